@@ -1,0 +1,127 @@
+// Where work runs: memory, copies and timing of one device. Implemented in kernels/device/.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/dtype.h"
+#include "bench/memory.h"
+#include "bench/registry.h"
+
+namespace bench {
+
+class Device;
+
+// Device memory with one owner. Contents are unspecified after allocation. Freeing never throws.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(Buffer&& other) noexcept { *this = std::move(other); }
+  Buffer& operator=(Buffer&& other) noexcept;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() { reset(); }
+
+  std::byte* data() const { return data_; }
+  std::int64_t bytes() const { return bytes_; }
+  void reset() noexcept;
+
+ private:
+  friend class Device;
+  Buffer(Device& device, std::byte* data, std::int64_t bytes, MemoryCategory category)
+      : device_(&device), data_(data), bytes_(bytes), category_(category) {}
+  Device* device_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::int64_t bytes_ = 0;
+  MemoryCategory category_ = MemoryCategory::other;
+};
+
+struct DeviceInfo {
+  std::string id;    // "cpu", "cuda:0"
+  std::string kind;  // "cpu", "cuda"
+  std::string name;  // as its maker calls it
+  std::int64_t memory_bytes = 0;     // what this process may use at most (cgroup limit counted)
+  std::int64_t available_bytes = 0;  // free when the device was opened
+  int compute_units = 0;             // usable cores, or SMs
+  std::map<std::string, std::string> details;  // further facts: "isa", "compute_capability", "uuid", "driver", …
+};
+
+// Highest rates the device reached in a short measurement, or its datasheet's where `source` says so.
+struct Peaks {
+  double flops_per_s = 0;  // dense matrix product in the dtype asked for, fp32 accumulate; 0: unknown
+  double bytes_per_s = 0;  // memory bandwidth, bytes read plus bytes written; 0: unknown
+  std::string source;      // "measured: oneDNN matmul 1024x1024x1024; copy of 256 MiB"
+};
+
+// The device's condition around samples. Absent values were not to be had.
+struct DeviceState {
+  std::optional<double> clock_mhz;
+  std::optional<double> temperature_c;
+  std::optional<double> power_w;
+  std::vector<std::string> throttle_reasons;  // e.g. "sw_power_cap", "cpu_quota"
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  virtual const DeviceInfo& info() const = 0;
+
+  // Why the device cannot compute in `dtype`; nullopt where it can.
+  virtual std::optional<std::string> unsupported(Dtype dtype) const = 0;
+
+  // Throws OutOfMemory naming the bytes asked for. Alignment: at least 64 bytes.
+  // Zero bytes give an empty buffer.
+  Buffer allocate(std::int64_t bytes, MemoryCategory category);
+  MemoryTracker& memory() { return tracker_; }
+
+  // Blocking copies between pageable host memory and device memory.
+  virtual void upload(void* device_dst, const void* host_src, std::int64_t bytes) = 0;
+  virtual void download(void* host_dst, const void* device_src, std::int64_t bytes) = 0;
+  virtual void fill(void* device_dst, std::byte value, std::int64_t bytes) = 0;
+
+  virtual void synchronize() = 0;
+  // Runs `step` and returns how long the device took, in nanoseconds. Work queued before does not count.
+  virtual std::int64_t time(const std::function<void()>& step) = 0;
+
+  // Bytes the operating system or driver says are in use: the process's resident memory on a CPU.
+  virtual std::int64_t driver_used() const = 0;
+  virtual DeviceState state() const = 0;
+  // Takes up to about a second the first time; cached per dtype.
+  virtual Peaks peaks(Dtype dtype) = 0;
+
+ protected:
+  Device() = default;
+  // Return nullptr when there is no memory left.
+  virtual std::byte* raw_allocate(std::int64_t bytes) = 0;
+  virtual void raw_free(std::byte* data, std::int64_t bytes) noexcept = 0;
+
+ private:
+  friend class Buffer;
+  MemoryTracker tracker_;
+};
+
+// One kind of device, registered where it is implemented.
+struct DeviceKind {
+  struct Listing {
+    std::string id;           // "cuda:0"; for a kind with no device here, the kind's name
+    std::string description;  // one line: name, memory, cores
+    std::string missing;      // why it cannot be used here; empty where it can
+  };
+  std::string name;    // "cpu"
+  int preference = 0;  // `--device auto` takes the usable listing of the highest preference
+  std::function<std::vector<Listing>()> list;
+  // Throws UsageError when `id` is not one of list()'s usable ids.
+  std::function<std::unique_ptr<Device>(const std::string& id)> open;
+};
+
+}  // namespace bench

@@ -1,0 +1,62 @@
+// Bytes by category, and the tracker that every allocation on a device passes through.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+namespace bench {
+
+enum class MemoryCategory { weights, gradients, optimizer, activations, input, workspace, other };
+
+inline constexpr std::array<MemoryCategory, 7> kMemoryCategories{
+    MemoryCategory::weights,     MemoryCategory::gradients, MemoryCategory::optimizer,
+    MemoryCategory::activations, MemoryCategory::input,     MemoryCategory::workspace,
+    MemoryCategory::other};
+
+std::string_view name_of(MemoryCategory category);
+
+class MemoryByCategory {
+ public:
+  std::int64_t& operator[](MemoryCategory category) { return bytes_[static_cast<std::size_t>(category)]; }
+  std::int64_t operator[](MemoryCategory category) const { return bytes_[static_cast<std::size_t>(category)]; }
+  std::int64_t total() const;
+  bool operator==(const MemoryByCategory&) const = default;
+
+ private:
+  std::array<std::int64_t, kMemoryCategories.size()> bytes_{};
+};
+
+// What a workload will hold, computed without running it.
+struct MemoryPlan {
+  MemoryByCategory at_peak;  // bytes live at the moment of the peak, by category; sums to peak
+  std::int64_t peak = 0;     // bytes
+};
+
+// Counts live and peak bytes and refuses allocations beyond the cap.
+class MemoryTracker {
+ public:
+  // No cap by default. A cap below what is live now only affects later allocations.
+  void set_cap(std::optional<std::int64_t> bytes);
+  std::optional<std::int64_t> cap() const { return cap_; }
+
+  // Throws OutOfMemory, changing nothing, when the cap would be passed.
+  void add(MemoryCategory category, std::int64_t bytes);
+  void remove(MemoryCategory category, std::int64_t bytes) noexcept;
+
+  const MemoryByCategory& live() const { return live_; }
+  std::int64_t peak() const { return peak_; }
+  const MemoryByCategory& at_peak() const { return at_peak_; }
+  // Starts a new peak from what is live now.
+  void reset_peak();
+
+ private:
+  std::optional<std::int64_t> cap_;
+  MemoryByCategory live_;
+  MemoryByCategory at_peak_;
+  std::int64_t peak_ = 0;
+};
+
+}  // namespace bench

@@ -1,0 +1,78 @@
+// What is measured: a network or an operation, with its mode, dtype and sizes.
+// Implemented in kernels/; a sweep asks for it by name and never sees an implementation.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/device.h"
+#include "bench/dtype.h"
+#include "bench/memory.h"
+
+namespace bench {
+
+struct WorkloadSpec {
+  std::string mode;  // one of the type's modes: "infer", "train"; for conv2d "forward", "backward-data", …
+  Dtype dtype = Dtype::fp32;
+  std::int64_t batch = 1;
+  std::uint64_t seed = 1;
+  std::map<std::string, std::string> options;  // every option of the type, in text, defaults filled in
+};
+
+// One step's work, from shapes alone.
+struct Work {
+  double samples = 0;         // batch
+  double flops = 0;           // done by the algorithm that runs (Winograd does fewer), padding not counted
+  double fixed_bytes = 0;     // moved once a step whatever the batch: weights
+  double sample_bytes = 0;    // moved because of the samples: every activation read or written, whole batch
+  std::int64_t launches = 0;  // operations started
+};
+
+// How the answer compares with the reference implementation's, on the same inputs.
+struct Verification {
+  bool passed = false;
+  double error = 0;      // ||answer - reference||2 / ||reference||2, the worst row
+  double tolerance = 0;  // accepted error for this dtype
+  std::string detail;    // what was compared; when failed, where it differs
+};
+
+// A workload made ready on a device. Every buffer is allocated and weights are in place.
+class Workload {
+ public:
+  virtual ~Workload() = default;
+  // One step, queued on the device; timed through Device::time.
+  virtual void step() = 0;
+  // Poisons the output, runs a step and compares with the reference implementation.
+  virtual Verification verify() = 0;
+  virtual Work work() const = 0;
+};
+
+struct WorkloadType {
+  struct Option {
+    std::string name;  // "image-size"; the command line's --image-size
+    std::string default_value;
+    std::string help;  // with unit and range
+  };
+
+  std::string name;         // "resnet50"
+  std::string kind;         // "network" or "operation"
+  std::string description;  // one line, for --list
+  std::vector<std::string> modes;  // the first is the default
+  std::vector<Option> options;
+
+  // Throws UsageError where an option's value is wrong.
+  std::function<void(const WorkloadSpec&)> check;
+  // Why this cannot run on the device; nullopt where it can.
+  std::function<std::optional<std::string>(const WorkloadSpec&, Device&)> unsupported;
+  // Memory at the peak of a step, and the step's work; allocates nothing on the device.
+  std::function<MemoryPlan(const WorkloadSpec&, Device&)> plan;
+  // Throws OutOfMemory or Unsupported.
+  std::function<std::unique_ptr<Workload>(const WorkloadSpec&, Device&)> make;
+};
+
+}  // namespace bench

@@ -1,0 +1,25 @@
+// Batch normalisation over (n, h, w) for each channel: dst = act( scale · (src − mean) / √(variance + epsilon) + shift ).
+//
+// Inference takes mean and variance as given; training computes them from src (biased variance) and writes them.
+// Slots. inference: src, scale, shift, mean, variance (parameters) → dst.
+//        training:  src, scale, shift → mean, variance, dst.
+// scale, shift, mean and variance are fp32[channels] whatever the dtype.
+#pragma once
+
+#include <string_view>
+
+#include "kernels/activation.h"
+#include "kernels/operation.h"
+#include "kernels/tensor.h"
+
+namespace bench::kernels {
+
+struct BatchNorm {
+  static constexpr std::string_view kName = "batch_norm";
+  TensorDesc tensor;  // of src and dst
+  bool training = false;
+  Activation activation = Activation::none;  // none or relu
+  float epsilon = 1e-5F;
+};
+
+}  // namespace bench::kernels

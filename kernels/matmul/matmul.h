@@ -1,0 +1,30 @@
+// Matrix product: dst[m,n] = act( Σ_k src[m,k] · w[n,k] + bias[n] ), a linear layer with rows = batch.
+//
+// Slots: src (n = rows, c = inner), weights (plain [columns][inner]), bias (if bias) → dst (n = rows, c = columns).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "kernels/activation.h"
+#include "kernels/operation.h"
+#include "kernels/tensor.h"
+
+namespace bench::kernels {
+
+struct Matmul {
+  static constexpr std::string_view kName = "matmul";
+  std::int64_t rows = 1;
+  std::int64_t inner = 1;
+  std::int64_t columns = 1;
+  bool bias = false;
+  Activation activation = Activation::none;
+  Dtype dtype = Dtype::fp32;
+
+  // Both plain row-major matrices.
+  TensorDesc src() const { return {rows, inner, 1, 1, Layout::nhwc, dtype}; }
+  TensorDesc dst() const { return {rows, columns, 1, 1, Layout::nhwc, dtype}; }
+  std::int64_t macs() const { return rows * inner * columns; }
+};
+
+}  // namespace bench::kernels

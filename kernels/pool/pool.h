@@ -1,0 +1,28 @@
+// Pooling over windows: the maximum, or the average over the window's real inputs (padding not counted).
+// Global pooling is the average over a window as large as the tensor.
+// Slots: src → dst.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "kernels/operation.h"
+#include "kernels/tensor.h"
+
+namespace bench::kernels {
+
+struct Pool {
+  static constexpr std::string_view kName = "pool";
+  enum class Kind { max, average };
+  TensorDesc src;
+  Kind kind = Kind::max;
+  std::int64_t kernel_h = 1, kernel_w = 1;
+  std::int64_t stride_h = 1, stride_w = 1;
+  std::int64_t pad_h = 0, pad_w = 0;  // the same on both sides; below the kernel's size
+
+  std::int64_t out_height() const { return (src.h + 2 * pad_h - kernel_h) / stride_h + 1; }
+  std::int64_t out_width() const { return (src.w + 2 * pad_w - kernel_w) / stride_w + 1; }
+  TensorDesc dst() const { return {src.n, src.c, out_height(), out_width(), src.layout, src.dtype}; }
+};
+
+}  // namespace bench::kernels

@@ -1,0 +1,18 @@
+// dst = max(src, 0), or min(max(src, 0), 6). Slots: src → dst; dst may be src itself.
+#pragma once
+
+#include <string_view>
+
+#include "kernels/activation.h"
+#include "kernels/operation.h"
+#include "kernels/tensor.h"
+
+namespace bench::kernels {
+
+struct Relu {
+  static constexpr std::string_view kName = "relu";
+  TensorDesc tensor;
+  Activation activation = Activation::relu;  // relu or relu6
+};
+
+}  // namespace bench::kernels

@@ -1,0 +1,17 @@
+// dst[n,c] = exp(src[n,c] − max_c src[n,c]) / Σ_c exp(…), over the channels of each row. h = w = 1.
+// Slots: src → dst.
+#pragma once
+
+#include <string_view>
+
+#include "kernels/operation.h"
+#include "kernels/tensor.h"
+
+namespace bench::kernels {
+
+struct Softmax {
+  static constexpr std::string_view kName = "softmax";
+  TensorDesc tensor;
+};
+
+}  // namespace bench::kernels
