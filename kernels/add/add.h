@@ -13,6 +13,8 @@ struct Add {
   static constexpr std::string_view kName = "add";
   TensorDesc tensor;
   Activation activation = Activation::none;
+
+  bool operator==(const Add&) const = default;
 };
 
 }  // namespace bench::kernels

@@ -20,6 +20,8 @@ struct BatchNorm {
   bool training = false;
   Activation activation = Activation::none;  // none or relu
   float epsilon = 1e-5F;
+
+  bool operator==(const BatchNorm&) const = default;
 };
 
 }  // namespace bench::kernels

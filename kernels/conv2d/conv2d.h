@@ -53,6 +53,8 @@ struct Conv2d {
   std::int64_t macs() const;
   // What is wrong with the description ("groups 3 does not divide in_channels 64"); nullopt when it is sound.
   std::optional<std::string> invalid() const;
+
+  bool operator==(const Conv2d&) const = default;
 };
 
 }  // namespace bench::kernels

@@ -25,6 +25,8 @@ struct Matmul {
   TensorDesc src() const { return {rows, inner, 1, 1, Layout::nhwc, dtype}; }
   TensorDesc dst() const { return {rows, columns, 1, 1, Layout::nhwc, dtype}; }
   std::int64_t macs() const { return rows * inner * columns; }
+
+  bool operator==(const Matmul&) const = default;
 };
 
 }  // namespace bench::kernels

@@ -23,6 +23,8 @@ struct Pool {
   std::int64_t out_height() const { return (src.h + 2 * pad_h - kernel_h) / stride_h + 1; }
   std::int64_t out_width() const { return (src.w + 2 * pad_w - kernel_w) / stride_w + 1; }
   TensorDesc dst() const { return {src.n, src.c, out_height(), out_width(), src.layout, src.dtype}; }
+
+  bool operator==(const Pool&) const = default;
 };
 
 }  // namespace bench::kernels

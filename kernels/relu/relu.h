@@ -13,6 +13,8 @@ struct Relu {
   static constexpr std::string_view kName = "relu";
   TensorDesc tensor;
   Activation activation = Activation::relu;  // relu or relu6
+
+  bool operator==(const Relu&) const = default;
 };
 
 }  // namespace bench::kernels

@@ -12,6 +12,8 @@ namespace bench::kernels {
 struct Softmax {
   static constexpr std::string_view kName = "softmax";
   TensorDesc tensor;
+
+  bool operator==(const Softmax&) const = default;
 };
 
 }  // namespace bench::kernels
