@@ -1,0 +1,73 @@
+# The two commands of the README are `make run` and `make test`. `make help` lists the rest.
+#
+#   make run ARGS="--sweep batch --workload resnet50 --dtype bf16"
+#
+# SETUP=skip         don't look for missing packages
+# CMAKE_FLAGS="…"    passed to `make configure`
+ARGS ?= --sweep batch
+PEERS_ARGS ?=
+CMAKE_FLAGS ?=
+SETUP ?= apt
+JOBS := $(shell nproc)
+
+# Thread sanitizer's shadow memory does not fit every layout that address randomisation picks.
+NO_RANDOM := $(shell setarch --addr-no-randomize true 2>/dev/null && echo setarch --addr-no-randomize)
+
+.PHONY: help run test setup build configure lint asan tsan peers
+.DEFAULT_GOAL := help
+# Two makes in one build folder would step on each other; ninja does the work in parallel.
+.NOTPARALLEL:
+
+help:
+	@echo "make run [ARGS=\"--sweep batch …\"]  build, then run bench (its options: make run ARGS=--help)"
+	@echo "make test                          build everything and run all tests but those that need a GPU"
+	@echo "make setup                         install what is missing of packages.txt"
+	@echo "make build                         build/release/bench"
+	@echo "make lint                          clang-format and clang-tidy over our sources"
+	@echo "make asan | tsan                   tests under address+undefined, or thread sanitizer"
+	@echo "make peers                         compare with PyTorch; writes results/reference/"
+
+run: build
+	build/release/bench $(ARGS)
+
+test: setup build/release/build.ninja
+	cmake --build --preset release
+	ctest --preset release --label-exclude gpu --parallel $(JOBS)
+
+setup:
+ifneq ($(SETUP),skip)
+	@tools/setup.sh packages.txt
+endif
+
+build: setup build/release/build.ninja
+	@cmake --build --preset release --target bench
+
+configure: setup
+	cmake --preset release $(CMAKE_FLAGS)
+
+# ninja runs cmake again where a CMake file changed; this is for the first time only.
+build/%/build.ninja: | setup
+	cmake --preset $* $(CMAKE_FLAGS)
+
+lint: setup build/release/build.ninja
+ifneq ($(SETUP),skip)
+	@tools/setup.sh tools/packages-lint.txt
+endif
+	tools/lint.sh build/release
+
+asan: setup build/asan/build.ninja
+	cmake --build --preset asan
+	ctest --preset asan --label-exclude gpu --parallel $(JOBS)
+
+# libgomp is not built for the thread sanitizer: it sees none of its barriers and would report every parallel
+# region as a race. One OpenMP thread leaves our own threads to check.
+tsan: setup build/tsan/build.ninja
+	$(NO_RANDOM) cmake --build --preset tsan
+	OMP_NUM_THREADS=1 $(NO_RANDOM) ctest --preset tsan --label-exclude gpu --parallel $(JOBS)
+
+peers: setup build/release/build.ninja
+ifneq ($(SETUP),skip)
+	@tools/setup.sh tools/packages-peers.txt
+endif
+	cmake --build --preset release --target bench peers_ours peers_bare
+	/usr/bin/python3 tools/peers/peers.py --build build/release $(PEERS_ARGS)
