@@ -1,0 +1,79 @@
+#include "bench/run/picture.h"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include <fmt/format.h>
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The checkout the program was built from, or the one it stands in (build/<preset>/bench).
+fs::path find_script(const std::string& sweep) {
+  std::error_code ignored;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", ignored);
+  for (const fs::path& root : {fs::path(BENCH_SOURCE_DIR), executable.parent_path() / ".." / ".."}) {
+    const fs::path script = root / "plots" / (sweep + ".gp");
+    if (fs::exists(script, ignored)) {
+      return script;
+    }
+  }
+  return {};
+}
+
+struct Output {
+  int status = -1;
+  std::string text;
+};
+
+// File names travel in the environment, so that none is ever read as shell text.
+Output run_gnuplot(const fs::path& script, const fs::path& result, const fs::path& picture) {
+  setenv("BENCH_PLOT_SCRIPT", script.c_str(), 1);
+  setenv("BENCH_RESULT", result.c_str(), 1);
+  setenv("BENCH_PICTURE", picture.c_str(), 1);
+  Output output;
+  FILE* const pipe = popen(R"(exec gnuplot "$BENCH_PLOT_SCRIPT" 2>&1 < /dev/null)", "r");  // NOLINT(cert-env33-c)
+  if (pipe == nullptr) {
+    output.text = "no process could be started";
+    return output;
+  }
+  std::array<char, 4096> chunk{};
+  while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), pipe)) {
+    output.text.append(chunk.data(), got);
+  }
+  output.status = pclose(pipe);
+  return output;
+}
+
+}  // namespace
+
+Picture draw(const std::string& sweep, const fs::path& result) {
+  Picture picture;
+  const fs::path script = find_script(sweep);
+  if (script.empty()) {
+    picture.problem = fmt::format("plots/{}.gp was not found", sweep);
+    return picture;
+  }
+  fs::path stem = fs::absolute(result);
+  stem.replace_extension();
+  const Output output = run_gnuplot(script, fs::absolute(result), stem);
+  for (const char* const extension : {".png", ".svg"}) {
+    fs::path file = result;
+    file.replace_extension(extension);
+    std::error_code ignored;
+    if (output.status == 0 && fs::exists(file, ignored)) {
+      picture.files.push_back(file);
+    }
+  }
+  if (picture.files.empty()) {
+    picture.problem = fmt::format("gnuplot drew nothing (apt-get install gnuplot-nox jq, where missing){}{}",
+                                  output.text.empty() ? "" : ": ", output.text.substr(0, output.text.find('\n')));
+  }
+  return picture;
+}
+
+}  // namespace bench

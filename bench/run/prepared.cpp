@@ -1,0 +1,71 @@
+#include "bench/run/prepared.h"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "bench/run/interrupt.h"
+
+namespace bench {
+namespace {
+
+constexpr std::int64_t kWarmUpSteps = 2;
+constexpr std::int64_t kWarmUpStepsAtMost = 10;
+constexpr double kWarmUpNs = 50e6;
+
+double since_ns(std::chrono::steady_clock::time_point start) {
+  return static_cast<double>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count());
+}
+
+double warm_up(Workload& workload, Device& device) {
+  double fastest = 0;
+  double total = 0;
+  for (std::int64_t i = 0; i < kWarmUpStepsAtMost && !interrupted(); ++i) {
+    if (i >= kWarmUpSteps && total >= kWarmUpNs) {
+      break;
+    }
+    const auto elapsed = static_cast<double>(device.time([&] { workload.step(); }));
+    fastest = i == 0 ? elapsed : std::min(fastest, elapsed);
+    total += elapsed;
+  }
+  return fastest;
+}
+
+}  // namespace
+
+Prepared prepare_point(const SweepPoint& point, const WorkloadType& type, Device& device, Verify verify,
+                       Verification* verification) {
+  Prepared prepared;
+  const std::int64_t used_before = device.driver_used();
+  device.memory().reset_peak();
+
+  const auto start = std::chrono::steady_clock::now();
+  prepared.workload = type.make(point.spec, device);
+  double setup = since_ns(start);
+
+  if (verify == Verify::yes) {
+    *verification = prepared.workload->verify();
+    if (!verification->passed) {
+      throw std::runtime_error(fmt::format("wrong answer: error {:.3g}, accepted {:.3g}; {}", verification->error,
+                                           verification->tolerance, verification->detail));
+    }
+  }
+  const auto warm_start = std::chrono::steady_clock::now();
+  prepared.warm_step_ns = warm_up(*prepared.workload, device);
+  setup += since_ns(warm_start);
+  prepared.setup_ns = setup;
+
+  PointMemory& memory = prepared.memory;
+  memory.by_category = device.memory().at_peak();
+  memory.peak_measured = device.memory().peak();
+  memory.driver_used = std::max<std::int64_t>(0, device.driver_used() - used_before);
+  // Libraries' own allocations, compiled code and allocator slack: seen by the system, not by the tracker.
+  memory.by_category[MemoryCategory::other] +=
+      std::max<std::int64_t>(0, memory.driver_used - memory.peak_measured);
+  return prepared;
+}
+
+}  // namespace bench

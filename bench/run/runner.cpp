@@ -1,0 +1,377 @@
+#include "bench/run/runner.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/measure/budget.h"
+#include "bench/measure/schedule.h"
+#include "bench/measure/statistics.h"
+#include "bench/measure/stop_rule.h"
+#include "bench/measure/units.h"
+#include "bench/run/interrupt.h"
+#include "bench/run/prepared.h"
+#include "bench/run/visit.h"
+
+namespace bench {
+namespace {
+
+using std::chrono::nanoseconds;
+
+class Runner {
+ public:
+  Runner(const Sweep& sweep, const SweepPlan& plan, const WorkloadType& type, Device& device,
+         const RunSettings& settings, ResultDocument& document, RunObserver& observer)
+      : sweep_(sweep),
+        plan_(plan),
+        type_(type),
+        device_(device),
+        settings_(settings),
+        document_(document),
+        observer_(observer) {}
+
+  void run() {
+    probe_all();
+    for (std::int64_t round = 0; round < settings_.max_rounds && !interrupted(); ++round) {
+      if (!run_round(round)) {
+        break;
+      }
+    }
+    finish();
+  }
+
+ private:
+  struct Active {
+    const SweepPoint* point;
+    PointCost cost;
+  };
+  // What is known of a series while it grows.
+  struct Series {
+    bool closed = false;
+    std::string reason;  // why it closed
+    std::string status;
+    std::int64_t last_batch = 0;
+    PointCost last_cost;
+  };
+
+  double elapsed_ns() const {
+    return static_cast<double>(
+        std::chrono::duration_cast<nanoseconds>(std::chrono::steady_clock::now() - start_).count());
+  }
+  double left_ns() const { return static_cast<double>(settings_.time_budget.count()) - elapsed_ns(); }
+
+  void report(const std::string& what, double fraction) {
+    RunProgress progress;
+    const auto budget = static_cast<double>(settings_.time_budget.count());
+    progress.fraction = std::clamp(std::max(fraction, elapsed_ns() / budget), 0.0, 1.0);
+    progress.what = what;
+    progress.elapsed = nanoseconds(static_cast<std::int64_t>(elapsed_ns()));
+    progress.left = nanoseconds(static_cast<std::int64_t>(std::max(0.0, left_ns())));
+    observer_.progress(progress);
+  }
+
+  void changed() {
+    document_.findings = sweep_.findings(document_);
+    observer_.changed(document_);
+  }
+
+  MeasuredPoint* measured(const std::string& name) {
+    const auto at = std::ranges::find(document_.benchmarks, name, &MeasuredPoint::name);
+    return at == document_.benchmarks.end() ? nullptr : &*at;
+  }
+
+  bool finished_earlier(const SweepPoint& point) {
+    const MeasuredPoint* const known = measured(point.name);
+    return known != nullptr && known->stats.rounds >= settings_.min_rounds;
+  }
+
+  void set_unmeasured(const SweepPoint& point, const std::string& status, const std::string& reason) {
+    std::erase_if(document_.unmeasured, [&](const auto& other) { return other.name == point.name; });
+    document_.unmeasured.push_back({point.name, point.params, status, reason});
+    changed();
+  }
+
+  // Smaller points first, whatever their series, so that a short budget still compares the dtypes.
+  void probe_all() {
+    std::vector<const SweepPoint*> order;
+    for (const SweepPoint& point : plan_.points) {
+      order.push_back(&point);
+    }
+    std::ranges::stable_sort(order, {}, [](const SweepPoint* point) { return point->spec.batch; });
+    for (const SweepPoint* point : order) {
+      if (interrupted()) {
+        return;
+      }
+      Series& series = series_[point->series];
+      if (series.closed) {
+        if (!plan_.open_ended) {
+          set_unmeasured(*point, series.status, series.reason);
+        }
+        continue;
+      }
+      if (finished_earlier(*point)) {
+        continue;
+      }
+      probe(*point, series);
+    }
+  }
+
+  void close(Series& series, const SweepPoint& point, const std::string& status, const std::string& reason) {
+    series.closed = true;
+    series.status = status;
+    series.reason = reason;
+    set_unmeasured(point, status, reason);
+  }
+
+  // True where the budget has room for the point, judged by the series' previous one.
+  bool affordable(const Series& series, const SweepPoint& point) const {
+    if (series.last_batch == 0) {
+      return left_ns() > 0;
+    }
+    const double growth = static_cast<double>(point.spec.batch) / static_cast<double>(series.last_batch);
+    const PointCost expected{series.last_cost.setup_ns * std::max(1.0, growth / 2),
+                             series.last_cost.step_ns * growth};
+    std::vector<PointCost> admitted;
+    for (const Active& active : active_) {
+      admitted.push_back(active.cost);
+    }
+    return admits(admitted, expected, left_ns(), settings_.min_rounds);
+  }
+
+  void probe(const SweepPoint& point, Series& series) {
+    report("preparing " + point.name, 0);
+    if (const auto reason = type_.unsupported(point.spec, device_)) {
+      close(series, point, "unsupported", *reason);
+      return;
+    }
+    if (!affordable(series, point)) {
+      close(series, point, "skipped",
+            fmt::format("the time budget of {} has no room for {} rounds of it; give a larger --time-budget",
+                        format_duration(static_cast<double>(settings_.time_budget.count())),
+                        settings_.min_rounds));
+      return;
+    }
+    try {
+      const std::int64_t predicted = type_.plan(point.spec, device_).peak;
+      if (predicted > settings_.memory_cap) {
+        close(series, point, "oom",
+              fmt::format("needs {} (predicted), the memory cap is {}", format_bytes(predicted),
+                          format_bytes(settings_.memory_cap)));
+        return;
+      }
+      admit(point, series, predicted);
+    } catch (const OutOfMemory& error) {
+      close(series, point, "oom", error.what());
+    } catch (const Unsupported& error) {
+      close(series, point, "unsupported", error.what());
+    } catch (const UsageError&) {
+      throw;
+    } catch (const std::exception& error) {
+      set_unmeasured(point, "error", error.what());
+    }
+  }
+
+  void admit(const SweepPoint& point, Series& series, std::int64_t predicted) {
+    Verification verification;
+    Prepared prepared = prepare_point(point, type_, device_, Verify::yes, &verification);
+    prepared.memory.peak_predicted = predicted;
+    const Work work = prepared.workload->work();
+
+    MeasuredPoint* known = measured(point.name);
+    MeasuredPoint fresh;
+    MeasuredPoint& entry = known != nullptr ? *known : fresh;
+    entry.name = point.name;
+    entry.params = point.params;
+    entry.items_per_step = work.samples;
+    entry.work = {{"flops", work.flops},
+                  {"fixed_bytes", work.fixed_bytes},
+                  {"sample_bytes", work.sample_bytes},
+                  {"launches", work.launches}};
+    entry.memory = prepared.memory;
+    entry.verification = {{"error", verification.error},
+                          {"tolerance", verification.tolerance},
+                          {"detail", verification.detail}};
+    if (known == nullptr) {
+      pending_[point.name] = fresh;
+    }
+    series.last_batch = point.spec.batch;
+    series.last_cost = {prepared.setup_ns, prepared.warm_step_ns};
+    active_.push_back({&point, series.last_cost});
+  }
+
+  // False when there was nothing left to do, or no time to do it in.
+  bool run_round(std::int64_t round) {
+    std::vector<const Active*> wanted;
+    for (const Active& active : active_) {
+      const MeasuredPoint* const known = measured(active.point->name);
+      if (!failed_.contains(active.point->name) && (known == nullptr || !precise(*known) || known->stats.rounds < settings_.min_rounds)) {
+        wanted.push_back(&active);
+      }
+    }
+    if (wanted.empty()) {
+      return false;
+    }
+    const std::vector<std::size_t> order =
+        shuffled_round(wanted.size(), settings_.seed, static_cast<std::uint64_t>(round));
+    std::size_t done = 0;
+    for (const std::size_t index : order) {
+      const Active& active = *wanted[index];
+      if (interrupted()) {
+        return false;
+      }
+      const bool fits = left_ns() > active.cost.setup_ns + active.cost.step_ns;
+      if (round >= settings_.min_rounds ? fits : left_ns() > 0) {
+        const auto rounds_left = std::max<std::int64_t>(1, settings_.min_rounds - round);
+        visit(active, round, slice(wanted, order, done, rounds_left));
+      }
+      ++done;
+    }
+    return left_ns() > 0;
+  }
+
+  // Sampling time for the next visit: what the mandatory visits to come leave over.
+  double slice(const std::vector<const Active*>& wanted, const std::vector<std::size_t>& order, std::size_t done,
+               std::int64_t rounds_left) const {
+    double fixed = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const auto visits = static_cast<double>(i < done ? rounds_left - 1 : rounds_left);
+      fixed += visits * wanted[order[i]]->cost.setup_ns;
+    }
+    const auto visits_left = static_cast<std::int64_t>(order.size()) * rounds_left - static_cast<std::int64_t>(done);
+    return std::min(slice_ns(left_ns(), fixed, visits_left), static_cast<double>(settings_.longest_visit.count()));
+  }
+
+  bool precise(const MeasuredPoint& point) const {
+    return StopRule{.min_rounds = settings_.min_rounds}.precise(point.stats);
+  }
+
+  void visit(const Active& active, std::int64_t round, double sampling_ns) {
+    const SweepPoint& point = *active.point;
+    report(fmt::format("round {}: {}", round + 1, point.name),
+           static_cast<double>(round) / static_cast<double>(settings_.max_rounds));
+    try {
+      Prepared prepared = prepare_point(point, type_, device_, Verify::no, nullptr);
+      const std::int64_t samples =
+          samples_for_visit(prepared.warm_step_ns, nanoseconds(static_cast<std::int64_t>(sampling_ns)),
+                            settings_.max_samples);
+      const DeviceState before = device_.state();
+      const Visit taken = run_visit(point.name, *prepared.workload, device_, samples);
+      if (!taken.samples_ns.empty()) {
+        add_visit(point, taken, before, device_.state());
+      }
+    } catch (const OutOfMemory& error) {
+      // It fitted when probed: what else runs on the machine has grown.
+      fail(point, "oom", error.what());
+    } catch (const std::exception& error) {
+      fail(point, "error", error.what());
+    }
+  }
+
+  void fail(const SweepPoint& point, const std::string& status, const std::string& reason) {
+    failed_.insert(point.name);
+    if (measured(point.name) == nullptr) {
+      set_unmeasured(point, status, reason);
+    }
+  }
+
+  void add_visit(const SweepPoint& point, const Visit& taken, const DeviceState& before, const DeviceState& after) {
+    MeasuredPoint* entry = measured(point.name);
+    if (entry == nullptr) {
+      entry = &insert_in_plan_order(point);
+    }
+    const auto old_count = static_cast<double>(entry->samples_ns.size());
+    const auto new_count = static_cast<double>(taken.samples_ns.size());
+    entry->cpu_time_ns =
+        (entry->cpu_time_ns * old_count + taken.cpu_time_ns * new_count) / (old_count + new_count);
+    entry->samples_ns.insert(entry->samples_ns.end(), taken.samples_ns.begin(), taken.samples_ns.end());
+    entry->round_sizes.push_back(static_cast<std::int64_t>(taken.samples_ns.size()));
+    entry->stats = summarize(entry->samples_ns, entry->round_sizes, settings_.seed);
+    set_validity(*entry, point, before, after);
+    changed();
+  }
+
+  MeasuredPoint& insert_in_plan_order(const SweepPoint& point) {
+    std::map<std::string, std::size_t> position;
+    for (std::size_t i = 0; i < plan_.points.size(); ++i) {
+      position[plan_.points[i].name] = i;
+    }
+    auto& entries = document_.benchmarks;
+    const auto at = std::ranges::find_if(
+        entries, [&](const MeasuredPoint& other) { return position[other.name] > position[point.name]; });
+    std::erase_if(document_.unmeasured, [&](const auto& other) { return other.name == point.name; });
+    return *entries.insert(at, pending_.at(point.name));
+  }
+
+  void set_validity(MeasuredPoint& entry, const SweepPoint& point, const DeviceState& before,
+                    const DeviceState& after) {
+    std::set<std::string> flags;
+    for (const std::string& flag : entry.validity.flags) {
+      if (flag.starts_with("throttled:")) {
+        flags.insert(flag);
+      }
+    }
+    for (const DeviceState& state : {before, after}) {
+      for (const std::string& reason : state.throttle_reasons) {
+        flags.insert("throttled:" + reason);
+      }
+    }
+    if (entry.stats.rounds < settings_.min_rounds) {
+      flags.insert("few_rounds");
+    }
+    if (!precise(entry)) {
+      flags.insert("noisy");
+    }
+    // A measured peak has an error of its own; 10 % keeps it from accusing an honest point.
+    const double peak = device_.peaks(point.spec.dtype).flops_per_s;
+    const double rate = entry.work.value("flops", 0.0) / (entry.stats.median_ns * 1e-9);
+    if (peak > 0 && rate > 1.1 * peak) {
+      flags.insert("above_peak");
+    }
+    entry.validity = {{flags.begin(), flags.end()}, after.clock_mhz, after.temperature_c, after.power_w};
+  }
+
+  // Points that were probed and never timed.
+  void finish() {
+    for (const Active& active : active_) {
+      const SweepPoint& point = *active.point;
+      const bool listed = std::ranges::any_of(document_.unmeasured,
+                                              [&](const auto& other) { return other.name == point.name; });
+      if (measured(point.name) == nullptr && !listed) {
+        set_unmeasured(point, "skipped",
+                       interrupted() ? std::string("interrupted before it was timed")
+                                     : fmt::format("the time budget of {} ended before it was timed",
+                                                   format_duration(static_cast<double>(settings_.time_budget.count()))));
+      }
+    }
+    changed();
+  }
+
+  const Sweep& sweep_;
+  const SweepPlan& plan_;
+  const WorkloadType& type_;
+  Device& device_;
+  const RunSettings& settings_;
+  ResultDocument& document_;
+  RunObserver& observer_;
+
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::vector<Active> active_;
+  std::map<std::string, Series> series_;
+  std::map<std::string, MeasuredPoint> pending_;  // probed, not yet timed
+  std::set<std::string> failed_;
+};
+
+}  // namespace
+
+void run_points(const Sweep& sweep, const SweepPlan& plan, const WorkloadType& type, Device& device,
+                const RunSettings& settings, ResultDocument& document, RunObserver& observer) {
+  Runner(sweep, plan, type, device, settings, document, observer).run();
+}
+
+}  // namespace bench

@@ -1,0 +1,47 @@
+// Runs a sweep's points: probe, verify, then shuffled rounds until each is precise or the time is spent.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "bench/device.h"
+#include "bench/measure/result.h"
+#include "bench/sweep.h"
+#include "bench/workload.h"
+
+namespace bench {
+
+struct RunSettings {
+  std::chrono::nanoseconds time_budget{};  // of the whole sweep, from the runner's start
+  std::int64_t memory_cap = 0;             // bytes
+  std::uint64_t seed = 1;
+  std::int64_t min_rounds = 3;
+  std::int64_t max_rounds = 12;
+  std::int64_t max_samples = 256;  // of one visit
+  std::chrono::nanoseconds longest_visit = std::chrono::seconds(2);
+};
+
+struct RunProgress {
+  double fraction = 0;  // of the time budget or of the rounds, whichever is further
+  std::string what;     // "round 2: batch/resnet50/infer/fp32/batch:8"
+  std::chrono::nanoseconds elapsed{};
+  std::optional<std::chrono::nanoseconds> left;  // at most
+};
+
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+  virtual void progress(const RunProgress& progress) = 0;
+  // After every visit and every point that could not be measured. Findings are up to date.
+  virtual void changed(const ResultDocument& document) = 0;
+};
+
+// Adds results to `document`, which may already hold points of an earlier run: those that are finished are
+// kept, the others go on. Returns early, with what was measured, when interrupted() turns true.
+void run_points(const Sweep& sweep, const SweepPlan& plan, const WorkloadType& type, Device& device,
+                const RunSettings& settings, ResultDocument& document, RunObserver& observer);
+
+}  // namespace bench

@@ -1,0 +1,67 @@
+#include "bench/run/visit.h"
+
+#include <exception>
+#include <functional>
+
+#include <benchmark/benchmark.h>
+
+#include "bench/run/interrupt.h"
+
+namespace bench {
+namespace {
+
+// Google Benchmark's own output is made at the end, from all rounds: see google_benchmark.h.
+class CapturingReporter : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context& /*context*/) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      if (!run.error_occurred && run.iterations > 0) {
+        cpu_time_ns = run.cpu_accumulated_time * 1e9 / static_cast<double>(run.iterations);
+      }
+    }
+  }
+  double cpu_time_ns = 0;
+};
+
+}  // namespace
+
+Visit run_visit(const std::string& name, Workload& workload, Device& device, std::int64_t samples) {
+  Visit visit;
+  visit.samples_ns.reserve(static_cast<std::size_t>(samples));
+  std::exception_ptr failure;
+  const std::function<void()> step = [&workload] { workload.step(); };
+
+  benchmark::ClearRegisteredBenchmarks();
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [&](benchmark::State& state) {
+                                 for (auto _ : state) {
+                                   try {
+                                     const std::int64_t elapsed_ns = device.time(step);
+                                     visit.samples_ns.push_back(elapsed_ns);
+                                     state.SetIterationTime(static_cast<double>(elapsed_ns) * 1e-9);
+                                   } catch (...) {
+                                     failure = std::current_exception();
+                                     state.SkipWithError("the step failed");
+                                     break;
+                                   }
+                                   if (interrupted()) {
+                                     state.SkipWithError("interrupted");
+                                     break;
+                                   }
+                                 }
+                               })
+      ->UseManualTime()
+      ->MeasureProcessCPUTime()
+      ->Iterations(samples);
+  CapturingReporter reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, "all");
+  benchmark::ClearRegisteredBenchmarks();
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+  visit.cpu_time_ns = reporter.cpu_time_ns;
+  return visit;
+}
+
+}  // namespace bench

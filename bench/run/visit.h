@@ -1,0 +1,22 @@
+// One visit to a point: a run of samples, executed by Google Benchmark with manual time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/device.h"
+#include "bench/workload.h"
+
+namespace bench {
+
+struct Visit {
+  std::vector<std::int64_t> samples_ns;  // one a step, in order; fewer than asked for when interrupted
+  double cpu_time_ns = 0;                // processor time of all threads, mean of a step
+};
+
+// Times `samples` steps one by one. Google Benchmark gets a fixed iteration count, so it enters the step's
+// function once. Rethrows what a step throws.
+Visit run_visit(const std::string& name, Workload& workload, Device& device, std::int64_t samples);
+
+}  // namespace bench
