@@ -1,0 +1,44 @@
+// The result document as text, and checked access to JSON fields for readers of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "bench/measure/result.h"
+
+namespace bench {
+
+// One line for each context field, point and finding: readable, and a line diff shows what changed.
+// Invalid UTF-8 (in a host name or an argument) becomes U+FFFD. Ends with a newline.
+std::string to_text(const Json& document);
+
+// Whether the number is whole, written as such (not 1.0), and fits std::int64_t.
+bool is_int64(const Json& json);
+
+// A value of a document being read, which knows where it stands: a missing field or one of the wrong type
+// is a UsageError such as "benchmarks[3].stats.median_ns is a string, not a number".
+class Field {
+ public:
+  Field(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
+
+  const Json& json() const { return json_; }
+  const std::string& path() const { return path_; }
+
+  Field at(std::string_view key) const;  // this must be an object that has the key
+  bool has(std::string_view key) const;  // false too where the value is null
+  Field at(std::size_t index) const;     // this must be an array with that index
+  std::size_t size() const;              // of an array
+
+  const Json& object() const;
+  std::string string() const;
+  double number() const;
+  std::int64_t integer() const;  // neither 1.5 nor 1.0
+
+ private:
+  [[noreturn]] void wrong_type(std::string_view expected) const;
+  const Json& json_;
+  std::string path_;
+};
+
+}  // namespace bench

@@ -1,0 +1,325 @@
+#include "bench/run/result_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/measure/result_json.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&&) = delete;
+  ~FileDescriptor() {
+    if (fd_ >= 0) {
+      ::close(fd_);
+    }
+  }
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+[[noreturn]] void cannot_write(const fs::path& path, int error) {
+  throw UsageError(fmt::format(
+      "--out {}: {} cannot be written ({}); give a folder that takes files and has space left",
+      path.parent_path().string(), path.filename().string(), std::generic_category().message(error)));
+}
+
+// Removes what it guards unless the file was moved away.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(fs::path path) : path_(std::move(path)) {}
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    std::error_code ignored;
+    if (!kept_) {
+      fs::remove(path_, ignored);
+    }
+  }
+  void keep() { kept_ = true; }
+
+ private:
+  fs::path path_;
+  bool kept_ = false;
+};
+
+// The data is on the disk when this returns; `named` is the path a message speaks of.
+void write_durably(const fs::path& path, const fs::path& named, std::string_view text) {
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (file.get() < 0) {
+    cannot_write(named, errno);
+  }
+  while (!text.empty()) {
+    const ssize_t written = ::write(file.get(), text.data(), text.size());
+    if (written < 0 && errno != EINTR) {
+      cannot_write(named, errno);
+    }
+    text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
+  }
+  // close() is where some network file systems first say that the disk is full.
+  if (::fsync(file.get()) != 0 || ::close(file.release()) != 0) {
+    cannot_write(named, errno);
+  }
+}
+
+// Makes a rename in the folder durable. File systems that cannot are left to their own.
+void sync_folder(const fs::path& folder) {
+  const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() >= 0) {
+    ::fsync(directory.get());
+  }
+}
+
+std::string read_text(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    throw UsageError(fmt::format("{} is not a file", path.string()));
+  }
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.is_open() || file.bad()) {
+    throw UsageError(
+        fmt::format("{} cannot be read ({})", path.string(), std::generic_category().message(errno)));
+  }
+  return text;
+}
+
+// When the file was measured: its own date, or the file's where its content cannot be read.
+std::string date_of(const fs::path& path) {
+  try {
+    const Json json = Json::parse(read_text(path));
+    return Field(json, "").at("context").at("date").string();
+  } catch (const std::exception&) {
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0) {
+      return "unknown-date";
+    }
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::localtime(facts.st_mtime));
+  }
+}
+
+std::string file_name_safe(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return std::isalnum(c) == 0 && c != '_' && c != '.' && c != '-'; }, '-');
+  return text;
+}
+
+bool same_file(const fs::path& a, const fs::path& b) {
+  std::error_code error;
+  return fs::equivalent(a, b, error) && !error;
+}
+
+}  // namespace
+
+std::string result_file_name(const std::string& sweep, const std::string& workload,
+                             const std::string& device) {
+  return file_name_safe(fmt::format("{}-{}-{}", sweep, workload, device)) + ".json";
+}
+
+ResultFile::ResultFile(const fs::path& folder, const std::string& name, Previous previous)
+    : path_(folder / name),
+      temporary_(folder / ("." + name + ".new")),
+      lock_path_(folder / ("." + name + ".lock")),
+      aside_pending_(previous == Previous::keep_aside) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  // A folder that is already there may still be reported as an error by create_directories on some systems.
+  if (error && !fs::is_directory(folder)) {
+    cannot_write(path_, error.value());
+  }
+  if (fs::is_directory(path_)) {
+    cannot_write(path_, EISDIR);
+  }
+  lock();
+  try {
+    const TemporaryFile guard(temporary_);
+    write_durably(temporary_, path_, std::string(4096, ' '));
+  } catch (...) {
+    // The destructor of an object that was never made does not run.
+    fs::remove(lock_path_, error);
+    ::close(lock_);
+    throw;
+  }
+}
+
+ResultFile::~ResultFile() {
+  std::error_code ignored;
+  fs::remove(lock_path_, ignored);
+  ::close(lock_);
+}
+
+void ResultFile::lock() {
+  while (true) {
+    FileDescriptor file(::open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    if (file.get() < 0) {
+      cannot_write(path_, errno);
+    }
+    // File systems without locks answer otherwise than EWOULDBLOCK: there, two processes are on their own.
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      throw UsageError(
+          fmt::format("--out {}: another bench is writing {}; wait for it to end or give another folder",
+                      path_.parent_path().string(), path_.filename().string()));
+    }
+    // The holder before us removes the file when it ends: what we locked may have lost its name meanwhile.
+    struct stat locked {};
+    struct stat named {};
+    if (::fstat(file.get(), &locked) == 0 && ::stat(lock_path_.c_str(), &named) == 0 &&
+        locked.st_ino == named.st_ino && locked.st_dev == named.st_dev) {
+      lock_ = file.release();
+      return;
+    }
+  }
+}
+
+bool ResultFile::exists() const {
+  std::error_code error;
+  return fs::exists(path_, error);
+}
+
+// Gives the older result a second name. The first one then goes to the new result in a single step, so that
+// there is a whole file under it at every moment.
+void ResultFile::put_aside() {
+  if (!exists()) {
+    return;
+  }
+  const std::string stem = path_.stem().string() + "." + file_name_safe(date_of(path_));
+  for (int copy = 1;; ++copy) {
+    const fs::path target =
+        path_.parent_path() / (copy == 1 ? stem + ".json" : fmt::format("{}-{}.json", stem, copy));
+    if (::link(path_.c_str(), target.c_str()) == 0 || same_file(path_, target)) {
+      return;
+    }
+    if (errno == EEXIST) {
+      continue;
+    }
+    // No hard links here (FAT, some network file systems): copy, which does not overwrite either.
+    std::error_code error;
+    if (fs::copy_file(path_, target, fs::copy_options::none, error)) {
+      return;
+    }
+    if (error != std::errc::file_exists) {
+      cannot_write(target, error.value());
+    }
+  }
+}
+
+void ResultFile::write(const ResultDocument& document) {
+  TemporaryFile guard(temporary_);
+  write_durably(temporary_, path_, to_text(to_json(document)));
+  if (aside_pending_) {
+    put_aside();
+    aside_pending_ = false;
+  }
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    cannot_write(path_, errno);
+  }
+  guard.keep();
+  sync_folder(path_.parent_path());
+}
+
+ResultDocument read_result(const fs::path& path) {
+  const std::string text = read_text(path);
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    // The parser counts the end as one character more.
+    const bool truncated = error.byte > text.size();
+    throw UsageError(truncated ? fmt::format("{} is truncated: the JSON ends too early, after {} bytes",
+                                             path.string(), text.size())
+                               : fmt::format("{} is not JSON: it stops making sense at byte {}",
+                                             path.string(), error.byte));
+  }
+  try {
+    return document_from_json(json);
+  } catch (const UsageError& error) {
+    throw UsageError(
+        fmt::format("{} is not a result this program can read: {}", path.string(), error.what()));
+  }
+}
+
+namespace {
+
+const Json* find(const Json& json, const std::string& pointer) {
+  const Json::json_pointer place(pointer);
+  return json.contains(place) ? &json.at(place) : nullptr;
+}
+
+std::string shown(const Json* json) {
+  if (json == nullptr) {
+    return "nothing";
+  }
+  return json->is_string() ? json->get<std::string>()
+                           : json->dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void require_same(const Json& old, const Json& fresh, const std::string& pointer, std::string_view what) {
+  const Json* before = find(old, pointer);
+  const Json* now = find(fresh, pointer);
+  if ((before == nullptr) != (now == nullptr) || (before != nullptr && *before != *now)) {
+    throw UsageError(fmt::format(
+        "--resume: the result was measured with another {}: {} there, {} now; run without --resume", what,
+        shown(before), shown(now)));
+  }
+}
+
+// Every member that either side has.
+void require_same_members(const Json& old, const Json& fresh, const std::string& pointer,
+                          std::string_view what) {
+  for (const Json* side : {find(old, pointer), find(fresh, pointer)}) {
+    if (side != nullptr && side->is_object()) {
+      for (const auto& [key, value] : side->items()) {
+        // '~' and '/' are escaped in a JSON pointer.
+        Json::json_pointer member(pointer);
+        member /= key;
+        require_same(old, fresh, member.to_string(), fmt::format("{} {}", what, key));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void check_resumable(const ResultDocument& old, const ResultDocument& fresh) {
+  require_same(old.sweep, fresh.sweep, "/name", "sweep");
+  require_same(old.sweep, fresh.sweep, "/workload", "workload");
+  require_same(old.sweep, fresh.sweep, "/mode", "mode");
+  require_same_members(old.sweep, fresh.sweep, "/options", "option");
+  require_same(old.context, fresh.context, "/seed", "seed");
+  require_same(old.context, fresh.context, "/device/id", "device");
+  require_same(old.context, fresh.context, "/device/name", "device");
+  require_same(old.context, fresh.context, "/device/uuid", "device");
+  require_same(old.context, fresh.context, "/host/cpu", "machine");
+  require_same(old.context, fresh.context, "/host/usable_cores", "number of usable cores");
+  require_same_members(old.context, fresh.context, "/software", "version of");
+}
+
+}  // namespace bench

@@ -1,0 +1,243 @@
+#include <limits>
+
+#include <gmock/gmock.h>
+
+#include "bench/error.h"
+#include "bench/measure/result.h"
+#include "bench/measure/result_json.h"
+#include "tests/bench/support/sample_document.h"
+#include "tests/bench/support/schema.h"
+
+namespace bench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+Json sample_json() {
+  return Json::parse(to_text(to_json(testing::sample_document())));
+}
+
+TEST(ResultJson, RoundTripLosesNothing) {
+  const ResultDocument before = testing::sample_document();
+  const ResultDocument after = document_from_json(Json::parse(to_text(to_json(before))));
+
+  EXPECT_EQ(after.context, before.context);
+  EXPECT_EQ(after.sweep, before.sweep);
+  ASSERT_EQ(after.benchmarks.size(), before.benchmarks.size());
+  for (std::size_t i = 0; i < before.benchmarks.size(); ++i) {
+    const MeasuredPoint& a = after.benchmarks[i];
+    const MeasuredPoint& b = before.benchmarks[i];
+    EXPECT_EQ(a.name, b.name);
+    EXPECT_EQ(a.params, b.params);
+    EXPECT_EQ(a.samples_ns, b.samples_ns);
+    EXPECT_EQ(a.round_sizes, b.round_sizes);
+    EXPECT_EQ(a.cpu_time_ns, b.cpu_time_ns);
+    EXPECT_EQ(a.items_per_step, b.items_per_step);
+    EXPECT_EQ(a.work, b.work);
+    EXPECT_EQ(a.stats.median_ns, b.stats.median_ns);
+    EXPECT_EQ(a.stats.p05_ns, b.stats.p05_ns);
+    EXPECT_EQ(a.stats.p95_ns, b.stats.p95_ns);
+    EXPECT_EQ(a.stats.cv, b.stats.cv);
+    EXPECT_EQ(a.stats.ci95_ns, b.stats.ci95_ns);
+    EXPECT_EQ(a.stats.rounds, b.stats.rounds);
+    EXPECT_EQ(a.memory.by_category, b.memory.by_category);
+    EXPECT_EQ(a.memory.peak_predicted, b.memory.peak_predicted);
+    EXPECT_EQ(a.memory.peak_measured, b.memory.peak_measured);
+    EXPECT_EQ(a.memory.driver_used, b.memory.driver_used);
+    EXPECT_EQ(a.validity.flags, b.validity.flags);
+    EXPECT_EQ(a.validity.sm_clock_mhz, b.validity.sm_clock_mhz);
+    EXPECT_EQ(a.validity.temperature_c, b.validity.temperature_c);
+    EXPECT_EQ(a.validity.power_w, b.validity.power_w);
+    EXPECT_EQ(a.verification, b.verification);
+  }
+  ASSERT_EQ(after.unmeasured.size(), 1U);
+  EXPECT_EQ(after.unmeasured[0].status, "unsupported");
+  EXPECT_EQ(after.unmeasured[0].reason, before.unmeasured[0].reason);
+  EXPECT_EQ(after.unmeasured[0].params, before.unmeasured[0].params);
+  ASSERT_EQ(after.findings.size(), 2U);
+  EXPECT_EQ(after.findings[0].value, 2.0);
+  EXPECT_EQ(after.findings[0].ci95, before.findings[0].ci95);
+  EXPECT_EQ(after.findings[0].evidence, before.findings[0].evidence);
+  EXPECT_EQ(after.findings[0].details, before.findings[0].details);
+  EXPECT_EQ(after.findings[1].value, std::nullopt);
+  EXPECT_EQ(after.findings[1].ci95, std::nullopt);
+  EXPECT_TRUE(after.findings[1].details.is_null());
+  // And the second writing is the first one again, byte for byte.
+  EXPECT_EQ(to_text(to_json(after)), to_text(to_json(before)));
+}
+
+TEST(ResultJson, WhatIsWrittenFollowsTheSchema) {
+  EXPECT_EQ(testing::schema_errors(to_text(to_json(testing::sample_document()))), "");
+}
+
+TEST(ResultJson, SchemaRefusesWhatTheFormatForbids) {
+  const auto broken = [](const char* pointer, Json value) {
+    Json json = sample_json();
+    json[Json::json_pointer(pointer)] = std::move(value);
+    return testing::schema_errors(to_text(json));
+  };
+  EXPECT_NE(broken("/schema", "bench-result/2"), "");
+  EXPECT_NE(broken("/benchmarks/0/samples_ns/0", 1.5), "");
+  EXPECT_NE(broken("/benchmarks/0/real_time", "12"), "");
+  EXPECT_NE(broken("/benchmarks/0/run_type", "aggregate"), "");
+  EXPECT_NE(broken("/benchmarks/0/memory/weights", -1), "");
+  EXPECT_NE(broken("/benchmarks/0/stats/ci95_ns", Json::array({1.0})), "");
+  EXPECT_NE(broken("/unmeasured/0/status", "lost"), "");
+  EXPECT_NE(broken("/unmeasured/0/reason", ""), "");
+  EXPECT_NE(broken("/findings/0/ci95", 3), "");
+  EXPECT_NE(broken("/context/date", "yesterday"), "");
+  EXPECT_NE(broken("/context/software/onednn", 2.6), "");
+}
+
+TEST(ResultJson, EntriesAreGoogleBenchmarks) {
+  const Json entry = sample_json()["benchmarks"][1];
+  EXPECT_EQ(entry["name"], "batch/resnet18/infer/fp32/batch:2");
+  EXPECT_EQ(entry["run_name"], entry["name"]);
+  EXPECT_EQ(entry["run_type"], "iteration");
+  EXPECT_EQ(entry["family_index"], 0);
+  EXPECT_EQ(entry["per_family_instance_index"], 1);
+  EXPECT_EQ(entry["iterations"], 6);
+  EXPECT_EQ(entry["real_time"], 30'000'000.5);
+  EXPECT_EQ(entry["time_unit"], "ns");
+  EXPECT_DOUBLE_EQ(entry["items_per_second"].get<double>(), 2 * 1e9 / 30'000'000.5);
+}
+
+TEST(ResultJson, FamiliesAreNumberedByNameUpToTheLastPart) {
+  ResultDocument document = testing::sample_document();
+  document.benchmarks.resize(1);
+  for (const char* name : {"batch/resnet18/infer/bf16/batch:1", "batch/resnet18/infer/fp32/batch:2"}) {
+    document.benchmarks.push_back(testing::sample_point(1, 100));
+    document.benchmarks.back().name = name;
+  }
+  std::vector<std::pair<int, int>> indices;
+  const Json json = to_json(document);
+  for (const Json& entry : json["benchmarks"]) {
+    indices.emplace_back(entry["family_index"], entry["per_family_instance_index"]);
+  }
+  EXPECT_THAT(indices, ElementsAre(std::pair(0, 0), std::pair(1, 0), std::pair(0, 1)));
+}
+
+TEST(ResultJson, IntegersStayIntegersInText) {
+  const std::string text = to_text(to_json(testing::sample_document()));
+  EXPECT_THAT(text, HasSubstr("\"seed\": 9007199254740995"));
+  EXPECT_THAT(text, HasSubstr("9007199254740993"));
+  EXPECT_THAT(text, HasSubstr("\"peak_measured\":46000128,"));
+}
+
+TEST(ResultJson, OneLineAPoint) {
+  const std::string text = to_text(to_json(testing::sample_document()));
+  EXPECT_THAT(text, HasSubstr("\n    {\"name\":\"batch/resnet18/infer/fp32/batch:2\""));
+  EXPECT_THAT(text, HasSubstr("\n    \"date\": \"2026-03-01T12:34:56+01:00\""));
+  EXPECT_TRUE(text.ends_with("\n  ]\n}\n"));
+}
+
+TEST(ResultJson, AnEmptyDocumentIsReadBack) {
+  const Json json = to_json({});
+  EXPECT_EQ(json["benchmarks"], Json::array());
+  EXPECT_EQ(document_from_json(Json::parse(to_text(json))).context, Json::object());
+}
+
+TEST(ResultJson, NotANumberIsRefusedWhereverItStands) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto message_of = [](const auto& spoil) {
+    ResultDocument document = testing::sample_document();
+    spoil(document);
+    try {
+      to_json(document);
+    } catch (const std::domain_error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing thrown");
+  };
+  EXPECT_EQ(message_of([&](auto& d) { d.benchmarks[1].stats.cv = nan; }),
+            "benchmarks.1.stats.cv is not a finite number");
+  EXPECT_EQ(message_of([&](auto& d) { d.findings[0].value = infinity; }),
+            "findings.0.value is not a finite number");
+  EXPECT_EQ(message_of([&](auto& d) { d.findings[0].ci95->high = -infinity; }),
+            "findings.0.ci95.1 is not a finite number");
+  EXPECT_EQ(message_of([&](auto& d) { d.benchmarks[0].work["flops"] = nan; }),
+            "benchmarks.0.work.flops is not a finite number");
+  EXPECT_EQ(message_of([&](auto& d) { d.context["load_avg"][2] = nan; }),
+            "context.load_avg.2 is not a finite number");
+}
+
+TEST(ResultJson, NoRateFromAMedianOfZero) {
+  ResultDocument document = testing::sample_document();
+  document.benchmarks[0].stats.median_ns = 0;
+  const Json json = to_json(document);
+  EXPECT_FALSE(json["benchmarks"][0].contains("items_per_second"));
+  EXPECT_EQ(testing::schema_errors(to_text(json)), "");
+}
+
+TEST(ResultJson, InvalidUtf8IsReplaced) {
+  ResultDocument document = testing::sample_document();
+  document.context["host_name"] = "lab\xff";
+  EXPECT_EQ(Json::parse(to_text(to_json(document)))["context"]["host_name"], "lab\xEF\xBF\xBD");
+}
+
+struct Damage {
+  const char* pointer;
+  Json value;  // discarded: the field is removed
+  const char* message;
+};
+
+class DamagedResult : public ::testing::TestWithParam<Damage> {};
+
+TEST_P(DamagedResult, IsRefusedWithItsPlace) {
+  Json json = sample_json();
+  const Json::json_pointer pointer(GetParam().pointer);
+  if (GetParam().value.is_discarded()) {
+    json[pointer.parent_pointer()].erase(pointer.back());
+  } else {
+    json[pointer] = GetParam().value;
+  }
+  EXPECT_THAT([&] { document_from_json(json); }, ThrowsMessage<UsageError>(GetParam().message));
+}
+
+const Json kRemoved(Json::value_t::discarded);
+
+INSTANTIATE_TEST_SUITE_P(
+    ResultJson, DamagedResult,
+    ::testing::Values(
+        Damage{"/schema", "bench-result/7", "schema is bench-result/7; this program reads bench-result/1"},
+        Damage{"/schema", kRemoved, "schema is missing; this program reads bench-result/1"},
+        Damage{"/schema", 1, "schema is missing; this program reads bench-result/1"},
+        Damage{"/context", kRemoved, "context is missing"},
+        Damage{"/sweep", "batch", "sweep is a string, not an object"},
+        Damage{"/benchmarks", nullptr, "benchmarks is null, not an array"},
+        Damage{"/benchmarks/1/stats/median_ns", "12",
+               "benchmarks[1].stats.median_ns is a string, not a number"},
+        Damage{"/benchmarks/1/name", 12, "benchmarks[1].name is a number, not a string"},
+        Damage{"/benchmarks/0/samples_ns/3", 1.5,
+               "benchmarks[0].samples_ns[3] is a number, not a 64-bit integer"},
+        Damage{"/benchmarks/0/samples_ns/3", 18446744073709551615U,
+               "benchmarks[0].samples_ns[3] is a number, not a 64-bit integer"},
+        Damage{"/benchmarks/0/memory/workspace", kRemoved, "benchmarks[0].memory.workspace is missing"},
+        Damage{"/benchmarks/0/stats/ci95_ns",
+               {1.0},
+               "benchmarks[0].stats.ci95_ns has 1 elements; an interval has 2"},
+        Damage{"/benchmarks/0/iterations", 5, "benchmarks[0].iterations is 5, but 6 samples are listed"},
+        Damage{"/benchmarks/0/stats/round_sizes",
+               {2, 2},
+               "benchmarks[0].stats.round_sizes sums to 4, but 6 samples are listed"},
+        Damage{"/benchmarks/0/time_unit", "ms",
+               "benchmarks[0].time_unit is \"ms\"; this program reads \"ns\""},
+        Damage{"/benchmarks/0/validity/power_w", "hot",
+               "benchmarks[0].validity.power_w is a string, not a number"},
+        Damage{"/unmeasured/0/status", "lost",
+               "unmeasured[0].status is \"lost\"; accepted: oom, unsupported, skipped, error"},
+        Damage{"/findings/0/evidence/0", 3, "findings[0].evidence[0] is a number, not a string"},
+        Damage{"/findings/1/claim", kRemoved, "findings[1].claim is missing"}));
+
+TEST(ResultJson, OtherJsonIsRefused) {
+  EXPECT_THAT([] { document_from_json(Json::array()); },
+              ThrowsMessage<UsageError>("a result is a JSON object, and this is an array"));
+  EXPECT_THAT([] { document_from_json(Json(3)); },
+              ThrowsMessage<UsageError>("a result is a JSON object, and this is a number"));
+}
+
+}  // namespace
+}  // namespace bench

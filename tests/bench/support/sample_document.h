@@ -1,0 +1,95 @@
+// A result document that uses every field, with values that are hard to keep: long decimals, 2^53 + 1, signs.
+#pragma once
+
+#include <cstdint>
+
+#include "bench/measure/result.h"
+
+namespace bench::testing {
+
+inline Json sample_context() {
+  return {
+      {"date", "2026-03-01T12:34:56+01:00"},
+      {"host_name", "lab-3"},
+      {"executable", "build/release/bench"},
+      {"num_cpus", 2},
+      {"mhz_per_cpu", 2596},
+      {"cpu_scaling_enabled", false},
+      {"caches", {{{"type", "Data"}, {"level", 1}, {"size", 32768}, {"num_sharing", 1}}}},
+      {"load_avg", {0.0, 0.148438, 0.510254}},
+      {"library_build_type", "release"},
+      {"device",
+       {{"id", "cpu"},
+        {"kind", "cpu"},
+        {"name", "Example CPU 9000 \"β\""},
+        {"memory_bytes", 8589934592},
+        {"available_bytes", 8000000000},
+        {"compute_units", 2},
+        {"isa", "avx512_core_bf16"}}},
+      {"host",
+       {{"cpu", "Example CPU 9000"}, {"usable_cores", 2}, {"cpu_quota", 2.5}, {"memory_bytes", 8589934592}}},
+      {"software", {{"bench", "0.1.0"}, {"compiler", "GCC 12.2.0"}, {"onednn", "2.6.3"}}},
+      {"argv", {"build/release/bench", "--sweep", "batch"}},
+      {"seed", 9007199254740995}};
+}
+
+inline MeasuredPoint sample_point(std::int64_t batch, std::int64_t step_ns) {
+  MeasuredPoint point;
+  point.name = "batch/resnet18/infer/fp32/batch:" + std::to_string(batch);
+  point.params = {{"batch", batch}, {"dtype", "fp32"}};
+  point.samples_ns = {step_ns, step_ns + 1, step_ns - 1, 9007199254740993, step_ns + 7, step_ns};
+  point.round_sizes = {2, 1, 3};
+  point.cpu_time_ns = 0.1 + static_cast<double>(step_ns);
+  point.items_per_step = static_cast<double>(batch);
+  point.work = {{"flops", 3.6e9}, {"fixed_bytes", 4.7e7}, {"sample_bytes", 2.1e7}, {"launches", 31}};
+  point.stats = {
+      .median_ns = static_cast<double>(step_ns) + 0.5,
+      .p05_ns = static_cast<double>(step_ns) - 1.0 / 3.0,
+      .p95_ns = 1e15 / 7,
+      .cv = 0.012345678901234567,
+      .ci95_ns = {.low = static_cast<double>(step_ns) * 0.99, .high = static_cast<double>(step_ns) * 1.01},
+      .rounds = 3};
+  std::int64_t bytes = 1;
+  for (const MemoryCategory category : kMemoryCategories) {
+    point.memory.by_category[category] = bytes *= 7;
+  }
+  point.memory.by_category[MemoryCategory::other] = -4096;
+  point.memory.peak_predicted = 46'000'000;
+  point.memory.peak_measured = 46'000'128;
+  point.memory.driver_used = 50'000'000;
+  point.validity.flags = {"noisy", "throttled:cpu_quota"};
+  point.validity.temperature_c = 61.5;
+  point.verification = {{"error", 3.1e-7}, {"tolerance", 1e-5}, {"detail", "logits of 2 images"}};
+  return point;
+}
+
+inline ResultDocument sample_document() {
+  ResultDocument document;
+  document.context = sample_context();
+  document.sweep = {{"name", "batch"},
+                    {"question", "Where does a larger batch stop paying?"},
+                    {"workload", "resnet18"},
+                    {"axes", {{"batch", {1, 2, 4}}, {"dtype", {"fp32", "fp16"}}}}};
+  document.benchmarks = {sample_point(1, 20'000'000), sample_point(2, 30'000'000)};
+  document.unmeasured = {{.name = "batch/resnet18/infer/fp16/batch:1",
+                          .params = {{"batch", 1}, {"dtype", "fp16"}},
+                          .status = "unsupported",
+                          .reason = "fp16 convolution is not in oneDNN 2.6 for this processor"}};
+  document.findings = {{.name = "ceiling_batch",
+                        .value = 2,
+                        .unit = "samples",
+                        .ci95 = Interval{.low = 2, .high = 4},
+                        .claim = "Ceiling at batch 2: 95 % of the best throughput.",
+                        .evidence = {document.benchmarks[1].name},
+                        .details = {{"fraction", 0.95}}},
+                       {.name = "bf16_speedup",
+                        .value = std::nullopt,
+                        .unit = "",
+                        .ci95 = std::nullopt,
+                        .claim = "Nothing can be told about bf16: it was not measured.",
+                        .evidence = {},
+                        .details = nullptr}};
+  return document;
+}
+
+}  // namespace bench::testing

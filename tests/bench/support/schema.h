@@ -1,0 +1,41 @@
+// Checks text against results/schema.json. BENCH_TEST_SOURCE_DIR is the source tree's root.
+#pragma once
+
+#include <fstream>
+#include <string>
+
+#include <nlohmann/json.hpp>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+
+namespace bench::testing {
+
+// Empty where the text follows the schema; else what does not, with its place.
+inline std::string schema_errors(const std::string& text) {
+  std::ifstream file(BENCH_TEST_SOURCE_DIR "/results/schema.json");
+  const nlohmann::json schema_json = nlohmann::json::parse(file);
+  valijson::Schema schema;
+  valijson::SchemaParser parser;
+  parser.populateSchema(valijson::adapters::NlohmannJsonAdapter(schema_json), schema);
+
+  // Strict parsing also refuses NaN and Infinity, which are not JSON.
+  const nlohmann::json document = nlohmann::json::parse(text);
+  valijson::Validator validator(valijson::Validator::kStrongTypes);
+  valijson::ValidationResults results;
+  std::string errors;
+  if (!validator.validate(schema, valijson::adapters::NlohmannJsonAdapter(document), &results)) {
+    valijson::ValidationResults::Error error;
+    while (results.popError(error)) {
+      for (const std::string& place : error.context) {
+        errors += place;
+      }
+      errors += ": " + error.description + "\n";
+    }
+  }
+  return errors;
+}
+
+}  // namespace bench::testing
