@@ -35,10 +35,12 @@ void set_flags(const std::vector<std::string>& flags) {
   int argc = static_cast<int>(argv.size());
   argv.push_back(nullptr);
   benchmark::Initialize(&argc, argv.data());
+  benchmark::BenchmarkReporter::Context::executable_name = "bench";  // it had kept a pointer into argv
   if (argc > 1) {
-    throw UsageError(fmt::format("{}: Google Benchmark does not know this flag; accepted are those that it "
-                                 "documents, such as --benchmark_filter=REGEX or --benchmark_out=FILE",
-                                 argv[1]));
+    throw UsageError(
+        fmt::format("{}: Google Benchmark does not know this flag; accepted are those that it "
+                    "documents, such as --benchmark_filter=REGEX or --benchmark_out=FILE",
+                    argv[1]));
   }
 }
 
@@ -71,8 +73,8 @@ std::vector<Run> runs_of(const MeasuredPoint& point, std::int64_t family) {
   auto from = point.samples_ns.begin();
   for (std::size_t round = 0; round < point.round_sizes.size(); ++round) {
     const auto to = from + point.round_sizes[round];
-    const double mean =
-        std::accumulate(from, to, 0.0) / static_cast<double>(std::max<std::int64_t>(1, point.round_sizes[round]));
+    const double mean = std::accumulate(from, to, 0.0) /
+                        static_cast<double>(std::max<std::int64_t>(1, point.round_sizes[round]));
     from = to;
     Run run = make_run(point, family);
     run.repetition_index = static_cast<std::int64_t>(round);
@@ -98,7 +100,9 @@ std::unique_ptr<benchmark::BenchmarkReporter> make_reporter(const std::string& f
 
 }  // namespace
 
-void initialize_google_benchmark(const std::vector<std::string>& flags) { set_flags(flags); }
+void initialize_google_benchmark(const std::vector<std::string>& flags) {
+  set_flags(flags);
+}
 
 std::vector<std::string> select_by_filter(const std::vector<std::string>& names, const std::string& filter) {
   if (filter.empty() || filter == "all") {
@@ -116,9 +120,10 @@ std::vector<std::string> select_by_filter(const std::vector<std::string>& names,
   set_flags({"--benchmark_list_tests=false"});
   benchmark::ClearRegisteredBenchmarks();
   if (errors.str().find("regular expression") != std::string::npos) {
-    throw UsageError(fmt::format("--benchmark_filter: '{}' is not a regular expression; escape brackets that "
-                                 "stand for themselves, as in 'batch:\\[8\\]'",
-                                 filter));
+    throw UsageError(
+        fmt::format("--benchmark_filter: '{}' is not a regular expression; escape brackets that "
+                    "stand for themselves, as in 'batch:\\[8\\]'",
+                    filter));
   }
   std::vector<std::string> selected;
   std::istringstream lines(listed.str());
@@ -133,6 +138,7 @@ void write_google_benchmark(const ResultDocument& document, const std::string& f
   reporter->SetOutputStream(&out);
   std::ostringstream context_noise;  // warnings about the machine: they stand in our own context
   reporter->SetErrorStream(&context_noise);
+  benchmark::BenchmarkReporter::Context::executable_name = "bench";
   benchmark::BenchmarkReporter::Context context;
   context.name_field_width = 10;
   for (const MeasuredPoint& point : document.benchmarks) {

@@ -34,7 +34,8 @@ class Runner {
         device_(device),
         settings_(settings),
         document_(document),
-        observer_(observer) {}
+        observer_(observer),
+        rule_({.min_rounds = settings.min_rounds, .budget = settings.time_budget}) {}
 
   void run() {
     probe_all();
@@ -210,7 +211,7 @@ class Runner {
     std::vector<const Active*> wanted;
     for (const Active& active : active_) {
       const MeasuredPoint* const known = measured(active.point->name);
-      if (!failed_.contains(active.point->name) && (known == nullptr || !precise(*known) || known->stats.rounds < settings_.min_rounds)) {
+      if (!failed_.contains(active.point->name) && (known == nullptr || !precise(*known))) {
         wanted.push_back(&active);
       }
     }
@@ -236,19 +237,22 @@ class Runner {
   }
 
   // Sampling time for the next visit: what the mandatory visits to come leave over.
-  double slice(const std::vector<const Active*>& wanted, const std::vector<std::size_t>& order, std::size_t done,
-               std::int64_t rounds_left) const {
+  double slice(const std::vector<const Active*>& wanted, const std::vector<std::size_t>& order,
+               std::size_t done, std::int64_t rounds_left) const {
     double fixed = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
       const auto visits = static_cast<double>(i < done ? rounds_left - 1 : rounds_left);
       fixed += visits * wanted[order[i]]->cost.setup_ns;
     }
-    const auto visits_left = static_cast<std::int64_t>(order.size()) * rounds_left - static_cast<std::int64_t>(done);
-    return std::min(slice_ns(left_ns(), fixed, visits_left), static_cast<double>(settings_.longest_visit.count()));
+    const auto visits_left =
+        static_cast<std::int64_t>(order.size()) * rounds_left - static_cast<std::int64_t>(done);
+    return std::min(slice_ns(left_ns(), fixed, visits_left),
+                    static_cast<double>(settings_.longest_visit.count()));
   }
 
   bool precise(const MeasuredPoint& point) const {
-    return StopRule{.min_rounds = settings_.min_rounds}.precise(point.stats);
+    return rule_.decide(point.stats, nanoseconds(static_cast<std::int64_t>(elapsed_ns()))) ==
+           Verdict::precise;
   }
 
   void visit(const Active& active, std::int64_t round, double sampling_ns) {
@@ -257,9 +261,8 @@ class Runner {
            static_cast<double>(round) / static_cast<double>(settings_.max_rounds));
     try {
       Prepared prepared = prepare_point(point, type_, device_, Verify::no, nullptr);
-      const std::int64_t samples =
-          samples_for_visit(prepared.warm_step_ns, nanoseconds(static_cast<std::int64_t>(sampling_ns)),
-                            settings_.max_samples);
+      const std::int64_t samples = samples_for_visit(
+          prepared.warm_step_ns, nanoseconds(static_cast<std::int64_t>(sampling_ns)), settings_.max_samples);
       const DeviceState before = device_.state();
       const Visit taken = run_visit(point.name, *prepared.workload, device_, samples);
       if (!taken.samples_ns.empty()) {
@@ -280,7 +283,8 @@ class Runner {
     }
   }
 
-  void add_visit(const SweepPoint& point, const Visit& taken, const DeviceState& before, const DeviceState& after) {
+  void add_visit(const SweepPoint& point, const Visit& taken, const DeviceState& before,
+                 const DeviceState& after) {
     MeasuredPoint* entry = measured(point.name);
     if (entry == nullptr) {
       entry = &insert_in_plan_order(point);
@@ -321,12 +325,8 @@ class Runner {
         flags.insert("throttled:" + reason);
       }
     }
-    if (entry.stats.rounds < settings_.min_rounds) {
-      flags.insert("few_rounds");
-    }
-    if (!precise(entry)) {
-      flags.insert("noisy");
-    }
+    const std::vector<std::string> precision = rule_.flags(entry.stats);
+    flags.insert(precision.begin(), precision.end());
     // A measured peak has an error of its own; 10 % keeps it from accusing an honest point.
     const double peak = device_.peaks(point.spec.dtype).flops_per_s;
     const double rate = entry.work.value("flops", 0.0) / (entry.stats.median_ns * 1e-9);
@@ -343,10 +343,11 @@ class Runner {
       const bool listed = std::ranges::any_of(document_.unmeasured,
                                               [&](const auto& other) { return other.name == point.name; });
       if (measured(point.name) == nullptr && !listed) {
-        set_unmeasured(point, "skipped",
-                       interrupted() ? std::string("interrupted before it was timed")
-                                     : fmt::format("the time budget of {} ended before it was timed",
-                                                   format_duration(static_cast<double>(settings_.time_budget.count()))));
+        set_unmeasured(
+            point, "skipped",
+            interrupted() ? std::string("interrupted before it was timed")
+                          : fmt::format("the time budget of {} ended before it was timed",
+                                        format_duration(static_cast<double>(settings_.time_budget.count()))));
       }
     }
     changed();
@@ -359,6 +360,7 @@ class Runner {
   const RunSettings& settings_;
   ResultDocument& document_;
   RunObserver& observer_;
+  StopRule rule_;
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::vector<Active> active_;

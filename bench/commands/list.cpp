@@ -1,0 +1,60 @@
+#include "bench/commands/list.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
+#include "bench/device.h"
+#include "bench/dtype.h"
+#include "bench/registry.h"
+#include "bench/sweep.h"
+#include "bench/workload.h"
+
+namespace bench {
+namespace {
+
+void print_device(std::ostream& out, const DeviceKind& kind, const DeviceKind::Listing& listing) {
+  if (!listing.missing.empty()) {
+    fmt::print(out, "  {:<14} not usable: {}\n", listing.id, listing.missing);
+    return;
+  }
+  fmt::print(out, "  {:<14} {}\n", listing.id, listing.description);
+  const auto device = kind.open(listing.id);
+  for (const Dtype dtype : kAllDtypes) {
+    const auto reason = device->unsupported(dtype);
+    fmt::print(out, "  {:<14}   {}: {}\n", "", name_of(dtype), reason ? "no; " + *reason : "yes");
+  }
+}
+
+}  // namespace
+
+void print_list(std::ostream& out) {
+  fmt::print(out, "Sweeps (--sweep)\n");
+  for (const auto& sweep : registry<Sweep>().entries()) {
+    fmt::print(out, "  {:<14} {} (default workload: {})\n", sweep->name, sweep->question,
+               sweep->default_workload);
+  }
+  fmt::print(out, "\nWorkloads (--workload)\n");
+  for (const auto& type : registry<WorkloadType>().entries()) {
+    fmt::print(out, "  {:<14} {}: {}; --mode {}\n", type->name, type->kind, type->description,
+               fmt::join(type->modes, "|"));
+    for (const WorkloadType::Option& option : type->options) {
+      fmt::print(out, "  {:<14}   --{} N, {} (default {})\n", "", option.name, option.help,
+                 option.default_value);
+    }
+  }
+  fmt::print(out, "\nDevices (--device)\n");
+  for (const auto& kind : registry<DeviceKind>().entries()) {
+    for (const DeviceKind::Listing& listing : kind->list()) {
+      print_device(out, *kind, listing);
+    }
+  }
+  if (registry<DeviceKind>().find("cuda") == nullptr) {
+    fmt::print(out, "  {:<14} not usable: this program was built without CUDA support\n", "cuda");
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,315 @@
+#include "bench/commands/sweep.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include "bench/cli/progress.h"
+#include "bench/cli/table.h"
+#include "bench/commands/select.h"
+#include "bench/measure/units.h"
+#include "bench/registry.h"
+#include "bench/run/context.h"
+#include "bench/run/google_benchmark.h"
+#include "bench/run/interrupt.h"
+#include "bench/run/picture.h"
+#include "bench/run/result_file.h"
+#include "bench/run/runner.h"
+
+namespace bench {
+namespace {
+
+constexpr double kDefaultCapShare = 0.8;  // of the memory free at start
+
+// Keeps the file and the progress line up to date while points run.
+class LiveOutput : public RunObserver {
+ public:
+  LiveOutput(ResultFile& file, Progress& bar) : file_(file), bar_(bar) {}
+  void progress(const RunProgress& now) override {
+    bar_.update(now.fraction, now.what, now.elapsed, now.left);
+  }
+  void changed(const ResultDocument& document) override { file_.write(document); }
+
+ private:
+  ResultFile& file_;
+  Progress& bar_;
+};
+
+class SweepRun {
+ public:
+  SweepRun(const Options& options, const std::vector<std::string>& argv)
+      : options_(options),
+        argv_(argv),
+        sweep_(*registry<Sweep>().find(options.sweep)),
+        device_(open_device(options.device)),
+        type_(*registry<WorkloadType>().find(options.workload.empty() ? sweep_.default_workload
+                                                                      : options.workload)) {
+    request_.workload = &type_;
+    request_.mode = options.mode.empty() ? type_.modes.front() : options.mode;
+    request_.dtypes = options.dtypes;
+    request_.batches = options.batches;
+    for (const WorkloadType::Option& option : type_.options) {
+      const auto given = options.workload_options.find(option.name);
+      request_.workload_options[option.name] =
+          given == options.workload_options.end() ? option.default_value : given->second;
+    }
+    request_.seed = options.seed;
+    request_.memory_cap = options.memory_cap.value_or(
+        static_cast<std::int64_t>(kDefaultCapShare * static_cast<double>(device_->info().available_bytes)));
+    device_->memory().set_cap(request_.memory_cap);
+    make_plan();
+  }
+
+  ExitCode list_tests() const {
+    for (const SweepPoint& point : plan_.points) {
+      fmt::print("{}\n", point.name);
+    }
+    return ExitCode::done;
+  }
+
+  ExitCode dry_run() {
+    std::vector<PlannedPoint> rows;
+    for (const SweepPoint& point : plan_.points) {
+      rows.push_back(predict(point));
+    }
+    print_planned(std::cout, rows, request_.memory_cap, plan_.open_ended);
+    return ExitCode::done;
+  }
+
+  ExitCode measure() {
+    ResultFile file(options_.out, sweep_.name, type_.name, device_->info().id);
+    ResultDocument document = start_document();
+    if (options_.resume) {
+      resume_from(file, document);
+    }
+    file.check_writable();
+    install_interrupt_handlers();
+    describe();
+    {
+      Progress bar(std::cerr, isatty(STDERR_FILENO) == 1, terminal_width());
+      LiveOutput live(file, bar);
+      add_peaks(document, bar);
+      const RunSettings settings = make_settings();
+      run_points(sweep_, plan_, type_, *device_, settings, document, live);
+      bar.finish();
+    }
+    write_google_outputs(document);
+    print_summary(document, file);
+    return exit_code(document);
+  }
+
+ private:
+  void make_plan() {
+    plan_ = sweep_.plan(request_, *device_);
+    for (const SweepPoint& point : plan_.points) {
+      type_.check(point.spec);
+    }
+    refuse_cap_below_weights();
+    if (plan_.open_ended) {
+      stop_at_cap();
+    }
+    if (!options_.benchmark.filter.empty()) {
+      keep_filtered();
+    }
+  }
+
+  PlannedPoint predict(const SweepPoint& point) const {
+    PlannedPoint row{point.name, 0, {}};
+    try {
+      if (const auto reason = type_.unsupported(point.spec, *device_)) {
+        row.problem = "unsupported: " + *reason;
+        return row;
+      }
+      row.predicted_bytes = type_.plan(point.spec, *device_).peak;
+      if (row.predicted_bytes > request_.memory_cap) {
+        row.problem = "oom: more than the memory cap";
+      }
+    } catch (const Unsupported& error) {
+      row.problem = std::string("unsupported: ") + error.what();
+    }
+    return row;
+  }
+
+  void refuse_cap_below_weights() const {
+    for (const SweepPoint& point : plan_.points) {
+      if (type_.unsupported(point.spec, *device_)) {
+        continue;
+      }
+      const std::int64_t weights = type_.plan(point.spec, *device_).at_peak[MemoryCategory::weights];
+      if (weights > request_.memory_cap) {
+        throw UsageError(fmt::format(
+            "--memory-cap: {} is less than the weights of {} take in {} ({}); give more",
+            format_bytes(request_.memory_cap), type_.name, name_of(point.spec.dtype), format_bytes(weights)));
+      }
+      return;
+    }
+  }
+
+  // An open-ended series ends with the first point over the cap, which then stands in the file as out of
+  // memory.
+  void stop_at_cap() {
+    std::set<std::string> ended;
+    std::vector<SweepPoint> kept;
+    for (SweepPoint& point : plan_.points) {
+      if (ended.contains(point.series)) {
+        continue;
+      }
+      if (!predict(point).problem.empty()) {
+        ended.insert(point.series);
+      }
+      kept.push_back(std::move(point));
+    }
+    plan_.points = std::move(kept);
+  }
+
+  void keep_filtered() {
+    std::vector<std::string> names;
+    for (const SweepPoint& point : plan_.points) {
+      names.push_back(point.name);
+    }
+    const std::vector<std::string> selected = select_by_filter(names, options_.benchmark.filter);
+    if (selected.empty()) {
+      throw UsageError(fmt::format("--benchmark_filter: '{}' matches none of the {} points, such as {}",
+                                   options_.benchmark.filter, names.size(), names.front()));
+    }
+    std::erase_if(plan_.points, [&](const SweepPoint& point) {
+      return std::ranges::find(selected, point.name) == selected.end();
+    });
+  }
+
+  ResultDocument start_document() {
+    ResultDocument document;
+    document.context = make_context(device_->info(), argv_, options_.seed);
+    document.sweep = {{"name", sweep_.name},
+                      {"question", sweep_.question},
+                      {"workload", type_.name},
+                      {"mode", request_.mode},
+                      {"workload_options", request_.workload_options},
+                      {"memory_cap_bytes", request_.memory_cap},
+                      {"time_budget_ns", options_.time_budget.count()},
+                      {"axes", plan_.axes}};
+    return document;
+  }
+
+  void resume_from(const ResultFile& file, ResultDocument& document) {
+    if (!std::filesystem::exists(file.path())) {
+      fmt::print(std::cerr, "--resume: {} does not exist yet; starting anew\n", file.path().string());
+      return;
+    }
+    ResultDocument old = read_result(file.path());
+    check_resumable(old, document);
+    document.benchmarks = std::move(old.benchmarks);
+    // What may have changed is tried again; memory and support are not going to.
+    for (UnmeasuredPoint& point : old.unmeasured) {
+      if (point.status == "oom" || point.status == "unsupported") {
+        document.unmeasured.push_back(std::move(point));
+      }
+    }
+    file_is_resumed_ = true;
+  }
+
+  void add_peaks(ResultDocument& document, Progress& bar) {
+    std::set<Dtype> dtypes;
+    for (const SweepPoint& point : plan_.points) {
+      dtypes.insert(point.spec.dtype);
+    }
+    for (const Dtype dtype : dtypes) {
+      if (!device_->unsupported(dtype)) {
+        bar.update(0, fmt::format("measuring what the device can do in {}", name_of(dtype)), {}, {});
+        const Peaks peaks = device_->peaks(dtype);
+        document.context["device"]["peaks"][std::string(name_of(dtype))] = {
+            {"flops_per_s", peaks.flops_per_s}, {"bytes_per_s", peaks.bytes_per_s}, {"source", peaks.source}};
+      }
+    }
+  }
+
+  RunSettings make_settings() const {
+    RunSettings settings;
+    settings.time_budget = options_.time_budget;
+    settings.memory_cap = request_.memory_cap;
+    settings.seed = options_.seed;
+    if (options_.benchmark.repetitions > 0) {
+      settings.min_rounds = options_.benchmark.repetitions;
+      settings.max_rounds = std::max(settings.max_rounds, settings.min_rounds);
+    }
+    return settings;
+  }
+
+  void describe() const {
+    fmt::print(std::cerr, "{}\n{} on {} ({}), memory cap {}, time budget {}\n", sweep_.question, type_.name,
+               device_->info().id, device_->info().name, format_bytes(request_.memory_cap),
+               format_duration(static_cast<double>(options_.time_budget.count())));
+  }
+
+  void write_google_outputs(const ResultDocument& document) const {
+    if (options_.benchmark.out.empty()) {
+      return;
+    }
+    std::ofstream out(options_.benchmark.out);
+    write_google_benchmark(document, options_.benchmark.out_format, out);
+    if (!out.flush()) {
+      throw UsageError(fmt::format("--benchmark_out: '{}' could not be written", options_.benchmark.out));
+    }
+  }
+
+  void print_summary(const ResultDocument& document, const ResultFile& file) const {
+    std::ostream& notes = options_.benchmark.format.empty() ? std::cout : std::cerr;
+    if (options_.benchmark.format.empty()) {
+      print_table(std::cout, document, terminal_width());
+    } else {
+      write_google_benchmark(document, options_.benchmark.format, std::cout);
+    }
+    fmt::print(notes, "\nresult   {}\n", file.path().string());
+    if (!options_.plot) {
+      return;
+    }
+    const Picture picture = draw(sweep_.name, file.path());
+    for (const auto& drawn : picture.files) {
+      fmt::print(notes, "picture  {}\n", drawn.string());
+    }
+    if (!picture.problem.empty()) {
+      fmt::print(std::cerr, "no picture: {}\n", picture.problem);
+    }
+  }
+
+  static ExitCode exit_code(const ResultDocument& document) {
+    if (interrupted()) {
+      return ExitCode::interrupted;
+    }
+    const bool errors = std::ranges::any_of(
+        document.unmeasured, [](const UnmeasuredPoint& point) { return point.status == "error"; });
+    return errors ? ExitCode::inconclusive : ExitCode::done;
+  }
+
+  const Options& options_;
+  const std::vector<std::string>& argv_;
+  const Sweep& sweep_;
+  std::unique_ptr<Device> device_;
+  const WorkloadType& type_;
+  SweepRequest request_;
+  SweepPlan plan_;
+  bool file_is_resumed_ = false;
+};
+
+}  // namespace
+
+ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv) {
+  initialize_google_benchmark(options.benchmark.other_flags);
+  SweepRun run(options, argv);
+  if (options.benchmark.list_tests) {
+    return run.list_tests();
+  }
+  if (options.dry_run) {
+    return run.dry_run();
+  }
+  return run.measure();
+}
+
+}  // namespace bench

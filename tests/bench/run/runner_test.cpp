@@ -1,0 +1,180 @@
+#include "bench/run/runner.h"
+
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/bench/run/fake_device.h"
+
+namespace bench {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class Recorder : public RunObserver {
+ public:
+  void progress(const RunProgress& now) override { fractions.push_back(now.fraction); }
+  void changed(const ResultDocument& document) override { sizes.push_back(document.benchmarks.size()); }
+  std::vector<double> fractions;
+  std::vector<std::size_t> sizes;
+};
+
+class RunnerTest : public ::testing::Test {
+ protected:
+  RunnerTest() {
+    testing::FakeWorkload::on_step = nullptr;
+    testing::FakeWorkload::verdict = true;
+    sweep_.name = "fake";
+    sweep_.findings = [](const ResultDocument&) { return std::vector<Finding>{}; };
+    settings_.time_budget = std::chrono::seconds(60);
+    settings_.memory_cap = 1000;
+    settings_.longest_visit = std::chrono::microseconds(8);
+  }
+  void run(const SweepPlan& plan) {
+    run_points(sweep_, plan, type_, device_, settings_, document_, recorder_);
+  }
+  std::vector<std::string> measured() const {
+    std::vector<std::string> names;
+    for (const MeasuredPoint& point : document_.benchmarks) {
+      names.push_back(point.name);
+    }
+    return names;
+  }
+
+  Sweep sweep_;
+  WorkloadType type_ = testing::fake_type();
+  testing::FakeDevice device_;
+  RunSettings settings_;
+  ResultDocument document_;
+  Recorder recorder_;
+};
+
+TEST_F(RunnerTest, MeasuresEveryPointInPlanOrderWhateverTheShuffle) {
+  run(testing::fake_plan({1, 2, 4, 8}));
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:1", "fake/batch:2", "fake/batch:4", "fake/batch:8"));
+  for (const MeasuredPoint& point : document_.benchmarks) {
+    EXPECT_EQ(point.stats.rounds, 3) << point.name;
+    EXPECT_EQ(point.stats.median_ns, 1000);
+    EXPECT_THAT(point.validity.flags, IsEmpty());
+    EXPECT_EQ(point.memory.peak_predicted, point.memory.peak_measured);
+    EXPECT_EQ(std::accumulate(point.round_sizes.begin(), point.round_sizes.end(), std::int64_t{0}),
+              static_cast<std::int64_t>(point.samples_ns.size()));
+  }
+}
+
+TEST_F(RunnerTest, WritesAfterEveryVisit) {
+  run(testing::fake_plan({1, 2}));
+  EXPECT_GE(recorder_.sizes.size(), 6U);  // two points, three rounds
+}
+
+TEST_F(RunnerTest, UnsteadySamplesAreKeptAndFlagged) {
+  std::int64_t call = 0;
+  device_.next_ns = [&call] { return ++call % 2 == 0 ? 1000 : 3000; };
+  run(testing::fake_plan({1}));
+  ASSERT_THAT(document_.benchmarks, SizeIs(1));
+  EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("noisy"));
+  EXPECT_EQ(document_.benchmarks[0].stats.rounds, settings_.max_rounds);
+}
+
+TEST_F(RunnerTest, AWrongAnswerIsAPointInErrorAndIsNeverTimed) {
+  testing::FakeWorkload::verdict = false;
+  run(testing::fake_plan({1}));
+  EXPECT_THAT(document_.benchmarks, IsEmpty());
+  ASSERT_THAT(document_.unmeasured, SizeIs(1));
+  EXPECT_EQ(document_.unmeasured[0].status, "error");
+  EXPECT_THAT(document_.unmeasured[0].reason, HasSubstr("wrong answer"));
+}
+
+TEST_F(RunnerTest, BeyondTheCapIsOutOfMemoryAndAskedForPointsAreAllListed) {
+  settings_.memory_cap = 150;
+  device_.memory().set_cap(150);
+  run(testing::fake_plan({1, 8, 64, 128}));
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:1"));
+  ASSERT_THAT(document_.unmeasured, SizeIs(3));
+  for (const UnmeasuredPoint& point : document_.unmeasured) {
+    EXPECT_EQ(point.status, "oom");
+  }
+}
+
+TEST_F(RunnerTest, AnOpenSeriesStopsAtTheCapWithOneRow) {
+  settings_.memory_cap = 150;
+  run(testing::fake_plan({1, 8, 64, 128}, true));
+  EXPECT_THAT(document_.unmeasured, SizeIs(1));
+}
+
+TEST_F(RunnerTest, TheTrackerRefusingIsOutOfMemoryToo) {
+  device_.memory().set_cap(150);
+  settings_.memory_cap = 1000;  // the prediction passes
+  run(testing::fake_plan({1, 8}));
+  ASSERT_THAT(document_.unmeasured, SizeIs(1));
+  EXPECT_EQ(document_.unmeasured[0].status, "oom");
+  EXPECT_EQ(device_.memory().live().total(), 0);
+}
+
+TEST_F(RunnerTest, AnUnsupportedDtypeIsAResultWithItsReason) {
+  SweepPlan plan = testing::fake_plan({1});
+  plan.points[0].spec.dtype = Dtype::fp16;
+  run(plan);
+  ASSERT_THAT(document_.unmeasured, SizeIs(1));
+  EXPECT_EQ(document_.unmeasured[0].status, "unsupported");
+  EXPECT_EQ(document_.unmeasured[0].reason, "no fp16 here");
+}
+
+TEST_F(RunnerTest, ABudgetWithNoRoomSkipsTheLargePointsAndSaysSo) {
+  settings_.time_budget = std::chrono::seconds(5);
+  device_.next_ns = [] { return 1'000'000'000; };  // a second a step, ten at batch 10
+  run(testing::fake_plan({1, 10}));
+  ASSERT_THAT(document_.unmeasured, SizeIs(1));
+  EXPECT_EQ(document_.unmeasured[0].name, "fake/batch:10");
+  EXPECT_EQ(document_.unmeasured[0].status, "skipped");
+  EXPECT_THAT(document_.unmeasured[0].reason, HasSubstr("--time-budget"));
+}
+
+TEST_F(RunnerTest, AThrowingStepIsAnErrorAndTheOthersGoOn) {
+  testing::FakeWorkload::on_step = [](const WorkloadSpec& spec) {
+    if (spec.batch == 2) {
+      throw std::runtime_error("the device fell over");
+    }
+  };
+  run(testing::fake_plan({1, 2, 4}));
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:1", "fake/batch:4"));
+  ASSERT_THAT(document_.unmeasured, SizeIs(1));
+  EXPECT_EQ(document_.unmeasured[0].status, "error");
+  EXPECT_THAT(document_.unmeasured[0].reason, HasSubstr("fell over"));
+}
+
+TEST_F(RunnerTest, FasterThanThePeakIsFlagged) {
+  device_.peaks_now.flops_per_s = 1e8;  // the step claims 1e3 operations in 1 µs: 1e9 a second
+  run(testing::fake_plan({1}));
+  ASSERT_THAT(document_.benchmarks, SizeIs(1));
+  EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("above_peak"));
+}
+
+TEST_F(RunnerTest, ThrottlingIsKeptAndNamed) {
+  device_.state_now.throttle_reasons = {"sw_power_cap"};
+  run(testing::fake_plan({1}));
+  ASSERT_THAT(document_.benchmarks, SizeIs(1));
+  EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("throttled:sw_power_cap"));
+}
+
+TEST_F(RunnerTest, FinishedPointsOfAnEarlierRunAreKeptAndUnfinishedOnesGoOn) {
+  run(testing::fake_plan({1, 2}));
+  const std::vector<std::int64_t> finished = document_.benchmarks[0].samples_ns;
+  MeasuredPoint& half = document_.benchmarks[1];
+  half.samples_ns = {1000, 1000};
+  half.round_sizes = {2};
+  half.stats.rounds = 1;
+  run(testing::fake_plan({1, 2}));
+  EXPECT_EQ(document_.benchmarks[0].samples_ns, finished);
+  EXPECT_GE(document_.benchmarks[1].stats.rounds, 3);
+  EXPECT_THAT(document_.benchmarks, SizeIs(2));
+}
+
+}  // namespace
+}  // namespace bench
