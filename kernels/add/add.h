@@ -14,6 +14,9 @@ struct Add {
   TensorDesc tensor;
   Activation activation = Activation::none;
 
+  // One addition an element, and one comparison a bound of the activation.
+  double flops() const { return static_cast<double>(tensor.elements()) * (1 + comparisons(activation)); }
+
   bool operator==(const Add&) const = default;
 };
 

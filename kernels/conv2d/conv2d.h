@@ -1,11 +1,13 @@
 // 2-D convolution (cross-correlation), its two gradients, and what may be fused behind it.
 //
-// forward:          dst[n,k,p,q] = act( bias[k] + Σ_{c,r,s} src[n, g·C/G + c, p·stride − pad + r·dilation, …] · w[k,c,r,s] + src1 )
-// backward_data:    diff_src = the gradient with respect to src, from diff_dst and weights
-// backward_weights: diff_weights, diff_bias = the gradients with respect to weights and bias, from src and diff_dst
+// forward:          dst[n,k,p,q] = act( bias[k] + Σ_{c,r,s} src[n, g·C/G + c, p·stride − pad + r·dilation, …]
+// · w[k,c,r,s] + src1 ) backward_data:    diff_src = the gradient with respect to src, from diff_dst and
+// weights backward_weights: diff_weights, diff_bias = the gradients with respect to weights and bias, from
+// src and diff_dst
 //
 // Slots. forward: src, weights, bias (if bias), src1 (if residual) → dst.
-//        backward_data: diff_dst, weights → diff_src.  backward_weights: src, diff_dst → diff_weights, diff_bias (if bias).
+//        backward_data: diff_dst, weights → diff_src.  backward_weights: src, diff_dst → diff_weights,
+//        diff_bias (if bias).
 // Plain weights: [out_channels][in_channels / groups][kernel_h][kernel_w]; plain bias: [out_channels].
 #pragma once
 
@@ -34,7 +36,7 @@ struct Conv2d {
   std::int64_t groups = 1;
   Direction direction = Direction::forward;
   bool bias = false;
-  bool residual = false;  // forward only: src1 is added before the activation
+  bool residual = false;                     // forward only: src1 is added before the activation
   Activation activation = Activation::none;  // forward only
   Dtype dtype = Dtype::fp32;
   Layout src_layout = Layout::nhwc;  // of src and diff_src
@@ -43,8 +45,12 @@ struct Conv2d {
   // weights, scratch): 0 asks for the leanest.
   std::int64_t extra_bytes = 0;
 
-  std::int64_t out_height() const { return (height + 2 * pad_h - dilation_h * (kernel_h - 1) - 1) / stride_h + 1; }
-  std::int64_t out_width() const { return (width + 2 * pad_w - dilation_w * (kernel_w - 1) - 1) / stride_w + 1; }
+  std::int64_t out_height() const {
+    return (height + 2 * pad_h - dilation_h * (kernel_h - 1) - 1) / stride_h + 1;
+  }
+  std::int64_t out_width() const {
+    return (width + 2 * pad_w - dilation_w * (kernel_w - 1) - 1) / stride_w + 1;
+  }
   TensorDesc src() const { return {batch, in_channels, height, width, src_layout, dtype}; }
   TensorDesc dst() const { return {batch, out_channels, out_height(), out_width(), dst_layout, dtype}; }
   std::int64_t weight_count() const { return out_channels * (in_channels / groups) * kernel_h * kernel_w; }

@@ -1,6 +1,7 @@
 // Matrix product: dst[m,n] = act( Σ_k src[m,k] · w[n,k] + bias[n] ), a linear layer with rows = batch.
 //
-// Slots: src (n = rows, c = inner), weights (plain [columns][inner]), bias (if bias) → dst (n = rows, c = columns).
+// Slots: src (n = rows, c = inner), weights (plain [columns][inner]), bias (if bias) → dst (n = rows, c =
+// columns).
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,7 @@ struct Matmul {
   TensorDesc src() const { return {rows, inner, 1, 1, Layout::nhwc, dtype}; }
   TensorDesc dst() const { return {rows, columns, 1, 1, Layout::nhwc, dtype}; }
   std::int64_t macs() const { return rows * inner * columns; }
+  double flops() const { return 2.0 * static_cast<double>(macs()); }
 
   bool operator==(const Matmul&) const = default;
 };

@@ -24,6 +24,9 @@ struct Pool {
   std::int64_t out_width() const { return (src.w + 2 * pad_w - kernel_w) / stride_w + 1; }
   TensorDesc dst() const { return {src.n, src.c, out_height(), out_width(), src.layout, src.dtype}; }
 
+  // One comparison or addition for every real input of every window.
+  double flops() const;
+
   bool operator==(const Pool&) const = default;
 };
 

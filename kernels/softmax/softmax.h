@@ -13,6 +13,9 @@ struct Softmax {
   static constexpr std::string_view kName = "softmax";
   TensorDesc tensor;
 
+  // Five passes: maximum, difference, exponential (counted as one), sum, quotient.
+  double flops() const { return 5.0 * static_cast<double>(tensor.elements()); }
+
   bool operator==(const Softmax&) const = default;
 };
 

@@ -1,0 +1,155 @@
+// The host's processor as a device, computing through oneDNN with OpenMP threads.
+#include <omp.h>
+
+#include <chrono>
+#include <cstring>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "bench/device.h"
+#include "bench/error.h"
+#include "bench/registry.h"
+#include "bench/run/host.h"
+#include "kernels/device/cpu_condition.h"
+#include "kernels/device/cpu_memory.h"
+#include "kernels/device/cpu_peaks.h"
+#include "kernels/onednn/onednn.h"
+
+namespace bench::kernels {
+namespace {
+
+constexpr const char* kId = "cpu";
+
+const char* isa_name(dnnl::cpu_isa isa) {
+  switch (isa) {
+    case dnnl::cpu_isa::sse41:
+      return "sse4.1";
+    case dnnl::cpu_isa::avx:
+      return "avx";
+    case dnnl::cpu_isa::avx2:
+      return "avx2";
+    case dnnl::cpu_isa::avx2_vnni:
+      return "avx2_vnni";
+    case dnnl::cpu_isa::avx512_mic:
+    case dnnl::cpu_isa::avx512_mic_4ops:
+      return "avx512_mic";
+    case dnnl::cpu_isa::avx512_core:
+      return "avx512_core";
+    case dnnl::cpu_isa::avx512_core_vnni:
+      return "avx512_core_vnni";
+    case dnnl::cpu_isa::avx512_core_bf16:
+      return "avx512_core_bf16";
+    case dnnl::cpu_isa::avx512_core_amx:
+      return "avx512_core_amx";
+    default:
+      return "a baseline instruction set";
+  }
+}
+
+bool has_native_bf16(dnnl::cpu_isa isa) {
+  return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
+}
+
+DeviceInfo describe_host() {
+  const HostInfo host = host_info();
+  return {.id = kId,
+          .kind = "cpu",
+          .name = host.cpu.empty() ? "unnamed processor" : host.cpu,
+          .memory_bytes = host.memory_bytes,
+          .available_bytes = host.available_bytes,
+          .compute_units = host.usable_cores,
+          .details = {{"isa", isa_name(dnnl::get_effective_cpu_isa())}, {"onednn", onednn::version()}}};
+}
+
+class CpuDevice final : public Device {
+ public:
+  CpuDevice() : info_(describe_host()) { omp_set_num_threads(info_.compute_units); }
+
+  const DeviceInfo& info() const override { return info_; }
+
+  std::optional<std::string> unsupported(Dtype dtype) const override {
+    const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+    switch (dtype) {
+      case Dtype::fp32:
+        return std::nullopt;
+      case Dtype::bf16:
+        return has_native_bf16(isa)
+                   ? std::nullopt
+                   : std::optional(fmt::format("bf16 needs avx512_bf16 or amx_bf16; this processor "
+                                               "has {}",
+                                               isa_name(isa)));
+      case Dtype::fp16:
+        return fmt::format("oneDNN {} has no fp16 computation on this processor", onednn::version());
+      case Dtype::tf32:
+        return "tf32 is a GPU tensor-core format";
+    }
+    return "unknown dtype";
+  }
+
+  void upload(void* device_dst, const void* host_src, std::int64_t bytes) override {
+    std::memcpy(device_dst, host_src, static_cast<std::size_t>(bytes));
+  }
+  void download(void* host_dst, const void* device_src, std::int64_t bytes) override {
+    std::memcpy(host_dst, device_src, static_cast<std::size_t>(bytes));
+  }
+  void fill(void* device_dst, std::byte value, std::int64_t bytes) override {
+    std::memset(device_dst, std::to_integer<int>(value), static_cast<std::size_t>(bytes));
+  }
+
+  void synchronize() override { onednn::synchronize(); }
+
+  std::int64_t time(const std::function<void()>& step) override {
+    synchronize();
+    const auto begin = std::chrono::steady_clock::now();
+    step();
+    synchronize();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin)
+        .count();
+  }
+
+  std::int64_t driver_used() const override { return resident_bytes(); }
+  DeviceState state() const override { return condition_.read(); }
+
+  Peaks peaks(Dtype dtype) override {
+    if (unsupported(dtype)) {
+      return {};
+    }
+    const auto known = peaks_.find(dtype);
+    return known != peaks_.end()
+               ? known->second
+               : peaks_.emplace(dtype, measure_cpu_peaks(*this, dtype, host_info().available_bytes))
+                     .first->second;
+  }
+
+ protected:
+  std::byte* raw_allocate(std::int64_t bytes) override { return cpu_allocate(bytes); }
+  void raw_free(std::byte* data, std::int64_t bytes) noexcept override { cpu_free(data, bytes); }
+
+ private:
+  DeviceInfo info_;
+  mutable CpuCondition condition_;  // remembers the last reading, to tell what has changed since
+  std::map<Dtype, Peaks> peaks_;
+};
+
+std::vector<DeviceKind::Listing> list() {
+  const DeviceInfo info = describe_host();
+  return {{.id = kId,
+           .description = fmt::format("{}, {} core{}, {:.1f} GiB, oneDNN {} ({})", info.name,
+                                      info.compute_units, info.compute_units == 1 ? "" : "s",
+                                      static_cast<double>(info.memory_bytes) / 0x1p30,
+                                      info.details.at("onednn"), info.details.at("isa")),
+           .missing = ""}};
+}
+
+std::unique_ptr<Device> open(const std::string& id) {
+  if (id != kId) {
+    throw UsageError(fmt::format("device \"{}\" is not a processor; accepted: {}", id, kId));
+  }
+  return std::make_unique<CpuDevice>();
+}
+
+const Registration<DeviceKind> registered{{.name = "cpu", .preference = 0, .list = list, .open = open}};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,58 @@
+// An operation that is one oneDNN primitive: slots, packing and running, given its primitive descriptor.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/onednn/onednn.h"
+#include "kernels/operation.h"
+
+namespace bench::kernels::onednn {
+
+class PrimitiveOperation : public Operation {
+ public:
+  std::span<const SlotInfo> slots() const override { return slots_; }
+  void prepare() override;
+  void pack(Slot slot, std::span<const float> plain, void* packed) override;
+  void unpack(Slot slot, const void* packed, std::span<float> plain) override;
+  void run(const SlotPointers& pointers) override;
+  std::string algorithm() const override { return descriptor_.impl_info_str(); }
+
+ protected:
+  // `what` names the operation in errors. A constructor plans: it sets the descriptor and binds its slots.
+  explicit PrimitiveOperation(std::string what) : what_(std::move(what)) {}
+
+  // Also binds the scratchpad, where the primitive wants one.
+  void plan(const dnnl::primitive_desc& descriptor);
+  void bind_activation(Slot slot, Role role, int argument, const TensorDesc& tensor,
+                       const dnnl::memory::desc& stored);
+  // A parameter, a parameter's gradient or a statistic, stored as `packed`; `plain` describes its fp32 form.
+  void bind_parameter(Slot slot, Role role, int argument, const dnnl::memory::desc& packed,
+                      const dnnl::memory::desc& plain);
+  // A slot that the primitive does not read itself.
+  void declare(Slot slot, Role role, const TensorDesc& tensor);
+  void bind_scratch(int argument, const dnnl::memory::desc& stored);
+
+ private:
+  struct Argument {
+    Slot slot{};
+    int argument = 0;
+    dnnl::memory::desc stored;
+    std::optional<dnnl::memory::desc> plain{};
+    std::int64_t offset = 0;  // into the slot: scratch has several tenants
+    dnnl::memory memory{};
+    void* bound = nullptr;
+  };
+
+  const Argument& parameter(Slot slot, std::size_t plain_count) const;
+
+  std::string what_;
+  std::vector<SlotInfo> slots_;
+  std::vector<Argument> arguments_;
+  dnnl::primitive_desc descriptor_;
+  dnnl::primitive primitive_;
+  std::vector<dnnl_exec_arg_t> prepared_;
+};
+
+}  // namespace bench::kernels::onednn

@@ -1,0 +1,215 @@
+#include "kernels/tensor.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+namespace bench::kernels {
+namespace {
+
+constexpr std::int64_t kBlock = 16;  // channels that stay together in nChw16c
+
+std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// Where one (n, c) plane lies in the stored tensor, in elements.
+struct Plane {
+  std::int64_t start;
+  std::int64_t step_h;
+  std::int64_t step_w;
+};
+
+Plane plane_of(const TensorDesc& desc, std::int64_t n, std::int64_t c) {
+  const std::int64_t area = desc.h * desc.w;
+  switch (desc.layout) {
+    case Layout::nchw:
+      return {(n * desc.c + c) * area, desc.w, 1};
+    case Layout::nhwc:
+      return {n * area * desc.c + c, desc.w * desc.c, desc.c};
+    case Layout::nchw16c:
+      break;
+  }
+  const std::int64_t channels = rounded_up(desc.c, kBlock);
+  return {n * channels * area + c / kBlock * kBlock * area + c % kBlock, desc.w * kBlock, kBlock};
+}
+
+struct Fp32 {
+  using Stored = float;
+  static Stored from(float value) { return value; }
+  static float to(Stored value) { return value; }
+};
+
+struct Bf16 {
+  using Stored = std::uint16_t;
+  static Stored from(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    if (std::isnan(value)) {
+      return static_cast<Stored>((bits >> 16) | 0x40U);  // a quiet NaN: rounding could carry it to infinity
+    }
+    return static_cast<Stored>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
+  }
+  static float to(Stored value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16); }
+};
+
+struct Fp16 {
+  using Stored = std::uint16_t;
+  static Stored from(float value) {
+    const auto sign = static_cast<Stored>(std::signbit(value) ? 0x8000U : 0U);
+    const float magnitude = std::fabs(value);
+    if (std::isnan(value)) {
+      return static_cast<Stored>(sign | 0x7e00U);
+    }
+    if (magnitude >= 65520.0F) {  // halfway between the largest finite value and the next power of two
+      return static_cast<Stored>(sign | 0x7c00U);
+    }
+    if (magnitude < 0x1p-14F) {  // subnormal: a multiple of 2^-24; a carry into 2^10 is the smallest normal
+      return static_cast<Stored>(sign | static_cast<Stored>(std::nearbyint(magnitude * 0x1p24F)));
+    }
+    auto bits = std::bit_cast<std::uint32_t>(magnitude);
+    bits += 0xfffU + ((bits >> 13) & 1U);
+    return static_cast<Stored>(sign | ((bits >> 13) - ((127U - 15U) << 10)));
+  }
+  static float to(Stored value) {
+    const float sign = (value & 0x8000U) != 0 ? -1.0F : 1.0F;
+    const std::uint32_t exponent = (value >> 10) & 0x1fU;
+    const std::uint32_t mantissa = value & 0x3ffU;
+    if (exponent == 0) {
+      return sign * static_cast<float>(mantissa) * 0x1p-24F;
+    }
+    if (exponent == 31) {
+      return mantissa != 0 ? std::numeric_limits<float>::quiet_NaN()
+                           : sign * std::numeric_limits<float>::infinity();
+    }
+    return sign * std::bit_cast<float>(((exponent + 127U - 15U) << 23) | (mantissa << 13));
+  }
+};
+
+template <class Visit>
+void for_each_plane(const TensorDesc& desc, Visit visit) {
+  for (std::int64_t n = 0; n < desc.n; ++n) {
+    for (std::int64_t c = 0; c < desc.c; ++c) {
+      visit((n * desc.c + c) * desc.h * desc.w, plane_of(desc, n, c));
+    }
+  }
+}
+
+template <class Format>
+void store_as(const TensorDesc& desc, std::span<const float> nchw, void* stored) {
+  auto* out = static_cast<typename Format::Stored*>(stored);
+  for_each_plane(desc, [&](std::int64_t plain, const Plane& plane) {
+    for (std::int64_t h = 0; h < desc.h; ++h) {
+      for (std::int64_t w = 0; w < desc.w; ++w) {
+        out[plane.start + h * plane.step_h + w * plane.step_w] = Format::from(nchw[plain + h * desc.w + w]);
+      }
+    }
+  });
+}
+
+template <class Format>
+void load_as(const TensorDesc& desc, const void* stored, std::span<float> nchw) {
+  const auto* in = static_cast<const typename Format::Stored*>(stored);
+  for_each_plane(desc, [&](std::int64_t plain, const Plane& plane) {
+    for (std::int64_t h = 0; h < desc.h; ++h) {
+      for (std::int64_t w = 0; w < desc.w; ++w) {
+        nchw[plain + h * desc.w + w] = Format::to(in[plane.start + h * plane.step_h + w * plane.step_w]);
+      }
+    }
+  });
+}
+
+void require_elements(const TensorDesc& desc, std::size_t given) {
+  if (static_cast<std::int64_t>(given) != desc.elements()) {
+    throw std::invalid_argument("a tensor of " + std::to_string(desc.elements()) + " elements was given " +
+                                std::to_string(given) + " values");
+  }
+}
+
+// Steele, Lea and Flood's splitmix64 finaliser: a bijection whose outputs look independent.
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+std::string_view name_of(Layout layout) {
+  switch (layout) {
+    case Layout::nchw:
+      return "nchw";
+    case Layout::nhwc:
+      return "nhwc";
+    case Layout::nchw16c:
+      return "nchw16c";
+  }
+  return "?";
+}
+
+std::int64_t TensorDesc::bytes() const {
+  const std::int64_t channels = layout == Layout::nchw16c ? rounded_up(c, kBlock) : c;
+  return n * channels * h * w * bytes_of(dtype);
+}
+
+void store(const TensorDesc& desc, std::span<const float> nchw, void* stored) {
+  require_elements(desc, nchw.size());
+  if (desc.layout == Layout::nchw16c && desc.c % kBlock != 0) {
+    std::memset(stored, 0, static_cast<std::size_t>(desc.bytes()));
+  }
+  switch (desc.dtype) {
+    case Dtype::fp32:
+    case Dtype::tf32:
+      return store_as<Fp32>(desc, nchw, stored);
+    case Dtype::fp16:
+      return store_as<Fp16>(desc, nchw, stored);
+    case Dtype::bf16:
+      return store_as<Bf16>(desc, nchw, stored);
+  }
+}
+
+void load(const TensorDesc& desc, const void* stored, std::span<float> nchw) {
+  require_elements(desc, nchw.size());
+  switch (desc.dtype) {
+    case Dtype::fp32:
+    case Dtype::tf32:
+      return load_as<Fp32>(desc, stored, nchw);
+    case Dtype::fp16:
+      return load_as<Fp16>(desc, stored, nchw);
+    case Dtype::bf16:
+      return load_as<Bf16>(desc, stored, nchw);
+  }
+}
+
+double relative_error(std::span<const float> a, std::span<const float> b) {
+  if (a.size() != b.size()) {
+    throw std::invalid_argument("cannot compare " + std::to_string(a.size()) + " values with " +
+                                std::to_string(b.size()));
+  }
+  double difference = 0;
+  double reference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double x = a[i];
+    const double y = b[i];
+    difference += (x - y) * (x - y);
+    reference += y * y;
+  }
+  // A NaN or infinity anywhere makes a sum NaN or infinite; squares of finite floats fit a double.
+  if (!std::isfinite(difference) || !std::isfinite(reference)) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return reference == 0 ? std::sqrt(difference) : std::sqrt(difference / reference);
+}
+
+void fill_random(std::span<float> values, std::uint64_t seed, std::uint64_t stream) {
+  constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
+  const std::uint64_t key = mix(mix(seed + kGolden) ^ (stream * kGolden + 1));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    // Odd multiples of 2^-24: exact in fp32, evenly spread over (-1, 1), and never zero.
+    const auto top24 = static_cast<std::int32_t>(mix(key + (i + 1) * kGolden) >> 40);
+    values[i] = static_cast<float>(2 * top24 + 1 - (1 << 24)) * 0x1p-24F;
+  }
+}
+
+}  // namespace bench::kernels
