@@ -1,0 +1,36 @@
+// Packs buffers that live for a while each into one block of memory, so that those that never live together
+// share bytes. Pure; times are counted in steps of a network.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace bench::kernels {
+
+struct Lifetime {
+  std::int64_t bytes = 0;
+  std::int64_t first = 0;  // step that writes it
+  std::int64_t last = 0;   // last step that reads it
+};
+
+struct Packing {
+  std::vector<std::int64_t> offsets;  // one for each lifetime, multiples of kArenaAlignment
+  std::int64_t bytes = 0;             // of the whole block
+};
+
+inline constexpr std::int64_t kArenaAlignment = 64;
+
+constexpr std::int64_t aligned(std::int64_t bytes) {
+  return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+}
+
+// The smaller of two greedy packings, largest buffer first and earliest buffer first; each buffer goes into
+// the tightest gap between those already placed that live at the same time (Pisarchyk and Lee 2020,
+// arXiv:2001.03288).
+Packing pack_arena(std::span<const Lifetime> lifetimes);
+
+// What no packing can go below: the most bytes that live at the same time.
+std::int64_t arena_lower_bound(std::span<const Lifetime> lifetimes);
+
+}  // namespace bench::kernels

@@ -1,0 +1,100 @@
+#include "kernels/networks/executor.h"
+
+#include <unordered_set>
+
+#include "kernels/networks/parameters.h"
+
+namespace bench::kernels {
+namespace {
+
+constexpr std::byte kPoison{0xFF};  // all ones is a NaN in fp32, bf16 and fp16
+
+MemoryCategory category_of(Region region) {
+  switch (region) {
+    case Region::weights:
+      return MemoryCategory::weights;
+    case Region::arena:
+      return MemoryCategory::activations;
+    case Region::input:
+      return MemoryCategory::input;
+    case Region::workspace:
+      return MemoryCategory::workspace;
+  }
+  return MemoryCategory::other;
+}
+
+}  // namespace
+
+Executor::Executor(NetworkPlan plan, Device& device, std::uint64_t seed)
+    : device_(device), plan_(std::move(plan)) {
+  for (const Region region : {Region::weights, Region::arena, Region::input, Region::workspace}) {
+    regions_[static_cast<std::size_t>(region)] = device_.allocate(plan_.bytes(region), category_of(region));
+  }
+  pack_parameters(seed);
+  bind();
+}
+
+void Executor::pack_parameters(std::uint64_t seed) {
+  std::unordered_set<Operation*> prepared;
+  std::vector<std::byte> packed;
+  for (const PlannedStep& step : plan_.steps) {
+    if (prepared.insert(step.operation.get()).second) {
+      step.operation->prepare();
+    }
+    std::size_t index = 0;
+    for (const SlotInfo& slot : step.operation->slots()) {
+      const Place& place = step.places[index++].second;
+      if (slot.role != Role::parameter) {
+        continue;
+      }
+      const auto plain = lowered_parameter(plan_.graph, step.layer, slot.slot, plan_.target, seed);
+      packed.resize(static_cast<std::size_t>(slot.bytes));
+      step.operation->pack(slot.slot, plain, packed.data());
+      device_.upload(address(place), packed.data(), slot.bytes);
+    }
+  }
+}
+
+void Executor::bind() {
+  for (const PlannedStep& step : plan_.steps) {
+    SlotPointers pointers;
+    for (const auto& [slot, place] : step.places) {
+      pointers[slot] = address(place);
+    }
+    bound_.emplace_back(step.operation.get(), pointers);
+  }
+}
+
+void Executor::set_input(std::span<const std::vector<float>> images) {
+  TensorDesc one = plan_.input;
+  one.n = 1;
+  std::vector<std::byte> stored(static_cast<std::size_t>(one.bytes()));
+  for (std::size_t image = 0; image < images.size(); ++image) {
+    store(one, images[image], stored.data());
+    for (auto sample = static_cast<std::int64_t>(image); sample < plan_.input.n;
+         sample += static_cast<std::int64_t>(images.size())) {
+      device_.upload(region(Region::input) + sample * one.bytes(), stored.data(), one.bytes());
+    }
+  }
+}
+
+void Executor::run() {
+  for (const auto& [operation, pointers] : bound_) {
+    operation->run(pointers);
+  }
+}
+
+void Executor::poison_output() {
+  device_.fill(address(plan_.output_place), kPoison, plan_.output.bytes());
+}
+
+std::vector<float> Executor::output() {
+  device_.synchronize();
+  std::vector<std::byte> stored(static_cast<std::size_t>(plan_.output.bytes()));
+  device_.download(stored.data(), address(plan_.output_place), plan_.output.bytes());
+  std::vector<float> values(static_cast<std::size_t>(plan_.output.elements()));
+  load(plan_.output, stored.data(), values);
+  return values;
+}
+
+}  // namespace bench::kernels

@@ -1,0 +1,123 @@
+// A network as layers in order: what is computed, not how. Shapes are per sample (channels, height, width)
+// and inferred while the graph is built; batch, dtype and device come in with the plan.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels/activation.h"
+
+namespace bench::kernels {
+
+struct Shape {
+  std::int64_t c = 0;
+  std::int64_t h = 1;
+  std::int64_t w = 1;
+
+  std::int64_t elements() const { return c * h * w; }
+  bool operator==(const Shape&) const = default;
+};
+
+enum class LayerKind {
+  input,
+  conv2d,
+  batch_norm,
+  activation,
+  max_pool,
+  average_pool,  // adaptive: output size × size whatever the input's size; size 1 is global pooling
+  add,
+  flatten,
+  linear,
+  softmax
+};
+
+// A batch norm folded into a convolution's weights and bias; parameters are still drawn by its name.
+struct FoldedNorm {
+  std::string name;
+  double gain = 1;
+};
+
+struct Layer {
+  LayerKind kind = LayerKind::input;
+  std::string name;                 // "layer1.0.conv1"; parameters are drawn by it
+  std::vector<std::size_t> inputs;  // indices of earlier layers
+  Shape shape;                      // of the output
+
+  std::int64_t kernel = 1, stride = 1, pad = 0;  // conv2d, max_pool: square windows
+  std::int64_t groups = 1;                       // conv2d
+  std::int64_t size = 1;                         // average_pool: output height and width
+  bool bias = false;                             // conv2d, linear
+  Activation activation = Activation::none;      // the activation itself, or fused behind conv2d, add, linear
+  bool residual = false;                         // conv2d: inputs[1] is added before the activation
+  double gain = 1;                               // batch_norm: what its scale is drawn around
+  std::optional<FoldedNorm> norm;                // conv2d
+};
+
+// A layer whose output would be smaller than one pixel. The message names the layer and its input.
+class ShapeTooSmall : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct ConvOptions {
+  std::int64_t channels = 0;  // of the output
+  std::int64_t kernel = 1, stride = 1, pad = 0;
+  std::int64_t groups = 1;
+  bool bias = false;
+};
+
+struct WindowOptions {
+  std::int64_t kernel = 1, stride = 1, pad = 0;
+};
+
+// Layers stand in an order in which they can run; the last is the output. Each call adds a layer and returns
+// its index. Throws ShapeTooSmall, and std::logic_error where a layer does not fit its inputs.
+class Graph {
+ public:
+  using Value = std::size_t;
+
+  explicit Graph(Shape image);
+
+  Value image() const { return 0; }
+  Value conv2d(std::string name, Value x, const ConvOptions& options);
+  Value batch_norm(std::string name, Value x, double gain = 1);
+  Value relu(std::string name, Value x) { return activation(std::move(name), x, Activation::relu); }
+  Value relu6(std::string name, Value x) { return activation(std::move(name), x, Activation::relu6); }
+  Value activation(std::string name, Value x, Activation activation);
+  Value max_pool(std::string name, Value x, const WindowOptions& window);
+  // Adds nothing and returns x where x already has that size.
+  Value average_pool(std::string name, Value x, std::int64_t size = 1);
+  Value add(std::string name, Value a, Value b);
+  Value flatten(std::string name, Value x);
+  Value linear(std::string name, Value x, std::int64_t features);
+  Value softmax(std::string name, Value x);
+
+  // Adds a layer described in full; its shape is inferred from its inputs (conv2d and linear: shape.c is
+  // given).
+  Value append(Layer layer);
+
+  const std::vector<Layer>& layers() const { return layers_; }
+  const Layer& operator[](Value value) const { return layers_.at(value); }
+  Layer& edit(Value value) { return layers_.at(value); }  // for passes; shapes are not inferred again
+  Value output() const { return layers_.size() - 1; }
+  Shape input_of(Value value) const { return layers_.at(layers_.at(value).inputs.at(0)).shape; }
+
+  // How many times each layer's output is read by later layers; the output counts one more reader.
+  std::vector<int> reader_counts() const;
+
+  // Trainable parameters: convolution weights and biases, batch norm scales and shifts, linear weights and
+  // biases.
+  std::int64_t parameter_count() const;
+  // Multiply-adds a sample as papers and model zoos publish them: convolutions and linear layers only,
+  // products with padding counted.
+  std::int64_t macs() const;
+
+ private:
+  Shape infer(const Layer& layer) const;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace bench::kernels

@@ -1,0 +1,112 @@
+#include "kernels/networks/infer.h"
+
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "bench/error.h"
+#include "kernels/networks/compare.h"
+#include "kernels/networks/fuse.h"
+#include "kernels/networks/oracle.h"
+#include "kernels/networks/parameters.h"
+
+namespace bench::kernels {
+namespace {
+
+constexpr std::uint64_t kImages = 2;  // distinct ones in a batch
+
+std::vector<std::vector<float>> images_for(Shape shape, std::uint64_t seed) {
+  std::vector<std::vector<float>> images;
+  for (std::uint64_t index = 0; index < kImages; ++index) {
+    images.push_back(seeded_image(shape, seed, index));
+  }
+  return images;
+}
+
+// A sweep asks for the same answers at every batch and dtype.
+const std::vector<std::vector<float>>& expected_logits(const NetworkType& network, const WorkloadSpec& spec) {
+  using Key = std::tuple<std::string, std::int64_t, std::uint64_t>;
+  static std::mutex mutex;
+  static std::map<Key, std::vector<std::vector<float>>> known;
+  const std::scoped_lock lock(mutex);
+  const Key key{network.name, image_size(network, spec), spec.seed};
+  auto at = known.find(key);
+  if (at == known.end()) {
+    const Graph graph = build_network(network, spec);
+    at = known.emplace(key, reference_outputs(graph, images_for(graph[0].shape, spec.seed), spec.seed)).first;
+  }
+  return at->second;
+}
+
+std::optional<std::string> why_not(const NetworkType& network, const WorkloadSpec& spec, Device& device) {
+  if (auto reason = device.unsupported(spec.dtype)) {
+    return reason;
+  }
+  try {
+    plan_inference(network, spec, device);
+    return std::nullopt;
+  } catch (const Unsupported& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+double logits_tolerance(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::fp32:
+      return 1e-3;  // Winograd's transforms lose about two digits
+    case Dtype::tf32:
+    case Dtype::fp16:
+      return 1e-2;
+    case Dtype::bf16:
+      return 6e-2;
+  }
+  return 0;
+}
+
+NetworkPlan plan_inference(const NetworkType& network, const WorkloadSpec& spec, Device& device) {
+  const Target target{.batch = spec.batch,
+                      .dtype = spec.dtype,
+                      .layouts = layouts_for(device, spec.dtype),
+                      .implementation = {}};
+  return plan_network(fuse_for_inference(build_network(network, spec)), target, device);
+}
+
+InferWorkload::InferWorkload(const NetworkType& network, const WorkloadSpec& spec, Device& device)
+    : network_(network), spec_(spec), executor_(plan_inference(network, spec, device), device, spec.seed) {
+  executor_.set_input(images_for(executor_.plan().graph[0].shape, spec.seed));
+}
+
+Verification InferWorkload::verify() {
+  executor_.poison_output();
+  step();
+  return compare_output();
+}
+
+Verification InferWorkload::compare_output() {
+  return compare_rows(executor_.output(), expected_logits(network_, spec_), logits_tolerance(spec_.dtype),
+                      "the logits of an image");
+}
+
+WorkloadType network_workload(const NetworkType& network) {
+  WorkloadType type;
+  type.name = network.name;
+  type.kind = "network";
+  type.description = network.description;
+  type.modes = {"infer"};
+  type.options = {{"image-size", "224", "pixels a side of the square input images, up to 4096"}};
+  type.check = [network](const WorkloadSpec& spec) { build_network(network, spec); };
+  type.unsupported = [network](const WorkloadSpec& spec, Device& device) {
+    return why_not(network, spec, device);
+  };
+  type.plan = [network](const WorkloadSpec& spec, Device& device) {
+    return plan_inference(network, spec, device).memory();
+  };
+  type.make = [network](const WorkloadSpec& spec, Device& device) -> std::unique_ptr<Workload> {
+    return std::make_unique<InferWorkload>(network, spec, device);
+  };
+  return type;
+}
+
+}  // namespace bench::kernels

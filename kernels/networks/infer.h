@@ -1,0 +1,40 @@
+// Networks as workloads of the program, mode "infer": one step is one pass over a batch that stays on the
+// device.
+#pragma once
+
+#include <memory>
+
+#include "bench/workload.h"
+#include "kernels/networks/executor.h"
+#include "kernels/networks/network.h"
+
+namespace bench::kernels {
+
+// The fused network planned for the device's best implementations. Throws UsageError and Unsupported.
+NetworkPlan plan_inference(const NetworkType& network, const WorkloadSpec& spec, Device& device);
+
+class InferWorkload final : public Workload {
+ public:
+  InferWorkload(const NetworkType& network, const WorkloadSpec& spec, Device& device);
+
+  void step() override { executor_.run(); }
+  Verification verify() override;
+  Work work() const override { return executor_.plan().work(); }
+
+  // What verify() does after its step: judges the output that is there.
+  Verification compare_output();
+  Executor& executor() { return executor_; }
+
+ private:
+  NetworkType network_;
+  WorkloadSpec spec_;
+  Executor executor_;
+};
+
+// Relative error of a row of logits that is still accepted: about three times what the networks here show at
+// most.
+double logits_tolerance(Dtype dtype);
+
+WorkloadType network_workload(const NetworkType& network);
+
+}  // namespace bench::kernels

@@ -1,0 +1,69 @@
+// From a layer to the operation that computes it, for one batch, dtype and device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "kernels/adaptive_pool/adaptive_pool.h"
+#include "kernels/add/add.h"
+#include "kernels/batch_norm/batch_norm.h"
+#include "kernels/conv2d/conv2d.h"
+#include "kernels/matmul/matmul.h"
+#include "kernels/networks/graph.h"
+#include "kernels/networks/layout.h"
+#include "kernels/operation.h"
+#include "kernels/pool/pool.h"
+#include "kernels/relu/relu.h"
+#include "kernels/softmax/softmax.h"
+
+namespace bench::kernels {
+
+struct Target {
+  std::int64_t batch = 1;
+  Dtype dtype = Dtype::fp32;
+  NetworkLayouts layouts;
+  std::string implementation;  // empty: the device's best
+};
+
+// Operations shared by description: ResNet-50 has 53 convolutions of 23 kinds, and describing one to a
+// library costs more than everything else a plan does.
+class OperationCache {
+ public:
+  template <class Spec>
+  std::shared_ptr<Operation> make(const Spec& spec, Device& device, const std::string& implementation) {
+    auto& known = std::get<Entries<Spec>>(entries_);
+    for (const auto& [description, operation] : known) {
+      if (description == spec) {
+        return operation;
+      }
+    }
+    known.emplace_back(spec, make_operation(spec, device, implementation));
+    return known.back().second;
+  }
+
+ private:
+  template <class Spec>
+  using Entries = std::vector<std::pair<Spec, std::shared_ptr<Operation>>>;
+  std::tuple<Entries<Conv2d>, Entries<Matmul>, Entries<Pool>, Entries<AdaptivePool>, Entries<BatchNorm>,
+             Entries<Relu>, Entries<Add>, Entries<Softmax>>
+      entries_;
+};
+
+// How the layer's output is stored.
+TensorDesc tensor_of(const Graph& graph, Graph::Value value, const Target& target);
+
+// The operation of one layer; nullptr where nothing is to be computed (the image; flatten, which only
+// renames). `extra_bytes` is for convolutions, see Conv2d. Throws Unsupported.
+std::shared_ptr<Operation> lower(const Graph& graph, Graph::Value value, const Target& target,
+                                 std::int64_t extra_bytes, Device& device, OperationCache& cache);
+
+// plain_parameter() in the order the lowered operation wants: behind a flatten, a linear layer's columns
+// follow the order in which the flattened tensor is stored, so that nothing is reordered at run time.
+std::vector<float> lowered_parameter(const Graph& graph, Graph::Value value, Slot slot, const Target& target,
+                                     std::uint64_t seed);
+
+}  // namespace bench::kernels

@@ -1,0 +1,68 @@
+#include "kernels/networks/network.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/registry.h"
+#include "kernels/networks/infer.h"
+
+namespace bench::kernels {
+namespace {
+
+bool builds(const NetworkType& network, std::int64_t size) {
+  try {
+    network.build(size);
+    return true;
+  } catch (const ShapeTooSmall&) {
+    return false;
+  }
+}
+
+// Only searched for when an error message needs it.
+std::int64_t smallest_image(const NetworkType& network) {
+  std::int64_t size = 1;
+  while (size < kLargestImage && !builds(network, size)) {
+    ++size;
+  }
+  return size;
+}
+
+[[noreturn]] void refuse(const NetworkType& network, const std::string& given) {
+  throw UsageError(fmt::format("--image-size {}: {} takes whole numbers from {} to {} (pixels a side)", given,
+                               network.name, smallest_image(network), kLargestImage));
+}
+
+std::string option_text(const WorkloadSpec& spec) {
+  const auto at = spec.options.find("image-size");
+  return at == spec.options.end() ? "224" : at->second;
+}
+
+}  // namespace
+
+std::int64_t image_size(const NetworkType& network, const WorkloadSpec& spec) {
+  const std::string text = option_text(spec);
+  std::int64_t size = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (error != std::errc{} || end != text.data() + text.size() || size < 1 || size > kLargestImage) {
+    refuse(network, text);
+  }
+  return size;
+}
+
+Graph build_network(const NetworkType& network, const WorkloadSpec& spec) {
+  const std::int64_t size = image_size(network, spec);
+  try {
+    return network.build(size);
+  } catch (const ShapeTooSmall&) {
+    refuse(network, std::to_string(size));
+  }
+}
+
+NetworkRegistration::NetworkRegistration(const NetworkType& network) {
+  registry<NetworkType>().add(network);
+  registry<WorkloadType>().add(network_workload(network));
+}
+
+}  // namespace bench::kernels

@@ -1,0 +1,119 @@
+#include "kernels/networks/oracle.h"
+
+#include <memory>
+
+#include "bench/device.h"
+#include "bench/error.h"
+#include "bench/registry.h"
+#include "kernels/networks/lower.h"
+#include "kernels/networks/parameters.h"
+
+namespace bench::kernels {
+namespace {
+
+using Value = Graph::Value;
+
+// A device of its own, so that the oracle's memory is not counted as the measured network's.
+std::unique_ptr<Device> open_cpu() {
+  const DeviceKind* cpu = registry<DeviceKind>().find("cpu");
+  if (cpu == nullptr) {
+    throw Unsupported("answers are checked on the CPU device, which this program was built without");
+  }
+  return cpu->open("cpu");
+}
+
+class Oracle {
+ public:
+  Oracle(const Graph& graph, std::int64_t batch, std::uint64_t seed)
+      : device_(open_cpu()),
+        graph_(graph),
+        seed_(seed),
+        target_{.batch = batch,
+                .dtype = Dtype::fp32,
+                .layouts = {Layout::nchw, Layout::nchw},
+                .implementation = "reference"},
+        readers_(graph.reader_counts()),
+        activations_(graph.layers().size()) {}
+
+  std::vector<float> run(std::span<const float> input) {
+    const TensorDesc image = tensor_of(graph_, graph_.image(), target_);
+    activations_[0] = device_->allocate(image.bytes(), MemoryCategory::activations);
+    device_->upload(activations_[0].data(), input.data(), image.bytes());
+    for (Value value = 1; value < graph_.layers().size(); ++value) {
+      compute(value);
+    }
+    const TensorDesc output = tensor_of(graph_, graph_.output(), target_);
+    std::vector<float> values(static_cast<std::size_t>(output.elements()));
+    device_->download(values.data(), activations_[graph_.output()].data(), output.bytes());
+    return values;
+  }
+
+ private:
+  void compute(Value value) {
+    OperationCache cache;
+    const auto operation = lower(graph_, value, target_, 0, *device_, cache);
+    const Layer& layer = graph_[value];
+    if (operation == nullptr) {  // flatten: the same values in the same order
+      activations_[value] = std::move(activations_[layer.inputs[0]]);
+      return;
+    }
+    operation->prepare();
+    SlotPointers pointers;
+    std::vector<Buffer> parameters;
+    for (const SlotInfo& slot : operation->slots()) {
+      if (slot.role == Role::parameter) {
+        const auto plain = plain_parameter(graph_, value, slot.slot, seed_);
+        std::vector<std::byte> packed(static_cast<std::size_t>(slot.bytes));
+        operation->pack(slot.slot, plain, packed.data());
+        parameters.push_back(device_->allocate(slot.bytes, MemoryCategory::weights));
+        device_->upload(parameters.back().data(), packed.data(), slot.bytes);
+        pointers[slot.slot] = parameters.back().data();
+      } else if (slot.role == Role::scratch) {
+        parameters.push_back(device_->allocate(slot.bytes, MemoryCategory::workspace));
+        pointers[slot.slot] = parameters.back().data();
+      }
+    }
+    activations_[value] =
+        device_->allocate(tensor_of(graph_, value, target_).bytes(), MemoryCategory::activations);
+    pointers[Slot::src] = activations_[layer.inputs[0]].data();
+    if (layer.inputs.size() > 1) {
+      pointers[Slot::src1] = activations_[layer.inputs[1]].data();
+    }
+    pointers[Slot::dst] = activations_[value].data();
+    operation->run(pointers);
+    device_->synchronize();
+    for (const Value input : layer.inputs) {
+      if (--readers_[input] == 0) {
+        activations_[input].reset();
+      }
+    }
+  }
+
+  std::unique_ptr<Device> device_;  // outlives the buffers
+  const Graph& graph_;
+  std::uint64_t seed_;
+  Target target_;
+  std::vector<int> readers_;
+  std::vector<Buffer> activations_;
+};
+
+}  // namespace
+
+std::vector<std::vector<float>> reference_outputs(const Graph& graph,
+                                                  std::span<const std::vector<float>> images,
+                                                  std::uint64_t seed) {
+  std::vector<float> together;
+  for (const auto& image : images) {
+    together.insert(together.end(), image.begin(), image.end());
+  }
+  const auto batch = static_cast<std::int64_t>(images.size());
+  const std::vector<float> answers = Oracle(graph, batch, seed).run(together);
+  std::vector<std::vector<float>> rows;
+  const std::int64_t columns = static_cast<std::int64_t>(answers.size()) / batch;
+  for (std::int64_t row = 0; row < batch; ++row) {
+    rows.emplace_back(answers.begin() + row * columns, answers.begin() + (row + 1) * columns);
+  }
+  return rows;
+}
+
+}  // namespace bench::kernels

@@ -1,0 +1,18 @@
+// What a network must answer: the plain graph, layer by layer, with the `reference` implementations in fp32
+// on the CPU. Nothing of what is measured is used: no fusing, no plan, no packed layouts.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/networks/graph.h"
+
+namespace bench::kernels {
+
+// The output of each image in turn, NCHW. Holds one layer's parameters at a time. Throws Unsupported.
+std::vector<std::vector<float>> reference_outputs(const Graph& graph,
+                                                  std::span<const std::vector<float>> images,
+                                                  std::uint64_t seed);
+
+}  // namespace bench::kernels
