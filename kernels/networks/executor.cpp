@@ -30,17 +30,27 @@ Executor::Executor(NetworkPlan plan, Device& device, std::uint64_t seed)
   for (const Region region : {Region::weights, Region::arena, Region::input, Region::workspace}) {
     regions_[static_cast<std::size_t>(region)] = device_.allocate(plan_.bytes(region), category_of(region));
   }
+  own_operations();
   pack_parameters(seed);
   bind();
 }
 
+// An operation remembers the addresses it ran on last: equal layers that shared one would make it bind anew
+// each time.
+void Executor::own_operations() {
+  std::unordered_set<Operation*> taken;
+  for (PlannedStep& step : plan_.steps) {
+    if (!taken.insert(step.operation.get()).second) {
+      OperationCache none;
+      step.operation = lower(plan_.graph, step.layer, plan_.target, step.extra_bytes, device_, none);
+    }
+    step.operation->prepare();
+  }
+}
+
 void Executor::pack_parameters(std::uint64_t seed) {
-  std::unordered_set<Operation*> prepared;
   std::vector<std::byte> packed;
   for (const PlannedStep& step : plan_.steps) {
-    if (prepared.insert(step.operation.get()).second) {
-      step.operation->prepare();
-    }
     std::size_t index = 0;
     for (const SlotInfo& slot : step.operation->slots()) {
       const Place& place = step.places[index++].second;

@@ -33,6 +33,7 @@ class Executor {
   std::byte* region(Region region) const { return regions_[static_cast<std::size_t>(region)].data(); }
 
  private:
+  void own_operations();
   void pack_parameters(std::uint64_t seed);
   void bind();
   std::byte* address(const Place& place) const { return region(place.region) + place.offset; }

@@ -1,12 +1,11 @@
 #include "kernels/networks/network.h"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "kernels/networks/infer.h"
+#include "kernels/workloads/options.h"
 
 namespace bench::kernels {
 namespace {
@@ -30,8 +29,8 @@ std::int64_t smallest_image(const NetworkType& network) {
 }
 
 [[noreturn]] void refuse(const NetworkType& network, const std::string& given) {
-  throw UsageError(fmt::format("--image-size {}: {} takes whole numbers from {} to {} (pixels a side)", given,
-                               network.name, smallest_image(network), kLargestImage));
+  throw UsageError(fmt::format("--image-size '{}': {} takes whole numbers from {} to {} (pixels a side)",
+                               given, network.name, smallest_image(network), kLargestImage));
 }
 
 std::string option_text(const WorkloadSpec& spec) {
@@ -43,12 +42,11 @@ std::string option_text(const WorkloadSpec& spec) {
 
 std::int64_t image_size(const NetworkType& network, const WorkloadSpec& spec) {
   const std::string text = option_text(spec);
-  std::int64_t size = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-  if (error != std::errc{} || end != text.data() + text.size() || size < 1 || size > kLargestImage) {
+  const auto size = whole_number(text);
+  if (!size || *size < 1 || *size > kLargestImage) {
     refuse(network, text);
   }
-  return size;
+  return *size;
 }
 
 Graph build_network(const NetworkType& network, const WorkloadSpec& spec) {

@@ -48,6 +48,7 @@ class Planner {
   std::int64_t& bytes(Region region) { return plan_.region_bytes[static_cast<std::size_t>(region)]; }
 
   void lower_all(const std::vector<std::int64_t>& extra_bytes) {
+    extra_bytes_ = extra_bytes;
     operations_.clear();
     for (Value value = 0; value < plan_.graph.layers().size(); ++value) {
       operations_.push_back(lower(plan_.graph, value, plan_.target, extra_bytes[value], device_, cache_));
@@ -166,7 +167,7 @@ class Planner {
       if (operations_[value] == nullptr) {
         continue;
       }
-      PlannedStep step{value, operations_[value], {}};
+      PlannedStep step{value, operations_[value], extra_bytes_[value], {}};
       for (const SlotInfo& slot : operations_[value]->slots()) {
         step.places.emplace_back(slot.slot, place_of_slot(value, slot));
       }
@@ -181,6 +182,7 @@ class Planner {
   std::vector<std::int64_t> last_read_;
   NetworkPlan plan_;
   OperationCache cache_;
+  std::vector<std::int64_t> extra_bytes_;
   std::vector<std::shared_ptr<Operation>> operations_;  // one for each layer
   std::vector<std::size_t> tensor_;                     // layer → index into lifetimes_, or kImage
   std::vector<Lifetime> lifetimes_;
