@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -139,45 +140,40 @@ bool same_file(const fs::path& a, const fs::path& b) {
 
 }  // namespace
 
-std::string result_file_name(const std::string& sweep, const std::string& workload,
-                             const std::string& device) {
-  return file_name_safe(fmt::format("{}-{}-{}", sweep, workload, device)) + ".json";
-}
-
-ResultFile::ResultFile(const fs::path& folder, const std::string& name, Previous previous)
-    : path_(folder / name),
-      temporary_(folder / ("." + name + ".new")),
-      lock_path_(folder / ("." + name + ".lock")),
-      aside_pending_(previous == Previous::keep_aside) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  // A folder that is already there may still be reported as an error by create_directories on some systems.
-  if (error && !fs::is_directory(folder)) {
-    cannot_write(path_, error.value());
-  }
-  if (fs::is_directory(path_)) {
-    cannot_write(path_, EISDIR);
-  }
-  lock();
-  try {
-    const TemporaryFile guard(temporary_);
-    write_durably(temporary_, path_, std::string(4096, ' '));
-  } catch (...) {
-    // The destructor of an object that was never made does not run.
-    fs::remove(lock_path_, error);
-    ::close(lock_);
-    throw;
-  }
+ResultFile::ResultFile(const fs::path& folder, const std::string& sweep, const std::string& workload,
+                       const std::string& device) {
+  const std::string name = file_name_safe(fmt::format("{}-{}-{}", sweep, workload, device)) + ".json";
+  path_ = folder / name;
+  temporary_ = folder / ("." + name + ".new");
+  lock_path_ = folder / ("." + name + ".lock");
 }
 
 ResultFile::~ResultFile() {
-  std::error_code ignored;
-  fs::remove(lock_path_, ignored);
-  ::close(lock_);
+  if (lock_ >= 0) {
+    std::error_code ignored;
+    fs::remove(lock_path_, ignored);
+    ::close(lock_);
+  }
+}
+
+void ResultFile::check_writable() {
+  // At a file size limit write() then fails with EFBIG; the signal would end the process.
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::error_code error;
+  fs::create_directories(path_.parent_path(), error);
+  if (error) {
+    cannot_write(path_, error.value());
+  }
+  if (fs::is_directory(path_, error)) {
+    cannot_write(path_, EISDIR);
+  }
+  lock();
+  const TemporaryFile guard(temporary_);
+  write_durably(temporary_, path_, std::string(4096, ' '));
 }
 
 void ResultFile::lock() {
-  while (true) {
+  while (lock_ < 0) {
     FileDescriptor file(::open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
     if (file.get() < 0) {
       cannot_write(path_, errno);
@@ -194,20 +190,15 @@ void ResultFile::lock() {
     if (::fstat(file.get(), &locked) == 0 && ::stat(lock_path_.c_str(), &named) == 0 &&
         locked.st_ino == named.st_ino && locked.st_dev == named.st_dev) {
       lock_ = file.release();
-      return;
     }
   }
-}
-
-bool ResultFile::exists() const {
-  std::error_code error;
-  return fs::exists(path_, error);
 }
 
 // Gives the older result a second name. The first one then goes to the new result in a single step, so that
 // there is a whole file under it at every moment.
 void ResultFile::put_aside() {
-  if (!exists()) {
+  std::error_code missing;
+  if (!fs::exists(path_, missing)) {
     return;
   }
   const std::string stem = path_.stem().string() + "." + file_name_safe(date_of(path_));
@@ -232,11 +223,12 @@ void ResultFile::put_aside() {
 }
 
 void ResultFile::write(const ResultDocument& document) {
+  lock();
   TemporaryFile guard(temporary_);
   write_durably(temporary_, path_, to_text(to_json(document)));
-  if (aside_pending_) {
+  if (keep_previous_) {
     put_aside();
-    aside_pending_ = false;
+    keep_previous_ = false;
   }
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
     cannot_write(path_, errno);
@@ -312,7 +304,7 @@ void check_resumable(const ResultDocument& old, const ResultDocument& fresh) {
   require_same(old.sweep, fresh.sweep, "/name", "sweep");
   require_same(old.sweep, fresh.sweep, "/workload", "workload");
   require_same(old.sweep, fresh.sweep, "/mode", "mode");
-  require_same_members(old.sweep, fresh.sweep, "/options", "option");
+  require_same_members(old.sweep, fresh.sweep, "/workload_options", "option");
   require_same(old.context, fresh.context, "/seed", "seed");
   require_same(old.context, fresh.context, "/device/id", "device");
   require_same(old.context, fresh.context, "/device/name", "device");

@@ -8,27 +8,26 @@
 
 namespace bench {
 
-// "batch-resnet50-cuda-0.json": characters other than letters, digits, '_', '.' and '-' become '-'.
-std::string result_file_name(const std::string& sweep, const std::string& workload,
-                             const std::string& device);
-
 class ResultFile {
  public:
-  enum class Previous {
-    keep_aside,  // at the first write, an older file moves to `<name>.<its date>.json`
-    continue_it  // --resume: it is replaced by what it grew into
-  };
-
-  // Makes the folder, locks the file's name against other processes and tries a write, so that a folder that
-  // cannot take the result is known before anything is measured. Changes no result.
-  // Throws UsageError naming --out, the path and the reason.
-  ResultFile(const std::filesystem::path& folder, const std::string& name, Previous previous);
+  // `<folder>/<sweep>-<workload>-<device>.json`; characters other than letters, digits, '_', '.' and '-'
+  // become '-' ("cuda:0" is "cuda-0"). Touches nothing yet.
+  ResultFile(const std::filesystem::path& folder, const std::string& sweep, const std::string& workload,
+             const std::string& device);
   ResultFile(const ResultFile&) = delete;
   ResultFile& operator=(const ResultFile&) = delete;
   ~ResultFile();
 
   const std::filesystem::path& path() const { return path_; }
-  bool exists() const;
+
+  // Makes the folder, locks the file's name against other processes until this object ends, and tries a
+  // write, so that a folder that cannot take the result is known before anything is measured. Changes no
+  // result. Throws UsageError naming --out, the path and the reason.
+  void check_writable();
+
+  // --resume: what stands at path() grows into the new result. Without this call the first write() keeps it
+  // as `<name>.<its own date>.json`.
+  void continue_previous() { keep_previous_ = false; }
 
   // Replaces the file, or leaves it as it was and throws UsageError. A kill at any moment leaves the old or
   // the new file, whole.
@@ -42,7 +41,7 @@ class ResultFile {
   std::filesystem::path temporary_;
   std::filesystem::path lock_path_;
   int lock_ = -1;
-  bool aside_pending_;
+  bool keep_previous_ = true;
 };
 
 // Throws UsageError, one sentence that names the file and what is wrong: missing, truncated, not JSON, of

@@ -1,0 +1,45 @@
+#include "bench/cli/suggest.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace bench {
+
+// Damerau's distance in the "optimal string alignment" form: no part of a word is edited twice.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> distance(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        distance[i][j] = i + j;
+        continue;
+      }
+      const std::size_t replaced = distance[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      distance[i][j] = std::min({distance[i - 1][j] + 1, distance[i][j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        distance[i][j] = std::min(distance[i][j], distance[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return distance[a.size()][b.size()];
+}
+
+std::optional<std::string> nearest(std::string_view given, const std::vector<std::string>& accepted) {
+  const auto best = std::ranges::min_element(
+      accepted, {}, [&](const std::string& name) { return edit_distance(given, name); });
+  if (best == accepted.end() || 3 * edit_distance(given, *best) > std::max<std::size_t>(best->size(), 3)) {
+    return std::nullopt;
+  }
+  return *best;
+}
+
+std::string unknown_value(std::string_view option, std::string_view given,
+                          const std::vector<std::string>& accepted) {
+  const std::optional<std::string> meant = nearest(given, accepted);
+  return fmt::format("{}: '{}' is not known; accepted: {}{}", option, given, fmt::join(accepted, ", "),
+                     meant ? fmt::format(" (did you mean {}?)", *meant) : "");
+}
+
+}  // namespace bench

@@ -1,0 +1,26 @@
+// The `context` of a result: when, where and with what it was measured.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/device.h"
+#include "bench/measure/result.h"
+#include "bench/run/host.h"
+
+namespace bench {
+
+// Google Benchmark's own fields, then device, host, software, argv and seed; see results/schema.json.
+// Of the device's details, versions of libraries and drivers (onednn, driver, cuda, cudnn, cublas) stand in
+// "software", all others in "device".
+Json make_context(const DeviceInfo& device, const std::vector<std::string>& argv, std::uint64_t seed);
+
+Json make_context(const DeviceInfo& device, const HostInfo& host, const std::vector<std::string>& argv,
+                  std::uint64_t seed);
+
+// Of this program.
+std::string_view bench_version();
+
+}  // namespace bench
