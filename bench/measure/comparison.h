@@ -1,0 +1,27 @@
+// One dtype against another, batch by batch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bench/measure/ceiling.h"
+
+namespace bench {
+
+struct BatchRatio {
+  std::int64_t batch = 0;
+  double ratio = 0;
+  Interval ci95;  // conservative: the worst of one over the best of the other, and the reverse
+};
+
+// Throughput of `one` over `other` at each batch that both have, by batch.
+std::vector<BatchRatio> throughput_ratios(std::span<const ThroughputPoint> one,
+                                          std::span<const ThroughputPoint> other);
+
+// Geometric mean over the batches, and of the intervals' ends: wider than needed where errors are
+// independent, right where they move together. nullopt for no ratios.
+std::optional<BatchRatio> mean_ratio(std::span<const BatchRatio> ratios);
+
+}  // namespace bench

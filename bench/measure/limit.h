@@ -1,0 +1,42 @@
+// What a step's time cannot be less than, and which bound explains it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace bench {
+
+// The figures of bench/workload.h's Work that the bounds need.
+struct StepWork {
+  double flops = 0;
+  double fixed_bytes = 0;   // moved whatever the batch: weights
+  double sample_bytes = 0;  // moved because of the samples, whole batch
+  std::int64_t launches = 0;
+};
+
+struct PeakRates {
+  double flops_per_s = 0;  // 0: unknown
+  double bytes_per_s = 0;  // 0: unknown
+};
+
+enum class Limit { compute, memory, overhead, unknown };
+
+std::string_view name_of(Limit limit);  // "compute", "memory", "launch/overhead", "unknown"
+
+struct LimitReport {
+  Limit limit = Limit::unknown;
+  // Shares of the measured step that the device's peak rates account for: flops / peak, and bytes /
+  // bandwidth. Above 1 where the work was less than counted or data stayed in a cache. None where the peak is
+  // unknown.
+  std::optional<double> compute_share;
+  std::optional<double> memory_share;
+  std::optional<double> fixed_bytes_ns;  // the part of the memory bound that reading the weights takes
+};
+
+// The larger bound where it explains at least half of the step (memory and compute overlap at best); overhead
+// where both are known and neither does: launches, idle units, and kernels slower than the peak at this size.
+// step_ns positive.
+LimitReport find_limit(const StepWork& work, const PeakRates& peaks, double step_ns);
+
+}  // namespace bench

@@ -1,0 +1,56 @@
+// The memory line bytes(b) = fixed + slope·b, its steps, and the largest batch below a cap.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bench/measure/fit.h"
+
+namespace bench {
+
+struct MemoryPoint {
+  std::int64_t batch = 0;
+  std::int64_t bytes = 0;  // at the peak, positive
+};
+
+// From `batch` on, memory is on another line, such as another algorithm's workspace makes.
+struct MemoryStep {
+  std::int64_t batch = 0;  // first measured batch on the new line
+  std::int64_t bytes = 0;  // how far that batch lies above the old line; negative for a step down
+};
+
+struct MemoryLine {
+  Estimate fixed_bytes;
+  Estimate slope_bytes;              // per sample
+  std::size_t points = 0;            // on this line
+  std::int64_t first_batch = 0;      // the line was fitted from here …
+  std::int64_t last_batch = 0;       // … to here
+  double max_residual_bytes = 0;     // largest distance of its points from it
+  double max_relative_residual = 0;  // of the measured bytes
+  std::vector<MemoryStep> steps;     // by batch, over all points
+
+  // The largest batch predicted to need at most `cap` bytes, 0 where not even one does; steps are counted,
+  // and above the last point its line goes on. nullopt where the slope is not positive: no batch would be too
+  // large.
+  std::optional<std::int64_t> largest_batch(std::int64_t cap_bytes) const;
+
+  struct Segment {
+    std::int64_t first_batch = 0;
+    double fixed = 0;  // bytes
+    double slope = 0;  // bytes per sample
+  };
+  std::vector<Segment> segments;  // the lines between the steps, by batch
+};
+
+inline constexpr double kMemoryTolerance = 0.02;  // of a point's bytes
+
+// Splits the points, from the largest batch down, into runs that lie on one line within 2 % of their bytes,
+// and fits the longest run (of equals, the one of larger batches), relatively weighted. Averaging across a
+// step would describe neither side of it. A run of a single point takes the fitted slope. Points in any
+// order; of points with the same batch the largest counts. nullopt for fewer than two batches.
+std::optional<MemoryLine> fit_memory_line(std::span<const MemoryPoint> points);
+
+}  // namespace bench

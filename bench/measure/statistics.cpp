@@ -1,0 +1,182 @@
+#include "bench/measure/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#include "bench/measure/random.h"
+#include "bench/measure/student_t.h"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t kResamples = 1000;
+
+template <class Number>
+double quantile_of_sorted(std::span<const Number> ascending, double probability) {
+  if (ascending.empty()) {
+    throw std::invalid_argument("a quantile of nothing");
+  }
+  const double position = probability * static_cast<double>(ascending.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, ascending.size() - 1);
+  const double share = position - static_cast<double>(below);
+  const auto low = static_cast<double>(ascending[below]);
+  return low + share * (static_cast<double>(ascending[above]) - low);
+}
+
+// The law of which order statistic of n values is the m-th smallest of n draws from them: the m-th smallest
+// is at most the k-th value when at least m draws are, so P(at most k) = P(Binomial(n, k/n) >= m). Drawing
+// from it replaces drawing and sorting n values. Beyond five standard deviations of m = n/2 nothing is kept.
+class OrderStatisticLaw {
+ public:
+  OrderStatisticLaw(std::size_t n, std::size_t m) {
+    const auto width = static_cast<std::size_t>(2.5 * std::sqrt(static_cast<double>(n))) + 1;
+    first_ = m > width ? m - width : 1;
+    const std::size_t last = std::min(n, m + width);
+    for (std::size_t k = first_; k < last; ++k) {
+      at_most_.push_back(incomplete_beta(static_cast<double>(m), static_cast<double>(n - m + 1),
+                                         static_cast<double>(k) / static_cast<double>(n)));
+    }
+  }
+
+  // Index from 0 of the value that the uniform `u` falls on.
+  std::size_t index(double u) const {
+    return first_ - 1 + static_cast<std::size_t>(std::ranges::upper_bound(at_most_, u) - at_most_.begin());
+  }
+
+ private:
+  std::size_t first_;
+  std::vector<double> at_most_;  // of the values from first_ to the last but one
+};
+
+// The law of the median of n draws from n values. For even n it is the mean of two neighbours in rank, drawn
+// with the same uniform: exact for n = 2, and their gap vanishes as n grows.
+struct MedianLaw {
+  explicit MedianLaw(std::size_t n) : lower(n, (n + 1) / 2), upper(n, n / 2 + 1) {}
+  double draw(std::span<const std::int64_t> ascending, double u) const {
+    return (static_cast<double>(ascending[lower.index(u)]) + static_cast<double>(ascending[upper.index(u)])) /
+           2;
+  }
+  OrderStatisticLaw lower;
+  OrderStatisticLaw upper;
+};
+
+using Rounds = std::vector<std::vector<std::int64_t>>;
+
+Rounds split_sorted(std::span<const std::int64_t> samples, std::span<const std::int64_t> sizes) {
+  Rounds rounds;
+  for (const std::int64_t size : sizes) {
+    if (size < 0 || static_cast<std::size_t>(size) > samples.size()) {
+      throw std::invalid_argument("round sizes do not add up to the number of samples");
+    }
+    if (size > 0) {
+      const auto taken = samples.first(static_cast<std::size_t>(size));
+      rounds.emplace_back(taken.begin(), taken.end());
+      std::ranges::sort(rounds.back());
+      samples = samples.subspan(taken.size());
+    }
+  }
+  if (!samples.empty()) {
+    throw std::invalid_argument("round sizes do not add up to the number of samples");
+  }
+  return rounds;
+}
+
+Interval bootstrap_interval(const Rounds& rounds, std::uint64_t seed) {
+  std::map<std::size_t, MedianLaw> laws;
+  std::vector<const MedianLaw*> law_of_round;
+  for (const auto& round : rounds) {
+    law_of_round.push_back(&laws.try_emplace(round.size(), round.size()).first->second);
+  }
+  std::mt19937_64 engine(seed);
+  std::vector<double> drawn(rounds.size());
+  std::vector<double> medians(kResamples);
+  for (double& median : medians) {
+    for (double& value : drawn) {
+      const std::size_t round = bounded_draw(engine, rounds.size());
+      value = law_of_round[round]->draw(rounds[round], unit_draw(engine));
+    }
+    std::ranges::sort(drawn);
+    median = quantile_of_sorted(std::span<const double>(drawn), 0.5);
+  }
+  std::ranges::sort(medians);
+  const std::span<const double> sorted(medians);
+  return {quantile_of_sorted(sorted, 0.025), quantile_of_sorted(sorted, 0.975)};
+}
+
+// Over the logarithms of the rounds' medians; at least two rounds.
+Interval t_interval(const Rounds& rounds) {
+  const auto count = static_cast<double>(rounds.size());
+  std::vector<double> logs;
+  for (const auto& round : rounds) {
+    // A median of 0 is less than the clock can tell.
+    logs.push_back(std::log(std::max(sorted_quantile(round, 0.5), 0.5)));
+  }
+  const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / count;
+  double squares = 0;
+  for (const double log : logs) {
+    squares += (log - mean) * (log - mean);
+  }
+  const double half =
+      student_t_quantile(0.975, count - 1) * std::sqrt(squares / (count - 1)) / std::sqrt(count);
+  return {std::exp(mean - half), std::exp(mean + half)};
+}
+
+double coefficient_of_variation(std::span<const std::int64_t> samples) {
+  if (samples.size() < 2) {
+    return 0;
+  }
+  const auto count = static_cast<double>(samples.size());
+  double mean = 0;
+  for (const std::int64_t sample : samples) {
+    mean += static_cast<double>(sample) / count;
+  }
+  double squares = 0;
+  for (const std::int64_t sample : samples) {
+    const double off = static_cast<double>(sample) - mean;
+    squares += off * off;
+  }
+  return mean > 0 ? std::sqrt(squares / (count - 1)) / mean : 0;
+}
+
+}  // namespace
+
+double sorted_quantile(std::span<const std::int64_t> ascending, double probability) {
+  return quantile_of_sorted(ascending, probability);
+}
+
+SampleStats summarize(std::span<const std::int64_t> samples_ns, std::span<const std::int64_t> round_sizes,
+                      std::uint64_t seed) {
+  if (samples_ns.empty()) {
+    throw std::invalid_argument("no samples to summarize");
+  }
+  const Rounds rounds = split_sorted(samples_ns, round_sizes);
+  std::vector<std::int64_t> all(samples_ns.begin(), samples_ns.end());
+  std::ranges::sort(all);
+
+  SampleStats stats;
+  stats.median_ns = sorted_quantile(all, 0.5);
+  stats.p05_ns = sorted_quantile(all, 0.05);
+  stats.p95_ns = sorted_quantile(all, 0.95);
+  stats.cv = coefficient_of_variation(samples_ns);
+  stats.rounds = static_cast<std::int64_t>(rounds.size());
+  const Interval drawn = bootstrap_interval(rounds, seed);
+  const Interval over_rounds = rounds.size() > 1 ? t_interval(rounds) : drawn;
+  stats.ci95_ns = {std::min({drawn.low, over_rounds.low, stats.median_ns}),
+                   std::max({drawn.high, over_rounds.high, stats.median_ns})};
+  return stats;
+}
+
+Interval throughput_interval(Interval step_ns, double items) {
+  if (!(step_ns.low > 0) || !(step_ns.high >= step_ns.low)) {
+    throw std::invalid_argument("a throughput wants positive times");
+  }
+  return {items * 1e9 / step_ns.high, items * 1e9 / step_ns.low};
+}
+
+}  // namespace bench

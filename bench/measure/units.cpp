@@ -1,0 +1,171 @@
+#include "bench/measure/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "bench/error.h"
+
+namespace bench {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  std::int64_t scale;
+};
+
+// What a kind of quantity accepts, and how an error puts it.
+struct Quantity {
+  std::string_view noun;
+  std::string_view accepted;
+  std::span<const Unit> units;
+};
+
+constexpr std::array<Unit, 7> kByteUnits{{{"B", 1},
+                                          {"KiB", 1LL << 10},
+                                          {"MiB", 1LL << 20},
+                                          {"GiB", 1LL << 30},
+                                          {"KB", 1'000},
+                                          {"MB", 1'000'000},
+                                          {"GB", 1'000'000'000}}};
+constexpr std::array<Unit, 3> kTimeUnits{{{"ms", 1'000'000}, {"s", 1'000'000'000}, {"min", 60'000'000'000}}};
+
+constexpr Quantity kBytes{"size", "give a size such as 512MiB or 12GiB (B, KiB, MiB, GiB, KB, MB, GB)",
+                          kByteUnits};
+constexpr Quantity kTime{"time", "give a time such as 500ms, 60s or 2min (ms, s, min)", kTimeUnits};
+
+[[noreturn]] void refuse(std::string_view option, std::string_view text, std::string_view why,
+                         const Quantity& quantity) {
+  throw UsageError(fmt::format("{}: '{}' {}; {}", option, text, why, quantity.accepted));
+}
+
+bool is_number(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !text.empty() && is_digit(text.front()) && is_digit(text.back()) &&
+         std::ranges::all_of(text, [&](char c) { return is_digit(c) || c == '.'; }) &&
+         std::ranges::count(text, '.') <= 1;
+}
+
+// number × scale; nullopt where it does not fit. Whole numbers stay exact beyond 2^53.
+std::optional<std::int64_t> scaled(std::string_view number, std::int64_t scale) {
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  if (number.find('.') == std::string_view::npos) {
+    std::int64_t whole = 0;
+    const auto read = std::from_chars(number.data(), number.data() + number.size(), whole);
+    if (read.ec != std::errc{} || whole > kLargest / scale) {
+      return std::nullopt;
+    }
+    return whole * scale;
+  }
+  double value = 0;
+  const auto read = std::from_chars(number.data(), number.data() + number.size(), value);
+  value *= static_cast<double>(scale);
+  if (read.ec != std::errc{} || value >= static_cast<double>(kLargest)) {
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+std::int64_t parse_quantity(std::string_view option, std::string_view text, const Quantity& quantity) {
+  std::string_view number = text;
+  const bool negative = number.starts_with('-');
+  number.remove_prefix(negative ? 1 : 0);
+  const std::size_t end = std::min(number.find_first_not_of("0123456789."), number.size());
+  std::string_view unit = number.substr(end);
+  unit.remove_prefix(unit.starts_with(' ') ? 1 : 0);
+  number = number.substr(0, end);
+
+  if (!is_number(number)) {
+    refuse(option, text, fmt::format("is not a {}", quantity.noun), quantity);
+  }
+  if (unit.empty()) {
+    refuse(option, text, "has no unit", quantity);
+  }
+  const auto known = std::ranges::find(quantity.units, unit, &Unit::name);
+  if (known == quantity.units.end()) {
+    refuse(option, text, fmt::format("has the unknown unit '{}'", unit), quantity);
+  }
+  if (negative) {
+    refuse(option, text, "is negative", quantity);
+  }
+  const auto value = scaled(number, known->scale);
+  if (!value) {
+    refuse(option, text, "is too large", quantity);
+  }
+  if (*value == 0) {
+    refuse(option, text, "is zero", quantity);
+  }
+  return *value;
+}
+
+struct Prefix {
+  double scale;
+  std::string_view name;
+};
+
+// The largest prefix that leaves at least 1 after rounding to three digits.
+std::string with_prefix(double value, std::span<const Prefix> ascending, std::string_view unit) {
+  const Prefix* chosen = &ascending.front();
+  for (const Prefix& prefix : ascending) {
+    if (std::abs(value) / prefix.scale >= 0.9995) {
+      chosen = &prefix;
+    }
+  }
+  return fmt::format("{} {}{}", format_number(value / chosen->scale), chosen->name, unit);
+}
+
+}  // namespace
+
+std::int64_t parse_bytes(std::string_view option, std::string_view text) {
+  return parse_quantity(option, text, kBytes);
+}
+
+std::chrono::nanoseconds parse_duration(std::string_view option, std::string_view text) {
+  return std::chrono::nanoseconds(parse_quantity(option, text, kTime));
+}
+
+std::string format_number(double value) {
+  if (value == 0 || !std::isfinite(value)) {
+    return fmt::format("{}", value);
+  }
+  // Rounds first: 9.996 has its decimal exponent raised to 1 by it, and prints as "10.0".
+  const std::string scientific = fmt::format("{:.2e}", value);
+  const int exponent = std::stoi(scientific.substr(scientific.find('e') + 1));
+  return fmt::format("{:.{}f}", value, std::clamp(2 - exponent, 0, 12));
+}
+
+std::string format_bytes(std::int64_t bytes) {
+  if (std::abs(bytes) < 1024) {
+    return fmt::format("{} B", bytes);
+  }
+  static constexpr std::array<Prefix, 4> kPrefixes{
+      {{0x1.0p10, "Ki"}, {0x1.0p20, "Mi"}, {0x1.0p30, "Gi"}, {0x1.0p40, "Ti"}}};
+  return with_prefix(static_cast<double>(bytes), kPrefixes, "B");
+}
+
+std::string format_duration(double nanoseconds) {
+  static constexpr std::array<Prefix, 4> kPrefixes{{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}};
+  if (std::abs(nanoseconds) >= 120e9) {
+    return fmt::format("{} min", format_number(nanoseconds / 60e9));
+  }
+  return with_prefix(nanoseconds, kPrefixes, "");
+}
+
+std::string format_rate(double per_second, std::string_view unit) {
+  static constexpr std::array<Prefix, 6> kPrefixes{
+      {{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {1e15, "P"}}};
+  return with_prefix(per_second, kPrefixes, unit);
+}
+
+std::string format_percent(double fraction) {
+  const double percent = fraction * 100;
+  return fmt::format("{:.{}f} %", percent, std::abs(percent) < 9.95 && percent != 0 ? 1 : 0);
+}
+
+}  // namespace bench
