@@ -1,8 +1,9 @@
-// Batch normalisation over (n, h, w) for each channel: dst = act( scale · (src − mean) / √(variance +
-// epsilon) + shift ).
+// Batch normalisation over (n, h, w) for each channel:
+//   dst = act( scale · (src − mean) / √(variance + epsilon) + shift )
 //
 // Inference takes mean and variance as given; training computes them from src (biased variance) and writes
-// them. Slots. inference: src, scale, shift, mean, variance (parameters) → dst.
+// them.
+// Slots. inference: src, scale, shift, mean, variance (parameters) → dst.
 //        training:  src, scale, shift → mean, variance, dst.
 // scale, shift, mean and variance are fp32[channels] whatever the dtype.
 #pragma once

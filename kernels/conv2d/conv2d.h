@@ -1,13 +1,14 @@
 // 2-D convolution (cross-correlation), its two gradients, and what may be fused behind it.
 //
-// forward:          dst[n,k,p,q] = act( bias[k] + Σ_{c,r,s} src[n, g·C/G + c, p·stride − pad + r·dilation, …]
-// · w[k,c,r,s] + src1 ) backward_data:    diff_src = the gradient with respect to src, from diff_dst and
-// weights backward_weights: diff_weights, diff_bias = the gradients with respect to weights and bias, from
-// src and diff_dst
+// forward:          dst[n,k,p,q] = act( bias[k] + Σ_{c,r,s} x(c,r,s) · w[k,c,r,s] + src1[n,k,p,q] )
+//                   x(c,r,s) = src[n, g·C/G + c, p·stride − pad + r·dilation, q·stride − pad + s·dilation]
+// backward_data:    diff_src = the gradient with respect to src, from diff_dst and weights
+// backward_weights: diff_weights, diff_bias = those with respect to weights and bias, from src and diff_dst
 //
-// Slots. forward: src, weights, bias (if bias), src1 (if residual) → dst.
-//        backward_data: diff_dst, weights → diff_src.  backward_weights: src, diff_dst → diff_weights,
-//        diff_bias (if bias).
+// Slots.
+// forward:          src, weights, bias (if bias), src1 (if residual) → dst
+// backward_data:    diff_dst, weights → diff_src
+// backward_weights: src, diff_dst → diff_weights, diff_bias (if bias)
 // Plain weights: [out_channels][in_channels / groups][kernel_h][kernel_w]; plain bias: [out_channels].
 #pragma once
 

@@ -1,7 +1,7 @@
 // Matrix product: dst[m,n] = act( Σ_k src[m,k] · w[n,k] + bias[n] ), a linear layer with rows = batch.
 //
-// Slots: src (n = rows, c = inner), weights (plain [columns][inner]), bias (if bias) → dst (n = rows, c =
-// columns).
+// Slots: src (n = rows, c = inner), weights (plain [columns][inner]), bias (if bias)
+//        → dst (n = rows, c = columns).
 #pragma once
 
 #include <cstdint>

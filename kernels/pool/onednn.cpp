@@ -46,7 +46,10 @@ const Registration<Implementation<Pool>> registered{{
     .name = "onednn",
     .device_kind = "cpu",
     .preference = 10,
-    .unsupported = [](const Pool& spec, const Device& device) { return device.unsupported(spec.src.dtype); },
+    .unsupported = [](const Pool& spec, const Device& device) -> std::optional<std::string> {
+      const auto wrong = spec.invalid();
+      return wrong ? wrong : device.unsupported(spec.src.dtype);
+    },
     .make = [](const Pool& spec, Device& /*device*/) { return std::make_unique<OnednnPool>(spec); },
 }};
 

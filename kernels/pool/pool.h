@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "kernels/operation.h"
@@ -26,6 +28,8 @@ struct Pool {
 
   // One comparison or addition for every real input of every window.
   double flops() const;
+  // What is wrong with the description; nullopt when it is sound.
+  std::optional<std::string> invalid() const;
 
   bool operator==(const Pool&) const = default;
 };

@@ -1,0 +1,275 @@
+// Convolution and its gradients as their sums are written; the formulas stand in conv2d.h. With out(p, r) =
+// p · stride − pad + r · dilation the input row that tap r of output row p reads, the gradients are
+//
+//   diff_src[n,c,h,w]     = Σ_{k,r,s} diff_dst[n,k,p,q] · weights[k,c,r,s]   over p, q with out(p, r) = h,
+//   out(q, s) = w diff_weights[k,c,r,s] = Σ_{n,p,q} diff_dst[n,k,p,q] · src[n,c,out(p, r),out(q, s)]
+//   diff_bias[k]          = Σ_{n,p,q} diff_dst[n,k,p,q]
+//
+// Inside, tensors are NHWC: the innermost loop then runs over neighbouring channels, which the compiler
+// vectorises.
+#include <algorithm>
+#include <vector>
+
+#include "kernels/conv2d/conv2d.h"
+#include "kernels/reference/reference_operation.h"
+#include "kernels/window.h"
+
+namespace bench::kernels {
+namespace {
+
+std::vector<float> nhwc_from(const TensorDesc& tensor, const std::vector<float>& nchw) {
+  std::vector<float> nhwc(nchw.size());
+  const std::int64_t area = tensor.h * tensor.w;
+  for (std::int64_t n = 0; n < tensor.n; ++n) {
+    for (std::int64_t c = 0; c < tensor.c; ++c) {
+      for (std::int64_t i = 0; i < area; ++i) {
+        nhwc[(n * area + i) * tensor.c + c] = nchw[(n * tensor.c + c) * area + i];
+      }
+    }
+  }
+  return nhwc;
+}
+
+class ReferenceConv2d final : public ReferenceOperation {
+ public:
+  explicit ReferenceConv2d(const Conv2d& spec)
+      : spec_(spec),
+        rows_{spec.height, spec.out_height(), spec.kernel_h, spec.stride_h, spec.pad_h, spec.dilation_h},
+        columns_{spec.width, spec.out_width(), spec.kernel_w, spec.stride_w, spec.pad_w, spec.dilation_w} {
+    switch (spec.direction) {
+      case Conv2d::Direction::forward:
+        add_activation(Slot::src, Role::input, spec.src());
+        add_values(Slot::weights, Role::parameter, spec.weight_count());
+        if (spec.bias) {
+          add_values(Slot::bias, Role::parameter, spec.out_channels);
+        }
+        if (spec.residual) {
+          add_activation(Slot::src1, Role::input, spec.dst());
+        }
+        add_activation(Slot::dst, Role::output, spec.dst());
+        break;
+      case Conv2d::Direction::backward_data:
+        add_activation(Slot::diff_dst, Role::input, spec.dst());
+        add_values(Slot::weights, Role::parameter, spec.weight_count());
+        add_activation(Slot::diff_src, Role::output, spec.src());
+        break;
+      case Conv2d::Direction::backward_weights:
+        add_activation(Slot::src, Role::input, spec.src());
+        add_activation(Slot::diff_dst, Role::input, spec.dst());
+        add_values(Slot::diff_weights, Role::output, spec.weight_count());
+        if (spec.bias) {
+          add_values(Slot::diff_bias, Role::output, spec.out_channels);
+        }
+        break;
+    }
+  }
+
+  void run(const SlotPointers& pointers) override {
+    switch (spec_.direction) {
+      case Conv2d::Direction::forward:
+        return forward(pointers);
+      case Conv2d::Direction::backward_data:
+        return backward_data(pointers);
+      case Conv2d::Direction::backward_weights:
+        return backward_weights(pointers);
+    }
+  }
+
+  bool in_place_sum() const override { return spec_.residual; }
+  double flops() const override { return 2.0 * static_cast<double>(spec_.macs()); }
+
+ private:
+  std::int64_t group_in() const { return spec_.in_channels / spec_.groups; }
+  std::int64_t group_out() const { return spec_.out_channels / spec_.groups; }
+  std::int64_t weight_at(std::int64_t k, std::int64_t c, std::int64_t r, std::int64_t s) const {
+    return ((k * group_in() + c) * spec_.kernel_h + r) * spec_.kernel_w + s;
+  }
+
+  void forward(const SlotPointers& pointers) const {
+    const std::vector<float> src = nhwc_from(spec_.src(), read(pointers, Slot::src));
+    const std::span<const float> weights = values(pointers, Slot::weights);
+    const std::span<const float> bias = spec_.bias ? values(pointers, Slot::bias) : std::span<float>();
+    const std::vector<float> residual = spec_.residual ? read(pointers, Slot::src1) : std::vector<float>();
+    std::vector<float> dst(static_cast<std::size_t>(spec_.dst().elements()));
+
+    // A block of output channels at a time, so that its weights stay in the cache while the image passes.
+    constexpr std::int64_t kBlock = 32;
+    const std::int64_t blocks = (group_out() + kBlock - 1) / kBlock;
+    const std::int64_t area = rows_.out * columns_.out;
+#pragma omp parallel for schedule(dynamic)
+    for (std::int64_t job = 0; job < spec_.groups * blocks; ++job) {
+      const std::int64_t group = job / blocks;
+      const std::int64_t first = group * group_out() + job % blocks * kBlock;
+      const std::int64_t count = std::min(kBlock, (group + 1) * group_out() - first);
+      const std::vector<float> tap_major = tap_major_weights(weights, first, count);
+      std::vector<double> sum(count);
+      for (std::int64_t n = 0; n < spec_.batch; ++n) {
+        for (std::int64_t p = 0; p < rows_.out; ++p) {
+          for (std::int64_t q = 0; q < columns_.out; ++q) {
+            std::ranges::fill(sum, 0.0);
+            add_window(src, tap_major, n, p, q, group, sum);
+            for (std::int64_t k = 0; k < count; ++k) {
+              const std::int64_t at = (n * spec_.out_channels + first + k) * area + p * columns_.out + q;
+              const double value =
+                  sum[k] + (spec_.bias ? bias[first + k] : 0.0F) + (spec_.residual ? residual[at] : 0.0F);
+              dst[at] = apply(spec_.activation, static_cast<float>(value));
+            }
+          }
+        }
+      }
+    }
+    write(pointers, Slot::dst, dst);
+  }
+
+  // weights[first + k][c][r][s] as [r][s][c][k].
+  std::vector<float> tap_major_weights(std::span<const float> weights, std::int64_t first,
+                                       std::int64_t count) const {
+    std::vector<float> result;
+    result.reserve(static_cast<std::size_t>(spec_.kernel_h * spec_.kernel_w * group_in() * count));
+    for (std::int64_t r = 0; r < spec_.kernel_h; ++r) {
+      for (std::int64_t s = 0; s < spec_.kernel_w; ++s) {
+        for (std::int64_t c = 0; c < group_in(); ++c) {
+          for (std::int64_t k = 0; k < count; ++k) {
+            result.push_back(weights[weight_at(first + k, c, r, s)]);
+          }
+        }
+      }
+    }
+    return result;
+  }
+
+  // sum[k] += Σ_{r,s,c} src[n, out(p, r), out(q, s), c] · weights[r][s][c][k]
+  void add_window(const std::vector<float>& src, const std::vector<float>& tap_major, std::int64_t n,
+                  std::int64_t p, std::int64_t q, std::int64_t group, std::vector<double>& sum) const {
+    const auto count = static_cast<std::int64_t>(sum.size());
+    for (std::int64_t r = 0; r < rows_.kernel; ++r) {
+      for (std::int64_t s = 0; s < columns_.kernel; ++s) {
+        const std::int64_t h = rows_.at(p, r);
+        const std::int64_t w = columns_.at(q, s);
+        if (h < 0 || h >= rows_.in || w < 0 || w >= columns_.in) {
+          continue;
+        }
+        const float* x =
+            &src[((n * rows_.in + h) * columns_.in + w) * spec_.in_channels + group * group_in()];
+        const float* weight = &tap_major[(r * columns_.kernel + s) * group_in() * count];
+        for (std::int64_t c = 0; c < group_in(); ++c) {
+          for (std::int64_t k = 0; k < count; ++k) {
+            sum[k] += static_cast<double>(x[c]) * weight[c * count + k];
+          }
+        }
+      }
+    }
+  }
+
+  void backward_data(const SlotPointers& pointers) const {
+    const std::vector<float> diff_dst = nhwc_from(spec_.dst(), read(pointers, Slot::diff_dst));
+    const std::span<const float> weights = values(pointers, Slot::weights);
+    std::vector<float> diff_src(static_cast<std::size_t>(spec_.src().elements()));
+    const std::int64_t taps = rows_.kernel * columns_.kernel;
+    // weights[k][c][r][s] as [k][r][s][c]
+    std::vector<float> channel_last(weights.size());
+    for (std::int64_t k = 0; k < spec_.out_channels; ++k) {
+      for (std::int64_t c = 0; c < group_in(); ++c) {
+        for (std::int64_t tap = 0; tap < taps; ++tap) {
+          channel_last[(k * taps + tap) * group_in() + c] = weights[(k * group_in() + c) * taps + tap];
+        }
+      }
+    }
+    const std::int64_t area = rows_.in * columns_.in;
+#pragma omp parallel for collapse(2) schedule(dynamic)
+    for (std::int64_t n = 0; n < spec_.batch; ++n) {
+      for (std::int64_t i = 0; i < area; ++i) {
+        std::vector<double> sum(group_in());
+        for (std::int64_t group = 0; group < spec_.groups; ++group) {
+          std::ranges::fill(sum, 0.0);
+          for (std::int64_t tap = 0; tap < taps; ++tap) {
+            const auto p = window_reading(rows_, i / columns_.in, tap / columns_.kernel);
+            const auto q = window_reading(columns_, i % columns_.in, tap % columns_.kernel);
+            if (!p || !q) {
+              continue;
+            }
+            const float* gradient =
+                &diff_dst[((n * rows_.out + *p) * columns_.out + *q) * spec_.out_channels];
+            for (std::int64_t k = group * group_out(); k < (group + 1) * group_out(); ++k) {
+              const float* weight = &channel_last[(k * taps + tap) * group_in()];
+              for (std::int64_t c = 0; c < group_in(); ++c) {
+                sum[c] += static_cast<double>(gradient[k]) * weight[c];
+              }
+            }
+          }
+          for (std::int64_t c = 0; c < group_in(); ++c) {
+            diff_src[(n * spec_.in_channels + group * group_in() + c) * area + i] =
+                static_cast<float>(sum[c]);
+          }
+        }
+      }
+    }
+    write(pointers, Slot::diff_src, diff_src);
+  }
+
+  // The window o whose tap k reads element `at`: o · stride = at + pad − k · dilation.
+  static std::optional<std::int64_t> window_reading(const WindowAxis& axis, std::int64_t at, std::int64_t k) {
+    const std::int64_t reach = at + axis.pad - k * axis.dilation;
+    if (reach < 0 || reach % axis.stride != 0 || reach / axis.stride >= axis.out) {
+      return std::nullopt;
+    }
+    return reach / axis.stride;
+  }
+
+  void backward_weights(const SlotPointers& pointers) const {
+    const std::vector<float> src = nhwc_from(spec_.src(), read(pointers, Slot::src));
+    const std::vector<float> diff_dst = read(pointers, Slot::diff_dst);
+    const std::span<float> diff_weights = values(pointers, Slot::diff_weights);
+    const std::span<float> diff_bias = spec_.bias ? values(pointers, Slot::diff_bias) : std::span<float>();
+    const std::int64_t taps = rows_.kernel * columns_.kernel;
+    const std::int64_t area = rows_.out * columns_.out;
+#pragma omp parallel for schedule(dynamic)
+    for (std::int64_t k = 0; k < spec_.out_channels; ++k) {
+      const std::int64_t first = k / group_out() * group_in();
+      std::vector<double> sum(taps * group_in());  // [r][s][c]
+      double bias = 0;
+      for (std::int64_t n = 0; n < spec_.batch; ++n) {
+        for (std::int64_t i = 0; i < area; ++i) {
+          const double gradient = diff_dst[(n * spec_.out_channels + k) * area + i];
+          bias += gradient;
+          for (std::int64_t tap = 0; tap < taps; ++tap) {
+            const std::int64_t h = rows_.at(i / columns_.out, tap / columns_.kernel);
+            const std::int64_t w = columns_.at(i % columns_.out, tap % columns_.kernel);
+            if (h < 0 || h >= rows_.in || w < 0 || w >= columns_.in) {
+              continue;
+            }
+            const float* x = &src[((n * rows_.in + h) * columns_.in + w) * spec_.in_channels + first];
+            for (std::int64_t c = 0; c < group_in(); ++c) {
+              sum[tap * group_in() + c] += gradient * x[c];
+            }
+          }
+        }
+      }
+      for (std::int64_t c = 0; c < group_in(); ++c) {
+        for (std::int64_t tap = 0; tap < taps; ++tap) {
+          diff_weights[(k * group_in() + c) * taps + tap] = static_cast<float>(sum[tap * group_in() + c]);
+        }
+      }
+      if (spec_.bias) {
+        diff_bias[k] = static_cast<float>(bias);
+      }
+    }
+  }
+
+  Conv2d spec_;
+  WindowAxis rows_;
+  WindowAxis columns_;
+};
+
+const Registration<Implementation<Conv2d>> registered{{
+    .name = "reference",
+    .device_kind = "cpu",
+    .preference = -1,
+    .unsupported = [](const Conv2d& spec, const Device& /*device*/) -> std::optional<std::string> {
+      return spec.invalid();
+    },
+    .make = [](const Conv2d& spec, Device& /*device*/) { return std::make_unique<ReferenceConv2d>(spec); },
+}};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,38 @@
+// The base of the reference implementations: slow and obvious, the oracle every other one is compared with.
+//
+// Tensors are read into plain fp32 in NCHW order whatever their layout and dtype, sums are made in double,
+// and only the result is rounded to the tensor's dtype. Packed parameters are the plain ones.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/operation.h"
+
+namespace bench::kernels {
+
+class ReferenceOperation : public Operation {
+ public:
+  std::span<const SlotInfo> slots() const override { return slots_; }
+  void prepare() override {}
+  void pack(Slot slot, std::span<const float> plain, void* packed) override;
+  void unpack(Slot slot, const void* packed, std::span<float> plain) override;
+  std::string algorithm() const override { return "reference"; }
+
+ protected:
+  void add_activation(Slot slot, Role role, const TensorDesc& tensor);
+  void add_values(Slot slot, Role role, std::int64_t count);  // fp32, parameters and their gradients
+
+  // An activation's values, in NCHW order.
+  std::vector<float> read(const SlotPointers& pointers, Slot slot) const;
+  void write(const SlotPointers& pointers, Slot slot, std::span<const float> nchw) const;
+  // A parameter's values, in place.
+  std::span<float> values(const SlotPointers& pointers, Slot slot) const;
+
+ private:
+  const SlotInfo& info(Slot slot) const;
+
+  std::vector<SlotInfo> slots_;
+};
+
+}  // namespace bench::kernels
