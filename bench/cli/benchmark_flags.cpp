@@ -1,0 +1,112 @@
+#include "bench/cli/benchmark_flags.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "bench/cli/suggest.h"
+#include "bench/error.h"
+
+namespace bench {
+namespace {
+
+constexpr std::string_view kPrefix = "--benchmark_";
+
+// What Google Benchmark 1.7 prints under --help.
+const std::vector<std::string>& known_flags() {
+  static const std::vector<std::string> flags{"--benchmark_list_tests",
+                                              "--benchmark_filter",
+                                              "--benchmark_min_time",
+                                              "--benchmark_min_warmup_time",
+                                              "--benchmark_repetitions",
+                                              "--benchmark_enable_random_interleaving",
+                                              "--benchmark_report_aggregates_only",
+                                              "--benchmark_display_aggregates_only",
+                                              "--benchmark_format",
+                                              "--benchmark_out",
+                                              "--benchmark_out_format",
+                                              "--benchmark_color",
+                                              "--benchmark_counters_tabular",
+                                              "--benchmark_context",
+                                              "--benchmark_time_unit"};
+  return flags;
+}
+
+std::string format_value(const std::string& flag, const std::string& value) {
+  const std::vector<std::string> accepted{"console", "json", "csv"};
+  if (std::ranges::find(accepted, value) == accepted.end()) {
+    throw UsageError(unknown_value(flag, value, accepted));
+  }
+  return value;
+}
+
+bool boolean_value(const std::string& flag, const std::string& value) {
+  const std::vector<std::string> yes{"", "true", "yes", "on", "1"};
+  const std::vector<std::string> no{"false", "no", "off", "0"};
+  if (std::ranges::find(yes, value) == yes.end() && std::ranges::find(no, value) == no.end()) {
+    throw UsageError(unknown_value(flag, value, {"true", "false"}));
+  }
+  return std::ranges::find(yes, value) != yes.end();
+}
+
+std::int64_t count_value(const std::string& flag, const std::string& value) {
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
+  constexpr std::int64_t kMost = 10'000;
+  if (error != std::errc{} || end != value.data() + value.size() || count < 1 || count > kMost) {
+    throw UsageError(fmt::format("{}: '{}' is not a whole number from 1 to {}", flag, value, kMost));
+  }
+  return count;
+}
+
+void read_flag(const std::string& argument, BenchmarkFlags& flags) {
+  const std::size_t equals = argument.find('=');
+  const std::string flag = argument.substr(0, equals);
+  const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
+  if (std::ranges::find(known_flags(), flag) == known_flags().end()) {
+    const auto meant = nearest(flag, known_flags());
+    throw UsageError(fmt::format(
+        "{}: Google Benchmark has no such flag{}", argument,
+        meant ? fmt::format(" (did you mean {}?)", *meant) : "; accepted are those it documents"));
+  }
+  if (flag == "--benchmark_list_tests") {
+    flags.list_tests = boolean_value(flag, value);
+    return;
+  }
+  if (value.empty()) {
+    throw UsageError(fmt::format("{}: a value is missing; give {}=VALUE", flag, flag));
+  }
+  if (flag == "--benchmark_filter") {
+    flags.filter = value;
+  } else if (flag == "--benchmark_out") {
+    flags.out = value;
+  } else if (flag == "--benchmark_out_format") {
+    flags.out_format = format_value(flag, value);
+  } else if (flag == "--benchmark_format") {
+    flags.format = format_value(flag, value);
+  } else if (flag == "--benchmark_repetitions") {
+    flags.repetitions = count_value(flag, value);
+  } else {
+    flags.other_flags.push_back(argument);
+  }
+}
+
+}  // namespace
+
+BenchmarkFlags take_benchmark_flags(std::vector<std::string>& arguments) {
+  BenchmarkFlags flags;
+  std::vector<std::string> others;
+  for (std::string& argument : arguments) {
+    if (argument.starts_with(kPrefix)) {
+      read_flag(argument, flags);
+    } else {
+      others.push_back(std::move(argument));
+    }
+  }
+  arguments = std::move(others);
+  return flags;
+}
+
+}  // namespace bench

@@ -1,0 +1,343 @@
+#include "bench/cli/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include "bench/cli/benchmark_flags.h"
+#include "bench/cli/suggest.h"
+#include "bench/error.h"
+#include "bench/measure/axis.h"
+#include "bench/measure/units.h"
+#include "bench/registry.h"
+#include "bench/run/context.h"
+#include "bench/sweep.h"
+#include "bench/workload.h"
+
+namespace bench {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  bench --sweep batch                                  the default network on the best device here
+  bench --sweep batch --workload resnet18 --dtype fp32,bf16 --batch 1:64:x2
+  bench --sweep batch --workload conv2d --mode backward-data --height 14 --width 14
+  bench --sweep batch --memory-cap 4GiB --dry-run      the points and their predicted memory
+  bench --sweep batch --resume                         go on with a run that was stopped
+
+Sizes take B, KiB, MiB, GiB, KB, MB, GB; times take ms, s, min.
+Google Benchmark's own options work: --benchmark_filter=REGEX, --benchmark_list_tests,
+--benchmark_format=console|json|csv, --benchmark_out=FILE, --benchmark_out_format=…,
+--benchmark_repetitions=N (rounds).
+Exit codes: 0 done; 2 wrong usage or unreadable input; 3 a point in error; 130 interrupted, what was
+measured is saved.
+)";
+
+template <class Entry>
+std::vector<std::string> names_of() {
+  std::vector<std::string> names;
+  for (const auto& entry : registry<Entry>().entries()) {
+    names.push_back(entry->name);
+  }
+  return names;
+}
+
+// An option's text as given; counts how often, which CLI11 would answer with its last value.
+struct Given {
+  CLI::Option* option = nullptr;
+  std::string text;
+};
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
+    return "Usage: bench --sweep NAME [options]\n       bench --list\n";
+  }
+};
+
+class CommandLine {
+ public:
+  CommandLine() {
+    app_.set_help_flag();
+    app_.allow_extras();
+    const auto formatter = std::make_shared<HelpFormatter>();
+    formatter->column_width(28);
+    app_.formatter(formatter);
+    app_.footer(kExamples);
+    app_.name("bench");
+    add_fixed();
+    add_workload_options();
+  }
+
+  Options parse(std::vector<std::string> arguments) {
+    Options options;
+    const bool nothing_given = arguments.empty();
+    options.benchmark = take_benchmark_flags(arguments);
+    run_parser(std::move(arguments));
+    if (help_) {
+      options.text = app_.help();
+      return options;
+    }
+    if (version_) {
+      options.text = fmt::format("bench {}\n", bench_version());
+      return options;
+    }
+    if (nothing_given) {
+      throw UsageError("nothing to do: give --sweep NAME or --list\n\n" + app_.help());
+    }
+    refuse_leftovers();
+    refuse_repeats();
+    read_switches(options);
+    if (!options.list) {
+      read_names(options);
+      read_workload_options(options);
+    }
+    read_values(options);
+    return options;
+  }
+
+ private:
+  void add(const std::string& name, const std::string& value_name, const std::string& help,
+           const std::string& group) {
+    Given& given = given_[name];
+    given.option = app_.add_option("--" + name, given.text, help);
+    given.option->option_text(value_name)
+        ->group(group)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
+
+  void add_switch(const std::string& names, bool& value, const std::string& help, const std::string& group) {
+    app_.add_flag(names, value, help)->group(group);
+  }
+
+  void add_fixed() {
+    const Options defaults;
+    const auto budget = static_cast<double>(defaults.time_budget.count());
+    const std::string what = "What to measure";
+    add("sweep", "NAME", fmt::format("the question: {}", fmt::join(names_of<Sweep>(), ", ")), what);
+    add("workload", "NAME",
+        fmt::format("{} (default: the sweep's)", fmt::join(names_of<WorkloadType>(), ", ")), what);
+    add("mode", "NAME", "what a step is, see --list (default: the workload's first)", what);
+    add("device", "auto|cpu|cuda:N", fmt::format("where to run (default: {})", defaults.device), what);
+    add("dtype", "LIST", "fp32, tf32, fp16, bf16, separated by commas (default: those the device has)", what);
+    add("batch", "AXIS", "1,2,4 or 1:256:x2 or 8:64:+8 (default: doubling, up to the cap)", what);
+    const std::string limits = "Limits";
+    add("memory-cap", "SIZE", "most memory a point may take (default: 80 % of what is free)", limits);
+    add("time-budget", "TIME", fmt::format("end measuring after this (default: {})", format_duration(budget)),
+        limits);
+    add("seed", "N", fmt::format("of inputs and of the order of points (default: {})", defaults.seed),
+        limits);
+    const std::string output = "Output";
+    add("out", "DIR", fmt::format("folder of result and picture (default: {})", defaults.out.string()),
+        output);
+    add_switch("--no-plot", no_plot_, "draw no picture", output);
+    add_switch("--dry-run", dry_run_, "list the points and their predicted memory; run and write nothing",
+               output);
+    add_switch("--resume", resume_, "keep the points the result file has already", output);
+    add_switch("--list", list_, "sweeps, workloads and devices, and for what is missing, why", output);
+    add_switch("--version", version_, "print the version", output);
+    add_switch("-h,--help", help_, "print this text", output);
+  }
+
+  // Workloads share option names (--image-size of every network): each is added once.
+  void add_workload_options() {
+    for (const auto& type : registry<WorkloadType>().entries()) {
+      for (const WorkloadType::Option& option : type->options) {
+        workloads_of_[option.name].push_back(type->name);
+      }
+    }
+    for (const auto& [name, workloads] : workloads_of_) {
+      const auto& options = registry<WorkloadType>().find(workloads.front())->options;
+      const auto option =
+          std::ranges::find(options, name, [](const WorkloadType::Option& o) { return o.name; });
+      add(name, "VALUE",
+          fmt::format("{} (default: {}; {})", option->help, option->default_value,
+                      fmt::join(workloads, ", ")),
+          "Options of a workload");
+    }
+  }
+
+  void run_parser(std::vector<std::string> arguments) {
+    std::ranges::reverse(arguments);  // CLI11 takes them from the back
+    try {
+      app_.parse(std::move(arguments));
+    } catch (const CLI::ArgumentMismatch& error) {
+      // "--batch: 1 required AXIS missing"
+      const std::string message = error.what();
+      throw UsageError(
+          fmt::format("{}: a value is missing; see bench --help", message.substr(0, message.find(':'))));
+    } catch (const CLI::ParseError& error) {
+      throw UsageError(fmt::format("{}; see bench --help", error.what()));
+    }
+  }
+
+  void refuse_leftovers() const {
+    const std::vector<std::string> leftovers = app_.remaining();
+    if (leftovers.empty()) {
+      return;
+    }
+    const std::string& first = leftovers.front();
+    if (!first.starts_with('-')) {
+      throw UsageError(fmt::format("'{}' is not an option; options start with --, see bench --help", first));
+    }
+    std::vector<std::string> known{"--no-plot", "--dry-run", "--resume", "--list", "--version", "--help"};
+    for (const auto& [name, given] : given_) {
+      known.push_back("--" + name);
+    }
+    const auto meant = nearest(first.substr(0, first.find('=')), known);
+    throw UsageError(fmt::format("{}: there is no such option{}; see bench --help", first,
+                                 meant ? fmt::format(" (did you mean {}?)", *meant) : ""));
+  }
+
+  void refuse_repeats() const {
+    for (const auto& [name, given] : given_) {
+      if (given.option->count() > 1) {
+        throw UsageError(fmt::format("--{}: given {} times ({}); give it once", name, given.option->count(),
+                                     fmt::join(given.option->results(), ", ")));
+      }
+    }
+  }
+
+  const std::string* text_of(const std::string& name) const {
+    const Given& given = given_.at(name);
+    return given.option->count() > 0 ? &given.text : nullptr;
+  }
+
+  void read_switches(Options& options) const {
+    options.list = list_;
+    options.plot = !no_plot_;
+    options.dry_run = dry_run_;
+    options.resume = resume_;
+  }
+
+  void read_names(Options& options) const {
+    const std::string* sweep = text_of("sweep");
+    if (sweep == nullptr) {
+      throw UsageError(
+          fmt::format("--sweep: a name is missing; accepted: {}", fmt::join(names_of<Sweep>(), ", ")));
+    }
+    if (registry<Sweep>().find(*sweep) == nullptr) {
+      throw UsageError(unknown_value("--sweep", *sweep, names_of<Sweep>()));
+    }
+    options.sweep = *sweep;
+    if (const std::string* workload = text_of("workload")) {
+      if (registry<WorkloadType>().find(*workload) == nullptr) {
+        throw UsageError(unknown_value("--workload", *workload, names_of<WorkloadType>()));
+      }
+      options.workload = *workload;
+    }
+    if (const std::string* device = text_of("device")) {
+      options.device = *device;
+    }
+  }
+
+  void read_workload_options(Options& options) const {
+    const std::string& name =
+        options.workload.empty() ? registry<Sweep>().find(options.sweep)->default_workload : options.workload;
+    const WorkloadType* type = registry<WorkloadType>().find(name);
+    if (type == nullptr) {
+      return;
+    }
+    if (const std::string* mode = text_of("mode")) {
+      if (std::ranges::find(type->modes, *mode) == type->modes.end()) {
+        throw UsageError(unknown_value("--mode", *mode, type->modes) + " for " + name);
+      }
+      options.mode = *mode;
+    }
+    for (const auto& [option, workloads] : workloads_of_) {
+      const std::string* text = text_of(option);
+      if (text == nullptr) {
+        continue;
+      }
+      if (std::ranges::find(workloads, name) == workloads.end()) {
+        std::vector<std::string> own;
+        for (const WorkloadType::Option& o : type->options) {
+          own.push_back("--" + o.name);
+        }
+        throw UsageError(fmt::format("--{}: '{}' was given, but {} has no such option; it has {}", option,
+                                     *text, name,
+                                     own.empty() ? "none" : fmt::format("{}", fmt::join(own, ", "))));
+      }
+      options.workload_options[option] = *text;
+    }
+  }
+
+  void read_values(Options& options) const {
+    if (const std::string* text = text_of("dtype")) {
+      options.dtypes = parse_dtypes(*text);
+    }
+    if (const std::string* text = text_of("batch")) {
+      options.batches = parse_axis("--batch", *text);
+    }
+    if (const std::string* text = text_of("memory-cap")) {
+      options.memory_cap = parse_bytes("--memory-cap", *text);
+    }
+    if (const std::string* text = text_of("time-budget")) {
+      options.time_budget = parse_duration("--time-budget", *text);
+    }
+    if (const std::string* text = text_of("seed")) {
+      options.seed = parse_seed(*text);
+    }
+    if (const std::string* text = text_of("out")) {
+      if (text->empty()) {
+        throw UsageError("--out: '' is not a folder; give its path");
+      }
+      options.out = *text;
+    }
+  }
+
+  static std::vector<Dtype> parse_dtypes(const std::string& text) {
+    std::vector<std::string> accepted;
+    for (const Dtype dtype : kAllDtypes) {
+      accepted.emplace_back(name_of(dtype));
+    }
+    std::vector<Dtype> dtypes;
+    for (std::size_t from = 0; from <= text.size();) {
+      const std::size_t comma = std::min(text.find(',', from), text.size());
+      const std::string name = text.substr(from, comma - from);
+      const std::optional<Dtype> dtype = parse_dtype(name);
+      if (!dtype) {
+        throw UsageError(unknown_value("--dtype", name, accepted));
+      }
+      if (std::ranges::find(dtypes, *dtype) == dtypes.end()) {
+        dtypes.push_back(*dtype);
+      }
+      from = comma + 1;
+    }
+    return dtypes;
+  }
+
+  static std::uint64_t parse_seed(const std::string& text) {
+    std::int64_t seed = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+    if (error != std::errc{} || end != text.data() + text.size() || seed < 0) {
+      throw UsageError(fmt::format("--seed: '{}' is not a whole number from 0 to {}", text,
+                                   std::numeric_limits<std::int64_t>::max()));
+    }
+    return static_cast<std::uint64_t>(seed);
+  }
+
+  CLI::App app_{"Answers questions about networks on a device by measuring: each sweep ends in findings."};
+  std::map<std::string, Given> given_;  // CLI11 keeps pointers into it: a map's entries stay where they are
+  std::map<std::string, std::vector<std::string>> workloads_of_;  // by option name
+  bool no_plot_ = false;
+  bool dry_run_ = false;
+  bool resume_ = false;
+  bool list_ = false;
+  bool version_ = false;
+  bool help_ = false;
+};
+
+}  // namespace
+
+Options parse_options(int argc, const char* const* argv) {
+  std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  return CommandLine().parse(std::move(arguments));
+}
+
+}  // namespace bench

@@ -1,0 +1,54 @@
+// The command line, checked: every name exists, every value has the right form.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/dtype.h"
+
+namespace bench {
+
+// Google Benchmark's own flags (`--benchmark_…`).
+struct BenchmarkFlags {
+  std::string filter;  // a regular expression, '-' before it inverts; empty: every point
+  bool list_tests = false;
+  std::string out;                       // file; empty: none
+  std::string out_format = "json";       // console, json or csv
+  std::string format;                    // the same; empty: this program's own table
+  std::int64_t repetitions = 0;          // rounds at least; 0: the sweep's default
+  std::vector<std::string> other_flags;  // as given, for Google Benchmark to read
+};
+
+struct Options {
+  std::string text;  // of --help or --version: print it, and nothing else is to be done
+  bool list = false;
+
+  std::string sweep;                  // registered
+  std::string device = "auto";        // checked when it is opened
+  std::string workload;               // registered; empty: the sweep's default
+  std::string mode;                   // of the workload; empty: its default
+  std::vector<Dtype> dtypes;          // empty: the sweep's default
+  std::vector<std::int64_t> batches;  // the same
+  std::map<std::string, std::string>
+      workload_options;                    // those given; names the workload has, values unchecked
+  std::optional<std::int64_t> memory_cap;  // bytes
+  std::chrono::nanoseconds time_budget = std::chrono::seconds(60);
+  std::uint64_t seed = 1;  // below 2^63, so that every JSON reader keeps it
+  std::filesystem::path out = "results/local";
+  bool plot = true;
+  bool dry_run = false;
+  bool resume = false;
+  BenchmarkFlags benchmark;
+};
+
+// Reads the registries for the names of sweeps, workloads and their options. Never exits.
+// Throws UsageError, one sentence naming the option, what was given and what is accepted; where no argument
+// is given at all, the help follows it.
+Options parse_options(int argc, const char* const* argv);
+
+}  // namespace bench

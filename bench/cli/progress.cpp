@@ -1,0 +1,86 @@
+#include "bench/cli/progress.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "bench/cli/text.h"
+
+namespace bench {
+namespace {
+
+constexpr int kBarWidth = 24;
+
+// "0:07", "12:30": a whole run takes minutes.
+std::string clock_text(Progress::Duration duration) {
+  const auto seconds = std::chrono::round<std::chrono::seconds>(duration).count();
+  return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
+}
+
+std::string times(Progress::Duration elapsed, std::optional<Progress::Duration> left) {
+  return left ? fmt::format("{} left", clock_text(*left)) : fmt::format("{} so far", clock_text(elapsed));
+}
+
+}  // namespace
+
+int terminal_width() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    return size.ws_col;
+  }
+  const char* columns = std::getenv("COLUMNS");
+  const int given = columns == nullptr ? 0 : std::atoi(columns);
+  return given > 0 ? given : 100;
+}
+
+Progress::Progress(std::ostream& out, bool terminal, int width)
+    : out_(out), terminal_(terminal), width_(width) {}
+
+Progress::~Progress() {
+  finish();
+}
+
+void Progress::update(double fraction, std::string_view what, Duration elapsed,
+                      std::optional<Duration> left) {
+  const double done = std::isfinite(fraction) ? std::clamp(fraction, 0.0, 1.0) : 0.0;
+  const int percent = static_cast<int>(std::lround(100 * done));
+  if (terminal_) {
+    const auto filled = static_cast<std::size_t>(std::lround(kBarWidth * done));
+    draw(fmt::format("[{}{}] {:3} %  {}  {}", std::string(filled, '#'), std::string(kBarWidth - filled, '.'),
+                     percent, times(elapsed, left), what));
+    return;
+  }
+  const std::string line = fmt::format("{:3} %  {}  {}\n", percent, times(elapsed, left), what);
+  if (last_line_ && elapsed - *last_line_ < kLogInterval) {
+    held_back_ = line;
+    return;
+  }
+  last_line_ = elapsed;
+  held_back_.clear();
+  out_ << line << std::flush;
+}
+
+void Progress::draw(const std::string& line) {
+  // A line as wide as the terminal would wrap on some; \x1b[K clears what is left of a longer one before.
+  out_ << '\r' << cut(line, static_cast<std::size_t>(std::max(width_ - 1, 1))) << "\x1b[K" << std::flush;
+  drawn_ = true;
+}
+
+void Progress::finish() {
+  if (drawn_) {
+    out_ << "\r\x1b[K" << std::flush;
+    drawn_ = false;
+  }
+  if (!held_back_.empty()) {
+    out_ << held_back_ << std::flush;
+    held_back_.clear();
+  }
+}
+
+}  // namespace bench

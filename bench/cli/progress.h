@@ -1,0 +1,47 @@
+// How far a run is, and how long it still takes: a line that redraws itself on a terminal, or in a log a
+// plain line now and then.
+#pragma once
+
+#include <chrono>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bench {
+
+// Columns of the terminal behind standard error, else of $COLUMNS, else 100.
+int terminal_width();
+
+class Progress {
+ public:
+  using Duration = std::chrono::nanoseconds;
+
+  // In a log, lines stand at least `kLogInterval` apart.
+  static constexpr Duration kLogInterval = std::chrono::seconds(5);
+
+  // `width`: columns of the terminal; a log's lines are not cut.
+  Progress(std::ostream& out, bool terminal, int width);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  // finish()es.
+  ~Progress();
+
+  // `fraction` from 0 to 1; `elapsed` is the clock: the stretch between log lines is counted in it.
+  void update(double fraction, std::string_view what, Duration elapsed, std::optional<Duration> left);
+
+  // Clears the terminal's line; in a log, writes the last update if it was held back.
+  void finish();
+
+ private:
+  void draw(const std::string& line);
+
+  std::ostream& out_;
+  bool terminal_;
+  int width_;
+  bool drawn_ = false;                 // terminal: a line stands there
+  std::optional<Duration> last_line_;  // log: when the last one was written
+  std::string held_back_;              // log
+};
+
+}  // namespace bench

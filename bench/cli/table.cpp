@@ -1,0 +1,169 @@
+#include "bench/cli/table.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
+#include "bench/cli/text.h"
+#include "bench/measure/units.h"
+
+namespace bench {
+namespace {
+
+std::string shown(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// Parameter names in the order they first appear.
+std::vector<std::string> parameter_names(const ResultDocument& document) {
+  std::vector<std::string> names;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    for (const auto& [name, value] : point.params.items()) {
+      if (std::ranges::find(names, name) == names.end()) {
+        names.push_back(name);
+      }
+    }
+  }
+  return names;
+}
+
+// A parameter that is the same everywhere says nothing in a column; `batch` and `dtype` are always looked
+// for.
+bool worth_a_column(const ResultDocument& document, const std::string& name) {
+  if (name == "batch" || name == "dtype") {
+    return true;
+  }
+  const auto value_of = [&](const MeasuredPoint& point) { return point.params.value(name, Json()); };
+  return std::ranges::any_of(document.benchmarks, [&](const MeasuredPoint& point) {
+    return value_of(point) != value_of(document.benchmarks.front());
+  });
+}
+
+// "171 ± 2": the interval's wider half, as the median need not stand in its middle.
+std::string throughput(const MeasuredPoint& point) {
+  const SampleStats& stats = point.stats;
+  if (stats.median_ns <= 0) {
+    return "-";
+  }
+  const auto rate = [&](double step_ns) { return point.items_per_step * 1e9 / step_ns; };
+  const double middle = rate(stats.median_ns);
+  std::string text = format_number(middle);
+  if (stats.ci95_ns.low > 0 && stats.ci95_ns.high > 0) {
+    const double half = std::max(rate(stats.ci95_ns.low) - middle, middle - rate(stats.ci95_ns.high));
+    text += fmt::format(" ± {}", format_percent(half / middle));
+  }
+  return text;
+}
+
+std::vector<std::string> row(const MeasuredPoint& point, const std::vector<std::string>& parameters) {
+  std::vector<std::string> cells;
+  for (const std::string& name : parameters) {
+    const auto value = point.params.find(name);
+    cells.push_back(value == point.params.end() ? "-" : shown(*value));
+  }
+  cells.push_back(throughput(point));
+  cells.push_back(format_duration(point.stats.median_ns));
+  cells.push_back(format_bytes(point.memory.peak_predicted));
+  cells.push_back(format_bytes(point.memory.peak_measured));
+  cells.push_back(format_bytes(std::max<std::int64_t>(point.memory.driver_used, 0)));
+  cells.push_back(fmt::format("{}", fmt::join(point.validity.flags, ", ")));
+  return cells;
+}
+
+// Growing by the parameters, numbers as numbers: points run, and stand in the file, in another order.
+bool comes_before(const MeasuredPoint& a, const MeasuredPoint& b,
+                  const std::vector<std::string>& parameters) {
+  for (const std::string& name : parameters) {
+    const Json left = a.params.value(name, Json());
+    const Json right = b.params.value(name, Json());
+    if (left != right) {
+      return left < right;
+    }
+  }
+  return false;
+}
+
+void print_measured(std::ostream& out, const ResultDocument& document) {
+  if (document.benchmarks.empty()) {
+    fmt::print(out, "No point was measured.\n");
+    return;
+  }
+  std::vector<std::string> parameters = parameter_names(document);
+  std::erase_if(parameters, [&](const std::string& name) { return !worth_a_column(document, name); });
+  // Rows of one dtype stand together, so that they read as a curve over the batch.
+  std::vector<std::string> order = parameters;
+  std::ranges::stable_partition(order, [](const std::string& name) { return name != "batch"; });
+  std::vector<const MeasuredPoint*> points;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    points.push_back(&point);
+  }
+  std::ranges::stable_sort(
+      points, [&](const MeasuredPoint* a, const MeasuredPoint* b) { return comes_before(*a, *b, order); });
+
+  std::vector<std::string> header = parameters;
+  std::vector<bool> right;
+  for (const std::string& name : parameters) {
+    right.push_back(document.benchmarks.front().params.value(name, Json()).is_number());
+  }
+  for (const char* title : {"items/s (95 %)", "step time", "memory plan", "tracked", "driver", "flags"}) {
+    header.emplace_back(title);
+    right.push_back(true);
+  }
+  right.back() = false;
+  std::vector<std::vector<std::string>> rows{header};
+  for (const MeasuredPoint* point : points) {
+    rows.push_back(row(*point, parameters));
+  }
+  out << in_columns(rows, right);
+}
+
+void print_unmeasured(std::ostream& out, const ResultDocument& document, std::size_t width) {
+  if (document.unmeasured.empty()) {
+    return;
+  }
+  fmt::print(out, "\nNot measured\n");
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    out << wrap(fmt::format("{}  {}: {}", point.name, point.status, point.reason), width, 4);
+  }
+}
+
+void print_findings(std::ostream& out, const ResultDocument& document, std::size_t width) {
+  if (document.findings.empty()) {
+    return;
+  }
+  fmt::print(out, "\nFindings\n");
+  for (const Finding& finding : document.findings) {
+    out << wrap("* " + finding.claim, width, 2);
+  }
+}
+
+}  // namespace
+
+void print_table(std::ostream& out, const ResultDocument& document, int width) {
+  const auto columns_there = static_cast<std::size_t>(std::max(width, 40));
+  print_measured(out, document);
+  print_unmeasured(out, document, columns_there);
+  print_findings(out, document, columns_there);
+}
+
+void print_planned(std::ostream& out, const std::vector<PlannedPoint>& points, std::int64_t memory_cap,
+                   bool open_ended) {
+  std::vector<std::vector<std::string>> rows{{"point", "memory plan", "of the cap", ""}};
+  for (const PlannedPoint& point : points) {
+    const bool planned = point.predicted_bytes > 0;
+    const double share =
+        memory_cap > 0 ? static_cast<double>(point.predicted_bytes) / static_cast<double>(memory_cap) : 0;
+    rows.push_back({point.name, planned ? format_bytes(point.predicted_bytes) : "-",
+                    planned && memory_cap > 0 ? format_percent(share) : "-", point.problem});
+  }
+  out << in_columns(rows, {false, true, true, false});
+  fmt::print(out, "\n{} points, memory cap {}; nothing was run.\n", points.size(), format_bytes(memory_cap));
+  if (open_ended) {
+    fmt::print(out, "The batch grows until the cap or the time budget ends it, whichever is first.\n");
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,29 @@
+// Results and plans as text for a person.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "bench/measure/result.h"
+
+namespace bench {
+
+// A row a point: its parameters, throughput with interval, step time, memory predicted, tracked and seen by
+// the driver, flags. Then the points that were not measured, with status and reason, then the findings as
+// sentences. Lines of text wrap at `width` columns; table rows do not.
+void print_table(std::ostream& out, const ResultDocument& document, int width);
+
+// A point of a plan that was not run (--dry-run).
+struct PlannedPoint {
+  std::string name;
+  std::int64_t predicted_bytes = 0;  // at the peak of a step
+  std::string problem;  // why it would not run: "unsupported: …", "oom: …"; empty where it would
+};
+
+// `open_ended`: the points grow until the cap or the time budget ends them.
+void print_planned(std::ostream& out, const std::vector<PlannedPoint>& points, std::int64_t memory_cap,
+                   bool open_ended);
+
+}  // namespace bench

@@ -1,0 +1,27 @@
+// Text in columns of a terminal: how wide UTF-8 is, cut, filled and wrapped.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bench {
+
+// Characters, one column each: right for Latin, Greek and signs such as ±, not for wide scripts.
+std::size_t columns(std::string_view text);
+
+// At most `width` columns; "…" at the end where something was cut.
+std::string cut(std::string_view text, std::size_t width);
+
+std::string pad_left(std::string_view text, std::size_t width);
+std::string pad_right(std::string_view text, std::size_t width);
+
+// Lines of at most `width` columns, broken at spaces; a longer word gets a line of its own. Every line after
+// the first starts with `indent` spaces, every one ends with a newline.
+std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
+
+// Rows of cells below a header; each column as wide as its widest cell. `right`: columns set to the right, by
+// index. Spaces at the end of a line are left out.
+std::string in_columns(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right);
+
+}  // namespace bench
