@@ -40,9 +40,10 @@ def missing: [(.unmeasured // [])[]
   | {batch: (.params.batch | positive), dtype: (.params.dtype // "?" | clean), status: (.status // "?" | clean),
      reason: (.reason // "" | clean)}];
 
-# Findings of one kind, by the dtype behind the slash: {"fp32": {…}}.
-def findings_of($kind): [(.findings // [])[] | select((.name // "" | tostring | split("/")[0]) == $kind)
-  | {key: ((.name | split("/")[1]) // "?"), value: .}] | from_entries;
+# Findings of one kind by dtype: {"fp32": {…}}. A name without "/dtype" is of a sweep with one dtype.
+def findings_of($kind; $dtypes): [(.findings // [])[] | objects
+  | (.name // "" | tostring | split("/")) as $name | select($name[0] == $kind)
+  | {key: ($name[1] // $dtypes[0] // "?"), value: .}] | from_entries;
 
 # ── Ranges and units ────────────────────────────────────────────────────────────────────────────────
 
@@ -62,7 +63,7 @@ def spread($gap; $top): sort_by(.y)
 # ── The left panel ──────────────────────────────────────────────────────────────────────────────────
 
 def throughput($points; $missing; $dtypes):
-  findings_of("t_inf") as $t_inf | findings_of("t0") as $t0 | findings_of("ceiling_batch") as $ceilings
+  findings_of("t_inf"; $dtypes) as $t_inf | findings_of("t0"; $dtypes) as $t0 | findings_of("ceiling_batch"; $dtypes) as $ceilings
   | ([$points[].high] | max // 1) as $best
   | ($best | scale_of) as $scale
   | ([$points[].batch, ($missing[].batch | select(. != null))] | unique) as $batches
@@ -72,12 +73,14 @@ def throughput($points; $missing; $dtypes):
       | (($t_inf[$d].details.t0_ns // $t0[$d].details.t0_ns) | number) as $t0_ns
       | ([$points[] | select(.dtype == $d)] | sort_by(.batch)) as $own
       | {dtype: $d, colour: ($d | dtype_colour), limit: $limit, t0_ns: $t0_ns, own: $own,
+         rough: ($t_inf[$d].details.model_holds == false),
          # A limit far above what was measured would flatten the measurements: it is named, not drawn.
          drawn: ($limit != null and $limit <= 1.6 * $best)}]) as $series
   | ([$best, ($series[] | select(.drawn) | .limit)] | max) as $top
   | ([$dtypes[] as $d | ($ceilings[$d].value | positive) as $at | select($at != null)
       | ([$points[] | select(.dtype == $d and .batch == $at)][0]) as $point | select($point != null)
-      | {dtype: $d, at: $at, y: $point.rate}] | sort_by(.at)) as $ceiling
+      | {dtype: $d, at: $at, y: $point.rate,
+         text: "\($d) ceiling: batch \($at | thousands)\(if $ceilings[$d].details.may_lie_beyond == true then " or beyond" else "" end)"}] | sort_by(.at)) as $ceiling
   | ($top / (0.95 - 0.07 * ([$ceiling | length, 1] | max))) as $y_max
   | ($first / 1.35) as $x_min | ($last * 1.35) as $x_max
   | def across: (. / $x_min | log) / ($x_max / $x_min | log);   # 0 at the left edge, 1 at the right
@@ -88,7 +91,7 @@ def throughput($points; $missing; $dtypes):
    else ($ceiling | map(.side = (if (.at | across) > 0.6 then "right" else "left" end))) end
    | to_entries | map(.value + {label_y: ($y_max * (0.955 - 0.07 * .key)), colour: (.value.dtype | dtype_colour)})) as $ceiling
   | [$series[] | select(.own | length > 0)
-     | {colour, y: (if .drawn then .limit else .own[-1].rate end), dtype, limit, drawn, t0_ns}]
+     | {colour, y: (if .drawn then .limit else .own[-1].rate end), dtype, limit, drawn, t0_ns, rough}]
   | spread(0.17 * $y_max; 0.92 * $y_max) as $labels
   | {strings: {
        rate_unit: "samples per second\($scale.words)", x_min: $x_min, x_max: $x_max, y_max: ($y_max / $scale.by)},
@@ -103,27 +106,25 @@ def throughput($points; $missing; $dtypes):
        | [$x_min, .limit / $scale.by, .colour], [$x_max, .limit / $scale.by, .colour], null],
      rate_labels: [$labels[] | [$x_max, .y / $scale.by,
        ([.dtype,
-         (if .limit == null then empty else "\(if .drawn then "" else "↑ " end)T∞ \(.limit | figures(3))/s" end),
+         (if .limit == null then empty else "\(if .drawn then "" else "↑ " end)T∞ \(if .rough then "≈ " else "" end)\(.limit | figures(3))/s" end),
          (if .t0_ns == null then empty else "t0 \(.t0_ns | duration)" end)] | join("\\n")), .colour]],
      ceiling_marks: [$ceiling[] | [.at, .y / $scale.by, .colour]],
      ceiling_lines: [$ceiling[] | [.at, .y / $scale.by, .colour], [.at, .label_y / $scale.by, .colour], null],
      ceilings_left: [$ceiling[] | select(.side == "left")
-       | [.at, .label_y / $scale.by, "\(.dtype) ceiling: batch \(.at | thousands)", .colour]],
+       | [.at, .label_y / $scale.by, .text, .colour]],
      ceilings_right: [$ceiling[] | select(.side == "right")
-       | [.at, .label_y / $scale.by, "\(.dtype) ceiling: batch \(.at | thousands)", .colour]],
+       | [.at, .label_y / $scale.by, .text, .colour]],
      absent: [$missing[] | select(.batch != null) | [.batch, 0, (.dtype | dtype_colour)]]};
 
 # ── The right panel ─────────────────────────────────────────────────────────────────────────────────
 
-# The fitted line at a batch, a step counted from its batch on.
-def line_at($batch): (.fixed_bytes | number) as $fixed | (.slope_bytes | number) as $slope
-  | if $fixed == null or $slope == null then null
-    else $fixed + $slope * $batch
-      + ([(.steps // [])[]? | objects | select((.batch | positive // infinite) <= $batch) | .bytes | number // 0] | add // 0)
-    end;
+# The fitted line at a batch: of the segment between two steps that the batch lies in.
+def line_at($batch): ([(.segments // [])[]? | objects | select((.first_batch | positive // infinite) <= $batch)] | last) // .
+  | (.fixed_bytes | number) as $fixed | (.slope_bytes | number) as $slope
+  | if $fixed == null or $slope == null then null else $fixed + $slope * $batch end;
 
 def memory($points; $missing; $dtypes; $cap):
-  findings_of("memory_line") as $lines | findings_of("largest_batch") as $largest
+  findings_of("memory_line"; $dtypes) as $lines | findings_of("largest_batch"; $dtypes) as $largest
   | [$points[] | select(.bytes > 0)] as $points
   | [$missing[] | select(.status == "oom" and .batch != null)] as $oom
   | ([$points[].batch, $oom[].batch] | unique) as $batches
@@ -131,7 +132,8 @@ def memory($points; $missing; $dtypes; $cap):
   | ([$points[].bytes] | max // 1) as $most
   | ($most | byte_scale_of) as $scale
   | ($cap != null and $cap <= 1.3 * $most) as $cap_drawn
-  | ([$most, (if $cap_drawn then $cap else empty end)] | max) as $top
+  | ([$most, (if $cap_drawn then $cap else empty end),
+      ($points[] | . as $p | $lines[.dtype].details // {} | line_at($p.batch) // empty)] | max) as $top
   | ([$dtypes[] as $d | $lines[$d] | select(. != null) | (.details // {})
       | (.fixed_bytes | number) as $fixed | (.slope_bytes | number) as $slope
       | select($fixed != null and $slope != null)

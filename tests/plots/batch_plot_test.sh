@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# plots/batch.gp on an invented result file: the SVG holds its words as text, so they can be looked for.
+#
+#   tests/plots/batch_plot_test.sh SOURCE_FOLDER
+set -euo pipefail
+
+source_folder=$1
+example=$source_folder/tests/plots/batch_example.json
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failures=0
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+# draw RESULT PICTURE: silent where all is well.
+draw() {
+  local said
+  said=$(BENCH_RESULT=$1 BENCH_PICTURE=$2 gnuplot "$source_folder/plots/batch.gp" 2>&1) || return 1
+  [[ -z $said ]] || fail "gnuplot said: $said"
+  [[ $(head -c 4 "$2.png" | tail -c 3) == PNG ]] || fail "$2.png is not a PNG"
+  grep -q '</svg>' "$2.svg" || fail "$2.svg has no end"
+}
+
+holds() { grep -qF -- ">$2" "$1.svg" || fail "$1.svg does not say: $2"; }
+lacks() { ! grep -qF -- "$2" "$1.svg" || fail "$1.svg says: $2"; }
+
+draw "$example" "$scratch/example"
+holds "$scratch/example" "example, infer on An invented device_1 @ {2} GHz"
+holds "$scratch/example" "2 cores · 2000-01-02 03:04"
+holds "$scratch/example" "T∞ 100/s"
+holds "$scratch/example" "T∞ ≈ 200/s"
+holds "$scratch/example" "t0 10 ms"
+holds "$scratch/example" "fp32 ceiling: batch 16 or beyond"
+holds "$scratch/example" "bf16 ceiling: batch 4"
+holds "$scratch/example" "fp32: 101 MiB + 21 MiB × batch, fits to batch 17 (predicted)"
+holds "$scratch/example" "cap 460 MiB"
+holds "$scratch/example" "437"  # MiB of fp32 at batch 16: 100 + 16·20 + 16 + 1
+holds "$scratch/example" "✕ bf16, batch 16: out of memory (allocating 170 MiB would pass the cap)"
+holds "$scratch/example" "✕ fp16, batch 1: unsupported (no fp16 here)"
+holds "$scratch/example" "○ open marks, 1 of 5 points: noisy"
+lacks "$scratch/example" "gradients"
+
+# A cap far above the bars is named, not drawn; a limit far above the points likewise.
+jq '.sweep.memory_cap_bytes = 40 * 1073741824 | .findings[0].details.t_inf_per_s = 5000' "$example" > "$scratch/far.json"
+draw "$scratch/far.json" "$scratch/far"
+holds "$scratch/far" "↑ cap 40 GiB, 94 times the highest bar"
+holds "$scratch/far" "↑ T∞ 5,000/s"
+
+# Names of one dtype's findings carry no dtype.
+jq 'del(.benchmarks[3:]) | del(.unmeasured) | .findings |= map(.name |= sub("/fp32"; ""))' "$example" > "$scratch/single.json"
+draw "$scratch/single.json" "$scratch/single"
+holds "$scratch/single" "fp32 ceiling: batch 16"
+holds "$scratch/single" "T∞ 100/s"
+
+# Files with little in them.
+jq 'del(.findings, .sweep, .context, .unmeasured) | .benchmarks |= [.[0] | del(.stats, .memory, .validity)]' "$example" > "$scratch/poor.json"
+draw "$scratch/poor.json" "$scratch/poor"
+holds "$scratch/poor" "The file holds no memory figures."
+jq '.benchmarks = []' "$example" > "$scratch/none.json"
+draw "$scratch/none.json" "$scratch/none"
+holds "$scratch/none" "No point was measured."
+echo '{}' > "$scratch/empty.json"
+draw "$scratch/empty.json" "$scratch/empty"
+holds "$scratch/empty" "No point was measured."
+
+# Names that a shell or gnuplot would like to run.
+odd="$scratch/a'b \"c\" \$(touch $scratch/ran) \`touch $scratch/ran\`; touch ran"
+cp "$example" "$scratch/x.json"
+mkdir -p "$(dirname "$odd")" && cp "$example" "$odd.json"
+draw "$odd.json" "$odd"
+(cd "$scratch" && draw x.json "|touch ran")
+[[ ! -e $scratch/ran ]] || fail "a file name was run as a command"
+
+# What cannot be read leaves no picture and a failure.
+echo '{"benchmarks": [' > "$scratch/broken.json"
+! draw "$scratch/broken.json" "$scratch/broken" || fail "a broken file was drawn"
+! draw "$scratch/absent.json" "$scratch/absent" || fail "a missing file was drawn"
+[[ ! -e $scratch/broken.png && ! -e $scratch/absent.png ]] || fail "there is a picture of nothing"
+
+if ((failures > 0)); then
+  echo "$failures failed" >&2
+  exit 1
+fi
+echo "all as expected"
