@@ -132,10 +132,7 @@ double coefficient_of_variation(std::span<const std::int64_t> samples) {
     return 0;
   }
   const auto count = static_cast<double>(samples.size());
-  double mean = 0;
-  for (const std::int64_t sample : samples) {
-    mean += static_cast<double>(sample) / count;
-  }
+  const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / count;
   double squares = 0;
   for (const std::int64_t sample : samples) {
     const double off = static_cast<double>(sample) - mean;

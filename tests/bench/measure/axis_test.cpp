@@ -1,0 +1,86 @@
+#include "bench/measure/axis.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/error.h"
+
+namespace bench {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+using ::testing::ThrowsMessage;
+
+TEST(Axis, TakesListsAndRanges) {
+  EXPECT_THAT(parse_axis("--batch", "7"), ElementsAre(7));
+  EXPECT_THAT(parse_axis("--batch", "1,2,4"), ElementsAre(1, 2, 4));
+  EXPECT_THAT(parse_axis("--batch", "1:256:x2"), ElementsAre(1, 2, 4, 8, 16, 32, 64, 128, 256));
+  EXPECT_THAT(parse_axis("--batch", "8:64:+8"), ElementsAre(8, 16, 24, 32, 40, 48, 56, 64));
+  EXPECT_THAT(parse_axis("--batch", "3:3:x2"), ElementsAre(3));
+}
+
+TEST(Axis, HoldsARangesEndOnlyWhereAStepLandsOnIt) {
+  EXPECT_THAT(parse_axis("--batch", "1:100:x3"), ElementsAre(1, 3, 9, 27, 81));
+  EXPECT_THAT(parse_axis("--batch", "1:10:+4"), ElementsAre(1, 5, 9));
+}
+
+TEST(Axis, MixesSortsAndDropsRepeats) {
+  EXPECT_THAT(parse_axis("--batch", "32,1:8:x2,8:24:+8,1"), ElementsAre(1, 2, 4, 8, 16, 24, 32));
+}
+
+TEST(Axis, ReachesTheLargestNumbersWithoutOverflow) {
+  EXPECT_THAT(parse_axis("--batch", "4611686018427387904:9223372036854775807:x2"),
+              ElementsAre(4611686018427387904));
+  EXPECT_THAT(parse_axis("--batch", "9223372036854775806:9223372036854775807:+9"),
+              ElementsAre(9223372036854775806));
+}
+
+TEST(Axis, TakesTenThousandValuesAndNotOneMore) {
+  EXPECT_THAT(parse_axis("--batch", "1:10000:+1"), SizeIs(10'000));
+  EXPECT_THAT([] { parse_axis("--batch", "1:10001:+1"); },
+              ThrowsMessage<UsageError>(HasSubstr("makes more than 10000 values")));
+  // Refused while it is read, not after a list of that size was made.
+  EXPECT_THROW(parse_axis("--batch", "1:9223372036854775807:+1"), UsageError);
+}
+
+struct BadAxis {
+  const char* text;
+  const char* quoted;
+  const char* why;
+};
+
+class AxisError : public ::testing::TestWithParam<BadAxis> {};
+
+TEST_P(AxisError, NamesOptionValueAndWhatIsAccepted) {
+  const BadAxis bad = GetParam();
+  EXPECT_THAT(
+      [&] { parse_axis("--batch", bad.text); },
+      ThrowsMessage<UsageError>(AllOf(StartsWith("--batch: '" + std::string(bad.quoted) + "' "),
+                                      HasSubstr(bad.why), HasSubstr("give whole numbers of at least 1"),
+                                      HasSubstr("1,2,4"), HasSubstr("1:256:x2"), HasSubstr("8:64:+8"))));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Axis, AxisError,
+    ::testing::Values(
+        BadAxis{"", "", "empty list"}, BadAxis{"0", "0", "below 1"}, BadAxis{"-1", "-1", "below 1"},
+        BadAxis{"4,0", "0", "below 1"}, BadAxis{"abc", "abc", "not a whole number"},
+        BadAxis{"4x", "4x", "not a whole number"}, BadAxis{"1.5", "1.5", "not a whole number"},
+        BadAxis{"1, 2", " 2", "not a whole number"}, BadAxis{"+3", "+3", "not a whole number"},
+        BadAxis{",", ",", "empty item"}, BadAxis{"1,,2", "1,,2", "empty item"},
+        BadAxis{"1,2,", "1,2,", "empty item"}, BadAxis{"1:10", "1:10", "without a step"},
+        BadAxis{"1:10:", "1:10:", "without a step"},
+        BadAxis{"1:10:2", "1:10:2", "neither times (x) nor plus (+)"},
+        BadAxis{"1:10:x", "1:10:x", "not a whole number"}, BadAxis{"1:10:x1", "1:10:x1", "never grows"},
+        BadAxis{"1:10:x0", "1:10:x0", "never grows"}, BadAxis{"1:10:+0", "1:10:+0", "never grows"},
+        BadAxis{"1:10:+-1", "1:10:+-1", "below 1"}, BadAxis{"1:10:x2:x2", "1:10:x2:x2", "not a whole number"},
+        BadAxis{"0:10:x2", "0:10:x2", "below 1"}, BadAxis{"10:1:x2", "10:1:x2", "falls"},
+        BadAxis{"::", "::", "without a step"}, BadAxis{"::x2", "::x2", "not a whole number"},
+        BadAxis{"9223372036854775808", "9223372036854775808", "too large"}));
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,193 @@
+#include "bench/measure/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#include "bench/measure/random.h"
+
+namespace bench {
+namespace {
+
+using Samples = std::vector<std::int64_t>;
+
+// Box and Muller, so that the numbers are the same with every standard library.
+double normal_draw(std::mt19937_64& engine) {
+  const double radius = std::sqrt(-2 * std::log(1 - unit_draw(engine)));
+  return radius * std::cos(2 * std::numbers::pi * unit_draw(engine));
+}
+
+struct Noise {
+  double between;  // standard deviation of a round's level, ns
+  double within;   // of samples around it, ns
+};
+
+struct Draw {
+  Samples samples;
+  Samples sizes;
+};
+
+Draw draw_rounds(std::mt19937_64& engine, int rounds, int size, Noise noise) {
+  Draw draw;
+  draw.sizes.assign(static_cast<std::size_t>(rounds), size);
+  for (int round = 0; round < rounds; ++round) {
+    const double level = 1e6 + noise.between * normal_draw(engine);
+    for (int i = 0; i < size; ++i) {
+      draw.samples.push_back(std::llround(level + noise.within * normal_draw(engine)));
+    }
+  }
+  return draw;
+}
+
+TEST(Statistics, QuantilesInterpolateBetweenOrderStatistics) {
+  const Samples ascending{10, 20, 30, 40};  // NumPy: quantile([10, 20, 30, 40], 0.05) is 11.5
+  EXPECT_DOUBLE_EQ(sorted_quantile(ascending, 0), 10);
+  EXPECT_DOUBLE_EQ(sorted_quantile(ascending, 0.05), 11.5);
+  EXPECT_DOUBLE_EQ(sorted_quantile(ascending, 0.5), 25);
+  EXPECT_DOUBLE_EQ(sorted_quantile(ascending, 0.95), 38.5);
+  EXPECT_DOUBLE_EQ(sorted_quantile(ascending, 1), 40);
+  EXPECT_THROW(sorted_quantile({}, 0.5), std::invalid_argument);
+}
+
+TEST(Statistics, SummarizesKnownValues) {
+  const Samples samples{50, 10, 40, 20, 30};
+  const SampleStats stats = summarize(samples, Samples{5}, 1);
+  EXPECT_DOUBLE_EQ(stats.median_ns, 30);
+  EXPECT_DOUBLE_EQ(stats.p05_ns, 12);
+  EXPECT_DOUBLE_EQ(stats.p95_ns, 48);
+  EXPECT_DOUBLE_EQ(stats.cv, std::sqrt(250.0) / 30);
+  EXPECT_EQ(stats.rounds, 1);
+}
+
+TEST(Statistics, EqualSamplesHaveNoWidth) {
+  const SampleStats stats = summarize(Samples(30, 1234), Samples{10, 10, 10}, 1);
+  EXPECT_DOUBLE_EQ(stats.median_ns, 1234);
+  EXPECT_NEAR(stats.ci95_ns.low, 1234, 1e-6);
+  EXPECT_NEAR(stats.ci95_ns.high, 1234, 1e-6);
+  EXPECT_EQ(stats.cv, 0);
+}
+
+TEST(Statistics, OneSampleIsItsOwnInterval) {
+  const SampleStats stats = summarize(Samples{77}, Samples{1}, 1);
+  EXPECT_EQ(stats.median_ns, 77);
+  EXPECT_EQ(stats.ci95_ns, (Interval{77, 77}));
+  EXPECT_EQ(stats.cv, 0);
+}
+
+TEST(Statistics, RefusesWhatDoesNotAddUp) {
+  EXPECT_THROW(summarize(Samples{}, Samples{}, 1), std::invalid_argument);
+  EXPECT_THROW(summarize(Samples{}, Samples{0}, 1), std::invalid_argument);
+  EXPECT_THROW(summarize(Samples{1, 2}, Samples{1}, 1), std::invalid_argument);
+  EXPECT_THROW(summarize(Samples{1, 2}, Samples{3}, 1), std::invalid_argument);
+  EXPECT_THROW(summarize(Samples{1, 2}, Samples{3, -1}, 1), std::invalid_argument);
+}
+
+TEST(Statistics, PassesOverEmptyRounds) {
+  const SampleStats with = summarize(Samples{1, 2, 3, 4}, Samples{2, 0, 2}, 9);
+  const SampleStats without = summarize(Samples{1, 2, 3, 4}, Samples{2, 2}, 9);
+  EXPECT_EQ(with.rounds, 2);
+  EXPECT_EQ(with.ci95_ns, without.ci95_ns);
+}
+
+TEST(Statistics, IsDecidedByTheSeed) {
+  std::mt19937_64 engine(3);
+  const Draw draw = draw_rounds(engine, 12, 20, {2e4, 2e4});
+  EXPECT_EQ(summarize(draw.samples, draw.sizes, 5).ci95_ns, summarize(draw.samples, draw.sizes, 5).ci95_ns);
+}
+
+// Three rounds at 100, 110 and 120 us: samples within a round agree, so an interval that saw them as 300
+// independent samples would be a fraction of a microsecond wide.
+TEST(Statistics, CountsTheSpreadBetweenRounds) {
+  Samples samples;
+  for (const std::int64_t level : {100'000, 110'000, 120'000}) {
+    for (std::int64_t i = 0; i < 100; ++i) {
+      samples.push_back(level + i % 7);
+    }
+  }
+  const SampleStats split = summarize(samples, Samples{100, 100, 100}, 1);
+  // t: 4.303 · sd(log) / sqrt(3), with sd(log) = 0.0912: a factor of 1.254 either way.
+  EXPECT_NEAR(split.ci95_ns.low, 109'700 / 1.254, 1000);
+  EXPECT_NEAR(split.ci95_ns.high, 109'700 * 1.254, 1000);
+}
+
+TEST(Statistics, HoldsTheMedianWhereRoundsDifferInSize) {
+  Samples samples(200, 1000);
+  samples.insert(samples.end(), {2000, 2001, 2002, 2003});
+  const SampleStats stats = summarize(samples, Samples{200, 1, 1, 1, 1}, 1);
+  EXPECT_EQ(stats.median_ns, 1000);
+  EXPECT_LE(stats.ci95_ns.low, 1000);
+  EXPECT_GE(stats.ci95_ns.high, 2000);
+}
+
+TEST(Statistics, OneRoundsIntervalIsThatOfOrderStatistics) {
+  // The median of 101 draws from 1..101: ranks 51 ± 1.96·sqrt(101)/2.
+  Samples samples(101);
+  std::iota(samples.begin(), samples.end(), 1);
+  const SampleStats stats = summarize(samples, Samples{101}, 4);
+  EXPECT_NEAR(stats.ci95_ns.low, 41.2, 2);
+  EXPECT_NEAR(stats.ci95_ns.high, 60.8, 2);
+}
+
+TEST(Statistics, LongRoundsStayCheapAndRight) {
+  std::mt19937_64 engine(8);
+  const Draw draw = draw_rounds(engine, 3, 50'000, {0, 1e4});
+  const SampleStats stats = summarize(draw.samples, draw.sizes, 1);
+  EXPECT_NEAR(stats.median_ns, 1e6, 200);
+  EXPECT_LT(stats.ci95_ns.high - stats.ci95_ns.low, 2000);
+}
+
+struct Coverage {
+  int rounds;
+  int size;
+  Noise noise;
+};
+
+class IntervalCoverage : public ::testing::TestWithParam<Coverage> {};
+
+// Of 400 simulated points, at least 90 % of the intervals hold the true median, and their typical width is no
+// more than 1.8 times the least that the noise between rounds justifies (so a huge interval fails too).
+TEST_P(IntervalCoverage, HoldsTheTrueMedian) {
+  const Coverage c = GetParam();
+  std::mt19937_64 engine(2024);
+  constexpr int kTrials = 400;
+  int held = 0;
+  std::vector<double> widths;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const Draw draw = draw_rounds(engine, c.rounds, c.size, c.noise);
+    const Interval ci = summarize(draw.samples, draw.sizes, static_cast<std::uint64_t>(trial)).ci95_ns;
+    held += ci.low <= 1e6 && 1e6 <= ci.high ? 1 : 0;
+    widths.push_back(ci.high - ci.low);
+  }
+  EXPECT_GE(held, kTrials * 90 / 100);
+
+  std::ranges::sort(widths);
+  const double median_within = 1.2533 * c.noise.within / std::sqrt(c.size);
+  const double of_round = std::hypot(c.noise.between, median_within);
+  const double t = c.rounds == 3 ? 4.303 : c.rounds == 5 ? 2.776 : 2.3;
+  EXPECT_LE(widths[kTrials / 2], 1.8 * 2 * t * of_round / std::sqrt(c.rounds));
+}
+
+INSTANTIATE_TEST_SUITE_P(Statistics, IntervalCoverage,
+                         ::testing::Values(Coverage{3, 32, {2e4, 1e4}},   // rounds differ more than samples
+                                           Coverage{3, 32, {1e3, 3e4}},   // samples differ more than rounds
+                                           Coverage{3, 1, {2e4, 0}},      // one sample a round
+                                           Coverage{5, 16, {2e4, 2e4}},   //
+                                           Coverage{10, 16, {2e4, 1e4}},  //
+                                           Coverage{25, 8, {2e4, 1e4}}));
+
+TEST(Throughput, IntervalsChangeEnds) {
+  const Interval throughput = throughput_interval({1e6, 2e6}, 8);
+  EXPECT_DOUBLE_EQ(throughput.low, 4000);
+  EXPECT_DOUBLE_EQ(throughput.high, 8000);
+  EXPECT_THROW(throughput_interval({0, 1}, 8), std::invalid_argument);
+  EXPECT_THROW(throughput_interval({2, 1}, 8), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace bench
