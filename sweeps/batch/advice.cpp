@@ -1,0 +1,151 @@
+// Across dtypes: what the narrower one buys, and what to use.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "bench/measure/comparison.h"
+#include "bench/measure/units.h"
+#include "sweeps/batch/claims.h"
+
+namespace bench::sweeps {
+namespace {
+
+// Share of the cap in use: below 90 % safe, to 95 % tight, above danger.
+std::string_view headroom_class(double share) {
+  if (share < 0.90) {
+    return "safe";
+  }
+  return share <= 0.95 ? "tight" : "danger";
+}
+
+std::string memory_in_words(const BatchPoint& point, const std::optional<std::int64_t>& cap) {
+  if (point.bytes <= 0) {
+    return "";
+  }
+  if (!cap || *cap <= 0) {
+    return fmt::format(" in {}", format_bytes(point.bytes));
+  }
+  const double share = static_cast<double>(point.bytes) / static_cast<double>(*cap);
+  return fmt::format(" in {}, {} of the {} cap ({})", format_bytes(point.bytes), format_percent(share),
+                     format_bytes(*cap), headroom_class(share));
+}
+
+// Fastest at its ceiling.
+const BatchSeries* best_of(const std::vector<BatchSeries>& all) {
+  const BatchSeries* best = nullptr;
+  for (const BatchSeries& series : all) {
+    const bool placed = series.ceiling && series.ceiling->batch;
+    if (placed && (best == nullptr || series.ceiling->per_s > best->ceiling->per_s)) {
+      best = &series;
+    }
+  }
+  return best;
+}
+
+std::string larger_in_words(const BatchSeries& series, std::int64_t batch) {
+  if (series.ceiling->at_largest) {
+    return "; throughput was still growing there, so measure larger batches before you decide";
+  }
+  const auto largest =
+      series.memory && series.cap_bytes ? series.memory->largest_batch(*series.cap_bytes) : std::nullopt;
+  const std::int64_t fits = std::max(largest.value_or(0), series.points.back().batch);
+  return fits > batch
+             ? fmt::format(
+                   "; up to batch {} would fit, but buys at most {} more", fits,
+                   format_percent(std::max(series.ceiling->best_per_s / series.ceiling->per_s - 1, 0.0)))
+             : "";
+}
+
+}  // namespace
+
+Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
+  Finding finding = finding_of("speedup_" + series.dtype, "ratio");
+  const auto ratios = throughput_ratios(series.throughputs(), baseline.throughputs());
+  const auto mean = mean_ratio(ratios);
+  if (!mean) {
+    finding.claim = fmt::format("No batch was measured in both {} and {}, so they cannot be compared.",
+                                series.dtype, baseline.dtype);
+    return finding;
+  }
+  finding.details = {{"mean_ratio", mean->ratio}, {"by_batch", Json::array()}};
+  for (const BatchRatio& each : ratios) {
+    finding.details["by_batch"].push_back({{"batch", each.batch}, {"ratio", each.ratio}});
+    finding.evidence.push_back(series.at(each.batch)->name);
+    finding.evidence.push_back(baseline.at(each.batch)->name);
+  }
+  // At the batch one would use, where both have it.
+  const std::int64_t wanted = series.ceiling ? series.ceiling->batch.value_or(0) : 0;
+  const auto at_ceiling = std::ranges::find(ratios, wanted, &BatchRatio::batch);
+  const bool shared = at_ceiling != ratios.end();
+  const BatchRatio& chosen = shared ? *at_ceiling : *mean;
+  finding.value = chosen.ratio;
+  finding.ci95 = chosen.ci95;
+  const std::string where = shared ? fmt::format("at batch {}", chosen.batch)
+                                   : fmt::format("on the geometric mean of {} batches", ratios.size());
+  const std::string range =
+      fmt::format("{:.2f} ({:.2f} to {:.2f})", chosen.ratio, chosen.ci95.low, chosen.ci95.high);
+  if (chosen.ci95.low <= 1 && chosen.ci95.high >= 1) {
+    finding.claim = fmt::format("{}, {} against {} shows no difference in speed: {} times as fast.", where,
+                                series.dtype, baseline.dtype, range);
+    finding.claim.front() = static_cast<char>(std::toupper(finding.claim.front()));
+  } else {
+    finding.claim =
+        fmt::format("{} is {} times as fast as {} {}.", series.dtype, range, baseline.dtype, where);
+  }
+  return finding;
+}
+
+Finding claim_memory_ratio(const BatchSeries& series, const BatchSeries& baseline) {
+  Finding finding = finding_of("memory_ratio_" + series.dtype, "ratio");
+  const BatchPoint* one = nullptr;
+  const BatchPoint* other = nullptr;
+  for (const BatchPoint& point : series.points) {  // by batch: the largest shared one stays
+    const BatchPoint* match = baseline.at(point.batch);
+    if (match != nullptr && match->bytes > 0 && point.bytes > 0) {
+      one = &point;
+      other = match;
+    }
+  }
+  if (one == nullptr) {
+    finding.claim = fmt::format("No batch's memory was measured in both {} and {}, so it cannot be compared.",
+                                series.dtype, baseline.dtype);
+    return finding;
+  }
+  finding.value = static_cast<double>(one->bytes) / static_cast<double>(other->bytes);
+  finding.evidence = {one->name, other->name};
+  finding.details = {{"batch", one->batch}, {"bytes", one->bytes}, {"baseline_bytes", other->bytes}};
+  finding.claim = fmt::format("At batch {} {} needs {} where {} needs {}: {} of it.", one->batch,
+                              series.dtype, format_bytes(one->bytes), baseline.dtype,
+                              format_bytes(other->bytes), format_percent(*finding.value));
+  return finding;
+}
+
+Finding recommend(const std::vector<BatchSeries>& all) {
+  Finding finding = finding_of("recommendation", "samples");
+  const BatchSeries* best = best_of(all);
+  if (best == nullptr) {
+    finding.claim =
+        "There is no batch to recommend yet: it takes at least 2 batch sizes of one dtype, measured well "
+        "enough "
+        "to tell them apart.";
+    return finding;
+  }
+  const std::int64_t batch = *best->ceiling->batch;
+  const BatchPoint& point = *best->at(batch);
+  finding.value = static_cast<double>(batch);
+  finding.evidence = {point.name};
+  finding.details = {{"dtype", best->dtype}, {"batch", batch}, {"per_s", point.throughput.per_s}};
+  if (point.bytes > 0 && best->cap_bytes && *best->cap_bytes > 0) {
+    const double share = static_cast<double>(point.bytes) / static_cast<double>(*best->cap_bytes);
+    finding.details["cap_share"] = share;
+    finding.details["headroom"] = headroom_class(share);
+  }
+  finding.claim = fmt::format("Use batch {} in {}{}: {} samples/s{}{}.", batch, best->dtype,
+                              best->dtype == "fp32" ? "" : ", if its accuracy suffices",
+                              format_number(point.throughput.per_s), memory_in_words(point, best->cap_bytes),
+                              larger_in_words(*best, batch));
+  return finding;
+}
+
+}  // namespace bench::sweeps

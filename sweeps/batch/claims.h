@@ -1,0 +1,36 @@
+// One sentence and its numbers for each finding of the batch sweep.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/measure/result.h"
+#include "sweeps/batch/series.h"
+
+namespace bench::sweeps {
+
+// A finding without value, interval and claim yet.
+inline Finding finding_of(std::string name, std::string unit, std::vector<std::string> evidence = {}) {
+  Finding finding;
+  finding.name = std::move(name);
+  finding.unit = std::move(unit);
+  finding.evidence = std::move(evidence);
+  return finding;
+}
+
+// The claim of a finding that cannot be told from less than two batch sizes.
+std::string too_few(const BatchSeries& series, std::string_view what);
+
+Finding claim_t0(const BatchSeries& series);             // ns
+Finding claim_t_inf(const BatchSeries& series);          // samples/s
+Finding claim_ceiling(const BatchSeries& series);        // samples
+Finding claim_limit(const BatchSeries& series);          // share of the smallest batch's step time
+Finding claim_memory_line(const BatchSeries& series);    // bytes/sample
+Finding claim_largest_batch(const BatchSeries& series);  // samples
+Finding claim_left_out(const BatchSeries& series);       // points
+Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline);       // ratio
+Finding claim_memory_ratio(const BatchSeries& series, const BatchSeries& baseline);  // ratio
+Finding recommend(const std::vector<BatchSeries>& all);                              // samples
+
+}  // namespace bench::sweeps

@@ -1,0 +1,105 @@
+// What a sample costs in memory, and how many fit.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bench/measure/units.h"
+#include "sweeps/batch/claims.h"
+
+namespace bench::sweeps {
+namespace {
+
+Json steps_of(const MemoryLine& line) {
+  Json steps = Json::array();
+  for (const MemoryStep& step : line.steps) {
+    steps.push_back({{"batch", step.batch}, {"bytes", step.bytes}});
+  }
+  return steps;
+}
+
+Json segments_of(const MemoryLine& line) {
+  Json segments = Json::array();
+  for (const MemoryLine::Segment& segment : line.segments) {
+    segments.push_back({{"first_batch", segment.first_batch},
+                        {"fixed_bytes", std::llround(segment.fixed)},
+                        {"slope_bytes", std::llround(segment.slope)}});
+  }
+  return segments;
+}
+
+std::string steps_in_words(const MemoryLine& line) {
+  std::vector<std::string> words;
+  for (const MemoryStep& step : line.steps) {
+    words.push_back(fmt::format("{} {} from batch {}", format_bytes(std::abs(step.bytes)),
+                                step.bytes < 0 ? "less" : "more", step.batch));
+  }
+  return words.empty() ? "" : fmt::format("; it has steps: {}", fmt::join(words, ", "));
+}
+
+}  // namespace
+
+Finding claim_memory_line(const BatchSeries& series) {
+  Finding finding = finding_of("memory_line", "bytes/sample", series.names());
+  if (!series.memory) {
+    finding.claim = too_few(series, "What a sample costs in memory");
+    return finding;
+  }
+  const MemoryLine& line = *series.memory;
+  finding.value = line.slope_bytes.value;
+  finding.ci95 = line.slope_bytes.ci95;
+  finding.details = {{"fixed_bytes", std::llround(line.fixed_bytes.value)},
+                     {"slope_bytes", std::llround(line.slope_bytes.value)},
+                     {"first_batch", line.first_batch},
+                     {"last_batch", line.last_batch},
+                     {"max_residual_bytes", std::llround(line.max_residual_bytes)},
+                     {"max_relative_residual", line.max_relative_residual},
+                     {"steps", steps_of(line)},
+                     {"segments", segments_of(line)}};
+  if (!(line.slope_bytes.value > 0)) {
+    finding.claim = fmt::format("In {} memory did not grow with the batch between {} and {}{}.", series.dtype,
+                                line.first_batch, line.last_batch, steps_in_words(line));
+    return finding;
+  }
+  const std::string tested = line.points > 2
+                                 ? fmt::format("within {}", format_percent(line.max_relative_residual))
+                                 : "a line through 2 points, not yet tested by a third";
+  finding.claim = fmt::format("In {} memory is {} fixed plus {} a sample from batch {} to {} ({}){}.",
+                              series.dtype, format_bytes(std::llround(line.fixed_bytes.value)),
+                              format_bytes(std::llround(line.slope_bytes.value)), line.first_batch,
+                              line.last_batch, tested, steps_in_words(line));
+  return finding;
+}
+
+Finding claim_largest_batch(const BatchSeries& series) {
+  Finding finding = finding_of("largest_batch", "samples", series.names());
+  if (!series.memory) {
+    finding.claim = too_few(series, "The largest batch that fits");
+    return finding;
+  }
+  if (!series.cap_bytes) {
+    finding.claim = "The largest batch that fits cannot be told without a memory cap.";
+    return finding;
+  }
+  finding.details = {{"cap_bytes", *series.cap_bytes}, {"largest_measured", series.points.back().batch}};
+  const std::string cap = format_bytes(*series.cap_bytes);
+  const auto largest = series.memory->largest_batch(*series.cap_bytes);
+  if (!largest) {
+    finding.claim = fmt::format("In {} memory did not grow with the batch, so {} sets no largest batch.",
+                                series.dtype, cap);
+    return finding;
+  }
+  finding.value = static_cast<double>(*largest);
+  finding.claim =
+      fmt::format("In {} the memory line puts batch {} as the largest within {} (measured up to {}",
+                  series.dtype, *largest, cap, series.points.back().batch);
+  if (series.smallest_oom) {
+    finding.details["smallest_oom"] = *series.smallest_oom;
+    finding.claim += fmt::format("; batch {} ran out of memory", *series.smallest_oom);
+  }
+  finding.claim += ").";
+  return finding;
+}
+
+}  // namespace bench::sweeps

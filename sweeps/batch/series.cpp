@@ -1,0 +1,134 @@
+#include "sweeps/batch/series.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "bench/dtype.h"
+#include "bench/measure/statistics.h"
+
+namespace bench::sweeps {
+namespace {
+
+const Json& child(const Json& json, const std::string& key) {
+  static const Json nothing;
+  return json.is_object() && json.contains(key) ? json[key] : nothing;
+}
+
+std::optional<std::int64_t> integer_at(const Json& json, const char* key) {
+  const Json& value = child(json, key);
+  return value.is_number() ? std::optional(value.get<std::int64_t>()) : std::nullopt;
+}
+
+double number_at(const Json& json, const char* key) {
+  const Json& value = child(json, key);
+  return value.is_number() ? value.get<double>() : 0;
+}
+
+bool is_of(const Json& params, const std::string& dtype) {
+  return child(params, "dtype") == dtype;
+}
+
+bool above_peak(const MeasuredPoint& point) {
+  return std::ranges::any_of(point.validity.flags,
+                             [](const std::string& flag) { return flag.starts_with("above_peak"); });
+}
+
+BatchPoint read_point(const MeasuredPoint& point, std::int64_t batch) {
+  const double items = point.items_per_step > 0 ? point.items_per_step : static_cast<double>(batch);
+  const double median = point.stats.median_ns;
+  const Interval step{std::clamp(point.stats.ci95_ns.low, std::min(1.0, median), median),
+                      std::max(point.stats.ci95_ns.high, median)};
+  BatchPoint read;
+  read.name = point.name;
+  read.batch = batch;
+  read.step_ns = median;
+  read.bytes = point.memory.peak_measured;
+  read.throughput = {batch, items * 1e9 / median, throughput_interval(step, items)};
+  read.work = {number_at(point.work, "flops"), number_at(point.work, "fixed_bytes"),
+               number_at(point.work, "sample_bytes"), integer_at(point.work, "launches").value_or(0)};
+  return read;
+}
+
+BatchSeries read_series(const ResultDocument& document, const std::string& dtype) {
+  BatchSeries series;
+  series.dtype = dtype;
+  series.cap_bytes = integer_at(document.sweep, "memory_cap_bytes");
+  const Json& peaks = child(child(child(document.context, "device"), "peaks"), dtype);
+  series.peaks = {number_at(peaks, "flops_per_s"), number_at(peaks, "bytes_per_s")};
+  for (const MeasuredPoint& point : document.benchmarks) {
+    const auto batch = integer_at(point.params, "batch");
+    if (!is_of(point.params, dtype) || !batch || !(point.stats.median_ns > 0)) {
+      continue;
+    }
+    if (above_peak(point)) {
+      series.left_out.push_back(point.name);
+    } else {
+      series.points.push_back(read_point(point, *batch));
+    }
+  }
+  std::ranges::sort(series.points, {}, &BatchPoint::batch);
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    const auto batch = integer_at(point.params, "batch");
+    if (point.status == "oom" && is_of(point.params, dtype) && batch) {
+      series.smallest_oom = std::min(series.smallest_oom.value_or(*batch), *batch);
+    }
+  }
+  return series;
+}
+
+std::vector<MemoryPoint> memory_points(const BatchSeries& series) {
+  std::vector<MemoryPoint> points;
+  for (const BatchPoint& point : series.points) {
+    if (point.bytes > 0) {
+      points.push_back({point.batch, point.bytes});
+    }
+  }
+  return points;
+}
+
+}  // namespace
+
+void BatchSeries::analyse() {
+  std::vector<StepTimePoint> times;
+  for (const BatchPoint& point : points) {
+    times.push_back({point.batch, point.step_ns});
+  }
+  model = fit_step_time(times);
+  ceiling = find_ceiling(throughputs());
+  memory = fit_memory_line(memory_points(*this));
+}
+
+std::vector<ThroughputPoint> BatchSeries::throughputs() const {
+  std::vector<ThroughputPoint> all;
+  for (const BatchPoint& point : points) {
+    all.push_back(point.throughput);
+  }
+  return all;
+}
+
+std::vector<std::string> BatchSeries::names() const {
+  std::vector<std::string> all;
+  for (const BatchPoint& point : points) {
+    all.push_back(point.name);
+  }
+  return all;
+}
+
+const BatchPoint* BatchSeries::at(std::int64_t batch) const {
+  const auto found = std::ranges::find(points, batch, &BatchPoint::batch);
+  return found == points.end() ? nullptr : &*found;
+}
+
+std::vector<BatchSeries> read_batch_series(const ResultDocument& document) {
+  std::vector<BatchSeries> all;
+  for (const Dtype dtype : kAllDtypes) {
+    BatchSeries series = read_series(document, std::string(name_of(dtype)));
+    if (!series.points.empty() || !series.left_out.empty()) {
+      series.analyse();
+      all.push_back(std::move(series));
+    }
+  }
+  return all;
+}
+
+}  // namespace bench::sweeps

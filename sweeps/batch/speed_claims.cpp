@@ -1,0 +1,223 @@
+// What a step costs, where throughput ends, and what limits it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bench/measure/units.h"
+#include "sweeps/batch/claims.h"
+
+namespace bench::sweeps {
+namespace {
+
+std::string per_second(double throughput) {
+  return format_number(throughput) + " samples/s";
+}
+
+std::string between(const std::optional<Interval>& interval, auto format) {
+  return interval ? fmt::format(" ({} to {})", format(interval->low), format(interval->high)) : "";
+}
+
+std::string misfit(const StepTimeModel& model) {
+  return fmt::format("step time does not follow t0 + batch/T∞ (a point lies {} off the line)",
+                     format_percent(model.max_relative_residual));
+}
+
+std::string fixed_part(const BatchSeries& series) {
+  const double weights_ns =
+      find_limit(series.points.front().work, series.peaks, series.points.front().step_ns)
+          .fixed_bytes_ns.value_or(0);
+  const double t0 = series.model->t0_ns.value;
+  if (weights_ns < 0.5 * t0 || weights_ns > 1.5 * t0) {
+    return "";
+  }
+  return fmt::format("; reading the weights once accounts for {} of it", format_duration(weights_ns));
+}
+
+}  // namespace
+
+std::string too_few(const BatchSeries& series, std::string_view needs) {
+  return fmt::format("{} needs at least 2 batch sizes in {}; {} measured so far.", needs, series.dtype,
+                     series.points.empty() ? "none was" : "1 was");
+}
+
+Finding claim_t0(const BatchSeries& series) {
+  Finding finding = finding_of("t0", "ns", series.names());
+  if (!series.model) {
+    finding.claim = too_few(series, "The fixed cost of a step");
+    return finding;
+  }
+  const StepTimeModel& model = *series.model;
+  finding.value = model.t0_ns.value;
+  finding.ci95 = model.t0_ns.ci95;
+  finding.details = {{"max_relative_residual", model.max_relative_residual},
+                     {"distinguishable_from_zero", model.t0_above_zero},
+                     {"model_holds", model.holds && model.tested()}};
+  const std::string figure = format_duration(model.t0_ns.value) + between(model.t0_ns.ci95, format_duration);
+  if (!model.tested()) {
+    finding.claim = fmt::format(
+        "A line through 2 batch sizes in {} puts the fixed cost of a step at {}, but only a third would test "
+        "it.",
+        series.dtype, figure);
+  } else if (!model.holds) {
+    finding.claim =
+        fmt::format("In {} {}, so the fixed cost of a step, {} by the fit, is only a rough figure.",
+                    series.dtype, misfit(model), figure);
+  } else if (!model.t0_above_zero) {
+    finding.claim = fmt::format(
+        "In {} the fixed cost of a step, {}, is not distinguishable from zero: time grows in proportion to "
+        "the "
+        "batch.",
+        series.dtype, figure);
+  } else {
+    finding.claim = fmt::format("In {} a step costs {} before its first sample{}.", series.dtype, figure,
+                                fixed_part(series));
+  }
+  return finding;
+}
+
+Finding claim_t_inf(const BatchSeries& series) {
+  Finding finding = finding_of("t_inf", "samples/s", series.names());
+  if (!series.model) {
+    finding.claim = too_few(series, "The throughput that ever larger batches approach");
+    return finding;
+  }
+  const StepTimeModel& model = *series.model;
+  if (!model.t_inf_per_s) {
+    finding.claim = fmt::format(
+        "In {} step time did not grow with the batch, so the throughput that larger batches approach cannot "
+        "be "
+        "told; measure larger ones.",
+        series.dtype);
+    return finding;
+  }
+  finding.value = model.t_inf_per_s->value;
+  finding.ci95 = model.t_inf_per_s->ci95;
+  finding.details = {{"t0_ns", std::llround(model.t0_ns.value)},
+                     {"t_inf_per_s", model.t_inf_per_s->value},
+                     {"max_relative_residual", model.max_relative_residual},
+                     {"r_squared", model.r_squared},
+                     {"model_holds", model.holds && model.tested()}};
+  const std::string figure = per_second(*finding.value) + between(finding.ci95, format_number);
+  if (!model.tested()) {
+    finding.claim = fmt::format(
+        "A line through 2 batch sizes in {} puts the throughput that larger batches approach at {}, but only "
+        "a "
+        "third would test it.",
+        series.dtype, figure);
+  } else if (!model.holds) {
+    finding.claim =
+        fmt::format("In {} {}, so {} as the throughput of ever larger batches is only a rough figure.",
+                    series.dtype, misfit(model), figure);
+  } else {
+    finding.claim = fmt::format("In {} ever larger batches approach {} and no more.", series.dtype, figure);
+  }
+  return finding;
+}
+
+Finding claim_ceiling(const BatchSeries& series) {
+  Finding finding = finding_of("ceiling_batch", "samples", series.names());
+  if (!series.ceiling) {
+    finding.claim = too_few(series, "The ceiling");
+    return finding;
+  }
+  const Ceiling& ceiling = *series.ceiling;
+  finding.details = {{"best_batch", ceiling.best_batch},
+                     {"best_per_s", ceiling.best_per_s},
+                     {"low", ceiling.low},
+                     {"high", ceiling.high},
+                     {"may_lie_beyond", ceiling.at_largest}};
+  if (!ceiling.batch) {
+    finding.claim = fmt::format(
+        "In {} the points are too noisy to place the ceiling; their intervals allow batch {} to {}.",
+        series.dtype, ceiling.low, ceiling.high);
+    return finding;
+  }
+  finding.value = static_cast<double>(*ceiling.batch);
+  finding.ci95 = Interval{static_cast<double>(ceiling.low), static_cast<double>(ceiling.high)};
+  finding.evidence = {series.at(*ceiling.batch)->name};
+  if (ceiling.best_batch != *ceiling.batch) {
+    finding.evidence.push_back(series.at(ceiling.best_batch)->name);
+  }
+  if (ceiling.at_largest) {
+    finding.claim = fmt::format(
+        "In {} throughput reaches {} at batch {}, the largest measured: the ceiling may lie beyond.",
+        series.dtype, per_second(ceiling.per_s), *ceiling.batch);
+  } else if (ceiling.at_smallest) {
+    finding.claim = fmt::format(
+        "In {} batch {}, the smallest measured, already gives {}, at least 95 % of the best ({} at batch "
+        "{}): a "
+        "larger batch costs memory and buys next to nothing.",
+        series.dtype, *ceiling.batch, per_second(ceiling.per_s), per_second(ceiling.best_per_s),
+        ceiling.best_batch);
+  } else {
+    finding.claim = fmt::format(
+        "In {} batch {} gives {}, at least 95 % of the best ({} at batch {}): larger batches cost memory and "
+        "buy "
+        "next to nothing.",
+        series.dtype, *ceiling.batch, per_second(ceiling.per_s), per_second(ceiling.best_per_s),
+        ceiling.best_batch);
+  }
+  return finding;
+}
+
+Finding claim_limit(const BatchSeries& series) {
+  Finding finding = finding_of("limit_below_ceiling", "share of step time");
+  if (series.points.empty()) {
+    finding.claim = fmt::format("No point in {} was measured so far, so what limits small batches is open.",
+                                series.dtype);
+    return finding;
+  }
+  const BatchPoint& smallest = series.points.front();
+  finding.evidence = {smallest.name};
+  const LimitReport report = find_limit(smallest.work, series.peaks, smallest.step_ns);
+  finding.details = {{"limit", name_of(report.limit)}, {"batch", smallest.batch}};
+  if (report.compute_share) {
+    finding.details["compute_share"] = *report.compute_share;
+  }
+  if (report.memory_share) {
+    finding.details["memory_share"] = *report.memory_share;
+  }
+  const std::string step = fmt::format("In {} at batch {} a step takes {}", series.dtype, smallest.batch,
+                                       format_duration(smallest.step_ns));
+  const double compute = report.compute_share.value_or(0);
+  const double memory = report.memory_share.value_or(0);
+  switch (report.limit) {
+    case Limit::compute:
+      finding.value = compute;
+      finding.claim =
+          fmt::format("{}, {} of it explained by arithmetic at the device's peak: compute limits it.", step,
+                      format_percent(std::min(compute, 1.0)));
+      break;
+    case Limit::memory:
+      finding.value = memory;
+      finding.claim = fmt::format(
+          "{}, {} of it explained by moving its data at the device's memory bandwidth: memory limits it.",
+          step, format_percent(std::min(memory, 1.0)));
+      break;
+    case Limit::overhead:
+      finding.value = 1 - std::max(compute, memory);
+      finding.claim = fmt::format(
+          "{}, of which arithmetic at the device's peak explains {} and memory bandwidth {}: starting {} "
+          "operations and work too small to fill the device take the rest.",
+          step, format_percent(compute), format_percent(memory), smallest.work.launches);
+      break;
+    case Limit::unknown:
+      finding.claim = fmt::format("{}; what limits it cannot be told without the device's peak rates in {}.",
+                                  step, series.dtype);
+      break;
+  }
+  return finding;
+}
+
+Finding claim_left_out(const BatchSeries& series) {
+  Finding finding = finding_of("left_out", "points", series.left_out);
+  const bool one = series.left_out.size() == 1;
+  finding.value = static_cast<double>(series.left_out.size());
+  finding.claim = fmt::format(
+      "In {} {} ran above the device's peak, which proves nothing, and {} left out of every other finding.",
+      series.dtype, one ? "1 point" : fmt::format("{} points", series.left_out.size()), one ? "is" : "are");
+  return finding;
+}
+
+}  // namespace bench::sweeps
