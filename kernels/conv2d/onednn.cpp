@@ -94,9 +94,10 @@ Forward::primitive_desc plan_forward(const Conv2d& spec) {
   Forward::primitive_desc direct(forward_desc(spec, inference, dnnl::algorithm::convolution_direct),
                                  attributes, onednn::engine());
   if (may_use_winograd(spec)) {
-    // allow_empty: where oneDNN has no Winograd for this shape, an empty descriptor rather than an exception.
-    Forward::primitive_desc winograd(forward_desc(spec, inference, dnnl::algorithm::convolution_winograd),
-                                     attributes, onednn::engine(), true);
+    // Named, because next_impl() reads it again. allow_empty: where oneDNN has no Winograd for this shape, an
+    // empty descriptor rather than an exception.
+    const Forward::desc desc = forward_desc(spec, inference, dnnl::algorithm::convolution_winograd);
+    Forward::primitive_desc winograd(desc, attributes, onednn::engine(), true);
     while (winograd.get(true) != nullptr) {
       const auto extra = static_cast<std::int64_t>(winograd.weights_desc().get_size()) -
                          static_cast<std::int64_t>(direct.weights_desc().get_size()) +

@@ -1,0 +1,56 @@
+// Runs one operation on seeded inputs and hands back what it wrote; compares two implementations of it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/device.h"
+#include "kernels/operation.h"
+
+namespace bench::kernels::testing {
+
+// The CPU, opened once for the whole test program.
+Device& cpu();
+
+using Values = std::map<Slot, std::vector<float>>;
+
+// Seeded values for every input and parameter slot of `operation`, rounded to what `dtype` can hold, so that
+// implementations which store them differently still compute from the same numbers. Variances are positive.
+Values inputs_for(const Operation& operation, Dtype dtype, std::uint64_t seed = 1);
+
+enum class Sum { apart, in_place };  // in_place: dst is the same memory as src1
+
+// Prepares and runs `operation`, twice, its outputs poisoned with NaNs before each run. Returns the outputs
+// in plain form. Fails the test where the channel padding of an output is not zero, or the two runs differ.
+Values run_operation(Operation& operation, const Values& inputs, Sum sum = Sum::apart);
+
+// Every output of `answer` within `tolerance` of `expected`, as relative_error measures it.
+::testing::AssertionResult close_to(const Values& expected, const Values& answer, double tolerance);
+
+// oneDNN against the reference, on the same inputs.
+template <class Spec>
+void expect_like_reference(const Spec& spec, Dtype dtype, double tolerance, Sum sum = Sum::apart) {
+  const auto reference = make_operation(spec, cpu(), "reference");
+  const auto onednn = make_operation(spec, cpu(), "onednn");
+  SCOPED_TRACE(onednn->algorithm());
+  const Values inputs = inputs_for(*reference, dtype);
+  EXPECT_TRUE(close_to(run_operation(*reference, inputs), run_operation(*onednn, inputs, sum), tolerance));
+}
+
+// Rounding of one result to the dtype, and of the sums before it.
+constexpr double tolerance_of(Dtype dtype) {
+  return dtype == Dtype::fp32 ? 1e-5 : 4e-3;
+}
+
+// Where a test's dtype is not computed on this processor it is skipped, with the reason.
+#define BENCH_SKIP_UNSUPPORTED(dtype)                                            \
+  if (const auto reason = ::bench::kernels::testing::cpu().unsupported(dtype)) { \
+    GTEST_SKIP() << *reason;                                                     \
+  }                                                                              \
+  static_assert(true, "takes the semicolon")
+
+}  // namespace bench::kernels::testing

@@ -1,0 +1,158 @@
+// The helpers of run_operation.h, and proof that a wrong answer does not slip through them.
+#include "run_operation.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "bench/registry.h"
+#include "kernels/conv2d/conv2d.h"
+
+namespace bench::kernels::testing {
+
+Device& cpu() {
+  static const std::unique_ptr<Device> device = registry<DeviceKind>().find("cpu")->open("cpu");
+  return *device;
+}
+
+namespace {
+
+std::int64_t values_in(const SlotInfo& slot) {
+  return slot.plain_count != 0 ? slot.plain_count : slot.tensor.elements();
+}
+
+void round_to(Dtype dtype, std::vector<float>& values) {
+  const TensorDesc row{.n = 1, .c = static_cast<std::int64_t>(values.size()), .dtype = dtype};
+  std::vector<std::byte> stored(static_cast<std::size_t>(row.bytes()));
+  store(row, values, stored.data());
+  load(row, stored.data(), values);
+}
+
+void expect_zero_padding(const SlotInfo& slot, const std::vector<float>& values, const void* stored) {
+  std::vector<std::byte> again(static_cast<std::size_t>(slot.bytes));
+  store(slot.tensor, values, again.data());
+  EXPECT_EQ(std::memcmp(again.data(), stored, again.size()), 0)
+      << name_of(slot.slot) << ": its channel padding is not zero";
+}
+
+}  // namespace
+
+Values inputs_for(const Operation& operation, Dtype dtype, std::uint64_t seed) {
+  Values inputs;
+  for (const SlotInfo& slot : operation.slots()) {
+    if (slot.role != Role::input && slot.role != Role::parameter) {
+      continue;
+    }
+    std::vector<float>& values = inputs[slot.slot];
+    values.resize(static_cast<std::size_t>(values_in(slot)));
+    fill_random(values, seed, static_cast<std::uint64_t>(slot.slot));
+    if (slot.slot == Slot::variance) {
+      for (float& value : values) {
+        value = std::fabs(value) + 0.25F;
+      }
+    }
+    round_to(dtype, values);
+  }
+  return inputs;
+}
+
+Values run_operation(Operation& operation, const Values& inputs, Sum sum) {
+  operation.prepare();
+  std::map<Slot, Buffer> buffers;
+  SlotPointers pointers;
+  for (const SlotInfo& slot : operation.slots()) {
+    const bool shared = sum == Sum::in_place && slot.slot == Slot::src1;
+    buffers[slot.slot] = cpu().allocate(slot.bytes, MemoryCategory::other);
+    pointers[slot.slot] = buffers[slot.slot].data();
+    if (shared) {
+      EXPECT_TRUE(operation.in_place_sum());
+    }
+  }
+  if (sum == Sum::in_place) {
+    pointers[Slot::src1] = pointers[Slot::dst];
+  }
+  const auto run = [&] {
+    Values outputs;
+    // Poison first: where dst is src1 the input comes on top.
+    for (const SlotInfo& slot : operation.slots()) {
+      if (slot.role == Role::output || slot.role == Role::scratch) {
+        cpu().fill(pointers[slot.slot], std::byte{0xff}, slot.bytes);
+      }
+    }
+    for (const SlotInfo& slot : operation.slots()) {
+      if (slot.role == Role::parameter) {
+        operation.pack(slot.slot, inputs.at(slot.slot), pointers[slot.slot]);
+      } else if (slot.role == Role::input) {
+        store(slot.tensor, inputs.at(slot.slot), pointers[slot.slot]);
+      }
+    }
+    operation.run(pointers);
+    cpu().synchronize();
+    for (const SlotInfo& slot : operation.slots()) {
+      if (slot.role == Role::output) {
+        std::vector<float>& values = outputs[slot.slot];
+        values.resize(static_cast<std::size_t>(values_in(slot)));
+        if (slot.plain_count != 0) {
+          operation.unpack(slot.slot, pointers[slot.slot], values);
+        } else {
+          load(slot.tensor, pointers[slot.slot], values);
+          expect_zero_padding(slot, values, pointers[slot.slot]);
+        }
+      }
+    }
+    return outputs;
+  };
+  Values first = run();
+  const Values second = run();
+  EXPECT_TRUE(close_to(first, second, 1e-5)) << "the second run differs from the first";
+  return first;
+}
+
+::testing::AssertionResult close_to(const Values& expected, const Values& answer, double tolerance) {
+  if (expected.empty()) {
+    return ::testing::AssertionFailure() << "no outputs";
+  }
+  for (const auto& [slot, values] : expected) {
+    const auto at = answer.find(slot);
+    if (at == answer.end()) {
+      return ::testing::AssertionFailure() << name_of(slot) << " is missing";
+    }
+    if (const double error = relative_error(at->second, values); !(error <= tolerance)) {
+      return ::testing::AssertionFailure()
+             << name_of(slot) << " differs by " << error << ", accepted are " << tolerance;
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+
+namespace {
+
+TEST(CloseTo, FindsOneWrongElement) {
+  const Conv2d spec{
+      .in_channels = 16, .height = 9, .width = 9, .out_channels = 16, .kernel_h = 3, .kernel_w = 3};
+  const auto reference = make_operation(spec, cpu(), "reference");
+  const Values expected = run_operation(*reference, inputs_for(*reference, Dtype::fp32));
+  Values wrong = expected;
+  EXPECT_TRUE(close_to(expected, wrong, 1e-5));
+  wrong[Slot::dst][100] += 0.1F;
+  EXPECT_FALSE(close_to(expected, wrong, 1e-5));
+  wrong = expected;
+  wrong[Slot::dst][7] = std::nanf("");
+  EXPECT_FALSE(close_to(expected, wrong, 1e-2));
+  EXPECT_FALSE(close_to(expected, Values{}, 1e-2));
+}
+
+TEST(CloseTo, FindsAKernelTransposed) {
+  const Conv2d spec{
+      .in_channels = 8, .height = 9, .width = 9, .out_channels = 8, .kernel_h = 3, .kernel_w = 3};
+  const auto reference = make_operation(spec, cpu(), "reference");
+  Values inputs = inputs_for(*reference, Dtype::fp32);
+  const Values expected = run_operation(*reference, inputs);
+  for (std::size_t i = 0; i + 1 < inputs[Slot::weights].size(); i += 2) {
+    std::swap(inputs[Slot::weights][i], inputs[Slot::weights][i + 1]);
+  }
+  const auto onednn = make_operation(spec, cpu(), "onednn");
+  EXPECT_FALSE(close_to(expected, run_operation(*onednn, inputs), 0.1));
+}
+
+}  // namespace
+}  // namespace bench::kernels::testing
