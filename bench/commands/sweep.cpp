@@ -86,10 +86,10 @@ class SweepRun {
   ExitCode measure() {
     ResultFile file(options_.out, sweep_.name, type_.name, device_->info().id);
     ResultDocument document = start_document();
+    file.check_writable();
     if (options_.resume) {
       resume_from(file, document);
     }
-    file.check_writable();
     install_interrupt_handlers();
     describe();
     {
@@ -198,7 +198,7 @@ class SweepRun {
     return document;
   }
 
-  void resume_from(const ResultFile& file, ResultDocument& document) {
+  static void resume_from(ResultFile& file, ResultDocument& document) {
     if (!std::filesystem::exists(file.path())) {
       fmt::print(std::cerr, "--resume: {} does not exist yet; starting anew\n", file.path().string());
       return;
@@ -212,7 +212,7 @@ class SweepRun {
         document.unmeasured.push_back(std::move(point));
       }
     }
-    file_is_resumed_ = true;
+    file.continue_previous();
   }
 
   void add_peaks(ResultDocument& document, Progress& bar) {
@@ -295,7 +295,6 @@ class SweepRun {
   const WorkloadType& type_;
   SweepRequest request_;
   SweepPlan plan_;
-  bool file_is_resumed_ = false;
 };
 
 }  // namespace
