@@ -1,0 +1,117 @@
+// What the harness itself costs, as one JSON line: a sample's overhead, and a large result file.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "bench/measure/result.h"
+#include "bench/registry.h"
+#include "bench/run/result_file.h"
+#include "bench/run/visit.h"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class Nothing : public bench::Workload {
+ public:
+  void step() override {}
+  bench::Verification verify() override { return {.passed = true}; }
+  bench::Work work() const override { return {}; }
+};
+
+// Wall time of a visit to a workload that does nothing, per sample: clock reads, bookkeeping and Google
+// Benchmark's loop. The least of several visits: everything above it is other processes.
+double ns_per_sample() {
+  constexpr std::int64_t kSamples = 100'000;
+  const auto device = bench::registry<bench::DeviceKind>().find("cpu")->open("cpu");
+  Nothing nothing;
+  double least = 0;
+  for (int visit = 0; visit < 20; ++visit) {
+    const auto start = Clock::now();
+    bench::run_visit("nothing", nothing, *device, kSamples);
+    const double each = seconds_since(start) * 1e9 / static_cast<double>(kSamples);
+    least = visit == 0 ? each : std::min(least, each);
+  }
+  return least;
+}
+
+bench::ResultDocument large_document(std::int64_t points) {
+  bench::ResultDocument document;
+  document.sweep = {
+      {"name", "batch"}, {"question", "?"}, {"workload", "nothing"}, {"axes", bench::Json::object()}};
+  document.context = {{"date", "2000-01-01T00:00:00+00:00"}};
+  for (std::int64_t i = 1; i <= points; ++i) {
+    bench::MeasuredPoint point;
+    point.name = "batch/nothing/infer/fp32/batch:" + std::to_string(i);
+    point.params = {{"batch", i}, {"dtype", "fp32"}};
+    // What a point of a real sweep holds: three rounds of some tens of samples.
+    for (std::int64_t sample = 0; sample < 60; ++sample) {
+      point.samples_ns.push_back(1'000'000 + (i * 7919 + sample * 104'729) % 50'000);
+    }
+    point.round_sizes = {20, 20, 20};
+    point.items_per_step = static_cast<double>(i);
+    point.stats = {.median_ns = 1'025'000,
+                   .p05_ns = 1e6,
+                   .p95_ns = 1.05e6,
+                   .cv = 0.01,
+                   .ci95_ns = {1.02e6, 1.03e6},
+                   .rounds = 3};
+    point.work = {{"flops", 1e9}, {"fixed_bytes", 1e6}, {"sample_bytes", 1e6}, {"launches", 50}};
+    point.verification = {{"error", 1e-7}, {"tolerance", 1e-5}, {"detail", "all rows"}};
+    document.benchmarks.push_back(std::move(point));
+  }
+  return document;
+}
+
+}  // namespace
+
+int main() {
+  try {
+    const double overhead = ns_per_sample();
+
+    constexpr std::int64_t kPoints = 10'000;
+    const bench::ResultDocument document = large_document(kPoints);
+    const auto folder =
+        std::filesystem::temp_directory_path() / ("bench-harness-" + std::to_string(getpid()));
+    double write_s = 0;
+    double read_s = 0;
+    std::size_t read = 0;
+    std::uintmax_t bytes = 0;
+    {
+      bench::ResultFile file(folder, "batch", "nothing", "cpu");
+      file.check_writable();
+      const auto write_start = Clock::now();
+      file.write(document);
+      write_s = seconds_since(write_start);
+      bytes = std::filesystem::file_size(file.path());
+      const auto read_start = Clock::now();
+      read = bench::read_result(file.path()).benchmarks.size();
+      read_s = seconds_since(read_start);
+    }
+    std::filesystem::remove_all(folder);
+    if (read != static_cast<std::size_t>(kPoints)) {
+      throw std::runtime_error("the file came back with another number of points");
+    }
+    std::cout << bench::Json{{"ns_per_sample", overhead},
+                             {"file_points", kPoints},
+                             {"file_bytes", bytes},
+                             {"file_write_s", write_s},
+                             {"file_read_s", read_s}}
+              << '\n';
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "peers_harness: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

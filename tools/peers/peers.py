@@ -1,0 +1,223 @@
+"""Our networks beside PyTorch's and beside bare convolutions, interleaved in one run.
+
+Every contestant is a process of its own that builds ResNet-50, warms up and then waits. In each round each of
+them in turn, in an order shuffled anew, times some steps while all others sleep: a machine that slows down
+slows all of them. Ratios are formed within a round; their interval comes from resampling the rounds.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import report
+from statistics_of_rounds import median, ratio
+
+HERE = pathlib.Path(__file__).resolve().parent
+TORCH = "/usr/bin/python3"  # Debian's python3-torch belongs to Debian's Python, which need not be `python3`
+
+
+def usable_cores():
+    """The affinity mask's, limited by the control group's quota."""
+    cores = len(os.sched_getaffinity(0))
+    try:
+        quota, period = pathlib.Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
+        if quota != "max":
+            cores = max(1, min(cores, int(quota) // int(period)))
+    except (OSError, ValueError):
+        pass
+    return cores
+
+
+class Contestant:
+    """A process that times steps when asked to."""
+
+    def __init__(self, name, command, environment):
+        self.name = name
+        self.times = []  # one list of step times in ns a round
+        self.peak_bytes = 0
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.errors, text=True)
+        ready = self.answer()
+        self.built_bytes = ready["built_bytes"]
+        self.about = ready["about"]
+
+    def answer(self):
+        for line in self.process.stdout:
+            if line.startswith("{"):
+                return json.loads(line)
+        self.errors.seek(0)
+        said = self.errors.read().decode(errors="replace").strip().splitlines()
+        raise RuntimeError(f"{self.name} ended with {self.process.wait()}: {said[-1] if said else 'no message'}")
+
+    def go(self, steps):
+        self.process.stdin.write(f"go {steps}\n")
+        self.process.stdin.flush()
+        answer = self.answer()
+        self.peak_bytes = answer["peak_bytes"]
+        return answer["ns"]
+
+    def end(self):
+        self.process.stdin.close()
+        try:
+            self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def result(self):
+        return {"median_ns": median([median(times) for times in self.times]), "rounds_ns": self.times,
+                "built_bytes": self.built_bytes, "peak_bytes": self.peak_bytes, "about": self.about}
+
+
+def commands(build, batch, warm_up, threads):
+    peers = build / "tools" / "peers"
+    for dtype in ("fp32", "bf16"):
+        yield f"ours-{dtype}", [str(peers / "peers_ours"), "resnet50", dtype, str(batch), str(warm_up)]
+        yield f"bare-{dtype}", [str(peers / "peers_bare"), dtype, str(batch), str(warm_up)]
+    for variant in ("eager-nchw", "eager-channels-last", "script", "bf16-nchw", "bf16-channels-last"):
+        yield f"torch-{variant}", [TORCH, str(HERE / "torch_contestant.py"), variant, str(batch), str(warm_up),
+                                   str(threads)]
+
+
+def compete(batch, options, threads):
+    """All contestants at one batch; their results by name."""
+    environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
+    contestants = []
+    try:
+        for name, command in commands(options.build, batch, options.warm_up, threads):
+            contestants.append(Contestant(name, command, environment))
+        steps = {}
+        for contestant in contestants:
+            steps[contestant.name] = max(3, int(options.turn * 1e9 / median(contestant.go(3))))
+        order = random.Random(options.seed)
+        for number in range(options.rounds):
+            print(f"batch {batch}: round {number + 1} of {options.rounds}", file=sys.stderr, flush=True)
+            order.shuffle(contestants)
+            for contestant in contestants:
+                contestant.times.append(contestant.go(steps[contestant.name]))
+        return {contestant.name: contestant.result() for contestant in sorted(contestants, key=lambda c: c.name)}
+    finally:
+        for contestant in contestants:
+            contestant.end()
+
+
+def compare(results):
+    """What the goals are about, for one batch: ratios of step times, theirs over ours."""
+    def faster(*names):
+        return min(names, key=lambda name: results[name]["median_ns"])
+
+    eager = faster("torch-eager-nchw", "torch-eager-channels-last")
+    eager_bf16 = faster("torch-bf16-nchw", "torch-bf16-channels-last")
+    pairs = (("eager", "ours-fp32", eager, 1.7), ("script", "ours-fp32", "torch-script", 1.25),
+             ("bare", "ours-fp32", "bare-fp32", 0.9), ("bf16", "ours-bf16", eager_bf16, 2.2),
+             ("bare-bf16", "ours-bf16", "bare-bf16", 0.9))
+    speed = []
+    for name, ours, theirs, goal in pairs:
+        value, low, high = ratio(results[theirs]["rounds_ns"], results[ours]["rounds_ns"])
+        speed.append({"name": name, "ours": ours, "theirs": theirs, "ratio": value, "ci95": [low, high],
+                      "goal": goal, "met": value >= goal})
+    memory = []
+    for ours, theirs in (("ours-fp32", eager), ("ours-fp32", "torch-script"), ("ours-bf16", eager_bf16)):
+        mine, other = results[ours]["peak_bytes"], results[theirs]["peak_bytes"]
+        memory.append({"ours": ours, "theirs": theirs, "ours_bytes": mine, "theirs_bytes": other, "met": mine < other})
+    return {"speed": speed, "memory": memory}
+
+
+def harness(build):
+    """What measuring itself costs."""
+    figures = json.loads(subprocess.run([str(build / "tools" / "peers" / "peers_harness")], check=True,
+                                        capture_output=True, text=True).stdout)
+    walls = []
+    with tempfile.TemporaryDirectory() as folder:
+        command = [str(build / "bench"), "--sweep", "batch", "--dry-run", "--out", folder]
+        for _ in range(11):
+            start = time.perf_counter()
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            walls.append(time.perf_counter() - start)
+    figures["dry_run_s"] = median(walls)
+    figures["goals"] = [
+        {"name": "overhead of a sample", "value": figures["ns_per_sample"], "unit": "ns", "below": 1000},
+        {"name": "bench --dry-run", "value": figures["dry_run_s"] * 1e3, "unit": "ms", "below": 100},
+        {"name": "10,000-point result file, written and read",
+         "value": figures["file_write_s"] + figures["file_read_s"], "unit": "s", "below": 1}]
+    for goal in figures["goals"]:
+        goal["met"] = goal["value"] < goal["below"]
+    return figures
+
+
+def processor():
+    text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    found = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
+    return re.sub(r"\s+", " ", found.group(1)).strip() if found else platform.machine()
+
+
+def machine(threads):
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return {"processor": processor(), "threads": threads, "memory_bytes": pages, "kernel": platform.release()}
+
+
+def versions():
+    said = subprocess.run(
+        [TORCH, "-c", "import json, torch, torchvision; print(json.dumps({'torch': torch.__version__, "
+         "'torchvision': torchvision.__version__, 'torch_config': torch.__config__.show()}))"],
+        check=True, capture_output=True, text=True).stdout
+    found = json.loads(said)
+    onednn = re.search(r"MKL-DNN v([\d.]+)", found.pop("torch_config"))
+    found["onednn_of_torch"] = onednn.group(1) if onednn else None
+    found["compiler"] = subprocess.run(["c++", "--version"], capture_output=True, text=True,
+                                       check=False).stdout.split("\n")[0]
+    git = subprocess.run(["git", "-C", str(HERE), "describe", "--always", "--dirty"], capture_output=True, text=True,
+                         check=False).stdout.strip()
+    found["bench"] = git or None
+    return found
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True, help="build folder with the contestants")
+    parser.add_argument("--out", type=pathlib.Path, default=HERE.parents[1] / "results" / "reference",
+                        help="folder for peers-<processor>.md and .json")
+    parser.add_argument("--rounds", type=int, default=9, help="at least 7 for an interval worth having")
+    parser.add_argument("--batches", type=lambda text: [int(one) for one in text.split(",")], default=[1, 4, 16])
+    parser.add_argument("--turn", type=float, default=0.7, help="seconds a contestant runs in a round, about")
+    parser.add_argument("--warm-up", type=int, default=5, help="steps before anything counts")
+    parser.add_argument("--threads", type=int, default=usable_cores())
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+def main():
+    options = read_arguments()
+    document = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+                "machine": machine(options.threads), "versions": versions(), "rounds": options.rounds,
+                "turn_s": options.turn, "seed": options.seed, "batches": []}
+    for batch in options.batches:
+        results = compete(batch, options, options.threads)
+        document["batches"].append({"batch": batch, "results": results, **compare(results)})
+    document["harness"] = harness(options.build)
+
+    options.out.mkdir(parents=True, exist_ok=True)
+    slug = re.sub(r"[^a-z0-9]+", "-", document["machine"]["processor"].lower()).strip("-")
+    stem = options.out / f"peers-{slug}-{options.threads}-threads"
+    text = report.markdown(document)
+    stem.with_suffix(".json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    stem.with_suffix(".md").write_text(text, encoding="utf-8")
+    print(text)
+    print(f"written: {stem}.md and {stem}.json")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (RuntimeError, OSError, subprocess.CalledProcessError) as problem:
+        sys.exit(f"peers: {problem}")
