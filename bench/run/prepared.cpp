@@ -44,20 +44,13 @@ Prepared prepare_point(const SweepPoint& point, const WorkloadType& type, Device
 
   const auto start = std::chrono::steady_clock::now();
   prepared.workload = type.make(point.spec, device);
-  double setup = since_ns(start);
+  prepared.setup_ns = since_ns(start);
 
-  if (verify == Verify::yes) {
-    *verification = prepared.workload->verify();
-    if (!verification->passed) {
-      throw std::runtime_error(fmt::format("wrong answer: error {:.3g}, accepted {:.3g}; {}", verification->error,
-                                           verification->tolerance, verification->detail));
-    }
-  }
   const auto warm_start = std::chrono::steady_clock::now();
   prepared.warm_step_ns = warm_up(*prepared.workload, device);
-  setup += since_ns(warm_start);
-  prepared.setup_ns = setup;
+  prepared.setup_ns += since_ns(warm_start);
 
+  // Before the verification: the reference implementation's own memory is not the workload's.
   PointMemory& memory = prepared.memory;
   memory.by_category = device.memory().at_peak();
   memory.peak_measured = device.memory().peak();
@@ -65,6 +58,14 @@ Prepared prepare_point(const SweepPoint& point, const WorkloadType& type, Device
   // Libraries' own allocations, compiled code and allocator slack: seen by the system, not by the tracker.
   memory.by_category[MemoryCategory::other] +=
       std::max<std::int64_t>(0, memory.driver_used - memory.peak_measured);
+  if (verify == Verify::yes) {
+    *verification = prepared.workload->verify();
+    if (!verification->passed) {
+      throw std::runtime_error(fmt::format("wrong answer: error {:.3g}, accepted {:.3g}; {}",
+                                           verification->error, verification->tolerance,
+                                           verification->detail));
+    }
+  }
   return prepared;
 }
 

@@ -20,8 +20,9 @@ struct Prepared {
 
 enum class Verify { no, yes };
 
-// Makes the workload, verifies it where asked, and warms it up: the first steps touch fresh pages and compile.
-// Throws OutOfMemory, Unsupported, or std::runtime_error when the answer is wrong. `verification` is set where asked.
+// Makes the workload, verifies it where asked, and warms it up: the first steps touch fresh pages and
+// compile. Throws OutOfMemory, Unsupported, or std::runtime_error when the answer is wrong. `verification` is
+// set where asked.
 Prepared prepare_point(const SweepPoint& point, const WorkloadType& type, Device& device, Verify verify,
                        Verification* verification);
 
