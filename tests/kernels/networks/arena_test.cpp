@@ -1,0 +1,66 @@
+#include "kernels/networks/arena.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace bench::kernels {
+namespace {
+
+void expect_sound(const std::vector<Lifetime>& lifetimes, const Packing& packing) {
+  ASSERT_EQ(packing.offsets.size(), lifetimes.size());
+  for (std::size_t i = 0; i < lifetimes.size(); ++i) {
+    EXPECT_EQ(packing.offsets[i] % kArenaAlignment, 0);
+    EXPECT_LE(packing.offsets[i] + lifetimes[i].bytes, packing.bytes);
+    for (std::size_t j = 0; j < i; ++j) {
+      const bool together =
+          lifetimes[i].first <= lifetimes[j].last && lifetimes[j].first <= lifetimes[i].last;
+      const bool overlap = packing.offsets[i] < packing.offsets[j] + lifetimes[j].bytes &&
+                           packing.offsets[j] < packing.offsets[i] + lifetimes[i].bytes;
+      EXPECT_FALSE(together && overlap) << i << " and " << j;
+    }
+  }
+  EXPECT_GE(packing.bytes, arena_lower_bound(lifetimes));
+}
+
+TEST(Arena, NothingTakesNothing) {
+  EXPECT_EQ(pack_arena({}).bytes, 0);
+}
+
+TEST(Arena, BuffersThatNeverMeetShareBytes) {
+  const std::vector<Lifetime> chain{{640, 0, 1}, {64, 1, 2}, {640, 2, 3}, {64, 3, 4}};
+  const Packing packing = pack_arena(chain);
+  expect_sound(chain, packing);
+  EXPECT_EQ(packing.bytes, 704);
+  EXPECT_EQ(arena_lower_bound(chain), 704);
+}
+
+TEST(Arena, ReadAndWrittenInOneStepDoNotShare) {
+  const std::vector<Lifetime> pair{{64, 0, 1}, {64, 1, 2}};
+  EXPECT_EQ(pack_arena(pair).bytes, 128);
+}
+
+TEST(Arena, SizesAreRoundedUp) {
+  const std::vector<Lifetime> odd{{1, 0, 0}, {65, 0, 0}};
+  const Packing packing = pack_arena(odd);
+  expect_sound(odd, packing);
+  EXPECT_EQ(packing.bytes, 64 + 128);
+}
+
+TEST(Arena, RandomLifetimesAreSoundAndTight) {
+  std::mt19937 random(7);  // NOLINT(cert-msc51-cpp): the same cases every time
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Lifetime> lifetimes;
+    for (int i = 0; i < 30; ++i) {
+      const auto first = static_cast<std::int64_t>(random() % 40);
+      lifetimes.push_back({static_cast<std::int64_t>(random() % 5000 + 1), first,
+                           first + static_cast<std::int64_t>(random() % 6)});
+    }
+    const Packing packing = pack_arena(lifetimes);
+    expect_sound(lifetimes, packing);
+    EXPECT_LE(packing.bytes, 2 * arena_lower_bound(lifetimes));
+  }
+}
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include "bench/error.h"
+#include "tests/kernels/networks/networks_fixture.h"
+
+namespace bench::kernels {
+namespace {
+
+const WorkloadType& type() {
+  return *registry<WorkloadType>().find("conv2d");
+}
+
+WorkloadSpec conv(const std::string& mode, std::int64_t batch,
+                  const std::map<std::string, std::string>& changes = {}) {
+  WorkloadSpec spec;
+  spec.mode = mode;
+  spec.batch = batch;
+  for (const auto& option : type().options) {
+    spec.options[option.name] = option.default_value;
+  }
+  for (const auto& [name, value] : changes) {
+    spec.options.at(name) = value;
+  }
+  return spec;
+}
+
+std::string refusal(const std::map<std::string, std::string>& changes) {
+  try {
+    type().check(conv("forward", 1, changes));
+    return "accepted";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+class Conv2dWorkload : public NetworkTest {};
+
+TEST_F(Conv2dWorkload, DefaultIsAResnetThreeByThree) {
+  EXPECT_EQ(type().kind, "operation");
+  EXPECT_EQ(type().modes.front(), "forward");
+  EXPECT_EQ(refusal({}), "accepted");
+  const auto work = type().make(conv("forward", 1), *device_)->work();
+  EXPECT_EQ(work.samples, 1);
+  EXPECT_EQ(work.launches, 1);
+  EXPECT_EQ(work.sample_bytes, 2 * 64 * 56 * 56 * 4);
+  EXPECT_LE(work.flops, 2.0 * 64 * 64 * 9 * 56 * 56);
+}
+
+TEST_F(Conv2dWorkload, EveryDirectionShapeAndBatchIsRightAndPlanned) {
+  const std::map<std::string, std::string> small{
+      {"in-channels", "32"}, {"out-channels", "48"}, {"height", "14"}, {"width", "11"}};
+  auto strided = small;
+  strided["stride"] = "2";
+  strided["kernel"] = "5";
+  strided["padding"] = "2";
+  auto grouped = small;
+  grouped["groups"] = "4";
+  auto stem = small;
+  stem["in-channels"] = "3";
+  auto dilated = small;
+  dilated["dilation"] = "2";
+  dilated["padding"] = "0";
+  for (const auto& mode : type().modes) {
+    for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
+      for (const auto& shape : {small, strided, grouped, stem, dilated}) {
+        for (const std::int64_t batch : {1, 2, 5}) {
+          auto spec = conv(mode, batch, shape);
+          spec.dtype = dtype;
+          if (type().unsupported(spec, *device_)) {
+            continue;
+          }
+          SCOPED_TRACE(mode + " " + std::string(name_of(dtype)) + " batch " + std::to_string(batch) +
+                       " kernel " + spec.options.at("kernel") + " groups " + spec.options.at("groups") +
+                       " channels " + spec.options.at("in-channels") + " dilation " +
+                       spec.options.at("dilation"));
+          device_->memory().reset_peak();
+          const MemoryPlan plan = type().plan(spec, *device_);
+          {
+            const auto workload = type().make(spec, *device_);
+            const Verification verification = workload->verify();
+            EXPECT_TRUE(verification.passed) << verification.detail;
+          }
+          EXPECT_EQ(device_->memory().peak(), plan.peak);
+          EXPECT_EQ(device_->memory().at_peak(), plan.at_peak);
+          EXPECT_EQ(device_->memory().live().total(), 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Conv2dWorkload, FpThirtyTwoIsSupportedInEveryDirection) {
+  for (const auto& mode : type().modes) {
+    EXPECT_FALSE(type().unsupported(conv(mode, 1), *device_).has_value()) << mode;
+  }
+}
+
+TEST_F(Conv2dWorkload, RefusesByOptionName) {
+  EXPECT_EQ(refusal({{"kernel", "0"}}), "--kernel '0': accepted are whole numbers from 1 to 1024");
+  EXPECT_EQ(refusal({{"stride", "two"}}), "--stride 'two': accepted are whole numbers from 1 to 1024");
+  EXPECT_EQ(refusal({{"padding", "-1"}}), "--padding '-1': accepted are whole numbers from 0 to 1024");
+  EXPECT_NE(refusal({{"groups", "3"}}).find("--groups '3': accepted are divisors"), std::string::npos);
+  EXPECT_NE(refusal({{"kernel", "61"}}).find("--kernel '61'"), std::string::npos);
+  EXPECT_EQ(refusal({{"kernel", "58"}}), "accepted");
+  EXPECT_NE(refusal({{"kernel", "30"}, {"dilation", "2"}}).find("spans 59 pixels"), std::string::npos);
+}
+
+TEST_F(Conv2dWorkload, OutOfMemoryLeavesNothingBehind) {
+  const auto spec = conv("backward-weights", 2);
+  device_->memory().set_cap(type().plan(spec, *device_).peak - 1);
+  EXPECT_THROW(type().make(spec, *device_), OutOfMemory);
+  EXPECT_EQ(device_->memory().live().total(), 0);
+}
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,141 @@
+#include "kernels/networks/graph.h"
+
+#include <gtest/gtest.h>
+
+#include "bench/error.h"
+#include "bench/registry.h"
+#include "kernels/networks/network.h"
+
+namespace bench::kernels {
+namespace {
+
+WorkloadSpec spec_of(const std::string& image_size) {
+  WorkloadSpec spec;
+  spec.mode = "infer";
+  spec.options["image-size"] = image_size;
+  return spec;
+}
+
+std::string refusal(const std::string& network, const std::string& image_size) {
+  try {
+    registry<WorkloadType>().find(network)->check(spec_of(image_size));
+    return "accepted";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+TEST(Graph, InfersShapes) {
+  Graph g({3, 11, 8});
+  auto x = g.conv2d("conv", g.image(), {.channels = 5, .kernel = 3, .stride = 2, .pad = 1});
+  EXPECT_EQ(g[x].shape, (Shape{5, 6, 4}));
+  x = g.max_pool("pool", x, {.kernel = 3, .stride = 2});
+  EXPECT_EQ(g[x].shape, (Shape{5, 2, 1}));
+  x = g.average_pool("adaptive", x, 3);
+  EXPECT_EQ(g[x].shape, (Shape{5, 3, 3}));
+  EXPECT_EQ(g.average_pool("again", x, 3), x);
+  x = g.flatten("flatten", x);
+  EXPECT_EQ(g[x].shape, (Shape{45, 1, 1}));
+  x = g.softmax("softmax", g.linear("fc", x, 7));
+  EXPECT_EQ(g[x].shape, (Shape{7, 1, 1}));
+}
+
+TEST(Graph, CountsParametersAndMultiplyAdds) {
+  Graph g({4, 8, 8});
+  auto x = g.conv2d("conv", g.image(), {.channels = 6, .kernel = 3, .pad = 1, .groups = 2, .bias = true});
+  x = g.batch_norm("bn", x);
+  g.linear("fc", g.flatten("flatten", g.average_pool("pool", x)), 10);
+  EXPECT_EQ(g.parameter_count(), (6 * 2 * 9 + 6) + 2 * 6 + (6 * 10 + 10));
+  EXPECT_EQ(g.macs(), 8 * 8 * 6 * 2 * 9 + 60);
+}
+
+TEST(Graph, RefusesWhatDoesNotFit) {
+  Graph g({3, 4, 4});
+  EXPECT_THROW(g.conv2d("big", g.image(), {.channels = 1, .kernel = 5}), ShapeTooSmall);
+  EXPECT_THROW(g.conv2d("groups", g.image(), {.channels = 4, .groups = 2}), std::logic_error);
+  EXPECT_THROW(g.linear("fc", g.image(), 10), std::logic_error);
+  const auto narrow = g.conv2d("narrow", g.image(), {.channels = 2});
+  EXPECT_THROW(g.add("sum", g.image(), narrow), std::logic_error);
+  EXPECT_THROW(g.relu("future", 17), std::logic_error);
+  EXPECT_EQ(g.layers().size(), 2U);  // what was refused is not in the graph
+}
+
+TEST(Networks, ArePublished) {
+  ASSERT_GE(registry<NetworkType>().entries().size(), 4U);
+  for (const auto& network : registry<NetworkType>().entries()) {
+    SCOPED_TRACE(network->name);
+    const Graph graph = network->build(224);
+    EXPECT_EQ(graph.parameter_count(), network->published_parameters);
+    EXPECT_NEAR(static_cast<double>(graph.macs()), network->published_macs, 0.01 * network->published_macs);
+    const WorkloadType* workload = registry<WorkloadType>().find(network->name);
+    ASSERT_NE(workload, nullptr);
+    EXPECT_EQ(workload->kind, "network");
+  }
+}
+
+TEST(Networks, PublishedNumbersAreTheIssues) {
+  const auto parameters = [](const char* name) {
+    return registry<NetworkType>().find(name)->build(224).parameter_count();
+  };
+  EXPECT_EQ(parameters("resnet18"), 11'689'512);
+  EXPECT_EQ(parameters("resnet50"), 25'557'032);
+  EXPECT_EQ(parameters("vgg16"), 138'357'544);
+  EXPECT_EQ(parameters("mobilenet_v2"), 3'504'872);
+  EXPECT_NEAR(static_cast<double>(registry<NetworkType>().find("resnet50")->build(224).macs()), 4.09e9,
+              0.005e9);
+}
+
+TEST(Networks, TakeAnyImageSize) {
+  for (const auto& network : registry<NetworkType>().entries()) {
+    const auto parameters = network->build(224).parameter_count();
+    for (const std::int64_t size : {32, 33, 97, 224, 255, 1024}) {
+      SCOPED_TRACE(network->name + " at " + std::to_string(size));
+      const Graph graph = network->build(size);
+      EXPECT_EQ(graph[graph.output()].shape, (Shape{1000, 1, 1}));
+      EXPECT_EQ(graph.parameter_count(), parameters);
+    }
+  }
+}
+
+TEST(Networks, LastFeatureMapFollowsTheImage) {
+  // ceil(size / 32), from torchvision's resnet50(...).layer4 on images of these sizes.
+  const NetworkType& network = *registry<NetworkType>().find("resnet50");
+  for (const auto& [size, expected] : {std::pair{32, 1}, {33, 2}, {97, 4}, {224, 7}, {255, 8}}) {
+    const Graph graph = network.build(size);
+    std::int64_t height = 0;
+    for (const Layer& layer : graph.layers()) {
+      if (layer.name == "layer4.2.relu") {
+        height = layer.shape.h;
+        EXPECT_EQ(layer.shape.c, 2048);
+      }
+    }
+    EXPECT_EQ(height, expected) << size;
+  }
+}
+
+TEST(Networks, StrideOfABottleneckIsInItsThreeByThree) {
+  const Graph graph = registry<NetworkType>().find("resnet50")->build(224);
+  for (const Layer& layer : graph.layers()) {
+    if (layer.name == "layer2.0.conv1" || layer.name == "layer2.0.conv3") {
+      EXPECT_EQ(layer.stride, 1) << layer.name;
+    }
+    if (layer.name == "layer2.0.conv2" || layer.name == "layer2.0.downsample.0") {
+      EXPECT_EQ(layer.stride, 2) << layer.name;
+    }
+  }
+}
+
+TEST(Networks, RefuseImageSizesByName) {
+  EXPECT_EQ(refusal("vgg16", "32"), "accepted");
+  EXPECT_EQ(refusal("resnet50", "1"), "accepted");
+  EXPECT_EQ(refusal("vgg16", "31"),
+            "--image-size '31': vgg16 takes whole numbers from 32 to 4096 (pixels a side)");
+  for (const char* wrong : {"0", "-1", "abc", "", "224px", "22.4", "99999999999999999999", "4097"}) {
+    const std::string message = refusal("resnet50", wrong);
+    EXPECT_NE(message.find("--image-size '" + std::string(wrong) + "'"), std::string::npos) << message;
+    EXPECT_NE(message.find("from 1 to 4096"), std::string::npos) << message;
+  }
+}
+
+}  // namespace
+}  // namespace bench::kernels

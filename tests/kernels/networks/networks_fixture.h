@@ -1,0 +1,30 @@
+// A CPU device and specs of network workloads, for the tests of this folder.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "bench/device.h"
+#include "bench/registry.h"
+#include "bench/workload.h"
+
+namespace bench::kernels {
+
+class NetworkTest : public testing::Test {
+ protected:
+  static WorkloadSpec spec(std::int64_t batch, Dtype dtype, std::int64_t image_size, std::uint64_t seed = 1) {
+    WorkloadSpec spec;
+    spec.mode = "infer";
+    spec.batch = batch;
+    spec.dtype = dtype;
+    spec.seed = seed;
+    spec.options["image-size"] = std::to_string(image_size);
+    return spec;
+  }
+
+  std::unique_ptr<Device> device_ = registry<DeviceKind>().find("cpu")->open("cpu");
+};
+
+}  // namespace bench::kernels
