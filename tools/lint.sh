@@ -12,6 +12,8 @@ mapfile -d '' sources < <(git ls-files -z --cached --others --exclude-standard -
 clang-format --dry-run -Werror "${sources[@]}"
 echo "clang-format: ${#sources[@]} files"
 
+tools/check_examples.sh
+
 # Only what is compiled: the database names each file with the flags it is built with. Headers are checked
 # through the files that include them.
 mapfile -t units < <(jq --raw-output '.[].file' "$build/compile_commands.json" | sort -u)
