@@ -60,6 +60,15 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
+// CLI11 leaves two empty lines between groups.
+std::string without_double_gaps(std::string text) {
+  for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) {
+    text.erase(at, 1);
+  }
+  text.erase(text.find_last_not_of('\n') + 1);
+  return text + "\n";
+}
+
 class CommandLine {
  public:
   CommandLine() {
@@ -80,7 +89,7 @@ class CommandLine {
     options.benchmark = take_benchmark_flags(arguments);
     run_parser(std::move(arguments));
     if (help_) {
-      options.text = app_.help();
+      options.text = without_double_gaps(app_.help());
       return options;
     }
     if (version_) {
@@ -88,10 +97,10 @@ class CommandLine {
       return options;
     }
     if (nothing_given) {
-      throw UsageError("nothing to do: give --sweep NAME or --list\n\n" + app_.help());
+      throw UsageError("nothing to do: give --sweep NAME or --list\n\n" + without_double_gaps(app_.help()));
     }
     refuse_leftovers();
-    refuse_repeats();
+    refuse_misused();
     read_switches(options);
     if (!options.list) {
       read_names(options);
@@ -194,8 +203,13 @@ class CommandLine {
                                  meant ? fmt::format(" (did you mean {}?)", *meant) : ""));
   }
 
-  void refuse_repeats() const {
+  void refuse_misused() const {
     for (const auto& [name, given] : given_) {
+      // CLI11 takes the next option for the value of one that has none.
+      if (given.option->count() > 0 && given.text.starts_with("--")) {
+        throw UsageError(
+            fmt::format("--{}: a value is missing before {}; see bench --help", name, given.text));
+      }
       if (given.option->count() > 1) {
         throw UsageError(fmt::format("--{}: given {} times ({}); give it once", name, given.option->count(),
                                      fmt::join(given.option->results(), ", ")));

@@ -42,20 +42,15 @@ bool worth_a_column(const ResultDocument& document, const std::string& name) {
   });
 }
 
-// "171 ± 2": the interval's wider half, as the median need not stand in its middle.
+// "171 ± 1.2 %": half the interval's width over the median, of the step time and so of its inverse.
 std::string throughput(const MeasuredPoint& point) {
   const SampleStats& stats = point.stats;
   if (stats.median_ns <= 0) {
     return "-";
   }
-  const auto rate = [&](double step_ns) { return point.items_per_step * 1e9 / step_ns; };
-  const double middle = rate(stats.median_ns);
-  std::string text = format_number(middle);
-  if (stats.ci95_ns.low > 0 && stats.ci95_ns.high > 0) {
-    const double half = std::max(rate(stats.ci95_ns.low) - middle, middle - rate(stats.ci95_ns.high));
-    text += fmt::format(" ± {}", format_percent(half / middle));
-  }
-  return text;
+  const double half = (stats.ci95_ns.high - stats.ci95_ns.low) / 2 / stats.median_ns;
+  return fmt::format("{} ± {}", format_number(point.items_per_step * 1e9 / stats.median_ns),
+                     format_percent(half));
 }
 
 std::vector<std::string> row(const MeasuredPoint& point, const std::vector<std::string>& parameters) {

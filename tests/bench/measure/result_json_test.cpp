@@ -1,4 +1,5 @@
 #include <limits>
+#include <ostream>
 
 #include <gmock/gmock.h>
 
@@ -183,6 +184,8 @@ struct Damage {
   Json value;  // discarded: the field is removed
   const char* message;
 };
+
+void PrintTo(const Damage& damage, std::ostream* out) { *out << damage.pointer; }
 
 class DamagedResult : public ::testing::TestWithParam<Damage> {};
 

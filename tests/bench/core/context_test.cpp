@@ -1,0 +1,46 @@
+#include "bench/run/context.h"
+
+#include <gtest/gtest.h>
+
+#include "bench/measure/result_json.h"
+#include "tests/bench/support/sample_document.h"
+#include "tests/bench/support/schema.h"
+
+namespace bench {
+namespace {
+
+DeviceInfo example_device() {
+  return {.id = "cuda:0",
+          .kind = "cuda",
+          .name = "Example GPU",
+          .memory_bytes = 12LL << 30,
+          .available_bytes = 11LL << 30,
+          .compute_units = 28,
+          .details = {{"compute_capability", "8.6"}, {"driver", "555.1"}, {"onednn", "2.6.3"}}};
+}
+
+TEST(Context, FollowsTheSchema) {
+  ResultDocument document = testing::sample_document();
+  document.context = make_context(example_device(), {"bench", "--sweep", "batch"}, 7);
+  EXPECT_EQ(testing::schema_errors(to_text(to_json(document))), "");
+}
+
+TEST(Context, SaysWhereAndWithWhat) {
+  const HostInfo host{.cpu = "Example CPU", .usable_cores = 3, .cpu_quota = 3.5, .memory_bytes = 1 << 30};
+  const Json context = make_context(example_device(), host, {"bench", "--sweep", "batch"}, 7);
+  EXPECT_EQ(context["executable"], "bench");
+  EXPECT_EQ(context["argv"], (Json{"bench", "--sweep", "batch"}));
+  EXPECT_EQ(context["seed"], 7);
+  EXPECT_EQ(context["device"]["name"], "Example GPU");
+  EXPECT_EQ(context["device"]["compute_capability"], "8.6");
+  EXPECT_FALSE(context["device"].contains("driver"));
+  EXPECT_EQ(context["software"]["driver"], "555.1");
+  EXPECT_EQ(context["software"]["onednn"], "2.6.3");
+  EXPECT_EQ(context["software"]["bench"], bench_version());
+  EXPECT_EQ(
+      context["host"],
+      (Json{{"cpu", "Example CPU"}, {"usable_cores", 3}, {"memory_bytes", 1 << 30}, {"cpu_quota", 3.5}}));
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,243 @@
+#include "bench/cli/options.h"
+
+#include <ostream>
+
+#include <gmock/gmock.h>
+
+#include "bench/error.h"
+#include "bench/registry.h"
+#include "bench/sweep.h"
+#include "bench/workload.h"
+
+namespace bench {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Pair;
+using ::testing::ThrowsMessage;
+
+Sweep named_sweep(const std::string& name) {
+  Sweep sweep;
+  sweep.name = name;
+  sweep.default_workload = "net50";
+  return sweep;
+}
+
+WorkloadType named_workload(const std::string& name, std::vector<std::string> modes,
+                            std::vector<WorkloadType::Option> options) {
+  WorkloadType type;
+  type.name = name;
+  type.modes = std::move(modes);
+  type.options = std::move(options);
+  return type;
+}
+
+const Registration<Sweep> kBatch{named_sweep("batch")};
+const Registration<Sweep> kTransfer{named_sweep("transfer")};
+const Registration<WorkloadType> kNet50{
+    named_workload("net50", {"infer", "train"}, {{"image-size", "224", "pixels a side"}})};
+const Registration<WorkloadType> kNet18{
+    named_workload("net18", {"infer"}, {{"image-size", "224", "pixels a side"}})};
+const Registration<WorkloadType> kConv{
+    named_workload("conv", {"forward", "backward-data"},
+                   {{"height", "56", "of the input"}, {"width", "56", "of the input"}})};
+
+Options parse(std::vector<std::string> arguments) {
+  std::vector<const char*> argv{"bench"};
+  for (const std::string& argument : arguments) {
+    argv.push_back(argument.c_str());
+  }
+  argv.push_back(nullptr);
+  return parse_options(static_cast<int>(argv.size()) - 1, argv.data());
+}
+
+TEST(OptionsTest, Defaults) {
+  const Options options = parse({"--sweep", "batch"});
+  EXPECT_EQ(options.text, "");
+  EXPECT_EQ(options.sweep, "batch");
+  EXPECT_EQ(options.workload, "");
+  EXPECT_EQ(options.device, "auto");
+  EXPECT_EQ(options.mode, "");
+  EXPECT_THAT(options.dtypes, IsEmpty());
+  EXPECT_THAT(options.batches, IsEmpty());
+  EXPECT_THAT(options.workload_options, IsEmpty());
+  EXPECT_EQ(options.memory_cap, std::nullopt);
+  EXPECT_EQ(options.time_budget, std::chrono::seconds(60));
+  EXPECT_EQ(options.seed, 1U);
+  EXPECT_EQ(options.out, "results/local");
+  EXPECT_TRUE(options.plot);
+  EXPECT_FALSE(options.dry_run);
+  EXPECT_FALSE(options.resume);
+  EXPECT_FALSE(options.list);
+  EXPECT_EQ(options.benchmark.filter, "");
+  EXPECT_EQ(options.benchmark.out_format, "json");
+}
+
+TEST(OptionsTest, Everything) {
+  const Options options = parse(
+      {"--sweep=batch", "--workload", "conv",    "--mode",        "backward-data", "--device", "cpu",
+       "--dtype",       "fp32,bf16",  "--batch", "1:8:x2",        "--height",      "7",        "--memory-cap",
+       "1.5GiB",        "--seed",     "9",       "--time-budget", "90s",           "--out",    "here",
+       "--no-plot",     "--dry-run",  "--resume"});
+  EXPECT_EQ(options.workload, "conv");
+  EXPECT_EQ(options.mode, "backward-data");
+  EXPECT_EQ(options.device, "cpu");
+  EXPECT_THAT(options.dtypes, ElementsAre(Dtype::fp32, Dtype::bf16));
+  EXPECT_THAT(options.batches, ElementsAre(1, 2, 4, 8));
+  EXPECT_THAT(options.workload_options, ElementsAre(Pair("height", "7")));
+  EXPECT_EQ(options.memory_cap, 3LL << 29);
+  EXPECT_EQ(options.seed, 9U);
+  EXPECT_EQ(options.time_budget, std::chrono::seconds(90));
+  EXPECT_EQ(options.out, "here");
+  EXPECT_FALSE(options.plot);
+  EXPECT_TRUE(options.dry_run);
+  EXPECT_TRUE(options.resume);
+}
+
+TEST(OptionsTest, HelpNamesEveryOptionWithItsDefault) {
+  const std::string help = parse({"--help"}).text;
+  for (const char* part : {"Usage: bench --sweep NAME",
+                           "--sweep NAME",
+                           "batch, transfer",
+                           "--device",
+                           "default: auto",
+                           "--workload",
+                           "net18, net50",
+                           "--mode",
+                           "--dtype",
+                           "--batch",
+                           "1:256:x2",
+                           "--image-size",
+                           "default: 224; net18, net50",
+                           "--height",
+                           "--memory-cap",
+                           "80 %",
+                           "--time-budget",
+                           "60.0 s",
+                           "--seed",
+                           "--out",
+                           "results/local",
+                           "--no-plot",
+                           "--dry-run",
+                           "--resume",
+                           "--list",
+                           "--version",
+                           "--benchmark_filter",
+                           "Examples:",
+                           "Exit codes:"}) {
+    EXPECT_THAT(help, HasSubstr(part));
+  }
+  EXPECT_EQ(parse({"-h"}).text, help);
+  EXPECT_EQ(parse({"--sweep", "nonsense", "--help"}).text, help) << "who asks for help gets it";
+}
+
+TEST(OptionsTest, Version) {
+  EXPECT_THAT(parse({"--version"}).text, ::testing::MatchesRegex("bench [0-9.]+\n"));
+}
+
+TEST(OptionsTest, ListNeedsNoSweep) {
+  EXPECT_TRUE(parse({"--list"}).list);
+}
+
+TEST(OptionsTest, NoArgumentsGetTheHelpAsAnError) {
+  EXPECT_THAT([] { parse({}); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("give --sweep NAME"), HasSubstr("Examples:"))));
+  EXPECT_THROW(parse_options(0, nullptr), UsageError);
+}
+
+TEST(OptionsTest, GoogleBenchmarksFlags) {
+  const BenchmarkFlags flags =
+      parse({"--benchmark_filter=fp32|bf16", "--sweep", "batch", "--benchmark_list_tests",
+             "--benchmark_out=o.json", "--benchmark_out_format=csv", "--benchmark_format=console",
+             "--benchmark_repetitions=5", "--benchmark_min_time=0.5", "--benchmark_color=false"})
+          .benchmark;
+  EXPECT_EQ(flags.filter, "fp32|bf16");
+  EXPECT_TRUE(flags.list_tests);
+  EXPECT_EQ(flags.out, "o.json");
+  EXPECT_EQ(flags.out_format, "csv");
+  EXPECT_EQ(flags.format, "console");
+  EXPECT_EQ(flags.repetitions, 5);
+  EXPECT_THAT(flags.other_flags, ElementsAre("--benchmark_min_time=0.5", "--benchmark_color=false"));
+  EXPECT_FALSE(parse({"--sweep", "batch", "--benchmark_list_tests=false"}).benchmark.list_tests);
+}
+
+struct Wrong {
+  std::vector<std::string> arguments;
+  std::vector<std::string> parts;  // of the message
+};
+
+void PrintTo(const Wrong& wrong, std::ostream* out) {
+  *out << ::testing::PrintToString(wrong.arguments);
+}
+
+class WrongOption : public ::testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongOption, IsOneSentence) {
+  std::string message = "nothing thrown";
+  try {
+    parse(GetParam().arguments);
+  } catch (const UsageError& error) {
+    message = error.what();
+  }
+  for (const std::string& part : GetParam().parts) {
+    EXPECT_THAT(message, HasSubstr(part));
+  }
+  EXPECT_THAT(message, Not(HasSubstr("\n")));
+}
+
+Wrong with_sweep(std::vector<std::string> arguments, std::vector<std::string> parts) {
+  arguments.insert(arguments.begin(), {"--sweep", "batch"});
+  return {std::move(arguments), std::move(parts)};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OptionsTest, WrongOption,
+    ::testing::Values(
+        Wrong{{"--sweep", "bath"}, {"--sweep: 'bath'", "accepted: batch, transfer", "did you mean batch?"}},
+        Wrong{{"--sweep", "xyzzy"}, {"--sweep: 'xyzzy' is not known; accepted: batch, transfer"}},
+        Wrong{{"--sweep"}, {"--sweep: a value is missing"}}, Wrong{{"--sweep", ""}, {"--sweep: ''", "batch"}},
+        Wrong{{"--sweep", "--dry-run"}, {"--sweep: a value is missing"}},
+        Wrong{{"--dry-run"}, {"--sweep: a name is missing; accepted: batch, transfer"}},
+        with_sweep({"--workload", "net5"},
+                   {"--workload: 'net5'", "conv, net18, net50", "did you mean net50?"}),
+        with_sweep({"--mode", "trian"}, {"--mode: 'trian'", "infer, train", "did you mean train?", "net50"}),
+        with_sweep({"--mode", "forward"}, {"--mode: 'forward'", "accepted: infer, train"}),
+        with_sweep({"--dtype", "fp23"}, {"--dtype: 'fp23'", "fp32, tf32, fp16, bf16", "did you mean fp32?"}),
+        with_sweep({"--dtype", ""}, {"--dtype: ''", "accepted: fp32"}),
+        with_sweep({"--dtype", "fp32,"}, {"--dtype: ''", "accepted: fp32"}),
+        with_sweep({"--batch", "0"}, {"--batch: '0'"}), with_sweep({"--batch", "-1"}, {"--batch: '-1'"}),
+        with_sweep({"--batch", "1:10:x1"}, {"--batch: '1:10:x1'"}),
+        with_sweep({"--batch", "abc"}, {"--batch: 'abc'"}), with_sweep({"--batch", ""}, {"--batch: ''"}),
+        with_sweep({"--batch"}, {"--batch: a value is missing"}),
+        with_sweep({"--batch="}, {"--batch: a value is missing"}),
+        with_sweep({"--memory-cap", "12"}, {"--memory-cap: '12'", "GiB"}),
+        with_sweep({"--memory-cap", "-1GiB"}, {"--memory-cap: '-1GiB'"}),
+        with_sweep({"--time-budget", "60"}, {"--time-budget: '60'", "min"}),
+        with_sweep({"--seed", "-1"}, {"--seed: '-1' is not a whole number from 0 to"}),
+        with_sweep({"--seed", "1.5"}, {"--seed: '1.5'"}),
+        with_sweep({"--seed", "9223372036854775808"}, {"--seed: '9223372036854775808'"}),
+        with_sweep({"--out", ""}, {"--out: ''"}),
+        with_sweep({"--height", "7"},
+                   {"--height: '7' was given, but net50 has no such option; it has --image-size"}),
+        with_sweep({"--workload", "conv", "--image-size", "7"},
+                   {"--image-size: '7' was given, but conv has no such option; it has --height, --width"}),
+        with_sweep({"--wrokload", "conv"}, {"--wrokload", "no such option", "did you mean --workload?"}),
+        with_sweep({"--dryrun"}, {"--dryrun", "did you mean --dry-run?"}),
+        with_sweep({"-x"}, {"-x: there is no such option"}),
+        with_sweep({"junk"}, {"'junk' is not an option"}), with_sweep({"--dry-run=maybe"}, {"dry-run"}),
+        with_sweep({"--seed", "1", "--seed", "2"}, {"--seed: given 2 times (1, 2)"}),
+        with_sweep({"--sweep", "batch"}, {"--sweep: given 2 times"}),
+        with_sweep({"--benchmark_format=xml"}, {"--benchmark_format: 'xml'", "console, json, csv"}),
+        with_sweep({"--benchmark_out_format=jsn"}, {"--benchmark_out_format: 'jsn'", "did you mean json?"}),
+        with_sweep({"--benchmark_out"}, {"--benchmark_out: a value is missing"}),
+        with_sweep({"--benchmark_repetitions=0"}, {"--benchmark_repetitions: '0'"}),
+        with_sweep({"--benchmark_repetitions=3x"}, {"--benchmark_repetitions: '3x'"}),
+        with_sweep({"--benchmark_list_tests=perhaps"}, {"--benchmark_list_tests: 'perhaps'", "true, false"}),
+        with_sweep({"--benchmark_fliter=x"}, {"--benchmark_fliter=x", "did you mean --benchmark_filter?"})));
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,322 @@
+#include "bench/run/result_file.h"
+
+#include <sys/resource.h>
+
+#include <limits>
+#include <ostream>
+
+#include <gmock/gmock.h>
+
+#include "bench/error.h"
+#include "bench/measure/result_json.h"
+#include "tests/bench/support/sample_document.h"
+#include "tests/bench/support/schema.h"
+#include "tests/bench/support/temporary_folder.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::read_file;
+using testing::sample_document;
+using testing::TemporaryFolder;
+using ::testing::ThrowsMessage;
+using testing::write_file;
+
+constexpr const char* kName = "batch-resnet18-cuda-0.json";
+
+ResultFile file_in(const fs::path& folder) {
+  return {folder, "batch", "resnet18", "cuda:0"};
+}
+
+ResultDocument dated(const std::string& date) {
+  ResultDocument document = sample_document();
+  document.context["date"] = date;
+  return document;
+}
+
+TEST(ResultFile, MakesItsFolderAndWritesWhatIsReadBack) {
+  const TemporaryFolder folder;
+  ResultFile file = file_in(folder.path() / "a" / "b");
+  file.check_writable();
+  EXPECT_EQ(file.path(), folder.path() / "a" / "b" / kName);
+  EXPECT_FALSE(fs::exists(file.path())) << "checking writes no result";
+  file.write(sample_document());
+  EXPECT_EQ(to_json(read_result(file.path())), to_json(sample_document()));
+  EXPECT_EQ(testing::schema_errors(read_file(file.path())), "");
+}
+
+TEST(ResultFile, LeavesNothingElseBehind) {
+  const TemporaryFolder folder;
+  {
+    ResultFile file = file_in(folder.path());
+    file.check_writable();
+    file.write(sample_document());
+    file.write(sample_document());
+  }
+  EXPECT_THAT(folder.names(), ElementsAre(kName));
+}
+
+TEST(ResultFile, KeepsAnOlderResultUnderItsDate) {
+  const TemporaryFolder folder;
+  const auto run = [&](const std::string& date) {
+    ResultFile file = file_in(folder.path());
+    file.check_writable();
+    file.write(dated(date));
+    file.write(dated(date));
+  };
+  run("2026-03-01T10:00:00+01:00");
+  run("2026-03-02T10:00:00+01:00");
+  run("2026-03-02T10:00:00+01:00");
+  run("2026-03-03T10:00:00+01:00");
+  EXPECT_THAT(folder.names(), ElementsAre("batch-resnet18-cuda-0.2026-03-01T10-00-00-01-00.json",
+                                          "batch-resnet18-cuda-0.2026-03-02T10-00-00-01-00-2.json",
+                                          "batch-resnet18-cuda-0.2026-03-02T10-00-00-01-00.json", kName));
+  EXPECT_EQ(
+      read_result(folder.path() / "batch-resnet18-cuda-0.2026-03-01T10-00-00-01-00.json").context["date"],
+      "2026-03-01T10:00:00+01:00");
+  EXPECT_EQ(read_result(folder.path() / kName).context["date"], "2026-03-03T10:00:00+01:00");
+}
+
+TEST(ResultFile, KeepsAnUnreadableOlderFileToo) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / kName, "not JSON at all");
+  {
+    ResultFile file = file_in(folder.path());
+    file.check_writable();
+    EXPECT_EQ(read_file(folder.path() / kName), "not JSON at all");
+    file.write(sample_document());
+  }
+  std::vector<std::string> names = folder.names();
+  ASSERT_EQ(names.size(), 2U);
+  std::erase(names, kName);
+  EXPECT_EQ(read_file(folder.path() / names.front()), "not JSON at all");
+}
+
+TEST(ResultFile, AResumedResultGrowsInPlace) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / kName, to_text(to_json(dated("2026-03-01T10:00:00+01:00"))));
+  {
+    ResultFile file = file_in(folder.path());
+    file.continue_previous();
+    file.check_writable();
+    file.write(dated("2026-03-02T10:00:00+01:00"));
+  }
+  EXPECT_THAT(folder.names(), ElementsAre(kName));
+}
+
+TEST(ResultFile, TwoWritersOfOneFile) {
+  const TemporaryFolder folder;
+  {
+    ResultFile first = file_in(folder.path());
+    first.check_writable();
+    ResultFile second = file_in(folder.path());
+    EXPECT_THAT([&] { second.check_writable(); },
+                ThrowsMessage<UsageError>(
+                    AllOf(HasSubstr("--out"), HasSubstr("another bench is writing"), HasSubstr(kName))));
+    ResultFile other(folder.path(), "batch", "vgg16", "cuda:0");
+    other.check_writable();
+  }
+  ResultFile third = file_in(folder.path());
+  third.check_writable();
+  third.write(sample_document());
+  EXPECT_TRUE(fs::exists(third.path()));
+}
+
+TEST(ResultFile, ALockFileLeftByAKilledProcessDoesNotMatter) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / (std::string(".") + kName + ".lock"), "");
+  write_file(folder.path() / (std::string(".") + kName + ".new"), "half a res");
+  {
+    ResultFile file = file_in(folder.path());
+    file.check_writable();
+    file.write(sample_document());
+  }
+  EXPECT_THAT(folder.names(), ElementsAre(kName));
+}
+
+TEST(ResultFile, AFileInPlaceOfTheFolder) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "taken", "mine");
+  ResultFile file = file_in(folder.path() / "taken");
+  EXPECT_THAT([&] { file.check_writable(); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("--out " + (folder.path() / "taken").string()),
+                                              HasSubstr(kName), HasSubstr("Not a directory"))));
+  EXPECT_EQ(read_file(folder.path() / "taken"), "mine");
+}
+
+TEST(ResultFile, AFolderInPlaceOfTheFile) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() / kName);
+  ResultFile file = file_in(folder.path());
+  EXPECT_THAT([&] { file.check_writable(); }, ThrowsMessage<UsageError>(HasSubstr("Is a directory")));
+}
+
+TEST(ResultFile, AFolderThatNobodyCanWriteTo) {
+  // /proc takes no folders from anyone, root included.
+  ResultFile file = file_in("/proc/bench-results");
+  EXPECT_THAT([&] { file.check_writable(); },
+              ThrowsMessage<UsageError>(HasSubstr("--out /proc/bench-results")));
+}
+
+// Limits the size of files, as a full disk would, until it ends.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(ResultFile, WhenTheDiskIsFullTheLastResultStands) {
+  const TemporaryFolder folder;
+  ResultFile file = file_in(folder.path());
+  file.check_writable();
+  file.write(sample_document());
+  const std::string before = read_file(file.path());
+  ResultDocument large = sample_document();
+  large.benchmarks[0].samples_ns.assign(10'000, 123'456);
+  large.benchmarks[0].round_sizes = {10'000};
+  {
+    const FileSizeLimit limit(8192);
+    EXPECT_THAT(
+        [&] { file.write(large); },
+        ThrowsMessage<UsageError>(AllOf(HasSubstr("--out"), HasSubstr(kName), HasSubstr("File too large"))));
+  }
+  EXPECT_EQ(read_file(file.path()), before);
+  EXPECT_THAT(folder.names(), ::testing::UnorderedElementsAre(kName, std::string(".") + kName + ".lock"));
+  file.write(large);
+  EXPECT_EQ(read_result(file.path()).benchmarks[0].samples_ns.size(), 10'000U);
+}
+
+TEST(ResultFile, AFullDiskIsSeenBeforeMeasuring) {
+  const TemporaryFolder folder;
+  ResultFile file = file_in(folder.path());
+  const FileSizeLimit limit(100);
+  EXPECT_THAT([&] { file.check_writable(); }, ThrowsMessage<UsageError>(HasSubstr("File too large")));
+}
+
+TEST(ResultFile, ANumberThatIsNotOneLeavesTheLastResult) {
+  const TemporaryFolder folder;
+  ResultFile file = file_in(folder.path());
+  file.write(sample_document());
+  ResultDocument broken = sample_document();
+  broken.benchmarks[0].stats.cv = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(file.write(broken), std::domain_error);
+  EXPECT_EQ(to_json(read_result(file.path())), to_json(sample_document()));
+}
+
+TEST(ReadResult, EveryPrefixOfAFileIsRefusedInOneSentence) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "cut.json";
+  const std::string whole = to_text(to_json(sample_document()));
+  for (std::size_t length = 0; length + 2 < whole.size(); length += 7) {
+    write_file(path, whole.substr(0, length));
+    EXPECT_THAT([&] { read_result(path); },
+                ThrowsMessage<UsageError>(
+                    AllOf(HasSubstr(path.string() + " is truncated"), ::testing::Not(HasSubstr("\n")))));
+  }
+}
+
+TEST(ReadResult, SaysWhatIsWrong) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "x.json";
+  const auto message_for = [&](const std::string& text) {
+    write_file(path, text);
+    try {
+      read_result(path);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing thrown");
+  };
+  const std::string place = path.string();
+  EXPECT_EQ(message_for("# hello"), place + " is not JSON: it stops making sense at byte 1");
+  EXPECT_EQ(message_for("{\"schema\": NaN}"), place + " is not JSON: it stops making sense at byte 12");
+  EXPECT_EQ(message_for("{\"schema\": \"bench-result/2\"}"),
+            place +
+                " is not a result this program can read: schema is bench-result/2; this program reads "
+                "bench-result/1");
+  EXPECT_EQ(
+      message_for("[]"),
+      place + " is not a result this program can read: a result is a JSON object, and this is an array");
+  fs::remove(path);
+  EXPECT_THAT([&] { read_result(path); },
+              ThrowsMessage<UsageError>(place + " cannot be read (No such file or directory)"));
+  EXPECT_THAT([&] { read_result(folder.path()); },
+              ThrowsMessage<UsageError>(folder.path().string() + " is not a file"));
+}
+
+// Written by version 0.1.0 and never rewritten: every later program of bench-result/1 must read it.
+TEST(ReadResult, TheGoldenFileStaysReadable) {
+  const fs::path golden = BENCH_TEST_SOURCE_DIR "/tests/bench/core/golden/bench-result-1.json";
+  EXPECT_EQ(testing::schema_errors(read_file(golden)), "");
+  EXPECT_EQ(to_json(read_result(golden)), to_json(sample_document()));
+}
+
+struct Change {
+  const char* part;  // "context" or "sweep"
+  const char* pointer;
+  Json value;
+  std::string message;
+};
+
+void PrintTo(const Change& change, std::ostream* out) {
+  *out << change.part << change.pointer;
+}
+
+class Resume : public ::testing::TestWithParam<Change> {};
+
+ResultDocument resumable_document() {
+  ResultDocument document = sample_document();
+  document.sweep["mode"] = "infer";
+  document.sweep["workload_options"] = {{"image-size", "224"}};
+  return document;
+}
+
+TEST(Resume, TheSameRunGoesOn) {
+  ResultDocument fresh = resumable_document();
+  fresh.context["date"] = "2030-01-01T00:00:00+00:00";
+  fresh.context["load_avg"] = {9.0, 9.0, 9.0};
+  fresh.context["argv"] = {"bench", "--sweep", "batch", "--resume"};
+  fresh.context["device"]["available_bytes"] = 1;
+  EXPECT_NO_THROW(check_resumable(resumable_document(), fresh));
+}
+
+TEST_P(Resume, IsRefusedNamingBothValues) {
+  ResultDocument fresh = resumable_document();
+  Json& part = std::string(GetParam().part) == "sweep" ? fresh.sweep : fresh.context;
+  part[Json::json_pointer(GetParam().pointer)] = GetParam().value;
+  EXPECT_THAT([&] { check_resumable(resumable_document(), fresh); },
+              ThrowsMessage<UsageError>("--resume: the result was measured with another " +
+                                        GetParam().message + " now; run without --resume"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    ResultFile, Resume,
+    ::testing::Values(
+        Change{"sweep", "/name", "kernels", "sweep: batch there, kernels"},
+        Change{"sweep", "/workload", "vgg16", "workload: resnet18 there, vgg16"},
+        Change{"sweep", "/mode", "train", "mode: infer there, train"},
+        Change{"sweep", "/workload_options/image-size", "32", "option image-size: 224 there, 32"},
+        Change{"sweep", "/workload_options/depth", "2", "option depth: nothing there, 2"},
+        Change{"context", "/seed", 2, "seed: 9007199254740995 there, 2"},
+        Change{"context", "/device/name", "Other", "device: Example CPU 9000 \"β\" there, Other"},
+        Change{"context", "/host/cpu", "Other CPU", "machine: Example CPU 9000 there, Other CPU"},
+        Change{"context", "/host/usable_cores", 8, "number of usable cores: 2 there, 8"},
+        Change{"context", "/software/onednn", "3.0", "version of onednn: 2.6.3 there, 3.0"},
+        Change{"context", "/software/bench", "0.2.0", "version of bench: 0.1.0 there, 0.2.0"}));
+
+}  // namespace
+}  // namespace bench

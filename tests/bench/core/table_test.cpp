@@ -1,0 +1,96 @@
+#include "bench/cli/table.h"
+
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+namespace bench {
+namespace {
+
+using ::testing::HasSubstr;
+
+MeasuredPoint point(std::int64_t batch, const std::string& dtype, double step_ns) {
+  MeasuredPoint measured;
+  measured.name = "batch/net/infer/" + dtype + "/batch:" + std::to_string(batch);
+  measured.params = {{"batch", batch}, {"dtype", dtype}, {"mode", "infer"}};
+  measured.items_per_step = static_cast<double>(batch);
+  measured.stats.median_ns = step_ns;
+  measured.stats.ci95_ns = {.low = step_ns * 0.99, .high = step_ns * 1.03};
+  measured.memory.peak_predicted = 1 << 20;
+  measured.memory.peak_measured = 2 << 20;
+  measured.memory.driver_used = 3 << 20;
+  return measured;
+}
+
+std::string table(const ResultDocument& document, int width = 100) {
+  std::ostringstream out;
+  print_table(out, document, width);
+  return out.str();
+}
+
+TEST(Table, RowsGrowWithTheBatchWithinADtype) {
+  ResultDocument document;
+  document.benchmarks = {point(16, "fp32", 64e6), point(2, "fp32", 10e6), point(2, "bf16", 5e6)};
+  document.benchmarks[0].validity.flags = {"noisy", "above_peak"};
+  EXPECT_EQ(table(document),
+            "batch  dtype  items/s (95 %)  step time  memory plan   tracked    driver  flags\n"
+            "    2  bf16      400 ± 2.0 %    5.00 ms     1.00 MiB  2.00 MiB  3.00 MiB\n"
+            "    2  fp32      200 ± 2.0 %    10.0 ms     1.00 MiB  2.00 MiB  3.00 MiB\n"
+            "   16  fp32      250 ± 2.0 %    64.0 ms     1.00 MiB  2.00 MiB  3.00 MiB  noisy, above_peak\n");
+}
+
+TEST(Table, AParameterThatChangesGetsAColumn) {
+  ResultDocument document;
+  document.benchmarks = {point(1, "fp32", 1e6), point(1, "fp32", 2e6)};
+  document.benchmarks[1].params["mode"] = "train";
+  EXPECT_THAT(table(document), HasSubstr("batch  dtype  mode   items/s"));
+}
+
+TEST(Table, WhatWasNotMeasuredStandsWithItsReason) {
+  ResultDocument document;
+  document.unmeasured = {{.name = "batch/net/infer/fp16/batch:1",
+                          .params = {},
+                          .status = "unsupported",
+                          .reason = "the processor has no fp16 arithmetic"}};
+  EXPECT_EQ(table(document),
+            "No point was measured.\n"
+            "\nNot measured\n"
+            "batch/net/infer/fp16/batch:1 unsupported: the processor has no fp16 arithmetic\n");
+}
+
+TEST(Table, FindingsAreWrappedSentences) {
+  ResultDocument document;
+  document.benchmarks = {point(1, "fp32", 1e6)};
+  Finding finding;
+  finding.claim =
+      "Ceiling at batch 16: 95 % of the best throughput; larger batches cost memory and buy nothing.";
+  document.findings = {finding};
+  EXPECT_THAT(table(document, 60), HasSubstr("\nFindings\n"
+                                             "* Ceiling at batch 16: 95 % of the best throughput; larger\n"
+                                             "  batches cost memory and buy nothing.\n"));
+}
+
+TEST(Table, AStepOfNoTimeHasNoRate) {
+  ResultDocument document;
+  document.benchmarks = {point(1, "fp32", 0)};
+  EXPECT_THAT(table(document), HasSubstr("    1  fp32                -       0 ns"));
+}
+
+TEST(Planned, PointsWithTheirMemory) {
+  std::ostringstream out;
+  print_planned(out,
+                {{"batch:1", 1 << 20, ""},
+                 {"batch:1024", 1 << 30, "oom: more than the memory cap"},
+                 {"fp16", 0, "unsupported: no"}},
+                4 << 20, true);
+  EXPECT_EQ(out.str(),
+            "point       memory plan  of the cap\n"
+            "batch:1        1.00 MiB        25 %\n"
+            "batch:1024     1.00 GiB     25600 %  oom: more than the memory cap\n"
+            "fp16                  -           -  unsupported: no\n"
+            "\n3 points, memory cap 4.00 MiB; nothing was run.\n"
+            "The batch grows until the cap or the time budget ends it, whichever is first.\n");
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,40 @@
+#include "bench/cli/text.h"
+
+#include <gtest/gtest.h>
+
+namespace bench {
+namespace {
+
+TEST(Text, ColumnsAreCharactersNotBytes) {
+  EXPECT_EQ(columns("abc"), 3U);
+  EXPECT_EQ(columns("1 ± 2 µs"), 8U);
+}
+
+TEST(Text, CutKeepsCharactersWhole) {
+  EXPECT_EQ(cut("abcdef", 6), "abcdef");
+  EXPECT_EQ(cut("abcdef", 4), "abc…");
+  EXPECT_EQ(cut("µµµµ", 3), "µµ…");
+  EXPECT_EQ(cut("abc", 1), "…");
+  EXPECT_EQ(cut("abc", 0), "");
+}
+
+TEST(Text, Padding) {
+  EXPECT_EQ(pad_left("±1", 4), "  ±1");
+  EXPECT_EQ(pad_right("±1", 4), "±1  ");
+  EXPECT_EQ(pad_right("wide", 2), "wide");
+}
+
+TEST(Text, Wrap) {
+  EXPECT_EQ(wrap("one two three four", 9, 2), "one two\n  three\n  four\n");
+  EXPECT_EQ(wrap("one  two", 80, 2), "one two\n");
+  EXPECT_EQ(wrap("a incomprehensibilities b", 6, 1), "a\n incomprehensibilities\n b\n");
+  EXPECT_EQ(wrap("", 10, 2), "\n");
+}
+
+TEST(Text, InColumns) {
+  EXPECT_EQ(in_columns({{"batch", "rate"}, {"1", "9 ± 1"}, {"128", "100"}}, {true, false}),
+            "batch  rate\n    1  9 ± 1\n  128  100\n");
+}
+
+}  // namespace
+}  // namespace bench

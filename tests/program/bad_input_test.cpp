@@ -1,0 +1,189 @@
+// Every wrong input: exit 2, one line that names option, value and what is accepted, no file damaged.
+#include <algorithm>
+#include <ostream>
+
+#include <gmock/gmock.h>
+
+#include "bench/measure/result_json.h"
+#include "bench/run/result_file.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+void expect_refused(const Ended& ended, const std::vector<std::string>& parts) {
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_EQ(ended.err.substr(0, 7), "bench: ");
+  EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
+  for (const std::string& part : parts) {
+    EXPECT_THAT(ended.err, HasSubstr(part));
+  }
+}
+
+struct Wrong {
+  Arguments arguments;
+  std::vector<std::string> parts;
+};
+
+void PrintTo(const Wrong& wrong, std::ostream* out) {
+  *out << ::testing::PrintToString(wrong.arguments);
+}
+
+class BadInput : public ::testing::TestWithParam<Wrong> {};
+
+TEST_P(BadInput, IsOneClearSentence) {
+  const TemporaryFolder folder;
+  const std::string out = folder.path() / "out";
+  expect_refused(run_bench(GetParam().arguments + Arguments{"--no-plot", "--out", out}), GetParam().parts);
+  EXPECT_THAT(folder.names(), IsEmpty());
+}
+
+Wrong with_sweep(const Arguments& arguments, std::vector<std::string> parts) {
+  return {Arguments{"--sweep", "batch"} + arguments, std::move(parts)};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Program, BadInput,
+    ::testing::Values(
+        Wrong{{"--sweep", "bacth"}, {"--sweep", "'bacth'", "did you mean batch"}},
+        with_sweep({"--workload", "resnet5"},
+                   {"--workload", "'resnet5'", "resnet18, resnet50", "did you mean resnet50"}),
+        with_sweep({"--dtype", "fp64"}, {"--dtype", "'fp64'", "fp32, tf32, fp16, bf16"}),
+        with_sweep({"--device", "cuda:7"}, {"--device", "'cuda:7'", "auto", "cpu"}),
+        with_sweep({"--device", "gpu"}, {"--device", "'gpu'", "auto", "cpu"}),
+        with_sweep({"--mode", "train"}, {"--mode", "'train'", "infer"}),
+        with_sweep({"--batch", "0"}, {"--batch", "'0'", "1:256:x2"}),
+        with_sweep({"--batch", "-1"}, {"--batch", "'-1'", "1:256:x2"}),
+        with_sweep({"--batch", "1:10:x1"}, {"--batch", "'1:10:x1'", "1:256:x2"}),
+        with_sweep({"--batch", "abc"}, {"--batch", "'abc'", "1:256:x2"}),
+        with_sweep({"--batch", ""}, {"--batch", "''", "1:256:x2"}),
+        with_sweep({"--batch", "1,,2"}, {"--batch", "'1,,2'"}),
+        with_sweep({"--memory-cap", "12"}, {"--memory-cap", "'12'", "GiB"}),
+        with_sweep({"--time-budget", "60"}, {"--time-budget", "'60'", "min"}),
+        with_sweep({"--workload", "resnet18", "--image-size", "32", "--memory-cap", "1MiB"},
+                   {"--memory-cap", "1.00 MiB", "weights"}),
+        with_sweep({"--image-size", "0"}, {"--image-size", "'0'"}),
+        with_sweep({"--image-size", "big"}, {"--image-size", "'big'"}),
+        with_sweep({"--workload", "conv2d", "--groups", "3"}, {"groups", "3"}),
+        with_sweep({"--workload", "conv2d", "--kernel", "99", "--height", "8", "--width", "8"},
+                   {"--kernel", "99"}),
+        with_sweep({"--workload", "conv2d", "--image-size", "32"}, {"--image-size", "conv2d", "--height"}),
+        with_sweep({"--benchmark_filter=("}, {"--benchmark_filter", "'('"}),
+        with_sweep({"--benchmark_filter=nowhere"}, {"--benchmark_filter", "'nowhere'"}),
+        with_sweep({"--benchmark_format=xml"}, {"--benchmark_format", "'xml'", "console, json, csv"}),
+        with_sweep({"--seed", "x"}, {"--seed", "'x'"}), with_sweep({"--frobnicate"}, {"--frobnicate"}),
+        with_sweep({"junk"}, {"'junk'"})));
+
+TEST(BadOutput, AFolderThatCannotBeMade) {
+  expect_refused(run_bench(small_run("/proc/bench-results")), {"--out", "/proc/bench-results"});
+}
+
+TEST(BadOutput, AFileInItsPlace) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "taken", "mine");
+  expect_refused(run_bench(small_run(folder.path() / "taken")), {"--out", "taken", "Not a directory"});
+  EXPECT_EQ(read_file(folder.path() / "taken"), "mine");
+}
+
+TEST(BadOutput, AFullDiskFromTheStart) {
+  const TemporaryFolder folder;
+  expect_refused(run_bench(small_run(folder.path()), 100),
+                 {"--out", folder.path().string(), "File too large"});
+  EXPECT_THAT(folder.names(), IsEmpty());
+}
+
+TEST(BadOutput, ADiskThatFillsUpMeanwhile) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / kSmallFile, "an older result");
+  // Enough for the check at the start, too little for a point with its samples.
+  const Ended ended = run_bench(endless_run(folder.path()), 4096);
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.signal, 0);
+  const std::string last_line = ended.err.substr(ended.err.rfind("bench: "));
+  EXPECT_THAT(last_line, HasSubstr("--out"));
+  EXPECT_THAT(last_line, HasSubstr("File too large"));
+  EXPECT_EQ(std::ranges::count(last_line, '\n'), 1);
+  EXPECT_EQ(read_file(folder.path() / kSmallFile).substr(0, 1) == "a" ||
+                !read_result(folder.path() / kSmallFile).context.empty(),
+            true);
+}
+
+class BadResume : public ::testing::Test {
+ protected:
+  BadResume() {
+    const Ended ended = run_bench(small_run(folder_.path()) + Arguments{"--time-budget", "500ms"});
+    if (ended.code != 0) {
+      throw std::runtime_error(ended.err);
+    }
+  }
+  fs::path path() const { return folder_.path() / kSmallFile; }
+  Json result() const { return Json::parse(read_file(path())); }
+
+  void expect_refused_and_kept(const std::string& text, const std::vector<std::string>& parts,
+                               const Arguments& more = {}) {
+    write_file(path(), text);
+    expect_refused(run_bench(small_run(folder_.path()) + Arguments{"--resume"} + more), parts);
+    EXPECT_EQ(read_file(path()), text);
+    EXPECT_THAT(folder_.names(), ElementsAre(kSmallFile));
+  }
+  void expect_changed_refused(const char* pointer, const Json& value, const std::vector<std::string>& parts) {
+    Json json = result();
+    json[Json::json_pointer(pointer)] = value;
+    expect_refused_and_kept(to_text(json), parts);
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(BadResume, ATruncatedFile) {
+  const std::string whole = read_file(path());
+  expect_refused_and_kept(whole.substr(0, whole.size() / 2), {kSmallFile, "truncated"});
+}
+
+TEST_F(BadResume, AnEmptyFile) {
+  expect_refused_and_kept("", {kSmallFile, "truncated"});
+}
+
+TEST_F(BadResume, NotJson) {
+  expect_refused_and_kept("hello", {kSmallFile, "not JSON"});
+}
+
+TEST_F(BadResume, AnotherSchemaVersion) {
+  expect_changed_refused("/schema", "bench-result/9", {kSmallFile, "bench-result/9", "reads bench-result/1"});
+}
+
+TEST_F(BadResume, AFieldOfTheWrongType) {
+  expect_changed_refused("/benchmarks/0/samples_ns/0", "fast", {kSmallFile, "benchmarks[0].samples_ns[0]"});
+}
+
+TEST_F(BadResume, AnotherMachine) {
+  expect_changed_refused("/context/host/cpu", "Other CPU 1", {"--resume", "machine", "Other CPU 1"});
+}
+
+TEST_F(BadResume, AnotherDevice) {
+  expect_changed_refused("/context/device/name", "Other 1", {"--resume", "device", "Other 1"});
+}
+
+TEST_F(BadResume, OtherSoftware) {
+  expect_changed_refused("/context/software/onednn", "9.9", {"--resume", "onednn", "9.9"});
+}
+
+TEST_F(BadResume, AnotherShape) {
+  expect_changed_refused("/sweep/workload_options/height", "16", {"--resume", "height", "16", "8"});
+}
+
+TEST_F(BadResume, AnotherSeed) {
+  expect_refused_and_kept(read_file(path()), {"--resume", "seed", "77"}, {"--seed", "77"});
+}
+
+}  // namespace
+}  // namespace bench::testing

@@ -1,0 +1,113 @@
+// Runs that are stopped: nothing measured is lost, and --resume goes on.
+#include <signal.h>
+
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include "bench/run/result_file.h"
+#include "tests/bench/support/schema.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Waits until the file differs from `before`; false where the process ended first. Only a run that hangs
+// reaches CTest's own time limit.
+bool wait_for_change(Process& process, const fs::path& path, const std::string& before) {
+  while (!process.ended()) {
+    if (fs::exists(path) && read_file(path) != before) {
+      return true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return false;
+}
+
+std::map<std::string, std::vector<std::int64_t>> samples_by_name(const ResultDocument& document) {
+  std::map<std::string, std::vector<std::int64_t>> samples;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    samples[point.name] = point.samples_ns;
+  }
+  return samples;
+}
+
+TEST(Killed, AtAnyMomentTheFileIsWholeAndResumeKeepsEverySample) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / kSmallFile;
+  std::map<std::string, std::vector<std::int64_t>> before;
+  std::string text;
+  for (int run = 0; run < 6; ++run) {
+    Process process(endless_run(folder.path()) + Arguments{"--resume"});
+    ASSERT_TRUE(wait_for_change(process, path, text)) << process.wait().err;
+    // From the moment of a write to well behind it.
+    std::this_thread::sleep_for(std::chrono::microseconds(700 * run));
+    process.send(SIGKILL);
+    ASSERT_EQ(process.wait().signal, SIGKILL);
+
+    text = read_file(path);
+    ASSERT_EQ(schema_errors(text), "");
+    const auto now = samples_by_name(read_result(path));
+    ASSERT_FALSE(now.empty());
+    for (const auto& [name, samples] : before) {
+      ASSERT_TRUE(now.contains(name)) << name << " was lost";
+      const std::vector<std::int64_t>& kept = now.at(name);
+      ASSERT_GE(kept.size(), samples.size()) << name;
+      EXPECT_TRUE(std::equal(samples.begin(), samples.end(), kept.begin())) << name;
+    }
+    before = now;
+  }
+  // And a run that may end, ends, and leaves the file alone in its folder.
+  const Ended ended = run_bench(small_run(folder.path()) + Arguments{"--resume", "--time-budget", "2s"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(read_result(path).benchmarks.size(), 3U);
+  EXPECT_THAT(folder.names(), ElementsAre(kSmallFile));
+}
+
+class Interrupted : public ::testing::TestWithParam<int> {};
+
+TEST_P(Interrupted, ExitsWith130AndSavesWhatItHas) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / kSmallFile;
+  Process process(endless_run(folder.path()));
+  ASSERT_TRUE(wait_for_change(process, path, "")) << process.wait().err;
+  process.send(GetParam());
+  const Ended ended = process.wait();
+  EXPECT_EQ(ended.signal, 0);
+  EXPECT_EQ(ended.code, 130) << ended.err;
+  EXPECT_EQ(schema_errors(read_file(path)), "");
+  EXPECT_FALSE(read_result(path).benchmarks.empty());
+  EXPECT_THAT(ended.out, HasSubstr(path.string()));
+  EXPECT_THAT(folder.names(), ElementsAre(kSmallFile));
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, Interrupted, ::testing::Values(SIGINT, SIGTERM));
+
+TEST(Resume, WithoutAFileItStarts) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(run_bench(small_run(folder.path()) + Arguments{"--resume", "--time-budget", "1s"}).code, 0);
+  EXPECT_FALSE(read_result(folder.path() / kSmallFile).benchmarks.empty());
+}
+
+TEST(TwoAtOnce, TheSecondSaysSoAndTheFirstGoesOn) {
+  const TemporaryFolder folder;
+  Process first(endless_run(folder.path()));
+  ASSERT_TRUE(wait_for_change(first, folder.path() / kSmallFile, "")) << first.wait().err;
+  const Ended second = run_bench(small_run(folder.path()));
+  EXPECT_EQ(second.code, 2);
+  EXPECT_THAT(second.err, HasSubstr("another bench is writing"));
+  EXPECT_FALSE(first.ended());
+  first.send(SIGINT);
+  EXPECT_EQ(first.wait().code, 130);
+}
+
+}  // namespace
+}  // namespace bench::testing

@@ -1,0 +1,180 @@
+// bench --sweep: what it writes and prints.
+#include <set>
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "bench/run/result_file.h"
+#include "tests/bench/support/schema.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::vector<std::string> point_names(const ResultDocument& document) {
+  std::vector<std::string> names;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    names.push_back(point.name);
+  }
+  return names;
+}
+
+const char* const kBatch1 = "batch/conv2d/forward/fp32/batch:1";
+const char* const kBatch2 = "batch/conv2d/forward/fp32/batch:2";
+const char* const kBatch4 = "batch/conv2d/forward/fp32/batch:4";
+
+TEST(SweepProgram, MeasuresPrintsAndWrites) {
+  const TemporaryFolder folder;
+  const Ended ended =
+      run_bench(small_run(folder.path() / "new" / "folder") + Arguments{"--time-budget", "2s"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const std::filesystem::path path = folder.path() / "new" / "folder" / kSmallFile;
+  EXPECT_THAT(ended.out, HasSubstr("items/s"));
+  EXPECT_THAT(ended.out, HasSubstr("Findings"));
+  EXPECT_THAT(ended.out, HasSubstr(path.string()));
+
+  EXPECT_EQ(schema_errors(read_file(path)), "");
+  const ResultDocument document = read_result(path);
+  EXPECT_THAT(point_names(document), UnorderedElementsAre(kBatch1, kBatch2, kBatch4));
+  for (const MeasuredPoint& point : document.benchmarks) {
+    EXPECT_GE(point.samples_ns.size(), 1U);
+    EXPECT_LE(point.verification.at("error"), point.verification.at("tolerance"));
+    EXPECT_GT(point.memory.peak_predicted, 0);
+  }
+  EXPECT_EQ(document.context["argv"][1], "--sweep");
+  EXPECT_THAT(document.findings, Not(IsEmpty()));
+}
+
+TEST(SweepProgram, ANetwork) {
+  const TemporaryFolder folder;
+  const Ended ended = run_bench({"--sweep", "batch", "--device", "cpu", "--workload", "resnet18",
+                                 "--image-size", "32", "--batch", "1,2", "--dtype", "fp32,fp16",
+                                 "--time-budget", "2s", "--no-plot", "--out", folder.path().string()});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const std::filesystem::path path = folder.path() / "batch-resnet18-cpu.json";
+  EXPECT_EQ(schema_errors(read_file(path)), "");
+  const ResultDocument document = read_result(path);
+  std::set<std::string> seen;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    seen.insert(point.name);
+  }
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    EXPECT_NE(point.status, "error") << point.reason;
+    EXPECT_NE(point.reason, "");
+    EXPECT_TRUE(seen.insert(point.name).second) << point.name << " stands in the file twice";
+  }
+  EXPECT_EQ(seen.size(), 4U) << "every point asked for is measured, or stands there with its reason";
+}
+
+TEST(SweepProgram, ASecondRunKeepsTheFirst) {
+  const TemporaryFolder folder;
+  const Arguments arguments = small_run(folder.path()) + Arguments{"--time-budget", "500ms"};
+  ASSERT_EQ(run_bench(arguments).code, 0);
+  const std::string first = read_file(folder.path() / kSmallFile);
+  ASSERT_EQ(run_bench(arguments).code, 0);
+  std::vector<std::string> names = folder.names();
+  ASSERT_EQ(names.size(), 2U);
+  std::erase(names, kSmallFile);
+  EXPECT_EQ(read_file(folder.path() / names.front()), first);
+}
+
+TEST(SweepProgram, DryRunWritesNothing) {
+  const TemporaryFolder folder;
+  const Ended ended = run_bench(small_run(folder.path() / "out") + Arguments{"--dry-run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr(kBatch4));
+  EXPECT_THAT(ended.out, HasSubstr("KiB"));
+  EXPECT_EQ(ended.err, "");
+  EXPECT_THAT(folder.names(), IsEmpty());
+}
+
+TEST(SweepProgram, List) {
+  const Ended ended = run_bench({"--list"});
+  EXPECT_EQ(ended.code, 0);
+  for (const char* part : {"batch", "conv2d", "resnet18", "resnet50", "vgg16", "mobilenet_v2", "cpu"}) {
+    EXPECT_THAT(ended.out, HasSubstr(part));
+  }
+}
+
+TEST(SweepProgram, HelpAndVersion) {
+  const Ended help = run_bench({"--help"});
+  EXPECT_EQ(help.code, 0);
+  EXPECT_THAT(help.out, HasSubstr("--memory-cap"));
+  EXPECT_EQ(help.err, "");
+  const Ended nothing = run_bench({});
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_EQ(nothing.out, "");
+  EXPECT_THAT(nothing.err, HasSubstr("--memory-cap"));
+}
+
+TEST(GoogleBenchmarkFlags, ListTests) {
+  const TemporaryFolder folder;
+  const Ended ended = run_bench(small_run(folder.path() / "out") + Arguments{"--benchmark_list_tests"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(lines_of(ended.out), ElementsAre(kBatch1, kBatch2, kBatch4));
+  EXPECT_THAT(folder.names(), IsEmpty());
+}
+
+TEST(GoogleBenchmarkFlags, Filter) {
+  const TemporaryFolder folder;
+  const Ended listed = run_bench(small_run(folder.path()) +
+                                 Arguments{"--benchmark_list_tests", "--benchmark_filter=batch:[24]$"});
+  EXPECT_THAT(lines_of(listed.out), ElementsAre(kBatch2, kBatch4));
+  const Ended inverted = run_bench(small_run(folder.path()) +
+                                   Arguments{"--benchmark_list_tests", "--benchmark_filter=-batch:2"});
+  EXPECT_THAT(lines_of(inverted.out), ElementsAre(kBatch1, kBatch4));
+
+  ASSERT_EQ(
+      run_bench(small_run(folder.path()) + Arguments{"--benchmark_filter=batch:2", "--time-budget", "1s"})
+          .code,
+      0);
+  EXPECT_THAT(point_names(read_result(folder.path() / kSmallFile)), ElementsAre(kBatch2));
+}
+
+TEST(GoogleBenchmarkFlags, FormatJsonLeavesOnlyJsonOnStandardOutput) {
+  const TemporaryFolder folder;
+  const Ended ended =
+      run_bench(small_run(folder.path()) + Arguments{"--benchmark_format=json", "--time-budget", "1s"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const Json json = Json::parse(ended.out);
+  ASSERT_FALSE(json.at("benchmarks").empty());
+  EXPECT_TRUE(json["benchmarks"][0].contains("real_time"));
+}
+
+TEST(GoogleBenchmarkFlags, Out) {
+  const TemporaryFolder folder;
+  const std::filesystem::path json_path = folder.path() / "gb.json";
+  ASSERT_EQ(run_bench(small_run(folder.path()) +
+                      Arguments{"--benchmark_out=" + json_path.string(), "--time-budget", "1s"})
+                .code,
+            0);
+  EXPECT_FALSE(Json::parse(read_file(json_path)).at("benchmarks").empty());
+
+  const std::filesystem::path csv_path = folder.path() / "gb.csv";
+  ASSERT_EQ(
+      run_bench(small_run(folder.path()) + Arguments{"--benchmark_out=" + csv_path.string(),
+                                                     "--benchmark_out_format=csv", "--time-budget", "1s"})
+          .code,
+      0);
+  EXPECT_THAT(read_file(csv_path), HasSubstr("name,iterations,real_time"));
+}
+
+}  // namespace
+}  // namespace bench::testing
