@@ -80,7 +80,7 @@ class Chain {
       convolution.bias = memory(description.bias_desc(), engine_);
       convolution.place = shape.place;
       // Keeps the activations' size about 1 through the chain: neither infinite nor denormal, which is slow.
-      const double fan_in = static_cast<double>(shape.in * shape.kernel * shape.kernel);
+      const auto fan_in = static_cast<double>(shape.in * shape.kernel * shape.kernel);
       fill(convolution.weights,
            memory::desc({shape.out, shape.in, shape.kernel, shape.kernel}, memory::data_type::f32, Tag::oihw),
            std::sqrt(3 / fan_in));
