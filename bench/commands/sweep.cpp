@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -120,36 +121,46 @@ class SweepRun {
     }
   }
 
-  PlannedPoint predict(const SweepPoint& point) const {
+  // Asked for several times a point: computed once.
+  const PlannedPoint& predict(const SweepPoint& point) {
+    const auto known = predictions_.find(point.name);
+    if (known != predictions_.end()) {
+      return known->second;
+    }
     PlannedPoint row{point.name, 0, {}};
     try {
       if (const auto reason = type_.unsupported(point.spec, *device_)) {
-        row.problem = "unsupported: " + *reason;
-        return row;
+        throw Unsupported(*reason);
       }
-      row.predicted_bytes = type_.plan(point.spec, *device_).peak;
+      const MemoryPlan plan = type_.plan(point.spec, *device_);
+      weights_[point.name] = plan.at_peak[MemoryCategory::weights];
+      row.predicted_bytes = plan.peak;
       if (row.predicted_bytes > request_.memory_cap) {
         row.problem = "oom: more than the memory cap";
       }
     } catch (const Unsupported& error) {
       row.problem = std::string("unsupported: ") + error.what();
     }
-    return row;
+    return predictions_.emplace(point.name, row).first->second;
   }
 
-  void refuse_cap_below_weights() const {
+  // A cap that leaves room for some batches is a question; one below the weights of every dtype is a mistake.
+  void refuse_cap_below_weights() {
+    std::set<std::string> seen;
+    std::int64_t least = 0;
     for (const SweepPoint& point : plan_.points) {
-      if (type_.unsupported(point.spec, *device_)) {
+      if (!seen.insert(point.series).second) {
         continue;
       }
-      const std::int64_t weights = type_.plan(point.spec, *device_).at_peak[MemoryCategory::weights];
-      if (weights > request_.memory_cap) {
-        throw UsageError(fmt::format(
-            "--memory-cap: {} is less than the weights of {} take in {} ({}); give more",
-            format_bytes(request_.memory_cap), type_.name, name_of(point.spec.dtype), format_bytes(weights)));
+      predict(point);
+      const auto weights = weights_.find(point.name);
+      if (weights == weights_.end() || weights->second <= request_.memory_cap) {
+        return;
       }
-      return;
+      least = least == 0 ? weights->second : std::min(least, weights->second);
     }
+    throw UsageError(fmt::format("--memory-cap: {} was given, but the weights of {} alone take {}; give more",
+                                 format_bytes(request_.memory_cap), type_.name, format_bytes(least)));
   }
 
   // An open-ended series ends with the first point over the cap, which then stands in the file as out of
@@ -295,6 +306,8 @@ class SweepRun {
   const WorkloadType& type_;
   SweepRequest request_;
   SweepPlan plan_;
+  std::map<std::string, PlannedPoint> predictions_;
+  std::map<std::string, std::int64_t> weights_;  // bytes, of the points that can run
 };
 
 }  // namespace
