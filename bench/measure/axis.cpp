@@ -25,8 +25,7 @@ class AxisParser {
       begin = end + 1;
     }
     std::ranges::sort(values_);
-    const auto repeated = std::ranges::unique(values_);
-    values_.erase(repeated.begin(), repeated.end());
+    values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
     return std::move(values_);
   }
 

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
-#include <ranges>
+#include <iterator>
 
 namespace bench {
 namespace {
@@ -38,8 +36,10 @@ std::vector<MemoryPoint> by_batch(std::span<const MemoryPoint> points) {
   std::ranges::sort(ascending, [](const MemoryPoint& a, const MemoryPoint& b) {
     return a.batch != b.batch ? a.batch < b.batch : a.bytes > b.bytes;
   });
-  const auto repeated = std::ranges::unique(ascending, {}, &MemoryPoint::batch);
-  ascending.erase(repeated.begin(), repeated.end());
+  const auto repeated =
+      std::unique(ascending.begin(), ascending.end(),
+                  [](const MemoryPoint& a, const MemoryPoint& b) { return a.batch == b.batch; });
+  ascending.erase(repeated, ascending.end());
   return ascending;
 }
 
@@ -106,7 +106,8 @@ std::optional<MemoryLine> fit_memory_line(std::span<const MemoryPoint> points) {
   }
   const std::vector<Run> runs = split(ascending);
   // The first longest from above.
-  const Run longest = *std::ranges::max_element(runs | std::views::reverse, {}, &Run::size);
+  const Run longest = *std::max_element(runs.rbegin(), runs.rend(),
+                                        [](const Run& a, const Run& b) { return a.size() < b.size(); });
   const LineFit fit = *fit_run(longest);
 
   MemoryLine line;
@@ -138,8 +139,9 @@ std::optional<std::int64_t> MemoryLine::largest_batch(std::int64_t cap_bytes) co
   }
   constexpr double kEndless = 0x1.0p62;
   double end = kEndless;  // largest batch that this segment describes
-  for (const Segment& segment : segments | std::views::reverse) {
-    const bool lowest = &segment == &segments.front();
+  for (auto at = segments.rbegin(); at != segments.rend(); ++at) {
+    const Segment& segment = *at;
+    const bool lowest = std::next(at) == segments.rend();
     const double room = as_double(cap_bytes) - segment.fixed;
     // A rounding error of the fit must not cost the batch that fills the cap exactly.
     const double fits = segment.slope > 0 ? std::floor(room / segment.slope + 1e-6) : (room >= 0 ? end : 0);

@@ -31,30 +31,60 @@ std::string memory_in_words(const BatchPoint& point, const std::optional<std::in
                      format_bytes(*cap), headroom_class(share));
 }
 
-// Fastest at its ceiling.
+const BatchPoint* ceiling_point(const BatchSeries& series) {
+  return series.ceiling && series.ceiling->batch ? series.at(*series.ceiling->batch) : nullptr;
+}
+
+// The first, in the order of the dtypes, that no later one is surely faster than, each at its ceiling: a gain
+// within the noise is no reason to leave fp32.
 const BatchSeries* best_of(const std::vector<BatchSeries>& all) {
   const BatchSeries* best = nullptr;
   for (const BatchSeries& series : all) {
-    const bool placed = series.ceiling && series.ceiling->batch;
-    if (placed && (best == nullptr || series.ceiling->per_s > best->ceiling->per_s)) {
+    const BatchPoint* point = ceiling_point(series);
+    if (point != nullptr &&
+        (best == nullptr || point->throughput.ci95.low > ceiling_point(*best)->throughput.ci95.high)) {
       best = &series;
     }
   }
   return best;
 }
 
-std::string larger_in_words(const BatchSeries& series, std::int64_t batch) {
-  if (series.ceiling->at_largest) {
-    return "; throughput was still growing there, so measure larger batches before you decide";
+// Of a ceiling at the largest batch measured.
+std::string beyond_in_words(const BatchSeries& series, std::int64_t batch,
+                            std::optional<std::int64_t> largest) {
+  if (series.smallest_oom) {
+    return fmt::format("; throughput was still growing there, but batch {} ran out of memory",
+                       *series.smallest_oom);
   }
+  if (largest && *largest < 2 * batch) {
+    return fmt::format("; throughput was still growing there, but memory ends at batch {}", *largest);
+  }
+  return "; throughput was still growing there, so measure larger batches (--batch, or a longer "
+         "--time-budget) before you decide";
+}
+
+std::string larger_in_words(const BatchSeries& series, std::int64_t batch) {
   const auto largest =
       series.memory && series.cap_bytes ? series.memory->largest_batch(*series.cap_bytes) : std::nullopt;
+  if (series.ceiling->at_largest) {
+    return beyond_in_words(series, batch, largest);
+  }
   const std::int64_t fits = std::max(largest.value_or(0), series.points.back().batch);
-  return fits > batch
-             ? fmt::format(
-                   "; up to batch {} would fit, but buys at most {} more", fits,
-                   format_percent(std::max(series.ceiling->best_per_s / series.ceiling->per_s - 1, 0.0)))
-             : "";
+  const double gain = std::max(series.ceiling->best_per_s / series.ceiling->per_s - 1, 0.0);
+  return fmt::format("; up to batch {} would fit, but buys at most {} more", fits, format_percent(gain));
+}
+
+// Why no dtype's ceiling could be placed.
+std::string no_advice(const std::vector<BatchSeries>& all) {
+  const auto noisy = std::ranges::find_if(all, [](const BatchSeries& s) { return s.ceiling.has_value(); });
+  if (noisy == all.end()) {
+    return "There is no batch to recommend yet: it takes at least 2 batch sizes of one dtype.";
+  }
+  return fmt::format(
+      "There is no batch to recommend: the points are too noisy, and in {} any batch from {} to {} may be "
+      "where "
+      "throughput ends; a longer --time-budget or a quieter machine would tell.",
+      noisy->dtype, noisy->ceiling->low, noisy->ceiling->high);
 }
 
 }  // namespace
@@ -125,10 +155,7 @@ Finding recommend(const std::vector<BatchSeries>& all) {
   Finding finding = finding_of("recommendation", "samples");
   const BatchSeries* best = best_of(all);
   if (best == nullptr) {
-    finding.claim =
-        "There is no batch to recommend yet: it takes at least 2 batch sizes of one dtype, measured well "
-        "enough "
-        "to tell them apart.";
+    finding.claim = no_advice(all);
     return finding;
   }
   const std::int64_t batch = *best->ceiling->batch;

@@ -62,9 +62,10 @@ Finding claim_memory_line(const BatchSeries& series) {
                                 line.first_batch, line.last_batch, steps_in_words(line));
     return finding;
   }
-  const std::string tested = line.points > 2
-                                 ? fmt::format("within {}", format_percent(line.max_relative_residual))
-                                 : "a line through 2 points, not yet tested by a third";
+  const std::string tested =
+      line.points > 2
+          ? fmt::format("all points within {}", format_percent(std::max(line.max_relative_residual, 0.001)))
+          : "a line through 2 points, not yet tested by a third";
   finding.claim = fmt::format("In {} memory is {} fixed plus {} a sample from batch {} to {} ({}){}.",
                               series.dtype, format_bytes(std::llround(line.fixed_bytes.value)),
                               format_bytes(std::llround(line.slope_bytes.value)), line.first_batch,

@@ -1,0 +1,149 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "bench/error.h"
+#include "bench/registry.h"
+#include "bench/sweep.h"
+
+namespace bench {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+// Knows which dtypes it has, and nothing else.
+class FakeDevice : public Device {
+ public:
+  explicit FakeDevice(std::set<Dtype> supported) : supported_(std::move(supported)) {}
+
+  const DeviceInfo& info() const override { return info_; }
+  std::optional<std::string> unsupported(Dtype dtype) const override {
+    return supported_.contains(dtype) ? std::nullopt : std::optional<std::string>("not here");
+  }
+  void upload(void*, const void*, std::int64_t) override {}
+  void download(void*, const void*, std::int64_t) override {}
+  void fill(void*, std::byte, std::int64_t) override {}
+  void synchronize() override {}
+  std::int64_t time(const std::function<void()>&) override { return 0; }
+  std::int64_t driver_used() const override { return 0; }
+  DeviceState state() const override { return {}; }
+  Peaks peaks(Dtype) override { return {}; }
+
+ protected:
+  std::byte* raw_allocate(std::int64_t) override { return nullptr; }
+  void raw_free(std::byte*, std::int64_t) noexcept override {}
+
+ private:
+  std::set<Dtype> supported_;
+  DeviceInfo info_;
+};
+
+class BatchPlan : public ::testing::Test {
+ protected:
+  BatchPlan() {
+    workload_.name = "tiny";
+    workload_.modes = {"infer", "train"};
+    workload_.options = {{"image-size", "224", "pixels"}, {"ratio", "0.5", ""}, {"layout", "nhwc", ""}};
+    request_.workload = &workload_;
+    request_.seed = 9;
+  }
+
+  SweepPlan plan() { return registry<Sweep>().find("batch")->plan(request_, device_); }
+
+  std::vector<std::string> names() {
+    std::vector<std::string> all;
+    for (const SweepPoint& point : plan().points) {
+      all.push_back(point.name);
+    }
+    return all;
+  }
+
+  WorkloadType workload_;
+  SweepRequest request_;
+  FakeDevice device_{{Dtype::fp32, Dtype::bf16}};
+};
+
+TEST_F(BatchPlan, IsRegistered) {
+  const Sweep* sweep = registry<Sweep>().find("batch");
+  ASSERT_NE(sweep, nullptr);
+  EXPECT_EQ(sweep->question, "Where does a larger batch stop paying, and what does it cost in memory?");
+  EXPECT_EQ(sweep->default_workload, "resnet50");
+}
+
+TEST_F(BatchPlan, GrowsByPowersOfTwoInEveryDtypeOfTheDevice) {
+  const SweepPlan made = plan();
+  EXPECT_TRUE(made.open_ended);
+  ASSERT_EQ(made.points.size(), 34U);
+  EXPECT_EQ(made.points[0].name, "batch/tiny/infer/fp32/batch:1");
+  EXPECT_EQ(made.points[16].name, "batch/tiny/infer/fp32/batch:65536");
+  EXPECT_EQ(made.points[17].name, "batch/tiny/infer/bf16/batch:1");
+  EXPECT_EQ(made.points[0].series, "fp32");
+  EXPECT_EQ(made.points[17].series, "bf16");
+  EXPECT_EQ(made.axes["dtype"], (Json{"fp32", "bf16"}));
+  EXPECT_EQ(made.axes["batch"].size(), 17U);
+}
+
+TEST_F(BatchPlan, TakesTheNamedBatchesInGrowingOrder) {
+  request_.batches = {8, 2};
+  request_.dtypes = {Dtype::fp32};
+  EXPECT_FALSE(plan().open_ended);
+  EXPECT_THAT(names(), ElementsAre("batch/tiny/infer/fp32/batch:2", "batch/tiny/infer/fp32/batch:8"));
+}
+
+TEST_F(BatchPlan, KeepsANamedDtypeThatTheDeviceLacks) {
+  request_.batches = {1};
+  request_.dtypes = {Dtype::fp16};
+  EXPECT_THAT(names(), ElementsAre("batch/tiny/infer/fp16/batch:1"));
+}
+
+TEST_F(BatchPlan, FallsBackToFp32OnADeviceWithNone) {
+  FakeDevice bare({});
+  const SweepPlan made = registry<Sweep>().find("batch")->plan(request_, bare);
+  EXPECT_EQ(made.axes["dtype"], Json::array({"fp32"}));
+}
+
+TEST_F(BatchPlan, FillsTheSpecAndKeepsNumbersAsNumbers) {
+  request_.batches = {4};
+  request_.mode = "train";
+  request_.workload_options = {{"image-size", "64"}};
+  const SweepPoint point = plan().points.front();
+  EXPECT_EQ(point.spec.mode, "train");
+  EXPECT_EQ(point.spec.batch, 4);
+  EXPECT_EQ(point.spec.dtype, Dtype::fp32);
+  EXPECT_EQ(point.spec.seed, 9U);
+  EXPECT_EQ(point.spec.options,
+            (std::map<std::string, std::string>{{"image-size", "64"}, {"ratio", "0.5"}, {"layout", "nhwc"}}));
+  EXPECT_EQ(point.params, Json::parse(R"({"batch": 4, "dtype": "fp32", "mode": "train", "workload": "tiny",
+                                          "image-size": 64, "layout": "nhwc", "ratio": 0.5})"));
+}
+
+TEST_F(BatchPlan, ParamsThatOnlyLookLikeNumbersStayText) {
+  workload_.options = {
+      {"a", "3x3", ""}, {"b", "", ""}, {"c", "nan", ""}, {"d", "-2", ""}, {"e", "1e999", ""}};
+  const Json params = plan().points.front().params;
+  EXPECT_EQ(params["a"], "3x3");
+  EXPECT_EQ(params["b"], "");
+  EXPECT_EQ(params["c"], "nan");
+  EXPECT_EQ(params["d"], -2);
+  EXPECT_EQ(params["e"], "1e999");
+}
+
+TEST_F(BatchPlan, RefusesAModeTheWorkloadLacks) {
+  request_.mode = "dream";
+  EXPECT_THAT([&] { plan(); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("--mode: 'dream'"), HasSubstr("infer, train"))));
+}
+
+TEST_F(BatchPlan, RefusesAnOptionTheWorkloadLacks) {
+  request_.workload_options = {{"depth", "3"}};
+  EXPECT_THAT([&] { plan(); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("--depth: '3'"), HasSubstr("tiny has no such option"),
+                                              HasSubstr("--image-size, --ratio, --layout"))));
+}
+
+}  // namespace
+}  // namespace bench
