@@ -223,8 +223,9 @@ std::vector<Values> expected_rows(const WorkloadSpec& spec) {
   }
   // The gradient is a sum over the batch, in which sample 0 comes first and as often as sample 1 or once
   // more.
-  const double count0 = static_cast<double>((spec.batch + 1) / 2);
-  const double count1 = static_cast<double>(spec.batch / 2);
+  const std::int64_t pairs = spec.batch / 2;
+  const auto count0 = static_cast<double>(spec.batch - pairs);
+  const auto count1 = static_cast<double>(pairs);
   Values sum(answers[0].size());
   for (std::size_t i = 0; i < sum.size(); ++i) {
     sum[i] = static_cast<float>(count0 * static_cast<double>(answers[0][i]) +

@@ -125,7 +125,7 @@ std::vector<float> seeded_image(Shape shape, std::uint64_t seed, std::uint64_t i
     const float* trait = &traits[kTraits * static_cast<std::size_t>(c)];
     const double across = 20.0 * static_cast<double>(trait[0]) / static_cast<double>(shape.w);
     const double down = 20.0 * static_cast<double>(trait[1]) / static_cast<double>(shape.h);
-    const double brightness = static_cast<double>(trait[2]);
+    const auto brightness = static_cast<double>(trait[2]);
     for (std::int64_t y = 0; y < shape.h; ++y) {
       for (std::int64_t x = 0; x < shape.w; ++x, ++at) {
         const double wave =
