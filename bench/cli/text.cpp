@@ -55,7 +55,10 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
       line.assign(indent, ' ');
       empty = true;
     }
-    line += (empty ? "" : " ") + std::string(word);
+    if (!empty) {
+      line += ' ';
+    }
+    line += word;
     empty = false;
   }
   return lines + line + "\n";
