@@ -33,8 +33,8 @@ TEST(Schedule, DependsOnSeedAndRoundOnly) {
   EXPECT_NE(shuffled_round(50, 1, 2), shuffled_round(50, 2, 1));
 }
 
-// Every point stands at every place about equally often: 6 points, 6000 rounds, 1000 expected in each cell with
-// a standard deviation of 29.
+// Every point stands at every place about equally often: 6 points, 6000 rounds, 1000 expected in each cell
+// with a standard deviation of 29.
 TEST(Schedule, FavoursNoPlace) {
   constexpr std::size_t kPoints = 6;
   std::array<std::array<int, kPoints>, kPoints> count{};
