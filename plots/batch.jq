@@ -64,7 +64,8 @@ def spread($gap; $top): sort_by(.y)
 
 def throughput($points; $missing; $dtypes):
   findings_of("t_inf"; $dtypes) as $t_inf | findings_of("t0"; $dtypes) as $t0 | findings_of("ceiling_batch"; $dtypes) as $ceilings
-  | ([$points[].high] | max // 1) as $best
+  # An interval of hardly any samples may reach anywhere: it leaves the picture rather than flatten it.
+  | ([([$points[].high] | max // 1), 1.4 * ([$points[].rate] | max // 1)] | min) as $best
   | ($best | scale_of) as $scale
   | ([$points[].batch, ($missing[].batch | select(. != null))] | unique) as $batches
   | ($batches | first // 1) as $first | ($batches | last // 1) as $last
@@ -194,7 +195,7 @@ def fates($missing): [$missing | group_by([.dtype, .status])[]
   | "✕ \(.[0].dtype)\($batches | listing): \($fate // .[0].status)\(if .[0].reason == "" then "" else " (\(.[0].reason))" end)"];
 
 def title: (.sweep.workload | if type == "object" then .name else . end // "workload?" | clean) as $workload
-  | ([.benchmarks[]?, .unmeasured[]?] | first // {} | .params.mode // (.name // "" | tostring | split("/")[2]) // "") as $mode
+  | (.sweep.mode // (([.benchmarks[]?, .unmeasured[]?] | first // {}) | .params.mode // (.name // "" | tostring | split("/")[2])) // "") as $mode
   | "\($workload)\(if $mode == "" then "" else ", \($mode | clean)" end) on \(.context.device.name // .context.device.id // "an unknown device" | clean | squeeze)";
 
 def subtitle: [(.context.host.usable_cores // null | if . == null then empty else "\(.) cores" end),
