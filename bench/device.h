@@ -44,13 +44,14 @@ class Buffer {
 };
 
 struct DeviceInfo {
-  std::string id;    // "cpu", "cuda:0"
-  std::string kind;  // "cpu", "cuda"
-  std::string name;  // as its maker calls it
+  std::string id;                    // "cpu", "cuda:0"
+  std::string kind;                  // "cpu", "cuda"
+  std::string name;                  // as its maker calls it
   std::int64_t memory_bytes = 0;     // what this process may use at most (cgroup limit counted)
   std::int64_t available_bytes = 0;  // free when the device was opened
   int compute_units = 0;             // usable cores, or SMs
-  std::map<std::string, std::string> details;  // further facts: "isa", "compute_capability", "uuid", "driver", …
+  // Further facts: "isa", "compute_capability", "uuid", "driver", …
+  std::map<std::string, std::string> details;
 };
 
 // Highest rates the device reached in a short measurement, or its datasheet's where `source` says so.

@@ -32,13 +32,15 @@ std::int64_t MemoryByCategory::total() const {
   return std::accumulate(bytes_.begin(), bytes_.end(), std::int64_t{0});
 }
 
-void MemoryTracker::set_cap(std::optional<std::int64_t> bytes) { cap_ = bytes; }
+void MemoryTracker::set_cap(std::optional<std::int64_t> bytes) {
+  cap_ = bytes;
+}
 
 void MemoryTracker::add(MemoryCategory category, std::int64_t bytes) {
   const std::int64_t live = live_.total();
   if (cap_ && bytes > *cap_ - live) {
-    throw OutOfMemory(fmt::format("{} B of {} asked for while {} B are in use and the memory cap is {} B", bytes,
-                                  name_of(category), live, *cap_),
+    throw OutOfMemory(fmt::format("{} B of {} asked for while {} B are in use and the memory cap is {} B",
+                                  bytes, name_of(category), live, *cap_),
                       bytes);
   }
   live_[category] += bytes;
@@ -48,7 +50,9 @@ void MemoryTracker::add(MemoryCategory category, std::int64_t bytes) {
   }
 }
 
-void MemoryTracker::remove(MemoryCategory category, std::int64_t bytes) noexcept { live_[category] -= bytes; }
+void MemoryTracker::remove(MemoryCategory category, std::int64_t bytes) noexcept {
+  live_[category] -= bytes;
+}
 
 void MemoryTracker::reset_peak() {
   at_peak_ = live_;

@@ -21,7 +21,9 @@ std::string_view name_of(MemoryCategory category);
 class MemoryByCategory {
  public:
   std::int64_t& operator[](MemoryCategory category) { return bytes_[static_cast<std::size_t>(category)]; }
-  std::int64_t operator[](MemoryCategory category) const { return bytes_[static_cast<std::size_t>(category)]; }
+  std::int64_t operator[](MemoryCategory category) const {
+    return bytes_[static_cast<std::size_t>(category)];
+  }
   std::int64_t total() const;
   bool operator==(const MemoryByCategory&) const = default;
 

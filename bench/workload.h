@@ -59,17 +59,17 @@ struct WorkloadType {
     std::string help;  // with unit and range
   };
 
-  std::string name;         // "resnet50"
-  std::string kind;         // "network" or "operation"
-  std::string description;  // one line, for --list
+  std::string name;                // "resnet50"
+  std::string kind;                // "network" or "operation"
+  std::string description;         // one line, for --list
   std::vector<std::string> modes;  // the first is the default
   std::vector<Option> options;
 
   // Throws UsageError where an option's value is wrong.
   std::function<void(const WorkloadSpec&)> check;
-  // Why this cannot run on the device; nullopt where it can.
+  // Why this cannot run on the device, as far as is known at once; nullopt where it may.
   std::function<std::optional<std::string>(const WorkloadSpec&, Device&)> unsupported;
-  // Memory at the peak of a step, and the step's work; allocates nothing on the device.
+  // Memory at the peak of a step; allocates nothing on the device. Throws Unsupported.
   std::function<MemoryPlan(const WorkloadSpec&, Device&)> plan;
   // Throws OutOfMemory or Unsupported.
   std::function<std::unique_ptr<Workload>(const WorkloadSpec&, Device&)> make;

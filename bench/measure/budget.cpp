@@ -14,7 +14,8 @@ double minimum_cost_ns(const PointCost& cost, std::int64_t rounds) {
   return static_cast<double>(rounds) * (cost.setup_ns + cost.step_ns);
 }
 
-bool admits(std::span<const PointCost> admitted, const PointCost& candidate, double left_ns, std::int64_t rounds) {
+bool admits(std::span<const PointCost> admitted, const PointCost& candidate, double left_ns,
+            std::int64_t rounds) {
   double needed = candidate.setup_ns + kProbeSteps * candidate.step_ns + minimum_cost_ns(candidate, rounds);
   for (const PointCost& cost : admitted) {
     needed += minimum_cost_ns(cost, rounds);
@@ -23,7 +24,8 @@ bool admits(std::span<const PointCost> admitted, const PointCost& candidate, dou
 }
 
 double slice_ns(double left_ns, double fixed_costs_ns, std::int64_t visits_left) {
-  return std::max(0.0, left_ns - fixed_costs_ns) / static_cast<double>(std::max<std::int64_t>(1, visits_left));
+  return std::max(0.0, left_ns - fixed_costs_ns) /
+         static_cast<double>(std::max<std::int64_t>(1, visits_left));
 }
 
 }  // namespace bench

@@ -15,9 +15,10 @@ struct PointCost {
 // Time to give `rounds` rounds of one sample each.
 double minimum_cost_ns(const PointCost& cost, std::int64_t rounds);
 
-// Whether a point may join: the points admitted so far and the candidate can all have `rounds` rounds, and the
-// candidate's probe (setup, verification, warm-up) still fits before that.
-bool admits(std::span<const PointCost> admitted, const PointCost& candidate, double left_ns, std::int64_t rounds);
+// Whether a point may join: the points admitted so far and the candidate can all have `rounds` rounds, and
+// the candidate's probe (setup, verification, warm-up) still fits before that.
+bool admits(std::span<const PointCost> admitted, const PointCost& candidate, double left_ns,
+            std::int64_t rounds);
 
 // Sampling time for each of the `visits_left` mandatory visits: what is left after their fixed costs, shared
 // equally; never less than nothing.

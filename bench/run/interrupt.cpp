@@ -29,6 +29,8 @@ void install_interrupt_handlers() {
   }
 }
 
-bool interrupted() { return was_interrupted; }
+bool interrupted() {
+  return was_interrupted;
+}
 
 }  // namespace bench

@@ -36,7 +36,8 @@ Output run_gnuplot(const fs::path& script, const fs::path& result, const fs::pat
   setenv("BENCH_RESULT", result.c_str(), 1);
   setenv("BENCH_PICTURE", picture.c_str(), 1);
   Output output;
-  FILE* const pipe = popen(R"(exec gnuplot "$BENCH_PLOT_SCRIPT" 2>&1 < /dev/null)", "r");  // NOLINT(cert-env33-c)
+  FILE* const pipe =
+      popen(R"(exec gnuplot "$BENCH_PLOT_SCRIPT" 2>&1 < /dev/null)", "r");  // NOLINT(cert-env33-c)
   if (pipe == nullptr) {
     output.text = "no process could be started";
     return output;
@@ -70,8 +71,9 @@ Picture draw(const std::string& sweep, const fs::path& result) {
     }
   }
   if (picture.files.empty()) {
-    picture.problem = fmt::format("gnuplot drew nothing (apt-get install gnuplot-nox jq, where missing){}{}",
-                                  output.text.empty() ? "" : ": ", output.text.substr(0, output.text.find('\n')));
+    picture.problem =
+        fmt::format("gnuplot drew nothing (apt-get install gnuplot-nox jq, where missing){}{}",
+                    output.text.empty() ? "" : ": ", output.text.substr(0, output.text.find('\n')));
   }
   return picture;
 }

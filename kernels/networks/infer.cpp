@@ -38,18 +38,6 @@ const std::vector<std::vector<float>>& expected_logits(const NetworkType& networ
   return at->second;
 }
 
-std::optional<std::string> why_not(const NetworkType& network, const WorkloadSpec& spec, Device& device) {
-  if (auto reason = device.unsupported(spec.dtype)) {
-    return reason;
-  }
-  try {
-    plan_inference(network, spec, device);
-    return std::nullopt;
-  } catch (const Unsupported& error) {
-    return error.what();
-  }
-}
-
 }  // namespace
 
 double logits_tolerance(Dtype dtype) {
@@ -97,9 +85,7 @@ WorkloadType network_workload(const NetworkType& network) {
   type.modes = {"infer"};
   type.options = {{"image-size", "224", "pixels a side of the square input images, up to 4096"}};
   type.check = [network](const WorkloadSpec& spec) { build_network(network, spec); };
-  type.unsupported = [network](const WorkloadSpec& spec, Device& device) {
-    return why_not(network, spec, device);
-  };
+  type.unsupported = [](const WorkloadSpec& spec, Device& device) { return device.unsupported(spec.dtype); };
   type.plan = [network](const WorkloadSpec& spec, Device& device) {
     return plan_inference(network, spec, device).memory();
   };
