@@ -53,7 +53,7 @@ const BatchSeries* best_of(const std::vector<BatchSeries>& all) {
 std::string beyond_in_words(const BatchSeries& series, std::int64_t batch,
                             std::optional<std::int64_t> largest) {
   if (series.smallest_oom) {
-    return fmt::format("; throughput was still growing there, but batch {} ran out of memory",
+    return fmt::format("; throughput was still growing there, but batch {} does not fit",
                        *series.smallest_oom);
   }
   if (largest && *largest < 2 * batch) {

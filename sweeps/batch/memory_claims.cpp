@@ -97,7 +97,7 @@ Finding claim_largest_batch(const BatchSeries& series) {
                   series.dtype, *largest, cap, series.points.back().batch);
   if (series.smallest_oom) {
     finding.details["smallest_oom"] = *series.smallest_oom;
-    finding.claim += fmt::format("; batch {} ran out of memory", *series.smallest_oom);
+    finding.claim += fmt::format("; batch {} does not fit", *series.smallest_oom);
   }
   finding.claim += ").";
   return finding;

@@ -27,8 +27,8 @@ struct BatchPoint {
 struct BatchSeries {
   std::string dtype;
   std::vector<BatchPoint> points;
-  std::vector<std::string> left_out;  // above the device's peak
-  std::optional<std::int64_t> smallest_oom;
+  std::vector<std::string> left_out;         // above the device's peak
+  std::optional<std::int64_t> smallest_oom;  // by prediction or by trying
   std::optional<std::int64_t> cap_bytes;
   PeakRates peaks;
 

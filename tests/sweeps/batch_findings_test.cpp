@@ -217,7 +217,7 @@ TEST(BatchFindings, TheLargestBatchStandsBesideWhatRanOutOfMemory) {
   document.unmeasured.push_back({"", {{"batch", 1}, {"dtype", "fp32"}}, "skipped", ""});
   const Finding largest = find(document, "largest_batch");
   EXPECT_EQ(largest.details["smallest_oom"], 128);
-  EXPECT_THAT(largest.claim, AllOf(HasSubstr("batch 92"), HasSubstr("batch 128 ran out of memory")));
+  EXPECT_THAT(largest.claim, AllOf(HasSubstr("batch 92"), HasSubstr("batch 128 does not fit")));
 }
 
 TEST(BatchFindings, WithoutACapThereIsNoLargestBatch) {
@@ -272,7 +272,7 @@ TEST(BatchFindings, SaysWhereMemoryEndsBeforeTheCeiling) {
   ResultDocument document = document_of({{.t0_ns = 400e6}}, 16, 300 << 20);
   EXPECT_THAT(find(document, "recommendation").claim, HasSubstr("memory ends at batch 20"));
   document.unmeasured.push_back({"", {{"batch", 32}, {"dtype", "fp32"}}, "oom", ""});
-  EXPECT_THAT(find(document, "recommendation").claim, HasSubstr("batch 32 ran out of memory"));
+  EXPECT_THAT(find(document, "recommendation").claim, HasSubstr("batch 32 does not fit"));
 }
 
 TEST(BatchFindings, NoisyPointsPlaceNoCeiling) {
