@@ -29,7 +29,7 @@ class ReferenceBatchNorm final : public ReferenceOperation {
       double mean = means[c];
       double variance = variances[c];
       if (spec_.training) {
-        const auto count = static_cast<double>(spec_.tensor.elements() / spec_.tensor.c);
+        const auto count = static_cast<double>(spec_.tensor.n * spec_.tensor.h * spec_.tensor.w);
         mean = 0;
         for_channel(x, c, [&](float value) { mean += value / count; });
         variance = 0;

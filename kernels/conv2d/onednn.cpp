@@ -2,6 +2,7 @@
 //
 // Winograd's transforms turn a 3×3 stride-1 convolution into 36 multiplications a 4×4 tile (or 16 a 2×2 tile)
 // instead of 144 (36), for weights up to four times as large: taken where Conv2d::extra_bytes pays for them.
+#include <array>
 #include <cstring>
 #include <string>
 
@@ -114,9 +115,9 @@ Forward::primitive_desc plan_forward(const Conv2d& spec) {
 }
 
 std::string described(const Conv2d& spec) {
-  constexpr const char* kDirections[] = {"forward", "backward-data", "backward-weights"};
+  constexpr std::array kDirections{"forward", "backward-data", "backward-weights"};
   return fmt::format("conv2d {} {} n{} c{} {}x{} k{} {}x{} groups {} {}->{}",
-                     kDirections[static_cast<int>(spec.direction)], name_of(spec.dtype), spec.batch,
+                     kDirections[static_cast<std::size_t>(spec.direction)], name_of(spec.dtype), spec.batch,
                      spec.in_channels, spec.height, spec.width, spec.out_channels, spec.kernel_h,
                      spec.kernel_w, spec.groups, name_of(spec.src_layout), name_of(spec.dst_layout));
 }
@@ -213,10 +214,10 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
       return 2.0 * static_cast<double>(spec_.macs());
     }
     const std::int64_t tile = name.find("4x3") != std::string::npos ? 4 : 2;
-    const auto tiles = [&](std::int64_t size) { return static_cast<double>((size + tile - 1) / tile); };
-    return 2.0 * static_cast<double>(spec_.batch * spec_.in_channels * spec_.out_channels) *
-           tiles(spec_.out_height()) * tiles(spec_.out_width()) *
-           static_cast<double>((tile + 2) * (tile + 2));
+    const auto tiles = [&](std::int64_t size) { return (size + tile - 1) / tile; };
+    const std::int64_t products =
+        tiles(spec_.out_height()) * tiles(spec_.out_width()) * (tile + 2) * (tile + 2);
+    return 2.0 * static_cast<double>(spec_.batch * spec_.in_channels * spec_.out_channels * products);
   }
 
   Conv2d spec_;

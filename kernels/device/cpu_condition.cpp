@@ -47,7 +47,7 @@ std::filesystem::path find_cpu_stat() {
   const std::string groups = whole("/proc/self/cgroup");
   for (const std::string_view controller : {"", "cpu"}) {  // version 2, then version 1
     if (const auto mount = find_cgroup(mounts, groups, controller)) {
-      const auto path = mount->folder / "cpu.stat";
+      auto path = mount->folder / "cpu.stat";
       if (throttled_periods(whole(path))) {
         return path;
       }

@@ -15,8 +15,7 @@ void reorder(const dnnl::memory::desc& from, const void* from_data, const dnnl::
   // oneDNN takes no pointer to const; a reorder only reads its source.
   dnnl::memory source(from, engine(), const_cast<void*>(from_data));
   dnnl::memory target(to, engine(), to_data);
-  dnnl::stream queue = stream();
-  dnnl::reorder(source, target).execute(queue, source, target);
+  dnnl::reorder(source, target).execute(stream(), source, target);
   synchronize();
 }
 

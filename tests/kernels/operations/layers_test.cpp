@@ -1,6 +1,8 @@
 // The operations between convolutions, oneDNN's against the reference.
 #include <gmock/gmock.h>
 
+#include <array>
+
 #include <fmt/format.h>
 
 #include "kernels/add/add.h"
@@ -18,7 +20,7 @@ using testing::expect_like_reference;
 using testing::Sum;
 using testing::tolerance_of;
 
-constexpr Layout kLayouts[] = {Layout::nchw, Layout::nhwc, Layout::nchw16c};
+constexpr std::array kLayouts{Layout::nchw, Layout::nhwc, Layout::nchw16c};
 
 std::vector<TensorDesc> tensors(Dtype dtype) {
   std::vector<TensorDesc> all;
