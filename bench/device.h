@@ -66,7 +66,7 @@ struct DeviceState {
   std::optional<double> clock_mhz;
   std::optional<double> temperature_c;
   std::optional<double> power_w;
-  std::vector<std::string> throttle_reasons;  // e.g. "sw_power_cap", "cpu_quota"
+  std::vector<std::string> throttle_reasons;  // since the last reading: "sw_power_cap", "cpu_contention", …
 };
 
 class Device {
@@ -89,6 +89,9 @@ class Device {
   virtual void upload(void* device_dst, const void* host_src, std::int64_t bytes) = 0;
   virtual void download(void* host_dst, const void* device_src, std::int64_t bytes) = 0;
   virtual void fill(void* device_dst, std::byte value, std::int64_t bytes) = 0;
+
+  // Where the host may write device memory as it stands, so that nothing needs a copy on its way there.
+  virtual bool host_accessible() const { return false; }
 
   virtual void synchronize() = 0;
   // Runs `step` and returns how long the device took, in nanoseconds. Work queued before does not count.

@@ -37,7 +37,7 @@ struct Options {
   std::map<std::string, std::string>
       workload_options;                    // those given; names the workload has, values unchecked
   std::optional<std::int64_t> memory_cap;  // bytes
-  std::chrono::nanoseconds time_budget = std::chrono::seconds(90);
+  std::chrono::nanoseconds time_budget = std::chrono::seconds(100);
   std::uint64_t seed = 1;  // below 2^63, so that every JSON reader keeps it
   std::filesystem::path out = "results/local";
   bool plot = true;

@@ -248,6 +248,7 @@ class SweepRun {
     settings.seed = options_.seed;
     if (options_.benchmark.repetitions > 0) {
       settings.min_rounds = options_.benchmark.repetitions;
+      settings.wanted_rounds = std::max(settings.wanted_rounds, settings.min_rounds);
       settings.max_rounds = std::max(settings.max_rounds, settings.min_rounds);
     }
     return settings;

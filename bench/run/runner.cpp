@@ -142,7 +142,10 @@ class Runner {
     for (const Active& active : active_) {
       admitted.push_back(active.cost);
     }
-    return admits(admitted, expected, left_ns(), settings_.min_rounds);
+    // Three rounds bound the spread between rounds only loosely: an open series stops growing early enough
+    // for more.
+    return admits(admitted, expected, left_ns(),
+                  plan_.open_ended ? settings_.wanted_rounds : settings_.min_rounds);
   }
 
   void probe(const SweepPoint& point, Series& series) {
@@ -221,6 +224,7 @@ class Runner {
     const std::vector<std::size_t> order =
         shuffled_round(wanted.size(), settings_.seed, static_cast<std::uint64_t>(round));
     std::size_t done = 0;
+    bool visited = false;
     for (const std::size_t index : order) {
       const Active& active = *wanted[index];
       if (interrupted()) {
@@ -228,21 +232,22 @@ class Runner {
       }
       const bool fits = left_ns() > active.cost.setup_ns + active.cost.step_ns;
       if (round >= settings_.min_rounds ? fits : left_ns() > 0) {
-        const auto rounds_left = std::max<std::int64_t>(1, settings_.min_rounds - round);
+        const auto rounds_left = std::max<std::int64_t>(1, settings_.wanted_rounds - round);
         visit(active, round, slice(wanted, order, done, rounds_left));
+        visited = true;
       }
       ++done;
     }
-    return left_ns() > 0;
+    return visited && left_ns() > 0;
   }
 
-  // Sampling time for the next visit: what the mandatory visits to come leave over.
+  // Sampling time for the next visit, besides its first sample: what the mandatory visits to come leave over.
   double slice(const std::vector<const Active*>& wanted, const std::vector<std::size_t>& order,
                std::size_t done, std::int64_t rounds_left) const {
     double fixed = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
       const auto visits = static_cast<double>(i < done ? rounds_left - 1 : rounds_left);
-      fixed += visits * wanted[order[i]]->cost.setup_ns;
+      fixed += visits * minimum_cost_ns(wanted[order[i]]->cost, 1);
     }
     const auto visits_left =
         static_cast<std::int64_t>(order.size()) * rounds_left - static_cast<std::int64_t>(done);
@@ -263,10 +268,10 @@ class Runner {
       Prepared prepared = prepare_point(point, type_, device_, Verify::no, nullptr);
       const std::int64_t samples = samples_for_visit(
           prepared.warm_step_ns, nanoseconds(static_cast<std::int64_t>(sampling_ns)), settings_.max_samples);
-      const DeviceState before = device_.state();
+      device_.state();  // what held it back while the workload was made is not the samples' affair
       const Visit taken = run_visit(point.name, *prepared.workload, device_, samples);
       if (!taken.samples_ns.empty()) {
-        add_visit(point, taken, before, device_.state());
+        add_visit(point, taken, device_.state());
       }
     } catch (const OutOfMemory& error) {
       // It fitted when probed: what else runs on the machine has grown.
@@ -283,8 +288,7 @@ class Runner {
     }
   }
 
-  void add_visit(const SweepPoint& point, const Visit& taken, const DeviceState& before,
-                 const DeviceState& after) {
+  void add_visit(const SweepPoint& point, const Visit& taken, const DeviceState& state) {
     MeasuredPoint* entry = measured(point.name);
     if (entry == nullptr) {
       entry = &insert_in_plan_order(point);
@@ -296,7 +300,7 @@ class Runner {
     entry->samples_ns.insert(entry->samples_ns.end(), taken.samples_ns.begin(), taken.samples_ns.end());
     entry->round_sizes.push_back(static_cast<std::int64_t>(taken.samples_ns.size()));
     entry->stats = summarize(entry->samples_ns, entry->round_sizes, settings_.seed);
-    set_validity(*entry, point, before, after);
+    set_validity(*entry, point, state);
     changed();
   }
 
@@ -312,18 +316,15 @@ class Runner {
     return *entries.insert(at, pending_.at(point.name));
   }
 
-  void set_validity(MeasuredPoint& entry, const SweepPoint& point, const DeviceState& before,
-                    const DeviceState& after) {
+  void set_validity(MeasuredPoint& entry, const SweepPoint& point, const DeviceState& state) {
     std::set<std::string> flags;
     for (const std::string& flag : entry.validity.flags) {
       if (flag.starts_with("throttled:")) {
         flags.insert(flag);
       }
     }
-    for (const DeviceState& state : {before, after}) {
-      for (const std::string& reason : state.throttle_reasons) {
-        flags.insert("throttled:" + reason);
-      }
+    for (const std::string& reason : state.throttle_reasons) {
+      flags.insert("throttled:" + reason);
     }
     const std::vector<std::string> precision = rule_.flags(entry.stats);
     flags.insert(precision.begin(), precision.end());
@@ -333,7 +334,7 @@ class Runner {
     if (peak > 0 && rate > 1.1 * peak) {
       flags.insert("above_peak");
     }
-    entry.validity = {{flags.begin(), flags.end()}, after.clock_mhz, after.temperature_c, after.power_w};
+    entry.validity = {{flags.begin(), flags.end()}, state.clock_mhz, state.temperature_c, state.power_w};
   }
 
   // Points that were probed and never timed.

@@ -1,4 +1,5 @@
 // The host's processor as a device, computing through oneDNN with OpenMP threads.
+#include <malloc.h>
 #include <omp.h>
 
 #include <chrono>
@@ -51,6 +52,8 @@ bool has_native_bf16(dnnl::cpu_isa isa) {
   return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
 }
 
+constexpr int kReturnedFrom = 1 << 20;  // bytes: a freed block of this size goes back to the system at once
+
 DeviceInfo describe_host() {
   const HostInfo host = host_info();
   return {.id = kId,
@@ -64,7 +67,12 @@ DeviceInfo describe_host() {
 
 class CpuDevice final : public Device {
  public:
-  CpuDevice() : info_(describe_host()) { omp_set_num_threads(info_.compute_units); }
+  CpuDevice() : info_(describe_host()) {
+    omp_set_num_threads(info_.compute_units);
+    // A fixed threshold: glibc raises its own with every large block freed, and then keeps such blocks, which
+    // the system would go on counting as in use.
+    mallopt(M_MMAP_THRESHOLD, kReturnedFrom);
+  }
 
   const DeviceInfo& info() const override { return info_; }
 
@@ -96,6 +104,8 @@ class CpuDevice final : public Device {
   void fill(void* device_dst, std::byte value, std::int64_t bytes) override {
     std::memset(device_dst, std::to_integer<int>(value), static_cast<std::size_t>(bytes));
   }
+
+  bool host_accessible() const override { return true; }
 
   void synchronize() override { onednn::synchronize(); }
 

@@ -10,6 +10,8 @@
 namespace bench::kernels {
 namespace {
 
+constexpr double kContention = 0.05;  // of the time that passed
+
 // The first bytes of a file, or nothing. /proc/cpuinfo asks every core for its clock as it is read: on a
 // machine with many cores reading all of it takes milliseconds, the first core's entry is enough.
 std::string head_of(const std::filesystem::path& path, std::size_t bytes = 4096) {
@@ -67,6 +69,16 @@ std::optional<double> clock_mhz() {
   return cpuinfo_mhz(head_of("/proc/cpuinfo"));
 }
 
+// Of all threads; a thread that ends takes its share with it, so the sum may shrink.
+std::int64_t waited_by_all_threads() {
+  std::int64_t sum = 0;
+  std::error_code error;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    sum += waited_ns(head_of(thread.path() / "schedstat", 128)).value_or(0);
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> throttled_periods(std::string_view cpu_stat) {
@@ -77,10 +89,21 @@ std::optional<double> cpuinfo_mhz(std::string_view cpuinfo) {
   return number_after<double>(cpuinfo, "cpu MHz", " \t:");
 }
 
+std::optional<std::int64_t> waited_ns(std::string_view schedstat) {
+  const std::size_t second = schedstat.find(' ');
+  if (second == std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::int64_t value = 0;
+  const auto [end, error] =
+      std::from_chars(schedstat.data() + second + 1, schedstat.data() + schedstat.size(), value);
+  return error == std::errc{} ? std::optional(value) : std::nullopt;
+}
+
 CpuCondition::CpuCondition() : CpuCondition(find_cpu_stat()) {}
 
 CpuCondition::CpuCondition(std::filesystem::path cpu_stat)
-    : cpu_stat_(std::move(cpu_stat)), throttled_(throttled_now()) {}
+    : cpu_stat_(std::move(cpu_stat)), throttled_(throttled_now()), waited_ns_(waited_by_all_threads()) {}
 
 std::optional<std::int64_t> CpuCondition::throttled_now() const {
   return cpu_stat_.empty() ? std::nullopt : throttled_periods(whole(cpu_stat_));
@@ -94,6 +117,15 @@ DeviceState CpuCondition::read() {
     state.throttle_reasons.emplace_back("cpu_quota");
   }
   throttled_ = now;
+
+  const std::int64_t waited = waited_by_all_threads();
+  const auto read_at = std::chrono::steady_clock::now();
+  const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(read_at - read_at_).count();
+  if (static_cast<double>(waited - waited_ns_) > kContention * static_cast<double>(passed)) {
+    state.throttle_reasons.emplace_back("cpu_contention");
+  }
+  waited_ns_ = waited;
+  read_at_ = read_at;
   return state;
 }
 

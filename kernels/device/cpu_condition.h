@@ -1,6 +1,8 @@
-// What holds a processor back while it is measured: its clock, and the container's CPU quota.
+// What holds a processor back while it is measured: its clock, the container's CPU quota, and other work
+// on its cores.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -16,12 +18,18 @@ std::optional<std::int64_t> throttled_periods(std::string_view cpu_stat);
 // The first "cpu MHz : 2596.094" of /proc/cpuinfo.
 std::optional<double> cpuinfo_mhz(std::string_view cpuinfo);
 
+// The second field of a thread's schedstat: nanoseconds it was ready to run and had to wait for a core.
+std::optional<std::int64_t> waited_ns(std::string_view schedstat);
+
 class CpuCondition {
  public:
   CpuCondition();                                         // finds this process's cgroup
   explicit CpuCondition(std::filesystem::path cpu_stat);  // empty: no cgroup
 
-  // Says "cpu_quota" where the quota has run out since the last call. Below a millisecond.
+  // Says "cpu_quota" where the quota has run out since the last call, and "cpu_contention" where this
+  // process's threads, taken together, waited for a core for more than 5 % of the time since then: other work
+  // was on the machine, and threads that meet at a barrier all wait for the one that was held up. Below a
+  // millisecond.
   DeviceState read();
 
  private:
@@ -29,6 +37,8 @@ class CpuCondition {
 
   std::filesystem::path cpu_stat_;
   std::optional<std::int64_t> throttled_;
+  std::int64_t waited_ns_ = 0;
+  std::chrono::steady_clock::time_point read_at_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace bench::kernels

@@ -49,7 +49,8 @@ void Executor::own_operations() {
 }
 
 void Executor::pack_parameters(std::uint64_t seed) {
-  std::vector<std::byte> packed;
+  // One layer at a time, and straight into its place where the device allows it: a copy of the parameters on
+  // the host would count in the peak of what the system sees.
   for (const PlannedStep& step : plan_.steps) {
     std::size_t index = 0;
     for (const SlotInfo& slot : step.operation->slots()) {
@@ -58,7 +59,11 @@ void Executor::pack_parameters(std::uint64_t seed) {
         continue;
       }
       const auto plain = lowered_parameter(plan_.graph, step.layer, slot.slot, plan_.target, seed);
-      packed.resize(static_cast<std::size_t>(slot.bytes));
+      if (device_.host_accessible()) {
+        step.operation->pack(slot.slot, plain, address(place));
+        continue;
+      }
+      std::vector<std::byte> packed(static_cast<std::size_t>(slot.bytes));
       step.operation->pack(slot.slot, plain, packed.data());
       device_.upload(address(place), packed.data(), slot.bytes);
     }

@@ -66,7 +66,7 @@ TEST(OptionsTest, Defaults) {
   EXPECT_THAT(options.batches, IsEmpty());
   EXPECT_THAT(options.workload_options, IsEmpty());
   EXPECT_EQ(options.memory_cap, std::nullopt);
-  EXPECT_EQ(options.time_budget, std::chrono::seconds(60));
+  EXPECT_EQ(options.time_budget, std::chrono::seconds(100));
   EXPECT_EQ(options.seed, 1U);
   EXPECT_EQ(options.out, "results/local");
   EXPECT_TRUE(options.plot);
@@ -117,7 +117,7 @@ TEST(OptionsTest, HelpNamesEveryOptionWithItsDefault) {
                            "--memory-cap",
                            "80 %",
                            "--time-budget",
-                           "60.0 s",
+                           "100 s",
                            "--seed",
                            "--out",
                            "results/local",

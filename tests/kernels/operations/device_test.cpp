@@ -17,6 +17,9 @@
 namespace bench::kernels {
 namespace {
 
+using ::testing::Contains;
+using ::testing::Not;
+
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
 class CpuDevice : public ::testing::Test {
@@ -166,6 +169,12 @@ TEST(CpuCondition, ReadsProcAndCgroupTexts) {
   EXPECT_EQ(throttled_periods("usage_usec 5\nnr_periods 10\nnr_throttled 7\nthrottled_usec 9\n"), 7);
   EXPECT_EQ(throttled_periods("usage_usec 5\n"), std::nullopt);
   EXPECT_EQ(throttled_periods(""), std::nullopt);
+}
+
+TEST(CpuCondition, ReadsHowLongAThreadWaitedForACore) {
+  EXPECT_EQ(waited_ns("900990 1234 2\n"), 1234);
+  EXPECT_EQ(waited_ns("900990"), std::nullopt);
+  EXPECT_EQ(waited_ns(""), std::nullopt);
   EXPECT_EQ(cpuinfo_mhz("processor\t: 0\ncpu MHz\t\t: 2596.094\ncache size\t: 1 KB\n"), 2596.094);
   EXPECT_EQ(cpuinfo_mhz("processor : 0\n"), std::nullopt);
 }
@@ -177,12 +186,12 @@ TEST(CpuCondition, SaysWhenTheQuotaRanOut) {
   };
   write(5);
   CpuCondition condition(path);
-  EXPECT_THAT(condition.read().throttle_reasons, ::testing::IsEmpty());
+  EXPECT_THAT(condition.read().throttle_reasons, Not(Contains("cpu_quota")));
   write(6);
-  EXPECT_THAT(condition.read().throttle_reasons, ::testing::ElementsAre("cpu_quota"));
-  EXPECT_THAT(condition.read().throttle_reasons, ::testing::IsEmpty());
+  EXPECT_THAT(condition.read().throttle_reasons, Contains("cpu_quota"));
+  EXPECT_THAT(condition.read().throttle_reasons, Not(Contains("cpu_quota")));
   std::filesystem::remove(path);
-  EXPECT_THAT(condition.read().throttle_reasons, ::testing::IsEmpty());
+  EXPECT_THAT(condition.read().throttle_reasons, Not(Contains("cpu_quota")));
 }
 
 }  // namespace
