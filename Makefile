@@ -69,5 +69,5 @@ peers: setup build/release/build.ninja
 ifneq ($(SETUP),skip)
 	@tools/setup.sh tools/packages-peers.txt
 endif
-	cmake --build --preset release --target bench peers_ours peers_bare
+	cmake --build --preset release --target bench peers_ours peers_bare peers_harness
 	/usr/bin/python3 tools/peers/peers.py --build build/release $(PEERS_ARGS)
