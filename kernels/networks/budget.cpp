@@ -29,7 +29,7 @@ std::int64_t parameter_bytes(const Operation& operation) {
 }
 
 std::int64_t extra_parameter_budget(std::int64_t lean_parameter_bytes, std::int64_t activation_bytes) {
-  return std::max(lean_parameter_bytes / 5, activation_bytes);
+  return std::max(lean_parameter_bytes / 10, activation_bytes);
 }
 
 std::vector<std::int64_t> share_extra_bytes(const Graph& graph, const Target& target,

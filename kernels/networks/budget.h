@@ -10,7 +10,7 @@
 namespace bench::kernels {
 
 // The rule: extra parameter bytes (Winograd keeps its weights transformed, four times as large) may grow to
-// the larger of 20 % of the lean parameters and the bytes of the activations. So a small batch stays close to
+// the larger of 10 % of the lean parameters and the bytes of the activations. So a small batch stays close to
 // the bare weights, and a larger one, whose activations dominate anyway, buys speed with a like amount.
 std::int64_t extra_parameter_budget(std::int64_t lean_parameter_bytes, std::int64_t activation_bytes);
 
