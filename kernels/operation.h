@@ -47,8 +47,8 @@ enum class Role { input, output, parameter, scratch };
 struct SlotInfo {
   Slot slot{};
   Role role{};
-  std::int64_t bytes = 0;      // as stored, what must be allocated
-  TensorDesc tensor{};         // for activations (role input or output, not diff_weights or diff_bias)
+  std::int64_t bytes = 0;        // as stored, what must be allocated
+  TensorDesc tensor{};           // for activations (role input or output, not diff_weights or diff_bias)
   std::int64_t plain_count = 0;  // for parameters and their gradients: fp32 values in the plain form
 };
 
@@ -94,13 +94,15 @@ struct Implementation {
   std::string name;         // "onednn"
   std::string device_kind;  // "cpu"
   int preference = 0;       // the highest that supports the spec is chosen; below 0: only by name
-  std::function<std::optional<std::string>(const Spec&, const Device&)> unsupported;  // the reason, or nullopt
+  std::function<std::optional<std::string>(const Spec&, const Device&)>
+      unsupported;  // the reason, or nullopt
   std::function<std::unique_ptr<Operation>(const Spec&, Device&)> make;
 };
 
 // The best implementation on the device, or the one named. Throws Unsupported with the reasons.
 template <class Spec>
-std::unique_ptr<Operation> make_operation(const Spec& spec, Device& device, std::string_view implementation = {}) {
+std::unique_ptr<Operation> make_operation(const Spec& spec, Device& device,
+                                          std::string_view implementation = {}) {
   const Implementation<Spec>* best = nullptr;
   std::string reasons;
   for (const auto& candidate : registry<Implementation<Spec>>().entries()) {
@@ -115,10 +117,11 @@ std::unique_ptr<Operation> make_operation(const Spec& spec, Device& device, std:
     }
   }
   if (best == nullptr) {
-    throw Unsupported(reasons.empty() ? std::string(Spec::kName) + " has no " +
-                                            (implementation.empty() ? "" : std::string(implementation) + " ") +
-                                            "implementation on " + device.info().kind
-                                      : reasons);
+    throw Unsupported(reasons.empty()
+                          ? std::string(Spec::kName) + " has no " +
+                                (implementation.empty() ? "" : std::string(implementation) + " ") +
+                                "implementation on " + device.info().kind
+                          : reasons);
   }
   return best->make(spec, device);
 }

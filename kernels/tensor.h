@@ -15,7 +15,8 @@ enum class Layout { nchw, nhwc, nchw16c };
 
 std::string_view name_of(Layout layout);
 
-// An activation: batch n, channels c, height h, width w. A matrix of rows × columns is n = rows, c = columns, h = w = 1.
+// An activation: batch n, channels c, height h, width w. A matrix of rows × columns is n = rows, c = columns,
+// h = w = 1.
 struct TensorDesc {
   std::int64_t n = 0;
   std::int64_t c = 0;
@@ -29,8 +30,8 @@ struct TensorDesc {
   bool operator==(const TensorDesc&) const = default;
 };
 
-// Between host fp32 in NCHW order (desc.elements() values) and the stored form (desc.bytes() bytes, host memory).
-// Rounds to nearest even; channel padding is written as zero.
+// Between host fp32 in NCHW order (desc.elements() values) and the stored form (desc.bytes() bytes, host
+// memory). Rounds to nearest even; channel padding is written as zero.
 void store(const TensorDesc& desc, std::span<const float> nchw, void* stored);
 void load(const TensorDesc& desc, const void* stored, std::span<float> nchw);
 

@@ -30,7 +30,7 @@ struct SampleStats {
   double median_ns = 0;
   double p05_ns = 0;
   double p95_ns = 0;
-  double cv = 0;  // standard deviation over mean
+  double cv = 0;     // standard deviation over mean
   Interval ci95_ns;  // of the median, the spread between rounds counted
   std::int64_t rounds = 0;
 };
@@ -43,20 +43,21 @@ struct PointMemory {
 };
 
 struct Validity {
-  std::vector<std::string> flags;  // "noisy", "few_rounds", "throttled:…", "above_peak"; empty: nothing to say
+  std::vector<std::string>
+      flags;  // "noisy", "few_rounds", "throttled:…", "above_peak"; empty: nothing to say
   std::optional<double> sm_clock_mhz;
   std::optional<double> temperature_c;
   std::optional<double> power_w;
 };
 
 struct MeasuredPoint {
-  std::string name;  // "batch/resnet50/infer/fp32/batch:32"
-  Json params;       // {"batch": 32, "dtype": "fp32", …}
+  std::string name;                       // "batch/resnet50/infer/fp32/batch:32"
+  Json params;                            // {"batch": 32, "dtype": "fp32", …}
   std::vector<std::int64_t> samples_ns;   // in the order taken, round after round
   std::vector<std::int64_t> round_sizes;  // samples of each round; sums to samples_ns.size()
   double cpu_time_ns = 0;                 // processor time of a step, all threads, mean
   double items_per_step = 0;              // samples (images) a step
-  Json work;                    // of a step: {"flops", "fixed_bytes", "sample_bytes", "launches"}, see bench/workload.h
+  Json work;  // of a step: {"flops", "fixed_bytes", "sample_bytes", "launches"}, see bench/workload.h
   SampleStats stats;
   PointMemory memory;
   Validity validity;
@@ -71,7 +72,7 @@ struct UnmeasuredPoint {
 };
 
 struct Finding {
-  std::string name;  // "ceiling_batch"
+  std::string name;             // "ceiling_batch"
   std::optional<double> value;  // none where the claim is that it cannot be told
   std::string unit;
   std::optional<Interval> ci95;

@@ -185,7 +185,9 @@ struct Damage {
   const char* message;
 };
 
-void PrintTo(const Damage& damage, std::ostream* out) { *out << damage.pointer; }
+void PrintTo(const Damage& damage, std::ostream* out) {
+  *out << damage.pointer;
+}
 
 class DamagedResult : public ::testing::TestWithParam<Damage> {};
 
