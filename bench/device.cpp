@@ -37,7 +37,7 @@ Buffer Device::allocate(std::int64_t bytes, MemoryCategory category) {
     tracker_.remove(category, bytes);
     throw OutOfMemory(fmt::format("{} has no {} B left for {}", info().id, bytes, name_of(category)), bytes);
   }
-  return Buffer(*this, data, bytes, category);
+  return {*this, data, bytes, category};
 }
 
 }  // namespace bench

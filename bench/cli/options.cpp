@@ -251,8 +251,11 @@ class CommandLine {
   }
 
   void read_workload_options(Options& options) const {
-    const std::string& name =
-        options.workload.empty() ? registry<Sweep>().find(options.sweep)->default_workload : options.workload;
+    const Sweep* const sweep = registry<Sweep>().find(options.sweep);
+    if (sweep == nullptr) {
+      return;
+    }
+    const std::string& name = options.workload.empty() ? sweep->default_workload : options.workload;
     const WorkloadType* type = registry<WorkloadType>().find(name);
     if (type == nullptr) {
       return;
@@ -307,6 +310,7 @@ class CommandLine {
 
   static std::vector<Dtype> parse_dtypes(const std::string& text) {
     std::vector<std::string> accepted;
+    accepted.reserve(kAllDtypes.size());
     for (const Dtype dtype : kAllDtypes) {
       accepted.emplace_back(name_of(dtype));
     }

@@ -90,7 +90,7 @@ void print_measured(std::ostream& out, const ResultDocument& document) {
   std::erase_if(parameters, [&](const std::string& name) { return !worth_a_column(document, name); });
   // Rows of one dtype stand together, so that they read as a curve over the batch.
   std::vector<std::string> order = parameters;
-  std::ranges::stable_partition(order, [](const std::string& name) { return name != "batch"; });
+  std::stable_partition(order.begin(), order.end(), [](const std::string& name) { return name != "batch"; });
   std::vector<const MeasuredPoint*> points;
   for (const MeasuredPoint& point : document.benchmarks) {
     points.push_back(&point);

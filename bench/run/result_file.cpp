@@ -249,6 +249,8 @@ ResultDocument read_result(const fs::path& path) {
                                              path.string(), text.size())
                                : fmt::format("{} is not JSON: it stops making sense at byte {}",
                                              path.string(), error.byte));
+  } catch (const Json::out_of_range&) {
+    throw UsageError(fmt::format("{} holds a number too large to be read", path.string()));
   }
   try {
     return document_from_json(json);
