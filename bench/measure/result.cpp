@@ -231,7 +231,7 @@ void check_counts(const Field& field, const MeasuredPoint& point) {
 
 MeasuredPoint read_measured(const Field& field) {
   if (const std::string unit = field.at("time_unit").string(); unit != "ns") {
-    throw UsageError(fmt::format("{}.time_unit is \"{}\"; this program reads \"ns\"", field.path(), unit));
+    throw UsageError(fmt::format(R"({}.time_unit is "{}"; this program reads "ns")", field.path(), unit));
   }
   const Field stats = field.at("stats");
   const Field validity = field.at("validity");
