@@ -31,7 +31,7 @@ void append_members(std::string& text, const Json& value) {
 
 // "an array", "a string": for messages.
 std::string with_article(const Json& json) {
-  const std::string type = json.type_name();
+  std::string type = json.type_name();
   if (type == "null") {
     return type;
   }

@@ -29,6 +29,7 @@ void set_flags(const std::vector<std::string>& flags) {
   std::vector<std::string> owned{"bench"};
   owned.insert(owned.end(), flags.begin(), flags.end());
   std::vector<char*> argv;
+  argv.reserve(owned.size() + 1);
   for (std::string& flag : owned) {
     argv.push_back(flag.data());
   }

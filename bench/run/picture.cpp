@@ -17,7 +17,7 @@ fs::path find_script(const std::string& sweep) {
   std::error_code ignored;
   const fs::path executable = fs::read_symlink("/proc/self/exe", ignored);
   for (const fs::path& root : {fs::path(BENCH_SOURCE_DIR), executable.parent_path() / ".." / ".."}) {
-    const fs::path script = root / "plots" / (sweep + ".gp");
+    fs::path script = root / "plots" / (sweep + ".gp");
     if (fs::exists(script, ignored)) {
       return script;
     }
