@@ -102,6 +102,9 @@ class Device {
   virtual DeviceState state() const = 0;
   // Takes up to about a second the first time; cached per dtype.
   virtual Peaks peaks(Dtype dtype) = 0;
+  // Measures again and keeps the higher rates: a point above the peak may only show that the peak was
+  // measured while other work held the device.
+  virtual Peaks refresh_peaks(Dtype dtype) { return peaks(dtype); }
 
  protected:
   Device() = default;

@@ -26,16 +26,26 @@ bench::ExitCode run(int argc, char** argv) {
   return bench::run_sweep(options, std::vector<std::string>(argv, argv + argc));
 }
 
+// fputs, not fmt: it does not throw where standard error is gone too.
+int report(const char* what, bench::ExitCode code) {
+  std::fputs(("bench: " + std::string(what) + "\n").c_str(), stderr);
+  return static_cast<int>(code);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    return static_cast<int>(run(argc, argv));
+    const bench::ExitCode code = run(argc, argv);
+    std::cout.flush();
+    if (!std::cout || std::fflush(stdout) != 0) {
+      return report("standard output could not be written; results in files are safe",
+                    bench::ExitCode::usage);
+    }
+    return static_cast<int>(code);
   } catch (const bench::UsageError& error) {
-    fmt::print(stderr, "bench: {}\n", error.what());
-    return static_cast<int>(bench::ExitCode::usage);
+    return report(error.what(), bench::ExitCode::usage);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "bench: {}\n", error.what());
-    return static_cast<int>(bench::ExitCode::inconclusive);
+    return report(error.what(), bench::ExitCode::inconclusive);
   }
 }

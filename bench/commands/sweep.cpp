@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -26,6 +27,8 @@
 
 namespace bench {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr double kDefaultCapShare = 0.8;  // of the memory free at start
 
@@ -88,6 +91,7 @@ class SweepRun {
     ResultFile file(options_.out, sweep_.name, type_.name, device_->info().id);
     ResultDocument document = start_document();
     file.check_writable();
+    check_benchmark_out(file);
     if (options_.resume) {
       resume_from(file, document);
     }
@@ -101,8 +105,8 @@ class SweepRun {
       run_points(sweep_, plan_, type_, *device_, settings, document, live);
       bar.finish();
     }
-    write_google_outputs(document);
     print_summary(document, file);
+    write_benchmark_out(document);
     return exit_code(document);
   }
 
@@ -159,8 +163,10 @@ class SweepRun {
       }
       least = least == 0 ? weights->second : std::min(least, weights->second);
     }
-    throw UsageError(fmt::format("--memory-cap: {} was given, but the weights of {} alone take {}; give more",
-                                 format_bytes(request_.memory_cap), type_.name, format_bytes(least)));
+    throw UsageError(fmt::format(
+        "--memory-cap: {} ({} B) was given, but the weights of {} alone take {} ({} B); "
+        "give more",
+        format_bytes(request_.memory_cap), request_.memory_cap, type_.name, format_bytes(least), least));
   }
 
   // An open-ended series ends with the first point over the cap, which then stands in the file as out of
@@ -210,7 +216,7 @@ class SweepRun {
   }
 
   static void resume_from(ResultFile& file, ResultDocument& document) {
-    if (!std::filesystem::exists(file.path())) {
+    if (!fs::exists(file.path())) {
       fmt::print(std::cerr, "--resume: {} does not exist yet; starting anew\n", file.path().string());
       return;
     }
@@ -234,9 +240,7 @@ class SweepRun {
     for (const Dtype dtype : dtypes) {
       if (!device_->unsupported(dtype)) {
         bar.update(0, fmt::format("measuring what the device can do in {}", name_of(dtype)), {}, {});
-        const Peaks peaks = device_->peaks(dtype);
-        document.context["device"]["peaks"][std::string(name_of(dtype))] = {
-            {"flops_per_s", peaks.flops_per_s}, {"bytes_per_s", peaks.bytes_per_s}, {"source", peaks.source}};
+        set_peaks(document, dtype, device_->peaks(dtype));
       }
     }
   }
@@ -247,7 +251,8 @@ class SweepRun {
     settings.memory_cap = request_.memory_cap;
     settings.seed = options_.seed;
     if (options_.benchmark.repetitions > 0) {
-      settings.min_rounds = options_.benchmark.repetitions;
+      // Fewer rounds than three cannot know the spread between them.
+      settings.min_rounds = std::max(settings.min_rounds, options_.benchmark.repetitions);
       settings.wanted_rounds = std::max(settings.wanted_rounds, settings.min_rounds);
       settings.max_rounds = std::max(settings.max_rounds, settings.min_rounds);
     }
@@ -260,14 +265,50 @@ class SweepRun {
                format_duration(static_cast<double>(options_.time_budget.count())));
   }
 
-  void write_google_outputs(const ResultDocument& document) const {
+  // Before anything is measured: whether --benchmark_out can be written, and is not the result itself.
+  void check_benchmark_out(const ResultFile& file) const {
     if (options_.benchmark.out.empty()) {
       return;
     }
-    std::ofstream out(options_.benchmark.out);
+    std::error_code error;
+    const fs::path target = fs::weakly_canonical(options_.benchmark.out, error);
+    for (const char* const extension : {".json", ".png", ".svg"}) {
+      fs::path own = file.path();
+      own.replace_extension(extension);
+      if (!error && target == fs::weakly_canonical(own, error)) {
+        throw UsageError(
+            fmt::format("--benchmark_out: '{}' is where this program's own result goes; give "
+                        "another file",
+                        options_.benchmark.out));
+      }
+    }
+    if (fs::is_directory(target, error) || !std::ofstream(beside(target))) {
+      throw UsageError(
+          fmt::format("--benchmark_out: '{}' cannot be written; give a file in a folder that "
+                      "exists and can be written to",
+                      options_.benchmark.out));
+    }
+    fs::remove(beside(target), error);
+  }
+
+  static fs::path beside(const fs::path& target) { return target.string() + ".bench-tmp"; }
+
+  // Written beside its place and renamed, so that an older file is replaced whole or not at all.
+  void write_benchmark_out(const ResultDocument& document) const {
+    if (options_.benchmark.out.empty()) {
+      return;
+    }
+    std::error_code error;
+    const fs::path target = fs::weakly_canonical(options_.benchmark.out, error);
+    std::ofstream out(beside(target));
     write_google_benchmark(document, options_.benchmark.out_format, out);
-    if (!out.flush()) {
-      throw UsageError(fmt::format("--benchmark_out: '{}' could not be written", options_.benchmark.out));
+    out.close();
+    if (out) {
+      fs::rename(beside(target), target, error);
+    }
+    if (!out || error) {
+      throw UsageError(fmt::format("--benchmark_out: '{}' could not be written: {}", options_.benchmark.out,
+                                   error ? error.message() : "the device is full"));
     }
   }
 
@@ -297,7 +338,12 @@ class SweepRun {
     }
     const bool errors = std::ranges::any_of(
         document.unmeasured, [](const UnmeasuredPoint& point) { return point.status == "error"; });
-    return errors ? ExitCode::inconclusive : ExitCode::done;
+    // Out of memory and unsupported are answers; a budget that left no point measured is none.
+    const bool nothing = document.benchmarks.empty() &&
+                         std::ranges::any_of(document.unmeasured, [](const UnmeasuredPoint& point) {
+                           return point.status == "skipped";
+                         });
+    return errors || nothing ? ExitCode::inconclusive : ExitCode::done;
   }
 
   const Options& options_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -20,18 +21,25 @@ double since_ns(std::chrono::steady_clock::time_point start) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count());
 }
 
+// The median of the steps after the first, which touches the pages, or the first where there is no other.
 double warm_up(Workload& workload, Device& device) {
-  double fastest = 0;
+  std::vector<double> steps;
   double total = 0;
   for (std::int64_t i = 0; i < kWarmUpStepsAtMost && !interrupted(); ++i) {
     if (total >= kWarmUpNs) {
       break;
     }
     const auto elapsed = static_cast<double>(device.time([&] { workload.step(); }));
-    fastest = i == 0 ? elapsed : std::min(fastest, elapsed);
+    steps.push_back(elapsed);
     total += elapsed;
   }
-  return fastest;
+  if (steps.empty()) {
+    return 0;
+  }
+  const auto from = steps.size() > 1 ? steps.begin() + 1 : steps.begin();
+  const auto middle = from + (steps.end() - from) / 2;
+  std::nth_element(from, middle, steps.end());
+  return *middle;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace bench {
 struct Prepared {
   std::unique_ptr<Workload> workload;
   double setup_ns = 0;      // making it and warming it up
-  double warm_step_ns = 0;  // the fastest warm-up step: what to expect of a sample
+  double warm_step_ns = 0;  // what to expect of a sample
   PointMemory memory;       // filled after the warm-up; peak_predicted is the caller's to set
 };
 

@@ -24,6 +24,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+constexpr double kShortStepNs = 100e6;
+
 class Runner {
  public:
   Runner(const Sweep& sweep, const SweepPlan& plan, const WorkloadType& type, Device& device,
@@ -154,19 +156,19 @@ class Runner {
       close(series, point, "unsupported", *reason);
       return;
     }
-    if (!affordable(series, point)) {
-      close(series, point, "skipped",
-            fmt::format("the time budget of {} has no room for {} rounds of it; give a larger --time-budget",
-                        format_duration(static_cast<double>(settings_.time_budget.count())),
-                        settings_.min_rounds));
-      return;
-    }
     try {
       const std::int64_t predicted = type_.plan(point.spec, device_).peak;
       if (predicted > settings_.memory_cap) {
         close(series, point, "oom",
               fmt::format("needs {} (predicted), the memory cap is {}", format_bytes(predicted),
                           format_bytes(settings_.memory_cap)));
+        return;
+      }
+      if (!affordable(series, point)) {
+        close(series, point, "skipped",
+              fmt::format(
+                  "the time budget of {} has no room for {} rounds of it; give a larger --time-budget",
+                  format_duration(static_cast<double>(settings_.time_budget.count())), settings_.min_rounds));
         return;
       }
       admit(point, series, predicted);
@@ -177,7 +179,9 @@ class Runner {
     } catch (const UsageError&) {
       throw;
     } catch (const std::exception& error) {
-      set_unmeasured(point, "error", error.what());
+      if (!interrupted()) {  // a verification that was broken off proves nothing
+        set_unmeasured(point, "error", error.what());
+      }
     }
   }
 
@@ -266,8 +270,11 @@ class Runner {
            static_cast<double>(round) / static_cast<double>(settings_.max_rounds));
     try {
       Prepared prepared = prepare_point(point, type_, device_, Verify::no, nullptr);
-      const std::int64_t samples = samples_for_visit(
-          prepared.warm_step_ns, nanoseconds(static_cast<std::int64_t>(sampling_ns)), settings_.max_samples);
+      // A single short sample could be the one that was interrupted.
+      const std::int64_t least = prepared.warm_step_ns < kShortStepNs ? 3 : 1;
+      const std::int64_t samples =
+          samples_for_visit(prepared.warm_step_ns, nanoseconds(static_cast<std::int64_t>(sampling_ns)),
+                            settings_.max_samples, least);
       device_.state();  // what held it back while the workload was made is not the samples' affair
       const Visit taken = run_visit(point.name, *prepared.workload, device_, samples);
       if (!taken.samples_ns.empty()) {
@@ -328,13 +335,27 @@ class Runner {
     }
     const std::vector<std::string> precision = rule_.flags(entry.stats);
     flags.insert(precision.begin(), precision.end());
-    // A measured peak has an error of its own; 10 % keeps it from accusing an honest point.
-    const double peak = device_.peaks(point.spec.dtype).flops_per_s;
-    const double rate = entry.work.value("flops", 0.0) / (entry.stats.median_ns * 1e-9);
-    if (peak > 0 && rate > 1.1 * peak) {
+    if (above_peak(entry, point.spec.dtype)) {
       flags.insert("above_peak");
     }
     entry.validity = {{flags.begin(), flags.end()}, state.clock_mhz, state.temperature_c, state.power_w};
+  }
+
+  // A measured peak has an error of its own: 10 % keeps it from accusing an honest point, and it is measured
+  // anew before it accuses one.
+  bool above_peak(const MeasuredPoint& entry, Dtype dtype) {
+    const double rate = entry.work.value("flops", 0.0) / (entry.stats.median_ns * 1e-9);
+    const auto exceeded = [&](const Peaks& peaks) {
+      return peaks.flops_per_s > 0 && rate > 1.1 * peaks.flops_per_s;
+    };
+    if (!exceeded(device_.peaks(dtype))) {
+      return false;
+    }
+    if (refreshes_left_ > 0) {
+      --refreshes_left_;
+      set_peaks(document_, dtype, device_.refresh_peaks(dtype));
+    }
+    return exceeded(device_.peaks(dtype));
   }
 
   // Points that were probed and never timed.
@@ -368,9 +389,15 @@ class Runner {
   std::map<std::string, Series> series_;
   std::map<std::string, MeasuredPoint> pending_;  // probed, not yet timed
   std::set<std::string> failed_;
+  int refreshes_left_ = 5;  // of the peaks, each up to a second
 };
 
 }  // namespace
+
+void set_peaks(ResultDocument& document, Dtype dtype, const Peaks& peaks) {
+  document.context["device"]["peaks"][std::string(name_of(dtype))] = {
+      {"flops_per_s", peaks.flops_per_s}, {"bytes_per_s", peaks.bytes_per_s}, {"source", peaks.source}};
+}
 
 void run_points(const Sweep& sweep, const SweepPlan& plan, const WorkloadType& type, Device& device,
                 const RunSettings& settings, ResultDocument& document, RunObserver& observer) {

@@ -40,6 +40,9 @@ class RunObserver {
   virtual void changed(const ResultDocument& document) = 0;
 };
 
+// Into the context of a document, where findings look for them.
+void set_peaks(ResultDocument& document, Dtype dtype, const Peaks& peaks);
+
 // Adds results to `document`, which may already hold points of an earlier run: those that are finished are
 // kept, the others go on. Returns early, with what was measured, when interrupted() turns true.
 void run_points(const Sweep& sweep, const SweepPlan& plan, const WorkloadType& type, Device& device,

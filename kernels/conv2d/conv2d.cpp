@@ -50,12 +50,8 @@ std::optional<std::string> Conv2d::invalid() const {
         "conv2d: a {}x{} kernel with dilation {}x{} does not fit an input of {}x{} with padding {}x{}",
         kernel_h, kernel_w, dilation_h, dilation_w, height, width, pad_h, pad_w);
   }
-  constexpr double kMostElements = 0x1p40;
-  const auto product = [](auto... sizes) { return (static_cast<double>(sizes) * ...); };
-  if (product(batch, in_channels, height, width) > kMostElements ||
-      product(batch, out_channels, out_height(), out_width()) > kMostElements ||
-      product(out_channels, in_channels / groups, kernel_h, kernel_w) > kMostElements) {
-    return std::string("conv2d: a tensor of more than 2^40 elements");
+  if (const auto wrong = too_large()) {
+    return wrong;
   }
   if (direction != Direction::forward && (residual || activation != Activation::none)) {
     return std::string("conv2d: residual and activation belong to the forward direction");

@@ -2,6 +2,7 @@
 #include <malloc.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -130,6 +131,17 @@ class CpuDevice final : public Device {
                ? known->second
                : peaks_.emplace(dtype, measure_cpu_peaks(*this, dtype, host_info().available_bytes))
                      .first->second;
+  }
+
+  Peaks refresh_peaks(Dtype dtype) override {
+    Peaks known = peaks(dtype);
+    if (unsupported(dtype)) {
+      return known;
+    }
+    const Peaks again = measure_cpu_peaks(*this, dtype, host_info().available_bytes);
+    known.flops_per_s = std::max(known.flops_per_s, again.flops_per_s);
+    known.bytes_per_s = std::max(known.bytes_per_s, again.bytes_per_s);
+    return peaks_[dtype] = known;
   }
 
  protected:

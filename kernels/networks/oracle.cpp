@@ -1,10 +1,12 @@
 #include "kernels/networks/oracle.h"
 
 #include <memory>
+#include <stdexcept>
 
 #include "bench/device.h"
 #include "bench/error.h"
 #include "bench/registry.h"
+#include "bench/run/interrupt.h"
 #include "kernels/networks/lower.h"
 #include "kernels/networks/parameters.h"
 
@@ -40,6 +42,9 @@ class Oracle {
     activations_[0] = device_->allocate(image.bytes(), MemoryCategory::activations);
     device_->upload(activations_[0].data(), input.data(), image.bytes());
     for (Value value = 1; value < graph_.layers().size(); ++value) {
+      if (interrupted()) {  // a large network takes seconds
+        throw std::runtime_error("interrupted while the reference answer was computed");
+      }
       compute(value);
     }
     const TensorDesc output = tensor_of(graph_, graph_.output(), target_);
