@@ -1,6 +1,7 @@
 // A device and a workload for tests of the harness: time is what the test says it is.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -44,11 +45,16 @@ class FakeDevice : public Device {
   std::int64_t driver_used() const override { return memory_used; }
   DeviceState state() const override { return state_now; }
   Peaks peaks(Dtype /*dtype*/) override { return peaks_now; }
+  Peaks refresh_peaks(Dtype /*dtype*/) override {
+    peaks_now.flops_per_s = std::max(peaks_now.flops_per_s, peaks_when_quiet.flops_per_s);
+    return peaks_now;
+  }
 
   std::function<std::int64_t()> next_ns = [] { return 1000; };
   std::int64_t memory_used = 0;
   DeviceState state_now;
   Peaks peaks_now;
+  Peaks peaks_when_quiet;
 
  protected:
   std::byte* raw_allocate(std::int64_t bytes) override { return static_cast<std::byte*>(std::malloc(bytes)); }

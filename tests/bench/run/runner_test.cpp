@@ -156,6 +156,30 @@ TEST_F(RunnerTest, FasterThanThePeakIsFlagged) {
   EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("above_peak"));
 }
 
+TEST_F(RunnerTest, APeakMeasuredTooLowIsMeasuredAgainBeforeItAccuses) {
+  device_.peaks_now.flops_per_s = 1e8;
+  device_.peaks_when_quiet.flops_per_s = 2e9;
+  run(testing::fake_plan({1}));
+  ASSERT_THAT(document_.benchmarks, SizeIs(1));
+  EXPECT_THAT(document_.benchmarks[0].validity.flags, Not(Contains("above_peak")));
+  EXPECT_EQ(document_.context["device"]["peaks"]["fp32"]["flops_per_s"], 2e9);
+}
+
+TEST_F(RunnerTest, WhatCanNeverFitIsNotBlamedOnTheBudget) {
+  settings_.time_budget = std::chrono::seconds(5);
+  device_.next_ns = [] { return 1'000'000'000; };
+  run(testing::fake_plan({1, 1'000'000}));
+  ASSERT_THAT(document_.unmeasured, SizeIs(1));
+  EXPECT_EQ(document_.unmeasured[0].status, "oom");
+}
+
+TEST_F(RunnerTest, AShortStepIsNeverJudgedByOneSample) {
+  settings_.longest_visit = std::chrono::nanoseconds(1);
+  run(testing::fake_plan({1}));
+  ASSERT_THAT(document_.benchmarks, SizeIs(1));
+  EXPECT_THAT(document_.benchmarks[0].round_sizes, ::testing::Each(::testing::Ge(3)));
+}
+
 TEST_F(RunnerTest, ThrottlingIsKeptAndNamed) {
   device_.state_now.throttle_reasons = {"sw_power_cap"};
   run(testing::fake_plan({1}));
