@@ -69,7 +69,7 @@ do for [kind in "png svg"] {
     set xlabel "batch" offset 0, 0.3
     set logscale x 2
     set xrange [n("x_min"):n("x_max")]
-    set yrange [0:n("y_max")]
+    set yrange [n("y_min"):n("y_max")]
     set xtics ()
     set ytics auto
     eval "plot NaN" \
@@ -115,7 +115,7 @@ do for [kind in "png svg"] {
         . part("oom", "1:2:3 with points pointtype 2 pointsize 1.4 linewidth 2.6 linecolor rgb variable") \
         . (turn == 0 ? part("totals", "1:2:3 with labels center offset 0, 0.6 font ',11'") : "") \
         . (turn != 0 ? part("totals", "1:2:3 with labels left rotate by 90 offset 0, 0.5 font ',10'") : "") \
-        . part("notes_in", "1:2:3:4 with labels left font ',12' textcolor rgb variable")
+        . part("notes_in", sprintf("1:2:3:4 with labels left font ',%d' textcolor rgb variable", n("formula_font")))
       unset label
 
       # Beside it, what the colours mean; below the axis, which dtype a bar is.

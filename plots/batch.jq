@@ -74,6 +74,7 @@ def throughput($points; $missing; $dtypes):
       | (($t_inf[$d].details.t0_ns // $t0[$d].details.t0_ns) | number) as $t0_ns
       | ([$points[] | select(.dtype == $d)] | sort_by(.batch)) as $own
       | {dtype: $d, colour: ($d | dtype_colour), limit: $limit, t0_ns: $t0_ns, own: $own,
+         t0_told: ($t0[$d].details.distinguishable_from_zero != false),
          rough: ($t_inf[$d].details.model_holds == false),
          # A limit far above what was measured would flatten the measurements: it is named, not drawn.
          drawn: ($limit != null and $limit <= 1.6 * $best)}]) as $series
@@ -84,7 +85,9 @@ def throughput($points; $missing; $dtypes):
          text: "\($d) ceiling: batch \($at | thousands)\(if $ceilings[$d].details.may_lie_beyond == true then " or beyond" else "" end)"}] | sort_by(.at)) as $ceiling
   | ($top / (0.95 - 0.07 * ([$ceiling | length, 1] | max))) as $y_max
   | ($first / 1.35) as $x_min | ($last * 1.35) as $x_max
-  | def across: (. / $x_min | log) / ($x_max / $x_min | log);   # 0 at the left edge, 1 at the right
+  # Dtypes stand a little beside each other, so that none hides another's interval.
+  | def aside($dtype): . * (($x_max / $x_min | log) * 0.009 * (($dtypes | index($dtype)) - (($dtypes | length) - 1) / 2) | exp);
+  def across: (. / $x_min | log) / ($x_max / $x_min | log);   # 0 at the left edge, 1 at the right
   # A ceiling's label stands in a row of its own above everything, beside the end of a line that rises from
   # its point. In this order no line passes through the label of a lower row.
   (if ($ceiling | length) > 0 and ($ceiling[0].at | across) > 0.35 and ($ceiling[-1].at | across) > 0.6
@@ -92,12 +95,13 @@ def throughput($points; $missing; $dtypes):
    else ($ceiling | map(.side = (if (.at | across) > 0.6 then "right" else "left" end))) end
    | to_entries | map(.value + {label_y: ($y_max * (0.955 - 0.07 * .key)), colour: (.value.dtype | dtype_colour)})) as $ceiling
   | [$series[] | select(.own | length > 0)
-     | {colour, y: (if .drawn then .limit else .own[-1].rate end), dtype, limit, drawn, t0_ns, rough}]
+     | {colour, y: (if .drawn then .limit else .own[-1].rate end), dtype, limit, drawn, t0_ns, t0_told, rough}]
   | spread(0.17 * $y_max; 0.92 * $y_max) as $labels
   | {strings: {
-       rate_unit: "samples per second\($scale.words)", x_min: $x_min, x_max: $x_max, y_max: ($y_max / $scale.by)},
+       rate_unit: "samples per second\($scale.words)", x_min: $x_min, x_max: $x_max, y_max: ($y_max / $scale.by),
+       y_min: (if any($missing[]; .batch != null) then -0.06 * $y_max / $scale.by else 0 end)},
      x_ticks: [$batches | log_ticks(if $last < 1000 then 13 else 9 end)[] | [., thousands]],
-     rates: [$points[] | [.batch, .rate / $scale.by, .low / $scale.by, .high / $scale.by, (.dtype | dtype_colour),
+     rates: [$points[] | .dtype as $d | [(.batch | aside($d)), .rate / $scale.by, .low / $scale.by, .high / $scale.by, (.dtype | dtype_colour),
                           (.dtype | dtype_shape) - (if .flags == [] then 0 else 1 end)]],
      # Where a dtype has a fit, its curve batch / (t0 + batch / T∞) over the measured sizes.
      fits: [$series[] | select(.limit != null and .t0_ns != null and (.own | length) > 1) | . as $s
@@ -108,27 +112,29 @@ def throughput($points; $missing; $dtypes):
      rate_labels: [$labels[] | [$x_max, .y / $scale.by,
        ([.dtype,
          (if .limit == null then empty else "\(if .drawn then "" else "↑ " end)T∞ \(if .rough then "≈ " else "" end)\(.limit | figures(3))/s" end),
-         (if .t0_ns == null then empty else "t0 \(.t0_ns | duration)" end)] | join("\\n")), .colour]],
-     ceiling_marks: [$ceiling[] | [.at, .y / $scale.by, .colour]],
-     ceiling_lines: [$ceiling[] | [.at, .y / $scale.by, .colour], [.at, .label_y / $scale.by, .colour], null],
+         (if .t0_ns == null or (.t0_told | not) then empty else "t0 \(.t0_ns | duration)" end)] | join("\\n")), .colour]],
+     ceiling_marks: [$ceiling[] | .dtype as $d | [(.at | aside($d)), .y / $scale.by, .colour]],
+     ceiling_lines: [$ceiling[] | .dtype as $d | (.at | aside($d)) as $x
+       | [$x, .y / $scale.by, .colour], [$x, .label_y / $scale.by, .colour], null],
      ceilings_left: [$ceiling[] | select(.side == "left")
        | [.at, .label_y / $scale.by, .text, .colour]],
      ceilings_right: [$ceiling[] | select(.side == "right")
        | [.at, .label_y / $scale.by, .text, .colour]],
-     absent: [$missing[] | select(.batch != null) | [.batch, 0, (.dtype | dtype_colour)]]};
+     # Below zero, where no measured point can lie.
+     absent: [$missing[] | select(.batch != null) | .dtype as $d | [(.batch | aside($d)), -0.03 * $y_max / $scale.by, (.dtype | dtype_colour)]]};
 
 # ── The right panel ─────────────────────────────────────────────────────────────────────────────────
 
 # The fitted line at a batch: of the segment between two steps that the batch lies in.
 def line_at($batch): ([(.segments // [])[]? | objects | select((.first_batch | positive // infinite) <= $batch)] | last) // .
   | (.fixed_bytes | number) as $fixed | (.slope_bytes | number) as $slope
-  | if $fixed == null or $slope == null then null else $fixed + $slope * $batch end;
+  | if $fixed == null or $slope == null or $slope <= 0 then null else $fixed + $slope * $batch end;
 
 def memory($points; $missing; $dtypes; $cap):
   findings_of("memory_line"; $dtypes) as $lines | findings_of("largest_batch"; $dtypes) as $largest
   | [$points[] | select(.bytes > 0)] as $points
   | [$missing[] | select(.status == "oom" and .batch != null)] as $oom
-  | ([$points[].batch, $oom[].batch] | unique) as $batches
+  | ([$points[].batch, ($missing[].batch | select(. != null))] | unique) as $batches   # as on the left
   | ($dtypes | map(select(. as $d | any($points[], $oom[]; .dtype == $d)))) as $dtypes
   | ([$points[].bytes] | max // 1) as $most
   | ($most | byte_scale_of) as $scale
@@ -137,7 +143,7 @@ def memory($points; $missing; $dtypes; $cap):
       ($points[] | . as $p | $lines[.dtype].details // {} | line_at($p.batch) // empty)] | max) as $top
   | ([$dtypes[] as $d | $lines[$d] | select(. != null) | (.details // {})
       | (.fixed_bytes | number) as $fixed | (.slope_bytes | number) as $slope
-      | select($fixed != null and $slope != null)
+      | select($fixed != null and $slope != null and $slope > 0)
       | ($largest[$d].value | positive) as $fits
       | ([$points[] | select(.dtype == $d) | .batch] | max // 0) as $seen
       | [$d, "\($d): \($fixed | bytes_text) + \($slope | bytes_text) × batch\(if $fits == null then "" else
@@ -153,7 +159,9 @@ def memory($points; $missing; $dtypes; $cap):
   | def labelled($point): ($every == 1 or $point.bytes == ([$points[] | select(.batch == $point.batch) | .bytes] | max))
       and (($batches | length) - 1 - ($batches | index($point.batch))) % $every == 0;
   {strings: {memory_unit: $scale.unit, bars_min: -0.7, bars_max: (([$batches | length, 1] | max) - 0.3),
-             memory_max: ($y_max / $scale.by), rotate: $rotate, has_memory: ($points | length)},
+             memory_max: ($y_max / $scale.by),
+             # Long formulas stay inside the panel.
+             formula_font: ([12, (12 * 66 / ([($formulas[][1] | length), 1] | max) | floor)] | min), rotate: $rotate, has_memory: ($points | length)},
    bars: [$points[] | . as $p | reduce categories[] as $c ([0, []];
        ($p.memory[$c.key] | positive // 0) as $b
        | if $b == 0 then . else
