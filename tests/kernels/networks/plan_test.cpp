@@ -153,7 +153,7 @@ TEST_F(Plan, WorkCountsWhatIsDone) {
 }
 
 TEST_F(Plan, ExtraBytesStayInTheBudget) {
-  EXPECT_EQ(extra_parameter_budget(100, 5), 20);
+  EXPECT_EQ(extra_parameter_budget(100, 5), 10);
   EXPECT_EQ(extra_parameter_budget(100, 50), 50);
   const Graph graph = fuse_for_inference(registry<NetworkType>().find("resnet50")->build(224));
   Target target;
