@@ -13,6 +13,10 @@ double as_double(std::int64_t value) {
   return static_cast<double>(value);
 }
 
+double beside_weights(const MemoryPoint& point) {
+  return as_double(point.bytes - point.weights);
+}
+
 // Relative weights: the allocator's rounding grows with what is allocated.
 std::optional<LineFit> fit_run(Run run) {
   std::vector<double> batches;
@@ -20,14 +24,14 @@ std::optional<LineFit> fit_run(Run run) {
   std::vector<double> weights;
   for (const MemoryPoint& point : run) {
     batches.push_back(as_double(point.batch));
-    bytes.push_back(as_double(point.bytes));
+    bytes.push_back(beside_weights(point));
     weights.push_back(1 / (as_double(point.bytes) * as_double(point.bytes)));
   }
   return fit_line(batches, bytes, weights);
 }
 
 bool lies_on(const LineFit& line, const MemoryPoint& point) {
-  const double off = line.at(as_double(point.batch)) - as_double(point.bytes);
+  const double off = line.at(as_double(point.batch)) - beside_weights(point);
   return std::abs(off) <= kMemoryTolerance * as_double(point.bytes);
 }
 
@@ -89,12 +93,32 @@ std::vector<Run> split(Run points) {
   return runs;
 }
 
+// Of what is not weights.
 MemoryLine::Segment segment_of(Run run, double common_slope) {
   if (const auto line = fit_run(run)) {
     return {run.front().batch, line->intercept.value, line->slope.value};
   }
   const MemoryPoint& only = run.front();
-  return {only.batch, as_double(only.bytes) - common_slope * as_double(only.batch), common_slope};
+  return {only.batch, beside_weights(only) - common_slope * as_double(only.batch), common_slope};
+}
+
+// One segment for each stretch of the run with the same weights, which count as fixed.
+void add_segments(MemoryLine& line, Run run, const MemoryLine::Segment& bare) {
+  const MemoryPoint* before = nullptr;
+  for (const MemoryPoint& point : run) {
+    if (before == nullptr || before->weights != point.weights) {
+      line.segments.push_back({point.batch, bare.fixed + as_double(point.weights), bare.slope});
+    }
+    before = &point;
+  }
+}
+
+Estimate shifted(Estimate estimate, double by) {
+  estimate.value += by;
+  if (estimate.ci95) {
+    estimate.ci95 = Interval{estimate.ci95->low + by, estimate.ci95->high + by};
+  }
+  return estimate;
 }
 
 }  // namespace
@@ -111,7 +135,7 @@ std::optional<MemoryLine> fit_memory_line(std::span<const MemoryPoint> points) {
   const LineFit fit = *fit_run(longest);
 
   MemoryLine line;
-  line.fixed_bytes = fit.intercept;
+  line.fixed_bytes = shifted(fit.intercept, as_double(ascending.back().weights));
   line.slope_bytes = fit.slope;
   line.points = longest.size();
   line.first_batch = longest.front().batch;
@@ -121,14 +145,20 @@ std::optional<MemoryLine> fit_memory_line(std::span<const MemoryPoint> points) {
     line.max_residual_bytes = std::max(line.max_residual_bytes, off);
     line.max_relative_residual = std::max(line.max_relative_residual, off / as_double(longest[i].bytes));
   }
+  std::optional<MemoryLine::Segment> before;
   for (const Run& run : runs) {
     const MemoryPoint& first = run.front();
-    if (!line.segments.empty()) {
-      const MemoryLine::Segment& before = line.segments.back();
-      const double expected = before.fixed + before.slope * as_double(first.batch);
-      line.steps.push_back({first.batch, first.bytes - std::llround(expected)});
+    if (before) {
+      const double expected = before->fixed + before->slope * as_double(first.batch);
+      line.steps.push_back({first.batch, std::llround(beside_weights(first) - expected)});
     }
-    line.segments.push_back(segment_of(run, fit.slope.value));
+    before = segment_of(run, fit.slope.value);
+    add_segments(line, run, *before);
+  }
+  for (std::size_t i = 1; i < ascending.size(); ++i) {
+    if (ascending[i].weights != ascending[i - 1].weights) {
+      line.weight_steps.push_back({ascending[i].batch, ascending[i - 1].weights, ascending[i].weights});
+    }
   }
   return line;
 }

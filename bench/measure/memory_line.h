@@ -13,7 +13,9 @@ namespace bench {
 
 struct MemoryPoint {
   std::int64_t batch = 0;
-  std::int64_t bytes = 0;  // at the peak, positive
+  std::int64_t bytes = 0;    // at the peak, positive
+  std::int64_t weights = 0;  // of these, held by weights: their layout is an algorithm's choice, which may
+                             // change with the batch
 };
 
 // From `batch` on, memory is on another line, such as another algorithm's workspace makes.
@@ -22,24 +24,32 @@ struct MemoryStep {
   std::int64_t bytes = 0;  // how far that batch lies above the old line; negative for a step down
 };
 
+// Weights that another algorithm lays out otherwise from `batch` on, such as Winograd's transformed ones.
+struct WeightStep {
+  std::int64_t batch = 0;  // first measured batch with the new ones
+  std::int64_t from = 0;   // bytes
+  std::int64_t to = 0;     // bytes
+};
+
 struct MemoryLine {
-  Estimate fixed_bytes;
-  Estimate slope_bytes;              // per sample
-  std::size_t points = 0;            // on this line
-  std::int64_t first_batch = 0;      // the line was fitted from here …
-  std::int64_t last_batch = 0;       // … to here
-  double max_residual_bytes = 0;     // largest distance of its points from it
-  double max_relative_residual = 0;  // of the measured bytes
-  std::vector<MemoryStep> steps;     // by batch, over all points
+  Estimate fixed_bytes;                  // the largest batch's weights counted
+  Estimate slope_bytes;                  // per sample
+  std::size_t points = 0;                // on this line
+  std::int64_t first_batch = 0;          // the line was fitted from here …
+  std::int64_t last_batch = 0;           // … to here
+  double max_residual_bytes = 0;         // largest distance of its points from it
+  double max_relative_residual = 0;      // of the measured bytes
+  std::vector<MemoryStep> steps;         // by batch, over all points; of what is not weights
+  std::vector<WeightStep> weight_steps;  // by batch, over all points
 
   // The largest batch predicted to need at most `cap` bytes, 0 where not even one does; steps are counted,
-  // and above the last point its line goes on. nullopt where the slope is not positive: no batch would be too
-  // large.
+  // and above the last point its line goes on. nullopt where the slope is not positive: these points cannot
+  // tell.
   std::optional<std::int64_t> largest_batch(std::int64_t cap_bytes) const;
 
   struct Segment {
     std::int64_t first_batch = 0;
-    double fixed = 0;  // bytes
+    double fixed = 0;  // bytes, weights counted
     double slope = 0;  // bytes per sample
   };
   std::vector<Segment> segments;  // the lines between the steps, by batch
@@ -47,10 +57,11 @@ struct MemoryLine {
 
 inline constexpr double kMemoryTolerance = 0.02;  // of a point's bytes
 
-// Splits the points, from the largest batch down, into runs that lie on one line within 2 % of their bytes,
-// and fits the longest run (of equals, the one of larger batches), relatively weighted. Averaging across a
-// step would describe neither side of it. A run of a single point takes the fitted slope. Points in any
-// order; of points with the same batch the largest counts. nullopt for fewer than two batches.
+// Of what is not weights, which are known and added as they are: splits the points, from the largest batch
+// down, into runs that lie on one line within 2 % of their bytes, and fits the longest run (of equals, the
+// one of larger batches), relatively weighted. Averaging across a step would describe neither side of it. A
+// run of a single point takes the fitted slope. Points in any order; of points with the same batch the
+// largest counts. nullopt for fewer than two batches.
 std::optional<MemoryLine> fit_memory_line(std::span<const MemoryPoint> points);
 
 }  // namespace bench

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
+#include <utility>
 
 #include "bench/measure/comparison.h"
 #include "bench/measure/units.h"
@@ -32,21 +34,66 @@ std::string memory_in_words(const BatchPoint& point, const std::optional<std::in
 }
 
 const BatchPoint* ceiling_point(const BatchSeries& series) {
-  return series.ceiling && series.ceiling->batch ? series.at(*series.ceiling->batch) : nullptr;
+  const BatchPoint* point =
+      series.ceiling && series.ceiling->batch ? series.at(*series.ceiling->batch) : nullptr;
+  return point != nullptr && !point->few_rounds ? point : nullptr;
 }
 
-// The first, in the order of the dtypes, that no later one is surely faster than, each at its ceiling: a gain
-// within the noise is no reason to leave fp32.
-const BatchSeries* best_of(const std::vector<BatchSeries>& all) {
-  const BatchSeries* best = nullptr;
-  for (const BatchSeries& series : all) {
-    const BatchPoint* point = ceiling_point(series);
-    if (point != nullptr &&
-        (best == nullptr || point->throughput.ci95.low > ceiling_point(*best)->throughput.ci95.high)) {
-      best = &series;
+// The point of the highest certain throughput, of those with rounds enough.
+const BatchPoint* surest_point(const BatchSeries& series) {
+  const BatchPoint* surest = nullptr;
+  for (const BatchPoint& point : series.timed) {
+    if (!point.few_rounds && (surest == nullptr || point.throughput.ci95.low > surest->throughput.ci95.low)) {
+      surest = &point;
     }
   }
-  return best;
+  return surest;
+}
+
+struct Choice {
+  const BatchSeries* series = nullptr;
+  const BatchPoint* point = nullptr;
+  bool at_ceiling = false;
+};
+
+// Surely faster than the choice, and than what the choice's dtype reached at its best: a ceiling is 5 % below
+// that, which must not pass for another dtype's gain.
+bool beats(const BatchPoint& point, const Choice& choice) {
+  const double best = std::max(choice.point->throughput.ci95.high,
+                               choice.at_ceiling ? choice.series->ceiling->best_per_s : 0);
+  return point.throughput.ci95.low > best;
+}
+
+// The first, in the order of the dtypes, that no later one is surely faster than: a gain within the noise is
+// no reason to leave fp32. First by ceilings; then a dtype whose ceiling is unclear still wins where it was
+// surely faster anyway.
+std::optional<Choice> choose(const std::vector<BatchSeries>& all) {
+  std::optional<Choice> chosen;
+  for (const BatchSeries& series : all) {
+    const BatchPoint* point = ceiling_point(series);
+    if (point != nullptr && (!chosen || point->throughput.ci95.low > chosen->point->throughput.ci95.high)) {
+      chosen = Choice{&series, point, true};
+    }
+  }
+  if (!chosen) {
+    return std::nullopt;
+  }
+  for (const BatchSeries& series : all) {
+    const BatchPoint* surest = surest_point(series);
+    if (&series != chosen->series && surest != nullptr && beats(*surest, *chosen)) {
+      const BatchPoint* placed = ceiling_point(series);
+      chosen = Choice{&series, placed != nullptr ? placed : surest, placed != nullptr};
+    }
+  }
+  return chosen;
+}
+
+std::string unclear_in_words(const BatchSeries& series) {
+  if (!series.ceiling) {
+    return "; its ceiling is unclear, as no other batch was measured";
+  }
+  return fmt::format("; its ceiling is unclear, as the points are noisy ({} may be it)",
+                     batches_in_words(series.ceiling->low, series.ceiling->high));
 }
 
 // Of a ceiling at the largest batch measured.
@@ -80,19 +127,49 @@ std::string no_advice(const std::vector<BatchSeries>& all) {
   if (noisy == all.end()) {
     return "There is no batch to recommend yet: it takes at least 2 batch sizes of one dtype.";
   }
+  if (std::ranges::none_of(all, [](const BatchSeries& s) { return surest_point(s) != nullptr; })) {
+    return "There is no batch to recommend: all points were measured in less than 3 rounds (few_rounds); run "
+           "again with a longer --time-budget.";
+  }
   return fmt::format(
-      "There is no batch to recommend: the points are too noisy, and in {} any batch from {} to {} may be "
-      "where "
+      "There is no batch to recommend: the points are too few or too noisy, and in {} {} may be where "
       "throughput ends; a longer --time-budget or a quieter machine would tell.",
-      noisy->dtype, noisy->ceiling->low, noisy->ceiling->high);
+      noisy->dtype, batches_in_words(noisy->ceiling->low, noisy->ceiling->high));
+}
+
+std::vector<ThroughputPoint> solid_throughputs(const BatchSeries& series) {
+  std::vector<ThroughputPoint> solid;
+  for (const BatchPoint& point : series.points) {
+    if (!point.few_rounds) {
+      solid.push_back(point.throughput);
+    }
+  }
+  return solid;
+}
+
+bool share_a_batch(const BatchSeries& one, const BatchSeries& other) {
+  return std::ranges::any_of(one.points, [&](const BatchPoint& p) { return other.at(p.batch) != nullptr; });
+}
+
+// An interval around 1 this narrow shows that there is no difference worth a choice; a wider one shows
+// nothing.
+bool shows_equality(const Interval& ratio) {
+  return ratio.low >= 0.9 && ratio.high <= 1.1;
 }
 
 }  // namespace
 
 Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
   Finding finding = finding_of("speedup_" + series.dtype, "ratio");
-  const auto ratios = throughput_ratios(series.throughputs(), baseline.throughputs());
+  const auto ratios = throughput_ratios(solid_throughputs(series), solid_throughputs(baseline));
   const auto mean = mean_ratio(ratios);
+  if (!mean && share_a_batch(series, baseline)) {
+    finding.claim = fmt::format(
+        "{} and {} cannot be compared: at every batch measured in both, one has less than 3 rounds "
+        "(few_rounds); run again with a longer --time-budget.",
+        series.dtype, baseline.dtype);
+    return finding;
+  }
   if (!mean) {
     finding.claim = fmt::format("No batch was measured in both {} and {}, so they cannot be compared.",
                                 series.dtype, baseline.dtype);
@@ -112,10 +189,16 @@ Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
   finding.value = chosen.ratio;
   finding.ci95 = chosen.ci95;
   const std::string where = shared ? fmt::format("at batch {}", chosen.batch)
-                                   : fmt::format("on the geometric mean of {} batches", ratios.size());
+                            : ratios.size() == 1
+                                ? fmt::format("at batch {}, the only one to compare at", ratios[0].batch)
+                                : fmt::format("on the geometric mean of {} batches", ratios.size());
   const std::string range =
       fmt::format("{:.2f} ({:.2f} to {:.2f})", chosen.ratio, chosen.ci95.low, chosen.ci95.high);
-  if (chosen.ci95.low <= 1 && chosen.ci95.high >= 1) {
+  const bool open = chosen.ci95.low <= 1 && chosen.ci95.high >= 1;
+  if (open && !shows_equality(chosen.ci95)) {
+    finding.claim = fmt::format("The speeds of {} and {} cannot be told apart {}: {} times as fast.",
+                                series.dtype, baseline.dtype, where, range);
+  } else if (open) {
     finding.claim = fmt::format("{}, {} against {} shows no difference in speed: {} times as fast.", where,
                                 series.dtype, baseline.dtype, range);
     finding.claim.front() = static_cast<char>(std::toupper(finding.claim.front()));
@@ -123,6 +206,14 @@ Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
     finding.claim =
         fmt::format("{} is {} times as fast as {} {}.", series.dtype, range, baseline.dtype, where);
   }
+  std::vector<BatchPoint> compared;
+  for (const BatchRatio& each : ratios) {
+    if (!shared || each.batch == chosen.batch) {
+      compared.push_back(*series.at(each.batch));
+      compared.push_back(*baseline.at(each.batch));
+    }
+  }
+  finding.claim = with_caveat(std::move(finding.claim), compared);
   return finding;
 }
 
@@ -153,13 +244,14 @@ Finding claim_memory_ratio(const BatchSeries& series, const BatchSeries& baselin
 
 Finding recommend(const std::vector<BatchSeries>& all) {
   Finding finding = finding_of("recommendation", "samples");
-  const BatchSeries* best = best_of(all);
-  if (best == nullptr) {
+  const auto choice = choose(all);
+  if (!choice) {
     finding.claim = no_advice(all);
     return finding;
   }
-  const std::int64_t batch = *best->ceiling->batch;
-  const BatchPoint& point = *best->at(batch);
+  const BatchSeries* best = choice->series;
+  const BatchPoint& point = *choice->point;
+  const std::int64_t batch = point.batch;
   finding.value = static_cast<double>(batch);
   finding.evidence = {point.name};
   finding.details = {{"dtype", best->dtype}, {"batch", batch}, {"per_s", point.throughput.per_s}};
@@ -171,7 +263,9 @@ Finding recommend(const std::vector<BatchSeries>& all) {
   finding.claim = fmt::format("Use batch {} in {}{}: {} samples/s{}{}.", batch, best->dtype,
                               best->dtype == "fp32" ? "" : ", if its accuracy suffices",
                               format_number(point.throughput.per_s), memory_in_words(point, best->cap_bytes),
-                              larger_in_words(*best, batch));
+                              choice->at_ceiling ? larger_in_words(*best, batch) : unclear_in_words(*best));
+  finding.details["ceiling_placed"] = choice->at_ceiling;
+  finding.claim = with_caveat(std::move(finding.claim), {point});
   return finding;
 }
 

@@ -1,7 +1,9 @@
 // One sentence and its numbers for each finding of the batch sweep.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,13 @@ inline Finding finding_of(std::string name, std::string unit, std::vector<std::s
 // The claim of a finding that cannot be told from less than two batch sizes.
 std::string too_few(const BatchSeries& series, std::string_view what);
 
+// The claim, with what was wrong with the machine or the measuring of any of the points added to its
+// sentence.
+std::string with_caveat(std::string claim, const std::vector<BatchPoint>& points);
+
+// "batch 5", "batch 4 to 8".
+std::string batches_in_words(std::int64_t low, std::int64_t high);
+
 Finding claim_t0(const BatchSeries& series);             // ns
 Finding claim_t_inf(const BatchSeries& series);          // samples/s
 Finding claim_ceiling(const BatchSeries& series);        // samples
@@ -29,6 +38,8 @@ Finding claim_limit(const BatchSeries& series);          // share of the smalles
 Finding claim_memory_line(const BatchSeries& series);    // bytes/sample
 Finding claim_largest_batch(const BatchSeries& series);  // samples
 Finding claim_left_out(const BatchSeries& series);       // points
+// Points measured while other work held the cores, of all dtypes; nullopt where there are none.
+std::optional<Finding> claim_conditions(const std::vector<BatchSeries>& all);        // points
 Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline);       // ratio
 Finding claim_memory_ratio(const BatchSeries& series, const BatchSeries& baseline);  // ratio
 Finding recommend(const std::vector<BatchSeries>& all);                              // samples

@@ -19,6 +19,14 @@ Json steps_of(const MemoryLine& line) {
   return steps;
 }
 
+Json weight_steps_of(const MemoryLine& line) {
+  Json steps = Json::array();
+  for (const WeightStep& step : line.weight_steps) {
+    steps.push_back({{"batch", step.batch}, {"from_bytes", step.from}, {"to_bytes", step.to}});
+  }
+  return steps;
+}
+
 Json segments_of(const MemoryLine& line) {
   Json segments = Json::array();
   for (const MemoryLine::Segment& segment : line.segments) {
@@ -35,7 +43,12 @@ std::string steps_in_words(const MemoryLine& line) {
     words.push_back(fmt::format("{} {} from batch {}", format_bytes(std::abs(step.bytes)),
                                 step.bytes < 0 ? "less" : "more", step.batch));
   }
-  return words.empty() ? "" : fmt::format("; it has steps: {}", fmt::join(words, ", "));
+  std::string text = words.empty() ? "" : fmt::format("; it has steps: {}", fmt::join(words, ", "));
+  for (const WeightStep& step : line.weight_steps) {
+    text += fmt::format("; weights change from {} to {} at batch {}", format_bytes(step.from),
+                        format_bytes(step.to), step.batch);
+  }
+  return line.weight_steps.empty() ? text : text + ": another algorithm's";
 }
 
 }  // namespace
@@ -47,8 +60,6 @@ Finding claim_memory_line(const BatchSeries& series) {
     return finding;
   }
   const MemoryLine& line = *series.memory;
-  finding.value = line.slope_bytes.value;
-  finding.ci95 = line.slope_bytes.ci95;
   finding.details = {{"fixed_bytes", std::llround(line.fixed_bytes.value)},
                      {"slope_bytes", std::llround(line.slope_bytes.value)},
                      {"first_batch", line.first_batch},
@@ -56,12 +67,17 @@ Finding claim_memory_line(const BatchSeries& series) {
                      {"max_residual_bytes", std::llround(line.max_residual_bytes)},
                      {"max_relative_residual", line.max_relative_residual},
                      {"steps", steps_of(line)},
+                     {"weight_steps", weight_steps_of(line)},
                      {"segments", segments_of(line)}};
   if (!(line.slope_bytes.value > 0)) {
-    finding.claim = fmt::format("In {} memory did not grow with the batch between {} and {}{}.", series.dtype,
-                                line.first_batch, line.last_batch, steps_in_words(line));
+    finding.claim = fmt::format(
+        "In {} memory did not grow with the batch between {} and {}, so what a sample costs cannot be told "
+        "from these batches{}.",
+        series.dtype, line.first_batch, line.last_batch, steps_in_words(line));
     return finding;
   }
+  finding.value = line.slope_bytes.value;
+  finding.ci95 = line.slope_bytes.ci95;
   const std::string tested =
       line.points > 2
           ? fmt::format("all points within {}", format_percent(std::max(line.max_relative_residual, 0.001)))
@@ -87,8 +103,11 @@ Finding claim_largest_batch(const BatchSeries& series) {
   const std::string cap = format_bytes(*series.cap_bytes);
   const auto largest = series.memory->largest_batch(*series.cap_bytes);
   if (!largest) {
-    finding.claim = fmt::format("In {} memory did not grow with the batch, so {} sets no largest batch.",
-                                series.dtype, cap);
+    finding.claim = fmt::format(
+        "In {} memory did not grow with the largest batches measured, so the largest batch within {} cannot "
+        "be "
+        "told from these batches.",
+        series.dtype, cap);
     return finding;
   }
   finding.value = static_cast<double>(*largest);

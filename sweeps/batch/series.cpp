@@ -1,6 +1,7 @@
 #include "sweeps/batch/series.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "bench/dtype.h"
@@ -43,9 +44,17 @@ BatchPoint read_point(const MeasuredPoint& point, std::int64_t batch) {
   read.batch = batch;
   read.step_ns = median;
   read.bytes = point.memory.peak_measured;
+  const std::int64_t weights = point.memory.by_category[MemoryCategory::weights];
+  read.weights = std::clamp<std::int64_t>(weights, 0, std::max<std::int64_t>(read.bytes, 0));
   read.throughput = {batch, items * 1e9 / median, throughput_interval(step, items)};
   read.work = {number_at(point.work, "flops"), number_at(point.work, "fixed_bytes"),
                number_at(point.work, "sample_bytes"), integer_at(point.work, "launches").value_or(0)};
+  for (const std::string& flag : point.validity.flags) {
+    read.few_rounds = read.few_rounds || flag == "few_rounds";
+    if (flag.starts_with("throttled:")) {
+      read.throttled.push_back(flag);
+    }
+  }
   return read;
 }
 
@@ -76,11 +85,20 @@ BatchSeries read_series(const ResultDocument& document, const std::string& dtype
   return series;
 }
 
+std::vector<std::string> names_of(const std::vector<BatchPoint>& points) {
+  std::vector<std::string> names;
+  names.reserve(points.size());
+  for (const BatchPoint& point : points) {
+    names.push_back(point.name);
+  }
+  return names;
+}
+
 std::vector<MemoryPoint> memory_points(const BatchSeries& series) {
   std::vector<MemoryPoint> points;
   for (const BatchPoint& point : series.points) {
     if (point.bytes > 0) {
-      points.push_back({point.batch, point.bytes});
+      points.push_back({point.batch, point.bytes, point.weights});
     }
   }
   return points;
@@ -89,29 +107,28 @@ std::vector<MemoryPoint> memory_points(const BatchSeries& series) {
 }  // namespace
 
 void BatchSeries::analyse() {
+  timed.clear();
+  std::ranges::copy_if(points, std::back_inserter(timed), [](const BatchPoint& p) { return !p.few_rounds; });
+  if (timed.size() < 2) {
+    timed = points;
+  }
   std::vector<StepTimePoint> times;
-  for (const BatchPoint& point : points) {
+  std::vector<ThroughputPoint> throughputs;
+  for (const BatchPoint& point : timed) {
     times.push_back({point.batch, point.step_ns});
+    throughputs.push_back(point.throughput);
   }
   model = fit_step_time(times);
-  ceiling = find_ceiling(throughputs());
+  ceiling = find_ceiling(throughputs);
   memory = fit_memory_line(memory_points(*this));
 }
 
-std::vector<ThroughputPoint> BatchSeries::throughputs() const {
-  std::vector<ThroughputPoint> all;
-  for (const BatchPoint& point : points) {
-    all.push_back(point.throughput);
-  }
-  return all;
+std::vector<std::string> BatchSeries::names() const {
+  return names_of(points);
 }
 
-std::vector<std::string> BatchSeries::names() const {
-  std::vector<std::string> all;
-  for (const BatchPoint& point : points) {
-    all.push_back(point.name);
-  }
-  return all;
+std::vector<std::string> BatchSeries::timed_names() const {
+  return names_of(timed);
 }
 
 const BatchPoint* BatchSeries::at(std::int64_t batch) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "bench/measure/units.h"
 #include "sweeps/batch/claims.h"
@@ -23,10 +24,35 @@ std::string misfit(const StepTimeModel& model) {
                      format_percent(model.max_relative_residual));
 }
 
+// Below this share of the smallest batch's step time, a fixed cost makes no difference.
+constexpr double kNegligible = 0.05;
+
+// Of a fixed cost whose interval reaches zero: it is small only where the whole interval is.
+std::string zero_in_words(const BatchSeries& series, const std::string& figure) {
+  const BatchPoint& smallest = series.timed.front();
+  const auto& interval = series.model->t0_ns.ci95;
+  if (interval && interval->high < kNegligible * smallest.step_ns) {
+    return fmt::format(
+        "In {} the fixed cost of a step, {}, is not distinguishable from zero, and below {} of a step at "
+        "batch "
+        "{}: time grows in proportion to the batch.",
+        series.dtype, figure, format_percent(kNegligible), smallest.batch);
+  }
+  return fmt::format(
+      "In {} the fixed cost of a step, {}, cannot be told from zero: its interval is too wide.", series.dtype,
+      figure);
+}
+
+// What the largest of the points is, behind an "at batch 64, ".
+std::string largest_in_words(const BatchSeries& series) {
+  return series.timed.back().batch == series.points.back().batch
+             ? "the largest measured"
+             : "the largest measured in at least 3 rounds";
+}
+
 std::string fixed_part(const BatchSeries& series) {
-  const double weights_ns =
-      find_limit(series.points.front().work, series.peaks, series.points.front().step_ns)
-          .fixed_bytes_ns.value_or(0);
+  const double weights_ns = find_limit(series.timed.front().work, series.peaks, series.timed.front().step_ns)
+                                .fixed_bytes_ns.value_or(0);
   const double t0 = series.model->t0_ns.value;
   if (weights_ns < 0.5 * t0 || weights_ns > 1.5 * t0) {
     return "";
@@ -42,7 +68,7 @@ std::string too_few(const BatchSeries& series, std::string_view needs) {
 }
 
 Finding claim_t0(const BatchSeries& series) {
-  Finding finding = finding_of("t0", "ns", series.names());
+  Finding finding = finding_of("t0", "ns", series.timed_names());
   if (!series.model) {
     finding.claim = too_few(series, "The fixed cost of a step");
     return finding;
@@ -64,20 +90,17 @@ Finding claim_t0(const BatchSeries& series) {
         fmt::format("In {} {}, so the fixed cost of a step, {} by the fit, is only a rough figure.",
                     series.dtype, misfit(model), figure);
   } else if (!model.t0_above_zero) {
-    finding.claim = fmt::format(
-        "In {} the fixed cost of a step, {}, is not distinguishable from zero: time grows in proportion to "
-        "the "
-        "batch.",
-        series.dtype, figure);
+    finding.claim = zero_in_words(series, figure);
   } else {
     finding.claim = fmt::format("In {} a step costs {} before its first sample{}.", series.dtype, figure,
                                 fixed_part(series));
   }
+  finding.claim = with_caveat(std::move(finding.claim), series.timed);
   return finding;
 }
 
 Finding claim_t_inf(const BatchSeries& series) {
-  Finding finding = finding_of("t_inf", "samples/s", series.names());
+  Finding finding = finding_of("t_inf", "samples/s", series.timed_names());
   if (!series.model) {
     finding.claim = too_few(series, "The throughput that ever larger batches approach");
     return finding;
@@ -89,6 +112,7 @@ Finding claim_t_inf(const BatchSeries& series) {
         "be "
         "told; measure larger ones.",
         series.dtype);
+    finding.claim = with_caveat(std::move(finding.claim), series.timed);
     return finding;
   }
   finding.value = model.t_inf_per_s->value;
@@ -109,14 +133,19 @@ Finding claim_t_inf(const BatchSeries& series) {
     finding.claim =
         fmt::format("In {} {}, so {} as the throughput of ever larger batches is only a rough figure.",
                     series.dtype, misfit(model), figure);
+  } else if (!finding.ci95) {
+    finding.claim = fmt::format(
+        "In {} ever larger batches approach {} by the fit; with so few batches its interval is unknown.",
+        series.dtype, figure);
   } else {
     finding.claim = fmt::format("In {} ever larger batches approach {} and no more.", series.dtype, figure);
   }
+  finding.claim = with_caveat(std::move(finding.claim), series.timed);
   return finding;
 }
 
 Finding claim_ceiling(const BatchSeries& series) {
-  Finding finding = finding_of("ceiling_batch", "samples", series.names());
+  Finding finding = finding_of("ceiling_batch", "samples", series.timed_names());
   if (!series.ceiling) {
     finding.claim = too_few(series, "The ceiling");
     return finding;
@@ -129,8 +158,9 @@ Finding claim_ceiling(const BatchSeries& series) {
                      {"may_lie_beyond", ceiling.at_largest}};
   if (!ceiling.batch) {
     finding.claim = fmt::format(
-        "In {} the points are too noisy to place the ceiling; their intervals allow batch {} to {}.",
-        series.dtype, ceiling.low, ceiling.high);
+        "In {} the points are too noisy to place the ceiling; their intervals allow {}{}.", series.dtype,
+        ceiling.low == ceiling.high ? "only " : "", batches_in_words(ceiling.low, ceiling.high));
+    finding.claim = with_caveat(std::move(finding.claim), series.timed);
     return finding;
   }
   finding.value = static_cast<double>(*ceiling.batch);
@@ -140,9 +170,9 @@ Finding claim_ceiling(const BatchSeries& series) {
     finding.evidence.push_back(series.at(ceiling.best_batch)->name);
   }
   if (ceiling.at_largest) {
-    finding.claim = fmt::format(
-        "In {} throughput reaches {} at batch {}, the largest measured: the ceiling may lie beyond.",
-        series.dtype, per_second(ceiling.per_s), *ceiling.batch);
+    finding.claim =
+        fmt::format("In {} throughput reaches {} at batch {}, {}: the ceiling may lie beyond.", series.dtype,
+                    per_second(ceiling.per_s), *ceiling.batch, largest_in_words(series));
   } else if (ceiling.at_smallest) {
     finding.claim = fmt::format(
         "In {} batch {}, the smallest measured, already gives {}, at least 95 % of the best ({} at batch "
@@ -158,6 +188,7 @@ Finding claim_ceiling(const BatchSeries& series) {
         series.dtype, *ceiling.batch, per_second(ceiling.per_s), per_second(ceiling.best_per_s),
         ceiling.best_batch);
   }
+  finding.claim = with_caveat(std::move(finding.claim), series.timed);
   return finding;
 }
 
@@ -168,7 +199,7 @@ Finding claim_limit(const BatchSeries& series) {
                                 series.dtype);
     return finding;
   }
-  const BatchPoint& smallest = series.points.front();
+  const BatchPoint& smallest = series.timed.front();
   finding.evidence = {smallest.name};
   const LimitReport report = find_limit(smallest.work, series.peaks, smallest.step_ns);
   finding.details = {{"limit", name_of(report.limit)}, {"batch", smallest.batch}};
@@ -199,14 +230,16 @@ Finding claim_limit(const BatchSeries& series) {
       finding.value = 1 - std::max(compute, memory);
       finding.claim = fmt::format(
           "{}, of which arithmetic at the device's peak explains {} and memory bandwidth {}: starting {} "
-          "operations and work too small to fill the device take the rest.",
-          step, format_percent(compute), format_percent(memory), smallest.work.launches);
+          "and work too small to fill the device take the rest.",
+          step, format_percent(compute), format_percent(memory),
+          smallest.work.launches == 1 ? "1 operation" : fmt::format("{} operations", smallest.work.launches));
       break;
     case Limit::unknown:
       finding.claim = fmt::format("{}; what limits it cannot be told without the device's peak rates in {}.",
                                   step, series.dtype);
       break;
   }
+  finding.claim = with_caveat(std::move(finding.claim), {smallest});
   return finding;
 }
 

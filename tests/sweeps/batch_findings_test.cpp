@@ -307,6 +307,167 @@ TEST(BatchFindings, PointsAboveThePeakProveNothing) {
   EXPECT_THAT(left_out.claim, HasSubstr("above the device's peak"));
 }
 
+void flag(ResultDocument& document, const std::string& name, const std::vector<std::string>& flags) {
+  for (MeasuredPoint& point : document.benchmarks) {
+    if (point.name.find(name) != std::string::npos) {
+      point.validity.flags = flags;
+    }
+  }
+}
+
+// Widens the interval of a dtype's points so far that no ceiling can be placed.
+void blur(ResultDocument& document, const std::string& dtype, double by) {
+  for (MeasuredPoint& point : document.benchmarks) {
+    if (point.params["dtype"] == dtype) {
+      point.stats.ci95_ns = {point.stats.median_ns * (1 - by), point.stats.median_ns * (1 + by)};
+    }
+  }
+}
+
+TEST(BatchFindings, ADtypeThatIsSurelyFasterWinsWithoutACeiling) {
+  ResultDocument document = document_of({{}, {.dtype = "bf16", .t0_ns = 2e6, .per_s = 232}}, 64);
+  blur(document, "bf16", 0.1);
+  ASSERT_FALSE(find(document, "ceiling_batch/bf16").value);
+  const Finding speedup = find(document, "speedup_bf16");
+  EXPECT_GT(speedup.ci95->low, 1);
+  const Finding recommendation = find(document, "recommendation");
+  EXPECT_EQ(recommendation.details["dtype"], "bf16");
+  EXPECT_EQ(recommendation.details["ceiling_placed"], false);
+  EXPECT_THAT(recommendation.claim,
+              AllOf(HasSubstr("Use batch 64 in bf16"), HasSubstr("its ceiling is unclear")));
+}
+
+TEST(BatchFindings, ADtypeWithoutACeilingThatIsNotSurelyFasterDoesNotWin) {
+  ResultDocument document = document_of({{}, {.dtype = "bf16", .per_s = 104}}, 64);
+  blur(document, "bf16", 0.1);
+  EXPECT_EQ(find(document, "recommendation").details["dtype"], "fp32");
+}
+
+// A ceiling is up to 5 % below the best, which the other dtype's best surely passes though both are as fast.
+TEST(BatchFindings, ACeilingBelowTheBestIsNoReasonToLeaveFp32) {
+  const ResultDocument document = document_of({{.noise = 0.002}, {.dtype = "bf16", .noise = 0.002}}, 256);
+  EXPECT_EQ(find(document, "recommendation").details["dtype"], "fp32");
+}
+
+TEST(BatchFindings, FewRoundsStayOutOfSpeedClaimsWhereOthersRemain) {
+  ResultDocument document = document_of({{}}, 256);
+  MeasuredPoint& odd = document.benchmarks[0];
+  odd.validity.flags = {"few_rounds"};
+  odd.stats.median_ns *= 3;
+  odd.stats.ci95_ns = {odd.stats.median_ns, odd.stats.median_ns};
+  EXPECT_NEAR(*find(document, "t0").value, 4e6, 0.4e6);
+  EXPECT_THAT(find(document, "t0").evidence, Not(Contains(odd.name)));
+  EXPECT_THAT(find(document, "t0").claim, Not(HasSubstr("few_rounds")));
+  EXPECT_THAT(find(document, "memory_line").evidence, Contains(odd.name));
+}
+
+TEST(BatchFindings, TheLargestMeasuredIsNotOneOfFewRounds) {
+  ResultDocument document = document_of({{.t0_ns = 400e6}}, 32);
+  flag(document, "batch:32", {"few_rounds"});
+  EXPECT_THAT(find(document, "ceiling_batch").claim,
+              HasSubstr("at batch 16, the largest measured in at least 3 rounds"));
+}
+
+TEST(BatchFindings, FewRoundsAloneAreSaidAndProveNoRatio) {
+  ResultDocument document = document_of({{}, {.dtype = "bf16", .per_s = 84'000}}, 16);
+  flag(document, "", {"few_rounds", "throttled:cpu_contention"});
+  for (const std::string name : {"t_inf/fp32", "ceiling_batch/fp32", "limit_below_ceiling/bf16"}) {
+    EXPECT_THAT(find(document, name).claim,
+                AllOf(HasSubstr("few_rounds"), HasSubstr("other work held the cores")))
+        << name;
+  }
+  EXPECT_FALSE(find(document, "speedup_bf16").value);
+  EXPECT_FALSE(find(document, "speedup_bf16").ci95);
+  EXPECT_THAT(find(document, "speedup_bf16").claim, HasSubstr("few_rounds"));
+  EXPECT_FALSE(find(document, "recommendation").value);
+  EXPECT_THAT(find(document, "recommendation").claim, HasSubstr("few_rounds"));
+  EXPECT_TRUE(find(document, "memory_line/fp32").value);
+}
+
+TEST(BatchFindings, ClaimsFromThrottledPointsSaySo) {
+  ResultDocument document = document_of({{}, {.dtype = "bf16", .per_s = 220}}, 64);
+  flag(document, "bf16/batch:", {"throttled:cpu_contention"});
+  const auto says_so =
+      HasSubstr("; measured while other work held the cores (throttled:cpu_contention): run again");
+  for (const std::string name : {"t_inf/bf16", "ceiling_batch/bf16", "speedup_bf16", "recommendation"}) {
+    EXPECT_THAT(find(document, name).claim, says_so) << name;
+  }
+  EXPECT_THAT(find(document, "t_inf/fp32").claim, Not(HasSubstr("throttled")));
+
+  const Finding conditions = find(document, "conditions");
+  EXPECT_EQ(conditions.value, 7);
+  EXPECT_EQ(conditions.evidence.size(), 7U);
+  EXPECT_THAT(conditions.claim,
+              AllOf(HasSubstr("7 of 14 points were"), HasSubstr("OMP_WAIT_POLICY=passive")));
+
+  flag(document, "", {"throttled:sw_power_cap"});
+  EXPECT_THAT(names_of(findings_of(document)), Not(Contains("conditions")));
+  EXPECT_THAT(find(document, "t_inf/fp32").claim, HasSubstr("held back (throttled:sw_power_cap)"));
+}
+
+// As a library does that takes Winograd's algorithm at some batches, with weights transformed for it.
+ResultDocument with_changing_weights(std::int64_t sample_bytes) {
+  ResultDocument document =
+      document_of({{.fixed_bytes = 0, .sample_bytes = sample_bytes}}, 16, std::int64_t{18} << 30);
+  const std::vector<std::int64_t> weights_mib = {45, 49, 45, 45, 45};
+  for (std::size_t i = 0; i < weights_mib.size(); ++i) {
+    const std::int64_t weights = weights_mib[i] << 20;
+    document.benchmarks[i].memory.by_category[MemoryCategory::weights] = weights;
+    document.benchmarks[i].memory.peak_measured += weights;
+  }
+  return document;
+}
+
+TEST(BatchFindings, WeightsThatChangeWithTheBatchDoNotBendTheMemoryLine) {
+  const ResultDocument document = with_changing_weights(300 << 10);
+  const Finding line = find(document, "memory_line");
+  EXPECT_NEAR(*line.value, 300 << 10, 1);
+  EXPECT_EQ(line.details["fixed_bytes"], 45 << 20);
+  EXPECT_TRUE(line.details["steps"].empty());
+  ASSERT_EQ(line.details["weight_steps"].size(), 2U);
+  EXPECT_EQ(line.details["weight_steps"][0]["batch"], 2);
+  EXPECT_EQ(line.details["segments"][1]["fixed_bytes"], 49 << 20);
+  EXPECT_THAT(line.claim, AllOf(HasSubstr("weights change from 45.0 MiB to 49.0 MiB at batch 2"),
+                                HasSubstr("another algorithm's")));
+  EXPECT_EQ(find(document, "largest_batch").value, ((std::int64_t{18} << 30) - (45 << 20)) / (300 << 10));
+}
+
+TEST(BatchFindings, MemoryThatDoesNotGrowProvesNoLargestBatch) {
+  const ResultDocument document = with_changing_weights(0);
+  const Finding largest = find(document, "largest_batch");
+  EXPECT_FALSE(largest.value);
+  EXPECT_THAT(largest.claim,
+              AllOf(HasSubstr("cannot be told from these batches"), Not(HasSubstr("sets no"))));
+  EXPECT_FALSE(find(document, "memory_line").value);
+}
+
+TEST(BatchFindings, AWideIntervalProvesNoProportion) {
+  ResultDocument document = document_of({{.t0_ns = 0, .noise = 0.0}}, 8);
+  document.benchmarks[1].stats.median_ns *= 1.2;
+  document.benchmarks[2].stats.median_ns *= 0.85;
+  const Finding t0 = find(document, "t0");
+  EXPECT_LT(t0.ci95->low, 0);
+  EXPECT_THAT(t0.claim, Not(HasSubstr("proportion")));
+}
+
+TEST(BatchFindings, WideRatiosCannotBeToldApart) {
+  ResultDocument document = document_of({{}, {.dtype = "bf16", .per_s = 120}}, 4);
+  blur(document, "bf16", 0.5);
+  EXPECT_THAT(find(document, "speedup_bf16").claim,
+              AllOf(HasSubstr("cannot be told apart"), Not(HasSubstr("no difference"))));
+}
+
+TEST(BatchFindings, OneOfAThingIsSingular) {
+  ResultDocument document = document_of({{.t0_ns = 30e6}, {.dtype = "bf16", .per_s = 200}}, 8);
+  document.benchmarks[0].work["launches"] = 1;
+  EXPECT_THAT(find(document, "limit_below_ceiling/fp32").claim, HasSubstr("starting 1 operation and"));
+  // One batch shared, and not the one at the ceiling.
+  std::erase_if(document.benchmarks,
+                [](const MeasuredPoint& p) { return p.params["dtype"] == "fp32" && p.params["batch"] != 1; });
+  EXPECT_THAT(find(document, "speedup_bf16").claim, HasSubstr("at batch 1"));
+  EXPECT_THAT(find(document, "speedup_bf16").claim, Not(HasSubstr("mean")));
+}
+
 TEST(BatchFindings, NoPointsSayWhatIsMissing) {
   const auto findings = findings_of(ResultDocument{});
   ASSERT_EQ(findings.size(), 1U);

@@ -125,5 +125,23 @@ TEST(MemoryLine, ManyPointsWithAStepAreSplitOnce) {
   EXPECT_EQ(line->points, 9'901U);
 }
 
+// Weights go up and down as algorithms change; the rest is 500 + 100 a sample.
+TEST(MemoryLine, ChangesOfWeightsAreNamedAndNotFitted) {
+  const auto line = fit_memory_line(
+      Points{{1, 50'600, 50'000}, {2, 57'700, 57'000}, {4, 50'900, 50'000}, {8, 51'300, 50'000}});
+  ASSERT_TRUE(line);
+  EXPECT_NEAR(line->slope_bytes.value, 100, 1e-6);
+  EXPECT_NEAR(line->fixed_bytes.value, 50'500, 1e-6);
+  EXPECT_TRUE(line->steps.empty());
+  ASSERT_EQ(line->weight_steps.size(), 2U);
+  EXPECT_EQ(line->weight_steps[0].batch, 2);
+  EXPECT_EQ(line->weight_steps[0].from, 50'000);
+  EXPECT_EQ(line->weight_steps[0].to, 57'000);
+  EXPECT_EQ(line->weight_steps[1].batch, 4);
+  ASSERT_EQ(line->segments.size(), 3U);
+  EXPECT_NEAR(line->segments[1].fixed, 57'500, 1e-6);
+  EXPECT_EQ(line->largest_batch(60'500), 100);
+}
+
 }  // namespace
 }  // namespace bench

@@ -1,0 +1,72 @@
+// What the machine did to the points, and what that does to a claim.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sweeps/batch/claims.h"
+
+namespace bench::sweeps {
+namespace {
+
+constexpr std::string_view kContention = "throttled:cpu_contention";
+
+bool contended(const BatchPoint& point) {
+  return std::ranges::find(point.throttled, kContention) != point.throttled.end();
+}
+
+}  // namespace
+
+std::string with_caveat(std::string claim, const std::vector<BatchPoint>& points) {
+  std::set<std::string> throttled;
+  for (const BatchPoint& point : points) {
+    throttled.insert(point.throttled.begin(), point.throttled.end());
+  }
+  std::string caveat;
+  if (throttled.erase(std::string(kContention)) > 0) {
+    caveat += fmt::format("; measured while other work held the cores ({}): run again on an idle machine",
+                          kContention);
+  }
+  if (!throttled.empty()) {
+    caveat += fmt::format("; measured while the machine was held back ({}): run again when it is not",
+                          fmt::join(throttled, ", "));
+  }
+  if (std::ranges::any_of(points, &BatchPoint::few_rounds)) {
+    caveat += "; measured in less than 3 rounds (few_rounds): run again with a longer --time-budget";
+  }
+  if (claim.ends_with('.')) {
+    claim.pop_back();
+  }
+  return claim + caveat + ".";
+}
+
+std::string batches_in_words(std::int64_t low, std::int64_t high) {
+  return low == high ? fmt::format("batch {}", low) : fmt::format("batch {} to {}", low, high);
+}
+
+std::optional<Finding> claim_conditions(const std::vector<BatchSeries>& all) {
+  Finding finding = finding_of("conditions", "points");
+  std::size_t points = 0;
+  for (const BatchSeries& series : all) {
+    points += series.points.size();
+    for (const BatchPoint& point : series.points) {
+      if (contended(point)) {
+        finding.evidence.push_back(point.name);
+      }
+    }
+  }
+  if (finding.evidence.empty()) {
+    return std::nullopt;
+  }
+  const std::size_t held_up = finding.evidence.size();
+  finding.value = static_cast<double>(held_up);
+  finding.claim = fmt::format(
+      "{} of {} {} measured while other work held the cores ({}): run again on an idle machine, or with "
+      "OMP_WAIT_POLICY=passive where the machine cannot be idle.",
+      held_up, points == 1 ? "1 point" : fmt::format("{} points", points), held_up == 1 ? "was" : "were",
+      kContention);
+  return finding;
+}
+
+}  // namespace bench::sweeps
