@@ -8,6 +8,7 @@
 
 #include "bench/cli/suggest.h"
 #include "bench/error.h"
+#include "bench/measure/quote.h"
 
 namespace bench {
 namespace {
@@ -56,7 +57,7 @@ std::int64_t count_value(const std::string& flag, const std::string& value) {
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
   constexpr std::int64_t kMost = 10'000;
   if (error != std::errc{} || end != value.data() + value.size() || count < 1 || count > kMost) {
-    throw UsageError(fmt::format("{}: '{}' is not a whole number from 1 to {}", flag, value, kMost));
+    throw UsageError(fmt::format("{}: {} is not a whole number from 1 to {}", flag, quote(value), kMost));
   }
   return count;
 }
@@ -68,8 +69,14 @@ void read_flag(const std::string& argument, BenchmarkFlags& flags) {
   if (std::ranges::find(known_flags(), flag) == known_flags().end()) {
     const auto meant = nearest(flag, known_flags());
     throw UsageError(fmt::format(
-        "{}: Google Benchmark has no such flag{}", argument,
+        "{}: Google Benchmark has no such flag{}", printable(argument),
         meant ? fmt::format(" (did you mean {}?)", *meant) : "; accepted are those it documents"));
+  }
+  if (flag.find("_min_time") != std::string::npos || flag.find("_min_warmup_time") != std::string::npos) {
+    throw UsageError(fmt::format(
+        "{}: how long a point runs follows from --time-budget, and this flag would change nothing; give "
+        "--time-budget TIME instead",
+        printable(argument)));
   }
   if (flag == "--benchmark_list_tests") {
     flags.list_tests = boolean_value(flag, value);

@@ -14,6 +14,7 @@
 #include "bench/cli/suggest.h"
 #include "bench/error.h"
 #include "bench/measure/axis.h"
+#include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/run/context.h"
@@ -22,6 +23,8 @@
 
 namespace bench {
 namespace {
+
+constexpr const char* kUsage = "Usage: bench --sweep NAME [options]\n       bench --list";
 
 constexpr const char* kExamples = R"(Examples:
   bench --sweep batch                                  the default network on the best device here
@@ -56,7 +59,7 @@ struct Given {
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
-    return "Usage: bench --sweep NAME [options]\n       bench --list\n";
+    return std::string(kUsage) + "\n";
   }
 };
 
@@ -97,7 +100,9 @@ class CommandLine {
       return options;
     }
     if (nothing_given) {
-      throw UsageError("nothing to do: give --sweep NAME or --list\n\n" + without_double_gaps(app_.help()));
+      throw UsageError(
+          fmt::format("--sweep: a name is missing; accepted: {}; bench --help shows all options\n\n{}",
+                      fmt::join(names_of<Sweep>(), ", "), kUsage));
     }
     refuse_leftovers();
     refuse_misused();
@@ -181,7 +186,7 @@ class CommandLine {
       throw UsageError(
           fmt::format("{}: a value is missing; see bench --help", message.substr(0, message.find(':'))));
     } catch (const CLI::ParseError& error) {
-      throw UsageError(fmt::format("{}; see bench --help", error.what()));
+      throw UsageError(fmt::format("{}; see bench --help", printable(error.what(), 2 * kLongestQuote)));
     }
   }
 
@@ -192,14 +197,15 @@ class CommandLine {
     }
     const std::string& first = leftovers.front();
     if (!first.starts_with('-')) {
-      throw UsageError(fmt::format("'{}' is not an option; options start with --, see bench --help", first));
+      throw UsageError(
+          fmt::format("{} is not an option; options start with --, see bench --help", quote(first)));
     }
     std::vector<std::string> known{"--no-plot", "--dry-run", "--resume", "--list", "--version", "--help"};
     for (const auto& [name, given] : given_) {
       known.push_back("--" + name);
     }
     const auto meant = nearest(first.substr(0, first.find('=')), known);
-    throw UsageError(fmt::format("{}: there is no such option{}; see bench --help", first,
+    throw UsageError(fmt::format("{}: there is no such option{}; see bench --help", printable(first),
                                  meant ? fmt::format(" (did you mean {}?)", *meant) : ""));
   }
 
@@ -208,11 +214,11 @@ class CommandLine {
       // CLI11 takes the next option for the value of one that has none.
       if (given.option->count() > 0 && given.text.starts_with("--")) {
         throw UsageError(
-            fmt::format("--{}: a value is missing before {}; see bench --help", name, given.text));
+            fmt::format("--{}: a value is missing before {}; see bench --help", name, printable(given.text)));
       }
       if (given.option->count() > 1) {
         throw UsageError(fmt::format("--{}: given {} times ({}); give it once", name, given.option->count(),
-                                     fmt::join(given.option->results(), ", ")));
+                                     printable(fmt::format("{}", fmt::join(given.option->results(), ", ")))));
       }
     }
   }
@@ -276,8 +282,8 @@ class CommandLine {
         for (const WorkloadType::Option& o : type->options) {
           own.push_back("--" + o.name);
         }
-        throw UsageError(fmt::format("--{}: '{}' was given, but {} has no such option; it has {}", option,
-                                     *text, name,
+        throw UsageError(fmt::format("--{}: {} was given, but {} has no such option; it has {}", option,
+                                     quote(*text), name,
                                      own.empty() ? "none" : fmt::format("{}", fmt::join(own, ", "))));
       }
       options.workload_options[option] = *text;
@@ -334,7 +340,7 @@ class CommandLine {
     std::int64_t seed = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
     if (error != std::errc{} || end != text.data() + text.size() || seed < 0) {
-      throw UsageError(fmt::format("--seed: '{}' is not a whole number from 0 to {}", text,
+      throw UsageError(fmt::format("--seed: {} is not a whole number from 0 to {}", quote(text),
                                    std::numeric_limits<std::int64_t>::max()));
     }
     return static_cast<std::uint64_t>(seed);

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/measure/quote.h"
+
 namespace bench {
 
 // Damerau's distance in the "optimal string alignment" form: no part of a word is edited twice.
@@ -27,6 +29,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::optional<std::string> nearest(std::string_view given, const std::vector<std::string>& accepted) {
+  // No name is that long, and the distance takes time and memory that grow with the text.
+  if (given.size() > 100) {
+    return std::nullopt;
+  }
   const auto best = std::ranges::min_element(
       accepted, {}, [&](const std::string& name) { return edit_distance(given, name); });
   if (best == accepted.end() || 3 * edit_distance(given, *best) > std::max<std::size_t>(best->size(), 3)) {
@@ -38,7 +44,7 @@ std::optional<std::string> nearest(std::string_view given, const std::vector<std
 std::string unknown_value(std::string_view option, std::string_view given,
                           const std::vector<std::string>& accepted) {
   const std::optional<std::string> meant = nearest(given, accepted);
-  return fmt::format("{}: '{}' is not known; accepted: {}{}", option, given, fmt::join(accepted, ", "),
+  return fmt::format("{}: {} is not known; accepted: {}{}", option, quote(given), fmt::join(accepted, ", "),
                      meant ? fmt::format(" (did you mean {}?)", *meant) : "");
 }
 

@@ -49,8 +49,9 @@ std::string throughput(const MeasuredPoint& point) {
     return "-";
   }
   const double half = (stats.ci95_ns.high - stats.ci95_ns.low) / 2 / stats.median_ns;
-  return fmt::format("{} ± {}", format_number(point.items_per_step * 1e9 / stats.median_ns),
-                     format_percent(half));
+  // A single round says nothing about the spread between rounds.
+  const std::string spread = stats.rounds < 2 ? "?" : half > 1 ? ">100 %" : format_percent(half);
+  return fmt::format("{} ± {}", format_number(point.items_per_step * 1e9 / stats.median_ns), spread);
 }
 
 std::vector<std::string> row(const MeasuredPoint& point, const std::vector<std::string>& parameters) {
@@ -68,14 +69,33 @@ std::vector<std::string> row(const MeasuredPoint& point, const std::vector<std::
   return cells;
 }
 
-// Growing by the parameters, numbers as numbers: points run, and stand in the file, in another order.
-bool comes_before(const MeasuredPoint& a, const MeasuredPoint& b,
-                  const std::vector<std::string>& parameters) {
+// As asked for, then as measured.
+std::vector<Json> dtypes_in_order(const ResultDocument& document) {
+  std::vector<Json> dtypes;
+  const auto add = [&](const Json& dtype) {
+    if (std::ranges::find(dtypes, dtype) == dtypes.end()) {
+      dtypes.push_back(dtype);
+    }
+  };
+  if (const Json::json_pointer axis("/axes/dtype"); document.sweep.contains(axis)) {
+    std::ranges::for_each(document.sweep.at(axis), add);
+  }
+  for (const MeasuredPoint& point : document.benchmarks) {
+    add(point.params.value("dtype", Json()));
+  }
+  return dtypes;
+}
+
+// Growing by the parameters, numbers as numbers, dtypes in their order: points run, and stand in the file, in
+// another order.
+bool comes_before(const MeasuredPoint& a, const MeasuredPoint& b, const std::vector<std::string>& parameters,
+                  const std::vector<Json>& dtypes) {
+  const auto place_of = [&](const Json& dtype) { return std::ranges::find(dtypes, dtype); };
   for (const std::string& name : parameters) {
     const Json left = a.params.value(name, Json());
     const Json right = b.params.value(name, Json());
     if (left != right) {
-      return left < right;
+      return name == "dtype" ? place_of(left) < place_of(right) : left < right;
     }
   }
   return false;
@@ -95,8 +115,10 @@ void print_measured(std::ostream& out, const ResultDocument& document) {
   for (const MeasuredPoint& point : document.benchmarks) {
     points.push_back(&point);
   }
-  std::ranges::stable_sort(
-      points, [&](const MeasuredPoint* a, const MeasuredPoint* b) { return comes_before(*a, *b, order); });
+  const std::vector<Json> dtypes = dtypes_in_order(document);
+  std::ranges::stable_sort(points, [&](const MeasuredPoint* a, const MeasuredPoint* b) {
+    return comes_before(*a, *b, order, dtypes);
+  });
 
   std::vector<std::string> header = parameters;
   std::vector<bool> right;

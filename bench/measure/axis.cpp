@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "bench/error.h"
+#include "bench/measure/quote.h"
 
 namespace bench {
 namespace {
@@ -32,9 +33,9 @@ class AxisParser {
  private:
   [[noreturn]] void refuse(std::string_view given, std::string_view why) const {
     throw UsageError(
-        fmt::format("{}: '{}' {}; give whole numbers of at least 1, as a list such as 1,2,4 or a range such "
+        fmt::format("{}: {} {}; give whole numbers of at least 1, as a list such as 1,2,4 or a range such "
                     "as 1:256:x2 (times 2) or 8:64:+8 (plus 8)",
-                    option_, given, why));
+                    option_, quote(given), why));
   }
 
   // `item` is what an error quotes: the whole range around a wrong number.

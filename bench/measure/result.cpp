@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/quote.h"
 #include "bench/measure/result_json.h"
 
 namespace bench {
@@ -229,9 +230,58 @@ void check_counts(const Field& field, const MeasuredPoint& point) {
   }
 }
 
+void require_not_negative(const Field& field) {
+  if (field.number() < 0) {
+    throw UsageError(fmt::format("{} is {}; accepted is 0 or more", field.path(), field.json().dump()));
+  }
+}
+
+// The path of each element is built only for the message.
+void require_not_negative(const Field& field, const std::vector<std::int64_t>& values) {
+  const auto below = std::ranges::find_if(values, [](std::int64_t value) { return value < 0; });
+  if (below != values.end()) {
+    require_not_negative(field.at(static_cast<std::size_t>(below - values.begin())));
+  }
+}
+
+// What results/schema.json says of the numbers' ranges.
+void check_ranges(const Field& field, const MeasuredPoint& point) {
+  if (point.samples_ns.empty()) {
+    throw UsageError(fmt::format("{}.samples_ns is empty; a measured point has samples", field.path()));
+  }
+  const Field stats = field.at("stats");
+  require_not_negative(field.at("samples_ns"), point.samples_ns);
+  require_not_negative(stats.at("round_sizes"), point.round_sizes);
+  for (const char* key : {"real_time", "cpu_time", "items_per_step"}) {
+    require_not_negative(field.at(key));
+  }
+  for (const char* key : {"median_ns", "p05_ns", "p95_ns", "cv"}) {
+    require_not_negative(stats.at(key));
+  }
+  if (point.stats.rounds < 1) {
+    throw UsageError(fmt::format("{}.rounds is {}; accepted is 1 or more", stats.path(), point.stats.rounds));
+  }
+  const Field memory = field.at("memory");
+  for (const MemoryCategory category : kMemoryCategories) {
+    if (category != MemoryCategory::other) {
+      require_not_negative(memory.at(name_of(category)));
+    }
+  }
+  require_not_negative(memory.at("peak_predicted"));
+  require_not_negative(memory.at("peak_measured"));
+
+  const auto [least, most] = std::ranges::minmax(point.samples_ns);
+  if (point.stats.median_ns < static_cast<double>(least) ||
+      point.stats.median_ns > static_cast<double>(most)) {
+    throw UsageError(fmt::format("{}.median_ns is {}, but the samples lie between {} and {}", stats.path(),
+                                 point.stats.median_ns, least, most));
+  }
+}
+
 MeasuredPoint read_measured(const Field& field) {
   if (const std::string unit = field.at("time_unit").string(); unit != "ns") {
-    throw UsageError(fmt::format(R"({}.time_unit is "{}"; this program reads "ns")", field.path(), unit));
+    throw UsageError(
+        fmt::format(R"({}.time_unit is {}; this program reads 'ns')", field.path(), quote(unit)));
   }
   const Field stats = field.at("stats");
   const Field validity = field.at("validity");
@@ -249,8 +299,22 @@ MeasuredPoint read_measured(const Field& field) {
                                    .temperature_c = read_optional(validity, "temperature_c"),
                                    .power_w = read_optional(validity, "power_w")},
                       .verification = read_optional_object(field, "verification")};
+  check_ranges(field, point);
   check_counts(field, point);
   return point;
+}
+
+// Points are found by their names: findings, --resume and comparisons could not tell two apart.
+void check_names(const std::vector<MeasuredPoint>& points) {
+  std::unordered_map<std::string_view, std::size_t> seen;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto [first, is_new] = seen.try_emplace(points[i].name, i);
+    if (!is_new) {
+      throw UsageError(
+          fmt::format("benchmarks[{}].name is {}, as benchmarks[{}].name is; accepted is each name once", i,
+                      quote(points[i].name), first->second));
+    }
+  }
 }
 
 UnmeasuredPoint read_unmeasured(const Field& field) {
@@ -260,8 +324,8 @@ UnmeasuredPoint read_unmeasured(const Field& field) {
                         .reason = field.at("reason").string()};
   if (point.status != "oom" && point.status != "unsupported" && point.status != "skipped" &&
       point.status != "error") {
-    throw UsageError(fmt::format("{}.status is \"{}\"; accepted: oom, unsupported, skipped, error",
-                                 field.path(), point.status));
+    throw UsageError(fmt::format("{}.status is {}; accepted: oom, unsupported, skipped, error", field.path(),
+                                 quote(point.status)));
   }
   return point;
 }
@@ -290,8 +354,8 @@ void check_schema(const Json& json) {
     throw UsageError(fmt::format("schema is missing; this program reads {}", kResultSchema));
   }
   if (*schema != kResultSchema) {
-    throw UsageError(
-        fmt::format("schema is {}; this program reads {}", schema->get<std::string>(), kResultSchema));
+    throw UsageError(fmt::format("schema is {}; this program reads {}", printable(schema->get<std::string>()),
+                                 kResultSchema));
   }
 }
 
@@ -321,11 +385,13 @@ Json to_json(const ResultDocument& document) {
 ResultDocument document_from_json(const Json& json) {
   check_schema(json);
   const Field root(json, "");
-  return {.context = root.at("context").object(),
-          .sweep = root.at("sweep").object(),
-          .benchmarks = read_array<MeasuredPoint>(root.at("benchmarks"), read_measured),
-          .unmeasured = read_array<UnmeasuredPoint>(root.at("unmeasured"), read_unmeasured),
-          .findings = read_array<Finding>(root.at("findings"), read_finding)};
+  ResultDocument document{.context = root.at("context").object(),
+                          .sweep = root.at("sweep").object(),
+                          .benchmarks = read_array<MeasuredPoint>(root.at("benchmarks"), read_measured),
+                          .unmeasured = read_array<UnmeasuredPoint>(root.at("unmeasured"), read_unmeasured),
+                          .findings = read_array<Finding>(root.at("findings"), read_finding)};
+  check_names(document.benchmarks);
+  return document;
 }
 
 }  // namespace bench

@@ -91,7 +91,8 @@ struct ResultDocument {
 
 // Strict JSON: throws std::domain_error on NaN or Infinity. Bytes and nanosecond samples are integers.
 Json to_json(const ResultDocument& document);
-// Throws UsageError naming what is wrong ("schema is bench-result/7; this program reads bench-result/1").
+// Throws UsageError naming what is wrong ("schema is bench-result/7; this program reads bench-result/1"),
+// also for numbers out of their range and a point's name given twice.
 ResultDocument document_from_json(const Json& json);
 
 }  // namespace bench

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "bench/error.h"
+#include "bench/measure/quote.h"
 
 namespace bench {
 namespace {
@@ -42,7 +43,7 @@ constexpr Quantity kTime{"time", "give a time such as 500ms, 60s or 2min (ms, s,
 
 [[noreturn]] void refuse(std::string_view option, std::string_view text, std::string_view why,
                          const Quantity& quantity) {
-  throw UsageError(fmt::format("{}: '{}' {}; {}", option, text, why, quantity.accepted));
+  throw UsageError(fmt::format("{}: {} {}; {}", option, quote(text), why, quantity.accepted));
 }
 
 bool is_number(std::string_view text) {
@@ -89,7 +90,7 @@ std::int64_t parse_quantity(std::string_view option, std::string_view text, cons
   }
   const auto known = std::ranges::find(quantity.units, unit, &Unit::name);
   if (known == quantity.units.end()) {
-    refuse(option, text, fmt::format("has the unknown unit '{}'", unit), quantity);
+    refuse(option, text, fmt::format("has the unknown unit {}", quote(unit)), quantity);
   }
   if (negative) {
     refuse(option, text, "is negative", quantity);

@@ -9,6 +9,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "bench_git.h"  // written by cmake/GitVersion.cmake
+
 namespace bench {
 namespace {
 
@@ -79,6 +81,9 @@ Json software_json(const DeviceInfo& device) {
 #else
   json["compiler"] = fmt::format("GCC {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
+  if (std::string_view(BENCH_GIT) != "") {
+    json["git"] = BENCH_GIT;
+  }
   for (const auto& [name, value] : device.details) {
     if (is_software(name)) {
       json[name] = value;

@@ -21,12 +21,19 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/quote.h"
 #include "bench/measure/result_json.h"
 
 namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Whole, since it must be found, but in one line.
+std::string shown(const fs::path& path) {
+  constexpr std::size_t kLongestPath = 4096;
+  return printable(path.string(), kLongestPath);
+}
 
 class FileDescriptor {
  public:
@@ -46,9 +53,9 @@ class FileDescriptor {
 };
 
 [[noreturn]] void cannot_write(const fs::path& path, int error) {
-  throw UsageError(fmt::format(
-      "--out {}: {} cannot be written ({}); give a folder that takes files and has space left",
-      path.parent_path().string(), path.filename().string(), std::generic_category().message(error)));
+  throw UsageError(
+      fmt::format("--out {}: {} cannot be written ({}); give a folder that takes files and has space left",
+                  shown(path.parent_path()), shown(path.filename()), std::generic_category().message(error)));
 }
 
 // Removes what it guards unless the file was moved away.
@@ -101,14 +108,14 @@ std::string read_text(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
-    throw UsageError(fmt::format("{} is not a file", path.string()));
+    throw UsageError(fmt::format("{} is not a file", shown(path)));
   }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file.is_open() || file.bad()) {
     throw UsageError(
-        fmt::format("{} cannot be read ({})", path.string(), std::generic_category().message(errno)));
+        fmt::format("{} cannot be read ({})", shown(path), std::generic_category().message(errno)));
   }
   return text;
 }
@@ -182,7 +189,7 @@ void ResultFile::lock() {
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       throw UsageError(
           fmt::format("--out {}: another bench is writing {}; wait for it to end or give another folder",
-                      path_.parent_path().string(), path_.filename().string()));
+                      shown(path_.parent_path()), shown(path_.filename())));
     }
     // The holder before us removes the file when it ends: what we locked may have lost its name meanwhile.
     struct stat locked {};
@@ -238,6 +245,7 @@ void ResultFile::write(const ResultDocument& document) {
 }
 
 ResultDocument read_result(const fs::path& path) {
+  const std::string name = shown(path);
   const std::string text = read_text(path);
   Json json;
   try {
@@ -245,22 +253,22 @@ ResultDocument read_result(const fs::path& path) {
   } catch (const Json::parse_error& error) {
     // The parser counts the end as one character more.
     const bool truncated = error.byte > text.size();
-    throw UsageError(truncated ? fmt::format("{} is truncated: the JSON ends too early, after {} bytes",
-                                             path.string(), text.size())
-                               : fmt::format("{} is not JSON: it stops making sense at byte {}",
-                                             path.string(), error.byte));
+    throw UsageError(
+        truncated ? fmt::format("{} is truncated: the JSON ends too early, after {} bytes", name, text.size())
+                  : fmt::format("{} is not JSON: it stops making sense at byte {}", name, error.byte));
   } catch (const Json::out_of_range&) {
-    throw UsageError(fmt::format("{} holds a number too large to be read", path.string()));
+    throw UsageError(fmt::format("{} holds a number too large to be read", name));
   }
   try {
     return document_from_json(json);
   } catch (const UsageError& error) {
-    throw UsageError(
-        fmt::format("{} is not a result this program can read: {}", path.string(), error.what()));
+    throw UsageError(fmt::format("{} is not a result this program can read: {}", name, error.what()));
   }
 }
 
 namespace {
+
+constexpr const char* kStartAnew = "run without --resume to start anew (the old file is kept)";
 
 const Json* find(const Json& json, const std::string& pointer) {
   const Json::json_pointer place(pointer);
@@ -271,36 +279,47 @@ std::string shown(const Json* json) {
   if (json == nullptr) {
     return "nothing";
   }
-  return json->is_string() ? json->get<std::string>()
-                           : json->dump(-1, ' ', false, Json::error_handler_t::replace);
+  return printable(json->is_string() ? json->get<std::string>()
+                                     : json->dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 void require_same(const Json& old, const Json& fresh, const std::string& pointer, std::string_view what) {
   const Json* before = find(old, pointer);
   const Json* now = find(fresh, pointer);
   if ((before == nullptr) != (now == nullptr) || (before != nullptr && *before != *now)) {
-    throw UsageError(fmt::format(
-        "--resume: the result was measured with another {}: {} there, {} now; run without --resume", what,
-        shown(before), shown(now)));
+    throw UsageError(fmt::format("--resume: the result was measured with another {}: {} there, {} now; {}",
+                                 what, shown(before), shown(now), kStartAnew));
   }
 }
 
-// Every member that either side has.
+// Every member that either side has, `ignored` left out.
 void require_same_members(const Json& old, const Json& fresh, const std::string& pointer,
-                          std::string_view what) {
+                          std::string_view what, std::string_view ignored = {}) {
   for (const Json* side : {find(old, pointer), find(fresh, pointer)}) {
     if (side != nullptr && side->is_object()) {
       for (const auto& [key, value] : side->items()) {
+        if (key == ignored) {
+          continue;
+        }
         // '~' and '/' are escaped in a JSON pointer.
         Json::json_pointer member(pointer);
         member /= key;
-        require_same(old, fresh, member.to_string(), fmt::format("{} {}", what, key));
+        require_same(old, fresh, member.to_string(), fmt::format("{} {}", what, printable(key)));
       }
     }
   }
 }
 
 }  // namespace
+
+ResultDocument read_resumable(const fs::path& path) {
+  try {
+    return read_result(path);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--resume: {}; accepted is a whole {} file; {}", error.what(), kResultSchema,
+                                 kStartAnew));
+  }
+}
 
 void check_resumable(const ResultDocument& old, const ResultDocument& fresh) {
   require_same(old.sweep, fresh.sweep, "/name", "sweep");
@@ -313,7 +332,8 @@ void check_resumable(const ResultDocument& old, const ResultDocument& fresh) {
   require_same(old.context, fresh.context, "/device/uuid", "device");
   require_same(old.context, fresh.context, "/host/cpu", "machine");
   require_same(old.context, fresh.context, "/host/usable_cores", "number of usable cores");
-  require_same_members(old.context, fresh.context, "/software", "version of");
+  // A commit changes with every word of the documentation; the version tells what measures differently.
+  require_same_members(old.context, fresh.context, "/software", "version of", "git");
 }
 
 }  // namespace bench

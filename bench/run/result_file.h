@@ -45,11 +45,15 @@ class ResultFile {
 };
 
 // Throws UsageError, one sentence that names the file and what is wrong: missing, truncated, not JSON, of
-// another schema version, a field of the wrong type.
+// another schema version, a field of the wrong type or out of its range, a name given twice.
 ResultDocument read_result(const std::filesystem::path& path);
 
+// read_result() for --resume: the message also names the option, what it accepts and the way out.
+ResultDocument read_resumable(const std::filesystem::path& path);
+
 // Whether the points of `old` may stand beside points measured now: same sweep, workload, mode, options and
-// seed, same device and host, same software. Throws UsageError naming the first difference and both values.
+// seed, same device and host, same software (its commit aside). Throws UsageError naming the first difference
+// and both values.
 void check_resumable(const ResultDocument& old, const ResultDocument& fresh);
 
 }  // namespace bench

@@ -1,10 +1,47 @@
 #include "kernels/conv2d/conv2d.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "kernels/window.h"
 
 namespace bench::kernels {
+namespace {
+
+std::string too_many(std::string_view options, std::string_view tensor, double elements) {
+  return fmt::format("{} makes {} of {:.0f} elements; accepted are at most 2^40 = {} in a tensor", options,
+                     tensor, elements, std::int64_t{1} << 40);
+}
+
+// Named as the command line names the sizes. As doubles: the products may pass 2^63.
+std::optional<std::string> too_large(const Conv2d& conv) {
+  constexpr double kMostElements = 0x1p40;
+  const auto product = [](auto... sizes) { return (static_cast<double>(sizes) * ...); };
+  if (const double src = product(conv.batch, conv.in_channels, conv.height, conv.width);
+      src > kMostElements) {
+    return too_many(fmt::format("--batch {} with --in-channels {}, --height {} and --width {}", conv.batch,
+                                conv.in_channels, conv.height, conv.width),
+                    "an input", src);
+  }
+  if (const double dst = product(conv.batch, conv.out_channels, conv.out_height(), conv.out_width());
+      dst > kMostElements) {
+    return too_many(fmt::format("--batch {} with --out-channels {}, --height {} and --width {}", conv.batch,
+                                conv.out_channels, conv.height, conv.width),
+                    fmt::format("an output ({}x{} pixels)", conv.out_height(), conv.out_width()), dst);
+  }
+  if (const double weights =
+          product(conv.out_channels, conv.in_channels / conv.groups, conv.kernel_h, conv.kernel_w);
+      weights > kMostElements) {
+    return too_many(
+        fmt::format("--kernel {} with --in-channels {}, --out-channels {} and --groups {}",
+                    std::max(conv.kernel_h, conv.kernel_w), conv.in_channels, conv.out_channels, conv.groups),
+        "weights", weights);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 std::int64_t Conv2d::macs() const {
   const WindowAxis rows{height, out_height(), kernel_h, stride_h, pad_h, dilation_h};
@@ -50,7 +87,7 @@ std::optional<std::string> Conv2d::invalid() const {
         "conv2d: a {}x{} kernel with dilation {}x{} does not fit an input of {}x{} with padding {}x{}",
         kernel_h, kernel_w, dilation_h, dilation_w, height, width, pad_h, pad_w);
   }
-  if (const auto wrong = too_large()) {
+  if (const auto wrong = too_large(*this)) {
     return wrong;
   }
   if (direction != Direction::forward && (residual || activation != Activation::none)) {

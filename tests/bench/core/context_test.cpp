@@ -1,6 +1,8 @@
 #include "bench/run/context.h"
 
-#include <gtest/gtest.h>
+#include <filesystem>
+
+#include <gmock/gmock.h>
 
 #include "bench/measure/result_json.h"
 #include "tests/bench/support/sample_document.h"
@@ -37,6 +39,10 @@ TEST(Context, SaysWhereAndWithWhat) {
   EXPECT_EQ(context["software"]["driver"], "555.1");
   EXPECT_EQ(context["software"]["onednn"], "2.6.3");
   EXPECT_EQ(context["software"]["bench"], bench_version());
+  if (std::filesystem::exists(BENCH_TEST_SOURCE_DIR "/.git") && context["software"].contains("git")) {
+    EXPECT_THAT(context["software"]["git"].get<std::string>(),
+                ::testing::ContainsRegex("[0-9a-f]{7,}(-dirty)?$|^v[0-9]"));
+  }
   EXPECT_EQ(
       context["host"],
       (Json{{"cpu", "Example CPU"}, {"usable_cores", 3}, {"memory_bytes", 1 << 30}, {"cpu_quota", 3.5}}));

@@ -143,9 +143,13 @@ TEST(OptionsTest, ListNeedsNoSweep) {
   EXPECT_TRUE(parse({"--list"}).list);
 }
 
-TEST(OptionsTest, NoArgumentsGetTheHelpAsAnError) {
+TEST(OptionsTest, NoArgumentsGetOneSentenceAndTheUsage) {
   EXPECT_THAT([] { parse({}); },
-              ThrowsMessage<UsageError>(AllOf(HasSubstr("give --sweep NAME"), HasSubstr("Examples:"))));
+              ThrowsMessage<UsageError>(
+                  "--sweep: a name is missing; accepted: batch, transfer; bench --help shows all options\n"
+                  "\n"
+                  "Usage: bench --sweep NAME [options]\n"
+                  "       bench --list"));
   EXPECT_THROW(parse_options(0, nullptr), UsageError);
 }
 
@@ -153,7 +157,7 @@ TEST(OptionsTest, GoogleBenchmarksFlags) {
   const BenchmarkFlags flags =
       parse({"--benchmark_filter=fp32|bf16", "--sweep", "batch", "--benchmark_list_tests",
              "--benchmark_out=o.json", "--benchmark_out_format=csv", "--benchmark_format=console",
-             "--benchmark_repetitions=5", "--benchmark_min_time=0.5", "--benchmark_color=false"})
+             "--benchmark_repetitions=5", "--benchmark_color=false"})
           .benchmark;
   EXPECT_EQ(flags.filter, "fp32|bf16");
   EXPECT_TRUE(flags.list_tests);
@@ -161,7 +165,7 @@ TEST(OptionsTest, GoogleBenchmarksFlags) {
   EXPECT_EQ(flags.out_format, "csv");
   EXPECT_EQ(flags.format, "console");
   EXPECT_EQ(flags.repetitions, 5);
-  EXPECT_THAT(flags.other_flags, ElementsAre("--benchmark_min_time=0.5", "--benchmark_color=false"));
+  EXPECT_THAT(flags.other_flags, ElementsAre("--benchmark_color=false"));
   EXPECT_FALSE(parse({"--sweep", "batch", "--benchmark_list_tests=false"}).benchmark.list_tests);
 }
 
@@ -233,11 +237,41 @@ INSTANTIATE_TEST_SUITE_P(
         with_sweep({"--sweep", "batch"}, {"--sweep: given 2 times"}),
         with_sweep({"--benchmark_format=xml"}, {"--benchmark_format: 'xml'", "console, json, csv"}),
         with_sweep({"--benchmark_out_format=jsn"}, {"--benchmark_out_format: 'jsn'", "did you mean json?"}),
+        with_sweep({"--benchmark_min_time=0.5"}, {"--benchmark_min_time=0.5:", "give --time-budget"}),
+        with_sweep({"--benchmark_min_warmup_time=1"},
+                   {"--benchmark_min_warmup_time=1:", "give --time-budget"}),
         with_sweep({"--benchmark_out"}, {"--benchmark_out: a value is missing"}),
         with_sweep({"--benchmark_repetitions=0"}, {"--benchmark_repetitions: '0'"}),
         with_sweep({"--benchmark_repetitions=3x"}, {"--benchmark_repetitions: '3x'"}),
         with_sweep({"--benchmark_list_tests=perhaps"}, {"--benchmark_list_tests: 'perhaps'", "true, false"}),
         with_sweep({"--benchmark_fliter=x"}, {"--benchmark_fliter=x", "did you mean --benchmark_filter?"})));
+
+// Whatever a value holds, the message stays one short line that a terminal shows as it is.
+TEST(OptionsTest, ValuesAreRepeatedShortAndInOneLine) {
+  const std::string long_value(100'000, 'x');
+  const std::string wild = "a\nb\x1b[31m\xff";
+  for (const char* option :
+       {"--sweep", "--workload", "--mode", "--dtype", "--batch", "--memory-cap", "--time-budget", "--seed",
+        "--height", "--benchmark_format", "--benchmark_repetitions", "--benchmark_list_tests", "--unknown",
+        "", "--dry-run", "--benchmark_unknown", "--benchmark_min_time"}) {
+    for (const std::string& value : {long_value, wild, "1 " + long_value, "--" + long_value}) {
+      std::vector<std::string> arguments{std::string(option) + (*option == '\0' ? "" : "=") + value};
+      if (std::string_view(option) != "--sweep") {
+        arguments.insert(arguments.begin(), {"--sweep", "batch"});
+      }
+      std::string message = "nothing thrown";
+      try {
+        parse(arguments);
+      } catch (const UsageError& error) {
+        message = error.what();
+      }
+      EXPECT_THAT(message, AllOf(Not(HasSubstr("nothing thrown")), Not(HasSubstr("\n")),
+                                 Not(HasSubstr("\x1b")), Not(HasSubstr("\xff"))))
+          << option;
+      EXPECT_LT(message.size(), 500U) << option;
+    }
+  }
+}
 
 }  // namespace
 }  // namespace bench

@@ -258,6 +258,36 @@ TEST(ReadResult, SaysWhatIsWrong) {
               ThrowsMessage<UsageError>(folder.path().string() + " is not a file"));
 }
 
+TEST(ReadResumable, NamesTheOptionAndWhatItAccepts) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "x.json";
+  const std::string place = path.string();
+  const std::string accepted =
+      "; accepted is a whole bench-result/1 file; run without --resume to start anew (the old file is kept)";
+  const auto refused_with = [&](const std::string& text, const std::string& why) {
+    write_file(path, text);
+    EXPECT_THAT([&] { read_resumable(path); },
+                ThrowsMessage<UsageError>("--resume: " + place + why + accepted));
+  };
+  refused_with("{\"schema\"", " is truncated: the JSON ends too early, after 9 bytes");
+  refused_with("hello", " is not JSON: it stops making sense at byte 1");
+  refused_with("{\"schema\": \"bench-result/9\"}",
+               " is not a result this program can read: schema is bench-result/9; this program reads "
+               "bench-result/1");
+  write_file(path, to_text(to_json(sample_document())));
+  EXPECT_EQ(to_json(read_resumable(path)), to_json(sample_document()));
+}
+
+TEST(ReadResult, AnswersInOneLineWhateverTheNameOrTheContent) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "a\nb\x1b.json";
+  write_file(path, "{\"schema\": \"" + std::string(100'000, 'x') + "\"}");
+  EXPECT_THAT([&] { read_result(path); },
+              ThrowsMessage<UsageError>(
+                  AllOf(HasSubstr(R"(a\nb\x1b.json is not)"), HasSubstr(std::string(60, 'x') + "…;"),
+                        ::testing::Not(HasSubstr(std::string(61, 'x'))), ::testing::Not(HasSubstr("\n")))));
+}
+
 // Written by version 0.1.0 and never rewritten: every later program of bench-result/1 must read it.
 TEST(ReadResult, TheGoldenFileStaysReadable) {
   const fs::path golden = BENCH_TEST_SOURCE_DIR "/tests/bench/core/golden/bench-result-1.json";
@@ -291,6 +321,7 @@ TEST(Resume, TheSameRunGoesOn) {
   fresh.context["load_avg"] = {9.0, 9.0, 9.0};
   fresh.context["argv"] = {"bench", "--sweep", "batch", "--resume"};
   fresh.context["device"]["available_bytes"] = 1;
+  fresh.context["software"]["git"] = "0123abcd-dirty";
   EXPECT_NO_THROW(check_resumable(resumable_document(), fresh));
 }
 
@@ -298,9 +329,10 @@ TEST_P(Resume, IsRefusedNamingBothValues) {
   ResultDocument fresh = resumable_document();
   Json& part = std::string(GetParam().part) == "sweep" ? fresh.sweep : fresh.context;
   part[Json::json_pointer(GetParam().pointer)] = GetParam().value;
-  EXPECT_THAT([&] { check_resumable(resumable_document(), fresh); },
-              ThrowsMessage<UsageError>("--resume: the result was measured with another " +
-                                        GetParam().message + " now; run without --resume"));
+  EXPECT_THAT(
+      [&] { check_resumable(resumable_document(), fresh); },
+      ThrowsMessage<UsageError>("--resume: the result was measured with another " + GetParam().message +
+                                " now; run without --resume to start anew (the old file is kept)"));
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -15,6 +15,7 @@ MeasuredPoint point(std::int64_t batch, const std::string& dtype, double step_ns
   measured.params = {{"batch", batch}, {"dtype", dtype}, {"mode", "infer"}};
   measured.items_per_step = static_cast<double>(batch);
   measured.stats.median_ns = step_ns;
+  measured.stats.rounds = 3;
   measured.stats.ci95_ns = {.low = step_ns * 0.99, .high = step_ns * 1.03};
   measured.memory.peak_predicted = 1 << 20;
   measured.memory.peak_measured = 2 << 20;
@@ -34,9 +35,35 @@ TEST(Table, RowsGrowWithTheBatchWithinADtype) {
   document.benchmarks[0].validity.flags = {"noisy", "above_peak"};
   EXPECT_EQ(table(document),
             "batch  dtype  items/s (95 %)  step time  memory plan   tracked    driver  flags\n"
-            "    2  bf16      400 ± 2.0 %    5.00 ms     1.00 MiB  2.00 MiB  3.00 MiB\n"
             "    2  fp32      200 ± 2.0 %    10.0 ms     1.00 MiB  2.00 MiB  3.00 MiB\n"
-            "   16  fp32      250 ± 2.0 %    64.0 ms     1.00 MiB  2.00 MiB  3.00 MiB  noisy, above_peak\n");
+            "   16  fp32      250 ± 2.0 %    64.0 ms     1.00 MiB  2.00 MiB  3.00 MiB  noisy, above_peak\n"
+            "    2  bf16      400 ± 2.0 %    5.00 ms     1.00 MiB  2.00 MiB  3.00 MiB\n");
+}
+
+TEST(Table, DtypesStandAsAskedFor) {
+  ResultDocument document;
+  document.sweep = {{"axes", {{"dtype", {"tf32", "fp32", "bf16"}}}}};
+  document.benchmarks = {point(1, "bf16", 1e6), point(1, "fp32", 1e6), point(1, "tf32", 1e6),
+                         point(1, "fp16", 1e6)};
+  const std::string text = table(document);
+  EXPECT_LT(text.find("tf32"), text.find("fp32"));
+  EXPECT_LT(text.find("fp32"), text.find("bf16"));
+  EXPECT_LT(text.find("bf16"), text.find("fp16")) << "what no axis names comes last";
+}
+
+TEST(Table, OneRoundHasNoSpread) {
+  ResultDocument document;
+  document.benchmarks = {point(1, "fp32", 1e6)};
+  document.benchmarks[0].stats.rounds = 1;
+  EXPECT_THAT(table(document), HasSubstr("1000 ± ?  "));
+}
+
+TEST(Table, ASpreadBeyondTheValueIsNotSpelledOut) {
+  ResultDocument document;
+  document.benchmarks = {point(1, "fp32", 1e6), point(2, "fp32", 1e6)};
+  document.benchmarks[0].stats.ci95_ns = {.low = 1e5, .high = 2.2e6};
+  document.benchmarks[1].stats.ci95_ns = {.low = 0, .high = 2e6};
+  EXPECT_THAT(table(document), ::testing::AllOf(HasSubstr("1000 ± >100 %  "), HasSubstr("2000 ± 100 %  ")));
 }
 
 TEST(Table, AParameterThatChangesGetsAColumn) {

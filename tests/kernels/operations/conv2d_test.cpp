@@ -389,6 +389,19 @@ TEST(Conv2dInvalid, NamesWhatIsWrong) {
               Optional(HasSubstr("forward")));
   EXPECT_THAT((Conv2d{.batch = 1 << 20, .in_channels = 1 << 20, .height = 1 << 20}.invalid()),
               Optional(HasSubstr("2^40")));
+  EXPECT_EQ((Conv2d{.batch = 1'000'000'000, .in_channels = 64, .height = 56, .width = 56}.invalid()),
+            "--batch 1000000000 with --in-channels 64, --height 56 and --width 56 makes an input of "
+            "200704000000000 elements; accepted are at most 2^40 = 1099511627776 in a tensor");
+  EXPECT_THAT((Conv2d{.batch = 1 << 20, .height = 3, .width = 4, .out_channels = 1 << 20}.invalid()),
+              Optional(HasSubstr("--out-channels 1048576, --height 3 and --width 4 makes an output (3x4")));
+  EXPECT_THAT((Conv2d{.in_channels = 1 << 16,
+                      .height = 1024,
+                      .width = 1024,
+                      .out_channels = 1 << 16,
+                      .kernel_h = 1024,
+                      .kernel_w = 1024}
+                   .invalid()),
+              Optional(HasSubstr("--kernel 1024 with --in-channels 65536")));
 }
 
 TEST(Conv2dUnsupported, SaysWhy) {

@@ -1,0 +1,19 @@
+// What a user gave, as a message may repeat it: in one line, and short.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace bench {
+
+inline constexpr std::size_t kLongestQuote = 60;  // characters
+
+// Control characters and bytes that are not UTF-8 become escapes (\n, \t, \r, \x1b); a text of more than
+// `longest` characters is cut there and ends with "…".
+std::string printable(std::string_view text, std::size_t longest = kLongestQuote);
+
+// printable() between apostrophes: 'net5'.
+std::string quote(std::string_view text);
+
+}  // namespace bench
