@@ -44,11 +44,15 @@ std::string steps_in_words(const MemoryLine& line) {
                                 step.bytes < 0 ? "less" : "more", step.batch));
   }
   std::string text = words.empty() ? "" : fmt::format("; it has steps: {}", fmt::join(words, ", "));
-  for (const WeightStep& step : line.weight_steps) {
-    text += fmt::format("; weights change from {} to {} at batch {}", format_bytes(step.from),
-                        format_bytes(step.to), step.batch);
+  if (line.weight_steps.empty()) {
+    return text;
   }
-  return line.weight_steps.empty() ? text : text + ": another algorithm's";
+  std::vector<std::string> changes;
+  for (const WeightStep& step : line.weight_steps) {
+    changes.push_back(
+        fmt::format("from {} to {} at batch {}", format_bytes(step.from), format_bytes(step.to), step.batch));
+  }
+  return fmt::format("{}; weights change {}: another algorithm's", text, fmt::join(changes, ", "));
 }
 
 }  // namespace
@@ -82,8 +86,11 @@ Finding claim_memory_line(const BatchSeries& series) {
       line.points > 2
           ? fmt::format("all points within {}", format_percent(std::max(line.max_relative_residual, 0.001)))
           : "a line through 2 points, not yet tested by a third";
-  finding.claim = fmt::format("In {} memory is {} fixed plus {} a sample from batch {} to {} ({}){}.",
-                              series.dtype, format_bytes(std::llround(line.fixed_bytes.value)),
+  const std::string of_weights = line.weight_steps.empty() ? ""
+                                                           : fmt::format(" (with the weights of batch {} on)",
+                                                                         line.weight_steps.back().batch);
+  finding.claim = fmt::format("In {} memory is {} fixed{} plus {} a sample from batch {} to {} ({}){}.",
+                              series.dtype, format_bytes(std::llround(line.fixed_bytes.value)), of_weights,
                               format_bytes(std::llround(line.slope_bytes.value)), line.first_batch,
                               line.last_batch, tested, steps_in_words(line));
   return finding;

@@ -427,7 +427,8 @@ TEST(BatchFindings, WeightsThatChangeWithTheBatchDoNotBendTheMemoryLine) {
   ASSERT_EQ(line.details["weight_steps"].size(), 2U);
   EXPECT_EQ(line.details["weight_steps"][0]["batch"], 2);
   EXPECT_EQ(line.details["segments"][1]["fixed_bytes"], 49 << 20);
-  EXPECT_THAT(line.claim, AllOf(HasSubstr("weights change from 45.0 MiB to 49.0 MiB at batch 2"),
+  EXPECT_THAT(line.claim, AllOf(HasSubstr("45.0 MiB fixed (with the weights of batch 4 on)"),
+                                HasSubstr("weights change from 45.0 MiB to 49.0 MiB at batch 2"),
                                 HasSubstr("another algorithm's")));
   EXPECT_EQ(find(document, "largest_batch").value, ((std::int64_t{18} << 30) - (45 << 20)) / (300 << 10));
 }
