@@ -220,7 +220,7 @@ class SweepRun {
       fmt::print(std::cerr, "--resume: {} does not exist yet; starting anew\n", file.path().string());
       return;
     }
-    ResultDocument old = read_result(file.path());
+    ResultDocument old = read_resumable(file.path());
     check_resumable(old, document);
     document.benchmarks = std::move(old.benchmarks);
     // What may have changed is tried again; memory and support are not going to.
