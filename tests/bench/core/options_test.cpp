@@ -253,7 +253,7 @@ TEST(OptionsTest, ValuesAreRepeatedShortAndInOneLine) {
   for (const char* option :
        {"--sweep", "--workload", "--mode", "--dtype", "--batch", "--memory-cap", "--time-budget", "--seed",
         "--height", "--benchmark_format", "--benchmark_repetitions", "--benchmark_list_tests", "--unknown",
-        "", "--dry-run", "--benchmark_unknown", "--benchmark_min_time"}) {
+        "", "--benchmark_unknown", "--benchmark_min_time"}) {
     for (const std::string& value : {long_value, wild, "1 " + long_value, "--" + long_value}) {
       std::vector<std::string> arguments{std::string(option) + (*option == '\0' ? "" : "=") + value};
       if (std::string_view(option) != "--sweep") {

@@ -188,6 +188,7 @@ TEST(ResultFile, WhenTheDiskIsFullTheLastResultStands) {
   ResultDocument large = sample_document();
   large.benchmarks[0].samples_ns.assign(10'000, 123'456);
   large.benchmarks[0].round_sizes = {10'000};
+  large.benchmarks[0].stats.median_ns = 123'456;
   {
     const FileSizeLimit limit(8192);
     EXPECT_THAT(
