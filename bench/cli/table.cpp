@@ -122,6 +122,7 @@ void print_measured(std::ostream& out, const ResultDocument& document) {
 
   std::vector<std::string> header = parameters;
   std::vector<bool> right;
+  right.reserve(parameters.size());
   for (const std::string& name : parameters) {
     right.push_back(document.benchmarks.front().params.value(name, Json()).is_number());
   }
