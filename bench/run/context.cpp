@@ -81,8 +81,8 @@ Json software_json(const DeviceInfo& device) {
 #else
   json["compiler"] = fmt::format("GCC {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
-  if (std::string_view(BENCH_GIT) != "") {
-    json["git"] = BENCH_GIT;
+  if (const std::string_view git(BENCH_GIT); !git.empty()) {
+    json["git"] = git;
   }
   for (const auto& [name, value] : device.details) {
     if (is_software(name)) {
