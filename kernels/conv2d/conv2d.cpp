@@ -87,7 +87,7 @@ std::optional<std::string> Conv2d::invalid() const {
         "conv2d: a {}x{} kernel with dilation {}x{} does not fit an input of {}x{} with padding {}x{}",
         kernel_h, kernel_w, dilation_h, dilation_w, height, width, pad_h, pad_w);
   }
-  if (const auto wrong = too_large(*this)) {
+  if (auto wrong = too_large(*this)) {
     return wrong;
   }
   if (direction != Direction::forward && (residual || activation != Activation::none)) {
