@@ -22,7 +22,7 @@ inline Finding finding_of(std::string name, std::string unit, std::vector<std::s
 }
 
 // The claim of a finding that cannot be told from less than two batch sizes.
-std::string too_few(const BatchSeries& series, std::string_view what);
+std::string too_few(const BatchSeries& series, std::string_view needs);
 
 // The claim, with what was wrong with the machine or the measuring of any of the points added to its
 // sentence.
