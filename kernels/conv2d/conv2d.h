@@ -23,6 +23,13 @@
 
 namespace bench::kernels {
 
+// What an implementation may spend on a faster algorithm. Nothing asks for the leanest.
+struct ExtraBytes {
+  std::int64_t parameters = 0;  // beyond the leanest form's: Winograd keeps its weights transformed
+  std::int64_t scratch = 0;     // in all
+  bool operator==(const ExtraBytes&) const = default;
+};
+
 struct Conv2d {
   static constexpr std::string_view kName = "conv2d";
   enum class Direction { forward, backward_data, backward_weights };
@@ -42,9 +49,7 @@ struct Conv2d {
   Dtype dtype = Dtype::fp32;
   Layout src_layout = Layout::nhwc;  // of src and diff_src
   Layout dst_layout = Layout::nhwc;  // of dst, diff_dst and src1
-  // Bytes an implementation may spend on faster algorithms, beyond the plain weights (Winograd's transformed
-  // weights, scratch): 0 asks for the leanest.
-  std::int64_t extra_bytes = 0;
+  ExtraBytes extra{};                // forward only
 
   std::int64_t out_height() const {
     return (height + 2 * pad_h - dilation_h * (kernel_h - 1) - 1) / stride_h + 1;

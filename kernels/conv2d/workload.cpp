@@ -94,8 +94,8 @@ Conv2d placed(const WorkloadSpec& spec, const Device& device) {
   const bool stem = conv.in_channels < 16 && conv.direction == Direction::forward;
   conv.src_layout = stem ? layouts.image : layouts.inner;
   conv.dst_layout = layouts.inner;
-  conv.extra_bytes = extra_parameter_budget(conv.weight_count() * bytes_of(conv.dtype),
-                                            conv.src().bytes() + conv.dst().bytes());
+  conv.extra =
+      extra_budget(conv.weight_count() * bytes_of(conv.dtype), conv.src().bytes() + conv.dst().bytes());
   return conv;
 }
 

@@ -7,15 +7,63 @@
 namespace bench::kernels {
 namespace {
 
-struct Candidate {
+// Operations a processor does in fp32 while a byte arrives from memory, about.
+constexpr double kFlopsPerByte = 4;
+
+double cost(const Operation& operation) {
+  return operation.flops() + kFlopsPerByte * static_cast<double>(parameter_bytes(operation));
+}
+
+// From one algorithm of a layer to the next larger and faster one.
+struct Upgrade {
   Graph::Value layer;
-  std::int64_t bytes;  // parameters beyond the lean form's
-  double saved_flops;
+  std::int64_t level;  // extra parameter bytes of the layer once taken
+  std::int64_t bytes;  // added by this step
+  double saved;        // cost
 };
 
-std::int64_t scratch_bytes(const Operation& operation) {
-  const SlotInfo* scratch = operation.find(Slot::workspace);
-  return scratch == nullptr ? 0 : scratch->bytes;
+// Whether a's saving a byte is above b's.
+bool better(const Upgrade& a, const Upgrade& b) {
+  return a.saved * static_cast<double>(b.bytes) > b.saved * static_cast<double>(a.bytes);
+}
+
+// In the order they build on each other: bytes grow, and the saving a byte falls (one that would not is
+// merged with the one before it).
+std::vector<Upgrade> upgrades_of(const Graph& graph, Graph::Value layer, const Target& target,
+                                 std::int64_t scratch, Device& device, OperationCache& cache) {
+  const auto lean = lower(graph, layer, target, {}, device, cache);
+  struct Level {
+    std::int64_t bytes;
+    double cost;
+  };
+  std::vector<Level> levels;  // the largest first
+  std::int64_t limit = 4 * parameter_bytes(*lean);
+  while (limit > 0) {
+    const auto rich = lower(graph, layer, target, {limit, scratch}, device, cache);
+    const std::int64_t bytes = parameter_bytes(*rich) - parameter_bytes(*lean);
+    if (rich->algorithm() == lean->algorithm()) {
+      break;
+    }
+    levels.push_back({std::max<std::int64_t>(bytes, 1), cost(*rich)});
+    limit = bytes - 1;
+  }
+
+  std::vector<Upgrade> upgrades;
+  Level reached{0, cost(*lean)};
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    if (level->cost >= reached.cost) {
+      continue;
+    }
+    Upgrade upgrade{layer, level->bytes, level->bytes - reached.bytes, reached.cost - level->cost};
+    while (!upgrades.empty() && better(upgrade, upgrades.back())) {
+      upgrade.bytes += upgrades.back().bytes;
+      upgrade.saved += upgrades.back().saved;
+      upgrades.pop_back();
+    }
+    upgrades.push_back(upgrade);
+    reached = *level;
+  }
+  return upgrades;
 }
 
 }  // namespace
@@ -28,41 +76,38 @@ std::int64_t parameter_bytes(const Operation& operation) {
   return bytes;
 }
 
-std::int64_t extra_parameter_budget(std::int64_t lean_parameter_bytes, std::int64_t activation_bytes) {
-  return std::max(lean_parameter_bytes / 10, activation_bytes);
+ExtraBytes extra_budget(std::int64_t lean_parameter_bytes, std::int64_t activation_bytes) {
+  return {.parameters = std::max(lean_parameter_bytes / 10, activation_bytes / 4 * 3),
+          .scratch = activation_bytes};
 }
 
-std::vector<std::int64_t> share_extra_bytes(const Graph& graph, const Target& target,
-                                            std::int64_t activation_bytes, Device& device,
-                                            OperationCache& cache) {
-  std::vector<std::int64_t> granted(graph.layers().size(), 0);
-  std::vector<Candidate> candidates;
+std::vector<ExtraBytes> share_extra_bytes(const Graph& graph, const Target& target,
+                                          std::int64_t activation_bytes, Device& device,
+                                          OperationCache& cache) {
   std::int64_t lean_parameters = 0;
   for (Graph::Value value = 0; value < graph.layers().size(); ++value) {
-    const auto lean = lower(graph, value, target, 0, device, cache);
-    if (lean == nullptr) {
-      continue;
-    }
-    lean_parameters += parameter_bytes(*lean);
-    if (graph[value].kind != LayerKind::conv2d) {
-      continue;
-    }
-    const auto rich = lower(graph, value, target, kAnyExtraBytes, device, cache);
-    const double saved = lean->flops() - rich->flops();
-    if (saved > 0 && scratch_bytes(*rich) <= activation_bytes) {
-      candidates.push_back({value, parameter_bytes(*rich) - parameter_bytes(*lean), saved});
+    if (const auto lean = lower(graph, value, target, {}, device, cache)) {
+      lean_parameters += parameter_bytes(*lean);
     }
   }
+  ExtraBytes left = extra_budget(lean_parameters, activation_bytes);
 
-  std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) {
-    return a.saved_flops * static_cast<double>(std::max<std::int64_t>(b.bytes, 1)) >
-           b.saved_flops * static_cast<double>(std::max<std::int64_t>(a.bytes, 1));
-  });
-  std::int64_t left = extra_parameter_budget(lean_parameters, activation_bytes);
-  for (const Candidate& candidate : candidates) {
-    if (candidate.bytes <= left) {
-      granted[candidate.layer] = kAnyExtraBytes;
-      left -= std::max<std::int64_t>(candidate.bytes, 0);
+  std::vector<Upgrade> upgrades;
+  for (Graph::Value value = 0; value < graph.layers().size(); ++value) {
+    if (graph[value].kind == LayerKind::conv2d) {
+      const auto more = upgrades_of(graph, value, target, left.scratch, device, cache);
+      upgrades.insert(upgrades.end(), more.begin(), more.end());
+    }
+  }
+  std::ranges::stable_sort(upgrades, better);
+
+  std::vector<ExtraBytes> granted(graph.layers().size());
+  for (const Upgrade& upgrade : upgrades) {
+    ExtraBytes& layer = granted[upgrade.layer];
+    const std::int64_t bytes = upgrade.level - layer.parameters;  // a step before it may not have fitted
+    if (bytes <= left.parameters) {
+      layer = {.parameters = upgrade.level, .scratch = left.scratch};
+      left.parameters -= bytes;
     }
   }
   return granted;

@@ -9,18 +9,18 @@
 
 namespace bench::kernels {
 
-// The rule: extra parameter bytes (Winograd keeps its weights transformed, four times as large) may grow to
-// the larger of 10 % of the lean parameters and the bytes of the activations. So a small batch stays close to
-// the bare weights, and a larger one, whose activations dominate anyway, buys speed with a like amount.
-std::int64_t extra_parameter_budget(std::int64_t lean_parameter_bytes, std::int64_t activation_bytes);
+// The rule. Extra parameter bytes (Winograd keeps its weights transformed, up to four times as large) may
+// grow to 10 % of the lean parameters or 75 % of the bytes of the activations, whichever is more; scratch,
+// which lies among the activations, to the bytes of the activations. So a small batch stays close to the bare
+// weights, and a larger one, whose activations dominate anyway, buys speed with a part of them.
+ExtraBytes extra_budget(std::int64_t lean_parameter_bytes, std::int64_t activation_bytes);
 
-// Conv2d::extra_bytes for each layer: 0, or kAnyExtraBytes for those that were given their faster algorithm.
-// First those that save the most floating-point operations an extra byte, until the budget is spent. A
-// convolution whose scratch is larger than all activations together stays lean.
-inline constexpr std::int64_t kAnyExtraBytes = std::int64_t{1} << 40;
-std::vector<std::int64_t> share_extra_bytes(const Graph& graph, const Target& target,
-                                            std::int64_t activation_bytes, Device& device,
-                                            OperationCache& cache);
+// Conv2d::extra for each layer; together they stay within the rule. The bytes go where they save the most
+// work first: floating-point operations, with the reading of the parameters counted as operations too, so
+// that large transformed weights must earn their own traffic.
+std::vector<ExtraBytes> share_extra_bytes(const Graph& graph, const Target& target,
+                                          std::int64_t activation_bytes, Device& device,
+                                          OperationCache& cache);
 
 // Bytes of an operation's packed parameters.
 std::int64_t parameter_bytes(const Operation& operation);

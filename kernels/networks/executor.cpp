@@ -42,7 +42,7 @@ void Executor::own_operations() {
   for (PlannedStep& step : plan_.steps) {
     if (!taken.insert(step.operation.get()).second) {
       OperationCache none;
-      step.operation = lower(plan_.graph, step.layer, plan_.target, step.extra_bytes, device_, none);
+      step.operation = lower(plan_.graph, step.layer, plan_.target, step.extra, device_, none);
     }
     step.operation->prepare();
   }

@@ -11,7 +11,7 @@ using Value = Graph::Value;
 
 constexpr std::int64_t kGroup = 16;  // of Layout::nchw16c
 
-Conv2d conv2d_of(const Graph& graph, Value value, const Target& target, std::int64_t extra_bytes) {
+Conv2d conv2d_of(const Graph& graph, Value value, const Target& target, const ExtraBytes& extra) {
   const Layer& layer = graph[value];
   const TensorDesc src = tensor_of(graph, layer.inputs[0], target);
   Conv2d spec;
@@ -30,7 +30,7 @@ Conv2d conv2d_of(const Graph& graph, Value value, const Target& target, std::int
   spec.dtype = target.dtype;
   spec.src_layout = src.layout;
   spec.dst_layout = target.layouts.inner;
-  spec.extra_bytes = extra_bytes;
+  spec.extra = extra;
   return spec;
 }
 
@@ -138,7 +138,7 @@ TensorDesc tensor_of(const Graph& graph, Value value, const Target& target) {
 }
 
 std::shared_ptr<Operation> lower(const Graph& graph, Value value, const Target& target,
-                                 std::int64_t extra_bytes, Device& device, OperationCache& cache) {
+                                 const ExtraBytes& extra, Device& device, OperationCache& cache) {
   const Layer& layer = graph[value];
   if (layer.kind == LayerKind::input || layer.kind == LayerKind::flatten) {
     return nullptr;
@@ -147,7 +147,7 @@ std::shared_ptr<Operation> lower(const Graph& graph, Value value, const Target& 
   const TensorDesc src = tensor_of(graph, layer.inputs[0], target);
   switch (layer.kind) {
     case LayerKind::conv2d:
-      return cache.make(conv2d_of(graph, value, target, extra_bytes), device, implementation);
+      return cache.make(conv2d_of(graph, value, target, extra), device, implementation);
     case LayerKind::batch_norm:
       return cache.make(BatchNorm{.tensor = src}, device, implementation);
     case LayerKind::activation:

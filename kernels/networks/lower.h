@@ -57,9 +57,9 @@ class OperationCache {
 TensorDesc tensor_of(const Graph& graph, Graph::Value value, const Target& target);
 
 // The operation of one layer; nullptr where nothing is to be computed (the image; flatten, which only
-// renames). `extra_bytes` is for convolutions, see Conv2d. Throws Unsupported.
+// renames). `extra` is for convolutions, see Conv2d. Throws Unsupported.
 std::shared_ptr<Operation> lower(const Graph& graph, Graph::Value value, const Target& target,
-                                 std::int64_t extra_bytes, Device& device, OperationCache& cache);
+                                 const ExtraBytes& extra, Device& device, OperationCache& cache);
 
 // plain_parameter() in the order the lowered operation wants: behind a flatten, a linear layer's columns
 // follow the order in which the flattened tensor is stored, so that nothing is reordered at run time.

@@ -56,7 +56,7 @@ class Oracle {
  private:
   void compute(Value value) {
     OperationCache cache;
-    const auto operation = lower(graph_, value, target_, 0, *device_, cache);
+    const auto operation = lower(graph_, value, target_, {}, *device_, cache);
     const Layer& layer = graph_[value];
     if (operation == nullptr) {  // flatten: the same values in the same order
       activations_[value] = std::move(activations_[layer.inputs[0]]);

@@ -30,7 +30,7 @@ class Planner {
 
   NetworkPlan run() && {
     const std::size_t layers = plan_.graph.layers().size();
-    lower_all(std::vector<std::int64_t>(layers, 0));
+    lower_all(std::vector<ExtraBytes>(layers));
     find_tensors();
     const std::int64_t activation_bytes = pack_arena(lifetimes_).bytes;
     lower_all(share_extra_bytes(plan_.graph, plan_.target, activation_bytes, device_, cache_));
@@ -47,11 +47,11 @@ class Planner {
  private:
   std::int64_t& bytes(Region region) { return plan_.region_bytes[static_cast<std::size_t>(region)]; }
 
-  void lower_all(const std::vector<std::int64_t>& extra_bytes) {
-    extra_bytes_ = extra_bytes;
+  void lower_all(const std::vector<ExtraBytes>& extra) {
+    extra_ = extra;
     operations_.clear();
     for (Value value = 0; value < plan_.graph.layers().size(); ++value) {
-      operations_.push_back(lower(plan_.graph, value, plan_.target, extra_bytes[value], device_, cache_));
+      operations_.push_back(lower(plan_.graph, value, plan_.target, extra[value], device_, cache_));
     }
   }
 
@@ -167,7 +167,7 @@ class Planner {
       if (operations_[value] == nullptr) {
         continue;
       }
-      PlannedStep step{value, operations_[value], extra_bytes_[value], {}};
+      PlannedStep step{value, operations_[value], extra_[value], {}};
       for (const SlotInfo& slot : operations_[value]->slots()) {
         step.places.emplace_back(slot.slot, place_of_slot(value, slot));
       }
@@ -182,7 +182,7 @@ class Planner {
   std::vector<std::int64_t> last_read_;
   NetworkPlan plan_;
   OperationCache cache_;
-  std::vector<std::int64_t> extra_bytes_;
+  std::vector<ExtraBytes> extra_;
   std::vector<std::shared_ptr<Operation>> operations_;  // one for each layer
   std::vector<std::size_t> tensor_;                     // layer → index into lifetimes_, or kImage
   std::vector<Lifetime> lifetimes_;

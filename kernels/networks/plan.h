@@ -29,7 +29,7 @@ struct Place {
 struct PlannedStep {
   Graph::Value layer = 0;
   std::shared_ptr<Operation> operation;        // shared by equal layers
-  std::int64_t extra_bytes = 0;                // granted to it, see Conv2d
+  ExtraBytes extra;                            // granted to it, see Conv2d
   std::vector<std::pair<Slot, Place>> places;  // one for each slot of the operation
 };
 

@@ -21,8 +21,15 @@ void reorder(const dnnl::memory::desc& from, const void* from_data, const dnnl::
 
 }  // namespace
 
-void PrimitiveOperation::plan(const dnnl::primitive_desc& descriptor) {
+void PrimitiveOperation::plan(const dnnl::primitive_desc& descriptor, std::int64_t parts) {
   descriptor_ = descriptor;
+  parts_ = parts;
+  if (parts > 1) {
+    for (Argument& argument : arguments_) {
+      const SlotInfo& slot = *find(argument.slot);
+      argument.part_step = slot.role == Role::parameter ? 0 : slot.bytes / parts;
+    }
+  }
   bind_scratch(DNNL_ARG_SCRATCHPAD, descriptor_.scratchpad_desc());
 }
 
@@ -69,9 +76,11 @@ void PrimitiveOperation::prepare() {
   }
   translated(what_, [&] {
     primitive_ = dnnl::primitive(descriptor_);
-    for (Argument& argument : arguments_) {
-      argument.memory = dnnl::memory(argument.stored, engine(), DNNL_MEMORY_NONE);
-      prepared_.push_back({argument.argument, argument.memory.get()});
+    for (std::int64_t part = 0; part < parts_; ++part) {
+      for (const Argument& argument : arguments_) {
+        memories_.push_back(dnnl::memory(argument.stored, engine(), DNNL_MEMORY_NONE));
+        prepared_.push_back({argument.argument, memories_.back().get()});
+      }
     }
   });
 }
@@ -100,18 +109,27 @@ void PrimitiveOperation::unpack(Slot slot, const void* packed, std::span<float> 
 
 void PrimitiveOperation::run(const SlotPointers& pointers) {
   try {
-    for (Argument& argument : arguments_) {
-      void* data = static_cast<std::byte*>(pointers[argument.slot]) + argument.offset;
+    const std::size_t count = arguments_.size();
+    const auto parts = static_cast<std::size_t>(parts_);
+    for (std::size_t index = 0; index < count; ++index) {
+      Argument& argument = arguments_[index];
+      std::byte* data = static_cast<std::byte*>(pointers[argument.slot]) + argument.offset;
       // Setting a handle makes oneDNN clear channel padding: only when the caller moved the tensor.
       if (data != argument.bound) {
-        argument.memory.set_data_handle(data);
+        for (std::size_t part = 0; part < parts; ++part) {
+          memories_[part * count + index].set_data_handle(data + argument.part_step *
+                                                                     static_cast<std::int64_t>(part));
+        }
         argument.bound = data;
       }
     }
-    // The C call, because the C++ one builds a vector of arguments each time.
-    dnnl::error::wrap_c_api(dnnl_primitive_execute(primitive_.get(), stream().get(),
-                                                   static_cast<int>(prepared_.size()), prepared_.data()),
-                            "could not execute a primitive");
+    for (std::size_t part = 0; part < parts; ++part) {
+      // The C call, because the C++ one builds a vector of arguments each time.
+      dnnl::error::wrap_c_api(
+          dnnl_primitive_execute(primitive_.get(), stream().get(), static_cast<int>(count),
+                                 prepared_.data() + part * count),
+          "could not execute a primitive");
+    }
   } catch (const dnnl::error& error) {
     rethrow(error, what_);
   }

@@ -23,8 +23,10 @@ class PrimitiveOperation : public Operation {
   // `what` names the operation in errors. A constructor plans: it sets the descriptor and binds its slots.
   explicit PrimitiveOperation(std::string what) : what_(std::move(what)) {}
 
-  // Also binds the scratchpad, where the primitive wants one.
-  void plan(const dnnl::primitive_desc& descriptor);
+  // Also binds the scratchpad, where the primitive wants one. With `parts` above 1 the descriptor is that of
+  // an equal part of the batch, and a run goes through the parts.
+  void plan(const dnnl::primitive_desc& descriptor, std::int64_t parts = 1);
+  // `stored` describes one part.
   void bind_activation(Slot slot, Role role, int argument, const TensorDesc& tensor,
                        const dnnl::memory::desc& stored);
   // A parameter, a parameter's gradient or a statistic, stored as `packed`; `plain` describes its fp32 form.
@@ -40,8 +42,8 @@ class PrimitiveOperation : public Operation {
     int argument = 0;
     dnnl::memory::desc stored;
     std::optional<dnnl::memory::desc> plain{};
-    std::int64_t offset = 0;  // into the slot: scratch has several tenants
-    dnnl::memory memory{};
+    std::int64_t offset = 0;     // into the slot: scratch has several tenants
+    std::int64_t part_step = 0;  // bytes from one part of the batch to the next; 0 for what all parts share
     void* bound = nullptr;
   };
 
@@ -52,6 +54,9 @@ class PrimitiveOperation : public Operation {
   std::vector<Argument> arguments_;
   dnnl::primitive_desc descriptor_;
   dnnl::primitive primitive_;
+  // Part after part, each with every argument.
+  std::int64_t parts_ = 1;
+  std::vector<dnnl::memory> memories_;
   std::vector<dnnl_exec_arg_t> prepared_;
 };
 

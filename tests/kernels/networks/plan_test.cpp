@@ -153,8 +153,8 @@ TEST_F(Plan, WorkCountsWhatIsDone) {
 }
 
 TEST_F(Plan, ExtraBytesStayInTheBudget) {
-  EXPECT_EQ(extra_parameter_budget(100, 5), 10);
-  EXPECT_EQ(extra_parameter_budget(100, 50), 50);
+  EXPECT_EQ(extra_budget(100, 5), (ExtraBytes{.parameters = 10, .scratch = 5}));
+  EXPECT_EQ(extra_budget(100, 50), (ExtraBytes{.parameters = 36, .scratch = 50}));
   const Graph graph = fuse_for_inference(registry<NetworkType>().find("resnet50")->build(224));
   Target target;
   target.layouts = layouts_for(*device_, Dtype::fp32);
@@ -164,13 +164,13 @@ TEST_F(Plan, ExtraBytesStayInTheBudget) {
     std::int64_t lean = 0;
     std::int64_t extra = 0;
     for (Graph::Value value = 0; value < graph.layers().size(); ++value) {
-      if (const auto operation = lower(graph, value, target, 0, *device_, cache)) {
+      if (const auto operation = lower(graph, value, target, {}, *device_, cache)) {
         lean += parameter_bytes(*operation);
         extra += parameter_bytes(*lower(graph, value, target, granted[value], *device_, cache)) -
                  parameter_bytes(*operation);
       }
     }
-    EXPECT_LE(extra, extra_parameter_budget(lean, activations));
+    EXPECT_LE(extra, extra_budget(lean, activations).parameters);
   }
 }
 

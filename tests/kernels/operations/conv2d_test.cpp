@@ -1,6 +1,8 @@
 // oneDNN's convolution against the reference, over awkward shapes, layouts, dtypes and everything fused.
 #include "kernels/conv2d/conv2d.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include <fmt/format.h>
@@ -271,7 +273,7 @@ Conv2d winograd_spec(std::int64_t channels, std::int64_t size) {
           .activation = Activation::relu,
           .src_layout = Layout::nchw16c,
           .dst_layout = Layout::nchw16c,
-          .extra_bytes = std::int64_t{1} << 30};
+          .extra = {.parameters = std::int64_t{1} << 30, .scratch = std::int64_t{1} << 30}};
 }
 
 bool is_winograd(const Operation& operation) {
@@ -297,19 +299,39 @@ TEST(Conv2dWinograd, IsTakenWithinItsBudgetOnly) {
   if (!is_winograd(*rich)) {
     GTEST_SKIP() << "oneDNN has no Winograd on this processor";
   }
-  spec.extra_bytes = 0;
+  const auto scratch = [](const Operation& operation) {
+    const SlotInfo* workspace = operation.find(Slot::workspace);
+    return workspace == nullptr ? 0 : workspace->bytes;
+  };
+  const ExtraBytes all = spec.extra;
+  spec.extra = {};
   const auto lean = make_operation(spec, testing::cpu());
   EXPECT_FALSE(is_winograd(*lean));
-  const auto bytes = [](const Operation& operation) {
-    const SlotInfo* workspace = operation.find(Slot::workspace);
-    return operation.find(Slot::weights)->bytes + (workspace == nullptr ? 0 : workspace->bytes);
-  };
   // Some Winograd may fit a smaller budget than the one taken first; none may pass it.
   for (const std::int64_t budget : {std::int64_t{1} << 16, std::int64_t{1} << 19, std::int64_t{1} << 22}) {
-    spec.extra_bytes = budget;
-    const auto operation = make_operation(spec, testing::cpu());
-    EXPECT_LE(bytes(*operation), lean->find(Slot::weights)->bytes + budget) << operation->algorithm();
+    spec.extra = {.parameters = budget, .scratch = all.scratch};
+    auto operation = make_operation(spec, testing::cpu());
+    EXPECT_LE(operation->find(Slot::weights)->bytes, lean->find(Slot::weights)->bytes + budget)
+        << operation->algorithm();
+    spec.extra = {.parameters = all.parameters, .scratch = budget};
+    operation = make_operation(spec, testing::cpu());
+    EXPECT_LE(scratch(*operation), std::max(scratch(*lean), budget)) << operation->algorithm();
   }
+}
+
+// Image by image, the scratch of one image serves all.
+TEST(Conv2dWinograd, GoesThroughTheBatchInParts) {
+  Conv2d spec = winograd_spec(128, 28);
+  spec.batch = 1;
+  const auto one = make_operation(spec, testing::cpu());
+  if (!is_winograd(*one)) {
+    GTEST_SKIP() << "oneDNN has no Winograd on this processor";
+  }
+  spec.batch = 3;
+  const auto three = make_operation(spec, testing::cpu());
+  EXPECT_EQ(three->find(Slot::workspace)->bytes, one->find(Slot::workspace)->bytes);
+  EXPECT_DOUBLE_EQ(three->flops(), 3 * one->flops());
+  testing::expect_like_reference(spec, Dtype::fp32, 1e-4, Sum::apart);
 }
 
 TEST(Conv2dWinograd, CountsItsOwnMultiplications) {
@@ -327,7 +349,7 @@ TEST(Conv2dWinograd, CountsItsOwnMultiplications) {
       EXPECT_DOUBLE_EQ(operation->flops(), pairs * (7 * 7) * 16);
       ++counted;
     }
-    spec.extra_bytes = 0;
+    spec.extra = {};
     EXPECT_DOUBLE_EQ(make_operation(spec, testing::cpu())->flops(), 2.0 * static_cast<double>(spec.macs()));
   }
   if (counted == 0) {

@@ -1,0 +1,128 @@
+#include "kernels/conv2d/onednn_forward.h"
+
+#include <string>
+
+namespace bench::kernels::onednn {
+namespace {
+
+using Dims = dnnl::memory::dims;
+using MemoryDesc = dnnl::memory::desc;
+using Tag = dnnl::memory::format_tag;
+using Forward = dnnl::convolution_forward;
+
+// Operations a byte of weights below which an image by itself would wait for its weights. Processors do about
+// 4 while a byte arrives from memory; a part should stay above that.
+constexpr double kEnoughWork = 6;
+
+Dims weight_dims(const Conv2d& spec) {
+  const std::int64_t in = spec.in_channels / spec.groups;
+  if (spec.groups == 1) {
+    return {spec.out_channels, in, spec.kernel_h, spec.kernel_w};
+  }
+  return {spec.groups, spec.out_channels / spec.groups, in, spec.kernel_h, spec.kernel_w};
+}
+
+bool may_use_winograd(const Conv2d& spec) {
+  return spec.extra.parameters > 0 && spec.dtype == Dtype::fp32 && spec.groups == 1 && spec.kernel_h == 3 &&
+         spec.kernel_w == 3 && spec.stride_h == 1 && spec.stride_w == 1 && spec.dilation_h == 1 &&
+         spec.dilation_w == 1 && spec.src_layout == Layout::nchw16c && spec.dst_layout == Layout::nchw16c;
+}
+
+// Winograd F(m×m, 3×3) multiplies (m+2)² numbers a tile, channel and output channel; edge tiles are whole.
+double winograd_flops(const Conv2d& spec, const std::string& implementation) {
+  const std::int64_t tile = implementation.find("4x3") != std::string::npos ? 4 : 2;
+  const auto tiles = [&](std::int64_t size) { return (size + tile - 1) / tile; };
+  const std::int64_t products = tiles(spec.out_height()) * tiles(spec.out_width()) * (tile + 2) * (tile + 2);
+  return 2.0 * static_cast<double>(spec.batch * spec.in_channels * spec.out_channels * products);
+}
+
+std::int64_t bytes_of(const MemoryDesc& stored) {
+  return static_cast<std::int64_t>(stored.get_size());
+}
+
+// Takes the place of `best` where a Winograd in `parts` parts does less work within spec.extra.
+void try_winograd(const Conv2d& spec, std::int64_t parts, const dnnl::primitive_attr& attributes,
+                  std::int64_t lean_bytes, ForwardPlan& best) {
+  Conv2d part = spec;
+  part.batch = spec.batch / parts;
+  // Named, because next_impl() reads it again. allow_empty: where oneDNN has no Winograd for this shape, an
+  // empty descriptor rather than an exception.
+  const Forward::desc desc =
+      forward_desc(part, dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_winograd);
+  Forward::primitive_desc winograd(desc, attributes, engine(), true);
+  bool more = winograd.get(true) != nullptr;
+  for (; more; more = winograd.next_impl()) {
+    const double flops = winograd_flops(part, winograd.impl_info_str());
+    const std::int64_t weights = bytes_of(winograd.weights_desc());
+    const bool worth_parting = parts == 1 || flops >= kEnoughWork * static_cast<double>(weights);
+    if (worth_parting && flops * static_cast<double>(parts) < best.flops &&
+        weights - lean_bytes <= spec.extra.parameters &&
+        bytes_of(winograd.scratchpad_desc()) <= spec.extra.scratch) {
+      best = {winograd, parts, flops * static_cast<double>(parts)};
+    }
+  }
+}
+
+}  // namespace
+
+Geometry geometry(const Conv2d& spec) {
+  // The end padding is what the windows reach: a stride may leave the last rows of padding unread.
+  const auto end = [](std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride,
+                      std::int64_t pad, std::int64_t dilation) {
+    return (out - 1) * stride + dilation * (kernel - 1) + 1 - in - pad;
+  };
+  return {{spec.stride_h, spec.stride_w},
+          {spec.dilation_h - 1, spec.dilation_w - 1},
+          {spec.pad_h, spec.pad_w},
+          {end(spec.height, spec.out_height(), spec.kernel_h, spec.stride_h, spec.pad_h, spec.dilation_h),
+           end(spec.width, spec.out_width(), spec.kernel_w, spec.stride_w, spec.pad_w, spec.dilation_w)}};
+}
+
+MemoryDesc plain_weights(const Conv2d& spec) {
+  return {weight_dims(spec), dnnl::memory::data_type::f32, spec.groups == 1 ? Tag::oihw : Tag::goihw};
+}
+
+MemoryDesc any_weights(const Conv2d& spec) {
+  return {weight_dims(spec), type_of(spec.dtype), Tag::any};
+}
+
+Forward::desc forward_desc(const Conv2d& spec, dnnl::prop_kind kind, dnnl::algorithm algorithm) {
+  const Geometry g = geometry(spec);
+  if (spec.bias) {
+    return {kind,
+            algorithm,
+            describe(spec.src()),
+            any_weights(spec),
+            describe_vector(spec.out_channels),
+            describe(spec.dst()),
+            g.strides,
+            g.dilates,
+            g.pad_begin,
+            g.pad_end};
+  }
+  return {kind,      algorithm, describe(spec.src()), any_weights(spec), describe(spec.dst()),
+          g.strides, g.dilates, g.pad_begin,          g.pad_end};
+}
+
+ForwardPlan plan_forward(const Conv2d& spec) {
+  dnnl::post_ops post_ops;
+  if (spec.residual) {
+    post_ops.append_sum();
+  }
+  append(post_ops, spec.activation);
+  const dnnl::primitive_attr attributes = onednn::attributes(post_ops);
+  ForwardPlan best{.descriptor = {forward_desc(spec, dnnl::prop_kind::forward_inference,
+                                               dnnl::algorithm::convolution_direct),
+                                  attributes, engine()},
+                   .flops = 2.0 * static_cast<double>(spec.macs())};
+  if (may_use_winograd(spec)) {
+    const std::int64_t lean_bytes = bytes_of(best.descriptor.weights_desc());
+    try_winograd(spec, spec.batch, attributes, lean_bytes, best);
+    if (spec.batch > 1) {
+      try_winograd(spec, 1, attributes, lean_bytes, best);
+    }
+  }
+  return best;
+}
+
+}  // namespace bench::kernels::onednn
