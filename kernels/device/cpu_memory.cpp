@@ -16,13 +16,18 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kCacheLine = 64;
+// Below this the processor's address cache holds a block's small pages too, and pages never touched (oneDNN
+// books more scratch than it writes) take no memory.
+constexpr std::size_t kHugeFrom = std::size_t{32} << 20;
 
-std::size_t rounded_up(std::int64_t bytes, std::size_t multiple) {
-  return (static_cast<std::size_t>(bytes) + multiple - 1) / multiple * multiple;
+std::size_t rounded_up(std::size_t bytes, std::size_t multiple) {
+  return (bytes + multiple - 1) / multiple * multiple;
 }
 
-// Maps one huge page more than asked for and cuts off both ends, so that what is left starts on a boundary.
-std::byte* map(std::size_t bytes) {
+// The last, partly used huge page stays small ones. Maps one huge page more than asked for and cuts off both
+// ends, so that what is left starts on a boundary.
+std::byte* map(std::size_t used) {
+  const std::size_t bytes = rounded_up(used, kHugePage);
   void* mapped = mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) {
     return nullptr;
@@ -35,7 +40,9 @@ std::byte* map(std::size_t bytes) {
   }
   munmap(begin + head + bytes, kHugePage - head);
   // A hint: where huge pages are switched off the block works with small ones.
-  madvise(begin + head, bytes, MADV_HUGEPAGE);
+  if (used >= kHugeFrom) {
+    madvise(begin + head, used / kHugePage * kHugePage, MADV_HUGEPAGE);
+  }
   return begin + head;
 }
 
@@ -43,16 +50,17 @@ std::byte* map(std::size_t bytes) {
 
 std::byte* cpu_allocate(std::int64_t bytes) noexcept {
   if (bytes < kMappedFrom) {
-    return static_cast<std::byte*>(std::aligned_alloc(kCacheLine, rounded_up(bytes, kCacheLine)));
+    return static_cast<std::byte*>(
+        std::aligned_alloc(kCacheLine, rounded_up(static_cast<std::size_t>(bytes), kCacheLine)));
   }
-  return map(rounded_up(bytes, kHugePage));
+  return map(static_cast<std::size_t>(bytes));
 }
 
 void cpu_free(std::byte* data, std::int64_t bytes) noexcept {
   if (bytes < kMappedFrom) {
     std::free(data);
   } else {
-    munmap(data, rounded_up(bytes, kHugePage));
+    munmap(data, rounded_up(static_cast<std::size_t>(bytes), kHugePage));
   }
 }
 

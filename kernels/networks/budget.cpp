@@ -77,8 +77,8 @@ std::int64_t parameter_bytes(const Operation& operation) {
 }
 
 ExtraBytes extra_budget(std::int64_t lean_parameter_bytes, std::int64_t activation_bytes) {
-  return {.parameters = std::max(lean_parameter_bytes / 10, activation_bytes / 4 * 3),
-          .scratch = activation_bytes};
+  const std::int64_t eighth = lean_parameter_bytes / 8;
+  return {.parameters = std::max(eighth, activation_bytes / 4 * 3), .scratch = eighth + activation_bytes};
 }
 
 std::vector<ExtraBytes> share_extra_bytes(const Graph& graph, const Target& target,

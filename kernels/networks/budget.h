@@ -10,9 +10,10 @@
 namespace bench::kernels {
 
 // The rule. Extra parameter bytes (Winograd keeps its weights transformed, up to four times as large) may
-// grow to 10 % of the lean parameters or 75 % of the bytes of the activations, whichever is more; scratch,
-// which lies among the activations, to the bytes of the activations. So a small batch stays close to the bare
-// weights, and a larger one, whose activations dominate anyway, buys speed with a part of them.
+// grow to an eighth of the lean parameters or 75 % of the bytes of the activations, whichever is more;
+// scratch, which lies among the activations, to the sum of that eighth and the activations (oneDNN books far
+// more than it writes). So a small batch stays close to the bare weights, and a larger one, whose activations
+// dominate anyway, buys speed with a part of them.
 ExtraBytes extra_budget(std::int64_t lean_parameter_bytes, std::int64_t activation_bytes);
 
 // Conv2d::extra for each layer; together they stay within the rule. The bytes go where they save the most
