@@ -32,6 +32,24 @@ std::string_view name_of(Slot slot) {
       return "diff_weights";
     case Slot::diff_bias:
       return "diff_bias";
+    case Slot::diff_scale:
+      return "diff_scale";
+    case Slot::diff_shift:
+      return "diff_shift";
+    case Slot::saved:
+      return "saved";
+    case Slot::labels:
+      return "labels";
+    case Slot::loss:
+      return "loss";
+    case Slot::master:
+      return "master";
+    case Slot::state1:
+      return "state1";
+    case Slot::state2:
+      return "state2";
+    case Slot::steps:
+      return "steps";
     case Slot::workspace:
       return "workspace";
     case Slot::count_:

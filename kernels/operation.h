@@ -36,19 +36,29 @@ enum class Slot {
   diff_src,
   diff_weights,  // packed like weights
   diff_bias,     // packed like bias
+  diff_scale,    // fp32[c]
+  diff_shift,    // fp32[c]
+  saved,         // what a forward pass notes for its backward pass, opaque bytes
+  labels,        // int32[rows], the right class of each row
+  loss,          // fp32[1]
+  master,        // fp32 copy of 16-bit weights
+  state1,        // an optimizer's first state, fp32, packed like weights
+  state2,        // its second
+  steps,         // int64[1]: optimizer steps done
   workspace,     // scratch, contents lost between runs
   count_
 };
 
 std::string_view name_of(Slot slot);
 
-enum class Role { input, output, parameter, scratch };
+// state: read, and written in place.
+enum class Role { input, output, parameter, state, scratch };
 
 struct SlotInfo {
   Slot slot{};
   Role role{};
   std::int64_t bytes = 0;        // as stored, what must be allocated
-  TensorDesc tensor{};           // for activations (role input or output, not diff_weights or diff_bias)
+  TensorDesc tensor{};           // for activations: role input or output, fp32 vectors and `saved` excepted
   std::int64_t plain_count = 0;  // for parameters and their gradients: fp32 values in the plain form
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/quote.h"
 #include "bench/registry.h"
 
 namespace bench {
@@ -17,7 +18,7 @@ std::unique_ptr<Device> open_device(const std::string& id) {
       if (!listing.missing.empty()) {
         known += fmt::format(" (not usable: {})", listing.missing);
         if (listing.id == id) {
-          throw UsageError(fmt::format("--device: '{}' cannot be used here: {}", id, listing.missing));
+          throw UsageError(fmt::format("--device: {} cannot be used here: {}", quote(id), listing.missing));
         }
         continue;
       }
@@ -30,7 +31,7 @@ std::unique_ptr<Device> open_device(const std::string& id) {
     }
   }
   if (best == nullptr) {
-    throw UsageError(fmt::format("--device: there is no device '{}' here; accepted are auto and {}", id,
+    throw UsageError(fmt::format("--device: there is no device {} here; accepted are auto and {}", quote(id),
                                  known.empty() ? "none: the program was built without devices" : known));
   }
   return best->open(best_id);

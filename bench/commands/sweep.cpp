@@ -16,6 +16,7 @@
 #include "bench/cli/progress.h"
 #include "bench/cli/table.h"
 #include "bench/commands/select.h"
+#include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/run/context.h"
@@ -39,7 +40,12 @@ class LiveOutput : public RunObserver {
   void progress(const RunProgress& now) override {
     bar_.update(now.fraction, now.what, now.elapsed, now.left);
   }
-  void changed(const ResultDocument& document) override { file_.write(document); }
+  // Nothing measured or refused yet is nothing to keep: an earlier result stays where it is.
+  void changed(const ResultDocument& document) override {
+    if (!document.benchmarks.empty() || !document.unmeasured.empty()) {
+      file_.write(document);
+    }
+  }
 
  private:
   ResultFile& file_;
@@ -102,7 +108,13 @@ class SweepRun {
       LiveOutput live(file, bar);
       add_peaks(document, bar);
       const RunSettings settings = make_settings();
-      run_points(sweep_, plan_, type_, *device_, settings, document, live);
+      try {
+        run_points(sweep_, plan_, type_, *device_, settings, document, live);
+      } catch (const UsageError&) {  // the file could not be written: what was measured is shown all the same
+        bar.finish();
+        print_points(document);
+        throw;
+      }
       bar.finish();
     }
     print_summary(document, file);
@@ -193,8 +205,8 @@ class SweepRun {
     }
     const std::vector<std::string> selected = select_by_filter(names, options_.benchmark.filter);
     if (selected.empty()) {
-      throw UsageError(fmt::format("--benchmark_filter: '{}' matches none of the {} points, such as {}",
-                                   options_.benchmark.filter, names.size(), names.front()));
+      throw UsageError(fmt::format("--benchmark_filter: {} matches none of the {} points, such as {}",
+                                   quote(options_.benchmark.filter), names.size(), names.front()));
     }
     std::erase_if(plan_.points, [&](const SweepPoint& point) {
       return std::ranges::find(selected, point.name) == selected.end();
@@ -277,16 +289,16 @@ class SweepRun {
       own.replace_extension(extension);
       if (!error && target == fs::weakly_canonical(own, error)) {
         throw UsageError(
-            fmt::format("--benchmark_out: '{}' is where this program's own result goes; give "
+            fmt::format("--benchmark_out: {} is where this program's own result goes; give "
                         "another file",
-                        options_.benchmark.out));
+                        quote(options_.benchmark.out)));
       }
     }
     if (fs::is_directory(target, error) || !std::ofstream(beside(target))) {
       throw UsageError(
-          fmt::format("--benchmark_out: '{}' cannot be written; give a file in a folder that "
+          fmt::format("--benchmark_out: {} cannot be written; give a file in a folder that "
                       "exists and can be written to",
-                      options_.benchmark.out));
+                      quote(options_.benchmark.out)));
     }
     fs::remove(beside(target), error);
   }
@@ -307,18 +319,27 @@ class SweepRun {
       fs::rename(beside(target), target, error);
     }
     if (!out || error) {
-      throw UsageError(fmt::format("--benchmark_out: '{}' could not be written: {}", options_.benchmark.out,
+      throw UsageError(fmt::format("--benchmark_out: {} could not be written: {}",
+                                   quote(options_.benchmark.out),
                                    error ? error.message() : "the device is full"));
     }
   }
 
-  void print_summary(const ResultDocument& document, const ResultFile& file) const {
-    std::ostream& notes = options_.benchmark.format.empty() ? std::cout : std::cerr;
+  void print_points(const ResultDocument& document) const {
     if (options_.benchmark.format.empty()) {
       print_table(std::cout, document, terminal_width());
     } else {
       write_google_benchmark(document, options_.benchmark.format, std::cout);
     }
+  }
+
+  void print_summary(const ResultDocument& document, const ResultFile& file) const {
+    if (document.benchmarks.empty() && document.unmeasured.empty()) {
+      fmt::print(std::cerr, "Nothing was measured, and nothing was written.\n");
+      return;
+    }
+    std::ostream& notes = options_.benchmark.format.empty() ? std::cout : std::cerr;
+    print_points(document);
     fmt::print(notes, "\nresult   {}\n", file.path().string());
     if (!options_.plot) {
       return;

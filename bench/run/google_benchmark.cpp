@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/quote.h"
 
 namespace bench {
 namespace {
@@ -122,9 +123,9 @@ std::vector<std::string> select_by_filter(const std::vector<std::string>& names,
   benchmark::ClearRegisteredBenchmarks();
   if (errors.str().find("regular expression") != std::string::npos) {
     throw UsageError(
-        fmt::format("--benchmark_filter: '{}' is not a regular expression; escape brackets that "
+        fmt::format("--benchmark_filter: {} is not a regular expression; escape brackets that "
                     "stand for themselves, as in 'batch:\\[8\\]'",
-                    filter));
+                    quote(filter)));
   }
   std::vector<std::string> selected;
   std::istringstream lines(listed.str());

@@ -151,8 +151,13 @@ ResultFile::ResultFile(const fs::path& folder, const std::string& sweep, const s
                        const std::string& device) {
   const std::string name = file_name_safe(fmt::format("{}-{}-{}", sweep, workload, device)) + ".json";
   path_ = folder / name;
-  temporary_ = folder / ("." + name + ".new");
-  lock_path_ = folder / ("." + name + ".lock");
+  std::error_code error;
+  if (fs::is_symlink(path_, error)) {  // a rename would replace the link, not the file it points to
+    path_ = fs::weakly_canonical(path_, error);
+  }
+  const std::string hidden = "." + path_.filename().string();
+  temporary_ = path_.parent_path() / (hidden + ".new");
+  lock_path_ = path_.parent_path() / (hidden + ".lock");
 }
 
 ResultFile::~ResultFile() {

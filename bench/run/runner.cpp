@@ -358,8 +358,11 @@ class Runner {
     return exceeded(device_.peaks(dtype));
   }
 
-  // Points that were probed and never timed.
+  // Points that were probed and never timed. Interrupted before the first sample, a run leaves no trace.
   void finish() {
+    if (interrupted() && document_.benchmarks.empty()) {
+      return;
+    }
     for (const Active& active : active_) {
       const SweepPoint& point = *active.point;
       const bool listed = std::ranges::any_of(document_.unmeasured,

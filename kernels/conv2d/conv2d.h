@@ -9,6 +9,8 @@
 // forward:          src, weights, bias (if bias), src1 (if residual) → dst
 // backward_data:    diff_dst, weights → diff_src
 // backward_weights: src, diff_dst → diff_weights, diff_bias (if bias)
+// weights and diff_weights are packed alike in the three directions where `training` is set; otherwise each
+// direction packs them as it likes best.
 // Plain weights: [out_channels][in_channels / groups][kernel_h][kernel_w]; plain bias: [out_channels].
 #pragma once
 
@@ -50,6 +52,7 @@ struct Conv2d {
   Layout src_layout = Layout::nhwc;  // of src and diff_src
   Layout dst_layout = Layout::nhwc;  // of dst, diff_dst and src1
   ExtraBytes extra{};                // forward only
+  bool training = false;
 
   std::int64_t out_height() const {
     return (height + 2 * pad_h - dilation_h * (kernel_h - 1) - 1) / stride_h + 1;

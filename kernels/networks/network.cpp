@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/quote.h"
 #include "bench/registry.h"
 #include "kernels/networks/infer.h"
 #include "kernels/workloads/options.h"
@@ -29,8 +30,8 @@ std::int64_t smallest_image(const NetworkType& network) {
 }
 
 [[noreturn]] void refuse(const NetworkType& network, const std::string& given) {
-  throw UsageError(fmt::format("--image-size '{}': {} takes whole numbers from {} to {} (pixels a side)",
-                               given, network.name, smallest_image(network), kLargestImage));
+  throw UsageError(fmt::format("--image-size {}: {} takes whole numbers from {} to {} (pixels a side)",
+                               quote(given), network.name, smallest_image(network), kLargestImage));
 }
 
 std::string option_text(const WorkloadSpec& spec) {

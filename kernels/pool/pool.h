@@ -1,6 +1,6 @@
 // Pooling over windows: the maximum, or the average over the window's real inputs (padding not counted).
 // Global pooling is the average over a window as large as the tensor.
-// Slots: src → dst.
+// Slots: src → dst; and `saved` (an output: which input was the maximum) where it is a maximum in training.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ struct Pool {
   std::int64_t kernel_h = 1, kernel_w = 1;
   std::int64_t stride_h = 1, stride_w = 1;
   std::int64_t pad_h = 0, pad_w = 0;  // the same on both sides; below the kernel's size
+  bool training = false;
 
   std::int64_t out_height() const { return (src.h + 2 * pad_h - kernel_h) / stride_h + 1; }
   std::int64_t out_width() const { return (src.w + 2 * pad_w - kernel_w) / stride_w + 1; }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/quote.h"
 
 namespace bench::kernels {
 
@@ -23,8 +24,8 @@ std::int64_t whole_option(const WorkloadSpec& spec, const std::string& name, std
   const std::string text = at == spec.options.end() ? "" : at->second;
   const auto value = whole_number(text);
   if (!value || *value < smallest || *value > largest) {
-    throw UsageError(
-        fmt::format("--{} '{}': accepted are whole numbers from {} to {}", name, text, smallest, largest));
+    throw UsageError(fmt::format("--{} {}: accepted are whole numbers from {} to {}", name, quote(text),
+                                 smallest, largest));
   }
   return *value;
 }

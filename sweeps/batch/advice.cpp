@@ -118,6 +118,10 @@ std::string larger_in_words(const BatchSeries& series, std::int64_t batch) {
   }
   const std::int64_t fits = std::max(largest.value_or(0), series.points.back().batch);
   const double gain = std::max(series.ceiling->best_per_s / series.ceiling->per_s - 1, 0.0);
+  constexpr double kNothing = 0.005;  // format_percent would show it as 0 % or 1 %
+  if (gain < kNothing) {
+    return fmt::format("; up to batch {} would fit, but no larger one was faster", fits);
+  }
   return fmt::format("; up to batch {} would fit, but buys at most {} more", fits, format_percent(gain));
 }
 

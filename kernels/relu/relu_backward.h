@@ -1,0 +1,24 @@
+// Gradient of ReLU and ReLU6, from the forward pass's result: diff_src = diff_dst where 0 < dst (and dst < 6
+// for ReLU6), else 0.
+// Slots: dst (an input: what the forward pass wrote), diff_dst → diff_src; diff_src may be diff_dst itself.
+#pragma once
+
+#include <string_view>
+
+#include "kernels/activation.h"
+#include "kernels/operation.h"
+#include "kernels/tensor.h"
+
+namespace bench::kernels {
+
+struct ReluBackward {
+  static constexpr std::string_view kName = "relu_backward";
+  TensorDesc tensor;
+  Activation activation = Activation::relu;  // relu or relu6
+
+  double flops() const { return static_cast<double>(tensor.elements()) * comparisons(activation); }
+
+  bool operator==(const ReluBackward&) const = default;
+};
+
+}  // namespace bench::kernels
