@@ -155,7 +155,7 @@ ResultFile::ResultFile(const fs::path& folder, const std::string& sweep, const s
   if (fs::is_symlink(path_, error)) {  // a rename would replace the link, not the file it points to
     path_ = fs::weakly_canonical(path_, error);
   }
-  const std::string hidden = "." + path_.filename().string();
+  const std::string hidden = fmt::format(".{}", path_.filename().string());
   temporary_ = path_.parent_path() / (hidden + ".new");
   lock_path_ = path_.parent_path() / (hidden + ".lock");
 }

@@ -5,8 +5,8 @@
 //   adam:     state1 = beta1 · state1 + (1 − beta1) · g;  state2 = beta2 · state2 + (1 − beta2) · g²
 //             w −= rate · (state1 / (1 − beta1^t)) / (√(state2 / (1 − beta2^t)) + epsilon),  t = steps + 1
 //             (Kingma and Ba 2014, arXiv:1412.6980)
-// With 16-bit weights the fp32 ones are `master`, and `weights` is written as their rounding (mixed precision,
-// Micikevicius et al. 2017, arXiv:1710.03740); diff_weights is 16-bit too.
+// With 16-bit weights the fp32 ones are `master`, and `weights` is written as their rounding (mixed
+// precision, Micikevicius et al. 2017, arXiv:1710.03740); diff_weights is 16-bit too.
 //
 // Slots: diff_weights (input); weights, master (16-bit only), state1 (momentum, adam), state2 (adam),
 //        steps (adam) (state). All of `count` elements but steps, which the operation counts up. States start
