@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -20,13 +21,20 @@ using Values = std::map<Slot, std::vector<float>>;
 
 // Seeded values for every input and parameter slot of `operation`, rounded to what `dtype` can hold, so that
 // implementations which store them differently still compute from the same numbers. Variances are positive.
+// None for `saved`: only a forward pass can write it.
 Values inputs_for(const Operation& operation, Dtype dtype, std::uint64_t seed = 1);
 
-enum class Sum { apart, in_place };  // in_place: dst is the same memory as src1
+// in_place: dst is the same memory as src1, and diff_src the same as diff_dst.
+enum class Sum { apart, in_place };
+
+// The opaque bytes of Slot::saved.
+using Saved = std::vector<std::byte>;
 
 // Prepares and runs `operation`, twice, its outputs poisoned with NaNs before each run. Returns the outputs
 // in plain form. Fails the test where the channel padding of an output is not zero, or the two runs differ.
-Values run_operation(Operation& operation, const Values& inputs, Sum sum = Sum::apart);
+// `saved` receives what the operation saves, or is given to it if it reads what another has saved.
+Values run_operation(Operation& operation, const Values& inputs, Sum sum = Sum::apart,
+                     Saved* saved = nullptr);
 
 // Every output of `answer` within `tolerance` of `expected`, as relative_error measures it.
 ::testing::AssertionResult close_to(const Values& expected, const Values& answer, double tolerance);

@@ -34,12 +34,30 @@ void expect_zero_padding(const SlotInfo& slot, const std::vector<float>& values,
       << name_of(slot.slot) << ": its channel padding is not zero";
 }
 
+// What an earlier operation of the same implementation has saved.
+void give_saved(const SlotInfo& slot, const Saved* saved, void* stored) {
+  if (saved == nullptr || static_cast<std::int64_t>(saved->size()) != slot.bytes) {
+    throw std::invalid_argument("the operation needs " + std::to_string(slot.bytes) + " saved bytes");
+  }
+  std::memcpy(stored, saved->data(), saved->size());
+}
+
+void give_input(const SlotInfo& slot, const std::vector<float>& values, void* stored) {
+  if (slot.plain_count == 0) {
+    store(slot.tensor, values, stored);
+  } else if (static_cast<std::int64_t>(values.size()) == slot.plain_count) {  // an fp32 vector
+    std::memcpy(stored, values.data(), values.size() * sizeof(float));
+  } else {
+    throw std::invalid_argument("the wrong number of values for " + std::string(name_of(slot.slot)));
+  }
+}
+
 }  // namespace
 
 Values inputs_for(const Operation& operation, Dtype dtype, std::uint64_t seed) {
   Values inputs;
   for (const SlotInfo& slot : operation.slots()) {
-    if (slot.role != Role::input && slot.role != Role::parameter) {
+    if ((slot.role != Role::input && slot.role != Role::parameter) || slot.slot == Slot::saved) {
       continue;
     }
     std::vector<float>& values = inputs[slot.slot];
@@ -55,7 +73,7 @@ Values inputs_for(const Operation& operation, Dtype dtype, std::uint64_t seed) {
   return inputs;
 }
 
-Values run_operation(Operation& operation, const Values& inputs, Sum sum) {
+Values run_operation(Operation& operation, const Values& inputs, Sum sum, Saved* saved) {
   operation.prepare();
   std::map<Slot, Buffer> buffers;
   SlotPointers pointers;
@@ -69,10 +87,11 @@ Values run_operation(Operation& operation, const Values& inputs, Sum sum) {
   }
   if (sum == Sum::in_place) {
     pointers[Slot::src1] = pointers[Slot::dst];
+    pointers[Slot::diff_dst] = pointers[Slot::diff_src];
   }
   const auto run = [&] {
     Values outputs;
-    // Poison first: where dst is src1 the input comes on top.
+    // Poison first: where an output is an input too the input comes on top.
     for (const SlotInfo& slot : operation.slots()) {
       if (slot.role == Role::output || slot.role == Role::scratch) {
         cpu().fill(pointers[slot.slot], std::byte{0xff}, slot.bytes);
@@ -81,14 +100,21 @@ Values run_operation(Operation& operation, const Values& inputs, Sum sum) {
     for (const SlotInfo& slot : operation.slots()) {
       if (slot.role == Role::parameter) {
         operation.pack(slot.slot, inputs.at(slot.slot), pointers[slot.slot]);
+      } else if (slot.role == Role::input && slot.slot == Slot::saved) {
+        give_saved(slot, saved, pointers[slot.slot]);
       } else if (slot.role == Role::input) {
-        store(slot.tensor, inputs.at(slot.slot), pointers[slot.slot]);
+        give_input(slot, inputs.at(slot.slot), pointers[slot.slot]);
       }
     }
     operation.run(pointers);
     cpu().synchronize();
     for (const SlotInfo& slot : operation.slots()) {
-      if (slot.role == Role::output) {
+      if (slot.role == Role::output && slot.slot == Slot::saved) {
+        if (saved != nullptr) {
+          const auto* const stored = static_cast<const std::byte*>(pointers[slot.slot]);
+          saved->assign(stored, stored + slot.bytes);
+        }
+      } else if (slot.role == Role::output) {
         std::vector<float>& values = outputs[slot.slot];
         values.resize(static_cast<std::size_t>(values_in(slot)));
         if (slot.plain_count != 0) {

@@ -1,0 +1,44 @@
+// Gradient of ReLU as it is defined in relu_backward.h.
+#include "kernels/reference/reference_operation.h"
+#include "kernels/relu/relu_backward.h"
+
+namespace bench::kernels {
+namespace {
+
+class ReferenceReluBackward final : public ReferenceOperation {
+ public:
+  explicit ReferenceReluBackward(const ReluBackward& spec) : spec_(spec) {
+    add_activation(Slot::dst, Role::input, spec.tensor);
+    add_activation(Slot::diff_dst, Role::input, spec.tensor);
+    add_activation(Slot::diff_src, Role::output, spec.tensor);
+  }
+
+  void run(const SlotPointers& pointers) override {
+    const std::vector<float> dst = read(pointers, Slot::dst);
+    std::vector<float> gradient = read(pointers, Slot::diff_dst);
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      const bool passed = dst[i] > 0.0F && (spec_.activation != Activation::relu6 || dst[i] < 6.0F);
+      gradient[i] = passed ? gradient[i] : 0.0F;
+    }
+    write(pointers, Slot::diff_src, gradient);
+  }
+
+  double flops() const override { return spec_.flops(); }
+
+ private:
+  ReluBackward spec_;
+};
+
+const Registration<Implementation<ReluBackward>> registered{{
+    .name = "reference",
+    .device_kind = "cpu",
+    .preference = -1,
+    .unsupported = [](const ReluBackward& /*spec*/, const Device& /*device*/) -> std::optional<std::string> {
+      return std::nullopt;
+    },
+    .make = [](const ReluBackward& spec,
+               Device& /*device*/) { return std::make_unique<ReferenceReluBackward>(spec); },
+}};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,104 @@
+// The gradient of ReLU and ReLU6: oneDNN's against the reference, the reference against differences.
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cmath>
+
+#include "gradient_check.h"
+#include "kernels/relu/relu.h"
+#include "kernels/relu/relu_backward.h"
+
+namespace bench::kernels {
+namespace {
+
+using ::testing::ElementsAreArray;
+using testing::Sum;
+using testing::trace;
+using testing::Values;
+
+constexpr std::array kActivations{Activation::relu, Activation::relu6};
+
+class BackwardActivation : public ::testing::TestWithParam<Dtype> {};
+
+INSTANTIATE_TEST_SUITE_P(All, BackwardActivation, ::testing::Values(Dtype::fp32, Dtype::bf16),
+                         [](const auto& tested) { return std::string(name_of(tested.param)); });
+
+// Values from −8 to 8, so that relu6 cuts at both ends.
+Values inputs_for(const Operation& operation, Dtype dtype) {
+  Values inputs = testing::inputs_for(operation, dtype);
+  for (float& value : inputs[Slot::dst]) {
+    value *= 8;
+  }
+  return inputs;
+}
+
+TEST_P(BackwardActivation, LikeTheReferenceApartAndInPlace) {
+  BENCH_SKIP_UNSUPPORTED(GetParam());
+  for (const TensorDesc& tensor : testing::tensors_of_every_layout(GetParam())) {
+    for (const Activation activation : kActivations) {
+      SCOPED_TRACE(trace(tensor));
+      const ReluBackward spec{.tensor = tensor, .activation = activation};
+      const auto reference = make_operation(spec, testing::cpu(), "reference");
+      const auto onednn = make_operation(spec, testing::cpu(), "onednn");
+      const Values inputs = inputs_for(*reference, GetParam());
+      const Values expected = testing::run_operation(*reference, inputs);
+      for (const Sum sum : {Sum::apart, Sum::in_place}) {
+        EXPECT_TRUE(testing::close_to(expected, testing::run_operation(*onednn, inputs, sum), 0.0));
+      }
+    }
+  }
+}
+
+// At a border the result does not tell whether the input was there or beyond: no gradient.
+TEST_P(BackwardActivation, StopsAtTheBorders) {
+  BENCH_SKIP_UNSUPPORTED(GetParam());
+  const float below_six = GetParam() == Dtype::fp32 ? std::nextafter(6.0F, 0.0F) : 5.96875F;
+  const std::vector<float> dst{0.0F, -0.0F, 6.0F, below_six, 0x1p-126F, 1.0F, 7.0F, -1.0F};
+  const std::vector<float> relu{0, 0, 3, 4, 5, 6, 7, 0};
+  const std::vector<float> relu6{0, 0, 0, 4, 5, 6, 0, 0};
+  for (const Layout layout : {Layout::nchw, Layout::nhwc, Layout::nchw16c}) {
+    const TensorDesc tensor{.n = 1, .c = 2, .h = 2, .w = 2, .layout = layout, .dtype = GetParam()};
+    SCOPED_TRACE(trace(tensor));
+    const Values inputs{{Slot::dst, dst}, {Slot::diff_dst, {1, 2, 3, 4, 5, 6, 7, 8}}};
+    for (const Activation activation : kActivations) {
+      for (const char* implementation : {"reference", "onednn"}) {
+        const auto operation = make_operation(ReluBackward{.tensor = tensor, .activation = activation},
+                                              testing::cpu(), implementation);
+        EXPECT_THAT(testing::run_operation(*operation, inputs).at(Slot::diff_src),
+                    ElementsAreArray(activation == Activation::relu ? relu : relu6))
+            << implementation;
+      }
+    }
+  }
+}
+
+TEST(BackwardActivationReference, IsTheDerivative) {
+  const TensorDesc tensor{.n = 1, .c = 3, .h = 2, .w = 3};
+  // Quarters between the whole numbers: a step of 1/8 crosses no border.
+  std::vector<float> src;
+  for (std::size_t i = 0; i < 18; ++i) {
+    src.push_back(static_cast<float>(i * 7 % 18) - 8.75F + 0.5F * static_cast<float>(i % 2));
+  }
+  for (const Activation activation : kActivations) {
+    const Relu forward{.tensor = tensor, .activation = activation};
+    const ReluBackward backward{.tensor = tensor, .activation = activation};
+    Values inputs = testing::inputs_for(*make_operation(backward, testing::cpu(), "reference"), Dtype::fp32);
+    inputs[Slot::src] = src;
+    inputs[Slot::dst] = testing::run_reference(forward, inputs).at(Slot::dst);
+    const std::vector<float> expected =
+        testing::central_differences(forward, inputs, inputs.at(Slot::diff_dst), Slot::src, 0.125F);
+    EXPECT_EQ(relative_error(testing::run_reference(backward, inputs).at(Slot::diff_src), expected), 0.0);
+  }
+}
+
+TEST(BackwardActivationUnsupported, SaysWhy) {
+  try {
+    make_operation(ReluBackward{.tensor = {.n = 1, .c = 1}, .activation = Activation::none}, testing::cpu());
+    ADD_FAILURE() << "supported";
+  } catch (const Unsupported& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("relu6"));
+  }
+}
+
+}  // namespace
+}  // namespace bench::kernels
