@@ -56,6 +56,19 @@ void PrimitiveOperation::bind_parameter(Slot slot, Role role, int argument, cons
   arguments_.push_back({.slot = slot, .argument = argument, .stored = packed, .plain = plain});
 }
 
+void PrimitiveOperation::bind_opaque(Slot slot, Role role, int argument, const dnnl::memory::desc& stored) {
+  const auto bytes = static_cast<std::int64_t>(stored.get_size());
+  if (bytes == 0) {
+    return;
+  }
+  slots_.push_back({.slot = slot, .role = role, .bytes = bytes});
+  bind_also(slot, argument, stored);
+}
+
+void PrimitiveOperation::bind_also(Slot slot, int argument, const dnnl::memory::desc& stored) {
+  arguments_.push_back({.slot = slot, .argument = argument, .stored = stored});
+}
+
 void PrimitiveOperation::bind_scratch(int argument, const dnnl::memory::desc& stored) {
   const auto bytes = static_cast<std::int64_t>(stored.get_size());
   if (bytes == 0) {

@@ -32,6 +32,10 @@ class PrimitiveOperation : public Operation {
   // A parameter, a parameter's gradient or a statistic, stored as `packed`; `plain` describes its fp32 form.
   void bind_parameter(Slot slot, Role role, int argument, const dnnl::memory::desc& packed,
                       const dnnl::memory::desc& plain);
+  // Bytes that only oneDNN understands, kept between two primitives: no slot where there are none.
+  void bind_opaque(Slot slot, Role role, int argument, const dnnl::memory::desc& stored);
+  // Another argument of the primitive, in the memory of a slot that is bound already.
+  void bind_also(Slot slot, int argument, const dnnl::memory::desc& stored);
   // A slot that the primitive does not read itself.
   void declare(Slot slot, Role role, const TensorDesc& tensor);
   void bind_scratch(int argument, const dnnl::memory::desc& stored);
