@@ -3,23 +3,18 @@
 
 #include "bench/registry.h"
 #include "kernels/adaptive_pool/adaptive_pool.h"
+#include "kernels/adaptive_pool/adaptive_windows.h"
 
 namespace bench::kernels {
 namespace {
-
-struct Range {
-  std::int64_t first, last;  // half open
-};
-
-Range window(std::int64_t i, std::int64_t in, std::int64_t out) {
-  return {i * in / out, ((i + 1) * in + out - 1) / out};
-}
 
 class ReferenceAdaptivePool final : public Operation {
  public:
   explicit ReferenceAdaptivePool(const AdaptivePool& spec)
       : src_(spec.src),
         dst_(spec.dst()),
+        rows_(adaptive_windows(src_.h, dst_.h)),
+        columns_(adaptive_windows(src_.w, dst_.w)),
         slots_{SlotInfo{Slot::src, Role::input, src_.bytes(), src_, 0},
                SlotInfo{Slot::dst, Role::output, dst_.bytes(), dst_, 0}} {}
 
@@ -46,11 +41,9 @@ class ReferenceAdaptivePool final : public Operation {
 
   double flops() const override {
     double flops = 0;
-    for (std::int64_t y = 0; y < dst_.h; ++y) {
-      for (std::int64_t x = 0; x < dst_.w; ++x) {
-        const Range rows = window(y, src_.h, dst_.h);
-        const Range columns = window(x, src_.w, dst_.w);
-        flops += static_cast<double>((rows.last - rows.first) * (columns.last - columns.first));
+    for (const AdaptiveWindow& row : rows_) {
+      for (const AdaptiveWindow& column : columns_) {
+        flops += static_cast<double>(row.size() * column.size());
       }
     }
     return flops * static_cast<double>(dst_.n * dst_.c);
@@ -59,18 +52,15 @@ class ReferenceAdaptivePool final : public Operation {
 
  private:
   void average_plane(const float* in, float* out) const {
-    for (std::int64_t y = 0; y < dst_.h; ++y) {
-      for (std::int64_t x = 0; x < dst_.w; ++x) {
-        const Range rows = window(y, src_.h, dst_.h);
-        const Range columns = window(x, src_.w, dst_.w);
+    for (const AdaptiveWindow& row : rows_) {
+      for (const AdaptiveWindow& column : columns_) {
         double sum = 0;
-        for (std::int64_t r = rows.first; r < rows.last; ++r) {
-          for (std::int64_t c = columns.first; c < columns.last; ++c) {
+        for (std::int64_t r = row.first; r < row.last; ++r) {
+          for (std::int64_t c = column.first; c < column.last; ++c) {
             sum += static_cast<double>(in[r * src_.w + c]);
           }
         }
-        const std::int64_t count = (rows.last - rows.first) * (columns.last - columns.first);
-        *out++ = static_cast<float>(sum / static_cast<double>(count));
+        *out++ = static_cast<float>(sum / static_cast<double>(row.size() * column.size()));
       }
     }
   }
@@ -81,6 +71,8 @@ class ReferenceAdaptivePool final : public Operation {
 
   TensorDesc src_;
   TensorDesc dst_;
+  std::vector<AdaptiveWindow> rows_;
+  std::vector<AdaptiveWindow> columns_;
   std::array<SlotInfo, 2> slots_;
 };
 

@@ -1,6 +1,7 @@
 // Pooling over windows: the maximum, or the average over the window's real inputs (padding not counted).
 // Global pooling is the average over a window as large as the tensor.
-// Slots: src → dst; and `saved` (an output: which input was the maximum) where it is a maximum in training.
+// Slots: src → dst; and `saved` (an output: which input was the maximum, the first in reading order where
+// several are) where it is a maximum in training.
 #pragma once
 
 #include <cstdint>

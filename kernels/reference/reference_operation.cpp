@@ -16,6 +16,10 @@ void ReferenceOperation::add_values(Slot slot, Role role, std::int64_t count) {
                     .plain_count = count});
 }
 
+void ReferenceOperation::add_opaque(Slot slot, Role role, std::int64_t bytes) {
+  slots_.push_back({.slot = slot, .role = role, .bytes = bytes});
+}
+
 const SlotInfo& ReferenceOperation::info(Slot slot) const {
   const SlotInfo* found = find(slot);
   if (found == nullptr) {

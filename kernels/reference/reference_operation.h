@@ -22,6 +22,7 @@ class ReferenceOperation : public Operation {
  protected:
   void add_activation(Slot slot, Role role, const TensorDesc& tensor);
   void add_values(Slot slot, Role role, std::int64_t count);  // fp32, parameters and their gradients
+  void add_opaque(Slot slot, Role role, std::int64_t bytes);  // what only this implementation understands
 
   // An activation's values, in NCHW order.
   std::vector<float> read(const SlotPointers& pointers, Slot slot) const;

@@ -1,0 +1,200 @@
+// The gradient of pooling: oneDNN's against the reference, the reference against differences.
+#include <gmock/gmock.h>
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "gradient_check.h"
+#include "kernels/adaptive_pool/adaptive_pool.h"
+#include "kernels/adaptive_pool/adaptive_pool_backward.h"
+#include "kernels/pool/pool.h"
+#include "kernels/pool/pool_backward.h"
+
+namespace bench::kernels {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::Saved;
+using testing::Sum;
+using testing::tolerance_of;
+using testing::Values;
+
+constexpr std::array kKinds{Pool::Kind::max, Pool::Kind::average};
+
+std::string trace(const Pool& spec) {
+  return fmt::format("{} of {} window {}x{} stride {}x{} pad {}x{}",
+                     spec.kind == Pool::Kind::max ? "maximum" : "average", testing::trace(spec.src),
+                     spec.kernel_h, spec.kernel_w, spec.stride_h, spec.stride_w, spec.pad_h, spec.pad_w);
+}
+
+// Overlapping, touching and separate windows, with and without padding, uneven, and global ones.
+std::vector<Pool> pools(const TensorDesc& src) {
+  std::vector<Pool> all;
+  for (const Pool::Kind kind : kKinds) {
+    const auto add = [&](std::array<std::int64_t, 2> kernel, std::array<std::int64_t, 2> stride,
+                         std::array<std::int64_t, 2> pad) {
+      all.push_back({.src = src,
+                     .kind = kind,
+                     .kernel_h = kernel[0],
+                     .kernel_w = kernel[1],
+                     .stride_h = stride[0],
+                     .stride_w = stride[1],
+                     .pad_h = pad[0],
+                     .pad_w = pad[1],
+                     .training = true});
+    };
+    add({3, 3}, {2, 2}, {1, 1});
+    add({2, 2}, {2, 2}, {0, 0});  // leaves the last row and column
+    add({3, 3}, {1, 1}, {1, 1});
+    add({2, 2}, {3, 3}, {0, 0});  // leaves rows and columns between
+    add({3, 2}, {2, 1}, {0, 1});
+    add({src.h, src.w}, {1, 1}, {0, 0});
+  }
+  return all;
+}
+
+// The forward pass in training, then the backward pass with what it has saved.
+std::pair<Values, Values> forward_and_backward(const Pool& spec, Dtype dtype, const char* implementation,
+                                               const Values* src = nullptr) {
+  Saved saved;
+  const auto forward = make_operation(spec, testing::cpu(), implementation);
+  const auto backward = make_operation(PoolBackward{spec}, testing::cpu(), implementation);
+  SCOPED_TRACE(backward->algorithm());
+  Values result = testing::run_operation(
+      *forward, src != nullptr ? *src : testing::inputs_for(*forward, dtype), Sum::apart, &saved);
+  return {std::move(result),
+          testing::run_operation(*backward, testing::inputs_for(*backward, dtype), Sum::apart, &saved)};
+}
+
+// In bf16 oneDNN adds up overlapping windows in diff_src itself and rounds after each: nine times with 3x3
+// windows a step apart.
+constexpr double overlapping_tolerance_of(Dtype dtype) {
+  return dtype == Dtype::fp32 ? tolerance_of(dtype) : 3 * tolerance_of(dtype);
+}
+
+class BackwardPool : public ::testing::TestWithParam<Dtype> {};
+
+INSTANTIATE_TEST_SUITE_P(All, BackwardPool, ::testing::Values(Dtype::fp32, Dtype::bf16),
+                         [](const auto& tested) { return std::string(name_of(tested.param)); });
+
+TEST_P(BackwardPool, LikeTheReference) {
+  BENCH_SKIP_UNSUPPORTED(GetParam());
+  for (const TensorDesc& tensor : testing::tensors_of_every_layout(GetParam())) {
+    for (const Pool& spec : pools(tensor)) {
+      SCOPED_TRACE(trace(spec));
+      const auto [expected_dst, expected_gradient] = forward_and_backward(spec, GetParam(), "reference");
+      const auto [dst, gradient] = forward_and_backward(spec, GetParam(), "onednn");
+      EXPECT_TRUE(testing::close_to(expected_dst, dst, tolerance_of(GetParam())));
+      EXPECT_TRUE(testing::close_to(expected_gradient, gradient, overlapping_tolerance_of(GetParam())));
+    }
+  }
+}
+
+// Behind a ReLU many inputs are zero: the first of equal ones gets the gradient, everywhere.
+TEST_P(BackwardPool, GivesTheFirstOfEqualInputs) {
+  BENCH_SKIP_UNSUPPORTED(GetParam());
+  for (const TensorDesc& tensor : testing::tensors_of_every_layout(GetParam())) {
+    for (const Pool& spec : pools(tensor)) {
+      if (spec.kind != Pool::Kind::max) {
+        continue;
+      }
+      SCOPED_TRACE(trace(spec));
+      Values src{{Slot::src, std::vector<float>(static_cast<std::size_t>(tensor.elements()))}};
+      fill_random(src[Slot::src], 3, 0);
+      for (float& value : src[Slot::src]) {
+        value = value > 0.7F ? 1.0F : 0.0F;
+      }
+      EXPECT_TRUE(testing::close_to(forward_and_backward(spec, GetParam(), "reference", &src).second,
+                                    forward_and_backward(spec, GetParam(), "onednn", &src).second,
+                                    overlapping_tolerance_of(GetParam())));
+    }
+  }
+}
+
+TEST(BackwardPoolReference, IsTheDerivative) {
+  const TensorDesc tensor{.n = 2, .c = 2, .h = 5, .w = 4};
+  // Whole numbers, all different: half a step either way leaves every maximum where it is.
+  std::vector<float> src;
+  for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+    src.push_back(static_cast<float>(i * 37 % tensor.elements() - 40));
+  }
+  for (const Pool& spec : pools(tensor)) {
+    SCOPED_TRACE(trace(spec));
+    const PoolBackward backward{spec};
+    Values inputs = testing::inputs_for(*make_operation(backward, testing::cpu(), "reference"), Dtype::fp32);
+    inputs[Slot::src] = src;
+    Saved saved;
+    testing::run_reference(spec, inputs, &saved);
+    const std::vector<float> expected =
+        testing::central_differences(spec, inputs, inputs.at(Slot::diff_dst), Slot::src, 0.25F);
+    EXPECT_LT(relative_error(testing::run_reference(backward, inputs, &saved).at(Slot::diff_src), expected),
+              1e-5);
+  }
+}
+
+TEST(BackwardPoolReference, GivesTheFirstOfEqualInputs) {
+  const Pool spec{.src = {.n = 1, .c = 1, .h = 1, .w = 4}, .kernel_w = 3, .training = true};
+  const Values inputs{{Slot::src, {5, 7, 7, 7}}, {Slot::diff_dst, {1, 10}}};
+  Saved saved;
+  testing::run_reference(spec, inputs, &saved);
+  EXPECT_THAT(testing::run_reference(PoolBackward{spec}, inputs, &saved).at(Slot::diff_src),
+              ElementsAre(0, 11, 0, 0));
+}
+
+TEST(BackwardPoolSlots, OnlyTheMaximumInTrainingIsSaved) {
+  const TensorDesc tensor{.n = 1, .c = 3, .h = 4, .w = 4};
+  for (const char* implementation : {"reference", "onednn"}) {
+    for (const Pool::Kind kind : kKinds) {
+      for (const bool training : {false, true}) {
+        const Pool spec{.src = tensor, .kind = kind, .kernel_h = 2, .kernel_w = 2, .training = training};
+        const auto operation = make_operation(spec, testing::cpu(), implementation);
+        EXPECT_EQ(operation->find(Slot::saved) != nullptr, training && kind == Pool::Kind::max);
+      }
+    }
+  }
+}
+
+// Windows of different sizes that overlap, and an input repeated.
+TEST(BackwardAdaptivePool, IsTheDerivative) {
+  for (const auto& [height, width] : {std::pair{3, 2}, {7, 5}, {1, 1}, {5, 4}}) {
+    const AdaptivePool spec{.src = {.n = 2, .c = 3, .h = 5, .w = 4}, .height = height, .width = width};
+    SCOPED_TRACE(fmt::format("5x4 to {}x{}", height, width));
+    const AdaptivePoolBackward backward{spec};
+    Values inputs = testing::inputs_for(*make_operation(backward, testing::cpu()), Dtype::fp32);
+    inputs.merge(testing::inputs_for(*make_operation(spec, testing::cpu()), Dtype::fp32));
+    const std::vector<float> expected =
+        testing::central_differences(spec, inputs, inputs.at(Slot::diff_dst), Slot::src, 1.0F);
+    EXPECT_LT(relative_error(testing::run_reference(backward, inputs).at(Slot::diff_src), expected), 1e-6);
+  }
+}
+
+TEST(BackwardAdaptivePool, IsTheSameInEveryLayout) {
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
+    for (const TensorDesc& tensor : testing::tensors_of_every_layout(dtype)) {
+      SCOPED_TRACE(testing::trace(tensor));
+      AdaptivePoolBackward spec{{.src = tensor, .height = 4, .width = 7}};
+      const Values inputs = testing::inputs_for(*make_operation(spec, testing::cpu()), dtype);
+      const Values answer = testing::run_reference(spec, inputs);
+      spec.forward.src.layout = Layout::nchw;
+      spec.forward.src.dtype = Dtype::fp32;
+      EXPECT_TRUE(testing::close_to(testing::run_reference(spec, inputs), answer,
+                                    dtype == Dtype::fp32 ? 0.0 : tolerance_of(dtype)));
+    }
+  }
+}
+
+TEST(BackwardPoolUnsupported, SaysWhy) {
+  const Pool spec{.src = {.n = 1, .c = 1, .h = 2, .w = 2}, .kernel_h = 3, .kernel_w = 3};
+  try {
+    make_operation(PoolBackward{spec}, testing::cpu());
+    ADD_FAILURE() << "supported";
+  } catch (const Unsupported& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("does not fit"));
+  }
+  EXPECT_THROW(make_operation(AdaptivePoolBackward{{.src = spec.src, .height = 0}}, testing::cpu()),
+               Unsupported);
+}
+
+}  // namespace
+}  // namespace bench::kernels
