@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 
@@ -55,6 +56,13 @@ bool has_native_bf16(dnnl::cpu_isa isa) {
 
 constexpr int kReturnedFrom = 1 << 20;  // bytes: a freed block of this size goes back to the system at once
 
+// OMP_NUM_THREADS may ask for fewer than the usable cores. Where it is not set OpenMP would count the
+// machine's cores, whatever quota the process has.
+int threads_of(const HostInfo& host) {
+  return std::getenv("OMP_NUM_THREADS") == nullptr ? host.usable_cores
+                                                   : std::min(host.usable_cores, omp_get_max_threads());
+}
+
 DeviceInfo describe_host() {
   const HostInfo host = host_info();
   return {.id = kId,
@@ -62,7 +70,7 @@ DeviceInfo describe_host() {
           .name = host.cpu.empty() ? "unnamed processor" : host.cpu,
           .memory_bytes = host.memory_bytes,
           .available_bytes = host.available_bytes,
-          .compute_units = host.usable_cores,
+          .compute_units = threads_of(host),
           .details = {{"isa", isa_name(dnnl::get_effective_cpu_isa())}, {"onednn", onednn::version()}}};
 }
 
