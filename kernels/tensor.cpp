@@ -6,6 +6,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "kernels/bf16.h"
+
 namespace bench::kernels {
 namespace {
 
@@ -44,14 +46,8 @@ struct Fp32 {
 
 struct Bf16 {
   using Stored = std::uint16_t;
-  static Stored from(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    if (std::isnan(value)) {
-      return static_cast<Stored>((bits >> 16) | 0x40U);  // a quiet NaN: rounding could carry it to infinity
-    }
-    return static_cast<Stored>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
-  }
-  static float to(Stored value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16); }
+  static Stored from(float value) { return to_bf16(value); }
+  static float to(Stored value) { return from_bf16(value); }
 };
 
 struct Fp16 {

@@ -1,6 +1,5 @@
 #include "kernels/reference/reference_operation.h"
 
-#include <cstring>
 #include <stdexcept>
 
 namespace bench::kernels {
@@ -9,11 +8,9 @@ void ReferenceOperation::add_activation(Slot slot, Role role, const TensorDesc& 
   slots_.push_back({.slot = slot, .role = role, .bytes = tensor.bytes(), .tensor = tensor});
 }
 
-void ReferenceOperation::add_values(Slot slot, Role role, std::int64_t count) {
-  slots_.push_back({.slot = slot,
-                    .role = role,
-                    .bytes = count * static_cast<std::int64_t>(sizeof(float)),
-                    .plain_count = count});
+void ReferenceOperation::add_values(Slot slot, Role role, std::int64_t count, Dtype dtype) {
+  slots_.push_back({.slot = slot, .role = role, .bytes = count * bytes_of(dtype), .plain_count = count});
+  dtypes_[slot] = dtype;
 }
 
 void ReferenceOperation::add_opaque(Slot slot, Role role, std::int64_t bytes) {
@@ -28,18 +25,26 @@ const SlotInfo& ReferenceOperation::info(Slot slot) const {
   return *found;
 }
 
-void ReferenceOperation::pack(Slot slot, std::span<const float> plain, void* packed) {
-  if (info(slot).plain_count != static_cast<std::int64_t>(plain.size())) {
+TensorDesc ReferenceOperation::row(Slot slot, std::size_t count) const {
+  if (info(slot).plain_count != static_cast<std::int64_t>(count)) {
     throw std::invalid_argument("the wrong number of values for " + std::string(name_of(slot)));
   }
-  std::memcpy(packed, plain.data(), plain.size_bytes());
+  // Opaque slots have no dtype, and no value to convert.
+  const auto dtype = dtypes_.find(slot);
+  return {1,
+          1,
+          1,
+          static_cast<std::int64_t>(count),
+          Layout::nchw,
+          dtype == dtypes_.end() ? Dtype::fp32 : dtype->second};
+}
+
+void ReferenceOperation::pack(Slot slot, std::span<const float> plain, void* packed) {
+  store(row(slot, plain.size()), plain, packed);
 }
 
 void ReferenceOperation::unpack(Slot slot, const void* packed, std::span<float> plain) {
-  if (info(slot).plain_count != static_cast<std::int64_t>(plain.size())) {
-    throw std::invalid_argument("the wrong number of values for " + std::string(name_of(slot)));
-  }
-  std::memcpy(plain.data(), packed, plain.size_bytes());
+  load(row(slot, plain.size()), packed, plain);
 }
 
 std::vector<float> ReferenceOperation::read(const SlotPointers& pointers, Slot slot) const {
@@ -55,6 +60,17 @@ void ReferenceOperation::write(const SlotPointers& pointers, Slot slot, std::spa
 
 std::span<float> ReferenceOperation::values(const SlotPointers& pointers, Slot slot) const {
   return {static_cast<float*>(pointers[slot]), static_cast<std::size_t>(info(slot).plain_count)};
+}
+
+std::vector<float> ReferenceOperation::read_values(const SlotPointers& pointers, Slot slot) const {
+  std::vector<float> plain(static_cast<std::size_t>(info(slot).plain_count));
+  load(row(slot, plain.size()), pointers[slot], plain);
+  return plain;
+}
+
+void ReferenceOperation::write_values(const SlotPointers& pointers, Slot slot,
+                                      std::span<const float> plain) const {
+  store(row(slot, plain.size()), plain, pointers[slot]);
 }
 
 }  // namespace bench::kernels

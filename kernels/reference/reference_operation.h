@@ -1,9 +1,12 @@
 // The base of the reference implementations: slow and obvious, the oracle every other one is compared with.
+// It also serves implementations of our own that pack nothing.
 //
 // Tensors are read into plain fp32 in NCHW order whatever their layout and dtype, sums are made in double,
-// and only the result is rounded to the tensor's dtype. Packed parameters are the plain ones.
+// and only the result is rounded to the tensor's dtype. Packed parameters are the plain ones, in fp32 or in
+// the dtype.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,7 +24,8 @@ class ReferenceOperation : public Operation {
 
  protected:
   void add_activation(Slot slot, Role role, const TensorDesc& tensor);
-  void add_values(Slot slot, Role role, std::int64_t count);  // fp32, parameters and their gradients
+  // Parameters and their gradients; values() needs them in fp32, read_values() does not.
+  void add_values(Slot slot, Role role, std::int64_t count, Dtype dtype = Dtype::fp32);
   void add_opaque(Slot slot, Role role, std::int64_t bytes);  // what only this implementation understands
 
   // An activation's values, in NCHW order.
@@ -29,11 +33,17 @@ class ReferenceOperation : public Operation {
   void write(const SlotPointers& pointers, Slot slot, std::span<const float> nchw) const;
   // A parameter's values, in place.
   std::span<float> values(const SlotPointers& pointers, Slot slot) const;
+  // A parameter's values, out of and into the dtype it is stored in.
+  std::vector<float> read_values(const SlotPointers& pointers, Slot slot) const;
+  void write_values(const SlotPointers& pointers, Slot slot, std::span<const float> plain) const;
 
  private:
   const SlotInfo& info(Slot slot) const;
+  // A parameter slot as a tensor of one row. Throws where it does not hold `count` values.
+  TensorDesc row(Slot slot, std::size_t count) const;
 
   std::vector<SlotInfo> slots_;
+  std::map<Slot, Dtype> dtypes_;  // of parameters
 };
 
 }  // namespace bench::kernels
