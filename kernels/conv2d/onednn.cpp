@@ -60,7 +60,9 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
 
  private:
   void forward() {
-    const onednn::ForwardPlan chosen = onednn::plan_forward(spec_);
+    const onednn::ForwardPlan chosen =
+        spec_.training ? onednn::ForwardPlan{.descriptor = forward_training(), .flops = flops_}
+                       : onednn::plan_forward(spec_);
     const Forward::primitive_desc& pd = chosen.descriptor;
     bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec_.src(), pd.src_desc());
     bind_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS, pd.weights_desc(), plain_weights(spec_));
@@ -76,20 +78,22 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
   }
 
   void backward_data() {
-    const Forward::primitive_desc hint = backward_hint();
+    const Forward::primitive_desc hint = forward_training();
     const Geometry g = geometry(spec_);
     const BackwardData::primitive_desc pd(
         BackwardData::desc(dnnl::algorithm::convolution_direct, describe(spec_.src()), any_weights(spec_),
                            describe(spec_.dst()), g.strides, g.dilates, g.pad_begin, g.pad_end),
         onednn::attributes(), onednn::engine(), hint);
     bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec_.dst(), pd.diff_dst_desc());
-    bind_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS, pd.weights_desc(), plain_weights(spec_));
+    bind_converted_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS,
+                             spec_.training ? hint.weights_desc() : pd.weights_desc(), pd.weights_desc(),
+                             plain_weights(spec_));
     bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec_.src(), pd.diff_src_desc());
     plan(pd);
   }
 
   void backward_weights() {
-    const Forward::primitive_desc hint = backward_hint();
+    const Forward::primitive_desc hint = forward_training();
     const Geometry g = geometry(spec_);
     const auto direct = dnnl::algorithm::convolution_direct;
     const MemoryDesc src = describe(spec_.src());
@@ -102,8 +106,9 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
     const BackwardWeights::primitive_desc pd(desc, onednn::attributes(), onednn::engine(), hint);
     bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec_.src(), pd.src_desc());
     bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec_.dst(), pd.diff_dst_desc());
-    bind_parameter(Slot::diff_weights, Role::output, DNNL_ARG_DIFF_WEIGHTS, pd.diff_weights_desc(),
-                   plain_weights(spec_));
+    bind_converted_parameter(Slot::diff_weights, Role::output, DNNL_ARG_DIFF_WEIGHTS,
+                             spec_.training ? hint.weights_desc() : pd.diff_weights_desc(),
+                             pd.diff_weights_desc(), plain_weights(spec_));
     if (spec_.bias) {
       bind_parameter(Slot::diff_bias, Role::output, DNNL_ARG_DIFF_BIAS, pd.diff_bias_desc(),
                      pd.diff_bias_desc());
@@ -111,8 +116,9 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
     plan(pd);
   }
 
-  // oneDNN plans a gradient beside the forward pass it belongs to.
-  Forward::primitive_desc backward_hint() const {
+  // oneDNN plans a gradient beside the forward pass it belongs to. Its weights are the form that all three
+  // share in training.
+  Forward::primitive_desc forward_training() const {
     return {forward_desc(spec_, dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct),
             onednn::attributes(), onednn::engine()};
   }

@@ -77,22 +77,4 @@ Verification InferWorkload::compare_output() {
                       "the logits of an image");
 }
 
-WorkloadType network_workload(const NetworkType& network) {
-  WorkloadType type;
-  type.name = network.name;
-  type.kind = "network";
-  type.description = network.description;
-  type.modes = {"infer"};
-  type.options = {{"image-size", "224", "pixels a side of the square input images, up to 4096"}};
-  type.check = [network](const WorkloadSpec& spec) { build_network(network, spec); };
-  type.unsupported = [](const WorkloadSpec& spec, Device& device) { return device.unsupported(spec.dtype); };
-  type.plan = [network](const WorkloadSpec& spec, Device& device) {
-    return plan_inference(network, spec, device).memory();
-  };
-  type.make = [network](const WorkloadSpec& spec, Device& device) -> std::unique_ptr<Workload> {
-    return std::make_unique<InferWorkload>(network, spec, device);
-  };
-  return type;
-}
-
 }  // namespace bench::kernels

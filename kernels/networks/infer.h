@@ -35,6 +35,4 @@ class InferWorkload final : public Workload {
 // most.
 double logits_tolerance(Dtype dtype);
 
-WorkloadType network_workload(const NetworkType& network);
-
 }  // namespace bench::kernels

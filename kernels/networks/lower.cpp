@@ -11,29 +11,6 @@ using Value = Graph::Value;
 
 constexpr std::int64_t kGroup = 16;  // of Layout::nchw16c
 
-Conv2d conv2d_of(const Graph& graph, Value value, const Target& target, const ExtraBytes& extra) {
-  const Layer& layer = graph[value];
-  const TensorDesc src = tensor_of(graph, layer.inputs[0], target);
-  Conv2d spec;
-  spec.batch = target.batch;
-  spec.in_channels = src.c;
-  spec.height = src.h;
-  spec.width = src.w;
-  spec.out_channels = layer.shape.c;
-  spec.kernel_h = spec.kernel_w = layer.kernel;
-  spec.stride_h = spec.stride_w = layer.stride;
-  spec.pad_h = spec.pad_w = layer.pad;
-  spec.groups = layer.groups;
-  spec.bias = layer.bias;
-  spec.residual = layer.residual;
-  spec.activation = layer.activation;
-  spec.dtype = target.dtype;
-  spec.src_layout = src.layout;
-  spec.dst_layout = target.layouts.inner;
-  spec.extra = extra;
-  return spec;
-}
-
 // Output i of an adaptive pool averages the inputs from ⌊i·in/out⌋ to ⌈(i+1)·in/out⌉. Where all those windows
 // are equally large and equally far apart, an ordinary pool does it.
 std::optional<std::pair<std::int64_t, std::int64_t>> regular_window(std::int64_t in, std::int64_t out) {
@@ -47,33 +24,6 @@ std::optional<std::pair<std::int64_t, std::int64_t>> regular_window(std::int64_t
     }
   }
   return std::pair{kernel, stride};
-}
-
-std::shared_ptr<Operation> lower_average_pool(const Layer& layer, const TensorDesc& src, const Target& target,
-                                              Device& device, OperationCache& cache) {
-  const auto rows = regular_window(src.h, layer.size);
-  const auto columns = regular_window(src.w, layer.size);
-  if (!rows || !columns) {
-    return cache.make(AdaptivePool{.src = src, .height = layer.size, .width = layer.size}, device,
-                      target.implementation);
-  }
-  Pool pool;
-  pool.src = src;
-  pool.kind = Pool::Kind::average;
-  std::tie(pool.kernel_h, pool.stride_h) = *rows;
-  std::tie(pool.kernel_w, pool.stride_w) = *columns;
-  return cache.make(pool, device, target.implementation);
-}
-
-std::shared_ptr<Operation> lower_max_pool(const Layer& layer, const TensorDesc& src, const Target& target,
-                                          Device& device, OperationCache& cache) {
-  Pool pool;
-  pool.src = src;
-  pool.kind = Pool::Kind::max;
-  pool.kernel_h = pool.kernel_w = layer.kernel;
-  pool.stride_h = pool.stride_w = layer.stride;
-  pool.pad_h = pool.pad_w = layer.pad;
-  return cache.make(pool, device, target.implementation);
 }
 
 // The tensor a linear layer sees flattened, or nullopt.
@@ -104,6 +54,53 @@ std::int64_t stored_index(const TensorDesc& t, std::int64_t c, std::int64_t y, s
 }
 
 }  // namespace
+
+Conv2d conv2d_of(const Graph& graph, Value value, const Target& target, const ExtraBytes& extra) {
+  const Layer& layer = graph[value];
+  const TensorDesc src = tensor_of(graph, layer.inputs[0], target);
+  Conv2d spec;
+  spec.batch = target.batch;
+  spec.in_channels = src.c;
+  spec.height = src.h;
+  spec.width = src.w;
+  spec.out_channels = layer.shape.c;
+  spec.kernel_h = spec.kernel_w = layer.kernel;
+  spec.stride_h = spec.stride_w = layer.stride;
+  spec.pad_h = spec.pad_w = layer.pad;
+  spec.groups = layer.groups;
+  spec.bias = layer.bias;
+  spec.residual = layer.residual;
+  spec.activation = layer.activation;
+  spec.dtype = target.dtype;
+  spec.src_layout = src.layout;
+  spec.dst_layout = target.layouts.inner;
+  spec.extra = extra;
+  return spec;
+}
+
+Pool max_pool_of(const Layer& layer, const TensorDesc& src) {
+  Pool pool;
+  pool.src = src;
+  pool.kind = Pool::Kind::max;
+  pool.kernel_h = pool.kernel_w = layer.kernel;
+  pool.stride_h = pool.stride_w = layer.stride;
+  pool.pad_h = pool.pad_w = layer.pad;
+  return pool;
+}
+
+std::optional<Pool> average_pool_of(const Layer& layer, const TensorDesc& src) {
+  const auto rows = regular_window(src.h, layer.size);
+  const auto columns = regular_window(src.w, layer.size);
+  if (!rows || !columns) {
+    return std::nullopt;
+  }
+  Pool pool;
+  pool.src = src;
+  pool.kind = Pool::Kind::average;
+  std::tie(pool.kernel_h, pool.stride_h) = *rows;
+  std::tie(pool.kernel_w, pool.stride_w) = *columns;
+  return pool;
+}
 
 TensorDesc tensor_of(const Graph& graph, Value value, const Target& target) {
   const Layer& layer = graph[value];
@@ -153,9 +150,13 @@ std::shared_ptr<Operation> lower(const Graph& graph, Value value, const Target& 
     case LayerKind::activation:
       return cache.make(Relu{.tensor = src, .activation = layer.activation}, device, implementation);
     case LayerKind::max_pool:
-      return lower_max_pool(layer, src, target, device, cache);
+      return cache.make(max_pool_of(layer, src), device, implementation);
     case LayerKind::average_pool:
-      return lower_average_pool(layer, src, target, device, cache);
+      if (const auto pool = average_pool_of(layer, src)) {
+        return cache.make(*pool, device, implementation);
+      }
+      return cache.make(AdaptivePool{.src = src, .height = layer.size, .width = layer.size}, device,
+                        implementation);
     case LayerKind::add:
       if (tensor_of(graph, layer.inputs[1], target) != src) {
         throw Unsupported(layer.name + " adds tensors stored in different layouts");

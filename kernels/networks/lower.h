@@ -9,15 +9,22 @@
 #include <vector>
 
 #include "kernels/adaptive_pool/adaptive_pool.h"
+#include "kernels/adaptive_pool/adaptive_pool_backward.h"
 #include "kernels/add/add.h"
 #include "kernels/batch_norm/batch_norm.h"
+#include "kernels/batch_norm/batch_norm_backward.h"
 #include "kernels/conv2d/conv2d.h"
+#include "kernels/cross_entropy/cross_entropy.h"
+#include "kernels/linear/linear.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/networks/graph.h"
 #include "kernels/networks/layout.h"
 #include "kernels/operation.h"
+#include "kernels/optimizer/optimizer.h"
 #include "kernels/pool/pool.h"
+#include "kernels/pool/pool_backward.h"
 #include "kernels/relu/relu.h"
+#include "kernels/relu/relu_backward.h"
 #include "kernels/softmax/softmax.h"
 
 namespace bench::kernels {
@@ -49,12 +56,22 @@ class OperationCache {
   template <class Spec>
   using Entries = std::vector<std::pair<Spec, std::shared_ptr<Operation>>>;
   std::tuple<Entries<Conv2d>, Entries<Matmul>, Entries<Pool>, Entries<AdaptivePool>, Entries<BatchNorm>,
-             Entries<Relu>, Entries<Add>, Entries<Softmax>>
+             Entries<Relu>, Entries<Add>, Entries<Softmax>, Entries<BatchNormBackward>, Entries<ReluBackward>,
+             Entries<PoolBackward>, Entries<AdaptivePoolBackward>, Entries<Linear>, Entries<CrossEntropy>,
+             Entries<Optimizer>>
       entries_;
 };
 
 // How the layer's output is stored.
 TensorDesc tensor_of(const Graph& graph, Graph::Value value, const Target& target);
+
+// The ordinary pools that a pooling layer amounts to: its own for a maximum; for an adaptive average where
+// all windows are alike, otherwise none.
+Pool max_pool_of(const Layer& layer, const TensorDesc& src);
+std::optional<Pool> average_pool_of(const Layer& layer, const TensorDesc& src);
+
+// The convolution of a layer, in the forward direction.
+Conv2d conv2d_of(const Graph& graph, Graph::Value value, const Target& target, const ExtraBytes& extra);
 
 // The operation of one layer; nullptr where nothing is to be computed (the image; flatten, which only
 // renames). `extra` is for convolutions, see Conv2d. Throws Unsupported.

@@ -5,7 +5,7 @@
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 #include "bench/registry.h"
-#include "kernels/networks/infer.h"
+#include "kernels/networks/workload.h"
 #include "kernels/workloads/options.h"
 
 namespace bench::kernels {

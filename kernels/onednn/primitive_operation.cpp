@@ -69,6 +69,25 @@ void PrimitiveOperation::bind_also(Slot slot, int argument, const dnnl::memory::
   arguments_.push_back({.slot = slot, .argument = argument, .stored = stored});
 }
 
+void PrimitiveOperation::bind_converted_parameter(Slot slot, Role role, int argument,
+                                                  const dnnl::memory::desc& packed,
+                                                  const dnnl::memory::desc& wanted,
+                                                  const dnnl::memory::desc& plain) {
+  if (packed == wanted) {
+    bind_parameter(slot, role, argument, packed, plain);
+    return;
+  }
+  bind_parameter(slot, role, kNotPassed, packed, plain);
+  const std::size_t stored = arguments_.size() - 1;
+  bind_scratch(argument, wanted);
+  const std::size_t scratch = arguments_.size() - 1;
+  if (role == Role::parameter) {
+    conversions_.push_back({.from = stored, .to = scratch, .before = true});
+  } else {
+    conversions_.push_back({.from = scratch, .to = stored, .before = false});
+  }
+}
+
 void PrimitiveOperation::bind_scratch(int argument, const dnnl::memory::desc& stored) {
   const auto bytes = static_cast<std::int64_t>(stored.get_size());
   if (bytes == 0) {
@@ -92,8 +111,13 @@ void PrimitiveOperation::prepare() {
     for (std::int64_t part = 0; part < parts_; ++part) {
       for (const Argument& argument : arguments_) {
         memories_.push_back(dnnl::memory(argument.stored, engine(), DNNL_MEMORY_NONE));
-        prepared_.push_back({argument.argument, memories_.back().get()});
+        if (argument.argument != kNotPassed) {
+          prepared_.push_back({argument.argument, memories_.back().get()});
+        }
       }
+    }
+    for (Conversion& conversion : conversions_) {
+      conversion.primitive = dnnl::reorder(memories_[conversion.from], memories_[conversion.to]);
     }
   });
 }
@@ -120,6 +144,14 @@ void PrimitiveOperation::unpack(Slot slot, const void* packed, std::span<float> 
   translated("unpacking " + what_, [&] { reorder(argument.stored, packed, *argument.plain, plain.data()); });
 }
 
+void PrimitiveOperation::convert(bool before) {
+  for (Conversion& conversion : conversions_) {
+    if (conversion.before == before) {
+      conversion.primitive.execute(stream(), memories_[conversion.from], memories_[conversion.to]);
+    }
+  }
+}
+
 void PrimitiveOperation::run(const SlotPointers& pointers) {
   try {
     const std::size_t count = arguments_.size();
@@ -136,13 +168,16 @@ void PrimitiveOperation::run(const SlotPointers& pointers) {
         argument.bound = data;
       }
     }
+    convert(true);
+    const std::size_t passed = prepared_.size() / parts;
     for (std::size_t part = 0; part < parts; ++part) {
       // The C call, because the C++ one builds a vector of arguments each time.
       dnnl::error::wrap_c_api(
-          dnnl_primitive_execute(primitive_.get(), stream().get(), static_cast<int>(count),
-                                 prepared_.data() + part * count),
+          dnnl_primitive_execute(primitive_.get(), stream().get(), static_cast<int>(passed),
+                                 prepared_.data() + part * passed),
           "could not execute a primitive");
     }
+    convert(false);
   } catch (const dnnl::error& error) {
     rethrow(error, what_);
   }

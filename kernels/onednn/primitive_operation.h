@@ -36,26 +36,39 @@ class PrimitiveOperation : public Operation {
   void bind_opaque(Slot slot, Role role, int argument, const dnnl::memory::desc& stored);
   // Another argument of the primitive, in the memory of a slot that is bound already.
   void bind_also(Slot slot, int argument, const dnnl::memory::desc& stored);
+  // The same, where the primitive wants it as `wanted`: a run converts it in scratch, before the primitive
+  // for a parameter, behind it for a gradient.
+  void bind_converted_parameter(Slot slot, Role role, int argument, const dnnl::memory::desc& packed,
+                                const dnnl::memory::desc& wanted, const dnnl::memory::desc& plain);
   // A slot that the primitive does not read itself.
   void declare(Slot slot, Role role, const TensorDesc& tensor);
   void bind_scratch(int argument, const dnnl::memory::desc& stored);
 
  private:
+  static constexpr int kNotPassed = -1;
+
   struct Argument {
     Slot slot{};
-    int argument = 0;
+    int argument = 0;  // of the primitive, or kNotPassed
     dnnl::memory::desc stored;
     std::optional<dnnl::memory::desc> plain{};
     std::int64_t offset = 0;     // into the slot: scratch has several tenants
     std::int64_t part_step = 0;  // bytes from one part of the batch to the next; 0 for what all parts share
     void* bound = nullptr;
   };
+  struct Conversion {
+    std::size_t from = 0, to = 0;  // indices into arguments_
+    bool before = true;            // the primitive
+    dnnl::reorder primitive{};
+  };
 
+  void convert(bool before);
   const Argument& parameter(Slot slot, std::size_t plain_count) const;
 
   std::string what_;
   std::vector<SlotInfo> slots_;
   std::vector<Argument> arguments_;
+  std::vector<Conversion> conversions_;
   dnnl::primitive_desc descriptor_;
   dnnl::primitive primitive_;
   // Part after part, each with every argument.

@@ -1,0 +1,349 @@
+#include "kernels/networks/train/layers.h"
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+
+namespace bench::kernels {
+namespace {
+
+using Value = Graph::Value;
+
+bool has_parameters(LayerKind kind) {
+  return kind == LayerKind::conv2d || kind == LayerKind::linear || kind == LayerKind::batch_norm;
+}
+
+}  // namespace
+
+LayerRecorder::LayerRecorder(const Graph& graph, const Target& target, Device& device, TrainingStep& step)
+    : graph_(graph),
+      target_(target),
+      device_(device),
+      step_(step),
+      values_(graph.layers().size()),
+      gradients_(graph.layers().size()),
+      saved_(graph.layers().size()) {}
+
+Conv2d LayerRecorder::conv2d(Value value, Conv2d::Direction direction) const {
+  Conv2d spec = conv2d_of(graph_, value, target_, {});
+  spec.direction = direction;
+  spec.bias = spec.bias && direction != Conv2d::Direction::backward_data;
+  spec.training = true;
+  return spec;
+}
+
+Linear LayerRecorder::linear(Value value, Linear::Direction direction) const {
+  const Layer& layer = graph_[value];
+  return {.rows = target_.batch,
+          .inner = desc(layer.inputs[0]).c,
+          .columns = layer.shape.c,
+          .direction = direction,
+          .bias = layer.bias && direction != Linear::Direction::backward_data,
+          .dtype = target_.dtype};
+}
+
+void LayerRecorder::declare_parameters(Value last) {
+  const auto add_group = [&](Dtype dtype) {
+    ParameterGroup group;
+    group.dtype = dtype;
+    group.weights = step_.program.block(fmt::format("weights {}", name_of(dtype)), MemoryCategory::weights);
+    group.gradients =
+        step_.program.block(fmt::format("gradients {}", name_of(dtype)), MemoryCategory::gradients);
+    step_.groups.push_back(group);
+  };
+  add_group(target_.dtype);
+  if (target_.dtype != Dtype::fp32) {
+    add_group(Dtype::fp32);  // biases and normalisation keep full precision
+  }
+  for (Value value = 1; value <= last; ++value) {
+    if (!has_parameters(graph_[value].kind)) {
+      continue;
+    }
+    const LayerKind kind = graph_[value].kind;
+    const auto operation = kind == LayerKind::conv2d ? make(conv2d(value, Conv2d::Direction::forward))
+                           : kind == LayerKind::linear
+                               ? make(linear(value, Linear::Direction::forward))
+                               : make(BatchNorm{.tensor = desc(graph_[value].inputs[0]), .training = true});
+    for (const SlotInfo& slot : operation->slots()) {
+      if (slot.role == Role::parameter) {
+        declare(value, slot.slot, operation);
+      }
+    }
+  }
+}
+
+void LayerRecorder::declare(Value layer, Slot slot, const std::shared_ptr<Operation>& operation) {
+  const SlotInfo& info = *operation->find(slot);
+  const bool full_precision = info.bytes == info.plain_count * 4 && slot != Slot::weights;
+  ParameterGroup& group = full_precision ? step_.groups.back() : step_.groups.front();
+  const std::string name = fmt::format("{} {}", graph_[layer].name, name_of(slot));
+  parameter_index_[{layer, slot}] = step_.parameters.size();
+  step_.parameters.push_back(
+      {.layer = layer,
+       .slot = slot,
+       .operation = operation,
+       .value = step_.program.keep(group.weights, name, info.bytes),
+       .gradient = step_.program.keep(group.gradients, "gradient of " + name, info.bytes)});
+}
+
+const TrainedParameter* LayerRecorder::parameter(Value layer, Slot slot) const {
+  const auto at = parameter_index_.find({layer, slot});
+  return at == parameter_index_.end() ? nullptr : &step_.parameters[at->second];
+}
+
+void LayerRecorder::start_micro_batch(std::string suffix, bool add_gradients) {
+  suffix_ = std::move(suffix);
+  add_gradients_ = add_gradients;
+  for (auto& gradients : gradients_) {
+    gradients.clear();
+  }
+}
+
+TensorId LayerRecorder::fresh(const std::string& name, std::int64_t bytes, Content content) {
+  return step_.program.tensor(name + suffix_, bytes, content);
+}
+
+TensorId LayerRecorder::result(Value value) {
+  values_[value] = fresh(graph_[value].name, desc(value).bytes(), Content::activation);
+  return *values_[value];
+}
+
+TensorId LayerRecorder::input_gradient(Value value, std::size_t index) {
+  const Value input = graph_[value].inputs[index];
+  const TensorId made =
+      fresh("gradient of " + graph_[input].name, desc(input).bytes(), Content::activation_gradient);
+  contribute(input, made);
+  return made;
+}
+
+TensorId LayerRecorder::gradient(Value value) {
+  std::vector<TensorId>& parts = gradients_[value];
+  while (parts.size() > 1) {
+    const TensorId one = parts.back();
+    parts.pop_back();
+    const TensorId other = parts.back();
+    const TensorId sum =
+        fresh("gradient of " + graph_[value].name, desc(value).bytes(), Content::activation_gradient);
+    record("sum of gradients " + graph_[value].name + suffix_, Add{.tensor = desc(value)},
+           {{Slot::src, one}, {Slot::src1, other}, {Slot::dst, sum}}, std::pair{sum, one});
+    parts.back() = sum;
+  }
+  return parts.front();
+}
+
+TensorId LayerRecorder::gradient_target(Value value, Slot slot) {
+  const TrainedParameter& trained = *parameter(value, slot);
+  if (!add_gradients_) {
+    return trained.gradient;
+  }
+  return fresh(fmt::format("gradient of {} {}", graph_[value].name, name_of(slot)),
+               step_.program.tensors()[trained.gradient].bytes, Content::parameter_gradient);
+}
+
+void LayerRecorder::add_up(Value value, Slot slot, TensorId written) {
+  if (!add_gradients_) {
+    return;
+  }
+  const TrainedParameter& trained = *parameter(value, slot);
+  const ProgramTensor& total = step_.program.tensors()[trained.gradient];
+  const bool in_front = total.block == step_.groups.front().gradients;
+  const Dtype dtype = in_front ? step_.groups.front().dtype : Dtype::fp32;
+  const TensorDesc row{1, total.bytes / bytes_of(dtype), 1, 1, Layout::nhwc, dtype};
+  record("gradient sum " + graph_[value].name + suffix_, Add{.tensor = row},
+         {{Slot::src, written}, {Slot::src1, trained.gradient}, {Slot::dst, trained.gradient}});
+}
+
+void LayerRecorder::forward_again(Value value) {
+  const std::string suffix = suffix_;
+  suffix_ += " again";
+  forward(value);
+  suffix_ = suffix;
+}
+
+void LayerRecorder::forward(Value value) {
+  const Layer& layer = graph_[value];
+  const TensorId src = values_.at(layer.inputs.at(0)).value();
+  const TensorDesc src_desc = desc(layer.inputs[0]);
+  switch (layer.kind) {
+    case LayerKind::conv2d: {
+      Arguments arguments{
+          {Slot::src, src}, {Slot::weights, weight(value, Slot::weights)}, {Slot::dst, result(value)}};
+      if (layer.bias) {
+        arguments.emplace_back(Slot::bias, weight(value, Slot::bias));
+      }
+      record(forward_name(value), conv2d(value, Conv2d::Direction::forward), std::move(arguments));
+      return;
+    }
+    case LayerKind::linear: {
+      Arguments arguments{
+          {Slot::src, src}, {Slot::weights, weight(value, Slot::weights)}, {Slot::dst, result(value)}};
+      if (layer.bias) {
+        arguments.emplace_back(Slot::bias, weight(value, Slot::bias));
+      }
+      record(forward_name(value), linear(value, Linear::Direction::forward), std::move(arguments));
+      return;
+    }
+    case LayerKind::batch_norm: {
+      Saved& saved = saved_[value];
+      saved.mean = fresh("mean of " + layer.name, 4 * src_desc.c, Content::statistic);
+      saved.variance = fresh("variance of " + layer.name, 4 * src_desc.c, Content::statistic);
+      record(forward_name(value), BatchNorm{.tensor = src_desc, .training = true},
+             {{Slot::src, src},
+              {Slot::scale, weight(value, Slot::scale)},
+              {Slot::shift, weight(value, Slot::shift)},
+              {Slot::mean, *saved.mean},
+              {Slot::variance, *saved.variance},
+              {Slot::dst, result(value)}});
+      return;
+    }
+    case LayerKind::activation: {
+      const TensorId dst = result(value);
+      record(forward_name(value), Relu{.tensor = src_desc, .activation = layer.activation},
+             {{Slot::src, src}, {Slot::dst, dst}}, std::pair{dst, src});
+      return;
+    }
+    case LayerKind::max_pool: {
+      Pool pool = max_pool_of(layer, src_desc);
+      pool.training = true;
+      Arguments arguments{{Slot::src, src}, {Slot::dst, result(value)}};
+      if (const SlotInfo* opaque = make(pool)->find(Slot::saved)) {
+        saved_[value].opaque = fresh("choices of " + layer.name, opaque->bytes, Content::statistic);
+        arguments.emplace_back(Slot::saved, *saved_[value].opaque);
+      }
+      record(forward_name(value), pool, std::move(arguments));
+      return;
+    }
+    case LayerKind::average_pool: {
+      const Arguments arguments{{Slot::src, src}, {Slot::dst, result(value)}};
+      if (const auto pool = average_pool_of(layer, src_desc)) {
+        record(forward_name(value), *pool, arguments);
+      } else {
+        record(forward_name(value), AdaptivePool{.src = src_desc, .height = layer.size, .width = layer.size},
+               arguments);
+      }
+      return;
+    }
+    case LayerKind::add: {
+      const TensorId dst = result(value);
+      record(forward_name(value), Add{.tensor = src_desc},
+             {{Slot::src, src}, {Slot::src1, values_.at(layer.inputs.at(1)).value()}, {Slot::dst, dst}},
+             std::pair{dst, src});
+      return;
+    }
+    case LayerKind::flatten:
+      values_[value] = src;
+      return;
+    default:
+      throw Unsupported(layer.name + " cannot be trained");
+  }
+}
+
+void LayerRecorder::backward(Value value) {
+  if (gradients_[value].empty()) {
+    return;
+  }
+  const Layer& layer = graph_[value];
+  const TensorId diff = gradient(value);
+  switch (layer.kind) {
+    case LayerKind::conv2d:
+      backward_weighted(value, diff, conv2d(value, Conv2d::Direction::backward_weights),
+                        conv2d(value, Conv2d::Direction::backward_data));
+      return;
+    case LayerKind::linear:
+      backward_weighted(value, diff, linear(value, Linear::Direction::backward_weights),
+                        linear(value, Linear::Direction::backward_data));
+      return;
+    case LayerKind::batch_norm:
+      backward_batch_norm(value, diff);
+      return;
+    case LayerKind::max_pool:
+    case LayerKind::average_pool:
+      backward_pool(value, diff);
+      return;
+    case LayerKind::activation:
+      if (wants_gradient(layer.inputs[0])) {
+        const TensorId made = input_gradient(value);
+        record(backward_name(value), ReluBackward{.tensor = desc(value), .activation = layer.activation},
+               {{Slot::dst, this->value(value)}, {Slot::diff_dst, diff}, {Slot::diff_src, made}},
+               std::pair{made, diff});
+      }
+      return;
+    case LayerKind::add:  // both summands have the sum's gradient
+      contribute(layer.inputs[0], diff);
+      contribute(layer.inputs[1], diff);
+      return;
+    case LayerKind::flatten:
+      contribute(layer.inputs[0], diff);
+      return;
+    default:
+      throw Unsupported(layer.name + " cannot be trained");
+  }
+}
+
+template <class Spec>
+void LayerRecorder::backward_weighted(Value value, TensorId diff, const Spec& of_weights,
+                                      const Spec& of_data) {
+  const Layer& layer = graph_[value];
+  const TensorId weights = gradient_target(value, Slot::weights);
+  Arguments arguments{
+      {Slot::src, this->value(layer.inputs[0])}, {Slot::diff_dst, diff}, {Slot::diff_weights, weights}};
+  if (layer.bias) {
+    arguments.emplace_back(Slot::diff_bias, gradient_target(value, Slot::bias));
+  }
+  const std::optional<TensorId> bias = layer.bias ? std::optional(arguments.back().second) : std::nullopt;
+  record(backward_name(value) + " (weights)", of_weights, std::move(arguments));
+  add_up(value, Slot::weights, weights);
+  if (bias) {
+    add_up(value, Slot::bias, *bias);
+  }
+  if (wants_gradient(layer.inputs[0])) {
+    record(backward_name(value), of_data,
+           {{Slot::diff_dst, diff},
+            {Slot::weights, weight(value, Slot::weights)},
+            {Slot::diff_src, input_gradient(value)}});
+  }
+}
+
+void LayerRecorder::backward_batch_norm(Value value, TensorId diff) {
+  const Layer& layer = graph_[value];
+  const TensorId scale = gradient_target(value, Slot::scale);
+  const TensorId shift = gradient_target(value, Slot::shift);
+  const TensorId made = input_gradient(value);
+  record(backward_name(value), BatchNormBackward{.tensor = desc(layer.inputs[0])},
+         {{Slot::src, this->value(layer.inputs[0])},
+          {Slot::mean, saved_[value].mean.value()},
+          {Slot::variance, saved_[value].variance.value()},
+          {Slot::scale, weight(value, Slot::scale)},
+          {Slot::diff_dst, diff},
+          {Slot::diff_src, made},
+          {Slot::diff_scale, scale},
+          {Slot::diff_shift, shift}},
+         std::pair{made, diff});
+  add_up(value, Slot::scale, scale);
+  add_up(value, Slot::shift, shift);
+}
+
+void LayerRecorder::backward_pool(Value value, TensorId diff) {
+  const Layer& layer = graph_[value];
+  if (!wants_gradient(layer.inputs[0])) {
+    return;
+  }
+  const TensorDesc src = desc(layer.inputs[0]);
+  Arguments arguments{{Slot::diff_dst, diff}, {Slot::diff_src, input_gradient(value)}};
+  if (layer.kind == LayerKind::max_pool) {
+    Pool pool = max_pool_of(layer, src);
+    pool.training = true;
+    if (saved_[value].opaque) {
+      arguments.emplace_back(Slot::saved, *saved_[value].opaque);
+    }
+    record(backward_name(value), PoolBackward{.forward = pool}, std::move(arguments));
+  } else if (const auto pool = average_pool_of(layer, src)) {
+    record(backward_name(value), PoolBackward{.forward = *pool}, std::move(arguments));
+  } else {
+    record(backward_name(value),
+           AdaptivePoolBackward{.forward = {.src = src, .height = layer.size, .width = layer.size}},
+           std::move(arguments));
+  }
+}
+
+}  // namespace bench::kernels

@@ -1,0 +1,101 @@
+// Records the forward and backward passes of single layers into a training step.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/linear/linear.h"
+#include "kernels/networks/train/step.h"
+
+namespace bench::kernels {
+
+class LayerRecorder {
+ public:
+  LayerRecorder(const Graph& graph, const Target& target, Device& device, TrainingStep& step);
+
+  // Gives every parameter of the layers up to `last` its place, in the order of the layers.
+  void declare_parameters(Graph::Value last);
+
+  // `suffix` goes behind the names; later micro-batches add to the gradients of earlier ones.
+  void start_micro_batch(std::string suffix, bool add_gradients);
+  void set_image(TensorId image) { values_.at(0) = image; }
+
+  void forward(Graph::Value value);
+  // Anew, for a backward pass that finds the first result gone.
+  void forward_again(Graph::Value value);
+  // From the gradients contributed to the layer's result to those of its inputs and parameters. A layer whose
+  // result took no part in the loss is passed over.
+  void backward(Graph::Value value);
+
+  TensorId value(Graph::Value value) const { return values_.at(value).value(); }
+  void contribute(Graph::Value value, TensorId gradient) { gradients_.at(value).push_back(gradient); }
+
+  using Arguments = std::vector<std::pair<Slot, TensorId>>;
+  using Overwrite = std::optional<std::pair<TensorId, TensorId>>;  // result, input
+
+  template <class Spec>
+  void record(std::string name, const Spec& spec, Arguments arguments, Overwrite overwrite = std::nullopt) {
+    step_.program.run({.name = std::move(name),
+                       .operation = make(spec),
+                       .make_own = [spec, &device = device_,
+                                    implementation = target_.implementation]() -> std::shared_ptr<Operation> {
+                         return make_operation(spec, device, implementation);
+                       },
+                       .tensors = std::move(arguments)},
+                      overwrite);
+  }
+
+ private:
+  struct Saved {  // of a layer's latest forward pass, for its backward pass
+    std::optional<TensorId> mean{}, variance{}, opaque{};
+  };
+  template <class Spec>
+  std::shared_ptr<Operation> make(const Spec& spec) {
+    return cache_.make(spec, device_, target_.implementation);
+  }
+
+  TensorDesc desc(Graph::Value value) const { return tensor_of(graph_, value, target_); }
+  Conv2d conv2d(Graph::Value value, Conv2d::Direction direction) const;
+  Linear linear(Graph::Value value, Linear::Direction direction) const;
+
+  void declare(Graph::Value layer, Slot slot, const std::shared_ptr<Operation>& operation);
+  const TrainedParameter* parameter(Graph::Value layer, Slot slot) const;
+  TensorId weight(Graph::Value layer, Slot slot) const { return parameter(layer, slot)->value; }
+
+  TensorId fresh(const std::string& name, std::int64_t bytes, Content content);
+  // A new tensor for the layer's result, which becomes its value.
+  TensorId result(Graph::Value value);
+  // The gradient of the layer's result: the sum of the contributions.
+  TensorId gradient(Graph::Value value);
+  // A new tensor for the gradient of input `index`; contributed to it.
+  TensorId input_gradient(Graph::Value value, std::size_t index = 0);
+  bool wants_gradient(Graph::Value value) const { return value != graph_.image(); }
+  // The tensor a parameter's gradient is written to, and afterwards added up where earlier micro-batches
+  // wrote one.
+  TensorId gradient_target(Graph::Value value, Slot slot);
+  void add_up(Graph::Value value, Slot slot, TensorId written);
+
+  std::string forward_name(Graph::Value value) const { return "forward " + graph_[value].name + suffix_; }
+  std::string backward_name(Graph::Value value) const { return "backward " + graph_[value].name + suffix_; }
+
+  template <class Spec>
+  void backward_weighted(Graph::Value value, TensorId diff, const Spec& of_weights, const Spec& of_data);
+  void backward_batch_norm(Graph::Value value, TensorId diff);
+  void backward_pool(Graph::Value value, TensorId diff);
+
+  const Graph& graph_;
+  const Target& target_;
+  Device& device_;
+  TrainingStep& step_;
+  OperationCache cache_;
+  std::string suffix_;
+  bool add_gradients_ = false;
+  std::vector<std::optional<TensorId>> values_;   // by layer: the latest result
+  std::vector<std::vector<TensorId>> gradients_;  // by layer: contributed so far
+  std::vector<Saved> saved_;
+  std::map<std::pair<Graph::Value, Slot>, std::size_t> parameter_index_;
+};
+
+}  // namespace bench::kernels

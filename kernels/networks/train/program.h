@@ -1,0 +1,91 @@
+// A step of a network as a list of operations on named tensors, before anything is allocated.
+//
+// A tensor that lives within the step is written by one instruction and then only read. So the last reader,
+// wherever in the forward or backward pass it stands, says how long its memory is needed, and whether an
+// instruction may write its result over an input. Tensors that outlive the step (parameters, their gradients,
+// the optimizer's state, the batch) lie in blocks, one after the other, so that an optimizer goes through a
+// block in a single pass.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/memory.h"
+#include "kernels/operation.h"
+
+namespace bench::kernels {
+
+using TensorId = std::size_t;
+using BlockId = std::size_t;
+
+// What a tensor of the step holds, for reports on memory.
+enum class Content { activation, activation_gradient, parameter_gradient, statistic, scratch, kept };
+
+struct ProgramTensor {
+  std::string name;        // "layer1.0.conv1", "gradient of layer1.0.conv1"
+  std::int64_t bytes = 0;  // at least 1
+  Content content = Content::activation;
+  std::optional<BlockId> block{};  // of a tensor that outlives the step
+  std::int64_t offset = 0;         // bytes, in its block
+};
+
+struct ProgramBlock {
+  std::string name;
+  MemoryCategory category = MemoryCategory::other;
+  std::int64_t bytes = 0;
+};
+
+struct Instruction {
+  std::string name;  // "forward layer1.0.conv1"
+  std::shared_ptr<Operation> operation;
+  // The same anew: an operation that several instructions shared would bind its addresses at every run.
+  std::function<std::shared_ptr<Operation>()> make_own;
+  std::vector<std::pair<Slot, TensorId>> tensors;  // one for each slot of the operation
+};
+
+class Program {
+ public:
+  BlockId block(std::string name, MemoryCategory category);
+  // At the end of a block; 64-byte aligned.
+  TensorId keep(BlockId block, std::string name, std::int64_t bytes);
+  // All of a block as it is now.
+  TensorId whole(BlockId block);
+  TensorId tensor(std::string name, std::int64_t bytes, Content content);
+
+  // The instruction names a tensor for every slot of its operation but scratch, which is added here. A result
+  // may take the memory of an input where nothing reads that input later. Throws std::logic_error where a
+  // slot is missing or a tensor is too small for it.
+  void run(Instruction instruction, std::optional<std::pair<TensorId, TensorId>> result_over = std::nullopt);
+
+  const std::vector<ProgramTensor>& tensors() const { return tensors_; }
+  const std::vector<ProgramBlock>& blocks() const { return blocks_; }
+  const std::vector<Instruction>& instructions() const { return instructions_; }
+  // Instruction → (result, input) that may share memory.
+  const std::vector<std::optional<std::pair<TensorId, TensorId>>>& overwrites() const { return overwrites_; }
+
+ private:
+  std::vector<ProgramTensor> tensors_;
+  std::vector<ProgramBlock> blocks_;
+  std::vector<Instruction> instructions_;
+  std::vector<std::optional<std::pair<TensorId, TensorId>>> overwrites_;
+};
+
+// Where every tensor of a program lies.
+struct Placement {
+  std::vector<std::int64_t> offsets;  // of the step's tensors, in the arena or in the scratch region; by id
+  std::int64_t arena_bytes = 0;
+  std::int64_t scratch_bytes = 0;  // the largest that one instruction needs
+  // What lives while the most does: the instruction, and the bytes by content at that moment. Their sum falls
+  // short of arena_bytes by what packing leaves unused.
+  std::size_t peak_instruction = 0;
+  std::vector<std::pair<Content, std::int64_t>> at_peak;
+};
+
+Placement place(const Program& program);
+
+}  // namespace bench::kernels

@@ -1,0 +1,197 @@
+#include "kernels/networks/train/step.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "kernels/add/add.h"
+#include "kernels/cross_entropy/cross_entropy.h"
+#include "kernels/networks/train/layers.h"
+
+namespace bench::kernels {
+namespace {
+
+using Value = Graph::Value;
+
+// Softmax is part of the loss.
+Value logits_of(const Graph& graph) {
+  const Value last = graph.output();
+  return graph[last].kind == LayerKind::softmax ? graph[last].inputs[0] : last;
+}
+
+class Recorder {
+ public:
+  Recorder(const Graph& graph, const Target& target, const TrainOptions& options, Device& device)
+      : graph_(graph),
+        target_(target),
+        options_(options),
+        device_(device),
+        layers_(graph, target, device, step_) {}
+
+  TrainingStep run() && {
+    layers_.declare_parameters(logits_of(graph_));
+    for (std::int64_t micro = 0; micro < options_.accumulate; ++micro) {
+      record_micro_batch(micro);
+    }
+    step_.optimizer_begin = step_.program.instructions().size();
+    for (ParameterGroup& group : step_.groups) {
+      record_optimizer(group);
+    }
+    return std::move(step_);
+  }
+
+ private:
+  Program& program() { return step_.program; }
+
+  void record_micro_batch(std::int64_t micro) {
+    const Value logits = logits_of(graph_);
+    const std::string of_micro = options_.accumulate > 1 ? fmt::format(" of micro-batch {}", micro) : "";
+    layers_.start_micro_batch(of_micro, micro > 0);
+    record_images(micro);
+    for (Value value = 1; value <= logits; ++value) {
+      layers_.forward(value);
+    }
+    record_loss(logits, micro, of_micro);
+    if (options_.recompute) {
+      backward_by_segments(logits);
+    } else {
+      for (Value value = logits; value >= 1; --value) {
+        layers_.backward(value);
+      }
+    }
+  }
+
+  void record_images(std::int64_t micro) {
+    step_.image = tensor_of(graph_, graph_.image(), target_);
+    const BlockId input = micro == 0 ? program().block("input", MemoryCategory::input) : input_;
+    input_ = input;
+    const TensorId image = program().keep(input, fmt::format("images {}", micro), step_.image.bytes());
+    step_.images.push_back(image);
+    layers_.set_image(image);
+  }
+
+  void record_loss(Value logits, std::int64_t micro, const std::string& of_micro) {
+    CrossEntropy loss;
+    loss.rows = target_.batch;
+    loss.classes = tensor_of(graph_, logits, target_).c;
+    loss.scale = 1.0F / static_cast<float>(target_.batch * options_.accumulate);
+    loss.dtype = target_.dtype;
+    step_.classes = loss.classes;
+    if (graph_[logits].shape.elements() != loss.classes) {
+      throw Unsupported(
+          fmt::format("training needs a network that ends in classes, not {}", graph_[logits].name));
+    }
+    const TensorId labels = program().keep(input_, fmt::format("labels {}", micro), 4 * target_.batch);
+    if (micro == 0) {
+      loss_ = program().block("loss", MemoryCategory::other);
+    }
+    const TensorId value = program().keep(loss_, fmt::format("loss {}", micro), 4);
+    const TensorId gradient =
+        program().tensor("gradient of the logits", loss.tensor().bytes(), Content::activation_gradient);
+    layers_.record("loss" + of_micro, loss,
+                   {{Slot::src, layers_.value(logits)},
+                    {Slot::labels, labels},
+                    {Slot::loss, value},
+                    {Slot::diff_src, gradient}},
+                   std::pair{gradient, layers_.value(logits)});
+    layers_.contribute(logits, gradient);
+    step_.labels.push_back(labels);
+    step_.losses.push_back(value);
+  }
+
+  // A block's inner values are computed again from the value before it, which is kept.
+  void backward_by_segments(Value logits) {
+    const std::vector<Segment> all = segments(graph_);
+    for (auto segment = all.rbegin(); segment != all.rend(); ++segment) {
+      const Value last = std::min(segment->last, logits);
+      if (segment->last < logits) {  // the last block's values are still there
+        for (Value value = segment->first; value < last; ++value) {
+          layers_.forward_again(value);
+        }
+      }
+      for (Value value = last; value >= segment->first && value >= 1; --value) {
+        layers_.backward(value);
+      }
+    }
+  }
+
+  void record_optimizer(ParameterGroup& group) {
+    const std::int64_t bytes = program().blocks()[group.weights].bytes;
+    if (bytes == 0) {
+      return;
+    }
+    Optimizer optimizer;
+    optimizer.kind = options_.optimizer;
+    optimizer.count = bytes / bytes_of(group.dtype);
+    optimizer.dtype = group.dtype;
+    optimizer.rate = optimizer.kind == Optimizer::Kind::adam ? 1e-3F : 1e-2F;
+    const std::string of_dtype = fmt::format(" {}", name_of(group.dtype));
+    std::vector<std::pair<Slot, TensorId>> tensors{{Slot::weights, program().whole(group.weights)},
+                                                   {Slot::diff_weights, program().whole(group.gradients)}};
+    const auto add_state = [&](Slot slot, const std::string& name, std::int64_t size) {
+      const BlockId block = program().block(name + of_dtype, MemoryCategory::optimizer);
+      tensors.emplace_back(slot, program().keep(block, name, size));
+      return block;
+    };
+    if (optimizer.has_master()) {
+      group.master = add_state(Slot::master, "master weights", 4 * optimizer.count);
+    }
+    for (int state = 0; state < optimizer.states(); ++state) {
+      group.states.push_back(add_state(state == 0 ? Slot::state1 : Slot::state2,
+                                       fmt::format("state {}", state + 1), 4 * optimizer.count));
+    }
+    if (optimizer.kind == Optimizer::Kind::adam) {
+      group.states.push_back(add_state(Slot::steps, "steps", 8));
+    }
+    layers_.record("optimizer" + of_dtype, optimizer, std::move(tensors));
+  }
+
+  const Graph& graph_;
+  const Target& target_;
+  const TrainOptions& options_;
+  Device& device_;
+  TrainingStep step_;
+  LayerRecorder layers_;
+  BlockId input_ = 0;
+  BlockId loss_ = 0;
+};
+
+}  // namespace
+
+std::vector<Segment> segments(const Graph& graph) {
+  // A value is the only one later layers depend on where no earlier value is read behind it.
+  const std::size_t count = graph.layers().size();
+  std::vector<Value> last_read(count, 0);
+  for (Value value = 0; value < count; ++value) {
+    for (const Value input : graph[value].inputs) {
+      last_read[input] = value;
+    }
+  }
+  std::vector<Segment> found;
+  Value first = 1;
+  Value open_until = 0;  // the last layer that reads something from before `value`
+  for (Value value = 1; value < count; ++value) {
+    open_until = std::max(open_until, last_read[value - 1]);
+    const bool alone = open_until <= value;
+    // Single layers are no blocks: a block worth computing again ends with a sum, or a pooling.
+    const LayerKind kind = graph[value].kind;
+    const bool ends = alone && value + 1 < count && last_read[value] > value &&
+                      (kind == LayerKind::max_pool ||
+                       (value > 1 && (kind == LayerKind::add || graph[value - 1].kind == LayerKind::add)));
+    if (ends && !(kind == LayerKind::add && graph[value + 1].kind == LayerKind::activation)) {
+      found.push_back({first, value});
+      first = value + 1;
+    }
+  }
+  found.push_back({first, count - 1});
+  return found;
+}
+
+TrainingStep training_step(const Graph& graph, const Target& target, const TrainOptions& options,
+                           Device& device) {
+  return Recorder(graph, target, options, device).run();
+}
+
+}  // namespace bench::kernels

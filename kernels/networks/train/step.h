@@ -1,0 +1,67 @@
+// The training step of a network as a program: forward pass, softmax cross-entropy, backward pass, optimizer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/device.h"
+#include "kernels/networks/graph.h"
+#include "kernels/networks/lower.h"
+#include "kernels/networks/train/program.h"
+#include "kernels/optimizer/optimizer.h"
+
+namespace bench::kernels {
+
+struct TrainOptions {
+  Optimizer::Kind optimizer = Optimizer::Kind::sgd;
+  std::int64_t accumulate =
+      1;                   // micro-batches of the target's batch whose gradients are summed before a step
+  bool recompute = false;  // keep only the values between blocks, and compute a block's again (Chen et al.
+                           // 2016, arXiv:1604.06174)
+};
+
+// A parameter of the network: its place in a block of weights, and its gradient's in the block of gradients.
+struct TrainedParameter {
+  Graph::Value layer = 0;
+  Slot slot{};
+  std::shared_ptr<Operation> operation;  // packs and unpacks it
+  TensorId value = 0;
+  TensorId gradient = 0;
+};
+
+// Parameters of one dtype lie in one block; their gradients and the optimizer's states in blocks laid out
+// alike.
+struct ParameterGroup {
+  Dtype dtype = Dtype::fp32;
+  BlockId weights = 0;
+  BlockId gradients = 0;
+  std::optional<BlockId> master{};
+  std::vector<BlockId> states{};
+};
+
+struct TrainingStep {
+  Program program;
+  std::size_t optimizer_begin = 0;  // instructions from here on change the weights
+  std::vector<TrainedParameter> parameters;
+  std::vector<ParameterGroup> groups;
+  std::vector<TensorId> images;  // one for each micro-batch
+  TensorDesc image;              // of a micro-batch
+  std::vector<TensorId> labels;
+  std::vector<TensorId> losses;  // fp32[1] each; their sum is the loss, a mean over all samples
+  std::int64_t classes = 0;
+};
+
+// A block of layers between two values on which everything later depends alone.
+struct Segment {
+  Graph::Value first = 0;
+  Graph::Value last = 0;  // its result is all that later layers read
+};
+std::vector<Segment> segments(const Graph& graph);
+
+// `graph` as a network builds it, nothing fused; target.batch is a micro-batch. Throws Unsupported.
+TrainingStep training_step(const Graph& graph, const Target& target, const TrainOptions& options,
+                           Device& device);
+
+}  // namespace bench::kernels

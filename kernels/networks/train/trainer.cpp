@@ -1,0 +1,189 @@
+#include "kernels/networks/train/trainer.h"
+
+#include "kernels/networks/parameters.h"
+
+namespace bench::kernels {
+namespace {
+
+MemoryCategory category_of(Content content) {
+  return content == Content::scratch ? MemoryCategory::workspace : MemoryCategory::activations;
+}
+
+}  // namespace
+
+MemoryPlan TrainingPlan::memory() const {
+  MemoryPlan memory;
+  for (const ProgramBlock& block : step.program.blocks()) {
+    memory.at_peak[block.category] += block.bytes;
+  }
+  memory.at_peak[MemoryCategory::activations] += placement.arena_bytes;
+  memory.at_peak[MemoryCategory::workspace] += placement.scratch_bytes;
+  memory.peak = memory.at_peak.total();
+  return memory;
+}
+
+Work TrainingPlan::work() const {
+  Work work;
+  work.samples = static_cast<double>(target.batch) * static_cast<double>(step.images.size());
+  for (const ProgramBlock& block : step.program.blocks()) {
+    const bool moved = block.category == MemoryCategory::weights ||
+                       block.category == MemoryCategory::gradients ||
+                       block.category == MemoryCategory::optimizer;
+    work.fixed_bytes += moved ? static_cast<double>(block.bytes) : 0;
+  }
+  for (const Instruction& instruction : step.program.instructions()) {
+    work.flops += instruction.operation->flops();
+    ++work.launches;
+    for (const auto& [slot, id] : instruction.tensors) {
+      const ProgramTensor& tensor = step.program.tensors()[id];
+      const bool of_samples =
+          tensor.content == Content::activation || tensor.content == Content::activation_gradient;
+      work.sample_bytes += of_samples ? static_cast<double>(tensor.bytes) : 0;
+    }
+  }
+  return work;
+}
+
+const std::string& TrainingPlan::peak_at() const {
+  return step.program.instructions().at(placement.peak_instruction).name;
+}
+
+TrainingPlan plan_training(Graph graph, const Target& target, const TrainOptions& options, Device& device) {
+  TrainingStep step = training_step(graph, target, options, device);
+  Placement placement = place(step.program);
+  return {std::move(graph), target, std::move(step), std::move(placement)};
+}
+
+Trainer::Trainer(TrainingPlan plan, Device& device, std::uint64_t seed)
+    : device_(device), plan_(std::move(plan)) {
+  allocate();
+  draw_parameters(seed);
+  start_states();
+  bind();
+}
+
+void Trainer::allocate() {
+  for (const ProgramBlock& block : plan_.step.program.blocks()) {
+    blocks_.push_back(device_.allocate(block.bytes, block.category));
+    if (block.bytes > 0) {
+      // Also what lies between tensors: the optimizer goes through blocks as a whole.
+      device_.fill(blocks_.back().data(), std::byte{0}, block.bytes);
+    }
+  }
+  arena_ = device_.allocate(plan_.placement.arena_bytes, category_of(Content::activation));
+  scratch_ = device_.allocate(plan_.placement.scratch_bytes, category_of(Content::scratch));
+}
+
+std::byte* Trainer::address(TensorId id) const {
+  const ProgramTensor& tensor = plan_.step.program.tensors()[id];
+  if (tensor.block) {
+    return blocks_[*tensor.block].data() + tensor.offset;
+  }
+  return tensor.content == Content::scratch ? scratch_.data() : arena_.data() + plan_.placement.offsets[id];
+}
+
+void Trainer::draw_parameters(std::uint64_t seed) {
+  for (std::size_t index = 0; index < plan_.step.parameters.size(); ++index) {
+    const TrainedParameter& parameter = plan_.step.parameters[index];
+    parameter.operation->prepare();
+    set_parameter(index, lowered_parameter(plan_.graph, parameter.layer, parameter.slot, plan_.target, seed));
+  }
+}
+
+void Trainer::set_parameter(std::size_t index, std::span<const float> plain) {
+  const TrainedParameter& parameter = plan_.step.parameters.at(index);
+  if (device_.host_accessible()) {
+    device_.synchronize();
+    parameter.operation->pack(parameter.slot, plain, address(parameter.value));
+    return;
+  }
+  const std::int64_t bytes = plan_.step.program.tensors()[parameter.value].bytes;
+  std::vector<std::byte> packed(static_cast<std::size_t>(bytes));
+  parameter.operation->pack(parameter.slot, plain, packed.data());
+  device_.upload(address(parameter.value), packed.data(), bytes);
+}
+
+// The fp32 master weights start as the rounded ones: element by element, whatever their order.
+void Trainer::start_states() {
+  for (const ParameterGroup& group : plan_.step.groups) {
+    if (!group.master) {
+      continue;
+    }
+    const std::int64_t bytes = plan_.step.program.blocks()[group.weights].bytes;
+    const std::int64_t count = bytes / bytes_of(group.dtype);
+    const TensorDesc narrow{1, count, 1, 1, Layout::nhwc, group.dtype};
+    std::vector<std::byte> stored(static_cast<std::size_t>(bytes));
+    device_.download(stored.data(), blocks_[group.weights].data(), bytes);
+    std::vector<float> wide(static_cast<std::size_t>(count));
+    load(narrow, stored.data(), wide);
+    device_.upload(blocks_[*group.master].data(), wide.data(), 4 * count);
+  }
+}
+
+void Trainer::bind() {
+  for (const Instruction& instruction : plan_.step.program.instructions()) {
+    std::shared_ptr<Operation> own = instruction.make_own();
+    own->prepare();
+    SlotPointers pointers;
+    for (const auto& [slot, id] : instruction.tensors) {
+      pointers[slot] = address(id);
+    }
+    bound_.emplace_back(std::move(own), pointers);
+  }
+}
+
+void Trainer::set_batch(std::span<const std::vector<float>> images, std::span<const std::int32_t> labels) {
+  TensorDesc one = plan_.step.image;
+  one.n = 1;
+  std::vector<std::byte> stored(static_cast<std::size_t>(one.bytes()));
+  const std::int64_t batch = plan_.target.batch;
+  for (std::size_t micro = 0; micro < plan_.step.images.size(); ++micro) {
+    std::vector<std::int32_t> of_batch(static_cast<std::size_t>(batch));
+    for (std::int64_t i = 0; i < batch; ++i) {
+      const auto sample = micro * static_cast<std::size_t>(batch) + static_cast<std::size_t>(i);
+      store(one, images[sample % images.size()], stored.data());
+      device_.upload(address(plan_.step.images[micro]) + i * one.bytes(), stored.data(), one.bytes());
+      of_batch[static_cast<std::size_t>(i)] = labels[sample % labels.size()];
+    }
+    device_.upload(address(plan_.step.labels[micro]), of_batch.data(), 4 * batch);
+  }
+}
+
+void Trainer::run(std::size_t begin, std::size_t end) {
+  for (std::size_t index = begin; index < end; ++index) {
+    bound_[index].first->run(bound_[index].second);
+  }
+}
+
+double Trainer::loss() {
+  device_.synchronize();
+  double sum = 0;
+  for (const TensorId id : plan_.step.losses) {
+    float part = 0;
+    device_.download(&part, address(id), sizeof part);
+    sum += static_cast<double>(part);
+  }
+  return sum;
+}
+
+std::vector<float> Trainer::unpacked(const TrainedParameter& parameter, TensorId tensor) {
+  device_.synchronize();
+  const SlotInfo& slot = *parameter.operation->find(parameter.slot);
+  std::vector<std::byte> packed(static_cast<std::size_t>(slot.bytes));
+  device_.download(packed.data(), address(tensor), slot.bytes);
+  std::vector<float> plain(static_cast<std::size_t>(slot.plain_count));
+  parameter.operation->unpack(parameter.slot, packed.data(), plain);
+  return plain;
+}
+
+std::vector<float> Trainer::parameter(std::size_t index) {
+  const TrainedParameter& trained = plan_.step.parameters.at(index);
+  return unpacked(trained, trained.value);
+}
+
+std::vector<float> Trainer::gradient(std::size_t index) {
+  const TrainedParameter& trained = plan_.step.parameters.at(index);
+  return unpacked(trained, trained.gradient);
+}
+
+}  // namespace bench::kernels

@@ -1,0 +1,74 @@
+// A training step on a device: everything allocated, parameters drawn and packed, pointers bound.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/device.h"
+#include "bench/memory.h"
+#include "bench/workload.h"
+#include "kernels/networks/train/step.h"
+
+namespace bench::kernels {
+
+struct TrainingPlan {
+  Graph graph;
+  Target target;  // of a micro-batch
+  TrainingStep step;
+  Placement placement;
+
+  // One allocation a block, one for the arena and one for scratch: exactly what a Trainer allocates.
+  MemoryPlan memory() const;
+  Work work() const;
+  // "backward layer1.0.conv1": the operation during which most memory is in use.
+  const std::string& peak_at() const;
+};
+
+// Throws Unsupported. Allocates nothing on the device.
+TrainingPlan plan_training(Graph graph, const Target& target, const TrainOptions& options, Device& device);
+
+class Trainer {
+ public:
+  // Throws OutOfMemory.
+  Trainer(TrainingPlan plan, Device& device, std::uint64_t seed);
+
+  const TrainingPlan& plan() const { return plan_; }
+
+  // Sample i becomes images[i mod images.size()], NCHW in fp32, with label labels[i mod labels.size()].
+  void set_batch(std::span<const std::vector<float>> images, std::span<const std::int32_t> labels);
+
+  // Queues a step.
+  void run() { run(0, bound_.size()); }
+  // Queues forward and backward passes only: gradients are left where gradients() finds them.
+  void run_gradients() { run(0, plan_.step.optimizer_begin); }
+  // Waits, and returns the mean loss over the batch that the latest pass found.
+  double loss();
+
+  // A parameter, or its gradient, in the plain form of kernels/*/*.h. Waits.
+  std::vector<float> parameter(std::size_t index);
+  std::vector<float> gradient(std::size_t index);
+  void set_parameter(std::size_t index, std::span<const float> plain);
+
+  // Where a tensor lies; for tests that look inside.
+  std::byte* address(TensorId tensor) const;
+
+ private:
+  void allocate();
+  void draw_parameters(std::uint64_t seed);
+  void start_states();
+  void bind();
+  void run(std::size_t begin, std::size_t end);
+  std::vector<float> unpacked(const TrainedParameter& parameter, TensorId tensor);
+
+  Device& device_;
+  TrainingPlan plan_;
+  std::vector<Buffer> blocks_;
+  Buffer arena_;
+  Buffer scratch_;
+  std::vector<std::pair<std::shared_ptr<Operation>, SlotPointers>> bound_;
+};
+
+}  // namespace bench::kernels

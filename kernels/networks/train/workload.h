@@ -1,0 +1,39 @@
+// A network's training step as a workload: --mode train.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/workload.h"
+#include "kernels/networks/network.h"
+#include "kernels/networks/train/trainer.h"
+
+namespace bench::kernels {
+
+// --optimizer, --accumulate and --recompute.
+std::vector<WorkloadType::Option> training_options();
+// Throws UsageError naming the option, what was given and what is accepted.
+TrainOptions train_options(const WorkloadSpec& spec);
+
+// spec.batch is the effective batch; a micro-batch is 1/accumulate of it.
+TrainingPlan plan_training(const NetworkType& network, const WorkloadSpec& spec, Device& device);
+
+class TrainWorkload final : public Workload {
+ public:
+  TrainWorkload(const NetworkType& network, const WorkloadSpec& spec, Device& device);
+
+  void step() override { trainer_.run(); }
+  // The gradient against central differences of the loss: a small step of the parameters along the gradient
+  // must change the loss by as much as the gradient says.
+  Verification verify() override;
+  Work work() const override { return trainer_.plan().work(); }
+
+  Trainer& trainer() { return trainer_; }
+
+ private:
+  WorkloadSpec spec_;
+  Trainer trainer_;
+};
+
+}  // namespace bench::kernels
