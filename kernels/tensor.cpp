@@ -6,7 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "kernels/bf16.h"
+#include "kernels/element.h"
 
 namespace bench::kernels {
 namespace {
@@ -37,18 +37,6 @@ Plane plane_of(const TensorDesc& desc, std::int64_t n, std::int64_t c) {
   const std::int64_t channels = rounded_up(desc.c, kBlock);
   return {n * channels * area + c / kBlock * kBlock * area + c % kBlock, desc.w * kBlock, kBlock};
 }
-
-struct Fp32 {
-  using Stored = float;
-  static Stored from(float value) { return value; }
-  static float to(Stored value) { return value; }
-};
-
-struct Bf16 {
-  using Stored = std::uint16_t;
-  static Stored from(float value) { return to_bf16(value); }
-  static float to(Stored value) { return from_bf16(value); }
-};
 
 struct Fp16 {
   using Stored = std::uint16_t;

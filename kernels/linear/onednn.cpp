@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/bf16.h"
+#include "kernels/element.h"
 #include "kernels/linear/linear.h"
 #include "kernels/onednn/primitive_operation.h"
 
@@ -58,7 +58,7 @@ class OnednnLinear final : public onednn::PrimitiveOperation {
   void run(const SlotPointers& pointers) override {
     PrimitiveOperation::run(pointers);
     if (sums_bias_) {
-      sum_bias(static_cast<const std::uint16_t*>(pointers[Slot::diff_dst]),
+      sum_bias(static_cast<const Bf16::Stored*>(pointers[Slot::diff_dst]),
                static_cast<float*>(pointers[Slot::diff_bias]));
     }
   }
@@ -137,11 +137,11 @@ class OnednnLinear final : public onednn::PrimitiveOperation {
             onednn::attributes(), onednn::engine()};
   }
 
-  void sum_bias(const std::uint16_t* diff_dst, float* diff_bias) const {
+  void sum_bias(const Bf16::Stored* diff_dst, float* diff_bias) const {
     std::fill_n(diff_bias, spec_.columns, 0.0F);
     for (std::int64_t row = 0; row < spec_.rows; ++row) {
       for (std::int64_t column = 0; column < spec_.columns; ++column) {
-        diff_bias[column] += from_bf16(diff_dst[row * spec_.columns + column]);
+        diff_bias[column] += Bf16::to(diff_dst[row * spec_.columns + column]);
       }
     }
   }
