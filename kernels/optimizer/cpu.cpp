@@ -1,0 +1,159 @@
+// An optimizer's step on the CPU: one pass over the parameters, in vectors, parts of them on OpenMP threads.
+//
+// The loops are bound by memory. This file is compiled with -fno-math-errno: a square root that may set errno
+// is a call, and no loop around one vectorises.
+#include <cmath>
+#include <type_traits>
+
+#include "kernels/element.h"
+#include "kernels/optimizer/optimizer.h"
+#include "kernels/reference/reference_operation.h"
+
+namespace bench::kernels {
+namespace {
+
+constexpr std::int64_t kWorthThreads = 32768;  // parameters: some ten microseconds
+
+struct Sgd {
+  static constexpr int kStates = 0;
+  float rate;
+
+  float operator()(float w, float g, float& /*state1*/, float& /*state2*/) const { return w - rate * g; }
+};
+
+struct Momentum {
+  static constexpr int kStates = 1;
+  float rate;
+  float momentum;
+
+  float operator()(float w, float g, float& velocity, float& /*state2*/) const {
+    velocity = momentum * velocity + g;
+    return w - rate * velocity;
+  }
+};
+
+struct Adam {
+  static constexpr int kStates = 2;
+  float beta1, rest1;  // rest = 1 − beta
+  float beta2, rest2;
+  float rate;   // over the correction of the first state
+  float scale;  // 1 / √ of the correction of the second
+  float epsilon;
+
+  float operator()(float w, float g, float& first, float& second) const {
+    first = beta1 * first + rest1 * g;
+    second = beta2 * second + rest2 * g * g;
+    return w - rate * first / (std::sqrt(second) * scale + epsilon);
+  }
+};
+
+Adam adam_at(const Optimizer& spec, std::int64_t t) {
+  const double beta1 = spec.beta1;
+  const double beta2 = spec.beta2;
+  const auto steps = static_cast<double>(t);
+  return {.beta1 = spec.beta1,
+          .rest1 = static_cast<float>(1 - beta1),
+          .beta2 = spec.beta2,
+          .rest2 = static_cast<float>(1 - beta2),
+          .rate = static_cast<float>(spec.rate / (1 - std::pow(beta1, steps))),
+          .scale = static_cast<float>(1 / std::sqrt(1 - std::pow(beta2, steps))),
+          .epsilon = spec.epsilon};
+}
+
+template <class Element>
+struct Arrays {
+  const typename Element::Stored* gradient;
+  typename Element::Stored* weights;
+  float* master;  // the weights themselves in fp32
+  float* state1;
+  float* state2;
+};
+
+template <class Element, class Update>
+void step(const Update update, const Arrays<Element> arrays, const std::int64_t count) {
+#pragma omp parallel for simd schedule(static) if (parallel : count >= kWorthThreads)
+  for (std::int64_t i = 0; i < count; ++i) {
+    float state1 = 0;
+    float state2 = 0;
+    if constexpr (Update::kStates > 0) {
+      state1 = arrays.state1[i];
+    }
+    if constexpr (Update::kStates > 1) {
+      state2 = arrays.state2[i];
+    }
+    const float w = update(arrays.master[i], Element::to(arrays.gradient[i]), state1, state2);
+    arrays.master[i] = w;
+    if constexpr (!std::is_same_v<Element, Fp32>) {
+      arrays.weights[i] = Element::from(w);
+    }
+    if constexpr (Update::kStates > 0) {
+      arrays.state1[i] = state1;
+    }
+    if constexpr (Update::kStates > 1) {
+      arrays.state2[i] = state2;
+    }
+  }
+}
+
+class CpuOptimizer final : public ReferenceOperation {
+ public:
+  explicit CpuOptimizer(const Optimizer& spec) : spec_(spec) {
+    add_values(Slot::diff_weights, Role::input, spec.count, spec.dtype);
+    add_values(Slot::weights, Role::state, spec.count, spec.dtype);
+    if (spec.has_master()) {
+      add_values(Slot::master, Role::state, spec.count);
+    }
+    if (spec.states() > 0) {
+      add_values(Slot::state1, Role::state, spec.count);
+    }
+    if (spec.states() > 1) {
+      add_values(Slot::state2, Role::state, spec.count);
+      add_opaque(Slot::steps, Role::state, sizeof(std::int64_t));
+    }
+  }
+
+  void run(const SlotPointers& pointers) override {
+    if (spec_.dtype == Dtype::bf16) {
+      run_as<Bf16>(pointers);
+    } else {
+      run_as<Fp32>(pointers);
+    }
+  }
+
+  double flops() const override { return spec_.flops(); }
+  std::string algorithm() const override { return "openmp"; }
+
+ private:
+  template <class Element>
+  void run_as(const SlotPointers& pointers) const {
+    using Stored = typename Element::Stored;
+    const Arrays<Element> arrays{
+        .gradient = static_cast<const Stored*>(pointers[Slot::diff_weights]),
+        .weights = static_cast<Stored*>(pointers[Slot::weights]),
+        .master = static_cast<float*>(pointers[spec_.has_master() ? Slot::master : Slot::weights]),
+        .state1 = static_cast<float*>(pointers[Slot::state1]),
+        .state2 = static_cast<float*>(pointers[Slot::state2])};
+    switch (spec_.kind) {
+      case Optimizer::Kind::sgd:
+        return step(Sgd{.rate = spec_.rate}, arrays, spec_.count);
+      case Optimizer::Kind::momentum:
+        return step(Momentum{.rate = spec_.rate, .momentum = spec_.momentum}, arrays, spec_.count);
+      case Optimizer::Kind::adam:
+        return step(adam_at(spec_, ++*static_cast<std::int64_t*>(pointers[Slot::steps])), arrays,
+                    spec_.count);
+    }
+  }
+
+  Optimizer spec_;
+};
+
+const Registration<Implementation<Optimizer>> registered{{
+    .name = "openmp",
+    .device_kind = "cpu",
+    .preference = 10,
+    .unsupported = [](const Optimizer& spec, const Device& device) { return device.unsupported(spec.dtype); },
+    .make = [](const Optimizer& spec, Device& /*device*/) { return std::make_unique<CpuOptimizer>(spec); },
+}};
+
+}  // namespace
+}  // namespace bench::kernels
