@@ -2,6 +2,7 @@
 //
 // The loops are bound by memory. This file is compiled with -fno-math-errno: a square root that may set errno
 // is a call, and no loop around one vectorises.
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -12,7 +13,7 @@
 namespace bench::kernels {
 namespace {
 
-constexpr std::int64_t kWorthThreads = 32768;  // parameters: some ten microseconds
+constexpr std::int64_t kBlock = 16384;  // parameters a thread takes at a time: some ten microseconds
 
 struct Sgd {
   static constexpr int kStates = 0;
@@ -70,9 +71,10 @@ struct Arrays {
 };
 
 template <class Element, class Update>
-void step(const Update update, const Arrays<Element> arrays, const std::int64_t count) {
-#pragma omp parallel for simd schedule(static) if (parallel : count >= kWorthThreads)
-  for (std::int64_t i = 0; i < count; ++i) {
+[[gnu::always_inline]] inline void update_range(const Update update, const Arrays<Element> arrays,
+                                                const std::int64_t first, const std::int64_t last) {
+#pragma omp simd
+  for (std::int64_t i = first; i < last; ++i) {
     float state1 = 0;
     float state2 = 0;
     if constexpr (Update::kStates > 0) {
@@ -91,6 +93,28 @@ void step(const Update update, const Arrays<Element> arrays, const std::int64_t 
     }
     if constexpr (Update::kStates > 1) {
       arrays.state2[i] = state2;
+    }
+  }
+}
+
+// The same for processors that have AVX2. In 16-byte vectors bf16's rounding and adam's root take longer than
+// the memory does; in wider ones than these nothing is gained.
+template <class Element, class Update>
+[[gnu::target("avx2")]] void update_range_avx2(const Update update, const Arrays<Element> arrays,
+                                               const std::int64_t first, const std::int64_t last) {
+  update_range(update, arrays, first, last);
+}
+
+template <class Element, class Update>
+void step(const Update update, const Arrays<Element> arrays, const std::int64_t count) {
+  const bool avx2 = __builtin_cpu_supports("avx2") != 0;
+#pragma omp parallel for schedule(static) if (count > kBlock)
+  for (std::int64_t first = 0; first < count; first += kBlock) {
+    const std::int64_t last = std::min(first + kBlock, count);
+    if (avx2) {
+      update_range_avx2(update, arrays, first, last);
+    } else {
+      update_range(update, arrays, first, last);
     }
   }
 }
