@@ -7,14 +7,22 @@
 namespace bench::kernels {
 namespace {
 
-// Parameters moved by `length` along `direction` (of norm 1), and the loss there.
+double norm_of(const std::vector<float>& values) {
+  double squares = 0;
+  for (const float value : values) {
+    squares += static_cast<double>(value) * static_cast<double>(value);
+  }
+  return std::sqrt(squares);
+}
+
+// The loss with parameters moved by `length` along the direction.
 double loss_at(Trainer& trainer, const std::vector<std::vector<float>>& parameters,
-               const std::vector<std::vector<float>>& gradients, double factor) {
+               const std::vector<std::vector<float>>& direction, double length) {
   std::vector<float> moved;
   for (std::size_t index = 0; index < parameters.size(); ++index) {
     moved = parameters[index];
     for (std::size_t i = 0; i < moved.size(); ++i) {
-      moved[i] += static_cast<float>(factor * static_cast<double>(gradients[index][i]));
+      moved[i] += static_cast<float>(length * static_cast<double>(direction[index][i]));
     }
     trainer.set_parameter(index, moved);
   }
@@ -29,26 +37,53 @@ GradientCheck check_gradient(Trainer& trainer, double change) {
   trainer.run_gradients();
   check.loss = trainer.loss();
   std::vector<std::vector<float>> parameters;
-  std::vector<std::vector<float>> gradients;
-  double squares = 0;
+  std::vector<std::vector<float>> direction;
+  bool missing = false;
   for (std::size_t index = 0; index < trainer.plan().step.parameters.size(); ++index) {
     parameters.push_back(trainer.parameter(index));
-    gradients.push_back(trainer.gradient(index));
-    for (const float g : gradients.back()) {
-      squares += static_cast<double>(g) * static_cast<double>(g);
+    direction.push_back(trainer.gradient(index));
+    const double norm = norm_of(direction.back());
+    missing = missing || norm == 0;
+    check.expected += norm;
+    for (float& value : direction.back()) {
+      value = static_cast<float>(value / norm);
     }
   }
-  check.norm = std::sqrt(squares);
-  const double step = change * check.loss / check.norm;  // changes the loss by about step · norm
-  const double above = loss_at(trainer, parameters, gradients, step / check.norm);
-  const double below = loss_at(trainer, parameters, gradients, -step / check.norm);
-  loss_at(trainer, parameters, gradients, 0);
-  check.measured = (above - below) / (2 * step);
-  check.error = std::abs(check.measured / check.norm - 1);
+  if (missing) {
+    check.error = std::numeric_limits<double>::infinity();
+    return check;
+  }
+  const double length = change * check.loss / check.expected;
+  const double above = loss_at(trainer, parameters, direction, length);
+  const double below = loss_at(trainer, parameters, direction, -length);
+  loss_at(trainer, parameters, direction, 0);
+  check.measured = (above - below) / (2 * length);
+  check.error = std::abs(check.measured / check.expected - 1);
   if (!std::isfinite(check.error)) {
     check.error = std::numeric_limits<double>::infinity();
   }
   return check;
+}
+
+GradientLikeness compare_gradients(Trainer& trainer, Trainer& expected) {
+  trainer.run_gradients();
+  expected.run_gradients();
+  double own = 0;
+  double other = 0;
+  double product = 0;
+  for (std::size_t index = 0; index < expected.plan().step.parameters.size(); ++index) {
+    const std::vector<float> a = trainer.gradient(index);
+    const std::vector<float> b = expected.gradient(index);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      own += static_cast<double>(a[i]) * static_cast<double>(a[i]);
+      other += static_cast<double>(b[i]) * static_cast<double>(b[i]);
+      product += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    }
+  }
+  const double loss = expected.loss();
+  return {.loss_difference = std::abs(trainer.loss() - loss) / std::abs(loss),
+          .norm_ratio = std::sqrt(own / other),
+          .cosine = product / std::sqrt(own * other)};
 }
 
 }  // namespace bench::kernels

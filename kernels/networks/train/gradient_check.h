@@ -5,16 +5,28 @@
 
 namespace bench::kernels {
 
+// Along the direction d that goes as far in every parameter tensor k: d_k = g_k / ||g_k||.
 struct GradientCheck {
   double loss = 0;
-  double norm = 0;      // of the gradient g over all parameters, ||g||2
-  double measured = 0;  // (L(w + h·g/||g||) − L(w − h·g/||g||)) / 2h, which the gradient says is ||g||
-  double error = 0;     // |measured / norm − 1|; infinity where either is not finite or the norm is 0
+  double expected = 0;  // slope of the loss along d by the gradient, Σ ||g_k||
+  double measured = 0;  // (L(w + h·d) − L(w − h·d)) / 2h
+  double error =
+      0;  // |measured / expected − 1|; infinity where something is not finite or a g_k is all zeros
 };
 
-// Three passes over the batch; leaves the parameters as they were. `change` is what a step of h should change
-// the loss by, as a share of it: small for a straight line, large against the rounding of the loss. Holds the
+// Three passes over the batch; leaves the parameters as they were. `change` is what h·d should change the
+// loss by, as a share of it: small for a straight line, large against the rounding of the loss. Holds the
 // parameters and gradients on the host meanwhile.
 GradientCheck check_gradient(Trainer& trainer, double change);
+
+struct GradientLikeness {
+  double loss_difference = 0;  // |L − L'| / |L'|
+  double norm_ratio = 0;       // ||g|| / ||g'||
+  double cosine = 0;           // of the angle between the gradients; near 0 for unrelated ones, as they have
+                               // millions of dimensions; NaN where one is not finite
+};
+
+// A trainer's gradient beside that of another with the same network, batch and seed. A pass each.
+GradientLikeness compare_gradients(Trainer& trainer, Trainer& expected);
 
 }  // namespace bench::kernels

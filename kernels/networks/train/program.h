@@ -65,6 +65,7 @@ class Program {
   const std::vector<ProgramTensor>& tensors() const { return tensors_; }
   const std::vector<ProgramBlock>& blocks() const { return blocks_; }
   const std::vector<Instruction>& instructions() const { return instructions_; }
+  Instruction& edit(std::size_t index) { return instructions_.at(index); }  // for tests that break a step
   // Instruction → (result, input) that may share memory.
   const std::vector<std::optional<std::pair<TensorId, TensorId>>>& overwrites() const { return overwrites_; }
 

@@ -24,15 +24,20 @@ class TrainWorkload final : public Workload {
   TrainWorkload(const NetworkType& network, const WorkloadSpec& spec, Device& device);
 
   void step() override { trainer_.run(); }
-  // The gradient against central differences of the loss: a small step of the parameters along the gradient
-  // must change the loss by as much as the gradient says.
+  // In fp32 the gradient against central differences of the loss: a small step of the parameters along the
+  // gradient must change the loss by as much as the gradient says. In 16 bits against the gradient in fp32.
   Verification verify() override;
   Work work() const override { return trainer_.plan().work(); }
 
   Trainer& trainer() { return trainer_; }
 
  private:
+  Verification verify_by_differences();
+  Verification verify_by_twin();
+
+  NetworkType network_;
   WorkloadSpec spec_;
+  Device& device_;
   Trainer trainer_;
 };
 

@@ -196,13 +196,14 @@ std::string trace(const Conv2d& spec) {
 
 class Conv2dShapes : public ::testing::TestWithParam<std::tuple<Shape, Dtype>> {
  protected:
-  void check(Direction direction, bool bias) {
+  void check(Direction direction, bool bias, bool training = false) {
     const Dtype dtype = std::get<1>(GetParam());
     BENCH_SKIP_UNSUPPORTED(dtype);
     Conv2d spec = std::get<0>(GetParam()).spec;
     spec.dtype = dtype;
     spec.direction = direction;
     spec.bias = bias;
+    spec.training = training;
     for (const auto& [src, dst] : layouts(spec)) {
       spec.src_layout = src;
       spec.dst_layout = dst;
@@ -226,6 +227,37 @@ TEST_P(Conv2dShapes, BackwardWeights) {
 }
 TEST_P(Conv2dShapes, BackwardWeightsAndBias) {
   check(Direction::backward_weights, true);
+}
+
+// An optimizer goes through weights and gradients side by side: byte for byte they mean the same.
+TEST_P(Conv2dShapes, TrainingPacksWeightsAlikeInAllDirections) {
+  check(Direction::forward, true, true);
+  check(Direction::backward_data, false, true);
+  check(Direction::backward_weights, true, true);
+
+  Conv2d spec = std::get<0>(GetParam()).spec;
+  spec.dtype = std::get<1>(GetParam());
+  spec.training = true;
+  for (const auto& [src, dst] : layouts(spec)) {
+    spec.src_layout = src;
+    spec.dst_layout = dst;
+    std::vector<float> plain(static_cast<std::size_t>(spec.weight_count()));
+    fill_random(plain, 1, 2);
+    std::vector<std::byte> first;
+    for (const auto& [direction, slot] : {std::pair{Direction::forward, Slot::weights},
+                                          {Direction::backward_data, Slot::weights},
+                                          {Direction::backward_weights, Slot::diff_weights}}) {
+      spec.direction = direction;
+      const auto operation = make_operation(spec, testing::cpu());
+      operation->prepare();
+      std::vector<std::byte> packed(static_cast<std::size_t>(operation->find(slot)->bytes));
+      operation->pack(slot, plain, packed.data());
+      if (first.empty()) {
+        first = packed;
+      }
+      EXPECT_EQ(packed, first) << trace(spec);
+    }
+  }
 }
 
 TEST_P(Conv2dShapes, FusedBehindIt) {

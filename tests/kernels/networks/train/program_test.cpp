@@ -1,0 +1,144 @@
+// Lifetimes, shared memory and the peak of a program, on operations that do nothing.
+#include "kernels/networks/train/program.h"
+
+#include <gmock/gmock.h>
+
+namespace bench::kernels {
+namespace {
+
+class Idle final : public Operation {
+ public:
+  explicit Idle(std::vector<SlotInfo> slots) : slots_(std::move(slots)) {}
+  std::span<const SlotInfo> slots() const override { return slots_; }
+  void prepare() override {}
+  void pack(Slot /*slot*/, std::span<const float> /*plain*/, void* /*packed*/) override {}
+  void unpack(Slot /*slot*/, const void* /*packed*/, std::span<float> /*plain*/) override {}
+  void run(const SlotPointers& /*pointers*/) override {}
+  double flops() const override { return 0; }
+  std::string algorithm() const override { return "idle"; }
+
+ private:
+  std::vector<SlotInfo> slots_;
+};
+
+std::shared_ptr<Operation> idle(std::int64_t src, std::int64_t dst, std::int64_t scratch = 0) {
+  std::vector<SlotInfo> slots{{.slot = Slot::src, .role = Role::input, .bytes = src},
+                              {.slot = Slot::dst, .role = Role::output, .bytes = dst}};
+  if (scratch > 0) {
+    slots.push_back({.slot = Slot::workspace, .role = Role::scratch, .bytes = scratch});
+  }
+  return std::make_shared<Idle>(std::move(slots));
+}
+
+class Programs : public ::testing::Test {
+ protected:
+  TensorId tensor(std::int64_t bytes, Content content = Content::activation) {
+    return program_.tensor("t", bytes, content);
+  }
+  void run(TensorId src, TensorId dst, bool over = false, std::int64_t scratch = 0) {
+    const auto bytes = [&](TensorId id) { return program_.tensors()[id].bytes; };
+    program_.run({.name = std::to_string(program_.instructions().size()),
+                  .operation = idle(bytes(src), bytes(dst), scratch),
+                  .make_own = {},
+                  .tensors = {{Slot::src, src}, {Slot::dst, dst}}},
+                 over ? std::optional(std::pair{dst, src}) : std::nullopt);
+  }
+  Program program_;
+};
+
+TEST_F(Programs, AChainNeedsTwoTensorsAtATime) {
+  const TensorId a = tensor(640);
+  const TensorId b = tensor(640);
+  const TensorId c = tensor(640);
+  const TensorId d = tensor(640);
+  run(a, b);
+  run(b, c);
+  run(c, d);
+  const Placement placed = place(program_);
+  EXPECT_EQ(placed.arena_bytes, 2 * 640);
+  EXPECT_NE(placed.offsets[b], placed.offsets[c]);
+  EXPECT_EQ(placed.peak_instruction, 0U);
+}
+
+TEST_F(Programs, AResultGoesOverAnInputThatNobodyReadsLater) {
+  const TensorId a = tensor(640);
+  const TensorId b = tensor(640);
+  const TensorId c = tensor(640);
+  run(a, b);
+  run(b, c, true);
+  Placement placed = place(program_);
+  EXPECT_EQ(placed.offsets[b], placed.offsets[c]);
+
+  run(b, tensor(64));  // now b is read once more, as a backward pass would
+  placed = place(program_);
+  EXPECT_NE(placed.offsets[b], placed.offsets[c]);
+}
+
+TEST_F(Programs, WhatABackwardPassReadsLivesUntilThen) {
+  const TensorId a = tensor(640);
+  const TensorId kept = tensor(6400);
+  const TensorId b = tensor(640);
+  const TensorId c = tensor(640);
+  run(a, kept);
+  run(a, b);
+  run(b, c);
+  run(kept, tensor(640, Content::activation_gradient));
+  const Placement placed = place(program_);
+  for (const TensorId other : {a, b, c}) {
+    const std::int64_t begin = placed.offsets[other];
+    EXPECT_TRUE(begin + 640 <= placed.offsets[kept] || placed.offsets[kept] + 6400 <= begin);
+  }
+  EXPECT_GE(placed.arena_bytes, 6400 + 2 * 640);
+}
+
+TEST_F(Programs, BlocksLieOneTensorAfterTheOther) {
+  const BlockId weights = program_.block("weights", MemoryCategory::weights);
+  const TensorId one = program_.keep(weights, "one", 100);
+  const TensorId two = program_.keep(weights, "two", 4);
+  EXPECT_EQ(program_.tensors()[one].offset, 0);
+  EXPECT_EQ(program_.tensors()[two].offset, 128);
+  EXPECT_EQ(program_.blocks()[weights].bytes, 192);
+  const TensorId all = program_.whole(weights);
+  EXPECT_EQ(program_.tensors()[all].bytes, 192);
+  EXPECT_EQ(program_.blocks()[weights].bytes, 192);
+  run(one, tensor(64));
+  EXPECT_EQ(place(program_).arena_bytes, 64);  // what outlives the step takes no part in the arena
+}
+
+TEST_F(Programs, ScratchIsAsLargeAsTheLargest) {
+  const TensorId a = tensor(64);
+  const TensorId b = tensor(64);
+  run(a, b, false, 1000);
+  run(b, tensor(64), false, 5000);
+  EXPECT_EQ(place(program_).scratch_bytes, 5056);
+}
+
+TEST_F(Programs, ThePeakNamesWhatLives) {
+  const TensorId a = tensor(64);
+  const TensorId big = tensor(6400);
+  const TensorId gradient = tensor(640, Content::activation_gradient);
+  run(a, big);
+  run(big, gradient);
+  run(gradient, tensor(64));
+  const Placement placed = place(program_);
+  EXPECT_EQ(placed.peak_instruction, 1U);
+  EXPECT_THAT(placed.at_peak, ::testing::Contains(std::pair{Content::activation, std::int64_t{6400}}));
+  EXPECT_THAT(placed.at_peak,
+              ::testing::Contains(std::pair{Content::activation_gradient, std::int64_t{640}}));
+}
+
+TEST_F(Programs, RefuseWhatDoesNotFit) {
+  const TensorId small = tensor(64);
+  EXPECT_THROW(program_.run({.name = "short",
+                             .operation = idle(64, 128),
+                             .make_own = {},
+                             .tensors = {{Slot::src, small}, {Slot::dst, small}}}),
+               std::logic_error);
+  EXPECT_THROW(
+      program_.run(
+          {.name = "missing", .operation = idle(64, 64), .make_own = {}, .tensors = {{Slot::src, small}}}),
+      std::logic_error);
+}
+
+}  // namespace
+}  // namespace bench::kernels

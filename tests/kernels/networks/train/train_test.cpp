@@ -1,0 +1,275 @@
+// Training steps of the real networks: gradients, learning, and memory as planned.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "../networks_fixture.h"
+#include "kernels/networks/parameters.h"
+#include "kernels/networks/train/gradient_check.h"
+#include "kernels/networks/train/workload.h"
+
+namespace bench::kernels {
+namespace {
+
+struct Case {
+  std::string network;
+  std::int64_t image_size;
+  std::int64_t batch;
+};
+
+std::vector<Case> cases() {
+  return {{"resnet18", 64, 4}, {"resnet50", 64, 4}, {"vgg16", 32, 4}, {"mobilenet_v2", 64, 4}};
+}
+
+class Training : public NetworkTest {
+ protected:
+  static WorkloadSpec train_spec(const Case& tested, Dtype dtype = Dtype::fp32,
+                                 const std::string& optimizer = "sgd") {
+    WorkloadSpec all = spec(tested.batch, dtype, tested.image_size);
+    all.mode = "train";
+    all.options["optimizer"] = optimizer;
+    return all;
+  }
+  static const NetworkType& network(const std::string& name) { return *registry<NetworkType>().find(name); }
+  TrainWorkload make(const Case& tested, const WorkloadSpec& wanted) {
+    return {network(tested.network), wanted, *device_};
+  }
+
+  // The gradient of every parameter, one after the other.
+  static std::vector<float> gradients(Trainer& trainer) {
+    std::vector<float> all;
+    trainer.run_gradients();
+    for (std::size_t i = 0; i < trainer.plan().step.parameters.size(); ++i) {
+      const std::vector<float> one = trainer.gradient(i);
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
+  }
+};
+
+class EveryNetworkTrains : public Training, public ::testing::WithParamInterface<Case> {};
+
+INSTANTIATE_TEST_SUITE_P(Networks, EveryNetworkTrains, ::testing::ValuesIn(cases()),
+                         [](const auto& tested) { return tested.param.network; });
+
+TEST_P(EveryNetworkTrains, GradientsAgreeWithCentralDifferences) {
+  TrainWorkload workload = make(GetParam(), train_spec(GetParam()));
+  const GradientCheck check = check_gradient(workload.trainer(), 0.002);
+  EXPECT_LT(check.error, 0.02) << check.measured << " measured, " << check.expected << " by the gradient";
+}
+
+void expect_to_learn(TrainWorkload& workload) {
+  workload.step();
+  const double first = workload.trainer().loss();
+  EXPECT_GT(first, 3);  // of 1000 classes, guessing costs ln 1000 = 6.9
+  double loss = first;
+  for (int step = 1; step < 30 && !(loss < first / 2); ++step) {
+    workload.step();
+    loss = workload.trainer().loss();
+  }
+  EXPECT_LT(loss, first / 2);
+}
+
+TEST_P(EveryNetworkTrains, TheLossFallsByMoreThanHalfWithin30Steps) {
+  TrainWorkload workload = make(GetParam(), train_spec(GetParam()));
+  expect_to_learn(workload);
+}
+
+TEST_F(Training, EveryOptimizerLearnsInEveryDtype) {
+  const Case tested{"resnet18", 64, 4};
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
+    for (const char* optimizer : {"sgd", "momentum", "adam"}) {
+      if (!device_->unsupported(dtype)) {
+        SCOPED_TRACE(fmt::format("{} {}", name_of(dtype), optimizer));
+        TrainWorkload workload = make(tested, train_spec(tested, dtype, optimizer));
+        expect_to_learn(workload);
+      }
+    }
+  }
+}
+
+TEST_P(EveryNetworkTrains, HoldsWhatWasPlanned) {
+  for (const Dtype dtype : {Dtype::bf16, Dtype::fp32}) {
+    // VGG-16's 138 million parameters, with Adam's state beside them, take long to fill.
+    for (const char* optimizer : {GetParam().network == "vgg16" ? "sgd" : "adam", "momentum"}) {
+      const WorkloadSpec wanted = train_spec(GetParam(), dtype, optimizer);
+      if (device_->unsupported(dtype) || (GetParam().network == "vgg16" && optimizer[0] == 'm')) {
+        continue;
+      }
+      const MemoryPlan plan = plan_training(network(GetParam().network), wanted, *device_).memory();
+      device_->memory().reset_peak();
+      TrainWorkload workload = make(GetParam(), wanted);
+      workload.step();
+      EXPECT_EQ(device_->memory().peak(), plan.peak);
+      EXPECT_EQ(device_->memory().at_peak(), plan.at_peak);
+    }
+  }
+}
+
+TEST_P(EveryNetworkTrains, OptimizersTakeTheirMultiplesOfTheWeights) {
+  const auto bytes = [&](Dtype dtype, const char* optimizer, MemoryCategory category) {
+    return plan_training(network(GetParam().network), train_spec(GetParam(), dtype, optimizer), *device_)
+        .memory()
+        .at_peak[category];
+  };
+  const std::int64_t weights = bytes(Dtype::fp32, "sgd", MemoryCategory::weights);
+  EXPECT_GE(weights, 4 * network(GetParam().network).published_parameters);
+  EXPECT_LE(weights, 4.1 * static_cast<double>(network(GetParam().network).published_parameters));
+  EXPECT_EQ(bytes(Dtype::fp32, "sgd", MemoryCategory::gradients), weights);
+  EXPECT_EQ(bytes(Dtype::fp32, "sgd", MemoryCategory::optimizer), 0);
+  EXPECT_EQ(bytes(Dtype::fp32, "momentum", MemoryCategory::optimizer), weights);
+  EXPECT_EQ(bytes(Dtype::fp32, "adam", MemoryCategory::optimizer), 2 * weights + 64);  // and a step count
+}
+
+TEST_P(EveryNetworkTrains, ComputingAgainTakesLessMemoryAndGivesTheSameGradient) {
+  const Case& tested = GetParam();
+  const WorkloadSpec plain = train_spec(tested);
+  WorkloadSpec again = plain;
+  again.options["recompute"] = "yes";
+  const auto plan = [&](const WorkloadSpec& wanted) {
+    return plan_training(network(tested.network), wanted, *device_);
+  };
+  EXPECT_LT(plan(again).memory().at_peak[MemoryCategory::activations],
+            plan(plain).memory().at_peak[MemoryCategory::activations]);
+  EXPECT_GT(plan(again).work().flops, 1.1 * plan(plain).work().flops);
+  if (tested.network == "vgg16") {
+    return;  // its 138 million gradients take long to compare, and its blocks are those of the others
+  }
+  TrainWorkload one = make(tested, plain);
+  TrainWorkload other = make(tested, again);
+  EXPECT_LT(relative_error(gradients(other.trainer()), gradients(one.trainer())), 1e-5);
+}
+
+// Without batch norm a mean over micro-batches is the mean over the batch.
+TEST_F(Training, MicroBatchesAddUpToTheBatch) {
+  Graph graph({3, 16, 16});
+  Graph::Value x = graph.conv2d("conv", graph.image(), {.channels = 20, .kernel = 3, .pad = 1, .bias = true});
+  x = graph.max_pool("pool", graph.relu("relu", x), {.kernel = 2, .stride = 2});
+  graph.linear("fc", graph.flatten("flatten", x), 10);
+  std::vector<std::vector<float>> images;
+  std::vector<std::int32_t> labels;
+  for (std::uint64_t index = 0; index < 6; ++index) {
+    images.push_back(seeded_image({3, 16, 16}, 1, index));
+    labels.push_back(static_cast<std::int32_t>(index));
+  }
+  const auto trained = [&](std::int64_t micro_batches) {
+    const Target target{.batch = 6 / micro_batches,
+                        .dtype = Dtype::fp32,
+                        .layouts = layouts_for(*device_, Dtype::fp32),
+                        .implementation = {}};
+    Trainer trainer(plan_training(graph, target, {.accumulate = micro_batches}, *device_), *device_, 1);
+    trainer.set_batch(images, labels);
+    std::vector<float> found = gradients(trainer);
+    found.push_back(static_cast<float>(trainer.loss()));
+    return found;
+  };
+  const std::vector<float> whole = trained(1);
+  for (const std::int64_t micro_batches : {2, 3, 6}) {
+    EXPECT_LT(relative_error(trained(micro_batches), whole), 1e-5) << micro_batches;
+  }
+}
+
+TEST_F(Training, MicroBatchesTakeLessForActivations) {
+  const Case tested{"resnet18", 128, 16};
+  WorkloadSpec split = train_spec(tested);
+  split.options["accumulate"] = "4";
+  const auto activations = [&](const WorkloadSpec& wanted) {
+    return plan_training(network("resnet18"), wanted, *device_).memory().at_peak[MemoryCategory::activations];
+  };
+  EXPECT_LT(activations(split), activations(train_spec(tested)) / 2);
+}
+
+TEST_F(Training, VerifiesItsOwnGradient) {
+  const Case tested{"resnet18", 64, 2};
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
+    if (device_->unsupported(dtype)) {
+      continue;
+    }
+    TrainWorkload workload = make(tested, train_spec(tested, dtype));
+    const Verification sound = workload.verify();
+    EXPECT_TRUE(sound.passed) << name_of(dtype) << ": " << sound.error << ", " << sound.detail;
+  }
+}
+
+class Idle final : public Operation {
+ public:
+  std::span<const SlotInfo> slots() const override { return {}; }
+  void prepare() override {}
+  void pack(Slot /*slot*/, std::span<const float> /*plain*/, void* /*packed*/) override {}
+  void unpack(Slot /*slot*/, const void* /*packed*/, std::span<float> /*plain*/) override {}
+  void run(const SlotPointers& /*pointers*/) override {}
+  double flops() const override { return 0; }
+  std::string algorithm() const override { return "idle"; }
+};
+
+// A backward operation left out, and one that reads another layer's values.
+TEST_F(Training, VerificationNoticesAWrongGradient) {
+  const Case tested{"resnet18", 64, 2};
+  const auto plan = [&] { return plan_training(network("resnet18"), train_spec(tested), *device_); };
+  const auto named = [](const TrainingPlan& all, const std::string& name) {
+    const auto& instructions = all.step.program.instructions();
+    const auto at = std::ranges::find(instructions, name, &Instruction::name);
+    EXPECT_NE(at, instructions.end()) << name;
+    return static_cast<std::size_t>(at - instructions.begin());
+  };
+  const auto error_of = [&](TrainingPlan broken) {
+    Trainer trainer(std::move(broken), *device_, 1);
+    const std::vector<std::vector<float>> images{seeded_image({3, 64, 64}, 1, 0),
+                                                 seeded_image({3, 64, 64}, 1, 1)};
+    const std::vector<std::int32_t> labels{3, 500};
+    trainer.set_batch(images, labels);
+    return check_gradient(trainer, 1e-3).error;
+  };
+  EXPECT_LT(error_of(plan()), 0.03);
+
+  TrainingPlan without = plan();
+  without.step.program.edit(named(without, "backward layer2.0.conv1 (weights)")).make_own = [] {
+    return std::make_shared<Idle>();
+  };
+  EXPECT_GT(error_of(std::move(without)), 0.03);
+
+  TrainingPlan mixed_up = plan();
+  const std::size_t one = named(mixed_up, "backward layer3.0.conv2 (weights)");
+  const std::size_t other = named(mixed_up, "backward layer3.1.conv2 (weights)");
+  std::swap(mixed_up.step.program.edit(one).tensors, mixed_up.step.program.edit(other).tensors);
+  EXPECT_GT(error_of(std::move(mixed_up)), 0.03);
+}
+
+TEST_F(Training, OptionsSayWhatTheyAccept) {
+  const auto refused = [&](const std::string& name, const std::string& value) -> std::string {
+    WorkloadSpec wanted = train_spec({"resnet18", 64, 6});
+    wanted.options[name] = value;
+    try {
+      train_options(wanted);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  using ::testing::HasSubstr;
+  EXPECT_THAT(refused("optimizer", "lion"), HasSubstr("--optimizer 'lion': accepted are sgd, momentum"));
+  EXPECT_THAT(refused("accumulate", "4"), HasSubstr("divisors of every batch, and 4 is not one of 6"));
+  EXPECT_THAT(refused("accumulate", "0"), HasSubstr("--accumulate"));
+  EXPECT_THAT(refused("recompute", "maybe"), HasSubstr("--recompute 'maybe': accepted are yes and no"));
+}
+
+TEST_F(Training, BlocksEndWhereOneValueCarriesOn) {
+  const Graph graph = network("resnet18").build(64);
+  const std::vector<Segment> found = segments(graph);
+  ASSERT_GE(found.size(), 8U);
+  EXPECT_EQ(found.front().first, 1U);
+  EXPECT_EQ(found.back().last, graph.output());
+  for (std::size_t i = 0; i + 1 < found.size(); ++i) {
+    EXPECT_EQ(found[i].last + 1, found[i + 1].first);
+    for (Graph::Value value = found[i].last + 1; value < graph.layers().size(); ++value) {
+      for (const Graph::Value input : graph[value].inputs) {
+        EXPECT_GE(input, found[i].last) << graph[value].name << " reads into the block before";
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bench::kernels
