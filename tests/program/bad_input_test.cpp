@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
         with_sweep({"--dtype", "fp64"}, {"--dtype", "'fp64'", "fp32, tf32, fp16, bf16"}),
         with_sweep({"--device", "cuda:7"}, {"--device", "'cuda:7'", "auto", "cpu"}),
         with_sweep({"--device", "gpu"}, {"--device", "'gpu'", "auto", "cpu"}),
-        with_sweep({"--mode", "train"}, {"--mode", "'train'", "infer"}),
+        with_sweep({"--mode", "trian"}, {"--mode", "'trian'", "infer, train"}),
         with_sweep({"--batch", "0"}, {"--batch", "'0'", "1:256:x2"}),
         with_sweep({"--batch", "-1"}, {"--batch", "'-1'", "1:256:x2"}),
         with_sweep({"--batch", "1:10:x1"}, {"--batch", "'1:10:x1'", "1:256:x2"}),
