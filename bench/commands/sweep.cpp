@@ -190,7 +190,9 @@ class SweepRun {
       if (ended.contains(point.series)) {
         continue;
       }
-      if (!predict(point).problem.empty()) {
+      // What one batch alone cannot do, a larger one may.
+      const std::string& problem = predict(point).problem;
+      if (problem.starts_with("oom") || type_.unsupported(point.spec, *device_)) {
         ended.insert(point.series);
       }
       kept.push_back(std::move(point));

@@ -174,8 +174,8 @@ class Runner {
       admit(point, series, predicted);
     } catch (const OutOfMemory& error) {
       close(series, point, "oom", error.what());
-    } catch (const Unsupported& error) {
-      close(series, point, "unsupported", error.what());
+    } catch (const Unsupported& error) {  // of this batch; a larger one may do
+      set_unmeasured(point, "unsupported", error.what());
     } catch (const UsageError&) {
       throw;
     } catch (const std::exception& error) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/quote.h"
 #include "kernels/networks/infer.h"
 #include "kernels/networks/train/workload.h"
 
@@ -31,8 +32,8 @@ void check(const NetworkType& network, const WorkloadSpec& spec) {
   for (const WorkloadType::Option& option : training_options()) {
     const auto given = spec.options.find(option.name);
     if (given != spec.options.end() && given->second != option.default_value) {
-      throw UsageError(
-          fmt::format("--{} {}: belongs to training; give --mode train with it", option.name, given->second));
+      throw UsageError(fmt::format("--{} {}: belongs to training; give --mode train with it", option.name,
+                                   quote(given->second)));
     }
   }
 }

@@ -184,6 +184,13 @@ void LayerRecorder::forward(Value value) {
       return;
     }
     case LayerKind::batch_norm: {
+      // Of one value normalisation leaves 0, of two always −1 and 1, whatever they were.
+      if (src_desc.n * src_desc.h * src_desc.w <= 2) {
+        throw Unsupported(
+            fmt::format("{} would normalise over {} values of each channel, which leaves no "
+                        "gradient; training needs a larger batch or image",
+                        layer.name, src_desc.n * src_desc.h * src_desc.w));
+      }
       Saved& saved = saved_[value];
       saved.mean = fresh("mean of " + layer.name, 4 * src_desc.c, Content::statistic);
       saved.variance = fresh("variance of " + layer.name, 4 * src_desc.c, Content::statistic);

@@ -55,20 +55,33 @@ TrainingPlan plan_training(Graph graph, const Target& target, const TrainOptions
 }
 
 Trainer::Trainer(TrainingPlan plan, Device& device, std::uint64_t seed)
-    : device_(device), plan_(std::move(plan)) {
+    : device_(device), plan_(std::move(plan)), seed_(seed) {
   allocate();
-  draw_parameters(seed);
-  start_states();
+  restart();
   bind();
+}
+
+void Trainer::restart() {
+  device_.synchronize();
+  for (const ParameterGroup& group : plan_.step.groups) {
+    std::vector<BlockId> all = group.states;
+    all.push_back(group.weights);
+    all.push_back(group.gradients);
+    for (const BlockId block : all) {
+      // Also what lies between tensors: the optimizer goes through blocks as a whole.
+      const std::int64_t bytes = plan_.step.program.blocks()[block].bytes;
+      if (bytes > 0) {
+        device_.fill(blocks_[block].data(), std::byte{0}, bytes);
+      }
+    }
+  }
+  draw_parameters();
+  start_states();
 }
 
 void Trainer::allocate() {
   for (const ProgramBlock& block : plan_.step.program.blocks()) {
     blocks_.push_back(device_.allocate(block.bytes, block.category));
-    if (block.bytes > 0) {
-      // Also what lies between tensors: the optimizer goes through blocks as a whole.
-      device_.fill(blocks_.back().data(), std::byte{0}, block.bytes);
-    }
   }
   arena_ = device_.allocate(plan_.placement.arena_bytes, category_of(Content::activation));
   scratch_ = device_.allocate(plan_.placement.scratch_bytes, category_of(Content::scratch));
@@ -82,11 +95,12 @@ std::byte* Trainer::address(TensorId id) const {
   return tensor.content == Content::scratch ? scratch_.data() : arena_.data() + plan_.placement.offsets[id];
 }
 
-void Trainer::draw_parameters(std::uint64_t seed) {
+void Trainer::draw_parameters() {
   for (std::size_t index = 0; index < plan_.step.parameters.size(); ++index) {
     const TrainedParameter& parameter = plan_.step.parameters[index];
     parameter.operation->prepare();
-    set_parameter(index, lowered_parameter(plan_.graph, parameter.layer, parameter.slot, plan_.target, seed));
+    set_parameter(index,
+                  lowered_parameter(plan_.graph, parameter.layer, parameter.slot, plan_.target, seed_));
   }
 }
 

@@ -40,6 +40,9 @@ class Trainer {
   // Sample i becomes images[i mod images.size()], NCHW in fp32, with label labels[i mod labels.size()].
   void set_batch(std::span<const std::vector<float>> images, std::span<const std::int32_t> labels);
 
+  // Parameters as drawn from the seed, the optimizer's state as at the start.
+  void restart();
+
   // Queues a step.
   void run() { run(0, bound_.size()); }
   // Queues forward and backward passes only: gradients are left where gradients() finds them.
@@ -57,7 +60,7 @@ class Trainer {
 
  private:
   void allocate();
-  void draw_parameters(std::uint64_t seed);
+  void draw_parameters();
   void start_states();
   void bind();
   void run(std::size_t begin, std::size_t end);
@@ -65,6 +68,7 @@ class Trainer {
 
   Device& device_;
   TrainingPlan plan_;
+  std::uint64_t seed_;
   std::vector<Buffer> blocks_;
   Buffer arena_;
   Buffer scratch_;

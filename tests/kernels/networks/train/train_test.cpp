@@ -255,6 +255,18 @@ TEST_F(Training, OptionsSayWhatTheyAccept) {
   EXPECT_THAT(refused("recompute", "maybe"), HasSubstr("--recompute 'maybe': accepted are yes and no"));
 }
 
+TEST_F(Training, NormalisingOverTwoValuesIsRefused) {
+  for (const std::int64_t batch : {1, 2}) {
+    try {
+      plan_training(network("resnet18"), train_spec({"resnet18", 32, batch}), *device_);
+      ADD_FAILURE() << "planned";
+    } catch (const Unsupported& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("would normalise over " + std::to_string(batch)));
+    }
+  }
+  EXPECT_NO_THROW(plan_training(network("resnet18"), train_spec({"resnet18", 32, 3}), *device_));
+}
+
 TEST_F(Training, BlocksEndWhereOneValueCarriesOn) {
   const Graph graph = network("resnet18").build(64);
   const std::vector<Segment> found = segments(graph);
