@@ -48,20 +48,21 @@ std::vector<Upgrade> upgrades_of(const Graph& graph, Graph::Value layer, const T
     limit = bytes - 1;
   }
 
+  std::ranges::reverse(levels);
   std::vector<Upgrade> upgrades;
   Level reached{0, cost(*lean)};
-  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
-    if (level->cost >= reached.cost) {
+  for (const Level& level : levels) {
+    if (level.cost >= reached.cost) {
       continue;
     }
-    Upgrade upgrade{layer, level->bytes, level->bytes - reached.bytes, reached.cost - level->cost};
+    Upgrade upgrade{layer, level.bytes, level.bytes - reached.bytes, reached.cost - level.cost};
     while (!upgrades.empty() && better(upgrade, upgrades.back())) {
       upgrade.bytes += upgrades.back().bytes;
       upgrade.saved += upgrades.back().saved;
       upgrades.pop_back();
     }
     upgrades.push_back(upgrade);
-    reached = *level;
+    reached = level;
   }
   return upgrades;
 }

@@ -110,7 +110,7 @@ void PrimitiveOperation::prepare() {
     primitive_ = dnnl::primitive(descriptor_);
     for (std::int64_t part = 0; part < parts_; ++part) {
       for (const Argument& argument : arguments_) {
-        memories_.push_back(dnnl::memory(argument.stored, engine(), DNNL_MEMORY_NONE));
+        memories_.emplace_back(argument.stored, engine(), static_cast<void*>(DNNL_MEMORY_NONE));
         if (argument.argument != kNotPassed) {
           prepared_.push_back({argument.argument, memories_.back().get()});
         }
@@ -169,7 +169,8 @@ void PrimitiveOperation::run(const SlotPointers& pointers) {
       }
     }
     convert(true);
-    const std::size_t passed = prepared_.size() / parts;
+    const auto passed = static_cast<std::size_t>(
+        std::ranges::count_if(arguments_, [](const Argument& a) { return a.argument != kNotPassed; }));
     for (std::size_t part = 0; part < parts; ++part) {
       // The C call, because the C++ one builds a vector of arguments each time.
       dnnl::error::wrap_c_api(

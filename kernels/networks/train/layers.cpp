@@ -171,7 +171,7 @@ void LayerRecorder::forward(Value value) {
       if (layer.bias) {
         arguments.emplace_back(Slot::bias, weight(value, Slot::bias));
       }
-      record(forward_name(value), conv2d(value, Conv2d::Direction::forward), std::move(arguments));
+      record(forward_name(value), conv2d(value, Conv2d::Direction::forward), arguments);
       return;
     }
     case LayerKind::linear: {
@@ -180,7 +180,7 @@ void LayerRecorder::forward(Value value) {
       if (layer.bias) {
         arguments.emplace_back(Slot::bias, weight(value, Slot::bias));
       }
-      record(forward_name(value), linear(value, Linear::Direction::forward), std::move(arguments));
+      record(forward_name(value), linear(value, Linear::Direction::forward), arguments);
       return;
     }
     case LayerKind::batch_norm: {
@@ -217,7 +217,7 @@ void LayerRecorder::forward(Value value) {
         saved_[value].opaque = fresh("choices of " + layer.name, opaque->bytes, Content::statistic);
         arguments.emplace_back(Slot::saved, *saved_[value].opaque);
       }
-      record(forward_name(value), pool, std::move(arguments));
+      record(forward_name(value), pool, arguments);
       return;
     }
     case LayerKind::average_pool: {
@@ -298,7 +298,7 @@ void LayerRecorder::backward_weighted(Value value, TensorId diff, const Spec& of
     arguments.emplace_back(Slot::diff_bias, gradient_target(value, Slot::bias));
   }
   const std::optional<TensorId> bias = layer.bias ? std::optional(arguments.back().second) : std::nullopt;
-  record(backward_name(value) + " (weights)", of_weights, std::move(arguments));
+  record(backward_name(value) + " (weights)", of_weights, arguments);
   add_up(value, Slot::weights, weights);
   if (bias) {
     add_up(value, Slot::bias, *bias);
@@ -343,13 +343,13 @@ void LayerRecorder::backward_pool(Value value, TensorId diff) {
     if (saved_[value].opaque) {
       arguments.emplace_back(Slot::saved, *saved_[value].opaque);
     }
-    record(backward_name(value), PoolBackward{.forward = pool}, std::move(arguments));
+    record(backward_name(value), PoolBackward{.forward = pool}, arguments);
   } else if (const auto pool = average_pool_of(layer, src)) {
-    record(backward_name(value), PoolBackward{.forward = *pool}, std::move(arguments));
+    record(backward_name(value), PoolBackward{.forward = *pool}, arguments);
   } else {
     record(backward_name(value),
            AdaptivePoolBackward{.forward = {.src = src, .height = layer.size, .width = layer.size}},
-           std::move(arguments));
+           arguments);
   }
 }
 

@@ -36,14 +36,15 @@ class LayerRecorder {
   using Overwrite = std::optional<std::pair<TensorId, TensorId>>;  // result, input
 
   template <class Spec>
-  void record(std::string name, const Spec& spec, Arguments arguments, Overwrite overwrite = std::nullopt) {
-    step_.program.run({.name = std::move(name),
+  void record(const std::string& name, const Spec& spec, const Arguments& arguments,
+              Overwrite overwrite = std::nullopt) {
+    step_.program.run({.name = name,
                        .operation = make(spec),
                        .make_own = [spec, &device = device_,
                                     implementation = target_.implementation]() -> std::shared_ptr<Operation> {
                          return make_operation(spec, device, implementation);
                        },
-                       .tensors = std::move(arguments)},
+                       .tensors = arguments},
                       overwrite);
   }
 

@@ -103,15 +103,16 @@ class Recorder {
 
   // A block's inner values are computed again from the value before it, which is kept.
   void backward_by_segments(Value logits) {
-    const std::vector<Segment> all = segments(graph_);
-    for (auto segment = all.rbegin(); segment != all.rend(); ++segment) {
-      const Value last = std::min(segment->last, logits);
-      if (segment->last < logits) {  // the last block's values are still there
-        for (Value value = segment->first; value < last; ++value) {
+    std::vector<Segment> all = segments(graph_);
+    std::ranges::reverse(all);
+    for (const Segment& segment : all) {
+      const Value last = std::min(segment.last, logits);
+      if (segment.last < logits) {  // the last block's values are still there
+        for (Value value = segment.first; value < last; ++value) {
           layers_.forward_again(value);
         }
       }
-      for (Value value = last; value >= segment->first && value >= 1; --value) {
+      for (Value value = last; value >= segment.first && value >= 1; --value) {
         layers_.backward(value);
       }
     }
@@ -145,7 +146,7 @@ class Recorder {
     if (optimizer.kind == Optimizer::Kind::adam) {
       group.states.push_back(add_state(Slot::steps, "steps", 8));
     }
-    layers_.record("optimizer" + of_dtype, optimizer, std::move(tensors));
+    layers_.record("optimizer" + of_dtype, optimizer, tensors);
   }
 
   const Graph& graph_;

@@ -56,7 +56,7 @@ class Trainer {
   void set_parameter(std::size_t index, std::span<const float> plain);
 
   // Where a tensor lies; for tests that look inside.
-  std::byte* address(TensorId tensor) const;
+  std::byte* address(TensorId id) const;
 
  private:
   void allocate();
