@@ -1,6 +1,7 @@
 // VGG-16 (configuration D), Simonyan and Zisserman 2014 (arXiv:1409.1556), as torchvision builds it: an
-// adaptive average pool before the classifier lets it take any image from 32 pixels on. Dropout does nothing
-// at inference.
+// adaptive average pool before the classifier lets it take any image from 32 pixels on. Its dropout is left
+// out. `vgg16_gap` has global average pooling and one linear layer in place of the three that hold nine
+// parameters in ten (Lin et al. 2013, arXiv:1312.4400).
 #include <fmt/format.h>
 
 #include "kernels/networks/network.h"
@@ -10,10 +11,8 @@ namespace {
 
 using Value = Graph::Value;
 
-Graph vgg16(std::int64_t image_size) {
-  Graph g({3, image_size, image_size});
+Value features(Graph& g) {
   Value x = g.image();
-
   struct Stage {
     int convolutions;
     std::int64_t channels;
@@ -27,11 +26,21 @@ Graph vgg16(std::int64_t image_size) {
     }
     x = g.max_pool(feature(), x, {.kernel = 2, .stride = 2});
   }
+  return x;
+}
 
-  x = g.flatten("flatten", g.average_pool("avgpool", x, 7));
+Graph vgg16(std::int64_t image_size) {
+  Graph g({3, image_size, image_size});
+  Value x = g.flatten("flatten", g.average_pool("avgpool", features(g), 7));
   x = g.relu("classifier.1", g.linear("classifier.0", x, 4096));
   x = g.relu("classifier.4", g.linear("classifier.3", x, 4096));
   g.linear("classifier.6", x, 1000);
+  return g;
+}
+
+Graph vgg16_gap(std::int64_t image_size) {
+  Graph g({3, image_size, image_size});
+  g.linear("classifier", g.flatten("flatten", g.average_pool("avgpool", features(g))), 1000);
   return g;
 }
 
@@ -41,6 +50,14 @@ const NetworkRegistration registered{{
     .build = vgg16,
     .published_parameters = 138'357'544,
     .published_macs = 15.47e9,
+}};
+
+const NetworkRegistration registered_gap{{
+    .name = "vgg16_gap",
+    .description = "VGG-16 with global average pooling for its fully connected layers, 15.2 M parameters",
+    .build = vgg16_gap,
+    .published_parameters = 14'714'688 + 512 * 1000 + 1000,  // Keras' VGG16 without its top; the classifier
+    .published_macs = 15.35e9,
 }};
 
 }  // namespace

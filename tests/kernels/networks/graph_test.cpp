@@ -80,6 +80,7 @@ TEST(Networks, PublishedNumbersAreTheIssues) {
   EXPECT_EQ(parameters("resnet18"), 11'689'512);
   EXPECT_EQ(parameters("resnet50"), 25'557'032);
   EXPECT_EQ(parameters("vgg16"), 138'357'544);
+  EXPECT_EQ(parameters("vgg16_gap"), 15'227'688);
   EXPECT_EQ(parameters("mobilenet_v2"), 3'504'872);
   EXPECT_NEAR(static_cast<double>(registry<NetworkType>().find("resnet50")->build(224).macs()), 4.09e9,
               0.005e9);

@@ -20,7 +20,11 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-  return {{"resnet18", 64, 4}, {"resnet50", 64, 4}, {"vgg16", 32, 4}, {"mobilenet_v2", 64, 4}};
+  return {{"resnet18", 64, 4},
+          {"resnet50", 64, 4},
+          {"vgg16", 32, 4},
+          {"vgg16_gap", 32, 4},
+          {"mobilenet_v2", 64, 4}};
 }
 
 class Training : public NetworkTest {
