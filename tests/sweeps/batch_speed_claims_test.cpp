@@ -1,0 +1,179 @@
+// What the batch sweep says about speed.
+#include "batch_machine.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+namespace bench {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(BatchSpeedClaims, FindsTheModelBehindThePoints) {
+  const ResultDocument document = document_of({{}}, 256);
+  const Finding t0 = find(document, "t0");
+  EXPECT_NEAR(*t0.value, 4e6, 0.2e6);
+  EXPECT_LE(t0.ci95->low, 4e6);
+  EXPECT_GE(t0.ci95->high, 4e6);
+  EXPECT_EQ(t0.unit, "ns");
+  EXPECT_EQ(t0.evidence.size(), 9U);
+  EXPECT_THAT(t0.claim, HasSubstr("before its first sample"));
+
+  const Finding t_inf = find(document, "t_inf");
+  EXPECT_NEAR(*t_inf.value, 100, 1);
+  EXPECT_EQ(t_inf.unit, "samples/s");
+  EXPECT_EQ(t_inf.details["t0_ns"], std::llround(*t0.value));
+  EXPECT_EQ(t_inf.details["t_inf_per_s"], *t_inf.value);
+  EXPECT_THAT(t_inf.claim, HasSubstr("samples/s"));
+}
+
+// 100 MB of weights at 50 GB/s take 2 ms.
+TEST(BatchSpeedClaims, SaysWhatTheFixedCostIsMadeOf) {
+  EXPECT_THAT(find(document_of({{.t0_ns = 2.2e6}}, 64), "t0").claim,
+              HasSubstr("reading the weights once accounts for 2.00 ms of it"));
+  EXPECT_THAT(find(document_of({{.t0_ns = 20e6}}, 64), "t0").claim, Not(HasSubstr("weights")));
+}
+
+TEST(BatchSpeedClaims, AFixedCostNearZeroIsNotDistinguishable) {
+  const Finding t0 = find(document_of({{.t0_ns = 0, .noise = 0.02}}, 256), "t0");
+  EXPECT_THAT(t0.claim, HasSubstr("not distinguishable from zero"));
+  EXPECT_EQ(t0.details["distinguishable_from_zero"], false);
+}
+
+TEST(BatchSpeedClaims, SaysWhereTheModelDoesNotHold) {
+  ResultDocument document = document_of({{}}, 64);
+  document.benchmarks[2].stats.median_ns *= 2;
+  document.benchmarks[2].stats.ci95_ns = {document.benchmarks[2].stats.median_ns,
+                                          document.benchmarks[2].stats.median_ns};
+  EXPECT_THAT(find(document, "t_inf").claim, HasSubstr("does not follow t0 + batch/T∞"));
+  EXPECT_EQ(find(document, "t_inf").details["model_holds"], false);
+}
+
+// t0 of 4 ms against 10 ms a sample: 95 % of the best at 256 (99.8/s) is reached by batch 8 (95.2/s).
+TEST(BatchSpeedClaims, PlacesTheCeilingAndRecommendsItNotTheLargest) {
+  const ResultDocument document = document_of({{}}, 256, 12LL << 30);
+  const Finding ceiling = find(document, "ceiling_batch");
+  EXPECT_EQ(ceiling.value, 8);
+  EXPECT_LE(ceiling.ci95->low, 8);
+  EXPECT_GE(ceiling.ci95->high, 8);
+  EXPECT_THAT(ceiling.claim, HasSubstr("batch 8 gives 95"));
+  EXPECT_EQ(ceiling.evidence.front(), "batch/tiny/infer/fp32/batch:8");
+
+  const Finding recommendation = find(document, "recommendation");
+  EXPECT_EQ(recommendation.value, 8);
+  EXPECT_THAT(recommendation.claim,
+              AllOf(HasSubstr("Use batch 8 in fp32"), HasSubstr("180 MiB"), HasSubstr("12.0 GiB cap (safe)"),
+                    HasSubstr("up to batch 1218 would fit")));
+}
+
+TEST(BatchSpeedClaims, TheCeilingMayLieBeyondTheLargestBatch) {
+  const ResultDocument document = document_of({{.t0_ns = 400e6}}, 16);
+  const Finding ceiling = find(document, "ceiling_batch");
+  EXPECT_EQ(ceiling.value, 16);
+  EXPECT_EQ(ceiling.details["may_lie_beyond"], true);
+  EXPECT_THAT(ceiling.claim, HasSubstr("may lie beyond"));
+  EXPECT_THAT(find(document, "recommendation").claim, HasSubstr("still growing"));
+}
+
+// At batch 1, 4 GFLOP at 500 GFLOP/s are 8 ms and 150 MB at 50 GB/s are 3 ms.
+TEST(BatchSpeedClaims, NamesTheLimitBelowTheCeiling) {
+  const Finding compute = find(document_of({{}}, 8), "limit_below_ceiling");  // a step of 14 ms
+  EXPECT_EQ(compute.details["limit"], "compute");
+  EXPECT_NEAR(*compute.value, 8.0 / 14, 0.01);
+  EXPECT_THAT(compute.claim, HasSubstr("compute limits it"));
+
+  const Finding overhead = find(document_of({{.t0_ns = 30e6}}, 8), "limit_below_ceiling");  // 40 ms
+  EXPECT_EQ(overhead.details["limit"], "launch/overhead");
+  EXPECT_THAT(overhead.claim, AllOf(HasSubstr("20 %"), HasSubstr("7.5 %"), HasSubstr("53 operations")));
+
+  ResultDocument slow_memory = document_of({{}}, 8);
+  slow_memory.context["device"]["peaks"]["fp32"]["bytes_per_s"] = 12e9;  // 12.5 ms
+  EXPECT_EQ(find(slow_memory, "limit_below_ceiling").details["limit"], "memory");
+
+  ResultDocument unknown = document_of({{}}, 8);
+  unknown.context = nullptr;
+  EXPECT_FALSE(find(unknown, "limit_below_ceiling").value);
+  EXPECT_THAT(find(unknown, "limit_below_ceiling").claim, HasSubstr("cannot be told"));
+}
+
+TEST(BatchSpeedClaims, NoisyPointsPlaceNoCeiling) {
+  const ResultDocument document = document_of({{.noise = 0.2}}, 64);
+  const Finding ceiling = find(document, "ceiling_batch");
+  EXPECT_FALSE(ceiling.value);
+  EXPECT_FALSE(ceiling.ci95);
+  EXPECT_THAT(ceiling.claim, HasSubstr("too noisy to place the ceiling"));
+  EXPECT_FALSE(find(document, "recommendation").value);
+  EXPECT_THAT(find(document, "recommendation").claim, HasSubstr("too noisy"));
+}
+
+TEST(BatchSpeedClaims, PointsAboveThePeakProveNothing) {
+  ResultDocument document = document_of({{}}, 256);
+  MeasuredPoint& wrong = document.benchmarks[0];
+  wrong.validity.flags = {"noisy", "above_peak"};
+  wrong.stats.median_ns = 1;
+  wrong.stats.ci95_ns = {1, 1};
+  EXPECT_EQ(find(document, "ceiling_batch").value, 8);
+  EXPECT_NEAR(*find(document, "t_inf").value, 100, 1);
+  EXPECT_THAT(find(document, "t0").evidence, Not(Contains(wrong.name)));
+  const Finding left_out = find(document, "left_out");
+  EXPECT_EQ(left_out.value, 1);
+  EXPECT_THAT(left_out.evidence, ElementsAre(wrong.name));
+  EXPECT_THAT(left_out.claim, HasSubstr("above the device's peak"));
+}
+
+TEST(BatchSpeedClaims, FewRoundsStayOutOfSpeedClaimsWhereOthersRemain) {
+  ResultDocument document = document_of({{}}, 256);
+  MeasuredPoint& odd = document.benchmarks[0];
+  odd.validity.flags = {"few_rounds"};
+  odd.stats.median_ns *= 3;
+  odd.stats.ci95_ns = {odd.stats.median_ns, odd.stats.median_ns};
+  EXPECT_NEAR(*find(document, "t0").value, 4e6, 0.4e6);
+  EXPECT_THAT(find(document, "t0").evidence, Not(Contains(odd.name)));
+  EXPECT_THAT(find(document, "t0").claim, Not(HasSubstr("few_rounds")));
+  EXPECT_THAT(find(document, "memory_line").evidence, Contains(odd.name));
+}
+
+TEST(BatchSpeedClaims, ClaimsFromThrottledPointsSaySo) {
+  ResultDocument document = document_of({{}, {.dtype = "bf16", .per_s = 220}}, 64);
+  flag(document, "bf16/batch:", {"throttled:cpu_contention"});
+  const auto says_so =
+      HasSubstr("; measured while other work held the cores (throttled:cpu_contention): run again");
+  for (const std::string name : {"t_inf/bf16", "ceiling_batch/bf16", "speedup_bf16", "recommendation"}) {
+    EXPECT_THAT(find(document, name).claim, says_so) << name;
+  }
+  EXPECT_THAT(find(document, "t_inf/fp32").claim, Not(HasSubstr("throttled")));
+
+  const Finding conditions = find(document, "conditions");
+  EXPECT_EQ(conditions.value, 7);
+  EXPECT_EQ(conditions.evidence.size(), 7U);
+  EXPECT_THAT(conditions.claim,
+              AllOf(HasSubstr("7 of 14 points were"), HasSubstr("OMP_WAIT_POLICY=passive")));
+
+  flag(document, "", {"throttled:sw_power_cap"});
+  EXPECT_THAT(names_of(findings_of(document)), Not(Contains("conditions")));
+  EXPECT_THAT(find(document, "t_inf/fp32").claim, HasSubstr("held back (throttled:sw_power_cap)"));
+}
+
+TEST(BatchSpeedClaims, AWideIntervalProvesNoProportion) {
+  ResultDocument document = document_of({{.t0_ns = 0, .noise = 0.0}}, 8);
+  document.benchmarks[1].stats.median_ns *= 1.2;
+  document.benchmarks[2].stats.median_ns *= 0.85;
+  const Finding t0 = find(document, "t0");
+  EXPECT_LT(t0.ci95->low, 0);
+  EXPECT_THAT(t0.claim, Not(HasSubstr("proportion")));
+}
+
+TEST(BatchSpeedClaims, OnlyPointsAboveThePeakLeaveNothing) {
+  ResultDocument document = document_of({{}}, 1);
+  document.benchmarks[0].validity.flags = {"above_peak"};
+  EXPECT_FALSE(find(document, "limit_below_ceiling").value);
+  EXPECT_EQ(find(document, "left_out").value, 1);
+}
+
+}  // namespace
+}  // namespace bench
