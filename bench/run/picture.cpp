@@ -3,7 +3,11 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -23,6 +27,21 @@ fs::path find_script(const std::string& sweep) {
     }
   }
   return {};
+}
+
+struct Format {
+  const char* extension;
+  std::string_view end;  // of a whole file
+};
+constexpr std::array kFormats{Format{".png", std::string_view("IEND\xae\x42\x60\x82")},
+                              Format{".svg", std::string_view("</svg>")}};
+
+// White space at the end not counted.
+bool ends_with(const fs::path& path, std::string_view end) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  text.erase(text.find_last_not_of(" \r\n") + 1);
+  return text.ends_with(end);
 }
 
 struct Output {
@@ -59,18 +78,30 @@ Picture draw(const std::string& sweep, const fs::path& result) {
     picture.problem = fmt::format("plots/{}.gp was not found", sweep);
     return picture;
   }
-  fs::path stem = fs::absolute(result);
-  stem.replace_extension();
-  const Output output = run_gnuplot(script, fs::absolute(result), stem);
-  for (const char* const extension : {".png", ".svg"}) {
+  // Drawn beside their places and renamed when whole, so that an older picture is replaced whole or not at
+  // all.
+  const fs::path drawn = fs::absolute(result).parent_path() / fmt::format(".{}.new", result.stem().string());
+  const Output output = run_gnuplot(script, fs::absolute(result), drawn);
+  bool broken = false;
+  for (const Format& format : kFormats) {
+    const fs::path made = drawn.string() + format.extension;
     fs::path file = result;
-    file.replace_extension(extension);
-    std::error_code ignored;
-    if (output.status == 0 && fs::exists(file, ignored)) {
-      picture.files.push_back(file);
+    file.replace_extension(format.extension);
+    std::error_code error;
+    if (output.status == 0 && ends_with(made, format.end)) {
+      fs::rename(made, file, error);
+      if (!error) {
+        picture.files.push_back(file);
+        continue;
+      }
     }
+    broken = broken || fs::exists(made, error);
+    fs::remove(made, error);
   }
-  if (picture.files.empty()) {
+  if (broken) {
+    picture.problem =
+        fmt::format("it could not be written whole beside {}; is the disk full?", result.string());
+  } else if (picture.files.empty()) {
     picture.problem =
         fmt::format("gnuplot drew nothing (apt-get install gnuplot-nox jq, where missing){}{}",
                     output.text.empty() ? "" : ": ", output.text.substr(0, output.text.find('\n')));

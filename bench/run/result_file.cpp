@@ -140,6 +140,16 @@ std::string file_name_safe(std::string text) {
   return text;
 }
 
+// The file that symbolic links lead to, whether it exists or not: a rename would replace the link itself.
+fs::path behind_links(fs::path path) {
+  constexpr int kMostLinks = 40;
+  std::error_code error;
+  for (int link = 0; link < kMostLinks && fs::is_symlink(path, error); ++link) {
+    path = path.parent_path() / fs::read_symlink(path, error);
+  }
+  return path;
+}
+
 bool same_file(const fs::path& a, const fs::path& b) {
   std::error_code error;
   return fs::equivalent(a, b, error) && !error;
@@ -151,10 +161,7 @@ ResultFile::ResultFile(const fs::path& folder, const std::string& sweep, const s
                        const std::string& device) {
   const std::string name = file_name_safe(fmt::format("{}-{}-{}", sweep, workload, device)) + ".json";
   path_ = folder / name;
-  std::error_code error;
-  if (fs::is_symlink(path_, error)) {  // a rename would replace the link, not the file it points to
-    path_ = fs::weakly_canonical(path_, error);
-  }
+  path_ = behind_links(path_);
   const std::string hidden = fmt::format(".{}", path_.filename().string());
   temporary_ = path_.parent_path() / (hidden + ".new");
   lock_path_ = path_.parent_path() / (hidden + ".lock");

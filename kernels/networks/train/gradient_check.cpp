@@ -65,6 +65,40 @@ GradientCheck check_gradient(Trainer& trainer, double change) {
   return check;
 }
 
+bool GradientLikeness::finite() const {
+  return std::isfinite(loss_difference) && std::isfinite(norm_ratio) && std::isfinite(cosine);
+}
+
+double rounding_turn(Trainer& trainer, Dtype dtype) {
+  std::vector<std::vector<float>> parameters;
+  std::vector<std::vector<float>> gradients;
+  trainer.run_gradients();
+  for (std::size_t index = 0; index < trainer.plan().step.parameters.size(); ++index) {
+    parameters.push_back(trainer.parameter(index));
+    gradients.push_back(trainer.gradient(index));
+    std::vector<float> rounded(parameters.back().size());
+    const TensorDesc row{1, static_cast<std::int64_t>(rounded.size()), 1, 1, Layout::nhwc, dtype};
+    std::vector<std::byte> stored(static_cast<std::size_t>(row.bytes()));
+    store(row, parameters.back(), stored.data());
+    load(row, stored.data(), rounded);
+    trainer.set_parameter(index, rounded);
+  }
+  trainer.run_gradients();
+  double one = 0;
+  double other = 0;
+  double product = 0;
+  for (std::size_t index = 0; index < parameters.size(); ++index) {
+    const std::vector<float> turned = trainer.gradient(index);
+    for (std::size_t i = 0; i < turned.size(); ++i) {
+      one += static_cast<double>(gradients[index][i]) * static_cast<double>(gradients[index][i]);
+      other += static_cast<double>(turned[i]) * static_cast<double>(turned[i]);
+      product += static_cast<double>(gradients[index][i]) * static_cast<double>(turned[i]);
+    }
+    trainer.set_parameter(index, parameters[index]);
+  }
+  return 1 - product / std::sqrt(one * other);
+}
+
 GradientLikeness compare_gradients(Trainer& trainer, Trainer& expected) {
   trainer.run_gradients();
   expected.run_gradients();

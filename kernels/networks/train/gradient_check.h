@@ -24,9 +24,15 @@ struct GradientLikeness {
   double norm_ratio = 0;       // ||g|| / ||g'||
   double cosine = 0;           // of the angle between the gradients; near 0 for unrelated ones, as they have
                                // millions of dimensions; NaN where one is not finite
+  bool finite() const;
 };
 
 // A trainer's gradient beside that of another with the same network, batch and seed. A pass each.
 GradientLikeness compare_gradients(Trainer& trainer, Trainer& expected);
+
+// 1 − cosine between a trainer's gradient and the one with its parameters rounded to a 16-bit dtype: how much
+// of the difference in that dtype is the network's own sensitivity. Two passes; leaves the parameters as they
+// were.
+double rounding_turn(Trainer& trainer, Dtype dtype);
 
 }  // namespace bench::kernels

@@ -161,6 +161,28 @@ class Recorder {
 
 }  // namespace
 
+namespace {
+
+// Where blocks of layers end in the networks here: a pooling; a sum with what follows it directly; a linear
+// bottleneck's last normalisation.
+bool ends_block(const Graph& graph, Value value) {
+  const LayerKind kind = graph[value].kind;
+  const LayerKind next = graph[value + 1].kind;
+  switch (kind) {
+    case LayerKind::max_pool:
+      return true;
+    case LayerKind::activation:
+      return graph[graph[value].inputs[0]].kind == LayerKind::add;
+    case LayerKind::add:
+    case LayerKind::batch_norm:
+      return next != LayerKind::activation && next != LayerKind::add;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 std::vector<Segment> segments(const Graph& graph) {
   // A value is the only one later layers depend on where no earlier value is read behind it.
   const std::size_t count = graph.layers().size();
@@ -175,13 +197,7 @@ std::vector<Segment> segments(const Graph& graph) {
   Value open_until = 0;  // the last layer that reads something from before `value`
   for (Value value = 1; value < count; ++value) {
     open_until = std::max(open_until, last_read[value - 1]);
-    const bool alone = open_until <= value;
-    // Single layers are no blocks: a block worth computing again ends with a sum, or a pooling.
-    const LayerKind kind = graph[value].kind;
-    const bool ends = alone && value + 1 < count && last_read[value] > value &&
-                      (kind == LayerKind::max_pool ||
-                       (value > 1 && (kind == LayerKind::add || graph[value - 1].kind == LayerKind::add)));
-    if (ends && !(kind == LayerKind::add && graph[value + 1].kind == LayerKind::activation)) {
+    if (open_until <= value && value + 1 < count && last_read[value] > value && ends_block(graph, value)) {
       found.push_back({first, value});
       first = value + 1;
     }

@@ -351,5 +351,22 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"context", "/software/onednn", "3.0", "version of onednn: 2.6.3 there, 3.0"},
         Change{"context", "/software/bench", "0.2.0", "version of bench: 0.1.0 there, 0.2.0"}));
 
+TEST(ResultFileLinks, ResultsGoToWhereALinkLeads) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "real");
+  std::filesystem::create_symlink("real/kept.json", folder.path() / "batch-net-cpu.json");
+  for (int run = 0; run < 2; ++run) {  // at first the link leads nowhere
+    ResultFile file(folder.path(), "batch", "net", "cpu");
+    EXPECT_EQ(file.path(), folder.path() / "real" / "kept.json");
+    file.check_writable();
+    file.write(ResultDocument{});
+    EXPECT_TRUE(std::filesystem::is_symlink(folder.path() / "batch-net-cpu.json"));
+    EXPECT_TRUE(std::filesystem::is_regular_file(folder.path() / "real" / "kept.json"));
+  }
+  std::filesystem::create_symlink("batch-loop-cpu.json", folder.path() / "batch-loop-cpu.json");
+  ResultFile loop(folder.path(), "batch", "loop", "cpu");
+  EXPECT_FALSE(loop.path().empty());
+}
+
 }  // namespace
 }  // namespace bench
