@@ -15,6 +15,25 @@ double norm_of(const std::vector<float>& values) {
   return std::sqrt(squares);
 }
 
+// Between two vectors that are given piece by piece.
+class Angle {
+ public:
+  void add(const std::vector<float>& a, const std::vector<float>& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      one_ += static_cast<double>(a[i]) * static_cast<double>(a[i]);
+      other_ += static_cast<double>(b[i]) * static_cast<double>(b[i]);
+      product_ += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    }
+  }
+  double cosine() const { return product_ / std::sqrt(one_ * other_); }
+  double norm_ratio() const { return std::sqrt(one_ / other_); }
+
+ private:
+  double one_ = 0;
+  double other_ = 0;
+  double product_ = 0;
+};
+
 // The loss with parameters moved by `length` along the direction.
 double loss_at(Trainer& trainer, const std::vector<std::vector<float>>& parameters,
                const std::vector<std::vector<float>>& direction, double length) {
@@ -84,40 +103,25 @@ double rounding_turn(Trainer& trainer, Dtype dtype) {
     trainer.set_parameter(index, rounded);
   }
   trainer.run_gradients();
-  double one = 0;
-  double other = 0;
-  double product = 0;
+  Angle angle;
   for (std::size_t index = 0; index < parameters.size(); ++index) {
-    const std::vector<float> turned = trainer.gradient(index);
-    for (std::size_t i = 0; i < turned.size(); ++i) {
-      one += static_cast<double>(gradients[index][i]) * static_cast<double>(gradients[index][i]);
-      other += static_cast<double>(turned[i]) * static_cast<double>(turned[i]);
-      product += static_cast<double>(gradients[index][i]) * static_cast<double>(turned[i]);
-    }
+    angle.add(gradients[index], trainer.gradient(index));
     trainer.set_parameter(index, parameters[index]);
   }
-  return 1 - product / std::sqrt(one * other);
+  return 1 - angle.cosine();
 }
 
 GradientLikeness compare_gradients(Trainer& trainer, Trainer& expected) {
   trainer.run_gradients();
   expected.run_gradients();
-  double own = 0;
-  double other = 0;
-  double product = 0;
+  Angle angle;
   for (std::size_t index = 0; index < expected.plan().step.parameters.size(); ++index) {
-    const std::vector<float> a = trainer.gradient(index);
-    const std::vector<float> b = expected.gradient(index);
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      own += static_cast<double>(a[i]) * static_cast<double>(a[i]);
-      other += static_cast<double>(b[i]) * static_cast<double>(b[i]);
-      product += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-    }
+    angle.add(trainer.gradient(index), expected.gradient(index));
   }
   const double loss = expected.loss();
   return {.loss_difference = std::abs(trainer.loss() - loss) / std::abs(loss),
-          .norm_ratio = std::sqrt(own / other),
-          .cosine = product / std::sqrt(own * other)};
+          .norm_ratio = angle.norm_ratio(),
+          .cosine = angle.cosine()};
 }
 
 }  // namespace bench::kernels
