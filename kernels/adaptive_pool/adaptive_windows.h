@@ -22,4 +22,18 @@ inline std::vector<AdaptiveWindow> adaptive_windows(std::int64_t in, std::int64_
   return windows;
 }
 
+// Inputs that all outputs of a plane average together, those of several windows counted for each.
+inline std::int64_t inputs_averaged(const std::vector<AdaptiveWindow>& rows,
+                                    const std::vector<AdaptiveWindow>& columns) {
+  std::int64_t high = 0;
+  std::int64_t wide = 0;
+  for (const AdaptiveWindow& row : rows) {
+    high += row.size();
+  }
+  for (const AdaptiveWindow& column : columns) {
+    wide += column.size();
+  }
+  return high * wide;
+}
+
 }  // namespace bench::kernels

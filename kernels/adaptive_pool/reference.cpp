@@ -40,13 +40,7 @@ class ReferenceAdaptivePool final : public Operation {
   }
 
   double flops() const override {
-    double flops = 0;
-    for (const AdaptiveWindow& row : rows_) {
-      for (const AdaptiveWindow& column : columns_) {
-        flops += static_cast<double>(row.size() * column.size());
-      }
-    }
-    return flops * static_cast<double>(dst_.n * dst_.c);
+    return static_cast<double>(dst_.n * dst_.c * inputs_averaged(rows_, columns_));
   }
   std::string algorithm() const override { return "adaptive_average"; }
 

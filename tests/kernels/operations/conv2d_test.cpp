@@ -1,8 +1,6 @@
 // oneDNN's convolution against the reference, over awkward shapes, layouts, dtypes and everything fused.
 #include "kernels/conv2d/conv2d.h"
 
-#include <algorithm>
-
 #include <gmock/gmock.h>
 
 #include <fmt/format.h>
@@ -291,104 +289,6 @@ INSTANTIATE_TEST_SUITE_P(All, Conv2dShapes,
                                               name_of(std::get<1>(tested.param)));
                          });
 
-Conv2d winograd_spec(std::int64_t channels, std::int64_t size) {
-  return {.batch = 2,
-          .in_channels = channels,
-          .height = size,
-          .width = size,
-          .out_channels = channels,
-          .kernel_h = 3,
-          .kernel_w = 3,
-          .pad_h = 1,
-          .pad_w = 1,
-          .bias = true,
-          .activation = Activation::relu,
-          .src_layout = Layout::nchw16c,
-          .dst_layout = Layout::nchw16c,
-          .extra = {.parameters = std::int64_t{1} << 30, .scratch = std::int64_t{1} << 30}};
-}
-
-bool is_winograd(const Operation& operation) {
-  return operation.algorithm().find("wino") != std::string::npos;
-}
-
-TEST(Conv2dWinograd, IsLikeTheReference) {
-  for (const std::int64_t channels : {16, 64}) {
-    for (const std::int64_t size : {7, 12, 14}) {
-      for (const bool residual : {false, true}) {
-        Conv2d spec = winograd_spec(channels, size);
-        spec.residual = residual;
-        SCOPED_TRACE(fmt::format("{} channels, {}x{}, residual {}", channels, size, size, residual));
-        testing::expect_like_reference(spec, Dtype::fp32, 1e-4, residual ? Sum::in_place : Sum::apart);
-      }
-    }
-  }
-}
-
-TEST(Conv2dWinograd, IsTakenWithinItsBudgetOnly) {
-  Conv2d spec = winograd_spec(64, 14);
-  const auto rich = make_operation(spec, testing::cpu());
-  if (!is_winograd(*rich)) {
-    GTEST_SKIP() << "oneDNN has no Winograd on this processor";
-  }
-  const auto scratch = [](const Operation& operation) {
-    const SlotInfo* workspace = operation.find(Slot::workspace);
-    return workspace == nullptr ? 0 : workspace->bytes;
-  };
-  const ExtraBytes all = spec.extra;
-  spec.extra = {};
-  const auto lean = make_operation(spec, testing::cpu());
-  EXPECT_FALSE(is_winograd(*lean));
-  // Some Winograd may fit a smaller budget than the one taken first; none may pass it.
-  for (const std::int64_t budget : {std::int64_t{1} << 16, std::int64_t{1} << 19, std::int64_t{1} << 22}) {
-    spec.extra = {.parameters = budget, .scratch = all.scratch};
-    auto operation = make_operation(spec, testing::cpu());
-    EXPECT_LE(operation->find(Slot::weights)->bytes, lean->find(Slot::weights)->bytes + budget)
-        << operation->algorithm();
-    spec.extra = {.parameters = all.parameters, .scratch = budget};
-    operation = make_operation(spec, testing::cpu());
-    EXPECT_LE(scratch(*operation), std::max(scratch(*lean), budget)) << operation->algorithm();
-  }
-}
-
-// Image by image, the scratch of one image serves all.
-TEST(Conv2dWinograd, GoesThroughTheBatchInParts) {
-  Conv2d spec = winograd_spec(128, 28);
-  spec.batch = 1;
-  const auto one = make_operation(spec, testing::cpu());
-  if (!is_winograd(*one)) {
-    GTEST_SKIP() << "oneDNN has no Winograd on this processor";
-  }
-  spec.batch = 3;
-  const auto three = make_operation(spec, testing::cpu());
-  EXPECT_EQ(three->find(Slot::workspace)->bytes, one->find(Slot::workspace)->bytes);
-  EXPECT_DOUBLE_EQ(three->flops(), 3 * one->flops());
-  testing::expect_like_reference(spec, Dtype::fp32, 1e-4, Sum::apart);
-}
-
-TEST(Conv2dWinograd, CountsItsOwnMultiplications) {
-  int counted = 0;
-  for (const std::int64_t batch : {1, 8}) {
-    Conv2d spec = winograd_spec(64, 14);
-    spec.batch = batch;
-    const auto operation = make_operation(spec, testing::cpu());
-    const double pairs = 2.0 * static_cast<double>(batch) * 64 * 64;
-    if (operation->algorithm().find("wino_4x3") != std::string::npos) {
-      // 14 rows take four tiles of 4, the last one half empty; a 6x6 product for each 4x4 tile.
-      EXPECT_DOUBLE_EQ(operation->flops(), pairs * (4 * 4) * 36);
-      ++counted;
-    } else if (operation->algorithm().find("wino_2x3") != std::string::npos) {
-      EXPECT_DOUBLE_EQ(operation->flops(), pairs * (7 * 7) * 16);
-      ++counted;
-    }
-    spec.extra = {};
-    EXPECT_DOUBLE_EQ(make_operation(spec, testing::cpu())->flops(), 2.0 * static_cast<double>(spec.macs()));
-  }
-  if (counted == 0) {
-    GTEST_SKIP() << "oneDNN has no Winograd on this processor";
-  }
-}
-
 TEST(Conv2dMacs, CountsNoPadding) {
   // 3x3 with padding 1 on 7x7: each axis loses one tap at either edge, 7*3 - 2 = 19 of 21.
   const Conv2d spec{.batch = 2,
@@ -424,50 +324,9 @@ TEST(Conv2dMacs, EqualsCountingEveryTap) {
   }
 }
 
-TEST(Conv2dInvalid, NamesWhatIsWrong) {
-  using ::testing::HasSubstr;
-  using ::testing::Optional;
+TEST(Conv2dDescription, IsSoundForEveryShapeHere) {
   for (const Shape& shape : shapes()) {
     EXPECT_EQ(shape.spec.invalid(), std::nullopt) << shape.name;
-  }
-  EXPECT_THAT((Conv2d{.in_channels = 64, .out_channels = 63, .groups = 3}.invalid()),
-              Optional(HasSubstr("groups 3 does not divide in_channels 64")));
-  EXPECT_THAT((Conv2d{.in_channels = 6, .out_channels = 4, .groups = 3}.invalid()),
-              Optional(HasSubstr("groups 3 does not divide out_channels 4")));
-  EXPECT_THAT((Conv2d{.batch = 0}.invalid()), Optional(HasSubstr("batch is 0")));
-  EXPECT_THAT((Conv2d{.pad_h = -1}.invalid()), Optional(HasSubstr("pad_h is -1")));
-  // One row short: integer division would make it one row of output.
-  EXPECT_THAT((Conv2d{.height = 2, .width = 3, .kernel_h = 3, .kernel_w = 3, .stride_h = 2}.invalid()),
-              Optional(HasSubstr("does not fit")));
-  EXPECT_THAT((Conv2d{.direction = Direction::backward_data, .residual = true}.invalid()),
-              Optional(HasSubstr("forward")));
-  EXPECT_THAT((Conv2d{.batch = 1 << 20, .in_channels = 1 << 20, .height = 1 << 20}.invalid()),
-              Optional(HasSubstr("2^40")));
-  EXPECT_EQ((Conv2d{.batch = 1'000'000'000, .in_channels = 64, .height = 56, .width = 56}.invalid()),
-            "--batch 1000000000 with --in-channels 64, --height 56 and --width 56 makes an input of "
-            "200704000000000 elements; accepted are at most 2^40 = 1099511627776 in a tensor");
-  EXPECT_THAT((Conv2d{.batch = 1 << 20, .height = 3, .width = 4, .out_channels = 1 << 20}.invalid()),
-              Optional(HasSubstr("--out-channels 1048576, --height 3 and --width 4 makes an output (3x4")));
-  EXPECT_THAT((Conv2d{.in_channels = 1 << 16,
-                      .height = 1024,
-                      .width = 1024,
-                      .out_channels = 1 << 16,
-                      .kernel_h = 1024,
-                      .kernel_w = 1024}
-                   .invalid()),
-              Optional(HasSubstr("--kernel 1024 with --in-channels 65536")));
-}
-
-TEST(Conv2dUnsupported, SaysWhy) {
-  for (const auto& [spec, reason] : {std::pair{Conv2d{.dtype = Dtype::fp16}, "no fp16"},
-                                     {Conv2d{.dtype = Dtype::tf32}, "tf32"},
-                                     {Conv2d{.groups = 2}, "groups 2"}}) {
-    try {
-      make_operation(spec, testing::cpu());
-      ADD_FAILURE() << "made an operation that should be unsupported: " << reason;
-    } catch (const Unsupported& error) {
-      EXPECT_THAT(error.what(), ::testing::HasSubstr(reason));
-    }
   }
 }
 
