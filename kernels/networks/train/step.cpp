@@ -73,17 +73,19 @@ class Recorder {
   }
 
   void record_loss(Value logits, std::int64_t micro, const std::string& of_micro) {
-    CrossEntropy loss;
-    loss.rows = target_.batch;
-    loss.classes = tensor_of(graph_, logits, target_).c;
-    loss.scale = 1.0F / static_cast<float>(target_.batch * options_.accumulate);
-    loss.dtype = target_.dtype;
-    step_.classes = loss.classes;
-    if (graph_[logits].shape.elements() != loss.classes) {
+    const TensorDesc scores = tensor_of(graph_, logits, target_);
+    step_.classes = graph_[logits].shape.c;
+    step_.rows = scores.h * scores.w;
+    if (scores.c != step_.classes || scores.layout != Layout::nhwc) {
       throw Unsupported(
-          fmt::format("training needs a network that ends in classes, not {}", graph_[logits].name));
+          fmt::format("training needs a network that ends in rows of classes, not {}", graph_[logits].name));
     }
-    const TensorId labels = program().keep(input_, fmt::format("labels {}", micro), 4 * target_.batch);
+    CrossEntropy loss;
+    loss.rows = target_.batch * step_.rows;
+    loss.classes = step_.classes;
+    loss.scale = 1.0F / static_cast<float>(loss.rows * options_.accumulate);
+    loss.dtype = target_.dtype;
+    const TensorId labels = program().keep(input_, fmt::format("labels {}", micro), 4 * loss.rows);
     if (micro == 0) {
       loss_ = program().block("loss", MemoryCategory::other);
     }

@@ -48,9 +48,10 @@ struct TrainingStep {
   std::vector<ParameterGroup> groups;
   std::vector<TensorId> images;  // one for each micro-batch
   TensorDesc image;              // of a micro-batch
-  std::vector<TensorId> labels;
-  std::vector<TensorId> losses;  // fp32[1] each; their sum is the loss, a mean over all samples
+  std::vector<TensorId> labels;  // int32[batch][rows] each
+  std::vector<TensorId> losses;  // fp32[1] each; their sum is the loss, a mean over all rows of all samples
   std::int64_t classes = 0;
+  std::int64_t rows = 1;  // labels a sample: one for each place of the output, h · w
 };
 
 // A block of layers between two values on which everything later depends alone.

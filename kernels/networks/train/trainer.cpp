@@ -151,15 +151,19 @@ void Trainer::set_batch(std::span<const std::vector<float>> images, std::span<co
   one.n = 1;
   std::vector<std::byte> stored(static_cast<std::size_t>(one.bytes()));
   const std::int64_t batch = plan_.target.batch;
+  const auto rows = static_cast<std::size_t>(plan_.step.rows);
   for (std::size_t micro = 0; micro < plan_.step.images.size(); ++micro) {
-    std::vector<std::int32_t> of_batch(static_cast<std::size_t>(batch));
+    std::vector<std::int32_t> of_batch;
     for (std::int64_t i = 0; i < batch; ++i) {
       const auto sample = micro * static_cast<std::size_t>(batch) + static_cast<std::size_t>(i);
       store(one, images[sample % images.size()], stored.data());
       device_.upload(address(plan_.step.images[micro]) + i * one.bytes(), stored.data(), one.bytes());
-      of_batch[static_cast<std::size_t>(i)] = labels[sample % labels.size()];
+      for (std::size_t row = 0; row < rows; ++row) {
+        of_batch.push_back(labels[(sample * rows + row) % labels.size()]);
+      }
     }
-    device_.upload(address(plan_.step.labels[micro]), of_batch.data(), 4 * batch);
+    device_.upload(address(plan_.step.labels[micro]), of_batch.data(),
+                   static_cast<std::int64_t>(4 * of_batch.size()));
   }
 }
 

@@ -37,7 +37,8 @@ class Trainer {
 
   const TrainingPlan& plan() const { return plan_; }
 
-  // Sample i becomes images[i mod images.size()], NCHW in fp32, with label labels[i mod labels.size()].
+  // Sample i becomes images[i mod images.size()], NCHW in fp32; row r of it gets the label
+  // labels[(i · rows + r) mod labels.size()].
   void set_batch(std::span<const std::vector<float>> images, std::span<const std::int32_t> labels);
 
   // Parameters as drawn from the seed, the optimizer's state as at the start.

@@ -36,6 +36,18 @@ Optimizer::Kind optimizer_of(const std::string& text) {
   throw UsageError(fmt::format("--optimizer {}: accepted are sgd, momentum and adam", quote(text)));
 }
 
+// Of image number `index`: one for each row. Neighbouring rows often share one, as the pixels of an object
+// do.
+std::vector<std::int32_t> seeded_labels(const TrainingStep& step, std::uint64_t seed, std::uint64_t index) {
+  constexpr std::uint64_t kRun = 64;  // rows
+  std::vector<std::int32_t> labels;
+  for (std::uint64_t row = 0; row < static_cast<std::uint64_t>(step.rows); ++row) {
+    labels.push_back(static_cast<std::int32_t>((seed + 7 * index + row / kRun) %
+                                               static_cast<std::uint64_t>(step.classes)));
+  }
+  return labels;
+}
+
 }  // namespace
 
 std::vector<WorkloadType::Option> training_options() {
@@ -84,8 +96,8 @@ TrainWorkload::TrainWorkload(const NetworkType& network, const WorkloadSpec& spe
   std::vector<std::int32_t> labels;
   for (std::uint64_t index = 0; index < kImages; ++index) {
     images.push_back(seeded_image(trainer_.plan().graph[0].shape, spec.seed, index));
-    labels.push_back(static_cast<std::int32_t>((spec.seed + 7 * index) %
-                                               static_cast<std::uint64_t>(trainer_.plan().step.classes)));
+    const std::vector<std::int32_t> of_image = seeded_labels(trainer_.plan().step, spec.seed, index);
+    labels.insert(labels.end(), of_image.begin(), of_image.end());
   }
   trainer_.set_batch(images, labels);
 }
