@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace bench {
@@ -35,6 +36,20 @@ class MemoryByCategory {
 struct MemoryPlan {
   MemoryByCategory at_peak;  // bytes live at the moment of the peak, by category; sums to peak
   std::int64_t peak = 0;     // bytes
+  // The operation that needs most of what the peak has room for: "backward layer1.0.conv1", or "packing
+  // classifier.0" where getting ready takes more than a step. Empty where nothing tells.
+  std::string peak_at{};
+  std::int64_t setup_peak = 0;  // bytes held at most while getting ready; 0 where a step's are all there are
+  std::int64_t step_peak = 0;   // bytes held during a step
+  // Results of all layers for the whole batch, each counted once, whether or not they are held at the same
+  // time: the "feature maps" of the rule of thumb. 0 where it is not known.
+  std::int64_t feature_maps = 0;
+};
+
+// Memory in use while one operation of a step runs.
+struct MemoryMoment {
+  std::string name;        // "forward layer1.0.conv1"
+  MemoryByCategory bytes;  // what is live: memory reserved and unused at that moment is left out
 };
 
 // Counts live and peak bytes and refuses allocations beyond the cap.

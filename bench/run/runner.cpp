@@ -147,7 +147,7 @@ class Runner {
     // Three rounds bound the spread between rounds only loosely: an open series stops growing early enough
     // for more.
     return admits(admitted, expected, left_ns(),
-                  plan_.open_ended ? settings_.wanted_rounds : settings_.min_rounds);
+                  plan_.open_ended ? settings_.growing_rounds : settings_.min_rounds);
   }
 
   void probe(const SweepPoint& point, Series& series) {
