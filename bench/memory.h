@@ -40,7 +40,7 @@ struct MemoryPlan {
   // classifier.0" where getting ready takes more than a step. Empty where nothing tells.
   std::string peak_at{};
   std::int64_t setup_peak = 0;  // bytes held at most while getting ready; 0 where a step's are all there are
-  std::int64_t step_peak = 0;   // bytes held during a step
+  MemoryByCategory in_step{};   // bytes held during a step, not used in full at each moment
   // Results of all layers for the whole batch, each counted once, whether or not they are held at the same
   // time: the "feature maps" of the rule of thumb. 0 where it is not known.
   std::int64_t feature_maps = 0;
@@ -74,6 +74,25 @@ class MemoryTracker {
   MemoryByCategory live_;
   MemoryByCategory at_peak_;
   std::int64_t peak_ = 0;
+};
+
+// Counts memory that is not the device's own to give, such as a host copy where the host's memory is the
+// device's, as in use while it lives.
+class MemoryReservation {
+ public:
+  // Throws OutOfMemory as MemoryTracker::add does.
+  MemoryReservation(MemoryTracker& tracker, MemoryCategory category, std::int64_t bytes)
+      : tracker_(tracker), category_(category), bytes_(bytes) {
+    tracker_.add(category_, bytes_);
+  }
+  ~MemoryReservation() { tracker_.remove(category_, bytes_); }
+  MemoryReservation(const MemoryReservation&) = delete;
+  MemoryReservation& operator=(const MemoryReservation&) = delete;
+
+ private:
+  MemoryTracker& tracker_;
+  MemoryCategory category_;
+  std::int64_t bytes_;
 };
 
 }  // namespace bench

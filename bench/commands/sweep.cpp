@@ -221,6 +221,8 @@ class SweepRun {
       }
     } catch (const Unsupported& error) {
       row.problem = std::string("unsupported: ") + error.what();
+    } catch (const OutOfMemory& error) {
+      row.problem = std::string("oom: ") + error.what();
     }
     return predictions_.emplace(point.name, row).first->second;
   }
