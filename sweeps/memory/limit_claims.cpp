@@ -37,8 +37,9 @@ std::string fit_in_words(const Json& limit) {
     words += fmt::format(" (the plan says {})", planned);
   } else if (limit.contains("largest_bytes")) {
     const double share = limit["largest_bytes"].get<double>() / limit["cap_bytes"].get<double>();
-    words += fmt::format(" ({}, {}; safe up to {})", format_percent(share), name_of(headroom(share)),
-                         limit["safe_batch"].get<std::int64_t>());
+    const auto safe = limit["safe_batch"].get<std::int64_t>();
+    words += fmt::format(" ({}, {}; {})", format_percent(share), name_of(headroom(share)),
+                         safe == 0 ? "none is safe" : fmt::format("safe up to {}", safe));
   }
   return words;
 }
@@ -121,7 +122,7 @@ std::vector<Finding> claim_growth(const ResultDocument& document) {
         fmt::format("{} to {}", signed_bytes(finding.ci95->low), signed_bytes(finding.ci95->high));
     if (!growth->grows) {
       finding.claim = fmt::format("{}: memory is steady over {} steps{}; growth is {} a step.", what, done,
-                                  short_of, range);
+                                  short_of, finding.ci95->high <= 0 ? "0 B" : range);
       findings.push_back(std::move(finding));
       continue;
     }

@@ -20,6 +20,21 @@ std::int64_t states_of(const BatchPoint& point) {
          point.memory.by_category[MemoryCategory::optimizer];
 }
 
+// What a step holds more for each sample, weights not counted, between the smallest and the largest batch.
+std::optional<double> step_slope(const BatchSeries& series) {
+  if (series.points.size() < 2 || series.points.front().step_bytes <= 0) {
+    return std::nullopt;
+  }
+  const BatchPoint& small = series.points.front();
+  const BatchPoint& large = series.points.back();
+  const auto samples = static_cast<double>(large.batch - small.batch);
+  const auto bytes = [](const BatchPoint& point) {
+    return static_cast<double>(point.step_bytes - weights_of(point));
+  };
+  const double slope = (bytes(large) - bytes(small)) / samples;
+  return slope >= 1 ? std::optional(slope) : std::nullopt;
+}
+
 }  // namespace
 
 std::string proportion_in_words(const BatchSeries& series) {
@@ -30,12 +45,8 @@ std::string proportion_in_words(const BatchSeries& series) {
   const BatchPoint& large = series.points.back();
   const double batches = static_cast<double>(large.batch) / static_cast<double>(small.batch);
   const double bytes = static_cast<double>(large.bytes) / static_cast<double>(small.bytes);
-  if (bytes > 0.95 * batches) {
-    return fmt::format(" It is nearly proportional: {} times the batch takes {:.2g} times the memory.",
-                       format_number(batches), bytes);
-  }
-  return fmt::format(" It is not proportional: {} times the batch takes {:.2g} times the memory.",
-                     format_number(batches), bytes);
+  return fmt::format(" It is {}: {:.3g} times the batch takes {:.2g} times the memory.",
+                     bytes > 0.95 * batches ? "nearly proportional" : "not proportional", batches, bytes);
 }
 
 std::optional<Finding> claim_multiples(const std::vector<const MemorySeries*>& of_dtype) {
@@ -53,8 +64,8 @@ std::optional<Finding> claim_multiples(const std::vector<const MemorySeries*>& o
     }
     const double multiple = static_cast<double>(states_of(point)) / static_cast<double>(weights_of(point));
     named.push_back(series->optimizer);
-    words.push_back(fmt::format("{:.2f} times with {} ({})", multiple, series->optimizer,
-                                format_bytes(states_of(point))));
+    words.push_back(
+        fmt::format("{:.2f} with {} ({})", multiple, series->optimizer, format_bytes(states_of(point))));
     finding.details[series->optimizer] = {{"multiple", multiple},
                                           {"weights", weights_of(point)},
                                           {"gradients", point.memory.by_category[MemoryCategory::gradients]},
@@ -67,38 +78,39 @@ std::optional<Finding> claim_multiples(const std::vector<const MemorySeries*>& o
   }
   const std::string& dtype = of_dtype.front()->batches.dtype;
   const bool narrow = dtype == "bf16" || dtype == "fp16";
-  finding.claim =
-      fmt::format("In {} weights, gradients and optimizer state together take {} the weights, as measured{}.",
-                  dtype, fmt::join(words, ", "),
-                  narrow ? "; the weights are 16-bit, and the optimizer keeps fp32 ones beside them" : "");
+  finding.claim = fmt::format(
+      "In {} weights, gradients and optimizer state together are, as multiples of the weights, {}, as "
+      "measured{}.",
+      dtype, fmt::join(words, ", "),
+      narrow ? "; the weights are 16-bit, and the optimizer keeps fp32 ones beside them" : "");
   return finding;
 }
 
 std::optional<Finding> claim_activations(const MemorySeries* training, const MemorySeries* inference) {
-  if (training == nullptr || inference == nullptr || !training->batches.memory ||
-      !inference->batches.memory) {
+  if (training == nullptr || inference == nullptr) {
     return std::nullopt;
   }
-  const double in_training = training->batches.memory->slope_bytes.value;
-  const double in_inference = inference->batches.memory->slope_bytes.value;
+  const auto in_training = step_slope(training->batches);
+  const auto in_inference = step_slope(inference->batches);
+  if (!in_training || !in_inference) {
+    return std::nullopt;
+  }
   const BatchPoint& point = training->batches.points.back();
   const double maps = static_cast<double>(point.feature_map_bytes) / static_cast<double>(point.batch);
-  if (!(in_training > 0) || !(in_inference > 0)) {
-    return std::nullopt;
-  }
   Finding finding =
       finding_of("activations_per_sample", "ratio", {point.name, inference->batches.points.back().name});
-  finding.details = {{"training_bytes", in_training}, {"inference_bytes", in_inference}};
-  finding.value = in_training / in_inference;
-  finding.claim = fmt::format("In {} a sample takes {} in training and {} in inference, {:.1f} times as much",
-                              training->batches.dtype, format_bytes(std::llround(in_training)),
-                              format_bytes(std::llround(in_inference)), *finding.value);
+  finding.details = {{"training_bytes", *in_training}, {"inference_bytes", *in_inference}};
+  finding.value = *in_training / *in_inference;
+  finding.claim =
+      fmt::format("In {} a step holds {} a sample in training and {} in inference, {:.1f} times as much",
+                  training->batches.dtype, format_bytes(std::llround(*in_training)),
+                  format_bytes(std::llround(*in_inference)), *finding.value);
   if (maps > 0) {
     finding.details["feature_map_bytes"] = maps;
     finding.claim += fmt::format(
-        "; its feature maps, every layer's result counted once, are {}: training takes {:.2f} times that and "
+        "; its feature maps, every layer's result counted once, are {}: training holds {:.2f} times that and "
         "inference {:.2f} times (the rule of thumb says 2 and 1)",
-        format_bytes(std::llround(maps)), in_training / maps, in_inference / maps);
+        format_bytes(std::llround(maps)), *in_training / maps, *in_inference / maps);
   }
   finding.claim += ".";
   return finding;
@@ -123,9 +135,8 @@ std::optional<Finding> claim_peak(const ResultDocument& document, const MemorySe
                               largest.batch, format_bytes(largest.bytes), where);
   if (setup > step) {
     finding.claim += fmt::format(
-        ": getting ready takes {} more than a step holds; a run that could hold every "
-        "step may die at its start",
-        format_bytes(setup - step));
+        ": getting ready takes {} more than a step holds{}", format_bytes(setup - step),
+        20 * (setup - step) > step ? "; a run that could hold every step may die at its start" : "");
   } else if (setup > 0) {
     finding.claim += fmt::format("; getting ready takes {}", format_bytes(setup));
   }
@@ -143,12 +154,12 @@ std::optional<Finding> claim_system(const std::vector<MemorySeries>& all) {
   for (const MemorySeries& series : all) {
     std::vector<const BatchPoint*> points;
     for (const BatchPoint& point : series.batches.points) {
-      if (point.memory.driver_used > 0 && point.memory.peak_predicted > 0) {
+      if (point.memory.driver_used > 0 && point.step_bytes > 0) {
         points.push_back(&point);
       }
     }
     const auto beyond = [](const BatchPoint& point) {
-      return static_cast<double>(point.memory.driver_used - point.memory.peak_predicted);
+      return static_cast<double>(point.memory.driver_used - point.step_bytes);
     };
     for (const BatchPoint* point : points) {
       const double off = beyond(*point) / static_cast<double>(point->memory.driver_used);
@@ -174,10 +185,11 @@ std::optional<Finding> claim_system(const std::vector<MemorySeries>& all) {
   finding.details = {
       {"worst", worst}, {"batch", at_batch}, {"label", at_label}, {"calibrated_points", calibrated}};
   finding.claim = fmt::format(
-      "What the system saw differs from the plan by {} at most ({} {}, {}, batch {}): libraries, compiled "
-      "code and the allocator's slack",
-      format_percent(std::abs(worst)), worst < 0 ? "less than planned," : "more than planned,",
-      fmt::format("over {} points", finding.evidence.size()), at_label, at_batch);
+      "What the system saw during steps lies within {} of the plan at {} points; furthest off, {}: {} at "
+      "batch {} "
+      "(libraries, compiled code and the allocator's slack, less what was never touched)",
+      format_percent(std::abs(worst)), finding.evidence.size(), worst < 0 ? "below it" : "above it", at_label,
+      at_batch);
   if (calibrated > 0) {
     finding.details["worst_calibrated"] = worst_calibrated;
     finding.claim += fmt::format(
