@@ -43,6 +43,7 @@ class Planner {
   SweepPlan run() && {
     plan_.open_ended = request_.batches.empty();
     plan_.rounds_when_growing = 1;  // memory is the same every time
+    plan_.most_rounds = 5;          // enough to place a ceiling
     plan_.share_of_budget = soak_steps(request_) > 0 ? 0.4 : 0.8;
     plan_.axes = {{"mode", modes_}, {"dtype", Json::array()}, {"batch", Json::array()}};
     for (const Dtype dtype : dtypes_) {

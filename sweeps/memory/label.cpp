@@ -17,7 +17,9 @@ std::string verb(const std::string& mode) {
 }  // namespace
 
 std::string memory_label(const Json& params, const Json& axes) {
-  std::string label = fmt::format("{} {}", text_of(params, "dtype"), verb(text_of(params, "mode")));
+  std::string optimizer;
+  std::string training;
+  std::string others;
   for (const auto& [name, value] : params.items()) {
     const std::string text = text_of(params, name);
     const bool several = axes.is_object() && axes.contains(name) && axes[name].size() > 1;
@@ -25,16 +27,17 @@ std::string memory_label(const Json& params, const Json& axes) {
       continue;
     }
     if (name == "optimizer") {
-      label += fmt::format(" with {}", text);
+      optimizer = fmt::format(" with {}", text);
     } else if (name == "accumulate") {
-      label += text == "1" ? "" : fmt::format(", {} micro-batches", text);
+      training += text == "1" ? "" : fmt::format(", {} micro-batches", text);
     } else if (name == "recompute") {
-      label += text == "yes" ? ", recomputing" : "";
+      training += text == "yes" ? ", recomputing" : "";
     } else if (several) {
-      label += fmt::format(", {} {}", name, text);
+      others += fmt::format(", {} {}", name, text);
     }
   }
-  return label;
+  return fmt::format("{} {}{}{}{}", text_of(params, "dtype"), verb(text_of(params, "mode")), optimizer, training,
+                     others);
 }
 
 }  // namespace bench::sweeps
