@@ -138,7 +138,7 @@ do for [kind in "png svg"] {
       eval "plot NaN" . layers \
         . part("separators", "1:2 with lines dashtype (2, 4) linewidth 1 linecolor rgb '#404040'") \
         . part("reserved_line", "1:2 with lines dashtype (8, 4) linewidth 1.6 linecolor rgb 'black'") \
-        . part("peak", "1:2 with points pointtype 7 pointsize 1 linecolor rgb 'black'")
+        . part("peak", "1:2 with points pointtype 7 pointsize 0.8 linecolor rgb 'black'")
       unset label
       unset object
       unset arrow

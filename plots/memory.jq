@@ -267,7 +267,7 @@ def notes($all; $drawn; $points; $missing; $limits; $caps; $unseen; $top; $unit)
 | (if $beside then {left: 800, right: 1570, top: ($panels_px + $head_px), height: $g.panel_h_px}
    else {left: $g.left_px, right: 1570, top: ($below_px + 90), height: (if $rows == 1 then 270 else 230 end)} end) as $s
 | (if $memory == null or $n == 0 then null else step($memory; $s.right - $s.left; $s.height) end) as $step
-| (if $step == null or $beside then $below_px + 24 else $s.top + $s.height + 70 end) as $used_px
+| (if $step == null or $beside then $below_px + 24 else $s.top + $s.height + 76 end) as $used_px
 | ($used_px + 24 * ($notes | length) + 12) as $height_px
 | def up($px): 1 - $px / $height_px;
   def across($px): $px / width_px;
