@@ -112,7 +112,9 @@ def panels($drawn; $points; $missing; $limits; $findings; $scale; $caps; $top; $
   | ([1, (([$batches[] | thousands | length] | max) * 10.5 + 6) / $slot_px | ceil] | max) as $tick_every
   | ($batches | length - 1) as $last
   | {batches: $batches, y_max: ($y_max / $scale.by), turned: (if $turned then 1 else 0 end), x_max: ($n - 0.5),
-     ticks: [range(0; $n) as $i | select(($last - $i) % $tick_every == 0) | [$i, ($batches[$i] | thousands)]],
+     # A label that would reach out to the left could meet the last one of the panel before.
+     ticks: [range(0; $n) as $i
+       | select(($last - $i) % $tick_every == 0 and ($i + 0.5) * $slot_px + 4 > ($batches[$i] | thousands | length) * 5.2) | [$i, ($batches[$i] | thousands)]],
      cap_lines: [$caps[] | [-0.5, . / $scale.by], [$n - 0.5, . / $scale.by], null],
      cap_labels: ([$caps[] | {at: (. / $y_max), y: (. / $y_max), text: "cap \(bytes_text)"}] | spread(20 / $g.panel_h_px; 1)
        | map({at, y, text})),

@@ -88,6 +88,13 @@ for operation in 1 76 80 158; do
   got=$(table "layer$layers" < "$scratch/tables" | awk -F '\t' -v OFMT=%.12g -v at=$operation '$1 < at { y = $2 } END { print y }')
   same "held by operation $operation" "$want" "$got"
 done
+# Level from the start of an operation to the end of the last with the same bytes, and nothing in between.
+table "layer$layers" < "$scratch/tables" | awk -F '\t' '
+  NR == 1 && $1 != 0.5 { bad = 1 }
+  NR % 2 == 1 && NR > 1 && $1 != x { bad = 1 }
+  NR % 2 == 0 && ($1 <= x || $2 != y) { bad = 1 }
+  { x = $1; y = $2 }
+  END { exit bad || NR % 2 || x != 158.5 }' || fail "the outline is not made of steps"
 same "the weights" "$(jq --argjson mib $mib '.sweep.step_memory.bytes.weights[0] / $mib' "$example")" \
   "$(table layer1 < "$scratch/tables" | tail -n 1 | cut -f 2)"
 same "where the peak is" 76 "$(string peak_x < "$scratch/tables")"
