@@ -29,8 +29,8 @@ enum class Slot {
   bias,      // parameters, packed
   scale,     // batch norm's gamma, fp32[c]
   shift,     // batch norm's beta, fp32[c]
-  mean,      // fp32[c]
-  variance,  // fp32[c]
+  mean,      // fp32[c] of batch norm, fp32[rows] of layer norm
+  variance,  // likewise
   dst,       // output activation
   diff_dst,
   diff_src,
@@ -60,6 +60,8 @@ struct SlotInfo {
   std::int64_t bytes = 0;        // as stored, what must be allocated
   TensorDesc tensor{};           // for activations: role input or output, fp32 vectors and `saved` excepted
   std::int64_t plain_count = 0;  // for parameters and their gradients: fp32 values in the plain form
+  // For a table of which a run reads only the rows that its samples need: the bytes read for them; else 0.
+  std::int64_t looked_up = 0;
 };
 
 class SlotPointers {

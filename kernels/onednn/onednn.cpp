@@ -58,8 +58,14 @@ dnnl::memory::desc describe_vector(std::int64_t count) {
 }
 
 dnnl::algorithm algorithm_of(Activation activation) {
-  return activation == Activation::relu6 ? dnnl::algorithm::eltwise_bounded_relu
-                                         : dnnl::algorithm::eltwise_relu;
+  switch (activation) {
+    case Activation::relu6:
+      return dnnl::algorithm::eltwise_bounded_relu;
+    case Activation::gelu:
+      return dnnl::algorithm::eltwise_gelu_tanh;
+    default:
+      return dnnl::algorithm::eltwise_relu;
+  }
 }
 
 void append(dnnl::post_ops& post_ops, Activation activation) {
