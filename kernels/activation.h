@@ -7,46 +7,35 @@ namespace bench::kernels {
 
 enum class Activation { none, relu, relu6, gelu };  // gelu: in its tanh form, see kernels/gelu
 
-// Operations it does for each element: the comparisons of relu and relu6; gelu's two products and a sum for
-// x + 0.044715 · x³, its factor, tanh counted as one, and a sum and two products behind it.
-constexpr int operations_of(Activation activation) {
-  switch (activation) {
-    case Activation::none:
-      return 0;
-    case Activation::relu:
-      return 1;
-    case Activation::relu6:
-      return 2;
-    case Activation::gelu:
-      return 9;
-  }
-  return 0;
-}
-
 // u of kernels/gelu/gelu.h and its derivative.
-constexpr double kGeluFactor = 0.7978845608028654;  // √(2/π)
-constexpr double kGeluCubic = 0.044715;
 constexpr double gelu_inner(double x) {
-  return kGeluFactor * (x + kGeluCubic * x * x * x);
+  return 0.7978845608028654 * (x + 0.044715 * x * x * x);  // √(2/π)
 }
 constexpr double gelu_inner_slope(double x) {
-  return kGeluFactor * (1 + 3 * kGeluCubic * x * x);
+  return 0.7978845608028654 * (1 + 3 * 0.044715 * x * x);
+}
+inline float gelu(float value) {
+  const double x = value;
+  return static_cast<float>(0.5 * x * (1 + std::tanh(gelu_inner(x))));
 }
 
-inline float apply(Activation activation, float value) {
-  switch (activation) {
-    case Activation::none:
-      return value;
-    case Activation::relu:
-      return value < 0.0F ? 0.0F : value;
-    case Activation::relu6:
-      return value < 0.0F ? 0.0F : value > 6.0F ? 6.0F : value;
-    case Activation::gelu: {
-      const double x = value;
-      return static_cast<float>(0.5 * x * (1 + std::tanh(gelu_inner(x))));
-    }
+// Comparisons it makes for each element; for gelu its nine operations, tanh counted as one.
+constexpr int comparisons(Activation activation) {
+  if (activation == Activation::gelu) {
+    return 9;
   }
-  return value;
+  return activation == Activation::none ? 0 : activation == Activation::relu ? 1 : 2;
+}
+
+constexpr float apply(Activation activation, float value) {
+  if (activation == Activation::gelu) {
+    return gelu(value);
+  }
+  if (activation == Activation::none ||
+      !(value < 0.0F || (activation == Activation::relu6 && value > 6.0F))) {
+    return value;
+  }
+  return value < 0.0F ? 0.0F : 6.0F;
 }
 
 }  // namespace bench::kernels

@@ -15,7 +15,7 @@ struct Add {
   Activation activation = Activation::none;
 
   // One addition an element, and one comparison a bound of the activation.
-  double flops() const { return static_cast<double>(tensor.elements()) * (1 + operations_of(activation)); }
+  double flops() const { return static_cast<double>(tensor.elements()) * (1 + comparisons(activation)); }
 
   bool operator==(const Add&) const = default;
 };

@@ -151,7 +151,7 @@ class OnednnAttention final : public SampleWise {
     const bool saved = spec_.pass == Pass::training;
     void* const p = saved ? sample[Slot::saved] : narrow() ? scratch + p_offset_ : scratch;
     void* const scores = narrow() ? scratch : p;
-    std::byte* const own = scratch == nullptr ? nullptr : scratch + own_offset_;
+    std::byte* const own = scratch + own_offset_;
     scores_.run({part(sample[Slot::src], 0), part(sample[Slot::src], 1), scores, own});
     scale_and_mask(static_cast<float*>(scores));
     softmax_.run({scores, p, own});
@@ -182,7 +182,10 @@ class OnednnAttention final : public SampleWise {
 
 class OnednnAttentionBackward final : public SampleWise {
  public:
-  explicit OnednnAttentionBackward(const Attention& spec) : SampleWise(spec) {
+  explicit OnednnAttentionBackward(const Attention& spec)
+      : SampleWise(spec),
+        ds_offset_(narrow() ? aligned(4 * square_values()) : 0),  // dS overwrites dP where it is as wide
+        own_offset_(ds_offset_ + aligned(square_values() * bytes_of(spec.dtype))) {
     const MemoryDesc square_transposed({spec.heads, spec.sequence, spec.sequence}, stored_,
                                        dnnl::memory::format_tag::acb);
     onednn::translated(described(spec), [&] {
@@ -195,8 +198,6 @@ class OnednnAttentionBackward final : public SampleWise {
     add_saved(Role::input);
     add_slot(Slot::diff_dst, Role::input, spec.dst());
     add_slot(Slot::diff_src, Role::output, spec.src());
-    ds_offset_ = narrow() ? aligned(4 * square_values()) : 0;  // dS overwrites dP where it is as wide
-    own_offset_ = ds_offset_ + aligned(square_values() * bytes_of(spec.dtype));
     add_scratch(own_offset_ + std::max({dv_.scratch_bytes(), dp_.scratch_bytes(), dq_.scratch_bytes(),
                                         dk_.scratch_bytes()}));
   }
@@ -256,8 +257,8 @@ class OnednnAttentionBackward final : public SampleWise {
   }
 
   onednn::PrimitiveCall dv_, dp_, dq_, dk_;
-  std::int64_t ds_offset_ = 0;
-  std::int64_t own_offset_ = 0;
+  std::int64_t ds_offset_;
+  std::int64_t own_offset_;
 };
 
 const Registration<Implementation<Attention>> registered{{

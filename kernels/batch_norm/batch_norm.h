@@ -26,7 +26,7 @@ struct BatchNorm {
   // A multiplication and an addition an element; training's statistics take an addition for the mean, and a
   // difference, a square and an addition for the variance.
   double flops() const {
-    return static_cast<double>(tensor.elements()) * ((training ? 6 : 2) + operations_of(activation));
+    return static_cast<double>(tensor.elements()) * ((training ? 6 : 2) + comparisons(activation));
   }
 
   bool operator==(const BatchNorm&) const = default;

@@ -23,7 +23,7 @@ struct Gelu {
 
   // Backward: u and tanh anew as forward, then nine for u' and the sums.
   double flops() const {
-    const int each = operations_of(Activation::gelu) + (direction == Direction::forward ? 0 : 9);
+    const int each = comparisons(Activation::gelu) + (direction == Direction::forward ? 0 : 9);
     return static_cast<double>(tensor.elements()) * each;
   }
 

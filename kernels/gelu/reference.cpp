@@ -23,7 +23,7 @@ class ReferenceGelu final : public ReferenceOperation {
     std::vector<float> values = read(pointers, Slot::src);
     if (spec_.direction == Gelu::Direction::forward) {
       for (float& value : values) {
-        value = apply(Activation::gelu, value);
+        value = gelu(value);
       }
       write(pointers, Slot::dst, values);
       return;

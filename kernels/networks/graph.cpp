@@ -30,9 +30,13 @@ std::int64_t parameters_of(const Graph& graph, Graph::Value value) {
       return channels * inner + (layer.bias && !layer.norm ? channels : 0) + (layer.norm ? 2 * channels : 0);
     }
     case LayerKind::batch_norm:
+    case LayerKind::layer_norm:
       return 2 * channels;
     case LayerKind::linear:
-      return channels * graph.input_of(value).elements() + (layer.bias ? channels : 0);
+      return (layer.shares ? 0 : channels * graph.input_of(value).c) + (layer.bias ? channels : 0);
+    case LayerKind::embedding:
+    case LayerKind::position_embedding:
+      return layer.rows * channels;
     default:
       return 0;
   }
@@ -47,6 +51,16 @@ Graph::Graph(Shape image) {
   if (image.c < 1 || image.h < 1 || image.w < 1) {
     throw ShapeTooSmall(fmt::format("an image of {}x{}x{}", image.c, image.h, image.w));
   }
+  layers_.push_back(std::move(input));
+}
+
+Graph::Graph(const Tokens& tokens) : tokens_(tokens) {
+  if (tokens.sequence < 1 || tokens.vocabulary < 1) {
+    throw ShapeTooSmall(fmt::format("{} tokens of a vocabulary of {}", tokens.sequence, tokens.vocabulary));
+  }
+  Layer input;
+  input.name = "tokens";
+  input.shape = {1, tokens.sequence, 1};
   layers_.push_back(std::move(input));
 }
 
@@ -79,13 +93,32 @@ Shape Graph::infer(const Layer& layer) const {
               "adds tensors of different shapes");
       return in;
     case LayerKind::flatten:
+      require(!tokens_ || in.h == 1, layer, "flattens a sequence");
       return {in.elements(), 1, 1};
     case LayerKind::linear:
-      require(in.h == 1 && in.w == 1, layer, "needs a flat input");
-      return {layer.shape.c, 1, 1};
+      require(in.w == 1 && (in.h == 1 || tokens_), layer, "needs a flat input or a sequence");
+      require(!layer.shares ||
+                  (layers_.at(*layer.shares).kind == LayerKind::embedding &&
+                   layers_[*layer.shares].shape.c == in.c && layers_[*layer.shares].rows == layer.shape.c),
+              layer, "shares a table that does not fit");
+      return {layer.shape.c, in.h, 1};
     case LayerKind::softmax:
       require(in.h == 1 && in.w == 1, layer, "needs a flat input");
       return in;
+    case LayerKind::embedding:
+      require(tokens_ && layer.inputs[0] == image() && layer.rows == tokens_->vocabulary, layer,
+              "needs the tokens");
+      return {layer.shape.c, in.h, 1};
+    case LayerKind::position_embedding:
+      require(tokens_ && in.w == 1 && in.h <= layer.rows, layer, "has fewer positions than the sequence");
+      return in;
+    case LayerKind::layer_norm:
+      require(tokens_ && in.w == 1, layer, "needs a sequence");
+      return in;
+    case LayerKind::attention:
+      require(tokens_ && in.w == 1 && layer.heads > 0 && in.c % (3 * layer.heads) == 0, layer,
+              "needs queries, keys and values of its heads");
+      return {in.c / 3, in.h, 1};
     case LayerKind::batch_norm:
     case LayerKind::activation:
       return in;
@@ -166,12 +199,65 @@ Graph::Value Graph::flatten(std::string name, Value x) {
 }
 
 Graph::Value Graph::linear(std::string name, Value x, std::int64_t features) {
+  return linear(std::move(name), x, LinearOptions{.features = features});
+}
+
+Graph::Value Graph::linear(std::string name, Value x, const LinearOptions& options) {
   Layer layer;
   layer.kind = LayerKind::linear;
   layer.name = std::move(name);
   layer.inputs = {x};
-  layer.shape.c = features;
-  layer.bias = true;
+  layer.shape.c = options.features;
+  layer.bias = options.bias;
+  layer.deviation = options.deviation;
+  return append(std::move(layer));
+}
+
+Graph::Value Graph::tied_linear(std::string name, Value x, Value table) {
+  Layer layer;
+  layer.kind = LayerKind::linear;
+  layer.name = std::move(name);
+  layer.inputs = {x};
+  layer.shape.c = layers_.at(table).rows;
+  layer.shares = table;
+  return append(std::move(layer));
+}
+
+Graph::Value Graph::embedding(std::string name, Value x, const TableOptions& options) {
+  Layer layer;
+  layer.kind = LayerKind::embedding;
+  layer.name = std::move(name);
+  layer.inputs = {x};
+  layer.rows = tokens_ ? tokens_->vocabulary : 0;
+  layer.shape.c = options.width;
+  layer.deviation = options.deviation;
+  return append(std::move(layer));
+}
+
+Graph::Value Graph::position_embedding(std::string name, Value x, const TableOptions& options) {
+  Layer layer;
+  layer.kind = LayerKind::position_embedding;
+  layer.name = std::move(name);
+  layer.inputs = {x};
+  layer.rows = options.rows;
+  layer.deviation = options.deviation;
+  return append(std::move(layer));
+}
+
+Graph::Value Graph::layer_norm(std::string name, Value x) {
+  Layer layer;
+  layer.kind = LayerKind::layer_norm;
+  layer.name = std::move(name);
+  layer.inputs = {x};
+  return append(std::move(layer));
+}
+
+Graph::Value Graph::attention(std::string name, Value x, std::int64_t heads) {
+  Layer layer;
+  layer.kind = LayerKind::attention;
+  layer.name = std::move(name);
+  layer.inputs = {x};
+  layer.heads = heads;
   return append(std::move(layer));
 }
 
@@ -210,6 +296,8 @@ std::int64_t Graph::macs() const {
       macs += layer.shape.elements() * (input_of(value).c / layer.groups) * layer.kernel * layer.kernel;
     } else if (layer.kind == LayerKind::linear) {
       macs += layer.shape.c * input_of(value).elements();
+    } else if (layer.kind == LayerKind::attention) {
+      macs += 2 * layer.shape.h * layer.shape.elements();
     }
   }
   return macs;

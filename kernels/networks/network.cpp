@@ -51,12 +51,37 @@ std::int64_t image_size(const NetworkType& network, const WorkloadSpec& spec) {
 }
 
 Graph build_network(const NetworkType& network, const WorkloadSpec& spec) {
+  if (!network.reads_images()) {
+    NetworkSizes sizes;
+    for (const NetworkOption& option : network.options) {
+      sizes[option.name] = spec.options.contains(option.name)
+                               ? whole_option(spec, option.name, option.smallest, option.largest)
+                               : option.default_value;
+    }
+    return network.build_sized(sizes);
+  }
   const std::int64_t size = image_size(network, spec);
   try {
     return network.build(size);
   } catch (const ShapeTooSmall&) {
     refuse(network, std::to_string(size));
   }
+}
+
+Graph published_graph(const NetworkType& network) {
+  return build_network(network, {});
+}
+
+std::vector<WorkloadType::Option> size_options(const NetworkType& network) {
+  if (network.reads_images()) {
+    return {{"image-size", "224", "pixels a side of the square input images, up to 4096"}};
+  }
+  std::vector<WorkloadType::Option> all;
+  for (const NetworkOption& option : network.options) {
+    all.push_back({option.name, std::to_string(option.default_value),
+                   fmt::format("{}, {} to {}", option.help, option.smallest, option.largest)});
+  }
+  return all;
 }
 
 NetworkRegistration::NetworkRegistration(const NetworkType& network) {

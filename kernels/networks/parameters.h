@@ -3,8 +3,8 @@
 // graph and the plain one, on every device and in every dtype, are the same network.
 //
 // Weights are uniform with variance 2 / fan_in (He et al. 2015, arXiv:1502.01852), which keeps the energy of
-// activations through ReLU networks; a batch norm's scale is drawn around its gain, its variance around 1,
-// mean and shift around 0.
+// activations through ReLU networks, unless the layer states their deviation; a norm's scale is drawn around
+// its gain, its variance around 1, mean and shift around 0.
 #pragma once
 
 #include <cstdint>

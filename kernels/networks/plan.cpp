@@ -36,8 +36,8 @@ class Planner {
     lower_all(share_extra_bytes(plan_.graph, plan_.target, activation_bytes, device_, cache_));
     find_tensors();  // whether a sum is made in place depends on the algorithm
 
-    plan_.input = tensor_of(plan_.graph, plan_.graph.image(), plan_.target);
-    plan_.output = tensor_of(plan_.graph, plan_.graph.output(), plan_.target);
+    plan_.input = input_of(plan_.graph, plan_.target);
+    plan_.output = output_of(plan_.graph, plan_.target);
     bytes(Region::input) = plan_.input.bytes();
     place_activations_and_scratch();
     build_steps();
@@ -65,6 +65,7 @@ class Planner {
       case LayerKind::flatten:
         return layer.inputs[0];
       case LayerKind::activation:
+      case LayerKind::position_embedding:
         return dies_here(layer.inputs[0]) ? layer.inputs[0] : value;
       case LayerKind::add:
         for (const Value input : layer.inputs) {
@@ -142,7 +143,11 @@ class Planner {
 
   Place place_of_slot(Value value, const SlotInfo& slot) {
     if (slot.role == Role::parameter) {
-      return next_parameter(slot.bytes);
+      const Value owner = plan_.graph.owner_of(value, slot.slot);
+      if (owner == value) {
+        return parameters_[{value, slot.slot}] = next_parameter(slot.bytes);
+      }
+      return parameters_.at({owner, slot.slot});
     }
     const Layer& layer = plan_.graph[value];
     switch (slot.slot) {
@@ -188,6 +193,7 @@ class Planner {
   std::vector<Lifetime> lifetimes_;
   std::vector<std::int64_t> offsets_;  // of lifetimes_, in the arena
   std::map<Value, Place> scratch_;
+  std::map<std::pair<Value, Slot>, Place> parameters_;
 };
 
 }  // namespace
@@ -209,13 +215,16 @@ MemoryPlan NetworkPlan::memory() const {
 Work NetworkPlan::work() const {
   Work work;
   work.samples = static_cast<double>(target.batch);
-  work.fixed_bytes = static_cast<double>(bytes(Region::weights));
   work.launches = static_cast<std::int64_t>(steps.size());
   for (const PlannedStep& step : steps) {
     work.flops += step.operation->flops();
     for (const SlotInfo& slot : step.operation->slots()) {
       if (slot.role == Role::input || slot.role == Role::output) {
         work.sample_bytes += static_cast<double>(slot.bytes);
+      } else if (slot.role == Role::parameter && slot.looked_up > 0) {
+        work.sample_bytes += static_cast<double>(slot.looked_up);
+      } else if (slot.role == Role::parameter) {
+        work.fixed_bytes += static_cast<double>(slot.bytes);
       }
     }
   }

@@ -58,14 +58,11 @@ dnnl::memory::desc describe_vector(std::int64_t count) {
 }
 
 dnnl::algorithm algorithm_of(Activation activation) {
-  switch (activation) {
-    case Activation::relu6:
-      return dnnl::algorithm::eltwise_bounded_relu;
-    case Activation::gelu:
-      return dnnl::algorithm::eltwise_gelu_tanh;
-    default:
-      return dnnl::algorithm::eltwise_relu;
+  if (activation == Activation::gelu) {
+    return dnnl::algorithm::eltwise_gelu_tanh;
   }
+  return activation == Activation::relu6 ? dnnl::algorithm::eltwise_bounded_relu
+                                         : dnnl::algorithm::eltwise_relu;
 }
 
 void append(dnnl::post_ops& post_ops, Activation activation) {

@@ -49,7 +49,7 @@ const Registration<Implementation<ReluBackward>> registered{{
     .device_kind = "cpu",
     .preference = 10,
     .unsupported = [](const ReluBackward& spec, const Device& device) -> std::optional<std::string> {
-      if (spec.activation != Activation::relu && spec.activation != Activation::relu6) {
+      if (spec.activation == Activation::none || spec.activation == Activation::gelu) {
         return "relu: the activation must be relu or relu6";
       }
       return device.unsupported(spec.tensor.dtype);

@@ -14,7 +14,7 @@ struct Relu {
   TensorDesc tensor;
   Activation activation = Activation::relu;  // relu or relu6
 
-  double flops() const { return static_cast<double>(tensor.elements()) * operations_of(activation); }
+  double flops() const { return static_cast<double>(tensor.elements()) * comparisons(activation); }
 
   bool operator==(const Relu&) const = default;
 };

@@ -16,7 +16,7 @@ struct ReluBackward {
   TensorDesc tensor;
   Activation activation = Activation::relu;  // relu or relu6
 
-  double flops() const { return static_cast<double>(tensor.elements()) * operations_of(activation); }
+  double flops() const { return static_cast<double>(tensor.elements()) * comparisons(activation); }
 
   bool operator==(const ReluBackward&) const = default;
 };

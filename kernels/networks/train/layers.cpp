@@ -9,10 +9,6 @@ namespace {
 
 using Value = Graph::Value;
 
-bool has_parameters(LayerKind kind) {
-  return kind == LayerKind::conv2d || kind == LayerKind::linear || kind == LayerKind::batch_norm;
-}
-
 }  // namespace
 
 LayerRecorder::LayerRecorder(const Graph& graph, const Target& target, Device& device, TrainingStep& step)
@@ -33,13 +29,23 @@ Conv2d LayerRecorder::conv2d(Value value, Conv2d::Direction direction) const {
 }
 
 Linear LayerRecorder::linear(Value value, Linear::Direction direction) const {
-  const Layer& layer = graph_[value];
-  return {.rows = target_.batch,
-          .inner = desc(layer.inputs[0]).c,
-          .columns = layer.shape.c,
-          .direction = direction,
-          .bias = layer.bias && direction != Linear::Direction::backward_data,
-          .dtype = target_.dtype};
+  Linear spec = linear_of(graph_, value, target_);
+  spec.direction = direction;
+  spec.bias = spec.bias && direction != Linear::Direction::backward_data;
+  return spec;
+}
+
+std::shared_ptr<Operation> LayerRecorder::with_parameters(Value value) {
+  switch (graph_[value].kind) {
+    case LayerKind::conv2d:
+      return make(conv2d(value, Conv2d::Direction::forward));
+    case LayerKind::linear:
+      return make(linear(value, Linear::Direction::forward));
+    case LayerKind::batch_norm:
+      return make(BatchNorm{.tensor = desc(graph_[value].inputs[0]), .training = true});
+    default:
+      return sequence_with_parameters(value);
+  }
 }
 
 void LayerRecorder::declare_parameters(Value last) {
@@ -56,16 +62,12 @@ void LayerRecorder::declare_parameters(Value last) {
     add_group(Dtype::fp32);  // biases and normalisation keep full precision
   }
   for (Value value = 1; value <= last; ++value) {
-    if (!has_parameters(graph_[value].kind)) {
+    const auto operation = with_parameters(value);
+    if (operation == nullptr) {
       continue;
     }
-    const LayerKind kind = graph_[value].kind;
-    const auto operation = kind == LayerKind::conv2d ? make(conv2d(value, Conv2d::Direction::forward))
-                           : kind == LayerKind::linear
-                               ? make(linear(value, Linear::Direction::forward))
-                               : make(BatchNorm{.tensor = desc(graph_[value].inputs[0]), .training = true});
     for (const SlotInfo& slot : operation->slots()) {
-      if (slot.role == Role::parameter) {
+      if (slot.role == Role::parameter && graph_.owner_of(value, slot.slot) == value) {
         declare(value, slot.slot, operation);
       }
     }
@@ -87,13 +89,12 @@ void LayerRecorder::declare(Value layer, Slot slot, const std::shared_ptr<Operat
 }
 
 const TrainedParameter* LayerRecorder::parameter(Value layer, Slot slot) const {
-  const auto at = parameter_index_.find({layer, slot});
+  const auto at = parameter_index_.find({graph_.owner_of(layer, slot), slot});
   return at == parameter_index_.end() ? nullptr : &step_.parameters[at->second];
 }
 
-void LayerRecorder::start_micro_batch(std::string suffix, bool add_gradients) {
+void LayerRecorder::start_micro_batch(std::string suffix) {
   suffix_ = std::move(suffix);
-  add_gradients_ = add_gradients;
   for (auto& gradients : gradients_) {
     gradients.clear();
   }
@@ -133,7 +134,7 @@ TensorId LayerRecorder::gradient(Value value) {
 
 TensorId LayerRecorder::gradient_target(Value value, Slot slot) {
   const TrainedParameter& trained = *parameter(value, slot);
-  if (!add_gradients_) {
+  if (written_.insert(trained.gradient).second) {
     return trained.gradient;
   }
   return fresh(fmt::format("gradient of {} {}", graph_[value].name, name_of(slot)),
@@ -141,10 +142,10 @@ TensorId LayerRecorder::gradient_target(Value value, Slot slot) {
 }
 
 void LayerRecorder::add_up(Value value, Slot slot, TensorId written) {
-  if (!add_gradients_) {
+  const TrainedParameter& trained = *parameter(value, slot);
+  if (written == trained.gradient) {
     return;
   }
-  const TrainedParameter& trained = *parameter(value, slot);
   const ProgramTensor& total = step_.program.tensors()[trained.gradient];
   const bool in_front = total.block == step_.groups.front().gradients;
   const Dtype dtype = in_front ? step_.groups.front().dtype : Dtype::fp32;
@@ -204,6 +205,9 @@ void LayerRecorder::forward(Value value) {
       return;
     }
     case LayerKind::activation: {
+      if (layer.activation == Activation::gelu) {
+        return forward_gelu(value);
+      }
       const TensorId dst = result(value);
       record(forward_name(value), Relu{.tensor = src_desc, .activation = layer.activation},
              {{Slot::src, src}, {Slot::dst, dst}}, std::pair{dst, src});
@@ -240,6 +244,11 @@ void LayerRecorder::forward(Value value) {
     case LayerKind::flatten:
       values_[value] = src;
       return;
+    case LayerKind::embedding:
+    case LayerKind::position_embedding:
+    case LayerKind::layer_norm:
+    case LayerKind::attention:
+      return forward_sequence(value);
     default:
       throw Unsupported(layer.name + " cannot be trained");
   }
@@ -268,7 +277,9 @@ void LayerRecorder::backward(Value value) {
       backward_pool(value, diff);
       return;
     case LayerKind::activation:
-      if (wants_gradient(layer.inputs[0])) {
+      if (layer.activation == Activation::gelu) {
+        backward_gelu(value, diff);
+      } else if (wants_gradient(layer.inputs[0])) {
         const TensorId made = input_gradient(value);
         record(backward_name(value), ReluBackward{.tensor = desc(value), .activation = layer.activation},
                {{Slot::dst, this->value(value)}, {Slot::diff_dst, diff}, {Slot::diff_src, made}},
@@ -282,6 +293,11 @@ void LayerRecorder::backward(Value value) {
     case LayerKind::flatten:
       contribute(layer.inputs[0], diff);
       return;
+    case LayerKind::embedding:
+    case LayerKind::position_embedding:
+    case LayerKind::layer_norm:
+    case LayerKind::attention:
+      return backward_sequence(value, diff);
     default:
       throw Unsupported(layer.name + " cannot be trained");
   }

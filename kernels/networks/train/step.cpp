@@ -48,7 +48,7 @@ class Recorder {
   void record_micro_batch(std::int64_t micro) {
     const Value logits = logits_of(graph_);
     const std::string of_micro = options_.accumulate > 1 ? fmt::format(" of micro-batch {}", micro) : "";
-    layers_.start_micro_batch(of_micro, micro > 0);
+    layers_.start_micro_batch(of_micro);
     record_images(micro);
     for (Value value = 1; value <= logits; ++value) {
       layers_.forward(value);
@@ -64,11 +64,11 @@ class Recorder {
   }
 
   void record_images(std::int64_t micro) {
-    step_.image = tensor_of(graph_, graph_.image(), target_);
+    step_.input = input_of(graph_, target_);
     const BlockId input = micro == 0 ? program().block("input", MemoryCategory::input) : input_;
     input_ = input;
-    const TensorId image = program().keep(input, fmt::format("images {}", micro), step_.image.bytes());
-    step_.images.push_back(image);
+    const TensorId image = program().keep(input, fmt::format("samples {}", micro), step_.input.bytes());
+    step_.inputs.push_back(image);
     layers_.set_image(image);
   }
 

@@ -63,7 +63,7 @@ TEST_F(Plan, ArenaIsNearTheMostThatLivesAtOnce) {
 // may free more than the batch adds.
 TEST_F(Plan, GrowsWithTheBatch) {
   for (const auto& network : registry<NetworkType>().entries()) {
-    const Graph graph = fuse_for_inference(network->build(64));
+    const Graph graph = fuse_for_inference(build_network(*network, spec(1, Dtype::fp32, 64)));
     MemoryPlan smaller;
     for (const std::int64_t batch : {1, 2, 3, 4, 8, 16}) {
       Target target;
