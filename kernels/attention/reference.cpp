@@ -135,12 +135,14 @@ class ReferenceAttention final : public ReferenceOperation {
         weight[j] /= sum;
         p[i * spec_.sequence + j] = static_cast<float>(weight[j]);
       }
-      for (std::int64_t f = 0; f < spec_.head_size; ++f) {
-        double mixed = 0;
-        for (std::int64_t j = 0; j <= i; ++j) {
-          mixed += weight[j] * v.at(j, f);
+      std::vector<double> mixed(static_cast<std::size_t>(spec_.head_size));
+      for (std::int64_t j = 0; j <= i; ++j) {
+        for (std::int64_t f = 0; f < spec_.head_size; ++f) {
+          mixed[f] += weight[j] * v.at(j, f);
         }
-        out.at(i, f) = static_cast<float>(mixed);
+      }
+      for (std::int64_t f = 0; f < spec_.head_size; ++f) {
+        out.at(i, f) = static_cast<float>(mixed[f]);
       }
     }
   }

@@ -50,7 +50,11 @@ class ReferenceLinear final : public ReferenceOperation {
  private:
   void forward(const SlotPointers& pointers) const {
     const std::vector<float> src = read(pointers, Slot::src);
-    const std::vector<float> weights = read_values(pointers, Slot::weights);
+    // Large weights need no copy where they stand in fp32.
+    const bool wide = spec_.dtype == Dtype::fp32;
+    const std::vector<float> converted = wide ? std::vector<float>() : read_values(pointers, Slot::weights);
+    const std::span<const float> weights =
+        wide ? std::span<const float>(values(pointers, Slot::weights)) : std::span<const float>(converted);
     const std::span<const float> bias = spec_.bias ? values(pointers, Slot::bias) : std::span<float>();
     std::vector<float> dst(static_cast<std::size_t>(spec_.rows * spec_.columns));
     reference_product(spec_.rows, spec_.inner, spec_.columns, src, weights, bias, dst);
