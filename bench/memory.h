@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace bench {
@@ -35,6 +36,20 @@ class MemoryByCategory {
 struct MemoryPlan {
   MemoryByCategory at_peak;  // bytes live at the moment of the peak, by category; sums to peak
   std::int64_t peak = 0;     // bytes
+  // The operation that needs most of what the peak has room for: "backward layer1.0.conv1", or "packing
+  // classifier.0" where getting ready takes more than a step. Empty where nothing tells.
+  std::string peak_at{};
+  std::int64_t setup_peak = 0;  // bytes held at most while getting ready; 0 where a step's are all there are
+  MemoryByCategory in_step{};   // bytes held during a step, not used in full at each moment
+  // Results of all layers for the whole batch, each counted once, whether or not they are held at the same
+  // time: the "feature maps" of the rule of thumb. 0 where it is not known.
+  std::int64_t feature_maps = 0;
+};
+
+// Memory in use while one operation of a step runs.
+struct MemoryMoment {
+  std::string name;        // "forward layer1.0.conv1"
+  MemoryByCategory bytes;  // what is live: memory reserved and unused at that moment is left out
 };
 
 // Counts live and peak bytes and refuses allocations beyond the cap.
@@ -59,6 +74,25 @@ class MemoryTracker {
   MemoryByCategory live_;
   MemoryByCategory at_peak_;
   std::int64_t peak_ = 0;
+};
+
+// Counts memory that is not the device's own to give, such as a host copy where the host's memory is the
+// device's, as in use while it lives.
+class MemoryReservation {
+ public:
+  // Throws OutOfMemory as MemoryTracker::add does.
+  MemoryReservation(MemoryTracker& tracker, MemoryCategory category, std::int64_t bytes)
+      : tracker_(tracker), category_(category), bytes_(bytes) {
+    tracker_.add(category_, bytes_);
+  }
+  ~MemoryReservation() { tracker_.remove(category_, bytes_); }
+  MemoryReservation(const MemoryReservation&) = delete;
+  MemoryReservation& operator=(const MemoryReservation&) = delete;
+
+ private:
+  MemoryTracker& tracker_;
+  MemoryCategory category_;
+  std::int64_t bytes_;
 };
 
 }  // namespace bench

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,15 +16,20 @@
 
 namespace bench {
 
-// What the command line asks of a sweep, checked for form; empty or nullopt means "the sweep's default".
+// What the command line asks of a sweep, checked for form, defaults filled in; empty dtypes or batches mean
+// "the sweep's default".
 struct SweepRequest {
   const WorkloadType* workload = nullptr;
-  std::string mode;
+  std::vector<std::string> modes;  // of the workload; one where the sweep takes no lists
   std::vector<Dtype> dtypes;
   std::vector<std::int64_t> batches;
-  std::map<std::string, std::string> workload_options;
-  std::int64_t memory_cap = 0;  // bytes
+  // Every option of the workload with its values; one each where the sweep takes no lists.
+  std::map<std::string, std::vector<std::string>> workload_options;
+  std::map<std::string, std::string> sweep_options;  // every option of the sweep
+  std::vector<std::int64_t> memory_caps;             // bytes, growing; at least one
   std::uint64_t seed = 1;
+
+  std::int64_t largest_cap() const { return memory_caps.back(); }
 };
 
 struct SweepPoint {
@@ -39,15 +45,48 @@ struct SweepPlan {
   Json axes;
   std::vector<SweepPoint> points;
   bool open_ended = false;  // sizes were not asked for by name: stop growing quietly at cap or budget
+  // Rounds that an open series leaves time for when it grows. One round serves where memory is the question.
+  std::int64_t rounds_when_growing = 6;
+  double share_of_budget = 1;  // of the time budget for the points; the rest is for prove()
+};
+
+// Rows of text for people, printed behind the points.
+struct TextTable {
+  std::string title;
+  std::vector<std::vector<std::string>> rows;  // the first is the header
+  std::vector<bool> right;                     // columns that stand right-aligned
+};
+
+// What a sweep finds out after its points were measured, on the same device.
+struct SweepStudy {
+  const SweepRequest& request;
+  const SweepPlan& plan;
+  Device& device;
+  ResultDocument& document;                        // results go into document.sweep
+  std::function<void(const std::string&)> report;  // what it does now
+  std::function<void()> save;                      // findings anew, and the file written
+  std::function<double()> left_ns;                 // of the time budget
+  std::function<bool()> interrupted;
 };
 
 struct Sweep {
   std::string name;      // "batch"
   std::string question;  // "Where does a larger batch stop paying, and what does it cost in memory?"
   std::string default_workload;
+  std::vector<CommandOption> options{};  // of its own: "soak"
+  // Takes several modes, values of a workload's option and memory caps, separated by commas.
+  bool takes_lists = false;
+  bool all_modes = false;  // by default; otherwise the workload's first
+  // Of a workload's options, where they differ from the workload's own default.
+  std::map<std::string, std::vector<std::string>> default_values{};
+
   std::function<SweepPlan(const SweepRequest&, Device&)> plan;
+  // What plans alone can say, before anything runs; into document.sweep. Allocates nothing. Optional.
+  std::function<void(const SweepRequest&, const SweepPlan&, Device&, ResultDocument&)> predict{};
+  std::function<void(SweepStudy&)> prove{};  // optional
   // Pure: from the measured points to claims. Called after every point; must cope with few of them.
   std::function<std::vector<Finding>(const ResultDocument&)> findings;
+  std::function<std::vector<TextTable>(const ResultDocument&)> tables{};  // pure; optional
 };
 
 }  // namespace bench

@@ -52,12 +52,16 @@ class Workload {
   virtual Work work() const = 0;
 };
 
+// An option that a workload or a sweep adds to the command line.
+struct CommandOption {
+  std::string name;  // "image-size"; the command line's --image-size
+  std::string default_value;
+  std::string help;    // with unit and range
+  std::string mode{};  // of a workload: the only mode that knows it; empty: every mode
+};
+
 struct WorkloadType {
-  struct Option {
-    std::string name;  // "image-size"; the command line's --image-size
-    std::string default_value;
-    std::string help;  // with unit and range
-  };
+  using Option = CommandOption;
 
   std::string name;                // "resnet50"
   std::string kind;                // "network" or "operation"
@@ -69,8 +73,11 @@ struct WorkloadType {
   std::function<void(const WorkloadSpec&)> check;
   // Why this cannot run on the device, as far as is known at once; nullopt where it may.
   std::function<std::optional<std::string>(const WorkloadSpec&, Device&)> unsupported;
-  // Memory at the peak of a step; allocates nothing on the device. Throws Unsupported.
+  // Memory at the peak; allocates nothing on the device. Throws Unsupported, and OutOfMemory where the bytes
+  // cannot be counted in 63 bits.
   std::function<MemoryPlan(const WorkloadSpec&, Device&)> plan;
+  // What is live while each operation of a step runs, in their order; allocates nothing. Optional.
+  std::function<std::vector<MemoryMoment>(const WorkloadSpec&, Device&)> timeline{};
   // Throws OutOfMemory or Unsupported.
   std::function<std::unique_ptr<Workload>(const WorkloadSpec&, Device&)> make;
 };

@@ -31,6 +31,8 @@ constexpr const char* kExamples = R"(Examples:
   bench --sweep batch --workload resnet18 --dtype fp32,bf16 --batch 1:64:x2
   bench --sweep batch --workload conv2d --mode backward-data --height 14 --width 14
   bench --sweep batch --memory-cap 4GiB --dry-run      the points and their predicted memory
+  bench --sweep memory --workload resnet50 --mode train --memory-cap 6GiB,8GiB,12GiB,16GiB
+  bench --sweep memory --workload resnet18 --mode train --optimizer adam --batch 8 --soak 200
   bench --sweep batch --resume                         go on with a run that was stopped
 
 Sizes take B, KiB, MiB, GiB, KB, MB, GB; times take ms, s, min.
@@ -83,6 +85,7 @@ class CommandLine {
     app_.footer(kExamples);
     app_.name("bench");
     add_fixed();
+    add_sweep_options();
     add_workload_options();
   }
 
@@ -110,6 +113,7 @@ class CommandLine {
     if (!options.list) {
       read_names(options);
       read_workload_options(options);
+      read_sweep_options(options);
     }
     read_values(options);
     return options;
@@ -136,12 +140,14 @@ class CommandLine {
     add("sweep", "NAME", fmt::format("the question: {}", fmt::join(names_of<Sweep>(), ", ")), what);
     add("workload", "NAME",
         fmt::format("{} (default: the sweep's)", fmt::join(names_of<WorkloadType>(), ", ")), what);
-    add("mode", "NAME", "what a step is, see --list (default: the workload's first)", what);
+    add("mode", "NAME", "what a step is, see --list (default: the sweep's)", what);
     add("device", "auto|cpu|cuda:N", fmt::format("where to run (default: {})", defaults.device), what);
     add("dtype", "LIST", "fp32, tf32, fp16, bf16, separated by commas (default: those the device has)", what);
     add("batch", "AXIS", "1,2,4 or 1:256:x2 or 8:64:+8 (default: doubling, up to the cap)", what);
     const std::string limits = "Limits";
-    add("memory-cap", "SIZE", "most memory a point may take (default: 80 % of what is free)", limits);
+    add("memory-cap", "SIZE",
+        "most memory a point may take; the sweep memory takes several (default: 80 % of what is free)",
+        limits);
     add("time-budget", "TIME", fmt::format("end measuring after this (default: {})", format_duration(budget)),
         limits);
     add("seed", "N", fmt::format("of inputs and of the order of points (default: {})", defaults.seed),
@@ -156,6 +162,17 @@ class CommandLine {
     add_switch("--list", list_, "sweeps, workloads and devices, and for what is missing, why", output);
     add_switch("--version", version_, "print the version", output);
     add_switch("-h,--help", help_, "print this text", output);
+  }
+
+  void add_sweep_options() {
+    for (const auto& sweep : registry<Sweep>().entries()) {
+      for (const CommandOption& option : sweep->options) {
+        sweeps_of_[option.name].push_back(sweep->name);
+        add(option.name, "VALUE",
+            fmt::format("{} (default: {}; sweep {})", option.help, option.default_value, sweep->name),
+            "Options of a sweep");
+      }
+    }
   }
 
   // Workloads share option names (--image-size of every network): each is added once.
@@ -266,11 +283,13 @@ class CommandLine {
     if (type == nullptr) {
       return;
     }
-    if (const std::string* mode = text_of("mode")) {
-      if (std::ranges::find(type->modes, *mode) == type->modes.end()) {
-        throw UsageError(unknown_value("--mode", *mode, type->modes) + " for " + name);
+    if (const std::string* modes = text_of("mode")) {
+      options.modes = values_of(*sweep, "--mode", *modes);
+      for (const std::string& mode : options.modes) {
+        if (std::ranges::find(type->modes, mode) == type->modes.end()) {
+          throw UsageError(unknown_value("--mode", mode, type->modes) + " for " + name);
+        }
       }
-      options.mode = *mode;
     }
     for (const auto& [option, workloads] : workloads_of_) {
       const std::string* text = text_of(option);
@@ -286,8 +305,55 @@ class CommandLine {
                                      quote(*text), name,
                                      own.empty() ? "none" : fmt::format("{}", fmt::join(own, ", "))));
       }
-      options.workload_options[option] = *text;
+      options.workload_options[option] = values_of(*sweep, "--" + option, *text);
     }
+  }
+
+  void read_sweep_options(Options& options) const {
+    for (const auto& [option, sweeps] : sweeps_of_) {
+      const std::string* text = text_of(option);
+      if (text == nullptr) {
+        continue;
+      }
+      if (std::ranges::find(sweeps, options.sweep) == sweeps.end()) {
+        throw UsageError(fmt::format("--{}: {} was given, but belongs to --sweep {}", option, quote(*text),
+                                     fmt::join(sweeps, ", ")));
+      }
+      options.sweep_options[option] = *text;
+    }
+  }
+
+  // The text's values, each once: several where the sweep takes lists.
+  static std::vector<std::string> values_of(const Sweep& sweep, const std::string& option,
+                                            const std::string& text) {
+    std::vector<std::string> values;
+    for (const std::string& value : split(text)) {
+      if (std::ranges::find(values, value) == values.end()) {
+        values.push_back(value);
+      }
+    }
+    if (values.size() > 1 && !sweep.takes_lists) {
+      std::vector<std::string> takers;
+      for (const auto& other : registry<Sweep>().entries()) {
+        if (other->takes_lists) {
+          takers.push_back("--sweep " + other->name);
+        }
+      }
+      throw UsageError(
+          fmt::format("{}: {} was given, and --sweep {} takes one value{}", option, quote(text), sweep.name,
+                      takers.empty() ? "" : fmt::format("; {} takes several", fmt::join(takers, ", "))));
+    }
+    return values;
+  }
+
+  static std::vector<std::string> split(const std::string& text) {
+    std::vector<std::string> parts;
+    for (std::size_t from = 0; from <= text.size();) {
+      const std::size_t comma = std::min(text.find(',', from), text.size());
+      parts.push_back(text.substr(from, comma - from));
+      from = comma + 1;
+    }
+    return parts;
   }
 
   void read_values(Options& options) const {
@@ -298,7 +364,14 @@ class CommandLine {
       options.batches = parse_axis("--batch", *text);
     }
     if (const std::string* text = text_of("memory-cap")) {
-      options.memory_cap = parse_bytes("--memory-cap", *text);
+      const Sweep* const sweep = registry<Sweep>().find(options.sweep);
+      for (const std::string& value :
+           sweep == nullptr ? std::vector{*text} : values_of(*sweep, "--memory-cap", *text)) {
+        options.memory_caps.push_back(parse_bytes("--memory-cap", value));
+      }
+      std::ranges::sort(options.memory_caps);
+      const auto repeated = std::ranges::unique(options.memory_caps);
+      options.memory_caps.erase(repeated.begin(), repeated.end());
     }
     if (const std::string* text = text_of("time-budget")) {
       options.time_budget = parse_duration("--time-budget", *text);
@@ -321,9 +394,7 @@ class CommandLine {
       accepted.emplace_back(name_of(dtype));
     }
     std::vector<Dtype> dtypes;
-    for (std::size_t from = 0; from <= text.size();) {
-      const std::size_t comma = std::min(text.find(',', from), text.size());
-      const std::string name = text.substr(from, comma - from);
+    for (const std::string& name : split(text)) {
       const std::optional<Dtype> dtype = parse_dtype(name);
       if (!dtype) {
         throw UsageError(unknown_value("--dtype", name, accepted));
@@ -331,7 +402,6 @@ class CommandLine {
       if (std::ranges::find(dtypes, *dtype) == dtypes.end()) {
         dtypes.push_back(*dtype);
       }
-      from = comma + 1;
     }
     return dtypes;
   }
@@ -349,6 +419,7 @@ class CommandLine {
   CLI::App app_{"Answers questions about networks on a device by measuring: each sweep ends in findings."};
   std::map<std::string, Given> given_;  // CLI11 keeps pointers into it: a map's entries stay where they are
   std::map<std::string, std::vector<std::string>> workloads_of_;  // by option name
+  std::map<std::string, std::vector<std::string>> sweeps_of_;     // the same
   bool no_plot_ = false;
   bool dry_run_ = false;
   bool resume_ = false;

@@ -28,15 +28,17 @@ struct Options {
   std::string text;  // of --help or --version: print it, and nothing else is to be done
   bool list = false;
 
-  std::string sweep;                  // registered
-  std::string device = "auto";        // checked when it is opened
-  std::string workload;               // registered; empty: the sweep's default
-  std::string mode;                   // of the workload; empty: its default
-  std::vector<Dtype> dtypes;          // empty: the sweep's default
-  std::vector<std::int64_t> batches;  // the same
-  std::map<std::string, std::string>
-      workload_options;                    // those given; names the workload has, values unchecked
-  std::optional<std::int64_t> memory_cap;  // bytes
+  std::string sweep;            // registered
+  std::string device = "auto";  // checked when it is opened
+  std::string workload;         // registered; empty: the sweep's default
+  // Lists hold one value where the sweep takes no lists, and are empty where nothing was given.
+  std::vector<std::string> modes;  // of the workload
+  std::vector<Dtype> dtypes;
+  std::vector<std::int64_t> batches;
+  std::map<std::string, std::vector<std::string>>
+      workload_options;                              // those given; names the workload has, values unchecked
+  std::map<std::string, std::string> sweep_options;  // those given; names the sweep has, values unchecked
+  std::vector<std::int64_t> memory_caps;             // bytes, growing
   std::chrono::nanoseconds time_budget = std::chrono::seconds(100);
   std::uint64_t seed = 1;  // below 2^63, so that every JSON reader keeps it
   std::filesystem::path out = "results/local";

@@ -160,10 +160,19 @@ void print_findings(std::ostream& out, const ResultDocument& document, std::size
 
 }  // namespace
 
-void print_table(std::ostream& out, const ResultDocument& document, int width) {
+void print_text_table(std::ostream& out, const TextTable& table) {
+  fmt::print(out, "\n{}\n", table.title);
+  out << in_columns(table.rows, table.right);
+}
+
+void print_table(std::ostream& out, const ResultDocument& document, int width,
+                 const std::vector<TextTable>& tables) {
   const auto columns_there = static_cast<std::size_t>(std::max(width, 40));
   print_measured(out, document);
   print_unmeasured(out, document, columns_there);
+  for (const TextTable& table : tables) {
+    print_text_table(out, table);
+  }
   print_findings(out, document, columns_there);
 }
 

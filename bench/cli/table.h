@@ -7,13 +7,17 @@
 #include <vector>
 
 #include "bench/measure/result.h"
+#include "bench/sweep.h"
 
 namespace bench {
 
 // A row a point: its parameters, throughput with interval, step time, memory predicted, tracked and seen by
-// the driver, flags. Then the points that were not measured, with status and reason, then the findings as
-// sentences. Lines of text wrap at `width` columns; table rows do not.
-void print_table(std::ostream& out, const ResultDocument& document, int width);
+// the driver, flags. Then the points that were not measured, with status and reason, the sweep's own tables,
+// and the findings as sentences. Lines of text wrap at `width` columns; table rows do not.
+void print_table(std::ostream& out, const ResultDocument& document, int width,
+                 const std::vector<TextTable>& tables = {});
+
+void print_text_table(std::ostream& out, const TextTable& table);
 
 // A point of a plan that was not run (--dry-run).
 struct PlannedPoint {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +13,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <fmt/ranges.h>
 
 #include "bench/cli/progress.h"
 #include "bench/cli/table.h"
@@ -61,19 +63,8 @@ class SweepRun {
         device_(open_device(options.device)),
         type_(*registry<WorkloadType>().find(options.workload.empty() ? sweep_.default_workload
                                                                       : options.workload)) {
-    request_.workload = &type_;
-    request_.mode = options.mode.empty() ? type_.modes.front() : options.mode;
-    request_.dtypes = options.dtypes;
-    request_.batches = options.batches;
-    for (const WorkloadType::Option& option : type_.options) {
-      const auto given = options.workload_options.find(option.name);
-      request_.workload_options[option.name] =
-          given == options.workload_options.end() ? option.default_value : given->second;
-    }
-    request_.seed = options.seed;
-    request_.memory_cap = options.memory_cap.value_or(
-        static_cast<std::int64_t>(kDefaultCapShare * static_cast<double>(device_->info().available_bytes)));
-    device_->memory().set_cap(request_.memory_cap);
+    make_request();
+    device_->memory().set_cap(request_.largest_cap());
     make_plan();
   }
 
@@ -89,7 +80,12 @@ class SweepRun {
     for (const SweepPoint& point : plan_.points) {
       rows.push_back(predict(point));
     }
-    print_planned(std::cout, rows, request_.memory_cap, plan_.open_ended);
+    print_planned(std::cout, rows, request_.largest_cap(), plan_.open_ended);
+    if (sweep_.predict) {
+      for (const TextTable& table : tables_of(start_document())) {
+        print_text_table(std::cout, table);
+      }
+    }
     return ExitCode::done;
   }
 
@@ -110,6 +106,7 @@ class SweepRun {
       const RunSettings settings = make_settings();
       try {
         run_points(sweep_, plan_, type_, *device_, settings, document, live);
+        prove(document, live, bar);
       } catch (const UsageError&) {  // the file could not be written: what was measured is shown all the same
         bar.finish();
         print_points(document);
@@ -123,6 +120,74 @@ class SweepRun {
   }
 
  private:
+  void make_request() {
+    request_.workload = &type_;
+    request_.modes = !options_.modes.empty() ? options_.modes
+                     : sweep_.all_modes      ? type_.modes
+                                             : std::vector{type_.modes.front()};
+    request_.dtypes = options_.dtypes;
+    request_.batches = options_.batches;
+    for (const CommandOption& option : type_.options) {
+      const auto given = options_.workload_options.find(option.name);
+      const auto preferred = sweep_.default_values.find(option.name);
+      request_.workload_options[option.name] = given != options_.workload_options.end() ? given->second
+                                               : preferred != sweep_.default_values.end()
+                                                   ? preferred->second
+                                                   : std::vector{option.default_value};
+      if (given != options_.workload_options.end() && !option.mode.empty() &&
+          std::ranges::find(request_.modes, option.mode) == request_.modes.end()) {
+        throw UsageError(fmt::format("--{}: {} was given, but belongs to --mode {}; give that with it",
+                                     option.name, quote(fmt::format("{}", fmt::join(given->second, ","))),
+                                     option.mode));
+      }
+    }
+    for (const CommandOption& option : sweep_.options) {
+      const auto given = options_.sweep_options.find(option.name);
+      request_.sweep_options[option.name] =
+          given == options_.sweep_options.end() ? option.default_value : given->second;
+    }
+    request_.seed = options_.seed;
+    request_.memory_caps = options_.memory_caps;
+    if (request_.memory_caps.empty()) {
+      request_.memory_caps.push_back(
+          static_cast<std::int64_t>(kDefaultCapShare * static_cast<double>(device_->info().available_bytes)));
+    }
+  }
+
+  // What the sweep finds out beside its points, in what is left of the time budget.
+  void prove(ResultDocument& document, LiveOutput& live, Progress& bar) {
+    if (!sweep_.prove || interrupted() || (document.benchmarks.empty() && document.unmeasured.empty())) {
+      return;
+    }
+    const auto now = [] { return std::chrono::steady_clock::now(); };
+    const auto elapsed = [this, now] { return std::chrono::nanoseconds(now() - start_); };
+    const auto save = [&] {
+      document.findings = sweep_.findings(document);
+      live.changed(document);
+    };
+    SweepStudy study{
+        .request = request_,
+        .plan = plan_,
+        .device = *device_,
+        .document = document,
+        .report =
+            [&](const std::string& what) {
+              const auto left = options_.time_budget - elapsed();
+              bar.update(std::min(1.0, std::chrono::duration<double>(elapsed()) /
+                                           std::chrono::duration<double>(options_.time_budget)),
+                         what, elapsed(), std::max(left, std::chrono::nanoseconds(0)));
+            },
+        .save = save,
+        .left_ns = [&] { return static_cast<double>((options_.time_budget - elapsed()).count()); },
+        .interrupted = [] { return interrupted(); }};
+    sweep_.prove(study);
+    save();
+  }
+
+  std::vector<TextTable> tables_of(const ResultDocument& document) const {
+    return sweep_.tables ? sweep_.tables(document) : std::vector<TextTable>{};
+  }
+
   void make_plan() {
     plan_ = sweep_.plan(request_, *device_);
     for (const SweepPoint& point : plan_.points) {
@@ -151,11 +216,13 @@ class SweepRun {
       const MemoryPlan plan = type_.plan(point.spec, *device_);
       weights_[point.name] = plan.at_peak[MemoryCategory::weights];
       row.predicted_bytes = plan.peak;
-      if (row.predicted_bytes > request_.memory_cap) {
+      if (row.predicted_bytes > request_.largest_cap()) {
         row.problem = "oom: more than the memory cap";
       }
     } catch (const Unsupported& error) {
       row.problem = std::string("unsupported: ") + error.what();
+    } catch (const OutOfMemory& error) {
+      row.problem = std::string("oom: ") + error.what();
     }
     return predictions_.emplace(point.name, row).first->second;
   }
@@ -170,15 +237,16 @@ class SweepRun {
       }
       predict(point);
       const auto weights = weights_.find(point.name);
-      if (weights == weights_.end() || weights->second <= request_.memory_cap) {
+      if (weights == weights_.end() || weights->second <= request_.largest_cap()) {
         return;
       }
       least = least == 0 ? weights->second : std::min(least, weights->second);
     }
-    throw UsageError(fmt::format(
-        "--memory-cap: {} ({} B) was given, but the weights of {} alone take {} ({} B); "
-        "give more",
-        format_bytes(request_.memory_cap), request_.memory_cap, type_.name, format_bytes(least), least));
+    throw UsageError(
+        fmt::format("--memory-cap: {} ({} B) was given, but the weights of {} alone take {} ({} B); "
+                    "give more",
+                    format_bytes(request_.largest_cap()), request_.largest_cap(), type_.name,
+                    format_bytes(least), least));
   }
 
   // An open-ended series ends with the first point over the cap, which then stands in the file as out of
@@ -221,11 +289,23 @@ class SweepRun {
     document.sweep = {{"name", sweep_.name},
                       {"question", sweep_.question},
                       {"workload", type_.name},
-                      {"mode", request_.mode},
-                      {"workload_options", request_.workload_options},
-                      {"memory_cap_bytes", request_.memory_cap},
+                      {"mode", fmt::format("{}", fmt::join(request_.modes, ","))},
+                      {"workload_options", Json::object()},
+                      {"memory_cap_bytes", request_.largest_cap()},
                       {"time_budget_ns", options_.time_budget.count()},
                       {"axes", plan_.axes}};
+    for (const auto& [name, values] : request_.workload_options) {
+      document.sweep["workload_options"][name] = fmt::format("{}", fmt::join(values, ","));
+    }
+    if (!sweep_.options.empty()) {
+      document.sweep["sweep_options"] = request_.sweep_options;
+    }
+    if (request_.memory_caps.size() > 1) {
+      document.sweep["memory_caps_bytes"] = request_.memory_caps;
+    }
+    if (sweep_.predict) {
+      sweep_.predict(request_, plan_, *device_, document);
+    }
     return document;
   }
 
@@ -261,13 +341,16 @@ class SweepRun {
 
   RunSettings make_settings() const {
     RunSettings settings;
-    settings.time_budget = options_.time_budget;
-    settings.memory_cap = request_.memory_cap;
+    settings.time_budget = std::chrono::nanoseconds(
+        static_cast<std::int64_t>(plan_.share_of_budget * static_cast<double>(options_.time_budget.count())));
+    settings.memory_cap = request_.largest_cap();
     settings.seed = options_.seed;
+    settings.growing_rounds = plan_.rounds_when_growing;
     if (options_.benchmark.repetitions > 0) {
       // Fewer rounds than three cannot know the spread between them.
       settings.min_rounds = std::max(settings.min_rounds, options_.benchmark.repetitions);
       settings.wanted_rounds = std::max(settings.wanted_rounds, settings.min_rounds);
+      settings.growing_rounds = std::max(settings.growing_rounds, settings.min_rounds);
       settings.max_rounds = std::max(settings.max_rounds, settings.min_rounds);
     }
     return settings;
@@ -275,7 +358,7 @@ class SweepRun {
 
   void describe() const {
     fmt::print(std::cerr, "{}\n{} on {} ({}), memory cap {}, time budget {}\n", sweep_.question, type_.name,
-               device_->info().id, device_->info().name, format_bytes(request_.memory_cap),
+               device_->info().id, device_->info().name, format_bytes(request_.largest_cap()),
                format_duration(static_cast<double>(options_.time_budget.count())));
   }
 
@@ -329,7 +412,7 @@ class SweepRun {
 
   void print_points(const ResultDocument& document) const {
     if (options_.benchmark.format.empty()) {
-      print_table(std::cout, document, terminal_width());
+      print_table(std::cout, document, terminal_width(), tables_of(document));
     } else {
       write_google_benchmark(document, options_.benchmark.format, std::cout);
     }
@@ -376,6 +459,7 @@ class SweepRun {
   const WorkloadType& type_;
   SweepRequest request_;
   SweepPlan plan_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::map<std::string, PlannedPoint> predictions_;
   std::map<std::string, std::int64_t> weights_;  // bytes, of the points that can run
 };

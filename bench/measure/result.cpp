@@ -120,6 +120,9 @@ Json to_json(const MeasuredPoint& point, Families& families) {
   json["stats"] = to_json(point.stats, point.round_sizes);
   json["memory"] = to_json(point.memory);
   json["validity"] = to_json(point.validity);
+  if (!point.plan.is_null()) {
+    json["plan"] = point.plan;
+  }
   if (!point.work.is_null()) {
     json["work"] = point.work;
   }
@@ -292,6 +295,7 @@ MeasuredPoint read_measured(const Field& field) {
                       .cpu_time_ns = field.at("cpu_time").number(),
                       .items_per_step = field.at("items_per_step").number(),
                       .work = read_optional_object(field, "work"),
+                      .plan = read_optional_object(field, "plan"),
                       .stats = read_stats(stats),
                       .memory = read_memory(field.at("memory")),
                       .validity = {.flags = read_strings(validity.at("flags")),

@@ -58,6 +58,9 @@ struct MeasuredPoint {
   double cpu_time_ns = 0;                 // processor time of a step, all threads, mean
   double items_per_step = 0;              // samples (images) a step
   Json work;  // of a step: {"flops", "fixed_bytes", "sample_bytes", "launches"}, see bench/workload.h
+  // What the memory plan says: {"peak_at", "setup_peak_bytes", "step_peak_bytes", "feature_map_bytes"};
+  // absent members are unknown.
+  Json plan;
   SampleStats stats;
   PointMemory memory;
   Validity validity;

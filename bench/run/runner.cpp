@@ -147,7 +147,7 @@ class Runner {
     // Three rounds bound the spread between rounds only loosely: an open series stops growing early enough
     // for more.
     return admits(admitted, expected, left_ns(),
-                  plan_.open_ended ? settings_.wanted_rounds : settings_.min_rounds);
+                  plan_.open_ended ? settings_.growing_rounds : settings_.min_rounds);
   }
 
   void probe(const SweepPoint& point, Series& series) {
@@ -157,7 +157,8 @@ class Runner {
       return;
     }
     try {
-      const std::int64_t predicted = type_.plan(point.spec, device_).peak;
+      const MemoryPlan plan = type_.plan(point.spec, device_);
+      const std::int64_t predicted = plan.peak;
       if (predicted > settings_.memory_cap) {
         close(series, point, "oom",
               fmt::format("needs {} (predicted), the memory cap is {}", format_bytes(predicted),
@@ -171,7 +172,7 @@ class Runner {
                   format_duration(static_cast<double>(settings_.time_budget.count())), settings_.min_rounds));
         return;
       }
-      admit(point, series, predicted);
+      admit(point, series, plan);
     } catch (const OutOfMemory& error) {
       close(series, point, "oom", error.what());
     } catch (const Unsupported& error) {  // of this batch; a larger one may do
@@ -185,10 +186,21 @@ class Runner {
     }
   }
 
-  void admit(const SweepPoint& point, Series& series, std::int64_t predicted) {
+  static Json described(const MemoryPlan& plan) {
+    Json json = Json::object();
+    if (!plan.peak_at.empty()) {
+      json = {{"peak_at", plan.peak_at},
+              {"setup_peak_bytes", plan.setup_peak},
+              {"step_peak_bytes", plan.in_step.total()},
+              {"feature_map_bytes", plan.feature_maps}};
+    }
+    return json;
+  }
+
+  void admit(const SweepPoint& point, Series& series, const MemoryPlan& plan) {
     Verification verification;
     Prepared prepared = prepare_point(point, type_, device_, Verify::yes, &verification);
-    prepared.memory.peak_predicted = predicted;
+    prepared.memory.peak_predicted = plan.peak;
     const Work work = prepared.workload->work();
 
     MeasuredPoint* known = measured(point.name);
@@ -201,6 +213,7 @@ class Runner {
                   {"fixed_bytes", work.fixed_bytes},
                   {"sample_bytes", work.sample_bytes},
                   {"launches", work.launches}};
+    entry.plan = described(plan);
     entry.memory = prepared.memory;
     entry.verification = {{"error", verification.error},
                           {"tolerance", verification.tolerance},

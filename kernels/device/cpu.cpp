@@ -74,6 +74,8 @@ DeviceInfo describe_host() {
           .details = {{"isa", isa_name(dnnl::get_effective_cpu_isa())}, {"onednn", onednn::version()}}};
 }
 
+constexpr std::int64_t kMostOfAvailable = 95;  // percent of the memory free when the device was opened
+
 class CpuDevice final : public Device {
  public:
   CpuDevice() : info_(describe_host()) {
@@ -153,7 +155,11 @@ class CpuDevice final : public Device {
   }
 
  protected:
-  std::byte* raw_allocate(std::int64_t bytes) override { return cpu_allocate(bytes); }
+  // Linux promises memory it does not have and kills who touches it.
+  std::byte* raw_allocate(std::int64_t bytes) override {
+    const std::int64_t most = info_.available_bytes / 100 * kMostOfAvailable;  // `bytes` are counted as live
+    return memory().live().total() > most ? nullptr : cpu_allocate(bytes);
+  }
   void raw_free(std::byte* data, std::int64_t bytes) noexcept override { cpu_free(data, bytes); }
 
  private:

@@ -27,11 +27,19 @@ MemoryCategory category_of(Region region) {
 
 Executor::Executor(NetworkPlan plan, Device& device, std::uint64_t seed)
     : device_(device), plan_(std::move(plan)) {
-  for (const Region region : {Region::weights, Region::arena, Region::input, Region::workspace}) {
+  const auto allocate = [this](Region region) {
     regions_[static_cast<std::size_t>(region)] = device_.allocate(plan_.bytes(region), category_of(region));
-  }
+  };
+  allocate(Region::weights);
   own_operations();
-  pack_parameters(seed);
+  {
+    const MemoryReservation plain(device.memory(), MemoryCategory::workspace, plan_.largest_plain.bytes);
+    pack_parameters(seed);
+  }
+  // After the parameters, whose plain copies are gone by now.
+  allocate(Region::arena);
+  allocate(Region::input);
+  allocate(Region::workspace);
   bind();
 }
 

@@ -8,12 +8,19 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kernels/networks/graph.h"
 #include "kernels/operation.h"
 
 namespace bench::kernels {
+
+// A parameter as it is drawn, before it is packed.
+struct PlainParameter {
+  std::string name;  // "classifier.0 weights"; empty: none
+  std::int64_t bytes = 0;
+};
 
 // In the plain form of kernels/*/*.h, batch norms folded in where the layer says so.
 // Throws std::logic_error where the layer has no such parameter.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "kernels/networks/arena.h"
 #include "kernels/networks/budget.h"
 
@@ -41,6 +43,10 @@ class Planner {
     bytes(Region::input) = plan_.input.bytes();
     place_activations_and_scratch();
     build_steps();
+    find_live_bytes();
+    if (device_.host_accessible()) {
+      find_largest_plain();
+    }
     return std::move(plan_);
   }
 
@@ -172,13 +178,40 @@ class Planner {
       if (operations_[value] == nullptr) {
         continue;
       }
-      PlannedStep step{value, operations_[value], extra_[value], {}};
+      PlannedStep step{value, operations_[value], extra_[value], {}, 0};
       for (const SlotInfo& slot : operations_[value]->slots()) {
         step.places.emplace_back(slot.slot, place_of_slot(value, slot));
       }
       plan_.steps.push_back(std::move(step));
     }
     plan_.output_place = place_of(plan_.graph.output());
+  }
+
+  void find_live_bytes() {
+    std::vector<std::int64_t> change(plan_.graph.layers().size() + 2, 0);
+    for (const Lifetime& lifetime : lifetimes_) {
+      change[static_cast<std::size_t>(lifetime.first)] += aligned(lifetime.bytes);
+      change[static_cast<std::size_t>(lifetime.last) + 1] -= aligned(lifetime.bytes);
+    }
+    std::int64_t live = 0;
+    auto step = plan_.steps.begin();
+    for (Value value = 0; value < plan_.graph.layers().size(); ++value) {
+      live += change[value];
+      if (step != plan_.steps.end() && step->layer == value) {
+        (step++)->live_activations = live;
+      }
+    }
+  }
+
+  void find_largest_plain() {
+    for (const PlannedStep& step : plan_.steps) {
+      for (const SlotInfo& slot : step.operation->slots()) {
+        if (slot.role == Role::parameter && 4 * slot.plain_count > plan_.largest_plain.bytes) {
+          plan_.largest_plain = {fmt::format("{} {}", plan_.graph[step.layer].name, name_of(slot.slot)),
+                                 4 * slot.plain_count};
+        }
+      }
+    }
   }
 
   static constexpr std::size_t kImage = static_cast<std::size_t>(-1);
@@ -203,13 +236,43 @@ NetworkPlan plan_network(Graph graph, const Target& target, Device& device) {
 }
 
 MemoryPlan NetworkPlan::memory() const {
+  MemoryByCategory setup;
+  setup[MemoryCategory::weights] = bytes(Region::weights);
+  MemoryByCategory running = setup;
+  setup[MemoryCategory::workspace] = largest_plain.bytes;
+  running[MemoryCategory::activations] = bytes(Region::arena);
+  running[MemoryCategory::input] = bytes(Region::input);
+  running[MemoryCategory::workspace] = bytes(Region::workspace);
+
   MemoryPlan memory;
-  memory.at_peak[MemoryCategory::weights] = bytes(Region::weights);
-  memory.at_peak[MemoryCategory::activations] = bytes(Region::arena);
-  memory.at_peak[MemoryCategory::input] = bytes(Region::input);
-  memory.at_peak[MemoryCategory::workspace] = bytes(Region::workspace);
-  memory.peak = memory.at_peak.total();
+  memory.setup_peak = setup.total();
+  memory.in_step = running;
+  memory.peak = std::max(memory.setup_peak, running.total());
+  if (running.total() <= memory.setup_peak) {
+    memory.at_peak = setup;
+    memory.peak_at = fmt::format("packing {}", largest_plain.name);
+    return memory;
+  }
+  memory.at_peak = running;
+  const std::vector<MemoryMoment> moments = timeline();
+  const auto most =
+      std::ranges::max_element(moments, {}, [](const MemoryMoment& moment) { return moment.bytes.total(); });
+  memory.peak_at = most == moments.end() ? "" : most->name;
   return memory;
+}
+
+std::vector<MemoryMoment> NetworkPlan::timeline() const {
+  std::vector<MemoryMoment> moments;
+  for (const PlannedStep& step : steps) {
+    MemoryMoment moment{fmt::format("forward {}", graph[step.layer].name), {}};
+    moment.bytes[MemoryCategory::weights] = bytes(Region::weights);
+    moment.bytes[MemoryCategory::input] = bytes(Region::input);
+    moment.bytes[MemoryCategory::activations] = step.live_activations;
+    const SlotInfo* const scratch = step.operation->find(Slot::workspace);
+    moment.bytes[MemoryCategory::workspace] = scratch == nullptr ? 0 : aligned(scratch->bytes);
+    moments.push_back(std::move(moment));
+  }
+  return moments;
 }
 
 Work NetworkPlan::work() const {

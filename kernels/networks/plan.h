@@ -13,6 +13,7 @@
 #include "kernels/networks/graph.h"
 #include "kernels/networks/input.h"
 #include "kernels/networks/lower.h"
+#include "kernels/networks/parameters.h"
 #include "kernels/operation.h"
 
 namespace bench::kernels {
@@ -32,6 +33,7 @@ struct PlannedStep {
   std::shared_ptr<Operation> operation;        // shared by equal layers
   ExtraBytes extra;                            // granted to it, see Conv2d
   std::vector<std::pair<Slot, Place>> places;  // one for each slot of the operation
+  std::int64_t live_activations = 0;           // bytes of activations needed while it runs
 };
 
 struct NetworkPlan {
@@ -44,9 +46,13 @@ struct NetworkPlan {
   TensorDesc output;  // of a sequence: rows of all positions of all samples
   Place output_place;
   std::array<std::int64_t, kRegions> region_bytes{};
+  PlainParameter largest_plain;  // drawn on the host; nothing where that is not the device's memory
 
   std::int64_t bytes(Region region) const { return region_bytes[static_cast<std::size_t>(region)]; }
+  // The regions; or, before all but the weights are there, the weights with the largest parameter in its
+  // plain form.
   MemoryPlan memory() const;
+  std::vector<MemoryMoment> timeline() const;
   Work work() const;
 };
 

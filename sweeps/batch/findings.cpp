@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "bench/dtype.h"
 #include "sweeps/batch/claims.h"
 
 namespace bench::sweeps {
@@ -17,7 +18,10 @@ std::size_t dtypes_on_axis(const ResultDocument& document) {
 }  // namespace
 
 std::vector<Finding> batch_findings(const ResultDocument& document) {
-  const std::vector<BatchSeries> all = read_batch_series(document);
+  std::vector<BatchSeries> all =
+      read_series(document, [](const Json& params) { return params.at("dtype").get<std::string>(); });
+  std::erase_if(all, [](const BatchSeries& series) { return !parse_dtype(series.dtype); });
+  std::ranges::sort(all, {}, [](const BatchSeries& series) { return parse_dtype(series.dtype); });
   // By the axis rather than by what was measured so far: names must not change as points arrive.
   const bool several = all.size() > 1 || dtypes_on_axis(document) > 1;
 

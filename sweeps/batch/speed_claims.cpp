@@ -1,4 +1,4 @@
-// What a step costs, where throughput ends, and what limits it.
+// What a step costs, which throughput it approaches, and what limits it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,10 +10,6 @@
 
 namespace bench::sweeps {
 namespace {
-
-std::string per_second(double throughput) {
-  return format_number(throughput) + " samples/s";
-}
 
 std::string between(const std::optional<Interval>& interval, auto format) {
   return interval ? fmt::format(" ({} to {})", format(interval->low), format(interval->high)) : "";
@@ -36,18 +32,11 @@ std::string zero_in_words(const BatchSeries& series, const std::string& figure) 
         "In {} the fixed cost of a step, {}, is not distinguishable from zero, and below {} of a step at "
         "batch "
         "{}: time grows in proportion to the batch.",
-        series.dtype, figure, format_percent(kNegligible), smallest.batch);
+        series.label, figure, format_percent(kNegligible), smallest.batch);
   }
   return fmt::format(
-      "In {} the fixed cost of a step, {}, cannot be told from zero: its interval is too wide.", series.dtype,
+      "In {} the fixed cost of a step, {}, cannot be told from zero: its interval is too wide.", series.label,
       figure);
-}
-
-// What the largest of the points is, behind an "at batch 64, ".
-std::string largest_in_words(const BatchSeries& series) {
-  return series.timed.back().batch == series.points.back().batch
-             ? "the largest measured"
-             : "the largest measured in at least 3 rounds";
 }
 
 std::string fixed_part(const BatchSeries& series) {
@@ -61,11 +50,6 @@ std::string fixed_part(const BatchSeries& series) {
 }
 
 }  // namespace
-
-std::string too_few(const BatchSeries& series, std::string_view needs) {
-  return fmt::format("{} needs at least 2 batch sizes in {}; {} measured so far.", needs, series.dtype,
-                     series.points.empty() ? "none was" : "1 was");
-}
 
 Finding claim_t0(const BatchSeries& series) {
   Finding finding = finding_of("t0", "ns", series.timed_names());
@@ -84,15 +68,15 @@ Finding claim_t0(const BatchSeries& series) {
     finding.claim = fmt::format(
         "A line through 2 batch sizes in {} puts the fixed cost of a step at {}, but only a third would test "
         "it.",
-        series.dtype, figure);
+        series.label, figure);
   } else if (!model.holds) {
     finding.claim =
         fmt::format("In {} {}, so the fixed cost of a step, {} by the fit, is only a rough figure.",
-                    series.dtype, misfit(model), figure);
+                    series.label, misfit(model), figure);
   } else if (!model.t0_above_zero) {
     finding.claim = zero_in_words(series, figure);
   } else {
-    finding.claim = fmt::format("In {} a step costs {} before its first sample{}.", series.dtype, figure,
+    finding.claim = fmt::format("In {} a step costs {} before its first sample{}.", series.label, figure,
                                 fixed_part(series));
   }
   finding.claim = with_caveat(std::move(finding.claim), series.timed);
@@ -111,7 +95,7 @@ Finding claim_t_inf(const BatchSeries& series) {
         "In {} step time did not grow with the batch, so the throughput that larger batches approach cannot "
         "be "
         "told; measure larger ones.",
-        series.dtype);
+        series.label);
     finding.claim = with_caveat(std::move(finding.claim), series.timed);
     return finding;
   }
@@ -128,65 +112,17 @@ Finding claim_t_inf(const BatchSeries& series) {
         "A line through 2 batch sizes in {} puts the throughput that larger batches approach at {}, but only "
         "a "
         "third would test it.",
-        series.dtype, figure);
+        series.label, figure);
   } else if (!model.holds) {
     finding.claim =
         fmt::format("In {} {}, so {} as the throughput of ever larger batches is only a rough figure.",
-                    series.dtype, misfit(model), figure);
+                    series.label, misfit(model), figure);
   } else if (!finding.ci95) {
     finding.claim = fmt::format(
         "In {} ever larger batches approach {} by the fit; with so few batches its interval is unknown.",
-        series.dtype, figure);
+        series.label, figure);
   } else {
-    finding.claim = fmt::format("In {} ever larger batches approach {} and no more.", series.dtype, figure);
-  }
-  finding.claim = with_caveat(std::move(finding.claim), series.timed);
-  return finding;
-}
-
-Finding claim_ceiling(const BatchSeries& series) {
-  Finding finding = finding_of("ceiling_batch", "samples", series.timed_names());
-  if (!series.ceiling) {
-    finding.claim = too_few(series, "The ceiling");
-    return finding;
-  }
-  const Ceiling& ceiling = *series.ceiling;
-  finding.details = {{"best_batch", ceiling.best_batch},
-                     {"best_per_s", ceiling.best_per_s},
-                     {"low", ceiling.low},
-                     {"high", ceiling.high},
-                     {"may_lie_beyond", ceiling.at_largest}};
-  if (!ceiling.batch) {
-    finding.claim = fmt::format(
-        "In {} the points are too noisy to place the ceiling; their intervals allow {}{}.", series.dtype,
-        ceiling.low == ceiling.high ? "only " : "", batches_in_words(ceiling.low, ceiling.high));
-    finding.claim = with_caveat(std::move(finding.claim), series.timed);
-    return finding;
-  }
-  finding.value = static_cast<double>(*ceiling.batch);
-  finding.ci95 = Interval{static_cast<double>(ceiling.low), static_cast<double>(ceiling.high)};
-  finding.evidence = {series.at(*ceiling.batch)->name};
-  if (ceiling.best_batch != *ceiling.batch) {
-    finding.evidence.push_back(series.at(ceiling.best_batch)->name);
-  }
-  if (ceiling.at_largest) {
-    finding.claim =
-        fmt::format("In {} throughput reaches {} at batch {}, {}: the ceiling may lie beyond.", series.dtype,
-                    per_second(ceiling.per_s), *ceiling.batch, largest_in_words(series));
-  } else if (ceiling.at_smallest) {
-    finding.claim = fmt::format(
-        "In {} batch {}, the smallest measured, already gives {}, at least 95 % of the best ({} at batch "
-        "{}): a "
-        "larger batch costs memory and buys next to nothing.",
-        series.dtype, *ceiling.batch, per_second(ceiling.per_s), per_second(ceiling.best_per_s),
-        ceiling.best_batch);
-  } else {
-    finding.claim = fmt::format(
-        "In {} batch {} gives {}, at least 95 % of the best ({} at batch {}): larger batches cost memory and "
-        "buy "
-        "next to nothing.",
-        series.dtype, *ceiling.batch, per_second(ceiling.per_s), per_second(ceiling.best_per_s),
-        ceiling.best_batch);
+    finding.claim = fmt::format("In {} ever larger batches approach {} and no more.", series.label, figure);
   }
   finding.claim = with_caveat(std::move(finding.claim), series.timed);
   return finding;
@@ -196,7 +132,7 @@ Finding claim_limit(const BatchSeries& series) {
   Finding finding = finding_of("limit_below_ceiling", "share of step time");
   if (series.points.empty()) {
     finding.claim = fmt::format("No point in {} was measured so far, so what limits small batches is open.",
-                                series.dtype);
+                                series.label);
     return finding;
   }
   const BatchPoint& smallest = series.timed.front();
@@ -209,7 +145,7 @@ Finding claim_limit(const BatchSeries& series) {
   if (report.memory_share) {
     finding.details["memory_share"] = *report.memory_share;
   }
-  const std::string step = fmt::format("In {} at batch {} a step takes {}", series.dtype, smallest.batch,
+  const std::string step = fmt::format("In {} at batch {} a step takes {}", series.label, smallest.batch,
                                        format_duration(smallest.step_ns));
   const double compute = report.compute_share.value_or(0);
   const double memory = report.memory_share.value_or(0);
@@ -240,16 +176,6 @@ Finding claim_limit(const BatchSeries& series) {
       break;
   }
   finding.claim = with_caveat(std::move(finding.claim), {smallest});
-  return finding;
-}
-
-Finding claim_left_out(const BatchSeries& series) {
-  Finding finding = finding_of("left_out", "points", series.left_out);
-  const bool one = series.left_out.size() == 1;
-  finding.value = static_cast<double>(series.left_out.size());
-  finding.claim = fmt::format(
-      "In {} {} ran above the device's peak, which proves nothing, and {} left out of every other finding.",
-      series.dtype, one ? "1 point" : fmt::format("{} points", series.left_out.size()), one ? "is" : "are");
   return finding;
 }
 

@@ -3,17 +3,13 @@
 
 #include <set>
 
-#include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
 
 namespace bench {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 // Knows which dtypes it has, and nothing else.
 class FakeDevice : public Device {
@@ -108,8 +104,8 @@ TEST_F(BatchPlan, FallsBackToFp32OnADeviceWithNone) {
 
 TEST_F(BatchPlan, FillsTheSpecAndKeepsNumbersAsNumbers) {
   request_.batches = {4};
-  request_.mode = "train";
-  request_.workload_options = {{"image-size", "64"}};
+  request_.modes = {"train"};
+  request_.workload_options = {{"image-size", {"64"}}};
   const SweepPoint point = plan().points.front();
   EXPECT_EQ(point.spec.mode, "train");
   EXPECT_EQ(point.spec.batch, 4);
@@ -132,17 +128,11 @@ TEST_F(BatchPlan, ParamsThatOnlyLookLikeNumbersStayText) {
   EXPECT_EQ(params["e"], "1e999");
 }
 
-TEST_F(BatchPlan, RefusesAModeTheWorkloadLacks) {
-  request_.mode = "dream";
-  EXPECT_THAT([&] { plan(); },
-              ThrowsMessage<UsageError>(AllOf(HasSubstr("--mode: 'dream'"), HasSubstr("infer, train"))));
-}
-
-TEST_F(BatchPlan, RefusesAnOptionTheWorkloadLacks) {
-  request_.workload_options = {{"depth", "3"}};
-  EXPECT_THAT([&] { plan(); },
-              ThrowsMessage<UsageError>(AllOf(HasSubstr("--depth: '3'"), HasSubstr("tiny has no such option"),
-                                              HasSubstr("--image-size, --ratio, --layout"))));
+TEST_F(BatchPlan, LeavesOutOptionsOfOtherModes) {
+  workload_.options.push_back({"optimizer", "sgd", "", "train"});
+  EXPECT_FALSE(plan().points.front().params.contains("optimizer"));
+  request_.modes = {"train"};
+  EXPECT_EQ(plan().points.front().params["optimizer"], "sgd");
 }
 
 }  // namespace

@@ -148,25 +148,40 @@ class Placer {
   // A tensor that took over another's memory counts as that one until it is written.
   void find_peak() {
     const std::size_t steps = program_.instructions().size();
-    std::vector<std::int64_t> change(steps + 1, 0);
+    std::vector<LiveBytes> change(steps + 1);
     for (TensorId id = 0; id < home_.size(); ++id) {
       if (home_[id] == id && in_arena(id)) {
-        change[static_cast<std::size_t>(lifetimes_[id].first)] += aligned(lifetimes_[id].bytes);
-        change[static_cast<std::size_t>(lifetimes_[id].last) + 1] -= aligned(lifetimes_[id].bytes);
+        const std::int64_t bytes = aligned(lifetimes_[id].bytes);
+        const bool gradient = program_.tensors()[id].content == Content::parameter_gradient;
+        const auto of = gradient ? &LiveBytes::parameter_gradients : &LiveBytes::activations;
+        change[static_cast<std::size_t>(lifetimes_[id].first)].*of += bytes;
+        change[static_cast<std::size_t>(lifetimes_[id].last) + 1].*of -= bytes;
       }
     }
-    std::int64_t live = 0;
+    LiveBytes live;
     std::int64_t most = -1;
     for (std::size_t step = 0; step < steps; ++step) {
-      live += change[step];
-      if (live > most) {
-        most = live;
+      live.activations += change[step].activations;
+      live.parameter_gradients += change[step].parameter_gradients;
+      live.scratch = scratch_of(step);
+      placement_.live.push_back(live);
+      if (live.activations + live.parameter_gradients > most) {
+        most = live.activations + live.parameter_gradients;
         placement_.peak_instruction = step;
       }
     }
     for (const Content content : kTransient) {
       placement_.at_peak.emplace_back(content, live_bytes(content));
     }
+  }
+
+  std::int64_t scratch_of(std::size_t step) const {
+    std::int64_t bytes = 0;
+    for (const auto& [slot, id] : program_.instructions()[step].tensors) {
+      const ProgramTensor& tensor = program_.tensors()[id];
+      bytes += tensor.content == Content::scratch ? aligned(tensor.bytes) : 0;
+    }
+    return bytes;
   }
 
   std::int64_t live_bytes(Content content) const {

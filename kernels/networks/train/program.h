@@ -76,6 +76,13 @@ class Program {
   std::vector<std::optional<std::pair<TensorId, TensorId>>> overwrites_;
 };
 
+// Bytes of the arena that are needed while one instruction runs, and of scratch.
+struct LiveBytes {
+  std::int64_t activations = 0;          // and statistics
+  std::int64_t parameter_gradients = 0;  // of a later micro-batch, until they are added up
+  std::int64_t scratch = 0;
+};
+
 // Where every tensor of a program lies.
 struct Placement {
   std::vector<std::int64_t> offsets;  // of the step's tensors, in the arena or in the scratch region; by id
@@ -85,6 +92,7 @@ struct Placement {
   // short of arena_bytes by what packing leaves unused.
   std::size_t peak_instruction = 0;
   std::vector<std::pair<Content, std::int64_t>> at_peak;
+  std::vector<LiveBytes> live;  // by instruction
 };
 
 Placement place(const Program& program);

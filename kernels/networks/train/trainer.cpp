@@ -1,5 +1,9 @@
 #include "kernels/networks/train/trainer.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "kernels/networks/parameters.h"
 
 namespace bench::kernels {
@@ -9,17 +13,56 @@ MemoryCategory category_of(Content content) {
   return content == Content::scratch ? MemoryCategory::workspace : MemoryCategory::activations;
 }
 
+MemoryByCategory blocks_of(const Program& program) {
+  MemoryByCategory bytes;
+  for (const ProgramBlock& block : program.blocks()) {
+    bytes[block.category] += block.bytes;
+  }
+  return bytes;
+}
+
+PlainParameter largest_plain(const TrainingStep& step, const Graph& graph) {
+  PlainParameter largest;
+  for (const TrainedParameter& parameter : step.parameters) {
+    const std::int64_t bytes = 4 * parameter.operation->find(parameter.slot)->plain_count;
+    if (bytes > largest.bytes) {
+      largest = {fmt::format("{} {}", graph[parameter.layer].name, name_of(parameter.slot)), bytes};
+    }
+  }
+  return largest;
+}
+
 }  // namespace
 
 MemoryPlan TrainingPlan::memory() const {
+  MemoryByCategory setup = blocks_of(step.program);
+  MemoryByCategory running = setup;
+  setup[MemoryCategory::workspace] += largest_plain.bytes;
+  running[category_of(Content::activation)] += placement.arena_bytes;
+  running[category_of(Content::scratch)] += placement.scratch_bytes;
+
   MemoryPlan memory;
-  for (const ProgramBlock& block : step.program.blocks()) {
-    memory.at_peak[block.category] += block.bytes;
-  }
-  memory.at_peak[MemoryCategory::activations] += placement.arena_bytes;
-  memory.at_peak[MemoryCategory::workspace] += placement.scratch_bytes;
-  memory.peak = memory.at_peak.total();
+  memory.setup_peak = setup.total();
+  memory.in_step = running;
+  memory.peak = std::max(memory.setup_peak, running.total());
+  const bool in_step = running.total() > memory.setup_peak;
+  memory.at_peak = in_step ? running : setup;
+  memory.peak_at = in_step ? peak_at() : fmt::format("packing {}", largest_plain.name);
   return memory;
+}
+
+std::vector<MemoryMoment> TrainingPlan::timeline() const {
+  const MemoryByCategory blocks = blocks_of(step.program);
+  std::vector<MemoryMoment> moments;
+  for (std::size_t index = 0; index < step.program.instructions().size(); ++index) {
+    const LiveBytes& live = placement.live[index];
+    MemoryMoment moment{step.program.instructions()[index].name, blocks};
+    moment.bytes[MemoryCategory::activations] += live.activations;
+    moment.bytes[MemoryCategory::gradients] += live.parameter_gradients;
+    moment.bytes[MemoryCategory::workspace] += live.scratch;
+    moments.push_back(std::move(moment));
+  }
+  return moments;
 }
 
 Work TrainingPlan::work() const {
@@ -51,13 +94,18 @@ const std::string& TrainingPlan::peak_at() const {
 TrainingPlan plan_training(Graph graph, const Target& target, const TrainOptions& options, Device& device) {
   TrainingStep step = training_step(graph, target, options, device);
   Placement placement = place(step.program);
-  return {std::move(graph), target, std::move(step), std::move(placement)};
+  PlainParameter plain = device.host_accessible() ? largest_plain(step, graph) : PlainParameter{};
+  return {std::move(graph), target, std::move(step), std::move(placement), std::move(plain)};
 }
 
 Trainer::Trainer(TrainingPlan plan, Device& device, std::uint64_t seed)
     : device_(device), plan_(std::move(plan)), seed_(seed) {
-  allocate();
-  restart();
+  allocate_blocks();
+  {
+    const MemoryReservation plain(device.memory(), MemoryCategory::workspace, plan_.largest_plain.bytes);
+    restart();
+  }
+  allocate_rest();
   bind();
 }
 
@@ -79,10 +127,13 @@ void Trainer::restart() {
   start_states();
 }
 
-void Trainer::allocate() {
+void Trainer::allocate_blocks() {
   for (const ProgramBlock& block : plan_.step.program.blocks()) {
     blocks_.push_back(device_.allocate(block.bytes, block.category));
   }
+}
+
+void Trainer::allocate_rest() {
   arena_ = device_.allocate(plan_.placement.arena_bytes, category_of(Content::activation));
   scratch_ = device_.allocate(plan_.placement.scratch_bytes, category_of(Content::scratch));
 }
@@ -117,20 +168,24 @@ void Trainer::set_parameter(std::size_t index, std::span<const float> plain) {
   device_.upload(address(parameter.value), packed.data(), bytes);
 }
 
-// The fp32 master weights start as the rounded ones: element by element, whatever their order.
+// The fp32 master weights start as the rounded ones: element by element, whatever their order. A piece at a
+// time, for the host may have little memory beside the device's, or the same.
 void Trainer::start_states() {
+  constexpr std::int64_t kPiece = 65'536;  // elements
   for (const ParameterGroup& group : plan_.step.groups) {
     if (!group.master) {
       continue;
     }
-    const std::int64_t bytes = plan_.step.program.blocks()[group.weights].bytes;
-    const std::int64_t count = bytes / bytes_of(group.dtype);
-    const TensorDesc narrow{1, count, 1, 1, Layout::nhwc, group.dtype};
-    std::vector<std::byte> stored(static_cast<std::size_t>(bytes));
-    device_.download(stored.data(), blocks_[group.weights].data(), bytes);
-    std::vector<float> wide(static_cast<std::size_t>(count));
-    load(narrow, stored.data(), wide);
-    device_.upload(blocks_[*group.master].data(), wide.data(), 4 * count);
+    const std::int64_t size = bytes_of(group.dtype);
+    const std::int64_t count = plan_.step.program.blocks()[group.weights].bytes / size;
+    std::vector<std::byte> stored(static_cast<std::size_t>(kPiece * size));
+    for (std::int64_t from = 0; from < count; from += kPiece) {
+      const std::int64_t piece = std::min(kPiece, count - from);
+      std::vector<float> wide(static_cast<std::size_t>(piece));
+      device_.download(stored.data(), blocks_[group.weights].data() + from * size, piece * size);
+      load({1, piece, 1, 1, Layout::nhwc, group.dtype}, stored.data(), wide);
+      device_.upload(blocks_[*group.master].data() + 4 * from, wide.data(), 4 * piece);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include "bench/device.h"
 #include "bench/memory.h"
 #include "bench/workload.h"
+#include "kernels/networks/parameters.h"
 #include "kernels/networks/train/step.h"
 
 namespace bench::kernels {
@@ -19,9 +20,13 @@ struct TrainingPlan {
   Target target;  // of a micro-batch
   TrainingStep step;
   Placement placement;
+  PlainParameter largest_plain;  // drawn on the host; nothing where that is not the device's memory
 
-  // One allocation a block, one for the arena and one for scratch: exactly what a Trainer allocates.
+  // One allocation a block, one for the arena and one for scratch: exactly what a Trainer allocates. Before
+  // the last two, the largest parameter in its plain form.
   MemoryPlan memory() const;
+  // The blocks and what else is live, for each instruction.
+  std::vector<MemoryMoment> timeline() const;
   Work work() const;
   // "backward layer1.0.conv1": the operation during which most memory is in use.
   const std::string& peak_at() const;
@@ -60,7 +65,8 @@ class Trainer {
   std::byte* address(TensorId id) const;
 
  private:
-  void allocate();
+  void allocate_blocks();
+  void allocate_rest();
   void draw_parameters();
   void start_states();
   void bind();

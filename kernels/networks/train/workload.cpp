@@ -59,10 +59,10 @@ std::vector<std::int32_t> seeded_labels(const TrainingPlan& plan, std::uint64_t 
 }  // namespace
 
 std::vector<WorkloadType::Option> training_options() {
-  return {
-      {"optimizer", "sgd", "in training: sgd, momentum or adam"},
-      {"accumulate", "1", "in training: micro-batches a step; a divisor of the batch"},
-      {"recompute", "no", "in training: yes keeps only values between blocks, and computes others again"}};
+  return {{"optimizer", "sgd", "in training: sgd, momentum or adam", "train"},
+          {"accumulate", "1", "in training: micro-batches a step; a divisor of the batch", "train"},
+          {"recompute", "no", "in training: yes keeps only values between blocks, and computes others again",
+           "train"}};
 }
 
 TrainOptions train_options(const WorkloadSpec& spec) {

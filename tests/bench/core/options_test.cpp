@@ -61,11 +61,11 @@ TEST(OptionsTest, Defaults) {
   EXPECT_EQ(options.sweep, "batch");
   EXPECT_EQ(options.workload, "");
   EXPECT_EQ(options.device, "auto");
-  EXPECT_EQ(options.mode, "");
+  EXPECT_THAT(options.modes, IsEmpty());
   EXPECT_THAT(options.dtypes, IsEmpty());
   EXPECT_THAT(options.batches, IsEmpty());
   EXPECT_THAT(options.workload_options, IsEmpty());
-  EXPECT_EQ(options.memory_cap, std::nullopt);
+  EXPECT_THAT(options.memory_caps, IsEmpty());
   EXPECT_EQ(options.time_budget, std::chrono::seconds(100));
   EXPECT_EQ(options.seed, 1U);
   EXPECT_EQ(options.out, "results/local");
@@ -84,12 +84,12 @@ TEST(OptionsTest, Everything) {
        "1.5GiB",        "--seed",     "9",       "--time-budget", "90s",           "--out",    "here",
        "--no-plot",     "--dry-run",  "--resume"});
   EXPECT_EQ(options.workload, "conv");
-  EXPECT_EQ(options.mode, "backward-data");
+  EXPECT_THAT(options.modes, ElementsAre("backward-data"));
   EXPECT_EQ(options.device, "cpu");
   EXPECT_THAT(options.dtypes, ElementsAre(Dtype::fp32, Dtype::bf16));
   EXPECT_THAT(options.batches, ElementsAre(1, 2, 4, 8));
-  EXPECT_THAT(options.workload_options, ElementsAre(Pair("height", "7")));
-  EXPECT_EQ(options.memory_cap, 3LL << 29);
+  EXPECT_THAT(options.workload_options, ElementsAre(Pair("height", ElementsAre("7"))));
+  EXPECT_THAT(options.memory_caps, ElementsAre(3LL << 29));
   EXPECT_EQ(options.seed, 9U);
   EXPECT_EQ(options.time_budget, std::chrono::seconds(90));
   EXPECT_EQ(options.out, "here");

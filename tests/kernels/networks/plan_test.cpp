@@ -71,7 +71,7 @@ TEST_F(Plan, GrowsWithTheBatch) {
       target.implementation = "reference";
       const MemoryPlan memory = plan_network(graph, target, *device_).memory();
       for (const auto category : {MemoryCategory::activations, MemoryCategory::input}) {
-        EXPECT_GT(memory.at_peak[category], smaller.at_peak[category])
+        EXPECT_GT(memory.in_step[category], smaller.in_step[category])
             << network->name << " at batch " << batch;
       }
       if (batch > 1) {

@@ -1,10 +1,9 @@
-#include "sweeps/batch/series.h"
+#include "sweeps/series/series.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-#include "bench/dtype.h"
 #include "bench/measure/statistics.h"
 
 namespace bench::sweeps {
@@ -25,10 +24,6 @@ double number_at(const Json& json, const char* key) {
   return value.is_number() ? value.get<double>() : 0;
 }
 
-bool is_of(const Json& params, const std::string& dtype) {
-  return child(params, "dtype") == dtype;
-}
-
 bool above_peak(const MeasuredPoint& point) {
   return std::ranges::any_of(point.validity.flags,
                              [](const std::string& flag) { return flag.starts_with("above_peak"); });
@@ -44,6 +39,7 @@ BatchPoint read_point(const MeasuredPoint& point, std::int64_t batch) {
   read.batch = batch;
   read.step_ns = median;
   read.bytes = point.memory.peak_measured;
+  read.memory = point.memory;
   const std::int64_t weights = point.memory.by_category[MemoryCategory::weights];
   read.weights = std::clamp<std::int64_t>(weights, 0, std::max<std::int64_t>(read.bytes, 0));
   read.throughput = {batch, items * 1e9 / median, throughput_interval(step, items)};
@@ -58,31 +54,20 @@ BatchPoint read_point(const MeasuredPoint& point, std::int64_t batch) {
   return read;
 }
 
-BatchSeries read_series(const ResultDocument& document, const std::string& dtype) {
-  BatchSeries series;
-  series.dtype = dtype;
-  series.cap_bytes = integer_at(document.sweep, "memory_cap_bytes");
-  const Json& peaks = child(child(child(document.context, "device"), "peaks"), dtype);
-  series.peaks = {number_at(peaks, "flops_per_s"), number_at(peaks, "bytes_per_s")};
-  for (const MeasuredPoint& point : document.benchmarks) {
-    const auto batch = integer_at(point.params, "batch");
-    if (!is_of(point.params, dtype) || !batch || !(point.stats.median_ns > 0)) {
-      continue;
-    }
-    if (above_peak(point)) {
-      series.left_out.push_back(point.name);
-    } else {
-      series.points.push_back(read_point(point, *batch));
-    }
+// The series a point belongs to, made where there is none yet; nullptr for a point of no series.
+BatchSeries* series_of(std::vector<BatchSeries>& all, const Json& params, const SeriesLabel& label) {
+  if (!integer_at(params, "batch") || !child(params, "dtype").is_string()) {
+    return nullptr;
   }
-  std::ranges::sort(series.points, {}, &BatchPoint::batch);
-  for (const UnmeasuredPoint& point : document.unmeasured) {
-    const auto batch = integer_at(point.params, "batch");
-    if (point.status == "oom" && is_of(point.params, dtype) && batch) {
-      series.smallest_oom = std::min(series.smallest_oom.value_or(*batch), *batch);
-    }
+  const std::string name = label(params);
+  const auto at = std::ranges::find(all, name, &BatchSeries::label);
+  if (at != all.end()) {
+    return &*at;
   }
-  return series;
+  BatchSeries& made = all.emplace_back();
+  made.label = name;
+  made.dtype = params["dtype"].get<std::string>();
+  return &made;
 }
 
 std::vector<std::string> names_of(const std::vector<BatchPoint>& points) {
@@ -136,14 +121,35 @@ const BatchPoint* BatchSeries::at(std::int64_t batch) const {
   return found == points.end() ? nullptr : &*found;
 }
 
-std::vector<BatchSeries> read_batch_series(const ResultDocument& document) {
+std::vector<BatchSeries> read_series(const ResultDocument& document, const SeriesLabel& label) {
   std::vector<BatchSeries> all;
-  for (const Dtype dtype : kAllDtypes) {
-    BatchSeries series = read_series(document, std::string(name_of(dtype)));
-    if (!series.points.empty() || !series.left_out.empty()) {
-      series.analyse();
-      all.push_back(std::move(series));
+  for (const MeasuredPoint& point : document.benchmarks) {
+    BatchSeries* const series = point.stats.median_ns > 0 ? series_of(all, point.params, label) : nullptr;
+    if (series == nullptr) {
+      continue;
     }
+    if (above_peak(point)) {
+      series->left_out.push_back(point.name);
+    } else {
+      series->points.push_back(read_point(point, *integer_at(point.params, "batch")));
+    }
+  }
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    if (point.status != "oom" || !integer_at(point.params, "batch")) {
+      continue;
+    }
+    const auto at = std::ranges::find(all, label(point.params), &BatchSeries::label);
+    if (at != all.end()) {
+      const std::int64_t batch = *integer_at(point.params, "batch");
+      at->smallest_oom = std::min(at->smallest_oom.value_or(batch), batch);
+    }
+  }
+  for (BatchSeries& series : all) {
+    series.cap_bytes = integer_at(document.sweep, "memory_cap_bytes");
+    const Json& peaks = child(child(child(document.context, "device"), "peaks"), series.dtype);
+    series.peaks = {number_at(peaks, "flops_per_s"), number_at(peaks, "bytes_per_s")};
+    std::ranges::sort(series.points, {}, &BatchPoint::batch);
+    series.analyse();
   }
   return all;
 }

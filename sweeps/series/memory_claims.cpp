@@ -1,4 +1,4 @@
-// What a sample costs in memory, and how many fit.
+// What a sample costs in memory.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "bench/measure/units.h"
-#include "sweeps/batch/claims.h"
+#include "sweeps/series/claims.h"
 
 namespace bench::sweeps {
 namespace {
@@ -77,7 +77,7 @@ Finding claim_memory_line(const BatchSeries& series) {
     finding.claim = fmt::format(
         "In {} memory did not grow with the batch between {} and {}, so what a sample costs cannot be told "
         "from these batches{}.",
-        series.dtype, line.first_batch, line.last_batch, steps_in_words(line));
+        series.label, line.first_batch, line.last_batch, steps_in_words(line));
     return finding;
   }
   finding.value = line.slope_bytes.value;
@@ -90,42 +90,9 @@ Finding claim_memory_line(const BatchSeries& series) {
                                                            : fmt::format(" (with the weights of batch {} on)",
                                                                          line.weight_steps.back().batch);
   finding.claim = fmt::format("In {} memory is {} fixed{} plus {} a sample from batch {} to {} ({}){}.",
-                              series.dtype, format_bytes(std::llround(line.fixed_bytes.value)), of_weights,
+                              series.label, format_bytes(std::llround(line.fixed_bytes.value)), of_weights,
                               format_bytes(std::llround(line.slope_bytes.value)), line.first_batch,
                               line.last_batch, tested, steps_in_words(line));
-  return finding;
-}
-
-Finding claim_largest_batch(const BatchSeries& series) {
-  Finding finding = finding_of("largest_batch", "samples", series.names());
-  if (!series.memory) {
-    finding.claim = too_few(series, "The largest batch that fits");
-    return finding;
-  }
-  if (!series.cap_bytes) {
-    finding.claim = "The largest batch that fits cannot be told without a memory cap.";
-    return finding;
-  }
-  finding.details = {{"cap_bytes", *series.cap_bytes}, {"largest_measured", series.points.back().batch}};
-  const std::string cap = format_bytes(*series.cap_bytes);
-  const auto largest = series.memory->largest_batch(*series.cap_bytes);
-  if (!largest) {
-    finding.claim = fmt::format(
-        "In {} memory did not grow with the largest batches measured, so the largest batch within {} cannot "
-        "be "
-        "told from these batches.",
-        series.dtype, cap);
-    return finding;
-  }
-  finding.value = static_cast<double>(*largest);
-  finding.claim =
-      fmt::format("In {} the memory line puts batch {} as the largest within {} (measured up to {}",
-                  series.dtype, *largest, cap, series.points.back().batch);
-  if (series.smallest_oom) {
-    finding.details["smallest_oom"] = *series.smallest_oom;
-    finding.claim += fmt::format("; batch {} does not fit", *series.smallest_oom);
-  }
-  finding.claim += ").";
   return finding;
 }
 

@@ -1,7 +1,8 @@
-// The points of one dtype, read from a result document, and what the fits make of them.
+// Points that differ in their batch only, read from a result document, and what the fits make of them.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,14 +21,16 @@ struct BatchPoint {
   double step_ns = 0;
   std::int64_t bytes = 0;    // tracked peak; 0 where it was not tracked
   std::int64_t weights = 0;  // of these
+  PointMemory memory;
   ThroughputPoint throughput;
   StepWork work;
   bool few_rounds = false;             // its interval cannot know the spread between rounds
   std::vector<std::string> throttled;  // flags, "throttled:cpu_contention"
 };
 
-// The points of one dtype, by batch, and what was made of them.
+// The points of one series, by batch, and what was made of them.
 struct BatchSeries {
+  std::string label;  // as sentences name it: "fp32", "fp32 training with adam"
   std::string dtype;
   std::vector<BatchPoint> points;
   // What claims about speed rest on: the points of enough rounds, or all where those are less than two.
@@ -47,8 +50,11 @@ struct BatchSeries {
   const BatchPoint* at(std::int64_t batch) const;  // nullptr where it was not measured
 };
 
-// One series for each dtype that has points, in the order of kAllDtypes, analysed. See batch_findings for the
-// fields it reads.
-std::vector<BatchSeries> read_batch_series(const ResultDocument& document);
+// The label of the series that a point with these params belongs to.
+using SeriesLabel = std::function<std::string(const Json& params)>;
+
+// One analysed series for each label that has points, in the order of the points; those without a batch or a
+// dtype are left out.
+std::vector<BatchSeries> read_series(const ResultDocument& document, const SeriesLabel& label);
 
 }  // namespace bench::sweeps

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "sweeps/batch/claims.h"
+#include "sweeps/series/claims.h"
 
 namespace bench::sweeps {
 namespace {

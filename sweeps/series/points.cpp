@@ -1,0 +1,68 @@
+#include "sweeps/series/points.h"
+
+#include <charconv>
+
+namespace bench::sweeps {
+namespace {
+
+constexpr std::int64_t kLargestDefaultBatch = 65'536;
+
+}  // namespace
+
+std::vector<std::int64_t> default_batches() {
+  std::vector<std::int64_t> batches;
+  for (std::int64_t batch = 1; batch <= kLargestDefaultBatch; batch *= 2) {
+    batches.push_back(batch);
+  }
+  return batches;
+}
+
+std::vector<Dtype> default_dtypes(const Device& device) {
+  std::vector<Dtype> dtypes;
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp16}) {
+    if (!device.unsupported(dtype)) {
+      dtypes.push_back(dtype);
+    }
+  }
+  return dtypes.empty() ? std::vector{Dtype::fp32} : dtypes;
+}
+
+std::map<std::string, std::vector<std::string>> option_values(const SweepRequest& request,
+                                                              const std::string& mode) {
+  std::map<std::string, std::vector<std::string>> values;
+  for (const CommandOption& option : request.workload->options) {
+    if (!option.mode.empty() && option.mode != mode) {
+      continue;
+    }
+    const auto given = request.workload_options.find(option.name);
+    values[option.name] =
+        given == request.workload_options.end() ? std::vector{option.default_value} : given->second;
+  }
+  return values;
+}
+
+Json typed(const std::string& text) {
+  const char* const end = text.data() + text.size();
+  std::int64_t whole = 0;
+  if (const auto read = std::from_chars(text.data(), end, whole); read.ec == std::errc{} && read.ptr == end) {
+    return whole;
+  }
+  double real = 0;
+  const bool starts_as_number = !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
+  if (const auto read = std::from_chars(text.data(), end, real);
+      starts_as_number && read.ec == std::errc{} && read.ptr == end) {
+    return real;
+  }
+  return text;
+}
+
+Json params_of(const std::string& workload, const WorkloadSpec& spec) {
+  Json params = {
+      {"batch", spec.batch}, {"dtype", name_of(spec.dtype)}, {"mode", spec.mode}, {"workload", workload}};
+  for (const auto& [name, value] : spec.options) {
+    params[name] = typed(value);
+  }
+  return params;
+}
+
+}  // namespace bench::sweeps
