@@ -211,15 +211,16 @@ double relative_error(std::span<const float> a, std::span<const float> b) {
   return reference == 0 ? std::sqrt(difference) : std::sqrt(difference / reference);
 }
 
-void fill_random(std::span<float> values, std::uint64_t seed, std::uint64_t stream) {
+void fill_random(std::span<float> values, std::uint64_t seed, std::uint64_t stream, std::uint64_t first) {
   constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
   const std::uint64_t key = mix(mix(seed + kGolden) ^ (stream * kGolden + 1));
+  constexpr std::int64_t kManyDraws = 1 << 15;
   const auto count = static_cast<std::int64_t>(values.size());
-#pragma omp parallel for schedule(static) if (count > kWorthThreads)
+#pragma omp parallel for schedule(static) if (count > kManyDraws)
   for (std::int64_t i = 0; i < count; ++i) {
     // Odd multiples of 2^-24: exact in fp32, evenly spread over (-1, 1), and never zero.
     const auto top24 =
-        static_cast<std::int32_t>(mix(key + (static_cast<std::uint64_t>(i) + 1) * kGolden) >> 40);
+        static_cast<std::int32_t>(mix(key + (first + static_cast<std::uint64_t>(i) + 1) * kGolden) >> 40);
     values[i] = static_cast<float>(2 * top24 + 1 - (1 << 24)) * 0x1p-24F;
   }
 }

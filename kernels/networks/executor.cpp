@@ -2,7 +2,7 @@
 
 #include <unordered_set>
 
-#include "kernels/networks/parameters.h"
+#include "kernels/networks/draw.h"
 
 namespace bench::kernels {
 namespace {
@@ -66,14 +66,8 @@ void Executor::pack_parameters(std::uint64_t seed) {
       if (slot.role != Role::parameter || plan_.graph.owner_of(step.layer, slot.slot) != step.layer) {
         continue;
       }
-      const auto plain = lowered_parameter(plan_.graph, step.layer, slot.slot, plan_.target, seed);
-      if (device_.host_accessible()) {
-        step.operation->pack(slot.slot, plain, address(place));
-        continue;
-      }
-      std::vector<std::byte> packed(static_cast<std::size_t>(slot.bytes));
-      step.operation->pack(slot.slot, plain, packed.data());
-      device_.upload(address(place), packed.data(), slot.bytes);
+      draw_parameter(plan_.graph, step.layer, slot.slot, plan_.target, seed, *step.operation, device_,
+                     address(place));
     }
   }
 }

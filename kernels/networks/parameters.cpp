@@ -10,7 +10,7 @@
 namespace bench::kernels {
 namespace {
 
-constexpr std::int64_t kWorthThreads = 1 << 16;
+constexpr std::int64_t kWorthThreads = 1 << 15;
 
 // FNV-1a: stable between platforms, unlike std::hash.
 std::uint64_t stream_of(std::string_view layer, std::string_view parameter) {
@@ -24,14 +24,20 @@ std::uint64_t stream_of(std::string_view layer, std::string_view parameter) {
 }
 
 // Uniform in [centre - spread, centre + spread). Tables have a hundred million values.
-std::vector<float> uniform(std::int64_t count, double centre, double spread, std::uint64_t seed,
-                           std::uint64_t stream) {
-  std::vector<float> values(static_cast<std::size_t>(count));
-  fill_random(values, seed, stream);
+void fill_uniform(std::span<float> values, double centre, double spread, std::uint64_t seed,
+                  std::uint64_t stream, std::int64_t from = 0) {
+  const auto count = static_cast<std::int64_t>(values.size());
+  fill_random(values, seed, stream, static_cast<std::uint64_t>(from));
 #pragma omp parallel for schedule(static) if (count > kWorthThreads)
   for (std::int64_t i = 0; i < count; ++i) {
     values[i] = static_cast<float>(centre + spread * static_cast<double>(values[i]));
   }
+}
+
+std::vector<float> uniform(std::int64_t count, double centre, double spread, std::uint64_t seed,
+                           std::uint64_t stream) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  fill_uniform(values, centre, spread, seed, stream);
   return values;
 }
 
@@ -109,10 +115,10 @@ std::vector<float> plain_parameter(const Graph& graph, Graph::Value value, Slot 
     return plain_parameter(graph, owner, slot, seed);
   }
   const Layer& layer = graph[value];
-  const bool table = layer.kind == LayerKind::embedding || layer.kind == LayerKind::position_embedding;
-  if (table && slot == Slot::weights) {
-    return uniform(layer.rows * layer.shape.c, 0, spread_of(layer.deviation), seed,
-                   stream_of(layer.name, "weight"));
+  if (layer.rows > 0 && slot == Slot::weights) {
+    std::vector<float> table(static_cast<std::size_t>(layer.rows * layer.shape.c));
+    plain_table(graph, value, seed, 0, table);
+    return table;
   }
   const bool of_layer_norm =
       layer.kind == LayerKind::layer_norm && (slot == Slot::scale || slot == Slot::shift);
@@ -128,6 +134,12 @@ std::vector<float> plain_parameter(const Graph& graph, Graph::Value value, Slot 
     }
   }
   throw std::logic_error(layer.name + " has no parameter " + std::string(name_of(slot)));
+}
+
+void plain_table(const Graph& graph, Graph::Value value, std::uint64_t seed, std::int64_t from,
+                 std::span<float> values) {
+  const Layer& layer = graph[value];
+  fill_uniform(values, 0, spread_of(layer.deviation), seed, stream_of(layer.name, "weight"), from);
 }
 
 std::vector<float> seeded_image(Shape shape, std::uint64_t seed, std::uint64_t index) {

@@ -7,6 +7,7 @@
 
 #include "kernels/networks/arena.h"
 #include "kernels/networks/budget.h"
+#include "kernels/networks/draw.h"
 
 namespace bench::kernels {
 namespace {
@@ -206,9 +207,11 @@ class Planner {
   void find_largest_plain() {
     for (const PlannedStep& step : plan_.steps) {
       for (const SlotInfo& slot : step.operation->slots()) {
-        if (slot.role == Role::parameter && 4 * slot.plain_count > plan_.largest_plain.bytes) {
+        const Value owner = plan_.graph.owner_of(step.layer, slot.slot);
+        const std::int64_t plain = plain_bytes_while_drawn(plan_.graph, owner, slot);
+        if (slot.role == Role::parameter && owner == step.layer && plain > plan_.largest_plain.bytes) {
           plan_.largest_plain = {fmt::format("{} {}", plan_.graph[step.layer].name, name_of(slot.slot)),
-                                 4 * slot.plain_count};
+                                 plain};
         }
       }
     }

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/networks/parameters.h"
+#include "kernels/networks/draw.h"
 
 namespace bench::kernels {
 namespace {
@@ -24,7 +24,8 @@ MemoryByCategory blocks_of(const Program& program) {
 PlainParameter largest_plain(const TrainingStep& step, const Graph& graph) {
   PlainParameter largest;
   for (const TrainedParameter& parameter : step.parameters) {
-    const std::int64_t bytes = 4 * parameter.operation->find(parameter.slot)->plain_count;
+    const std::int64_t bytes =
+        plain_bytes_while_drawn(graph, parameter.layer, *parameter.operation->find(parameter.slot));
     if (bytes > largest.bytes) {
       largest = {fmt::format("{} {}", graph[parameter.layer].name, name_of(parameter.slot)), bytes};
     }
@@ -147,11 +148,10 @@ std::byte* Trainer::address(TensorId id) const {
 }
 
 void Trainer::draw_parameters() {
-  for (std::size_t index = 0; index < plan_.step.parameters.size(); ++index) {
-    const TrainedParameter& parameter = plan_.step.parameters[index];
+  for (const TrainedParameter& parameter : plan_.step.parameters) {
     parameter.operation->prepare();
-    set_parameter(index,
-                  lowered_parameter(plan_.graph, parameter.layer, parameter.slot, plan_.target, seed_));
+    draw_parameter(plan_.graph, parameter.layer, parameter.slot, plan_.target, seed_, *parameter.operation,
+                   device_, address(parameter.value));
   }
 }
 

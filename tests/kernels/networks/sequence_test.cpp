@@ -273,6 +273,21 @@ TEST_F(GptInference, GeluGoesIntoTheLinearLayerBeforeIt) {
   }
 }
 
+// A large table is drawn and packed in pieces: no second one stands beside it meanwhile.
+TEST_F(GptInference, TablesAreDrawnInPieces) {
+  WorkloadSpec wanted = spec(1, Dtype::fp32, 0);
+  wanted.options["vocabulary"] = "1001";  // 300 values each: four pieces and a part of one
+  wanted.options["sequence"] = "256";
+  InferWorkload workload(tiny_classifier(), wanted, *device_);
+  const NetworkPlan& plan = workload.executor().plan();
+  EXPECT_LT(plan.largest_plain.bytes, 4 * 1001 * 300 / 4);
+  EXPECT_GE(plan.bytes(Region::weights), 4 * 1001 * 300);
+  const auto expected = plain_parameter(plan.graph, 1, Slot::weights, 1);
+  std::vector<float> table(expected.size());
+  device_->download(table.data(), workload.executor().region(Region::weights), 4 * 1001 * 300);
+  EXPECT_EQ(table, expected);
+}
+
 // A table is looked up in: a step does not move it as a whole.
 TEST_F(GptInference, WorkCountsTheRowsRead) {
   const NetworkType classifier = tiny_classifier();
