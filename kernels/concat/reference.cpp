@@ -1,4 +1,6 @@
 // Concatenation as it is defined in concat.h.
+#include <algorithm>
+
 #include "kernels/concat/concat.h"
 #include "kernels/reference/reference_operation.h"
 
@@ -22,14 +24,13 @@ class ReferenceConcat final : public ReferenceOperation {
       const std::vector<float> src = read(pointers, kSources[i]);
       const std::int64_t top = (out.h - in.h) / 2;
       const std::int64_t left = (out.w - in.w) / 2;
-      std::size_t at = 0;
+      const float* row = src.data();
       for (std::int64_t n = 0; n < in.n; ++n) {
         for (std::int64_t c = 0; c < in.c; ++c) {
           for (std::int64_t h = 0; h < in.h; ++h) {
-            for (std::int64_t w = 0; w < in.w; ++w, ++at) {
-              const std::int64_t channel = n * out.c + spec_.first_channel(i) + c;
-              dst[(channel * out.h + top + h) * out.w + left + w] = src[at];
-            }
+            const std::int64_t channel = n * out.c + spec_.first_channel(i) + c;
+            std::copy_n(row, in.w, &dst[(channel * out.h + top + h) * out.w + left]);
+            row += in.w;
           }
         }
       }

@@ -1,5 +1,8 @@
 // Transposed convolution and its gradients as their sums are written in conv_transpose.h.
+#include <algorithm>
+
 #include "kernels/conv_transpose/conv_transpose.h"
+#include "kernels/reference/dot_block.h"
 #include "kernels/reference/reference_operation.h"
 
 namespace bench::kernels {
@@ -72,27 +75,64 @@ class ReferenceConvTranspose final : public ReferenceOperation {
   }
 
   void forward(const SlotPointers& pointers) const {
-    const std::vector<float> src = read(pointers, Slot::src);
+    TensorDesc channels_last = spec_.src;
+    channels_last.layout = Layout::nhwc;
+    channels_last.dtype = Dtype::fp32;
+    std::vector<float> src(static_cast<std::size_t>(spec_.src.elements()));
+    store(channels_last, read(pointers, Slot::src), src.data());
+    const std::vector<float> zeros(static_cast<std::size_t>(spec_.src.c));
     const std::span<const float> weights = values(pointers, Slot::weights);
     const std::span<const float> bias = spec_.bias ? values(pointers, Slot::bias) : std::span<float>();
     std::vector<float> dst(static_cast<std::size_t>(dst_.elements()));
 #pragma omp parallel for collapse(2) schedule(dynamic)
-    for (std::int64_t n = 0; n < dst_.n; ++n) {
-      for (std::int64_t k = 0; k < dst_.c; ++k) {
-        std::vector<double> sums(static_cast<std::size_t>(dst_.h * dst_.w), spec_.bias ? bias[k] : 0.0);
-        for (std::int64_t c = 0; c < spec_.src.c; ++c) {
-          const float* const x = &src[src_plane(n, c)];
-          const float* const weight = &weights[weight_at(c, k)];
-          for_each_product([&](std::int64_t pixel, std::int64_t tap, std::int64_t out) {
-            sums[out] += static_cast<double>(x[pixel]) * static_cast<double>(weight[tap]);
-          });
-        }
-        for (std::size_t i = 0; i < sums.size(); ++i) {
-          dst[dst_plane(n, k) + static_cast<std::int64_t>(i)] = static_cast<float>(sums[i]);
+    for (std::int64_t first = 0; first < dst_.c; first += DotBlock::kOutputs) {
+      for (std::int64_t n = 0; n < dst_.n; ++n) {
+        const std::vector<float> tap_major = tap_major_weights(weights, first);
+        const std::int64_t count = std::min(DotBlock::kOutputs, dst_.c - first);
+        // Outputs `stride` pixels apart meet the same taps: from `phase` on, every stride-th.
+        for (std::int64_t y = 0; y < dst_.h; ++y) {
+          for (std::int64_t phase = 0; phase < std::min(spec_.stride, dst_.w); ++phase) {
+            for (std::int64_t x = phase; x < dst_.w; x += DotBlock::kPixels * spec_.stride) {
+              DotBlock dots;
+              for (std::int64_t r = y % spec_.stride; r < spec_.kernel; r += spec_.stride) {
+                for (std::int64_t s = phase; s < spec_.kernel; s += spec_.stride) {
+                  const std::int64_t h = (y - r) / spec_.stride;
+                  for (std::int64_t i = 0; i < DotBlock::kPixels; ++i) {
+                    const std::int64_t w = (x - s) / spec_.stride + i;
+                    const bool real =
+                        y >= r && h < spec_.src.h && x - s + i * spec_.stride >= 0 && w < spec_.src.w;
+                    dots.pixels[i] =
+                        real ? &src[((n * spec_.src.h + h) * spec_.src.w + w) * spec_.src.c] : zeros.data();
+                  }
+                  dots.add(&tap_major[(r * spec_.kernel + s) * spec_.src.c * DotBlock::kOutputs],
+                           spec_.src.c);
+                }
+              }
+              for (std::int64_t i = 0; i < DotBlock::kPixels && x + i * spec_.stride < dst_.w; ++i) {
+                for (std::int64_t k = 0; k < count; ++k) {
+                  dst[dst_plane(n, first + k) + y * dst_.w + x + i * spec_.stride] =
+                      static_cast<float>(dots.sums[i][k] + (spec_.bias ? bias[first + k] : 0.0F));
+                }
+              }
+            }
+          }
         }
       }
     }
     write(pointers, Slot::dst, dst);
+  }
+
+  // weights[c][first + k][r][s] as [r][s][c][k], zeros beyond the output channels.
+  std::vector<float> tap_major_weights(std::span<const float> weights, std::int64_t first) const {
+    std::vector<float> result;
+    for (std::int64_t tap = 0; tap < spec_.kernel * spec_.kernel; ++tap) {
+      for (std::int64_t c = 0; c < spec_.src.c; ++c) {
+        for (std::int64_t k = first; k < first + DotBlock::kOutputs; ++k) {
+          result.push_back(k < spec_.out_channels ? weights[weight_at(c, k) + tap] : 0.0F);
+        }
+      }
+    }
+    return result;
   }
 
   void backward_data(const SlotPointers& pointers) const {

@@ -1,12 +1,16 @@
 #include "kernels/networks/graph.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "kernels/operation.h"
 
 namespace bench::kernels {
 namespace {
 
 std::int64_t windows(const Layer& layer, std::int64_t extent) {
-  const std::int64_t room = extent + 2 * layer.pad - layer.kernel;
+  const std::int64_t room = extent + 2 * layer.pad + layer.end_pad - layer.kernel;
   if (room < 0) {
     throw ShapeTooSmall(fmt::format("{}: a {}x{} window with padding {} does not fit {} pixels", layer.name,
                                     layer.kernel, layer.kernel, layer.pad, extent));
@@ -29,6 +33,8 @@ std::int64_t parameters_of(const Graph& graph, Graph::Value value) {
       // A folded batch norm's scale and shift are still the network's parameters.
       return channels * inner + (layer.bias && !layer.norm ? channels : 0) + (layer.norm ? 2 * channels : 0);
     }
+    case LayerKind::conv_transpose:
+      return graph.input_of(value).c * channels * layer.kernel * layer.kernel + channels;
     case LayerKind::batch_norm:
       return 2 * channels;
     case LayerKind::linear:
@@ -80,6 +86,14 @@ Shape Graph::infer(const Layer& layer) const {
       return in;
     case LayerKind::flatten:
       return {in.elements(), 1, 1};
+    case LayerKind::concat:
+      return joined(layer);
+    case LayerKind::upsample:
+      return {in.c, 2 * in.h, 2 * in.w};
+    case LayerKind::conv_transpose:
+      return {layer.shape.c, in.h * layer.kernel, in.w * layer.kernel};
+    case LayerKind::rows:
+      return {layer.shape.c, row_count(layer), 1};
     case LayerKind::linear:
       require(in.h == 1 && in.w == 1, layer, "needs a flat input");
       return {layer.shape.c, 1, 1};
@@ -91,6 +105,28 @@ Shape Graph::infer(const Layer& layer) const {
       return in;
   }
   return in;
+}
+
+Shape Graph::joined(const Layer& layer) const {
+  require(layer.inputs.size() >= 2 && layer.inputs.size() <= kSources.size(), layer, "joins 2 to 4 maps");
+  Shape shape{0, 1, 1};
+  for (const Value input : layer.inputs) {
+    shape.c += layers_[input].shape.c;
+    shape.h = std::max(shape.h, layers_[input].shape.h);
+    shape.w = std::max(shape.w, layers_[input].shape.w);
+  }
+  return shape;
+}
+
+std::int64_t Graph::row_count(const Layer& layer) const {
+  require(layer.inputs.size() <= kSources.size(), layer, "takes 1 to 4 maps");
+  std::int64_t rows = 0;
+  for (const Value input : layer.inputs) {
+    const Shape& map = layers_[input].shape;
+    require(layer.shape.c > 0 && map.c % layer.shape.c == 0, layer, "channels are no whole rows of classes");
+    rows += map.elements() / layer.shape.c;
+  }
+  return rows;
 }
 
 Graph::Value Graph::conv2d(std::string name, Value x, const ConvOptions& options) {
@@ -133,6 +169,7 @@ Graph::Value Graph::max_pool(std::string name, Value x, const WindowOptions& win
   layer.kernel = window.kernel;
   layer.stride = window.stride;
   layer.pad = window.pad;
+  layer.end_pad = window.end_pad;
   return append(std::move(layer));
 }
 
@@ -183,6 +220,42 @@ Graph::Value Graph::softmax(std::string name, Value x) {
   return append(std::move(layer));
 }
 
+Graph::Value Graph::concat(std::string name, std::vector<Value> maps) {
+  Layer layer;
+  layer.kind = LayerKind::concat;
+  layer.name = std::move(name);
+  layer.inputs = std::move(maps);
+  return append(std::move(layer));
+}
+
+Graph::Value Graph::upsample(std::string name, Value x) {
+  Layer layer;
+  layer.kind = LayerKind::upsample;
+  layer.name = std::move(name);
+  layer.inputs = {x};
+  return append(std::move(layer));
+}
+
+Graph::Value Graph::conv_transpose(std::string name, Value x, std::int64_t channels, std::int64_t kernel) {
+  Layer layer;
+  layer.kind = LayerKind::conv_transpose;
+  layer.name = std::move(name);
+  layer.inputs = {x};
+  layer.shape.c = channels;
+  layer.kernel = layer.stride = kernel;
+  layer.bias = true;
+  return append(std::move(layer));
+}
+
+Graph::Value Graph::rows(std::string name, std::vector<Value> maps, std::int64_t classes) {
+  Layer layer;
+  layer.kind = LayerKind::rows;
+  layer.name = std::move(name);
+  layer.inputs = std::move(maps);
+  layer.shape.c = classes;
+  return append(std::move(layer));
+}
+
 std::vector<int> Graph::reader_counts() const {
   std::vector<int> counts(layers_.size(), 0);
   for (const Layer& layer : layers_) {
@@ -208,6 +281,8 @@ std::int64_t Graph::macs() const {
     const Layer& layer = layers_[value];
     if (layer.kind == LayerKind::conv2d) {
       macs += layer.shape.elements() * (input_of(value).c / layer.groups) * layer.kernel * layer.kernel;
+    } else if (layer.kind == LayerKind::conv_transpose) {
+      macs += input_of(value).elements() * layer.shape.c * layer.kernel * layer.kernel;
     } else if (layer.kind == LayerKind::linear) {
       macs += layer.shape.c * input_of(value).elements();
     }

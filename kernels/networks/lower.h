@@ -13,7 +13,9 @@
 #include "kernels/add/add.h"
 #include "kernels/batch_norm/batch_norm.h"
 #include "kernels/batch_norm/batch_norm_backward.h"
+#include "kernels/concat/concat_backward.h"
 #include "kernels/conv2d/conv2d.h"
+#include "kernels/conv_transpose/conv_transpose.h"
 #include "kernels/cross_entropy/cross_entropy.h"
 #include "kernels/linear/linear.h"
 #include "kernels/matmul/matmul.h"
@@ -25,7 +27,9 @@
 #include "kernels/pool/pool_backward.h"
 #include "kernels/relu/relu.h"
 #include "kernels/relu/relu_backward.h"
+#include "kernels/rows/rows_backward.h"
 #include "kernels/softmax/softmax.h"
+#include "kernels/upsample/upsample_backward.h"
 
 namespace bench::kernels {
 
@@ -58,7 +62,8 @@ class OperationCache {
   std::tuple<Entries<Conv2d>, Entries<Matmul>, Entries<Pool>, Entries<AdaptivePool>, Entries<BatchNorm>,
              Entries<Relu>, Entries<Add>, Entries<Softmax>, Entries<BatchNormBackward>, Entries<ReluBackward>,
              Entries<PoolBackward>, Entries<AdaptivePoolBackward>, Entries<Linear>, Entries<CrossEntropy>,
-             Entries<Optimizer>>
+             Entries<Optimizer>, Entries<Concat>, Entries<ConcatBackward>, Entries<Upsample>,
+             Entries<UpsampleBackward>, Entries<ConvTranspose>, Entries<Rows>, Entries<RowsBackward>>
       entries_;
 };
 
@@ -72,6 +77,10 @@ std::optional<Pool> average_pool_of(const Layer& layer, const TensorDesc& src);
 
 // The convolution of a layer, in the forward direction.
 Conv2d conv2d_of(const Graph& graph, Graph::Value value, const Target& target, const ExtraBytes& extra);
+
+Concat concat_of(const Graph& graph, Graph::Value value, const Target& target);
+Rows rows_of(const Graph& graph, Graph::Value value, const Target& target);
+ConvTranspose conv_transpose_of(const Graph& graph, Graph::Value value, const Target& target);
 
 // The operation of one layer; nullptr where nothing is to be computed (the image; flatten, which only
 // renames). `extra` is for convolutions, see Conv2d. Throws Unsupported.

@@ -20,9 +20,11 @@ struct NetworkType {
   std::string description;
   // Layers for a square image of that many pixels a side. May throw ShapeTooSmall.
   std::function<Graph(std::int64_t image_size)> build;
-  // At 224 pixels, from the source the description names; asserted in the tests.
+  // At image_size pixels, from the source the description names; asserted in the tests.
   std::int64_t published_parameters = 0;
   double published_macs = 0;
+  std::int64_t image_size = 224;  // unless --image-size says otherwise
+  std::int64_t image_step = 1;    // accepted sizes are multiples of it
 };
 
 inline constexpr std::int64_t kLargestImage = 4096;

@@ -49,7 +49,9 @@ class Oracle {
     }
     const TensorDesc output = tensor_of(graph_, graph_.output(), target_);
     std::vector<float> values(static_cast<std::size_t>(output.elements()));
-    device_->download(values.data(), activations_[graph_.output()].data(), output.bytes());
+    std::vector<std::byte> stored(static_cast<std::size_t>(output.bytes()));
+    device_->download(stored.data(), activations_[graph_.output()].data(), output.bytes());
+    load(output, stored.data(), values);
     return values;
   }
 
@@ -80,9 +82,8 @@ class Oracle {
     }
     activations_[value] =
         device_->allocate(tensor_of(graph_, value, target_).bytes(), MemoryCategory::activations);
-    pointers[Slot::src] = activations_[layer.inputs[0]].data();
-    if (layer.inputs.size() > 1) {
-      pointers[Slot::src1] = activations_[layer.inputs[1]].data();
+    for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+      pointers[kSources.at(i)] = activations_[layer.inputs[i]].data();
     }
     pointers[Slot::dst] = activations_[value].data();
     operation->run(pointers);

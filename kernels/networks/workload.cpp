@@ -14,9 +14,12 @@ bool trains(const WorkloadSpec& spec) {
   return spec.mode == "train";
 }
 
-std::vector<WorkloadType::Option> options() {
+std::vector<WorkloadType::Option> options(const NetworkType& network) {
+  const std::string multiple =
+      network.image_step == 1 ? "" : fmt::format("a multiple of {} ", network.image_step);
   std::vector<WorkloadType::Option> all{
-      {"image-size", "224", "pixels a side of the square input images, up to 4096"}};
+      {"image-size", std::to_string(network.image_size),
+       fmt::format("pixels a side of the square input images, {}up to {}", multiple, kLargestImage)}};
   for (WorkloadType::Option& option : training_options()) {
     all.push_back(std::move(option));
   }
@@ -46,7 +49,7 @@ WorkloadType network_workload(const NetworkType& network) {
   type.kind = "network";
   type.description = network.description;
   type.modes = {"infer", "train"};
-  type.options = options();
+  type.options = options(network);
   type.check = [network](const WorkloadSpec& spec) { check(network, spec); };
   type.unsupported = [](const WorkloadSpec& spec, Device& device) { return device.unsupported(spec.dtype); };
   type.plan = [network](const WorkloadSpec& spec, Device& device) {
