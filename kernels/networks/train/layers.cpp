@@ -10,7 +10,8 @@ namespace {
 using Value = Graph::Value;
 
 bool has_parameters(LayerKind kind) {
-  return kind == LayerKind::conv2d || kind == LayerKind::linear || kind == LayerKind::batch_norm;
+  return kind == LayerKind::conv2d || kind == LayerKind::linear || kind == LayerKind::batch_norm ||
+         kind == LayerKind::conv_transpose;
 }
 
 }  // namespace
@@ -61,6 +62,8 @@ void LayerRecorder::declare_parameters(Value last) {
     }
     const LayerKind kind = graph_[value].kind;
     const auto operation = kind == LayerKind::conv2d ? make(conv2d(value, Conv2d::Direction::forward))
+                           : kind == LayerKind::conv_transpose
+                               ? make(conv_transpose(value, ConvTranspose::Direction::forward))
                            : kind == LayerKind::linear
                                ? make(linear(value, Linear::Direction::forward))
                                : make(BatchNorm{.tensor = desc(graph_[value].inputs[0]), .training = true});
@@ -240,6 +243,11 @@ void LayerRecorder::forward(Value value) {
     case LayerKind::flatten:
       values_[value] = src;
       return;
+    case LayerKind::concat:
+    case LayerKind::upsample:
+    case LayerKind::conv_transpose:
+    case LayerKind::rows:
+      return forward_vision(value);
     default:
       throw Unsupported(layer.name + " cannot be trained");
   }
@@ -259,6 +267,10 @@ void LayerRecorder::backward(Value value) {
     case LayerKind::linear:
       backward_weighted(value, diff, linear(value, Linear::Direction::backward_weights),
                         linear(value, Linear::Direction::backward_data));
+      return;
+    case LayerKind::conv_transpose:
+      backward_weighted(value, diff, conv_transpose(value, ConvTranspose::Direction::backward_weights),
+                        conv_transpose(value, ConvTranspose::Direction::backward_data));
       return;
     case LayerKind::batch_norm:
       backward_batch_norm(value, diff);
@@ -282,6 +294,10 @@ void LayerRecorder::backward(Value value) {
     case LayerKind::flatten:
       contribute(layer.inputs[0], diff);
       return;
+    case LayerKind::concat:
+    case LayerKind::upsample:
+    case LayerKind::rows:
+      return backward_vision(value, diff);
     default:
       throw Unsupported(layer.name + " cannot be trained");
   }

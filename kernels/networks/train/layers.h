@@ -60,6 +60,7 @@ class LayerRecorder {
   TensorDesc desc(Graph::Value value) const { return tensor_of(graph_, value, target_); }
   Conv2d conv2d(Graph::Value value, Conv2d::Direction direction) const;
   Linear linear(Graph::Value value, Linear::Direction direction) const;
+  ConvTranspose conv_transpose(Graph::Value value, ConvTranspose::Direction direction) const;
 
   void declare(Graph::Value layer, Slot slot, const std::shared_ptr<Operation>& operation);
   const TrainedParameter* parameter(Graph::Value layer, Slot slot) const;
@@ -85,6 +86,11 @@ class LayerRecorder {
   void backward_weighted(Graph::Value value, TensorId diff, const Spec& of_weights, const Spec& of_data);
   void backward_batch_norm(Graph::Value value, TensorId diff);
   void backward_pool(Graph::Value value, TensorId diff);
+
+  // vision_layers.cpp
+  void forward_vision(Graph::Value value);
+  void backward_vision(Graph::Value value, TensorId diff);
+  void backward_joined(Graph::Value value, TensorId diff);
 
   const Graph& graph_;
   const Target& target_;
