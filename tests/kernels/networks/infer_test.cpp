@@ -101,6 +101,14 @@ TEST_F(Infer, DistinctImagesHaveDistinctAnswers) {
   }
 }
 
+TEST_F(Infer, BatchesRepeatTwoImagesUnlessTheReferenceWouldTakeLong) {
+  for (const auto& network : registry<NetworkType>().entries()) {
+    EXPECT_EQ(distinct_images(network->build(network->image_size)), network->name == "unet" ? 1U : 2U)
+        << network->name;
+    EXPECT_EQ(distinct_images(network->build(64)), 2U) << network->name;
+  }
+}
+
 TEST_F(Infer, SeedDecidesTheAnswer) {
   const auto answer = [&](std::uint64_t seed) {
     InferWorkload workload = make("resnet18", spec(2, Dtype::fp32, 32, seed));
