@@ -133,8 +133,8 @@ class Graph {
 
  private:
   Shape infer(const Layer& layer) const;
-  Shape joined(const Layer& concat) const;
-  std::int64_t row_count(const Layer& rows) const;
+  Shape joined(const Layer& layer) const;
+  std::int64_t row_count(const Layer& layer) const;
   std::vector<Layer> layers_;
 };
 

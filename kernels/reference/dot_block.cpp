@@ -12,7 +12,7 @@ __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 void multiply_add(const float* const* pixels, const float* weights, std::int64_t channels, double* sums) {
   constexpr std::int64_t kPixels = DotBlock::kPixels;
   constexpr std::int64_t kOutputs = DotBlock::kOutputs;
-  double block[kPixels][kOutputs] = {};
+  std::array<std::array<double, kOutputs>, kPixels> block{};
   for (std::int64_t c = 0; c < channels; ++c) {
     for (std::int64_t i = 0; i < kPixels; ++i) {
       for (std::int64_t k = 0; k < kOutputs; ++k) {
