@@ -5,7 +5,11 @@
 
 namespace bench::kernels {
 
-enum class Activation { none, relu, relu6, gelu };  // gelu: in its tanh form, see kernels/gelu
+// leaky_relu multiplies negative values with kLeakySlope, as Darknet's networks do; gelu is the tanh form of
+// kernels/gelu.
+enum class Activation { none, relu, relu6, leaky_relu, gelu };
+
+inline constexpr float kLeakySlope = 0.1F;
 
 // u of kernels/gelu/gelu.h and its derivative.
 constexpr double gelu_inner(double x) {
@@ -24,7 +28,7 @@ constexpr int comparisons(Activation activation) {
   if (activation == Activation::gelu) {
     return 9;
   }
-  return activation == Activation::none ? 0 : activation == Activation::relu ? 1 : 2;
+  return activation == Activation::none ? 0 : activation == Activation::relu6 ? 2 : 1;
 }
 
 constexpr float apply(Activation activation, float value) {
@@ -35,7 +39,19 @@ constexpr float apply(Activation activation, float value) {
       !(value < 0.0F || (activation == Activation::relu6 && value > 6.0F))) {
     return value;
   }
+  if (activation == Activation::leaky_relu) {
+    return kLeakySlope * value;
+  }
   return value < 0.0F ? 0.0F : 6.0F;
+}
+
+// The derivative, from the result. At a border a result does not tell whether the value was there or beyond:
+// it counts as beyond.
+constexpr float slope(Activation activation, float result) {
+  if (result > 0.0F) {
+    return activation == Activation::relu6 && !(result < 6.0F) ? 0.0F : 1.0F;
+  }
+  return activation == Activation::none ? 1.0F : activation == Activation::leaky_relu ? kLeakySlope : 0.0F;
 }
 
 }  // namespace bench::kernels

@@ -23,8 +23,10 @@ namespace bench::kernels {
 
 // What a pointer given to Operation::run stands for.
 enum class Slot {
-  src,       // input activation
-  src1,      // second input: the other summand of add, the right-hand matrix, the residual of a fused conv2d
+  src,   // input activation
+  src1,  // second input: the other summand of add, the right-hand matrix, the residual of a fused conv2d
+  src2,  // third and fourth input of what joins several
+  src3,
   weights,   // parameters, in the implementation's packed form
   bias,      // parameters, packed
   scale,     // batch norm's gamma, fp32[c]
@@ -50,6 +52,9 @@ enum class Slot {
 };
 
 std::string_view name_of(Slot slot);
+
+// The inputs of an operation that takes several of a kind, in order.
+inline constexpr std::array kSources{Slot::src, Slot::src1, Slot::src2, Slot::src3};
 
 // state: read, and written in place.
 enum class Role { input, output, parameter, state, scratch };

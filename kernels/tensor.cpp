@@ -80,8 +80,14 @@ bool stored_as_nchw(const TensorDesc& desc) {
 // Few values are converted sooner than threads are woken.
 constexpr std::int64_t kWorthThreads = 1 << 18;
 
+// Where the stored form is the plain one.
+bool is_plain(const TensorDesc& desc) {
+  return desc.layout == Layout::nchw && (desc.dtype == Dtype::fp32 || desc.dtype == Dtype::tf32);
+}
+
 template <class Visit>
 void for_each_plane(const TensorDesc& desc, Visit visit) {
+#pragma omp parallel for schedule(static) if (desc.elements() > kWorthThreads)
   for (std::int64_t n = 0; n < desc.n; ++n) {
     for (std::int64_t c = 0; c < desc.c; ++c) {
       visit((n * desc.c + c) * desc.h * desc.w, plane_of(desc, n, c));
@@ -164,6 +170,10 @@ std::int64_t TensorDesc::bytes() const {
 
 void store(const TensorDesc& desc, std::span<const float> nchw, void* stored) {
   require_elements(desc, nchw.size());
+  if (is_plain(desc)) {
+    std::memcpy(stored, nchw.data(), nchw.size_bytes());
+    return;
+  }
   if (desc.layout == Layout::nchw16c && desc.c % kBlock != 0) {
     std::memset(stored, 0, static_cast<std::size_t>(desc.bytes()));
   }
@@ -180,6 +190,10 @@ void store(const TensorDesc& desc, std::span<const float> nchw, void* stored) {
 
 void load(const TensorDesc& desc, const void* stored, std::span<float> nchw) {
   require_elements(desc, nchw.size());
+  if (is_plain(desc)) {
+    std::memcpy(nchw.data(), stored, nchw.size_bytes());
+    return;
+  }
   switch (desc.dtype) {
     case Dtype::fp32:
     case Dtype::tf32:

@@ -40,6 +40,10 @@ enum class LayerKind {
   flatten,
   linear,  // of a sequence: at every position
   softmax,
+  concat,              // along channels; smaller maps are centred among zeros
+  upsample,            // each pixel twice in both directions
+  conv_transpose,      // up-convolution
+  rows,                // maps of scores as rows of classes, see kernels/rows/rows.h
   embedding,           // of the tokens
   position_embedding,  // added to a sequence
   layer_norm,          // over the features of a position
@@ -58,10 +62,11 @@ struct Layer {
   std::vector<std::size_t> inputs;  // indices of earlier layers
   Shape shape;                      // of the output
 
-  std::int64_t kernel = 1, stride = 1, pad = 0;  // conv2d, max_pool: square windows
+  std::int64_t kernel = 1, stride = 1, pad = 0;  // conv2d, max_pool, conv_transpose: square windows
+  std::int64_t end_pad = 0;                      // max_pool: at the bottom and right, beyond pad
   std::int64_t groups = 1;                       // conv2d
   std::int64_t size = 1;                         // average_pool: output height and width
-  bool bias = false;                             // conv2d, linear
+  bool bias = false;                             // conv2d, linear, conv_transpose
   Activation activation = Activation::none;      // the activation itself, or fused behind conv2d, add, linear
   bool residual = false;                         // conv2d: inputs[1] is added before the activation
   double gain = 1;                               // batch_norm: what its scale is drawn around
@@ -89,6 +94,7 @@ struct ConvOptions {
 
 struct WindowOptions {
   std::int64_t kernel = 1, stride = 1, pad = 0;
+  std::int64_t end_pad = 0;  // at the bottom and right, beyond pad
 };
 
 struct LinearOptions {
@@ -121,6 +127,9 @@ class Graph {
   Value batch_norm(std::string name, Value x, double gain = 1);
   Value relu(std::string name, Value x) { return activation(std::move(name), x, Activation::relu); }
   Value relu6(std::string name, Value x) { return activation(std::move(name), x, Activation::relu6); }
+  Value leaky_relu(std::string name, Value x) {
+    return activation(std::move(name), x, Activation::leaky_relu);
+  }
   Value activation(std::string name, Value x, Activation activation);
   Value max_pool(std::string name, Value x, const WindowOptions& window);
   // Adds nothing and returns x where x already has that size.
@@ -133,6 +142,13 @@ class Graph {
   // (Press and Wolf 2017, arXiv:1608.05859).
   Value tied_linear(std::string name, Value x, Value table);
   Value softmax(std::string name, Value x);
+  // Of two to four maps.
+  Value concat(std::string name, std::vector<Value> maps);
+  Value upsample(std::string name, Value x);
+  // With a bias, without padding: patches of kernel × kernel, `kernel` pixels apart.
+  Value conv_transpose(std::string name, Value x, std::int64_t channels, std::int64_t kernel);
+  // Of one to four maps whose channels are a multiple of `classes`.
+  Value rows(std::string name, std::vector<Value> maps, std::int64_t classes);
   Value gelu(std::string name, Value x) { return activation(std::move(name), x, Activation::gelu); }
   // A row of a table of vocabulary × width for each token.
   Value embedding(std::string name, Value x, const TableOptions& options);
@@ -140,8 +156,8 @@ class Graph {
   Value layer_norm(std::string name, Value x);
   Value attention(std::string name, Value x, std::int64_t heads);
 
-  // Adds a layer described in full; its shape is inferred from its inputs (conv2d and linear: shape.c is
-  // given).
+  // Adds a layer described in full; its shape is inferred from its inputs (conv2d, conv_transpose, linear and
+  // rows: shape.c is given).
   Value append(Layer layer);
 
   const std::vector<Layer>& layers() const { return layers_; }
@@ -158,15 +174,17 @@ class Graph {
   // How many times each layer's output is read by later layers; the output counts one more reader.
   std::vector<int> reader_counts() const;
 
-  // Trainable parameters: convolution weights and biases, norms' scales and shifts, linear weights and
-  // biases, tables. What two layers share counts once.
+  // Trainable parameters: weights and biases of convolutions, transposed ones too, norms' scales and shifts,
+  // linear weights and biases, tables. What two layers share counts once.
   std::int64_t parameter_count() const;
-  // Multiply-adds a sample as papers and model zoos publish them: convolutions, linear layers and the two
-  // products of attention only; products with padding and with masked positions counted.
+  // Multiply-adds a sample as papers and model zoos publish them: convolutions, transposed ones too, linear
+  // layers and the two products of attention only; products with padding and with masked positions counted.
   std::int64_t macs() const;
 
  private:
   Shape infer(const Layer& layer) const;
+  Shape joined(const Layer& layer) const;
+  std::int64_t row_count(const Layer& layer) const;
   std::optional<Tokens> tokens_;
   std::vector<Layer> layers_;
 };

@@ -13,11 +13,9 @@
 namespace bench::kernels {
 namespace {
 
-constexpr std::uint64_t kSamples = 2;  // distinct ones in a batch
-
 std::vector<Sample> samples_for(const Graph& graph, std::uint64_t seed) {
   std::vector<Sample> samples;
-  for (std::uint64_t index = 0; index < kSamples; ++index) {
+  for (std::uint64_t index = 0; index < distinct_samples(graph); ++index) {
     samples.push_back(seeded_sample(graph, seed, index));
   }
   return samples;
@@ -44,6 +42,11 @@ const std::vector<std::vector<float>>& expected_logits(const NetworkType& networ
 }
 
 }  // namespace
+
+std::uint64_t distinct_samples(const Graph& graph) {
+  constexpr std::int64_t kExpensive = 100'000'000'000;  // multiply-adds: some seconds on two cores
+  return graph.macs() > kExpensive ? 1 : 2;
+}
 
 double logits_tolerance(Dtype dtype) {
   switch (dtype) {

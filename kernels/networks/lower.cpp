@@ -40,6 +40,14 @@ std::optional<TensorDesc> flattened(const Graph& graph, Value linear, const Targ
   return tensor;
 }
 
+std::vector<TensorDesc> inputs_of(const Graph& graph, Value value, const Target& target) {
+  std::vector<TensorDesc> all;
+  for (const Value input : graph[value].inputs) {
+    all.push_back(tensor_of(graph, input, target));
+  }
+  return all;
+}
+
 // Where element (c, y, x) of a single image is stored.
 std::int64_t stored_index(const TensorDesc& t, std::int64_t c, std::int64_t y, std::int64_t x) {
   switch (t.layout) {
@@ -85,7 +93,25 @@ Pool max_pool_of(const Layer& layer, const TensorDesc& src) {
   pool.kernel_h = pool.kernel_w = layer.kernel;
   pool.stride_h = pool.stride_w = layer.stride;
   pool.pad_h = pool.pad_w = layer.pad;
+  pool.pad_bottom = pool.pad_right = layer.end_pad;
   return pool;
+}
+
+Concat concat_of(const Graph& graph, Value value, const Target& target) {
+  return {.inputs = inputs_of(graph, value, target)};
+}
+
+Rows rows_of(const Graph& graph, Value value, const Target& target) {
+  return {.maps = inputs_of(graph, value, target), .classes = graph[value].shape.c};
+}
+
+ConvTranspose conv_transpose_of(const Graph& graph, Value value, const Target& target) {
+  const Layer& layer = graph[value];
+  return {.src = tensor_of(graph, layer.inputs[0], target),
+          .out_channels = layer.shape.c,
+          .kernel = layer.kernel,
+          .stride = layer.stride,
+          .bias = layer.bias};
 }
 
 std::optional<Pool> average_pool_of(const Layer& layer, const TensorDesc& src) {
@@ -164,6 +190,7 @@ TensorDesc tensor_of(const Graph& graph, Value value, const Target& target) {
       break;
     case LayerKind::linear:
     case LayerKind::softmax:
+    case LayerKind::rows:
     case LayerKind::embedding:
     case LayerKind::attention:
       break;
@@ -245,6 +272,14 @@ std::shared_ptr<Operation> lower(const Graph& graph, Value value, const Target& 
                         device, implementation);
     case LayerKind::softmax:
       return cache.make(Softmax{.tensor = src}, device, implementation);
+    case LayerKind::concat:
+      return cache.make(concat_of(graph, value, target), device, implementation);
+    case LayerKind::upsample:
+      return cache.make(Upsample{.src = src}, device, implementation);
+    case LayerKind::conv_transpose:
+      return cache.make(conv_transpose_of(graph, value, target), device, implementation);
+    case LayerKind::rows:
+      return cache.make(rows_of(graph, value, target), device, implementation);
     default:
       throw std::logic_error(layer.name + ": no operation computes it");
   }

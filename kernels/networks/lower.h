@@ -14,7 +14,9 @@
 #include "kernels/attention/attention.h"
 #include "kernels/batch_norm/batch_norm.h"
 #include "kernels/batch_norm/batch_norm_backward.h"
+#include "kernels/concat/concat_backward.h"
 #include "kernels/conv2d/conv2d.h"
+#include "kernels/conv_transpose/conv_transpose.h"
 #include "kernels/cross_entropy/cross_entropy.h"
 #include "kernels/embedding/embedding.h"
 #include "kernels/gelu/gelu.h"
@@ -30,7 +32,9 @@
 #include "kernels/position_embedding/position_embedding.h"
 #include "kernels/relu/relu.h"
 #include "kernels/relu/relu_backward.h"
+#include "kernels/rows/rows_backward.h"
 #include "kernels/softmax/softmax.h"
+#include "kernels/upsample/upsample_backward.h"
 
 namespace bench::kernels {
 
@@ -63,8 +67,10 @@ class OperationCache {
   std::tuple<Entries<Conv2d>, Entries<Matmul>, Entries<Pool>, Entries<AdaptivePool>, Entries<BatchNorm>,
              Entries<Relu>, Entries<Add>, Entries<Softmax>, Entries<BatchNormBackward>, Entries<ReluBackward>,
              Entries<PoolBackward>, Entries<AdaptivePoolBackward>, Entries<Linear>, Entries<CrossEntropy>,
-             Entries<Optimizer>, Entries<Embedding>, Entries<PositionEmbedding>, Entries<LayerNorm>,
-             Entries<Gelu>, Entries<Attention>>
+             Entries<Optimizer>, Entries<Concat>, Entries<ConcatBackward>, Entries<Upsample>,
+             Entries<UpsampleBackward>, Entries<ConvTranspose>, Entries<Rows>, Entries<RowsBackward>,
+             Entries<Embedding>, Entries<PositionEmbedding>, Entries<LayerNorm>, Entries<Gelu>,
+             Entries<Attention>>
       entries_;
 };
 
@@ -81,6 +87,11 @@ std::optional<Pool> average_pool_of(const Layer& layer, const TensorDesc& src);
 
 // The convolution of a layer, in the forward direction.
 Conv2d conv2d_of(const Graph& graph, Graph::Value value, const Target& target, const ExtraBytes& extra);
+
+// What joins or enlarges maps, in the forward direction.
+Concat concat_of(const Graph& graph, Graph::Value value, const Target& target);
+Rows rows_of(const Graph& graph, Graph::Value value, const Target& target);
+ConvTranspose conv_transpose_of(const Graph& graph, Graph::Value value, const Target& target);
 
 // The operations of a network of text, in their forward direction. Their rows are the positions of all
 // samples.

@@ -32,9 +32,12 @@ struct NetworkType {
   std::string description;
   // Layers for a square image of that many pixels a side. May throw ShapeTooSmall.
   std::function<Graph(std::int64_t image_size)> build;
-  // At 224 pixels or at the options' defaults, from the source the description names; asserted in the tests.
+  // At image_size pixels or at the options' defaults, from the source the description names; asserted in the
+  // tests.
   std::int64_t published_parameters = 0;
   double published_macs = 0;
+  std::int64_t image_size = 224;  // unless --image-size says otherwise
+  std::int64_t image_step = 1;    // accepted sizes are multiples of it
   // For a network that does not read images, in place of `build`: its options, and its layers for values of
   // them all.
   std::vector<NetworkOption> options{};

@@ -40,11 +40,11 @@ class Oracle {
   std::vector<float> run(std::span<const Sample> samples) {
     const InputBatch input = input_of(graph_, target_);
     activations_[0] = device_->allocate(input.bytes(), MemoryCategory::activations);
-    std::vector<std::byte> stored(static_cast<std::size_t>(input.sample_bytes()));
+    std::vector<std::byte> stored_sample(static_cast<std::size_t>(input.sample_bytes()));
     std::int64_t at = 0;
     for (const Sample& sample : samples) {
-      input.store_sample(sample, stored.data());
-      device_->upload(activations_[0].data() + at, stored.data(), input.sample_bytes());
+      input.store_sample(sample, stored_sample.data());
+      device_->upload(activations_[0].data() + at, stored_sample.data(), input.sample_bytes());
       at += input.sample_bytes();
     }
     for (Value value = 1; value < graph_.layers().size(); ++value) {
@@ -55,7 +55,9 @@ class Oracle {
     }
     const TensorDesc output = output_of(graph_, target_);
     std::vector<float> values(static_cast<std::size_t>(output.elements()));
-    device_->download(values.data(), activations_[graph_.output()].data(), output.bytes());
+    std::vector<std::byte> stored(static_cast<std::size_t>(output.bytes()));
+    device_->download(stored.data(), activations_[graph_.output()].data(), output.bytes());
+    load(output, stored.data(), values);
     return values;
   }
 
@@ -84,9 +86,8 @@ class Oracle {
     }
     activations_[value] =
         device_->allocate(tensor_of(graph_, value, target_).bytes(), MemoryCategory::activations);
-    pointers[Slot::src] = activations_[layer.inputs[0]].data();
-    if (layer.inputs.size() > 1) {
-      pointers[Slot::src1] = activations_[layer.inputs[1]].data();
+    for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+      pointers[kSources.at(i)] = activations_[layer.inputs[i]].data();
     }
     pointers[Slot::dst] = activations_[value].data();
     operation->run(pointers);

@@ -83,12 +83,17 @@ Affine affine_of(const FoldedNorm& norm, std::int64_t channels, std::uint64_t se
 std::vector<float> weights_of(const Graph& graph, Graph::Value value, std::uint64_t seed) {
   const Layer& layer = graph[value];
   const Shape in = graph.input_of(value);
-  const std::int64_t fan_in =
-      layer.kind == LayerKind::conv2d ? in.c / layer.groups * layer.kernel * layer.kernel : in.c;
+  std::int64_t fan_in = in.c;
+  std::int64_t count = layer.shape.c * fan_in;
+  if (layer.kind == LayerKind::conv2d) {
+    fan_in = in.c / layer.groups * layer.kernel * layer.kernel;
+    count = layer.shape.c * fan_in;
+  } else if (layer.kind == LayerKind::conv_transpose) {  // its patches do not overlap: fan-in is a pixel
+    count *= layer.kernel * layer.kernel;
+  }
   const double deviation =
       layer.deviation > 0 ? layer.deviation : std::sqrt(2.0 / static_cast<double>(fan_in));
-  auto weights =
-      uniform(layer.shape.c * fan_in, 0, spread_of(deviation), seed, stream_of(layer.name, "weight"));
+  auto weights = uniform(count, 0, spread_of(deviation), seed, stream_of(layer.name, "weight"));
   if (layer.norm) {
     const Affine affine = affine_of(*layer.norm, layer.shape.c, seed);
     auto row = weights.begin();
@@ -125,7 +130,8 @@ std::vector<float> plain_parameter(const Graph& graph, Graph::Value value, Slot 
   if (layer.kind == LayerKind::batch_norm || of_layer_norm) {
     return norm_parameter({layer.name, layer.gain}, layer.shape.c, slot, seed);
   }
-  if (layer.kind == LayerKind::conv2d || layer.kind == LayerKind::linear) {
+  if (layer.kind == LayerKind::conv2d || layer.kind == LayerKind::linear ||
+      layer.kind == LayerKind::conv_transpose) {
     if (slot == Slot::weights) {
       return weights_of(graph, value, seed);
     }

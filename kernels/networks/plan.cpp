@@ -162,6 +162,10 @@ class Planner {
         return place_of(layer.inputs.at(0));
       case Slot::src1:
         return place_of(layer.inputs.at(1));
+      case Slot::src2:
+        return place_of(layer.inputs.at(2));
+      case Slot::src3:
+        return place_of(layer.inputs.at(3));
       case Slot::dst:
         return place_of(value);
       case Slot::workspace: {

@@ -61,6 +61,7 @@ class LayerRecorder {
   TensorDesc desc(Graph::Value value) const { return tensor_of(graph_, value, target_); }
   Conv2d conv2d(Graph::Value value, Conv2d::Direction direction) const;
   Linear linear(Graph::Value value, Linear::Direction direction) const;
+  ConvTranspose conv_transpose(Graph::Value value, ConvTranspose::Direction direction) const;
 
   // The forward operation of a layer that may have parameters; nullptr for other kinds.
   std::shared_ptr<Operation> with_parameters(Graph::Value layer);
@@ -96,6 +97,11 @@ class LayerRecorder {
   void forward_gelu(Graph::Value value);
   void backward_gelu(Graph::Value value, TensorId diff);
   void backward_pool(Graph::Value value, TensorId diff);
+
+  // vision_layers.cpp
+  void forward_vision(Graph::Value value);
+  void backward_vision(Graph::Value value, TensorId diff);
+  void backward_joined(Graph::Value value, TensorId diff);
 
   const Graph& graph_;
   const Target& target_;

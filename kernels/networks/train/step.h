@@ -55,10 +55,12 @@ struct TrainingStep {
   std::int64_t rows = 1;  // labels a sample: one for each place of the output, h · w
 };
 
-// A block of layers between two values on which everything later depends alone.
+// A block of layers between two values on which everything later depends alone, but for skip connections to a
+// concatenation.
 struct Segment {
   Graph::Value first = 0;
-  Graph::Value last = 0;  // its result is all that later layers read
+  Graph::Value last = 0;
+  std::vector<Graph::Value> inner{};  // whose results no later block reads
 };
 std::vector<Segment> segments(const Graph& graph);
 

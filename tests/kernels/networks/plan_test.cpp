@@ -106,8 +106,10 @@ TEST_F(Plan, NothingIsOverwrittenWhileItIsStillRead) {
     for (const PlannedStep& step : plan.steps) {
       const Layer& layer = plan.graph[step.layer];
       for (const auto& [slot, place] : step.places) {
-        if ((slot == Slot::src || slot == Slot::src1) && place.region == Region::arena) {
-          const Graph::Value wanted = source(layer.inputs[slot == Slot::src ? 0 : 1]);
+        const auto input = std::ranges::find(kSources, slot);
+        if (input != kSources.end() && place.region == Region::arena) {
+          const Graph::Value wanted =
+              source(layer.inputs.at(static_cast<std::size_t>(input - kSources.begin())));
           const bool intact = std::ranges::any_of(memory, [&, offset = place.offset](const Written& w) {
             return w.layer == wanted && w.begin == offset;
           });
