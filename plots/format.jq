@@ -43,3 +43,27 @@ def scale_of: if . >= 2e12 then {by: 1e12, words: " (10¹²)"} elif . >= 2e9 the
 def listing: if length == 0 then "" elif length == 1 then ", batch \(.[0] | thousands)"
   elif length > 4 then ", \(length) batches from \(first | thousands) to \(last | thousands)"
   else ", batch \(.[:-1] | map(thousands) | join(", ")) and \(last | thousands)" end;
+
+# ── What several pictures share ─────────────────────────────────────────────────────────────────────
+
+def number: if type == "number" then . else null end;
+def positive: number | if . != null and . > 0 then . else null end;
+
+# Memory categories in the order of the stack, in Paul Tol's muted palette, neighbours far apart.
+def categories: [
+  {key: "weights", colour: 3351176}, {key: "gradients", colour: 8965870}, {key: "optimizer", colour: 4499097},
+  {key: "activations", colour: 14535799}, {key: "input", colour: 13395575}, {key: "workspace", colour: 1144627},
+  {key: "other", colour: 12303291}];
+
+# Moves label heights (.y) at least `gap` apart, keeping their order, then back below `top`.
+def spread($gap; $top): sort_by(.y)
+  | reduce .[] as $l ([]; . + [$l + {y: (if length > 0 then ([$l.y, last.y + $gap] | max) else $l.y end)}])
+  | reverse
+  | reduce .[] as $l ([]; . + [$l + {y: ([$l.y, (if length > 0 then last.y - $gap else $top end)] | min)}]);
+
+# Named strings and tables as the text that a gnuplot script reads: `# strings` with lines of key TAB value,
+# then one `# name` block a table, two empty lines apart. `rows_NAME` tells how many rows a table has.
+def tables: .strings as $strings | del(.strings)
+  | (to_entries | map({key: "rows_\(.key)", value: ([.value[] | select(. != null)] | length)}) | from_entries) as $counts
+  | ("# strings", ($strings + $counts | to_entries[] | "\(.key)\t\(.value)")),
+    (to_entries[] | "", "", "# \(.key)", (.value[] | if . == null then "" else [.[] | tostring] | join("\t") end));

@@ -36,10 +36,18 @@ bool worth_a_column(const ResultDocument& document, const std::string& name) {
   if (name == "batch" || name == "dtype") {
     return true;
   }
-  const auto value_of = [&](const MeasuredPoint& point) { return point.params.value(name, Json()); };
-  return std::ranges::any_of(document.benchmarks, [&](const MeasuredPoint& point) {
-    return value_of(point) != value_of(document.benchmarks.front());
-  });
+  const Json* first = nullptr;  // not every point has every parameter
+  for (const MeasuredPoint& point : document.benchmarks) {
+    const auto value = point.params.find(name);
+    if (value == point.params.end()) {
+      continue;
+    }
+    if (first != nullptr && *first != *value) {
+      return true;
+    }
+    first = &*value;
+  }
+  return false;
 }
 
 // "171 ± 1.2 %": half the interval's width over the median, of the step time and so of its inverse.

@@ -193,7 +193,7 @@ class SweepRun {
     for (const SweepPoint& point : plan_.points) {
       type_.check(point.spec);
     }
-    refuse_cap_below_weights();
+    refuse_cap_below_fixed_part();
     if (plan_.open_ended) {
       stop_at_cap();
     }
@@ -214,7 +214,8 @@ class SweepRun {
         throw Unsupported(*reason);
       }
       const MemoryPlan plan = type_.plan(point.spec, *device_);
-      weights_[point.name] = plan.at_peak[MemoryCategory::weights];
+      fixed_[point.name] = plan.at_peak[MemoryCategory::weights] + plan.at_peak[MemoryCategory::gradients] +
+                           plan.at_peak[MemoryCategory::optimizer];
       row.predicted_bytes = plan.peak;
       if (row.predicted_bytes > request_.largest_cap()) {
         row.problem = "oom: more than the memory cap";
@@ -227,8 +228,9 @@ class SweepRun {
     return predictions_.emplace(point.name, row).first->second;
   }
 
-  // A cap that leaves room for some batches is a question; one below the weights of every dtype is a mistake.
-  void refuse_cap_below_weights() {
+  // A cap that leaves room for some batches is a question; one below what every series holds whatever its batch
+  // is a mistake.
+  void refuse_cap_below_fixed_part() {
     std::set<std::string> seen;
     std::int64_t least = 0;
     for (const SweepPoint& point : plan_.points) {
@@ -236,17 +238,18 @@ class SweepRun {
         continue;
       }
       predict(point);
-      const auto weights = weights_.find(point.name);
-      if (weights == weights_.end() || weights->second <= request_.largest_cap()) {
+      const auto fixed = fixed_.find(point.name);
+      if (fixed == fixed_.end() || fixed->second <= request_.largest_cap()) {
         return;
       }
-      least = least == 0 ? weights->second : std::min(least, weights->second);
+      least = least == 0 ? fixed->second : std::min(least, fixed->second);
     }
-    throw UsageError(
-        fmt::format("--memory-cap: {} ({} B) was given, but the weights of {} alone take {} ({} B); "
-                    "give more",
-                    format_bytes(request_.largest_cap()), request_.largest_cap(), type_.name,
-                    format_bytes(least), least));
+    throw UsageError(fmt::format(
+        "--memory-cap: {} ({} B) was given, but the fixed part of {}, its weights{}, alone takes {} ({} B); "
+        "give more",
+        format_bytes(request_.largest_cap()), request_.largest_cap(), type_.name,
+        request_.modes == std::vector<std::string>{"infer"} ? "" : " and in training their gradients and the optimizer's state",
+        format_bytes(least), least));
   }
 
   // An open-ended series ends with the first point over the cap, which then stands in the file as out of
@@ -346,6 +349,7 @@ class SweepRun {
     settings.memory_cap = request_.largest_cap();
     settings.seed = options_.seed;
     settings.growing_rounds = plan_.rounds_when_growing;
+    settings.max_rounds = plan_.most_rounds;
     if (options_.benchmark.repetitions > 0) {
       // Fewer rounds than three cannot know the spread between them.
       settings.min_rounds = std::max(settings.min_rounds, options_.benchmark.repetitions);
@@ -461,7 +465,7 @@ class SweepRun {
   SweepPlan plan_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::map<std::string, PlannedPoint> predictions_;
-  std::map<std::string, std::int64_t> weights_;  // bytes, of the points that can run
+  std::map<std::string, std::int64_t> fixed_;  // bytes held whatever the batch, of the points that can run
 };
 
 }  // namespace

@@ -146,8 +146,12 @@ class Runner {
     }
     // Three rounds bound the spread between rounds only loosely: an open series stops growing early enough
     // for more.
-    return admits(admitted, expected, left_ns(),
-                  plan_.open_ended ? settings_.growing_rounds : settings_.min_rounds);
+    return admits(admitted, expected, left_ns(), rounds_needed());
+  }
+
+  std::int64_t rounds_needed() const {
+    return plan_.open_ended ? settings_.growing_rounds
+                            : std::min(settings_.min_rounds, settings_.growing_rounds);
   }
 
   void probe(const SweepPoint& point, Series& series) {
@@ -166,10 +170,11 @@ class Runner {
         return;
       }
       if (!affordable(series, point)) {
-        close(series, point, "skipped",
-              fmt::format(
-                  "the time budget of {} has no room for {} rounds of it; give a larger --time-budget",
-                  format_duration(static_cast<double>(settings_.time_budget.count())), settings_.min_rounds));
+        close(
+            series, point, "skipped",
+            fmt::format("the time budget of {} has no room for {} round{} of it; give a larger --time-budget",
+                        format_duration(static_cast<double>(settings_.time_budget.count())), rounds_needed(),
+                        rounds_needed() == 1 ? "" : "s"));
         return;
       }
       admit(point, series, plan);

@@ -73,7 +73,7 @@ Finding claim_memory_line(const BatchSeries& series) {
                      {"steps", steps_of(line)},
                      {"weight_steps", weight_steps_of(line)},
                      {"segments", segments_of(line)}};
-  if (!(line.slope_bytes.value > 0)) {
+  if (!(line.slope_bytes.value >= 1)) {
     finding.claim = fmt::format(
         "In {} memory did not grow with the batch between {} and {}, so what a sample costs cannot be told "
         "from these batches{}.",

@@ -40,6 +40,8 @@ BatchPoint read_point(const MeasuredPoint& point, std::int64_t batch) {
   read.step_ns = median;
   read.bytes = point.memory.peak_measured;
   read.memory = point.memory;
+  read.step_bytes = integer_at(point.plan, "step_peak_bytes").value_or(0);
+  read.feature_map_bytes = integer_at(point.plan, "feature_map_bytes").value_or(0);
   const std::int64_t weights = point.memory.by_category[MemoryCategory::weights];
   read.weights = std::clamp<std::int64_t>(weights, 0, std::max<std::int64_t>(read.bytes, 0));
   read.throughput = {batch, items * 1e9 / median, throughput_interval(step, items)};

@@ -22,6 +22,8 @@ struct BatchPoint {
   std::int64_t bytes = 0;    // tracked peak; 0 where it was not tracked
   std::int64_t weights = 0;  // of these
   PointMemory memory;
+  std::int64_t feature_map_bytes = 0;  // whole batch; 0: unknown
+  std::int64_t step_bytes = 0;         // planned, held during a step; 0: unknown
   ThroughputPoint throughput;
   StepWork work;
   bool few_rounds = false;             // its interval cannot know the spread between rounds

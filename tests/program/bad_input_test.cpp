@@ -50,6 +50,10 @@ Wrong with_sweep(const Arguments& arguments, std::vector<std::string> parts) {
   return {Arguments{"--sweep", "batch"} + arguments, std::move(parts)};
 }
 
+Wrong with_memory(const Arguments& arguments, std::vector<std::string> parts) {
+  return {Arguments{"--sweep", "memory"} + arguments, std::move(parts)};
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Program, BadInput,
     ::testing::Values(
@@ -82,6 +86,21 @@ INSTANTIATE_TEST_SUITE_P(
         with_sweep({"--workload", "conv2d", "--kernel", "99", "--height", "8", "--width", "8"},
                    {"--kernel", "99"}),
         with_sweep({"--workload", "conv2d", "--image-size", "32"}, {"--image-size", "conv2d", "--height"}),
+        with_sweep({"--mode", "infer,train"}, {"--mode", "'infer,train'", "one value", "--sweep memory"}),
+        with_sweep({"--memory-cap", "6GiB,8GiB"}, {"--memory-cap", "'6GiB,8GiB'", "one value"}),
+        with_sweep({"--soak", "50"}, {"--soak", "'50'", "--sweep memory"}),
+        with_memory({"--soak", "3"}, {"--soak", "'3'", "25"}),
+        with_memory({"--soak", "many"}, {"--soak", "'many'"}),
+        with_memory({"--memory-cap", "1GiB,abc"}, {"--memory-cap", "'abc'", "GiB"}),
+        with_memory({"--memory-cap", "1GiB,"}, {"--memory-cap", "''", "GiB"}),
+        with_memory({"--memory-cap", "50MiB,60MiB", "--mode", "train"},
+                    {"--memory-cap", "60.0 MiB", "fixed part", "89.2 MiB"}),
+        with_memory({"--mode", "infer", "--optimizer", "adam"}, {"--optimizer", "'adam'", "--mode train"}),
+        with_memory({"--optimizer", "sgd,lion"}, {"--optimizer", "'lion'", "sgd, momentum and adam"}),
+        with_memory({"--mode", "train,dream"}, {"--mode", "'dream'", "infer, train"}),
+        with_memory({"--accumulate", "2", "--batch", "3"},
+                    {"--accumulate", "2", "divisors of every batch", "3"}),
+        with_memory({"--image-size", "8", "--workload", "vgg16"}, {"--image-size", "'8'", "32"}),
         with_sweep({"--benchmark_filter=("}, {"--benchmark_filter", "'('"}),
         with_sweep({"--benchmark_filter=nowhere"}, {"--benchmark_filter", "'nowhere'"}),
         with_sweep({"--benchmark_format=xml"}, {"--benchmark_format", "'xml'", "console, json, csv"}),

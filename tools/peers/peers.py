@@ -11,7 +11,6 @@ import json
 import os
 import pathlib
 import platform
-import random
 import re
 import subprocess
 import sys
@@ -19,6 +18,8 @@ import tempfile
 import time
 
 import report
+import training
+from competition import compete
 from statistics_of_rounds import median, ratio
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -37,78 +38,36 @@ def usable_cores():
     return cores
 
 
-class Contestant:
-    """A process that times steps when asked to."""
+class Tools:
+    """Command lines of the contestants."""
 
-    def __init__(self, name, command, environment):
-        self.name = name
-        self.times = []  # one list of step times in ns a round
-        self.peak_bytes = 0
-        self.errors = tempfile.TemporaryFile()
-        self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=self.errors, text=True)
-        ready = self.answer()
-        self.built_bytes = ready["built_bytes"]
-        self.about = ready["about"]
+    def __init__(self, build, threads):
+        self.folder = build / "tools" / "peers"
+        self.threads = threads
 
-    def answer(self):
-        for line in self.process.stdout:
-            if line.startswith("{"):
-                return json.loads(line)
-        self.errors.seek(0)
-        said = self.errors.read().decode(errors="replace").strip().splitlines()
-        raise RuntimeError(f"{self.name} ended with {self.process.wait()}: {said[-1] if said else 'no message'}")
+    def ours(self, dtype, batch, warm_up, *optimizer):
+        return [str(self.folder / "peers_ours"), "resnet50", dtype, str(batch), str(warm_up), *optimizer]
 
-    def go(self, steps):
-        self.process.stdin.write(f"go {steps}\n")
-        self.process.stdin.flush()
-        answer = self.answer()
-        self.peak_bytes = answer["peak_bytes"]
-        return answer["ns"]
+    def bare(self, dtype, batch, warm_up):
+        return [str(self.folder / "peers_bare"), dtype, str(batch), str(warm_up)]
 
-    def end(self):
-        self.process.stdin.close()
-        try:
-            self.process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-
-    def result(self):
-        return {"median_ns": median([median(times) for times in self.times]), "rounds_ns": self.times,
-                "built_bytes": self.built_bytes, "peak_bytes": self.peak_bytes, "about": self.about}
+    def torch(self, variant, batch, warm_up, *optimizer):
+        return [TORCH, str(HERE / "torch_contestant.py"), variant, str(batch), str(warm_up), str(self.threads),
+                *optimizer]
 
 
-def commands(build, batch, warm_up, threads):
-    peers = build / "tools" / "peers"
+def commands(tools, batch, warm_up):
     for dtype in ("fp32", "bf16"):
-        yield f"ours-{dtype}", [str(peers / "peers_ours"), "resnet50", dtype, str(batch), str(warm_up)]
-        yield f"bare-{dtype}", [str(peers / "peers_bare"), dtype, str(batch), str(warm_up)]
+        yield f"ours-{dtype}", tools.ours(dtype, batch, warm_up)
+        yield f"bare-{dtype}", tools.bare(dtype, batch, warm_up)
     for variant in ("eager-nchw", "eager-channels-last", "script", "bf16-nchw", "bf16-channels-last"):
-        yield f"torch-{variant}", [TORCH, str(HERE / "torch_contestant.py"), variant, str(batch), str(warm_up),
-                                   str(threads)]
+        yield f"torch-{variant}", tools.torch(variant, batch, warm_up)
 
 
-def compete(batch, options, threads):
-    """All contestants at one batch; their results by name."""
-    environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
-    contestants = []
-    try:
-        for name, command in commands(options.build, batch, options.warm_up, threads):
-            contestants.append(Contestant(name, command, environment))
-        steps = {}
-        for contestant in contestants:
-            steps[contestant.name] = max(3, int(options.turn * 1e9 / median(contestant.go(3))))
-        order = random.Random(options.seed)
-        for number in range(options.rounds):
-            print(f"batch {batch}: round {number + 1} of {options.rounds}", file=sys.stderr, flush=True)
-            order.shuffle(contestants)
-            for contestant in contestants:
-                contestant.times.append(contestant.go(steps[contestant.name]))
-        return {contestant.name: contestant.result() for contestant in sorted(contestants, key=lambda c: c.name)}
-    finally:
-        for contestant in contestants:
-            contestant.end()
+def inference(tools, batch, options):
+    """All contestants at one batch, compared."""
+    results = compete(f"inference, batch {batch}", commands(tools, batch, options.warm_up), options)
+    return {"batch": batch, "results": results, **compare(results)}
 
 
 def compare(results):
@@ -187,8 +146,12 @@ def read_arguments():
     parser.add_argument("--build", type=pathlib.Path, required=True, help="build folder with the contestants")
     parser.add_argument("--out", type=pathlib.Path, default=HERE.parents[1] / "results" / "reference",
                         help="folder for peers-<processor>.md and .json")
+    parser.add_argument("--only", choices=("inference", "training"), help="one of the two pages")
     parser.add_argument("--rounds", type=int, default=9, help="at least 7 for an interval worth having")
-    parser.add_argument("--batches", type=lambda text: [int(one) for one in text.split(",")], default=[1, 4, 16])
+    parser.add_argument("--batches", type=lambda text: [int(one) for one in text.split(",")], default=[1, 4, 16],
+                        help="of inference")
+    parser.add_argument("--training-batches", type=lambda text: [int(one) for one in text.split(",")],
+                        default=[4, 16])
     parser.add_argument("--turn", type=float, default=0.7, help="seconds a contestant runs in a round, about")
     parser.add_argument("--warm-up", type=int, default=5, help="steps before anything counts")
     parser.add_argument("--threads", type=int, default=usable_cores())
@@ -196,24 +159,30 @@ def read_arguments():
     return parser.parse_args()
 
 
-def main():
-    options = read_arguments()
-    document = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-                "machine": machine(options.threads), "versions": versions(), "rounds": options.rounds,
-                "turn_s": options.turn, "seed": options.seed, "batches": []}
-    for batch in options.batches:
-        results = compete(batch, options, options.threads)
-        document["batches"].append({"batch": batch, "results": results, **compare(results)})
-    document["harness"] = harness(options.build)
-
+def write(options, document, name, text):
     options.out.mkdir(parents=True, exist_ok=True)
     slug = re.sub(r"[^a-z0-9]+", "-", document["machine"]["processor"].lower()).strip("-")
-    stem = options.out / f"peers-{slug}-{options.threads}-threads"
-    text = report.markdown(document)
+    stem = options.out / f"{name}-{slug}-{options.threads}-threads"
     stem.with_suffix(".json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     stem.with_suffix(".md").write_text(text, encoding="utf-8")
     print(text)
     print(f"written: {stem}.md and {stem}.json")
+
+
+def main():
+    options = read_arguments()
+    tools = Tools(options.build, options.threads)
+    about = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+             "machine": machine(options.threads), "versions": versions(), "rounds": options.rounds,
+             "turn_s": options.turn, "seed": options.seed}
+    if options.only != "training":
+        document = dict(about, batches=[inference(tools, batch, options) for batch in options.batches],
+                        harness=harness(options.build))
+        write(options, document, "peers", report.markdown(document))
+    if options.only != "inference":
+        document = dict(about, batches=[training.speed(tools, batch, options) for batch in options.training_batches],
+                        memory=training.memory(tools, options.training_batches[0], options))
+        write(options, document, "peers-training", report.training_markdown(document))
 
 
 if __name__ == "__main__":

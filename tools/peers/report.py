@@ -41,13 +41,9 @@ def all_rows(document):
                    f"{entry['batch'] * 1e9 / result['median_ns']:,.1f}", mib(result["peak_bytes"])]
 
 
-def markdown(document):
+def head(title, met, document):
     machine, versions = document["machine"], document["versions"]
-    met = [pair["met"] for entry in document["batches"] for pair in entry["speed"] + entry["memory"]]
-    met += [goal["met"] for goal in document["harness"]["goals"]]
-    harness_rows = [[goal["name"], f"{goal['value']:.3g} {goal['unit']}", f"< {goal['below']} {goal['unit']}",
-                     yes(goal["met"])] for goal in document["harness"]["goals"]]
-    return f"""# ResNet-50 inference beside PyTorch
+    return f"""# {title}
 
 Written by `make peers`; don't edit. {sum(met)} of {len(met)} goals met.
 
@@ -55,7 +51,54 @@ Written by `make peers`; don't edit. {sum(met)} of {len(met)} goals met.
 - Machine: {machine['processor']}, {machine['threads']} threads each, {machine['memory_bytes'] / 2**30:.1f} GiB, Linux {machine['kernel']}
 - Versions: bench {versions['bench']}; PyTorch {versions['torch']} (oneDNN {versions['onednn_of_torch']}), torchvision {versions['torchvision']}; {versions['compiler']}
 - {document['rounds']} rounds, contestants in shuffled turns of about {document['turn_s']} s, one running at a time
+"""
 
+
+def training_markdown(document):
+    met = [met for entry in document["batches"] for met in (entry["met"], entry["memory_met"])]
+    speed = [[str(entry["batch"]), entry["theirs"], f"{entry['results'][entry['theirs']]['median_ns'] / 1e6:,.0f}",
+              f"{entry['results']['ours-sgd']['median_ns'] / 1e6:,.0f}", f"{entry['ratio']:.2f}",
+              f"{entry['ci95'][0]:.2f}–{entry['ci95'][1]:.2f}", f"≥ {entry['goal']}", yes(entry["met"])]
+             for entry in document["batches"]]
+    memory = [[str(entry["batch"]), mib(entry["ours_bytes"]), mib(entry["theirs_bytes"]), yes(entry["memory_met"])]
+              for entry in document["batches"]]
+    planned = [[str(row["batch"]), row["optimizer"], mib(row["planned_bytes"]), mib(row["ours_bytes"]), row["theirs"],
+                mib(row["theirs_bytes"]), f"{row['planned_bytes'] / row['theirs_bytes'] - 1:+.0%}"]
+               for row in document["memory"]]
+    return head("ResNet-50 training beside PyTorch", met, document) + f"""
+A step is forward, softmax cross-entropy, backward and optimizer, in fp32, image size 224; the batch is ready.
+PyTorch's batch norm also keeps running statistics, which ours does not.
+
+## Speed, with SGD
+
+Step times in ms. Ratio: their time over ours, the median over rounds with its 95 % interval.
+
+{table(["batch", "beside (the better memory format)", "theirs, ms", "ours, ms", "ratio", "95 %", "goal", "met"], speed)}
+
+## Peak memory, with SGD
+
+MiB of resident memory at its highest, less what the process held before the network was built. Goal: below PyTorch's.
+
+{table(["batch", "ours, MiB", "theirs, MiB", "met"], memory)}
+
+## Our plan as a prediction of PyTorch's memory
+
+The plan is of our step: it knows nothing of PyTorch's allocator, of what its autograd keeps, or of when it frees.
+
+{table(["batch", "optimizer", "our plan, MiB", "ours, seen, MiB", "theirs (the smaller format)", "theirs, seen, MiB", "plan against theirs"], planned)}
+
+## Every contestant
+
+{table(["batch", "contestant", "ms a step", "images/s", "peak MiB"], all_rows(document))}
+"""
+
+
+def markdown(document):
+    met = [pair["met"] for entry in document["batches"] for pair in entry["speed"] + entry["memory"]]
+    met += [goal["met"] for goal in document["harness"]["goals"]]
+    harness_rows = [[goal["name"], f"{goal['value']:.3g} {goal['unit']}", f"< {goal['below']} {goal['unit']}",
+                     yes(goal["met"])] for goal in document["harness"]["goals"]]
+    return head("ResNet-50 inference beside PyTorch", met, document) + f"""
 ## Speed
 
 Step times in ms, image size 224. Ratio: their time over ours, the median over rounds with its 95 % interval.

@@ -8,7 +8,9 @@ import time
 import torch
 import torchvision
 
-VARIANTS = ("eager-nchw", "eager-channels-last", "script", "bf16-nchw", "bf16-channels-last")
+VARIANTS = ("eager-nchw", "eager-channels-last", "script", "bf16-nchw", "bf16-channels-last", "train-nchw",
+            "train-channels-last")
+RATES = {"sgd": 1e-2, "momentum": 1e-2, "adam": 1e-3}
 
 
 def status_bytes(key):
@@ -33,7 +35,7 @@ class Memory:
 
 def build(variant, batch):
     """The network in its variant's form, and an input for it."""
-    model = torchvision.models.resnet50(weights=None).eval()
+    model = torchvision.models.resnet50(weights=None).train(variant.startswith("train"))
     image = torch.rand(batch, 3, 224, 224) * 2 - 1
     if variant.startswith("bf16"):
         model, image = model.to(torch.bfloat16), image.to(torch.bfloat16)
@@ -45,27 +47,48 @@ def build(variant, batch):
     return model, image
 
 
+def training_step(model, image, optimizer_name):
+    """Forward, loss, backward, optimizer: everything a step of training is, but the data."""
+    rate = RATES[optimizer_name]
+    if optimizer_name == "adam":
+        optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+    else:
+        optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9 if optimizer_name == "momentum" else 0)
+    labels = torch.arange(image.shape[0]) * 7 % 1000
+    criterion = torch.nn.CrossEntropyLoss()
+
+    def run():
+        optimizer.zero_grad(set_to_none=True)
+        criterion(model(image), labels).backward()
+        optimizer.step()
+
+    return run
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("variant", choices=VARIANTS)
     parser.add_argument("batch", type=int)
     parser.add_argument("warm_up", type=int)
     parser.add_argument("threads", type=int)
+    parser.add_argument("optimizer", choices=RATES, nargs="?", default="sgd")
     options = parser.parse_args()
 
     # Debian's build starts with one thread.
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
+    trains = options.variant.startswith("train")
 
-    with torch.inference_mode():
+    with torch.inference_mode(not trains):
         # Thread pool, allocator and library are there before memory counts, as they are in every process.
         torch.nn.functional.conv2d(torch.rand(1, 3, 8, 8), torch.rand(8, 3, 3, 3))
         memory = Memory()
         model, image = build(options.variant, options.batch)
+        run = training_step(model, image, options.optimizer) if trains else lambda: model(image)
 
         def step():
             start = time.perf_counter_ns()
-            model(image)
+            run()
             return time.perf_counter_ns() - start
 
         for _ in range(options.warm_up):

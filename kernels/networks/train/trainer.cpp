@@ -89,7 +89,11 @@ Work TrainingPlan::work() const {
 }
 
 const std::string& TrainingPlan::peak_at() const {
-  return step.program.instructions().at(placement.peak_instruction).name;
+  const auto total = [](const LiveBytes& live) {
+    return live.activations + live.parameter_gradients + live.scratch;
+  };
+  const auto most = std::ranges::max_element(placement.live, {}, total);
+  return step.program.instructions().at(static_cast<std::size_t>(most - placement.live.begin())).name;
 }
 
 TrainingPlan plan_training(Graph graph, const Target& target, const TrainOptions& options, Device& device) {

@@ -1,0 +1,14 @@
+// What the series of the memory sweep are called.
+#pragma once
+
+#include <string>
+
+#include "bench/measure/result.h"
+
+namespace bench::sweeps {
+
+// "fp32 inference", "bf16 training with adam, 4 micro-batches, recomputing"; further options, such as the
+// image size, where `axes` has several values of them.
+std::string memory_label(const Json& params, const Json& axes);
+
+}  // namespace bench::sweeps

@@ -1,0 +1,23 @@
+// What the memory sweep tries on the device after its points: the largest batches, the memory over one step,
+// and a long run.
+#pragma once
+
+#include <cstdint>
+
+#include "bench/sweep.h"
+
+namespace bench::sweeps {
+
+// --soak; 0: none. Throws UsageError.
+std::int64_t soak_steps(const SweepRequest& request);
+
+// Adds to document.sweep:
+//   "limits"[…]["proof"]: {"largest_batch", "refused_batch", "probes", "tracked_bytes", "ran_a_step"}, or
+//   {"not_tried": why}. The device's cap is set to the limit's: what passes it is refused, as a smaller
+//   device would.
+//   "step_memory": the plan's memory over one step of a measured point, training where there is some:
+//   {"label", "point", "reserved_bytes", "names": […], "bytes": {category: […]}}.
+//   "soak": [{"label", "point", "wanted_steps", "samples": [[step, driver bytes, tracked bytes], …]}].
+void prove_limits(SweepStudy& study);
+
+}  // namespace bench::sweeps

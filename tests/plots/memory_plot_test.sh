@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# plots/memory.gp on the result of a real run, and on variations of it. The SVG holds its words as text, so
+# they can be looked for; the numbers are looked for in what jq makes of the file.
+#
+#   tests/plots/memory_plot_test.sh SOURCE_FOLDER
+#
+# memory_example.json is of
+#   bench --sweep memory --workload resnet18 --image-size 64 --optimizer adam --batch 1,4,16 --memory-cap 150MiB,200MiB
+# with the machine's name and the fields that no picture shows taken out.
+set -euo pipefail
+
+source_folder=$1
+example=$source_folder/tests/plots/memory_example.json
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failures=0
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+# draw RESULT PICTURE: silent where all is well.
+draw() {
+  local said
+  said=$(BENCH_RESULT=$1 BENCH_PICTURE=$2 gnuplot "$source_folder/plots/memory.gp" 2>&1) || return 1
+  [[ -z $said ]] || fail "gnuplot said: $said"
+  [[ $(head -c 4 "$2.png" | tail -c 3) == PNG ]] || fail "$2.png is not a PNG"
+  [[ $(tail -c 8 "$2.png" | head -c 4) == IEND ]] || fail "$2.png has no end"
+  grep -q '</svg>' "$2.svg" || fail "$2.svg has no end"
+}
+
+holds() { grep -qF -- ">$2" "$1.svg" || fail "$1.svg does not say: $2"; }
+lacks() { ! grep -qF -- "$2" "$1.svg" || fail "$1.svg says: $2"; }
+
+tables() { jq -r -L "$source_folder/plots" -f "$source_folder/plots/memory.jq" < "$1"; }
+# table NAME: its rows, of tables on stdin.
+table() { awk -v name="# $1" '/^# / { inside = ($0 == name); next } inside && NF' ; }
+string() { table strings | awk -F '\t' -v key="$1" '$1 == key { print $2 }'; }
+
+# same WHAT EXPECTED GOT, as numbers.
+same() {
+  awk -v a="$2" -v b="$3" 'BEGIN { d = a - b; exit !(b != "" && d < 1e-6 && d > -1e-6) }' || fail "$1: $3 instead of $2"
+}
+
+draw "$example" "$scratch/example"
+holds "$scratch/example" "What fills the memory: resnet18 on An example device_1 @ {2} GHz"
+holds "$scratch/example" "In 150 MiB fit batch 218 of fp32 inference, batch 710 of bf16 inference; 2 of 4 do not fit (by plan, proved by allocating)"
+holds "$scratch/example" "image size 64 · 2 cores · oneDNN 2.6.3 · 2000-01-02 03:04"
+holds "$scratch/example" "Memory at the peak, measured"
+holds "$scratch/example" "fp32 training with adam"
+holds "$scratch/example" "58.4 MiB + 309 KiB × batch from 16"  # of the line's second piece
+holds "$scratch/example" "187 MiB + 1.63 MiB × batch"
+holds "$scratch/example" "31.3 MiB, the same at each batch"
+holds "$scratch/example" "largest: 218 in 150 MiB, 357 in 200 MiB"
+holds "$scratch/example" "largest: 7 in 200 MiB"
+holds "$scratch/example" "cap 150 MiB"
+holds "$scratch/example" "cap 200 MiB"
+holds "$scratch/example" "Memory over one step, by plan: fp32 training with adam at batch 4"
+holds "$scratch/example" "most held at once: 194 MiB, backward layer4.1.conv2"
+holds "$scratch/example" "reserved by the step: 194 MiB"
+for pass in forward loss backward optimizer; do holds "$scratch/example" "$pass<"; done
+holds "$scratch/example" "✕ passes the largest cap, not run"
+lacks "$scratch/example" "Caps beyond the axis"
+
+# What is drawn is what the file says: the stacks end at the sum of the categories, each step of the
+# outline at what is held while its operation runs.
+tables "$example" > "$scratch/tables"
+mib=1048576
+series=("fp32 infer" "fp32 train" "bf16 infer" "bf16 train")
+batches=(1 4 16)
+for i in 0 1 2 3; do
+  read -r dtype mode <<< "${series[i]}"
+  for slot in 0 1 2; do
+    want=$(jq --arg dtype "$dtype" --arg mode "$mode" --argjson batch "${batches[slot]}" --argjson mib $mib '
+      [.benchmarks[] | select(.params.dtype == $dtype and .params.mode == $mode and .params.batch == $batch)
+        | .memory | .weights + .gradients + .optimizer + .activations + .input + .workspace + .other] | first // 0 | . / $mib' "$example")
+    got=$(table "bars$((i + 1))" < "$scratch/tables" |
+      awk -F '\t' -v OFMT=%.12g -v at=$slot '$1 < at && at < $2 { if ($4 > top) top = $4; sum += $4 - $3 } END { if (top - sum > 1e-6) top = -1; print top + 0 }')
+    same "${series[i]} at batch ${batches[slot]}" "$want" "$got"
+  done
+done
+[[ $(table totals2 < "$scratch/tables" | cut -f 1,3 | tr '\t\n' ':,') == 0:189,1:194, ]] || fail "the numbers above the bars"
+[[ $(table oom2 < "$scratch/tables" | cut -f 1) == 2 ]] || fail "the mark of what passes the cap"
+layers=$(string step_layers < "$scratch/tables")
+for operation in 1 76 80 158; do
+  want=$(jq --argjson at $((operation - 1)) --argjson mib $mib '[.sweep.step_memory.bytes[][$at]] | add / $mib' "$example")
+  got=$(table "layer$layers" < "$scratch/tables" | awk -F '\t' -v OFMT=%.12g -v at=$operation '$1 < at { y = $2 } END { print y }')
+  same "held by operation $operation" "$want" "$got"
+done
+# Level from the start of an operation to the end of the last with the same bytes, and nothing in between.
+table "layer$layers" < "$scratch/tables" | awk -F '\t' '
+  NR == 1 && $1 != 0.5 { bad = 1 }
+  NR % 2 == 1 && NR > 1 && $1 != x { bad = 1 }
+  NR % 2 == 0 && ($1 <= x || $2 != y) { bad = 1 }
+  { x = $1; y = $2 }
+  END { exit bad || NR % 2 || x != 158.5 }' || fail "the outline is not made of steps"
+same "the weights" "$(jq --argjson mib $mib '.sweep.step_memory.bytes.weights[0] / $mib' "$example")" \
+  "$(table layer1 < "$scratch/tables" | tail -n 1 | cut -f 2)"
+same "where the peak is" 76 "$(string peak_x < "$scratch/tables")"
+same "the reserved line" "$(jq --argjson mib $mib '.sweep.step_memory.reserved_bytes / $mib' "$example")" \
+  "$(table reserved_line < "$scratch/tables" | head -n 1 | cut -f 2)"
+
+# Caps close together have labels apart, and lie below the numbers above the bars; one far above is named.
+jq '.sweep.memory_caps_bytes = [195, 200, 203, 206, 800 | . * 1048576] | .sweep.limits |= map(.cap_bytes = 200 * 1048576)' \
+  "$example" > "$scratch/caps.json"
+draw "$scratch/caps.json" "$scratch/caps"
+holds "$scratch/caps" "Caps beyond the axis: 800 MiB (4 times the highest bar)"
+tables "$scratch/caps.json" > "$scratch/tables"
+[[ $(string caps < "$scratch/tables") == 4 ]] || fail "not all caps within reach are drawn"
+for k in 1 2 3; do
+  awk -v high="$(string cap${k}_y < "$scratch/tables")" -v low="$(string cap$((k + 1))_y < "$scratch/tables")" \
+    'BEGIN { exit !((high - low) * 300 > 19.9 && high <= 1) }' || fail "labels of caps $k and $((k + 1)) touch"
+done
+[[ $(table totals2 < "$scratch/tables" | awk -F '\t' '$2 < 206 { print "below" }') == "" ]] || fail "a cap's line passes through a number"
+
+# One series: the step stands beside its bars. The step's label is the panel's where it would be too long.
+one='(.benchmarks, .unmeasured) |= map(select(.params.dtype == "fp32" and .params.mode == "train")) | .sweep.limits |= map(select(.label == "fp32 training with adam"))'
+jq "$one" "$example" > "$scratch/one.json"
+draw "$scratch/one.json" "$scratch/one"
+holds "$scratch/one" "Largest batch of fp32 training with adam: none in 150 MiB, 7 in 200 MiB (by plan, proved by allocating)"
+tables "$scratch/one.json" > "$scratch/tables"
+awk -v bars="$(string panel1_right < "$scratch/tables")" -v step="$(string step_left < "$scratch/tables")" \
+  'BEGIN { exit !(0 < bars && bars < step) }' || fail "the step is not beside the bars"
+
+# More series than panels: the rest is named. Micro-batches and values computed again.
+jq '(["x2", "x3"] as $more | .benchmarks += [$more[] as $m | .benchmarks[] | .params.optimizer = $m])
+    | .sweep.step_memory.names |= (.[90:100] |= map("forward x again"))' "$example" > "$scratch/many.json"
+draw "$scratch/many.json" "$scratch/many"
+holds "$scratch/many" "backward, computing values again"
+holds "$scratch/many" "Measured, not drawn: bf16 inference with x2, bf16 training with x2, bf16 inference with x3, bf16 training with x3"
+[[ $(tables "$scratch/many.json" | string panels) == 8 ]] || fail "not 8 panels"
+
+# Whole series without a bar have no panel, but their reason.
+jq '.benchmarks |= map(select(.params.mode == "infer"))
+    | .sweep.limits |= map(if .params.mode == "train" then .largest_batch = 0 else . end)
+    | .unmeasured += [{params: {dtype: "fp16", mode: "infer", batch: 1}, status: "unsupported", reason: "no fp16 here"},
+                      {params: {dtype: "tf32", mode: "infer", batch: 1}, status: "skipped", reason: "no time"}]' "$example" > "$scratch/few.json"
+draw "$scratch/few.json" "$scratch/few"
+holds "$scratch/few" "In 200 MiB fits, by plan, nothing of: bf16 training with adam (193 MiB at batch 1), fp32 training with adam (189 MiB at batch 1)"
+holds "$scratch/few" "Unsupported: fp16 inference (no fp16 here)"
+holds "$scratch/few" "Not measured: tf32 inference"
+[[ $(tables "$scratch/few.json" | string panels) == 2 ]] || fail "not 2 panels"
+
+# Files with little in them.
+jq 'del(.sweep.step_memory)' "$example" > "$scratch/bars.json"
+draw "$scratch/bars.json" "$scratch/bars"
+lacks "$scratch/bars" "Memory over one step"
+jq 'del(.findings, .sweep, .context, .unmeasured) | .benchmarks |= [.[0] | del(.plan, .memory.peak_measured)]' "$example" > "$scratch/poor.json"
+draw "$scratch/poor.json" "$scratch/poor"
+holds "$scratch/poor" "fp32 inference"
+jq '.benchmarks = []' "$example" > "$scratch/none.json"
+draw "$scratch/none.json" "$scratch/none"
+holds "$scratch/none" "No point was measured."
+echo '{}' > "$scratch/empty.json"
+draw "$scratch/empty.json" "$scratch/empty"
+holds "$scratch/empty" "No point was measured."
+
+# Names that a shell or gnuplot would like to run.
+odd="$scratch/a'b \"c\" \$(touch $scratch/ran) \`touch $scratch/ran\`; touch ran"
+mkdir -p "$(dirname "$odd")" && cp "$example" "$odd.json" && cp "$example" "$scratch/x.json"
+draw "$odd.json" "$odd"
+(cd "$scratch" && draw x.json "|touch ran")
+[[ ! -e $scratch/ran ]] || fail "a file name was run as a command"
+
+# What cannot be read leaves no picture and a failure.
+echo '{"benchmarks": [' > "$scratch/broken.json"
+! draw "$scratch/broken.json" "$scratch/broken" || fail "a broken file was drawn"
+! draw "$scratch/absent.json" "$scratch/absent" || fail "a missing file was drawn"
+[[ ! -e $scratch/broken.png && ! -e $scratch/absent.png ]] || fail "there is a picture of nothing"
+
+if ((failures > 0)); then
+  echo "$failures failed" >&2
+  exit 1
+fi
+echo "all as expected"

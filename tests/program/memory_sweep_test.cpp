@@ -1,0 +1,92 @@
+// bench --sweep memory, as a user runs it: small images, so that it is quick on any machine.
+#include <algorithm>
+
+#include <gmock/gmock.h>
+
+#include "bench/run/result_file.h"
+#include "tests/bench/support/schema.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Arguments memory_run(const std::filesystem::path& out) {
+  return {"--sweep", "memory",  "--device", "cpu",       "--workload", "resnet18",  "--image-size",
+          "32",      "--dtype", "fp32",     "--no-plot", "--out",      out.string()};
+}
+
+constexpr const char* kFile = "memory-resnet18-cpu.json";
+
+TEST(MemorySweepProgram, FindsProvesAndWatches) {
+  const TemporaryFolder folder;
+  const Ended ended =
+      run_bench(memory_run(folder.path()) + Arguments{"--mode", "infer,train", "--optimizer", "sgd,adam",
+                                                      "--batch", "4,8", "--memory-cap", "120MiB,200MiB",
+                                                      "--soak", "25", "--time-budget", "10min"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(schema_errors(read_file(folder.path() / kFile)), "");
+  const ResultDocument document = read_result(folder.path() / kFile);
+
+  EXPECT_EQ(document.benchmarks.size(), 6U);
+  const Json& limits = document.sweep.at("limits");
+  ASSERT_EQ(limits.size(), 6U);
+  for (const Json& limit : limits) {
+    const Json& proof = limit.at("proof");
+    EXPECT_EQ(proof.at("largest_batch"), limit.at("largest_batch")) << limit.dump();
+    if (limit.at("largest_batch") != 0) {
+      EXPECT_EQ(proof.at("tracked_bytes"), limit.at("largest_bytes")) << "planned and tracked, to the byte";
+      EXPECT_EQ(proof.at("probes"), 2);
+      EXPECT_LE(limit.at("largest_bytes"), limit.at("cap_bytes"));
+      EXPECT_GT(limit.at("next_bytes"), limit.at("cap_bytes"));
+    }
+  }
+  EXPECT_EQ(document.sweep.at("soak").size(), 3U);
+  for (const MeasuredPoint& point : document.benchmarks) {
+    EXPECT_EQ(point.memory.peak_predicted, point.memory.peak_measured) << point.name;
+  }
+  EXPECT_THAT(ended.out,
+              AllOf(HasSubstr("What fits"), HasSubstr("fp32 training with adam"), HasSubstr("2 probes"),
+                    HasSubstr("4.00 with adam"), HasSubstr("memory is steady over 25 steps")));
+}
+
+TEST(MemorySweepProgram, ADryRunAnswersWhetherCardsOfManySizesWouldDo) {
+  const TemporaryFolder folder;
+  const Ended ended =
+      run_bench(memory_run(folder.path() / "out") +
+                Arguments{"--dry-run", "--memory-cap", "64GiB,6GiB,16MiB", "--batch", "1099511627776"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("64.0 GiB"), HasSubstr("6.00 GiB"), HasSubstr("none"),
+                               HasSubstr("more than 1 PiB"), Not(HasSubstr("probe"))));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "out"));
+}
+
+TEST(MemorySweepProgram, ACapBeyondTheMachineNeverTakesMoreThanThereIs) {
+  const TemporaryFolder folder;
+  const Ended ended =
+      run_bench(memory_run(folder.path()) + Arguments{"--mode", "infer", "--batch", "2,4194304",
+                                                      "--memory-cap", "8000GiB", "--time-budget", "2min"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const ResultDocument document = read_result(folder.path() / kFile);
+  ASSERT_EQ(document.unmeasured.size(), 1U);
+  EXPECT_THAT(document.unmeasured[0].status, ::testing::AnyOf("oom", "skipped"));
+  EXPECT_THAT(document.sweep.at("limits")[0].at("proof").at("not_tried").get<std::string>(),
+              HasSubstr("this machine has"));
+}
+
+TEST(MemorySweepProgram, ResumesWhereItWas) {
+  const TemporaryFolder folder;
+  const Arguments run = memory_run(folder.path()) + Arguments{"--mode", "infer", "--memory-cap", "1GiB"};
+  ASSERT_EQ(run_bench(run + Arguments{"--batch", "1", "--time-budget", "2min"}).code, 0);
+  const Ended ended = run_bench(run + Arguments{"--batch", "1,2", "--time-budget", "2min", "--resume"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(read_result(folder.path() / kFile).benchmarks.size(), 2U);
+}
+
+}  // namespace
+}  // namespace bench::testing

@@ -1,0 +1,169 @@
+// What the memory sweep says of its points.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "bench/registry.h"
+#include "bench/sweep.h"
+
+namespace bench {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+struct PointOf {
+  std::string mode = "train";
+  std::string dtype = "fp32";
+  std::string optimizer = "sgd";
+  std::int64_t batch = 1;
+  std::int64_t weights = 100 * kMiB, gradients = 100 * kMiB, states = 0, activations = 10 * kMiB;
+  std::int64_t setup = 0;
+  std::int64_t driver = 0;  // 0: as planned
+  std::int64_t feature_maps = 0;
+};
+
+MeasuredPoint made(const PointOf& of) {
+  MeasuredPoint point;
+  point.name = fmt::format("memory/net/{}/{}/{}/batch:{}", of.mode, of.dtype, of.optimizer, of.batch);
+  point.params = {{"batch", of.batch}, {"dtype", of.dtype}, {"mode", of.mode}, {"workload", "net"}};
+  if (of.mode == "train") {
+    point.params["optimizer"] = of.optimizer;
+  }
+  point.items_per_step = static_cast<double>(of.batch);
+  point.stats.median_ns = 1e6 * static_cast<double>(of.batch);
+  point.stats.ci95_ns = {point.stats.median_ns, point.stats.median_ns};
+  point.stats.rounds = 3;
+  auto& bytes = point.memory.by_category;
+  bytes[MemoryCategory::weights] = of.weights;
+  bytes[MemoryCategory::gradients] = of.mode == "train" ? of.gradients : 0;
+  bytes[MemoryCategory::optimizer] = of.states;
+  bytes[MemoryCategory::activations] = of.activations;
+  const std::int64_t step = bytes.total();
+  point.memory.peak_predicted = point.memory.peak_measured = std::max(step, of.setup);
+  point.memory.driver_used = of.driver == 0 ? step : of.driver;
+  point.plan = {{"peak_at", of.setup > step ? "packing fc weights" : "backward conv1"},
+                {"setup_peak_bytes", of.setup},
+                {"step_peak_bytes", step},
+                {"feature_map_bytes", of.feature_maps}};
+  return point;
+}
+
+std::vector<Finding> findings_of(const std::vector<PointOf>& points, const Json& sweep = Json::object()) {
+  ResultDocument document;
+  document.context = Json::object();
+  document.sweep = sweep;
+  for (const PointOf& point : points) {
+    document.benchmarks.push_back(made(point));
+  }
+  return registry<Sweep>().find("memory")->findings(document);
+}
+
+Finding named(const std::vector<Finding>& findings, const std::string& name) {
+  const auto at = std::ranges::find(findings, name, &Finding::name);
+  if (at == findings.end()) {
+    ADD_FAILURE() << "no finding " << name;
+    return {};
+  }
+  return *at;
+}
+
+bool contains(const std::vector<Finding>& findings, const std::string& name) {
+  return std::ranges::find(findings, name, &Finding::name) != findings.end();
+}
+
+TEST(MemoryFindings, NothingMeasuredClaimsNothing) {
+  EXPECT_TRUE(findings_of({}).empty());
+}
+
+TEST(MemoryFindings, MultiplesOfTheWeightsAreThoseMeasured) {
+  const auto findings = findings_of({{.optimizer = "sgd"},
+                                     {.optimizer = "momentum", .states = 100 * kMiB},
+                                     {.optimizer = "adam", .states = 200 * kMiB}});
+  const Finding multiples = named(findings, "optimizer_multiple/fp32");
+  EXPECT_DOUBLE_EQ(*multiples.value, 4);
+  EXPECT_THAT(multiples.claim,
+              AllOf(HasSubstr("2.00 with sgd (200 MiB)"), HasSubstr("3.00 with momentum (300 MiB)"),
+                    HasSubstr("4.00 with adam (400 MiB)")));
+  EXPECT_EQ(multiples.details["adam"]["optimizer"], 200 * kMiB);
+}
+
+TEST(MemoryFindings, SixteenBitMultiplesNameTheMasterWeights) {
+  const auto findings = findings_of({{.dtype = "bf16", .states = 200 * kMiB}});
+  EXPECT_THAT(named(findings, "optimizer_multiple/bf16").claim, HasSubstr("fp32 ones beside them"));
+}
+
+TEST(MemoryFindings, InferenceAloneHasNoMultiple) {
+  EXPECT_FALSE(contains(findings_of({{.mode = "infer"}}), "optimizer_multiple/fp32"));
+}
+
+TEST(MemoryFindings, TheLineSaysHowFarFromProportionalItIs) {
+  const auto findings = findings_of(
+      {{.batch = 1}, {.batch = 2, .activations = 20 * kMiB}, {.batch = 4, .activations = 40 * kMiB}});
+  const Finding line = named(findings, "memory_line/fp32 training with sgd");
+  EXPECT_NEAR(*line.value, 10.0 * kMiB, 1);
+  EXPECT_EQ(line.details["fixed_bytes"], 200 * kMiB);
+  EXPECT_THAT(line.claim, HasSubstr("not proportional: 4 times the batch takes 1.1 times the memory"));
+  const auto proportional =
+      findings_of({{.mode = "infer", .batch = 1, .weights = 1000, .activations = 10 * kMiB},
+                   {.mode = "infer", .batch = 2, .weights = 1000, .activations = 20 * kMiB}});
+  EXPECT_THAT(named(proportional, "memory_line/fp32 inference").claim, HasSubstr("nearly proportional"));
+}
+
+TEST(MemoryFindings, ActivationsAreComparedWithTheFeatureMaps) {
+  const auto findings = findings_of({{.mode = "infer", .batch = 1, .activations = 5 * kMiB},
+                                     {.mode = "infer", .batch = 3, .activations = 15 * kMiB},
+                                     {.batch = 1, .activations = 20 * kMiB, .feature_maps = 16 * kMiB},
+                                     {.batch = 3, .activations = 60 * kMiB, .feature_maps = 48 * kMiB}});
+  const Finding activations = named(findings, "activations_per_sample/fp32");
+  EXPECT_DOUBLE_EQ(*activations.value, 4);
+  EXPECT_THAT(activations.claim,
+              AllOf(HasSubstr("20.0 MiB a sample in training"), HasSubstr("5.00 MiB in inference"),
+                    HasSubstr("1.25 times that"), HasSubstr("0.31 times")));
+}
+
+TEST(MemoryFindings, ATransientAboveTheStepIsNamed) {
+  const auto findings = findings_of({{.batch = 1, .setup = 700 * kMiB}});
+  const Finding peak = named(findings, "peak/fp32 training with sgd");
+  EXPECT_EQ(*peak.value, 700.0 * kMiB);
+  EXPECT_THAT(peak.claim, AllOf(HasSubstr("packing fc weights"), HasSubstr("490 MiB more than a step holds"),
+                                HasSubstr("die at its start")));
+  const auto calm = findings_of({{.batch = 1, .setup = 200 * kMiB}});
+  EXPECT_THAT(named(calm, "peak/fp32 training with sgd").claim,
+              AllOf(HasSubstr("backward conv1"), Not(HasSubstr("die"))));
+}
+
+TEST(MemoryFindings, TheSystemsViewIsComparedAndCalibrated) {
+  // 10 MiB more than planned at each batch: calibration takes all of it away.
+  std::vector<PointOf> points;
+  for (const std::int64_t batch : {1, 2, 4, 8}) {
+    points.push_back({.batch = batch, .activations = batch * 10 * kMiB});
+    points.back().driver = (200 + batch * 10 + 10) * kMiB;
+  }
+  const Finding system = named(findings_of(points), "system_memory");
+  EXPECT_NEAR(*system.value, 10.0 / 220, 1e-9);
+  EXPECT_NEAR(system.details["worst_calibrated"].get<double>(), 0, 1e-12);
+  EXPECT_THAT(system.claim, AllOf(HasSubstr("within 4.5 %"), HasSubstr("above it"), HasSubstr("at batch 1")));
+}
+
+TEST(MemoryFindings, OptionsThatVaryStandInTheLabel) {
+  ResultDocument document;
+  document.context = Json::object();
+  document.sweep = {{"axes", {{"accumulate", {"1", "4"}}, {"image-size", {"32", "64"}}}}};
+  MeasuredPoint point = made({.batch = 4});
+  point.params["accumulate"] = 4;
+  point.params["recompute"] = "yes";
+  point.params["image-size"] = 64;
+  document.benchmarks = {point};
+  const auto findings = registry<Sweep>().find("memory")->findings(document);
+  EXPECT_TRUE(contains(findings, "peak/fp32 training with sgd, 4 micro-batches, recomputing, image-size 64"));
+}
+
+}  // namespace
+}  // namespace bench

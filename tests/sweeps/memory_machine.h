@@ -1,0 +1,139 @@
+// A device and a workload whose memory is known by heart: `fixed` bytes and `a_sample` bytes a sample.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "bench/error.h"
+#include "bench/registry.h"
+#include "bench/sweep.h"
+
+namespace bench {
+
+class MemoryMachine : public Device {
+ public:
+  MemoryMachine() {
+    info_.id = "machine";
+    info_.available_bytes = 1'000'000'000;
+  }
+  const DeviceInfo& info() const override { return info_; }
+  DeviceInfo& edit() { return info_; }
+  std::optional<std::string> unsupported(Dtype dtype) const override {
+    return dtype == Dtype::fp16 ? std::optional<std::string>("not here") : std::nullopt;
+  }
+  void upload(void*, const void*, std::int64_t) override {}
+  void download(void*, const void*, std::int64_t) override {}
+  void fill(void*, std::byte, std::int64_t) override {}
+  void synchronize() override {}
+  std::int64_t time(const std::function<void()>& step) override {
+    step();
+    return 1000;
+  }
+  std::int64_t driver_used() const override { return used_ + leaked; }
+  DeviceState state() const override { return {}; }
+  Peaks peaks(Dtype) override { return {}; }
+
+  std::int64_t leaked = 0;  // bytes that the system sees and nobody tracks
+  int allocations = 0;
+
+ protected:
+  std::byte* raw_allocate(std::int64_t bytes) override {
+    ++allocations;
+    used_ += bytes;
+    return static_cast<std::byte*>(std::malloc(1));
+  }
+  void raw_free(std::byte* data, std::int64_t bytes) noexcept override {
+    used_ -= bytes;
+    std::free(data);
+  }
+
+ private:
+  DeviceInfo info_;
+  std::int64_t used_ = 0;
+};
+
+struct MachineNumbers {
+  std::int64_t fixed = 1000;
+  std::int64_t a_sample = 100;
+  std::int64_t leak_a_step = 0;  // outside the tracked memory
+  std::int64_t unplanned = 0;    // bytes the workload takes and its plan does not know of
+  std::int64_t smallest = 1;     // smaller batches are unsupported
+};
+
+class MachineWorkload : public Workload {
+ public:
+  MachineWorkload(const WorkloadSpec& spec, const MachineNumbers& numbers, MemoryMachine& machine)
+      : machine_(machine), leak_(numbers.leak_a_step) {
+    buffers_.push_back(machine.allocate(numbers.fixed, MemoryCategory::weights));
+    buffers_.push_back(
+        machine.allocate(spec.batch * numbers.a_sample + numbers.unplanned, MemoryCategory::activations));
+  }
+  void step() override { machine_.leaked += leak_; }
+  Verification verify() override { return {true, 0, 0, ""}; }
+  Work work() const override { return {}; }
+
+ private:
+  MemoryMachine& machine_;
+  std::int64_t leak_;
+  std::vector<Buffer> buffers_;
+};
+
+inline WorkloadType machine_workload(const MachineNumbers& numbers) {
+  WorkloadType type;
+  type.name = "known";
+  type.modes = {"infer", "train"};
+  type.options = {{"image-size", "32", ""},
+                  {"optimizer", "sgd", "", "train"},
+                  {"accumulate", "1", "", "train"},
+                  {"recompute", "no", "", "train"}};
+  type.check = [](const WorkloadSpec&) {};
+  type.unsupported = [](const WorkloadSpec& spec, Device& device) { return device.unsupported(spec.dtype); };
+  type.plan = [numbers](const WorkloadSpec& spec, Device&) {
+    if (spec.batch < numbers.smallest) {
+      throw Unsupported("too few samples");
+    }
+    if (spec.batch > (std::int64_t{1} << 40)) {
+      throw OutOfMemory("too many to count", spec.batch);
+    }
+    MemoryPlan plan;
+    plan.at_peak[MemoryCategory::weights] = numbers.fixed;
+    plan.at_peak[MemoryCategory::activations] = spec.batch * numbers.a_sample;
+    plan.in_step = plan.at_peak;
+    plan.peak = plan.at_peak.total();
+    plan.peak_at = "forward middle";
+    return plan;
+  };
+  type.make = [numbers](const WorkloadSpec& spec, Device& device) -> std::unique_ptr<Workload> {
+    return std::make_unique<MachineWorkload>(spec, numbers, dynamic_cast<MemoryMachine&>(device));
+  };
+  type.timeline = [](const WorkloadSpec& spec, Device&) {
+    MemoryMoment moment{"forward middle", {}};
+    moment.bytes[MemoryCategory::activations] = spec.batch;
+    return std::vector<MemoryMoment>{moment, moment};
+  };
+  return type;
+}
+
+inline MeasuredPoint measured_point(const SweepPoint& point, Device& device, const WorkloadType& type) {
+  const MemoryPlan plan = type.plan(point.spec, device);
+  MeasuredPoint measured;
+  measured.name = point.name;
+  measured.params = point.params;
+  measured.items_per_step = static_cast<double>(point.spec.batch);
+  measured.stats.median_ns = 1000.0 * static_cast<double>(point.spec.batch);
+  measured.stats.ci95_ns = {measured.stats.median_ns, measured.stats.median_ns};
+  measured.stats.rounds = 3;
+  measured.memory.by_category = plan.at_peak;
+  measured.memory.peak_predicted = plan.peak;
+  measured.memory.peak_measured = plan.peak;
+  measured.memory.driver_used = plan.peak;
+  measured.plan = {{"peak_at", plan.peak_at},
+                   {"setup_peak_bytes", plan.setup_peak},
+                   {"step_peak_bytes", plan.in_step.total()},
+                   {"feature_map_bytes", plan.feature_maps}};
+  return measured;
+}
+
+}  // namespace bench

@@ -1,0 +1,277 @@
+// The memory sweep's points, its limits by plan, and what it tries on the device.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "memory_machine.h"
+
+namespace bench {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::ThrowsMessage;
+
+class MemorySweep : public ::testing::Test {
+ protected:
+  MemorySweep() { use({}); }
+
+  void use(const MachineNumbers& numbers) {
+    type_ = machine_workload(numbers);
+    smallest_ = numbers.smallest;
+    request_.workload = &type_;
+    if (request_.memory_caps.empty()) {
+      request_.modes = {"infer"};
+      request_.dtypes = {Dtype::fp32};
+      request_.memory_caps = {5000};
+    }
+    request_.sweep_options["soak"] = "0";
+  }
+
+  const Sweep& sweep() { return *registry<Sweep>().find("memory"); }
+  SweepPlan plan() { return sweep().plan(request_, machine_); }
+
+  std::vector<std::string> names() {
+    std::vector<std::string> all;
+    for (const SweepPoint& point : plan().points) {
+      all.push_back(point.name);
+    }
+    return all;
+  }
+
+  // As the program does: plan, predict, (measure,) prove, find.
+  ResultDocument run(double left_ns = 1e9) {
+    plan_ = plan();
+    ResultDocument document;
+    document.sweep = {{"name", "memory"}, {"axes", plan_.axes}, {"memory_cap_bytes", request_.largest_cap()}};
+    document.context = Json::object();
+    sweep().predict(request_, plan_, machine_, document);
+    for (const SweepPoint& point : plan_.points) {
+      if (!type_.unsupported(point.spec, machine_) && point.spec.batch <= 16 &&
+          point.spec.batch >= smallest_) {
+        document.benchmarks.push_back(measured_point(point, machine_, type_));
+      }
+    }
+    SweepStudy study{.request = request_,
+                     .plan = plan_,
+                     .device = machine_,
+                     .document = document,
+                     .report = [](const std::string&) {},
+                     .save = [] {},
+                     .left_ns = [left_ns] { return left_ns; },
+                     .interrupted = [] { return false; }};
+    sweep().prove(study);
+    document.findings = sweep().findings(document);
+    return document;
+  }
+
+  static const Finding& finding(const ResultDocument& document, const std::string& name) {
+    const auto at = std::ranges::find(document.findings, name, &Finding::name);
+    if (at == document.findings.end()) {
+      throw std::runtime_error("no finding " + name);
+    }
+    return *at;
+  }
+
+  MemoryMachine machine_;
+  WorkloadType type_;
+  SweepRequest request_;
+  SweepPlan plan_;
+  std::int64_t smallest_ = 1;
+};
+
+TEST_F(MemorySweep, CrossesModesDtypesAndOptimizersWithBatches) {
+  request_.modes = {"infer", "train"};
+  request_.workload_options = {{"optimizer", {"sgd", "adam"}}};
+  request_.batches = {4, 2};
+  EXPECT_THAT(names(), ElementsAre("memory/known/infer/fp32/batch:2", "memory/known/infer/fp32/batch:4",
+                                   "memory/known/train/fp32/optimizer:sgd/batch:2",
+                                   "memory/known/train/fp32/optimizer:sgd/batch:4",
+                                   "memory/known/train/fp32/optimizer:adam/batch:2",
+                                   "memory/known/train/fp32/optimizer:adam/batch:4"));
+  const SweepPlan made = plan();
+  EXPECT_FALSE(made.open_ended);
+  EXPECT_EQ(made.axes["optimizer"], (Json{"sgd", "adam"}));
+  EXPECT_EQ(made.axes["batch"], (Json{2, 4}));
+  EXPECT_FALSE(made.points[0].params.contains("optimizer"));
+  EXPECT_EQ(made.points[4].params["optimizer"], "adam");
+  EXPECT_EQ(made.points[4].spec.options.at("image-size"), "32");
+}
+
+TEST_F(MemorySweep, DefaultBatchesAreMultiplesOfTheMicroBatches) {
+  request_.modes = {"train"};
+  request_.workload_options = {{"accumulate", {"1", "4"}}};
+  for (const SweepPoint& point : plan().points) {
+    EXPECT_EQ(point.spec.batch % std::stoll(point.spec.options.at("accumulate")), 0) << point.name;
+  }
+  EXPECT_THAT(names(), testing::Contains("memory/known/train/fp32/accumulate:4/batch:4"));
+  EXPECT_THAT(names(), Not(testing::Contains("memory/known/train/fp32/accumulate:4/batch:2")));
+}
+
+TEST_F(MemorySweep, NamesAreUnique) {
+  request_.modes = {"infer", "train"};
+  request_.dtypes = {Dtype::fp32, Dtype::bf16};
+  request_.workload_options = {{"optimizer", {"sgd", "adam"}},
+                               {"accumulate", {"1", "2"}},
+                               {"recompute", {"no", "yes"}},
+                               {"image-size", {"32", "64"}}};
+  auto all = names();
+  std::ranges::sort(all);
+  EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
+}
+
+TEST_F(MemorySweep, ThePlanAloneFindsTheLargestBatchOfEachCap) {
+  request_.memory_caps = {1000, 1100, 5000, 5099, 5100};
+  plan_ = plan();
+  ResultDocument document;
+  sweep().predict(request_, plan_, machine_, document);
+  std::vector<std::int64_t> largest;
+  std::vector<std::int64_t> safe;
+  for (const Json& limit : document.sweep["limits"]) {
+    EXPECT_EQ(limit["label"], "fp32 inference");
+    EXPECT_EQ(limit["fixed_bytes"], 1000);
+    largest.push_back(limit["largest_batch"].get<std::int64_t>());
+    safe.push_back(limit["safe_batch"].get<std::int64_t>());
+  }
+  EXPECT_THAT(largest, ElementsAre(0, 1, 40, 40, 41));
+  EXPECT_THAT(safe, ElementsAre(0, 0, 34, 35, 35));  // strictly below 90 %
+  EXPECT_EQ(machine_.allocations, 0);
+}
+
+TEST_F(MemorySweep, ARightPlanIsProvedByTwoProbes) {
+  const ResultDocument document = run();
+  const Json& proof = document.sweep["limits"][0]["proof"];
+  EXPECT_EQ(proof["largest_batch"], 40);
+  EXPECT_EQ(proof["refused_batch"], 41);
+  EXPECT_EQ(proof["probes"], 2);
+  EXPECT_EQ(proof["tracked_bytes"], 5000);
+  EXPECT_EQ(proof["ran_a_step"], true);
+  EXPECT_THAT(finding(document, "largest_batch/5000").claim,
+              AllOf(HasSubstr("fp32 inference: batch 40"), HasSubstr("danger"), HasSubstr("safe up to 34"),
+                    HasSubstr("proved")));
+}
+
+TEST_F(MemorySweep, AWrongPlanIsFoundOut) {
+  use({.unplanned = 1234});
+  const ResultDocument document = run();
+  const Json& limit = document.sweep["limits"][0];
+  EXPECT_EQ(limit["largest_batch"], 40);
+  EXPECT_EQ(limit["proof"]["largest_batch"], 27);  // 1000 + 1234 + 27 · 100 = 4934
+  EXPECT_EQ(limit["proof"]["refused_batch"], 28);
+  EXPECT_LE(limit["proof"]["probes"].get<int>(), 2 + 2 * 4);
+  EXPECT_THAT(finding(document, "largest_batch/5000").claim, HasSubstr("batch 27 (the plan says 40)"));
+}
+
+TEST_F(MemorySweep, TheDevicesOwnCapIsPutBack) {
+  machine_.memory().set_cap(777'777);
+  run();
+  EXPECT_EQ(machine_.memory().cap(), 777'777);
+  EXPECT_EQ(machine_.memory().live().total(), 0);
+}
+
+TEST_F(MemorySweep, MicroBatchesAreProbedInTheirUnit) {
+  request_.modes = {"train"};
+  request_.workload_options = {{"accumulate", {"16"}}};
+  const ResultDocument document = run();
+  const Json& limit = document.sweep["limits"][0];
+  EXPECT_EQ(limit["largest_batch"], 32);
+  EXPECT_EQ(limit["proof"]["largest_batch"], 32);
+  EXPECT_EQ(limit["proof"]["refused_batch"], 48);
+}
+
+TEST_F(MemorySweep, BatchesTooSmallToRunAreNotTakenForTheLimit) {
+  use({.smallest = 4});
+  const ResultDocument document = run();
+  const Json& limit = document.sweep["limits"][0];
+  EXPECT_EQ(limit["smallest_batch"], 4);
+  EXPECT_EQ(limit["largest_batch"], 40);
+  EXPECT_EQ(limit["proof"]["largest_batch"], 40);
+}
+
+TEST_F(MemorySweep, WhatDoesNotFitAtAllSaysWhatItsFixedPartIs) {
+  request_.memory_caps = {500, 5000};
+  const ResultDocument document = run();
+  EXPECT_THAT(finding(document, "largest_batch/500").claim,
+              AllOf(HasSubstr("none; batch 1 needs 1.07 KiB"), HasSubstr("take 1000 B")));
+  EXPECT_EQ(document.sweep["limits"][0]["proof"]["largest_batch"], 0);
+  EXPECT_EQ(document.sweep["limits"][1]["proof"]["largest_batch"], 40);
+}
+
+TEST_F(MemorySweep, ACapBeyondTheMachineIsAnsweredByPlanOnly) {
+  machine_.edit().available_bytes = 4000;
+  const ResultDocument document = run();
+  const Json& proof = document.sweep["limits"][0]["proof"];
+  EXPECT_THAT(proof["not_tried"].get<std::string>(), HasSubstr("3.91 KiB free"));
+  EXPECT_EQ(machine_.allocations, 0);
+  EXPECT_THAT(finding(document, "largest_batch/5000").claim, HasSubstr("by plan; not tried here"));
+}
+
+TEST_F(MemorySweep, WithoutTimeNothingIsTried) {
+  const ResultDocument document = run(0);
+  EXPECT_THAT(document.sweep["limits"][0]["proof"]["not_tried"].get<std::string>(), HasSubstr("time budget"));
+  EXPECT_EQ(machine_.allocations, 0);
+}
+
+TEST_F(MemorySweep, ADtypeTheDeviceLacksHasNoLimit) {
+  request_.dtypes = {Dtype::fp16, Dtype::fp32};
+  const ResultDocument document = run();
+  ASSERT_EQ(document.sweep["limits"].size(), 1U);
+  EXPECT_EQ(document.sweep["limits"][0]["label"], "fp32 inference");
+}
+
+TEST_F(MemorySweep, TheMemoryOverAStepIsOfTrainingWhereThereIsSome) {
+  request_.modes = {"infer", "train"};
+  const ResultDocument document = run();
+  const Json& step = document.sweep["step_memory"];
+  EXPECT_EQ(step["label"], "fp32 training with sgd");
+  EXPECT_EQ(step["batch"], 16);
+  EXPECT_EQ(step["reserved_bytes"], 1000 + 16 * 100);
+  EXPECT_EQ(step["names"], (Json{"forward middle", "forward middle"}));
+  EXPECT_EQ(step["bytes"]["activations"], (Json{16, 16}));
+}
+
+TEST_F(MemorySweep, ASoakWithoutALeakIsSteady) {
+  request_.sweep_options["soak"] = "100";
+  const ResultDocument document = run();
+  ASSERT_EQ(document.sweep["soak"].size(), 1U);
+  EXPECT_EQ(document.sweep["soak"][0]["done_steps"], 100);
+  EXPECT_EQ(document.sweep["soak"][0]["samples"].size(), 101U);
+  const Finding& growth = finding(document, "memory_growth/fp32 inference");
+  EXPECT_EQ(growth.value, 0);
+  EXPECT_THAT(growth.claim, HasSubstr("steady over 100 steps"));
+}
+
+TEST_F(MemorySweep, ALeakIsFoundWithTheStepsThatAreLeft) {
+  use({.leak_a_step = 10});
+  request_.sweep_options["soak"] = "5000";
+  const ResultDocument document = run();
+  EXPECT_LE(document.sweep["soak"][0]["samples"].size(), 402U);
+  const Finding& growth = finding(document, "memory_growth/fp32 inference");
+  ASSERT_TRUE(growth.value);
+  EXPECT_DOUBLE_EQ(*growth.value, 10);
+  EXPECT_THAT(growth.claim, AllOf(HasSubstr("grows by 10 B"), HasSubstr("outside the device memory"),
+                                  HasSubstr("out of memory within 4.88 KiB")));
+}
+
+TEST_F(MemorySweep, StepsLeftAreWhatTheCapHasRoomFor) {
+  use({.leak_a_step = 1});
+  request_.memory_caps = {12'700};  // 16 samples take 2600; 100 steps leak 100
+  request_.sweep_options["soak"] = "100";
+  const Finding growth = finding(run(), "memory_growth/fp32 inference");
+  EXPECT_DOUBLE_EQ(growth.details["steps_until_out_of_memory"].get<double>(), 10'000);
+}
+
+TEST_F(MemorySweep, RefusesASoakThatIsNoNumberOfSteps) {
+  for (const std::string wrong : {"abc", "-1", "3", "1.5", "99999999999999999999", ""}) {
+    request_.sweep_options["soak"] = wrong;
+    EXPECT_THAT([&] { plan(); }, ThrowsMessage<UsageError>(AllOf(
+                                     HasSubstr("--soak"), HasSubstr("'" + wrong + "'"), HasSubstr("25"))))
+        << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace bench
