@@ -10,6 +10,10 @@ std::string_view name_of(Slot slot) {
       return "src";
     case Slot::src1:
       return "src1";
+    case Slot::src2:
+      return "src2";
+    case Slot::src3:
+      return "src3";
     case Slot::weights:
       return "weights";
     case Slot::bias:

@@ -23,14 +23,16 @@ namespace bench::kernels {
 
 // What a pointer given to Operation::run stands for.
 enum class Slot {
-  src,       // input activation
-  src1,      // second input: the other summand of add, the right-hand matrix, the residual of a fused conv2d
+  src,   // input activation
+  src1,  // second input: the other summand of add, the right-hand matrix, the residual of a fused conv2d
+  src2,  // third and fourth input of what joins several
+  src3,
   weights,   // parameters, in the implementation's packed form
   bias,      // parameters, packed
   scale,     // batch norm's gamma, fp32[c]
   shift,     // batch norm's beta, fp32[c]
-  mean,      // fp32[c]
-  variance,  // fp32[c]
+  mean,      // fp32[c] of batch norm, fp32[rows] of layer norm
+  variance,  // likewise
   dst,       // output activation
   diff_dst,
   diff_src,
@@ -51,6 +53,9 @@ enum class Slot {
 
 std::string_view name_of(Slot slot);
 
+// The inputs of an operation that takes several of a kind, in order.
+inline constexpr std::array kSources{Slot::src, Slot::src1, Slot::src2, Slot::src3};
+
 // state: read, and written in place.
 enum class Role { input, output, parameter, state, scratch };
 
@@ -60,6 +65,8 @@ struct SlotInfo {
   std::int64_t bytes = 0;        // as stored, what must be allocated
   TensorDesc tensor{};           // for activations: role input or output, fp32 vectors and `saved` excepted
   std::int64_t plain_count = 0;  // for parameters and their gradients: fp32 values in the plain form
+  // For a table of which a run reads only the rows that its samples need: the bytes read for them; else 0.
+  std::int64_t looked_up = 0;
 };
 
 class SlotPointers {

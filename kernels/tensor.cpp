@@ -71,8 +71,23 @@ struct Fp16 {
   }
 };
 
+// Whether the stored order is that of plain NCHW, so that a tensor is one row of values.
+bool stored_as_nchw(const TensorDesc& desc) {
+  return desc.layout == Layout::nchw ||
+         (desc.layout == Layout::nhwc && (desc.c == 1 || desc.h * desc.w == 1));
+}
+
+// Few values are converted sooner than threads are woken.
+constexpr std::int64_t kWorthThreads = 1 << 18;
+
+// Where the stored form is the plain one.
+bool is_plain(const TensorDesc& desc) {
+  return desc.layout == Layout::nchw && (desc.dtype == Dtype::fp32 || desc.dtype == Dtype::tf32);
+}
+
 template <class Visit>
 void for_each_plane(const TensorDesc& desc, Visit visit) {
+#pragma omp parallel for schedule(static) if (desc.elements() > kWorthThreads)
   for (std::int64_t n = 0; n < desc.n; ++n) {
     for (std::int64_t c = 0; c < desc.c; ++c) {
       visit((n * desc.c + c) * desc.h * desc.w, plane_of(desc, n, c));
@@ -83,6 +98,14 @@ void for_each_plane(const TensorDesc& desc, Visit visit) {
 template <class Format>
 void store_as(const TensorDesc& desc, std::span<const float> nchw, void* stored) {
   auto* out = static_cast<typename Format::Stored*>(stored);
+  if (stored_as_nchw(desc)) {
+    const std::int64_t count = desc.elements();
+#pragma omp parallel for schedule(static) if (count > kWorthThreads)
+    for (std::int64_t i = 0; i < count; ++i) {
+      out[i] = Format::from(nchw[i]);
+    }
+    return;
+  }
   for_each_plane(desc, [&](std::int64_t plain, const Plane& plane) {
     for (std::int64_t h = 0; h < desc.h; ++h) {
       for (std::int64_t w = 0; w < desc.w; ++w) {
@@ -95,6 +118,14 @@ void store_as(const TensorDesc& desc, std::span<const float> nchw, void* stored)
 template <class Format>
 void load_as(const TensorDesc& desc, const void* stored, std::span<float> nchw) {
   const auto* in = static_cast<const typename Format::Stored*>(stored);
+  if (stored_as_nchw(desc)) {
+    const std::int64_t count = desc.elements();
+#pragma omp parallel for schedule(static) if (count > kWorthThreads)
+    for (std::int64_t i = 0; i < count; ++i) {
+      nchw[i] = Format::to(in[i]);
+    }
+    return;
+  }
   for_each_plane(desc, [&](std::int64_t plain, const Plane& plane) {
     for (std::int64_t h = 0; h < desc.h; ++h) {
       for (std::int64_t w = 0; w < desc.w; ++w) {
@@ -139,6 +170,10 @@ std::int64_t TensorDesc::bytes() const {
 
 void store(const TensorDesc& desc, std::span<const float> nchw, void* stored) {
   require_elements(desc, nchw.size());
+  if (is_plain(desc)) {
+    std::memcpy(stored, nchw.data(), nchw.size_bytes());
+    return;
+  }
   if (desc.layout == Layout::nchw16c && desc.c % kBlock != 0) {
     std::memset(stored, 0, static_cast<std::size_t>(desc.bytes()));
   }
@@ -155,6 +190,10 @@ void store(const TensorDesc& desc, std::span<const float> nchw, void* stored) {
 
 void load(const TensorDesc& desc, const void* stored, std::span<float> nchw) {
   require_elements(desc, nchw.size());
+  if (is_plain(desc)) {
+    std::memcpy(nchw.data(), stored, nchw.size_bytes());
+    return;
+  }
   switch (desc.dtype) {
     case Dtype::fp32:
     case Dtype::tf32:
@@ -186,12 +225,16 @@ double relative_error(std::span<const float> a, std::span<const float> b) {
   return reference == 0 ? std::sqrt(difference) : std::sqrt(difference / reference);
 }
 
-void fill_random(std::span<float> values, std::uint64_t seed, std::uint64_t stream) {
+void fill_random(std::span<float> values, std::uint64_t seed, std::uint64_t stream, std::uint64_t first) {
   constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
   const std::uint64_t key = mix(mix(seed + kGolden) ^ (stream * kGolden + 1));
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  constexpr std::int64_t kManyDraws = 1 << 15;
+  const auto count = static_cast<std::int64_t>(values.size());
+#pragma omp parallel for schedule(static) if (count > kManyDraws)
+  for (std::int64_t i = 0; i < count; ++i) {
     // Odd multiples of 2^-24: exact in fp32, evenly spread over (-1, 1), and never zero.
-    const auto top24 = static_cast<std::int32_t>(mix(key + (i + 1) * kGolden) >> 40);
+    const auto top24 =
+        static_cast<std::int32_t>(mix(key + (first + static_cast<std::uint64_t>(i) + 1) * kGolden) >> 40);
     values[i] = static_cast<float>(2 * top24 + 1 - (1 << 24)) * 0x1p-24F;
   }
 }

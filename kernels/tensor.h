@@ -38,7 +38,8 @@ void load(const TensorDesc& desc, const void* stored, std::span<float> nchw);
 // ||a - b||2 / ||b||2; infinity where a holds a value that is not finite; ||a|| where b is all zeros.
 double relative_error(std::span<const float> a, std::span<const float> b);
 
-// Seeded values in [-1, 1), the same on every platform; never zeros. Different streams are independent.
-void fill_random(std::span<float> values, std::uint64_t seed, std::uint64_t stream);
+// Seeded values in [-1, 1), the same on every platform; never zeros. Different streams are independent. The
+// stream's value number `first` comes first.
+void fill_random(std::span<float> values, std::uint64_t seed, std::uint64_t stream, std::uint64_t first = 0);
 
 }  // namespace bench::kernels

@@ -183,14 +183,21 @@ class CommandLine {
       }
     }
     for (const auto& [name, workloads] : workloads_of_) {
-      const auto& options = registry<WorkloadType>().find(workloads.front())->options;
-      const auto option =
-          std::ranges::find(options, name, [](const WorkloadType::Option& o) { return o.name; });
+      const WorkloadType::Option& option = option_of(workloads.front(), name);
+      std::vector<std::string> takers;  // with their defaults where those differ
+      for (const std::string& workload : workloads) {
+        const std::string& own = option_of(workload, name).default_value;
+        takers.push_back(own == option.default_value ? workload : fmt::format("{}: {}", workload, own));
+      }
       add(name, "VALUE",
-          fmt::format("{} (default: {}; {})", option->help, option->default_value,
-                      fmt::join(workloads, ", ")),
+          fmt::format("{} (default: {}; {})", option.help, option.default_value, fmt::join(takers, ", ")),
           "Options of a workload");
     }
+  }
+
+  static const WorkloadType::Option& option_of(const std::string& workload, const std::string& name) {
+    const auto& options = registry<WorkloadType>().find(workload)->options;
+    return *std::ranges::find(options, name, [](const WorkloadType::Option& o) { return o.name; });
   }
 
   void run_parser(std::vector<std::string> arguments) {

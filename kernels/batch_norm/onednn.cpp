@@ -56,8 +56,8 @@ const Registration<Implementation<BatchNorm>> registered{{
     .device_kind = "cpu",
     .preference = 10,
     .unsupported = [](const BatchNorm& spec, const Device& device) -> std::optional<std::string> {
-      if (spec.activation == Activation::relu6) {
-        return "batch norm fuses relu only, not relu6";
+      if (spec.activation != Activation::none && spec.activation != Activation::relu) {
+        return "batch norm fuses relu only";
       }
       return device.unsupported(spec.tensor.dtype);
     },

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/conv2d/conv2d.h"
+#include "kernels/reference/dot_block.h"
 #include "kernels/reference/reference_operation.h"
 #include "kernels/window.h"
 
@@ -19,14 +20,7 @@ namespace {
 
 std::vector<float> nhwc_from(const TensorDesc& tensor, const std::vector<float>& nchw) {
   std::vector<float> nhwc(nchw.size());
-  const std::int64_t area = tensor.h * tensor.w;
-  for (std::int64_t n = 0; n < tensor.n; ++n) {
-    for (std::int64_t c = 0; c < tensor.c; ++c) {
-      for (std::int64_t i = 0; i < area; ++i) {
-        nhwc[(n * area + i) * tensor.c + c] = nchw[(n * tensor.c + c) * area + i];
-      }
-    }
-  }
+  store({tensor.n, tensor.c, tensor.h, tensor.w, Layout::nhwc, Dtype::fp32}, nchw, nhwc.data());
   return nhwc;
 }
 
@@ -35,7 +29,8 @@ class ReferenceConv2d final : public ReferenceOperation {
   explicit ReferenceConv2d(const Conv2d& spec)
       : spec_(spec),
         rows_{spec.height, spec.out_height(), spec.kernel_h, spec.stride_h, spec.pad_h, spec.dilation_h},
-        columns_{spec.width, spec.out_width(), spec.kernel_w, spec.stride_w, spec.pad_w, spec.dilation_w} {
+        columns_{spec.width, spec.out_width(), spec.kernel_w, spec.stride_w, spec.pad_w, spec.dilation_w},
+        zeros_(static_cast<std::size_t>(spec.in_channels / spec.groups)) {
     switch (spec.direction) {
       case Conv2d::Direction::forward:
         add_activation(Slot::src, Role::input, spec.src());
@@ -93,26 +88,26 @@ class ReferenceConv2d final : public ReferenceOperation {
     std::vector<float> dst(static_cast<std::size_t>(spec_.dst().elements()));
 
     // A block of output channels at a time, so that its weights stay in the cache while the image passes.
-    constexpr std::int64_t kBlock = 32;
-    const std::int64_t blocks = (group_out() + kBlock - 1) / kBlock;
-    const std::int64_t area = rows_.out * columns_.out;
-#pragma omp parallel for schedule(dynamic)
+    const std::int64_t blocks = (group_out() + DotBlock::kOutputs - 1) / DotBlock::kOutputs;
+#pragma omp parallel for collapse(2) schedule(dynamic)
     for (std::int64_t job = 0; job < spec_.groups * blocks; ++job) {
-      const std::int64_t group = job / blocks;
-      const std::int64_t first = group * group_out() + job % blocks * kBlock;
-      const std::int64_t count = std::min(kBlock, (group + 1) * group_out() - first);
-      const std::vector<float> tap_major = tap_major_weights(weights, first, count);
-      std::vector<double> sum(count);
       for (std::int64_t n = 0; n < spec_.batch; ++n) {
+        const std::int64_t group = job / blocks;
+        const std::int64_t first = group * group_out() + job % blocks * DotBlock::kOutputs;
+        const std::int64_t count = std::min(DotBlock::kOutputs, (group + 1) * group_out() - first);
+        const std::vector<float> tap_major = tap_major_weights(weights, first, count);
         for (std::int64_t p = 0; p < rows_.out; ++p) {
-          for (std::int64_t q = 0; q < columns_.out; ++q) {
-            std::ranges::fill(sum, 0.0);
-            add_window(src, tap_major, n, p, q, group, sum);
+          for (std::int64_t q = 0; q < columns_.out; q += DotBlock::kPixels) {
+            const DotBlock dots = windows(src, tap_major, n, p, q, group);
+            const std::int64_t pixels = std::min(DotBlock::kPixels, columns_.out - q);
             for (std::int64_t k = 0; k < count; ++k) {
-              const std::int64_t at = (n * spec_.out_channels + first + k) * area + p * columns_.out + q;
-              const double value =
-                  sum[k] + (spec_.bias ? bias[first + k] : 0.0F) + (spec_.residual ? residual[at] : 0.0F);
-              dst[at] = apply(spec_.activation, static_cast<float>(value));
+              for (std::int64_t i = 0; i < pixels; ++i) {
+                const std::int64_t at =
+                    ((n * spec_.out_channels + first + k) * rows_.out + p) * columns_.out + q + i;
+                const double value = dots.sums[i][k] + (spec_.bias ? bias[first + k] : 0.0F) +
+                                     (spec_.residual ? residual[at] : 0.0F);
+                dst[at] = apply(spec_.activation, static_cast<float>(value));
+              }
             }
           }
         }
@@ -121,16 +116,17 @@ class ReferenceConv2d final : public ReferenceOperation {
     write(pointers, Slot::dst, dst);
   }
 
-  // weights[first + k][c][r][s] as [r][s][c][k].
+  // weights[first + k][c][r][s] as [r][s][c][k], zeros for k from `count` on.
   std::vector<float> tap_major_weights(std::span<const float> weights, std::int64_t first,
                                        std::int64_t count) const {
     std::vector<float> result;
-    result.reserve(static_cast<std::size_t>(spec_.kernel_h * spec_.kernel_w * group_in() * count));
+    result.reserve(
+        static_cast<std::size_t>(spec_.kernel_h * spec_.kernel_w * group_in() * DotBlock::kOutputs));
     for (std::int64_t r = 0; r < spec_.kernel_h; ++r) {
       for (std::int64_t s = 0; s < spec_.kernel_w; ++s) {
         for (std::int64_t c = 0; c < group_in(); ++c) {
-          for (std::int64_t k = 0; k < count; ++k) {
-            result.push_back(weights[weight_at(first + k, c, r, s)]);
+          for (std::int64_t k = 0; k < DotBlock::kOutputs; ++k) {
+            result.push_back(k < count ? weights[weight_at(first + k, c, r, s)] : 0.0F);
           }
         }
       }
@@ -138,27 +134,27 @@ class ReferenceConv2d final : public ReferenceOperation {
     return result;
   }
 
-  // sum[k] += Σ_{r,s,c} src[n, out(p, r), out(q, s), c] · weights[r][s][c][k]
-  void add_window(const std::vector<float>& src, const std::vector<float>& tap_major, std::int64_t n,
-                  std::int64_t p, std::int64_t q, std::int64_t group, std::vector<double>& sum) const {
-    const auto count = static_cast<std::int64_t>(sum.size());
+  // sums[i][k] = Σ_{r,s,c} src[n, out(p, r), out(q + i, s), c] · weights[r][s][c][k]
+  DotBlock windows(const std::vector<float>& src, const std::vector<float>& tap_major, std::int64_t n,
+                   std::int64_t p, std::int64_t q, std::int64_t group) const {
+    DotBlock dots;
     for (std::int64_t r = 0; r < rows_.kernel; ++r) {
+      const std::int64_t h = rows_.at(p, r);
+      if (h < 0 || h >= rows_.in) {
+        continue;
+      }
       for (std::int64_t s = 0; s < columns_.kernel; ++s) {
-        const std::int64_t h = rows_.at(p, r);
-        const std::int64_t w = columns_.at(q, s);
-        if (h < 0 || h >= rows_.in || w < 0 || w >= columns_.in) {
-          continue;
+        for (std::int64_t i = 0; i < DotBlock::kPixels; ++i) {
+          const std::int64_t w = columns_.at(q + i, s);
+          dots.pixels[i] =
+              w < 0 || w >= columns_.in
+                  ? zeros_.data()
+                  : &src[((n * rows_.in + h) * columns_.in + w) * spec_.in_channels + group * group_in()];
         }
-        const float* x =
-            &src[((n * rows_.in + h) * columns_.in + w) * spec_.in_channels + group * group_in()];
-        const float* weight = &tap_major[(r * columns_.kernel + s) * group_in() * count];
-        for (std::int64_t c = 0; c < group_in(); ++c) {
-          for (std::int64_t k = 0; k < count; ++k) {
-            sum[k] += static_cast<double>(x[c]) * weight[c * count + k];
-          }
-        }
+        dots.add(&tap_major[(r * columns_.kernel + s) * group_in() * DotBlock::kOutputs], group_in());
       }
     }
+    return dots;
   }
 
   void backward_data(const SlotPointers& pointers) const {
@@ -259,6 +255,7 @@ class ReferenceConv2d final : public ReferenceOperation {
   Conv2d spec_;
   WindowAxis rows_;
   WindowAxis columns_;
+  std::vector<float> zeros_;  // a pixel of padding
 };
 
 const Registration<Implementation<Conv2d>> registered{{

@@ -6,7 +6,7 @@
 //
 // weights and diff_weights are stored as the plain matrix [columns][inner] in the dtype, in all three
 // directions, so that an optimizer may go through them element by element; bias and diff_bias are
-// fp32[columns]. (Inference has kernels/matmul, whose weights are packed.)
+// fp32[columns]. (Inference has kernels/matmul, whose weights are packed, unless they are shared.)
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Linear {
   static constexpr std::string_view kName = "linear";
   enum class Direction { forward, backward_data, backward_weights };
 
-  std::int64_t rows = 1;     // the batch
+  std::int64_t rows = 1;     // the batch, or every position of its sequences
   std::int64_t inner = 1;    // features of src
   std::int64_t columns = 1;  // features of dst
   Direction direction = Direction::forward;

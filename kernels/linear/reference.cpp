@@ -1,5 +1,6 @@
 // A linear layer and its gradients as their sums are written; the formula stands in linear.h.
 #include "kernels/linear/linear.h"
+#include "kernels/reference/products.h"
 #include "kernels/reference/reference_operation.h"
 
 namespace bench::kernels {
@@ -49,19 +50,14 @@ class ReferenceLinear final : public ReferenceOperation {
  private:
   void forward(const SlotPointers& pointers) const {
     const std::vector<float> src = read(pointers, Slot::src);
-    const std::vector<float> weights = read_values(pointers, Slot::weights);
+    // Large weights need no copy where they stand in fp32.
+    const bool wide = spec_.dtype == Dtype::fp32;
+    const std::vector<float> converted = wide ? std::vector<float>() : read_values(pointers, Slot::weights);
+    const std::span<const float> weights =
+        wide ? std::span<const float>(values(pointers, Slot::weights)) : std::span<const float>(converted);
     const std::span<const float> bias = spec_.bias ? values(pointers, Slot::bias) : std::span<float>();
     std::vector<float> dst(static_cast<std::size_t>(spec_.rows * spec_.columns));
-#pragma omp parallel for collapse(2)
-    for (std::int64_t m = 0; m < spec_.rows; ++m) {
-      for (std::int64_t n = 0; n < spec_.columns; ++n) {
-        double sum = spec_.bias ? bias[n] : 0.0F;
-        for (std::int64_t k = 0; k < spec_.inner; ++k) {
-          sum += static_cast<double>(src[m * spec_.inner + k]) * weights[n * spec_.inner + k];
-        }
-        dst[m * spec_.columns + n] = static_cast<float>(sum);
-      }
-    }
+    reference_product(spec_.rows, spec_.inner, spec_.columns, src, weights, bias, dst);
     write(pointers, Slot::dst, dst);
   }
 

@@ -1,5 +1,8 @@
 // The matrix product as its sum is written; the formula stands in matmul.h.
+#include <algorithm>
+
 #include "kernels/matmul/matmul.h"
+#include "kernels/reference/products.h"
 #include "kernels/reference/reference_operation.h"
 
 namespace bench::kernels {
@@ -21,22 +24,12 @@ class ReferenceMatmul final : public ReferenceOperation {
     const std::span<const float> weights = values(pointers, Slot::weights);
     const std::span<const float> bias = spec_.bias ? values(pointers, Slot::bias) : std::span<float>();
     std::vector<float> dst(static_cast<std::size_t>(spec_.dst().elements()));
-#pragma omp parallel for collapse(2)
-    for (std::int64_t m = 0; m < spec_.rows; ++m) {
-      for (std::int64_t n = 0; n < spec_.columns; ++n) {
-        double sum = spec_.bias ? bias[n] : 0.0F;
-        for (std::int64_t k = 0; k < spec_.inner; ++k) {
-          sum += static_cast<double>(src[m * spec_.inner + k]) * weights[n * spec_.inner + k];
-        }
-        dst[m * spec_.columns + n] = apply(spec_.activation, static_cast<float>(sum));
-      }
-    }
+    reference_product(spec_.rows, spec_.inner, spec_.columns, src, weights, bias, dst);
+    std::ranges::transform(dst, dst.begin(), [&](float value) { return apply(spec_.activation, value); });
     write(pointers, Slot::dst, dst);
   }
 
-  double flops() const override {
-    return spec_.flops();
-  }
+  double flops() const override { return spec_.flops(); }
 
  private:
   Matmul spec_;

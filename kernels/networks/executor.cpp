@@ -2,7 +2,7 @@
 
 #include <unordered_set>
 
-#include "kernels/networks/parameters.h"
+#include "kernels/networks/draw.h"
 
 namespace bench::kernels {
 namespace {
@@ -63,17 +63,11 @@ void Executor::pack_parameters(std::uint64_t seed) {
     std::size_t index = 0;
     for (const SlotInfo& slot : step.operation->slots()) {
       const Place& place = step.places[index++].second;
-      if (slot.role != Role::parameter) {
+      if (slot.role != Role::parameter || plan_.graph.owner_of(step.layer, slot.slot) != step.layer) {
         continue;
       }
-      const auto plain = lowered_parameter(plan_.graph, step.layer, slot.slot, plan_.target, seed);
-      if (device_.host_accessible()) {
-        step.operation->pack(slot.slot, plain, address(place));
-        continue;
-      }
-      std::vector<std::byte> packed(static_cast<std::size_t>(slot.bytes));
-      step.operation->pack(slot.slot, plain, packed.data());
-      device_.upload(address(place), packed.data(), slot.bytes);
+      draw_parameter(plan_.graph, step.layer, slot.slot, plan_.target, seed, *step.operation, device_,
+                     address(place));
     }
   }
 }
@@ -88,15 +82,14 @@ void Executor::bind() {
   }
 }
 
-void Executor::set_input(std::span<const std::vector<float>> images) {
-  TensorDesc one = plan_.input;
-  one.n = 1;
-  std::vector<std::byte> stored(static_cast<std::size_t>(one.bytes()));
-  for (std::size_t image = 0; image < images.size(); ++image) {
-    store(one, images[image], stored.data());
-    for (auto sample = static_cast<std::int64_t>(image); sample < plan_.input.n;
-         sample += static_cast<std::int64_t>(images.size())) {
-      device_.upload(region(Region::input) + sample * one.bytes(), stored.data(), one.bytes());
+void Executor::set_input(std::span<const Sample> samples) {
+  const std::int64_t bytes = plan_.input.sample_bytes();
+  std::vector<std::byte> stored(static_cast<std::size_t>(bytes));
+  for (std::size_t distinct = 0; distinct < samples.size(); ++distinct) {
+    plan_.input.store_sample(samples[distinct], stored.data());
+    for (auto sample = static_cast<std::int64_t>(distinct); sample < plan_.target.batch;
+         sample += static_cast<std::int64_t>(samples.size())) {
+      device_.upload(region(Region::input) + sample * bytes, stored.data(), bytes);
     }
   }
 }
@@ -113,9 +106,13 @@ void Executor::poison_output() {
 
 std::vector<float> Executor::output() {
   device_.synchronize();
+  std::vector<float> values(static_cast<std::size_t>(plan_.output.elements()));
+  if (device_.host_accessible()) {  // the logits of every position of a batch are gigabytes
+    load(plan_.output, address(plan_.output_place), values);
+    return values;
+  }
   std::vector<std::byte> stored(static_cast<std::size_t>(plan_.output.bytes()));
   device_.download(stored.data(), address(plan_.output_place), plan_.output.bytes());
-  std::vector<float> values(static_cast<std::size_t>(plan_.output.elements()));
   load(plan_.output, stored.data(), values);
   return values;
 }

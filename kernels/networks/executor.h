@@ -20,13 +20,13 @@ class Executor {
 
   const NetworkPlan& plan() const { return plan_; }
 
-  // Sample i becomes images[i mod images.size()], each NCHW in fp32.
-  void set_input(std::span<const std::vector<float>> images);
+  // Sample i becomes samples[i mod samples.size()].
+  void set_input(std::span<const Sample> samples);
   // Queues one pass over the input.
   void run();
   // Overwrites the output with bytes that read as NaN in every dtype.
   void poison_output();
-  // The output as fp32, sample after sample in NCHW order.
+  // The output as fp32, sample after sample in NCHW order; of a sequence, position after position.
   std::vector<float> output();
 
   // Where a region lies; for looking inside, and for tests that damage it.

@@ -9,7 +9,8 @@ using Value = Graph::Value;
 
 class Fuser {
  public:
-  explicit Fuser(const Graph& graph) : old_(graph), readers_(graph.reader_counts()), fused_(graph[0].shape) {}
+  explicit Fuser(const Graph& graph)
+      : old_(graph), readers_(graph.reader_counts()), fused_(graph.input_only()) {}
 
   Graph run() && {
     place_.assign(old_.layers().size(), 0);
@@ -47,6 +48,9 @@ class Fuser {
     }
     Layer copy = layer;
     std::ranges::transform(layer.inputs, copy.inputs.begin(), [this](Value input) { return place_[input]; });
+    if (layer.shares) {
+      copy.shares = place_[*layer.shares];
+    }
     return fused_.append(std::move(copy));
   }
 
@@ -81,7 +85,7 @@ class Fuser {
   static bool takes_activation(const Layer& layer) {
     return layer.activation == Activation::none &&
            (layer.kind == LayerKind::conv2d || layer.kind == LayerKind::add ||
-            layer.kind == LayerKind::linear);
+            (layer.kind == LayerKind::linear && !layer.shares));
   }
 
   const Graph& old_;

@@ -1,12 +1,16 @@
 #include "kernels/networks/graph.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "kernels/operation.h"
 
 namespace bench::kernels {
 namespace {
 
 std::int64_t windows(const Layer& layer, std::int64_t extent) {
-  const std::int64_t room = extent + 2 * layer.pad - layer.kernel;
+  const std::int64_t room = extent + 2 * layer.pad + layer.end_pad - layer.kernel;
   if (room < 0) {
     throw ShapeTooSmall(fmt::format("{}: a {}x{} window with padding {} does not fit {} pixels", layer.name,
                                     layer.kernel, layer.kernel, layer.pad, extent));
@@ -29,10 +33,16 @@ std::int64_t parameters_of(const Graph& graph, Graph::Value value) {
       // A folded batch norm's scale and shift are still the network's parameters.
       return channels * inner + (layer.bias && !layer.norm ? channels : 0) + (layer.norm ? 2 * channels : 0);
     }
+    case LayerKind::conv_transpose:
+      return graph.input_of(value).c * channels * layer.kernel * layer.kernel + channels;
     case LayerKind::batch_norm:
+    case LayerKind::layer_norm:
       return 2 * channels;
     case LayerKind::linear:
-      return channels * graph.input_of(value).elements() + (layer.bias ? channels : 0);
+      return (layer.shares ? 0 : channels * graph.input_of(value).c) + (layer.bias ? channels : 0);
+    case LayerKind::embedding:
+    case LayerKind::position_embedding:
+      return layer.rows * channels;
     default:
       return 0;
   }
@@ -47,6 +57,16 @@ Graph::Graph(Shape image) {
   if (image.c < 1 || image.h < 1 || image.w < 1) {
     throw ShapeTooSmall(fmt::format("an image of {}x{}x{}", image.c, image.h, image.w));
   }
+  layers_.push_back(std::move(input));
+}
+
+Graph::Graph(const Tokens& tokens) : tokens_(tokens) {
+  if (tokens.sequence < 1 || tokens.vocabulary < 1) {
+    throw ShapeTooSmall(fmt::format("{} tokens of a vocabulary of {}", tokens.sequence, tokens.vocabulary));
+  }
+  Layer input;
+  input.name = "tokens";
+  input.shape = {1, tokens.sequence, 1};
   layers_.push_back(std::move(input));
 }
 
@@ -79,13 +99,40 @@ Shape Graph::infer(const Layer& layer) const {
               "adds tensors of different shapes");
       return in;
     case LayerKind::flatten:
+      require(!tokens_ || in.h == 1, layer, "flattens a sequence");
       return {in.elements(), 1, 1};
+    case LayerKind::concat:
+      return joined(layer);
+    case LayerKind::upsample:
+      return {in.c, 2 * in.h, 2 * in.w};
+    case LayerKind::conv_transpose:
+      return {layer.shape.c, in.h * layer.kernel, in.w * layer.kernel};
+    case LayerKind::rows:
+      return {layer.shape.c, row_count(layer), 1};
     case LayerKind::linear:
-      require(in.h == 1 && in.w == 1, layer, "needs a flat input");
-      return {layer.shape.c, 1, 1};
+      require(in.w == 1 && (in.h == 1 || tokens_), layer, "needs a flat input or a sequence");
+      require(!layer.shares ||
+                  (layers_.at(*layer.shares).kind == LayerKind::embedding &&
+                   layers_[*layer.shares].shape.c == in.c && layers_[*layer.shares].rows == layer.shape.c),
+              layer, "shares a table that does not fit");
+      return {layer.shape.c, in.h, 1};
     case LayerKind::softmax:
       require(in.h == 1 && in.w == 1, layer, "needs a flat input");
       return in;
+    case LayerKind::embedding:
+      require(tokens_ && layer.inputs[0] == image() && layer.rows == tokens_->vocabulary, layer,
+              "needs the tokens");
+      return {layer.shape.c, in.h, 1};
+    case LayerKind::position_embedding:
+      require(tokens_ && in.w == 1 && in.h <= layer.rows, layer, "has fewer positions than the sequence");
+      return in;
+    case LayerKind::layer_norm:
+      require(tokens_ && in.w == 1, layer, "needs a sequence");
+      return in;
+    case LayerKind::attention:
+      require(tokens_ && in.w == 1 && layer.heads > 0 && in.c % (3 * layer.heads) == 0, layer,
+              "needs queries, keys and values of its heads");
+      return {in.c / 3, in.h, 1};
     case LayerKind::batch_norm:
     case LayerKind::activation:
       return in;
@@ -93,94 +140,26 @@ Shape Graph::infer(const Layer& layer) const {
   return in;
 }
 
-Graph::Value Graph::conv2d(std::string name, Value x, const ConvOptions& options) {
-  Layer layer;
-  layer.kind = LayerKind::conv2d;
-  layer.name = std::move(name);
-  layer.inputs = {x};
-  layer.shape.c = options.channels;
-  layer.kernel = options.kernel;
-  layer.stride = options.stride;
-  layer.pad = options.pad;
-  layer.groups = options.groups;
-  layer.bias = options.bias;
-  return append(std::move(layer));
-}
-
-Graph::Value Graph::batch_norm(std::string name, Value x, double gain) {
-  Layer layer;
-  layer.kind = LayerKind::batch_norm;
-  layer.name = std::move(name);
-  layer.inputs = {x};
-  layer.gain = gain;
-  return append(std::move(layer));
-}
-
-Graph::Value Graph::activation(std::string name, Value x, Activation activation) {
-  Layer layer;
-  layer.kind = LayerKind::activation;
-  layer.name = std::move(name);
-  layer.inputs = {x};
-  layer.activation = activation;
-  return append(std::move(layer));
-}
-
-Graph::Value Graph::max_pool(std::string name, Value x, const WindowOptions& window) {
-  Layer layer;
-  layer.kind = LayerKind::max_pool;
-  layer.name = std::move(name);
-  layer.inputs = {x};
-  layer.kernel = window.kernel;
-  layer.stride = window.stride;
-  layer.pad = window.pad;
-  return append(std::move(layer));
-}
-
-Graph::Value Graph::average_pool(std::string name, Value x, std::int64_t size) {
-  const Shape in = layers_.at(x).shape;
-  if (in.h == size && in.w == size) {
-    return x;
+Shape Graph::joined(const Layer& layer) const {
+  require(layer.inputs.size() >= 2 && layer.inputs.size() <= kSources.size(), layer, "joins 2 to 4 maps");
+  Shape shape{0, 1, 1};
+  for (const Value input : layer.inputs) {
+    shape.c += layers_[input].shape.c;
+    shape.h = std::max(shape.h, layers_[input].shape.h);
+    shape.w = std::max(shape.w, layers_[input].shape.w);
   }
-  Layer layer;
-  layer.kind = LayerKind::average_pool;
-  layer.name = std::move(name);
-  layer.inputs = {x};
-  layer.size = size;
-  return append(std::move(layer));
+  return shape;
 }
 
-Graph::Value Graph::add(std::string name, Value a, Value b) {
-  Layer layer;
-  layer.kind = LayerKind::add;
-  layer.name = std::move(name);
-  layer.inputs = {a, b};
-  return append(std::move(layer));
-}
-
-Graph::Value Graph::flatten(std::string name, Value x) {
-  Layer layer;
-  layer.kind = LayerKind::flatten;
-  layer.name = std::move(name);
-  layer.inputs = {x};
-  return append(std::move(layer));
-}
-
-Graph::Value Graph::linear(std::string name, Value x, std::int64_t features) {
-  Layer layer;
-  layer.kind = LayerKind::linear;
-  layer.name = std::move(name);
-  layer.inputs = {x};
-  layer.shape.c = features;
-  layer.bias = true;
-  return append(std::move(layer));
-}
-
-Graph::Value Graph::softmax(std::string name, Value x) {
-  Layer layer;
-  layer.kind = LayerKind::softmax;
-  layer.name = std::move(name);
-  layer.inputs = {x};
-  return append(std::move(layer));
+std::int64_t Graph::row_count(const Layer& layer) const {
+  require(layer.inputs.size() <= kSources.size(), layer, "takes 1 to 4 maps");
+  std::int64_t rows = 0;
+  for (const Value input : layer.inputs) {
+    const Shape& map = layers_[input].shape;
+    require(layer.shape.c > 0 && map.c % layer.shape.c == 0, layer, "channels are no whole rows of classes");
+    rows += map.elements() / layer.shape.c;
+  }
+  return rows;
 }
 
 std::vector<int> Graph::reader_counts() const {
@@ -208,8 +187,12 @@ std::int64_t Graph::macs() const {
     const Layer& layer = layers_[value];
     if (layer.kind == LayerKind::conv2d) {
       macs += layer.shape.elements() * (input_of(value).c / layer.groups) * layer.kernel * layer.kernel;
+    } else if (layer.kind == LayerKind::conv_transpose) {
+      macs += input_of(value).elements() * layer.shape.c * layer.kernel * layer.kernel;
     } else if (layer.kind == LayerKind::linear) {
       macs += layer.shape.c * input_of(value).elements();
+    } else if (layer.kind == LayerKind::attention) {
+      macs += 2 * layer.shape.h * layer.shape.elements();
     }
   }
   return macs;

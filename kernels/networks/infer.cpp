@@ -7,38 +7,46 @@
 #include "bench/error.h"
 #include "kernels/networks/compare.h"
 #include "kernels/networks/fuse.h"
+#include "kernels/networks/input.h"
 #include "kernels/networks/oracle.h"
-#include "kernels/networks/parameters.h"
 
 namespace bench::kernels {
 namespace {
 
-constexpr std::uint64_t kImages = 2;  // distinct ones in a batch
-
-std::vector<std::vector<float>> images_for(Shape shape, std::uint64_t seed) {
-  std::vector<std::vector<float>> images;
-  for (std::uint64_t index = 0; index < kImages; ++index) {
-    images.push_back(seeded_image(shape, seed, index));
+std::vector<Sample> samples_for(const Graph& graph, std::uint64_t seed) {
+  std::vector<Sample> samples;
+  for (std::uint64_t index = 0; index < distinct_samples(graph); ++index) {
+    samples.push_back(seeded_sample(graph, seed, index));
   }
-  return images;
+  return samples;
 }
 
 // A sweep asks for the same answers at every batch and dtype.
 const std::vector<std::vector<float>>& expected_logits(const NetworkType& network, const WorkloadSpec& spec) {
-  using Key = std::tuple<std::string, std::int64_t, std::uint64_t>;
+  using Key = std::tuple<std::string, std::map<std::string, std::string>, std::uint64_t>;
   static std::mutex mutex;
   static std::map<Key, std::vector<std::vector<float>>> known;
   const std::scoped_lock lock(mutex);
-  const Key key{network.name, image_size(network, spec), spec.seed};
+  std::map<std::string, std::string> sizes;
+  for (const WorkloadType::Option& option : size_options(network)) {
+    const auto given = spec.options.find(option.name);
+    sizes[option.name] = given == spec.options.end() ? option.default_value : given->second;
+  }
+  const Key key{network.name, sizes, spec.seed};
   auto at = known.find(key);
   if (at == known.end()) {
     const Graph graph = build_network(network, spec);
-    at = known.emplace(key, reference_outputs(graph, images_for(graph[0].shape, spec.seed), spec.seed)).first;
+    at = known.emplace(key, reference_outputs(graph, samples_for(graph, spec.seed), spec.seed)).first;
   }
   return at->second;
 }
 
 }  // namespace
+
+std::uint64_t distinct_samples(const Graph& graph) {
+  constexpr std::int64_t kExpensive = 100'000'000'000;  // multiply-adds: some seconds on two cores
+  return graph.macs() > kExpensive ? 1 : 2;
+}
 
 double logits_tolerance(Dtype dtype) {
   switch (dtype) {
@@ -63,7 +71,7 @@ NetworkPlan plan_inference(const NetworkType& network, const WorkloadSpec& spec,
 
 InferWorkload::InferWorkload(const NetworkType& network, const WorkloadSpec& spec, Device& device)
     : network_(network), spec_(spec), executor_(plan_inference(network, spec, device), device, spec.seed) {
-  executor_.set_input(images_for(executor_.plan().graph[0].shape, spec.seed));
+  executor_.set_input(samples_for(executor_.plan().graph, spec.seed));
 }
 
 Verification InferWorkload::verify() {
@@ -74,7 +82,7 @@ Verification InferWorkload::verify() {
 
 Verification InferWorkload::compare_output() {
   return compare_rows(executor_.output(), expected_logits(network_, spec_), logits_tolerance(spec_.dtype),
-                      "the logits of an image");
+                      "the logits of a sample");
 }
 
 }  // namespace bench::kernels

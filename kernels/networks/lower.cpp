@@ -40,6 +40,14 @@ std::optional<TensorDesc> flattened(const Graph& graph, Value linear, const Targ
   return tensor;
 }
 
+std::vector<TensorDesc> inputs_of(const Graph& graph, Value value, const Target& target) {
+  std::vector<TensorDesc> all;
+  for (const Value input : graph[value].inputs) {
+    all.push_back(tensor_of(graph, input, target));
+  }
+  return all;
+}
+
 // Where element (c, y, x) of a single image is stored.
 std::int64_t stored_index(const TensorDesc& t, std::int64_t c, std::int64_t y, std::int64_t x) {
   switch (t.layout) {
@@ -85,7 +93,25 @@ Pool max_pool_of(const Layer& layer, const TensorDesc& src) {
   pool.kernel_h = pool.kernel_w = layer.kernel;
   pool.stride_h = pool.stride_w = layer.stride;
   pool.pad_h = pool.pad_w = layer.pad;
+  pool.pad_bottom = pool.pad_right = layer.end_pad;
   return pool;
+}
+
+Concat concat_of(const Graph& graph, Value value, const Target& target) {
+  return {.inputs = inputs_of(graph, value, target)};
+}
+
+Rows rows_of(const Graph& graph, Value value, const Target& target) {
+  return {.maps = inputs_of(graph, value, target), .classes = graph[value].shape.c};
+}
+
+ConvTranspose conv_transpose_of(const Graph& graph, Value value, const Target& target) {
+  const Layer& layer = graph[value];
+  return {.src = tensor_of(graph, layer.inputs[0], target),
+          .out_channels = layer.shape.c,
+          .kernel = layer.kernel,
+          .stride = layer.stride,
+          .bias = layer.bias};
 }
 
 std::optional<Pool> average_pool_of(const Layer& layer, const TensorDesc& src) {
@@ -102,19 +128,71 @@ std::optional<Pool> average_pool_of(const Layer& layer, const TensorDesc& src) {
   return pool;
 }
 
+std::int64_t rows_of(const TensorDesc& sequence) {
+  return sequence.n * sequence.h * sequence.w;
+}
+
+Embedding embedding_of(const Graph& graph, Value value, const Target& target) {
+  const Layer& layer = graph[value];
+  return {.rows = target.batch * layer.shape.h,
+          .vocabulary = layer.rows,
+          .width = layer.shape.c,
+          .dtype = target.dtype};
+}
+
+PositionEmbedding position_embedding_of(const Graph& graph, Value value, const Target& target) {
+  const Layer& layer = graph[value];
+  return {.batch = target.batch,
+          .sequence = layer.shape.h,
+          .positions = layer.rows,
+          .width = layer.shape.c,
+          .dtype = target.dtype};
+}
+
+LayerNorm layer_norm_of(const Graph& graph, Value value, const Target& target) {
+  const Layer& layer = graph[value];
+  return {.rows = target.batch * layer.shape.h, .width = layer.shape.c, .dtype = target.dtype};
+}
+
+Attention attention_of(const Graph& graph, Value value, const Target& target) {
+  const Layer& layer = graph[value];
+  return {.batch = target.batch,
+          .sequence = layer.shape.h,
+          .heads = layer.heads,
+          .head_size = layer.shape.c / layer.heads,
+          .dtype = target.dtype};
+}
+
+Linear linear_of(const Graph& graph, Value value, const Target& target) {
+  const Layer& layer = graph[value];
+  const TensorDesc src = tensor_of(graph, layer.inputs[0], target);
+  return {.rows = rows_of(src),
+          .inner = src.c,
+          .columns = layer.shape.c,
+          .bias = layer.bias,
+          .dtype = target.dtype};
+}
+
 TensorDesc tensor_of(const Graph& graph, Value value, const Target& target) {
   const Layer& layer = graph[value];
   const Shape& shape = layer.shape;
   TensorDesc tensor{target.batch, shape.c, shape.h, shape.w, Layout::nhwc, target.dtype};
   switch (layer.kind) {
     case LayerKind::input:
-      tensor.layout = target.layouts.image;
+      if (graph.tokens()) {
+        tensor.dtype = Dtype::fp32;
+      } else {
+        tensor.layout = target.layouts.image;
+      }
       break;
     case LayerKind::conv2d:
       tensor.layout = target.layouts.inner;
       break;
     case LayerKind::linear:
     case LayerKind::softmax:
+    case LayerKind::rows:
+    case LayerKind::embedding:
+    case LayerKind::attention:
       break;
     case LayerKind::flatten: {
       // Channel padding is flattened along: the columns it meets are zero.
@@ -134,6 +212,11 @@ TensorDesc tensor_of(const Graph& graph, Value value, const Target& target) {
   return tensor;
 }
 
+TensorDesc output_of(const Graph& graph, const Target& target) {
+  const TensorDesc output = tensor_of(graph, graph.output(), target);
+  return graph.tokens() ? TensorDesc{rows_of(output), output.c, 1, 1, Layout::nhwc, output.dtype} : output;
+}
+
 std::shared_ptr<Operation> lower(const Graph& graph, Value value, const Target& target,
                                  const ExtraBytes& extra, Device& device, OperationCache& cache) {
   const Layer& layer = graph[value];
@@ -148,6 +231,9 @@ std::shared_ptr<Operation> lower(const Graph& graph, Value value, const Target& 
     case LayerKind::batch_norm:
       return cache.make(BatchNorm{.tensor = src}, device, implementation);
     case LayerKind::activation:
+      if (layer.activation == Activation::gelu) {
+        return cache.make(Gelu{.tensor = src}, device, implementation);
+      }
       return cache.make(Relu{.tensor = src, .activation = layer.activation}, device, implementation);
     case LayerKind::max_pool:
       return cache.make(max_pool_of(layer, src), device, implementation);
@@ -162,8 +248,22 @@ std::shared_ptr<Operation> lower(const Graph& graph, Value value, const Target& 
         throw Unsupported(layer.name + " adds tensors stored in different layouts");
       }
       return cache.make(Add{.tensor = src, .activation = layer.activation}, device, implementation);
+    case LayerKind::embedding:
+      return cache.make(embedding_of(graph, value, target), device, implementation);
+    case LayerKind::position_embedding:
+      return cache.make(position_embedding_of(graph, value, target), device, implementation);
+    case LayerKind::layer_norm:
+      return cache.make(layer_norm_of(graph, value, target), device, implementation);
+    case LayerKind::attention:
+      return cache.make(attention_of(graph, value, target), device, implementation);
     case LayerKind::linear:
-      return cache.make(Matmul{.rows = target.batch,
+      if (layer.shares) {  // a table is looked up in: its layout cannot be the product's choice
+        if (layer.activation != Activation::none) {
+          throw Unsupported(layer.name + " applies an activation over shared weights");
+        }
+        return cache.make(linear_of(graph, value, target), device, implementation);
+      }
+      return cache.make(Matmul{.rows = rows_of(src),
                                .inner = src.c,
                                .columns = layer.shape.c,
                                .bias = layer.bias,
@@ -172,6 +272,14 @@ std::shared_ptr<Operation> lower(const Graph& graph, Value value, const Target& 
                         device, implementation);
     case LayerKind::softmax:
       return cache.make(Softmax{.tensor = src}, device, implementation);
+    case LayerKind::concat:
+      return cache.make(concat_of(graph, value, target), device, implementation);
+    case LayerKind::upsample:
+      return cache.make(Upsample{.src = src}, device, implementation);
+    case LayerKind::conv_transpose:
+      return cache.make(conv_transpose_of(graph, value, target), device, implementation);
+    case LayerKind::rows:
+      return cache.make(rows_of(graph, value, target), device, implementation);
     default:
       throw std::logic_error(layer.name + ": no operation computes it");
   }

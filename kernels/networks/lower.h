@@ -11,10 +11,16 @@
 #include "kernels/adaptive_pool/adaptive_pool.h"
 #include "kernels/adaptive_pool/adaptive_pool_backward.h"
 #include "kernels/add/add.h"
+#include "kernels/attention/attention.h"
 #include "kernels/batch_norm/batch_norm.h"
 #include "kernels/batch_norm/batch_norm_backward.h"
+#include "kernels/concat/concat_backward.h"
 #include "kernels/conv2d/conv2d.h"
+#include "kernels/conv_transpose/conv_transpose.h"
 #include "kernels/cross_entropy/cross_entropy.h"
+#include "kernels/embedding/embedding.h"
+#include "kernels/gelu/gelu.h"
+#include "kernels/layer_norm/layer_norm.h"
 #include "kernels/linear/linear.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/networks/graph.h"
@@ -23,9 +29,12 @@
 #include "kernels/optimizer/optimizer.h"
 #include "kernels/pool/pool.h"
 #include "kernels/pool/pool_backward.h"
+#include "kernels/position_embedding/position_embedding.h"
 #include "kernels/relu/relu.h"
 #include "kernels/relu/relu_backward.h"
+#include "kernels/rows/rows_backward.h"
 #include "kernels/softmax/softmax.h"
+#include "kernels/upsample/upsample_backward.h"
 
 namespace bench::kernels {
 
@@ -58,12 +67,18 @@ class OperationCache {
   std::tuple<Entries<Conv2d>, Entries<Matmul>, Entries<Pool>, Entries<AdaptivePool>, Entries<BatchNorm>,
              Entries<Relu>, Entries<Add>, Entries<Softmax>, Entries<BatchNormBackward>, Entries<ReluBackward>,
              Entries<PoolBackward>, Entries<AdaptivePoolBackward>, Entries<Linear>, Entries<CrossEntropy>,
-             Entries<Optimizer>>
+             Entries<Optimizer>, Entries<Concat>, Entries<ConcatBackward>, Entries<Upsample>,
+             Entries<UpsampleBackward>, Entries<ConvTranspose>, Entries<Rows>, Entries<RowsBackward>,
+             Entries<Embedding>, Entries<PositionEmbedding>, Entries<LayerNorm>, Entries<Gelu>,
+             Entries<Attention>>
       entries_;
 };
 
-// How the layer's output is stored.
+// How the layer's output is stored. Token ids take the four bytes of an fp32 each.
 TensorDesc tensor_of(const Graph& graph, Graph::Value value, const Target& target);
+
+// The network's output as a matrix where it is a sequence: a row for each position of each sample.
+TensorDesc output_of(const Graph& graph, const Target& target);
 
 // The ordinary pools that a pooling layer amounts to: its own for a maximum; for an adaptive average where
 // all windows are alike, otherwise none.
@@ -72,6 +87,21 @@ std::optional<Pool> average_pool_of(const Layer& layer, const TensorDesc& src);
 
 // The convolution of a layer, in the forward direction.
 Conv2d conv2d_of(const Graph& graph, Graph::Value value, const Target& target, const ExtraBytes& extra);
+
+// What joins or enlarges maps, in the forward direction.
+Concat concat_of(const Graph& graph, Graph::Value value, const Target& target);
+Rows rows_of(const Graph& graph, Graph::Value value, const Target& target);
+ConvTranspose conv_transpose_of(const Graph& graph, Graph::Value value, const Target& target);
+
+// The operations of a network of text, in their forward direction. Their rows are the positions of all
+// samples.
+std::int64_t rows_of(const TensorDesc& sequence);
+Embedding embedding_of(const Graph& graph, Graph::Value value, const Target& target);
+PositionEmbedding position_embedding_of(const Graph& graph, Graph::Value value, const Target& target);
+LayerNorm layer_norm_of(const Graph& graph, Graph::Value value, const Target& target);
+Attention attention_of(const Graph& graph, Graph::Value value, const Target& target);
+// A linear layer over plain weights.
+Linear linear_of(const Graph& graph, Graph::Value value, const Target& target);
 
 // The operation of one layer; nullptr where nothing is to be computed (the image; flatten, which only
 // renames). `extra` is for convolutions, see Conv2d. Throws Unsupported.

@@ -22,41 +22,71 @@ bool builds(const NetworkType& network, std::int64_t size) {
 
 // Only searched for when an error message needs it.
 std::int64_t smallest_image(const NetworkType& network) {
-  std::int64_t size = 1;
+  std::int64_t size = network.image_step;
   while (size < kLargestImage && !builds(network, size)) {
-    ++size;
+    size += network.image_step;
   }
   return size;
 }
 
 [[noreturn]] void refuse(const NetworkType& network, const std::string& given) {
-  throw UsageError(fmt::format("--image-size {}: {} takes whole numbers from {} to {} (pixels a side)",
-                               quote(given), network.name, smallest_image(network), kLargestImage));
+  const std::string numbers =
+      network.image_step == 1 ? "whole numbers" : fmt::format("multiples of {}", network.image_step);
+  throw UsageError(fmt::format("--image-size {}: {} takes {} from {} to {} (pixels a side)", quote(given),
+                               network.name, numbers, smallest_image(network), kLargestImage));
 }
 
-std::string option_text(const WorkloadSpec& spec) {
+std::string option_text(const NetworkType& network, const WorkloadSpec& spec) {
   const auto at = spec.options.find("image-size");
-  return at == spec.options.end() ? "224" : at->second;
+  return at == spec.options.end() ? std::to_string(network.image_size) : at->second;
 }
 
 }  // namespace
 
 std::int64_t image_size(const NetworkType& network, const WorkloadSpec& spec) {
-  const std::string text = option_text(spec);
+  const std::string text = option_text(network, spec);
   const auto size = whole_number(text);
-  if (!size || *size < 1 || *size > kLargestImage) {
+  if (!size || *size < 1 || *size > kLargestImage || *size % network.image_step != 0) {
     refuse(network, text);
   }
   return *size;
 }
 
 Graph build_network(const NetworkType& network, const WorkloadSpec& spec) {
+  if (!network.reads_images()) {
+    NetworkSizes sizes;
+    for (const NetworkOption& option : network.options) {
+      sizes[option.name] = spec.options.contains(option.name)
+                               ? whole_option(spec, option.name, option.smallest, option.largest)
+                               : option.default_value;
+    }
+    return network.build_sized(sizes);
+  }
   const std::int64_t size = image_size(network, spec);
   try {
     return network.build(size);
   } catch (const ShapeTooSmall&) {
     refuse(network, std::to_string(size));
   }
+}
+
+Graph published_graph(const NetworkType& network) {
+  return build_network(network, {});
+}
+
+std::vector<WorkloadType::Option> size_options(const NetworkType& network) {
+  if (network.reads_images()) {
+    const std::string multiple =
+        network.image_step == 1 ? "" : fmt::format("a multiple of {} ", network.image_step);
+    return {{"image-size", std::to_string(network.image_size),
+             fmt::format("pixels a side of the square input images, {}up to {}", multiple, kLargestImage)}};
+  }
+  std::vector<WorkloadType::Option> all;
+  for (const NetworkOption& option : network.options) {
+    all.push_back({option.name, std::to_string(option.default_value),
+                   fmt::format("{}, {} to {}", option.help, option.smallest, option.largest)});
+  }
+  return all;
 }
 
 NetworkRegistration::NetworkRegistration(const NetworkType& network) {

@@ -37,19 +37,27 @@ class Oracle {
         readers_(graph.reader_counts()),
         activations_(graph.layers().size()) {}
 
-  std::vector<float> run(std::span<const float> input) {
-    const TensorDesc image = tensor_of(graph_, graph_.image(), target_);
-    activations_[0] = device_->allocate(image.bytes(), MemoryCategory::activations);
-    device_->upload(activations_[0].data(), input.data(), image.bytes());
+  std::vector<float> run(std::span<const Sample> samples) {
+    const InputBatch input = input_of(graph_, target_);
+    activations_[0] = device_->allocate(input.bytes(), MemoryCategory::activations);
+    std::vector<std::byte> stored_sample(static_cast<std::size_t>(input.sample_bytes()));
+    std::int64_t at = 0;
+    for (const Sample& sample : samples) {
+      input.store_sample(sample, stored_sample.data());
+      device_->upload(activations_[0].data() + at, stored_sample.data(), input.sample_bytes());
+      at += input.sample_bytes();
+    }
     for (Value value = 1; value < graph_.layers().size(); ++value) {
       if (interrupted()) {  // a large network takes seconds
         throw std::runtime_error("interrupted while the reference answer was computed");
       }
       compute(value);
     }
-    const TensorDesc output = tensor_of(graph_, graph_.output(), target_);
+    const TensorDesc output = output_of(graph_, target_);
     std::vector<float> values(static_cast<std::size_t>(output.elements()));
-    device_->download(values.data(), activations_[graph_.output()].data(), output.bytes());
+    std::vector<std::byte> stored(static_cast<std::size_t>(output.bytes()));
+    device_->download(stored.data(), activations_[graph_.output()].data(), output.bytes());
+    load(output, stored.data(), values);
     return values;
   }
 
@@ -68,10 +76,8 @@ class Oracle {
     for (const SlotInfo& slot : operation->slots()) {
       if (slot.role == Role::parameter) {
         const auto plain = plain_parameter(graph_, value, slot.slot, seed_);
-        std::vector<std::byte> packed(static_cast<std::size_t>(slot.bytes));
-        operation->pack(slot.slot, plain, packed.data());
         parameters.push_back(device_->allocate(slot.bytes, MemoryCategory::weights));
-        device_->upload(parameters.back().data(), packed.data(), slot.bytes);
+        operation->pack(slot.slot, plain, parameters.back().data());  // a CPU's memory is the host's
         pointers[slot.slot] = parameters.back().data();
       } else if (slot.role == Role::scratch) {
         parameters.push_back(device_->allocate(slot.bytes, MemoryCategory::workspace));
@@ -80,9 +86,8 @@ class Oracle {
     }
     activations_[value] =
         device_->allocate(tensor_of(graph_, value, target_).bytes(), MemoryCategory::activations);
-    pointers[Slot::src] = activations_[layer.inputs[0]].data();
-    if (layer.inputs.size() > 1) {
-      pointers[Slot::src1] = activations_[layer.inputs[1]].data();
+    for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+      pointers[kSources.at(i)] = activations_[layer.inputs[i]].data();
     }
     pointers[Slot::dst] = activations_[value].data();
     operation->run(pointers);
@@ -104,15 +109,10 @@ class Oracle {
 
 }  // namespace
 
-std::vector<std::vector<float>> reference_outputs(const Graph& graph,
-                                                  std::span<const std::vector<float>> images,
+std::vector<std::vector<float>> reference_outputs(const Graph& graph, std::span<const Sample> samples,
                                                   std::uint64_t seed) {
-  std::vector<float> together;
-  for (const auto& image : images) {
-    together.insert(together.end(), image.begin(), image.end());
-  }
-  const auto batch = static_cast<std::int64_t>(images.size());
-  const std::vector<float> answers = Oracle(graph, batch, seed).run(together);
+  const auto batch = static_cast<std::int64_t>(samples.size());
+  const std::vector<float> answers = Oracle(graph, batch, seed).run(samples);
   std::vector<std::vector<float>> rows;
   const std::int64_t columns = static_cast<std::int64_t>(answers.size()) / batch;
   for (std::int64_t row = 0; row < batch; ++row) {

@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "kernels/networks/graph.h"
+#include "kernels/networks/input.h"
 
 namespace bench::kernels {
 
-// The output of each image in turn, NCHW. Holds one layer's parameters at a time. Throws Unsupported.
-std::vector<std::vector<float>> reference_outputs(const Graph& graph,
-                                                  std::span<const std::vector<float>> images,
+// The output of each sample in turn, as Executor::output gives it. Holds one layer's parameters at a time.
+// Throws Unsupported.
+std::vector<std::vector<float>> reference_outputs(const Graph& graph, std::span<const Sample> samples,
                                                   std::uint64_t seed);
 
 }  // namespace bench::kernels

@@ -10,6 +10,8 @@
 namespace bench::kernels {
 namespace {
 
+constexpr std::int64_t kWorthThreads = 1 << 15;
+
 // FNV-1a: stable between platforms, unlike std::hash.
 std::uint64_t stream_of(std::string_view layer, std::string_view parameter) {
   std::uint64_t hash = 14695981039346656037U;
@@ -21,15 +23,27 @@ std::uint64_t stream_of(std::string_view layer, std::string_view parameter) {
   return hash;
 }
 
-// Uniform in [centre - spread, centre + spread).
+// Uniform in [centre - spread, centre + spread). Tables have a hundred million values.
+void fill_uniform(std::span<float> values, double centre, double spread, std::uint64_t seed,
+                  std::uint64_t stream, std::int64_t from = 0) {
+  const auto count = static_cast<std::int64_t>(values.size());
+  fill_random(values, seed, stream, static_cast<std::uint64_t>(from));
+#pragma omp parallel for schedule(static) if (count > kWorthThreads)
+  for (std::int64_t i = 0; i < count; ++i) {
+    values[i] = static_cast<float>(centre + spread * static_cast<double>(values[i]));
+  }
+}
+
 std::vector<float> uniform(std::int64_t count, double centre, double spread, std::uint64_t seed,
                            std::uint64_t stream) {
   std::vector<float> values(static_cast<std::size_t>(count));
-  fill_random(values, seed, stream);
-  for (float& value : values) {
-    value = static_cast<float>(centre + spread * static_cast<double>(value));
-  }
+  fill_uniform(values, centre, spread, seed, stream);
   return values;
+}
+
+// A uniform distribution of half-width a has variance a²/3.
+double spread_of(double deviation) {
+  return std::sqrt(3.0) * deviation;
 }
 
 std::vector<float> norm_parameter(const FoldedNorm& norm, std::int64_t channels, Slot slot,
@@ -69,11 +83,17 @@ Affine affine_of(const FoldedNorm& norm, std::int64_t channels, std::uint64_t se
 std::vector<float> weights_of(const Graph& graph, Graph::Value value, std::uint64_t seed) {
   const Layer& layer = graph[value];
   const Shape in = graph.input_of(value);
-  const std::int64_t fan_in =
-      layer.kind == LayerKind::conv2d ? in.c / layer.groups * layer.kernel * layer.kernel : in.elements();
-  // A uniform distribution of half-width a has variance a²/3.
-  auto weights = uniform(layer.shape.c * fan_in, 0, std::sqrt(6.0 / static_cast<double>(fan_in)), seed,
-                         stream_of(layer.name, "weight"));
+  std::int64_t fan_in = in.c;
+  std::int64_t count = layer.shape.c * fan_in;
+  if (layer.kind == LayerKind::conv2d) {
+    fan_in = in.c / layer.groups * layer.kernel * layer.kernel;
+    count = layer.shape.c * fan_in;
+  } else if (layer.kind == LayerKind::conv_transpose) {  // its patches do not overlap: fan-in is a pixel
+    count *= layer.kernel * layer.kernel;
+  }
+  const double deviation =
+      layer.deviation > 0 ? layer.deviation : std::sqrt(2.0 / static_cast<double>(fan_in));
+  auto weights = uniform(count, 0, spread_of(deviation), seed, stream_of(layer.name, "weight"));
   if (layer.norm) {
     const Affine affine = affine_of(*layer.norm, layer.shape.c, seed);
     auto row = weights.begin();
@@ -88,18 +108,30 @@ std::vector<float> weights_of(const Graph& graph, Graph::Value value, std::uint6
 
 std::vector<float> bias_of(const Layer& layer, std::uint64_t seed) {
   // A convolution behind which a batch norm was folded had no bias of its own.
+  const double spread = layer.deviation > 0 ? spread_of(layer.deviation) : 0.2;
   return layer.norm ? affine_of(*layer.norm, layer.shape.c, seed).offset
-                    : uniform(layer.shape.c, 0, 0.2, seed, stream_of(layer.name, "bias"));
+                    : uniform(layer.shape.c, 0, spread, seed, stream_of(layer.name, "bias"));
 }
 
 }  // namespace
 
 std::vector<float> plain_parameter(const Graph& graph, Graph::Value value, Slot slot, std::uint64_t seed) {
+  if (const Graph::Value owner = graph.owner_of(value, slot); owner != value) {
+    return plain_parameter(graph, owner, slot, seed);
+  }
   const Layer& layer = graph[value];
-  if (layer.kind == LayerKind::batch_norm) {
+  if (layer.rows > 0 && slot == Slot::weights) {
+    std::vector<float> table(static_cast<std::size_t>(layer.rows * layer.shape.c));
+    plain_table(graph, value, seed, 0, table);
+    return table;
+  }
+  const bool of_layer_norm =
+      layer.kind == LayerKind::layer_norm && (slot == Slot::scale || slot == Slot::shift);
+  if (layer.kind == LayerKind::batch_norm || of_layer_norm) {
     return norm_parameter({layer.name, layer.gain}, layer.shape.c, slot, seed);
   }
-  if (layer.kind == LayerKind::conv2d || layer.kind == LayerKind::linear) {
+  if (layer.kind == LayerKind::conv2d || layer.kind == LayerKind::linear ||
+      layer.kind == LayerKind::conv_transpose) {
     if (slot == Slot::weights) {
       return weights_of(graph, value, seed);
     }
@@ -108,6 +140,12 @@ std::vector<float> plain_parameter(const Graph& graph, Graph::Value value, Slot 
     }
   }
   throw std::logic_error(layer.name + " has no parameter " + std::string(name_of(slot)));
+}
+
+void plain_table(const Graph& graph, Graph::Value value, std::uint64_t seed, std::int64_t from,
+                 std::span<float> values) {
+  const Layer& layer = graph[value];
+  fill_uniform(values, 0, spread_of(layer.deviation), seed, stream_of(layer.name, "weight"), from);
 }
 
 std::vector<float> seeded_image(Shape shape, std::uint64_t seed, std::uint64_t index) {

@@ -3,11 +3,12 @@
 // graph and the plain one, on every device and in every dtype, are the same network.
 //
 // Weights are uniform with variance 2 / fan_in (He et al. 2015, arXiv:1502.01852), which keeps the energy of
-// activations through ReLU networks; a batch norm's scale is drawn around its gain, its variance around 1,
-// mean and shift around 0.
+// activations through ReLU networks, unless the layer states their deviation; a norm's scale is drawn around
+// its gain, its variance around 1, mean and shift around 0.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ struct PlainParameter {
 // In the plain form of kernels/*/*.h, batch norms folded in where the layer says so.
 // Throws std::logic_error where the layer has no such parameter.
 std::vector<float> plain_parameter(const Graph& graph, Graph::Value value, Slot slot, std::uint64_t seed);
+
+// Values `from`, from + 1, … of an embedding's table, as plain_parameter() has them.
+void plain_table(const Graph& graph, Graph::Value value, std::uint64_t seed, std::int64_t from,
+                 std::span<float> values);
 
 // Image number `index`, NCHW in fp32. Images differ in brightness, contrast and pattern, not only in noise:
 // networks of random weights answer noise of one kind with nearly the same logits, and a mixed-up row would

@@ -7,6 +7,7 @@
 
 #include "kernels/networks/arena.h"
 #include "kernels/networks/budget.h"
+#include "kernels/networks/draw.h"
 
 namespace bench::kernels {
 namespace {
@@ -38,8 +39,8 @@ class Planner {
     lower_all(share_extra_bytes(plan_.graph, plan_.target, activation_bytes, device_, cache_));
     find_tensors();  // whether a sum is made in place depends on the algorithm
 
-    plan_.input = tensor_of(plan_.graph, plan_.graph.image(), plan_.target);
-    plan_.output = tensor_of(plan_.graph, plan_.graph.output(), plan_.target);
+    plan_.input = input_of(plan_.graph, plan_.target);
+    plan_.output = output_of(plan_.graph, plan_.target);
     bytes(Region::input) = plan_.input.bytes();
     place_activations_and_scratch();
     build_steps();
@@ -71,6 +72,7 @@ class Planner {
       case LayerKind::flatten:
         return layer.inputs[0];
       case LayerKind::activation:
+      case LayerKind::position_embedding:
         return dies_here(layer.inputs[0]) ? layer.inputs[0] : value;
       case LayerKind::add:
         for (const Value input : layer.inputs) {
@@ -148,7 +150,11 @@ class Planner {
 
   Place place_of_slot(Value value, const SlotInfo& slot) {
     if (slot.role == Role::parameter) {
-      return next_parameter(slot.bytes);
+      const Value owner = plan_.graph.owner_of(value, slot.slot);
+      if (owner == value) {
+        return parameters_[{value, slot.slot}] = next_parameter(slot.bytes);
+      }
+      return parameters_.at({owner, slot.slot});
     }
     const Layer& layer = plan_.graph[value];
     switch (slot.slot) {
@@ -156,6 +162,10 @@ class Planner {
         return place_of(layer.inputs.at(0));
       case Slot::src1:
         return place_of(layer.inputs.at(1));
+      case Slot::src2:
+        return place_of(layer.inputs.at(2));
+      case Slot::src3:
+        return place_of(layer.inputs.at(3));
       case Slot::dst:
         return place_of(value);
       case Slot::workspace: {
@@ -201,9 +211,11 @@ class Planner {
   void find_largest_plain() {
     for (const PlannedStep& step : plan_.steps) {
       for (const SlotInfo& slot : step.operation->slots()) {
-        if (slot.role == Role::parameter && 4 * slot.plain_count > plan_.largest_plain.bytes) {
+        const Value owner = plan_.graph.owner_of(step.layer, slot.slot);
+        const std::int64_t plain = plain_bytes_while_drawn(plan_.graph, owner, slot);
+        if (slot.role == Role::parameter && owner == step.layer && plain > plan_.largest_plain.bytes) {
           plan_.largest_plain = {fmt::format("{} {}", plan_.graph[step.layer].name, name_of(slot.slot)),
-                                 4 * slot.plain_count};
+                                 plain};
         }
       }
     }
@@ -221,6 +233,7 @@ class Planner {
   std::vector<Lifetime> lifetimes_;
   std::vector<std::int64_t> offsets_;  // of lifetimes_, in the arena
   std::map<Value, Place> scratch_;
+  std::map<std::pair<Value, Slot>, Place> parameters_;
 };
 
 }  // namespace
@@ -272,13 +285,16 @@ std::vector<MemoryMoment> NetworkPlan::timeline() const {
 Work NetworkPlan::work() const {
   Work work;
   work.samples = static_cast<double>(target.batch);
-  work.fixed_bytes = static_cast<double>(bytes(Region::weights));
   work.launches = static_cast<std::int64_t>(steps.size());
   for (const PlannedStep& step : steps) {
     work.flops += step.operation->flops();
     for (const SlotInfo& slot : step.operation->slots()) {
       if (slot.role == Role::input || slot.role == Role::output) {
         work.sample_bytes += static_cast<double>(slot.bytes);
+      } else if (slot.role == Role::parameter && slot.looked_up > 0) {
+        work.sample_bytes += static_cast<double>(slot.looked_up);
+      } else if (slot.role == Role::parameter) {
+        work.fixed_bytes += static_cast<double>(slot.bytes);
       }
     }
   }

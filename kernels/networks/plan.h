@@ -11,6 +11,7 @@
 #include "bench/memory.h"
 #include "bench/workload.h"
 #include "kernels/networks/graph.h"
+#include "kernels/networks/input.h"
 #include "kernels/networks/lower.h"
 #include "kernels/networks/parameters.h"
 #include "kernels/operation.h"
@@ -41,8 +42,8 @@ struct NetworkPlan {
   Graph graph;
   Target target;
   std::vector<PlannedStep> steps;
-  TensorDesc input;
-  TensorDesc output;
+  InputBatch input;
+  TensorDesc output;  // of a sequence: rows of all positions of all samples
   Place output_place;
   std::array<std::int64_t, kRegions> region_bytes{};
   PlainParameter largest_plain;  // drawn on the host; nothing where that is not the device's memory

@@ -18,9 +18,8 @@ bool trains(const WorkloadSpec& spec) {
   return spec.mode == "train";
 }
 
-std::vector<WorkloadType::Option> options() {
-  std::vector<WorkloadType::Option> all{
-      {"image-size", "224", "pixels a side of the square input images, up to 4096"}};
+std::vector<WorkloadType::Option> options_of(const NetworkType& network) {
+  std::vector<WorkloadType::Option> all = size_options(network);
   for (WorkloadType::Option& option : training_options()) {
     all.push_back(std::move(option));
   }
@@ -69,7 +68,7 @@ WorkloadType network_workload(const NetworkType& network) {
   type.kind = "network";
   type.description = network.description;
   type.modes = {"infer", "train"};
-  type.options = options();
+  type.options = options_of(network);
   type.check = [network](const WorkloadSpec& spec) { check(network, spec); };
   type.unsupported = [](const WorkloadSpec& spec, Device& device) { return device.unsupported(spec.dtype); };
   type.plan = [network](const WorkloadSpec& spec, Device& device) {

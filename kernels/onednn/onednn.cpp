@@ -58,15 +58,21 @@ dnnl::memory::desc describe_vector(std::int64_t count) {
 }
 
 dnnl::algorithm algorithm_of(Activation activation) {
+  if (activation == Activation::gelu) {
+    return dnnl::algorithm::eltwise_gelu_tanh;
+  }
   return activation == Activation::relu6 ? dnnl::algorithm::eltwise_bounded_relu
                                          : dnnl::algorithm::eltwise_relu;
 }
 
+float alpha_of(Activation activation) {
+  // bounded_relu's upper bound, or relu's slope below zero.
+  return activation == Activation::relu6 ? 6.0F : activation == Activation::leaky_relu ? kLeakySlope : 0.0F;
+}
+
 void append(dnnl::post_ops& post_ops, Activation activation) {
   if (activation != Activation::none) {
-    // alpha is relu's slope below zero, or bounded_relu's upper bound.
-    post_ops.append_eltwise(1.0F, algorithm_of(activation), activation == Activation::relu6 ? 6.0F : 0.0F,
-                            0.0F);
+    post_ops.append_eltwise(1.0F, algorithm_of(activation), alpha_of(activation), 0.0F);
   }
 }
 

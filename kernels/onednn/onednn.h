@@ -27,7 +27,8 @@ dnnl::memory::desc describe_matrix(const TensorDesc& tensor);
 // `count` fp32 values in a row.
 dnnl::memory::desc describe_vector(std::int64_t count);
 
-dnnl::algorithm algorithm_of(Activation activation);  // relu or relu6
+dnnl::algorithm algorithm_of(Activation activation);  // any but none
+float alpha_of(Activation activation);                // the algorithm's parameter
 void append(dnnl::post_ops& post_ops, Activation activation);
 
 // Attributes of every primitive here: scratch memory is given by the caller, post-ops run before storing.

@@ -17,11 +17,13 @@ std::optional<std::string> Pool::invalid() const {
     return std::string("pool: sizes and strides must be at least 1");
   }
   // Padding as large as the kernel would leave windows without a real input.
-  if (pad_h < 0 || pad_w < 0 || pad_h >= kernel_h || pad_w >= kernel_w) {
-    return fmt::format("pool: padding {}x{} must be below the kernel's {}x{}", pad_h, pad_w, kernel_h,
+  const std::int64_t bottom = pad_h + pad_bottom;
+  const std::int64_t right = pad_w + pad_right;
+  if (pad_h < 0 || pad_w < 0 || pad_bottom < 0 || pad_right < 0 || bottom >= kernel_h || right >= kernel_w) {
+    return fmt::format("pool: padding {}x{} must be below the kernel's {}x{}", bottom, right, kernel_h,
                        kernel_w);
   }
-  if (src.h + 2 * pad_h < kernel_h || src.w + 2 * pad_w < kernel_w) {
+  if (src.h + pad_h + bottom < kernel_h || src.w + pad_w + right < kernel_w) {
     return fmt::format("pool: a {}x{} window does not fit an input of {}x{} with padding {}x{}", kernel_h,
                        kernel_w, src.h, src.w, pad_h, pad_w);
   }

@@ -21,11 +21,13 @@ struct Pool {
   Kind kind = Kind::max;
   std::int64_t kernel_h = 1, kernel_w = 1;
   std::int64_t stride_h = 1, stride_w = 1;
-  std::int64_t pad_h = 0, pad_w = 0;  // the same on both sides; below the kernel's size
+  std::int64_t pad_h = 0,
+               pad_w = 0;  // the same on both sides; with pad_bottom and pad_right below the kernel's size
+  std::int64_t pad_bottom = 0, pad_right = 0;  // there, beyond pad_h and pad_w
   bool training = false;
 
-  std::int64_t out_height() const { return (src.h + 2 * pad_h - kernel_h) / stride_h + 1; }
-  std::int64_t out_width() const { return (src.w + 2 * pad_w - kernel_w) / stride_w + 1; }
+  std::int64_t out_height() const { return (src.h + 2 * pad_h + pad_bottom - kernel_h) / stride_h + 1; }
+  std::int64_t out_width() const { return (src.w + 2 * pad_w + pad_right - kernel_w) / stride_w + 1; }
   TensorDesc dst() const { return {src.n, src.c, out_height(), out_width(), src.layout, src.dtype}; }
 
   // One comparison or addition for every real input of every window.

@@ -1,5 +1,6 @@
 #include "kernels/reference/reference_operation.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace bench::kernels {
@@ -15,6 +16,10 @@ void ReferenceOperation::add_values(Slot slot, Role role, std::int64_t count, Dt
 
 void ReferenceOperation::add_opaque(Slot slot, Role role, std::int64_t bytes) {
   slots_.push_back({.slot = slot, .role = role, .bytes = bytes});
+}
+
+void ReferenceOperation::mark_looked_up(Slot slot, std::int64_t bytes) {
+  std::ranges::find(slots_, slot, &SlotInfo::slot)->looked_up = bytes;
 }
 
 const SlotInfo& ReferenceOperation::info(Slot slot) const {

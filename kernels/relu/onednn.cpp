@@ -1,4 +1,4 @@
-// ReLU and ReLU6 by oneDNN.
+// ReLU, ReLU6 and leaky ReLU by oneDNN.
 #include <fmt/format.h>
 
 #include "kernels/onednn/primitive_operation.h"
@@ -15,8 +15,7 @@ class OnednnRelu final : public onednn::PrimitiveOperation {
     onednn::translated(described(spec), [&] {
       const Forward::primitive_desc pd(
           Forward::desc(dnnl::prop_kind::forward_inference, onednn::algorithm_of(spec.activation),
-                        onednn::describe(spec.tensor), spec.activation == Activation::relu6 ? 6.0F : 0.0F,
-                        0.0F),
+                        onednn::describe(spec.tensor), onednn::alpha_of(spec.activation), 0.0F),
           onednn::attributes(), onednn::engine());
       bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.tensor, pd.src_desc());
       bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.tensor, pd.dst_desc());
@@ -39,8 +38,8 @@ const Registration<Implementation<Relu>> registered{{
     .device_kind = "cpu",
     .preference = 10,
     .unsupported = [](const Relu& spec, const Device& device) -> std::optional<std::string> {
-      if (spec.activation == Activation::none) {
-        return "relu: the activation must be relu or relu6";
+      if (spec.activation == Activation::none || spec.activation == Activation::gelu) {
+        return "relu: the activation must be relu, relu6 or leaky_relu";
       }
       return device.unsupported(spec.tensor.dtype);
     },

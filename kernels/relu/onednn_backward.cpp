@@ -1,4 +1,4 @@
-// Gradient of ReLU and ReLU6 by oneDNN, from the forward pass's result.
+// Gradient of ReLU, ReLU6 and leaky ReLU by oneDNN, from the forward pass's result.
 #include <fmt/format.h>
 
 #include "kernels/onednn/primitive_operation.h"
@@ -19,7 +19,8 @@ class OnednnReluBackward final : public onednn::PrimitiveOperation {
       // src, also at the upper one. A result of 6 does not tell whether src was 6 or above.
       const auto algorithm = six ? dnnl::algorithm::eltwise_clip_v2_use_dst_for_bwd
                                  : dnnl::algorithm::eltwise_relu_use_dst_for_bwd;
-      const float alpha = 0.0F;  // the lower bound; relu's slope below zero
+      // the lower bound; relu's slope below zero
+      const float alpha = six ? 0.0F : onednn::alpha_of(spec.activation);
       const float beta = six ? 6.0F : 0.0F;
       const auto tensor = onednn::describe(spec.tensor);
       const Forward::primitive_desc hint(
@@ -49,8 +50,8 @@ const Registration<Implementation<ReluBackward>> registered{{
     .device_kind = "cpu",
     .preference = 10,
     .unsupported = [](const ReluBackward& spec, const Device& device) -> std::optional<std::string> {
-      if (spec.activation == Activation::none) {
-        return "relu: the activation must be relu or relu6";
+      if (spec.activation == Activation::none || spec.activation == Activation::gelu) {
+        return "relu: the activation must be relu, relu6 or leaky_relu";
       }
       return device.unsupported(spec.tensor.dtype);
     },

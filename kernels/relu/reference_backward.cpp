@@ -17,8 +17,7 @@ class ReferenceReluBackward final : public ReferenceOperation {
     const std::vector<float> dst = read(pointers, Slot::dst);
     std::vector<float> gradient = read(pointers, Slot::diff_dst);
     for (std::size_t i = 0; i < gradient.size(); ++i) {
-      const bool passed = dst[i] > 0.0F && (spec_.activation != Activation::relu6 || dst[i] < 6.0F);
-      gradient[i] = passed ? gradient[i] : 0.0F;
+      gradient[i] *= slope(spec_.activation, dst[i]);
     }
     write(pointers, Slot::diff_src, gradient);
   }

@@ -1,4 +1,5 @@
-// dst = max(src, 0), or min(max(src, 0), 6). Slots: src → dst; dst may be src itself.
+// dst = max(src, 0); or min(max(src, 0), 6); or max(src, kLeakySlope · src), the leaky ReLU.
+// Slots: src → dst; dst may be src itself.
 #pragma once
 
 #include <string_view>
@@ -12,7 +13,7 @@ namespace bench::kernels {
 struct Relu {
   static constexpr std::string_view kName = "relu";
   TensorDesc tensor;
-  Activation activation = Activation::relu;  // relu or relu6
+  Activation activation = Activation::relu;  // neither none nor gelu
 
   double flops() const { return static_cast<double>(tensor.elements()) * comparisons(activation); }
 

@@ -1,5 +1,5 @@
-// Gradient of ReLU and ReLU6, from the forward pass's result: diff_src = diff_dst where 0 < dst (and dst < 6
-// for ReLU6), else 0.
+// Gradient of ReLU, ReLU6 and leaky ReLU, from the forward pass's result: diff_src = diff_dst where 0 < dst
+// (and dst < 6 for ReLU6), else 0, or kLeakySlope · diff_dst for leaky ReLU.
 // Slots: dst (an input: what the forward pass wrote), diff_dst → diff_src; diff_src may be diff_dst itself.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace bench::kernels {
 struct ReluBackward {
   static constexpr std::string_view kName = "relu_backward";
   TensorDesc tensor;
-  Activation activation = Activation::relu;  // relu or relu6
+  Activation activation = Activation::relu;  // neither none nor gelu
 
   double flops() const { return static_cast<double>(tensor.elements()) * comparisons(activation); }
 

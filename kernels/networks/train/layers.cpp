@@ -5,15 +5,8 @@
 #include "bench/error.h"
 
 namespace bench::kernels {
-namespace {
 
 using Value = Graph::Value;
-
-bool has_parameters(LayerKind kind) {
-  return kind == LayerKind::conv2d || kind == LayerKind::linear || kind == LayerKind::batch_norm;
-}
-
-}  // namespace
 
 LayerRecorder::LayerRecorder(const Graph& graph, const Target& target, Device& device, TrainingStep& step)
     : graph_(graph),
@@ -33,67 +26,14 @@ Conv2d LayerRecorder::conv2d(Value value, Conv2d::Direction direction) const {
 }
 
 Linear LayerRecorder::linear(Value value, Linear::Direction direction) const {
-  const Layer& layer = graph_[value];
-  return {.rows = target_.batch,
-          .inner = desc(layer.inputs[0]).c,
-          .columns = layer.shape.c,
-          .direction = direction,
-          .bias = layer.bias && direction != Linear::Direction::backward_data,
-          .dtype = target_.dtype};
+  Linear spec = linear_of(graph_, value, target_);
+  spec.direction = direction;
+  spec.bias = spec.bias && direction != Linear::Direction::backward_data;
+  return spec;
 }
 
-void LayerRecorder::declare_parameters(Value last) {
-  const auto add_group = [&](Dtype dtype) {
-    ParameterGroup group;
-    group.dtype = dtype;
-    group.weights = step_.program.block(fmt::format("weights {}", name_of(dtype)), MemoryCategory::weights);
-    group.gradients =
-        step_.program.block(fmt::format("gradients {}", name_of(dtype)), MemoryCategory::gradients);
-    step_.groups.push_back(group);
-  };
-  add_group(target_.dtype);
-  if (target_.dtype != Dtype::fp32) {
-    add_group(Dtype::fp32);  // biases and normalisation keep full precision
-  }
-  for (Value value = 1; value <= last; ++value) {
-    if (!has_parameters(graph_[value].kind)) {
-      continue;
-    }
-    const LayerKind kind = graph_[value].kind;
-    const auto operation = kind == LayerKind::conv2d ? make(conv2d(value, Conv2d::Direction::forward))
-                           : kind == LayerKind::linear
-                               ? make(linear(value, Linear::Direction::forward))
-                               : make(BatchNorm{.tensor = desc(graph_[value].inputs[0]), .training = true});
-    for (const SlotInfo& slot : operation->slots()) {
-      if (slot.role == Role::parameter) {
-        declare(value, slot.slot, operation);
-      }
-    }
-  }
-}
-
-void LayerRecorder::declare(Value layer, Slot slot, const std::shared_ptr<Operation>& operation) {
-  const SlotInfo& info = *operation->find(slot);
-  const bool full_precision = info.bytes == info.plain_count * 4 && slot != Slot::weights;
-  ParameterGroup& group = full_precision ? step_.groups.back() : step_.groups.front();
-  const std::string name = fmt::format("{} {}", graph_[layer].name, name_of(slot));
-  parameter_index_[{layer, slot}] = step_.parameters.size();
-  step_.parameters.push_back(
-      {.layer = layer,
-       .slot = slot,
-       .operation = operation,
-       .value = step_.program.keep(group.weights, name, info.bytes),
-       .gradient = step_.program.keep(group.gradients, "gradient of " + name, info.bytes)});
-}
-
-const TrainedParameter* LayerRecorder::parameter(Value layer, Slot slot) const {
-  const auto at = parameter_index_.find({layer, slot});
-  return at == parameter_index_.end() ? nullptr : &step_.parameters[at->second];
-}
-
-void LayerRecorder::start_micro_batch(std::string suffix, bool add_gradients) {
+void LayerRecorder::start_micro_batch(std::string suffix) {
   suffix_ = std::move(suffix);
-  add_gradients_ = add_gradients;
   for (auto& gradients : gradients_) {
     gradients.clear();
   }
@@ -129,28 +69,6 @@ TensorId LayerRecorder::gradient(Value value) {
     parts.back() = sum;
   }
   return parts.front();
-}
-
-TensorId LayerRecorder::gradient_target(Value value, Slot slot) {
-  const TrainedParameter& trained = *parameter(value, slot);
-  if (!add_gradients_) {
-    return trained.gradient;
-  }
-  return fresh(fmt::format("gradient of {} {}", graph_[value].name, name_of(slot)),
-               step_.program.tensors()[trained.gradient].bytes, Content::parameter_gradient);
-}
-
-void LayerRecorder::add_up(Value value, Slot slot, TensorId written) {
-  if (!add_gradients_) {
-    return;
-  }
-  const TrainedParameter& trained = *parameter(value, slot);
-  const ProgramTensor& total = step_.program.tensors()[trained.gradient];
-  const bool in_front = total.block == step_.groups.front().gradients;
-  const Dtype dtype = in_front ? step_.groups.front().dtype : Dtype::fp32;
-  const TensorDesc row{1, total.bytes / bytes_of(dtype), 1, 1, Layout::nhwc, dtype};
-  record("gradient sum " + graph_[value].name + suffix_, Add{.tensor = row},
-         {{Slot::src, written}, {Slot::src1, trained.gradient}, {Slot::dst, trained.gradient}});
 }
 
 void LayerRecorder::forward_again(Value value) {
@@ -204,6 +122,9 @@ void LayerRecorder::forward(Value value) {
       return;
     }
     case LayerKind::activation: {
+      if (layer.activation == Activation::gelu) {
+        return forward_gelu(value);
+      }
       const TensorId dst = result(value);
       record(forward_name(value), Relu{.tensor = src_desc, .activation = layer.activation},
              {{Slot::src, src}, {Slot::dst, dst}}, std::pair{dst, src});
@@ -240,6 +161,16 @@ void LayerRecorder::forward(Value value) {
     case LayerKind::flatten:
       values_[value] = src;
       return;
+    case LayerKind::concat:
+    case LayerKind::upsample:
+    case LayerKind::conv_transpose:
+    case LayerKind::rows:
+      return forward_vision(value);
+    case LayerKind::embedding:
+    case LayerKind::position_embedding:
+    case LayerKind::layer_norm:
+    case LayerKind::attention:
+      return forward_sequence(value);
     default:
       throw Unsupported(layer.name + " cannot be trained");
   }
@@ -260,6 +191,10 @@ void LayerRecorder::backward(Value value) {
       backward_weighted(value, diff, linear(value, Linear::Direction::backward_weights),
                         linear(value, Linear::Direction::backward_data));
       return;
+    case LayerKind::conv_transpose:
+      backward_weighted(value, diff, conv_transpose(value, ConvTranspose::Direction::backward_weights),
+                        conv_transpose(value, ConvTranspose::Direction::backward_data));
+      return;
     case LayerKind::batch_norm:
       backward_batch_norm(value, diff);
       return;
@@ -268,7 +203,9 @@ void LayerRecorder::backward(Value value) {
       backward_pool(value, diff);
       return;
     case LayerKind::activation:
-      if (wants_gradient(layer.inputs[0])) {
+      if (layer.activation == Activation::gelu) {
+        backward_gelu(value, diff);
+      } else if (wants_gradient(layer.inputs[0])) {
         const TensorId made = input_gradient(value);
         record(backward_name(value), ReluBackward{.tensor = desc(value), .activation = layer.activation},
                {{Slot::dst, this->value(value)}, {Slot::diff_dst, diff}, {Slot::diff_src, made}},
@@ -282,6 +219,15 @@ void LayerRecorder::backward(Value value) {
     case LayerKind::flatten:
       contribute(layer.inputs[0], diff);
       return;
+    case LayerKind::concat:
+    case LayerKind::upsample:
+    case LayerKind::rows:
+      return backward_vision(value, diff);
+    case LayerKind::embedding:
+    case LayerKind::position_embedding:
+    case LayerKind::layer_norm:
+    case LayerKind::attention:
+      return backward_sequence(value, diff);
     default:
       throw Unsupported(layer.name + " cannot be trained");
   }

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ class LayerRecorder {
   void declare_parameters(Graph::Value last);
 
   // `suffix` goes behind the names; later micro-batches add to the gradients of earlier ones.
-  void start_micro_batch(std::string suffix, bool add_gradients);
+  void start_micro_batch(std::string suffix);
   void set_image(TensorId image) { values_.at(0) = image; }
 
   void forward(Graph::Value value);
@@ -60,7 +61,11 @@ class LayerRecorder {
   TensorDesc desc(Graph::Value value) const { return tensor_of(graph_, value, target_); }
   Conv2d conv2d(Graph::Value value, Conv2d::Direction direction) const;
   Linear linear(Graph::Value value, Linear::Direction direction) const;
+  ConvTranspose conv_transpose(Graph::Value value, ConvTranspose::Direction direction) const;
 
+  // The forward operation of a layer that may have parameters; nullptr for other kinds.
+  std::shared_ptr<Operation> with_parameters(Graph::Value layer);
+  std::shared_ptr<Operation> sequence_with_parameters(Graph::Value layer);
   void declare(Graph::Value layer, Slot slot, const std::shared_ptr<Operation>& operation);
   const TrainedParameter* parameter(Graph::Value layer, Slot slot) const;
   TensorId weight(Graph::Value layer, Slot slot) const { return parameter(layer, slot)->value; }
@@ -73,8 +78,8 @@ class LayerRecorder {
   // A new tensor for the gradient of input `index`; contributed to it.
   TensorId input_gradient(Graph::Value value, std::size_t index = 0);
   bool wants_gradient(Graph::Value value) const { return value != graph_.image(); }
-  // The tensor a parameter's gradient is written to, and afterwards added up where earlier micro-batches
-  // wrote one.
+  // The tensor a parameter's gradient is written to, and afterwards added up where an earlier micro-batch, or
+  // another layer with the same parameter, wrote one.
   TensorId gradient_target(Graph::Value value, Slot slot);
   void add_up(Graph::Value value, Slot slot, TensorId written);
 
@@ -84,7 +89,19 @@ class LayerRecorder {
   template <class Spec>
   void backward_weighted(Graph::Value value, TensorId diff, const Spec& of_weights, const Spec& of_data);
   void backward_batch_norm(Graph::Value value, TensorId diff);
+  // Of networks of text, in sequence_layers.cpp.
+  void forward_sequence(Graph::Value value);
+  void backward_sequence(Graph::Value value, TensorId diff);
+  void forward_layer_norm(Graph::Value value);
+  void backward_layer_norm(Graph::Value value, TensorId diff);
+  void forward_gelu(Graph::Value value);
+  void backward_gelu(Graph::Value value, TensorId diff);
   void backward_pool(Graph::Value value, TensorId diff);
+
+  // vision_layers.cpp
+  void forward_vision(Graph::Value value);
+  void backward_vision(Graph::Value value, TensorId diff);
+  void backward_joined(Graph::Value value, TensorId diff);
 
   const Graph& graph_;
   const Target& target_;
@@ -92,7 +109,7 @@ class LayerRecorder {
   TrainingStep& step_;
   OperationCache cache_;
   std::string suffix_;
-  bool add_gradients_ = false;
+  std::set<TensorId> written_;                    // gradients of parameters that hold something
   std::vector<std::optional<TensorId>> values_;   // by layer: the latest result
   std::vector<std::vector<TensorId>> gradients_;  // by layer: contributed so far
   std::vector<Saved> saved_;

@@ -48,7 +48,7 @@ class Recorder {
   void record_micro_batch(std::int64_t micro) {
     const Value logits = logits_of(graph_);
     const std::string of_micro = options_.accumulate > 1 ? fmt::format(" of micro-batch {}", micro) : "";
-    layers_.start_micro_batch(of_micro, micro > 0);
+    layers_.start_micro_batch(of_micro);
     record_images(micro);
     for (Value value = 1; value <= logits; ++value) {
       layers_.forward(value);
@@ -64,11 +64,11 @@ class Recorder {
   }
 
   void record_images(std::int64_t micro) {
-    step_.image = tensor_of(graph_, graph_.image(), target_);
+    step_.input = input_of(graph_, target_);
     const BlockId input = micro == 0 ? program().block("input", MemoryCategory::input) : input_;
     input_ = input;
-    const TensorId image = program().keep(input, fmt::format("images {}", micro), step_.image.bytes());
-    step_.images.push_back(image);
+    const TensorId image = program().keep(input, fmt::format("samples {}", micro), step_.input.bytes());
+    step_.inputs.push_back(image);
     layers_.set_image(image);
   }
 
@@ -103,14 +103,15 @@ class Recorder {
     step_.losses.push_back(value);
   }
 
-  // A block's inner values are computed again from the value before it, which is kept.
+  // A block's inner values are computed again from the value before it, which is kept, as is what a
+  // concatenation reads from an earlier block.
   void backward_by_segments(Value logits) {
     std::vector<Segment> all = segments(graph_);
     std::ranges::reverse(all);
     for (const Segment& segment : all) {
       const Value last = std::min(segment.last, logits);
       if (segment.last < logits) {  // the last block's values are still there
-        for (Value value = segment.first; value < last; ++value) {
+        for (const Value value : segment.inner) {
           layers_.forward_again(value);
         }
       }
@@ -166,7 +167,7 @@ class Recorder {
 namespace {
 
 // Where blocks of layers end in the networks here: a pooling; a sum with what follows it directly; a linear
-// bottleneck's last normalisation.
+// bottleneck's last normalisation; what is about to be scaled up.
 bool ends_block(const Graph& graph, Value value) {
   const LayerKind kind = graph[value].kind;
   const LayerKind next = graph[value + 1].kind;
@@ -174,7 +175,7 @@ bool ends_block(const Graph& graph, Value value) {
     case LayerKind::max_pool:
       return true;
     case LayerKind::activation:
-      return graph[graph[value].inputs[0]].kind == LayerKind::add;
+      return graph[graph[value].inputs[0]].kind == LayerKind::add || next == LayerKind::conv_transpose;
     case LayerKind::add:
     case LayerKind::batch_norm:
       return next != LayerKind::activation && next != LayerKind::add;
@@ -186,25 +187,37 @@ bool ends_block(const Graph& graph, Value value) {
 }  // namespace
 
 std::vector<Segment> segments(const Graph& graph) {
-  // A value is the only one later layers depend on where no earlier value is read behind it.
+  // A value is the only one later layers depend on where no earlier value is read behind it. A concatenation
+  // does not count: what it reads is kept anyway.
   const std::size_t count = graph.layers().size();
   std::vector<Value> last_read(count, 0);
+  std::vector<Value> last_read_closely(count, 0);
   for (Value value = 0; value < count; ++value) {
     for (const Value input : graph[value].inputs) {
       last_read[input] = value;
+      if (graph[value].kind != LayerKind::concat) {
+        last_read_closely[input] = value;
+      }
     }
   }
   std::vector<Segment> found;
   Value first = 1;
   Value open_until = 0;  // the last layer that reads something from before `value`
   for (Value value = 1; value < count; ++value) {
-    open_until = std::max(open_until, last_read[value - 1]);
+    open_until = std::max(open_until, last_read_closely[value - 1]);
     if (open_until <= value && value + 1 < count && last_read[value] > value && ends_block(graph, value)) {
       found.push_back({first, value});
       first = value + 1;
     }
   }
   found.push_back({first, count - 1});
+  for (Segment& segment : found) {
+    for (Value value = segment.first; value < segment.last; ++value) {
+      if (last_read[value] <= segment.last) {
+        segment.inner.push_back(value);
+      }
+    }
+  }
   return found;
 }
 

@@ -8,6 +8,7 @@
 
 #include "bench/device.h"
 #include "kernels/networks/graph.h"
+#include "kernels/networks/input.h"
 #include "kernels/networks/lower.h"
 #include "kernels/networks/train/program.h"
 #include "kernels/optimizer/optimizer.h"
@@ -46,18 +47,20 @@ struct TrainingStep {
   std::size_t optimizer_begin = 0;  // instructions from here on change the weights
   std::vector<TrainedParameter> parameters;
   std::vector<ParameterGroup> groups;
-  std::vector<TensorId> images;  // one for each micro-batch
-  TensorDesc image;              // of a micro-batch
+  std::vector<TensorId> inputs;  // one for each micro-batch
+  InputBatch input;              // of a micro-batch
   std::vector<TensorId> labels;  // int32[batch][rows] each
   std::vector<TensorId> losses;  // fp32[1] each; their sum is the loss, a mean over all rows of all samples
   std::int64_t classes = 0;
   std::int64_t rows = 1;  // labels a sample: one for each place of the output, h · w
 };
 
-// A block of layers between two values on which everything later depends alone.
+// A block of layers between two values on which everything later depends alone, but for skip connections to a
+// concatenation.
 struct Segment {
   Graph::Value first = 0;
-  Graph::Value last = 0;  // its result is all that later layers read
+  Graph::Value last = 0;
+  std::vector<Graph::Value> inner{};  // whose results no later block reads
 };
 std::vector<Segment> segments(const Graph& graph);
 

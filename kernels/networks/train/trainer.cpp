@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/networks/parameters.h"
+#include "kernels/networks/draw.h"
 
 namespace bench::kernels {
 namespace {
@@ -24,7 +24,8 @@ MemoryByCategory blocks_of(const Program& program) {
 PlainParameter largest_plain(const TrainingStep& step, const Graph& graph) {
   PlainParameter largest;
   for (const TrainedParameter& parameter : step.parameters) {
-    const std::int64_t bytes = 4 * parameter.operation->find(parameter.slot)->plain_count;
+    const std::int64_t bytes =
+        plain_bytes_while_drawn(graph, parameter.layer, *parameter.operation->find(parameter.slot));
     if (bytes > largest.bytes) {
       largest = {fmt::format("{} {}", graph[parameter.layer].name, name_of(parameter.slot)), bytes};
     }
@@ -67,7 +68,7 @@ std::vector<MemoryMoment> TrainingPlan::timeline() const {
 
 Work TrainingPlan::work() const {
   Work work;
-  work.samples = static_cast<double>(target.batch) * static_cast<double>(step.images.size());
+  work.samples = static_cast<double>(target.batch) * static_cast<double>(step.inputs.size());
   for (const ProgramBlock& block : step.program.blocks()) {
     const bool moved = block.category == MemoryCategory::weights ||
                        block.category == MemoryCategory::gradients ||
@@ -151,11 +152,10 @@ std::byte* Trainer::address(TensorId id) const {
 }
 
 void Trainer::draw_parameters() {
-  for (std::size_t index = 0; index < plan_.step.parameters.size(); ++index) {
-    const TrainedParameter& parameter = plan_.step.parameters[index];
+  for (const TrainedParameter& parameter : plan_.step.parameters) {
     parameter.operation->prepare();
-    set_parameter(index,
-                  lowered_parameter(plan_.graph, parameter.layer, parameter.slot, plan_.target, seed_));
+    draw_parameter(plan_.graph, parameter.layer, parameter.slot, plan_.target, seed_, *parameter.operation,
+                   device_, address(parameter.value));
   }
 }
 
@@ -205,18 +205,17 @@ void Trainer::bind() {
   }
 }
 
-void Trainer::set_batch(std::span<const std::vector<float>> images, std::span<const std::int32_t> labels) {
-  TensorDesc one = plan_.step.image;
-  one.n = 1;
-  std::vector<std::byte> stored(static_cast<std::size_t>(one.bytes()));
+void Trainer::set_batch(std::span<const Sample> samples, std::span<const std::int32_t> labels) {
+  const std::int64_t bytes = plan_.step.input.sample_bytes();
+  std::vector<std::byte> stored(static_cast<std::size_t>(bytes));
   const std::int64_t batch = plan_.target.batch;
   const auto rows = static_cast<std::size_t>(plan_.step.rows);
-  for (std::size_t micro = 0; micro < plan_.step.images.size(); ++micro) {
+  for (std::size_t micro = 0; micro < plan_.step.inputs.size(); ++micro) {
     std::vector<std::int32_t> of_batch;
     for (std::int64_t i = 0; i < batch; ++i) {
       const auto sample = micro * static_cast<std::size_t>(batch) + static_cast<std::size_t>(i);
-      store(one, images[sample % images.size()], stored.data());
-      device_.upload(address(plan_.step.images[micro]) + i * one.bytes(), stored.data(), one.bytes());
+      plan_.step.input.store_sample(samples[sample % samples.size()], stored.data());
+      device_.upload(address(plan_.step.inputs[micro]) + i * bytes, stored.data(), bytes);
       for (std::size_t row = 0; row < rows; ++row) {
         of_batch.push_back(labels[(sample * rows + row) % labels.size()]);
       }

@@ -42,9 +42,9 @@ class Trainer {
 
   const TrainingPlan& plan() const { return plan_; }
 
-  // Sample i becomes images[i mod images.size()], NCHW in fp32; row r of it gets the label
+  // Sample i becomes samples[i mod samples.size()]; row r of it gets the label
   // labels[(i · rows + r) mod labels.size()].
-  void set_batch(std::span<const std::vector<float>> images, std::span<const std::int32_t> labels);
+  void set_batch(std::span<const Sample> samples, std::span<const std::int32_t> labels);
 
   // Parameters as drawn from the seed, the optimizer's state as at the start.
   void restart();

@@ -10,7 +10,7 @@
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
-#include "kernels/networks/parameters.h"
+#include "kernels/networks/input.h"
 #include "kernels/networks/train/gradient_check.h"
 #include "kernels/workloads/options.h"
 
@@ -36,11 +36,19 @@ Optimizer::Kind optimizer_of(const std::string& text) {
   throw UsageError(fmt::format("--optimizer {}: accepted are sgd, momentum and adam", quote(text)));
 }
 
-// Of image number `index`: one for each row. Neighbouring rows often share one, as the pixels of an object
-// do.
-std::vector<std::int32_t> seeded_labels(const TrainingStep& step, std::uint64_t seed, std::uint64_t index) {
+// Of sample number `index`: one for each row. Where a network of tokens answers at every position with a
+// score for each token, the one that follows. Otherwise neighbouring rows often share one, as the pixels of
+// an object do.
+std::vector<std::int32_t> seeded_labels(const TrainingPlan& plan, std::uint64_t seed, std::uint64_t index) {
   constexpr std::uint64_t kRun = 64;  // rows
+  const TrainingStep& step = plan.step;
+  const auto& tokens = plan.graph.tokens();
   std::vector<std::int32_t> labels;
+  if (tokens && step.rows == tokens->sequence && step.classes == tokens->vocabulary) {
+    labels = seeded_tokens(tokens->vocabulary, tokens->sequence + 1, seed, index);
+    labels.erase(labels.begin());
+    return labels;
+  }
   for (std::uint64_t row = 0; row < static_cast<std::uint64_t>(step.rows); ++row) {
     labels.push_back(static_cast<std::int32_t>((seed + 7 * index + row / kRun) %
                                                static_cast<std::uint64_t>(step.classes)));
@@ -91,15 +99,15 @@ TrainWorkload::TrainWorkload(const NetworkType& network, const WorkloadSpec& spe
       spec_(spec),
       device_(device),
       trainer_(plan_training(network, spec, device), device, spec.seed) {
-  constexpr std::uint64_t kImages = 8;  // distinct ones in a batch
-  std::vector<std::vector<float>> images;
+  constexpr std::uint64_t kSamples = 8;  // distinct ones in a batch
+  std::vector<Sample> samples;
   std::vector<std::int32_t> labels;
-  for (std::uint64_t index = 0; index < kImages; ++index) {
-    images.push_back(seeded_image(trainer_.plan().graph[0].shape, spec.seed, index));
-    const std::vector<std::int32_t> of_image = seeded_labels(trainer_.plan().step, spec.seed, index);
-    labels.insert(labels.end(), of_image.begin(), of_image.end());
+  for (std::uint64_t index = 0; index < kSamples; ++index) {
+    samples.push_back(seeded_sample(trainer_.plan().graph, spec.seed, index));
+    const std::vector<std::int32_t> of_sample = seeded_labels(trainer_.plan(), spec.seed, index);
+    labels.insert(labels.end(), of_sample.begin(), of_sample.end());
   }
-  trainer_.set_batch(images, labels);
+  trainer_.set_batch(samples, labels);
 }
 
 Verification TrainWorkload::verify() {

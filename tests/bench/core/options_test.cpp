@@ -41,7 +41,7 @@ const Registration<Sweep> kTransfer{named_sweep("transfer")};
 const Registration<WorkloadType> kNet50{
     named_workload("net50", {"infer", "train"}, {{"image-size", "224", "pixels a side"}})};
 const Registration<WorkloadType> kNet18{
-    named_workload("net18", {"infer"}, {{"image-size", "224", "pixels a side"}})};
+    named_workload("net18", {"infer"}, {{"image-size", "96", "pixels a side"}})};
 const Registration<WorkloadType> kConv{
     named_workload("conv", {"forward", "backward-data"},
                    {{"height", "56", "of the input"}, {"width", "56", "of the input"}})};
@@ -112,7 +112,7 @@ TEST(OptionsTest, HelpNamesEveryOptionWithItsDefault) {
                            "--batch",
                            "1:256:x2",
                            "--image-size",
-                           "default: 224; net18, net50",
+                           "default: 96; net18, net50: 224",
                            "--height",
                            "--memory-cap",
                            "80 %",

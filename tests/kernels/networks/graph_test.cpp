@@ -64,7 +64,7 @@ TEST(Networks, ArePublished) {
   ASSERT_GE(registry<NetworkType>().entries().size(), 4U);
   for (const auto& network : registry<NetworkType>().entries()) {
     SCOPED_TRACE(network->name);
-    const Graph graph = network->build(224);
+    const Graph graph = published_graph(*network);
     EXPECT_EQ(graph.parameter_count(), network->published_parameters);
     EXPECT_NEAR(static_cast<double>(graph.macs()), network->published_macs, 0.01 * network->published_macs);
     const WorkloadType* workload = registry<WorkloadType>().find(network->name);
@@ -75,24 +75,35 @@ TEST(Networks, ArePublished) {
 
 TEST(Networks, PublishedNumbersAreTheIssues) {
   const auto parameters = [](const char* name) {
-    return registry<NetworkType>().find(name)->build(224).parameter_count();
+    return published_graph(*registry<NetworkType>().find(name)).parameter_count();
   };
   EXPECT_EQ(parameters("resnet18"), 11'689'512);
   EXPECT_EQ(parameters("resnet50"), 25'557'032);
   EXPECT_EQ(parameters("vgg16"), 138'357'544);
   EXPECT_EQ(parameters("vgg16_gap"), 15'227'688);
   EXPECT_EQ(parameters("mobilenet_v2"), 3'504'872);
+  EXPECT_EQ(parameters("gpt_small"), 124'439'808);
+  EXPECT_EQ(parameters("embedding_classifier"), 120'001'204);
   EXPECT_NEAR(static_cast<double>(registry<NetworkType>().find("resnet50")->build(224).macs()), 4.09e9,
               0.005e9);
 }
 
 TEST(Networks, TakeAnyImageSize) {
   for (const auto& network : registry<NetworkType>().entries()) {
+    if (!network->reads_images()) {
+      continue;
+    }
     const auto parameters = network->build(224).parameter_count();
+    const bool rows = network->name == "unet" || network->name == "yolov3_tiny";
     for (const std::int64_t size : {32, 33, 97, 224, 255, 1024}) {
+      if (size % network->image_step != 0) {
+        continue;
+      }
       SCOPED_TRACE(network->name + " at " + std::to_string(size));
       const Graph graph = network->build(size);
-      EXPECT_EQ(graph[graph.output()].shape, (Shape{1000, 1, 1}));
+      if (!rows) {
+        EXPECT_EQ(graph[graph.output()].shape, (Shape{1000, 1, 1}));
+      }
       EXPECT_EQ(graph.parameter_count(), parameters);
     }
   }

@@ -65,6 +65,10 @@ std::vector<Case> cases() {
       cases.push_back({"resnet50", dtype, batch, 33});
       cases.push_back({"mobilenet_v2", dtype, batch, 97});
     }
+    cases.push_back({"unet", dtype, 2, 32});
+    cases.push_back({"unet", dtype, 1, 38});  // 38, 19, 9, 4, 2: two of the maps that come up are padded
+    cases.push_back({"yolov3_tiny", dtype, 1, 32});
+    cases.push_back({"yolov3_tiny", dtype, 3, 96});
     cases.push_back({"vgg16", dtype, 2, 32});  // features of 1x1 repeated to 7x7
   }
   cases.push_back({"vgg16", Dtype::fp32, 1, 80});  // features of 2x2: windows of different places overlap
@@ -79,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, EveryNetwork, testing::ValuesIn(cases()), [](
 
 // A mixed-up row can only be seen if the distinct images' answers are far apart.
 TEST_F(Infer, DistinctImagesHaveDistinctAnswers) {
-  for (const char* name : {"resnet18", "resnet50", "mobilenet_v2"}) {
+  for (const char* name : {"resnet18", "resnet50", "mobilenet_v2", "unet", "yolov3_tiny"}) {
     const Graph graph = network(name).build(64);
     const std::vector<std::vector<float>> images{seeded_image(graph[0].shape, 1, 0),
                                                  seeded_image(graph[0].shape, 1, 1)};
@@ -95,6 +99,17 @@ TEST_F(Infer, DistinctImagesHaveDistinctAnswers) {
       EXPECT_LT(energy, 1e4) << name;   // nor exploded
     }
   }
+}
+
+TEST_F(Infer, BatchesRepeatTwoSamplesUnlessTheReferenceWouldTakeLong) {
+  for (const auto& network : registry<NetworkType>().entries()) {
+    EXPECT_EQ(distinct_samples(published_graph(*network)), network->name == "unet" ? 1U : 2U)
+        << network->name;
+    if (network->reads_images()) {
+      EXPECT_EQ(distinct_samples(network->build(64)), 2U) << network->name;
+    }
+  }
+  EXPECT_EQ(distinct_samples(network("gpt_small").build_sized({{"sequence", 1024}})), 1U);
 }
 
 TEST_F(Infer, SeedDecidesTheAnswer) {

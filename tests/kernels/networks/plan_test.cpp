@@ -63,7 +63,7 @@ TEST_F(Plan, ArenaIsNearTheMostThatLivesAtOnce) {
 // may free more than the batch adds.
 TEST_F(Plan, GrowsWithTheBatch) {
   for (const auto& network : registry<NetworkType>().entries()) {
-    const Graph graph = fuse_for_inference(network->build(64));
+    const Graph graph = fuse_for_inference(build_network(*network, spec(1, Dtype::fp32, 64)));
     MemoryPlan smaller;
     for (const std::int64_t batch : {1, 2, 3, 4, 8, 16}) {
       Target target;
@@ -106,8 +106,10 @@ TEST_F(Plan, NothingIsOverwrittenWhileItIsStillRead) {
     for (const PlannedStep& step : plan.steps) {
       const Layer& layer = plan.graph[step.layer];
       for (const auto& [slot, place] : step.places) {
-        if ((slot == Slot::src || slot == Slot::src1) && place.region == Region::arena) {
-          const Graph::Value wanted = source(layer.inputs[slot == Slot::src ? 0 : 1]);
+        const auto input = std::ranges::find(kSources, slot);
+        if (input != kSources.end() && place.region == Region::arena) {
+          const Graph::Value wanted =
+              source(layer.inputs.at(static_cast<std::size_t>(input - kSources.begin())));
           const bool intact = std::ranges::any_of(memory, [&, offset = place.offset](const Written& w) {
             return w.layer == wanted && w.begin == offset;
           });

@@ -1,10 +1,12 @@
-// The gradient of ReLU and ReLU6: oneDNN's against the reference, the reference against differences.
+// The gradient of ReLU, ReLU6 and leaky ReLU: oneDNN's against the reference, the reference against
+// differences.
 #include <gmock/gmock.h>
 
 #include <array>
 #include <cmath>
 
 #include "gradient_check.h"
+#include "kernels/element.h"
 #include "kernels/relu/relu.h"
 #include "kernels/relu/relu_backward.h"
 
@@ -16,7 +18,7 @@ using testing::Sum;
 using testing::trace;
 using testing::Values;
 
-constexpr std::array kActivations{Activation::relu, Activation::relu6};
+constexpr std::array kActivations{Activation::relu, Activation::relu6, Activation::leaky_relu};
 
 class BackwardActivation : public ::testing::TestWithParam<Dtype> {};
 
@@ -52,10 +54,14 @@ TEST_P(BackwardActivation, LikeTheReferenceApartAndInPlace) {
 // At a border the result does not tell whether the input was there or beyond: no gradient.
 TEST_P(BackwardActivation, StopsAtTheBorders) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
+  const auto rounded = [](float value) {
+    return GetParam() == Dtype::fp32 ? value : Bf16::to(Bf16::from(value));
+  };
   const float below_six = GetParam() == Dtype::fp32 ? std::nextafter(6.0F, 0.0F) : 5.96875F;
   const std::vector<float> dst{0.0F, -0.0F, 6.0F, below_six, 0x1p-126F, 1.0F, 7.0F, -1.0F};
   const std::vector<float> relu{0, 0, 3, 4, 5, 6, 7, 0};
   const std::vector<float> relu6{0, 0, 0, 4, 5, 6, 0, 0};
+  const std::vector<float> leaky{rounded(0.1F * 1), rounded(0.1F * 2), 3, 4, 5, 6, 7, rounded(0.1F * 8)};
   for (const Layout layout : {Layout::nchw, Layout::nhwc, Layout::nchw16c}) {
     const TensorDesc tensor{.n = 1, .c = 2, .h = 2, .w = 2, .layout = layout, .dtype = GetParam()};
     SCOPED_TRACE(trace(tensor));
@@ -65,7 +71,9 @@ TEST_P(BackwardActivation, StopsAtTheBorders) {
         const auto operation = make_operation(ReluBackward{.tensor = tensor, .activation = activation},
                                               testing::cpu(), implementation);
         EXPECT_THAT(testing::run_operation(*operation, inputs).at(Slot::diff_src),
-                    ElementsAreArray(activation == Activation::relu ? relu : relu6))
+                    ElementsAreArray(activation == Activation::relu    ? relu
+                                     : activation == Activation::relu6 ? relu6
+                                                                       : leaky))
             << implementation;
       }
     }
@@ -87,7 +95,8 @@ TEST(BackwardActivationReference, IsTheDerivative) {
     inputs[Slot::dst] = testing::run_reference(forward, inputs).at(Slot::dst);
     const std::vector<float> expected =
         testing::central_differences(forward, inputs, inputs.at(Slot::diff_dst), Slot::src, 0.125F);
-    EXPECT_EQ(relative_error(testing::run_reference(backward, inputs).at(Slot::diff_src), expected), 0.0);
+    EXPECT_LE(relative_error(testing::run_reference(backward, inputs).at(Slot::diff_src), expected),
+              activation == Activation::leaky_relu ? 1e-5 : 0.0);
   }
 }
 

@@ -266,7 +266,8 @@ TEST_P(Conv2dShapes, FusedBehindIt) {
   for (const auto& [src, dst] : layouts(spec)) {
     spec.src_layout = src;
     spec.dst_layout = dst;
-    for (const Activation activation : {Activation::none, Activation::relu, Activation::relu6}) {
+    for (const Activation activation :
+         {Activation::none, Activation::relu, Activation::relu6, Activation::leaky_relu}) {
       for (const bool bias : {false, true}) {
         spec.activation = activation;
         spec.bias = bias;

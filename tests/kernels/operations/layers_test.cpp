@@ -46,7 +46,8 @@ TEST_P(Layers, Matmul) {
   for (const auto& [rows, inner, columns] :
        {std::tuple{1, 64, 10}, {7, 33, 129}, {16, 512, 1000}, {64, 5, 3}, {1, 1, 1}}) {
     for (const bool bias : {false, true}) {
-      for (const Activation activation : {Activation::none, Activation::relu, Activation::relu6}) {
+      for (const Activation activation :
+           {Activation::none, Activation::relu, Activation::relu6, Activation::leaky_relu}) {
         const Matmul spec{.rows = rows,
                           .inner = inner,
                           .columns = columns,
@@ -63,7 +64,7 @@ TEST_P(Layers, Matmul) {
 TEST_P(Layers, ReluInAllLayouts) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
   for (const TensorDesc& tensor : tensors(GetParam())) {
-    for (const Activation activation : {Activation::relu, Activation::relu6}) {
+    for (const Activation activation : {Activation::relu, Activation::relu6, Activation::leaky_relu}) {
       SCOPED_TRACE(trace(tensor));
       expect_like_reference(Relu{.tensor = tensor, .activation = activation}, GetParam(), 0.0);
     }
@@ -73,7 +74,8 @@ TEST_P(Layers, ReluInAllLayouts) {
 TEST_P(Layers, AddApartAndInPlace) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
   for (const TensorDesc& tensor : tensors(GetParam())) {
-    for (const Activation activation : {Activation::none, Activation::relu, Activation::relu6}) {
+    for (const Activation activation :
+         {Activation::none, Activation::relu, Activation::relu6, Activation::leaky_relu}) {
       SCOPED_TRACE(trace(tensor));
       const Add spec{.tensor = tensor, .activation = activation};
       expect_like_reference(spec, GetParam(), tolerance_of(GetParam()), Sum::apart);

@@ -1,0 +1,75 @@
+#include "kernels/reference/products.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace bench::kernels {
+namespace {
+
+// Rows whose sums one thread makes side by side, in vector registers. Sums of different rows have nothing to
+// do with each other, so that this changes no rounding.
+constexpr std::int64_t kRows = 32;
+// Columns that a thread takes at a time, with all rows, so that their weights stay in its cache.
+constexpr std::int64_t kColumns = 64;
+
+// sums[r] += Σ_k src[k][r] · weights[k]
+[[gnu::always_inline]] inline void add_products(const double* src, const float* weights, std::int64_t inner,
+                                                double* sums) {
+  std::array<double, kRows> partial{};
+  std::copy_n(sums, kRows, partial.begin());
+  for (std::int64_t k = 0; k < inner; ++k) {
+    const double weight = weights[k];
+#pragma omp simd
+    for (std::int64_t r = 0; r < kRows; ++r) {
+      partial[r] += src[k * kRows + r] * weight;
+    }
+  }
+  std::copy_n(partial.begin(), kRows, sums);
+}
+
+[[gnu::target("avx2")]] void add_products_avx2(const double* src, const float* weights, std::int64_t inner,
+                                               double* sums) {
+  add_products(src, weights, inner, sums);
+}
+
+[[gnu::target("avx512f")]] void add_products_avx512(const double* src, const float* weights,
+                                                    std::int64_t inner, double* sums) {
+  add_products(src, weights, inner, sums);
+}
+
+void add_products_plain(const double* src, const float* weights, std::int64_t inner, double* sums) {
+  add_products(src, weights, inner, sums);
+}
+
+}  // namespace
+
+void reference_product(std::int64_t rows, std::int64_t inner, std::int64_t columns,
+                       std::span<const float> src, std::span<const float> weights,
+                       std::span<const float> start, std::span<float> dst) {
+  auto* const add = __builtin_cpu_supports("avx512f") != 0 ? add_products_avx512
+                    : __builtin_cpu_supports("avx2") != 0  ? add_products_avx2
+                                                           : add_products_plain;
+  const std::int64_t blocks = (rows + kRows - 1) / kRows;
+  std::vector<double> packed(static_cast<std::size_t>(blocks * inner * kRows));  // [blocks][inner][kRows]
+  for (std::int64_t m = 0; m < rows; ++m) {
+    for (std::int64_t k = 0; k < inner; ++k) {
+      packed[(m / kRows * inner + k) * kRows + m % kRows] = src[m * inner + k];
+    }
+  }
+#pragma omp parallel for schedule(dynamic)
+  for (std::int64_t first = 0; first < columns; first += kColumns) {
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      for (std::int64_t n = first; n < std::min(first + kColumns, columns); ++n) {
+        std::array<double, kRows> sums{};
+        std::ranges::fill(sums, start.empty() ? 0.0 : static_cast<double>(start[n]));
+        add(packed.data() + block * inner * kRows, weights.data() + n * inner, inner, sums.data());
+        for (std::int64_t r = 0; r < std::min(kRows, rows - block * kRows); ++r) {
+          dst[(block * kRows + r) * columns + n] = static_cast<float>(sums[r]);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace bench::kernels

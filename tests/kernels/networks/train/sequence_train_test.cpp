@@ -1,0 +1,273 @@
+// Training steps of networks of text: gradients, shared weights, learning, and memory as planned.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "../networks_fixture.h"
+#include "../tiny_networks.h"
+#include "kernels/networks/train/gradient_check.h"
+#include "kernels/networks/train/workload.h"
+
+namespace bench::kernels {
+namespace {
+
+class SequenceTraining : public NetworkTest {
+ protected:
+  static WorkloadSpec train_spec(std::int64_t batch, Dtype dtype = Dtype::fp32,
+                                 const std::string& optimizer = "sgd") {
+    WorkloadSpec all = spec(batch, dtype, 0);
+    all.mode = "train";
+    all.options["optimizer"] = optimizer;
+    return all;
+  }
+  TrainingPlan plan(const Graph& graph, std::int64_t batch, const TrainOptions& options = {}) {
+    return plan_training(graph, {.batch = batch, .dtype = Dtype::fp32, .layouts = {}, .implementation = {}},
+                         options, *device_);
+  }
+  static std::vector<float> gradients(Trainer& trainer) {
+    std::vector<float> all;
+    trainer.run_gradients();
+    for (std::size_t i = 0; i < trainer.plan().step.parameters.size(); ++i) {
+      const std::vector<float> one = trainer.gradient(i);
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
+  }
+  static std::size_t index_of(const Trainer& trainer, const std::string& layer, Slot slot) {
+    const auto& parameters = trainer.plan().step.parameters;
+    const auto at = std::ranges::find_if(parameters, [&](const TrainedParameter& parameter) {
+      return trainer.plan().graph[parameter.layer].name == layer && parameter.slot == slot;
+    });
+    EXPECT_NE(at, parameters.end()) << layer;
+    return static_cast<std::size_t>(at - parameters.begin());
+  }
+};
+
+class EverySequenceNetworkTrains : public SequenceTraining,
+                                   public ::testing::WithParamInterface<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Networks, EverySequenceNetworkTrains, ::testing::Values("gpt", "classifier"),
+                         [](const auto& tested) { return tested.param; });
+
+TEST_P(EverySequenceNetworkTrains, GradientsAgreeWithCentralDifferences) {
+  for (const std::int64_t batch : {1, 3}) {
+    TrainWorkload workload(tiny_network(GetParam()), train_spec(batch), *device_);
+    const GradientCheck check = check_gradient(workload.trainer(), 0.002);
+    EXPECT_LT(check.error, 0.01) << check.measured << " measured, " << check.expected << " by the gradient";
+  }
+}
+
+TEST_P(EverySequenceNetworkTrains, HoldsWhatWasPlanned) {
+  for (const Dtype dtype : {Dtype::bf16, Dtype::fp32}) {
+    for (const char* optimizer : {"sgd", "momentum", "adam"}) {
+      for (const std::int64_t batch : {1, 4}) {
+        const WorkloadSpec wanted = train_spec(batch, dtype, optimizer);
+        if (device_->unsupported(dtype)) {
+          continue;
+        }
+        const MemoryPlan plan = plan_training(tiny_network(GetParam()), wanted, *device_).memory();
+        device_->memory().reset_peak();
+        TrainWorkload workload(tiny_network(GetParam()), wanted, *device_);
+        workload.step();
+        EXPECT_EQ(device_->memory().peak(), plan.peak);
+        EXPECT_EQ(device_->memory().at_peak(), plan.at_peak);
+      }
+    }
+  }
+}
+
+TEST_P(EverySequenceNetworkTrains, AdamHalvesTheLossWithin30Steps) {
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
+    if (device_->unsupported(dtype)) {
+      continue;
+    }
+    // Wide enough that 30 steps of 0.001 can tell its few texts apart.
+    NetworkType network = tiny_network(GetParam());
+    if (GetParam() == "gpt") {
+      network.build_sized = [](const NetworkSizes& /*sizes*/) {
+        return gpt({.sequence = 8, .vocabulary = 97, .positions = 8, .width = 256, .layers = 2, .heads = 4});
+      };
+    }
+    TrainWorkload workload(network, train_spec(4, dtype, "adam"), *device_);
+    workload.step();
+    const double first = workload.trainer().loss();
+    EXPECT_NEAR(first, GetParam() == "gpt" ? std::log(97) : std::log(4), 1);
+    double loss = first;
+    for (int step = 1; step < 30 && !(loss < first / 2); ++step) {
+      workload.step();
+      loss = workload.trainer().loss();
+    }
+    EXPECT_LT(loss, first / 2) << name_of(dtype);
+  }
+}
+
+TEST_P(EverySequenceNetworkTrains, VerifiesItsOwnGradient) {
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
+    if (device_->unsupported(dtype)) {
+      continue;
+    }
+    TrainWorkload workload(tiny_network(GetParam()), train_spec(2, dtype), *device_);
+    const Verification sound = workload.verify();
+    EXPECT_TRUE(sound.passed) << name_of(dtype) << ": " << sound.error << ", " << sound.detail;
+    EXPECT_GT(sound.error, 0) << sound.detail;  // it was checked
+  }
+}
+
+// Every micro-batch adds to the table's gradient, and so does the head that shares it.
+TEST_P(EverySequenceNetworkTrains, MicroBatchesAddUpToTheBatch) {
+  const auto trained = [&](const char* micro_batches) {
+    WorkloadSpec wanted = train_spec(6);
+    wanted.options["accumulate"] = micro_batches;
+    TrainWorkload workload(tiny_network(GetParam()), wanted, *device_);
+    std::vector<float> found = gradients(workload.trainer());
+    found.push_back(static_cast<float>(workload.trainer().loss()));
+    return found;
+  };
+  const std::vector<float> whole = trained("1");
+  for (const char* micro_batches : {"2", "3", "6"}) {
+    EXPECT_LT(relative_error(trained(micro_batches), whole), 1e-5) << micro_batches;
+  }
+}
+
+TEST_F(SequenceTraining, ASharedGradientIsTheSumOfItsUses) {
+  const Graph tied = gpt(kTinyGpt);
+  Graph apart = tied.input_only();
+  for (Graph::Value value = 1; value < tied.layers().size(); ++value) {
+    Layer layer = tied[value];
+    layer.shares.reset();
+    apart.append(std::move(layer));
+  }
+  const std::vector<Sample> samples{seeded_sample(tied, 1, 0), seeded_sample(tied, 1, 1)};
+  const std::vector<std::int32_t> labels = seeded_tokens(kTinyGpt.vocabulary, 2 * kTinyGpt.sequence, 1, 9);
+  Trainer one(plan(tied, 2), *device_, 1);
+  Trainer two(plan(apart, 2), *device_, 1);
+  EXPECT_EQ(two.plan().step.parameters.size() - one.plan().step.parameters.size(), 1U);
+  const std::size_t shared = index_of(one, "wte", Slot::weights);
+  const std::size_t table = index_of(two, "wte", Slot::weights);
+  const std::size_t head = index_of(two, "lm_head", Slot::weights);
+  two.set_parameter(head, one.parameter(shared));
+  for (Trainer* trainer : {&one, &two}) {
+    trainer->set_batch(samples, labels);
+    trainer->run_gradients();
+  }
+  EXPECT_NEAR(one.loss(), two.loss(), 1e-6);
+  std::vector<float> sum = two.gradient(table);
+  const std::vector<float> of_head = two.gradient(head);
+  EXPECT_GT(relative_error(sum, of_head), 0.1);
+  std::ranges::transform(sum, of_head, sum.begin(), std::plus<>());
+  EXPECT_LT(relative_error(one.gradient(shared), sum), 1e-5);
+}
+
+// Weights, gradients and states of a table that two layers share stand in memory once.
+TEST_F(SequenceTraining, SharedWeightsTakeMemoryOnce) {
+  const Graph graph = gpt(kTinyGpt);
+  const MemoryPlan memory = plan(graph, 2, {.optimizer = Optimizer::Kind::adam}).memory();
+  const std::int64_t weights = memory.at_peak[MemoryCategory::weights];
+  EXPECT_GE(weights, 4 * graph.parameter_count());
+  EXPECT_LT(weights, 4 * graph.parameter_count() + 64 * 40);  // alignment of some 30 parameters
+  EXPECT_EQ(memory.at_peak[MemoryCategory::gradients], weights);
+  EXPECT_EQ(memory.at_peak[MemoryCategory::optimizer], 2 * weights + 64);
+}
+
+TEST_F(SequenceTraining, ProbabilitiesGrowWithTheSquareOfTheSequence) {
+  const auto probabilities = [&](std::int64_t sequence) {
+    GptSizes sizes = kTinyGpt;
+    sizes.sequence = sequence;
+    std::int64_t bytes = 0;
+    const TrainingPlan planned = plan(gpt(sizes), 2);
+    for (const ProgramTensor& tensor : planned.step.program.tensors()) {
+      bytes += tensor.name.starts_with("probabilities of") ? tensor.bytes : 0;
+    }
+    return bytes;
+  };
+  EXPECT_EQ(probabilities(16), 2 * (2 * 3 * 16 * 16 * 4));  // layers, batch, heads
+  EXPECT_EQ(probabilities(32), 4 * probabilities(16));
+}
+
+TEST_F(SequenceTraining, ComputingAgainTakesLessMemoryAndGivesTheSameGradient) {
+  GptSizes sizes = kTinyGpt;
+  sizes.layers = 4;
+  NetworkType network = tiny_gpt();
+  network.build_sized = [sizes](const NetworkSizes& /*sizes*/) { return gpt(sizes); };
+  const WorkloadSpec plain = train_spec(2);
+  WorkloadSpec again = plain;
+  again.options["recompute"] = "yes";
+  const auto activations = [&](const WorkloadSpec& wanted) {
+    return plan_training(network, wanted, *device_).memory().at_peak[MemoryCategory::activations];
+  };
+  EXPECT_LT(activations(again), 0.7 * static_cast<double>(activations(plain)));
+  EXPECT_GT(plan_training(network, again, *device_).work().flops,
+            1.1 * plan_training(network, plain, *device_).work().flops);
+  TrainWorkload one(network, plain, *device_);
+  TrainWorkload other(network, again, *device_);
+  EXPECT_LT(relative_error(gradients(other.trainer()), gradients(one.trainer())), 1e-6);
+}
+
+TEST_F(SequenceTraining, BlocksEndAtResidualSums) {
+  const Graph graph = gpt(kTinyGpt);
+  const std::vector<Segment> found = segments(graph);
+  ASSERT_EQ(found.size(), 2U * 2 + 1);  // attention and MLP of each layer, and the head
+  for (std::size_t i = 0; i + 1 < found.size(); ++i) {
+    EXPECT_EQ(graph[found[i].last].kind, LayerKind::add);
+  }
+}
+
+TEST_F(SequenceTraining, LabelsAreTheNextTokens) {
+  TrainWorkload workload(tiny_gpt(), train_spec(2), *device_);
+  const TrainingStep& step = workload.trainer().plan().step;
+  std::vector<std::int32_t> tokens(2 * 16);
+  std::vector<std::int32_t> labels(2 * 16);
+  device_->download(tokens.data(), workload.trainer().address(step.inputs.at(0)), 2 * 16 * 4);
+  device_->download(labels.data(), workload.trainer().address(step.labels.at(0)), 2 * 16 * 4);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (i % 16 != 15) {
+      EXPECT_EQ(labels[i], tokens[i + 1]) << i;
+    }
+  }
+  EXPECT_NE(std::vector(tokens.begin(), tokens.begin() + 16), std::vector(tokens.begin() + 16, tokens.end()));
+}
+
+class Idle final : public Operation {
+ public:
+  std::span<const SlotInfo> slots() const override { return {}; }
+  void prepare() override {}
+  void pack(Slot /*slot*/, std::span<const float> /*plain*/, void* /*packed*/) override {}
+  void unpack(Slot /*slot*/, const void* /*packed*/, std::span<float> /*plain*/) override {}
+  void run(const SlotPointers& /*pointers*/) override {}
+  double flops() const override { return 0; }
+  std::string algorithm() const override { return "idle"; }
+};
+
+// Backward operations left out in turn. Not the shared table's: its two gradients stand nearly at right
+// angles, so that the slope along one of them does not show that the other is missing (see
+// ASharedGradientIsTheSumOfItsUses for that).
+TEST_F(SequenceTraining, VerificationNoticesAWrongGradient) {
+  const Graph graph = gpt(kTinyGpt);
+  const std::vector<Sample> samples{seeded_sample(graph, 1, 0), seeded_sample(graph, 1, 1)};
+  const std::vector<std::int32_t> labels = seeded_tokens(kTinyGpt.vocabulary, 2 * kTinyGpt.sequence, 1, 9);
+  const auto error_without = [&](const std::string& name) {
+    TrainingPlan broken = plan(graph, 2);
+    const auto& instructions = broken.step.program.instructions();
+    const auto at = std::ranges::find(instructions, name, &Instruction::name);
+    if (at != instructions.end()) {
+      broken.step.program.edit(static_cast<std::size_t>(at - instructions.begin())).make_own = [] {
+        return std::make_shared<Idle>();
+      };
+    } else {
+      EXPECT_EQ(name, "");
+    }
+    Trainer trainer(std::move(broken), *device_, 1);
+    trainer.set_batch(samples, labels);
+    return check_gradient(trainer, 1e-3).error;
+  };
+  EXPECT_LT(error_without(""), 0.01);
+  for (const char* name :
+       {"backward wpe", "backward h.0.attn", "backward h.1.mlp.act", "backward h.1.ln_2"}) {
+    EXPECT_GT(error_without(name), 0.03) << name;
+  }
+}
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,152 @@
+// Attention: the reference by hand and against central differences, oneDNN against it.
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "gradient_check.h"
+#include "kernels/attention/attention.h"
+#include "run_operation.h"
+
+namespace bench::kernels {
+namespace {
+
+using testing::Saved;
+using testing::Sum;
+using testing::Values;
+using Pass = Attention::Pass;
+
+class AttentionLayer : public ::testing::TestWithParam<Dtype> {};
+
+INSTANTIATE_TEST_SUITE_P(All, AttentionLayer, ::testing::Values(Dtype::fp32, Dtype::bf16),
+                         [](const auto& tested) { return std::string(name_of(tested.param)); });
+
+std::vector<Attention> shapes(Dtype dtype) {
+  std::vector<Attention> all;
+  for (const auto& [batch, sequence, heads, head_size] : {std::tuple{1, 16, 1, 16},
+                                                          {2, 33, 3, 24},
+                                                          {3, 7, 2, 5},
+                                                          {1, 1, 1, 1},
+                                                          {2, 1, 4, 8},
+                                                          {1, 130, 2, 64}}) {
+    all.push_back(
+        {.batch = batch, .sequence = sequence, .heads = heads, .head_size = head_size, .dtype = dtype});
+  }
+  return all;
+}
+
+std::vector<float> probabilities(const Attention& spec, const Saved& saved) {
+  std::vector<float> p(static_cast<std::size_t>(spec.probabilities().elements()));
+  load(spec.probabilities(), saved.data(), p);
+  return p;
+}
+
+TEST_P(AttentionLayer, IsLikeItsReferenceInEveryPass) {
+  BENCH_SKIP_UNSUPPORTED(GetParam());
+  const double tolerance = 2 * testing::tolerance_of(GetParam());
+  for (Attention spec : shapes(GetParam())) {
+    SCOPED_TRACE(fmt::format("batch {} sequence {} heads {} of {}", spec.batch, spec.sequence, spec.heads,
+                             spec.head_size));
+    testing::expect_like_reference(spec, GetParam(), tolerance);
+
+    spec.pass = Pass::training;
+    const auto reference = make_operation(spec, testing::cpu(), "reference");
+    const auto onednn = make_operation(spec, testing::cpu(), "onednn");
+    Values inputs = testing::inputs_for(*reference, GetParam());
+    for (float& value : inputs[Slot::src]) {
+      value *= 4;  // scores that tell positions apart; exact in both dtypes
+    }
+    Saved right;
+    Saved saved;
+    const Values expected = testing::run_operation(*reference, inputs, Sum::apart, &right);
+    EXPECT_TRUE(
+        testing::close_to(expected, testing::run_operation(*onednn, inputs, Sum::apart, &saved), tolerance));
+    EXPECT_LT(relative_error(probabilities(spec, saved), probabilities(spec, right)), tolerance);
+
+    spec.pass = Pass::backward;
+    const auto reference_backward = make_operation(spec, testing::cpu(), "reference");
+    inputs[Slot::diff_dst] = testing::inputs_for(*reference_backward, GetParam()).at(Slot::diff_dst);
+    const auto backward = make_operation(spec, testing::cpu(), "onednn");
+    EXPECT_TRUE(testing::close_to(testing::run_operation(*reference_backward, inputs, Sum::apart, &right),
+                                  testing::run_operation(*backward, inputs, Sum::apart, &right), tolerance));
+  }
+}
+
+// A later position must not change what earlier ones see, nor its probabilities lie above the diagonal.
+TEST_P(AttentionLayer, LooksBackOnly) {
+  BENCH_SKIP_UNSUPPORTED(GetParam());
+  const Attention spec{
+      .sequence = 9, .heads = 2, .head_size = 4, .pass = Pass::training, .dtype = GetParam()};
+  for (const char* implementation : {"reference", "onednn"}) {
+    const auto operation = make_operation(spec, testing::cpu(), implementation);
+    Values inputs = testing::inputs_for(*operation, GetParam());
+    Saved saved;
+    const Values one = testing::run_operation(*operation, inputs, Sum::apart, &saved);
+    const std::vector<float> p = probabilities(spec, saved);
+    for (std::int64_t row = 0; row < 2 * 9; ++row) {
+      double sum = 0;
+      for (std::int64_t j = 0; j < 9; ++j) {
+        const float weight = p[static_cast<std::size_t>(row * 9 + j)];
+        EXPECT_TRUE(j <= row % 9 ? weight > 0 : weight == 0) << row << " " << j;
+        sum += static_cast<double>(weight);
+      }
+      EXPECT_NEAR(sum, 1, 0.02);
+    }
+    for (std::size_t i = 8 * 24; i < 9 * 24; ++i) {  // the last position's query, key and value
+      inputs[Slot::src][i] = -inputs[Slot::src][i];
+    }
+    const Values other = testing::run_operation(*operation, inputs);
+    for (std::size_t i = 0; i < 8 * 8; ++i) {
+      EXPECT_EQ(one.at(Slot::dst)[i], other.at(Slot::dst)[i]);
+    }
+    EXPECT_NE(one.at(Slot::dst)[8 * 8], other.at(Slot::dst)[8 * 8]);
+  }
+}
+
+// One sample's heads at a time: scratch does not grow with the batch, saved probabilities do.
+TEST_P(AttentionLayer, MemoryFollowsTheFormula) {
+  BENCH_SKIP_UNSUPPORTED(GetParam());
+  for (const Pass pass : {Pass::inference, Pass::training, Pass::backward}) {
+    const auto bytes = [&](std::int64_t batch, Slot slot) {
+      const auto operation = make_operation(
+          Attention{
+              .batch = batch, .sequence = 64, .heads = 3, .head_size = 8, .pass = pass, .dtype = GetParam()},
+          testing::cpu(), "onednn");
+      const SlotInfo* const info = operation->find(slot);
+      return info == nullptr ? 0 : info->bytes;
+    };
+    EXPECT_EQ(bytes(1, Slot::workspace), bytes(7, Slot::workspace));
+    EXPECT_EQ(bytes(7, Slot::saved), pass == Pass::inference ? 0 : 7 * 3 * 64 * 64 * bytes_of(GetParam()));
+  }
+}
+
+TEST(AttentionReference, ByHand) {
+  // One head of one feature, two positions: rows of query, key, value.
+  const Attention spec{.sequence = 2};
+  const Values out = testing::run_reference(spec, {{Slot::src, {5, 0, 3, 1, std::log(3.0F), 7}}});
+  // The second position scores 1·0 and 1·ln 3: weights 1/4 and 3/4.
+  EXPECT_FLOAT_EQ(out.at(Slot::dst)[0], 3);
+  EXPECT_FLOAT_EQ(out.at(Slot::dst)[1], 0.25F * 3 + 0.75F * 7);
+}
+
+TEST(AttentionReference, GradientAgreesWithCentralDifferences) {
+  Attention spec{.batch = 2, .sequence = 5, .heads = 2, .head_size = 3, .pass = Pass::training};
+  Values inputs = testing::inputs_for(*make_operation(spec, testing::cpu(), "reference"), Dtype::fp32);
+  for (float& value : inputs[Slot::src]) {
+    value *= 2;
+  }
+  Saved saved;
+  testing::run_reference(spec, inputs, &saved);
+  spec.pass = Pass::backward;
+  const auto backward = make_operation(spec, testing::cpu(), "reference");
+  inputs[Slot::diff_dst] = testing::inputs_for(*backward, Dtype::fp32).at(Slot::diff_dst);
+  const Values found = testing::run_operation(*backward, inputs, Sum::apart, &saved);
+  spec.pass = Pass::inference;
+  const auto expected =
+      testing::central_differences(spec, inputs, inputs.at(Slot::diff_dst), Slot::src, 3e-3F);
+  EXPECT_LT(relative_error(found.at(Slot::diff_src), expected), 1e-3);
+}
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,320 @@
+// The operations of segmentation and detection networks, forwards and backwards: the fast implementations
+// against the references, the references against differences and known values.
+#include <gmock/gmock.h>
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "gradient_check.h"
+#include "kernels/concat/concat_backward.h"
+#include "kernels/conv_transpose/conv_transpose.h"
+#include "kernels/rows/rows_backward.h"
+#include "kernels/upsample/upsample_backward.h"
+
+namespace bench::kernels {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::run_reference;
+using testing::tolerance_of;
+using testing::trace;
+using testing::Values;
+
+constexpr std::array kLayouts{Layout::nchw, Layout::nhwc, Layout::nchw16c};
+
+Values inputs_of(const Operation& operation, Dtype dtype) {
+  return testing::inputs_for(operation, dtype);
+}
+
+// The implementation a network gets, against the reference.
+template <class Spec>
+void expect_like_reference(const Spec& spec, Dtype dtype, double tolerance) {
+  const auto reference = make_operation(spec, testing::cpu(), "reference");
+  const auto fast = make_operation(spec, testing::cpu());
+  ASSERT_NE(fast->algorithm(), "reference");
+  SCOPED_TRACE(fast->algorithm());
+  const Values inputs = inputs_of(*reference, dtype);
+  EXPECT_TRUE(testing::close_to(testing::run_operation(*reference, inputs),
+                                testing::run_operation(*fast, inputs), tolerance));
+}
+
+// The gradient of one input by the reference, against differences of the forward pass. All operations here
+// are linear in each input: a step of 1 is exact but for rounding.
+template <class Forward, class Backward>
+void expect_derivative(const Forward& forward, const Backward& backward, Slot input, Slot gradient) {
+  Values inputs = inputs_of(*make_operation(forward, testing::cpu(), "reference"), Dtype::fp32);
+  inputs.merge(inputs_of(*make_operation(backward, testing::cpu(), "reference"), Dtype::fp32));
+  const std::vector<float> expected =
+      testing::central_differences(forward, inputs, inputs.at(Slot::diff_dst), input, 1.0F);
+  EXPECT_LT(relative_error(run_reference(backward, inputs).at(gradient), expected), 1e-5);
+}
+
+template <class Spec>
+std::string refusal(const Spec& spec) {
+  try {
+    make_operation(spec, testing::cpu());
+    return "supported";
+  } catch (const Unsupported& error) {
+    return error.what();
+  }
+}
+
+class VisionOperations : public ::testing::TestWithParam<Dtype> {};
+
+INSTANTIATE_TEST_SUITE_P(All, VisionOperations, ::testing::Values(Dtype::fp32, Dtype::bf16),
+                         [](const auto& tested) { return std::string(name_of(tested.param)); });
+
+// ---- concat
+
+TensorDesc map_of(std::int64_t c, std::int64_t h, std::int64_t w, Layout layout = Layout::nchw,
+                  Dtype dtype = Dtype::fp32) {
+  return {.n = 2, .c = c, .h = h, .w = w, .layout = layout, .dtype = dtype};
+}
+
+// Maps of one size, of sizes that differ by one and by more in either direction, and of four inputs.
+std::vector<Concat> concats(Layout layout, Dtype dtype) {
+  std::vector<Concat> all;
+  const auto add = [&](const std::vector<std::array<std::int64_t, 3>>& shapes) {
+    Concat spec;
+    for (const auto& [c, h, w] : shapes) {
+      spec.inputs.push_back(map_of(c, h, w, layout, dtype));
+    }
+    all.push_back(spec);
+  };
+  add({{16, 9, 7}, {32, 9, 7}});
+  add({{16, 9, 7}, {5, 8, 6}});
+  add({{32, 4, 9}, {16, 9, 6}, {20, 7, 7}});
+  add({{16, 1, 1}, {16, 5, 5}, {16, 2, 3}, {3, 5, 4}});
+  add({{64, 64, 40}, {64, 64, 40}});  // large enough for threads
+  if (layout != Layout::nchw16c) {
+    add({{3, 9, 7}, {5, 9, 7}, {1, 9, 7}});
+  }
+  return all;
+}
+
+TEST_P(VisionOperations, ConcatLikeTheReference) {
+  BENCH_SKIP_UNSUPPORTED(GetParam());
+  for (const Layout layout : kLayouts) {
+    for (const Concat& spec : concats(layout, GetParam())) {
+      SCOPED_TRACE(fmt::format("{} inputs, {}", spec.inputs.size(), trace(spec.dst())));
+      expect_like_reference(spec, GetParam(), 0.0);
+      for (std::size_t index = 0; index < spec.inputs.size(); ++index) {
+        expect_like_reference(ConcatBackward{spec, index}, GetParam(), 0.0);
+      }
+    }
+  }
+}
+
+TEST(Concat, CentresTheSmallerMap) {
+  Concat spec{{map_of(1, 2, 3), map_of(1, 1, 2)}};
+  for (TensorDesc& input : spec.inputs) {
+    input.n = 1;
+  }
+  const Values inputs{{Slot::src, {1, 2, 3, 4, 5, 6}}, {Slot::src1, {7, 8}}};
+  for (const char* implementation : {"reference", "cpu"}) {
+    const auto operation = make_operation(spec, testing::cpu(), implementation);
+    // As torch.nn.functional.pad(x, [diffX // 2, diffX - diffX // 2, …]): the odd row is below, the column
+    // right.
+    EXPECT_THAT(testing::run_operation(*operation, inputs).at(Slot::dst),
+                ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0));
+  }
+}
+
+TEST(Concat, ReferenceGradientIsTheDerivative) {
+  const Concat spec{{map_of(2, 3, 4), map_of(3, 2, 4), map_of(1, 1, 1)}};
+  for (std::size_t index = 0; index < spec.inputs.size(); ++index) {
+    expect_derivative(spec, ConcatBackward{spec, index}, kSources[index], Slot::diff_src);
+  }
+}
+
+TEST(Concat, RefusalsSayWhy) {
+  using ::testing::HasSubstr;
+  EXPECT_THAT(refusal(Concat{{map_of(1, 2, 2)}}), HasSubstr("2 to 4"));
+  EXPECT_THAT(refusal(Concat{{map_of(1, 2, 2), map_of(1, 2, 2, Layout::nhwc)}}), HasSubstr("layout"));
+  EXPECT_THAT(refusal(Concat{{map_of(8, 2, 2, Layout::nchw16c), map_of(16, 2, 2, Layout::nchw16c)}}),
+              HasSubstr("multiple of 16"));
+  EXPECT_THAT(refusal(ConcatBackward{Concat{{map_of(1, 2, 2), map_of(1, 2, 2)}}, 2}), HasSubstr("no such"));
+}
+
+// ---- rows
+
+std::vector<Rows> rows(Layout layout, Dtype dtype) {
+  const auto map = [&](std::int64_t c, std::int64_t h, std::int64_t w) {
+    return map_of(c, h, w, layout, dtype);
+  };
+  return {{.maps = {map(2, 9, 7)}, .classes = 2},
+          {.maps = {map(255, 3, 3), map(255, 6, 6)}, .classes = 85},
+          {.maps = {map(40, 2, 5), map(10, 1, 1), map(20, 3, 2)}, .classes = 10},
+          {.maps = {map(64, 30, 20)}, .classes = 16}};
+}
+
+TEST_P(VisionOperations, RowsLikeTheReference) {
+  BENCH_SKIP_UNSUPPORTED(GetParam());
+  for (const Layout layout : kLayouts) {
+    for (const Rows& spec : rows(layout, GetParam())) {
+      SCOPED_TRACE(fmt::format("{} maps, {}", spec.maps.size(), trace(spec.maps[0])));
+      expect_like_reference(spec, GetParam(), 0.0);
+      for (std::size_t index = 0; index < spec.maps.size(); ++index) {
+        expect_like_reference(RowsBackward{spec, index}, GetParam(), 0.0);
+      }
+    }
+  }
+}
+
+TEST(Rows, FollowPixelsAndThenBoxes) {
+  Rows spec{.maps = {map_of(4, 1, 2)}, .classes = 2};
+  spec.maps[0].n = 1;
+  // Channels 0 and 1 are the first row of a pixel, 2 and 3 its second.
+  const Values inputs{{Slot::src, {10, 20, 11, 21, 12, 22, 13, 23}}};
+  for (const char* implementation : {"reference", "cpu"}) {
+    const auto operation = make_operation(spec, testing::cpu(), implementation);
+    EXPECT_THAT(testing::run_operation(*operation, inputs).at(Slot::dst),
+                ElementsAre(10, 12, 20, 22, 11, 13, 21, 23));  // class 0 of every row, then class 1
+  }
+}
+
+TEST(Rows, ReferenceGradientIsTheDerivative) {
+  const Rows spec{.maps = {map_of(6, 2, 2), map_of(3, 1, 3)}, .classes = 3};
+  for (std::size_t index = 0; index < spec.maps.size(); ++index) {
+    expect_derivative(spec, RowsBackward{spec, index}, kSources[index], Slot::diff_src);
+  }
+}
+
+TEST(Rows, RefusalsSayWhy) {
+  using ::testing::HasSubstr;
+  EXPECT_THAT(refusal(Rows{.maps = {map_of(7, 2, 2)}, .classes = 2}), HasSubstr("no whole number"));
+  EXPECT_THAT(refusal(Rows{.maps = {}, .classes = 2}), HasSubstr("1 to 4 maps"));
+  EXPECT_THAT(refusal(RowsBackward{Rows{.maps = {map_of(2, 2, 2)}, .classes = 2}, 1}), HasSubstr("no such"));
+}
+
+// ---- upsample
+
+TEST_P(VisionOperations, UpsampleLikeTheReference) {
+  BENCH_SKIP_UNSUPPORTED(GetParam());
+  for (const TensorDesc& tensor : testing::tensors_of_every_layout(GetParam())) {
+    for (const std::int64_t factor : {2, 3}) {
+      SCOPED_TRACE(fmt::format("{} by {}", trace(tensor), factor));
+      const Upsample spec{.src = tensor, .factor = factor};
+      expect_like_reference(spec, GetParam(), 0.0);
+      expect_like_reference(UpsampleBackward{spec}, GetParam(), tolerance_of(GetParam()));
+    }
+  }
+}
+
+TEST(Upsample, RepeatsPixelsAndSumsTheirGradients) {
+  const Upsample spec{.src = {.n = 1, .c = 1, .h = 1, .w = 2}};
+  for (const char* implementation : {"reference", "onednn"}) {
+    const auto forward = make_operation(spec, testing::cpu(), implementation);
+    EXPECT_THAT(testing::run_operation(*forward, {{Slot::src, {3, 4}}}).at(Slot::dst),
+                ElementsAre(3, 3, 4, 4, 3, 3, 4, 4));
+    const auto backward = make_operation(UpsampleBackward{spec}, testing::cpu(), implementation);
+    EXPECT_THAT(testing::run_operation(*backward, {{Slot::diff_dst, {1, 2, 3, 4, 10, 20, 30, 40}}})
+                    .at(Slot::diff_src),
+                ElementsAre(33, 77));
+  }
+}
+
+TEST(Upsample, ReferenceGradientIsTheDerivative) {
+  const Upsample spec{.src = map_of(2, 3, 2), .factor = 3};
+  expect_derivative(spec, UpsampleBackward{spec}, Slot::src, Slot::diff_src);
+}
+
+TEST(Upsample, RefusalsSayWhy) {
+  EXPECT_THAT(refusal(Upsample{.src = map_of(1, 2, 2), .factor = 0}), ::testing::HasSubstr("at least 1"));
+}
+
+// ---- transposed convolution
+
+using Direction = ConvTranspose::Direction;
+constexpr std::array kDirections{Direction::forward, Direction::backward_data, Direction::backward_weights};
+
+TEST_P(VisionOperations, ConvTransposeLikeTheReference) {
+  BENCH_SKIP_UNSUPPORTED(GetParam());
+  struct Sizes {
+    std::int64_t in, out, h, w, kernel, stride;
+  };
+  for (const Layout layout : kLayouts) {
+    // U-Net's kernel on even and odd maps; patches that overlap, and patches with room between them.
+    for (const Sizes& s : {Sizes{64, 32, 6, 5, 2, 2},
+                           {20, 7, 3, 3, 2, 2},
+                           {16, 16, 1, 1, 2, 2},
+                           {16, 16, 4, 5, 3, 2},
+                           {3, 5, 4, 3, 2, 3}}) {
+      for (const Direction direction : kDirections) {
+        for (const bool bias : {true, false}) {
+          const ConvTranspose spec{.src = map_of(s.in, s.h, s.w, layout, GetParam()),
+                                   .out_channels = s.out,
+                                   .kernel = s.kernel,
+                                   .stride = s.stride,
+                                   .direction = direction,
+                                   .bias = bias && direction != Direction::backward_data};
+          SCOPED_TRACE(fmt::format("{} to {} kernel {} stride {} direction {} bias {}", trace(spec.src),
+                                   s.out, s.kernel, s.stride, static_cast<int>(direction), bias));
+          expect_like_reference(spec, GetParam(), tolerance_of(GetParam()));
+        }
+      }
+    }
+  }
+}
+
+TEST(ConvTranspose, WritesPatches) {
+  const ConvTranspose spec{.src = {.n = 1, .c = 2, .h = 1, .w = 2}, .out_channels = 1, .bias = true};
+  // Weights as PyTorch stores them: the first four belong to input channel 0.
+  const Values inputs{
+      {Slot::src, {1, 2, 10, 20}}, {Slot::weights, {1, 2, 3, 4, 5, 6, 7, 8}}, {Slot::bias, {0.5F}}};
+  for (const char* implementation : {"reference", "onednn"}) {
+    const auto operation = make_operation(spec, testing::cpu(), implementation);
+    EXPECT_THAT(testing::run_operation(*operation, inputs).at(Slot::dst),
+                ElementsAre(51.5F, 62.5F, 102.5F, 124.5F, 73.5F, 84.5F, 146.5F, 168.5F));
+  }
+}
+
+TEST(ConvTranspose, ReferenceGradientsAreTheDerivatives) {
+  for (const std::int64_t stride : {1, 2, 3}) {
+    ConvTranspose spec{.src = map_of(2, 2, 3), .out_channels = 3, .stride = stride, .bias = true};
+    ConvTranspose backward = spec;
+    backward.direction = Direction::backward_weights;
+    expect_derivative(spec, backward, Slot::weights, Slot::diff_weights);
+    expect_derivative(spec, backward, Slot::bias, Slot::diff_bias);
+    backward.direction = Direction::backward_data;
+    spec.bias = backward.bias = false;
+    expect_derivative(spec, backward, Slot::src, Slot::diff_src);
+  }
+}
+
+TEST(ConvTranspose, WeightsArePackedAlikeInAllDirections) {
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
+    if (testing::cpu().unsupported(dtype)) {
+      continue;
+    }
+    ConvTranspose spec{.src = map_of(32, 6, 6, Layout::nchw16c, dtype), .out_channels = 20};
+    const auto forward = make_operation(spec, testing::cpu());
+    spec.direction = Direction::backward_data;
+    const auto data = make_operation(spec, testing::cpu());
+    spec.direction = Direction::backward_weights;
+    const auto weights = make_operation(spec, testing::cpu());
+    std::vector<float> plain(static_cast<std::size_t>(spec.weight_count()));
+    fill_random(plain, 1, 0);
+    std::vector<std::vector<std::byte>> packed;
+    for (const auto& [operation, slot] : {std::pair{forward.get(), Slot::weights},
+                                          {data.get(), Slot::weights},
+                                          {weights.get(), Slot::diff_weights}}) {
+      packed.emplace_back(static_cast<std::size_t>(operation->find(slot)->bytes));
+      operation->pack(slot, plain, packed.back().data());
+    }
+    EXPECT_EQ(packed[0], packed[1]);
+    EXPECT_EQ(packed[0], packed[2]);
+  }
+}
+
+TEST(ConvTranspose, RefusalsSayWhy) {
+  using ::testing::HasSubstr;
+  EXPECT_THAT(refusal(ConvTranspose{.src = map_of(1, 2, 2), .kernel = 0}), HasSubstr("must be between"));
+  EXPECT_THAT(
+      refusal(ConvTranspose{.src = map_of(1, 2, 2), .direction = Direction::backward_data, .bias = true}),
+      HasSubstr("does not depend on a bias"));
+}
+
+}  // namespace
+}  // namespace bench::kernels
