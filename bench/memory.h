@@ -41,6 +41,9 @@ struct MemoryPlan {
   std::string peak_at{};
   std::int64_t setup_peak = 0;  // bytes held at most while getting ready; 0 where a step's are all there are
   MemoryByCategory in_step{};   // bytes held during a step, not used in full at each moment
+  // What the system is expected to see beyond a step's bytes, such as a library's compiled code; an estimate,
+  // 0 where there is none.
+  std::int64_t library = 0;
   // Results of all layers for the whole batch, each counted once, whether or not they are held at the same
   // time: the "feature maps" of the rule of thumb. 0 where it is not known.
   std::int64_t feature_maps = 0;

@@ -197,6 +197,7 @@ class Runner {
       json = {{"peak_at", plan.peak_at},
               {"setup_peak_bytes", plan.setup_peak},
               {"step_peak_bytes", plan.in_step.total()},
+              {"library_bytes", plan.library},
               {"feature_map_bytes", plan.feature_maps}};
     }
     return json;

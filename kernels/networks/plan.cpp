@@ -47,6 +47,7 @@ class Planner {
     find_live_bytes();
     if (device_.host_accessible()) {
       find_largest_plain();
+      plan_.library_bytes = compiled_code_bytes(plan_.steps.size());
     }
     return std::move(plan_);
   }
@@ -252,6 +253,7 @@ MemoryPlan NetworkPlan::memory() const {
   running[MemoryCategory::workspace] = bytes(Region::workspace);
 
   MemoryPlan memory;
+  memory.library = library_bytes;
   memory.setup_peak = setup.total();
   memory.in_step = running;
   memory.peak = std::max(memory.setup_peak, running.total());

@@ -46,7 +46,8 @@ struct NetworkPlan {
   TensorDesc output;  // of a sequence: rows of all positions of all samples
   Place output_place;
   std::array<std::int64_t, kRegions> region_bytes{};
-  PlainParameter largest_plain;  // drawn on the host; nothing where that is not the device's memory
+  std::int64_t library_bytes = 0;  // of compiled code, estimated
+  PlainParameter largest_plain;    // drawn on the host; nothing where that is not the device's memory
 
   std::int64_t bytes(Region region) const { return region_bytes[static_cast<std::size_t>(region)]; }
   // The regions; or, before all but the weights are there, the weights with the largest parameter in its

@@ -29,6 +29,8 @@ std::optional<Finding> claim_activations(const MemorySeries* training, const Mem
 std::optional<Finding> claim_peak(const ResultDocument& document, const MemorySeries& series);
 // One for each cap, over all series.
 std::vector<Finding> claim_largest(const ResultDocument& document);
+inline constexpr double kUncalibrated = 0.05;  // the share by which a plan may be off without calibration
+
 // What the system saw against the plan, and against the plan with what two small batches add to it.
 std::optional<Finding> claim_system(const std::vector<MemorySeries>& all);
 // Whether memory crept up.

@@ -36,8 +36,8 @@ std::string memory_label(const Json& params, const Json& axes) {
       others += fmt::format(", {} {}", name, text);
     }
   }
-  return fmt::format("{} {}{}{}{}", text_of(params, "dtype"), verb(text_of(params, "mode")), optimizer, training,
-                     others);
+  return fmt::format("{} {}{}{}{}", text_of(params, "dtype"), verb(text_of(params, "mode")), optimizer,
+                     training, others);
 }
 
 }  // namespace bench::sweeps

@@ -40,6 +40,7 @@ BatchPoint read_point(const MeasuredPoint& point, std::int64_t batch) {
   read.step_ns = median;
   read.bytes = point.memory.peak_measured;
   read.memory = point.memory;
+  read.library_bytes = integer_at(point.plan, "library_bytes").value_or(0);
   read.step_bytes = integer_at(point.plan, "step_peak_bytes").value_or(0);
   read.feature_map_bytes = integer_at(point.plan, "feature_map_bytes").value_or(0);
   const std::int64_t weights = point.memory.by_category[MemoryCategory::weights];

@@ -23,6 +23,7 @@ struct BatchPoint {
   std::int64_t weights = 0;  // of these
   PointMemory memory;
   std::int64_t feature_map_bytes = 0;  // whole batch; 0: unknown
+  std::int64_t library_bytes = 0;      // expected beyond step_bytes, estimated
   std::int64_t step_bytes = 0;         // planned, held during a step; 0: unknown
   ThroughputPoint throughput;
   StepWork work;

@@ -149,7 +149,9 @@ TEST(MemoryFindings, TheSystemsViewIsComparedAndCalibrated) {
   const Finding system = named(findings_of(points), "system_memory");
   EXPECT_NEAR(*system.value, 10.0 / 220, 1e-9);
   EXPECT_NEAR(system.details["worst_calibrated"].get<double>(), 0, 1e-12);
-  EXPECT_THAT(system.claim, AllOf(HasSubstr("within 4.5 %"), HasSubstr("above it"), HasSubstr("at batch 1")));
+  EXPECT_THAT(system.claim, AllOf(HasSubstr("at 4 of 4 points"),
+                                  HasSubstr("at batch 1, 4.5 % above the plan (10.0 MiB of 220 MiB)"),
+                                  HasSubstr("the other 2 points are predicted within 0")));
 }
 
 TEST(MemoryFindings, OptionsThatVaryStandInTheLabel) {

@@ -59,7 +59,7 @@ void Program::run(Instruction instruction, std::optional<std::pair<TensorId, Ten
     }
   }
   instructions_.push_back(std::move(instruction));
-  overwrites_.push_back(result_over);
+  overwrites_.push_back(in_place_ ? result_over : std::nullopt);
 }
 
 namespace {

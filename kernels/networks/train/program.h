@@ -62,6 +62,9 @@ class Program {
   // slot is missing or a tensor is too small for it.
   void run(Instruction instruction, std::optional<std::pair<TensorId, TensorId>> result_over = std::nullopt);
 
+  // Whether instructions recorded from now on may write a result over an input; they may at first.
+  void set_in_place(bool in_place) { in_place_ = in_place; }
+
   const std::vector<ProgramTensor>& tensors() const { return tensors_; }
   const std::vector<ProgramBlock>& blocks() const { return blocks_; }
   const std::vector<Instruction>& instructions() const { return instructions_; }
@@ -70,6 +73,7 @@ class Program {
   const std::vector<std::optional<std::pair<TensorId, TensorId>>>& overwrites() const { return overwrites_; }
 
  private:
+  bool in_place_ = true;
   std::vector<ProgramTensor> tensors_;
   std::vector<ProgramBlock> blocks_;
   std::vector<Instruction> instructions_;

@@ -31,6 +31,7 @@ class Recorder {
         layers_(graph, target, device, step_) {}
 
   TrainingStep run() && {
+    program().set_in_place(options_.in_place);
     layers_.declare_parameters(logits_of(graph_));
     for (std::int64_t micro = 0; micro < options_.accumulate; ++micro) {
       record_micro_batch(micro);

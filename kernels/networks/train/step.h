@@ -19,6 +19,7 @@ struct TrainOptions {
   Optimizer::Kind optimizer = Optimizer::Kind::sgd;
   std::int64_t accumulate =
       1;                   // micro-batches of the target's batch whose gradients are summed before a step
+  bool in_place = true;    // ReLU, sums, normalisation gradients write over inputs that nobody reads later
   bool recompute = false;  // keep only the values between blocks, and compute a block's again (Chen et al.
                            // 2016, arXiv:1604.06174)
 };

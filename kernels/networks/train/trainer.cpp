@@ -43,6 +43,7 @@ MemoryPlan TrainingPlan::memory() const {
   running[category_of(Content::scratch)] += placement.scratch_bytes;
 
   MemoryPlan memory;
+  memory.library = library_bytes;
   memory.setup_peak = setup.total();
   memory.in_step = running;
   memory.peak = std::max(memory.setup_peak, running.total());
@@ -99,8 +100,10 @@ const std::string& TrainingPlan::peak_at() const {
 TrainingPlan plan_training(Graph graph, const Target& target, const TrainOptions& options, Device& device) {
   TrainingStep step = training_step(graph, target, options, device);
   Placement placement = place(step.program);
-  PlainParameter plain = device.host_accessible() ? largest_plain(step, graph) : PlainParameter{};
-  return {std::move(graph), target, std::move(step), std::move(placement), std::move(plain)};
+  const bool on_host = device.host_accessible();
+  PlainParameter plain = on_host ? largest_plain(step, graph) : PlainParameter{};
+  const std::int64_t library = on_host ? compiled_code_bytes(step.program.instructions().size()) : 0;
+  return {std::move(graph), target, std::move(step), std::move(placement), library, std::move(plain)};
 }
 
 Trainer::Trainer(TrainingPlan plan, Device& device, std::uint64_t seed)

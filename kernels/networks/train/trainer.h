@@ -20,7 +20,8 @@ struct TrainingPlan {
   Target target;  // of a micro-batch
   TrainingStep step;
   Placement placement;
-  PlainParameter largest_plain;  // drawn on the host; nothing where that is not the device's memory
+  std::int64_t library_bytes = 0;  // of compiled code, estimated
+  PlainParameter largest_plain;    // drawn on the host; nothing where that is not the device's memory
 
   // One allocation a block, one for the arena and one for scratch: exactly what a Trainer allocates. Before
   // the last two, the largest parameter in its plain form.

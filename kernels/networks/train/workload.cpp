@@ -24,6 +24,14 @@ std::string text_of(const WorkloadSpec& spec, const std::string& name, const cha
   return at == spec.options.end() ? otherwise : at->second;
 }
 
+bool yes_or_no(const WorkloadSpec& spec, const std::string& name, const char* otherwise) {
+  const std::string text = text_of(spec, name, otherwise);
+  if (text != "yes" && text != "no") {
+    throw UsageError(fmt::format("--{} {}: accepted are yes and no", name, quote(text)));
+  }
+  return text == "yes";
+}
+
 Optimizer::Kind optimizer_of(const std::string& text) {
   constexpr std::array kinds{std::pair{"sgd", Optimizer::Kind::sgd},
                              std::pair{"momentum", Optimizer::Kind::momentum},
@@ -61,6 +69,7 @@ std::vector<std::int32_t> seeded_labels(const TrainingPlan& plan, std::uint64_t 
 std::vector<WorkloadType::Option> training_options() {
   return {{"optimizer", "sgd", "in training: sgd, momentum or adam", "train"},
           {"accumulate", "1", "in training: micro-batches a step; a divisor of the batch", "train"},
+          {"in-place", "yes", "in training: no gives every result memory of its own", "train"},
           {"recompute", "no", "in training: yes keeps only values between blocks, and computes others again",
            "train"}};
 }
@@ -76,11 +85,8 @@ TrainOptions train_options(const WorkloadSpec& spec) {
         "batches with --batch, as in {}:{}:x2",
         options.accumulate, options.accumulate, spec.batch, options.accumulate, 16 * options.accumulate));
   }
-  const std::string recompute = text_of(spec, "recompute", "no");
-  if (recompute != "yes" && recompute != "no") {
-    throw UsageError(fmt::format("--recompute {}: accepted are yes and no", quote(recompute)));
-  }
-  options.recompute = recompute == "yes";
+  options.recompute = yes_or_no(spec, "recompute", "no");
+  options.in_place = yes_or_no(spec, "in-place", "yes");
   return options;
 }
 

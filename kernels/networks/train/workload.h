@@ -11,7 +11,7 @@
 
 namespace bench::kernels {
 
-// --optimizer, --accumulate and --recompute.
+// --optimizer, --accumulate, --in-place and --recompute.
 std::vector<WorkloadType::Option> training_options();
 // Throws UsageError naming the option, what was given and what is accepted.
 TrainOptions train_options(const WorkloadSpec& spec);

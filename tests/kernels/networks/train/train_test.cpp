@@ -145,6 +145,19 @@ TEST_P(EveryNetworkTrains, ComputingAgainTakesLessMemoryAndGivesTheSameGradient)
   EXPECT_LT(relative_error(gradients(other.trainer()), gradients(one.trainer())), 1e-5);
 }
 
+TEST_F(Training, WithoutWritingInPlaceTheSameGradientTakesMoreMemory) {
+  const WorkloadSpec plain = train_spec({"resnet18", 64, 4});
+  WorkloadSpec apart = plain;
+  apart.options["in-place"] = "no";
+  const auto activations = [&](const WorkloadSpec& wanted) {
+    return plan_training(network("resnet18"), wanted, *device_).memory().in_step[MemoryCategory::activations];
+  };
+  EXPECT_GT(activations(apart), 1.05 * static_cast<double>(activations(plain)));
+  TrainWorkload one = make({"resnet18", 64, 4}, plain);
+  TrainWorkload other = make({"resnet18", 64, 4}, apart);
+  EXPECT_LT(relative_error(gradients(other.trainer()), gradients(one.trainer())), 1e-5);
+}
+
 // Without batch norm a mean over micro-batches is the mean over the batch.
 TEST_F(Training, MicroBatchesAddUpToTheBatch) {
   Graph graph({3, 16, 16});
