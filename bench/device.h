@@ -97,6 +97,9 @@ class Device {
   // Runs `step` and returns how long the device took, in nanoseconds. Work queued before does not count.
   virtual std::int64_t time(const std::function<void()>& step) = 0;
 
+  // Frees what libraries keep for later, such as compiled code, so that what the system sees of the next
+  // workload is all its own.
+  virtual void drop_caches() {}
   // Bytes the operating system or driver says are in use: the process's resident memory on a CPU.
   virtual std::int64_t driver_used() const = 0;
   virtual DeviceState state() const = 0;

@@ -47,6 +47,9 @@ double warm_up(Workload& workload, Device& device) {
 Prepared prepare_point(const SweepPoint& point, const WorkloadType& type, Device& device, Verify verify,
                        Verification* verification) {
   Prepared prepared;
+  if (verify == Verify::yes) {  // the visits later on may find compiled code
+    device.drop_caches();
+  }
   const std::int64_t used_before = device.driver_used();
   device.memory().reset_peak();
 

@@ -129,6 +129,12 @@ class CpuDevice final : public Device {
         .count();
   }
 
+  void drop_caches() override {
+    const int capacity = dnnl::get_primitive_cache_capacity();
+    dnnl::set_primitive_cache_capacity(0);
+    dnnl::set_primitive_cache_capacity(capacity);
+  }
+
   std::int64_t driver_used() const override { return resident_bytes(); }
   DeviceState state() const override { return condition_.read(); }
 
