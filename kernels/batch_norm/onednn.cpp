@@ -57,7 +57,7 @@ const Registration<Implementation<BatchNorm>> registered{{
     .preference = 10,
     .unsupported = [](const BatchNorm& spec, const Device& device) -> std::optional<std::string> {
       if (spec.activation != Activation::none && spec.activation != Activation::relu) {
-        return "batch norm fuses relu only";
+        return "batch norm fuses relu only, not relu6, leaky_relu or gelu";
       }
       return device.unsupported(spec.tensor.dtype);
     },

@@ -64,8 +64,8 @@ class LayerRecorder {
   ConvTranspose conv_transpose(Graph::Value value, ConvTranspose::Direction direction) const;
 
   // The forward operation of a layer that may have parameters; nullptr for other kinds.
-  std::shared_ptr<Operation> with_parameters(Graph::Value layer);
-  std::shared_ptr<Operation> sequence_with_parameters(Graph::Value layer);
+  std::shared_ptr<Operation> with_parameters(Graph::Value value);
+  std::shared_ptr<Operation> sequence_with_parameters(Graph::Value value);
   void declare(Graph::Value layer, Slot slot, const std::shared_ptr<Operation>& operation);
   const TrainedParameter* parameter(Graph::Value layer, Slot slot) const;
   TensorId weight(Graph::Value layer, Slot slot) const { return parameter(layer, slot)->value; }

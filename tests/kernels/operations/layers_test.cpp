@@ -143,9 +143,12 @@ TEST(LayersUnsupported, SaysWhy) {
   TensorDesc half = image;
   half.dtype = Dtype::fp16;
   EXPECT_THAT(reason(Softmax{.tensor = image}), ::testing::HasSubstr("5x5"));
-  EXPECT_THAT(reason(Relu{.tensor = image, .activation = Activation::none}), ::testing::HasSubstr("relu6"));
-  EXPECT_THAT(reason(BatchNorm{.tensor = image, .activation = Activation::relu6}),
-              ::testing::HasSubstr("relu6"));
+  for (const Activation other : {Activation::none, Activation::gelu}) {
+    EXPECT_THAT(reason(Relu{.tensor = image, .activation = other}), ::testing::HasSubstr("must be relu"));
+  }
+  for (const Activation other : {Activation::relu6, Activation::leaky_relu, Activation::gelu}) {
+    EXPECT_THAT(reason(BatchNorm{.tensor = image, .activation = other}), ::testing::HasSubstr("relu only"));
+  }
   EXPECT_THAT(reason(Pool{.src = image, .kernel_h = 6, .kernel_w = 6}), ::testing::HasSubstr("does not fit"));
   EXPECT_THAT(reason(Pool{.src = image, .kernel_h = 2, .kernel_w = 2, .pad_h = 2}),
               ::testing::HasSubstr("below the kernel"));
