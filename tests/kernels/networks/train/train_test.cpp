@@ -145,16 +145,19 @@ TEST_P(EveryNetworkTrains, ComputingAgainTakesLessMemoryAndGivesTheSameGradient)
   EXPECT_LT(relative_error(gradients(other.trainer()), gradients(one.trainer())), 1e-5);
 }
 
+// With a block's values computed again few others live beside the one that would be written over.
 TEST_F(Training, WithoutWritingInPlaceTheSameGradientTakesMoreMemory) {
-  const WorkloadSpec plain = train_spec({"resnet18", 64, 4});
-  WorkloadSpec apart = plain;
+  const Case tested{"resnet18", 64, 4};
+  WorkloadSpec in_place = train_spec(tested);
+  in_place.options["recompute"] = "yes";
+  WorkloadSpec apart = in_place;
   apart.options["in-place"] = "no";
   const auto activations = [&](const WorkloadSpec& wanted) {
     return plan_training(network("resnet18"), wanted, *device_).memory().in_step[MemoryCategory::activations];
   };
-  EXPECT_GT(activations(apart), 1.05 * static_cast<double>(activations(plain)));
-  TrainWorkload one = make({"resnet18", 64, 4}, plain);
-  TrainWorkload other = make({"resnet18", 64, 4}, apart);
+  EXPECT_GT(activations(apart), activations(in_place));
+  TrainWorkload one = make(tested, in_place);
+  TrainWorkload other = make(tested, apart);
   EXPECT_LT(relative_error(gradients(other.trainer()), gradients(one.trainer())), 1e-5);
 }
 
