@@ -228,8 +228,8 @@ class SweepRun {
     return predictions_.emplace(point.name, row).first->second;
   }
 
-  // A cap that leaves room for some batches is a question; one below what every series holds whatever its batch
-  // is a mistake.
+  // A cap that leaves room for some batches is a question; one below what every series holds whatever its
+  // batch is a mistake.
   void refuse_cap_below_fixed_part() {
     std::set<std::string> seen;
     std::int64_t least = 0;
@@ -248,7 +248,9 @@ class SweepRun {
         "--memory-cap: {} ({} B) was given, but the fixed part of {}, its weights{}, alone takes {} ({} B); "
         "give more",
         format_bytes(request_.largest_cap()), request_.largest_cap(), type_.name,
-        request_.modes == std::vector<std::string>{"infer"} ? "" : " and in training their gradients and the optimizer's state",
+        request_.modes == std::vector<std::string>{"infer"}
+            ? ""
+            : " and in training their gradients and the optimizer's state",
         format_bytes(least), least));
   }
 
