@@ -63,8 +63,7 @@ class Planner {
       }
     }
     std::ranges::sort(batches_);
-    const auto repeated = std::ranges::unique(batches_);
-    batches_.erase(repeated.begin(), repeated.end());
+    batches_.erase(std::unique(batches_.begin(), batches_.end()), batches_.end());
     plan_.axes["batch"] = batches_;
     return std::move(plan_);
   }

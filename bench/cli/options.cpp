@@ -377,8 +377,8 @@ class CommandLine {
         options.memory_caps.push_back(parse_bytes("--memory-cap", value));
       }
       std::ranges::sort(options.memory_caps);
-      const auto repeated = std::ranges::unique(options.memory_caps);
-      options.memory_caps.erase(repeated.begin(), repeated.end());
+      options.memory_caps.erase(std::unique(options.memory_caps.begin(), options.memory_caps.end()),
+                                options.memory_caps.end());
     }
     if (const std::string* text = text_of("time-budget")) {
       options.time_budget = parse_duration("--time-budget", *text);
