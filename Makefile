@@ -55,11 +55,11 @@ ifneq ($(SETUP),skip)
 endif
 	tools/lint.sh build/release
 
-# Training them again under a sanitizer takes minutes and runs no code that the others do not.
-LARGEST_NETWORKS := EveryNetworkTrains.*/(vgg16|unet)$$
+# These again under a sanitizer take minutes and run no code that the others do not.
+LONGEST := EveryNetworkTrains.*/(vgg16|unet)$$|MemorySweepProgram.FindsProvesAndWatches
 asan: setup build/asan/build.ninja
 	cmake --build --preset asan
-	ctest --preset asan --label-exclude gpu --exclude-regex '$(LARGEST_NETWORKS)' --parallel $(JOBS)
+	ctest --preset asan --label-exclude gpu --exclude-regex '$(LONGEST)' --parallel $(JOBS)
 
 # libgomp is not built for the thread sanitizer: it sees none of its barriers and would report every parallel
 # region as a race. One OpenMP thread leaves our own code to check; the kernels' tests would run oneDNN only.
