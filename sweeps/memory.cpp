@@ -35,10 +35,10 @@ std::vector<Combination> combinations(const std::map<std::string, std::vector<st
 
 class Planner {
  public:
-  Planner(const SweepRequest& request, Device& device) : request_(request) {
-    dtypes_ = request.dtypes.empty() ? default_dtypes(device) : request.dtypes;
-    modes_ = request.modes.empty() ? request.workload->modes : request.modes;
-  }
+  Planner(const SweepRequest& request, Device& device)
+      : request_(request),
+        dtypes_(request.dtypes.empty() ? default_dtypes(device) : request.dtypes),
+        modes_(request.modes.empty() ? request.workload->modes : request.modes) {}
 
   SweepPlan run() && {
     plan_.open_ended = request_.batches.empty();

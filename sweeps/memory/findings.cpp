@@ -87,6 +87,7 @@ std::vector<Finding> memory_findings(const ResultDocument& document) {
     findings.push_back(std::move(finding));
   }
   std::vector<BatchSeries> batches;
+  batches.reserve(all.size());
   for (const MemorySeries& series : all) {
     batches.push_back(series.batches);
   }
