@@ -26,6 +26,11 @@ class MemoryByCategory {
     return bytes_[static_cast<std::size_t>(category)];
   }
   std::int64_t total() const;
+  // What is held whatever the batch: weights, gradients and optimizer state.
+  std::int64_t fixed_part() const {
+    return (*this)[MemoryCategory::weights] + (*this)[MemoryCategory::gradients] +
+           (*this)[MemoryCategory::optimizer];
+  }
   bool operator==(const MemoryByCategory&) const = default;
 
  private:

@@ -6,9 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -17,8 +15,10 @@
 
 #include "bench/cli/progress.h"
 #include "bench/cli/table.h"
+#include "bench/commands/benchmark_out.h"
+#include "bench/commands/planned_sweep.h"
+#include "bench/commands/request.h"
 #include "bench/commands/select.h"
-#include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/run/context.h"
@@ -32,8 +32,6 @@ namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr double kDefaultCapShare = 0.8;  // of the memory free at start
 
 // Keeps the file and the progress line up to date while points run.
 class LiveOutput : public RunObserver {
@@ -62,14 +60,14 @@ class SweepRun {
         sweep_(*registry<Sweep>().find(options.sweep)),
         device_(open_device(options.device)),
         type_(*registry<WorkloadType>().find(options.workload.empty() ? sweep_.default_workload
-                                                                      : options.workload)) {
-    make_request();
+                                                                      : options.workload)),
+        request_(make_request(options, sweep_, type_, *device_)),
+        planned_(plan_sweep(sweep_, request_, *device_, options.benchmark.filter)) {
     device_->memory().set_cap(request_.largest_cap());
-    make_plan();
   }
 
   ExitCode list_tests() const {
-    for (const SweepPoint& point : plan_.points) {
+    for (const SweepPoint& point : plan().points) {
       fmt::print("{}\n", point.name);
     }
     return ExitCode::done;
@@ -77,10 +75,10 @@ class SweepRun {
 
   ExitCode dry_run() {
     std::vector<PlannedPoint> rows;
-    for (const SweepPoint& point : plan_.points) {
-      rows.push_back(predict(point));
+    for (const SweepPoint& point : plan().points) {
+      rows.push_back(planned_.predict(point));
     }
-    print_planned(std::cout, rows, request_.largest_cap(), plan_.open_ended);
+    print_planned(std::cout, rows, request_.largest_cap(), plan().open_ended);
     if (sweep_.predict) {
       for (const TextTable& table : tables_of(start_document())) {
         print_text_table(std::cout, table);
@@ -93,7 +91,7 @@ class SweepRun {
     ResultFile file(options_.out, sweep_.name, type_.name, device_->info().id);
     ResultDocument document = start_document();
     file.check_writable();
-    check_benchmark_out(file);
+    check_benchmark_out(options_.benchmark, file.path());
     if (options_.resume) {
       resume_from(file, document);
     }
@@ -105,7 +103,7 @@ class SweepRun {
       add_peaks(document, bar);
       const RunSettings settings = make_settings();
       try {
-        run_points(sweep_, plan_, type_, *device_, settings, document, live);
+        run_points(sweep_, plan(), type_, *device_, settings, document, live);
         prove(document, live, bar);
       } catch (const UsageError&) {  // the file could not be written: what was measured is shown all the same
         bar.finish();
@@ -115,44 +113,12 @@ class SweepRun {
       bar.finish();
     }
     print_summary(document, file);
-    write_benchmark_out(document);
+    write_benchmark_out(options_.benchmark, document);
     return exit_code(document);
   }
 
  private:
-  void make_request() {
-    request_.workload = &type_;
-    request_.modes = !options_.modes.empty() ? options_.modes
-                     : sweep_.all_modes      ? type_.modes
-                                             : std::vector{type_.modes.front()};
-    request_.dtypes = options_.dtypes;
-    request_.batches = options_.batches;
-    for (const CommandOption& option : type_.options) {
-      const auto given = options_.workload_options.find(option.name);
-      const auto preferred = sweep_.default_values.find(option.name);
-      request_.workload_options[option.name] = given != options_.workload_options.end() ? given->second
-                                               : preferred != sweep_.default_values.end()
-                                                   ? preferred->second
-                                                   : std::vector{option.default_value};
-      if (given != options_.workload_options.end() && !option.mode.empty() &&
-          std::ranges::find(request_.modes, option.mode) == request_.modes.end()) {
-        throw UsageError(fmt::format("--{}: {} was given, but belongs to --mode {}; give that with it",
-                                     option.name, quote(fmt::format("{}", fmt::join(given->second, ","))),
-                                     option.mode));
-      }
-    }
-    for (const CommandOption& option : sweep_.options) {
-      const auto given = options_.sweep_options.find(option.name);
-      request_.sweep_options[option.name] =
-          given == options_.sweep_options.end() ? option.default_value : given->second;
-    }
-    request_.seed = options_.seed;
-    request_.memory_caps = options_.memory_caps;
-    if (request_.memory_caps.empty()) {
-      request_.memory_caps.push_back(
-          static_cast<std::int64_t>(kDefaultCapShare * static_cast<double>(device_->info().available_bytes)));
-    }
-  }
+  const SweepPlan& plan() const { return planned_.plan(); }
 
   // What the sweep finds out beside its points, in what is left of the time budget.
   void prove(ResultDocument& document, LiveOutput& live, Progress& bar) {
@@ -167,7 +133,7 @@ class SweepRun {
     };
     SweepStudy study{
         .request = request_,
-        .plan = plan_,
+        .plan = plan(),
         .device = *device_,
         .document = document,
         .report =
@@ -188,106 +154,6 @@ class SweepRun {
     return sweep_.tables ? sweep_.tables(document) : std::vector<TextTable>{};
   }
 
-  void make_plan() {
-    plan_ = sweep_.plan(request_, *device_);
-    for (const SweepPoint& point : plan_.points) {
-      type_.check(point.spec);
-    }
-    refuse_cap_below_fixed_part();
-    if (plan_.open_ended) {
-      stop_at_cap();
-    }
-    if (!options_.benchmark.filter.empty()) {
-      keep_filtered();
-    }
-  }
-
-  // Asked for several times a point: computed once.
-  const PlannedPoint& predict(const SweepPoint& point) {
-    const auto known = predictions_.find(point.name);
-    if (known != predictions_.end()) {
-      return known->second;
-    }
-    PlannedPoint row{point.name, 0, {}};
-    try {
-      if (const auto reason = type_.unsupported(point.spec, *device_)) {
-        throw Unsupported(*reason);
-      }
-      const MemoryPlan plan = type_.plan(point.spec, *device_);
-      fixed_[point.name] = plan.at_peak[MemoryCategory::weights] + plan.at_peak[MemoryCategory::gradients] +
-                           plan.at_peak[MemoryCategory::optimizer];
-      row.predicted_bytes = plan.peak;
-      if (row.predicted_bytes > request_.largest_cap()) {
-        row.problem = "oom: more than the memory cap";
-      }
-    } catch (const Unsupported& error) {
-      row.problem = std::string("unsupported: ") + error.what();
-    } catch (const OutOfMemory& error) {
-      row.problem = std::string("oom: ") + error.what();
-    }
-    return predictions_.emplace(point.name, row).first->second;
-  }
-
-  // A cap that leaves room for some batches is a question; one below what every series holds whatever its
-  // batch is a mistake.
-  void refuse_cap_below_fixed_part() {
-    std::set<std::string> seen;
-    std::int64_t least = 0;
-    for (const SweepPoint& point : plan_.points) {
-      if (!seen.insert(point.series).second) {
-        continue;
-      }
-      predict(point);
-      const auto fixed = fixed_.find(point.name);
-      if (fixed == fixed_.end() || fixed->second <= request_.largest_cap()) {
-        return;
-      }
-      least = least == 0 ? fixed->second : std::min(least, fixed->second);
-    }
-    throw UsageError(fmt::format(
-        "--memory-cap: {} ({} B) was given, but the fixed part of {}, its weights{}, alone takes {} ({} B); "
-        "give more",
-        format_bytes(request_.largest_cap()), request_.largest_cap(), type_.name,
-        request_.modes == std::vector<std::string>{"infer"}
-            ? ""
-            : " and in training their gradients and the optimizer's state",
-        format_bytes(least), least));
-  }
-
-  // An open-ended series ends with the first point over the cap, which then stands in the file as out of
-  // memory.
-  void stop_at_cap() {
-    std::set<std::string> ended;
-    std::vector<SweepPoint> kept;
-    for (SweepPoint& point : plan_.points) {
-      if (ended.contains(point.series)) {
-        continue;
-      }
-      // What one batch alone cannot do, a larger one may.
-      const std::string& problem = predict(point).problem;
-      if (problem.starts_with("oom") || type_.unsupported(point.spec, *device_)) {
-        ended.insert(point.series);
-      }
-      kept.push_back(std::move(point));
-    }
-    plan_.points = std::move(kept);
-  }
-
-  void keep_filtered() {
-    std::vector<std::string> names;
-    for (const SweepPoint& point : plan_.points) {
-      names.push_back(point.name);
-    }
-    const std::vector<std::string> selected = select_by_filter(names, options_.benchmark.filter);
-    if (selected.empty()) {
-      throw UsageError(fmt::format("--benchmark_filter: {} matches none of the {} points, such as {}",
-                                   quote(options_.benchmark.filter), names.size(), names.front()));
-    }
-    std::erase_if(plan_.points, [&](const SweepPoint& point) {
-      return std::ranges::find(selected, point.name) == selected.end();
-    });
-  }
-
   ResultDocument start_document() {
     ResultDocument document;
     document.context = make_context(device_->info(), argv_, options_.seed);
@@ -298,7 +164,7 @@ class SweepRun {
                       {"workload_options", Json::object()},
                       {"memory_cap_bytes", request_.largest_cap()},
                       {"time_budget_ns", options_.time_budget.count()},
-                      {"axes", plan_.axes}};
+                      {"axes", plan().axes}};
     for (const auto& [name, values] : request_.workload_options) {
       document.sweep["workload_options"][name] = fmt::format("{}", fmt::join(values, ","));
     }
@@ -309,7 +175,7 @@ class SweepRun {
       document.sweep["memory_caps_bytes"] = request_.memory_caps;
     }
     if (sweep_.predict) {
-      sweep_.predict(request_, plan_, *device_, document);
+      sweep_.predict(request_, plan(), *device_, document);
     }
     return document;
   }
@@ -333,7 +199,7 @@ class SweepRun {
 
   void add_peaks(ResultDocument& document, Progress& bar) {
     std::set<Dtype> dtypes;
-    for (const SweepPoint& point : plan_.points) {
+    for (const SweepPoint& point : plan().points) {
       dtypes.insert(point.spec.dtype);
     }
     for (const Dtype dtype : dtypes) {
@@ -346,12 +212,12 @@ class SweepRun {
 
   RunSettings make_settings() const {
     RunSettings settings;
-    settings.time_budget = std::chrono::nanoseconds(
-        static_cast<std::int64_t>(plan_.share_of_budget * static_cast<double>(options_.time_budget.count())));
+    settings.time_budget = std::chrono::nanoseconds(static_cast<std::int64_t>(
+        plan().share_of_budget * static_cast<double>(options_.time_budget.count())));
     settings.memory_cap = request_.largest_cap();
     settings.seed = options_.seed;
-    settings.growing_rounds = plan_.rounds_when_growing;
-    settings.max_rounds = plan_.most_rounds;
+    settings.growing_rounds = plan().rounds_when_growing;
+    settings.max_rounds = plan().most_rounds;
     if (options_.benchmark.repetitions > 0) {
       // Fewer rounds than three cannot know the spread between them.
       settings.min_rounds = std::max(settings.min_rounds, options_.benchmark.repetitions);
@@ -366,54 +232,6 @@ class SweepRun {
     fmt::print(std::cerr, "{}\n{} on {} ({}), memory cap {}, time budget {}\n", sweep_.question, type_.name,
                device_->info().id, device_->info().name, format_bytes(request_.largest_cap()),
                format_duration(static_cast<double>(options_.time_budget.count())));
-  }
-
-  // Before anything is measured: whether --benchmark_out can be written, and is not the result itself.
-  void check_benchmark_out(const ResultFile& file) const {
-    if (options_.benchmark.out.empty()) {
-      return;
-    }
-    std::error_code error;
-    const fs::path target = fs::weakly_canonical(options_.benchmark.out, error);
-    for (const char* const extension : {".json", ".png", ".svg"}) {
-      fs::path own = file.path();
-      own.replace_extension(extension);
-      if (!error && target == fs::weakly_canonical(own, error)) {
-        throw UsageError(
-            fmt::format("--benchmark_out: {} is where this program's own result goes; give "
-                        "another file",
-                        quote(options_.benchmark.out)));
-      }
-    }
-    if (fs::is_directory(target, error) || !std::ofstream(beside(target))) {
-      throw UsageError(
-          fmt::format("--benchmark_out: {} cannot be written; give a file in a folder that "
-                      "exists and can be written to",
-                      quote(options_.benchmark.out)));
-    }
-    fs::remove(beside(target), error);
-  }
-
-  static fs::path beside(const fs::path& target) { return target.string() + ".bench-tmp"; }
-
-  // Written beside its place and renamed, so that an older file is replaced whole or not at all.
-  void write_benchmark_out(const ResultDocument& document) const {
-    if (options_.benchmark.out.empty()) {
-      return;
-    }
-    std::error_code error;
-    const fs::path target = fs::weakly_canonical(options_.benchmark.out, error);
-    std::ofstream out(beside(target));
-    write_google_benchmark(document, options_.benchmark.out_format, out);
-    out.close();
-    if (out) {
-      fs::rename(beside(target), target, error);
-    }
-    if (!out || error) {
-      throw UsageError(fmt::format("--benchmark_out: {} could not be written: {}",
-                                   quote(options_.benchmark.out),
-                                   error ? error.message() : "the device is full"));
-    }
   }
 
   void print_points(const ResultDocument& document) const {
@@ -464,10 +282,8 @@ class SweepRun {
   std::unique_ptr<Device> device_;
   const WorkloadType& type_;
   SweepRequest request_;
-  SweepPlan plan_;
+  PlannedSweep planned_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::map<std::string, PlannedPoint> predictions_;
-  std::map<std::string, std::int64_t> fixed_;  // bytes held whatever the batch, of the points that can run
 };
 
 }  // namespace

@@ -16,11 +16,6 @@ namespace {
 
 constexpr std::int64_t kMostUnits = std::int64_t{1} << 40;
 
-std::int64_t fixed_part(const MemoryPlan& plan) {
-  return plan.at_peak[MemoryCategory::weights] + plan.at_peak[MemoryCategory::gradients] +
-         plan.at_peak[MemoryCategory::optimizer];
-}
-
 // Plans of one series, each made once.
 class PlannedSeries {
  public:
@@ -94,7 +89,7 @@ Json limit_of(PlannedSeries& series, std::int64_t cap) {
   const std::int64_t smallest = series.smallest();
   const MemoryPlan& first = *series.at(smallest);
   Json limit = {{"cap_bytes", cap},
-                {"fixed_bytes", fixed_part(first)},
+                {"fixed_bytes", first.at_peak.fixed_part()},
                 {"setup_bytes", first.setup_peak},
                 {"smallest_batch", smallest * series.unit()},
                 {"smallest_bytes", first.peak}};

@@ -15,11 +15,6 @@ std::int64_t weights_of(const BatchPoint& point) {
   return point.memory.by_category[MemoryCategory::weights];
 }
 
-std::int64_t states_of(const BatchPoint& point) {
-  return weights_of(point) + point.memory.by_category[MemoryCategory::gradients] +
-         point.memory.by_category[MemoryCategory::optimizer];
-}
-
 // What a step holds more for each sample, weights not counted, between the smallest and the largest batch.
 std::optional<double> step_slope(const BatchSeries& series) {
   if (series.points.size() < 2 || series.points.front().step_bytes <= 0) {
@@ -62,10 +57,11 @@ std::optional<Finding> claim_multiples(const std::vector<const MemorySeries*>& o
     if (weights_of(point) <= 0) {
       continue;
     }
-    const double multiple = static_cast<double>(states_of(point)) / static_cast<double>(weights_of(point));
+    const double multiple =
+        static_cast<double>(point.memory.by_category.fixed_part()) / static_cast<double>(weights_of(point));
     named.push_back(series->optimizer);
-    words.push_back(
-        fmt::format("{:.2f} with {} ({})", multiple, series->optimizer, format_bytes(states_of(point))));
+    words.push_back(fmt::format("{:.2f} with {} ({})", multiple, series->optimizer,
+                                format_bytes(point.memory.by_category.fixed_part())));
     finding.details[series->optimizer] = {{"multiple", multiple},
                                           {"weights", weights_of(point)},
                                           {"gradients", point.memory.by_category[MemoryCategory::gradients]},

@@ -1,0 +1,41 @@
+// A sweep's points with the memory each is predicted to take: what --dry-run lists and a run starts from.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "bench/cli/table.h"
+#include "bench/device.h"
+#include "bench/sweep.h"
+
+namespace bench {
+
+class PlannedSweep {
+ public:
+  const SweepPlan& plan() const { return plan_; }
+  const PlannedPoint& predict(const SweepPoint& point);
+
+ private:
+  friend PlannedSweep plan_sweep(const Sweep& sweep, const SweepRequest& request, Device& device,
+                                 const std::string& filter);
+  PlannedSweep(const Sweep& sweep, const SweepRequest& request, Device& device);
+  const WorkloadType& type() const { return *request_.workload; }
+  void refuse_cap_below_fixed_part();
+  void stop_at_cap();
+  void keep_filtered(const std::string& filter);
+
+  const SweepRequest& request_;
+  Device& device_;
+  SweepPlan plan_;
+  std::map<std::string, PlannedPoint> predictions_;
+  std::map<std::string, std::int64_t> fixed_;  // bytes held whatever the batch, of the points that can run
+};
+
+// Every point's values are checked; an open-ended series ends with the first point over the cap; `filter` is
+// --benchmark_filter's. Throws UsageError, also for a cap below what every series holds whatever its batch.
+// The sweep, request and device outlive the result.
+PlannedSweep plan_sweep(const Sweep& sweep, const SweepRequest& request, Device& device,
+                        const std::string& filter);
+
+}  // namespace bench
