@@ -51,7 +51,7 @@ struct Conv2d {
   Dtype dtype = Dtype::fp32;
   Layout src_layout = Layout::nhwc;  // of src and diff_src
   Layout dst_layout = Layout::nhwc;  // of dst, diff_dst and src1
-  ExtraBytes extra{};                // forward only
+  ExtraBytes extra{};                // parameters: forward, not in training
   bool training = false;
 
   std::int64_t out_height() const {

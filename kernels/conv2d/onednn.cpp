@@ -60,9 +60,7 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
 
  private:
   void forward() {
-    const onednn::ForwardPlan chosen =
-        spec_.training ? onednn::ForwardPlan{.descriptor = forward_training(), .flops = flops_}
-                       : onednn::plan_forward(spec_);
+    const onednn::ForwardPlan chosen = spec_.training ? plan_training() : onednn::plan_forward(spec_);
     const Forward::primitive_desc& pd = chosen.descriptor;
     bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec_.src(), pd.src_desc());
     bind_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS, pd.weights_desc(), plain_weights(spec_));
@@ -78,12 +76,13 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
   }
 
   void backward_data() {
-    const Forward::primitive_desc hint = forward_training();
+    const Forward::primitive_desc hint = direct_training();
     const Geometry g = geometry(spec_);
-    const BackwardData::primitive_desc pd(
-        BackwardData::desc(dnnl::algorithm::convolution_direct, describe(spec_.src()), any_weights(spec_),
-                           describe(spec_.dst()), g.strides, g.dilates, g.pad_begin, g.pad_end),
-        onednn::attributes(), onednn::engine(), hint);
+    const auto pd = with_cheapest<BackwardData::primitive_desc>([&](dnnl::algorithm algorithm) {
+      const BackwardData::desc desc(algorithm, describe(spec_.src()), any_weights(spec_),
+                                    describe(spec_.dst()), g.strides, g.dilates, g.pad_begin, g.pad_end);
+      return BackwardData::primitive_desc(desc, onednn::attributes(), onednn::engine(), hint, true);
+    });
     bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec_.dst(), pd.diff_dst_desc());
     bind_converted_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS,
                              spec_.training ? hint.weights_desc() : pd.weights_desc(), pd.weights_desc(),
@@ -93,17 +92,18 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
   }
 
   void backward_weights() {
-    const Forward::primitive_desc hint = forward_training();
+    const Forward::primitive_desc hint = direct_training();
     const Geometry g = geometry(spec_);
-    const auto direct = dnnl::algorithm::convolution_direct;
     const MemoryDesc src = describe(spec_.src());
     const MemoryDesc dst = describe(spec_.dst());
     const MemoryDesc bias = describe_vector(spec_.out_channels);
-    const auto desc = spec_.bias ? BackwardWeights::desc(direct, src, any_weights(spec_), bias, dst,
-                                                         g.strides, g.dilates, g.pad_begin, g.pad_end)
-                                 : BackwardWeights::desc(direct, src, any_weights(spec_), dst, g.strides,
-                                                         g.dilates, g.pad_begin, g.pad_end);
-    const BackwardWeights::primitive_desc pd(desc, onednn::attributes(), onednn::engine(), hint);
+    const auto pd = with_cheapest<BackwardWeights::primitive_desc>([&](dnnl::algorithm algorithm) {
+      const auto desc = spec_.bias ? BackwardWeights::desc(algorithm, src, any_weights(spec_), bias, dst,
+                                                           g.strides, g.dilates, g.pad_begin, g.pad_end)
+                                   : BackwardWeights::desc(algorithm, src, any_weights(spec_), dst, g.strides,
+                                                           g.dilates, g.pad_begin, g.pad_end);
+      return BackwardWeights::primitive_desc(desc, onednn::attributes(), onednn::engine(), hint, true);
+    });
     bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec_.src(), pd.src_desc());
     bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec_.dst(), pd.diff_dst_desc());
     bind_converted_parameter(Slot::diff_weights, Role::output, DNNL_ARG_DIFF_WEIGHTS,
@@ -118,9 +118,35 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
 
   // oneDNN plans a gradient beside the forward pass it belongs to. Its weights are the form that all three
   // share in training.
-  Forward::primitive_desc forward_training() const {
-    return {forward_desc(spec_, dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct),
-            onednn::attributes(), onednn::engine()};
+  Forward::primitive_desc direct_training() const { return training(dnnl::algorithm::convolution_direct); }
+
+  Forward::primitive_desc training(dnnl::algorithm algorithm) const {
+    return {forward_desc(spec_, dnnl::prop_kind::forward_training, algorithm), onednn::attributes(),
+            onednn::engine(), true};
+  }
+
+  onednn::ForwardPlan plan_training() {
+    const MemoryDesc shared = direct_training().weights_desc();
+    const auto pd = with_cheapest<Forward::primitive_desc>([&](dnnl::algorithm algorithm) {
+      const Forward::primitive_desc made = training(algorithm);
+      return made.get(true) != nullptr && made.weights_desc() == shared ? made : Forward::primitive_desc();
+    });
+    return {.descriptor = pd, .flops = flops_};
+  }
+
+  // Winograd where it pays, oneDNN has it and its scratch is granted; else direct. `make` returns an empty
+  // descriptor where oneDNN has nothing.
+  template <class Descriptor, class Make>
+  Descriptor with_cheapest(const Make& make) {
+    const std::optional<double> fewer = onednn::winograd_flops_in_training(spec_);
+    if (spec_.extra.scratch > 0 && fewer) {
+      Descriptor winograd = make(dnnl::algorithm::convolution_winograd);
+      if (winograd.get(true) != nullptr && onednn::fits_scratch(spec_, winograd)) {
+        flops_ = *fewer;
+        return winograd;
+      }
+    }
+    return make(dnnl::algorithm::convolution_direct);
   }
 
   Conv2d spec_;

@@ -14,6 +14,10 @@ using Forward = dnnl::convolution_forward;
 // 4 while a byte arrives from memory; a part should stay above that.
 constexpr double kEnoughWork = 6;
 
+// Operations that pass while a byte of weights is transformed and read back, about: at 512 channels on 7×7,
+// where the transform is most of the work, it pays from a batch of 8 on.
+constexpr double kTransformFlopsPerByte = 16;
+
 Dims weight_dims(const Conv2d& spec) {
   const std::int64_t in = spec.in_channels / spec.groups;
   if (spec.groups == 1) {
@@ -22,18 +26,21 @@ Dims weight_dims(const Conv2d& spec) {
   return {spec.groups, spec.out_channels / spec.groups, in, spec.kernel_h, spec.kernel_w};
 }
 
-bool may_use_winograd(const Conv2d& spec) {
-  return spec.extra.parameters > 0 && spec.dtype == Dtype::fp32 && spec.groups == 1 && spec.kernel_h == 3 &&
+bool suits_winograd(const Conv2d& spec) {
+  return spec.dtype == Dtype::fp32 && spec.groups == 1 && spec.kernel_h == 3 &&
          spec.kernel_w == 3 && spec.stride_h == 1 && spec.stride_w == 1 && spec.dilation_h == 1 &&
          spec.dilation_w == 1 && spec.src_layout == Layout::nchw16c && spec.dst_layout == Layout::nchw16c;
 }
 
 // Winograd F(m×m, 3×3) multiplies (m+2)² numbers a tile, channel and output channel; edge tiles are whole.
-double winograd_flops(const Conv2d& spec, const std::string& implementation) {
-  const std::int64_t tile = implementation.find("4x3") != std::string::npos ? 4 : 2;
+double winograd_flops(const Conv2d& spec, std::int64_t tile) {
   const auto tiles = [&](std::int64_t size) { return (size + tile - 1) / tile; };
   const std::int64_t products = tiles(spec.out_height()) * tiles(spec.out_width()) * (tile + 2) * (tile + 2);
   return 2.0 * static_cast<double>(spec.batch * spec.in_channels * spec.out_channels * products);
+}
+
+std::int64_t tile_of(const std::string& implementation) {
+  return implementation.find("4x3") != std::string::npos ? 4 : 2;
 }
 
 std::int64_t bytes_of(const MemoryDesc& stored) {
@@ -52,7 +59,7 @@ void try_winograd(const Conv2d& spec, std::int64_t parts, const dnnl::primitive_
   Forward::primitive_desc winograd(desc, attributes, engine(), true);
   bool more = winograd.get(true) != nullptr;
   for (; more; more = winograd.next_impl()) {
-    const double flops = winograd_flops(part, winograd.impl_info_str());
+    const double flops = winograd_flops(part, tile_of(winograd.impl_info_str()));
     const std::int64_t weights = bytes_of(winograd.weights_desc());
     const bool worth_parting = parts == 1 || flops >= kEnoughWork * static_cast<double>(weights);
     if (worth_parting && flops * static_cast<double>(parts) < best.flops &&
@@ -115,7 +122,7 @@ ForwardPlan plan_forward(const Conv2d& spec) {
                                                dnnl::algorithm::convolution_direct),
                                   attributes, engine()},
                    .flops = 2.0 * static_cast<double>(spec.macs())};
-  if (may_use_winograd(spec)) {
+  if (spec.extra.parameters > 0 && suits_winograd(spec)) {
     const std::int64_t lean_bytes = bytes_of(best.descriptor.weights_desc());
     try_winograd(spec, spec.batch, attributes, lean_bytes, best);
     if (spec.batch > 1) {
@@ -123,6 +130,22 @@ ForwardPlan plan_forward(const Conv2d& spec) {
     }
   }
   return best;
+}
+
+std::optional<double> winograd_flops_in_training(const Conv2d& spec) {
+  if (!suits_winograd(spec)) {
+    return std::nullopt;
+  }
+  constexpr std::int64_t kTile = 4;  // the only one oneDNN trains with
+  constexpr std::int64_t kTransformed = (kTile + 2) * (kTile + 2);
+  const double flops = winograd_flops(spec, kTile);
+  const auto bytes = static_cast<double>(spec.in_channels * spec.out_channels * kTransformed * 4);
+  const bool pays = flops + kTransformFlopsPerByte * bytes < 2.0 * static_cast<double>(spec.macs());
+  return pays ? std::optional(flops) : std::nullopt;
+}
+
+bool fits_scratch(const Conv2d& spec, const dnnl::primitive_desc_base& descriptor) {
+  return bytes_of(descriptor.query_md(dnnl::query::scratchpad_md)) <= spec.extra.scratch;
 }
 
 }  // namespace bench::kernels::onednn

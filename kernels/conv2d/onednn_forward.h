@@ -1,5 +1,7 @@
-// Which of oneDNN's algorithms computes a forward convolution, and in how many parts of the batch.
+// Which of oneDNN's algorithms computes a convolution, and in how many parts of the batch.
 #pragma once
+
+#include <optional>
 
 #include "kernels/conv2d/conv2d.h"
 #include "kernels/onednn/onednn.h"
@@ -31,5 +33,11 @@ struct ForwardPlan {
 // weights four times (16/9) as large. It goes through the batch image by image where an image brings enough
 // work for the weights it reads: the transformed tiles then stay in the cache.
 ForwardPlan plan_forward(const Conv2d& spec);
+
+// In training, where each of the three directions transforms the weights anew at every step (into scratch), or
+// gathers their gradient in the transformed form: what Winograd does instead of the 2·macs of the direct
+// algorithm, where that saves more than the transform costs; nullopt where it does not, or cannot be.
+std::optional<double> winograd_flops_in_training(const Conv2d& spec);
+bool fits_scratch(const Conv2d& spec, const dnnl::primitive_desc_base& descriptor);
 
 }  // namespace bench::kernels::onednn

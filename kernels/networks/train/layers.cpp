@@ -22,6 +22,7 @@ Conv2d LayerRecorder::conv2d(Value value, Conv2d::Direction direction) const {
   spec.direction = direction;
   spec.bias = spec.bias && direction != Conv2d::Direction::backward_data;
   spec.training = true;
+  spec.extra.scratch = convolution_scratch_;
   return spec;
 }
 

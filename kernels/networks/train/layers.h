@@ -16,6 +16,9 @@ class LayerRecorder {
  public:
   LayerRecorder(const Graph& graph, const Target& target, Device& device, TrainingStep& step);
 
+  // Scratch that each convolution may use for a faster algorithm; none at first.
+  void set_convolution_scratch(std::int64_t bytes) { convolution_scratch_ = bytes; }
+
   // Gives every parameter of the layers up to `last` its place, in the order of the layers.
   void declare_parameters(Graph::Value last);
 
@@ -108,6 +111,7 @@ class LayerRecorder {
   Device& device_;
   TrainingStep& step_;
   OperationCache cache_;
+  std::int64_t convolution_scratch_ = 0;
   std::string suffix_;
   std::set<TensorId> written_;                    // gradients of parameters that hold something
   std::vector<std::optional<TensorId>> values_;   // by layer: the latest result

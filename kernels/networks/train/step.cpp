@@ -21,6 +21,16 @@ Value logits_of(const Graph& graph) {
   return graph[last].kind == LayerKind::softmax ? graph[last].inputs[0] : last;
 }
 
+// Winograd's transforms may take an eighth of what the layers' results would take if all were kept.
+// Recomputation asks for little memory, not for speed.
+std::int64_t convolution_scratch(const Graph& graph, const Target& target, const TrainOptions& options) {
+  std::int64_t results = 0;
+  for (Value value = 1; value < graph.layers().size(); ++value) {
+    results += tensor_of(graph, value, target).bytes();
+  }
+  return options.recompute ? 0 : results / 8;
+}
+
 class Recorder {
  public:
   Recorder(const Graph& graph, const Target& target, const TrainOptions& options, Device& device)
@@ -32,6 +42,7 @@ class Recorder {
 
   TrainingStep run() && {
     program().set_in_place(options_.in_place);
+    layers_.set_convolution_scratch(convolution_scratch(graph_, target_, options_));
     layers_.declare_parameters(logits_of(graph_));
     for (std::int64_t micro = 0; micro < options_.accumulate; ++micro) {
       record_micro_batch(micro);
