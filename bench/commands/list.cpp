@@ -52,9 +52,6 @@ void print_list(std::ostream& out) {
       print_device(out, *kind, listing);
     }
   }
-  if (registry<DeviceKind>().find("cuda") == nullptr) {
-    fmt::print(out, "  {:<14} not usable: this program was built without CUDA support\n", "cuda");
-  }
 }
 
 }  // namespace bench

@@ -1,0 +1,21 @@
+// Stands in for the CUDA device in a program built without it: says why there is none.
+#include "bench/device.h"
+#include "bench/error.h"
+#include "bench/registry.h"
+
+namespace bench::kernels {
+namespace {
+
+const std::string kMissing = "built without the CUDA device: " BENCH_CUDA_MISSING;
+
+const Registration<DeviceKind> registered{
+    {.name = "cuda",
+     .preference = 10,
+     .list =
+         [] {
+           return std::vector<DeviceKind::Listing>{{"cuda", "", kMissing}};
+         },
+     .open = [](const std::string& /*id*/) -> std::unique_ptr<Device> { throw UsageError(kMissing); }}};
+
+}  // namespace
+}  // namespace bench::kernels
