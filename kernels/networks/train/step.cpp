@@ -21,14 +21,14 @@ Value logits_of(const Graph& graph) {
   return graph[last].kind == LayerKind::softmax ? graph[last].inputs[0] : last;
 }
 
-// Winograd's transforms may take an eighth of what the layers' results would take if all were kept.
+// Winograd's transforms may take a twelfth of what the layers' results would take if all were kept.
 // Recomputation asks for little memory, not for speed.
 std::int64_t convolution_scratch(const Graph& graph, const Target& target, const TrainOptions& options) {
   std::int64_t results = 0;
   for (Value value = 1; value < graph.layers().size(); ++value) {
     results += tensor_of(graph, value, target).bytes();
   }
-  return options.recompute ? 0 : results / 8;
+  return options.recompute ? 0 : results / 12;
 }
 
 class Recorder {

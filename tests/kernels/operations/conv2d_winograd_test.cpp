@@ -1,5 +1,6 @@
 // Winograd convolutions: the answer, the budget they keep to, and what they count.
 #include <algorithm>
+#include <array>
 
 #include <gmock/gmock.h>
 
@@ -109,6 +110,65 @@ TEST(Conv2dWinograd, CountsItsOwnMultiplications) {
   if (counted == 0) {
     GTEST_SKIP() << "oneDNN has no Winograd on this processor";
   }
+}
+
+constexpr std::array kDirections{Conv2d::Direction::forward, Conv2d::Direction::backward_data,
+                                 Conv2d::Direction::backward_weights};
+
+// Four maps of 28×28 are work enough to pay for the transform of 64·64 kernels.
+Conv2d training_spec(Conv2d::Direction direction) {
+  Conv2d spec = winograd_spec(64, 28);
+  spec.batch = 4;
+  spec.bias = false;
+  spec.activation = Activation::none;
+  spec.direction = direction;
+  spec.training = true;
+  spec.extra = {.parameters = 0, .scratch = std::int64_t{1} << 30};
+  return spec;
+}
+
+TEST(Conv2dWinograd, TrainsLikeTheReference) {
+  int taken = 0;
+  for (const Conv2d::Direction direction : kDirections) {
+    for (const bool bias : {false, true}) {
+      Conv2d spec = training_spec(direction);
+      spec.bias = bias && direction != Conv2d::Direction::backward_data;
+      SCOPED_TRACE(fmt::format("direction {}, bias {}", static_cast<int>(direction), spec.bias));
+      taken += is_winograd(*make_operation(spec, testing::cpu(), "onednn")) ? 1 : 0;
+      testing::expect_like_reference(spec, Dtype::fp32, 1e-4);
+    }
+  }
+  if (taken == 0) {
+    GTEST_SKIP() << "oneDNN has no Winograd on this processor";
+  }
+  EXPECT_EQ(taken, 6);
+}
+
+// The transform of 512·512 kernels costs more than it saves on 7×7 maps of few images.
+TEST(Conv2dWinograd, TrainsDirectlyWithoutScratchOrWork) {
+  for (const Conv2d::Direction direction : kDirections) {
+    SCOPED_TRACE(fmt::format("direction {}", static_cast<int>(direction)));
+    Conv2d spec = training_spec(direction);
+    spec.extra = {};
+    EXPECT_FALSE(is_winograd(*make_operation(spec, testing::cpu(), "onednn")));
+    spec = training_spec(direction);
+    spec.in_channels = spec.out_channels = 512;
+    spec.height = spec.width = 7;
+    EXPECT_FALSE(is_winograd(*make_operation(spec, testing::cpu(), "onednn")));
+  }
+}
+
+// All three directions read or write the weights where one of them packed them.
+TEST(Conv2dWinograd, SharesItsTrainedWeights) {
+  const auto bytes_of = [](Conv2d::Direction direction, Slot slot, bool winograd) {
+    Conv2d spec = training_spec(direction);
+    spec.extra.scratch = winograd ? spec.extra.scratch : 0;
+    return make_operation(spec, testing::cpu(), "onednn")->find(slot)->bytes;
+  };
+  const std::int64_t direct = bytes_of(Conv2d::Direction::forward, Slot::weights, false);
+  EXPECT_EQ(bytes_of(Conv2d::Direction::forward, Slot::weights, true), direct);
+  EXPECT_EQ(bytes_of(Conv2d::Direction::backward_data, Slot::weights, true), direct);
+  EXPECT_EQ(bytes_of(Conv2d::Direction::backward_weights, Slot::diff_weights, true), direct);
 }
 
 }  // namespace
