@@ -100,6 +100,8 @@ class Device {
   // Frees what libraries keep for later, such as compiled code, so that what the system sees of the next
   // workload is all its own.
   virtual void drop_caches() {}
+  // Empties the processor's caches of data, so that the next step reads memory; synchronous.
+  virtual void flush_caches() {}
   // Bytes the operating system or driver says are in use: the process's resident memory on a CPU.
   virtual std::int64_t driver_used() const = 0;
   virtual DeviceState state() const = 0;

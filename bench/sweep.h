@@ -20,7 +20,10 @@ namespace bench {
 // "the sweep's default".
 struct SweepRequest {
   const WorkloadType* workload = nullptr;
+  // All to be covered: the one asked for, or every one of a sweep over several workloads.
+  std::vector<const WorkloadType*> workloads;
   std::vector<std::string> modes;  // of the workload; one where the sweep takes no lists
+  bool modes_given = false;        // on the command line
   std::vector<Dtype> dtypes;
   std::vector<std::int64_t> batches;
   // Every option of the workload with its values; one each where the sweep takes no lists.
@@ -39,6 +42,12 @@ struct SweepPoint {
   // Points of one series differ only in size and stand in growing order. When growth stops (memory or time),
   // the rest of an open series is left out; a closed one lists them as unmeasured.
   std::string series;
+  const WorkloadType* workload = nullptr;  // where it is not the request's
+  bool cold = false;  // the device's caches are emptied before every timed step
+
+  const WorkloadType& type(const SweepRequest& request) const {
+    return workload == nullptr ? *request.workload : *workload;
+  }
 };
 
 struct SweepPlan {
@@ -74,6 +83,7 @@ struct Sweep {
   std::string name;      // "batch"
   std::string question;  // "Where does a larger batch stop paying, and what does it cost in memory?"
   std::string default_workload;
+  std::vector<std::string> workloads{};  // covered together where none is asked for; the default is one of them
   std::vector<CommandOption> options{};  // of its own: "soak"
   // Takes several modes, values of a workload's option and memory caps, separated by commas.
   bool takes_lists = false;

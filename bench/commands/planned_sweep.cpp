@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/commands/request.h"
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
@@ -21,7 +22,7 @@ PlannedSweep plan_sweep(const Sweep& sweep, const SweepRequest& request, Device&
                         const std::string& filter) {
   PlannedSweep planned(sweep, request, device);
   for (const SweepPoint& point : planned.plan_.points) {
-    planned.type().check(point.spec);
+    point.type(request).check(point.spec);
   }
   planned.refuse_cap_below_fixed_part();
   if (planned.plan_.open_ended) {
@@ -41,10 +42,11 @@ const PlannedPoint& PlannedSweep::predict(const SweepPoint& point) {
   }
   PlannedPoint row{point.name, 0, {}};
   try {
-    if (const auto reason = type().unsupported(point.spec, device_)) {
+    const WorkloadType& type = point.type(request_);
+    if (const auto reason = type.unsupported(point.spec, device_)) {
       throw Unsupported(*reason);
     }
-    const MemoryPlan plan = type().plan(point.spec, device_);
+    const MemoryPlan plan = type.plan(point.spec, device_);
     fixed_[point.name] = plan.at_peak.fixed_part();
     row.predicted_bytes = plan.peak;
     if (row.predicted_bytes > request_.largest_cap()) {
@@ -77,7 +79,7 @@ void PlannedSweep::refuse_cap_below_fixed_part() {
   throw UsageError(fmt::format(
       "--memory-cap: {} ({} B) was given, but the fixed part of {}, its weights{}, alone takes {} ({} B); "
       "give more",
-      format_bytes(request_.largest_cap()), request_.largest_cap(), type().name,
+      format_bytes(request_.largest_cap()), request_.largest_cap(), workload_label(request_),
       request_.modes == std::vector<std::string>{"infer"}
           ? ""
           : " and in training their gradients and the optimizer's state",
@@ -95,7 +97,7 @@ void PlannedSweep::stop_at_cap() {
     }
     // What one batch alone cannot do, a larger one may.
     const std::string& problem = predict(point).problem;
-    if (problem.starts_with("oom") || type().unsupported(point.spec, device_)) {
+    if (problem.starts_with("oom") || point.type(request_).unsupported(point.spec, device_)) {
       ended.insert(point.series);
     }
     kept.push_back(std::move(point));

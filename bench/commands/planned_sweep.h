@@ -20,7 +20,6 @@ class PlannedSweep {
   friend PlannedSweep plan_sweep(const Sweep& sweep, const SweepRequest& request, Device& device,
                                  const std::string& filter);
   PlannedSweep(const Sweep& sweep, const SweepRequest& request, Device& device);
-  const WorkloadType& type() const { return *request_.workload; }
   void refuse_cap_below_fixed_part();
   void stop_at_cap();
   void keep_filtered(const std::string& filter);

@@ -7,6 +7,7 @@
 
 #include "bench/error.h"
 #include "bench/measure/quote.h"
+#include "bench/registry.h"
 
 namespace bench {
 namespace {
@@ -19,9 +20,17 @@ SweepRequest make_request(const Options& options, const Sweep& sweep, const Work
                           const Device& device) {
   SweepRequest request;
   request.workload = &type;
+  request.workloads = {&type};
+  if (options.workload.empty() && !sweep.workloads.empty()) {
+    request.workloads.clear();
+    for (const std::string& name : sweep.workloads) {
+      request.workloads.push_back(registry<WorkloadType>().find(name));
+    }
+  }
   request.modes = !options.modes.empty() ? options.modes
                   : sweep.all_modes      ? type.modes
                                          : std::vector{type.modes.front()};
+  request.modes_given = !options.modes.empty();
   request.dtypes = options.dtypes;
   request.batches = options.batches;
   for (const CommandOption& option : type.options) {
@@ -50,6 +59,10 @@ SweepRequest make_request(const Options& options, const Sweep& sweep, const Work
         static_cast<std::int64_t>(kDefaultCapShare * static_cast<double>(device.info().available_bytes)));
   }
   return request;
+}
+
+std::string workload_label(const SweepRequest& request) {
+  return request.workloads.size() == 1 ? request.workloads.front()->name : "all";
 }
 
 }  // namespace bench

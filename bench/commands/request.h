@@ -1,6 +1,8 @@
 // From the command line to what a sweep is asked.
 #pragma once
 
+#include <string>
+
 #include "bench/cli/options.h"
 #include "bench/device.h"
 #include "bench/sweep.h"
@@ -11,5 +13,8 @@ namespace bench {
 // free on the device. Throws UsageError for an option of a mode that is not asked for.
 SweepRequest make_request(const Options& options, const Sweep& sweep, const WorkloadType& type,
                           const Device& device);
+
+// What the workload is called in a result's name: "all" for several.
+std::string workload_label(const SweepRequest& request);
 
 }  // namespace bench

@@ -88,7 +88,7 @@ class SweepRun {
   }
 
   ExitCode measure() {
-    ResultFile file(options_.out, sweep_.name, type_.name, device_->info().id);
+    ResultFile file(options_.out, sweep_.name, workload_label(request_), device_->info().id);
     ResultDocument document = start_document();
     file.check_writable();
     check_benchmark_out(options_.benchmark, file.path());
@@ -103,7 +103,7 @@ class SweepRun {
       add_peaks(document, bar);
       const RunSettings settings = make_settings();
       try {
-        run_points(sweep_, plan(), type_, *device_, settings, document, live);
+        run_points(sweep_, plan(), request_, *device_, settings, document, live);
         prove(document, live, bar);
       } catch (const UsageError&) {  // the file could not be written: what was measured is shown all the same
         bar.finish();
@@ -159,7 +159,7 @@ class SweepRun {
     document.context = make_context(device_->info(), argv_, options_.seed);
     document.sweep = {{"name", sweep_.name},
                       {"question", sweep_.question},
-                      {"workload", type_.name},
+                      {"workload", workload_label(request_)},
                       {"mode", fmt::format("{}", fmt::join(request_.modes, ","))},
                       {"workload_options", Json::object()},
                       {"memory_cap_bytes", request_.largest_cap()},
@@ -229,7 +229,7 @@ class SweepRun {
   }
 
   void describe() const {
-    fmt::print(std::cerr, "{}\n{} on {} ({}), memory cap {}, time budget {}\n", sweep_.question, type_.name,
+    fmt::print(std::cerr, "{}\n{} on {} ({}), memory cap {}, time budget {}\n", sweep_.question, workload_label(request_),
                device_->info().id, device_->info().name, format_bytes(request_.largest_cap()),
                format_duration(static_cast<double>(options_.time_budget.count())));
   }

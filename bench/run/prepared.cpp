@@ -21,15 +21,21 @@ double since_ns(std::chrono::steady_clock::time_point start) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count());
 }
 
-// The median of the steps after the first, which touches the pages, or the first where there is no other.
-double warm_up(Workload& workload, Device& device) {
+// The median of the steps after the first, which touches the pages, or the first where there is no other; with
+// what emptying the caches takes where that comes before every step.
+double warm_up(Workload& workload, Device& device, bool cold_caches) {
   std::vector<double> steps;
   double total = 0;
   for (std::int64_t i = 0; i < kWarmUpStepsAtMost && !interrupted(); ++i) {
     if (total >= kWarmUpNs) {
       break;
     }
-    const auto elapsed = static_cast<double>(device.time([&] { workload.step(); }));
+    const auto start = std::chrono::steady_clock::now();
+    if (cold_caches) {
+      device.flush_caches();
+    }
+    const double flushing = cold_caches ? since_ns(start) : 0;
+    const auto elapsed = flushing + static_cast<double>(device.time([&] { workload.step(); }));
     steps.push_back(elapsed);
     total += elapsed;
   }
@@ -50,6 +56,9 @@ Prepared prepare_point(const SweepPoint& point, const WorkloadType& type, Device
   if (verify == Verify::yes) {  // the visits later on may find compiled code
     device.drop_caches();
   }
+  if (point.cold) {  // the device's own means of emptying caches are not the workload's memory
+    device.flush_caches();
+  }
   const std::int64_t used_before = device.driver_used();
   device.memory().reset_peak();
 
@@ -58,7 +67,7 @@ Prepared prepare_point(const SweepPoint& point, const WorkloadType& type, Device
   prepared.setup_ns = since_ns(start);
 
   const auto warm_start = std::chrono::steady_clock::now();
-  prepared.warm_step_ns = warm_up(*prepared.workload, device);
+  prepared.warm_step_ns = warm_up(*prepared.workload, device, point.cold);
   prepared.setup_ns += since_ns(warm_start);
 
   // Before the verification: the reference implementation's own memory is not the workload's.

@@ -28,11 +28,11 @@ constexpr double kShortStepNs = 100e6;
 
 class Runner {
  public:
-  Runner(const Sweep& sweep, const SweepPlan& plan, const WorkloadType& type, Device& device,
+  Runner(const Sweep& sweep, const SweepPlan& plan, const SweepRequest& request, Device& device,
          const RunSettings& settings, ResultDocument& document, RunObserver& observer)
       : sweep_(sweep),
         plan_(plan),
-        type_(type),
+        request_(request),
         device_(device),
         settings_(settings),
         document_(document),
@@ -156,12 +156,12 @@ class Runner {
 
   void probe(const SweepPoint& point, Series& series) {
     report("preparing " + point.name, 0);
-    if (const auto reason = type_.unsupported(point.spec, device_)) {
+    if (const auto reason = point.type(request_).unsupported(point.spec, device_)) {
       close(series, point, "unsupported", *reason);
       return;
     }
     try {
-      const MemoryPlan plan = type_.plan(point.spec, device_);
+      const MemoryPlan plan = point.type(request_).plan(point.spec, device_);
       const std::int64_t predicted = plan.peak;
       if (predicted > settings_.memory_cap) {
         close(series, point, "oom",
@@ -205,7 +205,7 @@ class Runner {
 
   void admit(const SweepPoint& point, Series& series, const MemoryPlan& plan) {
     Verification verification;
-    Prepared prepared = prepare_point(point, type_, device_, Verify::yes, &verification);
+    Prepared prepared = prepare_point(point, point.type(request_), device_, Verify::yes, &verification);
     prepared.memory.peak_predicted = plan.peak;
     const Work work = prepared.workload->work();
 
@@ -288,14 +288,14 @@ class Runner {
     report(fmt::format("round {}: {}", round + 1, point.name),
            static_cast<double>(round) / static_cast<double>(settings_.max_rounds));
     try {
-      Prepared prepared = prepare_point(point, type_, device_, Verify::no, nullptr);
+      Prepared prepared = prepare_point(point, point.type(request_), device_, Verify::no, nullptr);
       // A single short sample could be the one that was interrupted.
       const std::int64_t least = prepared.warm_step_ns < kShortStepNs ? 3 : 1;
       const std::int64_t samples =
           samples_for_visit(prepared.warm_step_ns, nanoseconds(static_cast<std::int64_t>(sampling_ns)),
                             settings_.max_samples, least);
       device_.state();  // what held it back while the workload was made is not the samples' affair
-      const Visit taken = run_visit(point.name, *prepared.workload, device_, samples);
+      const Visit taken = run_visit(point.name, *prepared.workload, device_, samples, point.cold);
       if (!taken.samples_ns.empty()) {
         add_visit(point, taken, device_.state());
       }
@@ -399,7 +399,7 @@ class Runner {
 
   const Sweep& sweep_;
   const SweepPlan& plan_;
-  const WorkloadType& type_;
+  const SweepRequest& request_;
   Device& device_;
   const RunSettings& settings_;
   ResultDocument& document_;
@@ -421,9 +421,9 @@ void set_peaks(ResultDocument& document, Dtype dtype, const Peaks& peaks) {
       {"flops_per_s", peaks.flops_per_s}, {"bytes_per_s", peaks.bytes_per_s}, {"source", peaks.source}};
 }
 
-void run_points(const Sweep& sweep, const SweepPlan& plan, const WorkloadType& type, Device& device,
+void run_points(const Sweep& sweep, const SweepPlan& plan, const SweepRequest& request, Device& device,
                 const RunSettings& settings, ResultDocument& document, RunObserver& observer) {
-  Runner(sweep, plan, type, device, settings, document, observer).run();
+  Runner(sweep, plan, request, device, settings, document, observer).run();
 }
 
 }  // namespace bench

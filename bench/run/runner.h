@@ -46,7 +46,7 @@ void set_peaks(ResultDocument& document, Dtype dtype, const Peaks& peaks);
 
 // Adds results to `document`, which may already hold points of an earlier run: those that are finished are
 // kept, the others go on. Returns early, with what was measured, when interrupted() turns true.
-void run_points(const Sweep& sweep, const SweepPlan& plan, const WorkloadType& type, Device& device,
+void run_points(const Sweep& sweep, const SweepPlan& plan, const SweepRequest& request, Device& device,
                 const RunSettings& settings, ResultDocument& document, RunObserver& observer);
 
 }  // namespace bench

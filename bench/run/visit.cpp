@@ -26,7 +26,8 @@ class CapturingReporter : public benchmark::BenchmarkReporter {
 
 }  // namespace
 
-Visit run_visit(const std::string& name, Workload& workload, Device& device, std::int64_t samples) {
+Visit run_visit(const std::string& name, Workload& workload, Device& device, std::int64_t samples,
+                bool cold_caches) {
   Visit visit;
   visit.samples_ns.reserve(static_cast<std::size_t>(samples));
   std::exception_ptr failure;
@@ -37,6 +38,9 @@ Visit run_visit(const std::string& name, Workload& workload, Device& device, std
                                [&](benchmark::State& state) {
                                  for (auto _ : state) {
                                    try {
+                                     if (cold_caches) {
+                                       device.flush_caches();
+                                     }
                                      const std::int64_t elapsed_ns = device.time(step);
                                      visit.samples_ns.push_back(elapsed_ns);
                                      state.SetIterationTime(static_cast<double>(elapsed_ns) * 1e-9);

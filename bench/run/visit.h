@@ -16,7 +16,9 @@ struct Visit {
 };
 
 // Times `samples` steps one by one. Google Benchmark gets a fixed iteration count, so it enters the step's
-// function once. Rethrows what a step throws.
-Visit run_visit(const std::string& name, Workload& workload, Device& device, std::int64_t samples);
+// function once. With cold caches the device forgets what it holds before every step, outside the time taken.
+// Rethrows what a step throws.
+Visit run_visit(const std::string& name, Workload& workload, Device& device, std::int64_t samples,
+                bool cold_caches = false);
 
 }  // namespace bench

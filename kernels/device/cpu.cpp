@@ -135,6 +135,21 @@ class CpuDevice final : public Device {
     dnnl::set_primitive_cache_capacity(capacity);
   }
 
+  // By writing more than the caches hold, on every core: what was in them has to make room.
+  void flush_caches() override {
+    if (!eviction_) {
+      eviction_ = cpu_block(bytes_beyond_caches());
+    }
+    const std::int64_t bytes = eviction_.get_deleter().bytes;
+    const std::int64_t parts = omp_get_max_threads();
+#pragma omp parallel for schedule(static)
+    for (std::int64_t part = 0; part < parts; ++part) {
+      const std::int64_t begin = bytes * part / parts;
+      const std::int64_t end = bytes * (part + 1) / parts;
+      std::memset(eviction_.get() + begin, 1, static_cast<std::size_t>(end - begin));
+    }
+  }
+
   std::int64_t driver_used() const override { return resident_bytes(); }
   DeviceState state() const override { return condition_.read(); }
 
@@ -170,6 +185,7 @@ class CpuDevice final : public Device {
 
  private:
   DeviceInfo info_;
+  CpuBlock eviction_;
   mutable CpuCondition condition_;  // remembers the last reading, to tell what has changed since
   std::map<Dtype, Peaks> peaks_;
 };

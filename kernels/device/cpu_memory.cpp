@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
@@ -70,6 +71,12 @@ CpuBlock cpu_block(std::int64_t bytes) {
     throw OutOfMemory(fmt::format("the host has no {} B left", bytes), bytes);
   }
   return {data, CpuFree{bytes}};
+}
+
+std::int64_t bytes_beyond_caches() {
+  constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+  const std::int64_t cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  return cache > 0 ? std::clamp(2 * cache, 16 * kMiB, 256 * kMiB) : 64 * kMiB;
 }
 
 std::int64_t resident_bytes() {

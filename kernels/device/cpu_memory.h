@@ -22,6 +22,10 @@ using CpuBlock = std::unique_ptr<std::byte, CpuFree>;
 // Throws OutOfMemory.
 CpuBlock cpu_block(std::int64_t bytes);
 
+// Twice the last cache, or 64 MiB where nothing tells its size: reading that much leaves nothing else in it.
+// At most 256 MiB, because virtual machines report caches that are not theirs.
+std::int64_t bytes_beyond_caches();
+
 // Resident memory of this process in bytes.
 std::int64_t resident_bytes();
 

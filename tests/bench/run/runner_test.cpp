@@ -37,7 +37,9 @@ class RunnerTest : public ::testing::Test {
     settings_.longest_visit = std::chrono::microseconds(8);
   }
   void run(const SweepPlan& plan) {
-    run_points(sweep_, plan, type_, device_, settings_, document_, recorder_);
+    SweepRequest request;
+    request.workload = &type_;
+    run_points(sweep_, plan, request, device_, settings_, document_, recorder_);
   }
   std::vector<std::string> measured() const {
     std::vector<std::string> names;

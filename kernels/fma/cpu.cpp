@@ -1,0 +1,81 @@
+// Multiply-adds on the CPU, in the widest vectors the processor has, parts of the array on OpenMP threads.
+#include <omp.h>
+
+#include <algorithm>
+
+#include "kernels/fma/fma.h"
+#include "kernels/reference/reference_operation.h"
+
+namespace bench::kernels {
+namespace {
+
+// Chains under way at once: 16 vectors of 16 lanes. A multiply-add takes about four cycles and two start in
+// each, so eight vectors suffice; more hide the loop's own instructions.
+constexpr std::int64_t kChains = 256;
+
+[[gnu::target_clones("avx512f", "arch=haswell", "default")]] void chains(const float* from, float* to,
+                                                                         std::int64_t steps) {
+  float x[kChains];
+  for (std::int64_t i = 0; i < kChains; ++i) {
+    x[i] = from[i];
+  }
+  for (std::int64_t step = 0; step < steps; ++step) {
+    for (std::int64_t i = 0; i < kChains; ++i) {
+      x[i] = Fma::kFactor * x[i] + Fma::kSummand;
+    }
+  }
+  for (std::int64_t i = 0; i < kChains; ++i) {
+    to[i] = x[i];
+  }
+}
+
+class CpuFma final : public ReferenceOperation {
+ public:
+  explicit CpuFma(const Fma& spec) : spec_(spec) {
+    add_activation(Slot::src, Role::input, spec.tensor());
+    add_activation(Slot::dst, Role::output, spec.tensor());
+  }
+
+  void run(const SlotPointers& pointers) override {
+    const auto* src = static_cast<const float*>(pointers[Slot::src]);
+    auto* dst = static_cast<float*>(pointers[Slot::dst]);
+    const std::int64_t all = spec_.rows * spec_.count;
+    const std::int64_t blocks = all / kChains;
+#pragma omp parallel for schedule(static)
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      chains(src + block * kChains, dst + block * kChains, spec_.steps);
+    }
+    const std::int64_t done = blocks * kChains;
+    if (done < all) {  // a part of a block, through a whole one
+      float padded[kChains] = {};
+      std::copy(src + done, src + all, padded);
+      chains(padded, padded, spec_.steps);
+      std::copy(padded, padded + (all - done), dst + done);
+    }
+  }
+
+  double flops() const override {
+    return spec_.flops();
+  }
+  std::string algorithm() const override {
+    return "cpu";
+  }
+
+ private:
+  Fma spec_;
+};
+
+const Registration<Implementation<Fma>> registered{{
+    .name = "cpu",
+    .device_kind = "cpu",
+    .preference = 10,
+    .unsupported = [](const Fma& spec, const Device& /*device*/) -> std::optional<std::string> {
+      return spec.dtype == Dtype::fp32
+                 ? std::nullopt
+                 : std::optional<std::string>("on the CPU the multiply-adds are in fp32");
+    },
+    .make = [](const Fma& spec, Device& /*device*/) { return std::make_unique<CpuFma>(spec); },
+}};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,50 @@
+// The workload `gemm`: a matrix product, batch × inner times inner × columns. A sample is one row.
+#include "kernels/matmul/matmul.h"
+#include "kernels/workloads/operation_workload.h"
+#include "kernels/workloads/options.h"
+
+namespace bench::kernels {
+namespace {
+
+Matmul described(const WorkloadSpec& spec) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 20;
+  Matmul product;
+  product.rows = spec.batch;
+  product.inner = whole_option(spec, "inner", 1, kMost);
+  product.columns = whole_option(spec, "columns", 1, kMost);
+  product.dtype = spec.dtype;
+  return product;
+}
+
+Matmul single(Matmul product) {
+  product.rows = 1;
+  product.dtype = Dtype::fp32;
+  return product;
+}
+
+// About three times what is seen.
+double tolerance(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::fp32:
+      return 1e-5;
+    case Dtype::tf32:
+    case Dtype::fp16:
+      return 3e-3;
+    case Dtype::bf16:
+      return 1.5e-2;
+  }
+  return 0;
+}
+
+const Registration<WorkloadType> registered{operation_workload(
+    OperationType<Matmul>{.name = "gemm",
+                          .description = "matrix product; the batch is its number of rows",
+                          .modes = {"forward"},
+                          .options = {{"inner", "1024", "length of the sums, 1 to 2^20"},
+                                      {"columns", "1024", "columns of the result, 1 to 2^20"}},
+                          .described = described,
+                          .single = single,
+                          .tolerance = tolerance})};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,117 @@
+#include "kernels/workloads/bound.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace bench::kernels {
+namespace {
+
+constexpr std::byte kPoison{0xFF};  // all ones is a NaN in every dtype
+
+MemoryCategory category_of(const SlotInfo& slot) {
+  switch (slot.slot) {
+    case Slot::weights:
+    case Slot::bias:
+      return MemoryCategory::weights;
+    case Slot::diff_weights:
+      return MemoryCategory::gradients;
+    case Slot::workspace:
+      return MemoryCategory::workspace;
+    default:
+      return slot.role == Role::input ? MemoryCategory::input : MemoryCategory::activations;
+  }
+}
+
+std::vector<float> random_values(std::int64_t count, std::uint64_t seed, Slot slot, std::int64_t sample = 0) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  fill_random(values, seed,
+              static_cast<std::uint64_t>(slot) * Bound::kDistinct + static_cast<std::uint64_t>(sample));
+  return values;
+}
+
+bool is_gradient_of_weights(Slot slot) {
+  return slot == Slot::diff_weights;
+}
+
+}  // namespace
+
+Bound::Bound(std::unique_ptr<Operation> operation, Device& device, std::uint64_t seed,
+             std::int64_t first_sample)
+    : device_(device), operation_(std::move(operation)) {
+  for (const SlotInfo& slot : operation_->slots()) {
+    buffers_.push_back(device.allocate(slot.bytes, category_of(slot)));
+    pointers_[slot.slot] = buffers_.back().data();
+  }
+  operation_->prepare();
+  for (const SlotInfo& slot : operation_->slots()) {
+    if (slot.role == Role::parameter) {
+      std::vector<std::byte> packed(static_cast<std::size_t>(slot.bytes));
+      operation_->pack(slot.slot, random_values(slot.plain_count, seed, slot.slot), packed.data());
+      device.upload(pointers_[slot.slot], packed.data(), slot.bytes);
+    } else if (slot.role == Role::input) {
+      upload_samples(slot, seed, first_sample);
+    }
+  }
+}
+
+void Bound::poison() {
+  device_.fill(pointers_[result().slot], kPoison, result().bytes);
+}
+
+std::vector<float> Bound::output() {
+  device_.synchronize();
+  const SlotInfo& slot = result();
+  std::vector<std::byte> stored(static_cast<std::size_t>(slot.bytes));
+  device_.download(stored.data(), pointers_[slot.slot], slot.bytes);
+  if (is_gradient_of_weights(slot.slot)) {
+    std::vector<float> values(static_cast<std::size_t>(slot.plain_count));
+    operation_->unpack(slot.slot, stored.data(), values);
+    return values;
+  }
+  std::vector<float> values(static_cast<std::size_t>(slot.tensor.elements()));
+  load(slot.tensor, stored.data(), values);
+  return values;
+}
+
+const SlotInfo& Bound::result() const {
+  return *std::ranges::find(operation_->slots(), Role::output, &SlotInfo::role);
+}
+
+void Bound::upload_samples(const SlotInfo& slot, std::uint64_t seed, std::int64_t first_sample) {
+  TensorDesc one = slot.tensor;
+  one.n = 1;
+  std::vector<std::byte> stored(static_cast<std::size_t>(one.bytes()));
+  for (std::int64_t distinct = 0; distinct < std::min(kDistinct, slot.tensor.n); ++distinct) {
+    const std::int64_t sample = (first_sample + distinct) % kDistinct;
+    store(one, random_values(one.elements(), seed, slot.slot, sample), stored.data());
+    for (std::int64_t n = distinct; n < slot.tensor.n; n += kDistinct) {
+      device_.upload(static_cast<std::byte*>(pointers_[slot.slot]) + n * one.bytes(), stored.data(),
+                     one.bytes());
+    }
+  }
+}
+
+MemoryPlan plan_of(const Operation& operation) {
+  MemoryPlan memory;
+  for (const SlotInfo& slot : operation.slots()) {
+    memory.at_peak[category_of(slot)] += slot.bytes;
+  }
+  memory.peak = memory.at_peak.total();
+  return memory;
+}
+
+Work work_of(const Operation& operation, std::int64_t batch) {
+  Work work;
+  work.samples = static_cast<double>(batch);
+  work.flops = operation.flops();
+  work.launches = 1;
+  for (const SlotInfo& slot : operation.slots()) {
+    if (slot.role != Role::scratch) {
+      const bool fixed = slot.role == Role::parameter || is_gradient_of_weights(slot.slot);
+      (fixed ? work.fixed_bytes : work.sample_bytes) += static_cast<double>(slot.bytes);
+    }
+  }
+  return work;
+}
+
+}  // namespace bench::kernels

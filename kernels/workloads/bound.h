@@ -1,0 +1,49 @@
+// A single operation with a buffer for each slot, its parameters and samples in place: what the workloads of
+// one operation run.
+//
+// Sample i of a batch is sample i mod kDistinct of the distinct ones, so that every row is checked against a
+// reference of few.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bench/device.h"
+#include "bench/memory.h"
+#include "bench/workload.h"
+#include "kernels/operation.h"
+
+namespace bench::kernels {
+
+class Bound {
+ public:
+  static constexpr std::int64_t kDistinct = 2;
+
+  // The batch starts with distinct sample `first_sample`. Throws OutOfMemory.
+  Bound(std::unique_ptr<Operation> operation, Device& device, std::uint64_t seed,
+        std::int64_t first_sample = 0);
+
+  const Operation& operation() const { return *operation_; }
+  void run() { operation_->run(pointers_); }
+  // Overwrites the result with bytes that read as NaN in every dtype.
+  void poison();
+  // The result as fp32: samples one after another in NCHW, or plain weights.
+  std::vector<float> output();
+
+ private:
+  const SlotInfo& result() const;
+  void upload_samples(const SlotInfo& slot, std::uint64_t seed, std::int64_t first_sample);
+
+  Device& device_;
+  std::unique_ptr<Operation> operation_;
+  std::vector<Buffer> buffers_;
+  SlotPointers pointers_;
+};
+
+// What an operation's slots hold, by category.
+MemoryPlan plan_of(const Operation& operation);
+// A step of it; parameters and their gradients count as fixed bytes.
+Work work_of(const Operation& operation, std::int64_t batch);
+
+}  // namespace bench::kernels

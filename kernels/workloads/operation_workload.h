@@ -1,0 +1,128 @@
+// A workload made of one operation: from its description to measured steps whose answer is checked.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bench/error.h"
+#include "bench/registry.h"
+#include "bench/workload.h"
+#include "kernels/networks/compare.h"
+#include "kernels/workloads/bound.h"
+
+namespace bench::kernels {
+
+using Answers = std::vector<std::vector<float>>;
+
+// How an operation serves as a workload. Spec is the operation's description, e.g. Conv2d.
+template <class Spec>
+struct OperationType {
+  std::string name;
+  std::string description;  // one line, for --list
+  std::vector<std::string> modes;
+  std::vector<WorkloadType::Option> options;
+
+  // From the command line. Throws UsageError.
+  std::function<Spec(const WorkloadSpec&)> described;
+  // With the device's layouts and whatever else it decides; nothing: as described.
+  std::function<Spec(const Spec&, const Device&)> placed{};
+  // The same for one sample, in fp32 and plain layouts, for the reference implementation.
+  std::function<Spec(Spec)> single;
+  // Accepted error of a row of the answer.
+  std::function<double(Dtype)> tolerance;
+  // Rows to be expected, where they are not the reference's answers to the distinct samples.
+  std::function<Answers(const WorkloadSpec&, const Answers&)> expected{};
+};
+
+template <class Spec>
+class OperationWorkload final : public Workload {
+ public:
+  OperationWorkload(const OperationType<Spec>& type, WorkloadSpec spec, Device& device)
+      : type_(type), spec_(std::move(spec)), bound_(make(type_, spec_, device), device, spec_.seed) {}
+
+  static std::unique_ptr<Operation> make(const OperationType<Spec>& type, const WorkloadSpec& spec,
+                                         Device& device) {
+    const Spec described = type.described(spec);
+    return make_operation(type.placed ? type.placed(described, device) : described, device);
+  }
+
+  void step() override { bound_.run(); }
+
+  Verification verify() override {
+    bound_.poison();
+    step();
+    const Answers& answers = reference_answers();
+    return compare_rows(bound_.output(), type_.expected ? type_.expected(spec_, answers) : answers,
+                        type_.tolerance(spec_.dtype), type_.name + " " + spec_.mode);
+  }
+
+  Work work() const override { return work_of(bound_.operation(), spec_.batch); }
+
+ private:
+  // What the reference answers to each of the distinct samples alone; shared by all batches and dtypes of a
+  // sweep.
+  const Answers& reference_answers() const {
+    using Key = std::tuple<std::string, std::string, std::map<std::string, std::string>, std::uint64_t>;
+    static std::mutex mutex;
+    static std::map<Key, Answers> known;
+    const std::scoped_lock lock(mutex);
+    Answers& answers = known[Key{type_.name, spec_.mode, spec_.options, spec_.seed}];
+    if (answers.empty()) {
+      const DeviceKind* cpu = registry<DeviceKind>().find("cpu");
+      if (cpu == nullptr) {
+        throw Unsupported("answers are checked on the CPU device, which this program was built without");
+      }
+      const auto device = cpu->open("cpu");  // its own: not counted as the measured device's memory
+      const Spec single = type_.single(type_.described(spec_));
+      for (std::int64_t sample = 0; sample < Bound::kDistinct; ++sample) {
+        Bound reference(make_operation(single, *device, "reference"), *device, spec_.seed, sample);
+        reference.run();
+        answers.push_back(reference.output());
+      }
+    }
+    return answers;
+  }
+
+  OperationType<Spec> type_;
+  WorkloadSpec spec_;
+  Bound bound_;
+};
+
+template <class Spec>
+WorkloadType operation_workload(const OperationType<Spec>& type) {
+  using Made = OperationWorkload<Spec>;
+  WorkloadType workload;
+  workload.name = type.name;
+  workload.kind = "operation";
+  workload.description = type.description;
+  workload.modes = type.modes;
+  workload.options = type.options;
+  workload.check = [type](const WorkloadSpec& spec) { type.described(spec); };
+  workload.unsupported = [type](const WorkloadSpec& spec, Device& device) -> std::optional<std::string> {
+    if (auto reason = device.unsupported(spec.dtype)) {
+      return reason;
+    }
+    try {
+      Made::make(type, spec, device);
+      return std::nullopt;
+    } catch (const Unsupported& error) {
+      return error.what();
+    }
+  };
+  workload.plan = [type](const WorkloadSpec& spec, Device& device) {
+    return plan_of(*Made::make(type, spec, device));
+  };
+  workload.make = [type](const WorkloadSpec& spec, Device& device) -> std::unique_ptr<Workload> {
+    return std::make_unique<Made>(type, spec, device);
+  };
+  return workload;
+}
+
+}  // namespace bench::kernels

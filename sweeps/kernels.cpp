@@ -1,0 +1,189 @@
+// How close do memory and arithmetic come to what the device can do, and which operations fall short?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "bench/registry.h"
+#include "bench/sweep.h"
+#include "sweeps/kernels/findings.h"
+#include "sweeps/kernels/tables.h"
+#include "sweeps/series/points.h"
+
+namespace bench::sweeps {
+namespace {
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+
+// A device with more memory bandwidth and more cores needs larger work before it shows what it can do.
+bool is_large(const Device& device) {
+  return device.info().kind != "cpu";
+}
+
+class Planner {
+ public:
+  Planner(const SweepRequest& request, Device& device)
+      : request_(request),
+        device_(device),
+        dtypes_(request.dtypes.empty() ? default_dtypes(device) : request.dtypes) {}
+
+  SweepPlan run() && {
+    for (const WorkloadType* type : request_.workloads) {
+      type_ = type;
+      add_points_of_type();
+    }
+    plan_.axes = {{"workload", Json::array()}, {"dtype", Json::array()}, {"caches", {"hot", "cold"}}};
+    for (const WorkloadType* type : request_.workloads) {
+      plan_.axes["workload"].push_back(type->name);
+    }
+    for (const Dtype dtype : dtypes_) {
+      plan_.axes["dtype"].push_back(name_of(dtype));
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  using Changes = std::map<std::string, std::int64_t>;
+
+  void add_points_of_type() {
+    if (type_->name == "stream") {
+      add_stream();
+    } else if (type_->name == "fma") {
+      add_fma();
+    } else if (type_->name == "gemm") {
+      add_gemm();
+    } else if (type_->name == "conv2d") {
+      add_conv2d();
+    } else {
+      add_plain();
+    }
+  }
+
+  std::vector<std::int64_t> batches(std::vector<std::int64_t> usual) const {
+    return request_.batches.empty() ? std::move(usual) : request_.batches;
+  }
+  // Of several workloads, or where none was given: all.
+  std::vector<std::string> modes() const { return request_.modes_given ? request_.modes : type_->modes; }
+
+  // Arrays from what a core's own cache holds to what no cache holds.
+  void add_stream() {
+    constexpr std::int64_t kSmallest = 16 * 1024;                             // elements: 64 KiB an array
+    const std::int64_t largest = is_large(device_) ? 256 * kMiB : 32 * kMiB;  // 1 GiB; 128 MiB
+    for (const std::string& mode : modes()) {
+      if (mode == "triad" || mode == "read") {
+        for (std::int64_t elements = kSmallest; elements < largest; elements *= 8) {
+          add_hot_and_cold(mode, Dtype::fp32, 1, {{"elements", elements}});
+        }
+      }
+      add_hot_and_cold(mode, Dtype::fp32, 1, {{"elements", largest}});
+    }
+  }
+
+  void add_fma() {
+    for (const std::int64_t steps : {1, 4, 16, 64, 256, 1024}) {
+      add("forward", Dtype::fp32, 1,
+          {{"elements", is_large(device_) ? 64 * kMiB : 4 * kMiB}, {"steps", steps}}, false);
+    }
+  }
+
+  void add_gemm() {
+    const std::vector<std::int64_t> sizes = is_large(device_)
+                                                ? std::vector<std::int64_t>{512, 1024, 2048, 4096, 8192}
+                                                : std::vector<std::int64_t>{128, 256, 512, 1024, 2048};
+    for (const Dtype dtype : dtypes_) {
+      for (const std::int64_t size : batches(sizes)) {
+        add_hot_and_cold("forward", dtype, size, {{"inner", size}, {"columns", size}});
+      }
+    }
+  }
+
+  // ResNet's 3×3 convolutions: channels double where height and width halve.
+  void add_conv2d() {
+    for (const std::string& mode : modes()) {
+      for (const Dtype dtype : dtypes_) {
+        for (const std::int64_t batch : batches({is_large(device_) ? 64 : 8})) {
+          for (std::int64_t channels = 64, size = 56; channels <= 512; channels *= 2, size /= 2) {
+            add(mode, dtype, batch,
+                {{"in-channels", channels}, {"out-channels", channels}, {"height", size}, {"width", size}},
+                false);
+          }
+        }
+      }
+    }
+  }
+
+  // A workload that this sweep knows nothing about, as it comes.
+  void add_plain() {
+    for (const std::string& mode : modes()) {
+      for (const Dtype dtype : dtypes_) {
+        for (const std::int64_t batch : batches({1})) {
+          add_hot_and_cold(mode, dtype, batch, {});
+        }
+      }
+    }
+  }
+
+  void add_hot_and_cold(const std::string& mode, Dtype dtype, std::int64_t batch, const Changes& changes) {
+    add(mode, dtype, batch, changes, false);
+    add(mode, dtype, batch, changes, true);
+  }
+
+  // The value the command line gave, where it is not the workload's default; else the sweep's.
+  std::string value_of(const CommandOption& option, const Changes& changes) const {
+    if (type_ == request_.workload) {
+      const auto given = request_.workload_options.find(option.name);
+      if (given != request_.workload_options.end() && given->second.front() != option.default_value) {
+        return given->second.front();
+      }
+    }
+    const auto change = changes.find(option.name);
+    return change == changes.end() ? option.default_value : fmt::format("{}", change->second);
+  }
+
+  void add(const std::string& mode, Dtype dtype, std::int64_t batch, const Changes& changes, bool cold) {
+    SweepPoint point;
+    point.workload = type_;
+    point.cold = cold;
+    point.spec.mode = mode;
+    point.spec.dtype = dtype;
+    point.spec.batch = batch;
+    point.spec.seed = request_.seed;
+    const std::string_view caches = cold ? "cold" : "hot";
+    point.series = fmt::format("{}/{}/{}/{}", type_->name, mode, name_of(dtype), caches);
+    point.name = "kernels/" + point.series;
+    for (const CommandOption& option : type_->options) {
+      const std::string value = value_of(option, changes);
+      point.spec.options[option.name] = value;
+      if (changes.contains(option.name) || value != option.default_value) {
+        point.name += fmt::format("/{}:{}", option.name, value);
+      }
+    }
+    point.name += fmt::format("/batch:{}", batch);
+    point.params = params_of(type_->name, point.spec);
+    point.params["caches"] = caches;
+    const bool known =
+        std::ranges::any_of(plan_.points, [&](const SweepPoint& other) { return other.name == point.name; });
+    if (!known) {  // two sizes become one where the command line fixes them
+      plan_.points.push_back(std::move(point));
+    }
+  }
+
+  const SweepRequest& request_;
+  Device& device_;
+  std::vector<Dtype> dtypes_;
+  const WorkloadType* type_ = nullptr;
+  SweepPlan plan_;
+};
+
+const Registration<Sweep> registered{
+    Sweep{.name = "kernels",
+          .question = "How close do memory and arithmetic come to what the device can do?",
+          .default_workload = "gemm",
+          .workloads = {"stream", "fma", "gemm", "conv2d"},
+          .plan = [](const SweepRequest& request, Device& device) { return Planner(request, device).run(); },
+          .findings = kernels_findings,
+          .tables = kernels_tables}};
+
+}  // namespace
+}  // namespace bench::sweeps

@@ -1,0 +1,219 @@
+#include "sweeps/kernels/findings.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/measure/units.h"
+#include "sweeps/kernels/roofline.h"
+#include "sweeps/series/claims.h"
+
+namespace bench::sweeps {
+namespace {
+
+std::string bytes_rate(double rate) {
+  return format_rate(rate, "B/s");
+}
+std::string flops_rate(double rate) {
+  return format_rate(rate, "FLOP/s");
+}
+
+Interval in_order(const Interval& interval) {
+  return {std::min(interval.low, interval.high), std::max(interval.low, interval.high)};
+}
+
+Finding claim_memory(const std::vector<KernelPoint>& points, const Ceiling& memory) {
+  Finding finding = finding_of("memory_bandwidth", "B/s");
+  finding.value = memory.rate;
+  finding.ci95 = in_order(memory.ci95);
+  double most = 0;
+  for (const KernelPoint& point : points) {
+    most = point.workload == "stream" && point.caches == "cold" ? std::max(most, point.bytes) : most;
+  }
+  std::string kinds;
+  for (const KernelPoint& point : points) {
+    if (point.workload == "stream" && point.caches == "cold" && 4 * point.bytes > most) {
+      kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", point.mode, bytes_rate(point.bytes_per_s()));
+      finding.evidence.push_back(point.name);
+    }
+  }
+  finding.claim =
+      fmt::format("Memory delivers {}, bytes read and written counted, to arrays that no cache holds ({}).",
+                  bytes_rate(memory.rate), kinds);
+  return finding;
+}
+
+// The fastest hot stream kernel, where a cache makes it faster than memory is.
+std::optional<Finding> claim_caches(const std::vector<KernelPoint>& points, const Ceiling& memory) {
+  const KernelPoint* best = nullptr;
+  for (const KernelPoint& point : points) {
+    if (point.workload == "stream" && point.caches == "hot" &&
+        (best == nullptr || point.bytes_per_s() > best->bytes_per_s())) {
+      best = &point;
+    }
+  }
+  if (best == nullptr || best->bytes_per_s() < 1.2 * memory.rate) {
+    return std::nullopt;
+  }
+  Finding finding = finding_of("cache_bandwidth", "B/s", {best->name});
+  finding.value = best->bytes_per_s();
+  finding.claim = fmt::format("Caches deliver up to {}, {:.1f} times what memory does: {} on {} in all.",
+                              bytes_rate(best->bytes_per_s()), best->bytes_per_s() / memory.rate, best->mode,
+                              format_bytes(static_cast<std::int64_t>(best->bytes)));
+  return finding;
+}
+
+Finding claim_peak(const std::string& dtype, const Ceiling& peak) {
+  Finding finding = finding_of(fmt::format("arithmetic_peak/{}", dtype), "FLOP/s", {peak.name});
+  finding.value = peak.rate;
+  finding.ci95 = in_order(peak.ci95);
+  finding.claim =
+      fmt::format("In {} the best operation does {} ({}).", dtype, flops_rate(peak.rate), peak.name);
+  return finding;
+}
+
+Finding claim_ridge(const std::string& dtype, double ridge, const Ceiling& peak, const Ceiling& memory) {
+  Finding finding = finding_of(fmt::format("ridge/{}", dtype), "FLOP/B", {peak.name, memory.name});
+  finding.value = ridge;
+  finding.claim = fmt::format(
+      "In {} an operation needs {:.1f} floating-point operations for each byte before arithmetic, not "
+      "memory, limits "
+      "it.",
+      dtype, ridge);
+  return finding;
+}
+
+// What an operation reaches of min(peak, intensity · bandwidth), best and worst point.
+Finding claim_share(const std::string& label, const std::vector<const KernelPoint*>& points,
+                    const Roofline& roofline) {
+  const auto share = [&](const KernelPoint* point) { return point->flops_per_s() / *roofline.limit(*point); };
+  const auto [worst, best] =
+      std::ranges::minmax_element(points, {}, [&](const KernelPoint* point) { return share(point); });
+  Finding finding = finding_of("roofline_share/" + label, "1");
+  for (const KernelPoint* point : points) {
+    finding.evidence.push_back(point->name);
+  }
+  finding.value = share(*worst);
+  const auto limited = [&](const KernelPoint* point) {
+    return point->intensity() < *roofline.ridge(point->dtype) ? "memory" : "arithmetic";
+  };
+  finding.claim = *worst == *best ? fmt::format("{} reaches {} of what {} allows at {}.", label,
+                                                format_percent(share(*best)), limited(*best), (*best)->name)
+                                  : fmt::format(
+                                        "{} reaches {} to {} of what memory and arithmetic allow: least at "
+                                        "{} (limit: {}), most at {} "
+                                        "(limit: {}).",
+                                        label, format_percent(share(*worst)), format_percent(share(*best)),
+                                        (*worst)->name, limited(*worst), (*best)->name, limited(*best));
+  if (share(*best) > 1.05) {
+    finding.claim.pop_back();
+    finding.claim += "; above 100 %, its data stayed in a cache.";
+  }
+  return finding;
+}
+
+// The same point with hot and with cold caches; the largest ratio.
+std::optional<Finding> claim_cold(const std::string& label, const std::vector<KernelPoint>& points) {
+  std::map<std::string, std::pair<const KernelPoint*, const KernelPoint*>> pairs;
+  for (const KernelPoint& point : points) {
+    if (fmt::format("{}/{}", point.workload, point.dtype) != label) {
+      continue;
+    }
+    std::string key = point.name;
+    if (const auto at = key.find("/" + point.caches + "/"); at != std::string::npos) {
+      key.erase(at, point.caches.size() + 1);
+    }
+    (point.caches == "cold" ? pairs[key].second : pairs[key].first) = &point;
+  }
+  const KernelPoint* hot = nullptr;
+  const KernelPoint* cold = nullptr;
+  for (const auto& [key, pair] : pairs) {
+    if (pair.first != nullptr && pair.second != nullptr &&
+        (hot == nullptr ||
+         pair.second->median_ns / pair.first->median_ns > cold->median_ns / hot->median_ns)) {
+      std::tie(hot, cold) = pair;
+    }
+  }
+  if (hot == nullptr || cold->ci95_ns.low <= hot->ci95_ns.high) {
+    return std::nullopt;
+  }
+  const double ratio = cold->median_ns / hot->median_ns;
+  Finding finding = finding_of("cold_caches/" + label, "1", {hot->name, cold->name});
+  finding.value = ratio;
+  finding.claim =
+      fmt::format("With cold caches {} takes up to {:.2f} times as long ({} against {}, {}).", label, ratio,
+                  format_duration(cold->median_ns), format_duration(hot->median_ns), cold->name);
+  return finding;
+}
+
+std::optional<Finding> claim_flags(const std::vector<KernelPoint>& points) {
+  Finding finding = finding_of("conditions", "points");
+  std::map<std::string, int> counts;
+  for (const KernelPoint& point : points) {
+    for (const std::string& flag : point.flags) {
+      ++counts[flag];
+    }
+    if (!point.flags.empty()) {
+      finding.evidence.push_back(point.name);
+    }
+  }
+  if (finding.evidence.empty()) {
+    return std::nullopt;
+  }
+  std::string words;
+  for (const auto& [flag, count] : counts) {
+    words += fmt::format("{}{} ({})", words.empty() ? "" : ", ", flag, count);
+  }
+  finding.value = static_cast<double>(finding.evidence.size());
+  finding.claim = fmt::format(
+      "{} of {} points carry a flag: {}; run again on an idle machine, or with a longer "
+      "--time-budget.",
+      finding.evidence.size(), points.size(), words);
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> kernels_findings(const ResultDocument& document) {
+  const std::vector<KernelPoint> points = kernel_points(document);
+  const Roofline roofline = roofline_of(points);
+  std::vector<Finding> findings;
+  const auto add = [&](std::optional<Finding> finding) {
+    if (finding) {
+      findings.push_back(std::move(*finding));
+    }
+  };
+  if (roofline.memory) {
+    add(claim_memory(points, *roofline.memory));
+    add(claim_caches(points, *roofline.memory));
+  }
+  for (const auto& [dtype, peak] : roofline.compute) {
+    add(claim_peak(dtype, peak));
+    if (const auto ridge = roofline.ridge(dtype)) {
+      add(claim_ridge(dtype, *ridge, peak, *roofline.memory));
+    }
+  }
+  std::vector<std::string> labels;
+  std::map<std::string, std::vector<const KernelPoint*>> by_label;
+  for (const KernelPoint& point : points) {
+    const std::string label = fmt::format("{}/{}", point.workload, point.dtype);
+    if (std::ranges::find(labels, label) == labels.end()) {
+      labels.push_back(label);
+    }
+    if (point.workload != "stream" && point.caches == "hot" && roofline.limit(point)) {
+      by_label[label].push_back(&point);
+    }
+  }
+  for (const std::string& label : labels) {
+    if (by_label.contains(label)) {
+      add(claim_share(label, by_label[label], roofline));
+    }
+    add(claim_cold(label, points));
+  }
+  add(claim_flags(points));
+  return findings;
+}
+
+}  // namespace bench::sweeps

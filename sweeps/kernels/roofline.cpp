@@ -1,0 +1,89 @@
+#include "sweeps/kernels/roofline.h"
+
+#include <algorithm>
+
+namespace bench::sweeps {
+namespace {
+
+// A point above the peak computed something else, or read what it should not have: it sets no ceiling.
+bool trusted(const KernelPoint& point) {
+  return std::ranges::find(point.flags, "above_peak") == point.flags.end();
+}
+
+Ceiling ceiling_of(const KernelPoint& point, double amount) {
+  return {.rate = amount / (point.median_ns * 1e-9),
+          .ci95 = {amount / (point.ci95_ns.high * 1e-9), amount / (point.ci95_ns.low * 1e-9)},
+          .name = point.name};
+}
+
+}  // namespace
+
+std::vector<KernelPoint> kernel_points(const ResultDocument& document) {
+  std::vector<KernelPoint> points;
+  for (const MeasuredPoint& measured : document.benchmarks) {
+    const Json& params = measured.params;
+    if (!params.is_object() || !measured.work.is_object() || measured.stats.median_ns <= 0) {
+      continue;
+    }
+    KernelPoint point;
+    point.name = measured.name;
+    point.workload = params.value("workload", "");
+    point.mode = params.value("mode", "");
+    point.dtype = params.value("dtype", "");
+    point.caches = params.value("caches", "");
+    point.flops = measured.work.value("flops", 0.0);
+    point.bytes = measured.work.value("fixed_bytes", 0.0) + measured.work.value("sample_bytes", 0.0);
+    point.median_ns = measured.stats.median_ns;
+    point.ci95_ns = measured.stats.ci95_ns;
+    if (point.ci95_ns.low <= 0 || point.ci95_ns.high <= 0) {
+      point.ci95_ns = {point.median_ns, point.median_ns};
+    }
+    point.flags = measured.validity.flags;
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+Roofline roofline_of(const std::vector<KernelPoint>& points) {
+  Roofline roofline;
+  double most_bytes = 0;
+  for (const KernelPoint& point : points) {
+    if (point.workload == "stream" && point.caches == "cold") {
+      most_bytes = std::max(most_bytes, point.bytes);
+    }
+  }
+  for (const KernelPoint& point : points) {
+    if (!trusted(point)) {
+      continue;
+    }
+    // Kinds with one and with three arrays count as equally large.
+    if (point.workload == "stream" && point.caches == "cold" && 4 * point.bytes > most_bytes &&
+        (!roofline.memory || point.bytes_per_s() > roofline.memory->rate)) {
+      roofline.memory = ceiling_of(point, point.bytes);
+    }
+    Ceiling& best = roofline.compute[point.dtype];
+    if (point.flops > 0 && point.flops_per_s() > best.rate) {
+      best = ceiling_of(point, point.flops);
+    }
+  }
+  std::erase_if(roofline.compute, [](const auto& of_dtype) { return of_dtype.second.rate <= 0; });
+  return roofline;
+}
+
+std::optional<double> Roofline::limit(const KernelPoint& point) const {
+  const auto peak = compute.find(point.dtype);
+  if (!memory || peak == compute.end() || point.flops <= 0 || point.bytes <= 0) {
+    return std::nullopt;
+  }
+  return std::min(peak->second.rate, point.intensity() * memory->rate);
+}
+
+std::optional<double> Roofline::ridge(const std::string& dtype) const {
+  const auto peak = compute.find(dtype);
+  if (!memory || peak == compute.end() || memory->rate <= 0) {
+    return std::nullopt;
+  }
+  return peak->second.rate / memory->rate;
+}
+
+}  // namespace bench::sweeps

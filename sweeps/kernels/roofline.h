@@ -1,0 +1,57 @@
+// The roofline model (Williams, Waterman, Patterson 2009, doi 10.1145/1498765.1498785): an operation that
+// does I floating-point operations for each byte it moves can run no faster than min(arithmetic peak, I ·
+// bandwidth).
+//
+// Both ceilings are measured, by the points of the same result: the best arithmetic rate in a dtype, and what
+// the stream kernels get out of memory with cold caches. An operation whose data stay in a cache may pass the
+// sloped part; bytes count each operand once, whatever the caches make of it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/measure/result.h"
+
+namespace bench::sweeps {
+
+struct KernelPoint {
+  std::string name;
+  std::string workload;  // "gemm"
+  std::string mode;
+  std::string dtype;
+  std::string caches;  // "hot" or "cold"
+  double flops = 0;    // of a step
+  double bytes = 0;    // of a step
+  double median_ns = 0;
+  Interval ci95_ns{};
+  std::vector<std::string> flags{};
+
+  double bytes_per_s() const { return bytes / (median_ns * 1e-9); }
+  double flops_per_s() const { return flops / (median_ns * 1e-9); }
+  double intensity() const { return bytes > 0 ? flops / bytes : 0; }  // FLOP/B
+};
+
+// Measured points of a known form, in the order of the file.
+std::vector<KernelPoint> kernel_points(const ResultDocument& document);
+
+struct Ceiling {
+  double rate = 0;  // FLOP/s or B/s
+  Interval ci95{};
+  std::string name{};  // of the point that reached it
+};
+
+struct Roofline {
+  std::optional<Ceiling> memory;           // cold stream kernels on the largest arrays; B/s, reads and writes
+  std::map<std::string, Ceiling> compute;  // by dtype; FLOP/s
+
+  // FLOP/s; nullopt where a ceiling that it needs was not measured.
+  std::optional<double> limit(const KernelPoint& point) const;
+  // FLOP/B above which arithmetic is the limit.
+  std::optional<double> ridge(const std::string& dtype) const;
+};
+
+Roofline roofline_of(const std::vector<KernelPoint>& points);
+
+}  // namespace bench::sweeps
