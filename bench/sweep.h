@@ -65,6 +65,7 @@ struct TextTable {
   std::string title;
   std::vector<std::vector<std::string>> rows;  // the first is the header
   std::vector<bool> right;                     // columns that stand right-aligned
+  bool lists_points = false;                   // stands in the place of the general table of points
 };
 
 // What a sweep finds out after its points were measured, on the same device.

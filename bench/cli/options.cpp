@@ -280,6 +280,12 @@ class CommandLine {
     }
   }
 
+  static std::string needs_one_workload(const std::string& option, const std::string& text,
+                                        const std::vector<std::string>& workloads) {
+    return fmt::format("{}: {} was given, but the sweep covers several workloads; give --workload {} with it",
+                       option, quote(text), fmt::join(workloads, "|"));
+  }
+
   void read_workload_options(Options& options) const {
     const Sweep* const sweep = registry<Sweep>().find(options.sweep);
     if (sweep == nullptr) {
@@ -290,7 +296,11 @@ class CommandLine {
     if (type == nullptr) {
       return;
     }
+    const bool several = options.workload.empty() && !sweep->workloads.empty();
     if (const std::string* modes = text_of("mode")) {
+      if (several) {
+        throw UsageError(needs_one_workload("--mode", *modes, sweep->workloads));
+      }
       options.modes = values_of(*sweep, "--mode", *modes);
       for (const std::string& mode : options.modes) {
         if (std::ranges::find(type->modes, mode) == type->modes.end()) {
@@ -302,6 +312,9 @@ class CommandLine {
       const std::string* text = text_of(option);
       if (text == nullptr) {
         continue;
+      }
+      if (several) {
+        throw UsageError(needs_one_workload("--" + option, *text, workloads));
       }
       if (std::ranges::find(workloads, name) == workloads.end()) {
         std::vector<std::string> own;

@@ -176,10 +176,19 @@ void print_text_table(std::ostream& out, const TextTable& table) {
 void print_table(std::ostream& out, const ResultDocument& document, int width,
                  const std::vector<TextTable>& tables) {
   const auto columns_there = static_cast<std::size_t>(std::max(width, 40));
-  print_measured(out, document);
+  if (std::ranges::none_of(tables, &TextTable::lists_points)) {
+    print_measured(out, document);
+  }
+  for (const TextTable& table : tables) {
+    if (table.lists_points) {
+      print_text_table(out, table);
+    }
+  }
   print_unmeasured(out, document, columns_there);
   for (const TextTable& table : tables) {
-    print_text_table(out, table);
+    if (!table.lists_points) {
+      print_text_table(out, table);
+    }
   }
   print_findings(out, document, columns_there);
 }

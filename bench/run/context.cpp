@@ -9,6 +9,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "bench/run/catalogue.h"
 #include "bench_git.h"  // written by cmake/GitVersion.cmake
 
 namespace bench {
@@ -62,6 +63,9 @@ Json device_json(const DeviceInfo& device) {
     if (!is_software(name)) {
       json[name] = value;
     }
+  }
+  if (Json datasheet = datasheet_of(device.name, catalogue_path()); datasheet.is_object()) {
+    json["datasheet"] = std::move(datasheet);
   }
   return json;
 }

@@ -5,38 +5,12 @@
 
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "tests/sweeps/fake_device.h"
 
 namespace bench {
 namespace {
 
 using ::testing::ElementsAre;
-
-// Knows which dtypes it has, and nothing else.
-class FakeDevice : public Device {
- public:
-  explicit FakeDevice(std::set<Dtype> supported) : supported_(std::move(supported)) {}
-
-  const DeviceInfo& info() const override { return info_; }
-  std::optional<std::string> unsupported(Dtype dtype) const override {
-    return supported_.contains(dtype) ? std::nullopt : std::optional<std::string>("not here");
-  }
-  void upload(void*, const void*, std::int64_t) override {}
-  void download(void*, const void*, std::int64_t) override {}
-  void fill(void*, std::byte, std::int64_t) override {}
-  void synchronize() override {}
-  std::int64_t time(const std::function<void()>&) override { return 0; }
-  std::int64_t driver_used() const override { return 0; }
-  DeviceState state() const override { return {}; }
-  Peaks peaks(Dtype) override { return {}; }
-
- protected:
-  std::byte* raw_allocate(std::int64_t) override { return nullptr; }
-  void raw_free(std::byte*, std::int64_t) noexcept override {}
-
- private:
-  std::set<Dtype> supported_;
-  DeviceInfo info_;
-};
 
 class BatchPlan : public ::testing::Test {
  protected:
@@ -60,7 +34,7 @@ class BatchPlan : public ::testing::Test {
 
   WorkloadType workload_;
   SweepRequest request_;
-  FakeDevice device_{{Dtype::fp32, Dtype::bf16}};
+  testing::FakeDevice device_{{Dtype::fp32, Dtype::bf16}};
 };
 
 TEST_F(BatchPlan, IsRegistered) {
@@ -97,7 +71,7 @@ TEST_F(BatchPlan, KeepsANamedDtypeThatTheDeviceLacks) {
 }
 
 TEST_F(BatchPlan, FallsBackToFp32OnADeviceWithNone) {
-  FakeDevice bare({});
+  testing::FakeDevice bare({});
   const SweepPlan made = registry<Sweep>().find("batch")->plan(request_, bare);
   EXPECT_EQ(made.axes["dtype"], Json::array({"fp32"}));
 }

@@ -1,0 +1,19 @@
+// What makers' datasheets say of devices: results/gpus.json.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "bench/measure/result.h"
+
+namespace bench {
+
+// The entry of the catalogue that lists `name` among a device's names; null where none does.
+// Throws UsageError where the file is there and is no catalogue.
+Json datasheet_of(std::string_view name, const std::filesystem::path& catalogue);
+
+// The catalogue of the checkout that the program was built from, or that it stands in; empty where there is
+// none.
+std::filesystem::path catalogue_path();
+
+}  // namespace bench

@@ -1,0 +1,100 @@
+# From a result file of the kernels sweep to the strings and tables that kernels.gp draws (format.jq: tables).
+#
+# Left: what the stream kernels get out of caches and memory, by the bytes they touch. Right: the roofline, with every
+# other point as arithmetic rate against arithmetic intensity. Missing fields give missing marks, never an error.
+
+include "format";
+
+# Okabe and Ito's palette, as in the other pictures.
+def dtype_colour: {fp32: 29362, bf16: 13983232, fp16: 40563, tf32: 13400487}[tostring] // 5592405;
+def dtype_rank: {fp32: 0, tf32: 1, bf16: 2, fp16: 3}[tostring] // 4;
+def shape: {gemm: 7, conv2d: 5, fma: 9}[tostring] // 13;   # gnuplot: circle, square, triangle; a diamond for others
+def mode_colour: {triad: 29362, read: 13983232, copy: 40563, scale: 13400487, add: 5670665}[tostring] // 5592405;
+def rate_text($unit): (if . >= 1e15 then {by: 1e15, p: "P"} elif . >= 1e12 then {by: 1e12, p: "T"}
+  elif . >= 1e9 then {by: 1e9, p: "G"} elif . >= 1e6 then {by: 1e6, p: "M"} else {by: 1, p: ""} end) as $s
+  | "\(. / $s.by | figures(3)) \($s.p)\($unit)";
+
+def points: [(.benchmarks // [])[] | objects
+  | (.stats.median_ns | positive) as $ns | select($ns != null)
+  | ((.work.fixed_bytes | number // 0) + (.work.sample_bytes | number // 0)) as $bytes
+  | {workload: (.params.workload // "?" | clean), mode: (.params.mode // "?" | clean), dtype: (.params.dtype // "?" | clean),
+     cold: (.params.caches == "cold"), bytes: $bytes, flops: (.work.flops | positive // 0), ns: $ns,
+     flags: [(.validity.flags // [])[] | tostring | split(":")[0] | gsub("_"; " ")]}
+  | select(.bytes > 0)
+  | . + {bandwidth: (.bytes / .ns * 1e9), rate: (.flops / .ns * 1e9), intensity: (.flops / .bytes)}];
+
+def found($name): [(.findings // [])[] | objects | select(.name == $name) | .value | positive] | first;
+def peaks: [(.findings // [])[] | objects | select(.name // "" | tostring | startswith("arithmetic_peak/"))
+  | {dtype: (.name | split("/")[1] | clean), rate: (.value | positive)} | select(.rate != null)];
+# Of the maker: {"fp32": FLOP/s, …} and memory's B/s; nothing where the device is not in the catalogue.
+def datasheet: .context.device.datasheet | if type == "object" then . else {} end;
+
+def decade_down: pow(10; log10 | floor);
+def decade_up: pow(10; log10 | ceil);
+def decade_ticks($low; $high): [range($low | log10 | round; ($high | log10 | round) + 1)] | map(pow(10; .));
+
+def lines($points): [$points[] | select(.workload == "stream")] | group_by([.mode, .cold])
+  | map(sort_by(.bytes)) ;
+
+# ── Left ────────────────────────────────────────────────────────────────────────────────────────────
+
+def left($points; $memory): lines($points) as $lines
+  | ([$lines[][].bytes] | min // 1) as $first | ([$lines[][].bytes] | max // 1) as $last
+  | ([$lines[][].bandwidth, ($memory // 0)] | max // 1) as $top
+  | ($first / 1.5) as $x_min | ($last * 1.6) as $x_max
+  | {strings: {has_stream: ($lines | length), bytes_min: $x_min, bytes_max: $x_max, bandwidth_max: (1.12 * $top / 1e9),
+       memory_line: (if $memory == null then 0 else $memory / 1e9 end)},
+     size_ticks: [[1024, 8192, 65536, 524288, 4194304, 33554432, 268435456, 2147483648, 17179869184][]
+       | select(. >= $x_min and . <= $x_max) | [., bytes_text]],
+     hot_lines: [$lines[] | select(.[0].cold | not) | (.[] | [.bytes, .bandwidth / 1e9, (.mode | mode_colour)]), null],
+     cold_lines: [$lines[] | select(.[0].cold) | (.[] | [.bytes, .bandwidth / 1e9, (.mode | mode_colour)]), null],
+     hot_marks: [$lines[][] | select(.cold | not) | [.bytes, .bandwidth / 1e9, (.mode | mode_colour), (if .flags == [] then 7 else 6 end)]],
+     cold_marks: [$lines[][] | select(.cold) | [.bytes, .bandwidth / 1e9, (.mode | mode_colour), (if .flags == [] then 5 else 4 end)]],
+     stream_key: ([$lines[][0].mode] | unique | to_entries
+       | map([0.97, (0.955 - 0.05 * .key), .value, (.value | mode_colour)]))};
+
+# ── Right ───────────────────────────────────────────────────────────────────────────────────────────
+
+def right($points; $memory; $peaks; $sheet):
+  [$points[] | select(.workload != "stream" and .flops > 0)] as $own
+  | ([$own[].intensity] | min // 0.1) as $low | ([$own[].intensity, ($peaks[] | .rate / ($memory // 1e10))] | max // 1000) as $high
+  | ($low / 1.6) as $x_min | ($high * 2.2) as $x_max
+  | ([$peaks[].rate, $own[].rate, ($sheet.flops_per_s // {} | .[]? | positive // 0)] | max // 1) as $most
+  | ([$own[].rate, (if $memory == null then empty else $memory * $x_min end)] | min // 1) as $least
+  | ($least / 2) as $y_min | ($most * 2.2) as $y_max
+  | {strings: {has_roofline: ($own | length), intensity_min: $x_min, intensity_max: $x_max, rate_min: ($y_min / 1e9), rate_max: ($y_max / 1e9)},
+     intensity_ticks: [decade_ticks($x_min | decade_down; $x_max | decade_up)[] | select(. >= $x_min and . <= $x_max) | [., (if . >= 1 then thousands else tostring end)]],
+     rate_ticks: [decade_ticks($y_min | decade_down; $y_max | decade_up)[] | select(. >= $y_min and . <= $y_max) | [. / 1e9, rate_text("FLOP/s")]],
+     # A measured ceiling: memory's slope up to the ridge, then the dtype's peak.
+     roofs: [$peaks[] | .rate as $peak | .dtype as $d
+       | (if $memory == null then [$x_min, $peak / 1e9, ($d | dtype_colour)]
+          else [$x_min, ([$memory * $x_min, $peak] | min) / 1e9, ($d | dtype_colour)], [([$peak / $memory, $x_min] | max), $peak / 1e9, ($d | dtype_colour)] end),
+         [$x_max, $peak / 1e9, ($d | dtype_colour)], null],
+     sheets: [($sheet.flops_per_s // {} | to_entries[]? | (.value | positive) as $v | select($v != null) | (.key | dtype_colour) as $c
+       | [$x_min, $v / 1e9, $c], [$x_max, $v / 1e9, $c], null),
+       (($sheet.bytes_per_s | positive) as $b | if $b == null then empty else [$x_min, $b * $x_min / 1e9, 5592405], [([$x_max, $y_max / $b] | min), ([$x_max, $y_max / $b] | min) * $b / 1e9, 5592405], null end)],
+     roof_labels: [$peaks | sort_by(.rate) | reverse | to_entries[] | .value
+       | [$x_max / 1.12, .rate * 1.28 / 1e9, "\(.dtype): \(.rate | rate_text("FLOP/s"))", (.dtype | dtype_colour)]],
+     slope_label: (if $memory == null then [] else [[$x_min * 2.6, $memory * $x_min * 1.5 / 1e9, "memory \($memory | rate_text("B/s"))", 5592405]] end),
+     dots: [$own[] | [.intensity, .rate / 1e9, (.dtype | dtype_colour), ((.workload | shape) - (if .cold then 1 else 0 end))]],
+     dot_key: ([$own[].workload] | unique | to_entries
+       | map([$x_max / 1.12, ($y_min * pow($y_max / $y_min; 0.05 + 0.055 * .key)) / 1e9, .value, (.value | shape)]))};
+
+def title: "Kernels on \(.context.device.name // .context.device.id // "an unknown device" | clean | squeeze)";
+def subtitle: [(.context.host.usable_cores // null | if . == null then empty else "\(.) cores" end),
+    (.context.software.onednn // null | if . == null then empty else "oneDNN \(tostring | clean | squeeze)" end),
+    (.context.date // null | if . == null then empty else (tostring | clean | .[0:16] | sub("T"; " ")) end)] | join(" · ");
+def fates: [(.unmeasured // [])[] | objects | {what: "\(.params.workload // "?") \(.params.dtype // "")", status: (.status // "?"), reason: (.reason // "" | clean)}]
+  | group_by([.what, .status]) | map("✕ \(.[0].what | clean), \(length) point\(if length == 1 then "" else "s" end): \(.[0].status | clean)\(if .[0].reason == "" then "" else " (\(.[0].reason))" end)");
+
+points as $points | found("memory_bandwidth") as $memory | peaks as $peaks | datasheet as $sheet
+| ([$points[] | select(.flags != [])] | length) as $flagged
+| (fates + (if $flagged == 0 then [] else
+    ["\($flagged) of \($points | length) points carry a flag: \([$points[].flags[]] | unique | join(", "))"] end)
+   | if length > 3 then .[0:2] + ["… and \(length - 2) more notes in the result file"] else . end) as $notes
+| left($points; $memory) as $left | right($points; $memory; $peaks; $sheet) as $right
+| {strings: ({title: (title | shorten(110)), subtitle: subtitle, measured: ($points | length), notes: ($notes | length)}
+    + ([$notes | to_entries[] | {key: "note\(.key + 1)", value: (.value | shorten(180))}] | from_entries)
+    + $left.strings + $right.strings)}
+  + ($left | del(.strings)) + ($right | del(.strings))
+| tables

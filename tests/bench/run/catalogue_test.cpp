@@ -1,0 +1,71 @@
+#include "bench/run/catalogue.h"
+
+#include <fstream>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "bench/error.h"
+#include "tests/bench/support/temporary_folder.h"
+
+namespace bench {
+namespace {
+
+const std::filesystem::path kCatalogue =
+    std::filesystem::path(BENCH_TEST_SOURCE_DIR) / "results" / "gpus.json";
+
+TEST(Catalogue, KnowsACardByTheNameItsDriverReports) {
+  const Json t4 = datasheet_of("Tesla T4", kCatalogue);
+  ASSERT_TRUE(t4.is_object());
+  EXPECT_EQ(t4.at("id"), "t4");
+  EXPECT_EQ(t4.at("compute_capability"), 75);
+  EXPECT_EQ(t4.at("bytes_per_s"), 320e9);
+}
+
+TEST(Catalogue, TakesNoOtherCardForIt) {
+  EXPECT_TRUE(datasheet_of("NVIDIA GeForce RTX 3060 Ti", kCatalogue).is_null());
+  EXPECT_TRUE(datasheet_of("AMD EPYC", kCatalogue).is_null());
+  EXPECT_TRUE(datasheet_of("", kCatalogue).is_null());
+}
+
+TEST(Catalogue, MissingIsNoError) {
+  EXPECT_TRUE(datasheet_of("Tesla T4", "/nowhere/gpus.json").is_null());
+}
+
+TEST(Catalogue, RefusesWhatIsNone) {
+  const testing::TemporaryFolder folder;
+  for (const char* text : {"", "{", "[]", R"({"gpus": 3})"}) {
+    const auto path = folder.path() / "gpus.json";
+    std::ofstream(path) << text;
+    EXPECT_THROW(datasheet_of("Tesla T4", path), UsageError) << text;
+  }
+  const auto path = folder.path() / "gpus.json";
+  std::ofstream(path) << R"({"gpus": [3, {}, {"names": 4}, {"names": [5]}]})";
+  EXPECT_TRUE(datasheet_of("Tesla T4", path).is_null());
+}
+
+TEST(Catalogue, EachCardStandsInItOnceAndInOneUnit) {
+  std::ifstream file(kCatalogue);
+  const Json catalogue = Json::parse(file);
+  std::set<std::string> names;
+  for (const Json& gpu : catalogue.at("gpus")) {
+    SCOPED_TRACE(gpu.at("id").get<std::string>());
+    for (const Json& name : gpu.at("names")) {
+      EXPECT_TRUE(names.insert(name.get<std::string>()).second) << name;
+    }
+    // No card is outside these; a slip of a unit would be a thousandfold.
+    EXPECT_GT(gpu.at("bytes_per_s").get<double>(), 1e11);
+    EXPECT_LT(gpu.at("bytes_per_s").get<double>(), 1e13);
+    EXPECT_GT(gpu.at("memory_bytes").get<std::int64_t>(), std::int64_t{4} << 30);
+    for (const auto& [dtype, rate] : gpu.at("flops_per_s").items()) {
+      EXPECT_GT(rate.get<double>(), 1e12) << dtype;
+      EXPECT_LT(rate.get<double>(), 1e16) << dtype;
+    }
+    EXPECT_FALSE(gpu.at("source").get<std::string>().empty());
+    // A T4 has neither bf16 nor tf32.
+    EXPECT_EQ(gpu.at("flops_per_s").contains("bf16"), gpu.at("compute_capability").get<int>() >= 80);
+  }
+}
+
+}  // namespace
+}  // namespace bench

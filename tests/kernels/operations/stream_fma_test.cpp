@@ -1,0 +1,98 @@
+// The kernels that show what memory and arithmetic can do, against their references.
+#include <gtest/gtest.h>
+
+#include "kernels/fma/fma.h"
+#include "kernels/stream/stream.h"
+#include "run_operation.h"
+
+namespace bench::kernels {
+namespace {
+
+using Kind = Stream::Kind;
+
+template <class Spec>
+void expect_cpu_like_reference(const Spec& spec, double tolerance) {
+  const auto reference = make_operation(spec, testing::cpu(), "reference");
+  const auto cpu = make_operation(spec, testing::cpu());
+  ASSERT_EQ(cpu->algorithm(), "cpu");
+  const testing::Values inputs = testing::inputs_for(*reference, Dtype::fp32);
+  EXPECT_TRUE(testing::close_to(testing::run_operation(*reference, inputs),
+                                testing::run_operation(*cpu, inputs), tolerance));
+  EXPECT_EQ(cpu->flops(), reference->flops());
+}
+
+class StreamKinds : public ::testing::TestWithParam<Kind> {};
+
+TEST_P(StreamKinds, AreLikeTheReferenceAtOddSizes) {
+  for (const std::int64_t rows : {1, 3}) {
+    for (const std::int64_t count : {1, 7, 63, 64, 65, 1000, 1 << 20, (1 << 20) + 5}) {
+      SCOPED_TRACE(::testing::Message() << rows << " x " << count);
+      expect_cpu_like_reference(Stream{.kind = GetParam(), .rows = rows, .count = count}, 1e-6);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, StreamKinds,
+                         ::testing::Values(Kind::copy, Kind::scale, Kind::add, Kind::triad, Kind::read));
+
+// By hand: 2 and 3 in, kScalar = 3/4.
+TEST(Stream, DoesWhatItsNameSays) {
+  const auto result = [](Kind kind) {
+    const Stream spec{.kind = kind, .rows = 1, .count = 1};
+    const auto operation = make_operation(spec, testing::cpu());
+    testing::Values inputs{{Slot::src, {2}}};
+    if (spec.has_src1()) {
+      inputs[Slot::src1] = {3};
+    }
+    return testing::run_operation(*operation, inputs).at(Slot::dst).front();
+  };
+  EXPECT_EQ(result(Kind::copy), 2);
+  EXPECT_EQ(result(Kind::scale), 1.5F);
+  EXPECT_EQ(result(Kind::add), 5);
+  EXPECT_EQ(result(Kind::triad), 4.25F);
+  EXPECT_EQ(result(Kind::read), 4);
+}
+
+// STREAM's own counts: bytes moved are those of the slots, two or three arrays.
+TEST(Stream, CountsBytesAndOperations) {
+  const auto bytes = [](Kind kind) {
+    const auto operation = make_operation(Stream{.kind = kind, .rows = 2, .count = 100}, testing::cpu());
+    std::int64_t sum = 0;
+    for (const SlotInfo& slot : operation->slots()) {
+      sum += slot.bytes;
+    }
+    return sum;
+  };
+  EXPECT_EQ(bytes(Kind::copy), 2 * 2 * 400);
+  EXPECT_EQ(bytes(Kind::triad), 3 * 2 * 400);
+  EXPECT_EQ(bytes(Kind::read), 2 * 400 + 2 * 4);
+  EXPECT_EQ((Stream{.kind = Kind::copy, .rows = 2, .count = 100}).flops(), 0);
+  EXPECT_EQ((Stream{.kind = Kind::scale, .rows = 2, .count = 100}).flops(), 200);
+  EXPECT_EQ((Stream{.kind = Kind::triad, .rows = 2, .count = 100}).flops(), 400);
+}
+
+TEST(Fma, IsLikeTheReferenceAtOddSizes) {
+  for (const std::int64_t count : {1, 255, 256, 257, 5000}) {
+    for (const std::int64_t steps : {1, 2, 64, 1000}) {
+      SCOPED_TRACE(::testing::Message() << count << " elements, " << steps << " steps");
+      expect_cpu_like_reference(Fma{.rows = 2, .count = count, .steps = steps}, 1e-5);
+    }
+  }
+}
+
+// x → 127/128 · x + 1/128 leads to 1, from wherever it starts.
+TEST(Fma, EndsAtItsFixedPoint) {
+  const auto operation = make_operation(Fma{.rows = 1, .count = 2, .steps = 20'000}, testing::cpu());
+  const auto result = testing::run_operation(*operation, {{Slot::src, {-5, 40}}}).at(Slot::dst);
+  EXPECT_NEAR(result[0], 1, 1e-4);
+  EXPECT_NEAR(result[1], 1, 1e-4);
+  EXPECT_EQ((Fma{.rows = 3, .count = 5, .steps = 7}).flops(), 210);
+}
+
+TEST(Fma, OtherDtypesAreRefusedWithAReason) {
+  EXPECT_THROW(make_operation(Fma{.dtype = Dtype::bf16}, testing::cpu()), Unsupported);
+  EXPECT_THROW(make_operation(Stream{.dtype = Dtype::bf16}, testing::cpu()), Unsupported);
+}
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,69 @@
+// bench --sweep kernels, as a user runs it, on few small points.
+#include <gmock/gmock.h>
+
+#include "bench/run/result_file.h"
+#include "tests/bench/support/schema.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Arguments kernels_run(const std::filesystem::path& out) {
+  return {"--sweep", "kernels", "--device", "cpu", "--time-budget", "30s", "--out", out.string()};
+}
+
+TEST(KernelsSweepProgram, CoversSeveralWorkloadsInOneResult) {
+  const TemporaryFolder folder;
+  const Ended ended =
+      run_bench(kernels_run(folder.path()) + Arguments{"--dtype", "fp32", "--benchmark_filter",
+                                                       "elements:(16384|131072)/|steps:4/|columns:128/"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto file = folder.path() / "kernels-all-cpu.json";
+  EXPECT_EQ(schema_errors(read_file(file)), "");
+  const ResultDocument document = read_result(file);
+  EXPECT_EQ(document.benchmarks.size(), 11U) << ended.out;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("of the roofline"), HasSubstr("stream/triad/fp32/cold"),
+                               HasSubstr("Memory delivers"), HasSubstr("In fp32 the best operation does"),
+                               HasSubstr("kernels-all-cpu.png")));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "kernels-all-cpu.svg"));
+  for (const MeasuredPoint& point : document.benchmarks) {
+    EXPECT_EQ(point.memory.peak_predicted, point.memory.peak_measured) << point.name;
+    EXPECT_LE(point.verification.at("error").get<double>(), point.verification.at("tolerance").get<double>());
+  }
+}
+
+TEST(KernelsSweepProgram, OneWorkloadWithItsOwnOptions) {
+  const TemporaryFolder folder;
+  const Ended ended = run_bench(kernels_run(folder.path()) + Arguments{"--workload", "gemm", "--inner", "48",
+                                                                       "--columns", "32", "--batch", "16",
+                                                                       "--dtype", "fp32", "--no-plot"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const ResultDocument document = read_result(folder.path() / "kernels-gemm-cpu.json");
+  ASSERT_EQ(document.benchmarks.size(), 2U);
+  EXPECT_EQ(document.benchmarks[0].params.at("inner"), 48);
+  EXPECT_EQ(document.benchmarks[0].work.at("flops"), 2 * 16 * 48 * 32);
+  EXPECT_THAT(ended.out, Not(HasSubstr("Memory delivers"))) << "without stream kernels nothing tells";
+}
+
+TEST(KernelsSweepProgram, ListsItsPointsWithoutRunning) {
+  const Ended ended = run_bench({"--sweep", "kernels", "--device", "cpu", "--dry-run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out,
+              AllOf(HasSubstr("kernels/fma/forward/fp32/hot/elements:4194304/steps:1024/batch:1"),
+                    HasSubstr("kernels/conv2d/backward-weights/fp32/hot"), HasSubstr("nothing was run")));
+}
+
+TEST(KernelsSweepProgram, SaysWhichWorkloadAnOptionBelongsTo) {
+  const Ended ended = run_bench({"--sweep", "kernels", "--device", "cpu", "--steps", "4"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("--steps"), HasSubstr("--workload fma")));
+}
+
+}  // namespace
+}  // namespace bench::testing

@@ -1,0 +1,165 @@
+// The roofline and the findings made of it, on invented points.
+#include "sweeps/kernels/roofline.h"
+
+#include <gmock/gmock.h>
+
+#include "sweeps/kernels/findings.h"
+#include "sweeps/kernels/tables.h"
+
+namespace bench::sweeps {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+struct Invented {
+  std::string workload;
+  std::string caches;
+  double flops = 0;
+  double bytes = 0;
+  double ns = 1;
+  std::string mode = "forward";
+  std::string dtype = "fp32";
+  std::string rest{};
+  std::vector<std::string> flags{};
+};
+
+MeasuredPoint point(const Invented& in) {
+  MeasuredPoint measured;
+  measured.name = "kernels/" + in.workload + "/" + in.mode + "/" + in.dtype + "/" + in.caches + "/" + in.rest;
+  measured.params = {
+      {"workload", in.workload}, {"mode", in.mode}, {"dtype", in.dtype}, {"caches", in.caches}};
+  measured.work = {{"flops", in.flops}, {"fixed_bytes", 0.0}, {"sample_bytes", in.bytes}, {"launches", 1}};
+  measured.stats.median_ns = in.ns;
+  measured.stats.ci95_ns = {0.99 * in.ns, 1.01 * in.ns};
+  measured.validity.flags = in.flags;
+  return measured;
+}
+
+// Memory: 10 B/ns = 10 GB/s, a hot cache 40; arithmetic 200 FLOP/ns. The ridge is at 20 FLOP/B.
+ResultDocument example() {
+  ResultDocument document;
+  document.benchmarks = {
+      point({.workload = "stream",
+             .caches = "cold",
+             .flops = 2e3,
+             .bytes = 1e4,
+             .ns = 1e3,
+             .mode = "triad",
+             .rest = "big"}),
+      point(
+          {.workload = "stream", .caches = "cold", .bytes = 1e4, .ns = 1250, .mode = "copy", .rest = "big"}),
+      point({.workload = "stream", .caches = "cold", .bytes = 100, .ns = 5, .mode = "copy", .rest = "small"}),
+      point(
+          {.workload = "stream", .caches = "hot", .bytes = 100, .ns = 2.5, .mode = "copy", .rest = "small"}),
+      point({.workload = "gemm", .caches = "hot", .flops = 1e6, .bytes = 1e4, .ns = 5e3, .rest = "n:1"}),
+      point({.workload = "gemm", .caches = "cold", .flops = 1e6, .bytes = 1e4, .ns = 8e3, .rest = "n:1"}),
+      point({.workload = "conv2d", .caches = "hot", .flops = 5e4, .bytes = 1e4, .ns = 2e3, .rest = "a"}),
+      point({.workload = "conv2d", .caches = "hot", .flops = 1e6, .bytes = 1e4, .ns = 1e4, .rest = "b"})};
+  return document;
+}
+
+const Finding* named(const std::vector<Finding>& findings, const std::string& name) {
+  const auto at = std::ranges::find(findings, name, &Finding::name);
+  return at == findings.end() ? nullptr : &*at;
+}
+
+TEST(Roofline, TakesItsCeilingsFromTheBestPoints) {
+  const Roofline roofline = roofline_of(kernel_points(example()));
+  ASSERT_TRUE(roofline.memory);
+  EXPECT_DOUBLE_EQ(roofline.memory->rate, 10e9) << "of the large arrays, not of what a cache may hold";
+  EXPECT_DOUBLE_EQ(roofline.compute.at("fp32").rate, 200e9);
+  EXPECT_DOUBLE_EQ(*roofline.ridge("fp32"), 20);
+  EXPECT_FALSE(roofline.ridge("bf16"));
+}
+
+TEST(Roofline, LimitsByTheLowerOfTheTwo) {
+  const std::vector<KernelPoint> points = kernel_points(example());
+  const Roofline roofline = roofline_of(points);
+  const auto limit = [&](const std::string& end) {
+    return *roofline.limit(
+        *std::ranges::find_if(points, [&](const auto& one) { return one.name.ends_with(end); }));
+  };
+  EXPECT_DOUBLE_EQ(limit("conv2d/forward/fp32/hot/a"), 50e9) << "5 FLOP/B at 10 GB/s";
+  EXPECT_DOUBLE_EQ(limit("conv2d/forward/fp32/hot/b"), 200e9);
+}
+
+TEST(Roofline, APointAboveThePeakSetsNoCeiling) {
+  ResultDocument document = example();
+  document.benchmarks.push_back(point({.workload = "gemm",
+                                       .caches = "hot",
+                                       .flops = 1e7,
+                                       .bytes = 1e4,
+                                       .ns = 5e3,
+                                       .rest = "n:2",
+                                       .flags = {"above_peak"}}));
+  EXPECT_DOUBLE_EQ(roofline_of(kernel_points(document)).compute.at("fp32").rate, 200e9);
+}
+
+TEST(KernelsFindings, SayWhatWasReached) {
+  const std::vector<Finding> findings = kernels_findings(example());
+  ASSERT_NE(named(findings, "memory_bandwidth"), nullptr);
+  EXPECT_THAT(named(findings, "memory_bandwidth")->claim,
+              AllOf(HasSubstr("10.0 GB/s"), HasSubstr("copy 8.00 GB/s")));
+  EXPECT_THAT(named(findings, "cache_bandwidth")->claim,
+              AllOf(HasSubstr("40.0 GB/s"), HasSubstr("4.0 times")));
+  EXPECT_DOUBLE_EQ(*named(findings, "arithmetic_peak/fp32")->value, 200e9);
+  EXPECT_DOUBLE_EQ(*named(findings, "ridge/fp32")->value, 20);
+  const Finding* share = named(findings, "roofline_share/conv2d/fp32");
+  ASSERT_NE(share, nullptr);
+  EXPECT_DOUBLE_EQ(*share->value, 0.5);
+  EXPECT_THAT(share->claim,
+              AllOf(HasSubstr("50 % to 50 %"), HasSubstr("limit: memory"), HasSubstr("limit: arithmetic")));
+  const Finding* cold = named(findings, "cold_caches/gemm/fp32");
+  ASSERT_NE(cold, nullptr);
+  EXPECT_DOUBLE_EQ(*cold->value, 1.6);
+  EXPECT_EQ(named(findings, "conditions"), nullptr);
+}
+
+TEST(KernelsFindings, AnIntervalIsInOrder) {
+  for (const Finding& finding : kernels_findings(example())) {
+    if (finding.ci95) {
+      EXPECT_LE(finding.ci95->low, *finding.value) << finding.name;
+      EXPECT_GE(finding.ci95->high, *finding.value) << finding.name;
+    }
+  }
+}
+
+TEST(KernelsFindings, AGainWithinTheNoiseIsNone) {
+  ResultDocument document;
+  document.benchmarks = {
+      point({.workload = "gemm", .caches = "hot", .flops = 1e6, .bytes = 1e4, .ns = 1000, .rest = "n"}),
+      point({.workload = "gemm", .caches = "cold", .flops = 1e6, .bytes = 1e4, .ns = 1010, .rest = "n"})};
+  EXPECT_EQ(named(kernels_findings(document), "cold_caches/gemm/fp32"), nullptr);
+}
+
+TEST(KernelsFindings, FlagsAreCounted) {
+  ResultDocument document = example();
+  document.benchmarks[0].validity.flags = {"noisy"};
+  EXPECT_THAT(named(kernels_findings(document), "conditions")->claim,
+              AllOf(HasSubstr("1 of 8"), HasSubstr("noisy (1)")));
+}
+
+TEST(KernelsFindings, NothingMeasuredIsNothingClaimed) {
+  EXPECT_THAT(kernels_findings({}), IsEmpty());
+  EXPECT_THAT(kernels_tables({}), IsEmpty());
+  ResultDocument odd;
+  odd.benchmarks.emplace_back();
+  EXPECT_THAT(kernels_findings(odd), IsEmpty());
+}
+
+TEST(KernelsTables, StandInThePlaceOfThePoints) {
+  const std::vector<TextTable> tables = kernels_tables(example());
+  ASSERT_EQ(tables.size(), 1U);
+  EXPECT_TRUE(tables[0].lists_points);
+  EXPECT_EQ(tables[0].rows.size(), 9U);
+  EXPECT_EQ(tables[0].rows[0].size(), tables[0].right.size());
+  for (const auto& row : tables[0].rows) {
+    EXPECT_EQ(row.size(), tables[0].rows[0].size());
+  }
+}
+
+}  // namespace
+}  // namespace bench::sweeps
