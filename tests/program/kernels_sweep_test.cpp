@@ -15,14 +15,14 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 Arguments kernels_run(const std::filesystem::path& out) {
-  return {"--sweep", "kernels", "--device", "cpu", "--time-budget", "30s", "--out", out.string()};
+  return {"--sweep", "kernels", "--device", "cpu", "--time-budget", "15s", "--out", out.string()};
 }
 
 TEST(KernelsSweepProgram, CoversSeveralWorkloadsInOneResult) {
   const TemporaryFolder folder;
-  const Ended ended =
-      run_bench(kernels_run(folder.path()) + Arguments{"--dtype", "fp32", "--benchmark_filter",
-                                                       "elements:(16384|131072)/|steps:4/|columns:128/"});
+  const Ended ended = run_bench(
+      kernels_run(folder.path()) +
+      Arguments{"--dtype", "fp32", "--benchmark_filter=elements:(16384|131072)/|steps:4/|columns:128/"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto file = folder.path() / "kernels-all-cpu.json";
   EXPECT_EQ(schema_errors(read_file(file)), "");
