@@ -36,8 +36,8 @@ class TrainWorkload final : public Workload {
  private:
   Verification verify_by_differences();
   Verification verify_by_twin();
-  // The loss that a second step finds: it depends on all that the first one changed.
-  double second_loss(const std::function<void()>& step);
+  // What the last of a few steps from the start finds: it depends on all that those before have changed.
+  double loss_after(const std::function<void()>& step);
   void compare_launches(Verification& verification);
 
   NetworkType network_;

@@ -72,15 +72,15 @@ class LaunchTest : public NetworkTest {
     wanted.options["launch"] = launch;
     return wanted;
   }
-  static WorkloadType type() { return network_workload(tiny_gpt()); }
+  static WorkloadType type() { return network_workload(tiny_classifier()); }
 
   RecordingCpu recorder_;
 };
 
 TEST_F(LaunchTest, IsAnOptionOfEveryMode) {
-  const WorkloadType gpt = type();
-  const auto option = std::ranges::find(gpt.options, "launch", &WorkloadType::Option::name);
-  ASSERT_NE(option, gpt.options.end());
+  const WorkloadType classifier = type();
+  const auto option = std::ranges::find(classifier.options, "launch", &WorkloadType::Option::name);
+  ASSERT_NE(option, classifier.options.end());
   EXPECT_EQ(option->default_value, "stream");
   EXPECT_EQ(option->mode, "");
 }
