@@ -45,6 +45,7 @@ std::string restart(const std::vector<std::string>& argv, const Continuation& co
   const std::string state = fmt::format("{} {} {}", getpid(), continuation.errors, started.count());
   setenv(kVariable, state.c_str(), 1);
   std::vector<char*> arguments;
+  arguments.reserve(argv.size() + 1);
   for (const std::string& argument : argv) {
     arguments.push_back(const_cast<char*>(argument.c_str()));  // execv changes none of them
   }

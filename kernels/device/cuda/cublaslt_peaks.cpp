@@ -5,7 +5,6 @@
 #include <array>
 #include <limits>
 #include <memory>
-#include <source_location>
 #include <stdexcept>
 #include <vector>
 
@@ -13,13 +12,13 @@
 
 #include "bench/error.h"
 #include "kernels/device/cuda/libraries.h"
+#include "kernels/device/cuda/place.h"
 #include "kernels/tensor.h"
 
 namespace bench::kernels::cuda {
 namespace {
 
-void check(cublasStatus_t status, const char* call,
-           const std::source_location& place = std::source_location::current()) {
+void check(cublasStatus_t status, const char* call, Place place = Place::current()) {
   if (status != CUBLAS_STATUS_SUCCESS) {
     const std::string what = fmt::format("{} failed: {} ({}) in line {}", call, static_cast<int>(status),
                                          cublasLtGetStatusName(status), place.line());

@@ -12,11 +12,11 @@ static_assert(status::kSuccess == cudaSuccess && status::kMemoryAllocation == cu
               status::kNoDevice == cudaErrorNoDevice && status::kIllegalAddress == cudaErrorIllegalAddress &&
               status::kLaunchFailure == cudaErrorLaunchFailure);
 
-void check(int error, const char* call, std::source_location place) {
+void check(int error, const char* call, Place place) {
   cuda_runtime().check(error, call, place);
 }
 
-void check_launch(const std::string& what, std::source_location place) {
+void check_launch(const std::string& what, Place place) {
   check(cudaGetLastError(), what.c_str(), place);
 }
 

@@ -2,6 +2,8 @@
 // without one.
 #include <cuda_runtime_api.h>
 
+#include <array>
+
 #include <fmt/format.h>
 
 #include "kernels/device/cuda/runtime.h"
@@ -31,14 +33,14 @@ class CudaRuntime final : public Runtime {
       return error;
     }
     constexpr int kLongestId = 32;
-    std::string pci(kLongestId, '\0');
+    std::array<char, kLongestId> pci{};
     if (const cudaError_t error = cudaDeviceGetPCIBusId(pci.data(), kLongestId, device);
         error != cudaSuccess) {
       return error;
     }
     properties = {.name = static_cast<const char*>(found.name),
                   .uuid = uuid_text(found.uuid),
-                  .pci_bus_id = pci.c_str(),
+                  .pci_bus_id = pci.data(),
                   .memory_bytes = static_cast<std::int64_t>(found.totalGlobalMem),
                   .l2_bytes = found.l2CacheSize,
                   .multiprocessors = found.multiProcessorCount,

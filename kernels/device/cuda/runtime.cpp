@@ -4,7 +4,7 @@
 
 namespace bench::kernels::cuda {
 
-void Runtime::check(int error, std::string_view call, const std::source_location& place) {
+void Runtime::check(int error, std::string_view call, Place place) {
   if (error == status::kSuccess) {
     return;
   }

@@ -4,9 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <source_location>
 #include <string>
 #include <string_view>
+
+#include "kernels/device/cuda/place.h"
 
 // What the runtime's handles point to: cudaStream_t, cudaEvent_t, cudaGraph_t and cudaGraphExec_t.
 struct CUstream_st;
@@ -72,8 +73,7 @@ class Runtime {
 
   // Success passes; anything else is cleared, so that no later launch is blamed for it, and thrown: see
   // raise() in status.h.
-  void check(int error, std::string_view call,
-             const std::source_location& place = std::source_location::current());
+  void check(int error, std::string_view call, Place place = Place::current());
 };
 
 // The CUDA runtime itself; only in a program built with it.

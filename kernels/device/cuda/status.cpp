@@ -39,7 +39,7 @@ bool is_sticky(int error) {
   return std::ranges::count(kSticky, error) > 0;
 }
 
-void raise(const Failure& failure, std::string_view call, const std::source_location& place) {
+void raise(const Failure& failure, std::string_view call, Place place) {
   const std::string what = fmt::format("{} failed: {} ({}: {}) at {}:{}", call, failure.error, failure.name,
                                        failure.text, short_name(place.file_name()), place.line());
   if (failure.error == status::kMemoryAllocation) {

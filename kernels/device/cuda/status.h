@@ -1,9 +1,10 @@
 // The answers of the CUDA runtime that decide what happens next. Needs no CUDA header.
 #pragma once
 
-#include <source_location>
 #include <string>
 #include <string_view>
+
+#include "kernels/device/cuda/place.h"
 
 namespace bench::kernels::cuda {
 
@@ -29,6 +30,6 @@ struct Failure {
 
 // Throws OutOfMemory, DeviceLost for what is sticky, else runtime_error. The message names call, value and
 // place.
-[[noreturn]] void raise(const Failure& failure, std::string_view call, const std::source_location& place);
+[[noreturn]] void raise(const Failure& failure, std::string_view call, Place place);
 
 }  // namespace bench::kernels::cuda

@@ -1,5 +1,6 @@
 #include "kernels/device/cuda/device.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -185,6 +186,17 @@ TEST_F(CudaDeviceTest, AnErrorThatPassesIsClearedAndNoDeviceIsLost) {
   }
   EXPECT_EQ(runtime_.last_error(), status::kSuccess);
   EXPECT_NO_THROW(device_.synchronize());
+}
+
+TEST_F(CudaDeviceTest, AnErrorNamesTheLineOfTheCall) {
+  int line = 0;
+  try {
+    line = __LINE__ + 1;
+    runtime_.check(1, "cudaSomething");
+    FAIL() << "nothing was thrown";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), ::testing::EndsWith(fmt::format("/device_test.cpp:{}", line)));
+  }
 }
 
 TEST_F(CudaDeviceTest, ReplaysWhatItRecorded) {
