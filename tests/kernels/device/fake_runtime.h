@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,10 +61,12 @@ class FakeRuntime final : public Runtime {
     return answer("allocate_pinned", [&] {
       data = std::malloc(bytes);
       ++pinned;
+      left_over_.insert(data);
     });
   }
   int free_pinned(void* data) override {
     return answer("free_pinned", [&] {
+      left_over_.erase(data);
       std::free(data);
       --pinned;
     });
@@ -122,7 +125,11 @@ class FakeRuntime final : public Runtime {
   std::string error_text(int /*error*/) override { return "said by the double"; }
 
   ~FakeRuntime() override {
-    for (const auto& [data, bytes] : segments) {  // those whose cudaFree was made to fail
+    // What a lost card did not take back.
+    for (const auto& [data, bytes] : segments) {
+      std::free(data);
+    }
+    for (void* const data : left_over_) {
       std::free(data);
     }
   }
@@ -183,15 +190,18 @@ class FakeRuntime final : public Runtime {
   template <class Handle>
   Handle* make() {
     ++handles;
-    return reinterpret_cast<Handle*>(new char);
+    void* const handle = std::malloc(1);
+    left_over_.insert(handle);
+    return static_cast<Handle*>(handle);
   }
-  template <class Handle>
-  void drop(Handle* handle) {
+  void drop(void* handle) {
     --handles;
-    delete reinterpret_cast<char*>(handle);
+    left_over_.erase(handle);
+    std::free(handle);
   }
 
   std::map<std::string, Planned> failures_;
+  std::set<void*> left_over_;  // pinned memory and handles that live
   int error_ = status::kSuccess;
 };
 
