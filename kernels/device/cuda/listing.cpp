@@ -72,6 +72,7 @@ std::vector<DeviceKind::Listing> list_cards(Runtime& runtime) {
     return {{.id = "cuda", .description = "", .missing = why_none(runtime, error)}};
   }
   std::vector<DeviceKind::Listing> cards;
+  cards.reserve(static_cast<std::size_t>(count));
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     cards.push_back(card_listing(runtime, ordinal));
   }
