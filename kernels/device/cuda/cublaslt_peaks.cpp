@@ -88,6 +88,7 @@ class Product {
       check(status, "cublasLtMatmulAlgoGetHeuristic");
     }
     found.resize(static_cast<std::size_t>(count));
+    std::erase_if(found, [](const auto& algorithm) { return algorithm.state != CUBLAS_STATUS_SUCCESS; });
     return found;
   }
 
