@@ -21,7 +21,7 @@ NO_RANDOM := $(shell setarch --addr-no-randomize true 2>/dev/null && echo setarc
 help:
 	@echo "make run [ARGS=\"--sweep batch …\"]  build, then run bench (its options: make run ARGS=--help)"
 	@echo "make test                          build everything and run all tests but those that need a GPU"
-	@echo "make setup                         install what is missing of packages.txt"
+	@echo "make setup                         install what is missing of packages.txt; beside nvcc, cudnn-frontend"
 	@echo "make build                         build/release/bench"
 	@echo "make lint                          clang-format and clang-tidy over our sources"
 	@echo "make asan | tsan                   tests under address+undefined, or thread sanitizer"
@@ -37,6 +37,7 @@ test: setup build/release/build.ninja
 setup:
 ifneq ($(SETUP),skip)
 	@tools/setup.sh packages.txt
+	@tools/setup-cuda.sh build/wheels
 endif
 
 build: setup build/release/build.ninja

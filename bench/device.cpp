@@ -32,12 +32,27 @@ Buffer Device::allocate(std::int64_t bytes, MemoryCategory category) {
     return {};
   }
   tracker_.add(category, bytes);
-  std::byte* data = raw_allocate(bytes);
+  std::byte* data = nullptr;
+  try {
+    data = raw_allocate(bytes);
+  } catch (...) {
+    tracker_.remove(category, bytes);
+    throw;
+  }
   if (data == nullptr) {
     tracker_.remove(category, bytes);
     throw OutOfMemory(fmt::format("{} has no {} B left for {}", info().id, bytes, name_of(category)), bytes);
   }
   return {*this, data, bytes, category};
+}
+
+std::optional<std::string> Device::cannot_record() const {
+  return fmt::format("{} starts operations one by one and records no steps; only a CUDA device does",
+                     info().id);
+}
+
+std::unique_ptr<RecordedStep> Device::record(const std::function<void()>& /*step*/) {
+  throw Unsupported(cannot_record().value_or(fmt::format("{} records no steps", info().id)));
 }
 
 }  // namespace bench

@@ -69,6 +69,17 @@ struct DeviceState {
   std::vector<std::string> throttle_reasons;  // since the last reading: "sw_power_cap", "cpu_contention", …
 };
 
+// Work that was queued once and is started again as a whole.
+class RecordedStep {
+ public:
+  RecordedStep() = default;
+  RecordedStep(const RecordedStep&) = delete;
+  RecordedStep& operator=(const RecordedStep&) = delete;
+  virtual ~RecordedStep() = default;
+  // Queues it, on the same memory as when it was recorded.
+  virtual void replay() = 0;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -96,6 +107,12 @@ class Device {
   virtual void synchronize() = 0;
   // Runs `step` and returns how long the device took, in nanoseconds. Work queued before does not count.
   virtual std::int64_t time(const std::function<void()>& step) = 0;
+
+  // Why steps cannot be recorded here; nullopt where they can.
+  virtual std::optional<std::string> cannot_record() const;
+  // Runs `step` once, so that nothing is left to be made ready, then records what it queues without running
+  // it. The step must queue the same work each time, and neither wait nor allocate. Throws Unsupported.
+  virtual std::unique_ptr<RecordedStep> record(const std::function<void()>& step);
 
   // Frees what libraries keep for later, such as compiled code, so that what the system sees of the next
   // workload is all its own.

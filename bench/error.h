@@ -37,4 +37,11 @@ class Unsupported : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The device answers every further call of this process with an error, as after an illegal address in a
+// kernel: the running point is in error, and the others need a fresh process.
+class DeviceLost : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace bench

@@ -1,38 +1,76 @@
-# The CUDA device: nvcc, the CUDA Toolkit with cuBLASLt, cuDNN 9 and the headers of cudnn-frontend. Sets
-# BENCH_CUDA_FOUND, and where the device is left out, BENCH_CUDA_MISSING to why and what to do.
+# The CUDA device: nvcc, the CUDA Toolkit with cuBLASLt, cuDNN 9 and the headers of cudnn-frontend, from NVIDIA's
+# packages, the distribution's, or pip's wheels. Sets BENCH_CUDA_FOUND, and where the device is left out,
+# BENCH_CUDA_MISSING to why and what to do.
 set(BENCH_CUDA AUTO CACHE STRING "Build the CUDA device: AUTO (where all it needs is found), ON (or fail), OFF")
 set_property(CACHE BENCH_CUDA PROPERTY STRINGS AUTO ON OFF)
 if(NOT BENCH_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "BENCH_CUDA is '${BENCH_CUDA}'; accepted are AUTO, ON and OFF.")
 endif()
 
+# Folders with include/ and lib/ or bin/ in which pip's wheels put their parts: <site>/nvidia/<part>. The headers of
+# cudnn-frontend lie in <site>/include; `make setup` puts them into build/wheels.
+function(bench_cuda_wheels result)
+  set(sites "")
+  find_program(BENCH_PYTHON NAMES python3)
+  if(BENCH_PYTHON)
+    execute_process(
+      COMMAND ${BENCH_PYTHON} -c
+              "import site, sysconfig; p = sysconfig.get_paths(); print(';'.join([p['purelib'], p['platlib'], site.getusersitepackages()]))"
+      OUTPUT_VARIABLE sites OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+  set(roots "")
+  foreach(site IN LISTS sites ITEMS "${CMAKE_SOURCE_DIR}/build/wheels")
+    file(GLOB parts "${site}/nvidia/cu1[23]" "${site}/nvidia/cublas" "${site}/nvidia/cudnn" "${site}/nvidia/cuda_nvcc")
+    list(APPEND roots ${parts} "${site}")
+  endforeach()
+  list(REMOVE_DUPLICATES roots)
+  set(${result} ${roots} PARENT_SCOPE)
+endfunction()
+
+# Looks for nvcc where CUDACXX and -DCMAKE_CUDA_COMPILER say, in the path, and where toolkits are installed without
+# being put into it. A compiler that does not compile counts as none: enable_language() would end the configuration.
+macro(bench_check_nvcc)
+  set(BENCH_CUDA_ASKED_FOR "$ENV{CUDACXX}")
+  if(NOT CMAKE_CUDA_COMPILER OR NOT "${CMAKE_CUDA_COMPILER}" STREQUAL "${BENCH_CUDA_COMPILER_CHECKED}")
+    if(CMAKE_CUDA_COMPILER)
+      set(BENCH_CUDA_ASKED_FOR "${CMAKE_CUDA_COMPILER}")
+    endif()
+    unset(CMAKE_CUDA_COMPILER)
+    unset(CMAKE_CUDA_COMPILER CACHE)
+    if(NOT BENCH_CUDA_ASKED_FOR)
+      unset(BENCH_NVCC CACHE)
+      find_program(BENCH_NVCC NAMES nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH ${cuda_wheels} PATHS /usr/local/cuda
+                   PATH_SUFFIXES bin)
+      if(BENCH_NVCC)
+        set(BENCH_CUDA_ASKED_FOR "${BENCH_NVCC}")
+      endif()
+    endif()
+    if(BENCH_CUDA_ASKED_FOR)
+      set(ENV{CUDACXX} "${BENCH_CUDA_ASKED_FOR}")
+    endif()
+    include(CheckLanguage)
+    check_language(CUDA)
+    if(CMAKE_CUDA_COMPILER)
+      set(BENCH_CUDA_COMPILER_CHECKED "${CMAKE_CUDA_COMPILER}" CACHE INTERNAL "")
+    endif()
+  endif()
+endmacro()
+
 set(BENCH_CUDA_FOUND FALSE)
 set(BENCH_CUDA_MISSING "")
-
-# Where pip installs NVIDIA's wheels and the headers of cudnn-frontend: <prefix>/nvidia/<part>/{include,lib}.
-set(cuda_wheels "")
-find_program(BENCH_PYTHON NAMES python3)
-if(BENCH_PYTHON)
-  execute_process(COMMAND ${BENCH_PYTHON} -c "import sysconfig; p = sysconfig.get_paths(); print(p['purelib'] + ';' + p['platlib'])"
-                  OUTPUT_VARIABLE cuda_wheels OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-endif()
-list(APPEND cuda_wheels "${CMAKE_SOURCE_DIR}/build/wheels")
-list(REMOVE_DUPLICATES cuda_wheels)
-set(cuda_wheel_roots "")
-foreach(site IN LISTS cuda_wheels)
-  file(GLOB parts "${site}/nvidia/cu13" "${site}/nvidia/cublas" "${site}/nvidia/cudnn")
-  list(APPEND cuda_wheel_roots ${parts} ${site})
-endforeach()
 
 if(BENCH_CUDA STREQUAL "OFF")
   set(BENCH_CUDA_MISSING "it was switched off; rerun cmake with -DBENCH_CUDA=AUTO")
 else()
-  include(CheckLanguage)
-  check_language(CUDA)
-  if(NOT CMAKE_CUDA_COMPILER)
-    set(BENCH_CUDA_MISSING "no nvcc was found; install the CUDA Toolkit 12 or 13, or rerun cmake with "
-                           "-DCMAKE_CUDA_COMPILER=/path/to/nvcc")
-    string(CONCAT BENCH_CUDA_MISSING ${BENCH_CUDA_MISSING})
+  bench_cuda_wheels(cuda_wheels)
+  bench_check_nvcc()
+  if(NOT CMAKE_CUDA_COMPILER AND BENCH_CUDA_ASKED_FOR)
+    string(CONCAT BENCH_CUDA_MISSING "${BENCH_CUDA_ASKED_FOR} is no nvcc that works with ${CMAKE_CXX_COMPILER} "
+                                     "(CMakeFiles/CMakeError.log says why); rerun cmake with "
+                                     "-DCMAKE_CUDA_COMPILER=/path/to/nvcc")
+  elseif(NOT CMAKE_CUDA_COMPILER)
+    string(CONCAT BENCH_CUDA_MISSING "no nvcc was found; install the CUDA Toolkit 12 or 13, or rerun cmake with "
+                                     "-DCMAKE_CUDA_COMPILER=/path/to/nvcc")
   else()
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
       # T4, A100, RTX 30 series, RTX 40 series and L4, H100 and H200; the last as PTX too, for what comes later.
@@ -48,29 +86,31 @@ else()
     # nvcc's host compiler looks there by itself; named once more, /usr/include would come before its own headers.
     list(APPEND CMAKE_CUDA_IMPLICIT_INCLUDE_DIRECTORIES ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
     find_package(CUDAToolkit 12 QUIET)
-    find_path(CUDNN_INCLUDE_DIR cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ${cuda_wheel_roots}
-              PATH_SUFFIXES include)
-    find_library(CUDNN_LIBRARY NAMES cudnn libcudnn.so.9 HINTS ${CUDAToolkit_LIBRARY_DIR} ${cuda_wheel_roots}
+    # pip's wheels have no name without a version for the linker.
+    find_path(CUDNN_INCLUDE_DIR cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ${cuda_wheels} PATH_SUFFIXES include)
+    find_library(CUDNN_LIBRARY NAMES cudnn libcudnn.so.9 HINTS ${CUDAToolkit_LIBRARY_DIR} ${cuda_wheels}
                  PATH_SUFFIXES lib lib64)
-    find_library(CUBLASLT_LIBRARY NAMES cublasLt libcublasLt.so.13 libcublasLt.so.12
-                 HINTS ${CUDAToolkit_LIBRARY_DIR} ${cuda_wheel_roots} PATH_SUFFIXES lib lib64)
-    find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend.h HINTS ${cuda_wheel_roots} ENV CUDNN_FRONTEND_ROOT
+    find_path(CUBLASLT_INCLUDE_DIR cublasLt.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ${cuda_wheels} PATH_SUFFIXES include)
+    find_library(CUBLASLT_LIBRARY NAMES cublasLt libcublasLt.so.${CUDAToolkit_VERSION_MAJOR}
+                 HINTS ${CUDAToolkit_LIBRARY_DIR} ${cuda_wheels} PATH_SUFFIXES lib lib64)
+    find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend.h HINTS ENV CUDNN_FRONTEND_ROOT ${cuda_wheels}
               PATH_SUFFIXES include)
     set(missing "")
-    if(NOT CUDAToolkit_FOUND)
-      list(APPEND missing "the CUDA Toolkit 12 or 13")
+    if(NOT CUDAToolkit_FOUND OR NOT TARGET CUDA::cudart_static)
+      list(APPEND missing "the CUDA Toolkit 12 or 13 with libcudart_static.a")
     endif()
     if(NOT CUDNN_INCLUDE_DIR OR NOT CUDNN_LIBRARY)
-      list(APPEND missing "cuDNN 9 (NVIDIA's cudnn9-cuda-13 or cudnn9-cuda-12, or pip install nvidia-cudnn-cu13)")
+      set(suffix "${CUDAToolkit_VERSION_MAJOR}")
+      list(APPEND missing "cuDNN 9 (apt-get install cudnn9-cuda-${suffix} from NVIDIA, or pip install nvidia-cudnn-cu${suffix})")
     endif()
-    if(NOT CUBLASLT_LIBRARY)
-      list(APPEND missing "cuBLASLt (part of the toolkit, or pip install nvidia-cublas)")
+    if(NOT CUBLASLT_INCLUDE_DIR OR NOT CUBLASLT_LIBRARY)
+      list(APPEND missing "cuBLASLt (part of the toolkit, or pip install nvidia-cublas, nvidia-cublas-cu12 for CUDA 12)")
     endif()
     if(NOT CUDNN_FRONTEND_INCLUDE_DIR)
-      list(APPEND missing "the headers of cudnn-frontend (make setup-cuda, or pip install nvidia-cudnn-frontend)")
+      list(APPEND missing "the headers of cudnn-frontend (make setup, or pip install nvidia-cudnn-frontend)")
     endif()
     if(missing)
-      list(JOIN missing "; " missing)
+      list(JOIN missing ", " missing)
       set(BENCH_CUDA_MISSING "not found: ${missing}")
     else()
       set(BENCH_CUDA_FOUND TRUE)
@@ -85,8 +125,9 @@ if(BENCH_CUDA_FOUND)
   message(STATUS "CUDA device: on, with CUDA ${CUDAToolkit_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
   add_library(bench_cuda_libraries INTERFACE)
   target_include_directories(bench_cuda_libraries SYSTEM INTERFACE ${CUDNN_INCLUDE_DIR} ${CUDNN_FRONTEND_INCLUDE_DIR}
-                                                                   ${CUDAToolkit_INCLUDE_DIRS})
-  # The driver's library is never linked: the program starts on a machine without one.
+                                                                   ${CUBLASLT_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
+  # The driver's library is never linked: the program starts on a machine without one. The others are linked by their
+  # full paths, which CMake writes into the program's run path.
   target_link_libraries(bench_cuda_libraries INTERFACE CUDA::cudart_static ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY})
 else()
   message(STATUS "CUDA device: off: ${BENCH_CUDA_MISSING}")

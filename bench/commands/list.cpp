@@ -1,6 +1,8 @@
 #include "bench/commands/list.h"
 
 #include <algorithm>
+#include <exception>
+#include <memory>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -22,7 +24,13 @@ void print_device(std::ostream& out, const DeviceKind& kind, const DeviceKind::L
     return;
   }
   fmt::print(out, "  {:<14} {}\n", listing.id, listing.description);
-  const auto device = kind.open(listing.id);
+  std::unique_ptr<Device> device;
+  try {
+    device = kind.open(listing.id);
+  } catch (const std::exception& error) {  // as a card that another process has to itself
+    fmt::print(out, "  {:<14}   cannot be opened: {}\n", "", error.what());
+    return;
+  }
   for (const Dtype dtype : kAllDtypes) {
     const auto reason = device->unsupported(dtype);
     fmt::print(out, "  {:<14}   {}: {}\n", "", name_of(dtype), reason ? "no; " + *reason : "yes");

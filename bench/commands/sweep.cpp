@@ -25,6 +25,7 @@
 #include "bench/run/google_benchmark.h"
 #include "bench/run/interrupt.h"
 #include "bench/run/picture.h"
+#include "bench/run/restart.h"
 #include "bench/run/result_file.h"
 #include "bench/run/runner.h"
 
@@ -54,9 +55,11 @@ class LiveOutput : public RunObserver {
 
 class SweepRun {
  public:
-  SweepRun(const Options& options, const std::vector<std::string>& argv)
+  SweepRun(const Options& options, const std::vector<std::string>& argv,
+           const std::optional<Continuation>& continued)
       : options_(options),
         argv_(argv),
+        continued_(continued),
         sweep_(*registry<Sweep>().find(options.sweep)),
         device_(open_device(options.device)),
         type_(*registry<WorkloadType>().find(options.workload.empty() ? sweep_.default_workload
@@ -87,24 +90,33 @@ class SweepRun {
     return ExitCode::done;
   }
 
+  // Set by measure() where the device was lost and a fresh process can go on.
+  const std::optional<Continuation>& successor() const { return successor_; }
+
   ExitCode measure() {
     ResultFile file(options_.out, sweep_.name, workload_label(request_), device_->info().id);
     ResultDocument document = start_document();
     file.check_writable();
     check_benchmark_out(options_.benchmark, file.path());
-    if (options_.resume) {
+    if (options_.resume || continued_) {
       resume_from(file, document);
     }
     install_interrupt_handlers();
-    describe();
+    if (!continued_) {
+      describe();
+    }
     {
       Progress bar(std::cerr, isatty(STDERR_FILENO) == 1, terminal_width());
       LiveOutput live(file, bar);
-      add_peaks(document, bar);
-      const RunSettings settings = make_settings();
       try {
-        run_points(sweep_, plan(), request_, *device_, settings, document, live);
+        add_peaks(document, bar);
+        run_points(sweep_, plan(), request_, *device_, make_settings(), document, live);
         prove(document, live, bar);
+      } catch (const DeviceLost& error) {
+        bar.finish();
+        if (hand_over(document, error)) {
+          return ExitCode::inconclusive;
+        }
       } catch (const UsageError&) {  // the file could not be written: what was measured is shown all the same
         bar.finish();
         print_points(document);
@@ -114,11 +126,32 @@ class SweepRun {
     }
     print_summary(document, file);
     write_benchmark_out(options_.benchmark, document);
-    return exit_code(document);
+    return device_lost_ ? std::max(exit_code(document), ExitCode::inconclusive) : exit_code(document);
   }
 
  private:
   const SweepPlan& plan() const { return planned_.plan(); }
+
+  static std::size_t errors_in(const ResultDocument& document) {
+    return static_cast<std::size_t>(
+        std::ranges::count(document.unmeasured, "error", &UnmeasuredPoint::status));
+  }
+
+  // Each process must leave one more point in error than the one before: there are finitely many.
+  bool hand_over(const ResultDocument& document, const DeviceLost& error) {
+    device_lost_ = true;
+    const std::size_t errors = errors_in(document);
+    const bool known_point = errors > (continued_ ? continued_->errors : 0);
+    if (known_point && !interrupted()) {
+      fmt::print(std::cerr, "{} was lost ({}); going on in a fresh process\n", device_->info().id,
+                 error.what());
+      successor_ = Continuation{errors, start_};
+      return true;
+    }
+    fmt::print(std::cerr, "{} was lost and the run ends here: {}; go on with --resume\n", device_->info().id,
+               error.what());
+    return false;
+  }
 
   // What the sweep finds out beside its points, in what is left of the time budget.
   void prove(ResultDocument& document, LiveOutput& live, Progress& bar) {
@@ -180,7 +213,7 @@ class SweepRun {
     return document;
   }
 
-  static void resume_from(ResultFile& file, ResultDocument& document) {
+  void resume_from(ResultFile& file, ResultDocument& document) const {
     if (!fs::exists(file.path())) {
       fmt::print(std::cerr, "--resume: {} does not exist yet; starting anew\n", file.path().string());
       return;
@@ -188,9 +221,10 @@ class SweepRun {
     ResultDocument old = read_resumable(file.path());
     check_resumable(old, document);
     document.benchmarks = std::move(old.benchmarks);
-    // What may have changed is tried again; memory and support are not going to.
+    // What may have changed is tried again; memory and support are not going to. An error of this very run
+    // would come again.
     for (UnmeasuredPoint& point : old.unmeasured) {
-      if (point.status == "oom" || point.status == "unsupported") {
+      if (point.status == "oom" || point.status == "unsupported" || (continued_ && point.status == "error")) {
         document.unmeasured.push_back(std::move(point));
       }
     }
@@ -215,6 +249,9 @@ class SweepRun {
     settings.time_budget = std::chrono::nanoseconds(static_cast<std::int64_t>(
         plan().share_of_budget * static_cast<double>(options_.time_budget.count())));
     settings.memory_cap = request_.largest_cap();
+    if (continued_) {
+      settings.already_spent = std::chrono::steady_clock::now() - start_;
+    }
     settings.seed = options_.seed;
     settings.growing_rounds = plan().rounds_when_growing;
     settings.max_rounds = plan().most_rounds;
@@ -278,26 +315,46 @@ class SweepRun {
 
   const Options& options_;
   const std::vector<std::string>& argv_;
+  std::optional<Continuation> continued_;
   const Sweep& sweep_;
   std::unique_ptr<Device> device_;
   const WorkloadType& type_;
   SweepRequest request_;
   PlannedSweep planned_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point start_ =
+      continued_ ? continued_->started : std::chrono::steady_clock::now();
+  bool device_lost_ = false;
+  std::optional<Continuation> successor_;
 };
 
 }  // namespace
 
 ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv) {
+  const std::optional<Continuation> continued = take_continuation();
   initialize_google_benchmark(options.benchmark.other_flags);
-  SweepRun run(options, argv);
+  std::optional<SweepRun> run;
+  try {
+    run.emplace(options, argv, continued);
+  } catch (const UsageError& error) {
+    if (!continued) {
+      throw;
+    }
+    throw std::runtime_error(
+        fmt::format("the device did not come back ({}); what was measured before is saved", error.what()));
+  }
   if (options.benchmark.list_tests) {
-    return run.list_tests();
+    return run->list_tests();
   }
   if (options.dry_run) {
-    return run.dry_run();
+    return run->dry_run();
   }
-  return run.measure();
+  const ExitCode code = run->measure();
+  if (const std::optional<Continuation> successor = run->successor()) {
+    run.reset();  // closes the device
+    fmt::print(std::cerr, "no fresh process could be started ({}); go on with --resume\n",
+               restart(argv, *successor));
+  }
+  return code;
 }
 
 }  // namespace bench

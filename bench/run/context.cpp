@@ -52,6 +52,15 @@ bool is_software(const std::string& detail) {
   return std::ranges::count(kSoftware, detail) > 0;
 }
 
+// A detail that is named after its unit is a number.
+Json detail_json(const std::string& name, const std::string& value) {
+  constexpr std::array<std::string_view, 3> kUnits{"_bytes", "_w", "_mhz"};
+  const bool counts = std::ranges::any_of(
+      kUnits, [&](std::string_view unit) { return std::string_view(name).ends_with(unit); });
+  Json number = counts ? Json::parse(value, nullptr, false) : Json();
+  return number.is_number() ? number : Json(value);
+}
+
 Json device_json(const DeviceInfo& device) {
   Json json{{"id", device.id},
             {"kind", device.kind},
@@ -61,7 +70,7 @@ Json device_json(const DeviceInfo& device) {
             {"compute_units", device.compute_units}};
   for (const auto& [name, value] : device.details) {
     if (!is_software(name)) {
-      json[name] = value;
+      json[name] = detail_json(name, value);
     }
   }
   if (Json datasheet = datasheet_of(device.name, catalogue_path()); datasheet.is_object()) {

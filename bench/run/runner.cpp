@@ -94,6 +94,12 @@ class Runner {
     return known != nullptr && known->stats.rounds >= settings_.min_rounds;
   }
 
+  bool failed_earlier(const SweepPoint& point) const {
+    return std::ranges::any_of(document_.unmeasured, [&](const UnmeasuredPoint& other) {
+      return other.name == point.name && other.status == "error";
+    });
+  }
+
   void set_unmeasured(const SweepPoint& point, const std::string& status, const std::string& reason) {
     std::erase_if(document_.unmeasured, [&](const auto& other) { return other.name == point.name; });
     document_.unmeasured.push_back({point.name, point.params, status, reason});
@@ -118,7 +124,7 @@ class Runner {
         }
         continue;
       }
-      if (finished_earlier(*point)) {
+      if (finished_earlier(*point) || failed_earlier(*point)) {
         continue;
       }
       probe(*point, series);
@@ -183,6 +189,9 @@ class Runner {
     } catch (const Unsupported& error) {  // of this batch; a larger one may do
       set_unmeasured(point, "unsupported", error.what());
     } catch (const UsageError&) {
+      throw;
+    } catch (const DeviceLost& error) {
+      lose(point, error);
       throw;
     } catch (const std::exception& error) {
       if (!interrupted()) {  // a verification that was broken off proves nothing
@@ -302,6 +311,9 @@ class Runner {
     } catch (const OutOfMemory& error) {
       // It fitted when probed: what else runs on the machine has grown.
       fail(point, "oom", error.what());
+    } catch (const DeviceLost& error) {
+      lose(point, error);
+      throw;
     } catch (const std::exception& error) {
       fail(point, "error", error.what());
     }
@@ -312,6 +324,14 @@ class Runner {
     if (measured(point.name) == nullptr) {
       set_unmeasured(point, status, reason);
     }
+  }
+
+  // What broke the device may have spoilt the point's earlier samples, and would break it again: the point
+  // keeps none and is done with.
+  void lose(const SweepPoint& point, const DeviceLost& error) {
+    failed_.insert(point.name);
+    std::erase_if(document_.benchmarks, [&](const auto& other) { return other.name == point.name; });
+    set_unmeasured(point, "error", error.what());
   }
 
   void add_visit(const SweepPoint& point, const Visit& taken, const DeviceState& state) {
@@ -406,7 +426,7 @@ class Runner {
   RunObserver& observer_;
   StopRule rule_;
 
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now() - settings_.already_spent;
   std::vector<Active> active_;
   std::map<std::string, Series> series_;
   std::map<std::string, MeasuredPoint> pending_;  // probed, not yet timed

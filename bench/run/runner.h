@@ -24,6 +24,7 @@ struct RunSettings {
   std::int64_t max_rounds = 40;
   std::int64_t max_samples = 256;  // of one visit
   std::chrono::nanoseconds longest_visit = std::chrono::milliseconds(500);
+  std::chrono::nanoseconds already_spent{};  // of the budget, by the processes this one goes on for
 };
 
 struct RunProgress {
@@ -45,7 +46,8 @@ class RunObserver {
 void set_peaks(ResultDocument& document, Dtype dtype, const Peaks& peaks);
 
 // Adds results to `document`, which may already hold points of an earlier run: those that are finished are
-// kept, the others go on. Returns early, with what was measured, when interrupted() turns true.
+// kept, those in error are not tried again, the others go on. Returns early, with what was measured, when
+// interrupted() turns true. Throws DeviceLost once the point that lost the device is in error.
 void run_points(const Sweep& sweep, const SweepPlan& plan, const SweepRequest& request, Device& device,
                 const RunSettings& settings, ResultDocument& document, RunObserver& observer);
 

@@ -8,6 +8,7 @@
 #include "kernels/networks/compare.h"
 #include "kernels/networks/fuse.h"
 #include "kernels/networks/input.h"
+#include "kernels/networks/launch.h"
 #include "kernels/networks/oracle.h"
 
 namespace bench::kernels {
@@ -72,6 +73,7 @@ NetworkPlan plan_inference(const NetworkType& network, const WorkloadSpec& spec,
 InferWorkload::InferWorkload(const NetworkType& network, const WorkloadSpec& spec, Device& device)
     : network_(network), spec_(spec), executor_(plan_inference(network, spec, device), device, spec.seed) {
   executor_.set_input(samples_for(executor_.plan().graph, spec.seed));
+  recorded_ = record_if_asked(spec, device, [this] { executor_.run(); });
 }
 
 Verification InferWorkload::verify() {

@@ -17,7 +17,7 @@ class InferWorkload final : public Workload {
  public:
   InferWorkload(const NetworkType& network, const WorkloadSpec& spec, Device& device);
 
-  void step() override { executor_.run(); }
+  void step() override { recorded_ ? recorded_->replay() : executor_.run(); }
   Verification verify() override;
   Work work() const override { return executor_.plan().work(); }
 
@@ -29,6 +29,7 @@ class InferWorkload final : public Workload {
   NetworkType network_;
   WorkloadSpec spec_;
   Executor executor_;
+  std::unique_ptr<RecordedStep> recorded_;  // with --launch graph
 };
 
 // How many different samples a batch repeats, each of which costs a reference answer. With two, mixed-up rows

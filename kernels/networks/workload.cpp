@@ -9,6 +9,7 @@
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "kernels/networks/infer.h"
+#include "kernels/networks/launch.h"
 #include "kernels/networks/train/workload.h"
 
 namespace bench::kernels {
@@ -20,6 +21,7 @@ bool trains(const WorkloadSpec& spec) {
 
 std::vector<WorkloadType::Option> options_of(const NetworkType& network) {
   std::vector<WorkloadType::Option> all = size_options(network);
+  all.push_back(launch_option());
   for (WorkloadType::Option& option : training_options()) {
     all.push_back(std::move(option));
   }
@@ -28,6 +30,7 @@ std::vector<WorkloadType::Option> options_of(const NetworkType& network) {
 
 void check(const NetworkType& network, const WorkloadSpec& spec) {
   build_network(network, spec);
+  launch_of(spec);
   if (trains(spec)) {
     train_options(spec);
     return;
@@ -70,7 +73,10 @@ WorkloadType network_workload(const NetworkType& network) {
   type.modes = {"infer", "train"};
   type.options = options_of(network);
   type.check = [network](const WorkloadSpec& spec) { check(network, spec); };
-  type.unsupported = [](const WorkloadSpec& spec, Device& device) { return device.unsupported(spec.dtype); };
+  type.unsupported = [](const WorkloadSpec& spec, Device& device) {
+    const auto reason = device.unsupported(spec.dtype);
+    return reason ? reason : launch_unsupported(spec, device);
+  };
   type.plan = [network](const WorkloadSpec& spec, Device& device) {
     const std::int64_t feature_maps = countable_feature_maps(network, spec);
     MemoryPlan plan = trains(spec) ? plan_training(network, spec, device).memory()

@@ -160,6 +160,8 @@ class Prover {
       }
     } catch (const UsageError&) {
       throw;
+    } catch (const DeviceLost&) {  // nothing else can be tried either
+      throw;
     } catch (const std::exception& error) {
       return {{"not_tried", std::string("it failed: ") + error.what()}};
     }

@@ -19,10 +19,10 @@ struct Ended {
 
 class Process {
  public:
-  // Starts `bench` with these arguments. `largest_file`: a limit on the bytes of a file, which fails a write
-  // as a full disk does.
-  explicit Process(const std::vector<std::string>& arguments,
-                   std::optional<long> largest_file = std::nullopt);
+  // Starts `bench`, or another program, with these arguments. `largest_file`: a limit on the bytes of a file,
+  // which fails a write as a full disk does.
+  explicit Process(const std::vector<std::string>& arguments, std::optional<long> largest_file = std::nullopt,
+                   const std::string& program = BENCH_PROGRAM);
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
   // Kills it where it still runs.

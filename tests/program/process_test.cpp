@@ -36,13 +36,14 @@ namespace {
 
 }  // namespace
 
-Process::Process(const std::vector<std::string>& arguments, std::optional<long> largest_file) {
+Process::Process(const std::vector<std::string>& arguments, std::optional<long> largest_file,
+                 const std::string& program) {
   std::string pattern = (std::filesystem::temp_directory_path() / "bench-process-XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) {
     throw std::runtime_error("no temporary folder could be made at " + pattern);
   }
   folder_ = pattern;
-  std::vector<std::string> owned{BENCH_PROGRAM};
+  std::vector<std::string> owned{program};
   owned.insert(owned.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& argument : owned) {

@@ -2,6 +2,7 @@
 #include "bench/device.h"
 #include "bench/error.h"
 #include "bench/registry.h"
+#include "bench_cuda_missing.h"  // written by CMakeLists.txt
 
 namespace bench::kernels {
 namespace {

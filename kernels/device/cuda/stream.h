@@ -2,10 +2,10 @@
 // Needs no CUDA header.
 #pragma once
 
-#include <source_location>
 #include <string>
 
 #include "bench/device.h"
+#include "kernels/device/cuda/place.h"
 
 struct CUstream_st;  // cudaStream_t is a pointer to it
 
@@ -19,9 +19,9 @@ int compute_capability(const Device& device);
 
 // `error` is a cudaError_t. Success passes; anything else throws OutOfMemory or runtime_error naming the
 // call, the value and the place.
-void check(int error, const char* call, std::source_location place = std::source_location::current());
+void check(int error, const char* call, Place place = Place::current());
 
 // After a kernel launch `what`: what the launch itself reports. Errors inside a kernel show up later.
-void check_launch(const std::string& what, std::source_location place = std::source_location::current());
+void check_launch(const std::string& what, Place place = Place::current());
 
 }  // namespace bench::kernels::cuda

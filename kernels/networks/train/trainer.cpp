@@ -245,6 +245,12 @@ double Trainer::loss() {
   return sum;
 }
 
+void Trainer::poison_loss() {
+  for (const TensorId id : plan_.step.losses) {
+    device_.fill(address(id), std::byte{0xFF}, sizeof(float));
+  }
+}
+
 std::vector<float> Trainer::unpacked(const TrainedParameter& parameter, TensorId tensor) {
   device_.synchronize();
   const SlotInfo& slot = *parameter.operation->find(parameter.slot);

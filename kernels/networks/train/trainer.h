@@ -57,6 +57,9 @@ class Trainer {
   // Waits, and returns the mean loss over the batch that the latest pass found.
   double loss();
 
+  // Overwrites the loss with bytes that read as NaN, until the next pass.
+  void poison_loss();
+
   // A parameter, or its gradient, in the plain form of kernels/*/*.h. Waits.
   std::vector<float> parameter(std::size_t index);
   std::vector<float> gradient(std::size_t index);

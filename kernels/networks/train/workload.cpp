@@ -11,6 +11,7 @@
 #include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "kernels/networks/input.h"
+#include "kernels/networks/launch.h"
 #include "kernels/networks/train/gradient_check.h"
 #include "kernels/workloads/options.h"
 
@@ -114,12 +115,42 @@ TrainWorkload::TrainWorkload(const NetworkType& network, const WorkloadSpec& spe
     labels.insert(labels.end(), of_sample.begin(), of_sample.end());
   }
   trainer_.set_batch(samples, labels);
+  recorded_ = record_if_asked(spec, device, [this] { trainer_.run(); });
 }
 
 Verification TrainWorkload::verify() {
   trainer_
       .restart();  // steps before this one have changed the parameters, perhaps to where they fit too well
-  return spec_.dtype == Dtype::fp32 ? verify_by_differences() : verify_by_twin();
+  Verification verification = spec_.dtype == Dtype::fp32 ? verify_by_differences() : verify_by_twin();
+  if (recorded_ && verification.passed) {
+    compare_launches(verification);
+  }
+  return verification;
+}
+
+double TrainWorkload::loss_after(const std::function<void()>& step) {
+  constexpr int kSteps = 5;
+  trainer_.restart();
+  for (int i = 0; i < kSteps; ++i) {
+    trainer_.poison_loss();
+    step();
+  }
+  return trainer_.loss();
+}
+
+void TrainWorkload::compare_launches(Verification& verification) {
+  constexpr double kTolerance = 0.01;  // sums in another order may round differently
+  const double queued = loss_after([this] { trainer_.run(); });
+  const double replayed = loss_after([this] { recorded_->replay(); });
+  const double difference = std::abs(replayed - queued);
+  if (!(difference <= kTolerance * std::abs(queued))) {
+    verification.passed = false;
+    verification.error =
+        std::isfinite(difference) ? difference / std::abs(queued) : std::numeric_limits<double>::infinity();
+    verification.tolerance = kTolerance;
+    verification.detail = fmt::format(
+        "the loss after a recorded step, {:.4g}, against that after a queued one, {:.4g}", replayed, queued);
+  }
 }
 
 Verification TrainWorkload::verify_by_differences() {
@@ -158,6 +189,7 @@ Verification TrainWorkload::verify_by_differences() {
 Verification TrainWorkload::verify_by_twin() {
   WorkloadSpec full = spec_;
   full.dtype = Dtype::fp32;
+  full.options["launch"] = "stream";
   Verification verification;
   verification.tolerance = 0.75;
   // On a device of its own: the twin is no part of the memory that is measured, nor of its cap.

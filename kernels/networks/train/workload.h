@@ -1,6 +1,7 @@
 // A network's training step as a workload: --mode train.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,9 +24,10 @@ class TrainWorkload final : public Workload {
  public:
   TrainWorkload(const NetworkType& network, const WorkloadSpec& spec, Device& device);
 
-  void step() override { trainer_.run(); }
-  // In fp32 the gradient against central differences of the loss: a small step of the parameters along the
-  // gradient must change the loss by as much as the gradient says. In 16 bits against the gradient in fp32.
+  void step() override { recorded_ ? recorded_->replay() : trainer_.run(); }
+  // A recorded step must lead to the same loss as one that is queued. In fp32 the gradient against central
+  // differences of the loss: a small step of the parameters along the gradient must change the loss by as
+  // much as the gradient says. In 16 bits against the gradient in fp32.
   Verification verify() override;
   Work work() const override { return trainer_.plan().work(); }
 
@@ -34,11 +36,15 @@ class TrainWorkload final : public Workload {
  private:
   Verification verify_by_differences();
   Verification verify_by_twin();
+  // What the last of a few steps from the start finds: it depends on all that those before have changed.
+  double loss_after(const std::function<void()>& step);
+  void compare_launches(Verification& verification);
 
   NetworkType network_;
   WorkloadSpec spec_;
   Device& device_;
   Trainer trainer_;
+  std::unique_ptr<RecordedStep> recorded_;  // with --launch graph
 };
 
 }  // namespace bench::kernels

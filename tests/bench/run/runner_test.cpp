@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "bench/error.h"
 #include "tests/bench/run/fake_device.h"
 
 namespace bench {
@@ -200,6 +201,37 @@ TEST_F(RunnerTest, FinishedPointsOfAnEarlierRunAreKeptAndUnfinishedOnesGoOn) {
   EXPECT_EQ(document_.benchmarks[0].samples_ns, finished);
   EXPECT_GE(document_.benchmarks[1].stats.rounds, 3);
   EXPECT_THAT(document_.benchmarks, SizeIs(2));
+}
+
+TEST_F(RunnerTest, ALostDeviceEndsTheRunWithItsPointInError) {
+  int steps = 0;
+  testing::FakeWorkload::on_step = [&](const WorkloadSpec& spec) {
+    if (spec.batch == 2 && ++steps > 50) {  // its warm-up and first visits went well
+      throw DeviceLost("illegal address");
+    }
+  };
+  EXPECT_THROW(run(testing::fake_plan({1, 2})), DeviceLost);
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:1"));
+  ASSERT_THAT(document_.unmeasured, SizeIs(1));
+  EXPECT_EQ(document_.unmeasured[0].name, "fake/batch:2");
+  EXPECT_EQ(document_.unmeasured[0].status, "error");
+}
+
+TEST_F(RunnerTest, APointInErrorIsNotTriedAgain) {
+  document_.unmeasured.push_back({"fake/batch:2", {{"batch", 2}}, "error", "illegal address"});
+  bool tried = false;
+  testing::FakeWorkload::on_step = [&](const WorkloadSpec& spec) { tried = tried || spec.batch == 2; };
+  run(testing::fake_plan({1, 2, 4}));
+  EXPECT_FALSE(tried);
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:1", "fake/batch:4"));
+  EXPECT_THAT(document_.unmeasured, SizeIs(1));
+}
+
+TEST_F(RunnerTest, TimeThatEarlierProcessesSpentIsGone) {
+  settings_.already_spent = settings_.time_budget;
+  run(testing::fake_plan({1}));
+  ASSERT_THAT(document_.unmeasured, SizeIs(1));
+  EXPECT_EQ(document_.unmeasured[0].status, "skipped");
 }
 
 }  // namespace

@@ -1,0 +1,96 @@
+// A card as a device: one stream, events for time, a caching allocator. Its logic runs on the interface in
+// runtime.h, so that it is tested without a card.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bench/device.h"
+#include "kernels/device/cuda/allocator.h"
+#include "kernels/device/cuda/handles.h"
+#include "kernels/device/cuda/nvml.h"
+#include "kernels/device/cuda/pinned.h"
+#include "kernels/device/cuda/runtime.h"
+
+namespace bench::kernels::cuda {
+
+class CudaDevice;
+
+// What the device stands on besides itself.
+struct Backend {
+  Runtime& runtime;
+  // For a card by its PCI bus id; nullptr where its condition cannot be read.
+  std::function<std::unique_ptr<CardMonitor>(const std::string& pci_bus_id)> monitor;
+  // Of the libraries: "cudnn", "cublas".
+  std::function<std::map<std::string, std::string>()> versions;
+  // FLOP/s of a product of two matrices of size × size with fp32 accumulation, inputs random. Throws
+  // OutOfMemory.
+  std::function<double(CudaDevice& device, Dtype dtype, std::int64_t size)> matmul_rate;
+};
+
+inline constexpr int kOldestCapability = 75;  // compiled for: T4
+
+class CudaDevice final : public Device {
+ public:
+  // Throws runtime_error or DeviceLost where the card does not answer. The backend outlives the device.
+  CudaDevice(const Backend& backend, int ordinal);
+  ~CudaDevice() override;
+
+  const DeviceInfo& info() const override { return info_; }
+  // By compute capability: fp16 from 7.0, bf16 and tf32 from 8.0.
+  std::optional<std::string> unsupported(Dtype dtype) const override;
+
+  void upload(void* device_dst, const void* host_src, std::int64_t bytes) override;
+  void download(void* host_dst, const void* device_src, std::int64_t bytes) override;
+  void fill(void* device_dst, std::byte value, std::int64_t bytes) override;  // queued
+
+  void synchronize() override;
+  // Between two events on the stream, which the card stamps as it comes to them: the host's waiting is left
+  // out, the gaps in which the card waits for the host's next launch are not. Resolution about 0.5 µs.
+  std::int64_t time(const std::function<void()>& step) override;
+  std::optional<std::string> cannot_record() const override { return std::nullopt; }
+  std::unique_ptr<RecordedStep> record(const std::function<void()>& step) override;
+
+  void drop_caches() override;
+  // By overwriting twice the L2 cache's size; the block for that stays allocated, unseen by the tracker.
+  void flush_caches() override;
+  // Of the whole card, as cudaMemGetInfo has it: every process, each one's context (some hundred MB), loaded
+  // kernels, and segments that the allocator keeps. Only differences within a run speak of a workload.
+  std::int64_t driver_used() const override;
+  DeviceState state() const override;
+  Peaks peaks(Dtype dtype) override;
+  Peaks refresh_peaks(Dtype dtype) override;
+
+  CUstream_st* stream() const { return stream_.get(); }
+  PinnedBuffer allocate_pinned(std::int64_t bytes) { return {backend_.runtime, bytes}; }
+  CachingAllocator& allocator() { return allocator_; }
+  // Queues a copy within the card.
+  void copy(void* to, const void* from, std::int64_t bytes);
+
+ protected:
+  std::byte* raw_allocate(std::int64_t bytes) override;
+  void raw_free(std::byte* data, std::int64_t bytes) noexcept override;
+
+ private:
+  // Makes the card the calling thread's: another device may have been opened meanwhile.
+  void use() const;
+  void describe_link();
+  std::optional<PcieLink> link_under_load();
+
+  Backend backend_;
+  int ordinal_;
+  CardProperties card_;
+  std::unique_ptr<CardMonitor> monitor_;  // may be nullptr
+  Stream stream_;
+  Event start_;
+  Event stop_;
+  CachingAllocator allocator_;
+  std::optional<UntrackedBlock> eviction_;
+  DeviceInfo info_;
+  std::map<Dtype, Peaks> peaks_;
+};
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,45 @@
+// A card's condition as NVIDIA's management library (NVML) tells it. The library comes with the driver and is
+// opened at run time: where it is missing, the condition is unknown and nothing else changes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/device.h"
+
+namespace bench::kernels::cuda {
+
+// The bits of NVML's mask that mean the card was held back, by name: "sw_power_cap", "hw_slowdown", … An idle
+// card, clocks that somebody set, and a display's clock are no throttling. A bit without a name here is
+// "nvml_bit_N".
+std::vector<std::string> throttle_reasons(std::uint64_t mask);
+
+struct PcieLink {
+  int generation = 0;
+  int width = 0;  // lanes
+};
+
+class CardMonitor {
+ public:
+  CardMonitor() = default;
+  CardMonitor(const CardMonitor&) = delete;
+  CardMonitor& operator=(const CardMonitor&) = delete;
+  virtual ~CardMonitor() = default;
+
+  // At this moment; below a millisecond. What the card does not tell is absent.
+  virtual DeviceState state() = 0;
+  // As it runs now: an idle card lowers its generation.
+  virtual std::optional<PcieLink> link() = 0;
+  virtual std::optional<PcieLink> best_link() = 0;          // that card and slot can do together
+  virtual std::optional<std::string> driver_version() = 0;  // "580.82.07"
+  virtual std::optional<double> power_limit_w() = 0;
+};
+
+// nullptr where the library or the card in it is not to be had.
+std::unique_ptr<CardMonitor> open_nvml(const std::string& pci_bus_id,
+                                       const std::string& library = "libnvidia-ml.so.1");
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# cmake/Cuda.cmake, included by a project of its own: what BENCH_CUDA does where there is no nvcc.
+#
+#   tests/build/cuda_option_test.sh SOURCE_FOLDER
+set -euo pipefail
+
+source=${1:?usage: cuda_option_test.sh SOURCE_FOLDER}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+cat >"$folder/CMakeLists.txt" <<EOF
+cmake_minimum_required(VERSION 3.22)
+project(cuda_option LANGUAGES CXX)
+include($source/cmake/Cuda.cmake)
+message(STATUS "found: \${BENCH_CUDA_FOUND}")
+EOF
+
+fail() {
+  echo "FAILED: $1" >&2
+  cat "$folder/log" >&2
+  exit 1
+}
+
+# configure NAME ARGUMENTS...: into a folder of that name; the output goes to $folder/log.
+configure() {
+  local build=$folder/$1
+  shift
+  env -u CUDACXX cmake -S "$folder" -B "$build" "$@" >"$folder/log" 2>&1
+}
+
+says() {
+  # CMake breaks lines of an error's text.
+  tr -s '\n ' '  ' <"$folder/log" | grep --quiet --fixed-strings -- "$1" || fail "$2: expected '$1'"
+}
+
+nowhere=-DCMAKE_CUDA_COMPILER=$folder/nowhere/nvcc
+printf '#!/bin/sh\nexit 1\n' >"$folder/broken-nvcc"
+chmod +x "$folder/broken-nvcc"
+
+configure off -DBENCH_CUDA=OFF || fail "OFF must configure"
+says "found: FALSE" OFF
+says "it was switched off; rerun cmake with -DBENCH_CUDA=AUTO" OFF
+
+configure auto "$nowhere" || fail "AUTO without nvcc must configure"
+says "found: FALSE" AUTO
+says "rerun cmake with -DCMAKE_CUDA_COMPILER=/path/to/nvcc" AUTO
+
+configure broken "-DCMAKE_CUDA_COMPILER=$folder/broken-nvcc" || fail "AUTO with an nvcc that fails must configure"
+says "broken-nvcc is no nvcc that works with" broken
+
+if configure on -DBENCH_CUDA=ON "$nowhere"; then
+  fail "ON without nvcc must fail"
+fi
+says "BENCH_CUDA is ON, but the CUDA device cannot be built:" ON
+says "rerun cmake with -DCMAKE_CUDA_COMPILER=/path/to/nvcc" ON
+
+if configure word -DBENCH_CUDA=maybe; then
+  fail "another word must fail"
+fi
+says "BENCH_CUDA is 'maybe'; accepted are AUTO, ON and OFF." word
+echo "BENCH_CUDA does what it says"

@@ -1,0 +1,103 @@
+// The CUDA device on a card: what the double of the runtime cannot show.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "bench/device.h"
+#include "bench/error.h"
+#include "bench/registry.h"
+#include "kernels/device/cuda/device.h"
+#include "kernels/device/cuda/stream.h"
+
+namespace bench::kernels::cuda {
+namespace {
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+
+// Opening fails, and the test with it, where there is no card.
+class CardTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Device> device_ = registry<DeviceKind>().find("cuda")->open("cuda:0");
+};
+
+TEST_F(CardTest, DescribesItself) {
+  const DeviceInfo& info = device_->info();
+  EXPECT_FALSE(info.name.empty());
+  EXPECT_GT(info.compute_units, 0);
+  EXPECT_GT(info.available_bytes, 0);
+  EXPECT_LE(info.available_bytes, info.memory_bytes);
+  EXPECT_EQ(info.details.at("uuid").size(), std::string("GPU-00000000-0000-0000-0000-000000000000").size());
+  EXPECT_GE(compute_capability(*device_), kOldestCapability);
+}
+
+TEST_F(CardTest, BytesComeBackAsTheyWent) {
+  std::vector<int> numbers(1 << 20);
+  std::iota(numbers.begin(), numbers.end(), 1);
+  const auto bytes = static_cast<std::int64_t>(4 * numbers.size());
+  const Buffer buffer = device_->allocate(bytes, MemoryCategory::input);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 256, 0U);
+  device_->upload(buffer.data(), numbers.data(), bytes);
+  std::vector<int> back(numbers.size());
+  device_->download(back.data(), buffer.data(), bytes);
+  EXPECT_EQ(back, numbers);
+  device_->fill(buffer.data(), std::byte{0xFF}, bytes);
+  device_->download(back.data(), buffer.data(), bytes);
+  EXPECT_EQ(back, std::vector<int>(numbers.size(), -1));
+}
+
+TEST_F(CardTest, MoreThanThereIsIsOutOfMemoryAndLeavesNoErrorBehind) {
+  EXPECT_THROW(device_->allocate(2 * device_->info().memory_bytes, MemoryCategory::other), OutOfMemory);
+  EXPECT_NO_THROW(check_launch("nothing"));
+  EXPECT_NO_THROW(device_->allocate(kMiB, MemoryCategory::other));
+}
+
+TEST_F(CardTest, TheDriverSeesWhatIsAllocatedAndWhatIsDropped) {
+  const std::int64_t before = device_->driver_used();
+  Buffer buffer = device_->allocate(512 * kMiB, MemoryCategory::other);
+  EXPECT_GE(device_->driver_used() - before, 512 * kMiB);
+  buffer.reset();
+  device_->drop_caches();
+  EXPECT_LT(device_->driver_used() - before, 512 * kMiB);
+}
+
+TEST_F(CardTest, ALongerFillTakesLonger) {
+  const Buffer buffer = device_->allocate(256 * kMiB, MemoryCategory::other);
+  const auto shortest = [&](std::int64_t bytes) {
+    std::int64_t best = std::numeric_limits<std::int64_t>::max();
+    for (int i = 0; i < 10; ++i) {
+      best = std::min(best, device_->time([&] { device_->fill(buffer.data(), std::byte{1}, bytes); }));
+    }
+    return best;
+  };
+  const std::int64_t small = shortest(64);
+  EXPECT_GT(small, 0);
+  EXPECT_GT(shortest(256 * kMiB), small);
+}
+
+TEST_F(CardTest, ARecordedStepDoesItAgain) {
+  const Buffer buffer = device_->allocate(4, MemoryCategory::other);
+  const auto step = device_->record([&] { device_->fill(buffer.data(), std::byte{7}, 4); });
+  device_->fill(buffer.data(), std::byte{0}, 4);
+  step->replay();
+  int value = 0;
+  device_->download(&value, buffer.data(), 4);
+  EXPECT_EQ(value, 0x07070707);
+}
+
+TEST_F(CardTest, PeaksAreMeasuredForEveryDtypeItHas) {
+  for (const Dtype dtype : kAllDtypes) {
+    if (device_->unsupported(dtype)) {
+      continue;
+    }
+    const Peaks peaks = device_->peaks(dtype);
+    EXPECT_GT(peaks.flops_per_s, 1e11) << name_of(dtype);
+    EXPECT_GT(peaks.bytes_per_s, 1e10) << name_of(dtype);
+    EXPECT_LT(peaks.bytes_per_s, 1e14) << name_of(dtype);
+  }
+}
+
+}  // namespace
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,64 @@
+// A library with NVML's interface and one card, for the code that opens the real one.
+#include <cstring>
+
+namespace {
+int started = 0;
+int card = 0;
+constexpr int kNotSupported = 3;
+constexpr int kNotFound = 6;
+}  // namespace
+
+extern "C" {
+
+int fake_nvml_started() {
+  return started;
+}
+
+int nvmlInit_v2() {
+  ++started;
+  return 0;
+}
+int nvmlShutdown() {
+  --started;
+  return 0;
+}
+int nvmlDeviceGetHandleByPciBusId_v2(const char* id, void** device) {
+  if (std::strcmp(id, "0000:01:00.0") != 0) {
+    return kNotFound;
+  }
+  *device = &card;
+  return 0;
+}
+int nvmlDeviceGetClockInfo(void* device, int type, unsigned* mhz) {
+  *mhz = device == &card && type == 1 ? 1807 : 1;
+  return 0;
+}
+int nvmlDeviceGetTemperature(void* /*device*/, int sensor, unsigned* celsius) {
+  *celsius = sensor == 0 ? 61 : 0;
+  return 0;
+}
+int nvmlDeviceGetPowerUsage(void* /*device*/, unsigned* /*milliwatts*/) {
+  return kNotSupported;  // as on a laptop's card
+}
+int nvmlDeviceGetEnforcedPowerLimit(void* /*device*/, unsigned* milliwatts) {
+  *milliwatts = 170'000;
+  return 0;
+}
+// The name that older drivers have.
+int nvmlDeviceGetCurrentClocksThrottleReasons(void* /*device*/, unsigned long long* mask) {
+  *mask = 0x1 | 0x4 | 0x40;
+  return 0;
+}
+int nvmlDeviceGetCurrPcieLinkGeneration(void* /*device*/, unsigned* generation) {
+  *generation = 3;
+  return 0;
+}
+int nvmlDeviceGetCurrPcieLinkWidth(void* /*device*/, unsigned* width) {
+  *width = 8;
+  return 0;
+}
+int nvmlSystemGetDriverVersion(char* text, unsigned length) {
+  std::strncpy(text, "535.161.08", length);
+  return 0;
+}
+}

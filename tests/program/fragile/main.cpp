@@ -1,0 +1,141 @@
+// bench on a device that is lost at chosen batches: `--lost-at`, of its only workload. As with a card, every
+// call after that answers with the same error until the process ends.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "bench/cli/options.h"
+#include "bench/commands/sweep.h"
+#include "bench/device.h"
+#include "bench/error.h"
+#include "bench/registry.h"
+#include "bench/sweep.h"
+#include "bench/workload.h"
+
+namespace bench::testing {
+namespace {
+
+bool lost = false;
+
+void answer() {
+  if (lost) {
+    throw DeviceLost("fragileSynchronize failed: 700");
+  }
+}
+
+class FragileDevice final : public Device {
+ public:
+  const DeviceInfo& info() const override { return info_; }
+  std::optional<std::string> unsupported(Dtype dtype) const override {
+    return dtype == Dtype::fp32 ? std::nullopt : std::optional<std::string>("fp32 only");
+  }
+  void upload(void* to, const void* from, std::int64_t bytes) override { std::memcpy(to, from, bytes); }
+  void download(void* to, const void* from, std::int64_t bytes) override { std::memcpy(to, from, bytes); }
+  void fill(void* to, std::byte value, std::int64_t bytes) override {
+    std::memset(to, std::to_integer<int>(value), bytes);
+  }
+  void synchronize() override { answer(); }
+  std::int64_t time(const std::function<void()>& step) override {
+    step();
+    answer();
+    return 1'000'000 + ++steps_ % 3;
+  }
+  std::int64_t driver_used() const override {
+    answer();
+    return 0;
+  }
+  DeviceState state() const override { return {}; }
+  Peaks peaks(Dtype /*dtype*/) override {
+    lost = lost || std::getenv("FRAGILE_PEAKS") != nullptr;
+    answer();
+    return {};
+  }
+
+ protected:
+  std::byte* raw_allocate(std::int64_t bytes) override {
+    answer();
+    return static_cast<std::byte*>(std::malloc(bytes));
+  }
+  void raw_free(std::byte* data, std::int64_t /*bytes*/) noexcept override { std::free(data); }
+
+ private:
+  DeviceInfo info_{.id = "fragile",
+                   .kind = "fragile",
+                   .name = "a device of the tests",
+                   .memory_bytes = 1 << 30,
+                   .available_bytes = 1 << 30,
+                   .compute_units = 1,
+                   .details = {}};
+  std::int64_t steps_ = 0;
+};
+
+class FragileWorkload final : public Workload {
+ public:
+  FragileWorkload(const WorkloadSpec& spec, Device& device)
+      : batch_(spec.batch), buffer_(device.allocate(100, MemoryCategory::weights)) {
+    std::istringstream batches(spec.options.at("lost-at"));
+    for (std::int64_t batch = 0; batches >> batch; batches.ignore()) {
+      fails_ = fails_ || batch == batch_;
+    }
+    fails_on_step_ = std::atoi(spec.options.at("lost-on-step").c_str());
+  }
+  void step() override {
+    static std::map<std::int64_t, int> steps;
+    lost = lost || (fails_ && ++steps[batch_] >= fails_on_step_);
+  }
+  Verification verify() override { return {true, 0, 0.1, "nothing"}; }
+  Work work() const override { return {static_cast<double>(batch_), 1e3, 100, 10, 1}; }
+
+ private:
+  std::int64_t batch_;
+  Buffer buffer_;
+  bool fails_ = false;
+  int fails_on_step_ = 1;
+};
+
+const Registration<DeviceKind> device{
+    {.name = "fragile",
+     .preference = 1,
+     .list =
+         [] {
+           return std::vector<DeviceKind::Listing>{{"fragile", "breaks", ""}};
+         },
+     .open = [](const std::string&) { return std::make_unique<FragileDevice>(); }}};
+
+const Registration<WorkloadType> workload{{
+    .name = "fragile",
+    .kind = "operation",
+    .description = "loses the device at chosen batches",
+    .modes = {"infer"},
+    .options = {{"lost-at", "", "batches, separated by /"}, {"lost-on-step", "1", "of those batches"}},
+    .check = [](const WorkloadSpec&) {},
+    .unsupported = [](const WorkloadSpec& spec, Device& on) { return on.unsupported(spec.dtype); },
+    .plan =
+        [](const WorkloadSpec&, Device&) {
+          MemoryPlan plan;
+          plan.at_peak[MemoryCategory::weights] = 100;
+          plan.peak = 100;
+          return plan;
+        },
+    .make = [](const WorkloadSpec& spec, Device& on) -> std::unique_ptr<Workload> {
+      return std::make_unique<FragileWorkload>(spec, on);
+    },
+}};
+
+}  // namespace
+}  // namespace bench::testing
+
+int main(int argc, char** argv) {
+  try {
+    std::cerr << "process starts\n";
+    return static_cast<int>(
+        bench::run_sweep(bench::parse_options(argc, argv), std::vector<std::string>(argv, argv + argc)));
+  } catch (const std::exception& error) {
+    std::cerr << "bench: " << error.what() << '\n';
+    return static_cast<int>(bench::ExitCode::inconclusive);
+  }
+}

@@ -1,0 +1,133 @@
+// A device that is lost in the middle of a sweep: its point is in error, a fresh process measures the others.
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+
+#include "bench/run/result_file.h"
+#include "tests/bench/support/schema.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+constexpr const char* kFile = "batch-fragile-fragile.json";
+
+Arguments fragile_run(const fs::path& out, const std::string& lost_at) {
+  return {"--sweep",   "batch", "--workload", "fragile", "--device",   "fragile",       "--batch", "1,2,4,8",
+          "--lost-at", lost_at, "--no-plot",  "--out",   out.string(), "--time-budget", "20s"};
+}
+
+Ended run_fragile(const Arguments& arguments) {
+  return Process(arguments, std::nullopt, FRAGILE_PROGRAM).wait();
+}
+
+std::int64_t processes(const Ended& ended) {
+  std::int64_t count = 0;
+  for (std::size_t at = 0; (at = ended.err.find("process starts", at)) != std::string::npos; ++at) {
+    ++count;
+  }
+  return count;
+}
+
+std::vector<std::int64_t> batches(const std::vector<MeasuredPoint>& points) {
+  std::vector<std::int64_t> found;
+  for (const MeasuredPoint& point : points) {
+    found.push_back(point.params.at("batch"));
+  }
+  return found;
+}
+
+std::vector<std::int64_t> batches_in_error(const ResultDocument& document) {
+  std::vector<std::int64_t> found;
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    EXPECT_EQ(point.status, "error");
+    EXPECT_THAT(point.reason, HasSubstr("fragileSynchronize failed: 700"));
+    found.push_back(point.params.at("batch"));
+  }
+  return found;
+}
+
+TEST(LostDevice, NothingLostIsOneProcess) {
+  const TemporaryFolder folder;
+  const Ended ended = run_fragile(fragile_run(folder.path(), "0"));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(processes(ended), 1);
+  EXPECT_THAT(batches(read_result(folder.path() / kFile).benchmarks), ElementsAre(1, 2, 4, 8));
+}
+
+TEST(LostDevice, ThePointIsInErrorAndAFreshProcessMeasuresTheOthers) {
+  const TemporaryFolder folder;
+  const Ended ended = run_fragile(fragile_run(folder.path(), "2"));
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_EQ(processes(ended), 2) << ended.err;
+  const std::string text = read_file(folder.path() / kFile);
+  EXPECT_EQ(schema_errors(text), "");
+  const ResultDocument document = read_result(folder.path() / kFile);
+  EXPECT_THAT(batches(document.benchmarks), ElementsAre(1, 4, 8));
+  EXPECT_THAT(batches_in_error(document), ElementsAre(2));
+  EXPECT_THAT(ended.out, HasSubstr((folder.path() / kFile).string()));
+  EXPECT_THAT(folder.names(), ElementsAre(kFile)) << "one result, no lock left";
+}
+
+TEST(LostDevice, EachPointThatLosesItIsTriedOnce) {
+  const TemporaryFolder folder;
+  const Ended ended = run_fragile(fragile_run(folder.path(), "1/2/4/8"));
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_EQ(processes(ended), 5) << ended.err;
+  const ResultDocument document = read_result(folder.path() / kFile);
+  EXPECT_THAT(document.benchmarks, IsEmpty());
+  EXPECT_THAT(batches_in_error(document), UnorderedElementsAre(1, 2, 4, 8));
+}
+
+// Lost long after the point was probed, when others and it have samples.
+TEST(LostDevice, SamplesOfThePointThatLostItAreNotKeptThoseOfTheOthersAre) {
+  const TemporaryFolder folder;
+  const Ended ended = run_fragile(fragile_run(folder.path(), "4") + Arguments{"--lost-on-step", "40"});
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_EQ(processes(ended), 2) << ended.err;
+  const ResultDocument document = read_result(folder.path() / kFile);
+  EXPECT_THAT(batches(document.benchmarks), ElementsAre(1, 2, 8));
+  EXPECT_THAT(batches_in_error(document), ElementsAre(4));
+}
+
+TEST(LostDevice, OutsideOfAnyPointTheRunEndsAndNeverLoops) {
+  const TemporaryFolder folder;
+  setenv("FRAGILE_PEAKS", "1", 1);
+  const Ended ended = run_fragile(fragile_run(folder.path(), "0"));
+  unsetenv("FRAGILE_PEAKS");
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_EQ(processes(ended), 1) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("go on with --resume"));
+}
+
+TEST(LostDevice, ALaterResumeTriesThePointInErrorAgain) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(run_fragile(fragile_run(folder.path(), "2")).code, 3);
+  Arguments again = fragile_run(folder.path(), "2");
+  again.emplace_back("--resume");
+  const Ended ended = run_fragile(again);
+  EXPECT_EQ(processes(ended), 2) << ended.err;
+  EXPECT_THAT(batches(read_result(folder.path() / kFile).benchmarks), ElementsAre(1, 4, 8));
+}
+
+// The variable that one process leaves for the next means nothing to another.
+TEST(LostDevice, AnInheritedContinuationIsIgnored) {
+  const TemporaryFolder folder;
+  setenv("BENCH_CONTINUES", "1 3 0", 1);
+  const Ended ended = run_fragile(fragile_run(folder.path(), "2"));
+  unsetenv("BENCH_CONTINUES");
+  EXPECT_EQ(processes(ended), 2) << ended.err;
+  EXPECT_THAT(read_result(folder.path() / kFile).benchmarks, SizeIs(3));
+}
+
+}  // namespace
+}  // namespace bench::testing
