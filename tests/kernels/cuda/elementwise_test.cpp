@@ -1,9 +1,13 @@
 // Element-wise kernels on fibers: every dtype, sizes with and without a tail, memory out of alignment, in
 // place.
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
+#include "kernels/add/launch.h"
+#include "kernels/gelu/launch.h"
 #include "kernels/relu/launch.h"
 #include "on_fibers.h"
 
@@ -13,7 +17,7 @@ namespace {
 using testing::expect_like_reference;
 using testing::RunOptions;
 
-constexpr std::array<std::int64_t, 8> kSizes{1, 3, 7, 8, 255, 1024, 4099, 140001};
+constexpr std::array<std::int64_t, 8> kSizes{1, 3, 7, 8, 255, 1024, 4099, 70001};
 
 template <class Visit>
 void for_each_case(Visit visit) {
@@ -37,6 +41,62 @@ TEST(CudaRelu, IsLikeItsReference) {
       expect_like_reference<cuda::ReluOperation>({tensor, activation}, tensor.dtype, options);
     });
   }
+}
+
+TEST(CudaReluBackward, IsLikeItsReference) {
+  for (const Activation activation : kRectifiers) {
+    for_each_case([&](const TensorDesc& tensor, RunOptions options) {
+      options.in_place = {{Slot::diff_src, Slot::diff_dst}};
+      expect_like_reference<cuda::ReluBackwardOperation>({tensor, activation}, tensor.dtype, options);
+    });
+  }
+}
+
+// Values at and beyond the bounds, of which seeded ones have none.
+TEST(CudaRectifier, IsLikeTheActivationsItStandsFor) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const Activation activation :
+       {Activation::none, Activation::relu, Activation::relu6, Activation::leaky_relu}) {
+    const cuda::Rectifier rectifier = cuda::Rectifier::of(activation);
+    for (const float value : {-kInfinity, -7.0F, -0.5F, -0.0F, 0.0F, 0.5F, 5.5F, 6.0F, 6.5F, kInfinity}) {
+      SCOPED_TRACE(fmt::format("activation {} of {}", static_cast<int>(activation), value));
+      EXPECT_EQ(rectifier(value), apply(activation, value));
+      EXPECT_EQ(rectifier.slope(value), slope(activation, value));
+    }
+    EXPECT_TRUE(std::isnan(rectifier(std::nanf(""))));
+  }
+}
+
+TEST(CudaAdd, IsLikeItsReference) {
+  for (const Activation activation :
+       {Activation::none, Activation::relu, Activation::relu6, Activation::gelu}) {
+    for_each_case([&](const TensorDesc& tensor, RunOptions options) {
+      expect_like_reference<cuda::AddOperation>({tensor, activation}, tensor.dtype, options);
+      options.in_place = {{Slot::dst, Slot::src1}};
+      expect_like_reference<cuda::AddOperation>({tensor, activation}, tensor.dtype, options);
+    });
+  }
+}
+
+TEST(CudaGelu, IsLikeItsReference) {
+  for_each_case([&](const TensorDesc& tensor, RunOptions options) {
+    options.in_place = {{Slot::dst, Slot::src}};
+    expect_like_reference<cuda::GeluOperation>({tensor, Gelu::Direction::forward}, tensor.dtype, options);
+    options.in_place = {{Slot::diff_src, Slot::diff_dst}};
+    expect_like_reference<cuda::GeluOperation>({tensor, Gelu::Direction::backward}, tensor.dtype, options);
+  });
+}
+
+// Blocked layouts are walked with their padding, which stays zero.
+TEST(CudaAdd, KeepsTheChannelPaddingZero) {
+  const TensorDesc tensor{.n = 2, .c = 19, .h = 3, .w = 5, .layout = Layout::nchw16c};
+  const auto operation = testing::on_fibers<cuda::AddOperation>({tensor, Activation::relu});
+  const auto dst = testing::run_exactly(*operation, Dtype::fp32).at(Slot::dst);
+  std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
+  load(tensor, dst.data(), values);
+  testing::Bytes again(dst.size());
+  store(tensor, values, again.data());
+  EXPECT_EQ(again, dst);
 }
 
 }  // namespace

@@ -116,8 +116,8 @@ class FiberQueue {
     }
   }
 
-  // Few, so that small tensors too are cut into several pieces, and the unrolled kernels run.
-  int multiprocessors() const { return 2; }
+  // One: small tensors too are cut as if they filled the device.
+  int multiprocessors() const { return 1; }
 };
 
 struct Fibers {
