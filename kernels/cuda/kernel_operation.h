@@ -11,6 +11,7 @@
 #include <string>
 
 #include "bench/device.h"
+#include "kernels/cuda/words.cuh"
 #include "kernels/operation.h"
 #include "kernels/reference/reference_operation.h"
 
@@ -31,6 +32,16 @@ inline std::int64_t blocks_for(std::int64_t threads, int each) {
 template <class... Pointers>
 bool aligned(int width, std::int64_t bytes, const Pointers*... pointers) {
   return bytes % width == 0 && ((reinterpret_cast<std::uintptr_t>(pointers) % width == 0) && ...);
+}
+
+// Calls visit with the elements of one access: 16 bytes of them, or one.
+template <class Element, class Visit, class... Pointers>
+void with_access(std::int64_t channels, Visit visit, const Pointers*... pointers) {
+  if (channels % kLanes<Element> == 0 && aligned(kAccess, 0, pointers...)) {
+    visit.template operator()<kLanes<Element>>();
+  } else {
+    visit.template operator()<1>();
+  }
 }
 
 // Elements in memory, channel padding among them.
