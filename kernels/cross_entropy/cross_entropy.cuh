@@ -2,8 +2,6 @@
 // those of all blocks: always in the same order, so that two runs give the same bits.
 #pragma once
 
-#include <limits>
-
 #include "kernels/cuda/row_group.cuh"
 
 namespace bench::kernels::cuda {
@@ -37,7 +35,7 @@ struct CrossEntropyRows {
     const std::int64_t first = std::int64_t{lane} * kCount;
     constexpr std::int64_t kStep = std::int64_t{kGroup} * kCount;
 
-    float largest = -std::numeric_limits<float>::infinity();
+    float largest = kBelowAll;
     for (std::int64_t c = first; known && c < classes; c += kStep) {
       float x[kCount];
       load_values<Element>(from + c, x);

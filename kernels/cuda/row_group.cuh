@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "kernels/cuda/words.cuh"
 
 namespace bench::kernels::cuda {
 
 inline constexpr int kWarp = 32;
+// What the largest of no values is.
+inline constexpr float kBelowAll = -std::numeric_limits<float>::infinity();
 
 struct Sum {
   template <class T>

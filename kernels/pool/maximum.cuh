@@ -2,8 +2,6 @@
 // maximum, r · kernel width + s, stored as dst is: one Tap an element.
 #pragma once
 
-#include <limits>
-
 #include "kernels/cuda/units.cuh"
 #include "kernels/pool/windows.cuh"
 

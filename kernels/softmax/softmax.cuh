@@ -2,8 +2,6 @@
 // of a cache.
 #pragma once
 
-#include <limits>
-
 #include "kernels/cuda/row_group.cuh"
 
 namespace bench::kernels::cuda {
@@ -32,7 +30,7 @@ struct SoftmaxRows {
     const std::int64_t first = std::int64_t{RowGroup<kGroup>::lane(thread)} * kCount;
     constexpr std::int64_t kStep = std::int64_t{kGroup} * kCount;
 
-    float largest = -std::numeric_limits<float>::infinity();
+    float largest = kBelowAll;
     for (std::int64_t c = first; inside && c < channels; c += kStep) {
       float x[kCount];
       load_values<Element>(from + c, x);
