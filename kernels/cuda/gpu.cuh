@@ -36,9 +36,10 @@ struct GpuMemory {
   template <int kBytes>
   static BENCH_DEVICE void store(void* to, const Words<kBytes>& words) {
     if constexpr (kBytes == 16) {
-      *static_cast<uint4*>(to) = make_uint4(words.word[0], words.word[1], words.word[2], words.word[3]);
+      // By name: of a plain assignment the compiler sometimes makes four stores.
+      __stwb(static_cast<uint4*>(to), make_uint4(words.word[0], words.word[1], words.word[2], words.word[3]));
     } else if constexpr (kBytes == 8) {
-      *static_cast<uint2*>(to) = make_uint2(words.word[0], words.word[1]);
+      __stwb(static_cast<uint2*>(to), make_uint2(words.word[0], words.word[1]));
     } else if constexpr (kBytes == 4) {
       *static_cast<std::uint32_t*>(to) = words.word[0];
     } else if constexpr (kBytes == 2) {
