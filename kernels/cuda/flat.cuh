@@ -32,6 +32,7 @@ struct Flat {
     constexpr int kWidth = kLanes<Element>;
     const std::int64_t first = std::int64_t{thread.block()} * kThreads * kUnroll + thread.index();
     Words<kAccess> words[kUnroll][kInputs];
+    BENCH_UNROLL
     for (int u = 0; u < kUnroll; ++u) {
       if (const std::int64_t at = first + u * kThreads; at < vectors) {
         for (int k = 0; k < kInputs; ++k) {
@@ -39,6 +40,7 @@ struct Flat {
         }
       }
     }
+    BENCH_UNROLL
     for (int u = 0; u < kUnroll; ++u) {
       if (const std::int64_t at = first + u * kThreads; at < vectors) {
         float x[kInputs][kWidth];
@@ -46,6 +48,7 @@ struct Flat {
           unpack<Element>(words[u][k], x[k]);
         }
         float result[kWidth];
+        BENCH_UNROLL
         for (int i = 0; i < kWidth; ++i) {
           float arguments[kInputs];
           for (int k = 0; k < kInputs; ++k) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #define BENCH_DEVICE __device__ __forceinline__
+#define BENCH_UNROLL _Pragma("unroll")
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

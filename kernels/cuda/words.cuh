@@ -18,6 +18,11 @@
 #ifndef BENCH_DEVICE
 #define BENCH_DEVICE inline
 #endif
+// Before a loop over registers whose body is long: left rolled, it would index them, and put them into
+// memory.
+#ifndef BENCH_UNROLL
+#define BENCH_UNROLL
+#endif
 
 namespace bench::kernels::cuda {
 

@@ -87,6 +87,18 @@ TEST(CudaGelu, IsLikeItsReference) {
   });
 }
 
+// Far from zero too, where its exponential is 0 or infinite.
+TEST(CudaGelu, IsRightFarFromZero) {
+  for (const float value : {-60.0F, -20.0F, -6.0F, -3.0F, 3.0F, 6.0F, 20.0F, 60.0F}) {
+    EXPECT_NEAR(cuda::TanhGelu{}(value), gelu(value), 1e-6F * std::fabs(value)) << value;
+    const double t = std::tanh(gelu_inner(static_cast<double>(value)));
+    const double x = value;
+    EXPECT_NEAR(cuda::TanhGelu::slope(value), 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * gelu_inner_slope(x),
+                1e-5)
+        << value;
+  }
+}
+
 // Blocked layouts are walked with their padding, which stays zero.
 TEST(CudaAdd, KeepsTheChannelPaddingZero) {
   const TensorDesc tensor{.n = 2, .c = 19, .h = 3, .w = 5, .layout = Layout::nchw16c};
