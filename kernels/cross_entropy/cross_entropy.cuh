@@ -1,0 +1,111 @@
+// Softmax cross-entropy of rows with its gradient. Each block adds the losses of its rows, and one block
+// those of all blocks: always in the same order, so that two runs give the same bits.
+#pragma once
+
+#include "kernels/cuda/row_group.cuh"
+
+namespace bench::kernels::cuda {
+
+template <class Element, int kCount, int kGroup>
+struct CrossEntropyRows {
+  static constexpr int kThreads = RowGroup<kGroup>::kThreads;
+  static constexpr const char* kName = "cross entropy";
+  using Stored = typename Element::Stored;
+
+  const Stored* src;
+  const std::int32_t* labels;
+  Stored* diff_src;  // may be src
+  float* losses;     // one a block, not scaled
+  std::int64_t rows;
+  std::int64_t classes;
+  float scale;
+
+  struct Shared {
+    WarpValues<float> room;
+  };
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    auto& shared = thread.template shared<Shared>();
+    const std::int64_t row = RowGroup<kGroup>::row(thread);
+    const std::int32_t label = row < rows ? labels[row] : -1;
+    const bool known = label >= 0 && label < classes;  // the other rows still come to the barriers
+    const Stored* const from = src + row * classes;
+    const int lane = RowGroup<kGroup>::lane(thread);
+    const std::int64_t first = std::int64_t{lane} * kCount;
+    constexpr std::int64_t kStep = std::int64_t{kGroup} * kCount;
+
+    float largest = kBelowAll;
+    for (std::int64_t c = first; known && c < classes; c += kStep) {
+      float x[kCount];
+      load_values<Element>(from + c, x);
+      for (int i = 0; i < kCount; ++i) {
+        largest = x[i] > largest ? x[i] : largest;
+      }
+    }
+    largest = join_group<kGroup>(thread, largest, Largest{}, shared.room);
+    float others = 0;  // of the classes that are not the label
+    float right = 0;   // the label's logit less the largest
+    for (std::int64_t c = first; known && c < classes; c += kStep) {
+      float x[kCount];
+      load_values<Element>(from + c, x);
+      for (int i = 0; i < kCount; ++i) {
+        if (c + i == label) {
+          right = x[i] - largest;
+        } else {
+          others += expf(x[i] - largest);
+        }
+      }
+    }
+    others = join_group<kGroup>(thread, others, Sum{}, shared.room);
+    right = join_group<kGroup>(thread, right, Sum{}, shared.room);
+    const float sum = others + expf(right);
+    const float share = scale / sum;
+    for (std::int64_t c = first; row < rows && c < classes; c += kStep) {
+      float x[kCount] = {};
+      if (known) {
+        load_values<Element>(from + c, x);
+        for (int i = 0; i < kCount; ++i) {
+          // p − 1 of a confident row would cancel.
+          x[i] = c + i == label ? -others * share : expf(x[i] - largest) * share;
+        }
+      }
+      store_values<Element>(diff_src + row * classes + c, x);
+    }
+    const float loss = known && lane == 0 ? logf(sum) - right : 0.0F;
+    const float all = join_group<kThreads>(thread, loss, Sum{}, shared.room);
+    if (thread.index() == 0) {
+      losses[thread.block()] = all;
+    }
+  }
+};
+
+// loss = scale · Σ losses, by one block; in double, for there may be many.
+struct SumLosses {
+  static constexpr int kThreads = RowGroup<1>::kThreads;
+  static constexpr const char* kName = "sum of losses";
+
+  const float* losses;
+  std::int64_t count;
+  float scale;
+  float* loss;
+
+  struct Shared {
+    WarpValues<double> room;
+  };
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    auto& shared = thread.template shared<Shared>();
+    double sum = 0;
+    for (std::int64_t i = thread.index(); i < count; i += kThreads) {
+      sum += static_cast<double>(losses[i]);
+    }
+    sum = join_group<kThreads>(thread, sum, Sum{}, shared.room);
+    if (thread.index() == 0) {
+      *loss = static_cast<float>(static_cast<double>(scale) * sum);
+    }
+  }
+};
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,78 @@
+// A function of one element of each input, element by element, 16 bytes at a time.
+#pragma once
+
+#include "kernels/cuda/words.cuh"
+
+namespace bench::kernels::cuda {
+
+// Element e of out is function({in[0][e], in[1][e], …}). out may be one of the inputs: each thread reads what
+// it writes before it does.
+//
+// A thread has kUnroll accesses to each input under way before it needs the first: one alone would leave the
+// memory idle between its start and its end. Small tensors rather spread over more threads.
+template <class Element, int kInputs, int kUnroll, class Function>
+struct Flat {
+  static constexpr int kThreads = 256;
+  static constexpr const char* kName = "elementwise";
+  using Stored = typename Element::Stored;
+
+  const Stored* in[kInputs];
+  Stored* out;
+  std::int64_t count;
+  std::int64_t vectors;  // whole accesses, from the start; 0 where a pointer is not aligned to one
+  Function function;
+
+  static std::int64_t blocks(std::int64_t accesses) {
+    constexpr std::int64_t kEach = std::int64_t{kThreads} * kUnroll;
+    return accesses / kEach + (accesses % kEach != 0 ? 1 : 0);
+  }
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    constexpr int kWidth = kLanes<Element>;
+    const std::int64_t first = std::int64_t{thread.block()} * kThreads * kUnroll + thread.index();
+    Words<kAccess> words[kUnroll][kInputs];
+    BENCH_UNROLL
+    for (int u = 0; u < kUnroll; ++u) {
+      if (const std::int64_t at = first + u * kThreads; at < vectors) {
+        for (int k = 0; k < kInputs; ++k) {
+          words[u][k] = load_words<Element, kWidth>(in[k] + at * kWidth);
+        }
+      }
+    }
+    BENCH_UNROLL
+    for (int u = 0; u < kUnroll; ++u) {
+      if (const std::int64_t at = first + u * kThreads; at < vectors) {
+        float x[kInputs][kWidth];
+        for (int k = 0; k < kInputs; ++k) {
+          unpack<Element>(words[u][k], x[k]);
+        }
+        float result[kWidth];
+        BENCH_UNROLL
+        for (int i = 0; i < kWidth; ++i) {
+          float arguments[kInputs];
+          for (int k = 0; k < kInputs; ++k) {
+            arguments[k] = x[k][i];
+          }
+          result[i] = function(arguments);
+        }
+        store_values<Element>(out + at * kWidth, result);
+      }
+    }
+    // What is left behind the last whole access.
+    const std::int64_t step = std::int64_t{thread.blocks()} * kThreads;
+    for (std::int64_t at = vectors * kWidth + std::int64_t{thread.block()} * kThreads + thread.index();
+         at < count; at += step) {
+      float arguments[kInputs];
+      for (int k = 0; k < kInputs; ++k) {
+        float one[1];
+        load_values<Element>(in[k] + at, one);
+        arguments[k] = one[0];
+      }
+      const float result[1] = {function(arguments)};
+      store_values<Element>(out + at, result);
+    }
+  }
+};
+
+}  // namespace bench::kernels::cuda

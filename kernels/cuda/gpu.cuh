@@ -1,0 +1,103 @@
+// The GPU as the machine that kernel bodies run on (kernels/cuda/words.cuh says what a machine is). For .cu
+// files only; comes before every body.
+#pragma once
+
+#define BENCH_DEVICE __device__ __forceinline__
+#define BENCH_UNROLL _Pragma("unroll")
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "kernels/cuda/words.cuh"
+
+namespace bench::kernels::cuda {
+
+struct GpuMemory {
+  template <int kBytes>
+  static BENCH_DEVICE Words<kBytes> load(const void* from) {
+    if constexpr (kBytes == 16) {
+      const uint4 read = *static_cast<const uint4*>(from);
+      return {{read.x, read.y, read.z, read.w}};
+    } else if constexpr (kBytes == 8) {
+      const uint2 read = *static_cast<const uint2*>(from);
+      return {{read.x, read.y}};
+    } else if constexpr (kBytes == 4) {
+      return {{*static_cast<const std::uint32_t*>(from)}};
+    } else if constexpr (kBytes == 2) {
+      return {{*static_cast<const std::uint16_t*>(from)}};
+    } else {
+      static_assert(kBytes == 1, "one access has 1, 2, 4, 8 or 16 bytes");
+      return {{*static_cast<const std::uint8_t*>(from)}};
+    }
+  }
+
+  template <int kBytes>
+  static BENCH_DEVICE void store(void* to, const Words<kBytes>& words) {
+    if constexpr (kBytes == 16) {
+      // By name: of a plain assignment the compiler sometimes makes four stores.
+      __stwb(static_cast<uint4*>(to), make_uint4(words.word[0], words.word[1], words.word[2], words.word[3]));
+    } else if constexpr (kBytes == 8) {
+      __stwb(static_cast<uint2*>(to), make_uint2(words.word[0], words.word[1]));
+    } else if constexpr (kBytes == 4) {
+      *static_cast<std::uint32_t*>(to) = words.word[0];
+    } else if constexpr (kBytes == 2) {
+      *static_cast<std::uint16_t*>(to) = static_cast<std::uint16_t>(words.word[0]);
+    } else {
+      static_assert(kBytes == 1, "one access has 1, 2, 4, 8 or 16 bytes");
+      *static_cast<std::uint8_t*>(to) = static_cast<std::uint8_t>(words.word[0]);
+    }
+  }
+
+  static BENCH_DEVICE float as_float(std::uint32_t bits) { return __uint_as_float(bits); }
+  static BENCH_DEVICE std::uint32_t as_bits(float value) { return __float_as_uint(value); }
+};
+
+struct GpuFp32 {
+  using Memory = GpuMemory;
+  using Stored = std::uint32_t;
+  static BENCH_DEVICE float to(Stored bits) { return __uint_as_float(bits); }
+  static BENCH_DEVICE Stored from(float value) { return __float_as_uint(value); }
+};
+
+struct GpuFp16 {
+  using Memory = GpuMemory;
+  using Stored = std::uint16_t;
+  static BENCH_DEVICE float to(Stored bits) { return __half2float(__ushort_as_half(bits)); }
+  static BENCH_DEVICE Stored from(float value) { return __half_as_ushort(__float2half_rn(value)); }
+};
+
+struct GpuBf16 {
+  using Memory = GpuMemory;
+  using Stored = std::uint16_t;
+  static BENCH_DEVICE float to(Stored bits) {
+    return __uint_as_float(static_cast<std::uint32_t>(bits) << 16);
+  }
+  static BENCH_DEVICE Stored from(float value) { return __bfloat16_as_ushort(__float2bfloat16_rn(value)); }
+};
+
+struct GpuThread {
+  BENCH_DEVICE int index() const { return static_cast<int>(threadIdx.x); }
+  BENCH_DEVICE int block() const { return static_cast<int>(blockIdx.x); }
+  BENCH_DEVICE int blocks() const { return static_cast<int>(gridDim.x); }
+  BENCH_DEVICE void sync() const { __syncthreads(); }
+  template <class T>
+  BENCH_DEVICE T shuffle_xor(T value, int mask) const {
+    return __shfl_xor_sync(0xffffffffU, value, mask);
+  }
+  BENCH_DEVICE std::uint32_t ballot(bool vote) const { return __ballot_sync(0xffffffffU, vote ? 1 : 0); }
+  template <class T>
+  BENCH_DEVICE T& shared() const {
+    __shared__ T storage;
+    return storage;
+  }
+};
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::kThreads) run_on_gpu(const __grid_constant__ Kernel kernel) {
+  kernel(GpuThread{});
+}
+
+}  // namespace bench::kernels::cuda

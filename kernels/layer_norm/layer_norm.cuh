@@ -1,0 +1,151 @@
+// Layer normalisation of rows and the gradient of its input. That of scale and shift is
+// kernels/cuda/column_sums.cuh.
+#pragma once
+
+#include "kernels/cuda/row_group.cuh"
+
+namespace bench::kernels::cuda {
+
+// Rows are read three times, twice out of a cache: the variance is that of distances from the mean.
+template <class Element, int kCount, int kGroup>
+struct LayerNormRows {
+  static constexpr int kThreads = RowGroup<kGroup>::kThreads;
+  static constexpr const char* kName = "layer norm";
+  using Memory = typename Element::Memory;
+  using Stored = typename Element::Stored;
+
+  const Stored* src;
+  Stored* dst;
+  const float* scale;
+  const float* shift;
+  float* mean;  // and variance: nullptr where nobody wants them
+  float* variance;
+  std::int64_t rows;
+  std::int64_t width;
+  float epsilon;
+
+  struct Shared {
+    WarpValues<float> room;
+  };
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    auto& shared = thread.template shared<Shared>();
+    const std::int64_t row = RowGroup<kGroup>::row(thread);
+    const bool inside = row < rows;  // the others still come to the barriers
+    const Stored* const from = src + row * width;
+    const int lane = RowGroup<kGroup>::lane(thread);
+    const std::int64_t first = std::int64_t{lane} * kCount;
+    constexpr std::int64_t kStep = std::int64_t{kGroup} * kCount;
+    const float share = 1.0F / static_cast<float>(width);
+
+    float sum = 0;
+    for (std::int64_t c = first; inside && c < width; c += kStep) {
+      float x[kCount];
+      load_values<Element>(from + c, x);
+      for (int i = 0; i < kCount; ++i) {
+        sum += x[i];
+      }
+    }
+    const float centre = join_group<kGroup>(thread, sum, Sum{}, shared.room) * share;
+    float squares = 0;
+    for (std::int64_t c = first; inside && c < width; c += kStep) {
+      float x[kCount];
+      load_values<Element>(from + c, x);
+      for (int i = 0; i < kCount; ++i) {
+        squares += (x[i] - centre) * (x[i] - centre);
+      }
+    }
+    const float spread = join_group<kGroup>(thread, squares, Sum{}, shared.room) * share;
+    const float factor = 1.0F / sqrtf(spread + epsilon);
+    for (std::int64_t c = first; inside && c < width; c += kStep) {
+      float x[kCount];
+      float scales[kCount];
+      float shifts[kCount];
+      load_values<Element>(from + c, x);
+      load_floats<Memory>(scale + c, scales);
+      load_floats<Memory>(shift + c, shifts);
+      for (int i = 0; i < kCount; ++i) {
+        x[i] = scales[i] * ((x[i] - centre) * factor) + shifts[i];
+      }
+      store_values<Element>(dst + row * width + c, x);
+    }
+    if (inside && lane == 0 && mean != nullptr) {
+      mean[row] = centre;
+      variance[row] = spread;
+    }
+  }
+};
+
+// diff_src = 1/√(variance + epsilon) · (g − mean of g − x̂ · mean of g·x̂), g = scale · gradient. diff_src may
+// be the gradient itself: each thread writes what it alone has read.
+template <class Element, int kCount, int kGroup>
+struct LayerNormGradient {
+  static constexpr int kThreads = RowGroup<kGroup>::kThreads;
+  static constexpr const char* kName = "layer norm backward";
+  using Memory = typename Element::Memory;
+  using Stored = typename Element::Stored;
+
+  const Stored* src;
+  const Stored* gradient;
+  Stored* diff_src;
+  const float* scale;
+  const float* mean;
+  const float* variance;
+  std::int64_t rows;
+  std::int64_t width;
+  float epsilon;
+
+  struct Shared {
+    WarpValues<float> room;
+  };
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    auto& shared = thread.template shared<Shared>();
+    const std::int64_t row = RowGroup<kGroup>::row(thread);
+    const bool inside = row < rows;
+    const std::int64_t start = row * width;
+    const std::int64_t first = std::int64_t{RowGroup<kGroup>::lane(thread)} * kCount;
+    constexpr std::int64_t kStep = std::int64_t{kGroup} * kCount;
+    const float share = 1.0F / static_cast<float>(width);
+    const float centre = inside ? mean[row] : 0.0F;
+    const float factor = inside ? 1.0F / sqrtf(variance[row] + epsilon) : 0.0F;
+
+    float plain = 0;
+    float products = 0;
+    for (std::int64_t c = first; inside && c < width; c += kStep) {
+      float x[kCount];
+      float g[kCount];
+      scaled(start, c, x, g);
+      for (int i = 0; i < kCount; ++i) {
+        plain += g[i];
+        products += g[i] * ((x[i] - centre) * factor);
+      }
+    }
+    plain = join_group<kGroup>(thread, plain, Sum{}, shared.room) * share;
+    products = join_group<kGroup>(thread, products, Sum{}, shared.room) * share;
+    for (std::int64_t c = first; inside && c < width; c += kStep) {
+      float x[kCount];
+      float g[kCount];
+      scaled(start, c, x, g);
+      for (int i = 0; i < kCount; ++i) {
+        g[i] = factor * (g[i] - plain - (x[i] - centre) * factor * products);
+      }
+      store_values<Element>(diff_src + start + c, g);
+    }
+  }
+
+ private:
+  BENCH_DEVICE void scaled(std::int64_t start, std::int64_t c, float (&x)[kCount], float (&g)[kCount]) const {
+    float scales[kCount];
+    load_values<Element>(src + start + c, x);
+    load_values<Element>(gradient + start + c, g);
+    load_floats<Memory>(scale + c, scales);
+    for (int i = 0; i < kCount; ++i) {
+      g[i] *= scales[i];
+    }
+  }
+};
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,134 @@
+// An optimizer's step over the parameters, each read and written once.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/cuda/words.cuh"
+
+namespace bench::kernels::cuda {
+
+// What a step does to one weight, and the states it keeps. begin() comes once a thread.
+struct SgdRule {
+  static constexpr int kStates = 0;
+  float rate;
+
+  BENCH_DEVICE void begin() {}
+  BENCH_DEVICE float operator()(float w, float g, float& /*state1*/, float& /*state2*/) const {
+    return w - rate * g;
+  }
+};
+
+struct MomentumRule {
+  static constexpr int kStates = 1;
+  float rate;
+  float momentum;
+
+  BENCH_DEVICE void begin() {}
+  BENCH_DEVICE float operator()(float w, float g, float& velocity, float& /*state2*/) const {
+    velocity = momentum * velocity + g;
+    return w - rate * velocity;
+  }
+};
+
+// 1 − beta^t is −expm1(t · ln beta): one minus a power near one would have few digits left in fp32.
+struct AdamRule {
+  static constexpr int kStates = 2;
+  float beta1, rest1, log1;  // rest = 1 − beta, log = ln beta
+  float beta2, rest2, log2;
+  float rate;
+  float epsilon;
+  const std::int64_t* steps;  // counted up already
+  float corrected_rate = 0;   // set by begin()
+  float corrected_scale = 0;
+
+  BENCH_DEVICE void begin() {
+    const auto t = static_cast<float>(*steps);
+    corrected_rate = rate / -expm1f(t * log1);
+    corrected_scale = 1.0F / sqrtf(-expm1f(t * log2));
+  }
+  BENCH_DEVICE float operator()(float w, float g, float& first, float& second) const {
+    first = beta1 * first + rest1 * g;
+    second = beta2 * second + rest2 * g * g;
+    return w - corrected_rate * first / (sqrtf(second) * corrected_scale + epsilon);
+  }
+};
+
+template <class Element, class Rule>
+struct OptimizerStep {
+  static constexpr int kThreads = 256;
+  static constexpr const char* kName = "optimizer";
+  using Memory = typename Element::Memory;
+  using Stored = typename Element::Stored;
+  static constexpr bool kMaster = sizeof(Stored) == 2;
+  static constexpr int kWidth = kLanes<Element>;
+
+  const Stored* gradient;
+  Stored* weights;  // 16-bit ones, the rounding of `master`; else unused
+  float* master;    // the weights in fp32
+  float* state1;
+  float* state2;
+  std::int64_t count;
+  std::int64_t vectors;  // whole accesses, from the start
+  Rule rule;
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    Rule begun = rule;
+    begun.begin();
+    const std::int64_t first = std::int64_t{thread.block()} * kThreads + thread.index();
+    const std::int64_t step = std::int64_t{thread.blocks()} * kThreads;
+    for (std::int64_t at = first; at < vectors; at += step) {
+      update<kWidth>(begun, at * kWidth);
+    }
+    for (std::int64_t at = vectors * kWidth + first; at < count; at += step) {
+      update<1>(begun, at);
+    }
+  }
+
+ private:
+  template <int kCount>
+  BENCH_DEVICE void update(const Rule& begun, std::int64_t at) const {
+    float g[kCount];
+    float w[kCount];
+    float first[kCount] = {};
+    float second[kCount] = {};
+    load_values<Element>(gradient + at, g);
+    load_floats<Memory>(master + at, w);
+    if constexpr (Rule::kStates > 0) {
+      load_floats<Memory>(state1 + at, first);
+    }
+    if constexpr (Rule::kStates > 1) {
+      load_floats<Memory>(state2 + at, second);
+    }
+    for (int i = 0; i < kCount; ++i) {
+      w[i] = begun(w[i], g[i], first[i], second[i]);
+    }
+    store_floats<Memory>(master + at, w);
+    if constexpr (kMaster) {
+      store_values<Element>(weights + at, w);
+    }
+    if constexpr (Rule::kStates > 0) {
+      store_floats<Memory>(state1 + at, first);
+    }
+    if constexpr (Rule::kStates > 1) {
+      store_floats<Memory>(state2 + at, second);
+    }
+  }
+};
+
+// A launch of its own before the step: all of its blocks read the count.
+struct CountStep {
+  static constexpr int kThreads = 32;
+  static constexpr const char* kName = "count steps";
+
+  std::int64_t* steps;
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    if (thread.index() == 0) {
+      ++*steps;
+    }
+  }
+};
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,69 @@
+// The kernels that most of a network's time outside cuDNN goes to, in the form they take where sizes and
+// addresses allow 16-byte accesses. compiled_test.sh looks at what the compiler makes of each line that begins
+// with HOT_KERNEL; bodies only, so that this compiles quickly.
+#include "kernels/cuda/gpu.cuh"
+// gpu.cuh first
+#include "kernels/add/add.cuh"
+#include "kernels/batch_norm/batch_norm.cuh"
+#include "kernels/batch_norm/statistics.cuh"
+#include "kernels/cross_entropy/cross_entropy.cuh"
+#include "kernels/cuda/copy_pixels.cuh"
+#include "kernels/cuda/flat.cuh"
+#include "kernels/gelu/gelu.cuh"
+#include "kernels/layer_norm/layer_norm.cuh"
+#include "kernels/optimizer/optimizer.cuh"
+#include "kernels/pool/average.cuh"
+#include "kernels/pool/maximum.cuh"
+#include "kernels/relu/relu.cuh"
+#include "kernels/softmax/softmax.cuh"
+
+#define HOT_KERNEL(...) template __global__ void run_on_gpu(const __grid_constant__ __VA_ARGS__ kernel);
+
+namespace bench::kernels::cuda {
+
+HOT_KERNEL(Flat<GpuFp32, 1, 4, RectifyFunction>)
+HOT_KERNEL(Flat<GpuFp16, 1, 4, RectifyFunction>)
+HOT_KERNEL(Flat<GpuBf16, 1, 4, RectifyFunction>)
+HOT_KERNEL(Flat<GpuFp32, 2, 4, RectifyGradient>)
+HOT_KERNEL(Flat<GpuFp16, 2, 4, RectifyGradient>)
+HOT_KERNEL(Flat<GpuBf16, 2, 4, RectifyGradient>)
+HOT_KERNEL(Flat<GpuFp32, 2, 4, AddFunction<Rectifier>>)
+HOT_KERNEL(Flat<GpuFp16, 2, 4, AddFunction<Rectifier>>)
+HOT_KERNEL(Flat<GpuBf16, 2, 4, AddFunction<Rectifier>>)
+HOT_KERNEL(Flat<GpuBf16, 1, 4, GeluFunction>)
+HOT_KERNEL(Flat<GpuBf16, 2, 4, GeluGradient>)
+HOT_KERNEL(Normalize<GpuFp32, 4>)
+HOT_KERNEL(Normalize<GpuFp16, 8>)
+HOT_KERNEL(Normalize<GpuBf16, 8>)
+HOT_KERNEL(NormalizeGradient<GpuFp32, 4>)
+HOT_KERNEL(NormalizeGradient<GpuFp16, 8>)
+HOT_KERNEL(NormalizeGradient<GpuBf16, 8>)
+HOT_KERNEL(ChunkMoments<GpuFp32, 4>)
+HOT_KERNEL(ChunkMoments<GpuFp16, 8>)
+HOT_KERNEL(ChunkMoments<GpuBf16, 8>)
+HOT_KERNEL(ColumnSums<GpuFp32, 4, ChannelNormalizer>)
+HOT_KERNEL(ColumnSums<GpuFp16, 8, ChannelNormalizer>)
+HOT_KERNEL(ColumnSums<GpuBf16, 8, RowNormalizer>)
+HOT_KERNEL(MaxPool<GpuFp32, 4, std::uint8_t, true>)
+HOT_KERNEL(MaxPool<GpuFp16, 8, std::uint8_t, true>)
+HOT_KERNEL(MaxPool<GpuBf16, 8, std::uint8_t, false>)
+HOT_KERNEL(MaxPoolGradient<GpuFp32, 4, std::uint8_t>)
+HOT_KERNEL(MaxPoolGradient<GpuFp16, 8, std::uint8_t>)
+HOT_KERNEL(MaxPoolGradient<GpuBf16, 8, std::uint8_t>)
+HOT_KERNEL(AveragePool<GpuFp32, 4, SlidingWindows>)
+HOT_KERNEL(AveragePool<GpuFp16, 8, SlidingWindows>)
+HOT_KERNEL(AveragePoolGradient<GpuBf16, 8, SlidingWindows>)
+HOT_KERNEL(OptimizerStep<GpuFp32, SgdRule>)
+HOT_KERNEL(OptimizerStep<GpuFp16, SgdRule>)
+HOT_KERNEL(OptimizerStep<GpuFp32, MomentumRule>)
+HOT_KERNEL(OptimizerStep<GpuBf16, MomentumRule>)
+HOT_KERNEL(OptimizerStep<GpuFp32, AdamRule>)
+HOT_KERNEL(OptimizerStep<GpuFp16, AdamRule>)
+HOT_KERNEL(OptimizerStep<GpuBf16, AdamRule>)
+HOT_KERNEL(SoftmaxRows<GpuFp16, 8, 32>)
+HOT_KERNEL(CrossEntropyRows<GpuFp16, 8, 32>)
+HOT_KERNEL(LayerNormRows<GpuBf16, 8, 32>)
+HOT_KERNEL(LayerNormGradient<GpuBf16, 8, 32>)
+HOT_KERNEL(CopyPixels<GpuMemory, 16>)
+
+}  // namespace bench::kernels::cuda
