@@ -86,8 +86,8 @@ if(BENCH_CUDA_FOUND)
   add_library(bench_cuda_libraries INTERFACE)
   target_include_directories(bench_cuda_libraries SYSTEM INTERFACE ${CUDNN_INCLUDE_DIR} ${CUDNN_FRONTEND_INCLUDE_DIR}
                                                                    ${CUDAToolkit_INCLUDE_DIRS})
-  # The driver's library is never linked: the program starts on a machine without one.
-  target_link_libraries(bench_cuda_libraries INTERFACE CUDA::cudart_static ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY})
+  # The driver's library is never linked: the program starts on a machine without one. cudnn-frontend calls nvrtc.
+  target_link_libraries(bench_cuda_libraries INTERFACE CUDA::cudart_static CUDA::nvrtc ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY})
 else()
   message(STATUS "CUDA device: off: ${BENCH_CUDA_MISSING}")
 endif()
