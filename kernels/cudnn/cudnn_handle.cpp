@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "kernels/cudnn/plans.h"
+#include "kernels/device/cuda/ordinal.h"
 #include "kernels/device/cuda/stream.h"
 
 namespace bench::kernels::cudnn {
@@ -43,13 +44,8 @@ cudnnContext* handle_on(int ordinal, CUstream_st* stream) {
 }
 
 Target target_of(const Device& device) {
-  const std::string& id = device.info().id;  // "cuda:0"
-  const std::size_t colon = id.find(':');
-  if (colon == std::string::npos) {
-    throw std::logic_error(fmt::format("'{}' is no CUDA device: its id has no number", id));
-  }
   return {.compute_capability = cuda::compute_capability(device),
-          .ordinal = std::stoi(id.substr(colon + 1)),
+          .ordinal = cuda::ordinal_of(device),
           .properties = {}};
 }
 

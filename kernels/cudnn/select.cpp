@@ -1,7 +1,6 @@
 #include "kernels/cudnn/select.h"
 
 #include <algorithm>
-#include <array>
 
 namespace bench::kernels::cudnn {
 namespace {
@@ -31,22 +30,31 @@ bool keeps(const Plan& plan, Dtype dtype) {
 
 Selection select(std::span<const Plan> plans, Dtype dtype, std::int64_t cap, std::size_t most) {
   Selection selection;
-  std::size_t leanest = plans.size();
-  for (std::size_t i = 0; i < plans.size() && selection.plans.size() < most; ++i) {
+  std::optional<std::size_t> leanest;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
     if (!keeps(plans[i], dtype)) {
       continue;
     }
-    if (leanest == plans.size() || plans[i].workspace < plans[leanest].workspace) {
+    if (!leanest || plans[i].workspace < plans[*leanest].workspace) {
       leanest = i;
     }
-    if (plans[i].workspace <= cap) {
+    if (plans[i].workspace > cap) {
+      continue;
+    }
+    if (selection.plans.size() < most) {
       selection.plans.push_back(i);
-      selection.workspace = std::max(selection.workspace, plans[i].workspace);
+    } else {
+      selection.reserve = i;
     }
   }
-  if (selection.plans.empty() && leanest != plans.size()) {
-    selection.plans.push_back(leanest);
-    selection.workspace = plans[leanest].workspace;
+  if (selection.plans.empty() && leanest) {
+    selection.plans.push_back(*leanest);
+  }
+  for (const std::size_t plan : selection.plans) {
+    selection.workspace = std::max(selection.workspace, plans[plan].workspace);
+  }
+  if (selection.reserve) {
+    selection.workspace = std::max(selection.workspace, plans[*selection.reserve].workspace);
   }
   return selection;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,7 +22,10 @@ bool keeps(const Plan& plan, Dtype dtype);
 
 struct Selection {
   std::vector<std::size_t> plans;  // into the list, the heuristics' favourite first
-  std::int64_t workspace = 0;      // bytes, enough for each of them
+  // The last one that qualifies, where it is not among them: it supports anything, but is slow. For where
+  // none of the others can be built.
+  std::optional<std::size_t> reserve;
+  std::int64_t workspace = 0;  // bytes, enough for each of them
 };
 
 // The first `most` plans that keep the dtype's promise within the cap. Where none has so little workspace,
