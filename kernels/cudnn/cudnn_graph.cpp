@@ -215,8 +215,8 @@ class GraphPlans final : public Plans {
       };
       Plan plan;
       std::unordered_map<fe::KnobType_t, std::int64_t> knobs;
-      supported(graph_.get_engine_and_knobs_at_index(static_cast<std::int64_t>(i), plan.engine, knobs));
       supported(fe::detail::get_workspace_size(configurations[i], plan.workspace));
+      supported(graph_.get_engine_and_knobs_at_index(static_cast<std::int64_t>(i), plan.engine, knobs));
       plan.tensor_cores = has(fe::NumericalNote_t::TENSOR_CORE);
       plan.narrows = has(fe::NumericalNote_t::DOWN_CONVERT_INPUTS) ||
                      has(fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION);

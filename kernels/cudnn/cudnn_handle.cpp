@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "kernels/cudnn/plans.h"
-#include "kernels/device/cuda/ordinal.h"
 #include "kernels/device/cuda/stream.h"
 
 namespace bench::kernels::cudnn {
@@ -41,12 +39,6 @@ cudnnContext* handle_on(int ordinal, CUstream_st* stream) {
   cudnnHandle_t handle = handle_of(ordinal);
   check_cudnn(cudnnSetStream(handle, stream), "cudnnSetStream");
   return handle;
-}
-
-Target target_of(const Device& device) {
-  return {.compute_capability = cuda::compute_capability(device),
-          .ordinal = cuda::ordinal_of(device),
-          .properties = {}};
 }
 
 }  // namespace bench::kernels::cudnn

@@ -8,6 +8,7 @@ namespace {
 constexpr std::int64_t kMebibyte = 1024 * 1024;
 constexpr std::int64_t kNotes = 4 * kMebibyte;
 constexpr std::int64_t kLeastCap = 32 * kMebibyte;
+constexpr std::int64_t kMostCap = 1024 * kMebibyte;
 
 std::int64_t bytes_of(const Tensor& tensor, Dtype dtype) {
   const auto& d = tensor.dims;
@@ -21,7 +22,7 @@ std::int64_t workspace_cap(const Convolution& convolution) {
   for (const Tensor* tensor : {&convolution.x, &convolution.w, &convolution.y}) {
     copies += bytes_of(*tensor, convolution.dtype);
   }
-  return std::max(copies, kLeastCap);
+  return std::clamp(copies, kLeastCap, kMostCap);
 }
 
 bool keeps(const Plan& plan, Dtype dtype) {

@@ -12,7 +12,8 @@
 namespace bench::kernels::cudnn {
 
 // The most workspace a plan may have, in bytes: room for a second copy of source, result and weights, which
-// kernels need that rearrange their tensors, and 4 MiB for what they note besides; in all at least 32 MiB.
+// kernels need that rearrange their tensors, and 4 MiB for what they note besides; in all at least 32 MiB and
+// at most 1 GiB.
 // Without a cap some plans take gigabytes: on a T4 the first layer's backward-data wants 6.8 GB.
 std::int64_t workspace_cap(const Convolution& convolution);
 
