@@ -145,6 +145,11 @@ INSTANTIATE_TEST_SUITE_P(All, CudnnPlans, ::testing::ValuesIn(cards()), [](const
 });
 
 TEST_P(CudnnPlans, AreAsBefore) {
+  if (::testing::UnitTest::GetInstance()->test_to_run_count() > 1) {
+    GTEST_SKIP()
+        << "once cuDNN's heuristics have planned for one card they offer a few plans more for the next: "
+           "this is compared in a process of its own, as ctest runs it";
+  }
   const std::string path = file_of(GetParam());
   const bool update = std::getenv("BENCH_UPDATE_PLANS") != nullptr;
   std::vector<std::string> before = read_lines(path);
