@@ -127,8 +127,8 @@ if(BENCH_CUDA_FOUND)
   target_include_directories(bench_cuda_libraries SYSTEM INTERFACE ${CUDNN_INCLUDE_DIR} ${CUDNN_FRONTEND_INCLUDE_DIR}
                                                                    ${CUBLASLT_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
   # The driver's library is never linked: the program starts on a machine without one. The others are linked by their
-  # full paths, which CMake writes into the program's run path.
-  target_link_libraries(bench_cuda_libraries INTERFACE CUDA::cudart_static ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY})
+  # full paths, which CMake writes into the program's run path. cudnn-frontend calls nvrtc.
+  target_link_libraries(bench_cuda_libraries INTERFACE CUDA::cudart_static CUDA::nvrtc ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY})
 else()
   message(STATUS "CUDA device: off: ${BENCH_CUDA_MISSING}")
 endif()

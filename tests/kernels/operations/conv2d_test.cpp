@@ -5,178 +5,16 @@
 
 #include <fmt/format.h>
 
+#include "conv2d_shapes.h"
 #include "run_operation.h"
 
 namespace bench::kernels {
 namespace {
 
+using testing::conv2d_shapes;
+using testing::Conv2dShape;
 using testing::Sum;
 using Direction = Conv2d::Direction;
-
-struct Shape {
-  const char* name;
-  Conv2d spec;
-};
-
-std::vector<Shape> shapes() {
-  return {
-      {"pointwise", {.batch = 2, .in_channels = 64, .height = 7, .width = 5, .out_channels = 48}},
-      {"pointwise_tails", {.batch = 3, .in_channels = 19, .height = 5, .width = 7, .out_channels = 37}},
-      {"pointwise_stride",
-       {.batch = 2,
-        .in_channels = 32,
-        .height = 9,
-        .width = 9,
-        .out_channels = 16,
-        .stride_h = 2,
-        .stride_w = 2}},
-      {"three_by_three",
-       {.batch = 2,
-        .in_channels = 32,
-        .height = 13,
-        .width = 11,
-        .out_channels = 32,
-        .kernel_h = 3,
-        .kernel_w = 3,
-        .pad_h = 1,
-        .pad_w = 1}},
-      {"tails",
-       {.batch = 2,
-        .in_channels = 17,
-        .height = 9,
-        .width = 10,
-        .out_channels = 21,
-        .kernel_h = 3,
-        .kernel_w = 3,
-        .pad_h = 1,
-        .pad_w = 1}},
-      {"stride_leaves_a_row",
-       {.batch = 2,
-        .in_channels = 16,
-        .height = 8,
-        .width = 8,
-        .out_channels = 32,
-        .kernel_h = 3,
-        .kernel_w = 3,
-        .stride_h = 2,
-        .stride_w = 2,
-        .pad_h = 1,
-        .pad_w = 1}},
-      {"stride_beyond_kernel",
-       {.batch = 2,
-        .in_channels = 16,
-        .height = 13,
-        .width = 13,
-        .out_channels = 16,
-        .kernel_h = 2,
-        .kernel_w = 2,
-        .stride_h = 3,
-        .stride_w = 3}},
-      {"oblong",
-       {.batch = 1,
-        .in_channels = 24,
-        .height = 12,
-        .width = 6,
-        .out_channels = 16,
-        .kernel_h = 1,
-        .kernel_w = 5,
-        .stride_h = 2,
-        .stride_w = 1,
-        .pad_h = 0,
-        .pad_w = 2}},
-      {"dilated",
-       {.batch = 2,
-        .in_channels = 16,
-        .height = 15,
-        .width = 14,
-        .out_channels = 16,
-        .kernel_h = 3,
-        .kernel_w = 3,
-        .pad_h = 2,
-        .pad_w = 3,
-        .dilation_h = 2,
-        .dilation_w = 3}},
-      {"groups",
-       {.batch = 2,
-        .in_channels = 64,
-        .height = 9,
-        .width = 9,
-        .out_channels = 32,
-        .kernel_h = 3,
-        .kernel_w = 3,
-        .pad_h = 1,
-        .pad_w = 1,
-        .groups = 2}},
-      {"groups_tails",
-       {.batch = 2,
-        .in_channels = 15,
-        .height = 7,
-        .width = 7,
-        .out_channels = 10,
-        .kernel_h = 3,
-        .kernel_w = 3,
-        .pad_h = 1,
-        .pad_w = 1,
-        .groups = 5}},
-      {"depthwise",
-       {.batch = 2,
-        .in_channels = 32,
-        .height = 9,
-        .width = 9,
-        .out_channels = 32,
-        .kernel_h = 3,
-        .kernel_w = 3,
-        .pad_h = 1,
-        .pad_w = 1,
-        .groups = 32}},
-      {"depthwise_stride_tail",
-       {.batch = 2,
-        .in_channels = 37,
-        .height = 10,
-        .width = 9,
-        .out_channels = 37,
-        .kernel_h = 3,
-        .kernel_w = 3,
-        .stride_h = 2,
-        .stride_w = 2,
-        .pad_h = 1,
-        .pad_w = 1,
-        .groups = 37}},
-      {"depthwise_multiplier",
-       {.batch = 1,
-        .in_channels = 6,
-        .height = 8,
-        .width = 8,
-        .out_channels = 12,
-        .kernel_h = 3,
-        .kernel_w = 3,
-        .pad_h = 1,
-        .pad_w = 1,
-        .groups = 6}},
-      {"one_pixel",
-       {.batch = 4,
-        .in_channels = 3,
-        .height = 1,
-        .width = 1,
-        .out_channels = 5,
-        .kernel_h = 3,
-        .kernel_w = 3,
-        .pad_h = 1,
-        .pad_w = 1}},
-      {"stem",
-       {.batch = 1,
-        .in_channels = 3,
-        .height = 33,
-        .width = 31,
-        .out_channels = 16,
-        .kernel_h = 7,
-        .kernel_w = 7,
-        .stride_h = 2,
-        .stride_w = 2,
-        .pad_h = 3,
-        .pad_w = 3}},
-  };
-}
 
 using LayoutPair = std::pair<Layout, Layout>;
 
@@ -192,7 +30,7 @@ std::string trace(const Conv2d& spec) {
                      name_of(spec.dst_layout), spec.bias, spec.residual, static_cast<int>(spec.activation));
 }
 
-class Conv2dShapes : public ::testing::TestWithParam<std::tuple<Shape, Dtype>> {
+class Conv2dShapes : public ::testing::TestWithParam<std::tuple<Conv2dShape, Dtype>> {
  protected:
   void check(Direction direction, bool bias, bool training = false) {
     const Dtype dtype = std::get<1>(GetParam());
@@ -283,7 +121,7 @@ TEST_P(Conv2dShapes, FusedBehindIt) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Conv2dShapes,
-                         ::testing::Combine(::testing::ValuesIn(shapes()),
+                         ::testing::Combine(::testing::ValuesIn(conv2d_shapes()),
                                             ::testing::Values(Dtype::fp32, Dtype::bf16)),
                          [](const auto& tested) {
                            return fmt::format("{}_{}", std::get<0>(tested.param).name,
@@ -306,7 +144,7 @@ TEST(Conv2dMacs, CountsNoPadding) {
 }
 
 TEST(Conv2dMacs, EqualsCountingEveryTap) {
-  for (const Shape& shape : shapes()) {
+  for (const Conv2dShape& shape : conv2d_shapes()) {
     const Conv2d& spec = shape.spec;
     std::int64_t taps = 0;
     for (std::int64_t p = 0; p < spec.out_height(); ++p) {
@@ -326,7 +164,7 @@ TEST(Conv2dMacs, EqualsCountingEveryTap) {
 }
 
 TEST(Conv2dDescription, IsSoundForEveryShapeHere) {
-  for (const Shape& shape : shapes()) {
+  for (const Conv2dShape& shape : conv2d_shapes()) {
     EXPECT_EQ(shape.spec.invalid(), std::nullopt) << shape.name;
   }
 }

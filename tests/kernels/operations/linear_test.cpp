@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "kernels/linear/linear.h"
+#include "product_shapes.h"
 #include "run_operation.h"
 
 namespace bench::kernels {
@@ -28,8 +29,7 @@ INSTANTIATE_TEST_SUITE_P(All, LinearLayer, ::testing::Values(Dtype::fp32, Dtype:
 
 TEST_P(LinearLayer, IsLikeItsReferenceInEveryDirection) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
-  for (const auto& [rows, inner, columns] :
-       {std::tuple{1, 64, 10}, {2, 31, 17}, {3, 33, 129}, {16, 512, 250}, {64, 5, 3}, {1, 1, 1}, {5, 1, 1}}) {
+  for (const auto& [rows, inner, columns] : testing::kProductShapes) {
     for (const Direction direction : kDirections) {
       for (const bool bias : {false, true}) {
         SCOPED_TRACE(fmt::format("{}x{} to {} direction {} bias {}", rows, inner, columns,

@@ -30,11 +30,18 @@ enum class Sum { apart, in_place };
 // The opaque bytes of Slot::saved.
 using Saved = std::vector<std::byte>;
 
+// Where an operation runs, and how far a second run may be from the first: algorithms that add up in any
+// order repeat themselves only roughly.
+struct Place {
+  Device& device = cpu();
+  double repeats_within = 1e-5;
+};
+
 // Prepares and runs `operation`, twice, its outputs poisoned with NaNs before each run. Returns the outputs
 // in plain form. Fails the test where the channel padding of an output is not zero, or the two runs differ.
 // `saved` receives what the operation saves, or is given to it if it reads what another has saved.
-Values run_operation(Operation& operation, const Values& inputs, Sum sum = Sum::apart,
-                     Saved* saved = nullptr);
+Values run_operation(Operation& operation, const Values& inputs, Sum sum = Sum::apart, Saved* saved = nullptr,
+                     const Place& place = {});
 
 // Every output of `answer` within `tolerance` of `expected`, as relative_error measures it.
 ::testing::AssertionResult close_to(const Values& expected, const Values& answer, double tolerance);

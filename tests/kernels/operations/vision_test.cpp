@@ -11,6 +11,7 @@
 #include "kernels/conv_transpose/conv_transpose.h"
 #include "kernels/rows/rows_backward.h"
 #include "kernels/upsample/upsample_backward.h"
+#include "product_shapes.h"
 
 namespace bench::kernels {
 namespace {
@@ -231,16 +232,8 @@ constexpr std::array kDirections{Direction::forward, Direction::backward_data, D
 
 TEST_P(VisionOperations, ConvTransposeLikeTheReference) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
-  struct Sizes {
-    std::int64_t in, out, h, w, kernel, stride;
-  };
   for (const Layout layout : kLayouts) {
-    // U-Net's kernel on even and odd maps; patches that overlap, and patches with room between them.
-    for (const Sizes& s : {Sizes{64, 32, 6, 5, 2, 2},
-                           {20, 7, 3, 3, 2, 2},
-                           {16, 16, 1, 1, 2, 2},
-                           {16, 16, 4, 5, 3, 2},
-                           {3, 5, 4, 3, 2, 3}}) {
+    for (const testing::ConvTransposeShape& s : testing::kConvTransposeShapes) {
       for (const Direction direction : kDirections) {
         for (const bool bias : {true, false}) {
           const ConvTranspose spec{.src = map_of(s.in, s.h, s.w, layout, GetParam()),

@@ -1,0 +1,52 @@
+// Convolution and its gradients by cuDNN, with bias, residual and activation fused where it can, else behind
+// it in one kernel of our own.
+#include "kernels/conv2d/conv2d.h"
+#include "kernels/cudnn/convolution_operation.h"
+#include "kernels/device/cuda/stream.h"
+
+namespace bench::kernels {
+namespace {
+
+cudnn::Names names_of(Conv2d::Direction direction) {
+  switch (direction) {
+    case Conv2d::Direction::forward:
+      return {.x = Slot::src, .w = Slot::weights, .y = Slot::dst};
+    case Conv2d::Direction::backward_data:
+      return {.x = Slot::diff_src, .w = Slot::weights, .y = Slot::diff_dst};
+    case Conv2d::Direction::backward_weights:
+      return {.x = Slot::src, .w = Slot::diff_weights, .y = Slot::diff_dst};
+  }
+  return {};
+}
+
+// Trained biases stay in fp32, as their gradients are.
+bool wide_bias(const Conv2d& spec) {
+  return spec.training || spec.direction == Conv2d::Direction::backward_weights;
+}
+
+std::optional<std::string> unsupported(const Conv2d& spec, const Device& device) {
+  if (auto reason = cudnn::unsupported(spec, cuda::compute_capability(device))) {
+    return reason;
+  }
+  try {
+    const cudnn::TunedConvolution planned(spec, cudnn::target_of(device));
+    return std::nullopt;
+  } catch (const Unsupported& error) {
+    return error.what();
+  }
+}
+
+const Registration<Implementation<Conv2d>> registered{{
+    .name = "cudnn",
+    .device_kind = "cuda",
+    .preference = 10,
+    .unsupported = unsupported,
+    .make =
+        [](const Conv2d& spec, Device& device) {
+          return std::make_unique<cudnn::ConvolutionOperation>(spec, names_of(spec.direction), spec.bias,
+                                                               wide_bias(spec), device);
+        },
+}};
+
+}  // namespace
+}  // namespace bench::kernels

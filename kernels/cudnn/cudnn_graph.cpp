@@ -1,0 +1,296 @@
+// The one file that includes cudnn-frontend: from a Convolution to a graph, its plans, and runs of them.
+#include <cudnn_frontend.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "kernels/cudnn/cudnn_handle.h"
+#include "kernels/cudnn/plans.h"
+
+namespace bench::kernels::cudnn {
+namespace {
+
+namespace fe = cudnn_frontend;
+using Attributes = std::shared_ptr<fe::graph::Tensor_attributes>;
+
+// What tensors are called in a graph and when it runs.
+enum Id : std::int64_t { kX = 1, kW, kY, kBias, kResidual };
+
+// The frontend keeps the notes and settings of its plans to its descendants.
+class OpenGraph final : public fe::graph::Graph {
+ public:
+  fe::graph::Execution_plan_list& all() { return plans; }
+};
+
+fe::DataType_t type_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::fp16:
+      return fe::DataType_t::HALF;
+    case Dtype::bf16:
+      return fe::DataType_t::BFLOAT16;
+    case Dtype::fp32:
+    case Dtype::tf32:
+      return fe::DataType_t::FLOAT;
+  }
+  return fe::DataType_t::NOT_SET;
+}
+
+std::vector<std::int64_t> vector_of(std::span<const std::int64_t> values) {
+  return {values.begin(), values.end()};
+}
+
+// cuDNN's reason: where the plans of the heuristics fail one by one it lists them all.
+std::string first_line(const std::string& message) {
+  const std::string line = message.substr(0, message.find('\n'));
+  return line.empty() ? "cuDNN gives no reason" : line;
+}
+
+fe::graph::Pointwise_attributes pointwise(fe::PointwiseMode_t mode) {
+  return fe::graph::Pointwise_attributes().set_mode(mode);
+}
+
+fe::graph::Pointwise_attributes pointwise(Activation activation) {
+  if (activation == Activation::gelu) {
+    return pointwise(fe::PointwiseMode_t::GELU_APPROX_TANH_FWD);
+  }
+  auto relu = pointwise(fe::PointwiseMode_t::RELU_FWD);
+  if (activation == Activation::relu6) {
+    relu.set_relu_lower_clip(0.0F).set_relu_upper_clip(6.0F);
+  } else if (activation == Activation::leaky_relu) {
+    relu.set_relu_lower_clip_slope(kLeakySlope);
+  }
+  return relu;
+}
+
+class GraphPlans final : public Plans {
+ public:
+  GraphPlans(const Convolution& convolution, const Target& target)
+      : what_(described(convolution)), ordinal_(target.ordinal) {
+    const fe::DataType_t type = type_of(convolution.dtype);
+    graph_.set_io_data_type(type)
+        .set_intermediate_data_type(fe::DataType_t::FLOAT)
+        .set_compute_data_type(fe::DataType_t::FLOAT)
+        .set_sm_version(target.compute_capability);
+    connect(convolution);
+    supported(graph_.validate());
+    if (target.properties.empty()) {
+      supported(graph_.build_operation_graph(handle_of(ordinal_)));
+    } else {
+      graph_.set_device_properties(properties_of(target));
+      supported(graph_.build_operation_graph());
+    }
+    supported(graph_.create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}));
+    read_plans();
+  }
+
+  std::span<const Plan> list() const override { return list_; }
+
+  std::string name(std::size_t plan) const override {
+    std::string name;
+    demand(graph_.get_plan_name_at_index(static_cast<std::int64_t>(plan), name), plan);
+    return name;
+  }
+
+  bool build(std::size_t plan) override {
+    if (built_[plan] == State::untried) {
+      // Engines check a few limits of theirs only now.
+      built_[plan] = graph_.build_plan_at_index(static_cast<std::int64_t>(plan)).is_good() ? State::built
+                                                                                           : State::refused;
+    }
+    return built_[plan] == State::built;
+  }
+
+  void run(std::size_t plan, CUstream_st* stream, const Arguments& arguments) override {
+    for (auto& [id, pointer] : pointers_) {
+      pointer = pointer_for(static_cast<Id>(id), arguments);
+    }
+    demand(graph_.execute_plan_at_index(handle_on(ordinal_, stream), pointers_, arguments.workspace,
+                                        static_cast<std::int64_t>(plan)),
+           plan);
+  }
+
+ private:
+  enum class State { untried, built, refused };
+
+  static void* pointer_for(Id id, const Arguments& arguments) {
+    switch (id) {
+      case kX:
+        return arguments.x;
+      case kW:
+        return arguments.w;
+      case kY:
+        return arguments.y;
+      case kBias:
+        return arguments.bias;
+      case kResidual:
+        return arguments.residual;
+    }
+    return nullptr;
+  }
+
+  static std::shared_ptr<fe::DeviceProperties> properties_of(const Target& target) {
+    auto properties = std::make_shared<fe::DeviceProperties>();
+    std::vector<std::uint8_t> json(target.properties.begin(), target.properties.end());
+    json.push_back(0);
+    if (auto status = properties->deserialize(json); status.is_bad()) {
+      throw std::runtime_error(
+          fmt::format("cuDNN refuses the card's properties: {}", first_line(status.get_message())));
+    }
+    return properties;
+  }
+
+  void connect(const Convolution& convolution) {
+    const auto pad = vector_of(convolution.pad);
+    const auto stride = vector_of(convolution.stride);
+    const auto dilation = vector_of(convolution.dilation);
+    const auto geometry = [&](auto attributes) {
+      return attributes.set_padding(pad).set_stride(stride).set_dilation(dilation);
+    };
+    switch (convolution.pass) {
+      case Pass::fprop: {
+        const Attributes x = input(kX, convolution.x);
+        const Attributes w = input(kW, convolution.w);
+        Attributes y = graph_.conv_fprop(x, w, geometry(fe::graph::Conv_fprop_attributes()));
+        const auto add = [&](Id id, const Tensor& tensor) {
+          y = graph_.pointwise(y, input(id, tensor), pointwise(fe::PointwiseMode_t::ADD));
+        };
+        if (convolution.residual) {
+          add(kResidual, convolution.y);
+        }
+        if (convolution.bias) {
+          add(kBias, channels_last(1, convolution.y.dims[1], 1, 1));
+        }
+        if (convolution.activation != Activation::none) {
+          y = graph_.pointwise(y, pointwise(convolution.activation));
+        }
+        output(y, kY, convolution.y);
+        return;
+      }
+      case Pass::dgrad: {
+        const Attributes y = input(kY, convolution.y);
+        const Attributes w = input(kW, convolution.w);
+        output(graph_.conv_dgrad(y, w, geometry(fe::graph::Conv_dgrad_attributes())), kX, convolution.x);
+        return;
+      }
+      case Pass::wgrad: {
+        const Attributes y = input(kY, convolution.y);
+        const Attributes x = input(kX, convolution.x);
+        output(graph_.conv_wgrad(y, x, geometry(fe::graph::Conv_wgrad_attributes())), kW, convolution.w);
+        return;
+      }
+    }
+  }
+
+  Attributes input(Id id, const Tensor& tensor) {
+    pointers_.emplace(id, nullptr);
+    return graph_.tensor(fe::graph::Tensor_attributes()
+                             .set_uid(id)
+                             .set_dim(vector_of(tensor.dims))
+                             .set_stride(vector_of(tensor.strides)));
+  }
+
+  void output(const Attributes& attributes, Id id, const Tensor& tensor) {
+    pointers_.emplace(id, nullptr);
+    attributes->set_output(true)
+        .set_uid(id)
+        .set_dim(vector_of(tensor.dims))
+        .set_stride(vector_of(tensor.strides));
+  }
+
+  void read_plans() {
+    auto& all = graph_.all();
+    auto configurations = all.get_barred_engine_configs();  // those not barred, in spite of the name
+    for (std::size_t i = 0; i < configurations.size(); ++i) {
+      const auto has = [&](auto note) {
+        return std::ranges::find(all.numeric_notes[i], note) != all.numeric_notes[i].end();
+      };
+      Plan plan;
+      std::unordered_map<fe::KnobType_t, std::int64_t> knobs;
+      supported(fe::detail::get_workspace_size(configurations[i], plan.workspace));
+      supported(graph_.get_engine_and_knobs_at_index(static_cast<std::int64_t>(i), plan.engine, knobs));
+      plan.tensor_cores = has(fe::NumericalNote_t::TENSOR_CORE);
+      plan.narrows = has(fe::NumericalNote_t::DOWN_CONVERT_INPUTS) ||
+                     has(fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION);
+      const auto& behavior = all.behavior_notes[i];
+      plan.compiles = std::ranges::find(behavior, fe::BehaviorNote_t::RUNTIME_COMPILATION) != behavior.end();
+      list_.push_back(plan);
+    }
+    built_.assign(list_.size(), State::untried);
+  }
+
+  void supported(fe::error_t status) const {
+    if (status.is_bad()) {
+      throw Unsupported(fmt::format("cuDNN has no plan for {}: {}", what_, first_line(status.get_message())));
+    }
+  }
+
+  void demand(fe::error_t status, std::size_t plan) const {
+    if (status.is_bad()) {
+      throw std::runtime_error(
+          fmt::format("{}: cuDNN's plan {} failed: {}", what_, plan, first_line(status.get_message())));
+    }
+  }
+
+  std::string what_;
+  int ordinal_ = 0;
+  mutable OpenGraph graph_;
+  std::vector<Plan> list_;
+  std::vector<State> built_;
+  std::unordered_map<std::int64_t, void*> pointers_;  // by id; filled anew for each run
+};
+
+// What cuDNN answered once: plans, or why there are none.
+struct Answer {
+  std::shared_ptr<Plans> plans;
+  std::string refusal;
+};
+
+Answer ask(const Convolution& convolution, const Target& target) {
+  try {
+    return {std::make_shared<GraphPlans>(convolution, target), {}};
+  } catch (const Unsupported& error) {
+    return {nullptr, error.what()};
+  }
+}
+
+}  // namespace
+
+std::int64_t library_version() {
+  return static_cast<std::int64_t>(cudnnGetVersion());
+}
+
+std::shared_ptr<Plans> plans_for(const Convolution& convolution, const Target& target) {
+  const auto newest = static_cast<int>(cudnnGetMaxDeviceVersion() / 10);
+  if (target.compute_capability < 75 || target.compute_capability > newest) {
+    throw Unsupported(fmt::format("cuDNN {} knows compute capabilities 7.5 to {}.{}, this device has {}.{}",
+                                  library_version(), newest / 10, newest % 10, target.compute_capability / 10,
+                                  target.compute_capability % 10));
+  }
+  static std::mutex mutex;
+  static std::map<std::pair<Target, Convolution>, Answer> known;
+  const std::scoped_lock lock(mutex);
+  const auto [at, added] = known.try_emplace({target, convolution});
+  if (added) {
+    try {
+      at->second = ask(convolution, target);
+    } catch (...) {
+      known.erase(at);
+      throw;
+    }
+  }
+  if (at->second.plans == nullptr) {
+    throw Unsupported(at->second.refusal);
+  }
+  return at->second.plans;
+}
+
+}  // namespace bench::kernels::cudnn

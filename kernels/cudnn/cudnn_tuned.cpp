@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "kernels/bias/bias.h"
+#include "kernels/cudnn/select.h"
+#include "kernels/cudnn/tuned.h"
+#include "kernels/tune/fastest.h"
+
+namespace bench::kernels::cudnn {
+namespace {
+
+constexpr std::size_t kMostTried = 8;
+constexpr std::size_t kMostBareTried = 4;  // beside plans that fuse
+constexpr std::int64_t kAlignment = 256;
+
+std::int64_t aligned(std::int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+struct Candidate {
+  std::shared_ptr<Plans> plans;
+  std::size_t plan = 0;
+  bool bare = false;  // what stands behind the convolution is left to our own kernel
+  bool reserve = false;
+};
+
+}  // namespace
+
+struct Tuning {
+  std::vector<Candidate> candidates;
+  std::int64_t workspace = 0;
+  bool prepared = false;
+  std::optional<std::size_t> best;
+};
+
+namespace {
+
+void add_candidates(Tuning& tuning, const Convolution& convolution, bool bare, std::size_t most,
+                    const Target& target) {
+  const std::shared_ptr<Plans> plans = plans_for(convolution, target);
+  const Selection selection = select(plans->list(), convolution.dtype, workspace_cap(convolution), most);
+  for (const std::size_t plan : selection.plans) {
+    tuning.candidates.push_back({.plans = plans, .plan = plan, .bare = bare});
+  }
+  if (selection.reserve) {
+    tuning.candidates.push_back({.plans = plans, .plan = *selection.reserve, .bare = bare, .reserve = true});
+  }
+  tuning.workspace = std::max(tuning.workspace, selection.workspace);
+}
+
+// A bare convolution would overwrite a residual that lies where the result goes: with one, plans that fuse go
+// without company.
+Tuning candidates_for(const Conv2d& spec, const Target& target) {
+  Tuning tuning;
+  const Convolution all = fused(spec);
+  std::string refusal;
+  if (all.fuses()) {
+    try {
+      add_candidates(tuning, all, false, kMostTried, target);
+    } catch (const Unsupported& error) {
+      refusal = error.what();
+    }
+  }
+  if (tuning.candidates.empty() || !spec.residual) {
+    try {
+      const std::size_t most = tuning.candidates.empty() ? kMostTried : kMostBareTried;
+      add_candidates(tuning, bare(spec), all.fuses(), most, target);
+    } catch (const Unsupported& error) {
+      refusal = error.what();
+    }
+  }
+  if (tuning.candidates.empty()) {
+    throw Unsupported(refusal.empty()
+                          ? fmt::format("cuDNN has no plan for {} that computes in {}", described(all),
+                                        spec.dtype == Dtype::fp32 ? "fp32 without tensor cores" : "fp32")
+                          : refusal);
+  }
+  return tuning;
+}
+
+std::shared_ptr<Tuning> tuning_for(const Conv2d& spec, const Target& target) {
+  static std::map<std::pair<Target, Convolution>, std::shared_ptr<Tuning>> known;
+  const std::pair key{target, fused(spec)};
+  const auto at = known.find(key);
+  if (at != known.end()) {
+    return at->second;
+  }
+  return known.emplace(key, std::make_shared<Tuning>(candidates_for(spec, target))).first->second;
+}
+
+}  // namespace
+
+TunedConvolution::TunedConvolution(const Conv2d& spec, const Target& target)
+    : spec_(spec), tuning_(tuning_for(spec, target)) {}
+
+bool TunedConvolution::in_place_sum() const {
+  return spec_.residual && !tuning_->candidates.front().bare;
+}
+
+bool TunedConvolution::narrows_bias() const {
+  return spec_.bias && spec_.training && spec_.direction == Conv2d::Direction::forward &&
+         bytes_of(spec_.dtype) < bytes_of(Dtype::fp32);
+}
+
+std::int64_t TunedConvolution::workspace() const {
+  const std::int64_t bias = narrows_bias() ? aligned(spec_.out_channels * bytes_of(spec_.dtype)) : 0;
+  return bias + tuning_->workspace;
+}
+
+void TunedConvolution::prepare() {
+  if (tuning_->prepared) {
+    return;
+  }
+  auto& candidates = tuning_->candidates;
+  const auto refused = [](const Candidate& candidate) { return !candidate.plans->build(candidate.plan); };
+  std::erase_if(candidates, [&](const Candidate& c) { return !c.reserve && refused(c); });
+  if (std::ranges::any_of(candidates, [](const Candidate& c) { return !c.reserve; })) {
+    std::erase_if(candidates, [](const Candidate& c) { return c.reserve; });
+  } else {
+    std::erase_if(candidates, refused);
+  }
+  if (candidates.empty()) {
+    throw Unsupported(fmt::format("cuDNN could build none of its plans for {}", described(fused(spec_))));
+  }
+  tuning_->prepared = true;
+}
+
+void TunedConvolution::queue(std::size_t candidate, CUstream_st* stream, const Arguments& arguments) const {
+  const Candidate& chosen = tuning_->candidates[candidate];
+  Arguments given = arguments;
+  if (narrows_bias()) {
+    given.bias = arguments.workspace;
+    given.workspace =
+        static_cast<std::byte*>(arguments.workspace) + aligned(spec_.out_channels * bytes_of(spec_.dtype));
+    if (!chosen.bare) {
+      cuda::narrow(stream, static_cast<const float*>(arguments.bias), given.bias, spec_.out_channels,
+                   spec_.dtype);
+    }
+  }
+  chosen.plans->run(chosen.plan, stream, given);
+  if (chosen.bare) {
+    const TensorDesc dst = spec_.dst();
+    const cuda::Matrix matrix{.rows = dst.n * dst.h * dst.w, .columns = dst.c, .dtype = dst.dtype};
+    cuda::finish(stream, {.dst = matrix, .activation = spec_.activation, .wide_bias = narrows_bias()},
+                 arguments.y, spec_.bias ? arguments.bias : nullptr,
+                 spec_.residual ? arguments.residual : nullptr);
+  }
+}
+
+std::size_t TunedConvolution::choose(Device& device, CUstream_st* stream, const Arguments& arguments) {
+  if (tuning_->candidates.size() == 1) {
+    return 0;
+  }
+  // Each run adds onto a residual that lies where the result goes: it waits on the host meanwhile.
+  std::vector<std::byte> residual;
+  if (spec_.residual && arguments.residual == arguments.y) {
+    residual.resize(static_cast<std::size_t>(spec_.dst().bytes()));
+    device.download(residual.data(), arguments.residual, spec_.dst().bytes());
+  }
+  const std::size_t best = cuda::fastest(stream, tuning_->candidates.size(), [&](std::size_t candidate) {
+                             queue(candidate, stream, arguments);
+                             return true;
+                           }).value();
+  if (!residual.empty()) {
+    device.upload(arguments.residual, residual.data(), spec_.dst().bytes());
+  }
+  return best;
+}
+
+void TunedConvolution::run(Device& device, CUstream_st* stream, const Arguments& arguments) {
+  if (!tuning_->best && !cuda::recording(stream)) {
+    tuning_->best = choose(device, stream, arguments);
+  }
+  queue(tuning_->best.value_or(0), stream, arguments);
+}
+
+std::string TunedConvolution::algorithm() const {
+  const Candidate& chosen = tuning_->candidates[tuning_->best.value_or(0)];
+  return chosen.plans->name(chosen.plan) + (chosen.bare && fused(spec_).fuses() ? " + finish" : "");
+}
+
+}  // namespace bench::kernels::cudnn

@@ -1,0 +1,71 @@
+// cuDNN's plans for a convolution, behind an interface without cuDNN's headers: cudnn-frontend takes half a
+// minute to compile, so only cudnn_graph.cpp includes it.
+//
+// Listing plans asks cuDNN's heuristics and runs nothing: it needs no device. Where none is at hand the card
+// is described by its properties, and cuDNN leaves out the plans whose kernels it would compile at run time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/device.h"
+#include "kernels/cudnn/convolution.h"
+
+struct CUstream_st;
+
+namespace bench::kernels::cudnn {
+
+// What plans are made for.
+struct Target {
+  int compute_capability = 0;  // 75 for 7.5
+  int ordinal = 0;             // of the CUDA device that is here
+  std::string properties;      // cuDNN's JSON of a card that is not; empty for a device that is here
+  auto operator<=>(const Target&) const = default;
+};
+
+Target target_of(const Device& device);
+
+// One engine with its settings. A convolution has up to about forty, in the order the heuristics expect them
+// to be fast, then those that support anything.
+struct Plan {
+  std::int64_t engine = 0;     // cuDNN's number of it, within the kind of graph
+  std::int64_t workspace = 0;  // bytes
+  bool tensor_cores = false;
+  bool narrows = false;   // converts inputs to a narrower type, or sums in one
+  bool compiles = false;  // its kernel is compiled when the plan is built
+};
+
+// The device memory of a run. Those the convolution has no use for are ignored. `bias` is of the
+// convolution's dtype.
+struct Arguments {
+  void* x = nullptr;
+  void* w = nullptr;
+  void* y = nullptr;
+  void* bias = nullptr;
+  void* residual = nullptr;
+  void* workspace = nullptr;
+};
+
+class Plans {
+ public:
+  virtual ~Plans() = default;
+  virtual std::span<const Plan> list() const = 0;
+  // "eng41_k2=28_k19=0": the engine and its settings, as cuDNN writes them.
+  virtual std::string name(std::size_t plan) const = 0;
+  // Makes a plan ready to run; false where cuDNN cannot after all. Only on a device that is here.
+  virtual bool build(std::size_t plan) = 0;
+  // Queues a plan that was built. Throws runtime_error naming the convolution, the plan and cuDNN's message.
+  virtual void run(std::size_t plan, CUstream_st* stream, const Arguments& arguments) = 0;
+};
+
+// Kept for the process, by convolution and target: heuristics take a millisecond or more, and a network is
+// planned several times. Throws Unsupported with cuDNN's reason where there is no plan.
+std::shared_ptr<Plans> plans_for(const Convolution& convolution, const Target& target);
+
+// cuDNN's version as the library says it, 91900 for 9.19.0.
+std::int64_t library_version();
+
+}  // namespace bench::kernels::cudnn

@@ -1,0 +1,44 @@
+// A convolution with what stands behind it, by the fastest of cuDNN's plans.
+//
+// Candidates are listed when it is made, so that the workspace is known before anything runs: plans that fuse
+// everything, and plans of the bare convolution with one kernel of our own behind it. They are built by
+// prepare() and timed in the first run, where the tensors' memory is at hand: timing them earlier would need
+// memory that no plan of a network's has counted. What was found holds for the process.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "bench/device.h"
+#include "kernels/conv2d/conv2d.h"
+#include "kernels/cudnn/plans.h"
+
+namespace bench::kernels::cudnn {
+
+struct Tuning;  // shared by all convolutions of one description
+
+class TunedConvolution {
+ public:
+  // Throws Unsupported with the reasons where no plan keeps the dtype's promise.
+  TunedConvolution(const Conv2d& spec, const Target& target);
+
+  // Whether the residual may be read from where the result is written.
+  bool in_place_sum() const;
+  std::int64_t workspace() const;  // bytes
+  void prepare();
+  // `bias` is fp32 in training, else of the dtype.
+  void run(Device& device, CUstream_st* stream, const Arguments& arguments);
+  // The engine and its settings, as cuDNN writes them: the heuristics' favourite until plans were timed.
+  std::string algorithm() const;
+
+ private:
+  void queue(std::size_t candidate, CUstream_st* stream, const Arguments& arguments) const;
+  std::size_t choose(Device& device, CUstream_st* stream, const Arguments& arguments);
+  bool narrows_bias() const;
+
+  Conv2d spec_;
+  std::shared_ptr<Tuning> tuning_;
+};
+
+}  // namespace bench::kernels::cudnn
