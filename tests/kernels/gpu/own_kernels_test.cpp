@@ -1,0 +1,179 @@
+// Our own kernels on a GPU against the reference. The same kernels run on fibers in tests/kernels/cuda, over
+// more shapes; here it is the launches, the intrinsics and the device's arithmetic that are tried.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "kernels/adaptive_pool/adaptive_pool.h"
+#include "kernels/adaptive_pool/adaptive_pool_backward.h"
+#include "kernels/add/add.h"
+#include "kernels/batch_norm/batch_norm.h"
+#include "kernels/batch_norm/batch_norm_backward.h"
+#include "kernels/concat/concat.h"
+#include "kernels/concat/concat_backward.h"
+#include "kernels/gelu/gelu.h"
+#include "kernels/layer_norm/layer_norm.h"
+#include "kernels/pool/pool.h"
+#include "kernels/pool/pool_backward.h"
+#include "kernels/position_embedding/position_embedding.h"
+#include "kernels/relu/relu.h"
+#include "kernels/relu/relu_backward.h"
+#include "kernels/rows/rows.h"
+#include "kernels/rows/rows_backward.h"
+#include "kernels/softmax/softmax.h"
+#include "kernels/upsample/upsample.h"
+#include "kernels/upsample/upsample_backward.h"
+#include "on_cuda.h"
+
+namespace bench::kernels {
+namespace {
+
+using testing::Saved;
+using testing::Values;
+
+class OwnKernels : public ::testing::TestWithParam<Dtype> {
+ protected:
+  template <class Spec>
+  static void expect_right(const Spec& spec) {
+    testing::expect_like_reference_on_cuda(spec, GetParam(), "cuda");
+  }
+
+  // Channels that fill an access and odd ones; small maps, and one that fills a large device.
+  static std::vector<TensorDesc> tensors() {
+    std::vector<TensorDesc> all;
+    for (const std::array<std::int64_t, 4>& shape : {std::array<std::int64_t, 4>{1, 1, 1, 1},
+                                                     {2, 3, 5, 7},
+                                                     {3, 24, 9, 5},
+                                                     {2, 67, 3, 3},
+                                                     {8, 64, 112, 112}}) {
+      all.push_back({shape[0], shape[1], shape[2], shape[3], Layout::nhwc, GetParam()});
+    }
+    return all;
+  }
+
+  static std::string trace(const TensorDesc& tensor) {
+    return fmt::format("{}x{}x{}x{}", tensor.n, tensor.c, tensor.h, tensor.w);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, OwnKernels, ::testing::ValuesIn(kAllDtypes),
+                         [](const auto& tested) { return std::string(name_of(tested.param)); });
+
+TEST_P(OwnKernels, AreRightElementByElement) {
+  BENCH_SKIP_WITHOUT_CUDA(GetParam());
+  for (const TensorDesc& tensor : tensors()) {
+    SCOPED_TRACE(trace(tensor));
+    for (const Activation activation : {Activation::relu, Activation::relu6, Activation::leaky_relu}) {
+      expect_right(Relu{tensor, activation});
+      expect_right(ReluBackward{tensor, activation});
+      expect_right(Add{tensor, activation});
+    }
+    expect_right(Add{tensor, Activation::gelu});
+    expect_right(Gelu{tensor, Gelu::Direction::forward});
+    expect_right(Gelu{tensor, Gelu::Direction::backward});
+  }
+}
+
+TEST_P(OwnKernels, AreRightNormalising) {
+  BENCH_SKIP_WITHOUT_CUDA(GetParam());
+  for (const TensorDesc& tensor : tensors()) {
+    SCOPED_TRACE(trace(tensor));
+    expect_right(BatchNorm{.tensor = tensor, .activation = Activation::relu});
+    expect_right(BatchNorm{.tensor = tensor, .training = true});
+    expect_right(BatchNormBackward{.tensor = tensor});
+  }
+  for (const std::int64_t width : {1, 7, 100, 768, 5000}) {
+    SCOPED_TRACE(width);
+    expect_right(Softmax{{.n = 33, .c = width, .dtype = GetParam()}});
+    for (const auto pass :
+         {LayerNorm::Pass::inference, LayerNorm::Pass::training, LayerNorm::Pass::backward}) {
+      expect_right(LayerNorm{.rows = 33, .width = width, .pass = pass, .dtype = GetParam()});
+    }
+  }
+}
+
+TEST_P(OwnKernels, AreRightPooling) {
+  BENCH_SKIP_WITHOUT_CUDA(GetParam());
+  for (const TensorDesc& tensor : tensors()) {
+    SCOPED_TRACE(trace(tensor));
+    expect_right(AdaptivePool{.src = tensor, .height = 4, .width = 3});
+    expect_right(AdaptivePoolBackward{{.src = tensor, .height = 4, .width = 3}});
+    if (tensor.h < 3) {
+      continue;
+    }
+    Pool pool{.src = tensor,
+              .kind = Pool::Kind::average,
+              .kernel_h = 3,
+              .kernel_w = 2,
+              .stride_h = 2,
+              .stride_w = 1};
+    pool.pad_h = 1;
+    expect_right(pool);
+    expect_right(PoolBackward{pool});
+    pool.kind = Pool::Kind::max;
+    expect_right(pool);
+  }
+}
+
+// What the forward pass saves is the implementation's own: its backward pass reads it.
+TEST_P(OwnKernels, SendGradientsToTheMaxima) {
+  BENCH_SKIP_WITHOUT_CUDA(GetParam());
+  Device& device = *testing::cuda_device();
+  for (const std::int64_t channels : {5, 64}) {
+    const Pool pool{.src = {2, channels, 9, 11, Layout::nhwc, GetParam()},
+                    .kernel_h = 3,
+                    .kernel_w = 3,
+                    .stride_h = 2,
+                    .stride_w = 2,
+                    .pad_h = 1,
+                    .pad_w = 1,
+                    .training = true};
+    const auto forward = make_operation(pool, testing::cpu(), "reference");
+    const auto backward = make_operation(PoolBackward{pool}, testing::cpu(), "reference");
+    const Values inputs = testing::inputs_for(*forward, GetParam());
+    const Values gradients = testing::inputs_for(*backward, GetParam());
+    Saved saved;
+    Saved saved_on_cuda;
+    const auto on_cuda = make_operation(pool, device, "cuda");
+    const auto back_on_cuda = make_operation(PoolBackward{pool}, device, "cuda");
+    testing::run_operation(*forward, inputs, testing::Sum::apart, &saved);
+    testing::run_operation(*on_cuda, inputs, testing::Sum::apart, &saved_on_cuda, {.device = device});
+    EXPECT_TRUE(testing::close_to(testing::run_operation(*backward, gradients, testing::Sum::apart, &saved),
+                                  testing::run_operation(*back_on_cuda, gradients, testing::Sum::apart,
+                                                         &saved_on_cuda, {.device = device}),
+                                  testing::cuda_tolerance(GetParam())));
+  }
+}
+
+TEST_P(OwnKernels, AreRightMoving) {
+  BENCH_SKIP_WITHOUT_CUDA(GetParam());
+  for (const std::int64_t channels : {1, 6, 32}) {
+    SCOPED_TRACE(channels);
+    const TensorDesc large{2, channels, 9, 8, Layout::nhwc, GetParam()};
+    const TensorDesc small{2, 2 * channels, 4, 5, Layout::nhwc, GetParam()};
+    const Concat concat{{large, small}};
+    const Rows rows{{large, small}, channels};
+    expect_right(concat);
+    expect_right(rows);
+    for (const std::size_t index : {0U, 1U}) {
+      expect_right(ConcatBackward{concat, index});
+      expect_right(RowsBackward{rows, index});
+    }
+    expect_right(Upsample{.src = small});
+    expect_right(UpsampleBackward{{.src = small}});
+    for (const auto direction :
+         {PositionEmbedding::Direction::forward, PositionEmbedding::Direction::backward}) {
+      expect_right(PositionEmbedding{.batch = 3,
+                                     .sequence = 5,
+                                     .positions = 9,
+                                     .width = channels,
+                                     .direction = direction,
+                                     .dtype = GetParam()});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bench::kernels
