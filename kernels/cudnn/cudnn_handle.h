@@ -1,8 +1,6 @@
 // cuDNN's handles: one for each CUDA device, made when it is first asked for. Needs no header of cuDNN.
 #pragma once
 
-#include <source_location>
-
 struct CUstream_st;
 struct cudnnContext;  // cudnnHandle_t is a pointer to it
 
