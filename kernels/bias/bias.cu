@@ -38,33 +38,35 @@ __device__ __nv_bfloat16 narrowed<__nv_bfloat16>(float value) {
   return __float2bfloat16_rn(value);
 }
 
-// As apply() of kernels/activation.h: a NaN stays one.
-template <Activation kActivation>
-__device__ float activated(float value) {
-  if constexpr (kActivation == Activation::relu) {
-    return value < 0.0F ? 0.0F : value;
-  } else if constexpr (kActivation == Activation::relu6) {
-    return value < 0.0F ? 0.0F : value > 6.0F ? 6.0F : value;
-  } else if constexpr (kActivation == Activation::leaky_relu) {
-    return value < 0.0F ? kLeakySlope * value : value;
-  } else if constexpr (kActivation == Activation::gelu) {
-    const float inner = 0.7978845608F * (value + 0.044715F * value * value * value);  // √(2/π)
-    return 0.5F * value * (1.0F + tanhf(inner));
-  } else {
-    return value;
+// As apply() of kernels/activation.h: a NaN stays one. All threads take the same branch.
+__device__ float activated(Activation activation, float value) {
+  switch (activation) {
+    case Activation::none:
+      return value;
+    case Activation::relu:
+      return value < 0.0F ? 0.0F : value;
+    case Activation::relu6:
+      return value < 0.0F ? 0.0F : value > 6.0F ? 6.0F : value;
+    case Activation::leaky_relu:
+      return value < 0.0F ? kLeakySlope * value : value;
+    case Activation::gelu: {
+      const float inner = 0.7978845608F * (value + 0.044715F * value * value * value);  // √(2/π)
+      return 0.5F * value * (1.0F + tanhf(inner));
+    }
   }
+  return value;
 }
 
-// Lanes neighbours that one 16-byte access moves; 1 where rows are no multiple of that.
+// As many neighbours as one 16-byte access moves, or 1 where a row is no multiple of that.
 template <class T, int kLanes>
 struct alignas(sizeof(T) * kLanes) Pack {
   T lane[kLanes];
 };
 
-template <class T, class Bias, int kLanes, Activation kActivation>
+template <class T, class Bias, int kLanes>
 __global__ void __launch_bounds__(kThreads)
     finish_kernel(T* dst, const Bias* __restrict__ bias, const T* residual, std::int64_t packs,
-                  std::int64_t packs_in_row) {
+                  std::int64_t packs_in_row, Activation activation) {
   using Values = Pack<T, kLanes>;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < packs;
@@ -84,7 +86,7 @@ __global__ void __launch_bounds__(kThreads)
       if (bias != nullptr) {
         value += wide(bias[column + lane]);
       }
-      values.lane[lane] = narrowed<T>(activated<kActivation>(value));
+      values.lane[lane] = narrowed<T>(activated(activation, value));
     }
     reinterpret_cast<Values*>(dst)[i] = values;
   }
@@ -99,27 +101,9 @@ void finish_packs(CUstream_st* stream, const Finish& what, void* dst, const void
                   const void* residual) {
   const std::int64_t packs_in_row = what.dst.columns / kLanes;
   const std::int64_t packs = what.dst.rows * packs_in_row;
-  const auto launch = [&](auto kernel) {
-    kernel<<<blocks_for(packs), kThreads, 0, stream>>>(static_cast<T*>(dst), static_cast<const Bias*>(bias),
-                                                       static_cast<const T*>(residual), packs, packs_in_row);
-  };
-  switch (what.activation) {
-    case Activation::none:
-      launch(finish_kernel<T, Bias, kLanes, Activation::none>);
-      break;
-    case Activation::relu:
-      launch(finish_kernel<T, Bias, kLanes, Activation::relu>);
-      break;
-    case Activation::relu6:
-      launch(finish_kernel<T, Bias, kLanes, Activation::relu6>);
-      break;
-    case Activation::leaky_relu:
-      launch(finish_kernel<T, Bias, kLanes, Activation::leaky_relu>);
-      break;
-    case Activation::gelu:
-      launch(finish_kernel<T, Bias, kLanes, Activation::gelu>);
-      break;
-  }
+  finish_kernel<T, Bias, kLanes><<<blocks_for(packs), kThreads, 0, stream>>>(
+      static_cast<T*>(dst), static_cast<const Bias*>(bias), static_cast<const T*>(residual), packs,
+      packs_in_row, what.activation);
   check_launch("finish");
 }
 

@@ -27,7 +27,7 @@ cudaDataType_t type_of(Dtype dtype) {
 
 }  // namespace
 
-void check(cublasStatus_t status, const char* call, const std::string& what, std::source_location place) {
+void check(cublasStatus_t status, const char* call, const std::string& what, cuda::Place place) {
   if (status != CUBLAS_STATUS_SUCCESS) {
     throw std::runtime_error(fmt::format(
         "{}{}{} failed: {} ({}: {}) at {}:{}", what, what.empty() ? "" : ": ", call, static_cast<int>(status),

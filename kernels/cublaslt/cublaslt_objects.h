@@ -3,17 +3,17 @@
 
 #include <cublasLt.h>
 
-#include <source_location>
 #include <string>
 #include <utility>
 
 #include "kernels/cublaslt/product.h"
+#include "kernels/device/cuda/place.h"
 
 namespace bench::kernels::cublaslt {
 
 // Throws runtime_error naming the call, the value, the place and what was computed.
 void check(cublasStatus_t status, const char* call, const std::string& what = {},
-           std::source_location place = std::source_location::current());
+           cuda::Place place = cuda::Place::current());
 
 // The handle of device `ordinal`, made when first asked for and kept until the process ends. Makes the device
 // current.

@@ -19,9 +19,9 @@ namespace bench::kernels::cublaslt {
 // A row-major matrix in memory. `transposed`: what is stored is its transpose.
 struct Stored {
   bool transposed = false;
-  std::int64_t step = 0;        // elements from one stored row to the next
-  std::int64_t batch_step = 0;  // from one product's matrix to the next one's
-  auto operator<=>(const Stored&) const = default;
+  std::int64_t step = 0;                            // elements from one stored row to the next
+  std::int64_t batch_step = 0;                      // from one product's matrix to the next one's
+  auto operator<=>(const Stored&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // Also the key under which algorithms are kept.
@@ -33,8 +33,8 @@ struct Product {
   std::int64_t batch = 1;
   float scale = 1.0F;
   bool bias = false;
-  Activation activation = Activation::none;  // none, relu or gelu: what cuBLASLt fuses
-  auto operator<=>(const Product&) const = default;
+  Activation activation = Activation::none;          // none, relu or gelu: what cuBLASLt fuses
+  auto operator<=>(const Product&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // d[rows][columns] = a · b of dense matrices.

@@ -25,7 +25,7 @@ namespace bench::kernels::cudnn {
 struct Tensor {
   std::array<std::int64_t, 4> dims{};
   std::array<std::int64_t, 4> strides{};
-  auto operator<=>(const Tensor&) const = default;
+  auto operator<=>(const Tensor&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // Channels innermost, nothing between the elements.
@@ -45,7 +45,7 @@ struct Convolution {
   Activation activation = Activation::none;
 
   bool fuses() const { return bias || residual || activation != Activation::none; }
-  auto operator<=>(const Convolution&) const = default;
+  auto operator<=>(const Convolution&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // The convolution alone, and with everything fused that the description asks for.

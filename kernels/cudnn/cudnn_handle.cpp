@@ -8,13 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "kernels/device/cuda/place.h"
 #include "kernels/device/cuda/stream.h"
 
 namespace bench::kernels::cudnn {
 namespace {
 
-void check_cudnn(cudnnStatus_t status, const char* call,
-                 std::source_location place = std::source_location::current()) {
+void check_cudnn(cudnnStatus_t status, const char* call, cuda::Place place = cuda::Place::current()) {
   if (status != CUDNN_STATUS_SUCCESS) {
     throw std::runtime_error(fmt::format("{} failed: {} ({}) at {}:{}", call, static_cast<int>(status),
                                          cudnnGetErrorString(status), place.file_name(), place.line()));

@@ -1,15 +1,13 @@
 // cuDNN's handles: one for each CUDA device, made when it is first asked for. Needs no header of cuDNN.
 #pragma once
 
-#include <source_location>
-
 struct CUstream_st;
 struct cudnnContext;  // cudnnHandle_t is a pointer to it
 
 namespace bench::kernels::cudnn {
 
-// The handle of device `ordinal`. It stays until the process ends: so does the device's context, and cuDNN
-// takes a tenth of a second to make another. Makes the device current. Throws runtime_error.
+// The handle of device `ordinal`. It stays until the process ends, as the device's context does. Makes the
+// device current. Throws runtime_error.
 cudnnContext* handle_of(int ordinal);
 
 // The same, with its work queued on `stream`.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -161,16 +162,27 @@ std::size_t TunedConvolution::choose(Device& device, CUstream_st* stream, const 
   std::vector<std::byte> residual;
   if (spec_.residual && arguments.residual == arguments.y) {
     residual.resize(static_cast<std::size_t>(spec_.dst().bytes()));
+    device.synchronize();
     device.download(residual.data(), arguments.residual, spec_.dst().bytes());
   }
-  const std::size_t best = cuda::fastest(stream, tuning_->candidates.size(), [&](std::size_t candidate) {
-                             queue(candidate, stream, arguments);
-                             return true;
-                           }).value();
+  // A plan may be refused as late as now; a lost device shows when the stream is waited for.
+  const std::optional<std::size_t> best =
+      cuda::fastest(stream, tuning_->candidates.size(), [&](std::size_t candidate) {
+        try {
+          queue(candidate, stream, arguments);
+          return true;
+        } catch (const std::runtime_error&) {
+          return false;
+        }
+      });
+  if (!best) {
+    throw std::runtime_error(
+        fmt::format("none of cuDNN's {} plans ran {}", tuning_->candidates.size(), described(fused(spec_))));
+  }
   if (!residual.empty()) {
     device.upload(arguments.residual, residual.data(), spec_.dst().bytes());
   }
-  return best;
+  return *best;
 }
 
 void TunedConvolution::run(Device& device, CUstream_st* stream, const Arguments& arguments) {

@@ -23,7 +23,7 @@ struct Target {
   int compute_capability = 0;  // 75 for 7.5
   int ordinal = 0;             // of the CUDA device that is here
   std::string properties;      // cuDNN's JSON of a card that is not; empty for a device that is here
-  auto operator<=>(const Target&) const = default;
+  auto operator<=>(const Target&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 Target target_of(const Device& device);
