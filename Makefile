@@ -13,7 +13,7 @@ JOBS := $(shell nproc)
 # Thread sanitizer's shadow memory does not fit every layout that address randomisation picks.
 NO_RANDOM := $(shell setarch --addr-no-randomize true 2>/dev/null && echo setarch --addr-no-randomize)
 
-.PHONY: help run test setup build configure lint asan tsan peers
+.PHONY: help run test setup build configure lint asan tsan peers gpu-check gpu-bundle
 .DEFAULT_GOAL := help
 # Two makes in one build folder would step on each other; ninja does the work in parallel.
 .NOTPARALLEL:
@@ -26,6 +26,8 @@ help:
 	@echo "make lint                          clang-format and clang-tidy over our sources"
 	@echo "make asan | tsan                   tests under address+undefined, or thread sanitizer"
 	@echo "make peers                         compare with PyTorch; writes results/reference/"
+	@echo "make gpu-check                     on a machine with a GPU: its tests, sweeps and PyTorch beside them"
+	@echo "make gpu-bundle                    build/gpu-bundle, which does the same where nothing can be installed"
 
 run: build
 	build/release/bench $(ARGS)
@@ -74,3 +76,12 @@ ifneq ($(SETUP),skip)
 endif
 	cmake --build --preset release --target bench peers_ours peers_bare peers_harness
 	/usr/bin/python3 tools/peers/peers.py --build build/release $(PEERS_ARGS)
+
+GPU_PARTS := bench tests_gpu tests_gpu_device peers_ours
+gpu-check: setup build/release/build.ninja
+	cmake --build --preset release --target $(GPU_PARTS)
+	tools/gpu/check.sh build/release
+
+gpu-bundle: setup build/release/build.ninja
+	cmake --build --preset release --target $(GPU_PARTS)
+	tools/gpu/bundle.sh build/release build/gpu-bundle

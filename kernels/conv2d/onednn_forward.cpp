@@ -27,9 +27,9 @@ Dims weight_dims(const Conv2d& spec) {
 }
 
 bool suits_winograd(const Conv2d& spec) {
-  return spec.dtype == Dtype::fp32 && spec.groups == 1 && spec.kernel_h == 3 &&
-         spec.kernel_w == 3 && spec.stride_h == 1 && spec.stride_w == 1 && spec.dilation_h == 1 &&
-         spec.dilation_w == 1 && spec.src_layout == Layout::nchw16c && spec.dst_layout == Layout::nchw16c;
+  return spec.dtype == Dtype::fp32 && spec.groups == 1 && spec.kernel_h == 3 && spec.kernel_w == 3 &&
+         spec.stride_h == 1 && spec.stride_w == 1 && spec.dilation_h == 1 && spec.dilation_w == 1 &&
+         spec.src_layout == Layout::nchw16c && spec.dst_layout == Layout::nchw16c;
 }
 
 // Winograd F(m×m, 3×3) multiplies (m+2)² numbers a tile, channel and output channel; edge tiles are whole.

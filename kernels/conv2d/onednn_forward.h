@@ -34,8 +34,8 @@ struct ForwardPlan {
 // work for the weights it reads: the transformed tiles then stay in the cache.
 ForwardPlan plan_forward(const Conv2d& spec);
 
-// In training, where each of the three directions transforms the weights anew at every step (into scratch), or
-// gathers their gradient in the transformed form: what Winograd does instead of the 2·macs of the direct
+// In training, where each of the three directions transforms the weights anew at every step (into scratch),
+// or gathers their gradient in the transformed form: what Winograd does instead of the 2·macs of the direct
 // algorithm, where that saves more than the transform costs; nullopt where it does not, or cannot be.
 std::optional<double> winograd_flops_in_training(const Conv2d& spec);
 bool fits_scratch(const Conv2d& spec, const dnnl::primitive_desc_base& descriptor);

@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <map>
+#include <span>
 #include <string>
 
 #include "bench/error.h"
@@ -11,16 +13,18 @@
 
 namespace {
 
-// `optimizer`: empty for inference.
+// `optimizer`: empty for inference. The rest, NAME=VALUE, are options of the workload; device=ID is the
+// device.
 void run(const std::string& name, const std::string& dtype, std::int64_t batch, int warm_up,
-         const std::string& optimizer) {
+         const std::string& optimizer, std::map<std::string, std::string> rest) {
+  const std::string id = rest.contains("device") ? rest.extract("device").mapped() : "cpu";
   const bench::WorkloadType* const type = bench::registry<bench::WorkloadType>().find(name);
-  const bench::DeviceKind* const kind = bench::registry<bench::DeviceKind>().find("cpu");
+  const bench::DeviceKind* const kind = bench::registry<bench::DeviceKind>().find(id.substr(0, id.find(':')));
   const auto parsed = bench::parse_dtype(dtype);
   if (type == nullptr || kind == nullptr || !parsed) {
-    throw bench::UsageError("unknown workload '" + name + "', dtype '" + dtype + "' or no CPU device");
+    throw bench::UsageError("unknown workload '" + name + "', dtype '" + dtype + "' or device '" + id + "'");
   }
-  const auto device = kind->open("cpu");
+  const auto device = kind->open(id);
   bench::WorkloadSpec spec;
   spec.mode = optimizer.empty() ? "infer" : "train";
   spec.dtype = *parsed;
@@ -33,6 +37,10 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
   if (!optimizer.empty()) {
     spec.options["optimizer"] = optimizer;
   }
+  for (const auto& [option, value] : rest) {
+    spec.options[option] = value;
+  }
+  type->check(spec);
   const bench::peers::Memory memory;
   const auto workload = type->make(spec, *device);
   const auto step = [&] { return device->time([&] { workload->step(); }); };
@@ -44,12 +52,24 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5 && argc != 6) {
-    std::fputs("usage: peers_ours NETWORK DTYPE BATCH WARM_UP_STEPS [OPTIMIZER]\n", stderr);
+  if (argc < 5) {
+    std::fputs(
+        "usage: peers_ours NETWORK DTYPE BATCH WARM_UP_STEPS [OPTIMIZER] [device=cuda:0] [OPTION=VALUE…]\n",
+        stderr);
     return 2;
   }
+  std::string optimizer;
+  std::map<std::string, std::string> rest;
+  for (const std::string argument : std::span(argv, static_cast<std::size_t>(argc)).subspan(5)) {
+    const std::size_t equals = argument.find('=');
+    if (equals == std::string::npos) {
+      optimizer = argument;
+    } else {
+      rest[argument.substr(0, equals)] = argument.substr(equals + 1);
+    }
+  }
   try {
-    run(argv[1], argv[2], std::stoll(argv[3]), std::stoi(argv[4]), argc == 6 ? argv[5] : "");
+    run(argv[1], argv[2], std::stoll(argv[3]), std::stoi(argv[4]), optimizer, rest);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "peers_ours: %s\n", error.what());
     return 1;
