@@ -6,26 +6,9 @@ set -euo pipefail
 
 source_folder=$1
 example=$source_folder/tests/plots/batch_example.json
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-failures=0
-
-fail() {
-  echo "FAILED: $*" >&2
-  failures=$((failures + 1))
-}
-
-# draw RESULT PICTURE: silent where all is well.
-draw() {
-  local said
-  said=$(BENCH_RESULT=$1 BENCH_PICTURE=$2 gnuplot "$source_folder/plots/batch.gp" 2>&1) || return 1
-  [[ -z $said ]] || fail "gnuplot said: $said"
-  [[ $(head -c 4 "$2.png" | tail -c 3) == PNG ]] || fail "$2.png is not a PNG"
-  grep -q '</svg>' "$2.svg" || fail "$2.svg has no end"
-}
-
-holds() { grep -qF -- ">$2" "$1.svg" || fail "$1.svg does not say: $2"; }
-lacks() { ! grep -qF -- "$2" "$1.svg" || fail "$1.svg says: $2"; }
+PLOT=batch
+# shellcheck source=common.sh
+source "$source_folder/tests/plots/common.sh"
 
 draw "$example" "$scratch/example"
 holds "$scratch/example" "example, infer on An invented device_1 @ {2} GHz"
@@ -66,22 +49,5 @@ echo '{}' > "$scratch/empty.json"
 draw "$scratch/empty.json" "$scratch/empty"
 holds "$scratch/empty" "No point was measured."
 
-# Names that a shell or gnuplot would like to run.
-odd="$scratch/a'b \"c\" \$(touch $scratch/ran) \`touch $scratch/ran\`; touch ran"
-cp "$example" "$scratch/x.json"
-mkdir -p "$(dirname "$odd")" && cp "$example" "$odd.json"
-draw "$odd.json" "$odd"
-(cd "$scratch" && draw x.json "|touch ran")
-[[ ! -e $scratch/ran ]] || fail "a file name was run as a command"
-
-# What cannot be read leaves no picture and a failure.
-echo '{"benchmarks": [' > "$scratch/broken.json"
-! draw "$scratch/broken.json" "$scratch/broken" || fail "a broken file was drawn"
-! draw "$scratch/absent.json" "$scratch/absent" || fail "a missing file was drawn"
-[[ ! -e $scratch/broken.png && ! -e $scratch/absent.png ]] || fail "there is a picture of nothing"
-
-if ((failures > 0)); then
-  echo "$failures failed" >&2
-  exit 1
-fi
-echo "all as expected"
+expect_harmless_names_and_failures "$example"
+finish

@@ -11,37 +11,9 @@ set -euo pipefail
 
 source_folder=$1
 example=$source_folder/tests/plots/memory_example.json
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-failures=0
-
-fail() {
-  echo "FAILED: $*" >&2
-  failures=$((failures + 1))
-}
-
-# draw RESULT PICTURE: silent where all is well.
-draw() {
-  local said
-  said=$(BENCH_RESULT=$1 BENCH_PICTURE=$2 gnuplot "$source_folder/plots/memory.gp" 2>&1) || return 1
-  [[ -z $said ]] || fail "gnuplot said: $said"
-  [[ $(head -c 4 "$2.png" | tail -c 3) == PNG ]] || fail "$2.png is not a PNG"
-  [[ $(tail -c 8 "$2.png" | head -c 4) == IEND ]] || fail "$2.png has no end"
-  grep -q '</svg>' "$2.svg" || fail "$2.svg has no end"
-}
-
-holds() { grep -qF -- ">$2" "$1.svg" || fail "$1.svg does not say: $2"; }
-lacks() { ! grep -qF -- "$2" "$1.svg" || fail "$1.svg says: $2"; }
-
-tables() { jq -r -L "$source_folder/plots" -f "$source_folder/plots/memory.jq" < "$1"; }
-# table NAME: its rows, of tables on stdin.
-table() { awk -v name="# $1" '/^# / { inside = ($0 == name); next } inside && NF' ; }
-string() { table strings | awk -F '\t' -v key="$1" '$1 == key { print $2 }'; }
-
-# same WHAT EXPECTED GOT, as numbers.
-same() {
-  awk -v a="$2" -v b="$3" 'BEGIN { d = a - b; exit !(b != "" && d < 1e-6 && d > -1e-6) }' || fail "$1: $3 instead of $2"
-}
+PLOT=memory
+# shellcheck source=common.sh
+source "$source_folder/tests/plots/common.sh"
 
 draw "$example" "$scratch/example"
 holds "$scratch/example" "What fills the memory: resnet18 on An example device_1 @ {2} GHz"
@@ -156,21 +128,5 @@ echo '{}' > "$scratch/empty.json"
 draw "$scratch/empty.json" "$scratch/empty"
 holds "$scratch/empty" "No point was measured."
 
-# Names that a shell or gnuplot would like to run.
-odd="$scratch/a'b \"c\" \$(touch $scratch/ran) \`touch $scratch/ran\`; touch ran"
-mkdir -p "$(dirname "$odd")" && cp "$example" "$odd.json" && cp "$example" "$scratch/x.json"
-draw "$odd.json" "$odd"
-(cd "$scratch" && draw x.json "|touch ran")
-[[ ! -e $scratch/ran ]] || fail "a file name was run as a command"
-
-# What cannot be read leaves no picture and a failure.
-echo '{"benchmarks": [' > "$scratch/broken.json"
-! draw "$scratch/broken.json" "$scratch/broken" || fail "a broken file was drawn"
-! draw "$scratch/absent.json" "$scratch/absent" || fail "a missing file was drawn"
-[[ ! -e $scratch/broken.png && ! -e $scratch/absent.png ]] || fail "there is a picture of nothing"
-
-if ((failures > 0)); then
-  echo "$failures failed" >&2
-  exit 1
-fi
-echo "all as expected"
+expect_harmless_names_and_failures "$example"
+finish

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# plots/kernels.gp on the result of a real run, and on variations of it.
+#
+#   tests/plots/kernels_plot_test.sh SOURCE_FOLDER
+#
+# kernels_example.json is of `bench --sweep kernels` on a busy machine, with the machine's name and the fields that no
+# picture shows taken out.
+set -euo pipefail
+
+source_folder=$1
+example=$source_folder/tests/plots/kernels_example.json
+PLOT=kernels
+# shellcheck source=common.sh
+source "$source_folder/tests/plots/common.sh"
+
+draw "$example" "$scratch/example"
+holds "$scratch/example" "Kernels on An example device_1 @ {2} GHz"
+holds "$scratch/example" "2 cores · oneDNN 2.6.3 · 2000-01-02 03:04"
+holds "$scratch/example" "What memory and caches deliver"
+holds "$scratch/example" "Roofline, measured"
+holds "$scratch/example" "memory 20 GB/s"
+holds "$scratch/example" "fp32: 79.1 GFLOP/s"
+holds "$scratch/example" "bf16: 149 GFLOP/s"
+for word in triad read copy gemm conv2d fma; do holds "$scratch/example" "$word<"; done
+holds "$scratch/example" "1 of 42 points carry a flag: noisy"
+holds "$scratch/example" "✕ conv2d fp32, 3 points: skipped (no time)"
+
+# Each point stands at its own intensity and rate, and each stream kernel at its own bandwidth.
+tables "$example" > "$scratch/tables"
+[[ $(table dots < "$scratch/tables" | wc -l) == $(jq '[.benchmarks[] | select(.params.workload != "stream")] | length' "$example") ]] ||
+  fail "not every operation is drawn"
+gemm=$(jq -r '[.benchmarks[] | select(.params.workload == "gemm" and .params.dtype == "fp32" and .params.caches == "hot")][0]
+  | [.work.flops / (.work.fixed_bytes + .work.sample_bytes), .work.flops / .stats.median_ns] | @tsv' "$example")
+table dots < "$scratch/tables" | awk -F '\t' -v x="${gemm%$'\t'*}" -v y="${gemm#*$'\t'}" \
+  'function near(a, b) { return a / b > 0.999999 && a / b < 1.000001 } near($1, x) && near($2, y) { found = 1 } END { exit !found }' ||
+  fail "the matrix product is not where it was measured"
+triad=$(jq '[.benchmarks[] | select(.params.workload == "stream" and .params.mode == "triad" and .params.caches == "cold")] | length' "$example")
+[[ $(table cold_marks < "$scratch/tables" | awk -F '\t' '$3 == 29362' | wc -l) == "$triad" ]] || fail "not every cold triad is drawn"
+# The ridge of a roof: peak over bandwidth.
+ridge=$(jq '[.findings[] | {(.name): .value}] | add | .["arithmetic_peak/fp32"] / .memory_bandwidth' "$example")
+table roofs < "$scratch/tables" | awk -F '\t' -v x="$ridge" '$3 == 29362 && $1 / x > 0.999999 && $1 / x < 1.000001 { found = 1 } END { exit !found }' ||
+  fail "the roof does not bend at its ridge"
+
+# The maker's figures, where the catalogue has the device.
+jq '.context.device.datasheet = {bytes_per_s: 3.6e11, flops_per_s: {fp32: 1.27e13}}' "$example" > "$scratch/sheet.json"
+draw "$scratch/sheet.json" "$scratch/sheet"
+[[ $(tables "$scratch/sheet.json" | table sheets | wc -l) == 4 ]] || fail "the maker's figures are not drawn"
+[[ $(table sheets < "$scratch/tables" | wc -l) == 0 ]] || fail "there are maker's figures of an unknown device"
+
+# Files with little in them.
+jq '.benchmarks |= map(select(.params.workload == "stream"))' "$example" > "$scratch/stream.json"
+draw "$scratch/stream.json" "$scratch/stream"
+holds "$scratch/stream" "No operation with arithmetic was measured."
+jq '.benchmarks |= map(select(.params.workload == "gemm")) | .findings |= map(select(.name != "memory_bandwidth"))' "$example" > "$scratch/gemm.json"
+draw "$scratch/gemm.json" "$scratch/gemm"
+holds "$scratch/gemm" "No stream kernel was measured."
+jq 'del(.findings, .sweep, .context, .unmeasured) | .benchmarks |= [.[0] | del(.validity)]' "$example" > "$scratch/poor.json"
+draw "$scratch/poor.json" "$scratch/poor"
+jq '.benchmarks = []' "$example" > "$scratch/none.json"
+draw "$scratch/none.json" "$scratch/none"
+holds "$scratch/none" "No point was measured."
+echo '{}' > "$scratch/empty.json"
+draw "$scratch/empty.json" "$scratch/empty"
+holds "$scratch/empty" "No point was measured."
+
+expect_harmless_names_and_failures "$example"
+finish
