@@ -56,6 +56,7 @@ void check_implementation(const std::string& name) {
     return;
   }
   std::vector<std::string_view> names;
+  names.reserve(all.size());
   for (const auto& one : all) {
     names.push_back(one->name);
   }
