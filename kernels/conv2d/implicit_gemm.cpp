@@ -28,8 +28,8 @@ std::optional<std::string> implicit_gemm_unsupported(const Conv2d& spec) {
   if (spec.direction != Conv2d::Direction::forward || spec.training) {
     return "implicit_gemm does the forward pass of inference only";
   }
-  if (spec.dtype != Dtype::fp32) {
-    return fmt::format("implicit_gemm computes in fp32, not {}", name_of(spec.dtype));
+  if (spec.dtype != Dtype::fp32 && spec.dtype != Dtype::fp16) {
+    return fmt::format("implicit_gemm computes in fp32 and fp16, not {}", name_of(spec.dtype));
   }
   if (spec.groups != 1) {
     return fmt::format("implicit_gemm takes one group of channels, not {}", spec.groups);
@@ -49,11 +49,13 @@ std::optional<std::string> implicit_gemm_unsupported(const Conv2d& spec) {
   return std::nullopt;
 }
 
-void pack_depth_major(const Conv2d& spec, const float* plain, float* packed) {
+std::vector<float> depth_major(const Conv2d& spec, std::span<const float> plain) {
+  std::vector<float> packed(plain.size());
   for_each_weight(spec, [&](std::int64_t from, std::int64_t to) { packed[to] = plain[from]; });
+  return packed;
 }
 
-void unpack_depth_major(const Conv2d& spec, const float* packed, float* plain) {
+void undo_depth_major(const Conv2d& spec, std::span<const float> packed, std::span<float> plain) {
   for_each_weight(spec, [&](std::int64_t to, std::int64_t from) { plain[to] = packed[from]; });
 }
 

@@ -10,7 +10,7 @@
 
 #include <cmath>
 
-#include "kernels/cuda/divider.cuh"
+#include "kernels/conv2d/convolution_shape.cuh"
 
 namespace bench::kernels::cuda {
 
@@ -19,22 +19,10 @@ struct alignas(16) Quad {
   float at[4];
 };
 
-// A forward convolution over NHWC in fp32, groups 1.
-struct ConvolutionShape {
-  int height, width, channels;
-  int outputs;  // channels of dst
-  int stride_h, stride_w;
-  int pad_h, pad_w;
-  int dilation_h, dilation_w;
-  std::uint32_t pixels;  // of dst, all samples'
-  std::uint32_t depth;   // terms of a sum
-  Divider out_w, out_h;
-  Divider by_channels, by_kernel_w;
-};
-
 // kCount: floats of one access to global memory, 4 where channels and addresses allow it, else 1.
 template <class Memory, int kPixels, int kOutputs, int kDepth, int kCount>
 struct ImplicitGemm {
+  using Corner = ConvolutionShape::Corner;
   // Sums of a thread: in groups of four neighbours, one group in each half of the tile where it has eight.
   static constexpr int kMine = kPixels * kOutputs == 64 * 64 ? 4 : 8;
   static constexpr int kGroups = kMine / 4;
@@ -65,46 +53,9 @@ struct ImplicitGemm {
   static BENCH_DEVICE int term_of(int load) { return load % (kDepth / 4) * 4; }
   static_assert(kThreads % (kDepth / 4) == 0);
 
-  // A window's upper left corner; of pixels that are not there, so far above that no tap is inside.
-  struct Window {
-    int y, x;
-    int at;  // in src
-  };
-
-  BENCH_DEVICE Window window_of(std::uint32_t pixel) const {
-    constexpr int kFarAbove = -(1 << 30);
-    std::uint32_t rest = pixel;
-    Window window;
-    window.x = static_cast<int>(shape.out_w.take(rest)) * shape.stride_w - shape.pad_w;
-    window.y = static_cast<int>(shape.out_h.take(rest)) * shape.stride_h - shape.pad_h;
-    const int row = static_cast<int>(rest) * shape.height + window.y;
-    window.at = (row * shape.width + window.x) * shape.channels;
-    if (pixel >= shape.pixels) {
-      window.y = kFarAbove;
-    }
-    return window;
-  }
-
-  // A term's tap and channel; behind the last term, so far to the right that it is outside every input.
-  BENCH_DEVICE Window tap_of(std::uint32_t term) const {
-    constexpr int kFarRight = 1 << 30;
-    std::uint32_t rest = term;
-    const auto channel = static_cast<int>(shape.by_channels.take(rest));
-    Window tap;
-    tap.x = static_cast<int>(shape.by_kernel_w.take(rest)) * shape.dilation_w;
-    tap.y = static_cast<int>(rest) * shape.dilation_h;
-    tap.at = (tap.y * shape.width + tap.x) * shape.channels + channel;
-    if (term >= shape.depth) {
-      tap.x = kFarRight;
-    }
-    return tap;
-  }
-
   // kCount neighbouring terms; zeros outside the input.
-  BENCH_DEVICE void gather(const Window& window, const Window& tap, float (&values)[kCount]) const {
-    const int y = window.y + tap.y;
-    const int x = window.x + tap.x;
-    if (y >= 0 && y < shape.height && x >= 0 && x < shape.width) {
+  BENCH_DEVICE void gather(const Corner& window, const Corner& tap, float (&values)[kCount]) const {
+    if (shape.inside(window, tap)) {
       load_floats<Memory>(src + (window.at + tap.at), values);
     } else {
       for (int i = 0; i < kCount; ++i) {
@@ -142,17 +93,17 @@ struct ImplicitGemm {
     const int first_output = static_cast<int>(block - pixel_tile * output_tiles) * kOutputs;
     const int me = thread.index();
 
-    Window from[kWindowLoads];
+    Corner from[kWindowLoads];
     Quad next_windows[kWindowLoads];
     Quad next_weights[kWeightLoads];
     BENCH_UNROLL
     for (int l = 0; l < kWindowLoads; ++l) {
-      from[l] = window_of(first_pixel + static_cast<std::uint32_t>(pixel_of(me + l * kThreads)));
+      from[l] = shape.window(first_pixel + static_cast<std::uint32_t>(pixel_of(me + l * kThreads)));
     }
     const auto fetch = [&](std::uint32_t step) {
       BENCH_UNROLL
       for (int i = 0; i < 4; i += kCount) {
-        const Window tap = tap_of(step + static_cast<std::uint32_t>(term_of(me) + i));
+        const Corner tap = shape.tap(step + static_cast<std::uint32_t>(term_of(me) + i));
         BENCH_UNROLL
         for (int l = 0; l < kWindowLoads; ++l) {
           float values[kCount];

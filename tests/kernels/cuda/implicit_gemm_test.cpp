@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "fiber_tiles.h"
 #include "kernels/conv2d/implicit_gemm_launch.h"
 #include "on_fibers.h"
 #include "tests/kernels/operations/conv2d_shapes.h"
@@ -33,27 +34,36 @@ TEST(CudaImplicitGemm, IsLikeItsReferenceOnAwkwardShapes) {
   int tried = 0;
   for (const Conv2dShape& shape : testing::conv2d_shapes()) {
     if (shape.spec.groups == 1) {
-      for (const std::int64_t offset : {0, 4}) {
-        SCOPED_TRACE(fmt::format("{}, {} off", shape.name, offset));
-        expect_like_reference<cuda::ImplicitGemmOperation>(shape.spec, Dtype::fp32, {.offset = offset});
-        ++tried;
+      for (const Dtype dtype : {Dtype::fp32, Dtype::fp16}) {
+        for (const std::int64_t offset : {std::int64_t{0}, bytes_of(dtype)}) {
+          SCOPED_TRACE(fmt::format("{}, {}, {} off", shape.name, name_of(dtype), offset));
+          Conv2d spec = shape.spec;
+          spec.dtype = dtype;
+          expect_like_reference<cuda::ImplicitGemmOperation>(spec, dtype, {.offset = offset});
+          ++tried;
+        }
       }
     }
   }
-  EXPECT_GT(tried, 10);
+  EXPECT_GT(tried, 20);
 }
 
 // Sizes that a single multiprocessor takes for many: fibers have one.
 TEST(CudaImplicitGemm, IsLikeItsReferenceInEveryTile) {
   for (const Conv2dShape& shape : {Conv2dShape{"128 x 128, whole", three_by_three(8, 128, 16, 16)},
-                                   {"128 x 128, ragged", three_by_three(20, 132, 13, 11)},
+                                   {"128 x 128, ragged", three_by_three(24, 136, 13, 11)},
                                    {"128 x 128, odd channels", three_by_three(5, 131, 13, 11)},
                                    {"128 x 64, whole", three_by_three(16, 64, 16, 16)},
-                                   {"128 x 64, ragged", three_by_three(12, 36, 19, 17)},
+                                   {"128 x 64, ragged", three_by_three(8, 40, 19, 17)},
                                    {"128 x 64, odd channels", three_by_three(7, 33, 19, 17)},
+                                   {"128 x 128, short of eights", three_by_three(20, 76, 13, 11)},
                                    {"64 x 64, whole", three_by_three(16, 64, 8, 8)}}) {
-    SCOPED_TRACE(shape.name);
-    expect_like_reference<cuda::ImplicitGemmOperation>(shape.spec, Dtype::fp32);
+    for (const Dtype dtype : {Dtype::fp32, Dtype::fp16}) {
+      SCOPED_TRACE(fmt::format("{}, {}", shape.name, name_of(dtype)));
+      Conv2d spec = shape.spec;
+      spec.dtype = dtype;
+      expect_like_reference<cuda::ImplicitGemmOperation>(spec, dtype);
+    }
   }
 }
 
@@ -79,7 +89,8 @@ TEST(CudaImplicitGemm, SaysWhatItCannotDo) {
   };
   EXPECT_EQ(reason([](Conv2d&) {}), "");
   EXPECT_THAT(reason([](Conv2d& spec) { spec.groups = 2; }), HasSubstr("one group of channels, not 2"));
-  EXPECT_THAT(reason([](Conv2d& spec) { spec.dtype = Dtype::tf32; }), HasSubstr("in fp32, not tf32"));
+  EXPECT_THAT(reason([](Conv2d& spec) { spec.dtype = Dtype::tf32; }),
+              HasSubstr("in fp32 and fp16, not tf32"));
   EXPECT_THAT(reason([](Conv2d& spec) { spec.training = true; }), HasSubstr("inference"));
   EXPECT_THAT(reason([](Conv2d& spec) { spec.direction = Conv2d::Direction::backward_data; }),
               HasSubstr("forward pass"));

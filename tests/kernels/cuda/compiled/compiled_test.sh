@@ -27,6 +27,7 @@ fail() {
 }
 
 wanted=$(grep -c '^HOT_\(KERNEL\|READER\)(' "$kernels")
+tiled=$(grep -c '^HOT_KERNEL(.*Tiles' "$kernels")
 readers=$(grep -c '^HOT_READER(' "$kernels")
 stacks=$(grep -c 'bytes stack frame' "$folder/usage" || true)
 [ "$stacks" -eq "$wanted" ] || fail "$wanted kernels, but the compiler speaks of $stacks"
@@ -52,6 +53,11 @@ while read -r name reads writes locals; do
 done <"$folder/accesses"
 [ "$(wc -w <<<"$without_write")" -eq "$readers" ] ||
   fail "$readers kernels only read, but these have no 16-byte write:$without_write"
+
+# Kernels whose name speaks of tiles multiply them on tensor cores.
+multiplying=$(awk '/\.entry/ { name = $0 } /wmma\.mma\.sync/ { names[name] } END { print length(names) }' \
+  "$folder"/hot_kernels*.ptx)
+[ "$multiplying" -eq "$tiled" ] || fail "$tiled kernels for tensor cores, but $multiplying use them"
 
 [ "$failures" -eq 0 ] || exit 1
 echo "sm_$architecture: $wanted kernels, none spills, all read and write 16 bytes at a time"

@@ -4,10 +4,13 @@
 // quickly.
 #include "kernels/cuda/gpu.cuh"
 // gpu.cuh first
+#include "kernels/cuda/gpu_tiles.cuh"
+// then the bodies
 #include "kernels/add/add.cuh"
 #include "kernels/batch_norm/batch_norm.cuh"
 #include "kernels/batch_norm/statistics.cuh"
 #include "kernels/conv2d/implicit_gemm.cuh"
+#include "kernels/conv2d/implicit_gemm_tiles.cuh"
 #include "kernels/cross_entropy/cross_entropy.cuh"
 #include "kernels/cuda/copy_pixels.cuh"
 #include "kernels/cuda/flat.cuh"
@@ -83,5 +86,7 @@ HOT_KERNEL(FmaChains<GpuBf16, 4>)
 HOT_KERNEL(ImplicitGemm<GpuMemory, 128, 128, 8, 4>)
 HOT_KERNEL(ImplicitGemm<GpuMemory, 128, 64, 8, 4>)
 HOT_KERNEL(ImplicitGemm<GpuMemory, 64, 64, 16, 4>)
+HOT_KERNEL(ImplicitGemmTiles<GpuFp16, GpuTiles, 128, 8>)
+HOT_KERNEL(ImplicitGemmTiles<GpuFp16, GpuTiles, 64, 8>)
 
 }  // namespace bench::kernels::cuda
