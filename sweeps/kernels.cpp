@@ -55,6 +55,8 @@ class Planner {
       add_gemm();
     } else if (type_->name == "conv2d") {
       add_conv2d();
+    } else if (type_->name == "launch") {
+      add_launch();
     } else {
       add_plain();
     }
@@ -110,6 +112,13 @@ class Planner {
           }
         }
       }
+    }
+  }
+
+  // It touches no data that a cache could hold or a dtype could change.
+  void add_launch() {
+    for (const std::int64_t batch : batches({1})) {
+      add("forward", Dtype::fp32, batch, {}, false);
     }
   }
 
@@ -180,7 +189,7 @@ const Registration<Sweep> registered{
     Sweep{.name = "kernels",
           .question = "How close do memory and arithmetic come to what the device can do?",
           .default_workload = "gemm",
-          .workloads = {"stream", "fma", "gemm", "conv2d"},
+          .workloads = {"stream", "fma", "gemm", "conv2d", "launch"},
           .plan = [](const SweepRequest& request, Device& device) { return Planner(request, device).run(); },
           .findings = kernels_findings,
           .tables = kernels_tables}};

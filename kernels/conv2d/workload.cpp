@@ -1,9 +1,13 @@
 // The workload `conv2d`: one convolution of a chosen shape, forward or one of its gradients.
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/error.h"
+#include "bench/measure/quote.h"
 #include "bench/registry.h"
 #include "bench/workload.h"
 #include "kernels/conv2d/conv2d.h"
@@ -28,6 +32,7 @@ const std::vector<WorkloadType::Option>& options() {
       {"padding", "1", "zeros on each side of the input, 0 to 1024"},
       {"dilation", "1", "distance between the window's taps, 1 to 1024"},
       {"groups", "1", "groups of channels, a divisor of both channel counts"},
+      {"implementation", "best", "how it is done: best, or an implementation's name"},
   };
   return all;
 }
@@ -39,9 +44,30 @@ Direction direction_of(const std::string& mode) {
   return mode == "backward-weights" ? Direction::backward_weights : Direction::forward;
 }
 
+// Empty for the best one.
+std::string implementation(const WorkloadSpec& spec) {
+  const auto at = spec.options.find("implementation");
+  return at == spec.options.end() || at->second == "best" ? "" : at->second;
+}
+
+void check_implementation(const std::string& name) {
+  const auto& all = registry<Implementation<Conv2d>>().entries();
+  if (name.empty() || std::ranges::any_of(all, [&](const auto& one) { return one->name == name; })) {
+    return;
+  }
+  std::vector<std::string_view> names;
+  names.reserve(all.size());
+  for (const auto& one : all) {
+    names.push_back(one->name);
+  }
+  throw UsageError(
+      fmt::format("--implementation {}: accepted are best, {}", quote(name), fmt::join(names, ", ")));
+}
+
 Conv2d described(const WorkloadSpec& spec) {
   constexpr std::int64_t kWide = 65536;
   constexpr std::int64_t kNarrow = 1024;
+  check_implementation(implementation(spec));
   Conv2d conv;
   conv.batch = spec.batch;
   conv.dtype = spec.dtype;
@@ -133,7 +159,8 @@ const Registration<WorkloadType> registered{operation_workload(
                           .placed = placed,
                           .single = single,
                           .tolerance = tolerance,
-                          .expected = expected})};
+                          .expected = expected,
+                          .implementation = implementation})};
 
 }  // namespace
 }  // namespace bench::kernels

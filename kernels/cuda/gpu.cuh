@@ -8,6 +8,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#include <nv/target>
 
 #include <cstdint>
 
@@ -67,6 +68,19 @@ struct GpuFp16 {
   using Stored = std::uint16_t;
   static BENCH_DEVICE float to(Stored bits) { return __half2float(__ushort_as_half(bits)); }
   static BENCH_DEVICE Stored from(float value) { return __half_as_ushort(__float2half_rn(value)); }
+  static BENCH_DEVICE std::uint32_t multiply_add_pair(std::uint32_t x, std::uint32_t by, std::uint32_t plus) {
+    return as_bits(__hfma2(as_pair(x), as_pair(by), as_pair(plus)));
+  }
+
+ private:
+  static BENCH_DEVICE __half2 as_pair(std::uint32_t bits) {
+    return __halves2half2(__ushort_as_half(static_cast<Stored>(bits)),
+                          __ushort_as_half(static_cast<Stored>(bits >> 16)));
+  }
+  static BENCH_DEVICE std::uint32_t as_bits(__half2 pair) {
+    return __half_as_ushort(__low2half(pair)) |
+           static_cast<std::uint32_t>(__half_as_ushort(__high2half(pair))) << 16;
+  }
 };
 
 struct GpuBf16 {
@@ -76,6 +90,28 @@ struct GpuBf16 {
     return __uint_as_float(static_cast<std::uint32_t>(bits) << 16);
   }
   static BENCH_DEVICE Stored from(float value) { return __bfloat16_as_ushort(__float2bfloat16_rn(value)); }
+  static BENCH_DEVICE std::uint32_t multiply_add_pair(std::uint32_t x, std::uint32_t by, std::uint32_t plus) {
+    NV_IF_ELSE_TARGET(NV_PROVIDES_SM_80, (return as_bits(__hfma2(as_pair(x), as_pair(by), as_pair(plus)));),
+                      (return multiply_add_apart(x, by, plus);))
+  }
+
+ private:
+  // Cards before sm_80 have no such instruction; bf16 is refused on them.
+  static BENCH_DEVICE std::uint32_t multiply_add_apart(std::uint32_t x, std::uint32_t by,
+                                                       std::uint32_t plus) {
+    const auto low = [](std::uint32_t pair) { return to(static_cast<Stored>(pair)); };
+    const auto high = [](std::uint32_t pair) { return to(static_cast<Stored>(pair >> 16)); };
+    return from(fmaf(low(x), low(by), low(plus))) |
+           static_cast<std::uint32_t>(from(fmaf(high(x), high(by), high(plus)))) << 16;
+  }
+  static BENCH_DEVICE __nv_bfloat162 as_pair(std::uint32_t bits) {
+    return __halves2bfloat162(__ushort_as_bfloat16(static_cast<Stored>(bits)),
+                              __ushort_as_bfloat16(static_cast<Stored>(bits >> 16)));
+  }
+  static BENCH_DEVICE std::uint32_t as_bits(__nv_bfloat162 pair) {
+    return __bfloat16_as_ushort(__low2bfloat16(pair)) |
+           static_cast<std::uint32_t>(__bfloat16_as_ushort(__high2bfloat16(pair))) << 16;
+  }
 };
 
 struct GpuThread {
@@ -95,8 +131,19 @@ struct GpuThread {
   }
 };
 
+// A kernel's kResident: so many of its blocks must find registers on a multiprocessor at once.
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::kThreads) run_on_gpu(const __grid_constant__ Kernel kernel) {
+constexpr int least_resident() {
+  if constexpr (requires { Kernel::kResident; }) {
+    return Kernel::kResident;
+  } else {
+    return 1;
+  }
+}
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::kThreads, least_resident<Kernel>())
+    run_on_gpu(const __grid_constant__ Kernel kernel) {
   kernel(GpuThread{});
 }
 

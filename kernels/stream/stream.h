@@ -3,7 +3,9 @@
 //
 //   copy   dst = src                      scale  dst = kScalar · src
 //   add    dst = src + src1               triad  dst = src + kScalar · src1
-//   read   dst = Σ src² of each row: squares, so that nothing cancels and the sum can be checked
+//   read   dst = Σ src² of each row: squares, so that nothing cancels and the sum can be checked; in fp32,
+//   for
+//          fp16 ends at 65504
 //
 // Slots: src, src1 (add, triad) → dst; rows × count each, of read rows × 1.
 #pragma once
@@ -29,7 +31,7 @@ struct Stream {
   bool has_src1() const { return kind == Kind::add || kind == Kind::triad; }
   TensorDesc src() const { return {rows, count, 1, 1, Layout::nhwc, dtype}; }
   TensorDesc dst() const {
-    return kind == Kind::read ? TensorDesc{rows, 1, 1, 1, Layout::nhwc, dtype} : src();
+    return kind == Kind::read ? TensorDesc{rows, 1, 1, 1, Layout::nhwc, Dtype::fp32} : src();
   }
   double flops() const {
     const auto elements = static_cast<double>(rows * count);

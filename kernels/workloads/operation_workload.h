@@ -39,6 +39,8 @@ struct OperationType {
   std::function<double(Dtype)> tolerance;
   // Rows to be expected, where they are not the reference's answers to the distinct samples.
   std::function<Answers(const WorkloadSpec&, const Answers&)> expected{};
+  // The implementation asked for by its name; nothing, or an empty name: the best.
+  std::function<std::string(const WorkloadSpec&)> implementation{};
 };
 
 template <class Spec>
@@ -50,7 +52,8 @@ class OperationWorkload final : public Workload {
   static std::unique_ptr<Operation> make(const OperationType<Spec>& type, const WorkloadSpec& spec,
                                          Device& device) {
     const Spec described = type.described(spec);
-    return make_operation(type.placed ? type.placed(described, device) : described, device);
+    return make_operation(type.placed ? type.placed(described, device) : described, device,
+                          type.implementation ? type.implementation(spec) : "");
   }
 
   void step() override { bound_.run(); }

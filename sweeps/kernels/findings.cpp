@@ -148,6 +148,26 @@ std::optional<Finding> claim_cold(const std::string& label, const std::vector<Ke
   return finding;
 }
 
+// Of a batch of one: in larger ones, which take longer, the host does not wait for each.
+std::optional<Finding> claim_launch(const std::vector<KernelPoint>& points) {
+  const KernelPoint* best = nullptr;
+  for (const KernelPoint& point : points) {
+    if (point.workload == "launch" && point.samples == 1) {
+      best = &point;
+    }
+  }
+  if (best == nullptr) {
+    return std::nullopt;
+  }
+  Finding finding = finding_of("launch_round_trip", "ns", {best->name});
+  finding.value = best->median_ns;
+  finding.ci95 = best->ci95_ns;
+  finding.claim = fmt::format(
+      "From its launch until the host knows that it has ended, a kernel that does next to nothing takes {}.",
+      format_duration(best->median_ns));
+  return finding;
+}
+
 std::optional<Finding> claim_flags(const std::vector<KernelPoint>& points) {
   Finding finding = finding_of("conditions", "points");
   std::map<std::string, int> counts;
@@ -212,6 +232,7 @@ std::vector<Finding> kernels_findings(const ResultDocument& document) {
     }
     add(claim_cold(label, points));
   }
+  add(claim_launch(points));
   add(claim_flags(points));
   return findings;
 }

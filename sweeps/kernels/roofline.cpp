@@ -31,6 +31,7 @@ std::vector<KernelPoint> kernel_points(const ResultDocument& document) {
     point.mode = params.value("mode", "");
     point.dtype = params.value("dtype", "");
     point.caches = params.value("caches", "");
+    point.samples = measured.items_per_step;
     point.flops = measured.work.value("flops", 0.0);
     point.bytes = measured.work.value("fixed_bytes", 0.0) + measured.work.value("sample_bytes", 0.0);
     point.median_ns = measured.stats.median_ns;

@@ -22,6 +22,7 @@ struct KernelPoint {
   std::string mode;
   std::string dtype;
   std::string caches;  // "hot" or "cold"
+  double samples = 0;  // of a step
   double flops = 0;    // of a step
   double bytes = 0;    // of a step
   double median_ns = 0;

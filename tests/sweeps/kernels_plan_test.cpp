@@ -87,5 +87,14 @@ TEST_F(KernelsPlan, SizesThatTheCommandLineFixesAreOnePoint) {
                                    "kernels/stream/triad/fp32/cold/elements:4096/batch:1"));
 }
 
+TEST_F(KernelsPlan, ALaunchIsOnePoint) {
+  WorkloadType launch;
+  launch.name = "launch";
+  launch.modes = {"forward"};
+  request_.workloads = {&launch};
+  EXPECT_THAT(names(), ElementsAre("kernels/launch/forward/fp32/hot/batch:1"));
+  EXPECT_THAT(registry<Sweep>().find("kernels")->workloads, Contains("launch"));
+}
+
 }  // namespace
 }  // namespace bench

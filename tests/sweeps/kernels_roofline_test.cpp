@@ -24,6 +24,7 @@ struct Invented {
   std::string dtype = "fp32";
   std::string rest{};
   std::vector<std::string> flags{};
+  double samples = 1;
 };
 
 MeasuredPoint point(const Invented& in) {
@@ -32,6 +33,7 @@ MeasuredPoint point(const Invented& in) {
   measured.params = {
       {"workload", in.workload}, {"mode", in.mode}, {"dtype", in.dtype}, {"caches", in.caches}};
   measured.work = {{"flops", in.flops}, {"fixed_bytes", 0.0}, {"sample_bytes", in.bytes}, {"launches", 1}};
+  measured.items_per_step = in.samples;
   measured.stats.median_ns = in.ns;
   measured.stats.ci95_ns = {0.99 * in.ns, 1.01 * in.ns};
   measured.validity.flags = in.flags;
@@ -133,6 +135,24 @@ TEST(KernelsFindings, AGainWithinTheNoiseIsNone) {
       point({.workload = "gemm", .caches = "hot", .flops = 1e6, .bytes = 1e4, .ns = 1000, .rest = "n"}),
       point({.workload = "gemm", .caches = "cold", .flops = 1e6, .bytes = 1e4, .ns = 1010, .rest = "n"})};
   EXPECT_EQ(named(kernels_findings(document), "cold_caches/gemm/fp32"), nullptr);
+}
+
+TEST(KernelsFindings, ALaunchIsTimedWhereTheHostWaitsForEach) {
+  ResultDocument document = example();
+  EXPECT_EQ(named(kernels_findings(document), "launch_round_trip"), nullptr);
+  document.benchmarks.push_back(point(
+      {.workload = "launch", .caches = "hot", .bytes = 64, .ns = 40'000, .rest = "n:16", .samples = 16}));
+  EXPECT_EQ(named(kernels_findings(document), "launch_round_trip"), nullptr);
+  document.benchmarks.push_back(
+      point({.workload = "launch", .caches = "hot", .bytes = 4, .ns = 7500, .rest = "n:1"}));
+  const std::vector<Finding> findings = kernels_findings(document);
+  const Finding* launch = named(findings, "launch_round_trip");
+  ASSERT_NE(launch, nullptr);
+  EXPECT_DOUBLE_EQ(*launch->value, 7500);
+  EXPECT_EQ(launch->unit, "ns");
+  EXPECT_THAT(launch->evidence, ::testing::ElementsAre("kernels/launch/forward/fp32/hot/n:1"));
+  EXPECT_THAT(launch->claim, HasSubstr("7.50 µs"));
+  EXPECT_EQ(named(findings, "roofline_share/launch/fp32"), nullptr) << "it computes nothing";
 }
 
 TEST(KernelsFindings, FlagsAreCounted) {

@@ -189,8 +189,8 @@ class FiberBlock {
 
   void* shared(std::size_t bytes) {
     if (shared_.empty()) {
-      shared_.assign((bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t), {});
-      std::memset(shared_.data(), 0xff, shared_.size() * sizeof(std::max_align_t));
+      shared_.resize((bytes + sizeof(Line) - 1) / sizeof(Line));
+      std::memset(shared_.data(), 0xff, shared_.size() * sizeof(Line));
       shared_bytes_ = bytes;
     }
     if (bytes != shared_bytes_) {
@@ -200,6 +200,11 @@ class FiberBlock {
   }
 
  private:
+  // As a GPU aligns what asks for it.
+  struct alignas(128) Line {
+    std::array<std::byte, 128> bytes;
+  };
+
   // Whoever all of a warp, or of the block, have come to.
   void release() {
     const auto all = [](auto first, auto last, State state) {
@@ -223,7 +228,7 @@ class FiberBlock {
   std::vector<std::array<std::uint64_t, 2>> exchanged_;
   std::vector<std::size_t> rounds_;
   std::vector<std::function<void()>> bodies_;
-  std::vector<std::max_align_t> shared_;
+  std::vector<Line> shared_;
   std::size_t shared_bytes_ = 0;
   std::exception_ptr thrown_;
 };

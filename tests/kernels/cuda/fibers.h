@@ -7,6 +7,7 @@
 // never reach, an access that is not aligned to its size.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -97,12 +98,21 @@ struct FiberFp32 {
   static float to(Stored bits) { return std::bit_cast<float>(bits); }
   static Stored from(float value) { return std::bit_cast<Stored>(value); }
 };
-struct FiberFp16 : Fp16 {
+template <class Element>
+struct FiberHalf : Element {
   using Memory = FiberMemory;
+  static std::uint32_t multiply_add_pair(std::uint32_t x, std::uint32_t by, std::uint32_t plus) {
+    const auto one = [&](int shift) {
+      const auto value = [&](std::uint32_t pair) {
+        return Element::to(static_cast<std::uint16_t>(pair >> shift));
+      };
+      return static_cast<std::uint32_t>(Element::from(std::fmaf(value(x), value(by), value(plus)))) << shift;
+    };
+    return one(0) | one(16);
+  }
 };
-struct FiberBf16 : Bf16 {
-  using Memory = FiberMemory;
-};
+using FiberFp16 = FiberHalf<Fp16>;
+using FiberBf16 = FiberHalf<Bf16>;
 
 class FiberQueue {
  public:

@@ -13,7 +13,10 @@
 #include "kernels/batch_norm/batch_norm_backward.h"
 #include "kernels/concat/concat.h"
 #include "kernels/concat/concat_backward.h"
+#include "kernels/conv2d/conv2d.h"
+#include "kernels/fma/fma.h"
 #include "kernels/gelu/gelu.h"
+#include "kernels/launch/round_trip.h"
 #include "kernels/layer_norm/layer_norm.h"
 #include "kernels/pool/pool.h"
 #include "kernels/pool/pool_backward.h"
@@ -23,6 +26,7 @@
 #include "kernels/rows/rows.h"
 #include "kernels/rows/rows_backward.h"
 #include "kernels/softmax/softmax.h"
+#include "kernels/stream/stream.h"
 #include "kernels/upsample/upsample.h"
 #include "kernels/upsample/upsample_backward.h"
 #include "on_cuda.h"
@@ -172,6 +176,55 @@ TEST_P(OwnKernels, AreRightMoving) {
                                      .direction = direction,
                                      .dtype = GetParam()});
     }
+  }
+}
+
+TEST_P(OwnKernels, AreRightAsBenchmarks) {
+  BENCH_SKIP_WITHOUT_CUDA(GetParam());
+  for (const std::int64_t count : {5, 4096, 70'001, 40'000'000}) {
+    SCOPED_TRACE(count);
+    for (const auto kind : {Stream::Kind::copy, Stream::Kind::scale, Stream::Kind::add, Stream::Kind::triad,
+                            Stream::Kind::read}) {
+      SCOPED_TRACE(static_cast<int>(kind));
+      expect_right(
+          Stream{.kind = kind, .rows = count < 100'000 ? 3 : 1, .count = count, .dtype = GetParam()});
+    }
+    expect_right(Fma{.rows = 1, .count = count, .steps = 1, .dtype = GetParam()});
+  }
+  expect_right(RoundTrip{.launches = 3});
+}
+
+// Where a step rounds to 16 bits the errors of many add up.
+TEST(OwnKernelsInFp32, AreRightOverManySteps) {
+  BENCH_SKIP_WITHOUT_CUDA(Dtype::fp32);
+  testing::expect_like_reference_on_cuda(Fma{.rows = 2, .count = 5003, .steps = 1000}, Dtype::fp32, "cuda");
+}
+
+// Small maps, odd channels, and enough blocks for each of the larger tiles.
+TEST_P(OwnKernels, ConvolveAsAnImplicitProduct) {
+  BENCH_SKIP_WITHOUT_CUDA(GetParam());
+  if (GetParam() != Dtype::fp32 && GetParam() != Dtype::fp16) {
+    EXPECT_THROW(make_operation(Conv2d{.dtype = GetParam()}, *testing::cuda_device(), "implicit_gemm"),
+                 Unsupported);
+    return;
+  }
+  for (const std::array<std::int64_t, 4>& shape : {std::array<std::int64_t, 4>{2, 3, 5, 9},
+                                                   {1, 24, 136, 7},
+                                                   {12, 8, 64, 56},
+                                                   {12, 8, 128, 56},
+                                                   {12, 7, 131, 56}}) {
+    const Conv2d spec{.batch = shape[0],
+                      .in_channels = shape[1],
+                      .height = shape[3],
+                      .width = shape[3] + 1,
+                      .out_channels = shape[2],
+                      .kernel_h = 3,
+                      .kernel_w = 3,
+                      .pad_h = 1,
+                      .pad_w = 1,
+                      .dtype = GetParam()};
+    SCOPED_TRACE(fmt::format("{}x{} to {} channels of {}", shape[0], shape[1], shape[2], shape[3]));
+    testing::expect_like_reference_on_cuda(spec, GetParam(), "implicit_gemm");
   }
 }
 

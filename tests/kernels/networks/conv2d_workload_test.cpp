@@ -112,5 +112,15 @@ TEST_F(Conv2dWorkload, OutOfMemoryLeavesNothingBehind) {
   EXPECT_EQ(device_->memory().live().total(), 0);
 }
 
+TEST_F(Conv2dWorkload, TheImplementationCanBeChosen) {
+  const auto spec = conv("forward", 1, {{"implementation", "reference"}, {"height", "9"}, {"width", "9"}});
+  EXPECT_EQ(type().unsupported(spec, *device_), std::nullopt);
+  EXPECT_TRUE(type().make(spec, *device_)->verify().passed);
+  EXPECT_EQ(refusal({{"implementation", "best"}}), "accepted");
+  const std::string refused = refusal({{"implementation", "fastest"}});
+  EXPECT_NE(refused.find("--implementation 'fastest': accepted are best, "), std::string::npos) << refused;
+  EXPECT_NE(refused.find("reference"), std::string::npos) << refused;
+}
+
 }  // namespace
 }  // namespace bench::kernels

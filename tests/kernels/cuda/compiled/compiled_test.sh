@@ -26,7 +26,9 @@ fail() {
   failures=$((failures + 1))
 }
 
-wanted=$(grep -c '^HOT_KERNEL(' "$kernels")
+wanted=$(grep -c '^HOT_\(KERNEL\|READER\)(' "$kernels")
+tiled=$(grep -c '^HOT_KERNEL(.*Tiles' "$kernels")
+readers=$(grep -c '^HOT_READER(' "$kernels")
 stacks=$(grep -c 'bytes stack frame' "$folder/usage" || true)
 [ "$stacks" -eq "$wanted" ] || fail "$wanted kernels, but the compiler speaks of $stacks"
 
@@ -43,11 +45,19 @@ awk '/\.entry/ { name = $0; sub(/.*\.entry /, "", name); sub(/\(.*/, "", name); 
      END { for (name in reads) print name, reads[name], writes[name] + 0, locals[name] + 0 }' \
   "$folder"/hot_kernels*.ptx >"$folder/accesses"
 [ "$(wc -l <"$folder/accesses")" -eq "$wanted" ] || fail "$wanted kernels, but not as many in the PTX"
+without_write=""
 while read -r name reads writes locals; do
   [ "$reads" -gt 0 ] || fail "no 16-byte read in $name"
-  [ "$writes" -gt 0 ] || fail "no 16-byte write in $name"
+  [ "$writes" -gt 0 ] || without_write="$without_write $name"
   [ "$locals" -eq 0 ] || fail "$locals accesses to local memory in $name"
 done <"$folder/accesses"
+[ "$(wc -w <<<"$without_write")" -eq "$readers" ] ||
+  fail "$readers kernels only read, but these have no 16-byte write:$without_write"
+
+# Kernels whose name speaks of tiles multiply them on tensor cores.
+multiplying=$(awk '/\.entry/ { name = $0 } /wmma\.mma\.sync/ { names[name] } END { print length(names) }' \
+  "$folder"/hot_kernels*.ptx)
+[ "$multiplying" -eq "$tiled" ] || fail "$tiled kernels for tensor cores, but $multiplying use them"
 
 [ "$failures" -eq 0 ] || exit 1
 echo "sm_$architecture: $wanted kernels, none spills, all read and write 16 bytes at a time"

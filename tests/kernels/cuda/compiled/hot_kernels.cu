@@ -1,14 +1,20 @@
 // The kernels that most of a network's time outside cuDNN goes to, in the form they take where sizes and
-// addresses allow 16-byte accesses. compiled_test.sh looks at what the compiler makes of each line that begins
-// with HOT_KERNEL; bodies only, so that this compiles quickly.
+// addresses allow 16-byte accesses. compiled_test.sh looks at what the compiler makes of each line that
+// begins with HOT_KERNEL or, where next to nothing is written, HOT_READER; bodies only, so that this compiles
+// quickly.
 #include "kernels/cuda/gpu.cuh"
 // gpu.cuh first
+#include "kernels/cuda/gpu_tiles.cuh"
+// then the bodies
 #include "kernels/add/add.cuh"
 #include "kernels/batch_norm/batch_norm.cuh"
 #include "kernels/batch_norm/statistics.cuh"
+#include "kernels/conv2d/implicit_gemm.cuh"
+#include "kernels/conv2d/implicit_gemm_tiles.cuh"
 #include "kernels/cross_entropy/cross_entropy.cuh"
 #include "kernels/cuda/copy_pixels.cuh"
 #include "kernels/cuda/flat.cuh"
+#include "kernels/fma/fma.cuh"
 #include "kernels/gelu/gelu.cuh"
 #include "kernels/layer_norm/layer_norm.cuh"
 #include "kernels/optimizer/optimizer.cuh"
@@ -16,8 +22,10 @@
 #include "kernels/pool/maximum.cuh"
 #include "kernels/relu/relu.cuh"
 #include "kernels/softmax/softmax.cuh"
+#include "kernels/stream/stream.cuh"
 
 #define HOT_KERNEL(...) template __global__ void run_on_gpu(const __grid_constant__ __VA_ARGS__ kernel);
+#define HOT_READER(...) HOT_KERNEL(__VA_ARGS__)
 
 namespace bench::kernels::cuda {
 
@@ -65,5 +73,20 @@ HOT_KERNEL(CrossEntropyRows<GpuFp16, 8, 32>)
 HOT_KERNEL(LayerNormRows<GpuBf16, 8, 32>)
 HOT_KERNEL(LayerNormGradient<GpuBf16, 8, 32>)
 HOT_KERNEL(CopyPixels<GpuMemory, 16>)
+HOT_KERNEL(Flat<GpuFp32, 1, 4, CopyFunction>)
+HOT_KERNEL(Flat<GpuFp32, 1, 4, ScaleFunction>)
+HOT_KERNEL(Flat<GpuFp32, 2, 4, SumFunction>)
+HOT_KERNEL(Flat<GpuFp32, 2, 4, TriadFunction>)
+HOT_KERNEL(Flat<GpuFp16, 2, 4, TriadFunction>)
+HOT_READER(SquareSums<GpuFp32, 4>)
+HOT_READER(SquareSums<GpuBf16, 8>)
+HOT_KERNEL(FmaChains<GpuFp32, 4>)
+HOT_KERNEL(FmaChains<GpuFp16, 4>)
+HOT_KERNEL(FmaChains<GpuBf16, 4>)
+HOT_KERNEL(ImplicitGemm<GpuMemory, 128, 128, 8, 4>)
+HOT_KERNEL(ImplicitGemm<GpuMemory, 128, 64, 8, 4>)
+HOT_KERNEL(ImplicitGemm<GpuMemory, 64, 64, 16, 4>)
+HOT_KERNEL(ImplicitGemmTiles<GpuFp16, GpuTiles, 128, 8>)
+HOT_KERNEL(ImplicitGemmTiles<GpuFp16, GpuTiles, 64, 8>)
 
 }  // namespace bench::kernels::cuda

@@ -1,0 +1,141 @@
+// Forward convolution by our own implicit matrix product, fp32 or fp16: which block, and weights in the order
+// it reads them. The machine's tiles come before (kernels/cuda/tiles.cuh).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kernels/conv2d/conv2d.h"
+#include "kernels/conv2d/implicit_gemm.cuh"
+#include "kernels/conv2d/implicit_gemm_tiles.cuh"
+#include "kernels/cuda/kernel_operation.h"
+
+namespace bench::kernels::cuda {
+
+// Why the implicit matrix product cannot do a convolution; nullopt where it can.
+std::optional<std::string> implicit_gemm_unsupported(const Conv2d& spec);
+
+// Between plain weights, [outputs][channels][taps], and [taps][channels][outputs].
+std::vector<float> depth_major(const Conv2d& spec, std::span<const float> plain);
+void undo_depth_major(const Conv2d& spec, std::span<const float> packed, std::span<float> plain);
+
+template <class Machine>
+class ImplicitGemmOperation final : public KernelOperation<Machine> {
+ public:
+  using Spec = Conv2d;
+  static Dtype dtype_of(const Conv2d& spec) { return spec.dtype; }
+  static std::optional<std::string> unsupported(const Conv2d& spec) {
+    return implicit_gemm_unsupported(spec);
+  }
+
+  ImplicitGemmOperation(const Conv2d& spec, Device& device) : KernelOperation<Machine>(device), spec_(spec) {
+    this->add_activation(Slot::src, Role::input, spec.src());
+    this->add_values(Slot::weights, Role::parameter, spec.weight_count(), spec.dtype);
+    this->add_activation(Slot::dst, Role::output, spec.dst());
+  }
+
+  void pack(Slot slot, std::span<const float> plain, void* packed) override {
+    ReferenceOperation::pack(slot, depth_major(spec_, plain), packed);
+  }
+  void unpack(Slot slot, const void* packed, std::span<float> plain) override {
+    std::vector<float> values(plain.size());
+    ReferenceOperation::unpack(slot, packed, values);
+    undo_depth_major(spec_, values, plain);
+  }
+
+  void run(const SlotPointers& pointers) override {
+    spec_.dtype == Dtype::fp32 ? run_in_registers(pointers) : run_in_tiles(pointers);
+  }
+
+  double flops() const override { return 2.0 * static_cast<double>(spec_.macs()); }
+  std::string algorithm() const override { return "implicit_gemm"; }
+
+ private:
+  std::int64_t blocks(int pixels, int outputs) const {
+    return blocks_for(spec_.batch * spec_.out_height() * spec_.out_width(), pixels) *
+           blocks_for(spec_.out_channels, outputs);
+  }
+
+  // The largest block that still gives each multiprocessor two of them, else the smallest.
+  void run_in_registers(const SlotPointers& pointers) const {
+    const std::int64_t enough = std::int64_t{this->queue().multiprocessors()} * 2;
+    if (spec_.out_channels > 64 && blocks(128, 128) >= enough) {
+      run_in_registers<128, 128, 8>(pointers);
+    } else if (spec_.out_channels <= 64 && blocks(128, 64) >= enough) {
+      run_in_registers<128, 64, 8>(pointers);
+    } else {
+      run_in_registers<64, 64, 16>(pointers);
+    }
+  }
+
+  void run_in_tiles(const SlotPointers& pointers) const {
+    const std::int64_t enough = std::int64_t{this->queue().multiprocessors()} * 2;
+    if (spec_.out_channels > 64 && blocks(128, 128) >= enough) {
+      run_in_tiles<128>(pointers);
+    } else {
+      run_in_tiles<64>(pointers);
+    }
+  }
+
+  ConvolutionShape shape() const {
+    const auto size = [](std::int64_t value) { return static_cast<int>(value); };
+    return {.height = size(spec_.height),
+            .width = size(spec_.width),
+            .channels = size(spec_.in_channels),
+            .outputs = size(spec_.out_channels),
+            .stride_h = size(spec_.stride_h),
+            .stride_w = size(spec_.stride_w),
+            .pad_h = size(spec_.pad_h),
+            .pad_w = size(spec_.pad_w),
+            .dilation_h = size(spec_.dilation_h),
+            .dilation_w = size(spec_.dilation_w),
+            .pixels = static_cast<std::uint32_t>(spec_.batch * spec_.out_height() * spec_.out_width()),
+            .depth = static_cast<std::uint32_t>(spec_.in_channels * spec_.kernel_h * spec_.kernel_w),
+            .out_w = Divider(spec_.out_width()),
+            .out_h = Divider(spec_.out_height()),
+            .by_channels = Divider(spec_.in_channels),
+            .by_kernel_w = Divider(spec_.kernel_w)};
+  }
+
+  template <int kPixels, int kOutputs, int kDepth>
+  void run_in_registers(const SlotPointers& pointers) const {
+    with_accesses<typename Machine::Fp32>(pointers, [&]<int kCount>() {
+      this->queue().launch(
+          ImplicitGemm<typename Machine::Memory, kPixels, kOutputs, kDepth, kCount>{
+              .shape = shape(),
+              .output_tiles = static_cast<std::uint32_t>(blocks_for(spec_.out_channels, kOutputs)),
+              .src = this->floats(pointers, Slot::src),
+              .weights = this->floats(pointers, Slot::weights),
+              .dst = this->floats(pointers, Slot::dst)},
+          blocks(kPixels, kOutputs));
+    });
+  }
+
+  template <int kOutputs>
+  void run_in_tiles(const SlotPointers& pointers) const {
+    using Element = typename Machine::Fp16;
+    with_accesses<Element>(pointers, [&]<int kCount>() {
+      using Kernel = ImplicitGemmTiles<Element, typename TilesOf<Machine>::Type, kOutputs, kCount>;
+      this->queue().launch(
+          Kernel{.shape = shape(),
+                 .output_tiles = static_cast<std::uint32_t>(blocks_for(spec_.out_channels, kOutputs)),
+                 .src = this->template stored<Element>(pointers, Slot::src),
+                 .weights = this->template stored<Element>(pointers, Slot::weights),
+                 .dst = this->template stored<Element>(pointers, Slot::dst)},
+          blocks(Kernel::kPixels, kOutputs));
+    });
+  }
+
+  // Every access begins at a channel of a pixel, or at an output of a term: both counts must allow it.
+  template <class Element, class Visit>
+  void with_accesses(const SlotPointers& pointers, const Visit& visit) const {
+    with_access<Element>(spec_.in_channels | spec_.out_channels, visit,
+                         this->template stored<Element>(pointers, Slot::src),
+                         this->template stored<Element>(pointers, Slot::weights),
+                         this->template stored<Element>(pointers, Slot::dst));
+  }
+
+  Conv2d spec_;
+};
+
+}  // namespace bench::kernels::cuda
