@@ -30,7 +30,8 @@ AttentionProducts::AttentionProducts(const Attention& spec) {
   out = steps(spec.width(), spec.head_size, length * spec.width());
   saved = steps(length, square, spec.heads * square);
   scratch = {.row = length, .matrix = square, .round = 0};
-  probabilities = spec.pass == Attention::Pass::inference ? scratch : saved;
+  const bool saves = spec.pass != Attention::Pass::inference;
+  probabilities = saves ? saved : scratch;
   const bool narrow = bytes_of(spec.dtype) < bytes_of(Dtype::fp32);
   scores = narrow || spec.pass == Attention::Pass::backward ? scratch : probabilities;
 

@@ -35,7 +35,8 @@ std::unique_ptr<Operation> on_fibers(const typename Op<Fibers>::Spec& spec) {
 // `skipped` are slots that only one of the two understands.
 template <template <class> class Op>
 void expect_like_reference(const typename Op<Fibers>::Spec& spec, Dtype dtype, const RunOptions& options = {},
-                           double tolerance = 0, std::vector<Slot> skipped = {Slot::saved, Slot::workspace}) {
+                           double tolerance = 0,
+                           const std::vector<Slot>& skipped = {Slot::saved, Slot::workspace}) {
   const auto reference = make_operation(spec, cpu(), "reference");
   const auto tested = on_fibers<Op>(spec);
   auto expected = run_exactly(*reference, dtype, options);
