@@ -144,7 +144,7 @@ class BatchNormBackwardOperation final : public KernelOperation<Machine> {
     const Tiling sums = channel_tiling(tensor, kCount, reducing_blocks(queue.multiprocessors()));
     queue.launch(ColumnSums<Element, kCount, ChannelNormalizer>{sums, src, diff_dst, normalizer, partial},
                  sums.blocks());
-    queue.launch(FinishColumnSums{partial, tensor.c, sums.chunks, diff_scale, diff_shift},
+    queue.launch(FinishColumnSums{partial, tensor.c, sums.chunks, {diff_scale, diff_shift}},
                  FinishColumnSums::blocks(tensor.c));
     const Tiling tiling = channel_tiling(tensor, kCount, mapping_blocks(queue.multiprocessors()));
     queue.launch(NormalizeGradient<Element, kCount>{.tiling = tiling,

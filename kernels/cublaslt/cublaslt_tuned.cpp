@@ -21,8 +21,6 @@ namespace bench::kernels::cublaslt {
 namespace {
 
 constexpr int kMostTried = 8;
-// Of every pointer: what the widest load takes. cuBLASLt would assume 256.
-constexpr std::uint32_t kAlignment = 16;
 
 cublasLtEpilogue_t epilogue_of(const Product& product) {
   switch (product.activation) {
@@ -101,10 +99,11 @@ class Algorithms {
     preference.set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(kWorkspaceCap));
     preference.set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
                    static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+    // cuBLASLt would assume 256.
     for (const auto attribute :
          {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
           CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
-      preference.set(attribute, kAlignment);
+      preference.set(attribute, static_cast<std::uint32_t>(product_.alignment));
     }
     std::array<cublasLtMatmulHeuristicResult_t, kMostTried> found{};
     int count = 0;

@@ -31,6 +31,7 @@ struct Product {
   std::int64_t rows = 1, inner = 1, columns = 1;
   Stored a, b, d;  // d is never transposed
   std::int64_t batch = 1;
+  std::int64_t alignment = 16;  // bytes that all addresses are multiples of
   float scale = 1.0F;
   bool bias = false;
   Activation activation = Activation::none;          // none, relu or gelu: what cuBLASLt fuses

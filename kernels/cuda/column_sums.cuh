@@ -1,5 +1,6 @@
-// Two sums down each channel of a matrix, of gradients and of gradients times normalised values: what the
-// scale and the shift of a normalisation receive. Sums of sums in a fixed order: two runs give the same bits.
+// Sums down each channel of a matrix: of gradients, which is what a bias receives, and of gradients times
+// normalised values besides, which is what the scale of a normalisation receives. Sums of sums in a fixed
+// order: two runs give the same bits.
 //
 // Each block sums a chunk of rows, a second kernel the chunks.
 #pragma once
@@ -11,6 +12,7 @@ namespace bench::kernels::cuda {
 // x̂ of values whose mean and variance belong to their channel (batch norm)…
 template <class Memory, int kCount>
 struct ChannelNormalizer {
+  static constexpr bool kNormalizes = true;
   const float* mean;
   const float* variance;
   float epsilon;
@@ -31,6 +33,7 @@ struct ChannelNormalizer {
 // … or to their row (layer norm).
 template <class Memory, int kCount>
 struct RowNormalizer {
+  static constexpr bool kNormalizes = true;
   const float* mean;
   const float* variance;
   float epsilon;
@@ -45,11 +48,20 @@ struct RowNormalizer {
   BENCH_DEVICE float operator()(float x, int /*i*/) const { return (x - row_mean) * factor; }
 };
 
-// partial[chunk][0][channel] = Σ x̂ · gradient over the chunk's rows, partial[chunk][1][channel] = Σ gradient.
+// No values at all: only the gradients are summed.
+template <class Memory, int kCount>
+struct NoNormalizer {
+  static constexpr bool kNormalizes = false;
+};
+
+// partial[chunk][sum][channel] over the chunk's rows: Σ gradient is the last sum, Σ x̂ · gradient the one
+// before it, where there are two. src is not read where there is one.
 template <class Element, int kCount, template <class, int> class Normalizer>
 struct ColumnSums {
   static constexpr int kThreads = Tiling::kThreads;
   static constexpr const char* kName = "column sums";
+  static constexpr bool kNormalizes = Normalizer<typename Element::Memory, kCount>::kNormalizes;
+  static constexpr int kSums = kNormalizes ? 2 : 1;
   using Memory = typename Element::Memory;
   using Stored = typename Element::Stored;
 
@@ -60,8 +72,7 @@ struct ColumnSums {
   float* partial;
 
   struct Shared {
-    float products[kThreads][kCount];
-    float plain[kThreads][kCount];
+    float sums[kSums][kThreads][kCount];
   };
 
   template <class Thread>
@@ -70,64 +81,81 @@ struct ColumnSums {
     const Tiling::Place place = tiling.place(thread);
     const std::int64_t channels = std::int64_t{tiling.columns} * kCount;
     const std::int64_t channel = std::int64_t{place.column} * kCount;
-    float products[kCount] = {};
-    float plain[kCount] = {};
+    float sums[kSums][kCount] = {};
     if (place.inside) {
-      Normalizer<Memory, kCount> normalized = normalizer;
-      normalized.begin(channel);
-      const auto step = static_cast<std::uint32_t>(tiling.height());
-      for (std::uint32_t row = place.row; row < place.last; row += step * Tiling::kUnroll) {
-        Words<kBytesOf<Element, kCount>> values[Tiling::kUnroll];
-        Words<kBytesOf<Element, kCount>> gradients[Tiling::kUnroll];
-        for (int u = 0; u < Tiling::kUnroll; ++u) {
-          if (const std::uint32_t at = row + step * u; at < place.last) {
-            values[u] = load_words<Element, kCount>(src + at * channels + channel);
-            gradients[u] = load_words<Element, kCount>(gradient + at * channels + channel);
-          }
-        }
-        for (int u = 0; u < Tiling::kUnroll; ++u) {
-          if (const std::uint32_t at = row + step * u; at < place.last) {
-            float x[kCount];
-            float g[kCount];
-            unpack<Element>(values[u], x);
-            unpack<Element>(gradients[u], g);
-            normalized.at_row(at);
-            for (int i = 0; i < kCount; ++i) {
-              products[i] += g[i] * normalized(x[i], i);
-              plain[i] += g[i];
-            }
-          }
-        }
-      }
+      add_rows(place, channels, channel, sums);
     }
-    for (int i = 0; i < kCount; ++i) {
-      shared.products[thread.index()][i] = products[i];
-      shared.plain[thread.index()][i] = plain[i];
+    for (int sum = 0; sum < kSums; ++sum) {
+      for (int i = 0; i < kCount; ++i) {
+        shared.sums[sum][thread.index()][i] = sums[sum][i];
+      }
     }
     thread.sync();
     for (int half = tiling.height() / 2; half > 0; half /= 2) {
       if (place.above < half) {
         const int other = thread.index() + (half << tiling.log_width);
-        for (int i = 0; i < kCount; ++i) {
-          shared.products[thread.index()][i] += shared.products[other][i];
-          shared.plain[thread.index()][i] += shared.plain[other][i];
+        for (int sum = 0; sum < kSums; ++sum) {
+          for (int i = 0; i < kCount; ++i) {
+            shared.sums[sum][thread.index()][i] += shared.sums[sum][other][i];
+          }
         }
       }
       thread.sync();
     }
     if (place.above == 0 && place.inside) {
-      for (int i = 0; i < kCount; ++i) {
-        products[i] = shared.products[thread.index()][i];
-        plain[i] = shared.plain[thread.index()][i];
+      for (int sum = 0; sum < kSums; ++sum) {
+        for (int i = 0; i < kCount; ++i) {
+          sums[sum][i] = shared.sums[sum][thread.index()][i];
+        }
+        store_floats<Memory>(partial + (std::int64_t{place.chunk} * kSums + sum) * channels + channel,
+                             sums[sum]);
       }
-      store_floats<Memory>(partial + std::int64_t{place.chunk} * 2 * channels + channel, products);
-      store_floats<Memory>(partial + (std::int64_t{place.chunk} * 2 + 1) * channels + channel, plain);
+    }
+  }
+
+ private:
+  BENCH_DEVICE void add_rows(const Tiling::Place& place, std::int64_t channels, std::int64_t channel,
+                             float (&sums)[kSums][kCount]) const {
+    Normalizer<Memory, kCount> normalized = normalizer;
+    if constexpr (kNormalizes) {
+      normalized.begin(channel);
+    }
+    const auto step = static_cast<std::uint32_t>(tiling.height());
+    for (std::uint32_t row = place.row; row < place.last; row += step * Tiling::kUnroll) {
+      Words<kBytesOf<Element, kCount>> values[Tiling::kUnroll];
+      Words<kBytesOf<Element, kCount>> gradients[Tiling::kUnroll];
+      for (int u = 0; u < Tiling::kUnroll; ++u) {
+        if (const std::uint32_t at = row + step * u; at < place.last) {
+          if constexpr (kNormalizes) {
+            values[u] = load_words<Element, kCount>(src + at * channels + channel);
+          }
+          gradients[u] = load_words<Element, kCount>(gradient + at * channels + channel);
+        }
+      }
+      for (int u = 0; u < Tiling::kUnroll; ++u) {
+        if (const std::uint32_t at = row + step * u; at < place.last) {
+          float g[kCount];
+          unpack<Element>(gradients[u], g);
+          if constexpr (kNormalizes) {
+            float x[kCount];
+            unpack<Element>(values[u], x);
+            normalized.at_row(at);
+            for (int i = 0; i < kCount; ++i) {
+              sums[0][i] += g[i] * normalized(x[i], i);
+            }
+          }
+          for (int i = 0; i < kCount; ++i) {
+            sums[kSums - 1][i] += g[i];
+          }
+        }
+      }
     }
   }
 };
 
 // The sums over all chunks.
-struct FinishColumnSums {
+template <int kSums>
+struct FinishSums {
   static constexpr int kThreads = 256;
   static constexpr int kChannels = 8;  // of a block; the other threads share their chunks
   static constexpr int kHeight = kThreads / kChannels;
@@ -136,12 +164,10 @@ struct FinishColumnSums {
   const float* partial;
   std::int64_t channels;
   std::uint32_t chunks;
-  float* products;
-  float* plain;
+  float* sums[kSums];
 
   struct Shared {
-    float products[kThreads];
-    float plain[kThreads];
+    float sums[kSums][kThreads];
   };
 
   static std::int64_t blocks(std::int64_t channels) { return (channels + kChannels - 1) / kChannels; }
@@ -151,30 +177,36 @@ struct FinishColumnSums {
     auto& shared = thread.template shared<Shared>();
     const int me = thread.index();
     const std::int64_t channel = std::int64_t{thread.block()} * kChannels + me % kChannels;
-    float product = 0;
-    float sum = 0;
+    float mine[kSums] = {};
     if (channel < channels) {
       for (std::uint32_t chunk = static_cast<std::uint32_t>(me / kChannels); chunk < chunks;
            chunk += kHeight) {
-        product += partial[std::int64_t{chunk} * 2 * channels + channel];
-        sum += partial[(std::int64_t{chunk} * 2 + 1) * channels + channel];
+        for (int sum = 0; sum < kSums; ++sum) {
+          mine[sum] += partial[(std::int64_t{chunk} * kSums + sum) * channels + channel];
+        }
       }
     }
-    shared.products[me] = product;
-    shared.plain[me] = sum;
+    for (int sum = 0; sum < kSums; ++sum) {
+      shared.sums[sum][me] = mine[sum];
+    }
     thread.sync();
     for (int half = kHeight / 2; half > 0; half /= 2) {
       if (me / kChannels < half) {
-        shared.products[me] += shared.products[me + half * kChannels];
-        shared.plain[me] += shared.plain[me + half * kChannels];
+        for (int sum = 0; sum < kSums; ++sum) {
+          shared.sums[sum][me] += shared.sums[sum][me + half * kChannels];
+        }
       }
       thread.sync();
     }
     if (me < kChannels && channel < channels) {
-      products[channel] = shared.products[me];
-      plain[channel] = shared.plain[me];
+      for (int sum = 0; sum < kSums; ++sum) {
+        sums[sum][channel] = shared.sums[sum][me];
+      }
     }
   }
 };
+
+// Of a normalisation: the products' sums, then the gradients'.
+using FinishColumnSums = FinishSums<2>;
 
 }  // namespace bench::kernels::cuda

@@ -10,9 +10,9 @@
 
 namespace bench::kernels::cuda {
 
-class GpuQueue {
+class StreamQueue {
  public:
-  explicit GpuQueue(Device& device) : device_(&device) {}
+  explicit StreamQueue(CUstream_st* stream) : stream_(stream) {}
 
   // Queues `blocks` blocks of Kernel::kThreads threads; none where there are none.
   template <class Kernel>
@@ -20,8 +20,21 @@ class GpuQueue {
     if (blocks == 0) {
       return;
     }
-    run_on_gpu<<<grid_of(blocks, Kernel::kName), Kernel::kThreads, 0, stream_of(*device_)>>>(kernel);
+    run_on_gpu<<<grid_of(blocks, Kernel::kName), Kernel::kThreads, 0, stream_>>>(kernel);
     check(cudaGetLastError(), Kernel::kName);
+  }
+
+ private:
+  CUstream_st* stream_;
+};
+
+class GpuQueue {
+ public:
+  explicit GpuQueue(Device& device) : device_(&device) {}
+
+  template <class Kernel>
+  void launch(const Kernel& kernel, std::int64_t blocks) const {
+    StreamQueue(stream_of(*device_)).launch(kernel, blocks);
   }
 
   int multiprocessors() const { return multiprocessors_of(*device_); }

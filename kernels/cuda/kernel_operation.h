@@ -44,6 +44,20 @@ void with_access(std::int64_t channels, Visit visit, const Pointers*... pointers
   }
 }
 
+// Calls visit with the machine's element that `dtype` is stored as.
+template <class Machine, class Visit>
+void with_element_of(Dtype dtype, Visit visit) {
+  switch (dtype) {
+    case Dtype::fp32:
+    case Dtype::tf32:  // stored alike; only products of matrices differ
+      return visit.template operator()<typename Machine::Fp32>();
+    case Dtype::fp16:
+      return visit.template operator()<typename Machine::Fp16>();
+    case Dtype::bf16:
+      return visit.template operator()<typename Machine::Bf16>();
+  }
+}
+
 // Elements in memory, channel padding among them.
 inline std::int64_t stored_elements(const TensorDesc& tensor) {
   return tensor.bytes() / bytes_of(tensor.dtype);
@@ -58,18 +72,9 @@ class KernelOperation : public ReferenceOperation {
  protected:
   const typename Machine::Queue& queue() const { return queue_; }
 
-  // Calls visit with the element that `dtype` is stored as.
   template <class Visit>
   static void with_element(Dtype dtype, Visit visit) {
-    switch (dtype) {
-      case Dtype::fp32:
-      case Dtype::tf32:  // stored alike; only products of matrices differ
-        return visit.template operator()<typename Machine::Fp32>();
-      case Dtype::fp16:
-        return visit.template operator()<typename Machine::Fp16>();
-      case Dtype::bf16:
-        return visit.template operator()<typename Machine::Bf16>();
-    }
+    with_element_of<Machine>(dtype, visit);
   }
 
   template <class Element>

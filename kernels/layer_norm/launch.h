@@ -96,8 +96,11 @@ class LayerNormOperation final : public KernelOperation<Machine> {
         .mean = mean, .variance = variance, .epsilon = spec_.epsilon, .row_mean = 0, .factor = 0};
     queue.launch(ColumnSums<Element, kCount, RowNormalizer>{sums, src, diff_dst, normalizer, partial},
                  sums.blocks());
-    queue.launch(FinishColumnSums{partial, spec_.width, sums.chunks, this->floats(pointers, Slot::diff_scale),
-                                  this->floats(pointers, Slot::diff_shift)},
+    queue.launch(FinishColumnSums{partial,
+                                  spec_.width,
+                                  sums.chunks,
+                                  {this->floats(pointers, Slot::diff_scale),
+                                   this->floats(pointers, Slot::diff_shift)}},
                  FinishColumnSums::blocks(spec_.width));
     with_group(spec_.width, [&]<int kGroup>() {
       queue.launch(LayerNormGradient<Element, kCount, kGroup>{.src = src,

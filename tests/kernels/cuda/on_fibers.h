@@ -1,40 +1,22 @@
 // Runs operations made of our own kernels on fibers, and compares them with the reference implementations.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
 #include <map>
 #include <memory>
-#include <utility>
+#include <stdexcept>
 #include <vector>
 
 #include "fibers.h"
 #include "kernels/operation.h"
+#include "stored.h"
 
 namespace bench::kernels::testing {
 
 Device& cpu();
 
-using Bytes = std::vector<std::byte>;
-
-struct RunOptions {
-  std::map<Slot, Bytes> opaque{};                 // what goes into input slots that hold no numbers
-  std::vector<std::pair<Slot, Slot>> in_place{};  // an output, and the input whose memory it shares
-  std::int64_t offset = 0;                        // bytes by which all memory is out of its alignment
-  std::uint64_t seed = 1;
-  bool positive = false;  // parameters and states above zero
-  int runs = 1;           // one behind the other, states kept
-};
-
 // Every output and state as stored. Each slot has memory of exactly its size, so that the address sanitizer
 // sees whoever reads or writes beyond; outputs and scratch are poisoned before. Inputs are seeded values.
 std::map<Slot, Bytes> run_exactly(Operation& operation, Dtype dtype, const RunOptions& options = {});
-
-// Slot by slot, as numbers where the slot holds some, else byte by byte. tolerance is relative_error's; no
-// one element may be off by more than eight of it, of its size or of the tensor's typical one.
-void expect_close(Operation& expected_by, const std::map<Slot, Bytes>& expected,
-                  const std::map<Slot, Bytes>& answer, double tolerance);
 
 // Rounding of a result to the dtype, and of fp32 sums before it.
 constexpr double tolerance_of(Dtype dtype) {
@@ -53,7 +35,8 @@ std::unique_ptr<Operation> on_fibers(const typename Op<Fibers>::Spec& spec) {
 // `skipped` are slots that only one of the two understands.
 template <template <class> class Op>
 void expect_like_reference(const typename Op<Fibers>::Spec& spec, Dtype dtype, const RunOptions& options = {},
-                           double tolerance = 0, std::vector<Slot> skipped = {Slot::saved, Slot::workspace}) {
+                           double tolerance = 0,
+                           const std::vector<Slot>& skipped = {Slot::saved, Slot::workspace}) {
   const auto reference = make_operation(spec, cpu(), "reference");
   const auto tested = on_fibers<Op>(spec);
   auto expected = run_exactly(*reference, dtype, options);

@@ -9,6 +9,7 @@
 
 #include "bench/error.h"
 #include "run_operation.h"
+#include "stored.h"
 
 namespace bench::kernels::testing {
 
@@ -42,6 +43,21 @@ void expect_like_reference_on_cuda(const Spec& spec, Dtype dtype, const char* im
   const Values answer = run_operation(*operation, inputs, sum, nullptr,
                                       {.device = *cuda_device(), .repeats_within = tolerance});
   EXPECT_TRUE(close_to(run_operation(*reference, inputs), answer, tolerance)) << operation->algorithm();
+}
+
+// Every output and state as stored; outputs and scratch are poisoned before, inputs are seeded values.
+std::map<Slot, Bytes> run_stored(Operation& operation, Device& device, Dtype dtype,
+                                 const RunOptions& options = {});
+
+// As above, for operations that are given what is no number, or that change what they are given. The
+// reference must store them alike.
+template <class Spec>
+void expect_stored_like_reference_on_cuda(const Spec& spec, Dtype dtype, const char* implementation,
+                                          const RunOptions& options = {}) {
+  const auto operation = make_operation(spec, *cuda_device(), implementation);
+  const auto reference = make_operation(spec, cpu(), "reference");
+  expect_close(*reference, run_stored(*reference, cpu(), dtype, options),
+               run_stored(*operation, *cuda_device(), dtype, options), cuda_tolerance(dtype));
 }
 
 #define BENCH_SKIP_WITHOUT_CUDA(dtype)                                                    \

@@ -7,13 +7,17 @@
 #include "kernels/cuda/gpu_tiles.cuh"
 // then the bodies
 #include "kernels/add/add.cuh"
+#include "kernels/attention/causal_softmax.cuh"
 #include "kernels/batch_norm/batch_norm.cuh"
 #include "kernels/batch_norm/statistics.cuh"
+#include "kernels/bias/bias.cuh"
 #include "kernels/conv2d/implicit_gemm.cuh"
 #include "kernels/conv2d/implicit_gemm_tiles.cuh"
 #include "kernels/cross_entropy/cross_entropy.cuh"
+#include "kernels/cuda/column_sums.cuh"
 #include "kernels/cuda/copy_pixels.cuh"
 #include "kernels/cuda/flat.cuh"
+#include "kernels/cuda/rectifier.cuh"
 #include "kernels/fma/fma.cuh"
 #include "kernels/gelu/gelu.cuh"
 #include "kernels/layer_norm/layer_norm.cuh"
@@ -52,6 +56,10 @@ HOT_KERNEL(ChunkMoments<GpuBf16, 8>)
 HOT_KERNEL(ColumnSums<GpuFp32, 4, ChannelNormalizer>)
 HOT_KERNEL(ColumnSums<GpuFp16, 8, ChannelNormalizer>)
 HOT_KERNEL(ColumnSums<GpuBf16, 8, RowNormalizer>)
+HOT_KERNEL(ColumnSums<GpuFp16, 8, NoNormalizer>)
+HOT_KERNEL(FinishRows<GpuFp32, 4, false, Rectifier>)
+HOT_KERNEL(FinishRows<GpuFp16, 8, true, Rectifier>)
+HOT_KERNEL(FinishRows<GpuBf16, 8, false, TanhGelu>)
 HOT_KERNEL(MaxPool<GpuFp32, 4, std::uint8_t, true>)
 HOT_KERNEL(MaxPool<GpuFp16, 8, std::uint8_t, true>)
 HOT_KERNEL(MaxPool<GpuBf16, 8, std::uint8_t, false>)
@@ -69,6 +77,9 @@ HOT_KERNEL(OptimizerStep<GpuFp32, AdamRule>)
 HOT_KERNEL(OptimizerStep<GpuFp16, AdamRule>)
 HOT_KERNEL(OptimizerStep<GpuBf16, AdamRule>)
 HOT_KERNEL(SoftmaxRows<GpuFp16, 8, 32>)
+HOT_KERNEL(CausalSoftmax<GpuFp32, 4, 32>)
+HOT_KERNEL(CausalSoftmax<GpuFp16, 8, 32>)
+HOT_KERNEL(CausalSoftmaxGradient<GpuBf16, 8, 32>)
 HOT_KERNEL(CrossEntropyRows<GpuFp16, 8, 32>)
 HOT_KERNEL(LayerNormRows<GpuBf16, 8, 32>)
 HOT_KERNEL(LayerNormGradient<GpuBf16, 8, 32>)

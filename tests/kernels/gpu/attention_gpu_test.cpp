@@ -1,0 +1,74 @@
+// Attention on a GPU against the reference: products by cuBLASLt, between them our own kernels.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "kernels/attention/attention.h"
+#include "on_cuda.h"
+
+namespace bench::kernels {
+namespace {
+
+using testing::Saved;
+using testing::Sum;
+using testing::Values;
+using Pass = Attention::Pass;
+
+class CudaAttentionOnDevice : public ::testing::TestWithParam<Dtype> {};
+
+INSTANTIATE_TEST_SUITE_P(All, CudaAttentionOnDevice, ::testing::ValuesIn(kAllDtypes),
+                         [](const auto& tested) { return std::string(name_of(tested.param)); });
+
+std::vector<float> probabilities(const Attention& spec, const Saved& saved) {
+  std::vector<float> p(static_cast<std::size_t>(spec.probabilities().elements()));
+  load(spec.probabilities(), saved.data(), p);
+  return p;
+}
+
+TEST_P(CudaAttentionOnDevice, IsLikeItsReferenceInEveryPass) {
+  BENCH_SKIP_WITHOUT_CUDA(GetParam());
+  Device& device = *testing::cuda_device();
+  // What tf32 would drop of the factors would show in the scores: bf16 has no more bits than tf32 keeps.
+  const Dtype exact = GetParam() == Dtype::tf32 ? Dtype::bf16 : GetParam();
+  // P and dS are rounded between two products.
+  const double tolerance = 2 * testing::cuda_tolerance(GetParam());
+  const testing::Place on_device{.device = device, .repeats_within = tolerance};
+  for (const auto& [batch, sequence, heads, head_size] : {std::array<std::int64_t, 4>{1, 1, 1, 1},
+                                                          {3, 7, 2, 5},
+                                                          {2, 33, 3, 24},
+                                                          {2, 64, 4, 64},
+                                                          {8, 128, 2, 32},
+                                                          {1, 130, 2, 64}}) {
+    SCOPED_TRACE(fmt::format("batch {} sequence {} heads {} of {}", batch, sequence, heads, head_size));
+    Attention spec{
+        .batch = batch, .sequence = sequence, .heads = heads, .head_size = head_size, .dtype = GetParam()};
+    testing::expect_like_reference_on_cuda(spec, GetParam(), "cublaslt");
+
+    spec.pass = Pass::training;
+    const auto reference = make_operation(spec, testing::cpu(), "reference");
+    const auto operation = make_operation(spec, device, "cublaslt");
+    Values inputs = testing::inputs_for(*reference, exact);
+    for (float& value : inputs[Slot::src]) {
+      value *= 4;  // scores that tell positions apart; stays exact
+    }
+    Saved right;
+    Saved saved;
+    const Values expected = testing::run_operation(*reference, inputs, Sum::apart, &right);
+    EXPECT_TRUE(testing::close_to(
+        expected, testing::run_operation(*operation, inputs, Sum::apart, &saved, on_device), tolerance));
+    EXPECT_LT(relative_error(probabilities(spec, saved), probabilities(spec, right)), tolerance);
+
+    spec.pass = Pass::backward;
+    const auto reference_backward = make_operation(spec, testing::cpu(), "reference");
+    const auto backward = make_operation(spec, device, "cublaslt");
+    inputs[Slot::diff_dst] = testing::inputs_for(*reference_backward, exact).at(Slot::diff_dst);
+    EXPECT_TRUE(testing::close_to(testing::run_operation(*reference_backward, inputs, Sum::apart, &right),
+                                  testing::run_operation(*backward, inputs, Sum::apart, &right, on_device),
+                                  tolerance));
+  }
+}
+
+}  // namespace
+}  // namespace bench::kernels

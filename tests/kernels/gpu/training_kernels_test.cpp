@@ -1,0 +1,108 @@
+// Our own kernels at the two ends of a network on a GPU, against the reference: what images and tokens
+// become, the loss, and the optimizer's step.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "kernels/cross_entropy/cross_entropy.h"
+#include "kernels/embedding/embedding.h"
+#include "kernels/optimizer/optimizer.h"
+#include "kernels/preprocess/preprocess.h"
+#include "on_cuda.h"
+
+namespace bench::kernels {
+namespace {
+
+using testing::Bytes;
+using testing::RunOptions;
+
+class TrainingKernels : public ::testing::TestWithParam<Dtype> {
+ protected:
+  template <class Spec>
+  static void expect_right(const Spec& spec, const RunOptions& options) {
+    testing::expect_stored_like_reference_on_cuda(spec, GetParam(), "cuda", options);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, TrainingKernels, ::testing::ValuesIn(kAllDtypes),
+                         [](const auto& tested) { return std::string(name_of(tested.param)); });
+
+// One for each row out of [0, count), and now and then one beyond.
+Bytes numbers_below(std::int64_t count, std::int64_t rows) {
+  std::vector<std::int32_t> numbers;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    numbers.push_back(static_cast<std::int32_t>(row % 13 == 9   ? count
+                                                : row % 11 == 7 ? -1
+                                                                : row * 31 % count));
+  }
+  Bytes stored(numbers.size() * sizeof numbers[0]);
+  std::memcpy(stored.data(), numbers.data(), stored.size());
+  return stored;
+}
+
+TEST_P(TrainingKernels, StepLikeTheReference) {
+  BENCH_SKIP_WITHOUT_CUDA(GetParam());
+  if (GetParam() == Dtype::tf32) {
+    GTEST_SKIP() << "parameters are not stored in tf32";
+  }
+  for (const auto kind : {Optimizer::Kind::sgd, Optimizer::Kind::momentum, Optimizer::Kind::adam}) {
+    for (const std::int64_t count : {1, 8, 263, 1'000'003}) {
+      SCOPED_TRACE(fmt::format("kind {} count {}", static_cast<int>(kind), count));
+      // States above zero: a second one below would have no root.
+      expect_right(Optimizer{.kind = kind, .count = count, .dtype = GetParam()},
+                   {.positive = true, .runs = 3});
+    }
+  }
+}
+
+TEST_P(TrainingKernels, LoseLikeTheReference) {
+  BENCH_SKIP_WITHOUT_CUDA(GetParam());
+  for (const std::int64_t classes : {2, 10, 100, 1000, 5003}) {
+    SCOPED_TRACE(classes);
+    RunOptions options{.opaque = {{Slot::labels, numbers_below(classes, 300)}}};
+    const CrossEntropy spec{.rows = 300, .classes = classes, .scale = 0.25F, .dtype = GetParam()};
+    expect_right(spec, options);
+    options.in_place = {{Slot::diff_src, Slot::src}};
+    expect_right(spec, options);
+  }
+}
+
+TEST_P(TrainingKernels, LookUpLikeTheReference) {
+  BENCH_SKIP_WITHOUT_CUDA(GetParam());
+  for (const std::int64_t rows : {1, 100, 1024}) {
+    for (const std::int64_t width : {1, 6, 24, 768}) {
+      SCOPED_TRACE(fmt::format("{} tokens, width {}", rows, width));
+      Embedding spec{.rows = rows, .vocabulary = 203, .width = width, .dtype = GetParam()};
+      const RunOptions options{.opaque = {{Slot::src, numbers_below(spec.vocabulary, rows)}}};
+      expect_right(spec, options);
+      spec.direction = Embedding::Direction::backward;
+      expect_right(spec, options);
+      spec.add = true;
+      expect_right(spec, options);
+    }
+  }
+}
+
+TEST_P(TrainingKernels, PreprocessLikeTheReference) {
+  BENCH_SKIP_WITHOUT_CUDA(GetParam());
+  for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
+    for (const std::int64_t channels : {1, 3, 4}) {
+      for (const std::int64_t size : {1, 7, 224}) {
+        SCOPED_TRACE(fmt::format("{} {} channels, size {}", name_of(layout), channels, size));
+        const Preprocess spec{
+            .dst = {.n = 2, .c = channels, .h = size, .w = size, .layout = layout, .dtype = GetParam()}};
+        Bytes image(static_cast<std::size_t>(spec.src_bytes()));
+        for (std::size_t i = 0; i < image.size(); ++i) {
+          image[i] = static_cast<std::byte>(i * 37 % 256);
+        }
+        expect_right(spec, {.opaque = {{Slot::src, image}}});
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bench::kernels
