@@ -43,7 +43,7 @@ struct SweepPoint {
   // the rest of an open series is left out; a closed one lists them as unmeasured.
   std::string series;
   const WorkloadType* workload = nullptr;  // where it is not the request's
-  bool cold = false;  // the device's caches are emptied before every timed step
+  bool cold = false;                       // the device's caches are emptied before every timed step
 
   const WorkloadType& type(const SweepRequest& request) const {
     return workload == nullptr ? *request.workload : *workload;
@@ -84,7 +84,8 @@ struct Sweep {
   std::string name;      // "batch"
   std::string question;  // "Where does a larger batch stop paying, and what does it cost in memory?"
   std::string default_workload;
-  std::vector<std::string> workloads{};  // covered together where none is asked for; the default is one of them
+  std::vector<std::string>
+      workloads{};  // covered together where none is asked for; the default is one of them
   std::vector<CommandOption> options{};  // of its own: "soak"
   // Takes several modes, values of a workload's option and memory caps, separated by commas.
   bool takes_lists = false;

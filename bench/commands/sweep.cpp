@@ -266,8 +266,9 @@ class SweepRun {
   }
 
   void describe() const {
-    fmt::print(std::cerr, "{}\n{} on {} ({}), memory cap {}, time budget {}\n", sweep_.question, workload_label(request_),
-               device_->info().id, device_->info().name, format_bytes(request_.largest_cap()),
+    fmt::print(std::cerr, "{}\n{} on {} ({}), memory cap {}, time budget {}\n", sweep_.question,
+               workload_label(request_), device_->info().id, device_->info().name,
+               format_bytes(request_.largest_cap()),
                format_duration(static_cast<double>(options_.time_budget.count())));
   }
 

@@ -21,8 +21,8 @@ double since_ns(std::chrono::steady_clock::time_point start) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count());
 }
 
-// The median of the steps after the first, which touches the pages, or the first where there is no other; with
-// what emptying the caches takes where that comes before every step.
+// The median of the steps after the first, which touches the pages, or the first where there is no other;
+// with what emptying the caches takes where that comes before every step.
 double warm_up(Workload& workload, Device& device, bool cold_caches) {
   std::vector<double> steps;
   double total = 0;

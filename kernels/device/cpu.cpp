@@ -150,8 +150,12 @@ class CpuDevice final : public Device {
     }
   }
 
-  std::int64_t driver_used() const override { return resident_bytes(); }
-  DeviceState state() const override { return condition_.read(); }
+  std::int64_t driver_used() const override {
+    return resident_bytes();
+  }
+  DeviceState state() const override {
+    return condition_.read();
+  }
 
   Peaks peaks(Dtype dtype) override {
     if (unsupported(dtype)) {
@@ -181,7 +185,9 @@ class CpuDevice final : public Device {
     const std::int64_t most = info_.available_bytes / 100 * kMostOfAvailable;  // `bytes` are counted as live
     return memory().live().total() > most ? nullptr : cpu_allocate(bytes);
   }
-  void raw_free(std::byte* data, std::int64_t bytes) noexcept override { cpu_free(data, bytes); }
+  void raw_free(std::byte* data, std::int64_t bytes) noexcept override {
+    cpu_free(data, bytes);
+  }
 
  private:
   DeviceInfo info_;
