@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,7 @@ struct SweepRequest {
   std::vector<std::int64_t> batches;
   // Every option of the workload with its values; one each where the sweep takes no lists.
   std::map<std::string, std::vector<std::string>> workload_options;
+  std::set<std::string> given_options;               // of the workload, by name: on the command line
   std::map<std::string, std::string> sweep_options;  // every option of the sweep
   std::vector<std::int64_t> memory_caps;             // bytes, growing; at least one
   std::uint64_t seed = 1;

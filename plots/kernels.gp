@@ -71,7 +71,7 @@ do for [kind in "png svg"] {
       set tics nomirror out scale 0.6 textcolor rgb "#202020"
     } else {
       set label 10 "What memory and caches deliver" at graph 0, 1.09 left font ",15"
-      set label 11 "solid, round: hot caches; dashed, square: cold" at graph 0, 1.04 left textcolor rgb "#555555"
+      set label 11 "solid, round: hot caches; dashed, square: cold; open: flagged" at graph 0, 1.04 left textcolor rgb "#555555"
       set ylabel "GB/s, read and written" offset 0.5, 0
       set xlabel "bytes touched" offset 0, 0.3
       set logscale x 2

@@ -45,7 +45,8 @@ def left($points; $memory): lines($points) as $lines
   | {strings: {has_stream: ($lines | length), bytes_min: $x_min, bytes_max: $x_max, bandwidth_max: (1.12 * $top / 1e9),
        memory_line: (if $memory == null then 0 else $memory / 1e9 end)},
      size_ticks: [[1024, 8192, 65536, 524288, 4194304, 33554432, 268435456, 2147483648, 17179869184][]
-       | select(. >= $x_min and . <= $x_max) | [., bytes_text]],
+       | select(. >= $x_min and . <= $x_max) | [., bytes_text]]
+       | if length > 0 then . else [[$first, ($first | bytes_text)], ([$last, ($last | bytes_text)] | select($last > 1.5 * $first))] end,
      hot_lines: [$lines[] | select(.[0].cold | not) | (.[] | [.bytes, .bandwidth / 1e9, (.mode | mode_colour)]), null],
      cold_lines: [$lines[] | select(.[0].cold) | (.[] | [.bytes, .bandwidth / 1e9, (.mode | mode_colour)]), null],
      hot_marks: [$lines[][] | select(.cold | not) | [.bytes, .bandwidth / 1e9, (.mode | mode_colour), (if .flags == [] then 7 else 6 end)]],
@@ -84,13 +85,14 @@ def title: "Kernels on \(.context.device.name // .context.device.id // "an unkno
 def subtitle: [(.context.host.usable_cores // null | if . == null then empty else "\(.) cores" end),
     (.context.software.onednn // null | if . == null then empty else "oneDNN \(tostring | clean | squeeze)" end),
     (.context.date // null | if . == null then empty else (tostring | clean | .[0:16] | sub("T"; " ")) end)] | join(" · ");
-def fates: [(.unmeasured // [])[] | objects | {what: "\(.params.workload // "?") \(.params.dtype // "")", status: (.status // "?"), reason: (.reason // "" | clean)}]
-  | group_by([.what, .status]) | map("✕ \(.[0].what | clean), \(length) point\(if length == 1 then "" else "s" end): \(.[0].status | clean)\(if .[0].reason == "" then "" else " (\(.[0].reason))" end)");
+# One note for all points with the same fate.
+def fates: [(.unmeasured // [])[] | objects | {what: ("\(.params.workload // "?") \(.params.dtype // "")" | clean), status: (.status // "?" | clean), reason: (.reason // "" | clean)}]
+  | group_by([.status, .reason]) | map("✕ \(length) point\(if length == 1 then "" else "s" end) \(.[0].status), of \(map(.what) | unique | join(", "))\(if .[0].reason == "" then "" else " (\(.[0].reason))" end)");
 
 points as $points | found("memory_bandwidth") as $memory | peaks as $peaks | datasheet as $sheet
 | ([$points[] | select(.flags != [])] | length) as $flagged
-| (fates + (if $flagged == 0 then [] else
-    ["\($flagged) of \($points | length) points carry a flag: \([$points[].flags[]] | unique | join(", "))"] end)
+| ((if $flagged == 0 then [] else
+    ["\($flagged) of \($points | length) points carry a flag: \([$points[].flags[]] | unique | join(", "))"] end) + fates
    | if length > 3 then .[0:2] + ["… and \(length - 2) more notes in the result file"] else . end) as $notes
 | left($points; $memory) as $left | right($points; $memory; $peaks; $sheet) as $right
 | {strings: ({title: (title | shorten(110)), subtitle: subtitle, measured: ($points | length), notes: ($notes | length)}

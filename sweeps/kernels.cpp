@@ -65,6 +65,9 @@ class Planner {
   std::vector<std::int64_t> batches(std::vector<std::int64_t> usual) const {
     return request_.batches.empty() ? std::move(usual) : request_.batches;
   }
+  std::vector<Dtype> asked_or(std::vector<Dtype> usual) const {
+    return request_.dtypes.empty() ? std::move(usual) : request_.dtypes;
+  }
   // Of several workloads, or where none was given: all.
   std::vector<std::string> modes() const { return request_.modes_given ? request_.modes : type_->modes; }
 
@@ -75,17 +78,29 @@ class Planner {
     for (const std::string& mode : modes()) {
       if (mode == "triad" || mode == "read") {
         for (std::int64_t elements = kSmallest; elements < largest; elements *= 8) {
-          add_hot_and_cold(mode, Dtype::fp32, 1, {{"elements", elements}});
+          add_stream_of(mode, elements);
         }
       }
-      add_hot_and_cold(mode, Dtype::fp32, 1, {{"elements", largest}});
+      add_stream_of(mode, largest);
+    }
+  }
+
+  void add_stream_of(const std::string& mode, std::int64_t elements) {
+    for (const Dtype dtype : asked_or({Dtype::fp32})) {
+      for (const std::int64_t rows : batches({1})) {
+        add_hot_and_cold(mode, dtype, rows, {{"elements", elements}});
+      }
     }
   }
 
   void add_fma() {
-    for (const std::int64_t steps : {1, 4, 16, 64, 256, 1024}) {
-      add("forward", Dtype::fp32, 1,
-          {{"elements", is_large(device_) ? 64 * kMiB : 4 * kMiB}, {"steps", steps}}, false);
+    for (const Dtype dtype : is_large(device_) ? dtypes_ : asked_or({Dtype::fp32})) {
+      for (const std::int64_t rows : batches({1})) {
+        for (const std::int64_t steps : {1, 4, 16, 64, 256, 1024}) {
+          add("forward", dtype, rows,
+              {{"elements", is_large(device_) ? 64 * kMiB : 4 * kMiB}, {"steps", steps}}, false);
+        }
+      }
     }
   }
 
@@ -138,13 +153,10 @@ class Planner {
     add(mode, dtype, batch, changes, true);
   }
 
-  // The value the command line gave, where it is not the workload's default; else the sweep's.
+  // The value the command line gave; else the sweep's, else the workload's.
   std::string value_of(const CommandOption& option, const Changes& changes) const {
-    if (type_ == request_.workload) {
-      const auto given = request_.workload_options.find(option.name);
-      if (given != request_.workload_options.end() && given->second.front() != option.default_value) {
-        return given->second.front();
-      }
+    if (type_ == request_.workload && request_.given_options.contains(option.name)) {
+      return request_.workload_options.at(option.name).front();
     }
     const auto change = changes.find(option.name);
     return change == changes.end() ? option.default_value : fmt::format("{}", change->second);
@@ -189,7 +201,7 @@ const Registration<Sweep> registered{
     Sweep{.name = "kernels",
           .question = "How close do memory and arithmetic come to what the device can do?",
           .default_workload = "gemm",
-          .workloads = {"stream", "fma", "gemm", "conv2d", "launch"},
+          .workloads = {"fma", "stream", "gemm", "conv2d", "launch"},
           .plan = [](const SweepRequest& request, Device& device) { return Planner(request, device).run(); },
           .findings = kernels_findings,
           .tables = kernels_tables}};

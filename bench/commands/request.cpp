@@ -36,6 +36,9 @@ SweepRequest make_request(const Options& options, const Sweep& sweep, const Work
   for (const CommandOption& option : type.options) {
     const auto given = options.workload_options.find(option.name);
     const auto preferred = sweep.default_values.find(option.name);
+    if (given != options.workload_options.end()) {
+      request.given_options.insert(option.name);
+    }
     request.workload_options[option.name] = given != options.workload_options.end() ? given->second
                                             : preferred != sweep.default_values.end()
                                                 ? preferred->second

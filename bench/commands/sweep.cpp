@@ -190,15 +190,19 @@ class SweepRun {
   ResultDocument start_document() {
     ResultDocument document;
     document.context = make_context(device_->info(), argv_, options_.seed);
-    document.sweep = {{"name", sweep_.name},
-                      {"question", sweep_.question},
-                      {"workload", workload_label(request_)},
-                      {"mode", fmt::format("{}", fmt::join(request_.modes, ","))},
-                      {"workload_options", Json::object()},
-                      {"memory_cap_bytes", request_.largest_cap()},
-                      {"time_budget_ns", options_.time_budget.count()},
-                      {"axes", plan().axes}};
+    document.sweep = {
+        {"name", sweep_.name},
+        {"question", sweep_.question},
+        {"workload", workload_label(request_)},
+        {"mode", request_.workloads.size() > 1 ? "all" : fmt::format("{}", fmt::join(request_.modes, ","))},
+        {"workload_options", Json::object()},
+        {"memory_cap_bytes", request_.largest_cap()},
+        {"time_budget_ns", options_.time_budget.count()},
+        {"axes", plan().axes}};
     for (const auto& [name, values] : request_.workload_options) {
+      if (request_.workloads.size() > 1) {
+        break;  // each point's own stand in its params
+      }
       document.sweep["workload_options"][name] = fmt::format("{}", fmt::join(values, ","));
     }
     if (!sweep_.options.empty()) {

@@ -45,6 +45,7 @@ const Registration<WorkloadType> registered{operation_workload(
                                    {"steps", "64", "multiply-adds on each element, 1 to 65536"}},
                        .described = described,
                        .single = single,
+                       .sample_bytes = [](const Fma& fma) { return 8.0 * static_cast<double>(fma.count); },
                        .tolerance = tolerance})};
 
 }  // namespace

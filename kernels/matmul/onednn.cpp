@@ -1,4 +1,6 @@
 // Matrix product by oneDNN, with bias and activation fused behind it.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "kernels/matmul/matmul.h"
@@ -50,7 +52,13 @@ const Registration<Implementation<Matmul>> registered{{
     .name = "onednn",
     .device_kind = "cpu",
     .preference = 10,
-    .unsupported = [](const Matmul& spec, const Device& device) { return device.unsupported(spec.dtype); },
+    .unsupported = [](const Matmul& spec, const Device& device) -> std::optional<std::string> {
+      // It divides by what is left of a larger count in 32 bits.
+      if (std::max({spec.rows, spec.inner, spec.columns}) > std::int64_t{1} << 31) {
+        return "oneDNN's matrix product takes at most 2^31 rows and columns";
+      }
+      return device.unsupported(spec.dtype);
+    },
     .make = [](const Matmul& spec, Device& /*device*/) { return std::make_unique<OnednnMatmul>(spec); },
 }};
 

@@ -36,15 +36,17 @@ double tolerance(Dtype dtype) {
   return 0;
 }
 
-const Registration<WorkloadType> registered{operation_workload(
-    OperationType<Matmul>{.name = "gemm",
-                          .description = "matrix product; the batch is its number of rows",
-                          .modes = {"forward"},
-                          .options = {{"inner", "1024", "length of the sums, 1 to 2^20"},
-                                      {"columns", "1024", "columns of the result, 1 to 2^20"}},
-                          .described = described,
-                          .single = single,
-                          .tolerance = tolerance})};
+const Registration<WorkloadType> registered{operation_workload(OperationType<Matmul>{
+    .name = "gemm",
+    .description = "matrix product; the batch is its number of rows",
+    .modes = {"forward"},
+    .options = {{"inner", "1024", "length of the sums, 1 to 2^20"},
+                {"columns", "1024", "columns of the result, 1 to 2^20"}},
+    .described = described,
+    .single = single,
+    .sample_bytes =
+        [](const Matmul& product) { return 4.0 * static_cast<double>(product.inner + product.columns); },
+    .tolerance = tolerance})};
 
 }  // namespace
 }  // namespace bench::kernels

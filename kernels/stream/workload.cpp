@@ -64,6 +64,7 @@ const Registration<WorkloadType> registered{operation_workload(OperationType<Str
     .options = {{"elements", "16777216", "elements of a sample's row in each array, 1 to 2^36"}},
     .described = described,
     .single = single,
+    .sample_bytes = [](const Stream& stream) { return 12.0 * static_cast<double>(stream.count); },
     .tolerance = tolerance})};
 
 }  // namespace

@@ -1,7 +1,12 @@
 #include "kernels/workloads/bound.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
 
 namespace bench::kernels {
 namespace {
@@ -88,6 +93,14 @@ void Bound::upload_samples(const SlotInfo& slot, std::uint64_t seed, std::int64_
       device_.upload(static_cast<std::byte*>(pointers_[slot.slot]) + n * one.bytes(), stored.data(),
                      one.bytes());
     }
+  }
+}
+
+void refuse_uncountable(std::int64_t batch, double sample_bytes) {
+  if (static_cast<double>(batch) * sample_bytes > 0x1p50) {
+    throw OutOfMemory(
+        fmt::format("batch {} would need more than 1 PiB ({:.3g} B a sample)", batch, sample_bytes),
+        std::numeric_limits<std::int64_t>::max());
   }
 }
 

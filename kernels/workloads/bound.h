@@ -41,6 +41,9 @@ class Bound {
   SlotPointers pointers_;
 };
 
+// Throws OutOfMemory where a batch's bytes could not be counted: from 1 PiB on, far below 2^63.
+void refuse_uncountable(std::int64_t batch, double sample_bytes);
+
 // What an operation's slots hold, by category.
 MemoryPlan plan_of(const Operation& operation);
 // A step of it; parameters and their gradients count as fixed bytes.

@@ -35,6 +35,9 @@ struct OperationType {
   std::function<Spec(const Spec&, const Device&)> placed{};
   // The same for one sample, in fp32 and plain layouts, for the reference implementation.
   std::function<Spec(Spec)> single;
+  // Bytes of a sample in all operands, about; nothing where the operation itself refuses what it cannot
+  // count.
+  std::function<double(const Spec&)> sample_bytes{};
   // Accepted error of a row of the answer.
   std::function<double(Dtype)> tolerance;
   // Rows to be expected, where they are not the reference's answers to the distinct samples.
@@ -52,6 +55,9 @@ class OperationWorkload final : public Workload {
   static std::unique_ptr<Operation> make(const OperationType<Spec>& type, const WorkloadSpec& spec,
                                          Device& device) {
     const Spec described = type.described(spec);
+    if (type.sample_bytes) {
+      refuse_uncountable(spec.batch, type.sample_bytes(described));
+    }
     return make_operation(type.placed ? type.placed(described, device) : described, device,
                           type.implementation ? type.implementation(spec) : "");
   }
@@ -117,6 +123,8 @@ WorkloadType operation_workload(const OperationType<Spec>& type) {
       return std::nullopt;
     } catch (const Unsupported& error) {
       return error.what();
+    } catch (const OutOfMemory&) {  // the plan says so, with the bytes
+      return std::nullopt;
     }
   };
   workload.plan = [type](const WorkloadSpec& spec, Device& device) {

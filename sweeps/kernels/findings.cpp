@@ -28,13 +28,11 @@ Finding claim_memory(const std::vector<KernelPoint>& points, const Ceiling& memo
   Finding finding = finding_of("memory_bandwidth", "B/s");
   finding.value = memory.rate;
   finding.ci95 = in_order(memory.ci95);
-  double most = 0;
-  for (const KernelPoint& point : points) {
-    most = point.workload == "stream" && point.caches == "cold" ? std::max(most, point.bytes) : most;
-  }
+  const auto at = std::ranges::find(points, memory.name, &KernelPoint::name);
+  const double large = at == points.end() ? 0 : at->bytes / 4;  // kinds have one to three arrays
   std::string kinds;
   for (const KernelPoint& point : points) {
-    if (point.workload == "stream" && point.caches == "cold" && 4 * point.bytes > most) {
+    if (point.workload == "stream" && point.caches == "cold" && point.bytes >= large) {
       kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", point.mode, bytes_rate(point.bytes_per_s()));
       finding.evidence.push_back(point.name);
     }
@@ -42,6 +40,21 @@ Finding claim_memory(const std::vector<KernelPoint>& points, const Ceiling& memo
   finding.claim =
       fmt::format("Memory delivers {}, bytes read and written counted, to arrays that no cache holds ({}).",
                   bytes_rate(memory.rate), kinds);
+  return finding;
+}
+
+Finding claim_no_memory(const std::vector<KernelPoint>& points, double cache_bytes) {
+  Finding finding = finding_of("memory_bandwidth", "B/s");
+  const bool streamed = std::ranges::find(points, "stream", &KernelPoint::workload) != points.end();
+  finding.claim =
+      streamed
+          ? fmt::format(
+                "What memory delivers cannot be told, nor the roofline: that takes cold stream kernels on "
+                "arrays that no cache holds (the last one has {}); give more --elements.",
+                format_bytes(static_cast<std::int64_t>(cache_bytes)))
+          : std::string(
+                "What memory delivers was not measured, so there is no roofline: that takes the stream "
+                "kernels; run the sweep without --workload.");
   return finding;
 }
 
@@ -107,7 +120,7 @@ Finding claim_share(const std::string& label, const std::vector<const KernelPoin
                                         "(limit: {}).",
                                         label, format_percent(share(*worst)), format_percent(share(*best)),
                                         (*worst)->name, limited(*worst), (*best)->name, limited(*best));
-  if (share(*best) > 1.05) {
+  if (share(*best) > 1.05 && std::string_view(limited(*best)) == "memory") {
     finding.claim.pop_back();
     finding.claim += "; above 100 %, its data stayed in a cache.";
   }
@@ -198,7 +211,7 @@ std::optional<Finding> claim_flags(const std::vector<KernelPoint>& points) {
 
 std::vector<Finding> kernels_findings(const ResultDocument& document) {
   const std::vector<KernelPoint> points = kernel_points(document);
-  const Roofline roofline = roofline_of(points);
+  const Roofline roofline = roofline_of(points, last_cache_bytes(document));
   std::vector<Finding> findings;
   const auto add = [&](std::optional<Finding> finding) {
     if (finding) {
@@ -208,6 +221,8 @@ std::vector<Finding> kernels_findings(const ResultDocument& document) {
   if (roofline.memory) {
     add(claim_memory(points, *roofline.memory));
     add(claim_caches(points, *roofline.memory));
+  } else if (!points.empty()) {
+    add(claim_no_memory(points, last_cache_bytes(document)));
   }
   for (const auto& [dtype, peak] : roofline.compute) {
     add(claim_peak(dtype, peak));
@@ -222,7 +237,8 @@ std::vector<Finding> kernels_findings(const ResultDocument& document) {
     if (std::ranges::find(labels, label) == labels.end()) {
       labels.push_back(label);
     }
-    if (point.workload != "stream" && point.caches == "hot" && roofline.limit(point)) {
+    const bool above_peak = std::ranges::find(point.flags, "above_peak") != point.flags.end();
+    if (point.workload != "stream" && point.caches == "hot" && !above_peak && roofline.limit(point)) {
       by_label[label].push_back(&point);
     }
   }

@@ -45,29 +45,45 @@ std::vector<KernelPoint> kernel_points(const ResultDocument& document) {
   return points;
 }
 
-Roofline roofline_of(const std::vector<KernelPoint>& points) {
-  Roofline roofline;
-  double most_bytes = 0;
-  for (const KernelPoint& point : points) {
-    if (point.workload == "stream" && point.caches == "cold") {
-      most_bytes = std::max(most_bytes, point.bytes);
-    }
+double last_cache_bytes(const ResultDocument& document) {
+  double bytes = 0;
+  const Json& context = document.context;
+  if (!context.is_object()) {
+    return bytes;
   }
+  const Json device = context.value("device", Json::object());
+  if (device.is_object() && device.value("kind", "") != "cpu") {
+    return device.contains("l2_bytes") && device["l2_bytes"].is_number() ? device["l2_bytes"].get<double>()
+                                                                         : 0;
+  }
+  for (const Json& cache : context.value("caches", Json::array())) {
+    bytes = std::max(bytes, cache.is_object() ? cache.value("size", 0.0) : 0.0);
+  }
+  return bytes;
+}
+
+Roofline roofline_of(const std::vector<KernelPoint>& points, double cache_bytes) {
+  constexpr double kLeast = 16 * 0x1p20;
+  constexpr double kNearTheSlope = 0.8;  // of what memory allows: memory sets the pace
+  const double enough = std::max(kLeast, 2 * cache_bytes);
+  Roofline roofline;
   for (const KernelPoint& point : points) {
-    if (!trusted(point)) {
-      continue;
-    }
-    // Kinds with one and with three arrays count as equally large.
-    if (point.workload == "stream" && point.caches == "cold" && 4 * point.bytes > most_bytes &&
+    if (trusted(point) && point.workload == "stream" && point.caches == "cold" && point.bytes >= enough &&
         (!roofline.memory || point.bytes_per_s() > roofline.memory->rate)) {
       roofline.memory = ceiling_of(point, point.bytes);
     }
+  }
+  for (const KernelPoint& point : points) {
+    const bool paced_by_memory =
+        roofline.memory && point.flops_per_s() > kNearTheSlope * point.intensity() * roofline.memory->rate;
+    if (!trusted(point) || point.workload == "stream" || point.flops <= 0 || paced_by_memory) {
+      continue;
+    }
     Ceiling& best = roofline.compute[point.dtype];
-    if (point.flops > 0 && point.flops_per_s() > best.rate) {
+    if (point.flops_per_s() > best.rate) {
       best = ceiling_of(point, point.flops);
     }
   }
-  std::erase_if(roofline.compute, [](const auto& of_dtype) { return of_dtype.second.rate <= 0; });
   return roofline;
 }
 

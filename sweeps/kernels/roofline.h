@@ -53,6 +53,11 @@ struct Roofline {
   std::optional<double> ridge(const std::string& dtype) const;
 };
 
-Roofline roofline_of(const std::vector<KernelPoint>& points);
+// Bytes of the largest cache that the document's device is known to have; 0 where nothing tells.
+double last_cache_bytes(const ResultDocument& document);
+
+// Memory's ceiling comes from cold stream kernels that touch at least twice the last cache (and 16 MiB); the
+// arithmetic ones from other points that memory does not limit.
+Roofline roofline_of(const std::vector<KernelPoint>& points, double cache_bytes);
 
 }  // namespace bench::sweeps

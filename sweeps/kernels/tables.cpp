@@ -13,9 +13,11 @@ std::vector<TextTable> kernels_tables(const ResultDocument& document) {
   if (points.empty()) {
     return {};
   }
-  const Roofline roofline = roofline_of(points);
+  const Roofline roofline = roofline_of(points, last_cache_bytes(document));
   TextTable table;
-  table.title = "Rates, and the share of what the measured roofline allows (above 100 %: data from a cache)";
+  table.title =
+      "Rates, and the share of what the measured roofline allows (above 100 % below the ridge: data from a "
+      "cache)";
   table.rows.push_back(
       {"point", "step time", "bandwidth", "arithmetic", "FLOP/B", "of the roofline", "flags"});
   for (const KernelPoint& point : points) {

@@ -23,7 +23,7 @@ holds "$scratch/example" "fp32: 79.1 GFLOP/s"
 holds "$scratch/example" "bf16: 149 GFLOP/s"
 for word in triad read copy gemm conv2d fma; do holds "$scratch/example" "$word<"; done
 holds "$scratch/example" "1 of 42 points carry a flag: noisy"
-holds "$scratch/example" "✕ conv2d fp32, 3 points: skipped (no time)"
+holds "$scratch/example" "✕ 3 points skipped, of conv2d fp32 (no time)"
 
 # Each point stands at its own intensity and rate, and each stream kernel at its own bandwidth.
 tables "$example" > "$scratch/tables"

@@ -72,15 +72,17 @@ TEST_F(KernelsPlan, TheCommandLineDecides) {
   request_.workloads = {&gemm_};
   request_.dtypes = {Dtype::fp32};
   request_.batches = {64};
-  request_.workload_options["inner"] = {"96"};
-  EXPECT_THAT(names(), ElementsAre("kernels/gemm/forward/fp32/hot/inner:96/columns:64/batch:64",
-                                   "kernels/gemm/forward/fp32/cold/inner:96/columns:64/batch:64"));
+  request_.workload_options["inner"] = {"1024"};  // as typed, though it is the default
+  request_.given_options = {"inner"};
+  EXPECT_THAT(names(), ElementsAre("kernels/gemm/forward/fp32/hot/inner:1024/columns:64/batch:64",
+                                   "kernels/gemm/forward/fp32/cold/inner:1024/columns:64/batch:64"));
 }
 
 TEST_F(KernelsPlan, SizesThatTheCommandLineFixesAreOnePoint) {
   request_.workload = &stream_;
   request_.workloads = {&stream_};
   request_.workload_options = {{"elements", {"4096"}}};
+  request_.given_options = {"elements"};
   request_.modes = {"triad"};
   request_.modes_given = true;
   EXPECT_THAT(names(), ElementsAre("kernels/stream/triad/fp32/hot/elements:4096/batch:1",
@@ -94,6 +96,19 @@ TEST_F(KernelsPlan, ALaunchIsOnePoint) {
   request_.workloads = {&launch};
   EXPECT_THAT(names(), ElementsAre("kernels/launch/forward/fp32/hot/batch:1"));
   EXPECT_THAT(registry<Sweep>().find("kernels")->workloads, Contains("launch"));
+}
+
+TEST_F(KernelsPlan, DtypesAndRowsOfStreamAreThoseAskedFor) {
+  request_.workload = &stream_;
+  request_.workloads = {&stream_};
+  request_.workload_options = {{"elements", {"4096"}}};
+  request_.given_options = {"elements"};
+  request_.modes = {"copy"};
+  request_.modes_given = true;
+  request_.dtypes = {Dtype::bf16};
+  request_.batches = {3};
+  EXPECT_THAT(names(), ElementsAre("kernels/stream/copy/bf16/hot/elements:4096/batch:3",
+                                   "kernels/stream/copy/bf16/cold/elements:4096/batch:3"));
 }
 
 }  // namespace

@@ -40,27 +40,42 @@ MeasuredPoint point(const Invented& in) {
   return measured;
 }
 
-// Memory: 10 B/ns = 10 GB/s, a hot cache 40; arithmetic 200 FLOP/ns. The ridge is at 20 FLOP/B.
+// Memory: 10 GB/s, a hot cache of 4 MB 40; arithmetic 200 GFLOP/s. The ridge is at 20 FLOP/B.
 ResultDocument example() {
   ResultDocument document;
+  document.context = {{"device", {{"kind", "cpu"}}},
+                      {"caches", {{{"level", 1}, {"size", 32768}}, {{"level", 3}, {"size", 4'000'000}}}}};
   document.benchmarks = {
       point({.workload = "stream",
              .caches = "cold",
-             .flops = 2e3,
-             .bytes = 1e4,
-             .ns = 1e3,
+             .flops = 2e7,
+             .bytes = 1e8,
+             .ns = 1e7,
              .mode = "triad",
              .rest = "big"}),
+      point({.workload = "stream",
+             .caches = "cold",
+             .bytes = 1e8,
+             .ns = 1.25e7,
+             .mode = "copy",
+             .rest = "big"}),
       point(
-          {.workload = "stream", .caches = "cold", .bytes = 1e4, .ns = 1250, .mode = "copy", .rest = "big"}),
-      point({.workload = "stream", .caches = "cold", .bytes = 100, .ns = 5, .mode = "copy", .rest = "small"}),
-      point(
-          {.workload = "stream", .caches = "hot", .bytes = 100, .ns = 2.5, .mode = "copy", .rest = "small"}),
-      point({.workload = "gemm", .caches = "hot", .flops = 1e6, .bytes = 1e4, .ns = 5e3, .rest = "n:1"}),
-      point({.workload = "gemm", .caches = "cold", .flops = 1e6, .bytes = 1e4, .ns = 8e3, .rest = "n:1"}),
-      point({.workload = "conv2d", .caches = "hot", .flops = 5e4, .bytes = 1e4, .ns = 2e3, .rest = "a"}),
-      point({.workload = "conv2d", .caches = "hot", .flops = 1e6, .bytes = 1e4, .ns = 1e4, .rest = "b"})};
+          {.workload = "stream", .caches = "cold", .bytes = 1e6, .ns = 5e4, .mode = "copy", .rest = "small"}),
+      point({.workload = "stream",
+             .caches = "hot",
+             .bytes = 1e6,
+             .ns = 2.5e4,
+             .mode = "copy",
+             .rest = "small"}),
+      point({.workload = "gemm", .caches = "hot", .flops = 1e10, .bytes = 1e8, .ns = 5e7, .rest = "n:1"}),
+      point({.workload = "gemm", .caches = "cold", .flops = 1e10, .bytes = 1e8, .ns = 8e7, .rest = "n:1"}),
+      point({.workload = "conv2d", .caches = "hot", .flops = 5e8, .bytes = 1e8, .ns = 2e7, .rest = "a"}),
+      point({.workload = "conv2d", .caches = "hot", .flops = 1e10, .bytes = 1e8, .ns = 1e8, .rest = "b"})};
   return document;
+}
+
+Roofline roofline_in(const ResultDocument& document) {
+  return roofline_of(kernel_points(document), last_cache_bytes(document));
 }
 
 const Finding* named(const std::vector<Finding>& findings, const std::string& name) {
@@ -69,7 +84,7 @@ const Finding* named(const std::vector<Finding>& findings, const std::string& na
 }
 
 TEST(Roofline, TakesItsCeilingsFromTheBestPoints) {
-  const Roofline roofline = roofline_of(kernel_points(example()));
+  const Roofline roofline = roofline_in(example());
   ASSERT_TRUE(roofline.memory);
   EXPECT_DOUBLE_EQ(roofline.memory->rate, 10e9) << "of the large arrays, not of what a cache may hold";
   EXPECT_DOUBLE_EQ(roofline.compute.at("fp32").rate, 200e9);
@@ -79,7 +94,7 @@ TEST(Roofline, TakesItsCeilingsFromTheBestPoints) {
 
 TEST(Roofline, LimitsByTheLowerOfTheTwo) {
   const std::vector<KernelPoint> points = kernel_points(example());
-  const Roofline roofline = roofline_of(points);
+  const Roofline roofline = roofline_of(points, 4e6);
   const auto limit = [&](const std::string& end) {
     return *roofline.limit(
         *std::ranges::find_if(points, [&](const auto& one) { return one.name.ends_with(end); }));
@@ -92,12 +107,45 @@ TEST(Roofline, APointAboveThePeakSetsNoCeiling) {
   ResultDocument document = example();
   document.benchmarks.push_back(point({.workload = "gemm",
                                        .caches = "hot",
-                                       .flops = 1e7,
-                                       .bytes = 1e4,
-                                       .ns = 5e3,
+                                       .flops = 1e11,
+                                       .bytes = 1e8,
+                                       .ns = 5e7,
                                        .rest = "n:2",
                                        .flags = {"above_peak"}}));
-  EXPECT_DOUBLE_EQ(roofline_of(kernel_points(document)).compute.at("fp32").rate, 200e9);
+  EXPECT_DOUBLE_EQ(roofline_in(document).compute.at("fp32").rate, 200e9);
+}
+
+TEST(Roofline, ArraysThatACacheHoldsSayNothingOfMemory) {
+  ResultDocument document = example();
+  document.context["caches"][1]["size"] = 60'000'000;
+  EXPECT_FALSE(roofline_in(document).memory);
+  const std::vector<Finding> findings = kernels_findings(document);
+  EXPECT_FALSE(named(findings, "memory_bandwidth")->value);
+  EXPECT_THAT(named(findings, "memory_bandwidth")->claim, HasSubstr("57.2 MiB"));
+  EXPECT_EQ(named(findings, "ridge/fp32"), nullptr);
+  document.context = {{"device", {{"kind", "cuda"}, {"l2_bytes", 4'000'000}}}};
+  EXPECT_TRUE(roofline_in(document).memory);
+  EXPECT_EQ(last_cache_bytes({}), 0);
+}
+
+TEST(Roofline, WhatMemoryPacesIsNoArithmeticCeiling) {
+  ResultDocument document = example();
+  std::erase_if(document.benchmarks, [](const MeasuredPoint& one) {
+    return one.params.at("workload") == "gemm" || one.params.at("workload") == "conv2d";
+  });
+  document.benchmarks.push_back(
+      point({.workload = "fma", .caches = "hot", .flops = 2.5e7, .bytes = 1e8, .ns = 1e7}));
+  EXPECT_TRUE(roofline_in(document).compute.empty()) << "neither triad nor a multiply-add an element";
+  EXPECT_EQ(named(kernels_findings(document), "arithmetic_peak/fp32"), nullptr);
+}
+
+TEST(KernelsFindings, WithoutStreamKernelsThereIsNoRoofline) {
+  ResultDocument document = example();
+  document.benchmarks.erase(document.benchmarks.begin(), document.benchmarks.begin() + 4);
+  const std::vector<Finding> findings = kernels_findings(document);
+  EXPECT_THAT(named(findings, "memory_bandwidth")->claim, HasSubstr("without --workload"));
+  EXPECT_DOUBLE_EQ(*named(findings, "arithmetic_peak/fp32")->value, 200e9);
+  EXPECT_EQ(named(findings, "roofline_share/gemm/fp32"), nullptr);
 }
 
 TEST(KernelsFindings, SayWhatWasReached) {
