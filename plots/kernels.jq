@@ -44,9 +44,9 @@ def left($points; $memory): lines($points) as $lines
   | ($first / 1.5) as $x_min | ($last * 1.6) as $x_max
   | {strings: {has_stream: ($lines | length), bytes_min: $x_min, bytes_max: $x_max, bandwidth_max: (1.12 * $top / 1e9),
        memory_line: (if $memory == null then 0 else $memory / 1e9 end)},
-     size_ticks: [[1024, 8192, 65536, 524288, 4194304, 33554432, 268435456, 2147483648, 17179869184][]
+     size_ticks: ([[1024, 8192, 65536, 524288, 4194304, 33554432, 268435456, 2147483648, 17179869184][]
        | select(. >= $x_min and . <= $x_max) | [., bytes_text]]
-       | if length > 0 then . else [[$first, ($first | bytes_text)], ([$last, ($last | bytes_text)] | select($last > 1.5 * $first))] end,
+       | if length > 0 then . else [[$first, ($first | bytes_text)], ([$last, ($last | bytes_text)] | select($last > 1.5 * $first))] end),
      hot_lines: [$lines[] | select(.[0].cold | not) | (.[] | [.bytes, .bandwidth / 1e9, (.mode | mode_colour)]), null],
      cold_lines: [$lines[] | select(.[0].cold) | (.[] | [.bytes, .bandwidth / 1e9, (.mode | mode_colour)]), null],
      hot_marks: [$lines[][] | select(.cold | not) | [.bytes, .bandwidth / 1e9, (.mode | mode_colour), (if .flags == [] then 7 else 6 end)]],

@@ -66,6 +66,9 @@ TEST(KernelsSweepProgram, BatchesBeyondAllCountingAreRefusedInASentence) {
        {std::pair{"gemm", "9223372036854775807"}, std::pair{"gemm", "4294967296"},
         std::pair{"stream", "4611686018427387904"}, std::pair{"fma", "2305843009213693952"}}) {
     for (const char* sweep : {"batch", "kernels", "memory"}) {
+      if (sweep == std::string("kernels") && workload == std::string("gemm")) {
+        continue;  // there the batch is the size of the square matrices too, which is checked
+      }
       SCOPED_TRACE(std::string(sweep) + " " + workload + " " + batch);
       const Ended ended = run_bench({"--sweep", sweep, "--device", "cpu", "--workload", workload, "--batch",
                                      batch, "--memory-cap", "100MiB", "--dtype", "fp32", "--dry-run"});
