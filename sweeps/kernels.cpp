@@ -62,11 +62,11 @@ class Planner {
     }
   }
 
-  std::vector<std::int64_t> batches(std::vector<std::int64_t> usual) const {
-    return request_.batches.empty() ? std::move(usual) : request_.batches;
+  std::vector<std::int64_t> batches(const std::vector<std::int64_t>& usual) const {
+    return request_.batches.empty() ? usual : request_.batches;
   }
-  std::vector<Dtype> asked_or(std::vector<Dtype> usual) const {
-    return request_.dtypes.empty() ? std::move(usual) : request_.dtypes;
+  std::vector<Dtype> asked_or(const std::vector<Dtype>& usual) const {
+    return request_.dtypes.empty() ? usual : request_.dtypes;
   }
   // Of several workloads, or where none was given: all.
   std::vector<std::string> modes() const { return request_.modes_given ? request_.modes : type_->modes; }
