@@ -8,19 +8,8 @@ include "format";
 
 # ── What the file holds ─────────────────────────────────────────────────────────────────────────────
 
-def number: if type == "number" then . else null end;
-def positive: number | if . != null and . > 0 then . else null end;
-
-# Okabe and Ito's palette, told apart by every kind of colour vision. The gray is for dtypes unknown here.
-def dtype_colour: {fp32: 29362, bf16: 13983232, fp16: 40563, tf32: 13400487}[.] // 5592405;
 def dtype_shape: {fp32: 7, bf16: 5, fp16: 9, tf32: 13}[.] // 11;   # gnuplot: filled; the open one is one less
 def dtype_rank: {fp32: 0, tf32: 1, bf16: 2, fp16: 3}[.] // 4;
-
-# Paul Tol's muted palette, neighbours in the stack far apart.
-def categories: [
-  {key: "weights", colour: 3351176}, {key: "gradients", colour: 8965870}, {key: "optimizer", colour: 4499097},
-  {key: "activations", colour: 14535799}, {key: "input", colour: 13395575}, {key: "workspace", colour: 1144627},
-  {key: "other", colour: 12303291}];
 
 def points: [(.benchmarks // [])[]
   | (.params.batch | positive) as $batch
@@ -53,12 +42,6 @@ def log2_of: log / (2 | log);
 def log_ticks($most): (length) as $n | if $n <= 1 then . else
   ((last / first | log2_of) / $most) as $apart
   | reduce .[] as $b ([]; if length == 0 or ($b / last | log2_of) >= $apart then . + [$b] else . end) end;
-
-# Moves label heights apart, keeping their order, then back below `top`.
-def spread($gap; $top): sort_by(.y)
-  | reduce .[] as $l ([]; . + [$l + {y: (if length > 0 then ([$l.y, last.y + $gap] | max) else $l.y end)}])
-  | reverse
-  | reduce .[] as $l ([]; . + [$l + {y: ([$l.y, (if length > 0 then last.y - $gap else $top end)] | min)}]);
 
 # ── The left panel ──────────────────────────────────────────────────────────────────────────────────
 

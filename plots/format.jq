@@ -49,6 +49,9 @@ def listing: if length == 0 then "" elif length == 1 then ", batch \(.[0] | thou
 def number: if type == "number" then . else null end;
 def positive: number | if . != null and . > 0 then . else null end;
 
+# Okabe and Ito's palette, told apart by every kind of colour vision. The gray is for dtypes unknown here.
+def dtype_colour: {fp32: 29362, bf16: 13983232, fp16: 40563, tf32: 13400487}[tostring] // 5592405;
+
 # Memory categories in the order of the stack, in Paul Tol's muted palette, neighbours far apart.
 def categories: [
   {key: "weights", colour: 3351176}, {key: "gradients", colour: 8965870}, {key: "optimizer", colour: 4499097},

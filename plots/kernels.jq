@@ -5,9 +5,6 @@
 
 include "format";
 
-# Okabe and Ito's palette, as in the other pictures.
-def dtype_colour: {fp32: 29362, bf16: 13983232, fp16: 40563, tf32: 13400487}[tostring] // 5592405;
-def dtype_rank: {fp32: 0, tf32: 1, bf16: 2, fp16: 3}[tostring] // 4;
 def shape: {gemm: 7, conv2d: 5, fma: 9}[tostring] // 13;   # gnuplot: circle, square, triangle; a diamond for others
 def mode_colour: {triad: 29362, read: 13983232, copy: 40563, scale: 13400487, add: 5670665}[tostring] // 5592405;
 def rate_text($unit): (if . >= 1e15 then {by: 1e15, p: "P"} elif . >= 1e12 then {by: 1e12, p: "T"}

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/run/checkout.h"
 
 namespace bench {
 
@@ -31,15 +32,7 @@ Json datasheet_of(std::string_view name, const fs::path& catalogue) {
 }
 
 fs::path catalogue_path() {
-  std::error_code ignored;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", ignored);
-  for (const fs::path& root : {fs::path(BENCH_SOURCE_DIR), executable.parent_path() / ".." / ".."}) {
-    fs::path path = root / "results" / "gpus.json";
-    if (fs::exists(path, ignored)) {
-      return path;
-    }
-  }
-  return {};
+  return find_in_checkout(fs::path("results") / "gpus.json");
 }
 
 }  // namespace bench

@@ -12,8 +12,7 @@ namespace bench {
 // Throws UsageError where the file is there and is no catalogue.
 Json datasheet_of(std::string_view name, const std::filesystem::path& catalogue);
 
-// The catalogue of the checkout that the program was built from, or that it stands in; empty where there is
-// none.
+// The program's own catalogue; empty where its checkout is gone.
 std::filesystem::path catalogue_path();
 
 }  // namespace bench

@@ -11,23 +11,12 @@
 
 #include <fmt/format.h>
 
+#include "bench/run/checkout.h"
+
 namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The checkout the program was built from, or the one it stands in (build/<preset>/bench).
-fs::path find_script(const std::string& sweep) {
-  std::error_code ignored;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", ignored);
-  for (const fs::path& root : {fs::path(BENCH_SOURCE_DIR), executable.parent_path() / ".." / ".."}) {
-    fs::path script = root / "plots" / (sweep + ".gp");
-    if (fs::exists(script, ignored)) {
-      return script;
-    }
-  }
-  return {};
-}
 
 struct Format {
   const char* extension;
@@ -73,7 +62,7 @@ Output run_gnuplot(const fs::path& script, const fs::path& result, const fs::pat
 
 Picture draw(const std::string& sweep, const fs::path& result) {
   Picture picture;
-  const fs::path script = find_script(sweep);
+  const fs::path script = find_in_checkout(fs::path("plots") / (sweep + ".gp"));
   if (script.empty()) {
     picture.problem = fmt::format("plots/{}.gp was not found", sweep);
     return picture;
