@@ -2,6 +2,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 
 #include "kernels/fma/fma.h"
 #include "kernels/reference/reference_operation.h"
@@ -15,18 +16,14 @@ constexpr std::int64_t kChains = 256;
 
 [[gnu::target_clones("avx512f", "arch=haswell", "default")]] void chains(const float* from, float* to,
                                                                          std::int64_t steps) {
-  float x[kChains];
-  for (std::int64_t i = 0; i < kChains; ++i) {
-    x[i] = from[i];
-  }
+  std::array<float, kChains> x;
+  std::copy(from, from + kChains, x.begin());
   for (std::int64_t step = 0; step < steps; ++step) {
-    for (std::int64_t i = 0; i < kChains; ++i) {
-      x[i] = Fma::kFactor * x[i] + Fma::kSummand;
+    for (float& value : x) {
+      value = Fma::kFactor * value + Fma::kSummand;
     }
   }
-  for (std::int64_t i = 0; i < kChains; ++i) {
-    to[i] = x[i];
-  }
+  std::copy(x.begin(), x.end(), to);
 }
 
 class CpuFma final : public ReferenceOperation {
@@ -47,10 +44,10 @@ class CpuFma final : public ReferenceOperation {
     }
     const std::int64_t done = blocks * kChains;
     if (done < all) {  // a part of a block, through a whole one
-      float padded[kChains] = {};
-      std::copy(src + done, src + all, padded);
-      chains(padded, padded, spec_.steps);
-      std::copy(padded, padded + (all - done), dst + done);
+      std::array<float, kChains> padded{};
+      std::copy(src + done, src + all, padded.begin());
+      chains(padded.data(), padded.data(), spec_.steps);
+      std::copy(padded.begin(), padded.begin() + (all - done), dst + done);
     }
   }
 

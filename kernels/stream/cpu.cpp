@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "kernels/reference/reference_operation.h"
@@ -37,11 +38,11 @@ namespace {
 constexpr std::int64_t kLanes = 64;
 
 [[gnu::target_clones("avx512f", "avx2", "default")]] double square_sum(const float* a, std::int64_t count) {
-  float lanes[kLanes] = {};
+  std::array<float, kLanes> lanes{};
   const std::int64_t whole = count / kLanes * kLanes;
   for (std::int64_t i = 0; i < whole; i += kLanes) {
     for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-      lanes[lane] += a[i + lane] * a[i + lane];
+      lanes[static_cast<std::size_t>(lane)] += a[i + lane] * a[i + lane];
     }
   }
   double sum = 0;
