@@ -35,7 +35,7 @@ int terminal_width() {
     return size.ws_col;
   }
   const char* columns = std::getenv("COLUMNS");
-  const int given = columns == nullptr ? 0 : std::atoi(columns);
+  const int given = columns == nullptr ? 0 : static_cast<int>(std::strtol(columns, nullptr, 10));
   return given > 0 ? given : 100;
 }
 

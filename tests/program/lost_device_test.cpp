@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-constexpr const char* kFile = "batch-fragile-fragile.json";
+constexpr const char* kFragileFile = "batch-fragile-fragile.json";
 
 Arguments fragile_run(const fs::path& out, const std::string& lost_at) {
   return {"--sweep",   "batch", "--workload", "fragile", "--device",   "fragile",       "--batch", "1,2,4,8",
@@ -61,7 +61,7 @@ TEST(LostDevice, NothingLostIsOneProcess) {
   const Ended ended = run_fragile(fragile_run(folder.path(), "0"));
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(processes(ended), 1);
-  EXPECT_THAT(batches(read_result(folder.path() / kFile).benchmarks), ElementsAre(1, 2, 4, 8));
+  EXPECT_THAT(batches(read_result(folder.path() / kFragileFile).benchmarks), ElementsAre(1, 2, 4, 8));
 }
 
 TEST(LostDevice, ThePointIsInErrorAndAFreshProcessMeasuresTheOthers) {
@@ -69,13 +69,13 @@ TEST(LostDevice, ThePointIsInErrorAndAFreshProcessMeasuresTheOthers) {
   const Ended ended = run_fragile(fragile_run(folder.path(), "2"));
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_EQ(processes(ended), 2) << ended.err;
-  const std::string text = read_file(folder.path() / kFile);
+  const std::string text = read_file(folder.path() / kFragileFile);
   EXPECT_EQ(schema_errors(text), "");
-  const ResultDocument document = read_result(folder.path() / kFile);
+  const ResultDocument document = read_result(folder.path() / kFragileFile);
   EXPECT_THAT(batches(document.benchmarks), ElementsAre(1, 4, 8));
   EXPECT_THAT(batches_in_error(document), ElementsAre(2));
-  EXPECT_THAT(ended.out, HasSubstr((folder.path() / kFile).string()));
-  EXPECT_THAT(folder.names(), ElementsAre(kFile)) << "one result, no lock left";
+  EXPECT_THAT(ended.out, HasSubstr((folder.path() / kFragileFile).string()));
+  EXPECT_THAT(folder.names(), ElementsAre(kFragileFile)) << "one result, no lock left";
 }
 
 TEST(LostDevice, EachPointThatLosesItIsTriedOnce) {
@@ -83,7 +83,7 @@ TEST(LostDevice, EachPointThatLosesItIsTriedOnce) {
   const Ended ended = run_fragile(fragile_run(folder.path(), "1/2/4/8"));
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_EQ(processes(ended), 5) << ended.err;
-  const ResultDocument document = read_result(folder.path() / kFile);
+  const ResultDocument document = read_result(folder.path() / kFragileFile);
   EXPECT_THAT(document.benchmarks, IsEmpty());
   EXPECT_THAT(batches_in_error(document), UnorderedElementsAre(1, 2, 4, 8));
 }
@@ -94,7 +94,7 @@ TEST(LostDevice, SamplesOfThePointThatLostItAreNotKeptThoseOfTheOthersAre) {
   const Ended ended = run_fragile(fragile_run(folder.path(), "4") + Arguments{"--lost-on-step", "40"});
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_EQ(processes(ended), 2) << ended.err;
-  const ResultDocument document = read_result(folder.path() / kFile);
+  const ResultDocument document = read_result(folder.path() / kFragileFile);
   EXPECT_THAT(batches(document.benchmarks), ElementsAre(1, 2, 8));
   EXPECT_THAT(batches_in_error(document), ElementsAre(4));
 }
@@ -116,7 +116,7 @@ TEST(LostDevice, ALaterResumeTriesThePointInErrorAgain) {
   again.emplace_back("--resume");
   const Ended ended = run_fragile(again);
   EXPECT_EQ(processes(ended), 2) << ended.err;
-  EXPECT_THAT(batches(read_result(folder.path() / kFile).benchmarks), ElementsAre(1, 4, 8));
+  EXPECT_THAT(batches(read_result(folder.path() / kFragileFile).benchmarks), ElementsAre(1, 4, 8));
 }
 
 // The variable that one process leaves for the next means nothing to another.
@@ -126,7 +126,7 @@ TEST(LostDevice, AnInheritedContinuationIsIgnored) {
   const Ended ended = run_fragile(fragile_run(folder.path(), "2"));
   unsetenv("BENCH_CONTINUES");
   EXPECT_EQ(processes(ended), 2) << ended.err;
-  EXPECT_THAT(read_result(folder.path() / kFile).benchmarks, SizeIs(3));
+  EXPECT_THAT(read_result(folder.path() / kFragileFile).benchmarks, SizeIs(3));
 }
 
 }  // namespace

@@ -107,8 +107,8 @@ TEST_F(MemorySweep, DefaultBatchesAreMultiplesOfTheMicroBatches) {
   for (const SweepPoint& point : plan().points) {
     EXPECT_EQ(point.spec.batch % std::stoll(point.spec.options.at("accumulate")), 0) << point.name;
   }
-  EXPECT_THAT(names(), testing::Contains("memory/known/train/fp32/accumulate:4/batch:4"));
-  EXPECT_THAT(names(), Not(testing::Contains("memory/known/train/fp32/accumulate:4/batch:2")));
+  EXPECT_THAT(names(), ::testing::Contains("memory/known/train/fp32/accumulate:4/batch:4"));
+  EXPECT_THAT(names(), Not(::testing::Contains("memory/known/train/fp32/accumulate:4/batch:2")));
 }
 
 TEST_F(MemorySweep, NamesAreUnique) {

@@ -3,23 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/kernels/networks/train/idle_operation.h"
+
 namespace bench::kernels {
 namespace {
-
-class Idle final : public Operation {
- public:
-  explicit Idle(std::vector<SlotInfo> slots) : slots_(std::move(slots)) {}
-  std::span<const SlotInfo> slots() const override { return slots_; }
-  void prepare() override {}
-  void pack(Slot /*slot*/, std::span<const float> /*plain*/, void* /*packed*/) override {}
-  void unpack(Slot /*slot*/, const void* /*packed*/, std::span<float> /*plain*/) override {}
-  void run(const SlotPointers& /*pointers*/) override {}
-  double flops() const override { return 0; }
-  std::string algorithm() const override { return "idle"; }
-
- private:
-  std::vector<SlotInfo> slots_;
-};
 
 std::shared_ptr<Operation> idle(std::int64_t src, std::int64_t dst, std::int64_t scratch = 0) {
   std::vector<SlotInfo> slots{{.slot = Slot::src, .role = Role::input, .bytes = src},

@@ -9,6 +9,7 @@
 #include "../tiny_networks.h"
 #include "kernels/networks/train/gradient_check.h"
 #include "kernels/networks/train/workload.h"
+#include "tests/kernels/networks/train/idle_operation.h"
 
 namespace bench::kernels {
 namespace {
@@ -228,17 +229,6 @@ TEST_F(SequenceTraining, LabelsAreTheNextTokens) {
   }
   EXPECT_NE(std::vector(tokens.begin(), tokens.begin() + 16), std::vector(tokens.begin() + 16, tokens.end()));
 }
-
-class Idle final : public Operation {
- public:
-  std::span<const SlotInfo> slots() const override { return {}; }
-  void prepare() override {}
-  void pack(Slot /*slot*/, std::span<const float> /*plain*/, void* /*packed*/) override {}
-  void unpack(Slot /*slot*/, const void* /*packed*/, std::span<float> /*plain*/) override {}
-  void run(const SlotPointers& /*pointers*/) override {}
-  double flops() const override { return 0; }
-  std::string algorithm() const override { return "idle"; }
-};
 
 // Backward operations left out in turn. Not the shared table's: its two gradients stand nearly at right
 // angles, so that the slope along one of them does not show that the other is missing (see

@@ -10,24 +10,25 @@
 #include "kernels/networks/parameters.h"
 #include "kernels/networks/train/gradient_check.h"
 #include "kernels/networks/train/workload.h"
+#include "tests/kernels/networks/train/idle_operation.h"
 
 namespace bench::kernels {
 namespace {
 
-struct Case {
+struct Trained {
   std::string network;
   std::int64_t image_size;
   std::int64_t batch;
 };
 
-std::vector<Case> cases() {
+std::vector<Trained> trained_networks() {
   return {{"resnet18", 64, 4},     {"resnet50", 64, 4}, {"vgg16", 32, 4},      {"vgg16_gap", 32, 4},
           {"mobilenet_v2", 64, 4}, {"unet", 32, 4},     {"yolov3_tiny", 64, 4}};
 }
 
 class Training : public NetworkTest {
  protected:
-  static WorkloadSpec train_spec(const Case& tested, Dtype dtype = Dtype::fp32,
+  static WorkloadSpec train_spec(const Trained& tested, Dtype dtype = Dtype::fp32,
                                  const std::string& optimizer = "sgd") {
     WorkloadSpec all = spec(tested.batch, dtype, tested.image_size);
     all.mode = "train";
@@ -35,7 +36,7 @@ class Training : public NetworkTest {
     return all;
   }
   static const NetworkType& network(const std::string& name) { return *registry<NetworkType>().find(name); }
-  TrainWorkload make(const Case& tested, const WorkloadSpec& wanted) {
+  TrainWorkload make(const Trained& tested, const WorkloadSpec& wanted) {
     return {network(tested.network), wanted, *device_};
   }
 
@@ -51,9 +52,9 @@ class Training : public NetworkTest {
   }
 };
 
-class EveryNetworkTrains : public Training, public ::testing::WithParamInterface<Case> {};
+class EveryNetworkTrains : public Training, public ::testing::WithParamInterface<Trained> {};
 
-INSTANTIATE_TEST_SUITE_P(Networks, EveryNetworkTrains, ::testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(Networks, EveryNetworkTrains, ::testing::ValuesIn(trained_networks()),
                          [](const auto& tested) { return tested.param.network; });
 
 TEST_P(EveryNetworkTrains, GradientsAgreeWithCentralDifferences) {
@@ -81,7 +82,7 @@ TEST_P(EveryNetworkTrains, TheLossFallsByMoreThanHalfWithin30Steps) {
 }
 
 TEST_F(Training, EveryOptimizerLearnsInEveryDtype) {
-  const Case tested{"resnet18", 64, 4};
+  const Trained tested{"resnet18", 64, 4};
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
     for (const char* optimizer : {"sgd", "momentum", "adam"}) {
       if (!device_->unsupported(dtype)) {
@@ -127,7 +128,7 @@ TEST_P(EveryNetworkTrains, OptimizersTakeTheirMultiplesOfTheWeights) {
 }
 
 TEST_P(EveryNetworkTrains, ComputingAgainTakesLessMemoryAndGivesTheSameGradient) {
-  const Case& tested = GetParam();
+  const Trained& tested = GetParam();
   const WorkloadSpec plain = train_spec(tested);
   WorkloadSpec again = plain;
   again.options["recompute"] = "yes";
@@ -147,7 +148,7 @@ TEST_P(EveryNetworkTrains, ComputingAgainTakesLessMemoryAndGivesTheSameGradient)
 
 // With a block's values computed again few others live beside the one that would be written over.
 TEST_F(Training, WithoutWritingInPlaceTheSameGradientTakesMoreMemory) {
-  const Case tested{"resnet18", 64, 4};
+  const Trained tested{"resnet18", 64, 4};
   WorkloadSpec in_place = train_spec(tested);
   in_place.options["recompute"] = "yes";
   WorkloadSpec apart = in_place;
@@ -191,7 +192,7 @@ TEST_F(Training, MicroBatchesAddUpToTheBatch) {
 }
 
 TEST_F(Training, MicroBatchesTakeLessForActivations) {
-  const Case tested{"resnet18", 128, 16};
+  const Trained tested{"resnet18", 128, 16};
   WorkloadSpec split = train_spec(tested);
   split.options["accumulate"] = "4";
   const auto activations = [&](const WorkloadSpec& wanted) {
@@ -201,7 +202,7 @@ TEST_F(Training, MicroBatchesTakeLessForActivations) {
 }
 
 TEST_F(Training, VerifiesItsOwnGradient) {
-  const Case tested{"resnet18", 64, 2};
+  const Trained tested{"resnet18", 64, 2};
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
     if (device_->unsupported(dtype)) {
       continue;
@@ -214,7 +215,7 @@ TEST_F(Training, VerifiesItsOwnGradient) {
 
 // Roundings turn a deep network's gradient far where its batch norms have few values: no wrong answer.
 TEST_F(Training, SensitiveNetworksAreNotAccused) {
-  const Case tested{"mobilenet_v2", 64, 4};
+  const Trained tested{"mobilenet_v2", 64, 4};
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
     if (!device_->unsupported(dtype)) {
       WorkloadSpec wanted = train_spec(tested, dtype);
@@ -227,20 +228,9 @@ TEST_F(Training, SensitiveNetworksAreNotAccused) {
   }
 }
 
-class Idle final : public Operation {
- public:
-  std::span<const SlotInfo> slots() const override { return {}; }
-  void prepare() override {}
-  void pack(Slot /*slot*/, std::span<const float> /*plain*/, void* /*packed*/) override {}
-  void unpack(Slot /*slot*/, const void* /*packed*/, std::span<float> /*plain*/) override {}
-  void run(const SlotPointers& /*pointers*/) override {}
-  double flops() const override { return 0; }
-  std::string algorithm() const override { return "idle"; }
-};
-
 // A backward operation left out, and one that reads another layer's values.
 TEST_F(Training, VerificationNoticesAWrongGradient) {
-  const Case tested{"resnet18", 64, 2};
+  const Trained tested{"resnet18", 64, 2};
   const auto plan = [&] { return plan_training(network("resnet18"), train_spec(tested), *device_); };
   const auto named = [](const TrainingPlan& all, const std::string& name) {
     const auto& instructions = all.step.program.instructions();
