@@ -4,7 +4,7 @@
 #
 #   tools/gpu/bundle.sh BUILD_FOLDER BUNDLE_FOLDER
 #
-# There: BUNDLE_FOLDER/check.sh BUNDLE_FOLDER
+# There: OUT=FOLDER BUNDLE_FOLDER/check.sh BUNDLE_FOLDER
 set -euo pipefail
 
 build=${1:?usage: tools/gpu/bundle.sh BUILD_FOLDER BUNDLE_FOLDER}
