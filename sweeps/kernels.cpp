@@ -104,7 +104,7 @@ class Planner {
       for (const Dtype dtype : tiles ? tensor_core_dtypes() : ordinary_dtypes()) {
         for (const std::int64_t rows : batches({1})) {
           for (const std::int64_t steps : fma_steps(tiles)) {
-            add(mode, dtype, rows, {{"elements", is_large(device_) ? 32 * kMiB : 4 * kMiB}, {"steps", steps}},
+            add(mode, dtype, rows, {{"elements", is_large(device_) ? 16 * kMiB : 4 * kMiB}, {"steps", steps}},
                 {.first = steps == kMostSteps});
           }
         }

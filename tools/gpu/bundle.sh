@@ -30,5 +30,5 @@ done | sort -u | while IFS= read -r library; do
     *) cp -L "$library" "$bundle/lib/" ;;
   esac
 done
-strip --strip-unneeded "$bundle"/lib/*
+find "$bundle/lib" -type f -exec strip --strip-unneeded {} +
 du -sh "$bundle" | cut -f 1 | xargs printf 'bundle: %s in %s\n' "$bundle"
