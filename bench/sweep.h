@@ -46,6 +46,9 @@ struct SweepPoint {
   std::string series;
   const WorkloadType* workload = nullptr;  // where it is not the request's
   bool cold = false;                       // the device's caches are emptied before every timed step
+  // Others are judged by it: made ready before the rest, and visited before it in the first round, so that a
+  // short budget ends with it measured. A series of its own, for sizes stand in growing order.
+  bool first = false;
 
   const WorkloadType& type(const SweepRequest& request) const {
     return workload == nullptr ? *request.workload : *workload;

@@ -58,6 +58,8 @@ struct CommandOption {
   std::string default_value;
   std::string help;    // with unit and range
   std::string mode{};  // of a workload: the only mode that knows it; empty: every mode
+  // The accepted words, where they are not numbers; asked when they are shown, for some are registered.
+  std::function<std::vector<std::string>()> words{};
 };
 
 struct WorkloadType {

@@ -106,7 +106,7 @@ do for [kind in "png svg"] {
     } else {
       set grid ytics linecolor rgb "#e4e4e4" linewidth 1 linetype 1
       set label 10 "Roofline, measured" at graph 0, 1.09 left font ",15"
-      set label 11 "open marks: cold caches; dotted: the maker's figures, where known" at graph 0, 1.04 left textcolor rgb "#555555"
+      set label 11 "small, pale: cold caches; open: flagged; dotted: maker's figures" at graph 0, 1.04 left textcolor rgb "#555555"
       set xlabel "floating-point operations for each byte moved" offset 0, 0.3
       set logscale xy 10
       set xrange [n("intensity_min"):n("intensity_max")]
@@ -117,7 +117,7 @@ do for [kind in "png svg"] {
         . part("rate_ticks", "(n('intensity_min')):1:yticlabels(2) with points pointtype -1") \
         . part("sheets", "1:2:3 with lines dashtype (2, 4) linewidth 1.6 linecolor rgb variable") \
         . part("roofs", "1:2:3 with lines linewidth 2 linecolor rgb variable") \
-        . part("dots", "1:2:4:3 with points pointtype variable pointsize 1.3 linewidth 1.5 linecolor rgb variable") \
+        . part("dots", "1:2:5:4:3 with points pointtype variable pointsize variable linewidth 1.5 linecolor rgb variable") \
         . part("roof_labels", "1:2:3:4 with labels right textcolor rgb variable") \
         . part("slope_label", "1:2:3:4 with labels left textcolor rgb variable") \
         . part("dot_key", "1:2:4 with points pointtype variable pointsize 1.3 linecolor rgb '#555555'") \

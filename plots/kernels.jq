@@ -5,7 +5,11 @@
 
 include "format";
 
-def shape: {gemm: 7, conv2d: 5, fma: 9}[tostring] // 13;   # gnuplot: circle, square, triangle; a diamond for others
+# gnuplot's filled circle, square, triangles; a diamond for others. The open form is one below.
+def shape: {gemm: 7, conv2d: 5, fma: 9, "fma on tensor cores": 11}[tostring] // 13;
+def what: if .mode == "tensor-cores" then "\(.workload) on tensor cores" else .workload end;
+# Half way to white.
+def pale: [. / 65536, . / 256 % 256, . % 256] | map((floor + 255) / 2 | floor) | .[0] * 65536 + .[1] * 256 + .[2];
 def mode_colour: {triad: 29362, read: 13983232, copy: 40563, scale: 13400487, add: 5670665}[tostring] // 5592405;
 def rate_text($unit): (if . >= 1e15 then {by: 1e15, p: "P"} elif . >= 1e12 then {by: 1e12, p: "T"}
   elif . >= 1e9 then {by: 1e9, p: "G"} elif . >= 1e6 then {by: 1e6, p: "M"} else {by: 1, p: ""} end) as $s
@@ -74,8 +78,10 @@ def right($points; $memory; $peaks; $sheet):
      roof_labels: [$peaks | sort_by(.rate) | reverse | to_entries[] | .value
        | [$x_max / 1.12, .rate * 1.28 / 1e9, "\(.dtype): \(.rate | rate_text("FLOP/s"))", (.dtype | dtype_colour)]],
      slope_label: (if $memory == null then [] else [[$x_min * 2.6, $memory * $x_min * 1.5 / 1e9, "memory \($memory | rate_text("B/s"))", 5592405]] end),
-     dots: [$own[] | [.intensity, .rate / 1e9, (.dtype | dtype_colour), ((.workload | shape) - (if .cold then 1 else 0 end))]],
-     dot_key: ([$own[].workload] | unique | to_entries
+     # Cold points over the hot ones, which they may coincide with.
+     dots: [($own[] | select(.cold | not)), ($own[] | select(.cold)) | [.intensity, .rate / 1e9,
+       (.cold as $cold | .dtype | dtype_colour | if $cold then pale else . end), ((what | shape) - (if .flags == [] then 0 else 1 end)), (if .cold then 0.8 else 1.4 end)]],
+     dot_key: ([$own[] | what] | unique | to_entries
        | map([$x_max / 1.12, ($y_min * pow($y_max / $y_min; 0.05 + 0.055 * .key)) / 1e9, .value, (.value | shape)]))};
 
 def title: "Kernels on \(.context.device.name // .context.device.id // "an unknown device" | clean | squeeze)";

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -74,34 +75,66 @@ class Planner {
   // Arrays from what a core's own cache holds to what no cache holds.
   void add_stream() {
     constexpr std::int64_t kSmallest = 16 * 1024;                             // elements: 64 KiB an array
-    const std::int64_t largest = is_large(device_) ? 256 * kMiB : 32 * kMiB;  // 1 GiB; 128 MiB
+    const std::int64_t largest = is_large(device_) ? 128 * kMiB : 32 * kMiB;  // 512 MiB; 128 MiB
     for (const std::string& mode : modes()) {
       if (mode == "triad" || mode == "read") {
         for (std::int64_t elements = kSmallest; elements < largest; elements *= 8) {
-          add_stream_of(mode, elements);
+          add_stream_of(mode, elements, false);
         }
       }
-      add_stream_of(mode, largest);
+      add_stream_of(mode, largest, mode == "triad" || mode == "copy");
     }
   }
 
-  void add_stream_of(const std::string& mode, std::int64_t elements) {
+  // Of the pair only the cold point shows memory, and with it the roof.
+  void add_stream_of(const std::string& mode, std::int64_t elements, bool roof) {
     for (const Dtype dtype : asked_or({Dtype::fp32})) {
       for (const std::int64_t rows : batches({1})) {
-        add_hot_and_cold(mode, dtype, rows, {{"elements", elements}});
+        add(mode, dtype, rows, {{"elements", elements}}, {});
+        add(mode, dtype, rows, {{"elements", elements}}, {.cold = true, .first = roof});
       }
     }
   }
 
+  // Hot only: between its one read and its one write an element stays in a register, so that cold caches
+  // change the first steps' time as they do a copy's, and of many steps nothing.
   void add_fma() {
-    for (const Dtype dtype : is_large(device_) ? dtypes_ : asked_or({Dtype::fp32})) {
-      for (const std::int64_t rows : batches({1})) {
-        for (const std::int64_t steps : {1, 4, 16, 64, 256, 1024}) {
-          add("forward", dtype, rows,
-              {{"elements", is_large(device_) ? 64 * kMiB : 4 * kMiB}, {"steps", steps}}, false);
+    for (const std::string& mode : modes()) {
+      const bool tiles = mode == "tensor-cores";
+      for (const Dtype dtype : tiles ? tensor_core_dtypes() : ordinary_dtypes()) {
+        for (const std::int64_t rows : batches({1})) {
+          for (const std::int64_t steps : fma_steps(tiles)) {
+            add(mode, dtype, rows, {{"elements", is_large(device_) ? 16 * kMiB : 4 * kMiB}, {"steps", steps}},
+                {.first = steps == kMostSteps});
+          }
         }
       }
     }
+  }
+
+  static constexpr std::int64_t kMostSteps = 1024;
+
+  // What has no tensor cores, the CPU or a wide dtype, says so once, unless they were asked for.
+  std::vector<std::int64_t> fma_steps(bool tiles) const {
+    const bool answered = is_large(device_) && !narrow_dtypes().empty();
+    return tiles && !answered && !request_.modes_given
+               ? std::vector<std::int64_t>{kMostSteps}
+               : std::vector<std::int64_t>{1, 4, 16, 64, 256, kMostSteps};
+  }
+
+  std::vector<Dtype> ordinary_dtypes() const { return is_large(device_) ? dtypes_ : asked_or({Dtype::fp32}); }
+
+  std::vector<Dtype> narrow_dtypes() const {
+    std::vector<Dtype> narrow;
+    std::ranges::copy_if(dtypes_, std::back_inserter(narrow),
+                         [](Dtype dtype) { return bytes_of(dtype) == 2; });
+    return narrow;
+  }
+
+  // Where there is none of 16 bits, one of the others: the answer says why not.
+  std::vector<Dtype> tensor_core_dtypes() const {
+    std::vector<Dtype> narrow = narrow_dtypes();
+    return narrow.empty() ? std::vector<Dtype>{dtypes_.front()} : narrow;
   }
 
   void add_gemm() {
@@ -110,7 +143,9 @@ class Planner {
                                                 : std::vector<std::int64_t>{128, 256, 512, 1024, 2048};
     for (const Dtype dtype : dtypes_) {
       for (const std::int64_t size : batches(sizes)) {
-        add_hot_and_cold("forward", dtype, size, {{"inner", size}, {"columns", size}});
+        const bool roof = request_.batches.empty() && size == sizes.back();
+        add("forward", dtype, size, {{"inner", size}, {"columns", size}}, {.first = roof});
+        add("forward", dtype, size, {{"inner", size}, {"columns", size}}, {.cold = true});
       }
     }
   }
@@ -121,9 +156,9 @@ class Planner {
       for (const Dtype dtype : dtypes_) {
         for (const std::int64_t batch : batches({is_large(device_) ? 64 : 8})) {
           for (std::int64_t channels = 64, size = 56; channels <= 512; channels *= 2, size /= 2) {
-            add(mode, dtype, batch,
-                {{"in-channels", channels}, {"out-channels", channels}, {"height", size}, {"width", size}},
-                false);
+            add_hot_and_cold(
+                mode, dtype, batch,
+                {{"in-channels", channels}, {"out-channels", channels}, {"height", size}, {"width", size}});
           }
         }
       }
@@ -133,7 +168,7 @@ class Planner {
   // It touches no data that a cache could hold or a dtype could change.
   void add_launch() {
     for (const std::int64_t batch : batches({1})) {
-      add("forward", Dtype::fp32, batch, {}, false);
+      add("forward", Dtype::fp32, batch, {}, {});
     }
   }
 
@@ -149,8 +184,8 @@ class Planner {
   }
 
   void add_hot_and_cold(const std::string& mode, Dtype dtype, std::int64_t batch, const Changes& changes) {
-    add(mode, dtype, batch, changes, false);
-    add(mode, dtype, batch, changes, true);
+    add(mode, dtype, batch, changes, {});
+    add(mode, dtype, batch, changes, {.cold = true});
   }
 
   // The value the command line gave; else the sweep's, else the workload's.
@@ -162,17 +197,24 @@ class Planner {
     return change == changes.end() ? option.default_value : fmt::format("{}", change->second);
   }
 
-  void add(const std::string& mode, Dtype dtype, std::int64_t batch, const Changes& changes, bool cold) {
+  struct How {
+    bool cold = false;
+    bool first = false;  // the roof rests on it
+  };
+
+  void add(const std::string& mode, Dtype dtype, std::int64_t batch, const Changes& changes, How how) {
     SweepPoint point;
     point.workload = type_;
-    point.cold = cold;
+    point.cold = how.cold;
+    point.first = how.first;
     point.spec.mode = mode;
     point.spec.dtype = dtype;
     point.spec.batch = batch;
     point.spec.seed = request_.seed;
-    const std::string_view caches = cold ? "cold" : "hot";
+    const std::string_view caches = how.cold ? "cold" : "hot";
     point.series = fmt::format("{}/{}/{}/{}", type_->name, mode, name_of(dtype), caches);
     point.name = "kernels/" + point.series;
+    point.series += how.first ? "/first" : "";
     for (const CommandOption& option : type_->options) {
       const std::string value = value_of(option, changes);
       point.spec.options[option.name] = value;

@@ -12,6 +12,7 @@
 
 #include "bench/cli/benchmark_flags.h"
 #include "bench/cli/suggest.h"
+#include "bench/cli/text.h"
 #include "bench/error.h"
 #include "bench/measure/axis.h"
 #include "bench/measure/quote.h"
@@ -33,14 +34,15 @@ constexpr const char* kExamples = R"(Examples:
   bench --sweep batch --memory-cap 4GiB --dry-run      the points and their predicted memory
   bench --sweep memory --workload resnet50 --mode train --memory-cap 6GiB,8GiB,12GiB,16GiB
   bench --sweep memory --workload resnet18 --mode train --optimizer adam --batch 8 --soak 200
+  bench --sweep kernels                                memory, arithmetic and the roofline
   bench --sweep batch --resume                         go on with a run that was stopped
 
 Sizes take B, KiB, MiB, GiB, KB, MB, GB; times take ms, s, min.
 Google Benchmark's own options work: --benchmark_filter=REGEX, --benchmark_list_tests,
 --benchmark_format=console|json|csv, --benchmark_out=FILE, --benchmark_out_format=…,
 --benchmark_repetitions=N (rounds).
-Exit codes: 0 done; 2 wrong usage or unreadable input; 3 a point in error; 130 interrupted, what was
-measured is saved.
+Exit codes: 0 done; 1 compare found a regression; 2 wrong usage or unreadable input; 3 inconclusive, or a
+point in error; 4 not comparable, or invalid; 130 interrupted, what was measured is saved.
 )";
 
 template <class Entry>
@@ -168,7 +170,7 @@ class CommandLine {
     for (const auto& sweep : registry<Sweep>().entries()) {
       for (const CommandOption& option : sweep->options) {
         sweeps_of_[option.name].push_back(sweep->name);
-        add(option.name, "VALUE",
+        add(option.name, value_name(option),
             fmt::format("{} (default: {}; sweep {})", option.help, option.default_value, sweep->name),
             "Options of a sweep");
       }
@@ -189,7 +191,7 @@ class CommandLine {
         const std::string& own = option_of(workload, name).default_value;
         takers.push_back(own == option.default_value ? workload : fmt::format("{}: {}", workload, own));
       }
-      add(name, "VALUE",
+      add(name, value_name(option),
           fmt::format("{} (default: {}; {})", option.help, option.default_value, fmt::join(takers, ", ")),
           "Options of a workload");
     }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace bench {
 namespace {
 
@@ -81,6 +84,10 @@ std::string in_columns(const std::vector<std::vector<std::string>>& rows, const 
     text += line + "\n";
   }
   return text;
+}
+
+std::string value_name(const CommandOption& option) {
+  return option.words ? fmt::format("{}", fmt::join(option.words(), "|")) : "N";
 }
 
 }  // namespace bench

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/workload.h"
+
 namespace bench {
 
 // Characters, one column each: right for Latin, Greek and signs such as ±, not for wide scripts.
@@ -23,5 +25,8 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
 // Rows of cells below a header; each column as wide as its widest cell. `right`: columns set to the right, by
 // index. Spaces at the end of a line are left out.
 std::string in_columns(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right);
+
+// What stands for an option's value in a listing: the accepted words, "stream|graph", or N for a number.
+std::string value_name(const CommandOption& option);
 
 }  // namespace bench

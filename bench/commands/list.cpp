@@ -9,6 +9,7 @@
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
+#include "bench/cli/text.h"
 #include "bench/device.h"
 #include "bench/dtype.h"
 #include "bench/registry.h"
@@ -50,8 +51,8 @@ void print_list(std::ostream& out) {
     fmt::print(out, "  {:<14} {}: {}; --mode {}\n", type->name, type->kind, type->description,
                fmt::join(type->modes, "|"));
     for (const WorkloadType::Option& option : type->options) {
-      fmt::print(out, "  {:<14}   --{} N, {} (default {})\n", "", option.name, option.help,
-                 option.default_value);
+      fmt::print(out, "  {:<14}   --{} {}, {} (default {})\n", "", option.name, value_name(option),
+                 option.help, option.default_value);
     }
   }
   fmt::print(out, "\nDevices (--device)\n");

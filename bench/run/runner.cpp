@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -106,13 +107,15 @@ class Runner {
     changed();
   }
 
-  // Smaller points first, whatever their series, so that a short budget still compares the dtypes.
+  // Smaller points first, whatever their series, so that a short budget still compares the dtypes; before
+  // them, those that the others are judged by.
   void probe_all() {
     std::vector<const SweepPoint*> order;
     for (const SweepPoint& point : plan_.points) {
       order.push_back(&point);
     }
-    std::ranges::stable_sort(order, {}, [](const SweepPoint* point) { return point->spec.batch; });
+    std::ranges::stable_sort(
+        order, {}, [](const SweepPoint* point) { return std::pair(!point->first, point->spec.batch); });
     for (const SweepPoint* point : order) {
       if (interrupted()) {
         return;
@@ -253,8 +256,11 @@ class Runner {
     if (wanted.empty()) {
       return false;
     }
-    const std::vector<std::size_t> order =
+    std::vector<std::size_t> order =
         shuffled_round(wanted.size(), settings_.seed, static_cast<std::uint64_t>(round));
+    if (round == 0) {
+      std::ranges::stable_partition(order, [&](std::size_t index) { return wanted[index]->point->first; });
+    }
     std::size_t done = 0;
     bool visited = false;
     for (const std::size_t index : order) {

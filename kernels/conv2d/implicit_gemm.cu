@@ -6,12 +6,6 @@
 #include "kernels/conv2d/implicit_gemm_launch.h"
 
 namespace bench::kernels::cuda {
-
-template <>
-struct TilesOf<Gpu> {
-  using Type = GpuTiles;
-};
-
 namespace {
 
 Implementation<Conv2d> by_name() {

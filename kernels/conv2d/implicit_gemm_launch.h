@@ -115,7 +115,8 @@ class ImplicitGemmOperation final : public KernelOperation<Machine> {
   void run_in_tiles(const SlotPointers& pointers) const {
     using Element = typename Machine::Fp16;
     with_accesses<Element>(pointers, [&]<int kCount>() {
-      using Kernel = ImplicitGemmTiles<Element, typename TilesOf<Machine>::Type, kOutputs, kCount>;
+      using Kernel =
+          ImplicitGemmTiles<Element, typename TilesOf<Machine>::template Of<Element>, kOutputs, kCount>;
       this->queue().launch(
           Kernel{.shape = shape(),
                  .output_tiles = static_cast<std::uint32_t>(blocks_for(spec_.out_channels, kOutputs)),

@@ -21,6 +21,15 @@ namespace {
 
 using Direction = Conv2d::Direction;
 
+// All that is registered, on whichever device.
+std::vector<std::string> implementations() {
+  std::vector<std::string> names{"best"};
+  for (const auto& one : registry<Implementation<Conv2d>>().entries()) {
+    names.push_back(one->name);
+  }
+  return names;
+}
+
 const std::vector<WorkloadType::Option>& options() {
   static const std::vector<WorkloadType::Option> all{
       {"in-channels", "64", "channels of the input, 1 to 65536"},
@@ -32,7 +41,8 @@ const std::vector<WorkloadType::Option>& options() {
       {"padding", "1", "zeros on each side of the input, 0 to 1024"},
       {"dilation", "1", "distance between the window's taps, 1 to 1024"},
       {"groups", "1", "groups of channels, a divisor of both channel counts"},
-      {"implementation", "best", "how it is done: best, or an implementation's name"},
+      {"implementation", "best", "how it is done: the best that can, or the one of that name", "",
+       implementations},
   };
   return all;
 }
@@ -51,17 +61,11 @@ std::string implementation(const WorkloadSpec& spec) {
 }
 
 void check_implementation(const std::string& name) {
-  const auto& all = registry<Implementation<Conv2d>>().entries();
-  if (name.empty() || std::ranges::any_of(all, [&](const auto& one) { return one->name == name; })) {
+  const std::vector<std::string> names = implementations();
+  if (name.empty() || std::ranges::find(names, name) != names.end()) {
     return;
   }
-  std::vector<std::string_view> names;
-  names.reserve(all.size());
-  for (const auto& one : all) {
-    names.push_back(one->name);
-  }
-  throw UsageError(
-      fmt::format("--implementation {}: accepted are best, {}", quote(name), fmt::join(names, ", ")));
+  throw UsageError(fmt::format("--implementation {}: accepted are {}", quote(name), fmt::join(names, ", ")));
 }
 
 Conv2d described(const WorkloadSpec& spec) {
@@ -136,19 +140,8 @@ Answers expected(const WorkloadSpec& spec, const Answers& answers) {
   return {sum};
 }
 
-// About three times what is seen; fp32 leaves room for Winograd's transforms.
-double tolerance(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::fp32:
-      return 1e-4;
-    case Dtype::tf32:
-    case Dtype::fp16:
-      return 3e-3;
-    case Dtype::bf16:
-      return 1.5e-2;
-  }
-  return 0;
-}
+// fp32 leaves room for Winograd's transforms.
+constexpr Tolerances kTolerances{.fp32 = 1e-4, .tf32 = 3e-3, .fp16 = 3e-3, .bf16 = 1.5e-2};
 
 const Registration<WorkloadType> registered{operation_workload(
     OperationType<Conv2d>{.name = "conv2d",
@@ -158,7 +151,7 @@ const Registration<WorkloadType> registered{operation_workload(
                           .described = described,
                           .placed = placed,
                           .single = single,
-                          .tolerance = tolerance,
+                          .tolerance = [](const Conv2d& conv) { return kTolerances.of(conv.dtype); },
                           .expected = expected,
                           .implementation = implementation})};
 

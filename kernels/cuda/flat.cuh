@@ -1,7 +1,7 @@
 // A function of one element of each input, element by element, 16 bytes at a time.
 #pragma once
 
-#include "kernels/cuda/words.cuh"
+#include "kernels/cuda/spread.cuh"
 
 namespace bench::kernels::cuda {
 
@@ -22,15 +22,13 @@ struct Flat {
   std::int64_t vectors;  // whole accesses, from the start; 0 where a pointer is not aligned to one
   Function function;
 
-  static std::int64_t blocks(std::int64_t accesses) {
-    constexpr std::int64_t kEach = std::int64_t{kThreads} * kUnroll;
-    return accesses / kEach + (accesses % kEach != 0 ? 1 : 0);
-  }
+  using Share = Spread<kThreads, kUnroll>;
+  static std::int64_t blocks(std::int64_t accesses) { return Share::blocks(accesses); }
 
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
     constexpr int kWidth = kLanes<Element>;
-    const std::int64_t first = std::int64_t{thread.block()} * kThreads * kUnroll + thread.index();
+    const std::int64_t first = Share::first(thread);
     Words<kAccess> words[kUnroll][kInputs];
     BENCH_UNROLL
     for (int u = 0; u < kUnroll; ++u) {
@@ -59,10 +57,7 @@ struct Flat {
         store_values<Element>(out + at * kWidth, result);
       }
     }
-    // What is left behind the last whole access.
-    const std::int64_t step = std::int64_t{thread.blocks()} * kThreads;
-    for (std::int64_t at = vectors * kWidth + std::int64_t{thread.block()} * kThreads + thread.index();
-         at < count; at += step) {
+    Share::each_left(thread, vectors * kWidth, count, [&](std::int64_t at) {
       float arguments[kInputs];
       for (int k = 0; k < kInputs; ++k) {
         float one[1];
@@ -71,7 +66,7 @@ struct Flat {
       }
       const float result[1] = {function(arguments)};
       store_values<Element>(out + at, result);
-    }
+    });
   }
 };
 

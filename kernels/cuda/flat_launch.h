@@ -10,11 +10,10 @@ namespace bench::kernels::cuda {
 template <class Element, class Queue, std::size_t kInputs, class Function>
 void launch_flat(const Queue& queue, const typename Element::Stored* const (&in)[kInputs],
                  typename Element::Stored* out, std::int64_t count, const Function& function) {
-  bool whole = aligned(kAccess, 0, out);
+  std::int64_t vectors = whole_accesses<Element>(count, out);
   for (const auto* const input : in) {
-    whole = whole && aligned(kAccess, 0, input);
+    vectors = std::min(vectors, whole_accesses<Element>(count, input));
   }
-  const std::int64_t vectors = whole ? count / kLanes<Element> : 0;
   const std::int64_t accesses = blocks_for(count, kLanes<Element>);
   const auto run = [&]<int kUnroll>() {
     using Kernel = Flat<Element, static_cast<int>(kInputs), kUnroll, Function>;

@@ -34,6 +34,12 @@ bool aligned(int width, std::int64_t bytes, const Pointers*... pointers) {
   return bytes % width == 0 && ((reinterpret_cast<std::uintptr_t>(pointers) % width == 0) && ...);
 }
 
+// Whole accesses of 16 bytes to `count` elements; none where an address does not allow them.
+template <class Element, class... Pointers>
+std::int64_t whole_accesses(std::int64_t count, const Pointers*... pointers) {
+  return aligned(kAccess, 0, pointers...) ? count / kLanes<Element> : 0;
+}
+
 // Calls visit with the elements of one access: 16 bytes of them, or one.
 template <class Element, class Visit, class... Pointers>
 void with_access(std::int64_t channels, Visit visit, const Pointers*... pointers) {

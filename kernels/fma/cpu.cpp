@@ -67,6 +67,9 @@ const Registration<Implementation<Fma>> registered{{
     .device_kind = "cpu",
     .preference = 10,
     .unsupported = [](const Fma& spec, const Device& /*device*/) -> std::optional<std::string> {
+      if (spec.kind == Fma::Kind::tiles) {
+        return "fma on tensor cores needs a CUDA device; the CPU has none";
+      }
       return spec.dtype == Dtype::fp32
                  ? std::nullopt
                  : std::optional<std::string>("on the CPU the multiply-adds are in fp32");

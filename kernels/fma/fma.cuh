@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "kernels/cuda/words.cuh"
+#include "kernels/cuda/spread.cuh"
 #include "kernels/fma/fma.h"
 
 namespace bench::kernels::cuda {
@@ -50,10 +50,8 @@ struct FmaChains {
   std::int64_t vectors;  // whole accesses, from the start; 0 where a pointer is not aligned to one
   std::int64_t steps;
 
-  static std::int64_t blocks(std::int64_t accesses) {
-    constexpr std::int64_t kEach = std::int64_t{kThreads} * kAccesses;
-    return (accesses + kEach - 1) / kEach;
-  }
+  using Share = Spread<kThreads, kAccesses>;
+  static std::int64_t blocks(std::int64_t accesses) { return Share::blocks(accesses); }
 
   template <int kChains>
   BENCH_DEVICE void advance(std::uint32_t (&x)[kChains]) const {
@@ -79,7 +77,7 @@ struct FmaChains {
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
     constexpr int kWidth = kLanes<Element>;
-    const std::int64_t first = std::int64_t{thread.block()} * kThreads * kAccesses + thread.index();
+    const std::int64_t first = Share::first(thread);
     if (first < vectors) {
       std::uint32_t x[kAccesses * kRegisters] = {};
       BENCH_UNROLL
@@ -105,14 +103,11 @@ struct FmaChains {
         }
       }
     }
-    // What is left behind the last whole access.
-    const std::int64_t stride = std::int64_t{thread.blocks()} * kThreads;
-    for (std::int64_t at = vectors * kWidth + std::int64_t{thread.block()} * kThreads + thread.index();
-         at < count; at += stride) {
+    Share::each_left(thread, vectors * kWidth, count, [&](std::int64_t at) {
       std::uint32_t x[1] = {load_words<Element, 1>(src + at).word[0]};
       advance(x);
       Element::Memory::store(dst + at, Words<kBytesOf<Element, 1>>{{x[0]}});
-    }
+    });
   }
 };
 

@@ -1,8 +1,12 @@
 // Multiply-adds on every element as often as asked for: work from almost none to plenty for each byte moved.
 //
-//   x ← src; then `steps` times x ← kFactor · x + kSummand; dst ← x
+//   chains   x ← src; then `steps` times x ← kFactor · x + kSummand; dst ← x. Every element is its own chain;
+//            enough of them are under way at once to hide a multiply-add's latency.
+//   tiles    for tensor cores. A row's elements are taken 256 at a time as a tile X of 16 × 16, zeros behind
+//            the last one: S ← 0; then `steps` times S ← X · M + S with the constant matrix M
+//            (fma_matrix.cuh), sums in fp32; dst ← S. M has no zeros, for tensor cores draw less power, and
+//            so clock higher, on them.
 //
-// Every element is its own chain; enough of them are under way at once to hide a multiply-add's latency.
 // Slots: src → dst, rows × count each.
 #pragma once
 
@@ -16,17 +20,24 @@ namespace bench::kernels {
 
 struct Fma {
   static constexpr std::string_view kName = "fma";
+  enum class Kind { chains, tiles };
   // Close to 1, so that src still shows after many steps; both exact in every dtype.
   static constexpr float kFactor = 0.9921875F;
   static constexpr float kSummand = 0.0078125F;
+  static constexpr std::int64_t kTileSide = 16;
+  static constexpr std::int64_t kTileElements = kTileSide * kTileSide;
 
   std::int64_t rows = 1;
   std::int64_t count = 1;  // elements of a row
   std::int64_t steps = 1;
   Dtype dtype = Dtype::fp32;
+  Kind kind = Kind::chains;
 
   TensorDesc tensor() const { return {rows, count, 1, 1, Layout::nhwc, dtype}; }
-  double flops() const { return 2.0 * static_cast<double>(rows * count) * static_cast<double>(steps); }
+  double flops() const {
+    const double each = kind == Kind::tiles ? 2.0 * kTileSide : 2.0;
+    return each * static_cast<double>(rows * count) * static_cast<double>(steps);
+  }
   bool operator==(const Fma&) const = default;
 };
 

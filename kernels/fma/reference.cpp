@@ -1,5 +1,12 @@
-// Multiply-adds as they are defined in fma.h, in double.
+// Multiply-adds as they are defined in fma.h, in double, the recurrences solved: thousands of dependent steps
+// on millions of elements would take longer than all that is measured.
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
 #include "kernels/fma/fma.h"
+#include "kernels/fma/fma_matrix.cuh"
 #include "kernels/reference/reference_operation.h"
 
 namespace bench::kernels {
@@ -14,19 +21,49 @@ class ReferenceFma final : public ReferenceOperation {
 
   void run(const SlotPointers& pointers) override {
     std::vector<float> values = read(pointers, Slot::src);
-    for (float& value : values) {
-      auto x = static_cast<double>(value);
-      for (std::int64_t step = 0; step < spec_.steps; ++step) {
-        x = static_cast<double>(Fma::kFactor) * x + static_cast<double>(Fma::kSummand);
-      }
-      value = static_cast<float>(x);
-    }
+    spec_.kind == Fma::Kind::chains ? run_chains(values) : run_tiles(values);
     write(pointers, Slot::dst, values);
   }
 
   double flops() const override { return spec_.flops(); }
 
  private:
+  // The distance to the fixed point, where f · x + s = x, shrinks by the factor f in each step.
+  void run_chains(std::vector<float>& values) const {
+    constexpr auto kFactor = static_cast<double>(Fma::kFactor);
+    constexpr double kFixedPoint = static_cast<double>(Fma::kSummand) / (1 - kFactor);
+    const double shrunk = std::pow(kFactor, static_cast<double>(spec_.steps));
+    for (float& value : values) {
+      value = static_cast<float>(kFixedPoint + shrunk * (static_cast<double>(value) - kFixedPoint));
+    }
+  }
+
+  // S is steps · X · M: a sum of equal terms.
+  void run_tiles(std::vector<float>& values) const {
+    for (std::int64_t row = 0; row < spec_.rows; ++row) {
+      for (std::int64_t first = 0; first < spec_.count; first += Fma::kTileElements) {
+        const std::span<float> tile(
+            values.data() + row * spec_.count + first,
+            static_cast<std::size_t>(std::min(Fma::kTileElements, spec_.count - first)));
+        multiply(tile);
+      }
+    }
+  }
+
+  void multiply(std::span<float> tile) const {
+    const std::vector<float> x(tile.begin(), tile.end());
+    for (std::size_t at = 0; at < tile.size(); ++at) {
+      const std::size_t column = at % Fma::kTileSide;
+      const std::size_t line = at - column;
+      double sum = 0;
+      for (std::size_t k = 0; k < Fma::kTileSide && line + k < x.size(); ++k) {
+        sum += static_cast<double>(x[line + k]) *
+               static_cast<double>(cuda::fma_matrix(static_cast<int>(k), static_cast<int>(column)));
+      }
+      tile[at] = static_cast<float>(static_cast<double>(spec_.steps) * sum);
+    }
+  }
+
   Fma spec_;
 };
 

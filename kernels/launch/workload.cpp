@@ -13,7 +13,7 @@ const Registration<WorkloadType> registered{operation_workload(OperationType<Rou
     .options = {},
     .described = [](const WorkloadSpec& spec) { return RoundTrip{.launches = spec.batch}; },
     .single = [](RoundTrip /*trip*/) { return RoundTrip{.launches = 1}; },
-    .tolerance = [](Dtype /*dtype*/) { return 0.0; }})};
+    .tolerance = [](const RoundTrip& /*trip*/) { return 0.0; }})};
 
 }  // namespace
 }  // namespace bench::kernels

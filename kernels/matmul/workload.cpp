@@ -16,25 +16,7 @@ Matmul described(const WorkloadSpec& spec) {
   return product;
 }
 
-Matmul single(Matmul product) {
-  product.rows = 1;
-  product.dtype = Dtype::fp32;
-  return product;
-}
-
-// About three times what is seen.
-double tolerance(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::fp32:
-      return 1e-5;
-    case Dtype::tf32:
-    case Dtype::fp16:
-      return 3e-3;
-    case Dtype::bf16:
-      return 1.5e-2;
-  }
-  return 0;
-}
+constexpr Tolerances kTolerances{.fp32 = 1e-5, .tf32 = 3e-3, .fp16 = 3e-3, .bf16 = 1.5e-2};
 
 const Registration<WorkloadType> registered{operation_workload(OperationType<Matmul>{
     .name = "gemm",
@@ -43,10 +25,10 @@ const Registration<WorkloadType> registered{operation_workload(OperationType<Mat
     .options = {{"inner", "1024", "length of the sums, 1 to 2^20"},
                 {"columns", "1024", "columns of the result, 1 to 2^20"}},
     .described = described,
-    .single = single,
+    .single = single_row<Matmul>,
     .sample_bytes =
         [](const Matmul& product) { return 4.0 * static_cast<double>(product.inner + product.columns); },
-    .tolerance = tolerance})};
+    .tolerance = [](const Matmul& product) { return kTolerances.of(product.dtype); }})};
 
 }  // namespace
 }  // namespace bench::kernels

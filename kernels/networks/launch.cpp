@@ -8,10 +8,14 @@
 namespace bench::kernels {
 
 WorkloadType::Option launch_option() {
-  return {
-      "launch", "stream",
-      "how a step is started: stream queues its operations one by one, graph records them once and starts "
-      "them as one"};
+  return {.name = "launch",
+          .default_value = "stream",
+          .help =
+              "how a step is started: stream queues its operations one by one, graph records them once and "
+              "starts them as one",
+          .words = [] {
+            return std::vector<std::string>{"stream", "graph"};
+          }};
 }
 
 Launch launch_of(const WorkloadSpec& spec) {

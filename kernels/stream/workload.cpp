@@ -29,24 +29,7 @@ Stream described(const WorkloadSpec& spec) {
   return stream;
 }
 
-Stream single(Stream stream) {
-  stream.rows = 1;
-  stream.dtype = Dtype::fp32;
-  return stream;
-}
-
-double tolerance(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::fp32:
-    case Dtype::tf32:
-      return 1e-5;
-    case Dtype::fp16:
-      return 1e-3;
-    case Dtype::bf16:
-      return 8e-3;
-  }
-  return 0;
-}
+constexpr Tolerances kTolerances{.fp32 = 1e-5, .tf32 = 1e-5, .fp16 = 1e-3, .bf16 = 8e-3};
 
 std::vector<std::string> modes() {
   std::vector<std::string> names;
@@ -63,9 +46,9 @@ const Registration<WorkloadType> registered{operation_workload(OperationType<Str
     .modes = modes(),
     .options = {{"elements", "16777216", "elements of a sample's row in each array, 1 to 2^36"}},
     .described = described,
-    .single = single,
+    .single = single_row<Stream>,
     .sample_bytes = [](const Stream& stream) { return 12.0 * static_cast<double>(stream.count); },
-    .tolerance = tolerance})};
+    .tolerance = [](const Stream& stream) { return kTolerances.of(stream.dtype); }})};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -21,6 +21,36 @@ namespace bench::kernels {
 
 using Answers = std::vector<std::vector<float>>;
 
+// Accepted errors by dtype: about three times what is seen.
+struct Tolerances {
+  double fp32 = 0;
+  double tf32 = 0;
+  double fp16 = 0;
+  double bf16 = 0;
+
+  double of(Dtype dtype) const {
+    switch (dtype) {
+      case Dtype::fp32:
+        return fp32;
+      case Dtype::tf32:
+        return tf32;
+      case Dtype::fp16:
+        return fp16;
+      case Dtype::bf16:
+        return bf16;
+    }
+    return 0;
+  }
+};
+
+// The description of one sample for the reference, where samples are rows and there is no layout.
+template <class Spec>
+Spec single_row(Spec spec) {
+  spec.rows = 1;
+  spec.dtype = Dtype::fp32;
+  return spec;
+}
+
 // How an operation serves as a workload. Spec is the operation's description, e.g. Conv2d.
 template <class Spec>
 struct OperationType {
@@ -39,7 +69,7 @@ struct OperationType {
   // count.
   std::function<double(const Spec&)> sample_bytes{};
   // Accepted error of a row of the answer.
-  std::function<double(Dtype)> tolerance;
+  std::function<double(const Spec&)> tolerance;
   // Rows to be expected, where they are not the reference's answers to the distinct samples.
   std::function<Answers(const WorkloadSpec&, const Answers&)> expected{};
   // The implementation asked for by its name; nothing, or an empty name: the best.
@@ -69,7 +99,7 @@ class OperationWorkload final : public Workload {
     step();
     const Answers& answers = reference_answers();
     return compare_rows(bound_.output(), type_.expected ? type_.expected(spec_, answers) : answers,
-                        type_.tolerance(spec_.dtype), type_.name + " " + spec_.mode);
+                        type_.tolerance(type_.described(spec_)), type_.name + " " + spec_.mode);
   }
 
   Work work() const override { return work_of(bound_.operation(), spec_.batch); }

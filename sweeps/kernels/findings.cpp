@@ -24,6 +24,26 @@ Interval in_order(const Interval& interval) {
   return {std::min(interval.low, interval.high), std::max(interval.low, interval.high)};
 }
 
+// Of what is done in a time with an interval.
+Interval rates(double amount, const Interval& ns) {
+  return in_order({amount / (ns.high * 1e-9), amount / (ns.low * 1e-9)});
+}
+
+// Of a ratio, from the ends that make it smallest and largest: at least as wide as 95 % asks for.
+Interval ratio_of(const Interval& above, const Interval& below) {
+  const Interval top = in_order(above);
+  const Interval bottom = in_order(below);
+  return {top.low / bottom.high, top.high / bottom.low};
+}
+
+constexpr std::string_view kTensorCores = "tensor-cores";
+
+// Points that one claim is made of. Multiply-adds with and without tensor cores have nothing in common.
+std::string label_of(const KernelPoint& point) {
+  return point.mode == kTensorCores ? fmt::format("{}/{}/{}", point.workload, point.mode, point.dtype)
+                                    : fmt::format("{}/{}", point.workload, point.dtype);
+}
+
 Finding claim_memory(const std::vector<KernelPoint>& points, const Ceiling& memory) {
   Finding finding = finding_of("memory_bandwidth", "B/s");
   finding.value = memory.rate;
@@ -72,6 +92,7 @@ std::optional<Finding> claim_caches(const std::vector<KernelPoint>& points, cons
   }
   Finding finding = finding_of("cache_bandwidth", "B/s", {best->name});
   finding.value = best->bytes_per_s();
+  finding.ci95 = rates(best->bytes, best->ci95_ns);
   finding.claim = fmt::format("Caches deliver up to {}, {:.1f} times what memory does: {} on {} in all.",
                               bytes_rate(best->bytes_per_s()), best->bytes_per_s() / memory.rate, best->mode,
                               format_bytes(static_cast<std::int64_t>(best->bytes)));
@@ -90,11 +111,38 @@ Finding claim_peak(const std::string& dtype, const Ceiling& peak) {
 Finding claim_ridge(const std::string& dtype, double ridge, const Ceiling& peak, const Ceiling& memory) {
   Finding finding = finding_of(fmt::format("ridge/{}", dtype), "FLOP/B", {peak.name, memory.name});
   finding.value = ridge;
+  finding.ci95 = ratio_of(peak.ci95, memory.ci95);
   finding.claim = fmt::format(
       "In {} an operation needs {:.1f} floating-point operations for each byte before arithmetic, not "
       "memory, limits "
       "it.",
       dtype, ridge);
+  return finding;
+}
+
+// The best multiply-adds of each kind in one dtype.
+std::optional<Finding> claim_tensor_cores(const std::string& dtype, const std::vector<KernelPoint>& points) {
+  const auto best = [&](std::string_view mode) {
+    const KernelPoint* found = nullptr;
+    for (const KernelPoint& point : points) {
+      if (point.workload == "fma" && point.mode == mode && point.dtype == dtype && trusted(point) &&
+          (found == nullptr || point.flops_per_s() > found->flops_per_s())) {
+        found = &point;
+      }
+    }
+    return found;
+  };
+  const KernelPoint* with = best(kTensorCores);
+  const KernelPoint* without = best("forward");
+  if (with == nullptr || without == nullptr) {
+    return std::nullopt;
+  }
+  Finding finding = finding_of("tensor_cores/" + dtype, "1", {with->name, without->name});
+  finding.value = with->flops_per_s() / without->flops_per_s();
+  finding.ci95 = ratio_of(rates(with->flops, with->ci95_ns), rates(without->flops, without->ci95_ns));
+  finding.claim =
+      fmt::format("In {} multiply-adds on tensor cores do {}, {:.1f} times the {} of the ordinary units.",
+                  dtype, flops_rate(with->flops_per_s()), *finding.value, flops_rate(without->flops_per_s()));
   return finding;
 }
 
@@ -109,6 +157,7 @@ Finding claim_share(const std::string& label, const std::vector<const KernelPoin
     finding.evidence.push_back(point->name);
   }
   finding.value = share(*worst);
+  finding.ci95 = ratio_of(rates((*worst)->flops, (*worst)->ci95_ns), *roofline.limit_ci95(**worst));
   const auto limited = [&](const KernelPoint* point) {
     return point->intensity() < *roofline.ridge(point->dtype) ? "memory" : "arithmetic";
   };
@@ -131,7 +180,7 @@ Finding claim_share(const std::string& label, const std::vector<const KernelPoin
 std::optional<Finding> claim_cold(const std::string& label, const std::vector<KernelPoint>& points) {
   std::map<std::string, std::pair<const KernelPoint*, const KernelPoint*>> pairs;
   for (const KernelPoint& point : points) {
-    if (fmt::format("{}/{}", point.workload, point.dtype) != label) {
+    if (label_of(point) != label) {
       continue;
     }
     std::string key = point.name;
@@ -155,6 +204,7 @@ std::optional<Finding> claim_cold(const std::string& label, const std::vector<Ke
   const double ratio = cold->median_ns / hot->median_ns;
   Finding finding = finding_of("cold_caches/" + label, "1", {hot->name, cold->name});
   finding.value = ratio;
+  finding.ci95 = ratio_of(cold->ci95_ns, hot->ci95_ns);
   finding.claim =
       fmt::format("With cold caches {} takes up to {:.2f} times as long ({} against {}, {}).", label, ratio,
                   format_duration(cold->median_ns), format_duration(hot->median_ns), cold->name);
@@ -229,16 +279,16 @@ std::vector<Finding> kernels_findings(const ResultDocument& document) {
     if (const auto ridge = roofline.ridge(dtype)) {
       add(claim_ridge(dtype, *ridge, peak, *roofline.memory));
     }
+    add(claim_tensor_cores(dtype, points));
   }
   std::vector<std::string> labels;
   std::map<std::string, std::vector<const KernelPoint*>> by_label;
   for (const KernelPoint& point : points) {
-    const std::string label = fmt::format("{}/{}", point.workload, point.dtype);
+    const std::string label = label_of(point);
     if (std::ranges::find(labels, label) == labels.end()) {
       labels.push_back(label);
     }
-    const bool above_peak = std::ranges::find(point.flags, "above_peak") != point.flags.end();
-    if (point.workload != "stream" && point.caches == "hot" && !above_peak && roofline.limit(point)) {
+    if (point.workload != "stream" && point.caches == "hot" && trusted(point) && roofline.limit(point)) {
       by_label[label].push_back(&point);
     }
   }

@@ -5,11 +5,6 @@
 namespace bench::sweeps {
 namespace {
 
-// A point above the peak computed something else, or read what it should not have: it sets no ceiling.
-bool trusted(const KernelPoint& point) {
-  return std::ranges::find(point.flags, "above_peak") == point.flags.end();
-}
-
 Ceiling ceiling_of(const KernelPoint& point, double amount) {
   return {.rate = amount / (point.median_ns * 1e-9),
           .ci95 = {amount / (point.ci95_ns.high * 1e-9), amount / (point.ci95_ns.low * 1e-9)},
@@ -17,6 +12,10 @@ Ceiling ceiling_of(const KernelPoint& point, double amount) {
 }
 
 }  // namespace
+
+bool trusted(const KernelPoint& point) {
+  return std::ranges::find(point.flags, "above_peak") == point.flags.end();
+}
 
 std::vector<KernelPoint> kernel_points(const ResultDocument& document) {
   std::vector<KernelPoint> points;
@@ -93,6 +92,15 @@ std::optional<double> Roofline::limit(const KernelPoint& point) const {
     return std::nullopt;
   }
   return std::min(peak->second.rate, point.intensity() * memory->rate);
+}
+
+std::optional<Interval> Roofline::limit_ci95(const KernelPoint& point) const {
+  if (!limit(point)) {
+    return std::nullopt;
+  }
+  const Interval peak = compute.at(point.dtype).ci95;
+  return Interval{std::min(peak.low, point.intensity() * memory->ci95.low),
+                  std::min(peak.high, point.intensity() * memory->ci95.high)};
 }
 
 std::optional<double> Roofline::ridge(const std::string& dtype) const {

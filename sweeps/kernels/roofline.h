@@ -34,6 +34,9 @@ struct KernelPoint {
   double intensity() const { return bytes > 0 ? flops / bytes : 0; }  // FLOP/B
 };
 
+// A point above the peak computed something else, or read what it should not have: it proves nothing.
+bool trusted(const KernelPoint& point);
+
 // Measured points of a known form, in the order of the file.
 std::vector<KernelPoint> kernel_points(const ResultDocument& document);
 
@@ -49,6 +52,8 @@ struct Roofline {
 
   // FLOP/s; nullopt where a ceiling that it needs was not measured.
   std::optional<double> limit(const KernelPoint& point) const;
+  // The same from the ceilings' lower and from their upper ends.
+  std::optional<Interval> limit_ci95(const KernelPoint& point) const;
   // FLOP/B above which arithmetic is the limit.
   std::optional<double> ridge(const std::string& dtype) const;
 };

@@ -41,6 +41,24 @@ ridge=$(jq '[.findings[] | {(.name): .value}] | add | .["arithmetic_peak/fp32"] 
 table roofs < "$scratch/tables" | awk -F '\t' -v x="$ridge" '$3 == 29362 && $1 / x > 0.999999 && $1 / x < 1.000001 { found = 1 } END { exit !found }' ||
   fail "the roof does not bend at its ridge"
 
+# A flag and cold caches each show, by themselves and together: an open mark is one type below the filled one.
+small=$(awk -F '\t' '$5 < 1' <(table dots < "$scratch/tables") | wc -l)
+[[ $small == $(jq '[.benchmarks[] | select(.params.workload != "stream" and .params.caches == "cold")] | length' "$example") ]] ||
+  fail "$small marks are small"
+mark() { # mark CACHES FLAGS: colour, type and size of the only product measured
+  jq --arg caches "$1" --argjson flags "$2" '.benchmarks |= [(map(select(.params.workload == "gemm" and .params.dtype == "fp32"))[0]
+    | .params.caches = $caches | .validity.flags = $flags)]' "$example" > "$scratch/mark.json"
+  tables "$scratch/mark.json" | table dots | cut -f 3-5
+}
+[[ $(mark hot '[]') == 29362$'\t'7$'\t'1.4 ]] || fail "a hot mark: $(mark hot '[]')"
+[[ $(mark hot '["noisy"]') == 29362$'\t'6$'\t'1.4 ]] || fail "a flagged mark: $(mark hot '["noisy"]')"
+[[ $(mark cold '[]') == 8370392$'\t'7$'\t'0.8 ]] || fail "a cold mark: $(mark cold '[]')"
+[[ $(mark cold '["noisy"]') == 8370392$'\t'6$'\t'0.8 ]] || fail "a cold, flagged mark: $(mark cold '["noisy"]')"
+holds "$scratch/example" "small, pale: cold caches; open: flagged"
+jq '.benchmarks |= map(select(.params.workload == "fma") | .params.mode = "tensor-cores")' "$example" > "$scratch/cores.json"
+draw "$scratch/cores.json" "$scratch/cores"
+holds "$scratch/cores" "fma on tensor cores<"
+
 # The maker's figures, where the catalogue has the device.
 jq '.context.device.datasheet = {bytes_per_s: 3.6e11, flops_per_s: {fp32: 1.27e13}}' "$example" > "$scratch/sheet.json"
 draw "$scratch/sheet.json" "$scratch/sheet"

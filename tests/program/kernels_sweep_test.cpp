@@ -61,6 +61,21 @@ TEST(KernelsSweepProgram, ListsItsPointsWithoutRunning) {
                     HasSubstr("kernels/conv2d/backward-weights/fp32/hot"), HasSubstr("nothing was run")));
 }
 
+TEST(KernelsSweepProgram, TensorCoresAreUnsupportedOnTheCpuWithTheReason) {
+  const TemporaryFolder folder;
+  const Ended ended =
+      run_bench(kernels_run(folder.path()) + Arguments{"--workload", "fma", "--mode", "tensor-cores",
+                                                       "--dtype", "fp32", "--elements", "4096", "--no-plot"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const ResultDocument document = read_result(folder.path() / "kernels-fma-cpu.json");
+  EXPECT_EQ(document.benchmarks.size(), 0U);
+  ASSERT_EQ(document.unmeasured.size(), 6U);
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    EXPECT_EQ(point.status, "unsupported");
+    EXPECT_THAT(point.reason, HasSubstr("fma on tensor cores needs a CUDA device; the CPU has none"));
+  }
+}
+
 TEST(KernelsSweepProgram, BatchesBeyondAllCountingAreRefusedInASentence) {
   for (const auto& [workload, batch] :
        {std::pair{"gemm", "9223372036854775807"}, std::pair{"gemm", "4294967296"},

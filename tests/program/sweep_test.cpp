@@ -151,7 +151,10 @@ TEST(SweepProgram, DryRunWritesNothing) {
 TEST(SweepProgram, List) {
   const Ended ended = run_bench({"--list"});
   EXPECT_EQ(ended.code, 0);
-  for (const char* part : {"batch", "conv2d", "resnet18", "resnet50", "vgg16", "mobilenet_v2", "cpu"}) {
+  for (const char* part :
+       {"batch", "conv2d", "resnet18", "resnet50", "vgg16", "mobilenet_v2", "cpu", "--launch stream|graph,",
+        "--optimizer sgd|momentum|adam,", "--recompute yes|no,", "--implementation best|", "|onednn",
+        "--height N,", "--mode forward|tensor-cores"}) {
     EXPECT_THAT(ended.out, HasSubstr(part));
   }
 }
@@ -160,6 +163,11 @@ TEST(SweepProgram, HelpAndVersion) {
   const Ended help = run_bench({"--help"});
   EXPECT_EQ(help.code, 0);
   EXPECT_THAT(help.out, HasSubstr("--memory-cap"));
+  EXPECT_THAT(help.out, HasSubstr("--launch stream|graph"));
+  for (const char* code : {"0 done", "1 compare found", "2 wrong usage", "3 inconclusive", "4 not comparable",
+                           "130 interrupted"}) {
+    EXPECT_THAT(help.out, HasSubstr(code));
+  }
   EXPECT_EQ(help.err, "");
   const Ended nothing = run_bench({});
   EXPECT_EQ(nothing.code, 2);

@@ -89,6 +89,68 @@ TEST_F(KernelsPlan, SizesThatTheCommandLineFixesAreOnePoint) {
                                    "kernels/stream/triad/fp32/cold/elements:4096/batch:1"));
 }
 
+// Those that set the roof: memory's largest arrays, each dtype's largest product, the most multiply-adds.
+TEST_F(KernelsPlan, WhatTheOthersAreJudgedByComesFirst) {
+  WorkloadType fma;
+  fma.name = "fma";
+  fma.modes = {"forward", "tensor-cores"};
+  fma.options = {{"elements", "4194304", ""}, {"steps", "64", ""}};
+  request_.workloads = {&stream_, &gemm_, &odd_, &fma};
+  std::vector<std::string> first;
+  for (const SweepPoint& point : plan().points) {
+    if (point.first) {
+      first.push_back(point.name);
+      for (const SweepPoint& other : plan().points) {
+        EXPECT_TRUE(other.first || other.series != point.series) << point.name << ", " << other.name;
+      }
+    }
+  }
+  EXPECT_THAT(first, ElementsAre("kernels/stream/triad/fp32/cold/elements:33554432/batch:1",
+                                 "kernels/stream/copy/fp32/cold/elements:33554432/batch:1",
+                                 "kernels/gemm/forward/fp32/hot/inner:2048/columns:2048/batch:2048",
+                                 "kernels/gemm/forward/bf16/hot/inner:2048/columns:2048/batch:2048",
+                                 "kernels/fma/forward/fp32/hot/elements:4194304/steps:1024/batch:1",
+                                 "kernels/fma/tensor-cores/bf16/hot/elements:4194304/steps:1024/batch:1"));
+}
+
+// It has none, and says so once; asked for, every point answers.
+TEST_F(KernelsPlan, TensorCoresAreAskedOfTheCpuOnce) {
+  WorkloadType fma;
+  fma.name = "fma";
+  fma.modes = {"forward", "tensor-cores"};
+  fma.options = {{"elements", "4194304", ""}, {"steps", "64", ""}};
+  request_.workload = &fma;
+  request_.workloads = {&fma};
+  request_.workload_options = {{"elements", {"4194304"}}, {"steps", {"64"}}};
+  const auto of_tensor_cores = [this] {
+    std::vector<std::string> all = names();
+    std::erase_if(all,
+                  [](const std::string& name) { return name.find("tensor-cores") == std::string::npos; });
+    return all;
+  };
+  EXPECT_THAT(of_tensor_cores(),
+              ElementsAre("kernels/fma/tensor-cores/bf16/hot/elements:4194304/steps:1024/batch:1"));
+  request_.dtypes = {Dtype::fp32};
+  EXPECT_THAT(of_tensor_cores(),
+              ElementsAre("kernels/fma/tensor-cores/fp32/hot/elements:4194304/steps:1024/batch:1"));
+  request_.modes = {"tensor-cores"};
+  request_.modes_given = true;
+  EXPECT_EQ(of_tensor_cores().size(), 6U);
+}
+
+TEST_F(KernelsPlan, ConvolutionsAreHotAndColdToo) {
+  WorkloadType conv2d;
+  conv2d.name = "conv2d";
+  conv2d.modes = {"forward"};
+  conv2d.options = {
+      {"in-channels", "64", ""}, {"out-channels", "64", ""}, {"height", "56", ""}, {"width", "56", ""}};
+  request_.workloads = {&conv2d};
+  for (const char* caches : {"hot", "cold"}) {
+    EXPECT_THAT(names(), Contains(std::string("kernels/conv2d/forward/bf16/") + caches +
+                                  "/in-channels:128/out-channels:128/height:28/width:28/batch:8"));
+  }
+}
+
 TEST_F(KernelsPlan, ALaunchIsOnePoint) {
   WorkloadType launch;
   launch.name = "launch";

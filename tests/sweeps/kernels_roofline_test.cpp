@@ -177,6 +177,71 @@ TEST(KernelsFindings, AnIntervalIsInOrder) {
   }
 }
 
+// ±1 % of every time: of a ratio of two about ±2 %.
+TEST(KernelsFindings, EachComparedNumberHasAnInterval) {
+  const std::vector<Finding> findings = kernels_findings(example());
+  for (const char* name :
+       {"memory_bandwidth", "cache_bandwidth", "arithmetic_peak/fp32", "ridge/fp32",
+        "roofline_share/gemm/fp32", "roofline_share/conv2d/fp32", "cold_caches/gemm/fp32"}) {
+    SCOPED_TRACE(name);
+    ASSERT_NE(named(findings, name), nullptr);
+    ASSERT_TRUE(named(findings, name)->ci95);
+  }
+  EXPECT_NEAR(named(findings, "cold_caches/gemm/fp32")->ci95->low, 1.6 * 0.99 / 1.01, 1e-9);
+  EXPECT_NEAR(named(findings, "cold_caches/gemm/fp32")->ci95->high, 1.6 * 1.01 / 0.99, 1e-9);
+  EXPECT_NEAR(named(findings, "ridge/fp32")->ci95->low, 20 * 0.99 / 1.01, 1e-9);
+  // Of memory's 10 GB/s the worst convolution reaches half, or of arithmetic: the limit's ends count as well.
+  EXPECT_NEAR(named(findings, "roofline_share/conv2d/fp32")->ci95->high, 0.5 * 1.01 / 0.99, 1e-9);
+}
+
+TEST(KernelsFindings, TensorCoresStandBesideTheOrdinaryUnits) {
+  ResultDocument document;
+  const auto fma = [&](const std::string& mode, double flops, const std::string& rest,
+                       const std::vector<std::string>& flags = {}) {
+    document.benchmarks.push_back(point({.workload = "fma",
+                                         .caches = "hot",
+                                         .flops = flops,
+                                         .bytes = 1e4,
+                                         .ns = 1000,
+                                         .mode = mode,
+                                         .dtype = "fp16",
+                                         .rest = rest,
+                                         .flags = flags}));
+  };
+  fma("forward", 2e9, "steps:1024");
+  EXPECT_EQ(named(kernels_findings(document), "tensor_cores/fp16"), nullptr);
+  fma("forward", 1e9, "steps:64");
+  fma("tensor-cores", 9e9, "steps:64");
+  fma("tensor-cores", 16e9, "steps:1024");
+  fma("tensor-cores", 99e9, "steps:256", {"above_peak"});
+  const std::vector<Finding> findings = kernels_findings(document);
+  const Finding* cores = named(findings, "tensor_cores/fp16");
+  ASSERT_NE(cores, nullptr);
+  EXPECT_DOUBLE_EQ(*cores->value, 8);
+  ASSERT_TRUE(cores->ci95);
+  EXPECT_NEAR(cores->ci95->low, 8 * 0.99 / 1.01, 1e-9);
+  EXPECT_THAT(cores->claim, AllOf(HasSubstr("16.0 TFLOP/s"), HasSubstr("8.0 times")));
+}
+
+// One claim of both would say no more than that they differ.
+TEST(KernelsFindings, SharesOfTheRoofDoNotMixTensorCoresAndOrdinaryUnits) {
+  ResultDocument document = example();
+  for (const std::string mode : {"forward", "tensor-cores"}) {
+    document.benchmarks.push_back(point({.workload = "fma",
+                                         .caches = "hot",
+                                         .flops = mode == "forward" ? 5e9 : 1e10,
+                                         .bytes = 1e8,
+                                         .ns = 5e7,
+                                         .mode = mode,
+                                         .rest = mode}));
+  }
+  const std::vector<Finding> findings = kernels_findings(document);
+  ASSERT_NE(named(findings, "roofline_share/fma/fp32"), nullptr);
+  ASSERT_NE(named(findings, "roofline_share/fma/tensor-cores/fp32"), nullptr);
+  EXPECT_DOUBLE_EQ(*named(findings, "roofline_share/fma/fp32")->value, 0.5);
+  EXPECT_DOUBLE_EQ(*named(findings, "roofline_share/fma/tensor-cores/fp32")->value, 1);
+}
+
 TEST(KernelsFindings, AGainWithinTheNoiseIsNone) {
   ResultDocument document;
   document.benchmarks = {

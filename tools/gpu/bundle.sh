@@ -4,7 +4,7 @@
 #
 #   tools/gpu/bundle.sh BUILD_FOLDER BUNDLE_FOLDER
 #
-# There: BUNDLE_FOLDER/check.sh BUNDLE_FOLDER
+# There: OUT=FOLDER BUNDLE_FOLDER/check.sh BUNDLE_FOLDER
 set -euo pipefail
 
 build=${1:?usage: tools/gpu/bundle.sh BUILD_FOLDER BUNDLE_FOLDER}
@@ -30,5 +30,5 @@ done | sort -u | while IFS= read -r library; do
     *) cp -L "$library" "$bundle/lib/" ;;
   esac
 done
-strip --strip-unneeded "$bundle"/lib/*
+find "$bundle/lib" -type f -exec strip --strip-unneeded {} +
 du -sh "$bundle" | cut -f 1 | xargs printf 'bundle: %s in %s\n' "$bundle"

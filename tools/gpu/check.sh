@@ -1,17 +1,20 @@
 #!/usr/bin/env bash
-# On a machine with a GPU: the tests labelled gpu, the sweeps, and PyTorch beside them, in under ten minutes.
+# On a machine with a GPU: the tests labelled gpu, the sweeps, and others' libraries beside ours, in under ten minutes.
 #
 #   tools/gpu/check.sh FOLDER [DEVICE]
 #
 # FOLDER is a build folder or one made by bundle.sh; DEVICE is cuda:0 unless given. Results go to
-# results/reference/<device>/ of the checkout, or to $OUT where that is set. Prints a short table last.
+# results/reference/<device>/ of the checkout, or to $OUT where that is set. $LIMIT is the time for all of it in
+# seconds, 570 unless set: what is under way then is interrupted and keeps what it measured, the rest is left out and
+# said to be. Prints the goals last: target, measured, met, missed or not measured.
 #
-# Exit codes: 0 all went well · 1 a test, a sweep or the comparison failed · 2 there is no GPU.
+# Exit codes: 0 all went well, goals met or not · 1 a test, a sweep or a comparison failed · 2 there is no GPU.
 set -uo pipefail
 
-folder=$(cd "${1:?usage: tools/gpu/check.sh FOLDER [DEVICE]}" && pwd)
+folder=$(cd "${1:?usage: tools/gpu/check.sh FOLDER [DEVICE]}" && pwd) || exit 2
 device=${2:-cuda:0}
 here=$(cd "$(dirname "$0")" && pwd)
+end=$((SECONDS + ${LIMIT:-570}))
 
 # Where pip put NVIDIA's libraries, for a bundle: the programs' run path knows the machine they were built on.
 wheels=$(python3 -c 'import glob, sysconfig; print(":".join(glob.glob(sysconfig.get_paths()["purelib"] + "/nvidia/*/lib")))' 2>/dev/null || true)
@@ -28,16 +31,30 @@ echo "gpu-check: $listing"
 name=$(sed -e "s/^ *${device} *//" -e 's/,.*//' <<<"$listing" | tr '[:upper:]' '[:lower:]' | tr -cs 'a-z0-9' '-' | sed -e 's/^-*//' -e 's/-*$//')
 out=${OUT:-$here/../../results/reference/$name}
 mkdir -p "$out"
+# Results of an earlier check are none of this one.
+rm -f "$out"/{batch,kernels,memory}-*.json "$out"/{gpu-peers,goals}.json
 failed=()
+left_out=()
 
-step() { # step NAME SECONDS COMMAND…
-  local what=$1 limit=$2
+# step NAME SECONDS COMMAND…: at most that long, and no longer than there is time for all. Sets took, in seconds,
+# where all went well.
+step() {
+  local what=$1 limit=$2 left=$((end - SECONDS)) begin=$SECONDS
   shift 2
+  took=""
+  if ((left < 10)); then
+    left_out+=("$what")
+    return
+  fi
+  ((limit < left)) || limit=$left
   echo "gpu-check: $what"
-  timeout "$limit" "$@" >"$out/$what.log" 2>&1
+  # Interrupted, a sweep saves what it has.
+  timeout --signal=INT --kill-after=10 "$limit" "$@" >"$out/$what.log" 2>&1
   local code=$?
   # 3 is inconclusive: some points in error; the log says which.
-  if ((code != 0)); then
+  if ((code == 0)); then
+    took=$((SECONDS - begin))
+  else
     failed+=("$what (exit code $code)")
     tail -n 15 "$out/$what.log" >&2
   fi
@@ -45,32 +62,34 @@ step() { # step NAME SECONDS COMMAND…
 
 plot=()
 command -v gnuplot >/dev/null || plot=(--no-plot)
-sweep() { # sweep NAME SECONDS OPTIONS…
-  local what=$1 budget=$2
+sweep() { # sweep NAME SECONDS OPTIONS…; 0 seconds: the program's own budget
+  local what=$1 budget=$2 options=()
   shift 2
-  step "$what" $((budget + 45)) "$folder/bench" --device "$device" --time-budget "${budget}s" --out "$out" "${plot[@]}" "$@"
+  ((budget == 0)) || options=(--time-budget "${budget}s")
+  step "$what" $((budget == 0 ? 120 : budget + 30)) "$folder/bench" --device "$device" --out "$out" "${plot[@]}" "${options[@]}" "$@"
 }
 
-step tests-device 60 "$folder/tests/tests_gpu_device" --gtest_brief=1
-step tests-operations 120 "$folder/tests/tests_gpu" --gtest_brief=1
+scripts=$folder/tools/peers
+[[ -e $scripts/gpu_peers.py ]] || scripts=$here
+
+step tests-device 40 "$folder/tests/tests_gpu_device" --gtest_brief=1
+step tests-operations 90 "$folder/tests/tests_gpu" --gtest_brief=1
+# As a user types it, for the goal of how long that takes.
+sweep batch 0 --sweep batch
+batch_seconds=$took
 sweep kernels 60 --sweep kernels
-sweep batch 60 --sweep batch --workload resnet50 --dtype fp32,tf32,fp16,bf16
-sweep batch-graph 30 --sweep batch --workload resnet18 --launch graph --dtype fp16 --batch 1:64:x2
-sweep memory 45 --sweep memory --workload resnet50 --mode train --dtype fp32,fp16 --optimizer sgd,adam --memory-cap 6GiB,8GiB,12GiB,16GiB
-if python3 -c 'import torch, torchvision; assert torch.cuda.is_available()' 2>/dev/null; then
-  peers=$folder/tools/peers
-  [[ -e $peers/gpu_peers.py ]] || peers=$here
-  step peers 150 env PYTHONPATH="$here/../peers:$peers" python3 "$peers/gpu_peers.py" --ours "$folder/tools/peers/peers_ours" --device "$device" --out "$out"
-else
-  echo "gpu-check: no PyTorch with a GPU here: the comparison was not measured"
-fi
+step peers 170 env PYTHONPATH="$here/../peers:$scripts${PYTHONPATH:+:$PYTHONPATH}" python3 "$scripts/gpu_peers.py" --ours "$folder/tools/peers/peers_ours" --device "$device" --out "$out" --seconds 140
+sweep batch-graph 25 --sweep batch --workload resnet18 --launch graph --dtype fp16 --batch 1:64:x2
+sweep memory 40 --sweep memory --workload resnet50 --mode train --dtype fp32,fp16 --optimizer sgd,adam --memory-cap 6GiB,8GiB,12GiB,16GiB
 
 echo
-if [[ -e $out/gpu-peers.txt ]]; then cat "$out/gpu-peers.txt"; fi
 for log in kernels batch memory; do
   [[ -e $out/$log.log ]] && sed -n '/^Findings/,/^result/p' "$out/$log.log" | head -n 14
 done
-echo "gpu-check: results in $out"
+[[ -e $out/peers.log ]] && sed -n '/^ours beside/,$p' "$out/peers.log"
+python3 "$scripts/goals.py" "$out" "$batch_seconds" || failed+=("the table of goals")
+echo "gpu-check: results in $out, $SECONDS s"
+((${#left_out[@]} == 0)) || printf 'gpu-check: no time was left for %s\n' "${left_out[@]}"
 if ((${#failed[@]} > 0)); then
   printf 'gpu-check: failed: %s\n' "${failed[@]}" >&2
   exit 1

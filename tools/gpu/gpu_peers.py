@@ -1,124 +1,133 @@
-"""Our ResNet-50 on a GPU beside PyTorch's on the same card, in turns within one run.
+"""Ours on a GPU beside others on the same card, in turns within one run.
 
-PyTorch runs as its users run it fast: channels-last, cudnn.benchmark, autocast for fp16 and bf16. Times are between
-CUDA events on both sides. Memory: our tracked peak beside torch.cuda.max_memory_reserved().
+ResNet-50 and a large matrix product beside PyTorch, where that is installed with a GPU; our implicit_gemm beside
+cuDNN. A ratio is how many times longer the other takes: above 1 ours is faster. Times are between CUDA events on both
+sides. Memory: our tracked peak beside torch.cuda.max_memory_reserved().
 """
 
 import argparse
 import json
 import pathlib
+import subprocess
 import sys
+import time
+import types
 
 from competition import compete
 from statistics_of_rounds import ratio
 
-# (mode, dtype, batch, launch, goal): what the comparison is for.
+HERE = pathlib.Path(__file__).resolve().parent
+WARM_UP = "5"
+
+
+class Case:
+    """A ratio to be measured. `goal` is the least that is asked for."""
+
+    def __init__(self, name, goal, rival, ours, theirs):
+        self.name, self.goal, self.rival = name, goal, rival
+        self.ours = ours  # arguments of peers_ours
+        self.theirs = theirs  # of torch_contestants.py where the rival is torch, else of peers_ours
+
+
+def resnet50(mode, dtype, batch, launch, goal):
+    optimizer = ["sgd"] if mode == "train" else []
+    return Case(f"resnet50 {mode} {dtype} batch {batch}{' graph' if launch == 'graph' else ''}", goal, "torch",
+                ["resnet50", dtype, str(batch), WARM_UP, *optimizer, f"launch={launch}"],
+                ["resnet50", mode, dtype, str(batch), WARM_UP])
+
+
+def implicit_gemm(dtype, goal):
+    """ResNet's 3x3 on 128 channels of 28x28, 64 images."""
+    shape = ["mode=forward", "in-channels=128", "out-channels=128", "height=28", "width=28"]
+    ours = ["conv2d", dtype, "64", WARM_UP, *shape]
+    return Case(f"implicit_gemm {dtype}", goal, "cudnn", [*ours, "implementation=implicit_gemm"],
+                [*ours, "implementation=cudnn"])
+
+
+def gemm(dtype, size, goal):
+    return Case(f"gemm {dtype} {size}", goal, "torch",
+                ["gemm", dtype, str(size), WARM_UP, "mode=forward", f"inner={size}", f"columns={size}"],
+                ["gemm", dtype, str(size), WARM_UP])
+
+
+# The short ones first: time may run out.
 CASES = [
-    ("infer", "fp16", 64, "stream", 1.0), ("infer", "fp16", 256, "stream", 1.0), ("infer", "fp16", 1, "graph", 1.5),
-    ("infer", "tf32", 64, "stream", 1.0), ("infer", "fp32", 64, "stream", 1.0),
-    ("train", "fp16", 64, "stream", 1.0), ("train", "fp16", 256, "stream", 1.0),
-    ("train", "fp32", 64, "stream", 1.0),
+    implicit_gemm("fp32", 0.7), implicit_gemm("fp16", 0.5), gemm("bf16", 8192, 1.0),
+    resnet50("infer", "fp16", 64, "stream", 1.0), resnet50("infer", "fp16", 1, "graph", 1.5),
+    resnet50("train", "fp16", 64, "stream", 1.0), resnet50("infer", "fp16", 256, "stream", 1.0),
+    resnet50("train", "fp16", 256, "stream", 1.0), resnet50("infer", "fp32", 64, "stream", 1.0),
+    resnet50("infer", "tf32", 64, "stream", 1.0), resnet50("train", "fp32", 64, "stream", 1.0),
+    resnet50("train", "tf32", 64, "stream", 1.0),
 ]
 
 
-def torch_side(mode, dtype, batch, warm_up):
-    """PyTorch's contestant, speaking the protocol of contestant.h."""
-    import torch
-    import torchvision
-
-    torch.backends.cudnn.benchmark = True
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = dtype == "tf32"
-    half = {"fp16": torch.float16, "bf16": torch.bfloat16}.get(dtype)
-    trains = mode == "train"
-    torch.manual_seed(1)
-    model = torchvision.models.resnet50(weights=None).train(trains).cuda().to(memory_format=torch.channels_last)
-    image = (torch.rand(batch, 3, 224, 224, device="cuda") * 2 - 1).to(memory_format=torch.channels_last)
-    if half is not None and not trains:
-        model, image = model.to(half), image.to(half)
-    labels = torch.arange(batch, device="cuda") * 7 % 1000
-    optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
-    criterion = torch.nn.CrossEntropyLoss()
-    scaler = torch.amp.GradScaler("cuda", enabled=trains and dtype == "fp16")
-
-    def run():
-        if not trains:
-            with torch.inference_mode():
-                model(image)
-            return
-        optimizer.zero_grad(set_to_none=True)
-        with torch.autocast("cuda", dtype=half, enabled=half is not None):
-            loss = criterion(model(image), labels)
-        scaler.scale(loss).backward()
-        scaler.step(optimizer)
-        scaler.update()
-
-    start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-
-    def step():
-        torch.cuda.synchronize()
-        start.record()
-        run()
-        stop.record()
-        stop.synchronize()
-        return int(start.elapsed_time(stop) * 1e6)
-
-    for _ in range(warm_up):
-        step()
-    print(json.dumps({"ready": True, "built_bytes": torch.cuda.memory_reserved(),
-                      "about": {"torch": torch.__version__, "cudnn": torch.backends.cudnn.version()}}), flush=True)
-    for line in sys.stdin:
-        verb, count = line.split()
-        if verb != "go":
-            raise ValueError(f"expected 'go N', got {line!r}")
-        step()
-        samples = [step() for _ in range(int(count))]
-        print(json.dumps({"ns": samples, "peak_bytes": torch.cuda.max_memory_reserved()}), flush=True)
+def torch_missing():
+    """Why PyTorch cannot be compared with; None where it can."""
+    check = "import torch, torchvision; assert torch.cuda.is_available(), 'PyTorch sees no GPU'"
+    ended = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
+    return None if ended.returncode == 0 else ended.stderr.strip().splitlines()[-1]
 
 
-def commands(options, mode, dtype, batch, launch):
-    optimizer = ["sgd"] if mode == "train" else []
-    yield "ours", [options.ours, "resnet50", dtype, str(batch), "5", *optimizer, f"device={options.device}", f"launch={launch}"]
-    yield "torch", [sys.executable, __file__, "--torch", mode, dtype, str(batch), "5"]
+def commands(case, options):
+    ours = [options.ours]
+    at = [f"device={options.device}"]
+    yield "ours", [*ours, *case.ours, *at]
+    if case.rival == "torch":
+        yield "torch", [sys.executable, str(HERE / "torch_contestants.py"), *case.theirs]
+    else:
+        yield case.rival, [*ours, *case.theirs, *at]
+
+
+def measured(case, options, missing, left):
+    """A row of the result: with a ratio, or with the reason why there is none."""
+    row = {"name": case.name, "rival": case.rival, "goal": case.goal}
+    if case.rival == "torch" and missing:
+        return row | {"not_measured": missing}
+    if left <= 0:
+        return row | {"not_measured": "the time had run out"}
+    turns = types.SimpleNamespace(turn=options.turn, rounds=options.rounds, seed=1, threads=4)
+    try:
+        results = compete(case.name, commands(case, options), turns)
+    except (RuntimeError, OSError) as error:
+        return row | {"error": str(error)}
+    value, low, high = ratio(results[case.rival]["rounds_ns"], results["ours"]["rounds_ns"])
+    return row | {"ratio": value, "ci95": [low, high], "results": results}
+
+
+def table(rows):
+    lines = [f"{'ours beside':<34} {'ours ms':>9} {'theirs ms':>9}  {'ratio (95 %)':<17} goal    ours MiB  theirs MiB"]
+    for row in rows:
+        head = f"{row['name'] + ', ' + row['rival']:<34}"
+        if "ratio" not in row:
+            lines.append(f"{head} not measured: {row.get('error') or row['not_measured']}")
+            continue
+        ours, theirs = row["results"]["ours"], row["results"][row["rival"]]
+        line = (f"{head} {ours['median_ns'] / 1e6:>9.3f} {theirs['median_ns'] / 1e6:>9.3f}  "
+                f"{row['ratio']:.2f} ({row['ci95'][0]:.2f}–{row['ci95'][1]:.2f})  ≥ {row['goal']:.1f}")
+        if row["rival"] == "torch":
+            line += f"  {ours['about']['tracked_peak_bytes'] / 2**20:>9.0f}  {theirs['peak_bytes'] / 2**20:>10.0f}"
+        lines.append(line)
+    return "\n".join(lines) + "\n"
 
 
 def main():
-    if "--torch" in sys.argv:
-        mode, dtype, batch, warm_up = sys.argv[sys.argv.index("--torch") + 1:][:4]
-        return torch_side(mode, dtype, int(batch), int(warm_up))
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ours", required=True, help="the program peers_ours")
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--turn", type=float, default=0.4, help="seconds of a contestant's turn")
+    parser.add_argument("--seconds", type=float, default=150, help="no case begins later")
     options = parser.parse_args()
-    options.turn, options.seed, options.threads = 0.4, 1, 4
 
+    end = time.monotonic() + options.seconds
+    missing = torch_missing()
     rows = []
-    for mode, dtype, batch, launch, goal in CASES:
-        row = {"mode": mode, "dtype": dtype, "batch": batch, "launch": launch, "goal": goal}
-        try:
-            results = compete(f"{mode} {dtype} {batch}", commands(options, mode, dtype, batch, launch), options)
-            value, low, high = ratio(results["torch"]["rounds_ns"], results["ours"]["rounds_ns"])
-            row |= {"ratio": value, "ci95": [low, high], "results": results}
-        except RuntimeError as error:
-            row["error"] = str(error)
-        rows.append(row)
+    for case in CASES:
+        rows.append(measured(case, options, missing, end - time.monotonic()))
         (options.out / "gpu-peers.json").write_text(json.dumps({"rows": rows}, indent=1), encoding="utf-8")
-
-    lines = ["mode   dtype  batch  launch  ours ms  torch ms  ratio (95 %)       goal  ours MiB  torch MiB"]
-    for row in rows:
-        head = f"{row['mode']:<6} {row['dtype']:<6} {row['batch']:>5}  {row['launch']:<6}"
-        if "error" in row:
-            lines.append(f"{head}  not measured: {row['error']}")
-            continue
-        ours, theirs = row["results"]["ours"], row["results"]["torch"]
-        lines.append(f"{head}  {ours['median_ns'] / 1e6:>7.2f}  {theirs['median_ns'] / 1e6:>8.2f}  "
-                     f"{row['ratio']:.2f} ({row['ci95'][0]:.2f}–{row['ci95'][1]:.2f})  ≥ {row['goal']:.1f}  "
-                     f"{ours['about']['tracked_peak_bytes'] / 2**20:>8.0f}  {theirs['peak_bytes'] / 2**20:>9.0f}")
-    table = "\n".join(lines) + "\n"
-    (options.out / "gpu-peers.txt").write_text(table, encoding="utf-8")
-    print(table)
-    return 0 if all("error" not in row for row in rows) else 1
+    print(table(rows))
+    return 1 if any("error" in row for row in rows) else 0
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@
 namespace {
 
 // `optimizer`: empty for inference. The rest, NAME=VALUE, are options of the workload; device=ID is the
-// device.
+// device, mode=NAME what a step is where that is neither inference nor training.
 void run(const std::string& name, const std::string& dtype, std::int64_t batch, int warm_up,
          const std::string& optimizer, std::map<std::string, std::string> rest) {
   const std::string id = rest.contains("device") ? rest.extract("device").mapped() : "cpu";
@@ -26,7 +26,7 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
   }
   const auto device = kind->open(id);
   bench::WorkloadSpec spec;
-  spec.mode = optimizer.empty() ? "infer" : "train";
+  spec.mode = rest.contains("mode") ? rest.extract("mode").mapped() : optimizer.empty() ? "infer" : "train";
   spec.dtype = *parsed;
   spec.batch = batch;
   for (const auto& option : type->options) {
@@ -54,7 +54,8 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
 int main(int argc, char** argv) {
   if (argc < 5) {
     std::fputs(
-        "usage: peers_ours NETWORK DTYPE BATCH WARM_UP_STEPS [OPTIMIZER] [device=cuda:0] [OPTION=VALUE…]\n",
+        "usage: peers_ours WORKLOAD DTYPE BATCH WARM_UP_STEPS [OPTIMIZER] [device=cuda:0] [mode=NAME] "
+        "[OPTION=VALUE…]\n",
         stderr);
     return 2;
   }

@@ -10,6 +10,7 @@
 
 #include "bench/device.h"
 #include "kernels/device/cuda/allocator.h"
+#include "kernels/device/cuda/condition.h"
 #include "kernels/device/cuda/handles.h"
 #include "kernels/device/cuda/nvml.h"
 #include "kernels/device/cuda/pinned.h"
@@ -51,6 +52,7 @@ class CudaDevice final : public Device {
   // Between two events on the stream, which the card stamps as it comes to them: the host's waiting is left
   // out, the gaps in which the card waits for the host's next launch are not. Resolution about 0.5 µs.
   std::int64_t time(const std::function<void()>& step) override;
+  bool first_step_tunes() const override { return true; }
   std::optional<std::string> cannot_record() const override { return std::nullopt; }
   std::unique_ptr<RecordedStep> record(const std::function<void()>& step) override;
 
@@ -60,6 +62,7 @@ class CudaDevice final : public Device {
   // Of the whole card, as cudaMemGetInfo has it: every process, each one's context (some hundred MB), loaded
   // kernels, and segments that the allocator keeps. Only differences within a run speak of a workload.
   std::int64_t driver_used() const override;
+  // Read beside the steps as well: what held the card back may be gone when they end.
   DeviceState state() const override;
   Peaks peaks(Dtype dtype) override;
   Peaks refresh_peaks(Dtype dtype) override;
@@ -84,6 +87,7 @@ class CudaDevice final : public Device {
   int ordinal_;
   CardProperties card_;
   std::unique_ptr<CardMonitor> monitor_;  // may be nullptr
+  mutable ConditionWatch watch_;          // reading it starts it anew
   Stream stream_;
   Event start_;
   Event stop_;

@@ -68,11 +68,14 @@ std::vector<std::int32_t> seeded_labels(const TrainingPlan& plan, std::uint64_t 
 }  // namespace
 
 std::vector<WorkloadType::Option> training_options() {
-  return {{"optimizer", "sgd", "in training: sgd, momentum or adam", "train"},
+  const auto words = [](std::vector<std::string> all) { return [all = std::move(all)] { return all; }; };
+  return {{"optimizer", "sgd", "in training: what moves the weights", "train",
+           words({"sgd", "momentum", "adam"})},
           {"accumulate", "1", "in training: micro-batches a step; a divisor of the batch", "train"},
-          {"in-place", "yes", "in training: no gives every result memory of its own", "train"},
+          {"in-place", "yes", "in training: no gives every result memory of its own", "train",
+           words({"yes", "no"})},
           {"recompute", "no", "in training: yes keeps only values between blocks, and computes others again",
-           "train"}};
+           "train", words({"yes", "no"})}};
 }
 
 TrainOptions train_options(const WorkloadSpec& spec) {

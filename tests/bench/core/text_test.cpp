@@ -36,5 +36,17 @@ TEST(Text, InColumns) {
             "batch  rate\n    1  9 ± 1\n  128  100\n");
 }
 
+TEST(Text, AnOptionsValueIsANumberOrOneOfItsWords) {
+  EXPECT_EQ(value_name({.name = "height", .default_value = "56", .help = ""}), "N");
+  EXPECT_EQ(value_name({.name = "launch",
+                        .default_value = "stream",
+                        .help = "",
+                        .words =
+                            [] {
+                              return std::vector<std::string>{"stream", "graph"};
+                            }}),
+            "stream|graph");
+}
+
 }  // namespace
 }  // namespace bench

@@ -42,6 +42,7 @@ class FakeDevice : public Device {
     step();
     return next_ns();
   }
+  bool first_step_tunes() const override { return tunes; }
   std::int64_t driver_used() const override { return memory_used; }
   DeviceState state() const override { return state_now; }
   Peaks peaks(Dtype /*dtype*/) override { return peaks_now; }
@@ -52,6 +53,7 @@ class FakeDevice : public Device {
 
   std::function<std::int64_t()> next_ns = [] { return 1000; };
   std::int64_t memory_used = 0;
+  bool tunes = false;
   DeviceState state_now;
   Peaks peaks_now;
   Peaks peaks_when_quiet;

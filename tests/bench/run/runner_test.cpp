@@ -1,5 +1,6 @@
 #include "bench/run/runner.h"
 
+#include <set>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
@@ -69,6 +70,25 @@ TEST_F(RunnerTest, MeasuresEveryPointInPlanOrderWhateverTheShuffle) {
     EXPECT_EQ(std::accumulate(point.round_sizes.begin(), point.round_sizes.end(), std::int64_t{0}),
               static_cast<std::int64_t>(point.samples_ns.size()));
   }
+}
+
+// Made ready before the rest, though it is larger, and timed before it in the first round.
+TEST_F(RunnerTest, APointThatOthersAreJudgedByComesFirst) {
+  SweepPlan plan = testing::fake_plan({1, 2, 4, 8});
+  plan.points[2].first = true;
+  plan.points[2].series = "judge";
+  std::vector<std::int64_t> batches;
+  testing::FakeWorkload::on_step = [&](const WorkloadSpec& spec) {
+    if (batches.empty() || batches.back() != spec.batch) {
+      batches.push_back(spec.batch);
+    }
+  };
+  run(plan);
+  ASSERT_GE(batches.size(), 8U);
+  EXPECT_EQ(batches[0], 4);  // probed
+  EXPECT_THAT(std::vector(batches.begin() + 1, batches.begin() + 4), ElementsAre(1, 2, 8));
+  EXPECT_EQ(batches[4], 4);  // timed
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:1", "fake/batch:2", "fake/batch:4", "fake/batch:8"));
 }
 
 TEST_F(RunnerTest, WritesAfterEveryVisit) {
@@ -174,6 +194,22 @@ TEST_F(RunnerTest, WhatCanNeverFitIsNotBlamedOnTheBudget) {
   run(testing::fake_plan({1, 1'000'000}));
   ASSERT_THAT(document_.unmeasured, SizeIs(1));
   EXPECT_EQ(document_.unmeasured[0].status, "oom");
+}
+
+// A second of tuning in each point's first step, then a microsecond a step: the budget has room for all.
+TEST_F(RunnerTest, TuningInTheFirstStepIsNoMeasureOfTheNext) {
+  device_.tunes = true;
+  std::set<std::int64_t> tuned;
+  std::int64_t batch = 0;
+  testing::FakeWorkload::on_step = [&](const WorkloadSpec& spec) { batch = spec.batch; };
+  device_.next_ns = [&] { return tuned.insert(batch).second ? 1'000'000'000 : 1000; };
+  settings_.time_budget = std::chrono::seconds(2);
+  run(testing::fake_plan({1, 2, 4, 8}));
+  EXPECT_THAT(document_.unmeasured, IsEmpty());
+  ASSERT_EQ(document_.benchmarks.size(), 4U);
+  for (const MeasuredPoint& point : document_.benchmarks) {
+    EXPECT_EQ(point.stats.median_ns, 1000) << point.name;
+  }
 }
 
 TEST_F(RunnerTest, AShortStepIsNeverJudgedByOneSample) {

@@ -11,6 +11,7 @@
 
 namespace bench::kernels::testing {
 
+template <class Element>
 struct FiberTiles {
   struct Factor {
     std::array<std::array<float, cuda::kTile>, cuda::kTile> values;
@@ -23,7 +24,7 @@ struct FiberTiles {
         for (int column = 0; column < cuda::kTile; ++column) {
           std::uint16_t stored = 0;
           std::memcpy(&stored, static_cast<const std::byte*>(from) + (row * stride + column) * 2, 2);
-          values[row][column] = Fp16::to(stored);
+          values[row][column] = Element::to(stored);
         }
       }
     }
@@ -61,5 +62,6 @@ struct FiberTiles {
 
 template <>
 struct bench::kernels::cuda::TilesOf<bench::kernels::testing::Fibers> {
-  using Type = bench::kernels::testing::FiberTiles;
+  template <class Element>
+  using Of = bench::kernels::testing::FiberTiles<Element>;
 };

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "fiber_tiles.h"
 #include "kernels/fma/launch.h"
 #include "kernels/launch/launch.h"
 #include "kernels/stream/launch.h"
@@ -84,6 +85,30 @@ TEST(CudaFma, EndsAtItsFixedPoint) {
     float value = 0;
     std::memcpy(&value, dst.data() + i * sizeof value, sizeof value);
     EXPECT_NEAR(value, 1, 1e-4);
+  }
+}
+
+// Rows of less than a tile, of whole tiles, of several blocks and a ragged end; whole accesses and single
+// ones.
+TEST(CudaFma, MultipliesTilesLikeItsReference) {
+  for (const Dtype dtype : {Dtype::fp16, Dtype::bf16}) {
+    for (const std::int64_t count : {1, 8, 250, 256, 1032, 8192, 8193, 20'000}) {
+      for (const std::int64_t steps : {1, 3, 37}) {
+        for (const std::int64_t offset : {std::int64_t{0}, bytes_of(dtype)}) {
+          SCOPED_TRACE(fmt::format("{} {} elements, {} steps, {} off", name_of(dtype), count, steps, offset));
+          expect_like_reference<cuda::FmaOperation>({2, count, steps, dtype, Fma::Kind::tiles}, dtype,
+                                                    {.offset = offset});
+        }
+      }
+    }
+  }
+}
+
+TEST(CudaFma, TensorCoresTakeSixteenBits) {
+  for (const Dtype dtype : {Dtype::fp32, Dtype::tf32}) {
+    const Fma spec{.count = 256, .dtype = dtype, .kind = Fma::Kind::tiles};
+    EXPECT_EQ(cuda::FmaOperation<testing::Fibers>::unsupported(spec),
+              fmt::format("fma on tensor cores is done in fp16 and bf16, not {}", name_of(dtype)));
   }
 }
 

@@ -294,6 +294,25 @@ TEST(CudaDevice, EndsQuietlyOnALostCard) {
   EXPECT_EQ(runtime.last_error(), status::kLaunchFailure);
 }
 
+TEST(CudaDevice, WhatHeldItBackDuringAStepIsToldAfterwards) {
+  testing::FakeRuntime runtime;
+  Backend backend = testing::fake_backend(runtime);
+  testing::FakeMonitor* monitor = nullptr;
+  backend.monitor = [&](const std::string&) {
+    auto made = std::make_unique<testing::FakeMonitor>();
+    monitor = made.get();
+    return made;
+  };
+  CudaDevice device(backend, 0);
+  device.state();
+  device.time([&] { monitor->now = {.clock_mhz = 1200, .throttle_reasons = {"hw_thermal_slowdown"}}; });
+  monitor->now = {.clock_mhz = 210};
+  const DeviceState state = device.state();
+  EXPECT_EQ(state.clock_mhz, 1200);
+  EXPECT_THAT(state.throttle_reasons, ::testing::ElementsAre("hw_thermal_slowdown"));
+  EXPECT_TRUE(device.state().throttle_reasons.empty());
+}
+
 TEST(CudaDevice, WithoutAMonitorTheConditionIsAbsent) {
   testing::FakeRuntime runtime;
   Backend backend = testing::fake_backend(runtime);

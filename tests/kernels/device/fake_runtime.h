@@ -207,7 +207,10 @@ class FakeRuntime final : public Runtime {
 
 class FakeMonitor final : public CardMonitor {
  public:
-  DeviceState state() override { return now; }
+  DeviceState state() override {
+    ++readings;
+    return now;
+  }
   std::optional<PcieLink> link() override {
     ++asked;
     return PcieLink{asked > 3 ? 4 : 1, 16};  // it wakes up under load
@@ -217,6 +220,7 @@ class FakeMonitor final : public CardMonitor {
   std::optional<double> power_limit_w() override { return 170.0; }
 
   DeviceState now;
+  int readings = 0;
   int asked = 0;
 };
 

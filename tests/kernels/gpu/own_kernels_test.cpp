@@ -190,6 +190,9 @@ TEST_P(OwnKernels, AreRightAsBenchmarks) {
           Stream{.kind = kind, .rows = count < 100'000 ? 3 : 1, .count = count, .dtype = GetParam()});
     }
     expect_right(Fma{.rows = 1, .count = count, .steps = 1, .dtype = GetParam()});
+    if (GetParam() == Dtype::fp16 || GetParam() == Dtype::bf16) {
+      expect_right(Fma{.rows = 2, .count = count, .steps = 3, .dtype = GetParam(), .kind = Fma::Kind::tiles});
+    }
   }
   expect_right(RoundTrip{.launches = 3});
 }

@@ -1,5 +1,5 @@
 // The kernels that show what memory and arithmetic can do, against their references.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "kernels/fma/fma.h"
 #include "kernels/stream/stream.h"
@@ -87,6 +87,39 @@ TEST(Fma, EndsAtItsFixedPoint) {
   EXPECT_NEAR(result[0], 1, 1e-4);
   EXPECT_NEAR(result[1], 1, 1e-4);
   EXPECT_EQ((Fma{.rows = 3, .count = 5, .steps = 7}).flops(), 210);
+}
+
+// The reference solves the recurrence; here it is gone through, from 3: 127/128 · 3 + 1/128 = 382/128, …
+TEST(Fma, TheReferenceDoesEveryStep) {
+  for (const std::int64_t steps : {1, 2, 7, 300}) {
+    const Fma spec{.rows = 1, .count = 1, .steps = steps};
+    const auto operation = make_operation(spec, testing::cpu(), "reference");
+    double x = 3;
+    for (std::int64_t step = 0; step < steps; ++step) {
+      x = (127 * x + 1) / 128;
+    }
+    EXPECT_NEAR(testing::run_operation(*operation, {{Slot::src, {3}}}).at(Slot::dst)[0], x, 1e-6);
+  }
+}
+
+// By hand: a row of two elements, a tile of zeros but for them. dst[c] = steps · (2 · M[0][c] + 3 · M[1][c])
+// with M[0][0] = -15, M[0][1] = -9, M[1][0] = -1 and M[1][1] = 5, all over 512.
+TEST(Fma, TilesAreMultipliedByTheMatrix) {
+  const Fma spec{.rows = 1, .count = 2, .steps = 4, .kind = Fma::Kind::tiles};
+  const auto operation = make_operation(spec, testing::cpu(), "reference");
+  const auto result = testing::run_operation(*operation, {{Slot::src, {2, 3}}}).at(Slot::dst);
+  EXPECT_EQ(result[0], 4 * (2 * -15 + 3 * -1) / 512.0F);
+  EXPECT_EQ(result[1], 4 * (2 * -9 + 3 * 5) / 512.0F);
+  EXPECT_EQ(spec.flops(), 4 * 2 * 16 * 2);
+}
+
+TEST(Fma, TheCpuHasNoTensorCores) {
+  try {
+    make_operation(Fma{.dtype = Dtype::bf16, .kind = Fma::Kind::tiles}, testing::cpu());
+    FAIL() << "the CPU has no tensor cores";
+  } catch (const Unsupported& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("fma on tensor cores needs a CUDA device"));
+  }
 }
 
 TEST(Fma, OtherDtypesAreRefusedWithAReason) {

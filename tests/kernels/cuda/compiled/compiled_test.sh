@@ -14,8 +14,9 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 # --resource-usage prints, for each kernel, its registers, stack frame and spills.
-"$nvcc" -std=c++20 -O3 -I "$source" "$@" --gpu-architecture="sm_$architecture" --resource-usage --keep \
-  --keep-dir "$folder" -cubin "$kernels" -o "$folder/hot_kernels.cubin" 2>"$folder/usage" || {
+"$nvcc" -std=c++20 -O3 -I "$source" "$@" --gpu-architecture="sm_$architecture" \
+  -DHOT_ARCHITECTURE="$architecture" --resource-usage --keep --keep-dir "$folder" -cubin "$kernels" \
+  -o "$folder/hot_kernels.cubin" 2>"$folder/usage" || {
   cat "$folder/usage" >&2
   exit 1
 }
@@ -26,8 +27,10 @@ fail() {
   failures=$((failures + 1))
 }
 
-wanted=$(grep -c '^HOT_\(KERNEL\|READER\)(' "$kernels")
-tiled=$(grep -c '^HOT_KERNEL(.*Tiles' "$kernels")
+kept='^HOT_(KERNEL|READER)\('
+[ "$architecture" -lt 80 ] || kept='^HOT_(KERNEL|READER|KERNEL_FROM_80)\('
+wanted=$(grep -Ec "$kept" "$kernels")
+tiled=$(grep -Ec "$kept.*Tiles" "$kernels")
 readers=$(grep -c '^HOT_READER(' "$kernels")
 stacks=$(grep -c 'bytes stack frame' "$folder/usage" || true)
 [ "$stacks" -eq "$wanted" ] || fail "$wanted kernels, but the compiler speaks of $stacks"

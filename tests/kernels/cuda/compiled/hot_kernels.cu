@@ -1,7 +1,7 @@
 // The kernels that most of a network's time outside cuDNN goes to, in the form they take where sizes and
 // addresses allow 16-byte accesses. compiled_test.sh looks at what the compiler makes of each line that
-// begins with HOT_KERNEL or, where next to nothing is written, HOT_READER; bodies only, so that this compiles
-// quickly.
+// begins with HOT_KERNEL or, where next to nothing is written, HOT_READER, and for cards from sm_80 on
+// HOT_KERNEL_FROM_80; bodies only, so that this compiles quickly.
 #include "kernels/cuda/gpu.cuh"
 // gpu.cuh first
 #include "kernels/cuda/gpu_tiles.cuh"
@@ -19,6 +19,7 @@
 #include "kernels/cuda/flat.cuh"
 #include "kernels/cuda/rectifier.cuh"
 #include "kernels/fma/fma.cuh"
+#include "kernels/fma/fma_tiles.cuh"
 #include "kernels/gelu/gelu.cuh"
 #include "kernels/layer_norm/layer_norm.cuh"
 #include "kernels/optimizer/optimizer.cuh"
@@ -30,6 +31,11 @@
 
 #define HOT_KERNEL(...) template __global__ void run_on_gpu(const __grid_constant__ __VA_ARGS__ kernel);
 #define HOT_READER(...) HOT_KERNEL(__VA_ARGS__)
+#if HOT_ARCHITECTURE >= 80
+#define HOT_KERNEL_FROM_80(...) HOT_KERNEL(__VA_ARGS__)
+#else
+#define HOT_KERNEL_FROM_80(...)
+#endif
 
 namespace bench::kernels::cuda {
 
@@ -97,7 +103,9 @@ HOT_KERNEL(FmaChains<GpuBf16, 4>)
 HOT_KERNEL(ImplicitGemm<GpuMemory, 128, 128, 8, 4>)
 HOT_KERNEL(ImplicitGemm<GpuMemory, 128, 64, 8, 4>)
 HOT_KERNEL(ImplicitGemm<GpuMemory, 64, 64, 16, 4>)
-HOT_KERNEL(ImplicitGemmTiles<GpuFp16, GpuTiles, 128, 8>)
-HOT_KERNEL(ImplicitGemmTiles<GpuFp16, GpuTiles, 64, 8>)
+HOT_KERNEL(ImplicitGemmTiles<GpuFp16, GpuTiles<GpuFp16>, 128, 8>)
+HOT_KERNEL(ImplicitGemmTiles<GpuFp16, GpuTiles<GpuFp16>, 64, 8>)
+HOT_KERNEL(FmaTiles<GpuFp16, GpuTiles<GpuFp16>, 8>)
+HOT_KERNEL_FROM_80(FmaTiles<GpuBf16, GpuTiles<GpuBf16>, 8>)
 
 }  // namespace bench::kernels::cuda

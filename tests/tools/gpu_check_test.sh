@@ -1,0 +1,175 @@
+#!/usr/bin/env bash
+# What `make gpu-check` runs, with stand-ins for the programs that need a GPU: the order of things, the limits of time,
+# and the table of goals. Every number here is invented.
+#
+#   tests/tools/gpu_check_test.sh SOURCE_FOLDER
+set -euo pipefail
+
+source_folder=$(cd "$1" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failures=0
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+build=$scratch/build
+mkdir -p "$build/tests" "$build/tools/peers"
+
+# A program that lists a card, and writes for each sweep what $RESULTS holds of it.
+cat >"$build/bench" <<'STUB'
+#!/usr/bin/env bash
+if [[ $1 == --list ]]; then
+  echo "Devices (--device)"
+  echo "  cpu            a processor"
+  [[ ${STUB_CARD:-yes} == no ]] && echo "  cuda           not usable: no driver" || echo "  cuda:0         NVIDIA Invented 9000, 8.00 GiB"
+  exit 0
+fi
+echo "$*" >>"$STUB_CALLS"
+while (($# > 0)); do
+  case $1 in
+    --sweep) sweep=$2 ;;
+    --out) out=$2 ;;
+    --workload) workload=$2 ;;
+  esac
+  shift
+done
+echo "Findings"
+echo "  the sweep $sweep found something"
+echo "result: somewhere"
+[[ ! -e $RESULTS/$sweep.json ]] || cp "$RESULTS/$sweep.json" "$out/$sweep-${workload:-all}-cuda0.json"
+STUB
+cat >"$build/tests/tests_gpu" <<'STUB'
+#!/usr/bin/env bash
+exit "${STUB_TESTS:-0}"
+STUB
+printf '#!/usr/bin/env bash\nexit 0\n' >"$build/tests/tests_gpu_device"
+# A contestant: 2 ms a step, implicit_gemm in fp32 4 ms, in fp16 3 ms.
+cat >"$build/tools/peers/peers_ours" <<'STUB'
+#!/usr/bin/env python3
+import json, sys
+workload, dtype, batch, warm_up, *rest = sys.argv[1:]
+assert "device=cuda:0" in rest and batch.isdigit() and warm_up.isdigit(), sys.argv
+assert workload == "resnet50" or "mode=forward" in rest, sys.argv
+ns = 2_000_000 if "implementation=implicit_gemm" not in rest else 4_000_000 if dtype == "fp32" else 3_000_000
+print(json.dumps({"ready": True, "built_bytes": 0, "about": {"tracked_peak_bytes": 900, "planned_peak_bytes": 900}}), flush=True)
+for line in sys.stdin:
+    print(json.dumps({"ns": [ns] * int(line.split()[1]), "peak_bytes": 1}), flush=True)
+STUB
+chmod +x "$build/bench" "$build"/tests/* "$build/tools/peers/peers_ours"
+
+# PyTorch as far as its side of the comparison calls it: 3 ms a step, 1000 B.
+mkdir -p "$scratch/torch/torch" "$scratch/torch/torchvision" "$scratch/no-torch/torch"
+cat >"$scratch/torch/torch/__init__.py" <<'STUB'
+import sys
+from unittest import mock
+
+fake = mock.MagicMock(__version__="0", __spec__=None)
+fake.cuda.is_available.return_value = True
+fake.cuda.memory_reserved.return_value = fake.cuda.max_memory_reserved.return_value = 1000
+fake.cuda.Event.return_value.elapsed_time.return_value = 3.0
+fake.backends.cudnn.version.return_value = 9
+sys.modules[__name__] = fake
+STUB
+echo 'import sys; from unittest import mock; sys.modules[__name__] = mock.MagicMock(__spec__=None)' >"$scratch/torch/torchvision/__init__.py"
+echo 'raise ImportError("PyTorch is not here")' >"$scratch/no-torch/torch/__init__.py"
+
+# 465 of the datasheet's 500 GB/s, and a bit faster than a copy; nearly the plan's bytes.
+export RESULTS=$scratch/results STUB_CALLS=$scratch/calls
+mkdir -p "$RESULTS"
+cat >"$RESULTS/kernels.json" <<'JSON'
+{"context": {"device": {"datasheet": {"bytes_per_s": 5e11}, "peaks": {"fp32": {"bytes_per_s": 4.6e11}, "fp16": {"bytes_per_s": 4.5e11}}}},
+ "benchmarks": [
+  {"name": "large", "params": {"workload": "stream", "mode": "triad", "caches": "cold", "elements": 1000}, "work": {"fixed_bytes": 0, "sample_bytes": 465000}, "stats": {"median_ns": 1000}},
+  {"name": "hot", "params": {"workload": "stream", "mode": "triad", "caches": "hot", "elements": 1000}, "work": {"fixed_bytes": 0, "sample_bytes": 460000}, "stats": {"median_ns": 100}},
+  {"name": "small", "params": {"workload": "stream", "mode": "triad", "caches": "cold", "elements": 10}, "work": {"fixed_bytes": 0, "sample_bytes": 4600}, "stats": {"median_ns": 1000}}]}
+JSON
+echo '{"benchmarks": [{"name": "even", "memory": {"peak_predicted": 100, "peak_measured": 100}}, {"name": "a bit off", "memory": {"peak_predicted": 100, "peak_measured": 104}}]}' >"$RESULTS/batch.json"
+
+check() { # check MODULES: its exit code in $code, what it said in $scratch/said
+  : >"$STUB_CALLS"
+  code=0
+  OUT=$scratch/out PYTHONPATH=$scratch/$1 "$source_folder/tools/gpu/check.sh" "$build" >"$scratch/said" 2>&1 || code=$?
+}
+# row GOAL VERDICT MEASURED: a row of the table of goals.
+row() {
+  grep -F -- "$1" "$scratch/said" | grep -qE -- "  $2 +$3" || fail "no row '$1 … $2 … $3' in: $(grep -F -- "$1" "$scratch/said")"
+}
+says() { grep -qF -- "$1" "$scratch/said" || fail "it does not say: $1"; }
+
+check torch
+[[ $code == 0 ]] || fail "exit code $code: $(cat "$scratch/said")"
+row "of the datasheet's bandwidth" "met" "93.0% \(0.4[67] of 0.50 TB/s\)"
+row "of a copy within the card" "met" "1.011"
+row "gemm bf16 8192, beside torch" "met" "1.50 \(1.50–1.50\)"
+row "implicit_gemm fp32, beside cudnn" "missed" "0.50"
+row "implicit_gemm fp16, beside cudnn" "met" "0.67"
+row "resnet50 infer fp16 batch 1 graph, beside torch" "met" "1.50"
+row "resnet50 train fp16 batch 256, beside torch" "met" "1.50"
+row "peak memory, of PyTorch's" "met" "0.90 at most"
+row "peak memory, off the plan" "met" "4.0% at most of [0-9]+ points \(a bit off\)"
+row "a default batch sweep" "met" "[0-9]+ s"
+says "17 goals: 16 met, 1 missed, 0 not measured"
+says "the sweep kernels found something"
+grep -q -- '--sweep batch$\|--sweep batch --no-plot$' <(grep -v -- '--time-budget' "$STUB_CALLS") || fail "no batch sweep with its defaults"
+jq -e 'length == 17 and all(.[]; .name and .target and .verdict)' "$scratch/out/goals.json" >/dev/null || fail "goals.json"
+
+# Without PyTorch, and with results that are missing: said, not invented.
+rm "$RESULTS/kernels.json"
+check no-torch
+[[ $code == 0 ]] || fail "without PyTorch: exit code $code: $(cat "$scratch/said")"
+row "gemm bf16 8192, beside torch" "not measured" "ImportError: PyTorch is not here"
+row "implicit_gemm fp16, beside cudnn" "met" "0.67"
+row "of the datasheet's bandwidth" "not measured" "no result of the sweep kernels"
+row "peak memory, of PyTorch's" "not measured" "no ResNet-50 beside PyTorch"
+
+# A test that fails is a failure of the check; the rest is measured all the same.
+STUB_TESTS=1 check no-torch
+[[ $code == 1 ]] || fail "a failing test: exit code $code"
+says "gpu-check: failed: tests-operations (exit code 1)"
+row "implicit_gemm fp32, beside cudnn" "missed" "0.50"
+
+# Where there is no time, nothing is run and nothing is claimed.
+LIMIT=5 check no-torch
+[[ $code == 0 ]] || fail "without time: exit code $code"
+says "gpu-check: no time was left for kernels"
+says "0 met, 0 missed"
+[[ ! -s $STUB_CALLS ]] || fail "it ran a sweep that it had no time for"
+
+STUB_CARD=no check no-torch
+[[ $code == 2 ]] || fail "without a card: exit code $code"
+says "not usable: no driver"
+
+# The bundle has all that the check calls for. Any program will do for those that it carries along.
+bundled=$scratch/programs
+mkdir -p "$bundled/tests" "$bundled/tools/peers"
+for program in bench tests/tests_gpu tests/tests_gpu_device tools/peers/peers_ours; do cp "$(command -v jq)" "$bundled/$program"; done
+"$source_folder/tools/gpu/bundle.sh" "$bundled" "$scratch/bundle" >"$scratch/said" || fail "bundle.sh: $(cat "$scratch/said")"
+cp "$build/bench" "$scratch/bundle/"
+cp "$build"/tests/* "$scratch/bundle/tests/"
+cp "$build/tools/peers/peers_ours" "$scratch/bundle/tools/peers/"
+[[ -n $(find "$scratch/bundle/lib" -name 'libjq*') && -z $(find "$scratch/bundle/lib" -name 'libc.so*') ]] || fail "the bundle's libraries: $(ls "$scratch/bundle/lib")"
+OUT=$scratch/out LD_LIBRARY_PATH='' PYTHONPATH=$scratch/no-torch "$scratch/bundle/check.sh" "$scratch/bundle" >"$scratch/said" 2>&1 || fail "the bundle's check: $(cat "$scratch/said")"
+row "implicit_gemm fp16, beside cudnn" "met" "0.67"
+
+# Goals that are missed, of files that hold little.
+odd=$scratch/odd
+mkdir -p "$odd"
+jq -n '{context: {device: {peaks: {fp32: {bytes_per_s: 5e11}}}}, benchmarks: [{params: {workload: "stream", mode: "triad", caches: "cold", elements: 9}, work: {fixed_bytes: 0, sample_bytes: 460000}, stats: {median_ns: 1000}}]}' >"$odd/kernels-all-cuda0.json"
+jq -n '{benchmarks: [{name: "off", memory: {peak_predicted: 100, peak_measured: 106}}, {name: "none", memory: {}}]}' >"$odd/memory-x-cuda0.json"
+echo 'no JSON' >"$odd/batch-x-cuda0.json"
+jq -n '{rows: [{name: "resnet50 x", rival: "torch", goal: 1, ratio: 0.9, ci95: [0.8, 1.1], results: {ours: {about: {tracked_peak_bytes: 12}}, torch: {peak_bytes: 10}}},
+  {name: "gemm y", rival: "torch", goal: 1, error: "it broke"}]}' >"$odd/gpu-peers.json"
+python3 "$source_folder/tools/gpu/goals.py" "$odd" 60.0 >"$scratch/said" 2>&1 || fail "goals.py fails on files that hold little: $(cat "$scratch/said")"
+row "of the datasheet's bandwidth" "not measured" "0.46 TB/s; results/gpus.json has no such card"
+row "of a copy within the card" "missed" "0.920"
+row "resnet50 x, beside torch" "missed" "0.90 \(0.80–1.10\)"
+row "gemm y, beside torch" "not measured" "it broke"
+row "peak memory, of PyTorch's" "missed" "1.20 at most \(resnet50 x\)"
+row "peak memory, off the plan" "missed" "6.0% at most of 1 points \(off\)"
+row "a default batch sweep" "missed" "60 s"
+says "batch-x-cuda0.json is not JSON"
+
+((failures == 0)) || exit 1
+echo "gpu-check does what it says"

@@ -1,0 +1,135 @@
+"""The goals of the CUDA device beside what `make gpu-check` measured.
+
+    goals.py FOLDER [BATCH_SWEEP_SECONDS]
+
+Reads the results in FOLDER and prints a row for each goal: its target, what was measured, and whether it was met. What
+a folder does not hold is "not measured", with the reason where one is known. Writes goals.json beside them.
+"""
+
+import json
+import pathlib
+import sys
+
+
+class Goal:
+    def __init__(self, name, target):
+        self.name, self.target = name, target
+        self.measured, self.verdict = "", "not measured"
+
+    def judge(self, met, measured):
+        self.measured, self.verdict = measured, "met" if met else "missed"
+        return self
+
+    def why(self, reason):
+        self.measured = reason
+        return self
+
+
+def read(folder, pattern):
+    """All documents of that name, those that are no JSON left out."""
+    documents = []
+    for path in sorted(folder.glob(pattern)):
+        try:
+            documents.append(json.loads(path.read_text(encoding="utf-8")))
+        except ValueError:
+            print(f"goals.py: {path} is not JSON", file=sys.stderr)
+    return [document for document in documents if isinstance(document, dict)]
+
+
+def bandwidth(point):
+    work = point["work"]
+    return (work["fixed_bytes"] + work["sample_bytes"]) / (point["stats"]["median_ns"] * 1e-9)
+
+
+def triad_goals(kernels):
+    sheet = Goal("stream triad, of the datasheet's bandwidth", "≥ 92 %")
+    copy = Goal("stream triad, of a copy within the card", "≥ 1.00")
+    if not kernels:
+        return [sheet.why("no result of the sweep kernels"), copy.why("no result of the sweep kernels")]
+    document = kernels[0]
+    triads = [point for point in document.get("benchmarks", [])
+              if point["params"].get("workload") == "stream" and point["params"].get("mode") == "triad"
+              and point["params"].get("caches") == "cold"]
+    if not triads:
+        return [sheet.why("no cold triad was measured"), copy.why("no cold triad was measured")]
+    rate = bandwidth(max(triads, key=lambda point: point["params"]["elements"]))
+    device = document.get("context", {}).get("device", {})
+    known = (device.get("datasheet") or {}).get("bytes_per_s")
+    if known:
+        sheet.judge(rate >= 0.92 * known, f"{rate / known:.1%} ({rate / 1e12:.2f} of {known / 1e12:.2f} TB/s)")
+    else:
+        sheet.why(f"{rate / 1e12:.2f} TB/s; results/gpus.json has no such card")
+    copies = [peak.get("bytes_per_s", 0) for peak in device.get("peaks", {}).values()]
+    if copies and max(copies) > 0:
+        copy.judge(rate >= max(copies), f"{rate / max(copies):.3f}")
+    return [sheet, copy]
+
+
+def peer_goals(peers):
+    """A goal for each ratio, and one for the memory of all of them."""
+    rows = peers[0].get("rows", []) if peers else []
+    goals = []
+    shares = []
+    for row in rows:
+        goal = Goal(f"{row['name']}, beside {row['rival']}", f"≥ {row['goal']:.2f}")
+        if "ratio" in row:
+            low, high = row["ci95"]
+            goal.judge(row["ratio"] >= row["goal"], f"{row['ratio']:.2f} ({low:.2f}–{high:.2f})")
+            if row["rival"] == "torch" and row["name"].startswith("resnet50"):
+                ours = row["results"]["ours"]["about"]["tracked_peak_bytes"]
+                shares.append((ours / row["results"]["torch"]["peak_bytes"], row["name"]))
+        else:
+            goal.why(row.get("error") or row.get("not_measured", ""))
+        goals.append(goal)
+    if not rows:
+        goals.append(Goal("speed beside PyTorch and cuDNN", "").why("no gpu-peers.json"))
+    memory = Goal("peak memory, of PyTorch's max_memory_reserved", "≤ 1.00")
+    if shares:
+        share, name = max(shares)
+        memory.judge(share <= 1, f"{share:.2f} at most ({name})")
+    else:
+        memory.why("no ResNet-50 beside PyTorch")
+    return [*goals, memory]
+
+
+def plan_goal(documents):
+    """The tracked peak beside the plan's, and what the driver saw beside both, which no goal speaks of."""
+    goal = Goal("peak memory, off the plan", "≤ 5 %")
+    off = []
+    for document in documents:
+        for point in document.get("benchmarks", []):
+            memory = point.get("memory", {})
+            if memory.get("peak_predicted"):
+                off.append((abs(memory["peak_measured"] / memory["peak_predicted"] - 1), point["name"]))
+    if not off:
+        return goal.why("no point has a plan")
+    worst, name = max(off)
+    return goal.judge(worst <= 0.05, f"{worst:.1%} at most of {len(off)} points ({name})")
+
+
+def sweep_goal(seconds):
+    goal = Goal("a default batch sweep", "< 60 s")
+    return goal if seconds is None else goal.judge(seconds < 60, f"{seconds:.0f} s")
+
+
+def table(goals):
+    wide = max(len(goal.name) for goal in goals)
+    lines = [f"{'goal':<{wide}}  {'target':<7}  {'':<12}  measured"]
+    lines += [f"{goal.name:<{wide}}  {goal.target:<7}  {goal.verdict:<12}  {goal.measured}".rstrip() for goal in goals]
+    counts = ", ".join(f"{sum(goal.verdict == verdict for goal in goals)} {verdict}"
+                       for verdict in ("met", "missed", "not measured"))
+    return "\n".join([*lines, f"{len(goals)} goals: {counts}"])
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    seconds = float(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2] else None
+    goals = [*triad_goals(read(folder, "kernels-all-*.json")), *peer_goals(read(folder, "gpu-peers.json")),
+             plan_goal(read(folder, "batch-*.json") + read(folder, "memory-*.json")), sweep_goal(seconds)]
+    (folder / "goals.json").write_text(json.dumps([vars(goal) for goal in goals], indent=1, ensure_ascii=False),
+                                       encoding="utf-8")
+    print(table(goals))
+
+
+if __name__ == "__main__":
+    main()
