@@ -144,7 +144,10 @@ std::vector<Finding> claim_growth(const ResultDocument& document) {
     }
     finding.value = growth->bytes_per_step.value;
     finding.ci95 = growth->bytes_per_step.ci95;
-    finding.details = {{"steps", done}, {"grows", growth->grows}};
+    finding.details = {{"steps", done},
+                       {"grows", growth->grows},
+                       {"first_step", growth->first_step},
+                       {"last_step", growth->last_step}};
     const auto signed_bytes = [](double bytes) {
       return fmt::format("{}{}", bytes < 0 ? "-" : "", format_bytes(std::llround(std::abs(bytes))));
     };
