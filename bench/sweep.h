@@ -83,6 +83,15 @@ struct SweepStudy {
   std::function<void()> save;                      // findings anew, and the file written
   std::function<double()> left_ns;                 // of the time budget
   std::function<bool()> interrupted;
+  // What a process before this one left in document.sweep where the device was lost in prove() or in a point,
+  // and this one goes on; null otherwise.
+  const Json& before;
+
+  // A sweep that tries things notes here what it tried when the device was lost, saves and lets DeviceLost
+  // pass; a fresh process then calls prove() again, and must not try the same once more.
+  void note_lost(const std::string& tried, const std::string& why) const {
+    document.sweep["lost"][tried] = why;
+  }
 };
 
 struct Sweep {

@@ -1,5 +1,5 @@
 # Draws a result of `bench --sweep memory`: what fills the memory against batch, a panel a series, and the
-# memory over one step.
+# memory over one step; after --soak, the memory over its steps.
 #
 #   BENCH_RESULT=results/local/x.json BENCH_PICTURE=results/local/x gnuplot plots/memory.gp
 #
@@ -142,6 +142,30 @@ do for [kind in "png svg"] {
       unset label
       unset object
       unset arrow
+    }
+
+    # A long run: dots are samples, the dashed line is the growth that the finding claims.
+    if (n("soaks")) {
+      set lmargin at screen n("soak_left"); set rmargin at screen n("soak_right")
+      set tmargin at screen n("soak_top_y"); set bmargin at screen n("soak_bottom_y")
+      set label 1 text_of("soak_title") at screen n("soak_left"), n("soak_title_y") left font large
+      lines = ""
+      do for [i = 1:int(n("soaks"))] {
+        colour = int(n("soak" . i . "_colour"))
+        set label 10 + i text_of("soak" . i) at screen n("soak_left"), n("soak" . i . "_y") left textcolor rgb colour
+        lines = lines . part("soak" . i, sprintf("1:2 with linespoints pointtype 7 pointsize 0.5 linewidth 1.2 linecolor rgb %d", colour))
+      }
+      do for [i = 1:int(n("soaks"))] {
+        lines = lines . part("soak_line" . i, "1:2 with lines dashtype (10, 8) linewidth 1.6 linecolor rgb 'black'")
+      }
+      set xrange [0:n("soak_last")]
+      set yrange [n("soak_low"):n("soak_high")]
+      set xtics auto format "%h" scale 0.6 offset 0, 0
+      set ytics auto format "%h"
+      set xlabel "steps done" offset 0, 0.3
+      set ylabel text_of("soak_unit") offset 0.5, 0
+      eval "plot NaN" . lines
+      unset label
     }
   }
   unset multiplot

@@ -4,6 +4,7 @@
 # stand. Lengths named _px are pixels of the picture. Missing fields give missing marks, never an error.
 
 include "format";
+include "soak";
 
 def most_panels: 8;
 def width_px: 1600;
@@ -269,7 +270,12 @@ def notes($all; $drawn; $points; $missing; $limits; $caps; $unseen; $top; $unit)
 | (if $beside then {left: 800, right: 1570, top: ($panels_px + $head_px), height: $g.panel_h_px}
    else {left: $g.left_px, right: 1570, top: ($below_px + 90), height: (if $rows == 1 then 270 else 230 end)} end) as $s
 | (if $memory == null or $n == 0 then null else step($memory; $s.right - $s.left; $s.height) end) as $step
-| (if $step == null or $beside then $below_px + 24 else $s.top + $s.height + 76 end) as $used_px
+| (if $step == null or $beside then $below_px + 24 else $s.top + $s.height + 76 end) as $above_soak_px
+| (if $n == 0 then [] else soaks($findings) end) as $soaks
+# Title, a line a series, the panel, its axis.
+| {top: ($above_soak_px + 48 + 23 * ($soaks | length)), height: 190} as $soak_at
+| (if $soaks == [] then $above_soak_px else $soak_at.top + $soak_at.height + 76 end) as $used_px
+| (if $soaks == [] then null else soak_panel($soaks; 165) end) as $soak
 | ($used_px + 24 * ($notes | length) + 12) as $height_px
 | def up($px): 1 - $px / $height_px;
   def across($px): $px / width_px;
@@ -297,6 +303,10 @@ def notes($all; $drawn; $points; $missing; $limits; $caps; $unseen; $top; $unit)
            {key: "\($k)_first", value: (if .first then 1 else 0 end)}, {key: "\($k)_last", value: (if .last then 1 else 0 end)},
            {key: "\($k)_low", value: (if .bottom then 1 else 0 end)}] | from_entries)
      + ($step.strings // {})
+     + ($soak.strings // {})
+     + {soaks: ($soaks | length), soak_left: across($g.left_px), soak_right: across(1570), soak_title_y: up($above_soak_px + 14),
+        soak_top_y: up($soak_at.top), soak_bottom_y: up($soak_at.top + $soak_at.height)}
+     + ([$soaks | to_entries[] | {key: "soak\(.key + 1)_y", value: up($above_soak_px + 42 + 23 * .key)}] | from_entries)
      # {"cap1": text, "cap1_at": …, …}, and so the others.
      + ({cap: ($p.cap_labels // []), region: ($step.regions // []), pass: ($step.region_labels // []), layer: [$step.layers[]? | {colour}]}
         | [to_entries[] | .key as $kind | .value | to_entries[] | "\($kind)\(.key + 1)" as $k | .value | to_entries[]
@@ -305,5 +315,6 @@ def notes($all; $drawn; $points; $missing; $limits; $caps; $unseen; $top; $unit)
    ticks: ($p.ticks // []), cap_lines: ($p.cap_lines // []), separators: ($step.separators // []),
    reserved_line: ($step.reserved_line // []), peak: ($step.peak // [])}
   + ([$p.panels[]?] | to_entries | [.[] | .key as $i | .value | {bars, totals, oom, left_out} | to_entries[] | {key: "\(.key)\($i + 1)", value: .value}] | from_entries)
+  + ($soak.tables // {})
   + ([$step.layers[]?] | to_entries | map({key: "layer\(.key + 1)", value: [.value.top | outline[] | [.[0], .[1] / $step.scale.by]]}) | from_entries)
 | tables

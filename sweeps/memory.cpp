@@ -9,6 +9,7 @@
 #include "sweeps/memory/findings.h"
 #include "sweeps/memory/limits.h"
 #include "sweeps/memory/prove.h"
+#include "sweeps/memory/soak.h"
 #include "sweeps/memory/tables.h"
 #include "sweeps/series/points.h"
 

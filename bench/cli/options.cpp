@@ -95,6 +95,7 @@ class CommandLine {
     Options options;
     const bool nothing_given = arguments.empty();
     options.benchmark = take_benchmark_flags(arguments);
+    refuse_values_of_switches(arguments);
     run_parser(std::move(arguments));
     if (help_) {
       options.text = without_double_gaps(app_.help());
@@ -133,6 +134,7 @@ class CommandLine {
 
   void add_switch(const std::string& names, bool& value, const std::string& help, const std::string& group) {
     app_.add_flag(names, value, help)->group(group);
+    switches_.push_back(names.substr(names.find("--")));
   }
 
   void add_fixed() {
@@ -216,6 +218,18 @@ class CommandLine {
     }
   }
 
+  // CLI11 would take --dry-run=false for "measure", and --dry-run=7 for --dry-run.
+  void refuse_values_of_switches(const std::vector<std::string>& arguments) const {
+    for (const std::string& argument : arguments) {
+      const std::string name = argument.substr(0, argument.find('='));
+      if (name.size() < argument.size() && std::ranges::find(switches_, name) != switches_.end()) {
+        throw UsageError(
+            fmt::format("{}: {} was given, but it takes no value; give {} alone, or leave it out", name,
+                        quote(argument.substr(name.size() + 1)), name));
+      }
+    }
+  }
+
   void refuse_leftovers() const {
     const std::vector<std::string> leftovers = app_.remaining();
     if (leftovers.empty()) {
@@ -226,7 +240,7 @@ class CommandLine {
       throw UsageError(
           fmt::format("{} is not an option; options start with --, see bench --help", quote(first)));
     }
-    std::vector<std::string> known{"--no-plot", "--dry-run", "--resume", "--list", "--version", "--help"};
+    std::vector<std::string> known = switches_;
     for (const auto& [name, given] : given_) {
       known.push_back("--" + name);
     }
@@ -442,6 +456,7 @@ class CommandLine {
   std::map<std::string, Given> given_;  // CLI11 keeps pointers into it: a map's entries stay where they are
   std::map<std::string, std::vector<std::string>> workloads_of_;  // by option name
   std::map<std::string, std::vector<std::string>> sweeps_of_;     // the same
+  std::vector<std::string> switches_;                             // "--dry-run"
   bool no_plot_ = false;
   bool dry_run_ = false;
   bool resume_ = false;

@@ -1,5 +1,7 @@
 #include "bench/commands/benchmark_out.h"
 
+#include <unistd.h>
+
 #include <fstream>
 
 #include <fmt/format.h>
@@ -13,8 +15,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Absolute, so that it has a folder.
+fs::path target_of(const BenchmarkFlags& flags, std::error_code& error) {
+  return fs::weakly_canonical(fs::absolute(flags.out), error);
+}
+
 fs::path beside(const fs::path& target) {
   return target.string() + ".bench-tmp";
+}
+
+[[noreturn]] void cannot_write(const BenchmarkFlags& flags) {
+  throw UsageError(
+      fmt::format("--benchmark_out: {} cannot be written; give a file in a folder that exists and can be "
+                  "written to",
+                  quote(flags.out)));
 }
 
 }  // namespace
@@ -24,7 +38,7 @@ void check_benchmark_out(const BenchmarkFlags& flags, const fs::path& result) {
     return;
   }
   std::error_code error;
-  const fs::path target = fs::weakly_canonical(flags.out, error);
+  const fs::path target = target_of(flags, error);
   for (const char* const extension : {".json", ".png", ".svg"}) {
     fs::path own = result;
     own.replace_extension(extension);
@@ -35,11 +49,21 @@ void check_benchmark_out(const BenchmarkFlags& flags, const fs::path& result) {
                       quote(flags.out)));
     }
   }
-  if (fs::is_directory(target, error) || !std::ofstream(beside(target))) {
-    throw UsageError(
-        fmt::format("--benchmark_out: {} cannot be written; give a file in a folder that "
-                    "exists and can be written to",
-                    quote(flags.out)));
+  const bool folder_takes_files = fs::is_directory(target.parent_path(), error) &&
+                                  ::access(target.parent_path().c_str(), W_OK | X_OK) == 0;
+  if (fs::is_directory(target, error) || !folder_takes_files) {
+    cannot_write(flags);
+  }
+}
+
+void try_benchmark_out(const BenchmarkFlags& flags) {
+  if (flags.out.empty()) {
+    return;
+  }
+  std::error_code error;
+  const fs::path target = target_of(flags, error);
+  if (!std::ofstream(beside(target))) {
+    cannot_write(flags);
   }
   fs::remove(beside(target), error);
 }
@@ -49,7 +73,7 @@ void write_benchmark_out(const BenchmarkFlags& flags, const ResultDocument& docu
     return;
   }
   std::error_code error;
-  const fs::path target = fs::weakly_canonical(flags.out, error);
+  const fs::path target = target_of(flags, error);
   std::ofstream out(beside(target));
   write_google_benchmark(document, flags.out_format, out);
   out.close();

@@ -8,9 +8,12 @@
 
 namespace bench {
 
-// Before anything is measured: that the file can be written and is not the result, or a picture, itself.
-// Nothing where the flag was not given. Both throw UsageError.
+// Before anything is measured. None does anything where the flag was not given; all throw UsageError.
+// That the file is not the result, or a picture, itself, and that its folder takes files, as far as looking
+// can tell: writes nothing, which serves a dry run too.
 void check_benchmark_out(const BenchmarkFlags& flags, const std::filesystem::path& result);
+// That it can be written: tried beside its place, and taken away again.
+void try_benchmark_out(const BenchmarkFlags& flags);
 
 // Written beside its place and renamed, so that an older file is replaced whole or not at all.
 void write_benchmark_out(const BenchmarkFlags& flags, const ResultDocument& document);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/commands/request.h"
 #include "bench/error.h"
@@ -14,6 +15,25 @@
 #include "bench/run/google_benchmark.h"
 
 namespace bench {
+namespace {
+
+// "weights", "weights, gradients and optimizer state": what of it there is. An operation has no more than
+// its weights.
+std::string fixed_part_in_words(const MemoryByCategory& bytes) {
+  std::vector<std::string> parts;
+  for (const auto& [category, words] :
+       {std::pair(MemoryCategory::weights, "weights"), std::pair(MemoryCategory::gradients, "gradients"),
+        std::pair(MemoryCategory::optimizer, "optimizer state")}) {
+    if (bytes[category] > 0) {
+      parts.emplace_back(words);
+    }
+  }
+  const std::string last = parts.back();
+  parts.pop_back();
+  return parts.empty() ? last : fmt::format("{} and {}", fmt::join(parts, ", "), last);
+}
+
+}  // namespace
 
 PlannedSweep::PlannedSweep(const Sweep& sweep, const SweepRequest& request, Device& device)
     : request_(request), device_(device), plan_(sweep.plan(request, device)) {}
@@ -47,7 +67,7 @@ const PlannedPoint& PlannedSweep::predict(const SweepPoint& point) {
       throw Unsupported(*reason);
     }
     const MemoryPlan plan = type.plan(point.spec, device_);
-    fixed_[point.name] = plan.at_peak.fixed_part();
+    at_peak_[point.name] = plan.at_peak;
     row.predicted_bytes = plan.peak;
     if (row.predicted_bytes > request_.largest_cap()) {
       row.problem = "oom: more than the memory cap";
@@ -60,30 +80,32 @@ const PlannedPoint& PlannedSweep::predict(const SweepPoint& point) {
   return predictions_.emplace(point.name, row).first->second;
 }
 
-// A cap that leaves room for some batches is a question; one below what every series holds whatever its
-// batch is a mistake.
+// A cap that leaves room for some batches is a question, and of several caps one may be too small for that: a
+// small card beside larger ones, whose answer is "none". Where every one is below what every series holds
+// whatever its batch, nothing was asked: that is a mistake.
 void PlannedSweep::refuse_cap_below_fixed_part() {
   std::set<std::string> seen;
-  std::int64_t least = 0;
+  const MemoryByCategory* least = nullptr;
   for (const SweepPoint& point : plan_.points) {
     if (!seen.insert(point.series).second) {
       continue;
     }
     predict(point);
-    const auto fixed = fixed_.find(point.name);
-    if (fixed == fixed_.end() || fixed->second <= request_.largest_cap()) {
+    const auto fixed = at_peak_.find(point.name);
+    if (fixed == at_peak_.end() || fixed->second.fixed_part() <= request_.largest_cap()) {
       return;
     }
-    least = least == 0 ? fixed->second : std::min(least, fixed->second);
+    if (least == nullptr || fixed->second.fixed_part() < least->fixed_part()) {
+      least = &fixed->second;
+    }
   }
-  throw UsageError(fmt::format(
-      "--memory-cap: {} ({} B) was given, but the fixed part of {}, its weights{}, alone takes {} ({} B); "
-      "give more",
-      format_bytes(request_.largest_cap()), request_.largest_cap(), workload_label(request_),
-      request_.modes == std::vector<std::string>{"infer"}
-          ? ""
-          : " and in training their gradients and the optimizer's state",
-      format_bytes(least), least));
+  if (least != nullptr) {
+    throw UsageError(
+        fmt::format("--memory-cap: {} ({} B) was given, but the fixed part of {}, its {}, alone takes {} ({} "
+                    "B); give more",
+                    format_bytes(request_.largest_cap()), request_.largest_cap(), workload_label(request_),
+                    fixed_part_in_words(*least), format_bytes(least->fixed_part()), least->fixed_part()));
+  }
 }
 
 // An open-ended series ends with the first point over the cap, which then stands in the file as out of

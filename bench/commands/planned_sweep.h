@@ -28,11 +28,12 @@ class PlannedSweep {
   Device& device_;
   SweepPlan plan_;
   std::map<std::string, PlannedPoint> predictions_;
-  std::map<std::string, std::int64_t> fixed_;  // bytes held whatever the batch, of the points that can run
+  std::map<std::string, MemoryByCategory> at_peak_;  // of the points that can run
 };
 
 // Every point's values are checked; an open-ended series ends with the first point over the cap; `filter` is
-// --benchmark_filter's. Throws UsageError, also for a cap below what every series holds whatever its batch.
+// --benchmark_filter's. Throws UsageError, also where every cap is below what every series holds whatever its
+// batch.
 // The sweep, request and device outlive the result.
 PlannedSweep plan_sweep(const Sweep& sweep, const SweepRequest& request, Device& device,
                         const std::string& filter);

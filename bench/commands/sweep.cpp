@@ -18,6 +18,7 @@
 #include "bench/commands/benchmark_out.h"
 #include "bench/commands/planned_sweep.h"
 #include "bench/commands/request.h"
+#include "bench/commands/resume.h"
 #include "bench/commands/select.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
@@ -77,6 +78,9 @@ class SweepRun {
   }
 
   ExitCode dry_run() {
+    check_benchmark_out(
+        options_.benchmark,
+        ResultFile(options_.out, sweep_.name, workload_label(request_), device_->info().id).path());
     std::vector<PlannedPoint> rows;
     for (const SweepPoint& point : plan().points) {
       rows.push_back(planned_.predict(point));
@@ -98,6 +102,7 @@ class SweepRun {
     ResultDocument document = start_document();
     file.check_writable();
     check_benchmark_out(options_.benchmark, file.path());
+    try_benchmark_out(options_.benchmark);
     if (options_.resume || continued_) {
       resume_from(file, document);
     }
@@ -125,6 +130,10 @@ class SweepRun {
       bar.finish();
     }
     print_summary(document, file);
+    if (interrupted() && !document.benchmarks.empty()) {
+      fmt::print(std::cerr, "interrupted; what was measured is saved; go on with {}\n",
+                 command_to_resume(argv_));
+    }
     write_benchmark_out(options_.benchmark, document);
     return device_lost_ ? std::max(exit_code(document), ExitCode::inconclusive) : exit_code(document);
   }
@@ -132,24 +141,26 @@ class SweepRun {
  private:
   const SweepPlan& plan() const { return planned_.plan(); }
 
+  // Points, and what prove() tried when the device was lost.
   static std::size_t errors_in(const ResultDocument& document) {
     return static_cast<std::size_t>(
-        std::ranges::count(document.unmeasured, "error", &UnmeasuredPoint::status));
+               std::ranges::count(document.unmeasured, "error", &UnmeasuredPoint::status)) +
+           (document.sweep.contains("lost") ? document.sweep["lost"].size() : 0);
   }
 
-  // Each process must leave one more point in error than the one before: there are finitely many.
+  // Each process must leave one more error than the one before: there are finitely many.
   bool hand_over(const ResultDocument& document, const DeviceLost& error) {
     device_lost_ = true;
     const std::size_t errors = errors_in(document);
-    const bool known_point = errors > (continued_ ? continued_->errors : 0);
-    if (known_point && !interrupted()) {
+    const bool known = errors > (continued_ ? continued_->errors : 0);
+    if (known && !interrupted()) {
       fmt::print(std::cerr, "{} was lost ({}); going on in a fresh process\n", device_->info().id,
                  error.what());
       successor_ = Continuation{errors, start_};
       return true;
     }
-    fmt::print(std::cerr, "{} was lost and the run ends here: {}; go on with --resume\n", device_->info().id,
-               error.what());
+    fmt::print(std::cerr, "{} was lost and the run ends here: {}; go on with {}\n", device_->info().id,
+               error.what(), command_to_resume(argv_));
     return false;
   }
 
@@ -178,7 +189,8 @@ class SweepRun {
             },
         .save = save,
         .left_ns = [&] { return static_cast<double>((options_.time_budget - elapsed()).count()); },
-        .interrupted = [] { return interrupted(); }};
+        .interrupted = [] { return interrupted(); },
+        .before = before_};
     sweep_.prove(study);
     save();
   }
@@ -217,20 +229,16 @@ class SweepRun {
     return document;
   }
 
-  void resume_from(ResultFile& file, ResultDocument& document) const {
-    if (!fs::exists(file.path())) {
+  void resume_from(ResultFile& file, ResultDocument& document) {
+    Earlier earlier =
+        take_over(file.path(), plan(), continued_ ? Successor::of_lost_device : Successor::of_user, document);
+    if (!earlier.found) {
       fmt::print(std::cerr, "--resume: {} does not exist yet; starting anew\n", file.path().string());
       return;
     }
-    ResultDocument old = read_resumable(file.path());
-    check_resumable(old, document);
-    document.benchmarks = std::move(old.benchmarks);
-    // What may have changed is tried again; memory and support are not going to. An error of this very run
-    // would come again.
-    for (UnmeasuredPoint& point : old.unmeasured) {
-      if (point.status == "oom" || point.status == "unsupported" || (continued_ && point.status == "error")) {
-        document.unmeasured.push_back(std::move(point));
-      }
+    before_ = std::move(earlier.sweep);
+    if (before_.contains("lost") && before_["lost"].is_object()) {
+      document.sweep["lost"] = before_["lost"];
     }
     file.continue_previous();
   }
@@ -308,14 +316,12 @@ class SweepRun {
     if (interrupted()) {
       return ExitCode::interrupted;
     }
-    const bool errors = std::ranges::any_of(
-        document.unmeasured, [](const UnmeasuredPoint& point) { return point.status == "error"; });
     // Out of memory and unsupported are answers; a budget that left no point measured is none.
     const bool nothing = document.benchmarks.empty() &&
                          std::ranges::any_of(document.unmeasured, [](const UnmeasuredPoint& point) {
                            return point.status == "skipped";
                          });
-    return errors || nothing ? ExitCode::inconclusive : ExitCode::done;
+    return errors_in(document) > 0 || nothing ? ExitCode::inconclusive : ExitCode::done;
   }
 
   const Options& options_;
@@ -328,6 +334,7 @@ class SweepRun {
   PlannedSweep planned_;
   std::chrono::steady_clock::time_point start_ =
       continued_ ? continued_->started : std::chrono::steady_clock::now();
+  Json before_;  // of document.sweep, by the process that this one goes on for
   bool device_lost_ = false;
   std::optional<Continuation> successor_;
 };
@@ -356,8 +363,8 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv)
   const ExitCode code = run->measure();
   if (const std::optional<Continuation> successor = run->successor()) {
     run.reset();  // closes the device
-    fmt::print(std::cerr, "no fresh process could be started ({}); go on with --resume\n",
-               restart(argv, *successor));
+    fmt::print(std::cerr, "no fresh process could be started ({}); go on with {}\n",
+               restart(argv, *successor), command_to_resume(argv));
   }
   return code;
 }

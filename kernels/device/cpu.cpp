@@ -65,13 +65,19 @@ int threads_of(const HostInfo& host) {
 
 DeviceInfo describe_host() {
   const HostInfo host = host_info();
+  std::map<std::string, std::string> details = {{"isa", isa_name(dnnl::get_effective_cpu_isa())},
+                                                {"onednn", onednn::version()}};
+  // How OpenMP's threads wait at a barrier: it decides what other work on the cores costs.
+  if (const char* const policy = std::getenv("OMP_WAIT_POLICY")) {
+    details["omp_wait_policy"] = policy;
+  }
   return {.id = kId,
           .kind = "cpu",
           .name = host.cpu.empty() ? "unnamed processor" : host.cpu,
           .memory_bytes = host.memory_bytes,
           .available_bytes = host.available_bytes,
           .compute_units = threads_of(host),
-          .details = {{"isa", isa_name(dnnl::get_effective_cpu_isa())}, {"onednn", onednn::version()}}};
+          .details = std::move(details)};
 }
 
 constexpr std::int64_t kMostOfAvailable = 95;  // percent of the memory free when the device was opened

@@ -85,8 +85,9 @@ std::int64_t resident_bytes() {
   std::ifstream statm("/proc/self/statm");
   std::int64_t size = 0;
   std::int64_t resident = 0;
-  statm >> size >> resident;
-  return statm ? resident * sysconf(_SC_PAGESIZE) : 0;
+  std::int64_t of_files = 0;  // pages of the program and its libraries, which the first step reads in
+  statm >> size >> resident >> of_files;
+  return statm ? (resident - of_files) * sysconf(_SC_PAGESIZE) : 0;
 }
 
 }  // namespace bench::kernels

@@ -50,7 +50,7 @@ std::vector<Finding> batch_findings(const ResultDocument& document) {
       findings.push_back(claim_memory_ratio(series, *baseline));
     }
   }
-  if (auto conditions = claim_conditions(all)) {
+  if (auto conditions = claim_conditions(all, document.context)) {
     findings.push_back(*std::move(conditions));
   }
   findings.push_back(recommend(all));

@@ -91,7 +91,7 @@ std::vector<Finding> memory_findings(const ResultDocument& document) {
   for (const MemorySeries& series : all) {
     batches.push_back(series.batches);
   }
-  add(claim_conditions(batches), "");
+  add(claim_conditions(batches, document.context), "");
   return findings;
 }
 

@@ -21,16 +21,25 @@ const Json& list_in(const ResultDocument& document, const char* name) {
              : kNothing;
 }
 
+// What is held whatever the batch, by plan, and no trial on the device says otherwise.
+bool fixed_part_is_too_large(const Json* limit) {
+  const Json proof = limit->value("proof", Json());
+  return (*limit)["fixed_bytes"].get<std::int64_t>() > (*limit)["cap_bytes"].get<std::int64_t>() &&
+         (!proof.is_object() || proof.value("largest_batch", std::int64_t{0}) == 0);
+}
+
 std::string fit_in_words(const Json& limit) {
   const auto label = limit["label"].get<std::string>();
   const auto planned = limit["largest_batch"].get<std::int64_t>();
   const Json proof = limit.value("proof", Json());
   const auto largest = proof.is_object() ? proof.value("largest_batch", planned) : planned;
   if (largest == 0) {
-    return fmt::format("{}: none; batch {} needs {}, of which weights, gradients and optimizer state take {}",
-                       label, limit["smallest_batch"].get<std::int64_t>(),
-                       format_bytes(limit["smallest_bytes"].get<std::int64_t>()),
-                       format_bytes(limit["fixed_bytes"].get<std::int64_t>()));
+    const std::string fixed = format_bytes(limit["fixed_bytes"].get<std::int64_t>());
+    return fixed_part_is_too_large(&limit)
+               ? fmt::format("{}: none; the fixed part alone takes {}", label, fixed)
+               : fmt::format("{}: none; batch {} needs {}, of which the fixed part takes {}", label,
+                             limit["smallest_batch"].get<std::int64_t>(),
+                             format_bytes(limit["smallest_bytes"].get<std::int64_t>()), fixed);
   }
   std::string words = fmt::format("{}: batch {}", label, largest);
   if (proof.is_object() && proof.contains("largest_batch") && largest != planned) {
@@ -42,6 +51,20 @@ std::string fit_in_words(const Json& limit) {
                          safe == 0 ? "none is safe" : fmt::format("safe up to {}", safe));
   }
   return words;
+}
+
+// One of several caps is below what every series holds whatever the batch.
+std::string nothing_fits(std::int64_t cap, const std::vector<const Json*>& limits) {
+  const auto bytes = [](const char* name) {
+    return [name](const Json* limit) { return (*limit)[name].get<std::int64_t>(); };
+  };
+  const Json& fixed = **std::ranges::min_element(limits, {}, bytes("fixed_bytes"));
+  const Json& smallest = **std::ranges::min_element(limits, {}, bytes("smallest_bytes"));
+  return fmt::format(
+      "Within {} fits nothing: the fixed part alone takes {} ({}); give at least {} ({}, batch {}).",
+      format_bytes(cap), format_bytes(fixed["fixed_bytes"].get<std::int64_t>()),
+      fixed["label"].get<std::string>(), format_bytes(smallest["smallest_bytes"].get<std::int64_t>()),
+      smallest["label"].get<std::string>(), smallest["smallest_batch"].get<std::int64_t>());
 }
 
 }  // namespace
@@ -74,6 +97,12 @@ std::vector<Finding> claim_largest(const ResultDocument& document) {
       finding.value = std::max(finding.value.value_or(0), batch);
     }
     finding.details["series"] = limits.size();
+    if (std::ranges::all_of(limits, fixed_part_is_too_large)) {
+      finding.claim = nothing_fits(cap, limits);
+      finding.value = 0;
+      findings.push_back(std::move(finding));
+      continue;
+    }
     finding.details["proved"] = proved;
     finding.details["agreed"] = agreed;
     const std::string proof = proved == 0 ? "by plan; not tried here"
@@ -102,8 +131,9 @@ std::vector<Finding> claim_growth(const ResultDocument& document) {
     const std::string what = fmt::format("{}, batch {}", label, soak["batch"].get<std::int64_t>());
     const std::string short_of =
         done < soak["wanted_steps"].get<std::int64_t>()
-            ? fmt::format(" (of {} wanted: the time budget ended, or the run was interrupted)",
-                          soak["wanted_steps"].get<std::int64_t>())
+            ? fmt::format(
+                  " (of {} wanted: {})", soak["wanted_steps"].get<std::int64_t>(),
+                  soak.value("ended_by", std::string("the time budget ended, or the run was interrupted")))
             : "";
     const auto growth = find_growth(seen);
     if (!growth) {
@@ -114,7 +144,10 @@ std::vector<Finding> claim_growth(const ResultDocument& document) {
     }
     finding.value = growth->bytes_per_step.value;
     finding.ci95 = growth->bytes_per_step.ci95;
-    finding.details = {{"steps", done}, {"grows", growth->grows}};
+    finding.details = {{"steps", done},
+                       {"grows", growth->grows},
+                       {"first_step", growth->first_step},
+                       {"last_step", growth->last_step}};
     const auto signed_bytes = [](double bytes) {
       return fmt::format("{}{}", bytes < 0 ? "-" : "", format_bytes(std::llround(std::abs(bytes))));
     };

@@ -43,7 +43,8 @@ class PlannedSeries {
 
   // The smallest batch that can run; some layers need more than one sample. 0 where none was found.
   std::int64_t smallest() {
-    for (std::int64_t units = 1; units <= 64; units *= 2) {
+    constexpr std::int64_t kMostTried = 64;
+    for (std::int64_t units = 1; units <= kMostTried; ++units) {
       if (at(units) != nullptr) {
         return units;
       }

@@ -1,53 +1,21 @@
 #include "sweeps/memory/prove.h"
 
 #include <algorithm>
-#include <charconv>
-#include <chrono>
 #include <limits>
-#include <map>
 #include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
 #include "bench/measure/search.h"
 #include "bench/measure/units.h"
-#include "sweeps/memory/label.h"
 #include "sweeps/memory/limits.h"
+#include "sweeps/memory/soak.h"
+#include "sweeps/memory/studied.h"
 
 namespace bench::sweeps {
 namespace {
-
-constexpr std::size_t kMostSamples = 400;  // of memory, of a soak
-constexpr std::int64_t kMostSteps = 1'000'000'000;
-
-struct Series {
-  std::string label;
-  const SweepPoint* first = nullptr;
-  const MeasuredPoint* largest = nullptr;  // measured; nullptr where none was
-  const SweepPoint* largest_point = nullptr;
-};
-
-std::vector<Series> series_of(const SweepStudy& study) {
-  std::vector<Series> all;
-  std::map<std::string, const MeasuredPoint*> measured;
-  for (const MeasuredPoint& point : study.document.benchmarks) {
-    measured[point.name] = &point;
-  }
-  for (const SweepPoint& point : study.plan.points) {
-    const std::string label = memory_label(point.params, study.plan.axes);
-    if (all.empty() || all.back().label != label) {
-      all.push_back({label, &point});
-    }
-    if (const auto at = measured.find(point.name); at != measured.end()) {
-      all.back().largest = at->second;
-      all.back().largest_point = &point;
-    }
-  }
-  return all;
-}
 
 // Puts the device's cap back, whatever happens.
 class CapForNow {
@@ -66,24 +34,40 @@ class CapForNow {
 
 class Prover {
  public:
-  explicit Prover(SweepStudy& study) : study_(study), series_(series_of(study)) {}
+  explicit Prover(SweepStudy& study) : study_(study), series_(studied_series(study)) {}
 
   void prove_limits() {
     for (Json& limit : study_.document.sweep["limits"]) {
       if (study_.interrupted()) {
         return;
       }
-      const auto series = std::ranges::find(series_, limit["label"].get<std::string>(), &Series::label);
-      if (series != series_.end()) {
-        limit["proof"] = proof_of(limit, *series);
-        study_.save();
+      const auto series =
+          std::ranges::find(series_, limit["label"].get<std::string>(), &StudiedSeries::label);
+      if (series == series_.end()) {
+        continue;
       }
+      if (const Json* const before = proof_before(limit)) {
+        limit["proof"] = *before;
+        continue;
+      }
+      tried_batch_ = 0;
+      try {
+        limit["proof"] = proof_of(limit, *series);
+      } catch (const DeviceLost& error) {  // nothing else can be tried by this process
+        limit["proof"] = {
+            {"not_tried", fmt::format("the device was lost at batch {} ({})", tried_batch_, error.what())}};
+        study_.note_lost(fmt::format("{} within {} B", series->label, limit["cap_bytes"].get<std::int64_t>()),
+                         error.what());
+        study_.save();
+        throw;
+      }
+      study_.save();
     }
   }
 
   void note_step_memory() {
-    const Series* shown = nullptr;
-    for (const Series& series : series_) {
+    const StudiedSeries* shown = nullptr;
+    for (const StudiedSeries& series : series_) {
       const bool trains = series.first->spec.mode == "train";
       if (series.largest != nullptr && (shown == nullptr || (trains && shown->first->spec.mode != "train"))) {
         shown = &series;
@@ -108,25 +92,25 @@ class Prover {
     study_.save();
   }
 
-  void soak(std::int64_t steps) {
-    std::size_t left = series_.size();
-    for (const Series& series : series_) {
-      const double share_ns = study_.left_ns() / static_cast<double>(left--);
-      if (series.largest != nullptr && !study_.interrupted()) {
-        Json& all = study_.document.sweep["soak"];
-        if (!all.is_array()) {
-          all = Json::array();
-        }
-        all.push_back(soaked(series, steps, share_ns));
-        study_.save();
-      }
-    }
-  }
+  const std::vector<StudiedSeries>& series() const { return series_; }
 
  private:
   const WorkloadType& type() const { return *study_.request.workload; }
 
-  Json proof_of(const Json& limit, const Series& series) {
+  // What the process before this one found, or that it lost the device over it.
+  const Json* proof_before(const Json& limit) const {
+    if (study_.before.is_object() && study_.before.contains("limits")) {
+      for (const Json& other : study_.before["limits"]) {
+        if (other.is_object() && other.contains("proof") && other.value("label", Json()) == limit["label"] &&
+            other.value("cap_bytes", Json()) == limit["cap_bytes"]) {
+          return &other["proof"];
+        }
+      }
+    }
+    return nullptr;
+  }
+
+  Json proof_of(const Json& limit, const StudiedSeries& series) {
     const auto cap = limit["cap_bytes"].get<std::int64_t>();
     const std::int64_t unit = batch_unit(series.first->spec);
     const std::int64_t planned = limit["largest_batch"].get<std::int64_t>() / unit;
@@ -160,7 +144,7 @@ class Prover {
       }
     } catch (const UsageError&) {
       throw;
-    } catch (const DeviceLost&) {  // nothing else can be tried either
+    } catch (const DeviceLost&) {
       throw;
     } catch (const std::exception& error) {
       return {{"not_tried", std::string("it failed: ") + error.what()}};
@@ -181,7 +165,8 @@ class Prover {
     std::int64_t tracked = 0;  // bytes at the peak
   };
 
-  Tried try_batch(const Series& series, std::int64_t batch, bool run) {
+  Tried try_batch(const StudiedSeries& series, std::int64_t batch, bool run) {
+    tried_batch_ = batch;
     WorkloadSpec spec = series.first->spec;
     spec.batch = batch;
     Tried tried;
@@ -201,7 +186,7 @@ class Prover {
     return tried;
   }
 
-  static double expected_ns(const Series& series, std::int64_t batch) {
+  static double expected_ns(const StudiedSeries& series, std::int64_t batch) {
     if (series.largest == nullptr) {
       return std::numeric_limits<double>::infinity();
     }
@@ -209,71 +194,19 @@ class Prover {
            static_cast<double>(series.largest_point->spec.batch);
   }
 
-  Json soaked(const Series& series, std::int64_t steps, double share_ns) {
-    const auto start = std::chrono::steady_clock::now();
-    const auto elapsed_ns = [start] {
-      return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-    };
-    const auto workload = type().make(series.largest_point->spec, study_.device);
-    workload->step();
-    study_.device.synchronize();
-    std::vector<Json> samples;
-    const auto sample = [&](std::int64_t step) {
-      samples.push_back({step, study_.device.driver_used(), study_.device.memory().live().total()});
-    };
-    sample(0);
-    std::int64_t done = 0;
-    std::int64_t stride = 1;  // nobody knows beforehand how many steps there will be time for
-    while (done < steps && elapsed_ns() < share_ns && !study_.interrupted()) {
-      study_.device.time([&] { workload->step(); });
-      if (++done % stride != 0) {
-        continue;
-      }
-      sample(done);
-      study_.report(fmt::format("step {} of {}: {}", done, steps, series.label));
-      if (samples.size() > kMostSamples) {
-        stride *= 2;
-        std::erase_if(samples, [&](const Json& old) { return old[0].get<std::int64_t>() % stride != 0; });
-      }
-    }
-    return {{"label", series.label},
-            {"point", series.largest->name},
-            {"batch", series.largest_point->spec.batch},
-            {"wanted_steps", steps},
-            {"done_steps", done},
-            {"samples", samples}};
-  }
-
   SweepStudy& study_;
-  std::vector<Series> series_;
+  std::int64_t tried_batch_ = 0;  // the last one
+  std::vector<StudiedSeries> series_;
 };
 
 }  // namespace
-
-std::int64_t soak_steps(const SweepRequest& request) {
-  const auto given = request.sweep_options.find("soak");
-  if (given == request.sweep_options.end()) {
-    return 0;
-  }
-  const std::string& text = given->second;
-  std::int64_t steps = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
-  if (error != std::errc{} || end != text.data() + text.size() || steps < 0 || steps > kMostSteps ||
-      (steps > 0 && steps < 25)) {
-    throw UsageError(
-        fmt::format("--soak: {} is not a number of steps; accepted are 0 and 25 to {}: fewer "
-                    "steps cannot tell growth from noise",
-                    quote(text), kMostSteps));
-  }
-  return steps;
-}
 
 void prove_limits(SweepStudy& study) {
   Prover prover(study);
   prover.note_step_memory();
   const std::int64_t steps = soak_steps(study.request);
   if (steps > 0) {
-    prover.soak(steps);
+    soak(study, prover.series(), steps);
   }
   prover.prove_limits();
 }

@@ -2,14 +2,9 @@
 // and a long run.
 #pragma once
 
-#include <cstdint>
-
 #include "bench/sweep.h"
 
 namespace bench::sweeps {
-
-// --soak; 0: none. Throws UsageError.
-std::int64_t soak_steps(const SweepRequest& request);
 
 // Adds to document.sweep:
 //   "limits"[…]["proof"]: {"largest_batch", "refused_batch", "probes", "tracked_bytes", "ran_a_step"}, or
@@ -17,7 +12,9 @@ std::int64_t soak_steps(const SweepRequest& request);
 //   device would.
 //   "step_memory": the plan's memory over one step of a measured point, training where there is some:
 //   {"label", "point", "reserved_bytes", "names": […], "bytes": {category: […]}}.
-//   "soak": [{"label", "point", "wanted_steps", "samples": [[step, driver bytes, tracked bytes], …]}].
+//   "soak": see soak.h.
+// Where the device is lost, the limit or the soak says so and DeviceLost passes; in the process that goes on,
+// what an earlier one has tried comes from the study's `before` and is not tried again.
 void prove_limits(SweepStudy& study);
 
 }  // namespace bench::sweeps

@@ -1,6 +1,7 @@
 #include "sweeps/memory/tables.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,6 +28,22 @@ std::string proof_in_words(const Json& limit) {
   }
   return fmt::format("{} probe{}{}", proof["probes"].get<int>(), proof["probes"].get<int>() == 1 ? "" : "s",
                      proof.value("ran_a_step", false) ? ", ran a step" : "");
+}
+
+// The columns largest batch, of the cap, headroom. A share of the cap means nothing where not even what is
+// held whatever the batch fits: then the reason stands there.
+std::vector<std::string> room_in_words(const Json& limit) {
+  const auto cap = limit["cap_bytes"].get<std::int64_t>();
+  const auto largest = limit["largest_batch"].get<std::int64_t>();
+  if (limit["fixed_bytes"].get<std::int64_t>() > cap) {
+    return {"none", "", "fixed part too large"};
+  }
+  const double share =
+      limit.value("largest_bytes", limit["smallest_bytes"].get<double>()) / static_cast<double>(cap);
+  if (largest == 0) {
+    return {"none", format_percent(share), "smallest too large"};
+  }
+  return {fmt::format("{}", largest), format_percent(share), std::string(name_of(headroom(share)))};
 }
 
 // Of ceiling_batch, where it was found.
@@ -57,18 +74,18 @@ std::vector<TextTable> memory_tables(const ResultDocument& document) {
                            [](const Json* limit) { return (*limit)["cap_bytes"].get<std::int64_t>(); });
   for (const Json* at : limits) {
     const Json& limit = *at;
-    const auto largest = limit["largest_batch"].get<std::int64_t>();
-    const double share = limit.value("largest_bytes", limit["smallest_bytes"].get<double>()) /
-                         limit["cap_bytes"].get<double>();
-    table.rows.push_back({format_bytes(limit["cap_bytes"].get<std::int64_t>()),
-                          limit["label"].get<std::string>(),
-                          format_bytes(limit["fixed_bytes"].get<std::int64_t>()),
-                          fmt::format("{}: {}", limit["smallest_batch"].get<std::int64_t>(),
-                                      format_bytes(limit["smallest_bytes"].get<std::int64_t>())),
-                          largest == 0 ? "none" : fmt::format("{}", largest), format_percent(share),
-                          largest == 0 ? "" : std::string(name_of(headroom(share))),
-                          fmt::format("{}", limit["safe_batch"].get<std::int64_t>()),
-                          worth_using(document, limit["label"].get<std::string>()), proof_in_words(limit)});
+    const auto safe = limit["safe_batch"].get<std::int64_t>();
+    std::vector<std::string> row = {format_bytes(limit["cap_bytes"].get<std::int64_t>()),
+                                    limit["label"].get<std::string>(),
+                                    format_bytes(limit["fixed_bytes"].get<std::int64_t>()),
+                                    fmt::format("{}: {}", limit["smallest_batch"].get<std::int64_t>(),
+                                                format_bytes(limit["smallest_bytes"].get<std::int64_t>()))};
+    const std::vector<std::string> fit = room_in_words(limit);
+    row.insert(row.end(), fit.begin(), fit.end());
+    row.push_back(safe == 0 ? "none" : fmt::format("{}", safe));
+    row.push_back(worth_using(document, limit["label"].get<std::string>()));
+    row.push_back(proof_in_words(limit));
+    table.rows.push_back(std::move(row));
   }
   table.right = {true, false, true, true, true, true, false, true, true, false};
   return {table};

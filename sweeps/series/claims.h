@@ -37,7 +37,8 @@ std::string per_second(double throughput);
 Finding claim_ceiling(const BatchSeries& series);      // samples
 Finding claim_memory_line(const BatchSeries& series);  // bytes/sample
 Finding claim_left_out(const BatchSeries& series);     // points
-// Points measured while other work held the cores, of all series; nullopt where there are none.
-std::optional<Finding> claim_conditions(const std::vector<BatchSeries>& all);  // points
+// Points measured while other work held the cores, of all series, with what to do that `context` does not say
+// is done already; nullopt where there are none.
+std::optional<Finding> claim_conditions(const std::vector<BatchSeries>& all, const Json& context);  // points
 
 }  // namespace bench::sweeps

@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
+#include <string>
 
 #include "sweeps/series/claims.h"
 
@@ -14,6 +16,18 @@ constexpr std::string_view kContention = "throttled:cpu_contention";
 
 bool contended(const BatchPoint& point) {
   return std::ranges::find(point.throttled, kContention) != point.throttled.end();
+}
+
+// Threads that wait without spinning were asked for already.
+bool waits_passively(const Json& context) {
+  const Json::json_pointer place("/device/omp_wait_policy");
+  if (!context.contains(place) || !context[place].is_string()) {
+    return false;
+  }
+  std::string policy = context[place].get<std::string>();
+  std::ranges::transform(policy, policy.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return policy == "passive";
 }
 
 }  // namespace
@@ -45,7 +59,7 @@ std::string batches_in_words(std::int64_t low, std::int64_t high) {
   return low == high ? fmt::format("batch {}", low) : fmt::format("batch {} to {}", low, high);
 }
 
-std::optional<Finding> claim_conditions(const std::vector<BatchSeries>& all) {
+std::optional<Finding> claim_conditions(const std::vector<BatchSeries>& all, const Json& context) {
   Finding finding = finding_of("conditions", "points");
   std::size_t points = 0;
   for (const BatchSeries& series : all) {
@@ -62,10 +76,9 @@ std::optional<Finding> claim_conditions(const std::vector<BatchSeries>& all) {
   const std::size_t held_up = finding.evidence.size();
   finding.value = static_cast<double>(held_up);
   finding.claim = fmt::format(
-      "{} of {} {} measured while other work held the cores ({}): run again on an idle machine, or with "
-      "OMP_WAIT_POLICY=passive where the machine cannot be idle.",
-      held_up, points == 1 ? "1 point" : fmt::format("{} points", points), held_up == 1 ? "was" : "were",
-      kContention);
+      "{} of {} {} measured while other work held the cores ({}): run again on an idle machine{}.", held_up,
+      points == 1 ? "1 point" : fmt::format("{} points", points), held_up == 1 ? "was" : "were", kContention,
+      waits_passively(context) ? "" : ", or with OMP_WAIT_POLICY=passive where the machine cannot be idle");
   return finding;
 }
 

@@ -114,6 +114,28 @@ holds "$scratch/few" "Unsupported: fp16 inference (no fp16 here)"
 holds "$scratch/few" "Not measured: tf32 inference"
 [[ $(tables "$scratch/few.json" | string panels) == 2 ]] || fail "not 2 panels"
 
+# A long run of two series: one leaks 5000 B a step from its 60th step on, the other makes one jump, which is none.
+jq '.sweep.soak = [{label: "fp32 training with adam", batch: 4, samples: [range(0; 301) | [., 1e8 + 5000 * ([. - 60, 0] | max), 0]]},
+                   {label: "fp32 inference", batch: 16, samples: [range(0; 301) | [., (if . < 100 then 2e8 else 2e8 + 81920 end), 0]]},
+                   {label: "bf16 inference", batch: 16, samples: [[0, 1, 1], [1, 1, 1]]}, {label: "cut", samples: 3}, 7]
+    | .findings += [{name: "memory_growth/fp32 training with adam", value: 5000, ci95: [4990, 5010],
+                     details: {grows: true, first_step: 60, last_step: 300, steps_until_out_of_memory: 21345}},
+                    {name: "memory_growth/fp32 inference", value: 341, ci95: [-430, 1112], details: {grows: false, first_step: 60, last_step: 300}}]' \
+  "$example" > "$scratch/soak.json"
+draw "$scratch/soak.json" "$scratch/soak"
+holds "$scratch/soak" "Memory over a long run: what the system saw since the first step; dashed, the growth"
+holds "$scratch/soak" "fp32 training with adam, batch 4: grows by 4.88 KiB a step (95 %: 4.87 KiB to 4.89 KiB), seen over 300 steps, out of memory after about 21,000 more"
+holds "$scratch/soak" "fp32 inference, batch 16: steady over 300 steps, growth −430 B to 1.09 KiB a step"
+holds "$scratch/soak" "bf16 inference, batch 16: 1 steps are too few to tell growth from noise"
+tables "$scratch/soak.json" > "$scratch/tables"
+same "series drawn" 3 "$(string soaks < "$scratch/tables")"
+same "the leak's end, in KiB" "$(jq -n '1200000 / 1024')" "$(table soak1 < "$scratch/tables" | tail -n 1 | cut -f 2)"
+same "where its line begins" 60 "$(table soak_line1 < "$scratch/tables" | head -n 1 | cut -f 1)"
+same "where its line ends" "$(jq -n '1200000 / 1024')" "$(table soak_line1 < "$scratch/tables" | tail -n 1 | cut -f 2)"
+same "the jump" 80 "$(table soak2 < "$scratch/tables" | tail -n 1 | cut -f 2)"
+[[ -z $(table soak_line3 < "$scratch/tables") ]] || fail "a line of growth without a finding"
+lacks "$scratch/example" "Memory over a long run"
+
 # Files with little in them.
 jq 'del(.sweep.step_memory)' "$example" > "$scratch/bars.json"
 draw "$scratch/bars.json" "$scratch/bars"

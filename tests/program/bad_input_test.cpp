@@ -95,6 +95,10 @@ INSTANTIATE_TEST_SUITE_P(
         with_memory({"--memory-cap", "1GiB,"}, {"--memory-cap", "''", "GiB"}),
         with_memory({"--memory-cap", "50MiB,60MiB", "--mode", "train"},
                     {"--memory-cap", "60.0 MiB", "fixed part", "89.2 MiB"}),
+        with_memory({"--workload", "gemm", "--memory-cap", "1MiB"},
+                    {"--memory-cap", "1.00 MiB", "fixed part of gemm, its weights, alone", "2.00 MiB"}),
+        with_memory({"--mode", "train", "--optimizer", "sgd", "--memory-cap", "1MiB"},
+                    {"its weights and gradients, alone"}),
         with_memory({"--mode", "infer", "--optimizer", "adam"}, {"--optimizer", "'adam'", "--mode train"}),
         with_memory({"--optimizer", "sgd,lion"}, {"--optimizer", "'lion'", "sgd, momentum and adam"}),
         with_memory({"--mode", "train,dream"}, {"--mode", "'dream'", "infer, train"}),
@@ -105,7 +109,12 @@ INSTANTIATE_TEST_SUITE_P(
         with_sweep({"--benchmark_filter=nowhere"}, {"--benchmark_filter", "'nowhere'"}),
         with_sweep({"--benchmark_format=xml"}, {"--benchmark_format", "'xml'", "console, json, csv"}),
         with_sweep({"--seed", "x"}, {"--seed", "'x'"}), with_sweep({"--frobnicate"}, {"--frobnicate"}),
-        with_sweep({"junk"}, {"'junk'"})));
+        with_sweep({"junk"}, {"'junk'"}),
+        with_sweep({"--dry-run=1", "junk"}, {"--dry-run", "'1'", "no value"}),
+        with_sweep({"--dry-run=false"}, {"--dry-run", "'false'", "no value"}),
+        with_sweep({"--resume=x.json"}, {"--resume", "'x.json'", "no value"}),
+        with_sweep({"--dry-run", "--benchmark_out=/nope/x"},
+                   {"--benchmark_out", "'/nope/x'", "folder that exists"})));
 
 TEST(BadOutput, AFolderThatCannotBeMade) {
   expect_refused(run_bench(small_run("/proc/bench-results")), {"--out", "/proc/bench-results"});
@@ -206,6 +215,28 @@ TEST_F(BadResume, OtherSoftware) {
 
 TEST_F(BadResume, AnotherShape) {
   expect_changed_refused("/sweep/workload_options/height", "16", {"--resume", "height", "16", "8"});
+}
+
+TEST_F(BadResume, AParamThatTheNameContradicts) {
+  expect_changed_refused("/benchmarks/0/params/batch", 4096,
+                         {"--resume", kSmallFile, "batch:1'", "batch 4096 in its params", "means 1"});
+}
+
+TEST_F(BadResume, ADtypeThatTheNameContradicts) {
+  expect_changed_refused("/benchmarks/0/params/dtype", "bf16", {"--resume", "dtype bf16", "means fp32"});
+}
+
+TEST_F(BadResume, AParamThatIsMissing) {
+  Json json = result();
+  json["benchmarks"][0]["params"].erase("mode");
+  expect_refused_and_kept(to_text(json), {"--resume", "mode nothing in its params"});
+}
+
+// Of a point that this run would not measure, the name alone can tell.
+TEST_F(BadResume, ANameThatItsParamsContradict) {
+  const std::string name = result()["benchmarks"][0]["name"];
+  expect_changed_refused("/benchmarks/0/name", name.substr(0, name.rfind(':')) + ":64",
+                         {"--resume", "batch:64'", "batch 1 in its params", "means 64"});
 }
 
 TEST_F(BadResume, AnotherSeed) {

@@ -86,6 +86,9 @@ TEST_P(Interrupted, ExitsWith130AndSavesWhatItHas) {
   EXPECT_EQ(schema_errors(read_file(path)), "");
   EXPECT_FALSE(read_result(path).benchmarks.empty());
   EXPECT_THAT(ended.out, HasSubstr(path.string()));
+  EXPECT_THAT(ended.err,
+              HasSubstr("go on with " + std::string(BENCH_PROGRAM) + " --sweep batch --device cpu"));
+  EXPECT_THAT(ended.err, HasSubstr(" --benchmark_repetitions=10000 --resume\n"));
   EXPECT_THAT(folder.names(), ElementsAre(kSmallFile));
 }
 

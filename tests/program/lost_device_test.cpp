@@ -106,7 +106,7 @@ TEST(LostDevice, OutsideOfAnyPointTheRunEndsAndNeverLoops) {
   unsetenv("FRAGILE_PEAKS");
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_EQ(processes(ended), 1) << ended.err;
-  EXPECT_THAT(ended.err, HasSubstr("go on with --resume"));
+  EXPECT_THAT(ended.err, ::testing::ContainsRegex("go on with .* --resume\n"));
 }
 
 TEST(LostDevice, ALaterResumeTriesThePointInErrorAgain) {
@@ -117,6 +117,74 @@ TEST(LostDevice, ALaterResumeTriesThePointInErrorAgain) {
   const Ended ended = run_fragile(again);
   EXPECT_EQ(processes(ended), 2) << ended.err;
   EXPECT_THAT(batches(read_result(folder.path() / kFragileFile).benchmarks), ElementsAre(1, 4, 8));
+}
+
+// Batches of 100 + 10 · batch bytes: 1 KiB holds 92, 2 KiB 194, 3 KiB 297.
+Arguments fragile_memory_run(const fs::path& out, const std::string& lost_at) {
+  return {"--sweep",          "memory",  "--workload",   "fragile",       "--device",
+          "fragile",          "--batch", "1,2,4",        "--lost-at",     lost_at,
+          "--no-plot",        "--out",   out.string(),   "--time-budget", "20s",
+          "--bytes-a-sample", "10",      "--memory-cap", "1KiB,2KiB,3KiB"};
+}
+
+constexpr const char* kMemoryFile = "memory-fragile-fragile.json";
+
+TEST(LostDevice, WhileALimitIsTriedTheOthersAreTriedInAFreshProcess) {
+  const TemporaryFolder folder;
+  const Ended ended = run_fragile(fragile_memory_run(folder.path(), "194"));
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_EQ(processes(ended), 2) << ended.err;
+  EXPECT_EQ(schema_errors(read_file(folder.path() / kMemoryFile)), "");
+  const ResultDocument document = read_result(folder.path() / kMemoryFile);
+  EXPECT_THAT(batches(document.benchmarks), ElementsAre(1, 2, 4));
+  const Json& limits = document.sweep.at("limits");
+  ASSERT_EQ(limits.size(), 3U);
+  EXPECT_EQ(limits[0].at("proof").at("largest_batch"), 92);
+  EXPECT_THAT(limits[1].at("proof").at("not_tried").get<std::string>(),
+              HasSubstr("the device was lost at batch 194 (fragileSynchronize failed: 700)"));
+  EXPECT_EQ(limits[2].at("proof").at("largest_batch"), 297);
+  EXPECT_EQ(document.sweep.at("lost").size(), 1U);
+  EXPECT_THAT(ended.out, HasSubstr("the device was lost at batch 194"));
+}
+
+TEST(LostDevice, EveryLimitIsTriedOnce) {
+  const TemporaryFolder folder;
+  const Ended ended = run_fragile(fragile_memory_run(folder.path(), "92/194/297"));
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_EQ(processes(ended), 4) << ended.err;
+  const ResultDocument document = read_result(folder.path() / kMemoryFile);
+  EXPECT_THAT(document.benchmarks, SizeIs(3));
+  for (const Json& limit : document.sweep.at("limits")) {
+    EXPECT_TRUE(limit.at("proof").contains("not_tried")) << limit;
+  }
+}
+
+// A point and then a limit: both are errors of this run.
+TEST(LostDevice, InAPointAndInALimitTheRestIsMeasuredAndTried) {
+  const TemporaryFolder folder;
+  const Ended ended = run_fragile(fragile_memory_run(folder.path(), "2/92"));
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_EQ(processes(ended), 3) << ended.err;
+  const ResultDocument document = read_result(folder.path() / kMemoryFile);
+  EXPECT_THAT(batches(document.benchmarks), ElementsAre(1, 4));
+  EXPECT_EQ(document.sweep.at("limits")[2].at("proof").at("largest_batch"), 297);
+}
+
+TEST(LostDevice, InASoakItsSamplesStayAndTheLimitsAreTried) {
+  const TemporaryFolder folder;
+  const Ended ended = run_fragile(fragile_memory_run(folder.path(), "4") +
+                                  Arguments{"--lost-on-step", "10000", "--soak", "1000000"});
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_EQ(processes(ended), 2) << ended.err;
+  EXPECT_EQ(schema_errors(read_file(folder.path() / kMemoryFile)), "");
+  const ResultDocument document = read_result(folder.path() / kMemoryFile);
+  EXPECT_THAT(batches(document.benchmarks), ElementsAre(1, 2, 4));
+  ASSERT_EQ(document.sweep.at("soak").size(), 1U);
+  const Json& soak = document.sweep.at("soak")[0];
+  EXPECT_GT(soak.at("samples").size(), 25U);
+  EXPECT_THAT(soak.at("ended_by").get<std::string>(), HasSubstr("the device was lost"));
+  EXPECT_EQ(document.sweep.at("limits")[0].at("proof").at("largest_batch"), 92);
+  EXPECT_THAT(ended.out, HasSubstr("wanted: the device was lost"));
 }
 
 // The variable that one process leaves for the next means nothing to another.

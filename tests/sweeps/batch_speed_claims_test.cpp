@@ -154,6 +154,15 @@ TEST(BatchSpeedClaims, ClaimsFromThrottledPointsSaySo) {
   EXPECT_THAT(conditions.claim,
               AllOf(HasSubstr("7 of 14 points were"), HasSubstr("OMP_WAIT_POLICY=passive")));
 
+  // What is done already is no advice.
+  for (const std::string policy : {"passive", "PASSIVE"}) {
+    document.context["device"]["omp_wait_policy"] = policy;
+    EXPECT_THAT(find(document, "conditions").claim,
+                AllOf(HasSubstr("run again on an idle machine."), Not(HasSubstr("OMP_WAIT_POLICY"))));
+  }
+  document.context["device"]["omp_wait_policy"] = "active";
+  EXPECT_THAT(find(document, "conditions").claim, HasSubstr("OMP_WAIT_POLICY=passive"));
+
   flag(document, "", {"throttled:sw_power_cap"});
   EXPECT_THAT(names_of(findings_of(document)), Not(Contains("conditions")));
   EXPECT_THAT(find(document, "t_inf/fp32").claim, HasSubstr("held back (throttled:sw_power_cap)"));

@@ -12,6 +12,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::ThrowsMessage;
 
@@ -62,7 +63,8 @@ class MemorySweep : public ::testing::Test {
                      .report = [](const std::string&) {},
                      .save = [] {},
                      .left_ns = [left_ns] { return left_ns; },
-                     .interrupted = [] { return false; }};
+                     .interrupted = [] { return false; },
+                     .before = before_};
     sweep().prove(study);
     document.findings = sweep().findings(document);
     return document;
@@ -81,6 +83,7 @@ class MemorySweep : public ::testing::Test {
   SweepRequest request_;
   SweepPlan plan_;
   std::int64_t smallest_ = 1;
+  Json before_;
 };
 
 TEST_F(MemorySweep, CrossesModesDtypesAndOptimizersWithBatches) {
@@ -195,9 +198,42 @@ TEST_F(MemorySweep, WhatDoesNotFitAtAllSaysWhatItsFixedPartIs) {
   request_.memory_caps = {500, 5000};
   const ResultDocument document = run();
   EXPECT_THAT(finding(document, "largest_batch/500").claim,
-              AllOf(HasSubstr("none; batch 1 needs 1.07 KiB"), HasSubstr("take 1000 B")));
+              AllOf(HasSubstr("Within 500 B fits nothing"), HasSubstr("takes 1000 B"),
+                    HasSubstr("at least 1.07 KiB (fp32 inference, batch 1)")));
   EXPECT_EQ(document.sweep["limits"][0]["proof"]["largest_batch"], 0);
   EXPECT_EQ(document.sweep["limits"][1]["proof"]["largest_batch"], 40);
+}
+
+TEST_F(MemorySweep, ACapWithRoomForTheFixedPartOnlySaysWhatIsMissing) {
+  request_.memory_caps = {1050, 5000};
+  const ResultDocument document = run();
+  EXPECT_THAT(finding(document, "largest_batch/1050").claim,
+              HasSubstr("none; batch 1 needs 1.07 KiB, of which the fixed part takes 1000 B"));
+}
+
+TEST_F(MemorySweep, TheTableGivesNoShareOfACapBelowTheFixedPart) {
+  request_.memory_caps = {500, 1050, 5000};
+  const std::vector<TextTable> tables = sweep().tables(run());
+  ASSERT_EQ(tables.size(), 1U);
+  ASSERT_EQ(tables[0].rows.size(), 4U);
+  EXPECT_THAT(tables[0].rows[1], IsSupersetOf({"500 B", "1000 B", "none", "fixed part too large"}));
+  for (const std::string& cell : tables[0].rows[1]) {
+    EXPECT_THAT(cell, Not(HasSubstr("%")));
+  }
+  EXPECT_THAT(tables[0].rows[2], IsSupersetOf({"none", "105 %", "smallest too large"}));
+  EXPECT_THAT(tables[0].rows[3], IsSupersetOf({"40", "100 %", "danger", "34"}));
+}
+
+TEST_F(MemorySweep, TheSmallestBatchThatRunsNeedNotBeAPowerOfTwo) {
+  use({.smallest = 3});
+  request_.memory_caps = {1300, 1400};  // batch 3 takes 1300, 4 takes 1400
+  request_.batches = {3};
+  const ResultDocument document = run();
+  EXPECT_EQ(document.sweep["limits"][0]["smallest_batch"], 3);
+  EXPECT_EQ(document.sweep["limits"][0]["smallest_bytes"], 1300);
+  EXPECT_EQ(document.sweep["limits"][0]["largest_batch"], 3);
+  EXPECT_EQ(document.sweep["limits"][0]["proof"]["largest_batch"], 3);
+  EXPECT_EQ(document.sweep["limits"][1]["largest_batch"], 4);
 }
 
 TEST_F(MemorySweep, ACapBeyondTheMachineIsAnsweredByPlanOnly) {

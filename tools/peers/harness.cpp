@@ -1,4 +1,4 @@
-// What the harness itself costs, as one JSON line: a sample's overhead, and a large result file.
+// What the harness itself costs, as one JSON line: a sample's overhead, a large result file, and planning.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,6 +14,7 @@
 #include "bench/registry.h"
 #include "bench/run/result_file.h"
 #include "bench/run/visit.h"
+#include "planning.h"
 
 namespace {
 
@@ -26,7 +27,7 @@ double seconds_since(Clock::time_point start) {
 class Nothing : public bench::Workload {
  public:
   void step() override {}
-  bench::Verification verify() override { return {.passed = true}; }
+  bench::Verification verify() override { return {true, 0, 0, ""}; }
   bench::Work work() const override { return {}; }
 };
 
@@ -103,11 +104,16 @@ int main() {
     if (read != static_cast<std::size_t>(kPoints)) {
       throw std::runtime_error("the file came back with another number of points");
     }
-    std::cout << bench::Json{{"ns_per_sample", overhead},
-                             {"file_points", kPoints},
-                             {"file_bytes", bytes},
-                             {"file_write_s", write_s},
-                             {"file_read_s", read_s}}
+    bench::Json planning = bench::Json::array();
+    for (const bench::peers::PlanningTime& time : bench::peers::planning_times()) {
+      planning.push_back({{"network", time.network},
+                          {"mode", time.mode},
+                          {"slowest_batch", time.slowest_batch},
+                          {"median_ms", time.median_ms},
+                          {"max_ms", time.max_ms}});
+    }
+    std::cout << bench::Json{{"ns_per_sample", overhead}, {"planning", planning},    {"file_points", kPoints},
+                             {"file_bytes", bytes},       {"file_write_s", write_s}, {"file_read_s", read_s}}
               << '\n';
   } catch (const std::exception& error) {
     std::fprintf(stderr, "peers_harness: %s\n", error.what());

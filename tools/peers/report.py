@@ -98,6 +98,8 @@ def markdown(document):
     met += [goal["met"] for goal in document["harness"]["goals"]]
     harness_rows = [[goal["name"], f"{goal['value']:.3g} {goal['unit']}", f"< {goal['below']} {goal['unit']}",
                      yes(goal["met"])] for goal in document["harness"]["goals"]]
+    planning_rows = [[plan["network"], plan["mode"], str(plan["slowest_batch"]), f"{plan['median_ms']:.2f}",
+                      f"{plan['max_ms']:.2f}"] for plan in document["harness"]["planning"]]
     return head("ResNet-50 inference beside PyTorch", met, document) + f"""
 ## Speed
 
@@ -115,6 +117,14 @@ MiB of resident memory at its highest, less what the process held before the net
 ## The harness
 
 {table(["what", "measured", "goal", "met"], harness_rows)}
+
+## Planning
+
+What a network needs, computed before anything is allocated: batches 1 to 4096 in powers of two, fp32, seven plans each, in
+processor time of the one thread that plans. The median is of the slowest batch; the maximum is the slowest plan of all,
+which is mostly the first of its shape.
+
+{table(["network", "mode", "slowest batch", "median, ms", "maximum, ms"], planning_rows)}
 
 ## Every contestant
 

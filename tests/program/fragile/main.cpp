@@ -73,10 +73,16 @@ class FragileDevice final : public Device {
   std::int64_t steps_ = 0;
 };
 
+std::int64_t activation_bytes(const WorkloadSpec& spec) {
+  return spec.batch * std::atoi(spec.options.at("bytes-a-sample").c_str());
+}
+
 class FragileWorkload final : public Workload {
  public:
   FragileWorkload(const WorkloadSpec& spec, Device& device)
-      : batch_(spec.batch), buffer_(device.allocate(100, MemoryCategory::weights)) {
+      : batch_(spec.batch),
+        weights_(device.allocate(100, MemoryCategory::weights)),
+        activations_(device.allocate(activation_bytes(spec), MemoryCategory::activations)) {
     std::istringstream batches(spec.options.at("lost-at"));
     for (std::int64_t batch = 0; batches >> batch; batches.ignore()) {
       fails_ = fails_ || batch == batch_;
@@ -92,7 +98,8 @@ class FragileWorkload final : public Workload {
 
  private:
   std::int64_t batch_;
-  Buffer buffer_;
+  Buffer weights_;
+  Buffer activations_;
   bool fails_ = false;
   int fails_on_step_ = 1;
 };
@@ -111,14 +118,17 @@ const Registration<WorkloadType> workload{{
     .kind = "operation",
     .description = "loses the device at chosen batches",
     .modes = {"infer"},
-    .options = {{"lost-at", "", "batches, separated by /"}, {"lost-on-step", "1", "of those batches"}},
+    .options = {{"lost-at", "", "batches, separated by /"},
+                {"lost-on-step", "1", "of those batches"},
+                {"bytes-a-sample", "0", "of activations"}},
     .check = [](const WorkloadSpec&) {},
     .unsupported = [](const WorkloadSpec& spec, Device& on) { return on.unsupported(spec.dtype); },
     .plan =
-        [](const WorkloadSpec&, Device&) {
+        [](const WorkloadSpec& spec, Device&) {
           MemoryPlan plan;
           plan.at_peak[MemoryCategory::weights] = 100;
-          plan.peak = 100;
+          plan.at_peak[MemoryCategory::activations] = activation_bytes(spec);
+          plan.peak = plan.at_peak.total();
           return plan;
         },
     .make = [](const WorkloadSpec& spec, Device& on) -> std::unique_ptr<Workload> {
