@@ -236,6 +236,14 @@ class SweepRun {
       fmt::print(std::cerr, "--resume: {} does not exist yet; starting anew\n", file.path().string());
       return;
     }
+    try {  // what the points hold beside their numbers is the sweep's to read
+      sweep_.findings(document);
+    } catch (const std::exception& error) {
+      throw UsageError(fmt::format(
+          "--resume: {} holds a field that this program cannot use ({}); run without --resume to start anew "
+          "(the old file is kept)",
+          file.path().string(), error.what()));
+    }
     before_ = std::move(earlier.sweep);
     if (before_.contains("lost") && before_["lost"].is_object()) {
       document.sweep["lost"] = before_["lost"];

@@ -217,6 +217,18 @@ TEST_F(BadResume, AnotherShape) {
   expect_changed_refused("/sweep/workload_options/height", "16", {"--resume", "height", "16", "8"});
 }
 
+TEST_F(BadResume, AFieldThatTheFindingsCannotUse) {
+  expect_changed_refused("/benchmarks/0/work/flops", "many",
+                         {"--resume", kSmallFile, "cannot use", "string"});
+}
+
+TEST_F(BadResume, BracketsThatOpenTooDeep) {
+  std::string text = read_file(path());
+  const std::size_t at = text.find("\"context\": {") + 12;
+  text.insert(at, "\"deep\": " + std::string(100'000, '[') + std::string(100'000, ']') + ", ");
+  expect_refused_and_kept(text, {"--resume", kSmallFile, "100 deep"});
+}
+
 TEST_F(BadResume, AParamThatTheNameContradicts) {
   expect_changed_refused("/benchmarks/0/params/batch", 4096,
                          {"--resume", kSmallFile, "batch:1'", "batch 4096 in its params", "means 1"});
