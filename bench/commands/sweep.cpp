@@ -29,6 +29,7 @@
 #include "bench/run/restart.h"
 #include "bench/run/result_file.h"
 #include "bench/run/runner.h"
+#include "bench/run/validity.h"
 
 namespace bench {
 namespace {
