@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
-#include <fmt/ranges.h>
 
 #include "bench/cli/progress.h"
 #include "bench/cli/table.h"
@@ -20,20 +18,19 @@
 #include "bench/commands/request.h"
 #include "bench/commands/resume.h"
 #include "bench/commands/select.h"
+#include "bench/commands/start_document.h"
+#include "bench/commands/summary.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
-#include "bench/run/context.h"
 #include "bench/run/google_benchmark.h"
 #include "bench/run/interrupt.h"
-#include "bench/run/picture.h"
 #include "bench/run/restart.h"
 #include "bench/run/result_file.h"
 #include "bench/run/runner.h"
+#include "bench/run/validity.h"
 
 namespace bench {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Keeps the file and the progress line up to date while points run.
 class LiveOutput : public RunObserver {
@@ -87,7 +84,7 @@ class SweepRun {
     }
     print_planned(std::cout, rows, request_.largest_cap(), plan().open_ended);
     if (sweep_.predict) {
-      for (const TextTable& table : tables_of(start_document())) {
+      for (const TextTable& table : tables_of(new_document())) {
         print_text_table(std::cout, table);
       }
     }
@@ -99,7 +96,7 @@ class SweepRun {
 
   ExitCode measure() {
     ResultFile file(options_.out, sweep_.name, workload_label(request_), device_->info().id);
-    ResultDocument document = start_document();
+    ResultDocument document = new_document();
     file.check_writable();
     check_benchmark_out(options_.benchmark, file.path());
     try_benchmark_out(options_.benchmark);
@@ -124,12 +121,12 @@ class SweepRun {
         }
       } catch (const UsageError&) {  // the file could not be written: what was measured is shown all the same
         bar.finish();
-        print_points(document);
+        print_points(options_, document, tables_of(document));
         throw;
       }
       bar.finish();
     }
-    print_summary(document, file);
+    print_summary(options_, sweep_.name, document, tables_of(document), file.path());
     if (interrupted() && !document.benchmarks.empty()) {
       fmt::print(std::cerr, "interrupted; what was measured is saved; go on with {}\n",
                  command_to_resume(argv_));
@@ -199,34 +196,8 @@ class SweepRun {
     return sweep_.tables ? sweep_.tables(document) : std::vector<TextTable>{};
   }
 
-  ResultDocument start_document() {
-    ResultDocument document;
-    document.context = make_context(device_->info(), argv_, options_.seed);
-    document.sweep = {
-        {"name", sweep_.name},
-        {"question", sweep_.question},
-        {"workload", workload_label(request_)},
-        {"mode", request_.workloads.size() > 1 ? "all" : fmt::format("{}", fmt::join(request_.modes, ","))},
-        {"workload_options", Json::object()},
-        {"memory_cap_bytes", request_.largest_cap()},
-        {"time_budget_ns", options_.time_budget.count()},
-        {"axes", plan().axes}};
-    for (const auto& [name, values] : request_.workload_options) {
-      if (request_.workloads.size() > 1) {
-        break;  // each point's own stand in its params
-      }
-      document.sweep["workload_options"][name] = fmt::format("{}", fmt::join(values, ","));
-    }
-    if (!sweep_.options.empty()) {
-      document.sweep["sweep_options"] = request_.sweep_options;
-    }
-    if (request_.memory_caps.size() > 1) {
-      document.sweep["memory_caps_bytes"] = request_.memory_caps;
-    }
-    if (sweep_.predict) {
-      sweep_.predict(request_, plan(), *device_, document);
-    }
-    return document;
+  ResultDocument new_document() {
+    return start_document(sweep_, request_, plan(), *device_, options_, argv_);
   }
 
   void resume_from(ResultFile& file, ResultDocument& document) {
@@ -235,6 +206,14 @@ class SweepRun {
     if (!earlier.found) {
       fmt::print(std::cerr, "--resume: {} does not exist yet; starting anew\n", file.path().string());
       return;
+    }
+    try {  // what the points hold beside their numbers is the sweep's to read
+      sweep_.findings(document);
+    } catch (const std::exception& error) {
+      throw UsageError(fmt::format(
+          "--resume: {} holds a field that this program cannot use ({}); run without --resume to start anew "
+          "(the old file is kept)",
+          file.path().string(), error.what()));
     }
     before_ = std::move(earlier.sweep);
     if (before_.contains("lost") && before_["lost"].is_object()) {
@@ -282,34 +261,6 @@ class SweepRun {
                workload_label(request_), device_->info().id, device_->info().name,
                format_bytes(request_.largest_cap()),
                format_duration(static_cast<double>(options_.time_budget.count())));
-  }
-
-  void print_points(const ResultDocument& document) const {
-    if (options_.benchmark.format.empty()) {
-      print_table(std::cout, document, terminal_width(), tables_of(document));
-    } else {
-      write_google_benchmark(document, options_.benchmark.format, std::cout);
-    }
-  }
-
-  void print_summary(const ResultDocument& document, const ResultFile& file) const {
-    if (document.benchmarks.empty() && document.unmeasured.empty()) {
-      fmt::print(std::cerr, "Nothing was measured, and nothing was written.\n");
-      return;
-    }
-    std::ostream& notes = options_.benchmark.format.empty() ? std::cout : std::cerr;
-    print_points(document);
-    fmt::print(notes, "\nresult   {}\n", file.path().string());
-    if (!options_.plot) {
-      return;
-    }
-    const Picture picture = draw(sweep_.name, file.path());
-    for (const auto& drawn : picture.files) {
-      fmt::print(notes, "picture  {}\n", drawn.string());
-    }
-    if (!picture.problem.empty()) {
-      fmt::print(std::cerr, "no picture: {}\n", picture.problem);
-    }
   }
 
   static ExitCode exit_code(const ResultDocument& document) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -225,11 +224,27 @@ void check_counts(const Field& field, const MeasuredPoint& point) {
     throw UsageError(
         fmt::format("{}.iterations is {}, but {} samples are listed", field.path(), iterations, samples));
   }
-  const std::int64_t in_rounds =
-      std::accumulate(point.round_sizes.begin(), point.round_sizes.end(), std::int64_t{0});
+  // Sizes beyond the samples are not summed: they could overflow.
+  std::int64_t in_rounds = 0;
+  for (const std::int64_t size : point.round_sizes) {
+    in_rounds = size > samples - in_rounds ? samples + 1 : in_rounds + size;
+    if (in_rounds > samples) {
+      throw UsageError(fmt::format("{}.stats.round_sizes sums to more than the {} samples that are listed",
+                                   field.path(), samples));
+    }
+  }
   if (in_rounds != samples) {
     throw UsageError(fmt::format("{}.stats.round_sizes sums to {}, but {} samples are listed", field.path(),
                                  in_rounds, samples));
+  }
+}
+
+// Sums of a point's bytes stay below 2^63.
+void require_countable(const Field& field) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 59;
+  const std::int64_t bytes = field.integer();
+  if (bytes < -kMost || bytes > kMost) {
+    throw UsageError(fmt::format("{} is {}; accepted is at most {} bytes", field.path(), bytes, kMost));
   }
 }
 
@@ -269,10 +284,19 @@ void check_ranges(const Field& field, const MeasuredPoint& point) {
     if (category != MemoryCategory::other) {
       require_not_negative(memory.at(name_of(category)));
     }
+    require_countable(memory.at(name_of(category)));
   }
   require_not_negative(memory.at("peak_predicted"));
   require_not_negative(memory.at("peak_measured"));
+  for (const char* key : {"peak_predicted", "peak_measured", "driver_used"}) {
+    require_countable(memory.at(key));
+  }
 
+  if (const double rate = point.items_per_step * 1e9 / point.stats.median_ns;
+      point.stats.median_ns > 0 && !std::isfinite(rate)) {
+    throw UsageError(fmt::format("{}.items_per_step is {}, too large for a median of {} ns", field.path(),
+                                 point.items_per_step, point.stats.median_ns));
+  }
   const auto [least, most] = std::ranges::minmax(point.samples_ns);
   if (point.stats.median_ns < static_cast<double>(least) ||
       point.stats.median_ns > static_cast<double>(most)) {

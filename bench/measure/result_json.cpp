@@ -1,5 +1,6 @@
 #include "bench/measure/result_json.h"
 
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -39,6 +40,26 @@ std::string with_article(const Json& json) {
 }
 
 }  // namespace
+
+std::size_t nesting_of(std::string_view text) {
+  std::size_t depth = 0;
+  std::size_t deepest = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      i += c == '\\' ? 1 : 0;
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      deepest = std::max(deepest, ++depth);
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return deepest;
+}
 
 std::string to_text(const Json& document) {
   std::string text = "{";

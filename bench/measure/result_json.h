@@ -9,6 +9,13 @@
 
 namespace bench {
 
+// Copying and writing a document go down it by recursion: a file whose brackets open deeper than this would
+// overflow the stack. Results are a tenth as deep.
+inline constexpr std::size_t kDeepestJson = 100;
+
+// How deep the brackets of a JSON text open, strings left out; of what is no JSON, a number all the same.
+std::size_t nesting_of(std::string_view text);
+
 // One line for each context field, point and finding: readable, and a line diff shows what changed.
 // Invalid UTF-8 (in a host name or an argument) becomes U+FFFD. Ends with a newline.
 std::string to_text(const Json& document);

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/result_json.h"
 #include "bench/run/checkout.h"
 
 namespace bench {
@@ -17,7 +20,9 @@ Json datasheet_of(std::string_view name, const fs::path& catalogue) {
   if (!file) {
     return nullptr;
   }
-  const Json json = Json::parse(file, nullptr, false);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  // Discarded where it is no JSON or too large a number stands in it.
+  const Json json = nesting_of(text) > kDeepestJson ? Json() : Json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("gpus") || !json["gpus"].is_array()) {
     throw UsageError(fmt::format("{} is no catalogue of devices: an object with a list \"gpus\" is expected",
                                  catalogue.string()));

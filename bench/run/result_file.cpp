@@ -259,6 +259,10 @@ void ResultFile::write(const ResultDocument& document) {
 ResultDocument read_result(const fs::path& path) {
   const std::string name = shown(path);
   const std::string text = read_text(path);
+  if (nesting_of(text) > kDeepestJson) {
+    throw UsageError(
+        fmt::format("{} is not a result: its brackets open more than {} deep", name, kDeepestJson));
+  }
   Json json;
   try {
     json = Json::parse(text);

@@ -17,7 +17,9 @@
 #include "bench/measure/stop_rule.h"
 #include "bench/measure/units.h"
 #include "bench/run/interrupt.h"
+#include "bench/run/ledger.h"
 #include "bench/run/prepared.h"
+#include "bench/run/validity.h"
 #include "bench/run/visit.h"
 
 namespace bench {
@@ -80,31 +82,9 @@ class Runner {
     observer_.progress(progress);
   }
 
-  void changed() {
-    document_.findings = sweep_.findings(document_);
-    observer_.changed(document_);
-  }
-
-  MeasuredPoint* measured(const std::string& name) {
-    const auto at = std::ranges::find(document_.benchmarks, name, &MeasuredPoint::name);
-    return at == document_.benchmarks.end() ? nullptr : &*at;
-  }
-
   bool finished_earlier(const SweepPoint& point) {
-    const MeasuredPoint* const known = measured(point.name);
+    const MeasuredPoint* const known = ledger_.measured(point.name);
     return known != nullptr && known->stats.rounds >= settings_.min_rounds;
-  }
-
-  bool failed_earlier(const SweepPoint& point) const {
-    return std::ranges::any_of(document_.unmeasured, [&](const UnmeasuredPoint& other) {
-      return other.name == point.name && other.status == "error";
-    });
-  }
-
-  void set_unmeasured(const SweepPoint& point, const std::string& status, const std::string& reason) {
-    std::erase_if(document_.unmeasured, [&](const auto& other) { return other.name == point.name; });
-    document_.unmeasured.push_back({point.name, point.params, status, reason});
-    changed();
   }
 
   // Smaller points first, whatever their series, so that a short budget still compares the dtypes; before
@@ -123,11 +103,11 @@ class Runner {
       Series& series = series_[point->series];
       if (series.closed) {
         if (!plan_.open_ended) {
-          set_unmeasured(*point, series.status, series.reason);
+          ledger_.set_unmeasured(*point, series.status, series.reason);
         }
         continue;
       }
-      if (finished_earlier(*point) || failed_earlier(*point)) {
+      if (finished_earlier(*point) || ledger_.in_error(*point)) {
         continue;
       }
       probe(*point, series);
@@ -138,7 +118,7 @@ class Runner {
     series.closed = true;
     series.status = status;
     series.reason = reason;
-    set_unmeasured(point, status, reason);
+    ledger_.set_unmeasured(point, status, reason);
   }
 
   // True where the budget has room for the point, judged by the series' previous one.
@@ -190,15 +170,16 @@ class Runner {
     } catch (const OutOfMemory& error) {
       close(series, point, "oom", error.what());
     } catch (const Unsupported& error) {  // of this batch; a larger one may do
-      set_unmeasured(point, "unsupported", error.what());
+      ledger_.set_unmeasured(point, "unsupported", error.what());
     } catch (const UsageError&) {
       throw;
     } catch (const DeviceLost& error) {
-      lose(point, error);
+      failed_.insert(point.name);
+      ledger_.lose(point, error.what());
       throw;
     } catch (const std::exception& error) {
       if (!interrupted()) {  // a verification that was broken off proves nothing
-        set_unmeasured(point, "error", error.what());
+        ledger_.set_unmeasured(point, "error", error.what());
       }
     }
   }
@@ -215,13 +196,28 @@ class Runner {
     return json;
   }
 
+  // What a library allocates once in a process, tables and its threads' stacks, and never gives back would
+  // count as the first point's: 5 MiB with oneDNN. Made and run once, unseen, the points after it can be
+  // compared.
+  void settle_libraries(const SweepPoint& point) {
+    const auto key =
+        fmt::format("{}/{}/{}", point.type(request_).name, point.spec.mode, name_of(point.spec.dtype));
+    if (settled_.insert(key).second) {
+      const auto workload = point.type(request_).make(point.spec, device_);
+      device_.time([&] { workload->step(); });
+    }
+  }
+
   void admit(const SweepPoint& point, Series& series, const MemoryPlan& plan) {
+    if (plan.library > 0) {
+      settle_libraries(point);
+    }
     Verification verification;
     Prepared prepared = prepare_point(point, point.type(request_), device_, Verify::yes, &verification);
     prepared.memory.peak_predicted = plan.peak;
     const Work work = prepared.workload->work();
 
-    MeasuredPoint* known = measured(point.name);
+    MeasuredPoint* known = ledger_.measured(point.name);
     MeasuredPoint fresh;
     MeasuredPoint& entry = known != nullptr ? *known : fresh;
     entry.name = point.name;
@@ -248,7 +244,7 @@ class Runner {
   bool run_round(std::int64_t round) {
     std::vector<const Active*> wanted;
     for (const Active& active : active_) {
-      const MeasuredPoint* const known = measured(active.point->name);
+      const MeasuredPoint* const known = ledger_.measured(active.point->name);
       if (!failed_.contains(active.point->name) && (known == nullptr || !precise(*known))) {
         wanted.push_back(&active);
       }
@@ -318,7 +314,8 @@ class Runner {
       // It fitted when probed: what else runs on the machine has grown.
       fail(point, "oom", error.what());
     } catch (const DeviceLost& error) {
-      lose(point, error);
+      failed_.insert(point.name);
+      ledger_.lose(point, error.what());
       throw;
     } catch (const std::exception& error) {
       fail(point, "error", error.what());
@@ -327,23 +324,15 @@ class Runner {
 
   void fail(const SweepPoint& point, const std::string& status, const std::string& reason) {
     failed_.insert(point.name);
-    if (measured(point.name) == nullptr) {
-      set_unmeasured(point, status, reason);
+    if (ledger_.measured(point.name) == nullptr) {
+      ledger_.set_unmeasured(point, status, reason);
     }
   }
 
-  // What broke the device may have spoilt the point's earlier samples, and would break it again: the point
-  // keeps none and is done with.
-  void lose(const SweepPoint& point, const DeviceLost& error) {
-    failed_.insert(point.name);
-    std::erase_if(document_.benchmarks, [&](const auto& other) { return other.name == point.name; });
-    set_unmeasured(point, "error", error.what());
-  }
-
   void add_visit(const SweepPoint& point, const Visit& taken, const DeviceState& state) {
-    MeasuredPoint* entry = measured(point.name);
+    MeasuredPoint* entry = ledger_.measured(point.name);
     if (entry == nullptr) {
-      entry = &insert_in_plan_order(point);
+      entry = &ledger_.insert(point, pending_.at(point.name));
     }
     const auto old_count = static_cast<double>(entry->samples_ns.size());
     const auto new_count = static_cast<double>(taken.samples_ns.size());
@@ -352,55 +341,8 @@ class Runner {
     entry->samples_ns.insert(entry->samples_ns.end(), taken.samples_ns.begin(), taken.samples_ns.end());
     entry->round_sizes.push_back(static_cast<std::int64_t>(taken.samples_ns.size()));
     entry->stats = summarize(entry->samples_ns, entry->round_sizes, settings_.seed);
-    set_validity(*entry, point, state);
-    changed();
-  }
-
-  MeasuredPoint& insert_in_plan_order(const SweepPoint& point) {
-    std::map<std::string, std::size_t> position;
-    for (std::size_t i = 0; i < plan_.points.size(); ++i) {
-      position[plan_.points[i].name] = i;
-    }
-    auto& entries = document_.benchmarks;
-    const auto at = std::ranges::find_if(
-        entries, [&](const MeasuredPoint& other) { return position[other.name] > position[point.name]; });
-    std::erase_if(document_.unmeasured, [&](const auto& other) { return other.name == point.name; });
-    return *entries.insert(at, pending_.at(point.name));
-  }
-
-  void set_validity(MeasuredPoint& entry, const SweepPoint& point, const DeviceState& state) {
-    std::set<std::string> flags;
-    for (const std::string& flag : entry.validity.flags) {
-      if (flag.starts_with("throttled:")) {
-        flags.insert(flag);
-      }
-    }
-    for (const std::string& reason : state.throttle_reasons) {
-      flags.insert("throttled:" + reason);
-    }
-    const std::vector<std::string> precision = rule_.flags(entry.stats);
-    flags.insert(precision.begin(), precision.end());
-    if (above_peak(entry, point.spec.dtype)) {
-      flags.insert("above_peak");
-    }
-    entry.validity = {{flags.begin(), flags.end()}, state.clock_mhz, state.temperature_c, state.power_w};
-  }
-
-  // A measured peak has an error of its own: 10 % keeps it from accusing an honest point, and it is measured
-  // anew before it accuses one.
-  bool above_peak(const MeasuredPoint& entry, Dtype dtype) {
-    const double rate = entry.work.value("flops", 0.0) / (entry.stats.median_ns * 1e-9);
-    const auto exceeded = [&](const Peaks& peaks) {
-      return peaks.flops_per_s > 0 && rate > 1.1 * peaks.flops_per_s;
-    };
-    if (!exceeded(device_.peaks(dtype))) {
-      return false;
-    }
-    if (refreshes_left_ > 0) {
-      --refreshes_left_;
-      set_peaks(document_, dtype, device_.refresh_peaks(dtype));
-    }
-    return exceeded(device_.peaks(dtype));
+    judge_.set_validity(*entry, point.spec.dtype, state);
+    ledger_.changed();
   }
 
   // Points that were probed and never timed. Interrupted before the first sample, a run leaves no trace.
@@ -412,15 +354,15 @@ class Runner {
       const SweepPoint& point = *active.point;
       const bool listed = std::ranges::any_of(document_.unmeasured,
                                               [&](const auto& other) { return other.name == point.name; });
-      if (measured(point.name) == nullptr && !listed) {
-        set_unmeasured(
+      if (ledger_.measured(point.name) == nullptr && !listed) {
+        ledger_.set_unmeasured(
             point, "skipped",
             interrupted() ? std::string("interrupted before it was timed")
                           : fmt::format("the time budget of {} ended before it was timed",
                                         format_duration(static_cast<double>(settings_.time_budget.count()))));
       }
     }
-    changed();
+    ledger_.changed();
   }
 
   const Sweep& sweep_;
@@ -431,21 +373,19 @@ class Runner {
   ResultDocument& document_;
   RunObserver& observer_;
   StopRule rule_;
+  PointLedger ledger_{sweep_, plan_, document_, observer_};
+  ValidityJudge judge_{rule_, device_, document_};
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now() - settings_.already_spent;
   std::vector<Active> active_;
   std::map<std::string, Series> series_;
   std::map<std::string, MeasuredPoint> pending_;  // probed, not yet timed
   std::set<std::string> failed_;
-  int refreshes_left_ = 5;  // of the peaks, each up to a second
+  std::set<std::string> settled_;  // workload, mode and dtype
+  int refreshes_left_ = 5;         // of the peaks, each up to a second
 };
 
 }  // namespace
-
-void set_peaks(ResultDocument& document, Dtype dtype, const Peaks& peaks) {
-  document.context["device"]["peaks"][std::string(name_of(dtype))] = {
-      {"flops_per_s", peaks.flops_per_s}, {"bytes_per_s", peaks.bytes_per_s}, {"source", peaks.source}};
-}
 
 void run_points(const Sweep& sweep, const SweepPlan& plan, const SweepRequest& request, Device& device,
                 const RunSettings& settings, ResultDocument& document, RunObserver& observer) {

@@ -42,9 +42,6 @@ class RunObserver {
   virtual void changed(const ResultDocument& document) = 0;
 };
 
-// Into the context of a document, where findings look for them.
-void set_peaks(ResultDocument& document, Dtype dtype, const Peaks& peaks);
-
 // Adds results to `document`, which may already hold points of an earlier run: those that are finished are
 // kept, those in error are not tried again, the others go on. Returns early, with what was measured, when
 // interrupted() turns true. Throws DeviceLost once the point that lost the device is in error.

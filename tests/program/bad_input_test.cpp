@@ -217,6 +217,13 @@ TEST_F(BadResume, AnotherShape) {
   expect_changed_refused("/sweep/workload_options/height", "16", {"--resume", "height", "16", "8"});
 }
 
+TEST_F(BadResume, BracketsThatOpenTooDeep) {
+  std::string text = read_file(path());
+  const std::size_t at = text.find("\"context\": {") + 12;
+  text.insert(at, "\"deep\": " + std::string(100'000, '[') + std::string(100'000, ']') + ", ");
+  expect_refused_and_kept(text, {"--resume", kSmallFile, "100 deep"});
+}
+
 TEST_F(BadResume, AParamThatTheNameContradicts) {
   expect_changed_refused("/benchmarks/0/params/batch", 4096,
                          {"--resume", kSmallFile, "batch:1'", "batch 4096 in its params", "means 1"});
@@ -241,6 +248,36 @@ TEST_F(BadResume, ANameThatItsParamsContradict) {
 
 TEST_F(BadResume, AnotherSeed) {
   expect_refused_and_kept(read_file(path()), {"--resume", "seed", "77"}, {"--seed", "77"});
+}
+
+TEST(BadKernelsResume, AFieldThatTheFindingsCannotUse) {
+  const TemporaryFolder folder;
+  const Arguments run = {"--sweep",
+                         "kernels",
+                         "--workload",
+                         "gemm",
+                         "--batch",
+                         "16",
+                         "--dtype",
+                         "fp32",
+                         "--device",
+                         "cpu",
+                         "--no-plot",
+                         "--out",
+                         folder.path().string(),
+                         "--time-budget",
+                         "1s"};
+  ASSERT_NE(run_bench(run).code, 2);
+  const fs::path path = folder.path() / "kernels-gemm-cpu.json";
+  Json json = Json::parse(read_file(path));
+  Json other = json["benchmarks"][0];
+  other["name"] = "kernels/another";
+  other["params"]["mode"] = nullptr;
+  json["benchmarks"].push_back(other);
+  const std::string text = to_text(json);
+  write_file(path, text);
+  expect_refused(run_bench(run + Arguments{"--resume"}), {"--resume", "kernels-gemm-cpu.json", "cannot use"});
+  EXPECT_EQ(read_file(path), text);
 }
 
 }  // namespace

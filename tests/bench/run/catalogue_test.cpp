@@ -1,11 +1,15 @@
 #include "bench/run/catalogue.h"
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
+#include <random>
 #include <set>
 
 #include <gtest/gtest.h>
 
 #include "bench/error.h"
+#include "tests/bench/support/mutants.h"
 #include "tests/bench/support/temporary_folder.h"
 
 namespace bench {
@@ -42,6 +46,35 @@ TEST(Catalogue, RefusesWhatIsNone) {
   const auto path = folder.path() / "gpus.json";
   std::ofstream(path) << R"({"gpus": [3, {}, {"names": 4}, {"names": [5]}]})";
   EXPECT_TRUE(datasheet_of("Tesla T4", path).is_null());
+}
+
+TEST(Catalogue, WhateverBecameOfTheFileItIsReadOrRefused) {
+  const testing::TemporaryFolder folder;
+  const auto path = folder.path() / "gpus.json";
+  std::ifstream file(kCatalogue);
+  const std::string sound{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const auto read_or_refused = [&](const std::string& text) {
+    testing::write_file(path, text);
+    try {
+      return !datasheet_of("Tesla T4", path).is_null();
+    } catch (const UsageError&) {
+      return false;
+    }
+  };
+  std::mt19937_64 random(20261122);
+  int refused = 0;
+  for (int i = 0; i < 1000; ++i) {
+    refused += read_or_refused(testing::mutate(sound, random)) ? 0 : 1;
+  }
+  EXPECT_GT(refused, 500);
+  Json one_card = Json::parse(sound);
+  one_card["gpus"] = Json::array({one_card["gpus"][0]});
+  testing::for_each_odd_document(one_card, [&](const Json& document) {
+    read_or_refused(document.dump(-1, ' ', false, Json::error_handler_t::replace));
+  });
+  EXPECT_FALSE(read_or_refused(std::string(1'000'000, '[')));
+  EXPECT_FALSE(read_or_refused(R"({"gpus": [{"names": ["Tesla T4"], "x": )" + std::string(1'000'000, '[') +
+                               std::string(1'000'000, ']') + "}]}"));
 }
 
 TEST(Catalogue, EachCardStandsInItOnceAndInOneUnit) {

@@ -270,5 +270,24 @@ TEST_F(RunnerTest, TimeThatEarlierProcessesSpentIsGone) {
   EXPECT_EQ(document_.unmeasured[0].status, "skipped");
 }
 
+// A library's tables are made once in a process, by whatever point comes first.
+TEST_F(RunnerTest, WhatALibraryAllocatesOnceIsNoPointsMemory) {
+  bool made = false;
+  testing::FakeWorkload::on_step = [&](const WorkloadSpec&) {
+    device_.memory_used += made ? 0 : 5000;
+    made = true;
+  };
+  const auto plan = type_.plan;
+  type_.plan = [plan](const WorkloadSpec& spec, Device& device) {
+    MemoryPlan with_library = plan(spec, device);
+    with_library.library = 1;
+    return with_library;
+  };
+  run(testing::fake_plan({1, 2}));
+  ASSERT_THAT(document_.benchmarks, SizeIs(2));
+  EXPECT_EQ(document_.benchmarks[0].memory.driver_used, 0);
+  EXPECT_EQ(document_.benchmarks[1].memory.driver_used, 0);
+}
+
 }  // namespace
 }  // namespace bench
