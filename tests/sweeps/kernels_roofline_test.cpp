@@ -194,6 +194,18 @@ TEST(KernelsFindings, EachComparedNumberHasAnInterval) {
   EXPECT_NEAR(named(findings, "roofline_share/conv2d/fp32")->ci95->high, 0.5 * 1.01 / 0.99, 1e-9);
 }
 
+TEST(KernelsFindings, OneSampleHasNoInterval) {
+  ResultDocument document = example();
+  for (MeasuredPoint& point : document.benchmarks) {
+    point.stats.ci95_ns = {point.stats.median_ns, point.stats.median_ns};
+  }
+  const std::vector<Finding> findings = kernels_findings(document);
+  EXPECT_FALSE(findings.empty());
+  for (const Finding& finding : findings) {
+    EXPECT_FALSE(finding.ci95) << finding.name;
+  }
+}
+
 TEST(KernelsFindings, TensorCoresStandBesideTheOrdinaryUnits) {
   ResultDocument document;
   const auto fma = [&](const std::string& mode, double flops, const std::string& rest,
