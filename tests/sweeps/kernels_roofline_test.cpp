@@ -220,12 +220,12 @@ TEST(KernelsFindings, TensorCoresStandBesideTheOrdinaryUnits) {
                                          .rest = rest,
                                          .flags = flags}));
   };
-  fma("forward", 2e9, "steps:1024");
+  fma("forward", 2e6, "steps:1024");
   EXPECT_EQ(named(kernels_findings(document), "tensor_cores/fp16"), nullptr);
-  fma("forward", 1e9, "steps:64");
-  fma("tensor-cores", 9e9, "steps:64");
-  fma("tensor-cores", 16e9, "steps:1024");
-  fma("tensor-cores", 99e9, "steps:256", {"above_peak"});
+  fma("forward", 1e6, "steps:64");
+  fma("tensor-cores", 9e6, "steps:64");
+  fma("tensor-cores", 16e6, "steps:1024");
+  fma("tensor-cores", 99e6, "steps:256", {"above_peak"});
   const std::vector<Finding> findings = kernels_findings(document);
   const Finding* cores = named(findings, "tensor_cores/fp16");
   ASSERT_NE(cores, nullptr);
