@@ -255,7 +255,8 @@ class Runner {
     std::vector<std::size_t> order =
         shuffled_round(wanted.size(), settings_.seed, static_cast<std::uint64_t>(round));
     if (round == 0) {
-      std::ranges::stable_partition(order, [&](std::size_t index) { return wanted[index]->point->first; });
+      std::stable_partition(order.begin(), order.end(),
+                            [&](std::size_t index) { return wanted[index]->point->first; });
     }
     std::size_t done = 0;
     bool visited = false;

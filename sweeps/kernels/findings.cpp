@@ -20,20 +20,27 @@ std::string flops_rate(double rate) {
   return format_rate(rate, "FLOP/s");
 }
 
-Interval in_order(const Interval& interval) {
-  return {std::min(interval.low, interval.high), std::max(interval.low, interval.high)};
+// A point of one sample has an interval without width: it knows nothing of its spread.
+std::optional<Interval> known(const Interval& interval) {
+  if (interval.low == interval.high) {
+    return std::nullopt;
+  }
+  return Interval{std::min(interval.low, interval.high), std::max(interval.low, interval.high)};
 }
 
 // Of what is done in a time with an interval.
 Interval rates(double amount, const Interval& ns) {
-  return in_order({amount / (ns.high * 1e-9), amount / (ns.low * 1e-9)});
+  return {amount / (ns.high * 1e-9), amount / (ns.low * 1e-9)};
 }
 
 // Of a ratio, from the ends that make it smallest and largest: at least as wide as 95 % asks for.
-Interval ratio_of(const Interval& above, const Interval& below) {
-  const Interval top = in_order(above);
-  const Interval bottom = in_order(below);
-  return {top.low / bottom.high, top.high / bottom.low};
+std::optional<Interval> ratio_of(const Interval& above, const Interval& below) {
+  const auto top = known(above);
+  const auto bottom = known(below);
+  if (!top || !bottom) {
+    return std::nullopt;
+  }
+  return Interval{top->low / bottom->high, top->high / bottom->low};
 }
 
 constexpr std::string_view kTensorCores = "tensor-cores";
@@ -47,7 +54,7 @@ std::string label_of(const KernelPoint& point) {
 Finding claim_memory(const std::vector<KernelPoint>& points, const Ceiling& memory) {
   Finding finding = finding_of("memory_bandwidth", "B/s");
   finding.value = memory.rate;
-  finding.ci95 = in_order(memory.ci95);
+  finding.ci95 = known(memory.ci95);
   const auto at = std::ranges::find(points, memory.name, &KernelPoint::name);
   const double large = at == points.end() ? 0 : at->bytes / 4;  // kinds have one to three arrays
   std::string kinds;
@@ -92,7 +99,7 @@ std::optional<Finding> claim_caches(const std::vector<KernelPoint>& points, cons
   }
   Finding finding = finding_of("cache_bandwidth", "B/s", {best->name});
   finding.value = best->bytes_per_s();
-  finding.ci95 = rates(best->bytes, best->ci95_ns);
+  finding.ci95 = known(rates(best->bytes, best->ci95_ns));
   finding.claim = fmt::format("Caches deliver up to {}, {:.1f} times what memory does: {} on {} in all.",
                               bytes_rate(best->bytes_per_s()), best->bytes_per_s() / memory.rate, best->mode,
                               format_bytes(static_cast<std::int64_t>(best->bytes)));
@@ -102,7 +109,7 @@ std::optional<Finding> claim_caches(const std::vector<KernelPoint>& points, cons
 Finding claim_peak(const std::string& dtype, const Ceiling& peak) {
   Finding finding = finding_of(fmt::format("arithmetic_peak/{}", dtype), "FLOP/s", {peak.name});
   finding.value = peak.rate;
-  finding.ci95 = in_order(peak.ci95);
+  finding.ci95 = known(peak.ci95);
   finding.claim =
       fmt::format("In {} the best operation does {} ({}).", dtype, flops_rate(peak.rate), peak.name);
   return finding;
@@ -224,7 +231,7 @@ std::optional<Finding> claim_launch(const std::vector<KernelPoint>& points) {
   }
   Finding finding = finding_of("launch_round_trip", "ns", {best->name});
   finding.value = best->median_ns;
-  finding.ci95 = best->ci95_ns;
+  finding.ci95 = known(best->ci95_ns);
   finding.claim = fmt::format(
       "From its launch until the host knows that it has ended, a kernel that does next to nothing takes {}.",
       format_duration(best->median_ns));

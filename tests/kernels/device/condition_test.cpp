@@ -16,11 +16,11 @@ constexpr ConditionWatch::Time kStart{};
 TEST(ConditionWatch, AReasonThatIsGoneAgainIsKept) {
   testing::FakeMonitor monitor;
   ConditionWatch watch(&monitor);
-  monitor.now = {.clock_mhz = 1400, .throttle_reasons = {"sw_power_cap"}};
+  monitor.now = testing::condition(1400, {"sw_power_cap"});
   watch.while_working(kStart);
-  monitor.now = {.clock_mhz = 1500, .throttle_reasons = {"hw_slowdown", "sw_power_cap"}};
+  monitor.now = testing::condition(1500, {"hw_slowdown", "sw_power_cap"});
   watch.while_working(kStart + ConditionWatch::kEvery);
-  monitor.now = {.clock_mhz = 300};  // idle again
+  monitor.now = testing::condition(300);  // idle again
   const DeviceState state = watch.take();
   EXPECT_THAT(state.throttle_reasons, ::testing::UnorderedElementsAre("sw_power_cap", "hw_slowdown"));
   EXPECT_EQ(state.clock_mhz, 1500) << "of the working card";
@@ -29,10 +29,10 @@ TEST(ConditionWatch, AReasonThatIsGoneAgainIsKept) {
 TEST(ConditionWatch, StartsAnewOnceTaken) {
   testing::FakeMonitor monitor;
   ConditionWatch watch(&monitor);
-  monitor.now = {.clock_mhz = 1400, .throttle_reasons = {"sw_power_cap"}};
+  monitor.now = testing::condition(1400, {"sw_power_cap"});
   watch.while_working(kStart);
   watch.take();
-  monitor.now = {.clock_mhz = 1800};
+  monitor.now = testing::condition(1800);
   watch.while_working(kStart);  // at once, though the last reading is young
   const DeviceState state = watch.take();
   EXPECT_THAT(state.throttle_reasons, IsEmpty());
@@ -42,7 +42,7 @@ TEST(ConditionWatch, StartsAnewOnceTaken) {
 TEST(ConditionWatch, WithoutStepsTheCardIsAskedNow) {
   testing::FakeMonitor monitor;
   ConditionWatch watch(&monitor);
-  monitor.now = {.temperature_c = 50, .throttle_reasons = {"hw_slowdown"}};
+  monitor.now = testing::condition(300, {"hw_slowdown"});
   EXPECT_THAT(watch.take().throttle_reasons, ElementsAre("hw_slowdown"));
 }
 

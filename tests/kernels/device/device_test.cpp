@@ -305,8 +305,8 @@ TEST(CudaDevice, WhatHeldItBackDuringAStepIsToldAfterwards) {
   };
   CudaDevice device(backend, 0);
   device.state();
-  device.time([&] { monitor->now = {.clock_mhz = 1200, .throttle_reasons = {"hw_thermal_slowdown"}}; });
-  monitor->now = {.clock_mhz = 210};
+  device.time([&] { monitor->now = testing::condition(1200, {"hw_thermal_slowdown"}); });
+  monitor->now = testing::condition(210);
   const DeviceState state = device.state();
   EXPECT_EQ(state.clock_mhz, 1200);
   EXPECT_THAT(state.throttle_reasons, ::testing::ElementsAre("hw_thermal_slowdown"));

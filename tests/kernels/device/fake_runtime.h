@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/device/cuda/device.h"
@@ -204,6 +205,13 @@ class FakeRuntime final : public Runtime {
   std::set<void*> left_over_;  // pinned memory and handles that live
   int error_ = status::kSuccess;
 };
+
+inline DeviceState condition(double clock_mhz, std::vector<std::string> throttle_reasons = {}) {
+  DeviceState state;
+  state.clock_mhz = clock_mhz;
+  state.throttle_reasons = std::move(throttle_reasons);
+  return state;
+}
 
 class FakeMonitor final : public CardMonitor {
  public:
