@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <string_view>
 
 #include "kernels/batch_norm/batch_norm.h"
@@ -43,7 +44,7 @@ std::vector<float> uniform(std::int64_t count, double centre, double spread, std
 
 // A uniform distribution of half-width a has variance a²/3.
 double spread_of(double deviation) {
-  return std::sqrt(3.0) * deviation;
+  return std::numbers::sqrt3 * deviation;
 }
 
 std::vector<float> norm_parameter(const FoldedNorm& norm, std::int64_t channels, Slot slot,

@@ -175,7 +175,7 @@ std::vector<Finding> claim_growth(const ResultDocument& document) {
       finding.claim += fmt::format("; out of memory within {} after about {} more", format_bytes(cap),
                                    left < 1e6 ? fmt::format("{:.0f}", left) : fmt::format("{:.2g}", left));
     }
-    finding.claim += ".";
+    finding.claim += '.';
     findings.push_back(std::move(finding));
   }
   return findings;
