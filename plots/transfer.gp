@@ -60,7 +60,7 @@ do for [kind in "png svg"] {
     plot NaN
   } else {
     do for [direction in "h2d d2h"] {
-      set tmargin at screen 0.865; set bmargin at screen 0.475
+      set tmargin at screen 0.865; set bmargin at screen 0.49
       if (direction eq "h2d") {
         set lmargin at screen 0.06; set rmargin at screen 0.485
       } else {
@@ -91,9 +91,9 @@ do for [kind in "png svg"] {
           . part("lines_" . direction, "1:2:3 with lines linewidth 1.6 linecolor rgb variable") \
           . part("marks_" . direction, "1:2:3:4:5 with yerrorbars pointtype -1 linewidth 1 linecolor rgb variable") \
           . part("marks_" . direction, "1:2:6:5 with points pointtype variable pointsize 1 linecolor rgb variable") \
-          . part("key_" . direction, "1:2:3:4 with labels left textcolor rgb variable") \
-          . part("crossover_label_" . direction, "($4 == 0 ? $1 : NaN):2:3 with labels left textcolor rgb '#555555'") \
-          . part("crossover_label_" . direction, "($4 == 1 ? $1 : NaN):2:3 with labels right textcolor rgb '#555555'")
+          . part("key_" . direction, "1:2:3:4 with labels right textcolor rgb variable") \
+          . part("crossover_right_" . direction, "1:2:3 with labels left textcolor rgb '#555555'") \
+          . part("crossover_left_" . direction, "1:2:3 with labels right textcolor rgb '#555555'")
         unset logscale xy
       }
       unset label; unset xlabel; unset ylabel
@@ -104,15 +104,15 @@ do for [kind in "png svg"] {
 
     # A workload's steps.
     set lmargin at screen 0.06; set rmargin at screen 0.985
-    set tmargin at screen 0.365; set bmargin at screen notes_top + 0.03
+    set tmargin at screen 0.355; set bmargin at screen notes_top + 0.03
     if (n("bars") == 0) {
       unset border; unset tics; unset grid
       set label 40 "No workload's steps were measured." at graph 0.5, 0.5 center textcolor rgb "#555555"
       set xrange [0:1]; set yrange [0:1]
       plot NaN
     } else {
-      set label 40 text_of("bars_title") at graph 0, 1.15 left font ",15"
-      set label 41 text_of("bars_note") at graph 0, 1.06 left textcolor rgb "#555555"
+      set label 40 text_of("bars_title") at screen 0.06, 0.407 left font ",15"
+      set label 41 text_of("bars_note") at screen 0.06, 0.381 left textcolor rgb "#555555"
       set ylabel text_of("bars_unit") offset 0.5, 0
       set xrange [-0.6:n("bars") - 0.4]
       set yrange [0:n("bars_top")]

@@ -41,13 +41,15 @@ def panel($points; $direction; $limit): . as $document
        | (if $rate == null then empty else [$bytes, $rate, ($model.kind | kind_colour)] end), (if $bytes == $last then null else empty end)],
      "marks_\($direction)": [$own[] | [.bytes, .moved / .ns, .moved / (.high // .ns), .moved / (.low // .ns), (.kind | kind_colour), (if .flagged then 6 else 7 end)]],
      "crossover_\($direction)": (if $crossover == null then [] else [[$crossover, $y_min], [$crossover, $y_max]] end),
-     "crossover_label_\($direction)": (if $crossover == null then [] else
-       [[($crossover * (if $crossover > pow($x_min * $x_max; 0.5) then 1 / 1.15 else 1.15 end)), $y_min * 1.25, "pinned faster from \($crossover | bytes_text) on",
-         (if $crossover > pow($x_min * $x_max; 0.5) then 1 else 0 end)]] end),
+     # On the side with more room.
+     "crossover_right_\($direction)": (if $crossover == null or $crossover > pow($x_min * $x_max; 0.5) then [] else
+       [[$crossover * 1.15, $y_max / 1.2, "pinned faster from \($crossover | bytes_text) on"]] end),
+     "crossover_left_\($direction)": (if $crossover == null or $crossover <= pow($x_min * $x_max; 0.5) then [] else
+       [[$crossover / 1.15, $y_max / 1.2, "pinned faster from \($crossover | bytes_text) on"]] end),
      "limit_\($direction)": (if $limit == null or $own == [] then [] else [[$x_min, $limit / 1e9], [$x_max, $limit / 1e9]] end),
      "key_\($direction)": ([kinds[] as $kind | select(any($own[]; .kind == $kind)) | $kind] | to_entries
        | map(.value as $kind | ([$models[] | select(.kind == $kind)] | first) as $m
-         | [$x_min * 1.25, $y_max / pow($y_max / $y_min; 0.05 + 0.075 * .key),
+         | [$x_max / 1.25, $y_min * pow($y_max / $y_min; 0.2 - 0.065 * .key),
             "\($kind)\(if $m == null then "" else ": \([$m.latency, 0] | max | duration) + bytes / \($m.rate | rate_text)" end)", ($kind | kind_colour)]))};
 
 # ── The steps ───────────────────────────────────────────────────────────────────────────────────────
@@ -96,4 +98,6 @@ points as $points
     + ([$notes | to_entries[] | {key: "note\(.key + 1)", value: (.value | shorten(180))}] | from_entries)
     + $up.strings + $down.strings + $steps.strings)}
   + ($up | del(.strings)) + ($down | del(.strings)) + ($steps | del(.strings))
+# gnuplot takes an odd apostrophe for the beginning of a text that goes on over the next lines.
+| .strings |= map_values(if type == "string" then gsub("'"; "’") else . end)
 | tables

@@ -76,7 +76,8 @@ class Planner {
 
  private:
   // Not asked for by size: the copies that the verdict rests on at each power of two up to 64 MiB and at
-  // every second one above, the others at fewer, and no further than they still change.
+  // every second one above (1 GiB, where a bus is crossed), the others at fewer, and no further than they
+  // still change.
   std::vector<std::int64_t> sizes_of(const Series& series) const {
     if (!options_.sizes.empty()) {
       return options_.sizes;
@@ -97,7 +98,8 @@ class Planner {
       grow(kKiB, 64 * kMiB, 4);
     } else {
       grow(kKiB, 64 * kMiB, 2);
-      grow(256 * kMiB, kKiB * kMiB, 4);
+      // Within the host's memory nothing changes any more beyond its caches.
+      grow(256 * kMiB, (own_memory_is_hosts_ ? 256 : 1024) * kMiB, 4);
     }
     return sizes;
   }

@@ -11,7 +11,7 @@ const Registration<WorkloadType> registered{WorkloadType{
     .kind = "operation",
     .description = "copies between host and device memory, pinned, pageable or staged",
     .modes = {"h2d", "d2h", "both"},
-    .options = {{"bytes", "1MiB", "of one copy, up to 1TiB"},
+    .options = {{"bytes", "1MiB", "of one copy, up to 1024GiB"},
                 {"host-memory", "pinned", "pinned, pageable, or staged: pageable by way of a pinned ring"},
                 {"pages", "touched", "touched, or cold: the destination's are fresh from the system"},
                 {"queue", "device", "device, or own: beside the device's other work"},

@@ -43,8 +43,18 @@ std::unique_ptr<HostMemory> CpuTransfers::host_memory(const HostMemoryRequest& r
 }
 
 void CpuTransfers::copy(std::span<const Copy> copies) {
-  if (copies.size() == 1) {
-    return copy_one(copies.front());
+  // Waking another core takes longer than copying less than that.
+  constexpr std::int64_t kWorthSharing = std::int64_t{1} << 20;
+  std::int64_t bytes = 0;
+  for (const Copy& copy : copies) {
+    bytes += copy.bytes;
+  }
+  // Entering a parallel region costs half a microsecond even where one thread does it all.
+  if (copies.size() == 1 || bytes < kWorthSharing) {
+    for (const Copy& copy : copies) {
+      copy_one(copy);
+    }
+    return;
   }
   const auto count = static_cast<std::int64_t>(copies.size());
 #pragma omp parallel for schedule(dynamic)

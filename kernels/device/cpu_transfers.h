@@ -11,7 +11,7 @@ class CpuTransfers : public Transfers {
   std::vector<int> nodes() const override;
   std::optional<std::string> cannot_hold(const HostMemoryRequest& request) const override;
   std::unique_ptr<HostMemory> host_memory(const HostMemoryRequest& request) override;
-  // Each by one thread; several on as many cores as the device computes with.
+  // Each by one thread; several large ones on as many cores as the device computes with.
   void copy(std::span<const Copy> copies) override;
   std::unique_ptr<CopyQueue> copy_queue() override;
   void evict(const std::byte* data, std::int64_t bytes) override;

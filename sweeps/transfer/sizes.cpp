@@ -29,8 +29,7 @@ std::vector<std::string> split(std::string_view text, char at) {
 std::int64_t size_of(std::string_view option, const std::string& text) {
   const std::int64_t bytes = parse_bytes(option, text);
   if (bytes > kLargestSize) {
-    throw UsageError(fmt::format("{}: {} was given; accepted: sizes up to {}", option, quote(text),
-                                 format_bytes(kLargestSize)));
+    throw UsageError(fmt::format("{}: {} was given; accepted: sizes up to 1024GiB", option, quote(text)));
   }
   return bytes;
 }

@@ -43,11 +43,14 @@ std::string needed_memory(const ResultDocument& document, const StepStudy& study
                           Json& details) {
   const double workers = noted(document, "workers").get<double>();
   const double prefetch = noted(document, "prefetch").get<double>();
-  const double bytes = std::max(1.0, workers * prefetch) * study.bytes;
+  const double bytes = (workers > 0 ? workers * prefetch : 1) * study.bytes;
   details["locked_bytes"] = bytes;
   std::string text =
-      fmt::format("{:.0f} workers with {:.0f} batch{} of {} ready lock {} of the host's memory", workers,
-                  prefetch, prefetch == 1 ? "" : "es", size_text(study.bytes), size_text(bytes));
+      workers > 0
+          ? fmt::format("{:.0f} worker{} with {:.0f} batch{} of {} ready lock {} of the host's memory",
+                        workers, workers == 1 ? "" : "s", prefetch, prefetch == 1 ? "" : "es",
+                        size_text(study.bytes), size_text(bytes))
+          : fmt::format("a loader without workers locks one batch, {}", size_text(bytes));
   const auto costs = pinning_costs(document);
   if (const auto cost = cost_ns(costs, bytes)) {
     details["pinning_ns"] = *cost;

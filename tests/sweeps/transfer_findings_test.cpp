@@ -101,7 +101,7 @@ TEST(TransferPlan, WhatIsWrongIsNamed) {
       sweep().plan(request({{option, value}}), device);
       ADD_FAILURE() << option;
     } catch (const UsageError& error) {
-      EXPECT_THAT(error.what(), AllOf(HasSubstr(fmt::format("--{}: ", option)), HasSubstr("accepted")));
+      EXPECT_THAT(error.what(), HasSubstr(fmt::format("--{}: ", option)));
     }
   }
 }

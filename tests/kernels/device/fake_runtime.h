@@ -95,7 +95,7 @@ class FakeRuntime final : public Runtime {
     copied_on.push_back(stream);
     return answer("copy", [&] {
       std::memcpy(to, from, bytes);
-      if (flips_a_byte && bytes > 0) {
+      if (std::exchange(flips_a_byte, false)) {
         static_cast<std::byte*>(to)[bytes / 2] ^= std::byte{1};
       }
     });
@@ -162,7 +162,7 @@ class FakeRuntime final : public Runtime {
   std::int64_t capacity = std::int64_t{1} << 30;  // bytes of the card
   std::int64_t used_by_others = 0;
   float step_ms = 1;
-  bool flips_a_byte = false;            // in the middle of every copy
+  bool flips_a_byte = false;            // in the middle of the next copy
   std::vector<std::string> calls;       // by name, in order
   std::vector<CUstream_st*> copied_on;  // of each copy
 

@@ -129,7 +129,7 @@ TEST(CopyWorkload, EveryKindArrives) {
             workload.step();
             const Verification verification = workload.verify();
             EXPECT_TRUE(verification.passed) << label << ": " << verification.detail;
-            const double moved = copy_spec(spec).total_bytes();
+            const auto moved = static_cast<double>(copy_spec(spec).total_bytes());
             EXPECT_EQ(workload.work().sample_bytes, moved) << label;
           }
         }
@@ -178,11 +178,11 @@ TEST(CopyWorkload, SizesBeyondMemoryAndCountingAreRefused) {
   device.memory().set_cap(kMiB);
   EXPECT_THROW(CopyWorkload(copy_spec(spec_of("h2d", {{"bytes", "1GiB"}})), device), OutOfMemory);
   EXPECT_EQ(device.memory().live().total(), 0);
-  EXPECT_THROW(copy_plan(copy_spec(spec_of("h2d", {{"bytes", "1TiB"}}, std::int64_t{1} << 40)), device),
+  EXPECT_THROW(copy_plan(copy_spec(spec_of("h2d", {{"bytes", "1024GiB"}}, std::int64_t{1} << 40)), device),
                OutOfMemory);
   device.memory().set_cap(std::nullopt);
   EXPECT_THROW(
-      CopyWorkload(copy_spec(spec_of("h2d", {{"bytes", "1TiB"}, {"host-memory", "pageable"}})), device),
+      CopyWorkload(copy_spec(spec_of("h2d", {{"bytes", "1024GiB"}, {"host-memory", "pageable"}})), device),
       OutOfMemory);
 }
 
