@@ -255,7 +255,7 @@ class Prover {
       if (const auto reason = type.unsupported(spec, study_.device)) {
         throw Unsupported(*reason);
       }
-      const std::int64_t bytes = type.plan(spec, study_.device).at_peak[MemoryCategory::input];
+      const std::int64_t bytes = type.plan(spec, study_.device).in_step[MemoryCategory::input];
       if (bytes <= 0) {
         throw Unsupported(fmt::format("{} takes no input that could be copied", type.name));
       }

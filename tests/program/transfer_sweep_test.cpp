@@ -61,6 +61,7 @@ TEST(TransferSweepProgram, AnswersFromCopiesToAVerdict) {
   EXPECT_EQ(steps.at("bytes"), 2 * 3 * 32 * 32 * 4);
   EXPECT_EQ(steps.at("kinds").size(), 3U);
   ASSERT_NE(find(document, "pin/batch:2"), nullptr);
+  EXPECT_THAT(find(document, "pin/batch:2")->claim, HasSubstr("8 workers with 2 batches"));
   EXPECT_NE(find(document, "model/h2d/pageable"), nullptr);
   EXPECT_NE(find(document, "crossover/h2d/pinned"), nullptr);
   EXPECT_THAT(ended.out,
