@@ -167,9 +167,9 @@ std::optional<Finding> claim_model_error(const std::vector<TransferSeries>& all)
 std::vector<Finding> claim_crossovers(const std::vector<TransferSeries>& all) {
   std::vector<Finding> findings;
   for (const std::string direction : {"h2d", "d2h"}) {
-    const TransferSeries* const pageable = find_series(all, direction + "/pageable");
+    const TransferSeries* const pageable = find_series(all, fmt::format("{}/pageable", direction));
     for (const std::string kind : {"pinned", "staged"}) {
-      const TransferSeries* const other = find_series(all, direction + "/" + kind);
+      const TransferSeries* const other = find_series(all, fmt::format("{}/{}", direction, kind));
       if (pageable == nullptr || other == nullptr) {
         continue;
       }

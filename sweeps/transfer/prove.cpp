@@ -38,11 +38,18 @@ double thread_cpu_ns() {
 // One sample a round: what changes between them is in the interval.
 Json time_of(const std::vector<double>& rounds, std::uint64_t seed) {
   std::vector<std::int64_t> samples;
+  samples.reserve(rounds.size());
   for (const double ns : rounds) {
     samples.push_back(std::max<std::int64_t>(1, static_cast<std::int64_t>(ns)));
   }
   const SampleStats stats = summarize(samples, std::vector<std::int64_t>(samples.size(), 1), seed);
   return {{"median_ns", stats.median_ns}, {"ci95_ns", {stats.ci95_ns.low, stats.ci95_ns.high}}};
+}
+
+// Of a batch. Getting ready may take the most memory, with no input held yet; an operation's plan knows its
+// peak only.
+std::int64_t input_bytes(const MemoryPlan& plan) {
+  return std::max(plan.in_step[MemoryCategory::input], plan.at_peak[MemoryCategory::input]);
 }
 
 // The part of the time budget that each study may take of what is left.
@@ -255,7 +262,7 @@ class Prover {
       if (const auto reason = type.unsupported(spec, study_.device)) {
         throw Unsupported(*reason);
       }
-      const std::int64_t bytes = type.plan(spec, study_.device).in_step[MemoryCategory::input];
+      const std::int64_t bytes = input_bytes(type.plan(spec, study_.device));
       if (bytes <= 0) {
         throw Unsupported(fmt::format("{} takes no input that could be copied", type.name));
       }
