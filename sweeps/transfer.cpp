@@ -68,7 +68,7 @@ class Planner {
                   {"bytes", sizes_},
                   {"in-flight", options_.at_once},
                   {"pages", {"touched", "cold"}}};
-    plan_.share_of_budget = 0.4;  // with the rest, a minute of the usual time budget
+    plan_.share_of_budget = 0.35;  // with the rest, a minute of the usual time budget
     plan_.most_rounds = 12;
     plan_.most_samples = 32;
     return std::move(plan_);

@@ -131,36 +131,37 @@ std::vector<Finding> claim_models(const ResultDocument& document, const std::vec
 }
 
 std::optional<Finding> claim_model_error(const std::vector<TransferSeries>& all) {
-  std::vector<double> errors;
-  std::string worst;
-  double worst_error = 0;
+  std::vector<double> one_way;
+  std::vector<double> both_ways;
   Json each = Json::object();
   for (const TransferSeries& series : all) {
     if (!series.plain()) {
       continue;
     }
     const auto own = held_out_errors(series.times());
-    const auto middle = median_of(own);
-    if (!middle) {
-      continue;
+    if (const auto middle = median_of(own)) {
+      each[series.label()] = *middle;
+      auto& errors = series.direction == "both" ? both_ways : one_way;
+      errors.insert(errors.end(), own.begin(), own.end());
     }
-    each[series.label()] = *middle;
-    if (worst.empty() || *middle > worst_error) {
-      worst = series.label();
-      worst_error = *middle;
-    }
-    errors.insert(errors.end(), own.begin(), own.end());
   }
-  const auto middle = median_of(errors);
+  const auto middle = median_of(one_way);
   if (!middle) {
     return std::nullopt;
   }
   Finding finding = finding_of("model_error", "1");
   finding.value = *middle;
-  finding.details = {{"median_by_series", each}, {"held_out", errors.size()}};
+  finding.details = {{"median_by_series", each}, {"held_out", one_way.size()}};
   finding.claim = fmt::format(
-      "Fitted on every second size, the models predict the {} others within {} (median); worst for {}, {}.",
-      errors.size(), format_percent(*middle), worst, format_percent(worst_error));
+      "Fitted on every second size, the models of copies one way predict the {} others within {} "
+      "(median)",
+      one_way.size(), format_percent(*middle));
+  if (const auto both = median_of(both_ways)) {
+    finding.details["both_ways"] = *both;
+    finding.claim += fmt::format("; those of copies both ways at once {} within {}", both_ways.size(),
+                                 format_percent(*both));
+  }
+  finding.claim += ".";
   return finding;
 }
 

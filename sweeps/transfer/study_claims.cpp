@@ -65,6 +65,16 @@ std::string needed_memory(const ResultDocument& document, const StepStudy& study
   return text;
 }
 
+// "saves 20.6 µs a step (0.4 %), which lies within the intervals", of what is not worth it.
+std::string difference_in_words(const PinVerdict& verdict) {
+  const std::string amount = fmt::format("{} a step ({})", format_duration(std::abs(verdict.saved_ns)),
+                                         format_percent(std::abs(verdict.share)));
+  return fmt::format("{} {}{}", verdict.saved_ns > 0 ? "saves" : "costs", amount,
+                     !verdict.apart         ? ", which lies within the intervals"
+                     : verdict.saved_ns > 0 ? ", which is less than 1 %"
+                                            : " more");
+}
+
 }  // namespace
 
 std::vector<std::pair<double, double>> pinning_costs(const ResultDocument& document) {
@@ -225,12 +235,7 @@ std::vector<Finding> claim_verdicts(const ResultDocument& document) {
             ? fmt::format("Pin: {}; {} memory saves {} a step ({}); {}.", times, verdict.with,
                           format_duration(verdict.saved_ns), format_percent(verdict.share), memory)
             : fmt::format("Don't pin: {}; {} memory {}; {}.", times, verdict.with,
-                          verdict.saved_ns > 0
-                              ? fmt::format("saves {} a step ({}), which {}",
-                                            format_duration(verdict.saved_ns), format_percent(verdict.share),
-                                            verdict.apart ? "is less than 1 %" : "lies within the intervals")
-                              : fmt::format("costs {} a step more", format_duration(-verdict.saved_ns)),
-                          memory);
+                          difference_in_words(verdict), memory);
     findings.push_back(std::move(finding));
   }
   return findings;

@@ -91,7 +91,8 @@ PinVerdict pin_verdict(const StepStudy& study) {
   verdict.with = best->name;
   verdict.saved_ns = pageable->best().value - best->best().value;
   verdict.share = verdict.saved_ns / pageable->best().value;
-  verdict.apart = high_of(best->best()) < low_of(pageable->best());
+  verdict.apart =
+      high_of(best->best()) < low_of(pageable->best()) || low_of(best->best()) > high_of(pageable->best());
   verdict.verdict = verdict.apart && verdict.share >= kWorthwhile ? Verdict::pin : Verdict::dont;
   return verdict;
 }

@@ -52,7 +52,7 @@ struct PinVerdict {
   std::string with;     // "pinned" or "staged": the faster
   double saved_ns = 0;  // a step, best of pageable against best of that
   double share = 0;     // of the pageable step
-  bool apart = false;   // the intervals do not touch
+  bool apart = false;   // the intervals do not touch, whichever is faster
 };
 
 // "pin" where the best step with pinned memory, or staged through it, is at least 1 % faster than the best

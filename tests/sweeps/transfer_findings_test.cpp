@@ -201,7 +201,7 @@ TEST(TransferFindings, DontPinWhereItCosts) {
                    kind_steps("pinned", 1, 41, 40.2)});
   const Finding pin = finding(document, "pin/batch:32");
   EXPECT_EQ(pin.details.at("verdict"), "don't");
-  EXPECT_THAT(pin.claim, AllOf(HasSubstr("Don't pin: "), HasSubstr("costs 100 µs a step more")));
+  EXPECT_THAT(pin.claim, AllOf(HasSubstr("Don't pin: "), HasSubstr("costs 100 µs a step (0.2 %)")));
 }
 
 TEST(TransferFindings, ALockLimitLeavesTheVerdictOpenWithTheReason) {
