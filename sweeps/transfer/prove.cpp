@@ -55,7 +55,7 @@ std::int64_t input_bytes(const MemoryPlan& plan) {
 // The part of the time budget that each study may take of what is left.
 constexpr double kShareOfPinning = 0.08;
 constexpr double kShareOfCalls = 0.04;
-constexpr double kShareOfSteps = 0.35;
+constexpr double kShareOfSteps = 0.2;
 
 class Prover {
  public:
@@ -270,14 +270,12 @@ class Prover {
       const auto compute = type.make(spec, study_.device);
       std::vector<Kind> kinds = make_kinds(bytes);
       std::vector<double> alone;
-      const auto start = Clock::now();
-      run_round(*compute, kinds, alone);  // a warm-up, which shows how long a round takes
-      const double round_ns = since_ns(start);
+      run_round(*compute, kinds, alone);  // a warm-up
       forget(kinds, alone);
-      const auto rounds = std::clamp(static_cast<std::size_t>(budget_ns / round_ns), kFewest, kMost);
-      for (std::size_t i = 0; i < rounds && !study_.interrupted(); ++i) {
-        study_.report(
-            fmt::format("steps of {} with batch {}, round {} of {}", type.name, batch, i + 1, rounds));
+      const auto start = Clock::now();
+      while (alone.size() < kMost && !study_.interrupted() &&
+             (alone.size() < kFewest || since_ns(start) < budget_ns)) {
+        study_.report(fmt::format("steps of {} with batch {}, round {}", type.name, batch, alone.size() + 1));
         run_round(*compute, kinds, alone);
       }
       if (alone.size() < kFewest) {
