@@ -105,12 +105,12 @@ def harness(build):
             walls.append(time.perf_counter() - start)
     figures["dry_run_s"] = median(walls)
     figures["goals"] = [
+        {"name": "the CPU device's copy of 256 MiB over the faster of memcpy and a loop of streaming stores",
+         "value": figures["copy_time_over_tuned"], "unit": "times", "below": 1.053},
         {"name": "overhead of a sample", "value": figures["ns_per_sample"], "unit": "ns", "below": 1000},
         {"name": "bench --dry-run", "value": figures["dry_run_s"] * 1e3, "unit": "ms", "below": 100},
         {"name": "10,000-point result file, written and read",
-         "value": figures["file_write_s"] + figures["file_read_s"], "unit": "s", "below": 1},
-        {"name": "the CPU device's copy of 256 MiB over the faster of memcpy and a loop of streaming stores",
-         "value": figures["copy_time_over_tuned"], "unit": "times", "below": 1.053}]
+         "value": figures["file_write_s"] + figures["file_read_s"], "unit": "s", "below": 1}]
     for goal in figures["goals"]:
         goal["met"] = goal["value"] < goal["below"]
     return figures
