@@ -62,7 +62,9 @@ struct SweepPlan {
   // Rounds that an open series leaves time for when it grows. One round serves where memory is the question.
   std::int64_t rounds_when_growing = 6;
   std::int64_t most_rounds = 40;  // even where points are not precise yet
-  double share_of_budget = 1;     // of the time budget for the points; the rest is for prove()
+  // Of a visit. With many points fewer serve: each is kept, and written again after every visit.
+  std::int64_t most_samples = 256;
+  double share_of_budget = 1;  // of the time budget for the points; the rest is for prove()
 };
 
 // Rows of text for people, printed behind the points.

@@ -45,6 +45,8 @@ struct Verification {
 class Workload {
  public:
   virtual ~Workload() = default;
+  // Called before each timed step, outside the time taken: puts back what the last step changed. Synchronous.
+  virtual void before_step() {}
   // One step, queued on the device; timed through Device::time.
   virtual void step() = 0;
   // Poisons the output, runs a step and compares with the reference implementation.

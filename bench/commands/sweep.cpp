@@ -246,6 +246,7 @@ class SweepRun {
     settings.seed = options_.seed;
     settings.growing_rounds = plan().rounds_when_growing;
     settings.max_rounds = plan().most_rounds;
+    settings.max_samples = plan().most_samples;
     if (options_.benchmark.repetitions > 0) {
       // Fewer rounds than three cannot know the spread between them.
       settings.min_rounds = std::max(settings.min_rounds, options_.benchmark.repetitions);

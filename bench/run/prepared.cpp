@@ -24,7 +24,7 @@ double since_ns(std::chrono::steady_clock::time_point start) {
 }
 
 // The median of the steps after the first, which touches the pages, or the first where there is no other;
-// with what emptying the caches takes where that comes before every step.
+// with what comes before every step, such as emptying the caches.
 double warm_up(Workload& workload, Device& device, bool cold_caches) {
   std::vector<double> steps;
   const std::size_t least = device.first_step_tunes() ? 2 : 1;
@@ -37,8 +37,9 @@ double warm_up(Workload& workload, Device& device, bool cold_caches) {
     if (cold_caches) {
       device.flush_caches();
     }
-    const double flushing = cold_caches ? since_ns(start) : 0;
-    const auto elapsed = flushing + static_cast<double>(device.time([&] { workload.step(); }));
+    workload.before_step();
+    const double preparing = since_ns(start);
+    const auto elapsed = preparing + static_cast<double>(device.time([&] { workload.step(); }));
     steps.push_back(elapsed);
     total += elapsed;
   }

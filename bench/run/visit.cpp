@@ -41,6 +41,7 @@ Visit run_visit(const std::string& name, Workload& workload, Device& device, std
                                      if (cold_caches) {
                                        device.flush_caches();
                                      }
+                                     workload.before_step();
                                      const std::int64_t elapsed_ns = device.time(step);
                                      visit.samples_ns.push_back(elapsed_ns);
                                      state.SetIterationTime(static_cast<double>(elapsed_ns) * 1e-9);

@@ -17,6 +17,7 @@
 #include "kernels/device/cpu_condition.h"
 #include "kernels/device/cpu_memory.h"
 #include "kernels/device/cpu_peaks.h"
+#include "kernels/device/cpu_transfers.h"
 #include "kernels/onednn/onednn.h"
 
 namespace bench::kernels {
@@ -82,7 +83,7 @@ DeviceInfo describe_host() {
 
 constexpr std::int64_t kMostOfAvailable = 95;  // percent of the memory free when the device was opened
 
-class CpuDevice final : public Device {
+class CpuDevice final : public Device, public CpuTransfers {
  public:
   CpuDevice() : info_(describe_host()) {
     omp_set_num_threads(info_.compute_units);

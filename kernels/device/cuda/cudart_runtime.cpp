@@ -57,6 +57,10 @@ class CudaRuntime final : public Runtime {
     return cudaHostAlloc(&data, bytes, cudaHostAllocDefault);
   }
   int free_pinned(void* data) override { return cudaFreeHost(data); }
+  int register_pages(void* data, std::size_t bytes) override {
+    return cudaHostRegister(data, bytes, cudaHostRegisterDefault);
+  }
+  int unregister_pages(void* data) override { return cudaHostUnregister(data); }
   int memory_info(std::size_t& free_bytes, std::size_t& total_bytes) override {
     return cudaMemGetInfo(&free_bytes, &total_bytes);
   }
@@ -77,6 +81,9 @@ class CudaRuntime final : public Runtime {
   int destroy_event(CUevent_st* event) override { return cudaEventDestroy(event); }
   int record(CUevent_st* event, CUstream_st* stream) override { return cudaEventRecord(event, stream); }
   int wait(CUevent_st* event) override { return cudaEventSynchronize(event); }
+  int stream_wait(CUstream_st* stream, CUevent_st* event) override {
+    return cudaStreamWaitEvent(stream, event, 0);
+  }
   int elapsed_ms(float& milliseconds, CUevent_st* start, CUevent_st* stop) override {
     return cudaEventElapsedTime(&milliseconds, start, stop);
   }

@@ -15,6 +15,7 @@
 #include "kernels/device/cuda/nvml.h"
 #include "kernels/device/cuda/pinned.h"
 #include "kernels/device/cuda/runtime.h"
+#include "kernels/device/cuda/transfers.h"
 
 namespace bench::kernels::cuda {
 
@@ -34,7 +35,7 @@ struct Backend {
 
 inline constexpr int kOldestCapability = 75;  // compiled for: T4
 
-class CudaDevice final : public Device {
+class CudaDevice final : public Device, public CudaTransfers {
  public:
   // Throws runtime_error or DeviceLost where the card does not answer. The backend outlives the device.
   CudaDevice(const Backend& backend, int ordinal);
@@ -70,12 +71,17 @@ class CudaDevice final : public Device {
   CUstream_st* stream() const { return stream_.get(); }
   PinnedBuffer allocate_pinned(std::int64_t bytes) { return {backend_.runtime, bytes}; }
   CachingAllocator& allocator() { return allocator_; }
+  using CudaTransfers::copy;
   // Queues a copy within the card.
   void copy(void* to, const void* from, std::int64_t bytes);
 
  protected:
   std::byte* raw_allocate(std::int64_t bytes) override;
   void raw_free(std::byte* data, std::int64_t bytes) noexcept override;
+  Runtime& runtime() const override { return backend_.runtime; }
+  CUstream_st* main_stream() const override { return stream(); }
+  void make_current() const override { use(); }
+  std::string pci_bus_id() const override { return card_.pci_bus_id; }
 
  private:
   // Makes the card the calling thread's: another device may have been opened meanwhile.

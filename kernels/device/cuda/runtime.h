@@ -46,6 +46,8 @@ class Runtime {
   virtual int free(void* data) = 0;
   virtual int allocate_pinned(void*& data, std::size_t bytes) = 0;
   virtual int free_pinned(void* data) = 0;
+  virtual int register_pages(void* data, std::size_t bytes) = 0;  // the host's own memory, locked until then
+  virtual int unregister_pages(void* data) = 0;
   virtual int memory_info(std::size_t& free_bytes, std::size_t& total_bytes) = 0;  // of the whole card
 
   virtual int create_stream(CUstream_st*& stream) = 0;  // one that waits for no other
@@ -57,7 +59,8 @@ class Runtime {
   virtual int create_event(CUevent_st*& event) = 0;
   virtual int destroy_event(CUevent_st* event) = 0;
   virtual int record(CUevent_st* event, CUstream_st* stream) = 0;
-  virtual int wait(CUevent_st* event) = 0;  // the host waits
+  virtual int wait(CUevent_st* event) = 0;                              // the host waits
+  virtual int stream_wait(CUstream_st* stream, CUevent_st* event) = 0;  // what is queued next waits
   virtual int elapsed_ms(float& milliseconds, CUevent_st* start, CUevent_st* stop) = 0;
 
   virtual int begin_capture(CUstream_st* stream) = 0;

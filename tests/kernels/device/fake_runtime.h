@@ -72,6 +72,12 @@ class FakeRuntime final : public Runtime {
       --pinned;
     });
   }
+  int register_pages(void* /*data*/, std::size_t /*bytes*/) override {
+    return answer("register_pages", [&] { ++registered; });
+  }
+  int unregister_pages(void* /*data*/) override {
+    return answer("unregister_pages", [&] { --registered; });
+  }
   int memory_info(std::size_t& free_bytes, std::size_t& total_bytes) override {
     return answer("memory_info", [&] {
       free_bytes = static_cast<std::size_t>(capacity - reserved - used_by_others);
@@ -86,8 +92,14 @@ class FakeRuntime final : public Runtime {
     return answer("destroy_stream", [&] { drop(stream); });
   }
   int synchronize(CUstream_st* /*stream*/) override { return answer("synchronize"); }
-  int copy(void* to, const void* from, std::size_t bytes, CUstream_st* /*stream*/) override {
-    return answer("copy", [&] { std::memcpy(to, from, bytes); });
+  int copy(void* to, const void* from, std::size_t bytes, CUstream_st* stream) override {
+    copied_on.push_back(stream);
+    return answer("copy", [&] {
+      std::memcpy(to, from, bytes);
+      if (std::exchange(flips_a_byte, false)) {
+        static_cast<std::byte*>(to)[bytes / 2] ^= std::byte{1};
+      }
+    });
   }
   int fill(void* to, int value, std::size_t bytes, CUstream_st* /*stream*/) override {
     return answer("fill", [&] { std::memset(to, value, bytes); });
@@ -101,6 +113,7 @@ class FakeRuntime final : public Runtime {
   }
   int record(CUevent_st* /*event*/, CUstream_st* /*stream*/) override { return answer("record"); }
   int wait(CUevent_st* /*event*/) override { return answer("wait"); }
+  int stream_wait(CUstream_st* /*stream*/, CUevent_st* /*event*/) override { return answer("stream_wait"); }
   int elapsed_ms(float& milliseconds, CUevent_st* /*start*/, CUevent_st* /*stop*/) override {
     return answer("elapsed_ms", [&] { milliseconds = step_ms; });
   }
@@ -150,12 +163,15 @@ class FakeRuntime final : public Runtime {
   std::int64_t capacity = std::int64_t{1} << 30;  // bytes of the card
   std::int64_t used_by_others = 0;
   float step_ms = 1;
-  std::vector<std::string> calls;  // by name, in order
+  bool flips_a_byte = false;            // in the middle of the next copy
+  std::vector<std::string> calls;       // by name, in order
+  std::vector<CUstream_st*> copied_on;  // of each copy
 
   std::map<void*, std::int64_t> segments;
   std::int64_t reserved = 0;
-  std::int64_t pinned = 0;   // live buffers
-  std::int64_t handles = 0;  // live streams, events, graphs
+  std::int64_t pinned = 0;      // live buffers
+  std::int64_t registered = 0;  // live registrations
+  std::int64_t handles = 0;     // live streams, events, graphs
 
  private:
   struct Planned {

@@ -1,0 +1,90 @@
+// Copies between host and device memory, for devices that offer more than blocking ones. Optional: a device
+// that has it derives from Transfers too; see transfers_of(). Implemented in kernels/device/.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/device.h"
+
+namespace bench {
+
+enum class HostKind { pageable, pinned };  // pinned: locked into memory, so that a device may copy by itself
+enum class CopyDirection { to_device, to_host };
+
+struct Copy {
+  CopyDirection direction = CopyDirection::to_device;
+  HostKind host = HostKind::pageable;  // of the host's end
+  std::byte* to = nullptr;
+  const std::byte* from = nullptr;
+  std::int64_t bytes = 0;
+};
+
+// Host memory with one owner, its pages touched. Freeing never throws.
+class HostMemory {
+ public:
+  HostMemory() = default;
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+  virtual ~HostMemory() = default;
+  virtual std::byte* data() const = 0;
+  virtual std::int64_t bytes() const = 0;
+};
+
+struct HostMemoryRequest {
+  HostKind kind = HostKind::pageable;
+  std::int64_t bytes = 0;
+  std::optional<int> node{};  // NUMA node whose memory it shall be; none: as the system places it
+};
+
+// Copies one after another, beside the device's work and other queues. May be used from another thread than
+// the device, by one thread at a time.
+class CopyQueue {
+ public:
+  CopyQueue() = default;
+  CopyQueue(const CopyQueue&) = delete;
+  CopyQueue& operator=(const CopyQueue&) = delete;
+  virtual ~CopyQueue() = default;
+  // Returns as soon as the device goes on by itself; with pageable memory, and where no device copies by
+  // itself, that is when the host's part is done.
+  virtual void start(const Copy& copy) = 0;
+  virtual void wait() = 0;  // the host waits for all of them
+};
+
+class Transfers {
+ public:
+  virtual ~Transfers() = default;
+
+  // False where the device's memory is the host's, so that a copy never leaves it.
+  virtual bool crosses_bus() const = 0;
+  // NUMA nodes of the host's memory, the device's own first where that is known; at least one.
+  virtual std::vector<int> nodes() const = 0;
+  // Why no such memory can be had, with what to do about it; nullopt where it may be had.
+  virtual std::optional<std::string> cannot_hold(const HostMemoryRequest& request) const = 0;
+  // Throws OutOfMemory, and Unsupported where the system forbids it.
+  virtual std::unique_ptr<HostMemory> host_memory(const HostMemoryRequest& request) = 0;
+  // All at once, as far as the device can, as part of what Device::time() takes.
+  virtual void copy(std::span<const Copy> copies) = 0;
+  virtual std::unique_ptr<CopyQueue> copy_queue() = 0;
+  // So that no cache holds the bytes: they are where a long pause would have left them. Does nothing where
+  // copies do not go through the host's caches.
+  virtual void evict(const std::byte* data, std::int64_t bytes) = 0;
+  // Gives the whole pages among these bytes back to the system; the next writes get fresh ones. Contents are
+  // lost. False where that cannot be done with this memory.
+  virtual bool renew(std::byte* data, std::int64_t bytes) = 0;
+  // Bytes of the host's memory in use: by this process where the system can tell all of them apart, else by
+  // the whole machine. Only differences within a short time speak of an allocation.
+  virtual std::int64_t host_bytes_used() const = 0;
+};
+
+// nullptr where the device has none.
+inline Transfers* transfers_of(Device& device) {
+  return dynamic_cast<Transfers*>(&device);
+}
+
+}  // namespace bench

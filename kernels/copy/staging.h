@@ -1,0 +1,46 @@
+// Pageable memory copied through a ring of pinned slots, as data loaders do: the host copies into one slot
+// while the device takes another.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bench/transfers.h"
+
+namespace bench::kernels {
+
+class StagingRing {
+ public:
+  static constexpr std::int64_t kSlots = 4;
+  static constexpr std::int64_t kLargestSlot = std::int64_t{1} << 20;  // bytes
+
+  // What a ring for copies of this size takes.
+  static std::int64_t bytes_for(std::int64_t copy_bytes);
+
+  // Throws what Transfers::host_memory does.
+  StagingRing(Transfers& transfers, std::int64_t copy_bytes, std::optional<int> node);
+
+  // Of pageable memory; returns when all is done. Copies in both directions take turns.
+  void copy(std::span<const Copy> copies);
+
+ private:
+  struct Slot {
+    std::byte* data = nullptr;
+    std::unique_ptr<CopyQueue> queue;
+    std::byte* host_to = nullptr;  // where the bytes still go that the device brings; nullptr: none
+    std::int64_t bytes = 0;
+  };
+
+  void send(const Copy& part);
+  static void settle(Slot& slot);
+
+  std::int64_t slot_bytes_;
+  std::unique_ptr<HostMemory> memory_;
+  std::vector<Slot> slots_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace bench::kernels

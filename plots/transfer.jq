@@ -1,0 +1,103 @@
+# From a result file of the transfer sweep to the strings and tables that transfer.gp draws (format.jq: tables).
+#
+# Above: bandwidth against the size of a copy, to the device and to the host, a mark a measured point and a line a
+# fitted model. Below: a workload's step with the copy before and beside its computing. Missing fields give missing
+# marks, never an error.
+
+include "format";
+
+def kinds: ["pinned", "pageable", "staged"];
+def kind_colour: {pinned: 29362, pageable: 13983232, staged: 40563}[tostring] // 5592405;
+def rate_text: if . >= 1e9 then "\(. / 1e9 | figures(3)) GB/s" elif . >= 1e6 then "\(. / 1e6 | figures(3)) MB/s" else "\(. / 1e3 | figures(3)) kB/s" end;
+
+def points: [(.benchmarks // [])[] | objects
+  | {direction: (.params.direction // "?" | clean), kind: (.params["host-memory"] // "?" | clean), bytes: (.params.bytes | positive),
+     ns: (.stats.median_ns | positive), low: (.stats.ci95_ns[0]? | positive), high: (.stats.ci95_ns[1]? | positive), moved: (.work.sample_bytes | positive),
+     plain: ((.params["in-flight"] // 1) == 1 and (.params.pages // "touched") != "cold"), flagged: ((.validity.flags // []) != [])}
+  | select(.bytes != null and .ns != null and .moved != null)];
+def finding($name): [(.findings // [])[] | objects | select(.name == $name)] | first // {};
+def model($direction; $kind): finding("model/\($direction)/\($kind)") | .details // {}
+  | {latency: (.latency_ns | number), rate: (.bytes_per_s | positive)} | select(.latency != null and .rate != null);
+# GB/s that a model gives for a copy of so many bytes; nothing where it would take no time.
+def modelled($bytes): (.latency + $bytes / .rate * 1e9) as $ns | if $ns > 0 then $bytes / $ns else null end;
+
+def sizes: [range(0; 41) | pow(2; .)];
+def rate_ticks: [range(-6; 4) as $e | (1, 3) | . * pow(10; $e)];
+
+# One direction's panel; its names end in the direction.
+def panel($points; $direction; $limit): . as $document
+  | [$points[] | select(.direction == $direction and .plain)] as $own
+  | ([$own[].bytes] | min // 1024) as $first | ([$own[].bytes] | max // 1048576) as $last
+  | ([$own[] | .moved / .ns] | min // 0.1) as $least | ([$own[] | .moved / .ns, ($limit // 0) / 1e9] | max // 10) as $most
+  | ($first / 1.6) as $x_min | ($last * 1.8) as $x_max | ($least / 1.8) as $y_min | ($most * 2.6) as $y_max
+  | [kinds[] as $kind | $document | model($direction; $kind) | . + {kind: $kind}] as $models
+  | ($document | finding("crossover/\($direction)/pinned") | .value | positive) as $crossover
+  | {strings: {"measured_\($direction)": ($own | length), "x_min_\($direction)": $x_min, "x_max_\($direction)": $x_max,
+       "y_min_\($direction)": $y_min, "y_max_\($direction)": $y_max},
+     "size_ticks_\($direction)": [sizes[] | select(. >= $x_min and . <= $x_max and ((log2 | round) % 4 == 2 or $last / $first < 64)) | [., $y_min, bytes_text]],
+     "rate_ticks_\($direction)": [rate_ticks[] | select(. >= $y_min and . <= $y_max) | [$x_min, ., figures(3)]],
+     "lines_\($direction)": [$models[] | . as $model
+       | (range(0; 61) | $first * pow($last / $first; . / 60)) as $bytes | ($model | modelled($bytes)) as $rate
+       | (if $rate == null then empty else [$bytes, $rate, ($model.kind | kind_colour)] end), (if $bytes == $last then null else empty end)],
+     "marks_\($direction)": [$own[] | [.bytes, .moved / .ns, .moved / (.high // .ns), .moved / (.low // .ns), (.kind | kind_colour), (if .flagged then 6 else 7 end)]],
+     "crossover_\($direction)": (if $crossover == null then [] else [[$crossover, $y_min], [$crossover, $y_max]] end),
+     # On the side with more room.
+     "crossover_right_\($direction)": (if $crossover == null or $crossover > pow($x_min * $x_max; 0.5) then [] else
+       [[$crossover * 1.15, $y_max / 1.2, "pinned faster from \($crossover | bytes_text) on"]] end),
+     "crossover_left_\($direction)": (if $crossover == null or $crossover <= pow($x_min * $x_max; 0.5) then [] else
+       [[$crossover / 1.15, $y_max / 1.2, "pinned faster from \($crossover | bytes_text) on"]] end),
+     "limit_\($direction)": (if $limit == null or $own == [] then [] else [[$x_min, $limit / 1e9], [$x_max, $limit / 1e9]] end),
+     "key_\($direction)": ([kinds[] as $kind | select(any($own[]; .kind == $kind)) | $kind] | to_entries
+       | map(.value as $kind | ([$models[] | select(.kind == $kind)] | first) as $m
+         | [$x_max / 1.25, $y_min * pow($y_max / $y_min; 0.2 - 0.065 * .key),
+            "\($kind)\(if $m == null then "" else ": \([$m.latency, 0] | max | duration) + bytes / \($m.rate | rate_text)" end)", ($kind | kind_colour)]))};
+
+# ── The steps ───────────────────────────────────────────────────────────────────────────────────────
+
+def studies: [(.sweep.transfer.steps? // [])[]? | objects | select(.kinds != null and (.compute.median_ns | positive) != null)];
+def time($name): .[$name] // {} | {ns: (.median_ns | positive), low: (.ci95_ns[0]? | positive), high: (.ci95_ns[1]? | positive)};
+
+def steps: studies as $all | ($all | first // {}) as $study
+  | [($study.kinds // [])[] | objects | select(.unsupported == null) | {kind: (.host_memory | clean), serial: time("serial"), beside: time("beside")}] as $bars
+  | [$bars[] | .serial, .beside | .high // .ns | values] as $tops
+  | (([$tops[], ($study.compute.median_ns | positive // 0)] | max // 1) * 1.3) as $top
+  | ($top | if . >= 2e9 then {by: 1e9, unit: "s"} elif . >= 2e6 then {by: 1e6, unit: "ms"} else {by: 1e3, unit: "µs"} end) as $s
+  | {strings: {bars: ($bars | length), bars_top: ($top / $s.by), bars_unit: $s.unit, compute: (($study.compute.median_ns | positive // 0) / $s.by),
+       bars_title: "A step of \($study.workload // "?" | clean) \($study.mode // "" | clean) with batch \($study.batch // "?" | clean)\(
+         if ($study.bytes | positive) then ", \($study.bytes | bytes_text) to copy" else "" end)",
+       bars_note: "left bars: copy, then compute; right: the next batch's copy beside the computing; line: computing alone"},
+     serial_bars: [$bars | to_entries[] | select(.value.serial.ns != null)
+       | [.key - 0.19, .value.serial.ns / $s.by, (.value.serial.low // .value.serial.ns) / $s.by, (.value.serial.high // .value.serial.ns) / $s.by, (.value.kind | kind_colour)]],
+     beside_bars: [$bars | to_entries[] | select(.value.beside.ns != null)
+       | [.key + 0.19, .value.beside.ns / $s.by, (.value.beside.low // .value.beside.ns) / $s.by, (.value.beside.high // .value.beside.ns) / $s.by, (.value.kind | kind_colour)]],
+     bar_values: [$bars | to_entries[] | (.key - 0.19, .key + 0.19) as $x | (if $x < .key then .value.serial else .value.beside end)
+       | select(.ns != null) | [$x, (.high // .ns) / $s.by, (.ns | duration)]],
+     bar_names: [$bars | to_entries[] | [.key, 0, .value.kind]]};
+
+def verdicts: [(.findings // [])[] | objects | select((.name // "" | tostring | startswith("pin/"))) | .claim | strings | clean];
+# Lines of at most so many characters, broken between words.
+def wrapped($most): reduce (split(" ")[]) as $word ([]; if length > 0 and ((.[-1] | length) + ($word | length) < $most) then .[:-1] + [.[-1] + " " + $word] else . + [$word] end);
+
+def title: "Copies between the host and \(.context.device.name // .context.device.id // "an unknown device" | clean | squeeze)";
+def subtitle: . as $document
+  | [(.sweep.transfer.crosses_bus? | if . == false then "no bus was crossed: copies within the host's memory" elif . == true then "PCIe \($document.context.device.pcie // "unknown" | clean)" else empty end),
+    (.context.host.usable_cores // null | if . == null then empty else "\(.) cores" end),
+    (.context.date // null | if . == null then empty else (tostring | clean | .[0:16] | sub("T"; " ")) end)] | join(" · ");
+def fates: [(.unmeasured // [])[] | objects | {status: (.status // "?" | clean), reason: (.reason // "" | clean)}]
+  | group_by(.status) | map("✕ \(length) point\(if length == 1 then "" else "s" end) \(.[0].status)\(if .[0].reason == "" then "" else " (\(.[0].reason))" end)");
+
+points as $points
+| (finding("bus") | .value | positive) as $limit
+| ([$points[] | select(.flagged)] | length) as $flagged
+| ((verdicts | map(wrapped(165)[])) as $lines | (if ($lines | length) > 4 then $lines[0:3] + [$lines[3] + " …"] else $lines end)
+   + (if $flagged == 0 then [] else ["open marks: \($flagged) of \($points | length) points carry a flag"] end)
+   + (fates | map(shorten(170)) | .[0:2])) as $notes
+| panel($points; "h2d"; $limit) as $up | panel($points; "d2h"; $limit) as $down | steps as $steps
+| {strings: ({title: (title | shorten(110)), subtitle: subtitle, measured: ($points | length), notes: ($notes | length),
+     limit_at: (($limit // 0) / 1e9), limit: (if $limit == null then "" else "the bus: \($limit | rate_text)" end)}
+    + ([$notes | to_entries[] | {key: "note\(.key + 1)", value: (.value | shorten(180))}] | from_entries)
+    + $up.strings + $down.strings + $steps.strings)}
+  + ($up | del(.strings)) + ($down | del(.strings)) + ($steps | del(.strings))
+# gnuplot takes an odd apostrophe for the beginning of a text that goes on over the next lines.
+| .strings |= map_values(if type == "string" then gsub("'"; "’") else . end)
+| tables

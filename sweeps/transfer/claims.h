@@ -1,0 +1,34 @@
+// One sentence and its numbers for each finding of the transfer sweep.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/measure/result.h"
+#include "sweeps/transfer/points.h"
+#include "sweeps/transfer/verdict.h"
+
+namespace bench::sweeps {
+
+// Of copies alone.
+Finding claim_bus(const ResultDocument& document, const std::vector<TransferSeries>& all);
+std::vector<Finding> claim_models(const ResultDocument& document, const std::vector<TransferSeries>& all);
+std::optional<Finding> claim_model_error(const std::vector<TransferSeries>& all);
+std::vector<Finding> claim_crossovers(const std::vector<TransferSeries>& all);
+std::vector<Finding> claim_at_once(const std::vector<TransferSeries>& all);
+std::vector<Finding> claim_cold_pages(const std::vector<TransferSeries>& all);
+
+// Of what was measured beside them.
+std::optional<Finding> claim_pinning(const ResultDocument& document);
+std::optional<Finding> claim_calls(const ResultDocument& document);
+std::vector<Finding> claim_overlap(const ResultDocument& document);
+std::vector<Finding> claim_verdicts(const ResultDocument& document);
+
+// {bytes, ns of making pinned memory less those of making pageable memory}, growing.
+std::vector<std::pair<double, double>> pinning_costs(const ResultDocument& document);
+
+// "1 MiB" of a whole number of bytes.
+std::string size_text(double bytes);
+
+}  // namespace bench::sweeps

@@ -1,0 +1,96 @@
+#include "sweeps/transfer/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace bench::sweeps {
+
+std::optional<TransferModel> fit_transfer(std::span<const CopyTime> points) {
+  std::vector<double> bytes;
+  std::vector<double> times;
+  std::vector<double> weights;
+  for (const CopyTime& point : points) {
+    bytes.push_back(point.bytes);
+    times.push_back(point.ns);
+    weights.push_back(1 / (point.ns * point.ns));
+  }
+  const auto line = fit_line(bytes, times, weights);
+  if (!line || line->slope.value <= 0) {
+    return std::nullopt;
+  }
+  TransferModel model;
+  model.latency_ns = line->intercept;
+  model.bytes_per_s.value = 1e9 / line->slope.value;
+  if (line->slope.ci95 && line->slope.ci95->low > 0) {
+    model.bytes_per_s.ci95 = {1e9 / line->slope.ci95->high, 1e9 / line->slope.ci95->low};
+  }
+  model.r_squared = line->r_squared;
+  model.points = points.size();
+  if (model.latency_ns.value > 0) {
+    Estimate half;
+    half.value = model.latency_ns.value * 1e-9 * model.bytes_per_s.value;
+    if (model.latency_ns.ci95 && model.bytes_per_s.ci95) {
+      half.ci95 = {std::max(0.0, model.latency_ns.ci95->low) * 1e-9 * model.bytes_per_s.ci95->low,
+                   model.latency_ns.ci95->high * 1e-9 * model.bytes_per_s.ci95->high};
+    }
+    model.half_bytes = half;
+  }
+  return model;
+}
+
+std::vector<double> held_out_errors(std::span<const CopyTime> by_size) {
+  constexpr std::size_t kFewest = 5;  // three to fit, which leaves a residual, and two to ask for
+  std::vector<double> errors;
+  if (by_size.size() < kFewest) {
+    return errors;
+  }
+  std::vector<CopyTime> used;
+  for (std::size_t i = 0; i < by_size.size(); i += 2) {
+    used.push_back(by_size[i]);
+  }
+  const auto model = fit_transfer(used);
+  if (!model) {
+    return errors;
+  }
+  for (std::size_t i = 1; i < by_size.size(); i += 2) {
+    errors.push_back(std::abs(model->at_ns(by_size[i].bytes) - by_size[i].ns) / by_size[i].ns);
+  }
+  return errors;
+}
+
+std::optional<double> median_of(std::vector<double> values) {
+  if (values.empty()) {
+    return std::nullopt;
+  }
+  std::ranges::sort(values);
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::optional<double> faster_from(std::span<const CopyTime> first, std::span<const CopyTime> second) {
+  std::vector<std::pair<double, bool>> sizes;  // is it faster there?
+  for (const CopyTime& one : first) {
+    const auto other = std::ranges::find(second, one.bytes, &CopyTime::bytes);
+    if (other != second.end()) {
+      sizes.emplace_back(one.bytes, one.ci95_ns.high < other->ci95_ns.low);
+    }
+  }
+  std::ranges::sort(sizes, std::greater{});
+  std::optional<double> from;
+  for (const auto& [bytes, faster] : sizes) {
+    if (!faster) {
+      break;
+    }
+    from = bytes;
+  }
+  return from;
+}
+
+std::optional<double> crossing(const TransferModel& first, const TransferModel& second) {
+  const double slopes = 1e9 / first.bytes_per_s.value - 1e9 / second.bytes_per_s.value;  // ns a byte
+  const double bytes = (second.latency_ns.value - first.latency_ns.value) / slopes;
+  return slopes != 0 && std::isfinite(bytes) && bytes > 0 ? std::optional(bytes) : std::nullopt;
+}
+
+}  // namespace bench::sweeps

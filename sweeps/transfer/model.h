@@ -1,0 +1,49 @@
+// The time of a copy by its size, t = latency + bytes / bandwidth, and what follows from it. Pure arithmetic.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "bench/measure/fit.h"
+
+namespace bench::sweeps {
+
+struct CopyTime {
+  double bytes = 0;
+  double ns = 0;  // median, positive
+  Interval ci95_ns{};
+};
+
+struct TransferModel {
+  Estimate latency_ns;   // of a copy of nothing, extrapolated; may come out negative
+  Estimate bytes_per_s;  // of a copy without end
+  // Where a copy moves half of bytes_per_s: latency · bandwidth (Hockney's n½). None where the latency is not
+  // positive. Its interval takes both of the others at their ends, so it is wide rather than narrow.
+  std::optional<Estimate> half_bytes;
+  double r_squared = 0;
+  std::size_t points = 0;
+
+  double at_ns(double bytes) const { return latency_ns.value + bytes / bytes_per_s.value * 1e9; }
+};
+
+// Weights 1/t²: errors of a time are in proportion to it, so that small copies, which alone show the latency,
+// count as much as large ones. nullopt for fewer than two sizes or times that do not grow.
+std::optional<TransferModel> fit_transfer(std::span<const CopyTime> points);
+
+// Fitted on every second size, the first among them, and asked for the others. |predicted - measured| over
+// measured, of each in the order of size; empty for fewer than five sizes.
+std::vector<double> held_out_errors(std::span<const CopyTime> by_size);
+
+// The middle of them; the mean of the two middle ones. nullopt for none.
+std::optional<double> median_of(std::vector<double> values);
+
+// The smallest size from which on, here and at each larger size that both were measured at, `first` is faster
+// with intervals that do not touch. nullopt where it is not so at the largest.
+std::optional<double> faster_from(std::span<const CopyTime> first, std::span<const CopyTime> second);
+
+// The size at which both models take the same time. nullopt where one is faster at every size.
+std::optional<double> crossing(const TransferModel& first, const TransferModel& second);
+
+}  // namespace bench::sweeps

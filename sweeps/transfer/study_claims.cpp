@@ -1,0 +1,244 @@
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "bench/measure/units.h"
+#include "sweeps/series/claims.h"
+#include "sweeps/transfer/claims.h"
+
+namespace bench::sweeps {
+namespace {
+
+Json noted(const ResultDocument& document, const char* name) {
+  const Json transfer = document.sweep.is_object() ? document.sweep.value("transfer", Json()) : Json();
+  return transfer.is_object() ? transfer.value(name, Json()) : Json();
+}
+
+std::string step_label(const StepStudy& study) {
+  return fmt::format("{}, batch {}", study.workload, study.batch);
+}
+
+std::string with_interval(const Estimate& time) {
+  return time.ci95 ? fmt::format("{} ({} to {})", format_duration(time.value),
+                                 format_duration(time.ci95->low), format_duration(time.ci95->high))
+                   : format_duration(time.value);
+}
+
+// "pageable 12.1 ms (12.0 ms to 12.3 ms), staged …": each as it does best.
+std::string best_steps(const StepStudy& study) {
+  std::string text;
+  for (const KindSteps& kind : study.kinds) {
+    if (kind.unsupported.empty()) {
+      text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", kind.name, with_interval(kind.best()),
+                          kind.beside_is_better() ? " with the copy beside" : "");
+    }
+  }
+  return text;
+}
+
+// What the loader's buffers take, and what locking them costs.
+std::string needed_memory(const ResultDocument& document, const StepStudy& study, const PinVerdict& verdict,
+                          Json& details) {
+  const double workers = noted(document, "workers").get<double>();
+  const double prefetch = noted(document, "prefetch").get<double>();
+  const double bytes = (workers > 0 ? workers * prefetch : 1) * study.bytes;
+  details["locked_bytes"] = bytes;
+  std::string text =
+      workers > 0
+          ? fmt::format("{:.0f} worker{} with {:.0f} batch{} of {} ready lock {} of the host's memory",
+                        workers, workers == 1 ? "" : "s", prefetch, prefetch == 1 ? "" : "es",
+                        size_text(study.bytes), size_text(bytes))
+          : fmt::format("a loader without workers locks one batch, {}", size_text(bytes));
+  const auto costs = pinning_costs(document);
+  if (const auto cost = cost_ns(costs, bytes)) {
+    details["pinning_ns"] = *cost;
+    text += *cost > 0
+                ? fmt::format(", which takes {} longer, once, than ordinary memory does{}",
+                              format_duration(*cost), bytes > costs.back().first ? " (extrapolated)" : "")
+                : std::string(", which takes no longer than ordinary memory does");
+    if (verdict.verdict == Verdict::pin && *cost > 0) {
+      text += fmt::format(", earned back after {:.0f} steps", std::ceil(*cost / verdict.saved_ns));
+    }
+  }
+  return text;
+}
+
+// "saves 20.6 µs a step (0.4 %), which lies within the intervals", of what is not worth it.
+std::string difference_in_words(const PinVerdict& verdict) {
+  const std::string amount = fmt::format("{} a step ({})", format_duration(std::abs(verdict.saved_ns)),
+                                         format_percent(std::abs(verdict.share)));
+  return fmt::format("{} {}{}", verdict.saved_ns > 0 ? "saves" : "costs", amount,
+                     !verdict.apart         ? ", which lies within the intervals"
+                     : verdict.saved_ns > 0 ? ", which is less than 1 %"
+                                            : " more");
+}
+
+}  // namespace
+
+std::vector<std::pair<double, double>> pinning_costs(const ResultDocument& document) {
+  std::vector<std::pair<double, double>> costs;
+  for (const Json& row : noted(document, "pinning")) {
+    if (row.contains("pin_ns")) {
+      costs.emplace_back(row["bytes"].get<double>(),
+                         row["pin_ns"].get<double>() - row["pageable_ns"].get<double>());
+    }
+  }
+  return costs;
+}
+
+std::optional<Finding> claim_pinning(const ResultDocument& document) {
+  const Json rows = noted(document, "pinning");
+  const Json* largest = nullptr;
+  std::string refused;
+  for (const Json& row : rows) {
+    if (row.contains("pin_ns")) {
+      largest = &row;
+    } else if (refused.empty()) {
+      refused = row.value("unsupported", "");
+    }
+  }
+  if (largest == nullptr && refused.empty()) {
+    return std::nullopt;
+  }
+  Finding finding = finding_of("pinning_cost", "ns/MiB");
+  if (largest == nullptr) {
+    finding.claim = fmt::format("What pinning costs cannot be told: {}.", refused);
+    return finding;
+  }
+  const Json& row = *largest;
+  const double bytes = row["bytes"].get<double>();
+  const double pin_ns = row["pin_ns"].get<double>();
+  finding.value = pin_ns / (bytes / 0x1p20);
+  const double taken = row["taken_bytes"].get<double>();
+  finding.details = {{"taken_share", taken / bytes}};
+  finding.claim = fmt::format(
+      "Taking {} of pinned memory takes {} and giving it back {}, against {} and {} for ordinary memory with "
+      "its pages touched; the host had {} less ({:.2f} times what was asked for).{}",
+      size_text(bytes), format_duration(pin_ns), format_duration(row["unpin_ns"].get<double>()),
+      format_duration(row["pageable_ns"].get<double>()), format_duration(row["free_ns"].get<double>()),
+      size_text(taken), taken / bytes, refused.empty() ? "" : fmt::format(" Beyond that: {}.", refused));
+  return finding;
+}
+
+std::optional<Finding> claim_calls(const ResultDocument& document) {
+  const Json* pinned = nullptr;
+  const Json* pageable = nullptr;
+  const Json rows = noted(document, "calls");
+  for (const Json& row : rows) {
+    if (row["direction"] == "h2d") {
+      (row["host_memory"] == "pinned" ? pinned : pageable) = &row;  // the largest stand last
+    }
+  }
+  if (pinned == nullptr || pageable == nullptr) {
+    return std::nullopt;
+  }
+  Finding finding = finding_of("host_held", "1");
+  const auto share = [](const Json& row) {
+    return row["returns_ns"].get<double>() / row["done_ns"].get<double>();
+  };
+  finding.value = share(*pinned);
+  const auto described = [&](const Json& row) {
+    return fmt::format("{} of {} ({} of processor time)", format_duration(row["returns_ns"].get<double>()),
+                       format_duration(row["done_ns"].get<double>()),
+                       format_duration(row["cpu_ns"].get<double>()));
+  };
+  finding.claim = fmt::format(
+      "A copy of {} to the device holds the thread that asks for it {} with pinned "
+      "memory, {} with pageable memory.",
+      size_text((*pinned)["bytes"].get<double>()), described(*pinned), described(*pageable));
+  return finding;
+}
+
+std::vector<Finding> claim_overlap(const ResultDocument& document) {
+  std::vector<Finding> findings;
+  for (const StepStudy& study : step_studies(document)) {
+    for (const KindSteps& kind : study.kinds) {
+      if (!kind.unsupported.empty()) {
+        continue;
+      }
+      Finding finding = finding_of(fmt::format("overlap/{}/batch:{}", kind.name, study.batch), "1");
+      const auto hidden = hidden_share(study, kind);
+      const auto slower = slowdown(study, kind);
+      finding.value = hidden;
+      if (slower) {
+        finding.details = {{"compute_slowdown", *slower}};
+      }
+      const std::string copied = fmt::format("the copy of {} from {} memory ({})", size_text(study.bytes),
+                                             kind.name, format_duration(kind.copy_ns.value));
+      const std::string computing =
+          slower ? fmt::format("its computing takes {} {}", format_percent(std::abs(*slower)),
+                               *slower > 0 ? "longer" : "less")
+                 : std::string("its computing is not measurably slower");
+      if (!hidden) {
+        finding.claim = fmt::format(
+            "Beside a step of {}, how much of {} is hidden cannot be told: the steps scatter more "
+            "than the copy takes; {}.",
+            step_label(study), copied, computing);
+      } else if (*hidden < 0) {
+        finding.claim = fmt::format(
+            "Beside a step of {}, nothing of {} is hidden: together they take {} longer than the copy does; "
+            "{}.",
+            step_label(study), copied,
+            format_duration(kind.beside_ns.value - study.compute_ns.value - kind.copy_ns.value), computing);
+      } else {
+        finding.claim = fmt::format("Beside a step of {}, {} of {} is hidden; {}.", step_label(study),
+                                    format_percent(std::min(1.0, *hidden)), copied, computing);
+      }
+      findings.push_back(std::move(finding));
+    }
+  }
+  return findings;
+}
+
+std::vector<Finding> claim_verdicts(const ResultDocument& document) {
+  std::vector<Finding> findings;
+  for (const StepStudy& study : step_studies(document)) {
+    Finding finding = finding_of(fmt::format("pin/batch:{}", study.batch), "ns");
+    if (!study.unsupported.empty()) {
+      finding.claim = fmt::format("Whether pinning pays for {} cannot be told: {}.", step_label(study),
+                                  study.unsupported);
+      findings.push_back(std::move(finding));
+      continue;
+    }
+    const PinVerdict verdict = pin_verdict(study);
+    finding.details = {{"verdict", verdict.verdict == Verdict::pin    ? "pin"
+                                   : verdict.verdict == Verdict::dont ? "don't"
+                                                                      : "untold"},
+                       {"compute_ns", study.compute_ns.value}};
+    for (const KindSteps& kind : study.kinds) {
+      if (kind.unsupported.empty()) {
+        finding.details[kind.name + "_ns"] = kind.best().value;
+      }
+    }
+    if (verdict.verdict == Verdict::untold) {
+      std::set<std::string> reasons;
+      for (const KindSteps& kind : study.kinds) {
+        if (!kind.unsupported.empty()) {
+          reasons.insert(kind.unsupported);
+        }
+      }
+      finding.claim = fmt::format("Whether pinning pays for {} cannot be told: {}.", step_label(study),
+                                  reasons.empty() ? std::string("nothing was measured") : *reasons.begin());
+      findings.push_back(std::move(finding));
+      continue;
+    }
+    finding.value = verdict.saved_ns;
+    finding.details["with"] = verdict.with;
+    const std::string memory = needed_memory(document, study, verdict, finding.details);
+    const std::string times =
+        fmt::format("a step of {} takes {}, of which {} is computing", step_label(study), best_steps(study),
+                    format_duration(study.compute_ns.value));
+    finding.claim =
+        verdict.verdict == Verdict::pin
+            ? fmt::format("Pin: {}; {} memory saves {} a step ({}); {}.", times, verdict.with,
+                          format_duration(verdict.saved_ns), format_percent(verdict.share), memory)
+            : fmt::format("Don't pin: {}; {} memory {}; {}.", times, verdict.with,
+                          difference_in_words(verdict), memory);
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace bench::sweeps

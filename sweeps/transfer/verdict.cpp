@@ -1,0 +1,116 @@
+#include "sweeps/transfer/verdict.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace bench::sweeps {
+namespace {
+
+constexpr double kWorthwhile = 0.01;  // of a step
+
+Estimate estimate_of(const Json& row, const char* name) {
+  const Json& time = row.at(name);
+  return {.value = time.at("median_ns").get<double>(),
+          .ci95 = Interval{time.at("ci95_ns").at(0).get<double>(), time.at("ci95_ns").at(1).get<double>()}};
+}
+
+double low_of(const Estimate& estimate) {
+  return estimate.ci95 ? estimate.ci95->low : estimate.value;
+}
+double high_of(const Estimate& estimate) {
+  return estimate.ci95 ? estimate.ci95->high : estimate.value;
+}
+
+}  // namespace
+
+const KindSteps* StepStudy::kind(const std::string& name) const {
+  const auto at = std::ranges::find(kinds, name, &KindSteps::name);
+  return at == kinds.end() || !at->unsupported.empty() ? nullptr : &*at;
+}
+
+std::vector<StepStudy> step_studies(const ResultDocument& document) {
+  std::vector<StepStudy> studies;
+  const Json transfer = document.sweep.is_object() ? document.sweep.value("transfer", Json()) : Json();
+  if (!transfer.is_object() || !transfer.contains("steps")) {
+    return studies;
+  }
+  for (const Json& row : transfer["steps"]) {
+    StepStudy study;
+    study.workload = row.at("workload").get<std::string>() + " " + row.at("mode").get<std::string>();
+    study.batch = row.at("batch").get<std::int64_t>();
+    study.unsupported = row.value("unsupported", "");
+    if (study.unsupported.empty()) {
+      study.bytes = row.at("bytes").get<double>();
+      study.compute_ns = estimate_of(row, "compute");
+      for (const Json& kind : row.at("kinds")) {
+        KindSteps steps;
+        steps.name = kind.at("host_memory").get<std::string>();
+        steps.unsupported = kind.value("unsupported", "");
+        if (steps.unsupported.empty()) {
+          steps.copy_ns = estimate_of(kind, "copy");
+          steps.serial_ns = estimate_of(kind, "serial");
+          steps.beside_ns = estimate_of(kind, "beside");
+          steps.compute_beside_ns = estimate_of(kind, "compute_beside");
+        }
+        study.kinds.push_back(std::move(steps));
+      }
+    }
+    studies.push_back(std::move(study));
+  }
+  return studies;
+}
+
+std::optional<double> hidden_share(const StepStudy& study, const KindSteps& kind) {
+  const double scatter = (high_of(kind.beside_ns) - low_of(kind.beside_ns) + high_of(study.compute_ns) -
+                          low_of(study.compute_ns)) /
+                         2;
+  if (scatter > kind.copy_ns.value / 2) {
+    return std::nullopt;
+  }
+  return 1 - (kind.beside_ns.value - study.compute_ns.value) / kind.copy_ns.value;
+}
+
+std::optional<double> slowdown(const StepStudy& study, const KindSteps& kind) {
+  const bool slower = low_of(kind.compute_beside_ns) > high_of(study.compute_ns);
+  const bool faster = high_of(kind.compute_beside_ns) < low_of(study.compute_ns);
+  return slower || faster ? std::optional(kind.compute_beside_ns.value / study.compute_ns.value - 1)
+                          : std::nullopt;
+}
+
+PinVerdict pin_verdict(const StepStudy& study) {
+  PinVerdict verdict;
+  const KindSteps* const pageable = study.kind("pageable");
+  const KindSteps* best = study.kind("pinned");
+  const KindSteps* const staged = study.kind("staged");
+  if (best == nullptr || (staged != nullptr && staged->best().value < best->best().value)) {
+    best = staged;
+  }
+  if (pageable == nullptr || best == nullptr) {
+    return verdict;
+  }
+  verdict.with = best->name;
+  verdict.saved_ns = pageable->best().value - best->best().value;
+  verdict.share = verdict.saved_ns / pageable->best().value;
+  verdict.apart =
+      high_of(best->best()) < low_of(pageable->best()) || low_of(best->best()) > high_of(pageable->best());
+  verdict.verdict = verdict.apart && verdict.share >= kWorthwhile ? Verdict::pin : Verdict::dont;
+  return verdict;
+}
+
+std::optional<double> cost_ns(const std::vector<std::pair<double, double>>& by_size, double bytes) {
+  if (by_size.empty()) {
+    return std::nullopt;
+  }
+  const auto above = std::ranges::find_if(by_size, [&](const auto& size) { return size.first >= bytes; });
+  if (above == by_size.end()) {
+    return by_size.back().second * bytes / by_size.back().first;
+  }
+  if (above == by_size.begin()) {
+    return above->second;
+  }
+  const auto& [low, low_ns] = *(above - 1);
+  const auto& [high, high_ns] = *above;
+  return low_ns + (high_ns - low_ns) * (bytes - low) / (high - low);
+}
+
+}  // namespace bench::sweeps

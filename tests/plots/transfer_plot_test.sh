@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# plots/transfer.gp on the result of a real run, and on variations of it.
+#
+#   tests/plots/transfer_plot_test.sh SOURCE_FOLDER
+#
+# transfer_example.json is of `bench --sweep transfer` on a busy machine, with the machine's name and the fields that no
+# picture shows taken out.
+set -euo pipefail
+
+source_folder=$1
+example=$source_folder/tests/plots/transfer_example.json
+PLOT=transfer
+# shellcheck source=common.sh
+source "$source_folder/tests/plots/common.sh"
+
+draw "$example" "$scratch/example"
+holds "$scratch/example" "Copies between the host and An example device_1 @ {2} GHz"
+holds "$scratch/example" "no bus was crossed: copies within the host’s memory · 2 cores · 2000-01-02 03:04"
+holds "$scratch/example" "Host to device"
+holds "$scratch/example" "Device to host"
+for word in pinned pageable staged; do holds "$scratch/example" "$word<"; done
+holds "$scratch/example" "A step of resnet18 infer with batch 4, 2.3 MiB to copy"
+grep -q "on’t pin: a step of resnet18" "$scratch/example.svg" || fail "the verdict is missing"
+
+# Each plain point stands at its own size and bandwidth; cold pages and several at once are not among them.
+tables "$example" > "$scratch/tables"
+for direction in h2d d2h; do
+  [[ $(table marks_$direction < "$scratch/tables" | wc -l) == $(jq --arg d $direction '[.benchmarks[] | select(.params.direction == $d
+    and .params["in-flight"] == 1 and .params.pages == "touched")] | length' "$example") ]] || fail "not every copy $direction is drawn"
+done
+same "the bandwidth of a copy" \
+  "$(jq '[.benchmarks[] | select(.name == "transfer/h2d/pinned/bytes:1048576")][0] | .work.sample_bytes / .stats.median_ns' "$example")" \
+  "$(table marks_h2d < "$scratch/tables" | awk -F '\t' '$1 == 1048576 && $5 == 29362 { print $2 }')"
+# The line is the model's: at the smallest size, latency and all.
+same "the model's first point" \
+  "$(jq '[.findings[] | select(.name == "model/h2d/pinned")][0].details | 1024 / (.latency_ns + 1024 / .bytes_per_s * 1e9)' "$example")" \
+  "$(table lines_h2d < "$scratch/tables" | awk -F '\t' '$3 == 29362 { print $2; exit }')"
+# The bars: two a kind, as high as the steps.
+[[ $(table serial_bars < "$scratch/tables" | wc -l) == 3 && $(table beside_bars < "$scratch/tables" | wc -l) == 3 ]] || fail "there are not two bars a kind"
+case $(string bars_unit < "$scratch/tables") in s) unit=1e9 ;; ms) unit=1e6 ;; *) unit=1e3 ;; esac
+same "a step's time" "$(jq ".sweep.transfer.steps[0].kinds[0].serial.median_ns / $unit" "$example")" \
+  "$(table serial_bars < "$scratch/tables" | head -1 | cut -f 2)"
+
+# A card: the bus's limit and the crossover are drawn.
+jq '.sweep.transfer.crosses_bus = true | .context.device.pcie = "gen4 x16"
+  | .findings |= map(if .name == "bus" then .value = 31.5e9 elif .name == "crossover/h2d/pinned" then .value = 65536 else . end)' \
+  "$example" > "$scratch/card.json"
+draw "$scratch/card.json" "$scratch/card"
+holds "$scratch/card" "the bus: 31.5 GB/s"
+holds "$scratch/card" "pinned faster from 64 KiB on"
+grep -q "PCIe gen4 x16" "$scratch/card.svg" || fail "the link is not named"
+lacks "$scratch/example" "the bus:"
+
+# Files with little in them.
+jq '.benchmarks |= map(select(.params.direction == "h2d")) | del(.sweep.transfer.steps)' "$example" > "$scratch/up.json"
+draw "$scratch/up.json" "$scratch/up"
+holds "$scratch/up" "No copy to the host was measured."
+holds "$scratch/up" "No workload's steps were measured."
+jq '.sweep.transfer.steps[0].kinds |= map(if .host_memory == "pageable" then . else {host_memory, unsupported: "no"} end)' "$example" > "$scratch/limit.json"
+draw "$scratch/limit.json" "$scratch/limit"
+[[ $(tables "$scratch/limit.json" | table serial_bars | wc -l) == 1 ]] || fail "what was not measured has a bar"
+jq 'del(.findings, .sweep, .context, .unmeasured) | .benchmarks |= [.[0] | del(.validity, .stats.ci95_ns)]' "$example" > "$scratch/poor.json"
+draw "$scratch/poor.json" "$scratch/poor"
+jq '.benchmarks = []' "$example" > "$scratch/none.json"
+draw "$scratch/none.json" "$scratch/none"
+holds "$scratch/none" "No point was measured."
+echo '{}' > "$scratch/empty.json"
+draw "$scratch/empty.json" "$scratch/empty"
+holds "$scratch/empty" "No point was measured."
+
+expect_harmless_names_and_failures "$example"
+finish

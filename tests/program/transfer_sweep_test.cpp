@@ -1,0 +1,129 @@
+// bench --sweep transfer, as a user runs it, on few small points.
+#include <algorithm>
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "bench/run/result_file.h"
+#include "tests/bench/support/schema.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+Arguments transfer_run(const std::filesystem::path& out) {
+  return {"--sweep",      "transfer",  "--device", "cpu", "--time-budget", "10s",
+          "--image-size", "32",        "--batch",  "2",   "--sizes",       "4KiB,8KiB,16KiB,32KiB,64KiB",
+          "--out",        out.string()};
+}
+
+// Under a limit on locked memory, which the capability would lift.
+Ended run_with_lock_limit(const Arguments& arguments, const std::string& kib) {
+  const std::string script =
+      "ulimit -l " + kib + "; if [ \"$(id -u)\" = 0 ]; then " +
+      "exec setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock \"$@\"; else exec \"$@\"; fi";
+  Arguments all{"-c", script, "sh", BENCH_PROGRAM};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return Process(all, std::nullopt, "/bin/sh").wait();
+}
+
+const Finding* find(const ResultDocument& document, const std::string& name) {
+  const auto at = std::ranges::find(document.findings, name, &Finding::name);
+  return at == document.findings.end() ? nullptr : &*at;
+}
+
+TEST(TransferSweepProgram, AnswersFromCopiesToAVerdict) {
+  const TemporaryFolder folder;
+  const Ended ended = run_bench(transfer_run(folder.path()));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto file = folder.path() / "transfer-resnet18-cpu.json";
+  EXPECT_EQ(schema_errors(read_file(file)), "");
+  const ResultDocument document = read_result(file);
+  for (const MeasuredPoint& point : document.benchmarks) {
+    EXPECT_EQ(point.verification.at("error"), 0) << point.name;
+    EXPECT_GT(point.work.at("sample_bytes"), 0) << point.name;
+    EXPECT_EQ(point.memory.peak_predicted, point.memory.peak_measured) << point.name;
+  }
+  for (const UnmeasuredPoint& point : document.unmeasured) {  // time may run out; nothing may go wrong
+    EXPECT_EQ(point.status, "skipped") << point.name << ": " << point.reason;
+  }
+  const Json& transfer = document.sweep.at("transfer");
+  EXPECT_EQ(transfer.at("crosses_bus"), false);
+  EXPECT_FALSE(transfer.at("pinning").empty());
+  ASSERT_EQ(transfer.at("steps").size(), 1U);
+  const Json& steps = transfer.at("steps")[0];
+  EXPECT_EQ(steps.at("batch"), 2);
+  EXPECT_EQ(steps.at("bytes"), 2 * 3 * 32 * 32 * 4);
+  EXPECT_EQ(steps.at("kinds").size(), 3U);
+  ASSERT_NE(find(document, "pin/batch:2"), nullptr);
+  EXPECT_THAT(find(document, "pin/batch:2")->claim, HasSubstr("8 workers with 2 batches"));
+  EXPECT_NE(find(document, "model/h2d/pageable"), nullptr);
+  EXPECT_NE(find(document, "crossover/h2d/pinned"), nullptr);
+  EXPECT_THAT(ended.out,
+              AllOf(HasSubstr("Host to device"), HasSubstr("No bus was crossed"),
+                    HasSubstr("8 workers with 2 batches"), HasSubstr("transfer-resnet18-cpu.png")));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "transfer-resnet18-cpu.svg"));
+}
+
+TEST(TransferSweepProgram, ALockLimitMakesPinnedPointsUnsupportedAndSaysHowToRaiseIt) {
+  const TemporaryFolder folder;
+  const Ended ended = run_with_lock_limit(
+      transfer_run(folder.path()) + Arguments{"--directions", "h2d", "--in-flight", "1", "--no-plot"}, "16");
+  ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
+  const ResultDocument document = read_result(folder.path() / "transfer-resnet18-cpu.json");
+  int refused = 0;
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    if (point.params.at("host-memory") == "pinned" && point.params.at("bytes") == 64 * 1024) {
+      ++refused;
+      EXPECT_EQ(point.status, "unsupported");
+      EXPECT_THAT(point.reason, AllOf(HasSubstr("16.0 KiB"), HasSubstr("ulimit -l"), HasSubstr("memlock")));
+    }
+  }
+  EXPECT_EQ(refused, 1) << ended.out;
+  const bool small_ones = std::ranges::any_of(document.benchmarks, [](const MeasuredPoint& point) {
+    return point.params.at("host-memory") == "pinned" && point.params.at("bytes") == 4096;
+  });
+  EXPECT_TRUE(small_ones) << "4 KiB and a page can be locked within 16 KiB\n" << ended.out;
+}
+
+TEST(TransferSweepProgram, ListsItsPointsWithTheirMemoryWithoutRunning) {
+  const Ended ended =
+      run_bench({"--sweep", "transfer", "--device", "cpu", "--dry-run", "--memory-cap", "64MiB"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("transfer/h2d/pinned/bytes:1024"),
+                               HasSubstr("transfer/d2h/pageable/pages:cold/bytes:4096"),
+                               HasSubstr("more than the memory cap"), HasSubstr("nothing was run")));
+}
+
+TEST(TransferSweepProgram, OneNodeHasNoFarMemory) {
+  const TemporaryFolder folder;
+  if (std::filesystem::exists("/sys/devices/system/node/node1")) {
+    GTEST_SKIP() << "this machine has several NUMA nodes";
+  }
+  const Ended ended = run_bench(transfer_run(folder.path()) +
+                                Arguments{"--numa-node", "far", "--directions", "h2d", "--no-plot"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const ResultDocument document = read_result(folder.path() / "transfer-resnet18-cpu.json");
+  EXPECT_TRUE(document.benchmarks.empty());
+  ASSERT_FALSE(document.unmeasured.empty());
+  EXPECT_THAT(document.unmeasured[0].reason, HasSubstr("second NUMA node"));
+}
+
+TEST(TransferSweepProgram, WrongValuesAreNamed) {
+  for (const auto& [option, value] :
+       {std::pair{"--sizes", "1KiB:2KiB"}, std::pair{"--directions", "up"}, std::pair{"--host-kinds", "fast"},
+        std::pair{"--in-flight", "0"}, std::pair{"--workers", "many"}, std::pair{"--prefetch", "0"},
+        std::pair{"--numa-node", "2x"}}) {
+    const Ended ended = run_bench({"--sweep", "transfer", "--device", "cpu", option, value, "--dry-run"});
+    EXPECT_EQ(ended.code, 2) << option;
+    EXPECT_THAT(ended.err, HasSubstr(std::string(option) + ": "));
+  }
+}
+
+}  // namespace
+}  // namespace bench::testing

@@ -1,0 +1,155 @@
+// The arithmetic of the transfer sweep, on curves whose answers are known.
+#include "sweeps/transfer/model.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "bench/error.h"
+#include "bench/measure/random.h"
+#include "sweeps/transfer/pcie.h"
+#include "sweeps/transfer/sizes.h"
+
+namespace bench::sweeps {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr double kKiB = 1024;
+
+// t = latency + bytes / bandwidth from 1 KiB to 1 GiB, each off by up to ±`noise` of itself.
+std::vector<CopyTime> curve(double latency_ns, double bytes_per_s, double noise = 0, std::uint64_t seed = 1) {
+  std::mt19937_64 engine(seed);
+  std::vector<CopyTime> points;
+  for (double bytes = kKiB; bytes <= kKiB * kKiB * kKiB; bytes *= 2) {
+    const double exact = latency_ns + bytes / bytes_per_s * 1e9;
+    const double ns = exact * (1 + noise * (2 * unit_draw(engine) - 1));
+    points.push_back({.bytes = bytes, .ns = ns, .ci95_ns = {0.99 * ns, 1.01 * ns}});
+  }
+  return points;
+}
+
+TEST(TransferModel, FindsAnExactCurve) {
+  const auto model = fit_transfer(curve(8000, 12e9));
+  ASSERT_TRUE(model);
+  EXPECT_NEAR(model->latency_ns.value, 8000, 1e-3);
+  EXPECT_NEAR(model->bytes_per_s.value, 12e9, 1);
+  ASSERT_TRUE(model->half_bytes);
+  EXPECT_NEAR(model->half_bytes->value, 96'000, 1e-2);  // 8 µs of 12 GB/s
+  // There the copy takes twice the latency, so it moves half of the bandwidth.
+  EXPECT_NEAR(model->half_bytes->value / model->at_ns(model->half_bytes->value), 6, 1e-6);
+  EXPECT_EQ(model->points, 21U);
+}
+
+TEST(TransferModel, IntervalsHoldTheTruthUnderNoise) {
+  int latency_held = 0;
+  int bandwidth_held = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const auto model = fit_transfer(curve(8000, 12e9, 0.05, seed));
+    ASSERT_TRUE(model && model->latency_ns.ci95 && model->bytes_per_s.ci95 && model->half_bytes->ci95);
+    const auto holds = [](const Interval& interval, double value) {
+      return interval.low <= value && value <= interval.high;
+    };
+    latency_held += holds(*model->latency_ns.ci95, 8000) ? 1 : 0;
+    bandwidth_held += holds(*model->bytes_per_s.ci95, 12e9) ? 1 : 0;
+    EXPECT_TRUE(holds(*model->half_bytes->ci95, model->half_bytes->value));
+    EXPECT_NEAR(model->latency_ns.value, 8000, 500);
+  }
+  EXPECT_GE(latency_held, 88);
+  EXPECT_GE(bandwidth_held, 88);
+}
+
+TEST(TransferModel, HasNoHalfWhereThereIsNoLatency) {
+  const auto model = fit_transfer(curve(-1e-6, 12e9));
+  ASSERT_TRUE(model);
+  EXPECT_FALSE(model->half_bytes);
+}
+
+TEST(TransferModel, NeedsTwoSizesAndTimesThatGrow) {
+  EXPECT_FALSE(fit_transfer({}));
+  EXPECT_FALSE(fit_transfer(std::vector<CopyTime>{{.bytes = 1024, .ns = 5}}));
+  EXPECT_FALSE(fit_transfer(std::vector<CopyTime>{{.bytes = 1024, .ns = 50}, {.bytes = 2048, .ns = 5}}));
+}
+
+TEST(TransferModel, HeldOutSizesAreNotAmongThoseFitted) {
+  const auto exact = held_out_errors(curve(8000, 12e9));
+  ASSERT_EQ(exact.size(), 10U);
+  for (const double error : exact) {
+    EXPECT_NEAR(error, 0, 1e-9);
+  }
+  // One held-out size 30 % off shows as just that, because it bent no line.
+  auto points = curve(8000, 12e9);
+  points[3].ns *= 1.3;
+  EXPECT_NEAR(held_out_errors(points)[1], 1 - 1 / 1.3, 1e-9);
+  EXPECT_THAT(held_out_errors(std::vector<CopyTime>(points.begin(), points.begin() + 4)), IsEmpty());
+}
+
+TEST(TransferModel, Median) {
+  EXPECT_EQ(median_of({3, 1, 2}), 2);
+  EXPECT_EQ(median_of({4, 1, 2, 3}), 2.5);
+  EXPECT_FALSE(median_of({}));
+}
+
+TEST(TransferCrossover, IsWhereTheModelsMeet) {
+  const auto pinned = fit_transfer(curve(10'000, 24e9));
+  const auto pageable = fit_transfer(curve(4000, 6e9));
+  // 10 µs + n / 24 = 4 µs + n / 6 at n = 6 µs / (1/6 - 1/24) ns = 48,000 bytes.
+  const auto crossed = crossing(*pinned, *pageable);
+  ASSERT_TRUE(crossed);
+  EXPECT_NEAR(*crossed, 48'000, 1e-2);
+  EXPECT_NEAR(pinned->at_ns(*crossed), pageable->at_ns(*crossed), 1e-6);
+  EXPECT_NEAR(*crossing(*pageable, *pinned), *crossed, 1e-6);
+  EXPECT_FALSE(crossing(*fit_transfer(curve(1000, 24e9)), *pageable));  // faster at every size
+  EXPECT_FALSE(crossing(*pinned, *pinned));
+}
+
+TEST(TransferCrossover, IsTheFirstSizeFromWhichAllAreApart) {
+  const auto pinned = curve(10'000, 24e9);
+  const auto pageable = curve(4000, 6e9);
+  EXPECT_EQ(faster_from(pinned, pageable), 64 * kKiB);  // of powers of two, the first above 48,000
+  EXPECT_FALSE(faster_from(pageable, pinned));
+  EXPECT_FALSE(faster_from(pinned, pinned));  // intervals touch
+  EXPECT_FALSE(faster_from(pinned, {}));
+  auto disturbed = pinned;
+  disturbed[10].ci95_ns.high *= 10;  // 1 MiB: nobody knows there
+  EXPECT_EQ(faster_from(disturbed, pageable), 2048 * kKiB);
+}
+
+TEST(Pcie, LimitsByGenerationAndWidth) {
+  EXPECT_NEAR(pcie_link("gen3 x16")->bytes_per_s(), 15.754e9, 1e6);
+  EXPECT_NEAR(pcie_link("gen4 x8")->bytes_per_s(), 15.754e9, 1e6);
+  EXPECT_NEAR(pcie_link("gen1 x1")->bytes_per_s(), 0.25e9, 1);
+  EXPECT_NEAR(pcie_link("gen5 x16")->bytes_per_s(), 63.015e9, 1e6);
+  EXPECT_EQ(pcie_link("gen9 x16")->bytes_per_s(), 0);
+  for (const char* odd :
+       {"", "gen", "gen4", "gen4x16", "gen4 x", "gen4 x16 ", "x16 gen4", "gen0 x1", "gen4 y16"}) {
+    EXPECT_FALSE(pcie_link(odd)) << odd;
+  }
+}
+
+TEST(TransferSizes, ListsAndRanges) {
+  EXPECT_THAT(parse_sizes("--sizes", "4KiB,1KiB,4096B"), ElementsAre(1024, 4096));
+  EXPECT_THAT(parse_sizes("--sizes", "1KiB:16KiB:x4"), ElementsAre(1024, 4096, 16384));
+  EXPECT_THAT(parse_sizes("--sizes", "1KiB:3KiB:x2,1MB"), ElementsAre(1024, 2048, 1'000'000));
+}
+
+TEST(TransferSizes, WhatIsWrongIsNamed) {
+  for (const char* wrong : {"", "4", "4KiB,", "1KiB:2KiB", "1KiB:4KiB:+1", "1KiB:4KiB:x1", "1KiB:4KiB:x",
+                            "2KiB:1KiB:x2", "-1KiB", "2048GiB", "1KiB:2KiB:x2:x2"}) {
+    try {
+      parse_sizes("--sizes", wrong);
+      ADD_FAILURE() << wrong;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("--sizes: ")) << wrong;
+    }
+  }
+  EXPECT_THAT(parse_words("--kinds", "b,a,b", {"a", "b"}), ElementsAre("b", "a"));
+  EXPECT_THROW(parse_words("--kinds", "a,,b", {"a", "b"}), UsageError);
+}
+
+}  // namespace
+}  // namespace bench::sweeps

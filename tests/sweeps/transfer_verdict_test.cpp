@@ -1,0 +1,155 @@
+// Whether pinning pays: verdict, what overlap hides, what locking costs.
+#include "sweeps/transfer/verdict.h"
+
+#include <gmock/gmock.h>
+
+#include <stdexcept>
+
+#include "sweeps/transfer/beside.h"
+
+namespace bench::sweeps {
+namespace {
+
+// ±1 %.
+Estimate ms(double value) {
+  return {.value = value * 1e6, .ci95 = Interval{0.99e6 * value, 1.01e6 * value}};
+}
+
+KindSteps kind(const char* name, double copy, double serial, double beside, double compute_beside) {
+  return {.name = name,
+          .unsupported = "",
+          .copy_ns = ms(copy),
+          .serial_ns = ms(serial),
+          .beside_ns = ms(beside),
+          .compute_beside_ns = ms(compute_beside)};
+}
+
+// A step computes for 40 ms; the copy takes 8 ms pageable and 4 pinned.
+StepStudy usual() {
+  return {.workload = "net train",
+          .unsupported = "",
+          .batch = 32,
+          .bytes = 50e6,
+          .compute_ns = ms(40),
+          .kinds = {kind("pageable", 8, 48, 47, 41), kind("staged", 6, 46, 44, 42),
+                    kind("pinned", 4, 44, 41, 40)}};
+}
+
+TEST(PinVerdict, PinsWhereTheBestStepIsFaster) {
+  const PinVerdict verdict = pin_verdict(usual());
+  EXPECT_EQ(verdict.verdict, Verdict::pin);
+  EXPECT_EQ(verdict.with, "pinned");
+  EXPECT_DOUBLE_EQ(verdict.saved_ns, 6e6);  // 47 against 41: pageable has its second thread too
+  EXPECT_DOUBLE_EQ(verdict.share, 6.0 / 47);
+}
+
+TEST(PinVerdict, TakesStagingWhereThatIsFaster) {
+  StepStudy study = usual();
+  study.kinds[1] = kind("staged", 3, 43, 40.5, 40);
+  EXPECT_EQ(pin_verdict(study).with, "staged");
+}
+
+TEST(PinVerdict, DoesNotWhereIntervalsTouchOrLittleIsSaved) {
+  StepStudy study = usual();
+  study.kinds[0] = kind("pageable", 4.2, 44, 41.5, 40);  // 41.5 ± 0.4 against 41 ± 0.4
+  EXPECT_EQ(pin_verdict(study).verdict, Verdict::dont);
+  EXPECT_FALSE(pin_verdict(study).apart);
+  study.kinds[0] = kind("pageable", 4.2, 44, 41.2, 40);
+  study.kinds[0].beside_ns.ci95 = Interval{41.19e6, 41.21e6};
+  study.kinds[2].beside_ns.ci95 = Interval{40.99e6, 41.01e6};
+  EXPECT_TRUE(pin_verdict(study).apart);
+  EXPECT_EQ(pin_verdict(study).verdict, Verdict::dont);  // half a percent
+  study.kinds[0] = kind("pageable", 2, 42, 40, 40);
+  EXPECT_EQ(pin_verdict(study).verdict, Verdict::dont);
+  EXPECT_LT(pin_verdict(study).saved_ns, 0);
+}
+
+TEST(PinVerdict, CannotBeToldWithoutBoth) {
+  StepStudy study = usual();
+  study.kinds[1].unsupported = study.kinds[2].unsupported = "may not lock";
+  EXPECT_EQ(pin_verdict(study).verdict, Verdict::untold);
+  study = usual();
+  study.kinds.erase(study.kinds.begin());
+  EXPECT_EQ(pin_verdict(study).verdict, Verdict::untold);
+  study = usual();
+  study.kinds[2].unsupported = "may not lock so much";
+  EXPECT_EQ(pin_verdict(study).with, "staged");
+}
+
+TEST(Overlap, HiddenPartOfTheCopy) {
+  const StepStudy study = usual();
+  EXPECT_NEAR(*hidden_share(study, study.kinds[0]), 1 - 7.0 / 8, 1e-12);
+  EXPECT_NEAR(*hidden_share(study, study.kinds[2]), 0.75, 1e-12);
+  EXPECT_NEAR(*hidden_share(study, kind("pageable", 8, 48, 50, 41)), -0.25, 1e-12);
+  // 40 ± 0.4 and 40.5 ± 0.4 tell nothing about a copy of half a millisecond.
+  EXPECT_FALSE(hidden_share(study, kind("pinned", 0.5, 40.5, 40.5, 40)));
+}
+
+TEST(Overlap, SlowdownOnlyWhereIntervalsAreApart) {
+  const StepStudy study = usual();
+  EXPECT_FALSE(slowdown(study, kind("pinned", 4, 44, 41, 40.5)));
+  EXPECT_NEAR(*slowdown(study, kind("pinned", 4, 44, 48, 44)), 0.1, 1e-12);
+}
+
+TEST(PinningCost, BetweenAndBeyondMeasuredSizes) {
+  const std::vector<std::pair<double, double>> costs{{100, 10}, {400, 40}, {1600, 640}};
+  EXPECT_EQ(cost_ns(costs, 50), 10);
+  EXPECT_EQ(cost_ns(costs, 250), 25);
+  EXPECT_EQ(cost_ns(costs, 400), 40);
+  EXPECT_EQ(cost_ns(costs, 1000), 340);
+  EXPECT_EQ(cost_ns(costs, 3200), 1280);
+  EXPECT_FALSE(cost_ns({}, 5));
+}
+
+TEST(StepStudies, AreReadFromTheDocument) {
+  const auto time = [](double ms) {
+    return Json{{"median_ns", ms * 1e6}, {"ci95_ns", {ms * 1e6, ms * 1e6}}};
+  };
+  ResultDocument document;
+  document.sweep["transfer"]["steps"] =
+      Json::array({{{"workload", "net"},
+                    {"mode", "infer"},
+                    {"batch", 4},
+                    {"bytes", 4096},
+                    {"compute", time(2)},
+                    {"kinds", Json::array({{{"host_memory", "pageable"},
+                                            {"copy", time(1)},
+                                            {"serial", time(3)},
+                                            {"beside", time(2.5)},
+                                            {"compute_beside", time(2.1)}},
+                                           {{"host_memory", "pinned"}, {"unsupported", "may not lock"}}})}},
+                   {{"workload", "net"}, {"mode", "infer"}, {"batch", 8}, {"unsupported", "no memory"}}});
+  const auto studies = step_studies(document);
+  ASSERT_EQ(studies.size(), 2U);
+  EXPECT_EQ(studies[0].workload, "net infer");
+  EXPECT_EQ(studies[0].kind("pageable")->best().value, 2.5e6);
+  EXPECT_EQ(studies[0].kind("pinned"), nullptr);
+  EXPECT_EQ(studies[1].unsupported, "no memory");
+  EXPECT_TRUE(step_studies({}).empty());
+}
+
+TEST(Beside, RunsBothEachTimeAndPassesOnWhatEitherThrows) {
+  int other = 0;
+  bool throws = false;
+  Beside beside([&] {
+    ++other;
+    if (throws) {
+      throw std::runtime_error("the other");
+    }
+  });
+  int own = 0;
+  for (int i = 1; i <= 100; ++i) {
+    EXPECT_GT(beside.run([&] { ++own; }), 0);
+    ASSERT_EQ(other, i);
+    ASSERT_EQ(own, i);
+  }
+  throws = true;
+  EXPECT_THROW(beside.run([] {}), std::runtime_error);
+  throws = false;
+  EXPECT_THROW(beside.run([] { throw std::logic_error("own"); }), std::logic_error);
+  beside.run([&] { ++own; });
+  EXPECT_EQ(own, 101);
+}
+
+}  // namespace
+}  // namespace bench::sweeps
