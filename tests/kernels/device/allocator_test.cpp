@@ -6,12 +6,10 @@
 
 #include "bench/error.h"
 #include "tests/kernels/device/fake_runtime.h"
+#include "tests/kernels/device/sizes.h"
 
 namespace bench::kernels::cuda {
 namespace {
-
-constexpr std::int64_t kKiB = 1024;
-constexpr std::int64_t kMiB = 1024 * kKiB;
 
 class AllocatorTest : public ::testing::Test {
  protected:

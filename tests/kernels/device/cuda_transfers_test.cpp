@@ -14,13 +14,12 @@
 #include "kernels/device/cuda/device.h"
 #include "kernels/device/host_pages.h"
 #include "tests/kernels/device/fake_runtime.h"
+#include "tests/kernels/device/sizes.h"
 
 namespace bench::kernels::cuda {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
 class CudaTransfersTest : public ::testing::Test {
  protected:

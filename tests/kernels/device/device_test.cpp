@@ -7,11 +7,11 @@
 #include "bench/error.h"
 #include "kernels/device/cuda/stream.h"
 #include "tests/kernels/device/fake_runtime.h"
+#include "tests/kernels/device/sizes.h"
 
 namespace bench::kernels::cuda {
 namespace {
 
-constexpr std::int64_t kOneMiB = std::int64_t{1} << 20;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -101,7 +101,7 @@ TEST_F(CudaDeviceTest, CopiesHaveEndedWhenTheyReturn) {
 }
 
 TEST_F(CudaDeviceTest, AFullCardIsOutOfMemoryAndNothingIsCounted) {
-  EXPECT_THAT(refusal<OutOfMemory>(2048 * kOneMiB), HasSubstr("2147483648 B"));
+  EXPECT_THAT(refusal<OutOfMemory>(2048 * kMiB), HasSubstr("2147483648 B"));
   EXPECT_EQ(device_.memory().live().total(), 0);
 }
 
@@ -113,47 +113,47 @@ TEST_F(CudaDeviceTest, TheNthAllocationFailing) {
     std::vector<Buffer> buffers;
     int made = 0;
     bool refused = false;
-    runtime_.capacity = runtime_.reserved + (nth - 1) * 4 * kOneMiB;
+    runtime_.capacity = runtime_.reserved + (nth - 1) * 4 * kMiB;
     for (int i = 0; i < 5 && !refused; ++i) {
       try {
-        buffers.push_back(device_.allocate(4 * kOneMiB, MemoryCategory::activations));
+        buffers.push_back(device_.allocate(4 * kMiB, MemoryCategory::activations));
         ++made;
       } catch (const OutOfMemory& error) {
-        EXPECT_EQ(error.requested, 4 * kOneMiB);
+        EXPECT_EQ(error.requested, 4 * kMiB);
         refused = true;
       }
     }
     EXPECT_TRUE(refused);
     EXPECT_EQ(made, nth - 1);
-    EXPECT_EQ(device_.memory().live().total(), made * 4 * kOneMiB);
+    EXPECT_EQ(device_.memory().live().total(), made * 4 * kMiB);
     EXPECT_EQ(runtime_.last_error(), status::kSuccess);
     buffers.clear();
     device_.drop_caches();
     EXPECT_EQ(runtime_.reserved, 0);
-    runtime_.capacity = 1024 * kOneMiB;
-    EXPECT_NO_THROW(device_.allocate(4 * kOneMiB, MemoryCategory::activations));
+    runtime_.capacity = 1024 * kMiB;
+    EXPECT_NO_THROW(device_.allocate(4 * kMiB, MemoryCategory::activations));
     device_.drop_caches();
   }
 }
 
 TEST_F(CudaDeviceTest, TheCapRefusesBeforeTheCardIsAsked) {
-  device_.memory().set_cap(10 * kOneMiB);
-  const Buffer first = device_.allocate(6 * kOneMiB, MemoryCategory::weights);
-  const auto calls = calls_of(
-      [&] { EXPECT_THAT(refusal<OutOfMemory>(5 * kOneMiB), HasSubstr("memory cap is 10485760 B")); });
+  device_.memory().set_cap(10 * kMiB);
+  const Buffer first = device_.allocate(6 * kMiB, MemoryCategory::weights);
+  const auto calls =
+      calls_of([&] { EXPECT_THAT(refusal<OutOfMemory>(5 * kMiB), HasSubstr("memory cap is 10485760 B")); });
   EXPECT_TRUE(calls.empty());
 }
 
 TEST_F(CudaDeviceTest, DropCachesGivesBackWhatIsKeptAndTheDriverSeesIt) {
-  runtime_.used_by_others = 100 * kOneMiB;
-  device_.allocate(8 * kOneMiB, MemoryCategory::weights).reset();
-  EXPECT_EQ(device_.driver_used(), 108 * kOneMiB);
+  runtime_.used_by_others = 100 * kMiB;
+  device_.allocate(8 * kMiB, MemoryCategory::weights).reset();
+  EXPECT_EQ(device_.driver_used(), 108 * kMiB);
   device_.drop_caches();
-  EXPECT_EQ(device_.driver_used(), 100 * kOneMiB);
+  EXPECT_EQ(device_.driver_used(), 100 * kMiB);
 }
 
 TEST_F(CudaDeviceTest, AStickyErrorIsADeviceLostThatNamesCallValueAndPlace) {
-  Buffer buffer = device_.allocate(4 * kOneMiB, MemoryCategory::activations);
+  Buffer buffer = device_.allocate(4 * kMiB, MemoryCategory::activations);
   runtime_.fail("wait", status::kIllegalAddress);
   try {
     device_.time([] {});
@@ -166,8 +166,8 @@ TEST_F(CudaDeviceTest, AStickyErrorIsADeviceLostThatNamesCallValueAndPlace) {
   // From now on every call says so, and cleaning up stays quiet.
   EXPECT_THROW(device_.synchronize(), DeviceLost);
   EXPECT_THROW(device_.driver_used(), DeviceLost);
-  EXPECT_THROW(device_.allocate(4 * kOneMiB, MemoryCategory::activations), DeviceLost);
-  EXPECT_EQ(device_.memory().live().total(), 4 * kOneMiB) << "what was refused is not counted";
+  EXPECT_THROW(device_.allocate(4 * kMiB, MemoryCategory::activations), DeviceLost);
+  EXPECT_EQ(device_.memory().live().total(), 4 * kMiB) << "what was refused is not counted";
   EXPECT_NO_THROW(buffer.reset());
 }
 
@@ -239,12 +239,12 @@ TEST_F(CudaDeviceTest, APinnedBufferHasOneOwner) {
 }
 
 TEST_F(CudaDeviceTest, PeaksAreMeasuredOnceAndLeaveNoMemoryBehind) {
-  runtime_.capacity = 300 * kOneMiB;
+  runtime_.capacity = 300 * kMiB;
   runtime_.step_ms = 1;
   const Peaks peaks = device_.peaks(Dtype::fp16);
   EXPECT_EQ(peaks.flops_per_s, 10e12);
   // Of pairs of buffers the card has room for 128 MiB each: read and written in a millisecond.
-  EXPECT_DOUBLE_EQ(peaks.bytes_per_s, 1e3 * 2 * 128 * kOneMiB);
+  EXPECT_DOUBLE_EQ(peaks.bytes_per_s, 1e3 * 2 * 128 * kMiB);
   EXPECT_THAT(peaks.source, HasSubstr("4096x4096x4096 fp16"));
   EXPECT_THAT(peaks.source, HasSubstr("copy of 128 MiB"));
   EXPECT_EQ(runtime_.reserved, 0);
@@ -286,7 +286,7 @@ TEST(CudaDevice, EndsQuietlyOnALostCard) {
   testing::FakeRuntime runtime;
   {
     CudaDevice device(testing::fake_backend(runtime), 0);
-    const Buffer buffer = device.allocate(4 * kOneMiB, MemoryCategory::weights);
+    const Buffer buffer = device.allocate(4 * kMiB, MemoryCategory::weights);
     const PinnedBuffer pinned = device.allocate_pinned(100);
     runtime.fail("synchronize", status::kLaunchFailure);
     EXPECT_THROW(device.synchronize(), DeviceLost);

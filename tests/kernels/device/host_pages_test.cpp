@@ -8,6 +8,7 @@
 
 #include "bench/error.h"
 #include "kernels/device/host_copy.h"
+#include "tests/kernels/device/sizes.h"
 
 namespace bench::kernels {
 namespace {
@@ -15,8 +16,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
 TEST(LockLimit, RefusesWithTheLimitAndHowToRaiseIt) {
   EXPECT_FALSE(refused_by({.bytes = 8 * kMiB, .locked = 0}, 8 * kMiB));
