@@ -32,7 +32,7 @@ name=$(sed -e "s/^ *${device} *//" -e 's/,.*//' <<<"$listing" | tr '[:upper:]' '
 out=${OUT:-$here/../../results/reference/$name}
 mkdir -p "$out"
 # Results of an earlier check are none of this one.
-rm -f "$out"/{batch,kernels,memory}-*.json "$out"/{gpu-peers,goals}.json
+rm -f "$out"/{batch,kernels,memory,transfer}-*.json "$out"/{gpu-peers,goals}.json
 failed=()
 left_out=()
 
@@ -79,11 +79,12 @@ sweep batch 0 --sweep batch
 batch_seconds=$took
 sweep kernels 60 --sweep kernels
 step peers 170 env PYTHONPATH="$here/../peers:$scripts${PYTHONPATH:+:$PYTHONPATH}" python3 "$scripts/gpu_peers.py" --ours "$folder/tools/peers/peers_ours" --device "$device" --out "$out" --seconds 140
+sweep transfer 30 --sweep transfer
 sweep batch-graph 25 --sweep batch --workload resnet18 --launch graph --dtype fp16 --batch 1:64:x2
 sweep memory 40 --sweep memory --workload resnet50 --mode train --dtype fp32,fp16 --optimizer sgd,adam --memory-cap 6GiB,8GiB,12GiB,16GiB
 
 echo
-for log in kernels batch memory; do
+for log in kernels batch transfer memory; do
   [[ -e $out/$log.log ]] && sed -n '/^Findings/,/^result/p' "$out/$log.log" | head -n 14
 done
 [[ -e $out/peers.log ]] && sed -n '/^ours beside/,$p' "$out/peers.log"

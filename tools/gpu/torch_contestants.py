@@ -5,6 +5,7 @@ time is between two CUDA events.
 
     torch_contestants.py resnet50 infer|train DTYPE BATCH WARM_UP
     torch_contestants.py gemm DTYPE SIZE WARM_UP
+    torch_contestants.py copy h2d|d2h BYTES WARM_UP
 """
 
 import json
@@ -52,6 +53,13 @@ def gemm(torch, dtype, size):
     return lambda: torch.mm(left, right, out=result)
 
 
+def copy(torch, direction, size):
+    host = torch.randint(0, 256, (size,), dtype=torch.uint8).pin_memory()
+    device = host.cuda()
+    to, source = (device, host) if direction == "h2d" else (host, device)
+    return lambda: to.copy_(source, non_blocking=True)
+
+
 def serve(torch, run, warm_up):
     start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
 
@@ -85,6 +93,9 @@ def main():
     if what == "gemm":
         dtype, size = rest
         run = gemm(torch, dtype, int(size))
+    elif what == "copy":
+        direction, size = rest
+        run = copy(torch, direction, int(size))
     else:
         mode, dtype, batch = rest
         run = resnet50(torch, mode, dtype, int(batch))

@@ -43,7 +43,10 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
   type->check(spec);
   const bench::peers::Memory memory;
   const auto workload = type->make(spec, *device);
-  const auto step = [&] { return device->time([&] { workload->step(); }); };
+  const auto step = [&] {
+    workload->before_step();
+    return device->time([&] { workload->step(); });
+  };
   const nlohmann::json about{{"tracked_peak_bytes", device->memory().peak()},
                              {"planned_peak_bytes", type->plan(spec, *device).peak}};
   bench::peers::serve(memory, about, warm_up, step);
