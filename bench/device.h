@@ -108,8 +108,8 @@ class Device {
   // Runs `step` and returns how long the device took, in nanoseconds. Work queued before does not count.
   virtual std::int64_t time(const std::function<void()>& step) = 0;
 
-  // Libraries here choose among algorithms by timing them within a workload's first step, which therefore says
-  // nothing of how long the next one takes.
+  // Libraries here choose among algorithms by timing them within a workload's first step, which therefore
+  // says nothing of how long the next one takes.
   virtual bool first_step_tunes() const { return false; }
 
   // Why steps cannot be recorded here; nullopt where they can.
