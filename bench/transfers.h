@@ -2,6 +2,7 @@
 // that has it derives from Transfers too; see transfers_of(). Implemented in kernels/device/.
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "bench/device.h"
+#include "bench/error.h"
 
 namespace bench {
 
@@ -85,6 +87,24 @@ class Transfers {
 // nullptr where the device has none.
 inline Transfers* transfers_of(Device& device) {
   return dynamic_cast<Transfers*>(&device);
+}
+
+// The NUMA node that "near", "far" (from the device), "any" or a number means for the host's memory; nullopt:
+// as the system places it, or there is only one. Throws Unsupported where there is no far one.
+inline std::optional<int> node_named(const std::string& name, const Transfers& transfers) {
+  int number = 0;
+  const char* const end = name.data() + name.size();
+  if (std::from_chars(name.data(), end, number).ptr == end && !name.empty()) {
+    return number;
+  }
+  const std::vector<int> nodes = transfers.nodes();
+  if (name == "far" && nodes.size() < 2) {
+    throw Unsupported("far memory needs a second NUMA node; this machine has one");
+  }
+  if (name == "any" || nodes.size() < 2) {
+    return std::nullopt;
+  }
+  return nodes[name == "far" ? 1 : 0];
 }
 
 }  // namespace bench

@@ -63,7 +63,7 @@ def steps: studies as $all | ($all | first // {}) as $study
   | (([$tops[], ($study.compute.median_ns | positive // 0)] | max // 1) * 1.3) as $top
   | ($top | if . >= 2e9 then {by: 1e9, unit: "s"} elif . >= 2e6 then {by: 1e6, unit: "ms"} else {by: 1e3, unit: "µs"} end) as $s
   | {strings: {bars: ($bars | length), bars_top: ($top / $s.by), bars_unit: $s.unit, compute: (($study.compute.median_ns | positive // 0) / $s.by),
-       bars_title: "A step of \($study.workload // "?" | clean) \($study.mode // "" | clean) with batch \($study.batch // "?" | clean)\(
+       bars_title: "A step of \($study.workload // "?" | clean) \($study.mode // "" | clean), \($study.dtype // "" | clean), batch \($study.batch // "?" | clean)\(
          if ($study.bytes | positive) then ", \($study.bytes | bytes_text) to copy" else "" end)",
        bars_note: "left bars: copy, then compute; right: the next batch's copy beside the computing; line: computing alone"},
      serial_bars: [$bars | to_entries[] | select(.value.serial.ns != null)

@@ -1,5 +1,6 @@
 // What does it take to move a batch to the device, and does pinned memory pay?
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
@@ -13,6 +14,7 @@
 #include "sweeps/transfer/findings.h"
 #include "sweeps/transfer/prove.h"
 #include "sweeps/transfer/sizes.h"
+#include "sweeps/transfer/studied.h"
 #include "sweeps/transfer/tables.h"
 
 namespace bench::sweeps {
@@ -55,10 +57,19 @@ class Planner {
         }
         // Pinned pages are touched when they are locked. A device that has pages of its own never gets fresh
         // ones.
-        if (kind == "pageable" && (direction == "d2h" || (direction == "h2d" && own_memory_is_hosts_))) {
+        const bool single = std::ranges::find(options_.at_once, 1) != options_.at_once.end();
+        if (single && kind == "pageable" &&
+            (direction == "d2h" || (direction == "h2d" && own_memory_is_hosts_))) {
           add_series({.direction = direction, .kind = kind, .at_once = 1, .cold_pages = true});
         }
       }
+    }
+    if (plan_.points.empty()) {
+      throw UsageError(
+          fmt::format("--in-flight: {} was given; accepted with --directions {} and --host-kinds {}: 1, for "
+                      "several at once are copied one way only, from pinned or pageable memory",
+                      fmt::join(options_.at_once, ","), fmt::join(options_.directions, ","),
+                      fmt::join(options_.kinds, ",")));
     }
     // Small ones of every series come first, so that a short budget leaves out large ones.
     std::ranges::stable_sort(
@@ -145,25 +156,28 @@ class Planner {
   SweepPlan plan_;
 };
 
-const Registration<Sweep> registered{
-    Sweep{.name = "transfer",
-          .question = "What does moving a batch to the device take, and does pinned memory pay?",
-          .default_workload = "resnet18",
-          .options = {{"sizes", "auto", "bytes of a copy: 4KiB,1MiB or 1KiB:1GiB:x2"},
-                      {"directions", "h2d,d2h,both", "host to device, device to host, both at once"},
-                      {"host-kinds", "pinned,pageable,staged",
-                       "host memory; staged: pageable by way of a pinned ring"},
-                      {"in-flight", "1,8", "copies started at once"},
-                      {"numa-node", "near",
-                       "of the host's memory: near, far (from the device), any, or its number"},
-                      {"workers", "8", "loader workers, for the host memory that pinning takes; 0: none"},
-                      {"prefetch", "2", "batches each worker holds ready"}},
-          .plan = [](const SweepRequest& request, Device& device) { return Planner(request, device).run(); },
-          .predict = [](const SweepRequest& request, const SweepPlan& /*plan*/, Device& device,
-                        ResultDocument& document) { note_transfer(request, device, document); },
-          .prove = prove_transfer,
-          .findings = transfer_findings,
-          .tables = transfer_tables}};
+const Registration<Sweep> registered{Sweep{
+    .name = "transfer",
+    .question = "What does moving a batch to the device take, and does pinned memory pay?",
+    .default_workload = "resnet18",
+    .options =
+        {{"sizes", "auto", "bytes of a copy: 4KiB,1MiB or 1KiB:1GiB:x2"},
+         {"directions", "h2d,d2h,both", "host to device, device to host, both at once"},
+         {"host-kinds", "pinned,pageable,staged", "host memory; staged: pageable by way of a pinned ring"},
+         {"in-flight", "1,8", "copies started at once, up to 256"},
+         {"numa-node", "near", "of the host's memory: near, far (from the device), any, or its number"},
+         {"workers", "8", "loader workers, for the host memory that pinning takes; 0: none, up to 1024"},
+         {"prefetch", "2", "batches each worker holds ready, up to 1024"}},
+    .plan =
+        [](const SweepRequest& request, Device& device) {
+          check_studied(request, device);
+          return Planner(request, device).run();
+        },
+    .predict = [](const SweepRequest& request, const SweepPlan& /*plan*/, Device& device,
+                  ResultDocument& document) { note_transfer(request, device, document); },
+    .prove = prove_transfer,
+    .findings = transfer_findings,
+    .tables = transfer_tables}};
 
 }  // namespace
 }  // namespace bench::sweeps

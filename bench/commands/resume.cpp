@@ -23,9 +23,9 @@ std::string text_of(const Json& value) {
 [[noreturn]] void disagree(const std::filesystem::path& path, const std::string& name, const std::string& key,
                            const Json& there, const std::string& named) {
   throw UsageError(
-      fmt::format("--resume: {}: the point {} has {} {} in its params, but its name means {}; the file was "
-                  "edited, and what "
-                  "was measured cannot be told; run without --resume to start anew (the old file is kept)",
+      fmt::format("--resume: {}: the point {} has {} {} in its params, but this run means {} by that name: "
+                  "it was measured with other options, or the file was edited; run without --resume to start "
+                  "anew (the old file is kept)",
                   printable(path.string(), 4096), quote(name), printable(key),
                   there.is_null() ? "nothing" : printable(text_of(there)), printable(named)));
 }

@@ -65,20 +65,6 @@ Transfers& transfers_or_refuse(Device& device) {
 
 }  // namespace
 
-std::optional<int> node_of(const CopySpec& spec, const Transfers& transfers) {
-  if (const auto number = node_number(spec.node)) {
-    return number;
-  }
-  const std::vector<int> nodes = transfers.nodes();
-  if (spec.node == "far" && nodes.size() < 2) {
-    throw Unsupported("far memory needs a second NUMA node; this machine has one");
-  }
-  if (spec.node == "any" || nodes.size() < 2) {
-    return std::nullopt;
-  }
-  return nodes[spec.node == "far" ? 1 : 0];
-}
-
 CopySpec copy_spec(const WorkloadSpec& spec) {
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
   CopySpec copy;
@@ -107,7 +93,7 @@ CopySpec copy_spec(const WorkloadSpec& spec) {
 MemoryPlan copy_plan(const CopySpec& spec, Device& device) {
   refuse_uncountable(spec.at_once, 4.0 * static_cast<double>(stride_of(spec)));
   const Transfers& transfers = transfers_or_refuse(device);
-  const std::optional<int> node = node_of(spec, transfers);
+  const std::optional<int> node = node_named(spec.node, transfers);
   const std::int64_t locked = spec.staged                     ? StagingRing::bytes_for(spec.bytes)
                               : spec.host == HostKind::pinned ? end_bytes(spec)
                                                               : 0;
@@ -139,7 +125,7 @@ CopyWorkload::CopyWorkload(const CopySpec& spec, Device& device)
     reserved_.emplace(device_.memory(), MemoryCategory::workspace, host_bytes(spec));
   }
   buffer_ = device_.allocate(end_bytes(spec), MemoryCategory::input);
-  const std::optional<int> node = node_of(spec, transfers_);
+  const std::optional<int> node = node_named(spec.node, transfers_);
   host_ = transfers_.host_memory({.kind = spec.host, .bytes = end_bytes(spec), .node = node});
   if (spec.staged) {
     ring_ = std::make_unique<StagingRing>(transfers_, spec.bytes, node);

@@ -32,10 +32,6 @@ struct CopySpec {
 // Throws UsageError.
 CopySpec copy_spec(const WorkloadSpec& spec);
 
-// The NUMA node that the host's memory shall be on; none: as the system places it, or there is only one.
-// Throws Unsupported where there is no far one.
-std::optional<int> node_of(const CopySpec& spec, const Transfers& transfers);
-
 // What it holds: the device's buffers as input, and the host's memory as workspace where that is the device's
 // own. Throws Unsupported where the host may not lock so much, OutOfMemory beyond counting.
 MemoryPlan copy_plan(const CopySpec& spec, Device& device);

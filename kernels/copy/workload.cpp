@@ -24,7 +24,7 @@ const Registration<WorkloadType> registered{WorkloadType{
         return "this device offers no copies to be measured";
       }
       try {
-        return transfers->cannot_hold({.bytes = 1, .node = node_of(copy_spec(spec), *transfers)});
+        return transfers->cannot_hold({.bytes = 1, .node = node_named(copy_spec(spec).node, *transfers)});
       } catch (const Unsupported& error) {
         return error.what();
       }

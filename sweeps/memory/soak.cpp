@@ -35,7 +35,7 @@ void run_steps(SweepStudy& study, const StudiedSeries& series, double share_ns, 
     return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
   };
   const auto steps = soak["wanted_steps"].get<std::int64_t>();
-  Json::array_t& samples = soak["samples"].get_ref<Json::array_t&>();
+  auto& samples = soak["samples"].get_ref<Json::array_t&>();
   const auto sample = [&](std::int64_t step) {
     samples.push_back({step, study.device.driver_used(), study.device.memory().live().total()});
   };

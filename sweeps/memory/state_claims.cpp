@@ -108,7 +108,7 @@ std::optional<Finding> claim_activations(const MemorySeries* training, const Mem
         "inference {:.2f} times (the rule of thumb says 2 and 1)",
         format_bytes(std::llround(maps)), *in_training / maps, *in_inference / maps);
   }
-  finding.claim += ".";
+  finding.claim += '.';
   return finding;
 }
 
@@ -136,7 +136,7 @@ std::optional<Finding> claim_peak(const ResultDocument& document, const MemorySe
   } else if (setup > 0) {
     finding.claim += fmt::format("; getting ready takes {}", format_bytes(setup));
   }
-  finding.claim += ".";
+  finding.claim += '.';
   return finding;
 }
 

@@ -76,7 +76,7 @@ std::optional<Finding> claim_system(const std::vector<MemorySeries>& all) {
         calibrated == 1 ? "the other point is" : fmt::format("the other {} points are", calibrated),
         format_percent(worst_calibrated));
   }
-  finding.claim += ".";
+  finding.claim += '.';
   return finding;
 }
 

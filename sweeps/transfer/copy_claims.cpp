@@ -150,7 +150,7 @@ std::optional<Finding> claim_model_error(const std::vector<TransferSeries>& all)
     return std::nullopt;
   }
   Finding finding = finding_of("model_error", "1");
-  finding.value = *middle;
+  finding.value = middle;
   finding.details = {{"median_by_series", each}, {"held_out", one_way.size()}};
   finding.claim = fmt::format(
       "Fitted on every second size, the models of copies one way predict the {} others within {} "
@@ -161,7 +161,7 @@ std::optional<Finding> claim_model_error(const std::vector<TransferSeries>& all)
     finding.claim += fmt::format("; those of copies both ways at once {} within {}", both_ways.size(),
                                  format_percent(*both));
   }
-  finding.claim += ".";
+  finding.claim += '.';
   return finding;
 }
 
@@ -189,7 +189,7 @@ std::vector<Finding> claim_crossovers(const std::vector<TransferSeries>& all) {
                                    : fmt::format(" ({} against {} at {})", rate(largest->bytes_per_s()),
                                                  rate(beside->bytes_per_s()), size_text(largest->bytes));
       if (from) {
-        finding.value = *from;
+        finding.value = from;
         finding.claim =
             fmt::format("Copies {} are faster {} memory than pageable from {} on{}.", way(direction),
                         kind == "staged" ? "staged through pinned" : "with pinned", size_text(*from), both);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "sweeps/transfer/beside.h"
 #include "sweeps/transfer/model.h"
 #include "sweeps/transfer/sizes.h"
+#include "sweeps/transfer/studied.h"
 
 namespace bench::sweeps {
 namespace {
@@ -43,7 +45,8 @@ Json time_of(const std::vector<double>& rounds, std::uint64_t seed) {
     samples.push_back(std::max<std::int64_t>(1, static_cast<std::int64_t>(ns)));
   }
   const SampleStats stats = summarize(samples, std::vector<std::int64_t>(samples.size(), 1), seed);
-  return {{"median_ns", stats.median_ns}, {"ci95_ns", {stats.ci95_ns.low, stats.ci95_ns.high}}};
+  return {{"median_ns", stats.median_ns},
+          {"ci95_ns", {std::llround(stats.ci95_ns.low), std::llround(stats.ci95_ns.high)}}};
 }
 
 // Of a batch. Getting ready may take the most memory, with no input held yet; an operation's plan knows its
@@ -68,7 +71,8 @@ class Prover {
   void pinning() {
     Json rows = Json::array();
     const double end_ns = study_.left_ns() * (1 - kShareOfPinning);
-    for (std::int64_t bytes = kSmallest; bytes <= kLargest; bytes *= 4) {
+    const std::int64_t largest = std::min(kLargest, study_.request.largest_cap());
+    for (std::int64_t bytes = kSmallest; bytes <= largest; bytes *= 4) {
       if (study_.interrupted() || (study_.left_ns() < end_ns && !rows.empty())) {
         break;
       }
@@ -104,10 +108,7 @@ class Prover {
 
   void steps() {
     Json rows = Json::array();
-    std::vector<std::int64_t> batches = study_.request.batches;
-    if (batches.empty()) {
-      batches.push_back(study_.device.info().kind == "cpu" ? 4 : 32);
-    }
+    const std::vector<std::int64_t> batches = studied_batches(study_.request, study_.device);
     std::size_t left = batches.size();
     for (const std::int64_t batch : batches) {
       const double budget_ns = kShareOfSteps * study_.left_ns() / static_cast<double>(left--);
@@ -124,6 +125,8 @@ class Prover {
   static constexpr std::int64_t kSmallest = 64 << 10;
   static constexpr std::int64_t kLargest = std::int64_t{256} << 20;
 
+  std::optional<int> node() const { return node_named(options_.node, transfers_); }
+
   struct Made {
     double made_ns = 0;
     double freed_ns = 0;
@@ -133,7 +136,7 @@ class Prover {
     Made made;
     const std::int64_t before = transfers_.host_bytes_used();
     auto start = Clock::now();
-    auto memory = transfers_.host_memory({.kind = kind, .bytes = bytes});
+    auto memory = transfers_.host_memory({.kind = kind, .bytes = bytes, .node = node()});
     made.made_ns = since_ns(start);
     made.taken_bytes = transfers_.host_bytes_used() - before;
     start = Clock::now();
@@ -178,7 +181,7 @@ class Prover {
   Json call_of(HostKind kind, CopyDirection direction, std::int64_t bytes) {
     constexpr std::size_t kTimes = 9;
     const Buffer buffer = study_.device.allocate(bytes, MemoryCategory::input);
-    const auto host = transfers_.host_memory({.kind = kind, .bytes = bytes});
+    const auto host = transfers_.host_memory({.kind = kind, .bytes = bytes, .node = node()});
     const auto queue = transfers_.copy_queue();
     const bool up = direction == CopyDirection::to_device;
     const Copy copy{.direction = direction,
@@ -212,18 +215,6 @@ class Prover {
             {"cpu_ns", *median_of(cpu)}};
   }
 
-  WorkloadSpec network(std::int64_t batch) const {
-    WorkloadSpec spec;
-    spec.mode = study_.request.modes.front();
-    spec.dtype = study_.request.dtypes.empty() ? Dtype::fp32 : study_.request.dtypes.front();
-    spec.batch = batch;
-    spec.seed = study_.request.seed;
-    for (const auto& [name, values] : option_values(study_.request, spec.mode)) {
-      spec.options[name] = values.front();
-    }
-    return spec;
-  }
-
   std::unique_ptr<Workload> copy_of(std::int64_t bytes, const std::string& kind, const char* queue) {
     const WorkloadType& type = *registry<WorkloadType>().find("copy");
     WorkloadSpec spec;
@@ -254,7 +245,7 @@ class Prover {
     constexpr std::size_t kFewest = 3;
     constexpr std::size_t kMost = 25;
     const WorkloadType& type = *study_.request.workload;
-    const WorkloadSpec spec = network(batch);
+    const WorkloadSpec spec = studied_step(study_.request, batch);
     Json row = {
         {"workload", type.name}, {"mode", spec.mode}, {"dtype", name_of(spec.dtype)}, {"batch", batch}};
     study_.report(fmt::format("preparing steps of {} with batch {}", type.name, batch));

@@ -27,7 +27,13 @@ std::vector<std::string> split(std::string_view text, char at) {
 }
 
 std::int64_t size_of(std::string_view option, const std::string& text) {
-  const std::int64_t bytes = parse_bytes(option, text);
+  std::int64_t bytes = 0;
+  try {
+    bytes = parse_bytes(option, text);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format(
+        "{}; accepted: auto, sizes such as 4KiB,1MiB and ranges such as 1KiB:1GiB:x2", error.what()));
+  }
   if (bytes > kLargestSize) {
     throw UsageError(fmt::format("{}: {} was given; accepted: sizes up to 1024GiB", option, quote(text)));
   }
@@ -80,8 +86,8 @@ std::vector<std::int64_t> parse_sizes(std::string_view option, std::string_view 
   std::ranges::sort(sizes);
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   if (sizes.empty()) {
-    throw UsageError(fmt::format("{}: {} holds no size; the first must not be above the last", option,
-                                 quote(std::string(text))));
+    throw UsageError(
+        fmt::format("{}: {} holds no size; the first must not be above the last", option, quote(text)));
   }
   return sizes;
 }

@@ -17,7 +17,7 @@ Json noted(const ResultDocument& document, const char* name) {
 }
 
 std::string step_label(const StepStudy& study) {
-  return fmt::format("{}, batch {}", study.workload, study.batch);
+  return fmt::format("{} in {}, batch {}", study.workload, study.dtype, study.batch);
 }
 
 std::string with_interval(const Estimate& time) {
@@ -38,6 +38,16 @@ std::string best_steps(const StepStudy& study) {
   return text;
 }
 
+// Steps that scatter more than their copies take may be shorter than the computing alone.
+std::string computing_in_words(const StepStudy& study) {
+  const bool within = std::ranges::all_of(study.kinds, [&](const KindSteps& kind) {
+    return !kind.unsupported.empty() || kind.best().value >= study.compute_ns.value;
+  });
+  const std::string time = format_duration(study.compute_ns.value);
+  return within ? fmt::format("of which {} is computing", time)
+                : fmt::format("and {} computing alone (the steps scatter more than the copy takes)", time);
+}
+
 // What the loader's buffers take, and what locking them costs.
 std::string needed_memory(const ResultDocument& document, const StepStudy& study, const PinVerdict& verdict,
                           Json& details) {
@@ -51,13 +61,20 @@ std::string needed_memory(const ResultDocument& document, const StepStudy& study
                         workers, workers == 1 ? "" : "s", prefetch, prefetch == 1 ? "" : "es",
                         size_text(study.bytes), size_text(bytes))
           : fmt::format("a loader without workers locks one batch, {}", size_text(bytes));
+  const double host_bytes = document.context.is_object() && document.context.contains("host")
+                                ? document.context["host"].value("memory_bytes", 0.0)
+                                : 0;
+  if (host_bytes > 0 && bytes > host_bytes) {
+    return text + fmt::format(", which does not fit: the host has {}", size_text(host_bytes));
+  }
   const auto costs = pinning_costs(document);
   if (const auto cost = cost_ns(costs, bytes)) {
     details["pinning_ns"] = *cost;
-    text += *cost > 0
-                ? fmt::format(", which takes {} longer, once, than ordinary memory does{}",
-                              format_duration(*cost), bytes > costs.back().first ? " (extrapolated)" : "")
-                : std::string(", which takes no longer than ordinary memory does");
+    text += *cost > 0 ? fmt::format(", which takes {} longer, once, than ordinary memory does",
+                                    format_duration(*cost))
+                      : std::string(", which takes no longer than ordinary memory does");
+    text += bytes > costs.back().first ? fmt::format(" (extrapolated from {})", size_text(costs.back().first))
+                                       : "";
     if (verdict.verdict == Verdict::pin && *cost > 0) {
       text += fmt::format(", earned back after {:.0f} steps", std::ceil(*cost / verdict.saved_ns));
     }
@@ -127,8 +144,12 @@ std::optional<Finding> claim_calls(const ResultDocument& document) {
   const Json* pageable = nullptr;
   const Json rows = noted(document, "calls");
   for (const Json& row : rows) {
-    if (row["direction"] == "h2d") {
-      (row["host_memory"] == "pinned" ? pinned : pageable) = &row;  // the largest stand last
+    for (const Json& other : rows) {  // the largest that both have stands last
+      if (row["direction"] == "h2d" && other["direction"] == "h2d" && row["bytes"] == other["bytes"] &&
+          row["host_memory"] == "pinned" && other["host_memory"] == "pageable") {
+        pinned = &row;
+        pageable = &other;
+      }
     }
   }
   if (pinned == nullptr || pageable == nullptr) {
@@ -225,11 +246,12 @@ std::vector<Finding> claim_verdicts(const ResultDocument& document) {
       continue;
     }
     finding.value = verdict.saved_ns;
+    finding.ci95 = verdict.saved_ci95_ns;
+    finding.details["dtype"] = study.dtype;
     finding.details["with"] = verdict.with;
     const std::string memory = needed_memory(document, study, verdict, finding.details);
-    const std::string times =
-        fmt::format("a step of {} takes {}, of which {} is computing", step_label(study), best_steps(study),
-                    format_duration(study.compute_ns.value));
+    const std::string times = fmt::format("a step of {} takes {}, {}", step_label(study), best_steps(study),
+                                          computing_in_words(study));
     finding.claim =
         verdict.verdict == Verdict::pin
             ? fmt::format("Pin: {}; {} memory saves {} a step ({}); {}.", times, verdict.with,

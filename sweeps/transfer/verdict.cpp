@@ -37,6 +37,7 @@ std::vector<StepStudy> step_studies(const ResultDocument& document) {
   for (const Json& row : transfer["steps"]) {
     StepStudy study;
     study.workload = row.at("workload").get<std::string>() + " " + row.at("mode").get<std::string>();
+    study.dtype = row.value("dtype", "fp32");
     study.batch = row.at("batch").get<std::int64_t>();
     study.unsupported = row.value("unsupported", "");
     if (study.unsupported.empty()) {
@@ -90,6 +91,10 @@ PinVerdict pin_verdict(const StepStudy& study) {
   }
   verdict.with = best->name;
   verdict.saved_ns = pageable->best().value - best->best().value;
+  if (pageable->best().ci95 && best->best().ci95) {
+    verdict.saved_ci95_ns = Interval{.low = pageable->best().ci95->low - best->best().ci95->high,
+                                     .high = pageable->best().ci95->high - best->best().ci95->low};
+  }
   verdict.share = verdict.saved_ns / pageable->best().value;
   verdict.apart =
       high_of(best->best()) < low_of(pageable->best()) || low_of(best->best()) > high_of(pageable->best());

@@ -26,6 +26,7 @@ struct KindSteps {
 
 struct StepStudy {
   std::string workload;
+  std::string dtype{};
   std::string unsupported;  // why there is none
   std::int64_t batch = 0;
   double bytes = 0;  // of the batch
@@ -51,8 +52,10 @@ struct PinVerdict {
   Verdict verdict = Verdict::untold;
   std::string with;     // "pinned" or "staged": the faster
   double saved_ns = 0;  // a step, best of pageable against best of that
-  double share = 0;     // of the pageable step
-  bool apart = false;   // the intervals do not touch, whichever is faster
+  // From both intervals at their ends, so wider than one of 95 %; none where a time has none.
+  std::optional<Interval> saved_ci95_ns{};
+  double share = 0;    // of the pageable step
+  bool apart = false;  // the intervals do not touch, whichever is faster
 };
 
 // "pin" where the best step with pinned memory, or staged through it, is at least 1 % faster than the best

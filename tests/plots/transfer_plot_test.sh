@@ -19,7 +19,7 @@ holds "$scratch/example" "no bus was crossed: copies within the host’s memory 
 holds "$scratch/example" "Host to device"
 holds "$scratch/example" "Device to host"
 for word in pinned pageable staged; do holds "$scratch/example" "$word<"; done
-holds "$scratch/example" "A step of resnet18 infer with batch 4, 2.3 MiB to copy"
+holds "$scratch/example" "A step of resnet18 infer, fp32, batch 4, 2.3 MiB to copy"
 grep -q "on’t pin: a step of resnet18" "$scratch/example.svg" || fail "the verdict is missing"
 
 # Each plain point stands at its own size and bandwidth; cold pages and several at once are not among them.

@@ -40,6 +40,22 @@ const Registration<WorkloadType> copy_type{WorkloadType{.name = "copy",
                                                         .plan = {},
                                                         .make = {}}};
 
+// What the verdict is about.
+const Registration<WorkloadType> stepping{WorkloadType{.name = "stepping",
+                                                       .kind = "network",
+                                                       .description = "",
+                                                       .modes = {"infer"},
+                                                       .options = {{"launch", "stream", ""}},
+                                                       .check =
+                                                           [](const WorkloadSpec& spec) {
+                                                             if (spec.options.at("launch") != "stream") {
+                                                               throw UsageError("--launch: accepted: stream");
+                                                             }
+                                                           },
+                                                       .unsupported = {},
+                                                       .plan = {},
+                                                       .make = {}}};
+
 const Sweep& sweep() {
   return *registry<Sweep>().find("transfer");
 }
@@ -53,6 +69,9 @@ SweepRequest request(const std::map<std::string, std::string>& changes = {}) {
     request.sweep_options[name] = value;
   }
   request.memory_caps = {std::int64_t{1} << 34};
+  request.workload = registry<WorkloadType>().find("stepping");
+  request.modes = {"infer"};
+  request.workload_options = {{"launch", {"stream"}}};
   return request;
 }
 
@@ -89,6 +108,34 @@ TEST(TransferPlan, GivesWhatIsAskedFor) {
                                        "transfer/h2d/pinned/bytes:65536"));
   EXPECT_EQ(plan.points[1].spec.options.at("bytes"), "16384B");
   EXPECT_EQ(plan.points[1].spec.mode, "h2d");
+}
+
+TEST(TransferPlan, RefusesAWrongStepBeforeAnythingIsMeasured) {
+  testing::FakeDevice device({Dtype::fp32});
+  const auto refusal = [&](const SweepRequest& asked) -> std::string {
+    try {
+      sweep().plan(asked, device);
+      return "nothing";
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+  };
+  SweepRequest wrong = request();
+  wrong.workload_options = {{"launch", {"foo"}}};
+  EXPECT_THAT(refusal(wrong), HasSubstr("--launch"));
+  SweepRequest two = request();
+  two.dtypes = {Dtype::bf16, Dtype::fp32};
+  EXPECT_THAT(refusal(two), AllOf(HasSubstr("--dtype"), HasSubstr("bf16, fp32")));
+  EXPECT_THAT(refusal(request({{"in-flight", "8"}, {"host-kinds", "staged"}})),
+              AllOf(HasSubstr("--in-flight"), HasSubstr("staged")));
+  EXPECT_THAT(refusal(request({{"in-flight", "8"}, {"directions", "both"}})), HasSubstr("both"));
+}
+
+TEST(TransferPlan, SeveralAtOnceAloneBringNoSingleCopies) {
+  testing::FakeDevice device({Dtype::fp32});
+  for (const std::string& name : names(sweep().plan(request({{"in-flight", "4,8"}}), device))) {
+    EXPECT_THAT(name, HasSubstr("in-flight:"));
+  }
 }
 
 TEST(TransferPlan, WhatIsWrongIsNamed) {
