@@ -94,7 +94,7 @@ def subtitle: [(.context.host.usable_cores // null | if . == null then empty els
 def kinds: map("\(.workload) \(.dtype)") | unique | if length > 3 then map(split(" ")[0]) | unique else . end | join(", ");
 # One note for all points with the same fate.
 def fates: [(.unmeasured // [])[] | objects | {workload: (.params.workload // "?" | clean), dtype: (.params.dtype // "" | clean), status: (.status // "?" | clean), reason: (.reason // "" | clean)}]
-  | group_by([.status, .reason]) | map("✕ \(length) point\(if length == 1 then "" else "s" end) \(.[0].status), of \(kinds)\(if .[0].reason == "" then "" else " (\(.[0].reason))" end)");
+  | group_by([.status, .reason]) | sort_by(-length) | map("✕ \(length) point\(if length == 1 then "" else "s" end) \(.[0].status), of \(kinds)\(if .[0].reason == "" then "" else " (\(.[0].reason))" end)");
 
 points as $points | found("memory_bandwidth") as $memory | peaks as $peaks | datasheet as $sheet
 | ([$points[] | select(.flags != [])] | length) as $flagged
