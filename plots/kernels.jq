@@ -60,7 +60,9 @@ def left($points; $memory): lines($points) as $lines
 def right($points; $memory; $peaks; $sheet):
   [$points[] | select(.workload != "stream" and .flops > 0)] as $own
   | ([$own[].intensity] | min // 0.1) as $low | ([$own[].intensity, ($peaks[] | .rate / ($memory // 1e10))] | max // 1000) as $high
-  | ($low / 1.6) as $x_min | ($high * 2.2) as $x_max
+  | ($low / 1.6) as $x_min
+  # Right of every mark, where the roofs' names stand: three tenths of the axis.
+  | ($high * ([2.2, pow($high / $x_min; 0.42)] | max)) as $x_max
   | ([$peaks[].rate, $own[].rate, ($sheet.flops_per_s // {} | .[]? | positive // 0)] | max // 1) as $most
   | ([$own[].rate, (if $memory == null then empty else $memory * $x_min end)] | min // 1) as $least
   | ($least / 2) as $y_min | ($most * 2.2) as $y_max
@@ -75,8 +77,8 @@ def right($points; $memory; $peaks; $sheet):
      sheets: [($sheet.flops_per_s // {} | to_entries[]? | (.value | positive) as $v | select($v != null) | (.key | dtype_colour) as $c
        | [$x_min, $v / 1e9, $c], [$x_max, $v / 1e9, $c], null),
        (($sheet.bytes_per_s | positive) as $b | if $b == null then empty else [$x_min, $b * $x_min / 1e9, 5592405], [([$x_max, $y_max / $b] | min), ([$x_max, $y_max / $b] | min) * $b / 1e9, 5592405], null end)],
-     roof_labels: [$peaks | sort_by(.rate) | reverse | to_entries[] | .value
-       | [$x_max / 1.12, .rate * 1.28 / 1e9, "\(.dtype): \(.rate | rate_text("FLOP/s"))", (.dtype | dtype_colour)]],
+     roof_labels: [$peaks | map(. + {y: (.rate * 1.28 | log10)}) | spread(0.052 * ($y_max / $y_min | log10); $y_max | log10)[]
+       | [$x_max / 1.12, pow(10; .y) / 1e9, "\(.dtype): \(.rate | rate_text("FLOP/s"))", (.dtype | dtype_colour)]],
      slope_label: (if $memory == null then [] else [[$x_min * 2.6, $memory * $x_min * 1.5 / 1e9, "memory \($memory | rate_text("B/s"))", 5592405]] end),
      # Cold points over the hot ones, which they may coincide with.
      dots: [($own[] | select(.cold | not)), ($own[] | select(.cold)) | [.intensity, .rate / 1e9,
@@ -88,9 +90,11 @@ def title: "Kernels on \(.context.device.name // .context.device.id // "an unkno
 def subtitle: [(.context.host.usable_cores // null | if . == null then empty else "\(.) cores" end),
     (.context.software.onednn // null | if . == null then empty else "oneDNN \(tostring | clean | squeeze)" end),
     (.context.date // null | if . == null then empty else (tostring | clean | .[0:16] | sub("T"; " ")) end)] | join(" · ");
+# Of few kinds with their dtypes, of many without: a note is one line.
+def kinds: map("\(.workload) \(.dtype)") | unique | if length > 3 then map(split(" ")[0]) | unique else . end | join(", ");
 # One note for all points with the same fate.
-def fates: [(.unmeasured // [])[] | objects | {what: ("\(.params.workload // "?") \(.params.dtype // "")" | clean), status: (.status // "?" | clean), reason: (.reason // "" | clean)}]
-  | group_by([.status, .reason]) | map("✕ \(length) point\(if length == 1 then "" else "s" end) \(.[0].status), of \(map(.what) | unique | join(", "))\(if .[0].reason == "" then "" else " (\(.[0].reason))" end)");
+def fates: [(.unmeasured // [])[] | objects | {workload: (.params.workload // "?" | clean), dtype: (.params.dtype // "" | clean), status: (.status // "?" | clean), reason: (.reason // "" | clean)}]
+  | group_by([.status, .reason]) | sort_by(-length) | map("✕ \(length) point\(if length == 1 then "" else "s" end) \(.[0].status), of \(kinds)\(if .[0].reason == "" then "" else " (\(.[0].reason))" end)");
 
 points as $points | found("memory_bandwidth") as $memory | peaks as $peaks | datasheet as $sheet
 | ([$points[] | select(.flags != [])] | length) as $flagged
@@ -99,7 +103,7 @@ points as $points | found("memory_bandwidth") as $memory | peaks as $peaks | dat
    | if length > 3 then .[0:2] + ["… and \(length - 2) more notes in the result file"] else . end) as $notes
 | left($points; $memory) as $left | right($points; $memory; $peaks; $sheet) as $right
 | {strings: ({title: (title | shorten(110)), subtitle: subtitle, measured: ($points | length), notes: ($notes | length)}
-    + ([$notes | to_entries[] | {key: "note\(.key + 1)", value: (.value | shorten(180))}] | from_entries)
+    + ([$notes | to_entries[] | {key: "note\(.key + 1)", value: (.value | shorten(150))}] | from_entries)
     + $left.strings + $right.strings)}
   + ($left | del(.strings)) + ($right | del(.strings))
 | tables

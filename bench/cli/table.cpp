@@ -146,13 +146,44 @@ void print_measured(std::ostream& out, const ResultDocument& document) {
   out << in_columns(rows, right);
 }
 
+// "batch/net/infer/fp16/batch:1", or "90 points (a, b, c and 87 more)".
+std::string subject(const std::vector<const UnmeasuredPoint*>& points) {
+  constexpr std::size_t kNamed = 3;
+  if (points.size() == 1) {
+    return points.front()->name;
+  }
+  std::vector<std::string> names;
+  for (const UnmeasuredPoint* point : points) {
+    if (names.size() < kNamed) {
+      names.push_back(point->name);
+    }
+  }
+  const std::string more =
+      points.size() > kNamed ? fmt::format(" and {} more", points.size() - kNamed) : std::string();
+  return fmt::format("{} points ({}{})", points.size(), fmt::join(names, ", "), more);
+}
+
 void print_unmeasured(std::ostream& out, const ResultDocument& document, std::size_t width) {
   if (document.unmeasured.empty()) {
     return;
   }
-  fmt::print(out, "\nNot measured\n");
+  // Points of one fate in one paragraph, in the order of their first; the result file has every one by
+  // itself.
+  std::vector<std::vector<const UnmeasuredPoint*>> groups;
   for (const UnmeasuredPoint& point : document.unmeasured) {
-    out << wrap(fmt::format("{}  {}: {}", point.name, point.status, point.reason), width, 4);
+    const auto group = std::ranges::find_if(groups, [&](const auto& one) {
+      return one.front()->status == point.status && one.front()->reason == point.reason;
+    });
+    if (group == groups.end()) {
+      groups.push_back({&point});
+    } else {
+      group->push_back(&point);
+    }
+  }
+  fmt::print(out, "\nNot measured\n");
+  for (const auto& group : groups) {
+    const UnmeasuredPoint& first = *group.front();
+    out << wrap(fmt::format("{}  {}: {}", subject(group), first.status, first.reason), width, 4);
   }
 }
 

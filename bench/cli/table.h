@@ -12,8 +12,9 @@
 namespace bench {
 
 // A row a point: its parameters, throughput with interval, step time, memory predicted, tracked and seen by
-// the driver, flags. Then the points that were not measured, with status and reason, the sweep's own tables,
-// and the findings as sentences. Lines of text wrap at `width` columns; table rows do not.
+// the driver, flags. Then the points that were not measured, those of one status and reason counted together,
+// the sweep's own tables, and the findings as sentences. Lines of text wrap at `width` columns; table rows do
+// not.
 void print_table(std::ostream& out, const ResultDocument& document, int width,
                  const std::vector<TextTable>& tables = {});
 

@@ -237,8 +237,7 @@ class SweepRun {
 
   RunSettings make_settings() const {
     RunSettings settings;
-    settings.time_budget = std::chrono::nanoseconds(static_cast<std::int64_t>(
-        plan().share_of_budget * static_cast<double>(options_.time_budget.count())));
+    settings.time_budget = options_.time_budget;
     settings.memory_cap = request_.largest_cap();
     if (continued_) {
       settings.already_spent = std::chrono::steady_clock::now() - start_;

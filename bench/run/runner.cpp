@@ -40,12 +40,21 @@ class Runner {
         settings_(settings),
         document_(document),
         observer_(observer),
-        rule_({.min_rounds = settings.min_rounds, .budget = settings.time_budget}) {}
+        budget_(static_cast<std::int64_t>(plan.share_of_budget *
+                                          static_cast<double>(settings.time_budget.count()))),
+        rule_({.min_rounds = settings.min_rounds, .budget = budget_}) {}
 
+  // Making points ready can take all of a short budget: those that the others are judged by are timed before
+  // any other is made ready.
   void run() {
-    probe_all();
-    for (std::int64_t round = 0; round < settings_.max_rounds && !interrupted(); ++round) {
-      if (!run_round(round)) {
+    for (const bool first : {true, false}) {
+      probe_all(first);
+      to_come_ = first ? std::ranges::count(plan_.points, false, &SweepPoint::first) : 0;
+      run_round(0, [first](const SweepPoint& point) { return point.first == first; });
+    }
+    const auto every = [](const SweepPoint&) { return true; };
+    for (std::int64_t round = 1; round < settings_.max_rounds && !interrupted(); ++round) {
+      if (!run_round(round, every)) {
         break;
       }
     }
@@ -70,11 +79,19 @@ class Runner {
     return static_cast<double>(
         std::chrono::duration_cast<nanoseconds>(std::chrono::steady_clock::now() - start_).count());
   }
-  double left_ns() const { return static_cast<double>(settings_.time_budget.count()) - elapsed_ns(); }
+  double left_ns() const { return static_cast<double>(budget_.count()) - elapsed_ns(); }
+
+  // As it was given: nobody asked for a part of it.
+  std::string named_budget() const {
+    const std::string given = format_duration(static_cast<double>(settings_.time_budget.count()));
+    return plan_.share_of_budget < 1 ? fmt::format("the {} that points have of the time budget of {}",
+                                                   format_percent(plan_.share_of_budget), given)
+                                     : fmt::format("the time budget of {}", given);
+  }
 
   void report(const std::string& what, double fraction) {
     RunProgress progress;
-    const auto budget = static_cast<double>(settings_.time_budget.count());
+    const auto budget = static_cast<double>(budget_.count());
     progress.fraction = std::clamp(std::max(fraction, elapsed_ns() / budget), 0.0, 1.0);
     progress.what = what;
     progress.elapsed = nanoseconds(static_cast<std::int64_t>(elapsed_ns()));
@@ -87,15 +104,15 @@ class Runner {
     return known != nullptr && known->stats.rounds >= settings_.min_rounds;
   }
 
-  // Smaller points first, whatever their series, so that a short budget still compares the dtypes; before
-  // them, those that the others are judged by.
-  void probe_all() {
+  // Smaller points first, whatever their series, so that a short budget still compares the dtypes.
+  void probe_all(bool first) {
     std::vector<const SweepPoint*> order;
     for (const SweepPoint& point : plan_.points) {
-      order.push_back(&point);
+      if (point.first == first) {
+        order.push_back(&point);
+      }
     }
-    std::ranges::stable_sort(
-        order, {}, [](const SweepPoint* point) { return std::pair(!point->first, point->spec.batch); });
+    std::ranges::stable_sort(order, {}, [](const SweepPoint* point) { return point->spec.batch; });
     for (const SweepPoint* point : order) {
       if (interrupted()) {
         return;
@@ -159,11 +176,9 @@ class Runner {
         return;
       }
       if (!affordable(series, point)) {
-        close(
-            series, point, "skipped",
-            fmt::format("the time budget of {} has no room for {} round{} of it; give a larger --time-budget",
-                        format_duration(static_cast<double>(settings_.time_budget.count())), rounds_needed(),
-                        rounds_needed() == 1 ? "" : "s"));
+        close(series, point, "skipped",
+              fmt::format("{} has no room for {} round{} of it; give a larger --time-budget", named_budget(),
+                          rounds_needed(), rounds_needed() == 1 ? "" : "s"));
         return;
       }
       admit(point, series, plan);
@@ -240,24 +255,23 @@ class Runner {
     active_.push_back({&point, series.last_cost});
   }
 
-  // False when there was nothing left to do, or no time to do it in.
-  bool run_round(std::int64_t round) {
+  // One visit to each point that `belongs` and is not yet precise. False when there was nothing left to do,
+  // or no time to do it in.
+  template <typename Belongs>
+  bool run_round(std::int64_t round, Belongs belongs) {
     std::vector<const Active*> wanted;
     for (const Active& active : active_) {
       const MeasuredPoint* const known = ledger_.measured(active.point->name);
-      if (!failed_.contains(active.point->name) && (known == nullptr || !precise(*known))) {
+      if (belongs(*active.point) && !failed_.contains(active.point->name) &&
+          (known == nullptr || !precise(*known))) {
         wanted.push_back(&active);
       }
     }
     if (wanted.empty()) {
       return false;
     }
-    std::vector<std::size_t> order =
+    const std::vector<std::size_t> order =
         shuffled_round(wanted.size(), settings_.seed, static_cast<std::uint64_t>(round));
-    if (round == 0) {
-      std::stable_partition(order.begin(), order.end(),
-                            [&](std::size_t index) { return wanted[index]->point->first; });
-    }
     std::size_t done = 0;
     bool visited = false;
     for (const std::size_t index : order) {
@@ -276,7 +290,8 @@ class Runner {
     return visited && left_ns() > 0;
   }
 
-  // Sampling time for the next visit, besides its first sample: what the mandatory visits to come leave over.
+  // Sampling time for the next visit, besides its first sample: what the mandatory visits to come leave over,
+  // those to points of the plan that are not ready yet among them.
   double slice(const std::vector<const Active*>& wanted, const std::vector<std::size_t>& order,
                std::size_t done, std::int64_t rounds_left) const {
     double fixed = 0;
@@ -285,7 +300,7 @@ class Runner {
       fixed += visits * minimum_cost_ns(wanted[order[i]]->cost, 1);
     }
     const auto visits_left =
-        static_cast<std::int64_t>(order.size()) * rounds_left - static_cast<std::int64_t>(done);
+        (static_cast<std::int64_t>(order.size()) + to_come_) * rounds_left - static_cast<std::int64_t>(done);
     return std::min(slice_ns(left_ns(), fixed, visits_left),
                     static_cast<double>(settings_.longest_visit.count()));
   }
@@ -358,9 +373,9 @@ class Runner {
       if (ledger_.measured(point.name) == nullptr && !listed) {
         ledger_.set_unmeasured(
             point, "skipped",
-            interrupted() ? std::string("interrupted before it was timed")
-                          : fmt::format("the time budget of {} ended before it was timed",
-                                        format_duration(static_cast<double>(settings_.time_budget.count()))));
+            interrupted()
+                ? std::string("interrupted before it was timed")
+                : fmt::format("{} ended before it was timed; give a larger --time-budget", named_budget()));
       }
     }
     ledger_.changed();
@@ -373,12 +388,14 @@ class Runner {
   const RunSettings& settings_;
   ResultDocument& document_;
   RunObserver& observer_;
+  nanoseconds budget_;  // the points' share of the one that was given
   StopRule rule_;
   PointLedger ledger_{sweep_, plan_, document_, observer_};
   ValidityJudge judge_{rule_, device_, document_};
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now() - settings_.already_spent;
   std::vector<Active> active_;
+  std::int64_t to_come_ = 0;  // points that are made ready after the next round
   std::map<std::string, Series> series_;
   std::map<std::string, MeasuredPoint> pending_;  // probed, not yet timed
   std::set<std::string> failed_;

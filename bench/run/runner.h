@@ -15,7 +15,7 @@
 namespace bench {
 
 struct RunSettings {
-  std::chrono::nanoseconds time_budget{};  // of the whole sweep, from the runner's start
+  std::chrono::nanoseconds time_budget{};  // as given; points have the plan's share, from the runner's start
   std::int64_t memory_cap = 0;             // bytes
   std::uint64_t seed = 1;
   std::int64_t min_rounds = 3;

@@ -60,18 +60,20 @@ std::string implementation(const WorkloadSpec& spec) {
   return at == spec.options.end() || at->second == "best" ? "" : at->second;
 }
 
-void check_implementation(const std::string& name) {
+void check_implementation(const WorkloadSpec& spec) {
   const std::vector<std::string> names = implementations();
-  if (name.empty() || std::ranges::find(names, name) != names.end()) {
+  const auto at = spec.options.find("implementation");
+  if (at == spec.options.end() || std::ranges::find(names, at->second) != names.end()) {
     return;
   }
-  throw UsageError(fmt::format("--implementation {}: accepted are {}", quote(name), fmt::join(names, ", ")));
+  throw UsageError(
+      fmt::format("--implementation {}: accepted are {}", quote(at->second), fmt::join(names, ", ")));
 }
 
 Conv2d described(const WorkloadSpec& spec) {
   constexpr std::int64_t kWide = 65536;
   constexpr std::int64_t kNarrow = 1024;
-  check_implementation(implementation(spec));
+  check_implementation(spec);
   Conv2d conv;
   conv.batch = spec.batch;
   conv.dtype = spec.dtype;

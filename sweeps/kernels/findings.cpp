@@ -51,22 +51,33 @@ std::string label_of(const KernelPoint& point) {
                                     : fmt::format("{}/{}", point.workload, point.dtype);
 }
 
-Finding claim_memory(const std::vector<KernelPoint>& points, const Ceiling& memory) {
+// "triad on 384 MiB".
+std::string kernel_and_size(const KernelPoint& point) {
+  return fmt::format("{} on {}", point.mode, format_bytes(static_cast<std::int64_t>(point.bytes)));
+}
+
+// The roof is the best of several kernels and sizes: which one it is, and what the others do, is said.
+Finding claim_memory(const std::vector<KernelPoint>& points, const Ceiling& memory, double cache_bytes) {
   Finding finding = finding_of("memory_bandwidth", "B/s");
   finding.value = memory.rate;
   finding.ci95 = known(memory.ci95);
-  const auto at = std::ranges::find(points, memory.name, &KernelPoint::name);
-  const double large = at == points.end() ? 0 : at->bytes / 4;  // kinds have one to three arrays
-  std::string kinds;
+  std::string best;
+  std::string others;
   for (const KernelPoint& point : points) {
-    if (point.workload == "stream" && point.caches == "cold" && point.bytes >= large) {
-      kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", point.mode, bytes_rate(point.bytes_per_s()));
-      finding.evidence.push_back(point.name);
+    if (!shows_memory(point, cache_bytes)) {
+      continue;
+    }
+    finding.evidence.push_back(point.name);
+    if (point.name == memory.name) {
+      best = kernel_and_size(point);
+    } else {
+      others += fmt::format("{}{} {}", others.empty() ? "; the others: " : ", ", kernel_and_size(point),
+                            bytes_rate(point.bytes_per_s()));
     }
   }
-  finding.claim =
-      fmt::format("Memory delivers {}, bytes read and written counted, to arrays that no cache holds ({}).",
-                  bytes_rate(memory.rate), kinds);
+  finding.claim = fmt::format(
+      "Memory delivers up to {}, bytes read and written counted, to arrays that no cache holds ({}{}).",
+      bytes_rate(memory.rate), best, others);
   return finding;
 }
 
@@ -276,7 +287,7 @@ std::vector<Finding> kernels_findings(const ResultDocument& document) {
     }
   };
   if (roofline.memory) {
-    add(claim_memory(points, *roofline.memory));
+    add(claim_memory(points, *roofline.memory, last_cache_bytes(document)));
     add(claim_caches(points, *roofline.memory));
   } else if (!points.empty()) {
     add(claim_no_memory(points, last_cache_bytes(document)));

@@ -61,13 +61,17 @@ double last_cache_bytes(const ResultDocument& document) {
   return bytes;
 }
 
-Roofline roofline_of(const std::vector<KernelPoint>& points, double cache_bytes) {
+bool shows_memory(const KernelPoint& point, double cache_bytes) {
   constexpr double kLeast = 16 * 0x1p20;
+  return trusted(point) && point.workload == "stream" && point.caches == "cold" &&
+         point.bytes >= std::max(kLeast, 2 * cache_bytes);
+}
+
+Roofline roofline_of(const std::vector<KernelPoint>& points, double cache_bytes) {
   constexpr double kNearTheSlope = 0.8;  // of what memory allows: memory sets the pace
-  const double enough = std::max(kLeast, 2 * cache_bytes);
   Roofline roofline;
   for (const KernelPoint& point : points) {
-    if (trusted(point) && point.workload == "stream" && point.caches == "cold" && point.bytes >= enough &&
+    if (shows_memory(point, cache_bytes) &&
         (!roofline.memory || point.bytes_per_s() > roofline.memory->rate)) {
       roofline.memory = ceiling_of(point, point.bytes);
     }

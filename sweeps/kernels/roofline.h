@@ -2,9 +2,10 @@
 // does I floating-point operations for each byte it moves can run no faster than min(arithmetic peak, I ·
 // bandwidth).
 //
-// Both ceilings are measured, by the points of the same result: the best arithmetic rate in a dtype, and what
-// the stream kernels get out of memory with cold caches. An operation whose data stay in a cache may pass the
-// sloped part; bytes count each operand once, whatever the caches make of it.
+// Both ceilings are measured, by the points of the same result: the best arithmetic rate in a dtype, and the
+// best that a stream kernel gets out of memory with cold caches and arrays beyond them. An operation whose
+// data stay in a cache may pass the sloped part; bytes count each operand once, whatever the caches make of
+// it.
 #pragma once
 
 #include <map>
@@ -47,7 +48,7 @@ struct Ceiling {
 };
 
 struct Roofline {
-  std::optional<Ceiling> memory;           // cold stream kernels on the largest arrays; B/s, reads and writes
+  std::optional<Ceiling> memory;           // best stream kernel that shows_memory(); B/s, reads and writes
   std::map<std::string, Ceiling> compute;  // by dtype; FLOP/s
 
   // FLOP/s; nullopt where a ceiling that it needs was not measured.
@@ -61,8 +62,12 @@ struct Roofline {
 // Bytes of the largest cache that the document's device is known to have; 0 where nothing tells.
 double last_cache_bytes(const ResultDocument& document);
 
-// Memory's ceiling comes from cold stream kernels that touch at least twice the last cache (and 16 MiB); the
-// arithmetic ones from other points that memory does not limit.
+// A cold stream kernel that touches at least twice the last cache (and 16 MiB). Beyond that a rate still
+// depends a little on the size, and the largest arrays are not always the fastest.
+bool shows_memory(const KernelPoint& point, double cache_bytes);
+
+// Memory's ceiling is the best of the points that show it, whatever their kernel and size; the arithmetic
+// ones come from other points that memory does not limit.
 Roofline roofline_of(const std::vector<KernelPoint>& points, double cache_bytes);
 
 }  // namespace bench::sweeps

@@ -41,6 +41,23 @@ ridge=$(jq '[.findings[] | {(.name): .value}] | add | .["arithmetic_peak/fp32"] 
 table roofs < "$scratch/tables" | awk -F '\t' -v x="$ridge" '$3 == 29362 && $1 / x > 0.999999 && $1 / x < 1.000001 { found = 1 } END { exit !found }' ||
   fail "the roof does not bend at its ridge"
 
+# The roofs' names, some 160 of the axis' 670 pixels wide, keep clear of the marks and of each other.
+marks=$(table dots < "$scratch/tables" | cut -f 1 | sort -g | tail -n 1)
+axis=$(awk -F '\t' '$1 == "intensity_min" || $1 == "intensity_max" { print $2 }' "$scratch/tables" | sort -g | paste -s)
+table roof_labels < "$scratch/tables" | awk -F '\t' -v mark="$marks" -v axis="$axis" \
+  '{ split(axis, x); if (log($1 / mark) < 170 / 670 * log(x[2] / x[1])) bad = 1 } END { exit bad || NR != 2 }' ||
+  fail "a mark lies on a roof's name"
+jq '(.findings[] | select(.name | startswith("arithmetic_peak/")) | .value) = 1e11' "$example" > "$scratch/same.json"
+tables "$scratch/same.json" | table roof_labels | cut -f 2 | sort -g | awk 'NR > 1 && $1 < 1.15 * last { bad = 1 } { last = $1 } END { exit bad }' ||
+  fail "the names of two roofs of one height lie on each other"
+
+# A note of many points stays on the picture, some 160 characters wide, with its reason.
+jq '.unmeasured = [range(0; 20) as $i | {params: {workload: "work\($i % 5)", dtype: "type\($i)"}, status: "skipped",
+  reason: "the time budget of 15.0 s ended before it was timed; give a larger --time-budget"}]' "$example" > "$scratch/many.json"
+draw "$scratch/many.json" "$scratch/many"
+holds "$scratch/many" "✕ 20 points skipped, of work0, work1, work2, work3, work4 (the time budget of 15.0 s ended before it was timed; "
+[[ $(tables "$scratch/many.json" | grep -P '^note\d' | cut -f 2 | wc -L) -le 150 ]] || fail "a note is too long for the picture"
+
 # A flag and cold caches each show, by themselves and together: an open mark is one type below the filled one.
 small=$(awk -F '\t' '$5 < 1' <(table dots < "$scratch/tables") | wc -l)
 [[ $small == $(jq '[.benchmarks[] | select(.params.workload != "stream" and .params.caches == "cold")] | length' "$example") ]] ||

@@ -85,6 +85,27 @@ TEST(Table, WhatWasNotMeasuredStandsWithItsReason) {
             "batch/net/infer/fp16/batch:1 unsupported: the processor has no fp16 arithmetic\n");
 }
 
+TEST(Table, PointsThatShareAReasonShareAParagraph) {
+  ResultDocument document;
+  const auto add = [&](const std::string& name, const std::string& status, const std::string& reason) {
+    document.unmeasured.push_back({.name = name, .params = {}, .status = status, .reason = reason});
+  };
+  add("a", "skipped", "no time");
+  add("b", "oom", "needs 2 GiB");
+  add("c", "skipped", "no time");
+  add("d", "unsupported", "no time");
+  add("e", "unsupported", "no time");
+  for (const char* name : {"f", "g", "h"}) {
+    add(name, "skipped", "no time");
+  }
+  EXPECT_EQ(table(document),
+            "No point was measured.\n"
+            "\nNot measured\n"
+            "5 points (a, c, f and 2 more) skipped: no time\n"
+            "b oom: needs 2 GiB\n"
+            "2 points (d, e) unsupported: no time\n");
+}
+
 TEST(Table, FindingsAreWrappedSentences) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 1e6)};

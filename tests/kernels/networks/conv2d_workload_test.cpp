@@ -120,6 +120,8 @@ TEST_F(Conv2dWorkload, TheImplementationCanBeChosen) {
   const std::string refused = refusal({{"implementation", "fastest"}});
   EXPECT_NE(refused.find("--implementation 'fastest': accepted are best, "), std::string::npos) << refused;
   EXPECT_NE(refused.find("reference"), std::string::npos) << refused;
+  EXPECT_NE(refusal({{"implementation", ""}}).find("--implementation '': accepted are best, "),
+            std::string::npos);
 }
 
 }  // namespace
