@@ -62,18 +62,19 @@ endif
 
 # These again under a sanitizer take minutes and run no code that the others do not.
 LONGEST := EveryNetworkTrains.*/(vgg16|vgg16_gap|unet|resnet50|mobilenet_v2|yolov3_tiny)$$|MemorySweepProgram.FindsProvesAndWatches
-# Kernels on fibers that have not been tried under a sanitizer yet.
-UNTRIED := CudaImplicitGemm|CudaStream|CudaFma|CudaLaunch
+# All tests, or those that ASAN_TESTS names.
+ASAN_TESTS ?=
 asan: setup build/asan/build.ninja
-	cmake --build --preset asan
-	ctest --preset asan --label-exclude gpu --exclude-regex '$(LONGEST)|$(UNTRIED)' --parallel $(JOBS)
+	cmake --build --preset asan $(if $(ASAN_TESTS),--target $(ASAN_TESTS))
+	ctest --preset asan --label-exclude gpu --parallel $(JOBS) \
+	  --exclude-regex '$(LONGEST)$(if $(ASAN_TESTS),|NOT_BUILT|^plots|^build|^tools)'
 
 # libgomp is not built for the thread sanitizer: it sees none of its barriers and would report every parallel
 # region as a race. What is left to check is our own threads' and signal handlers' code, which these tests run.
-TSAN_TESTS := tests_measure tests_core
+TSAN_TESTS := tests_core
 tsan: setup build/tsan/build.ninja
 	$(NO_RANDOM) cmake --build --preset tsan --target $(TSAN_TESTS)
-	OMP_NUM_THREADS=1 $(NO_RANDOM) ctest --preset tsan --label-exclude gpu --exclude-regex 'NOT_BUILT|^plots|^build' \
+	OMP_NUM_THREADS=1 $(NO_RANDOM) ctest --preset tsan --label-exclude gpu --exclude-regex 'NOT_BUILT|^plots|^build|^tools' \
 	  --parallel $(JOBS)
 
 peers: setup build/release/build.ninja

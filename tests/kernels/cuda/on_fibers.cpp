@@ -41,7 +41,7 @@ std::map<Slot, Bytes> run_exactly(Operation& operation, Dtype dtype, const RunOp
   std::map<Slot, ExactMemory> memory;
   SlotPointers pointers;
   for (const SlotInfo& slot : operation.slots()) {
-    const auto [at, made] = memory.emplace(slot.slot, ExactMemory(slot.bytes, options.offset));
+    const auto [at, made] = memory.emplace(slot.slot, ExactMemory(slot.bytes, offset_of(slot, options)));
     pointers[slot.slot] = at->second.data();
     if (slot.role == Role::output || slot.role == Role::scratch) {
       std::memset(pointers[slot.slot], 0xff, static_cast<std::size_t>(slot.bytes));

@@ -34,6 +34,16 @@ std::vector<float> numbers(Operation& operation, const SlotInfo& slot, const Byt
 
 }  // namespace
 
+std::int64_t offset_of(const SlotInfo& slot, const RunOptions& options) {
+  std::int64_t element = 8;  // of opaque bytes
+  if (slot.tensor.bytes() == slot.bytes) {
+    element = bytes_of(slot.tensor.dtype);
+  } else if (slot.plain_count > 0) {
+    element = slot.bytes < 4 * slot.plain_count ? 2 : 4;
+  }
+  return (options.offset + element - 1) / element * element;
+}
+
 void give_seeded(Operation& operation, const SlotInfo& slot, Dtype dtype, const RunOptions& options,
                  void* memory) {
   if (const auto given = options.opaque.find(slot.slot); given != options.opaque.end()) {

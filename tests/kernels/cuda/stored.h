@@ -18,11 +18,16 @@ using Bytes = std::vector<std::byte>;
 struct RunOptions {
   std::map<Slot, Bytes> opaque{};                 // what goes into input slots that hold no numbers
   std::vector<std::pair<Slot, Slot>> in_place{};  // an output, and the input whose memory it shares
-  std::int64_t offset = 0;                        // bytes by which all memory is out of its alignment
+  // Bytes by which memory is out of its alignment; more where a slot's elements are larger, which no one may
+  // put between two of their places.
+  std::int64_t offset = 0;
   std::uint64_t seed = 1;
   bool positive = false;  // parameters and states above zero
   int runs = 1;           // one behind the other, states kept
 };
+
+// options.offset for this slot.
+std::int64_t offset_of(const SlotInfo& slot, const RunOptions& options);
 
 // Writes what an input, a parameter or a state starts with into `memory` of the host: the bytes that options
 // have for it, else seeded values that the dtype can hold; zeros where it holds no numbers.

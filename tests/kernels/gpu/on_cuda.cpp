@@ -44,8 +44,9 @@ std::map<Slot, Bytes> run_stored(Operation& operation, Device& device, Dtype dty
   std::map<Slot, Buffer> buffers;
   SlotPointers pointers;
   for (const SlotInfo& slot : operation.slots()) {
-    Buffer& buffer = buffers[slot.slot] = device.allocate(slot.bytes + options.offset, MemoryCategory::other);
-    pointers[slot.slot] = buffer.data() + options.offset;
+    const std::int64_t offset = offset_of(slot, options);
+    Buffer& buffer = buffers[slot.slot] = device.allocate(slot.bytes + offset, MemoryCategory::other);
+    pointers[slot.slot] = buffer.data() + offset;
   }
   for (const auto& [output, input] : options.in_place) {
     pointers[output] = pointers[input];
