@@ -1,0 +1,28 @@
+// Opens what --data names, and changes how it is read.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "sweeps/workers/loader/dataset.h"
+
+namespace bench::loader {
+
+using Progress = std::function<void(const std::string& what, double fraction)>;
+
+// A folder tree with JPEG files, a tar shard or a folder of them, or "synthetic": natural-looking images that
+// are made once into the user's cache folder. Throws UsageError naming --data where there is nothing to read.
+std::unique_ptr<Dataset> open_data(const std::string& data, const Progress& progress);
+
+// A what-if: bytes come at most this fast, all readers together, each read later by the latency.
+struct StorageLimit {
+  double bytes_per_s = 0;
+  std::int64_t latency_ns = 0;
+};
+// "200MB/s,5ms"; throws UsageError naming --storage.
+StorageLimit parse_storage(const std::string& text);
+std::unique_ptr<Dataset> limited(std::unique_ptr<Dataset> data, const StorageLimit& limit);
+
+}  // namespace bench::loader
