@@ -128,6 +128,9 @@ Json to_json(const MeasuredPoint& point, Families& families) {
   if (!point.verification.is_null()) {
     json["verification"] = point.verification;
   }
+  if (!point.notes.is_null()) {
+    json["notes"] = point.notes;
+  }
   return json;
 }
 
@@ -187,6 +190,15 @@ std::optional<double> read_optional(const Field& parent, std::string_view key) {
 
 Json read_optional_object(const Field& parent, std::string_view key) {
   return parent.has(key) ? parent.at(key).object() : Json();
+}
+
+Json read_notes(const Field& parent) {
+  if (!parent.has("notes")) {
+    return {};
+  }
+  const Field notes = parent.at("notes");
+  notes.size();  // an array, or it says so
+  return notes.json();
 }
 
 Interval read_interval(const Field& field) {
@@ -326,7 +338,8 @@ MeasuredPoint read_measured(const Field& field) {
                                    .sm_clock_mhz = read_optional(validity, "sm_clock_mhz"),
                                    .temperature_c = read_optional(validity, "temperature_c"),
                                    .power_w = read_optional(validity, "power_w")},
-                      .verification = read_optional_object(field, "verification")};
+                      .verification = read_optional_object(field, "verification"),
+                      .notes = read_notes(field)};
   check_ranges(field, point);
   check_counts(field, point);
   return point;
