@@ -75,9 +75,8 @@ class SweepRun {
   }
 
   ExitCode dry_run() {
-    check_benchmark_out(
-        options_.benchmark,
-        ResultFile(options_.out, sweep_.name, workload_label(request_), device_->info().id).path());
+    check_benchmark_out(options_.benchmark,
+                        ResultFile(options_.out, sweep_.name, request_.label, device_->info().id).path());
     std::vector<PlannedPoint> rows;
     for (const SweepPoint& point : plan().points) {
       rows.push_back(planned_.predict(point));
@@ -95,7 +94,7 @@ class SweepRun {
   const std::optional<Continuation>& successor() const { return successor_; }
 
   ExitCode measure() {
-    ResultFile file(options_.out, sweep_.name, workload_label(request_), device_->info().id);
+    ResultFile file(options_.out, sweep_.name, request_.label, device_->info().id);
     ResultDocument document = new_document();
     file.check_writable();
     check_benchmark_out(options_.benchmark, file.path());
@@ -106,6 +105,9 @@ class SweepRun {
     install_interrupt_handlers();
     if (!continued_) {
       describe();
+    }
+    if (!plan().measures) {
+      return show_predicted(file, document);
     }
     {
       Progress bar(std::cerr, isatty(STDERR_FILENO) == 1, terminal_width());
@@ -137,6 +139,13 @@ class SweepRun {
 
  private:
   const SweepPlan& plan() const { return planned_.plan(); }
+
+  ExitCode show_predicted(ResultFile& file, ResultDocument& document) const {
+    document.findings = sweep_.findings(document);
+    file.write(document);
+    print_summary(options_, sweep_.name, document, tables_of(document), file.path());
+    return ExitCode::done;
+  }
 
   // Points, and what prove() tried when the device was lost.
   static std::size_t errors_in(const ResultDocument& document) {
@@ -258,8 +267,7 @@ class SweepRun {
 
   void describe() const {
     fmt::print(std::cerr, "{}\n{} on {} ({}), memory cap {}, time budget {}\n", sweep_.question,
-               workload_label(request_), device_->info().id, device_->info().name,
-               format_bytes(request_.largest_cap()),
+               request_.label, device_->info().id, device_->info().name, format_bytes(request_.largest_cap()),
                format_duration(static_cast<double>(options_.time_budget.count())));
   }
 

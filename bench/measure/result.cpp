@@ -128,6 +128,9 @@ Json to_json(const MeasuredPoint& point, Families& families) {
   if (!point.verification.is_null()) {
     json["verification"] = point.verification;
   }
+  if (!point.notes.is_null()) {
+    json["notes"] = point.notes;
+  }
   return json;
 }
 
@@ -262,6 +265,22 @@ void require_not_negative(const Field& field, const std::vector<std::int64_t>& v
   }
 }
 
+// One note a sample, each an object, where there are any.
+Json read_notes(const Field& field, std::size_t samples) {
+  if (!field.has("notes")) {
+    return nullptr;
+  }
+  const Field notes = field.at("notes");
+  if (!notes.json().is_array() || notes.json().size() != samples) {
+    throw UsageError(
+        fmt::format("{} is not an array of one note for each of the {} samples", notes.path(), samples));
+  }
+  for (std::size_t i = 0; i < samples; ++i) {
+    notes.at(i).object();
+  }
+  return notes.json();
+}
+
 // What results/schema.json says of the numbers' ranges.
 void check_ranges(const Field& field, const MeasuredPoint& point) {
   if (point.samples_ns.empty()) {
@@ -326,9 +345,11 @@ MeasuredPoint read_measured(const Field& field) {
                                    .sm_clock_mhz = read_optional(validity, "sm_clock_mhz"),
                                    .temperature_c = read_optional(validity, "temperature_c"),
                                    .power_w = read_optional(validity, "power_w")},
-                      .verification = read_optional_object(field, "verification")};
+                      .verification = read_optional_object(field, "verification"),
+                      .notes = {}};
   check_ranges(field, point);
   check_counts(field, point);
+  point.notes = read_notes(field, point.samples_ns.size());
   return point;
 }
 

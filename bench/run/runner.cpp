@@ -219,7 +219,7 @@ class Runner {
         fmt::format("{}/{}/{}", point.type(request_).name, point.spec.mode, name_of(point.spec.dtype));
     if (settled_.insert(key).second) {
       const auto workload = point.type(request_).make(point.spec, device_);
-      device_.time([&] { workload->step(); });
+      workload->timed_step(device_);
     }
   }
 
@@ -355,6 +355,14 @@ class Runner {
     entry->cpu_time_ns =
         (entry->cpu_time_ns * old_count + taken.cpu_time_ns * new_count) / (old_count + new_count);
     entry->samples_ns.insert(entry->samples_ns.end(), taken.samples_ns.begin(), taken.samples_ns.end());
+    if (!taken.notes.empty()) {
+      if (entry->notes.is_null()) {
+        entry->notes = Json::array();
+      }
+      for (const Json& note : taken.notes) {
+        entry->notes.push_back(note);
+      }
+    }
     entry->round_sizes.push_back(static_cast<std::int64_t>(taken.samples_ns.size()));
     entry->stats = summarize(entry->samples_ns, entry->round_sizes, settings_.seed);
     judge_.set_validity(*entry, point.spec.dtype, state);
