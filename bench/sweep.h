@@ -50,6 +50,8 @@ struct SweepPoint {
   // Others are judged by it: made ready before the rest, and visited before it in the first round, so that a
   // short budget ends with it measured. A series of its own, for sizes stand in growing order.
   bool first = false;
+  // It keeps more threads busy than there are cores: that they wait for one says nothing of other work.
+  bool crowds_cores = false;
 
   const WorkloadType& type(const SweepRequest& request) const {
     return workload == nullptr ? *request.workload : *workload;
@@ -67,6 +69,8 @@ struct SweepPlan {
   std::int64_t most_samples = 256;
   double share_of_budget = 1;  // of the time budget for the points; the rest is for prove()
   bool measures = true;        // false: no points, for predict() says all there is to say
+  // What all points need, made once before the first and outside of the time budget; not for a dry run.
+  std::function<void()> prepare{};
   std::shared_ptr<const void> keeps{};  // what points' own workload types live in
 };
 

@@ -28,8 +28,14 @@ struct Keeps {
   std::vector<std::unique_ptr<WorkloadType>> types;
 };
 
-void tell(const std::string& what, double fraction) {
-  fmt::print(std::cerr, "{}: {:.0f} %\n", what, 100 * fraction);
+// A line each time another quarter is done.
+loader::Progress quarters() {
+  return [told = -1](const std::string& what, double fraction) mutable {
+    const int quarter = static_cast<int>(4 * fraction);
+    if (std::exchange(told, quarter) != quarter) {
+      fmt::print(std::cerr, "{}: {} %\n", what, 25 * quarter);
+    }
+  };
 }
 
 class Planner {
@@ -41,7 +47,7 @@ class Planner {
     keeps_->session->data_name = options_.data;
     keeps_->session->cold = options_.cold;
     keeps_->session->storage = options_.storage;
-    keeps_->session->progress = tell;
+    keeps_->session->progress = quarters();
 
     add_ready();
     for (const loader::Order order : options_.orders) {
@@ -56,6 +62,13 @@ class Planner {
     }
     plan_.most_rounds = 6;
     plan_.most_samples = 8;
+    plan_.prepare = [session = keeps_->session] {
+      try {
+        session->data();
+      } catch (const Unsupported&) {
+        // Each point says so.
+      }
+    };
     plan_.keeps = std::move(keeps_);
     return std::move(plan_);
   }
@@ -155,6 +168,7 @@ class Planner {
     point.spec.dtype = options_.dtype;
     point.spec.batch = options_.batch;
     point.spec.seed = request_.seed;
+    point.crowds_cores = loader != "ready";
     point.workload = type_of(name, std::move(spec));
     plan_.points.push_back(std::move(point));
     return plan_.points.back();

@@ -110,6 +110,10 @@ class SweepRun {
     if (!plan().measures) {
       return show_predicted(file, document);
     }
+    if (plan().prepare) {
+      plan().prepare();
+      start_ = continued_ ? start_ : std::chrono::steady_clock::now();
+    }
     {
       Progress bar(std::cerr, isatty(STDERR_FILENO) == 1, terminal_width());
       LiveOutput live(file, bar);

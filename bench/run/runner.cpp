@@ -129,7 +129,11 @@ class Runner {
       device_.state();  // what held it back while the workload was made is not the samples' affair
       const Visit taken = run_visit(point.name, *prepared.workload, device_, samples, point.cold);
       if (!taken.samples_ns.empty()) {
-        add_visit(point, taken, device_.state());
+        DeviceState state = device_.state();
+        if (point.crowds_cores) {
+          std::erase(state.throttle_reasons, "cpu_contention");
+        }
+        add_visit(point, taken, state);
       }
     } catch (const OutOfMemory& error) {
       // It fitted when probed: what else runs on the machine has grown.

@@ -181,7 +181,7 @@ class Reader {
                          "batch sweep's result file",
                          fmt::join(networks, ", ")));
     }
-    consumer.name = format_duration(static_cast<double>(consumer.step_ns));
+    consumer.name = given;
     if (options_.batch == 0) {
       options_.batch = 32;
     }

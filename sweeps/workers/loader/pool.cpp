@@ -165,7 +165,7 @@ std::int64_t Pool::image_for(std::int64_t sample) const {
   return permutation_[static_cast<std::size_t>((sample % size + (pass == 0 ? 0 : shift)) % size)];
 }
 
-void Pool::make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch) {
+std::int64_t Pool::make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch) {
   const std::int64_t start = now_ns();
   std::int64_t image = image_for(number);
   for (std::int64_t tried = 0;; ++tried) {
@@ -177,8 +177,7 @@ void Pool::make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch
         const std::int64_t read_from = now_ns();
         data_.read(image, worker.encoded);
         const std::int64_t read_ns = now_ns() - read_from;
-        StageTimes times = worker.maker.make(
-            worker.encoded, stream_seed(settings_.seed, static_cast<std::uint64_t>(number)), to);
+        StageTimes times = worker.maker.make(worker.encoded, sample_seed(settings_.seed, number), to);
         times.read += read_ns;
         batch.stages += times;
         break;
@@ -195,6 +194,11 @@ void Pool::make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch
   } else {
     batch.pieces.push_back({.worker = worker.number, .from_ns = start, .to_ns = end});
   }
+  return image;
+}
+
+std::uint64_t Pool::sample_seed(std::uint64_t seed, std::int64_t number) {
+  return stream_seed(seed, static_cast<std::uint64_t>(number));
 }
 
 void Pool::note_scratch(Worker& worker) {
@@ -211,7 +215,8 @@ Batch Pool::make_whole(Worker& worker, std::int64_t number) {
   const ThreadUse before;
   batch.from_ns = now_ns();
   for (std::int64_t i = 0; i < settings_.batch && !stopping_; ++i) {
-    make_sample(worker, number * settings_.batch + i, batch.data + i * transform_.sample_bytes(), batch);
+    batch.images.push_back(
+        make_sample(worker, number * settings_.batch + i, batch.data + i * transform_.sample_bytes(), batch));
   }
   batch.to_ns = now_ns();
   ThreadUse().add_since(before, batch);
@@ -256,6 +261,7 @@ void Pool::make_any(Worker& worker) {
         free_.pop_back();
         batch.data = slots_[batch.slot];
         batch.number = begun_++;
+        batch.images.resize(static_cast<std::size_t>(settings_.batch));
         batch.from_ns = now_ns();
         room_.notify_all();  // the others may join in
       }
@@ -264,8 +270,8 @@ void Pool::make_any(Worker& worker) {
     }
     Batch part;  // of the batch: this sample
     const ThreadUse before;
-    make_sample(worker, open->batch.number * settings_.batch + sample,
-                open->batch.data + sample * transform_.sample_bytes(), part);
+    const std::int64_t image = make_sample(worker, open->batch.number * settings_.batch + sample,
+                                           open->batch.data + sample * transform_.sample_bytes(), part);
     ThreadUse().add_since(before, part);
     note_scratch(worker);
 
@@ -275,6 +281,7 @@ void Pool::make_any(Worker& worker) {
     batch.voluntary_switches += part.voluntary_switches;
     batch.involuntary_switches += part.involuntary_switches;
     batch.stages += part.stages;
+    batch.images.at(static_cast<std::size_t>(sample)) = image;
     batch.sample_ns.push_back(part.sample_ns.front());
     batch.pieces.push_back(part.pieces.front());
     if (++open->done == settings_.batch) {

@@ -55,6 +55,7 @@ struct Batch {
   std::int64_t involuntary_switches = 0;
   std::int64_t hand_off_ns = 0;         // from being done, or asked for, whichever is later, to being there
   StageTimes stages;                    // summed over the samples
+  std::vector<std::int64_t> images;     // of each sample: its number in the data set
   std::vector<std::int64_t> sample_ns;  // wall time of each, in the order they were done
   std::vector<Piece> pieces;
 };
@@ -90,6 +91,9 @@ class Pool {
 
   std::int64_t scratch_bytes() const { return scratch_bytes_; }  // host memory of all workers, slots excluded
 
+  // Of a sample's crop and flip; sample i of batch b is number b × batch + i.
+  static std::uint64_t sample_seed(std::uint64_t seed, std::int64_t number);
+
  private:
   struct Worker;
   struct Open;  // a batch in the making
@@ -98,7 +102,8 @@ class Pool {
   void make_in_order(Worker& worker);
   void make_any(Worker& worker);
   Batch make_whole(Worker& worker, std::int64_t number);
-  void make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch);
+  // Returns the image it took.
+  std::int64_t make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch);
   void note_scratch(Worker& worker);
   std::int64_t image_for(std::int64_t sample) const;
   void fail(std::exception_ptr failure);
