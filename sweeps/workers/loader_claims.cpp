@@ -1,0 +1,272 @@
+// Claims about the loader itself: what limits it, where its time goes, what it does to the consumer.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "bench/measure/units.h"
+#include "sweeps/workers/claims.h"
+
+namespace bench::sweeps {
+namespace {
+
+// A loader that has lost this much of the proportion, while its images cost more processor time, shares more
+// than cores.
+constexpr double kLostProportion = 0.75;
+constexpr double kMoreCpu = 1.15;
+
+double total(const std::map<std::string, double>& stages) {
+  double sum = 0;
+  for (const auto& [stage, time] : stages) {
+    sum += time;
+  }
+  return sum;
+}
+
+std::pair<std::string, double> largest(const std::map<std::string, double>& stages) {
+  std::pair<std::string, double> most{"", 0};
+  for (const auto& [stage, time] : stages) {
+    most = time > most.second ? std::pair(stage, time) : most;
+  }
+  return most;
+}
+
+const LoaderPoint* nearest(const std::vector<LoaderPoint>& points, double workers) {
+  const auto found = std::ranges::min_element(points, {}, [&](const LoaderPoint& point) {
+    return std::abs(static_cast<double>(point.workers) - workers);
+  });
+  return found == points.end() ? nullptr : &*found;
+}
+
+// Of images that cost more processor time the more workers there are.
+std::optional<double> cpu_growth(const LoaderEvidence& evidence, double cores) {
+  const auto& points = evidence.points.capacity;
+  const LoaderPoint* const full = nearest(points, cores);
+  if (full == nullptr || points.front().workers >= full->workers || !(points.front().cpu_ns > 0)) {
+    return std::nullopt;
+  }
+  return full->cpu_ns / points.front().cpu_ns;
+}
+
+}  // namespace
+
+LoaderLimit loader_limit(const LoaderEvidence& evidence, std::int64_t workers) {
+  const SimulatedPoint* const simulated = evidence.simulated_at(workers);
+  const LoaderPoint* const point = evidence.points.at(workers);
+  const auto& stages = point != nullptr && !point->stages_ns.empty() ? point->stages_ns
+                       : evidence.profile                            ? evidence.profile->stages_ns
+                                                                     : std::map<std::string, double>();
+  const auto [stage, time] = largest(stages);
+  const std::string share = stages.empty() ? ""
+                                           : fmt::format("{} takes {} of it", stage_text(stage),
+                                                         format_percent(time / total(stages)));
+  const std::string by = simulated == nullptr ? "" : simulated->limited_by;
+  if (by == "storage") {
+    return {"storage", "storage gives no more"};
+  }
+  if (stage == "read" && evidence.profile && evidence.profile->storage) {
+    return {"storage", fmt::format("most of a worker's time is waiting for storage ({})", share)};
+  }
+  if (by == "copy") {
+    return {"copy", "copying a batch to the device takes longer than computing on it"};
+  }
+  if (by == "workers") {
+    return {"workers", fmt::format("every worker is busy ({})", share.empty() ? "no stages known" : share)};
+  }
+  if (stage == "hand_off") {
+    return {"hand_off", fmt::format("workers spend their time handing batches over ({})", share)};
+  }
+  if (evidence.profile) {
+    const simulator::ScalabilityLaw& law = evidence.profile->law.law;
+    const auto growth = cpu_growth(evidence, law.cores);
+    if (law.cores > 1 && law.at(law.cores) < kLostProportion * law.one * law.cores && growth &&
+        *growth > kMoreCpu) {
+      return {"memory",
+              fmt::format("all cores together make {:.1f} times what one makes, and an image costs {} more "
+                          "processor time than on one: what they share (memory bandwidth, caches, the "
+                          "threads of a core) is used up",
+                          law.at(law.cores) / law.one, format_percent(*growth - 1))};
+    }
+  }
+  if (by == "order") {
+    return {"order", "a slow batch holds back all behind it"};
+  }
+  if (by == "prefetch") {
+    return {"prefetch", "too few batches are made ahead for how much their times vary"};
+  }
+  if (stage.empty()) {
+    return {by.empty() ? "unknown" : by, by == "cores" ? "all cores are busy" : "no stages were measured"};
+  }
+  return {stage, fmt::format("all cores are busy, and {}", share)};
+}
+
+std::optional<Finding> claim_plateau(const LoaderEvidence& evidence) {
+  const auto& pool = evidence.points.pool;
+  Finding finding = claim_of("plateau", "images/s");
+  if (pool.size() > 1) {
+    const LoaderPoint& best = *std::ranges::max_element(
+        pool, {}, [](const LoaderPoint& point) { return point.images_per_s.value; });
+    finding.value = best.images_per_s.value;
+    finding.ci95 = best.images_per_s.ci95;
+    finding.evidence = {best.name};
+    finding.details = {{"workers", best.workers}};
+    const bool fed = best.au && best.au->value >= kFed;
+    const LoaderLimit limit = fed ? LoaderLimit{"consumer", ""} : loader_limit(evidence, best.workers);
+    finding.details["limited_by"] = limit.what;
+    finding.claim =
+        fed ? fmt::format("The plateau is {}, with {}: the consumer takes no more (AU {:.2f}).",
+                          images_text(best.images_per_s.value), workers_text(best.workers), best.au->value)
+            : fmt::format("The plateau is {}, with {}{}: {}.", images_text(best.images_per_s.value),
+                          workers_text(best.workers),
+                          best.au ? fmt::format(", and leaves the consumer an AU of {:.2f}", best.au->value)
+                                  : std::string(),
+                          limit.why);
+    return finding;
+  }
+  if (!evidence.simulated || !pool.empty()) {
+    return std::nullopt;
+  }
+  const SimulatedPoint& best =
+      *std::ranges::max_element(evidence.simulated->points, {}, &SimulatedPoint::images_per_s);
+  const bool fed = best.au >= kFed;
+  const LoaderLimit limit = fed ? LoaderLimit{"consumer", ""} : loader_limit(evidence, best.workers);
+  finding.value = best.images_per_s;
+  finding.details = {{"workers", best.workers}, {"limited_by", limit.what}};
+  finding.claim =
+      fmt::format("Simulated: the plateau is {}, with {}: {}.", images_text(best.images_per_s),
+                  workers_text(best.workers),
+                  fed ? fmt::format("the consumer takes no more (AU {:.2f})", best.au) : limit.why);
+  return finding;
+}
+
+std::optional<Finding> claim_law(const LoaderEvidence& evidence) {
+  if (!evidence.profile) {
+    return std::nullopt;
+  }
+  const simulator::LawFit& fit = evidence.profile->law;
+  std::vector<std::string> names;
+  for (const LoaderPoint& point : evidence.points.capacity) {
+    names.push_back(point.name);
+  }
+  Finding finding = claim_of("scaling", "images/s", std::move(names));
+  finding.value = fit.law.at(fit.law.cores);
+  const double scale = *finding.value / fit.law.one;
+  finding.ci95 = Interval{fit.one_ci95.low * scale, fit.one_ci95.high * scale};
+  finding.details = {{"one", fit.law.one},     {"sigma", fit.law.sigma},
+                     {"kappa", fit.law.kappa}, {"crowding", fit.law.crowding},
+                     {"cores", fit.law.cores}, {"worst_error", fit.worst_error}};
+  finding.claim = fmt::format(
+      "One worker alone makes {}; on all {} cores workers make {}, {:.2f} times as much (fitted to {} at {}; "
+      "off "
+      "by at most {}).",
+      images_text(fit.law.one), format_number(fit.law.cores), images_text(*finding.value), scale,
+      evidence.profile->law_from,
+      [&] {
+        std::string counts;
+        for (const std::int64_t count : evidence.profile->law_workers) {
+          counts += fmt::format("{}{}", counts.empty() ? "" : ", ", count);
+        }
+        return counts + " workers";
+      }(),
+      format_percent(fit.worst_error));
+  if (fit.largest_active + 0.5 < fit.law.cores) {
+    finding.claim += fmt::format(" Beyond {} that compute at once it is an extrapolation.",
+                                 workers_text(std::llround(fit.largest_active)));
+  } else if (!fit.beyond_cores) {
+    finding.claim += " What more workers than cores cost was not measured.";
+  }
+  return finding;
+}
+
+std::optional<Finding> claim_stages(const LoaderEvidence& evidence) {
+  const auto& points = evidence.points;
+  const LoaderPoint* shown = nullptr;
+  for (const auto* list : {&points.capacity, &points.pool}) {
+    for (const LoaderPoint& point : *list) {
+      shown = shown == nullptr && total(point.stages_ns) > 0 ? &point : shown;
+    }
+  }
+  const auto stages = shown != nullptr   ? shown->stages_ns
+                      : evidence.profile ? evidence.profile->stages_ns
+                                         : std::map<std::string, double>();
+  if (!(total(stages) > 0)) {
+    return std::nullopt;
+  }
+  Finding finding = claim_of("stages", "ns");
+  if (shown != nullptr) {
+    finding.evidence = {shown->name};
+  }
+  const auto [most, time] = largest(stages);
+  finding.value = total(stages);
+  finding.details = {{"largest", most}, {"stages_ns", stages}};
+  std::string split;
+  for (const std::string& stage : stage_names()) {
+    if (const auto found = stages.find(stage); found != stages.end()) {
+      split += fmt::format("{}{} {}", split.empty() ? "" : ", ", stage_text(stage),
+                           format_duration(found->second));
+    }
+  }
+  finding.claim = fmt::format("An image takes a worker {}{}: {}; {} is {}.", format_duration(*finding.value),
+                              shown == nullptr ? "" : fmt::format(" with {}", workers_text(shown->workers)),
+                              split, stage_text(most), format_percent(time / *finding.value));
+  return finding;
+}
+
+std::optional<Finding> claim_slowdown(const LoaderEvidence& evidence) {
+  const auto& points = evidence.points;
+  if (!points.ready || !(points.ready->compute_ns > 0)) {
+    return std::nullopt;
+  }
+  const LoaderPoint* worst = nullptr;
+  for (const LoaderPoint& point : points.pool) {
+    if (point.workers > 0 && (worst == nullptr || point.compute_ns > worst->compute_ns)) {
+      worst = &point;
+    }
+  }
+  if (worst == nullptr) {
+    return std::nullopt;
+  }
+  Finding finding = claim_of("consumer_slowdown", "1", {points.ready->name, worst->name});
+  finding.value = worst->compute_ns / points.ready->compute_ns - 1;
+  finding.details = {{"workers", worst->workers}, {"by_workers", Json::array()}};
+  for (const LoaderPoint& point : points.pool) {
+    finding.details["by_workers"].push_back(
+        {{"workers", point.workers}, {"slowdown", point.compute_ns / points.ready->compute_ns - 1}});
+  }
+  constexpr double kNoticed = 0.02;
+  if (*finding.value < kNoticed) {
+    finding.claim =
+        fmt::format("The consumer is not slowed down by the workers: computing takes at most {} longer.",
+                    format_percent(std::max(0.0, *finding.value)));
+  } else {
+    finding.claim = fmt::format(
+        "The consumer itself slows down as workers grow: with {} its computing takes {}, {:.2f} times the {} "
+        "it takes with ready data{}.",
+        workers_text(worst->workers), format_duration(worst->compute_ns), 1 + *finding.value,
+        format_duration(points.ready->compute_ns),
+        evidence.profile && evidence.profile->consumer_on_cores ? "; both use the same cores" : "");
+  }
+  return finding;
+}
+
+std::optional<Finding> claim_bad_files(const LoaderEvidence& evidence) {
+  std::int64_t most = 0;
+  std::vector<std::string> names;
+  for (const auto* list : {&evidence.points.capacity, &evidence.points.pool}) {
+    for (const LoaderPoint& point : *list) {
+      most = std::max(most, point.bad_files);
+      if (point.bad_files > 0) {
+        names.push_back(point.name);
+      }
+    }
+  }
+  if (most == 0) {
+    return std::nullopt;
+  }
+  Finding finding = claim_of("bad_files", "files", std::move(names));
+  finding.value = static_cast<double>(most);
+  finding.claim = fmt::format("Up to {} times in a point a file could not be used and was skipped.", most);
+  return finding;
+}
+
+}  // namespace bench::sweeps

@@ -1,0 +1,73 @@
+// The workers sweep's measured points, read from a result document.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/measure/result.h"
+
+namespace bench::sweeps {
+
+struct Measured {
+  double value = 0;
+  Interval ci95;
+};
+
+// Times are of the windows' steps and batches; what is "per image" is summed over the windows.
+struct LoaderPoint {
+  std::string name;
+  std::string
+      loader;  // "pool", "ready" (the loader that does nothing), "capacity" (a consumer that takes no time)
+  std::int64_t workers = 0;
+  std::int64_t prefetch = 0;
+  std::string order;
+  std::int64_t batch = 0;
+  bool flagged = false;
+
+  Measured images_per_s;
+  Measured raw_au;                     // computing over total time
+  std::optional<Measured> au;          // divided by that of "ready"; none without it
+  double step_ns = 0;                  // mean
+  double compute_ns = 0;               // mean of a step
+  double copy_ns = 0;                  // of a batch
+  std::optional<double> stall_p50_ns;  // step time less the median one with ready data
+  std::optional<double> stall_p99_ns;
+  double cpu_ns = 0;                // of an image, all threads
+  double voluntary_switches = 0;    // of an image
+  double involuntary_switches = 0;  // of an image
+  double host_bytes = 0;
+  double sample_bytes = 0;  // of a batch as it is delivered
+  std::int64_t images = 0;
+  std::int64_t bad_files = 0;
+  std::map<std::string, double> stages_ns;  // of an image
+
+  std::vector<double> step_times_ns;
+  std::vector<double> compute_times_ns;
+  std::vector<double> batch_times_ns;      // by one worker, from its start to done
+  std::vector<double> batch_cpu_times_ns;  // of the same
+  std::vector<double> sample_times_ns;
+  Json timeline;  // of the first window that has one
+};
+
+struct LoaderPoints {
+  std::vector<LoaderPoint> pool;      // by workers
+  std::vector<LoaderPoint> capacity;  // by workers
+  std::optional<LoaderPoint> ready;
+
+  const LoaderPoint* at(std::int64_t workers) const;  // of the pool
+};
+
+// Points without usable notes are left out. Of several points with one loader and worker count (orders,
+// prefetches) the first is taken: a sweep varies workers.
+LoaderPoints loader_points(const ResultDocument& document);
+
+// Where document.sweep["loader"] or a member of it is missing: null.
+Json loader_note(const ResultDocument& document, const std::string& member);
+
+// The stages in the order an image goes through them.
+const std::vector<std::string>& stage_names();
+
+}  // namespace bench::sweeps

@@ -1,0 +1,327 @@
+#include "sweeps/workers/profile.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "bench/measure/random.h"
+#include "sweeps/workers/points.h"
+#include "sweeps/workers/simulator/draws.h"
+
+namespace bench::sweeps {
+namespace {
+
+using simulator::mean_of;
+
+// Of fewer batches the spread is not known: those of more workers are taken too.
+constexpr std::size_t kEnoughTimes = 48;
+
+double number_or(const Json& json, double other) {
+  return json.is_number() ? json.get<double>() : other;
+}
+bool flag_or(const Json& json, bool other) {
+  return json.is_boolean() ? json.get<bool>() : other;
+}
+std::string text_or(const Json& json, const std::string& other) {
+  return json.is_string() ? json.get<std::string>() : other;
+}
+
+std::optional<simulator::Storage> storage_of(const ResultDocument& document) {
+  const Json storage = loader_note(document, "storage");
+  if (!storage.is_object()) {
+    return std::nullopt;
+  }
+  return simulator::Storage{.bytes_per_s = number_or(storage.value("bytes_per_s", Json()), 0),
+                            .latency_ns = number_or(storage.value("latency_ns", Json()), 0)};
+}
+
+// Reads from cold pages wait for a storage whose limits nobody gave: what one worker waits for is taken as
+// the latency of each read. What its bandwidth is shows only where enough workers read.
+simulator::Storage cold_storage(const LoaderPoint& point) {
+  const double waits = mean_of(point.batch_times_ns) - mean_of(point.batch_cpu_times_ns);
+  const auto read = point.stages_ns.find("read");
+  const double most = read == point.stages_ns.end() ? 0 : read->second;
+  return {.bytes_per_s = 0,
+          .latency_ns = std::clamp(waits / static_cast<double>(point.batch), 0.0, std::max(0.0, most))};
+}
+
+// Of an image, the time in all stages but reading.
+double computing_of(const LoaderPoint& point) {
+  double sum = 0;
+  for (const auto& [stage, time] : point.stages_ns) {
+    sum += stage == "read" ? 0 : time;
+  }
+  return sum;
+}
+
+// How many workers compute on average: all, or where storage holds some up, by Little's law the rate times
+// the time that computing an image takes.
+double active_of(const LoaderPoint& point, bool storage) {
+  const auto workers = static_cast<double>(std::max<std::int64_t>(1, point.workers));
+  const double computing = computing_of(point);
+  return storage && computing > 0 ? std::min(workers, point.images_per_s.value * computing / 1e9) : workers;
+}
+
+// Starved consumers leave the loader's rate to be seen; where there is none, workers that rest now and then
+// do not count in full.
+std::vector<const LoaderPoint*> law_points(const LoaderPoints& points, std::optional<std::int64_t> left_out,
+                                           std::string& from) {
+  std::vector<const LoaderPoint*> chosen;
+  const auto take = [&](const std::vector<LoaderPoint>& all, const auto& wanted, const char* what) {
+    if (!chosen.empty()) {
+      return;
+    }
+    for (const LoaderPoint& point : all) {
+      if (point.workers != left_out && point.images_per_s.value > 0 && wanted(point)) {
+        chosen.push_back(&point);
+        from = what;
+      }
+    }
+  };
+  take(
+      points.capacity, [](const LoaderPoint&) { return true; }, "the loader alone");
+  take(
+      points.pool,
+      [](const LoaderPoint& point) { return point.workers > 0 && point.au && point.au->value < 0.9; },
+      "starved consumers");
+  take(
+      points.pool,
+      [](const LoaderPoint& point) { return point.workers > 0 && !point.batch_times_ns.empty(); },
+      "fed consumers");
+  take(
+      points.pool, [](const LoaderPoint& point) { return !point.batch_times_ns.empty(); },
+      "the consumer's thread");
+  return chosen;
+}
+
+simulator::CapacityPoint capacity_of(const LoaderPoint& point, const std::string& from, bool storage) {
+  simulator::CapacityPoint capacity{.active = active_of(point, storage),
+                                    .images_per_s = point.images_per_s.value,
+                                    .ci95 = point.images_per_s.ci95};
+  const double batch_ns = mean_of(point.batch_times_ns);
+  if (from == "fed consumers" && !storage) {
+    capacity.active =
+        std::min(capacity.active, capacity.images_per_s / static_cast<double>(point.batch) * batch_ns / 1e9);
+  } else if (from == "the consumer's thread") {
+    const double scale = static_cast<double>(point.batch) * 1e9 / batch_ns / capacity.images_per_s;
+    capacity = {.active = 1,
+                .images_per_s = capacity.images_per_s * scale,
+                .ci95 = {capacity.ci95.low * scale, capacity.ci95.high * scale}};
+  }
+  return capacity;
+}
+
+// Each point's times in parts of their mean, of as few workers as give enough: beside others a batch's time
+// also holds what they took from it.
+std::vector<double> spread(const LoaderPoints& points, std::optional<std::int64_t> left_out,
+                           std::vector<double> LoaderPoint::*times) {
+  std::vector<const LoaderPoint*> all;
+  for (const auto* list : {&points.capacity, &points.pool}) {
+    for (const LoaderPoint& point : *list) {
+      if (point.workers != left_out && mean_of(point.*times) > 0) {
+        all.push_back(&point);
+      }
+    }
+  }
+  std::ranges::stable_sort(all, {}, &LoaderPoint::workers);
+  std::vector<double> parts;
+  for (const LoaderPoint* const point : all) {
+    if (parts.size() >= kEnoughTimes) {
+      break;
+    }
+    const double mean = mean_of(point->*times);
+    for (const double time : point->*times) {
+      parts.push_back(time / mean);
+    }
+  }
+  return parts;
+}
+
+std::vector<double> scaled(std::vector<double> parts, double mean) {
+  if (parts.empty()) {
+    return {mean};
+  }
+  parts = thinned(std::move(parts));
+  const double by = mean / mean_of(parts);
+  for (double& part : parts) {
+    part *= by;
+  }
+  return parts;
+}
+
+// The consumer's speed, and what its workers' batches take beyond the law, at the fewest workers, as many as
+// cores, and the most.
+void calibrate_beside(Profile& profile, const LoaderPoints& points, std::optional<std::int64_t> left_out) {
+  std::vector<const LoaderPoint*> candidates;
+  for (const LoaderPoint& point : points.pool) {
+    if (point.workers > 0 && point.workers != left_out && point.compute_ns > 0 &&
+        !point.batch_times_ns.empty()) {
+      candidates.push_back(&point);
+    }
+  }
+  if (candidates.empty()) {
+    return;
+  }
+  const auto off_cores = [&](const LoaderPoint* point) {
+    return std::abs(static_cast<double>(point->workers) - profile.law.law.cores);
+  };
+  const std::set<const LoaderPoint*> few{
+      candidates.front(), *std::ranges::min_element(candidates, {}, off_cores), candidates.back()};
+  for (const LoaderPoint* const point : candidates) {
+    if (!few.contains(point)) {
+      continue;
+    }
+    const double batch_ns = mean_of(point->batch_times_ns);
+    const auto batch = static_cast<double>(point->batch);
+    const double active =
+        std::min(static_cast<double>(point->workers), point->images_per_s.value / batch * batch_ns / 1e9);
+    const simulator::ScalabilityLaw& law = profile.law.law;
+    const double by_law = batch / law.one * 1e9 / law.speed_of_each(std::max(1.0, active));
+    const double computing = std::clamp(point->raw_au.value, 0.05, 1.0);
+    const double worker = (by_law / batch_ns - (1 - computing)) / computing;
+    if (!(active > 0) || (!profile.beside.empty() && active <= profile.beside.back().active)) {
+      continue;
+    }
+    profile.beside.push_back(
+        {.active = active,
+         .consumer_speed = std::clamp(mean_of(profile.compute_ns) / point->compute_ns, 0.01, 1.0),
+         .worker_speed = profile.storage ? 1 : std::clamp(worker, 0.01, 1.0)});
+    profile.beside_workers.push_back(point->workers);
+  }
+}
+
+void measure_memory(Profile& profile, const ResultDocument& document, const LoaderPoints& points) {
+  profile.slot_bytes = number_or(loader_note(document, "slot_bytes"), profile.sample_bytes);
+  profile.pinned = flag_or(loader_note(document, "pinned"), false);
+  if (!points.pool.empty() && points.pool.back().workers > 0) {
+    const LoaderPoint& most = points.pool.back();
+    const auto workers = static_cast<double>(most.workers);
+    const double slots = workers * static_cast<double>(most.prefetch) * profile.slot_bytes;
+    profile.scratch_bytes_per_worker = std::max(0.0, (most.host_bytes - slots) / workers);
+  }
+}
+
+// Computing with ready data; without that point, as it was with the fewest workers. False where there is
+// neither.
+bool measure_consumer(Profile& profile, const LoaderPoints& points) {
+  const LoaderPoint* consumer = points.ready ? &*points.ready : nullptr;
+  for (const LoaderPoint& point : points.pool) {
+    consumer = consumer == nullptr && !point.compute_times_ns.empty() ? &point : consumer;
+  }
+  if (consumer == nullptr || !(mean_of(consumer->compute_times_ns) > 0)) {
+    return false;
+  }
+  profile.compute_ns = thinned(consumer->compute_times_ns);
+  profile.copy_ns = consumer->copy_ns;
+  for (const LoaderPoint& point : points.pool) {
+    profile.copy_ns = std::max(profile.copy_ns, point.workers > 0 ? point.copy_ns : 0);
+  }
+  if (points.ready) {
+    const double compute = points.ready->compute_ns;
+    const double copy = points.ready->copy_ns;
+    profile.gap_ns =
+        std::max(0.0, points.ready->step_ns - (profile.lookahead ? std::max(compute, copy) : compute + copy));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<double> thinned(std::vector<double> values, std::size_t most) {
+  if (values.size() <= most) {
+    return values;
+  }
+  std::ranges::sort(values);
+  std::vector<double> thin;
+  const double whole = mean_of(values);
+  for (std::size_t group = 0; group < most; ++group) {
+    const std::size_t first = group * values.size() / most;
+    const std::size_t last = (group + 1) * values.size() / most;
+    thin.push_back(mean_of(std::span(values).subspan(first, last - first)));
+  }
+  const double off = whole / mean_of(thin);  // groups differ by one value
+  for (double& value : thin) {
+    value *= std::isfinite(off) ? off : 1;
+  }
+  return thin;
+}
+
+simulator::Order order_of(const std::string& text) {
+  return text == "any" ? simulator::Order::any : simulator::Order::in_order;
+}
+
+std::optional<Profile> measure_profile(const ResultDocument& document, std::optional<std::int64_t> left_out) {
+  const LoaderPoints points = loader_points(document);
+  Profile profile;
+  const std::vector<const LoaderPoint*> chosen = law_points(points, left_out, profile.law_from);
+  profile.lookahead = flag_or(loader_note(document, "lookahead"), true);
+  if (chosen.empty() || !measure_consumer(profile, points)) {
+    return std::nullopt;
+  }
+  const LoaderPoint& shape = points.pool.empty() ? *chosen.front() : points.pool.back();
+  profile.batch = shape.batch;
+  profile.prefetch = std::max<std::int64_t>(1, shape.prefetch);
+  profile.order = shape.order.empty() ? "in-order" : shape.order;
+  profile.sample_bytes = shape.sample_bytes;
+  profile.consumer_device = text_or(loader_note(document, "consumer_device"), "");
+  profile.consumer_on_cores = flag_or(loader_note(document, "consumer_on_cores"), false);
+  for (const MeasuredPoint& point : document.benchmarks) {
+    if (point.name == shape.name) {
+      profile.consumer = point.params.value("consumer", "");
+    }
+  }
+
+  const LoaderPoint& first = *chosen.front();
+  profile.storage = storage_of(document);
+  if (!profile.storage && text_or(loader_note(document, "page_cache"), "") == "cold") {
+    profile.storage = cold_storage(first);
+  }
+  profile.bytes_read = number_or(loader_note(document, "mean_encoded_bytes"), 0);
+  profile.stages_ns = first.stages_ns;
+
+  std::vector<simulator::CapacityPoint> rates;
+  for (const LoaderPoint* const point : chosen) {
+    rates.push_back(capacity_of(*point, profile.law_from, profile.storage.has_value()));
+    profile.law_workers.push_back(point->workers);
+  }
+  const double cores = number_or(loader_note(document, "cores"), 1);
+  profile.law = simulator::fit_law(rates, cores > 0 ? cores : 1, 1);
+  const double image_ns = 1e9 / profile.law.law.one;
+  profile.batch_work_ns =
+      scaled(spread(points, left_out,
+                    profile.storage ? &LoaderPoint::batch_cpu_times_ns : &LoaderPoint::batch_times_ns),
+             image_ns * static_cast<double>(profile.batch));
+  profile.sample_work_ns = scaled(spread(points, left_out, &LoaderPoint::sample_times_ns), image_ns);
+  if (profile.consumer_on_cores) {
+    calibrate_beside(profile, points, left_out);
+  }
+  measure_memory(profile, document, points);
+  if (document.context.is_object()) {
+    profile.host = document.context.value("host", Json());
+    profile.software = document.context.value("software", Json());
+  }
+  return profile;
+}
+
+simulator::Pipeline pipeline_of(const Profile& profile, std::int64_t workers, std::optional<double> cores) {
+  simulator::Pipeline pipeline;
+  pipeline.workers = workers;
+  pipeline.prefetch = profile.prefetch;
+  pipeline.order = order_of(profile.order);
+  pipeline.lookahead = profile.lookahead;
+  pipeline.batch = profile.batch;
+  pipeline.batch_work_ns = profile.batch_work_ns;
+  pipeline.sample_work_ns = profile.sample_work_ns;
+  pipeline.compute_ns = profile.compute_ns;
+  pipeline.copy_ns = profile.copy_ns;
+  pipeline.gap_ns = profile.gap_ns;
+  pipeline.law = profile.law.law;
+  pipeline.law.cores = cores.value_or(pipeline.law.cores);
+  pipeline.storage = profile.storage;
+  pipeline.sample_bytes_read = profile.bytes_read;
+  pipeline.beside = profile.beside;
+  return pipeline;
+}
+
+}  // namespace bench::sweeps

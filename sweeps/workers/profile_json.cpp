@@ -1,0 +1,237 @@
+// A profile in the result file, and back.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/measure/quote.h"
+#include "bench/measure/result_json.h"
+#include "sweeps/workers/profile.h"
+
+namespace bench::sweeps {
+namespace {
+
+constexpr std::int64_t kVersion = 1;
+constexpr std::size_t kMostValues = 4096;
+
+Json whole(const std::vector<double>& values) {
+  Json json = Json::array();
+  for (const double value : values) {
+    json.push_back(std::llround(value));
+  }
+  return json;
+}
+
+[[noreturn]] void refuse(const Field& field, const std::string& accepted) {
+  throw UsageError(fmt::format("{} is {}; accepted: {}", field.path(), quote(field.json().dump()), accepted));
+}
+
+double at_least(const Field& field, double least) {
+  const double value = field.number();
+  if (!std::isfinite(value) || value < least) {
+    refuse(field, fmt::format("a number from {:g}", least));
+  }
+  return value;
+}
+
+double positive(const Field& field) {
+  const double value = field.number();
+  if (!std::isfinite(value) || value <= 0) {
+    refuse(field, "a number above 0");
+  }
+  return value;
+}
+
+std::int64_t count(const Field& field, std::int64_t least) {
+  const std::int64_t value = field.integer();
+  if (value < least || value > 1'000'000) {
+    refuse(field, fmt::format("a whole number from {} to 1000000", least));
+  }
+  return value;
+}
+
+std::vector<double> times(const Field& field) {
+  if (field.size() == 0 || field.size() > kMostValues) {
+    throw UsageError(
+        fmt::format("{} has {} elements; accepted: 1 to {}", field.path(), field.size(), kMostValues));
+  }
+  std::vector<double> values;
+  double sum = 0;
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    values.push_back(at_least(field.at(i), 0));
+    sum += values.back();
+  }
+  if (!(sum > 0)) {
+    throw UsageError(fmt::format("{} holds no time above 0", field.path()));
+  }
+  return values;
+}
+
+std::vector<std::int64_t> counts(const Field& field) {
+  std::vector<std::int64_t> values;
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    values.push_back(count(field.at(i), 0));
+  }
+  return values;
+}
+
+bool flag(const Field& field) {
+  if (!field.json().is_boolean()) {
+    refuse(field, "true or false");
+  }
+  return field.json().get<bool>();
+}
+
+Interval interval(const Field& field) {
+  return {field.at(std::size_t{0}).number(), field.at(std::size_t{1}).number()};
+}
+
+Json to_json(Interval interval) {
+  return {interval.low, interval.high};
+}
+
+simulator::LawFit read_law(const Field& field) {
+  simulator::LawFit fit;
+  fit.law.one = positive(field.at("images_per_s_one"));
+  fit.law.sigma = at_least(field.at("sigma"), 0);
+  fit.law.kappa = at_least(field.at("kappa"), 0);
+  fit.law.crowding = at_least(field.at("crowding"), 0);
+  fit.law.cores = positive(field.at("cores"));
+  fit.one_ci95 = interval(field.at("images_per_s_one_ci95"));
+  fit.sigma_ci95 = interval(field.at("sigma_ci95"));
+  fit.kappa_ci95 = interval(field.at("kappa_ci95"));
+  fit.worst_error = at_least(field.at("worst_error"), 0);
+  fit.largest_active = at_least(field.at("largest_active"), 0);
+  fit.beyond_cores = flag(field.at("beyond_cores"));
+  return fit;
+}
+
+}  // namespace
+
+Json to_json(const Profile& profile) {
+  const simulator::LawFit& fit = profile.law;
+  Json json = {{"version", kVersion},
+               {"batch", profile.batch},
+               {"prefetch", profile.prefetch},
+               {"order", profile.order},
+               {"lookahead", profile.lookahead},
+               {"consumer", profile.consumer},
+               {"consumer_device", profile.consumer_device},
+               {"consumer_on_cores", profile.consumer_on_cores},
+               {"batch_work_ns", whole(profile.batch_work_ns)},
+               {"sample_work_ns", whole(profile.sample_work_ns)},
+               {"law",
+                {{"images_per_s_one", fit.law.one},
+                 {"images_per_s_one_ci95", to_json(fit.one_ci95)},
+                 {"sigma", fit.law.sigma},
+                 {"sigma_ci95", to_json(fit.sigma_ci95)},
+                 {"kappa", fit.law.kappa},
+                 {"kappa_ci95", to_json(fit.kappa_ci95)},
+                 {"crowding", fit.law.crowding},
+                 {"cores", fit.law.cores},
+                 {"worst_error", fit.worst_error},
+                 {"largest_active", fit.largest_active},
+                 {"beyond_cores", fit.beyond_cores},
+                 {"from", profile.law_from},
+                 {"workers", profile.law_workers}}},
+               {"stages_ns", profile.stages_ns},
+               {"storage", nullptr},
+               {"bytes_read", profile.bytes_read},
+               {"compute_ns", whole(profile.compute_ns)},
+               {"copy_ns", profile.copy_ns},
+               {"gap_ns", profile.gap_ns},
+               {"beside", Json::array()},
+               {"beside_workers", profile.beside_workers},
+               {"sample_bytes", profile.sample_bytes},
+               {"slot_bytes", profile.slot_bytes},
+               {"scratch_bytes_per_worker", profile.scratch_bytes_per_worker},
+               {"pinned", profile.pinned},
+               {"host", profile.host},
+               {"software", profile.software}};
+  if (profile.storage) {
+    json["storage"] = {{"bytes_per_s", profile.storage->bytes_per_s},
+                       {"latency_ns", profile.storage->latency_ns}};
+  }
+  for (const simulator::Beside& beside : profile.beside) {
+    json["beside"].push_back({{"active", beside.active},
+                              {"consumer_speed", beside.consumer_speed},
+                              {"worker_speed", beside.worker_speed}});
+  }
+  return json;
+}
+
+Json make_profile(const ResultDocument& document) {
+  const auto profile = measure_profile(document);
+  return profile ? to_json(*profile) : Json();
+}
+
+Profile read_profile(const Json& document) {
+  const Field file(document, "");
+  if (!document.is_object() || !document.contains("schema") || !document["schema"].is_string() ||
+      document["schema"] != kResultSchema) {
+    throw UsageError(fmt::format("not a result file of this program: its schema is not {}", kResultSchema));
+  }
+  const Field sweep = file.at("sweep");
+  if (const std::string name = sweep.at("name").string(); name != "workers") {
+    throw UsageError(
+        fmt::format("a result of --sweep {}; accepted: one of --sweep workers", printable(name)));
+  }
+  if (!sweep.has("profile")) {
+    throw UsageError(
+        "no profile in it: the sweep ended before the loader and the consumer with ready data were measured");
+  }
+  const Field field = sweep.at("profile");
+  if (const Field version = field.at("version"); version.integer() != kVersion) {
+    refuse(version, fmt::format("{}", kVersion));
+  }
+  Profile profile;
+  profile.batch = count(field.at("batch"), 1);
+  profile.prefetch = count(field.at("prefetch"), 1);
+  profile.order = field.at("order").string();
+  if (profile.order != "in-order" && profile.order != "any") {
+    refuse(field.at("order"), "in-order, any");
+  }
+  profile.lookahead = flag(field.at("lookahead"));
+  profile.consumer = field.at("consumer").string();
+  profile.consumer_device = field.at("consumer_device").string();
+  profile.consumer_on_cores = flag(field.at("consumer_on_cores"));
+  profile.batch_work_ns = times(field.at("batch_work_ns"));
+  profile.sample_work_ns = times(field.at("sample_work_ns"));
+  profile.law = read_law(field.at("law"));
+  profile.law_from = field.at("law").at("from").string();
+  profile.law_workers = counts(field.at("law").at("workers"));
+  const Field stages = field.at("stages_ns");
+  for (const auto& [stage, time] : stages.object().items()) {
+    profile.stages_ns[stage] = at_least(stages.at(stage), 0);
+  }
+  if (field.has("storage")) {
+    const Field storage = field.at("storage");
+    profile.storage = simulator::Storage{.bytes_per_s = at_least(storage.at("bytes_per_s"), 0),
+                                         .latency_ns = at_least(storage.at("latency_ns"), 0)};
+  }
+  profile.bytes_read = at_least(field.at("bytes_read"), 0);
+  profile.compute_ns = times(field.at("compute_ns"));
+  profile.copy_ns = at_least(field.at("copy_ns"), 0);
+  profile.gap_ns = at_least(field.at("gap_ns"), 0);
+  const Field beside = field.at("beside");
+  for (std::size_t i = 0; i < beside.size(); ++i) {
+    const Field point = beside.at(i);
+    profile.beside.push_back({.active = positive(point.at("active")),
+                              .consumer_speed = positive(point.at("consumer_speed")),
+                              .worker_speed = positive(point.at("worker_speed"))});
+    if (i > 0 && profile.beside[i].active <= profile.beside[i - 1].active) {
+      refuse(point.at("active"), "more than that of the point before it");
+    }
+  }
+  profile.beside_workers = counts(field.at("beside_workers"));
+  profile.sample_bytes = at_least(field.at("sample_bytes"), 0);
+  profile.slot_bytes = at_least(field.at("slot_bytes"), 0);
+  profile.scratch_bytes_per_worker = at_least(field.at("scratch_bytes_per_worker"), 0);
+  profile.pinned = flag(field.at("pinned"));
+  profile.host = field.has("host") ? field.at("host").json() : Json();
+  profile.software = field.has("software") ? field.at("software").json() : Json();
+  return profile;
+}
+
+}  // namespace bench::sweeps

@@ -1,0 +1,45 @@
+// Service times drawn from measured ones.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "bench/measure/random.h"
+
+namespace bench::simulator {
+
+// Values in shuffled order, all of them before one comes again: their mean is kept exactly over each pass, so
+// that a short simulation is not off by what the draws of a heavy tail happened to be.
+class Draws {
+ public:
+  Draws(std::span<const double> values, std::uint64_t seed)
+      : values_(values.begin(), values.end()), engine_(seed) {}
+
+  double next() {
+    if (values_.size() == 1) {
+      return values_.front();
+    }
+    const auto left = static_cast<std::uint64_t>(values_.size() - taken_);
+    const std::size_t chosen = taken_ + static_cast<std::size_t>(bounded_draw(engine_, left));
+    std::swap(values_[taken_], values_[chosen]);
+    const double value = values_[taken_];
+    taken_ = taken_ + 1 == values_.size() ? 0 : taken_ + 1;
+    return value;
+  }
+
+ private:
+  std::vector<double> values_;
+  std::size_t taken_ = 0;
+  std::mt19937_64 engine_;
+};
+
+inline double mean_of(std::span<const double> values) {
+  return values.empty()
+             ? 0
+             : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+}  // namespace bench::simulator

@@ -1,0 +1,223 @@
+#include "sweeps/workers/simulator/law.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <random>
+#include <stdexcept>
+
+#include "bench/measure/random.h"
+
+namespace bench::simulator {
+namespace {
+
+// a / rate is linear in 1/λ, σ/λ and κ/λ.
+std::array<double, 3> terms(double active) {
+  const double a = std::max(active, 1.0);
+  return {1, a - 1, a * (a - 1)};
+}
+
+// Solves for the terms in use by Gaussian elimination; nullopt where the points do not tell them apart.
+std::optional<std::array<double, 3>> solve(std::span<const CapacityPoint> points,
+                                           const std::array<bool, 3>& used) {
+  std::array<std::array<double, 4>, 3> rows{};
+  for (const CapacityPoint& point : points) {
+    const double y = point.active / point.images_per_s;  // of less than one worker too: it is λ·active
+    const auto x = terms(point.active);
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t j = 0; j < 3; ++j) {
+        rows.at(i).at(j) += x.at(i) * x.at(j) / (y * y);
+      }
+      rows.at(i)[3] += x.at(i) / y;
+    }
+  }
+  std::array<double, 3> solution{};
+  std::vector<std::size_t> free;
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (used.at(i)) {
+      free.push_back(i);
+    }
+  }
+  for (std::size_t step = 0; step < free.size(); ++step) {
+    const std::size_t pivot = free[step];
+    const double scale = rows.at(pivot).at(pivot);
+    double original = 0;
+    for (const CapacityPoint& point : points) {
+      original += std::pow(terms(point.active).at(pivot) * point.images_per_s / point.active, 2);
+    }
+    if (!(scale > 1e-9 * original)) {
+      return std::nullopt;
+    }
+    for (std::size_t later = step + 1; later < free.size(); ++later) {
+      auto& row = rows.at(free[later]);
+      const double factor = row.at(pivot) / scale;
+      for (std::size_t column = 0; column < 4; ++column) {
+        row.at(column) -= factor * rows.at(pivot).at(column);
+      }
+    }
+  }
+  for (std::size_t step = free.size(); step-- > 0;) {
+    const auto& row = rows.at(free[step]);
+    double rest = row[3];
+    for (std::size_t later = step + 1; later < free.size(); ++later) {
+      rest -= row.at(free[later]) * solution.at(free[later]);
+    }
+    solution.at(free[step]) = rest / row.at(free[step]);
+  }
+  return solution;
+}
+
+double squares(std::span<const CapacityPoint> points, const ScalabilityLaw& law) {
+  double sum = 0;
+  for (const CapacityPoint& point : points) {
+    sum += std::pow(law.at(point.active) / point.images_per_s - 1, 2);
+  }
+  return sum;
+}
+
+// Of the subsets of {σ, κ} that come out not negative, the one that fits best; on a tie the one of fewer
+// terms.
+ScalabilityLaw fit_within_cores(std::span<const CapacityPoint> points, double cores) {
+  constexpr std::array<std::array<bool, 3>, 4> kSubsets{
+      {{true, false, false}, {true, true, false}, {true, false, true}, {true, true, true}}};
+  std::optional<ScalabilityLaw> best;
+  double least = 0;
+  for (const auto& used : kSubsets) {
+    const auto solution = solve(points, used);
+    if (!solution || (*solution)[0] <= 0 || (*solution)[1] < 0 || (*solution)[2] < 0) {
+      continue;
+    }
+    const ScalabilityLaw law{.one = 1 / (*solution)[0],
+                             .sigma = (*solution)[1] / (*solution)[0],
+                             .kappa = (*solution)[2] / (*solution)[0],
+                             .cores = cores};
+    const double error = squares(points, law);
+    if (!best || error < least - 1e-12) {
+      best = law;
+      least = error;
+    }
+  }
+  return best.value_or(ScalabilityLaw{.cores = cores});
+}
+
+ScalabilityLaw fit_once(std::span<const CapacityPoint> points, double cores) {
+  std::vector<CapacityPoint> within;
+  std::vector<CapacityPoint> beyond;
+  for (const CapacityPoint& point : points) {
+    (point.active <= cores ? within : beyond).push_back(point);
+  }
+  const bool at_cores = std::ranges::any_of(
+      within, [&](const CapacityPoint& point) { return point.active > std::max(1.0, 0.75 * cores); });
+  if (!beyond.empty() && (!at_cores || cores <= 1)) {
+    // What the cores give all together was measured beyond them only: processor sharing takes it for the
+    // same.
+    CapacityPoint shared = beyond.front();
+    for (const CapacityPoint& point : beyond) {
+      shared = point.images_per_s > shared.images_per_s ? point : shared;
+    }
+    shared.active = cores;
+    within.push_back(shared);
+  }
+  ScalabilityLaw law = fit_within_cores(within, cores);
+  if (beyond.empty()) {
+    return law;
+  }
+  const double full = law.at(cores);
+  double numerator = 0;
+  double denominator = 0;
+  for (const CapacityPoint& point : beyond) {
+    const double excess = (point.active - cores) / cores;
+    numerator += excess * (full / point.images_per_s - 1);
+    denominator += excess * excess;
+  }
+  law.crowding = numerator / denominator;
+  if (law.crowding < 0) {
+    // More than the cores gave: the cores were not quite full, so these points tell what they can do.
+    for (CapacityPoint point : beyond) {
+      point.active = cores;
+      within.push_back(point);
+    }
+    law = fit_within_cores(within, cores);
+  }
+  return law;
+}
+
+Interval percentiles(std::vector<double> values) {
+  std::ranges::sort(values);
+  const auto at = [&](double part) {
+    return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
+  };
+  return {at(0.025), at(0.975)};
+}
+
+// Normal by the sum of twelve uniforms (Irwin and Hall): the tails beyond 6 are of no interest here.
+double normal_draw(std::mt19937_64& engine) {
+  double sum = -6;
+  for (int i = 0; i < 12; ++i) {
+    sum += unit_draw(engine);
+  }
+  return sum;
+}
+
+}  // namespace
+
+double ScalabilityLaw::at(double active) const {
+  if (active <= 1) {
+    return one * std::max(active, 0.0) * std::min(1.0, cores);
+  }
+  const double a = std::max(1.0, std::min(active, cores));
+  const double within = one * a / (1 + sigma * (a - 1) + kappa * a * (a - 1)) * std::min(1.0, cores);
+  return active <= cores ? within : within / (1 + crowding * (active - cores) / cores);
+}
+
+double ScalabilityLaw::best(double most_workers) const {
+  double best = 0;
+  for (double active = 1; active <= std::max(1.0, most_workers); ++active) {
+    best = std::max(best, at(active));
+  }
+  return best;
+}
+
+LawFit fit_law(std::span<const CapacityPoint> points, double cores, std::uint64_t seed) {
+  const auto usable = [](const CapacityPoint& point) {
+    return std::isfinite(point.active) && std::isfinite(point.images_per_s) && point.active > 0 &&
+           point.images_per_s > 0;
+  };
+  if (points.empty() || !(cores > 0) || !std::ranges::all_of(points, usable)) {
+    throw std::invalid_argument("a scalability law wants at least one point, positive rates and cores");
+  }
+  LawFit fit;
+  fit.law = fit_once(points, cores);
+  for (const CapacityPoint& point : points) {
+    fit.worst_error = std::max(fit.worst_error, std::abs(fit.law.at(point.active) / point.images_per_s - 1));
+    fit.beyond_cores = fit.beyond_cores || point.active > cores;
+    fit.largest_active = std::max(fit.largest_active, point.active);
+  }
+  constexpr int kRefits = 200;
+  std::mt19937_64 engine(stream_seed(seed, 0x1A3));
+  std::vector<double> one;
+  std::vector<double> sigma;
+  std::vector<double> kappa;
+  for (int refit = 0; refit < kRefits; ++refit) {
+    std::vector<CapacityPoint> drawn(points.begin(), points.end());
+    for (CapacityPoint& point : drawn) {
+      const double deviation = std::max(0.0, point.ci95.high - point.ci95.low) / (2 * 1.96);
+      point.images_per_s =
+          std::max(0.05 * point.images_per_s, point.images_per_s + deviation * normal_draw(engine));
+    }
+    const ScalabilityLaw law = fit_once(drawn, cores);
+    one.push_back(law.one);
+    sigma.push_back(law.sigma);
+    kappa.push_back(law.kappa);
+  }
+  const auto hull = [](Interval interval, double value) {
+    return Interval{std::min(interval.low, value), std::max(interval.high, value)};
+  };
+  fit.one_ci95 = hull(percentiles(one), fit.law.one);
+  fit.sigma_ci95 = hull(percentiles(sigma), fit.law.sigma);
+  fit.kappa_ci95 = hull(percentiles(kappa), fit.law.kappa);
+  return fit;
+}
+
+}  // namespace bench::simulator

@@ -1,0 +1,90 @@
+// What is simulated: workers that make batches, a queue, and consumers that compute on them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sweeps/workers/simulator/law.h"
+
+namespace bench::simulator {
+
+enum class Order {
+  in_order,  // a worker makes a whole batch; delivered in the order of their numbers
+  any,       // all workers share the samples of the oldest unfinished batch; delivered as they are finished
+};
+
+// Shared by all readers. A reader that waits for it occupies no core.
+struct Storage {
+  double bytes_per_s = 0;  // all readers together; 0: no limit
+  double latency_ns = 0;   // of a read; those of different workers overlap
+};
+
+// How a consumer on the workers' own cores and they slow each other down, by the workers that compute at
+// once; 1 is the speed alone.
+struct Beside {
+  double active = 0;
+  double consumer_speed = 1;
+  double worker_speed = 1;  // while the consumer computes, and beyond what the law says
+};
+
+struct Pipeline {
+  std::int64_t workers = 1;  // a consumer; 0: the consumer's own thread makes the batches
+  std::int64_t consumers = 1;
+  std::int64_t prefetch = 2;  // batches outstanding per worker
+  Order order = Order::in_order;
+  bool lookahead = true;  // the next batch is copied while the previous one computes
+  std::int64_t batch = 1;
+
+  // Time by one worker alone, without waits for storage. Of a batch for in_order and no workers, of a sample
+  // for any.
+  std::vector<double> batch_work_ns;
+  std::vector<double> sample_work_ns;
+  std::vector<double> compute_ns;  // of a step, without workers
+  double copy_ns = 0;              // of a batch
+  double gap_ns = 0;  // of a step: from the end of computing to its next start where a batch is there
+
+  ScalabilityLaw law;  // with the cores; its rate of one worker is not used
+  std::optional<Storage> storage;
+  double sample_bytes_read = 0;  // from storage
+  std::vector<Beside> beside;    // by growing `active`; empty: consumers are elsewhere
+
+  std::uint64_t seed = 1;
+  std::int64_t warm_up_steps = 100;
+  std::int64_t steps = 2000;        // measured, of each consumer
+  std::int64_t timeline_steps = 0;  // of the first consumer, after warming up
+};
+
+struct TimelineEntry {
+  std::string who;   // "worker 3", "consumer"
+  std::string what;  // "make", "wait", "copy", "compute"
+  double from_ns = 0;
+  double to_ns = 0;
+  std::int64_t batch = 0;
+};
+
+// All over the measured steps.
+struct Outcome {
+  double images_per_s = 0;  // of all consumers
+  double au = 0;            // computing over total time, not divided by that of a loader that does nothing
+  std::vector<double> step_ns;
+  double computing_workers = 0;  // on average
+  double worker_busy = 0;        // of a worker's time: computing
+  double worker_reading = 0;     //   waiting for storage
+  double worker_blocked = 0;     //   without a free slot
+  double storage_busy = 0;       // of the time its bandwidth was in use
+  double copying = 0;            // of the time a consumer copied
+  double compute_ns = 0;         // of a step, slowed down where the workers do so
+  std::int64_t events = 0;
+  std::vector<TimelineEntry> timeline;  // from 0 at the end of warming up
+};
+
+// Throws std::invalid_argument for counts that are negative, times that are, or none given where they are
+// needed.
+Outcome simulate(const Pipeline& pipeline);
+
+// Computing over total time with a loader that does nothing: batches are there at once.
+double ready_au(const Pipeline& pipeline);
+
+}  // namespace bench::simulator

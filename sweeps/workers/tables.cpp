@@ -1,0 +1,166 @@
+#include "sweeps/workers/tables.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "bench/measure/units.h"
+#include "sweeps/workers/claims.h"
+
+namespace bench::sweeps {
+namespace {
+
+double half_width(const Measured& measured) {
+  return (measured.ci95.high - measured.ci95.low) / 2;
+}
+
+std::string number_or_dash(const std::optional<double>& value, auto&& format) {
+  return value ? format(*value) : std::string("-");
+}
+
+// Below no stall there is nothing to tell apart.
+std::string stall_text(double ns) {
+  return std::abs(ns) < 1000 ? "0" : ns < 0 ? fmt::format("-{}", format_duration(-ns)) : format_duration(ns);
+}
+
+std::string bytes_text(double bytes) {
+  return format_bytes(static_cast<std::int64_t>(bytes));
+}
+
+TextTable points_table(const LoaderEvidence& evidence) {
+  TextTable table;
+  bool flagged = false;
+  table.rows.push_back({"workers", "images/s", "AU", "stall p50", "stall p99", "CPU/image", "switches/image",
+                        "host memory", "consumer", "simulated AU"});
+  for (const LoaderPoint& point : evidence.points.pool) {
+    const SimulatedPoint* const simulated = evidence.simulated_at(point.workers);
+    const auto& ready = evidence.points.ready;
+    flagged = flagged || point.flagged;
+    table.rows.push_back(
+        {fmt::format("{}{}", point.workers, point.flagged ? " *" : ""),
+         fmt::format("{} ±{}", format_number(point.images_per_s.value),
+                     format_percent(half_width(point.images_per_s) / point.images_per_s.value)),
+         point.au ? fmt::format("{:.3f} ±{:.3f}", point.au->value, half_width(*point.au)) : "-",
+         number_or_dash(point.stall_p50_ns, stall_text), number_or_dash(point.stall_p99_ns, stall_text),
+         format_duration(point.cpu_ns),
+         fmt::format("{:.1f} + {:.1f}", point.voluntary_switches, point.involuntary_switches),
+         bytes_text(point.host_bytes),
+         ready && ready->compute_ns > 0 ? fmt::format("×{:.2f}", point.compute_ns / ready->compute_ns) : "-",
+         simulated == nullptr ? "-" : fmt::format("{:.3f}", simulated->held_out_au.value_or(simulated->au))});
+  }
+  table.title = fmt::format(
+      "Workers: half of 95 % intervals behind ±; switches: voluntary + involuntary; consumer: its computing "
+      "time, "
+      "in times of that with ready data; simulated from the other counts{}",
+      flagged ? " (*: carries a flag)" : "");
+  table.right = std::vector<bool>(table.rows[0].size(), true);
+  table.lists_points = true;
+  return table;
+}
+
+TextTable stages_table(const LoaderEvidence& evidence) {
+  TextTable table;
+  table.title = "Wall time of a worker for an image, by stage (waits for a core included)";
+  table.rows.push_back({"workers"});
+  for (const std::string& stage : stage_names()) {
+    table.rows[0].push_back(stage_text(stage));
+  }
+  table.rows[0].push_back("copy of a batch");
+  const auto add = [&](const LoaderPoint& point, const char* note) {
+    auto& row = table.rows.emplace_back(std::vector<std::string>{fmt::format("{}{}", point.workers, note)});
+    for (const std::string& stage : stage_names()) {
+      const auto found = point.stages_ns.find(stage);
+      row.push_back(found == point.stages_ns.end() ? "-" : format_duration(found->second));
+    }
+    row.push_back(format_duration(point.copy_ns));
+  };
+  for (const LoaderPoint& point : evidence.points.capacity) {
+    add(point, ", loader alone");
+  }
+  for (const LoaderPoint& point : evidence.points.pool) {
+    add(point, "");
+  }
+  table.right = std::vector<bool>(table.rows[0].size(), true);
+  table.right[0] = false;
+  table.lists_points = true;
+  return table;
+}
+
+TextTable capacity_table(const LoaderEvidence& evidence) {
+  TextTable table;
+  table.title = "The loader alone, with a consumer that takes no time";
+  table.rows.push_back({"workers", "images/s", "CPU/image", "fitted"});
+  for (const LoaderPoint& point : evidence.points.capacity) {
+    const bool plain = evidence.profile && !evidence.profile->storage;
+    table.rows.push_back(
+        {fmt::format("{}", point.workers),
+         fmt::format("{} ±{}", format_number(point.images_per_s.value),
+                     format_percent(half_width(point.images_per_s) / point.images_per_s.value)),
+         format_duration(point.cpu_ns),
+         plain ? format_number(evidence.profile->law.law.at(static_cast<double>(point.workers))) : "-"});
+  }
+  table.right = std::vector<bool>(table.rows[0].size(), true);
+  table.lists_points = true;
+  return table;
+}
+
+// All counts where nothing was measured; a choice would hide the knee.
+TextTable simulated_table(const LoaderEvidence& evidence) {
+  const Simulated& simulated = *evidence.simulated;
+  TextTable table;
+  table.title = fmt::format("Simulated: {} cores, prefetch {}, order {}{}", format_number(simulated.cores),
+                            simulated.prefetch, simulated.order,
+                            simulated.gpus > 1 ? fmt::format(", {} GPUs on one host", simulated.gpus) : "");
+  table.rows.push_back({simulated.gpus > 1 ? "workers a GPU" : "workers", "images/s", "AU", "stall p50",
+                        "stall p99", "workers busy", "limited by"});
+  for (const SimulatedPoint& point : simulated.points) {
+    table.rows.push_back({fmt::format("{}", point.workers), format_number(point.images_per_s),
+                          fmt::format("{:.3f}", point.au), stall_text(point.stall_p50_ns),
+                          stall_text(point.stall_p99_ns), format_percent(point.worker_busy),
+                          point.limited_by});
+  }
+  table.right = {true, true, true, true, true, true, false};
+  table.lists_points = true;
+  return table;
+}
+
+TextTable demands_table(const LoaderEvidence& evidence) {
+  TextTable table;
+  table.title = "What if (simulated): workers for an AU of 0.95";
+  table.rows.push_back(
+      {"demand", "images/s", "GPUs", "workers a GPU", "AU", "this host tops out at", "limited by"});
+  for (const SimulatedDemand& answer : evidence.simulated->demands) {
+    table.rows.push_back({answer.demand.name, format_number(answer.demand.images_per_s),
+                          fmt::format("{}", answer.gpus),
+                          answer.workers ? fmt::format("{}", *answer.workers) : "cannot be fed",
+                          fmt::format("{:.2f}", answer.au), images_text(answer.tops_out), answer.limited_by});
+  }
+  table.right = {false, true, true, true, true, true, false};
+  return table;
+}
+
+}  // namespace
+
+std::vector<TextTable> workers_tables(const ResultDocument& document) {
+  const LoaderEvidence evidence = evidence_of(document);
+  std::vector<TextTable> tables;
+  if (!evidence.points.pool.empty()) {
+    tables.push_back(points_table(evidence));
+  }
+  if (!evidence.points.capacity.empty()) {
+    tables.push_back(capacity_table(evidence));
+  }
+  if (!evidence.points.pool.empty() || !evidence.points.capacity.empty()) {
+    tables.push_back(stages_table(evidence));
+  }
+  if (evidence.simulated && evidence.points.pool.empty()) {
+    tables.push_back(simulated_table(evidence));
+  }
+  if (evidence.simulated && !evidence.simulated->demands.empty()) {
+    tables.push_back(demands_table(evidence));
+  }
+  return tables;
+}
+
+}  // namespace bench::sweeps

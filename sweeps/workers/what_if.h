@@ -1,0 +1,82 @@
+// The simulator put to the sweep's questions: every worker count, other cores, other consumers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/measure/result.h"
+#include "sweeps/workers/profile.h"
+#include "sweeps/workers/simulator/pipeline.h"
+
+namespace bench::sweeps {
+
+// A consumer that takes images at this rate when they are there: a GPU that is not here.
+struct Demand {
+  std::string name;
+  double images_per_s = 0;
+  std::string source;  // "given", or the file it was read from
+};
+
+struct WhatIf {
+  std::vector<std::int64_t> workers;  // empty: a choice around the cores
+  std::optional<int> cores;           // as measured where not given
+  std::int64_t prefetch = 0;          // 0: as measured
+  std::string order;                  // empty: as measured
+  int gpus = 1;                       // share the host; each has its own workers
+  std::vector<Demand> demands;
+  std::uint64_t seed = 1;
+};
+
+struct SimulatedPoint {
+  std::int64_t workers = 0;  // of each GPU
+  double images_per_s = 0;   // of all GPUs
+  double au = 0;             // divided by that of a loader that does nothing
+  double stall_p50_ns = 0;
+  double stall_p99_ns = 0;
+  double computing_workers = 0;
+  double worker_busy = 0;
+  std::string limited_by;  // "consumer", "workers", "cores", "storage", "copy", "order", "prefetch"
+  std::optional<double> held_out_au;  // by a profile without what was measured at this count
+};
+
+struct SimulatedDemand {
+  Demand demand;
+  int gpus = 1;
+  std::optional<std::int64_t> workers;  // a GPU, for an AU of 0.95; none where the host cannot
+  double au = 0;                        // with them, or the best there is
+  double tops_out = 0;                  // images a second of the loader alone, at best
+  std::string limited_by;
+};
+
+// An AU that counts as fed.
+inline constexpr double kFed = 0.95;
+
+SimulatedPoint simulate_point(const Profile& profile, const simulator::Pipeline& pipeline);
+SimulatedDemand simulate_demand(const Profile& profile, const WhatIf& what_if, const Demand& demand);
+
+// After every visit: document.sweep["profile"] and ["simulated"], once there is enough to make them of.
+void note_simulation(ResultDocument& document);
+
+// `--simulate`: no device and no data; from the result file of an earlier sweep into one without measured
+// points. Throws UsageError where the file has no profile.
+void simulate_profile(const Json& profile_document, const WhatIf& what_if, ResultDocument& document);
+
+// What document.sweep["simulated"] holds.
+struct Simulated {
+  std::vector<SimulatedPoint> points;
+  std::vector<SimulatedDemand> demands;
+  std::vector<std::pair<std::int64_t, double>> prefetches;  // and the AU with each, with the knee's workers
+  std::int64_t knee_workers = 0;                            // that those were simulated with
+  double cores = 0;
+  double measured_cores = 0;
+  int gpus = 1;
+  std::int64_t prefetch = 0;
+  std::string order;
+};
+std::optional<Simulated> simulated_of(const ResultDocument& document);
+// nullopt where there is none, or it cannot be read.
+std::optional<Profile> profile_in(const ResultDocument& document);
+
+}  // namespace bench::sweeps

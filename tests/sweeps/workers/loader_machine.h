@@ -1,0 +1,198 @@
+// A machine whose loader is known, and the result document that a sweep over it would give.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/measure/random.h"
+#include "bench/measure/result.h"
+#include "bench/measure/statistics.h"
+#include "sweeps/workers/simulator/draws.h"
+#include "sweeps/workers/simulator/pipeline.h"
+
+namespace bench::sweeps::testing {
+
+struct LoaderMachine {
+  double image_ns = 5e6;  // of one worker alone
+  double cv = 0.1;        // of a batch's time
+  double cores = 4;
+  double sigma = 0.04;
+  double kappa = 0;
+  double crowding = 0.02;
+  double compute_ns = 36e6;
+  double copy_ns = 1e6;
+  double gap_ns = 0.1e6;
+  std::int64_t batch = 16;
+  std::int64_t prefetch = 2;
+  bool any_order = false;
+  std::vector<simulator::Beside> beside{};
+  std::optional<simulator::Storage> storage{};
+  double encoded_bytes = 110e3;
+  std::vector<std::int64_t> workers{0, 1, 2, 3, 4, 6, 8};
+  std::vector<std::int64_t> capacities{1, 2, 4, 8};
+  double noise = 0.003;  // of a window
+  std::vector<Json> demands{};
+  int gpus = 1;
+
+  // Log-normal of mean 1.
+  static std::vector<double> parts(double cv, std::uint64_t seed, int count = 400) {
+    std::mt19937_64 engine(seed);
+    const double sigma = std::sqrt(std::log(1 + cv * cv));
+    std::vector<double> values;
+    for (int i = 0; i < count; ++i) {
+      double normal = -6;
+      for (int k = 0; k < 12; ++k) {
+        normal += unit_draw(engine);
+      }
+      values.push_back(std::exp(sigma * normal));
+    }
+    const double mean = simulator::mean_of(values);
+    for (double& value : values) {
+      value /= mean;
+    }
+    return values;
+  }
+
+  static std::vector<double> times(std::vector<double> parts, double mean) {
+    for (double& part : parts) {
+      part *= mean;
+    }
+    return parts;
+  }
+
+  simulator::Pipeline pipeline(std::int64_t count, bool consumes) const {
+    simulator::Pipeline pipeline;
+    pipeline.workers = count;
+    pipeline.prefetch = prefetch;
+    pipeline.order = any_order ? simulator::Order::any : simulator::Order::in_order;
+    pipeline.batch = batch;
+    pipeline.batch_work_ns = times(parts(cv, 11), image_ns * static_cast<double>(batch));
+    pipeline.sample_work_ns = times(parts(cv * std::sqrt(static_cast<double>(batch)), 12), image_ns);
+    pipeline.compute_ns = {consumes ? compute_ns : 1.0};
+    pipeline.copy_ns = consumes ? copy_ns : 0;
+    pipeline.gap_ns = consumes ? gap_ns : 0;
+    pipeline.law = {
+        .one = 1e9 / image_ns, .sigma = sigma, .kappa = kappa, .crowding = crowding, .cores = cores};
+    pipeline.storage = storage;
+    pipeline.sample_bytes_read = encoded_bytes;
+    if (consumes) {
+      pipeline.beside = beside;
+    }
+    pipeline.seed = 77 + static_cast<std::uint64_t>(count);
+    return pipeline;
+  }
+
+  MeasuredPoint point(const std::string& loader, std::int64_t count, double fixed_compute,
+                      const std::vector<double>& steps, double batch_ns, double reading_ns) const {
+    MeasuredPoint point;
+    point.name = loader == "ready" ? "workers/ready" : fmt::format("workers/{}/workers:{}", loader, count);
+    point.params = {{"loader", loader},
+                    {"workers", count},
+                    {"prefetch", prefetch},
+                    {"order", any_order ? "any" : "in-order"},
+                    {"batch", batch},
+                    {"dtype", "fp32"},
+                    {"consumer", loader == "capacity" ? "none" : "40 ms"}};
+    point.work = {{"sample_bytes", 602'112 * batch}};
+    point.notes = Json::array();
+    std::mt19937_64 engine(stream_seed(5, static_cast<std::uint64_t>(count)));
+    const std::size_t windows = 12;
+    const std::size_t size = steps.size() / windows;
+    const auto shape = parts(cv, 11);
+    for (std::size_t window = 0; window < windows; ++window) {
+      const double off = 1 + noise * (2 * unit_draw(engine) - 1);
+      Json note = {{"batches", size}, {"step_ns", Json::array()}, {"compute_ns", Json::array()}};
+      double sum = 0;
+      for (std::size_t i = 0; i < size; ++i) {
+        const double step = steps[window * size + i] * off;
+        note["step_ns"].push_back(std::llround(step));
+        note["compute_ns"].push_back(std::llround(loader == "capacity" ? 0 : fixed_compute * off));
+        sum += step;
+      }
+      const double per_batch = static_cast<double>(batch);
+      const auto of_all = static_cast<double>(size) * per_batch;
+      note["copy_ns"] = std::llround(loader == "capacity" ? 0 : copy_ns * static_cast<double>(size));
+      note["batch_ns"] = Json::array();
+      note["batch_cpu_ns"] = Json::array();
+      note["sample_ns"] = Json::array();
+      if (loader != "ready") {
+        for (std::size_t i = 0; i < 34; ++i) {
+          note["batch_ns"].push_back(std::llround(batch_ns * shape[(i + window * 34) % shape.size()]));
+          note["batch_cpu_ns"].push_back(
+              std::llround(image_ns * per_batch * shape[(i + window * 34) % shape.size()]));
+        }
+        for (const double sample : parts(cv * std::sqrt(per_batch), 31 + window, 32)) {
+          note["sample_ns"].push_back(std::llround(sample * image_ns));
+        }
+        const double making = batch_ns / per_batch - reading_ns;
+        note["stages_ns"] = {{"read", std::llround((reading_ns + 0.02 * making) * of_all)},
+                             {"decode", std::llround(0.70 * making * of_all)},
+                             {"augment", std::llround(0.15 * making * of_all)},
+                             {"collate", std::llround(0.12 * making * of_all)},
+                             {"hand_off", std::llround(0.01 * making * of_all)}};
+        note["images"] = size * static_cast<std::size_t>(batch);
+      }
+      note["cpu_ns"] = std::llround(image_ns * of_all);
+      note["voluntary_switches"] = 3 * size;
+      note["involuntary_switches"] = size;
+      note["host_bytes"] = count * (prefetch * batch * 602'112 + 3'000'000);
+      note["bad_files"] = 0;
+      point.notes.push_back(note);
+      point.samples_ns.push_back(std::llround(sum / static_cast<double>(size)));
+    }
+    point.round_sizes = {4, 4, 4};
+    point.items_per_step = static_cast<double>(batch);
+    point.stats = summarize(point.samples_ns, point.round_sizes, 1);
+    return point;
+  }
+
+  ResultDocument document() const {
+    ResultDocument document;
+    document.context = {
+        {"host", {{"cpu", "Example CPU"}, {"usable_cores", cores}, {"memory_bytes", 34'359'738'368}}},
+        {"software", {{"bench", "0.1.0"}}}};
+    document.sweep = {{"name", "workers"},
+                      {"loader",
+                       {{"cores", cores},
+                        {"data", "synthetic"},
+                        {"mean_encoded_bytes", encoded_bytes},
+                        {"page_cache", "warm"},
+                        {"storage", nullptr},
+                        {"consumer_device", beside.empty() ? "cuda:0" : "cpu"},
+                        {"consumer_on_cores", !beside.empty()},
+                        {"slot_bytes", batch * 602'112},
+                        {"pinned", beside.empty()},
+                        {"demands", demands},
+                        {"gpus", gpus}}}};
+    if (storage) {
+      document.sweep["loader"]["storage"] = {{"bytes_per_s", storage->bytes_per_s},
+                                             {"latency_ns", storage->latency_ns}};
+    }
+    const double ready = std::max(compute_ns, copy_ns) + gap_ns;
+    document.benchmarks.push_back(point("ready", 0, compute_ns, std::vector<double>(360, ready), 0, 0));
+    const auto add = [&](const std::string& loader, std::int64_t count) {
+      const auto simulated = simulate(pipeline(count, loader == "pool"));
+      const double busy = simulated.computing_workers +
+                          simulated.worker_reading * static_cast<double>(std::max<std::int64_t>(1, count));
+      const double batch_ns = busy * static_cast<double>(batch) / simulated.images_per_s * 1e9;
+      const double reading = batch_ns / static_cast<double>(batch) * (1 - simulated.computing_workers / busy);
+      document.benchmarks.push_back(
+          point(loader, count, simulated.compute_ns, simulated.step_ns, batch_ns, reading));
+    };
+    for (const std::int64_t count : capacities) {
+      add("capacity", count);
+    }
+    for (const std::int64_t count : workers) {
+      add("pool", count);
+    }
+    return document;
+  }
+};
+
+}  // namespace bench::sweeps::testing
