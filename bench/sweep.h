@@ -33,6 +33,7 @@ struct SweepRequest {
   std::map<std::string, std::string> sweep_options;  // every option of the sweep
   std::vector<std::int64_t> memory_caps;             // bytes, growing; at least one
   std::uint64_t seed = 1;
+  std::string label;  // of the result file: the workload's name, "all", or what the sweep calls it
 
   std::int64_t largest_cap() const { return memory_caps.back(); }
 };
@@ -49,6 +50,8 @@ struct SweepPoint {
   // Others are judged by it: made ready before the rest, and visited before it in the first round, so that a
   // short budget ends with it measured. A series of its own, for sizes stand in growing order.
   bool first = false;
+  // It keeps more threads busy than there are cores: that they wait for one says nothing of other work.
+  bool crowds_cores = false;
 
   const WorkloadType& type(const SweepRequest& request) const {
     return workload == nullptr ? *request.workload : *workload;
@@ -65,6 +68,10 @@ struct SweepPlan {
   // Of a visit. With many points fewer serve: each is kept, and written again after every visit.
   std::int64_t most_samples = 256;
   double share_of_budget = 1;  // of the time budget for the points; the rest is for prove()
+  bool measures = true;        // false: no points, for predict() says all there is to say
+  // What all points need, made once before the first and outside of the time budget; not for a dry run.
+  std::function<void()> prepare{};
+  std::shared_ptr<const void> keeps{};  // what points' own workload types live in
 };
 
 // Rows of text for people, printed behind the points.
@@ -109,6 +116,8 @@ struct Sweep {
   // Of a workload's options, where they differ from the workload's own default.
   std::map<std::string, std::vector<std::string>> default_values{};
 
+  // Of the result file, where the workload's name does not tell runs apart. Optional.
+  std::function<std::string(const SweepRequest&)> label{};
   std::function<SweepPlan(const SweepRequest&, Device&)> plan;
   // What plans alone can say, before anything runs; into document.sweep. Allocates nothing. Optional.
   std::function<void(const SweepRequest&, const SweepPlan&, Device&, ResultDocument&)> predict{};

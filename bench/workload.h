@@ -12,6 +12,7 @@
 
 #include "bench/device.h"
 #include "bench/dtype.h"
+#include "bench/measure/result.h"
 #include "bench/memory.h"
 
 namespace bench {
@@ -47,8 +48,15 @@ class Workload {
   virtual ~Workload() = default;
   // Called before each timed step, outside the time taken: puts back what the last step changed. Synchronous.
   virtual void before_step() {}
-  // One step, queued on the device; timed through Device::time.
+  // One step, queued on the device.
   virtual void step() = 0;
+  // One step and how long it took, in nanoseconds; another clock than the device's where more than the device
+  // takes part.
+  virtual std::int64_t timed_step(Device& device) {
+    return device.time([this] { step(); });
+  }
+  // What there is to say of the last step beside its time; null: nothing. Kept with the sample.
+  virtual Json notes() const { return nullptr; }
   // Poisons the output, runs a step and compares with the reference implementation.
   virtual Verification verify() = 0;
   virtual Work work() const = 0;
@@ -62,6 +70,7 @@ struct CommandOption {
   std::string mode{};  // of a workload: the only mode that knows it; empty: every mode
   // The accepted words, where they are not numbers; asked when they are shown, for some are registered.
   std::function<std::vector<std::string>()> words{};
+  bool is_switch = false;  // given without a value: "yes"; its default is "no"
 };
 
 struct WorkloadType {

@@ -94,6 +94,10 @@ class CommandLine::Parser {
   const NamesByOption& sweeps_of() const { return sweeps_of_; }
 
   const std::string* text_of(const std::string& name) const {
+    if (const auto known = given_switches_.find(name); known != given_switches_.end()) {
+      static const std::string yes = "yes";
+      return known->second ? &yes : nullptr;
+    }
     const Given& given = given_.at(name);
     return given.option->count() > 0 ? &given.text : nullptr;
   }
@@ -144,13 +148,25 @@ class CommandLine::Parser {
     add_switch("-h,--help", "print this text", output);
   }
 
+  // Sweeps share some (--workers): each is added once, in the first one's words.
   void add_sweep_options() {
+    const std::string group = "Options of a sweep";
+    std::vector<std::pair<const Sweep*, const CommandOption*>> first;
     for (const auto& sweep : registry<Sweep>().entries()) {
       for (const CommandOption& option : sweep->options) {
+        if (sweeps_of_[option.name].empty()) {
+          first.emplace_back(sweep.get(), &option);
+        }
         sweeps_of_[option.name].push_back(sweep->name);
-        add(option.name, value_name(option),
-            fmt::format("{} (default: {}; sweep {})", option.help, option.default_value, sweep->name),
-            "Options of a sweep");
+      }
+    }
+    for (const auto& [sweep, option] : first) {
+      const std::string takers = fmt::format("{}", fmt::join(sweeps_of_[option->name], ", "));
+      if (option->is_switch) {
+        add_switch("--" + option->name, fmt::format("{} (sweep {})", option->help, takers), group);
+      } else {
+        add(option->name, value_name(*option),
+            fmt::format("{} (default: {}; sweep {})", option->help, option->default_value, takers), group);
       }
     }
   }

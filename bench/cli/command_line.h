@@ -23,7 +23,7 @@ class CommandLine {
   void parse(const std::vector<std::string>& arguments);
 
   bool has(const std::string& option_switch) const;  // "dry-run"
-  // As given; nullptr where it was not.
+  // As given, "yes" for a switch; nullptr where it was not.
   const std::string* text_of(const std::string& option) const;
   std::string help() const;
   static const char* usage();

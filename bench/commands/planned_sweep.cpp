@@ -103,7 +103,7 @@ void PlannedSweep::refuse_cap_below_fixed_part() {
     throw UsageError(
         fmt::format("--memory-cap: {} ({} B) was given, but the fixed part of {}, its {}, alone takes {} ({} "
                     "B); give more",
-                    format_bytes(request_.largest_cap()), request_.largest_cap(), workload_label(request_),
+                    format_bytes(request_.largest_cap()), request_.largest_cap(), request_.label,
                     fixed_part_in_words(*least), format_bytes(least->fixed_part()), least->fixed_part()));
   }
 }
@@ -133,6 +133,9 @@ void PlannedSweep::keep_filtered(const std::string& filter) {
     names.push_back(point.name);
   }
   const std::vector<std::string> selected = select_by_filter(names, filter);
+  if (names.empty()) {
+    return;
+  }
   if (selected.empty()) {
     throw UsageError(fmt::format("--benchmark_filter: {} matches none of the {} points, such as {}",
                                  quote(filter), names.size(), names.front()));

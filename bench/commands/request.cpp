@@ -61,11 +61,10 @@ SweepRequest make_request(const Options& options, const Sweep& sweep, const Work
     request.memory_caps.push_back(
         static_cast<std::int64_t>(kDefaultCapShare * static_cast<double>(device.info().available_bytes)));
   }
+  request.label = sweep.label                     ? sweep.label(request)
+                  : request.workloads.size() == 1 ? request.workloads.front()->name
+                                                  : "all";
   return request;
-}
-
-std::string workload_label(const SweepRequest& request) {
-  return request.workloads.size() == 1 ? request.workloads.front()->name : "all";
 }
 
 }  // namespace bench

@@ -14,7 +14,4 @@ namespace bench {
 SweepRequest make_request(const Options& options, const Sweep& sweep, const WorkloadType& type,
                           const Device& device);
 
-// What the workload is called in a result's name: "all" for several.
-std::string workload_label(const SweepRequest& request);
-
 }  // namespace bench

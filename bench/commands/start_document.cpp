@@ -15,7 +15,7 @@ ResultDocument start_document(const Sweep& sweep, const SweepRequest& request, c
   document.sweep = {
       {"name", sweep.name},
       {"question", sweep.question},
-      {"workload", workload_label(request)},
+      {"workload", request.label},
       {"mode", request.workloads.size() > 1 ? "all" : fmt::format("{}", fmt::join(request.modes, ","))},
       {"workload_options", Json::object()},
       {"memory_cap_bytes", request.largest_cap()},

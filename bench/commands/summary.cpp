@@ -23,7 +23,7 @@ void print_points(const Options& options, const ResultDocument& document,
 
 void print_summary(const Options& options, const std::string& sweep, const ResultDocument& document,
                    const std::vector<TextTable>& tables, const std::filesystem::path& result) {
-  if (document.benchmarks.empty() && document.unmeasured.empty()) {
+  if (document.benchmarks.empty() && document.unmeasured.empty() && document.findings.empty()) {
     fmt::print(std::cerr, "Nothing was measured, and nothing was written.\n");
     return;
   }

@@ -17,6 +17,7 @@
 #include "bench/commands/planned_sweep.h"
 #include "bench/commands/request.h"
 #include "bench/commands/resume.h"
+#include "bench/commands/run_settings.h"
 #include "bench/commands/select.h"
 #include "bench/commands/start_document.h"
 #include "bench/commands/summary.h"
@@ -75,9 +76,8 @@ class SweepRun {
   }
 
   ExitCode dry_run() {
-    check_benchmark_out(
-        options_.benchmark,
-        ResultFile(options_.out, sweep_.name, workload_label(request_), device_->info().id).path());
+    check_benchmark_out(options_.benchmark,
+                        ResultFile(options_.out, sweep_.name, request_.label, device_->info().id).path());
     std::vector<PlannedPoint> rows;
     for (const SweepPoint& point : plan().points) {
       rows.push_back(planned_.predict(point));
@@ -95,7 +95,7 @@ class SweepRun {
   const std::optional<Continuation>& successor() const { return successor_; }
 
   ExitCode measure() {
-    ResultFile file(options_.out, sweep_.name, workload_label(request_), device_->info().id);
+    ResultFile file(options_.out, sweep_.name, request_.label, device_->info().id);
     ResultDocument document = new_document();
     file.check_writable();
     check_benchmark_out(options_.benchmark, file.path());
@@ -107,12 +107,20 @@ class SweepRun {
     if (!continued_) {
       describe();
     }
+    if (!plan().measures) {
+      return show_predicted(file, document);
+    }
+    if (plan().prepare) {
+      plan().prepare();
+      start_ = continued_ ? start_ : std::chrono::steady_clock::now();
+    }
     {
       Progress bar(std::cerr, isatty(STDERR_FILENO) == 1, terminal_width());
       LiveOutput live(file, bar);
       try {
         add_peaks(document, bar);
-        run_points(sweep_, plan(), request_, *device_, make_settings(), document, live);
+        run_points(sweep_, plan(), request_, *device_, run_settings(options_, request_, plan(), spent()),
+                   document, live);
         prove(document, live, bar);
       } catch (const DeviceLost& error) {
         bar.finish();
@@ -132,17 +140,17 @@ class SweepRun {
                  command_to_resume(argv_));
     }
     write_benchmark_out(options_.benchmark, document);
-    return device_lost_ ? std::max(exit_code(document), ExitCode::inconclusive) : exit_code(document);
+    return device_lost_ ? std::max(exit_code_of(document), ExitCode::inconclusive) : exit_code_of(document);
   }
 
  private:
   const SweepPlan& plan() const { return planned_.plan(); }
 
-  // Points, and what prove() tried when the device was lost.
-  static std::size_t errors_in(const ResultDocument& document) {
-    return static_cast<std::size_t>(
-               std::ranges::count(document.unmeasured, "error", &UnmeasuredPoint::status)) +
-           (document.sweep.contains("lost") ? document.sweep["lost"].size() : 0);
+  ExitCode show_predicted(ResultFile& file, ResultDocument& document) const {
+    document.findings = sweep_.findings(document);
+    file.write(document);
+    print_summary(options_, sweep_.name, document, tables_of(document), file.path());
+    return ExitCode::done;
   }
 
   // Each process must leave one more error than the one before: there are finitely many.
@@ -235,44 +243,14 @@ class SweepRun {
     }
   }
 
-  RunSettings make_settings() const {
-    RunSettings settings;
-    settings.time_budget = options_.time_budget;
-    settings.memory_cap = request_.largest_cap();
-    if (continued_) {
-      settings.already_spent = std::chrono::steady_clock::now() - start_;
-    }
-    settings.seed = options_.seed;
-    settings.growing_rounds = plan().rounds_when_growing;
-    settings.max_rounds = plan().most_rounds;
-    settings.max_samples = plan().most_samples;
-    if (options_.benchmark.repetitions > 0) {
-      // Fewer rounds than three cannot know the spread between them.
-      settings.min_rounds = std::max(settings.min_rounds, options_.benchmark.repetitions);
-      settings.wanted_rounds = std::max(settings.wanted_rounds, settings.min_rounds);
-      settings.growing_rounds = std::max(settings.growing_rounds, settings.min_rounds);
-      settings.max_rounds = std::max(settings.max_rounds, settings.min_rounds);
-    }
-    return settings;
+  std::chrono::nanoseconds spent() const {
+    return continued_ ? std::chrono::steady_clock::now() - start_ : std::chrono::nanoseconds(0);
   }
 
   void describe() const {
     fmt::print(std::cerr, "{}\n{} on {} ({}), memory cap {}, time budget {}\n", sweep_.question,
-               workload_label(request_), device_->info().id, device_->info().name,
-               format_bytes(request_.largest_cap()),
+               request_.label, device_->info().id, device_->info().name, format_bytes(request_.largest_cap()),
                format_duration(static_cast<double>(options_.time_budget.count())));
-  }
-
-  static ExitCode exit_code(const ResultDocument& document) {
-    if (interrupted()) {
-      return ExitCode::interrupted;
-    }
-    // Out of memory and unsupported are answers; a budget that left no point measured is none.
-    const bool nothing = document.benchmarks.empty() &&
-                         std::ranges::any_of(document.unmeasured, [](const UnmeasuredPoint& point) {
-                           return point.status == "skipped";
-                         });
-    return errors_in(document) > 0 || nothing ? ExitCode::inconclusive : ExitCode::done;
   }
 
   const Options& options_;

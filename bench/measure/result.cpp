@@ -192,15 +192,6 @@ Json read_optional_object(const Field& parent, std::string_view key) {
   return parent.has(key) ? parent.at(key).object() : Json();
 }
 
-Json read_notes(const Field& parent) {
-  if (!parent.has("notes")) {
-    return {};
-  }
-  const Field notes = parent.at("notes");
-  notes.size();  // an array, or it says so
-  return notes.json();
-}
-
 Interval read_interval(const Field& field) {
   if (field.size() != 2) {
     throw UsageError(fmt::format("{} has {} elements; an interval has 2", field.path(), field.size()));
@@ -274,6 +265,22 @@ void require_not_negative(const Field& field, const std::vector<std::int64_t>& v
   }
 }
 
+// One note a sample, each an object, where there are any.
+Json read_notes(const Field& field, std::size_t samples) {
+  if (!field.has("notes")) {
+    return nullptr;
+  }
+  const Field notes = field.at("notes");
+  if (!notes.json().is_array() || notes.json().size() != samples) {
+    throw UsageError(
+        fmt::format("{} is not an array of one note for each of the {} samples", notes.path(), samples));
+  }
+  for (std::size_t i = 0; i < samples; ++i) {
+    notes.at(i).object();
+  }
+  return notes.json();
+}
+
 // What results/schema.json says of the numbers' ranges.
 void check_ranges(const Field& field, const MeasuredPoint& point) {
   if (point.samples_ns.empty()) {
@@ -339,9 +346,10 @@ MeasuredPoint read_measured(const Field& field) {
                                    .temperature_c = read_optional(validity, "temperature_c"),
                                    .power_w = read_optional(validity, "power_w")},
                       .verification = read_optional_object(field, "verification"),
-                      .notes = read_notes(field)};
+                      .notes = {}};
   check_ranges(field, point);
   check_counts(field, point);
+  point.notes = read_notes(field, point.samples_ns.size());
   return point;
 }
 

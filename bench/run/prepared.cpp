@@ -39,7 +39,7 @@ double warm_up(Workload& workload, Device& device, bool cold_caches) {
     }
     workload.before_step();
     const double preparing = since_ns(start);
-    const auto elapsed = preparing + static_cast<double>(device.time([&] { workload.step(); }));
+    const auto elapsed = preparing + static_cast<double>(workload.timed_step(device));
     steps.push_back(elapsed);
     total += elapsed;
   }

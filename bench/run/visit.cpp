@@ -1,7 +1,7 @@
 #include "bench/run/visit.h"
 
 #include <exception>
-#include <functional>
+#include <utility>
 
 #include <benchmark/benchmark.h>
 
@@ -31,8 +31,6 @@ Visit run_visit(const std::string& name, Workload& workload, Device& device, std
   Visit visit;
   visit.samples_ns.reserve(static_cast<std::size_t>(samples));
   std::exception_ptr failure;
-  const std::function<void()> step = [&workload] { workload.step(); };
-
   benchmark::ClearRegisteredBenchmarks();
   benchmark::RegisterBenchmark(name.c_str(),
                                [&](benchmark::State& state) {
@@ -42,16 +40,19 @@ Visit run_visit(const std::string& name, Workload& workload, Device& device, std
                                        device.flush_caches();
                                      }
                                      workload.before_step();
-                                     const std::int64_t elapsed_ns = device.time(step);
+                                     const std::int64_t elapsed_ns = workload.timed_step(device);
+                                     if (interrupted()) {  // which the step may have ended early for
+                                       state.SkipWithError("interrupted");
+                                       break;
+                                     }
                                      visit.samples_ns.push_back(elapsed_ns);
+                                     if (Json notes = workload.notes(); !notes.is_null()) {
+                                       visit.notes.push_back(std::move(notes));
+                                     }
                                      state.SetIterationTime(static_cast<double>(elapsed_ns) * 1e-9);
                                    } catch (...) {
                                      failure = std::current_exception();
                                      state.SkipWithError("the step failed");
-                                     break;
-                                   }
-                                   if (interrupted()) {
-                                     state.SkipWithError("interrupted");
                                      break;
                                    }
                                  }

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "bench/device.h"
+#include "bench/measure/result.h"
 #include "bench/workload.h"
 
 namespace bench {
 
 struct Visit {
   std::vector<std::int64_t> samples_ns;  // one a step, in order; fewer than asked for when interrupted
+  std::vector<Json> notes;               // of each sample, where the workload has something to say
   double cpu_time_ns = 0;                // processor time of all threads, mean of a step
 };
 

@@ -125,6 +125,12 @@ class CpuDevice final : public Device, public CpuTransfers {
 
   bool host_accessible() const override { return true; }
 
+  int limit_threads(int cores) override {
+    const int threads = std::clamp(cores, 1, info_.compute_units);
+    omp_set_num_threads(threads);  // of this thread; others keep theirs
+    return threads;
+  }
+
   void synchronize() override { onednn::synchronize(); }
 
   std::int64_t time(const std::function<void()>& step) override {

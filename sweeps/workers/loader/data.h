@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "sweeps/workers/loader/dataset.h"
@@ -23,6 +24,8 @@ struct StorageLimit {
 };
 // "200MB/s,5ms"; throws UsageError naming --storage.
 StorageLimit parse_storage(const std::string& text);
-std::unique_ptr<Dataset> limited(std::unique_ptr<Dataset> data, const StorageLimit& limit);
+// Once a stop is requested, reads no longer wait.
+std::unique_ptr<Dataset> limited(std::unique_ptr<Dataset> data, const StorageLimit& limit,
+                                 std::stop_token stop = {});
 
 }  // namespace bench::loader

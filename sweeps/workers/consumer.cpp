@@ -1,0 +1,146 @@
+#include "sweeps/workers/consumer.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace bench::sweeps {
+namespace {
+
+class TimedConsumer final : public Consumer {
+ public:
+  explicit TimedConsumer(std::int64_t step_ns) : step_(step_ns) {}
+  void start() override { end_ = std::chrono::steady_clock::now() + step_; }
+  // A step that ended while its batch was awaited took no longer for that.
+  std::int64_t finish() override {
+    std::this_thread::sleep_until(end_);
+    return step_.count();
+  }
+
+ private:
+  std::chrono::nanoseconds step_;
+  std::chrono::steady_clock::time_point end_;
+};
+
+// Runs one thing at a time in a thread that lives as long as it: OpenMP keeps its team with the thread.
+class OwnThread {
+ public:
+  OwnThread() : thread_([this] { serve(); }) {}
+  OwnThread(const OwnThread&) = delete;
+  OwnThread& operator=(const OwnThread&) = delete;
+  ~OwnThread() {
+    {
+      const std::scoped_lock lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  void start(std::function<void()> task) {
+    {
+      const std::scoped_lock lock(mutex_);
+      task_ = std::move(task);
+    }
+    changed_.notify_all();
+  }
+  // Rethrows what the task threw.
+  void finish() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !task_; });
+    if (failed_) {
+      std::rethrow_exception(std::exchange(failed_, nullptr));
+    }
+  }
+  void run(std::function<void()> task) {
+    start(std::move(task));
+    finish();
+  }
+
+ private:
+  void serve() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return over_ || task_; });
+      if (over_) {
+        return;
+      }
+      const std::function<void()> task = task_;
+      lock.unlock();
+      std::exception_ptr failed;
+      try {
+        task();
+      } catch (...) {
+        failed = std::current_exception();
+      }
+      lock.lock();
+      failed_ = failed;
+      task_ = nullptr;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::function<void()> task_;  // set while it runs
+  std::exception_ptr failed_;
+  bool over_ = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+class WorkloadConsumer final : public Consumer {
+ public:
+  WorkloadConsumer(const WorkloadType& type, const WorkloadSpec& spec, Device& device, int cores)
+      : device_(device) {
+    thread_.run([&] {
+      threads_ = device.limit_threads(cores);
+      workload_ = type.make(spec, device);
+    });
+  }
+  ~WorkloadConsumer() override {
+    try {
+      thread_.run([this] { workload_.reset(); });
+    } catch (...) {  // its destructors do not throw
+    }
+  }
+
+  void start() override {
+    thread_.start([this] {
+      workload_->before_step();
+      took_ns_ = device_.time([this] { workload_->step(); });
+    });
+  }
+  std::int64_t finish() override {
+    thread_.finish();
+    return took_ns_;
+  }
+  Verification verify() override {
+    Verification verification;
+    thread_.run([&] { verification = workload_->verify(); });
+    return verification;
+  }
+  int threads() const override { return threads_; }
+
+ private:
+  Device& device_;
+  int threads_ = 0;
+  std::unique_ptr<Workload> workload_;
+  std::int64_t took_ns_ = 0;  // written by the thread, read after finish()
+  OwnThread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<Consumer> timed_consumer(std::int64_t step_ns) {
+  return std::make_unique<TimedConsumer>(step_ns);
+}
+
+std::unique_ptr<Consumer> workload_consumer(const WorkloadType& type, const WorkloadSpec& spec,
+                                            Device& device, int cores) {
+  return std::make_unique<WorkloadConsumer>(type, spec, device, cores);
+}
+
+}  // namespace bench::sweeps

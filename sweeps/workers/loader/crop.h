@@ -1,0 +1,31 @@
+// Which part of an image becomes the sample: torchvision's RandomResizedCrop.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "sweeps/workers/loader/sample_maker.h"
+
+namespace bench::loader {
+
+struct Box {  // pixels
+  int x = 0;
+  int y = 0;
+  int width = 0;
+  int height = 0;
+
+  bool operator==(const Box&) const = default;
+};
+
+// Ten draws of area and shape; where none fits into the image, its largest part of an accepted shape, in the
+// middle.
+Box random_crop(int width, int height, const Transform& transform, std::mt19937_64& engine);
+
+// All that is drawn for one sample.
+struct Draw {
+  Box crop;
+  bool flip = false;
+};
+Draw draw(int width, int height, const Transform& transform, std::uint64_t seed);
+
+}  // namespace bench::loader

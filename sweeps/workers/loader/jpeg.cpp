@@ -1,0 +1,226 @@
+#include "sweeps/workers/loader/jpeg.h"
+
+#include <algorithm>
+#include <array>
+#include <csetjmp>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+// After <cstdio>, whose types it uses.
+#include <jpeglib.h>
+
+#include <jerror.h>
+
+#include <fmt/format.h>
+
+namespace bench::loader {
+namespace {
+
+// A cropped row or a row after a skip differs from the full image's at its border, where the chroma samples
+// beside it are missing: decode that much more.
+constexpr int kBorder = 4;
+
+// Not damage of the image itself: real collections hold such files, and other programs read them.
+bool harmless(int warning) {
+  return warning == JWRN_EXTRANEOUS_DATA || warning == JWRN_ADOBE_XFORM || warning == JWRN_JFIF_MAJOR;
+}
+
+std::string what_else(std::span<const std::byte> encoded) {
+  const std::string_view start(reinterpret_cast<const char*>(encoded.data()),
+                               std::min<std::size_t>(encoded.size(), 12));
+  if (start.starts_with("\x89PNG")) {
+    return "a PNG image";
+  }
+  if (start.starts_with("GIF8")) {
+    return "a GIF image";
+  }
+  if (start.starts_with("RIFF") && start.substr(8) == "WEBP") {
+    return "a WebP image";
+  }
+  if (std::ranges::all_of(encoded.first(start.size()), [](std::byte b) { return b == std::byte{0}; })) {
+    return "zeros";
+  }
+  return {};
+}
+
+// Bytes after the marker, as cameras append, do no harm.
+bool has_end_marker(std::span<const std::byte> scans) {
+  for (std::size_t i = scans.size(); i >= 2; --i) {
+    if (scans[i - 1] == std::byte{JPEG_EOI} && scans[i - 2] == std::byte{0xFF}) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// As Pillow: inks are stored inverted, as Adobe's programs write them. In place, four bytes a pixel.
+void rgb_of_inks(std::uint8_t* pixel, int count) {
+  for (int i = 0; i < count; ++i, pixel += 4) {
+    const int key = pixel[3];
+    for (int c = 0; c < 3; ++c) {
+      const int ink = (255 - pixel[c]) * key + 128;
+      pixel[c] = static_cast<std::uint8_t>(key - (((ink >> 8) + ink) >> 8));
+    }
+  }
+}
+
+}  // namespace
+
+class JpegDecoder::Impl {
+ public:
+  Impl() {
+    info_.err = jpeg_std_error(&errors_);
+    errors_.error_exit = fail;
+    errors_.emit_message = warn;
+    errors_.output_message = [](j_common_ptr /*info*/) {};
+    info_.client_data = this;
+    guarded([this] { jpeg_create_decompress(&info_); });
+    info_.client_data = this;
+    info_.mem->max_memory_to_use = kMostDecoderBytes;
+    progress_.progress_monitor = count_scans;
+    info_.progress = &progress_;
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { jpeg_destroy_decompress(&info_); }
+
+  ImageSize open(std::span<const std::byte> encoded, std::int64_t most_pixels) {
+    if (encoded.empty()) {
+      throw BadImage("the file is empty");
+    }
+    if (encoded.size() < 3 || encoded[0] != std::byte{0xFF} || encoded[1] != std::byte{0xD8}) {
+      const std::string other = what_else(encoded);
+      throw BadImage("not a JPEG file" + (other.empty() ? "" : fmt::format(" but {}", other)));
+    }
+    const auto* const data = reinterpret_cast<const unsigned char*>(encoded.data());
+    guarded([this, data, &encoded] {
+      jpeg_abort_decompress(&info_);
+      jpeg_mem_src(&info_, data, static_cast<unsigned long>(encoded.size()));
+      jpeg_read_header(&info_, TRUE);
+    });
+    const ImageSize size{.width = static_cast<int>(info_.image_width),
+                         .height = static_cast<int>(info_.image_height)};
+    if (std::int64_t{size.width} * size.height > most_pixels) {
+      throw BadImage(
+          fmt::format("{} x {} pixels, more than the limit of {}", size.width, size.height, most_pixels));
+    }
+    // A crop may not need the missing end: without this, the same file would be bad in one epoch only.
+    if (!has_end_marker(encoded.subspan(static_cast<std::size_t>(info_.src->next_input_byte - data)))) {
+      throw BadImage("truncated: its end is missing");
+    }
+    return size;
+  }
+
+  Decoded decode(const Box& box, int eighths) {
+    const bool inks = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
+    info_.out_color_space = inks ? JCS_CMYK : JCS_EXT_RGBX;
+    info_.scale_num = static_cast<unsigned>(eighths);
+    info_.scale_denom = 8;
+    guarded([this] { jpeg_start_decompress(&info_); });
+
+    const int width = static_cast<int>(info_.output_width);
+    const int height = static_cast<int>(info_.output_height);
+    const int left = std::max(0, box.x * eighths / 8 - kBorder);
+    const int right = std::min(width, ((box.x + box.width) * eighths + 7) / 8 + kBorder);
+    const int top = std::max(0, box.y * eighths / 8 - kBorder);
+    const int bottom = std::min(height, ((box.y + box.height) * eighths + 7) / 8 + kBorder);
+    JDIMENSION first = static_cast<JDIMENSION>(left);
+    JDIMENSION columns = static_cast<JDIMENSION>(right - left);
+    if (left > 0 || right < width) {
+      guarded([this, &first, &columns] { jpeg_crop_scanline(&info_, &first, &columns); });
+    }
+    const std::size_t stride = std::size_t{4} * columns;
+    const std::size_t needed = static_cast<std::size_t>(bottom - top + 1) * stride + kSlack;
+    if (pixels_.size() < needed) {
+      pixels_.resize(needed);
+    }
+    guarded([this, top, bottom, stride] { read_rows(top, bottom, stride); });
+    jpeg_abort_decompress(&info_);
+    if (inks) {
+      rgb_of_inks(pixels_.data(), static_cast<int>(columns) * (bottom - top));
+    }
+    return {.pixels = {.data = pixels_.data(),
+                       .stride = stride,
+                       .width = static_cast<int>(columns),
+                       .height = bottom - top},
+            .left = static_cast<int>(first),
+            .top = top};
+  }
+
+  std::int64_t scratch_bytes() const { return static_cast<std::int64_t>(pixels_.capacity()); }
+
+ private:
+  // libjpeg leaves by longjmp, over its own frames and those of `calls`, which therefore own nothing.
+  template <class Calls>
+  __attribute__((noinline)) void guarded(const Calls& calls) {
+    if (setjmp(out_) == 0) {  // NOLINT(cert-err52-cpp): the way libjpeg has
+      calls();
+      return;
+    }
+    const int code = errors_.msg_code;
+    jpeg_abort_decompress(&info_);
+    if (code == JERR_NO_BACKING_STORE || code == JERR_OUT_OF_MEMORY) {
+      throw BadImage(fmt::format("needs more than {} MiB to decode", kMostDecoderBytes >> 20));
+    }
+    throw BadImage(message_.data());
+  }
+
+  void read_rows(int top, int bottom, std::size_t stride) {
+    if (top > 0) {
+      jpeg_skip_scanlines(&info_, static_cast<JDIMENSION>(top));
+    }
+    std::array<JSAMPROW, 16> rows{};
+    for (int y = top; y < bottom;) {
+      const int count = std::min<int>(rows.size(), bottom - y);
+      for (int i = 0; i < count; ++i) {
+        rows[i] = pixels_.data() + static_cast<std::size_t>(y - top + i) * stride;
+      }
+      y += static_cast<int>(jpeg_read_scanlines(&info_, rows.data(), static_cast<JDIMENSION>(count)));
+    }
+  }
+
+  static Impl& of(j_common_ptr info) { return *static_cast<Impl*>(info->client_data); }
+
+  [[noreturn]] static void fail(j_common_ptr info) {
+    Impl& self = of(info);
+    (*info->err->format_message)(info, self.message_.data());
+    std::longjmp(self.out_, 1);  // NOLINT(cert-err52-cpp)
+  }
+  static void warn(j_common_ptr info, int level) {
+    if (level < 0 && !harmless(info->err->msg_code)) {
+      fail(info);
+    }
+  }
+  // A few bytes a scan make a decoder go over the whole image again.
+  static void count_scans(j_common_ptr info) {
+    Impl& self = of(info);
+    if (self.info_.input_scan_number > kMostScans) {
+      const auto end =
+          fmt::format_to_n(self.message_.data(), self.message_.size() - 1, "more than {} scans", kMostScans);
+      *end.out = '\0';
+      std::longjmp(self.out_, 1);  // NOLINT(cert-err52-cpp)
+    }
+  }
+
+  jpeg_decompress_struct info_{};
+  jpeg_error_mgr errors_{};
+  jpeg_progress_mgr progress_{};
+  std::jmp_buf out_{};
+  std::array<char, JMSG_LENGTH_MAX> message_{};
+  std::vector<std::uint8_t> pixels_;
+};
+
+JpegDecoder::JpegDecoder() : impl_(std::make_unique<Impl>()) {}
+JpegDecoder::~JpegDecoder() = default;
+ImageSize JpegDecoder::open(std::span<const std::byte> encoded, std::int64_t most_pixels) {
+  return impl_->open(encoded, most_pixels);
+}
+JpegDecoder::Decoded JpegDecoder::decode(const Box& box, int eighths) {
+  return impl_->decode(box, eighths);
+}
+std::int64_t JpegDecoder::scratch_bytes() const {
+  return impl_->scratch_bytes();
+}
+
+}  // namespace bench::loader

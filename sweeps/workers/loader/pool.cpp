@@ -1,0 +1,333 @@
+#include "sweeps/workers/loader/pool.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/measure/random.h"
+
+namespace bench::loader {
+namespace {
+
+// How often a waiting consumer looks whether it was interrupted.
+constexpr auto kLookAround = std::chrono::milliseconds(50);
+
+std::int64_t now_ns() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::int64_t thread_cpu_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+// What the calling thread has used so far.
+struct ThreadUse {
+  std::int64_t cpu_ns = thread_cpu_ns();
+  std::int64_t voluntary = 0;
+  std::int64_t involuntary = 0;
+
+  ThreadUse() {
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    voluntary = usage.ru_nvcsw;
+    involuntary = usage.ru_nivcsw;
+  }
+  void add_since(const ThreadUse& start, Batch& batch) const {
+    batch.cpu_ns += cpu_ns - start.cpu_ns;
+    batch.voluntary_switches += voluntary - start.voluntary;
+    batch.involuntary_switches += involuntary - start.involuntary;
+  }
+};
+
+}  // namespace
+
+void BadFiles::add(std::int64_t number, const std::string& reason) {
+  const std::scoped_lock lock(mutex_);
+  files_.emplace(number, reason);
+}
+
+bool BadFiles::contains(std::int64_t number) const {
+  const std::scoped_lock lock(mutex_);
+  return files_.contains(number);
+}
+
+std::map<std::int64_t, std::string> BadFiles::all() const {
+  const std::scoped_lock lock(mutex_);
+  return files_;
+}
+
+struct Pool::Worker {
+  Worker(int worker_number, const Transform& transform) : number(worker_number), maker(transform) {}
+  int number;
+  SampleMaker maker;
+  std::vector<std::byte> encoded;
+  std::int64_t noted_bytes = 0;
+};
+
+struct Pool::Open {
+  Batch batch;
+  std::int64_t begun = 0;  // samples
+  std::int64_t done = 0;
+};
+
+std::int64_t Pool::slots_for(const PoolSettings& settings) {
+  return std::max<std::int64_t>(1, std::int64_t{settings.workers} * settings.prefetch);
+}
+
+Pool::Pool(const Dataset& data, const Transform& transform, PoolSettings settings,
+           std::span<std::byte* const> slots, BadFiles& bad)
+    : data_(data),
+      transform_(transform),
+      settings_(std::move(settings)),
+      slots_(slots),
+      bad_(bad),
+      permutation_(static_cast<std::size_t>(data.size())),
+      free_(slots.size()) {
+  if (std::ssize(slots) != slots_for(settings_)) {
+    throw std::logic_error(fmt::format("a pool of {} workers needs {} slots, not {}", settings_.workers,
+                                       slots_for(settings_), slots.size()));
+  }
+  std::iota(permutation_.begin(), permutation_.end(), 0);
+  std::mt19937_64 engine(stream_seed(settings_.seed, 0));
+  for (std::size_t i = permutation_.size(); i > 1; --i) {
+    std::swap(permutation_[i - 1], permutation_[bounded_draw(engine, i)]);
+  }
+  std::iota(free_.rbegin(), free_.rend(), std::size_t{0});
+  if (settings_.workers == 0) {
+    own_ = std::make_unique<Worker>(0, transform_);
+  }
+  try {
+    for (int i = 0; i < settings_.workers; ++i) {
+      threads_.emplace_back([this, i] { run(i); });
+    }
+  } catch (const std::system_error& error) {
+    const std::size_t started = threads_.size();
+    fail(nullptr);
+    for (std::thread& thread : threads_) {
+      thread.join();
+    }
+    throw std::runtime_error(
+        fmt::format("the system started {} of {} worker threads and refused the next: {}", started,
+                    settings_.workers, error.what()));
+  }
+}
+
+Pool::~Pool() {
+  fail(nullptr);
+  for (std::thread& thread : threads_) {
+    thread.join();
+  }
+}
+
+void Pool::fail(std::exception_ptr failure) {
+  const std::scoped_lock lock(mutex_);
+  over_ = true;
+  stopping_ = true;
+  if (!failure_) {
+    failure_ = std::move(failure);
+  }
+  room_.notify_all();
+  ready_.notify_all();
+}
+
+void Pool::run(int number) {
+  try {
+    Worker worker(number, transform_);
+    if (settings_.order == Order::in_order) {
+      make_in_order(worker);
+    } else {
+      make_any(worker);
+    }
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+// Each pass through the data is the same permutation begun at another place: every image once, no two passes
+// in the same batches.
+std::int64_t Pool::image_for(std::int64_t sample) const {
+  const auto size = std::ssize(permutation_);
+  const std::int64_t pass = sample / size;
+  const auto shift = static_cast<std::int64_t>(stream_seed(settings_.seed, static_cast<std::uint64_t>(pass)) %
+                                               static_cast<std::uint64_t>(size));
+  return permutation_[static_cast<std::size_t>((sample % size + (pass == 0 ? 0 : shift)) % size)];
+}
+
+std::int64_t Pool::make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch) {
+  const std::int64_t start = now_ns();
+  std::int64_t image = image_for(number);
+  for (std::int64_t tried = 0;; ++tried) {
+    if (tried == data_.size()) {
+      throw UsageError("--data: no image that can be used is left; see the reasons above");
+    }
+    if (!bad_.contains(image)) {
+      try {
+        const std::int64_t read_from = now_ns();
+        data_.read(image, worker.encoded);
+        const std::int64_t read_ns = now_ns() - read_from;
+        StageTimes times = worker.maker.make(worker.encoded, sample_seed(settings_.seed, number), to);
+        times.read += read_ns;
+        batch.stages += times;
+        break;
+      } catch (const BadImage& error) {
+        bad_.add(image, error.what());
+      }
+    }
+    image = (image + 1) % data_.size();
+  }
+  const std::int64_t end = now_ns();
+  batch.sample_ns.push_back(end - start);
+  if (!batch.pieces.empty() && batch.pieces.back().worker == worker.number) {
+    batch.pieces.back().to_ns = end;
+  } else {
+    batch.pieces.push_back({.worker = worker.number, .from_ns = start, .to_ns = end});
+  }
+  return image;
+}
+
+std::uint64_t Pool::sample_seed(std::uint64_t seed, std::int64_t number) {
+  return stream_seed(seed, static_cast<std::uint64_t>(number));
+}
+
+void Pool::note_scratch(Worker& worker) {
+  const std::int64_t bytes =
+      worker.maker.scratch_bytes() + static_cast<std::int64_t>(worker.encoded.capacity());
+  scratch_bytes_ += bytes - std::exchange(worker.noted_bytes, bytes);
+}
+
+Batch Pool::make_whole(Worker& worker, std::int64_t number) {
+  Batch batch;
+  batch.number = number;
+  batch.slot = static_cast<std::size_t>(number) % slots_.size();
+  batch.data = slots_[batch.slot];
+  const ThreadUse before;
+  batch.from_ns = now_ns();
+  for (std::int64_t i = 0; i < settings_.batch && !stopping_; ++i) {
+    batch.images.push_back(
+        make_sample(worker, number * settings_.batch + i, batch.data + i * transform_.sample_bytes(), batch));
+  }
+  batch.to_ns = now_ns();
+  ThreadUse().add_since(before, batch);
+  note_scratch(worker);
+  return batch;
+}
+
+void Pool::make_in_order(Worker& worker) {
+  const auto slots = static_cast<std::int64_t>(slots_.size());
+  for (std::int64_t number = worker.number;; number += settings_.workers) {
+    {
+      std::unique_lock lock(mutex_);
+      room_.wait(lock, [&] { return over_ || number < given_back_ + slots; });
+      if (over_) {
+        return;
+      }
+    }
+    Batch batch = make_whole(worker, number);
+    const std::scoped_lock lock(mutex_);
+    done_.emplace(number, std::move(batch));
+    if (number == taken_) {
+      ready_.notify_one();
+    }
+  }
+}
+
+void Pool::make_any(Worker& worker) {
+  for (;;) {
+    std::shared_ptr<Open> open;
+    std::int64_t sample = 0;
+    {
+      std::unique_lock lock(mutex_);
+      const auto unfinished = [&] { return !open_.empty() && open_.back()->begun < settings_.batch; };
+      room_.wait(lock, [&] { return over_ || unfinished() || !free_.empty(); });
+      if (over_) {
+        return;
+      }
+      if (!unfinished()) {
+        open_.push_back(std::make_shared<Open>());
+        Batch& batch = open_.back()->batch;
+        batch.slot = free_.back();
+        free_.pop_back();
+        batch.data = slots_[batch.slot];
+        batch.number = begun_++;
+        batch.images.resize(static_cast<std::size_t>(settings_.batch));
+        batch.from_ns = now_ns();
+        room_.notify_all();  // the others may join in
+      }
+      open = open_.back();
+      sample = open->begun++;
+    }
+    Batch part;  // of the batch: this sample
+    const ThreadUse before;
+    const std::int64_t image = make_sample(worker, open->batch.number * settings_.batch + sample,
+                                           open->batch.data + sample * transform_.sample_bytes(), part);
+    ThreadUse().add_since(before, part);
+    note_scratch(worker);
+
+    const std::scoped_lock lock(mutex_);
+    Batch& batch = open->batch;
+    batch.cpu_ns += part.cpu_ns;
+    batch.voluntary_switches += part.voluntary_switches;
+    batch.involuntary_switches += part.involuntary_switches;
+    batch.stages += part.stages;
+    batch.images.at(static_cast<std::size_t>(sample)) = image;
+    batch.sample_ns.push_back(part.sample_ns.front());
+    batch.pieces.push_back(part.pieces.front());
+    if (++open->done == settings_.batch) {
+      batch.to_ns = now_ns();
+      std::erase(open_, open);
+      finished_.push_back(std::move(batch));
+      ready_.notify_one();
+    }
+  }
+}
+
+Batch Pool::next() {
+  const std::int64_t asked = now_ns();
+  if (own_) {
+    Batch batch = make_whole(*own_, taken_++);
+    return batch;
+  }
+  std::unique_lock lock(mutex_);
+  const auto there = [&] {
+    return settings_.order == Order::in_order ? done_.contains(taken_) : !finished_.empty();
+  };
+  while (!ready_.wait_for(lock, kLookAround, [&] { return over_ || there(); })) {
+    if (settings_.interrupted()) {
+      return {};
+    }
+  }
+  if (failure_) {
+    std::rethrow_exception(failure_);
+  }
+  Batch batch;
+  if (settings_.order == Order::in_order) {
+    batch = std::move(done_.extract(taken_).mapped());
+  } else {
+    batch = std::move(finished_.front());
+    finished_.pop_front();
+  }
+  ++taken_;
+  batch.hand_off_ns = now_ns() - std::max(asked, batch.to_ns);
+  return batch;
+}
+
+void Pool::give_back(const Batch& batch) {
+  const std::scoped_lock lock(mutex_);
+  ++given_back_;
+  free_.push_back(batch.slot);
+  room_.notify_all();
+}
+
+}  // namespace bench::loader

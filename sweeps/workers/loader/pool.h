@@ -1,0 +1,136 @@
+// Worker threads that make batches ahead of whoever consumes them.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sweeps/workers/loader/dataset.h"
+#include "sweeps/workers/loader/sample_maker.h"
+
+namespace bench::loader {
+
+// in_order: batch k is made whole by worker k mod W and handed out in the order of k, so that a slow one
+// holds all behind it. any: workers share the samples of the oldest unfinished batch; what is done first goes
+// first.
+enum class Order { in_order, any };
+
+struct PoolSettings {
+  int workers = 1;   // 0: batches are made by the thread that asks for them
+  int prefetch = 2;  // batches a worker may have made or be making beyond what was taken
+  Order order = Order::in_order;
+  std::int64_t batch = 1;  // samples
+  std::uint64_t seed = 1;  // of the order of images, and of crops and flips
+  // Asked while waiting; a true one ends the wait.
+  std::function<bool()> interrupted = [] { return false; };
+};
+
+// A worker's stretch of work on a batch; times of the steady clock in nanoseconds.
+struct Piece {
+  int worker = 0;
+  std::int64_t from_ns = 0;
+  std::int64_t to_ns = 0;
+};
+
+// The batch lies in its slot until it is given back.
+struct Batch {
+  std::byte* data = nullptr;  // batch × Transform::sample_bytes()
+  std::int64_t number = 0;    // in the order they were begun
+  std::size_t slot = 0;
+  std::int64_t from_ns = 0;  // steady clock: when its first sample was begun, and its last done
+  std::int64_t to_ns = 0;
+  std::int64_t cpu_ns = 0;  // processor time of the threads that made it
+  std::int64_t voluntary_switches = 0;
+  std::int64_t involuntary_switches = 0;
+  std::int64_t hand_off_ns = 0;         // from being done, or asked for, whichever is later, to being there
+  StageTimes stages;                    // summed over the samples
+  std::vector<std::int64_t> images;     // of each sample: its number in the data set
+  std::vector<std::int64_t> sample_ns;  // wall time of each, in the order they were done
+  std::vector<Piece> pieces;
+};
+
+// Files that were skipped, by number, and why.
+class BadFiles {
+ public:
+  void add(std::int64_t number, const std::string& reason);
+  bool contains(std::int64_t number) const;
+  std::map<std::int64_t, std::string> all() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::int64_t, std::string> files_;
+};
+
+class Pool {
+ public:
+  // One slot per batch outstanding: slots_for(settings). Starts the workers. Throws std::runtime_error where
+  // the system refuses to start so many threads. All of it must outlive the pool.
+  Pool(const Dataset& data, const Transform& transform, PoolSettings settings,
+       std::span<std::byte* const> slots, BadFiles& bad);
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  ~Pool();  // joins; a worker ends after the sample it is at
+
+  static std::int64_t slots_for(const PoolSettings& settings);
+
+  // Waits for a batch. Rethrows what a worker failed with, such as no image being left; `interrupted` turning
+  // true gives a batch without data.
+  Batch next();
+  void give_back(const Batch& batch);
+
+  std::int64_t scratch_bytes() const { return scratch_bytes_; }  // host memory of all workers, slots excluded
+
+  // Of a sample's crop and flip; sample i of batch b is number b × batch + i.
+  static std::uint64_t sample_seed(std::uint64_t seed, std::int64_t number);
+
+ private:
+  struct Worker;
+  struct Open;  // a batch in the making
+
+  void run(int number);
+  void make_in_order(Worker& worker);
+  void make_any(Worker& worker);
+  Batch make_whole(Worker& worker, std::int64_t number);
+  // Returns the image it took.
+  std::int64_t make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch);
+  void note_scratch(Worker& worker);
+  std::int64_t image_for(std::int64_t sample) const;
+  void fail(std::exception_ptr failure);
+
+  const Dataset& data_;
+  const Transform transform_;
+  const PoolSettings settings_;
+  const std::span<std::byte* const> slots_;
+  BadFiles& bad_;
+  std::vector<std::int64_t> permutation_;
+  std::atomic<std::int64_t> scratch_bytes_ = 0;
+  std::atomic<bool> stopping_ = false;  // seen between two samples
+  std::unique_ptr<Worker> own_;         // of the asking thread, without workers
+
+  std::mutex mutex_;
+  std::condition_variable room_;   // a slot is free, or all is over
+  std::condition_variable ready_;  // a batch is done, or all is over
+  bool over_ = false;
+  std::exception_ptr failure_;
+  std::int64_t taken_ = 0;              // batches handed out
+  std::int64_t given_back_ = 0;         // in order: in the order of their numbers
+  std::map<std::int64_t, Batch> done_;  // in_order: by number
+  std::deque<Batch> finished_;          // any: by completion
+  std::deque<std::shared_ptr<Open>> open_;
+  std::vector<std::size_t> free_;
+  std::int64_t begun_ = 0;
+  std::vector<std::thread> threads_;  // last: they use all of the above
+};
+
+}  // namespace bench::loader

@@ -1,0 +1,83 @@
+#include "sweeps/workers/loader/resize.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sweeps/workers/loader/resize_rows.h"
+
+namespace bench::loader {
+namespace {
+
+int round_up(int value, int step) {
+  return (value + step - 1) / step * step;
+}
+
+}  // namespace
+
+void Filter::set(int size, double from, double to, int outputs, bool reversed) {
+  const double scale = (to - from) / outputs;
+  const double support = std::max(scale, 1.0);  // the triangle's half width; enlarging only interpolates
+  taps = round_up(2 * static_cast<int>(std::ceil(support)) + 1, kTapGroup);
+  first.assign(static_cast<std::size_t>(outputs), 0);
+  weights.assign(static_cast<std::size_t>(outputs) * static_cast<std::size_t>(taps), 0);
+  std::vector<double> exact(static_cast<std::size_t>(taps));
+  const int lowest = static_cast<int>(std::floor(from));
+  const int highest = std::min(size, static_cast<int>(std::ceil(to)));
+  for (int i = 0; i < outputs; ++i) {
+    const double centre = from + (i + 0.5) * scale;
+    const int begin = std::max(lowest, static_cast<int>(centre - support + 0.5));
+    const int end = std::max(begin + 1, std::min(highest, static_cast<int>(centre + support + 0.5)));
+    double sum = 0;
+    for (int k = 0; k < end - begin; ++k) {
+      exact[k] = std::max(0.0, 1 - std::abs((k + begin - centre + 0.5) / support));
+      sum += exact[k];
+    }
+    const std::size_t place = reversed ? outputs - 1 - i : i;
+    // All taps within the part where it is wide enough, so that no more than a row is read past its end.
+    first[place] = std::max(lowest, std::min(begin, highest - taps));
+    std::int16_t* const out = &weights[place * static_cast<std::size_t>(taps)] + (begin - first[place]);
+    int rest = kOne;
+    for (int k = 0; k < end - begin; ++k) {
+      out[k] = static_cast<std::int16_t>(std::lround(exact[k] / sum * kOne));
+      rest -= out[k];
+    }
+    // A flat area must stay as it is: the weights add up to one exactly.
+    std::int16_t* const largest = std::max_element(out, out + (end - begin));
+    *largest = static_cast<std::int16_t>(*largest + rest);
+  }
+}
+
+Instructions best_instructions() {
+  return avx2_usable() ? Instructions::avx2 : Instructions::portable;
+}
+
+void Resizer::resize(const Pixels& from, const Part& part, int size, bool flip, std::uint8_t* to) {
+  across_.set(from.width, part.left, part.right, size, flip);
+  down_.set(from.height, part.top, part.bottom, size, false);
+
+  const auto across = instructions_ == Instructions::avx2 ? resize_across_avx2 : resize_across;
+  const auto down = instructions_ == Instructions::avx2 ? resize_down_avx2 : resize_down;
+  const int bytes = 4 * size;
+  const std::size_t stride = static_cast<std::size_t>(round_up(bytes, 16));
+  const int top = static_cast<int>(part.top);
+  const int bottom = std::min(from.height, static_cast<int>(std::ceil(part.bottom)));
+  // Taps of weight 0 reach past the last row: those rows are there and are of no account.
+  rows_.resize(std::max(rows_.size(), static_cast<std::size_t>(bottom - top + down_.taps) * stride));
+  for (int y = top; y < bottom; ++y) {
+    across(across_, from.data + static_cast<std::size_t>(y) * from.stride,
+           rows_.data() + static_cast<std::size_t>(y - top) * stride);
+  }
+  for (int y = 0; y < size; ++y) {
+    down(&down_.weights[static_cast<std::size_t>(y) * static_cast<std::size_t>(down_.taps)], down_.taps,
+         rows_.data() + static_cast<std::size_t>(down_.first[y] - top) * stride, stride, bytes,
+         to + static_cast<std::size_t>(y) * static_cast<std::size_t>(bytes));
+  }
+}
+
+std::int64_t Resizer::scratch_bytes() const {
+  return static_cast<std::int64_t>(rows_.capacity() +
+                                   (across_.weights.capacity() + down_.weights.capacity()) * 2 +
+                                   (across_.first.capacity() + down_.first.capacity()) * sizeof(int));
+}
+
+}  // namespace bench::loader

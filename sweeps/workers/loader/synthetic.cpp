@@ -1,0 +1,137 @@
+#include "sweeps/workers/loader/synthetic.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/measure/quote.h"
+#include "bench/measure/random.h"
+
+namespace bench::loader {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kVersion = 1;  // counts up when the pictures change: old sets stay what they are
+constexpr std::uint64_t kSeed = 20'240'517;
+constexpr int kQuality = 95;
+
+[[noreturn]] void refuse(const fs::path& path, const std::string& why) {
+  throw UsageError(
+      fmt::format("--data synthetic: {} cannot be written: {}; XDG_CACHE_HOME names another cache folder",
+                  quote(path.string()), why));
+}
+
+fs::path users_cache() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets the environment
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && fs::path(cache).is_absolute()) {
+    return fs::path(cache) / "bench";
+  }
+  const char* const home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe)
+  if (home == nullptr || !fs::path(home).is_absolute()) {
+    throw UsageError(
+        "--data synthetic: neither XDG_CACHE_HOME nor HOME names a folder to keep the images in");
+  }
+  return fs::path(home) / ".cache" / "bench";
+}
+
+// Held until the process ends or lets go, however that comes about.
+class Lock {
+ public:
+  Lock(const fs::path& path, const Progress& progress)
+      : file_(open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644)) {
+    if (file_ < 0) {
+      refuse(path, std::generic_category().message(errno));
+    }
+    if (flock(file_, LOCK_EX | LOCK_NB) == 0) {
+      return;
+    }
+    if (errno == EWOULDBLOCK && progress) {
+      progress("waiting for another process that makes the synthetic images", 0);
+    }
+    while (flock(file_, LOCK_EX) != 0) {
+      if (errno != EINTR) {
+        const int error = errno;
+        close(file_);
+        refuse(path, std::generic_category().message(error));
+      }
+    }
+  }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() { close(file_); }
+
+ private:
+  int file_;
+};
+
+bool complete(const fs::path& folder, int images) {
+  std::error_code error;
+  int found = 0;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    found += entry->path().extension() == ".jpg" ? 1 : 0;
+  }
+  return found == images;
+}
+
+void make(const fs::path& folder, int images, const Progress& progress) {
+  for (int i = 0; i < images; ++i) {
+    if (progress) {
+      progress("making synthetic images", static_cast<double>(i) / images);
+    }
+    const auto encoded =
+        encoded_as_jpeg(synthetic_picture(stream_seed(kSeed, static_cast<std::uint64_t>(i))), kQuality);
+    const fs::path path = folder / fmt::format("{:04}.jpg", i);
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(encoded.data()), static_cast<std::streamsize>(encoded.size()));
+    file.close();
+    if (!file) {
+      refuse(path, "the disk may be full");
+    }
+  }
+  if (progress) {
+    progress("making synthetic images", 1);
+  }
+}
+
+}  // namespace
+
+fs::path synthetic_folder(const fs::path& cache, int images, const Progress& progress) {
+  const fs::path folder = cache / fmt::format("synthetic-v{}-{}", kVersion, images);
+  if (complete(folder, images)) {
+    return folder;
+  }
+  try {
+    fs::create_directories(cache);
+    const Lock lock(cache / "synthetic.lock", progress);
+    if (complete(folder, images)) {
+      return folder;  // made while this process waited
+    }
+    const fs::path partial = fs::path(folder) += ".partial";  // of a process that was killed
+    fs::remove_all(partial);
+    fs::remove_all(folder);
+    fs::create_directory(partial);
+    make(partial, images, progress);
+    fs::rename(partial, folder);
+  } catch (const fs::filesystem_error& error) {
+    refuse(error.path1(), error.code().message());
+  }
+  return folder;
+}
+
+fs::path synthetic_folder(const Progress& progress) {
+  return synthetic_folder(users_cache(), kSyntheticImages, progress);
+}
+
+}  // namespace bench::loader

@@ -1,0 +1,32 @@
+// --data synthetic: images that cost what photographs cost, kept in the user's cache folder.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sweeps/workers/loader/data.h"
+
+namespace bench::loader {
+
+inline constexpr int kSyntheticImages = 256;
+
+// The folder with the images, which are made if they are not there. Only a complete set ever has that name;
+// of two processes one makes it and the other waits. Throws UsageError naming --data where the cache cannot
+// be written.
+std::filesystem::path synthetic_folder(const Progress& progress);
+std::filesystem::path synthetic_folder(const std::filesystem::path& cache, int images,
+                                       const Progress& progress);
+
+struct Picture {
+  int width = 0;
+  int height = 0;
+  std::vector<std::uint8_t> rgb;
+};
+// Noise whose amplitude falls as one over the frequency, as in photographs, and shapes with edges before it.
+Picture synthetic_picture(std::uint64_t seed);
+// About 110 KB at 500 x 375.
+std::vector<std::byte> encoded_as_jpeg(const Picture& picture, int quality);
+
+}  // namespace bench::loader

@@ -1,0 +1,328 @@
+#include "sweeps/workers/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/error.h"
+#include "bench/measure/axis.h"
+#include "bench/measure/quote.h"
+#include "bench/measure/units.h"
+#include "bench/registry.h"
+#include "sweeps/workers/other_result.h"
+
+namespace bench::sweeps {
+namespace {
+
+constexpr std::int64_t kMostWorkers = 1000;
+constexpr std::int64_t kMostPrefetch = 64;
+constexpr std::int64_t kMostBatch = 1 << 16;
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> parts;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(',', from), text.size());
+    parts.emplace_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return parts;
+}
+
+class Reader {
+ public:
+  Reader(const SweepRequest& request, const Device& device) : request_(request), device_(device) {}
+
+  WorkersOptions read() {
+    options_.data = text("data");
+    options_.cold = text("cold") == "yes";
+    if (text("storage") != "none") {
+      options_.storage = loader::parse_storage(text("storage"));
+    }
+    options_.prefetch = count("prefetch", 1, kMostPrefetch);
+    options_.gpus = count("gpus", 1, 64);
+    if (text("cores") != "auto") {
+      options_.cores = count("cores", 1, 4096);
+    }
+    options_.profile = text("profile");
+    read_workers();
+    read_orders();
+    read_dtype();
+    read_consumer();
+    read_transform();
+    read_staging();
+    read_demands();
+    return options_;
+  }
+
+ private:
+  const std::string& text(const std::string& name) const { return request_.sweep_options.at(name); }
+
+  [[noreturn]] void refuse(const std::string& name, const std::string& accepted) const {
+    throw UsageError(fmt::format("--{}: {} was given; accepted: {}", name, quote(text(name)), accepted));
+  }
+
+  std::int64_t count(const std::string& name, std::int64_t least, std::int64_t most) const {
+    const std::string& given = text(name);
+    std::int64_t value = 0;
+    const char* const end = given.data() + given.size();
+    const auto read = std::from_chars(given.data(), end, value);
+    if (read.ec != std::errc{} || read.ptr != end || value < least || value > most) {
+      refuse(name, fmt::format("a whole number, {} to {}", least, most));
+    }
+    return value;
+  }
+
+  // As --batch, but with 0, which no axis of sizes has.
+  void read_workers() {
+    const std::string& given = text("workers");
+    const std::string accepted =
+        fmt::format("whole numbers from 0 to {} such as 0,1,2,4, and ranges such as 1:32:x2", kMostWorkers);
+    std::vector<std::int64_t>& workers = options_.workers;
+    if (given == "auto") {
+      const std::int64_t most = std::clamp<std::int64_t>(4 * std::int64_t{cores()}, 4, 64);
+      workers.push_back(0);
+      for (std::int64_t count = 1; count <= most; count *= 2) {
+        workers.push_back(count);
+      }
+      return;
+    }
+    for (const std::string& part : split(given)) {
+      if (part == "0") {
+        workers.push_back(0);
+        continue;
+      }
+      try {
+        for (const std::int64_t value : parse_axis("--workers", part)) {
+          workers.push_back(value);
+        }
+      } catch (const UsageError&) {
+        refuse("workers", accepted);
+      }
+    }
+    std::ranges::sort(workers);
+    workers.erase(std::unique(workers.begin(), workers.end()), workers.end());
+    if (workers.empty() || workers.back() > kMostWorkers) {
+      refuse("workers", accepted);
+    }
+  }
+
+  // Of the host; a device of its own does not tell.
+  int cores() const { return device_.info().kind == "cpu" ? device_.info().compute_units : 8; }
+
+  void read_orders() {
+    for (const std::string& part : split(text("order"))) {
+      const auto order = part == "in-order" ? std::optional(loader::Order::in_order)
+                         : part == "any"    ? std::optional(loader::Order::any)
+                                            : std::nullopt;
+      if (!order) {
+        refuse("order", "in-order (a worker makes a batch), any (workers share its samples)");
+      }
+      if (std::ranges::find(options_.orders, *order) == options_.orders.end()) {
+        options_.orders.push_back(*order);
+      }
+    }
+  }
+
+  void read_dtype() {
+    if (request_.dtypes.size() > 1) {
+      throw UsageError("--dtype: several were given, and --sweep workers takes one");
+    }
+    if (!request_.dtypes.empty()) {
+      options_.dtype = request_.dtypes.front();
+    }
+    if (request_.batches.size() > 1) {
+      throw UsageError(fmt::format("--batch: {} was given, and --sweep workers takes one value",
+                                   fmt::join(request_.batches, ",")));
+    }
+    if (!request_.batches.empty()) {
+      options_.batch = request_.batches.front();
+      if (options_.batch > kMostBatch) {
+        throw UsageError(fmt::format("--batch: {} was given; accepted with --sweep workers: 1 to {}",
+                                     options_.batch, kMostBatch));
+      }
+    }
+  }
+
+  void read_consumer() {
+    const std::string& given = text("consumer");
+    ConsumerChoice& consumer = options_.consumer;
+    if (given == "workload") {
+      use_workload(*request_.workload);
+      return;
+    }
+    if (const WorkloadType* const type = registry<WorkloadType>().find(given)) {
+      use_workload(*type);
+      return;
+    }
+    if (std::filesystem::is_regular_file(given)) {
+      const OtherResult other = other_result("--consumer", given, dtype_given());
+      if (options_.batch == 0) {
+        options_.batch = other.best_batch();
+      }
+      consumer.step_ns = static_cast<std::int64_t>(other.step_ns(options_.batch));
+      consumer.name = fmt::format("{} on {}", other.workload, other.device);
+      return;
+    }
+    try {
+      consumer.step_ns = parse_duration("--consumer", given).count();
+    } catch (const UsageError&) {
+      std::vector<std::string> networks;
+      for (const auto& type : registry<WorkloadType>().entries()) {
+        if (type->kind == "network") {
+          networks.push_back(type->name);
+        }
+      }
+      refuse("consumer",
+             fmt::format("workload (that of --workload), a network ({}), a time a step such as 40ms, or a "
+                         "batch sweep's result file",
+                         fmt::join(networks, ", ")));
+    }
+    consumer.name = given;
+    if (options_.batch == 0) {
+      options_.batch = 32;
+    }
+  }
+
+  std::optional<std::string> dtype_given() const {
+    return request_.dtypes.empty() ? std::nullopt
+                                   : std::optional(std::string(bench::name_of(options_.dtype)));
+  }
+
+  void use_workload(const WorkloadType& type) {
+    const bool reads_images = std::ranges::any_of(
+        type.options, [](const CommandOption& option) { return option.name == "image-size"; });
+    if (type.kind != "network" || !reads_images) {
+      throw UsageError(
+          fmt::format("--consumer: {} reads no images; give a network that has --image-size", type.name));
+    }
+    options_.consumer.workload = &type;
+    options_.consumer.name = type.name;
+    if (options_.batch == 0) {
+      options_.batch = device_.info().kind == "cpu" ? 4 : 64;
+    }
+  }
+
+  void read_transform() {
+    loader::Transform& transform = options_.transform;
+    const std::string& element = text("element");
+    using loader::Element;
+    if (element == "dtype") {
+      transform.element = options_.dtype == Dtype::fp16   ? Element::fp16
+                          : options_.dtype == Dtype::bf16 ? Element::bf16
+                                                          : Element::fp32;
+    } else if (element == "uint8") {
+      transform.element = Element::uint8;
+    } else {
+      refuse("element", "dtype (that of --dtype, normalised), uint8 (as decoded)");
+    }
+    if (text("layout") != "nhwc" && text("layout") != "nchw") {
+      refuse("layout", "nhwc, nchw");
+    }
+    transform.layout = text("layout") == "nhwc" ? loader::Layout::nhwc : loader::Layout::nchw;
+    transform.image_size = 224;
+    const auto size = request_.workload_options.find("image-size");
+    if (size != request_.workload_options.end()) {
+      const std::string& given = size->second.front();
+      const auto read = std::from_chars(given.data(), given.data() + given.size(), transform.image_size);
+      if (read.ec != std::errc{} || transform.image_size < 1 || transform.image_size > 4096) {
+        throw UsageError(fmt::format("--image-size: {} was given; accepted: 1 to 4096 pixels", quote(given)));
+      }
+    }
+  }
+
+  void read_staging() {
+    const std::string& given = text("staging");
+    if (given != "auto" && given != "pinned" && given != "pageable") {
+      refuse("staging", "auto (pinned where a bus is crossed), pinned, pageable");
+    }
+    options_.staging = given == "pinned" || (given == "auto" && device_.info().kind != "cpu")
+                           ? HostKind::pinned
+                           : HostKind::pageable;
+  }
+
+  void read_demands() {
+    if (text("demand") == "none") {
+      return;
+    }
+    for (const std::string& part : split(text("demand"))) {
+      const std::size_t equals = part.find('=');
+      const std::string value = equals == std::string::npos ? part : part.substr(equals + 1);
+      LoaderDemand demand{.name = equals == std::string::npos ? "" : part.substr(0, equals),
+                          .source = "given"};
+      if (value.ends_with("/s")) {
+        const char* const end = value.data() + value.size() - 2;
+        const auto read = std::from_chars(value.data(), end, demand.images_per_s);
+        if (read.ec != std::errc{} || read.ptr != end || !(demand.images_per_s > 0) ||
+            demand.images_per_s > 1e9) {
+          refuse("demand", "images a second, as t4=1128/s, or a batch sweep's result file, as h200=FILE");
+        }
+      } else if (std::filesystem::is_regular_file(value)) {
+        const OtherResult other = other_result("--demand", value, dtype_given());
+        demand.images_per_s = other.best_images_per_s();
+        demand.source = value;
+        if (demand.name.empty()) {
+          demand.name = other.device;
+        }
+      } else {
+        refuse("demand", "images a second, as t4=1128/s, or a batch sweep's result file, as h200=FILE");
+      }
+      if (demand.name.empty()) {
+        demand.name = value;
+      }
+      options_.demands.push_back(demand);
+    }
+  }
+
+  const SweepRequest& request_;
+  const Device& device_;
+  WorkersOptions options_;
+};
+
+}  // namespace
+
+std::vector<CommandOption> workers_command_options() {
+  return {
+      {"data", "synthetic", "images: a folder tree of JPEG files, tar shards, or synthetic (made once)"},
+      {"workers", "auto", "loader threads: 0,1,2,4 or 1:32:x2, up to 1000; 0: the consumer's own thread"},
+      {"prefetch", "2", "batches each worker holds ready, up to 64"},
+      {"order", "in-order", "in-order (a worker makes a batch), any (workers share its samples), or both"},
+      {"consumer", "workload",
+       "who takes the batches: a network, a time a step (40ms), or a batch sweep's result"},
+      {"element", "dtype", "what a sample is stored in: dtype (that of --dtype, normalised) or uint8"},
+      {"layout", "nhwc", "of a batch: nhwc or nchw"},
+      {"staging", "auto",
+       "host memory of the batches: auto (pinned where a bus is crossed), pinned, pageable"},
+      {.name = "cold",
+       .default_value = "no",
+       .help = "images read from storage, not from memory",
+       .is_switch = true},
+      {"storage", "none", "what-if: storage's rate and the latency of a read, such as 200MB/s,5ms"},
+      {"demand", "none",
+       "what-if: consumers elsewhere, such as t4=1128/s,h200=FILE (a batch sweep's result)"},
+      {.name = "simulate",
+       .default_value = "no",
+       .help = "no measuring: from an earlier result's profile alone",
+       .is_switch = true},
+      {"profile", "none", "an earlier result file of this sweep, for --simulate"},
+      {"cores", "auto", "of the host, for --simulate"},
+      {"gpus", "1", "consumers that share the host, for --simulate, up to 64"},
+  };
+}
+
+bool simulates(const SweepRequest& request) {
+  return request.sweep_options.at("simulate") == "yes";
+}
+
+WorkersOptions workers_options(const SweepRequest& request, const Device& device) {
+  return Reader(request, device).read();
+}
+
+const char* name_of(loader::Order order) {
+  return order == loader::Order::in_order ? "in-order" : "any";
+}
+
+}  // namespace bench::sweeps

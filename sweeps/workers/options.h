@@ -1,0 +1,56 @@
+// What the command line asks of the workers sweep, checked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/device.h"
+#include "bench/sweep.h"
+#include "bench/transfers.h"
+#include "sweeps/workers/loader/data.h"
+#include "sweeps/workers/loader/pool.h"
+#include "sweeps/workers/loader/sample_maker.h"
+
+namespace bench::sweeps {
+
+// Who takes the batches.
+struct ConsumerChoice {
+  const WorkloadType* workload = nullptr;  // null: a time
+  std::int64_t step_ns = 0;
+  std::string name;  // "resnet18", "40 ms", "resnet50 on NVIDIA H200"
+};
+
+// Images a second that a device elsewhere would take.
+struct LoaderDemand {
+  std::string name;
+  double images_per_s = 0;
+  std::string source;  // "given", or the result file
+};
+
+struct WorkersOptions {
+  std::string data;
+  bool cold = false;
+  std::optional<loader::StorageLimit> storage;
+  std::vector<std::int64_t> workers;  // growing, each once
+  std::int64_t prefetch = 2;
+  std::vector<loader::Order> orders;
+  ConsumerChoice consumer;
+  std::int64_t batch = 0;
+  Dtype dtype = Dtype::fp32;  // of the consumer
+  loader::Transform transform;
+  HostKind staging = HostKind::pageable;
+  std::vector<LoaderDemand> demands;
+  std::int64_t gpus = 1;
+  std::optional<std::int64_t> cores;  // for the simulation
+  std::string profile;
+};
+
+std::vector<CommandOption> workers_command_options();
+bool simulates(const SweepRequest& request);  // --simulate
+// Throws UsageError naming the option. Reads the result files that are named.
+WorkersOptions workers_options(const SweepRequest& request, const Device& device);
+const char* name_of(loader::Order order);  // "in-order", "any"
+
+}  // namespace bench::sweeps

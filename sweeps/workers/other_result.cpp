@@ -1,0 +1,96 @@
+#include "sweeps/workers/other_result.h"
+
+#include <algorithm>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/measure/quote.h"
+
+namespace bench::sweeps {
+namespace {
+
+ResultDocument document_in(const std::string& option, const std::string& path) {
+  std::ifstream file(path);
+  if (!file) {
+    throw UsageError(fmt::format("{}: {} cannot be read", option, quote(path)));
+  }
+  try {
+    return document_from_json(Json::parse(file));
+  } catch (const Json::exception& error) {
+    throw UsageError(
+        fmt::format("{}: {} is not a result file ({})", option, quote(path), printable(error.what())));
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {} is not a result file ({})", option, quote(path), error.what()));
+  }
+}
+
+std::string text_in(const Json& json, const char* key) {
+  return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
+}
+
+}  // namespace
+
+double OtherResult::best_images_per_s() const {
+  const Step& best = *std::ranges::max_element(
+      steps, {}, [](const Step& step) { return static_cast<double>(step.batch) / step.ns; });
+  return static_cast<double>(best.batch) * 1e9 / best.ns;
+}
+
+std::int64_t OtherResult::best_batch() const {
+  return std::ranges::max_element(steps, {},
+                                  [](const Step& step) { return static_cast<double>(step.batch) / step.ns; })
+      ->batch;
+}
+
+double OtherResult::step_ns(std::int64_t batch) const {
+  const auto above = std::ranges::lower_bound(steps, batch, {}, &Step::batch);
+  if (above == steps.end() || (above == steps.begin() && above->batch != batch)) {
+    throw UsageError(
+        fmt::format("--consumer: its file has steps of batch {} to {}, and --batch {} was given; give "
+                    "one between them",
+                    steps.front().batch, steps.back().batch, batch));
+  }
+  if (above->batch == batch) {
+    return above->ns;
+  }
+  const Step& below = *(above - 1);
+  const double part =
+      static_cast<double>(batch - below.batch) / static_cast<double>(above->batch - below.batch);
+  return below.ns + part * (above->ns - below.ns);
+}
+
+OtherResult other_result(const std::string& option, const std::string& path,
+                         std::optional<std::string> dtype) {
+  const ResultDocument document = document_in(option, path);
+  OtherResult result;
+  result.workload = text_in(document.sweep, "workload");
+  if (document.context.is_object() && document.context.contains("device")) {
+    result.device = text_in(document.context["device"], "name");
+  }
+  for (const MeasuredPoint& point : document.benchmarks) {
+    const std::string own = text_in(point.params, "dtype");
+    const bool has_batch = point.params.contains("batch") && point.params["batch"].is_number_integer();
+    if (!has_batch || own.empty() || point.stats.median_ns <= 0 || point.items_per_step <= 0) {
+      continue;
+    }
+    if (!dtype) {
+      dtype = own;
+    }
+    const auto batch = point.params["batch"].get<std::int64_t>();
+    if (own == *dtype && batch >= 1 &&
+        std::ranges::find(result.steps, batch, &OtherResult::Step::batch) == result.steps.end()) {
+      result.steps.push_back({.batch = batch, .ns = point.stats.median_ns});
+    }
+  }
+  if (result.steps.empty()) {
+    throw UsageError(fmt::format("{}: {} holds no measured batch{}; give the result file of a batch sweep",
+                                 option, quote(path), dtype ? " in " + *dtype : ""));
+  }
+  result.dtype = *dtype;
+  std::ranges::sort(result.steps, {}, &OtherResult::Step::batch);
+  return result;
+}
+
+}  // namespace bench::sweeps

@@ -1,0 +1,32 @@
+// What all points of one run share: the data, opened when it is first needed, and what was skipped of it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "sweeps/workers/loader/data.h"
+#include "sweeps/workers/loader/dataset.h"
+#include "sweeps/workers/loader/pool.h"
+
+namespace bench::sweeps {
+
+struct Session {
+  std::string data_name;  // --data
+  std::optional<loader::StorageLimit> storage;
+  bool cold = false;  // the system forgets the images before each is read
+  loader::Progress progress = [](const std::string&, double) {};
+
+  loader::BadFiles bad;
+  std::set<std::string> verified;  // consumers whose answer was compared
+  std::set<std::string> drawn;     // points whose first steps were kept as a time line
+
+  // Throws UsageError naming --data, and Unsupported where --cold is not permitted.
+  const loader::Dataset& data();
+
+ private:
+  std::unique_ptr<loader::Dataset> data_;
+};
+
+}  // namespace bench::sweeps

@@ -1,0 +1,53 @@
+#include "sweeps/workers/staging.h"
+
+#include <chrono>
+
+#include "bench/error.h"
+
+namespace bench::sweeps {
+
+Staging::Staging(Device& device, HostKind kind, std::int64_t slots, std::int64_t slot_bytes)
+    : device_(device), kind_(kind), slot_bytes_(slot_bytes) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;
+  if (slots > kMost / slot_bytes) {
+    throw OutOfMemory("the batches in the making would take more than 1024 TiB of host memory", kMost);
+  }
+  std::byte* first = nullptr;
+  if (Transfers* const transfers = transfers_of(device)) {
+    const HostMemoryRequest request{.kind = kind, .bytes = slots * slot_bytes};
+    if (const auto reason = transfers->cannot_hold(request)) {
+      throw Unsupported(*reason);
+    }
+    memory_ = transfers->host_memory(request);
+    queue_ = transfers->copy_queue();
+    first = memory_->data();
+  } else {
+    if (kind == HostKind::pinned) {
+      throw Unsupported("the device offers no pinned memory");
+    }
+    plain_.resize(static_cast<std::size_t>(slots * slot_bytes));
+    first = plain_.data();
+  }
+  for (std::int64_t i = 0; i < slots; ++i) {
+    slots_.push_back(first + i * slot_bytes);
+  }
+  for (int i = 0; i < 2; ++i) {
+    on_device_.push_back(device.allocate(slot_bytes, MemoryCategory::input));
+  }
+}
+
+std::int64_t Staging::copy(const std::byte* slot) {
+  const auto start = std::chrono::steady_clock::now();
+  std::byte* const to = on_device_[turn_].data();
+  turn_ = 1 - turn_;
+  if (queue_) {
+    queue_->start(
+        {.direction = CopyDirection::to_device, .host = kind_, .to = to, .from = slot, .bytes = slot_bytes_});
+    queue_->wait();
+  } else {
+    device_.upload(to, slot, slot_bytes_);
+  }
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace bench::sweeps

@@ -1,0 +1,84 @@
+#include "sweeps/workers/loader/collate.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace bench::loader {
+namespace {
+
+TEST(HalfBits, RoundsToNearestEven) {
+  EXPECT_EQ(half_bits(0.0F), 0x0000);
+  EXPECT_EQ(half_bits(-0.0F), 0x8000);
+  EXPECT_EQ(half_bits(1.0F), 0x3C00);
+  EXPECT_EQ(half_bits(-2.0F), 0xC000);
+  EXPECT_EQ(half_bits(0.1F), 0x2E66);
+  EXPECT_EQ(half_bits(65504.0F), 0x7BFF);
+  EXPECT_EQ(half_bits(65519.0F), 0x7BFF);
+  EXPECT_EQ(half_bits(65520.0F), 0x7C00);
+  EXPECT_EQ(half_bits(1e30F), 0x7C00);
+  EXPECT_EQ(half_bits(1 + 0x1p-11F), 0x3C00);      // halfway, to even
+  EXPECT_EQ(half_bits(1 + 3 * 0x1p-11F), 0x3C02);  // halfway, to even
+  EXPECT_EQ(half_bits(0x1p-24F), 0x0001);          // the smallest
+  EXPECT_EQ(half_bits(0x1p-14F), 0x0400);
+  EXPECT_EQ(half_bits(0x1p-14F - 0x1p-26F), 0x0400);  // rounds up out of the subnormal range
+  EXPECT_EQ(half_bits(1e-30F), 0x0000);
+}
+
+TEST(BfloatBits, RoundsToNearestEven) {
+  EXPECT_EQ(bfloat_bits(1.0F), 0x3F80);
+  EXPECT_EQ(bfloat_bits(-2.0F), 0xC000);
+  EXPECT_EQ(bfloat_bits(0.1F), 0x3DCD);
+  EXPECT_EQ(bfloat_bits(std::bit_cast<float>(0x3F808000U)), 0x3F80);
+  EXPECT_EQ(bfloat_bits(std::bit_cast<float>(0x3F818000U)), 0x3F82);
+}
+
+// Two by two pixels; the fourth byte is of no account.
+const std::vector<std::uint8_t> kPixels{0, 10, 20, 99, 30, 40, 50, 99, 60, 70, 80, 99, 90, 100, 255, 99};
+
+Transform transform(Element element, Layout layout) {
+  Transform made;
+  made.image_size = 2;
+  made.element = element;
+  made.layout = layout;
+  return made;
+}
+
+template <class Value>
+std::vector<Value> stored(const Transform& transform) {
+  std::vector<Value> sample(12);
+  EXPECT_EQ(static_cast<std::int64_t>(sample.size() * sizeof(Value)), transform.sample_bytes());
+  Collator(transform).store(kPixels.data(), reinterpret_cast<std::byte*>(sample.data()));
+  return sample;
+}
+
+float normalised(int value, std::size_t channel) {
+  const Transform defaults;
+  return (static_cast<float>(value) / 255 - defaults.mean[channel]) / defaults.deviation[channel];
+}
+
+TEST(Collator, StoresEveryElementAndLayout) {
+  const std::vector<int> last{0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 255};
+  const std::vector<int> first{0, 30, 60, 90, 10, 40, 70, 100, 20, 50, 80, 255};
+  const auto singles = stored<float>(transform(Element::fp32, Layout::nhwc));
+  const auto planes = stored<float>(transform(Element::fp32, Layout::nchw));
+  const auto halves = stored<std::uint16_t>(transform(Element::fp16, Layout::nhwc));
+  const auto brains = stored<std::uint16_t>(transform(Element::bf16, Layout::nchw));
+  const auto bytes = stored<std::uint8_t>(transform(Element::uint8, Layout::nhwc));
+  const auto byte_planes = stored<std::uint8_t>(transform(Element::uint8, Layout::nchw));
+  for (std::size_t i = 0; i < 12; ++i) {
+    EXPECT_FLOAT_EQ(singles[i], normalised(last[i], i % 3));
+    EXPECT_FLOAT_EQ(planes[i], normalised(first[i], i / 4));
+    EXPECT_EQ(halves[i], half_bits(normalised(last[i], i % 3)));
+    EXPECT_EQ(brains[i], bfloat_bits(normalised(first[i], i / 4)));
+    EXPECT_EQ(bytes[i], last[i]);
+    EXPECT_EQ(byte_planes[i], first[i]);
+  }
+}
+
+}  // namespace
+}  // namespace bench::loader

@@ -1,0 +1,289 @@
+#include "sweeps/workers/loader/pool.h"
+
+#include <gtest/gtest.h>
+
+#include <jpeglib.h>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "bench/error.h"
+
+namespace bench::loader {
+namespace {
+
+std::vector<std::byte> tiny_jpeg(int value) {
+  jpeg_compress_struct compress{};
+  jpeg_error_mgr errors{};
+  compress.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&compress);
+  unsigned char* memory = nullptr;
+  unsigned long bytes = 0;  // NOLINT(google-runtime-int): libjpeg's type
+  jpeg_mem_dest(&compress, &memory, &bytes);
+  compress.image_width = 16;
+  compress.image_height = 16;
+  compress.input_components = 3;
+  compress.in_color_space = JCS_RGB;
+  jpeg_set_defaults(&compress);
+  jpeg_start_compress(&compress, TRUE);
+  std::vector<unsigned char> row(48, static_cast<unsigned char>(value));
+  for (int y = 0; y < 16; ++y) {
+    unsigned char* line = row.data();
+    jpeg_write_scanlines(&compress, &line, 1);
+  }
+  jpeg_finish_compress(&compress);
+  const auto* const begin = reinterpret_cast<const std::byte*>(memory);
+  std::vector<std::byte> encoded(begin, begin + bytes);
+  jpeg_destroy_compress(&compress);
+  std::free(memory);  // NOLINT: libjpeg's malloc
+  return encoded;
+}
+
+// Grey images, each of its own brightness; some may be slow, bad or broken in another way.
+class TinyImages final : public Dataset {
+ public:
+  explicit TinyImages(std::int64_t count) : count_(count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      encoded_.push_back(tiny_jpeg(static_cast<int>(i % 250)));
+    }
+  }
+  std::int64_t size() const override { return count_; }
+  std::string name(std::int64_t number) const override { return "tiny" + std::to_string(number); }
+  std::int64_t encoded_bytes(std::int64_t number) const override {
+    return std::ssize(encoded_[static_cast<std::size_t>(number)]);
+  }
+  void read(std::int64_t number, std::vector<std::byte>& bytes) const override {
+    before_read(number);
+    bytes = encoded_[static_cast<std::size_t>(number)];
+  }
+  std::optional<std::string> evict(std::int64_t /*number*/) const override { return std::nullopt; }
+
+  std::function<void(std::int64_t)> before_read = [](std::int64_t) {};
+
+ private:
+  std::int64_t count_;
+  std::vector<std::vector<std::byte>> encoded_;
+};
+
+Transform tiny_transform() {
+  Transform transform;
+  transform.image_size = 8;
+  transform.element = Element::uint8;
+  return transform;
+}
+
+class PoolTest : public testing::Test {
+ protected:
+  std::unique_ptr<Pool> start(const PoolSettings& settings) {
+    const std::int64_t bytes = settings.batch * transform_.sample_bytes();
+    memory_.assign(static_cast<std::size_t>(Pool::slots_for(settings) * bytes), std::byte{0});
+    slots_.clear();
+    for (std::int64_t i = 0; i < Pool::slots_for(settings); ++i) {
+      slots_.push_back(memory_.data() + i * bytes);
+    }
+    return std::make_unique<Pool>(images_, transform_, settings, slots_, bad_);
+  }
+  // The brightness of each sample.
+  std::vector<int> contents(const Batch& batch, std::int64_t count) const {
+    std::vector<int> values;
+    for (std::int64_t i = 0; i < count; ++i) {
+      values.push_back(std::to_integer<int>(batch.data[i * transform_.sample_bytes()]));
+    }
+    return values;
+  }
+
+  TinyImages images_{40};
+  Transform transform_ = tiny_transform();
+  BadFiles bad_;
+  std::vector<std::byte> memory_;
+  std::vector<std::byte*> slots_;
+};
+
+TEST_F(PoolTest, EveryWorkerCountMakesTheSameBatchesInOrder) {
+  std::vector<std::vector<int>> expected;
+  for (const int workers : {0, 1, 2, 3, 7}) {
+    const auto pool = start({.workers = workers, .prefetch = 2, .batch = 5, .seed = 3});
+    for (std::size_t number = 0; number < 12; ++number) {
+      const Batch batch = pool->next();
+      ASSERT_NE(batch.data, nullptr);
+      EXPECT_EQ(batch.number, static_cast<std::int64_t>(number));
+      if (workers == 0) {
+        expected.push_back(contents(batch, 5));
+      } else {
+        EXPECT_EQ(contents(batch, 5), expected[number]) << workers << " workers, batch " << number;
+      }
+      pool->give_back(batch);
+    }
+  }
+}
+
+TEST_F(PoolTest, OnePassHoldsEveryImageOnceInAnotherOrderThanTheirNumbers) {
+  const auto pool = start({.workers = 2, .prefetch = 2, .batch = 4, .seed = 9});
+  std::vector<int> seen;
+  for (int i = 0; i < 10; ++i) {
+    const Batch batch = pool->next();
+    const std::vector<int> values = contents(batch, 4);
+    seen.insert(seen.end(), values.begin(), values.end());
+    pool->give_back(batch);
+  }
+  EXPECT_FALSE(std::ranges::is_sorted(seen));
+  EXPECT_EQ(std::set<int>(seen.begin(), seen.end()).size(), 40U);
+}
+
+TEST_F(PoolTest, SharedSamplesFillWholeBatches) {
+  const auto pool = start({.workers = 4, .prefetch = 2, .order = Order::any, .batch = 5, .seed = 3});
+  std::vector<int> seen;
+  std::set<std::int64_t> numbers;
+  for (int i = 0; i < 8; ++i) {
+    const Batch batch = pool->next();
+    EXPECT_EQ(batch.sample_ns.size(), 5U);
+    EXPECT_EQ(batch.pieces.size(), 5U);
+    numbers.insert(batch.number);
+    const std::vector<int> values = contents(batch, 5);
+    seen.insert(seen.end(), values.begin(), values.end());
+    pool->give_back(batch);
+  }
+  EXPECT_EQ(numbers.size(), 8U);
+  EXPECT_EQ(std::set<int>(seen.begin(), seen.end()).size(), 40U);
+}
+
+// Batch 0 is held until the other three workers have made all they may: in order, nothing comes before it.
+TEST_F(PoolTest, InOrderOneSlowBatchHoldsAllBehindIt) {
+  const std::int64_t slow = [&] {
+    const auto alone = start({.workers = 0, .batch = 1});
+    return contents(alone->next(), 1).front();
+  }();
+  std::atomic<int> made = 0;
+  std::atomic<bool> hold = true;
+  images_.before_read = [&](std::int64_t number) {
+    while (number == slow && hold) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ++made;
+  };
+  const auto pool =
+      start({.workers = 4, .prefetch = 2, .batch = 1, .interrupted = [&] { return made >= 6; }});
+  const Batch none = pool->next();
+  const int others = made;
+  hold = false;
+  EXPECT_EQ(none.data, nullptr);
+  EXPECT_EQ(others, 6);
+}
+
+TEST_F(PoolTest, WorkersStopAtTheirPrefetch) {
+  std::atomic<int> reads = 0;
+  images_.before_read = [&](std::int64_t) { ++reads; };
+  const auto pool = start({.workers = 2, .prefetch = 3, .batch = 2});
+  for (int last = -1; last != reads;) {  // until nothing moves any more
+    last = reads;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_LE(reads, 2 * 3 * 2);
+  const Batch batch = pool->next();
+  EXPECT_LE(reads, 2 * 3 * 2);  // a slot is the consumer's until it is given back
+  pool->give_back(batch);
+}
+
+TEST_F(PoolTest, BadImagesAreNamedAndReplaced) {
+  images_.before_read = [](std::int64_t number) {
+    if (number % 4 == 1) {
+      throw BadImage("no luck with " + std::to_string(number));
+    }
+  };
+  for (const Order order : {Order::in_order, Order::any}) {
+    const auto pool = start({.workers = 3, .prefetch = 2, .order = order, .batch = 8});
+    for (int i = 0; i < 10; ++i) {
+      const Batch batch = pool->next();
+      for (const int value : contents(batch, 8)) {
+        EXPECT_NE(value % 4, 1);
+      }
+      pool->give_back(batch);
+    }
+  }
+  EXPECT_EQ(bad_.all().size(), 10U);
+  EXPECT_EQ(bad_.all().at(5), "no luck with 5");
+}
+
+TEST_F(PoolTest, NoImageLeftIsAnErrorForTheConsumer) {
+  images_.before_read = [](std::int64_t) { throw BadImage("all of them"); };
+  for (const Order order : {Order::in_order, Order::any}) {
+    for (const int workers : {0, 1, 4}) {
+      const auto pool = start({.workers = workers, .prefetch = 2, .order = order, .batch = 8});
+      EXPECT_THROW(pool->next(), UsageError);
+    }
+  }
+  EXPECT_EQ(bad_.all().size(), 40U);
+}
+
+TEST_F(PoolTest, AWorkersFailureReachesTheConsumer) {
+  std::atomic<int> reads = 0;
+  images_.before_read = [&](std::int64_t) {
+    if (++reads == 30) {
+      throw std::bad_alloc();
+    }
+  };
+  for (const Order order : {Order::in_order, Order::any}) {
+    reads = 0;
+    const auto pool = start({.workers = 3, .prefetch = 2, .order = order, .batch = 4});
+    EXPECT_THROW(
+        for (int i = 0; i < 100; ++i) {
+          const Batch batch = pool->next();
+          pool->give_back(batch);
+        },
+        std::bad_alloc);
+  }
+}
+
+TEST_F(PoolTest, AnInterruptEndsTheWait) {
+  std::atomic<bool> hold = true;
+  images_.before_read = [&](std::int64_t) {
+    while (hold) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  };
+  std::atomic<bool> interrupted = false;
+  const auto pool =
+      start({.workers = 2, .prefetch = 2, .batch = 4, .interrupted = [&] { return interrupted.load(); }});
+  interrupted = true;
+  EXPECT_EQ(pool->next().data, nullptr);
+  hold = false;  // the workers end after the sample they are at
+}
+
+TEST_F(PoolTest, EndsWhileWorkersAreBusyOrWait) {
+  for (const Order order : {Order::in_order, Order::any}) {
+    for (const int workers : {1, 8, 64}) {
+      const auto pool = start({.workers = workers, .prefetch = 1, .order = order, .batch = 2});
+      const Batch batch = pool->next();
+      if (workers == 8) {
+        pool->give_back(batch);
+      }
+    }
+  }
+}
+
+TEST_F(PoolTest, RefusesAnotherNumberOfSlots) {
+  std::vector<std::byte*> one(1, nullptr);
+  EXPECT_THROW(Pool(images_, transform_, {.workers = 2, .prefetch = 2, .batch = 1}, one, bad_),
+               std::logic_error);
+}
+
+TEST_F(PoolTest, SaysWhatABatchTook) {
+  const auto pool = start({.workers = 1, .prefetch = 2, .batch = 6});
+  const Batch batch = pool->next();
+  EXPECT_GT(batch.to_ns, batch.from_ns);
+  EXPECT_GT(batch.cpu_ns, 0);
+  EXPECT_EQ(batch.sample_ns.size(), 6U);
+  ASSERT_EQ(batch.pieces.size(), 1U);  // one worker, without a break
+  EXPECT_GE(batch.pieces.front().from_ns, batch.from_ns);
+  EXPECT_GT(batch.stages.decode, 0);
+  EXPECT_GT(pool->scratch_bytes(), 0);
+  pool->give_back(batch);
+}
+
+}  // namespace
+}  // namespace bench::loader

@@ -1,0 +1,121 @@
+#include "sweeps/workers/loader/synthetic.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/error.h"
+#include "sweeps/workers/loader/file_range.h"
+#include "temporary_folder.h"
+
+namespace bench::loader {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr int kFew = 3;
+
+TEST(SyntheticPicture, IsTheSameForTheSameSeed) {
+  const Picture first = synthetic_picture(5);
+  EXPECT_EQ(first.rgb, synthetic_picture(5).rgb);
+  EXPECT_NE(first.rgb, synthetic_picture(6).rgb);
+  EXPECT_EQ(first.rgb.size(), static_cast<std::size_t>(3 * first.width * first.height));
+}
+
+// A decoder's work goes with both.
+TEST(SyntheticPicture, IsAsLargeAsAPhotographInPixelsAndBytes) {
+  double bytes = 0;
+  double pixels = 0;
+  constexpr int kCount = 24;
+  for (int i = 0; i < kCount; ++i) {
+    const Picture picture = synthetic_picture(static_cast<std::uint64_t>(i));
+    pixels += static_cast<double>(picture.width) * picture.height / kCount;
+    bytes += static_cast<double>(encoded_as_jpeg(picture, 95).size()) / kCount;
+  }
+  EXPECT_NEAR(pixels, 500 * 375, 20'000);
+  EXPECT_NEAR(bytes, 110'000, 15'000);
+}
+
+TEST(SyntheticFolder, IsMadeOnceAndKept) {
+  const TemporaryFolder cache;
+  std::vector<double> fractions;
+  const fs::path folder =
+      synthetic_folder(cache.path() / "bench", kFew, [&](const std::string& what, double fraction) {
+        EXPECT_THAT(what, HasSubstr("synthetic images"));
+        fractions.push_back(fraction);
+      });
+  EXPECT_THAT(fractions, ::testing::ElementsAre(0, 1.0 / 3, 2.0 / 3, 1));
+  std::vector<std::byte> bytes;
+  read_file(folder / "0000.jpg", bytes);
+  EXPECT_GT(bytes.size(), 20'000U);
+  const auto made = fs::last_write_time(folder / "0002.jpg");
+  EXPECT_EQ(
+      synthetic_folder(cache.path() / "bench", kFew, [](const auto&, double) { FAIL() << "made again"; }),
+      folder);
+  EXPECT_EQ(fs::last_write_time(folder / "0002.jpg"), made);
+}
+
+TEST(SyntheticFolder, IsMadeAgainWhereAnImageIsMissingOrARunWasKilled) {
+  const TemporaryFolder cache;
+  const fs::path folder = synthetic_folder(cache.path(), kFew, {});
+  fs::remove(folder / "0001.jpg");
+  fs::create_directory(fs::path(folder) += ".partial");
+  cache.write(fs::path(folder.filename()) += ".partial/0000.jpg", {});
+  EXPECT_EQ(synthetic_folder(cache.path(), kFew, {}), folder);
+  EXPECT_TRUE(fs::exists(folder / "0001.jpg"));
+  EXPECT_FALSE(fs::exists(fs::path(folder) += ".partial"));
+}
+
+TEST(SyntheticFolder, IsMadeByOneOfManyAtOnce) {
+  const TemporaryFolder cache;
+  std::vector<int> made(6);
+  std::vector<std::thread> threads;
+  for (int& one : made) {
+    threads.emplace_back([&cache, &one] {
+      synthetic_folder(cache.path(), kFew, [&one](const std::string& what, double fraction) {
+        one += what.starts_with("making") && fraction == 1 ? 1 : 0;
+      });
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(std::ranges::count(made, 1), 1);
+}
+
+TEST(SyntheticFolder, LeavesNothingHalfDoneWhenKilled) {
+  const TemporaryFolder cache;
+  const pid_t child = fork();
+  if (child == 0) {
+    synthetic_folder(cache.path(), kFew, [](const std::string&, double fraction) {
+      if (fraction > 0.5) {
+        _exit(9);
+      }
+    });
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 9);
+  const fs::path folder = synthetic_folder(cache.path(), kFew, {});
+  EXPECT_TRUE(fs::exists(folder / "0002.jpg"));
+}
+
+TEST(SyntheticFolder, SaysWhereItCannotWrite) {
+  const TemporaryFolder cache;
+  const fs::path file = cache.write("file", {});
+  EXPECT_THAT([&] { synthetic_folder(file / "bench", kFew, {}); },
+              ThrowsMessage<UsageError>(HasSubstr("XDG_CACHE_HOME")));
+}
+
+}  // namespace
+}  // namespace bench::loader
