@@ -265,7 +265,9 @@ std::optional<Finding> claim_bad_files(const LoaderEvidence& evidence) {
   }
   Finding finding = claim_of("bad_files", "files", std::move(names));
   finding.value = static_cast<double>(most);
-  finding.claim = fmt::format("Up to {} times in a point a file could not be used and was skipped.", most);
+  finding.claim =
+      fmt::format("{} could not be used and {} skipped.",
+                  most == 1 ? "1 file" : fmt::format("{} files", most), most == 1 ? "was" : "were");
   return finding;
 }
 

@@ -108,7 +108,7 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
     sums.voluntary += number_of(note, "voluntary_switches");
     sums.involuntary += number_of(note, "involuntary_switches");
     point.host_bytes = std::max(point.host_bytes, number_of(note, "host_bytes"));
-    point.bad_files += static_cast<std::int64_t>(number_of(note, "bad_files"));
+    point.bad_files = std::max(point.bad_files, static_cast<std::int64_t>(number_of(note, "bad_files")));
     window_rates.push_back(static_cast<double>(point.batch) * batches / window * 1e9);
     window_au.push_back(computing / window);
     point.step_times_ns.insert(point.step_times_ns.end(), steps.begin(), steps.end());
@@ -201,14 +201,18 @@ LoaderPoints loader_points(const ResultDocument& document) {
     } else if (point->loader == "capacity") {
       add_once(points.capacity, std::move(*point));
     } else if (point->loader == "pool") {
-      add_once(points.pool, std::move(*point));
+      const bool first_order = points.pool.empty() || points.pool.front().order == point->order;
+      add_once(first_order ? points.pool : points.other_order, std::move(*point));
     }
   }
+  std::ranges::sort(points.other_order, {}, &LoaderPoint::workers);
   std::ranges::sort(points.pool, {}, &LoaderPoint::workers);
   std::ranges::sort(points.capacity, {}, &LoaderPoint::workers);
   if (points.ready) {
-    for (LoaderPoint& point : points.pool) {
-      set_against(point, *points.ready);
+    for (auto* const list : {&points.pool, &points.other_order}) {
+      for (LoaderPoint& point : *list) {
+        set_against(point, *points.ready);
+      }
     }
   }
   return points;

@@ -53,15 +53,15 @@ struct LoaderPoint {
 };
 
 struct LoaderPoints {
-  std::vector<LoaderPoint> pool;      // by workers
-  std::vector<LoaderPoint> capacity;  // by workers
+  std::vector<LoaderPoint> pool;         // by workers; of the order that was measured first
+  std::vector<LoaderPoint> other_order;  // by workers
+  std::vector<LoaderPoint> capacity;     // by workers
   std::optional<LoaderPoint> ready;
 
   const LoaderPoint* at(std::int64_t workers) const;  // of the pool
 };
 
-// Points without usable notes are left out. Of several points with one loader and worker count (orders,
-// prefetches) the first is taken: a sweep varies workers.
+// Points without usable notes are left out.
 LoaderPoints loader_points(const ResultDocument& document);
 
 // Where document.sweep["loader"] or a member of it is missing: null.

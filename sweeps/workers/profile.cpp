@@ -46,6 +46,35 @@ simulator::Storage cold_storage(const LoaderPoint& point) {
           .latency_ns = std::clamp(waits / static_cast<double>(point.batch), 0.0, std::max(0.0, most))};
 }
 
+// Of an image, where nobody noted its mean: what the limit lets through, and what the only worker's reads
+// take, are both at least that.
+double bytes_by_time(const LoaderPoints& points, const simulator::Storage& storage) {
+  double bytes = 0;
+  const auto at_most = [&](double most) { bytes = bytes > 0 ? std::min(bytes, most) : most; };
+  for (const LoaderPoint& point : points.capacity) {
+    at_most(storage.bytes_per_s / point.images_per_s.value);
+    const auto read = point.stages_ns.find("read");
+    if (point.workers == 1 && read != point.stages_ns.end() && read->second > storage.latency_ns) {
+      at_most((read->second - storage.latency_ns) / 1e9 * storage.bytes_per_s);
+    }
+  }
+  return bytes;
+}
+
+// What a read takes of one worker beyond what the limit says: nobody queues, so it is the sleep that ends
+// late.
+double late_ns(const std::vector<const LoaderPoint*>& points, const Profile& profile) {
+  for (const LoaderPoint* const point : points) {
+    const auto read = point->stages_ns.find("read");
+    if (point->workers == 1 && read != point->stages_ns.end()) {
+      const double transfer =
+          profile.storage->bytes_per_s > 0 ? profile.bytes_read / profile.storage->bytes_per_s * 1e9 : 0;
+      return std::max(0.0, read->second - transfer - profile.storage->latency_ns);
+    }
+  }
+  return 0;
+}
+
 // Of an image, a worker's time by its batches, or where workers share batches, by its stages; without the
 // waits for storage where that is simulated. 0 where neither was measured.
 double working_of(const LoaderPoint& point, bool storage) {
@@ -165,21 +194,39 @@ std::vector<double> scaled(std::vector<double> parts, double mean) {
   return parts;
 }
 
-// The consumer's speed, and what its workers' batches take beyond the law, at the fewest workers, as many as
-// cores, and the most.
+// What each of so many threads that want a core gets of one.
+double share_of_core(double threads, double cores) {
+  return std::min(1.0, cores / std::max(threads, 1e-9));
+}
+
+double consumer_threads(std::int64_t workers, double cores) {
+  return std::max(1.0, std::floor(cores) - static_cast<double>(workers));
+}
+
+// What sharing the cores leaves of the speeds alone, beside `active` workers of so many: the consumer's, and
+// beyond the law the workers'.
+simulator::Beside shared(std::int64_t workers, double active, double cores) {
+  const double share = share_of_core(active + consumer_threads(workers, cores), cores);
+  return {.active = active,
+          .consumer_speed = share,
+          .worker_speed = share / share_of_core(std::max(1.0, active), cores)};
+}
+
+// At the fewest workers, as many as cores, and the most.
 void calibrate_beside(Profile& profile, const LoaderPoints& points, std::optional<std::int64_t> left_out) {
   std::vector<const LoaderPoint*> candidates;
   for (const LoaderPoint& point : points.pool) {
     if (point.workers > 0 && point.workers != left_out && point.compute_ns > 0 &&
-        !point.batch_times_ns.empty()) {
+        working_of(point, profile.storage.has_value()) > 0) {
       candidates.push_back(&point);
     }
   }
   if (candidates.empty()) {
     return;
   }
+  const simulator::ScalabilityLaw& law = profile.law.law;
   const auto off_cores = [&](const LoaderPoint* point) {
-    return std::abs(static_cast<double>(point->workers) - profile.law.law.cores);
+    return std::abs(static_cast<double>(point->workers) - law.cores);
   };
   const std::set<const LoaderPoint*> few{
       candidates.front(), *std::ranges::min_element(candidates, {}, off_cores), candidates.back()};
@@ -187,23 +234,34 @@ void calibrate_beside(Profile& profile, const LoaderPoints& points, std::optiona
     if (!few.contains(point)) {
       continue;
     }
-    const double batch_ns = mean_of(point->batch_times_ns);
-    const auto batch = static_cast<double>(point->batch);
-    const double active =
-        std::min(static_cast<double>(point->workers), point->images_per_s.value / batch * batch_ns / 1e9);
-    const simulator::ScalabilityLaw& law = profile.law.law;
-    const double by_law = batch / law.one * 1e9 / law.speed_of_each(std::max(1.0, active));
+    const double active = active_of(*point, profile.storage.has_value());
+    const double by_law = 1e9 / law.one / law.speed_of_each(std::max(1.0, active));
     const double computing = std::clamp(point->raw_au.value, 0.05, 1.0);
-    const double worker = (by_law / batch_ns - (1 - computing)) / computing;
-    if (!(active > 0) || (!profile.beside.empty() && active <= profile.beside.back().active)) {
-      continue;
-    }
+    const double working = working_of(*point, profile.storage.has_value());
+    const double beside = (by_law / working - (1 - computing)) / computing;  // while the consumer computes
+    const simulator::Beside sharing = shared(point->workers, active, law.cores);
+    const double alone = mean_of(profile.compute_ns) / point->compute_ns;
     profile.beside.push_back(
-        {.active = active,
-         .consumer_speed = std::clamp(mean_of(profile.compute_ns) / point->compute_ns, 0.01, 1.0),
-         .worker_speed = profile.storage ? 1 : std::clamp(worker, 0.01, 1.0)});
-    profile.beside_workers.push_back(point->workers);
+        {.workers = point->workers,
+         .consumer_speed = std::clamp(alone / sharing.consumer_speed, 0.01, 1.5),
+         .worker_speed = profile.storage ? 1 : std::clamp(beside / sharing.worker_speed, 0.05, 1.5)});
   }
+}
+
+// Between the calibrated counts linear, beyond them as at the last.
+BesideWorkers beside_at(const std::vector<BesideWorkers>& calibrated, std::int64_t workers) {
+  const BesideWorkers* before = &calibrated.front();
+  for (const BesideWorkers& next : calibrated) {
+    if (workers <= next.workers) {
+      const auto gap = static_cast<double>(next.workers - before->workers);
+      const double part = gap > 0 ? static_cast<double>(workers - before->workers) / gap : 1;
+      return {.workers = workers,
+              .consumer_speed = std::lerp(before->consumer_speed, next.consumer_speed, std::max(0.0, part)),
+              .worker_speed = std::lerp(before->worker_speed, next.worker_speed, std::max(0.0, part))};
+    }
+    before = &next;
+  }
+  return *before;
 }
 
 void measure_memory(Profile& profile, const ResultDocument& document, const LoaderPoints& points) {
@@ -293,10 +351,16 @@ std::optional<Profile> measure_profile(const ResultDocument& document, std::opti
     profile.storage = cold_storage(first);
   }
   profile.bytes_read = number_or(loader_note(document, "mean_encoded_bytes"), 0);
+  if (profile.storage && profile.bytes_read <= 0) {
+    profile.bytes_read = bytes_by_time(points, *profile.storage);
+  }
   profile.stages_ns = first.stages_ns;
 
   std::vector<simulator::CapacityPoint> rates;
   const double at_work = share_at_work(chosen);
+  if (profile.storage) {
+    profile.storage->latency_ns += late_ns(chosen, profile);
+  }
   for (const LoaderPoint* const point : chosen) {
     rates.push_back(capacity_of(*point, profile.storage.has_value(), at_work));
     profile.law_workers.push_back(point->workers);
@@ -336,7 +400,15 @@ simulator::Pipeline pipeline_of(const Profile& profile, std::int64_t workers, st
   pipeline.law.cores = cores.value_or(pipeline.law.cores);
   pipeline.storage = profile.storage;
   pipeline.sample_bytes_read = profile.bytes_read;
-  pipeline.beside = profile.beside;
+  if (!profile.beside.empty() && workers > 0) {
+    const BesideWorkers calibrated = beside_at(profile.beside, workers);
+    for (std::int64_t active = 0; active <= workers; ++active) {
+      simulator::Beside beside = shared(workers, static_cast<double>(active), pipeline.law.cores);
+      beside.consumer_speed *= calibrated.consumer_speed;
+      beside.worker_speed *= calibrated.worker_speed;
+      pipeline.beside.push_back(beside);
+    }
+  }
   return pipeline;
 }
 

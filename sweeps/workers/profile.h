@@ -14,6 +14,15 @@
 
 namespace bench::sweeps {
 
+// A consumer on the workers' own cores, measured beside so many workers. It computes with the cores that they
+// leave, one at least; more threads than cores share them. What goes beyond that (fewer threads, caches,
+// memory bandwidth) is in these.
+struct BesideWorkers {
+  std::int64_t workers = 0;
+  double consumer_speed = 1;  // in parts of that with ready data
+  double worker_speed = 1;    // in parts of what the loader's law says
+};
+
 struct Profile {
   std::int64_t batch = 1;
   std::int64_t prefetch = 2;
@@ -33,11 +42,10 @@ struct Profile {
   std::optional<simulator::Storage> storage;
   double bytes_read = 0;  // from it, of an image
 
-  std::vector<double> compute_ns;  // of a step with ready data
-  double copy_ns = 0;              // of a batch
-  double gap_ns = 0;               // of a step
-  std::vector<simulator::Beside> beside;
-  std::vector<std::int64_t> beside_workers;
+  std::vector<double> compute_ns;     // of a step with ready data
+  double copy_ns = 0;                 // of a batch
+  double gap_ns = 0;                  // of a step
+  std::vector<BesideWorkers> beside;  // by workers; empty: the consumer is elsewhere
 
   double sample_bytes = 0;              // of a batch as it is delivered
   double slot_bytes = 0;                // of host memory

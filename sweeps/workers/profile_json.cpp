@@ -142,7 +142,6 @@ Json to_json(const Profile& profile) {
                {"copy_ns", profile.copy_ns},
                {"gap_ns", profile.gap_ns},
                {"beside", Json::array()},
-               {"beside_workers", profile.beside_workers},
                {"sample_bytes", profile.sample_bytes},
                {"slot_bytes", profile.slot_bytes},
                {"scratch_bytes_per_worker", profile.scratch_bytes_per_worker},
@@ -153,8 +152,8 @@ Json to_json(const Profile& profile) {
     json["storage"] = {{"bytes_per_s", profile.storage->bytes_per_s},
                        {"latency_ns", profile.storage->latency_ns}};
   }
-  for (const simulator::Beside& beside : profile.beside) {
-    json["beside"].push_back({{"active", beside.active},
+  for (const BesideWorkers& beside : profile.beside) {
+    json["beside"].push_back({{"workers", beside.workers},
                               {"consumer_speed", beside.consumer_speed},
                               {"worker_speed", beside.worker_speed}});
   }
@@ -217,14 +216,13 @@ Profile read_profile(const Json& document) {
   const Field beside = field.at("beside");
   for (std::size_t i = 0; i < beside.size(); ++i) {
     const Field point = beside.at(i);
-    profile.beside.push_back({.active = positive(point.at("active")),
+    profile.beside.push_back({.workers = count(point.at("workers"), 1),
                               .consumer_speed = positive(point.at("consumer_speed")),
                               .worker_speed = positive(point.at("worker_speed"))});
-    if (i > 0 && profile.beside[i].active <= profile.beside[i - 1].active) {
-      refuse(point.at("active"), "more than that of the point before it");
+    if (i > 0 && profile.beside[i].workers <= profile.beside[i - 1].workers) {
+      refuse(point.at("workers"), "more than that of the point before it");
     }
   }
-  profile.beside_workers = counts(field.at("beside_workers"));
   profile.sample_bytes = at_least(field.at("sample_bytes"), 0);
   profile.slot_bytes = at_least(field.at("slot_bytes"), 0);
   profile.scratch_bytes_per_worker = at_least(field.at("scratch_bytes_per_worker"), 0);

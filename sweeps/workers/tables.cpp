@@ -33,12 +33,12 @@ TextTable points_table(const LoaderEvidence& evidence) {
   bool flagged = false;
   table.rows.push_back({"workers", "images/s", "AU", "stall p50", "stall p99", "CPU/image", "switches/image",
                         "host memory", "consumer", "simulated AU"});
-  for (const LoaderPoint& point : evidence.points.pool) {
-    const SimulatedPoint* const simulated = evidence.simulated_at(point.workers);
+  const bool orders = !evidence.points.other_order.empty();
+  const auto add = [&](const LoaderPoint& point, const SimulatedPoint* simulated) {
     const auto& ready = evidence.points.ready;
     flagged = flagged || point.flagged;
     table.rows.push_back(
-        {fmt::format("{}{}", point.workers, point.flagged ? " *" : ""),
+        {fmt::format("{}{}{}", orders ? point.order + " " : "", point.workers, point.flagged ? " *" : ""),
          fmt::format("{} ±{}", format_number(point.images_per_s.value),
                      format_percent(half_width(point.images_per_s) / point.images_per_s.value)),
          point.au ? fmt::format("{:.3f} ±{:.3f}", point.au->value, half_width(*point.au)) : "-",
@@ -48,6 +48,12 @@ TextTable points_table(const LoaderEvidence& evidence) {
          bytes_text(point.host_bytes),
          ready && ready->compute_ns > 0 ? fmt::format("×{:.2f}", point.compute_ns / ready->compute_ns) : "-",
          simulated == nullptr ? "-" : fmt::format("{:.3f}", simulated->held_out_au.value_or(simulated->au))});
+  };
+  for (const LoaderPoint& point : evidence.points.pool) {
+    add(point, evidence.simulated_at(point.workers));
+  }
+  for (const LoaderPoint& point : evidence.points.other_order) {
+    add(point, nullptr);
   }
   table.title = fmt::format(
       "Workers: half of 95 % intervals behind ±; switches: voluntary + involuntary; consumer: its computing "

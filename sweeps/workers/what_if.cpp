@@ -307,10 +307,10 @@ void note_simulation(ResultDocument& document) {
     if (std::ranges::find(measured, workers) == measured.end()) {
       continue;
     }
-    const auto used = [&](const std::vector<std::int64_t>& counts) {
-      return std::ranges::find(counts, workers) != counts.end();
-    };
-    if (!used(profile->law_workers) && !used(profile->beside_workers)) {
+    const bool fitted =
+        std::ranges::find(profile->law_workers, workers) != profile->law_workers.end() ||
+        std::ranges::find(profile->beside, workers, &BesideWorkers::workers) != profile->beside.end();
+    if (!fitted) {
       point["held_out_au"] = point["au"];
     } else if (const auto without = measure_profile(document, workers)) {
       point["held_out_au"] = simulate_point(*without, asked(*without, what_if, workers)).au;

@@ -55,6 +55,38 @@ TEST(WorkersProfile, LeavesTheWaitForStorageOutOfTheWork) {
   EXPECT_NEAR(1e9 / profile->law.law.one, 5e6, 0.35e6);  // reading takes 2 % of it, and is left out too
 }
 
+TEST(WorkersProfile, TellsTheBytesOfAnImageByTheirTime) {
+  LoaderMachine machine;
+  machine.storage = simulator::Storage{.bytes_per_s = 20e6, .latency_ns = 1e6};
+  ResultDocument document = machine.document();
+  EXPECT_NEAR(measure_profile(document)->bytes_read, 110e3, 1);
+  document.sweep["loader"].erase("mean_encoded_bytes");
+  EXPECT_NEAR(measure_profile(document)->bytes_read, 110e3, 3e3);
+}
+
+TEST(WorkersProfile, KnowsAConsumerOnTheSameCores) {
+  // Beside w workers it computes with 4 - w threads, one at least, at that part of its speed.
+  LoaderMachine machine;
+  machine.beside = {{.active = 0, .consumer_speed = 0.25, .worker_speed = 1},
+                    {.active = 3, .consumer_speed = 0.25, .worker_speed = 1},
+                    {.active = 4, .consumer_speed = 0.20, .worker_speed = 0.80},
+                    {.active = 8, .consumer_speed = 0.11, .worker_speed = 0.89}};
+  machine.workers = {4, 6, 8};
+  const auto profile = measure_profile(machine.document());
+  ASSERT_TRUE(profile);
+  ASSERT_EQ(profile->beside.size(), 2U);  // 4 is both the fewest and as many as cores
+  for (const BesideWorkers& beside : profile->beside) {
+    EXPECT_NEAR(beside.consumer_speed, 0.25, 0.03) << beside.workers;  // sharing explains the rest
+    EXPECT_NEAR(beside.worker_speed, 1, 0.1) << beside.workers;
+  }
+  const simulator::Pipeline four = pipeline_of(*profile, 4);
+  ASSERT_EQ(four.beside.size(), 5U);
+  EXPECT_NEAR(four.beside[0].consumer_speed, 0.25, 0.03);
+  EXPECT_NEAR(four.beside[4].consumer_speed, 0.20, 0.03);
+  EXPECT_NEAR(four.beside[4].worker_speed, 0.80, 0.08);
+  EXPECT_TRUE(pipeline_of(*profile, 0).beside.empty());
+}
+
 TEST(WorkersProfile, DoesWithoutTheLoaderAlone) {
   LoaderMachine machine;
   machine.capacities = {};
