@@ -103,8 +103,9 @@ std::optional<Finding> claim_simulated_knee(const LoaderEvidence& evidence) {
     finding.claim += fmt::format(" {} GPUs share the host.", simulated.gpus);
   }
   if (simulated.cores != simulated.measured_cores) {
-    finding.claim += fmt::format(" On {} cores where {} were measured: an extrapolation of the loader's law.",
-                                 format_number(simulated.cores), format_number(simulated.measured_cores));
+    finding.claim +=
+        fmt::format(" On {:g} cores where {:g} were measured: an extrapolation of the loader's law.",
+                    simulated.cores, simulated.measured_cores);
     finding.details["extrapolated"] = true;
   }
   return finding;

@@ -156,11 +156,11 @@ std::optional<Finding> claim_law(const LoaderEvidence& evidence) {
                      {"kappa", fit.law.kappa}, {"crowding", fit.law.crowding},
                      {"cores", fit.law.cores}, {"worst_error", fit.worst_error}};
   finding.claim = fmt::format(
-      "One worker alone makes {}; on all {} cores workers make {}, {:.2f} times as much (fitted to {} at {}; "
+      "One worker alone makes {}; on all {:g} cores workers make {}, {:.2f} times as much (fitted to {} at "
+      "{}; "
       "off "
       "by at most {}).",
-      images_text(fit.law.one), format_number(fit.law.cores), images_text(*finding.value), scale,
-      evidence.profile->law_from,
+      images_text(fit.law.one), fit.law.cores, images_text(*finding.value), scale, evidence.profile->law_from,
       [&] {
         std::string counts;
         for (const std::int64_t count : evidence.profile->law_workers) {

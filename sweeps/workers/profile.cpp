@@ -46,21 +46,39 @@ simulator::Storage cold_storage(const LoaderPoint& point) {
           .latency_ns = std::clamp(waits / static_cast<double>(point.batch), 0.0, std::max(0.0, most))};
 }
 
-// Of an image, the time in all stages but reading.
-double computing_of(const LoaderPoint& point) {
-  double sum = 0;
+// Of an image, a worker's time by its batches, or where workers share batches, by its stages; without the
+// waits for storage where that is simulated. 0 where neither was measured.
+double working_of(const LoaderPoint& point, bool storage) {
+  double working = 0;
+  double read = 0;
   for (const auto& [stage, time] : point.stages_ns) {
-    sum += stage == "read" ? 0 : time;
+    working += stage == "hand_off" ? 0 : time;
+    read += stage == "read" ? time : 0;
   }
-  return sum;
+  if (point.order != "any" && !point.batch_times_ns.empty()) {
+    working = mean_of(point.batch_times_ns) / static_cast<double>(point.batch);
+  }
+  return std::max(0.0, working - (storage ? read : 0));
 }
 
-// How many workers compute on average: all, or where storage holds some up, by Little's law the rate times
-// the time that computing an image takes.
+// Workers at work on average, by Little's law: the rate times the time that an image takes. A worker that has
+// no slot, because a slow batch holds back those behind it, does not count, nor does one that waits for
+// storage.
 double active_of(const LoaderPoint& point, bool storage) {
   const auto workers = static_cast<double>(std::max<std::int64_t>(1, point.workers));
-  const double computing = computing_of(point);
-  return storage && computing > 0 ? std::min(workers, point.images_per_s.value * computing / 1e9) : workers;
+  const double working = working_of(point, storage);
+  return working > 0 ? std::min(workers, point.images_per_s.value * working / 1e9) : workers;
+}
+
+// The part of its time that the only worker spends at work or on storage; the rest goes into handing over,
+// which is work too. 1 where one worker was not measured: of several, some may lack a slot.
+double share_at_work(const std::vector<const LoaderPoint*>& points) {
+  for (const LoaderPoint* const point : points) {
+    if (point->workers == 1 && point->loader == "capacity") {
+      return std::clamp(active_of(*point, false), 0.5, 1.0);
+    }
+  }
+  return 1;
 }
 
 // Starved consumers leave the loader's rate to be seen; where there is none, workers that rest now and then
@@ -95,21 +113,18 @@ std::vector<const LoaderPoint*> law_points(const LoaderPoints& points, std::opti
   return chosen;
 }
 
-simulator::CapacityPoint capacity_of(const LoaderPoint& point, const std::string& from, bool storage) {
-  simulator::CapacityPoint capacity{.active = active_of(point, storage),
-                                    .images_per_s = point.images_per_s.value,
-                                    .ci95 = point.images_per_s.ci95};
-  const double batch_ns = mean_of(point.batch_times_ns);
-  if (from == "fed consumers" && !storage) {
-    capacity.active =
-        std::min(capacity.active, capacity.images_per_s / static_cast<double>(point.batch) * batch_ns / 1e9);
-  } else if (from == "the consumer's thread") {
-    const double scale = static_cast<double>(point.batch) * 1e9 / batch_ns / capacity.images_per_s;
-    capacity = {.active = 1,
-                .images_per_s = capacity.images_per_s * scale,
-                .ci95 = {capacity.ci95.low * scale, capacity.ci95.high * scale}};
+simulator::CapacityPoint capacity_of(const LoaderPoint& point, bool storage, double at_work) {
+  if (point.workers > 0) {
+    const auto workers = static_cast<double>(point.workers);
+    return {.active = std::min(workers, active_of(point, storage) / at_work),
+            .images_per_s = point.images_per_s.value,
+            .ci95 = point.images_per_s.ci95};
   }
-  return capacity;
+  // The consumer's thread makes a batch and does other things; what it would make were it all it does.
+  const double scale = 1 / std::max(1e-6, active_of(point, storage));
+  return {.active = 1,
+          .images_per_s = point.images_per_s.value * scale,
+          .ci95 = {point.images_per_s.ci95.low * scale, point.images_per_s.ci95.high * scale}};
 }
 
 // Each point's times in parts of their mean, of as few workers as give enough: beside others a batch's time
@@ -281,8 +296,9 @@ std::optional<Profile> measure_profile(const ResultDocument& document, std::opti
   profile.stages_ns = first.stages_ns;
 
   std::vector<simulator::CapacityPoint> rates;
+  const double at_work = share_at_work(chosen);
   for (const LoaderPoint* const point : chosen) {
-    rates.push_back(capacity_of(*point, profile.law_from, profile.storage.has_value()));
+    rates.push_back(capacity_of(*point, profile.storage.has_value(), at_work));
     profile.law_workers.push_back(point->workers);
   }
   const double cores = number_or(loader_note(document, "cores"), 1);

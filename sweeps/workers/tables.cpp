@@ -90,15 +90,15 @@ TextTable stages_table(const LoaderEvidence& evidence) {
 TextTable capacity_table(const LoaderEvidence& evidence) {
   TextTable table;
   table.title = "The loader alone, with a consumer that takes no time";
-  table.rows.push_back({"workers", "images/s", "CPU/image", "fitted"});
+  table.rows.push_back({"workers", "images/s", "CPU/image", "of the first"});
   for (const LoaderPoint& point : evidence.points.capacity) {
-    const bool plain = evidence.profile && !evidence.profile->storage;
     table.rows.push_back(
         {fmt::format("{}", point.workers),
          fmt::format("{} ±{}", format_number(point.images_per_s.value),
                      format_percent(half_width(point.images_per_s) / point.images_per_s.value)),
          format_duration(point.cpu_ns),
-         plain ? format_number(evidence.profile->law.law.at(static_cast<double>(point.workers))) : "-"});
+         fmt::format("×{:.2f}",
+                     point.images_per_s.value / evidence.points.capacity.front().images_per_s.value)});
   }
   table.right = std::vector<bool>(table.rows[0].size(), true);
   table.lists_points = true;
@@ -109,7 +109,7 @@ TextTable capacity_table(const LoaderEvidence& evidence) {
 TextTable simulated_table(const LoaderEvidence& evidence) {
   const Simulated& simulated = *evidence.simulated;
   TextTable table;
-  table.title = fmt::format("Simulated: {} cores, prefetch {}, order {}{}", format_number(simulated.cores),
+  table.title = fmt::format("Simulated: {:g} cores, prefetch {}, order {}{}", simulated.cores,
                             simulated.prefetch, simulated.order,
                             simulated.gpus > 1 ? fmt::format(", {} GPUs on one host", simulated.gpus) : "");
   table.rows.push_back({simulated.gpus > 1 ? "workers a GPU" : "workers", "images/s", "AU", "stall p50",

@@ -88,6 +88,20 @@ std::vector<std::int64_t> counts_of(const Profile& profile, const std::vector<st
   return {counts.begin(), counts.end()};
 }
 
+// For the picture, which reads what was measured and does not compute it.
+Json to_json(const LoaderPoint& point) {
+  Json json = {{"name", point.name},
+               {"workers", point.workers},
+               {"flagged", point.flagged},
+               {"images_per_s", point.images_per_s.value},
+               {"images_per_s_ci95", {point.images_per_s.ci95.low, point.images_per_s.ci95.high}}};
+  if (point.au) {
+    json["au"] = point.au->value;
+    json["au_ci95"] = {point.au->ci95.low, point.au->ci95.high};
+  }
+  return json;
+}
+
 Json to_json(const SimulatedPoint& point) {
   Json json = {{"workers", point.workers},
                {"images_per_s", point.images_per_s},
@@ -125,9 +139,9 @@ std::int64_t knee_of(const std::vector<SimulatedPoint>& points) {
 }
 
 Json timeline_of(Pipeline pipeline) {
-  pipeline.timeline_steps = 6;
+  pipeline.timeline_steps = 12;
   set_length(pipeline);
-  pipeline.steps = 8;
+  pipeline.steps = 14;
   Json json = Json::array();
   for (const simulator::TimelineEntry& entry : simulate(pipeline).timeline) {
     json.push_back({{"who", entry.who},
@@ -263,13 +277,16 @@ SimulatedDemand simulate_demand(const Profile& profile, const WhatIf& what_if, c
 }
 
 void note_simulation(ResultDocument& document) {
+  const LoaderPoints points = loader_points(document);
+  document.sweep["measured"] = Json::array();
+  std::vector<std::int64_t> measured;
+  for (const LoaderPoint& point : points.pool) {
+    measured.push_back(point.workers);
+    document.sweep["measured"].push_back(to_json(point));
+  }
   const auto profile = measure_profile(document);
   if (!profile) {
     return;
-  }
-  std::vector<std::int64_t> measured;
-  for (const LoaderPoint& point : loader_points(document).pool) {
-    measured.push_back(point.workers);
   }
   WhatIf what_if;
   what_if.demands = demands_of(document);

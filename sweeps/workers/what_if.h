@@ -56,7 +56,9 @@ inline constexpr double kFed = 0.95;
 SimulatedPoint simulate_point(const Profile& profile, const simulator::Pipeline& pipeline);
 SimulatedDemand simulate_demand(const Profile& profile, const WhatIf& what_if, const Demand& demand);
 
-// After every visit: document.sweep["profile"] and ["simulated"], once there is enough to make them of.
+// After every visit: document.sweep["measured"], what the notes of the pool's points amount to, and
+// ["profile"] and
+// ["simulated"], once there is enough to make them of.
 void note_simulation(ResultDocument& document);
 
 // `--simulate`: no device and no data; from the result file of an earlier sweep into one without measured

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# plots/workers.gp on the result of a real run, and on variations of it.
+#
+#   tests/plots/workers_plot_test.sh SOURCE_FOLDER
+set -euo pipefail
+
+source_folder=$1
+example=$source_folder/tests/plots/workers_example.json
+PLOT=workers
+# shellcheck source=common.sh
+source "$source_folder/tests/plots/common.sh"
+
+draw "$example" "$scratch/example"
+holds "$scratch/example" "Images a second"
+holds "$scratch/example" "AU (1: as with a loader that does nothing)"
+holds "$scratch/example" "marks: measured, with 95 % interval; line: simulated"
+holds "$scratch/example" "knee: "
+grep -q "workers, measured<\|worker, measured<" "$scratch/example.svg" || fail "the time line does not say where it is from"
+holds "$scratch/example" "computing<"
+holds "$scratch/example" "worker 0<"
+
+# Each measured count stands at the logarithm of its workers, at its own rate and AU.
+tables "$example" > "$scratch/tables"
+[[ $(table rates < "$scratch/tables" | wc -l) == $(jq '.sweep.measured | length' "$example") ]] || fail "not every count is drawn"
+for workers in 0 1 2 4; do
+  place=$(jq -n "$workers | if . < 1 then 0 else 1 + log2 end")
+  for pair in rates:images_per_s aus:au; do
+    same "${pair#*:} of $workers workers" \
+      "$(jq ".sweep.measured[] | select(.workers == $workers) | .${pair#*:}" "$example")" \
+      "$(table "${pair%:*}" < "$scratch/tables" | awk -F '\t' -v x="$place" '$1 == x { print $2 }')"
+  done
+done
+same "the simulated AU of 1 worker" "$(jq '.sweep.simulated.points[] | select(.workers == 1) | .au' "$example")" \
+  "$(table au_line < "$scratch/tables" | awk -F '\t' '$1 == 1 { print $2 }')"
+# The knee's line stands at the knee.
+same "the knee" "$(jq '.findings[] | select(.name == "knee") | .value | if . < 1 then 0 else 1 + log2 end' "$example")" \
+  "$(table knee_au < "$scratch/tables" | head -1 | cut -f 1)"
+
+# Demands: within the picture a line with its name, far above it a note.
+jq '([.sweep.measured[].images_per_s] | max) as $most | .sweep.simulated.demands = [
+  {name: "near", images_per_s: (1.2 * $most)}, {name: "same", images_per_s: (1.21 * $most)}, {name: "far", images_per_s: (50 * $most)}]' \
+  "$example" > "$scratch/demands.json"
+draw "$scratch/demands.json" "$scratch/demands"
+holds "$scratch/demands" "near: "
+holds "$scratch/demands" "same: "
+holds "$scratch/demands" "demands above the picture: far "
+# Their names do not lie on each other.
+tables "$scratch/demands.json" | table demand_names | cut -f 2 | sort -n | {
+  read -r low; read -r high
+  awk -v a="$low" -v b="$high" 'BEGIN { exit !(b > 1.03 * a) }'
+} || fail "names of demands overlap"
+
+# Simulated only: no mark, and it says so.
+jq 'del(.sweep.measured) | .benchmarks = [] | .findings |= map(select(.name == "knee_simulated"))' "$example" > "$scratch/simulated.json"
+draw "$scratch/simulated.json" "$scratch/simulated"
+holds "$scratch/simulated" "line: simulated"
+grep -q "simulated)<" "$scratch/simulated.svg" || fail "the knee is not called simulated"
+grep -q "workers, simulated<\|worker, simulated<" "$scratch/simulated.svg" || fail "the time line is not called simulated"
+lacks "$scratch/simulated" "measured"
+
+# Files with little in them.
+jq '.sweep.measured |= map(del(.au, .au_ci95)) | del(.sweep.simulated)' "$example" > "$scratch/no_au.json"
+draw "$scratch/no_au.json" "$scratch/no_au"
+holds "$scratch/no_au" "No AU: computing with ready data was not measured."
+jq 'del(.findings, .context, .unmeasured, .sweep.profile, .sweep.loader, .sweep.simulated) | .sweep.measured |= [.[0] | del(.images_per_s_ci95, .au_ci95)]
+  | .benchmarks[].notes[].timeline? |= null' "$example" > "$scratch/poor.json"
+draw "$scratch/poor.json" "$scratch/poor"
+holds "$scratch/poor" "No step's time line was kept."
+jq '.benchmarks = [] | del(.sweep.measured, .sweep.simulated)' "$example" > "$scratch/none.json"
+draw "$scratch/none.json" "$scratch/none"
+holds "$scratch/none" "No point was measured."
+echo '{}' > "$scratch/empty.json"
+draw "$scratch/empty.json" "$scratch/empty"
+holds "$scratch/empty" "No point was measured."
+
+expect_harmless_names_and_failures "$example"
+finish
