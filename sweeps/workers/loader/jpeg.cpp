@@ -17,9 +17,9 @@
 namespace bench::loader {
 namespace {
 
-// A cropped row or a row after a skip differs from the full image's at its border, where the chroma samples
-// beside it are missing: decode that much more.
-constexpr int kBorder = 4;
+// A cropped row differs from the full image's at its ends, where the colour samples beside it are missing:
+// decode that much more. Rows after a skip do not differ.
+constexpr int kBorder = 2;  // pixels
 
 // Not damage of the image itself: real collections hold such files, and other programs read them.
 bool harmless(int warning) {
@@ -123,8 +123,8 @@ class JpegDecoder::Impl {
     const int height = static_cast<int>(info_.output_height);
     const int left = std::max(0, box.x * eighths / 8 - kBorder);
     const int right = std::min(width, ((box.x + box.width) * eighths + 7) / 8 + kBorder);
-    const int top = std::max(0, box.y * eighths / 8 - kBorder);
-    const int bottom = std::min(height, ((box.y + box.height) * eighths + 7) / 8 + kBorder);
+    const int top = box.y * eighths / 8;
+    const int bottom = std::min(height, ((box.y + box.height) * eighths + 7) / 8);
     auto first = static_cast<JDIMENSION>(left);
     auto columns = static_cast<JDIMENSION>(right - left);
     if (left > 0 || right < width) {

@@ -23,7 +23,7 @@ constexpr std::array<std::array<int, 2>, 10> kSizes{{{500, 375},
                                                      {400, 300}}};
 constexpr int kCoarsest = 256;  // pixels from one value to the next
 constexpr double kOfOctave =
-    16.5;  // amplitude of each, of 255: energy per octave is even where amplitude is 1/f
+    16.2;  // amplitude of each, of 255: energy per octave is even where amplitude is 1/f
 constexpr double kOfColour = 0.3;  // of brightness: colours vary less, and slowly
 constexpr int kFinestColour = 4;
 
