@@ -31,6 +31,7 @@ struct SweepRequest {
   std::map<std::string, std::vector<std::string>> workload_options;
   std::set<std::string> given_options;               // of the workload, by name: on the command line
   std::map<std::string, std::string> sweep_options;  // every option of the sweep
+  std::set<std::string> given_sweep_options;         // by name: on the command line
   std::vector<std::int64_t> memory_caps;             // bytes, growing; at least one
   std::uint64_t seed = 1;
   std::string label;  // of the result file: the workload's name, "all", or what the sweep calls it

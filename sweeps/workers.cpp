@@ -15,9 +15,13 @@
 #include "bench/registry.h"
 #include "bench/run/interrupt.h"
 #include "bench/sweep.h"
+#include "sweeps/workers/findings.h"
 #include "sweeps/workers/options.h"
+#include "sweeps/workers/other_result.h"
 #include "sweeps/workers/pipeline.h"
 #include "sweeps/workers/session.h"
+#include "sweeps/workers/tables.h"
+#include "sweeps/workers/what_if.h"
 
 namespace bench::sweeps {
 namespace {
@@ -245,6 +249,35 @@ void note_loader(const SweepRequest& request, Device& device, ResultDocument& do
       {"gpus", options.gpus}};
 }
 
+// From an earlier result's profile alone.
+void simulate(const SweepRequest& request, const Device& device, ResultDocument& document) {
+  const WorkersOptions options = workers_options(request, device);
+  if (options.profile == "none") {
+    throw UsageError(
+        "--simulate: needs the profile of an earlier run; give --profile FILE, a result of --sweep workers");
+  }
+  WhatIf what_if;
+  if (request.sweep_options.at("workers") != "auto") {
+    what_if.workers = options.workers;
+  }
+  if (options.cores) {
+    what_if.cores = static_cast<int>(*options.cores);
+  }
+  if (request.given_sweep_options.contains("prefetch")) {
+    what_if.prefetch = options.prefetch;
+  }
+  if (request.given_sweep_options.contains("order")) {
+    what_if.order = name_of(options.orders.front());
+  }
+  what_if.gpus = static_cast<int>(options.gpus);
+  for (const LoaderDemand& demand : options.demands) {
+    what_if.demands.push_back(
+        {.name = demand.name, .images_per_s = demand.images_per_s, .source = demand.source});
+  }
+  what_if.seed = request.seed;
+  simulate_profile(json_in("--profile", options.profile), what_if, document);
+}
+
 const Registration<Sweep> registered{Sweep{
     .name = "workers",
     .question = "How many loader workers feed the device, and what is to blame where none is enough?",
@@ -258,9 +291,13 @@ const Registration<Sweep> registered{Sweep{
           return simulates(request) ? name + "-simulated" : name;
         },
     .plan = plan_workers,
-    .predict = [](const SweepRequest& request, const SweepPlan& /*plan*/, Device& device,
-                  ResultDocument& document) { note_loader(request, device, document); },
-    .findings = [](const ResultDocument&) { return std::vector<Finding>{}; }}};
+    .predict =
+        [](const SweepRequest& request, const SweepPlan& /*plan*/, Device& device, ResultDocument& document) {
+          simulates(request) ? simulate(request, device, document) : note_loader(request, device, document);
+        },
+    .prove = [](SweepStudy& study) { note_simulation(study.document); },
+    .findings = workers_findings,
+    .tables = workers_tables}};
 
 }  // namespace
 }  // namespace bench::sweeps

@@ -52,6 +52,9 @@ SweepRequest make_request(const Options& options, const Sweep& sweep, const Work
   }
   for (const CommandOption& option : sweep.options) {
     const auto given = options.sweep_options.find(option.name);
+    if (given != options.sweep_options.end()) {
+      request.given_sweep_options.insert(option.name);
+    }
     request.sweep_options[option.name] =
         given == options.sweep_options.end() ? option.default_value : given->second;
   }

@@ -12,15 +12,9 @@ namespace bench::sweeps {
 namespace {
 
 ResultDocument document_in(const std::string& option, const std::string& path) {
-  std::ifstream file(path);
-  if (!file) {
-    throw UsageError(fmt::format("{}: {} cannot be read", option, quote(path)));
-  }
+  const Json json = json_in(option, path);
   try {
-    return document_from_json(Json::parse(file));
-  } catch (const Json::exception& error) {
-    throw UsageError(
-        fmt::format("{}: {} is not a result file ({})", option, quote(path), printable(error.what())));
+    return document_from_json(json);
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {} is not a result file ({})", option, quote(path), error.what()));
   }
@@ -31,6 +25,19 @@ std::string text_in(const Json& json, const char* key) {
 }
 
 }  // namespace
+
+Json json_in(const std::string& option, const std::string& path) {
+  std::ifstream file(path);
+  if (!file) {
+    throw UsageError(fmt::format("{}: {} cannot be read", option, quote(path)));
+  }
+  try {
+    return Json::parse(file);
+  } catch (const Json::exception& error) {
+    throw UsageError(
+        fmt::format("{}: {} is not a result file ({})", option, quote(path), printable(error.what())));
+  }
+}
 
 double OtherResult::best_images_per_s() const {
   const Step& best = *std::ranges::max_element(

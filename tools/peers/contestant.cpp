@@ -32,11 +32,8 @@ std::int64_t Memory::growth() const {
   return status_bytes("VmHWM") - before_;
 }
 
-void serve(const Memory& memory, const nlohmann::json& about, int warm_up,
-           const std::function<std::int64_t()>& step) {
-  for (int i = 0; i < warm_up; ++i) {
-    step();
-  }
+void serve_turns(const Memory& memory, const nlohmann::json& about,
+                 const std::function<std::vector<std::int64_t>(std::size_t steps)>& turn) {
   std::cout << nlohmann::json{{"ready", true}, {"built_bytes", memory.growth()}, {"about", about}}
             << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
@@ -46,14 +43,25 @@ void serve(const Memory& memory, const nlohmann::json& about, int warm_up,
     if (!(words >> verb >> count) || verb != "go") {
       throw std::invalid_argument("expected 'go N', got '" + line + "'");
     }
+    const std::vector<std::int64_t> samples = turn(count);
+    std::cout << nlohmann::json{{"ns", samples}, {"peak_bytes", memory.growth()}} << std::endl;
+  }
+}
+
+void serve(const Memory& memory, const nlohmann::json& about, int warm_up,
+           const std::function<std::int64_t()>& step) {
+  for (int i = 0; i < warm_up; ++i) {
+    step();
+  }
+  serve_turns(memory, about, [&](std::size_t steps) {
     // Others ran in between: the first step finds cold caches and sleeping threads.
     step();
-    std::vector<std::int64_t> samples(count);
+    std::vector<std::int64_t> samples(steps);
     for (std::int64_t& sample : samples) {
       sample = step();
     }
-    std::cout << nlohmann::json{{"ns", samples}, {"peak_bytes", memory.growth()}} << std::endl;
-  }
+    return samples;
+  });
 }
 
 }  // namespace bench::peers

@@ -7,8 +7,10 @@
 // built_bytes and peak_bytes: the highest resident memory since Memory was made, less what was resident then.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -23,6 +25,10 @@ class Memory {
  private:
   std::int64_t before_ = 0;
 };
+
+// Answers until standard input ends. `turn` makes that many steps and returns what is answered.
+void serve_turns(const Memory& memory, const nlohmann::json& about,
+                 const std::function<std::vector<std::int64_t>(std::size_t steps)>& turn);
 
 // Warms up with `warm_up` steps and answers until standard input ends. `step` returns its time in ns.
 void serve(const Memory& memory, const nlohmann::json& about, int warm_up,

@@ -1,6 +1,6 @@
-"""Our networks beside PyTorch's and beside bare convolutions, interleaved in one run.
+"""Our networks and our loader beside PyTorch's and beside bare convolutions and decoding, interleaved in one run.
 
-Every contestant is a process of its own that builds ResNet-50, warms up and then waits. In each round each of
+Every contestant is a process of its own that gets ready (builds ResNet-50, warms up) and then waits. In each round each of
 them in turn, in an order shuffled anew, times some steps while all others sleep: a machine that slows down
 slows all of them. Ratios are formed within a round; their interval comes from resampling the rounds.
 """
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 
+import loading
 import report
 import training
 from competition import compete
@@ -54,6 +55,9 @@ class Tools:
     def torch(self, variant, batch, warm_up, *optimizer):
         return [TORCH, str(HERE / "torch_contestant.py"), variant, str(batch), str(warm_up), str(self.threads),
                 *optimizer]
+
+    def torch_loading(self, decoder, folder, batch, workers):
+        return [TORCH, str(HERE / "torch_loading.py"), decoder, folder, str(batch), str(workers), str(self.threads)]
 
 
 def commands(tools, batch, warm_up):
@@ -151,7 +155,7 @@ def read_arguments():
     parser.add_argument("--build", type=pathlib.Path, required=True, help="build folder with the contestants")
     parser.add_argument("--out", type=pathlib.Path, default=HERE.parents[1] / "results" / "reference",
                         help="folder for peers-<processor>.md and .json")
-    parser.add_argument("--only", choices=("inference", "training"), help="one of the two pages")
+    parser.add_argument("--only", choices=("inference", "training", "loading"), help="one of the three pages")
     parser.add_argument("--rounds", type=int, default=9, help="at least 7 for an interval worth having")
     parser.add_argument("--batches", type=lambda text: [int(one) for one in text.split(",")], default=[1, 4, 16],
                         help="of inference")
@@ -180,14 +184,17 @@ def main():
     about = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
              "machine": machine(options.threads), "versions": versions(), "rounds": options.rounds,
              "turn_s": options.turn, "seed": options.seed}
-    if options.only != "training":
+    if options.only in (None, "inference"):
         document = dict(about, batches=[inference(tools, batch, options) for batch in options.batches],
                         harness=harness(options.build))
         write(options, document, "peers", report.markdown(document))
-    if options.only != "inference":
+    if options.only in (None, "training"):
         document = dict(about, batches=[training.speed(tools, batch, options) for batch in options.training_batches],
                         memory=training.memory(tools, options.training_batches[0], options))
         write(options, document, "peers-training", report.training_markdown(document))
+    if options.only in (None, "loading"):
+        document = dict(about, **loading.speed(tools, options))
+        write(options, document, "peers-loading", report.loading_markdown(document))
 
 
 if __name__ == "__main__":

@@ -32,57 +32,48 @@ std::uint16_t bfloat_bits(float value) {
   return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U);
 }
 
-Collator::Collator(const Transform& transform)
+Collator::Collator(const Transform& transform, bool wide)
     : pixels_(static_cast<std::size_t>(transform.image_size * transform.image_size)),
       element_(transform.element),
-      layout_(transform.layout) {
+      layout_(transform.layout),
+      wide_(wide && transform.element != Element::uint8) {
   for (std::size_t c = 0; c < 3; ++c) {
+    const double deviation = transform.deviation[c];
+    scale_[c] = static_cast<float>(1 / (255 * deviation));
+    offset_[c] = static_cast<float>(-transform.mean[c] / deviation);
     for (std::size_t v = 0; v < 256; ++v) {
-      const float value = (static_cast<float>(v) / 255 - transform.mean[c]) / transform.deviation[c];
+      const float value = std::fma(static_cast<float>(v), scale_[c], offset_[c]);
       single_[c][v] = value;
       half_[c][v] = element_ == Element::bf16 ? bfloat_bits(value) : half_bits(value);
+      byte_[c][v] = static_cast<std::uint8_t>(v);
     }
   }
 }
 
 template <class Value>
-void Collator::store_looked_up(const Table<Value>& table, const std::uint8_t* pixels,
-                               std::byte* sample) const {
-  auto* out = reinterpret_cast<Value*>(sample);
-  if (layout_ == Layout::nhwc) {
-    for (std::size_t i = 0; i < pixels_; ++i, pixels += 4, out += 3) {
-      out[0] = table[0][pixels[0]];
-      out[1] = table[1][pixels[1]];
-      out[2] = table[2][pixels[2]];
-    }
-    return;
-  }
-  for (std::size_t i = 0; i < pixels_; ++i, pixels += 4) {
-    out[i] = table[0][pixels[0]];
-    out[pixels_ + i] = table[1][pixels[1]];
-    out[2 * pixels_ + i] = table[2][pixels[2]];
-  }
-}
-
-void Collator::store_bytes(const std::uint8_t* pixels, std::byte* sample) const {
+void Collator::look_up(const Table<Value>& table, const std::uint8_t* pixels, std::size_t first,
+                       std::byte* sample) const {
+  auto* const out = reinterpret_cast<Value*>(sample);
   const std::size_t pixel = layout_ == Layout::nhwc ? 3 : 1;
   const std::size_t channel = layout_ == Layout::nhwc ? 1 : pixels_;
-  for (std::size_t i = 0; i < pixels_; ++i, pixels += 4, sample += pixel) {
-    sample[0] = std::byte{pixels[0]};
-    sample[channel] = std::byte{pixels[1]};
-    sample[2 * channel] = std::byte{pixels[2]};
+  for (std::size_t i = first; i < pixels_; ++i) {
+    out[i * pixel] = table[0][pixels[4 * i]];
+    out[i * pixel + channel] = table[1][pixels[4 * i + 1]];
+    out[i * pixel + 2 * channel] = table[2][pixels[4 * i + 2]];
   }
 }
 
 void Collator::store(const std::uint8_t* pixels, std::byte* sample) const {
+  const std::size_t done =
+      wide_ ? store_wide(scale_, offset_, element_, layout_, pixels, pixels_, sample) : 0;
   switch (element_) {
     case Element::fp32:
-      return store_looked_up(single_, pixels, sample);
+      return look_up(single_, pixels, done, sample);
     case Element::fp16:
     case Element::bf16:
-      return store_looked_up(half_, pixels, sample);
+      return look_up(half_, pixels, done, sample);
     case Element::uint8:
-      return store_bytes(pixels, sample);
+      return look_up(byte_, pixels, done, sample);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sweeps/workers/loader/collate_rows.h"
 #include "sweeps/workers/loader/sample_maker.h"
 
 namespace bench::loader {
@@ -12,10 +13,11 @@ namespace bench::loader {
 std::uint16_t half_bits(float value);    // IEEE binary16, to the nearest, halves to even
 std::uint16_t bfloat_bits(float value);  // the upper half of binary32, likewise
 
-// A byte has 256 values, so what each becomes in each channel is looked up.
+// A byte has 256 values: what each becomes in each channel is looked up, or, where there are registers for
+// it, computed to the same bits.
 class Collator {
  public:
-  explicit Collator(const Transform& transform);
+  explicit Collator(const Transform& transform, bool wide = wide_floats_usable());
   // From image_size² pixels of four bytes to sample_bytes().
   void store(const std::uint8_t* pixels, std::byte* sample) const;
 
@@ -24,14 +26,18 @@ class Collator {
   using Table = std::array<std::array<Value, 256>, 3>;
 
   template <class Value>
-  void store_looked_up(const Table<Value>& table, const std::uint8_t* pixels, std::byte* sample) const;
-  void store_bytes(const std::uint8_t* pixels, std::byte* sample) const;
+  void look_up(const Table<Value>& table, const std::uint8_t* pixels, std::size_t first,
+               std::byte* sample) const;
 
   std::size_t pixels_;
   Element element_;
   Layout layout_;
+  bool wide_;
+  std::array<float, 3> scale_{};  // of a byte: 1 / (255 * deviation)
+  std::array<float, 3> offset_{};
   Table<float> single_{};
   Table<std::uint16_t> half_{};
+  Table<std::uint8_t> byte_{};
 };
 
 }  // namespace bench::loader

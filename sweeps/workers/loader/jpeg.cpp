@@ -17,9 +17,9 @@
 namespace bench::loader {
 namespace {
 
-// A cropped row or a row after a skip differs from the full image's at its border, where the chroma samples
-// beside it are missing: decode that much more.
-constexpr int kBorder = 4;
+// A cropped row differs from the full image's at its ends, where the colour samples beside it are missing:
+// decode that much more. Rows after a skip do not differ.
+constexpr int kBorder = 2;  // pixels
 
 // Not damage of the image itself: real collections hold such files, and other programs read them.
 bool harmless(int warning) {
@@ -123,10 +123,10 @@ class JpegDecoder::Impl {
     const int height = static_cast<int>(info_.output_height);
     const int left = std::max(0, box.x * eighths / 8 - kBorder);
     const int right = std::min(width, ((box.x + box.width) * eighths + 7) / 8 + kBorder);
-    const int top = std::max(0, box.y * eighths / 8 - kBorder);
-    const int bottom = std::min(height, ((box.y + box.height) * eighths + 7) / 8 + kBorder);
-    JDIMENSION first = static_cast<JDIMENSION>(left);
-    JDIMENSION columns = static_cast<JDIMENSION>(right - left);
+    const int top = box.y * eighths / 8;
+    const int bottom = std::min(height, ((box.y + box.height) * eighths + 7) / 8);
+    auto first = static_cast<JDIMENSION>(left);
+    auto columns = static_cast<JDIMENSION>(right - left);
     if (left > 0 || right < width) {
       guarded([this, &first, &columns] { jpeg_crop_scanline(&info_, &first, &columns); });
     }
@@ -154,7 +154,7 @@ class JpegDecoder::Impl {
   // libjpeg leaves by longjmp, over its own frames and those of `calls`, which therefore own nothing.
   template <class Calls>
   __attribute__((noinline)) void guarded(const Calls& calls) {
-    if (setjmp(out_) == 0) {  // NOLINT(cert-err52-cpp): the way libjpeg has
+    if (setjmp(out_) == 0) {  // NOLINT(modernize-avoid-setjmp-longjmp): C frames cannot be thrown through
       calls();
       return;
     }
@@ -185,7 +185,7 @@ class JpegDecoder::Impl {
   [[noreturn]] static void fail(j_common_ptr info) {
     Impl& self = of(info);
     (*info->err->format_message)(info, self.message_.data());
-    std::longjmp(self.out_, 1);  // NOLINT(cert-err52-cpp)
+    std::longjmp(self.out_, 1);  // NOLINT(modernize-avoid-setjmp-longjmp)
   }
   static void warn(j_common_ptr info, int level) {
     if (level < 0 && !harmless(info->err->msg_code)) {
@@ -199,7 +199,7 @@ class JpegDecoder::Impl {
       const auto end =
           fmt::format_to_n(self.message_.data(), self.message_.size() - 1, "more than {} scans", kMostScans);
       *end.out = '\0';
-      std::longjmp(self.out_, 1);  // NOLINT(cert-err52-cpp)
+      std::longjmp(self.out_, 1);  // NOLINT(modernize-avoid-setjmp-longjmp)
     }
   }
 

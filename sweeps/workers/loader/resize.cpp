@@ -14,21 +14,24 @@ int round_up(int value, int step) {
 
 }  // namespace
 
-void Filter::set(int size, double from, double to, int outputs, bool reversed) {
+void Filter::set(int size, double from, double to, int outputs, bool reversed, int group) {
   const double scale = (to - from) / outputs;
   const double support = std::max(scale, 1.0);  // the triangle's half width; enlarging only interpolates
-  taps = round_up(2 * static_cast<int>(std::ceil(support)) + 1, kTapGroup);
+  // More inputs than this never lie under the triangle: at its very ends it is 0.
+  const int most = static_cast<int>(std::ceil(2 * support));
+  taps = round_up(most, group);
   first.assign(static_cast<std::size_t>(outputs), 0);
   weights.assign(static_cast<std::size_t>(outputs) * static_cast<std::size_t>(taps), 0);
-  std::vector<double> exact(static_cast<std::size_t>(taps));
+  std::vector<double> exact(static_cast<std::size_t>(most));
   const int lowest = static_cast<int>(std::floor(from));
   const int highest = std::min(size, static_cast<int>(std::ceil(to)));
   for (int i = 0; i < outputs; ++i) {
     const double centre = from + (i + 0.5) * scale;
-    const int begin = std::max(lowest, static_cast<int>(centre - support + 0.5));
-    const int end = std::max(begin + 1, std::min(highest, static_cast<int>(centre + support + 0.5)));
+    const int begin = std::clamp(static_cast<int>(std::floor(centre - support + 0.5)), lowest, highest - 1);
+    const int end = std::min(highest, static_cast<int>(std::floor(centre + support + 0.5)));
+    const int count = std::clamp(end - begin, 1, most);
     double sum = 0;
-    for (int k = 0; k < end - begin; ++k) {
+    for (int k = 0; k < count; ++k) {
       exact[k] = std::max(0.0, 1 - std::abs((k + begin - centre + 0.5) / support));
       sum += exact[k];
     }
@@ -37,13 +40,24 @@ void Filter::set(int size, double from, double to, int outputs, bool reversed) {
     first[place] = std::max(lowest, std::min(begin, highest - taps));
     std::int16_t* const out = &weights[place * static_cast<std::size_t>(taps)] + (begin - first[place]);
     int rest = kOne;
-    for (int k = 0; k < end - begin; ++k) {
+    for (int k = 0; k < count; ++k) {
       out[k] = static_cast<std::int16_t>(std::lround(exact[k] / sum * kOne));
       rest -= out[k];
     }
     // A flat area must stay as it is: the weights add up to one exactly.
-    std::int16_t* const largest = std::max_element(out, out + (end - begin));
+    std::int16_t* const largest = std::max_element(out, out + count);
     *largest = static_cast<std::int16_t>(*largest + rest);
+  }
+}
+
+void Filter::spread_weights() {
+  spread.resize(weights.size() * 4);
+  std::int16_t* out = spread.data();
+  for (std::size_t i = 0; i < weights.size(); i += 2) {
+    for (int copy = 0; copy < 4; ++copy) {
+      *out++ = weights[i];
+      *out++ = weights[i + 1];
+    }
   }
 }
 
@@ -52,13 +66,17 @@ Instructions best_instructions() {
 }
 
 void Resizer::resize(const Pixels& from, const Part& part, int size, bool flip, std::uint8_t* to) {
-  across_.set(from.width, part.left, part.right, size, flip);
-  down_.set(from.height, part.top, part.bottom, size, false);
+  const bool avx2 = instructions_ == Instructions::avx2;
+  across_.set(from.width, part.left, part.right, size, flip, Filter::kAcross);
+  down_.set(from.height, part.top, part.bottom, size, false, Filter::kDown);
+  if (avx2) {
+    across_.spread_weights();
+  }
 
-  const auto across = instructions_ == Instructions::avx2 ? resize_across_avx2 : resize_across;
-  const auto down = instructions_ == Instructions::avx2 ? resize_down_avx2 : resize_down;
+  const auto across = avx2 ? resize_across_avx2 : resize_across;
+  const auto down = avx2 ? resize_down_avx2 : resize_down;
   const int bytes = 4 * size;
-  const std::size_t stride = static_cast<std::size_t>(round_up(bytes, 16));
+  const auto stride = static_cast<std::size_t>(round_up(bytes, 32));
   const int top = static_cast<int>(part.top);
   const int bottom = std::min(from.height, static_cast<int>(std::ceil(part.bottom)));
   // Taps of weight 0 reach past the last row: those rows are there and are of no account.
@@ -75,9 +93,10 @@ void Resizer::resize(const Pixels& from, const Part& part, int size, bool flip, 
 }
 
 std::int64_t Resizer::scratch_bytes() const {
-  return static_cast<std::int64_t>(rows_.capacity() +
-                                   (across_.weights.capacity() + down_.weights.capacity()) * 2 +
-                                   (across_.first.capacity() + down_.first.capacity()) * sizeof(int));
+  return static_cast<std::int64_t>(
+      rows_.capacity() +
+      (across_.weights.capacity() + across_.spread.capacity() + down_.weights.capacity()) * 2 +
+      (across_.first.capacity() + down_.first.capacity()) * sizeof(int));
 }
 
 }  // namespace bench::loader

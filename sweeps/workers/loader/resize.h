@@ -20,19 +20,23 @@ struct Pixels {
   int height = 0;
 };
 
-// Of one direction: output i is the sum over k of weights[i·taps + k] · input[first[i] + k], over 2^14.
+// Of one direction: output i is the sum over k of weights[i * taps + k] * input[first[i] + k], over 2^14.
 struct Filter {
-  int taps = 0;  // of every output; a multiple of kTapGroup, filled up with weights of 0
+  int taps = 0;  // of every output; filled up with weights of 0 to a multiple of the group
   std::vector<int> first;
   std::vector<std::int16_t> weights;
+  std::vector<std::int16_t>
+      spread;  // of four taps each: 0 1 0 1 0 1 0 1 2 3 2 3 2 3 2 3, for resize_across_avx2
 
-  static constexpr int kTapGroup = 4;
+  static constexpr int kAcross = 4;  // groups: what the loops take at once
+  static constexpr int kDown = 2;
   static constexpr int kOne = 1 << 14;
 
   // The part [from, to) of a line of `size` inputs becomes `outputs`, the last first if `reversed`. `from`
   // and `to` may lie between inputs. Inputs outside the part are never weighed: the crop comes before the
   // resize.
-  void set(int size, double from, double to, int outputs, bool reversed);
+  void set(int size, double from, double to, int outputs, bool reversed, int group);
+  void spread_weights();
 };
 
 enum class Instructions { portable, avx2 };

@@ -27,6 +27,27 @@ __attribute__((target("avx2"))) __m256i two_weights(const std::int16_t* weights)
   return _mm256_set1_epi32(both);
 }
 
+// Four pixels at a time: the first two go to the lower half, the last two to the upper, each as r0 r1 g0 g1
+// b0 b1 x0 x1 in 16 bits; -1 gives zero.
+__attribute__((target("avx2"))) inline __m256i weighed(const std::uint8_t* pixels,
+                                                       const std::int16_t* weights, int taps) {
+  const __m256i order = _mm256_setr_epi8(0, -1, 4, -1, 1, -1, 5, -1, 2, -1, 6, -1, 3, -1, 7, -1, 8, -1, 12,
+                                         -1, 9, -1, 13, -1, 10, -1, 14, -1, 11, -1, 15, -1);
+  __m256i sum = _mm256_setzero_si256();
+  for (int k = 0; k < taps; k += 4, pixels += 16, weights += 16) {
+    const __m256i ordered = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(load_128(pixels)), order);
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(ordered, load_256(weights)));
+  }
+  return sum;
+}
+
+// Of two sums in halves the whole ones, rounded.
+__attribute__((target("avx2"))) inline __m256i both_totals(__m256i a, __m256i b) {
+  const __m256i total =
+      _mm256_add_epi32(_mm256_permute2x128_si256(a, b, 0x20), _mm256_permute2x128_si256(a, b, 0x31));
+  return _mm256_srli_epi32(_mm256_add_epi32(total, _mm256_set1_epi32(Filter::kOne / 2)), kShift);
+}
+
 }  // namespace
 
 bool avx2_usable() {
@@ -35,29 +56,27 @@ bool avx2_usable() {
 
 __attribute__((target("avx2"))) void resize_across_avx2(const Filter& across, const std::uint8_t* from,
                                                         std::uint8_t* to) {
-  // Four pixels: the first two to the lower half, the last two to the upper, each as r0 r1 g0 g1 b0 b1 x0 x1
-  // in 16 bits; -1 gives zero.
-  const __m256i spread = _mm256_setr_epi8(0, -1, 4, -1, 1, -1, 5, -1, 2, -1, 6, -1, 3, -1, 7, -1, 8, -1, 12,
-                                          -1, 9, -1, 13, -1, 10, -1, 14, -1, 11, -1, 15, -1);
-  // Weights 0 1 0 1 … to the lower half, 2 3 2 3 … to the upper.
-  const __m256i which = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
-  const __m128i half = _mm_set1_epi32(Filter::kOne / 2);
-  const std::int16_t* weight = across.weights.data();
-  for (const int first : across.first) {
-    const std::uint8_t* pixel = from + 4 * static_cast<std::ptrdiff_t>(first);
-    __m256i sum = _mm256_setzero_si256();
-    for (int k = 0; k < across.taps; k += 4, pixel += 16, weight += 4) {
-      const __m256i pixels = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(load_128(pixel)), spread);
-      const __m256i weights = _mm256_permutevar8x32_epi32(
-          _mm256_castsi128_si256(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(weight))), which);
-      sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pixels, weights));
-    }
-    __m128i total = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
-    total = _mm_srli_epi32(_mm_add_epi32(total, half), kShift);
-    total = _mm_packs_epi32(total, total);
-    const std::int32_t packed = _mm_cvtsi128_si32(_mm_packus_epi16(total, total));
-    std::memcpy(to, &packed, sizeof packed);
-    to += 4;
+  const int* first = across.first.data();
+  const std::int16_t* weights = across.spread.data();
+  const std::size_t outputs = across.first.size();
+  const std::ptrdiff_t spread = std::ptrdiff_t{4} * across.taps;
+  std::size_t i = 0;
+  for (; i + 4 <= outputs; i += 4, first += 4, weights += 4 * spread, to += 16) {
+    const __m256i a = weighed(from + std::ptrdiff_t{4} * first[0], weights, across.taps);
+    const __m256i b = weighed(from + std::ptrdiff_t{4} * first[1], weights + spread, across.taps);
+    const __m256i c = weighed(from + std::ptrdiff_t{4} * first[2], weights + 2 * spread, across.taps);
+    const __m256i d = weighed(from + std::ptrdiff_t{4} * first[3], weights + 3 * spread, across.taps);
+    const __m256i words = _mm256_packs_epi32(both_totals(a, b), both_totals(c, d));  // a c | b d
+    const __m256i bytes = _mm256_packus_epi16(words, words);
+    const __m128i ordered =
+        _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), ordered);
+  }
+  for (; i < outputs; ++i, ++first, weights += spread, to += 4) {
+    const __m256i a = weighed(from + std::ptrdiff_t{4} * first[0], weights, across.taps);
+    const __m256i words = _mm256_packs_epi32(both_totals(a, a), _mm256_setzero_si256());
+    const std::int32_t bytes = _mm_cvtsi128_si32(_mm256_castsi256_si128(_mm256_packus_epi16(words, words)));
+    std::memcpy(to, &bytes, sizeof bytes);
   }
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <random>
 
 #include "bench/measure/random.h"
@@ -22,7 +23,7 @@ constexpr std::array<std::array<int, 2>, 10> kSizes{{{500, 375},
                                                      {400, 300}}};
 constexpr int kCoarsest = 256;  // pixels from one value to the next
 constexpr double kOfOctave =
-    13;  // amplitude of each, of 255: energy per octave is even where amplitude is 1/f
+    16.2;  // amplitude of each, of 255: energy per octave is even where amplitude is 1/f
 constexpr double kOfColour = 0.3;  // of brightness: colours vary less, and slowly
 constexpr int kFinestColour = 4;
 
@@ -86,7 +87,7 @@ struct Shape {
 };
 
 Shape random_shape(int width, int height, std::mt19937_64& engine) {
-  const double angle = between(engine, 0, 3.14159);
+  const double angle = between(engine, 0, std::numbers::pi);
   return {.x = between(engine, 0, width),
           .y = between(engine, 0, height),
           .wide = between(engine, 0.04, 0.3) * width,

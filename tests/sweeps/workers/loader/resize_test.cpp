@@ -130,7 +130,7 @@ TEST(Resize, KeepsAFlatAreaAsItIs) {
 TEST(Filter, NeverWeighsWhatLiesOutsideThePart) {
   Filter filter;
   for (const double scale : {0.3, 1.0, 2.7, 40.0}) {
-    filter.set(1000, 100, 100 + 10 * scale, 10, false);
+    filter.set(1000, 100, 100 + 10 * scale, 10, false, Filter::kAcross);
     for (std::size_t i = 0; i < 10; ++i) {
       int sum = 0;
       for (int k = 0; k < filter.taps; ++k) {
