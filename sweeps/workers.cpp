@@ -13,6 +13,7 @@
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 #include "bench/registry.h"
+#include "bench/run/host.h"
 #include "bench/run/interrupt.h"
 #include "bench/sweep.h"
 #include "sweeps/workers/findings.h"
@@ -45,7 +46,7 @@ loader::Progress quarters() {
 class Planner {
  public:
   Planner(const SweepRequest& request, Device& device)
-      : request_(request), options_(workers_options(request, device)), cores_(device.info().compute_units) {}
+      : request_(request), options_(workers_options(request, device)), cores_(host_info().usable_cores) {}
 
   SweepPlan run() && {
     keeps_->session->data_name = options_.data;
@@ -203,7 +204,7 @@ class Planner {
 
   const SweepRequest& request_;
   WorkersOptions options_;
-  int cores_;
+  int cores_;  // of the host
   SweepPlan plan_;
   std::shared_ptr<Keeps> keeps_ = std::make_shared<Keeps>();
 };

@@ -13,6 +13,7 @@
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
+#include "bench/run/host.h"
 #include "sweeps/workers/other_result.h"
 
 namespace bench::sweeps {
@@ -83,7 +84,7 @@ class Reader {
         fmt::format("whole numbers from 0 to {} such as 0,1,2,4, and ranges such as 1:32:x2", kMostWorkers);
     std::vector<std::int64_t>& workers = options_.workers;
     if (given == "auto") {
-      const std::int64_t most = std::clamp<std::int64_t>(4 * std::int64_t{cores()}, 4, 64);
+      const std::int64_t most = std::clamp<std::int64_t>(4 * std::int64_t{host_info().usable_cores}, 4, 64);
       workers.push_back(0);
       for (std::int64_t count = 1; count <= most; count *= 2) {
         workers.push_back(count);
@@ -109,9 +110,6 @@ class Reader {
       refuse("workers", accepted);
     }
   }
-
-  // Of the host; a device of its own does not tell.
-  int cores() const { return device_.info().kind == "cpu" ? device_.info().compute_units : 8; }
 
   void read_orders() {
     for (const std::string& part : split(text("order"))) {

@@ -19,7 +19,8 @@ namespace bench::sweeps {
 namespace {
 
 constexpr std::int64_t kReadySlots = 2;
-constexpr std::int64_t kLeastWindow = 8;  // batches
+constexpr std::int64_t kLeastWindow = 8;   // batches
+constexpr std::int64_t kLongWindow = 128;  // longer ones only for as many workers
 
 std::int64_t now_ns() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -224,7 +225,8 @@ std::int64_t PipelineSpec::host_slots() const {
 
 std::int64_t window_of(const PipelineSpec& spec) {
   const std::int64_t workers = spec.loader == LoaderKind::ready ? 1 : std::max(1, spec.pool.workers);
-  return (kLeastWindow + workers - 1) / workers * workers;
+  const std::int64_t least = std::max(kLeastWindow, std::min(2 * spec.host_slots(), kLongWindow));
+  return (least + workers - 1) / workers * workers;
 }
 
 MemoryPlan pipeline_memory(const PipelineSpec& spec, Device& device) {

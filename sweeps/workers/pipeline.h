@@ -34,8 +34,8 @@ struct PipelineSpec {
   std::int64_t host_slots() const;  // of staging memory
 };
 
-// Batches of a window: a multiple of the workers, so that each has as large a part in every window, and
-// several steps.
+// Batches of a window: a multiple of the workers, so that each has as large a part in every window, and twice
+// the slots: the first window, which begins with empty ones, must not hand full ones to the second.
 std::int64_t window_of(const PipelineSpec& spec);
 
 // Device memory: the consumer's, and two batches that arrive while another is computed.

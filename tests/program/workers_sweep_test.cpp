@@ -1,0 +1,149 @@
+// bench --sweep workers, as a user runs it, on few small images.
+#include <csignal>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include "bench/run/result_file.h"
+#include "tests/bench/support/schema.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+#include "tests/sweeps/workers/loader/jpegs.h"
+
+namespace bench::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+void write_bytes(const std::filesystem::path& file, std::span<const std::byte> bytes) {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+class WorkersSweepProgram : public ::testing::Test {
+ protected:
+  WorkersSweepProgram() {
+    for (int i = 0; i < 12; ++i) {
+      write_bytes(data() / "class" / ("image" + std::to_string(i) + ".jpg"),
+                  loader::make_jpeg({}, static_cast<std::uint64_t>(i)));
+    }
+  }
+  std::filesystem::path data() const { return folder_.path() / "data"; }
+  Arguments run_of(const std::string& consumer, const std::string& budget = "8s") const {
+    return {"--sweep",      "workers", "--device", "cpu", "--data",        data().string(),
+            "--image-size", "32",      "--batch",  "2",   "--workers",     "0,1,2",
+            "--consumer",   consumer,  "--out",    out(), "--time-budget", budget};
+  }
+  std::string out() const { return (folder_.path() / "out").string(); }
+  std::filesystem::path file(const std::string& name) const { return folder_.path() / "out" / name; }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(WorkersSweepProgram, AnswersFromImagesToAKnee) {
+  const Ended ended = run_bench(run_of("3ms") + Arguments{"--demand", "t4=1128/s,fast=1000000000/s"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(schema_errors(read_file(file("workers-3ms-cpu.json"))), "");
+  const ResultDocument document = read_result(file("workers-3ms-cpu.json"));
+  for (const UnmeasuredPoint& point : document.unmeasured) {  // time may run out; nothing may go wrong
+    EXPECT_EQ(point.status, "skipped") << point.name << ": " << point.reason;
+  }
+  for (const MeasuredPoint& point : document.benchmarks) {
+    EXPECT_EQ(point.notes.size(), point.samples_ns.size()) << point.name;
+    EXPECT_LT(point.verification.at("error"), point.verification.at("tolerance")) << point.name;
+  }
+  EXPECT_TRUE(document.sweep.contains("profile"));
+  EXPECT_FALSE(document.findings.empty());
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("simulated"), HasSubstr("workers-3ms-cpu.png")));
+  EXPECT_TRUE(std::filesystem::exists(file("workers-3ms-cpu.svg")));
+
+  // From its profile alone: neither data nor measuring.
+  std::filesystem::remove_all(data());
+  const Ended simulated = run_bench({"--sweep", "workers", "--simulate", "--profile",
+                                     file("workers-3ms-cpu.json").string(), "--workers", "1,2,64", "--cores",
+                                     "16", "--gpus", "2", "--demand", "t4=1128/s", "--out", out()});
+  ASSERT_EQ(simulated.code, 0) << simulated.err;
+  EXPECT_THAT(simulated.out, AllOf(HasSubstr("imulated"), HasSubstr("t4")));
+  EXPECT_EQ(schema_errors(read_file(file("workers-resnet18-simulated-cpu.json"))), "");
+}
+
+TEST_F(WorkersSweepProgram, ANetworkIsFed) {
+  const Ended ended = run_bench(run_of("workload") + Arguments{"--no-plot", "--order", "any"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const ResultDocument document = read_result(file("workers-resnet18-cpu.json"));
+  EXPECT_EQ(document.sweep.at("loader").at("consumer_on_cores"), true);
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    EXPECT_EQ(point.status, "skipped") << point.name << ": " << point.reason;
+  }
+}
+
+TEST_F(WorkersSweepProgram, BadFilesAreCountedNamedAndSkipped) {
+  std::ofstream(data() / "class" / "text.jpg") << "not a picture";
+  std::ofstream(data() / "class" / "empty.jpg").close();
+  const Ended ended = run_bench(run_of("1ms") + Arguments{"--no-plot"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out + ended.err,
+              AllOf(HasSubstr("text.jpg"), HasSubstr("empty.jpg"), HasSubstr("2 files")));
+}
+
+TEST_F(WorkersSweepProgram, NothingLeftIsWrongUsage) {
+  std::filesystem::remove_all(data());
+  std::filesystem::create_directories(data());
+  const Ended none = run_bench(run_of("1ms"));
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("--data"));
+  std::ofstream(data() / "text.jpg") << "not a picture";
+  const Ended bad = run_bench(run_of("1ms"));
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_THAT(bad.err, HasSubstr("--data"));
+  std::filesystem::remove_all(data());
+  const Ended gone = run_bench(run_of("1ms"));
+  EXPECT_EQ(gone.code, 2);
+  EXPECT_THAT(gone.err, HasSubstr("--data"));
+}
+
+TEST_F(WorkersSweepProgram, FewerImagesThanABatchAreTakenAgain) {
+  std::filesystem::remove_all(data());
+  write_bytes(data() / "only.jpg", loader::make_jpeg({}));
+  const Ended ended = run_bench(run_of("1ms") + Arguments{"--no-plot", "--batch", "2"});
+  EXPECT_EQ(ended.code, 2);  // --batch twice
+  const Ended once = run_bench(run_of("1ms") + Arguments{"--no-plot"});
+  EXPECT_EQ(once.code, 0) << once.err;
+}
+
+TEST_F(WorkersSweepProgram, SimulatingNeedsAProfile) {
+  const Ended none = run_bench({"--sweep", "workers", "--simulate", "--out", out()});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("--profile"));
+  std::ofstream(folder_.path() / "other.json") << "{}";
+  const Ended other = run_bench({"--sweep", "workers", "--simulate", "--profile",
+                                 (folder_.path() / "other.json").string(), "--out", out()});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("--profile"));
+}
+
+TEST_F(WorkersSweepProgram, ADryRunMakesNothing) {
+  const Ended ended =
+      run_bench({"--sweep", "workers", "--dry-run", "--device", "cpu", "--workers", "0,4", "--out", out()});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("workers/resnet18/fp32/batch:4/in-order/workers:4"));
+}
+
+TEST_F(WorkersSweepProgram, CtrlCEndsItSoon) {
+  Process process(run_of("200ms", "60s") + Arguments{"--no-plot"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  process.send(SIGINT);
+  const Ended ended = process.wait();
+  EXPECT_EQ(ended.code, 130) << ended.err;
+}
+
+}  // namespace
+}  // namespace bench::testing

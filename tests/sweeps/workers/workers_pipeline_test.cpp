@@ -1,0 +1,211 @@
+// The loader, the copy and the consumer together, on tiny images.
+#include "sweeps/workers/pipeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
+#include "bench/error.h"
+#include "sweeps/workers/consumer.h"
+#include "tests/sweeps/fake_device.h"
+#include "tests/sweeps/workers/loader/jpegs.h"
+#include "tests/sweeps/workers/loader/temporary_folder.h"
+
+namespace bench::sweeps {
+namespace {
+
+using ::testing::Each;
+using ::testing::Ge;
+using ::testing::HasSubstr;
+
+// With memory, and without transfers.
+class PlainDevice final : public testing::FakeDevice {
+ public:
+  PlainDevice() : FakeDevice({Dtype::fp32}) {}
+  void upload(void* to, const void* from, std::int64_t bytes) override {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    ++uploads;
+  }
+  std::int64_t time(const std::function<void()>& step) override {
+    step();
+    return 1'000'000;
+  }
+  std::int64_t uploads = 0;
+
+ protected:
+  std::byte* raw_allocate(std::int64_t bytes) override {
+    return static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(bytes)));  // NOLINT
+  }
+  void raw_free(std::byte* data, std::int64_t /*bytes*/) noexcept override { std::free(data); }  // NOLINT
+};
+
+class PipelineTest : public ::testing::Test {
+ protected:
+  PipelineTest() {
+    for (int i = 0; i < 24; ++i) {
+      folder_.write("image" + std::to_string(i) + ".jpg",
+                    loader::make_jpeg({}, static_cast<std::uint64_t>(i)));
+    }
+    session_->data_name = folder_.path().string();
+    spec_.transform.image_size = 16;
+    spec_.pool = {.workers = 2, .prefetch = 2, .batch = 3};
+  }
+
+  std::unique_ptr<Workload> make() { return make_pipeline("point", spec_, device_, session_); }
+
+  loader::TemporaryFolder folder_;
+  std::shared_ptr<Session> session_ = std::make_shared<Session>();
+  PipelineSpec spec_;
+  PlainDevice device_;
+};
+
+TEST_F(PipelineTest, AWindowSaysWhatItsStepsTook) {
+  for (const int workers : {0, 1, 3}) {
+    for (const auto order : {loader::Order::in_order, loader::Order::any}) {
+      spec_.pool.workers = workers;
+      spec_.pool.order = order;
+      const auto workload = make();
+      EXPECT_GE(workload->timed_step(device_), 0);
+      const std::int64_t took = workload->timed_step(device_);
+      const Json notes = workload->notes();
+      const auto batches = static_cast<std::size_t>(window_of(spec_));
+      EXPECT_EQ(notes.at("batches"), batches);
+      std::int64_t sum = 0;
+      for (const Json& step : notes.at("step_ns")) {
+        sum += step.get<std::int64_t>();
+      }
+      EXPECT_EQ(sum, took);  // nothing is lost between two windows
+      EXPECT_EQ(notes.at("compute_ns").size(), batches);
+      EXPECT_EQ(notes.at("batch_ns").size(), batches);
+      EXPECT_EQ(notes.at("images"), 3 * batches);
+      EXPECT_GT(notes.at("stages_ns").at("decode"), 0);
+      EXPECT_GE(notes.at("host_bytes"), spec_.host_slots() * spec_.slot_bytes());
+      EXPECT_EQ(notes.at("bad_files"), 0);
+      EXPECT_EQ(workload->work().samples, static_cast<double>(3 * batches));
+    }
+  }
+}
+
+TEST_F(PipelineTest, TheTimeLineIsKeptOnceAPoint) {
+  const auto workload = make();
+  workload->timed_step(device_);
+  EXPECT_FALSE(workload->notes().contains("timeline"));
+  workload->timed_step(device_);
+  const Json first = workload->notes();
+  ASSERT_TRUE(first.contains("timeline"));
+  for (const Json& stretch : first.at("timeline")) {
+    EXPECT_LE(stretch.at("from_ns"), stretch.at("to_ns"));
+    EXPECT_GE(stretch.at("from_ns"), 0);
+  }
+  workload->timed_step(device_);
+  EXPECT_FALSE(workload->notes().contains("timeline"));
+  const auto again = make();
+  again->timed_step(device_);
+  again->timed_step(device_);
+  EXPECT_FALSE(again->notes().contains("timeline"));
+}
+
+TEST_F(PipelineTest, ReadyBatchesAreMadeBeforehand) {
+  spec_.loader = LoaderKind::ready;
+  const auto workload = make();
+  workload->timed_step(device_);
+  const Json notes = workload->notes();
+  EXPECT_EQ(notes.at("images"), 0);
+  EXPECT_EQ(device_.uploads, window_of(spec_));
+}
+
+TEST_F(PipelineTest, BatchesAreComparedWithTheReference) {
+  for (const auto element :
+       {loader::Element::fp32, loader::Element::fp16, loader::Element::bf16, loader::Element::uint8}) {
+    for (const auto layout : {loader::Layout::nhwc, loader::Layout::nchw}) {
+      spec_.transform.element = element;
+      spec_.transform.layout = layout;
+      const Verification verification = make()->verify();
+      EXPECT_TRUE(verification.passed) << verification.detail;
+      EXPECT_THAT(verification.detail, HasSubstr("byte for byte"));
+      EXPECT_LT(verification.error, verification.tolerance);
+    }
+  }
+}
+
+TEST_F(PipelineTest, ADataSetOfNothingIsRefused) {
+  const loader::TemporaryFolder empty;
+  session_->data_name = empty.path().string();
+  EXPECT_THROW(make(), UsageError);
+}
+
+TEST_F(PipelineTest, ATimedConsumerTakesItsTime) {
+  const auto consumer = timed_consumer(3'000'000);
+  const auto start = std::chrono::steady_clock::now();
+  consumer->start();
+  EXPECT_EQ(consumer->finish(), 3'000'000);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(3));
+}
+
+// Which threads make a workload and run its steps, and what fails there.
+struct Seen {
+  std::thread::id made;
+  std::thread::id stepped;
+  std::atomic<int> steps = 0;
+  bool fails = false;
+};
+
+class Watched final : public Workload {
+ public:
+  explicit Watched(Seen& seen) : seen_(seen) { seen_.made = std::this_thread::get_id(); }
+  void step() override {
+    seen_.stepped = std::this_thread::get_id();
+    if (seen_.fails) {
+      throw std::runtime_error("the step failed");
+    }
+    ++seen_.steps;
+  }
+  Verification verify() override {
+    return {.passed = false, .error = 1, .tolerance = 0.5, .detail = "never right"};
+  }
+  Work work() const override { return {}; }
+
+ private:
+  Seen& seen_;
+};
+
+class WorkloadConsumerTest : public PipelineTest {
+ protected:
+  WorkloadConsumerTest() {
+    type_.name = "watched";
+    type_.plan = [](const WorkloadSpec&, Device&) { return MemoryPlan{}; };
+    type_.make = [this](const WorkloadSpec&, Device&) { return std::make_unique<Watched>(seen_); };
+    spec_.workload = &type_;
+  }
+  Seen seen_;
+  WorkloadType type_;
+};
+
+TEST_F(WorkloadConsumerTest, StepsInTheThreadThatMadeIt) {
+  const auto workload = make();
+  workload->timed_step(device_);
+  workload->timed_step(device_);
+  const Json notes = workload->notes();
+  EXPECT_THAT(notes.at("compute_ns").get<std::vector<int>>(), Each(Ge(1'000'000)));
+  EXPECT_EQ(seen_.made, seen_.stepped);
+  EXPECT_NE(seen_.made, std::this_thread::get_id());
+  EXPECT_GE(seen_.steps, 2 * window_of(spec_) - 1);
+}
+
+TEST_F(WorkloadConsumerTest, ItsFailureReachesTheRun) {
+  seen_.fails = true;
+  const auto workload = make();
+  EXPECT_THROW(workload->timed_step(device_), std::runtime_error);
+}
+
+TEST_F(WorkloadConsumerTest, ItsWrongAnswerIsAWrongAnswer) {
+  const Verification verification = make()->verify();
+  EXPECT_FALSE(verification.passed);
+  EXPECT_THAT(verification.detail, HasSubstr("watched: never right"));
+}
+
+}  // namespace
+}  // namespace bench::sweeps

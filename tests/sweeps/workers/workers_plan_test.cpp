@@ -1,0 +1,199 @@
+// Which points the workers sweep asks for, and which options it refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "bench/error.h"
+#include "bench/registry.h"
+#include "bench/sweep.h"
+#include "sweeps/workers/options.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/sweeps/fake_device.h"
+
+namespace bench {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class WorkersPlan : public ::testing::Test {
+ protected:
+  WorkersPlan() {
+    network_.name = "net";
+    network_.kind = "network";
+    network_.modes = {"infer", "train"};
+    network_.options = {{"image-size", "64", ""}};
+    request_.workload = &network_;
+    request_.workloads = {&network_};
+    request_.modes = {"infer"};
+    request_.workload_options = {{"image-size", {"64"}}};
+    for (const CommandOption& option : registry<Sweep>().find("workers")->options) {
+      request_.sweep_options[option.name] = option.default_value;
+    }
+  }
+
+  SweepPlan plan() { return registry<Sweep>().find("workers")->plan(request_, device_); }
+  std::vector<std::string> names() {
+    std::vector<std::string> all;
+    for (const SweepPoint& point : plan().points) {
+      all.push_back(point.name);
+    }
+    return all;
+  }
+  std::string refusal() {
+    try {
+      plan();
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  WorkloadType network_;
+  SweepRequest request_;
+  testing::FakeDevice device_{{Dtype::fp32, Dtype::bf16}};
+};
+
+TEST_F(WorkersPlan, AsksForReadyDataEachWorkerCountAndTheLoaderAlone) {
+  request_.sweep_options["workers"] = "0,2,1:8:x2";
+  EXPECT_THAT(names(), AllOf(Contains("workers/net/fp32/batch:4/ready"),
+                             Contains("workers/net/fp32/batch:4/in-order/workers:0"),
+                             Contains("workers/net/fp32/batch:4/in-order/workers:8"),
+                             Contains("workers/net/fp32/batch:4/capacity/workers:1")));
+  std::set<std::string> seen;
+  for (const SweepPoint& point : plan().points) {
+    EXPECT_TRUE(seen.insert(point.name).second) << point.name;
+    EXPECT_EQ(point.first, point.params.at("loader") == "ready");
+    EXPECT_EQ(point.crowds_cores, point.params.at("loader") != "ready");
+    EXPECT_EQ(point.params.at("consumer"), point.params.at("loader") == "capacity" ? "none" : "net");
+  }
+  EXPECT_EQ(plan().axes.at("workers"), Json({0, 1, 2, 4, 8}));
+}
+
+TEST_F(WorkersPlan, BothOrdersHavePointsOfTheirOwn) {
+  request_.sweep_options["workers"] = "2";
+  request_.sweep_options["order"] = "any,in-order";
+  EXPECT_THAT(names(), AllOf(Contains("workers/net/fp32/batch:4/any/workers:2"),
+                             Contains("workers/net/fp32/batch:4/in-order/workers:2")));
+}
+
+TEST_F(WorkersPlan, ATimeStandsForAConsumerElsewhere) {
+  request_.sweep_options["consumer"] = "40ms";
+  request_.sweep_options["workers"] = "1";
+  EXPECT_THAT(names(), Contains("workers/40ms/fp32/batch:32/in-order/workers:1"));
+}
+
+TEST_F(WorkersPlan, MemoryIsTheConsumersAndTwoArrivingBatches) {
+  request_.sweep_options["consumer"] = "40ms";
+  request_.sweep_options["workers"] = "1";
+  const SweepPlan planned = plan();
+  const SweepPoint& point = planned.points.front();
+  EXPECT_EQ(point.type(request_).plan(point.spec, device_).peak, 2 * 32 * 3 * 64 * 64 * 4);
+}
+
+TEST_F(WorkersPlan, RefusesWhatItCannotMean) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> wrong = {
+      {"workers", {"1001", "-1", "a", "", "1,,2", "0:4:x2", "4:1:x2"}},
+      {"prefetch", {"0", "65", "two", "1.5"}},
+      {"order", {"fifo", "", "in-order,"}},
+      {"consumer", {"nothing", "40", "-3ms", "0ms", "", "/no/such/file"}},
+      {"element", {"fp64", ""}},
+      {"layout", {"nchwc", ""}},
+      {"staging", {"locked", ""}},
+      {"storage", {"200", "200MB", "MB/s", "200MB/s,", "200MB/s,5", "0MB/s", "-1MB/s,5ms"}},
+      {"demand",
+       {"t4", "t4=", "t4=0/s", "t4=-1/s", "t4=fast/s", "t4=1128", "a=1/s,,b=2/s", "=nan/s", "x=inf/s"}},
+      {"gpus", {"0", "65"}},
+      {"cores", {"0", "many"}},
+  };
+  for (const auto& [option, values] : wrong) {
+    const std::string before = request_.sweep_options.at(option);
+    for (const std::string& value : values) {
+      request_.sweep_options[option] = value;
+      EXPECT_THAT(refusal(), HasSubstr("--" + option)) << option << " " << value;
+    }
+    request_.sweep_options[option] = before;
+  }
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(WorkersPlan, TakesOneBatchAndOneDtype) {
+  request_.batches = {4, 8};
+  EXPECT_THAT(refusal(), HasSubstr("--batch: 4,8 was given"));
+  request_.batches = {4};
+  request_.dtypes = {Dtype::fp32, Dtype::bf16};
+  EXPECT_THAT(refusal(), HasSubstr("--dtype"));
+}
+
+TEST_F(WorkersPlan, SimulatingMeasuresNothing) {
+  request_.sweep_options["simulate"] = "yes";
+  EXPECT_FALSE(plan().measures);
+  EXPECT_TRUE(plan().points.empty());
+}
+
+// A batch sweep of another machine: batches 8 and 16 in fp16.
+class OtherMachine : public WorkersPlan {
+ protected:
+  OtherMachine() {
+    ResultDocument document;
+    document.context = {{"device", {{"name", "Some Card"}}}};
+    document.sweep = {{"name", "batch"}, {"workload", "resnet50"}};
+    for (const auto& [batch, milliseconds] : {std::pair(8, 10), std::pair(16, 16)}) {
+      MeasuredPoint point;
+      point.name = "batch/" + std::to_string(batch);
+      point.params = {{"batch", batch}, {"dtype", "fp16"}};
+      point.samples_ns = {milliseconds * 1'000'000};
+      point.round_sizes = {1};
+      point.items_per_step = batch;
+      point.stats.median_ns = milliseconds * 1e6;
+      point.stats.rounds = 1;
+      document.benchmarks.push_back(point);
+    }
+    std::ofstream(file_) << to_json(document);
+  }
+
+  testing::TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_.path() / "batch-resnet50-cuda0.json";
+};
+
+TEST_F(OtherMachine, ItsBestBatchIsTheConsumer) {
+  request_.sweep_options["consumer"] = file_.string();
+  const sweeps::WorkersOptions options = sweeps::workers_options(request_, device_);
+  EXPECT_EQ(options.batch, 16);
+  EXPECT_EQ(options.consumer.step_ns, 16'000'000);
+  EXPECT_EQ(options.consumer.name, "resnet50 on Some Card");
+}
+
+TEST_F(OtherMachine, BetweenItsBatchesALineIsDrawn) {
+  request_.sweep_options["consumer"] = file_.string();
+  request_.batches = {12};
+  EXPECT_EQ(sweeps::workers_options(request_, device_).consumer.step_ns, 13'000'000);
+  request_.batches = {32};
+  EXPECT_THAT(refusal(), HasSubstr("batch 8 to 16"));
+}
+
+TEST_F(OtherMachine, ItsBestRateIsADemand) {
+  request_.sweep_options["demand"] = "card=" + file_.string() + ",t4=1128/s";
+  const auto demands = sweeps::workers_options(request_, device_).demands;
+  ASSERT_EQ(demands.size(), 2U);
+  EXPECT_EQ(demands[0].name, "card");
+  EXPECT_DOUBLE_EQ(demands[0].images_per_s, 1000);
+  EXPECT_EQ(demands[1].images_per_s, 1128);
+}
+
+TEST_F(OtherMachine, AnotherDtypeOrNoResultIsRefused) {
+  request_.sweep_options["consumer"] = file_.string();
+  request_.dtypes = {Dtype::bf16};
+  EXPECT_THAT(refusal(), HasSubstr("no measured batch in bf16"));
+  std::ofstream(file_) << "{";
+  EXPECT_THAT(refusal(), HasSubstr("is not a result file"));
+  std::ofstream(file_) << "[]";
+  EXPECT_THAT(refusal(), HasSubstr("is not a result file"));
+}
+
+}  // namespace
+}  // namespace bench
