@@ -81,7 +81,7 @@ peers: setup build/release/build.ninja
 ifneq ($(SETUP),skip)
 	@tools/setup.sh tools/packages-peers.txt
 endif
-	cmake --build --preset release --target bench peers_ours peers_bare peers_harness peers_loading
+	cmake --build --preset release --target bench peers_ours peers_bare peers_harness peers_loading peers_simulating
 	/usr/bin/python3 tools/peers/peers.py --build build/release $(PEERS_ARGS)
 
 GPU_PARTS := bench tests_gpu tests_gpu_device peers_ours

@@ -16,6 +16,7 @@
 #include "bench/run/visit.h"
 #include "copying.h"
 #include "planning.h"
+#include "simulation_speed.h"
 
 namespace {
 
@@ -115,6 +116,7 @@ int main() {
     }
     std::cout << bench::Json{{"ns_per_sample", overhead},
                              {"copy_time_over_tuned", bench::peers::copy_time_over_tuned()},
+                             {"ns_per_simulated_batch", bench::peers::ns_per_simulated_batch()},
                              {"planning", planning},
                              {"file_points", kPoints},
                              {"file_bytes", bytes},

@@ -19,6 +19,7 @@ import time
 
 import loading
 import report
+import simulating
 import training
 from competition import compete
 from statistics_of_rounds import median, ratio
@@ -58,6 +59,10 @@ class Tools:
 
     def torch_loading(self, decoder, folder, batch, workers):
         return [TORCH, str(HERE / "torch_loading.py"), decoder, folder, str(batch), str(workers), str(self.threads)]
+
+    def torch_starving(self, folder, batch, sleep_ms, rounds):
+        return [TORCH, str(HERE / "torch_starving.py"), folder, str(self.threads), "--batch", str(batch),
+                "--sleep-ms", str(sleep_ms), "--rounds", str(rounds)]
 
 
 def commands(tools, batch, warm_up):
@@ -116,6 +121,8 @@ def harness(build):
         {"name": "bench --dry-run", "value": figures["dry_run_s"] * 1e3, "unit": "ms", "below": 100},
         {"name": "10,000-point result file, written and read",
          "value": figures["file_write_s"] + figures["file_read_s"], "unit": "s", "below": 1},
+        {"name": "a batch of the workers sweep's simulation", "value": figures["ns_per_simulated_batch"], "unit": "ns",
+         "below": 1000},
         {"name": f"a plan of {slowest['network']}, {slowest['mode']}, batch {slowest['slowest_batch']}: the slowest",
          "value": slowest["median_ms"], "unit": "ms", "below": 5}]
     for goal in figures["goals"]:
@@ -155,7 +162,8 @@ def read_arguments():
     parser.add_argument("--build", type=pathlib.Path, required=True, help="build folder with the contestants")
     parser.add_argument("--out", type=pathlib.Path, default=HERE.parents[1] / "results" / "reference",
                         help="folder for peers-<processor>.md and .json")
-    parser.add_argument("--only", choices=("inference", "training", "loading"), help="one of the three pages")
+    parser.add_argument("--only", choices=("inference", "training", "loading", "simulating"),
+                        help="one of the four pages")
     parser.add_argument("--rounds", type=int, default=9, help="at least 7 for an interval worth having")
     parser.add_argument("--batches", type=lambda text: [int(one) for one in text.split(",")], default=[1, 4, 16],
                         help="of inference")
@@ -195,6 +203,9 @@ def main():
     if options.only in (None, "loading"):
         document = dict(about, **loading.speed(tools, options))
         write(options, document, "peers-loading", report.loading_markdown(document))
+    if options.only in (None, "simulating"):
+        document = dict(about, **simulating.accuracy(tools, options))
+        write(options, document, "peers-simulating", report.simulating_markdown(document))
 
 
 if __name__ == "__main__":
