@@ -196,6 +196,7 @@ class JpegDecoder::Impl {
   static void count_scans(j_common_ptr info) {
     Impl& self = of(info);
     if (self.info_.input_scan_number > kMostScans) {
+      self.errors_.msg_code = 0;  // none of libjpeg's
       const auto end =
           fmt::format_to_n(self.message_.data(), self.message_.size() - 1, "more than {} scans", kMostScans);
       *end.out = '\0';

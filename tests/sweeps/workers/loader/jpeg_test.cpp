@@ -217,21 +217,8 @@ TEST(JpegDecoder, BoundsTheMemoryOfAProgressiveImage) {
 }
 
 TEST(JpegDecoder, BoundsTheScansOfAProgressiveImage) {
-  auto encoded = make_jpeg({.components = 1, .progressive = true});
-  // The last scan again and again.
-  std::size_t last = 0;
-  for (std::size_t i = 1; i < encoded.size(); ++i) {
-    if (encoded[i - 1] == std::byte{0xFF} && encoded[i] == std::byte{0xC4}) {
-      last = i - 1;  // the table before it
-    }
-  }
-  const std::vector<std::byte> scan(encoded.begin() + static_cast<std::ptrdiff_t>(last), encoded.end() - 2);
-  encoded.resize(encoded.size() - 2);
-  for (int i = 0; i < 150; ++i) {
-    encoded.insert(encoded.end(), scan.begin(), scan.end());
-  }
-  encoded.insert(encoded.end(), {std::byte{0xFF}, std::byte{0xD9}});
-  EXPECT_THROW(open_and_decode(encoded), BadImage);
+  const auto encoded = make_jpeg({.components = 1, .many_scans = true});
+  EXPECT_THAT([&] { open_and_decode(encoded); }, ThrowsMessage<BadImage>(HasSubstr("more than 100 scans")));
 }
 
 TEST(JpegDecoder, LeavesTheOrientationAsItIs) {
