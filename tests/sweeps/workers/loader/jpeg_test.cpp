@@ -60,7 +60,8 @@ TEST(JpegDecoder, GivesOfACropTheSamePixelsAsOfTheWholeImage) {
   std::mt19937_64 engine(11);
   JpegDecoder decoder;  // one for all: nothing may be left over from the image before
   for (const bool progressive : {false, true}) {
-    for (const auto& [across, down] : {std::pair{2, 2}, {2, 1}, {1, 1}, {1, 2}, {4, 1}}) {
+    for (const auto& [across, down] :
+         {std::pair{2, 2}, {2, 1}, {1, 1}, {1, 2}, {4, 1}, {3, 1}, {1, 4}, {4, 2}}) {
       for (const auto& [width, height] : {std::pair{131, 97}, {64, 48}, {17, 200}, {200, 9}, {5, 3}}) {
         const JpegKind kind{.width = width,
                             .height = height,
@@ -130,6 +131,7 @@ TEST(JpegDecoder, RefusesWhatIsNoJpegAndSaysWhatItIs) {
               ThrowsMessage<BadImage>(HasSubstr("a GIF image")));
   EXPECT_THAT([&] { open_and_decode(bytes("RIFF....WEBPVP8 ")); },
               ThrowsMessage<BadImage>(HasSubstr("a WebP image")));
+  EXPECT_THAT([&] { open_and_decode(bytes("RIFF")); }, ThrowsMessage<BadImage>(HasSubstr("not a JPEG file")));
   EXPECT_THAT([&] { open_and_decode(bytes("<html>")); },
               ThrowsMessage<BadImage>(HasSubstr("not a JPEG file")));
   EXPECT_THAT([&] { open_and_decode(std::vector<std::byte>(100)); },
