@@ -250,6 +250,31 @@ void note_loader(const SweepRequest& request, Device& device, ResultDocument& do
       {"gpus", options.gpus}};
 }
 
+// What the run has found of the data.
+void note_data(Session& session, ResultDocument& document) {
+  constexpr std::size_t kMostNamed = 100;
+  constexpr std::int64_t kMostAsked = 100'000;  // images whose size is asked for
+  try {
+    const loader::Dataset& data = session.data();
+    const std::int64_t asked = std::min(data.size(), kMostAsked);
+    double bytes = 0;
+    for (std::int64_t i = 0; i < asked; ++i) {
+      bytes += static_cast<double>(data.encoded_bytes(i));
+    }
+    Json& loader = document.sweep["loader"];
+    loader["images"] = data.size();
+    loader["mean_encoded_bytes"] = bytes / static_cast<double>(asked);
+    loader["bad_files"] = Json::array();
+    for (const auto& [number, reason] : session.bad.all()) {
+      if (loader["bad_files"].size() < kMostNamed) {
+        loader["bad_files"].push_back({{"file", data.name(number)}, {"reason", reason}});
+      }
+    }
+  } catch (const Unsupported&) {
+    // Each point says so.
+  }
+}
+
 // From an earlier result's profile alone.
 void simulate(const SweepRequest& request, const Device& device, ResultDocument& document) {
   const WorkersOptions options = workers_options(request, device);
@@ -276,7 +301,12 @@ void simulate(const SweepRequest& request, const Device& device, ResultDocument&
         {.name = demand.name, .images_per_s = demand.images_per_s, .source = demand.source});
   }
   what_if.seed = request.seed;
-  simulate_profile(json_in("--profile", options.profile), what_if, document);
+  const Json profile = json_in("--profile", options.profile);
+  try {
+    simulate_profile(profile, what_if, document);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--profile: {}: {}", quote(options.profile), error.what()));
+  }
 }
 
 const Registration<Sweep> registered{Sweep{
@@ -296,7 +326,11 @@ const Registration<Sweep> registered{Sweep{
         [](const SweepRequest& request, const SweepPlan& /*plan*/, Device& device, ResultDocument& document) {
           simulates(request) ? simulate(request, device, document) : note_loader(request, device, document);
         },
-    .prove = [](SweepStudy& study) { note_simulation(study.document); },
+    .prove =
+        [](SweepStudy& study) {
+          note_data(*static_cast<const Keeps*>(study.plan.keeps.get())->session, study.document);
+          note_simulation(study.document);
+        },
     .findings = workers_findings,
     .tables = workers_tables}};
 
