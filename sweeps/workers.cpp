@@ -1,5 +1,6 @@
 // How many loader workers does it take to feed the device, and what is to blame where none is enough?
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -33,12 +34,18 @@ struct Keeps {
   std::vector<std::unique_ptr<WorkloadType>> types;
 };
 
-// A line each time another quarter is done.
-loader::Progress quarters() {
-  return [told = -1](const std::string& what, double fraction) mutable {
-    const int quarter = static_cast<int>(4 * fraction);
-    if (std::exchange(told, quarter) != quarter) {
-      fmt::print(std::cerr, "{}: {} %\n", what, 25 * quarter);
+struct Stopped {};
+
+// A line when it begins and every two seconds; Ctrl-C gives up.
+loader::Progress told_now_and_then() {
+  using Clock = std::chrono::steady_clock;
+  return [last = Clock::time_point()](const std::string& what, double fraction) mutable {
+    if (interrupted()) {
+      throw Stopped();
+    }
+    if (const auto now = Clock::now(); now - last > std::chrono::seconds(2)) {
+      last = now;
+      fmt::print(std::cerr, "{}{}\n", what, fraction > 0 ? fmt::format(": {:.0f} %", 100 * fraction) : "");
     }
   };
 }
@@ -52,7 +59,7 @@ class Planner {
     keeps_->session->data_name = options_.data;
     keeps_->session->cold = options_.cold;
     keeps_->session->storage = options_.storage;
-    keeps_->session->progress = quarters();
+    keeps_->session->progress = told_now_and_then();
 
     add_ready();
     for (const loader::Order order : options_.orders) {
@@ -72,6 +79,8 @@ class Planner {
         session->data();
       } catch (const Unsupported&) {
         // Each point says so.
+      } catch (const Stopped&) {
+        // The run sees that it was interrupted, and measures nothing.
       }
     };
     plan_.keeps = std::move(keeps_);
