@@ -236,9 +236,11 @@ std::optional<Finding> claim_slowdown(const LoaderEvidence& evidence) {
   }
   constexpr double kNoticed = 0.02;
   if (*finding.value < kNoticed) {
-    finding.claim =
-        fmt::format("The consumer is not slowed down by the workers: computing takes at most {} longer.",
-                    format_percent(std::max(0.0, *finding.value)));
+    finding.claim = fmt::format(
+        "The consumer is not slowed down by the workers{}.",
+        *finding.value < 0.001
+            ? std::string()
+            : fmt::format(": its computing takes at most {} longer", format_percent(*finding.value)));
   } else {
     finding.claim = fmt::format(
         "The consumer itself slows down as workers grow: with {} its computing takes {}, {:.2f} times the {} "

@@ -286,9 +286,13 @@ bool measure_consumer(Profile& profile, const LoaderPoints& points) {
     return false;
   }
   profile.compute_ns = thinned(consumer->compute_times_ns);
+  // Ready batches are copied from the caches; with many workers, the copying thread waits for a core. So it
+  // is taken from the fewest workers.
   profile.copy_ns = consumer->copy_ns;
-  for (const LoaderPoint& point : points.pool) {
-    profile.copy_ns = std::max(profile.copy_ns, point.workers > 0 ? point.copy_ns : 0);
+  const auto fed =
+      std::ranges::find_if(points.pool, [](const LoaderPoint& point) { return point.workers > 0; });
+  if (fed != points.pool.end()) {
+    profile.copy_ns = fed->copy_ns;
   }
   if (points.ready) {
     const double compute = points.ready->compute_ns;

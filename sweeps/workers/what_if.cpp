@@ -302,6 +302,8 @@ void note_simulation(ResultDocument& document) {
     }
     what_if.gpus = 1;
   }
+  // One worker alone is where the law starts: without it there is nothing to scale from.
+  const std::int64_t anchor = std::ranges::min(profile->law_workers);
   for (Json& point : simulated["points"]) {
     const auto workers = point["workers"].get<std::int64_t>();
     if (std::ranges::find(measured, workers) == measured.end()) {
@@ -312,6 +314,8 @@ void note_simulation(ResultDocument& document) {
         std::ranges::find(profile->beside, workers, &BesideWorkers::workers) != profile->beside.end();
     if (!fitted) {
       point["held_out_au"] = point["au"];
+    } else if (workers == anchor) {
+      continue;
     } else if (const auto without = measure_profile(document, workers)) {
       point["held_out_au"] = simulate_point(*without, asked(*without, what_if, workers)).au;
     }

@@ -38,7 +38,7 @@ struct SimulatedPoint {
   double computing_workers = 0;
   double worker_busy = 0;
   std::string limited_by;  // "consumer", "workers", "cores", "storage", "copy", "order", "prefetch"
-  std::optional<double> held_out_au;  // by a profile without what was measured at this count
+  std::optional<double> held_out_au;  // by a profile without this count; none at the law's first
 };
 
 struct SimulatedDemand {

@@ -165,16 +165,16 @@ which is mostly the first of its shape.
 def simulating_markdown(document):
     law = document["law"]
     rows = [[str(row["workers"]), f"{row['measured_au']:.3f}",
-             f"{row['measured_au_ci95'][0]:.3f}–{row['measured_au_ci95'][1]:.3f}", f"{row['held_out_au']:.3f}",
+             f"{row['measured_au_ci95'][0]:.3f}–{row['measured_au_ci95'][1]:.3f}", f"{row['simulated_au']:.3f}",
              f"{row['error_points']:+.1f}", f"≤ {document['goal_points']}", yes(row["met"])] for row in document["au"]]
     return head("The simulator beside PyTorch's loader", [row["met"] for row in document["au"]], document) + f"""
 PyTorch's `DataLoader` with `torchvision.io`, batches of {document["batch"]} in order, before a consumer that sleeps
 {document["sleep_ms"]} ms a step; wait and compute in turn. AU: computing over total time, divided by the same of a loader
 that does nothing. Simulated: `bench`'s simulator, from what PyTorch's workers took for their batches and from the rate of
-the loader alone with {", ".join(str(count) for count in law["workers"])} workers; each count from a fit without it.
+the loader alone with {", ".join(str(count) for count in law["workers"])} workers. What the fed consumer did is not used.
 
 {table(["workers", "AU, measured", "95 %", "AU, simulated", "off by, points", "goal", "met"], rows)}
 
-One worker alone: {law["images_per_s_one"]:.0f} images/s; σ {law["sigma"]:.3f}, κ {law["kappa"]:.4f}; crowding beyond the
-{law["cores"]:g} cores {law["crowding"]:.3f}.
+One worker alone: {law["images_per_s_one"]:.0f} images/s; σ {law["sigma"]:.3f}, κ {law["kappa"]:.4f}; crowding, with each
+doubling beyond the {law["cores"]:g} cores, {law["crowding"]:.3f}.
 """

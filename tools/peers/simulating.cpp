@@ -1,5 +1,5 @@
 // What the simulator makes of a workers sweep that something else measured: a result file on standard input;
-// on standard output, for each worker count, AU as measured, and as simulated from the other counts.
+// on standard output, for each worker count, AU as measured and as simulated.
 #include <exception>
 #include <iostream>
 
@@ -21,12 +21,11 @@ int main() {
     const sweeps::LoaderPoints points = sweeps::loader_points(document);
     for (const sweeps::SimulatedPoint& point : simulated->points) {
       const sweeps::LoaderPoint* const measured = points.at(point.workers);
-      if (measured != nullptr && measured->au && point.held_out_au) {
+      if (measured != nullptr && measured->au) {
         rows.push_back({{"workers", point.workers},
                         {"measured_au", measured->au->value},
                         {"measured_au_ci95", {measured->au->ci95.low, measured->au->ci95.high}},
-                        {"simulated_au", point.au},
-                        {"held_out_au", *point.held_out_au}});
+                        {"simulated_au", point.au}});
       }
     }
     const auto& law = document.sweep["profile"]["law"];

@@ -20,6 +20,6 @@ def accuracy(tools, options):
                           stdout=subprocess.PIPE, stderr=sys.stderr).stdout
     answer = json.loads(said)
     for row in answer["au"]:
-        row["error_points"] = 100 * (row["held_out_au"] - row["measured_au"])
+        row["error_points"] = 100 * (row["simulated_au"] - row["measured_au"])
         row["met"] = abs(row["error_points"]) <= GOAL
     return dict(answer, batch=BATCH, sleep_ms=SLEEP_MS, goal_points=GOAL)

@@ -127,7 +127,7 @@ ScalabilityLaw fit_once(std::span<const CapacityPoint> points, double cores) {
   double numerator = 0;
   double denominator = 0;
   for (const CapacityPoint& point : beyond) {
-    const double excess = (point.active - cores) / cores;
+    const double excess = std::log2(point.active / cores);
     numerator += excess * (full / point.images_per_s - 1);
     denominator += excess * excess;
   }
@@ -168,7 +168,7 @@ double ScalabilityLaw::at(double active) const {
   }
   const double a = std::max(1.0, std::min(active, cores));
   const double within = one * a / (1 + sigma * (a - 1) + kappa * a * (a - 1)) * std::min(1.0, cores);
-  return active <= cores ? within : within / (1 + crowding * (active - cores) / cores);
+  return active <= cores ? within : within / (1 + crowding * std::log2(active / cores));
 }
 
 double ScalabilityLaw::best(double most_workers) const {

@@ -13,8 +13,8 @@ namespace bench::simulator {
 // Images a second with `active` workers computing. Up to the cores it is the universal scalability law
 // (Gunther 2007), λa / (1 + σ(a-1) + κa(a-1)): σ is what they wait for each other, κ what they cost each
 // other pair by pair (caches, memory bandwidth). Beyond the cores nothing is gained: the system shares the
-// cores out, and what is lost to that grows with the number of workers too many, `crowding` a core's worth of
-// them. A part of a worker is one that computes for that part of the time.
+// cores out, and loses `crowding` to that with each doubling of the workers. A part of a worker is one that
+// computes for that part of the time.
 struct ScalabilityLaw {
   double one = 1;  // images a second of one worker alone: λ
   double sigma = 0;

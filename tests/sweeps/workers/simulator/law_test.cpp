@@ -35,7 +35,7 @@ TEST(ScalabilityLaw, IsGunthersUpToTheCoresAndFlatBeyond) {
 
 TEST(ScalabilityLaw, LosesToWorkersBeyondTheCores) {
   const ScalabilityLaw law{.one = 100, .crowding = 0.02, .cores = 2};
-  EXPECT_DOUBLE_EQ(law.at(32), 200 / (1 + 0.02 * 15));
+  EXPECT_DOUBLE_EQ(law.at(32), 200 / (1 + 0.02 * 4));
   EXPECT_DOUBLE_EQ(law.best(32), 200);
 }
 
