@@ -1,11 +1,13 @@
 #include "sweeps/workers/session.h"
 
+#include <chrono>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/run/interrupt.h"
 
 namespace bench::sweeps {
 namespace {
@@ -47,7 +49,15 @@ const loader::Dataset& Session::data() {
     opened = std::make_unique<ColdData>(std::move(opened));
   }
   if (storage) {
-    opened = loader::limited(std::move(opened), *storage);
+    opened = loader::limited(std::move(opened), *storage, stop_.get_token());
+    watch_ = std::jthread([this](const std::stop_token& ended) {
+      while (!ended.stop_requested() && !stop_.stop_requested()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        if (interrupted()) {
+          stop_.request_stop();
+        }
+      }
+    });
   }
   data_ = std::move(opened);
   return *data_;

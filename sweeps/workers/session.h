@@ -4,7 +4,9 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 #include "sweeps/workers/loader/data.h"
 #include "sweeps/workers/loader/dataset.h"
@@ -27,6 +29,8 @@ struct Session {
 
  private:
   std::unique_ptr<loader::Dataset> data_;
+  std::stop_source stop_;  // of waits for a storage that is only a what-if
+  std::jthread watch_;     // for Ctrl-C; last, for it uses the above
 };
 
 }  // namespace bench::sweeps

@@ -214,7 +214,7 @@ Batch Pool::make_whole(Worker& worker, std::int64_t number) {
   batch.data = slots_[batch.slot];
   const ThreadUse before;
   batch.from_ns = now_ns();
-  for (std::int64_t i = 0; i < settings_.batch && !stopping_; ++i) {
+  for (std::int64_t i = 0; i < settings_.batch && !stopping_ && (!own_ || !settings_.interrupted()); ++i) {
     batch.images.push_back(
         make_sample(worker, number * settings_.batch + i, batch.data + i * transform_.sample_bytes(), batch));
   }
@@ -297,7 +297,7 @@ Batch Pool::next() {
   const std::int64_t asked = now_ns();
   if (own_) {
     Batch batch = make_whole(*own_, taken_++);
-    return batch;
+    return settings_.interrupted() ? Batch() : batch;
   }
   std::unique_lock lock(mutex_);
   const auto there = [&] {

@@ -1,0 +1,222 @@
+#include "sweeps/workers/plan.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include "bench/error.h"
+#include "bench/run/host.h"
+#include "bench/run/interrupt.h"
+#include "sweeps/workers/options.h"
+#include "sweeps/workers/pipeline.h"
+
+namespace bench::sweeps {
+namespace {
+
+struct Stopped {};
+
+// A line when it begins and every two seconds; Ctrl-C gives up.
+loader::Progress told_now_and_then() {
+  using Clock = std::chrono::steady_clock;
+  return [last = Clock::time_point()](const std::string& what, double fraction) mutable {
+    if (interrupted()) {
+      throw Stopped();
+    }
+    if (const auto now = Clock::now(); now - last > std::chrono::seconds(2)) {
+      last = now;
+      fmt::print(std::cerr, "{}{}\n", what, fraction > 0 ? fmt::format(": {:.0f} %", 100 * fraction) : "");
+    }
+  };
+}
+
+class Planner {
+ public:
+  Planner(const SweepRequest& request, Device& device)
+      : request_(request), options_(workers_options(request, device)), cores_(host_info().usable_cores) {}
+
+  SweepPlan run() && {
+    keeps_->session->data_name = options_.data;
+    keeps_->session->cold = options_.cold;
+    keeps_->session->storage = options_.storage;
+    keeps_->session->progress = told_now_and_then();
+
+    add_ready();
+    for (const loader::Order order : options_.orders) {
+      for (const std::int64_t workers : options_.workers) {
+        add_pool(order, workers);
+      }
+    }
+    add_capacities();
+    plan_.axes = {{"workers", options_.workers}, {"order", Json::array()}, {"prefetch", {options_.prefetch}}};
+    for (const loader::Order order : options_.orders) {
+      plan_.axes["order"].push_back(name_of(order));
+    }
+    plan_.most_rounds = 6;
+    plan_.most_samples = 8;
+    plan_.prepare = [session = keeps_->session] {
+      try {
+        session->data();
+      } catch (const Unsupported&) {
+        // Each point says so.
+      } catch (const Stopped&) {
+        // The run sees that it was interrupted, and measures nothing.
+      }
+    };
+    plan_.keeps = std::move(keeps_);
+    return std::move(plan_);
+  }
+
+ private:
+  PipelineSpec spec_of(std::int64_t workers) const {
+    PipelineSpec spec;
+    spec.pool = {.workers = static_cast<int>(workers),
+                 .prefetch = static_cast<int>(options_.prefetch),
+                 .order = options_.orders.front(),
+                 .batch = options_.batch,
+                 .seed = request_.seed,
+                 .interrupted = interrupted};
+    spec.transform = options_.transform;
+    spec.staging = options_.staging;
+    spec.workload = options_.consumer.workload;
+    spec.step_ns = options_.consumer.step_ns;
+    if (spec.workload != nullptr) {
+      spec.workload_spec = {.mode = mode_of(*spec.workload),
+                            .dtype = options_.dtype,
+                            .batch = options_.batch,
+                            .seed = request_.seed,
+                            .options = {}};
+      for (const CommandOption& option : spec.workload->options) {
+        const auto given = request_.workload_options.find(option.name);
+        spec.workload_spec.options[option.name] =
+            given == request_.workload_options.end() ? option.default_value : given->second.front();
+      }
+    }
+    return spec;
+  }
+
+  std::string mode_of(const WorkloadType& type) const {
+    return std::ranges::find(type.modes, request_.modes.front()) == type.modes.end() ? type.modes.front()
+                                                                                     : request_.modes.front();
+  }
+
+  std::string stem() const {
+    std::string consumer = options_.consumer.name;
+    std::ranges::replace(consumer, ' ', '_');
+    return fmt::format("workers/{}/{}/batch:{}", consumer, bench::name_of(options_.dtype), options_.batch);
+  }
+
+  void add_ready() {
+    PipelineSpec spec = spec_of(1);
+    spec.loader = LoaderKind::ready;
+    add(stem() + "/ready", "ready", std::move(spec), 0).first = true;
+  }
+
+  void add_pool(loader::Order order, std::int64_t workers) {
+    PipelineSpec spec = spec_of(workers);
+    spec.pool.order = order;
+    add(fmt::format("{}/{}/workers:{}", stem(), name_of(order), workers), "pool", std::move(spec), workers);
+  }
+
+  // The loader alone, at few worker counts: what the scalability law is fitted to.
+  void add_capacities() {
+    for (const std::int64_t workers : capacity_workers(cores_)) {
+      PipelineSpec spec = spec_of(workers);
+      spec.workload = nullptr;
+      spec.step_ns = 0;
+      add(fmt::format("{}/capacity/workers:{}", stem(), workers), "capacity", std::move(spec), workers);
+    }
+  }
+
+  static std::vector<std::int64_t> capacity_workers(int cores) {
+    std::vector<std::int64_t> counts = {1};
+    if (cores > 3) {
+      counts.push_back(cores / 2);
+    }
+    if (cores > 1) {
+      counts.push_back(cores);
+    }
+    counts.push_back(2 * std::int64_t{cores});
+    counts.push_back(4 * std::int64_t{cores});
+    return counts;
+  }
+
+  SweepPoint& add(const std::string& name, const std::string& loader, PipelineSpec spec,
+                  std::int64_t workers) {
+    SweepPoint point;
+    point.name = name;
+    point.series = name;
+    point.params = {{"loader", loader},
+                    {"workers", workers},
+                    {"prefetch", options_.prefetch},
+                    {"order", name_of(spec.pool.order)},
+                    {"batch", options_.batch},
+                    {"dtype", bench::name_of(options_.dtype)},
+                    {"consumer", loader == "capacity" ? "none" : options_.consumer.name},
+                    {"data", options_.data},
+                    {"page-cache", options_.cold ? "cold" : "warm"},
+                    {"storage", request_.sweep_options.at("storage")},
+                    {"element", request_.sweep_options.at("element")},
+                    {"layout", request_.sweep_options.at("layout")},
+                    {"staging", options_.staging == HostKind::pinned ? "pinned" : "pageable"}};
+    point.spec.dtype = options_.dtype;
+    point.spec.batch = options_.batch;
+    point.spec.seed = request_.seed;
+    point.crowds_cores = loader != "ready";
+    point.workload = type_of(name, std::move(spec));
+    plan_.points.push_back(std::move(point));
+    return plan_.points.back();
+  }
+
+  const WorkloadType* type_of(const std::string& name, PipelineSpec spec) {
+    WorkloadType type;
+    type.name = "loader";
+    type.kind = "pipeline";
+    type.modes = {""};
+    const auto shared = std::make_shared<const PipelineSpec>(std::move(spec));
+    type.check = [shared](const WorkloadSpec&) {
+      if (shared->workload != nullptr) {
+        shared->workload->check(shared->workload_spec);
+      }
+    };
+    type.unsupported = [shared](const WorkloadSpec&, Device& device) {
+      return shared->workload == nullptr ? std::nullopt
+                                         : shared->workload->unsupported(shared->workload_spec, device);
+    };
+    type.plan = [shared](const WorkloadSpec&, Device& device) { return pipeline_memory(*shared, device); };
+    type.make = [shared, name, session = keeps_->session](const WorkloadSpec&, Device& device) {
+      return make_pipeline(name, *shared, device, session);
+    };
+    keeps_->types.push_back(std::make_unique<WorkloadType>(std::move(type)));
+    return keeps_->types.back().get();
+  }
+
+  const SweepRequest& request_;
+  WorkersOptions options_;
+  int cores_;  // of the host
+  SweepPlan plan_;
+  std::shared_ptr<Kept> keeps_ = std::make_shared<Kept>();
+};
+
+}  // namespace
+
+SweepPlan plan_workers(const SweepRequest& request, Device& device) {
+  if (simulates(request)) {
+    workers_options(request, device);  // refuses what is wrong
+    SweepPlan plan;
+    plan.measures = false;
+    plan.axes = Json::object();
+    return plan;
+  }
+  return Planner(request, device).run();
+}
+
+Session& session_of(const SweepPlan& plan) {
+  return *static_cast<const Kept*>(plan.keeps.get())->session;
+}
+
+}  // namespace bench::sweeps
