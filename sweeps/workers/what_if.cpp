@@ -21,7 +21,7 @@ void set_length(Pipeline& pipeline) {
   constexpr double kEvents = 40'000;
   const bool samples = pipeline.order == simulator::Order::any && pipeline.workers > 0;
   const double pieces = samples            ? static_cast<double>(pipeline.batch)
-                        : pipeline.storage ? std::min(16.0, static_cast<double>(pipeline.batch))
+                        : pipeline.storage ? std::min(64.0, static_cast<double>(pipeline.batch))
                                            : 1;
   const double events = 2 + pieces * (pipeline.storage ? 2 : 1);
   pipeline.steps = static_cast<std::int64_t>(std::clamp(kEvents / events, 300.0, 4000.0));
