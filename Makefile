@@ -71,7 +71,7 @@ asan: setup build/asan/build.ninja
 
 # libgomp is not built for the thread sanitizer: it sees none of its barriers and would report every parallel
 # region as a race. What is left to check is our own threads' and signal handlers' code, which these tests run.
-TSAN_TESTS := tests_core
+TSAN_TESTS := tests_core tests_loader
 tsan: setup build/tsan/build.ninja
 	$(NO_RANDOM) cmake --build --preset tsan --target $(TSAN_TESTS)
 	OMP_NUM_THREADS=1 $(NO_RANDOM) ctest --preset tsan --label-exclude gpu --exclude-regex 'NOT_BUILT|^plots|^build|^tools' \

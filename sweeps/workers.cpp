@@ -1,5 +1,6 @@
 // How many loader workers does it take to feed the device, and what is to blame where none is enough?
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -33,12 +34,18 @@ struct Keeps {
   std::vector<std::unique_ptr<WorkloadType>> types;
 };
 
-// A line each time another quarter is done.
-loader::Progress quarters() {
-  return [told = -1](const std::string& what, double fraction) mutable {
-    const int quarter = static_cast<int>(4 * fraction);
-    if (std::exchange(told, quarter) != quarter) {
-      fmt::print(std::cerr, "{}: {} %\n", what, 25 * quarter);
+struct Stopped {};
+
+// A line when it begins and every two seconds; Ctrl-C gives up.
+loader::Progress told_now_and_then() {
+  using Clock = std::chrono::steady_clock;
+  return [last = Clock::time_point()](const std::string& what, double fraction) mutable {
+    if (interrupted()) {
+      throw Stopped();
+    }
+    if (const auto now = Clock::now(); now - last > std::chrono::seconds(2)) {
+      last = now;
+      fmt::print(std::cerr, "{}{}\n", what, fraction > 0 ? fmt::format(": {:.0f} %", 100 * fraction) : "");
     }
   };
 }
@@ -52,7 +59,7 @@ class Planner {
     keeps_->session->data_name = options_.data;
     keeps_->session->cold = options_.cold;
     keeps_->session->storage = options_.storage;
-    keeps_->session->progress = quarters();
+    keeps_->session->progress = told_now_and_then();
 
     add_ready();
     for (const loader::Order order : options_.orders) {
@@ -72,6 +79,8 @@ class Planner {
         session->data();
       } catch (const Unsupported&) {
         // Each point says so.
+      } catch (const Stopped&) {
+        // The run sees that it was interrupted, and measures nothing.
       }
     };
     plan_.keeps = std::move(keeps_);
@@ -250,6 +259,31 @@ void note_loader(const SweepRequest& request, Device& device, ResultDocument& do
       {"gpus", options.gpus}};
 }
 
+// What the run has found of the data.
+void note_data(Session& session, ResultDocument& document) {
+  constexpr std::size_t kMostNamed = 100;
+  constexpr std::int64_t kMostAsked = 100'000;  // images whose size is asked for
+  try {
+    const loader::Dataset& data = session.data();
+    const std::int64_t asked = std::min(data.size(), kMostAsked);
+    double bytes = 0;
+    for (std::int64_t i = 0; i < asked; ++i) {
+      bytes += static_cast<double>(data.encoded_bytes(i));
+    }
+    Json& loader = document.sweep["loader"];
+    loader["images"] = data.size();
+    loader["mean_encoded_bytes"] = bytes / static_cast<double>(asked);
+    loader["bad_files"] = Json::array();
+    for (const auto& [number, reason] : session.bad.all()) {
+      if (loader["bad_files"].size() < kMostNamed) {
+        loader["bad_files"].push_back({{"file", data.name(number)}, {"reason", reason}});
+      }
+    }
+  } catch (const Unsupported&) {
+    // Each point says so.
+  }
+}
+
 // From an earlier result's profile alone.
 void simulate(const SweepRequest& request, const Device& device, ResultDocument& document) {
   const WorkersOptions options = workers_options(request, device);
@@ -276,7 +310,12 @@ void simulate(const SweepRequest& request, const Device& device, ResultDocument&
         {.name = demand.name, .images_per_s = demand.images_per_s, .source = demand.source});
   }
   what_if.seed = request.seed;
-  simulate_profile(json_in("--profile", options.profile), what_if, document);
+  const Json profile = json_in("--profile", options.profile);
+  try {
+    simulate_profile(profile, what_if, document);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--profile: {}: {}", quote(options.profile), error.what()));
+  }
 }
 
 const Registration<Sweep> registered{Sweep{
@@ -296,7 +335,11 @@ const Registration<Sweep> registered{Sweep{
         [](const SweepRequest& request, const SweepPlan& /*plan*/, Device& device, ResultDocument& document) {
           simulates(request) ? simulate(request, device, document) : note_loader(request, device, document);
         },
-    .prove = [](SweepStudy& study) { note_simulation(study.document); },
+    .prove =
+        [](SweepStudy& study) {
+          note_data(*static_cast<const Keeps*>(study.plan.keeps.get())->session, study.document);
+          note_simulation(study.document);
+        },
     .findings = workers_findings,
     .tables = workers_tables}};
 

@@ -236,7 +236,7 @@ class SweepRun {
       dtypes.insert(point.spec.dtype);
     }
     for (const Dtype dtype : dtypes) {
-      if (!device_->unsupported(dtype)) {
+      if (!device_->unsupported(dtype) && !interrupted()) {
         bar.update(0, fmt::format("measuring what the device can do in {}", name_of(dtype)), {}, {});
         set_peaks(document, dtype, device_->peaks(dtype));
       }

@@ -47,7 +47,7 @@ std::optional<Finding> claim_harm(const LoaderEvidence& evidence);
 std::optional<Finding> claim_law(const LoaderEvidence& evidence);
 std::optional<Finding> claim_stages(const LoaderEvidence& evidence);
 std::optional<Finding> claim_slowdown(const LoaderEvidence& evidence);
-std::optional<Finding> claim_bad_files(const LoaderEvidence& evidence);
+std::optional<Finding> claim_bad_files(const ResultDocument& document, const LoaderEvidence& evidence);
 
 // What to do.
 std::optional<Finding> claim_recommended(const ResultDocument& document, const LoaderEvidence& evidence);

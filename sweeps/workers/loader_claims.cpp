@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/measure/units.h"
 #include "sweeps/workers/claims.h"
@@ -251,7 +252,28 @@ std::optional<Finding> claim_slowdown(const LoaderEvidence& evidence) {
   return finding;
 }
 
-std::optional<Finding> claim_bad_files(const LoaderEvidence& evidence) {
+namespace {
+
+// ": a.jpg (it is empty), b.jpg (…) and 3 more": the first that the run noted.
+std::string named_files(const ResultDocument& document, std::int64_t count) {
+  constexpr std::size_t kNamed = 3;
+  const Json files = loader_note(document, "bad_files");
+  std::vector<std::string> named;
+  for (const Json& file : files.is_array() ? files : Json::array()) {
+    if (named.size() < kNamed && file.is_object()) {
+      named.push_back(fmt::format("{} ({})", file.value("file", ""), file.value("reason", "")));
+    }
+  }
+  if (named.empty()) {
+    return "";
+  }
+  const auto more = count - static_cast<std::int64_t>(named.size());
+  return fmt::format(": {}{}", fmt::join(named, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+}  // namespace
+
+std::optional<Finding> claim_bad_files(const ResultDocument& document, const LoaderEvidence& evidence) {
   std::int64_t most = 0;
   std::vector<std::string> names;
   for (const auto* list : {&evidence.points.capacity, &evidence.points.pool}) {
@@ -267,9 +289,9 @@ std::optional<Finding> claim_bad_files(const LoaderEvidence& evidence) {
   }
   Finding finding = claim_of("bad_files", "files", std::move(names));
   finding.value = static_cast<double>(most);
-  finding.claim =
-      fmt::format("{} could not be used and {} skipped.",
-                  most == 1 ? "1 file" : fmt::format("{} files", most), most == 1 ? "was" : "were");
+  finding.claim = fmt::format("{} could not be used and {} skipped{}.",
+                              most == 1 ? "1 file" : fmt::format("{} files", most),
+                              most == 1 ? "was" : "were", named_files(document, most));
   return finding;
 }
 

@@ -11,6 +11,7 @@
 
 namespace bench::loader {
 
+// May throw to give up.
 using Progress = std::function<void(const std::string& what, double fraction)>;
 
 // A folder tree with JPEG files, a tar shard or a folder of them, or "synthetic": natural-looking images that

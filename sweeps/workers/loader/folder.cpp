@@ -47,18 +47,22 @@ class Folder final : public Dataset {
 };
 
 // `above` holds the real paths of the folders on the way down: a link to one of them would never end.
-void list(const fs::path& folder, std::vector<fs::path>& above, std::vector<File>& files) {
+void list(const fs::path& folder, const Progress& progress, std::vector<fs::path>& above,
+          std::vector<File>& files) {
   std::error_code error;
   const fs::path real = fs::canonical(folder, error);
   if (error || std::ranges::find(above, real) != above.end()) {
     return;
+  }
+  if (progress) {
+    progress(fmt::format("listing images: {} so far", files.size()), 0);
   }
   above.push_back(real);
   for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
     std::error_code ignored;  // a link to nothing, a file that is gone again
     if (entry->is_directory(ignored)) {
-      list(entry->path(), above, files);
+      list(entry->path(), progress, above, files);
     } else if (named_as_jpeg(entry->path()) && entry->is_regular_file(ignored)) {
       const auto bytes = entry->file_size(ignored);
       files.push_back({.path = entry->path(), .bytes = ignored ? 0 : static_cast<std::int64_t>(bytes)});
@@ -76,7 +80,7 @@ bool named_as_jpeg(const fs::path& path) {
   return ending == ".jpg" || ending == ".jpeg";
 }
 
-std::unique_ptr<Dataset> open_folder(const fs::path& folder) {
+std::unique_ptr<Dataset> open_folder(const fs::path& folder, const Progress& progress) {
   std::error_code error;
   const fs::directory_iterator readable(folder, error);
   if (error) {
@@ -84,7 +88,7 @@ std::unique_ptr<Dataset> open_folder(const fs::path& folder) {
   }
   std::vector<fs::path> above;
   std::vector<File> files;
-  list(folder, above, files);
+  list(folder, progress, above, files);
   if (files.empty()) {
     throw UsageError(fmt::format("--data: {} holds no file that ends in .jpg or .jpeg, nor a .tar",
                                  quote(folder.string())));

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "sweeps/workers/loader/data.h"
 #include "sweeps/workers/loader/dataset.h"
 
 namespace bench::loader {
@@ -13,6 +14,6 @@ bool named_as_jpeg(const std::filesystem::path& path);
 
 // In the order of their paths. Symbolic links are followed, into each folder once on the way down; subfolders
 // that may not be listed are left out. Throws UsageError naming --data where there is none.
-std::unique_ptr<Dataset> open_folder(const std::filesystem::path& folder);
+std::unique_ptr<Dataset> open_folder(const std::filesystem::path& folder, const Progress& progress = {});
 
 }  // namespace bench::loader

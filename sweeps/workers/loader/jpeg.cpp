@@ -35,7 +35,7 @@ std::string what_else(std::span<const std::byte> encoded) {
   if (start.starts_with("GIF8")) {
     return "a GIF image";
   }
-  if (start.starts_with("RIFF") && start.substr(8) == "WEBP") {
+  if (start.starts_with("RIFF") && start.ends_with("WEBP")) {
     return "a WebP image";
   }
   if (std::ranges::all_of(encoded.first(start.size()), [](std::byte b) { return b == std::byte{0}; })) {
@@ -121,9 +121,10 @@ class JpegDecoder::Impl {
 
     const int width = static_cast<int>(info_.output_width);
     const int height = static_cast<int>(info_.output_height);
-    const int left = std::max(0, box.x * eighths / 8 - kBorder);
-    const int right = std::min(width, ((box.x + box.width) * eighths + 7) / 8 + kBorder);
-    const int top = box.y * eighths / 8;
+    const bool partial = common_sampling();
+    const int left = partial ? std::max(0, box.x * eighths / 8 - kBorder) : 0;
+    const int right = partial ? std::min(width, ((box.x + box.width) * eighths + 7) / 8 + kBorder) : width;
+    const int top = partial ? box.y * eighths / 8 : 0;
     const int bottom = std::min(height, ((box.y + box.height) * eighths + 7) / 8);
     auto first = static_cast<JDIMENSION>(left);
     auto columns = static_cast<JDIMENSION>(right - left);
@@ -166,6 +167,18 @@ class JpegDecoder::Impl {
     throw BadImage(message_.data());
   }
 
+  // libjpeg-turbo's crops are exact where brightness has one or two samples per colour sample each way. Other
+  // images (4:1:0, inks) are rare, and decoded in full.
+  bool common_sampling() const {
+    const std::span components(info_.comp_info, static_cast<std::size_t>(info_.num_components));
+    const auto at_most = [](const jpeg_component_info& component, int most) {
+      return component.h_samp_factor <= most && component.v_samp_factor <= most;
+    };
+    return components.size() <= 3 && at_most(components.front(), 2) &&
+           std::all_of(components.begin() + 1, components.end(),
+                       [&](const jpeg_component_info& component) { return at_most(component, 1); });
+  }
+
   void read_rows(int top, int bottom, std::size_t stride) {
     if (top > 0) {
       jpeg_skip_scanlines(&info_, static_cast<JDIMENSION>(top));
@@ -196,6 +209,7 @@ class JpegDecoder::Impl {
   static void count_scans(j_common_ptr info) {
     Impl& self = of(info);
     if (self.info_.input_scan_number > kMostScans) {
+      self.errors_.msg_code = 0;  // none of libjpeg's
       const auto end =
           fmt::format_to_n(self.message_.data(), self.message_.size() - 1, "more than {} scans", kMostScans);
       *end.out = '\0';

@@ -46,10 +46,10 @@ std::unique_ptr<Dataset> open_data(const std::string& data, const Progress& prog
                     quote(data), error ? error.message() : "No such file or directory"));
   }
   if (!fs::is_directory(status)) {
-    return open_tars({data});
+    return open_tars({data}, progress);
   }
   const std::vector<fs::path> tars = tars_in(data);
-  return tars.empty() ? open_folder(data) : open_tars(tars);
+  return tars.empty() ? open_folder(data, progress) : open_tars(tars, progress);
 }
 
 }  // namespace bench::loader

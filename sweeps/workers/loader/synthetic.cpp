@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <system_error>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -56,15 +58,11 @@ class Lock {
     if (flock(file_, LOCK_EX | LOCK_NB) == 0) {
       return;
     }
-    if (errno == EWOULDBLOCK && progress) {
-      progress("waiting for another process that makes the synthetic images", 0);
-    }
-    while (flock(file_, LOCK_EX) != 0) {
-      if (errno != EINTR) {
-        const int error = errno;
-        close(file_);
-        refuse(path, std::generic_category().message(error));
-      }
+    try {
+      wait(path, progress);
+    } catch (...) {
+      close(file_);
+      throw;
     }
   }
   Lock(const Lock&) = delete;
@@ -72,6 +70,19 @@ class Lock {
   ~Lock() { close(file_); }
 
  private:
+  // By asking again, so that `progress` may give up.
+  void wait(const fs::path& path, const Progress& progress) const {
+    do {
+      if (errno != EWOULDBLOCK && errno != EINTR) {
+        refuse(path, std::generic_category().message(errno));
+      }
+      if (progress) {
+        progress("waiting for another process that makes the synthetic images", 0);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    } while (flock(file_, LOCK_EX | LOCK_NB) != 0);
+  }
+
   int file_;
 };
 

@@ -110,9 +110,13 @@ void index(const fs::path& path, std::size_t shard, std::vector<Member>& members
 
 }  // namespace
 
-std::unique_ptr<Dataset> open_tars(const std::vector<fs::path>& shards) {
+std::unique_ptr<Dataset> open_tars(const std::vector<fs::path>& shards, const Progress& progress) {
   std::vector<Member> members;
   for (std::size_t i = 0; i < shards.size(); ++i) {
+    if (progress) {
+      progress(fmt::format("listing shards: {} images so far", members.size()),
+               static_cast<double>(i) / static_cast<double>(shards.size()));
+    }
     index(shards[i], i, members);
   }
   if (members.empty()) {

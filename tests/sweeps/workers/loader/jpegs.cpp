@@ -57,6 +57,22 @@ std::vector<std::byte> encode(const JpegKind& kind, std::span<const std::uint8_t
   if (kind.progressive) {
     jpeg_simple_progression(&info);
   }
+  std::vector<jpeg_scan_info> scans;
+  if (kind.many_scans) {
+    scans.push_back({.comps_in_scan = 1, .component_index = {0}, .Ss = 0, .Se = 0, .Ah = 0, .Al = 0});
+    for (const int refined : {0, 1}) {
+      for (int coefficient = 1; coefficient < 64; ++coefficient) {
+        scans.push_back({.comps_in_scan = 1,
+                         .component_index = {0},
+                         .Ss = coefficient,
+                         .Se = coefficient,
+                         .Ah = refined,
+                         .Al = 1 - refined});
+      }
+    }
+    info.scan_info = scans.data();
+    info.num_scans = static_cast<int>(scans.size());
+  }
   jpeg_start_compress(&info, TRUE);
   while (info.next_scanline < info.image_height) {
     auto* row = const_cast<JSAMPROW>(

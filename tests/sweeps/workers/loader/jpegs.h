@@ -17,6 +17,7 @@ struct JpegKind {
   int across = 2;  // brightness samples per colour sample
   int down = 2;
   bool progressive = false;
+  bool many_scans = false;  // 127 of them, of a grey image: two for each coefficient, and valid
   int restart_rows = 0;
   bool ycck = false;  // of 4 components
 };
