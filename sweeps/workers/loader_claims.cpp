@@ -171,8 +171,8 @@ std::optional<Finding> claim_law(const LoaderEvidence& evidence) {
       }(),
       format_percent(fit.worst_error));
   if (fit.largest_active + 0.5 < fit.law.cores) {
-    finding.claim += fmt::format(" Beyond {} that compute at once it is an extrapolation.",
-                                 workers_text(std::llround(fit.largest_active)));
+    finding.claim += fmt::format(" Beyond {} workers that compute at once it is an extrapolation.",
+                                 format_number(fit.largest_active));
   } else if (!fit.beyond_cores) {
     finding.claim += " What more workers than cores cost was not measured.";
   }

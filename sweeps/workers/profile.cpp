@@ -75,6 +75,28 @@ double late_ns(const std::vector<const LoaderPoint*>& points, const Profile& pro
   return 0;
 }
 
+// What reading and making an image takes beyond the latency goes with its size; of the fewest workers, which
+// wait least for each other.
+std::vector<double> sizes_by_time(const std::vector<const LoaderPoint*>& points, double latency_ns) {
+  for (const LoaderPoint* const point : points) {
+    const double mean = mean_of(point->sample_times_ns) - latency_ns;
+    if (point->sample_times_ns.size() < kEnoughTimes || mean <= 0) {
+      continue;
+    }
+    std::vector<double> sizes;
+    for (const double time : point->sample_times_ns) {
+      sizes.push_back(std::max(0.05, (time - latency_ns) / mean));
+    }
+    sizes = thinned(std::move(sizes));
+    const double off = mean_of(sizes);
+    for (double& size : sizes) {
+      size /= off;
+    }
+    return sizes;
+  }
+  return {};
+}
+
 // Of an image, a worker's time by its batches, or where workers share batches, by its stages; without the
 // waits for storage where that is simulated. 0 where neither was measured.
 double working_of(const LoaderPoint& point, bool storage) {
@@ -372,11 +394,15 @@ std::optional<Profile> measure_profile(const ResultDocument& document, std::opti
   const double cores = number_or(loader_note(document, "cores"), 1);
   profile.law = simulator::fit_law(rates, cores > 0 ? cores : 1, 1);
   const double image_ns = 1e9 / profile.law.law.one;
-  profile.batch_work_ns =
-      scaled(spread(points, left_out,
-                    profile.storage ? &LoaderPoint::batch_cpu_times_ns : &LoaderPoint::batch_times_ns),
-             image_ns * static_cast<double>(profile.batch));
-  profile.sample_work_ns = scaled(spread(points, left_out, &LoaderPoint::sample_times_ns), image_ns);
+  const double batch_ns = image_ns * static_cast<double>(profile.batch);
+  if (profile.storage) {
+    profile.sample_sizes = sizes_by_time(chosen, profile.storage->latency_ns);
+    profile.batch_work_ns = {batch_ns};
+    profile.sample_work_ns = {image_ns};
+  } else {
+    profile.batch_work_ns = scaled(spread(points, left_out, &LoaderPoint::batch_times_ns), batch_ns);
+    profile.sample_work_ns = scaled(spread(points, left_out, &LoaderPoint::sample_times_ns), image_ns);
+  }
   if (profile.consumer_on_cores) {
     calibrate_beside(profile, points, left_out);
   }
@@ -404,6 +430,7 @@ simulator::Pipeline pipeline_of(const Profile& profile, std::int64_t workers, st
   pipeline.law.cores = cores.value_or(pipeline.law.cores);
   pipeline.storage = profile.storage;
   pipeline.sample_bytes_read = profile.bytes_read;
+  pipeline.sample_sizes = profile.sample_sizes;
   if (!profile.beside.empty() && workers > 0) {
     const BesideWorkers calibrated = beside_at(profile.beside, workers);
     for (std::int64_t active = 0; active <= workers; ++active) {

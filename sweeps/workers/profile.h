@@ -40,7 +40,8 @@ struct Profile {
   std::map<std::string, double> stages_ns;  // of an image, at the fewest workers
 
   std::optional<simulator::Storage> storage;
-  double bytes_read = 0;  // from it, of an image
+  double bytes_read = 0;             // from it, of an image
+  std::vector<double> sample_sizes;  // of images, in parts of the mean one; with storage only
 
   std::vector<double> compute_ns;     // of a step with ready data
   double copy_ns = 0;                 // of a batch

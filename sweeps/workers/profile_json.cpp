@@ -23,6 +23,15 @@ Json whole(const std::vector<double>& values) {
   return json;
 }
 
+// To a ten-thousandth.
+Json rounded(const std::vector<double>& values) {
+  Json json = Json::array();
+  for (const double value : values) {
+    json.push_back(std::round(value * 1e4) / 1e4);
+  }
+  return json;
+}
+
 [[noreturn]] void refuse(const Field& field, const std::string& accepted) {
   throw UsageError(fmt::format("{} is {}; accepted: {}", field.path(), quote(field.json().dump()), accepted));
 }
@@ -138,6 +147,7 @@ Json to_json(const Profile& profile) {
                {"stages_ns", profile.stages_ns},
                {"storage", nullptr},
                {"bytes_read", profile.bytes_read},
+               {"sample_sizes", rounded(profile.sample_sizes)},
                {"compute_ns", whole(profile.compute_ns)},
                {"copy_ns", profile.copy_ns},
                {"gap_ns", profile.gap_ns},
@@ -210,6 +220,9 @@ Profile read_profile(const Json& document) {
                                          .latency_ns = at_least(storage.at("latency_ns"), 0)};
   }
   profile.bytes_read = at_least(field.at("bytes_read"), 0);
+  if (field.at("sample_sizes").size() > 0) {
+    profile.sample_sizes = times(field.at("sample_sizes"));
+  }
   profile.compute_ns = times(field.at("compute_ns"));
   profile.copy_ns = at_least(field.at("copy_ns"), 0);
   profile.gap_ns = at_least(field.at("gap_ns"), 0);

@@ -21,7 +21,7 @@ void set_length(Pipeline& pipeline) {
   constexpr double kEvents = 40'000;
   const bool samples = pipeline.order == simulator::Order::any && pipeline.workers > 0;
   const double pieces = samples            ? static_cast<double>(pipeline.batch)
-                        : pipeline.storage ? std::min(16.0, static_cast<double>(pipeline.batch))
+                        : pipeline.storage ? std::min(64.0, static_cast<double>(pipeline.batch))
                                            : 1;
   const double events = 2 + pieces * (pipeline.storage ? 2 : 1);
   pipeline.steps = static_cast<std::int64_t>(std::clamp(kEvents / events, 300.0, 4000.0));
@@ -205,8 +205,8 @@ std::vector<Demand> demands_of(const ResultDocument& document) {
 
 }  // namespace
 
-SimulatedPoint simulate_point(const Profile& profile, const Pipeline& given) {
-  Pipeline pipeline = given;
+SimulatedPoint simulate_point(const Profile& profile, const Pipeline& asked_for) {
+  Pipeline pipeline = asked_for;
   set_length(pipeline);
   const simulator::Outcome outcome = simulate(pipeline);
   SimulatedPoint point;
@@ -240,7 +240,7 @@ SimulatedDemand simulate_demand(const Profile& profile, const WhatIf& what_if, c
   const double cores = pipeline.law.cores / what_if.gpus;
   const auto most = static_cast<std::int64_t>(
       std::clamp(std::ceil(std::max({2 * needed, 4 * cores, 16.0})), 1.0, static_cast<double>(kMostWorkers)));
-  answer.tops_out = pipeline.law.best(static_cast<double>(most * what_if.gpus));
+  answer.tops_out = pipeline.law.best(most * what_if.gpus);
   if (pipeline.storage && pipeline.storage->bytes_per_s > 0 && profile.bytes_read > 0) {
     answer.tops_out = std::min(answer.tops_out, pipeline.storage->bytes_per_s / profile.bytes_read);
   }

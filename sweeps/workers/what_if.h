@@ -53,7 +53,7 @@ struct SimulatedDemand {
 // An AU that counts as fed.
 inline constexpr double kFed = 0.95;
 
-SimulatedPoint simulate_point(const Profile& profile, const simulator::Pipeline& pipeline);
+SimulatedPoint simulate_point(const Profile& profile, const simulator::Pipeline& asked_for);
 SimulatedDemand simulate_demand(const Profile& profile, const WhatIf& what_if, const Demand& demand);
 
 // After every visit: document.sweep["measured"], what the notes of the pool's points amount to, and

@@ -2,6 +2,9 @@
 # plots/workers.gp on the result of a real run, and on variations of it.
 #
 #   tests/plots/workers_plot_test.sh SOURCE_FOLDER
+#
+# workers_example.json is of `bench --sweep workers --consumer 7ms --batch 8` on a busy machine, with the machine's name and
+# the fields that no picture shows taken out.
 set -euo pipefail
 
 source_folder=$1

@@ -173,8 +173,8 @@ double ScalabilityLaw::at(double active) const {
 
 double ScalabilityLaw::best(double most_workers) const {
   double best = 0;
-  for (double active = 1; active <= std::max(1.0, most_workers); ++active) {
-    best = std::max(best, at(active));
+  for (std::int64_t active = 1; active <= std::max<std::int64_t>(1, most_workers); ++active) {
+    best = std::max(best, at(static_cast<double>(active)));
   }
   return best;
 }

@@ -25,7 +25,7 @@ struct ScalabilityLaw {
   double at(double active) const;
   // What one of `active` workers gets done, in parts of what it would alone.
   double speed_of_each(double active) const { return active > 0 ? at(active) / one / active : 1; }
-  double best(double most_workers) const;  // the highest rate of 1 to so many
+  double best(std::int64_t most_workers) const;  // the highest rate of 1 to so many
 };
 
 struct CapacityPoint {

@@ -47,8 +47,12 @@ struct Pipeline {
 
   ScalabilityLaw law;  // with the cores; its rate of one worker is not used
   std::optional<Storage> storage;
-  double sample_bytes_read = 0;  // from storage
-  std::vector<Beside> beside;    // by growing `active`; empty: consumers are elsewhere
+  double sample_bytes_read = 0;  // from storage, mean
+  // Of the samples, in parts of the mean one; with storage a larger one takes as much longer to transfer and
+  // to make. Empty: all the same. Readers that never vary would never meet, and storage would look better
+  // than it is.
+  std::vector<double> sample_sizes;
+  std::vector<Beside> beside;  // by growing `active`; empty: consumers are elsewhere
 
   std::uint64_t seed = 1;
   std::int64_t warm_up_steps = 100;

@@ -13,9 +13,9 @@
 namespace bench::simulator {
 namespace {
 
-// A batch that a worker makes alone reads its samples one after the other, between which it computes. So many
-// pieces are enough to tell that from reading all at once.
-constexpr std::int64_t kPieces = 16;
+// A batch that a worker makes alone reads its samples one after the other, between which it computes. Of
+// larger batches, some samples go together.
+constexpr std::int64_t kPieces = 64;
 
 void check(const Pipeline& p) {
   const auto usable = [](const std::vector<double>& values) {
@@ -61,6 +61,7 @@ class Simulation {
         pieces_(shares_samples_ || !p_.storage ? 1 : std::min(kPieces, p_.batch)),
         work_(shares_samples_ ? p_.sample_work_ns : p_.batch_work_ns, stream_seed(p_.seed, 1)),
         compute_(p_.compute_ns, stream_seed(p_.seed, 2)),
+        sizes_(p_.sample_sizes, stream_seed(p_.seed, 4)),
         stagger_(stream_seed(p_.seed, 3)),
         workers_(static_cast<std::size_t>(std::max<std::int64_t>(1, p_.workers) * p_.consumers)),
         feeds_(static_cast<std::size_t>(p_.consumers)) {
@@ -106,6 +107,7 @@ class Simulation {
     std::int64_t batch = 0;
     std::int64_t pieces_left = 0;
     double piece_work = 0;
+    double sized_work = 0;  // of the piece at hand, with storage
     double began = 0;
     bool idle = true;
   };
@@ -179,14 +181,30 @@ class Simulation {
     }
   }
 
+  // Of so many samples together, in parts of the mean.
+  double size_of(double samples) {
+    if (p_.sample_sizes.empty()) {
+      return 1;
+    }
+    const auto count = std::max<std::int64_t>(1, std::llround(samples));
+    double sum = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      sum += sizes_.next();
+    }
+    return sum / static_cast<double>(count);
+  }
+
   void start_piece(std::size_t index) {
     if (!p_.storage) {
       working_.add(workers_[index].piece_work, static_cast<std::int64_t>(index));
       return;
     }
     const double samples = shares_samples_ ? 1 : static_cast<double>(p_.batch) / static_cast<double>(pieces_);
-    const double transfer =
-        p_.storage->bytes_per_s > 0 ? samples * p_.sample_bytes_read / p_.storage->bytes_per_s * 1e9 : 0;
+    const double size = size_of(samples);
+    workers_[index].sized_work = workers_[index].piece_work * size;
+    const double transfer = p_.storage->bytes_per_s > 0
+                                ? samples * size * p_.sample_bytes_read / p_.storage->bytes_per_s * 1e9
+                                : 0;
     storage_free_ = std::max(now_, storage_free_) + transfer;
     storage_sum_ += measuring() ? transfer : 0;
     ++reading_;
@@ -404,7 +422,7 @@ class Simulation {
   void timer_done(std::int64_t who) {
     if (who >= 0) {
       --reading_;
-      working_.add(workers_[static_cast<std::size_t>(who)].piece_work, who);
+      working_.add(workers_[static_cast<std::size_t>(who)].sized_work, who);
       return;
     }
     const auto index = static_cast<std::size_t>(-1 - who);
@@ -464,6 +482,7 @@ class Simulation {
   std::int64_t pieces_;
   Draws work_;
   Draws compute_;
+  Draws sizes_;
   std::mt19937_64 stagger_;
   std::vector<Worker> workers_;
   std::vector<Feed> feeds_;

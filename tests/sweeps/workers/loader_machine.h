@@ -34,6 +34,7 @@ struct LoaderMachine {
   std::vector<simulator::Beside> beside{};
   std::optional<simulator::Storage> storage{};
   double encoded_bytes = 110e3;
+  double size_cv = 0.3;  // of images; counts with storage
   std::vector<std::int64_t> workers{0, 1, 2, 3, 4, 6, 8};
   std::vector<std::int64_t> capacities{1, 2, 4, 8};
   double noise = 0.003;  // of a window
@@ -81,6 +82,11 @@ struct LoaderMachine {
         .one = 1e9 / image_ns, .sigma = sigma, .kappa = kappa, .crowding = crowding, .cores = cores};
     pipeline.storage = storage;
     pipeline.sample_bytes_read = encoded_bytes;
+    if (storage) {
+      pipeline.sample_sizes = parts(size_cv, 13);
+      pipeline.batch_work_ns = {image_ns * static_cast<double>(batch)};
+      pipeline.sample_work_ns = {image_ns};
+    }
     if (consumes) {
       pipeline.beside = beside;
     }
@@ -127,8 +133,10 @@ struct LoaderMachine {
           note["batch_cpu_ns"].push_back(
               std::llround(image_ns * per_batch * shape[(i + window * 34) % shape.size()]));
         }
-        for (const double sample : parts(cv * std::sqrt(per_batch), 31 + window, 32)) {
-          note["sample_ns"].push_back(std::llround(sample * image_ns));
+        for (const double sample : parts(storage ? size_cv : cv * std::sqrt(per_batch), 31 + window, 32)) {
+          const double transfer = storage ? encoded_bytes / storage->bytes_per_s * 1e9 : 0;
+          note["sample_ns"].push_back(
+              std::llround(sample * (image_ns + transfer) + (storage ? storage->latency_ns : 0)));
         }
         const double making = batch_ns / per_batch - reading_ns;
         note["stages_ns"] = {{"read", std::llround((reading_ns + 0.02 * making) * of_all)},

@@ -243,6 +243,27 @@ TEST(Simulate, LatenciesOfWorkersOverlap) {
   }
 }
 
+// Transfers of exponential sizes, first come first served, latencies between them: the machine repairman
+// again.
+TEST(Simulate, ReadersOfDifferentSizesQueueForStorage) {
+  for (const int workers : {1, 3, 8}) {
+    Pipeline pipeline = plain(workers, 1, 1);
+    pipeline.order = Order::any;
+    pipeline.batch = 32;
+    pipeline.storage = Storage{.bytes_per_s = 1e9, .latency_ns = 3 * kMs};
+    pipeline.sample_bytes_read = 2e6;  // 2 ms
+    pipeline.sample_sizes = exponential(1);
+    pipeline.steps = 3000;
+    double sum = 0;
+    double state = 1;
+    for (int n = 0; n <= workers; ++n) {
+      sum += state;
+      state *= (workers - n) * 2.0 / 3.0;
+    }
+    EXPECT_NEAR(simulate(pipeline).images_per_s / (500 * (1 - 1 / sum)), 1, 0.01) << workers;
+  }
+}
+
 TEST(Simulate, ConsumerAndWorkersSlowEachOther) {
   Pipeline pipeline = plain(2, 100 * kMs, 100 * kMs);
   pipeline.beside = {{.active = 2, .consumer_speed = 0.5, .worker_speed = 0.8}};
