@@ -1,10 +1,7 @@
 #include "sweeps/workers/loader/pool.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -15,6 +12,7 @@
 
 #include "bench/error.h"
 #include "bench/measure/random.h"
+#include "sweeps/workers/loader/thread_use.h"
 
 namespace bench::loader {
 namespace {
@@ -26,47 +24,7 @@ std::int64_t now_ns() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::int64_t thread_cpu_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-// What the calling thread has used so far.
-struct ThreadUse {
-  std::int64_t cpu_ns = thread_cpu_ns();
-  std::int64_t voluntary = 0;
-  std::int64_t involuntary = 0;
-
-  ThreadUse() {
-    rusage usage{};
-    getrusage(RUSAGE_THREAD, &usage);
-    voluntary = usage.ru_nvcsw;
-    involuntary = usage.ru_nivcsw;
-  }
-  void add_since(const ThreadUse& start, Batch& batch) const {
-    batch.cpu_ns += cpu_ns - start.cpu_ns;
-    batch.voluntary_switches += voluntary - start.voluntary;
-    batch.involuntary_switches += involuntary - start.involuntary;
-  }
-};
-
 }  // namespace
-
-void BadFiles::add(std::int64_t number, const std::string& reason) {
-  const std::scoped_lock lock(mutex_);
-  files_.emplace(number, reason);
-}
-
-bool BadFiles::contains(std::int64_t number) const {
-  const std::scoped_lock lock(mutex_);
-  return files_.contains(number);
-}
-
-std::map<std::int64_t, std::string> BadFiles::all() const {
-  const std::scoped_lock lock(mutex_);
-  return files_;
-}
 
 struct Pool::Worker {
   Worker(int worker_number, const Transform& transform) : number(worker_number), maker(transform) {}

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "sweeps/workers/loader/bad_files.h"
 #include "sweeps/workers/loader/dataset.h"
 #include "sweeps/workers/loader/sample_maker.h"
 
@@ -58,18 +59,6 @@ struct Batch {
   std::vector<std::int64_t> images;     // of each sample: its number in the data set
   std::vector<std::int64_t> sample_ns;  // wall time of each, in the order they were done
   std::vector<Piece> pieces;
-};
-
-// Files that were skipped, by number, and why.
-class BadFiles {
- public:
-  void add(std::int64_t number, const std::string& reason);
-  bool contains(std::int64_t number) const;
-  std::map<std::int64_t, std::string> all() const;
-
- private:
-  mutable std::mutex mutex_;
-  std::map<std::int64_t, std::string> files_;
 };
 
 class Pool {
