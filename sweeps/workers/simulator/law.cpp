@@ -171,7 +171,7 @@ double ScalabilityLaw::at(double active) const {
   return active <= cores ? within : within / (1 + crowding * std::log2(active / cores));
 }
 
-double ScalabilityLaw::best(double most_workers) const {
+double ScalabilityLaw::best(std::int64_t most_workers) const {
   double best = 0;
   for (std::int64_t active = 1; active <= std::max<std::int64_t>(1, most_workers); ++active) {
     best = std::max(best, at(static_cast<double>(active)));
