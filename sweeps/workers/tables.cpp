@@ -70,9 +70,9 @@ TextTable stages_table(const LoaderEvidence& evidence) {
   table.title = "Wall time of a worker for an image, by stage (waits for a core included)";
   table.rows.push_back({"workers"});
   for (const std::string& stage : stage_names()) {
-    table.rows[0].push_back(stage_text(stage));
+    table.rows[0].emplace_back(stage_text(stage));
   }
-  table.rows[0].push_back("copy of a batch");
+  table.rows[0].emplace_back("copy of a batch");
   const auto add = [&](const LoaderPoint& point, const char* note) {
     auto& row = table.rows.emplace_back(std::vector<std::string>{fmt::format("{}{}", point.workers, note)});
     for (const std::string& stage : stage_names()) {
