@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <iostream>
 #include <string>
 #include <utility>
@@ -18,7 +19,7 @@
 namespace bench::sweeps {
 namespace {
 
-struct Stopped {};
+struct Stopped : std::exception {};
 
 // A line when it begins and every two seconds; Ctrl-C gives up.
 loader::Progress told_now_and_then() {
