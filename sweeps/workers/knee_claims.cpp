@@ -20,6 +20,9 @@ std::vector<std::string> names_of(const std::vector<LoaderPoint>& points) {
 
 // "0.97 (0.96 to 0.98)".
 std::string au_text(const Measured& au) {
+  if (au.ci95.low == au.ci95.high) {  // of one window no interval can be told
+    return fmt::format("{:.2f}", au.value);
+  }
   return fmt::format("{:.2f} ({:.2f} to {:.2f})", au.value, au.ci95.low, au.ci95.high);
 }
 

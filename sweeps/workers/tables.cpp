@@ -15,6 +15,18 @@ double half_width(const Measured& measured) {
   return (measured.ci95.high - measured.ci95.low) / 2;
 }
 
+// Of one window no interval can be told.
+std::string rate_text(const Measured& measured) {
+  const double half = half_width(measured);
+  return fmt::format("{} ±{}", format_number(measured.value),
+                     half > 0 ? format_percent(half / measured.value) : "?");
+}
+
+std::string au_text(const Measured& measured) {
+  const double half = half_width(measured);
+  return fmt::format("{:.3f} ±{}", measured.value, half > 0 ? fmt::format("{:.3f}", half) : "?");
+}
+
 std::string number_or_dash(const std::optional<double>& value, auto&& format) {
   return value ? format(*value) : std::string("-");
 }
@@ -39,9 +51,7 @@ TextTable points_table(const LoaderEvidence& evidence) {
     flagged = flagged || point.flagged;
     table.rows.push_back(
         {fmt::format("{}{}{}", orders ? point.order + " " : "", point.workers, point.flagged ? " *" : ""),
-         fmt::format("{} ±{}", format_number(point.images_per_s.value),
-                     format_percent(half_width(point.images_per_s) / point.images_per_s.value)),
-         point.au ? fmt::format("{:.3f} ±{:.3f}", point.au->value, half_width(*point.au)) : "-",
+         rate_text(point.images_per_s), point.au ? au_text(*point.au) : "-",
          number_or_dash(point.stall_p50_ns, stall_text), number_or_dash(point.stall_p99_ns, stall_text),
          format_duration(point.cpu_ns),
          fmt::format("{:.1f} + {:.1f}", point.voluntary_switches, point.involuntary_switches),
@@ -98,13 +108,10 @@ TextTable capacity_table(const LoaderEvidence& evidence) {
   table.title = "The loader alone, with a consumer that takes no time";
   table.rows.push_back({"workers", "images/s", "CPU/image", "of the first"});
   for (const LoaderPoint& point : evidence.points.capacity) {
-    table.rows.push_back(
-        {fmt::format("{}", point.workers),
-         fmt::format("{} ±{}", format_number(point.images_per_s.value),
-                     format_percent(half_width(point.images_per_s) / point.images_per_s.value)),
-         format_duration(point.cpu_ns),
-         fmt::format("×{:.2f}",
-                     point.images_per_s.value / evidence.points.capacity.front().images_per_s.value)});
+    table.rows.push_back({fmt::format("{}", point.workers), rate_text(point.images_per_s),
+                          format_duration(point.cpu_ns),
+                          fmt::format("×{:.2f}", point.images_per_s.value /
+                                                     evidence.points.capacity.front().images_per_s.value)});
   }
   table.right = std::vector<bool>(table.rows[0].size(), true);
   table.lists_points = true;
