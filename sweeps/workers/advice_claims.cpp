@@ -27,7 +27,27 @@ std::optional<std::int64_t> enough_prefetch(const Simulated& simulated) {
   return std::nullopt;
 }
 
-std::string pinning_text(const Profile& profile) {
+// Ready data from both kinds of host memory, pinned first; nullopt where only one was measured.
+std::optional<std::pair<const LoaderPoint*, const LoaderPoint*>> both_stagings(const LoaderPoints& points) {
+  if (!points.ready || !points.other_staging) {
+    return std::nullopt;
+  }
+  const bool ready_is_pinned = points.ready->staging == "pinned";
+  return std::pair(ready_is_pinned ? &*points.ready : &*points.other_staging,
+                   ready_is_pinned ? &*points.other_staging : &*points.ready);
+}
+
+// Faster beyond both intervals, and by what is worth the trouble.
+bool pays(const LoaderPoint& pinned, const LoaderPoint& pageable) {
+  constexpr double kWorthIt = 1.01;
+  return pinned.images_per_s.ci95.low > pageable.images_per_s.ci95.high &&
+         pinned.images_per_s.value > kWorthIt * pageable.images_per_s.value;
+}
+
+std::string pinning_text(const Profile& profile, const LoaderPoints& points) {
+  if (const auto both = both_stagings(points)) {
+    return pays(*both->first, *both->second) ? "pin them" : "pinning them buys nothing";
+  }
   if (profile.consumer_device == "cpu") {
     return "pinning buys nothing, for the consumer computes in the host's own memory";
   }
@@ -106,7 +126,7 @@ std::optional<Finding> claim_recommended(const ResultDocument& document, const L
       bytes(profile.slot_bytes),
       scratch > 0 ? fmt::format(", and {} of each worker's own", bytes(profile.scratch_bytes_per_worker))
                   : std::string(),
-      pinning_text(profile));
+      pinning_text(profile, evidence.points));
   const double host = document.context.is_object() && document.context.contains("host") &&
                               document.context["host"].is_object()
                           ? document.context["host"].value("memory_bytes", 0.0)
@@ -114,6 +134,26 @@ std::optional<Finding> claim_recommended(const ResultDocument& document, const L
   if (host > 0 && slots + scratch > host) {
     finding.claim += fmt::format(" That does not fit: the host has {}.", bytes(host));
   }
+  return finding;
+}
+
+std::optional<Finding> claim_pinning(const LoaderEvidence& evidence) {
+  const auto both = both_stagings(evidence.points);
+  if (!both) {
+    return std::nullopt;
+  }
+  const auto& [pinned, pageable] = *both;
+  Finding finding = claim_of("pinning", "ratio", {pinned->name, pageable->name});
+  finding.value = pinned->images_per_s.value / pageable->images_per_s.value;
+  finding.ci95 = Interval{pinned->images_per_s.ci95.low / pageable->images_per_s.ci95.high,
+                          pinned->images_per_s.ci95.high / pageable->images_per_s.ci95.low};
+  finding.claim = fmt::format(
+      "With ready data the consumer takes {} from pinned memory and {} from pageable ({} and {} to copy a "
+      "batch, beside "
+      "the computing): {}.",
+      images_text(pinned->images_per_s.value), images_text(pageable->images_per_s.value),
+      format_duration(pinned->copy_ns), format_duration(pageable->copy_ns),
+      pays(*pinned, *pageable) ? "pin" : "don't pin, it buys nothing here");
   return finding;
 }
 

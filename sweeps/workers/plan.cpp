@@ -38,7 +38,10 @@ loader::Progress told_now_and_then() {
 class Planner {
  public:
   Planner(const SweepRequest& request, Device& device)
-      : request_(request), options_(workers_options(request, device)), cores_(host_info().usable_cores) {}
+      : request_(request),
+        options_(workers_options(request, device)),
+        cores_(host_info().usable_cores),
+        crosses_bus_(!device.host_accessible()) {}
 
   SweepPlan run() && {
     keeps_->session->data_name = options_.data;
@@ -114,8 +117,15 @@ class Planner {
   void add_ready() {
     PipelineSpec spec = spec_of(1);
     spec.loader = LoaderKind::ready;
-    add(stem() + "/ready", "ready", std::move(spec), 0).first = true;
+    add(stem() + "/ready", "ready", spec, 0).first = true;
+    if (crosses_bus_) {  // what the other kind of host memory would be worth
+      spec.staging = spec.staging == HostKind::pinned ? HostKind::pageable : HostKind::pinned;
+      add(fmt::format("{}/ready/staging:{}", stem(), staging_name(spec.staging)), "other-staging",
+          std::move(spec), 0);
+    }
   }
+
+  static const char* staging_name(HostKind kind) { return kind == HostKind::pinned ? "pinned" : "pageable"; }
 
   void add_pool(loader::Order order, std::int64_t workers) {
     PipelineSpec spec = spec_of(workers);
@@ -163,11 +173,11 @@ class Planner {
                     {"storage", request_.sweep_options.at("storage")},
                     {"element", request_.sweep_options.at("element")},
                     {"layout", request_.sweep_options.at("layout")},
-                    {"staging", options_.staging == HostKind::pinned ? "pinned" : "pageable"}};
+                    {"staging", staging_name(spec.staging)}};
     point.spec.dtype = options_.dtype;
     point.spec.batch = options_.batch;
     point.spec.seed = request_.seed;
-    point.crowds_cores = loader != "ready";
+    point.crowds_cores = loader == "pool" || loader == "capacity";
     point.workload = type_of(name, std::move(spec));
     plan_.points.push_back(std::move(point));
     return plan_.points.back();
@@ -199,6 +209,7 @@ class Planner {
   const SweepRequest& request_;
   WorkersOptions options_;
   int cores_;  // of the host
+  bool crosses_bus_;
   SweepPlan plan_;
   std::shared_ptr<Kept> keeps_ = std::make_shared<Kept>();
 };

@@ -72,6 +72,7 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
   point.name = measured.name;
   point.loader = measured.params.value("loader", "");
   point.workers = measured.params.value("workers", std::int64_t{0});
+  point.staging = measured.params.value("staging", "");
   point.prefetch = measured.params.value("prefetch", std::int64_t{0});
   point.order = measured.params.value("order", "");
   point.batch = measured.params.value("batch", std::int64_t{0});
@@ -198,6 +199,8 @@ LoaderPoints loader_points(const ResultDocument& document) {
     }
     if (point->loader == "ready") {
       points.ready = points.ready ? points.ready : point;
+    } else if (point->loader == "other-staging") {
+      points.other_staging = point;
     } else if (point->loader == "capacity") {
       add_once(points.capacity, std::move(*point));
     } else if (point->loader == "pool") {

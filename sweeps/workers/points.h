@@ -24,6 +24,7 @@ struct LoaderPoint {
   std::int64_t workers = 0;
   std::int64_t prefetch = 0;
   std::string order;
+  std::string staging;  // "pinned", "pageable"
   std::int64_t batch = 0;
   bool flagged = false;
 
@@ -57,6 +58,7 @@ struct LoaderPoints {
   std::vector<LoaderPoint> other_order;  // by workers
   std::vector<LoaderPoint> capacity;     // by workers
   std::optional<LoaderPoint> ready;
+  std::optional<LoaderPoint> other_staging;  // as ready, from the other kind of host memory
 
   const LoaderPoint* at(std::int64_t workers) const;  // of the pool
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "bench/measure/units.h"
@@ -155,9 +157,36 @@ TextTable demands_table(const LoaderEvidence& evidence) {
 
 }  // namespace
 
+namespace {
+
+// "2 usable cores (affinity mask and cgroup quota); data: synthetic, 256 images of 111 KiB on average, page
+// cache warm": what the run had.
+std::optional<TextTable> conditions_table(const ResultDocument& document) {
+  const Json loader = document.sweep.is_object() ? document.sweep.value("loader", Json()) : Json();
+  if (!loader.is_object() || !loader.contains("data")) {
+    return std::nullopt;
+  }
+  const auto cores = loader.value("cores", std::int64_t{0});
+  std::string text = fmt::format("{} usable core{} ({}); data: {}", cores, cores == 1 ? "" : "s",
+                                 loader.value("cores_why", ""), loader.value("data", ""));
+  if (loader.contains("images")) {
+    text += fmt::format(", {} images of {} on average", loader.value("images", std::int64_t{0}),
+                        bytes_text(loader.value("mean_encoded_bytes", 0.0)));
+  }
+  return TextTable{.title = fmt::format("{}, page cache {}", text, loader.value("page_cache", "")),
+                   .rows = {},
+                   .right = {},
+                   .lists_points = true};
+}
+
+}  // namespace
+
 std::vector<TextTable> workers_tables(const ResultDocument& document) {
   const LoaderEvidence evidence = evidence_of(document);
   std::vector<TextTable> tables;
+  if (auto conditions = conditions_table(document); conditions && !evidence.points.pool.empty()) {
+    tables.push_back(std::move(*conditions));
+  }
   if (!evidence.points.pool.empty()) {
     tables.push_back(points_table(evidence));
   }

@@ -208,8 +208,9 @@ TEST(WorkersTables, ListEveryCount) {
   machine.demands = {{{"name", "t4"}, {"images_per_s", 500}, {"source", "given"}}};
   const ResultDocument document = measured_by(machine);
   const auto tables = workers_tables(document);
-  ASSERT_EQ(tables.size(), 4U);
-  EXPECT_EQ(tables[0].rows.size(), 8U);
+  ASSERT_EQ(tables.size(), 5U);
+  EXPECT_THAT(tables[0].title, HasSubstr("usable cores"));
+  EXPECT_EQ(tables[1].rows.size(), 8U);
   for (const TextTable& table : tables) {
     for (const auto& row : table.rows) {
       EXPECT_EQ(row.size(), table.rows[0].size()) << table.title;
@@ -219,6 +220,39 @@ TEST(WorkersTables, ListEveryCount) {
   const std::string text = text_of(tables);
   EXPECT_THAT(text, HasSubstr("What if (simulated)"));
   EXPECT_THAT(text, HasSubstr("t4 | 500 | 1 | 3"));
+}
+
+// Ready data from pinned memory, whose steps take that part of those from pageable memory.
+ResultDocument staged(double part) {
+  ResultDocument document = LoaderMachine{}.document();
+  const auto ready = std::ranges::find_if(
+      document.benchmarks, [](const MeasuredPoint& point) { return point.params.at("loader") == "ready"; });
+  ready->params["staging"] = "pageable";
+  MeasuredPoint pinned = *ready;
+  pinned.name += "/staging:pinned";
+  pinned.params["loader"] = "other-staging";
+  pinned.params["staging"] = "pinned";
+  for (Json& note : pinned.notes) {
+    for (Json& step : note["step_ns"]) {
+      step = static_cast<std::int64_t>(part * step.get<double>());
+    }
+  }
+  document.benchmarks.push_back(pinned);
+  note_simulation(document);
+  document.findings = workers_findings(document);
+  return document;
+}
+
+TEST(WorkersFindings, PinsWhereReadyDataArriveSoonerForIt) {
+  const ResultDocument pays = staged(0.9);
+  ASSERT_TRUE(found(pays, "pinning"));
+  EXPECT_NEAR(*found(pays, "pinning")->value, 1 / 0.9, 0.01);
+  EXPECT_THAT(claim(pays, "pinning"), HasSubstr(": pin."));
+  EXPECT_THAT(claim(pays, "recommended_workers"), HasSubstr("pin them"));
+  const ResultDocument does_not = staged(1);
+  EXPECT_THAT(claim(does_not, "pinning"), HasSubstr("don't pin"));
+  EXPECT_THAT(claim(does_not, "recommended_workers"), HasSubstr("buys nothing"));
+  EXPECT_FALSE(found(measured_by({}), "pinning"));
 }
 
 }  // namespace

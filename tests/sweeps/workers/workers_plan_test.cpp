@@ -68,10 +68,17 @@ TEST_F(WorkersPlan, AsksForReadyDataEachWorkerCountAndTheLoaderAlone) {
   for (const SweepPoint& point : plan().points) {
     EXPECT_TRUE(seen.insert(point.name).second) << point.name;
     EXPECT_EQ(point.first, point.params.at("loader") == "ready");
-    EXPECT_EQ(point.crowds_cores, point.params.at("loader") != "ready");
+    EXPECT_EQ(point.crowds_cores,
+              point.params.at("loader") == "pool" || point.params.at("loader") == "capacity");
     EXPECT_EQ(point.params.at("consumer"), point.params.at("loader") == "capacity" ? "none" : "net");
   }
   EXPECT_EQ(plan().axes.at("workers"), Json({0, 1, 2, 4, 8}));
+}
+
+TEST_F(WorkersPlan, BehindABusReadyDataComesFromBothKindsOfHostMemory) {
+  EXPECT_THAT(names(), Contains("workers/net/fp32/batch:4/ready/staging:pinned"));
+  request_.sweep_options["staging"] = "pinned";
+  EXPECT_THAT(names(), Contains("workers/net/fp32/batch:4/ready/staging:pageable"));
 }
 
 TEST_F(WorkersPlan, BothOrdersHavePointsOfTheirOwn) {
