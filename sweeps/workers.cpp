@@ -46,6 +46,7 @@ void note_loader(const SweepRequest& request, Device& device, ResultDocument& do
       {"consumer_device", options.consumer.workload == nullptr ? "none" : device.info().id},
       {"consumer_on_cores", options.consumer.workload != nullptr && device.host_accessible()},
       {"batch", options.batch},
+      {"dtype", bench::name_of(options.dtype)},
       {"slot_bytes", options.batch * options.transform.sample_bytes()},
       {"pinned", options.staging == HostKind::pinned},
       {"demands", noted(options.demands)},

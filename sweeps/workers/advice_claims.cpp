@@ -93,6 +93,15 @@ std::optional<Finding> claim_recommended(const ResultDocument& document, const L
   }
   finding.value = static_cast<double>(workers);
   finding.details = {{"workers", workers}};
+  const double au = by_measuring ? evidence.points.at(workers)->au.value_or(Measured{}).value
+                                 : evidence.simulated_at(workers)->au;
+  if (workers == 0 && au < kFed) {
+    finding.claim = fmt::format(
+        "{}No number of workers feeds the consumer{}: with none the AU is {:.2f}, and more gain less than 5 "
+        "% of it.",
+        by_measuring ? "" : "Simulated: ", evidence.simulated && evidence.simulated->gpus > 1 ? "s" : "", au);
+    return finding;
+  }
   if (workers == 0) {
     finding.details["host_bytes"] = profile.slot_bytes;
     finding.claim = fmt::format(

@@ -27,6 +27,9 @@ struct LoaderEvidence {
   const SimulatedPoint* simulated_at(std::int64_t workers) const;
 };
 
+// A consumer that computes so much longer beside workers is slowed down by them.
+inline constexpr double kSlower = 1.05;
+
 LoaderEvidence evidence_of(const ResultDocument& document);
 
 Finding claim_of(std::string name, std::string unit, std::vector<std::string> evidence = {});

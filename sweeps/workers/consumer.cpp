@@ -1,5 +1,6 @@
 #include "sweeps/workers/consumer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -7,8 +8,12 @@
 #include <thread>
 #include <utility>
 
+#include "bench/run/interrupt.h"
+
 namespace bench::sweeps {
 namespace {
+
+constexpr auto kLookAround = std::chrono::milliseconds(100);  // for Ctrl-C, in a long step
 
 class TimedConsumer final : public Consumer {
  public:
@@ -16,7 +21,9 @@ class TimedConsumer final : public Consumer {
   void start() override { end_ = std::chrono::steady_clock::now() + step_; }
   // A step that ended while its batch was awaited took no longer for that.
   std::int64_t finish() override {
-    std::this_thread::sleep_until(end_);
+    while (std::chrono::steady_clock::now() < end_ && !interrupted()) {
+      std::this_thread::sleep_until(std::min(end_, std::chrono::steady_clock::now() + kLookAround));
+    }
     return step_.count();
   }
 

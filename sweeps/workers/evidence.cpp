@@ -8,11 +8,23 @@
 
 namespace bench::sweeps {
 
+namespace {
+
+// Of one window no interval can be told: nothing is proved by it.
+Measured known_at_least(Measured measured) {
+  if (measured.ci95.low == measured.ci95.high) {
+    measured.ci95 = {0, 2 * measured.value};
+  }
+  return measured;
+}
+
+}  // namespace
+
 std::vector<WorkersValue> LoaderEvidence::measured_au() const {
   std::vector<WorkersValue> values;
   for (const LoaderPoint& point : points.pool) {
     if (point.au) {
-      values.push_back({point.workers, *point.au});
+      values.push_back({point.workers, known_at_least(*point.au)});
     }
   }
   return values;
@@ -21,7 +33,7 @@ std::vector<WorkersValue> LoaderEvidence::measured_au() const {
 std::vector<WorkersValue> LoaderEvidence::measured_rates() const {
   std::vector<WorkersValue> values;
   for (const LoaderPoint& point : points.pool) {
-    values.push_back({point.workers, point.images_per_s});
+    values.push_back({point.workers, known_at_least(point.images_per_s)});
   }
   return values;
 }

@@ -36,10 +36,13 @@ std::optional<Finding> claim_starvation(const LoaderEvidence& evidence) {
   const LoaderPoint& fewest = points.pool.front();
   Finding finding = claim_of("starvation", "1", {fewest.name, points.ready->name});
   finding.value = std::clamp(1 - fewest.au->value, 0.0, 1.0);
-  finding.ci95 = Interval{1 - fewest.au->ci95.high, 1 - fewest.au->ci95.low};
+  if (fewest.au->ci95.low < fewest.au->ci95.high) {
+    finding.ci95 = Interval{1 - fewest.au->ci95.high, 1 - fewest.au->ci95.low};
+  }
   finding.details = {
       {"workers", fewest.workers}, {"step_ns", fewest.step_ns}, {"ready_step_ns", points.ready->step_ns}};
-  const double lost = fewest.step_ns - points.ready->step_ns;
+  // What a step takes beyond computing, which may itself take longer where both share the cores.
+  const double lost = fewest.step_ns - fewest.compute_ns - (points.ready->step_ns - points.ready->compute_ns);
   finding.claim =
       *finding.value < 1 - kFed
           ? fmt::format("With {} the consumer is not starved: AU {}, a step takes {} and {} with ready data.",
@@ -50,6 +53,11 @@ std::optional<Finding> claim_starvation(const LoaderEvidence& evidence) {
                 "ready data.",
                 workers_text(fewest.workers), au_text(*fewest.au), format_duration(fewest.step_ns),
                 format_duration(std::max(0.0, lost)));
+  if (fewest.compute_ns > kSlower * points.ready->compute_ns) {
+    finding.claim +=
+        fmt::format(" Computing itself takes {} instead of {}, for the loader takes cores from it.",
+                    format_duration(fewest.compute_ns), format_duration(points.ready->compute_ns));
+  }
   return finding;
 }
 

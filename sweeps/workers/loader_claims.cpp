@@ -108,10 +108,24 @@ std::optional<Finding> claim_plateau(const LoaderEvidence& evidence) {
     const LoaderPoint& best = *std::ranges::max_element(
         pool, {}, [](const LoaderPoint& point) { return point.images_per_s.value; });
     finding.value = best.images_per_s.value;
-    finding.ci95 = best.images_per_s.ci95;
+    if (best.images_per_s.ci95.low < best.images_per_s.ci95.high) {
+      finding.ci95 = best.images_per_s.ci95;
+    }
     finding.evidence = {best.name};
     finding.details = {{"workers", best.workers}};
     const bool fed = best.au && best.au->value >= kFed;
+    const auto& ready = evidence.points.ready;
+    if (fed && ready && best.compute_ns > kSlower * ready->compute_ns) {
+      finding.details["limited_by"] = "shared_cores";
+      finding.claim = fmt::format(
+          "The plateau is {}, with {}: the consumer computes nearly all the time (AU {:.2f}), but shares the "
+          "cores with "
+          "the loader, and a step's computing takes {} instead of {} ({} with ready data).",
+          images_text(best.images_per_s.value), workers_text(best.workers), best.au->value,
+          format_duration(best.compute_ns), format_duration(ready->compute_ns),
+          images_text(ready->images_per_s.value));
+      return finding;
+    }
     const LoaderLimit limit = fed ? LoaderLimit{"consumer", ""} : loader_limit(evidence, best.workers);
     finding.details["limited_by"] = limit.what;
     finding.claim =
@@ -141,7 +155,8 @@ std::optional<Finding> claim_plateau(const LoaderEvidence& evidence) {
 }
 
 std::optional<Finding> claim_law(const LoaderEvidence& evidence) {
-  if (!evidence.profile) {
+  // From one count alone nothing is known of how the others relate to it.
+  if (!evidence.profile || evidence.profile->law_workers.size() < 2) {
     return std::nullopt;
   }
   const simulator::LawFit& fit = evidence.profile->law;
@@ -152,16 +167,17 @@ std::optional<Finding> claim_law(const LoaderEvidence& evidence) {
   Finding finding = claim_of("scaling", "images/s", std::move(names));
   finding.value = fit.law.at(fit.law.cores);
   const double scale = *finding.value / fit.law.one;
+  const bool reads_wait = evidence.profile->storage.has_value();
   finding.ci95 = Interval{fit.one_ci95.low * scale, fit.one_ci95.high * scale};
   finding.details = {{"one", fit.law.one},     {"sigma", fit.law.sigma},
                      {"kappa", fit.law.kappa}, {"crowding", fit.law.crowding},
                      {"cores", fit.law.cores}, {"worst_error", fit.worst_error}};
   finding.claim = fmt::format(
-      "One worker alone makes {}; on all {:g} cores workers make {}, {:.2f} times as much (fitted to {} at "
-      "{}; "
-      "off "
-      "by at most {}).",
-      images_text(fit.law.one), fit.law.cores, images_text(*finding.value), scale, evidence.profile->law_from,
+      "One worker {} {}; on all {:g} cores workers {} {}, {:.2f} times as much (fitted to {} at "
+      "{}; off by at most {}).",
+      reads_wait ? "that waits for no read would make" : "alone makes", images_text(fit.law.one),
+      fit.law.cores, reads_wait ? "would make" : "make", images_text(*finding.value), scale,
+      evidence.profile->law_from,
       [&] {
         std::string counts;
         for (const std::int64_t count : evidence.profile->law_workers) {
@@ -256,12 +272,16 @@ namespace {
 
 // ": a.jpg (it is empty), b.jpg (…) and 3 more": the first that the run noted.
 std::string named_files(const ResultDocument& document, std::int64_t count) {
-  constexpr std::size_t kNamed = 3;
+  constexpr std::size_t kNamed = 10;
   const Json files = loader_note(document, "bad_files");
   std::vector<std::string> named;
   for (const Json& file : files.is_array() ? files : Json::array()) {
     if (named.size() < kNamed && file.is_object()) {
-      named.push_back(fmt::format("{} ({})", file.value("file", ""), file.value("reason", "")));
+      const auto text = [&](const char* key) {
+        const Json there = file.value(key, Json());
+        return there.is_string() ? there.get<std::string>() : std::string("?");
+      };
+      named.push_back(fmt::format("{} ({})", text("file"), text("reason")));
     }
   }
   if (named.empty()) {
@@ -284,6 +304,8 @@ std::optional<Finding> claim_bad_files(const ResultDocument& document, const Loa
       }
     }
   }
+  const Json noted = loader_note(document, "bad_files");
+  most = std::max(most, noted.is_array() ? static_cast<std::int64_t>(noted.size()) : 0);
   if (most == 0) {
     return std::nullopt;
   }

@@ -77,6 +77,8 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
   point.order = measured.params.value("order", "");
   point.batch = measured.params.value("batch", std::int64_t{0});
   point.flagged = !measured.validity.flags.empty();
+  point.few_rounds =
+      std::ranges::find(measured.validity.flags, "few_rounds") != measured.validity.flags.end();
   point.sample_bytes = measured.work.is_object() ? number_of(measured.work, "sample_bytes") : 0;
   if (point.batch < 1) {
     return std::nullopt;
@@ -190,11 +192,22 @@ const LoaderPoint* LoaderPoints::at(std::int64_t workers) const {
   return found == pool.end() ? nullptr : &*found;
 }
 
+// Points that --resume kept of a run with another batch, dtype or consumer stand in the file, and prove
+// nothing of this one.
+bool of_another_run(const Json& params, const ResultDocument& document) {
+  return std::ranges::any_of(std::initializer_list<const char*>{"batch", "dtype", "consumer"},
+                             [&](const char* key) {
+                               const Json own = loader_note(document, key);
+                               const Json there = params.value(key, Json());
+                               return !own.is_null() && !there.is_null() && own != there && there != "none";
+                             });
+}
+
 LoaderPoints loader_points(const ResultDocument& document) {
   LoaderPoints points;
   for (const MeasuredPoint& measured : document.benchmarks) {
     std::optional<LoaderPoint> point = read_point(measured);
-    if (!point) {
+    if (!point || of_another_run(measured.params, document)) {
       continue;
     }
     if (point->loader == "ready") {

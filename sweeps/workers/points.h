@@ -27,6 +27,7 @@ struct LoaderPoint {
   std::string staging;  // "pinned", "pageable"
   std::int64_t batch = 0;
   bool flagged = false;
+  bool few_rounds = false;
 
   Measured images_per_s;
   Measured raw_au;                     // computing over total time

@@ -24,7 +24,10 @@ void set_length(Pipeline& pipeline) {
                         : pipeline.storage ? std::min(64.0, static_cast<double>(pipeline.batch))
                                            : 1;
   const double events = 2 + pieces * (pipeline.storage ? 2 : 1);
-  pipeline.steps = static_cast<std::int64_t>(std::clamp(kEvents / events, 300.0, 4000.0));
+  // Many workers finish together, wave after wave: several waves, whatever one costs.
+  const std::int64_t waves = 10 * pipeline.workers * std::max<std::int64_t>(1, pipeline.prefetch / 2);
+  pipeline.steps = std::max(static_cast<std::int64_t>(std::clamp(kEvents / events, 300.0, 4000.0)),
+                            std::min<std::int64_t>(waves, 40'000));
   pipeline.warm_up_steps = std::max<std::int64_t>(50, 3 * pipeline.workers * pipeline.prefetch);
 }
 
@@ -194,9 +197,13 @@ std::vector<Demand> demands_of(const ResultDocument& document) {
     for (const Json& demand : noted) {
       const Json rate = demand.is_object() ? demand.value("images_per_s", Json()) : Json();
       if (rate.is_number() && rate.get<double>() > 0) {
-        demands.push_back({.name = demand.value("name", "?"),
+        const auto text = [&](const char* key, const char* otherwise) {
+          const Json there = demand.value(key, Json());
+          return there.is_string() ? there.get<std::string>() : std::string(otherwise);
+        };
+        demands.push_back({.name = text("name", "?"),
                            .images_per_s = rate.get<double>(),
-                           .source = demand.value("source", "given")});
+                           .source = text("source", "given")});
       }
     }
   }

@@ -128,7 +128,9 @@ std::int64_t Pool::make_sample(Worker& worker, std::int64_t number, std::byte* t
   std::int64_t image = image_for(number);
   for (std::int64_t tried = 0;; ++tried) {
     if (tried == data_.size()) {
-      throw UsageError("--data: no image that can be used is left; see the reasons above");
+      const auto [first, reason] = *bad_.all().begin();
+      throw UsageError(fmt::format("--data: none of the {} images can be used; the first, {}: {}",
+                                   data_.size(), data_.name(first), reason));
     }
     if (!bad_.contains(image)) {
       try {
