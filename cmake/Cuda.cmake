@@ -91,8 +91,12 @@ else()
   bench_cuda_wheels(cuda_wheels "")
   bench_check_nvcc()
   if(NOT CMAKE_CUDA_COMPILER AND BENCH_CUDA_ASKED_FOR)
+    set(log CMakeConfigureLog.yaml)
+    if(CMAKE_VERSION VERSION_LESS 3.26)
+      set(log CMakeError.log)
+    endif()
     string(CONCAT BENCH_CUDA_MISSING "${BENCH_CUDA_ASKED_FOR} is no nvcc that works with ${CMAKE_CXX_COMPILER} "
-                                     "(CMakeFiles/CMakeError.log says why); rerun cmake with "
+                                     "(CMakeFiles/${log} says why); rerun cmake with "
                                      "-DCMAKE_CUDA_COMPILER=/path/to/nvcc")
   elseif(NOT CMAKE_CUDA_COMPILER)
     string(CONCAT BENCH_CUDA_MISSING "no nvcc was found; install the CUDA Toolkit 12 or 13, or rerun cmake with "
