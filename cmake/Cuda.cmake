@@ -7,9 +7,11 @@ if(NOT BENCH_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "BENCH_CUDA is '${BENCH_CUDA}'; accepted are AUTO, ON and OFF.")
 endif()
 
-# Folders with include/ and lib/ or bin/ in which pip's wheels put their parts: <site>/nvidia/<part>. The headers of
-# cudnn-frontend lie in <site>/include; `make setup` puts them into build/wheels.
-function(bench_cuda_wheels result)
+# Folders with include/ and lib/ or bin/ in which pip's wheels put their parts, for this major version of CUDA or, where
+# it is "", any: <site>/nvidia/cu13 for CUDA 13, <site>/nvidia/<part> for CUDA 12. Both put cuDNN into <site>/nvidia/cudnn:
+# what the wheel was called says for which it is. The headers of cudnn-frontend lie in <site>/include; `make setup` puts
+# them into build/wheels.
+function(bench_cuda_wheels result major)
   set(sites "")
   find_program(BENCH_PYTHON NAMES python3)
   if(BENCH_PYTHON)
@@ -20,12 +22,36 @@ function(bench_cuda_wheels result)
   endif()
   set(roots "")
   foreach(site IN LISTS sites ITEMS "${CMAKE_SOURCE_DIR}/build/wheels")
-    file(GLOB parts "${site}/nvidia/cu1[23]" "${site}/nvidia/cublas" "${site}/nvidia/cudnn" "${site}/nvidia/cuda_nvcc")
+    if(major STREQUAL "")
+      file(GLOB parts "${site}/nvidia/cu1[23]" "${site}/nvidia/cuda_nvcc")
+    else()
+      file(GLOB parts "${site}/nvidia/cu${major}")
+      if(major EQUAL 12)
+        file(GLOB older "${site}/nvidia/cublas" "${site}/nvidia/cuda_nvrtc")
+        list(APPEND parts ${older})
+      endif()
+      file(GLOB all "${site}/nvidia_cudnn_cu*.dist-info")
+      file(GLOB own "${site}/nvidia_cudnn_cu${major}-*.dist-info")
+      if(own OR NOT all)
+        list(APPEND parts "${site}/nvidia/cudnn")
+      endif()
+    endif()
     list(APPEND roots ${parts} "${site}")
   endforeach()
   list(REMOVE_DUPLICATES roots)
   set(${result} ${roots} PARENT_SCOPE)
 endfunction()
+
+# PREFIX_LIBRARY and PREFIX_INCLUDE_DIR. The toolkit comes before wheels, wheels before the system, whether or not the
+# library has a name without a version there, which wheels' have not; headers come from beside the library where they can,
+# so that two installs are not mixed.
+macro(bench_find_cuda_library prefix name version header)
+  find_library(${prefix}_LIBRARY NAMES ${name} lib${name}.so.${version} NAMES_PER_DIR
+               HINTS ${CUDAToolkit_LIBRARY_DIR} ${cuda_wheels} PATH_SUFFIXES lib lib64)
+  get_filename_component(beside "${${prefix}_LIBRARY}" DIRECTORY)
+  find_path(${prefix}_INCLUDE_DIR ${header} HINTS "${beside}/../include" ${CUDAToolkit_INCLUDE_DIRS} ${cuda_wheels}
+            PATH_SUFFIXES include)
+endmacro()
 
 # Looks for nvcc where CUDACXX and -DCMAKE_CUDA_COMPILER say, in the path, and where toolkits are installed without
 # being put into it. A compiler that does not compile counts as none: enable_language() would end the configuration.
@@ -62,11 +88,15 @@ set(BENCH_CUDA_MISSING "")
 if(BENCH_CUDA STREQUAL "OFF")
   set(BENCH_CUDA_MISSING "it was switched off; rerun cmake with -DBENCH_CUDA=AUTO")
 else()
-  bench_cuda_wheels(cuda_wheels)
+  bench_cuda_wheels(cuda_wheels "")
   bench_check_nvcc()
   if(NOT CMAKE_CUDA_COMPILER AND BENCH_CUDA_ASKED_FOR)
+    set(log CMakeConfigureLog.yaml)
+    if(CMAKE_VERSION VERSION_LESS 3.26)
+      set(log CMakeError.log)
+    endif()
     string(CONCAT BENCH_CUDA_MISSING "${BENCH_CUDA_ASKED_FOR} is no nvcc that works with ${CMAKE_CXX_COMPILER} "
-                                     "(CMakeFiles/CMakeError.log says why); rerun cmake with "
+                                     "(CMakeFiles/${log} says why); rerun cmake with "
                                      "-DCMAKE_CUDA_COMPILER=/path/to/nvcc")
   elseif(NOT CMAKE_CUDA_COMPILER)
     string(CONCAT BENCH_CUDA_MISSING "no nvcc was found; install the CUDA Toolkit 12 or 13, or rerun cmake with "
@@ -86,13 +116,10 @@ else()
     # nvcc's host compiler looks there by itself; named once more, /usr/include would come before its own headers.
     list(APPEND CMAKE_CUDA_IMPLICIT_INCLUDE_DIRECTORIES ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
     find_package(CUDAToolkit 12 QUIET)
-    # pip's wheels have no name without a version for the linker.
-    find_path(CUDNN_INCLUDE_DIR cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ${cuda_wheels} PATH_SUFFIXES include)
-    find_library(CUDNN_LIBRARY NAMES cudnn libcudnn.so.9 HINTS ${CUDAToolkit_LIBRARY_DIR} ${cuda_wheels}
-                 PATH_SUFFIXES lib lib64)
-    find_path(CUBLASLT_INCLUDE_DIR cublasLt.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ${cuda_wheels} PATH_SUFFIXES include)
-    find_library(CUBLASLT_LIBRARY NAMES cublasLt libcublasLt.so.${CUDAToolkit_VERSION_MAJOR}
-                 HINTS ${CUDAToolkit_LIBRARY_DIR} ${cuda_wheels} PATH_SUFFIXES lib lib64)
+    bench_cuda_wheels(cuda_wheels "${CUDAToolkit_VERSION_MAJOR}")
+    bench_find_cuda_library(CUDNN cudnn 9 cudnn_graph.h)
+    bench_find_cuda_library(CUBLASLT cublasLt "${CUDAToolkit_VERSION_MAJOR}" cublasLt.h)
+    bench_find_cuda_library(NVRTC nvrtc "${CUDAToolkit_VERSION_MAJOR}" nvrtc.h)
     find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend.h HINTS ENV CUDNN_FRONTEND_ROOT ${cuda_wheels}
               PATH_SUFFIXES include)
     set(missing "")
@@ -105,6 +132,9 @@ else()
     endif()
     if(NOT CUBLASLT_INCLUDE_DIR OR NOT CUBLASLT_LIBRARY)
       list(APPEND missing "cuBLASLt (part of the toolkit, or pip install nvidia-cublas, nvidia-cublas-cu12 for CUDA 12)")
+    endif()
+    if(NOT NVRTC_INCLUDE_DIR OR NOT NVRTC_LIBRARY)
+      list(APPEND missing "nvrtc (part of the toolkit, or pip install nvidia-cuda-nvrtc, nvidia-cuda-nvrtc-cu12 for CUDA 12)")
     endif()
     if(NOT CUDNN_FRONTEND_INCLUDE_DIR)
       list(APPEND missing "the headers of cudnn-frontend (make setup, or pip install nvidia-cudnn-frontend)")
@@ -125,10 +155,10 @@ if(BENCH_CUDA_FOUND)
   message(STATUS "CUDA device: on, with CUDA ${CUDAToolkit_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
   add_library(bench_cuda_libraries INTERFACE)
   target_include_directories(bench_cuda_libraries SYSTEM INTERFACE ${CUDNN_INCLUDE_DIR} ${CUDNN_FRONTEND_INCLUDE_DIR}
-                                                                   ${CUBLASLT_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
+                                                                   ${CUBLASLT_INCLUDE_DIR} ${NVRTC_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
   # The driver's library is never linked: the program starts on a machine without one. The others are linked by their
   # full paths, which CMake writes into the program's run path. cudnn-frontend calls nvrtc.
-  target_link_libraries(bench_cuda_libraries INTERFACE CUDA::cudart_static CUDA::nvrtc ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY})
+  target_link_libraries(bench_cuda_libraries INTERFACE CUDA::cudart_static ${NVRTC_LIBRARY} ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY})
 else()
   message(STATUS "CUDA device: off: ${BENCH_CUDA_MISSING}")
 endif()

@@ -1,12 +1,12 @@
 # From a result file of the kernels sweep to the strings and tables that kernels.gp draws (format.jq: tables).
 #
 # Left: what the stream kernels get out of caches and memory, by the bytes they touch. Right: the roofline, with every
-# other point as arithmetic rate against arithmetic intensity. Missing fields give missing marks, never an error.
+# point that does arithmetic as its rate against its intensity. Missing fields give missing marks, never an error.
 
 include "format";
 
-# gnuplot's filled circle, square, triangles; a diamond for others. The open form is one below.
-def shape: {gemm: 7, conv2d: 5, fma: 9, "fma on tensor cores": 11}[tostring] // 13;
+# gnuplot's filled circle, square, triangles, diamond; a pentagon for others. The open form is one below.
+def shape: {gemm: 7, conv2d: 5, fma: 9, "fma on tensor cores": 11, stream: 13}[tostring] // 15;
 def what: if .mode == "tensor-cores" then "\(.workload) on tensor cores" else .workload end;
 # Half way to white.
 def pale: [. / 65536, . / 256 % 256, . % 256] | map((floor + 255) / 2 | floor) | .[0] * 65536 + .[1] * 256 + .[2];
@@ -57,8 +57,15 @@ def left($points; $memory): lines($points) as $lines
 
 # ── Right ───────────────────────────────────────────────────────────────────────────────────────────
 
+# Of a stream kernel only the largest arrays, which no cache holds: its sizes have one intensity, and stand on the left.
+def operations($points): [$points[] | select(.flops > 0)]
+  | map(select(.workload != "stream")) + (map(select(.workload == "stream")) | group_by([.mode, .dtype, .cold]) | map(max_by(.bytes)));
+# "stream: add, scale, triad", in the order of their marks from left to right.
+def key_of($points): if . != "stream" then . else
+  "stream: \([$points[] | select(.workload == "stream")] | group_by(.mode) | map(min_by(.intensity)) | sort_by(.intensity) | map(.mode) | join(", "))" end;
+
 def right($points; $memory; $peaks; $sheet):
-  [$points[] | select(.workload != "stream" and .flops > 0)] as $own
+  operations($points) as $own
   | ([$own[].intensity] | min // 0.1) as $low | ([$own[].intensity, ($peaks[] | .rate / ($memory // 1e10))] | max // 1000) as $high
   | ($low / 1.6) as $x_min
   # Right of every mark, where the roofs' names stand: three tenths of the axis.
@@ -67,24 +74,29 @@ def right($points; $memory; $peaks; $sheet):
   | ([$own[].rate, (if $memory == null then empty else $memory * $x_min end)] | min // 1) as $least
   | ($least / 2) as $y_min | ($most * 2.2) as $y_max
   | {strings: {has_roofline: ($own | length), intensity_min: $x_min, intensity_max: $x_max, rate_min: ($y_min / 1e9), rate_max: ($y_max / 1e9)},
-     intensity_ticks: [decade_ticks($x_min | decade_down; $x_max | decade_up)[] | select(. >= $x_min and . <= $x_max) | [., (if . >= 1 then thousands else tostring end)]],
+     # None so far right that half its number is off the picture.
+     intensity_ticks: [decade_ticks($x_min | decade_down; $x_max | decade_up)[] | select(. >= $x_min and . <= $x_max / pow($x_max / $x_min; 0.02)) | [., (if . >= 1 then thousands else tostring end)]],
      rate_ticks: [decade_ticks($y_min | decade_down; $y_max | decade_up)[] | select(. >= $y_min and . <= $y_max) | [. / 1e9, rate_text("FLOP/s")]],
-     # A measured ceiling: memory's slope up to the ridge, then the dtype's peak.
-     roofs: [$peaks[] | .rate as $peak | .dtype as $d
+     # A measured ceiling: memory's slope up to the ridge, then the dtype's peak; the slope alone where there is no peak.
+     roofs: [($peaks[] | .rate as $peak | .dtype as $d
        | (if $memory == null then [$x_min, $peak / 1e9, ($d | dtype_colour)]
           else [$x_min, ([$memory * $x_min, $peak] | min) / 1e9, ($d | dtype_colour)], [([$peak / $memory, $x_min] | max), $peak / 1e9, ($d | dtype_colour)] end),
-         [$x_max, $peak / 1e9, ($d | dtype_colour)], null],
+         [$x_max, $peak / 1e9, ($d | dtype_colour)], null),
+       (if $memory == null or $peaks != [] then empty
+        else ([$x_max, $y_max / $memory] | min) as $stop | [$x_min, $memory * $x_min / 1e9, 5592405], [$stop, $memory * $stop / 1e9, 5592405], null end)],
      sheets: [($sheet.flops_per_s // {} | to_entries[]? | (.value | positive) as $v | select($v != null) | (.key | dtype_colour) as $c
        | [$x_min, $v / 1e9, $c], [$x_max, $v / 1e9, $c], null),
        (($sheet.bytes_per_s | positive) as $b | if $b == null then empty else [$x_min, $b * $x_min / 1e9, 5592405], [([$x_max, $y_max / $b] | min), ([$x_max, $y_max / $b] | min) * $b / 1e9, 5592405], null end)],
      roof_labels: [$peaks | map(. + {y: (.rate * 1.28 | log10)}) | spread(0.052 * ($y_max / $y_min | log10); $y_max | log10)[]
        | [$x_max / 1.12, pow(10; .y) / 1e9, "\(.dtype): \(.rate | rate_text("FLOP/s"))", (.dtype | dtype_colour)]],
-     slope_label: (if $memory == null then [] else [[$x_min * 2.6, $memory * $x_min * 1.5 / 1e9, "memory \($memory | rate_text("B/s"))", 5592405]] end),
+     # Left of the slope, a quarter of the axis wide: marks there are of data from a cache.
+     slope_label: (if $memory == null then [] else [[$x_min * pow($x_max / $x_min; 0.02),
+       ([$memory * $x_min * pow($x_max / $x_min; 0.29), $y_max / 1.3] | min) / 1e9, "memory \($memory | rate_text("B/s"))", 5592405]] end),
      # Cold points over the hot ones, which they may coincide with.
      dots: [($own[] | select(.cold | not)), ($own[] | select(.cold)) | [.intensity, .rate / 1e9,
        (.cold as $cold | .dtype | dtype_colour | if $cold then pale else . end), ((what | shape) - (if .flags == [] then 0 else 1 end)), (if .cold then 0.8 else 1.4 end)]],
      dot_key: ([$own[] | what] | unique | to_entries
-       | map([$x_max / 1.12, ($y_min * pow($y_max / $y_min; 0.05 + 0.055 * .key)) / 1e9, .value, (.value | shape)]))};
+       | map([$x_max / 1.12, ($y_min * pow($y_max / $y_min; 0.05 + 0.055 * .key)) / 1e9, (.value | key_of($own)), (.value | shape)]))};
 
 def title: "Kernels on \(.context.device.name // .context.device.id // "an unknown device" | clean | squeeze)";
 def subtitle: [(.context.host.usable_cores // null | if . == null then empty else "\(.) cores" end),

@@ -10,14 +10,21 @@ set -uo pipefail
 package=nvidia-cudnn-frontend
 folder=${1:?usage: tools/setup-cuda.sh FOLDER}
 
+# Where pip puts packages, a line each.
+sites=$(python3 -c 'import site, sysconfig; print(sysconfig.get_paths()["purelib"], site.getusersitepackages(), sep="\n")' \
+  2>/dev/null)
+
 have_nvcc() {
-  [[ -n ${CUDACXX:-} ]] || command -v nvcc >/dev/null || [[ -x ${CUDA_HOME:-/usr/local/cuda}/bin/nvcc ]]
+  [[ -n ${CUDACXX:-} ]] || command -v nvcc >/dev/null || [[ -x ${CUDA_HOME:-/usr/local/cuda}/bin/nvcc ]] && return 0
+  local root
+  while IFS= read -r root; do
+    [[ -n $root && -x $root/nvidia/cu13/bin/nvcc ]] && return 0
+  done <<<"$sites"
+  return 1
 }
 
 have_headers() {
-  local root sites=
-  sites=$(python3 -c 'import site, sysconfig; print(sysconfig.get_paths()["purelib"], site.getusersitepackages(), sep="\n")' \
-    2>/dev/null)
+  local root
   while IFS= read -r root; do
     [[ -n $root && -e $root/include/cudnn_frontend.h ]] && return 0
   done <<<"$folder

@@ -90,6 +90,36 @@ class OptionsReader {
                        option, quote(text), fmt::join(workloads, "|"));
   }
 
+  // Modes are a workload's own: the one to give with these, or what is accepted of each.
+  static std::string mode_needs_workload(const std::string& text, const std::vector<std::string>& workloads) {
+    const std::vector<std::string> given = split(text);
+    std::vector<std::string> takers;
+    std::vector<std::string> all;
+    std::string accepted;
+    for (const std::string& workload : workloads) {
+      const std::vector<std::string>& modes = registry<WorkloadType>().find(workload)->modes;
+      const auto has = [&](const std::string& mode) { return std::ranges::find(modes, mode) != modes.end(); };
+      if (std::ranges::all_of(given, has)) {
+        takers.push_back(workload);
+      }
+      all.insert(all.end(), modes.begin(), modes.end());
+      accepted += fmt::format("{}{} of {}", accepted.empty() ? "" : "; ", fmt::join(modes, ", "), workload);
+    }
+    if (!takers.empty()) {
+      return needs_one_workload("--mode", text, takers);
+    }
+    for (const std::string& mode : given) {
+      if (std::ranges::find(all, mode) == all.end()) {
+        return fmt::format(
+            "--mode: {} is no mode of any workload of this sweep; accepted, with --workload: {}", quote(mode),
+            accepted);
+      }
+    }
+    return fmt::format(
+        "--mode: {} was given, but no workload of this sweep has all of these; accepted, with --workload: {}",
+        quote(text), accepted);
+  }
+
   void read_workload_options(Options& options) const {
     const Sweep* const sweep = registry<Sweep>().find(options.sweep);
     if (sweep == nullptr) {
@@ -103,7 +133,7 @@ class OptionsReader {
     const bool several = options.workload.empty() && !sweep->workloads.empty();
     if (const std::string* modes = line_.text_of("mode")) {
       if (several) {
-        throw UsageError(needs_one_workload("--mode", *modes, sweep->workloads));
+        throw UsageError(mode_needs_workload(*modes, sweep->workloads));
       }
       options.modes = values_of(*sweep, "--mode", *modes);
       for (const std::string& mode : options.modes) {

@@ -34,7 +34,7 @@ bool Prober::finished_earlier(const SweepPoint& point) {
 }
 
 // Smaller points first, whatever their series, so that a short budget still compares the dtypes.
-void Prober::probe_all(bool first) {
+void Prober::probe_all(bool first, const std::function<void()>& after) {
   std::vector<const SweepPoint*> order;
   for (const SweepPoint& point : plan_.points) {
     if (point.first == first) {
@@ -57,6 +57,7 @@ void Prober::probe_all(bool first) {
       continue;
     }
     probe(*point, series);
+    after();
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -43,9 +44,9 @@ class Prober {
         admitted_(admitted),
         observer_(observer) {}
 
-  // Those of the plan that are `first`, or the others. Throws UsageError, and DeviceLost once the point is in
-  // error.
-  void probe_all(bool first);
+  // Those of the plan that are `first`, or the others; `after` is called after each. Throws UsageError, and
+  // DeviceLost once the point is in error.
+  void probe_all(bool first, const std::function<void()>& after);
 
  private:
   // What is known of a series while it grows.

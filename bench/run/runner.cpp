@@ -42,13 +42,21 @@ class Runner {
         rule_({.min_rounds = settings.min_rounds, .budget = clock_.budget()}) {}
 
   // Making points ready can take all of a short budget: those that the others are judged by are timed before
-  // any other is made ready.
+  // any other is made ready, and each of them before the next.
   void run() {
-    for (const bool first : {true, false}) {
-      prober_.probe_all(first);
-      to_come_ = first ? std::ranges::count(plan_.points, false, &SweepPoint::first) : 0;
-      run_round(0, [first](const SweepPoint& point) { return point.first == first; });
-    }
+    std::size_t timed = 0;
+    prober_.probe_all(true, [&] {
+      if (admitted_.points.size() == timed) {
+        return;  // it could not be made ready
+      }
+      timed = admitted_.points.size();
+      to_come_ = std::ssize(plan_.points) - std::ssize(admitted_.points);
+      run_round(
+          0, [newest = admitted_.points.back().point](const SweepPoint& point) { return &point == newest; });
+    });
+    prober_.probe_all(false, [] {});
+    to_come_ = 0;
+    run_round(0, [](const SweepPoint& point) { return !point.first; });
     const auto every = [](const SweepPoint&) { return true; };
     for (std::int64_t round = 1; round < settings_.max_rounds && !interrupted(); ++round) {
       if (!run_round(round, every)) {

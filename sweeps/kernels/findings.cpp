@@ -5,8 +5,10 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/measure/units.h"
+#include "sweeps/kernels/roof_points.h"
 #include "sweeps/kernels/roofline.h"
 #include "sweeps/series/claims.h"
 
@@ -81,11 +83,30 @@ Finding claim_memory(const std::vector<KernelPoint>& points, const Ceiling& memo
   return finding;
 }
 
-Finding claim_no_memory(const std::vector<KernelPoint>& points, double cache_bytes) {
+// A short budget measures some of them only; the others may be faster.
+std::optional<Finding> claim_incomplete(const RoofPoints& roof) {
+  if (roof.skipped.empty()) {
+    return std::nullopt;
+  }
+  Finding finding = finding_of("roof_incomplete", "points", roof.measured);
+  finding.value = static_cast<double>(roof.skipped.size());
+  finding.claim = fmt::format(
+      "Of the {} points that are to set the roofline {} had no time, and its ceilings may be too low or "
+      "missing: {}; give a larger --time-budget.",
+      roof.measured.size() + roof.skipped.size(), roof.skipped.size(), fmt::join(roof.skipped, ", "));
+  return finding;
+}
+
+Finding claim_no_memory(const std::vector<KernelPoint>& points, const RoofPoints& roof, double cache_bytes) {
   Finding finding = finding_of("memory_bandwidth", "B/s");
   const bool streamed = std::ranges::find(points, "stream", &KernelPoint::workload) != points.end();
+  const bool skipped = std::ranges::any_of(
+      roof.skipped, [](const std::string& name) { return name.starts_with("kernels/stream/"); });
   finding.claim =
-      streamed
+      skipped ? std::string(
+                    "What memory delivers was not measured, so there is no roofline: the cold stream kernels "
+                    "had no time; give a larger --time-budget.")
+      : streamed
           ? fmt::format(
                 "What memory delivers cannot be told, nor the roofline: that takes cold stream kernels on "
                 "arrays that no cache holds (the last one has {}); give more --elements.",
@@ -280,6 +301,7 @@ std::optional<Finding> claim_flags(const std::vector<KernelPoint>& points) {
 std::vector<Finding> kernels_findings(const ResultDocument& document) {
   const std::vector<KernelPoint> points = kernel_points(document);
   const Roofline roofline = roofline_of(points, last_cache_bytes(document));
+  const RoofPoints roof = roof_points(document);
   std::vector<Finding> findings;
   const auto add = [&](std::optional<Finding> finding) {
     if (finding) {
@@ -290,8 +312,9 @@ std::vector<Finding> kernels_findings(const ResultDocument& document) {
     add(claim_memory(points, *roofline.memory, last_cache_bytes(document)));
     add(claim_caches(points, *roofline.memory));
   } else if (!points.empty()) {
-    add(claim_no_memory(points, last_cache_bytes(document)));
+    add(claim_no_memory(points, roof, last_cache_bytes(document)));
   }
+  add(claim_incomplete(roof));
   for (const auto& [dtype, peak] : roofline.compute) {
     add(claim_peak(dtype, peak));
     if (const auto ridge = roofline.ridge(dtype)) {

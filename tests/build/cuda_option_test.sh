@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# cmake/Cuda.cmake, included by a project of its own: what BENCH_CUDA does where there is no nvcc.
+# cmake/Cuda.cmake, included by a project of its own: what BENCH_CUDA does where there is no nvcc, and which of several
+# installs of a library it takes.
 #
 #   tests/build/cuda_option_test.sh SOURCE_FOLDER
 set -euo pipefail
@@ -13,6 +14,15 @@ cmake_minimum_required(VERSION 3.22)
 project(cuda_option LANGUAGES CXX)
 include($source/cmake/Cuda.cmake)
 message(STATUS "found: \${BENCH_CUDA_FOUND}")
+if(MAJOR)
+  set(CMAKE_SYSTEM_PREFIX_PATH "$folder/system")
+  bench_cuda_wheels(cuda_wheels \${MAJOR})
+  set(CUDAToolkit_VERSION_MAJOR \${MAJOR})
+  bench_find_cuda_library(CUDNN cudnn 9 cudnn_graph.h)
+  bench_find_cuda_library(CUBLASLT cublasLt \${MAJOR} cublasLt.h)
+  message(STATUS "cudnn: \${CUDNN_LIBRARY} with \${CUDNN_INCLUDE_DIR}")
+  message(STATUS "cublasLt: \${CUBLASLT_LIBRARY}")
+endif()
 EOF
 
 fail() {
@@ -58,4 +68,18 @@ if configure word -DBENCH_CUDA=maybe; then
   fail "another word must fail"
 fi
 says "BENCH_CUDA is 'maybe'; accepted are AUTO, ON and OFF." word
+# Wheels for CUDA 12 in a Python installation, and cuDNN and cuBLASLt of another version in the system.
+mkdir -p "$folder"/site/nvidia_cudnn_cu12-9.9.dist-info "$folder"/site/nvidia/{cudnn,cublas}/{lib,include} \
+  "$folder"/system/{lib,include}
+touch "$folder"/site/nvidia/cudnn/{lib/libcudnn.so.9,include/cudnn_graph.h} \
+  "$folder"/site/nvidia/cublas/{lib/libcublasLt.so.12,include/cublasLt.h} \
+  "$folder"/system/{lib/libcudnn.so,lib/libcublasLt.so,include/cudnn_graph.h,include/cublasLt.h}
+printf '#!/bin/sh\necho %s\n' "$folder/site" >"$folder/python"
+chmod +x "$folder/python"
+configure wheels12 -DBENCH_CUDA=OFF "-DBENCH_PYTHON=$folder/python" -DMAJOR=12 || fail "wheels of CUDA 12"
+says "cudnn: $folder/site/nvidia/cudnn/lib/libcudnn.so.9 with $folder/site/nvidia/cudnn/include" "wheels come before the system"
+says "cublasLt: $folder/site/nvidia/cublas/lib/libcublasLt.so.12" "wheels come before the system"
+configure wheels13 -DBENCH_CUDA=OFF "-DBENCH_PYTHON=$folder/python" -DMAJOR=13 || fail "wheels of another CUDA"
+says "cudnn: $folder/system/lib/libcudnn.so with $folder/system/include" "CUDA 13 takes no cuDNN of a wheel for CUDA 12"
+says "cublasLt: $folder/system/lib/libcublasLt.so" "CUDA 13 takes no cuBLASLt of a wheel for CUDA 12"
 echo "BENCH_CUDA does what it says"

@@ -21,14 +21,18 @@ holds "$scratch/example" "Roofline, measured"
 holds "$scratch/example" "memory 20 GB/s"
 holds "$scratch/example" "fp32: 79.1 GFLOP/s"
 holds "$scratch/example" "bf16: 149 GFLOP/s"
-for word in triad read copy gemm conv2d fma; do holds "$scratch/example" "$word<"; done
+for word in triad read copy gemm conv2d fma "stream: add, scale, triad, read"; do holds "$scratch/example" "$word<"; done
 holds "$scratch/example" "1 of 42 points carry a flag: noisy"
 holds "$scratch/example" "✕ 3 points skipped, of conv2d fp32 (no time)"
 
 # Each point stands at its own intensity and rate, and each stream kernel at its own bandwidth.
 tables "$example" > "$scratch/tables"
-[[ $(table dots < "$scratch/tables" | wc -l) == $(jq '[.benchmarks[] | select(.params.workload != "stream")] | length' "$example") ]] ||
+# In the roofline stand the stream kernels that do arithmetic, all but copy, with their largest arrays: hot and cold.
+[[ $(table dots < "$scratch/tables" | wc -l) == $(jq '[.benchmarks[] | select(.params.workload != "stream")] | length + 8' "$example") ]] ||
   fail "not every operation is drawn"
+scale=$(jq -r '.benchmarks[] | select(.params.mode == "scale" and .params.caches == "hot") | .work.flops / .stats.median_ns' "$example")
+table dots < "$scratch/tables" | awk -F '\t' -v y="$scale" '$1 == 0.125 && $2 / y > 0.999999 && $2 / y < 1.000001 && $4 == 13 { found = 1 } END { exit !found }' ||
+  fail "scale does not stand at one operation for 8 bytes"
 gemm=$(jq -r '[.benchmarks[] | select(.params.workload == "gemm" and .params.dtype == "fp32" and .params.caches == "hot")][0]
   | [.work.flops / (.work.fixed_bytes + .work.sample_bytes), .work.flops / .stats.median_ns] | @tsv' "$example")
 table dots < "$scratch/tables" | awk -F '\t' -v x="${gemm%$'\t'*}" -v y="${gemm#*$'\t'}" \
@@ -60,7 +64,7 @@ holds "$scratch/many" "✕ 20 points skipped, of work0, work1, work2, work3, wor
 
 # A flag and cold caches each show, by themselves and together: an open mark is one type below the filled one.
 small=$(awk -F '\t' '$5 < 1' <(table dots < "$scratch/tables") | wc -l)
-[[ $small == $(jq '[.benchmarks[] | select(.params.workload != "stream" and .params.caches == "cold")] | length' "$example") ]] ||
+[[ $small == $(jq '[.benchmarks[] | select(.params.workload != "stream" and .params.caches == "cold")] | length + 4' "$example") ]] ||
   fail "$small marks are small"
 mark() { # mark CACHES FLAGS: colour, type and size of the only product measured
   jq --arg caches "$1" --argjson flags "$2" '.benchmarks |= [(map(select(.params.workload == "gemm" and .params.dtype == "fp32"))[0]
@@ -85,7 +89,15 @@ draw "$scratch/sheet.json" "$scratch/sheet"
 # Files with little in them.
 jq '.benchmarks |= map(select(.params.workload == "stream"))' "$example" > "$scratch/stream.json"
 draw "$scratch/stream.json" "$scratch/stream"
-holds "$scratch/stream" "No operation with arithmetic was measured."
+holds "$scratch/stream" "stream: add, scale, triad, read<"
+jq '.findings |= map(select(.name == "memory_bandwidth"))' "$scratch/stream.json" > "$scratch/slope.json"
+draw "$scratch/slope.json" "$scratch/slope"
+holds "$scratch/slope" "memory 20 GB/s"
+tables "$scratch/slope.json" | table roofs | awk -F '\t' '$2 / $1 < 19 || $2 / $1 > 21 { bad = 1 } END { exit bad || NR != 2 }' ||
+  fail "without a peak the roof is not memory's slope"
+jq '.benchmarks |= map(select(.params.mode == "copy"))' "$example" > "$scratch/copy.json"
+draw "$scratch/copy.json" "$scratch/copy"
+holds "$scratch/copy" "No operation with arithmetic was measured."
 jq '.benchmarks |= map(select(.params.workload == "gemm")) | .findings |= map(select(.name != "memory_bandwidth"))' "$example" > "$scratch/gemm.json"
 draw "$scratch/gemm.json" "$scratch/gemm"
 holds "$scratch/gemm" "No stream kernel was measured."

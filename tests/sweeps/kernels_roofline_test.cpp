@@ -161,6 +161,43 @@ TEST(KernelsFindings, WithoutStreamKernelsThereIsNoRoofline) {
   EXPECT_EQ(named(findings, "roofline_share/gemm/fp32"), nullptr);
 }
 
+// The matrix product that would set the roof in bf16 had no time; a smaller one did.
+TEST(KernelsFindings, SayWhichPointsOfTheRoofHadNoTime) {
+  ResultDocument document = example();
+  EXPECT_EQ(named(kernels_findings(document), "roof_incomplete"), nullptr);
+  const auto gemm = [](std::int64_t batch) {
+    return Json{
+        {"workload", "gemm"}, {"mode", "forward"}, {"dtype", "bf16"}, {"caches", "hot"}, {"batch", batch}};
+  };
+  MeasuredPoint small =
+      point({.workload = "gemm", .caches = "hot", .flops = 1e9, .bytes = 1e7, .ns = 1e7, .dtype = "bf16"});
+  small.params = gemm(128);
+  document.benchmarks.push_back(small);
+  document.unmeasured = {{"kernels/gemm/largest", gemm(2048), "skipped", "no time"},
+                         {"kernels/gemm/middle", gemm(512), "skipped", "no time"},
+                         {"kernels/gemm/huge", gemm(9999), "unsupported", "no such dtype"}};
+  const Finding* found = nullptr;
+  const std::vector<Finding> findings = kernels_findings(document);
+  ASSERT_NE(found = named(findings, "roof_incomplete"), nullptr);
+  EXPECT_EQ(found->value, 1);
+  EXPECT_THAT(found->claim,
+              AllOf(HasSubstr("Of the 4 points"), HasSubstr("missing: kernels/gemm/largest; give"),
+                    HasSubstr("--time-budget")));
+  EXPECT_EQ(found->evidence.size(), 3U) << "triad, copy and the product in fp32";
+}
+
+TEST(KernelsFindings, ASkippedStreamKernelIsNotMistakenForNone) {
+  ResultDocument document = example();
+  std::erase_if(document.benchmarks, [](const auto& one) { return one.params.at("workload") == "stream"; });
+  document.unmeasured = {{"kernels/stream/triad/fp32/cold",
+                          {{"workload", "stream"}, {"mode", "triad"}, {"dtype", "fp32"}, {"caches", "cold"}},
+                          "skipped",
+                          "no time"}};
+  const std::vector<Finding> findings = kernels_findings(document);
+  EXPECT_THAT(named(findings, "memory_bandwidth")->claim,
+              AllOf(HasSubstr("had no time; give a larger --time-budget"), Not(HasSubstr("--workload"))));
+}
+
 TEST(KernelsFindings, SayWhatWasReached) {
   const std::vector<Finding> findings = kernels_findings(example());
   ASSERT_NE(named(findings, "memory_bandwidth"), nullptr);

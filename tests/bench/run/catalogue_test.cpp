@@ -100,5 +100,29 @@ TEST(Catalogue, EachCardStandsInItOnceAndInOneUnit) {
   }
 }
 
+// Published figures are rounded to two or three digits.
+TEST(Catalogue, EachRateFollowsFromTheCardsUnitsAndClocks) {
+  std::ifstream file(kCatalogue);
+  const Json catalogue = Json::parse(file);
+  for (const Json& gpu : catalogue.at("gpus")) {
+    SCOPED_TRACE(gpu.at("id").get<std::string>());
+    const Json& check = gpu.at("check");
+    EXPECT_FALSE(check.at("source").get<std::string>().empty());
+    const double clock = check.at("hz");
+    const double tensor_clock = check.value("tensor_hz", clock);
+    for (const auto& [dtype, rate] : gpu.at("flops_per_s").items()) {
+      const double computed = gpu.at("multiprocessors").get<double>() *
+                              check.at("flops_per_clock").at(dtype).get<double>() *
+                              (dtype == "fp32" ? clock : tensor_clock);
+      EXPECT_NEAR(rate.get<double>() / computed, 1, 0.012) << dtype;
+    }
+    if (check.contains("bus_bits")) {
+      const double computed =
+          check.at("bus_bits").get<double>() * check.at("bits_per_s_per_pin").get<double>() / 8;
+      EXPECT_NEAR(gpu.at("bytes_per_s").get<double>() / computed, 1, 0.002);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace bench

@@ -115,6 +115,26 @@ TEST_F(RunnerTest, ABudgetSpentOnMakingOthersReadyStillMeasuresThePointsTheyAreJ
             "the time budget of 1.00 s ended before it was timed; give a larger --time-budget");
 }
 
+// Making the second of two ready takes the whole budget: the first has been timed by then.
+TEST_F(RunnerTest, EachPointThatOthersAreJudgedByIsTimedBeforeTheNextIsMadeReady) {
+  settings_.time_budget = std::chrono::seconds(1);
+  SweepPlan plan = testing::fake_plan({1, 2, 4});
+  for (const std::size_t judge : {1, 2}) {
+    plan.points[judge].first = true;
+    plan.points[judge].series = "judge" + std::to_string(judge);
+  }
+  bool spent = false;
+  testing::FakeWorkload::on_step = [&](const WorkloadSpec& spec) {
+    if (spec.batch == 4 && !spent) {
+      spent = true;
+      std::this_thread::sleep_for(settings_.time_budget);
+    }
+  };
+  run(plan);
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:2"));
+  EXPECT_THAT(document_.unmeasured, SizeIs(2));
+}
+
 // The rest is for what the sweep proves afterwards; who gave 5 s looks for 5 s.
 TEST_F(RunnerTest, PointsHaveTheirShareOfTheBudgetAndTheReasonNamesTheWhole) {
   settings_.time_budget = std::chrono::seconds(5);
