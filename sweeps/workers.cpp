@@ -85,6 +85,18 @@ void simulate(const SweepRequest& request, const Device& device, ResultDocument&
     throw UsageError(
         "--simulate: needs the profile of an earlier run; give --profile FILE, a result of --sweep workers");
   }
+  for (const char* const name : {"data", "element", "layout", "staging", "cold"}) {
+    if (request.given_sweep_options.contains(name)) {
+      throw UsageError(
+          fmt::format("--{}: has no place beside --simulate, which takes it from the profile", name));
+    }
+  }
+  if (!request.batches.empty()) {
+    throw UsageError("--batch: has no place beside --simulate, which takes it from the profile");
+  }
+  if (options.orders.size() > 1) {
+    throw UsageError("--order: --simulate takes one value");
+  }
   WhatIf what_if;
   if (request.sweep_options.at("workers") != "auto") {
     what_if.workers = options.workers;
@@ -104,9 +116,27 @@ void simulate(const SweepRequest& request, const Device& device, ResultDocument&
         {.name = demand.name, .images_per_s = demand.images_per_s, .source = demand.source});
   }
   what_if.seed = request.seed;
+  if (request.given_sweep_options.contains("consumer")) {
+    if (options.consumer.workload != nullptr) {
+      throw UsageError(
+          fmt::format("--consumer: {} was given, and --simulate runs no network; accepted with it: a time a "
+                      "step such as 40ms, or a batch sweep's result file",
+                      quote(request.sweep_options.at("consumer"))));
+    }
+    what_if.step_ns = options.consumer.step_ns;
+    what_if.consumer = options.consumer.name;
+  }
+  if (options.storage) {
+    what_if.storage = simulator::Storage{.bytes_per_s = options.storage->bytes_per_s,
+                                         .latency_ns = static_cast<double>(options.storage->latency_ns)};
+  }
   const Json profile = json_in("--profile", options.profile);
   try {
     simulate_profile(profile, what_if, document);
+    to_json(document);
+  } catch (const std::domain_error&) {
+    throw UsageError(
+        fmt::format("--profile: {}: its numbers lead beyond all bounds", quote(options.profile)));
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("--profile: {}: {}", quote(options.profile), error.what()));
   }
@@ -122,7 +152,12 @@ const Registration<Sweep> registered{Sweep{
           const std::string& consumer = request.sweep_options.at("consumer");
           const std::string name = consumer == "workload" ? request.workload->name
                                                           : std::filesystem::path(consumer).stem().string();
-          return simulates(request) ? name + "-simulated" : name;
+          if (!simulates(request)) {
+            return name;
+          }
+          const std::string profile =
+              std::filesystem::path(request.sweep_options.at("profile")).stem().string();
+          return fmt::format("simulated-{}", profile.starts_with("workers-") ? profile.substr(8) : profile);
         },
     .plan = plan_workers,
     .predict =

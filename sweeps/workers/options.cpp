@@ -180,6 +180,9 @@ class Reader {
                          fmt::join(networks, ", ")));
     }
     consumer.name = given;
+    if (consumer.step_ns < 1000 || consumer.step_ns > 3'600'000'000'000) {
+      refuse("consumer", "a step's time from 0.001ms to 60min");
+    }
     if (options_.batch == 0) {
       options_.batch = 32;
     }
@@ -270,6 +273,9 @@ class Reader {
       }
       if (demand.name.empty()) {
         demand.name = value;
+      }
+      if (std::ranges::find(options_.demands, demand.name, &LoaderDemand::name) != options_.demands.end()) {
+        refuse("demand", fmt::format("each name once; {} stands there twice", quote(demand.name)));
       }
       options_.demands.push_back(demand);
     }

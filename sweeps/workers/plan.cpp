@@ -217,6 +217,11 @@ class Planner {
 }  // namespace
 
 SweepPlan plan_workers(const SweepRequest& request, Device& device) {
+  for (const char* const name : {"profile", "cores"}) {
+    if (!simulates(request) && request.given_sweep_options.contains(name)) {
+      throw UsageError(fmt::format("--{}: belongs to --simulate; give that with it", name));
+    }
+  }
   if (simulates(request)) {
     workers_options(request, device);  // refuses what is wrong
     SweepPlan plan;

@@ -247,7 +247,7 @@ SimulatedDemand simulate_demand(const Profile& profile, const WhatIf& what_if, c
   const double cores = pipeline.law.cores / what_if.gpus;
   const auto most = static_cast<std::int64_t>(
       std::clamp(std::ceil(std::max({2 * needed, 4 * cores, 16.0})), 1.0, static_cast<double>(kMostWorkers)));
-  answer.tops_out = pipeline.law.best(most * what_if.gpus);
+  answer.tops_out = std::max(pipeline.law.best(most * what_if.gpus), what_if.measured_rate);
   if (pipeline.storage && pipeline.storage->bytes_per_s > 0 && profile.bytes_read > 0) {
     answer.tops_out = std::min(answer.tops_out, pipeline.storage->bytes_per_s / profile.bytes_read);
   }
@@ -296,6 +296,11 @@ void note_simulation(ResultDocument& document) {
     return;
   }
   WhatIf what_if;
+  for (const auto* list : {&points.pool, &points.capacity}) {
+    for (const LoaderPoint& point : *list) {
+      what_if.measured_rate = std::max(what_if.measured_rate, point.images_per_s.value);
+    }
+  }
   what_if.demands = demands_of(document);
   const Json gpus = loader_note(document, "gpus");
   const int asked_gpus = gpus.is_number_integer() ? std::clamp(gpus.get<int>(), 1, 1024) : 1;
@@ -332,7 +337,21 @@ void note_simulation(ResultDocument& document) {
 }
 
 void simulate_profile(const Json& profile_document, const WhatIf& what_if, ResultDocument& document) {
-  const Profile profile = read_profile(profile_document);
+  Profile profile = read_profile(profile_document);
+  if (what_if.step_ns) {
+    profile.compute_ns = {static_cast<double>(*what_if.step_ns)};
+    profile.beside.clear();
+    profile.consumer = what_if.consumer;
+    profile.consumer_device = "none";
+    profile.consumer_on_cores = false;
+  }
+  if (what_if.storage) {
+    if (!(profile.bytes_read > 0)) {
+      throw UsageError(
+          "--storage: the profile does not say how large its images are; measure with --storage once");
+    }
+    profile.storage = what_if.storage;
+  }
   document.sweep["profile"] = to_json(profile);
   document.sweep["simulated"] = simulate_all(profile, what_if, {});
 }

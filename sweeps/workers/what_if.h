@@ -26,6 +26,10 @@ struct WhatIf {
   std::string order;                  // empty: as measured
   int gpus = 1;                       // share the host; each has its own workers
   std::vector<Demand> demands;
+  double measured_rate = 0;             // images a second, the most that was seen of this host; 0: none was
+  std::optional<std::int64_t> step_ns;  // another consumer, elsewhere; its batches are as measured
+  std::string consumer;                 // its name
+  std::optional<simulator::Storage> storage;  // as measured where not given
   std::uint64_t seed = 1;
 };
 
