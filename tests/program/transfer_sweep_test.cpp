@@ -114,6 +114,55 @@ TEST(TransferSweepProgram, OneNodeHasNoFarMemory) {
   EXPECT_THAT(document.unmeasured[0].reason, HasSubstr("second NUMA node"));
 }
 
+TEST(TransferSweepProgram, ANodeThatIsNotThereIsWrongUsage) {
+  const TemporaryFolder folder;
+  const Ended ended = run_bench(transfer_run(folder.path()) + Arguments{"--numa-node", "999"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("--numa-node: '999' was given"), HasSubstr("this machine has")));
+  EXPECT_THAT(folder.names(), ::testing::IsEmpty());
+}
+
+TEST(TransferSweepProgram, ResumingWithOtherSizesKeepsThePointsAndNamesTheirSizes) {
+  const TemporaryFolder folder;
+  const auto sized = [&](const char* sizes) {
+    return Arguments{"--sweep",
+                     "transfer",
+                     "--device",
+                     "cpu",
+                     "--time-budget",
+                     "2s",
+                     "--image-size",
+                     "32",
+                     "--batch",
+                     "1",
+                     "--sizes",
+                     sizes,
+                     "--directions",
+                     "h2d",
+                     "--host-kinds",
+                     "pageable",
+                     "--in-flight",
+                     "1",
+                     "--no-plot",
+                     "--out",
+                     folder.path().string()};
+  };
+  ASSERT_EQ(run_bench(sized("8KiB,32KiB")).code, 0);
+  const Ended ended = run_bench(sized("4KiB,16KiB") + Arguments{"--resume"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const ResultDocument document = read_result(folder.path() / "transfer-resnet18-cpu.json");
+  EXPECT_EQ(document.sweep.at("axes").at("bytes"), Json::array({4096, 8192, 16384, 32768}));
+  for (const char* bytes : {"4096", "8192", "16384", "32768"}) {
+    EXPECT_TRUE(std::ranges::any_of(document.benchmarks, [&](const MeasuredPoint& point) {
+      return point.name.ends_with(std::string("/pages:cold/bytes:") + bytes) ||
+             point.name.ends_with(std::string("/pageable/bytes:") + bytes);
+    })) << bytes;
+  }
+  const Finding* const model = find(document, "model/h2d/pageable");
+  ASSERT_NE(model, nullptr) << "four sizes stand in the file";
+  EXPECT_EQ(model->evidence.size(), 4U);
+}
+
 TEST(TransferSweepProgram, WrongValuesAreNamed) {
   for (const auto& [option, value] :
        {std::pair{"--sizes", "1KiB:2KiB"}, std::pair{"--directions", "up"}, std::pair{"--host-kinds", "fast"},
