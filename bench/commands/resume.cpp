@@ -77,8 +77,8 @@ class NameCheck {
   std::map<std::string_view, const Json*> planned_;
 };
 
-// What the points of an earlier run add to this run's axes, which then say what the file holds. Points whose
-// axis is not in their params add nothing.
+// What the points of an earlier run add to an axis of this run, so that it says what the file holds. A point
+// without that param adds nothing.
 void widen_axis(Json& axis, const std::string& name, const Json& params) {
   const auto value = params.find(name);
   if (value == params.end() || !axis.is_array() || std::ranges::find(axis, *value) != axis.end()) {

@@ -62,6 +62,11 @@ std::string needed_memory(const ResultDocument& document, const StepStudy& study
   if (host_bytes > 0 && bytes > host_bytes) {
     return text + fmt::format(", which does not fit: the host has {}", size_text(host_bytes));
   }
+  for (const Json& row : transfer_noted(document, "pinning")) {  // growing
+    if (row.contains("unsupported") && row["bytes"].get<double>() <= bytes) {
+      return text + fmt::format(", which is refused here: {}", row["unsupported"].get<std::string>());
+    }
+  }
   const auto costs = pinning_costs(document);
   if (const auto cost = cost_ns(costs, bytes)) {
     details["pinning_ns"] = *cost;

@@ -64,6 +64,16 @@ TEST(TransferFindings, BuffersThatTheHostCannotHoldAreSaid) {
   EXPECT_THAT(transfer_finding(document, "pin/batch:32").claim, Not(HasSubstr("does not fit")));
 }
 
+TEST(TransferFindings, BuffersBeyondTheLockLimitAreSaid) {
+  ResultDocument document = transfer_card();
+  document.sweep["transfer"]["pinning"][1] = {{"bytes", 1 << 26}, {"unsupported", "8 MiB may be locked"}};
+  const Finding pin = transfer_finding(document, "pin/batch:32");
+  EXPECT_THAT(pin.claim, AllOf(HasSubstr("lock 64.0 MiB"), HasSubstr("refused here: 8 MiB may be locked"),
+                               Not(HasSubstr("earned back"))));
+  document.sweep["transfer"]["workers"] = 1;  // 16 MiB: below what was refused
+  EXPECT_THAT(transfer_finding(document, "pin/batch:32").claim, Not(HasSubstr("refused")));
+}
+
 TEST(TransferFindings, CostsBeyondTheLargestSizeTriedAreCalledExtrapolated) {
   ResultDocument document = transfer_card();
   EXPECT_THAT(transfer_finding(document, "pin/batch:32").claim, Not(HasSubstr("extrapolated")));
