@@ -64,9 +64,12 @@ TEST(TransferSweepProgram, AnswersFromCopiesToAVerdict) {
   EXPECT_THAT(find(document, "pin/batch:2")->claim, HasSubstr("8 workers with 2 batches"));
   EXPECT_NE(find(document, "model/h2d/pageable"), nullptr);
   EXPECT_NE(find(document, "crossover/h2d/pinned"), nullptr);
-  EXPECT_THAT(ended.out,
-              AllOf(HasSubstr("Host to device"), HasSubstr("No bus was crossed"),
-                    HasSubstr("8 workers with 2 batches"), HasSubstr("transfer-resnet18-cpu.png")));
+  std::string out = ended.out;  // sentences are broken where their numbers leave no room
+  for (std::size_t at = 0; (at = out.find("\n  ", at)) != std::string::npos;) {
+    out.replace(at, 3, " ");
+  }
+  EXPECT_THAT(out, AllOf(HasSubstr("Host to device"), HasSubstr("No bus was crossed"),
+                         HasSubstr("8 workers with 2 batches"), HasSubstr("transfer-resnet18-cpu.png")));
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "transfer-resnet18-cpu.svg"));
 }
 
