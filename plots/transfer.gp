@@ -59,29 +59,29 @@ do for [kind in "png svg"] {
     set xrange [0:1]; set yrange [0:1]
     plot NaN
   } else {
-    do for [direction in "h2d d2h"] {
-      set tmargin at screen 0.865; set bmargin at screen 0.49
-      if (direction eq "h2d") {
-        set lmargin at screen 0.06; set rmargin at screen 0.485
-      } else {
-        set lmargin at screen 0.56; set rmargin at screen 0.985
-      }
+    panels = n("measured_both") > 0 ? "h2d d2h both" : "h2d d2h"
+    panel_share = 0.985 / words(panels)
+    set label 29 "marks: measured, with 95 % interval; lines: latency + bytes / bandwidth" at screen 0.5, 0.917 center textcolor rgb "#555555"
+    do for [place = 1:words(panels)] {
+      direction = word(panels, place)
+      set tmargin at screen 0.86; set bmargin at screen 0.49
+      set lmargin at screen (place - 1) * panel_share + 0.06
+      set rmargin at screen place * panel_share
       if (n("measured_" . direction) == 0) {
         unset border; unset tics; unset grid
         set label 30 "No copy ".(direction eq "h2d" ? "to the device" : "to the host")." was measured." at graph 0.5, 0.5 center textcolor rgb "#555555"
         set xrange [0:1]; set yrange [0:1]
         plot NaN
       } else {
-        set label 30 (direction eq "h2d" ? "Host to device" : "Device to host") at graph 0, 1.09 left font ",15"
-        set label 31 "marks: measured, with 95 % interval; lines: latency + bytes / bandwidth" at graph 0, 1.035 left textcolor rgb "#555555"
+        set label 30 (direction eq "h2d" ? "Host to device" : direction eq "d2h" ? "Device to host" : "Both at once, bytes of both ways counted") at graph 0, 1.045 left font ",15"
         set ylabel "GB/s" offset 0.5, 0
         set xlabel "bytes of a copy" offset 0, 0.3
         set logscale x 2; set logscale y 10
         set xrange [n("x_min_" . direction):n("x_max_" . direction)]
         set yrange [n("y_min_" . direction):n("y_max_" . direction)]
         set xtics () nomirror; set ytics () nomirror
-        if (strlen(text_of("limit")) > 0) {
-          set label 32 text_of("limit") at graph 0.99, first 1.12 * n("limit_at") right textcolor rgb "#555555"
+        if (n("limit_at_" . direction) > 0) {
+          set label 32 text_of("limit_text_" . direction) at graph 0.99, first 1.12 * n("limit_at_" . direction) right textcolor rgb "#555555"
         }
         eval "plot NaN" \
           . part("size_ticks_" . direction, "1:2:xticlabels(3) with points pointtype -1") \

@@ -1,7 +1,7 @@
 # From a result file of the transfer sweep to the strings and tables that transfer.gp draws (format.jq: tables).
 #
-# Above: bandwidth against the size of a copy, to the device and to the host, a mark a measured point and a line a
-# fitted model. Below: a workload's step with the copy before and beside its computing. Missing fields give missing
+# Above: bandwidth against the size of a copy, to the device, to the host and, where it was measured, both at once; a mark
+# a measured point and a line a fitted model. Below: a workload's step with the copy before and beside its computing. Missing fields give missing
 # marks, never an error.
 
 include "format";
@@ -17,23 +17,28 @@ def points: [(.benchmarks // [])[] | objects
   | select(.bytes != null and .ns != null and .moved != null)];
 def finding($name): [(.findings // [])[] | objects | select(.name == $name)] | first // {};
 def model($direction; $kind): finding("model/\($direction)/\($kind)") | .details // {}
-  | {latency: (.latency_ns | number), rate: (.bytes_per_s | positive)} | select(.latency != null and .rate != null);
+  | {latency: (.latency_ns | number), rate: (.bytes_per_s | positive), moved: (.moved_per_byte | positive // 1)} | select(.latency != null and .rate != null);
 # GB/s that a model gives for a copy of so many bytes; nothing where it would take no time.
-def modelled($bytes): (.latency + $bytes / .rate * 1e9) as $ns | if $ns > 0 then $bytes / $ns else null end;
+def modelled($bytes): (.latency + $bytes / .rate * 1e9) as $ns | if $ns > 0 then $bytes * .moved / $ns else null end;
 
 def sizes: [range(0; 41) | pow(2; .)];
 def rate_ticks: [range(-6; 4) as $e | (1, 3) | . * pow(10; $e)];
 
 # One direction's panel; its names end in the direction.
-def panel($points; $direction; $limit): . as $document
+def panel($points; $direction; $bus): . as $document
+  | (if $bus == null then null elif $direction == "both" then 2 * $bus else $bus end) as $limit
   | [$points[] | select(.direction == $direction and .plain)] as $own
   | ([$own[].bytes] | min // 1024) as $first | ([$own[].bytes] | max // 1048576) as $last
   | ([$own[] | .moved / .ns] | min // 0.1) as $least | ([$own[] | .moved / .ns, ($limit // 0) / 1e9] | max // 10) as $most
-  | ($first / 1.6) as $x_min | ($last * 1.8) as $x_max | ($least / 1.8) as $y_min | ($most * 2.6) as $y_max
+  | ($first / 1.6) as $x_min | ($last * 1.8) as $x_max | ($least / 1.8) as $y_low | ($most * 2.6) as $y_max
+  # The key stands at the lower right, below curves that rise; where slow large copies lie there, below those.
+  | any($own[]; .bytes > $x_min * pow($x_max / $x_min; 0.2) and .moved / .ns < $y_low * pow($y_max / $y_low; 0.27)) as $crowded
+  | (if $crowded then $y_low / pow($y_max / $y_low; 0.35) else $y_low end) as $y_min
   | [kinds[] as $kind | $document | model($direction; $kind) | . + {kind: $kind}] as $models
   | ($document | finding("crossover/\($direction)/pinned") | .value | positive) as $crossover
   | {strings: {"measured_\($direction)": ($own | length), "x_min_\($direction)": $x_min, "x_max_\($direction)": $x_max,
-       "y_min_\($direction)": $y_min, "y_max_\($direction)": $y_max},
+       "y_min_\($direction)": $y_min, "y_max_\($direction)": $y_max, "limit_at_\($direction)": (($limit // 0) / 1e9),
+       "limit_text_\($direction)": (if $limit == null then "" else "the bus\(if $direction == "both" then ", both ways" else "" end): \($limit | rate_text)" end)},
      "size_ticks_\($direction)": [sizes[] | select(. >= $x_min and . <= $x_max and ((log2 | round) % 4 == 2 or $last / $first < 64)) | [., $y_min, bytes_text]],
      "rate_ticks_\($direction)": [rate_ticks[] | select(. >= $y_min and . <= $y_max) | [$x_min, ., figures(3)]],
      "lines_\($direction)": [$models[] | . as $model
@@ -50,7 +55,7 @@ def panel($points; $direction; $limit): . as $document
      "key_\($direction)": ([kinds[] as $kind | select(any($own[]; .kind == $kind)) | $kind] | to_entries
        | map(.value as $kind | ([$models[] | select(.kind == $kind)] | first) as $m
          | [$x_max / 1.25, $y_min * pow($y_max / $y_min; 0.2 - 0.065 * .key),
-            "\($kind)\(if $m == null then "" else ": \([$m.latency, 0] | max | duration) + bytes / \($m.rate | rate_text)" end)", ($kind | kind_colour)]))};
+            "\($kind)\(if $m == null then "" else ": \([$m.latency, 0] | max | duration) + bytes / \($m.rate | rate_text)\(if $m.moved > 1 then " each" else "" end)" end)", ($kind | kind_colour)]))};
 
 # ── The steps ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -92,12 +97,11 @@ points as $points
 | ((verdicts | map(wrapped(165)[])) as $lines | (if ($lines | length) > 4 then $lines[0:3] + [$lines[3] + " …"] else $lines end)
    + (if $flagged == 0 then [] else ["open marks: \($flagged) of \($points | length) points carry a flag"] end)
    + (fates | map(shorten(170)) | .[0:2])) as $notes
-| panel($points; "h2d"; $limit) as $up | panel($points; "d2h"; $limit) as $down | steps as $steps
-| {strings: ({title: (title | shorten(110)), subtitle: subtitle, measured: ($points | length), notes: ($notes | length),
-     limit_at: (($limit // 0) / 1e9), limit: (if $limit == null then "" else "the bus: \($limit | rate_text)" end)}
+| panel($points; "h2d"; $limit) as $up | panel($points; "d2h"; $limit) as $down | panel($points; "both"; $limit) as $both | steps as $steps
+| {strings: ({title: (title | shorten(110)), subtitle: subtitle, measured: ($points | length), notes: ($notes | length)}
     + ([$notes | to_entries[] | {key: "note\(.key + 1)", value: (.value | shorten(180))}] | from_entries)
-    + $up.strings + $down.strings + $steps.strings)}
-  + ($up | del(.strings)) + ($down | del(.strings)) + ($steps | del(.strings))
+    + $up.strings + $down.strings + $both.strings + $steps.strings)}
+  + ($up | del(.strings)) + ($down | del(.strings)) + ($both | del(.strings)) + ($steps | del(.strings))
 # gnuplot takes an odd apostrophe for the beginning of a text that goes on over the next lines.
 | .strings |= map_values(if type == "string" then gsub("'"; "’") else . end)
 | tables

@@ -171,6 +171,7 @@ const Registration<Sweep> registered{Sweep{
     .plan =
         [](const SweepRequest& request, Device& device) {
           check_studied(request, device);
+          check_node(transfer_options(request), device);
           return Planner(request, device).run();
         },
     .predict = [](const SweepRequest& request, const SweepPlan& /*plan*/, Device& device,

@@ -30,6 +30,12 @@ constexpr const char* kExamples = R"(Examples:
   bench --sweep memory --workload resnet50 --mode train --memory-cap 6GiB,8GiB,12GiB,16GiB
   bench --sweep memory --workload resnet18 --mode train --optimizer adam --batch 8 --soak 200
   bench --sweep kernels                                memory, arithmetic and the roofline
+  bench --sweep transfer --workload resnet50 --batch 64
+                                                       what a batch takes to the device; does pinning pay
+  bench --sweep workers --consumer 40ms --workers 0,1,2,4,8
+                                                       loaders that feed a step of 40 ms
+  bench --sweep workers --simulate --profile FILE --demand t4=1128/s
+                                                       what they would do for a T4; nothing is measured
   bench --sweep batch --resume                         go on with a run that was stopped
 
 Sizes take B, KiB, MiB, GiB, KB, MB, GB; times take ms, s, min.
@@ -148,25 +154,30 @@ class CommandLine::Parser {
     add_switch("-h,--help", "print this text", output);
   }
 
-  // Sweeps share some (--workers): each is added once, in the first one's words.
+  // Sweeps share some (--workers): each is added once, in the words of all of them.
   void add_sweep_options() {
     const std::string group = "Options of a sweep";
-    std::vector<std::pair<const Sweep*, const CommandOption*>> first;
+    std::vector<const CommandOption*> first;
+    std::map<std::string, std::string> helps;
     for (const auto& sweep : registry<Sweep>().entries()) {
       for (const CommandOption& option : sweep->options) {
+        const std::string usual =
+            option.is_switch ? std::string() : fmt::format("default: {}; ", option.default_value);
+        const std::string help = fmt::format("{} ({}sweep {})", option.help, usual, sweep->name);
         if (sweeps_of_[option.name].empty()) {
-          first.emplace_back(sweep.get(), &option);
+          first.push_back(&option);
+          helps[option.name] = help;
+        } else {
+          helps[option.name] += "; " + help;
         }
         sweeps_of_[option.name].push_back(sweep->name);
       }
     }
-    for (const auto& [sweep, option] : first) {
-      const std::string takers = fmt::format("{}", fmt::join(sweeps_of_[option->name], ", "));
+    for (const CommandOption* option : first) {
       if (option->is_switch) {
-        add_switch("--" + option->name, fmt::format("{} (sweep {})", option->help, takers), group);
+        add_switch("--" + option->name, helps[option->name], group);
       } else {
-        add(option->name, value_name(*option),
-            fmt::format("{} (default: {}; sweep {})", option->help, option->default_value, takers), group);
+        add(option->name, value_name(*option), helps[option->name], group);
       }
     }
   }

@@ -235,7 +235,8 @@ void print_planned(std::ostream& out, const std::vector<PlannedPoint>& points, s
                     planned && memory_cap > 0 ? format_percent(share) : "-", point.problem});
   }
   out << in_columns(rows, {false, true, true, false});
-  fmt::print(out, "\n{} points, memory cap {}; nothing was run.\n", points.size(), format_bytes(memory_cap));
+  fmt::print(out, "\n{} point{}, memory cap {}; nothing was run.\n", points.size(),
+             points.size() == 1 ? "" : "s", format_bytes(memory_cap));
   if (open_ended) {
     fmt::print(out, "The batch grows until the cap or the time budget ends it, whichever is first.\n");
   }

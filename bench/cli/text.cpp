@@ -87,7 +87,17 @@ std::string in_columns(const std::vector<std::vector<std::string>>& rows, const 
 }
 
 std::string value_name(const CommandOption& option) {
-  return option.words ? fmt::format("{}", fmt::join(option.words(), "|")) : "N";
+  if (option.words) {
+    return fmt::format("{}", fmt::join(option.words(), "|"));
+  }
+  const std::string& usual = option.default_value;
+  const std::size_t digits = std::min(usual.find_first_not_of("0123456789"), usual.size());
+  if (digits == usual.size()) {
+    return "N";
+  }
+  const std::string unit = usual.substr(digits);
+  const bool size = digits > 0 && unit.back() == 'B';
+  return unit.find(',') != std::string::npos ? "LIST" : size ? "SIZE" : "VALUE";
 }
 
 }  // namespace bench

@@ -77,6 +77,34 @@ class NameCheck {
   std::map<std::string_view, const Json*> planned_;
 };
 
+// What the points of an earlier run add to an axis of this run, so that it says what the file holds. A point
+// without that param adds nothing.
+void widen_axis(Json& axis, const std::string& name, const Json& params) {
+  const auto value = params.find(name);
+  if (value == params.end() || !axis.is_array() || std::ranges::find(axis, *value) != axis.end()) {
+    return;
+  }
+  auto& values = axis.get_ref<Json::array_t&>();
+  values.push_back(*value);
+  if (std::ranges::all_of(values, [](const Json& entry) { return entry.is_number(); })) {
+    std::ranges::sort(values);
+  }
+}
+
+void widen_axes(ResultDocument& document) {
+  if (!document.sweep.is_object() || !document.sweep.contains("axes")) {
+    return;
+  }
+  for (auto& [name, axis] : document.sweep["axes"].items()) {
+    for (const MeasuredPoint& point : document.benchmarks) {
+      widen_axis(axis, name, point.params);
+    }
+    for (const UnmeasuredPoint& point : document.unmeasured) {
+      widen_axis(axis, name, point.params);
+    }
+  }
+}
+
 std::string shell_word(const std::string& word) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
@@ -123,6 +151,7 @@ Earlier take_over(const std::filesystem::path& path, const SweepPlan& plan, Succ
       document.unmeasured.push_back(std::move(point));
     }
   }
+  widen_axes(document);
   return {.found = true, .sweep = same_run ? std::move(old.sweep) : Json()};
 }
 

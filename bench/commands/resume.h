@@ -18,9 +18,10 @@ struct Earlier {
   Json sweep;  // the file's, for what a sweep has to say beside its points; null where none is to be used
 };
 
-// Takes the file's points into `document`, which has none yet. Of points without a measurement only those
-// come along that would have the same fate again. Throws UsageError, naming --resume and the difference, for
-// a file of another run or one whose points' names and params disagree; reads only.
+// Takes the file's points into `document`, which has none yet, and their values into its axes. Of points
+// without a measurement only those come along that would have the same fate again. Throws UsageError, naming
+// --resume and the difference, for a file of another run or one whose points' names and params disagree;
+// reads only.
 Earlier take_over(const std::filesystem::path& path, const SweepPlan& plan, Successor who,
                   ResultDocument& document);
 

@@ -21,12 +21,18 @@ std::vector<Finding> claim_cold_pages(const std::vector<TransferSeries>& all);
 
 // Of what was measured beside them.
 std::optional<Finding> claim_pinning(const ResultDocument& document);
-std::optional<Finding> claim_calls(const ResultDocument& document);
-std::vector<Finding> claim_overlap(const ResultDocument& document);
+std::optional<Finding> claim_calls(const ResultDocument& document, const std::vector<TransferSeries>& all);
+std::vector<Finding> claim_overlap(const ResultDocument& document, const std::vector<TransferSeries>& all);
 std::vector<Finding> claim_verdicts(const ResultDocument& document);
+
+// What prove() noted under this name; null where it did not get there.
+Json transfer_noted(const ResultDocument& document, const char* name);
 
 // {bytes, ns of making pinned memory less those of making pageable memory}, growing.
 std::vector<std::pair<double, double>> pinning_costs(const ResultDocument& document);
+
+// "12 % to 34 %".
+std::string percent_range(const Interval& shares);
 
 // "1 MiB" of a whole number of bytes.
 std::string size_text(double bytes);

@@ -51,6 +51,10 @@ const TransferPoint* fastest(const std::vector<TransferSeries>& all) {
 
 }  // namespace
 
+std::string percent_range(const Interval& shares) {
+  return fmt::format("{} to {}", format_percent(shares.low), format_percent(shares.high));
+}
+
 std::string size_text(double bytes) {
   return format_bytes(static_cast<std::int64_t>(std::llround(bytes)));
 }
@@ -133,12 +137,19 @@ std::vector<Finding> claim_models(const ResultDocument& document, const std::vec
 std::optional<Finding> claim_model_error(const std::vector<TransferSeries>& all) {
   std::vector<double> one_way;
   std::vector<double> both_ways;
+  std::vector<std::string> asked;
   Json each = Json::object();
   for (const TransferSeries& series : all) {
     if (!series.plain()) {
       continue;
     }
-    const auto own = held_out_errors(series.times());
+    std::vector<double> own;
+    for (const HeldOut& held_out : held_out_errors(series.times())) {
+      own.push_back(held_out.error);
+      if (series.direction != "both") {
+        asked.push_back(series.at(held_out.bytes)->name);
+      }
+    }
     if (const auto middle = median_of(own)) {
       each[series.label()] = *middle;
       auto& errors = series.direction == "both" ? both_ways : one_way;
@@ -149,13 +160,15 @@ std::optional<Finding> claim_model_error(const std::vector<TransferSeries>& all)
   if (!middle) {
     return std::nullopt;
   }
-  Finding finding = finding_of("model_error", "1");
+  Finding finding = finding_of("model_error", "1", std::move(asked));
   finding.value = middle;
+  finding.ci95 = median_interval(one_way);
   finding.details = {{"median_by_series", each}, {"held_out", one_way.size()}};
   finding.claim = fmt::format(
       "Fitted on every second size, the models of copies one way predict the {} others within {} "
-      "(median)",
-      one_way.size(), format_percent(*middle));
+      "(median{})",
+      one_way.size(), format_percent(*middle),
+      finding.ci95 ? fmt::format("; {}", percent_range(*finding.ci95)) : std::string());
   if (const auto both = median_of(both_ways)) {
     finding.details["both_ways"] = *both;
     finding.claim += fmt::format("; those of copies both ways at once {} within {}", both_ways.size(),

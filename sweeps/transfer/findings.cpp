@@ -20,7 +20,7 @@ std::vector<Finding> transfer_findings(const ResultDocument& document) {
       findings.push_back(std::move(*one));
     }
   };
-  add(claim_overlap(document));
+  add(claim_overlap(document, all));
   add_one(claim_bus(document, all));
   add(claim_models(document, all));
   add_one(claim_model_error(all));
@@ -28,7 +28,7 @@ std::vector<Finding> transfer_findings(const ResultDocument& document) {
   add(claim_at_once(all));
   add(claim_cold_pages(all));
   add_one(claim_pinning(document));
-  add_one(claim_calls(document));
+  add_one(claim_calls(document, all));
   return findings;
 }
 

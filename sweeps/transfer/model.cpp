@@ -39,9 +39,9 @@ std::optional<TransferModel> fit_transfer(std::span<const CopyTime> points) {
   return model;
 }
 
-std::vector<double> held_out_errors(std::span<const CopyTime> by_size) {
+std::vector<HeldOut> held_out_errors(std::span<const CopyTime> by_size) {
   constexpr std::size_t kFewest = 5;  // three to fit, which leaves a residual, and two to ask for
-  std::vector<double> errors;
+  std::vector<HeldOut> errors;
   if (by_size.size() < kFewest) {
     return errors;
   }
@@ -54,7 +54,9 @@ std::vector<double> held_out_errors(std::span<const CopyTime> by_size) {
     return errors;
   }
   for (std::size_t i = 1; i < by_size.size(); i += 2) {
-    errors.push_back(std::abs(model->at_ns(by_size[i].bytes) - by_size[i].ns) / by_size[i].ns);
+    const CopyTime& asked = by_size[i];
+    errors.push_back(
+        {.bytes = asked.bytes, .error = std::abs(model->at_ns(asked.bytes) - asked.ns) / asked.ns});
   }
   return errors;
 }
@@ -66,6 +68,24 @@ std::optional<double> median_of(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::optional<Interval> median_interval(std::vector<double> values) {
+  constexpr double kEachSide = 0.025;
+  std::ranges::sort(values);
+  // How likely it is that at most `below` of them lie below the median.
+  double chance = std::pow(0.5, static_cast<double>(values.size()));
+  double likely = chance;
+  std::size_t below = 0;
+  while (2 * below + 1 < values.size() && likely <= kEachSide) {
+    ++below;
+    chance *= static_cast<double>(values.size() - below + 1) / static_cast<double>(below);
+    likely += chance;
+  }
+  if (below == 0) {
+    return std::nullopt;
+  }
+  return Interval{.low = values[below - 1], .high = values[values.size() - below]};
 }
 
 std::optional<double> faster_from(std::span<const CopyTime> first, std::span<const CopyTime> second) {

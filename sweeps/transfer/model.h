@@ -32,12 +32,22 @@ struct TransferModel {
 // count as much as large ones. nullopt for fewer than two sizes or times that do not grow.
 std::optional<TransferModel> fit_transfer(std::span<const CopyTime> points);
 
-// Fitted on every second size, the first among them, and asked for the others. |predicted - measured| over
-// measured, of each in the order of size; empty for fewer than five sizes.
-std::vector<double> held_out_errors(std::span<const CopyTime> by_size);
+struct HeldOut {
+  double bytes = 0;
+  double error = 0;  // |predicted - measured| over measured
+};
+
+// Fitted on every second size, the first among them, and asked for the others, in the order of size; empty
+// for fewer than five sizes.
+std::vector<HeldOut> held_out_errors(std::span<const CopyTime> by_size);
 
 // The middle of them; the mean of the two middle ones. nullopt for none.
 std::optional<double> median_of(std::vector<double> values);
+
+// An interval that holds the median of where the values come from at least 19 times in 20, whatever their
+// distribution: two of the values themselves, by the binomial distribution of how many lie below it (Conover
+// 1999, section 3.2). nullopt for fewer than six, whose smallest and largest do not reach that.
+std::optional<Interval> median_interval(std::vector<double> values);
 
 // The smallest size from which on, here and at each larger size that both were measured at, `first` is faster
 // with intervals that do not touch. nullopt where it is not so at the largest.

@@ -72,4 +72,21 @@ const TransferSeries* find_series(const std::vector<TransferSeries>& all, const 
   return at == all.end() ? nullptr : &*at;
 }
 
+std::vector<std::string> series_names_near(const std::vector<TransferSeries>& all, const std::string& label,
+                                           double bytes) {
+  std::vector<std::string> names;
+  const TransferSeries* const series = find_series(all, label);
+  if (series == nullptr) {
+    return names;
+  }
+  const auto above = std::ranges::lower_bound(series->points, bytes, {}, &TransferPoint::bytes);
+  if (above != series->points.begin() && (above == series->points.end() || above->bytes != bytes)) {
+    names.push_back(std::prev(above)->name);
+  }
+  if (above != series->points.end()) {
+    names.push_back(above->name);
+  }
+  return names;
+}
+
 }  // namespace bench::sweeps

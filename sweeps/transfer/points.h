@@ -39,6 +39,10 @@ struct TransferSeries {
 // In the order of directions and kinds.
 std::vector<TransferSeries> transfer_series(const ResultDocument& document);
 
+// The point of a series that copies so many bytes, or those on either side of it; none without the series.
+std::vector<std::string> series_names_near(const std::vector<TransferSeries>& all, const std::string& label,
+                                           double bytes);
+
 const TransferSeries* find_series(const std::vector<TransferSeries>& all, const std::string& label);
 
 }  // namespace bench::sweeps

@@ -10,11 +10,11 @@ namespace bench::sweeps {
 void note_transfer(const SweepRequest& request, Device& device, ResultDocument& document);
 
 // Adds to document.sweep["transfer"]:
-//   "pinning": [{"bytes", "pin_ns", "unpin_ns", "pageable_ns", "free_ns", "taken_bytes"}]: medians of making
-//   and freeing memory with its pages touched; or {"bytes", "unsupported": why}.
-//   "calls": [{"direction", "host_memory", "bytes", "returns_ns", "done_ns", "cpu_ns"}]: of one copy on a
-//   queue of its own, by wall clock, until the call returns and until it is done, and the processor time of
-//   the thread.
+//   "pinning": [{"bytes", "pin_ns", "pin_ci95_ns", "unpin_ns", "pageable_ns", "free_ns", "taken_bytes"}]:
+//   medians of making and freeing memory with its pages touched; or {"bytes", "unsupported": why}.
+//   "calls": [{"direction", "host_memory", "bytes", "returns_ns", "returns_ci95_ns", "done_ns",
+//   "done_ci95_ns", "cpu_ns"}]: of one copy on a queue of its own, by wall clock, until the call returns and
+//   until it is done, and the processor time of the thread.
 //   "steps": [{"workload", "mode", "dtype", "batch", "bytes", "rounds", "compute": time, "kinds":
 //   [{"host_memory", "copy": time, "serial": time, "beside": time, "compute_beside": time}, or
 //   {"host_memory", "unsupported": why}]}], where a time is {"median_ns", "ci95_ns"}.

@@ -10,6 +10,7 @@
 #include "bench/measure/axis.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
+#include "bench/transfers.h"
 
 namespace bench::sweeps {
 namespace {
@@ -131,6 +132,22 @@ TransferOptions transfer_options(const SweepRequest& request) {
   options.workers = count_of(request, "workers", 0, 1024);
   options.prefetch = count_of(request, "prefetch", 1, 1024);
   return options;
+}
+
+void check_node(const TransferOptions& options, Device& device) {
+  const Transfers* const transfers = transfers_of(device);
+  const bool number = options.node.find_first_not_of("0123456789") == std::string::npos;
+  if (transfers == nullptr || !number) {
+    return;
+  }
+  std::vector<int> nodes = transfers->nodes();
+  std::ranges::sort(nodes);
+  if (std::ranges::find(nodes, node_named(options.node, *transfers)) == nodes.end()) {
+    throw UsageError(
+        fmt::format("--numa-node: {} was given, but this machine has {} {}; accepted: near, "
+                    "far, any, or a node that it has",
+                    quote(options.node), nodes.size() == 1 ? "only node" : "nodes", fmt::join(nodes, ", ")));
+  }
 }
 
 }  // namespace bench::sweeps

@@ -30,4 +30,7 @@ struct TransferOptions {
 // Throws UsageError.
 TransferOptions transfer_options(const SweepRequest& request);
 
+// Throws UsageError for the number of a node that the machine does not have.
+void check_node(const TransferOptions& options, Device& device);
+
 }  // namespace bench::sweeps

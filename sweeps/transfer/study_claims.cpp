@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -11,92 +10,28 @@
 namespace bench::sweeps {
 namespace {
 
-Json noted(const ResultDocument& document, const char* name) {
-  const Json transfer = document.sweep.is_object() ? document.sweep.value("transfer", Json()) : Json();
-  return transfer.is_object() ? transfer.value(name, Json()) : Json();
-}
-
-std::string step_label(const StepStudy& study) {
-  return fmt::format("{} in {}, batch {}", study.workload, study.dtype, study.batch);
-}
-
-std::string with_interval(const Estimate& time) {
-  return time.ci95 ? fmt::format("{} ({} to {})", format_duration(time.value),
-                                 format_duration(time.ci95->low), format_duration(time.ci95->high))
-                   : format_duration(time.value);
-}
-
-// "pageable 12.1 ms (12.0 ms to 12.3 ms), staged …": each as it does best.
-std::string best_steps(const StepStudy& study) {
-  std::string text;
-  for (const KindSteps& kind : study.kinds) {
-    if (kind.unsupported.empty()) {
-      text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", kind.name, with_interval(kind.best()),
-                          kind.beside_is_better() ? " with the copy beside" : "");
-    }
+// Of a copy's time, the part that its call takes; both times at their ends. nullopt where an older program
+// wrote none.
+std::optional<Interval> held_interval(const Json& row) {
+  if (!row.contains("returns_ci95_ns") || !row.contains("done_ci95_ns")) {
+    return std::nullopt;
   }
-  return text;
-}
-
-// Steps that scatter more than their copies take may be shorter than the computing alone.
-std::string computing_in_words(const StepStudy& study) {
-  const bool within = std::ranges::all_of(study.kinds, [&](const KindSteps& kind) {
-    return !kind.unsupported.empty() || kind.best().value >= study.compute_ns.value;
-  });
-  const std::string time = format_duration(study.compute_ns.value);
-  return within ? fmt::format("of which {} is computing", time)
-                : fmt::format("and {} computing alone (the steps scatter more than the copy takes)", time);
-}
-
-// What the loader's buffers take, and what locking them costs.
-std::string needed_memory(const ResultDocument& document, const StepStudy& study, const PinVerdict& verdict,
-                          Json& details) {
-  const double workers = noted(document, "workers").get<double>();
-  const double prefetch = noted(document, "prefetch").get<double>();
-  const double bytes = (workers > 0 ? workers * prefetch : 1) * study.bytes;
-  details["locked_bytes"] = bytes;
-  std::string text =
-      workers > 0
-          ? fmt::format("{:.0f} worker{} with {:.0f} batch{} of {} ready lock {} of the host's memory",
-                        workers, workers == 1 ? "" : "s", prefetch, prefetch == 1 ? "" : "es",
-                        size_text(study.bytes), size_text(bytes))
-          : fmt::format("a loader without workers locks one batch, {}", size_text(bytes));
-  const double host_bytes = document.context.is_object() && document.context.contains("host")
-                                ? document.context["host"].value("memory_bytes", 0.0)
-                                : 0;
-  if (host_bytes > 0 && bytes > host_bytes) {
-    return text + fmt::format(", which does not fit: the host has {}", size_text(host_bytes));
-  }
-  const auto costs = pinning_costs(document);
-  if (const auto cost = cost_ns(costs, bytes)) {
-    details["pinning_ns"] = *cost;
-    text += *cost > 0 ? fmt::format(", which takes {} longer, once, than ordinary memory does",
-                                    format_duration(*cost))
-                      : std::string(", which takes no longer than ordinary memory does");
-    text += bytes > costs.back().first ? fmt::format(" (extrapolated from {})", size_text(costs.back().first))
-                                       : "";
-    if (verdict.verdict == Verdict::pin && *cost > 0) {
-      text += fmt::format(", earned back after {:.0f} steps", std::ceil(*cost / verdict.saved_ns));
-    }
-  }
-  return text;
-}
-
-// "saves 20.6 µs a step (0.4 %), which lies within the intervals", of what is not worth it.
-std::string difference_in_words(const PinVerdict& verdict) {
-  const std::string amount = fmt::format("{} a step ({})", format_duration(std::abs(verdict.saved_ns)),
-                                         format_percent(std::abs(verdict.share)));
-  return fmt::format("{} {}{}", verdict.saved_ns > 0 ? "saves" : "costs", amount,
-                     !verdict.apart         ? ", which lies within the intervals"
-                     : verdict.saved_ns > 0 ? ", which is less than 1 %"
-                                            : " more");
+  const Json& returns = row["returns_ci95_ns"];
+  const Json& done = row["done_ci95_ns"];
+  return Interval{.low = returns[0].get<double>() / done[1].get<double>(),
+                  .high = std::min(1.0, returns[1].get<double>() / done[0].get<double>())};
 }
 
 }  // namespace
 
+Json transfer_noted(const ResultDocument& document, const char* name) {
+  const Json transfer = document.sweep.is_object() ? document.sweep.value("transfer", Json()) : Json();
+  return transfer.is_object() ? transfer.value(name, Json()) : Json();
+}
+
 std::vector<std::pair<double, double>> pinning_costs(const ResultDocument& document) {
   std::vector<std::pair<double, double>> costs;
-  for (const Json& row : noted(document, "pinning")) {
+  for (const Json& row : transfer_noted(document, "pinning")) {
     if (row.contains("pin_ns")) {
       costs.emplace_back(row["bytes"].get<double>(),
                          row["pin_ns"].get<double>() - row["pageable_ns"].get<double>());
@@ -106,7 +41,7 @@ std::vector<std::pair<double, double>> pinning_costs(const ResultDocument& docum
 }
 
 std::optional<Finding> claim_pinning(const ResultDocument& document) {
-  const Json rows = noted(document, "pinning");
+  const Json rows = transfer_noted(document, "pinning");
   const Json* largest = nullptr;
   std::string refused;
   for (const Json& row : rows) {
@@ -128,6 +63,10 @@ std::optional<Finding> claim_pinning(const ResultDocument& document) {
   const double bytes = row["bytes"].get<double>();
   const double pin_ns = row["pin_ns"].get<double>();
   finding.value = pin_ns / (bytes / 0x1p20);
+  if (row.contains("pin_ci95_ns")) {
+    finding.ci95 = Interval{.low = row["pin_ci95_ns"][0].get<double>() / (bytes / 0x1p20),
+                            .high = row["pin_ci95_ns"][1].get<double>() / (bytes / 0x1p20)};
+  }
   const double taken = row["taken_bytes"].get<double>();
   finding.details = {{"taken_share", taken / bytes}};
   finding.claim = fmt::format(
@@ -139,10 +78,10 @@ std::optional<Finding> claim_pinning(const ResultDocument& document) {
   return finding;
 }
 
-std::optional<Finding> claim_calls(const ResultDocument& document) {
+std::optional<Finding> claim_calls(const ResultDocument& document, const std::vector<TransferSeries>& all) {
   const Json* pinned = nullptr;
   const Json* pageable = nullptr;
-  const Json rows = noted(document, "calls");
+  const Json rows = transfer_noted(document, "calls");
   for (const Json& row : rows) {
     for (const Json& other : rows) {  // the largest that both have stands last
       if (row["direction"] == "h2d" && other["direction"] == "h2d" && row["bytes"] == other["bytes"] &&
@@ -160,6 +99,10 @@ std::optional<Finding> claim_calls(const ResultDocument& document) {
     return row["returns_ns"].get<double>() / row["done_ns"].get<double>();
   };
   finding.value = share(*pinned);
+  finding.ci95 = held_interval(*pinned);
+  finding.evidence = series_names_near(all, "h2d/pinned", (*pinned)["bytes"].get<double>());
+  const auto pageable_points = series_names_near(all, "h2d/pageable", (*pinned)["bytes"].get<double>());
+  finding.evidence.insert(finding.evidence.end(), pageable_points.begin(), pageable_points.end());
   const auto described = [&](const Json& row) {
     return fmt::format("{} of {} ({} of processor time)", format_duration(row["returns_ns"].get<double>()),
                        format_duration(row["done_ns"].get<double>()),
@@ -170,97 +113,6 @@ std::optional<Finding> claim_calls(const ResultDocument& document) {
       "memory, {} with pageable memory.",
       size_text((*pinned)["bytes"].get<double>()), described(*pinned), described(*pageable));
   return finding;
-}
-
-std::vector<Finding> claim_overlap(const ResultDocument& document) {
-  std::vector<Finding> findings;
-  for (const StepStudy& study : step_studies(document)) {
-    for (const KindSteps& kind : study.kinds) {
-      if (!kind.unsupported.empty()) {
-        continue;
-      }
-      Finding finding = finding_of(fmt::format("overlap/{}/batch:{}", kind.name, study.batch), "1");
-      const auto hidden = hidden_share(study, kind);
-      const auto slower = slowdown(study, kind);
-      finding.value = hidden;
-      if (slower) {
-        finding.details = {{"compute_slowdown", *slower}};
-      }
-      const std::string copied = fmt::format("the copy of {} from {} memory ({})", size_text(study.bytes),
-                                             kind.name, format_duration(kind.copy_ns.value));
-      const std::string computing =
-          slower ? fmt::format("its computing takes {} {}", format_percent(std::abs(*slower)),
-                               *slower > 0 ? "longer" : "less")
-                 : std::string("its computing is not measurably slower");
-      if (!hidden) {
-        finding.claim = fmt::format(
-            "Beside a step of {}, how much of {} is hidden cannot be told: the steps scatter more "
-            "than the copy takes; {}.",
-            step_label(study), copied, computing);
-      } else if (*hidden < 0) {
-        finding.claim = fmt::format(
-            "Beside a step of {}, nothing of {} is hidden: together they take {} longer than the copy does; "
-            "{}.",
-            step_label(study), copied,
-            format_duration(kind.beside_ns.value - study.compute_ns.value - kind.copy_ns.value), computing);
-      } else {
-        finding.claim = fmt::format("Beside a step of {}, {} of {} is hidden; {}.", step_label(study),
-                                    format_percent(std::min(1.0, *hidden)), copied, computing);
-      }
-      findings.push_back(std::move(finding));
-    }
-  }
-  return findings;
-}
-
-std::vector<Finding> claim_verdicts(const ResultDocument& document) {
-  std::vector<Finding> findings;
-  for (const StepStudy& study : step_studies(document)) {
-    Finding finding = finding_of(fmt::format("pin/batch:{}", study.batch), "ns");
-    if (!study.unsupported.empty()) {
-      finding.claim = fmt::format("Whether pinning pays for {} cannot be told: {}.", step_label(study),
-                                  study.unsupported);
-      findings.push_back(std::move(finding));
-      continue;
-    }
-    const PinVerdict verdict = pin_verdict(study);
-    finding.details = {{"verdict", verdict.verdict == Verdict::pin    ? "pin"
-                                   : verdict.verdict == Verdict::dont ? "don't"
-                                                                      : "untold"},
-                       {"compute_ns", study.compute_ns.value}};
-    for (const KindSteps& kind : study.kinds) {
-      if (kind.unsupported.empty()) {
-        finding.details[kind.name + "_ns"] = kind.best().value;
-      }
-    }
-    if (verdict.verdict == Verdict::untold) {
-      std::set<std::string> reasons;
-      for (const KindSteps& kind : study.kinds) {
-        if (!kind.unsupported.empty()) {
-          reasons.insert(kind.unsupported);
-        }
-      }
-      finding.claim = fmt::format("Whether pinning pays for {} cannot be told: {}.", step_label(study),
-                                  reasons.empty() ? std::string("nothing was measured") : *reasons.begin());
-      findings.push_back(std::move(finding));
-      continue;
-    }
-    finding.value = verdict.saved_ns;
-    finding.ci95 = verdict.saved_ci95_ns;
-    finding.details["dtype"] = study.dtype;
-    finding.details["with"] = verdict.with;
-    const std::string memory = needed_memory(document, study, verdict, finding.details);
-    const std::string times = fmt::format("a step of {} takes {}, {}", step_label(study), best_steps(study),
-                                          computing_in_words(study));
-    finding.claim =
-        verdict.verdict == Verdict::pin
-            ? fmt::format("Pin: {}; {} memory saves {} a step ({}); {}.", times, verdict.with,
-                          format_duration(verdict.saved_ns), format_percent(verdict.share), memory)
-            : fmt::format("Don't pin: {}; {} memory {}; {}.", times, verdict.with,
-                          difference_in_words(verdict), memory);
-    findings.push_back(std::move(finding));
-  }
-  return findings;
 }
 
 }  // namespace bench::sweeps

@@ -94,9 +94,9 @@ TextTable steps_table(const StepStudy& study) {
     const auto slower = slowdown(study, kind);
     table.rows.push_back({kind.name, format_duration(kind.copy_ns.value),
                           format_duration(kind.serial_ns.value), format_duration(kind.beside_ns.value),
-                          !hidden       ? "?"
-                          : *hidden < 0 ? "none"
-                                        : format_percent(std::min(1.0, *hidden)),
+                          !hidden             ? "?"
+                          : hidden->value < 0 ? "none"
+                                              : format_percent(std::min(1.0, hidden->value)),
                           slower ? fmt::format("{:.1f} %", 100 * *slower) : std::string("not measurably")});
   }
   return table;

@@ -61,14 +61,23 @@ std::vector<StepStudy> step_studies(const ResultDocument& document) {
   return studies;
 }
 
-std::optional<double> hidden_share(const StepStudy& study, const KindSteps& kind) {
+std::optional<Estimate> hidden_share(const StepStudy& study, const KindSteps& kind) {
   const double scatter = (high_of(kind.beside_ns) - low_of(kind.beside_ns) + high_of(study.compute_ns) -
                           low_of(study.compute_ns)) /
                          2;
   if (scatter > kind.copy_ns.value / 2) {
     return std::nullopt;
   }
-  return 1 - (kind.beside_ns.value - study.compute_ns.value) / kind.copy_ns.value;
+  Estimate hidden{.value = 1 - (kind.beside_ns.value - study.compute_ns.value) / kind.copy_ns.value,
+                  .ci95 = std::nullopt};
+  if (kind.beside_ns.ci95 && study.compute_ns.ci95 && kind.copy_ns.ci95 && kind.copy_ns.ci95->low > 0) {
+    const Interval& copy = *kind.copy_ns.ci95;
+    const double least = kind.beside_ns.ci95->low - study.compute_ns.ci95->high;  // of the copy that shows
+    const double most = kind.beside_ns.ci95->high - study.compute_ns.ci95->low;
+    hidden.ci95 = Interval{.low = 1 - most / (most > 0 ? copy.low : copy.high),
+                           .high = 1 - least / (least > 0 ? copy.high : copy.low)};
+  }
+  return hidden;
 }
 
 std::optional<double> slowdown(const StepStudy& study, const KindSteps& kind) {

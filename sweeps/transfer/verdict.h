@@ -40,9 +40,10 @@ struct StepStudy {
 std::vector<StepStudy> step_studies(const ResultDocument& document);
 
 // The part of the copy that disappears beside the computing, 1 - (step - compute) / copy: 1 all of it, 0
-// none, below 0 where both together take longer than one after the other.
+// none, below 0 where both together take longer than one after the other. The interval takes the three times
+// at their ends, so it is wide rather than narrow; none where a time has none.
 // nullopt where the steps' intervals are wider than half of the copy, so that anything could be read from it.
-std::optional<double> hidden_share(const StepStudy& study, const KindSteps& kind);
+std::optional<Estimate> hidden_share(const StepStudy& study, const KindSteps& kind);
 // How much longer the computing takes beside the copy: 0.1 is 10 %. nullopt where the intervals touch.
 std::optional<double> slowdown(const StepStudy& study, const KindSteps& kind);
 

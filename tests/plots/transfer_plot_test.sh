@@ -51,6 +51,23 @@ holds "$scratch/card" "pinned faster from 64 KiB on"
 grep -q "PCIe gen4 x16" "$scratch/card.svg" || fail "the link is not named"
 lacks "$scratch/example" "the bus:"
 
+# Both ways at once have a panel of their own where they were measured; the bus carries twice as much then.
+jq '.benchmarks |= (. + (map(select(.params.direction == "d2h")) | map(.params.direction = "both" | .work.sample_bytes *= 2)))
+  | .findings |= (. + (map(select(.name == "model/d2h/pinned")) | map(.name = "model/both/pinned" | .details.moved_per_byte = 2)))' \
+  "$scratch/card.json" > "$scratch/both.json"
+draw "$scratch/both.json" "$scratch/both"
+holds "$scratch/both" "Both at once, bytes of both ways counted"
+holds "$scratch/both" "the bus, both ways: 63 GB/s"
+lacks "$scratch/card" "Both at once"
+tables "$scratch/both.json" > "$scratch/both.tables"
+same "the bandwidth of copies both ways" \
+  "$(jq '[.benchmarks[] | select(.params.direction == "both" and .params["host-memory"] == "pinned" and .params.bytes == 1048576
+    and .params["in-flight"] == 1)][0] | .work.sample_bytes / .stats.median_ns' "$scratch/both.json")" \
+  "$(table marks_both < "$scratch/both.tables" | awk -F '\t' '$1 == 1048576 && $5 == 29362 { print $2 }')"
+same "the model's first point, both ways" \
+  "$(jq '[.findings[] | select(.name == "model/both/pinned")][0].details | 2 * 1024 / (.latency_ns + 1024 / .bytes_per_s * 1e9)' "$scratch/both.json")" \
+  "$(table lines_both < "$scratch/both.tables" | awk -F '\t' '$3 == 29362 { print $2; exit }')"
+
 # Files with little in them.
 jq '.benchmarks |= map(select(.params.direction == "h2d")) | del(.sweep.transfer.steps)' "$example" > "$scratch/up.json"
 draw "$scratch/up.json" "$scratch/up"

@@ -78,13 +78,13 @@ TEST(TransferModel, NeedsTwoSizesAndTimesThatGrow) {
 TEST(TransferModel, HeldOutSizesAreNotAmongThoseFitted) {
   const auto exact = held_out_errors(curve(8000, 12e9));
   ASSERT_EQ(exact.size(), 10U);
-  for (const double error : exact) {
-    EXPECT_NEAR(error, 0, 1e-9);
+  for (const HeldOut& held_out : exact) {
+    EXPECT_NEAR(held_out.error, 0, 1e-9);
   }
   // One held-out size 30 % off shows as just that, because it bent no line.
   auto points = curve(8000, 12e9);
   points[3].ns *= 1.3;
-  EXPECT_NEAR(held_out_errors(points)[1], 1 - 1 / 1.3, 1e-9);
+  EXPECT_NEAR(held_out_errors(points)[1].error, 1 - 1 / 1.3, 1e-9);
   EXPECT_THAT(held_out_errors(std::vector<CopyTime>(points.begin(), points.begin() + 4)), IsEmpty());
 }
 
@@ -92,6 +92,22 @@ TEST(TransferModel, Median) {
   EXPECT_EQ(median_of({3, 1, 2}), 2);
   EXPECT_EQ(median_of({4, 1, 2, 3}), 2.5);
   EXPECT_FALSE(median_of({}));
+}
+
+// Tables of the binomial distribution: of 6 the ends, of 10 the second, of 20 the sixth from either side.
+TEST(TransferModel, MedianIntervalIsByOrder) {
+  const auto numbers_to = [](int last) {
+    std::vector<double> numbers;
+    for (int i = last; i >= 1; --i) {
+      numbers.push_back(i);
+    }
+    return numbers;
+  };
+  EXPECT_FALSE(median_interval({}));
+  EXPECT_FALSE(median_interval(numbers_to(5)));
+  EXPECT_EQ(median_interval(numbers_to(6)), (Interval{1, 6}));
+  EXPECT_EQ(median_interval(numbers_to(10)), (Interval{2, 9}));
+  EXPECT_EQ(median_interval(numbers_to(20)), (Interval{6, 15}));
 }
 
 TEST(TransferCrossover, IsWhereTheModelsMeet) {

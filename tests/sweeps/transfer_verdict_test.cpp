@@ -78,9 +78,9 @@ TEST(PinVerdict, CannotBeToldWithoutBoth) {
 
 TEST(Overlap, HiddenPartOfTheCopy) {
   const StepStudy study = usual();
-  EXPECT_NEAR(*hidden_share(study, study.kinds[0]), 1 - 7.0 / 8, 1e-12);
-  EXPECT_NEAR(*hidden_share(study, study.kinds[2]), 0.75, 1e-12);
-  EXPECT_NEAR(*hidden_share(study, kind("pageable", 8, 48, 50, 41)), -0.25, 1e-12);
+  EXPECT_NEAR(hidden_share(study, study.kinds[0])->value, 1 - 7.0 / 8, 1e-12);
+  EXPECT_NEAR(hidden_share(study, study.kinds[2])->value, 0.75, 1e-12);
+  EXPECT_NEAR(hidden_share(study, kind("pageable", 8, 48, 50, 41))->value, -0.25, 1e-12);
   // 40 ± 0.4 and 40.5 ± 0.4 tell nothing about a copy of half a millisecond.
   EXPECT_FALSE(hidden_share(study, kind("pinned", 0.5, 40.5, 40.5, 40)));
 }

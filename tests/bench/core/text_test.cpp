@@ -36,8 +36,11 @@ TEST(Text, InColumns) {
             "batch  rate\n    1  9 ± 1\n  128  100\n");
 }
 
-TEST(Text, AnOptionsValueIsANumberOrOneOfItsWords) {
+TEST(Text, AnOptionsValueIsOneOfItsWordsOrLikeItsDefault) {
   EXPECT_EQ(value_name({.name = "height", .default_value = "56", .help = ""}), "N");
+  EXPECT_EQ(value_name({.name = "bytes", .default_value = "1MiB", .help = ""}), "SIZE");
+  EXPECT_EQ(value_name({.name = "in-flight", .default_value = "1,8", .help = ""}), "LIST");
+  EXPECT_EQ(value_name({.name = "profile", .default_value = "none", .help = ""}), "VALUE");
   EXPECT_EQ(value_name({.name = "launch",
                         .default_value = "stream",
                         .help = "",

@@ -22,7 +22,7 @@ using ::testing::Ge;
 using ::testing::HasSubstr;
 
 // With memory, and without transfers.
-class PlainDevice final : public testing::FakeDevice {
+class PlainDevice final : public bench::testing::FakeDevice {
  public:
   PlainDevice() : FakeDevice({Dtype::fp32}) {}
   void upload(void* to, const void* from, std::int64_t bytes) override {
