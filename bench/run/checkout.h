@@ -5,8 +5,8 @@
 
 namespace bench {
 
-// In the checkout the program was built from, or the one it stands in (build/<preset>/bench); empty where
-// neither has it.
+// In the checkout the program was built from, the one it stands in (build/<preset>/bench), or beside the
+// program where it was carried along; empty where none has it.
 std::filesystem::path find_in_checkout(const std::filesystem::path& relative);
 
 }  // namespace bench

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/device/cuda/library.h"
 #include "kernels/device/cuda/stream.h"
 
 namespace bench::kernels::cublaslt {
@@ -29,9 +30,10 @@ cudaDataType_t type_of(Dtype dtype) {
 
 void check(cublasStatus_t status, const char* call, const std::string& what, cuda::Place place) {
   if (status != CUBLAS_STATUS_SUCCESS) {
-    throw std::runtime_error(fmt::format(
-        "{}{}{} failed: {} ({}: {}) at {}:{}", what, what.empty() ? "" : ": ", call, static_cast<int>(status),
-        cublasLtGetStatusName(status), cublasLtGetStatusString(status), place.file_name(), place.line()));
+    cuda::library_failed(fmt::format("{}{}{} failed: {} ({}: {}) at {}:{}", what, what.empty() ? "" : ": ",
+                                     call, static_cast<int>(status), cublasLtGetStatusName(status),
+                                     cublasLtGetStatusString(status), place.file_name(), place.line()),
+                         status == CUBLAS_STATUS_ALLOC_FAILED);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "bench/error.h"
 #include "kernels/cudnn/cudnn_handle.h"
 #include "kernels/cudnn/plans.h"
+#include "kernels/device/cuda/library.h"
 
 namespace bench::kernels::cudnn {
 namespace {
@@ -235,8 +236,9 @@ class GraphPlans final : public Plans {
 
   void demand(fe::error_t status, std::size_t plan) const {
     if (status.is_bad()) {
-      throw std::runtime_error(
-          fmt::format("{}: cuDNN's plan {} failed: {}", what_, plan, first_line(status.get_message())));
+      cuda::library_failed(
+          fmt::format("{}: cuDNN's plan {} failed: {}", what_, plan, first_line(status.get_message())),
+          false);
     }
   }
 

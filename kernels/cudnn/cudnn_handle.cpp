@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/device/cuda/library.h"
 #include "kernels/device/cuda/place.h"
 #include "kernels/device/cuda/stream.h"
 
@@ -16,8 +17,10 @@ namespace {
 
 void check_cudnn(cudnnStatus_t status, const char* call, cuda::Place place = cuda::Place::current()) {
   if (status != CUDNN_STATUS_SUCCESS) {
-    throw std::runtime_error(fmt::format("{} failed: {} ({}) at {}:{}", call, static_cast<int>(status),
-                                         cudnnGetErrorString(status), place.file_name(), place.line()));
+    cuda::library_failed(fmt::format("{} failed: {} ({}) at {}:{}", call, static_cast<int>(status),
+                                     cudnnGetErrorString(status), place.file_name(), place.line()),
+                         status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ||
+                             status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED);
   }
 }
 

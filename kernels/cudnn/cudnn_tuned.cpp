@@ -171,6 +171,8 @@ std::size_t TunedConvolution::choose(Device& device, CUstream_st* stream, const 
         try {
           queue(candidate, stream, arguments);
           return true;
+        } catch (const DeviceLost&) {
+          throw;
         } catch (const std::runtime_error&) {
           return false;
         }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "bench/error.h"
 #include "sweeps/workers/knee.h"
 #include "sweeps/workers/points.h"
 #include "sweeps/workers/simulator/draws.h"

@@ -18,6 +18,7 @@ cp "$build/tests/tests_gpu" "$build/tests/tests_gpu_device" "$bundle/tests/"
 cp "$build/tools/peers/peers_ours" "$bundle/tools/peers/"
 cp "$source_folder"/tools/peers/*.py "$source_folder"/tools/gpu/*.py "$bundle/tools/peers/"
 cp "$source_folder/results/gpus.json" "$bundle/results/"
+cp -r "$source_folder/plots" "$bundle/"
 cp "$source_folder/tools/gpu/check.sh" "$bundle/"
 
 # The C library and the compiler's come with every system; CUDA's and cuDNN's are the machine's own.

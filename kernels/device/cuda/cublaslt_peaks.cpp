@@ -12,6 +12,7 @@
 
 #include "bench/error.h"
 #include "kernels/device/cuda/libraries.h"
+#include "kernels/device/cuda/library.h"
 #include "kernels/device/cuda/place.h"
 #include "kernels/tensor.h"
 
@@ -22,10 +23,7 @@ void check(cublasStatus_t status, const char* call, Place place = Place::current
   if (status != CUBLAS_STATUS_SUCCESS) {
     const std::string what = fmt::format("{} failed: {} ({}) in line {}", call, static_cast<int>(status),
                                          cublasLtGetStatusName(status), place.line());
-    if (status == CUBLAS_STATUS_ALLOC_FAILED) {
-      throw OutOfMemory(what, 0);
-    }
-    throw std::runtime_error(what);
+    library_failed(what, status == CUBLAS_STATUS_ALLOC_FAILED);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/error.h"
+#include "kernels/device/cuda/library.h"
 #include "kernels/device/cuda/stream.h"
 #include "tests/kernels/device/fake_runtime.h"
 #include "tests/kernels/device/sizes.h"
@@ -323,6 +324,20 @@ TEST(CudaDevice, WithoutAMonitorTheConditionIsAbsent) {
   EXPECT_TRUE(state.throttle_reasons.empty());
   EXPECT_FALSE(device.info().details.contains("pcie"));
   EXPECT_EQ(device.info().details.at("driver"), "for CUDA 13.0");
+}
+
+// An earlier kernel's illegal address may show first in a library's call.
+TEST(CudaLibrary, AFailureIsTheDevicesWhereTheDeviceIsLost) {
+  EXPECT_THROW(raise_library("cublasLtMatmul failed", false, status::kIllegalAddress), DeviceLost);
+  EXPECT_THROW(raise_library("cudnnCreate failed", true, status::kIllegalAddress), DeviceLost);
+  EXPECT_THROW(raise_library("cudnnCreate failed", true, status::kSuccess), OutOfMemory);
+  try {
+    raise_library("a plan failed", false, status::kInsufficientDriver);
+  } catch (const DeviceLost&) {
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "a plan failed");
+  }
 }
 
 }  // namespace
