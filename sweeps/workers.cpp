@@ -150,8 +150,8 @@ const Registration<Sweep> registered{Sweep{
     .label =
         [](const SweepRequest& request) {
           const std::string& consumer = request.sweep_options.at("consumer");
-          const std::string name = consumer == "workload" ? request.workload->name
-                                                          : std::filesystem::path(consumer).stem().string();
+          std::string name = consumer == "workload" ? request.workload->name
+                                                    : std::filesystem::path(consumer).stem().string();
           if (!simulates(request)) {
             return name;
           }

@@ -120,8 +120,8 @@ class Planner {
     add(stem() + "/ready", "ready", spec, 0).first = true;
     if (crosses_bus_) {  // what the other kind of host memory would be worth
       spec.staging = spec.staging == HostKind::pinned ? HostKind::pageable : HostKind::pinned;
-      add(fmt::format("{}/ready/staging:{}", stem(), staging_name(spec.staging)), "other-staging",
-          std::move(spec), 0);
+      const std::string name = fmt::format("{}/ready/staging:{}", stem(), staging_name(spec.staging));
+      add(name, "other-staging", std::move(spec), 0);
     }
   }
 

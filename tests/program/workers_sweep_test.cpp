@@ -72,7 +72,7 @@ TEST_F(WorkersSweepProgram, AnswersFromImagesToAKnee) {
                                      "16", "--gpus", "2", "--demand", "t4=1128/s", "--out", out()});
   ASSERT_EQ(simulated.code, 0) << simulated.err;
   EXPECT_THAT(simulated.out, AllOf(HasSubstr("imulated"), HasSubstr("t4")));
-  EXPECT_EQ(schema_errors(read_file(file("workers-resnet18-simulated-cpu.json"))), "");
+  EXPECT_EQ(schema_errors(read_file(file("workers-simulated-3ms-cpu-cpu.json"))), "");
 }
 
 TEST_F(WorkersSweepProgram, ANetworkIsFed) {
