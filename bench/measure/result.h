@@ -65,7 +65,7 @@ struct MeasuredPoint {
   PointMemory memory;
   Validity validity;
   Json verification;  // {"error", "tolerance", "detail"}
-  Json notes;  // what the workload says of each sample: an array beside samples_ns, or null
+  Json notes;         // what the workload says of each sample: an array beside samples_ns, or null
 };
 
 struct UnmeasuredPoint {
