@@ -156,9 +156,13 @@ if(BENCH_CUDA_FOUND)
   add_library(bench_cuda_libraries INTERFACE)
   target_include_directories(bench_cuda_libraries SYSTEM INTERFACE ${CUDNN_INCLUDE_DIR} ${CUDNN_FRONTEND_INCLUDE_DIR}
                                                                    ${CUBLASLT_INCLUDE_DIR} ${NVRTC_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
-  # The driver's library is never linked: the program starts on a machine without one. The others are linked by their
-  # full paths, which CMake writes into the program's run path. cudnn-frontend calls nvrtc.
-  target_link_libraries(bench_cuda_libraries INTERFACE CUDA::cudart_static ${NVRTC_LIBRARY} ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY})
+  # The driver's library is never linked: the program starts on a machine without one. cuDNN, cuBLASLt and nvrtc are
+  # opened when they are first called (kernels/device/cuda/deferred), from LD_LIBRARY_PATH or from where they were found.
+  target_link_libraries(bench_cuda_libraries INTERFACE CUDA::cudart_static)
+  foreach(library IN ITEMS ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY} ${NVRTC_LIBRARY})
+    get_filename_component(folder "${library}" DIRECTORY)
+    target_link_options(bench_cuda_libraries INTERFACE "LINKER:-rpath,${folder}")
+  endforeach()
 else()
   message(STATUS "CUDA device: off: ${BENCH_CUDA_MISSING}")
 endif()

@@ -1,5 +1,6 @@
 // Registers the CUDA device on the libraries this program was built with.
 #include "bench/registry.h"
+#include "kernels/device/cuda/deferred/deferred.h"
 #include "kernels/device/cuda/libraries.h"
 #include "kernels/device/cuda/listing.h"
 
@@ -9,6 +10,7 @@ namespace {
 Backend backend() {
   return {.runtime = cuda_runtime(),
           .monitor = [](const std::string& pci_bus_id) { return open_nvml(pci_bus_id); },
+          .why_missing = deferred::why_missing,
           .versions =
               [] {
                 return std::map<std::string, std::string>{{"cudnn", cudnn_version()},
@@ -20,7 +22,7 @@ Backend backend() {
 const Registration<DeviceKind> registered{
     {.name = "cuda",
      .preference = 10,
-     .list = [] { return list_cards(cuda_runtime()); },
+     .list = [] { return list_cards(backend()); },
      .open = [](const std::string& id) { return open_card(backend(), id); }}};
 
 }  // namespace

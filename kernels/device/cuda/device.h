@@ -26,6 +26,8 @@ struct Backend {
   Runtime& runtime;
   // For a card by its PCI bus id; nullptr where its condition cannot be read.
   std::function<std::unique_ptr<CardMonitor>(const std::string& pci_bus_id)> monitor;
+  // Why the libraries cannot be used; empty where they can. Asked only where there is a card.
+  std::function<std::string()> why_missing;
   // Of the libraries: "cudnn", "cublas".
   std::function<std::map<std::string, std::string>()> versions;
   // FLOP/s of a product of two matrices of size × size with fp32 accumulation, inputs random. Throws

@@ -64,7 +64,8 @@ DeviceKind::Listing card_listing(Runtime& runtime, int ordinal) {
 
 }  // namespace
 
-std::vector<DeviceKind::Listing> list_cards(Runtime& runtime) {
+std::vector<DeviceKind::Listing> list_cards(const Backend& backend) {
+  Runtime& runtime = backend.runtime;
   int count = 0;  // left as it is by a call that fails
   const int error = runtime.device_count(count);
   if (error != status::kSuccess || count <= 0) {
@@ -73,14 +74,18 @@ std::vector<DeviceKind::Listing> list_cards(Runtime& runtime) {
   }
   std::vector<DeviceKind::Listing> cards;
   cards.reserve(static_cast<std::size_t>(count));
+  const std::string why_missing = backend.why_missing();
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     cards.push_back(card_listing(runtime, ordinal));
+    if (cards.back().missing.empty() && !why_missing.empty()) {
+      cards.back().missing = fmt::format("a library it needs does not open: {}", why_missing);
+    }
   }
   return cards;
 }
 
 std::unique_ptr<Device> open_card(const Backend& backend, const std::string& id) {
-  const std::vector<DeviceKind::Listing> cards = list_cards(backend.runtime);
+  const std::vector<DeviceKind::Listing> cards = list_cards(backend);
   std::vector<std::string> usable;
   for (std::size_t ordinal = 0; ordinal < cards.size(); ++ordinal) {
     const DeviceKind::Listing& card = cards[ordinal];

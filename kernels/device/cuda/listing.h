@@ -11,8 +11,9 @@
 namespace bench::kernels::cuda {
 
 // One entry a card; where there is none, one entry "cuda" that says why: no driver, a driver too old for this
-// program, a driver without a card, or what the runtime reports. Never throws for a missing card.
-std::vector<DeviceKind::Listing> list_cards(Runtime& runtime);
+// program, a driver without a card, or what the runtime reports. Cards whose libraries are missing say so.
+// Never throws for a missing card.
+std::vector<DeviceKind::Listing> list_cards(const Backend& backend);
 
 // Opens "cuda:N". Throws UsageError where list_cards() has no such usable card.
 std::unique_ptr<Device> open_card(const Backend& backend, const std::string& id);

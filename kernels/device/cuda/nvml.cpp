@@ -1,11 +1,11 @@
 #include "kernels/device/cuda/nvml.h"
 
-#include <dlfcn.h>
-
 #include <array>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "kernels/device/cuda/shared_library.h"
 
 namespace bench::kernels::cuda {
 namespace {
@@ -15,28 +15,6 @@ constexpr int kSuccess = 0;
 constexpr int kSmClock = 1;
 constexpr int kCardSensor = 0;
 using Card = struct nvmlDevice_st*;
-
-class Library {
- public:
-  explicit Library(const std::string& name) : handle_(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {}
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-  ~Library() {
-    if (handle_ != nullptr) {
-      dlclose(handle_);
-    }
-  }
-  explicit operator bool() const { return handle_ != nullptr; }
-
-  // nullptr where the library has no such function.
-  template <class Function>
-  Function* find(const char* name) const {
-    return handle_ == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(handle_, name));
-  }
-
- private:
-  void* handle_;
-};
 
 // What the function writes into its last argument; nothing where it is missing or fails.
 template <class Value, class Function, class... Arguments>
@@ -125,7 +103,7 @@ class NvmlCard final : public CardMonitor {
     return PcieLink{static_cast<int>(*generation), static_cast<int>(*width)};
   }
 
-  Library library_;
+  SharedLibrary library_;
   int (*shutdown_)();
   int (*clock_)(Card, int, unsigned*);
   int (*temperature_)(Card, int, unsigned*);

@@ -251,6 +251,7 @@ class FakeMonitor final : public CardMonitor {
 inline Backend fake_backend(Runtime& runtime) {
   return {.runtime = runtime,
           .monitor = [](const std::string&) { return std::make_unique<FakeMonitor>(); },
+          .why_missing = [] { return std::string(); },
           .versions =
               [] {
                 return std::map<std::string, std::string>{{"cudnn", "9.19.0"}};

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/error.h"
+#include "kernels/device/cuda/shared_library.h"
 #include "kernels/device/cuda/status.h"
 #include "kernels/device/cuda/stream.h"
 #include "tests/kernels/device/fake_runtime.h"
@@ -17,7 +18,7 @@ using ::testing::SizeIs;
 
 // The one entry of a machine without a usable card.
 DeviceKind::Listing only(Runtime& runtime) {
-  const auto cards = list_cards(runtime);
+  const auto cards = list_cards(testing::fake_backend(runtime));
   EXPECT_THAT(cards, SizeIs(1));
   return cards.at(0);
 }
@@ -64,7 +65,7 @@ TEST(Listing, EveryCardHasALine) {
   runtime.cards[1].name = "Old Card";
   runtime.cards[1].major = 6;
   runtime.cards[1].minor = 1;
-  const auto cards = list_cards(runtime);
+  const auto cards = list_cards(testing::fake_backend(runtime));
   ASSERT_THAT(cards, SizeIs(3));
   EXPECT_EQ(cards[0].id, "cuda:0");
   EXPECT_EQ(cards[0].description, "Test Card, 28 SMs, 1.0 GiB, compute capability 8.6");
@@ -77,7 +78,7 @@ TEST(Listing, ACardThatDoesNotAnswerHidesNoOther) {
   testing::FakeRuntime runtime;
   runtime.cards.push_back(runtime.cards[0]);
   runtime.fail("properties", 46, 1);
-  const auto cards = list_cards(runtime);
+  const auto cards = list_cards(testing::fake_backend(runtime));
   ASSERT_THAT(cards, SizeIs(2));
   EXPECT_THAT(cards[0].missing, HasSubstr("46"));
   EXPECT_EQ(cards[1].missing, "");
@@ -115,6 +116,25 @@ TEST(OpenCard, WithoutADriverTheReasonIsTheMessage) {
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("no NVIDIA driver is installed"));
   }
+}
+
+TEST(Listing, ACardWithoutALibraryNamesTheLibrary) {
+  testing::FakeRuntime runtime;
+  Backend backend = testing::fake_backend(runtime);
+  backend.why_missing = [] { return SharedLibrary("libcudnn.so.0").why_missing(); };
+  for (const DeviceKind::Listing& card : list_cards(backend)) {
+    EXPECT_THAT(card.missing,
+                AllOf(HasSubstr("a library it needs does not open"), HasSubstr("libcudnn.so.0")));
+  }
+  EXPECT_THROW(open_card(backend, "cuda:0"), UsageError);
+}
+
+TEST(Listing, WithoutACardNoLibraryIsOpened) {
+  testing::FakeRuntime runtime;
+  runtime.fail("device_count", status::kNoDevice);
+  Backend backend = testing::fake_backend(runtime);
+  backend.why_missing = []() -> std::string { throw std::logic_error("opened"); };
+  EXPECT_THAT(list_cards(backend), SizeIs(1));
 }
 
 }  // namespace

@@ -1,0 +1,44 @@
+// A shared library opened at run time: closed by its one owner.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <string>
+#include <utility>
+
+namespace bench::kernels::cuda {
+
+class SharedLibrary {
+ public:
+  // `name` is searched as the loader does: LD_LIBRARY_PATH, the program's run path, the system's folders. A
+  // name with a slash is a path.
+  explicit SharedLibrary(const std::string& name) : handle_(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (handle_ == nullptr) {
+      const char* const reason = dlerror();
+      why_missing_ = reason != nullptr ? reason : name + ": it does not open";
+    }
+  }
+  SharedLibrary(const SharedLibrary&) = delete;
+  SharedLibrary& operator=(const SharedLibrary&) = delete;
+  ~SharedLibrary() {
+    if (handle_ != nullptr) {
+      dlclose(handle_);
+    }
+  }
+  explicit operator bool() const { return handle_ != nullptr; }
+
+  // The loader's words, which name the library; empty where it is open.
+  const std::string& why_missing() const { return why_missing_; }
+
+  // nullptr where the library has no such function.
+  template <class Function>
+  Function* find(const char* name) const {
+    return handle_ == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(handle_, name));
+  }
+
+ private:
+  void* handle_;
+  std::string why_missing_;
+};
+
+}  // namespace bench::kernels::cuda
