@@ -166,7 +166,7 @@ std::vector<Finding> ceiling_claims(const ResultDocument& document, const std::v
   if (roofline.memory) {
     add(claim_memory(points, *roofline.memory, last_cache_bytes(document)));
     add(claim_caches(points, *roofline.memory));
-  } else if (!document.benchmarks.empty() || !document.unmeasured.empty()) {
+  } else if (!points.empty() || !document.unmeasured.empty()) {
     add(claim_no_memory(document, points, roof));
   }
   add(claim_incomplete(roof));
