@@ -129,9 +129,11 @@ def measured(case, options, missing, left):
 
 
 def table(rows):
-    lines = [f"{'ours beside':<34} {'ours ms':>9} {'theirs ms':>9}  {'ratio (95 %)':<17} goal    reserved MiB: ours, theirs"]
-    for row in rows:
-        head = f"{row['name'] + ', ' + row['rival']:<34}"
+    names = [f"{row['name']}, {row['rival']}" for row in rows]
+    wide = max(map(len, [*names, "ours beside"]))
+    lines = [f"{'ours beside':<{wide}} {'ours ms':>9} {'theirs ms':>9}  {'ratio (95 %)':<17} goal    reserved, MiB: ours  theirs"]
+    for name, row in zip(names, rows):
+        head = f"{name:<{wide}}"
         if "ratio" not in row:
             lines.append(f"{head} not measured: {row.get('error') or row.get('out_of_memory') or row['not_measured']}")
             continue
@@ -141,7 +143,7 @@ def table(rows):
         if row["rival"] == "torch":
             reserved = ours["about"].get("reserved_peak_bytes")
             said = "unknown" if reserved is None else f"{reserved / 2**20:.0f}"
-            line += f"  {said:>18}  {theirs['peak_bytes'] / 2**20:>6.0f}"
+            line += f"  {said:>19}  {theirs['peak_bytes'] / 2**20:>6.0f}"
         if row["apart"]:
             line += "  (one after the other)"
         lines.append(line)
