@@ -55,32 +55,33 @@ std::optional<Finding> claim_incomplete(const RoofPoints& roof) {
   return finding;
 }
 
-// Why there is no ceiling of memory, the first that holds: no time, refused, too small, not asked for.
-std::string why_no_memory(const ResultDocument& document, const std::vector<KernelPoint>& points,
-                          const RoofPoints& roof) {
+// The first that holds: no time, refused, too small, not asked for.
+std::string no_memory_text(const ResultDocument& document, const std::vector<KernelPoint>& points,
+                           const RoofPoints& roof) {
+  constexpr std::string_view kNotMeasured = "What memory delivers was not measured, so there is no roofline";
   if (std::ranges::any_of(roof.skipped,
                           [](const std::string& name) { return name.starts_with("kernels/stream/"); })) {
-    return "the cold stream kernels had no time; give a larger --time-budget";
+    return fmt::format("{}: the cold stream kernels had no time; give a larger --time-budget.", kNotMeasured);
   }
   for (const UnmeasuredPoint& point : document.unmeasured) {
     if (point.name.starts_with("kernels/stream/") && point.status != "skipped") {
-      return fmt::format("the stream kernels end in {}: {}", point.status, point.reason);
+      return fmt::format("{}: the stream kernels end in {}: {}.", kNotMeasured, point.status, point.reason);
     }
   }
   if (std::ranges::find(points, "stream", &KernelPoint::workload) != points.end()) {
     return fmt::format(
-        "that takes cold stream kernels on arrays that no cache holds (the last one has {}); give more "
-        "--elements",
+        "What memory delivers cannot be told, nor the roofline: that takes cold stream kernels on arrays "
+        "that no "
+        "cache holds (the last one has {}); give more --elements.",
         format_bytes(static_cast<std::int64_t>(last_cache_bytes(document))));
   }
-  return "that takes the stream kernels; run the sweep without --workload";
+  return fmt::format("{}: that takes the stream kernels; run the sweep without --workload.", kNotMeasured);
 }
 
 Finding claim_no_memory(const ResultDocument& document, const std::vector<KernelPoint>& points,
                         const RoofPoints& roof) {
   Finding finding = finding_of("memory_bandwidth", "B/s");
-  finding.claim = fmt::format("What memory delivers was not measured, so there is no roofline: {}.",
-                              why_no_memory(document, points, roof));
+  finding.claim = no_memory_text(document, points, roof);
   return finding;
 }
 
