@@ -14,7 +14,7 @@ JOBS := $(shell nproc)
 # Thread sanitizer's shadow memory does not fit every layout that address randomisation picks.
 NO_RANDOM := $(shell setarch --addr-no-randomize true 2>/dev/null && echo setarch --addr-no-randomize)
 
-.PHONY: help run test setup build configure lint asan tsan peers gpu-check gpu-bundle
+.PHONY: help run test setup build configure lint asan tsan peers gpu-check gpu-card gpu-bundle
 .DEFAULT_GOAL := help
 # Two makes in one build folder would step on each other; ninja does the work in parallel.
 .NOTPARALLEL:
@@ -85,10 +85,16 @@ endif
 	/usr/bin/python3 tools/peers/peers.py --build build/release $(PEERS_ARGS)
 
 GPU_PARTS := bench tests_gpu tests_gpu_device peers_ours
-gpu-check: setup build/release/build.ninja
+gpu-check: gpu-card setup build/release/build.ninja
+	@python3 tools/gpu/look.py --build build/release
 	cmake --build --preset release --target $(GPU_PARTS)
 	tools/gpu/check.sh build/release
 
+# Before anything is installed or built.
+gpu-card:
+	@python3 tools/gpu/look.py --card
+
 gpu-bundle: setup build/release/build.ninja
+	@python3 tools/gpu/look.py --build build/release
 	cmake --build --preset release --target $(GPU_PARTS)
 	tools/gpu/bundle.sh build/release build/gpu-bundle

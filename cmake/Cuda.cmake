@@ -84,6 +84,8 @@ endmacro()
 
 set(BENCH_CUDA_FOUND FALSE)
 set(BENCH_CUDA_MISSING "")
+# Written anew where the device is left out; tools/gpu/look.py reads it.
+file(REMOVE "${CMAKE_BINARY_DIR}/generated/bench_cuda_missing.h")
 
 if(BENCH_CUDA STREQUAL "OFF")
   set(BENCH_CUDA_MISSING "it was switched off; rerun cmake with -DBENCH_CUDA=AUTO")

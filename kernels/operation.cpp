@@ -54,6 +54,8 @@ std::string_view name_of(Slot slot) {
       return "state2";
     case Slot::steps:
       return "steps";
+    case Slot::loss_scale:
+      return "loss_scale";
     case Slot::workspace:
       return "workspace";
     case Slot::count_:

@@ -47,6 +47,7 @@ enum class Slot {
   state1,        // an optimizer's first state, fp32, packed like weights
   state2,        // its second
   steps,         // int64[1]: optimizer steps done
+  loss_scale,    // what gradients are multiplied by: kernels/loss_scale/loss_scale.h
   workspace,     // scratch, contents lost between runs
   count_
 };

@@ -11,17 +11,18 @@ namespace bench {
 std::unique_ptr<Device> open_device(const std::string& id) {
   const DeviceKind* best = nullptr;
   std::string best_id;
-  std::string known;
+  std::string usable = "auto";
+  std::string missing;
   for (const auto& kind : registry<DeviceKind>().entries()) {
     for (const DeviceKind::Listing& listing : kind->list()) {
-      known += (known.empty() ? "" : ", ") + listing.id;
       if (!listing.missing.empty()) {
-        known += fmt::format(" (not usable: {})", listing.missing);
+        missing += fmt::format("; {} cannot be used here: {}", listing.id, listing.missing);
         if (listing.id == id) {
           throw UsageError(fmt::format("--device: {} cannot be used here: {}", quote(id), listing.missing));
         }
         continue;
       }
+      usable += fmt::format(", {}", listing.id);
       const bool wanted =
           id == "auto" ? best == nullptr || kind->preference > best->preference : listing.id == id;
       if (wanted) {
@@ -31,8 +32,8 @@ std::unique_ptr<Device> open_device(const std::string& id) {
     }
   }
   if (best == nullptr) {
-    throw UsageError(fmt::format("--device: there is no device {} here; accepted are auto and {}", quote(id),
-                                 known.empty() ? "none: the program was built without devices" : known));
+    throw UsageError(
+        fmt::format("--device: there is no device {} here; accepted are {}{}", quote(id), usable, missing));
   }
   return best->open(best_id);
 }

@@ -8,6 +8,7 @@
 
 #include "kernels/cross_entropy/cross_entropy.h"
 #include "kernels/element.h"
+#include "kernels/loss_scale/loss_scale.h"
 #include "kernels/reference/reference_operation.h"
 
 namespace bench::kernels {
@@ -15,9 +16,9 @@ namespace {
 
 constexpr std::int64_t kWorthThreads = 8192;  // elements: tens of microseconds of exponentials
 
-// Writes the gradient of one row and returns its loss, not scaled. diff may be x.
+// Writes the gradient of one row, times `scale`, and returns its loss, not scaled. diff may be x.
 template <class Element>
-double row_loss(const CrossEntropy& spec, const typename Element::Stored* x, std::int32_t label,
+double row_loss(const CrossEntropy& spec, double scale, const typename Element::Stored* x, std::int32_t label,
                 typename Element::Stored* diff) {
   if (label < 0 || label >= spec.classes) {
     std::fill_n(diff, spec.classes, Element::from(0.0F));
@@ -37,12 +38,12 @@ double row_loss(const CrossEntropy& spec, const typename Element::Stored* x, std
   }
   const double right = static_cast<double>(Element::to(x[label])) - static_cast<double>(largest);
   const double sum = others + static_cast<double>(exponential(label));
-  const auto factor = static_cast<float>(static_cast<double>(spec.scale) / sum);
+  const auto factor = static_cast<float>(scale / sum);
   for (std::int64_t c = 0; c < spec.classes; ++c) {
     diff[c] = Element::from(factor * exponential(c));
   }
   // p − 1 of a confident row would cancel.
-  diff[label] = Element::from(static_cast<float>(-static_cast<double>(spec.scale) * (others / sum)));
+  diff[label] = Element::from(static_cast<float>(-scale * (others / sum)));
   return std::log(sum) - right;
 }
 
@@ -52,6 +53,9 @@ class CpuCrossEntropy final : public ReferenceOperation {
     add_activation(Slot::src, Role::input, spec.tensor());
     add_opaque(Slot::labels, Role::input, spec.rows * static_cast<std::int64_t>(sizeof(std::int32_t)));
     add_values(Slot::loss, Role::output, 1);
+    if (spec.scaled) {
+      add_opaque(Slot::loss_scale, Role::input, sizeof(LossScale));
+    }
     add_activation(Slot::diff_src, Role::output, spec.tensor());
     add_opaque(Slot::workspace, Role::scratch, spec.rows * static_cast<std::int64_t>(sizeof(double)));
   }
@@ -76,10 +80,14 @@ class CpuCrossEntropy final : public ReferenceOperation {
     auto* const diff_src = static_cast<Stored*>(pointers[Slot::diff_src]);
     const std::span<double> losses(static_cast<double*>(pointers[Slot::workspace]),
                                    static_cast<std::size_t>(spec_.rows));
+    double scale = spec_.scale;
+    if (spec_.scaled) {
+      scale *= static_cast<const LossScale*>(pointers[Slot::loss_scale])->factor;
+    }
 #pragma omp parallel for schedule(static) if (spec_.rows * spec_.classes >= kWorthThreads)
     for (std::int64_t row = 0; row < spec_.rows; ++row) {
       const std::int64_t start = row * spec_.classes;
-      losses[row] = row_loss<Element>(spec_, src + start, labels[row], diff_src + start);
+      losses[row] = row_loss<Element>(spec_, scale, src + start, labels[row], diff_src + start);
     }
     double loss = 0;
     for (const double one : losses) {

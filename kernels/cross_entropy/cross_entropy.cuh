@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/cuda/row_group.cuh"
+#include "kernels/loss_scale/loss_scale.h"
 
 namespace bench::kernels::cuda {
 
@@ -19,6 +20,7 @@ struct CrossEntropyRows {
   std::int64_t rows;
   std::int64_t classes;
   float scale;
+  const LossScale* loss_scale;  // of the gradient; nullptr where it is not scaled
 
   struct Shared {
     WarpValues<float> room;
@@ -60,7 +62,8 @@ struct CrossEntropyRows {
     others = join_group<kGroup>(thread, others, Sum{}, shared.room);
     right = join_group<kGroup>(thread, right, Sum{}, shared.room);
     const float sum = others + expf(right);
-    const float share = scale / sum;
+    const float factor = loss_scale == nullptr ? scale : scale * loss_scale->factor;
+    const float share = factor / sum;
     for (std::int64_t c = first; row < rows && c < classes; c += kStep) {
       float x[kCount] = {};
       if (known) {

@@ -20,6 +20,9 @@ class CrossEntropyOperation final : public KernelOperation<Machine> {
     this->add_activation(Slot::src, Role::input, spec.tensor());
     this->add_opaque(Slot::labels, Role::input, spec.rows * static_cast<std::int64_t>(sizeof(std::int32_t)));
     this->add_values(Slot::loss, Role::output, 1);
+    if (spec.scaled) {
+      this->add_opaque(Slot::loss_scale, Role::input, sizeof(LossScale));
+    }
     this->add_activation(Slot::diff_src, Role::output, spec.tensor());
     this->add_opaque(Slot::workspace, Role::scratch, blocks_ * static_cast<std::int64_t>(sizeof(float)));
   }
@@ -30,13 +33,15 @@ class CrossEntropyOperation final : public KernelOperation<Machine> {
       auto* const diff_src = this->template stored<Element>(pointers, Slot::diff_src);
       const auto* const labels = static_cast<const std::int32_t*>(pointers[Slot::labels]);
       float* const losses = this->floats(pointers, Slot::workspace);
+      const auto* const loss_scale =
+          spec_.scaled ? static_cast<const LossScale*>(pointers[Slot::loss_scale]) : nullptr;
       with_access<Element>(
           spec_.classes,
           [&]<int kCount>() {
             with_group(spec_.classes, [&]<int kGroup>() {
               this->queue().launch(
                   CrossEntropyRows<Element, kCount, kGroup>{src, labels, diff_src, losses, spec_.rows,
-                                                            spec_.classes, spec_.scale},
+                                                            spec_.classes, spec_.scale, loss_scale},
                   blocks_);
             });
           },

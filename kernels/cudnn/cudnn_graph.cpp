@@ -101,13 +101,16 @@ class GraphPlans final : public Plans {
     return name;
   }
 
-  bool build(std::size_t plan) override {
+  std::optional<std::int64_t> build(std::size_t plan) override {
     if (built_[plan] == State::untried) {
       // Engines check a few limits of theirs only now.
       built_[plan] = graph_.build_plan_at_index(static_cast<std::int64_t>(plan)).is_good() ? State::built
                                                                                            : State::refused;
     }
-    return built_[plan] == State::built;
+    if (built_[plan] != State::built) {
+      return std::nullopt;
+    }
+    return graph_.all().execution_plans[plan]->getWorkspaceSize();
   }
 
   void run(std::size_t plan, CUstream_st* stream, const Arguments& arguments) override {
@@ -216,8 +219,9 @@ class GraphPlans final : public Plans {
       };
       Plan plan;
       std::unordered_map<fe::KnobType_t, std::int64_t> knobs;
-      supported(fe::detail::get_workspace_size(configurations[i], plan.workspace));
-      supported(graph_.get_engine_and_knobs_at_index(static_cast<std::int64_t>(i), plan.engine, knobs));
+      plan.unknown =
+          fe::detail::get_workspace_size(configurations[i], plan.workspace).is_bad() ||
+          graph_.get_engine_and_knobs_at_index(static_cast<std::int64_t>(i), plan.engine, knobs).is_bad();
       plan.tensor_cores = has(fe::NumericalNote_t::TENSOR_CORE);
       plan.narrows = has(fe::NumericalNote_t::DOWN_CONVERT_INPUTS) ||
                      has(fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION);

@@ -9,6 +9,7 @@
 
 #include "bench/error.h"
 #include "kernels/bias/bias.h"
+#include "kernels/cudnn/candidates.h"
 #include "kernels/cudnn/select.h"
 #include "kernels/cudnn/tuned.h"
 #include "kernels/tune/fastest.h"
@@ -23,13 +24,6 @@ constexpr std::int64_t kAlignment = 256;
 std::int64_t aligned(std::int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
-
-struct Candidate {
-  std::shared_ptr<Plans> plans;
-  std::size_t plan = 0;
-  bool bare = false;  // what stands behind the convolution is left to our own kernel
-  bool reserve = false;
-};
 
 }  // namespace
 
@@ -47,7 +41,7 @@ void add_candidates(Tuning& tuning, const Convolution& convolution, bool bare, s
   const std::shared_ptr<Plans> plans = plans_for(convolution, target);
   const Selection selection = select(plans->list(), convolution.dtype, workspace_cap(convolution), most);
   for (const std::size_t plan : selection.plans) {
-    tuning.candidates.push_back({.plans = plans, .plan = plan, .bare = bare});
+    tuning.candidates.push_back({.plans = plans, .plan = plan, .bare = bare, .reserve = false});
   }
   if (selection.reserve) {
     tuning.candidates.push_back({.plans = plans, .plan = *selection.reserve, .bare = bare, .reserve = true});
@@ -55,8 +49,8 @@ void add_candidates(Tuning& tuning, const Convolution& convolution, bool bare, s
   tuning.workspace = std::max(tuning.workspace, selection.workspace);
 }
 
-// A bare convolution would overwrite a residual that lies where the result goes: with one, plans that fuse go
-// without company.
+// A bare convolution would overwrite a residual that lies where the result goes, and memory is planned by
+// that place: with a residual, plans that fuse it go without company, not even in reserve.
 Tuning candidates_for(const Conv2d& spec, const Target& target) {
   Tuning tuning;
   const Convolution all = fused(spec);
@@ -118,16 +112,11 @@ void TunedConvolution::prepare() {
   if (tuning_->prepared) {
     return;
   }
-  auto& candidates = tuning_->candidates;
-  const auto refused = [](const Candidate& candidate) { return !candidate.plans->build(candidate.plan); };
-  std::erase_if(candidates, [&](const Candidate& c) { return !c.reserve && refused(c); });
-  if (std::ranges::any_of(candidates, [](const Candidate& c) { return !c.reserve; })) {
-    std::erase_if(candidates, [](const Candidate& c) { return c.reserve; });
-  } else {
-    std::erase_if(candidates, refused);
-  }
-  if (candidates.empty()) {
-    throw Unsupported(fmt::format("cuDNN could build none of its plans for {}", described(fused(spec_))));
+  build(tuning_->candidates, tuning_->workspace);
+  if (tuning_->candidates.empty()) {
+    throw Unsupported(
+        fmt::format("cuDNN could build none of its plans for {} in the planned {} B of workspace",
+                    described(fused(spec_)), tuning_->workspace));
   }
   tuning_->prepared = true;
 }

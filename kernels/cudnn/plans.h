@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,6 +37,7 @@ struct Plan {
   bool tensor_cores = false;
   bool narrows = false;   // converts inputs to a narrower type, or sums in one
   bool compiles = false;  // its kernel is compiled when the plan is built
+  bool unknown = false;   // cuDNN does not say its engine or workspace: not to be used
 };
 
 // The device memory of a run. Those the convolution has no use for are ignored. `bias` is of the
@@ -55,8 +57,9 @@ class Plans {
   virtual std::span<const Plan> list() const = 0;
   // "eng41_k2=28_k19=0": the engine and its settings, as cuDNN writes them.
   virtual std::string name(std::size_t plan) const = 0;
-  // Makes a plan ready to run; false where cuDNN cannot after all. Only on a device that is here.
-  virtual bool build(std::size_t plan) = 0;
+  // Makes a plan ready to run and returns the workspace it really takes, in bytes; nullopt where cuDNN cannot
+  // after all. Only on a device that is here.
+  virtual std::optional<std::int64_t> build(std::size_t plan) = 0;
   // Queues a plan that was built. Throws runtime_error naming the convolution, the plan and cuDNN's message.
   virtual void run(std::size_t plan, CUstream_st* stream, const Arguments& arguments) = 0;
 };

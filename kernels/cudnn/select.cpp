@@ -26,12 +26,13 @@ std::int64_t workspace_cap(const Convolution& convolution) {
 }
 
 bool keeps(const Plan& plan, Dtype dtype) {
-  return !plan.narrows && !(dtype == Dtype::fp32 && plan.tensor_cores);
+  return !plan.unknown && !plan.narrows && !(dtype == Dtype::fp32 && plan.tensor_cores);
 }
 
 Selection select(std::span<const Plan> plans, Dtype dtype, std::int64_t cap, std::size_t most) {
   Selection selection;
   std::optional<std::size_t> leanest;
+  std::size_t compiled = 0;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     if (!keeps(plans[i], dtype)) {
       continue;
@@ -42,8 +43,9 @@ Selection select(std::span<const Plan> plans, Dtype dtype, std::int64_t cap, std
     if (plans[i].workspace > cap) {
       continue;
     }
-    if (selection.plans.size() < most) {
+    if (selection.plans.size() < most && (!plans[i].compiles || compiled < kMostCompiled)) {
       selection.plans.push_back(i);
+      compiled += plans[i].compiles ? 1 : 0;
     } else {
       selection.reserve = i;
     }

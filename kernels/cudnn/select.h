@@ -17,6 +17,10 @@ namespace bench::kernels::cudnn {
 // Without a cap some plans take gigabytes: on a T4 the first layer's backward-data wants 6.8 GB.
 std::int64_t workspace_cap(const Convolution& convolution);
 
+// A kernel that is compiled when its plan is built makes every convolution of a network wait: of such plans,
+// this many are tried.
+inline constexpr std::size_t kMostCompiled = 2;
+
 // Whether a plan computes what the dtype promises. Sums are always in fp32. fp32 keeps to the ordinary cores;
 // tf32 may use the tensor cores, which drop 13 bits of each factor: that is how the two differ.
 bool keeps(const Plan& plan, Dtype dtype);
@@ -29,9 +33,9 @@ struct Selection {
   std::int64_t workspace = 0;  // bytes, enough for each of them
 };
 
-// The first `most` plans that keep the dtype's promise within the cap. Where none has so little workspace,
-// the one with the least: a convolution that runs is worth more than the cap. Empty where none keeps the
-// promise.
+// The first `most` plans that keep the dtype's promise within the cap, kMostCompiled of them compiled. Where
+// none has so little workspace, the one with the least: a convolution that runs is worth more than the cap.
+// Empty where none keeps the promise.
 Selection select(std::span<const Plan> plans, Dtype dtype, std::int64_t cap, std::size_t most);
 
 }  // namespace bench::kernels::cudnn

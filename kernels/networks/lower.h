@@ -22,6 +22,7 @@
 #include "kernels/gelu/gelu.h"
 #include "kernels/layer_norm/layer_norm.h"
 #include "kernels/linear/linear.h"
+#include "kernels/loss_scale/loss_scale.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/networks/graph.h"
 #include "kernels/networks/layout.h"
@@ -70,7 +71,7 @@ class OperationCache {
              Entries<Optimizer>, Entries<Concat>, Entries<ConcatBackward>, Entries<Upsample>,
              Entries<UpsampleBackward>, Entries<ConvTranspose>, Entries<Rows>, Entries<RowsBackward>,
              Entries<Embedding>, Entries<PositionEmbedding>, Entries<LayerNorm>, Entries<Gelu>,
-             Entries<Attention>>
+             Entries<Attention>, Entries<FindOverflow>, Entries<UpdateLossScale>>
       entries_;
 };
 

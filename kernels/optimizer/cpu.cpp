@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "kernels/element.h"
+#include "kernels/loss_scale/loss_scale.h"
 #include "kernels/optimizer/optimizer.h"
 #include "kernels/reference/reference_operation.h"
 
@@ -68,6 +69,7 @@ struct Arrays {
   float* master;  // the weights themselves in fp32
   float* state1;
   float* state2;
+  float unscale;  // what gradients are multiplied by
 };
 
 template <class Element, class Update>
@@ -83,7 +85,8 @@ template <class Element, class Update>
     if constexpr (Update::kStates > 1) {
       state2 = arrays.state2[i];
     }
-    const float w = update(arrays.master[i], Element::to(arrays.gradient[i]), state1, state2);
+    const float w =
+        update(arrays.master[i], arrays.unscale * Element::to(arrays.gradient[i]), state1, state2);
     arrays.master[i] = w;
     if constexpr (!std::is_same_v<Element, Fp32>) {
       arrays.weights[i] = Element::from(w);
@@ -134,6 +137,9 @@ class CpuOptimizer final : public ReferenceOperation {
       add_values(Slot::state2, Role::state, spec.count);
       add_opaque(Slot::steps, Role::state, sizeof(std::int64_t));
     }
+    if (spec.scaled) {
+      add_opaque(Slot::loss_scale, Role::input, sizeof(LossScale));
+    }
   }
 
   void run(const SlotPointers& pointers) override {
@@ -151,12 +157,21 @@ class CpuOptimizer final : public ReferenceOperation {
   template <class Element>
   void run_as(const SlotPointers& pointers) const {
     using Stored = typename Element::Stored;
+    float unscale = 1;
+    if (spec_.scaled) {
+      const LossScale& scale = *static_cast<const LossScale*>(pointers[Slot::loss_scale]);
+      if (scale.overflow != 0) {
+        return;
+      }
+      unscale = 1 / scale.factor;
+    }
     const Arrays<Element> arrays{
         .gradient = static_cast<const Stored*>(pointers[Slot::diff_weights]),
         .weights = static_cast<Stored*>(pointers[Slot::weights]),
         .master = static_cast<float*>(pointers[spec_.has_master() ? Slot::master : Slot::weights]),
         .state1 = static_cast<float*>(pointers[Slot::state1]),
-        .state2 = static_cast<float*>(pointers[Slot::state2])};
+        .state2 = static_cast<float*>(pointers[Slot::state2]),
+        .unscale = unscale};
     switch (spec_.kind) {
       case Optimizer::Kind::sgd:
         return step(Sgd{.rate = spec_.rate}, arrays, spec_.count);

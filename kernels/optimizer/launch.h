@@ -33,6 +33,9 @@ class OptimizerOperation final : public KernelOperation<Machine> {
       this->add_values(Slot::state2, Role::state, spec.count);
       this->add_opaque(Slot::steps, Role::state, sizeof(std::int64_t));
     }
+    if (spec.scaled) {
+      this->add_opaque(Slot::loss_scale, Role::input, sizeof(LossScale));
+    }
   }
 
   void run(const SlotPointers& pointers) override {
@@ -43,7 +46,7 @@ class OptimizerOperation final : public KernelOperation<Machine> {
         return step(pointers, MomentumRule{.rate = spec_.rate, .momentum = spec_.momentum});
       case Optimizer::Kind::adam: {
         auto* const steps = static_cast<std::int64_t*>(pointers[Slot::steps]);
-        this->queue().launch(CountStep{steps}, 1);
+        this->queue().launch(CountStep{steps, loss_scale(pointers)}, 1);
         return step(pointers, adam(steps));
       }
     }
@@ -52,6 +55,9 @@ class OptimizerOperation final : public KernelOperation<Machine> {
   double flops() const override { return spec_.flops(); }
 
  private:
+  const LossScale* loss_scale(const SlotPointers& pointers) const {
+    return spec_.scaled ? static_cast<const LossScale*>(pointers[Slot::loss_scale]) : nullptr;
+  }
   AdamRule adam(const std::int64_t* steps) const {
     const double beta1 = spec_.beta1;
     const double beta2 = spec_.beta2;
@@ -77,6 +83,7 @@ class OptimizerOperation final : public KernelOperation<Machine> {
                     .state2 = this->floats(pointers, Slot::state2),
                     .count = spec_.count,
                     .vectors = 0,
+                    .scale = loss_scale(pointers),
                     .rule = rule};
       if (aligned(kAccess, 0, kernel.gradient, kernel.weights, kernel.master, kernel.state1, kernel.state2)) {
         kernel.vectors = spec_.count / kLanes<Element>;

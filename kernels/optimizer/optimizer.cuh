@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/cuda/words.cuh"
+#include "kernels/loss_scale/loss_scale.h"
 
 namespace bench::kernels::cuda {
 
@@ -68,26 +69,34 @@ struct OptimizerStep {
   float* state1;
   float* state2;
   std::int64_t count;
-  std::int64_t vectors;  // whole accesses, from the start
+  std::int64_t vectors;    // whole accesses, from the start
+  const LossScale* scale;  // nullptr where gradients are not scaled
   Rule rule;
 
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
+    float unscale = 1;
+    if (scale != nullptr) {
+      if (scale->overflow != 0) {
+        return;
+      }
+      unscale = 1.0F / scale->factor;
+    }
     Rule begun = rule;
     begun.begin();
     const std::int64_t first = std::int64_t{thread.block()} * kThreads + thread.index();
     const std::int64_t step = std::int64_t{thread.blocks()} * kThreads;
     for (std::int64_t at = first; at < vectors; at += step) {
-      update<kWidth>(begun, at * kWidth);
+      update<kWidth>(begun, unscale, at * kWidth);
     }
     for (std::int64_t at = vectors * kWidth + first; at < count; at += step) {
-      update<1>(begun, at);
+      update<1>(begun, unscale, at);
     }
   }
 
  private:
   template <int kCount>
-  BENCH_DEVICE void update(const Rule& begun, std::int64_t at) const {
+  BENCH_DEVICE void update(const Rule& begun, float unscale, std::int64_t at) const {
     float g[kCount];
     float w[kCount];
     float first[kCount] = {};
@@ -101,7 +110,7 @@ struct OptimizerStep {
       load_floats<Memory>(state2 + at, second);
     }
     for (int i = 0; i < kCount; ++i) {
-      w[i] = begun(w[i], g[i], first[i], second[i]);
+      w[i] = begun(w[i], unscale * g[i], first[i], second[i]);
     }
     store_floats<Memory>(master + at, w);
     if constexpr (kMaster) {
@@ -122,10 +131,11 @@ struct CountStep {
   static constexpr const char* kName = "count steps";
 
   std::int64_t* steps;
+  const LossScale* scale;  // as above
 
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
-    if (thread.index() == 0) {
+    if (thread.index() == 0 && (scale == nullptr || scale->overflow == 0)) {
       ++*steps;
     }
   }

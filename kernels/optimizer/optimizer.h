@@ -6,11 +6,12 @@
 //             w −= rate · (state1 / (1 − beta1^t)) / (√(state2 / (1 − beta2^t)) + epsilon),  t = steps + 1
 //             (Kingma and Ba 2014, arXiv:1412.6980)
 // With 16-bit weights the fp32 ones are `master`, and `weights` is written as their rounding (mixed
-// precision, Micikevicius et al. 2017, arXiv:1710.03740); diff_weights is 16-bit too.
+// precision, Micikevicius et al. 2017, arXiv:1710.03740); diff_weights is 16-bit too. Where it is `scaled`, g
+// is diff_weights divided by the loss scale's factor; after an overflow nothing changes.
 //
 // Slots: diff_weights (input); weights, master (16-bit only), state1 (momentum, adam), state2 (adam),
-//        steps (adam) (state). All of `count` elements but steps, which the operation counts up. States start
-//        at zero, master as the weights.
+//        steps (adam) (state); loss_scale (scaled; input). All of `count` elements but steps, which the
+//        operation counts up, and loss_scale. States start at zero, master as the weights.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,7 @@ struct Optimizer {
   float beta1 = 0.9F;
   float beta2 = 0.999F;
   float epsilon = 1e-8F;
+  bool scaled = false;
 
   bool has_master() const { return dtype == Dtype::bf16 || dtype == Dtype::fp16; }
   // fp32 states an element, master weights not counted.

@@ -1,6 +1,7 @@
 // An optimizer's step as its formulas are written in optimizer.h, in double, rounded where it is stored.
 #include <cmath>
 
+#include "kernels/loss_scale/loss_scale.h"
 #include "kernels/optimizer/optimizer.h"
 #include "kernels/reference/reference_operation.h"
 
@@ -22,10 +23,22 @@ class ReferenceOptimizer final : public ReferenceOperation {
       add_values(Slot::state2, Role::state, spec.count);
       add_opaque(Slot::steps, Role::state, sizeof(std::int64_t));
     }
+    if (spec.scaled) {
+      add_opaque(Slot::loss_scale, Role::input, sizeof(LossScale));
+    }
   }
 
   void run(const SlotPointers& pointers) override {
-    const std::vector<float> gradient = read_values(pointers, Slot::diff_weights);
+    std::vector<float> gradient = read_values(pointers, Slot::diff_weights);
+    if (spec_.scaled) {
+      const LossScale& scale = *static_cast<const LossScale*>(pointers[Slot::loss_scale]);
+      if (scale.overflow != 0) {
+        return;
+      }
+      for (float& g : gradient) {
+        g /= scale.factor;
+      }
+    }
     const std::span<float> weights = values(pointers, spec_.has_master() ? Slot::master : Slot::weights);
     switch (spec_.kind) {
       case Optimizer::Kind::sgd:

@@ -1,15 +1,10 @@
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
-#include <limits>
-
 #include "kernels/device/cuda/stream.h"
 #include "kernels/tune/fastest.h"
 
 namespace bench::kernels::cuda {
 namespace {
-
-constexpr int kRuns = 5;
 
 class Event {
  public:
@@ -36,28 +31,13 @@ std::optional<std::size_t> fastest(CUstream_st* stream, std::size_t ways,
                                    const std::function<bool(std::size_t)>& run) {
   Event start;
   Event stop;
-  std::optional<std::size_t> best;
-  float best_milliseconds = std::numeric_limits<float>::infinity();
-  for (std::size_t way = 0; way < ways; ++way) {
-    if (!run(way)) {
-      continue;
-    }
-    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-    for (int i = 0; i < kRuns; ++i) {
-      start.record(stream);
-      run(way);
-      stop.record(stream);
-      stop.wait();
-      const float elapsed = stop.milliseconds_since(start);
-      if (!best || elapsed < best_milliseconds) {
-        best = way;
-        best_milliseconds = elapsed;
-      } else if (elapsed > 2 * best_milliseconds) {
-        break;  // no noise makes up for that
-      }
-    }
-  }
-  return best;
+  return fastest_of(ways, [&](std::size_t way) -> std::optional<float> {
+    start.record(stream);
+    const bool queued = run(way);
+    stop.record(stream);
+    stop.wait();
+    return queued ? std::optional(stop.milliseconds_since(start)) : std::nullopt;
+  });
 }
 
 bool recording(CUstream_st* stream) {

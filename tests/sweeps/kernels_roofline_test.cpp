@@ -198,6 +198,22 @@ TEST(KernelsFindings, ASkippedStreamKernelIsNotMistakenForNone) {
               AllOf(HasSubstr("had no time; give a larger --time-budget"), Not(HasSubstr("--workload"))));
 }
 
+TEST(KernelsFindings, GiveTheReasonOfStreamKernelsThatWereRefused) {
+  ResultDocument document = example();
+  document.benchmarks.clear();
+  EXPECT_TRUE(kernels_findings(document).empty());
+  document.unmeasured = {{"kernels/gemm/fp16", {{"workload", "gemm"}}, "unsupported", "no fp16 in gemm"},
+                         {"kernels/stream/triad/fp16/cold",
+                          {{"workload", "stream"}, {"mode", "triad"}, {"dtype", "fp16"}, {"caches", "cold"}},
+                          "unsupported",
+                          "no fp16 here"}};
+  const std::vector<Finding> findings = kernels_findings(document);
+  ASSERT_NE(named(findings, "memory_bandwidth"), nullptr);
+  EXPECT_THAT(named(findings, "memory_bandwidth")->claim,
+              AllOf(HasSubstr("there is no roofline: the stream kernels end in unsupported: no fp16 here."),
+                    Not(HasSubstr("--workload"))));
+}
+
 TEST(KernelsFindings, SayWhatWasReached) {
   const std::vector<Finding> findings = kernels_findings(example());
   ASSERT_NE(named(findings, "memory_bandwidth"), nullptr);

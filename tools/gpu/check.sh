@@ -3,10 +3,11 @@
 #
 #   tools/gpu/check.sh FOLDER [DEVICE]
 #
-# FOLDER is a build folder or one made by bundle.sh; DEVICE is cuda:0 unless given. Results go to
-# results/reference/<device>/ of the checkout, or to $OUT where that is set. $LIMIT is the time for all of it in
-# seconds, 570 unless set: what is under way then is interrupted and keeps what it measured, the rest is left out and
-# said to be. Prints the goals last: target, measured, met, missed or not measured.
+# FOLDER is a build folder or one made by bundle.sh; DEVICE is cuda:0 unless given, numbered as `bench --list` does.
+# Results go to results/reference/<name of the card>/ of the checkout, or to $OUT where that is set; those of a DEVICE
+# given are named cuda0 too. $LIMIT is the time for all of it in seconds, 570 unless set: what is under way then is
+# interrupted and keeps what it measured, the rest is left out and said to be. Prints the goals last: target, measured,
+# met, missed or not measured.
 #
 # Exit codes: 0 all went well, goals met or not · 1 a test, a sweep or a comparison failed · 2 there is no GPU.
 set -uo pipefail
@@ -16,14 +17,20 @@ device=${2:-cuda:0}
 here=$(cd "$(dirname "$0")" && pwd)
 end=$((SECONDS + ${LIMIT:-570}))
 
-# Where pip put NVIDIA's libraries, for a bundle: the programs' run path knows the machine they were built on.
-wheels=$(python3 -c 'import glob, sysconfig; print(":".join(glob.glob(sysconfig.get_paths()["purelib"] + "/nvidia/*/lib")))' 2>/dev/null || true)
-[[ -d $folder/lib ]] && export LD_LIBRARY_PATH=$folder/lib:$wheels${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+# A bundle's programs take libraries from it, and NVIDIA's from where pip put them: their run path knows the machine they
+# were built on. PyTorch must not: it brings its own.
+libraries=""
+ours=()
+if [[ -d $folder/lib ]]; then
+  wheels=$(python3 -c 'import glob, sysconfig; print(":".join(glob.glob(sysconfig.get_paths()["purelib"] + "/nvidia/*/lib")))' 2>/dev/null || true)
+  libraries=$folder/lib:$wheels${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  ours=(env "LD_LIBRARY_PATH=$libraries")
+fi
 
-listing=$("$folder/bench" --list | sed -n "/^  ${device} /p")
+listing=$("${ours[@]}" "$folder/bench" --list | sed -n "/^  ${device} /p")
 if [[ -z $listing || $listing == *"not usable"* ]]; then
   echo "gpu-check: $device cannot be used here:" >&2
-  "$folder/bench" --list | sed -n '/^Devices/,$p' >&2
+  "${ours[@]}" "$folder/bench" --list | sed -n '/^Devices/,$p' >&2
   exit 2
 fi
 echo "gpu-check: $listing"
@@ -33,6 +40,13 @@ out=${OUT:-$here/../../results/reference/$name}
 mkdir -p "$out"
 # Results of an earlier check are none of this one.
 rm -f "$out"/{batch,kernels,memory,transfer}-*.json "$out"/{gpu-peers,goals}.json
+# From here on there is but this card, and it is cuda:0: for the tests and for PyTorch too, which choose the first.
+if [[ $device =~ ^cuda:([0-9]+)$ ]]; then
+  card=${BASH_REMATCH[1]}
+  IFS=, read -ra visible <<<"${CUDA_VISIBLE_DEVICES:-}"
+  export CUDA_VISIBLE_DEVICES=${visible[card]:-$card}
+  device=cuda:0
+fi
 failed=()
 left_out=()
 
@@ -66,19 +80,19 @@ sweep() { # sweep NAME SECONDS OPTIONS…; 0 seconds: the program's own budget
   local what=$1 budget=$2 options=()
   shift 2
   ((budget == 0)) || options=(--time-budget "${budget}s")
-  step "$what" $((budget == 0 ? 120 : budget + 30)) "$folder/bench" --device "$device" --out "$out" "${plot[@]}" "${options[@]}" "$@"
+  step "$what" $((budget == 0 ? 120 : budget + 30)) "${ours[@]}" "$folder/bench" --device "$device" --out "$out" "${plot[@]}" "${options[@]}" "$@"
 }
 
 scripts=$folder/tools/peers
 [[ -e $scripts/gpu_peers.py ]] || scripts=$here
 
-step tests-device 40 "$folder/tests/tests_gpu_device" --gtest_brief=1
-step tests-operations 90 "$folder/tests/tests_gpu" --gtest_brief=1
+step tests-device 40 "${ours[@]}" "$folder/tests/tests_gpu_device" --gtest_brief=1
+step tests-operations 90 "${ours[@]}" "$folder/tests/tests_gpu" --gtest_brief=1
 # As a user types it, for the goal of how long that takes.
 sweep batch 0 --sweep batch
 batch_seconds=$took
 sweep kernels 60 --sweep kernels
-step peers 170 env PYTHONPATH="$here/../peers:$scripts${PYTHONPATH:+:$PYTHONPATH}" python3 "$scripts/gpu_peers.py" --ours "$folder/tools/peers/peers_ours" --device "$device" --out "$out" --seconds 140
+step peers 170 env PYTHONPATH="$here/../peers:$scripts${PYTHONPATH:+:$PYTHONPATH}" python3 "$scripts/gpu_peers.py" --ours "$folder/tools/peers/peers_ours" --ours-libraries "$libraries" --device "$device" --out "$out" --seconds 140
 sweep transfer 30 --sweep transfer
 sweep batch-graph 25 --sweep batch --workload resnet18 --launch graph --dtype fp16 --batch 1:64:x2
 sweep memory 40 --sweep memory --workload resnet50 --mode train --dtype fp32,fp16 --optimizer sgd,adam --memory-cap 6GiB,8GiB,12GiB,16GiB

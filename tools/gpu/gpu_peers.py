@@ -1,8 +1,13 @@
 """Ours on a GPU beside others on the same card, in turns within one run.
 
 Copies from and to pinned memory, a large matrix product and ResNet-50 beside PyTorch, where that is installed with a
-GPU; our implicit_gemm beside cuDNN. A ratio is how many times longer the other takes: above 1 ours is faster. Times are between CUDA events on both
-sides. Memory: our tracked peak beside torch.cuda.max_memory_reserved().
+GPU; our implicit_gemm beside cuDNN. A ratio is how many times longer the other takes: above 1 ours is faster. Times are
+between CUDA events on both sides. Memory is what each allocator took from the driver at most: our segments beside
+torch.cuda.max_memory_reserved(). Neither counts the CUDA context and loaded kernels.
+
+Both sides live on the card at once and take turns, so that its clock favours none. Where both may not fit (a batch of
+256, or where a first try ran out of memory) they run one after the other, and the row says so. What does not fit alone
+is a row with the reason, not a failure.
 """
 
 import argparse
@@ -23,8 +28,9 @@ WARM_UP = "5"
 class Case:
     """A ratio to be measured. `goal` is the least that is asked for."""
 
-    def __init__(self, name, goal, rival, ours, theirs):
+    def __init__(self, name, goal, rival, ours, theirs, large=False):
         self.name, self.goal, self.rival = name, goal, rival
+        self.large = large  # two of them may not fit on a card together
         self.ours = ours  # arguments of peers_ours
         self.theirs = theirs  # of torch_contestants.py where the rival is torch, else of peers_ours
 
@@ -33,7 +39,7 @@ def resnet50(mode, dtype, batch, launch, goal):
     optimizer = ["sgd"] if mode == "train" else []
     return Case(f"resnet50 {mode} {dtype} batch {batch}{' graph' if launch == 'graph' else ''}", goal, "torch",
                 ["resnet50", dtype, str(batch), WARM_UP, *optimizer, f"launch={launch}"],
-                ["resnet50", mode, dtype, str(batch), WARM_UP])
+                ["resnet50", mode, dtype, str(batch), WARM_UP], large=batch >= 256)
 
 
 def implicit_gemm(dtype, goal):
@@ -78,12 +84,32 @@ def torch_missing():
 
 def commands(case, options):
     ours = [options.ours]
+    if options.ours_libraries:  # for our programs alone: PyTorch brings its own
+        ours = ["env", f"LD_LIBRARY_PATH={options.ours_libraries}", *ours]
     at = [f"device={options.device}"]
     yield "ours", [*ours, *case.ours, *at]
     if case.rival == "torch":
         yield "torch", [sys.executable, str(HERE / "torch_contestants.py"), *case.theirs]
     else:
         yield case.rival, [*ours, *case.theirs, *at]
+
+
+def ran_out(error):
+    return "out of memory" in str(error).lower()
+
+
+def results_of(case, both, turns):
+    """Results by name, and whether a contestant started only when the one before had given its memory back."""
+    if not case.large:
+        try:
+            return compete(case.name, both, turns), False
+        except RuntimeError as error:
+            if not ran_out(error):
+                raise
+    results = {}
+    for contestant in both:
+        results |= compete(case.name, [contestant], turns)
+    return results, True
 
 
 def measured(case, options, missing, left):
@@ -95,25 +121,31 @@ def measured(case, options, missing, left):
         return row | {"not_measured": "the time had run out"}
     turns = types.SimpleNamespace(turn=options.turn, rounds=options.rounds, seed=1, threads=4)
     try:
-        results = compete(case.name, commands(case, options), turns)
+        results, row["apart"] = results_of(case, list(commands(case, options)), turns)
     except (RuntimeError, OSError) as error:
-        return row | {"error": str(error)}
+        return row | {"out_of_memory" if ran_out(error) else "error": str(error)}
     value, low, high = ratio(results[case.rival]["rounds_ns"], results["ours"]["rounds_ns"])
     return row | {"ratio": value, "ci95": [low, high], "results": results}
 
 
 def table(rows):
-    lines = [f"{'ours beside':<34} {'ours ms':>9} {'theirs ms':>9}  {'ratio (95 %)':<17} goal    ours MiB  theirs MiB"]
-    for row in rows:
-        head = f"{row['name'] + ', ' + row['rival']:<34}"
+    names = [f"{row['name']}, {row['rival']}" for row in rows]
+    wide = max(map(len, [*names, "ours beside"]))
+    lines = [f"{'ours beside':<{wide}} {'ours ms':>9} {'theirs ms':>9}  {'ratio (95 %)':<17} goal    reserved, MiB: ours  theirs"]
+    for name, row in zip(names, rows):
+        head = f"{name:<{wide}}"
         if "ratio" not in row:
-            lines.append(f"{head} not measured: {row.get('error') or row['not_measured']}")
+            lines.append(f"{head} not measured: {row.get('error') or row.get('out_of_memory') or row['not_measured']}")
             continue
         ours, theirs = row["results"]["ours"], row["results"][row["rival"]]
         line = (f"{head} {ours['median_ns'] / 1e6:>9.3f} {theirs['median_ns'] / 1e6:>9.3f}  "
                 f"{row['ratio']:.2f} ({row['ci95'][0]:.2f}–{row['ci95'][1]:.2f})  ≥ {row['goal']:.2f}")
         if row["rival"] == "torch":
-            line += f"  {ours['about']['tracked_peak_bytes'] / 2**20:>9.0f}  {theirs['peak_bytes'] / 2**20:>10.0f}"
+            reserved = ours["about"].get("reserved_peak_bytes")
+            said = "unknown" if reserved is None else f"{reserved / 2**20:.0f}"
+            line += f"  {said:>19}  {theirs['peak_bytes'] / 2**20:>6.0f}"
+        if row["apart"]:
+            line += "  (one after the other)"
         lines.append(line)
     return "\n".join(lines) + "\n"
 
@@ -121,6 +153,7 @@ def table(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ours", required=True, help="the program peers_ours")
+    parser.add_argument("--ours-libraries", default="", help="LD_LIBRARY_PATH of peers_ours, and of it alone")
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--rounds", type=int, default=5)

@@ -99,7 +99,10 @@ def main():
     else:
         mode, dtype, batch = rest
         run = resnet50(torch, mode, dtype, int(batch))
-    serve(torch, run, int(warm_up))
+    try:
+        serve(torch, run, int(warm_up))
+    except torch.cuda.OutOfMemoryError as error:
+        sys.exit(f"out of memory: {str(error).splitlines()[0]}")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/workload.h"
+#include "kernels/device/cuda/device.h"
 #include "tools/peers/contestant.h"
 
 namespace {
@@ -42,13 +43,21 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
   }
   type->check(spec);
   const bench::peers::Memory memory;
+  auto* const card = dynamic_cast<bench::kernels::cuda::CudaDevice*>(device.get());
+  if (card != nullptr) {
+    card->allocator().forget_most();  // what opening it took
+  }
   const auto workload = type->make(spec, *device);
   const auto step = [&] {
     workload->before_step();
     return device->time([&] { workload->step(); });
   };
-  const nlohmann::json about{{"tracked_peak_bytes", device->memory().peak()},
-                             {"planned_peak_bytes", type->plan(spec, *device).peak}};
+  nlohmann::json about{{"tracked_peak_bytes", device->memory().peak()},
+                       {"planned_peak_bytes", type->plan(spec, *device).peak}};
+  // What PyTorch calls max_memory_reserved: all that came from cudaMalloc. Steps allocate nothing more.
+  if (card != nullptr) {
+    about["reserved_peak_bytes"] = card->allocator().counts().most_reserved;
+  }
   bench::peers::serve(memory, about, warm_up, step);
 }
 
@@ -74,6 +83,9 @@ int main(int argc, char** argv) {
   }
   try {
     run(argv[1], argv[2], std::stoll(argv[3]), std::stoi(argv[4]), optimizer, rest);
+  } catch (const bench::OutOfMemory& error) {
+    std::fprintf(stderr, "peers_ours: out of memory: %s\n", error.what());
+    return 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "peers_ours: %s\n", error.what());
     return 1;

@@ -1,5 +1,7 @@
 #include "kernels/device/cuda/allocator.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "bench/error.h"
@@ -104,6 +106,7 @@ CachingAllocator::Blocks::iterator CachingAllocator::reserve(std::int64_t bytes,
   runtime_.check(error, fmt::format("cudaMalloc of {} B", bytes));
   auto* const segment = static_cast<std::byte*>(data);
   counts_.reserved += bytes;
+  counts_.most_reserved = std::max(counts_.most_reserved, counts_.reserved);
   return blocks_.emplace(segment, Block{.segment = segment, .bytes = bytes, .asked = 0, .shared = shared})
       .first;
 }

@@ -16,9 +16,10 @@
 namespace bench::kernels::cuda {
 
 struct AllocatorCounts {
-  std::int64_t asked = 0;     // bytes of the blocks in use, as asked for
-  std::int64_t rounded = 0;   // the same blocks, as rounded
-  std::int64_t reserved = 0;  // bytes of all segments, in use or kept: what the driver has given
+  std::int64_t asked = 0;          // bytes of the blocks in use, as asked for
+  std::int64_t rounded = 0;        // the same blocks, as rounded
+  std::int64_t reserved = 0;       // bytes of all segments, in use or kept: what the driver has given
+  std::int64_t most_reserved = 0;  // the highest that `reserved` has been since forget_most()
 };
 
 // Blocks are for the work of one stream: a freed block may be handed out while work that was queued before
@@ -39,6 +40,7 @@ class CachingAllocator {
   void release_cached();
 
   const AllocatorCounts& counts() const { return counts_; }
+  void forget_most() { counts_.most_reserved = counts_.reserved; }
 
  private:
   struct Block {

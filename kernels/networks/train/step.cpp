@@ -8,6 +8,7 @@
 #include "bench/error.h"
 #include "kernels/add/add.h"
 #include "kernels/cross_entropy/cross_entropy.h"
+#include "kernels/loss_scale/loss_scale.h"
 #include "kernels/networks/train/layers.h"
 
 namespace bench::kernels {
@@ -44,12 +45,22 @@ class Recorder {
     program().set_in_place(options_.in_place);
     layers_.set_convolution_scratch(convolution_scratch(graph_, target_, options_));
     layers_.declare_parameters(logits_of(graph_));
+    if (options_.loss_scaling) {
+      step_.loss_scale = program().keep(program().block("loss scale", MemoryCategory::optimizer),
+                                        "loss scale", sizeof(LossScale));
+    }
     for (std::int64_t micro = 0; micro < options_.accumulate; ++micro) {
       record_micro_batch(micro);
     }
     step_.optimizer_begin = step_.program.instructions().size();
+    if (step_.loss_scale) {
+      record_overflow_checks();
+    }
     for (ParameterGroup& group : step_.groups) {
       record_optimizer(group);
+    }
+    if (step_.loss_scale) {
+      layers_.record("loss scale", UpdateLossScale{}, {{Slot::loss_scale, *step_.loss_scale}});
     }
     return std::move(step_);
   }
@@ -97,6 +108,7 @@ class Recorder {
     loss.classes = step_.classes;
     loss.scale = 1.0F / static_cast<float>(loss.rows * options_.accumulate);
     loss.dtype = target_.dtype;
+    loss.scaled = options_.loss_scaling;
     const TensorId labels = program().keep(input_, fmt::format("labels {}", micro), 4 * loss.rows);
     if (micro == 0) {
       loss_ = program().block("loss", MemoryCategory::other);
@@ -104,12 +116,14 @@ class Recorder {
     const TensorId value = program().keep(loss_, fmt::format("loss {}", micro), 4);
     const TensorId gradient =
         program().tensor("gradient of the logits", loss.tensor().bytes(), Content::activation_gradient);
-    layers_.record("loss" + of_micro, loss,
-                   {{Slot::src, layers_.value(logits)},
-                    {Slot::labels, labels},
-                    {Slot::loss, value},
-                    {Slot::diff_src, gradient}},
-                   std::pair{gradient, layers_.value(logits)});
+    LayerRecorder::Arguments tensors{{Slot::src, layers_.value(logits)},
+                                     {Slot::labels, labels},
+                                     {Slot::loss, value},
+                                     {Slot::diff_src, gradient}};
+    if (loss.scaled) {
+      tensors.emplace_back(Slot::loss_scale, *step_.loss_scale);
+    }
+    layers_.record("loss" + of_micro, loss, tensors, std::pair{gradient, layers_.value(logits)});
     layers_.contribute(logits, gradient);
     step_.labels.push_back(labels);
     step_.losses.push_back(value);
@@ -133,6 +147,20 @@ class Recorder {
     }
   }
 
+  // All of them before the first optimizer: one overflow stops every group.
+  void record_overflow_checks() {
+    for (const ParameterGroup& group : step_.groups) {
+      const std::int64_t bytes = program().blocks()[group.gradients].bytes;
+      if (bytes > 0) {
+        layers_.record(
+            fmt::format("overflow in {}", name_of(group.dtype)),
+            FindOverflow{.count = bytes / bytes_of(group.dtype), .dtype = group.dtype},
+            {{Slot::diff_weights, program().whole(group.gradients)}, {Slot::loss_scale, *step_.loss_scale}});
+        ++step_.overflow_checks;
+      }
+    }
+  }
+
   void record_optimizer(ParameterGroup& group) {
     const std::int64_t bytes = program().blocks()[group.weights].bytes;
     if (bytes == 0) {
@@ -142,10 +170,14 @@ class Recorder {
     optimizer.kind = options_.optimizer;
     optimizer.count = bytes / bytes_of(group.dtype);
     optimizer.dtype = group.dtype;
+    optimizer.scaled = options_.loss_scaling;
     optimizer.rate = optimizer.kind == Optimizer::Kind::adam ? 1e-3F : 1e-2F;
     const std::string of_dtype = fmt::format(" {}", name_of(group.dtype));
     std::vector<std::pair<Slot, TensorId>> tensors{{Slot::weights, program().whole(group.weights)},
                                                    {Slot::diff_weights, program().whole(group.gradients)}};
+    if (optimizer.scaled) {
+      tensors.emplace_back(Slot::loss_scale, *step_.loss_scale);
+    }
     const auto add_state = [&](Slot slot, const std::string& name, std::int64_t size) {
       const BlockId block = program().block(name + of_dtype, MemoryCategory::optimizer);
       tensors.emplace_back(slot, program().keep(block, name, size));

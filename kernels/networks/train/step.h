@@ -18,10 +18,11 @@ namespace bench::kernels {
 struct TrainOptions {
   Optimizer::Kind optimizer = Optimizer::Kind::sgd;
   std::int64_t accumulate =
-      1;                   // micro-batches of the target's batch whose gradients are summed before a step
-  bool in_place = true;    // ReLU, sums, normalisation gradients write over inputs that nobody reads later
-  bool recompute = false;  // keep only the values between blocks, and compute a block's again (Chen et al.
-                           // 2016, arXiv:1604.06174)
+      1;                      // micro-batches of the target's batch whose gradients are summed before a step
+  bool in_place = true;       // ReLU, sums, normalisation gradients write over inputs that nobody reads later
+  bool recompute = false;     // keep only the values between blocks, and compute a block's again (Chen et al.
+                              // 2016, arXiv:1604.06174)
+  bool loss_scaling = false;  // see kernels/loss_scale/loss_scale.h
 };
 
 // A parameter of the network: its place in a block of weights, and its gradient's in the block of gradients.
@@ -45,7 +46,10 @@ struct ParameterGroup {
 
 struct TrainingStep {
   Program program;
-  std::size_t optimizer_begin = 0;  // instructions from here on change the weights
+  std::size_t optimizer_begin = 0;  // instructions from here on follow the backward passes
+  // With loss scaling, the first of those look for an overflow, and the last one adapts the factor.
+  std::optional<TensorId> loss_scale{};
+  std::size_t overflow_checks = 0;
   std::vector<TrainedParameter> parameters;
   std::vector<ParameterGroup> groups;
   std::vector<TensorId> inputs;  // one for each micro-batch

@@ -133,6 +133,30 @@ void Trainer::restart() {
   }
   draw_parameters();
   start_states();
+  if (plan_.step.loss_scale) {
+    const LossScale start;
+    device_.upload(address(*plan_.step.loss_scale), &start, sizeof start);
+  }
+}
+
+void Trainer::settle_loss_scale() {
+  constexpr int kMostHalvings = 64;
+  const std::size_t checks = plan_.step.optimizer_begin;
+  for (int halvings = 0; plan_.step.loss_scale && halvings < kMostHalvings; ++halvings) {
+    run_gradients();
+    run(checks, checks + plan_.step.overflow_checks);
+    if (loss_scale().overflow == 0) {
+      return;
+    }
+    run(bound_.size() - 1, bound_.size());
+  }
+}
+
+LossScale Trainer::loss_scale() const {
+  LossScale now;
+  device_.synchronize();
+  device_.download(&now, address(*plan_.step.loss_scale), sizeof now);
+  return now;
 }
 
 void Trainer::allocate_blocks() {
@@ -268,7 +292,14 @@ std::vector<float> Trainer::parameter(std::size_t index) {
 
 std::vector<float> Trainer::gradient(std::size_t index) {
   const TrainedParameter& trained = plan_.step.parameters.at(index);
-  return unpacked(trained, trained.gradient);
+  std::vector<float> plain = unpacked(trained, trained.gradient);
+  if (plan_.step.loss_scale) {
+    const float factor = loss_scale().factor;
+    for (float& value : plain) {
+      value /= factor;
+    }
+  }
+  return plain;
 }
 
 }  // namespace bench::kernels

@@ -10,6 +10,7 @@
 #include "bench/device.h"
 #include "bench/memory.h"
 #include "bench/workload.h"
+#include "kernels/loss_scale/loss_scale.h"
 #include "kernels/networks/parameters.h"
 #include "kernels/networks/train/step.h"
 
@@ -47,8 +48,11 @@ class Trainer {
   // labels[(i · rows + r) mod labels.size()].
   void set_batch(std::span<const Sample> samples, std::span<const std::int32_t> labels);
 
-  // Parameters as drawn from the seed, the optimizer's state as at the start.
+  // Parameters as drawn from the seed, the optimizer's state and the loss scale as at the start.
   void restart();
+  // Halves the loss scale until the gradients of the batch are finite; runs forward and backward passes. Does
+  // nothing where the loss is not scaled.
+  void settle_loss_scale();
 
   // Queues a step.
   void run() { run(0, bound_.size()); }
@@ -60,7 +64,8 @@ class Trainer {
   // Overwrites the loss with bytes that read as NaN, until the next pass.
   void poison_loss();
 
-  // A parameter, or its gradient, in the plain form of kernels/*/*.h. Waits.
+  // A parameter, or its gradient (without the loss scale's factor), in the plain form of kernels/*/*.h.
+  // Waits.
   std::vector<float> parameter(std::size_t index);
   std::vector<float> gradient(std::size_t index);
   void set_parameter(std::size_t index, std::span<const float> plain);
@@ -73,6 +78,7 @@ class Trainer {
   void allocate_rest();
   void draw_parameters();
   void start_states();
+  LossScale loss_scale() const;  // as it is on the device
   void bind();
   void run(std::size_t begin, std::size_t end);
   std::vector<float> unpacked(const TrainedParameter& parameter, TensorId tensor);

@@ -91,6 +91,7 @@ TrainOptions train_options(const WorkloadSpec& spec) {
   }
   options.recompute = yes_or_no(spec, "recompute", "no");
   options.in_place = yes_or_no(spec, "in-place", "yes");
+  options.loss_scaling = spec.dtype == Dtype::fp16;
   return options;
 }
 
@@ -124,6 +125,7 @@ TrainWorkload::TrainWorkload(const NetworkType& network, const WorkloadSpec& spe
 Verification TrainWorkload::verify() {
   trainer_
       .restart();  // steps before this one have changed the parameters, perhaps to where they fit too well
+  trainer_.settle_loss_scale();
   Verification verification = spec_.dtype == Dtype::fp32 ? verify_by_differences() : verify_by_twin();
   if (recorded_ && verification.passed) {
     compare_launches(verification);
@@ -134,6 +136,7 @@ Verification TrainWorkload::verify() {
 double TrainWorkload::loss_after(const std::function<void()>& step) {
   constexpr int kSteps = 5;
   trainer_.restart();
+  trainer_.settle_loss_scale();  // else the steps might all be left out
   for (int i = 0; i < kSteps; ++i) {
     trainer_.poison_loss();
     step();

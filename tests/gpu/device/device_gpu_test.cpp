@@ -8,20 +8,16 @@
 
 #include "bench/device.h"
 #include "bench/error.h"
-#include "bench/registry.h"
 #include "kernels/device/cuda/device.h"
 #include "kernels/device/cuda/stream.h"
+#include "tests/gpu/first_card.h"
 
 namespace bench::kernels::cuda {
 namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-// Opening fails, and the test with it, where there is no card.
-class CardTest : public ::testing::Test {
- protected:
-  std::unique_ptr<Device> device_ = registry<DeviceKind>().find("cuda")->open("cuda:0");
-};
+class CardTest : public testing::OnFirstCard {};
 
 TEST_F(CardTest, DescribesItself) {
   const DeviceInfo& info = device_->info();

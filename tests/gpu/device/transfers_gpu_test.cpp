@@ -7,17 +7,16 @@
 #include <string>
 
 #include "bench/device.h"
-#include "bench/registry.h"
 #include "bench/transfers.h"
 #include "kernels/copy/copy_workload.h"
+#include "tests/gpu/first_card.h"
 
 namespace bench::kernels::cuda {
 namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-// Opening fails, and the test with it, where there is no card.
-class CardTransfersTest : public ::testing::Test {
+class CardTransfersTest : public testing::OnFirstCard {
  protected:
   static CopySpec spec(bool up, bool down, HostKind host, bool staged, std::int64_t bytes) {
     CopySpec spec;
@@ -38,8 +37,6 @@ class CardTransfersTest : public ::testing::Test {
     }
     return static_cast<double>(spec.total_bytes()) / static_cast<double>(best);
   }
-
-  std::unique_ptr<Device> device_ = registry<DeviceKind>().find("cuda")->open("cuda:0");
 };
 
 TEST_F(CardTransfersTest, EveryKindArrives) {

@@ -4,7 +4,10 @@
 #include <fstream>
 #include <stdexcept>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "bench/error.h"
 
 namespace bench::kernels::testing {
 
@@ -30,6 +33,23 @@ const Card& card(const std::string& name) {
     throw std::invalid_argument("no card is called " + name);
   }
   return *at;
+}
+
+const std::optional<std::string>& cannot_plan() {
+  static const std::optional<std::string> reason = []() -> std::optional<std::string> {
+    try {
+      cudnn::plans_for(cudnn::bare({.batch = 1, .in_channels = 8, .height = 8, .width = 8}),
+                       card("A100").target);
+    } catch (const std::runtime_error& error) {
+      const std::string text = error.what();
+      if (text.find("SUBLIBRARY_LOADING_FAILED") != std::string::npos) {
+        return fmt::format("cuDNN {} does not plan without the driver's libcuda.so.1: {}",
+                           cudnn::library_version(), text);
+      }
+    }
+    return std::nullopt;  // the tests show whatever else is wrong
+  }();
+  return reason;
 }
 
 }  // namespace bench::kernels::testing

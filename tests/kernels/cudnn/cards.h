@@ -1,6 +1,7 @@
 // Cards that are not here, as cuDNN plans for them: see cards.json.
 #pragma once
 
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -19,5 +20,9 @@ inline void PrintTo(const Card& card, std::ostream* out) {
 
 const std::vector<Card>& cards();
 const Card& card(const std::string& name);
+
+// Why cuDNN cannot plan on this machine; nullopt where it can. From some version after 9.19 on, 9.28 at the
+// latest, its engines load the driver's library even to plan for a card that is not here.
+const std::optional<std::string>& cannot_plan();
 
 }  // namespace bench::kernels::testing

@@ -27,7 +27,8 @@ namespace {
 
 using cudnn::Convolution;
 
-constexpr std::array<std::int64_t, 3> kBatches{1, 16, 256};
+// Most answers differ by batch: powers of two would nearly double the files and the time.
+constexpr std::array<std::int64_t, 5> kBatches{1, 4, 16, 64, 256};
 constexpr std::size_t kTried = 8;
 constexpr std::size_t kMostShown = 5;
 
@@ -136,7 +137,14 @@ std::string difference(const std::vector<std::string>& before, const std::vector
   return fmt::format("{} lines differ, among them\n{}", shown, text);
 }
 
-class CudnnPlans : public ::testing::TestWithParam<Card> {};
+class CudnnPlans : public ::testing::TestWithParam<Card> {
+ protected:
+  void SetUp() override {
+    if (cannot_plan()) {
+      GTEST_SKIP() << *cannot_plan();
+    }
+  }
+};
 
 INSTANTIATE_TEST_SUITE_P(All, CudnnPlans, ::testing::ValuesIn(cards()), [](const auto& tested) {
   std::string name = tested.param.name;

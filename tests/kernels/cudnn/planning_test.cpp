@@ -21,6 +21,15 @@ using ::testing::HasSubstr;
 using ::testing::Le;
 using Direction = Conv2d::Direction;
 
+class CudnnPlanning : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (cannot_plan()) {
+      GTEST_SKIP() << *cannot_plan();
+    }
+  }
+};
+
 Conv2d three_by_three(Dtype dtype) {
   return {.batch = 32,
           .in_channels = 64,
@@ -65,7 +74,7 @@ TEST(CudnnCards, HaveEveryPropertyThatCudnnWants) {
   }
 }
 
-TEST(CudnnPlanning, RefusesBf16OnTheT4WithAReason) {
+TEST_F(CudnnPlanning, RefusesBf16OnTheT4WithAReason) {
   const auto reason = cudnn::unsupported(three_by_three(Dtype::bf16), card("T4").target.compute_capability);
   ASSERT_TRUE(reason);
   EXPECT_THAT(*reason, AllOf(HasSubstr("bf16"), HasSubstr("7.5")));
@@ -75,7 +84,7 @@ TEST(CudnnPlanning, RefusesBf16OnTheT4WithAReason) {
   EXPECT_THAT(refusal(three_by_three(Dtype::bf16), card("T4").target), HasSubstr("no plan"));
 }
 
-TEST(CudnnPlanning, RefusesCardsThatCudnnDoesNotKnow) {
+TEST_F(CudnnPlanning, RefusesCardsThatCudnnDoesNotKnow) {
   for (const int compute_capability : {70, 999}) {
     cudnn::Target target = card("H200").target;
     target.compute_capability = compute_capability;
@@ -83,7 +92,7 @@ TEST(CudnnPlanning, RefusesCardsThatCudnnDoesNotKnow) {
   }
 }
 
-TEST(CudnnPlanning, SeparatesFp32FromTf32ByTensorCores) {
+TEST_F(CudnnPlanning, SeparatesFp32FromTf32ByTensorCores) {
   for (const char* name : {"RTX 3060", "A100", "H200"}) {
     const auto plans = cudnn::plans_for(cudnn::bare(three_by_three(Dtype::tf32)), card(name).target);
     EXPECT_TRUE(std::ranges::any_of(plans->list(), &Plan::tensor_cores)) << name;
@@ -95,7 +104,7 @@ TEST(CudnnPlanning, SeparatesFp32FromTf32ByTensorCores) {
   }
 }
 
-TEST(CudnnPlanning, CapsTheWorkspaceOfTheStem) {
+TEST_F(CudnnPlanning, CapsTheWorkspaceOfTheStem) {
   Conv2d spec = stem(Dtype::fp16);
   spec.direction = Direction::backward_data;
   const auto plans = cudnn::plans_for(cudnn::bare(spec), card("T4").target);
@@ -106,7 +115,7 @@ TEST(CudnnPlanning, CapsTheWorkspaceOfTheStem) {
   EXPECT_THAT(planned.workspace(), Le(cap));
 }
 
-TEST(CudnnPlanning, FusesWhatCudnnHasKernelsFor) {
+TEST_F(CudnnPlanning, FusesWhatCudnnHasKernelsFor) {
   for (const Card& card : cards()) {
     for (const Dtype dtype : {Dtype::fp32, Dtype::fp16}) {
       Conv2d spec = three_by_three(dtype);
@@ -121,7 +130,7 @@ TEST(CudnnPlanning, FusesWhatCudnnHasKernelsFor) {
 
 // leaky_relu has no ready-made kernel: the convolution alone, and our own kernel behind it. That one reads
 // the residual after the convolution has written its result.
-TEST(CudnnPlanning, LeavesToOurKernelWhatCudnnCannotFuse) {
+TEST_F(CudnnPlanning, LeavesToOurKernelWhatCudnnCannotFuse) {
   Conv2d spec = three_by_three(Dtype::fp32);
   spec.bias = true;
   spec.activation = Activation::leaky_relu;
@@ -130,7 +139,7 @@ TEST(CudnnPlanning, LeavesToOurKernelWhatCudnnCannotFuse) {
   EXPECT_FALSE(TunedConvolution(spec, card("A100").target).in_place_sum());
 }
 
-TEST(CudnnPlanning, KeepsRoomForANarrowBiasInTraining) {
+TEST_F(CudnnPlanning, KeepsRoomForANarrowBiasInTraining) {
   Conv2d spec = three_by_three(Dtype::fp16);
   spec.bias = true;
   const std::int64_t inference = TunedConvolution(spec, card("A100").target).workspace();
@@ -142,7 +151,7 @@ TEST(CudnnPlanning, KeepsRoomForANarrowBiasInTraining) {
   EXPECT_EQ(TunedConvolution(spec, card("A100").target).workspace(), wide);
 }
 
-TEST(CudnnPlanning, AsksOncePerConvolutionAndCard) {
+TEST_F(CudnnPlanning, AsksOncePerConvolutionAndCard) {
   const auto convolution = cudnn::bare(three_by_three(Dtype::fp16));
   const auto first = cudnn::plans_for(convolution, card("A100").target);
   EXPECT_EQ(cudnn::plans_for(convolution, card("A100").target), first);
@@ -152,7 +161,7 @@ TEST(CudnnPlanning, AsksOncePerConvolutionAndCard) {
   EXPECT_NE(cudnn::plans_for(other, card("A100").target), first);
 }
 
-TEST(CudnnPlanning, NamesThePlan) {
+TEST_F(CudnnPlanning, NamesThePlan) {
   const auto plans = cudnn::plans_for(cudnn::bare(three_by_three(Dtype::fp16)), card("A100").target);
   EXPECT_THAT(plans->name(0), HasSubstr("eng"));
 }

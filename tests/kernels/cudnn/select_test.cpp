@@ -24,6 +24,25 @@ TEST(CudnnSelect, TakesTheFirstWithinTheCap) {
   EXPECT_EQ(selection.workspace, 100);
 }
 
+TEST(CudnnSelect, CompilesAFewOnly) {
+  std::vector<Plan> plans(6);
+  for (const std::size_t i : {0, 1, 2, 4}) {
+    plans[i].compiles = true;
+  }
+  const Selection selection = select(plans, Dtype::fp16, 100, 4);
+  EXPECT_THAT(selection.plans, ElementsAre(0, 1, 3, 5));
+  plans = std::vector<Plan>(4, plans[0]);
+  EXPECT_THAT(select(plans, Dtype::fp16, 100, 4).plans, ElementsAre(0, 1));
+  EXPECT_THAT(select(plans, Dtype::fp16, 100, 4).reserve, Optional(3));
+}
+
+TEST(CudnnSelect, LeavesOutWhatCudnnSaysNothingOf) {
+  std::vector<Plan> plans{plan(10), plan(0), plan(30)};
+  plans[1].unknown = true;
+  EXPECT_THAT(select(plans, Dtype::fp16, 100, 8).plans, ElementsAre(0, 2));
+  EXPECT_THAT(select(plans, Dtype::fp16, 5, 8).plans, ElementsAre(0));
+}
+
 TEST(CudnnSelect, PlansWorkspaceForTheReserveToo) {
   const std::vector plans{plan(10), plan(20), plan(99)};
   const Selection selection = select(plans, Dtype::fp16, 100, 1);

@@ -107,6 +107,19 @@ TEST_F(AllocatorTest, GivesBackWhatItKeepsBeforeItSaysThatThereIsNoMore) {
   EXPECT_EQ(runtime_.last_error(), status::kSuccess) << "a later launch would be blamed for the refusal";
 }
 
+// What PyTorch calls max_memory_reserved.
+TEST_F(AllocatorTest, RemembersTheMostThatItReserved) {
+  std::byte* const larger = allocator_.allocate(20 * kMiB);
+  allocator_.allocate(8 * kMiB);
+  allocator_.free(larger);
+  allocator_.release_cached();
+  allocator_.allocate(10 * kMiB);
+  EXPECT_EQ(allocator_.counts().reserved, 18 * kMiB);
+  EXPECT_EQ(allocator_.counts().most_reserved, 28 * kMiB);
+  allocator_.forget_most();
+  EXPECT_EQ(allocator_.counts().most_reserved, 18 * kMiB);
+}
+
 TEST_F(AllocatorTest, AnotherErrorThanOutOfMemoryIsThrown) {
   runtime_.fail("allocate", status::kIllegalAddress);
   EXPECT_THROW(allocator_.allocate(1), DeviceLost);

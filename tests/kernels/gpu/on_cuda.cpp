@@ -1,30 +1,12 @@
 #include "on_cuda.h"
 
-#include "bench/registry.h"
+#include "tests/gpu/first_card.h"
 
 namespace bench::kernels::testing {
 namespace {
 
-// The first CUDA device that is usable, or what its listing says is missing.
-struct Found {
-  std::unique_ptr<Device> device;
-  std::string missing = "this program was built without the CUDA device";
-};
-
-Found& found() {
-  static Found first = [] {
-    Found result;
-    const DeviceKind* const kind = registry<DeviceKind>().find("cuda");
-    if (kind != nullptr) {
-      for (const DeviceKind::Listing& listing : kind->list()) {
-        if (listing.missing.empty()) {
-          return Found{.device = kind->open(listing.id), .missing = {}};
-        }
-        result.missing = listing.missing;
-      }
-    }
-    return result;
-  }();
+FirstCard& found() {
+  static FirstCard first = open_first_card();
   return first;
 }
 

@@ -4,11 +4,13 @@
 
 #include <array>
 #include <cstring>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "kernels/cross_entropy/cross_entropy.h"
 #include "kernels/embedding/embedding.h"
+#include "kernels/loss_scale/loss_scale.h"
 #include "kernels/optimizer/optimizer.h"
 #include "kernels/preprocess/preprocess.h"
 #include "on_cuda.h"
@@ -67,6 +69,38 @@ TEST_P(TrainingKernels, LoseLikeTheReference) {
     expect_right(spec, options);
     options.in_place = {{Slot::diff_src, Slot::src}};
     expect_right(spec, options);
+  }
+}
+
+Bytes stored(const LossScale& scale) {
+  Bytes bytes(sizeof scale);
+  std::memcpy(bytes.data(), &scale, sizeof scale);
+  return bytes;
+}
+
+// Large enough for several blocks; with one gradient that is infinite, or none.
+TEST_P(TrainingKernels, ScaleTheLossLikeTheReference) {
+  BENCH_SKIP_WITHOUT_CUDA(GetParam());
+  if (GetParam() == Dtype::tf32) {
+    GTEST_SKIP() << "parameters are not stored in tf32";
+  }
+  constexpr std::int64_t kCount = 1'000'003;
+  const TensorDesc row{.n = 1, .c = kCount, .dtype = GetParam()};
+  for (const float odd : {2.0F, std::numeric_limits<float>::infinity()}) {
+    std::vector<float> values(kCount, 1.0F);
+    values[kCount / 2] = odd;
+    Bytes gradient(static_cast<std::size_t>(row.bytes()));
+    store(row, values, gradient.data());
+    for (const std::int32_t overflow : {0, 1}) {
+      SCOPED_TRACE(fmt::format("gradient {}, overflow {}", odd, overflow));
+      const Bytes scale = stored({.factor = 8, .overflow = overflow, .good_steps = 3});
+      expect_right(FindOverflow{.count = kCount, .dtype = GetParam()},
+                   {.opaque = {{Slot::diff_weights, gradient}, {Slot::loss_scale, scale}}});
+      expect_right(UpdateLossScale{}, {.opaque = {{Slot::loss_scale, scale}}, .runs = 2});
+      expect_right(
+          Optimizer{.kind = Optimizer::Kind::adam, .count = 263, .dtype = GetParam(), .scaled = true},
+          {.opaque = {{Slot::loss_scale, scale}}, .positive = true, .runs = 2});
+    }
   }
 }
 

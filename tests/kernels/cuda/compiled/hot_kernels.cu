@@ -22,6 +22,7 @@
 #include "kernels/fma/fma_tiles.cuh"
 #include "kernels/gelu/gelu.cuh"
 #include "kernels/layer_norm/layer_norm.cuh"
+#include "kernels/loss_scale/loss_scale.cuh"
 #include "kernels/optimizer/optimizer.cuh"
 #include "kernels/pool/average.cuh"
 #include "kernels/pool/maximum.cuh"
@@ -82,6 +83,7 @@ HOT_KERNEL(OptimizerStep<GpuBf16, MomentumRule>)
 HOT_KERNEL(OptimizerStep<GpuFp32, AdamRule>)
 HOT_KERNEL(OptimizerStep<GpuFp16, AdamRule>)
 HOT_KERNEL(OptimizerStep<GpuBf16, AdamRule>)
+HOT_READER(FindOverflowKernel<GpuFp16>)
 HOT_KERNEL(SoftmaxRows<GpuFp16, 8, 32>)
 HOT_KERNEL(CausalSoftmax<GpuFp32, 4, 32>)
 HOT_KERNEL(CausalSoftmax<GpuFp16, 8, 32>)

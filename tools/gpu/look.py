@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""What `make gpu-check` needs before it builds for minutes: a card, and a build with the CUDA device.
+
+    look.py --card             whether the NVIDIA driver shows a card
+    look.py --build FOLDER     whether the configured build folder has the CUDA device
+
+Exit code 0 where it is there; else 2, with a sentence that says what is missing and what to do.
+"""
+
+import ctypes
+import pathlib
+import re
+import sys
+
+ELSEWHERE = "make gpu-bundle makes a folder that does the same on another machine"
+
+
+def no_card():
+    """Why no card can be used; None where one can. Asks the driver itself: nvidia-smi need not be installed."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return f"there is no NVIDIA driver on this machine (libcuda.so.1); install it; {ELSEWHERE}"
+    error = driver.cuInit(0)
+    count = ctypes.c_int(0)
+    if error == 0:
+        error = driver.cuDeviceGetCount(ctypes.byref(count))
+    if error not in (0, 100):
+        said = ctypes.c_char_p()
+        driver.cuGetErrorString(error, ctypes.byref(said))
+        text = said.value.decode() if said.value else "unknown error"
+        return f"the NVIDIA driver does not start (error {error}: {text}); nvidia-smi may say more"
+    if count.value == 0:
+        return ("the NVIDIA driver shows no card; CUDA_VISIBLE_DEVICES may hide it, a container must be started with "
+                f"it; {ELSEWHERE}")
+    return None
+
+
+def no_device_in(folder):
+    """Why the build has no CUDA device, as CMake wrote it down; None where it has."""
+    header = pathlib.Path(folder) / "generated" / "bench_cuda_missing.h"
+    if not header.exists():
+        return None
+    reason = re.search(r'#define BENCH_CUDA_MISSING "(.*)"', header.read_text(encoding="utf-8"))
+    return f"{folder} was configured without the CUDA device: {reason[1] if reason else 'see the output of cmake'}"
+
+
+def main():
+    if sys.argv[1:] == ["--card"]:
+        missing = no_card()
+    elif len(sys.argv) == 3 and sys.argv[1] == "--build":
+        missing = no_device_in(sys.argv[2])
+    else:
+        sys.exit("usage: look.py --card | --build FOLDER")
+    if missing:
+        print(f"gpu-check: {missing}.", file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()
