@@ -112,6 +112,14 @@ TEST(TransferCurve, IsOneLineWhereOneServes) {
   EXPECT_NEAR(short_one->at_ns(4096), 11, 1e-9);
 }
 
+TEST(TransferCurve, ScatterAloneSeldomBendsIt) {
+  int straight = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    straight += fit_curve(curve(8000, 12e9, 0.05, seed))->pieces.size() == 1 ? 1 : 0;
+  }
+  EXPECT_GE(straight, 28);
+}
+
 TEST(TransferCurve, BendsWhereTheLinesMeet) {
   const auto found = fit_curve(bent(0, 1));
   ASSERT_TRUE(found);
