@@ -17,9 +17,13 @@ def points: [(.benchmarks // [])[] | objects
   | select(.bytes != null and .ns != null and .moved != null)];
 def finding($name): [(.findings // [])[] | objects | select(.name == $name)] | first // {};
 def model($direction; $kind): finding("model/\($direction)/\($kind)") | .details // {}
-  | {latency: (.latency_ns | number), rate: (.bytes_per_s | positive), moved: (.moved_per_byte | positive // 1)} | select(.latency != null and .rate != null);
-# GB/s that a model gives for a copy of so many bytes; nothing where it would take no time.
-def modelled($bytes): (.latency + $bytes / .rate * 1e9) as $ns | if $ns > 0 then $bytes * .moved / $ns else null end;
+  | {latency: (.latency_ns | number), rate: (.bytes_per_s | positive), moved: (.moved_per_byte | positive // 1),
+     pieces: [(.pieces // [])[] | objects | {latency: (.latency_ns | number), rate: (.bytes_per_s | positive), to: (.to_bytes | positive)} | select(.latency != null and .rate != null)]}
+  | select(.latency != null and .rate != null);
+# GB/s that a model gives for a copy of so many bytes, by the piece it belongs to where it bends; nothing where it would take
+# no time.
+def modelled($bytes): ([.pieces[] | select(.to == null or $bytes <= .to)] | first // null) as $piece
+  | (($piece // .) | .latency + $bytes / .rate * 1e9) as $ns | if $ns > 0 then $bytes * .moved / $ns else null end;
 
 def sizes: [range(0; 41) | pow(2; .)];
 def rate_ticks: [range(-6; 4) as $e | (1, 3) | . * pow(10; $e)];

@@ -86,9 +86,9 @@ class Planner {
   }
 
  private:
-  // Not asked for by size: the copies that the verdict rests on at each power of two up to 64 MiB and at
-  // every second one above (1 GiB, where a bus is crossed), the others at fewer, and no further than they
-  // still change.
+  // Not asked for by size: single copies at each power of two, as a curve that bends can only be told from so
+  // many, up to 64 MiB (32 both ways); where the verdict rests on them, at every second one above too (1 GiB,
+  // where a bus is crossed). The others at fewer, and no further than they still change.
   std::vector<std::int64_t> sizes_of(const Series& series) const {
     if (!options_.sizes.empty()) {
       return options_.sizes;
@@ -104,9 +104,9 @@ class Planner {
     } else if (series.cold_pages) {
       grow(4 * kKiB, 64 * kMiB, 4);
     } else if (series.direction == "both") {
-      grow(kKiB, 32 * kMiB, 8);
+      grow(kKiB, 32 * kMiB, 2);
     } else if (series.kind == "staged") {
-      grow(kKiB, 64 * kMiB, 4);
+      grow(kKiB, 64 * kMiB, 2);
     } else {
       grow(kKiB, 64 * kMiB, 2);
       // Within the host's memory nothing changes any more beyond its caches.

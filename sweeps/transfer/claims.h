@@ -34,6 +34,12 @@ std::vector<std::pair<double, double>> pinning_costs(const ResultDocument& docum
 // "12 % to 34 %".
 std::string percent_range(const Interval& shares);
 
+// "to the device", "to the host", "both ways at once".
+std::string copy_way(const std::string& direction);
+
+// "12.3 GB/s".
+std::string byte_rate(double bytes_per_s);
+
 // "1 MiB" of a whole number of bytes.
 std::string size_text(double bytes);
 

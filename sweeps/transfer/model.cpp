@@ -6,27 +6,18 @@
 
 namespace bench::sweeps {
 
-std::optional<TransferModel> fit_transfer(std::span<const CopyTime> points) {
-  std::vector<double> bytes;
-  std::vector<double> times;
-  std::vector<double> weights;
-  for (const CopyTime& point : points) {
-    bytes.push_back(point.bytes);
-    times.push_back(point.ns);
-    weights.push_back(1 / (point.ns * point.ns));
-  }
-  const auto line = fit_line(bytes, times, weights);
-  if (!line || line->slope.value <= 0) {
+std::optional<TransferModel> transfer_model(const LineFit& line) {
+  if (line.slope.value <= 0) {
     return std::nullopt;
   }
   TransferModel model;
-  model.latency_ns = line->intercept;
-  model.bytes_per_s.value = 1e9 / line->slope.value;
-  if (line->slope.ci95 && line->slope.ci95->low > 0) {
-    model.bytes_per_s.ci95 = {1e9 / line->slope.ci95->high, 1e9 / line->slope.ci95->low};
+  model.latency_ns = line.intercept;
+  model.bytes_per_s.value = 1e9 / line.slope.value;
+  if (line.slope.ci95 && line.slope.ci95->low > 0) {
+    model.bytes_per_s.ci95 = {1e9 / line.slope.ci95->high, 1e9 / line.slope.ci95->low};
   }
-  model.r_squared = line->r_squared;
-  model.points = points.size();
+  model.r_squared = line.r_squared;
+  model.points = line.residuals.size();
   if (model.latency_ns.value > 0) {
     Estimate half;
     half.value = model.latency_ns.value * 1e-9 * model.bytes_per_s.value;
@@ -39,26 +30,18 @@ std::optional<TransferModel> fit_transfer(std::span<const CopyTime> points) {
   return model;
 }
 
-std::vector<HeldOut> held_out_errors(std::span<const CopyTime> by_size) {
-  constexpr std::size_t kFewest = 5;  // three to fit, which leaves a residual, and two to ask for
-  std::vector<HeldOut> errors;
-  if (by_size.size() < kFewest) {
-    return errors;
+WeightedTimes::WeightedTimes(std::span<const CopyTime> points) {
+  for (const CopyTime& point : points) {
+    bytes.push_back(point.bytes);
+    times.push_back(point.ns);
+    weights.push_back(1 / (point.ns * point.ns));
   }
-  std::vector<CopyTime> used;
-  for (std::size_t i = 0; i < by_size.size(); i += 2) {
-    used.push_back(by_size[i]);
-  }
-  const auto model = fit_transfer(used);
-  if (!model) {
-    return errors;
-  }
-  for (std::size_t i = 1; i < by_size.size(); i += 2) {
-    const CopyTime& asked = by_size[i];
-    errors.push_back(
-        {.bytes = asked.bytes, .error = std::abs(model->at_ns(asked.bytes) - asked.ns) / asked.ns});
-  }
-  return errors;
+}
+
+std::optional<TransferModel> fit_transfer(std::span<const CopyTime> points) {
+  const WeightedTimes all(points);
+  const auto line = fit_line(all.bytes, all.times, all.weights);
+  return line ? transfer_model(*line) : std::nullopt;
 }
 
 std::optional<double> median_of(std::vector<double> values) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "bench/measure/fit.h"
 
@@ -28,18 +29,20 @@ struct TransferModel {
   double at_ns(double bytes) const { return latency_ns.value + bytes / bytes_per_s.value * 1e9; }
 };
 
-// Weights 1/t²: errors of a time are in proportion to it, so that small copies, which alone show the latency,
-// count as much as large ones. nullopt for fewer than two sizes or times that do not grow.
-std::optional<TransferModel> fit_transfer(std::span<const CopyTime> points);
+// The same of a line through times, in nanoseconds, by bytes; nullopt where it does not grow.
+std::optional<TransferModel> transfer_model(const LineFit& line);
 
-struct HeldOut {
-  double bytes = 0;
-  double error = 0;  // |predicted - measured| over measured
+// What a fit takes. Weights 1/t²: errors of a time are in proportion to it, so that small copies, which alone
+// show the latency, count as much as large ones.
+struct WeightedTimes {
+  explicit WeightedTimes(std::span<const CopyTime> points);
+  std::vector<double> bytes;
+  std::vector<double> times;
+  std::vector<double> weights;
 };
 
-// Fitted on every second size, the first among them, and asked for the others, in the order of size; empty
-// for fewer than five sizes.
-std::vector<HeldOut> held_out_errors(std::span<const CopyTime> by_size);
+// nullopt for fewer than two sizes or times that do not grow.
+std::optional<TransferModel> fit_transfer(std::span<const CopyTime> points);
 
 // The middle of them; the mean of the two middle ones. nullopt for none.
 std::optional<double> median_of(std::vector<double> values);

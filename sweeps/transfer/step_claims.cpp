@@ -56,6 +56,9 @@ std::string needed_memory(const ResultDocument& document, const StepStudy& study
                         workers, workers == 1 ? "" : "s", prefetch, prefetch == 1 ? "" : "es",
                         size_text(study.bytes), size_text(bytes))
           : fmt::format("a loader without workers locks one batch, {}", size_text(bytes));
+  if (verdict.verdict == Verdict::pin && verdict.with == "staged") {
+    return fmt::format("staging locks only its ring, at most 4 MiB; pinned instead, {}", text);
+  }
   const double host_bytes = document.context.is_object() && document.context.contains("host")
                                 ? document.context["host"].value("memory_bytes", 0.0)
                                 : 0;

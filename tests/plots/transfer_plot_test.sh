@@ -35,6 +35,14 @@ same "the bandwidth of a copy" \
 same "the model's first point" \
   "$(jq '[.findings[] | select(.name == "model/h2d/pinned")][0].details | 1024 / (.latency_ns + 1024 / .bytes_per_s * 1e9)' "$example")" \
   "$(table lines_h2d < "$scratch/tables" | awk -F '\t' '$3 == 29362 { print $2; exit }')"
+# Where the model bends, each size is drawn by its own piece.
+jq '.findings |= map(if .name == "model/h2d/pinned" then .details.pieces = [{latency_ns: 100, bytes_per_s: 1e9, to_bytes: 65536},
+  {latency_ns: 5000, bytes_per_s: 4e9}] else . end)' "$example" > "$scratch/bent.json"
+draw "$scratch/bent.json" "$scratch/bent"
+tables "$scratch/bent.json" | table lines_h2d | awk -F '\t' '$3 == 29362' > "$scratch/bent.lines"
+same "the first piece's first point" "$(jq -n '1024 / (100 + 1024)')" "$(head -1 "$scratch/bent.lines" | cut -f 2)"
+same "the last piece's last point" "$(jq -n "$(tail -1 "$scratch/bent.lines" | cut -f 1) | . / (5000 + . / 4)")" \
+  "$(tail -1 "$scratch/bent.lines" | cut -f 2)"
 # The bars: two a kind, as high as the steps.
 [[ $(table serial_bars < "$scratch/tables" | wc -l) == 3 && $(table beside_bars < "$scratch/tables" | wc -l) == 3 ]] || fail "there are not two bars a kind"
 case $(string bars_unit < "$scratch/tables") in s) unit=1e9 ;; ms) unit=1e6 ;; *) unit=1e3 ;; esac

@@ -18,8 +18,8 @@ using ::testing::Not;
 TEST(TransferFindings, ModelsStandBesideTheBus) {
   const Finding model = transfer_finding(transfer_card(), "model/h2d/pinned");
   EXPECT_NEAR(*model.value, 25e9, 1e3);
-  EXPECT_THAT(model.claim, AllOf(HasSubstr("10.0 µs + bytes / 25.0 GB/s"), HasSubstr("79 % of what the bus"),
-                                 HasSubstr("244 KiB reach half")));
+  EXPECT_THAT(model.claim, AllOf(HasSubstr("10.0 µs (10.0 µs to 10.0 µs) + bytes / 25.0 GB/s (25.0 GB/s to"),
+                                 HasSubstr("79 % of what the bus"), HasSubstr("244 KiB reach half")));
   const Finding both = transfer_finding(transfer_card(), "model/both/pinned");
   EXPECT_NEAR(*both.value, 45e9, 1e3);
   const Finding error = transfer_finding(transfer_card(), "model_error");
@@ -47,8 +47,45 @@ TEST(TransferFindings, CrossoversNameTheSize) {
 
 TEST(TransferFindings, SeveralAtOnceAndColdPages) {
   EXPECT_NEAR(*transfer_finding(transfer_card(), "at_once/h2d/pinned/in-flight:8").value, 1, 0.01);
-  EXPECT_NEAR(*transfer_finding(transfer_card(), "at_once/both/pinned").value, 45.0 / 25, 0.01);
+  const Finding both = transfer_finding(transfer_card(), "at_once/both/pinned");
+  EXPECT_NEAR(*both.value, 45.0 / 25, 0.01);
+  ASSERT_TRUE(both.ci95);  // both times at their ends, 1 % each
+  EXPECT_NEAR(both.ci95->low, *both.value * 0.99 / 1.01, 1e-9);
+  EXPECT_NEAR(both.ci95->high, *both.value * 1.01 / 0.99, 1e-9);
+  EXPECT_TRUE(transfer_finding(transfer_card(), "cold_pages/d2h/pageable/pages:cold").ci95);
   EXPECT_NEAR(*transfer_finding(transfer_card(), "cold_pages/d2h/pageable/pages:cold").value, 2.5, 0.01);
+}
+
+TEST(TransferFindings, WhatWasNeverComparedHasNoCrossover) {
+  ResultDocument document;
+  add_copies(document, "h2d", "pinned", 1000, 10e9);
+  for (MeasuredPoint& point : document.benchmarks) {
+    point.params["bytes"] = point.params["bytes"].get<std::int64_t>() + 1;
+  }
+  add_copies(document, "h2d", "pageable", 1000, 10e9);
+  for (const Finding& finding : transfer_findings(document)) {
+    EXPECT_FALSE(finding.name.starts_with("crossover/")) << finding.claim;
+  }
+}
+
+// Twice as fast from 2 MiB on, as where another core joins.
+TEST(TransferFindings, ABentCurveIsDescribedInPieces) {
+  ResultDocument document;
+  add_copies(document, "both", "pinned", 1000, 10e9);
+  for (MeasuredPoint& point : document.benchmarks) {
+    if (point.params["bytes"].get<std::int64_t>() >= 2 << 20) {
+      point.stats.median_ns /= 2;
+    }
+  }
+  const Finding model = transfer_finding(document, "model/both/pinned");
+  ASSERT_EQ(model.details.at("pieces").size(), 2U);
+  EXPECT_NEAR(model.details.at("pieces")[0].at("bytes_per_s").get<double>(), 5e9, 1e3);
+  EXPECT_NEAR(model.details.at("pieces")[1].at("bytes_per_s").get<double>(), 10e9, 1e3);
+  EXPECT_FALSE(model.details.at("pieces")[1].contains("to_bytes"));
+  EXPECT_THAT(model.claim, HasSubstr("in pieces it grows by bytes / 5.00 GB/s up to 2.00 MiB"));
+  const Finding error = transfer_finding(document, "model_error");  // only both ways were measured
+  EXPECT_THAT(error.claim, HasSubstr("copies both ways at once predict the 5 others"));
+  EXPECT_LT(*error.value, error.details.at("straight").get<double>());
 }
 
 TEST(TransferFindings, CopesWithLittle) {

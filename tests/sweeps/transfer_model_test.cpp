@@ -3,12 +3,14 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
 
 #include "bench/error.h"
 #include "bench/measure/random.h"
+#include "sweeps/transfer/curve.h"
 #include "sweeps/transfer/pcie.h"
 #include "sweeps/transfer/sizes.h"
 
@@ -86,6 +88,63 @@ TEST(TransferModel, HeldOutSizesAreNotAmongThoseFitted) {
   points[3].ns *= 1.3;
   EXPECT_NEAR(held_out_errors(points)[1].error, 1 - 1 / 1.3, 1e-9);
   EXPECT_THAT(held_out_errors(std::vector<CopyTime>(points.begin(), points.begin() + 4)), IsEmpty());
+}
+
+// Below 64 KiB 1 µs + bytes / 8 GB/s, above 5 µs + bytes / 24 GB/s: the lines meet at 48,000 bytes.
+std::vector<CopyTime> bent(double noise, std::uint64_t seed) {
+  std::mt19937_64 engine(seed);
+  auto points = curve(1000, 8e9);
+  for (CopyTime& point : points) {
+    point.ns =
+        std::min(point.ns, 5000 + point.bytes / 24e9 * 1e9) * (1 + noise * (2 * unit_draw(engine) - 1));
+  }
+  return points;
+}
+
+TEST(TransferCurve, IsOneLineWhereOneServes) {
+  const auto exact = fit_curve(curve(8000, 12e9));
+  ASSERT_TRUE(exact);
+  ASSERT_EQ(exact->pieces.size(), 1U);
+  EXPECT_NEAR(exact->at_ns(1e6), fit_transfer(curve(8000, 12e9))->at_ns(1e6), 1e-6);
+  EXPECT_FALSE(fit_curve({}));
+  const auto short_one = fit_curve(std::vector<CopyTime>{{.bytes = 1024, .ns = 5}, {.bytes = 2048, .ns = 7}});
+  ASSERT_TRUE(short_one);
+  EXPECT_NEAR(short_one->at_ns(4096), 11, 1e-9);
+}
+
+TEST(TransferCurve, ScatterAloneSeldomBendsIt) {
+  int straight = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    straight += fit_curve(curve(8000, 12e9, 0.05, seed))->pieces.size() == 1 ? 1 : 0;
+  }
+  EXPECT_GE(straight, 28);
+}
+
+TEST(TransferCurve, BendsWhereTheLinesMeet) {
+  const auto found = fit_curve(bent(0, 1));
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->pieces.size(), 2U);
+  EXPECT_NEAR(found->pieces[0].to_bytes, 48'000, 1e-3);
+  EXPECT_NEAR(found->pieces[0].line.bytes_per_s.value, 8e9, 1);
+  EXPECT_NEAR(found->pieces[1].line.bytes_per_s.value, 24e9, 1e3);
+  EXPECT_NEAR(found->at_ns(40'000), 6000, 1e-3);
+  EXPECT_NEAR(found->at_ns(480'000), 25'000, 1e-3);
+}
+
+TEST(TransferCurve, PredictsHeldOutSizesOfABentCurveWhereOneLineCannot) {
+  int better = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    std::vector<double> errors;
+    std::vector<double> straight;
+    for (const HeldOut& held_out : held_out_errors(bent(0.03, seed))) {
+      errors.push_back(held_out.error);
+      straight.push_back(held_out.straight_error);
+    }
+    ASSERT_EQ(errors.size(), 10U);
+    EXPECT_LT(*median_of(errors), 0.06);
+    better += *median_of(errors) < *median_of(straight) ? 1 : 0;
+  }
+  EXPECT_GE(better, 18);
 }
 
 TEST(TransferModel, Median) {

@@ -22,6 +22,16 @@ TEST(TransferFindings, TheVerdictHasItsNumbers) {
                                HasSubstr("earned back after 4 steps")));
 }
 
+// The workers' buffers stay pageable then.
+TEST(TransferFindings, StagingLocksItsRingOnly) {
+  ResultDocument document = transfer_card();
+  document.sweep["transfer"]["steps"][0]["kinds"] =
+      Json::array({kind_steps("pageable", 8, 48, 46), kind_steps("staged", 4, 44, 41)});
+  EXPECT_THAT(transfer_finding(document, "pin/batch:32").claim,
+              AllOf(HasSubstr("staged memory saves 5.00 ms"), HasSubstr("locks only its ring, at most 4 MiB"),
+                    HasSubstr("pinned instead, 4 workers"), Not(HasSubstr("earned back"))));
+}
+
 TEST(TransferFindings, DontPinWhereItCosts) {
   ResultDocument document = transfer_card();
   document.sweep["transfer"]["steps"][0]["kinds"] =
