@@ -13,6 +13,7 @@
 #include "sweeps/workers/check.h"
 #include "sweeps/workers/consumer.h"
 #include "sweeps/workers/staging.h"
+#include "sweeps/workers/wake_probe.h"
 #include "sweeps/workers/window.h"
 
 namespace bench::sweeps {
@@ -61,6 +62,9 @@ class Pipeline final : public Workload {
       pool_ =
           std::make_unique<loader::Pool>(data_, spec_.transform, spec_.pool, staging_.slots(), session_->bad);
     }
+    if (spec_.probe_ns > 0) {
+      probe_ = std::make_unique<WakeProbe>(std::chrono::nanoseconds(spec_.probe_ns));
+    }
   }
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
@@ -78,6 +82,9 @@ class Pipeline final : public Workload {
     const std::int64_t cpu_from = process_cpu_ns();
     for (std::int64_t i = 0; i < window_ && !interrupted(); ++i) {
       one_step();
+    }
+    if (probe_) {
+      window_notes_.late_ns = probe_->take();
     }
     window_notes_.cpu_ns = process_cpu_ns() - cpu_from;
     window_notes_.host_bytes = staging_.host_bytes() + (pool_ ? pool_->scratch_bytes() : 0);
@@ -214,6 +221,7 @@ class Pipeline final : public Workload {
   std::int64_t started_ns_ = 0;  // of the last step; 0: none yet
   bool computing_ = false;
   std::int64_t computed_batch_ = 0;
+  std::unique_ptr<WakeProbe> probe_;
   std::unique_ptr<loader::Pool> pool_;  // last: its workers write into the staging memory
 };
 

@@ -139,8 +139,17 @@ class Planner {
       PipelineSpec spec = spec_of(workers);
       spec.workload = nullptr;
       spec.step_ns = 0;
+      spec.probe_ns = sleep_of_probe();
       add(fmt::format("{}/capacity/workers:{}", stem(), workers), "capacity", std::move(spec), workers);
     }
+  }
+
+  // As long as the consumer's thread sleeps, which a scheduler may repay; often enough to learn something in
+  // a window. Of a network nobody knows yet.
+  std::int64_t sleep_of_probe() const {
+    constexpr std::int64_t kMillisecond = 1'000'000;
+    const std::int64_t step = options_.consumer.workload == nullptr ? options_.consumer.step_ns : 0;
+    return step == 0 ? 20 * kMillisecond : std::clamp(step, kMillisecond, 50 * kMillisecond);
   }
 
   static std::vector<std::int64_t> capacity_workers(int cores) {

@@ -51,7 +51,8 @@ struct LoaderPoint {
   std::vector<double> batch_times_ns;      // by one worker, from its start to done
   std::vector<double> batch_cpu_times_ns;  // of the same
   std::vector<double> sample_times_ns;
-  Json timeline;  // of the first window that has one
+  std::vector<double> late_times_ns;  // a thread that slept beside the loader got a core so late
+  Json timeline;                      // of the first window that has one
 };
 
 struct LoaderPoints {

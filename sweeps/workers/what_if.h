@@ -57,7 +57,12 @@ struct SimulatedDemand {
 // An AU that counts as fed.
 inline constexpr double kFed = 0.95;
 
+// The profile's pipeline with so many workers, changed as asked.
+simulator::Pipeline asked(const Profile& profile, const WhatIf& what_if, std::int64_t workers);
+// As long as a steady state takes.
 SimulatedPoint simulate_point(const Profile& profile, const simulator::Pipeline& asked_for);
+// A few steps, as the result file keeps them.
+Json timeline_of(simulator::Pipeline pipeline);
 SimulatedDemand simulate_demand(const Profile& profile, const WhatIf& what_if, const Demand& demand);
 
 // After every visit: document.sweep["measured"], what the notes of the pool's points amount to, and

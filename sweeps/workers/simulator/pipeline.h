@@ -29,6 +29,13 @@ struct Beside {
   double worker_speed = 1;  // while the consumer computes, and beyond what the law says
 };
 
+// How late a thread gets a core that slept or waited, while so many workers compute: not at all where a core
+// is idle.
+struct WakeDelay {
+  double active = 0;
+  std::vector<double> late_ns;  // growing; of the same number of values in each
+};
+
 struct Pipeline {
   std::int64_t workers = 1;  // a consumer; 0: the consumer's own thread makes the batches
   std::int64_t consumers = 1;
@@ -53,6 +60,10 @@ struct Pipeline {
   // than it is.
   std::vector<double> sample_sizes;
   std::vector<Beside> beside;  // by growing `active`; empty: consumers are elsewhere
+
+  // Of the thread that starts the consumer's steps; by growing `active`. Empty: it is never late. Not used
+  // with `beside`, whose speeds were measured with all such waits in them.
+  std::vector<WakeDelay> wake;
 
   std::uint64_t seed = 1;
   std::int64_t warm_up_steps = 100;

@@ -167,7 +167,7 @@ TEST(WorkersProfile, RefusesWhatIsNone) {
       EXPECT_THAT(changed([&](Json& bad) { bad[key] = nullptr; }), HasSubstr("sweep.profile." + key)) << key;
     }
   }
-  EXPECT_THAT(changed([](Json& bad) { bad["version"] = 2; }), HasSubstr("accepted: 1"));
+  EXPECT_THAT(changed([](Json& bad) { bad["version"] = 3; }), HasSubstr("accepted: 1 to 2"));
   EXPECT_THAT(changed([](Json& bad) { bad["order"] = "random"; }), HasSubstr("accepted: in-order, any"));
   EXPECT_THAT(changed([](Json& bad) { bad["batch"] = 0; }), HasSubstr("accepted: a whole number from 1"));
   EXPECT_THAT(changed([](Json& bad) { bad["law"]["sigma"] = -1; }), HasSubstr("sweep.profile.law.sigma"));
