@@ -120,6 +120,7 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
     append(point.batch_cpu_times_ns, note, "batch_cpu_ns");
     append(point.sample_times_ns, note, "sample_ns");
     append(point.late_times_ns, note, "late_ns");
+    append(point.take_times_ns, note, "take_ns");
     if (const auto stages = note.find("stages_ns"); stages != note.end() && stages->is_object()) {
       for (const auto& [stage, time] : stages->items()) {
         point.stages_ns[stage] += time.is_number() ? time.get<double>() : 0;

@@ -3,6 +3,10 @@
 Points in rounds of a shuffled order: the loader that does nothing (a batch that is there), the loader alone with few
 workers, and the consumer fed by 0 to 8. In each, a plain loop: wait for the next batch, then compute (sleep), in turn, so
 that nothing is looked ahead. The time that a worker makes a batch in comes with the batch.
+
+Beside the loader alone, which keeps the cores busy, two things are noted that a fed consumer loses too: how late a thread
+wakes that sleeps as long as a step takes, and how long the loader's process takes to receive a batch that a worker has
+done. A step computes for as long as it was to sleep: waking late is time lost.
 """
 
 import argparse
@@ -10,6 +14,7 @@ import json
 import pathlib
 import random
 import sys
+import threading
 import time
 
 import torch
@@ -40,26 +45,51 @@ class Timed(torch.utils.data.Dataset):
         images = torch.utils.data.default_collate(samples)
         wall, cpu = self.began
         self.began = None
-        return images, time.perf_counter_ns() - wall, time.thread_time_ns() - cpu
+        done = time.perf_counter_ns()  # of the machine, so that the loader's process may compare
+        return images, done - wall, time.thread_time_ns() - cpu, done
+
+
+class Sleeper:
+    """A thread that sleeps again and again, and how late it woke."""
+
+    def __init__(self, sleep_s):
+        self.sleep_s, self.late, self.over = sleep_s, [], False
+        self.thread = threading.Thread(target=self.serve)
+
+    def serve(self):
+        while not self.over:
+            due = time.perf_counter_ns() + int(self.sleep_s * 1e9)
+            time.sleep(self.sleep_s)
+            self.late.append(max(0, time.perf_counter_ns() - due))
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over = True
+        self.thread.join()
 
 
 def starts(batches, sleep_s, count):
     """Step and compute times of a loop over the batches, and what the workers took for them."""
-    steps, computes, walls, cpus = [], [], [], []
+    steps, walls, cpus, takes = [], [], [], []
     started = None
     for _ in range(count + 1):
-        _, wall, cpu = next(batches)
+        asked = time.perf_counter_ns()
+        _, wall, cpu, done = next(batches)
         now = time.perf_counter_ns()
+        if done < asked:
+            takes.append(now - asked)
         if started is not None:
             steps.append(now - started)
         started = now
         if sleep_s > 0:
             time.sleep(sleep_s)
-        computes.append(time.perf_counter_ns() - now)
         walls.append(wall)
         cpus.append(cpu)
-    return {"step_ns": steps, "compute_ns": computes[:-1] if sleep_s > 0 else [0] * count, "copy_ns": 0,
-            "batches": count, "batch_ns": walls, "batch_cpu_ns": cpus, "sample_ns": []}
+    return {"step_ns": steps, "compute_ns": [int(sleep_s * 1e9)] * count, "copy_ns": 0, "batches": count,
+            "batch_ns": walls, "batch_cpu_ns": cpus, "sample_ns": [], "take_ns": takes}
 
 
 def window(data, loader, workers, options):
@@ -67,12 +97,16 @@ def window(data, loader, workers, options):
     count = max(options.steps, 4 * workers)
     sleep_s = 0 if loader == "capacity" else options.sleep_ms / 1e3
     if loader == "ready":
-        return dict(starts(iter([(None, 0, 0)] * (count + 1)), sleep_s, count), batch_ns=[], batch_cpu_ns=[])
+        return dict(starts(iter([(None, 0, 0, 0)] * (count + 1)), sleep_s, count), batch_ns=[], batch_cpu_ns=[])
     batches = iter(torch.utils.data.DataLoader(
         data, options.batch, sampler=Endless(len(data)), num_workers=workers, collate_fn=data.collate,
         **({"prefetch_factor": PREFETCH} if workers else {})))
     starts(batches, sleep_s, max(1, 2 * workers * PREFETCH))
-    return starts(batches, sleep_s, count)
+    if loader != "capacity":
+        return starts(batches, sleep_s, count)
+    with Sleeper(options.sleep_ms / 1e3) as sleeper:
+        noted = starts(batches, sleep_s, count)
+    return dict(noted, late_ns=sleeper.late)
 
 
 def point(loader, workers, notes, options):

@@ -29,11 +29,12 @@ struct Beside {
   double worker_speed = 1;  // while the consumer computes, and beyond what the law says
 };
 
-// How late a thread gets a core that slept or waited, while so many workers compute: not at all where a core
-// is idle.
+// What the thread that starts the consumer's steps loses while so many workers compute: nothing where a core
+// is idle. Values are growing, and as many in each.
 struct WakeDelay {
   double active = 0;
-  std::vector<double> late_ns;  // growing; of the same number of values in each
+  std::vector<double> late_ns;  // until it gets a core after it slept or waited
+  std::vector<double> take_ns;  // on taking a batch that is there; empty: no time
 };
 
 struct Pipeline {

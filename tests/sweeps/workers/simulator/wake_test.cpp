@@ -1,0 +1,78 @@
+// What a thread loses that has to wait for a core, by arithmetic.
+#include <gmock/gmock.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include "sweeps/workers/simulator/pipeline.h"
+
+namespace bench::simulator {
+namespace {
+
+constexpr double kMillisecond = 1e6;
+
+// One core, on which a batch takes almost as long as a step of 20 ms: at the end of every step a worker is at
+// work, and the slots are full.
+Pipeline crowded() {
+  Pipeline pipeline;
+  pipeline.workers = 2;
+  pipeline.batch = 1;
+  pipeline.batch_work_ns = {20.5 * kMillisecond};
+  pipeline.compute_ns = {20 * kMillisecond};
+  pipeline.law.cores = 1;
+  pipeline.wake = {
+      {.active = 1, .late_ns = {kMillisecond, kMillisecond, kMillisecond, kMillisecond}, .take_ns = {}}};
+  return pipeline;
+}
+
+TEST(SimulatedWake, IsLostFromEveryStep) {
+  EXPECT_NEAR(simulate(crowded()).au, 20.0 / 21, 1e-3);
+  Pipeline never = crowded();
+  never.wake.clear();
+  EXPECT_NEAR(simulate(never).au, 20 / 20.5, 1e-3);  // the loader's rate
+}
+
+TEST(SimulatedWake, KeepsTheMeanOfTheDelays) {
+  Pipeline pipeline = crowded();
+  pipeline.wake[0].late_ns = {0.6 * kMillisecond, 0.8 * kMillisecond, 1.0 * kMillisecond, 1.6 * kMillisecond};
+  EXPECT_NEAR(simulate(pipeline).au, 20.0 / 21, 3e-3);
+}
+
+TEST(SimulatedWake, CostsNothingWhereACoreIsIdle) {
+  Pipeline pipeline = crowded();
+  pipeline.law.cores = 2;  // one of two workers rests
+  EXPECT_NEAR(simulate(pipeline).au, 1, 1e-9);
+  pipeline = crowded();
+  pipeline.batch_work_ns = {5 * kMillisecond};  // done long before the step ends
+  EXPECT_NEAR(simulate(pipeline).au, 1, 1e-9);
+}
+
+TEST(SimulatedWake, LiesBetweenTheMeasuredCounts) {
+  Pipeline pipeline = crowded();
+  pipeline.workers = 3;
+  pipeline.prefetch = 8;
+  pipeline.batch_work_ns = {22 * kMillisecond};  // all of them are always at work
+  pipeline.lookahead = false;
+  pipeline.wake = {{.active = 1, .late_ns = {0}, .take_ns = {0}},
+                   {.active = 5, .late_ns = {4 * kMillisecond}, .take_ns = {8 * kMillisecond}}};
+  // Three of them: half of the way, for waking and for taking; the loader's 22 ms are hidden behind it.
+  EXPECT_NEAR(simulate(pipeline).au, 20.0 / (20 + 2 + 4), 2e-2);
+}
+
+TEST(SimulatedWake, IsNotCountedTwiceBesideAConsumerOnTheSameCores) {
+  Pipeline pipeline = crowded();
+  pipeline.beside = {{.active = 1, .consumer_speed = 1, .worker_speed = 1}};
+  EXPECT_NEAR(simulate(pipeline).au, 20 / 20.5, 1e-3);
+}
+
+TEST(SimulatedWake, RefusesDelaysThatAreNone) {
+  Pipeline pipeline = crowded();
+  pipeline.wake.push_back({.active = 2, .late_ns = {1.0}, .take_ns = {}});
+  EXPECT_THROW(simulate(pipeline), std::invalid_argument);
+  pipeline = crowded();
+  pipeline.wake[0].late_ns[0] = -1;
+  EXPECT_THROW(simulate(pipeline), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace bench::simulator
