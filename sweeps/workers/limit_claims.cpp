@@ -75,6 +75,9 @@ LoaderLimit loader_limit(const LoaderEvidence& evidence, std::int64_t workers) {
   if (by == "order") {
     return {"order", "a slow batch holds back all behind it"};
   }
+  if (by == "wake") {
+    return {"wake", "the consumer's thread waits for a core that workers keep busy"};
+  }
   if (by == "prefetch") {
     return {"prefetch", "too few batches are made ahead for how much their times vary"};
   }

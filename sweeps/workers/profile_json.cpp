@@ -13,7 +13,7 @@
 namespace bench::sweeps {
 namespace {
 
-// 1: without the waits for a core.
+// 1: without the waits for a core, and at first without the images' sizes.
 constexpr std::int64_t kVersion = 2;
 constexpr std::size_t kMostValues = 4096;
 
@@ -257,13 +257,14 @@ Profile read_profile(const Json& document) {
                                          .latency_ns = at_least(storage.at("latency_ns"), 0)};
   }
   profile.bytes_read = at_least(field.at("bytes_read"), 0);
-  if (field.at("sample_sizes").size() > 0) {
+  const bool first_version = version.integer() == 1;
+  if (!(first_version && !field.has("sample_sizes")) && field.at("sample_sizes").size() > 0) {
     profile.sample_sizes = times(field.at("sample_sizes"));
   }
   profile.compute_ns = times(field.at("compute_ns"));
   profile.copy_ns = at_least(field.at("copy_ns"), 0);
   profile.gap_ns = at_least(field.at("gap_ns"), 0);
-  if (version.integer() >= 2) {
+  if (!first_version) {
     profile.wake = read_wake(field.at("wake"));
   }
   const Field beside = field.at("beside");

@@ -50,7 +50,25 @@ std::string limit_of(const Pipeline& pipeline, const simulator::Outcome& outcome
   if (pipeline.workers == 0 || outcome.worker_busy + outcome.worker_reading > 0.9) {
     return "workers";
   }
-  return pipeline.order == simulator::Order::in_order && pipeline.workers > 1 ? "order" : "prefetch";
+  // Workers rest, and so do cores, though the consumer waits: is it for want of slots? What would help tells.
+  const auto gains = [&](Pipeline other) {
+    constexpr double kWorthIt = 1.02;
+    set_length(other);
+    return simulate(other).images_per_s > kWorthIt * outcome.images_per_s;
+  };
+  Pipeline other = pipeline;
+  other.order = simulator::Order::any;
+  if (pipeline.order == simulator::Order::in_order && pipeline.workers > 1 && gains(other)) {
+    return "order";
+  }
+  other = pipeline;
+  other.prefetch *= 4;
+  if (gains(other)) {
+    return "prefetch";
+  }
+  other = pipeline;
+  other.wake.clear();
+  return gains(other) ? "wake" : "workers";
 }
 
 }  // namespace

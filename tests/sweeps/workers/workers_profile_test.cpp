@@ -161,6 +161,8 @@ TEST(WorkersProfile, OfTheFirstVersionHasNoWaitsForACore) {
   old["version"] = 1;
   old.erase("wake");
   EXPECT_TRUE(read_profile(file_with(old)).wake.empty());
+  old.erase("sample_sizes");
+  EXPECT_TRUE(read_profile(file_with(old)).wake.empty());
 }
 
 TEST(WorkersProfile, IsSmall) {

@@ -11,14 +11,15 @@ namespace {
 
 constexpr double kMillisecond = 1e6;
 
-// One core, on which a batch takes almost as long as a step of 20 ms: at the end of every step a worker is at
-// work, and the slots are full.
+// One core, on which a batch takes almost as long as a step of 20 ms: at the end of every step the worker is
+// at work, and a batch is there.
 Pipeline crowded() {
   Pipeline pipeline;
-  pipeline.workers = 2;
+  pipeline.workers = 1;
   pipeline.batch = 1;
   pipeline.batch_work_ns = {20.5 * kMillisecond};
   pipeline.compute_ns = {20 * kMillisecond};
+  pipeline.lookahead = false;
   pipeline.law.cores = 1;
   pipeline.wake = {
       {.active = 1, .late_ns = {kMillisecond, kMillisecond, kMillisecond, kMillisecond}, .take_ns = {}}};
@@ -32,6 +33,14 @@ TEST(SimulatedWake, IsLostFromEveryStep) {
   EXPECT_NEAR(simulate(never).au, 20 / 20.5, 1e-3);  // the loader's rate
 }
 
+TEST(SimulatedWake, IsLostOnceWhereTheNextBatchIsTakenMeanwhile) {
+  // The batch is awaited while the step before it computes: who waits for it, late or not, is at the loader's
+  // rate.
+  Pipeline pipeline = crowded();
+  pipeline.lookahead = true;
+  EXPECT_NEAR(simulate(pipeline).au, 20 / 20.5, 1e-3);
+}
+
 TEST(SimulatedWake, KeepsTheMeanOfTheDelays) {
   Pipeline pipeline = crowded();
   pipeline.wake[0].late_ns = {0.6 * kMillisecond, 0.8 * kMillisecond, 1.0 * kMillisecond, 1.6 * kMillisecond};
@@ -40,7 +49,8 @@ TEST(SimulatedWake, KeepsTheMeanOfTheDelays) {
 
 TEST(SimulatedWake, CostsNothingWhereACoreIsIdle) {
   Pipeline pipeline = crowded();
-  pipeline.law.cores = 2;  // one of two workers rests
+  pipeline.law.cores = 2;
+  pipeline.batch_work_ns = {20 * kMillisecond};
   EXPECT_NEAR(simulate(pipeline).au, 1, 1e-9);
   pipeline = crowded();
   pipeline.batch_work_ns = {5 * kMillisecond};  // done long before the step ends
@@ -49,14 +59,10 @@ TEST(SimulatedWake, CostsNothingWhereACoreIsIdle) {
 
 TEST(SimulatedWake, LiesBetweenTheMeasuredCounts) {
   Pipeline pipeline = crowded();
-  pipeline.workers = 3;
-  pipeline.prefetch = 8;
-  pipeline.batch_work_ns = {22 * kMillisecond};  // all of them are always at work
-  pipeline.lookahead = false;
-  pipeline.wake = {{.active = 1, .late_ns = {0}, .take_ns = {0}},
-                   {.active = 5, .late_ns = {4 * kMillisecond}, .take_ns = {8 * kMillisecond}}};
-  // Three of them: half of the way, for waking and for taking; the loader's 22 ms are hidden behind it.
-  EXPECT_NEAR(simulate(pipeline).au, 20.0 / (20 + 2 + 4), 2e-2);
+  pipeline.batch_work_ns = {25.9 * kMillisecond};
+  pipeline.wake = {{.active = 0.5, .late_ns = {0}, .take_ns = {0}},
+                   {.active = 1.5, .late_ns = {4 * kMillisecond}, .take_ns = {8 * kMillisecond}}};
+  EXPECT_NEAR(simulate(pipeline).au, 20.0 / (20 + 2 + 4), 1e-3);
 }
 
 TEST(SimulatedWake, IsNotCountedTwiceBesideAConsumerOnTheSameCores) {
