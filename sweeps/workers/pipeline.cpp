@@ -12,6 +12,7 @@
 #include "bench/run/interrupt.h"
 #include "sweeps/workers/check.h"
 #include "sweeps/workers/consumer.h"
+#include "sweeps/workers/loader/thread_use.h"
 #include "sweeps/workers/staging.h"
 #include "sweeps/workers/wake_probe.h"
 #include "sweeps/workers/window.h"
@@ -62,9 +63,6 @@ class Pipeline final : public Workload {
       pool_ =
           std::make_unique<loader::Pool>(data_, spec_.transform, spec_.pool, staging_.slots(), session_->bad);
     }
-    if (spec_.probe_ns > 0) {
-      probe_ = std::make_unique<WakeProbe>(std::chrono::nanoseconds(spec_.probe_ns));
-    }
   }
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
@@ -79,12 +77,18 @@ class Pipeline final : public Workload {
 
   void step() override {
     window_notes_ = {};
+    std::unique_ptr<WakeProbe> probe;
+    if (spec_.probe_ns > 0 && windows_ % 2 == 1) {
+      probe = std::make_unique<WakeProbe>(
+          std::chrono::nanoseconds(spec_.probe_ns),
+          std::chrono::nanoseconds(copying_cpu_ns_ / std::max<std::int64_t>(1, copies_)));
+    }
     const std::int64_t cpu_from = process_cpu_ns();
     for (std::int64_t i = 0; i < window_ && !interrupted(); ++i) {
       one_step();
     }
-    if (probe_) {
-      window_notes_.late_ns = probe_->take();
+    if (probe) {
+      window_notes_.late_ns = probe->take();
     }
     window_notes_.cpu_ns = process_cpu_ns() - cpu_from;
     window_notes_.host_bytes = staging_.host_bytes() + (pool_ ? pool_->scratch_bytes() : 0);
@@ -181,7 +185,10 @@ class Pipeline final : public Workload {
       return;  // interrupted
     }
     const std::int64_t copy_from = now_ns();
+    const std::int64_t copy_cpu_from = loader::thread_cpu_ns();
     const std::int64_t copy_ns = staging_.copy(batch.data);
+    copying_cpu_ns_ += loader::thread_cpu_ns() - copy_cpu_from;
+    ++copies_;
     window_notes_.copy_ns += copy_ns;
     keep(-1, "copy", copy_from, copy_from + copy_ns, batch.number);
     if (pool_) {
@@ -218,10 +225,11 @@ class Pipeline final : public Workload {
   std::size_t taken_ = 0;
   Window window_notes_;
   std::int64_t windows_ = 0;
-  std::int64_t started_ns_ = 0;  // of the last step; 0: none yet
+  std::int64_t copies_ = 0;
+  std::int64_t copying_cpu_ns_ = 0;  // of this thread
+  std::int64_t started_ns_ = 0;      // of the last step; 0: none yet
   bool computing_ = false;
   std::int64_t computed_batch_ = 0;
-  std::unique_ptr<WakeProbe> probe_;
   std::unique_ptr<loader::Pool> pool_;  // last: its workers write into the staging memory
 };
 

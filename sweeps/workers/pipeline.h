@@ -29,7 +29,9 @@ struct PipelineSpec {
   const WorkloadType* workload = nullptr;
   WorkloadSpec workload_spec;
   std::int64_t step_ns = 0;
-  std::int64_t probe_ns = 0;  // sleeps of a thread beside that notes how late it wakes; 0: no such thread
+  // Of a thread that in every second window copies and sleeps beside, as a consumer's does, and notes how
+  // late it wakes: its turns. 0: no such thread.
+  std::int64_t probe_ns = 0;
 
   std::int64_t slot_bytes() const { return pool.batch * transform.sample_bytes(); }
   std::int64_t host_slots() const;  // of staging memory

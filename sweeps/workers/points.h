@@ -51,8 +51,8 @@ struct LoaderPoint {
   std::vector<double> batch_times_ns;      // by one worker, from its start to done
   std::vector<double> batch_cpu_times_ns;  // of the same
   std::vector<double> sample_times_ns;
+  std::vector<double> take_times_ns;  // of batches that were there; of loaders where that takes long
   std::vector<double> late_times_ns;  // a thread that slept beside the loader got a core so late
-  std::vector<double> take_times_ns;  // of batches that were there; noted of loaders where that takes long
   Json timeline;                      // of the first window that has one
 };
 

@@ -110,6 +110,7 @@ simulator::Pipeline pipeline_of(const Profile& profile, std::int64_t workers, st
   pipeline.compute_ns = profile.compute_ns;
   pipeline.copy_ns = profile.copy_ns;
   pipeline.gap_ns = profile.gap_ns;
+  pipeline.take_ns = profile.take_ns;
   pipeline.law = profile.law.law;
   pipeline.law.cores = cores.value_or(pipeline.law.cores);
   pipeline.storage = profile.storage;

@@ -46,6 +46,8 @@ struct Profile {
   std::vector<double> compute_ns;  // of a step with ready data
   double copy_ns = 0;              // of a batch
   double gap_ns = 0;               // of a step
+  double take_ns =
+      0;  // of a batch that is there, by the thread that starts steps; of other loaders than ours
   // How late a thread gets a core that sleeps, beside so many workers that keep computing; as many as cores,
   // and more. Empty: nobody measured it.
   std::vector<simulator::WakeDelay> wake;

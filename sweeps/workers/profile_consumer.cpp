@@ -65,6 +65,12 @@ bool measure_consumer(Profile& profile, const LoaderPoints& points) {
   if (fed != points.pool.end()) {
     profile.copy_ns = fed->copy_ns;
   }
+  // Of our pool it is a pointer, and not noted. From the fewest workers that leave batches to be taken.
+  const auto taken = std::ranges::find_if(
+      points.pool, [](const LoaderPoint& point) { return point.take_times_ns.size() >= kEnoughTimes / 2; });
+  if (taken != points.pool.end()) {
+    profile.take_ns = mean_of(taken->take_times_ns);
+  }
   if (points.ready) {
     const double compute = points.ready->compute_ns;
     const double copy = points.ready->copy_ns;

@@ -1,7 +1,6 @@
 // A profile in the result file, and back.
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -118,31 +117,23 @@ simulator::LawFit read_law(const Field& field) {
   return fit;
 }
 
-// None, or as many as the first point has of them.
-std::vector<double> growing(const Field& field, std::size_t least, std::optional<std::size_t> count) {
-  if (field.size() < least || field.size() > kMostValues || field.size() != count.value_or(field.size())) {
-    throw UsageError(fmt::format("{} has {} elements; accepted: {} to {}, as many for each count of workers",
-                                 field.path(), field.size(), least, kMostValues));
-  }
-  std::vector<double> values;
-  for (std::size_t i = 0; i < field.size(); ++i) {
-    values.push_back(at_least(field.at(i), i == 0 ? 0 : values.back()));
-  }
-  return values;
-}
-
 std::vector<simulator::WakeDelay> read_wake(const Field& field) {
-  using Count = std::optional<std::size_t>;
   std::vector<simulator::WakeDelay> wake;
   for (std::size_t i = 0; i < field.size(); ++i) {
     const Field point = field.at(i);
-    wake.push_back(
-        {.active = positive(point.at("active")),
-         .late_ns = growing(point.at("late_ns"), 1, i == 0 ? Count() : Count(wake[0].late_ns.size())),
-         .take_ns = growing(point.at("take_ns"), 0, i == 0 ? Count() : Count(wake[0].take_ns.size()))});
-    if (i > 0 && wake[i].active <= wake[i - 1].active) {
+    const Field late = point.at("late_ns");
+    simulator::WakeDelay delay{.active = positive(point.at("active")), .late_ns = {}};
+    if (late.size() == 0 || late.size() > kMostValues || (i > 0 && late.size() != wake[0].late_ns.size())) {
+      throw UsageError(fmt::format("{} has {} elements; accepted: 1 to {}, as many for each count of workers",
+                                   late.path(), late.size(), kMostValues));
+    }
+    for (std::size_t k = 0; k < late.size(); ++k) {
+      delay.late_ns.push_back(at_least(late.at(k), k == 0 ? 0 : delay.late_ns.back()));
+    }
+    if (i > 0 && delay.active <= wake.back().active) {
       refuse(point.at("active"), "more than that of the point before it");
     }
+    wake.push_back(std::move(delay));
   }
   return wake;
 }
@@ -182,6 +173,7 @@ Json to_json(const Profile& profile) {
                {"compute_ns", whole(profile.compute_ns)},
                {"copy_ns", profile.copy_ns},
                {"gap_ns", profile.gap_ns},
+               {"take_ns", profile.take_ns},
                {"wake", Json::array()},
                {"beside", Json::array()},
                {"sample_bytes", profile.sample_bytes},
@@ -195,8 +187,7 @@ Json to_json(const Profile& profile) {
                        {"latency_ns", profile.storage->latency_ns}};
   }
   for (const simulator::WakeDelay& delay : profile.wake) {
-    json["wake"].push_back(
-        {{"active", delay.active}, {"late_ns", whole(delay.late_ns)}, {"take_ns", whole(delay.take_ns)}});
+    json["wake"].push_back({{"active", delay.active}, {"late_ns", whole(delay.late_ns)}});
   }
   for (const BesideWorkers& beside : profile.beside) {
     json["beside"].push_back({{"workers", beside.workers},
@@ -265,6 +256,7 @@ Profile read_profile(const Json& document) {
   profile.copy_ns = at_least(field.at("copy_ns"), 0);
   profile.gap_ns = at_least(field.at("gap_ns"), 0);
   if (!first_version) {
+    profile.take_ns = at_least(field.at("take_ns"), 0);
     profile.wake = read_wake(field.at("wake"));
   }
   const Field beside = field.at("beside");

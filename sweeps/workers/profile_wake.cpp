@@ -52,15 +52,7 @@ std::vector<simulator::WakeDelay> wake_delays(const LoaderPoints& points, const 
     for (const double time : point.late_times_ns) {
       late.push_back(std::max(0.0, time - usual));
     }
-    wake.push_back({.active = std::max(active, cores),
-                    .late_ns = placed(std::move(late)),
-                    .take_ns = point.take_times_ns.size() < kFewest ? std::vector<double>()
-                                                                    : placed(point.take_times_ns)});
-  }
-  if (std::ranges::any_of(wake, [](const auto& delay) { return delay.take_ns.empty(); })) {
-    for (simulator::WakeDelay& delay : wake) {
-      delay.take_ns.clear();
-    }
+    wake.push_back({.active = std::max(active, cores), .late_ns = placed(std::move(late))});
   }
   return wake;
 }

@@ -2,9 +2,22 @@
 
 #include <utility>
 
+#include "sweeps/workers/loader/thread_use.h"
+
 namespace bench::sweeps {
 
-WakeProbe::WakeProbe(std::chrono::nanoseconds sleep) : sleep_(sleep), thread_([this] { serve(); }) {}
+namespace {
+
+void work(std::chrono::nanoseconds busy) {
+  const std::int64_t until = loader::thread_cpu_ns() + busy.count();
+  while (loader::thread_cpu_ns() < until) {
+  }
+}
+
+}  // namespace
+
+WakeProbe::WakeProbe(std::chrono::nanoseconds step, std::chrono::nanoseconds busy)
+    : step_(step), busy_(busy), thread_([this] { serve(); }) {}
 
 WakeProbe::~WakeProbe() {
   {
@@ -24,7 +37,13 @@ void WakeProbe::serve() {
   using Clock = std::chrono::steady_clock;
   std::unique_lock lock(mutex_);
   while (!over_) {
-    const Clock::time_point due = Clock::now() + sleep_;
+    const Clock::time_point due = Clock::now() + step_;
+    lock.unlock();
+    work(busy_);
+    lock.lock();
+    if (Clock::now() >= due) {
+      continue;  // the work itself took so long: there was no sleep to wake from
+    }
     if (!over_changed_.wait_until(lock, due, [this] { return over_; })) {
       late_ns_.push_back(std::chrono::nanoseconds(Clock::now() - due).count());
     }

@@ -10,11 +10,12 @@
 
 namespace bench::sweeps {
 
-// Sleeps again and again in a thread of its own, as one does that waits for a device. It takes no time of a
-// core worth mentioning.
+// Works and sleeps in turn in a thread of its own, as one does that copies a batch and waits for a device. A
+// thread that only sleeps would not do: a scheduler owes it time, and wakes it at once.
 class WakeProbe {
  public:
-  explicit WakeProbe(std::chrono::nanoseconds sleep);
+  // Every turn takes `step`, of which the thread works for `busy` of a core's time.
+  WakeProbe(std::chrono::nanoseconds step, std::chrono::nanoseconds busy);
   WakeProbe(const WakeProbe&) = delete;
   WakeProbe& operator=(const WakeProbe&) = delete;
   ~WakeProbe();
@@ -25,7 +26,8 @@ class WakeProbe {
  private:
   void serve();
 
-  std::chrono::nanoseconds sleep_;
+  std::chrono::nanoseconds step_;
+  std::chrono::nanoseconds busy_;
   std::mutex mutex_;
   std::condition_variable over_changed_;
   bool over_ = false;

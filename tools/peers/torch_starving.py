@@ -4,17 +4,17 @@ Points in rounds of a shuffled order: the loader that does nothing (a batch that
 workers, and the consumer fed by 0 to 8. In each, a plain loop: wait for the next batch, then compute (sleep), in turn, so
 that nothing is looked ahead. The time that a worker makes a batch in comes with the batch.
 
-Beside the loader alone, which keeps the cores busy, two things are noted that a fed consumer loses too: how late a thread
-wakes that sleeps as long as a step takes, and how long the loader's process takes to receive a batch that a worker has
-done. A step computes for as long as it was to sleep: waking late is time lost.
+A step computes for as long as it was to sleep: waking late is time lost. How late is noted beside the loader alone, in every
+second round, by a process that works and sleeps in turn as the consumer's does. Receiving a batch that a worker has done
+takes the loader's process time too: noted wherever the batch was there when it was asked for.
 """
 
 import argparse
 import json
+import multiprocessing
 import pathlib
 import random
 import sys
-import threading
 import time
 
 import torch
@@ -49,37 +49,47 @@ class Timed(torch.utils.data.Dataset):
         return images, done - wall, time.thread_time_ns() - cpu, done
 
 
+def sleep_and_note(sleep_s, busy_s, over, answer):
+    """In a process of its own, for threads of one would wait for each other: how late it woke, each time."""
+    late = []
+    while not over.is_set():
+        due = time.perf_counter() + sleep_s
+        worked = time.thread_time() + busy_s
+        while time.thread_time() < worked:
+            pass
+        time.sleep(max(0, due - time.perf_counter()))
+        late.append(max(0, int((time.perf_counter() - due) * 1e9)))
+    answer.send(late)
+
+
 class Sleeper:
-    """A thread that sleeps again and again, and how late it woke."""
+    """Beside the loader: as long as a step takes, and as busy as receiving a batch keeps the loader's process."""
 
-    def __init__(self, sleep_s):
-        self.sleep_s, self.late, self.over = sleep_s, [], False
-        self.thread = threading.Thread(target=self.serve)
-
-    def serve(self):
-        while not self.over:
-            due = time.perf_counter_ns() + int(self.sleep_s * 1e9)
-            time.sleep(self.sleep_s)
-            self.late.append(max(0, time.perf_counter_ns() - due))
+    def __init__(self, sleep_s, busy_s):
+        self.over = multiprocessing.Event()
+        self.answer, told = multiprocessing.Pipe(duplex=False)
+        self.process = multiprocessing.Process(target=sleep_and_note, args=(sleep_s, busy_s, self.over, told))
+        self.late = []
 
     def __enter__(self):
-        self.thread.start()
+        self.process.start()
         return self
 
     def __exit__(self, *_):
-        self.over = True
-        self.thread.join()
+        self.over.set()
+        self.late = self.answer.recv()
+        self.process.join()
 
 
 def starts(batches, sleep_s, count):
     """Step and compute times of a loop over the batches, and what the workers took for them."""
     steps, walls, cpus, takes = [], [], [], []
-    started = None
+    started, worked = None, time.thread_time()
     for _ in range(count + 1):
         asked = time.perf_counter_ns()
         _, wall, cpu, done = next(batches)
         now = time.perf_counter_ns()
-        if done < asked:
+        if 0 < done < asked:
             takes.append(now - asked)
         if started is not None:
             steps.append(now - started)
@@ -89,10 +99,11 @@ def starts(batches, sleep_s, count):
         walls.append(wall)
         cpus.append(cpu)
     return {"step_ns": steps, "compute_ns": [int(sleep_s * 1e9)] * count, "copy_ns": 0, "batches": count,
-            "batch_ns": walls, "batch_cpu_ns": cpus, "sample_ns": [], "take_ns": takes}
+            "batch_ns": walls, "batch_cpu_ns": cpus, "sample_ns": [], "take_ns": takes,
+            "busy_s": (time.thread_time() - worked) / (count + 1)}
 
 
-def window(data, loader, workers, options):
+def window(data, loader, workers, probed, options):
     """One visit to a point: new workers, what they make ahead untimed."""
     count = max(options.steps, 4 * workers)
     sleep_s = 0 if loader == "capacity" else options.sleep_ms / 1e3
@@ -102,9 +113,10 @@ def window(data, loader, workers, options):
         data, options.batch, sampler=Endless(len(data)), num_workers=workers, collate_fn=data.collate,
         **({"prefetch_factor": PREFETCH} if workers else {})))
     starts(batches, sleep_s, max(1, 2 * workers * PREFETCH))
-    if loader != "capacity":
+    if not probed:
         return starts(batches, sleep_s, count)
-    with Sleeper(options.sleep_ms / 1e3) as sleeper:
+    busy_s = starts(batches, sleep_s, count)["busy_s"]
+    with Sleeper(options.sleep_ms / 1e3, busy_s) as sleeper:
         noted = starts(batches, sleep_s, count)
     return dict(noted, late_ns=sleeper.late)
 
@@ -144,7 +156,8 @@ def main():
     for number in range(options.rounds):
         for one in shuffle.sample(points, len(points)):
             print(f"round {number + 1}: {one[0]}, {one[1]} workers", file=sys.stderr)
-            notes[one].append(window(data, *one, options))
+            probed = one[0] == "capacity" and number % 2 == 1
+            notes[one].append(window(data, *one, probed, options))
     json.dump({"schema": "bench-result/1", "context": {},
                "sweep": {"name": "workers", "question": "", "workload": "", "axes": {},
                          "loader": {"cores": options.cores, "data": str(options.folder), "page_cache": "warm",

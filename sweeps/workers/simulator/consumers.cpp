@@ -37,7 +37,7 @@ void Simulation::take_batch(std::size_t index) {
     feed.batch = feed.next++;
   }
   // A batch that was there is taken by a thread that runs.
-  const double waits = (now_ > feed.waits_since ? late() : 0) + delay(&WakeDelay::take_ns, taking_);
+  const double waits = p_.take_ns + (now_ > feed.waits_since ? late() : 0);
   if (waits > 0) {
     feed.wants = Wants::taken;
     timers_.add(now_ + waits, -1 - static_cast<std::int64_t>(index));
@@ -140,22 +140,22 @@ void Simulation::ask_for_batch(std::size_t index) {
   take_batch(index);
 }
 
-double Simulation::delay(std::vector<double> WakeDelay::*of, Draws& places) const {
+double Simulation::late() {
   const auto active = static_cast<double>(working_.jobs());
-  if (p_.wake.empty() || (p_.wake.front().*of).empty() || !p_.beside.empty() || active < p_.law.cores) {
+  if (p_.wake.empty() || !p_.beside.empty() || active < p_.law.cores) {
     return 0;
   }
-  const auto place = static_cast<std::size_t>(places.next());
+  const auto place = static_cast<std::size_t>(lateness_.next());
   const WakeDelay* before = &p_.wake.front();
   for (const WakeDelay& next : p_.wake) {
     if (active <= next.active) {
       const double gap = next.active - before->active;
       const double part = gap > 0 ? std::clamp((active - before->active) / gap, 0.0, 1.0) : 1;
-      return std::lerp((before->*of)[place], (next.*of)[place], part);
+      return std::lerp(before->late_ns[place], next.late_ns[place], part);
     }
     before = &next;
   }
-  return (before->*of)[place];
+  return before->late_ns[place];
 }
 
 void Simulation::compute_done(std::size_t index) {

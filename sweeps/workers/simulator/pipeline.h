@@ -29,12 +29,11 @@ struct Beside {
   double worker_speed = 1;  // while the consumer computes, and beyond what the law says
 };
 
-// What the thread that starts the consumer's steps loses while so many workers compute: nothing where a core
-// is idle. Values are growing, and as many in each.
+// How late a thread gets a core that slept or waited, while so many workers compute: not at all where a core
+// is idle.
 struct WakeDelay {
   double active = 0;
-  std::vector<double> late_ns;  // until it gets a core after it slept or waited
-  std::vector<double> take_ns;  // on taking a batch that is there; empty: no time
+  std::vector<double> late_ns;  // growing; as many for each count
 };
 
 struct Pipeline {
@@ -52,6 +51,9 @@ struct Pipeline {
   std::vector<double> compute_ns;  // of a step, without workers
   double copy_ns = 0;              // of a batch
   double gap_ns = 0;  // of a step: from the end of computing to its next start where a batch is there
+
+  double take_ns =
+      0;  // by the consumer's thread, of a batch that was made; a loader that does nothing has none
 
   ScalabilityLaw law;  // with the cores; its rate of one worker is not used
   std::optional<Storage> storage;

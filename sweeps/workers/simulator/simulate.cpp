@@ -24,13 +24,11 @@ void check(const Pipeline& p) {
     throw std::invalid_argument("a simulation wants at least one consumer, batch, step and slot");
   }
   if (!usable(shares_samples ? p.sample_work_ns : p.batch_work_ns) || !usable(p.compute_ns) ||
-      !(p.copy_ns >= 0) || !(p.gap_ns >= 0) || !(p.law.cores > 0)) {
+      !(p.copy_ns >= 0) || !(p.gap_ns >= 0) || !(p.take_ns >= 0) || !(p.law.cores > 0)) {
     throw std::invalid_argument("a simulation wants times that are not negative, of making and of computing");
   }
   for (const WakeDelay& delay : p.wake) {
-    if (!usable(delay.late_ns) || delay.late_ns.size() != p.wake.front().late_ns.size() ||
-        (!delay.take_ns.empty() && !usable(delay.take_ns)) ||
-        delay.take_ns.size() != p.wake.front().take_ns.size()) {
+    if (!usable(delay.late_ns) || delay.late_ns.size() != p.wake.front().late_ns.size()) {
       throw std::invalid_argument("a simulation wants delays that are not negative, as many for each count");
     }
   }
@@ -56,8 +54,8 @@ double beside_speed(const std::vector<Beside>& points, double active, double Bes
 }
 
 // Of the delays, so that every one of them is drawn as often as any other.
-std::vector<double> places(const std::vector<WakeDelay>& wake, std::vector<double> WakeDelay::*of) {
-  std::vector<double> all(wake.empty() ? 0 : (wake.front().*of).size());
+std::vector<double> places(const std::vector<WakeDelay>& wake) {
+  std::vector<double> all(wake.empty() ? 0 : wake.front().late_ns.size());
   std::iota(all.begin(), all.end(), 0.0);
   return all;
 }
@@ -72,8 +70,7 @@ Simulation::Simulation(const Pipeline& pipeline)
       work_(shares_samples_ ? p_.sample_work_ns : p_.batch_work_ns, stream_seed(p_.seed, 1)),
       compute_(p_.compute_ns, stream_seed(p_.seed, 2)),
       sizes_(p_.sample_sizes, stream_seed(p_.seed, 4)),
-      lateness_(places(p_.wake, &WakeDelay::late_ns), stream_seed(p_.seed, 5)),
-      taking_(places(p_.wake, &WakeDelay::take_ns), stream_seed(p_.seed, 6)),
+      lateness_(places(p_.wake), stream_seed(p_.seed, 5)),
       stagger_(stream_seed(p_.seed, 3)),
       workers_(static_cast<std::size_t>(std::max<std::int64_t>(1, p_.workers) * p_.consumers)),
       feeds_(static_cast<std::size_t>(p_.consumers)) {

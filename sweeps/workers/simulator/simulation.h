@@ -83,9 +83,8 @@ class Simulation {
   // Waits for a core, then for what lies between two steps.
   void start_gap(std::size_t index, double late);
   void ask_for_batch(std::size_t index);
-  // What the consumer's thread loses now.
-  double delay(std::vector<double> WakeDelay::*of, Draws& places) const;
-  double late() { return delay(&WakeDelay::late_ns, lateness_); }
+  // How late a thread gets a core now.
+  double late();
   void start_compute(std::size_t index);
   void compute_done(std::size_t index);
 
@@ -111,8 +110,7 @@ class Simulation {
   Draws work_;
   Draws compute_;
   Draws sizes_;
-  Draws lateness_;  // places in the growing delays
-  Draws taking_;
+  Draws lateness_;  // a place in the growing delays
   std::mt19937_64 stagger_;
   std::vector<Worker> workers_;
   std::vector<Feed> feeds_;

@@ -21,8 +21,7 @@ Pipeline crowded() {
   pipeline.compute_ns = {20 * kMillisecond};
   pipeline.lookahead = false;
   pipeline.law.cores = 1;
-  pipeline.wake = {
-      {.active = 1, .late_ns = {kMillisecond, kMillisecond, kMillisecond, kMillisecond}, .take_ns = {}}};
+  pipeline.wake = {{.active = 1, .late_ns = {kMillisecond, kMillisecond, kMillisecond, kMillisecond}}};
   return pipeline;
 }
 
@@ -59,10 +58,9 @@ TEST(SimulatedWake, CostsNothingWhereACoreIsIdle) {
 
 TEST(SimulatedWake, LiesBetweenTheMeasuredCounts) {
   Pipeline pipeline = crowded();
-  pipeline.batch_work_ns = {25.9 * kMillisecond};
-  pipeline.wake = {{.active = 0.5, .late_ns = {0}, .take_ns = {0}},
-                   {.active = 1.5, .late_ns = {4 * kMillisecond}, .take_ns = {8 * kMillisecond}}};
-  EXPECT_NEAR(simulate(pipeline).au, 20.0 / (20 + 2 + 4), 1e-3);
+  pipeline.batch_work_ns = {21.9 * kMillisecond};
+  pipeline.wake = {{.active = 0.5, .late_ns = {0}}, {.active = 1.5, .late_ns = {4 * kMillisecond}}};
+  EXPECT_NEAR(simulate(pipeline).au, 20.0 / (20 + 2), 1e-3);
 }
 
 TEST(SimulatedWake, IsNotCountedTwiceBesideAConsumerOnTheSameCores) {
@@ -71,9 +69,20 @@ TEST(SimulatedWake, IsNotCountedTwiceBesideAConsumerOnTheSameCores) {
   EXPECT_NEAR(simulate(pipeline).au, 20 / 20.5, 1e-3);
 }
 
+TEST(SimulatedWake, TakingABatchIsLostTooAndIsNoPartOfALoaderThatDoesNothing) {
+  Pipeline pipeline = crowded();
+  pipeline.wake.clear();
+  pipeline.take_ns = 4 * kMillisecond;
+  EXPECT_NEAR(simulate(pipeline).au, 20.0 / 24, 1e-3);
+  EXPECT_NEAR(ready_au(pipeline), 1, 1e-9);
+  pipeline.lookahead = true;  // it is taken while the step before it computes
+  pipeline.batch_work_ns = {15 * kMillisecond};
+  EXPECT_NEAR(simulate(pipeline).au, 1, 1e-9);
+}
+
 TEST(SimulatedWake, RefusesDelaysThatAreNone) {
   Pipeline pipeline = crowded();
-  pipeline.wake.push_back({.active = 2, .late_ns = {1.0}, .take_ns = {}});
+  pipeline.wake.push_back({.active = 2, .late_ns = {1.0}});
   EXPECT_THROW(simulate(pipeline), std::invalid_argument);
   pipeline = crowded();
   pipeline.wake[0].late_ns[0] = -1;
