@@ -64,23 +64,6 @@ struct Sums {
   double involuntary = 0;
 };
 
-// How many notes of each round are kept; none where rounds and notes do not fit together.
-template <typename Keeps>
-std::vector<std::int64_t> kept_of_rounds(const MeasuredPoint& measured, Keeps keeps) {
-  std::vector<std::int64_t> rounds;
-  std::size_t at = 0;
-  for (const std::int64_t size : measured.round_sizes) {
-    std::int64_t kept = 0;
-    for (std::int64_t i = 0; i < size; ++i, ++at) {
-      kept += at < measured.notes.size() && keeps(measured.notes[at]) ? 1 : 0;
-    }
-    if (kept > 0) {
-      rounds.push_back(kept);
-    }
-  }
-  return at == measured.notes.size() ? rounds : std::vector<std::int64_t>();
-}
-
 std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
   if (!measured.params.is_object() || !measured.notes.is_array()) {
     return std::nullopt;
@@ -101,13 +84,6 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
     return std::nullopt;
   }
 
-  // Windows beside which another thread worked tell how late that was, and of the loader only where there are
-  // no others.
-  const auto probed = [](const Json& note) { return note.is_object() && note.contains("late_ns"); };
-  const bool all_probed = std::ranges::all_of(measured.notes, probed);
-  const std::vector<std::int64_t> rounds =
-      kept_of_rounds(measured, [&](const Json& note) { return all_probed || !probed(note); });
-
   Sums sums;
   std::vector<double> window_rates;
   std::vector<double> window_au;
@@ -116,9 +92,6 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
       continue;
     }
     append(point.late_times_ns, note, "late_ns");
-    if (probed(note) && !all_probed) {
-      continue;
-    }
     std::vector<double> steps;
     std::vector<double> computes;
     append(steps, note, "step_ns");
@@ -165,8 +138,8 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
   const double delivered = sums.batches * static_cast<double>(point.batch);
   const double images = sums.images > 0 ? sums.images : delivered;
   point.images = static_cast<std::int64_t>(images);
-  point.images_per_s = with_interval(delivered / sums.step_ns * 1e9, window_rates, rounds);
-  point.raw_au = with_interval(sums.compute_ns / sums.step_ns, window_au, rounds);
+  point.images_per_s = with_interval(delivered / sums.step_ns * 1e9, window_rates, measured.round_sizes);
+  point.raw_au = with_interval(sums.compute_ns / sums.step_ns, window_au, measured.round_sizes);
   point.step_ns = sums.step_ns / sums.batches;
   point.compute_ns = sums.compute_ns / sums.batches;
   point.copy_ns = sums.copy_ns / sums.batches;

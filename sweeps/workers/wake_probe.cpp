@@ -28,6 +28,11 @@ WakeProbe::~WakeProbe() {
   thread_.join();
 }
 
+std::int64_t WakeProbe::sleeps() const {
+  const std::scoped_lock lock(mutex_);
+  return std::ssize(late_ns_);
+}
+
 std::vector<std::int64_t> WakeProbe::take() {
   const std::scoped_lock lock(mutex_);
   return std::exchange(late_ns_, {});

@@ -20,6 +20,7 @@ class WakeProbe {
   WakeProbe& operator=(const WakeProbe&) = delete;
   ~WakeProbe();
 
+  std::int64_t sleeps() const;
   // From when it was to wake until it ran, in nanoseconds, of every sleep since this was last asked.
   std::vector<std::int64_t> take();
 
@@ -28,7 +29,7 @@ class WakeProbe {
 
   std::chrono::nanoseconds step_;
   std::chrono::nanoseconds busy_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable over_changed_;
   bool over_ = false;
   std::vector<std::int64_t> late_ns_;

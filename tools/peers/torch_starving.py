@@ -4,9 +4,9 @@ Points in rounds of a shuffled order: the loader that does nothing (a batch that
 workers, and the consumer fed by 0 to 8. In each, a plain loop: wait for the next batch, then compute (sleep), in turn, so
 that nothing is looked ahead. The time that a worker makes a batch in comes with the batch.
 
-A step computes for as long as it was to sleep: waking late is time lost. How late is noted beside the loader alone, in every
-second round, by a process that works and sleeps in turn as the consumer's does. Receiving a batch that a worker has done
-takes the loader's process time too: noted wherever the batch was there when it was asked for.
+A step computes for as long as it was to sleep: waking late is time lost. How late is noted beside the loader alone, in
+another pass than its rate, by a process that works and sleeps in turn as the consumer's does. Receiving a batch that a
+worker has done takes the loader's process time too: noted wherever the batch was there when it was asked for.
 """
 
 import argparse
@@ -103,7 +103,7 @@ def starts(batches, sleep_s, count):
             "busy_s": (time.thread_time() - worked) / (count + 1)}
 
 
-def window(data, loader, workers, probed, options):
+def window(data, loader, workers, options):
     """One visit to a point: new workers, what they make ahead untimed."""
     count = max(options.steps, 4 * workers)
     sleep_s = 0 if loader == "capacity" else options.sleep_ms / 1e3
@@ -113,11 +113,11 @@ def window(data, loader, workers, probed, options):
         data, options.batch, sampler=Endless(len(data)), num_workers=workers, collate_fn=data.collate,
         **({"prefetch_factor": PREFETCH} if workers else {})))
     starts(batches, sleep_s, max(1, 2 * workers * PREFETCH))
-    if not probed:
-        return starts(batches, sleep_s, count)
-    busy_s = starts(batches, sleep_s, count)["busy_s"]
-    with Sleeper(options.sleep_ms / 1e3, busy_s) as sleeper:
-        noted = starts(batches, sleep_s, count)
+    noted = starts(batches, sleep_s, count)
+    if loader != "capacity":
+        return noted
+    with Sleeper(options.sleep_ms / 1e3, noted["busy_s"]) as sleeper:
+        starts(batches, sleep_s, count)
     return dict(noted, late_ns=sleeper.late)
 
 
@@ -156,8 +156,7 @@ def main():
     for number in range(options.rounds):
         for one in shuffle.sample(points, len(points)):
             print(f"round {number + 1}: {one[0]}, {one[1]} workers", file=sys.stderr)
-            probed = one[0] == "capacity" and number % 2 == 1
-            notes[one].append(window(data, *one, probed, options))
+            notes[one].append(window(data, *one, options))
     json.dump({"schema": "bench-result/1", "context": {},
                "sweep": {"name": "workers", "question": "", "workload": "", "axes": {},
                          "loader": {"cores": options.cores, "data": str(options.folder), "page_cache": "warm",

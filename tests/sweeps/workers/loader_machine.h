@@ -152,7 +152,7 @@ struct LoaderMachine {
                              {"hand_off", std::llround(0.01 * making * of_all)}};
         note["images"] = size * static_cast<std::size_t>(batch);
       }
-      for (int i = 0; loader == "capacity" && late_ns > 0 && window % 2 == 1 && i < 8; ++i) {
+      for (int i = 0; loader == "capacity" && late_ns > 0 && i < 8; ++i) {
         const bool busy = static_cast<double>(count) >= cores && i % 2 == 1;
         note["late_ns"].push_back(60'000 + std::llround(busy ? 2 * late_ns : 0));  // a timer's own 60 µs
       }
