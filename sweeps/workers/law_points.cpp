@@ -70,7 +70,7 @@ simulator::CapacityPoint capacity_of(const LoaderPoint& point, bool storage, dou
   if (point.workers > 0) {
     const auto workers = static_cast<double>(point.workers);
     return {.active = std::min(workers, active_of(point, storage) / at_work),
-            .images_per_s = point.images_per_s.value,
+            .images_per_s = point.usual_images_per_s,
             .ci95 = point.images_per_s.ci95};
   }
   // The consumer's thread makes a batch and does other things; what it would make were it all it does.

@@ -138,6 +138,9 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
   const double delivered = sums.batches * static_cast<double>(point.batch);
   const double images = sums.images > 0 ? sums.images : delivered;
   point.images = static_cast<std::int64_t>(images);
+  std::vector<double> ordered = window_rates;
+  std::ranges::sort(ordered);
+  point.usual_images_per_s = ordered[ordered.size() / 2];
   point.images_per_s = with_interval(delivered / sums.step_ns * 1e9, window_rates, measured.round_sizes);
   point.raw_au = with_interval(sums.compute_ns / sums.step_ns, window_au, measured.round_sizes);
   point.step_ns = sums.step_ns / sums.batches;

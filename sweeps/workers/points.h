@@ -30,6 +30,7 @@ struct LoaderPoint {
   bool few_rounds = false;
 
   Measured images_per_s;
+  double usual_images_per_s = 0;       // of the windows' median: one that was disturbed does not show in it
   Measured raw_au;                     // computing over total time
   std::optional<Measured> au;          // divided by that of "ready"; none without it
   double step_ns = 0;                  // mean
