@@ -145,4 +145,14 @@ void PlannedSweep::keep_filtered(const std::string& filter) {
   });
 }
 
+std::set<Dtype> computed_dtypes(const SweepPlan& plan, const SweepRequest& request) {
+  std::set<Dtype> dtypes;
+  for (const SweepPoint& point : plan.points) {
+    if (point.type(request).kind != "pipeline") {
+      dtypes.insert(point.spec.dtype);
+    }
+  }
+  return dtypes;
+}
+
 }  // namespace bench

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "bench/cli/table.h"
@@ -37,5 +38,9 @@ class PlannedSweep {
 // The sweep, request and device outlive the result.
 PlannedSweep plan_sweep(const Sweep& sweep, const SweepRequest& request, Device& device,
                         const std::string& filter);
+
+// Those in which the device's own computing is measured: a pipeline's consumer tells nothing of what the
+// device could reach.
+std::set<Dtype> computed_dtypes(const SweepPlan& plan, const SweepRequest& request);
 
 }  // namespace bench

@@ -32,16 +32,27 @@ std::size_t errors_in(const ResultDocument& document) {
          (document.sweep.contains("lost") ? document.sweep["lost"].size() : 0);
 }
 
-ExitCode exit_code_of(const ResultDocument& document) {
+bool only_first_measured(const SweepPlan& plan, const ResultDocument& document) {
+  const auto is_first = [&](const MeasuredPoint& measured) {
+    return std::ranges::any_of(
+        plan.points, [&](const SweepPoint& point) { return point.first && point.name == measured.name; });
+  };
+  return !document.benchmarks.empty() && std::ranges::all_of(document.benchmarks, is_first) &&
+         std::ranges::any_of(document.unmeasured,
+                             [](const UnmeasuredPoint& point) { return point.status == "skipped"; });
+}
+
+ExitCode exit_code_of(const SweepPlan& plan, const ResultDocument& document) {
   if (interrupted()) {
     return ExitCode::interrupted;
   }
   // Out of memory and unsupported are answers; a budget that left no point measured is none.
-  const bool nothing = document.benchmarks.empty() &&
-                       std::ranges::any_of(document.unmeasured, [](const UnmeasuredPoint& point) {
-                         return point.status == "skipped";
-                       });
-  return errors_in(document) > 0 || nothing ? ExitCode::inconclusive : ExitCode::done;
+  const bool none = document.benchmarks.empty() &&
+                    std::ranges::any_of(document.unmeasured, [](const UnmeasuredPoint& point) {
+                      return point.status == "skipped";
+                    });
+  const bool unanswered = none || only_first_measured(plan, document);
+  return errors_in(document) > 0 || unanswered ? ExitCode::inconclusive : ExitCode::done;
 }
 
 }  // namespace bench

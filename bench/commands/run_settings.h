@@ -19,6 +19,8 @@ RunSettings run_settings(const Options& options, const SweepRequest& request, co
 // Points, and what prove() tried when the device was lost.
 std::size_t errors_in(const ResultDocument& document);
 
-ExitCode exit_code_of(const ResultDocument& document);
+// Points that the others are judged by, and none of those: time ran out before there was an answer.
+bool only_first_measured(const SweepPlan& plan, const ResultDocument& document);
+ExitCode exit_code_of(const SweepPlan& plan, const ResultDocument& document);
 
 }  // namespace bench

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -140,7 +139,15 @@ class SweepRun {
                  command_to_resume(argv_));
     }
     write_benchmark_out(options_.benchmark, document);
-    return device_lost_ ? std::max(exit_code_of(document), ExitCode::inconclusive) : exit_code_of(document);
+    if (only_first_measured(plan(), document) && !interrupted()) {
+      fmt::print(
+          std::cerr,
+          "the time budget ended when only what the others are held against was measured; give a larger "
+          "--time-budget, or go on with {}\n",
+          command_to_resume(argv_));
+    }
+    const ExitCode code = exit_code_of(plan(), document);
+    return device_lost_ ? std::max(code, ExitCode::inconclusive) : code;
   }
 
  private:
@@ -231,11 +238,7 @@ class SweepRun {
   }
 
   void add_peaks(ResultDocument& document, Progress& bar) {
-    std::set<Dtype> dtypes;
-    for (const SweepPoint& point : plan().points) {
-      dtypes.insert(point.spec.dtype);
-    }
-    for (const Dtype dtype : dtypes) {
+    for (const Dtype dtype : computed_dtypes(plan(), request_)) {
       if (!device_->unsupported(dtype) && !interrupted()) {
         bar.update(0, fmt::format("measuring what the device can do in {}", name_of(dtype)), {}, {});
         set_peaks(document, dtype, device_->peaks(dtype));

@@ -32,6 +32,9 @@ void ValidityJudge::set_validity(MeasuredPoint& entry, Dtype dtype, const Device
 // A measured peak has an error of its own: 10 % keeps it from accusing an honest point, and it is measured
 // anew before it accuses one.
 bool ValidityJudge::above_peak(const MeasuredPoint& entry, Dtype dtype) {
+  if (!(entry.work.value("flops", 0.0) > 0)) {
+    return false;  // and no need to measure what the device can do
+  }
   const double rate = entry.work.value("flops", 0.0) / (entry.stats.median_ns * 1e-9);
   const auto exceeded = [&](const Peaks& peaks) {
     return peaks.flops_per_s > 0 && rate > 1.1 * peaks.flops_per_s;

@@ -1,9 +1,11 @@
 // One sentence and its numbers for each finding of the workers sweep.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bench/measure/result.h"
@@ -37,6 +39,9 @@ std::string workers_text(std::int64_t workers);  // "1 worker", "4 workers", "no
 std::string images_text(double images_per_s);    // "412 images/s"
 std::string points_text(double share);           // "1.2 points" of a difference of AU
 std::string stage_text(std::string_view stage);  // "hand-off"
+
+double total(const std::map<std::string, double>& stages);
+std::pair<std::string, double> largest(const std::map<std::string, double>& stages);  // stage and time
 
 // The knee: measured, simulated, and how far apart.
 std::optional<Finding> claim_starvation(const LoaderEvidence& evidence);

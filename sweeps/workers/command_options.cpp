@@ -4,7 +4,9 @@ namespace bench::sweeps {
 
 std::vector<CommandOption> workers_command_options() {
   return {
-      {"data", "synthetic", "images: a folder tree of JPEG files, tar shards, or synthetic (made once)"},
+      {"data", "synthetic",
+       "images: a folder tree of JPEG files, tar shards, or made once: synthetic, synthetic:heavy (sizes "
+       "vary)"},
       {"workers", "auto", "loader threads: 0,1,2,4 or 1:32:x2, up to 1000; 0: the consumer's own thread"},
       {"prefetch", "2", "batches each worker holds ready, up to 64"},
       {"order", "in-order", "in-order (a worker makes a batch), any (workers share its samples), or both"},

@@ -84,6 +84,22 @@ std::string points_text(double share) {
   return fmt::format("{:.1f} points", 100 * std::abs(share));
 }
 
+double total(const std::map<std::string, double>& stages) {
+  double sum = 0;
+  for (const auto& [stage, time] : stages) {
+    sum += time;
+  }
+  return sum;
+}
+
+std::pair<std::string, double> largest(const std::map<std::string, double>& stages) {
+  std::pair<std::string, double> most{"", 0};
+  for (const auto& [stage, time] : stages) {
+    most = time > most.second ? std::pair(stage, time) : most;
+  }
+  return most;
+}
+
 std::string stage_text(std::string_view stage) {
   return stage == "hand_off" ? "hand-off" : std::string(stage);
 }

@@ -23,16 +23,6 @@ constexpr std::int64_t kMostWorkers = 1000;
 constexpr std::int64_t kMostPrefetch = 64;
 constexpr std::int64_t kMostBatch = 1 << 16;
 
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> parts;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t end = std::min(text.find(',', from), text.size());
-    parts.emplace_back(text.substr(from, end - from));
-    from = end + 1;
-  }
-  return parts;
-}
-
 class Reader {
  public:
   Reader(const SweepRequest& request, const Device& device) : request_(request), device_(device) {}
@@ -55,7 +45,7 @@ class Reader {
     read_consumer();
     read_transform();
     read_staging();
-    read_demands();
+    options_.demands = read_demands(text("demand"), dtype_given());
     return options_;
   }
 
@@ -91,7 +81,7 @@ class Reader {
       }
       return;
     }
-    for (const std::string& part : split(given)) {
+    for (const std::string& part : split_at_commas(given)) {
       if (part == "0") {
         workers.push_back(0);
         continue;
@@ -112,7 +102,7 @@ class Reader {
   }
 
   void read_orders() {
-    for (const std::string& part : split(text("order"))) {
+    for (const std::string& part : split_at_commas(text("order"))) {
       const auto order = part == "in-order" ? std::optional(loader::Order::in_order)
                          : part == "any"    ? std::optional(loader::Order::any)
                                             : std::nullopt;
@@ -245,48 +235,22 @@ class Reader {
                            : HostKind::pageable;
   }
 
-  void read_demands() {
-    if (text("demand") == "none") {
-      return;
-    }
-    for (const std::string& part : split(text("demand"))) {
-      const std::size_t equals = part.find('=');
-      const std::string value = equals == std::string::npos ? part : part.substr(equals + 1);
-      LoaderDemand demand{.name = equals == std::string::npos ? "" : part.substr(0, equals),
-                          .source = "given"};
-      if (value.ends_with("/s")) {
-        const char* const end = value.data() + value.size() - 2;
-        const auto read = std::from_chars(value.data(), end, demand.images_per_s);
-        if (read.ec != std::errc{} || read.ptr != end || !(demand.images_per_s > 0) ||
-            demand.images_per_s > 1e9) {
-          refuse("demand", "images a second, as t4=1128/s, or a batch sweep's result file, as h200=FILE");
-        }
-      } else if (std::filesystem::is_regular_file(value)) {
-        const OtherResult other = other_result("--demand", value, dtype_given());
-        demand.images_per_s = other.best_images_per_s();
-        demand.source = value;
-        if (demand.name.empty()) {
-          demand.name = other.device;
-        }
-      } else {
-        refuse("demand", "images a second, as t4=1128/s, or a batch sweep's result file, as h200=FILE");
-      }
-      if (demand.name.empty()) {
-        demand.name = value;
-      }
-      if (std::ranges::find(options_.demands, demand.name, &LoaderDemand::name) != options_.demands.end()) {
-        refuse("demand", fmt::format("each name once; {} stands there twice", quote(demand.name)));
-      }
-      options_.demands.push_back(demand);
-    }
-  }
-
   const SweepRequest& request_;
   const Device& device_;
   WorkersOptions options_;
 };
 
 }  // namespace
+
+std::vector<std::string> split_at_commas(std::string_view text) {
+  std::vector<std::string> parts;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(',', from), text.size());
+    parts.emplace_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return parts;
+}
 
 bool simulates(const SweepRequest& request) {
   return request.sweep_options.at("simulate") == "yes";

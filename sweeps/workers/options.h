@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/device.h"
@@ -51,6 +52,9 @@ std::vector<CommandOption> workers_command_options();
 bool simulates(const SweepRequest& request);  // --simulate
 // Throws UsageError naming the option. Reads the result files that are named.
 WorkersOptions workers_options(const SweepRequest& request, const Device& device);
+std::vector<std::string> split_at_commas(std::string_view text);
+// Of --demand; files are read in that dtype, or in their own first.
+std::vector<LoaderDemand> read_demands(const std::string& given, const std::optional<std::string>& dtype);
 const char* name_of(loader::Order order);  // "in-order", "any"
 
 }  // namespace bench::sweeps

@@ -12,7 +12,9 @@
 #include "bench/run/interrupt.h"
 #include "sweeps/workers/check.h"
 #include "sweeps/workers/consumer.h"
+#include "sweeps/workers/loader/thread_use.h"
 #include "sweeps/workers/staging.h"
+#include "sweeps/workers/wake_probe.h"
 #include "sweeps/workers/window.h"
 
 namespace bench::sweeps {
@@ -20,6 +22,7 @@ namespace {
 
 constexpr std::int64_t kReadySlots = 2;
 constexpr std::int64_t kLeastWindow = 8;   // batches
+constexpr std::int64_t kSleeps = 24;       // of the thread beside a window, in each visit
 constexpr std::int64_t kLongWindow = 128;  // longer ones only for as many workers
 
 std::int64_t now_ns() {
@@ -55,6 +58,9 @@ class Pipeline final : public Workload {
         consumer_(make_consumer(spec_, device)),
         window_(window_of(spec_)),
         draw_(spec_.loader == LoaderKind::pool && !session_->drawn.contains(name_)) {
+    if (spec_.probe_ns > 0) {
+      copying_ = copying_time();  // as long as nobody writes into the slots
+    }
     if (spec_.loader == LoaderKind::ready) {
       make_ready();
     } else {
@@ -75,9 +81,21 @@ class Pipeline final : public Workload {
 
   void step() override {
     window_notes_ = {};
+    std::unique_ptr<WakeProbe> probe;
+    if (spec_.probe_ns > 0 && windows_ == 0) {
+      probe = std::make_unique<WakeProbe>(std::chrono::nanoseconds(spec_.probe_ns), copying_);
+    }
     const std::int64_t cpu_from = process_cpu_ns();
-    for (std::int64_t i = 0; i < window_ && !interrupted(); ++i) {
+    // A thread that copies all of the time never sleeps.
+    const auto wants_sleeps = [&](std::int64_t steps) {
+      return probe && steps < 4 * window_ && probe->sleeps() < kSleeps;
+    };
+    for (std::int64_t i = 0; (i < window_ || wants_sleeps(i)) && !interrupted(); ++i) {
       one_step();
+    }
+    window_notes_.late_ns = std::exchange(late_ns_, {});
+    if (probe) {
+      late_ns_ = probe->take();
     }
     window_notes_.cpu_ns = process_cpu_ns() - cpu_from;
     window_notes_.host_bytes = staging_.host_bytes() + (pool_ ? pool_->scratch_bytes() : 0);
@@ -162,6 +180,16 @@ class Pipeline final : public Workload {
     }
   }
 
+  // What a copy to the device takes of this thread's time.
+  std::chrono::nanoseconds copying_time() {
+    for (int i = 0; i < 2; ++i) {  // touches the memory: batches arrive in two places in turn
+      staging_.copy(staging_.slots()[0]);
+    }
+    const std::int64_t from = loader::thread_cpu_ns();
+    staging_.copy(staging_.slots()[0]);
+    return std::chrono::nanoseconds(loader::thread_cpu_ns() - from);
+  }
+
   // With workers, the next batch is awaited and copied while the last one is computed; without, the only
   // thread does one thing after another.
   void one_step() {
@@ -211,7 +239,9 @@ class Pipeline final : public Workload {
   std::size_t taken_ = 0;
   Window window_notes_;
   std::int64_t windows_ = 0;
-  std::int64_t started_ns_ = 0;  // of the last step; 0: none yet
+  std::chrono::nanoseconds copying_{};
+  std::vector<std::int64_t> late_ns_;  // for the next window to tell
+  std::int64_t started_ns_ = 0;        // of the last step; 0: none yet
   bool computing_ = false;
   std::int64_t computed_batch_ = 0;
   std::unique_ptr<loader::Pool> pool_;  // last: its workers write into the staging memory

@@ -29,6 +29,9 @@ struct PipelineSpec {
   const WorkloadType* workload = nullptr;
   WorkloadSpec workload_spec;
   std::int64_t step_ns = 0;
+  // The turns of a thread that works and sleeps beside the first window, which warms up, as a consumer's
+  // does, and notes how late it wakes; told with the second. 0: no such thread.
+  std::int64_t probe_ns = 0;
 
   std::int64_t slot_bytes() const { return pool.batch * transform.sample_bytes(); }
   std::int64_t host_slots() const;  // of staging memory

@@ -49,6 +49,7 @@ class Planner {
     keeps_->session->storage = options_.storage;
     keeps_->session->progress = told_now_and_then();
 
+    note_contents();
     add_ready();
     for (const loader::Order order : options_.orders) {
       for (const std::int64_t workers : options_.workers) {
@@ -76,6 +77,19 @@ class Planner {
   }
 
  private:
+  // With these in every point's params, --resume does not mix points of one folder before and after its
+  // contents changed. The images that the program makes are always the same, and may not have been made yet.
+  void note_contents() {
+    if (options_.data == "synthetic" || options_.data == "synthetic:heavy") {
+      return;
+    }
+    try {
+      contents_ = loader::contents_of(keeps_->session->data());
+    } catch (const Unsupported&) {
+      // Each point says so.
+    }
+  }
+
   PipelineSpec spec_of(std::int64_t workers) const {
     PipelineSpec spec;
     spec.pool = {.workers = static_cast<int>(workers),
@@ -139,8 +153,17 @@ class Planner {
       PipelineSpec spec = spec_of(workers);
       spec.workload = nullptr;
       spec.step_ns = 0;
+      spec.probe_ns = sleep_of_probe();
       add(fmt::format("{}/capacity/workers:{}", stem(), workers), "capacity", std::move(spec), workers);
     }
+  }
+
+  // As long as the consumer's thread sleeps, which a scheduler may repay; often enough to learn something in
+  // a window. Of a network nobody knows yet.
+  std::int64_t sleep_of_probe() const {
+    constexpr std::int64_t kMillisecond = 1'000'000;
+    const std::int64_t step = options_.consumer.workload == nullptr ? options_.consumer.step_ns : 0;
+    return step == 0 ? 20 * kMillisecond : std::clamp(step, kMillisecond, 50 * kMillisecond);
   }
 
   static std::vector<std::int64_t> capacity_workers(int cores) {
@@ -174,6 +197,9 @@ class Planner {
                     {"element", request_.sweep_options.at("element")},
                     {"layout", request_.sweep_options.at("layout")},
                     {"staging", staging_name(spec.staging)}};
+    if (!contents_.empty()) {
+      point.params["data-contents"] = contents_;
+    }
     point.spec.dtype = options_.dtype;
     point.spec.batch = options_.batch;
     point.spec.seed = request_.seed;
@@ -211,6 +237,7 @@ class Planner {
   int cores_;  // of the host
   bool crosses_bus_;
   SweepPlan plan_;
+  std::string contents_;  // of the data folder
   std::shared_ptr<Kept> keeps_ = std::make_shared<Kept>();
 };
 

@@ -91,6 +91,7 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
     if (!note.is_object()) {
       continue;
     }
+    append(point.late_times_ns, note, "late_ns");
     std::vector<double> steps;
     std::vector<double> computes;
     append(steps, note, "step_ns");
@@ -119,6 +120,7 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
     append(point.batch_times_ns, note, "batch_ns");
     append(point.batch_cpu_times_ns, note, "batch_cpu_ns");
     append(point.sample_times_ns, note, "sample_ns");
+    append(point.take_times_ns, note, "take_ns");
     if (const auto stages = note.find("stages_ns"); stages != note.end() && stages->is_object()) {
       for (const auto& [stage, time] : stages->items()) {
         point.stages_ns[stage] += time.is_number() ? time.get<double>() : 0;
@@ -136,6 +138,9 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
   const double delivered = sums.batches * static_cast<double>(point.batch);
   const double images = sums.images > 0 ? sums.images : delivered;
   point.images = static_cast<std::int64_t>(images);
+  std::vector<double> ordered = window_rates;
+  std::ranges::sort(ordered);
+  point.usual_images_per_s = ordered[ordered.size() / 2];
   point.images_per_s = with_interval(delivered / sums.step_ns * 1e9, window_rates, measured.round_sizes);
   point.raw_au = with_interval(sums.compute_ns / sums.step_ns, window_au, measured.round_sizes);
   point.step_ns = sums.step_ns / sums.batches;

@@ -30,6 +30,7 @@ struct LoaderPoint {
   bool few_rounds = false;
 
   Measured images_per_s;
+  double usual_images_per_s = 0;       // of the windows' median: one that was disturbed does not show in it
   Measured raw_au;                     // computing over total time
   std::optional<Measured> au;          // divided by that of "ready"; none without it
   double step_ns = 0;                  // mean
@@ -51,7 +52,9 @@ struct LoaderPoint {
   std::vector<double> batch_times_ns;      // by one worker, from its start to done
   std::vector<double> batch_cpu_times_ns;  // of the same
   std::vector<double> sample_times_ns;
-  Json timeline;  // of the first window that has one
+  std::vector<double> take_times_ns;  // of batches that were there; of loaders where that takes long
+  std::vector<double> late_times_ns;  // a thread that slept beside the loader got a core so late
+  Json timeline;                      // of the first window that has one
 };
 
 struct LoaderPoints {

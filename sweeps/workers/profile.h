@@ -43,9 +43,14 @@ struct Profile {
   double bytes_read = 0;             // from it, of an image
   std::vector<double> sample_sizes;  // of images, in parts of the mean one; with storage only
 
-  std::vector<double> compute_ns;     // of a step with ready data
-  double copy_ns = 0;                 // of a batch
-  double gap_ns = 0;                  // of a step
+  std::vector<double> compute_ns;  // of a step with ready data
+  double copy_ns = 0;              // of a batch
+  double gap_ns = 0;               // of a step
+  double take_ns =
+      0;  // of a batch that is there, by the thread that starts steps; of other loaders than ours
+  // How late a thread gets a core that sleeps, beside so many workers that keep computing; as many as cores,
+  // and more. Empty: nobody measured it.
+  std::vector<simulator::WakeDelay> wake;
   std::vector<BesideWorkers> beside;  // by workers; empty: the consumer is elsewhere
 
   double sample_bytes = 0;              // of a batch as it is delivered

@@ -12,7 +12,8 @@
 namespace bench::sweeps {
 namespace {
 
-constexpr std::int64_t kVersion = 1;
+// 1: without the waits for a core, and at first without the images' sizes.
+constexpr std::int64_t kVersion = 2;
 constexpr std::size_t kMostValues = 4096;
 
 Json whole(const std::vector<double>& values) {
@@ -116,6 +117,27 @@ simulator::LawFit read_law(const Field& field) {
   return fit;
 }
 
+std::vector<simulator::WakeDelay> read_wake(const Field& field) {
+  std::vector<simulator::WakeDelay> wake;
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    const Field point = field.at(i);
+    const Field late = point.at("late_ns");
+    simulator::WakeDelay delay{.active = positive(point.at("active")), .late_ns = {}};
+    if (late.size() == 0 || late.size() > kMostValues || (i > 0 && late.size() != wake[0].late_ns.size())) {
+      throw UsageError(fmt::format("{} has {} elements; accepted: 1 to {}, as many for each count of workers",
+                                   late.path(), late.size(), kMostValues));
+    }
+    for (std::size_t k = 0; k < late.size(); ++k) {
+      delay.late_ns.push_back(at_least(late.at(k), k == 0 ? 0 : delay.late_ns.back()));
+    }
+    if (i > 0 && delay.active <= wake.back().active) {
+      refuse(point.at("active"), "more than that of the point before it");
+    }
+    wake.push_back(std::move(delay));
+  }
+  return wake;
+}
+
 }  // namespace
 
 Json to_json(const Profile& profile) {
@@ -151,6 +173,8 @@ Json to_json(const Profile& profile) {
                {"compute_ns", whole(profile.compute_ns)},
                {"copy_ns", profile.copy_ns},
                {"gap_ns", profile.gap_ns},
+               {"take_ns", profile.take_ns},
+               {"wake", Json::array()},
                {"beside", Json::array()},
                {"sample_bytes", profile.sample_bytes},
                {"slot_bytes", profile.slot_bytes},
@@ -161,6 +185,9 @@ Json to_json(const Profile& profile) {
   if (profile.storage) {
     json["storage"] = {{"bytes_per_s", profile.storage->bytes_per_s},
                        {"latency_ns", profile.storage->latency_ns}};
+  }
+  for (const simulator::WakeDelay& delay : profile.wake) {
+    json["wake"].push_back({{"active", delay.active}, {"late_ns", whole(delay.late_ns)}});
   }
   for (const BesideWorkers& beside : profile.beside) {
     json["beside"].push_back({{"workers", beside.workers},
@@ -191,8 +218,9 @@ Profile read_profile(const Json& document) {
         "no profile in it: the sweep ended before the loader and the consumer with ready data were measured");
   }
   const Field field = sweep.at("profile");
-  if (const Field version = field.at("version"); version.integer() != kVersion) {
-    refuse(version, fmt::format("{}", kVersion));
+  const Field version = field.at("version");
+  if (version.integer() < 1 || version.integer() > kVersion) {
+    refuse(version, fmt::format("1 to {}", kVersion));
   }
   Profile profile;
   profile.batch = count(field.at("batch"), 1);
@@ -220,12 +248,17 @@ Profile read_profile(const Json& document) {
                                          .latency_ns = at_least(storage.at("latency_ns"), 0)};
   }
   profile.bytes_read = at_least(field.at("bytes_read"), 0);
-  if (field.at("sample_sizes").size() > 0) {
+  const bool first_version = version.integer() == 1;
+  if (!(first_version && !field.has("sample_sizes")) && field.at("sample_sizes").size() > 0) {
     profile.sample_sizes = times(field.at("sample_sizes"));
   }
   profile.compute_ns = times(field.at("compute_ns"));
   profile.copy_ns = at_least(field.at("copy_ns"), 0);
   profile.gap_ns = at_least(field.at("gap_ns"), 0);
+  if (!first_version) {
+    profile.take_ns = at_least(field.at("take_ns"), 0);
+    profile.wake = read_wake(field.at("wake"));
+  }
   const Field beside = field.at("beside");
   for (std::size_t i = 0; i < beside.size(); ++i) {
     const Field point = beside.at(i);

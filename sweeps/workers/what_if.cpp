@@ -7,70 +7,11 @@
 #include "bench/error.h"
 #include "sweeps/workers/knee.h"
 #include "sweeps/workers/points.h"
-#include "sweeps/workers/simulator/draws.h"
 
 namespace bench::sweeps {
 namespace {
 
-using simulator::mean_of;
-using simulator::Pipeline;
-
 constexpr std::int64_t kMostWorkers = 1000;
-
-// Long enough for a steady state, short enough to be done after every visit.
-void set_length(Pipeline& pipeline) {
-  constexpr double kEvents = 40'000;
-  const bool samples = pipeline.order == simulator::Order::any && pipeline.workers > 0;
-  const double pieces = samples            ? static_cast<double>(pipeline.batch)
-                        : pipeline.storage ? std::min(64.0, static_cast<double>(pipeline.batch))
-                                           : 1;
-  const double events = 2 + pieces * (pipeline.storage ? 2 : 1);
-  // Many workers finish together, wave after wave: several waves, whatever one costs.
-  const std::int64_t waves = 10 * pipeline.workers * std::max<std::int64_t>(1, pipeline.prefetch / 2);
-  pipeline.steps = std::max(static_cast<std::int64_t>(std::clamp(kEvents / events, 300.0, 4000.0)),
-                            std::min<std::int64_t>(waves, 40'000));
-  pipeline.warm_up_steps = std::max<std::int64_t>(50, 3 * pipeline.workers * pipeline.prefetch);
-}
-
-double quantile(std::vector<double> values, double part) {
-  std::ranges::sort(values);
-  const double at = part * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
-}
-
-std::string limit_of(const Pipeline& pipeline, const simulator::Outcome& outcome, double au) {
-  if (pipeline.copy_ns > mean_of(pipeline.compute_ns) && outcome.copying > 0.9) {
-    return "copy";
-  }
-  if (au >= kFed) {
-    return "consumer";
-  }
-  if (outcome.storage_busy > 0.9) {
-    return "storage";
-  }
-  if (outcome.computing_workers > 0.95 * pipeline.law.cores) {
-    return "cores";
-  }
-  if (pipeline.workers == 0 || outcome.worker_busy + outcome.worker_reading > 0.9) {
-    return "workers";
-  }
-  return pipeline.order == simulator::Order::in_order && pipeline.workers > 1 ? "order" : "prefetch";
-}
-
-Pipeline asked(const Profile& profile, const WhatIf& what_if, std::int64_t workers) {
-  Pipeline pipeline =
-      pipeline_of(profile, workers, what_if.cores ? std::optional<double>(*what_if.cores) : std::nullopt);
-  pipeline.prefetch = what_if.prefetch > 0 ? what_if.prefetch : profile.prefetch;
-  pipeline.order = order_of(what_if.order.empty() ? profile.order : what_if.order);
-  pipeline.consumers = what_if.gpus;
-  pipeline.seed = what_if.seed;
-  if (what_if.gpus > 1) {
-    pipeline.beside.clear();  // several consumers are elsewhere
-  }
-  return pipeline;
-}
 
 // All up to 16, then wider apart; those measured or asked for in any case.
 std::vector<std::int64_t> counts_of(const Profile& profile, const std::vector<std::int64_t>& measured,
@@ -142,21 +83,6 @@ std::int64_t knee_of(const std::vector<SimulatedPoint>& points) {
   return knee && knee->batch ? *knee->batch : points.front().workers;
 }
 
-Json timeline_of(Pipeline pipeline) {
-  pipeline.timeline_steps = 12;
-  set_length(pipeline);
-  pipeline.steps = 14;
-  Json json = Json::array();
-  for (const simulator::TimelineEntry& entry : simulate(pipeline).timeline) {
-    json.push_back({{"who", entry.who},
-                    {"what", entry.what},
-                    {"from_ns", std::llround(entry.from_ns)},
-                    {"to_ns", std::llround(entry.to_ns)},
-                    {"batch", entry.batch}});
-  }
-  return json;
-}
-
 Json simulate_all(const Profile& profile, const WhatIf& what_if, const std::vector<std::int64_t>& measured) {
   std::vector<SimulatedPoint> points;
   for (const std::int64_t workers : counts_of(profile, measured, what_if)) {
@@ -212,77 +138,6 @@ std::vector<Demand> demands_of(const ResultDocument& document) {
 }
 
 }  // namespace
-
-SimulatedPoint simulate_point(const Profile& profile, const Pipeline& asked_for) {
-  Pipeline pipeline = asked_for;
-  set_length(pipeline);
-  const simulator::Outcome outcome = simulate(pipeline);
-  SimulatedPoint point;
-  point.workers = pipeline.workers;
-  point.images_per_s = outcome.images_per_s;
-  point.au = outcome.au / ready_au(pipeline);
-  const double compute = quantile(pipeline.compute_ns, 0.5);
-  const double ready = pipeline.gap_ns +
-                       (profile.lookahead ? std::max(compute, pipeline.copy_ns) : compute + pipeline.copy_ns);
-  point.stall_p50_ns = quantile(outcome.step_ns, 0.5) - ready;
-  point.stall_p99_ns = quantile(outcome.step_ns, 0.99) - ready;
-  point.computing_workers = outcome.computing_workers;
-  point.worker_busy = outcome.worker_busy;
-  point.limited_by = limit_of(pipeline, outcome, point.au);
-  return point;
-}
-
-SimulatedDemand simulate_demand(const Profile& profile, const WhatIf& what_if, const Demand& demand) {
-  SimulatedDemand answer;
-  answer.demand = demand;
-  answer.gpus = what_if.gpus;
-  Pipeline pipeline = asked(profile, what_if, 1);
-  pipeline.beside.clear();  // it is another machine's consumer, not on these cores
-  pipeline.compute_ns = {static_cast<double>(profile.batch) / demand.images_per_s * 1e9};
-  pipeline.gap_ns = 0;
-
-  const double image_ns = 1e9 / pipeline.law.one;
-  const double latency_ns = pipeline.storage ? pipeline.storage->latency_ns : 0;
-  const double needed =
-      kFed * demand.images_per_s * (image_ns + latency_ns) / 1e9;  // workers that lose nothing
-  const double cores = pipeline.law.cores / what_if.gpus;
-  const auto most = static_cast<std::int64_t>(
-      std::clamp(std::ceil(std::max({2 * needed, 4 * cores, 16.0})), 1.0, static_cast<double>(kMostWorkers)));
-  answer.tops_out = std::max(pipeline.law.best(most * what_if.gpus), what_if.measured_rate);
-  if (pipeline.storage && pipeline.storage->bytes_per_s > 0 && profile.bytes_read > 0) {
-    answer.tops_out = std::min(answer.tops_out, pipeline.storage->bytes_per_s / profile.bytes_read);
-  }
-  const auto fed = [&](std::int64_t workers) {
-    pipeline.workers = workers;
-    const SimulatedPoint point = simulate_point(profile, pipeline);
-    if (point.au > answer.au) {
-      answer.au = point.au;
-      answer.limited_by = point.limited_by;
-    }
-    return point.au >= kFed;
-  };
-  // Doubling to a count that is enough, then halving the gap; AU grows with the workers but for what crowding
-  // takes.
-  std::int64_t low = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(needed)), 1, most) - 1;
-  std::int64_t high = low + 1;
-  while (!fed(high)) {
-    if (high == most) {
-      return answer;
-    }
-    low = high;
-    high = std::min(most, high + std::max<std::int64_t>(1, high / 4));
-  }
-  while (high - low > 1) {
-    const std::int64_t middle = (low + high) / 2;
-    (fed(middle) ? high : low) = middle;
-  }
-  answer.workers = high;
-  pipeline.workers = high;
-  const SimulatedPoint point = simulate_point(profile, pipeline);
-  answer.au = point.au;
-  answer.limited_by = point.limited_by;
-  return answer;
-}
 
 void note_simulation(ResultDocument& document) {
   const LoaderPoints points = loader_points(document);

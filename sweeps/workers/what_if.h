@@ -41,7 +41,7 @@ struct SimulatedPoint {
   double stall_p99_ns = 0;
   double computing_workers = 0;
   double worker_busy = 0;
-  std::string limited_by;  // "consumer", "workers", "cores", "storage", "copy", "order", "prefetch"
+  std::string limited_by;  // "consumer", "workers", "cores", "storage", "copy", "order", "prefetch", "wake"
   std::optional<double> held_out_au;  // by a profile without this count; none at the law's first
 };
 
@@ -57,7 +57,12 @@ struct SimulatedDemand {
 // An AU that counts as fed.
 inline constexpr double kFed = 0.95;
 
+// The profile's pipeline with so many workers, changed as asked.
+simulator::Pipeline asked(const Profile& profile, const WhatIf& what_if, std::int64_t workers);
+// As long as a steady state takes.
 SimulatedPoint simulate_point(const Profile& profile, const simulator::Pipeline& asked_for);
+// A few steps, as the result file keeps them.
+Json timeline_of(simulator::Pipeline pipeline);
 SimulatedDemand simulate_demand(const Profile& profile, const WhatIf& what_if, const Demand& demand);
 
 // After every visit: document.sweep["measured"], what the notes of the pool's points amount to, and

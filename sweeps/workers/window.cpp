@@ -82,6 +82,9 @@ Json notes_of(const Window& window) {
                 {"involuntary_switches", involuntary},
                 {"host_bytes", window.host_bytes},
                 {"bad_files", window.bad_files}};
+  if (!window.late_ns.empty()) {
+    notes["late_ns"] = window.late_ns;
+  }
   if (!window.stretches.empty()) {
     notes["timeline"] = time_line(window.stretches, window.step_ns);
   }

@@ -61,6 +61,7 @@ TEST_F(WorkersSweepProgram, AnswersFromImagesToAKnee) {
     EXPECT_LT(point.verification.at("error"), point.verification.at("tolerance")) << point.name;
   }
   EXPECT_TRUE(document.sweep.contains("profile"));
+  EXPECT_FALSE(document.context.at("device").contains("peaks"));  // a stretch of time computes nothing
   EXPECT_FALSE(document.findings.empty());
   EXPECT_THAT(ended.out, AllOf(HasSubstr("simulated"), HasSubstr("workers-3ms-cpu.png")));
   EXPECT_TRUE(std::filesystem::exists(file("workers-3ms-cpu.svg")));
@@ -117,6 +118,16 @@ TEST_F(WorkersSweepProgram, FewerImagesThanABatchAreTakenAgain) {
   EXPECT_EQ(ended.code, 2);  // --batch twice
   const Ended once = run_bench(run_of("1ms") + Arguments{"--no-plot"});
   EXPECT_EQ(once.code, 0) << once.err;
+}
+
+TEST_F(WorkersSweepProgram, ResumesOnlyWithTheSameImages) {
+  ASSERT_EQ(run_bench(run_of("1ms", "2s") + Arguments{"--no-plot"}).code, 0);
+  const Arguments again = run_of("1ms", "2s") + Arguments{"--no-plot", "--resume"};
+  EXPECT_EQ(run_bench(again).code, 0);
+  write_bytes(data() / "class" / "another.jpg", loader::make_jpeg({}));
+  const Ended changed = run_bench(again);
+  EXPECT_EQ(changed.code, 2);
+  EXPECT_THAT(changed.err, AllOf(HasSubstr("--resume"), HasSubstr("12 images"), HasSubstr("13 images")));
 }
 
 TEST_F(WorkersSweepProgram, SimulatingNeedsAProfile) {

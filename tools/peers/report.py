@@ -171,7 +171,9 @@ def simulating_markdown(document):
 PyTorch's `DataLoader` with `torchvision.io`, batches of {document["batch"]} in order, before a consumer that sleeps
 {document["sleep_ms"]} ms a step; wait and compute in turn. AU: computing over total time, divided by the same of a loader
 that does nothing. Simulated: `bench`'s simulator, from what PyTorch's workers took for their batches and from the rate of
-the loader alone with {", ".join(str(count) for count in law["workers"])} workers. What the fed consumer did is not used.
+the loader alone with {", ".join(str(count) for count in law["workers"])} workers; from how late a process wakes that works and
+sleeps beside the loader alone; and from what the loader's process takes to receive a batch that is there, with the fewest
+workers that leave any there. Nothing else that the fed consumer did is used.
 
 {table(["workers", "AU, measured", "95 %", "AU, simulated", "off by, points", "goal", "met"], rows)}
 

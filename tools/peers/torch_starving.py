@@ -3,10 +3,15 @@
 Points in rounds of a shuffled order: the loader that does nothing (a batch that is there), the loader alone with few
 workers, and the consumer fed by 0 to 8. In each, a plain loop: wait for the next batch, then compute (sleep), in turn, so
 that nothing is looked ahead. The time that a worker makes a batch in comes with the batch.
+
+A step computes for as long as it was to sleep: waking late is time lost. How late is noted beside the loader alone, in
+another pass than its rate, by a process that works and sleeps in turn as the consumer's does. Receiving a batch that a
+worker has done takes the loader's process time too: noted wherever the batch was there when it was asked for.
 """
 
 import argparse
 import json
+import multiprocessing
 import pathlib
 import random
 import sys
@@ -40,26 +45,62 @@ class Timed(torch.utils.data.Dataset):
         images = torch.utils.data.default_collate(samples)
         wall, cpu = self.began
         self.began = None
-        return images, time.perf_counter_ns() - wall, time.thread_time_ns() - cpu
+        done = time.perf_counter_ns()  # of the machine, so that the loader's process may compare
+        return images, done - wall, time.thread_time_ns() - cpu, done
+
+
+def sleep_and_note(sleep_s, busy_s, over, answer):
+    """In a process of its own, for threads of one would wait for each other: how late it woke, each time."""
+    late = []
+    while not over.is_set():
+        due = time.perf_counter() + sleep_s
+        worked = time.thread_time() + busy_s
+        while time.thread_time() < worked:
+            pass
+        time.sleep(max(0, due - time.perf_counter()))
+        late.append(max(0, int((time.perf_counter() - due) * 1e9)))
+    answer.send(late)
+
+
+class Sleeper:
+    """Beside the loader: as long as a step takes, and as busy as receiving a batch keeps the loader's process."""
+
+    def __init__(self, sleep_s, busy_s):
+        self.over = multiprocessing.Event()
+        self.answer, told = multiprocessing.Pipe(duplex=False)
+        self.process = multiprocessing.Process(target=sleep_and_note, args=(sleep_s, busy_s, self.over, told))
+        self.late = []
+
+    def __enter__(self):
+        self.process.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.late = self.answer.recv()
+        self.process.join()
 
 
 def starts(batches, sleep_s, count):
     """Step and compute times of a loop over the batches, and what the workers took for them."""
-    steps, computes, walls, cpus = [], [], [], []
-    started = None
+    steps, walls, cpus, takes = [], [], [], []
+    started, worked = None, time.thread_time()
     for _ in range(count + 1):
-        _, wall, cpu = next(batches)
+        asked = time.perf_counter_ns()
+        _, wall, cpu, done = next(batches)
         now = time.perf_counter_ns()
+        if 0 < done < asked:
+            takes.append(now - asked)
         if started is not None:
             steps.append(now - started)
         started = now
         if sleep_s > 0:
             time.sleep(sleep_s)
-        computes.append(time.perf_counter_ns() - now)
         walls.append(wall)
         cpus.append(cpu)
-    return {"step_ns": steps, "compute_ns": computes[:-1] if sleep_s > 0 else [0] * count, "copy_ns": 0,
-            "batches": count, "batch_ns": walls, "batch_cpu_ns": cpus, "sample_ns": []}
+    return {"step_ns": steps, "compute_ns": [int(sleep_s * 1e9)] * count, "copy_ns": 0, "batches": count,
+            "batch_ns": walls, "batch_cpu_ns": cpus, "sample_ns": [], "take_ns": takes,
+            "busy_s": (time.thread_time() - worked) / (count + 1)}
 
 
 def window(data, loader, workers, options):
@@ -67,12 +108,17 @@ def window(data, loader, workers, options):
     count = max(options.steps, 4 * workers)
     sleep_s = 0 if loader == "capacity" else options.sleep_ms / 1e3
     if loader == "ready":
-        return dict(starts(iter([(None, 0, 0)] * (count + 1)), sleep_s, count), batch_ns=[], batch_cpu_ns=[])
+        return dict(starts(iter([(None, 0, 0, 0)] * (count + 1)), sleep_s, count), batch_ns=[], batch_cpu_ns=[])
     batches = iter(torch.utils.data.DataLoader(
         data, options.batch, sampler=Endless(len(data)), num_workers=workers, collate_fn=data.collate,
         **({"prefetch_factor": PREFETCH} if workers else {})))
     starts(batches, sleep_s, max(1, 2 * workers * PREFETCH))
-    return starts(batches, sleep_s, count)
+    noted = starts(batches, sleep_s, count)
+    if loader != "capacity":
+        return noted
+    with Sleeper(options.sleep_ms / 1e3, noted["busy_s"]) as sleeper:
+        starts(batches, sleep_s, count)
+    return dict(noted, late_ns=sleeper.late)
 
 
 def point(loader, workers, notes, options):

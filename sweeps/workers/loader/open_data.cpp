@@ -34,15 +34,16 @@ std::vector<fs::path> tars_in(const fs::path& folder) {
 }  // namespace
 
 std::unique_ptr<Dataset> open_data(const std::string& data, const Progress& progress) {
-  if (data == "synthetic") {
-    return open_folder(synthetic_folder(progress));
+  if (data == "synthetic" || data == "synthetic:heavy") {
+    return open_folder(
+        synthetic_folder(progress, data == "synthetic" ? SyntheticSizes::alike : SyntheticSizes::heavy));
   }
   std::error_code error;
   const fs::file_status status = fs::status(data, error);
   if (!fs::exists(status)) {
     throw UsageError(
         fmt::format("--data: {} cannot be opened: {}; accepted: a folder with JPEG files, a .tar file, a "
-                    "folder of .tar files, or 'synthetic'",
+                    "folder of .tar files, 'synthetic', or 'synthetic:heavy'",
                     quote(data), error ? error.message() : "No such file or directory"));
   }
   if (!fs::is_directory(status)) {
@@ -50,6 +51,22 @@ std::unique_ptr<Dataset> open_data(const std::string& data, const Progress& prog
   }
   const std::vector<fs::path> tars = tars_in(data);
   return tars.empty() ? open_folder(data, progress) : open_tars(tars, progress);
+}
+
+std::string contents_of(const Dataset& data) {
+  constexpr std::uint64_t kPrime = 0x100000001b3;  // FNV-1a
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto mix = [&](const std::string& text) {
+    for (const char c : text) {
+      hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
+    }
+  };
+  std::int64_t bytes = 0;
+  for (std::int64_t i = 0; i < data.size(); ++i) {
+    bytes += data.encoded_bytes(i);
+    mix(fmt::format("{}\n{}\n", data.name(i), data.encoded_bytes(i)));
+  }
+  return fmt::format("{} image{}, {} B, {:016x}", data.size(), data.size() == 1 ? "" : "s", bytes, hash);
 }
 
 }  // namespace bench::loader

@@ -7,10 +7,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <numbers>
+#include <numeric>
+#include <random>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -26,6 +31,7 @@ namespace fs = std::filesystem;
 constexpr int kVersion = 1;  // counts up when the pictures change: old sets stay what they are
 constexpr std::uint64_t kSeed = 20'240'517;
 constexpr int kQuality = 95;
+constexpr double kHeavyDeviation = 1;  // of the logarithm of the pixels: their cv is 1.3
 
 [[noreturn]] void refuse(const fs::path& path, const std::string& why) {
   throw UsageError(
@@ -96,13 +102,25 @@ bool complete(const fs::path& folder, int images) {
   return found == images;
 }
 
-void make(const fs::path& folder, int images, const Progress& progress) {
+// The standard normal distribution's: from how many deviations on less than that part lies below.
+double normal_quantile(double part) {
+  double low = -9;
+  double high = 9;
+  while (high - low > 1e-9) {
+    const double middle = (low + high) / 2;
+    (0.5 * std::erfc(-middle / std::numbers::sqrt2) < part ? low : high) = middle;
+  }
+  return low;
+}
+
+void make(const fs::path& folder, int images, const Progress& progress, SyntheticSizes sizes) {
   for (int i = 0; i < images; ++i) {
     if (progress) {
       progress("making synthetic images", static_cast<double>(i) / images);
     }
+    const double area = sizes == SyntheticSizes::heavy ? heavy_area(i, images) : 1;
     const auto encoded =
-        encoded_as_jpeg(synthetic_picture(stream_seed(kSeed, static_cast<std::uint64_t>(i))), kQuality);
+        encoded_as_jpeg(synthetic_picture(stream_seed(kSeed, static_cast<std::uint64_t>(i)), area), kQuality);
     const fs::path path = folder / fmt::format("{:04}.jpg", i);
     std::ofstream file(path, std::ios::binary);
     file.write(reinterpret_cast<const char*>(encoded.data()), static_cast<std::streamsize>(encoded.size()));
@@ -118,8 +136,21 @@ void make(const fs::path& folder, int images, const Progress& progress) {
 
 }  // namespace
 
-fs::path synthetic_folder(const fs::path& cache, int images, const Progress& progress) {
-  const fs::path folder = cache / fmt::format("synthetic-v{}-{}", kVersion, images);
+double heavy_area(int image, int images) {
+  std::vector<int> places(static_cast<std::size_t>(images));
+  std::iota(places.begin(), places.end(), 0);
+  std::mt19937_64 engine(stream_seed(kSeed, 0x4EA71));
+  for (std::size_t i = places.size(); i > 1; --i) {
+    std::swap(places[i - 1], places[bounded_draw(engine, i)]);
+  }
+  const double part = (places.at(static_cast<std::size_t>(image)) + 0.5) / images;
+  return std::exp(kHeavyDeviation * (normal_quantile(part) - kHeavyDeviation / 2));
+}
+
+fs::path synthetic_folder(const fs::path& cache, int images, const Progress& progress, SyntheticSizes sizes) {
+  const fs::path folder =
+      cache /
+      fmt::format("synthetic-{}v{}-{}", sizes == SyntheticSizes::heavy ? "heavy-" : "", kVersion, images);
   if (complete(folder, images)) {
     return folder;
   }
@@ -133,7 +164,7 @@ fs::path synthetic_folder(const fs::path& cache, int images, const Progress& pro
     fs::remove_all(partial);
     fs::remove_all(folder);
     fs::create_directory(partial);
-    make(partial, images, progress);
+    make(partial, images, progress, sizes);
     fs::rename(partial, folder);
   } catch (const fs::filesystem_error& error) {
     refuse(error.path1(), error.code().message());
@@ -141,8 +172,8 @@ fs::path synthetic_folder(const fs::path& cache, int images, const Progress& pro
   return folder;
 }
 
-fs::path synthetic_folder(const Progress& progress) {
-  return synthetic_folder(users_cache(), kSyntheticImages, progress);
+fs::path synthetic_folder(const Progress& progress, SyntheticSizes sizes) {
+  return synthetic_folder(users_cache(), kSyntheticImages, progress, sizes);
 }
 
 }  // namespace bench::loader

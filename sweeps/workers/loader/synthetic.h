@@ -1,4 +1,5 @@
-// --data synthetic: images that cost what photographs cost, kept in the user's cache folder.
+// --data synthetic and synthetic:heavy: images that cost what photographs cost, kept in the user's cache
+// folder.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,21 @@ namespace bench::loader {
 
 inline constexpr int kSyntheticImages = 256;
 
+// How large the images are: as photographs in a data set whose makers took care, nearly all alike; or each of
+// a size of its own, log-normal, so that few of them take a worker many times as long as most.
+enum class SyntheticSizes { alike, heavy };
+
 // The folder with the images, which are made if they are not there. Only a complete set ever has that name;
 // of two processes one makes it and the other waits. Throws UsageError naming --data where the cache cannot
 // be written.
-std::filesystem::path synthetic_folder(const Progress& progress);
+std::filesystem::path synthetic_folder(const Progress& progress,
+                                       SyntheticSizes sizes = SyntheticSizes::alike);
 std::filesystem::path synthetic_folder(const std::filesystem::path& cache, int images,
-                                       const Progress& progress);
+                                       const Progress& progress,
+                                       SyntheticSizes sizes = SyntheticSizes::alike);
+// Of an image in parts of the mean one, of which there are so many: the log-normal distribution's own
+// quantiles in a shuffled order, so that few images have its tail too.
+double heavy_area(int image, int images);
 
 struct Picture {
   int width = 0;
@@ -25,7 +35,8 @@ struct Picture {
   std::vector<std::uint8_t> rgb;
 };
 // Noise whose amplitude falls as one over the frequency, as in photographs, and shapes with edges before it.
-Picture synthetic_picture(std::uint64_t seed);
+// `area` times as many pixels as a photograph.
+Picture synthetic_picture(std::uint64_t seed, double area = 1);
 // About 110 KB at 500 x 375.
 std::vector<std::byte> encoded_as_jpeg(const Picture& picture, int quality);
 

@@ -104,9 +104,11 @@ std::uint8_t byte_of(double value) {
 
 }  // namespace
 
-Picture synthetic_picture(std::uint64_t seed) {
+Picture synthetic_picture(std::uint64_t seed, double area) {
   std::mt19937_64 engine(seed);
-  const auto [width, height] = kSizes[bounded_draw(engine, kSizes.size())];
+  const auto& size = kSizes.at(bounded_draw(engine, kSizes.size()));
+  const int width = std::max(16, static_cast<int>(std::lround(size[0] * std::sqrt(area))));
+  const int height = std::max(16, static_cast<int>(std::lround(size[1] * std::sqrt(area))));
   // Photographs differ in detail, and have sharp and blurred parts.
   const double detail = between(engine, 0.9, 1.7);
   std::array<Plane, 3> planes{noise(width, height, 8, kOfOctave, engine),

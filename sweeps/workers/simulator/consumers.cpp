@@ -1,6 +1,7 @@
 #include "sweeps/workers/simulator/simulation.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace bench::simulator {
 
@@ -35,6 +36,18 @@ void Simulation::take_batch(std::size_t index) {
     feed.ready[slot] = false;
     feed.batch = feed.next++;
   }
+  // A batch that was there is taken by a thread that runs.
+  const double waits = p_.take_ns + (now_ > feed.waits_since ? late() : 0);
+  if (waits > 0) {
+    feed.wants = Wants::taken;
+    timers_.add(now_ + waits, -1 - static_cast<std::int64_t>(index));
+  } else {
+    take(index);
+  }
+}
+
+void Simulation::take(std::size_t index) {
+  const Feed& feed = feeds_[index];
   if (now_ > feed.waits_since) {
     note(index, "consumer", "wait", feed.waits_since, now_, feed.batch);
   }
@@ -61,7 +74,7 @@ void Simulation::copy_done(std::size_t index) {
   ++feed.copied;
   release_slot(index);
   if (!feed.computing) {
-    start_gap(index);
+    start_gap(index, 0);
   }
 }
 
@@ -84,10 +97,10 @@ void Simulation::release_slot(std::size_t index) {
   }
 }
 
-void Simulation::start_gap(std::size_t index) {
+void Simulation::start_gap(std::size_t index, double late) {
   feeds_[index].wants = Wants::started;
-  if (p_.gap_ns > 0) {
-    timers_.add(now_ + p_.gap_ns, -1 - static_cast<std::int64_t>(index));
+  if (p_.gap_ns + late > 0) {
+    timers_.add(now_ + p_.gap_ns + late, -1 - static_cast<std::int64_t>(index));
   } else {
     start_compute(index);
   }
@@ -117,10 +130,32 @@ void Simulation::start_compute(std::size_t index) {
   feed.computed_batch = feed.batch;
   computing_.add(compute_.next(), static_cast<std::int64_t>(index));
   if (p_.lookahead && p_.workers > 0) {
-    feed.wants = Wants::batch;
-    feed.waits_since = now_;
-    take_batch(index);
+    ask_for_batch(index);
   }
+}
+
+void Simulation::ask_for_batch(std::size_t index) {
+  feeds_[index].wants = Wants::batch;
+  feeds_[index].waits_since = now_;
+  take_batch(index);
+}
+
+double Simulation::late() {
+  const auto active = static_cast<double>(working_.jobs());
+  if (p_.wake.empty() || !p_.beside.empty() || active < p_.law.cores) {
+    return 0;
+  }
+  const auto place = static_cast<std::size_t>(lateness_.next());
+  const WakeDelay* before = &p_.wake.front();
+  for (const WakeDelay& next : p_.wake) {
+    if (active <= next.active) {
+      const double gap = next.active - before->active;
+      const double part = gap > 0 ? std::clamp((active - before->active) / gap, 0.0, 1.0) : 1;
+      return std::lerp(before->late_ns[place], next.late_ns[place], part);
+    }
+    before = &next;
+  }
+  return before->late_ns[place];
 }
 
 void Simulation::compute_done(std::size_t index) {
@@ -131,13 +166,17 @@ void Simulation::compute_done(std::size_t index) {
   }
   note(index, "consumer", "compute", feed.started_at, now_, feed.computed_batch);
   if (feed.wants == Wants::previous) {
-    start_gap(index);
+    start_gap(index, late());
   } else if (p_.workers == 0) {
     start_batch_of(index);
   } else if (!p_.lookahead) {
-    feed.wants = Wants::batch;
-    feed.waits_since = now_;
-    take_batch(index);
+    const double waits = late();
+    if (waits > 0) {
+      feed.wants = Wants::awake;
+      timers_.add(now_ + waits, -1 - static_cast<std::int64_t>(index));
+    } else {
+      ask_for_batch(index);
+    }
   }
 }
 

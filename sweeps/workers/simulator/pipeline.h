@@ -29,6 +29,13 @@ struct Beside {
   double worker_speed = 1;  // while the consumer computes, and beyond what the law says
 };
 
+// How late a thread gets a core that slept or waited, while so many workers compute: not at all where a core
+// is idle.
+struct WakeDelay {
+  double active = 0;
+  std::vector<double> late_ns;  // growing; as many for each count
+};
+
 struct Pipeline {
   std::int64_t workers = 1;  // a consumer; 0: the consumer's own thread makes the batches
   std::int64_t consumers = 1;
@@ -45,6 +52,9 @@ struct Pipeline {
   double copy_ns = 0;              // of a batch
   double gap_ns = 0;  // of a step: from the end of computing to its next start where a batch is there
 
+  double take_ns =
+      0;  // by the consumer's thread, of a batch that was made; a loader that does nothing has none
+
   ScalabilityLaw law;  // with the cores; its rate of one worker is not used
   std::optional<Storage> storage;
   double sample_bytes_read = 0;  // from storage, mean
@@ -53,6 +63,10 @@ struct Pipeline {
   // than it is.
   std::vector<double> sample_sizes;
   std::vector<Beside> beside;  // by growing `active`; empty: consumers are elsewhere
+
+  // Of the thread that starts the consumer's steps; by growing `active`. Empty: it is never late. Not used
+  // with `beside`, whose speeds were measured with all such waits in them.
+  std::vector<WakeDelay> wake;
 
   std::uint64_t seed = 1;
   std::int64_t warm_up_steps = 100;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -23,8 +24,13 @@ void check(const Pipeline& p) {
     throw std::invalid_argument("a simulation wants at least one consumer, batch, step and slot");
   }
   if (!usable(shares_samples ? p.sample_work_ns : p.batch_work_ns) || !usable(p.compute_ns) ||
-      !(p.copy_ns >= 0) || !(p.gap_ns >= 0) || !(p.law.cores > 0)) {
+      !(p.copy_ns >= 0) || !(p.gap_ns >= 0) || !(p.take_ns >= 0) || !(p.law.cores > 0)) {
     throw std::invalid_argument("a simulation wants times that are not negative, of making and of computing");
+  }
+  for (const WakeDelay& delay : p.wake) {
+    if (!usable(delay.late_ns) || delay.late_ns.size() != p.wake.front().late_ns.size()) {
+      throw std::invalid_argument("a simulation wants delays that are not negative, as many for each count");
+    }
   }
   if (mean_of(p.compute_ns) + p.copy_ns + p.gap_ns +
           mean_of(shares_samples ? p.sample_work_ns : p.batch_work_ns) <=
@@ -47,6 +53,13 @@ double beside_speed(const std::vector<Beside>& points, double active, double Bes
   return before.*speed * (before.active + 1) / (active + 1);
 }
 
+// Of the delays, so that every one of them is drawn as often as any other.
+std::vector<double> places(const std::vector<WakeDelay>& wake) {
+  std::vector<double> all(wake.empty() ? 0 : wake.front().late_ns.size());
+  std::iota(all.begin(), all.end(), 0.0);
+  return all;
+}
+
 }  // namespace
 
 Simulation::Simulation(const Pipeline& pipeline)
@@ -57,6 +70,7 @@ Simulation::Simulation(const Pipeline& pipeline)
       work_(shares_samples_ ? p_.sample_work_ns : p_.batch_work_ns, stream_seed(p_.seed, 1)),
       compute_(p_.compute_ns, stream_seed(p_.seed, 2)),
       sizes_(p_.sample_sizes, stream_seed(p_.seed, 4)),
+      lateness_(places(p_.wake), stream_seed(p_.seed, 5)),
       stagger_(stream_seed(p_.seed, 3)),
       workers_(static_cast<std::size_t>(std::max<std::int64_t>(1, p_.workers) * p_.consumers)),
       feeds_(static_cast<std::size_t>(p_.consumers)) {
@@ -138,10 +152,18 @@ void Simulation::timer_done(std::int64_t who) {
     return;
   }
   const auto index = static_cast<std::size_t>(-1 - who);
-  if (feeds_[index].wants == Wants::copied) {
-    copy_done(index);
-  } else {
-    start_compute(index);
+  switch (feeds_[index].wants) {
+    case Wants::taken:
+      take(index);
+      break;
+    case Wants::copied:
+      copy_done(index);
+      break;
+    case Wants::awake:
+      ask_for_batch(index);
+      break;
+    default:
+      start_compute(index);
   }
 }
 

@@ -19,7 +19,9 @@ class Simulation {
   Outcome run();
 
  private:
-  enum class Wants { batch, copied, previous, started };
+  // What the consumer's thread waits for: a batch, a core to take it on, the end of its copy, the end of the
+  // step before it, its own start, or a core to ask for a batch on.
+  enum class Wants { batch, taken, copied, previous, started, awake };
 
   struct Worker {
     std::size_t feed = 0;
@@ -74,10 +76,15 @@ class Simulation {
   // Without workers: the consumer makes its own.
   void start_batch_of(std::size_t index);
   void take_batch(std::size_t index);
+  void take(std::size_t index);
   void start_copy(std::size_t index);
   void copy_done(std::size_t index);
   void release_slot(std::size_t index);
-  void start_gap(std::size_t index);
+  // Waits for a core, then for what lies between two steps.
+  void start_gap(std::size_t index, double late);
+  void ask_for_batch(std::size_t index);
+  // How late a thread gets a core now.
+  double late();
   void start_compute(std::size_t index);
   void compute_done(std::size_t index);
 
@@ -103,6 +110,7 @@ class Simulation {
   Draws work_;
   Draws compute_;
   Draws sizes_;
+  Draws lateness_;  // a place in the growing delays
   std::mt19937_64 stagger_;
   std::vector<Worker> workers_;
   std::vector<Feed> feeds_;

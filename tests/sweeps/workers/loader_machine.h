@@ -38,6 +38,9 @@ struct LoaderMachine {
   std::vector<std::int64_t> workers{0, 1, 2, 3, 4, 6, 8};
   std::vector<std::int64_t> capacities{1, 2, 4, 8};
   double noise = 0.003;  // of a window
+  // How late a thread gets a core, on average, where workers keep all of them busy; half of the times not at
+  // all.
+  double late_ns = 0;
   std::vector<Json> demands{};
   int gpus = 1;
 
@@ -89,6 +92,9 @@ struct LoaderMachine {
     }
     if (consumes) {
       pipeline.beside = beside;
+    }
+    if (late_ns > 0) {
+      pipeline.wake = {{.active = 1, .late_ns = {0, 2 * late_ns}}};
     }
     pipeline.seed = 77 + static_cast<std::uint64_t>(count);
     return pipeline;
@@ -145,6 +151,10 @@ struct LoaderMachine {
                              {"collate", std::llround(0.12 * making * of_all)},
                              {"hand_off", std::llround(0.01 * making * of_all)}};
         note["images"] = size * static_cast<std::size_t>(batch);
+      }
+      for (int i = 0; loader == "capacity" && late_ns > 0 && i < 8; ++i) {
+        const bool busy = static_cast<double>(count) >= cores && i % 2 == 1;
+        note["late_ns"].push_back(60'000 + std::llround(busy ? 2 * late_ns : 0));  // a timer's own 60 µs
       }
       note["cpu_ns"] = std::llround(image_ns * of_all);
       note["voluntary_switches"] = 3 * size;

@@ -75,7 +75,10 @@ TEST(WorkersFindings, PredictsHeldOutCountsWithinThreePoints) {
   slow.compute_ns = 10e6;
   LoaderMachine any;
   any.any_order = true;
-  for (const LoaderMachine& machine : {LoaderMachine(), heavy, stored, slow, any}) {
+  LoaderMachine late;
+  late.compute_ns = 22e6;  // just what four workers make: they keep all cores busy
+  late.late_ns = 2e6;
+  for (const LoaderMachine& machine : {LoaderMachine(), heavy, stored, slow, any, late}) {
     const ResultDocument document = measured_by(machine);
     ASSERT_TRUE(found(document, "simulation_error"));
     EXPECT_LT(*found(document, "simulation_error")->value, 3) << claim(document, "simulation_error");
@@ -83,6 +86,21 @@ TEST(WorkersFindings, PredictsHeldOutCountsWithinThreePoints) {
               6U);  // all but 1, where the law starts
     EXPECT_LE(std::abs(found(document, "knee")->details["error_workers"].get<int>()), 1);
   }
+}
+
+TEST(WorkersFindings, MissesWhatItDoesNotKnowOfWaitingForACore) {
+  LoaderMachine machine;
+  machine.compute_ns = 22e6;
+  machine.late_ns = 2e6;
+  ResultDocument document = machine.document();
+  for (MeasuredPoint& point : document.benchmarks) {
+    for (Json& note : point.notes) {
+      note.erase("late_ns");
+    }
+  }
+  note_simulation(document);
+  document.findings = workers_findings(document);
+  EXPECT_GT(*found(document, "simulation_error")->value, 3);
 }
 
 TEST(WorkersFindings, NamesTheStageThatFillsTheCores) {

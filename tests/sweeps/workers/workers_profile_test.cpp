@@ -87,6 +87,20 @@ TEST(WorkersProfile, KnowsAConsumerOnTheSameCores) {
   EXPECT_TRUE(pipeline_of(*profile, 0).beside.empty());
 }
 
+TEST(WorkersProfile, KnowsHowLongAThreadWaitsForACore) {
+  LoaderMachine machine;
+  machine.late_ns = 2e6;
+  const auto profile = measure_profile(machine.document());
+  ASSERT_TRUE(profile);
+  ASSERT_EQ(profile->wake.size(), 2U);  // 4 and 8 workers on 4 cores; none where a core is idle
+  EXPECT_NEAR(profile->wake[0].active, 4, 0.2);
+  EXPECT_NEAR(simulator::mean_of(profile->wake[0].late_ns), 2e6, 1e3);  // less what a timer takes
+  EXPECT_EQ(pipeline_of(*profile, 4).wake.size(), 2U);
+  EXPECT_NEAR(pipeline_of(*profile, 4, 16).wake[0].active, 16, 0.8);  // as many to a core
+  EXPECT_TRUE(measure_profile(LoaderMachine().document())->wake.empty());
+  EXPECT_EQ(measure_profile(machine.document(), 4)->wake.size(), 1U);
+}
+
 TEST(WorkersProfile, DoesWithoutTheLoaderAlone) {
   LoaderMachine machine;
   machine.capacities = {};
@@ -133,10 +147,22 @@ TEST(WorkersProfile, ThinsToTheSameMean) {
 TEST(WorkersProfile, ReadsBackWhatItWrote) {
   LoaderMachine machine;
   machine.beside = {{.active = 2, .consumer_speed = 0.7, .worker_speed = 0.9}};
+  machine.late_ns = 2e6;
   machine.storage = simulator::Storage{.bytes_per_s = 200e6, .latency_ns = 5e6};
   const Json written = make_profile(machine.document());
   EXPECT_EQ(to_json(read_profile(file_with(written))), written);
   EXPECT_EQ(to_json(read_profile(Json::parse(file_with(written).dump()))), written);
+}
+
+TEST(WorkersProfile, OfTheFirstVersionHasNoWaitsForACore) {
+  LoaderMachine machine;
+  machine.late_ns = 2e6;
+  Json old = make_profile(machine.document());
+  old["version"] = 1;
+  old.erase("wake");
+  EXPECT_TRUE(read_profile(file_with(old)).wake.empty());
+  old.erase("sample_sizes");
+  EXPECT_TRUE(read_profile(file_with(old)).wake.empty());
 }
 
 TEST(WorkersProfile, IsSmall) {
@@ -167,7 +193,19 @@ TEST(WorkersProfile, RefusesWhatIsNone) {
       EXPECT_THAT(changed([&](Json& bad) { bad[key] = nullptr; }), HasSubstr("sweep.profile." + key)) << key;
     }
   }
-  EXPECT_THAT(changed([](Json& bad) { bad["version"] = 2; }), HasSubstr("accepted: 1"));
+  EXPECT_THAT(changed([](Json& bad) { bad["version"] = 3; }), HasSubstr("accepted: 1 to 2"));
+  LoaderMachine late;
+  late.late_ns = 2e6;
+  const Json waits = make_profile(late.document());
+  const auto changed_wake = [&](const std::function<void(Json&)>& change) {
+    Json bad = waits;
+    change(bad["wake"]);
+    return refusal(file_with(bad));
+  };
+  EXPECT_EQ(refusal(file_with(waits)), "accepted");
+  EXPECT_THAT(changed_wake([](Json& bad) { bad[1]["late_ns"].erase(0); }), HasSubstr("wake[1].late_ns"));
+  EXPECT_THAT(changed_wake([](Json& bad) { bad[0]["late_ns"][3] = 1e9; }), HasSubstr("wake[0].late_ns[4]"));
+  EXPECT_THAT(changed_wake([](Json& bad) { bad[1]["active"] = 1; }), HasSubstr("more than that"));
   EXPECT_THAT(changed([](Json& bad) { bad["order"] = "random"; }), HasSubstr("accepted: in-order, any"));
   EXPECT_THAT(changed([](Json& bad) { bad["batch"] = 0; }), HasSubstr("accepted: a whole number from 1"));
   EXPECT_THAT(changed([](Json& bad) { bad["law"]["sigma"] = -1; }), HasSubstr("sweep.profile.law.sigma"));

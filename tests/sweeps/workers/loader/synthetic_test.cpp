@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <thread>
 #include <vector>
@@ -108,6 +109,37 @@ TEST(SyntheticFolder, LeavesNothingHalfDoneWhenKilled) {
   EXPECT_EQ(WEXITSTATUS(status), 9);
   const fs::path folder = synthetic_folder(cache.path(), kFew, {});
   EXPECT_TRUE(fs::exists(folder / "0002.jpg"));
+}
+
+TEST(SyntheticSizes, HeavyOnesAreLogNormal) {
+  constexpr int kCount = 256;
+  double sum = 0;
+  double squares = 0;
+  double largest = 0;
+  for (int i = 0; i < kCount; ++i) {
+    const double area = heavy_area(i, kCount);
+    sum += area;
+    squares += area * area;
+    largest = std::max(largest, area);
+  }
+  const double mean = sum / kCount;
+  EXPECT_NEAR(mean, 1, 0.03);
+  EXPECT_NEAR(std::sqrt(squares / kCount - mean * mean) / mean, 1.3, 0.15);
+  EXPECT_NEAR(largest, std::exp(2.885 - 0.5), 0.1);  // the normal distribution's quantile of 511/512
+}
+
+TEST(SyntheticFolder, HeavyImagesLieBesideTheOthers) {
+  const TemporaryFolder cache;
+  const fs::path alike = synthetic_folder(cache.path(), kFew, {});
+  const fs::path heavy = synthetic_folder(cache.path(), kFew, {}, SyntheticSizes::heavy);
+  EXPECT_NE(alike, heavy);
+  EXPECT_TRUE(fs::exists(alike / "0000.jpg"));
+  std::vector<std::uintmax_t> bytes;
+  for (const char* const name : {"0000.jpg", "0001.jpg", "0002.jpg"}) {
+    bytes.push_back(fs::file_size(heavy / name));
+  }
+  std::ranges::sort(bytes);
+  EXPECT_GT(bytes[2], 3 * bytes[0]);  // quantiles at 1/6 and 5/6: 6.9 times the pixels
 }
 
 TEST(SyntheticFolder, SaysWhereItCannotWrite) {
