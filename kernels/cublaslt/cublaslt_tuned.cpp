@@ -50,8 +50,9 @@ class Algorithms {
     operation_.set(CUBLASLT_MATMUL_DESC_TRANSB,
                    column_major(product).second.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     if (product.bias) {
-      // An address of the right alignment that nobody reads: without one the heuristics refuse the epilogue.
-      operation_.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, std::uintptr_t{256});
+      // An address that nobody reads: without one the heuristics refuse the epilogue, and they take its
+      // alignment for that of all that follow.
+      operation_.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<std::uintptr_t>(product.alignment));
     }
     list();
   }
@@ -69,10 +70,14 @@ class Algorithms {
       operation_.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, arguments.bias);
     }
     if (!best_ && !cuda::recording(stream)) {
+      cublasStatus_t refusal = CUBLAS_STATUS_SUCCESS;
       best_ = cuda::fastest(stream, candidates_.size(), [&](std::size_t candidate) {
-        return queue(candidate, stream, arguments) == CUBLAS_STATUS_SUCCESS;
+        const cublasStatus_t status = queue(candidate, stream, arguments);
+        refusal = status == CUBLAS_STATUS_SUCCESS ? refusal : status;
+        return status == CUBLAS_STATUS_SUCCESS;
       });
       if (!best_) {
+        check(refusal, "cublasLtMatmul", described(product_));
         throw std::runtime_error(
             fmt::format("none of cuBLASLt's {} algorithms ran {}", candidates_.size(), described(product_)));
       }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -112,12 +113,16 @@ void TunedConvolution::prepare() {
   if (tuning_->prepared) {
     return;
   }
-  build(tuning_->candidates, tuning_->workspace);
-  if (tuning_->candidates.empty()) {
+  // The tuning is shared with whoever asks for the same convolution later: it stays as it was where this
+  // fails.
+  std::vector<Candidate> built = tuning_->candidates;
+  build(built, tuning_->workspace);
+  if (built.empty()) {
     throw Unsupported(
         fmt::format("cuDNN could build none of its plans for {} in the planned {} B of workspace",
                     described(fused(spec_)), tuning_->workspace));
   }
+  tuning_->candidates = std::move(built);
   tuning_->prepared = true;
 }
 
@@ -155,6 +160,7 @@ std::size_t TunedConvolution::choose(Device& device, CUstream_st* stream, const 
     device.download(residual.data(), arguments.residual, spec_.dst().bytes());
   }
   // A plan may be refused as late as now; a lost device shows when the stream is waited for.
+  std::exception_ptr refusal;
   const std::optional<std::size_t> best =
       cuda::fastest(stream, tuning_->candidates.size(), [&](std::size_t candidate) {
         try {
@@ -163,9 +169,13 @@ std::size_t TunedConvolution::choose(Device& device, CUstream_st* stream, const 
         } catch (const DeviceLost&) {
           throw;
         } catch (const std::runtime_error&) {
+          refusal = std::current_exception();
           return false;
         }
       });
+  if (!best && refusal) {
+    std::rethrow_exception(refusal);  // the last one's, with the library's reason; out of memory stays that
+  }
   if (!best) {
     throw std::runtime_error(
         fmt::format("none of cuDNN's {} plans ran {}", tuning_->candidates.size(), described(fused(spec_))));

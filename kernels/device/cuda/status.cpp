@@ -23,6 +23,7 @@ bool is_sticky(int error) {
   constexpr std::array kSticky{
       214,                      // ECC memory error that could not be corrected
       220,                      // NVLink error that could not be corrected
+      226,                      // contained memory error: only this process is hit, and must end
       status::kIllegalAddress,  //
       702,                      // launch timed out
       709,                      // context is destroyed
@@ -33,7 +34,8 @@ bool is_sticky(int error) {
       717,                      // invalid address space
       718,                      // invalid program counter
       status::kLaunchFailure,   //
-      721,                      // error contained to this process
+      721,                      // tensor memory was not given back
+      810,                      // the MPS server ended this client
       999,                      // unknown: the driver itself is at a loss
   };
   return std::ranges::count(kSticky, error) > 0;
