@@ -7,6 +7,10 @@
 namespace bench::kernels::cuda::deferred {
 
 const SharedLibrary& cudnn() {
+  // cuDNN opens and closes these two for each graph: where nobody holds them open, they are loaded anew each
+  // time.
+  cublaslt();
+  nvrtc();
   static const auto* const library = new SharedLibrary(fmt::format("libcudnn.so.{}", CUDNN_MAJOR));
   return *library;
 }
