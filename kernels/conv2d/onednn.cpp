@@ -47,6 +47,12 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
     });
   }
 
+  // The end of planning: what it was planned from would be counted where the process' memory is measured.
+  void prepare() override {
+    onednn::forget_answers();
+    PrimitiveOperation::prepare();
+  }
+
   void run(const SlotPointers& pointers) override {
     // The sum post-op adds onto what is in dst.
     if (spec_.residual && pointers[Slot::dst] != pointers[Slot::src1]) {
@@ -76,7 +82,7 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
   }
 
   void backward_data() {
-    const Forward::primitive_desc hint = direct_training();
+    const Forward::primitive_desc hint = onednn::direct_training(spec_);
     const Geometry g = geometry(spec_);
     const auto pd = with_cheapest<BackwardData::primitive_desc>([&](dnnl::algorithm algorithm) {
       const BackwardData::desc desc(algorithm, describe(spec_.src()), any_weights(spec_),
@@ -92,7 +98,7 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
   }
 
   void backward_weights() {
-    const Forward::primitive_desc hint = direct_training();
+    const Forward::primitive_desc hint = onednn::direct_training(spec_);
     const Geometry g = geometry(spec_);
     const MemoryDesc src = describe(spec_.src());
     const MemoryDesc dst = describe(spec_.dst());
@@ -116,20 +122,16 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
     plan(pd);
   }
 
-  // oneDNN plans a gradient beside the forward pass it belongs to. Its weights are the form that all three
-  // share in training.
-  Forward::primitive_desc direct_training() const { return training(dnnl::algorithm::convolution_direct); }
-
-  Forward::primitive_desc training(dnnl::algorithm algorithm) const {
-    return {forward_desc(spec_, dnnl::prop_kind::forward_training, algorithm), onednn::attributes(),
-            onednn::engine(), true};
-  }
-
   onednn::ForwardPlan plan_training() {
-    const MemoryDesc shared = direct_training().weights_desc();
+    const Forward::primitive_desc shared = onednn::direct_training(spec_);
     const auto pd = with_cheapest<Forward::primitive_desc>([&](dnnl::algorithm algorithm) {
-      const Forward::primitive_desc made = training(algorithm);
-      return made.get(true) != nullptr && made.weights_desc() == shared ? made : Forward::primitive_desc();
+      if (algorithm == dnnl::algorithm::convolution_direct) {
+        return shared;
+      }
+      const Forward::primitive_desc made = onednn::training_forward(spec_, algorithm);
+      return made.get(true) != nullptr && made.weights_desc() == shared.weights_desc()
+                 ? made
+                 : Forward::primitive_desc();
     });
     return {.descriptor = pd, .flops = flops_};
   }

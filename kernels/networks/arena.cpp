@@ -7,27 +7,33 @@
 namespace bench::kernels {
 namespace {
 
-struct Placed {
-  std::int64_t begin, end;
-};
-
 bool together(const Lifetime& a, const Lifetime& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-// The start of the tightest gap of at least `bytes` between `taken`; behind them all when there is none.
-std::int64_t best_gap(std::vector<Placed>& taken, std::int64_t bytes) {
-  std::ranges::sort(taken, {}, &Placed::begin);
+struct Placed {
+  std::int64_t begin, end;
+  std::size_t index;
+};
+
+// The start of the tightest gap of at least `bytes` between those of `placed`, in the order of their begins,
+// that live at the same time; behind them all when there is none.
+std::int64_t best_gap(const std::vector<Placed>& placed, std::span<const Lifetime> lifetimes,
+                      const Lifetime& wanted) {
+  const std::int64_t bytes = aligned(wanted.bytes);
   std::int64_t best = -1;
   std::int64_t best_size = std::numeric_limits<std::int64_t>::max();
   std::int64_t reached = 0;
-  for (const Placed& placed : taken) {
-    const std::int64_t gap = placed.begin - reached;
+  for (const Placed& other : placed) {
+    if (!together(wanted, lifetimes[other.index])) {
+      continue;
+    }
+    const std::int64_t gap = other.begin - reached;
     if (gap >= bytes && gap < best_size) {
       best = reached;
       best_size = gap;
     }
-    reached = std::max(reached, placed.end);
+    reached = std::max(reached, other.end);
   }
   return best >= 0 ? best : reached;
 }
@@ -35,19 +41,14 @@ std::int64_t best_gap(std::vector<Placed>& taken, std::int64_t bytes) {
 Packing pack_in_order(std::span<const Lifetime> lifetimes, const std::vector<std::size_t>& order) {
   Packing packing;
   packing.offsets.assign(lifetimes.size(), 0);
-  std::vector<std::size_t> done;
-  std::vector<Placed> taken;
+  std::vector<Placed> placed;
+  placed.reserve(lifetimes.size());
   for (const std::size_t i : order) {
-    const std::int64_t bytes = aligned(lifetimes[i].bytes);
-    taken.clear();
-    for (const std::size_t other : done) {
-      if (together(lifetimes[i], lifetimes[other])) {
-        taken.push_back({packing.offsets[other], packing.offsets[other] + aligned(lifetimes[other].bytes)});
-      }
-    }
-    packing.offsets[i] = best_gap(taken, bytes);
-    packing.bytes = std::max(packing.bytes, packing.offsets[i] + bytes);
-    done.push_back(i);
+    const std::int64_t begin = best_gap(placed, lifetimes, lifetimes[i]);
+    const std::int64_t end = begin + aligned(lifetimes[i].bytes);
+    packing.offsets[i] = begin;
+    packing.bytes = std::max(packing.bytes, end);
+    placed.insert(std::ranges::upper_bound(placed, begin, {}, &Placed::begin), {begin, end, i});
   }
   return packing;
 }

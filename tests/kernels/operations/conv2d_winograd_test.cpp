@@ -158,6 +158,18 @@ TEST(Conv2dWinograd, TrainsDirectlyWithoutScratchOrWork) {
   }
 }
 
+// oneDNN would look through all tiles for a schedule: planning must stay quick at any batch.
+TEST(Conv2dWinograd, TrainsDirectlyWhereTilesAreMany) {
+  Conv2d spec = training_spec(Conv2d::Direction::backward_weights);
+  spec.extra.scratch = std::int64_t{1} << 50;
+  const bool winograd = is_winograd(*make_operation(spec, testing::cpu(), "onednn"));
+  spec.batch = std::int64_t{1} << 16;  // of 49 tiles each
+  EXPECT_FALSE(is_winograd(*make_operation(spec, testing::cpu(), "onednn")));
+  if (!winograd) {
+    GTEST_SKIP() << "oneDNN has no Winograd on this processor";
+  }
+}
+
 // All three directions read or write the weights where one of them packed them.
 TEST(Conv2dWinograd, SharesItsTrainedWeights) {
   const auto bytes_of = [](Conv2d::Direction direction, Slot slot, bool winograd) {
