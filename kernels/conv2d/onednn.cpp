@@ -15,7 +15,6 @@ namespace {
 using onednn::any_weights;
 using onednn::describe;
 using onednn::describe_vector;
-using onednn::forward_desc;
 using onednn::Geometry;
 using onednn::geometry;
 using onednn::plain_weights;
@@ -123,7 +122,7 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
   }
 
   onednn::ForwardPlan plan_training() {
-    const Forward::primitive_desc shared = onednn::direct_training(spec_);
+    Forward::primitive_desc shared = onednn::direct_training(spec_);
     const auto pd = with_cheapest<Forward::primitive_desc>([&](dnnl::algorithm algorithm) {
       if (algorithm == dnnl::algorithm::convolution_direct) {
         return shared;
