@@ -8,6 +8,7 @@
 #include "kernels/conv2d/conv2d.h"
 #include "kernels/conv2d/onednn_forward.h"
 #include "kernels/onednn/primitive_operation.h"
+#include "kernels/onednn/remembered.h"
 
 namespace bench::kernels {
 namespace {
@@ -46,7 +47,7 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
     });
   }
 
-  // The end of planning: what it was planned from would be counted where the process' memory is measured.
+  // The end of planning.
   void prepare() override {
     onednn::forget_answers();
     PrimitiveOperation::prepare();

@@ -200,10 +200,6 @@ const Forward::primitive_desc& direct_training(const Conv2d& spec) {
   });
 }
 
-void forget_answers() {
-  answers() = {};
-}
-
 std::optional<double> winograd_flops_in_training(const Conv2d& spec) {
   if (!suits_winograd(spec)) {
     return std::nullopt;

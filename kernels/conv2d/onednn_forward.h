@@ -38,9 +38,6 @@ dnnl::convolution_forward::primitive_desc training_forward(const Conv2d& spec, d
 // The forward pass that oneDNN plans the gradients of `spec` beside. Good until the next call.
 const dnnl::convolution_forward::primitive_desc& direct_training(const Conv2d& spec);
 
-// oneDNN's answers are kept while a network is planned, by each thread. Gives their memory back.
-void forget_answers();
-
 // In training, where each of the three directions transforms the weights anew at every step (into scratch),
 // or gathers their gradient in the transformed form: what Winograd does instead of the 2·macs of the direct
 // algorithm, where that saves more than the transform costs; nullopt where it does not, or cannot be.

@@ -65,6 +65,16 @@ void cpu_free(std::byte* data, std::int64_t bytes) noexcept {
   }
 }
 
+void give_pages(std::byte* data, std::int64_t bytes) noexcept {
+#ifdef MADV_POPULATE_WRITE
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  madvise(data, rounded_up(static_cast<std::size_t>(bytes), page), MADV_POPULATE_WRITE);
+#else
+  static_cast<void>(data);
+  static_cast<void>(bytes);
+#endif
+}
+
 CpuBlock cpu_block(std::int64_t bytes) {
   std::byte* data = cpu_allocate(bytes);
   if (data == nullptr) {

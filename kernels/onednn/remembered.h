@@ -9,10 +9,26 @@
 
 namespace bench::kernels::onednn {
 
+// Gives back the memory of all answers that this thread remembers: they are for planning, and would be
+// counted where the process' memory is measured.
+void forget_answers();
+
+// Known to forget_answers() of the thread that makes it.
+class Forgetful {
+ public:
+  Forgetful();
+  Forgetful(const Forgetful&) = delete;
+  Forgetful& operator=(const Forgetful&) = delete;
+  virtual void forget() = 0;
+
+ protected:
+  ~Forgetful();
+};
+
 // oneDNN's answers depend on how many threads it may use, so that stands in the key. A few questions: a list
-// is searched. One thread's own, for nothing is locked.
+// is searched. For one thread, as `thread_local`: nothing is locked.
 template <class Question, class Answer>
-class Remembered {
+class Remembered final : public Forgetful {
  public:
   explicit Remembered(std::size_t most) : most_(most) {}
 
@@ -32,6 +48,8 @@ class Remembered {
     }
     return entries_.front().answer;
   }
+
+  void forget() override { entries_.clear(); }
 
  private:
   struct Entry {

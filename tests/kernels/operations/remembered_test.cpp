@@ -44,6 +44,16 @@ TEST_F(RememberedTest, ForgetsWhatWasNotAskedForLongest) {
   EXPECT_EQ(asked_, 4);
 }
 
+TEST_F(RememberedTest, ForgetsOnDemandWhatItsThreadAsked) {
+  ask(1);
+  std::thread(forget_answers).join();
+  ask(1);
+  EXPECT_EQ(asked_, 1);
+  forget_answers();
+  ask(1);
+  EXPECT_EQ(asked_, 2);
+}
+
 TEST_F(RememberedTest, AsksAnewWithOtherThreads) {
   std::thread([&] {  // their number is each thread's own
     omp_set_num_threads(1);
