@@ -76,11 +76,12 @@ class OperationCache {
 };
 
 // What a library that compiles its kernels keeps for as many operations, beside the memory they are given: an
-// estimate, where the host's memory is the device's. Seen with oneDNN 2.6 and AVX-512: 17 to 40 KiB an
-// operation, the most with few operations in bf16.
+// estimate, where the host's memory is the device's. Seen with oneDNN 2.6 and AVX-512: 23 to 50 KiB an
+// operation, and in 16-bit inference, which has kernels of another family, 0.3 to 0.8 MiB more.
 constexpr std::int64_t compiled_code_bytes(std::size_t operations) {
-  return static_cast<std::int64_t>(operations) * 30 * 1024;
+  return static_cast<std::int64_t>(operations) * 38 * 1024;
 }
+inline constexpr std::int64_t kSixteenBitInferenceCode = std::int64_t{512} << 10;
 
 // How the layer's output is stored. Token ids take the four bytes of an fp32 each.
 TensorDesc tensor_of(const Graph& graph, Graph::Value value, const Target& target);

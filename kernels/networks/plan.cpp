@@ -47,7 +47,8 @@ class Planner {
     find_live_bytes();
     if (device_.host_accessible()) {
       find_largest_plain();
-      plan_.library_bytes = compiled_code_bytes(plan_.steps.size());
+      plan_.library_bytes = compiled_code_bytes(plan_.steps.size()) +
+                            (plan_.target.dtype == Dtype::bf16 ? kSixteenBitInferenceCode : 0);
     }
     return std::move(plan_);
   }
