@@ -10,12 +10,12 @@ namespace bench {
 inline constexpr std::int64_t kStagingSlots = 4;
 inline constexpr std::int64_t kLargestStagingSlot = std::int64_t{1} << 20;  // bytes
 
-inline constexpr std::int64_t staging_slot_bytes(std::int64_t copy_bytes) {
+constexpr std::int64_t staging_slot_bytes(std::int64_t copy_bytes) {
   return std::min(copy_bytes, kLargestStagingSlot);
 }
 
 // What a ring for copies of this size locks.
-inline constexpr std::int64_t staging_ring_bytes(std::int64_t copy_bytes) {
+constexpr std::int64_t staging_ring_bytes(std::int64_t copy_bytes) {
   return kStagingSlots * staging_slot_bytes(copy_bytes);
 }
 

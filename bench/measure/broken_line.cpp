@@ -45,28 +45,20 @@ class NodeValues {
   NodeValues(const Points& points, const Nodes& nodes)
       : nodes_(nodes), diagonal_(nodes.size()), above_(nodes.size()) {
     Nodes right(nodes.size());
-    std::size_t node = 0;
-    for (std::size_t i = 0; i < points.x.size(); ++i) {
-      while (node + 2 < nodes.size() && points.x[i] > nodes[node + 1]) {
-        ++node;
-      }
-      const double share = (points.x[i] - nodes[node]) / (nodes[node + 1] - nodes[node]);
+    for_each_point(points, [&](std::size_t i, std::size_t node) {
+      const double share = (points.x[i] - nodes[node]) / width(node);
       const double weight = points.weights[i];
       diagonal_[node] += weight * (1 - share) * (1 - share);
       diagonal_[node + 1] += weight * share * share;
       above_[node] += weight * share * (1 - share);
       right[node] += weight * (1 - share) * points.y[i];
       right[node + 1] += weight * share * points.y[i];
-    }
+    });
     values_ = solve(right);
-    node = 0;
-    for (std::size_t i = 0; i < points.x.size(); ++i) {
-      while (node + 2 < nodes.size() && points.x[i] > nodes[node + 1]) {
-        ++node;
-      }
+    for_each_point(points, [&](std::size_t i, std::size_t node) {
       const double residual = points.y[i] - at(node, points.x[i]);
       unexplained_ += points.weights[i] * residual * residual;
-    }
+    });
     for (std::size_t i = 0; i + 1 < values_.size(); ++i) {
       if (!(values_[i + 1] > values_[i])) {  // not a number either
         unexplained_ = kNone;
@@ -90,6 +82,18 @@ class NodeValues {
   }
 
  private:
+  // With the node before it.
+  template <typename Use>
+  void for_each_point(const Points& points, Use use) const {
+    std::size_t node = 0;
+    for (std::size_t i = 0; i < points.x.size(); ++i) {
+      while (node + 2 < nodes_.size() && points.x[i] > nodes_[node + 1]) {
+        ++node;
+      }
+      use(i, node);
+    }
+  }
+
   double width(std::size_t piece) const { return nodes_[piece + 1] - nodes_[piece]; }
   double at(std::size_t piece, double x) const {
     return values_[piece] + (values_[piece + 1] - values_[piece]) * (x - nodes_[piece]) / width(piece);
@@ -271,7 +275,7 @@ BrokenLine described(const Points& points, const Search::Found& found) {
         std::ranges::count_if(points.x, [&](double x) { return piece.from <= x && x <= piece.to; }));
     piece.intercept = estimate(values.intercept(i), variance * values.intercept_variance(i), freedom);
     piece.slope = estimate(values.slope(i), variance * values.slope_variance(i), freedom);
-    line.pieces.push_back(std::move(piece));
+    line.pieces.push_back(piece);
   }
   return line;
 }
@@ -298,14 +302,14 @@ std::optional<BrokenLine> fit_broken_line(std::span<const double> x, std::span<c
     if (bends > 0 && x.size() < 2 * bends + 4) {
       break;
     }
-    Search::Found found = search.best(bends);
+    const Search::Found found = search.best(bends);
     if (found.unexplained == kNone) {
       continue;
     }
     const double now = criterion(found.unexplained, bends, x.size(), rule.resolution);
     if (now < least) {
       least = now;
-      chosen = std::move(found);
+      chosen = found;
     }
   }
   return least < kNone ? std::optional(described(points, chosen)) : std::nullopt;
