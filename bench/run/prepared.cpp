@@ -52,6 +52,17 @@ double warm_up(Workload& workload, Device& device, bool cold_caches) {
   return *middle;
 }
 
+PointMemory memory_of(Device& device, std::int64_t used_before) {
+  PointMemory memory;
+  memory.by_category = device.memory().at_peak();
+  memory.peak_measured = device.memory().peak();
+  memory.driver_used = std::max<std::int64_t>(0, device.driver_used() - used_before);
+  // Libraries' own allocations, compiled code and allocator slack: seen by the system, not by the tracker.
+  memory.by_category[MemoryCategory::other] +=
+      std::max<std::int64_t>(0, memory.driver_used - memory.peak_measured);
+  return memory;
+}
+
 }  // namespace
 
 Prepared prepare_point(const SweepPoint& point, const WorkloadType& type, Device& device, Verify verify,
@@ -63,7 +74,8 @@ Prepared prepare_point(const SweepPoint& point, const WorkloadType& type, Device
   if (point.cold) {  // the device's own means of emptying caches are not the workload's memory
     device.flush_caches();
   }
-  const std::int64_t used_before = device.driver_used();
+  // Asking the system takes longer than many a visit, and only the first one's answer is kept.
+  const std::int64_t used_before = verify == Verify::yes ? device.driver_used() : 0;
   device.memory().reset_peak();
 
   const auto start = std::chrono::steady_clock::now();
@@ -74,15 +86,9 @@ Prepared prepare_point(const SweepPoint& point, const WorkloadType& type, Device
   prepared.warm_step_ns = warm_up(*prepared.workload, device, point.cold);
   prepared.setup_ns += since_ns(warm_start);
 
-  // Before the verification: the reference implementation's own memory is not the workload's.
-  PointMemory& memory = prepared.memory;
-  memory.by_category = device.memory().at_peak();
-  memory.peak_measured = device.memory().peak();
-  memory.driver_used = std::max<std::int64_t>(0, device.driver_used() - used_before);
-  // Libraries' own allocations, compiled code and allocator slack: seen by the system, not by the tracker.
-  memory.by_category[MemoryCategory::other] +=
-      std::max<std::int64_t>(0, memory.driver_used - memory.peak_measured);
   if (verify == Verify::yes) {
+    // Before the verification: the reference implementation's own memory is not the workload's.
+    prepared.memory = memory_of(device, used_before);
     *verification = prepared.workload->verify();
     if (!verification->passed) {
       throw std::runtime_error(fmt::format("wrong answer: error {:.3g}, accepted {:.3g}; {}",

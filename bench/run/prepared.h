@@ -15,7 +15,7 @@ struct Prepared {
   std::unique_ptr<Workload> workload;
   double setup_ns = 0;      // making it and warming it up
   double warm_step_ns = 0;  // what to expect of a sample
-  PointMemory memory;       // filled after the warm-up; peak_predicted is the caller's to set
+  PointMemory memory;       // after the warm-up, where verified; peak_predicted is the caller's to set
 };
 
 enum class Verify { no, yes };

@@ -92,7 +92,8 @@ std::int64_t Prober::rounds_needed() const {
 }
 
 void Prober::probe(const SweepPoint& point, Series& series) {
-  observer_.progress(clock_.progress("preparing " + point.name, 0));
+  observer_.progress(
+      clock_.progress(fmt::format("preparing {} ({} of {})", point.name, ++probed_, plan_.points.size()), 0));
   if (const auto reason = point.type(request_).unsupported(point.spec, device_)) {
     close(series, point, "unsupported", *reason);
     return;

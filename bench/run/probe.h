@@ -75,6 +75,7 @@ class Prober {
   Admitted& admitted_;
   RunObserver& observer_;
   std::map<std::string, Series> series_;
+  std::size_t probed_ = 0;         // points
   std::set<std::string> settled_;  // workload, mode and dtype
 };
 

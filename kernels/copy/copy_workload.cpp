@@ -30,7 +30,7 @@ std::int64_t end_bytes(const CopySpec& spec) {
 }
 
 std::int64_t host_bytes(const CopySpec& spec) {
-  return end_bytes(spec) + (spec.staged ? StagingRing::bytes_for(spec.bytes) : 0);
+  return end_bytes(spec) + (spec.staged ? staging_ring_bytes(spec.bytes) : 0);
 }
 
 // The option's place among the accepted values.
@@ -94,7 +94,7 @@ MemoryPlan copy_plan(const CopySpec& spec, Device& device) {
   refuse_uncountable(spec.at_once, 4.0 * static_cast<double>(stride_of(spec)));
   const Transfers& transfers = transfers_or_refuse(device);
   const std::optional<int> node = node_named(spec.node, transfers);
-  const std::int64_t locked = spec.staged                     ? StagingRing::bytes_for(spec.bytes)
+  const std::int64_t locked = spec.staged                     ? staging_ring_bytes(spec.bytes)
                               : spec.host == HostKind::pinned ? end_bytes(spec)
                                                               : 0;
   if (locked > 0) {

@@ -4,23 +4,12 @@
 #include <cstring>
 
 namespace bench::kernels {
-namespace {
-
-std::int64_t slot_for(std::int64_t copy_bytes) {
-  return std::min(copy_bytes, StagingRing::kLargestSlot);
-}
-
-}  // namespace
-
-std::int64_t StagingRing::bytes_for(std::int64_t copy_bytes) {
-  return kSlots * slot_for(copy_bytes);
-}
 
 StagingRing::StagingRing(Transfers& transfers, std::int64_t copy_bytes, std::optional<int> node)
-    : slot_bytes_(slot_for(copy_bytes)),
-      memory_(
-          transfers.host_memory({.kind = HostKind::pinned, .bytes = bytes_for(copy_bytes), .node = node})) {
-  for (std::int64_t i = 0; i < kSlots; ++i) {
+    : slot_bytes_(staging_slot_bytes(copy_bytes)),
+      memory_(transfers.host_memory(
+          {.kind = HostKind::pinned, .bytes = staging_ring_bytes(copy_bytes), .node = node})) {
+  for (std::int64_t i = 0; i < kStagingSlots; ++i) {
     slots_.push_back({.data = memory_->data() + i * slot_bytes_, .queue = transfers.copy_queue()});
   }
 }

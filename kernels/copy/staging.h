@@ -8,19 +8,14 @@
 #include <span>
 #include <vector>
 
+#include "bench/staging.h"
 #include "bench/transfers.h"
 
 namespace bench::kernels {
 
 class StagingRing {
  public:
-  static constexpr std::int64_t kSlots = 4;
-  static constexpr std::int64_t kLargestSlot = std::int64_t{1} << 20;  // bytes
-
-  // What a ring for copies of this size takes.
-  static std::int64_t bytes_for(std::int64_t copy_bytes);
-
-  // Throws what Transfers::host_memory does.
+  // Of staging_ring_bytes(). Throws what Transfers::host_memory does.
   StagingRing(Transfers& transfers, std::int64_t copy_bytes, std::optional<int> node);
 
   // Of pageable memory; returns when all is done. Copies in both directions take turns.

@@ -3,19 +3,13 @@
 #include <cmath>
 #include <limits>
 
-#include "bench/measure/segments.h"
+#include "bench/measure/broken_line.h"
 
 namespace bench::sweeps {
 namespace {
 
 // A time is settled at ±1 %, see the stop rule: what lines differ by below that is no bend.
-constexpr SegmentRule kRule{.most = 3, .fewest = 3, .resolution = 0.01};
-
-// Between the last size of one line and the first of the next.
-double bend_between(double last, double first, const TransferModel& before, const TransferModel& after) {
-  const auto meet = crossing(before, after);
-  return meet && *meet >= last && *meet <= first ? *meet : std::sqrt(last * first);
-}
+constexpr BrokenLineRule kRule{.most_bends = 2, .resolution = 0.01};
 
 }  // namespace
 
@@ -30,28 +24,16 @@ double TransferCurve::at_ns(double bytes) const {
 
 std::optional<TransferCurve> fit_curve(std::span<const CopyTime> by_size) {
   const WeightedTimes all(by_size);
+  const auto broken = fit_broken_line(all.bytes, all.times, all.weights, kRule);
+  if (!broken) {
+    return std::nullopt;
+  }
   TransferCurve curve;
-  const std::vector<Segment> segments = fit_segments(all.bytes, all.times, all.weights, kRule);
-  for (const Segment& segment : segments) {
-    const auto line = transfer_model(segment.line);
-    if (!line) {
-      curve.pieces.clear();
-      break;
-    }
-    if (!curve.pieces.empty()) {
-      TransferPiece& before = curve.pieces.back();
-      before.to_bytes =
-          bend_between(all.bytes[segment.first - 1], all.bytes[segment.first], before.line, *line);
-    }
-    curve.pieces.push_back({.to_bytes = std::numeric_limits<double>::infinity(), .line = *line});
+  for (const LinePiece& piece : broken->pieces) {
+    curve.pieces.push_back(
+        {.to_bytes = piece.to, .line = transfer_model(piece.intercept, piece.slope, piece.points)});
   }
-  if (curve.pieces.empty()) {  // too few sizes for the rule
-    const auto line = fit_transfer(by_size);
-    if (!line) {
-      return std::nullopt;
-    }
-    curve.pieces.push_back({.to_bytes = std::numeric_limits<double>::infinity(), .line = *line});
-  }
+  curve.pieces.back().to_bytes = std::numeric_limits<double>::infinity();
   return curve;
 }
 

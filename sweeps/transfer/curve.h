@@ -1,4 +1,4 @@
-// The time of a copy by its size where one straight line does not serve: lines one after another, each
+// The time of a copy by its size where one straight line does not serve: a line that bends, each piece
 // latency + bytes / bandwidth over a range of sizes. Copies bend where whoever does them changes the method
 // (another core joins, a driver stages) or the memory they meet changes (page, cache). Pure arithmetic.
 #pragma once
@@ -22,9 +22,8 @@ struct TransferCurve {
   double at_ns(double bytes) const;
 };
 
-// As many lines, up to three of at least three sizes each, as the times, growing by size, are told to need by
-// fit_segments(). A piece ends where its line meets the next, or halfway (by ratio) to the next measured size
-// where they do not meet in between. nullopt for fewer than two sizes or times that do not grow.
+// With as many bends, up to two, as the times, growing by size, are told to need by fit_broken_line().
+// nullopt for fewer than two sizes or times that do not grow.
 std::optional<TransferCurve> fit_curve(std::span<const CopyTime> by_size);
 
 struct HeldOut {

@@ -6,18 +6,14 @@
 
 namespace bench::sweeps {
 
-std::optional<TransferModel> transfer_model(const LineFit& line) {
-  if (line.slope.value <= 0) {
-    return std::nullopt;
-  }
+TransferModel transfer_model(const Estimate& intercept, const Estimate& slope, std::size_t points) {
   TransferModel model;
-  model.latency_ns = line.intercept;
-  model.bytes_per_s.value = 1e9 / line.slope.value;
-  if (line.slope.ci95 && line.slope.ci95->low > 0) {
-    model.bytes_per_s.ci95 = {1e9 / line.slope.ci95->high, 1e9 / line.slope.ci95->low};
+  model.latency_ns = intercept;
+  model.bytes_per_s.value = 1e9 / slope.value;
+  if (slope.ci95 && slope.ci95->low > 0) {
+    model.bytes_per_s.ci95 = {1e9 / slope.ci95->high, 1e9 / slope.ci95->low};
   }
-  model.r_squared = line.r_squared;
-  model.points = line.residuals.size();
+  model.points = points;
   if (model.latency_ns.value > 0) {
     Estimate half;
     half.value = model.latency_ns.value * 1e-9 * model.bytes_per_s.value;
@@ -41,7 +37,12 @@ WeightedTimes::WeightedTimes(std::span<const CopyTime> points) {
 std::optional<TransferModel> fit_transfer(std::span<const CopyTime> points) {
   const WeightedTimes all(points);
   const auto line = fit_line(all.bytes, all.times, all.weights);
-  return line ? transfer_model(*line) : std::nullopt;
+  if (!line || line->slope.value <= 0) {
+    return std::nullopt;
+  }
+  TransferModel model = transfer_model(line->intercept, line->slope, points.size());
+  model.r_squared = line->r_squared;
+  return model;
 }
 
 std::optional<double> median_of(std::vector<double> values) {

@@ -29,8 +29,8 @@ struct TransferModel {
   double at_ns(double bytes) const { return latency_ns.value + bytes / bytes_per_s.value * 1e9; }
 };
 
-// The same of a line through times, in nanoseconds, by bytes; nullopt where it does not grow.
-std::optional<TransferModel> transfer_model(const LineFit& line);
+// The same of a line through times, in nanoseconds, by bytes; its slope is positive.
+TransferModel transfer_model(const Estimate& intercept, const Estimate& slope, std::size_t points);
 
 // What a fit takes. Weights 1/t²: errors of a time are in proportion to it, so that small copies, which alone
 // show the latency, count as much as large ones.

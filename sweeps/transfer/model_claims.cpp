@@ -59,7 +59,7 @@ std::string formula(const TransferModel& model) {
       rate.ci95 ? fmt::format(" ({} to {})", byte_rate(rate.ci95->low), byte_rate(rate.ci95->high)) : "");
 }
 
-// What each line of a curve that bends says of its sizes.
+// What each piece of a curve that bends says of its sizes.
 Json described(const TransferCurve& curve) {
   Json pieces = Json::array();
   for (const TransferPiece& piece : curve.pieces) {
@@ -80,18 +80,24 @@ Json described(const TransferCurve& curve) {
   return pieces;
 }
 
-// "; in pieces it grows by bytes / 8.10 GB/s up to 46.3 KiB, bytes / 26.0 GB/s beyond". Only the first line's
-// start is a latency; where the others would meet a copy of nothing means nothing.
+// "; in pieces it grows by bytes / 8.10 GB/s up to 46.3 KiB, by 5.20 µs up to 128 KiB, by bytes / 26.0 GB/s
+// beyond". A step from one size to the next has no rate. Only the first line's start is a latency; where the
+// others would meet a copy of nothing means nothing.
 std::string bends(const TransferCurve& curve) {
   if (curve.pieces.size() < 2) {
     return {};
   }
   std::string text = "; in pieces it grows by ";
-  for (const TransferPiece& piece : curve.pieces) {
-    const std::string rate = byte_rate(piece.line.bytes_per_s.value);
-    text += std::isfinite(piece.to_bytes)
-                ? fmt::format("bytes / {} up to {}, ", rate, size_text(piece.to_bytes))
-                : fmt::format("bytes / {} beyond", rate);
+  for (std::size_t i = 0; i < curve.pieces.size(); ++i) {
+    const TransferPiece& piece = curve.pieces[i];
+    const bool last = i + 1 == curve.pieces.size();
+    std::string growth = "bytes / " + byte_rate(piece.line.bytes_per_s.value);
+    if (i > 0 && !last && piece.line.points <= 2) {
+      const double from = curve.pieces[i - 1].to_bytes;
+      growth = format_duration(piece.line.at_ns(piece.to_bytes) - piece.line.at_ns(from));
+    }
+    text += fmt::format("{}{} {}", i > 0 ? ", by " : "", growth,
+                        last ? std::string("beyond") : "up to " + size_text(piece.to_bytes));
   }
   return text;
 }

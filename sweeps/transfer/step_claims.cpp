@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "bench/measure/units.h"
+#include "bench/staging.h"
 #include "sweeps/series/claims.h"
 #include "sweeps/transfer/claims.h"
 
@@ -43,21 +44,31 @@ std::string computing_in_words(const StepStudy& study) {
                 : fmt::format("and {} computing alone (the steps scatter more than the copy takes)", time);
 }
 
+LockedBytes locked_bytes(const ResultDocument& document, const StepStudy& study) {
+  const double batches =
+      transfer_noted(document, "workers").get<double>() * transfer_noted(document, "prefetch").get<double>();
+  return {.pinned = std::max(1.0, batches) * study.bytes,
+          .staged = static_cast<double>(staging_ring_bytes(static_cast<std::int64_t>(study.bytes)))};
+}
+
 // What the loader's buffers take, and what locking them costs.
 std::string needed_memory(const ResultDocument& document, const StepStudy& study, const PinVerdict& verdict,
                           Json& details) {
   const double workers = transfer_noted(document, "workers").get<double>();
   const double prefetch = transfer_noted(document, "prefetch").get<double>();
-  const double bytes = (workers > 0 ? workers * prefetch : 1) * study.bytes;
-  details["locked_bytes"] = bytes;
+  const LockedBytes locked = locked_bytes(document, study);
+  const double bytes = locked.pinned;
+  details["locked_bytes"] = verdict.with == "staged" ? locked.staged : locked.pinned;
+  details["pinned_locks_bytes"] = locked.pinned;
+  details["staged_locks_bytes"] = locked.staged;
   std::string text =
       workers > 0
           ? fmt::format("{:.0f} worker{} with {:.0f} batch{} of {} ready lock {} of the host's memory",
                         workers, workers == 1 ? "" : "s", prefetch, prefetch == 1 ? "" : "es",
                         size_text(study.bytes), size_text(bytes))
           : fmt::format("a loader without workers locks one batch, {}", size_text(bytes));
-  if (verdict.verdict == Verdict::pin && verdict.with == "staged") {
-    return fmt::format("staging locks only its ring, at most 4 MiB; pinned instead, {}", text);
+  if (verdict.with == "staged") {
+    text = fmt::format("staging locks only its ring, {}; pinned instead, {}", size_text(locked.staged), text);
   }
   const double host_bytes = document.context.is_object() && document.context.contains("host")
                                 ? document.context["host"].value("memory_bytes", 0.0)
@@ -78,21 +89,30 @@ std::string needed_memory(const ResultDocument& document, const StepStudy& study
                       : std::string(", which takes no longer than ordinary memory does");
     text += bytes > costs.back().first ? fmt::format(" (extrapolated from {})", size_text(costs.back().first))
                                        : "";
-    if (verdict.verdict == Verdict::pin && *cost > 0) {
+    if (verdict.verdict == Verdict::pin && verdict.with == "pinned" && *cost > 0) {
       text += fmt::format(", earned back after {:.0f} steps", std::ceil(*cost / verdict.saved_ns));
     }
   }
   return text;
 }
 
-// "saves 20.6 µs a step (0.4 %), which lies within the intervals", of what is not worth it.
+// "saves 20.6 µs a step (0.4 %), which lies within the intervals, and pinned memory does not differ from it
+// measurably".
 std::string difference_in_words(const PinVerdict& verdict) {
   const std::string amount = fmt::format("{} a step ({})", format_duration(std::abs(verdict.saved_ns)),
                                          format_percent(std::abs(verdict.share)));
-  return fmt::format("{} {}{}", verdict.saved_ns > 0 ? "saves" : "costs", amount,
-                     !verdict.apart         ? ", which lies within the intervals"
-                     : verdict.saved_ns > 0 ? ", which is less than 1 %"
-                                            : " more");
+  const char* worth = "";
+  if (!verdict.apart) {
+    worth = ", which lies within the intervals";
+  } else if (verdict.saved_ns <= 0) {
+    worth = " more";
+  } else if (verdict.verdict == Verdict::dont) {
+    worth = ", which is less than 1 %";
+  }
+  return fmt::format("{} {}{}{}", verdict.saved_ns > 0 ? "saves" : "costs", amount, worth,
+                     verdict.equals.empty()
+                         ? ""
+                         : fmt::format(", and {} memory does not differ from it measurably", verdict.equals));
 }
 
 // " (91 % to 97 %)", within all and nothing of a copy.
@@ -160,7 +180,7 @@ std::vector<Finding> claim_verdicts(const ResultDocument& document) {
       findings.push_back(std::move(finding));
       continue;
     }
-    const PinVerdict verdict = pin_verdict(study);
+    const PinVerdict verdict = pin_verdict(study, locked_bytes(document, study));
     finding.details = {{"verdict", verdict.verdict == Verdict::pin    ? "pin"
                                    : verdict.verdict == Verdict::dont ? "don't"
                                                                       : "untold"},
@@ -190,11 +210,8 @@ std::vector<Finding> claim_verdicts(const ResultDocument& document) {
     const std::string times = fmt::format("a step of {} takes {}, {}", step_label(study), best_steps(study),
                                           computing_in_words(study));
     finding.claim =
-        verdict.verdict == Verdict::pin
-            ? fmt::format("Pin: {}; {} memory saves {} a step ({}); {}.", times, verdict.with,
-                          format_duration(verdict.saved_ns), format_percent(verdict.share), memory)
-            : fmt::format("Don't pin: {}; {} memory {}; {}.", times, verdict.with,
-                          difference_in_words(verdict), memory);
+        fmt::format("{}: {}; {} memory {}; {}.", verdict.verdict == Verdict::pin ? "Pin" : "Don't pin", times,
+                    verdict.with, difference_in_words(verdict), memory);
     findings.push_back(std::move(finding));
   }
   return findings;

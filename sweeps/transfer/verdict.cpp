@@ -21,6 +21,26 @@ double high_of(const Estimate& estimate) {
   return estimate.ci95 ? estimate.ci95->high : estimate.value;
 }
 
+bool apart(const Estimate& one, const Estimate& other) {
+  return high_of(one) < low_of(other) || low_of(one) > high_of(other);
+}
+
+PinVerdict against(const KindSteps& pageable, const KindSteps& kind) {
+  const Estimate& before = pageable.best();
+  const Estimate& after = kind.best();
+  PinVerdict verdict;
+  verdict.with = kind.name;
+  verdict.saved_ns = before.value - after.value;
+  if (before.ci95 && after.ci95) {
+    verdict.saved_ci95_ns =
+        Interval{.low = before.ci95->low - after.ci95->high, .high = before.ci95->high - after.ci95->low};
+  }
+  verdict.share = verdict.saved_ns / before.value;
+  verdict.apart = apart(before, after);
+  verdict.verdict = verdict.apart && verdict.share >= kWorthwhile ? Verdict::pin : Verdict::dont;
+  return verdict;
+}
+
 }  // namespace
 
 const KindSteps* StepStudy::kind(const std::string& name) const {
@@ -87,28 +107,27 @@ std::optional<double> slowdown(const StepStudy& study, const KindSteps& kind) {
                           : std::nullopt;
 }
 
-PinVerdict pin_verdict(const StepStudy& study) {
-  PinVerdict verdict;
+PinVerdict pin_verdict(const StepStudy& study, const LockedBytes& locked) {
   const KindSteps* const pageable = study.kind("pageable");
-  const KindSteps* best = study.kind("pinned");
+  const KindSteps* const pinned = study.kind("pinned");
   const KindSteps* const staged = study.kind("staged");
-  if (best == nullptr || (staged != nullptr && staged->best().value < best->best().value)) {
-    best = staged;
+  if (pageable == nullptr || (pinned == nullptr && staged == nullptr)) {
+    return {};
   }
-  if (pageable == nullptr || best == nullptr) {
-    return verdict;
+  if (pinned == nullptr || staged == nullptr) {
+    return against(*pageable, pinned != nullptr ? *pinned : *staged);
   }
-  verdict.with = best->name;
-  verdict.saved_ns = pageable->best().value - best->best().value;
-  if (pageable->best().ci95 && best->best().ci95) {
-    verdict.saved_ci95_ns = Interval{.low = pageable->best().ci95->low - best->best().ci95->high,
-                                     .high = pageable->best().ci95->high - best->best().ci95->low};
+  PinVerdict by_pinned = against(*pageable, *pinned);
+  PinVerdict by_staged = against(*pageable, *staged);
+  bool take_staged = by_staged.saved_ns > by_pinned.saved_ns;
+  if (by_pinned.verdict != by_staged.verdict) {
+    take_staged = by_staged.verdict == Verdict::pin;
+  } else if (!apart(pinned->best(), staged->best())) {
+    take_staged = locked.staged < locked.pinned;
+    by_pinned.equals = staged->name;
+    by_staged.equals = pinned->name;
   }
-  verdict.share = verdict.saved_ns / pageable->best().value;
-  verdict.apart =
-      high_of(best->best()) < low_of(pageable->best()) || low_of(best->best()) > high_of(pageable->best());
-  verdict.verdict = verdict.apart && verdict.share >= kWorthwhile ? Verdict::pin : Verdict::dont;
-  return verdict;
+  return take_staged ? by_staged : by_pinned;
 }
 
 std::optional<double> cost_ns(const std::vector<std::pair<double, double>>& by_size, double bytes) {

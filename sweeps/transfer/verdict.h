@@ -51,18 +51,26 @@ enum class Verdict { pin, dont, untold };
 
 struct PinVerdict {
   Verdict verdict = Verdict::untold;
-  std::string with;     // "pinned" or "staged": the faster
-  double saved_ns = 0;  // a step, best of pageable against best of that
+  std::string with;      // "pinned" or "staged"
+  std::string equals{};  // the other, where the two do not differ beyond their intervals
+  double saved_ns = 0;   // a step, best of pageable against best of that
   // From both intervals at their ends, so wider than one of 95 %; none where a time has none.
   std::optional<Interval> saved_ci95_ns{};
   double share = 0;    // of the pageable step
   bool apart = false;  // the intervals do not touch, whichever is faster
 };
 
+// Bytes that each of the two locks.
+struct LockedBytes {
+  double pinned = 0;  // the loader's buffers
+  double staged = 0;  // a ring
+};
+
 // "pin" where the best step with pinned memory, or staged through it, is at least 1 % faster than the best
 // with pageable memory, and their intervals do not touch. Both are compared as they do best, one after the
-// other or beside: a second thread serves pageable memory too. untold: where either was not measured.
-PinVerdict pin_verdict(const StepStudy& study);
+// other or beside: a second thread serves pageable memory too. Where both pay, or neither does, the faster is
+// named; where their intervals touch, the one that locks less. untold: where either was not measured.
+PinVerdict pin_verdict(const StepStudy& study, const LockedBytes& locked);
 
 // What making this many bytes of memory takes, from measured sizes: straight between neighbours, in
 // proportion beyond the largest. nullopt for no sizes.

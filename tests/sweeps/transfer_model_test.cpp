@@ -124,11 +124,11 @@ TEST(TransferCurve, BendsWhereTheLinesMeet) {
   const auto found = fit_curve(bent(0, 1));
   ASSERT_TRUE(found);
   ASSERT_EQ(found->pieces.size(), 2U);
-  EXPECT_NEAR(found->pieces[0].to_bytes, 48'000, 1e-3);
-  EXPECT_NEAR(found->pieces[0].line.bytes_per_s.value, 8e9, 1);
-  EXPECT_NEAR(found->pieces[1].line.bytes_per_s.value, 24e9, 1e3);
-  EXPECT_NEAR(found->at_ns(40'000), 6000, 1e-3);
-  EXPECT_NEAR(found->at_ns(480'000), 25'000, 1e-3);
+  EXPECT_NEAR(found->pieces[0].to_bytes, 48'000, 1);
+  EXPECT_NEAR(found->pieces[0].line.bytes_per_s.value, 8e9, 1e5);
+  EXPECT_NEAR(found->pieces[1].line.bytes_per_s.value, 24e9, 1e5);
+  EXPECT_NEAR(found->at_ns(40'000), 6000, 0.1);
+  EXPECT_NEAR(found->at_ns(480'000), 25'000, 0.1);
 }
 
 TEST(TransferCurve, PredictsHeldOutSizesOfABentCurveWhereOneLineCannot) {

@@ -27,9 +27,23 @@ TEST(TransferFindings, StagingLocksItsRingOnly) {
   ResultDocument document = transfer_card();
   document.sweep["transfer"]["steps"][0]["kinds"] =
       Json::array({kind_steps("pageable", 8, 48, 46), kind_steps("staged", 4, 44, 41)});
-  EXPECT_THAT(transfer_finding(document, "pin/batch:32").claim,
-              AllOf(HasSubstr("staged memory saves 5.00 ms"), HasSubstr("locks only its ring, at most 4 MiB"),
+  const Finding pin = transfer_finding(document, "pin/batch:32");
+  EXPECT_EQ(pin.details.at("locked_bytes"), 4 << 20);
+  EXPECT_EQ(pin.details.at("pinned_locks_bytes"), 8 * (8 << 20));
+  EXPECT_THAT(pin.claim,
+              AllOf(HasSubstr("staged memory saves 5.00 ms"), HasSubstr("locks only its ring, 4.00 MiB"),
                     HasSubstr("pinned instead, 4 workers"), Not(HasSubstr("earned back"))));
+}
+
+TEST(TransferFindings, WhereStagedAndPinnedDoNotDifferTheOneThatLocksLessIsNamed) {
+  ResultDocument document = transfer_card();
+  document.sweep["transfer"]["steps"][0]["kinds"] =
+      Json::array({kind_steps("pageable", 8, 48, 46), kind_steps("staged", 4, 44, 41.02),
+                   kind_steps("pinned", 4, 44, 41)});
+  EXPECT_THAT(
+      transfer_finding(document, "pin/batch:32").claim,
+      HasSubstr("staged memory saves 4.98 ms a step (11 %), and pinned memory does not differ from it "
+                "measurably; staging locks only its ring, 4.00 MiB; pinned instead, 4 workers"));
 }
 
 TEST(TransferFindings, DontPinWhereItCosts) {

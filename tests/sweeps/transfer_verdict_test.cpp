@@ -35,8 +35,15 @@ StepStudy usual() {
                     kind("pinned", 4, 44, 41, 40)}};
 }
 
+// A ring takes less than the buffers of a loader's workers.
+constexpr LockedBytes kRingIsSmaller{.pinned = 800e6, .staged = 4e6};
+
+PinVerdict verdict_of(const StepStudy& study) {
+  return pin_verdict(study, kRingIsSmaller);
+}
+
 TEST(PinVerdict, PinsWhereTheBestStepIsFaster) {
-  const PinVerdict verdict = pin_verdict(usual());
+  const PinVerdict verdict = verdict_of(usual());
   EXPECT_EQ(verdict.verdict, Verdict::pin);
   EXPECT_EQ(verdict.with, "pinned");
   EXPECT_DOUBLE_EQ(verdict.saved_ns, 6e6);  // 47 against 41: pageable has its second thread too
@@ -45,35 +52,63 @@ TEST(PinVerdict, PinsWhereTheBestStepIsFaster) {
 
 TEST(PinVerdict, TakesStagingWhereThatIsFaster) {
   StepStudy study = usual();
-  study.kinds[1] = kind("staged", 3, 43, 40.5, 40);
-  EXPECT_EQ(pin_verdict(study).with, "staged");
+  study.kinds[1] = kind("staged", 3, 43, 40, 40);
+  study.kinds[2] = kind("pinned", 5, 45, 43, 40);
+  EXPECT_EQ(verdict_of(study).with, "staged");
+  EXPECT_EQ(verdict_of(study).equals, "");
+}
+
+// 40.8 ± 0.4 against 41 ± 0.4.
+TEST(PinVerdict, TakesWhatLocksLessWhereTheTwoDoNotDiffer) {
+  StepStudy study = usual();
+  for (const double staged : {40.8, 41.2}) {
+    study.kinds[1] = kind("staged", 3, 43, staged, 40);
+    const PinVerdict by_ring = verdict_of(study);
+    EXPECT_EQ(by_ring.verdict, Verdict::pin);
+    EXPECT_EQ(by_ring.with, "staged");
+    EXPECT_EQ(by_ring.equals, "pinned");
+    EXPECT_DOUBLE_EQ(by_ring.saved_ns, 47e6 - staged * 1e6);
+    const PinVerdict by_buffers = pin_verdict(study, {.pinned = 1e6, .staged = 4e6});
+    EXPECT_EQ(by_buffers.with, "pinned");
+    EXPECT_EQ(by_buffers.equals, "staged");
+    EXPECT_DOUBLE_EQ(by_buffers.saved_ns, 6e6);
+  }
+}
+
+// Staged steps scatter so much that they do not differ from either.
+TEST(PinVerdict, TakesTheOneThatPaysThoughItLocksMore) {
+  StepStudy study = usual();
+  study.kinds[1].beside_ns = {.value = 43e6, .ci95 = Interval{40e6, 48e6}};
+  study.kinds[1].serial_ns = study.kinds[1].beside_ns;
+  EXPECT_EQ(verdict_of(study).verdict, Verdict::pin);
+  EXPECT_EQ(verdict_of(study).with, "pinned");
 }
 
 TEST(PinVerdict, DoesNotWhereIntervalsTouchOrLittleIsSaved) {
   StepStudy study = usual();
   study.kinds[0] = kind("pageable", 4.2, 44, 41.5, 40);  // 41.5 ± 0.4 against 41 ± 0.4
-  EXPECT_EQ(pin_verdict(study).verdict, Verdict::dont);
-  EXPECT_FALSE(pin_verdict(study).apart);
+  EXPECT_EQ(verdict_of(study).verdict, Verdict::dont);
+  EXPECT_FALSE(verdict_of(study).apart);
   study.kinds[0] = kind("pageable", 4.2, 44, 41.2, 40);
   study.kinds[0].beside_ns.ci95 = Interval{41.19e6, 41.21e6};
   study.kinds[2].beside_ns.ci95 = Interval{40.99e6, 41.01e6};
-  EXPECT_TRUE(pin_verdict(study).apart);
-  EXPECT_EQ(pin_verdict(study).verdict, Verdict::dont);  // half a percent
+  EXPECT_TRUE(verdict_of(study).apart);
+  EXPECT_EQ(verdict_of(study).verdict, Verdict::dont);  // half a percent
   study.kinds[0] = kind("pageable", 2, 42, 40, 40);
-  EXPECT_EQ(pin_verdict(study).verdict, Verdict::dont);
-  EXPECT_LT(pin_verdict(study).saved_ns, 0);
+  EXPECT_EQ(verdict_of(study).verdict, Verdict::dont);
+  EXPECT_LT(verdict_of(study).saved_ns, 0);
 }
 
 TEST(PinVerdict, CannotBeToldWithoutBoth) {
   StepStudy study = usual();
   study.kinds[1].unsupported = study.kinds[2].unsupported = "may not lock";
-  EXPECT_EQ(pin_verdict(study).verdict, Verdict::untold);
+  EXPECT_EQ(verdict_of(study).verdict, Verdict::untold);
   study = usual();
   study.kinds.erase(study.kinds.begin());
-  EXPECT_EQ(pin_verdict(study).verdict, Verdict::untold);
+  EXPECT_EQ(verdict_of(study).verdict, Verdict::untold);
   study = usual();
   study.kinds[2].unsupported = "may not lock so much";
-  EXPECT_EQ(pin_verdict(study).with, "staged");
+  EXPECT_EQ(verdict_of(study).with, "staged");
 }
 
 TEST(Overlap, HiddenPartOfTheCopy) {

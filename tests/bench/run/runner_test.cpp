@@ -276,6 +276,21 @@ TEST_F(RunnerTest, AShortStepIsNeverJudgedByOneSample) {
   EXPECT_THAT(document_.benchmarks[0].round_sizes, ::testing::Each(::testing::Ge(3)));
 }
 
+// The budget goes on making the points ready; steps of 1 µs are sampled all the same.
+TEST_F(RunnerTest, ShortStepsAreSampledOftenThoughTheBudgetHasNothingLeftOver) {
+  settings_.time_budget = std::chrono::milliseconds(200);
+  settings_.longest_visit = std::chrono::milliseconds(500);
+  type_.make = [make = type_.make](const WorkloadSpec& spec, Device& device) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return make(spec, device);
+  };
+  run(testing::fake_plan({1, 2}));
+  ASSERT_THAT(document_.benchmarks, SizeIs(2));
+  for (const MeasuredPoint& point : document_.benchmarks) {
+    EXPECT_GE(point.round_sizes.back(), settings_.max_samples) << point.name;
+  }
+}
+
 TEST_F(RunnerTest, ThrottlingIsKeptAndNamed) {
   device_.state_now.throttle_reasons = {"sw_power_cap"};
   run(testing::fake_plan({1}));
