@@ -180,8 +180,7 @@ void note_simulation(ResultDocument& document) {
     const bool fitted =
         std::ranges::find(profile->law_workers, workers) != profile->law_workers.end() ||
         std::ranges::find(profile->beside, workers, &BesideWorkers::workers) != profile->beside.end() ||
-        std::ranges::find(profile->wake, static_cast<double>(workers), &simulator::WakeDelay::workers) !=
-            profile->wake.end();
+        (!profile->wake.empty() && workers > 0);
     if (!fitted) {
       point["held_out_au"] = point["au"];
     } else if (workers == anchor) {
