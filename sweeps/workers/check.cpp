@@ -1,5 +1,6 @@
 #include "sweeps/workers/check.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -11,6 +12,8 @@
 
 namespace bench::sweeps {
 namespace {
+
+constexpr int kMostWorkers = 8;
 
 struct OwnSlots {
   std::vector<std::byte> memory;
@@ -35,8 +38,10 @@ double mean_difference(const std::vector<double>& one, const std::vector<double>
 }  // namespace
 
 Verification check_batch(const PipelineSpec& spec, const loader::Dataset& data, loader::BadFiles& bad) {
-  loader::PoolSettings few = spec.pool;  // its first batch needs no more
+  // Its first batch needs no more; a slot for each of many workers would take a while to be had.
+  loader::PoolSettings few = spec.pool;
   few.prefetch = 1;
+  few.workers = std::min(few.workers, kMostWorkers);
   const OwnSlots pool_memory(loader::Pool::slots_for(few), spec.slot_bytes());
   loader::Pool pool(data, spec.transform, few, pool_memory.slots, bad);
   const loader::Batch batch = pool.next();

@@ -8,8 +8,8 @@
 
 namespace bench::sweeps {
 
-// The first batch a pool with the spec's workers hands out, against the same one made by a single thread,
-// byte for byte, and its first sample against the slow reference of the transform.
+// The first batch a pool with the spec's workers, eight at most, hands out, against the same one made by a
+// single thread, byte for byte, and its first sample against the slow reference of the transform.
 Verification check_batch(const PipelineSpec& spec, const loader::Dataset& data, loader::BadFiles& bad);
 
 }  // namespace bench::sweeps

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "sweeps/workers/claims.h"
 
@@ -128,6 +129,7 @@ namespace {
 // ": a.jpg (it is empty), b.jpg (…) and 3 more": the first that the run noted.
 std::string named_files(const ResultDocument& document, std::int64_t count) {
   constexpr std::size_t kNamed = 10;
+  constexpr std::size_t kLongestReason = 200;
   const Json files = loader_note(document, "bad_files");
   std::vector<std::string> named;
   for (const Json& file : files.is_array() ? files : Json::array()) {
@@ -136,7 +138,8 @@ std::string named_files(const ResultDocument& document, std::int64_t count) {
         const Json there = file.value(key, Json());
         return there.is_string() ? there.get<std::string>() : std::string("?");
       };
-      named.push_back(fmt::format("{} ({})", text("file"), text("reason")));
+      named.push_back(
+          fmt::format("{} ({})", printable(text("file")), printable(text("reason"), kLongestReason)));
     }
   }
   if (named.empty()) {

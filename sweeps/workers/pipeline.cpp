@@ -93,9 +93,8 @@ class Pipeline final : public Workload {
     for (std::int64_t i = 0; (i < window_ || wants_sleeps(i)) && !interrupted(); ++i) {
       one_step();
     }
-    window_notes_.late_ns = std::exchange(late_ns_, {});
-    if (probe) {
-      late_ns_ = probe->take();
+    if (spec_.probe_ns > 0) {
+      window_notes_.late_ns = std::exchange(late_ns_, probe ? probe->take() : std::vector<std::int64_t>());
     }
     window_notes_.cpu_ns = process_cpu_ns() - cpu_from;
     window_notes_.host_bytes = staging_.host_bytes() + (pool_ ? pool_->scratch_bytes() : 0);
@@ -174,7 +173,11 @@ class Pipeline final : public Workload {
 
   void end_computing() {
     if (std::exchange(computing_, false)) {
+      const std::int64_t asked = now_ns();
       const std::int64_t took = consumer_->finish();
+      if (const std::int64_t ended = started_ns_ + took; asked < ended) {  // it slept until then
+        window_notes_.late_ns.push_back(std::max<std::int64_t>(0, now_ns() - ended));
+      }
       window_notes_.compute_ns.push_back(took);
       keep(-1, "compute", started_ns_, started_ns_ + took, computed_batch_);
     }

@@ -53,7 +53,7 @@ struct LoaderPoint {
   std::vector<double> batch_cpu_times_ns;  // of the same
   std::vector<double> sample_times_ns;
   std::vector<double> take_times_ns;  // of batches that were there; of loaders where that takes long
-  std::vector<double> late_times_ns;  // a thread that slept beside the loader got a core so late
+  std::vector<double> late_times_ns;  // the consumer's thread, or one beside the loader alone, woke so late
   Json timeline;                      // of the first window that has one
 };
 

@@ -118,7 +118,7 @@ simulator::Pipeline pipeline_of(const Profile& profile, std::int64_t workers, st
   pipeline.sample_sizes = profile.sample_sizes;
   pipeline.wake = profile.wake;
   for (simulator::WakeDelay& delay : pipeline.wake) {
-    delay.active *= pipeline.law.cores / profile.law.law.cores;  // as many to a core are as much in the way
+    delay.workers *= pipeline.law.cores / profile.law.law.cores;  // as many to a core are as much in the way
   }
   pipeline.beside = beside_of(profile, workers, pipeline.law.cores);
   return pipeline;

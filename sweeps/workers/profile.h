@@ -48,8 +48,7 @@ struct Profile {
   double gap_ns = 0;               // of a step
   double take_ns =
       0;  // of a batch that is there, by the thread that starts steps; of other loaders than ours
-  // How late a thread gets a core that sleeps, beside so many workers that keep computing; as many as cores,
-  // and more. Empty: nobody measured it.
+  // How late a thread gets a busy core, beside so many workers. Empty: nobody measured it.
   std::vector<simulator::WakeDelay> wake;
   std::vector<BesideWorkers> beside;  // by workers; empty: the consumer is elsewhere
 

@@ -12,8 +12,9 @@
 namespace bench::sweeps {
 namespace {
 
-// 1: without the waits for a core, and at first without the images' sizes.
-constexpr std::int64_t kVersion = 2;
+// 1: without the waits for a core, and at first without the images' sizes. 2: those only where all cores are
+// busy.
+constexpr std::int64_t kVersion = 3;
 constexpr std::size_t kMostValues = 4096;
 
 Json whole(const std::vector<double>& values) {
@@ -117,12 +118,12 @@ simulator::LawFit read_law(const Field& field) {
   return fit;
 }
 
-std::vector<simulator::WakeDelay> read_wake(const Field& field) {
+std::vector<simulator::WakeDelay> read_wake(const Field& field, const char* by) {
   std::vector<simulator::WakeDelay> wake;
   for (std::size_t i = 0; i < field.size(); ++i) {
     const Field point = field.at(i);
     const Field late = point.at("late_ns");
-    simulator::WakeDelay delay{.active = positive(point.at("active")), .late_ns = {}};
+    simulator::WakeDelay delay{.workers = positive(point.at(by)), .late_ns = {}};
     if (late.size() == 0 || late.size() > kMostValues || (i > 0 && late.size() != wake[0].late_ns.size())) {
       throw UsageError(fmt::format("{} has {} elements; accepted: 1 to {}, as many for each count of workers",
                                    late.path(), late.size(), kMostValues));
@@ -130,8 +131,8 @@ std::vector<simulator::WakeDelay> read_wake(const Field& field) {
     for (std::size_t k = 0; k < late.size(); ++k) {
       delay.late_ns.push_back(at_least(late.at(k), k == 0 ? 0 : delay.late_ns.back()));
     }
-    if (i > 0 && delay.active <= wake.back().active) {
-      refuse(point.at("active"), "more than that of the point before it");
+    if (i > 0 && delay.workers <= wake.back().workers) {
+      refuse(point.at(by), "more than that of the point before it");
     }
     wake.push_back(std::move(delay));
   }
@@ -187,7 +188,7 @@ Json to_json(const Profile& profile) {
                        {"latency_ns", profile.storage->latency_ns}};
   }
   for (const simulator::WakeDelay& delay : profile.wake) {
-    json["wake"].push_back({{"active", delay.active}, {"late_ns", whole(delay.late_ns)}});
+    json["wake"].push_back({{"workers", delay.workers}, {"late_ns", whole(delay.late_ns)}});
   }
   for (const BesideWorkers& beside : profile.beside) {
     json["beside"].push_back({{"workers", beside.workers},
@@ -257,7 +258,7 @@ Profile read_profile(const Json& document) {
   profile.gap_ns = at_least(field.at("gap_ns"), 0);
   if (!first_version) {
     profile.take_ns = at_least(field.at("take_ns"), 0);
-    profile.wake = read_wake(field.at("wake"));
+    profile.wake = read_wake(field.at("wake"), version.integer() == 2 ? "active" : "workers");
   }
   const Field beside = field.at("beside");
   for (std::size_t i = 0; i < beside.size(); ++i) {

@@ -67,7 +67,8 @@ std::vector<double> scaled(std::vector<double> parts, double mean);
 // Computing with ready data; without that point, as it was with the fewest workers. False where there is
 // neither.
 bool measure_consumer(Profile& profile, const LoaderPoints& points);
-// Beside the loader alone, where it keeps all cores busy; beyond what a sleep takes longer on idle cores.
+// Of the consumers' own threads, where they slept until a step ended; where none did, of the thread beside
+// the loader alone. Beyond what waking takes beside a loader that does nothing.
 std::vector<simulator::WakeDelay> wake_delays(const LoaderPoints& points, const Profile& profile,
                                               std::optional<std::int64_t> left_out);
 // At the fewest workers, as many as cores, and the most.

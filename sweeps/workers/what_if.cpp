@@ -179,7 +179,8 @@ void note_simulation(ResultDocument& document) {
     }
     const bool fitted =
         std::ranges::find(profile->law_workers, workers) != profile->law_workers.end() ||
-        std::ranges::find(profile->beside, workers, &BesideWorkers::workers) != profile->beside.end();
+        std::ranges::find(profile->beside, workers, &BesideWorkers::workers) != profile->beside.end() ||
+        (!profile->wake.empty() && workers > 0);
     if (!fitted) {
       point["held_out_au"] = point["au"];
     } else if (workers == anchor) {

@@ -21,7 +21,7 @@ struct Stretch {
 struct Window {
   std::vector<std::int64_t> step_ns;     // from one start of the consumer to the next
   std::vector<std::int64_t> compute_ns;  // of the steps that ended in it
-  std::vector<std::int64_t> late_ns;     // a thread beside the window before got a core so late
+  std::vector<std::int64_t> late_ns;     // the consumer's thread woke, or one beside the window before
   std::int64_t wait_ns = 0;              // for batches
   std::int64_t copy_ns = 0;
   std::vector<loader::Batch> batches;  // taken in it

@@ -89,10 +89,11 @@ TEST_F(WorkersSweepProgram, ANetworkIsFed) {
 TEST_F(WorkersSweepProgram, BadFilesAreCountedNamedAndSkipped) {
   std::ofstream(data() / "class" / "text.jpg") << "not a picture";
   std::ofstream(data() / "class" / "empty.jpg").close();
+  std::ofstream(data() / "class" / "two\nlines\x1b[31m.jpg") << "not a picture";
   const Ended ended = run_bench(run_of("1ms") + Arguments{"--no-plot"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out + ended.err,
-              AllOf(HasSubstr("text.jpg"), HasSubstr("empty.jpg"), HasSubstr("2 files")));
+  EXPECT_THAT(ended.out + ended.err, AllOf(HasSubstr("text.jpg"), HasSubstr("empty.jpg"),
+                                           HasSubstr("3 files"), HasSubstr("two\\nlines\\x1b[31m.jpg")));
 }
 
 TEST_F(WorkersSweepProgram, NothingLeftIsWrongUsage) {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/quote.h"
 #include "bench/measure/random.h"
 #include "sweeps/workers/loader/thread_use.h"
 
@@ -66,11 +67,14 @@ Pool::Pool(const Dataset& data, const Transform& transform, PoolSettings setting
   if (settings_.workers == 0) {
     own_ = std::make_unique<Worker>(0, transform_);
   }
+  // All begin together: those that were started first would leave the thread that starts the others no core.
+  std::unique_lock begin(mutex_);
   try {
     for (int i = 0; i < settings_.workers; ++i) {
       threads_.emplace_back([this, i] { run(i); });
     }
   } catch (const std::system_error& error) {
+    begin.unlock();
     const std::size_t started = threads_.size();
     fail(nullptr);
     for (std::thread& thread : threads_) {
@@ -101,6 +105,7 @@ void Pool::fail(std::exception_ptr failure) {
 }
 
 void Pool::run(int number) {
+  { const std::scoped_lock begin(mutex_); }
   try {
     Worker worker(number, transform_);
     if (settings_.order == Order::in_order) {
@@ -130,7 +135,7 @@ std::int64_t Pool::make_sample(Worker& worker, std::int64_t number, std::byte* t
     if (tried == data_.size()) {
       const auto [first, reason] = *bad_.all().begin();
       throw UsageError(fmt::format("--data: none of the {} images can be used; the first, {}: {}",
-                                   data_.size(), data_.name(first), reason));
+                                   data_.size(), printable(data_.name(first)), reason));
     }
     if (!bad_.contains(image)) {
       try {

@@ -120,7 +120,7 @@ void make(const fs::path& folder, int images, const Progress& progress, Syntheti
     }
     const double area = sizes == SyntheticSizes::heavy ? heavy_area(i, images) : 1;
     const auto encoded =
-        encoded_as_jpeg(synthetic_picture(stream_seed(kSeed, static_cast<std::uint64_t>(i)), area), kQuality);
+        encoded_picture(synthetic_picture(stream_seed(kSeed, static_cast<std::uint64_t>(i)), area), kQuality);
     const fs::path path = folder / fmt::format("{:04}.jpg", i);
     std::ofstream file(path, std::ios::binary);
     file.write(reinterpret_cast<const char*>(encoded.data()), static_cast<std::streamsize>(encoded.size()));

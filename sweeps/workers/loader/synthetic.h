@@ -38,6 +38,6 @@ struct Picture {
 // `area` times as many pixels as a photograph.
 Picture synthetic_picture(std::uint64_t seed, double area = 1);
 // About 110 KB at 500 x 375.
-std::vector<std::byte> encoded_as_jpeg(const Picture& picture, int quality);
+std::vector<std::byte> encoded_picture(const Picture& picture, int quality);
 
 }  // namespace bench::loader

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "bench/measure/random.h"
+#include "sweeps/workers/loader/jpeg_encode.h"
 #include "sweeps/workers/loader/synthetic.h"
 
 namespace bench::loader {
@@ -141,6 +142,11 @@ Picture synthetic_picture(std::uint64_t seed, double area) {
     }
   }
   return picture;
+}
+
+std::vector<std::byte> encoded_picture(const Picture& picture, int quality) {
+  return encoded_as_jpeg(
+      {.width = picture.width, .height = picture.height, .components = 3, .bytes = picture.rgb}, quality);
 }
 
 }  // namespace bench::loader

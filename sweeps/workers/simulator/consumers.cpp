@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bench/measure/random.h"
+
 namespace bench::simulator {
 
 void Simulation::start_batch_of(std::size_t index) {
@@ -141,16 +143,22 @@ void Simulation::ask_for_batch(std::size_t index) {
 }
 
 double Simulation::late() {
-  const auto active = static_cast<double>(working_.jobs());
-  if (p_.wake.empty() || !p_.beside.empty() || active < p_.law.cores) {
+  if (p_.wake.empty() || !p_.beside.empty()) {
+    return 0;
+  }
+  // The part of the time and not the moment: which core a worker is on at this moment is not simulated, and
+  // steps of one length would meet the same moment again and again.
+  const double busy = now_ > 0 ? busy_cores_sum_ / now_ / p_.law.cores : 0;
+  if (unit_draw(met_) >= busy) {
     return 0;
   }
   const auto place = static_cast<std::size_t>(lateness_.next());
+  const auto workers = static_cast<double>(workers_.size());
   const WakeDelay* before = &p_.wake.front();
   for (const WakeDelay& next : p_.wake) {
-    if (active <= next.active) {
-      const double gap = next.active - before->active;
-      const double part = gap > 0 ? std::clamp((active - before->active) / gap, 0.0, 1.0) : 1;
+    if (workers <= next.workers) {
+      const double gap = next.workers - before->workers;
+      const double part = gap > 0 ? std::clamp((workers - before->workers) / gap, 0.0, 1.0) : 1;
       return std::lerp(before->late_ns[place], next.late_ns[place], part);
     }
     before = &next;

@@ -29,10 +29,11 @@ struct Beside {
   double worker_speed = 1;  // while the consumer computes, and beyond what the law says
 };
 
-// How late a thread gets a core that slept or waited, while so many workers compute: not at all where a core
-// is idle.
+// How late a thread that slept or waited gets a core that is busy, beside so many workers that share the
+// cores. It wakes on the core where it slept, and stays there though another may be idle: so it meets a busy
+// one as often as cores are busy.
 struct WakeDelay {
-  double active = 0;
+  double workers = 0;           // of all consumers
   std::vector<double> late_ns;  // growing; as many for each count
 };
 
@@ -64,7 +65,7 @@ struct Pipeline {
   std::vector<double> sample_sizes;
   std::vector<Beside> beside;  // by growing `active`; empty: consumers are elsewhere
 
-  // Of the thread that starts the consumer's steps; by growing `active`. Empty: it is never late. Not used
+  // Of the thread that starts the consumer's steps; by growing `workers`. Empty: it is never late. Not used
   // with `beside`, whose speeds were measured with all such waits in them.
   std::vector<WakeDelay> wake;
 

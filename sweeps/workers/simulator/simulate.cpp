@@ -72,6 +72,7 @@ Simulation::Simulation(const Pipeline& pipeline)
       sizes_(p_.sample_sizes, stream_seed(p_.seed, 4)),
       lateness_(places(p_.wake), stream_seed(p_.seed, 5)),
       stagger_(stream_seed(p_.seed, 3)),
+      met_(stream_seed(p_.seed, 6)),
       workers_(static_cast<std::size_t>(std::max<std::int64_t>(1, p_.workers) * p_.consumers)),
       feeds_(static_cast<std::size_t>(p_.consumers)) {
   const auto most = static_cast<std::size_t>(workers_.size());
@@ -130,6 +131,7 @@ void Simulation::step() {
     active_sum_ += passed * static_cast<double>(working_.jobs());
     reading_sum_ += passed * static_cast<double>(reading_);
   }
+  busy_cores_sum_ += passed * std::min(static_cast<double>(working_.jobs()), p_.law.cores);
   now_ += passed;
   working_.advance(passed);
   computing_.advance(passed);

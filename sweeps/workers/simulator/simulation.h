@@ -83,7 +83,7 @@ class Simulation {
   // Waits for a core, then for what lies between two steps.
   void start_gap(std::size_t index, double late);
   void ask_for_batch(std::size_t index);
-  // How late a thread gets a core now.
+  // How late a thread gets a core that wakes now.
   double late();
   void start_compute(std::size_t index);
   void compute_done(std::size_t index);
@@ -112,6 +112,7 @@ class Simulation {
   Draws sizes_;
   Draws lateness_;  // a place in the growing delays
   std::mt19937_64 stagger_;
+  std::mt19937_64 met_;  // is the core busy on which a thread wakes?
   std::vector<Worker> workers_;
   std::vector<Feed> feeds_;
   // By the workers that compute.
@@ -130,6 +131,7 @@ class Simulation {
 
   double measuring_from_ = -1;
   double active_sum_ = 0;
+  double busy_cores_sum_ = 0;  // since the start
   double reading_sum_ = 0;
   double storage_sum_ = 0;
   double total_time_ = 0;

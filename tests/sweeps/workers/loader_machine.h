@@ -38,8 +38,7 @@ struct LoaderMachine {
   std::vector<std::int64_t> workers{0, 1, 2, 3, 4, 6, 8};
   std::vector<std::int64_t> capacities{1, 2, 4, 8};
   double noise = 0.003;  // of a window
-  // How late a thread gets a core, on average, where workers keep all of them busy; half of the times not at
-  // all.
+  // How late a thread gets a busy core, on average; half of the times not at all.
   double late_ns = 0;
   std::vector<Json> demands{};
   int gpus = 1;
@@ -94,14 +93,15 @@ struct LoaderMachine {
       pipeline.beside = beside;
     }
     if (late_ns > 0) {
-      pipeline.wake = {{.active = 1, .late_ns = {0, 2 * late_ns}}};
+      pipeline.wake = {{.workers = 1, .late_ns = {0, 2 * late_ns}}};
     }
     pipeline.seed = 77 + static_cast<std::uint64_t>(count);
     return pipeline;
   }
 
   MeasuredPoint point(const std::string& loader, std::int64_t count, double fixed_compute,
-                      const std::vector<double>& steps, double batch_ns, double reading_ns) const {
+                      const std::vector<double>& steps, double batch_ns, double reading_ns,
+                      double busy_cores) const {
     MeasuredPoint point;
     point.name = loader == "ready" ? "workers/ready" : fmt::format("workers/{}/workers:{}", loader, count);
     point.params = {{"loader", loader},
@@ -137,7 +137,7 @@ struct LoaderMachine {
         for (std::size_t i = 0; i < 34; ++i) {
           note["batch_ns"].push_back(std::llround(batch_ns * shape[(i + window * 34) % shape.size()]));
           note["batch_cpu_ns"].push_back(
-              std::llround(image_ns * per_batch * shape[(i + window * 34) % shape.size()]));
+              std::llround(busy_cores * simulator::mean_of(steps) * shape[(i + window * 34) % shape.size()]));
         }
         for (const double sample : parts(storage ? size_cv : cv * std::sqrt(per_batch), 31 + window, 32)) {
           const double transfer = storage ? encoded_bytes / storage->bytes_per_s * 1e9 : 0;
@@ -152,8 +152,9 @@ struct LoaderMachine {
                              {"hand_off", std::llround(0.01 * making * of_all)}};
         note["images"] = size * static_cast<std::size_t>(batch);
       }
-      for (int i = 0; loader == "capacity" && late_ns > 0 && i < 8; ++i) {
-        const bool busy = static_cast<double>(count) >= cores && i % 2 == 1;
+      for (std::size_t i = 8 * window; late_ns > 0 && (count > 0 || loader == "ready") && i < 8 * window + 8;
+           ++i) {
+        const bool busy = static_cast<double>(i) < 8 * windows * busy_cores / cores && i % 2 == 1;
         note["late_ns"].push_back(60'000 + std::llround(busy ? 2 * late_ns : 0));  // a timer's own 60 µs
       }
       note["cpu_ns"] = std::llround(image_ns * of_all);
@@ -193,15 +194,15 @@ struct LoaderMachine {
                                              {"latency_ns", storage->latency_ns}};
     }
     const double ready = std::max(compute_ns, copy_ns) + gap_ns;
-    document.benchmarks.push_back(point("ready", 0, compute_ns, std::vector<double>(360, ready), 0, 0));
+    document.benchmarks.push_back(point("ready", 0, compute_ns, std::vector<double>(360, ready), 0, 0, 0));
     const auto add = [&](const std::string& loader, std::int64_t count) {
       const auto simulated = simulate(pipeline(count, loader == "pool"));
       const double busy = simulated.computing_workers +
                           simulated.worker_reading * static_cast<double>(std::max<std::int64_t>(1, count));
       const double batch_ns = busy * static_cast<double>(batch) / simulated.images_per_s * 1e9;
       const double reading = batch_ns / static_cast<double>(batch) * (1 - simulated.computing_workers / busy);
-      document.benchmarks.push_back(
-          point(loader, count, simulated.compute_ns, simulated.step_ns, batch_ns, reading));
+      document.benchmarks.push_back(point(loader, count, simulated.compute_ns, simulated.step_ns, batch_ns,
+                                          reading, std::min(simulated.computing_workers, cores)));
     };
     for (const std::int64_t count : capacities) {
       add("capacity", count);

@@ -2,13 +2,13 @@
 
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <stdexcept>
 
 #include <jpeglib.h>
 
 #include "bench/measure/random.h"
+#include "sweeps/workers/loader/jpeg_encode.h"
 
 namespace bench::loader {
 
@@ -33,58 +33,38 @@ std::vector<std::byte> make_jpeg(const JpegKind& kind, std::uint64_t seed) {
 }
 
 std::vector<std::byte> encode(const JpegKind& kind, std::span<const std::uint8_t> pixels) {
-  jpeg_compress_struct info{};
-  jpeg_error_mgr errors{};
-  info.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&info);
-  unsigned char* data = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&info, &data, &size);
-  info.image_width = static_cast<JDIMENSION>(kind.width);
-  info.image_height = static_cast<JDIMENSION>(kind.height);
-  info.input_components = kind.components;
-  info.in_color_space = kind.components == 1 ? JCS_GRAYSCALE : kind.components == 3 ? JCS_RGB : JCS_CMYK;
-  jpeg_set_defaults(&info);
-  if (kind.ycck) {
-    jpeg_set_colorspace(&info, JCS_YCCK);
-  }
-  jpeg_set_quality(&info, kind.quality, TRUE);
-  if (kind.components != 1) {
-    info.comp_info[0].h_samp_factor = kind.across;
-    info.comp_info[0].v_samp_factor = kind.down;
-  }
-  info.restart_in_rows = kind.restart_rows;
-  if (kind.progressive) {
-    jpeg_simple_progression(&info);
-  }
   std::vector<jpeg_scan_info> scans;
-  if (kind.many_scans) {
-    scans.push_back({.comps_in_scan = 1, .component_index = {0}, .Ss = 0, .Se = 0, .Ah = 0, .Al = 0});
-    for (const int refined : {0, 1}) {
-      for (int coefficient = 1; coefficient < 64; ++coefficient) {
-        scans.push_back({.comps_in_scan = 1,
-                         .component_index = {0},
-                         .Ss = coefficient,
-                         .Se = coefficient,
-                         .Ah = refined,
-                         .Al = 1 - refined});
-      }
+  const auto choose = [&](jpeg_compress_struct& info) {
+    if (kind.ycck) {
+      jpeg_set_colorspace(&info, JCS_YCCK);
     }
-    info.scan_info = scans.data();
-    info.num_scans = static_cast<int>(scans.size());
-  }
-  jpeg_start_compress(&info, TRUE);
-  while (info.next_scanline < info.image_height) {
-    auto* row = const_cast<JSAMPROW>(
-        &pixels[static_cast<std::size_t>(kind.components) * info.next_scanline * info.image_width]);
-    jpeg_write_scanlines(&info, &row, 1);
-  }
-  jpeg_finish_compress(&info);
-  const auto* const bytes = reinterpret_cast<const std::byte*>(data);
-  std::vector<std::byte> encoded(bytes, bytes + size);
-  std::free(data);
-  jpeg_destroy_compress(&info);
-  return encoded;
+    if (kind.components != 1) {
+      info.comp_info[0].h_samp_factor = kind.across;
+      info.comp_info[0].v_samp_factor = kind.down;
+    }
+    info.restart_in_rows = kind.restart_rows;
+    if (kind.progressive) {
+      jpeg_simple_progression(&info);
+    }
+    if (kind.many_scans) {
+      scans.push_back({.comps_in_scan = 1, .component_index = {0}, .Ss = 0, .Se = 0, .Ah = 0, .Al = 0});
+      for (const int refined : {0, 1}) {
+        for (int coefficient = 1; coefficient < 64; ++coefficient) {
+          scans.push_back({.comps_in_scan = 1,
+                           .component_index = {0},
+                           .Ss = coefficient,
+                           .Se = coefficient,
+                           .Ah = refined,
+                           .Al = 1 - refined});
+        }
+      }
+      info.scan_info = scans.data();
+      info.num_scans = static_cast<int>(scans.size());
+    }
+  };
+  return encoded_as_jpeg(
+      {.width = kind.width, .height = kind.height, .components = kind.components, .bytes = pixels},
+      kind.quality, choose);
 }
 
 std::vector<std::uint8_t> decoded_fully(std::span<const std::byte> encoded, int eighths) {

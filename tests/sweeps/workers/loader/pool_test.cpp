@@ -7,6 +7,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -268,6 +270,17 @@ TEST_F(PoolTest, EndsWhileWorkersAreBusyOrWait) {
       }
     }
   }
+}
+
+// Those that were started first would leave the thread that starts the others no core.
+TEST_F(PoolTest, WorkersBeginWhenAllAreStarted) {
+  std::atomic<std::int64_t> fewest = 1'000'000;
+  images_.before_read = [&](std::int64_t) {
+    const std::filesystem::directory_iterator threads("/proc/self/task");
+    fewest = std::min<std::int64_t>(fewest, std::distance(begin(threads), end(threads)));
+  };
+  EXPECT_NE(start({.workers = 64, .prefetch = 1, .batch = 1})->next().data, nullptr);
+  EXPECT_GT(fewest, 64);
 }
 
 TEST_F(PoolTest, RefusesAnotherNumberOfSlots) {

@@ -82,7 +82,7 @@ TEST(SampleMaker, GivesWhatFullDecodingGivesWhereNothingIsReducedMuch) {
 
 TEST(SampleMaker, StaysCloseWhereItDecodesAtASmallerSize) {
   const Picture picture = synthetic_picture(3);
-  const auto encoded = encoded_as_jpeg(picture, 92);
+  const auto encoded = encoded_picture(picture, 92);
   int reduced = 0;
   for (const std::int64_t size : {16, 32, 48, 80}) {
     const Transform transform = bytes_of_size(size);

@@ -21,7 +21,7 @@ Pipeline crowded() {
   pipeline.compute_ns = {20 * kMillisecond};
   pipeline.lookahead = false;
   pipeline.law.cores = 1;
-  pipeline.wake = {{.active = 1, .late_ns = {kMillisecond, kMillisecond, kMillisecond, kMillisecond}}};
+  pipeline.wake = {{.workers = 1, .late_ns = {kMillisecond, kMillisecond, kMillisecond, kMillisecond}}};
   return pipeline;
 }
 
@@ -46,20 +46,25 @@ TEST(SimulatedWake, KeepsTheMeanOfTheDelays) {
   EXPECT_NEAR(simulate(pipeline).au, 20.0 / 21, 3e-3);
 }
 
-TEST(SimulatedWake, CostsNothingWhereACoreIsIdle) {
+TEST(SimulatedWake, IsMetAsOftenAsCoresAreBusy) {
+  // Whenever it is that they are: a batch of 5 ms is done long before each step ends.
+  for (const double cores : {1.0, 2.0}) {
+    Pipeline pipeline = crowded();
+    pipeline.steps = 20'000;
+    pipeline.law.cores = cores;
+    pipeline.batch_work_ns = {5 * kMillisecond};
+    const double busy = 5 / (20 + 0.25 / cores) / cores;
+    EXPECT_NEAR(simulate(pipeline).au, 20 / (20 + busy), 1e-3) << cores;
+  }
   Pipeline pipeline = crowded();
-  pipeline.law.cores = 2;
-  pipeline.batch_work_ns = {20 * kMillisecond};
-  EXPECT_NEAR(simulate(pipeline).au, 1, 1e-9);
-  pipeline = crowded();
-  pipeline.batch_work_ns = {5 * kMillisecond};  // done long before the step ends
-  EXPECT_NEAR(simulate(pipeline).au, 1, 1e-9);
+  pipeline.batch_work_ns = {1.0};
+  EXPECT_NEAR(simulate(pipeline).au, 1, 1e-6);
 }
 
 TEST(SimulatedWake, LiesBetweenTheMeasuredCounts) {
   Pipeline pipeline = crowded();
   pipeline.batch_work_ns = {21.9 * kMillisecond};
-  pipeline.wake = {{.active = 0.5, .late_ns = {0}}, {.active = 1.5, .late_ns = {4 * kMillisecond}}};
+  pipeline.wake = {{.workers = 0.5, .late_ns = {0}}, {.workers = 1.5, .late_ns = {4 * kMillisecond}}};
   EXPECT_NEAR(simulate(pipeline).au, 20.0 / (20 + 2), 1e-3);
 }
 
@@ -82,7 +87,7 @@ TEST(SimulatedWake, TakingABatchIsLostTooAndIsNoPartOfALoaderThatDoesNothing) {
 
 TEST(SimulatedWake, RefusesDelaysThatAreNone) {
   Pipeline pipeline = crowded();
-  pipeline.wake.push_back({.active = 2, .late_ns = {1.0}});
+  pipeline.wake.push_back({.workers = 2, .late_ns = {1.0}});
   EXPECT_THROW(simulate(pipeline), std::invalid_argument);
   pipeline = crowded();
   pipeline.wake[0].late_ns[0] = -1;
