@@ -10,6 +10,7 @@
 
 #include "bench/error.h"
 #include "kernels/bias/bias.h"
+#include "kernels/cuda/library_scratch.h"
 #include "kernels/cudnn/candidates.h"
 #include "kernels/cudnn/select.h"
 #include "kernels/cudnn/tuned.h"
@@ -20,11 +21,6 @@ namespace {
 
 constexpr std::size_t kMostTried = 8;
 constexpr std::size_t kMostBareTried = 4;  // beside plans that fuse
-constexpr std::int64_t kAlignment = 256;
-
-std::int64_t aligned(std::int64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 }  // namespace
 
@@ -104,8 +100,12 @@ bool TunedConvolution::narrows_bias() const {
          bytes_of(spec_.dtype) < bytes_of(Dtype::fp32);
 }
 
+std::int64_t TunedConvolution::narrow_bias_bytes() const {
+  return cuda::before_library_scratch(spec_.out_channels * bytes_of(spec_.dtype));
+}
+
 std::int64_t TunedConvolution::workspace() const {
-  const std::int64_t bias = narrows_bias() ? aligned(spec_.out_channels * bytes_of(spec_.dtype)) : 0;
+  const std::int64_t bias = narrows_bias() ? narrow_bias_bytes() : 0;
   return bias + tuning_->workspace;
 }
 
@@ -131,8 +131,7 @@ void TunedConvolution::queue(std::size_t candidate, CUstream_st* stream, const A
   Arguments given = arguments;
   if (narrows_bias()) {
     given.bias = arguments.workspace;
-    given.workspace =
-        static_cast<std::byte*>(arguments.workspace) + aligned(spec_.out_channels * bytes_of(spec_.dtype));
+    given.workspace = static_cast<std::byte*>(arguments.workspace) + narrow_bias_bytes();
     if (!chosen.bare) {
       cuda::narrow(stream, static_cast<const float*>(arguments.bias), given.bias, spec_.out_channels,
                    spec_.dtype);

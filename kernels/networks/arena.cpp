@@ -15,21 +15,23 @@ bool together(const Lifetime& a, const Lifetime& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-// The start of the tightest gap of at least `bytes` between `taken`; behind them all when there is none.
-std::int64_t best_gap(std::vector<Placed>& taken, std::int64_t bytes) {
+// An aligned place in the tightest gap between `taken` that has `bytes` from there on; behind them all when
+// there is none.
+std::int64_t best_gap(std::vector<Placed>& taken, std::int64_t bytes, std::int64_t alignment) {
   std::ranges::sort(taken, {}, &Placed::begin);
   std::int64_t best = -1;
   std::int64_t best_size = std::numeric_limits<std::int64_t>::max();
   std::int64_t reached = 0;
   for (const Placed& placed : taken) {
+    const std::int64_t start = aligned(reached, alignment);
     const std::int64_t gap = placed.begin - reached;
-    if (gap >= bytes && gap < best_size) {
-      best = reached;
+    if (placed.begin - start >= bytes && gap < best_size) {
+      best = start;
       best_size = gap;
     }
     reached = std::max(reached, placed.end);
   }
-  return best >= 0 ? best : reached;
+  return best >= 0 ? best : aligned(reached, alignment);
 }
 
 Packing pack_in_order(std::span<const Lifetime> lifetimes, const std::vector<std::size_t>& order) {
@@ -45,7 +47,7 @@ Packing pack_in_order(std::span<const Lifetime> lifetimes, const std::vector<std
         taken.push_back({packing.offsets[other], packing.offsets[other] + aligned(lifetimes[other].bytes)});
       }
     }
-    packing.offsets[i] = best_gap(taken, bytes);
+    packing.offsets[i] = best_gap(taken, bytes, lifetimes[i].alignment);
     packing.bytes = std::max(packing.bytes, packing.offsets[i] + bytes);
     done.push_back(i);
   }
