@@ -256,7 +256,8 @@ inline Backend fake_backend(Runtime& runtime) {
               [] {
                 return std::map<std::string, std::string>{{"cudnn", "9.19.0"}};
               },
-          .matmul_rate = [](CudaDevice&, Dtype, std::int64_t size) { return size == 4096 ? 10e12 : 12e12; }};
+          .matmul_rate = [](CudaDevice&, Dtype, std::int64_t size) { return size == 4096 ? 10e12 : 12e12; },
+          .compiled_for = architectures_of("75-real,80-real,86-real,89-real,90")};
 }
 
 }  // namespace bench::kernels::cuda::testing
