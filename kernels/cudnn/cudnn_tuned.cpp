@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <exception>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -118,9 +116,10 @@ void TunedConvolution::prepare() {
   std::vector<Candidate> built = tuning_->candidates;
   build(built, tuning_->workspace);
   if (built.empty()) {
+    const std::string refusal = tuning_->candidates.back().plans->last_refusal();
     throw Unsupported(
-        fmt::format("cuDNN could build none of its plans for {} in the planned {} B of workspace",
-                    described(fused(spec_)), tuning_->workspace));
+        fmt::format("cuDNN could build none of its plans for {} in the planned {} B of workspace{}{}",
+                    described(fused(spec_)), tuning_->workspace, refusal.empty() ? "" : ": ", refusal));
   }
   tuning_->candidates = std::move(built);
   tuning_->prepared = true;
@@ -158,31 +157,13 @@ std::size_t TunedConvolution::choose(Device& device, CUstream_st* stream, const 
     device.synchronize();
     device.download(residual.data(), arguments.residual, spec_.dst().bytes());
   }
-  // A plan may be refused as late as now; a lost device shows when the stream is waited for.
-  std::exception_ptr refusal;
-  const std::optional<std::size_t> best =
-      cuda::fastest(stream, tuning_->candidates.size(), [&](std::size_t candidate) {
-        try {
-          queue(candidate, stream, arguments);
-          return true;
-        } catch (const DeviceLost&) {
-          throw;
-        } catch (const std::runtime_error&) {
-          refusal = std::current_exception();
-          return false;
-        }
-      });
-  if (!best && refusal) {
-    std::rethrow_exception(refusal);  // the last one's, with the library's reason; out of memory stays that
-  }
-  if (!best) {
-    throw std::runtime_error(
-        fmt::format("none of cuDNN's {} plans ran {}", tuning_->candidates.size(), described(fused(spec_))));
-  }
+  // A plan may be refused as late as now.
+  const std::size_t best = cuda::fastest(cuda::cuda_runtime(), stream, tuning_->candidates.size(),
+                                         [&](std::size_t candidate) { queue(candidate, stream, arguments); });
   if (!residual.empty()) {
     device.upload(arguments.residual, residual.data(), spec_.dst().bytes());
   }
-  return *best;
+  return best;
 }
 
 void TunedConvolution::run(Device& device, CUstream_st* stream, const Arguments& arguments) {

@@ -93,15 +93,40 @@ TEST(CudaDevice, EndsQuietlyOnALostCard) {
 
 // An earlier kernel's illegal address may show first in a library's call.
 TEST(CudaLibrary, AFailureIsTheDevicesWhereTheDeviceIsLost) {
-  EXPECT_THROW(raise_library("cublasLtMatmul failed", false, status::kIllegalAddress), DeviceLost);
-  EXPECT_THROW(raise_library("cudnnCreate failed", true, status::kIllegalAddress), DeviceLost);
-  EXPECT_THROW(raise_library("cudnnCreate failed", true, status::kSuccess), OutOfMemory);
+  const DeviceAnswer lost{.error = status::kIllegalAddress, .stays_set = true};
+  EXPECT_THROW(raise_library("cublasLtMatmul failed", false, lost), DeviceLost);
+  EXPECT_THROW(raise_library("cudnnCreate failed", true, lost), DeviceLost);
+  EXPECT_THROW(raise_library("a plan failed", false, {.error = 4321, .stays_set = true}), DeviceLost);
   try {
-    raise_library("a plan failed", false, status::kInsufficientDriver);
+    raise_library("a plan failed", false, {.error = status::kInsufficientDriver, .stays_set = false});
   } catch (const DeviceLost&) {
     FAIL();
   } catch (const std::runtime_error& error) {
     EXPECT_STREQ(error.what(), "a plan failed");
+  }
+}
+
+TEST(CudaLibrary, MemoryThatWasRefusedIsOutOfMemoryWhoeverSaysSo) {
+  EXPECT_THROW(raise_library("cudnnCreate failed", true, {}), OutOfMemory);
+  EXPECT_THROW(
+      raise_library("a plan failed", false, {.error = status::kMemoryAllocation, .stays_set = false}),
+      OutOfMemory);
+}
+
+// As cudnn-frontend and the runtime put it.
+TEST(CudaLibrary, AMessageTellsThatMemoryWasRefused) {
+  for (const char* message :
+       {"detail::execute(handle, plan) failed with message: , and code: CUDNN_STATUS_ALLOC_FAILED",
+        "failed with message: cudaMalloc\nof 5 B, and code: "
+        "CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
+        "and code: CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED", "CUBLAS_STATUS_ALLOC_FAILED",
+        "cuModuleLoadData failed with CUDA_ERROR_OUT_OF_MEMORY",
+        "cudaLaunchKernel: cudaErrorMemoryAllocation", "cudaMalloc failed with out of memory"}) {
+    EXPECT_TRUE(says_out_of_memory(message)) << message;
+  }
+  for (const char* message : {"", "and code: CUDNN_STATUS_NOT_SUPPORTED", "CUBLAS_STATUS_EXECUTION_FAILED",
+                              "CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER"}) {
+    EXPECT_FALSE(says_out_of_memory(message)) << message;
   }
 }
 
