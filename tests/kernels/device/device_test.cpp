@@ -1,8 +1,11 @@
 #include "kernels/device/cuda/device.h"
 
+#include <cstdlib>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kernels/device/cuda/describe.h"
 #include "kernels/device/cuda/stream.h"
 #include "tests/kernels/device/cuda_device_fixture.h"
 
@@ -24,6 +27,11 @@ TEST_F(CudaDeviceTest, DescribesTheCard) {
   EXPECT_EQ(info.details.at("cudnn"), "9.19.0");
   EXPECT_EQ(info.details.at("driver"), "580.82.07");
   EXPECT_EQ(info.details.at("power_limit_w"), "170");
+  EXPECT_EQ(info.details.at("clocks.sm_mhz"), "210");
+  EXPECT_EQ(info.details.at("clocks.sm_max_mhz"), "1777");
+  EXPECT_FALSE(info.details.contains("clocks.memory_mhz")) << "unknown is absent";
+  EXPECT_EQ(info.details.at("clocks.memory_max_mhz"), "7501");
+  EXPECT_FALSE(info.details.contains("nvidia_tf32_override"));
   EXPECT_EQ(compute_capability(device_), 86);
   EXPECT_EQ(stream_of(device_), device_.stream());
 }
@@ -48,6 +56,21 @@ TEST_F(CudaDeviceTest, KnowsWhichDtypesTheCardHas) {
   EXPECT_FALSE(t4.unsupported(Dtype::fp16));
   EXPECT_THAT(t4.unsupported(Dtype::bf16).value(), HasSubstr("8.0"));
   EXPECT_THAT(t4.unsupported(Dtype::tf32).value(), HasSubstr("7.5"));
+}
+
+// cuDNN and cuBLASLt obey it: a point in tf32 would be one in fp32.
+TEST(CudaDevice, TheEnvironmentMayForbidTf32) {
+  testing::FakeRuntime runtime;
+  ASSERT_EQ(setenv(kTf32Override, "0", 1), 0);
+  const CudaDevice without(testing::fake_backend(runtime), 0);
+  ASSERT_EQ(setenv(kTf32Override, "1", 1), 0);
+  const CudaDevice with(testing::fake_backend(runtime), 0);
+  unsetenv(kTf32Override);
+  EXPECT_EQ(without.info().details.at("nvidia_tf32_override"), "0");
+  EXPECT_THAT(without.unsupported(Dtype::tf32).value(), HasSubstr("NVIDIA_TF32_OVERRIDE=0 is set"));
+  EXPECT_FALSE(without.unsupported(Dtype::fp32));
+  EXPECT_EQ(with.info().details.at("nvidia_tf32_override"), "1");
+  EXPECT_FALSE(with.unsupported(Dtype::tf32));
 }
 
 TEST_F(CudaDeviceTest, TimesBetweenEventsOnAnEmptyStream) {

@@ -242,6 +242,7 @@ class FakeMonitor final : public CardMonitor {
   std::optional<PcieLink> best_link() override { return PcieLink{4, 16}; }
   std::optional<std::string> driver_version() override { return "580.82.07"; }
   std::optional<double> power_limit_w() override { return 170.0; }
+  Clocks clocks() override { return {.sm = 210, .sm_max = 1777, .memory = std::nullopt, .memory_max = 7501}; }
 
   DeviceState now;
   int readings = 0;

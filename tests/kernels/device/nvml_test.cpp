@@ -66,6 +66,15 @@ TEST_F(FakeLibrary, TellsTheCardsCondition) {
   EXPECT_EQ(monitor->power_limit_w(), 170.0);
 }
 
+TEST_F(FakeLibrary, TellsItsClocksAndTheirHighest) {
+  const Clocks clocks = open_nvml(kCard, FAKE_NVML)->clocks();
+  EXPECT_EQ(clocks.sm, 1807);
+  EXPECT_EQ(clocks.sm_max, 2100);
+  EXPECT_EQ(clocks.memory, 7300);
+  EXPECT_EQ(clocks.memory_max, 7501);
+  EXPECT_EQ(open_nvml("0000:05:00.0", FAKE_NVML)->clocks().memory, std::nullopt);
+}
+
 TEST_F(FakeLibrary, WhatACardDoesNotTellIsAbsentAndNotZero) {
   const auto monitor = open_nvml("0000:05:00.0", FAKE_NVML);
   ASSERT_NE(monitor, nullptr);

@@ -36,7 +36,15 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* id, void** device) {
   return kNotFound;
 }
 int nvmlDeviceGetClockInfo(void* device, int type, unsigned* mhz) {
+  if (type == 2) {
+    *mhz = 7300;
+    return device == &card ? 0 : kNotSupported;
+  }
   *mhz = device == &card && type == 1 ? 1807 : 1;
+  return 0;
+}
+int nvmlDeviceGetMaxClockInfo(void* /*device*/, int type, unsigned* mhz) {
+  *mhz = type == 1 ? 2100 : type == 2 ? 7501 : 1;
   return 0;
 }
 int nvmlDeviceGetTemperature(void* /*device*/, int sensor, unsigned* celsius) {
