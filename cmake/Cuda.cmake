@@ -82,6 +82,59 @@ macro(bench_check_nvcc)
   endif()
 endmacro()
 
+# Architectures that nvcc compiles for, as numbers in ascending order; empty where it does not say, as a clang that
+# compiles CUDA.
+function(bench_nvcc_architectures result nvcc)
+  execute_process(COMMAND ${nvcc} --list-gpu-arch OUTPUT_VARIABLE text RESULT_VARIABLE failed ERROR_QUIET)
+  set(numbers "")
+  if(failed EQUAL 0)
+    string(REGEX MATCHALL "compute_[0-9]+" numbers "${text}")
+    list(TRANSFORM numbers REPLACE "compute_" "")
+    list(SORT numbers COMPARE NATURAL)
+  endif()
+  set(${result} ${numbers} PARENT_SCOPE)
+endfunction()
+
+# Those of `wanted` that are no architecture or none of nvcc's.
+function(bench_foreign_architectures result wanted known)
+  set(foreign "")
+  foreach(one IN LISTS wanted)
+    string(REGEX MATCH "^[0-9]+" number "${one}")
+    if(NOT one MATCHES "^(all|all-major|native)$" AND
+       NOT (one MATCHES "^[0-9]+[af]?(-real|-virtual)?$" AND number IN_LIST known))
+      list(APPEND foreign "${one}")
+    endif()
+  endforeach()
+  set(${result} ${foreign} PARENT_SCOPE)
+endfunction()
+
+# What `wanted` comes to, for the program to know: its words taken apart, between commas. Empty where that is not known.
+function(bench_compiled_architectures result wanted known)
+  set(compiled "")
+  foreach(one IN LISTS wanted)
+    if(one STREQUAL "native")
+      list(APPEND compiled ${CMAKE_CUDA_ARCHITECTURES_NATIVE})
+    elseif(one MATCHES "^all(-major)?$")
+      # As nvcc has it: code for all, or for those of minor version 0 and the oldest; PTX of the newest with 0.
+      set(major ${known})
+      list(FILTER major INCLUDE REGEX "0$")
+      list(GET known 0 oldest)
+      list(GET major -1 newest)
+      set(code ${known})
+      if(one STREQUAL "all-major")
+        set(code ${oldest} ${major})
+        list(REMOVE_DUPLICATES code)
+      endif()
+      list(TRANSFORM code APPEND "-real")
+      list(APPEND compiled ${code} "${newest}-virtual")
+    elseif(one MATCHES "^[0-9]")
+      list(APPEND compiled "${one}")
+    endif()
+  endforeach()
+  list(JOIN compiled "," compiled)
+  set(${result} "${compiled}" PARENT_SCOPE)
+endfunction()
+
 set(BENCH_CUDA_FOUND FALSE)
 set(BENCH_CUDA_MISSING "")
 # Written anew where the device is left out; tools/gpu/look.py reads it.
@@ -108,7 +161,22 @@ else()
       # T4, A100, RTX 30 series, RTX 40 series and L4, H100 and H200; the last as PTX too, for what comes later.
       set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90)
     endif()
+    # enable_language() would end the configuration with pages of the compiler's output.
+    bench_nvcc_architectures(known "${CMAKE_CUDA_COMPILER}")
+    set(foreign "")
+    if(known AND CMAKE_CUDA_ARCHITECTURES)
+      bench_foreign_architectures(foreign "${CMAKE_CUDA_ARCHITECTURES}" "${known}")
+    endif()
+  endif()
+  if(CMAKE_CUDA_COMPILER AND foreign)
+    list(JOIN foreign ", " foreign)
+    list(JOIN known ", " known)
+    string(CONCAT BENCH_CUDA_MISSING "${CMAKE_CUDA_COMPILER} does not compile for ${foreign}, which "
+                                     "CMAKE_CUDA_ARCHITECTURES asks for; it has ${known}: rerun cmake with "
+                                     "-DCMAKE_CUDA_ARCHITECTURES= and those of your cards")
+  elseif(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
+    bench_compiled_architectures(BENCH_CUDA_COMPILED_FOR "${CMAKE_CUDA_ARCHITECTURES}" "${known}")
     # CMake 3.25 does not know that nvcc 13 has C++20.
     if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")

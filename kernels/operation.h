@@ -60,6 +60,8 @@ inline constexpr std::array kSources{Slot::src, Slot::src1, Slot::src2, Slot::sr
 // state: read, and written in place.
 enum class Role { input, output, parameter, state, scratch };
 
+inline constexpr std::int64_t kSlotAlignment = 64;  // bytes, where a slot asks for no more
+
 struct SlotInfo {
   Slot slot{};
   Role role{};
@@ -68,6 +70,8 @@ struct SlotInfo {
   std::int64_t plain_count = 0;  // for parameters and their gradients: fp32 values in the plain form
   // For a table of which a run reads only the rows that its samples need: the bytes read for them; else 0.
   std::int64_t looked_up = 0;
+  // Bytes that its address must be a multiple of. What a device allocates by itself fulfils every one.
+  std::int64_t alignment = kSlotAlignment;
 };
 
 class SlotPointers {

@@ -52,7 +52,7 @@ bool is_software(const std::string& detail) {
   return std::ranges::count(kSoftware, detail) > 0;
 }
 
-// A detail that is named after its unit is a number.
+// A detail that is named after its unit is a number; "clocks.sm_mhz" is one of the group "clocks".
 Json detail_json(const std::string& name, const std::string& value) {
   constexpr std::array<std::string_view, 3> kUnits{"_bytes", "_w", "_mhz"};
   const bool counts = std::ranges::any_of(
@@ -69,9 +69,12 @@ Json device_json(const DeviceInfo& device) {
             {"available_bytes", device.available_bytes},
             {"compute_units", device.compute_units}};
   for (const auto& [name, value] : device.details) {
-    if (!is_software(name)) {
-      json[name] = detail_json(name, value);
+    if (is_software(name)) {
+      continue;
     }
+    const std::size_t dot = name.find('.');
+    Json& at = dot == std::string::npos ? json[name] : json[name.substr(0, dot)][name.substr(dot + 1)];
+    at = detail_json(name, value);
   }
   if (Json datasheet = datasheet_of(device.name, catalogue_path()); datasheet.is_object()) {
     json["datasheet"] = std::move(datasheet);

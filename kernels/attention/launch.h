@@ -17,6 +17,7 @@
 #include "kernels/attention/products.h"
 #include "kernels/cublaslt/tuned.h"
 #include "kernels/cuda/kernel_operation.h"
+#include "kernels/cuda/library_scratch.h"
 #include "kernels/cuda/row_launch.h"
 
 namespace bench::kernels::cuda {
@@ -34,10 +35,10 @@ class AttentionBase : public KernelOperation<Machine> {
   // After the other slots. `wide`: bytes of the fp32 squares, `narrow`: of those in the dtype.
   void add_scratch(bool wide, bool narrow, std::int64_t multipliers) {
     const std::int64_t elements = products_.matrices * spec_.sequence * spec_.sequence;
-    narrow_at_ = wide ? rounded(elements * bytes_of(Dtype::fp32)) : 0;
-    rest_at_ = narrow_at_ + (narrow ? rounded(elements * bytes_of(spec_.dtype)) : 0);
+    narrow_at_ = wide ? before_library_scratch(elements * bytes_of(Dtype::fp32)) : 0;
+    rest_at_ = narrow_at_ + (narrow ? before_library_scratch(elements * bytes_of(spec_.dtype)) : 0);
     if (rest_at_ + multipliers > 0) {
-      this->add_opaque(Slot::workspace, Role::scratch, rest_at_ + multipliers);
+      this->add_opaque(Slot::workspace, Role::scratch, rest_at_ + multipliers, kLibraryScratchAlignment);
     }
   }
 
@@ -64,11 +65,6 @@ class AttentionBase : public KernelOperation<Machine> {
   AttentionProducts products_;
 
  private:
-  static constexpr std::int64_t kAlignment = 256;
-  static std::int64_t rounded(std::int64_t bytes) {
-    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  }
-
   static std::byte* at_scratch(const SlotPointers& pointers, std::int64_t offset) {
     auto* const workspace = static_cast<std::byte*>(pointers[Slot::workspace]);
     return workspace == nullptr ? nullptr : workspace + offset;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "kernels/device/cuda/library.h"
+#include "kernels/device/cuda/status.h"
 #include "kernels/device/cuda/stream.h"
 
 namespace bench::kernels::cublaslt {
@@ -30,9 +31,9 @@ cudaDataType_t type_of(Dtype dtype) {
 
 void check(cublasStatus_t status, const char* call, const std::string& what, cuda::Place place) {
   if (status != CUBLAS_STATUS_SUCCESS) {
-    cuda::library_failed(fmt::format("{}{}{} failed: {} ({}: {}) at {}:{}", what, what.empty() ? "" : ": ",
-                                     call, static_cast<int>(status), cublasLtGetStatusName(status),
-                                     cublasLtGetStatusString(status), place.file_name(), place.line()),
+    cuda::library_failed(fmt::format("{}{}{} failed: {} ({}: {}) at {}", what, what.empty() ? "" : ": ", call,
+                                     static_cast<int>(status), cublasLtGetStatusName(status),
+                                     cublasLtGetStatusString(status), cuda::text_of(place)),
                          status == CUBLAS_STATUS_ALLOC_FAILED);
   }
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "kernels/bias/bias.h"
+#include "kernels/cuda/library_scratch.h"
 #include "kernels/cudnn/convolution_operation.h"
 #include "kernels/device/cuda/stream.h"
 
@@ -52,7 +53,10 @@ ConvolutionOperation::ConvolutionOperation(const Conv2d& spec, const Names& name
     workspace = std::max(workspace, cuda::column_sums_scratch(matrix_of(biased())));
   }
   if (workspace > 0) {
-    slots_.push_back({.slot = Slot::workspace, .role = Role::scratch, .bytes = workspace});
+    slots_.push_back({.slot = Slot::workspace,
+                      .role = Role::scratch,
+                      .bytes = workspace,
+                      .alignment = cuda::kLibraryScratchAlignment});
   }
 }
 

@@ -2,11 +2,7 @@
 #include <cudnn_frontend.h>
 
 #include <algorithm>
-#include <array>
-#include <map>
-#include <mutex>
 #include <stdexcept>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -14,8 +10,9 @@
 
 #include "bench/error.h"
 #include "kernels/cudnn/cudnn_handle.h"
-#include "kernels/cudnn/plans.h"
+#include "kernels/cudnn/graph_plans.h"
 #include "kernels/device/cuda/library.h"
+#include "kernels/device/cuda/status.h"
 
 namespace bench::kernels::cudnn {
 namespace {
@@ -104,14 +101,20 @@ class GraphPlans final : public Plans {
   std::optional<std::int64_t> build(std::size_t plan) override {
     if (built_[plan] == State::untried) {
       // Engines check a few limits of theirs only now.
-      built_[plan] = graph_.build_plan_at_index(static_cast<std::int64_t>(plan)).is_good() ? State::built
-                                                                                           : State::refused;
+      fe::error_t status = graph_.build_plan_at_index(static_cast<std::int64_t>(plan));
+      if (status.is_bad() && cuda::says_out_of_memory(status.get_message())) {
+        demand(status, plan);  // a passing cause: the plan stays untried
+      }
+      built_[plan] = status.is_good() ? State::built : State::refused;
+      refusal_ = status.is_good() ? refusal_ : first_line(status.get_message());
     }
     if (built_[plan] != State::built) {
       return std::nullopt;
     }
     return graph_.all().execution_plans[plan]->getWorkspaceSize();
   }
+
+  std::string last_refusal() const override { return refusal_; }
 
   void run(std::size_t plan, CUstream_st* stream, const Arguments& arguments) override {
     for (auto& [id, pointer] : pointers_) {
@@ -233,16 +236,23 @@ class GraphPlans final : public Plans {
   }
 
   void supported(fe::error_t status) const {
-    if (status.is_bad()) {
-      throw Unsupported(fmt::format("cuDNN has no plan for {}: {}", what_, first_line(status.get_message())));
+    if (status.is_good()) {
+      return;
     }
+    const std::string what =
+        fmt::format("cuDNN has no plan for {}: {}", what_, first_line(status.get_message()));
+    if (cuda::says_out_of_memory(status.get_message())) {
+      cuda::library_failed(what, true);
+    }
+    throw Unsupported(what);
   }
 
-  void demand(fe::error_t status, std::size_t plan) const {
+  void demand(fe::error_t status, std::size_t plan, cuda::Place place = cuda::Place::current()) const {
     if (status.is_bad()) {
-      cuda::library_failed(
-          fmt::format("{}: cuDNN's plan {} failed: {}", what_, plan, first_line(status.get_message())),
-          false);
+      cuda::library_failed(fmt::format("{}: cuDNN's plan {} failed: {} ({}) at {}", what_, plan,
+                                       static_cast<int>(status.get_code()), first_line(status.get_message()),
+                                       cuda::text_of(place)),
+                           cuda::says_out_of_memory(status.get_message()));
     }
   }
 
@@ -251,52 +261,14 @@ class GraphPlans final : public Plans {
   mutable OpenGraph graph_;
   std::vector<Plan> list_;
   std::vector<State> built_;
+  std::string refusal_;
   std::unordered_map<std::int64_t, void*> pointers_;  // by id; filled anew for each run
 };
 
-// What cuDNN answered once: plans, or why there are none.
-struct Answer {
-  std::shared_ptr<Plans> plans;
-  std::string refusal;
-};
-
-Answer ask(const Convolution& convolution, const Target& target) {
-  try {
-    return {std::make_shared<GraphPlans>(convolution, target), {}};
-  } catch (const Unsupported& error) {
-    return {nullptr, error.what()};
-  }
-}
-
 }  // namespace
 
-std::int64_t library_version() {
-  return static_cast<std::int64_t>(cudnnGetVersion());
-}
-
-std::shared_ptr<Plans> plans_for(const Convolution& convolution, const Target& target) {
-  const auto newest = static_cast<int>(cudnnGetMaxDeviceVersion() / 10);
-  if (target.compute_capability < 75 || target.compute_capability > newest) {
-    throw Unsupported(fmt::format("cuDNN {} knows compute capabilities 7.5 to {}.{}, this device has {}.{}",
-                                  library_version(), newest / 10, newest % 10, target.compute_capability / 10,
-                                  target.compute_capability % 10));
-  }
-  static std::mutex mutex;
-  static std::map<std::pair<Target, Convolution>, Answer> known;
-  const std::scoped_lock lock(mutex);
-  const auto [at, added] = known.try_emplace({target, convolution});
-  if (added) {
-    try {
-      at->second = ask(convolution, target);
-    } catch (...) {
-      known.erase(at);
-      throw;
-    }
-  }
-  if (at->second.plans == nullptr) {
-    throw Unsupported(at->second.refusal);
-  }
-  return at->second.plans;
+std::unique_ptr<Plans> graph_plans(const Convolution& convolution, const Target& target) {
+  return std::make_unique<GraphPlans>(convolution, target);
 }
 
 }  // namespace bench::kernels::cudnn

@@ -10,6 +10,7 @@
 
 #include "kernels/device/cuda/library.h"
 #include "kernels/device/cuda/place.h"
+#include "kernels/device/cuda/status.h"
 #include "kernels/device/cuda/stream.h"
 
 namespace bench::kernels::cudnn {
@@ -17,8 +18,8 @@ namespace {
 
 void check_cudnn(cudnnStatus_t status, const char* call, cuda::Place place = cuda::Place::current()) {
   if (status != CUDNN_STATUS_SUCCESS) {
-    cuda::library_failed(fmt::format("{} failed: {} ({}) at {}:{}", call, static_cast<int>(status),
-                                     cudnnGetErrorString(status), place.file_name(), place.line()),
+    cuda::library_failed(fmt::format("{} failed: {} ({}) at {}", call, static_cast<int>(status),
+                                     cudnnGetErrorString(status), cuda::text_of(place)),
                          status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ||
                              status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED);
   }

@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <exception>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -10,6 +8,7 @@
 
 #include "bench/error.h"
 #include "kernels/bias/bias.h"
+#include "kernels/cuda/library_scratch.h"
 #include "kernels/cudnn/candidates.h"
 #include "kernels/cudnn/select.h"
 #include "kernels/cudnn/tuned.h"
@@ -20,11 +19,6 @@ namespace {
 
 constexpr std::size_t kMostTried = 8;
 constexpr std::size_t kMostBareTried = 4;  // beside plans that fuse
-constexpr std::int64_t kAlignment = 256;
-
-std::int64_t aligned(std::int64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 }  // namespace
 
@@ -104,8 +98,12 @@ bool TunedConvolution::narrows_bias() const {
          bytes_of(spec_.dtype) < bytes_of(Dtype::fp32);
 }
 
+std::int64_t TunedConvolution::narrow_bias_bytes() const {
+  return cuda::before_library_scratch(spec_.out_channels * bytes_of(spec_.dtype));
+}
+
 std::int64_t TunedConvolution::workspace() const {
-  const std::int64_t bias = narrows_bias() ? aligned(spec_.out_channels * bytes_of(spec_.dtype)) : 0;
+  const std::int64_t bias = narrows_bias() ? narrow_bias_bytes() : 0;
   return bias + tuning_->workspace;
 }
 
@@ -118,9 +116,10 @@ void TunedConvolution::prepare() {
   std::vector<Candidate> built = tuning_->candidates;
   build(built, tuning_->workspace);
   if (built.empty()) {
+    const std::string refusal = tuning_->candidates.back().plans->last_refusal();
     throw Unsupported(
-        fmt::format("cuDNN could build none of its plans for {} in the planned {} B of workspace",
-                    described(fused(spec_)), tuning_->workspace));
+        fmt::format("cuDNN could build none of its plans for {} in the planned {} B of workspace{}{}",
+                    described(fused(spec_)), tuning_->workspace, refusal.empty() ? "" : ": ", refusal));
   }
   tuning_->candidates = std::move(built);
   tuning_->prepared = true;
@@ -131,8 +130,7 @@ void TunedConvolution::queue(std::size_t candidate, CUstream_st* stream, const A
   Arguments given = arguments;
   if (narrows_bias()) {
     given.bias = arguments.workspace;
-    given.workspace =
-        static_cast<std::byte*>(arguments.workspace) + aligned(spec_.out_channels * bytes_of(spec_.dtype));
+    given.workspace = static_cast<std::byte*>(arguments.workspace) + narrow_bias_bytes();
     if (!chosen.bare) {
       cuda::narrow(stream, static_cast<const float*>(arguments.bias), given.bias, spec_.out_channels,
                    spec_.dtype);
@@ -159,31 +157,13 @@ std::size_t TunedConvolution::choose(Device& device, CUstream_st* stream, const 
     device.synchronize();
     device.download(residual.data(), arguments.residual, spec_.dst().bytes());
   }
-  // A plan may be refused as late as now; a lost device shows when the stream is waited for.
-  std::exception_ptr refusal;
-  const std::optional<std::size_t> best =
-      cuda::fastest(stream, tuning_->candidates.size(), [&](std::size_t candidate) {
-        try {
-          queue(candidate, stream, arguments);
-          return true;
-        } catch (const DeviceLost&) {
-          throw;
-        } catch (const std::runtime_error&) {
-          refusal = std::current_exception();
-          return false;
-        }
-      });
-  if (!best && refusal) {
-    std::rethrow_exception(refusal);  // the last one's, with the library's reason; out of memory stays that
-  }
-  if (!best) {
-    throw std::runtime_error(
-        fmt::format("none of cuDNN's {} plans ran {}", tuning_->candidates.size(), described(fused(spec_))));
-  }
+  // A plan may be refused as late as now.
+  const std::size_t best = cuda::fastest(cuda::cuda_runtime(), stream, tuning_->candidates.size(),
+                                         [&](std::size_t candidate) { queue(candidate, stream, arguments); });
   if (!residual.empty()) {
     device.upload(arguments.residual, residual.data(), spec_.dst().bytes());
   }
-  return *best;
+  return best;
 }
 
 void TunedConvolution::run(Device& device, CUstream_st* stream, const Arguments& arguments) {

@@ -59,13 +59,18 @@ class Plans {
   virtual std::string name(std::size_t plan) const = 0;
   // Makes a plan ready to run and returns the workspace it really takes, in bytes; nullopt where cuDNN cannot
   // after all. Only on a device that is here.
+  // Throws OutOfMemory where memory was what it lacked: it may be tried again.
   virtual std::optional<std::int64_t> build(std::size_t plan) = 0;
-  // Queues a plan that was built. Throws runtime_error naming the convolution, the plan and cuDNN's message.
+  // cuDNN's reason for the last plan that could not be built; empty where none was refused.
+  virtual std::string last_refusal() const = 0;
+  // Queues a plan that was built. Throws OutOfMemory, DeviceLost, else runtime_error, naming the convolution,
+  // the plan, cuDNN's message and the place.
   virtual void run(std::size_t plan, CUstream_st* stream, const Arguments& arguments) = 0;
 };
 
 // Kept for the process, by convolution and target: heuristics take a millisecond or more, and a network is
-// planned several times. Throws Unsupported with cuDNN's reason where there is no plan.
+// planned several times. Throws Unsupported with cuDNN's reason where there is no plan. As all that is kept
+// of NVIDIA's libraries (handles, tunings), for one thread: the one that has the device.
 std::shared_ptr<Plans> plans_for(const Convolution& convolution, const Target& target);
 
 // cuDNN's version as the library says it, 91900 for 9.19.0.

@@ -25,7 +25,7 @@ class TunedConvolution {
 
   // Whether the residual may be read from where the result is written.
   bool in_place_sum() const;
-  std::int64_t workspace() const;  // bytes
+  std::int64_t workspace() const;  // bytes, at a multiple of cuda::kLibraryScratchAlignment
   void prepare();
   // `bias` is fp32 in training, else of the dtype.
   void run(Device& device, CUstream_st* stream, const Arguments& arguments);
@@ -35,7 +35,9 @@ class TunedConvolution {
  private:
   void queue(std::size_t candidate, CUstream_st* stream, const Arguments& arguments) const;
   std::size_t choose(Device& device, CUstream_st* stream, const Arguments& arguments);
+  // The narrowed bias lies in front of the library's scratch.
   bool narrows_bias() const;
+  std::int64_t narrow_bias_bytes() const;
 
   Conv2d spec_;
   std::shared_ptr<Tuning> tuning_;

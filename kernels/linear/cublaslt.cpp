@@ -8,6 +8,7 @@
 #include "bench/error.h"
 #include "kernels/bias/bias.h"
 #include "kernels/cublaslt/tuned.h"
+#include "kernels/cuda/library_scratch.h"
 #include "kernels/device/cuda/stream.h"
 #include "kernels/linear/linear.h"
 
@@ -15,8 +16,6 @@ namespace bench::kernels {
 namespace {
 
 using Direction = Linear::Direction;
-
-constexpr std::int64_t kAlignment = 256;
 
 class CublasltLinear final : public Operation {
  public:
@@ -49,7 +48,10 @@ class CublasltLinear final : public Operation {
         break;
     }
     if (workspace > 0) {
-      slots_.push_back({.slot = Slot::workspace, .role = Role::scratch, .bytes = workspace});
+      slots_.push_back({.slot = Slot::workspace,
+                        .role = Role::scratch,
+                        .bytes = workspace,
+                        .alignment = cuda::kLibraryScratchAlignment});
     }
   }
 
@@ -93,9 +95,7 @@ class CublasltLinear final : public Operation {
   // The epilogue takes a bias of the result's dtype: a narrower one is made in the scratch.
   std::int64_t narrow_bias_bytes() const {
     const std::int64_t bytes = spec_.columns * bytes_of(spec_.dtype);
-    return bytes_of(spec_.dtype) == bytes_of(Dtype::fp32)
-               ? 0
-               : (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return bytes_of(spec_.dtype) == bytes_of(Dtype::fp32) ? 0 : cuda::before_library_scratch(bytes);
   }
 
   void forward(CUstream_st* stream, const SlotPointers& pointers) {

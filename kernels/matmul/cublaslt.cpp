@@ -7,6 +7,7 @@
 #include "bench/error.h"
 #include "kernels/bias/bias.h"
 #include "kernels/cublaslt/tuned.h"
+#include "kernels/cuda/library_scratch.h"
 #include "kernels/device/cuda/stream.h"
 #include "kernels/matmul/matmul.h"
 
@@ -44,8 +45,10 @@ class CublasltMatmul final : public Operation {
     slots_.push_back(
         {.slot = Slot::dst, .role = Role::output, .bytes = spec.dst().bytes(), .tensor = spec.dst()});
     if (planned_.product.workspace() > 0) {
-      slots_.push_back(
-          {.slot = Slot::workspace, .role = Role::scratch, .bytes = planned_.product.workspace()});
+      slots_.push_back({.slot = Slot::workspace,
+                        .role = Role::scratch,
+                        .bytes = planned_.product.workspace(),
+                        .alignment = cuda::kLibraryScratchAlignment});
     }
   }
 

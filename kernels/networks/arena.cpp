@@ -16,8 +16,8 @@ struct Placed {
   std::size_t index;
 };
 
-// The start of the tightest gap of at least `bytes` between those of `placed`, in the order of their begins,
-// that live at the same time; behind them all when there is none.
+// An aligned place in the tightest gap with room for it between those of `placed`, in the order of their
+// begins, that live at the same time; behind them all when there is none.
 std::int64_t best_gap(const std::vector<Placed>& placed, std::span<const Lifetime> lifetimes,
                       const Lifetime& wanted) {
   const std::int64_t bytes = aligned(wanted.bytes);
@@ -28,14 +28,15 @@ std::int64_t best_gap(const std::vector<Placed>& placed, std::span<const Lifetim
     if (!together(wanted, lifetimes[other.index])) {
       continue;
     }
+    const std::int64_t start = aligned(reached, wanted.alignment);
     const std::int64_t gap = other.begin - reached;
-    if (gap >= bytes && gap < best_size) {
-      best = reached;
+    if (other.begin - start >= bytes && gap < best_size) {
+      best = start;
       best_size = gap;
     }
     reached = std::max(reached, other.end);
   }
-  return best >= 0 ? best : reached;
+  return best >= 0 ? best : aligned(reached, wanted.alignment);
 }
 
 Packing pack_in_order(std::span<const Lifetime> lifetimes, const std::vector<std::size_t>& order) {

@@ -25,7 +25,7 @@ inline constexpr std::size_t kRegions = 4;
 
 struct Place {
   Region region = Region::arena;
-  std::int64_t offset = 0;  // bytes, a multiple of 64
+  std::int64_t offset = 0;  // bytes, a multiple of 64 and of what the slot asks for
 };
 
 struct PlannedStep {

@@ -14,8 +14,8 @@ void ReferenceOperation::add_values(Slot slot, Role role, std::int64_t count, Dt
   dtypes_[slot] = dtype;
 }
 
-void ReferenceOperation::add_opaque(Slot slot, Role role, std::int64_t bytes) {
-  slots_.push_back({.slot = slot, .role = role, .bytes = bytes});
+void ReferenceOperation::add_opaque(Slot slot, Role role, std::int64_t bytes, std::int64_t alignment) {
+  slots_.push_back({.slot = slot, .role = role, .bytes = bytes, .alignment = alignment});
 }
 
 void ReferenceOperation::mark_looked_up(Slot slot, std::int64_t bytes) {

@@ -26,8 +26,9 @@ class ReferenceOperation : public Operation {
   void add_activation(Slot slot, Role role, const TensorDesc& tensor);
   // Parameters and their gradients; values() needs them in fp32, read_values() does not.
   void add_values(Slot slot, Role role, std::int64_t count, Dtype dtype = Dtype::fp32);
-  void add_opaque(Slot slot, Role role, std::int64_t bytes);  // what only this implementation understands
-  void mark_looked_up(Slot slot, std::int64_t bytes);         // see SlotInfo
+  // What only this implementation understands.
+  void add_opaque(Slot slot, Role role, std::int64_t bytes, std::int64_t alignment = kSlotAlignment);
+  void mark_looked_up(Slot slot, std::int64_t bytes);  // see SlotInfo
 
   // An activation's values, in NCHW order.
   std::vector<float> read(const SlotPointers& pointers, Slot slot) const;

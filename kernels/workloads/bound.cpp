@@ -1,6 +1,7 @@
 #include "kernels/workloads/bound.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -83,16 +84,25 @@ const SlotInfo& Bound::result() const {
 }
 
 void Bound::upload_samples(const SlotInfo& slot, std::uint64_t seed, std::int64_t first_sample) {
+  constexpr std::int64_t kPiece = std::int64_t{1} << 20;  // bytes
   TensorDesc one = slot.tensor;
   one.n = 1;
-  std::vector<std::byte> stored(static_cast<std::size_t>(one.bytes()));
-  for (std::int64_t distinct = 0; distinct < std::min(kDistinct, slot.tensor.n); ++distinct) {
-    const std::int64_t sample = (first_sample + distinct) % kDistinct;
-    store(one, random_values(one.elements(), seed, slot.slot, sample), stored.data());
-    for (std::int64_t n = distinct; n < slot.tensor.n; n += kDistinct) {
-      device_.upload(static_cast<std::byte*>(pointers_[slot.slot]) + n * one.bytes(), stored.data(),
-                     one.bytes());
-    }
+  const std::int64_t distinct = std::min(kDistinct, slot.tensor.n);
+  const std::int64_t period = distinct * one.bytes();
+  const std::int64_t total = slot.tensor.n * one.bytes();
+  // Each upload waits for the device: the rows of a product, one by one, would take it a million times.
+  const std::int64_t periods = std::clamp<std::int64_t>(kPiece / period, 1, (total + period - 1) / period);
+  std::vector<std::byte> piece(static_cast<std::size_t>(periods * period));
+  for (std::int64_t n = 0; n < distinct; ++n) {
+    const std::int64_t sample = (first_sample + n) % kDistinct;
+    store(one, random_values(one.elements(), seed, slot.slot, sample), piece.data() + n * one.bytes());
+  }
+  for (std::int64_t done = period; done < periods * period; done += period) {
+    std::memcpy(piece.data() + done, piece.data(), static_cast<std::size_t>(period));
+  }
+  for (std::int64_t done = 0; done < total; done += periods * period) {
+    device_.upload(static_cast<std::byte*>(pointers_[slot.slot]) + done, piece.data(),
+                   std::min(periods * period, total - done));
   }
 }
 

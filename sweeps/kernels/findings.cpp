@@ -19,30 +19,56 @@ std::string label_of(const KernelPoint& point) {
                                     : fmt::format("{}/{}", point.workload, point.dtype);
 }
 
-// What an operation reaches of min(peak, intensity · bandwidth), best and worst point.
+// A point with what it reaches of min(peak, intensity · bandwidth), and which of the two that is.
+struct Share {
+  const KernelPoint* point = nullptr;
+  double reached = 0;
+  std::string_view limit;
+  bool is_ceiling = false;  // the ceiling was taken from it: a share of that is one of itself
+};
+
+Share share_of(const KernelPoint& point, const Roofline& roofline) {
+  return {.point = &point,
+          .reached = point.flops_per_s() / *roofline.limit(point),
+          .limit = point.intensity() < *roofline.ridge(point.dtype) ? "memory" : "arithmetic",
+          .is_ceiling = roofline.compute.at(point.dtype).name == point.name};
+}
+
+std::string claim_of(const std::string& label, const Share& worst, const Share& best) {
+  if (worst.point == best.point) {
+    return best.is_ceiling ? fmt::format("{} is the ceiling of arithmetic, at {}.", label, best.point->name)
+                           : fmt::format("{} reaches {} of what {} allows at {}.", label,
+                                         format_percent(best.reached), best.limit, best.point->name);
+  }
+  if (best.is_ceiling) {
+    return fmt::format(
+        "{} is the ceiling of arithmetic, at {}, and reaches at least {} of what memory and arithmetic "
+        "allow: "
+        "least at {} (limit: {}).",
+        label, best.point->name, format_percent(worst.reached), worst.point->name, worst.limit);
+  }
+  return fmt::format(
+      "{} reaches {} to {} of what memory and arithmetic allow: least at {} (limit: {}), most at {} (limit: "
+      "{}).",
+      label, format_percent(worst.reached), format_percent(best.reached), worst.point->name, worst.limit,
+      best.point->name, best.limit);
+}
+
+// What an operation reaches of the roof, best and worst point.
 Finding claim_share(const std::string& label, const std::vector<const KernelPoint*>& points,
                     const Roofline& roofline) {
-  const auto share = [&](const KernelPoint* point) { return point->flops_per_s() / *roofline.limit(*point); };
-  const auto [worst, best] =
-      std::ranges::minmax_element(points, {}, [&](const KernelPoint* point) { return share(point); });
   Finding finding = finding_of("roofline_share/" + label, "1");
+  std::vector<Share> shares;
   for (const KernelPoint* point : points) {
     finding.evidence.push_back(point->name);
+    shares.push_back(share_of(*point, roofline));
   }
-  finding.value = share(*worst);
-  finding.ci95 = ratio_of(rates((*worst)->flops, (*worst)->ci95_ns), *roofline.limit_ci95(**worst));
-  const auto limited = [&](const KernelPoint* point) {
-    return point->intensity() < *roofline.ridge(point->dtype) ? "memory" : "arithmetic";
-  };
-  finding.claim = *worst == *best ? fmt::format("{} reaches {} of what {} allows at {}.", label,
-                                                format_percent(share(*best)), limited(*best), (*best)->name)
-                                  : fmt::format(
-                                        "{} reaches {} to {} of what memory and arithmetic allow: least at "
-                                        "{} (limit: {}), most at {} "
-                                        "(limit: {}).",
-                                        label, format_percent(share(*worst)), format_percent(share(*best)),
-                                        (*worst)->name, limited(*worst), (*best)->name, limited(*best));
-  if (share(*best) > 1.05 && std::string_view(limited(*best)) == "memory") {
+  const auto [worst, best] = std::ranges::minmax_element(shares, {}, &Share::reached);
+  finding.value = worst->reached;
+  finding.ci95 =
+      ratio_of(rates(worst->point->flops, worst->point->ci95_ns), *roofline.limit_ci95(*worst->point));
+  finding.claim = claim_of(label, *worst, *best);
+  if (best->reached > 1.05 && best->limit == "memory") {
     finding.claim.pop_back();
     finding.claim += "; above 100 %, its data stayed in a cache.";
   }

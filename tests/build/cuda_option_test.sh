@@ -14,6 +14,14 @@ cmake_minimum_required(VERSION 3.22)
 project(cuda_option LANGUAGES CXX)
 include($source/cmake/Cuda.cmake)
 message(STATUS "found: \${BENCH_CUDA_FOUND}")
+if(ARCHITECTURES)
+  bench_nvcc_architectures(known "$folder/nvcc")
+  message(STATUS "known: \${known}.")
+  bench_foreign_architectures(foreign "\${ARCHITECTURES}" "\${known}")
+  message(STATUS "foreign: \${foreign}.")
+  bench_compiled_architectures(compiled "\${ARCHITECTURES}" "\${known}")
+  message(STATUS "compiled: \${compiled}.")
+endif()
 if(MAJOR)
   set(CMAKE_SYSTEM_PREFIX_PATH "$folder/system")
   bench_cuda_wheels(cuda_wheels \${MAJOR})
@@ -68,6 +76,42 @@ if configure word -DBENCH_CUDA=maybe; then
   fail "another word must fail"
 fi
 says "BENCH_CUDA is 'maybe'; accepted are AUTO, ON and OFF." word
+
+# Which architectures suit an nvcc, and what the program is told of them.
+printf '#!/bin/sh\nprintf "compute_%%s\\n" 75 80 90 100 86 121 120\n' >"$folder/nvcc"
+chmod +x "$folder/nvcc"
+architectures() { # architectures WANTED FOREIGN COMPILED
+  configure architectures -DBENCH_CUDA=OFF "-DARCHITECTURES=$1" || fail "architectures $1"
+  says "known: 75;80;86;90;100;120;121." "what nvcc has"
+  says "foreign: $2." "what nvcc has not, of $1"
+  says "compiled: $3." "what $1 comes to"
+}
+architectures "75-real;80-real;90" "" "75-real,80-real,90"
+architectures "90a-real;86-virtual" "" "90a-real,86-virtual"
+architectures "61;75-real;banana;86real" "61;banana;86real" "61,75-real,86real"
+architectures all "" "75-real,80-real,86-real,90-real,100-real,120-real,121-real,120-virtual"
+architectures all-major "" "75-real,80-real,90-real,100-real,120-real,120-virtual"
+architectures native "" ""
+
+# With a real compiler: AUTO goes on without what it cannot build, in one sentence; ON does not.
+if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
+  configure old "-DCMAKE_CUDA_COMPILER=$nvcc" -DCMAKE_CUDA_ARCHITECTURES="20;9999-real" || fail "AUTO with foreign architectures must configure"
+  says "found: FALSE" "foreign architectures"
+  says "$nvcc does not compile for 20, 9999-real, which CMAKE_CUDA_ARCHITECTURES asks for; it has " "foreign architectures"
+  if configure old-on -DBENCH_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" -DCMAKE_CUDA_ARCHITECTURES=20; then
+    fail "ON with foreign architectures must fail"
+  fi
+  says "cannot be built: $nvcc does not compile for 20" "ON with foreign architectures"
+  configure libraries "-DCMAKE_CUDA_COMPILER=$nvcc" -DCUDNN_LIBRARY= -DCUBLASLT_LIBRARY= -DNVRTC_LIBRARY= -DCUDNN_FRONTEND_INCLUDE_DIR= || fail "AUTO without libraries must configure"
+  says "found: FALSE" "without libraries"
+  says "not found: cuDNN 9 (apt-get install cudnn9-cuda-" "without libraries"
+  says "cuBLASLt (part of the toolkit, or pip install nvidia-cublas" "without libraries"
+  says "nvrtc (part of the toolkit, or pip install nvidia-cuda-nvrtc" "without libraries"
+  says "the headers of cudnn-frontend (make setup, or pip install nvidia-cudnn-frontend)" "without libraries"
+else
+  echo "no nvcc here: what AUTO says of its architectures and of missing libraries is not tried"
+fi
+
 # Wheels for CUDA 12 in a Python installation, and cuDNN and cuBLASLt of another version in the system.
 mkdir -p "$folder"/site/nvidia_cudnn_cu12-9.9.dist-info "$folder"/site/nvidia/{cudnn,cublas}/{lib,include} \
   "$folder"/system/{lib,include}

@@ -129,6 +129,22 @@ says "the sweep kernels found something"
 grep -q -- '--sweep batch$\|--sweep batch --no-plot$' <(grep -v -- '--time-budget' "$STUB_CALLS") || fail "no batch sweep with its defaults"
 jq -e 'length == 19 and all(.[]; .name and .target and .verdict)' "$scratch/out/goals.json" >/dev/null || fail "goals.json"
 
+# What is not a card is refused before anything is made or removed.
+for device in cpu cuda auto cuda: cuda:x; do
+  check torch "$device"
+  [[ $code == 2 ]] || fail "$device: exit code $code"
+  says "gpu-check: '$device' is no GPU; give cuda:N"
+  [[ $(wc -l <"$scratch/said") == 1 ]] || fail "$device: more than a sentence: $(cat "$scratch/said")"
+  [[ ! -s $STUB_CALLS ]] || fail "$device: a sweep was run"
+done
+
+# A second check leaves nothing of the first: neither results nor pictures nor logs; and no log among the results.
+touch "$scratch"/out/{kernels-all-cuda0.png,memory-old-cuda0.svg,batch-old-cuda0.json,kept.txt} "$build/gpu-check-logs/old.log"
+check torch
+[[ $code == 0 ]] || fail "a second check: exit code $code"
+[[ -z $(find "$scratch/out" -name '*old*' -o -name '*.png' -o -name '*.log') ]] || fail "left over: $(ls "$scratch/out")"
+[[ -e $scratch/out/kept.txt && ! -e $build/gpu-check-logs/old.log && -s $build/gpu-check-logs/kernels.log ]] || fail "logs: $(ls "$build/gpu-check-logs")"
+
 # Without PyTorch, and with results that are missing: said, not invented.
 rm "$RESULTS/kernels.json"
 check no-torch

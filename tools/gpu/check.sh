@@ -4,16 +4,21 @@
 #   tools/gpu/check.sh FOLDER [DEVICE]
 #
 # FOLDER is a build folder or one made by bundle.sh; DEVICE is cuda:0 unless given, numbered as `bench --list` does.
-# Results go to results/reference/<name of the card>/ of the checkout, or to $OUT where that is set; those of a DEVICE
-# given are named cuda0 too. $LIMIT is the time for all of it in seconds, 570 unless set: what is under way then is
+# Results go to results/reference/<name of the card>/ of the checkout, or to $OUT where that is set, in the place of those of
+# an earlier check; those of a DEVICE given are named cuda0 too. What each step said goes to FOLDER/gpu-check-logs/. $LIMIT is the time for all of it in seconds, 570 unless set: what is under way then is
 # interrupted and keeps what it measured, the rest is left out and said to be. Prints the goals last: target, measured,
 # met, missed or not measured.
 #
-# Exit codes: 0 all went well, goals met or not · 1 a test, a sweep or a comparison failed · 2 there is no GPU.
+# Exit codes: 0 all went well, goals met or not · 1 a test, a sweep or a comparison failed · 2 there is no GPU, or DEVICE is
+# none.
 set -uo pipefail
 
 folder=$(cd "${1:?usage: tools/gpu/check.sh FOLDER [DEVICE]}" && pwd) || exit 2
 device=${2:-cuda:0}
+if [[ ! $device =~ ^cuda:[0-9]+$ ]]; then
+  echo "gpu-check: '$device' is no GPU; give cuda:N, as '$folder/bench --list' numbers them" >&2
+  exit 2
+fi
 here=$(cd "$(dirname "$0")" && pwd)
 end=$((SECONDS + ${LIMIT:-570}))
 
@@ -37,16 +42,15 @@ echo "gpu-check: $listing"
 
 name=$(sed -e "s/^ *${device} *//" -e 's/,.*//' <<<"$listing" | tr '[:upper:]' '[:lower:]' | tr -cs 'a-z0-9' '-' | sed -e 's/^-*//' -e 's/-*$//')
 out=${OUT:-$here/../../results/reference/$name}
-mkdir -p "$out"
-# Results of an earlier check are none of this one.
-rm -f "$out"/{batch,kernels,memory,transfer}-*.json "$out"/{gpu-peers,goals}.json
+logs=$folder/gpu-check-logs
+mkdir -p "$out" "$logs"
+# Results of an earlier check are none of this one, nor are their pictures.
+rm -f "$out"/{batch,kernels,memory,transfer}-*.{json,png,svg} "$out"/{gpu-peers,goals}.json "$logs"/*.log
 # From here on there is but this card, and it is cuda:0: for the tests and for PyTorch too, which choose the first.
-if [[ $device =~ ^cuda:([0-9]+)$ ]]; then
-  card=${BASH_REMATCH[1]}
-  IFS=, read -ra visible <<<"${CUDA_VISIBLE_DEVICES:-}"
-  export CUDA_VISIBLE_DEVICES=${visible[card]:-$card}
-  device=cuda:0
-fi
+card=${device#cuda:}
+IFS=, read -ra visible <<<"${CUDA_VISIBLE_DEVICES:-}"
+export CUDA_VISIBLE_DEVICES=${visible[card]:-$card}
+device=cuda:0
 failed=()
 left_out=()
 
@@ -63,14 +67,14 @@ step() {
   ((limit < left)) || limit=$left
   echo "gpu-check: $what"
   # Interrupted, a sweep saves what it has.
-  timeout --signal=INT --kill-after=10 "$limit" "$@" >"$out/$what.log" 2>&1
+  timeout --signal=INT --kill-after=10 "$limit" "$@" >"$logs/$what.log" 2>&1
   local code=$?
   # 3 is inconclusive: some points in error; the log says which.
   if ((code == 0)); then
     took=$((SECONDS - begin))
   else
     failed+=("$what (exit code $code)")
-    tail -n 15 "$out/$what.log" >&2
+    tail -n 15 "$logs/$what.log" >&2
   fi
 }
 
@@ -99,11 +103,11 @@ sweep memory 40 --sweep memory --workload resnet50 --mode train --dtype fp32,fp1
 
 echo
 for log in kernels batch transfer memory; do
-  [[ -e $out/$log.log ]] && sed -n '/^Findings/,/^result/p' "$out/$log.log" | head -n 14
+  [[ -e $logs/$log.log ]] && sed -n '/^Findings/,/^result/p' "$logs/$log.log" | head -n 14
 done
-[[ -e $out/peers.log ]] && sed -n '/^ours beside/,$p' "$out/peers.log"
+[[ -e $logs/peers.log ]] && sed -n '/^ours beside/,$p' "$logs/peers.log"
 python3 "$scripts/goals.py" "$out" "$batch_seconds" || failed+=("the table of goals")
-echo "gpu-check: results in $out, $SECONDS s"
+echo "gpu-check: results in $out, logs in $logs, $SECONDS s"
 ((${#left_out[@]} == 0)) || printf 'gpu-check: no time was left for %s\n' "${left_out[@]}"
 if ((${#failed[@]} > 0)); then
   printf 'gpu-check: failed: %s\n' "${failed[@]}" >&2

@@ -16,7 +16,8 @@ Backend backend() {
                 return std::map<std::string, std::string>{{"cudnn", cudnn_version()},
                                                           {"cublas", cublaslt_version()}};
               },
-          .matmul_rate = cublaslt_matmul_rate};
+          .matmul_rate = cublaslt_matmul_rate,
+          .compiled_for = architectures_of(BENCH_CUDA_ARCHITECTURES)};
 }
 
 const Registration<DeviceKind> registered{

@@ -1,5 +1,7 @@
 #include "kernels/device/cuda/describe.h"
 
+#include <cstdlib>
+
 #include <fmt/format.h>
 
 namespace bench::kernels::cuda {
@@ -44,6 +46,21 @@ DeviceInfo describe(Runtime& runtime, const CardProperties& card, int ordinal, C
   info.details["l2_bytes"] = fmt::format("{}", card.l2_bytes);
   info.details["cuda"] = version_text(toolkit);
   info.details["driver"] = driver_text(runtime, monitor);
+  if (monitor != nullptr) {
+    const Clocks clocks = monitor->clocks();
+    const auto add = [&](const char* name, const std::optional<double>& mhz) {
+      if (mhz) {
+        info.details[name] = fmt::format("{:.0f}", *mhz);
+      }
+    };
+    add("clocks.sm_mhz", clocks.sm);
+    add("clocks.sm_max_mhz", clocks.sm_max);
+    add("clocks.memory_mhz", clocks.memory);
+    add("clocks.memory_max_mhz", clocks.memory_max);
+  }
+  if (const char* const tf32 = std::getenv(kTf32Override); tf32 != nullptr) {
+    info.details["nvidia_tf32_override"] = tf32;
+  }
   if (const auto limit = monitor == nullptr ? std::nullopt : monitor->power_limit_w()) {
     info.details["power_limit_w"] = fmt::format("{:.0f}", *limit);
   }

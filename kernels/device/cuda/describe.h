@@ -10,11 +10,16 @@
 
 namespace bench::kernels::cuda {
 
+// A variable of the environment that NVIDIA's libraries read: at 0 they use no tf32, whatever is asked of
+// them.
+inline constexpr const char* kTf32Override = "NVIDIA_TF32_OVERRIDE";
+
 // 12080 is "12.8".
 std::string version_text(int version);
 
-// Details: compute_capability ("8.6"), uuid, pci_bus_id, l2_bytes, driver, cuda, power_limit_w, and those of
-// `libraries`. `monitor` may be nullptr. Asks the runtime about the current card.
+// Details: compute_capability ("8.6"), uuid, pci_bus_id, l2_bytes, driver, cuda, power_limit_w, clocks.*,
+// what the environment says of tf32, and those of `libraries`. `monitor` may be nullptr. Asks the runtime
+// about the current card.
 DeviceInfo describe(Runtime& runtime, const CardProperties& card, int ordinal, CardMonitor* monitor,
                     const std::map<std::string, std::string>& libraries);
 

@@ -7,9 +7,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/device.h"
 #include "kernels/device/cuda/allocator.h"
+#include "kernels/device/cuda/architectures.h"
 #include "kernels/device/cuda/condition.h"
 #include "kernels/device/cuda/handles.h"
 #include "kernels/device/cuda/nvml.h"
@@ -33,9 +35,9 @@ struct Backend {
   // FLOP/s of a product of two matrices of size × size with fp32 accumulation, inputs random. Throws
   // OutOfMemory.
   std::function<double(CudaDevice& device, Dtype dtype, std::int64_t size)> matmul_rate;
+  // What our own kernels were compiled for; empty where the build does not know.
+  std::vector<Architecture> compiled_for{};
 };
-
-inline constexpr int kOldestCapability = 75;  // compiled for: T4
 
 class CudaDevice final : public Device, public CudaTransfers {
  public:
@@ -44,7 +46,8 @@ class CudaDevice final : public Device, public CudaTransfers {
   ~CudaDevice() override;
 
   const DeviceInfo& info() const override { return info_; }
-  // By compute capability: fp16 from 7.0, bf16 and tf32 from 8.0.
+  // By compute capability: fp16 from 7.0, bf16 and tf32 from 8.0; and no tf32 where the environment forbids
+  // it to NVIDIA's libraries.
   std::optional<std::string> unsupported(Dtype dtype) const override;
 
   void upload(void* device_dst, const void* host_src, std::int64_t bytes) override;

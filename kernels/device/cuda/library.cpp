@@ -1,5 +1,7 @@
 #include "kernels/device/cuda/library.h"
 
+#include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -9,14 +11,24 @@
 
 namespace bench::kernels::cuda {
 
-void raise_library(const std::string& what, bool out_of_memory, int device_error) {
-  if (is_sticky(device_error)) {
-    throw DeviceLost(fmt::format("{}; the device answers with error {} from now on", what, device_error));
+void raise_library(const std::string& what, bool out_of_memory, const DeviceAnswer& device) {
+  if (is_sticky(device.error) || device.stays_set) {
+    throw DeviceLost(fmt::format("{}; the device answers with error {} from now on", what, device.error));
   }
-  if (out_of_memory) {
+  if (out_of_memory || device.error == status::kMemoryAllocation) {
     throw OutOfMemory(what, 0);
   }
   throw std::runtime_error(what);
+}
+
+bool says_out_of_memory(std::string_view message) {
+  // CUDNN_STATUS_ALLOC_FAILED, CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED,
+  // CUBLAS_STATUS_ALLOC_FAILED; CUDA_ERROR_OUT_OF_MEMORY, cudaErrorMemoryAllocation and what both are called
+  // in words.
+  constexpr std::array<std::string_view, 5> kNames{"ALLOC_FAILED", "ALLOCATION_FAILED", "OUT_OF_MEMORY",
+                                                   "cudaErrorMemoryAllocation", "out of memory"};
+  return std::ranges::any_of(
+      kNames, [&](std::string_view name) { return message.find(name) != std::string_view::npos; });
 }
 
 }  // namespace bench::kernels::cuda

@@ -43,17 +43,28 @@ std::string why_none(Runtime& runtime, int error) {
   }
 }
 
-DeviceKind::Listing card_listing(Runtime& runtime, int ordinal) {
+// Why a card of that capability runs none of our kernels; empty where it does.
+std::string why_no_code(const std::vector<Architecture>& compiled, int capability) {
+  if (capability < kOldestCapability) {
+    return fmt::format("this program needs {} or later", capability_text(kOldestCapability));
+  }
+  if (compiled.empty() || runs_on(compiled, capability)) {
+    return "";
+  }
+  return fmt::format("this program was compiled for {}; rebuild it with -DCMAKE_CUDA_ARCHITECTURES={}",
+                     described(compiled), capability);
+}
+
+DeviceKind::Listing card_listing(Runtime& runtime, const std::vector<Architecture>& compiled, int ordinal) {
   DeviceKind::Listing listing{.id = fmt::format("cuda:{}", ordinal), .description = "", .missing = ""};
   CardProperties card;
   if (const int error = runtime.properties(ordinal, card); error != status::kSuccess) {
     listing.missing = fmt::format("it does not answer: {} ({}: {})", error, runtime.error_name(error),
                                   runtime.error_text(error));
     runtime.last_error();
-  } else if (10 * card.major + card.minor < kOldestCapability) {
+  } else if (const std::string why = why_no_code(compiled, 10 * card.major + card.minor); !why.empty()) {
     listing.missing =
-        fmt::format("{} has compute capability {}.{}; this program is built for {}.{} and later", card.name,
-                    card.major, card.minor, kOldestCapability / 10, kOldestCapability % 10);
+        fmt::format("{} has compute capability {}.{}, and {}", card.name, card.major, card.minor, why);
   } else {
     listing.description =
         fmt::format("{}, {} SMs, {:.1f} GiB, compute capability {}.{}", card.name, card.multiprocessors,
@@ -76,7 +87,7 @@ std::vector<DeviceKind::Listing> list_cards(const Backend& backend) {
   cards.reserve(static_cast<std::size_t>(count));
   const std::string why_missing = backend.why_missing();
   for (int ordinal = 0; ordinal < count; ++ordinal) {
-    cards.push_back(card_listing(runtime, ordinal));
+    cards.push_back(card_listing(runtime, backend.compiled_for, ordinal));
     if (cards.back().missing.empty() && !why_missing.empty()) {
       cards.back().missing = fmt::format("a library it needs does not open: {}", why_missing);
     }

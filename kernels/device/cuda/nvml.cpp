@@ -13,6 +13,7 @@ namespace {
 // Of NVML's interface, whose numbers do not change: nvmlReturn_t, nvmlClockType_t, nvmlTemperatureSensors_t.
 constexpr int kSuccess = 0;
 constexpr int kSmClock = 1;
+constexpr int kMemoryClock = 2;
 constexpr int kCardSensor = 0;
 using Card = struct nvmlDevice_st*;
 
@@ -91,6 +92,17 @@ class NvmlCard final : public CardMonitor {
     const auto milliwatts =
         ask<unsigned>(library_.find<int(Card, unsigned*)>("nvmlDeviceGetEnforcedPowerLimit"), card_);
     return milliwatts ? std::optional(*milliwatts / 1e3) : std::nullopt;
+  }
+
+  Clocks clocks() override {
+    auto* const highest = library_.find<int(Card, int, unsigned*)>("nvmlDeviceGetMaxClockInfo");
+    const auto mhz = [&](int (*call)(Card, int, unsigned*), int clock) -> std::optional<double> {
+      return ask<unsigned>(call, card_, clock);
+    };
+    return {.sm = mhz(clock_, kSmClock),
+            .sm_max = mhz(highest, kSmClock),
+            .memory = mhz(clock_, kMemoryClock),
+            .memory_max = mhz(highest, kMemoryClock)};
   }
 
  private:

@@ -22,6 +22,14 @@ struct PcieLink {
   int width = 0;  // lanes
 };
 
+// In MHz; what the card does not tell is absent.
+struct Clocks {
+  std::optional<double> sm;
+  std::optional<double> sm_max;
+  std::optional<double> memory;
+  std::optional<double> memory_max;
+};
+
 class CardMonitor {
  public:
   CardMonitor() = default;
@@ -36,6 +44,7 @@ class CardMonitor {
   virtual std::optional<PcieLink> best_link() = 0;          // that card and slot can do together
   virtual std::optional<std::string> driver_version() = 0;  // "580.82.07"
   virtual std::optional<double> power_limit_w() = 0;
+  virtual Clocks clocks() = 0;  // as they are now: an idle card lowers them
 };
 
 // nullptr where the library or the card in it is not to be had.

@@ -9,15 +9,12 @@
 #include "bench/error.h"
 
 namespace bench::kernels::cuda {
-namespace {
 
-// From the checkout's root on, whatever folder the compiler was started in.
-std::string_view short_name(std::string_view file) {
+std::string text_of(Place place) {
+  const std::string_view file = place.file_name();
   const std::size_t at = file.rfind("/kernels/");
-  return at == std::string_view::npos ? file : file.substr(at + 1);
+  return fmt::format("{}:{}", at == std::string_view::npos ? file : file.substr(at + 1), place.line());
 }
-
-}  // namespace
 
 bool is_sticky(int error) {
   constexpr std::array kSticky{
@@ -42,8 +39,8 @@ bool is_sticky(int error) {
 }
 
 void raise(const Failure& failure, std::string_view call, Place place) {
-  const std::string what = fmt::format("{} failed: {} ({}: {}) at {}:{}", call, failure.error, failure.name,
-                                       failure.text, short_name(place.file_name()), place.line());
+  const std::string what = fmt::format("{} failed: {} ({}: {}) at {}", call, failure.error, failure.name,
+                                       failure.text, text_of(place));
   if (failure.error == status::kMemoryAllocation) {
     throw OutOfMemory(what, 0);
   }

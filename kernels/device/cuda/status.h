@@ -28,6 +28,10 @@ struct Failure {
   bool stays_set = false;  // it was still there after it had been cleared
 };
 
+// "kernels/device/cuda/device.cpp:42": from the checkout's root on, whatever folder the compiler was started
+// in.
+std::string text_of(Place place);
+
 // Throws OutOfMemory, DeviceLost for what is sticky, else runtime_error. The message names call, value and
 // place.
 [[noreturn]] void raise(const Failure& failure, std::string_view call, Place place);

@@ -12,15 +12,18 @@ namespace bench {
 namespace {
 
 DeviceInfo example_device() {
-  return {
-      .id = "cuda:0",
-      .kind = "cuda",
-      .name = "Example GPU",
-      .memory_bytes = 12LL << 30,
-      .available_bytes = 11LL << 30,
-      .compute_units = 28,
-      .details = {
-          {"compute_capability", "8.6"}, {"l2_bytes", "3145728"}, {"driver", "555.1"}, {"onednn", "2.6.3"}}};
+  return {.id = "cuda:0",
+          .kind = "cuda",
+          .name = "Example GPU",
+          .memory_bytes = 12LL << 30,
+          .available_bytes = 11LL << 30,
+          .compute_units = 28,
+          .details = {{"clocks.memory_max_mhz", "7501"},
+                      {"clocks.sm_mhz", "210"},
+                      {"compute_capability", "8.6"},
+                      {"l2_bytes", "3145728"},
+                      {"driver", "555.1"},
+                      {"onednn", "2.6.3"}}};
 }
 
 TEST(Context, FollowsTheSchema) {
@@ -38,6 +41,7 @@ TEST(Context, SaysWhereAndWithWhat) {
   EXPECT_EQ(context["device"]["name"], "Example GPU");
   EXPECT_EQ(context["device"]["compute_capability"], "8.6");
   EXPECT_EQ(context["device"]["l2_bytes"], 3145728) << "a number, not a text";
+  EXPECT_EQ(context["device"]["clocks"], (Json{{"memory_max_mhz", 7501}, {"sm_mhz", 210}}));
   EXPECT_FALSE(context["device"].contains("driver"));
   EXPECT_EQ(context["software"]["driver"], "555.1");
   EXPECT_EQ(context["software"]["onednn"], "2.6.3");

@@ -22,6 +22,7 @@ class BuildablePlans final : public Plans {
     const auto at = wanted_.find(plan);
     return at == wanted_.end() ? std::nullopt : std::optional(at->second);
   }
+  std::string last_refusal() const override { return ""; }
   void run(std::size_t /*plan*/, CUstream_st* /*stream*/, const Arguments& /*arguments*/) override {}
   const std::vector<std::size_t>& tried() const { return tried_; }
 

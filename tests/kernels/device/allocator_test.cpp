@@ -64,6 +64,18 @@ TEST_F(AllocatorTest, DoesNotWasteALargeSegmentOnASmallerBlock) {
   EXPECT_EQ(allocator_.counts().reserved, 26 * kMiB);
 }
 
+// 8/9 of a kept segment: 16 MiB of 18, but not 14 of 16.
+TEST_F(AllocatorTest, AKeptSegmentServesABlockThatFillsEightNinthsOfIt) {
+  std::byte* const kept = allocator_.allocate(18 * kMiB);
+  allocator_.free(kept);
+  EXPECT_EQ(allocator_.allocate(16 * kMiB), kept);
+  allocator_.free(allocator_.allocate(16 * kMiB));
+  allocator_.release_cached();
+  std::byte* const smaller = allocator_.allocate(16 * kMiB);
+  allocator_.free(smaller);
+  EXPECT_NE(allocator_.allocate(14 * kMiB), smaller);
+}
+
 TEST_F(AllocatorTest, TakesTheSmallestSegmentThatFits) {
   std::byte* const larger = allocator_.allocate(18 * kMiB);
   std::byte* const smaller = allocator_.allocate(16 * kMiB);
@@ -105,6 +117,15 @@ TEST_F(AllocatorTest, GivesBackWhatItKeepsBeforeItSaysThatThereIsNoMore) {
   EXPECT_EQ(allocator_.allocate(20 * kMiB), nullptr);
   EXPECT_EQ(allocator_.counts().asked, 90 * kMiB);
   EXPECT_EQ(runtime_.last_error(), status::kSuccess) << "a later launch would be blamed for the refusal";
+}
+
+// The first refusal is dealt with: it must not stay set and be taken for the next launch's.
+TEST_F(AllocatorTest, ARefusalThatASecondAttemptMadeGoodLeavesNoErrorBehind) {
+  allocator_.free(allocator_.allocate(8 * kMiB));
+  runtime_.fail("allocate", status::kMemoryAllocation);
+  EXPECT_NE(allocator_.allocate(32 * kMiB), nullptr);
+  EXPECT_EQ(runtime_.times("allocate"), 3);
+  EXPECT_EQ(runtime_.last_error(), status::kSuccess);
 }
 
 // What PyTorch calls max_memory_reserved.

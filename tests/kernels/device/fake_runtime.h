@@ -242,6 +242,7 @@ class FakeMonitor final : public CardMonitor {
   std::optional<PcieLink> best_link() override { return PcieLink{4, 16}; }
   std::optional<std::string> driver_version() override { return "580.82.07"; }
   std::optional<double> power_limit_w() override { return 170.0; }
+  Clocks clocks() override { return {.sm = 210, .sm_max = 1777, .memory = std::nullopt, .memory_max = 7501}; }
 
   DeviceState now;
   int readings = 0;
@@ -256,7 +257,8 @@ inline Backend fake_backend(Runtime& runtime) {
               [] {
                 return std::map<std::string, std::string>{{"cudnn", "9.19.0"}};
               },
-          .matmul_rate = [](CudaDevice&, Dtype, std::int64_t size) { return size == 4096 ? 10e12 : 12e12; }};
+          .matmul_rate = [](CudaDevice&, Dtype, std::int64_t size) { return size == 4096 ? 10e12 : 12e12; },
+          .compiled_for = architectures_of("75-real,80-real,86-real,89-real,90")};
 }
 
 }  // namespace bench::kernels::cuda::testing

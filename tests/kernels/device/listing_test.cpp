@@ -70,8 +70,35 @@ TEST(Listing, EveryCardHasALine) {
   EXPECT_EQ(cards[0].id, "cuda:0");
   EXPECT_EQ(cards[0].description, "Test Card, 28 SMs, 1.0 GiB, compute capability 8.6");
   EXPECT_EQ(cards[0].missing, "");
-  EXPECT_THAT(cards[1].missing, AllOf(HasSubstr("6.1"), HasSubstr("7.5 and later")));
+  EXPECT_EQ(cards[1].missing, "Old Card has compute capability 6.1, and this program needs 7.5 or later");
   EXPECT_EQ(cards[2].id, "cuda:2");
+}
+
+// A program for one architecture on a machine with two cards: it takes the one that it has code for.
+TEST(Listing, ACardThatNothingWasCompiledForIsNotUsable) {
+  testing::FakeRuntime runtime;
+  runtime.cards.push_back(runtime.cards[0]);
+  runtime.cards[0].name = "Newer Card";
+  runtime.cards[0].major = 9;
+  runtime.cards[0].minor = 0;
+  Backend backend = testing::fake_backend(runtime);
+  backend.compiled_for = architectures_of("75-real,86-real");
+  const auto cards = list_cards(backend);
+  ASSERT_THAT(cards, SizeIs(2));
+  EXPECT_EQ(
+      cards[0].missing,
+      "Newer Card has compute capability 9.0, and this program was compiled for 7.5, 8.6; rebuild it with "
+      "-DCMAKE_CUDA_ARCHITECTURES=90");
+  EXPECT_EQ(cards[1].missing, "");
+  EXPECT_THROW(open_card(backend, "cuda:0"), UsageError);
+  EXPECT_EQ(open_card(backend, "cuda:1")->info().name, "Test Card");
+}
+
+TEST(Listing, WhereTheBuildDoesNotKnowNoCardIsRefusedForIt) {
+  testing::FakeRuntime runtime;
+  Backend backend = testing::fake_backend(runtime);
+  backend.compiled_for.clear();
+  EXPECT_EQ(list_cards(backend).at(0).missing, "");
 }
 
 TEST(Listing, ACardThatDoesNotAnswerHidesNoOther) {

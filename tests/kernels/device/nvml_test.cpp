@@ -56,7 +56,7 @@ TEST_F(FakeLibrary, TellsTheCardsCondition) {
   const DeviceState state = monitor->state();
   EXPECT_EQ(state.clock_mhz, 1807);
   EXPECT_EQ(state.temperature_c, 61);
-  EXPECT_EQ(state.power_w, std::nullopt) << "not supported is absent, not zero";
+  EXPECT_EQ(state.power_w, 151.25);
   EXPECT_THAT(state.throttle_reasons, ElementsAre("sw_power_cap", "hw_thermal_slowdown"));
   ASSERT_TRUE(monitor->link());
   EXPECT_EQ(monitor->link()->generation, 3);
@@ -64,6 +64,22 @@ TEST_F(FakeLibrary, TellsTheCardsCondition) {
   EXPECT_FALSE(monitor->best_link()) << "the library has no such function";
   EXPECT_EQ(monitor->driver_version(), "535.161.08");
   EXPECT_EQ(monitor->power_limit_w(), 170.0);
+}
+
+TEST_F(FakeLibrary, TellsItsClocksAndTheirHighest) {
+  const Clocks clocks = open_nvml(kCard, FAKE_NVML)->clocks();
+  EXPECT_EQ(clocks.sm, 1807);
+  EXPECT_EQ(clocks.sm_max, 2100);
+  EXPECT_EQ(clocks.memory, 7300);
+  EXPECT_EQ(clocks.memory_max, 7501);
+  EXPECT_EQ(open_nvml("0000:05:00.0", FAKE_NVML)->clocks().memory, std::nullopt);
+}
+
+TEST_F(FakeLibrary, WhatACardDoesNotTellIsAbsentAndNotZero) {
+  const auto monitor = open_nvml("0000:05:00.0", FAKE_NVML);
+  ASSERT_NE(monitor, nullptr);
+  EXPECT_EQ(monitor->state().power_w, std::nullopt);
+  EXPECT_EQ(monitor->state().temperature_c, 61);
 }
 
 TEST_F(FakeLibrary, ACardItDoesNotKnowHasNoMonitorAndNoSessionStaysOpen) {

@@ -10,7 +10,7 @@ namespace {
 void expect_sound(const std::vector<Lifetime>& lifetimes, const Packing& packing) {
   ASSERT_EQ(packing.offsets.size(), lifetimes.size());
   for (std::size_t i = 0; i < lifetimes.size(); ++i) {
-    EXPECT_EQ(packing.offsets[i] % kArenaAlignment, 0);
+    EXPECT_EQ(packing.offsets[i] % lifetimes[i].alignment, 0);
     EXPECT_LE(packing.offsets[i] + lifetimes[i].bytes, packing.bytes);
     for (std::size_t j = 0; j < i; ++j) {
       const bool together =
@@ -47,6 +47,24 @@ TEST(Arena, SizesAreRoundedUp) {
   EXPECT_EQ(packing.bytes, 64 + 128);
 }
 
+// 1600 B leave the next place at an odd multiple of 64.
+TEST(Arena, ABufferThatAsksForMoreLiesOnItsOwnBoundary) {
+  const std::vector<Lifetime> pair{{1600, 0, 1}, {640, 0, 0, 256}};
+  const Packing packing = pack_arena(pair);
+  expect_sound(pair, packing);
+  EXPECT_EQ(packing.bytes, 1792 + 640);
+}
+
+// The second leaves a gap from 1600 to 2560, of which 768 B lie behind a multiple of 256.
+TEST(Arena, AGapCountsFromTheBoundaryOn) {
+  std::vector<Lifetime> lifetimes{{1600, 0, 1}, {960, 0, 0}, {896, 0, 1}, {768, 1, 1, 256}};
+  EXPECT_EQ(pack_arena(lifetimes).offsets[3], 1792);
+  lifetimes[3].bytes = 832;
+  const Packing packing = pack_arena(lifetimes);
+  expect_sound(lifetimes, packing);
+  EXPECT_EQ(packing.offsets[3], 3584);
+}
+
 TEST(Arena, RandomLifetimesAreSoundAndTight) {
   std::mt19937 random(7);  // NOLINT(cert-msc51-cpp): the same cases every time
   for (int round = 0; round < 200; ++round) {
@@ -54,7 +72,8 @@ TEST(Arena, RandomLifetimesAreSoundAndTight) {
     for (int i = 0; i < 30; ++i) {
       const auto first = static_cast<std::int64_t>(random() % 40);
       lifetimes.push_back({static_cast<std::int64_t>(random() % 5000 + 1), first,
-                           first + static_cast<std::int64_t>(random() % 6)});
+                           first + static_cast<std::int64_t>(random() % 6),
+                           round % 2 == 1 && i % 4 == 0 ? 256 : kArenaAlignment});
     }
     const Packing packing = pack_arena(lifetimes);
     expect_sound(lifetimes, packing);

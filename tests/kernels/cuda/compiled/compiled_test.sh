@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What nvcc makes of the hot kernels, for one architecture: nothing kept outside registers, and memory read and
-# written 16 bytes at a time. Needs no GPU.
+# What nvcc makes of the hot kernels, for one architecture: nothing kept outside registers, and as many 16-byte reads
+# and writes, and as few narrower reads, as each one's line in hot_kernels.cu says. Needs no GPU.
 #
 #   compiled_test.sh NVCC ARCHITECTURE SOURCE_FOLDER [nvcc option…]      (75, 80, 86, 89 or 90)
 set -euo pipefail
@@ -27,11 +27,10 @@ fail() {
   failures=$((failures + 1))
 }
 
-kept='^HOT_(KERNEL|READER)\('
-[ "$architecture" -lt 80 ] || kept='^HOT_(KERNEL|READER|KERNEL_FROM_80)\('
+kept='^HOT_KERNEL\('
+[ "$architecture" -lt 80 ] || kept='^HOT_KERNEL(_FROM_80)?\('
 wanted=$(grep -Ec "$kept" "$kernels")
 tiled=$(grep -Ec "$kept.*Tiles" "$kernels")
-readers=$(grep -c '^HOT_READER(' "$kernels")
 stacks=$(grep -c 'bytes stack frame' "$folder/usage" || true)
 [ "$stacks" -eq "$wanted" ] || fail "$wanted kernels, but the compiler speaks of $stacks"
 
@@ -40,22 +39,25 @@ while read -r line; do
 done < <(grep 'bytes stack frame' "$folder/usage" |
   grep -v ' 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads' | sort | uniq -c)
 
-# Name, 16-byte reads, 16-byte writes, and accesses to local memory of each kernel.
-awk '/\.entry/ { name = $0; sub(/.*\.entry /, "", name); sub(/\(.*/, "", name); reads[name] = 0 }
-     /ld\.global(\.nc)?\.v4\.[a-z]32/ { ++reads[name] }
-     /st\.global(\.wb)?\.v4\.[a-z]32/ { ++writes[name] }
+# Of each kernel in the source's order: 16-byte reads and writes, narrower reads, accesses to local memory.
+awk '/\.entry/ { name = $0; names[++count] = name }
+     /ld\.global/ { if (/ld\.global(\.nc)?\.(v4\.[a-z]32|v2\.[a-z]64)/) ++reads[name]; else ++narrower[name] }
+     /st\.global(\.wb)?\.(v4\.[a-z]32|v2\.[a-z]64)/ { ++writes[name] }
      /(ld|st)\.local/ { ++locals[name] }
-     END { for (name in reads) print name, reads[name], writes[name] + 0, locals[name] + 0 }' \
+     END { for (i = 1; i <= count; ++i) { name = names[i]
+             print reads[name] + 0, writes[name] + 0, narrower[name] + 0, locals[name] + 0, name } }' \
   "$folder"/hot_kernels*.ptx >"$folder/accesses"
 [ "$(wc -l <"$folder/accesses")" -eq "$wanted" ] || fail "$wanted kernels, but not as many in the PTX"
-without_write=""
-while read -r name reads writes locals; do
-  [ "$reads" -gt 0 ] || fail "no 16-byte read in $name"
-  [ "$writes" -gt 0 ] || without_write="$without_write $name"
-  [ "$locals" -eq 0 ] || fail "$locals accesses to local memory in $name"
-done <"$folder/accesses"
-[ "$(wc -w <<<"$without_write")" -eq "$readers" ] ||
-  fail "$readers kernels only read, but these have no 16-byte write:$without_write"
+# "HOT_KERNEL(4, 4, 5, Flat<GpuFp32, 1, …>)" becomes "4 4 5 Flat<GpuFp32, 1, …>".
+grep -E "$kept" "$kernels" | sed -E 's/^[A-Z_0-9]+\(([0-9]+), ([0-9]+), ([0-9]+), (.*)\)$/\1 \2 \3 \4/' >"$folder/lines"
+while read -r least_reads least_writes most_narrower kernel <&3 && read -r reads writes narrower locals name <&4; do
+  # The name in the PTX is mangled: the template's own name stands in it.
+  [[ $name == *"${kernel%%<*}I"* ]] || fail "$kernel stands where the PTX has $name"
+  ((reads >= least_reads)) || fail "$reads 16-byte reads in $kernel, at least $least_reads are needed"
+  ((writes >= least_writes)) || fail "$writes 16-byte writes in $kernel, at least $least_writes are needed"
+  ((narrower <= most_narrower)) || fail "$narrower reads of less than 16 bytes in $kernel, at most $most_narrower are allowed"
+  ((locals == 0)) || fail "$locals accesses to local memory in $kernel"
+done 3<"$folder/lines" 4<"$folder/accesses"
 
 # Kernels whose name speaks of tiles multiply them on tensor cores.
 multiplying=$(awk '/\.entry/ { name = $0 } /wmma\.mma\.sync/ { names[name] } END { print length(names) }' \
@@ -63,4 +65,5 @@ multiplying=$(awk '/\.entry/ { name = $0 } /wmma\.mma\.sync/ { names[name] } END
 [ "$multiplying" -eq "$tiled" ] || fail "$tiled kernels for tensor cores, but $multiplying use them"
 
 [ "$failures" -eq 0 ] || exit 1
-echo "sm_$architecture: $wanted kernels, none spills, all read and write 16 bytes at a time"
+echo "sm_$architecture: $wanted kernels, none spills; each has the 16-byte reads and writes that its line asks for, and no" \
+  "narrower reads than its line allows; $tiled multiply on tensor cores"

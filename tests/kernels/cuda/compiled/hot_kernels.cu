@@ -1,7 +1,15 @@
 // The kernels that most of a network's time outside cuDNN goes to, in the form they take where sizes and
 // addresses allow 16-byte accesses. compiled_test.sh looks at what the compiler makes of each line that
-// begins with HOT_KERNEL or, where next to nothing is written, HOT_READER, and for cards from sm_80 on
-// HOT_KERNEL_FROM_80; bodies only, so that this compiles quickly.
+// begins with HOT_KERNEL, and for cards from sm_80 on HOT_KERNEL_FROM_80; bodies only, so that this compiles
+// quickly.
+//
+// The three numbers count instructions on global memory: reads of 16 bytes at least, writes of 16 bytes at
+// least, narrower reads at most. The first two are one for each operand, times what the source unrolls; of
+// loops that the compiler unrolls as it likes, one pass. Narrower reads are: an operand's last elements, one
+// at a time, in a loop that the compiler may unroll fourfold (5 an operand); the loss scale's two fields and
+// the optimizer's count of steps; a number for each row (8 rows of ColumnSums, two of a row in
+// CrossEntropyRows and LayerNormGradient); and bytes that 16 bytes of the result come from (the places of
+// MaxPoolGradient, whose passes the compiler unrolls, and pixels).
 #include "kernels/cuda/gpu.cuh"
 // gpu.cuh first
 #include "kernels/cuda/gpu_tiles.cuh"
@@ -26,12 +34,13 @@
 #include "kernels/optimizer/optimizer.cuh"
 #include "kernels/pool/average.cuh"
 #include "kernels/pool/maximum.cuh"
+#include "kernels/preprocess/preprocess.cuh"
 #include "kernels/relu/relu.cuh"
 #include "kernels/softmax/softmax.cuh"
 #include "kernels/stream/stream.cuh"
 
-#define HOT_KERNEL(...) template __global__ void run_on_gpu(const __grid_constant__ __VA_ARGS__ kernel);
-#define HOT_READER(...) HOT_KERNEL(__VA_ARGS__)
+#define HOT_KERNEL(reads, writes, narrower, ...) \
+  template __global__ void run_on_gpu(const __grid_constant__ __VA_ARGS__ kernel);
 #if HOT_ARCHITECTURE >= 80
 #define HOT_KERNEL_FROM_80(...) HOT_KERNEL(__VA_ARGS__)
 #else
@@ -40,74 +49,79 @@
 
 namespace bench::kernels::cuda {
 
-HOT_KERNEL(Flat<GpuFp32, 1, 4, RectifyFunction>)
-HOT_KERNEL(Flat<GpuFp16, 1, 4, RectifyFunction>)
-HOT_KERNEL(Flat<GpuBf16, 1, 4, RectifyFunction>)
-HOT_KERNEL(Flat<GpuFp32, 2, 4, RectifyGradient>)
-HOT_KERNEL(Flat<GpuFp16, 2, 4, RectifyGradient>)
-HOT_KERNEL(Flat<GpuBf16, 2, 4, RectifyGradient>)
-HOT_KERNEL(Flat<GpuFp32, 2, 4, AddFunction<Rectifier>>)
-HOT_KERNEL(Flat<GpuFp16, 2, 4, AddFunction<Rectifier>>)
-HOT_KERNEL(Flat<GpuBf16, 2, 4, AddFunction<Rectifier>>)
-HOT_KERNEL(Flat<GpuBf16, 1, 4, GeluFunction>)
-HOT_KERNEL(Flat<GpuBf16, 2, 4, GeluGradient>)
-HOT_KERNEL(Normalize<GpuFp32, 4>)
-HOT_KERNEL(Normalize<GpuFp16, 8>)
-HOT_KERNEL(Normalize<GpuBf16, 8>)
-HOT_KERNEL(NormalizeGradient<GpuFp32, 4>)
-HOT_KERNEL(NormalizeGradient<GpuFp16, 8>)
-HOT_KERNEL(NormalizeGradient<GpuBf16, 8>)
-HOT_KERNEL(ChunkMoments<GpuFp32, 4>)
-HOT_KERNEL(ChunkMoments<GpuFp16, 8>)
-HOT_KERNEL(ChunkMoments<GpuBf16, 8>)
-HOT_KERNEL(ColumnSums<GpuFp32, 4, ChannelNormalizer>)
-HOT_KERNEL(ColumnSums<GpuFp16, 8, ChannelNormalizer>)
-HOT_KERNEL(ColumnSums<GpuBf16, 8, RowNormalizer>)
-HOT_KERNEL(ColumnSums<GpuFp16, 8, NoNormalizer>)
-HOT_KERNEL(FinishRows<GpuFp32, 4, false, Rectifier>)
-HOT_KERNEL(FinishRows<GpuFp16, 8, true, Rectifier>)
-HOT_KERNEL(FinishRows<GpuBf16, 8, false, TanhGelu>)
-HOT_KERNEL(MaxPool<GpuFp32, 4, std::uint8_t, true>)
-HOT_KERNEL(MaxPool<GpuFp16, 8, std::uint8_t, true>)
-HOT_KERNEL(MaxPool<GpuBf16, 8, std::uint8_t, false>)
-HOT_KERNEL(MaxPoolGradient<GpuFp32, 4, std::uint8_t>)
-HOT_KERNEL(MaxPoolGradient<GpuFp16, 8, std::uint8_t>)
-HOT_KERNEL(MaxPoolGradient<GpuBf16, 8, std::uint8_t>)
-HOT_KERNEL(AveragePool<GpuFp32, 4, SlidingWindows>)
-HOT_KERNEL(AveragePool<GpuFp16, 8, SlidingWindows>)
-HOT_KERNEL(AveragePoolGradient<GpuBf16, 8, SlidingWindows>)
-HOT_KERNEL(OptimizerStep<GpuFp32, SgdRule>)
-HOT_KERNEL(OptimizerStep<GpuFp16, SgdRule>)
-HOT_KERNEL(OptimizerStep<GpuFp32, MomentumRule>)
-HOT_KERNEL(OptimizerStep<GpuBf16, MomentumRule>)
-HOT_KERNEL(OptimizerStep<GpuFp32, AdamRule>)
-HOT_KERNEL(OptimizerStep<GpuFp16, AdamRule>)
-HOT_KERNEL(OptimizerStep<GpuBf16, AdamRule>)
-HOT_READER(FindOverflowKernel<GpuFp16>)
-HOT_KERNEL(SoftmaxRows<GpuFp16, 8, 32>)
-HOT_KERNEL(CausalSoftmax<GpuFp32, 4, 32>)
-HOT_KERNEL(CausalSoftmax<GpuFp16, 8, 32>)
-HOT_KERNEL(CausalSoftmaxGradient<GpuBf16, 8, 32>)
-HOT_KERNEL(CrossEntropyRows<GpuFp16, 8, 32>)
-HOT_KERNEL(LayerNormRows<GpuBf16, 8, 32>)
-HOT_KERNEL(LayerNormGradient<GpuBf16, 8, 32>)
-HOT_KERNEL(CopyPixels<GpuMemory, 16>)
-HOT_KERNEL(Flat<GpuFp32, 1, 4, CopyFunction>)
-HOT_KERNEL(Flat<GpuFp32, 1, 4, ScaleFunction>)
-HOT_KERNEL(Flat<GpuFp32, 2, 4, SumFunction>)
-HOT_KERNEL(Flat<GpuFp32, 2, 4, TriadFunction>)
-HOT_KERNEL(Flat<GpuFp16, 2, 4, TriadFunction>)
-HOT_READER(SquareSums<GpuFp32, 4>)
-HOT_READER(SquareSums<GpuBf16, 8>)
-HOT_KERNEL(FmaChains<GpuFp32, 4>)
-HOT_KERNEL(FmaChains<GpuFp16, 4>)
-HOT_KERNEL(FmaChains<GpuBf16, 4>)
-HOT_KERNEL(ImplicitGemm<GpuMemory, 128, 128, 8, 4>)
-HOT_KERNEL(ImplicitGemm<GpuMemory, 128, 64, 8, 4>)
-HOT_KERNEL(ImplicitGemm<GpuMemory, 64, 64, 16, 4>)
-HOT_KERNEL(ImplicitGemmTiles<GpuFp16, GpuTiles<GpuFp16>, 128, 8>)
-HOT_KERNEL(ImplicitGemmTiles<GpuFp16, GpuTiles<GpuFp16>, 64, 8>)
-HOT_KERNEL(FmaTiles<GpuFp16, GpuTiles<GpuFp16>, 8>)
-HOT_KERNEL_FROM_80(FmaTiles<GpuBf16, GpuTiles<GpuBf16>, 8>)
+HOT_KERNEL(4, 4, 5, Flat<GpuFp32, 1, 4, RectifyFunction>)
+HOT_KERNEL(4, 4, 5, Flat<GpuFp16, 1, 4, RectifyFunction>)
+HOT_KERNEL(4, 4, 5, Flat<GpuBf16, 1, 4, RectifyFunction>)
+HOT_KERNEL(8, 4, 10, Flat<GpuFp32, 2, 4, RectifyGradient>)
+HOT_KERNEL(8, 4, 10, Flat<GpuFp16, 2, 4, RectifyGradient>)
+HOT_KERNEL(8, 4, 10, Flat<GpuBf16, 2, 4, RectifyGradient>)
+HOT_KERNEL(8, 4, 10, Flat<GpuFp32, 2, 4, AddFunction<Rectifier>>)
+HOT_KERNEL(8, 4, 10, Flat<GpuFp16, 2, 4, AddFunction<Rectifier>>)
+HOT_KERNEL(8, 4, 10, Flat<GpuBf16, 2, 4, AddFunction<Rectifier>>)
+HOT_KERNEL(4, 4, 5, Flat<GpuBf16, 1, 4, GeluFunction>)
+HOT_KERNEL(8, 4, 10, Flat<GpuBf16, 2, 4, GeluGradient>)
+HOT_KERNEL(8, 4, 0, Normalize<GpuFp32, 4>)
+HOT_KERNEL(12, 4, 0, Normalize<GpuFp16, 8>)
+HOT_KERNEL(12, 4, 0, Normalize<GpuBf16, 8>)
+HOT_KERNEL(9, 2, 0, NormalizeGradient<GpuFp32, 4>)
+HOT_KERNEL(14, 2, 0, NormalizeGradient<GpuFp16, 8>)
+HOT_KERNEL(14, 2, 0, NormalizeGradient<GpuBf16, 8>)
+HOT_KERNEL(4, 2, 0, ChunkMoments<GpuFp32, 4>)
+HOT_KERNEL(4, 4, 0, ChunkMoments<GpuFp16, 8>)
+HOT_KERNEL(4, 4, 0, ChunkMoments<GpuBf16, 8>)
+HOT_KERNEL(10, 2, 0, ColumnSums<GpuFp32, 4, ChannelNormalizer>)
+HOT_KERNEL(12, 4, 0, ColumnSums<GpuFp16, 8, ChannelNormalizer>)
+HOT_KERNEL(8, 4, 8, ColumnSums<GpuBf16, 8, RowNormalizer>)
+HOT_KERNEL(4, 2, 0, ColumnSums<GpuFp16, 8, NoNormalizer>)
+HOT_KERNEL(9, 4, 0, FinishRows<GpuFp32, 4, false, Rectifier>)
+HOT_KERNEL(10, 4, 0, FinishRows<GpuFp16, 8, true, Rectifier>)
+HOT_KERNEL(9, 4, 0, FinishRows<GpuBf16, 8, false, TanhGelu>)
+HOT_KERNEL(1, 1, 0, MaxPool<GpuFp32, 4, std::uint8_t, true>)
+HOT_KERNEL(1, 1, 0, MaxPool<GpuFp16, 8, std::uint8_t, true>)
+HOT_KERNEL(1, 1, 0, MaxPool<GpuBf16, 8, std::uint8_t, false>)
+HOT_KERNEL(1, 1, 8, MaxPoolGradient<GpuFp32, 4, std::uint8_t>)
+HOT_KERNEL(1, 1, 8, MaxPoolGradient<GpuFp16, 8, std::uint8_t>)
+HOT_KERNEL(1, 1, 8, MaxPoolGradient<GpuBf16, 8, std::uint8_t>)
+HOT_KERNEL(1, 1, 0, AveragePool<GpuFp32, 4, SlidingWindows>)
+HOT_KERNEL(1, 1, 0, AveragePool<GpuFp16, 8, SlidingWindows>)
+HOT_KERNEL(1, 1, 0, AveragePoolGradient<GpuBf16, 8, SlidingWindows>)
+HOT_KERNEL(2, 1, 12, OptimizerStep<GpuFp32, SgdRule>)
+HOT_KERNEL(3, 3, 12, OptimizerStep<GpuFp16, SgdRule>)
+HOT_KERNEL(3, 2, 17, OptimizerStep<GpuFp32, MomentumRule>)
+HOT_KERNEL(5, 5, 17, OptimizerStep<GpuBf16, MomentumRule>)
+HOT_KERNEL(4, 3, 23, OptimizerStep<GpuFp32, AdamRule>)
+HOT_KERNEL(7, 7, 23, OptimizerStep<GpuFp16, AdamRule>)
+HOT_KERNEL(7, 7, 23, OptimizerStep<GpuBf16, AdamRule>)
+HOT_KERNEL(1, 0, 5, FindOverflowKernel<GpuFp16>)
+HOT_KERNEL(3, 1, 0, SoftmaxRows<GpuFp16, 8, 32>)
+HOT_KERNEL(3, 1, 0, CausalSoftmax<GpuFp32, 4, 32>)
+HOT_KERNEL(6, 1, 0, CausalSoftmax<GpuFp16, 8, 32>)
+HOT_KERNEL(6, 1, 0, CausalSoftmaxGradient<GpuBf16, 8, 32>)
+HOT_KERNEL(3, 1, 2, CrossEntropyRows<GpuFp16, 8, 32>)
+HOT_KERNEL(7, 1, 0, LayerNormRows<GpuBf16, 8, 32>)
+HOT_KERNEL(8, 1, 2, LayerNormGradient<GpuBf16, 8, 32>)
+HOT_KERNEL(0, 1, 6, NormalizeBytes<GpuFp32, 4>)
+HOT_KERNEL(0, 1, 6, NormalizeBytes<GpuFp16, 8>)
+HOT_KERNEL(0, 1, 6, NormalizeBytes<GpuBf16, 8>)
+HOT_KERNEL(0, 1, 4, NormalizePlanes<GpuFp32, 4>)
+HOT_KERNEL(0, 1, 8, NormalizePlanes<GpuFp16, 8>)
+HOT_KERNEL(1, 1, 0, CopyPixels<GpuMemory, 16>)
+HOT_KERNEL(4, 4, 5, Flat<GpuFp32, 1, 4, CopyFunction>)
+HOT_KERNEL(4, 4, 5, Flat<GpuFp32, 1, 4, ScaleFunction>)
+HOT_KERNEL(8, 4, 10, Flat<GpuFp32, 2, 4, SumFunction>)
+HOT_KERNEL(8, 4, 10, Flat<GpuFp32, 2, 4, TriadFunction>)
+HOT_KERNEL(8, 4, 10, Flat<GpuFp16, 2, 4, TriadFunction>)
+HOT_KERNEL(1, 0, 5, SquareSums<GpuFp32, 4>)
+HOT_KERNEL(1, 0, 5, SquareSums<GpuBf16, 8>)
+HOT_KERNEL(4, 4, 5, FmaChains<GpuFp32, 4>)
+HOT_KERNEL(4, 4, 5, FmaChains<GpuFp16, 4>)
+HOT_KERNEL(4, 4, 5, FmaChains<GpuBf16, 4>)
+HOT_KERNEL(4, 16, 0, ImplicitGemm<GpuMemory, 128, 128, 8, 4>)
+HOT_KERNEL(6, 16, 0, ImplicitGemm<GpuMemory, 128, 64, 8, 4>)
+HOT_KERNEL(4, 4, 0, ImplicitGemm<GpuMemory, 64, 64, 16, 4>)
+HOT_KERNEL(8, 8, 0, ImplicitGemmTiles<GpuFp16, GpuTiles<GpuFp16>, 128, 8>)
+HOT_KERNEL(6, 4, 0, ImplicitGemmTiles<GpuFp16, GpuTiles<GpuFp16>, 64, 8>)
+HOT_KERNEL(4, 4, 0, FmaTiles<GpuFp16, GpuTiles<GpuFp16>, 8>)
+HOT_KERNEL_FROM_80(4, 4, 0, FmaTiles<GpuBf16, GpuTiles<GpuBf16>, 8>)
 
 }  // namespace bench::kernels::cuda

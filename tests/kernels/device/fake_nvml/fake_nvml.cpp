@@ -1,9 +1,11 @@
-// A library with NVML's interface and one card, for the code that opens the real one.
+// A library with NVML's interface, a card and a laptop's card that tells less, for the code that opens the
+// real one.
 #include <cstring>
 
 namespace {
 int started = 0;
 int card = 0;
+int laptop = 0;
 constexpr int kNotSupported = 3;
 constexpr int kNotFound = 6;
 }  // namespace
@@ -23,22 +25,38 @@ int nvmlShutdown() {
   return 0;
 }
 int nvmlDeviceGetHandleByPciBusId_v2(const char* id, void** device) {
-  if (std::strcmp(id, "0000:01:00.0") != 0) {
-    return kNotFound;
+  if (std::strcmp(id, "0000:01:00.0") == 0) {
+    *device = &card;
+    return 0;
   }
-  *device = &card;
-  return 0;
+  if (std::strcmp(id, "0000:05:00.0") == 0) {
+    *device = &laptop;
+    return 0;
+  }
+  return kNotFound;
 }
 int nvmlDeviceGetClockInfo(void* device, int type, unsigned* mhz) {
+  if (type == 2) {
+    *mhz = 7300;
+    return device == &card ? 0 : kNotSupported;
+  }
   *mhz = device == &card && type == 1 ? 1807 : 1;
+  return 0;
+}
+int nvmlDeviceGetMaxClockInfo(void* /*device*/, int type, unsigned* mhz) {
+  *mhz = type == 1 ? 2100 : type == 2 ? 7501 : 1;
   return 0;
 }
 int nvmlDeviceGetTemperature(void* /*device*/, int sensor, unsigned* celsius) {
   *celsius = sensor == 0 ? 61 : 0;
   return 0;
 }
-int nvmlDeviceGetPowerUsage(void* /*device*/, unsigned* /*milliwatts*/) {
-  return kNotSupported;  // as on a laptop's card
+int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) {
+  if (device == &laptop) {
+    return kNotSupported;
+  }
+  *milliwatts = 151'250;
+  return 0;
 }
 int nvmlDeviceGetEnforcedPowerLimit(void* /*device*/, unsigned* milliwatts) {
   *milliwatts = 170'000;

@@ -1,0 +1,258 @@
+// The findings and tables made of the roofline, on invented points.
+#include <gmock/gmock.h>
+
+#include "sweeps/kernels/tables.h"
+#include "tests/sweeps/kernels_example.h"
+
+namespace bench::sweeps {
+namespace {
+
+using kernels_example::example;
+using kernels_example::named;
+using kernels_example::point;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST(KernelsFindings, WithoutStreamKernelsThereIsNoRoofline) {
+  ResultDocument document = example();
+  document.benchmarks.erase(document.benchmarks.begin(), document.benchmarks.begin() + 4);
+  const std::vector<Finding> findings = kernels_findings(document);
+  EXPECT_THAT(named(findings, "memory_bandwidth")->claim, HasSubstr("without --workload"));
+  EXPECT_DOUBLE_EQ(*named(findings, "arithmetic_peak/fp32")->value, 200e9);
+  EXPECT_EQ(named(findings, "roofline_share/gemm/fp32"), nullptr);
+}
+
+// The matrix product that would set the roof in bf16 had no time; a smaller one did.
+TEST(KernelsFindings, SayWhichPointsOfTheRoofHadNoTime) {
+  ResultDocument document = example();
+  EXPECT_EQ(named(kernels_findings(document), "roof_incomplete"), nullptr);
+  const auto gemm = [](std::int64_t batch) {
+    return Json{
+        {"workload", "gemm"}, {"mode", "forward"}, {"dtype", "bf16"}, {"caches", "hot"}, {"batch", batch}};
+  };
+  MeasuredPoint small =
+      point({.workload = "gemm", .caches = "hot", .flops = 1e9, .bytes = 1e7, .ns = 1e7, .dtype = "bf16"});
+  small.params = gemm(128);
+  document.benchmarks.push_back(small);
+  document.unmeasured = {{"kernels/gemm/largest", gemm(2048), "skipped", "no time"},
+                         {"kernels/gemm/middle", gemm(512), "skipped", "no time"},
+                         {"kernels/gemm/huge", gemm(9999), "unsupported", "no such dtype"}};
+  const Finding* found = nullptr;
+  const std::vector<Finding> findings = kernels_findings(document);
+  ASSERT_NE(found = named(findings, "roof_incomplete"), nullptr);
+  EXPECT_EQ(found->value, 1);
+  EXPECT_THAT(found->claim,
+              AllOf(HasSubstr("Of the 4 points"), HasSubstr("missing: kernels/gemm/largest; give"),
+                    HasSubstr("--time-budget")));
+  EXPECT_EQ(found->evidence.size(), 3U) << "triad, copy and the product in fp32";
+}
+
+TEST(KernelsFindings, ASkippedStreamKernelIsNotMistakenForNone) {
+  ResultDocument document = example();
+  std::erase_if(document.benchmarks, [](const auto& one) { return one.params.at("workload") == "stream"; });
+  document.unmeasured = {{"kernels/stream/triad/fp32/cold",
+                          {{"workload", "stream"}, {"mode", "triad"}, {"dtype", "fp32"}, {"caches", "cold"}},
+                          "skipped",
+                          "no time"}};
+  const std::vector<Finding> findings = kernels_findings(document);
+  EXPECT_THAT(named(findings, "memory_bandwidth")->claim,
+              AllOf(HasSubstr("had no time; give a larger --time-budget"), Not(HasSubstr("--workload"))));
+}
+
+TEST(KernelsFindings, GiveTheReasonOfStreamKernelsThatWereRefused) {
+  ResultDocument document = example();
+  document.benchmarks.clear();
+  EXPECT_TRUE(kernels_findings(document).empty());
+  document.unmeasured = {{"kernels/gemm/fp16", {{"workload", "gemm"}}, "unsupported", "no fp16 in gemm"},
+                         {"kernels/stream/triad/fp16/cold",
+                          {{"workload", "stream"}, {"mode", "triad"}, {"dtype", "fp16"}, {"caches", "cold"}},
+                          "unsupported",
+                          "no fp16 here"}};
+  const std::vector<Finding> findings = kernels_findings(document);
+  ASSERT_NE(named(findings, "memory_bandwidth"), nullptr);
+  EXPECT_THAT(named(findings, "memory_bandwidth")->claim,
+              AllOf(HasSubstr("there is no roofline: the stream kernels end in unsupported: no fp16 here."),
+                    Not(HasSubstr("--workload"))));
+}
+
+TEST(KernelsFindings, SayWhatWasReached) {
+  const std::vector<Finding> findings = kernels_findings(example());
+  ASSERT_NE(named(findings, "memory_bandwidth"), nullptr);
+  EXPECT_THAT(named(findings, "memory_bandwidth")->claim,
+              AllOf(HasSubstr("up to 10.0 GB/s"),
+                    HasSubstr("(triad on 95.4 MiB; the others: copy on 95.4 MiB 8.00 GB/s)")));
+  EXPECT_THAT(named(findings, "cache_bandwidth")->claim,
+              AllOf(HasSubstr("40.0 GB/s"), HasSubstr("4.0 times")));
+  EXPECT_DOUBLE_EQ(*named(findings, "arithmetic_peak/fp32")->value, 200e9);
+  EXPECT_DOUBLE_EQ(*named(findings, "ridge/fp32")->value, 20);
+  const Finding* share = named(findings, "roofline_share/conv2d/fp32");
+  ASSERT_NE(share, nullptr);
+  EXPECT_DOUBLE_EQ(*share->value, 0.5);
+  EXPECT_THAT(share->claim,
+              AllOf(HasSubstr("50 % to 50 %"), HasSubstr("limit: memory"), HasSubstr("limit: arithmetic")));
+  const Finding* cold = named(findings, "cold_caches/gemm/fp32");
+  ASSERT_NE(cold, nullptr);
+  EXPECT_DOUBLE_EQ(*cold->value, 1.6);
+  EXPECT_EQ(named(findings, "conditions"), nullptr);
+}
+
+TEST(KernelsFindings, AnIntervalIsInOrder) {
+  for (const Finding& finding : kernels_findings(example())) {
+    if (finding.ci95) {
+      EXPECT_LE(finding.ci95->low, *finding.value) << finding.name;
+      EXPECT_GE(finding.ci95->high, *finding.value) << finding.name;
+    }
+  }
+}
+
+// ±1 % of every time: of a ratio of two about ±2 %.
+TEST(KernelsFindings, EachComparedNumberHasAnInterval) {
+  const std::vector<Finding> findings = kernels_findings(example());
+  for (const char* name :
+       {"memory_bandwidth", "cache_bandwidth", "arithmetic_peak/fp32", "ridge/fp32",
+        "roofline_share/gemm/fp32", "roofline_share/conv2d/fp32", "cold_caches/gemm/fp32"}) {
+    SCOPED_TRACE(name);
+    ASSERT_NE(named(findings, name), nullptr);
+    ASSERT_TRUE(named(findings, name)->ci95);
+  }
+  EXPECT_NEAR(named(findings, "cold_caches/gemm/fp32")->ci95->low, 1.6 * 0.99 / 1.01, 1e-9);
+  EXPECT_NEAR(named(findings, "cold_caches/gemm/fp32")->ci95->high, 1.6 * 1.01 / 0.99, 1e-9);
+  EXPECT_NEAR(named(findings, "ridge/fp32")->ci95->low, 20 * 0.99 / 1.01, 1e-9);
+  // Of memory's 10 GB/s the worst convolution reaches half, or of arithmetic: the limit's ends count as well.
+  EXPECT_NEAR(named(findings, "roofline_share/conv2d/fp32")->ci95->high, 0.5 * 1.01 / 0.99, 1e-9);
+}
+
+TEST(KernelsFindings, OneSampleHasNoInterval) {
+  ResultDocument document = example();
+  for (MeasuredPoint& point : document.benchmarks) {
+    point.stats.ci95_ns = {point.stats.median_ns, point.stats.median_ns};
+  }
+  const std::vector<Finding> findings = kernels_findings(document);
+  EXPECT_FALSE(findings.empty());
+  for (const Finding& finding : findings) {
+    EXPECT_FALSE(finding.ci95) << finding.name;
+  }
+}
+
+TEST(KernelsFindings, TensorCoresStandBesideTheOrdinaryUnits) {
+  ResultDocument document;
+  const auto fma = [&](const std::string& mode, double flops, const std::string& rest,
+                       const std::vector<std::string>& flags = {}) {
+    document.benchmarks.push_back(point({.workload = "fma",
+                                         .caches = "hot",
+                                         .flops = flops,
+                                         .bytes = 1e4,
+                                         .ns = 1000,
+                                         .mode = mode,
+                                         .dtype = "fp16",
+                                         .rest = rest,
+                                         .flags = flags}));
+  };
+  fma("forward", 2e6, "steps:1024");
+  EXPECT_EQ(named(kernels_findings(document), "tensor_cores/fp16"), nullptr);
+  fma("forward", 1e6, "steps:64");
+  fma("tensor-cores", 9e6, "steps:64");
+  fma("tensor-cores", 16e6, "steps:1024");
+  fma("tensor-cores", 99e6, "steps:256", {"above_peak"});
+  const std::vector<Finding> findings = kernels_findings(document);
+  const Finding* cores = named(findings, "tensor_cores/fp16");
+  ASSERT_NE(cores, nullptr);
+  EXPECT_DOUBLE_EQ(*cores->value, 8);
+  ASSERT_TRUE(cores->ci95);
+  EXPECT_NEAR(cores->ci95->low, 8 * 0.99 / 1.01, 1e-9);
+  EXPECT_THAT(cores->claim, AllOf(HasSubstr("16.0 TFLOP/s"), HasSubstr("8.0 times")));
+}
+
+// The share of a ceiling that its own point reaches is all of it, and says nothing.
+TEST(KernelsFindings, ThePointThatIsTheCeilingIsSaidToBeIt) {
+  ResultDocument document = example();
+  const auto claim = [&] { return named(kernels_findings(document), "roofline_share/gemm/fp32")->claim; };
+  EXPECT_EQ(claim(), "gemm/fp32 is the ceiling of arithmetic, at kernels/gemm/forward/fp32/hot/n:1.");
+  document.benchmarks.push_back(
+      point({.workload = "gemm", .caches = "hot", .flops = 5e9, .bytes = 1e8, .ns = 5e7, .rest = "n:0"}));
+  EXPECT_THAT(claim(),
+              AllOf(HasSubstr("is the ceiling of arithmetic, at kernels/gemm/forward/fp32/hot/n:1, and"),
+                    HasSubstr("at least 50 % of what memory and arithmetic allow"),
+                    HasSubstr("hot/n:0 (limit: arithmetic)"), Not(HasSubstr("100 %"))));
+  // Of another operation the share says how far from that ceiling it is.
+  document.benchmarks.push_back(
+      point({.workload = "fma", .caches = "hot", .flops = 5e9, .bytes = 1e8, .ns = 5e7, .rest = "f"}));
+  EXPECT_THAT(named(kernels_findings(document), "roofline_share/fma/fp32")->claim,
+              HasSubstr("fma/fp32 reaches 50 % of what arithmetic allows"));
+}
+
+// One claim of both would say no more than that they differ.
+TEST(KernelsFindings, SharesOfTheRoofDoNotMixTensorCoresAndOrdinaryUnits) {
+  ResultDocument document = example();
+  for (const std::string mode : {"forward", "tensor-cores"}) {
+    document.benchmarks.push_back(point({.workload = "fma",
+                                         .caches = "hot",
+                                         .flops = mode == "forward" ? 5e9 : 1e10,
+                                         .bytes = 1e8,
+                                         .ns = 5e7,
+                                         .mode = mode,
+                                         .rest = mode}));
+  }
+  const std::vector<Finding> findings = kernels_findings(document);
+  ASSERT_NE(named(findings, "roofline_share/fma/fp32"), nullptr);
+  ASSERT_NE(named(findings, "roofline_share/fma/tensor-cores/fp32"), nullptr);
+  EXPECT_DOUBLE_EQ(*named(findings, "roofline_share/fma/fp32")->value, 0.5);
+  EXPECT_DOUBLE_EQ(*named(findings, "roofline_share/fma/tensor-cores/fp32")->value, 1);
+}
+
+TEST(KernelsFindings, AGainWithinTheNoiseIsNone) {
+  ResultDocument document;
+  document.benchmarks = {
+      point({.workload = "gemm", .caches = "hot", .flops = 1e6, .bytes = 1e4, .ns = 1000, .rest = "n"}),
+      point({.workload = "gemm", .caches = "cold", .flops = 1e6, .bytes = 1e4, .ns = 1010, .rest = "n"})};
+  EXPECT_EQ(named(kernels_findings(document), "cold_caches/gemm/fp32"), nullptr);
+}
+
+TEST(KernelsFindings, ALaunchIsTimedWhereTheHostWaitsForEach) {
+  ResultDocument document = example();
+  EXPECT_EQ(named(kernels_findings(document), "launch_round_trip"), nullptr);
+  document.benchmarks.push_back(point(
+      {.workload = "launch", .caches = "hot", .bytes = 64, .ns = 40'000, .rest = "n:16", .samples = 16}));
+  EXPECT_EQ(named(kernels_findings(document), "launch_round_trip"), nullptr);
+  document.benchmarks.push_back(
+      point({.workload = "launch", .caches = "hot", .bytes = 4, .ns = 7500, .rest = "n:1"}));
+  const std::vector<Finding> findings = kernels_findings(document);
+  const Finding* launch = named(findings, "launch_round_trip");
+  ASSERT_NE(launch, nullptr);
+  EXPECT_DOUBLE_EQ(*launch->value, 7500);
+  EXPECT_EQ(launch->unit, "ns");
+  EXPECT_THAT(launch->evidence, ::testing::ElementsAre("kernels/launch/forward/fp32/hot/n:1"));
+  EXPECT_THAT(launch->claim, HasSubstr("7.50 µs"));
+  EXPECT_EQ(named(findings, "roofline_share/launch/fp32"), nullptr) << "it computes nothing";
+}
+
+TEST(KernelsFindings, FlagsAreCounted) {
+  ResultDocument document = example();
+  document.benchmarks[0].validity.flags = {"noisy"};
+  EXPECT_THAT(named(kernels_findings(document), "conditions")->claim,
+              AllOf(HasSubstr("1 of 8"), HasSubstr("noisy (1)")));
+}
+
+TEST(KernelsFindings, NothingMeasuredIsNothingClaimed) {
+  EXPECT_THAT(kernels_findings({}), IsEmpty());
+  EXPECT_THAT(kernels_tables({}), IsEmpty());
+  ResultDocument odd;
+  odd.benchmarks.emplace_back();
+  EXPECT_THAT(kernels_findings(odd), IsEmpty());
+}
+
+TEST(KernelsTables, StandInThePlaceOfThePoints) {
+  const std::vector<TextTable> tables = kernels_tables(example());
+  ASSERT_EQ(tables.size(), 1U);
+  EXPECT_TRUE(tables[0].lists_points);
+  EXPECT_EQ(tables[0].rows.size(), 9U);
+  EXPECT_EQ(tables[0].rows[0].size(), tables[0].right.size());
+  for (const auto& row : tables[0].rows) {
+    EXPECT_EQ(row.size(), tables[0].rows[0].size());
+  }
+}
+
+}  // namespace
+}  // namespace bench::sweeps
