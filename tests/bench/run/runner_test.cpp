@@ -278,10 +278,10 @@ TEST_F(RunnerTest, AShortStepIsNeverJudgedByOneSample) {
 
 // The budget goes on making the points ready; steps of 1 µs are sampled all the same.
 TEST_F(RunnerTest, ShortStepsAreSampledOftenThoughTheBudgetHasNothingLeftOver) {
-  settings_.time_budget = std::chrono::milliseconds(200);
+  settings_.time_budget = std::chrono::milliseconds(600);
   settings_.longest_visit = std::chrono::milliseconds(500);
   type_.make = [make = type_.make](const WorkloadSpec& spec, Device& device) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
     return make(spec, device);
   };
   run(testing::fake_plan({1, 2}));
