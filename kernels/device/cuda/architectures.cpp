@@ -28,6 +28,8 @@ Architecture architecture_of(std::string_view name) {
   return architecture;
 }
 
+// NVIDIA promises it of desktops and servers; the cards of embedded machines, such as 8.7, are not told
+// apart.
 bool same_major_not_below(int card, int compiled) {
   return card / 10 == compiled / 10 && card >= compiled;
 }
