@@ -16,14 +16,21 @@ def points: [(.benchmarks // [])[] | objects
      plain: ((.params["in-flight"] // 1) == 1 and (.params.pages // "touched") != "cold"), flagged: ((.validity.flags // []) != [])}
   | select(.bytes != null and .ns != null and .moved != null)];
 def finding($name): [(.findings // [])[] | objects | select(.name == $name)] | first // {};
+# A piece that hardly grows has a slope, but no rate.
+def slope: (.ns_per_byte | number) // (.bytes_per_s | positive | if . == null then null else 1e9 / . end);
 def model($direction; $kind): finding("model/\($direction)/\($kind)") | .details // {}
-  | {latency: (.latency_ns | number), rate: (.bytes_per_s | positive), moved: (.moved_per_byte | positive // 1),
-     pieces: [(.pieces // [])[] | objects | {latency: (.latency_ns | number), rate: (.bytes_per_s | positive), to: (.to_bytes | positive)} | select(.latency != null and .rate != null)]}
-  | select(.latency != null and .rate != null);
+  | {latency: (.latency_ns | number), rate: (.bytes_per_s | positive), slope: slope, moved: (.moved_per_byte | positive // 1),
+     pieces: [(.pieces // [])[] | objects | {latency: (.latency_ns | number), slope: slope, to: (.to_bytes | positive)} | select(.latency != null and .slope != null)]}
+  | select(.latency != null and (.slope != null or .pieces != []));
 # GB/s that a model gives for a copy of so many bytes, by the piece it belongs to where it bends; nothing where it would take
 # no time.
 def modelled($bytes): ([.pieces[] | select(.to == null or $bytes <= .to)] | first // null) as $piece
-  | (($piece // .) | .latency + $bytes / .rate * 1e9) as $ns | if $ns > 0 then $bytes * .moved / $ns else null end;
+  | (($piece // .) | .latency + $bytes * .slope) as $ns | if $ns > 0 then $bytes * .moved / $ns else null end;
+# "443 ns + bytes / 19.9 GB/s"; of a line that bends what the finding names, its start and its end.
+def model_text: ([.latency, 0] | max | duration) as $latency
+  | (if .rate == null then null else "\(.rate | rate_text)\(if .moved > 1 then " each" else "" end)" end) as $rate
+  | if $rate == null then "latency \($latency), hardly grows at the end"
+    elif (.pieces | length) < 2 then "\($latency) + bytes / \($rate)" else "latency \($latency), \($rate) at the end" end;
 
 def sizes: [range(0; 41) | pow(2; .)];
 def rate_ticks: [range(-6; 4) as $e | (1, 3) | . * pow(10; $e)];
@@ -59,7 +66,7 @@ def panel($points; $direction; $bus): . as $document
      "key_\($direction)": ([kinds[] as $kind | select(any($own[]; .kind == $kind)) | $kind] | to_entries
        | map(.value as $kind | ([$models[] | select(.kind == $kind)] | first) as $m
          | [$x_max / 1.25, $y_min * pow($y_max / $y_min; 0.2 - 0.065 * .key),
-            "\($kind)\(if $m == null then "" else ": \([$m.latency, 0] | max | duration) + bytes / \($m.rate | rate_text)\(if $m.moved > 1 then " each" else "" end)" end)", ($kind | kind_colour)]))};
+            "\($kind)\(if $m == null then "" else ": \($m | model_text)" end)", ($kind | kind_colour)]))};
 
 # ── The steps ───────────────────────────────────────────────────────────────────────────────────────
 

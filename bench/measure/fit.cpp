@@ -21,6 +21,8 @@ void check(std::span<const double> x, std::span<const double> y, std::span<const
   }
 }
 
+}  // namespace
+
 Estimate with_interval(double value, double standard_error, double freedom) {
   if (freedom < 1) {
     return {value, std::nullopt};
@@ -28,8 +30,6 @@ Estimate with_interval(double value, double standard_error, double freedom) {
   const double half = student_t_quantile(0.975, freedom) * standard_error;
   return {value, Interval{value - half, value + half}};
 }
-
-}  // namespace
 
 std::optional<LineFit> fit_line(std::span<const double> x, std::span<const double> y,
                                 std::span<const double> weights) {

@@ -14,6 +14,9 @@ struct Estimate {
   std::optional<Interval> ci95;  // none where too few points stand behind it
 };
 
+// By Student's t; no interval where nothing is left over to tell the scatter from.
+Estimate with_interval(double value, double standard_error, double freedom);
+
 struct LineFit {
   Estimate intercept;
   Estimate slope;

@@ -1,21 +1,28 @@
 // One sentence and its numbers for each finding of the transfer sweep.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/measure/result.h"
+#include "sweeps/transfer/curve.h"
 #include "sweeps/transfer/points.h"
 #include "sweeps/transfer/verdict.h"
 
 namespace bench::sweeps {
 
+// Of plain series, by label.
+using TransferCurves = std::map<std::string, TransferCurve>;
+TransferCurves fit_curves(const std::vector<TransferSeries>& all);
+
 // Of copies alone.
 Finding claim_bus(const ResultDocument& document, const std::vector<TransferSeries>& all);
-std::vector<Finding> claim_models(const ResultDocument& document, const std::vector<TransferSeries>& all);
+std::vector<Finding> claim_models(const ResultDocument& document, const std::vector<TransferSeries>& all,
+                                  const TransferCurves& curves);
 std::optional<Finding> claim_model_error(const std::vector<TransferSeries>& all);
-std::vector<Finding> claim_crossovers(const std::vector<TransferSeries>& all);
+std::vector<Finding> claim_crossovers(const std::vector<TransferSeries>& all, const TransferCurves& curves);
 std::vector<Finding> claim_at_once(const std::vector<TransferSeries>& all);
 std::vector<Finding> claim_cold_pages(const std::vector<TransferSeries>& all);
 

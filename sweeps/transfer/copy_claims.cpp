@@ -59,7 +59,7 @@ std::string size_text(double bytes) {
   return format_bytes(static_cast<std::int64_t>(std::llround(bytes)));
 }
 
-std::vector<Finding> claim_crossovers(const std::vector<TransferSeries>& all) {
+std::vector<Finding> claim_crossovers(const std::vector<TransferSeries>& all, const TransferCurves& curves) {
   std::vector<Finding> findings;
   for (const std::string direction : {"h2d", "d2h"}) {
     const TransferSeries* const pageable = find_series(all, fmt::format("{}/pageable", direction));
@@ -92,9 +92,10 @@ std::vector<Finding> claim_crossovers(const std::vector<TransferSeries>& all) {
         finding.claim = fmt::format("Copies {} of {} memory are not reliably faster than pageable ones{}.",
                                     copy_way(direction), kind, both);
       }
-      const auto models = std::pair{fit_transfer(fast), fit_transfer(slow)};
-      if (models.first && models.second) {
-        if (const auto crossed = crossing(*models.first, *models.second)) {
+      const auto one = curves.find(other->label());
+      const auto beside = curves.find(pageable->label());
+      if (one != curves.end() && beside != curves.end()) {
+        if (const auto crossed = crossing(one->second, beside->second)) {
           finding.details["models_cross_at_bytes"] = *crossed;
         }
       }

@@ -12,19 +12,40 @@
 namespace bench::sweeps {
 
 struct TransferPiece {
-  double to_bytes = 0;  // where it ends and the next begins; infinite for the last
-  TransferModel line;
+  double from_bytes = 0;  // the first begins at the smallest size
+  double to_bytes = 0;    // where the next begins; infinite for the last
+  std::size_t points = 0;
+  Estimate latency_ns;   // where it would meet a copy of nothing: a latency of the first piece only
+  Estimate ns_per_byte;  // not negative
+  bool grows = true;     // beyond what its times tell from nothing
+
+  double at_ns(double bytes) const { return latency_ns.value + bytes * ns_per_byte.value; }
+  // None where it does not grow.
+  std::optional<Estimate> bytes_per_s() const;
 };
 
 struct TransferCurve {
   std::vector<TransferPiece> pieces;  // at least one, by size
 
+  bool bends() const { return pieces.size() > 1; }
   double at_ns(double bytes) const;
+  const Estimate& latency_ns() const { return pieces.front().latency_ns; }
+  // Of a copy without end: the last piece's.
+  std::optional<Estimate> bytes_per_s() const { return pieces.back().bytes_per_s(); }
+  // The smallest size at which a copy moves half of that, by the piece it lies in. None without that rate, or
+  // where the smallest size measured is beyond it already and the first piece has no positive latency that
+  // would tell how far. Has an interval where there is one piece, as in TransferModel; where a curve bends,
+  // its pieces' ends say too little of a point on it.
+  std::optional<Estimate> half_bytes() const;
 };
 
 // With as many bends, up to two, as the times, growing by size, are told to need by fit_broken_line().
-// nullopt for fewer than two sizes or times that do not grow.
+// nullopt for fewer than two sizes, one size twice, or times that do not grow by 1 % over all sizes.
 std::optional<TransferCurve> fit_curve(std::span<const CopyTime> by_size);
+
+// The largest size at which both curves take the same time, one being faster from there on. nullopt where one
+// is faster at every size.
+std::optional<double> crossing(const TransferCurve& first, const TransferCurve& second);
 
 struct HeldOut {
   double bytes = 0;

@@ -6,24 +6,24 @@
 
 namespace bench::sweeps {
 
-TransferModel transfer_model(const Estimate& intercept, const Estimate& slope, std::size_t points) {
-  TransferModel model;
-  model.latency_ns = intercept;
-  model.bytes_per_s.value = 1e9 / slope.value;
-  if (slope.ci95 && slope.ci95->low > 0) {
-    model.bytes_per_s.ci95 = {1e9 / slope.ci95->high, 1e9 / slope.ci95->low};
+Estimate rate_of(const Estimate& ns_per_byte) {
+  Estimate rate{.value = 1e9 / ns_per_byte.value, .ci95 = std::nullopt};
+  if (ns_per_byte.ci95 && ns_per_byte.ci95->low > 0) {
+    rate.ci95 = {1e9 / ns_per_byte.ci95->high, 1e9 / ns_per_byte.ci95->low};
   }
-  model.points = points;
-  if (model.latency_ns.value > 0) {
-    Estimate half;
-    half.value = model.latency_ns.value * 1e-9 * model.bytes_per_s.value;
-    if (model.latency_ns.ci95 && model.bytes_per_s.ci95) {
-      half.ci95 = {std::max(0.0, model.latency_ns.ci95->low) * 1e-9 * model.bytes_per_s.ci95->low,
-                   model.latency_ns.ci95->high * 1e-9 * model.bytes_per_s.ci95->high};
-    }
-    model.half_bytes = half;
+  return rate;
+}
+
+std::optional<Estimate> half_rate_bytes(const Estimate& latency_ns, const Estimate& bytes_per_s) {
+  if (latency_ns.value <= 0) {
+    return std::nullopt;
   }
-  return model;
+  Estimate half{.value = latency_ns.value * 1e-9 * bytes_per_s.value, .ci95 = std::nullopt};
+  if (latency_ns.ci95 && bytes_per_s.ci95) {
+    half.ci95 = {std::max(0.0, latency_ns.ci95->low) * 1e-9 * bytes_per_s.ci95->low,
+                 latency_ns.ci95->high * 1e-9 * bytes_per_s.ci95->high};
+  }
+  return half;
 }
 
 WeightedTimes::WeightedTimes(std::span<const CopyTime> points) {
@@ -37,11 +37,19 @@ WeightedTimes::WeightedTimes(std::span<const CopyTime> points) {
 std::optional<TransferModel> fit_transfer(std::span<const CopyTime> points) {
   const WeightedTimes all(points);
   const auto line = fit_line(all.bytes, all.times, all.weights);
-  if (!line || line->slope.value <= 0) {
+  if (!line) {
     return std::nullopt;
   }
-  TransferModel model = transfer_model(line->intercept, line->slope, points.size());
+  const auto [least, most] = std::ranges::minmax(all.bytes);
+  if (!(line->slope.value * (most - least) >= kLeastGrowth * std::abs(line->at(least)))) {
+    return std::nullopt;
+  }
+  TransferModel model;
+  model.latency_ns = line->intercept;
+  model.bytes_per_s = rate_of(line->slope);
+  model.half_bytes = half_rate_bytes(model.latency_ns, model.bytes_per_s);
   model.r_squared = line->r_squared;
+  model.points = points.size();
   return model;
 }
 
@@ -89,12 +97,6 @@ std::optional<double> faster_from(std::span<const CopyTime> first, std::span<con
     from = bytes;
   }
   return from;
-}
-
-std::optional<double> crossing(const TransferModel& first, const TransferModel& second) {
-  const double slopes = 1e9 / first.bytes_per_s.value - 1e9 / second.bytes_per_s.value;  // ns a byte
-  const double bytes = (second.latency_ns.value - first.latency_ns.value) / slopes;
-  return slopes != 0 && std::isfinite(bytes) && bytes > 0 ? std::optional(bytes) : std::nullopt;
 }
 
 }  // namespace bench::sweeps

@@ -29,8 +29,13 @@ struct TransferModel {
   double at_ns(double bytes) const { return latency_ns.value + bytes / bytes_per_s.value * 1e9; }
 };
 
-// The same of a line through times, in nanoseconds, by bytes; its slope is positive.
-TransferModel transfer_model(const Estimate& intercept, const Estimate& slope, std::size_t points);
+// A time is settled at ±1 %, see the stop rule: what grows by less over all its sizes has no bandwidth.
+inline constexpr double kLeastGrowth = 0.01;
+
+// Bytes a second of a slope, which is positive; no interval where the slope's reaches down to zero.
+Estimate rate_of(const Estimate& ns_per_byte);
+// TransferModel::half_bytes of a line.
+std::optional<Estimate> half_rate_bytes(const Estimate& latency_ns, const Estimate& bytes_per_s);
 
 // What a fit takes. Weights 1/t²: errors of a time are in proportion to it, so that small copies, which alone
 // show the latency, count as much as large ones.
@@ -41,7 +46,7 @@ struct WeightedTimes {
   std::vector<double> weights;
 };
 
-// nullopt for fewer than two sizes or times that do not grow.
+// nullopt for fewer than two sizes, or times that do not grow by 1 % over all sizes.
 std::optional<TransferModel> fit_transfer(std::span<const CopyTime> points);
 
 // The middle of them; the mean of the two middle ones. nullopt for none.
@@ -55,8 +60,5 @@ std::optional<Interval> median_interval(std::vector<double> values);
 // The smallest size from which on, here and at each larger size that both were measured at, `first` is faster
 // with intervals that do not touch. nullopt where it is not so at the largest.
 std::optional<double> faster_from(std::span<const CopyTime> first, std::span<const CopyTime> second);
-
-// The size at which both models take the same time. nullopt where one is faster at every size.
-std::optional<double> crossing(const TransferModel& first, const TransferModel& second);
 
 }  // namespace bench::sweeps

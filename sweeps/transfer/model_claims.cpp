@@ -1,13 +1,15 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/measure/units.h"
 #include "sweeps/series/claims.h"
 #include "sweeps/transfer/claims.h"
-#include "sweeps/transfer/curve.h"
 #include "sweeps/transfer/pcie.h"
 
 namespace bench::sweeps {
@@ -47,76 +49,92 @@ Json ends_of(const Interval& interval) {
   return {interval.low, interval.high};
 }
 
-// "414 ns (385 ns to 443 ns) + bytes / 21.6 GB/s (19.5 GB/s to 24.3 GB/s)". No copy takes less than no time.
-std::string formula(const TransferModel& model) {
-  const Estimate& latency = model.latency_ns;
-  const Estimate& rate = model.bytes_per_s;
+// "414 ns (385 ns to 443 ns)". No copy takes less than no time.
+std::string in_words(const Estimate& latency) {
   const auto time = [](double ns) { return format_duration(std::max(0.0, ns)); };
-  return fmt::format(
-      "{}{} + bytes / {}{}", time(latency.value),
-      latency.ci95 ? fmt::format(" ({} to {})", time(latency.ci95->low), time(latency.ci95->high)) : "",
-      byte_rate(rate.value),
-      rate.ci95 ? fmt::format(" ({} to {})", byte_rate(rate.ci95->low), byte_rate(rate.ci95->high)) : "");
+  return time(latency.value) +
+         (latency.ci95 ? fmt::format(" ({} to {})", time(latency.ci95->low), time(latency.ci95->high)) : "");
 }
 
-// What each piece of a curve that bends says of its sizes.
+// "21.6 GB/s (19.5 GB/s to 24.3 GB/s)".
+std::string rate_in_words(const Estimate& rate) {
+  return byte_rate(rate.value) +
+         (rate.ci95 ? fmt::format(" ({} to {})", byte_rate(rate.ci95->low), byte_rate(rate.ci95->high)) : "");
+}
+
+void note(Json& details, const char* name, const Estimate& estimate, const char* interval) {
+  details[name] = estimate.value;
+  if (estimate.ci95) {
+    details[interval] = ends_of(*estimate.ci95);
+  }
+}
+
+// What a line, straight or bent, says of a copy of nothing and of one without end.
+void note_model(Json& details, const Estimate& latency, const std::optional<Estimate>& rate,
+                const std::optional<Estimate>& half_bytes) {
+  note(details, "latency_ns", latency, "latency_ci95_ns");
+  if (rate) {
+    note(details, "bytes_per_s", *rate, "bytes_per_s_ci95");
+  }
+  if (half_bytes) {
+    note(details, "half_bytes", *half_bytes, "half_bytes_ci95");
+  }
+}
+
+// Each piece of a curve with the sizes it holds for. The slope stands there though it may not be told from
+// none, so that the line can be drawn; bytes_per_s only where it is.
 Json described(const TransferCurve& curve) {
   Json pieces = Json::array();
   for (const TransferPiece& piece : curve.pieces) {
-    Json row = {{"latency_ns", piece.line.latency_ns.value},
-                {"bytes_per_s", piece.line.bytes_per_s.value},
-                {"sizes", piece.line.points}};
+    Json row = {{"ns_per_byte", piece.ns_per_byte.value}, {"sizes", piece.points}};
+    note_model(row, piece.latency_ns, piece.bytes_per_s(), std::nullopt);
     if (std::isfinite(piece.to_bytes)) {  // the last has no end
       row["to_bytes"] = piece.to_bytes;
-    }
-    if (piece.line.latency_ns.ci95) {
-      row["latency_ci95_ns"] = ends_of(*piece.line.latency_ns.ci95);
-    }
-    if (piece.line.bytes_per_s.ci95) {
-      row["bytes_per_s_ci95"] = ends_of(*piece.line.bytes_per_s.ci95);
     }
     pieces.push_back(std::move(row));
   }
   return pieces;
 }
 
-// "; in pieces it grows by bytes / 8.10 GB/s up to 46.3 KiB, by 5.20 µs up to 128 KiB, by bytes / 26.0 GB/s
-// beyond". A step from one size to the next has no rate. Only the first line's start is a latency; where the
-// others would meet a copy of nothing means nothing.
+// "; in pieces it hardly changes up to 16.0 KiB, grows by bytes / 8.10 GB/s up to 46.3 KiB, by 5.20 µs up to
+// 128 KiB, by bytes / 26.0 GB/s beyond". A step from one size to the next has no rate. Only the first line's
+// start is a latency; where the others would meet a copy of nothing means nothing.
 std::string bends(const TransferCurve& curve) {
-  if (curve.pieces.size() < 2) {
+  if (!curve.bends()) {
     return {};
   }
-  std::string text = "; in pieces it grows by ";
-  for (std::size_t i = 0; i < curve.pieces.size(); ++i) {
-    const TransferPiece& piece = curve.pieces[i];
-    const bool last = i + 1 == curve.pieces.size();
-    std::string growth = "bytes / " + byte_rate(piece.line.bytes_per_s.value);
-    if (i > 0 && !last && piece.line.points <= 2) {
-      const double from = curve.pieces[i - 1].to_bytes;
-      growth = format_duration(piece.line.at_ns(piece.to_bytes) - piece.line.at_ns(from));
+  std::string text;
+  bool grew = false;
+  for (const TransferPiece& piece : curve.pieces) {
+    const bool first = text.empty();
+    const bool last = !std::isfinite(piece.to_bytes);
+    std::string growth = "hardly changes";
+    if (const auto rate = piece.bytes_per_s()) {
+      growth = fmt::format("{}by {}", grew ? "" : "grows ",
+                           !first && !last && piece.points <= 2
+                               ? format_duration(piece.at_ns(piece.to_bytes) - piece.at_ns(piece.from_bytes))
+                               : "bytes / " + byte_rate(rate->value));
     }
-    text += fmt::format("{}{} {}", i > 0 ? ", by " : "", growth,
+    grew = piece.grows;
+    text += fmt::format("{}{} {}", first ? "; in pieces it " : ", ", growth,
                         last ? std::string("beyond") : "up to " + size_text(piece.to_bytes));
   }
   return text;
 }
 
-// Of held-out sizes, as predicted.
-struct Errors {
-  std::vector<double> curve;
-  std::vector<double> straight;
-  std::vector<std::string> names;
-
-  // "predict the 44 others within 5.5 % (median; 4.2 % to 7.8 %; one straight line each: 10 %)"
-  std::string in_words() const {
-    const auto interval = median_interval(curve);
-    return fmt::format("predict the {} others within {} (median{}; one straight line each: {})", curve.size(),
-                       format_percent(*median_of(curve)),
-                       interval ? fmt::format("; {}", percent_range(*interval)) : std::string(),
-                       format_percent(*median_of(straight)));
+// "takes 8.00 µs + bytes / 12.0 GB/s" of a straight line. Of one that bends: "has a latency of 1.00 µs, and
+// at the largest sizes a bandwidth of 24.0 GB/s".
+std::string formula(const TransferCurve& curve) {
+  const std::string latency = in_words(curve.latency_ns());
+  const auto rate = curve.bytes_per_s();
+  if (!rate) {
+    return fmt::format("has a latency of {}, and hardly changes from {} on", latency,
+                       size_text(curve.pieces.back().from_bytes));
   }
-};
+  return curve.bends() ? fmt::format("has a latency of {}, and at the largest sizes a bandwidth of {}",
+                                     latency, rate_in_words(*rate))
+                       : fmt::format("takes {} + bytes / {}", latency, rate_in_words(*rate));
+}
 
 }  // namespace
 
@@ -145,100 +163,67 @@ Finding claim_bus(const ResultDocument& document, const std::vector<TransferSeri
   return finding;
 }
 
-std::vector<Finding> claim_models(const ResultDocument& document, const std::vector<TransferSeries>& all) {
+TransferCurves fit_curves(const std::vector<TransferSeries>& all) {
+  TransferCurves curves;
+  for (const TransferSeries& series : all) {
+    if (!series.plain()) {
+      continue;
+    }
+    if (auto curve = fit_curve(series.times())) {
+      curves.emplace(series.label(), std::move(*curve));
+    }
+  }
+  return curves;
+}
+
+std::vector<Finding> claim_models(const ResultDocument& document, const std::vector<TransferSeries>& all,
+                                  const TransferCurves& curves) {
   std::vector<Finding> findings;
   const auto link = crosses_bus(document) ? link_of(document) : std::nullopt;
   for (const TransferSeries& series : all) {
-    if (!series.plain() || series.points.size() < 3) {
+    const auto at = curves.find(series.label());
+    if (at == curves.end() || !series.plain() || series.points.size() < 3) {
       continue;
     }
-    const auto times = series.times();
-    const auto model = fit_transfer(times);
-    const auto curve = fit_curve(times);
-    if (!model || !curve) {
-      continue;
-    }
+    const TransferCurve& curve = at->second;
+    const auto rate = curve.bytes_per_s();
+    const auto half_bytes = curve.half_bytes();
     // Both ways at once a step moves a copy's bytes twice.
     const double each_way = series.points.front().moved / series.points.front().bytes;
     Finding finding = finding_of("model/" + series.label(), "B/s", names_of(series));
-    finding.value = each_way * model->bytes_per_s.value;
-    if (model->bytes_per_s.ci95) {
-      finding.ci95 =
-          Interval{each_way * model->bytes_per_s.ci95->low, each_way * model->bytes_per_s.ci95->high};
-    }
-    finding.details = {{"latency_ns", model->latency_ns.value},
-                       {"bytes_per_s", model->bytes_per_s.value},
-                       {"moved_per_byte", each_way},
-                       {"r_squared", model->r_squared},
-                       {"pieces", described(*curve)}};
-    if (model->latency_ns.ci95) {
-      finding.details["latency_ci95_ns"] = ends_of(*model->latency_ns.ci95);
-    }
-    finding.claim = fmt::format("A copy {} of {} memory takes {}", copy_way(series.direction), series.kind,
-                                formula(*model));
-    if (each_way > 1) {
-      finding.claim += fmt::format(" with its bytes going each way, {} in all", byte_rate(*finding.value));
-    }
-    if (link && link->bytes_per_s() > 0) {
-      finding.claim += fmt::format(" ({} of what the bus can carry each way)",
-                                   format_percent(model->bytes_per_s.value / link->bytes_per_s()));
-    }
-    if (model->half_bytes) {
-      finding.details["half_bytes"] = model->half_bytes->value;
-      if (model->half_bytes->ci95) {
-        finding.details["half_bytes_ci95"] = ends_of(*model->half_bytes->ci95);
+    finding.details = {{"moved_per_byte", each_way}, {"pieces", described(curve)}};
+    note_model(finding.details, curve.latency_ns(), rate, half_bytes);
+    if (const auto straight = fit_transfer(series.times())) {
+      if (curve.bends()) {
+        Json& beside = finding.details["straight"] = {{"r_squared", straight->r_squared}};
+        note_model(beside, {.value = straight->latency_ns.value, .ci95 = std::nullopt},
+                   Estimate{.value = straight->bytes_per_s.value, .ci95 = std::nullopt}, std::nullopt);
+      } else {
+        finding.details["r_squared"] = straight->r_squared;
       }
-      finding.claim += fmt::format("; {} reach half of that rate", size_text(model->half_bytes->value));
     }
-    finding.claim += fmt::format(" (fitted to {} sizes){}.", model->points, bends(*curve));
+    finding.claim =
+        fmt::format("A copy {} of {} memory {}", copy_way(series.direction), series.kind, formula(curve));
+    if (rate) {
+      finding.value = each_way * rate->value;
+      if (rate->ci95) {
+        finding.ci95 = Interval{each_way * rate->ci95->low, each_way * rate->ci95->high};
+      }
+      if (each_way > 1) {
+        finding.claim += fmt::format(" with its bytes going each way, {} in all", byte_rate(*finding.value));
+      }
+      if (link && link->bytes_per_s() > 0) {
+        finding.claim += fmt::format(" ({} of what the bus can carry each way)",
+                                     format_percent(rate->value / link->bytes_per_s()));
+      }
+    }
+    if (half_bytes) {
+      finding.claim += fmt::format("; {} reach half of that rate", size_text(half_bytes->value));
+    }
+    finding.claim += fmt::format(" (fitted to {} sizes){}.", series.points.size(), bends(curve));
     findings.push_back(std::move(finding));
   }
   return findings;
-}
-
-std::optional<Finding> claim_model_error(const std::vector<TransferSeries>& all) {
-  Errors one_way;
-  Errors both_ways;
-  Json each = Json::object();
-  Json straight = Json::object();
-  for (const TransferSeries& series : all) {
-    const auto errors = series.plain() ? held_out_errors(series.times()) : std::vector<HeldOut>();
-    if (errors.empty()) {
-      continue;
-    }
-    Errors own;
-    for (const HeldOut& held_out : errors) {
-      own.curve.push_back(held_out.error);
-      own.straight.push_back(held_out.straight_error);
-      own.names.push_back(series.at(held_out.bytes)->name);
-    }
-    each[series.label()] = *median_of(own.curve);
-    straight[series.label()] = *median_of(own.straight);
-    Errors& all_of_them = series.direction == "both" ? both_ways : one_way;
-    all_of_them.curve.insert(all_of_them.curve.end(), own.curve.begin(), own.curve.end());
-    all_of_them.straight.insert(all_of_them.straight.end(), own.straight.begin(), own.straight.end());
-    all_of_them.names.insert(all_of_them.names.end(), own.names.begin(), own.names.end());
-  }
-  const Errors& first = one_way.curve.empty() ? both_ways : one_way;
-  if (first.curve.empty()) {
-    return std::nullopt;
-  }
-  Finding finding = finding_of("model_error", "1", first.names);
-  finding.value = median_of(first.curve);
-  finding.ci95 = median_interval(first.curve);
-  finding.details = {{"median_by_series", each},
-                     {"straight_by_series", straight},
-                     {"straight", *median_of(first.straight)},
-                     {"held_out", first.curve.size()}};
-  finding.claim = fmt::format("Fitted on every second size, the models of copies {} {}",
-                              one_way.curve.empty() ? "both ways at once" : "one way", first.in_words());
-  if (!one_way.curve.empty() && !both_ways.curve.empty()) {
-    finding.details["both_ways"] = *median_of(both_ways.curve);
-    finding.details["both_ways_straight"] = *median_of(both_ways.straight);
-    finding.claim += fmt::format("; those of copies both ways at once {}", both_ways.in_words());
-  }
-  finding.claim += '.';
-  return finding;
 }
 
 }  // namespace bench::sweeps

@@ -44,11 +44,29 @@ std::string computing_in_words(const StepStudy& study) {
                 : fmt::format("and {} computing alone (the steps scatter more than the copy takes)", time);
 }
 
+// "does not fit: …" or "is refused here: …" of this much pinned memory; empty where it can be had.
+std::string why_not_pinned(const ResultDocument& document, double bytes) {
+  const double host_bytes = document.context.is_object() && document.context.contains("host")
+                                ? document.context["host"].value("memory_bytes", 0.0)
+                                : 0;
+  if (host_bytes > 0 && bytes > host_bytes) {
+    return fmt::format("does not fit: the host has {}", size_text(host_bytes));
+  }
+  for (const Json& row : transfer_noted(document, "pinning")) {  // growing
+    if (row.contains("unsupported") && row["bytes"].get<double>() <= bytes) {
+      return fmt::format("is refused here: {}", row["unsupported"].get<std::string>());
+    }
+  }
+  return {};
+}
+
 LockedBytes locked_bytes(const ResultDocument& document, const StepStudy& study) {
   const double batches =
       transfer_noted(document, "workers").get<double>() * transfer_noted(document, "prefetch").get<double>();
-  return {.pinned = std::max(1.0, batches) * study.bytes,
-          .staged = static_cast<double>(staging_ring_bytes(static_cast<std::int64_t>(study.bytes)))};
+  const double pinned = std::max(1.0, batches) * study.bytes;
+  return {.pinned = pinned,
+          .staged = static_cast<double>(staging_ring_bytes(static_cast<std::int64_t>(study.bytes))),
+          .pinned_possible = why_not_pinned(document, pinned).empty()};
 }
 
 // What the loader's buffers take, and what locking them costs.
@@ -70,16 +88,8 @@ std::string needed_memory(const ResultDocument& document, const StepStudy& study
   if (verdict.with == "staged") {
     text = fmt::format("staging locks only its ring, {}; pinned instead, {}", size_text(locked.staged), text);
   }
-  const double host_bytes = document.context.is_object() && document.context.contains("host")
-                                ? document.context["host"].value("memory_bytes", 0.0)
-                                : 0;
-  if (host_bytes > 0 && bytes > host_bytes) {
-    return text + fmt::format(", which does not fit: the host has {}", size_text(host_bytes));
-  }
-  for (const Json& row : transfer_noted(document, "pinning")) {  // growing
-    if (row.contains("unsupported") && row["bytes"].get<double>() <= bytes) {
-      return text + fmt::format(", which is refused here: {}", row["unsupported"].get<std::string>());
-    }
+  if (const std::string why_not = why_not_pinned(document, bytes); !why_not.empty()) {
+    return text + fmt::format(", which {}", why_not);
   }
   const auto costs = pinning_costs(document);
   if (const auto cost = cost_ns(costs, bytes)) {
@@ -96,13 +106,21 @@ std::string needed_memory(const ResultDocument& document, const StepStudy& study
   return text;
 }
 
+// "anything from 129 ms lost to 194 ms saved".
+std::string anything_in(const Interval& saved) {
+  return fmt::format("anything from {} lost to {} saved", format_duration(std::max(0.0, -saved.low)),
+                     format_duration(std::max(0.0, saved.high)));
+}
+
 // "saves 20.6 µs a step (0.4 %), which lies within the intervals, and pinned memory does not differ from it
 // measurably".
 std::string difference_in_words(const PinVerdict& verdict) {
   const std::string amount = fmt::format("{} a step ({})", format_duration(std::abs(verdict.saved_ns)),
                                          format_percent(std::abs(verdict.share)));
-  const char* worth = "";
-  if (!verdict.apart) {
+  std::string worth;
+  if (verdict.open && verdict.saved_ci95_ns) {
+    worth = fmt::format(", with intervals that leave {}", anything_in(*verdict.saved_ci95_ns));
+  } else if (!verdict.apart) {
     worth = ", which lies within the intervals";
   } else if (verdict.saved_ns <= 0) {
     worth = " more";
@@ -113,6 +131,13 @@ std::string difference_in_words(const PinVerdict& verdict) {
                      verdict.equals.empty()
                          ? ""
                          : fmt::format(", and {} memory does not differ from it measurably", verdict.equals));
+}
+
+const char* verdict_in_words(const PinVerdict& verdict) {
+  if (verdict.verdict == Verdict::pin) {
+    return "Pin";
+  }
+  return verdict.open ? "Don't pin yet, whether it pays cannot be told" : "Don't pin";
 }
 
 // " (91 % to 97 %)", within all and nothing of a copy.
@@ -206,12 +231,12 @@ std::vector<Finding> claim_verdicts(const ResultDocument& document) {
     finding.ci95 = verdict.saved_ci95_ns;
     finding.details["dtype"] = study.dtype;
     finding.details["with"] = verdict.with;
+    finding.details["open"] = verdict.open;
     const std::string memory = needed_memory(document, study, verdict, finding.details);
     const std::string times = fmt::format("a step of {} takes {}, {}", step_label(study), best_steps(study),
                                           computing_in_words(study));
-    finding.claim =
-        fmt::format("{}: {}; {} memory {}; {}.", verdict.verdict == Verdict::pin ? "Pin" : "Don't pin", times,
-                    verdict.with, difference_in_words(verdict), memory);
+    finding.claim = fmt::format("{}: {}; {} memory {}; {}.", verdict_in_words(verdict), times, verdict.with,
+                                difference_in_words(verdict), memory);
     findings.push_back(std::move(finding));
   }
   return findings;

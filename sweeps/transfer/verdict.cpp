@@ -38,6 +38,7 @@ PinVerdict against(const KindSteps& pageable, const KindSteps& kind) {
   verdict.share = verdict.saved_ns / before.value;
   verdict.apart = apart(before, after);
   verdict.verdict = verdict.apart && verdict.share >= kWorthwhile ? Verdict::pin : Verdict::dont;
+  verdict.open = !verdict.apart && high_of(before) - low_of(after) >= kWorthwhile * before.value;
   return verdict;
 }
 
@@ -120,7 +121,9 @@ PinVerdict pin_verdict(const StepStudy& study, const LockedBytes& locked) {
   PinVerdict by_pinned = against(*pageable, *pinned);
   PinVerdict by_staged = against(*pageable, *staged);
   bool take_staged = by_staged.saved_ns > by_pinned.saved_ns;
-  if (by_pinned.verdict != by_staged.verdict) {
+  if (by_staged.verdict == Verdict::pin && !locked.pinned_possible) {
+    take_staged = true;
+  } else if (by_pinned.verdict != by_staged.verdict) {
     take_staged = by_staged.verdict == Verdict::pin;
   } else if (!apart(pinned->best(), staged->best())) {
     take_staged = locked.staged < locked.pinned;

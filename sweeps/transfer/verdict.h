@@ -58,18 +58,22 @@ struct PinVerdict {
   std::optional<Interval> saved_ci95_ns{};
   double share = 0;    // of the pageable step
   bool apart = false;  // the intervals do not touch, whichever is faster
+  // The intervals touch, and leave room for a saving that would be worth it: dont is no more than caution.
+  bool open = false;
 };
 
 // Bytes that each of the two locks.
 struct LockedBytes {
-  double pinned = 0;  // the loader's buffers
-  double staged = 0;  // a ring
+  double pinned = 0;            // the loader's buffers
+  double staged = 0;            // a ring
+  bool pinned_possible = true;  // the host has them, and lets them be locked
 };
 
 // "pin" where the best step with pinned memory, or staged through it, is at least 1 % faster than the best
 // with pageable memory, and their intervals do not touch. Both are compared as they do best, one after the
 // other or beside: a second thread serves pageable memory too. Where both pay, or neither does, the faster is
-// named; where their intervals touch, the one that locks less. untold: where either was not measured.
+// named; where their intervals touch, the one that locks less; and staged where it pays and the loader's
+// buffers cannot be pinned. untold: where either was not measured.
 PinVerdict pin_verdict(const StepStudy& study, const LockedBytes& locked);
 
 // What making this many bytes of memory takes, from measured sizes: straight between neighbours, in

@@ -43,6 +43,18 @@ tables "$scratch/bent.json" | table lines_h2d | awk -F '\t' '$3 == 29362' > "$sc
 same "the first piece's first point" "$(jq -n '1024 / (100 + 1024)')" "$(head -1 "$scratch/bent.lines" | cut -f 2)"
 same "the last piece's last point" "$(jq -n "$(tail -1 "$scratch/bent.lines" | cut -f 1) | . / (5000 + . / 4)")" \
   "$(tail -1 "$scratch/bent.lines" | cut -f 2)"
+# Its key names the line's start and its end, as the finding does; an unbent one's the formula.
+jq '.findings |= map(if .name == "model/h2d/pinned" then .details += {latency_ns: 100, bytes_per_s: 4e9} else . end)' "$scratch/bent.json" > "$scratch/named.json"
+draw "$scratch/named.json" "$scratch/named"
+holds "$scratch/named" "pinned: latency 100 ns, 4 GB/s at the end"
+lacks "$scratch/example" "at the end"
+# A piece that hardly grows has a slope only; at the end it leaves no rate to name.
+jq '.findings |= map(if .name == "model/h2d/pinned" then .details = {latency_ns: 100, pieces: [{latency_ns: 100, bytes_per_s: 1e9, ns_per_byte: 1,
+  to_bytes: 65536}, {latency_ns: 65636, ns_per_byte: 0}]} else . end)' "$example" > "$scratch/flat.json"
+draw "$scratch/flat.json" "$scratch/flat"
+holds "$scratch/flat" "pinned: latency 100 ns, hardly grows at the end"
+tables "$scratch/flat.json" | table lines_h2d | awk -F '\t' '$3 == 29362' > "$scratch/flat.lines"
+same "the flat piece's last point" "$(jq -n "$(tail -1 "$scratch/flat.lines" | cut -f 1) | . / 65636")" "$(tail -1 "$scratch/flat.lines" | cut -f 2)"
 # The bars: two a kind, as high as the steps.
 [[ $(table serial_bars < "$scratch/tables" | wc -l) == 3 && $(table beside_bars < "$scratch/tables" | wc -l) == 3 ]] || fail "there are not two bars a kind"
 case $(string bars_unit < "$scratch/tables") in s) unit=1e9 ;; ms) unit=1e6 ;; *) unit=1e3 ;; esac

@@ -68,7 +68,6 @@ TEST(TransferFindings, WhatWasNeverComparedHasNoCrossover) {
   }
 }
 
-// Twice as fast from 2 MiB on, as where another core joins.
 // Twice as fast beyond 2 MiB.
 TEST(TransferFindings, ABentCurveIsDescribedInPieces) {
   ResultDocument document;
@@ -82,12 +81,67 @@ TEST(TransferFindings, ABentCurveIsDescribedInPieces) {
   EXPECT_NEAR(model.details.at("pieces")[0].at("bytes_per_s").get<double>(), 5e9, 1e5);
   EXPECT_NEAR(model.details.at("pieces")[1].at("bytes_per_s").get<double>(), 10e9, 1e5);
   EXPECT_FALSE(model.details.at("pieces")[1].contains("to_bytes"));
+  // What stands in front is the curve's: its start, its end, and half of the end's rate on the way there. A
+  // byte each way: 2 MiB take 1 µs + 2 · 2 MiB / 10 GB/s, and from there on 10 GB/s one way, to which the
+  // line back from there has latency 1 µs + 2 MiB / 10 GB/s.
+  EXPECT_NEAR(model.details.at("latency_ns").get<double>(), 1000, 1);
+  EXPECT_NEAR(model.details.at("bytes_per_s").get<double>(), 10e9, 1e5);
+  EXPECT_NEAR(*model.value, 20e9, 2e5);
+  ASSERT_TRUE(model.ci95);
+  EXPECT_LT(model.ci95->high, 21e9);
+  EXPECT_NEAR(model.details.at("half_bytes").get<double>(), 10'000 + (2 << 20), 500);
+  EXPECT_LT(model.details.at("straight").at("bytes_per_s").get<double>(), 9.9e9);
+  EXPECT_FALSE(model.details.contains("r_squared"));
+  EXPECT_THAT(model.claim,
+              AllOf(HasSubstr("has a latency of 1.00 µs ("),
+                    HasSubstr("at the largest sizes a bandwidth of 10.0 GB/s ("),
+                    HasSubstr("2.01 MiB reach half of that rate (fitted to 11 sizes); in pieces")));
   EXPECT_THAT(
       model.claim,
       HasSubstr("in pieces it grows by bytes / 5.00 GB/s up to 2.00 MiB, by bytes / 10.0 GB/s beyond"));
   const Finding error = transfer_finding(document, "model_error");  // only both ways were measured
   EXPECT_THAT(error.claim, HasSubstr("copies both ways at once predict the 5 others"));
   EXPECT_LT(*error.value, error.details.at("straight").get<double>());
+}
+
+// A card whose copies take 8 µs up to 96,000 bytes, then 12 GB/s.
+TEST(TransferFindings, AFlatStartHasNoRate) {
+  ResultDocument document;
+  add_copies(document, "h2d", "pinned", 0, 12e9);
+  for (MeasuredPoint& point : document.benchmarks) {
+    point.stats.median_ns = std::max(8000.0, point.stats.median_ns);
+  }
+  const Finding model = transfer_finding(document, "model/h2d/pinned");
+  ASSERT_EQ(model.details.at("pieces").size(), 2U);
+  EXPECT_FALSE(model.details.at("pieces")[0].contains("bytes_per_s"));
+  EXPECT_NEAR(model.details.at("pieces")[0].at("ns_per_byte").get<double>(), 0, 1e-6);
+  EXPECT_NEAR(model.details.at("half_bytes").get<double>(), 48'000, 50);
+  EXPECT_THAT(
+      model.claim,
+      AllOf(HasSubstr("has a latency of 8.00 µs"),
+            HasSubstr("in pieces it hardly changes up to 93.8 KiB, grows by bytes / 12.0 GB/s beyond")));
+}
+
+TEST(TransferFindings, AFlatEndHasNoBandwidth) {
+  ResultDocument document;
+  add_copies(document, "h2d", "pinned", 1000, 10e9);
+  for (MeasuredPoint& point : document.benchmarks) {
+    point.stats.median_ns = std::min(1e6, point.stats.median_ns);
+  }
+  const Finding model = transfer_finding(document, "model/h2d/pinned");
+  EXPECT_FALSE(model.value);
+  EXPECT_FALSE(model.details.contains("bytes_per_s"));
+  EXPECT_THAT(model.claim, AllOf(HasSubstr("and hardly changes from "), HasSubstr("hardly changes beyond"),
+                                 Not(HasSubstr("half"))));
+}
+
+TEST(TransferFindings, ASizeThatStandsThereTwiceEndsNothing) {
+  ResultDocument document;
+  add_copies(document, "h2d", "pinned", 1000, 10e9);
+  document.benchmarks.push_back(document.benchmarks.front());
+  for (const Finding& finding : transfer_findings(document)) {
+    EXPECT_FALSE(finding.name.starts_with("model")) << finding.claim;
+  }
 }
 
 // 20 µs more from 64 KiB on, which no bandwidth describes.

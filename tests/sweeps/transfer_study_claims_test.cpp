@@ -98,6 +98,41 @@ TEST(TransferFindings, BuffersBeyondTheLockLimitAreSaid) {
   EXPECT_THAT(transfer_finding(document, "pin/batch:32").claim, Not(HasSubstr("refused")));
 }
 
+// Both pay, pinned memory more: but 64 MiB of it cannot be had.
+TEST(TransferFindings, MemoryThatCannotBePinnedIsNotRecommendedWhileStagingPays) {
+  const auto named = [](const ResultDocument& document) {
+    return transfer_finding(document, "pin/batch:32").details.at("with");
+  };
+  ResultDocument document = transfer_card();
+  EXPECT_EQ(named(document), "pinned");
+  document.context["host"]["memory_bytes"] = 48 << 20;
+  EXPECT_EQ(named(document), "staged");
+  document = transfer_card();
+  document.sweep["transfer"]["pinning"][1] = {{"bytes", 1 << 26}, {"unsupported", "8 MiB may be locked"}};
+  EXPECT_EQ(named(document), "staged");
+  EXPECT_THAT(
+      transfer_finding(document, "pin/batch:32").claim,
+      AllOf(HasSubstr("Pin: "), HasSubstr("staged memory saves 2.00 ms a step (4.3 %); staging locks "),
+            HasSubstr("pinned instead, 4 workers"), HasSubstr("refused here: 8 MiB may be locked")));
+}
+
+TEST(TransferFindings, AVerdictThatTheScatterLeavesOpenSaysSo) {
+  ResultDocument document = transfer_card();
+  document.sweep["transfer"]["steps"][0]["kinds"] =
+      Json::array({kind_steps("pageable", 8, 48, 46), kind_steps("pinned", 4, 44, 41)});
+  Json& kinds = document.sweep["transfer"]["steps"][0]["kinds"];
+  kinds[0]["beside"]["ci95_ns"] = {40e6, 50e6};
+  kinds[1]["beside"]["ci95_ns"] = {38e6, 45e6};
+  const Finding pin = transfer_finding(document, "pin/batch:32");
+  EXPECT_EQ(pin.details.at("verdict"), "don't");
+  EXPECT_EQ(pin.details.at("open"), true);
+  EXPECT_THAT(pin.claim,
+              AllOf(HasSubstr("Don't pin yet, whether it pays cannot be told: a step"),
+                    HasSubstr("saves 5.00 ms a step (11 %), with intervals that leave anything from "
+                              "5.00 ms lost to 12.0 ms saved")));
+  EXPECT_EQ(transfer_finding(transfer_card(), "pin/batch:32").details.at("open"), false);
+}
+
 TEST(TransferFindings, CostsBeyondTheLargestSizeTriedAreCalledExtrapolated) {
   ResultDocument document = transfer_card();
   EXPECT_THAT(transfer_finding(document, "pin/batch:32").claim, Not(HasSubstr("extrapolated")));

@@ -136,6 +136,35 @@ TEST(BrokenLine, IntervalsHoldTheTruthWhereTheBendIsPlain) {
   EXPECT_GE(held, 85);
 }
 
+// Nothing happens up to 64, then a line: a slope that cannot be told from none, and the bend where it is.
+TEST(BrokenLine, ASlopeThatCannotBeToldFromNoneIsAllowed) {
+  const auto flat_start = [](double x) { return std::max(8000.0, x / 12 * 1000); };  // meet at 96
+  const BrokenLine exact = fitted(doublings(18), flat_start);
+  ASSERT_EQ(exact.pieces.size(), 2U);
+  EXPECT_NEAR(exact.pieces[0].to, 96, 0.1);
+  EXPECT_NEAR(exact.pieces[0].slope.value, 0, 1e-6);
+  int found = 0;
+  int flat = 0;
+  int held = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const BrokenLine line = fitted(doublings(18), flat_start, 0.03, seed);
+    const LinePiece& first = line.pieces.front();
+    found += line.pieces.size() == 2 && std::abs(std::log(first.to / 96)) < 0.2 ? 1 : 0;
+    flat += first.slope.value == 0 ? 1 : 0;
+    held += first.slope.ci95 && first.slope.ci95->low <= 0 ? 1 : 0;
+  }
+  EXPECT_GE(found, 80);
+  EXPECT_GE(flat, 25);  // it would fall in half of them
+  EXPECT_GE(held, 85);
+}
+
+TEST(BrokenLine, ItsEndMayBeFlat) {
+  const BrokenLine line = fitted(doublings(18), [](double x) { return std::min(50 + x, 1074.0); });
+  ASSERT_EQ(line.pieces.size(), 2U);
+  EXPECT_NEAR(line.pieces[0].to, 1024, 1);
+  EXPECT_NEAR(line.pieces[1].slope.value, 0, 1e-9);
+}
+
 TEST(BrokenLine, FewPointsBendSeldomOrNever) {
   const auto bends = [](int points) { return fitted(doublings(points), two_bends).pieces.size() - 1; };
   EXPECT_EQ(bends(5), 0U);
