@@ -108,12 +108,27 @@ function(bench_foreign_architectures result wanted known)
   set(${result} ${foreign} PARENT_SCOPE)
 endfunction()
 
+# Those of `wanted` that this version of CMake would take for the name of an architecture, and end the configuration at.
+function(bench_words_of_later_cmake result wanted version)
+  set(later "")
+  foreach(one IN LISTS wanted)
+    if((one STREQUAL "native" AND version VERSION_LESS 3.24) OR
+       (one MATCHES "^all(-major)?$" AND version VERSION_LESS 3.23))
+      list(APPEND later "${one}")
+    endif()
+  endforeach()
+  set(${result} ${later} PARENT_SCOPE)
+endfunction()
+
 # What `wanted` comes to, for the program to know: its words taken apart, between commas. Empty where that is not known.
 function(bench_compiled_architectures result wanted known)
   set(compiled "")
   foreach(one IN LISTS wanted)
     if(one STREQUAL "native")
       list(APPEND compiled ${CMAKE_CUDA_ARCHITECTURES_NATIVE})
+    elseif(one MATCHES "^all(-major)?$" AND known STREQUAL "")
+      set(compiled "")
+      break()
     elseif(one MATCHES "^all(-major)?$")
       # As nvcc has it: code for all, or for those of minor version 0 and the oldest; PTX of the newest with 0.
       set(major ${known})
@@ -163,12 +178,19 @@ else()
     endif()
     # enable_language() would end the configuration with pages of the compiler's output.
     bench_nvcc_architectures(known "${CMAKE_CUDA_COMPILER}")
+    bench_words_of_later_cmake(later "${CMAKE_CUDA_ARCHITECTURES}" "${CMAKE_VERSION}")
     set(foreign "")
     if(known AND CMAKE_CUDA_ARCHITECTURES)
       bench_foreign_architectures(foreign "${CMAKE_CUDA_ARCHITECTURES}" "${known}")
     endif()
   endif()
-  if(CMAKE_CUDA_COMPILER AND foreign)
+  # Compared with "", for if() takes OFF, which is no architecture, for none at all.
+  if(CMAKE_CUDA_COMPILER AND NOT "${later}" STREQUAL "")
+    list(JOIN later ", " later)
+    string(CONCAT BENCH_CUDA_MISSING "CMake ${CMAKE_VERSION} does not know ${later}, which CMAKE_CUDA_ARCHITECTURES asks "
+                                     "for (native needs 3.24, all and all-major 3.23): rerun cmake with "
+                                     "-DCMAKE_CUDA_ARCHITECTURES= and the numbers of your cards")
+  elseif(CMAKE_CUDA_COMPILER AND NOT "${foreign}" STREQUAL "")
     list(JOIN foreign ", " foreign)
     list(JOIN known ", " known)
     string(CONCAT BENCH_CUDA_MISSING "${CMAKE_CUDA_COMPILER} does not compile for ${foreign}, which "

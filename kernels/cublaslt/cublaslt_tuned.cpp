@@ -12,6 +12,7 @@
 #include "bench/error.h"
 #include "kernels/cublaslt/cublaslt_objects.h"
 #include "kernels/cublaslt/tuned.h"
+#include "kernels/cuda/library_scratch.h"
 #include "kernels/device/cuda/ordinal.h"
 #include "kernels/device/cuda/stream.h"
 #include "kernels/tune/fastest.h"
@@ -117,6 +118,7 @@ class Algorithms {
   }
 
   void queue(std::size_t candidate, CUstream_st* stream, const Arguments& arguments) const {
+    cuda::check_library_scratch(arguments.workspace);
     const float beta = 0.0F;
     const cublasStatus_t status = cublasLtMatmul(
         handle_of(ordinal_), operation_.get(), &product_.scale, arguments.b, first_.get(), arguments.a,

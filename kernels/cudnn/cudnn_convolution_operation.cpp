@@ -53,10 +53,7 @@ ConvolutionOperation::ConvolutionOperation(const Conv2d& spec, const Names& name
     workspace = std::max(workspace, cuda::column_sums_scratch(matrix_of(biased())));
   }
   if (workspace > 0) {
-    slots_.push_back({.slot = Slot::workspace,
-                      .role = Role::scratch,
-                      .bytes = workspace,
-                      .alignment = cuda::kLibraryScratchAlignment});
+    slots_.push_back(cuda::library_scratch(workspace));
   }
 }
 

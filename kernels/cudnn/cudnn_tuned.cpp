@@ -136,6 +136,7 @@ void TunedConvolution::queue(std::size_t candidate, CUstream_st* stream, const A
                    spec_.dtype);
     }
   }
+  cuda::check_library_scratch(given.workspace);
   chosen.plans->run(chosen.plan, stream, given);
   if (chosen.bare) {
     const TensorDesc dst = spec_.dst();

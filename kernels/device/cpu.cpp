@@ -170,7 +170,7 @@ class CpuDevice final : public Device, public CpuTransfers {
   // never writes, up to a tenth of a small network, for which the system would count nothing.
   std::int64_t driver_used() const override {
     {
-      const std::lock_guard lock(mapped_mutex_);
+      const std::scoped_lock lock(mapped_mutex_);
       for (const auto& [data, bytes] : mapped_) {
         give_pages(data, bytes);
       }
@@ -209,14 +209,14 @@ class CpuDevice final : public Device, public CpuTransfers {
     const std::int64_t most = info_.available_bytes / 100 * kMostOfAvailable;  // `bytes` are counted as live
     std::byte* const data = memory().live().total() > most ? nullptr : cpu_allocate(bytes);
     if (data != nullptr && bytes >= kMappedFrom) {
-      const std::lock_guard lock(mapped_mutex_);
+      const std::scoped_lock lock(mapped_mutex_);
       mapped_.emplace(data, bytes);
     }
     return data;
   }
   void raw_free(std::byte* data, std::int64_t bytes) noexcept override {
     {
-      const std::lock_guard lock(mapped_mutex_);
+      const std::scoped_lock lock(mapped_mutex_);
       mapped_.erase(data);
     }
     cpu_free(data, bytes);

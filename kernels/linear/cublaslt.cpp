@@ -48,10 +48,7 @@ class CublasltLinear final : public Operation {
         break;
     }
     if (workspace > 0) {
-      slots_.push_back({.slot = Slot::workspace,
-                        .role = Role::scratch,
-                        .bytes = workspace,
-                        .alignment = cuda::kLibraryScratchAlignment});
+      slots_.push_back(cuda::library_scratch(workspace));
     }
   }
 

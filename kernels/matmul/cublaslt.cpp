@@ -45,10 +45,7 @@ class CublasltMatmul final : public Operation {
     slots_.push_back(
         {.slot = Slot::dst, .role = Role::output, .bytes = spec.dst().bytes(), .tensor = spec.dst()});
     if (planned_.product.workspace() > 0) {
-      slots_.push_back({.slot = Slot::workspace,
-                        .role = Role::scratch,
-                        .bytes = planned_.product.workspace(),
-                        .alignment = cuda::kLibraryScratchAlignment});
+      slots_.push_back(cuda::library_scratch(planned_.product.workspace()));
     }
   }
 

@@ -1,6 +1,7 @@
 #include "kernels/tune/fastest.h"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <limits>
 #include <optional>
@@ -13,11 +14,19 @@
 namespace bench::kernels::cuda {
 namespace {
 
-constexpr float kShort = 1.0F;  // milliseconds: beside it, what the host takes to queue a run counts
+// In milliseconds. Beside so long a time the 10 us or so that the host takes to queue a run do not count;
+// what takes half of it is timed by itself.
+constexpr float kLong = 0.5F;
+constexpr float kShort = kLong / 2;
+constexpr float kMostTimed = 8;
 constexpr Repeats kOnce{.ahead = 0, .timed = 1};
-constexpr Repeats kSeveral{.ahead = 1, .timed = 8};
 constexpr int kTimesOnce = 5;
 constexpr int kTimesSeveral = 3;
+
+// As many runs as last kLong, by the time that one took.
+Repeats several(float once) {
+  return {.ahead = 1, .timed = static_cast<int>(std::min(std::ceil(kLong / once), kMostTimed))};
+}
 
 // The shortest of a way's times. Ends early where the way is far behind: no noise makes up for twice the
 // time.
@@ -25,10 +34,11 @@ float shortest(std::size_t way, const Attempt& attempt, float to_beat) {
   attempt(way, kOnce);
   const float once = attempt(way, kOnce);
   const bool is_short = once < kShort;
+  const Repeats repeats = is_short ? several(once) : kOnce;
   float best = is_short ? std::numeric_limits<float>::infinity() : once;
   float last = is_short ? 0.0F : once;
   for (int left = is_short ? kTimesSeveral : kTimesOnce - 1; left > 0 && last <= 2 * to_beat; --left) {
-    last = attempt(way, is_short ? kSeveral : kOnce);
+    last = attempt(way, repeats);
     best = std::min(best, last);
   }
   return best;

@@ -1,11 +1,11 @@
 // Finds the fastest of several ways to do the same work on a CUDA device by trying each. Needs no CUDA
 // header.
 //
-// Ways of some microseconds are timed by several runs between two events, behind one that is not timed: the
-// card is at work when the first event is recorded, and the host queues on meanwhile. Of a single run on an
-// idle card the events would mostly tell how long the host takes to queue it. What this does not show: where
-// the host queues more slowly than the card works, its pace stays in, as it does in steps launched one by
-// one.
+// Ways of less than a quarter of a millisecond are timed by several runs between two events, as many as make
+// half of one and eight at most, behind one that is not timed: the card is at work when the first event is
+// recorded, and the host queues on meanwhile. Of a single run on an idle card the events would mostly tell
+// how long the host takes to queue it. What this does not show: where the host queues more slowly than the
+// card works, its pace stays in, as it does in steps launched one by one.
 #pragma once
 
 #include <cstddef>

@@ -90,6 +90,9 @@ void Bound::upload_samples(const SlotInfo& slot, std::uint64_t seed, std::int64_
   const std::int64_t distinct = std::min(kDistinct, slot.tensor.n);
   const std::int64_t period = distinct * one.bytes();
   const std::int64_t total = slot.tensor.n * one.bytes();
+  if (total == 0) {
+    return;
+  }
   // Each upload waits for the device: the rows of a product, one by one, would take it a million times.
   const std::int64_t periods = std::clamp<std::int64_t>(kPiece / period, 1, (total + period - 1) / period);
   std::vector<std::byte> piece(static_cast<std::size_t>(periods * period));

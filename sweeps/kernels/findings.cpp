@@ -40,12 +40,14 @@ std::string claim_of(const std::string& label, const Share& worst, const Share& 
                            : fmt::format("{} reaches {} of what {} allows at {}.", label,
                                          format_percent(best.reached), best.limit, best.point->name);
   }
-  if (best.is_ceiling) {
+  if (best.is_ceiling || worst.is_ceiling) {  // the worst, where caches lift the others above the roof
+    const Share& ceiling = best.is_ceiling ? best : worst;
+    const Share& other = best.is_ceiling ? worst : best;
+    const char* const end = best.is_ceiling ? "least" : "most";
     return fmt::format(
-        "{} is the ceiling of arithmetic, at {}, and reaches at least {} of what memory and arithmetic "
-        "allow: "
-        "least at {} (limit: {}).",
-        label, best.point->name, format_percent(worst.reached), worst.point->name, worst.limit);
+        "{} is the ceiling of arithmetic, at {}, and reaches at {} {} of what memory and arithmetic allow: "
+        "{} at {} (limit: {}).",
+        label, ceiling.point->name, end, format_percent(other.reached), end, other.point->name, other.limit);
   }
   return fmt::format(
       "{} reaches {} to {} of what memory and arithmetic allow: least at {} (limit: {}), most at {} (limit: "

@@ -12,15 +12,22 @@ trap 'rm -rf "$folder"' EXIT
 cat >"$folder/CMakeLists.txt" <<EOF
 cmake_minimum_required(VERSION 3.22)
 project(cuda_option LANGUAGES CXX)
+if(PRETENDED)
+  set(CMAKE_VERSION "\${PRETENDED}")
+endif()
 include($source/cmake/Cuda.cmake)
 message(STATUS "found: \${BENCH_CUDA_FOUND}")
 if(ARCHITECTURES)
-  bench_nvcc_architectures(known "$folder/nvcc")
+  bench_nvcc_architectures(known "\${NVCC}")
   message(STATUS "known: \${known}.")
   bench_foreign_architectures(foreign "\${ARCHITECTURES}" "\${known}")
   message(STATUS "foreign: \${foreign}.")
   bench_compiled_architectures(compiled "\${ARCHITECTURES}" "\${known}")
   message(STATUS "compiled: \${compiled}.")
+  foreach(version 3.22.6 3.23 3.24)
+    bench_words_of_later_cmake(later "\${ARCHITECTURES}" "\${version}")
+    message(STATUS "later than \${version}: \${later}.")
+  endforeach()
 endif()
 if(MAJOR)
   set(CMAKE_SYSTEM_PREFIX_PATH "$folder/system")
@@ -81,7 +88,7 @@ says "BENCH_CUDA is 'maybe'; accepted are AUTO, ON and OFF." word
 printf '#!/bin/sh\nprintf "compute_%%s\\n" 75 80 90 100 86 121 120\n' >"$folder/nvcc"
 chmod +x "$folder/nvcc"
 architectures() { # architectures WANTED FOREIGN COMPILED
-  configure architectures -DBENCH_CUDA=OFF "-DARCHITECTURES=$1" || fail "architectures $1"
+  configure architectures -DBENCH_CUDA=OFF "-DNVCC=$folder/nvcc" "-DARCHITECTURES=$1" || fail "architectures $1"
   says "known: 75;80;86;90;100;120;121." "what nvcc has"
   says "foreign: $2." "what nvcc has not, of $1"
   says "compiled: $3." "what $1 comes to"
@@ -92,6 +99,25 @@ architectures "61;75-real;banana;86real" "61;banana;86real" "61,75-real,86real"
 architectures all "" "75-real,80-real,86-real,90-real,100-real,120-real,121-real,120-virtual"
 architectures all-major "" "75-real,80-real,90-real,100-real,120-real,120-virtual"
 architectures native "" ""
+architectures "OFF;75" OFF 75
+
+# A compiler that does not say what it has, such as clang.
+for one in all all-major; do
+  configure silent -DBENCH_CUDA=OFF "-DNVCC=$folder/broken-nvcc" "-DARCHITECTURES=$one" || fail "$one, of a compiler that does not say"
+  says "known: ." "$one, of a compiler that does not say"
+  says "compiled: ." "$one, of a compiler that does not say"
+done
+
+later() { # later WANTED THAN_3_22 THAN_3_23
+  configure later -DBENCH_CUDA=OFF "-DNVCC=$folder/nvcc" "-DARCHITECTURES=$1" || fail "words $1"
+  says "later than 3.22.6: $2." "$1"
+  says "later than 3.23: $3." "$1"
+  says "later than 3.24: ." "$1"
+}
+later native native native
+later all all ""
+later all-major all-major ""
+later "75-real;90a" "" ""
 
 # With a real compiler: AUTO goes on without what it cannot build, in one sentence; ON does not.
 if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
@@ -102,6 +128,16 @@ if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
     fail "ON with foreign architectures must fail"
   fi
   says "cannot be built: $nvcc does not compile for 20" "ON with foreign architectures"
+  configure off-75 "-DCMAKE_CUDA_COMPILER=$nvcc" -DCMAKE_CUDA_ARCHITECTURES="OFF;75" || fail "AUTO with OFF among architectures must configure"
+  says "found: FALSE" "OFF among architectures"
+  says "$nvcc does not compile for OFF, which" "OFF among architectures"
+  configure words "-DCMAKE_CUDA_COMPILER=$nvcc" -DPRETENDED=3.22.1 -DCMAKE_CUDA_ARCHITECTURES=native || fail "AUTO with a word of a later CMake must configure"
+  says "found: FALSE" "a word of a later CMake"
+  says "CMake 3.22.1 does not know native, which CMAKE_CUDA_ARCHITECTURES asks for (native needs 3.24" "a word of a later CMake"
+  if configure words-on -DBENCH_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" -DPRETENDED=3.22.1 -DCMAKE_CUDA_ARCHITECTURES=all; then
+    fail "ON with a word of a later CMake must fail"
+  fi
+  says "cannot be built: CMake 3.22.1 does not know all, which" "ON with a word of a later CMake"
   configure libraries "-DCMAKE_CUDA_COMPILER=$nvcc" -DCUDNN_LIBRARY= -DCUBLASLT_LIBRARY= -DNVRTC_LIBRARY= -DCUDNN_FRONTEND_INCLUDE_DIR= || fail "AUTO without libraries must configure"
   says "found: FALSE" "without libraries"
   says "not found: cuDNN 9 (apt-get install cudnn9-cuda-" "without libraries"

@@ -183,6 +183,18 @@ TEST(KernelsFindings, ThePointThatIsTheCeilingIsSaidToBeIt) {
               HasSubstr("fma/fp32 reaches 50 % of what arithmetic allows"));
 }
 
+// A point of the same operation whose data stayed in a cache lies above the roof.
+TEST(KernelsFindings, TheCeilingMayReachTheLeastOfItsOperation) {
+  ResultDocument document = example();
+  document.benchmarks.push_back(
+      point({.workload = "gemm", .caches = "hot", .flops = 1.5e9, .bytes = 1.5e8, .ns = 1e7, .rest = "c"}));
+  EXPECT_EQ(
+      named(kernels_findings(document), "roofline_share/gemm/fp32")->claim,
+      "gemm/fp32 is the ceiling of arithmetic, at kernels/gemm/forward/fp32/hot/n:1, and reaches at most "
+      "150 % of what memory and arithmetic allow: most at kernels/gemm/forward/fp32/hot/c (limit: memory); "
+      "above 100 %, its data stayed in a cache.");
+}
+
 // One claim of both would say no more than that they differ.
 TEST(KernelsFindings, SharesOfTheRoofDoNotMixTensorCoresAndOrdinaryUnits) {
   ResultDocument document = example();

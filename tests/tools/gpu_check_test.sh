@@ -145,6 +145,14 @@ check torch
 [[ -z $(find "$scratch/out" -name '*old*' -o -name '*.png' -o -name '*.log') ]] || fail "left over: $(ls "$scratch/out")"
 [[ -e $scratch/out/kept.txt && ! -e $build/gpu-check-logs/old.log && -s $build/gpu-check-logs/kernels.log ]] || fail "logs: $(ls "$build/gpu-check-logs")"
 
+# Where no log can be written nothing is run.
+mv "$build/gpu-check-logs" "$scratch/logs"
+touch "$build/gpu-check-logs"
+check torch
+[[ $code == 2 && ! -s $STUB_CALLS ]] || fail "without a folder for logs: exit code $code"
+says "results and logs need these folders: $scratch/out, $build/gpu-check-logs"
+rm "$build/gpu-check-logs"
+
 # Without PyTorch, and with results that are missing: said, not invented.
 rm "$RESULTS/kernels.json"
 check no-torch

@@ -5,12 +5,12 @@
 #
 # FOLDER is a build folder or one made by bundle.sh; DEVICE is cuda:0 unless given, numbered as `bench --list` does.
 # Results go to results/reference/<name of the card>/ of the checkout, or to $OUT where that is set, in the place of those of
-# an earlier check; those of a DEVICE given are named cuda0 too. What each step said goes to FOLDER/gpu-check-logs/. $LIMIT is the time for all of it in seconds, 570 unless set: what is under way then is
-# interrupted and keeps what it measured, the rest is left out and said to be. Prints the goals last: target, measured,
-# met, missed or not measured.
+# an earlier check; those of a DEVICE given are named cuda0 too. What each step said goes to FOLDER/gpu-check-logs/. $LIMIT
+# is the time for all of it in seconds, 570 unless set: what is under way then is interrupted and keeps what it measured,
+# the rest is left out and said to be. Prints the goals last: target, measured, met, missed or not measured.
 #
-# Exit codes: 0 all went well, goals met or not · 1 a test, a sweep or a comparison failed · 2 there is no GPU, or DEVICE is
-# none.
+# Exit codes: 0 all went well, goals met or not · 1 a test, a sweep or a comparison failed · 2 there is no GPU, DEVICE is
+# none, or one of the folders cannot be made.
 set -uo pipefail
 
 folder=$(cd "${1:?usage: tools/gpu/check.sh FOLDER [DEVICE]}" && pwd) || exit 2
@@ -43,7 +43,10 @@ echo "gpu-check: $listing"
 name=$(sed -e "s/^ *${device} *//" -e 's/,.*//' <<<"$listing" | tr '[:upper:]' '[:lower:]' | tr -cs 'a-z0-9' '-' | sed -e 's/^-*//' -e 's/-*$//')
 out=${OUT:-$here/../../results/reference/$name}
 logs=$folder/gpu-check-logs
-mkdir -p "$out" "$logs"
+if ! mkdir -p "$out" "$logs"; then
+  echo "gpu-check: results and logs need these folders: $out, $logs" >&2
+  exit 2
+fi
 # Results of an earlier check are none of this one, nor are their pictures.
 rm -f "$out"/{batch,kernels,memory,transfer}-*.{json,png,svg} "$out"/{gpu-peers,goals}.json "$logs"/*.log
 # From here on there is but this card, and it is cuda:0: for the tests and for PyTorch too, which choose the first.

@@ -1,7 +1,6 @@
 #include "planning.h"
 
 #include <algorithm>
-#include <future>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -21,7 +20,7 @@ namespace {
 constexpr int kRepetitions = 7;
 constexpr std::int64_t kLargestBatch = 4096;
 
-// The processor's time of each plan, by benchmark: planning in one thread waits for nothing, so on an idle
+// The processor's time of each plan, by benchmark: planning waits for nothing, so on an idle
 // machine it is the wall's, and on another one it is free of what else ran. Unsupported ones, as batches too
 // small to be normalised, have none.
 class CollectingReporter : public benchmark::BenchmarkReporter {
@@ -48,24 +47,21 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// In a thread of its own, because a thread remembers what the library answered it.
-void plan_afresh(const WorkloadType& type, const WorkloadSpec& spec, Device& device) {
-  std::async(std::launch::async, [&] { benchmark::DoNotOptimize(type.plan(spec, device)); }).get();
-}
-
 void register_plan(const WorkloadType& type, const WorkloadSpec& spec, Device& device) {
   // One plan a repetition, so that the slowest is seen and not averaged away.
   benchmark::RegisterBenchmark(name_of_plan(type.name, spec.mode, spec.batch).c_str(),
                                [&type, spec, &device](benchmark::State& state) {
                                  try {
                                    for (auto _ : state) {
-                                     plan_afresh(type, spec, device);
+                                     state.PauseTiming();
+                                     device.drop_caches();  // as if nothing had been asked of the library
+                                     state.ResumeTiming();
+                                     benchmark::DoNotOptimize(type.plan(spec, device));
                                    }
                                  } catch (const Unsupported& error) {
                                    state.SkipWithError(error.what());
                                  }
                                })
-      ->MeasureProcessCPUTime()
       ->Iterations(1)
       ->Repetitions(kRepetitions);
 }

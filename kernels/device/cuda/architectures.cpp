@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace bench::kernels::cuda {
 namespace {
@@ -28,8 +29,6 @@ Architecture architecture_of(std::string_view name) {
   return architecture;
 }
 
-// NVIDIA promises it of desktops and servers; the cards of embedded machines, such as 8.7, are not told
-// apart.
 bool same_major_not_below(int card, int compiled) {
   return card / 10 == compiled / 10 && card >= compiled;
 }
@@ -45,6 +44,13 @@ bool runs_on(const Architecture& compiled, int card) {
              (compiled.ptx && card >= compiled.capability);
   }
   return false;
+}
+
+std::string name_of(const Architecture& architecture) {
+  const char* const suffix = architecture.reach == Architecture::Reach::exact    ? "a"
+                             : architecture.reach == Architecture::Reach::family ? "f"
+                                                                                 : "";
+  return capability_text(architecture.capability) + suffix;
 }
 
 }  // namespace
@@ -64,20 +70,38 @@ bool runs_on(std::span<const Architecture> compiled, int capability) {
 }
 
 std::string described(std::span<const Architecture> compiled) {
-  std::string code;
-  std::string ptx;
+  std::vector<std::string> code;
+  std::vector<std::string> ptx_that_stays;  // with one card or its family, and without code beside it
+  std::vector<std::string> ptx;
+  bool begins_later = true;  // of each PTX there is machine code for the card that it begins with
   for (const Architecture& one : compiled) {
+    const bool any = one.reach == Architecture::Reach::any;
     if (one.code) {
-      code += fmt::format("{}{}", code.empty() ? "" : ", ", capability_text(one.capability));
+      code.push_back(name_of(one));
     }
-    if (one.ptx && one.reach == Architecture::Reach::any) {
-      ptx += fmt::format("{}{}", ptx.empty() ? "" : ", ", capability_text(one.capability));
+    if (one.ptx && any) {
+      ptx.push_back(name_of(one));
+      begins_later = begins_later && std::ranges::any_of(compiled, [&](const Architecture& other) {
+                       return other.code && other.capability == one.capability;
+                     });
+    } else if (one.ptx && !one.code) {
+      ptx_that_stays.push_back(name_of(one));
     }
   }
-  if (ptx.empty()) {
-    return code;
+  std::vector<std::string> parts;
+  if (!code.empty()) {
+    parts.push_back(fmt::format("{}", fmt::join(code, ", ")));
   }
-  return fmt::format("{}{}PTX of {} for later ones", code, code.empty() ? "" : ", and ", ptx);
+  if (!ptx_that_stays.empty()) {
+    parts.push_back(fmt::format("PTX of {}", fmt::join(ptx_that_stays, ", ")));
+  }
+  if (!ptx.empty()) {
+    parts.push_back(fmt::format("PTX of {}{} later ones", fmt::join(ptx, ", "),
+                                begins_later      ? " for"
+                                : ptx.size() == 1 ? ", for that and"
+                                                  : ", for those and"));
+  }
+  return fmt::format("{}", fmt::join(parts, ", and "));
 }
 
 std::string capability_text(int capability) {

@@ -1,8 +1,9 @@
 // What the program's own kernels were compiled for, and which cards run that. Pure; needs no CUDA header.
 //
-// Machine code runs on cards of its own major version whose minor one is not lower. PTX is compiled by the
-// driver for every card that is not older. What was compiled for one architecture only ("90a") runs on that
-// one, what for its family ("100f") on those of its major version whose minor one is not lower.
+// Machine code runs on cards of its own major version whose minor one is not lower: NVIDIA promises it of
+// desktops and servers, not of embedded cards such as 8.7, which are not told apart here. PTX is compiled by
+// the driver for every card that is not older. What was compiled for one architecture only ("90a") runs on
+// that one, what for its family ("100f") on those of its major version whose minor one is not lower.
 #pragma once
 
 #include <span>
@@ -29,7 +30,8 @@ std::vector<Architecture> architectures_of(std::string_view list);
 // Whether a card of that capability runs what was compiled.
 bool runs_on(std::span<const Architecture> compiled, int capability);
 
-// "7.5, 8.6, 9.0, and by PTX of 9.0 for later ones"
+// "7.5, 8.6, 9.0, and PTX of 9.0 for later ones"; without machine code of 8.6 "PTX of 8.6, for that and later
+// ones"; of what stays with one card or its family "9.0a, and PTX of 10.0f".
 std::string described(std::span<const Architecture> compiled);
 
 std::string capability_text(int capability);  // "8.6"

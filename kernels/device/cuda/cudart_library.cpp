@@ -5,9 +5,16 @@
 namespace bench::kernels::cuda {
 
 void library_failed(const std::string& what, bool out_of_memory) {
-  const cudaError_t error = cudaDeviceSynchronize();
+  DeviceAnswer answer{.error = cudaDeviceSynchronize(), .stays_set = false, .free_bytes = std::nullopt};
   cudaGetLastError();  // it is this failure's, not the next call's
-  raise_library(what, out_of_memory, {.error = error, .stays_set = cudaGetLastError() != cudaSuccess});
+  answer.stays_set = cudaGetLastError() != cudaSuccess;
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  if (answer.error == cudaSuccess && cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess) {
+    answer.free_bytes = static_cast<std::int64_t>(free_bytes);
+  }
+  cudaGetLastError();
+  raise_library(what, out_of_memory, answer);
 }
 
 }  // namespace bench::kernels::cuda

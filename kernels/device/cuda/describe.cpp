@@ -58,7 +58,7 @@ DeviceInfo describe(Runtime& runtime, const CardProperties& card, int ordinal, C
     add("clocks.memory_mhz", clocks.memory);
     add("clocks.memory_max_mhz", clocks.memory_max);
   }
-  if (const char* const tf32 = std::getenv(kTf32Override); tf32 != nullptr) {
+  if (const char* const tf32 = std::getenv(kTf32Override); tf32 != nullptr && *tf32 != '\0') {
     info.details["nvidia_tf32_override"] = tf32;
   }
   if (const auto limit = monitor == nullptr ? std::nullopt : monitor->power_limit_w()) {

@@ -18,6 +18,9 @@ void raise_library(const std::string& what, bool out_of_memory, const DeviceAnsw
   if (out_of_memory || device.error == status::kMemoryAllocation) {
     throw OutOfMemory(what, 0);
   }
+  if (device.free_bytes && *device.free_bytes < kFullCard) {
+    throw OutOfMemory(fmt::format("{}; the card has {} B left", what, *device.free_bytes), 0);
+  }
   throw std::runtime_error(what);
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "kernels/cuda/library_scratch.h"
 #include "kernels/tensor.h"
 
 namespace bench::kernels::testing {
@@ -46,6 +47,7 @@ void HostProduct::run(const cublaslt::Arguments& arguments) const {
       throw std::logic_error("a product's address is not aligned as promised");
     }
   }
+  cuda::check_library_scratch(arguments.workspace);
   std::memset(arguments.workspace, 0xff, kWorkspace);
   const ColumnMajor view = column_major(product_);
   const Column first{view.first, product_.dtype};

@@ -19,7 +19,8 @@ class HostProduct {
 
   std::int64_t workspace() const { return kWorkspace; }
   std::string algorithm() const { return "host " + cublaslt::described(product_); }
-  // Throws std::logic_error where an address is not aligned as the product promises.
+  // Throws std::logic_error where an address is not aligned as the product promises, or the scratch not as
+  // libraries want it.
   void run(const cublaslt::Arguments& arguments) const;
 
  private:

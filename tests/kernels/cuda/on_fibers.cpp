@@ -7,14 +7,15 @@
 namespace bench::kernels::testing {
 namespace {
 
-constexpr std::size_t kAlignment = 64;
-
-// Exactly as many bytes as asked for, `offset` off a 64-byte boundary.
+// Exactly as many bytes as asked for, `offset` off a boundary of the slot's alignment. Scratch lies on none
+// of twice that, so that who relies on more than was asked for is seen.
 class ExactMemory {
  public:
-  ExactMemory(std::int64_t bytes, std::int64_t offset) : offset_(offset) {
+  ExactMemory(const SlotInfo& slot, std::int64_t offset)
+      : offset_(offset + (slot.role == Role::scratch ? slot.alignment : 0)) {
     void* made = nullptr;
-    if (posix_memalign(&made, kAlignment, static_cast<std::size_t>(bytes + offset)) != 0) {
+    if (posix_memalign(&made, static_cast<std::size_t>(2 * slot.alignment),
+                       static_cast<std::size_t>(slot.bytes + offset_)) != 0) {
       throw std::bad_alloc();
     }
     data_.reset(static_cast<std::byte*>(made));
@@ -41,7 +42,7 @@ std::map<Slot, Bytes> run_exactly(Operation& operation, Dtype dtype, const RunOp
   std::map<Slot, ExactMemory> memory;
   SlotPointers pointers;
   for (const SlotInfo& slot : operation.slots()) {
-    const auto [at, made] = memory.emplace(slot.slot, ExactMemory(slot.bytes, offset_of(slot, options)));
+    const auto [at, made] = memory.emplace(slot.slot, ExactMemory(slot, offset_of(slot, options)));
     pointers[slot.slot] = at->second.data();
     if (slot.role == Role::output || slot.role == Role::scratch) {
       std::memset(pointers[slot.slot], 0xff, static_cast<std::size_t>(slot.bytes));

@@ -1,4 +1,5 @@
-// Which cards run what was compiled, by NVIDIA's rules of binary and PTX compatibility.
+// Which cards run what was compiled, by NVIDIA's rules of binary and PTX compatibility, embedded cards not
+// told apart from others.
 #include "kernels/device/cuda/architectures.h"
 
 #include <gtest/gtest.h>
@@ -46,8 +47,22 @@ TEST(Architectures, AreNamedAsCardsAre) {
   EXPECT_EQ(described(architectures_of("86-real")), "8.6");
   EXPECT_EQ(described(architectures_of("75-real,90,120-real")),
             "7.5, 9.0, 12.0, and PTX of 9.0 for later ones");
-  EXPECT_EQ(described(architectures_of("80-virtual")), "PTX of 8.0 for later ones");
-  EXPECT_EQ(described(architectures_of("90a")), "9.0") << "its PTX helps no later card";
+  EXPECT_EQ(described(architectures_of("90a,86-real")), "9.0a, 8.6") << "its PTX helps no later card";
+  EXPECT_EQ(described(architectures_of("100f-real")), "10.0f");
+}
+
+// PTX runs on the card that it begins with, which is worth saying where no machine code does.
+TEST(Architectures, PtxAloneIsNamedWithWhatItRunsOn) {
+  EXPECT_EQ(described(architectures_of("80-virtual")), "PTX of 8.0, for that and later ones");
+  EXPECT_EQ(described(architectures_of("75-real,86-virtual")),
+            "7.5, and PTX of 8.6, for that and later ones");
+  EXPECT_EQ(described(architectures_of("86,90-virtual")),
+            "8.6, and PTX of 8.6, 9.0, for those and later ones");
+  EXPECT_EQ(described(architectures_of("80-real,80-virtual")), "8.0, and PTX of 8.0 for later ones");
+  EXPECT_EQ(described(architectures_of("90a-virtual")), "PTX of 9.0a");
+  EXPECT_EQ(described(architectures_of("90a-virtual,100f-virtual,86-real")), "8.6, and PTX of 9.0a, 10.0f");
+  EXPECT_EQ(described(architectures_of("90a-virtual,80-virtual")),
+            "PTX of 9.0a, and PTX of 8.0, for that and later ones");
 }
 
 TEST(Architectures, WhatIsNoneIsRefused) {

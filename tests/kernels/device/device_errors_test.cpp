@@ -93,12 +93,14 @@ TEST(CudaDevice, EndsQuietlyOnALostCard) {
 
 // An earlier kernel's illegal address may show first in a library's call.
 TEST(CudaLibrary, AFailureIsTheDevicesWhereTheDeviceIsLost) {
-  const DeviceAnswer lost{.error = status::kIllegalAddress, .stays_set = true};
+  const DeviceAnswer lost{.error = status::kIllegalAddress, .stays_set = true, .free_bytes = 0};
   EXPECT_THROW(raise_library("cublasLtMatmul failed", false, lost), DeviceLost);
   EXPECT_THROW(raise_library("cudnnCreate failed", true, lost), DeviceLost);
-  EXPECT_THROW(raise_library("a plan failed", false, {.error = 4321, .stays_set = true}), DeviceLost);
+  EXPECT_THROW(raise_library("a plan failed", false, {.error = 4321, .stays_set = true, .free_bytes = {}}),
+               DeviceLost);
   try {
-    raise_library("a plan failed", false, {.error = status::kInsufficientDriver, .stays_set = false});
+    raise_library("a plan failed", false,
+                  {.error = status::kInsufficientDriver, .stays_set = false, .free_bytes = {}});
   } catch (const DeviceLost&) {
     FAIL();
   } catch (const std::runtime_error& error) {
@@ -108,9 +110,34 @@ TEST(CudaLibrary, AFailureIsTheDevicesWhereTheDeviceIsLost) {
 
 TEST(CudaLibrary, MemoryThatWasRefusedIsOutOfMemoryWhoeverSaysSo) {
   EXPECT_THROW(raise_library("cudnnCreate failed", true, {}), OutOfMemory);
-  EXPECT_THROW(
-      raise_library("a plan failed", false, {.error = status::kMemoryAllocation, .stays_set = false}),
-      OutOfMemory);
+  EXPECT_THROW(raise_library("a plan failed", false,
+                             {.error = status::kMemoryAllocation, .stays_set = false, .free_bytes = {}}),
+               OutOfMemory);
+}
+
+// A kernel that the driver finds no room to load is answered as any launch that fails.
+TEST(CudaLibrary, AFailureOnAFullCardIsOutOfMemory) {
+  const auto fail = [](std::optional<std::int64_t> free_bytes) {
+    raise_library("CUBLAS_STATUS_EXECUTION_FAILED", false,
+                  {.error = status::kSuccess, .stays_set = false, .free_bytes = free_bytes});
+  };
+  try {
+    fail(64 * kMiB - 1);
+    FAIL() << "nothing was thrown";
+  } catch (const OutOfMemory& error) {
+    EXPECT_STREQ(error.what(), "CUBLAS_STATUS_EXECUTION_FAILED; the card has 67108863 B left");
+  }
+  EXPECT_THROW(fail(0), OutOfMemory);
+  for (const std::optional<std::int64_t> enough : {std::optional<std::int64_t>(64 * kMiB), {}}) {
+    try {
+      fail(enough);
+      FAIL() << "nothing was thrown";
+    } catch (const OutOfMemory&) {
+      FAIL() << "there was memory, or nobody knows";
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "CUBLAS_STATUS_EXECUTION_FAILED");
+    }
+  }
 }
 
 // As cudnn-frontend and the runtime put it.

@@ -71,6 +71,26 @@ TEST(Fastest, ComparesShortWaysBySeveralRunsAtOnce) {
   EXPECT_EQ(ways.several(), 3 + 3 + 1);
 }
 
+// As many as make half a millisecond, eight at most: a first step that tries hundreds of ways must not take
+// long.
+TEST(Fastest, TimesNoMoreRunsThanItTakes) {
+  const auto timed = [](float once) {
+    std::vector<int> runs;
+    fastest_of(1, [&](std::size_t /*way*/, Repeats repeats) {
+      runs.push_back(repeats.timed);
+      return once;
+    });
+    return runs;
+  };
+  EXPECT_THAT(timed(0), ElementsAre(1, 1, 8, 8, 8));
+  EXPECT_THAT(timed(0.01F), ElementsAre(1, 1, 8, 8, 8));
+  EXPECT_THAT(timed(0.0625F), ElementsAre(1, 1, 8, 8, 8));
+  EXPECT_THAT(timed(0.125F), ElementsAre(1, 1, 4, 4, 4));
+  EXPECT_THAT(timed(0.2F), ElementsAre(1, 1, 3, 3, 3));
+  EXPECT_THAT(timed(0.25F), ElementsAre(1, 1, 1, 1, 1, 1));
+  EXPECT_THAT(timed(0.9F), ElementsAre(1, 1, 1, 1, 1, 1));
+}
+
 TEST(Fastest, LeavesOutWhatFailsInItsWarmUpOrLater) {
   Ways ways({{kFails}, {9, 1, 1, kFails}, {kFull}, {9, 7}});
   EXPECT_EQ(ways.fastest(), 3U);
@@ -99,7 +119,7 @@ TEST(Fastest, GivesUpAtOnceWhereTheDeviceIsLost) {
 // One run ahead of the first event, so that the card is at work when it comes to it.
 TEST(Fastest, TimesShortWaysBehindARunThatIsNotTimed) {
   testing::FakeRuntime runtime;
-  runtime.step_ms = 0.08F;
+  runtime.step_ms = 0.05F;
   const Stream stream(runtime);
   const std::int64_t handles = runtime.handles;
   EXPECT_EQ(fastest(runtime, stream.get(), 1, [&](std::size_t) { runtime.calls.emplace_back("run"); }), 0U);
@@ -113,14 +133,14 @@ TEST(Fastest, TimesShortWaysBehindARunThatIsNotTimed) {
 TEST(Fastest, DividesByTheRuns) {
   testing::FakeRuntime runtime;
   const Stream stream(runtime);
-  int runs = 0;  // of the second way: 0.9 ms by itself, half of that at a time in eight
+  int runs = 0;  // of the second way: 0.2 ms by itself, 0.16 ms at a time in three
   EXPECT_EQ(fastest(runtime, stream.get(), 2,
                     [&](std::size_t way) {
                       runs += way == 1 ? 1 : 0;
-                      runtime.step_ms = way == 0 ? 1.5F : runs <= 2 ? 0.9F : 3.6F;
+                      runtime.step_ms = way == 0 ? 0.3F : runs <= 2 ? 0.2F : 0.48F;
                     }),
             1U);
-  EXPECT_EQ(runs, 2 + 3 * 9);
+  EXPECT_EQ(runs, 2 + 3 * 4);
 }
 
 TEST(Fastest, ADeviceThatIsLostMeanwhileIsNoRefusal) {

@@ -74,6 +74,15 @@ TEST(BoundSamples, LargeOnesTravelByTheTwo) {
   EXPECT_TRUE(alternates(uploaded, 300'000));
 }
 
+TEST(BoundSamples, MayBeNone) {
+  for (const TensorDesc& empty : {TensorDesc{.n = 0, .c = 7, .layout = Layout::nhwc},
+                                  TensorDesc{.n = 3, .c = 0, .layout = Layout::nhwc}}) {
+    const Uploaded uploaded = upload(empty);
+    EXPECT_EQ(uploaded.copies, 0);
+    EXPECT_TRUE(uploaded.values.empty());
+  }
+}
+
 TEST(BoundSamples, BeginWithTheOneAskedFor) {
   const TensorDesc tensor{.n = 4, .c = 7, .layout = Layout::nhwc};
   const Uploaded from_first = upload(tensor);

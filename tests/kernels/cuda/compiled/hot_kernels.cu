@@ -8,8 +8,9 @@
 // loops that the compiler unrolls as it likes, one pass. Narrower reads are: an operand's last elements, one
 // at a time, in a loop that the compiler may unroll fourfold (5 an operand); the loss scale's two fields and
 // the optimizer's count of steps; a number for each row (8 rows of ColumnSums, two of a row in
-// CrossEntropyRows and LayerNormGradient); and bytes that 16 bytes of the result come from (the places of
-// MaxPoolGradient, whose passes the compiler unrolls, and pixels).
+// CrossEntropyRows and LayerNormGradient); and bytes that 16 bytes of the result come from: the places of
+// MaxPoolGradient, whose passes the compiler unrolls; pixels, which NormalizeBytes reads all at once, and one
+// by one behind the last whole access, NormalizePlanes one by one.
 #include "kernels/cuda/gpu.cuh"
 // gpu.cuh first
 #include "kernels/cuda/gpu_tiles.cuh"
@@ -100,9 +101,9 @@ HOT_KERNEL(6, 1, 0, CausalSoftmaxGradient<GpuBf16, 8, 32>)
 HOT_KERNEL(3, 1, 2, CrossEntropyRows<GpuFp16, 8, 32>)
 HOT_KERNEL(7, 1, 0, LayerNormRows<GpuBf16, 8, 32>)
 HOT_KERNEL(8, 1, 2, LayerNormGradient<GpuBf16, 8, 32>)
-HOT_KERNEL(0, 1, 6, NormalizeBytes<GpuFp32, 4>)
-HOT_KERNEL(0, 1, 6, NormalizeBytes<GpuFp16, 8>)
-HOT_KERNEL(0, 1, 6, NormalizeBytes<GpuBf16, 8>)
+HOT_KERNEL(0, 1, 2, NormalizeBytes<GpuFp32, 4>)
+HOT_KERNEL(0, 1, 2, NormalizeBytes<GpuFp16, 8>)
+HOT_KERNEL(0, 1, 2, NormalizeBytes<GpuBf16, 8>)
 HOT_KERNEL(0, 1, 4, NormalizePlanes<GpuFp32, 4>)
 HOT_KERNEL(0, 1, 8, NormalizePlanes<GpuFp16, 8>)
 HOT_KERNEL(1, 1, 0, CopyPixels<GpuMemory, 16>)
