@@ -36,11 +36,12 @@ struct BrokenLine {
 // piece has two points, its ends counted: a jump is a steep piece between two neighbouring x. The number of
 // bends has the least n·ln(RSS/n) + p·ln(n) with p = 2 + 3·bends. BIC would have 2 for a bend, its slope and
 // its place; but the search for the place finds something in scatter too. In simulations at 18 doublings,
-// scatter alone (3 % and 8 %) bends HSHARE18 straight lines, and HSHARE9 of those of every second of these x.
-// A line has two points more than the 2 + 2·bends numbers that are fitted, at least.
-// Intervals are Student's t with the bends taken as known, so narrow: HCOVER
-// x must be positive and grow. nullopt where the line as a whole does not grow, or for fewer than two points.
-// Throws what fit_line does.
+// scatter alone (3 % and 8 %) bends one straight line of 11, and more than one of three at every second of
+// these x. A line has two points more than the 2 + 2·bends numbers that are fitted, at least.
+// Intervals are Student's t with the bends taken as known, so narrow: with two bends, in the same
+// simulations, the first piece's slope was held by 77 to 84 of 100, everything else by 90 to 92. x must be
+// positive and grow. nullopt where the line as a whole does not grow, or for fewer than two points. Throws
+// what fit_line does.
 std::optional<BrokenLine> fit_broken_line(std::span<const double> x, std::span<const double> y,
                                           std::span<const double> weights, const BrokenLineRule& rule);
 

@@ -24,6 +24,12 @@ bool grows(const LinePiece& piece) {
   return growth >= kLeastGrowth && (told || growth >= kMayBeFlat);
 }
 
+bool can_be_fitted(std::span<const CopyTime> by_size) {
+  return std::ranges::all_of(by_size,
+                             [](const CopyTime& point) { return point.bytes > 0 && point.ns > 0; }) &&
+         std::ranges::adjacent_find(by_size, std::greater_equal{}, &CopyTime::bytes) == by_size.end();
+}
+
 // Bytes a nanosecond, of copies of this size by this piece.
 double rate_at(const TransferPiece& piece, double bytes) {
   return std::isfinite(bytes) ? bytes / piece.at_ns(bytes) : 1 / piece.ns_per_byte.value;
@@ -71,10 +77,7 @@ std::optional<Estimate> TransferCurve::half_bytes() const {
 }
 
 std::optional<TransferCurve> fit_curve(std::span<const CopyTime> by_size) {
-  const bool can_be_fitted =
-      std::ranges::all_of(by_size, [](const CopyTime& point) { return point.bytes > 0 && point.ns > 0; }) &&
-      std::ranges::adjacent_find(by_size, std::greater_equal{}, &CopyTime::bytes) == by_size.end();
-  if (!can_be_fitted) {
+  if (!can_be_fitted(by_size)) {
     return std::nullopt;
   }
   const WeightedTimes all(by_size);
@@ -120,7 +123,7 @@ std::optional<double> crossing(const TransferCurve& first, const TransferCurve& 
 std::vector<HeldOut> held_out_errors(std::span<const CopyTime> by_size) {
   constexpr std::size_t kFewest = 5;  // three to fit, which leaves a residual, and two to ask for
   std::vector<HeldOut> errors;
-  if (by_size.size() < kFewest) {
+  if (by_size.size() < kFewest || !can_be_fitted(by_size)) {
     return errors;
   }
   std::vector<CopyTime> used;

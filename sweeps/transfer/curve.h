@@ -54,7 +54,8 @@ struct HeldOut {
 };
 
 // Both fitted on every second size, the first among them, and asked for the others, in the order of size;
-// empty for fewer than five sizes. Where the curve bends is found on the sizes fitted too.
+// empty for fewer than five sizes, and for what fit_curve() refuses. Where the curve bends is found on the
+// sizes fitted too.
 std::vector<HeldOut> held_out_errors(std::span<const CopyTime> by_size);
 
 }  // namespace bench::sweeps

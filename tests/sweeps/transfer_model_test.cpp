@@ -126,8 +126,8 @@ TEST(TransferCurve, BendsWhereTheLinesMeet) {
   ASSERT_TRUE(found);
   ASSERT_EQ(found->pieces.size(), 2U);
   EXPECT_NEAR(found->pieces[0].to_bytes, 48'000, 1);
-  EXPECT_NEAR(found->pieces[0].line.bytes_per_s.value, 8e9, 1e5);
-  EXPECT_NEAR(found->pieces[1].line.bytes_per_s.value, 24e9, 1e5);
+  EXPECT_NEAR(found->pieces[0].bytes_per_s()->value, 8e9, 1e5);
+  EXPECT_NEAR(found->pieces[1].bytes_per_s()->value, 24e9, 1e5);
   EXPECT_NEAR(found->at_ns(40'000), 6000, 0.1);
   EXPECT_NEAR(found->at_ns(480'000), 25'000, 0.1);
 }
