@@ -80,9 +80,13 @@ std::optional<Finding> claim_knee(const LoaderEvidence& evidence) {
   finding.value = static_cast<double>(*knee->batch);
   finding.ci95 = Interval{static_cast<double>(knee->low), static_cast<double>(knee->high)};
   const LoaderPoint& at = *evidence.points.at(*knee->batch);
-  std::string claim = fmt::format("The knee is at {}: AU {}, 95 % of the plateau's {:.2f} (at {}).",
+  const std::string open =
+      knee->low < *knee->batch
+          ? fmt::format(", and may be at {}, whose AU scatters too much to tell", workers_text(knee->low))
+          : "";
+  std::string claim = fmt::format("The knee is at {}: AU {}, 95 % of the plateau's {:.2f} (at {}){}.",
                                   workers_text(*knee->batch), au_text(*at.au), knee->best_per_s,
-                                  workers_text(knee->best_batch));
+                                  workers_text(knee->best_batch), open);
   if (knee->at_largest) {
     claim += " It is the most that was measured: the plateau may lie beyond.";
   }
@@ -128,6 +132,7 @@ std::optional<Finding> claim_simulation_error(const LoaderEvidence& evidence) {
   double worst = 0;
   double sum = 0;
   std::int64_t worst_workers = 0;
+  Interval worst_ci95{};
   for (const LoaderPoint& point : evidence.points.pool) {
     const SimulatedPoint* const simulated = evidence.simulated_at(point.workers);
     if (simulated == nullptr || !simulated->held_out_au || !point.au) {
@@ -144,6 +149,7 @@ std::optional<Finding> claim_simulation_error(const LoaderEvidence& evidence) {
     if (std::abs(error) >= std::abs(worst)) {
       worst = error;
       worst_workers = point.workers;
+      worst_ci95 = point.au->ci95;
     }
   }
   if (finding.evidence.empty()) {
@@ -157,6 +163,10 @@ std::optional<Finding> claim_simulation_error(const LoaderEvidence& evidence) {
       "simulated from what was measured at the others.",
       points_text(worst / 100), workers_text(worst_workers), worst > 0 ? "too high" : "too low",
       points_text(sum / count / 100), finding.evidence.size());
+  if (const double half = (worst_ci95.high - worst_ci95.low) / 2; half > 0) {
+    finding.details["worst_measured_half_points"] = 100 * half;
+    finding.claim += fmt::format(" The measured AU there is itself known to ±{} only.", points_text(half));
+  }
   return finding;
 }
 
