@@ -61,7 +61,7 @@ do for [kind in "png svg"] {
   } else {
     panels = n("measured_both") > 0 ? "h2d d2h both" : "h2d d2h"
     panel_share = 0.985 / words(panels)
-    set label 29 "marks: measured, with 95 % interval; lines: latency + bytes / bandwidth (of all sizes: at the right), in pieces where one line does not serve" at screen 0.5, 0.917 center textcolor rgb "#555555"
+    set label 29 "marks: measured, with 95 % interval; lines: latency + bytes / bandwidth; bent ones are named by the latency at their start … the bandwidth at their end" at screen 0.5, 0.917 center textcolor rgb "#555555"
     do for [place = 1:words(panels)] {
       direction = word(panels, place)
       set tmargin at screen 0.86; set bmargin at screen 0.49

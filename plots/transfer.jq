@@ -25,12 +25,12 @@ def model($direction; $kind): finding("model/\($direction)/\($kind)") | .details
 # GB/s that a model gives for a copy of so many bytes, by the piece it belongs to where it bends; nothing where it would take
 # no time.
 def modelled($bytes): ([.pieces[] | select(.to == null or $bytes <= .to)] | first // null) as $piece
-  | (($piece // .) | .latency + $bytes * .slope) as $ns | if $ns > 0 then $bytes * .moved / $ns else null end;
+  | (($piece // .) | if .slope == null then 0 else .latency + $bytes * .slope end) as $ns | if $ns > 0 then $bytes * .moved / $ns else null end;
 # "443 ns + bytes / 19.9 GB/s"; of a line that bends what the finding names, its start and its end.
 def model_text: ([.latency, 0] | max | duration) as $latency
   | (if .rate == null then null else "\(.rate | rate_text)\(if .moved > 1 then " each" else "" end)" end) as $rate
-  | if $rate == null then "latency \($latency), hardly grows at the end"
-    elif (.pieces | length) < 2 then "\($latency) + bytes / \($rate)" else "latency \($latency), \($rate) at the end" end;
+  | if $rate == null then "\($latency) … flat"
+    elif (.pieces | length) < 2 then "\($latency) + bytes / \($rate)" else "\($latency) … \($rate)" end;
 
 def sizes: [range(0; 41) | pow(2; .)];
 def rate_ticks: [range(-6; 4) as $e | (1, 3) | . * pow(10; $e)];

@@ -11,11 +11,16 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
 
+// Pairs of places are tried, so that thousands of points would take minutes: of more than these, every second
+// one serves, or third.
+constexpr std::size_t kMostPlaces = 64;
+
 class Search {
  public:
   explicit Search(const PointSums& sums) : sums_(sums), points_(sums.points()) {
     const LinePoints& points = points_;
-    for (std::size_t i = 1; i + 1 < points.x.size(); ++i) {
+    const std::size_t stride = 1 + points.x.size() / kMostPlaces;
+    for (std::size_t i = 1; i + 1 < points.x.size(); i += stride) {
       candidates_.push_back(points.x[i]);
       if (i + 2 < points.x.size()) {
         candidates_.push_back(std::sqrt(points.x[i] * points.x[i + 1]));

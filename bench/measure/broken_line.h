@@ -15,7 +15,7 @@ struct BrokenLineRule {
   std::size_t most_bends = 2;
   // Distance from the line, times the root of the point's weight, below which nothing is told apart: without
   // it, points exactly on a line would bend it by the last digits of their residuals.
-  double resolution = 0;
+  double resolution = 1e-9;
 };
 
 struct LinePiece {

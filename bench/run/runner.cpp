@@ -105,8 +105,8 @@ class Runner {
   }
 
   // Sampling time for the next visit, besides its first sample: what the mandatory visits to come leave over,
-  // those to points of the plan that are not ready yet among them. Never nothing: a thousand short samples
-  // add little to a visit, and three tell little.
+  // those to points of the plan that are not ready yet among them. Never nothing: short samples up to the
+  // most of a visit add little to it, and three tell little.
   double slice(const std::vector<const Admitted::Point*>& wanted, const std::vector<std::size_t>& order,
                std::size_t done, std::int64_t rounds_left) const {
     double fixed = 0;

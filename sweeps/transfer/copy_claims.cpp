@@ -26,6 +26,31 @@ std::optional<SameSize> largest_of_both(const TransferSeries& one, const Transfe
   return largest;
 }
 
+// " (4.3 to 12 times at smaller sizes)", where there are others.
+std::string at_smaller_sizes(const TransferSeries& one, const TransferSeries& other, double below) {
+  std::optional<Interval> ratios;
+  for (const TransferPoint& point : one.points) {
+    const TransferPoint* const beside = other.at(point.bytes);
+    if (beside != nullptr && point.bytes < below) {
+      const double ratio = point.ns / beside->ns;
+      ratios = ratios ? Interval{.low = std::min(ratios->low, ratio), .high = std::max(ratios->high, ratio)}
+                      : Interval{.low = ratio, .high = ratio};
+    }
+  }
+  return ratios ? fmt::format("; at smaller sizes {} to {} times", format_number(ratios->low),
+                              format_number(ratios->high))
+                : std::string();
+}
+
+// "are slower than pageable ones, though the intervals touch", by the medians of both at their largest size.
+const char* undecided(const SameSize& largest) {
+  constexpr double kPlainly = 1.25;
+  const double faster = largest.one->bytes_per_s() / largest.other->bytes_per_s();
+  return faster > kPlainly       ? "seem faster than pageable ones, but the intervals touch"
+         : faster < 1 / kPlainly ? "seem slower than pageable ones, but the intervals touch"
+                                 : "are not reliably faster than pageable ones";
+}
+
 // Of one time over another, both at their ends.
 std::optional<Interval> ratio_interval(const Interval& above, const Interval& below) {
   return below.low > 0
@@ -89,13 +114,15 @@ std::vector<Finding> claim_crossovers(const std::vector<TransferSeries>& all, co
         finding.claim = fmt::format("Copies {} of {} memory are slower than pageable ones from {} on{}.",
                                     copy_way(direction), kind, size_text(*back), both);
       } else {
-        finding.claim = fmt::format("Copies {} of {} memory are not reliably faster than pageable ones{}.",
-                                    copy_way(direction), kind, both);
+        finding.claim =
+            fmt::format("Copies {} of {} memory {}{}.", copy_way(direction), kind, undecided(*largest), both);
       }
       const auto one = curves.find(other->label());
       const auto beside = curves.find(pageable->label());
       if (one != curves.end() && beside != curves.end()) {
-        if (const auto crossed = crossing(one->second, beside->second)) {
+        const auto crossed = crossing(one->second, beside->second);
+        const double smallest = std::max(other->points.front().bytes, pageable->points.front().bytes);
+        if (crossed && smallest <= *crossed && *crossed <= largest->one->bytes) {
           finding.details["models_cross_at_bytes"] = *crossed;
         }
       }
@@ -151,9 +178,9 @@ std::vector<Finding> claim_cold_pages(const std::vector<TransferSeries>& all) {
     finding.ci95 = ratio_interval(cold->ci95_ns, usual->ci95_ns);
     finding.claim = fmt::format(
         "Into pages fresh from the system a copy {} of {} takes {} as long as into pages in use ({} against "
-        "{}).",
+        "{}){}.",
         copy_way(series.direction), size_text(cold->bytes), times_text(finding), format_duration(cold->ns),
-        format_duration(usual->ns));
+        format_duration(usual->ns), at_smaller_sizes(series, *touched, cold->bytes));
     findings.push_back(std::move(finding));
   }
   return findings;

@@ -151,7 +151,16 @@ Finding claim_bus(const ResultDocument& document, const std::vector<TransferSeri
     finding.value = link->bytes_per_s();
     finding.claim = fmt::format("The bus, PCIe generation {} with {} lanes, can carry {} each way",
                                 link->generation, link->width, byte_rate(*finding.value));
-    if (const TransferPoint* const best = fastest(all)) {
+    const TransferPoint* const best = fastest(all);
+    if (best != nullptr && best->bytes_per_s() > *finding.value) {
+      finding.value.reset();
+      finding.evidence = {best->name};
+      finding.claim += fmt::format(
+          ", but the fastest copy is faster than that ({} at {}), which no copy can be: the link was "
+          "misread, or the "
+          "copies' times are wrong.",
+          byte_rate(best->bytes_per_s()), best->name);
+    } else if (best != nullptr) {
       finding.evidence = {best->name};
       finding.claim +=
           fmt::format(", headers of its packets counted; the fastest copy reaches {} of that ({}).",

@@ -38,7 +38,10 @@ PinVerdict against(const KindSteps& pageable, const KindSteps& kind) {
   verdict.share = verdict.saved_ns / before.value;
   verdict.apart = apart(before, after);
   verdict.verdict = verdict.apart && verdict.share >= kWorthwhile ? Verdict::pin : Verdict::dont;
-  verdict.open = !verdict.apart && high_of(before) - low_of(after) >= kWorthwhile * before.value;
+  verdict.most_ns = high_of(pageable.copy_ns);
+  verdict.copy_is_short = verdict.most_ns < kWorthwhile * before.value;
+  verdict.open = !verdict.apart && !verdict.copy_is_short &&
+                 high_of(before) - low_of(after) >= kWorthwhile * before.value;
   return verdict;
 }
 
@@ -125,6 +128,8 @@ PinVerdict pin_verdict(const StepStudy& study, const LockedBytes& locked) {
     take_staged = true;
   } else if (by_pinned.verdict != by_staged.verdict) {
     take_staged = by_staged.verdict == Verdict::pin;
+  } else if (by_pinned.open != by_staged.open && by_pinned.verdict == Verdict::dont) {
+    take_staged = by_staged.open;
   } else if (!apart(pinned->best(), staged->best())) {
     take_staged = locked.staged < locked.pinned;
     by_pinned.equals = staged->name;

@@ -58,7 +58,11 @@ struct PinVerdict {
   std::optional<Interval> saved_ci95_ns{};
   double share = 0;    // of the pageable step
   bool apart = false;  // the intervals do not touch, whichever is faster
-  // The intervals touch, and leave room for a saving that would be worth it: dont is no more than caution.
+  // What the copy from pageable memory takes at the end of its interval: more than that no memory can save.
+  double most_ns = 0;
+  bool copy_is_short = false;  // that is less than would be worth it
+  // The intervals touch, and leave room, as the copy does, for a saving that would be worth it: dont is no
+  // more than caution.
   bool open = false;
 };
 
@@ -72,8 +76,8 @@ struct LockedBytes {
 // "pin" where the best step with pinned memory, or staged through it, is at least 1 % faster than the best
 // with pageable memory, and their intervals do not touch. Both are compared as they do best, one after the
 // other or beside: a second thread serves pageable memory too. Where both pay, or neither does, the faster is
-// named; where their intervals touch, the one that locks less; and staged where it pays and the loader's
-// buffers cannot be pinned. untold: where either was not measured.
+// named; where their intervals touch, the one that locks less; where neither pays, one that is open; and
+// staged where it pays and the loader's buffers cannot be pinned. untold: where either was not measured.
 PinVerdict pin_verdict(const StepStudy& study, const LockedBytes& locked);
 
 // What making this many bytes of memory takes, from measured sizes: straight between neighbours, in

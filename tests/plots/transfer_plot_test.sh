@@ -46,13 +46,13 @@ same "the last piece's last point" "$(jq -n "$(tail -1 "$scratch/bent.lines" | c
 # Its key names the line's start and its end, as the finding does; an unbent one's the formula.
 jq '.findings |= map(if .name == "model/h2d/pinned" then .details += {latency_ns: 100, bytes_per_s: 4e9} else . end)' "$scratch/bent.json" > "$scratch/named.json"
 draw "$scratch/named.json" "$scratch/named"
-holds "$scratch/named" "pinned: latency 100 ns, 4 GB/s at the end"
-lacks "$scratch/example" "at the end"
+holds "$scratch/named" "pinned: 100 ns … 4 GB/s"
+lacks "$scratch/example" " ns … "
 # A piece that hardly grows has a slope only; at the end it leaves no rate to name.
 jq '.findings |= map(if .name == "model/h2d/pinned" then .details = {latency_ns: 100, pieces: [{latency_ns: 100, bytes_per_s: 1e9, ns_per_byte: 1,
   to_bytes: 65536}, {latency_ns: 65636, ns_per_byte: 0}]} else . end)' "$example" > "$scratch/flat.json"
 draw "$scratch/flat.json" "$scratch/flat"
-holds "$scratch/flat" "pinned: latency 100 ns, hardly grows at the end"
+holds "$scratch/flat" "pinned: 100 ns … flat"
 tables "$scratch/flat.json" | table lines_h2d | awk -F '\t' '$3 == 29362' > "$scratch/flat.lines"
 same "the flat piece's last point" "$(jq -n "$(tail -1 "$scratch/flat.lines" | cut -f 1) | . / 65636")" "$(tail -1 "$scratch/flat.lines" | cut -f 2)"
 # The bars: two a kind, as high as the steps.

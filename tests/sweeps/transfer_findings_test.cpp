@@ -31,6 +31,12 @@ TEST(TransferFindings, ModelsStandBesideTheBus) {
   EXPECT_THAT(error.evidence, Not(Contains(HasSubstr("/both/"))));
   EXPECT_THAT(transfer_finding(transfer_card(), "bus").claim,
               AllOf(HasSubstr("PCIe generation 4 with 16 lanes"), HasSubstr("31.5 GB/s")));
+  ResultDocument misread = transfer_card();
+  for (MeasuredPoint& point : misread.benchmarks) {
+    point.stats.median_ns /= 2;
+  }
+  EXPECT_FALSE(transfer_finding(misread, "bus").value);
+  EXPECT_THAT(transfer_finding(misread, "bus").claim, HasSubstr("which no copy can be"));
   ResultDocument host = transfer_card();
   host.sweep["transfer"]["crosses_bus"] = false;
   EXPECT_THAT(transfer_finding(host, "bus").claim, HasSubstr("No bus was crossed"));
@@ -42,6 +48,11 @@ TEST(TransferFindings, CrossoversNameTheSize) {
   EXPECT_EQ(pinned.value, 64 * 1024);  // the models meet at 39.5 kB; 64 KiB is the next size measured
   EXPECT_NEAR(pinned.details.at("models_cross_at_bytes").get<double>(), 5000 / (1 / 6.0 - 1 / 25.0), 1);
   EXPECT_THAT(pinned.claim, AllOf(HasSubstr("from 64.0 KiB on"), HasSubstr("at 1.00 GiB")));
+  // Where they meet below the smallest size measured, nothing was seen of it.
+  ResultDocument large = transfer_card();
+  std::erase_if(large.benchmarks,
+                [](const MeasuredPoint& point) { return point.params.value("bytes", 0.0) < 65536; });
+  EXPECT_FALSE(transfer_finding(large, "crossover/h2d/pinned").details.contains("models_cross_at_bytes"));
   EXPECT_EQ(transfer_finding(transfer_card(), "crossover/h2d/staged").value, 1024 * 1024);
 }
 
@@ -54,6 +65,8 @@ TEST(TransferFindings, SeveralAtOnceAndColdPages) {
   EXPECT_NEAR(both.ci95->high, *both.value * 1.01 / 0.99, 1e-9);
   EXPECT_TRUE(transfer_finding(transfer_card(), "cold_pages/d2h/pageable/pages:cold").ci95);
   EXPECT_NEAR(*transfer_finding(transfer_card(), "cold_pages/d2h/pageable/pages:cold").value, 2.5, 0.01);
+  EXPECT_THAT(transfer_finding(transfer_card(), "cold_pages/d2h/pageable/pages:cold").claim,
+              HasSubstr("; at smaller sizes 1.06 to 2.50 times."));
 }
 
 TEST(TransferFindings, WhatWasNeverComparedHasNoCrossover) {

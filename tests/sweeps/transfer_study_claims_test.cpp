@@ -129,7 +129,7 @@ TEST(TransferFindings, AVerdictThatTheScatterLeavesOpenSaysSo) {
   EXPECT_THAT(pin.claim,
               AllOf(HasSubstr("Don't pin yet, whether it pays cannot be told: a step"),
                     HasSubstr("saves 5.00 ms a step (11 %), with intervals that leave anything from "
-                              "5.00 ms lost to 12.0 ms saved")));
+                              "5.00 ms lost to 8.01 ms saved")));
   EXPECT_EQ(transfer_finding(transfer_card(), "pin/batch:32").details.at("open"), false);
 }
 

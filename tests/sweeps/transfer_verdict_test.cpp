@@ -126,6 +126,36 @@ TEST(PinVerdict, IsOpenWhereTheIntervalsLeaveRoomForASavingWorthIt) {
   EXPECT_FALSE(verdict_of(study).open);
 }
 
+// 50 ms ± 10 with a copy of 0.12: nothing that scatters that much could save more than the copy.
+TEST(PinVerdict, IsNotOpenWhereTheCopyIsTooShortToMatter) {
+  StepStudy study = usual();
+  for (KindSteps& one : study.kinds) {
+    one.copy_ns = ms(0.12);
+    one.serial_ns = one.beside_ns = {.value = 50e6, .ci95 = Interval{40e6, 60e6}};
+  }
+  const PinVerdict verdict = verdict_of(study);
+  EXPECT_EQ(verdict.verdict, Verdict::dont);
+  EXPECT_FALSE(verdict.open);
+  EXPECT_TRUE(verdict.copy_is_short);
+  EXPECT_DOUBLE_EQ(verdict.most_ns, 0.12e6 * 1.01);
+  study.kinds[0].copy_ns = ms(8);
+  EXPECT_TRUE(verdict_of(study).open);
+  EXPECT_FALSE(verdict_of(study).copy_is_short);
+}
+
+// Staging would lock less, but it is pinned memory that may yet pay.
+TEST(PinVerdict, NamesTheOneThatIsOpenWhereNeitherPays) {
+  StepStudy study = usual();
+  for (KindSteps& one : study.kinds) {
+    one.serial_ns = one.beside_ns = {.value = 100e6, .ci95 = Interval{99.6e6, 100.4e6}};
+  }
+  EXPECT_FALSE(verdict_of(study).open);
+  EXPECT_EQ(verdict_of(study).with, "staged");
+  study.kinds[2].serial_ns = study.kinds[2].beside_ns = {.value = 99.5e6, .ci95 = Interval{97e6, 102e6}};
+  EXPECT_TRUE(verdict_of(study).open);
+  EXPECT_EQ(verdict_of(study).with, "pinned");
+}
+
 TEST(PinVerdict, CannotBeToldWithoutBoth) {
   StepStudy study = usual();
   study.kinds[1].unsupported = study.kinds[2].unsupported = "may not lock";
