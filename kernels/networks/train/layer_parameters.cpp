@@ -31,8 +31,10 @@ void LayerRecorder::declare_parameters(Value last) {
         step_.program.block(fmt::format("gradients {}", name_of(dtype)), MemoryCategory::gradients);
     step_.groups.push_back(group);
   };
-  add_group(target_.dtype);
-  if (target_.dtype != Dtype::fp32) {
+  const Dtype stored =
+      target_.dtype == Dtype::tf32 ? Dtype::fp32 : target_.dtype;  // tf32 is how it multiplies
+  add_group(stored);
+  if (stored != Dtype::fp32) {
     add_group(Dtype::fp32);  // biases and normalisation keep full precision
   }
   for (Value value = 1; value <= last; ++value) {
