@@ -5,11 +5,11 @@
 #include <tuple>
 
 #include "bench/error.h"
-#include "kernels/networks/compare.h"
 #include "kernels/networks/fuse.h"
 #include "kernels/networks/input.h"
 #include "kernels/networks/launch.h"
 #include "kernels/networks/oracle.h"
+#include "kernels/workloads/compare.h"
 
 namespace bench::kernels {
 namespace {

@@ -15,8 +15,8 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/workload.h"
-#include "kernels/networks/compare.h"
 #include "kernels/workloads/bound.h"
+#include "kernels/workloads/compare.h"
 
 namespace bench::kernels {
 

@@ -1,4 +1,4 @@
-#include "kernels/networks/compare.h"
+#include "kernels/workloads/compare.h"
 
 #include <gtest/gtest.h>
 
