@@ -11,6 +11,7 @@
 #include "bench/registry.h"
 #include "bench/workload.h"
 #include "kernels/conv2d/conv2d.h"
+#include "kernels/device/cuda/tf32_override.h"
 #include "kernels/networks/budget.h"
 #include "kernels/networks/layout.h"
 #include "kernels/workloads/operation_workload.h"
@@ -142,6 +143,13 @@ Answers expected(const WorkloadSpec& spec, const Answers& answers) {
   return {sum};
 }
 
+// By cuDNN, which is the best on a card. Our own implementation computes in what it is given.
+std::optional<std::string> computed_otherwise(const WorkloadSpec& spec, const Device& device) {
+  const std::string name = implementation(spec);
+  return name.empty() || name == "cudnn" ? cuda::libraries_compute_otherwise(device, spec.dtype)
+                                         : std::nullopt;
+}
+
 // fp32 leaves room for Winograd's transforms.
 constexpr Tolerances kTolerances{.fp32 = 1e-4, .tf32 = 3e-3, .fp16 = 3e-3, .bf16 = 1.5e-2};
 
@@ -155,7 +163,8 @@ const Registration<WorkloadType> registered{operation_workload(
                           .single = single,
                           .tolerance = [](const Conv2d& conv) { return kTolerances.of(conv.dtype); },
                           .expected = expected,
-                          .implementation = implementation})};
+                          .implementation = implementation,
+                          .computed_otherwise = computed_otherwise})};
 
 }  // namespace
 }  // namespace bench::kernels
