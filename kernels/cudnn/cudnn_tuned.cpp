@@ -111,17 +111,8 @@ void TunedConvolution::prepare() {
   if (tuning_->prepared) {
     return;
   }
-  // The tuning is shared with whoever asks for the same convolution later: it stays as it was where this
-  // fails.
-  std::vector<Candidate> built = tuning_->candidates;
-  build(built, tuning_->workspace);
-  if (built.empty()) {
-    const std::string refusal = tuning_->candidates.back().plans->last_refusal();
-    throw Unsupported(
-        fmt::format("cuDNN could build none of its plans for {} in the planned {} B of workspace{}{}",
-                    described(fused(spec_)), tuning_->workspace, refusal.empty() ? "" : ": ", refusal));
-  }
-  tuning_->candidates = std::move(built);
+  // Shared with whoever asks for the same convolution later.
+  tuning_->candidates = prepared(tuning_->candidates, tuning_->workspace, described(fused(spec_)));
   tuning_->prepared = true;
 }
 
