@@ -72,7 +72,7 @@ fe::graph::Pointwise_attributes pointwise(Activation activation) {
 class GraphPlans final : public Plans {
  public:
   GraphPlans(const Convolution& convolution, const Target& target)
-      : what_(described(convolution)), ordinal_(target.ordinal) {
+      : what_(described(convolution)), ordinal_(target.ordinal), here_(target.properties.empty()) {
     const fe::DataType_t type = type_of(convolution.dtype);
     graph_.set_io_data_type(type)
         .set_intermediate_data_type(fe::DataType_t::FLOAT)
@@ -80,7 +80,7 @@ class GraphPlans final : public Plans {
         .set_sm_version(target.compute_capability);
     connect(convolution);
     supported(graph_.validate());
-    if (target.properties.empty()) {
+    if (here_) {
       supported(graph_.build_operation_graph(handle_of(ordinal_)));
     } else {
       graph_.set_device_properties(properties_of(target));
@@ -100,10 +100,12 @@ class GraphPlans final : public Plans {
 
   std::optional<std::int64_t> build(std::size_t plan) override {
     if (built_[plan] == State::untried) {
-      // Engines check a few limits of theirs only now.
+      // Engines check a few limits of theirs only now. Where the device is why the plan stays untried.
       fe::error_t status = graph_.build_plan_at_index(static_cast<std::int64_t>(plan));
-      if (status.is_bad() && cuda::says_out_of_memory(status.get_message())) {
-        demand(status, plan);  // a passing cause: the plan stays untried
+      if (status.is_bad()) {
+        ask_device(fmt::format("{}: cuDNN's plan {} was not built: {}", what_, plan,
+                               first_line(status.get_message())),
+                   status.get_message());
       }
       built_[plan] = status.is_good() ? State::built : State::refused;
       refusal_ = status.is_good() ? refusal_ : first_line(status.get_message());
@@ -241,10 +243,16 @@ class GraphPlans final : public Plans {
     }
     const std::string what =
         fmt::format("cuDNN has no plan for {}: {}", what_, first_line(status.get_message()));
-    if (cuda::says_out_of_memory(status.get_message())) {
-      cuda::library_failed(what, true);
-    }
+    ask_device(what, status.get_message());
     throw Unsupported(what);
+  }
+
+  // Returns where cuDNN's refusal is its own. A card that is not here is never the reason.
+  void ask_device(const std::string& what, const std::string& message) const {
+    const bool out_of_memory = cuda::says_out_of_memory(message);
+    if (out_of_memory || (here_ && !cuda::says_not_supported(message))) {
+      cuda::library_refused(what, out_of_memory);
+    }
   }
 
   void demand(fe::error_t status, std::size_t plan, cuda::Place place = cuda::Place::current()) const {
@@ -258,6 +266,7 @@ class GraphPlans final : public Plans {
 
   std::string what_;
   int ordinal_ = 0;
+  bool here_ = false;
   mutable OpenGraph graph_;
   std::vector<Plan> list_;
   std::vector<State> built_;
