@@ -11,6 +11,7 @@
 #include "bench/error.h"
 #include "kernels/cudnn/cudnn_handle.h"
 #include "kernels/cudnn/graph_plans.h"
+#include "kernels/cudnn/reason.h"
 #include "kernels/device/cuda/library.h"
 #include "kernels/device/cuda/status.h"
 
@@ -44,12 +45,6 @@ fe::DataType_t type_of(Dtype dtype) {
 
 std::vector<std::int64_t> vector_of(std::span<const std::int64_t> values) {
   return {values.begin(), values.end()};
-}
-
-// cuDNN's reason: where the plans of the heuristics fail one by one it lists them all.
-std::string first_line(const std::string& message) {
-  const std::string line = message.substr(0, message.find('\n'));
-  return line.empty() ? "cuDNN gives no reason" : line;
 }
 
 fe::graph::Pointwise_attributes pointwise(fe::PointwiseMode_t mode) {
@@ -104,11 +99,11 @@ class GraphPlans final : public Plans {
       fe::error_t status = graph_.build_plan_at_index(static_cast<std::int64_t>(plan));
       if (status.is_bad()) {
         ask_device(fmt::format("{}: cuDNN's plan {} was not built: {}", what_, plan,
-                               first_line(status.get_message())),
+                               reason_of(status.get_message())),
                    status.get_message());
       }
       built_[plan] = status.is_good() ? State::built : State::refused;
-      refusal_ = status.is_good() ? refusal_ : first_line(status.get_message());
+      refusal_ = status.is_good() ? refusal_ : reason_of(status.get_message());
     }
     if (built_[plan] != State::built) {
       return std::nullopt;
@@ -152,7 +147,7 @@ class GraphPlans final : public Plans {
     json.push_back(0);
     if (auto status = properties->deserialize(json); status.is_bad()) {
       throw std::runtime_error(
-          fmt::format("cuDNN refuses the card's properties: {}", first_line(status.get_message())));
+          fmt::format("cuDNN refuses the card's properties: {}", reason_of(status.get_message())));
     }
     return properties;
   }
@@ -242,7 +237,7 @@ class GraphPlans final : public Plans {
       return;
     }
     const std::string what =
-        fmt::format("cuDNN has no plan for {}: {}", what_, first_line(status.get_message()));
+        fmt::format("cuDNN has no plan for {}: {}", what_, reason_of(status.get_message()));
     ask_device(what, status.get_message());
     throw Unsupported(what);
   }
@@ -257,9 +252,9 @@ class GraphPlans final : public Plans {
 
   void demand(fe::error_t status, std::size_t plan, cuda::Place place = cuda::Place::current()) const {
     if (status.is_bad()) {
-      cuda::library_failed(fmt::format("{}: cuDNN's plan {} failed: {} ({}) at {}", what_, plan,
-                                       static_cast<int>(status.get_code()), first_line(status.get_message()),
-                                       cuda::text_of(place)),
+      cuda::library_failed(fmt::format("{}: cuDNN's plan {} failed: {} (cudnn-frontend's error {}) at {}",
+                                       what_, plan, reason_of(status.get_message()),
+                                       static_cast<int>(status.get_code()), cuda::text_of(place)),
                            cuda::says_out_of_memory(status.get_message()));
     }
   }
