@@ -146,6 +146,7 @@ class Algorithms {
 };
 
 TunedProduct::TunedProduct(const Product& product, const Device& device) {
+  // For one thread: the one that has the device.
   static std::map<std::pair<int, Product>, std::shared_ptr<Algorithms>> known;
   const std::pair key{cuda::ordinal_of(device), product};
   const auto at = known.find(key);

@@ -75,6 +75,7 @@ Tuning candidates_for(const Conv2d& spec, const Target& target) {
 }
 
 std::shared_ptr<Tuning> tuning_for(const Conv2d& spec, const Target& target) {
+  // For one thread: the one that has the device.
   static std::map<std::pair<Target, Convolution>, std::shared_ptr<Tuning>> known;
   const std::pair key{target, fused(spec)};
   const auto at = known.find(key);
