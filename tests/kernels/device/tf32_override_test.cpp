@@ -42,7 +42,7 @@ Implementation<Spec> planned(const char* name, int preference) {
       .unsupported = [](const Spec& spec, const Device& device) { return device.unsupported(spec.dtype); },
       .make = [](const Spec& /*spec*/, Device& /*device*/) { return std::make_unique<Planned>(); }};
 }
-const Registration<Implementation<Stream>> planned_stream{planned<Stream>("planned", 10)};
+const Registration<Implementation<kernels::Stream>> planned_stream{planned<kernels::Stream>("planned", 10)};
 const Registration<Implementation<Matmul>> planned_matmul{planned<Matmul>("planned", 10)};
 const Registration<Implementation<Optimizer>> planned_optimizer{planned<Optimizer>("planned", 10)};
 const Registration<Implementation<Conv2d>> planned_library{planned<Conv2d>("cudnn", 10)};
