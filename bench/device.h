@@ -91,7 +91,7 @@ class Device {
   // Why the device cannot compute in `dtype`; nullopt where it can.
   virtual std::optional<std::string> unsupported(Dtype dtype) const = 0;
 
-  // Throws OutOfMemory naming the bytes asked for. Alignment: at least 64 bytes.
+  // Throws OutOfMemory naming the bytes asked for. Alignment: at least 64 bytes, on a card 256.
   // Zero bytes give an empty buffer.
   Buffer allocate(std::int64_t bytes, MemoryCategory category);
   MemoryTracker& memory() { return tracker_; }

@@ -108,16 +108,29 @@ function(bench_foreign_architectures result wanted known)
   set(${result} ${foreign} PARENT_SCOPE)
 endfunction()
 
-# Those of `wanted` that this version of CMake would take for the name of an architecture, and end the configuration at.
-function(bench_words_of_later_cmake result wanted version)
-  set(later "")
-  foreach(one IN LISTS wanted)
-    if((one STREQUAL "native" AND version VERSION_LESS 3.24) OR
-       (one MATCHES "^all(-major)?$" AND version VERSION_LESS 3.23))
-      list(APPEND later "${one}")
-    endif()
-  endforeach()
-  set(${result} ${later} PARENT_SCOPE)
+# Whether this CMake takes `wanted`. enable_language() ends the configuration where it does not, and versions differ in
+# what they know beside numbers, as native or 100f: such are tried in a project of their own.
+function(bench_architectures_taken result wanted nvcc)
+  set(asked "${CMAKE_VERSION};${nvcc};${wanted}")
+  if("${wanted}" MATCHES "^[0-9]+(-real|-virtual)?(;[0-9]+(-real|-virtual)?)*$" OR
+     "${asked}" STREQUAL "${BENCH_CUDA_ARCHITECTURES_TAKEN}")
+    set(${result} TRUE PARENT_SCOPE)
+    return()
+  endif()
+  set(folder "${CMAKE_BINARY_DIR}/CMakeFiles/architectures")
+  file(REMOVE_RECURSE "${folder}")
+  file(WRITE "${folder}/CMakeLists.txt" "cmake_minimum_required(VERSION 3.22)\nproject(architectures LANGUAGES CUDA)\n")
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -S "${folder}" -B "${folder}/build" -G "${CMAKE_GENERATOR}"
+            "-DCMAKE_MAKE_PROGRAM=${CMAKE_MAKE_PROGRAM}" "-DCMAKE_CUDA_COMPILER=${nvcc}"
+            "-DCMAKE_CUDA_HOST_COMPILER=${CMAKE_CUDA_HOST_COMPILER}" "-DCMAKE_CUDA_ARCHITECTURES=${wanted}"
+    RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+  if(failed EQUAL 0)
+    set(BENCH_CUDA_ARCHITECTURES_TAKEN "${asked}" CACHE INTERNAL "")
+    set(${result} TRUE PARENT_SCOPE)
+  else()
+    set(${result} FALSE PARENT_SCOPE)
+  endif()
 endfunction()
 
 # What `wanted` comes to, for the program to know: its words taken apart, between commas. Empty where that is not known.
@@ -172,30 +185,32 @@ else()
     string(CONCAT BENCH_CUDA_MISSING "no nvcc was found; install the CUDA Toolkit 12 or 13, or rerun cmake with "
                                      "-DCMAKE_CUDA_COMPILER=/path/to/nvcc")
   else()
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    if("${CMAKE_CUDA_ARCHITECTURES}" STREQUAL "")
       # T4, A100, RTX 30 series, RTX 40 series and L4, H100 and H200; the last as PTX too, for what comes later.
       set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90)
     endif()
     # enable_language() would end the configuration with pages of the compiler's output.
     bench_nvcc_architectures(known "${CMAKE_CUDA_COMPILER}")
-    bench_words_of_later_cmake(later "${CMAKE_CUDA_ARCHITECTURES}" "${CMAKE_VERSION}")
     set(foreign "")
+    set(taken TRUE)
     if(known AND CMAKE_CUDA_ARCHITECTURES)
       bench_foreign_architectures(foreign "${CMAKE_CUDA_ARCHITECTURES}" "${known}")
     endif()
+    if(CMAKE_CUDA_ARCHITECTURES AND "${foreign}" STREQUAL "")
+      bench_architectures_taken(taken "${CMAKE_CUDA_ARCHITECTURES}" "${CMAKE_CUDA_COMPILER}")
+    endif()
   endif()
+  set(advice "rerun cmake with -DCMAKE_CUDA_ARCHITECTURES=N, where N is the number of your card, such as 86")
   # Compared with "", for if() takes OFF, which is no architecture, for none at all.
-  if(CMAKE_CUDA_COMPILER AND NOT "${later}" STREQUAL "")
-    list(JOIN later ", " later)
-    string(CONCAT BENCH_CUDA_MISSING "CMake ${CMAKE_VERSION} does not know ${later}, which CMAKE_CUDA_ARCHITECTURES asks "
-                                     "for (native needs 3.24, all and all-major 3.23): rerun cmake with "
-                                     "-DCMAKE_CUDA_ARCHITECTURES= and the numbers of your cards")
-  elseif(CMAKE_CUDA_COMPILER AND NOT "${foreign}" STREQUAL "")
+  if(CMAKE_CUDA_COMPILER AND NOT "${foreign}" STREQUAL "")
     list(JOIN foreign ", " foreign)
     list(JOIN known ", " known)
     string(CONCAT BENCH_CUDA_MISSING "${CMAKE_CUDA_COMPILER} does not compile for ${foreign}, which "
-                                     "CMAKE_CUDA_ARCHITECTURES asks for; it has ${known}: rerun cmake with "
-                                     "-DCMAKE_CUDA_ARCHITECTURES= and those of your cards")
+                                     "CMAKE_CUDA_ARCHITECTURES asks for; it has ${known}: ${advice}")
+  elseif(CMAKE_CUDA_COMPILER AND NOT taken)
+    list(JOIN CMAKE_CUDA_ARCHITECTURES ", " wanted)
+    string(CONCAT BENCH_CUDA_MISSING "CMake ${CMAKE_VERSION} with ${CMAKE_CUDA_COMPILER} does not take ${wanted}, which "
+                                     "CMAKE_CUDA_ARCHITECTURES asks for: ${advice}")
   elseif(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
     bench_compiled_architectures(BENCH_CUDA_COMPILED_FOR "${CMAKE_CUDA_ARCHITECTURES}" "${known}")

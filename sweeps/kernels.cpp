@@ -56,6 +56,8 @@ class Planner {
       add_gemm();
     } else if (type_->name == "conv2d") {
       add_conv2d();
+    } else if (type_->name == "implicit_gemm") {
+      add_implicit_gemm();
     } else if (type_->name == "launch") {
       add_launch();
     } else {
@@ -151,16 +153,42 @@ class Planner {
   }
 
   // ResNet's 3×3 convolutions: channels double where height and width halve.
+  static std::vector<Changes> convolutions() {
+    std::vector<Changes> all;
+    for (std::int64_t channels = 64, size = 56; channels <= 512; channels *= 2, size /= 2) {
+      all.push_back(
+          {{"in-channels", channels}, {"out-channels", channels}, {"height", size}, {"width", size}});
+    }
+    return all;
+  }
+
   void add_conv2d() {
     for (const std::string& mode : modes()) {
       for (const Dtype dtype : dtypes_) {
-        for (const std::int64_t batch : batches({is_large(device_) ? 64 : 8})) {
-          for (std::int64_t channels = 64, size = 56; channels <= 512; channels *= 2, size /= 2) {
-            add_hot_and_cold(
-                mode, dtype, batch,
-                {{"in-channels", channels}, {"out-channels", channels}, {"height", size}, {"width", size}});
-          }
-        }
+        add_convolutions(mode, dtype);
+      }
+    }
+  }
+
+  // In the dtypes that it has, unless others are asked for: those answer why not. What is no GPU says so
+  // once.
+  void add_implicit_gemm() {
+    std::vector<Dtype> own;
+    std::ranges::copy_if(dtypes_, std::back_inserter(own),
+                         [](Dtype dtype) { return dtype == Dtype::fp32 || dtype == Dtype::fp16; });
+    for (const Dtype dtype : asked_or(own)) {
+      if (!is_large(device_)) {
+        add("forward", dtype, batches({8}).front(), convolutions().front(), {});
+        return;
+      }
+      add_convolutions("forward", dtype);
+    }
+  }
+
+  void add_convolutions(const std::string& mode, Dtype dtype) {
+    for (const std::int64_t batch : batches({is_large(device_) ? 64 : 8})) {
+      for (const Changes& changes : convolutions()) {
+        add_hot_and_cold(mode, dtype, batch, changes);
       }
     }
   }
@@ -243,7 +271,7 @@ const Registration<Sweep> registered{
     Sweep{.name = "kernels",
           .question = "How close do memory and arithmetic come to what the device can do?",
           .default_workload = "gemm",
-          .workloads = {"fma", "stream", "gemm", "conv2d", "launch"},
+          .workloads = {"fma", "stream", "gemm", "conv2d", "implicit_gemm", "launch"},
           .plan = [](const SweepRequest& request, Device& device) { return Planner(request, device).run(); },
           .findings = kernels_findings,
           .tables = kernels_tables}};

@@ -41,6 +41,9 @@ class NameCheck {
     }
   }
 
+  // Whether this run asks for the point.
+  bool planned(const std::string& name) const { return planned_.contains(name); }
+
   void check(const std::string& name, const Json& params) const {
     const auto planned = planned_.find(name);
     if (planned == planned_.end()) {
@@ -143,11 +146,12 @@ Earlier take_over(const std::filesystem::path& path, const SweepPlan& plan, Succ
     names.check(point.name, point.params);
   }
   document.benchmarks = std::move(old.benchmarks);
-  // What may have changed is tried again; memory and support are not going to. An error of this very run
-  // would come again.
+  // What may have changed is tried again; memory is not going to, nor is anything that this run does not ask
+  // for. What was unsupported was perhaps so by the environment. An error of this very run would come again.
   const bool same_run = who == Successor::of_lost_device;
   for (UnmeasuredPoint& point : old.unmeasured) {
-    if (point.status == "oom" || point.status == "unsupported" || (same_run && point.status == "error")) {
+    const bool unsupported = point.status == "unsupported" && (same_run || !names.planned(point.name));
+    if (point.status == "oom" || unsupported || (same_run && point.status == "error")) {
       document.unmeasured.push_back(std::move(point));
     }
   }

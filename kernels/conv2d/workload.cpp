@@ -1,4 +1,6 @@
-// The workload `conv2d`: one convolution of a chosen shape, forward or one of its gradients.
+// The workload `conv2d`: one convolution of a chosen shape, forward or one of its gradients. And
+// `implicit_gemm`: the same forward by our own implementation, whichever is the best, so that a sweep can
+// name it.
 #include <algorithm>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "bench/registry.h"
 #include "bench/workload.h"
 #include "kernels/conv2d/conv2d.h"
+#include "kernels/device/cuda/tf32_override.h"
 #include "kernels/networks/budget.h"
 #include "kernels/networks/layout.h"
 #include "kernels/workloads/operation_workload.h"
@@ -86,7 +89,7 @@ Conv2d described(const WorkloadSpec& spec) {
   conv.stride_h = conv.stride_w = whole_option(spec, "stride", 1, kNarrow);
   conv.pad_h = conv.pad_w = whole_option(spec, "padding", 0, kNarrow);
   conv.dilation_h = conv.dilation_w = whole_option(spec, "dilation", 1, kNarrow);
-  conv.groups = whole_option(spec, "groups", 1, kWide);
+  conv.groups = spec.options.contains("groups") ? whole_option(spec, "groups", 1, kWide) : 1;
 
   if (conv.in_channels % conv.groups != 0 || conv.out_channels % conv.groups != 0) {
     throw UsageError(
@@ -142,20 +145,46 @@ Answers expected(const WorkloadSpec& spec, const Answers& answers) {
   return {sum};
 }
 
+// By cuDNN, which is the best on a card. Our own implementation computes in what it is given.
+std::optional<std::string> computed_otherwise(const WorkloadSpec& spec, const Device& device) {
+  const std::string name = implementation(spec);
+  return name.empty() || name == "cudnn" ? cuda::libraries_compute_otherwise(device, spec.dtype)
+                                         : std::nullopt;
+}
+
 // fp32 leaves room for Winograd's transforms.
 constexpr Tolerances kTolerances{.fp32 = 1e-4, .tf32 = 3e-3, .fp16 = 3e-3, .bf16 = 1.5e-2};
 
-const Registration<WorkloadType> registered{operation_workload(
-    OperationType<Conv2d>{.name = "conv2d",
-                          .description = "2-D convolution; by default ResNet's 3x3 on 64 channels of 56x56",
-                          .modes = {"forward", "backward-data", "backward-weights"},
-                          .options = options(),
-                          .described = described,
-                          .placed = placed,
-                          .single = single,
-                          .tolerance = [](const Conv2d& conv) { return kTolerances.of(conv.dtype); },
-                          .expected = expected,
-                          .implementation = implementation})};
+OperationType<Conv2d> conv2d_type() {
+  return {.name = "conv2d",
+          .description = "2-D convolution; by default ResNet's 3x3 on 64 channels of 56x56",
+          .modes = {"forward", "backward-data", "backward-weights"},
+          .options = options(),
+          .described = described,
+          .placed = placed,
+          .single = single,
+          .tolerance = [](const Conv2d& conv) { return kTolerances.of(conv.dtype); },
+          .expected = expected,
+          .implementation = implementation,
+          .computed_otherwise = computed_otherwise};
+}
+
+// What it cannot do, groups of channels, is no option of it.
+OperationType<Conv2d> implicit_gemm_type() {
+  OperationType<Conv2d> type = conv2d_type();
+  type.name = "implicit_gemm";
+  type.description = "conv2d's forward pass by a kernel of our own, in fp32 and fp16; GPUs only";
+  type.modes = {"forward"};
+  std::erase_if(type.options, [](const WorkloadType::Option& option) {
+    return option.name == "groups" || option.name == "implementation";
+  });
+  type.implementation = [](const WorkloadSpec& /*spec*/) { return std::string("implicit_gemm"); };
+  type.computed_otherwise = {};
+  return type;
+}
+
+const Registration<WorkloadType> registered{operation_workload(conv2d_type())};
+const Registration<WorkloadType> registered_own{operation_workload(implicit_gemm_type())};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -39,7 +39,7 @@ void check(cublasStatus_t status, const char* call, const std::string& what, cud
 }
 
 cublasLtHandle_t handle_of(int ordinal) {
-  static std::map<int, cublasLtHandle_t> handles;
+  static std::map<int, cublasLtHandle_t> handles;  // for one thread: the one that has the device
   cuda::check(cudaSetDevice(ordinal), "cudaSetDevice");
   const auto known = handles.find(ordinal);
   if (known != handles.end()) {

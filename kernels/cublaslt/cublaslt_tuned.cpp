@@ -13,6 +13,7 @@
 #include "kernels/cublaslt/cublaslt_objects.h"
 #include "kernels/cublaslt/tuned.h"
 #include "kernels/cuda/library_scratch.h"
+#include "kernels/device/cuda/library.h"
 #include "kernels/device/cuda/ordinal.h"
 #include "kernels/device/cuda/stream.h"
 #include "kernels/tune/fastest.h"
@@ -112,8 +113,13 @@ class Algorithms {
       }
     }
     if (candidates_.empty()) {
-      throw Unsupported(fmt::format("cuBLASLt has no algorithm for {}: {}", described(product_),
-                                    cublasLtGetStatusString(status)));
+      const std::string what = fmt::format("cuBLASLt has no algorithm for {}: {}", described(product_),
+                                           cublasLtGetStatusString(status));
+      if (status != CUBLAS_STATUS_SUCCESS && status != CUBLAS_STATUS_NOT_SUPPORTED &&
+          status != CUBLAS_STATUS_INVALID_VALUE) {
+        cuda::library_refused(what, status == CUBLAS_STATUS_ALLOC_FAILED);
+      }
+      throw Unsupported(what);
     }
   }
 
@@ -140,6 +146,7 @@ class Algorithms {
 };
 
 TunedProduct::TunedProduct(const Product& product, const Device& device) {
+  // For one thread: the one that has the device.
   static std::map<std::pair<int, Product>, std::shared_ptr<Algorithms>> known;
   const std::pair key{cuda::ordinal_of(device), product};
   const auto at = known.find(key);

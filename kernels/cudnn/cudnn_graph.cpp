@@ -11,6 +11,7 @@
 #include "bench/error.h"
 #include "kernels/cudnn/cudnn_handle.h"
 #include "kernels/cudnn/graph_plans.h"
+#include "kernels/cudnn/reason.h"
 #include "kernels/device/cuda/library.h"
 #include "kernels/device/cuda/status.h"
 
@@ -46,12 +47,6 @@ std::vector<std::int64_t> vector_of(std::span<const std::int64_t> values) {
   return {values.begin(), values.end()};
 }
 
-// cuDNN's reason: where the plans of the heuristics fail one by one it lists them all.
-std::string first_line(const std::string& message) {
-  const std::string line = message.substr(0, message.find('\n'));
-  return line.empty() ? "cuDNN gives no reason" : line;
-}
-
 fe::graph::Pointwise_attributes pointwise(fe::PointwiseMode_t mode) {
   return fe::graph::Pointwise_attributes().set_mode(mode);
 }
@@ -72,7 +67,7 @@ fe::graph::Pointwise_attributes pointwise(Activation activation) {
 class GraphPlans final : public Plans {
  public:
   GraphPlans(const Convolution& convolution, const Target& target)
-      : what_(described(convolution)), ordinal_(target.ordinal) {
+      : what_(described(convolution)), ordinal_(target.ordinal), here_(target.properties.empty()) {
     const fe::DataType_t type = type_of(convolution.dtype);
     graph_.set_io_data_type(type)
         .set_intermediate_data_type(fe::DataType_t::FLOAT)
@@ -80,7 +75,7 @@ class GraphPlans final : public Plans {
         .set_sm_version(target.compute_capability);
     connect(convolution);
     supported(graph_.validate());
-    if (target.properties.empty()) {
+    if (here_) {
       supported(graph_.build_operation_graph(handle_of(ordinal_)));
     } else {
       graph_.set_device_properties(properties_of(target));
@@ -100,13 +95,15 @@ class GraphPlans final : public Plans {
 
   std::optional<std::int64_t> build(std::size_t plan) override {
     if (built_[plan] == State::untried) {
-      // Engines check a few limits of theirs only now.
+      // Engines check a few limits of theirs only now. Where the device is why the plan stays untried.
       fe::error_t status = graph_.build_plan_at_index(static_cast<std::int64_t>(plan));
-      if (status.is_bad() && cuda::says_out_of_memory(status.get_message())) {
-        demand(status, plan);  // a passing cause: the plan stays untried
+      if (status.is_bad()) {
+        ask_device(fmt::format("{}: cuDNN's plan {} was not built: {}", what_, plan,
+                               reason_of(status.get_message())),
+                   status.get_message());
       }
       built_[plan] = status.is_good() ? State::built : State::refused;
-      refusal_ = status.is_good() ? refusal_ : first_line(status.get_message());
+      refusal_ = status.is_good() ? refusal_ : reason_of(status.get_message());
     }
     if (built_[plan] != State::built) {
       return std::nullopt;
@@ -150,7 +147,7 @@ class GraphPlans final : public Plans {
     json.push_back(0);
     if (auto status = properties->deserialize(json); status.is_bad()) {
       throw std::runtime_error(
-          fmt::format("cuDNN refuses the card's properties: {}", first_line(status.get_message())));
+          fmt::format("cuDNN refuses the card's properties: {}", reason_of(status.get_message())));
     }
     return properties;
   }
@@ -240,24 +237,31 @@ class GraphPlans final : public Plans {
       return;
     }
     const std::string what =
-        fmt::format("cuDNN has no plan for {}: {}", what_, first_line(status.get_message()));
-    if (cuda::says_out_of_memory(status.get_message())) {
-      cuda::library_failed(what, true);
-    }
+        fmt::format("cuDNN has no plan for {}: {}", what_, reason_of(status.get_message()));
+    ask_device(what, status.get_message());
     throw Unsupported(what);
+  }
+
+  // Returns where cuDNN's refusal is its own. A card that is not here is never the reason.
+  void ask_device(const std::string& what, const std::string& message) const {
+    const bool out_of_memory = cuda::says_out_of_memory(message);
+    if (out_of_memory || (here_ && !cuda::says_not_supported(message))) {
+      cuda::library_refused(what, out_of_memory);
+    }
   }
 
   void demand(fe::error_t status, std::size_t plan, cuda::Place place = cuda::Place::current()) const {
     if (status.is_bad()) {
-      cuda::library_failed(fmt::format("{}: cuDNN's plan {} failed: {} ({}) at {}", what_, plan,
-                                       static_cast<int>(status.get_code()), first_line(status.get_message()),
-                                       cuda::text_of(place)),
+      cuda::library_failed(fmt::format("{}: cuDNN's plan {} failed: {} (cudnn-frontend's error {}) at {}",
+                                       what_, plan, reason_of(status.get_message()),
+                                       static_cast<int>(status.get_code()), cuda::text_of(place)),
                            cuda::says_out_of_memory(status.get_message()));
     }
   }
 
   std::string what_;
   int ordinal_ = 0;
+  bool here_ = false;
   mutable OpenGraph graph_;
   std::vector<Plan> list_;
   std::vector<State> built_;

@@ -28,7 +28,7 @@ void check_cudnn(cudnnStatus_t status, const char* call, cuda::Place place = cud
 }  // namespace
 
 cudnnContext* handle_of(int ordinal) {
-  static std::map<int, cudnnHandle_t> handles;
+  static std::map<int, cudnnHandle_t> handles;  // for one thread: the one that has the device
   cuda::check(cudaSetDevice(ordinal), "cudaSetDevice");
   const auto known = handles.find(ordinal);
   if (known != handles.end()) {

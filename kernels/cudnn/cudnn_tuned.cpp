@@ -75,6 +75,7 @@ Tuning candidates_for(const Conv2d& spec, const Target& target) {
 }
 
 std::shared_ptr<Tuning> tuning_for(const Conv2d& spec, const Target& target) {
+  // For one thread: the one that has the device.
   static std::map<std::pair<Target, Convolution>, std::shared_ptr<Tuning>> known;
   const std::pair key{target, fused(spec)};
   const auto at = known.find(key);
@@ -111,17 +112,8 @@ void TunedConvolution::prepare() {
   if (tuning_->prepared) {
     return;
   }
-  // The tuning is shared with whoever asks for the same convolution later: it stays as it was where this
-  // fails.
-  std::vector<Candidate> built = tuning_->candidates;
-  build(built, tuning_->workspace);
-  if (built.empty()) {
-    const std::string refusal = tuning_->candidates.back().plans->last_refusal();
-    throw Unsupported(
-        fmt::format("cuDNN could build none of its plans for {} in the planned {} B of workspace{}{}",
-                    described(fused(spec_)), tuning_->workspace, refusal.empty() ? "" : ": ", refusal));
-  }
-  tuning_->candidates = std::move(built);
+  // Shared with whoever asks for the same convolution later.
+  tuning_->candidates = prepared(tuning_->candidates, tuning_->workspace, described(fused(spec_)));
   tuning_->prepared = true;
 }
 

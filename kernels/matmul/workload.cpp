@@ -1,4 +1,5 @@
 // The workload `gemm`: a matrix product, batch × inner times inner × columns. A sample is one row.
+#include "kernels/device/cuda/tf32_override.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/workloads/operation_workload.h"
 #include "kernels/workloads/options.h"
@@ -28,7 +29,11 @@ const Registration<WorkloadType> registered{operation_workload(OperationType<Mat
     .single = single_row<Matmul>,
     .sample_bytes =
         [](const Matmul& product) { return 4.0 * static_cast<double>(product.inner + product.columns); },
-    .tolerance = [](const Matmul& product) { return kTolerances.of(product.dtype); }})};
+    .tolerance = [](const Matmul& product) { return kTolerances.of(product.dtype); },
+    .computed_otherwise =
+        [](const WorkloadSpec& spec, const Device& device) {
+          return cuda::libraries_compute_otherwise(device, spec.dtype);
+        }})};
 
 }  // namespace
 }  // namespace bench::kernels

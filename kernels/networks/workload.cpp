@@ -8,6 +8,7 @@
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
+#include "kernels/device/cuda/tf32_override.h"
 #include "kernels/networks/infer.h"
 #include "kernels/networks/launch.h"
 #include "kernels/networks/train/workload.h"
@@ -73,9 +74,15 @@ WorkloadType network_workload(const NetworkType& network) {
   type.modes = {"infer", "train"};
   type.options = options_of(network);
   type.check = [network](const WorkloadSpec& spec) { check(network, spec); };
-  type.unsupported = [](const WorkloadSpec& spec, Device& device) {
-    const auto reason = device.unsupported(spec.dtype);
-    return reason ? reason : launch_unsupported(spec, device);
+  type.unsupported = [](const WorkloadSpec& spec, Device& device) -> std::optional<std::string> {
+    if (auto reason = device.unsupported(spec.dtype)) {
+      return reason;
+    }
+    // Every network has layers that cuDNN or cuBLASLt compute.
+    if (auto reason = cuda::libraries_compute_otherwise(device, spec.dtype)) {
+      return reason;
+    }
+    return launch_unsupported(spec, device);
   };
   type.plan = [network](const WorkloadSpec& spec, Device& device) {
     const std::int64_t feature_maps = countable_feature_maps(network, spec);

@@ -75,6 +75,8 @@ struct OperationType {
   std::function<Answers(const WorkloadSpec&, const Answers&)> expected{};
   // The implementation asked for by its name; nothing, or an empty name: the best.
   std::function<std::string(const WorkloadSpec&)> implementation{};
+  // Why a library would compute the point in another dtype than its own; nothing: none does.
+  std::function<std::optional<std::string>(const WorkloadSpec&, const Device&)> computed_otherwise{};
 };
 
 template <class Spec>
@@ -149,6 +151,9 @@ WorkloadType operation_workload(const OperationType<Spec>& type) {
   workload.check = [type](const WorkloadSpec& spec) { type.described(spec); };
   workload.unsupported = [type](const WorkloadSpec& spec, Device& device) -> std::optional<std::string> {
     if (auto reason = device.unsupported(spec.dtype)) {
+      return reason;
+    }
+    if (auto reason = type.computed_otherwise ? type.computed_otherwise(spec, device) : std::nullopt) {
       return reason;
     }
     try {

@@ -12,9 +12,6 @@ trap 'rm -rf "$folder"' EXIT
 cat >"$folder/CMakeLists.txt" <<EOF
 cmake_minimum_required(VERSION 3.22)
 project(cuda_option LANGUAGES CXX)
-if(PRETENDED)
-  set(CMAKE_VERSION "\${PRETENDED}")
-endif()
 include($source/cmake/Cuda.cmake)
 message(STATUS "found: \${BENCH_CUDA_FOUND}")
 if(ARCHITECTURES)
@@ -24,10 +21,8 @@ if(ARCHITECTURES)
   message(STATUS "foreign: \${foreign}.")
   bench_compiled_architectures(compiled "\${ARCHITECTURES}" "\${known}")
   message(STATUS "compiled: \${compiled}.")
-  foreach(version 3.22.6 3.23 3.24)
-    bench_words_of_later_cmake(later "\${ARCHITECTURES}" "\${version}")
-    message(STATUS "later than \${version}: \${later}.")
-  endforeach()
+  bench_architectures_taken(taken "\${ARCHITECTURES}" "\${NVCC}")
+  message(STATUS "taken: \${taken}.")
 endif()
 if(MAJOR)
   set(CMAKE_SYSTEM_PREFIX_PATH "$folder/system")
@@ -108,16 +103,15 @@ for one in all all-major; do
   says "compiled: ." "$one, of a compiler that does not say"
 done
 
-later() { # later WANTED THAN_3_22 THAN_3_23
-  configure later -DBENCH_CUDA=OFF "-DNVCC=$folder/nvcc" "-DARCHITECTURES=$1" || fail "words $1"
-  says "later than 3.22.6: $2." "$1"
-  says "later than 3.23: $3." "$1"
-  says "later than 3.24: ." "$1"
-}
-later native native native
-later all all ""
-later all-major all-major ""
-later "75-real;90a" "" ""
+# Numbers are not tried; what else there is comes to a compiler that does not work, and is not taken.
+for one in "75-real;90" 86-virtual; do
+  configure taken -DBENCH_CUDA=OFF "-DNVCC=$folder/broken-nvcc" "-DARCHITECTURES=$one" || fail "architectures $one"
+  says "taken: TRUE." "$one"
+done
+for one in native "75;native" 100f; do
+  configure taken -DBENCH_CUDA=OFF "-DNVCC=$folder/broken-nvcc" "-DARCHITECTURES=$one" || fail "architectures $one"
+  says "taken: FALSE." "$one"
+done
 
 # With a real compiler: AUTO goes on without what it cannot build, in one sentence; ON does not.
 if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
@@ -131,13 +125,20 @@ if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
   configure off-75 "-DCMAKE_CUDA_COMPILER=$nvcc" -DCMAKE_CUDA_ARCHITECTURES="OFF;75" || fail "AUTO with OFF among architectures must configure"
   says "found: FALSE" "OFF among architectures"
   says "$nvcc does not compile for OFF, which" "OFF among architectures"
-  configure words "-DCMAKE_CUDA_COMPILER=$nvcc" -DPRETENDED=3.22.1 -DCMAKE_CUDA_ARCHITECTURES=native || fail "AUTO with a word of a later CMake must configure"
-  says "found: FALSE" "a word of a later CMake"
-  says "CMake 3.22.1 does not know native, which CMAKE_CUDA_ARCHITECTURES asks for (native needs 3.24" "a word of a later CMake"
-  if configure words-on -DBENCH_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" -DPRETENDED=3.22.1 -DCMAKE_CUDA_ARCHITECTURES=all; then
-    fail "ON with a word of a later CMake must fail"
+  configure words "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=75;native" || fail "AUTO with a word among architectures must configure"
+  says "found: FALSE" "a word among architectures"
+  says "with $nvcc does not take 75, native, which CMAKE_CUDA_ARCHITECTURES asks for: rerun cmake with -DCMAKE_CUDA_ARCHITECTURES=N, where N is" "a word among architectures"
+  if configure words-on -DBENCH_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=all;75"; then
+    fail "ON with a word among architectures must fail"
   fi
-  says "cannot be built: CMake 3.22.1 does not know all, which" "ON with a word of a later CMake"
+  says "cannot be built: CMake " "ON with a word among architectures"
+  says "does not take all, 75, which" "ON with a word among architectures"
+  # Known to some versions of CMake and of nvcc, and none of this one may end the configuration at it.
+  for one in native 100f; do
+    configure "one-$one" "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$one" || fail "AUTO with $one must configure"
+  done
+  configure empty "-DCMAKE_CUDA_COMPILER=$nvcc" -DCMAKE_CUDA_ARCHITECTURES= || fail "AUTO with no architectures must configure"
+  grep --quiet "does not take" "$folder/log" && fail "no architectures are the usual ones"
   configure libraries "-DCMAKE_CUDA_COMPILER=$nvcc" -DCUDNN_LIBRARY= -DCUBLASLT_LIBRARY= -DNVRTC_LIBRARY= -DCUDNN_FRONTEND_INCLUDE_DIR= || fail "AUTO without libraries must configure"
   says "found: FALSE" "without libraries"
   says "not found: cuDNN 9 (apt-get install cudnn9-cuda-" "without libraries"

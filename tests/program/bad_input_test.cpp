@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"--mode: 'foo' is no mode", "triad, copy, scale, add, read of stream", "--workload"}},
         Wrong{{"--sweep", "kernels", "--mode", "triad"}, {"'triad'", "give --workload stream with it"}},
         Wrong{{"--sweep", "kernels", "--mode", "forward"},
-              {"'forward'", "give --workload fma|gemm|conv2d|launch with it"}},
+              {"'forward'", "give --workload fma|gemm|conv2d|implicit_gemm|launch with it"}},
         Wrong{{"--sweep", "kernels", "--mode", "triad,tensor-cores"},
               {"'triad,tensor-cores'", "no workload of this sweep has all", "forward, tensor-cores of fma"}},
         with_sweep({"--optimizer", "adam"}, {"--optimizer", "'adam'", "--mode train"}),

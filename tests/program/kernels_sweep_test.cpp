@@ -1,4 +1,5 @@
 // bench --sweep kernels, as a user runs it, on few small points.
+#include <fstream>
 #include <utility>
 
 #include <gmock/gmock.h>
@@ -56,9 +57,10 @@ TEST(KernelsSweepProgram, OneWorkloadWithItsOwnOptions) {
 TEST(KernelsSweepProgram, ListsItsPointsWithoutRunning) {
   const Ended ended = run_bench({"--sweep", "kernels", "--device", "cpu", "--dry-run"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out,
-              AllOf(HasSubstr("kernels/fma/forward/fp32/hot/elements:4194304/steps:1024/batch:1"),
-                    HasSubstr("kernels/conv2d/backward-weights/fp32/hot"), HasSubstr("nothing was run")));
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("kernels/fma/forward/fp32/hot/elements:4194304/steps:1024/batch:1"),
+                               HasSubstr("kernels/conv2d/backward-weights/fp32/hot"),
+                               HasSubstr("conv2d has no implicit_gemm implementation on cpu"),
+                               HasSubstr("nothing was run")));
 }
 
 TEST(KernelsSweepProgram, TensorCoresAreUnsupportedOnTheCpuWithTheReason) {
@@ -73,6 +75,33 @@ TEST(KernelsSweepProgram, TensorCoresAreUnsupportedOnTheCpuWithTheReason) {
   for (const UnmeasuredPoint& point : document.unmeasured) {
     EXPECT_EQ(point.status, "unsupported");
     EXPECT_THAT(point.reason, HasSubstr("fma on tensor cores needs a CUDA device; the CPU has none"));
+  }
+}
+
+// It may have been so by the environment, as with NVIDIA_TF32_OVERRIDE.
+TEST(KernelsSweepProgram, WhatWasUnsupportedIsAskedAgainWhenItIsResumed) {
+  const TemporaryFolder folder;
+  const auto run = [&](const char* rows, const Arguments& more) {
+    return run_bench(kernels_run(folder.path()) +
+                     Arguments{"--workload", "fma", "--mode", "tensor-cores", "--dtype", "fp32", "--elements",
+                               "4096", "--steps", "4", "--no-plot", "--batch", rows} +
+                     more);
+  };
+  ASSERT_EQ(run("1,2", {}).code, 0);
+  const auto file = folder.path() / "kernels-fma-cpu.json";
+  Json document = Json::parse(read_file(file));
+  for (Json& point : document.at("unmeasured")) {
+    point["reason"] = "it was so yesterday";
+  }
+  std::ofstream(file) << document;
+  const Ended ended = run("2", {"--resume"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const ResultDocument resumed = read_result(file);
+  ASSERT_EQ(resumed.unmeasured.size(), 2U);
+  for (const UnmeasuredPoint& point : resumed.unmeasured) {
+    EXPECT_EQ(point.status, "unsupported");
+    EXPECT_EQ(point.reason == "it was so yesterday", point.params.at("batch") == 1)
+        << point.name << ": " << point.reason;
   }
 }
 

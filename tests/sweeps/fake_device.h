@@ -11,7 +11,10 @@ namespace bench::testing {
 
 class FakeDevice : public Device {
  public:
-  explicit FakeDevice(std::set<Dtype> supported) : supported_(std::move(supported)) { info_.kind = "cpu"; }
+  explicit FakeDevice(std::set<Dtype> supported, const std::string& kind = "cpu")
+      : supported_(std::move(supported)) {
+    info_.kind = kind;
+  }
 
   const DeviceInfo& info() const override { return info_; }
   std::optional<std::string> unsupported(Dtype dtype) const override {

@@ -32,9 +32,10 @@ class KernelsPlan : public ::testing::Test {
   }
 
   SweepPlan plan() { return registry<Sweep>().find("kernels")->plan(request_, device_); }
-  std::vector<std::string> names() {
+  std::vector<std::string> names() { return names_on(device_); }
+  std::vector<std::string> names_on(Device& device) {
     std::vector<std::string> all;
-    for (const SweepPoint& point : plan().points) {
+    for (const SweepPoint& point : registry<Sweep>().find("kernels")->plan(request_, device).points) {
       all.push_back(point.name);
     }
     return all;
@@ -149,6 +150,33 @@ TEST_F(KernelsPlan, ConvolutionsAreHotAndColdToo) {
     EXPECT_THAT(names(), Contains(std::string("kernels/conv2d/forward/bf16/") + caches +
                                   "/in-channels:128/out-channels:128/height:28/width:28/batch:8"));
   }
+}
+
+// On a card: over conv2d's shapes, in the dtypes that it has.
+TEST_F(KernelsPlan, OurOwnConvolutionStandsBesideTheLibrarys) {
+  WorkloadType own;
+  own.name = "implicit_gemm";
+  own.modes = {"forward"};
+  own.options = {
+      {"in-channels", "64", ""}, {"out-channels", "64", ""}, {"height", "56", ""}, {"width", "56", ""}};
+  request_.workload = &own;
+  request_.workloads = {&own};
+  request_.workload_options.clear();
+  EXPECT_THAT(registry<Sweep>().find("kernels")->workloads, Contains("implicit_gemm"));
+  testing::FakeDevice card({Dtype::fp32, Dtype::bf16, Dtype::fp16}, "cuda");
+  const auto on_card = [&] { return names_on(card); };
+  EXPECT_EQ(on_card().size(), 4U * 2 * 2);
+  for (const char* dtype : {"fp32", "fp16"}) {
+    for (const char* caches : {"hot", "cold"}) {
+      EXPECT_THAT(on_card(), Contains(std::string("kernels/implicit_gemm/forward/") + dtype + "/" + caches +
+                                      "/in-channels:512/out-channels:512/height:7/width:7/batch:64"));
+    }
+  }
+  // It has no such implementation, and says so once.
+  EXPECT_THAT(names(), ElementsAre("kernels/implicit_gemm/forward/fp32/hot/in-channels:64/out-channels:64/"
+                                   "height:56/width:56/batch:8"));
+  request_.dtypes = {Dtype::bf16};
+  EXPECT_EQ(on_card().size(), 4U * 2) << "what is asked for is answered, be it by a refusal";
 }
 
 TEST_F(KernelsPlan, ALaunchIsOnePoint) {

@@ -10,7 +10,7 @@
 # the rest is left out and said to be. Prints the goals last: target, measured, met, missed or not measured.
 #
 # Exit codes: 0 all went well, goals met or not · 1 a test, a sweep or a comparison failed · 2 there is no GPU, DEVICE is
-# none, or one of the folders cannot be made.
+# none, or one of the folders cannot be made or written.
 set -uo pipefail
 
 folder=$(cd "${1:?usage: tools/gpu/check.sh FOLDER [DEVICE]}" && pwd) || exit 2
@@ -43,7 +43,7 @@ echo "gpu-check: $listing"
 name=$(sed -e "s/^ *${device} *//" -e 's/,.*//' <<<"$listing" | tr '[:upper:]' '[:lower:]' | tr -cs 'a-z0-9' '-' | sed -e 's/^-*//' -e 's/-*$//')
 out=${OUT:-$here/../../results/reference/$name}
 logs=$folder/gpu-check-logs
-if ! mkdir -p "$out" "$logs"; then
+if ! mkdir -p "$out" "$logs" || [[ ! -w $out || ! -w $logs ]]; then
   echo "gpu-check: results and logs need these folders: $out, $logs" >&2
   exit 2
 fi

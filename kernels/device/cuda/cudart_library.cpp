@@ -3,8 +3,9 @@
 #include "kernels/device/cuda/library.h"
 
 namespace bench::kernels::cuda {
+namespace {
 
-void library_failed(const std::string& what, bool out_of_memory) {
+DeviceAnswer ask_device() {
   DeviceAnswer answer{.error = cudaDeviceSynchronize(), .stays_set = false, .free_bytes = std::nullopt};
   cudaGetLastError();  // it is this failure's, not the next call's
   answer.stays_set = cudaGetLastError() != cudaSuccess;
@@ -14,7 +15,17 @@ void library_failed(const std::string& what, bool out_of_memory) {
     answer.free_bytes = static_cast<std::int64_t>(free_bytes);
   }
   cudaGetLastError();
-  raise_library(what, out_of_memory, answer);
+  return answer;
+}
+
+}  // namespace
+
+void library_failed(const std::string& what, bool out_of_memory) {
+  raise_library(what, out_of_memory, ask_device());
+}
+
+void library_refused(const std::string& what, bool out_of_memory) {
+  raise_device(what, out_of_memory, ask_device());
 }
 
 }  // namespace bench::kernels::cuda

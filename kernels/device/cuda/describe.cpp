@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/device/cuda/tf32_override.h"
+
 namespace bench::kernels::cuda {
 namespace {
 
@@ -59,7 +61,7 @@ DeviceInfo describe(Runtime& runtime, const CardProperties& card, int ordinal, C
     add("clocks.memory_max_mhz", clocks.memory_max);
   }
   if (const char* const tf32 = std::getenv(kTf32Override); tf32 != nullptr && *tf32 != '\0') {
-    info.details["nvidia_tf32_override"] = tf32;
+    info.details[kTf32OverrideDetail] = tf32;
   }
   if (const auto limit = monitor == nullptr ? std::nullopt : monitor->power_limit_w()) {
     info.details["power_limit_w"] = fmt::format("{:.0f}", *limit);

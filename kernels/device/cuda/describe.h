@@ -10,10 +10,6 @@
 
 namespace bench::kernels::cuda {
 
-// A variable of the environment that NVIDIA's libraries read: at 0 they use no tf32, whatever is asked of
-// them; at any other value they may use it where fp32 is asked for. Empty it counts as unset.
-inline constexpr const char* kTf32Override = "NVIDIA_TF32_OVERRIDE";
-
 // 12080 is "12.8".
 std::string version_text(int version);
 

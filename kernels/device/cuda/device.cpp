@@ -54,16 +54,6 @@ void CudaDevice::use() const {
 
 std::optional<std::string> CudaDevice::unsupported(Dtype dtype) const {
   const int capability = 10 * card_.major + card_.minor;
-  if (const auto tf32 = info_.details.find("nvidia_tf32_override"); tf32 != info_.details.end()) {
-    if (dtype == Dtype::tf32 && tf32->second == "0") {
-      return fmt::format("{}=0 is set, with which cuDNN and cuBLASLt compute in fp32 instead; unset it",
-                         kTf32Override);
-    }
-    if (dtype == Dtype::fp32 && tf32->second != "0" && capability >= 80) {
-      return fmt::format("{}={} is set, with which cuDNN and cuBLASLt may compute fp32 in tf32; unset it",
-                         kTf32Override, tf32->second);
-    }
-  }
   const int needed = dtype == Dtype::fp32 ? 0 : dtype == Dtype::fp16 ? 70 : 80;
   if (capability >= needed) {
     return std::nullopt;

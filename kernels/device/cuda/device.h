@@ -46,8 +46,8 @@ class CudaDevice final : public Device, public CudaTransfers {
   ~CudaDevice() override;
 
   const DeviceInfo& info() const override { return info_; }
-  // By compute capability: fp16 from 7.0, bf16 and tf32 from 8.0; and no tf32 where the environment forbids
-  // it to NVIDIA's libraries.
+  // By compute capability: fp16 from 7.0, bf16 and tf32 from 8.0. What the environment makes NVIDIA's
+  // libraries compute instead is no matter of the device's: see tf32_override.h.
   std::optional<std::string> unsupported(Dtype dtype) const override;
 
   void upload(void* device_dst, const void* host_src, std::int64_t bytes) override;

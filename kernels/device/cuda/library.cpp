@@ -12,6 +12,11 @@
 namespace bench::kernels::cuda {
 
 void raise_library(const std::string& what, bool out_of_memory, const DeviceAnswer& device) {
+  raise_device(what, out_of_memory, device);
+  throw std::runtime_error(what);
+}
+
+void raise_device(const std::string& what, bool out_of_memory, const DeviceAnswer& device) {
   if (is_sticky(device.error) || device.stays_set) {
     throw DeviceLost(fmt::format("{}; the device answers with error {} from now on", what, device.error));
   }
@@ -21,7 +26,12 @@ void raise_library(const std::string& what, bool out_of_memory, const DeviceAnsw
   if (device.free_bytes && *device.free_bytes < kFullCard) {
     throw OutOfMemory(fmt::format("{}; the card has {} B left", what, *device.free_bytes), 0);
   }
-  throw std::runtime_error(what);
+}
+
+bool says_not_supported(std::string_view message) {
+  // CUDNN_STATUS_NOT_SUPPORTED, CUDNN_STATUS_BAD_PARAM, and those that begin so and tell more.
+  return message.find("CUDNN_STATUS_NOT_SUPPORTED") != std::string_view::npos ||
+         message.find("CUDNN_STATUS_BAD_PARAM") != std::string_view::npos;
 }
 
 bool says_out_of_memory(std::string_view message) {

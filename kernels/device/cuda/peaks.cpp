@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "kernels/device/cuda/tf32_override.h"
 
 namespace bench::kernels::cuda {
 namespace {
@@ -62,11 +63,14 @@ Copy measure_copy(CudaDevice& device) {
 }  // namespace
 
 Peaks measure_peaks(CudaDevice& device, const Backend& backend, Dtype dtype) {
-  const Matmul matmul = measure_matmul(device, backend, dtype);
+  // A product in another dtype would be no peak of this one.
+  const auto otherwise = libraries_compute_otherwise(device, dtype);
+  const Matmul matmul = otherwise ? Matmul{} : measure_matmul(device, backend, dtype);
   const Copy copy = measure_copy(device);
   device.drop_caches();
   const std::string product =
       matmul.flops_per_s > 0 ? fmt::format("cuBLASLt matmul {0}x{0}x{0} {1}", matmul.size, name_of(dtype))
+      : otherwise            ? fmt::format("no matmul: {}", *otherwise)
                              : "no memory was left for a matmul";
   const std::string moved = copy.bytes_per_s > 0
                                 ? fmt::format("copy of {} MiB within the card", copy.bytes / kMiB)

@@ -11,6 +11,8 @@
 #include "kernels/cuda/row_group.cuh"
 #include "kernels/cuda/tiling.cuh"
 #include "kernels/cuda/units.cuh"
+#include "kernels/reference/reference_operation.h"
+#include "on_fibers.h"
 
 namespace bench::kernels {
 namespace {
@@ -165,6 +167,41 @@ TEST(Units, TakesAnIndexApart) {
   EXPECT_EQ(unit.y, 2U);
   EXPECT_EQ(unit.x, 4U);
   EXPECT_EQ(unit.column, 6U);
+}
+
+// A body that reads one element too many, in memory as every kernel's test has it.
+class OneTooMany final : public ReferenceOperation {
+ public:
+  explicit OneTooMany(std::int64_t threads) : threads_(threads) {
+    add_activation(Slot::src, Role::input, {.n = 1, .c = 32, .layout = Layout::nhwc});
+    add_activation(Slot::dst, Role::output, {.n = 1, .c = 64, .layout = Layout::nhwc});
+  }
+  void run(const SlotPointers& pointers) override {
+    const auto* const src = static_cast<const float*>(pointers[Slot::src]);
+    auto* const dst = static_cast<float*>(pointers[Slot::dst]);
+    run_grid(64, 1, [&](const FiberThread& thread) {
+      if (thread.index() < threads_) {
+        testing::FiberMemory::store<4>(dst + thread.index(),
+                                       testing::FiberMemory::load<4>(src + thread.index()));
+      }
+    });
+  }
+  double flops() const override { return 0; }
+
+ private:
+  std::int64_t threads_;
+};
+
+// The tests' answers are right without it, whatever is read beyond the end.
+TEST(FibersDeathTest, TheAddressSanitizerSeesABodyThatReadsTooFar) {
+  OneTooMany right(32);
+  testing::run_exactly(right, Dtype::fp32);
+#ifdef BENCH_BODIES_UNDER_ADDRESS_SANITIZER
+  OneTooMany wrong(33);
+  EXPECT_DEATH(testing::run_exactly(wrong, Dtype::fp32), "heap-buffer-overflow");
+#else
+  GTEST_SKIP() << "no program of the address sanitizer runs here";
+#endif
 }
 
 }  // namespace

@@ -140,6 +140,34 @@ TEST(CudaLibrary, AFailureOnAFullCardIsOutOfMemory) {
   }
 }
 
+// What a library refuses may be all there is to it: then its own reason stands.
+TEST(CudaLibrary, ARefusalIsTheDevicesWhereItIsLostOrFull) {
+  const auto refuse = [](bool out_of_memory, const DeviceAnswer& device) {
+    raise_device("a plan was not built", out_of_memory, device);
+  };
+  EXPECT_THROW(refuse(false, {.error = status::kIllegalAddress, .stays_set = true, .free_bytes = {}}),
+               DeviceLost);
+  EXPECT_THROW(refuse(true, {}), OutOfMemory);
+  EXPECT_THROW(refuse(false, {.error = status::kSuccess, .stays_set = false, .free_bytes = 64 * kMiB - 1}),
+               OutOfMemory);
+  EXPECT_NO_THROW(refuse(false, {.error = status::kSuccess, .stays_set = false, .free_bytes = 64 * kMiB}));
+  EXPECT_NO_THROW(
+      refuse(false, {.error = status::kInsufficientDriver, .stays_set = false, .free_bytes = {}}));
+}
+
+// What they name is so on an empty card too: nobody asks it.
+TEST(CudaLibrary, AMessageTellsThatTheRequestItselfIsRefused) {
+  for (const char* message :
+       {"and code: CUDNN_STATUS_NOT_SUPPORTED", "and code: CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH",
+        "failed with message: \n, and code: CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER"}) {
+    EXPECT_TRUE(says_not_supported(message)) << message;
+  }
+  for (const char* message : {"", "and code: CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER",
+                              "and code: CUDNN_STATUS_INTERNAL_ERROR", "CUDNN_STATUS_ALLOC_FAILED"}) {
+    EXPECT_FALSE(says_not_supported(message)) << message;
+  }
+}
+
 // As cudnn-frontend and the runtime put it.
 TEST(CudaLibrary, AMessageTellsThatMemoryWasRefused) {
   for (const char* message :

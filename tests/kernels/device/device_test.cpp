@@ -1,9 +1,5 @@
 #include "kernels/device/cuda/device.h"
 
-#include <cstdlib>
-#include <memory>
-#include <string>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +29,6 @@ TEST_F(CudaDeviceTest, DescribesTheCard) {
   EXPECT_EQ(info.details.at("clocks.sm_max_mhz"), "1777");
   EXPECT_FALSE(info.details.contains("clocks.memory_mhz")) << "unknown is absent";
   EXPECT_EQ(info.details.at("clocks.memory_max_mhz"), "7501");
-  EXPECT_FALSE(info.details.contains("nvidia_tf32_override"));
   EXPECT_EQ(compute_capability(device_), 86);
   EXPECT_EQ(stream_of(device_), device_.stream());
 }
@@ -58,43 +53,6 @@ TEST_F(CudaDeviceTest, KnowsWhichDtypesTheCardHas) {
   EXPECT_FALSE(t4.unsupported(Dtype::fp16));
   EXPECT_THAT(t4.unsupported(Dtype::bf16).value(), HasSubstr("8.0"));
   EXPECT_THAT(t4.unsupported(Dtype::tf32).value(), HasSubstr("7.5"));
-}
-
-// With NVIDIA_TF32_OVERRIDE at that value while the device is opened.
-std::unique_ptr<CudaDevice> opened_with_override(testing::FakeRuntime& runtime, const char* value) {
-  setenv(kTf32Override, value, 1);
-  auto device = std::make_unique<CudaDevice>(testing::fake_backend(runtime), 0);
-  unsetenv(kTf32Override);
-  return device;
-}
-
-// cuDNN and cuBLASLt obey it: a point in tf32 would be one in fp32.
-TEST(CudaDevice, TheEnvironmentMayForbidTf32) {
-  testing::FakeRuntime runtime;
-  const auto without = opened_with_override(runtime, "0");
-  EXPECT_EQ(without->info().details.at("nvidia_tf32_override"), "0");
-  EXPECT_THAT(without->unsupported(Dtype::tf32).value(), HasSubstr("NVIDIA_TF32_OVERRIDE=0 is set"));
-  EXPECT_FALSE(without->unsupported(Dtype::fp32));
-}
-
-// And the other way round: a point in fp32 could be one in tf32.
-TEST(CudaDevice, TheEnvironmentMayTurnFp32IntoTf32) {
-  testing::FakeRuntime runtime;
-  for (const char* value : {"1", "2", "yes"}) {
-    const auto with = opened_with_override(runtime, value);
-    EXPECT_EQ(with->info().details.at("nvidia_tf32_override"), value);
-    EXPECT_EQ(with->unsupported(Dtype::fp32).value(),
-              std::string("NVIDIA_TF32_OVERRIDE=") + value +
-                  " is set, with which cuDNN and cuBLASLt may compute fp32 in tf32; unset it");
-    EXPECT_FALSE(with->unsupported(Dtype::tf32));
-    EXPECT_FALSE(with->unsupported(Dtype::bf16));
-  }
-  const auto unset = opened_with_override(runtime, "");
-  EXPECT_FALSE(unset->info().details.contains("nvidia_tf32_override"));
-  EXPECT_FALSE(unset->unsupported(Dtype::fp32));
-  runtime.cards[0].major = 7;
-  runtime.cards[0].minor = 5;
-  EXPECT_FALSE(opened_with_override(runtime, "1")->unsupported(Dtype::fp32)) << "that card has no tf32";
 }
 
 TEST_F(CudaDeviceTest, TimesBetweenEventsOnAnEmptyStream) {

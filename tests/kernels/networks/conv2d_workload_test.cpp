@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "bench/error.h"
+#include "kernels/conv2d/conv2d.h"
 #include "tests/kernels/networks/networks_fixture.h"
 
 namespace bench::kernels {
@@ -122,6 +125,37 @@ TEST_F(Conv2dWorkload, TheImplementationCanBeChosen) {
   EXPECT_NE(refused.find("reference"), std::string::npos) << refused;
   EXPECT_NE(refusal({{"implementation", ""}}).find("--implementation '': accepted are best, "),
             std::string::npos);
+}
+
+// The workload that asks for our own convolution: of conv2d it has the shapes, and no choice.
+TEST_F(Conv2dWorkload, OurOwnForwardPassIsAWorkloadToo) {
+  const WorkloadType& own = *registry<WorkloadType>().find("implicit_gemm");
+  EXPECT_EQ(own.modes, std::vector<std::string>{"forward"});
+  WorkloadSpec spec = conv("forward", 2);
+  for (const char* name : {"groups", "implementation"}) {
+    EXPECT_EQ(std::ranges::count(own.options, name, &WorkloadType::Option::name), 0) << name;
+    spec.options.erase(name);
+  }
+  EXPECT_EQ(own.options.size(), spec.options.size());
+  EXPECT_NO_THROW(own.check(spec));
+  EXPECT_EQ(own.unsupported(spec, *device_), "conv2d has no implicit_gemm implementation on cpu");
+  // By an implementation of that name, whatever else there is.
+  static const Registration<Implementation<Conv2d>> stand_in{
+      {.name = "implicit_gemm",
+       .device_kind = "cpu",
+       .preference = -1,
+       .unsupported = [](const Conv2d&, const Device&) -> std::optional<std::string> { return std::nullopt; },
+       .make = [](const Conv2d& conv2d,
+                  Device& device) { return make_operation(conv2d, device, "reference"); }}};
+  for (const char* side : {"height", "width"}) {
+    spec.options.at(side) = "9";
+  }
+  EXPECT_EQ(own.unsupported(spec, *device_), std::nullopt);
+  const auto workload = own.make(spec, *device_);
+  const Verification verification = workload->verify();
+  EXPECT_TRUE(verification.passed) << verification.detail;
+  // Of the 9 taps of each of 9 x 9 pixels, (3 * 9 - 2)^2 in all are not in the padding.
+  EXPECT_EQ(workload->work().flops, 2.0 * 64 * 64 * 25 * 25 * 2);
 }
 
 }  // namespace
