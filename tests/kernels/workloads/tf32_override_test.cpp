@@ -53,6 +53,7 @@ class Overridden {
  public:
   explicit Overridden(const char* value, int major = 8) {
     runtime_.cards[0].major = major;
+    runtime_.capacity = std::int64_t{64} << 20;  // no room for copies, which take time
     setenv(kTf32Override, value, 1);
     device_ = std::make_unique<CudaDevice>(testing::fake_backend(runtime_), 0);
     unsetenv(kTf32Override);
