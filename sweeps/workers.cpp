@@ -123,23 +123,33 @@ void simulate(const SweepRequest& request, const Device& device, ResultDocument&
                       "step such as 40ms, or a batch sweep's result file",
                       quote(request.sweep_options.at("consumer"))));
     }
-    what_if.step_ns = options.consumer.step_ns;
     what_if.consumer = options.consumer.name;
   }
   if (options.storage) {
     what_if.storage = simulator::Storage{.bytes_per_s = options.storage->bytes_per_s,
                                          .latency_ns = static_cast<double>(options.storage->latency_ns)};
   }
-  const Json profile = json_in("--profile", options.profile);
-  try {
+  const Json earlier = json_in("--profile", options.profile);
+  const auto naming_the_profile = [&](const auto& uses_it) {
+    try {
+      return uses_it();
+    } catch (const std::domain_error&) {
+      throw UsageError(
+          fmt::format("--profile: {}: its numbers lead beyond all bounds", quote(options.profile)));
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("--profile: {}: {}", quote(options.profile), error.what()));
+    }
+  };
+  const Profile profile = naming_the_profile([&] { return read_profile(earlier); });
+  if (request.given_sweep_options.contains("consumer")) {
+    const auto& elsewhere = options.consumer.elsewhere;
+    what_if.step_ns =
+        elsewhere ? static_cast<std::int64_t>(elsewhere->step_ns(profile.batch)) : options.consumer.step_ns;
+  }
+  naming_the_profile([&] {
     simulate_profile(profile, what_if, document);
     to_json(document);
-  } catch (const std::domain_error&) {
-    throw UsageError(
-        fmt::format("--profile: {}: its numbers lead beyond all bounds", quote(options.profile)));
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("--profile: {}: {}", quote(options.profile), error.what()));
-  }
+  });
 }
 
 const Registration<Sweep> registered{Sweep{
