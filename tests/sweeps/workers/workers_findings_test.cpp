@@ -11,32 +11,18 @@
 #include "sweeps/workers/points.h"
 #include "sweeps/workers/tables.h"
 #include "sweeps/workers/what_if.h"
-#include "tests/sweeps/workers/loader_machine.h"
+#include "tests/sweeps/workers/loader_findings.h"
 
 namespace bench::sweeps {
 namespace {
 
+using testing::claim;
+using testing::found;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::LoaderMachine;
+using testing::measured_by;
 using ::testing::Not;
-
-ResultDocument measured_by(const LoaderMachine& machine) {
-  ResultDocument document = machine.document();
-  note_simulation(document);
-  document.findings = workers_findings(document);
-  return document;
-}
-
-const Finding* found(const ResultDocument& document, const std::string& name) {
-  const auto at = std::ranges::find(document.findings, name, &Finding::name);
-  return at == document.findings.end() ? nullptr : &*at;
-}
-
-std::string claim(const ResultDocument& document, const std::string& name) {
-  const Finding* const finding = found(document, name);
-  return finding == nullptr ? "no finding " + name : finding->claim;
-}
 
 std::string text_of(const std::vector<TextTable>& tables) {
   std::string text;
