@@ -14,6 +14,7 @@
 #include "sweeps/workers/findings.h"
 #include "sweeps/workers/options.h"
 #include "sweeps/workers/other_result.h"
+#include "sweeps/workers/page_cache.h"
 #include "sweeps/workers/plan.h"
 #include "sweeps/workers/session.h"
 #include "sweeps/workers/tables.h"
@@ -38,7 +39,7 @@ void note_loader(const SweepRequest& request, Device& device, ResultDocument& do
       {"cores", host.value("usable_cores", 1)},
       {"cores_why", "affinity mask and cgroup quota"},
       {"data", options.data},
-      {"page_cache", options.cold ? "cold" : "warm"},
+      {"page_cache", options.cold ? "cold" : "as found"},
       {"storage", options.storage ? Json{{"bytes_per_s", options.storage->bytes_per_s},
                                          {"latency_ns", options.storage->latency_ns}}
                                   : Json(nullptr)},
@@ -67,6 +68,12 @@ void note_data(Session& session, ResultDocument& document) {
     Json& loader = document.sweep["loader"];
     loader["images"] = data.size();
     loader["mean_encoded_bytes"] = bytes / static_cast<double>(asked);
+    if (!session.cold) {
+      loader.update(page_cache_found(document, bytes / static_cast<double>(asked)));
+    } else if (const Session::Forgetting forgetting = session.forgetting(); forgetting.refused > 0) {
+      loader["still_cached"] = {
+          {"reads", forgetting.refused}, {"of", forgetting.asked}, {"reason", forgetting.reason}};
+    }
     loader["bad_files"] = Json::array();
     for (const auto& [number, reason] : session.bad.all()) {
       if (loader["bad_files"].size() < kMostNamed) {
