@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -167,8 +168,11 @@ const Registration<Sweep> registered{Sweep{
     .label =
         [](const SweepRequest& request) {
           const std::string& consumer = request.sweep_options.at("consumer");
+          std::error_code error;
+          const bool is_file = std::filesystem::is_regular_file(consumer, error);
           std::string name = consumer == "workload" ? request.workload->name
-                                                    : std::filesystem::path(consumer).stem().string();
+                             : is_file              ? std::filesystem::path(consumer).stem().string()
+                                                    : consumer;
           if (!simulates(request)) {
             return name;
           }

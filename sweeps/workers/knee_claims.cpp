@@ -58,6 +58,9 @@ std::optional<Finding> claim_starvation(const LoaderEvidence& evidence) {
         fmt::format(" Computing itself takes {} instead of {}, for the loader takes cores from it.",
                     format_duration(fewest.compute_ns), format_duration(points.ready->compute_ns));
   }
+  if (fewest.few_rounds || points.ready->few_rounds) {
+    finding.claim += " This is from too few rounds: another run may differ by much.";
+  }
   return finding;
 }
 

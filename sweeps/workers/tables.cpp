@@ -60,7 +60,8 @@ TextTable points_table(const LoaderEvidence& evidence) {
          fmt::format("{:.1f} + {:.1f}", point.voluntary_switches, point.involuntary_switches),
          bytes_text(point.host_bytes),
          ready && ready->compute_ns > 0 ? fmt::format("×{:.2f}", point.compute_ns / ready->compute_ns) : "-",
-         simulated == nullptr ? "-" : fmt::format("{:.3f}", simulated->held_out_au.value_or(simulated->au))});
+         simulated != nullptr && simulated->held_out_au ? fmt::format("{:.3f}", *simulated->held_out_au)
+                                                        : "-"});
   };
   for (const LoaderPoint& point : evidence.points.pool) {
     add(point, evidence.simulated_at(point.workers));

@@ -248,6 +248,16 @@ TEST_F(OtherMachine, ADeeplyNestedFileIsRefused) {
   EXPECT_THROW(sweeps::json_in("--profile", file_.string()), UsageError);
 }
 
+TEST_F(OtherMachine, TheLabelKeepsATimeWholeAndDropsAFilesEnding) {
+  const auto label = [&](const std::string& consumer) {
+    request_.sweep_options["consumer"] = consumer;
+    return registry<Sweep>().find("workers")->label(request_);
+  };
+  EXPECT_EQ(label("12.5ms"), "12.5ms");
+  EXPECT_EQ(label("workload"), "net");
+  EXPECT_EQ(label(file_.string()), "batch-resnet50-cuda0");
+}
+
 TEST_F(WorkersPlan, AFileNameLongerThanTheSystemTakesIsNoFile) {
   for (const char* const option : {"consumer", "demand"}) {
     const std::string before = request_.sweep_options.at(option);
