@@ -271,6 +271,17 @@ TEST_F(PoolTest, AnInterruptEndsTheSearchForAGoodImage) {
   EXPECT_EQ(reads, 5);
 }
 
+// Asked once before each image, and then while it is decoded.
+TEST_F(PoolTest, AnInterruptEndsTheImageAtHand) {
+  std::atomic<int> reads = 0;
+  images_.before_read = [&](std::int64_t) { ++reads; };
+  int asked = 0;
+  const auto pool = start({.workers = 0, .batch = 4, .interrupted = [&] { return ++asked > 1; }});
+  EXPECT_EQ(pool->next().data, nullptr);
+  EXPECT_EQ(reads, 1);
+  EXPECT_EQ(asked, 2);
+}
+
 // Each image takes a millisecond at least, and all of them two seconds.
 TEST(PoolOfManyBadImages, EndsWhileItSearchesForAGoodOne) {
   TinyImages images(2000);
