@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "sweeps/workers/claims.h"
 #include "tests/sweeps/workers/loader_findings.h"
 
 namespace bench::sweeps {
@@ -21,6 +22,21 @@ LoaderMachine slow_to_copy() {
   machine.compute_ns = 5e6;
   machine.copy_ns = 40e6;
   return machine;
+}
+
+LoaderPoint with_au(std::int64_t workers, double au, double half) {
+  LoaderPoint point;
+  point.workers = workers;
+  point.au = Measured{.value = au, .ci95 = {au - half, au + half}};
+  return point;
+}
+
+TEST(WorkersKneeClaim, NamesOneCountWhereNoOtherIsPossible) {
+  LoaderEvidence evidence;
+  evidence.points.pool = {with_au(0, 0.62, 0.05), with_au(1, 0.972, 0.06), with_au(2, 0.947, 0.03)};
+  EXPECT_THAT(claim_knee(evidence)->claim, HasSubstr("seems to be at 1 worker, but no point is certain"));
+  evidence.points.pool = {with_au(0, 0.62, 0.05), with_au(1, 0.93, 0.1), with_au(2, 0.972, 0.08)};
+  EXPECT_THAT(claim_knee(evidence)->claim, HasSubstr("lies between 1 and 2 workers"));
 }
 
 TEST(WorkersLimits, CopyingIsTheLimitWhereItTakesLongerThanComputing) {
