@@ -111,6 +111,12 @@ TEST_F(PipelineTest, BatchesAreComparedWithTheReference) {
   }
 }
 
+TEST_F(PipelineTest, MoreHostMemoryThanIsFreeIsRefusedBeforeItIsTaken) {
+  spec_.transform.image_size = 4096;
+  spec_.pool = {.workers = 64, .prefetch = 64, .batch = 64};  // 50 TiB
+  EXPECT_THAT([&] { make(); }, ::testing::ThrowsMessage<OutOfMemory>(HasSubstr("of host memory, and")));
+}
+
 TEST_F(PipelineTest, ADataSetOfNothingIsRefused) {
   const loader::TemporaryFolder empty;
   session_->data_name = empty.path().string();
