@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "sweeps/workers/findings.h"
 #include "sweeps/workers/options.h"
 #include "sweeps/workers/other_result.h"
+#include "sweeps/workers/page_cache.h"
 #include "sweeps/workers/plan.h"
 #include "sweeps/workers/session.h"
 #include "sweeps/workers/tables.h"
@@ -38,7 +40,7 @@ void note_loader(const SweepRequest& request, Device& device, ResultDocument& do
       {"cores", host.value("usable_cores", 1)},
       {"cores_why", "affinity mask and cgroup quota"},
       {"data", options.data},
-      {"page_cache", options.cold ? "cold" : "warm"},
+      {"page_cache", options.cold ? "cold" : "as found"},
       {"storage", options.storage ? Json{{"bytes_per_s", options.storage->bytes_per_s},
                                          {"latency_ns", options.storage->latency_ns}}
                                   : Json(nullptr)},
@@ -67,6 +69,12 @@ void note_data(Session& session, ResultDocument& document) {
     Json& loader = document.sweep["loader"];
     loader["images"] = data.size();
     loader["mean_encoded_bytes"] = bytes / static_cast<double>(asked);
+    if (!session.cold) {
+      loader.update(page_cache_found(document, bytes / static_cast<double>(asked)));
+    } else if (const Session::Forgetting forgetting = session.forgetting(); forgetting.refused > 0) {
+      loader["still_cached"] = {
+          {"reads", forgetting.refused}, {"of", forgetting.asked}, {"reason", forgetting.reason}};
+    }
     loader["bad_files"] = Json::array();
     for (const auto& [number, reason] : session.bad.all()) {
       if (loader["bad_files"].size() < kMostNamed) {
@@ -123,23 +131,33 @@ void simulate(const SweepRequest& request, const Device& device, ResultDocument&
                       "step such as 40ms, or a batch sweep's result file",
                       quote(request.sweep_options.at("consumer"))));
     }
-    what_if.step_ns = options.consumer.step_ns;
     what_if.consumer = options.consumer.name;
   }
   if (options.storage) {
     what_if.storage = simulator::Storage{.bytes_per_s = options.storage->bytes_per_s,
                                          .latency_ns = static_cast<double>(options.storage->latency_ns)};
   }
-  const Json profile = json_in("--profile", options.profile);
-  try {
+  const Json earlier = json_in("--profile", options.profile);
+  const auto naming_the_profile = [&](const auto& uses_it) {
+    try {
+      return uses_it();
+    } catch (const std::domain_error&) {
+      throw UsageError(
+          fmt::format("--profile: {}: its numbers lead beyond all bounds", quote(options.profile)));
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("--profile: {}: {}", quote(options.profile), error.what()));
+    }
+  };
+  const Profile profile = naming_the_profile([&] { return read_profile(earlier); });
+  if (request.given_sweep_options.contains("consumer")) {
+    const auto& elsewhere = options.consumer.elsewhere;
+    what_if.step_ns =
+        elsewhere ? static_cast<std::int64_t>(elsewhere->step_ns(profile.batch)) : options.consumer.step_ns;
+  }
+  naming_the_profile([&] {
     simulate_profile(profile, what_if, document);
     to_json(document);
-  } catch (const std::domain_error&) {
-    throw UsageError(
-        fmt::format("--profile: {}: its numbers lead beyond all bounds", quote(options.profile)));
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("--profile: {}: {}", quote(options.profile), error.what()));
-  }
+  });
 }
 
 const Registration<Sweep> registered{Sweep{
@@ -150,8 +168,11 @@ const Registration<Sweep> registered{Sweep{
     .label =
         [](const SweepRequest& request) {
           const std::string& consumer = request.sweep_options.at("consumer");
+          std::error_code error;
+          const bool is_file = std::filesystem::is_regular_file(consumer, error);
           std::string name = consumer == "workload" ? request.workload->name
-                                                    : std::filesystem::path(consumer).stem().string();
+                             : is_file              ? std::filesystem::path(consumer).stem().string()
+                                                    : consumer;
           if (!simulates(request)) {
             return name;
           }

@@ -65,7 +65,9 @@ class Runner {
         break;
       }
     }
-    finish();
+    finish(interrupted() ? std::string("interrupted before it was timed")
+                         : fmt::format("{} ended before it was timed; give a larger --time-budget",
+                                       clock_.named_budget()));
   }
 
  private:
@@ -153,6 +155,9 @@ class Runner {
       admitted_.failed.insert(point.name);
       ledger_.lose(point, error.what());
       throw;
+    } catch (const UsageError&) {  // what all points read is gone: no other one would fare better
+      finish("the run broke off before it was timed");
+      throw;
     } catch (const std::exception& error) {
       fail(point, "error", error.what());
     }
@@ -190,7 +195,7 @@ class Runner {
   }
 
   // Points that were probed and never timed. Interrupted before the first sample, a run leaves no trace.
-  void finish() {
+  void finish(const std::string& why) {
     if (interrupted() && document_.benchmarks.empty()) {
       return;
     }
@@ -199,11 +204,7 @@ class Runner {
       const bool listed = std::ranges::any_of(document_.unmeasured,
                                               [&](const auto& other) { return other.name == point.name; });
       if (ledger_.measured(point.name) == nullptr && !listed) {
-        ledger_.set_unmeasured(point, "skipped",
-                               interrupted()
-                                   ? std::string("interrupted before it was timed")
-                                   : fmt::format("{} ended before it was timed; give a larger --time-budget",
-                                                 clock_.named_budget()));
+        ledger_.set_unmeasured(point, "skipped", why);
       }
     }
     ledger_.changed();

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/run/interrupt.h"
 
 namespace bench::kernels {
 namespace {
@@ -67,8 +68,13 @@ void cpu_free(std::byte* data, std::int64_t bytes) noexcept {
 
 void give_pages(std::byte* data, std::int64_t bytes) noexcept {
 #ifdef MADV_POPULATE_WRITE
+  constexpr std::size_t kAtOnce =
+      8 * kHugePage;  // many gigabytes take seconds, or minutes where memory is short
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  madvise(data, rounded_up(static_cast<std::size_t>(bytes), page), MADV_POPULATE_WRITE);
+  const std::size_t all = rounded_up(static_cast<std::size_t>(bytes), page);
+  for (std::size_t at = 0; at < all && !interrupted(); at += kAtOnce) {
+    madvise(data + at, std::min(kAtOnce, all - at), MADV_POPULATE_WRITE);
+  }
 #else
   static_cast<void>(data);
   static_cast<void>(bytes);

@@ -21,6 +21,7 @@
 #include "bench/error.h"
 #include "bench/measure/units.h"
 #include "bench/run/host.h"
+#include "bench/run/interrupt.h"
 
 namespace bench::kernels {
 namespace {
@@ -66,8 +67,9 @@ class Pages final : public HostMemory {
       throw OutOfMemory(fmt::format("the host cannot lock {} B", bytes_), bytes_);
     }
   }
+  // Many gigabytes take seconds, and a run that was interrupted uses none of them.
   void touch() {
-    for (std::int64_t at = 0; at < mapped_; at += page_bytes()) {
+    for (std::int64_t at = 0; at < mapped_ && !interrupted(); at += page_bytes()) {
       data_[at] = std::byte{1};
     }
   }

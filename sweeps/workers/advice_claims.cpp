@@ -63,7 +63,9 @@ std::string limit_text(const LoaderEvidence& evidence, const SimulatedDemand& an
     return "storage is the limit";
   }
   if (answer.limited_by == "copy") {
-    return "copying is the limit";
+    return evidence.profile ? fmt::format("copying a batch, which takes {} here, is the limit",
+                                          format_duration(evidence.profile->copy_ns))
+                            : "copying is the limit";
   }
   if (evidence.profile && !evidence.profile->stages_ns.empty()) {
     const auto& stages = evidence.profile->stages_ns;

@@ -79,8 +79,9 @@ Verification check_batch(const PipelineSpec& spec, const loader::Dataset& data, 
   // The stored form rounds: to 1/255 as bytes, to 2^-9 in bf16.
   std::vector<std::byte> encoded;
   data.read(batch.images.front(), encoded);
-  const std::vector<double> slow = loader::reference_sample(
-      encoded, loader::Pool::sample_seed(spec.pool.seed, batch.number * few.batch), spec.transform);
+  const std::vector<double> slow =
+      loader::reference_sample(encoded, loader::Pool::sample_seed(spec.pool.seed, batch.number * few.batch),
+                               spec.transform, spec.pool.interrupted);
   verification.error = mean_difference(slow, loader::unstored(batch.data, spec.transform)) / 255;
   verification.tolerance = 2.0 / 255;
   verification.passed = verification.error <= verification.tolerance;

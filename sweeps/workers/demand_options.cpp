@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -35,7 +36,7 @@ std::vector<LoaderDemand> read_demands(const std::string& given, const std::opti
           demand.images_per_s > 1e9) {
         refuse(given, "images a second, as t4=1128/s, or a batch sweep's result file, as h200=FILE");
       }
-    } else if (std::filesystem::is_regular_file(value)) {
+    } else if (std::error_code error; std::filesystem::is_regular_file(value, error)) {
       const OtherResult other = other_result("--demand", value, dtype);
       demand.images_per_s = other.best_images_per_s();
       demand.source = value;

@@ -58,6 +58,9 @@ std::optional<Finding> claim_starvation(const LoaderEvidence& evidence) {
         fmt::format(" Computing itself takes {} instead of {}, for the loader takes cores from it.",
                     format_duration(fewest.compute_ns), format_duration(points.ready->compute_ns));
   }
+  if (fewest.few_rounds || points.ready->few_rounds) {
+    finding.claim += " This is from too few rounds: another run may differ by much.";
+  }
   return finding;
 }
 
@@ -71,10 +74,15 @@ std::optional<Finding> claim_knee(const LoaderEvidence& evidence) {
   const auto simulated = evidence.simulated_knee(true);
   if (!knee->batch) {
     finding.ci95 = Interval{static_cast<double>(knee->low), static_cast<double>(knee->high)};
-    finding.claim = fmt::format(
-        "The knee lies between {} and {} workers; no point is certain enough to say where (plateau: AU "
-        "{:.2f}).",
-        knee->low, knee->high, knee->best_per_s);
+    finding.claim = knee->low == knee->high
+                        ? fmt::format(
+                              "The knee seems to be at {}, but no point is certain enough to prove it "
+                              "(plateau: AU {:.2f}).",
+                              workers_text(knee->low), knee->best_per_s)
+                        : fmt::format(
+                              "The knee lies between {} and {} workers; no point is certain enough to say "
+                              "where (plateau: AU {:.2f}).",
+                              knee->low, knee->high, knee->best_per_s);
     return finding;
   }
   finding.value = static_cast<double>(*knee->batch);

@@ -32,6 +32,25 @@ std::optional<double> cpu_growth(const LoaderEvidence& evidence, double cores) {
   return full->cpu_ns / points.front().cpu_ns;
 }
 
+// As many images as the loader made alone: the consumer takes nothing from it.
+bool makes_all_it_can(const LoaderEvidence& evidence, const LoaderPoint& point) {
+  constexpr double kNearly = 0.95;
+  double alone = 0;
+  for (const LoaderPoint& capacity : evidence.points.capacity) {
+    alone = std::max(alone, capacity.images_per_s.value);
+  }
+  return alone > 0 && point.images_per_s.value > kNearly * alone;
+}
+
+// A step that lasts as long as its copy, which goes on beside a shorter computing. AU does not show it, for
+// copying ready data takes as long.
+bool waits_for_copies(const LoaderPoint& point) {
+  constexpr double kNearly = 0.9;
+  return point.workers > 0 && point.copy_ns > point.compute_ns && point.copy_ns > kNearly * point.step_ns;
+}
+
+constexpr const char* kCopyIsLonger = "copying a batch to the device takes longer than computing on it";
+
 }  // namespace
 
 LoaderLimit loader_limit(const LoaderEvidence& evidence, std::int64_t workers) {
@@ -52,7 +71,7 @@ LoaderLimit loader_limit(const LoaderEvidence& evidence, std::int64_t workers) {
     return {"storage", fmt::format("most of a worker's time is waiting for storage ({})", share)};
   }
   if (by == "copy") {
-    return {"copy", "copying a batch to the device takes longer than computing on it"};
+    return {"copy", kCopyIsLonger};
   }
   if (by == "workers") {
     return {"workers", fmt::format("every worker is busy ({})", share.empty() ? "no stages known" : share)};
@@ -60,7 +79,8 @@ LoaderLimit loader_limit(const LoaderEvidence& evidence, std::int64_t workers) {
   if (stage == "hand_off") {
     return {"hand_off", fmt::format("workers spend their time handing batches over ({})", share)};
   }
-  if (evidence.profile) {
+  const bool cores_busy = by == "cores" || (point != nullptr && makes_all_it_can(evidence, *point));
+  if (evidence.profile && cores_busy) {
     const simulator::ScalabilityLaw& law = evidence.profile->law.law;
     const auto growth = cpu_growth(evidence, law.cores);
     if (law.cores > 1 && law.at(law.cores) < kLostProportion * law.one * law.cores && growth &&
@@ -81,8 +101,13 @@ LoaderLimit loader_limit(const LoaderEvidence& evidence, std::int64_t workers) {
   if (by == "prefetch") {
     return {"prefetch", "too few batches are made ahead for how much their times vary"};
   }
+  if (!cores_busy) {
+    return {"unknown", by == "consumer"
+                           ? "the simulation expects it to be fed, and what it lacks was not found"
+                           : "what it lacks was not found"};
+  }
   if (stage.empty()) {
-    return {by.empty() ? "unknown" : by, by == "cores" ? "all cores are busy" : "no stages were measured"};
+    return {"cores", "all cores are busy"};
   }
   return {stage, fmt::format("all cores are busy, and {}", share)};
 }
@@ -112,6 +137,14 @@ std::optional<Finding> claim_plateau(const LoaderEvidence& evidence) {
           images_text(ready->images_per_s.value));
       return finding;
     }
+    if (waits_for_copies(best)) {
+      finding.details["limited_by"] = "copy";
+      finding.claim =
+          fmt::format("The plateau is {}, with {}: {} ({} and {}).", images_text(best.images_per_s.value),
+                      workers_text(best.workers), kCopyIsLonger, format_duration(best.copy_ns),
+                      format_duration(best.compute_ns));
+      return finding;
+    }
     const LoaderLimit limit = fed ? LoaderLimit{"consumer", ""} : loader_limit(evidence, best.workers);
     finding.details["limited_by"] = limit.what;
     finding.claim =
@@ -129,7 +162,7 @@ std::optional<Finding> claim_plateau(const LoaderEvidence& evidence) {
   }
   const SimulatedPoint& best =
       *std::ranges::max_element(evidence.simulated->points, {}, &SimulatedPoint::images_per_s);
-  const bool fed = best.au >= kFed;
+  const bool fed = best.au >= kFed && best.limited_by != "copy";
   const LoaderLimit limit = fed ? LoaderLimit{"consumer", ""} : loader_limit(evidence, best.workers);
   finding.value = best.images_per_s;
   finding.details = {{"workers", best.workers}, {"limited_by", limit.what}};

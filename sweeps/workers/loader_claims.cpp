@@ -10,6 +10,20 @@
 #include "sweeps/workers/claims.h"
 
 namespace bench::sweeps {
+namespace {
+
+// A law with as many numbers as there are counts meets each of them, right or wrong: up to three of them (λ,
+// σ, κ) for the counts up to the cores, one for those beyond.
+bool could_be_off(const Profile& profile) {
+  const auto all = std::ssize(profile.law_workers);
+  const auto within = std::ranges::count_if(profile.law_workers, [&](std::int64_t workers) {
+    return static_cast<double>(workers) <= profile.law.law.cores;
+  });
+  return within > 3 || all - within > 1;
+}
+
+}  // namespace
+
 std::optional<Finding> claim_law(const LoaderEvidence& evidence) {
   // From one count alone nothing is known of how the others relate to it.
   if (!evidence.profile || evidence.profile->law_workers.size() < 2) {
@@ -30,7 +44,7 @@ std::optional<Finding> claim_law(const LoaderEvidence& evidence) {
                      {"cores", fit.law.cores}, {"worst_error", fit.worst_error}};
   finding.claim = fmt::format(
       "One worker {} {}; on all {:g} cores workers {} {}, {:.2f} times as much (fitted to {} at "
-      "{}; off by at most {}).",
+      "{}; {}).",
       reads_wait ? "that waits for no read would make" : "alone makes", images_text(fit.law.one),
       fit.law.cores, reads_wait ? "would make" : "make", images_text(*finding.value), scale,
       evidence.profile->law_from,
@@ -41,7 +55,9 @@ std::optional<Finding> claim_law(const LoaderEvidence& evidence) {
         }
         return counts + " workers";
       }(),
-      format_percent(fit.worst_error));
+      could_be_off(*evidence.profile)
+          ? fmt::format("off by at most {}", format_percent(fit.worst_error))
+          : std::string("as many numbers as counts: how far off it is was not measured"));
   if (fit.largest_active + 0.5 < fit.law.cores) {
     finding.claim += fmt::format(" Beyond {} workers that compute at once it is an extrapolation.",
                                  format_number(fit.largest_active));
@@ -96,8 +112,8 @@ std::optional<Finding> claim_slowdown(const LoaderEvidence& evidence) {
       worst = &point;
     }
   }
-  if (worst == nullptr) {
-    return std::nullopt;
+  if (worst == nullptr || points.ready->few_rounds || worst->few_rounds) {
+    return std::nullopt;  // what disturbed one of them would be blamed on the workers, or hide what they do
   }
   Finding finding = claim_of("consumer_slowdown", "1", {points.ready->name, worst->name});
   finding.value = worst->compute_ns / points.ready->compute_ns - 1;
@@ -107,7 +123,14 @@ std::optional<Finding> claim_slowdown(const LoaderEvidence& evidence) {
         {{"workers", point.workers}, {"slowdown", point.compute_ns / points.ready->compute_ns - 1}});
   }
   constexpr double kNoticed = 0.02;
-  if (*finding.value < kNoticed) {
+  constexpr double kDisturbed = -0.05;
+  if (*finding.value < kDisturbed) {
+    finding.claim = fmt::format(
+        "Whether workers slow the consumer down was not found: its computing took {} with ready data, and "
+        "less, "
+        "at most {}, beside workers; other work must have disturbed it.",
+        format_duration(points.ready->compute_ns), format_duration(worst->compute_ns));
+  } else if (*finding.value < kNoticed) {
     finding.claim = fmt::format(
         "The consumer is not slowed down by the workers{}.",
         *finding.value < 0.001

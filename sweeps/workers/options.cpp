@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,7 +15,6 @@
 #include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/run/host.h"
-#include "sweeps/workers/other_result.h"
 
 namespace bench::sweeps {
 namespace {
@@ -146,13 +146,17 @@ class Reader {
       use_workload(*type);
       return;
     }
-    if (std::filesystem::is_regular_file(given)) {
+    if (std::error_code error; std::filesystem::is_regular_file(given, error)) {
       const OtherResult other = other_result("--consumer", given, dtype_given());
+      consumer.name = fmt::format("{} on {}", other.workload, other.device);
+      if (simulates(request_)) {
+        consumer.elsewhere = other;
+        return;
+      }
       if (options_.batch == 0) {
         options_.batch = other.best_batch();
       }
       consumer.step_ns = static_cast<std::int64_t>(other.step_ns(options_.batch));
-      consumer.name = fmt::format("{} on {}", other.workload, other.device);
       return;
     }
     try {

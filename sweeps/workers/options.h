@@ -13,6 +13,7 @@
 #include "sweeps/workers/loader/data.h"
 #include "sweeps/workers/loader/pool.h"
 #include "sweeps/workers/loader/sample_maker.h"
+#include "sweeps/workers/other_result.h"
 
 namespace bench::sweeps {
 
@@ -21,6 +22,8 @@ struct ConsumerChoice {
   const WorkloadType* workload = nullptr;  // null: a time
   std::int64_t step_ns = 0;
   std::string name;  // "resnet18", "40 ms", "resnet50 on NVIDIA H200"
+  // With --simulate, whose batch stands in the profile: the steps to choose from; step_ns is then not set.
+  std::optional<OtherResult> elsewhere;
 };
 
 // Images a second that a device elsewhere would take.

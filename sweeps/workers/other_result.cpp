@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/result_json.h"
 
 namespace bench::sweeps {
 namespace {
@@ -31,8 +33,13 @@ Json json_in(const std::string& option, const std::string& path) {
   if (!file) {
     throw UsageError(fmt::format("{}: {} cannot be read", option, quote(path)));
   }
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (nesting_of(text) > kDeepestJson) {
+    throw UsageError(fmt::format("{}: {} is not a result file (its brackets open more than {} deep)", option,
+                                 quote(path), kDeepestJson));
+  }
   try {
-    return Json::parse(file);
+    return Json::parse(text);
   } catch (const Json::exception& error) {
     throw UsageError(
         fmt::format("{}: {} is not a result file ({})", option, quote(path), printable(error.what())));
@@ -55,8 +62,8 @@ double OtherResult::step_ns(std::int64_t batch) const {
   const auto above = std::ranges::lower_bound(steps, batch, {}, &Step::batch);
   if (above == steps.end() || (above == steps.begin() && above->batch != batch)) {
     throw UsageError(
-        fmt::format("--consumer: its file has steps of batch {} to {}, and --batch {} was given; give "
-                    "one between them",
+        fmt::format("--consumer: its file has steps of batch {} to {}, and batch {} is wanted; give "
+                    "a file with that batch or with batches about it",
                     steps.front().batch, steps.back().batch, batch));
   }
   if (above->batch == batch) {
@@ -71,6 +78,11 @@ double OtherResult::step_ns(std::int64_t batch) const {
 OtherResult other_result(const std::string& option, const std::string& path,
                          std::optional<std::string> dtype) {
   const ResultDocument document = document_in(option, path);
+  if (const std::string sweep = text_in(document.sweep, "name"); sweep != "batch") {
+    throw UsageError(fmt::format(
+        "{}: {} is a result of {}, whose steps are other things; give the result file of a batch sweep",
+        option, quote(path), sweep.empty() ? "no sweep" : "--sweep " + printable(sweep)));
+  }
   OtherResult result;
   result.workload = text_in(document.sweep, "workload");
   if (document.context.is_object() && document.context.contains("device")) {

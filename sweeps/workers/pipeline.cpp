@@ -13,6 +13,7 @@
 #include "sweeps/workers/check.h"
 #include "sweeps/workers/consumer.h"
 #include "sweeps/workers/loader/thread_use.h"
+#include "sweeps/workers/page_cache.h"
 #include "sweeps/workers/staging.h"
 #include "sweeps/workers/wake_probe.h"
 #include "sweeps/workers/window.h"
@@ -86,6 +87,7 @@ class Pipeline final : public Workload {
       probe = std::make_unique<WakeProbe>(std::chrono::nanoseconds(spec_.probe_ns), copying_);
     }
     const std::int64_t cpu_from = process_cpu_ns();
+    const std::int64_t storage_from = storage_bytes();
     // A thread that copies all of the time never sleeps.
     const auto wants_sleeps = [&](std::int64_t steps) {
       return probe && steps < 4 * window_ && probe->sleeps() < kSleeps;
@@ -97,6 +99,7 @@ class Pipeline final : public Workload {
       window_notes_.late_ns = std::exchange(late_ns_, probe ? probe->take() : std::vector<std::int64_t>());
     }
     window_notes_.cpu_ns = process_cpu_ns() - cpu_from;
+    window_notes_.storage_bytes = storage_bytes() - storage_from;
     window_notes_.host_bytes = staging_.host_bytes() + (pool_ ? pool_->scratch_bytes() : 0);
     window_notes_.bad_files = static_cast<std::int64_t>(session_->bad.all().size());
     ++windows_;

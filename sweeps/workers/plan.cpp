@@ -65,7 +65,7 @@ class Planner {
     plan_.most_samples = 8;
     plan_.prepare = [session = keeps_->session] {
       try {
-        session->data();
+        session->warm();
       } catch (const Unsupported&) {
         // Each point says so.
       } catch (const Stopped&) {
@@ -192,7 +192,7 @@ class Planner {
                     {"dtype", bench::name_of(options_.dtype)},
                     {"consumer", loader == "capacity" ? "none" : options_.consumer.name},
                     {"data", options_.data},
-                    {"page-cache", options_.cold ? "cold" : "warm"},
+                    {"page-cache", options_.cold ? "cold" : "as found"},
                     {"storage", request_.sweep_options.at("storage")},
                     {"element", request_.sweep_options.at("element")},
                     {"layout", request_.sweep_options.at("layout")},

@@ -27,7 +27,7 @@ struct LoaderPoint {
   std::string staging;  // "pinned", "pageable"
   std::int64_t batch = 0;
   bool flagged = false;
-  bool few_rounds = false;
+  bool few_rounds = false;  // too few to tell how far another run may differ
 
   Measured images_per_s;
   double usual_images_per_s = 0;       // of the windows' median: one that was disturbed does not show in it

@@ -1,6 +1,8 @@
 #include "sweeps/workers/session.h"
 
+#include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -10,7 +12,6 @@
 #include "bench/run/interrupt.h"
 
 namespace bench::sweeps {
-namespace {
 
 // Forgotten right before it is read: what one pass brought into memory must not serve the next.
 class ColdData final : public loader::Dataset {
@@ -20,14 +21,46 @@ class ColdData final : public loader::Dataset {
   std::string name(std::int64_t number) const override { return data_->name(number); }
   std::int64_t encoded_bytes(std::int64_t number) const override { return data_->encoded_bytes(number); }
   void read(std::int64_t number, std::vector<std::byte>& bytes) const override {
-    data_->evict(number);
+    const auto refused = data_->evict(number);
+    {
+      const std::scoped_lock lock(mutex_);
+      ++forgetting_.asked;
+      if (refused && ++forgetting_.refused == 1) {
+        forgetting_.reason = *refused;
+      }
+    }
     data_->read(number, bytes);
   }
   std::optional<std::string> evict(std::int64_t number) const override { return data_->evict(number); }
+  Session::Forgetting forgetting() const {
+    const std::scoped_lock lock(mutex_);
+    return forgetting_;
+  }
 
  private:
   std::unique_ptr<loader::Dataset> data_;
+  mutable std::mutex mutex_;
+  mutable Session::Forgetting forgetting_;
 };
+
+namespace {
+
+// Of a few images all over the data set: those of one folder or shard may lie elsewhere than the others.
+void check_that_it_forgets(const loader::Dataset& data) {
+  constexpr std::int64_t kTried = 8;
+  const std::int64_t step = std::max<std::int64_t>(1, data.size() / kTried);
+  std::vector<std::byte> bytes;
+  for (std::int64_t i = 0; i < data.size(); i += step) {
+    try {
+      data.read(i, bytes);  // so that there is something to forget
+    } catch (const loader::BadImage&) {
+      continue;  // counted when a worker meets it
+    }
+    if (const auto reason = data.evict(i)) {
+      throw Unsupported(fmt::format("--cold: {}", *reason));
+    }
+  }
+}
 
 }  // namespace
 
@@ -37,17 +70,12 @@ const loader::Dataset& Session::data() {
   }
   std::unique_ptr<loader::Dataset> opened = loader::open_data(data_name, progress);
   if (cold) {
-    std::vector<std::byte> bytes;
-    try {
-      opened->read(0, bytes);  // so that there is something to forget
-    } catch (const loader::BadImage&) {
-      // Counted when a worker meets it.
-    }
-    if (const auto reason = opened->evict(0)) {
-      throw Unsupported(fmt::format("--cold: {}", *reason));
-    }
-    opened = std::make_unique<ColdData>(std::move(opened));
+    check_that_it_forgets(*opened);
+    auto forgetful = std::make_unique<ColdData>(std::move(opened));
+    cold_ = forgetful.get();
+    opened = std::move(forgetful);
   }
+  unlimited_ = opened.get();
   if (storage) {
     opened = loader::limited(std::move(opened), *storage, stop_.get_token());
     watch_ = std::jthread([this](const std::stop_token& ended) {
@@ -61,6 +89,31 @@ const loader::Dataset& Session::data() {
   }
   data_ = std::move(opened);
   return *data_;
+}
+
+void Session::warm() {
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
+  const std::int64_t images = data().size();
+  std::int64_t bytes = 0;
+  for (std::int64_t i = 0; i < images && bytes <= kMostBytes; ++i) {
+    bytes += data_->encoded_bytes(i);
+  }
+  if (cold || bytes > kMostBytes) {
+    return;
+  }
+  std::vector<std::byte> encoded;
+  for (std::int64_t i = 0; i < images; ++i) {
+    progress("reading the images once", static_cast<double>(i) / static_cast<double>(images));
+    try {
+      unlimited_->read(i, encoded);
+    } catch (const loader::BadImage&) {
+      // Counted when a worker meets it.
+    }
+  }
+}
+
+Session::Forgetting Session::forgetting() const {
+  return cold_ == nullptr ? Forgetting{} : cold_->forgetting();
 }
 
 }  // namespace bench::sweeps

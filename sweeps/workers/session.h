@@ -1,6 +1,7 @@
 // What all points of one run share: the data, opened when it is first needed, and what was skipped of it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,6 +15,8 @@
 
 namespace bench::sweeps {
 
+class ColdData;
+
 struct Session {
   std::string data_name;  // --data
   std::optional<loader::StorageLimit> storage;
@@ -26,11 +29,25 @@ struct Session {
 
   // Throws UsageError naming --data, and Unsupported where --cold is not permitted.
   const loader::Dataset& data();
+  // Reads each image once, so that none comes from storage later on; not where that would take long, nor with
+  // --cold. Throws as data().
+  void warm();
+
+  // With --cold: reads before which the system was asked to forget the image, and how many of them it held it
+  // all the same, the first for that reason.
+  struct Forgetting {
+    std::int64_t asked = 0;
+    std::int64_t refused = 0;
+    std::string reason;
+  };
+  Forgetting forgetting() const;
 
  private:
   std::unique_ptr<loader::Dataset> data_;
-  std::stop_source stop_;  // of waits for a storage that is only a what-if
-  std::jthread watch_;     // for Ctrl-C; last, for it uses the above
+  const loader::Dataset* unlimited_ = nullptr;  // of data_: what --storage slows down
+  const ColdData* cold_ = nullptr;              // of data_
+  std::stop_source stop_;                       // of waits for a storage that is only a what-if
+  std::jthread watch_;                          // for Ctrl-C; last, for it uses the above
 };
 
 }  // namespace bench::sweeps

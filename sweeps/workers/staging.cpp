@@ -2,7 +2,11 @@
 
 #include <chrono>
 
+#include <fmt/format.h>
+
 #include "bench/error.h"
+#include "bench/measure/units.h"
+#include "bench/run/host.h"
 
 namespace bench::sweeps {
 
@@ -11,6 +15,14 @@ Staging::Staging(Device& device, HostKind kind, std::int64_t slots, std::int64_t
   constexpr std::int64_t kMost = std::int64_t{1} << 50;
   if (slots > kMost / slot_bytes) {
     throw OutOfMemory("the batches in the making would take more than 1024 TiB of host memory", kMost);
+  }
+  // The system promises memory that it does not have, and ends programs that take its word.
+  constexpr std::int64_t kMostOfAvailable = 95;  // percent
+  const std::int64_t available = host_info().available_bytes;
+  if (slots * slot_bytes > available / 100 * kMostOfAvailable) {
+    throw OutOfMemory(fmt::format("the batches in the making take {} of host memory, and {} are free",
+                                  format_bytes(slots * slot_bytes), format_bytes(available)),
+                      slots * slot_bytes);
   }
   std::byte* first = nullptr;
   if (Transfers* const transfers = transfers_of(device)) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "sweeps/workers/claims.h"
 
@@ -59,7 +60,8 @@ TextTable points_table(const LoaderEvidence& evidence) {
          fmt::format("{:.1f} + {:.1f}", point.voluntary_switches, point.involuntary_switches),
          bytes_text(point.host_bytes),
          ready && ready->compute_ns > 0 ? fmt::format("×{:.2f}", point.compute_ns / ready->compute_ns) : "-",
-         simulated == nullptr ? "-" : fmt::format("{:.3f}", simulated->held_out_au.value_or(simulated->au))});
+         simulated != nullptr && simulated->held_out_au ? fmt::format("{:.3f}", *simulated->held_out_au)
+                                                        : "-"});
   };
   for (const LoaderPoint& point : evidence.points.pool) {
     add(point, evidence.simulated_at(point.workers));
@@ -159,6 +161,19 @@ TextTable demands_table(const LoaderEvidence& evidence) {
 
 namespace {
 
+// ", page cache warm", "cold" with what stayed in it, or "as found" with what came from storage.
+std::string page_cache_text(const Json& loader) {
+  std::string text = fmt::format(", page cache {}", loader.value("page_cache", ""));
+  if (const Json part = loader.value("read_from_storage", Json()); part.is_number()) {
+    text += fmt::format(" ({} of the images' bytes came from storage)", format_percent(part.get<double>()));
+  }
+  if (const Json still = loader.value("still_cached", Json()); still.is_object()) {
+    text += fmt::format(", but {} of {} reads found their image in it: {}", still.value("reads", 0),
+                        still.value("of", 0), printable(still.value("reason", "")));
+  }
+  return text;
+}
+
 // "2 usable cores (affinity mask and cgroup quota); data: synthetic, 256 images of 111 KiB on average, page
 // cache warm": what the run had.
 std::optional<TextTable> conditions_table(const ResultDocument& document) {
@@ -173,10 +188,7 @@ std::optional<TextTable> conditions_table(const ResultDocument& document) {
     text += fmt::format(", {} images of {} on average", loader.value("images", std::int64_t{0}),
                         bytes_text(loader.value("mean_encoded_bytes", 0.0)));
   }
-  return TextTable{.title = fmt::format("{}, page cache {}", text, loader.value("page_cache", "")),
-                   .rows = {},
-                   .right = {},
-                   .lists_points = true};
+  return TextTable{.title = text + page_cache_text(loader), .rows = {}, .right = {}, .lists_points = true};
 }
 
 }  // namespace

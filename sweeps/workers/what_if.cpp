@@ -193,8 +193,7 @@ void note_simulation(ResultDocument& document) {
   document.sweep["simulated"] = std::move(simulated);
 }
 
-void simulate_profile(const Json& profile_document, const WhatIf& what_if, ResultDocument& document) {
-  Profile profile = read_profile(profile_document);
+void simulate_profile(Profile profile, const WhatIf& what_if, ResultDocument& document) {
   if (what_if.step_ns) {
     profile.compute_ns = {static_cast<double>(*what_if.step_ns)};
     profile.beside.clear();

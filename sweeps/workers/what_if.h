@@ -49,8 +49,8 @@ struct SimulatedDemand {
   Demand demand;
   int gpus = 1;
   std::optional<std::int64_t> workers;  // a GPU, for an AU of 0.95; none where the host cannot
-  double au = 0;                        // with them, or the best there is
-  double tops_out = 0;                  // images a second of the loader alone, at best
+  double au = 0;                        // what it gets of what it demands, with them or at best
+  double tops_out = 0;                  // images a second of the loader and the copies alone, at best
   std::string limited_by;
 };
 
@@ -70,9 +70,9 @@ SimulatedDemand simulate_demand(const Profile& profile, const WhatIf& what_if, c
 // ["simulated"], once there is enough to make them of.
 void note_simulation(ResultDocument& document);
 
-// `--simulate`: no device and no data; from the result file of an earlier sweep into one without measured
-// points. Throws UsageError where the file has no profile.
-void simulate_profile(const Json& profile_document, const WhatIf& what_if, ResultDocument& document);
+// `--simulate`: no device and no data; from the profile of an earlier sweep into a result without measured
+// points.
+void simulate_profile(Profile profile, const WhatIf& what_if, ResultDocument& document);
 
 // What document.sweep["simulated"] holds.
 struct Simulated {

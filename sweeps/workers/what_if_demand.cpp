@@ -1,6 +1,8 @@
 // How many workers a consumer that is not here would need.
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "sweeps/workers/what_if.h"
 
@@ -31,14 +33,25 @@ SimulatedDemand simulate_demand(const Profile& profile, const WhatIf& what_if, c
   if (pipeline.storage && pipeline.storage->bytes_per_s > 0 && profile.bytes_read > 0) {
     answer.tops_out = std::min(answer.tops_out, pipeline.storage->bytes_per_s / profile.bytes_read);
   }
-  const auto fed = [&](std::int64_t workers) {
+  if (pipeline.copy_ns > 0) {
+    answer.tops_out =
+        std::min(answer.tops_out, what_if.gpus * static_cast<double>(profile.batch) / pipeline.copy_ns * 1e9);
+  }
+  // What it demands is what it takes when images are there: an AU that leaves out waits for the copy, as that
+  // of simulate_point() does, would call it fed by a copy that is too slow for it.
+  const auto try_with = [&](std::int64_t workers) {
     pipeline.workers = workers;
     const SimulatedPoint point = simulate_point(profile, pipeline);
-    if (point.au > answer.au) {
-      answer.au = point.au;
-      answer.limited_by = point.limited_by;
+    const double au = point.images_per_s / (demand.images_per_s * what_if.gpus);
+    return std::pair(std::min(1.0, au), point.limited_by);
+  };
+  const auto fed = [&](std::int64_t workers) {
+    const auto [au, limited_by] = try_with(workers);
+    if (au > answer.au) {
+      answer.au = au;
+      answer.limited_by = limited_by;
     }
-    return point.au >= kFed;
+    return au >= kFed;
   };
   // Doubling to a count that is enough, then halving the gap; AU grows with the workers but for what crowding
   // takes.
@@ -56,10 +69,7 @@ SimulatedDemand simulate_demand(const Profile& profile, const WhatIf& what_if, c
     (fed(middle) ? high : low) = middle;
   }
   answer.workers = high;
-  pipeline.workers = high;
-  const SimulatedPoint point = simulate_point(profile, pipeline);
-  answer.au = point.au;
-  answer.limited_by = point.limited_by;
+  std::tie(answer.au, answer.limited_by) = try_with(high);
   return answer;
 }
 

@@ -81,7 +81,8 @@ Json notes_of(const Window& window) {
                 {"voluntary_switches", voluntary},
                 {"involuntary_switches", involuntary},
                 {"host_bytes", window.host_bytes},
-                {"bad_files", window.bad_files}};
+                {"bad_files", window.bad_files},
+                {"storage_bytes", window.storage_bytes}};
   if (!window.late_ns.empty()) {
     notes["late_ns"] = window.late_ns;
   }

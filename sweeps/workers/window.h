@@ -28,6 +28,7 @@ struct Window {
   std::int64_t cpu_ns = 0;             // of the process
   std::int64_t host_bytes = 0;         // staging and the workers' scratch
   std::int64_t bad_files = 0;          // so far
+  std::int64_t storage_bytes = 0;      // read from storage meanwhile, by the process
   std::vector<Stretch> stretches;      // empty: not to be kept
 };
 

@@ -149,12 +149,38 @@ TEST_F(WorkersSweepProgram, ADryRunMakesNothing) {
   EXPECT_THAT(ended.out, HasSubstr("workers/resnet18/fp32/batch:4/in-order/workers:4"));
 }
 
-TEST_F(WorkersSweepProgram, CtrlCEndsItSoon) {
-  Process process(run_of("200ms", "60s") + Arguments{"--no-plot"});
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+TEST_F(WorkersSweepProgram, AFolderThatVanishesEndsTheRunWithWhatWasMeasured) {
+  const auto result = file("workers-3ms-cpu.json");
+  Process process(run_of("3ms", "60s") + Arguments{"--no-plot"});
+  const auto measured = [&] {  // more than ready data: all points were made ready
+    return std::filesystem::exists(result) && read_result(result).benchmarks.size() > 1;
+  };
+  while (!process.ended() && !measured()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  std::filesystem::rename(data(), folder_.path() / "elsewhere");
+  const Ended ended = process.wait();
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("--data"), HasSubstr("none of the 12 images can be used")));
+  EXPECT_TRUE(measured());
+  EXPECT_EQ(schema_errors(read_file(result)), "");
+}
+
+// Far more than it takes, and less than the images in the making would: 32 workers at one of 4 s each.
+constexpr auto kSoon = std::chrono::seconds(5);
+
+std::chrono::nanoseconds until_it_ends(Process& process) {
+  const auto from = std::chrono::steady_clock::now();
   process.send(SIGINT);
   const Ended ended = process.wait();
   EXPECT_EQ(ended.code, 130) << ended.err;
+  return std::chrono::steady_clock::now() - from;
+}
+
+TEST_F(WorkersSweepProgram, CtrlCEndsItSoon) {
+  Process process(run_of("200ms", "60s") + Arguments{"--no-plot"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  EXPECT_LT(until_it_ends(process), kSoon);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <csetjmp>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 // After <cstdio>, whose types it uses.
@@ -13,6 +14,8 @@
 #include <jerror.h>
 
 #include <fmt/format.h>
+
+#include "sweeps/workers/loader/jpeg_source.h"
 
 namespace bench::loader {
 namespace {
@@ -69,7 +72,7 @@ void rgb_of_inks(std::uint8_t* pixel, int count) {
 
 class JpegDecoder::Impl {
  public:
-  Impl() {
+  explicit Impl(GiveUp give_up) : give_up_(std::move(give_up)), source_(next_portion) {
     info_.err = jpeg_std_error(&errors_);
     errors_.error_exit = fail;
     errors_.emit_message = warn;
@@ -78,7 +81,7 @@ class JpegDecoder::Impl {
     guarded([this] { jpeg_create_decompress(&info_); });
     info_.client_data = this;
     info_.mem->max_memory_to_use = kMostDecoderBytes;
-    progress_.progress_monitor = count_scans;
+    progress_.progress_monitor = look_around;
     info_.progress = &progress_;
   }
   Impl(const Impl&) = delete;
@@ -94,9 +97,9 @@ class JpegDecoder::Impl {
       throw BadImage("not a JPEG file" + (other.empty() ? "" : fmt::format(" but {}", other)));
     }
     const auto* const data = reinterpret_cast<const unsigned char*>(encoded.data());
-    guarded([this, data, &encoded] {
+    guarded([this, &encoded] {
       jpeg_abort_decompress(&info_);
-      jpeg_mem_src(&info_, data, static_cast<unsigned long>(encoded.size()));
+      source_.open(info_, encoded);
       jpeg_read_header(&info_, TRUE);
     });
     const ImageSize size{.width = static_cast<int>(info_.image_width),
@@ -161,6 +164,9 @@ class JpegDecoder::Impl {
     }
     const int code = errors_.msg_code;
     jpeg_abort_decompress(&info_);
+    if (std::exchange(given_up_, false)) {
+      throw GivenUp();
+    }
     if (code == JERR_NO_BACKING_STORE || code == JERR_OUT_OF_MEMORY) {
       throw BadImage(fmt::format("needs more than {} MiB to decode", kMostDecoderBytes >> 20));
     }
@@ -205,9 +211,26 @@ class JpegDecoder::Impl {
       fail(info);
     }
   }
-  // A few bytes a scan make a decoder go over the whole image again.
-  static void count_scans(j_common_ptr info) {
+  void leave_where_wanted_no_more() {
+    if (give_up_()) {
+      given_up_ = true;
+      std::longjmp(out_, 1);  // NOLINT(modernize-avoid-setjmp-longjmp)
+    }
+  }
+  static boolean next_portion(j_decompress_ptr info) {
+    const auto common = reinterpret_cast<j_common_ptr>(info);
+    Impl& self = of(common);
+    self.leave_where_wanted_no_more();
+    if (!self.source_.go_on()) {
+      self.errors_.msg_code = JWRN_JPEG_EOF;
+      fail(common);
+    }
+    return TRUE;
+  }
+  // Called with each group of rows. A few bytes a scan make a decoder go over the whole image again.
+  static void look_around(j_common_ptr info) {
     Impl& self = of(info);
+    self.leave_where_wanted_no_more();
     if (self.info_.input_scan_number > kMostScans) {
       self.errors_.msg_code = 0;  // none of libjpeg's
       const auto end =
@@ -217,6 +240,9 @@ class JpegDecoder::Impl {
     }
   }
 
+  GiveUp give_up_;
+  bool given_up_ = false;
+  JpegSource source_;
   jpeg_decompress_struct info_{};
   jpeg_error_mgr errors_{};
   jpeg_progress_mgr progress_{};
@@ -225,7 +251,7 @@ class JpegDecoder::Impl {
   std::vector<std::uint8_t> pixels_;
 };
 
-JpegDecoder::JpegDecoder() : impl_(std::make_unique<Impl>()) {}
+JpegDecoder::JpegDecoder(GiveUp give_up) : impl_(std::make_unique<Impl>(std::move(give_up))) {}
 JpegDecoder::~JpegDecoder() = default;
 ImageSize JpegDecoder::open(std::span<const std::byte> encoded, std::int64_t most_pixels) {
   return impl_->open(encoded, most_pixels);

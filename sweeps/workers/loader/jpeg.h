@@ -7,6 +7,7 @@
 #include <span>
 
 #include "sweeps/workers/loader/crop.h"
+#include "sweeps/workers/loader/give_up.h"
 #include "sweeps/workers/loader/resize.h"
 
 namespace bench::loader {
@@ -19,10 +20,11 @@ struct ImageSize {
   int height = 0;
 };
 
-// Holds one libjpeg decoder, used again for each image. Throws BadImage for whatever is wrong with the bytes.
+// Holds one libjpeg decoder, used again for each image. Throws BadImage for whatever is wrong with the bytes,
+// and GivenUp.
 class JpegDecoder {
  public:
-  JpegDecoder();
+  explicit JpegDecoder(GiveUp give_up = never);
   JpegDecoder(const JpegDecoder&) = delete;
   JpegDecoder& operator=(const JpegDecoder&) = delete;
   ~JpegDecoder();

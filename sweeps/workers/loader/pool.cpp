@@ -28,8 +28,10 @@ std::int64_t now_ns() {
 }  // namespace
 
 struct Pool::Worker {
-  Worker(int worker_number, const Transform& transform) : number(worker_number), maker(transform) {}
+  Worker(int worker_number, const Transform& transform, GiveUp wanted_no_more)
+      : number(worker_number), give_up(std::move(wanted_no_more)), maker(transform, give_up) {}
   int number;
+  GiveUp give_up;
   SampleMaker maker;
   std::vector<std::byte> encoded;
   std::int64_t noted_bytes = 0;
@@ -65,7 +67,7 @@ Pool::Pool(const Dataset& data, const Transform& transform, PoolSettings setting
   }
   std::iota(free_.rbegin(), free_.rend(), std::size_t{0});
   if (settings_.workers == 0) {
-    own_ = std::make_unique<Worker>(0, transform_);
+    own_ = std::make_unique<Worker>(0, transform_, settings_.interrupted);
   }
   // All begin together: those that were started first would leave the thread that starts the others no core.
   std::unique_lock begin(mutex_);
@@ -107,12 +109,14 @@ void Pool::fail(std::exception_ptr failure) {
 void Pool::run(int number) {
   { const std::scoped_lock begin(mutex_); }
   try {
-    Worker worker(number, transform_);
+    Worker worker(number, transform_, [this] { return stopping_.load(); });
     if (settings_.order == Order::in_order) {
       make_in_order(worker);
     } else {
       make_any(worker);
     }
+  } catch (const GivenUp&) {
+    // All is over.
   } catch (...) {
     fail(std::current_exception());
   }
@@ -132,6 +136,9 @@ std::int64_t Pool::make_sample(Worker& worker, std::int64_t number, std::byte* t
   const std::int64_t start = now_ns();
   std::int64_t image = image_for(number);
   for (std::int64_t tried = 0;; ++tried) {
+    if (worker.give_up()) {
+      throw GivenUp();
+    }
     if (tried == data_.size()) {
       const auto [first, reason] = *bad_.all().begin();
       throw UsageError(fmt::format("--data: none of the {} images can be used; the first, {}: {}",
@@ -179,7 +186,7 @@ Batch Pool::make_whole(Worker& worker, std::int64_t number) {
   batch.data = slots_[batch.slot];
   const ThreadUse before;
   batch.from_ns = now_ns();
-  for (std::int64_t i = 0; i < settings_.batch && !stopping_ && (!own_ || !settings_.interrupted()); ++i) {
+  for (std::int64_t i = 0; i < settings_.batch; ++i) {
     batch.images.push_back(
         make_sample(worker, number * settings_.batch + i, batch.data + i * transform_.sample_bytes(), batch));
   }
@@ -261,8 +268,11 @@ void Pool::make_any(Worker& worker) {
 Batch Pool::next() {
   const std::int64_t asked = now_ns();
   if (own_) {
-    Batch batch = make_whole(*own_, taken_++);
-    return settings_.interrupted() ? Batch() : batch;
+    try {
+      return make_whole(*own_, taken_++);
+    } catch (const GivenUp&) {
+      return {};
+    }
   }
   std::unique_lock lock(mutex_);
   const auto there = [&] {

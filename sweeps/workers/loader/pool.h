@@ -33,7 +33,7 @@ struct PoolSettings {
   Order order = Order::in_order;
   std::int64_t batch = 1;  // samples
   std::uint64_t seed = 1;  // of the order of images, and of crops and flips
-  // Asked while waiting; a true one ends the wait.
+  // Asked while waiting, or making a batch without workers; a true one ends that. In the consumer's thread.
   std::function<bool()> interrupted = [] { return false; };
 };
 
@@ -69,7 +69,7 @@ class Pool {
        std::span<std::byte* const> slots, BadFiles& bad);
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
-  ~Pool();  // joins; a worker ends after the sample it is at
+  ~Pool();  // joins; a worker leaves the sample it is at
 
   static std::int64_t slots_for(const PoolSettings& settings);
 
@@ -104,7 +104,7 @@ class Pool {
   BadFiles& bad_;
   std::vector<std::int64_t> permutation_;
   std::atomic<std::int64_t> scratch_bytes_ = 0;
-  std::atomic<bool> stopping_ = false;  // seen between two samples
+  std::atomic<bool> stopping_ = false;  // seen within samples
   std::unique_ptr<Worker> own_;         // of the asking thread, without workers
 
   std::mutex mutex_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 #include <vector>
 
 #include "sweeps/workers/loader/collate.h"
@@ -23,8 +24,9 @@ std::int64_t between(Clock::time_point from, Clock::time_point to) {
 
 class SampleMaker::Impl {
  public:
-  explicit Impl(const Transform& transform)
+  Impl(const Transform& transform, GiveUp give_up)
       : transform_(transform),
+        decoder_(std::move(give_up)),
         collator_(transform),
         resized_(static_cast<std::size_t>(4 * transform.image_size * transform.image_size)) {}
 
@@ -68,7 +70,8 @@ class SampleMaker::Impl {
   std::vector<std::uint8_t> resized_;
 };
 
-SampleMaker::SampleMaker(const Transform& transform) : impl_(std::make_unique<Impl>(transform)) {}
+SampleMaker::SampleMaker(const Transform& transform, GiveUp give_up)
+    : impl_(std::make_unique<Impl>(transform, std::move(give_up))) {}
 SampleMaker::~SampleMaker() = default;
 
 StageTimes SampleMaker::make(std::span<const std::byte> encoded, std::uint64_t seed, std::byte* sample) {

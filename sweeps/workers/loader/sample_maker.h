@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "sweeps/workers/loader/dataset.h"
+#include "sweeps/workers/loader/give_up.h"
 
 namespace bench::loader {
 
@@ -57,13 +58,13 @@ struct StageTimes {
 // One worker's: holds a decoder and scratch memory, and is used by one thread at a time.
 class SampleMaker {
  public:
-  explicit SampleMaker(const Transform& transform);
+  explicit SampleMaker(const Transform& transform, GiveUp give_up = never);
   SampleMaker(const SampleMaker&) = delete;
   SampleMaker& operator=(const SampleMaker&) = delete;
   ~SampleMaker();
 
   // Into sample_bytes() bytes at `sample`. The seed alone decides crop and flip. `read` of the result is 0.
-  // Throws BadImage with what is wrong with the bytes.
+  // Throws BadImage with what is wrong with the bytes, and GivenUp.
   StageTimes make(std::span<const std::byte> encoded, std::uint64_t seed, std::byte* sample);
   std::int64_t scratch_bytes() const;  // host memory held
 

@@ -115,6 +115,24 @@ TEST_F(RunnerTest, ABudgetSpentOnMakingOthersReadyStillMeasuresThePointsTheyAreJ
             "the time budget of 1.00 s ended before it was timed; give a larger --time-budget");
 }
 
+// Such as images whose folder is gone: what was measured before stays, and the run ends with that reason.
+TEST_F(RunnerTest, InputThatIsGoneEndsTheRunAndKeepsWhatWasMeasured) {
+  int steps_left = 200;  // more than making all ready and one visit to each take
+  testing::FakeWorkload::on_step = [&](const WorkloadSpec&) {
+    if (--steps_left < 0) {
+      throw UsageError("--data: nothing is left");
+    }
+  };
+  settings_.wanted_rounds = settings_.max_rounds = 1000;
+  EXPECT_THROW(run(testing::fake_plan({1, 2, 4, 8})), UsageError);
+  EXPECT_EQ(document_.benchmarks.size() + document_.unmeasured.size(), 4U);
+  EXPECT_FALSE(document_.benchmarks.empty());
+  for (const UnmeasuredPoint& point : document_.unmeasured) {
+    EXPECT_EQ(point.reason, "the run broke off before it was timed");
+  }
+  EXPECT_EQ(steps_left, -1) << "another point was tried";
+}
+
 // Making the second of two ready takes the whole budget: the first has been timed by then.
 TEST_F(RunnerTest, EachPointThatOthersAreJudgedByIsTimedBeforeTheNextIsMadeReady) {
   settings_.time_budget = std::chrono::seconds(1);

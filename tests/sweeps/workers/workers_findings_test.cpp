@@ -11,32 +11,19 @@
 #include "sweeps/workers/points.h"
 #include "sweeps/workers/tables.h"
 #include "sweeps/workers/what_if.h"
-#include "tests/sweeps/workers/loader_machine.h"
+#include "tests/sweeps/workers/loader_findings.h"
 
 namespace bench::sweeps {
 namespace {
 
+using ::testing::AllOf;
+using testing::claim;
+using testing::found;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::LoaderMachine;
+using testing::measured_by;
 using ::testing::Not;
-
-ResultDocument measured_by(const LoaderMachine& machine) {
-  ResultDocument document = machine.document();
-  note_simulation(document);
-  document.findings = workers_findings(document);
-  return document;
-}
-
-const Finding* found(const ResultDocument& document, const std::string& name) {
-  const auto at = std::ranges::find(document.findings, name, &Finding::name);
-  return at == document.findings.end() ? nullptr : &*at;
-}
-
-std::string claim(const ResultDocument& document, const std::string& name) {
-  const Finding* const finding = found(document, name);
-  return finding == nullptr ? "no finding " + name : finding->claim;
-}
 
 std::string text_of(const std::vector<TextTable>& tables) {
   std::string text;
@@ -178,6 +165,45 @@ TEST(WorkersFindings, TellsHowMuchTheConsumerSlowsDown) {
   EXPECT_THAT(claim(document, "consumer_slowdown"), HasSubstr("both use the same cores"));
   EXPECT_THAT(claim(document, "recommended_workers"), HasSubstr("pinning buys nothing"));
   EXPECT_THAT(claim(measured_by({}), "consumer_slowdown"), HasSubstr("is not slowed down"));
+}
+
+TEST(WorkersFindings, FewRoundsProveNothingOfTheConsumer) {
+  ResultDocument document = measured_by({});
+  EXPECT_THAT(claim(document, "starvation"), Not(HasSubstr("too few rounds")));
+  document.benchmarks.front().validity.flags = {"few_rounds"};  // ready data
+  document.findings = workers_findings(document);
+  EXPECT_THAT(claim(document, "starvation"), HasSubstr("too few rounds"));
+  EXPECT_FALSE(found(document, "consumer_slowdown"));
+}
+
+TEST(WorkersFindings, AConsumerThatGainsByWorkersWasDisturbed) {
+  ResultDocument document = LoaderMachine().document();
+  for (Json& note : document.benchmarks.front().notes) {  // of ready data
+    for (Json& time : note["compute_ns"]) {
+      time = 2 * time.get<std::int64_t>();
+    }
+  }
+  note_simulation(document);
+  document.findings = workers_findings(document);
+  EXPECT_THAT(claim(document, "consumer_slowdown"),
+              AllOf(HasSubstr("was not found"), Not(HasSubstr("is not slowed down"))));
+}
+
+TEST(WorkersFindings, ALawThatMeetsEveryCountSaysNothingOfItsError) {
+  LoaderMachine machine;
+  EXPECT_THAT(claim(measured_by(machine), "scaling"), HasSubstr("how far off it is was not measured"));
+  machine.capacities = {1, 2, 3, 4, 8};
+  EXPECT_THAT(claim(measured_by(machine), "scaling"), HasSubstr("off by at most"));
+  machine.capacities = {1, 4, 8, 16};
+  EXPECT_THAT(claim(measured_by(machine), "scaling"), HasSubstr("off by at most"));
+}
+
+TEST(WorkersTables, ShowAsSimulatedOnlyWhatOtherCountsTell) {
+  const auto tables = workers_tables(measured_by({}));
+  const auto& rows = tables[1].rows;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].back() == "-", rows[i].front() == "1") << rows[i].front();
+  }
 }
 
 TEST(WorkersFindings, CopesWithFewPoints) {

@@ -10,7 +10,7 @@
 
 #include "bench/error.h"
 #include "sweeps/workers/consumer.h"
-#include "tests/sweeps/fake_device.h"
+#include "tests/sweeps/plain_device.h"
 #include "tests/sweeps/workers/loader/jpegs.h"
 #include "tests/sweeps/workers/loader/temporary_folder.h"
 
@@ -20,27 +20,7 @@ namespace {
 using ::testing::Each;
 using ::testing::Ge;
 using ::testing::HasSubstr;
-
-// With memory, and without transfers.
-class PlainDevice final : public bench::testing::FakeDevice {
- public:
-  PlainDevice() : FakeDevice({Dtype::fp32}) {}
-  void upload(void* to, const void* from, std::int64_t bytes) override {
-    std::memcpy(to, from, static_cast<std::size_t>(bytes));
-    ++uploads;
-  }
-  std::int64_t time(const std::function<void()>& step) override {
-    step();
-    return 1'000'000;
-  }
-  std::int64_t uploads = 0;
-
- protected:
-  std::byte* raw_allocate(std::int64_t bytes) override {
-    return static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(bytes)));  // NOLINT
-  }
-  void raw_free(std::byte* data, std::int64_t /*bytes*/) noexcept override { std::free(data); }  // NOLINT
-};
+using testing::PlainDevice;
 
 class PipelineTest : public ::testing::Test {
  protected:
@@ -129,6 +109,12 @@ TEST_F(PipelineTest, BatchesAreComparedWithTheReference) {
       EXPECT_LT(verification.error, verification.tolerance);
     }
   }
+}
+
+TEST_F(PipelineTest, MoreHostMemoryThanIsFreeIsRefusedBeforeItIsTaken) {
+  spec_.transform.image_size = 4096;
+  spec_.pool = {.workers = 64, .prefetch = 64, .batch = 64};  // 50 TiB
+  EXPECT_THAT([&] { make(); }, ::testing::ThrowsMessage<OutOfMemory>(HasSubstr("of host memory, and")));
 }
 
 TEST_F(PipelineTest, ADataSetOfNothingIsRefused) {

@@ -9,8 +9,11 @@
 #include "bench/registry.h"
 #include "bench/sweep.h"
 #include "sweeps/workers/options.h"
+#include "sweeps/workers/other_result.h"
+#include "sweeps/workers/what_if.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/sweeps/fake_device.h"
+#include "tests/sweeps/workers/loader_machine.h"
 
 namespace bench {
 namespace {
@@ -190,6 +193,78 @@ TEST_F(OtherMachine, ItsBestRateIsADemand) {
   EXPECT_EQ(demands[0].name, "card");
   EXPECT_DOUBLE_EQ(demands[0].images_per_s, 1000);
   EXPECT_EQ(demands[1].images_per_s, 1128);
+}
+
+TEST_F(OtherMachine, SimulatedItsStepIsThatOfTheProfilesBatch) {
+  sweeps::testing::LoaderMachine machine;
+  const auto step_beside = [&](std::int64_t batch) {
+    machine.batch = batch;
+    ResultDocument profiled = machine.document();
+    sweeps::note_simulation(profiled);
+    const std::filesystem::path profile = folder_.path() / "workers.json";
+    std::ofstream(profile) << to_json(profiled);
+    request_.sweep_options["simulate"] = "yes";
+    request_.sweep_options["profile"] = profile.string();
+    request_.sweep_options["consumer"] = file_.string();
+    request_.given_sweep_options = {"simulate", "profile", "consumer"};
+    ResultDocument document;
+    registry<Sweep>().find("workers")->predict(request_, plan(), device_, document);
+    return document.sweep.at("profile").at("compute_ns").at(0).get<double>();
+  };
+  EXPECT_EQ(step_beside(8), 10'000'000);  // not its best batch's, which is 16
+  EXPECT_EQ(step_beside(12), 13'000'000);
+  EXPECT_THAT([&] { step_beside(4); },
+              ::testing::ThrowsMessage<UsageError>(AllOf(HasSubstr("--consumer"), HasSubstr("batch 8 to 16"),
+                                                         HasSubstr("batch 4 is wanted"))));
+}
+
+TEST_F(OtherMachine, AnotherSweepsResultIsRefused) {
+  Json other = Json::parse(std::ifstream(file_));
+  for (const char* const sweep : {"workers", "memory", "transfer"}) {
+    other["sweep"]["name"] = sweep;
+    std::ofstream(file_) << other;
+    request_.sweep_options["consumer"] = file_.string();
+    EXPECT_THAT(refusal(), AllOf(HasSubstr("--consumer"), HasSubstr(std::string("--sweep ") + sweep),
+                                 HasSubstr("a batch sweep")));
+    request_.sweep_options["consumer"] = "40ms";
+    request_.sweep_options["demand"] = "card=" + file_.string();
+    EXPECT_THAT(refusal(), AllOf(HasSubstr("--demand"), HasSubstr(std::string("--sweep ") + sweep)));
+    request_.sweep_options["demand"] = "none";
+  }
+}
+
+TEST_F(OtherMachine, ADeeplyNestedFileIsRefused) {
+  Json other = Json::parse(std::ifstream(file_));
+  other["sweep"]["deep"] = "HERE";
+  std::string text = other.dump();
+  text.replace(text.find("\"HERE\""), 6, std::string(300'000, '[') + std::string(300'000, ']'));
+  std::ofstream(file_) << text;
+  for (const char* const option : {"consumer", "demand"}) {
+    const std::string before = request_.sweep_options.at(option);
+    request_.sweep_options[option] = file_.string();
+    EXPECT_THAT(refusal(), AllOf(HasSubstr(std::string("--") + option), HasSubstr("more than 100 deep")));
+    request_.sweep_options[option] = before;
+  }
+  EXPECT_THROW(sweeps::json_in("--profile", file_.string()), UsageError);
+}
+
+TEST_F(OtherMachine, TheLabelKeepsATimeWholeAndDropsAFilesEnding) {
+  const auto label = [&](const std::string& consumer) {
+    request_.sweep_options["consumer"] = consumer;
+    return registry<Sweep>().find("workers")->label(request_);
+  };
+  EXPECT_EQ(label("12.5ms"), "12.5ms");
+  EXPECT_EQ(label("workload"), "net");
+  EXPECT_EQ(label(file_.string()), "batch-resnet50-cuda0");
+}
+
+TEST_F(WorkersPlan, AFileNameLongerThanTheSystemTakesIsNoFile) {
+  for (const char* const option : {"consumer", "demand"}) {
+    const std::string before = request_.sweep_options.at(option);
+    request_.sweep_options[option] = std::string(6000, 'x');
+    EXPECT_THAT(refusal(), HasSubstr(std::string("--") + option));
+    request_.sweep_options[option] = before;
+  }
 }
 
 TEST_F(OtherMachine, AnotherDtypeOrNoResultIsRefused) {

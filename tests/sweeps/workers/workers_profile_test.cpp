@@ -253,7 +253,7 @@ TEST(WhatIf, SimulatesFromAProfileAlone) {
   what_if.demands = {{.name = "t4", .images_per_s = 500, .source = "given"}};
   ResultDocument document;
   document.sweep = {{"name", "workers"}};
-  simulate_profile(earlier, what_if, document);
+  simulate_profile(read_profile(earlier), what_if, document);
   const auto simulated = simulated_of(document);
   ASSERT_TRUE(simulated);
   EXPECT_EQ(simulated->points.size(), 5U);
@@ -275,11 +275,11 @@ TEST(WhatIf, MoreCoresFeedMoreAndAreCalledAnExtrapolation) {
   WhatIf what_if;
   what_if.demands = {{.name = "h200", .images_per_s = 1500, .source = "given"}};
   ResultDocument few;
-  simulate_profile(earlier, what_if, few);
+  simulate_profile(read_profile(earlier), what_if, few);
   EXPECT_FALSE(simulated_of(few)->demands[0].workers);
   what_if.cores = 32;
   ResultDocument many;
-  simulate_profile(earlier, what_if, many);
+  simulate_profile(read_profile(earlier), what_if, many);
   const auto simulated = simulated_of(many);
   ASSERT_TRUE(simulated->demands[0].workers);
   // 1425 / 200 workers and what σ takes: W / (1 + 0.04 (W - 1)) = 7.1 gives 10, and their times vary.
@@ -296,8 +296,8 @@ TEST(WhatIf, TheSameSeedGivesTheSameFile) {
   const Json earlier = file_with(make_profile(LoaderMachine().document()));
   ResultDocument one;
   ResultDocument two;
-  simulate_profile(earlier, {}, one);
-  simulate_profile(earlier, {}, two);
+  simulate_profile(read_profile(earlier), {}, one);
+  simulate_profile(read_profile(earlier), {}, two);
   EXPECT_EQ(one.sweep, two.sweep);
 }
 

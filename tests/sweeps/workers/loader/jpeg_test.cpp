@@ -11,6 +11,7 @@
 
 #include "bench/measure/random.h"
 #include "jpegs.h"
+#include "sweeps/workers/loader/jpeg_source.h"
 
 namespace bench::loader {
 namespace {
@@ -85,6 +86,76 @@ TEST(JpegDecoder, GivesOfACropTheSamePixelsAsOfTheWholeImage) {
       }
     }
   }
+}
+
+TEST(JpegDecoder, TakesImagesOfManyPortions) {
+  for (const bool progressive : {false, true}) {
+    const auto encoded =
+        make_jpeg({.width = 900, .height = 700, .quality = 100, .across = 1, .progressive = progressive});
+    ASSERT_GT(encoded.size(), 3 * JpegSource::kPortion);
+    JpegDecoder decoder;
+    for (const Box& box : {Box{.x = 0, .y = 0, .width = 900, .height = 700},
+                           {.x = 300, .y = 650, .width = 100, .height = 50},
+                           {.x = 0, .y = 200, .width = 900, .height = 10}}) {
+      EXPECT_EQ(worst_difference(decoder, encoded, {.width = 900, .height = 700}, box, 8), 0);
+    }
+  }
+}
+
+// A comment of another program, longer than a portion: libjpeg skips it.
+TEST(JpegDecoder, SkipsOverPortions) {
+  auto encoded = make_jpeg({});
+  const auto at = encoded.begin() + 2;
+  std::vector<std::byte> comments;
+  for (int i = 0; i < 5; ++i) {
+    comments.insert(comments.end(), {std::byte{0xFF}, std::byte{0xFE}, std::byte{0xFF}, std::byte{0xFF}});
+    comments.resize(comments.size() + 0xFFFF - 2, std::byte{'x'});
+  }
+  encoded.insert(at, comments.begin(), comments.end());
+  ASSERT_GT(comments.size(), 2 * JpegSource::kPortion);
+  JpegDecoder decoder;
+  EXPECT_EQ(worst_difference(decoder, encoded, {.width = 64, .height = 48}, kWhole, 8), 0);
+}
+
+TEST(JpegDecoder, GivesUpAnywhereAndTakesTheNextImage) {
+  for (const bool progressive : {false, true}) {
+    const auto encoded = make_jpeg({.width = 400, .height = 300, .progressive = progressive});
+    int asked = 0;
+    int most = 1 << 30;
+    JpegDecoder decoder([&] { return ++asked > most; });
+    const Box whole{.x = 0, .y = 0, .width = 400, .height = 300};
+    decoder.open(encoded, kMostPixels);
+    decoder.decode(whole, 8);
+    const int times = asked;
+    EXPECT_GT(times, progressive ? 100 : 15);
+    for (most = 0; most < times; most += 5) {
+      asked = 0;
+      EXPECT_THROW(
+          {
+            decoder.open(encoded, kMostPixels);
+            decoder.decode(whole, 8);
+          },
+          GivenUp);
+      EXPECT_EQ(asked, most + 1);
+    }
+    most = 1 << 30;
+    EXPECT_EQ(worst_difference(decoder, encoded, {.width = 400, .height = 300}, whole, 8), 0);
+  }
+}
+
+// Rows above a crop are skipped in one call, which asks nobody.
+TEST(JpegDecoder, GivesUpWhileItSkipsRows) {
+  const auto encoded = make_jpeg({.width = 900, .height = 700, .quality = 100, .across = 1});
+  bool give_up = false;
+  JpegDecoder decoder([&] { return give_up; });
+  decoder.open(encoded, kMostPixels);
+  give_up = true;
+  EXPECT_THROW(decoder.decode({.x = 0, .y = 690, .width = 900, .height = 10}, 8), GivenUp);
+  int asked = 0;
+  JpegDecoder counting([&] { return ++asked < 0; });
+  counting.open(encoded, kMostPixels);
+  counting.decode({.x = 0, .y = 699, .width = 900, .height = 1}, 8);
+  EXPECT_GE(asked, static_cast<int>(encoded.size() / JpegSource::kPortion));
 }
 
 TEST(JpegDecoder, MakesGreyToEqualColours) {

@@ -257,7 +257,50 @@ TEST_F(PoolTest, AnInterruptEndsTheWait) {
       start({.workers = 2, .prefetch = 2, .batch = 4, .interrupted = [&] { return interrupted.load(); }});
   interrupted = true;
   EXPECT_EQ(pool->next().data, nullptr);
-  hold = false;  // the workers end after the sample they are at
+  hold = false;  // the workers end once their reads do
+}
+
+TEST_F(PoolTest, AnInterruptEndsTheSearchForAGoodImage) {
+  std::atomic<int> reads = 0;
+  images_.before_read = [&](std::int64_t) {
+    ++reads;
+    throw BadImage("all of them");
+  };
+  const auto pool = start({.workers = 0, .batch = 4, .interrupted = [&] { return reads >= 5; }});
+  EXPECT_EQ(pool->next().data, nullptr);
+  EXPECT_EQ(reads, 5);
+}
+
+// Asked once before each image, and then while it is decoded.
+TEST_F(PoolTest, AnInterruptEndsTheImageAtHand) {
+  std::atomic<int> reads = 0;
+  images_.before_read = [&](std::int64_t) { ++reads; };
+  int asked = 0;
+  const auto pool = start({.workers = 0, .batch = 4, .interrupted = [&] { return ++asked > 1; }});
+  EXPECT_EQ(pool->next().data, nullptr);
+  EXPECT_EQ(reads, 1);
+  EXPECT_EQ(asked, 2);
+}
+
+// Each image takes a millisecond at least, and all of them two seconds.
+TEST(PoolOfManyBadImages, EndsWhileItSearchesForAGoodOne) {
+  TinyImages images(2000);
+  std::atomic<int> reads = 0;
+  images.before_read = [&](std::int64_t) {
+    ++reads;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    throw BadImage("all of them");
+  };
+  std::vector<std::byte> slot(static_cast<std::size_t>(tiny_transform().sample_bytes()));
+  const std::vector<std::byte*> slots{slot.data()};
+  BadFiles bad;
+  {
+    const Pool pool(images, tiny_transform(), {.workers = 1, .prefetch = 1, .batch = 1}, slots, bad);
+    while (reads < 3) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  EXPECT_LT(reads, 2000);
 }
 
 TEST_F(PoolTest, EndsWhileWorkersAreBusyOrWait) {

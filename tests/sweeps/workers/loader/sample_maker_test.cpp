@@ -131,6 +131,17 @@ TEST(SampleMaker, TakesTheSmallestAndNarrowestImages) {
   }
 }
 
+TEST(SampleMaker, GivesUpWithinAnImage) {
+  const Transform transform = bytes_of_size(64);
+  const auto encoded = make_jpeg({.width = 400, .height = 300});
+  std::vector<std::byte> sample(static_cast<std::size_t>(transform.sample_bytes()));
+  int asked = 0;
+  SampleMaker maker(transform, [&] { return ++asked == 3; });
+  EXPECT_THROW(maker.make(encoded, 1, sample.data()), GivenUp);
+  EXPECT_EQ(asked, 3);
+  EXPECT_NO_THROW(maker.make(encoded, 1, sample.data()));
+}
+
 TEST(SampleMaker, RefusesTooManyPixels) {
   Transform transform = bytes_of_size(20);
   transform.most_pixels = 64 * 48 - 1;

@@ -1,0 +1,33 @@
+// A device of plain memory, for what is to be run and not only planned.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+
+#include "tests/sweeps/fake_device.h"
+
+namespace bench::sweeps::testing {
+
+// With memory, and without transfers.
+class PlainDevice final : public bench::testing::FakeDevice {
+ public:
+  PlainDevice() : FakeDevice({Dtype::fp32}) {}
+  void upload(void* to, const void* from, std::int64_t bytes) override {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    ++uploads;
+  }
+  std::int64_t time(const std::function<void()>& step) override {
+    step();
+    return 1'000'000;
+  }
+  std::int64_t uploads = 0;
+
+ protected:
+  std::byte* raw_allocate(std::int64_t bytes) override {
+    return static_cast<std::byte*>(std::malloc(static_cast<std::size_t>(bytes)));  // NOLINT
+  }
+  void raw_free(std::byte* data, std::int64_t /*bytes*/) noexcept override { std::free(data); }  // NOLINT
+};
+
+}  // namespace bench::sweeps::testing

@@ -1,0 +1,146 @@
+// The simulator against the real pipeline: threads, staging and a consumer, on images whose reads sleep. What
+// they take is so much more than making them that the machine's speed is of little account.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/measure/statistics.h"
+#include "sweeps/workers/pipeline.h"
+#include "sweeps/workers/points.h"
+#include "sweeps/workers/simulator/draws.h"
+#include "sweeps/workers/what_if.h"
+#include "tests/sweeps/plain_device.h"
+#include "tests/sweeps/workers/loader/jpegs.h"
+#include "tests/sweeps/workers/loader/temporary_folder.h"
+
+namespace bench::sweeps {
+namespace {
+
+constexpr std::int64_t kStepNs = 20'000'000;
+constexpr std::int64_t kReadNs = 8'000'000;  // of an image; a batch of three takes 24 ms of one worker
+
+class RealPipeline : public ::testing::Test {
+ protected:
+  RealPipeline() {
+    for (int i = 0; i < 24; ++i) {
+      folder_.write("image" + std::to_string(i) + ".jpg",
+                    loader::make_jpeg({}, static_cast<std::uint64_t>(i)));
+    }
+    session_->data_name = folder_.path().string();
+    session_->storage = loader::StorageLimit{.bytes_per_s = 1e9, .latency_ns = kReadNs};
+    document_.context = {{"host", {{"usable_cores", 2}}}};
+    document_.sweep = {{"name", "workers"},
+                       {"loader",
+                        {{"cores", 2},
+                         {"page_cache", "warm"},
+                         {"storage", {{"bytes_per_s", 1e9}, {"latency_ns", kReadNs}}},
+                         {"mean_encoded_bytes", static_cast<double>(session_->data().encoded_bytes(0))},
+                         {"consumer_device", "none"},
+                         {"consumer_on_cores", false},
+                         {"demands", Json::array()}}}};
+  }
+
+  void measure(const std::string& loader, std::int64_t workers, loader::Order order) {
+    PipelineSpec spec;
+    spec.loader = loader == "ready" ? LoaderKind::ready : LoaderKind::pool;
+    spec.transform.image_size = 16;
+    spec.pool = {.workers = static_cast<int>(workers), .prefetch = 2, .order = order, .batch = 3};
+    spec.step_ns = loader == "capacity" ? 0 : kStepNs;
+    const auto workload = make_pipeline(loader, spec, device_, session_);
+    workload->timed_step(device_);  // fills the slots
+    MeasuredPoint point;
+    point.name = loader + std::to_string(workers);
+    point.params = {{"loader", loader},
+                    {"workers", workers},
+                    {"prefetch", 2},
+                    {"order", order == loader::Order::any ? "any" : "in-order"},
+                    {"batch", 3}};
+    point.notes = Json::array();
+    for (int window = 0; window < 2; ++window) {
+      point.samples_ns.push_back(workload->timed_step(device_));
+      point.notes.push_back(workload->notes());
+    }
+    point.round_sizes = {2};
+    point.items_per_step = 3;
+    point.stats = summarize(point.samples_ns, point.round_sizes, 1);
+    document_.benchmarks.push_back(point);
+  }
+
+  // How far the simulated AU lies from the measured one and from what follows from the sleeps alone, at
+  // worst.
+  double worst_error(loader::Order order) {
+    document_.benchmarks.clear();
+    measure("ready", 0, order);
+    for (const std::int64_t workers : {1, 2}) {
+      measure("capacity", workers, order);
+    }
+    // One thread takes 20 of 44 ms, one worker leaves 20 of 24.
+    const std::map<std::int64_t, double> by_hand{{0, 20.0 / 44}, {1, 20.0 / 24}, {2, 1}, {3, 1}};
+    for (const auto& [workers, au] : by_hand) {
+      measure("pool", workers, order);
+    }
+    document_.sweep.erase("profile");
+    document_.sweep.erase("simulated");
+    note_simulation(document_);
+    const auto simulated = simulated_of(document_);
+    if (!simulated) {
+      return 1;
+    }
+    double worst = 0;
+    const LoaderPoints points = loader_points(document_);
+    EXPECT_EQ(points.pool.size(), by_hand.size());
+    for (const LoaderPoint& point : points.pool) {
+      const auto at = std::ranges::find(simulated->points, point.workers, &SimulatedPoint::workers);
+      if (at == simulated->points.end()) {
+        return 1;
+      }
+      worst =
+          std::max({worst, std::abs(at->au - point.au->value), std::abs(at->au - by_hand.at(point.workers))});
+    }
+    return worst;
+  }
+
+  // Whether images, or steps with ready data, took much longer on average than they sleep.
+  bool disturbed() const {
+    constexpr double kMuch = 1.1;
+    const LoaderPoints points = loader_points(document_);
+    double longest = points.ready->step_ns / kStepNs;
+    for (const auto* list : {&points.pool, &points.capacity}) {
+      for (const LoaderPoint& point : *list) {
+        longest = std::max(longest, simulator::mean_of(point.sample_times_ns) / kReadNs);
+      }
+    }
+    return longest > kMuch;
+  }
+
+  loader::TemporaryFolder folder_;
+  std::shared_ptr<Session> session_ = std::make_shared<Session>();
+  testing::PlainDevice device_;
+  ResultDocument document_;
+};
+
+// On a busy machine sleeps end late, and more than that: such a try tells nothing of the simulator.
+TEST_F(RealPipeline, GivesTheAuThatIsSimulated) {
+  constexpr double kBound = 0.1;
+  for (const auto order : {loader::Order::in_order, loader::Order::any}) {
+    std::vector<double> errors;
+    for (int i = 0; i < 3 && (errors.empty() || errors.back() > kBound); ++i) {
+      const double error = worst_error(order);
+      if (error <= kBound || !disturbed()) {
+        errors.push_back(error);
+      }
+    }
+    if (errors.empty()) {
+      GTEST_SKIP() << "sleeps end too late here: the machine is busy";
+    }
+    EXPECT_LT(std::ranges::min(errors), kBound) << (order == loader::Order::any ? "any" : "in-order");
+  }
+}
+
+}  // namespace
+}  // namespace bench::sweeps

@@ -1,0 +1,119 @@
+// Whether images come from storage or from memory: what is asked of the system, and what is said of it.
+#include "sweeps/workers/page_cache.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "bench/error.h"
+#include "sweeps/workers/session.h"
+#include "sweeps/workers/tables.h"
+#include "tests/sweeps/workers/loader/jpegs.h"
+#include "tests/sweeps/workers/loader/temporary_folder.h"
+#include "tests/sweeps/workers/loader_machine.h"
+
+namespace bench::sweeps {
+namespace {
+
+using ::testing::HasSubstr;
+
+ResultDocument with_notes(const std::vector<Json>& notes) {
+  ResultDocument document;
+  document.benchmarks.emplace_back();
+  document.benchmarks.front().notes = notes;
+  return document;
+}
+
+TEST(PageCache, IsWarmWhereNextToNothingCameFromStorage) {
+  const Json none = {{"images", 100}, {"storage_bytes", 0}};
+  const Json half = {{"images", 100}, {"storage_bytes", 500'000}};
+  EXPECT_EQ(page_cache_found(with_notes({none, none}), 10'000), Json({{"page_cache", "warm"}}));
+  EXPECT_EQ(page_cache_found(with_notes({none, half}), 10'000),
+            Json({{"page_cache", "as found"}, {"read_from_storage", 0.25}}));
+  EXPECT_EQ(page_cache_found(with_notes({none, {{"images", 100}}}), 10'000),
+            Json({{"page_cache", "as found"}}));
+  EXPECT_EQ(page_cache_found(with_notes({}), 10'000), Json({{"page_cache", "as found"}}));
+}
+
+TEST(PageCache, TheTableSaysWhatWasFound) {
+  ResultDocument document = testing::LoaderMachine().document();
+  document.sweep["loader"]["page_cache"] = "as found";
+  document.sweep["loader"]["read_from_storage"] = 0.34;
+  EXPECT_THAT(workers_tables(document).front().title,
+              HasSubstr("page cache as found (34 % of the images' bytes came from storage)"));
+  document.sweep["loader"].erase("read_from_storage");
+  document.sweep["loader"]["page_cache"] = "cold";
+  document.sweep["loader"]["still_cached"] = {{"reads", 3}, {"of", 40}, {"reason", "it lies in memory"}};
+  EXPECT_THAT(workers_tables(document).front().title,
+              HasSubstr("page cache cold, but 3 of 40 reads found their image in it: it lies in memory"));
+}
+
+class SessionData : public ::testing::Test {
+ protected:
+  SessionData() {
+    for (int i = 0; i < 16; ++i) {
+      folder_.write(file(i), loader::make_jpeg({}, static_cast<std::uint64_t>(i)));
+    }
+    session_.data_name = folder_.path().string();
+  }
+  static std::string file(int number) { return "image" + std::to_string(100 + number) + ".jpg"; }
+  // Moves the image to where no storage is.
+  void put_in_memory(int number) {
+    const auto here = folder_.path() / file(number);
+    const auto there = in_memory_ / file(number);
+    std::filesystem::create_directories(in_memory_);
+    std::filesystem::copy_file(here, there, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::remove(here);
+    std::filesystem::create_symlink(there, here);
+  }
+  ~SessionData() override {
+    std::error_code error;
+    std::filesystem::remove_all(in_memory_, error);
+  }
+
+  loader::TemporaryFolder folder_;
+  std::filesystem::path in_memory_ = std::filesystem::path("/dev/shm") / folder_.path().filename();
+  Session session_;
+};
+
+TEST_F(SessionData, IsReadOnceBeforehand) {
+  int read = 0;
+  session_.progress = [&](const std::string& what, double) { read += what == "reading the images once"; };
+  session_.warm();
+  EXPECT_EQ(read, 16);
+  read = 0;
+  session_.cold = true;  // what is already open stays as it is
+  session_.warm();
+  EXPECT_EQ(read, 0);
+}
+
+TEST_F(SessionData, ThatPartlyLiesInMemoryIsNotCold) {
+  session_.cold = true;
+  try {
+    session_.data();
+  } catch (const Unsupported& error) {
+    GTEST_SKIP() << "here nothing can be forgotten: " << error.what();
+  }
+  std::vector<std::byte> bytes;
+  session_.data().read(3, bytes);
+  put_in_memory(4);
+  session_.data().read(4, bytes);
+  EXPECT_EQ(session_.forgetting().asked, 2);
+  EXPECT_EQ(session_.forgetting().refused, 1);
+  EXPECT_THAT(session_.forgetting().reason, HasSubstr("lies in memory"));
+
+  for (int i = 1; i < 16; ++i) {  // all but the first
+    if (i != 4) {
+      put_in_memory(i);
+    }
+  }
+  Session again;
+  again.data_name = session_.data_name;
+  again.cold = true;
+  EXPECT_THROW(again.data(), Unsupported);
+}
+
+}  // namespace
+}  // namespace bench::sweeps
