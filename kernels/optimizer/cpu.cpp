@@ -178,8 +178,9 @@ class CpuOptimizer final : public ReferenceOperation {
       case Optimizer::Kind::momentum:
         return step(Momentum{.rate = spec_.rate, .momentum = spec_.momentum}, arrays, spec_.count);
       case Optimizer::Kind::adam:
-        return step(adam_at(spec_, ++*static_cast<std::int64_t*>(pointers[Slot::steps])), arrays,
-                    spec_.count);
+        return step(
+            adam_at(spec_, *static_cast<std::int64_t*>(pointers[Slot::steps]) += spec_.counts ? 1 : 0),
+            arrays, spec_.count);
     }
   }
 

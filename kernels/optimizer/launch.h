@@ -46,7 +46,9 @@ class OptimizerOperation final : public KernelOperation<Machine> {
         return step(pointers, MomentumRule{.rate = spec_.rate, .momentum = spec_.momentum});
       case Optimizer::Kind::adam: {
         auto* const steps = static_cast<std::int64_t*>(pointers[Slot::steps]);
-        this->queue().launch(CountStep{steps, loss_scale(pointers)}, 1);
+        if (spec_.counts) {
+          this->queue().launch(CountStep{steps, loss_scale(pointers)}, 1);
+        }
         return step(pointers, adam(steps));
       }
     }

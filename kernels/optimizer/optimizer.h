@@ -11,7 +11,8 @@
 //
 // Slots: diff_weights (input); weights, master (16-bit only), state1 (momentum, adam), state2 (adam),
 //        steps (adam) (state); loss_scale (scaled; input). All of `count` elements but steps, which the
-//        operation counts up, and loss_scale. States start at zero, master as the weights.
+//        operation counts up where it `counts`, and else takes as t, and loss_scale. States start at zero,
+//        master as the weights.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,7 @@ struct Optimizer {
   float beta2 = 0.999F;
   float epsilon = 1e-8F;
   bool scaled = false;
+  bool counts = true;  // adam: false in all slices of the parameters but the one that is updated first
 
   bool has_master() const { return dtype == Dtype::bf16 || dtype == Dtype::fp16; }
   // fp32 states an element, master weights not counted.

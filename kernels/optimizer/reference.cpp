@@ -49,7 +49,7 @@ class ReferenceOptimizer final : public ReferenceOperation {
         break;
       case Optimizer::Kind::adam:
         adam(gradient, weights, values(pointers, Slot::state1), values(pointers, Slot::state2),
-             ++*static_cast<std::int64_t*>(pointers[Slot::steps]));
+             *static_cast<std::int64_t*>(pointers[Slot::steps]) += spec_.counts ? 1 : 0);
         break;
     }
     if (spec_.has_master()) {

@@ -1,5 +1,7 @@
 #include "kernels/networks/train/layers.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "bench/error.h"
@@ -72,6 +74,17 @@ TensorId LayerRecorder::gradient(Value value) {
   return parts.front();
 }
 
+Activation LayerRecorder::activation_of_sum(Value value) const {
+  const auto& layers = graph_.layers();
+  const bool followed = device_.host_accessible() && layers[value].kind == LayerKind::add &&
+                        value + 1 < layers.size() && layers[value + 1].kind == LayerKind::activation &&
+                        layers[value + 1].inputs[0] == value &&
+                        layers[value + 1].activation != Activation::gelu;
+  const auto reads = [&](const Layer& layer) { return std::ranges::count(layer.inputs, value) > 0; };
+  return followed && std::ranges::count_if(layers, reads) == 1 ? layers[value + 1].activation
+                                                               : Activation::none;
+}
+
 void LayerRecorder::forward_again(Value value) {
   const std::string suffix = suffix_;
   suffix_ += " again";
@@ -126,6 +139,10 @@ void LayerRecorder::forward(Value value) {
       if (layer.activation == Activation::gelu) {
         return forward_gelu(value);
       }
+      if (activation_of_sum(layer.inputs[0]) != Activation::none) {
+        values_[value] = src;
+        return;
+      }
       const TensorId dst = result(value);
       record(forward_name(value), Relu{.tensor = src_desc, .activation = layer.activation},
              {{Slot::src, src}, {Slot::dst, dst}}, std::pair{dst, src});
@@ -154,7 +171,7 @@ void LayerRecorder::forward(Value value) {
     }
     case LayerKind::add: {
       const TensorId dst = result(value);
-      record(forward_name(value), Add{.tensor = src_desc},
+      record(forward_name(value), Add{.tensor = src_desc, .activation = activation_of_sum(value)},
              {{Slot::src, src}, {Slot::src1, values_.at(layer.inputs.at(1)).value()}, {Slot::dst, dst}},
              std::pair{dst, src});
       return;

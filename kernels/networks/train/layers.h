@@ -61,6 +61,11 @@ class LayerRecorder {
     return cache_.make(spec, device_, target_.implementation);
   }
 
+  // The activation right behind a sum, where it alone reads it: the sum is then stored activated, and the
+  // activation has nothing left to do. Backward passes ask for the result only. Where every launch is
+  // recorded as the layers stand (devices with memory of their own) it stays apart.
+  Activation activation_of_sum(Graph::Value value) const;
+
   TensorDesc desc(Graph::Value value) const { return tensor_of(graph_, value, target_); }
   Conv2d conv2d(Graph::Value value, Conv2d::Direction direction) const;
   Linear linear(Graph::Value value, Linear::Direction direction) const;

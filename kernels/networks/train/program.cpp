@@ -27,10 +27,15 @@ TensorId Program::keep(BlockId block, std::string name, std::int64_t bytes) {
 }
 
 TensorId Program::whole(BlockId block) {
+  return part(block, 0, blocks_.at(block).bytes);
+}
+
+TensorId Program::part(BlockId block, std::int64_t offset, std::int64_t bytes) {
   tensors_.push_back({.name = blocks_.at(block).name,
-                      .bytes = blocks_[block].bytes,
+                      .bytes = bytes,
                       .content = Content::kept,
-                      .block = block});
+                      .block = block,
+                      .offset = offset});
   return tensors_.size() - 1;
 }
 
@@ -60,6 +65,30 @@ void Program::run(Instruction instruction, std::optional<std::pair<TensorId, Ten
   }
   instructions_.push_back(std::move(instruction));
   overwrites_.push_back(in_place_ ? result_over : std::nullopt);
+}
+
+void Program::interleave(std::size_t first, const std::vector<std::size_t>& behind) {
+  if (instructions_.size() != first + behind.size() || !std::ranges::is_sorted(behind) ||
+      (!behind.empty() && behind.back() >= first)) {
+    throw std::logic_error("instructions to be moved forward need one earlier place each, in order");
+  }
+  std::vector<Instruction> instructions;
+  decltype(overwrites_) overwrites;
+  instructions.reserve(instructions_.size());
+  overwrites.reserve(overwrites_.size());
+  const auto take = [&](std::size_t index) {
+    instructions.push_back(std::move(instructions_[index]));
+    overwrites.push_back(overwrites_[index]);
+  };
+  std::size_t moved = 0;
+  for (std::size_t index = 0; index < first; ++index) {
+    take(index);
+    for (; moved < behind.size() && behind[moved] == index; ++moved) {
+      take(first + moved);
+    }
+  }
+  instructions_ = std::move(instructions);
+  overwrites_ = std::move(overwrites);
 }
 
 namespace {

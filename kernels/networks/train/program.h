@@ -46,6 +46,7 @@ struct Instruction {
   // The same anew: an operation that several instructions shared would bind its addresses at every run.
   std::function<std::shared_ptr<Operation>()> make_own;
   std::vector<std::pair<Slot, TensorId>> tensors;  // one for each slot of the operation
+  bool updates = false;  // parameters; left out where only their gradients are wanted
 };
 
 class Program {
@@ -55,12 +56,18 @@ class Program {
   TensorId keep(BlockId block, std::string name, std::int64_t bytes);
   // All of a block as it is now.
   TensorId whole(BlockId block);
+  // Some bytes of it.
+  TensorId part(BlockId block, std::int64_t offset, std::int64_t bytes);
   TensorId tensor(std::string name, std::int64_t bytes, Content content);
 
   // The instruction names a tensor for every slot of its operation but scratch, which is added here. A result
   // may take the memory of an input where nothing reads that input later. Throws std::logic_error where a
   // slot is missing or a tensor is too small for it.
   void run(Instruction instruction, std::optional<std::pair<TensorId, TensorId>> result_over = std::nullopt);
+
+  // Moves the instructions from `first` on forward, number i to behind instruction behind[i]. One index for
+  // each of them, ascending, below `first`.
+  void interleave(std::size_t first, const std::vector<std::size_t>& behind);
 
   // Whether instructions recorded from now on may write a result over an input; they may at first.
   void set_in_place(bool in_place) { in_place_ = in_place; }

@@ -10,6 +10,7 @@
 #include "kernels/cross_entropy/cross_entropy.h"
 #include "kernels/loss_scale/loss_scale.h"
 #include "kernels/networks/train/layers.h"
+#include "kernels/networks/train/updates.h"
 
 namespace bench::kernels {
 namespace {
@@ -52,16 +53,7 @@ class Recorder {
     for (std::int64_t micro = 0; micro < options_.accumulate; ++micro) {
       record_micro_batch(micro);
     }
-    step_.optimizer_begin = step_.program.instructions().size();
-    if (step_.loss_scale) {
-      record_overflow_checks();
-    }
-    for (ParameterGroup& group : step_.groups) {
-      record_optimizer(group);
-    }
-    if (step_.loss_scale) {
-      layers_.record("loss scale", UpdateLossScale{}, {{Slot::loss_scale, *step_.loss_scale}});
-    }
+    record_updates(step_, layers_, graph_, options_, device_);
     return std::move(step_);
   }
 
@@ -145,55 +137,6 @@ class Recorder {
         layers_.backward(value);
       }
     }
-  }
-
-  // All of them before the first optimizer: one overflow stops every group.
-  void record_overflow_checks() {
-    for (const ParameterGroup& group : step_.groups) {
-      const std::int64_t bytes = program().blocks()[group.gradients].bytes;
-      if (bytes > 0) {
-        layers_.record(
-            fmt::format("overflow in {}", name_of(group.dtype)),
-            FindOverflow{.count = bytes / bytes_of(group.dtype), .dtype = group.dtype},
-            {{Slot::diff_weights, program().whole(group.gradients)}, {Slot::loss_scale, *step_.loss_scale}});
-        ++step_.overflow_checks;
-      }
-    }
-  }
-
-  void record_optimizer(ParameterGroup& group) {
-    const std::int64_t bytes = program().blocks()[group.weights].bytes;
-    if (bytes == 0) {
-      return;
-    }
-    Optimizer optimizer;
-    optimizer.kind = options_.optimizer;
-    optimizer.count = bytes / bytes_of(group.dtype);
-    optimizer.dtype = group.dtype;
-    optimizer.scaled = options_.loss_scaling;
-    optimizer.rate = optimizer.kind == Optimizer::Kind::adam ? 1e-3F : 1e-2F;
-    const std::string of_dtype = fmt::format(" {}", name_of(group.dtype));
-    std::vector<std::pair<Slot, TensorId>> tensors{{Slot::weights, program().whole(group.weights)},
-                                                   {Slot::diff_weights, program().whole(group.gradients)}};
-    if (optimizer.scaled) {
-      tensors.emplace_back(Slot::loss_scale, *step_.loss_scale);
-    }
-    const auto add_state = [&](Slot slot, const std::string& name, std::int64_t size) {
-      const BlockId block = program().block(name + of_dtype, MemoryCategory::optimizer);
-      tensors.emplace_back(slot, program().keep(block, name, size));
-      return block;
-    };
-    if (optimizer.has_master()) {
-      group.master = add_state(Slot::master, "master weights", 4 * optimizer.count);
-    }
-    for (int state = 0; state < optimizer.states(); ++state) {
-      group.states.push_back(add_state(state == 0 ? Slot::state1 : Slot::state2,
-                                       fmt::format("state {}", state + 1), 4 * optimizer.count));
-    }
-    if (optimizer.kind == Optimizer::Kind::adam) {
-      group.states.push_back(add_state(Slot::steps, "steps", 8));
-    }
-    layers_.record("optimizer" + of_dtype, optimizer, tensors);
   }
 
   const Graph& graph_;

@@ -23,6 +23,9 @@ struct TrainOptions {
   bool recompute = false;     // keep only the values between blocks, and compute a block's again (Chen et al.
                               // 2016, arXiv:1604.06174)
   bool loss_scaling = false;  // see kernels/loss_scale/loss_scale.h
+  // Bytes of parameters, at least, that are updated together within the backward pass where that can be; 0:
+  // all of them behind it. See updates.h.
+  std::int64_t update_slice = 256 * 1024;
 };
 
 // A parameter of the network: its place in a block of weights, and its gradient's in the block of gradients.
@@ -46,7 +49,8 @@ struct ParameterGroup {
 
 struct TrainingStep {
   Program program;
-  std::size_t optimizer_begin = 0;  // instructions from here on follow the backward passes
+  // Instructions from here on follow the backward passes; those before that update parameters are marked.
+  std::size_t optimizer_begin = 0;
   // With loss scaling, the first of those look for an overflow, and the last one adapts the factor.
   std::optional<TensorId> loss_scale{};
   std::size_t overflow_checks = 0;

@@ -144,11 +144,11 @@ void Trainer::settle_loss_scale() {
   const std::size_t checks = plan_.step.optimizer_begin;
   for (int halvings = 0; plan_.step.loss_scale && halvings < kMostHalvings; ++halvings) {
     run_gradients();
-    run(checks, checks + plan_.step.overflow_checks);
+    run(checks, checks + plan_.step.overflow_checks, false);
     if (loss_scale().overflow == 0) {
       return;
     }
-    run(bound_.size() - 1, bound_.size());
+    run(bound_.size() - 1, bound_.size(), false);
   }
 }
 
@@ -252,9 +252,12 @@ void Trainer::set_batch(std::span<const Sample> samples, std::span<const std::in
   }
 }
 
-void Trainer::run(std::size_t begin, std::size_t end) {
+void Trainer::run(std::size_t begin, std::size_t end, bool updates) {
+  const std::vector<Instruction>& instructions = plan_.step.program.instructions();
   for (std::size_t index = begin; index < end; ++index) {
-    bound_[index].first->run(bound_[index].second);
+    if (updates || !instructions[index].updates) {
+      bound_[index].first->run(bound_[index].second);
+    }
   }
 }
 

@@ -55,9 +55,9 @@ class Trainer {
   void settle_loss_scale();
 
   // Queues a step.
-  void run() { run(0, bound_.size()); }
+  void run() { run(0, bound_.size(), true); }
   // Queues forward and backward passes only: gradients are left where gradients() finds them.
-  void run_gradients() { run(0, plan_.step.optimizer_begin); }
+  void run_gradients() { run(0, plan_.step.optimizer_begin, false); }
   // Waits, and returns the mean loss over the batch that the latest pass found.
   double loss();
 
@@ -80,7 +80,7 @@ class Trainer {
   void start_states();
   LossScale loss_scale() const;  // as it is on the device
   void bind();
-  void run(std::size_t begin, std::size_t end);
+  void run(std::size_t begin, std::size_t end, bool updates);
   std::vector<float> unpacked(const TrainedParameter& parameter, TensorId tensor);
 
   Device& device_;

@@ -59,6 +59,8 @@ class Stepper {
     return all;
   }
 
+  void* address(Slot slot) const { return pointers_[slot]; }
+
   std::int64_t steps() const {
     std::int64_t steps = 0;
     testing::cpu().download(&steps, pointers_[Slot::steps], sizeof steps);
@@ -220,6 +222,22 @@ TEST(Adam, ByHandForThreeSteps) {
     EXPECT_FLOAT_EQ(stepper.values(Slot::state2)[0], 3.5625F);
     EXPECT_FLOAT_EQ(stepper.values(Slot::weights)[0], 0.9761345F);
     EXPECT_EQ(stepper.steps(), 3);
+  }
+}
+
+// Slices of one set of parameters share a count: the first one updated counts the step.
+TEST(Adam, CountsAStepOnceForAllSlices) {
+  for (const std::string_view implementation : kImplementations) {
+    SCOPED_TRACE(implementation);
+    const Optimizer spec{.kind = Kind::adam, .count = 1, .rate = 0.5F, .counts = false};
+    Stepper later(spec, implementation, {1});
+    const std::int64_t steps = 3;
+    testing::cpu().upload(later.address(Slot::steps), &steps, sizeof steps);
+    later.step({2});
+    EXPECT_EQ(later.steps(), 3);
+    // m = 0.1 · 2 and v = 0.001 · 4, corrected for the third step
+    const double corrected = 0.2 / (1 - std::pow(0.9, 3)) / std::sqrt(0.004 / (1 - std::pow(0.999, 3)));
+    EXPECT_NEAR(later.values(Slot::weights)[0], 1 - 0.5 * corrected, 1e-6);
   }
 }
 

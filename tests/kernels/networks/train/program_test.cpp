@@ -92,6 +92,23 @@ TEST_F(Programs, BlocksLieOneTensorAfterTheOther) {
   EXPECT_EQ(place(program_).arena_bytes, 64);  // what outlives the step takes no part in the arena
 }
 
+TEST_F(Programs, MoveInstructionsForward) {
+  const TensorId a = tensor(64);
+  for (int i = 0; i < 6; ++i) {
+    run(a, tensor(64));
+  }
+  program_.interleave(3, {0, 0, 2});
+  std::vector<std::string> names;
+  for (const Instruction& instruction : program_.instructions()) {
+    names.push_back(instruction.name);
+  }
+  EXPECT_THAT(names, ::testing::ElementsAre("0", "3", "4", "1", "2", "5"));
+  EXPECT_EQ(program_.overwrites().size(), 6U);
+  EXPECT_THROW(program_.interleave(3, {0, 1}), std::logic_error);
+  EXPECT_THROW(program_.interleave(3, {1, 0, 2}), std::logic_error);
+  EXPECT_THROW(program_.interleave(3, {0, 1, 3}), std::logic_error);
+}
+
 TEST_F(Programs, ScratchIsAsLargeAsTheLargest) {
   const TensorId a = tensor(64);
   const TensorId b = tensor(64);
