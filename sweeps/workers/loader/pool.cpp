@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
-#include <random>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -54,16 +53,11 @@ Pool::Pool(const Dataset& data, const Transform& transform, PoolSettings setting
       settings_(std::move(settings)),
       slots_(slots),
       bad_(bad),
-      permutation_(static_cast<std::size_t>(data.size())),
+      order_(data.size(), settings_.seed),
       free_(slots.size()) {
   if (std::ssize(slots) != slots_for(settings_)) {
     throw std::logic_error(fmt::format("a pool of {} workers needs {} slots, not {}", settings_.workers,
                                        slots_for(settings_), slots.size()));
-  }
-  std::iota(permutation_.begin(), permutation_.end(), 0);
-  std::mt19937_64 engine(stream_seed(settings_.seed, 0));
-  for (std::size_t i = permutation_.size(); i > 1; --i) {
-    std::swap(permutation_[i - 1], permutation_[bounded_draw(engine, i)]);
   }
   std::iota(free_.rbegin(), free_.rend(), std::size_t{0});
   if (settings_.workers == 0) {
@@ -122,19 +116,9 @@ void Pool::run(int number) {
   }
 }
 
-// Each pass through the data is the same permutation begun at another place: every image once, no two passes
-// in the same batches.
-std::int64_t Pool::image_for(std::int64_t sample) const {
-  const auto size = std::ssize(permutation_);
-  const std::int64_t pass = sample / size;
-  const auto shift = static_cast<std::int64_t>(stream_seed(settings_.seed, static_cast<std::uint64_t>(pass)) %
-                                               static_cast<std::uint64_t>(size));
-  return permutation_[static_cast<std::size_t>((sample % size + (pass == 0 ? 0 : shift)) % size)];
-}
-
 std::int64_t Pool::make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch) {
   const std::int64_t start = now_ns();
-  std::int64_t image = image_for(number);
+  std::int64_t image = order_.image_for(number);
   for (std::int64_t tried = 0;; ++tried) {
     if (worker.give_up()) {
       throw GivenUp();

@@ -18,6 +18,7 @@
 
 #include "sweeps/workers/loader/bad_files.h"
 #include "sweeps/workers/loader/dataset.h"
+#include "sweeps/workers/loader/image_order.h"
 #include "sweeps/workers/loader/sample_maker.h"
 
 namespace bench::loader {
@@ -94,7 +95,6 @@ class Pool {
   // Returns the image it took.
   std::int64_t make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch);
   void note_scratch(Worker& worker);
-  std::int64_t image_for(std::int64_t sample) const;
   void fail(std::exception_ptr failure);
 
   const Dataset& data_;
@@ -102,7 +102,7 @@ class Pool {
   const PoolSettings settings_;
   const std::span<std::byte* const> slots_;
   BadFiles& bad_;
-  std::vector<std::int64_t> permutation_;
+  const ImageOrder order_;
   std::atomic<std::int64_t> scratch_bytes_ = 0;
   std::atomic<bool> stopping_ = false;  // seen within samples
   std::unique_ptr<Worker> own_;         // of the asking thread, without workers
