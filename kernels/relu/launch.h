@@ -48,7 +48,8 @@ class ReluBackwardOperation final : public KernelOperation<Machine> {
   using Spec = ReluBackward;
   static Dtype dtype_of(const ReluBackward& spec) { return spec.tensor.dtype; }
   static std::optional<std::string> unsupported(const ReluBackward& spec) {
-    return no_rectifier(spec.activation);
+    return spec.summed ? std::optional<std::string>("the kernel takes a gradient in one part")
+                       : no_rectifier(spec.activation);
   }
 
   ReluBackwardOperation(const ReluBackward& spec, Device& device)

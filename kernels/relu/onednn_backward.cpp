@@ -53,6 +53,9 @@ const Registration<Implementation<ReluBackward>> registered{{
       if (spec.activation == Activation::none || spec.activation == Activation::gelu) {
         return "relu: the activation must be relu, relu6 or leaky_relu";
       }
+      if (spec.summed) {
+        return "oneDNN takes a gradient in one part";
+      }
       return device.unsupported(spec.tensor.dtype);
     },
     .make = [](const ReluBackward& spec,

@@ -60,8 +60,13 @@ TensorId LayerRecorder::input_gradient(Value value, std::size_t index) {
 }
 
 TensorId LayerRecorder::gradient(Value value) {
+  add_contributions(value, 1);
+  return gradients_[value].front();
+}
+
+void LayerRecorder::add_contributions(Value value, std::size_t most) {
   std::vector<TensorId>& parts = gradients_[value];
-  while (parts.size() > 1) {
+  while (parts.size() > most) {
     const TensorId one = parts.back();
     parts.pop_back();
     const TensorId other = parts.back();
@@ -71,7 +76,6 @@ TensorId LayerRecorder::gradient(Value value) {
            {{Slot::src, one}, {Slot::src1, other}, {Slot::dst, sum}}, std::pair{sum, one});
     parts.back() = sum;
   }
-  return parts.front();
 }
 
 Activation LayerRecorder::activation_of_sum(Value value) const {
@@ -199,6 +203,9 @@ void LayerRecorder::backward(Value value) {
     return;
   }
   const Layer& layer = graph_[value];
+  if (layer.kind == LayerKind::activation && layer.activation != Activation::gelu) {
+    return backward_activation(value);
+  }
   const TensorId diff = gradient(value);
   switch (layer.kind) {
     case LayerKind::conv2d:
@@ -221,15 +228,7 @@ void LayerRecorder::backward(Value value) {
       backward_pool(value, diff);
       return;
     case LayerKind::activation:
-      if (layer.activation == Activation::gelu) {
-        backward_gelu(value, diff);
-      } else if (wants_gradient(layer.inputs[0])) {
-        const TensorId made = input_gradient(value);
-        record(backward_name(value), ReluBackward{.tensor = desc(value), .activation = layer.activation},
-               {{Slot::dst, this->value(value)}, {Slot::diff_dst, diff}, {Slot::diff_src, made}},
-               std::pair{made, diff});
-      }
-      return;
+      return backward_gelu(value, diff);
     case LayerKind::add:  // both summands have the sum's gradient
       contribute(layer.inputs[0], diff);
       contribute(layer.inputs[1], diff);
@@ -292,6 +291,26 @@ void LayerRecorder::backward_batch_norm(Value value, TensorId diff) {
          std::pair{made, diff});
   add_up(value, Slot::scale, scale);
   add_up(value, Slot::shift, shift);
+}
+
+// Where two layers read the result, as behind a residual sum, the two gradients are added on the way.
+void LayerRecorder::backward_activation(Value value) {
+  const Layer& layer = graph_[value];
+  if (!wants_gradient(layer.inputs[0])) {
+    return;
+  }
+  add_contributions(value, device_.host_accessible() ? 2 : 1);
+  const std::vector<TensorId> parts = gradients_[value];
+  const TensorId made = input_gradient(value);
+  Arguments arguments{
+      {Slot::dst, this->value(value)}, {Slot::diff_dst, parts.back()}, {Slot::diff_src, made}};
+  const bool summed = parts.size() > 1;
+  if (summed) {
+    arguments.emplace_back(Slot::src1, parts.front());
+  }
+  record(backward_name(value),
+         ReluBackward{.tensor = desc(value), .activation = layer.activation, .summed = summed}, arguments,
+         std::pair{made, parts.back()});
 }
 
 void LayerRecorder::backward_pool(Value value, TensorId diff) {

@@ -62,8 +62,7 @@ class LayerRecorder {
   }
 
   // The activation right behind a sum, where it alone reads it: the sum is then stored activated, and the
-  // activation has nothing left to do. Backward passes ask for the result only. Where every launch is
-  // recorded as the layers stand (devices with memory of their own) it stays apart.
+  // activation has nothing left to do. Backward passes ask for the result only. On the CPU alone.
   Activation activation_of_sum(Graph::Value value) const;
 
   TensorDesc desc(Graph::Value value) const { return tensor_of(graph_, value, target_); }
@@ -83,6 +82,9 @@ class LayerRecorder {
   TensorId result(Graph::Value value);
   // The gradient of the layer's result: the sum of the contributions.
   TensorId gradient(Graph::Value value);
+  // Adds contributions up until at most `most` are left.
+  void add_contributions(Graph::Value value, std::size_t most);
+  void backward_activation(Graph::Value value);
   // A new tensor for the gradient of input `index`; contributed to it.
   TensorId input_gradient(Graph::Value value, std::size_t index = 0);
   bool wants_gradient(Graph::Value value) const { return value != graph_.image(); }

@@ -51,6 +51,37 @@ TEST_P(BackwardActivation, LikeTheReferenceApartAndInPlace) {
   }
 }
 
+TEST_P(BackwardActivation, AddsBothPartsOfASummedGradient) {
+  BENCH_SKIP_UNSUPPORTED(GetParam());
+  std::vector<TensorDesc> tensors = testing::tensors_of_every_layout(GetParam());
+  tensors.push_back({.n = 2, .c = 33, .h = 29, .w = 31, .layout = Layout::nhwc, .dtype = GetParam()});
+  for (const TensorDesc& tensor : tensors) {
+    for (const Activation activation : kActivations) {
+      SCOPED_TRACE(trace(tensor));
+      const ReluBackward spec{.tensor = tensor, .activation = activation, .summed = true};
+      const auto reference = make_operation(spec, testing::cpu(), "reference");
+      const auto fastest = make_operation(spec, testing::cpu());
+      EXPECT_EQ(fastest->algorithm(), "openmp");
+      const Values inputs = inputs_for(*reference, GetParam());
+      const Values expected = testing::run_operation(*reference, inputs);
+      for (const Sum sum : {Sum::apart, Sum::in_place}) {
+        EXPECT_TRUE(testing::close_to(expected, testing::run_operation(*fastest, inputs, sum), 0.0));
+      }
+      // Both parts count, and alike.
+      Values swapped = inputs;
+      std::swap(swapped.at(Slot::diff_dst), swapped.at(Slot::src1));
+      EXPECT_TRUE(testing::close_to(expected, testing::run_operation(*fastest, swapped), 0.0));
+      Values alone = inputs;
+      alone.at(Slot::src1).assign(alone.at(Slot::src1).size(), 0.0F);
+      const ReluBackward plain{.tensor = tensor, .activation = activation};
+      EXPECT_TRUE(
+          testing::close_to(testing::run_operation(*make_operation(plain, testing::cpu(), "onednn"), alone),
+                            testing::run_operation(*fastest, alone), 0.0));
+      EXPECT_FALSE(testing::close_to(expected, testing::run_operation(*fastest, alone), 0.01));
+    }
+  }
+}
+
 // At a border the result does not tell whether the input was there or beyond: no gradient.
 TEST_P(BackwardActivation, StopsAtTheBorders) {
   BENCH_SKIP_UNSUPPORTED(GetParam());

@@ -77,16 +77,20 @@ Values run_operation(Operation& operation, const Values& inputs, Sum sum, Saved*
   Device& device = place.device;
   std::map<Slot, Buffer> buffers;
   SlotPointers pointers;
+  // A gradient may lie over diff_dst, another result over the second summand.
+  const bool of_two = sum == Sum::in_place && operation.find(Slot::diff_src) == nullptr;
   for (const SlotInfo& slot : operation.slots()) {
-    const bool shared = sum == Sum::in_place && slot.slot == Slot::src1;
+    const bool shared = of_two && slot.slot == Slot::src1;
     buffers[slot.slot] = device.allocate(slot.bytes, MemoryCategory::other);
     pointers[slot.slot] = buffers[slot.slot].data();
     if (shared) {
       EXPECT_TRUE(operation.in_place_sum());
     }
   }
-  if (sum == Sum::in_place) {
+  if (of_two) {
     pointers[Slot::src1] = pointers[Slot::dst];
+  }
+  if (sum == Sum::in_place) {
     pointers[Slot::diff_dst] = pointers[Slot::diff_src];
   }
   const auto run = [&] {

@@ -144,8 +144,9 @@ TEST_F(Updates, WaitForAllGradientsWhereTheLossIsScaled) {
   }
 }
 
-// A sum that an activation alone reads is stored activated; one that is read elsewhere too is not.
-TEST_F(Updates, LeaveSumsToTheActivationBehindThem) {
+// A sum that an activation alone reads is stored activated; one that is read elsewhere too is not. Two
+// gradients of an activation's result are added by its backward pass; those of a sum's are not.
+TEST_F(Updates, LeaveSumsToTheActivationBesideThem) {
   const auto names = [&](bool read_twice) {
     Graph graph({3, 16, 16});
     const Graph::Value x = graph.conv2d("conv", graph.image(), {.channels = 8, .kernel = 3, .pad = 1});
@@ -172,6 +173,14 @@ TEST_F(Updates, LeaveSumsToTheActivationBehindThem) {
   EXPECT_THAT(names(false), Not(Contains("forward relu")));
   EXPECT_THAT(names(false), Contains("backward relu"));
   EXPECT_THAT(names(true), Contains("forward relu"));
+  EXPECT_THAT(names(true), Contains("sum of gradients add"));
+
+  const TrainingPlan residual = plan("resnet18", Dtype::fp32, {}, 0);
+  std::size_t sums = 0;
+  for (const Instruction& instruction : residual.step.program.instructions()) {
+    sums += instruction.name.starts_with("sum of gradients") ? 1 : 0;
+  }
+  EXPECT_EQ(sums, 1U);  // behind the pooling: other residual blocks start at an activation
 }
 
 }  // namespace
