@@ -89,11 +89,13 @@ std::vector<Finding> claim_largest(const ResultDocument& document) {
     for (const Json* limit : limits) {
       words.push_back(fit_in_words(*limit));
       const Json proof = limit->value("proof", Json());
+      Json largest = (*limit)["largest_batch"];
       if (proof.is_object() && proof.contains("largest_batch")) {
         ++proved;
-        agreed += proof["largest_batch"] == (*limit)["largest_batch"] ? 1 : 0;
+        agreed += proof["largest_batch"] == largest ? 1 : 0;
+        largest = proof["largest_batch"];
       }
-      const auto batch = (*limit)["largest_batch"].get<double>();
+      const auto batch = largest.get<double>();
       finding.value = std::max(finding.value.value_or(0), batch);
     }
     finding.details["series"] = limits.size();

@@ -232,8 +232,10 @@ TEST_F(BadResume, BracketsThatOpenTooDeep) {
 }
 
 TEST_F(BadResume, AParamThatTheNameContradicts) {
+  const auto batch = result()["benchmarks"][0]["params"]["batch"].get<int>();  // the one measured first
   expect_changed_refused("/benchmarks/0/params/batch", 4096,
-                         {"--resume", kSmallFile, "batch:1'", "batch 4096 in its params", "means 1"});
+                         {"--resume", kSmallFile, "batch:" + std::to_string(batch) + "'",
+                          "batch 4096 in its params", "means " + std::to_string(batch)});
 }
 
 TEST_F(BadResume, ADtypeThatTheNameContradicts) {
@@ -249,8 +251,10 @@ TEST_F(BadResume, AParamThatIsMissing) {
 // Of a point that this run would not measure, the name alone can tell.
 TEST_F(BadResume, ANameThatItsParamsContradict) {
   const std::string name = result()["benchmarks"][0]["name"];
-  expect_changed_refused("/benchmarks/0/name", name.substr(0, name.rfind(':')) + ":64",
-                         {"--resume", "batch:64'", "batch 1 in its params", "means 64"});
+  const auto batch = result()["benchmarks"][0]["params"]["batch"].get<int>();
+  expect_changed_refused(
+      "/benchmarks/0/name", name.substr(0, name.rfind(':')) + ":64",
+      {"--resume", "batch:64'", "batch " + std::to_string(batch) + " in its params", "means 64"});
 }
 
 TEST_F(BadResume, AnotherSeed) {

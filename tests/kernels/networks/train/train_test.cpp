@@ -228,6 +228,18 @@ TEST_F(Training, SensitiveNetworksAreNotAccused) {
   }
 }
 
+// Three values a channel: two steps may see the same slope where the loss still bends.
+TEST_F(Training, FewValuesToNormaliseAreNotAWrongGradient) {
+  const Trained tested{"resnet18", 32, 3};
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+    WorkloadSpec wanted = train_spec(tested);
+    wanted.seed = seed;
+    const Verification verification = make(tested, wanted).verify();
+    EXPECT_TRUE(verification.passed) << "seed " << seed << ": " << verification.error << ", "
+                                     << verification.detail;
+  }
+}
+
 // A backward operation left out, and one that reads another layer's values.
 TEST_F(Training, VerificationNoticesAWrongGradient) {
   const Trained tested{"resnet18", 64, 2};
