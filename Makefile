@@ -61,7 +61,7 @@ endif
 	CLANG_TIDY=$(CLANG_TIDY) tools/lint.sh build/release
 
 # These again under a sanitizer take minutes and run no code that the others do not.
-LONGEST := EveryNetworkTrains.*/(vgg16|vgg16_gap|unet|resnet50|mobilenet_v2|yolov3_tiny)$$|MemorySweepProgram.FindsProvesAndWatches
+LONGEST := EveryNetworkTrains.*/(vgg16|vgg16_gap|unet|resnet50|mobilenet_v2|yolov3_tiny)$$|MemorySweepProgram.FindsProvesAndWatches|PlannedAndTracked
 # All tests, or those that ASAN_TESTS names.
 ASAN_TESTS ?=
 asan: setup build/asan/build.ninja

@@ -1,0 +1,69 @@
+// What is planned is what a step takes, to the byte: every network, mode, dtype and optimizer, at two
+// batches.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "bench/registry.h"
+#include "kernels/networks/network.h"
+#include "networks_fixture.h"
+
+namespace bench::kernels {
+namespace {
+
+class PlannedAndTracked : public NetworkTest, public testing::WithParamInterface<std::string> {
+ protected:
+  WorkloadSpec wanted(std::int64_t batch, Dtype dtype, const std::string& optimizer) const {
+    WorkloadSpec wanted;
+    wanted.batch = batch;
+    wanted.dtype = dtype;
+    wanted.seed = 1;
+    wanted.mode = optimizer.empty() ? "infer" : "train";
+    if (!optimizer.empty()) {
+      wanted.options["optimizer"] = optimizer;
+    }
+    wanted.options["image-size"] = "64";
+    return wanted;
+  }
+
+  void expect_equal(const WorkloadSpec& spec) {
+    const WorkloadType& type = *registry<WorkloadType>().find(GetParam());
+    SCOPED_TRACE(fmt::format("{} {} batch {} {}", spec.mode, name_of(spec.dtype), spec.batch,
+                             spec.mode == "train" ? spec.options.at("optimizer") : ""));
+    ASSERT_FALSE(type.unsupported(spec, *device_)) << *type.unsupported(spec, *device_);
+    const MemoryPlan plan = type.plan(spec, *device_);
+    device_->memory().reset_peak();
+    type.make(spec, *device_)->step();
+    EXPECT_EQ(device_->memory().peak(), plan.peak);
+    EXPECT_EQ(device_->memory().at_peak(), plan.at_peak);
+  }
+};
+
+std::vector<std::string> networks_of_images() {
+  std::vector<std::string> names;
+  for (const auto& network : registry<NetworkType>().entries()) {
+    if (network->reads_images()) {
+      names.push_back(network->name);
+    }
+  }
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, PlannedAndTracked, testing::ValuesIn(networks_of_images()),
+                         [](const auto& tested) { return tested.param; });
+
+TEST_P(PlannedAndTracked, AreTheSame) {
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
+    if (device_->unsupported(dtype)) {
+      continue;
+    }
+    for (const std::int64_t batch : {2, 5}) {
+      for (const char* optimizer : {"", "sgd", "momentum", "adam"}) {
+        expect_equal(wanted(batch, dtype, optimizer));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bench::kernels
