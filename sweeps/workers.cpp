@@ -51,6 +51,7 @@ void note_loader(const SweepRequest& request, Device& device, ResultDocument& do
       {"dtype", bench::name_of(options.dtype)},
       {"slot_bytes", options.batch * options.transform.sample_bytes()},
       {"pinned", options.staging == HostKind::pinned},
+      {"nice", options.nice},
       {"demands", noted(options.demands)},
       {"gpus", options.gpus}};
 }
@@ -93,7 +94,7 @@ void simulate(const SweepRequest& request, const Device& device, ResultDocument&
     throw UsageError(
         "--simulate: needs the profile of an earlier run; give --profile FILE, a result of --sweep workers");
   }
-  for (const char* const name : {"data", "element", "layout", "staging", "cold"}) {
+  for (const char* const name : {"data", "element", "layout", "staging", "nice", "cold"}) {
     if (request.given_sweep_options.contains(name)) {
       throw UsageError(
           fmt::format("--{}: has no place beside --simulate, which takes it from the profile", name));

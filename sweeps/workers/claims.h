@@ -61,6 +61,7 @@ std::optional<Finding> claim_bad_files(const ResultDocument& document, const Loa
 std::optional<Finding> claim_recommended(const ResultDocument& document, const LoaderEvidence& evidence);
 // Of ready data from pinned and from pageable memory, where both were measured: on a device behind a bus.
 std::optional<Finding> claim_pinning(const LoaderEvidence& evidence);
+std::optional<Finding> claim_nice(const ResultDocument& document, const LoaderEvidence& evidence);
 std::vector<Finding> claim_demands(const LoaderEvidence& evidence);
 
 // Why the loader is no faster with `workers`, from its measured point or the profile alone: "storage",

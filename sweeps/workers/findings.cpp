@@ -28,6 +28,7 @@ std::vector<Finding> workers_findings(const ResultDocument& document) {
   std::vector<Finding> demands = claim_demands(evidence);
   findings.insert(findings.end(), std::make_move_iterator(demands.begin()),
                   std::make_move_iterator(demands.end()));
+  add(claim_nice(document, evidence));
   add(claim_pinning(evidence));
   add(claim_bad_files(document, evidence));
   return findings;

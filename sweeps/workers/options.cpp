@@ -45,6 +45,7 @@ class Reader {
     read_consumer();
     read_transform();
     read_staging();
+    read_nice();
     options_.demands = read_demands(text("demand"), dtype_given());
     return options_;
   }
@@ -237,6 +238,17 @@ class Reader {
     options_.staging = given == "pinned" || (given == "auto" && device_.info().kind != "cpu")
                            ? HostKind::pinned
                            : HostKind::pageable;
+  }
+
+  // A consumer that computes on the workers' cores would leave them nothing while it computes.
+  void read_nice() {
+    constexpr std::int64_t kNicest = 19;
+    if (text("nice") == "auto") {
+      const bool shares_cores = options_.consumer.workload != nullptr && device_.host_accessible();
+      options_.nice = shares_cores ? 0 : static_cast<int>(kNicest);
+      return;
+    }
+    options_.nice = static_cast<int>(count("nice", 0, kNicest));
   }
 
   const SweepRequest& request_;

@@ -45,6 +45,7 @@ struct WorkersOptions {
   Dtype dtype = Dtype::fp32;  // of the consumer
   loader::Transform transform;
   HostKind staging = HostKind::pageable;
+  int nice = 0;  // of the workers
   std::vector<LoaderDemand> demands;
   std::int64_t gpus = 1;
   std::optional<std::int64_t> cores;  // for the simulation

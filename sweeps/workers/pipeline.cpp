@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t kReadySlots = 2;
 constexpr std::int64_t kLeastWindow = 8;   // batches
-constexpr std::int64_t kSleeps = 24;       // of the thread beside a window, in each visit
+constexpr std::int64_t kSleeps = 16;       // of the thread beside a window, beside each kind of workers
 constexpr std::int64_t kLongWindow = 128;  // longer ones only for as many workers
 
 std::int64_t now_ns() {
@@ -65,8 +65,10 @@ class Pipeline final : public Workload {
     if (spec_.loader == LoaderKind::ready) {
       make_ready();
     } else {
-      pool_ =
-          std::make_unique<loader::Pool>(data_, spec_.transform, spec_.pool, staging_.slots(), session_->bad);
+      loader::PoolSettings settings = spec_.pool;
+      settings.nice = spec_.probe_ns > 0 ? 0 : settings.nice;
+      pool_ = std::make_unique<loader::Pool>(data_, spec_.transform, std::move(settings), staging_.slots(),
+                                             session_->bad);
     }
   }
   Pipeline(const Pipeline&) = delete;
@@ -86,17 +88,26 @@ class Pipeline final : public Workload {
     if (spec_.probe_ns > 0 && windows_ == 0) {
       probe = std::make_unique<WakeProbe>(std::chrono::nanoseconds(spec_.probe_ns), copying_);
     }
-    const std::int64_t cpu_from = process_cpu_ns();
-    const std::int64_t storage_from = storage_bytes();
     // A thread that copies all of the time never sleeps.
     const auto wants_sleeps = [&](std::int64_t steps) {
       return probe && steps < 4 * window_ && probe->sleeps() < kSleeps;
     };
+    std::vector<std::int64_t> late_unyielding_ns;
+    if (probe && spec_.pool.nice > 0) {
+      for (std::int64_t i = 0; wants_sleeps(i) && !interrupted(); ++i) {
+        one_step();
+      }
+      late_unyielding_ns = probe->take();
+      pool_->give_way(spec_.pool.nice);
+    }
+    const std::int64_t cpu_from = process_cpu_ns();
+    const std::int64_t storage_from = storage_bytes();
     for (std::int64_t i = 0; (i < window_ || wants_sleeps(i)) && !interrupted(); ++i) {
       one_step();
     }
     if (spec_.probe_ns > 0) {
       window_notes_.late_ns = std::exchange(late_ns_, probe ? probe->take() : std::vector<std::int64_t>());
+      window_notes_.late_unyielding_ns = std::exchange(late_unyielding_ns_, std::move(late_unyielding_ns));
     }
     window_notes_.cpu_ns = process_cpu_ns() - cpu_from;
     window_notes_.storage_bytes = storage_bytes() - storage_from;
@@ -246,8 +257,9 @@ class Pipeline final : public Workload {
   Window window_notes_;
   std::int64_t windows_ = 0;
   std::chrono::nanoseconds copying_{};
-  std::vector<std::int64_t> late_ns_;  // for the next window to tell
-  std::int64_t started_ns_ = 0;        // of the last step; 0: none yet
+  std::vector<std::int64_t> late_ns_;  // for the next window to tell, and so the other
+  std::vector<std::int64_t> late_unyielding_ns_;
+  std::int64_t started_ns_ = 0;  // of the last step; 0: none yet
   bool computing_ = false;
   std::int64_t computed_batch_ = 0;
   std::unique_ptr<loader::Pool> pool_;  // last: its workers write into the staging memory

@@ -97,6 +97,7 @@ class Planner {
                  .order = options_.orders.front(),
                  .batch = options_.batch,
                  .seed = request_.seed,
+                 .nice = options_.nice,
                  .interrupted = interrupted};
     spec.transform = options_.transform;
     spec.staging = options_.staging;
@@ -196,6 +197,7 @@ class Planner {
                     {"storage", request_.sweep_options.at("storage")},
                     {"element", request_.sweep_options.at("element")},
                     {"layout", request_.sweep_options.at("layout")},
+                    {"nice", options_.nice},
                     {"staging", staging_name(spec.staging)}};
     if (!contents_.empty()) {
       point.params["data-contents"] = contents_;

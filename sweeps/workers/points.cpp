@@ -92,6 +92,7 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
       continue;
     }
     append(point.late_times_ns, note, "late_ns");
+    append(point.late_unyielding_ns, note, "late_unyielding_ns");
     std::vector<double> steps;
     std::vector<double> computes;
     append(steps, note, "step_ns");
@@ -143,6 +144,9 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
   point.usual_images_per_s = ordered[ordered.size() / 2];
   point.images_per_s = with_interval(delivered / sums.step_ns * 1e9, window_rates, measured.round_sizes);
   point.raw_au = with_interval(sums.compute_ns / sums.step_ns, window_au, measured.round_sizes);
+  std::ranges::sort(ordered = window_au);
+  const double usual = ordered[ordered.size() / 2];
+  point.usual_au = with_interval(usual, window_au, measured.round_sizes);
   point.step_ns = sums.step_ns / sums.batches;
   point.compute_ns = sums.compute_ns / sums.batches;
   point.copy_ns = sums.copy_ns / sums.batches;
@@ -164,12 +168,13 @@ double quantile(std::vector<double> values, double part) {
   return sorted_quantile(whole, part);
 }
 
-// Its AU and stalls, against the loader that does nothing.
+// Its AU and stalls, against the loader that does nothing: what that usually takes is the harness's, a moment
+// in which the system did something else is not.
 void set_against(LoaderPoint& point, const LoaderPoint& ready) {
-  if (ready.raw_au.value > 0) {
-    const double by = ready.raw_au.value;
-    const double below = (by - ready.raw_au.ci95.low) / by;
-    const double above = (ready.raw_au.ci95.high - by) / by;
+  if (ready.usual_au.value > 0) {
+    const double by = ready.usual_au.value;
+    const double below = (by - ready.usual_au.ci95.low) / by;
+    const double above = (ready.usual_au.ci95.high - by) / by;
     const double value = point.raw_au.value / by;
     // Both errors, taken for independent.
     const auto spread = [](double a, double b) { return std::sqrt(a * a + b * b); };

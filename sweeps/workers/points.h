@@ -32,7 +32,8 @@ struct LoaderPoint {
   Measured images_per_s;
   double usual_images_per_s = 0;       // of the windows' median: one that was disturbed does not show in it
   Measured raw_au;                     // computing over total time
-  std::optional<Measured> au;          // divided by that of "ready"; none without it
+  Measured usual_au;                   // the same of the windows' median
+  std::optional<Measured> au;          // divided by the usual one of "ready"; none without it
   double step_ns = 0;                  // mean
   double compute_ns = 0;               // mean of a step
   double copy_ns = 0;                  // of a batch
@@ -54,7 +55,8 @@ struct LoaderPoint {
   std::vector<double> sample_times_ns;
   std::vector<double> take_times_ns;  // of batches that were there; of loaders where that takes long
   std::vector<double> late_times_ns;  // the consumer's thread, or one beside the loader alone, woke so late
-  Json timeline;                      // of the first window that has one
+  std::vector<double> late_unyielding_ns;  // the latter, beside workers that do not give way
+  Json timeline;                           // of the first window that has one
 };
 
 struct LoaderPoints {

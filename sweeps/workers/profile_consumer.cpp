@@ -74,8 +74,8 @@ bool measure_consumer(Profile& profile, const LoaderPoints& points) {
   if (points.ready) {
     const double compute = points.ready->compute_ns;
     const double copy = points.ready->copy_ns;
-    profile.gap_ns =
-        std::max(0.0, points.ready->step_ns - (profile.lookahead ? std::max(compute, copy) : compute + copy));
+    const double step = compute / points.ready->usual_au.value;
+    profile.gap_ns = std::max(0.0, step - (profile.lookahead ? std::max(compute, copy) : compute + copy));
   }
   return true;
 }

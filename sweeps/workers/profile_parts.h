@@ -71,6 +71,13 @@ bool measure_consumer(Profile& profile, const LoaderPoints& points);
 // the loader alone. Beyond what waking takes beside a loader that does nothing.
 std::vector<simulator::WakeDelay> wake_delays(const LoaderPoints& points, const Profile& profile,
                                               std::optional<std::int64_t> left_out);
+// Of the thread beside the loader alone, whose workers first do not give way and then do; nullopt where too
+// few sleeps were noted of either.
+struct WakeOfBoth {
+  std::vector<simulator::WakeDelay> yielding;
+  std::vector<simulator::WakeDelay> unyielding;
+};
+std::optional<WakeOfBoth> wake_of_both(const LoaderPoints& points, const Profile& profile);
 // At the fewest workers, as many as cores, and the most.
 void calibrate_beside(Profile& profile, const LoaderPoints& points, std::optional<std::int64_t> left_out);
 // For the simulation of so many workers on so many cores; empty where the consumer is elsewhere.

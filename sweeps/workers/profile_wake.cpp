@@ -34,6 +34,8 @@ std::vector<double> placed(std::vector<double> values) {
   return places;
 }
 
+using Times = std::vector<double> LoaderPoint::*;
+
 // What waking takes by itself: before a loader that does nothing, or the least beside any.
 double usual_of(const LoaderPoints& points) {
   if (points.ready && !points.ready->late_times_ns.empty()) {
@@ -59,9 +61,10 @@ double busy_cores(const LoaderPoint& point, const Profile& profile) {
 }
 
 // Those that met an idle core are the least late.
-std::vector<double> met_busy_core(const LoaderPoint& point, const Profile& profile, double usual) {
+std::vector<double> met_busy_core(const LoaderPoint& point, Times times, const Profile& profile,
+                                  double usual) {
   std::vector<double> late;
-  for (const double time : point.late_times_ns) {
+  for (const double time : point.*times) {
     late.push_back(std::max(0.0, time - usual));
   }
   std::ranges::sort(late);
@@ -70,38 +73,47 @@ std::vector<double> met_busy_core(const LoaderPoint& point, const Profile& profi
   return late;
 }
 
+std::vector<simulator::WakeDelay> delays(const std::vector<LoaderPoint>& measured, Times times,
+                                         const LoaderPoints& points, const Profile& profile,
+                                         std::optional<std::int64_t> left_out) {
+  const double usual = usual_of(points);
+  std::vector<simulator::WakeDelay> wake;
+  double from = 0;
+  for (const double group : kGroups) {
+    const double to = group * profile.law.law.cores;
+    std::vector<double> late;
+    double workers = 0;
+    for (const LoaderPoint& point : measured) {
+      const auto count = static_cast<double>(point.workers);
+      if (count <= from || count > to || point.workers == left_out) {
+        continue;
+      }
+      const std::vector<double> met = met_busy_core(point, times, profile, usual);
+      late.insert(late.end(), met.begin(), met.end());
+      workers += count * static_cast<double>(met.size());
+    }
+    if (late.size() >= kFewest) {
+      workers /= static_cast<double>(late.size());
+      wake.push_back({.workers = workers, .late_ns = placed(std::move(late))});
+    }
+    from = to;
+  }
+  return wake;
+}
+
 }  // namespace
 
 std::vector<simulator::WakeDelay> wake_delays(const LoaderPoints& points, const Profile& profile,
                                               std::optional<std::int64_t> left_out) {
-  const double usual = usual_of(points);
-  std::vector<simulator::WakeDelay> wake;
-  for (const auto* const measured : {&points.pool, &points.capacity}) {
-    double from = 0;
-    for (const double group : kGroups) {
-      const double to = group * profile.law.law.cores;
-      std::vector<double> late;
-      double workers = 0;
-      for (const LoaderPoint& point : *measured) {
-        const auto count = static_cast<double>(point.workers);
-        if (count <= from || count > to || point.workers == left_out) {
-          continue;
-        }
-        const std::vector<double> met = met_busy_core(point, profile, usual);
-        late.insert(late.end(), met.begin(), met.end());
-        workers += count * static_cast<double>(met.size());
-      }
-      if (late.size() >= kFewest) {
-        workers /= static_cast<double>(late.size());
-        wake.push_back({.workers = workers, .late_ns = placed(std::move(late))});
-      }
-      from = to;
-    }
-    if (!wake.empty()) {
-      break;  // a consumer's own thread knows better
-    }
-  }
-  return wake;
+  auto own = delays(points.pool, &LoaderPoint::late_times_ns, points, profile, left_out);
+  return own.empty() ? delays(points.capacity, &LoaderPoint::late_times_ns, points, profile, left_out) : own;
+}
+
+std::optional<WakeOfBoth> wake_of_both(const LoaderPoints& points, const Profile& profile) {
+  WakeOfBoth wake{
+      .yielding = delays(points.capacity, &LoaderPoint::late_times_ns, points, profile, std::nullopt),
+      .unyielding = delays(points.capacity, &LoaderPoint::late_unyielding_ns, points, profile, std::nullopt)};
+  return wake.yielding.empty() || wake.unyielding.empty() ? std::nullopt : std::optional(std::move(wake));
 }
 
 }  // namespace bench::sweeps

@@ -53,6 +53,12 @@ std::optional<Simulated> simulated_of(const ResultDocument& document) {
     for (std::size_t i = 0; i < field.at("demands").size(); ++i) {
       simulated.demands.push_back(read_demand(field.at("demands").at(i)));
     }
+    for (std::size_t i = 0; field.has("unyielding") && i < field.at("unyielding").size(); ++i) {
+      const Field turns = field.at("unyielding").at(i);
+      simulated.unyielding.push_back({.workers = turns.at("workers").integer(),
+                                      .au = turns.at("au").number(),
+                                      .au_unyielding = turns.at("au_unyielding").number()});
+    }
     for (std::size_t i = 0; i < field.at("prefetches").size(); ++i) {
       const Field choice = field.at("prefetches").at(i);
       simulated.prefetches.emplace_back(choice.at("prefetch").integer(), choice.at("au").number());

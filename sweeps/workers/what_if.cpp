@@ -189,6 +189,10 @@ void note_simulation(ResultDocument& document) {
       point["held_out_au"] = simulate_point(*without, asked(*without, what_if, workers)).au;
     }
   }
+  for (const SimulatedUnyielding& turns : simulate_unyielding(points, *profile, what_if)) {
+    simulated["unyielding"].push_back(
+        {{"workers", turns.workers}, {"au", turns.au}, {"au_unyielding", turns.au_unyielding}});
+  }
   document.sweep["profile"] = to_json(*profile);
   document.sweep["simulated"] = std::move(simulated);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/measure/result.h"
+#include "sweeps/workers/points.h"
 #include "sweeps/workers/profile.h"
 #include "sweeps/workers/simulator/pipeline.h"
 
@@ -54,6 +55,14 @@ struct SimulatedDemand {
   std::string limited_by;
 };
 
+// AU with so many workers, and with as many that do not give way to the consumer's thread; both from what a
+// thread beside the loader alone noted.
+struct SimulatedUnyielding {
+  std::int64_t workers = 0;
+  double au = 0;
+  double au_unyielding = 0;
+};
+
 // An AU that counts as fed.
 inline constexpr double kFed = 0.95;
 
@@ -64,6 +73,10 @@ SimulatedPoint simulate_point(const Profile& profile, const simulator::Pipeline&
 // A few steps, as the result file keeps them.
 Json timeline_of(simulator::Pipeline pipeline);
 SimulatedDemand simulate_demand(const Profile& profile, const WhatIf& what_if, const Demand& demand);
+
+// At each measured count but 0; empty where nobody noted how late a thread gets a core beside either.
+std::vector<SimulatedUnyielding> simulate_unyielding(const LoaderPoints& points, const Profile& profile,
+                                                     const WhatIf& what_if);
 
 // After every visit: document.sweep["measured"], what the notes of the pool's points amount to, and
 // ["profile"] and
@@ -78,6 +91,7 @@ void simulate_profile(Profile profile, const WhatIf& what_if, ResultDocument& do
 struct Simulated {
   std::vector<SimulatedPoint> points;
   std::vector<SimulatedDemand> demands;
+  std::vector<SimulatedUnyielding> unyielding;
   std::vector<std::pair<std::int64_t, double>> prefetches;  // and the AU with each, with the knee's workers
   std::int64_t knee_workers = 0;                            // that those were simulated with
   double cores = 0;

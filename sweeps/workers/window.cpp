@@ -86,6 +86,9 @@ Json notes_of(const Window& window) {
   if (!window.late_ns.empty()) {
     notes["late_ns"] = window.late_ns;
   }
+  if (!window.late_unyielding_ns.empty()) {
+    notes["late_unyielding_ns"] = window.late_unyielding_ns;
+  }
   if (!window.stretches.empty()) {
     notes["timeline"] = time_line(window.stretches, window.step_ns);
   }

@@ -22,7 +22,8 @@ struct Window {
   std::vector<std::int64_t> step_ns;     // from one start of the consumer to the next
   std::vector<std::int64_t> compute_ns;  // of the steps that ended in it
   std::vector<std::int64_t> late_ns;     // the consumer's thread woke, or one beside the window before
-  std::int64_t wait_ns = 0;              // for batches
+  std::vector<std::int64_t> late_unyielding_ns;  // the latter, beside workers that did not give way
+  std::int64_t wait_ns = 0;                      // for batches
   std::int64_t copy_ns = 0;
   std::vector<loader::Batch> batches;  // taken in it
   std::int64_t cpu_ns = 0;             // of the process

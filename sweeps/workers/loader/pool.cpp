@@ -7,6 +7,9 @@
 #include <system_error>
 #include <utility>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include "bench/error.h"
@@ -31,6 +34,7 @@ struct Pool::Worker {
       : number(worker_number), give_up(std::move(wanted_no_more)), maker(transform, give_up) {}
   int number;
   GiveUp give_up;
+  int nice = 0;  // what this thread asked for
   SampleMaker maker;
   std::vector<std::byte> encoded;
   std::int64_t noted_bytes = 0;
@@ -54,6 +58,9 @@ Pool::Pool(const Dataset& data, const Transform& transform, PoolSettings setting
       slots_(slots),
       bad_(bad),
       order_(data.size(), settings_.seed),
+      nice_(settings_.nice),
+      room_(settings_.order == Order::in_order ? static_cast<std::size_t>(std::max(1, settings_.workers))
+                                               : 1),
       free_(slots.size()) {
   if (std::ssize(slots) != slots_for(settings_)) {
     throw std::logic_error(fmt::format("a pool of {} workers needs {} slots, not {}", settings_.workers,
@@ -96,7 +103,9 @@ void Pool::fail(std::exception_ptr failure) {
   if (!failure_) {
     failure_ = std::move(failure);
   }
-  room_.notify_all();
+  for (std::condition_variable& room : room_) {
+    room.notify_all();
+  }
   ready_.notify_all();
 }
 
@@ -116,7 +125,24 @@ void Pool::run(int number) {
   }
 }
 
+void Pool::give_way(int nice) {
+  nice_ = nice;
+}
+
+void Pool::follow_nice(Worker& worker) const {
+  if (const int wanted = nice_; wanted > worker.nice) {
+    worker.nice = wanted;
+    // Of this thread alone; a process that is nicer by itself stays so. Nobody may be refused to become
+    // nicer.
+    const auto thread = static_cast<id_t>(gettid());
+    setpriority(PRIO_PROCESS, thread, std::max(wanted, getpriority(PRIO_PROCESS, thread)));
+  }
+}
+
 std::int64_t Pool::make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch) {
+  if (&worker != own_.get()) {
+    follow_nice(worker);
+  }
   const std::int64_t start = now_ns();
   std::int64_t image = order_.image_for(number);
   for (std::int64_t tried = 0;; ++tried) {
@@ -185,7 +211,8 @@ void Pool::make_in_order(Worker& worker) {
   for (std::int64_t number = worker.number;; number += settings_.workers) {
     {
       std::unique_lock lock(mutex_);
-      room_.wait(lock, [&] { return over_ || number < given_back_ + slots; });
+      room_[static_cast<std::size_t>(worker.number)].wait(
+          lock, [&] { return over_ || number < given_back_ + slots; });
       if (over_) {
         return;
       }
@@ -206,7 +233,7 @@ void Pool::make_any(Worker& worker) {
     {
       std::unique_lock lock(mutex_);
       const auto unfinished = [&] { return !open_.empty() && open_.back()->begun < settings_.batch; };
-      room_.wait(lock, [&] { return over_ || unfinished() || !free_.empty(); });
+      room_.front().wait(lock, [&] { return over_ || unfinished() || !free_.empty(); });
       if (over_) {
         return;
       }
@@ -219,7 +246,7 @@ void Pool::make_any(Worker& worker) {
         batch.number = begun_++;
         batch.images.resize(static_cast<std::size_t>(settings_.batch));
         batch.from_ns = now_ns();
-        room_.notify_all();  // the others may join in
+        room_.front().notify_all();  // the others may join in
       }
       open = open_.back();
       sample = open->begun++;
@@ -283,10 +310,16 @@ Batch Pool::next() {
 }
 
 void Pool::give_back(const Batch& batch) {
-  const std::scoped_lock lock(mutex_);
-  ++given_back_;
-  free_.push_back(batch.slot);
-  room_.notify_all();
+  std::size_t for_whom = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (settings_.order == Order::in_order) {
+      for_whom = static_cast<std::size_t>(given_back_) % room_.size();
+    }
+    ++given_back_;
+    free_.push_back(batch.slot);
+  }
+  room_[for_whom].notify_one();
 }
 
 }  // namespace bench::loader

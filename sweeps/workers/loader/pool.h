@@ -34,6 +34,10 @@ struct PoolSettings {
   Order order = Order::in_order;
   std::int64_t batch = 1;  // samples
   std::uint64_t seed = 1;  // of the order of images, and of crops and flips
+  // Of the workers' threads, as nice(1) counts: 0 as any other, 19 the nicest. A thread that wakes gets a
+  // core at once where nicer ones keep them busy; else it may wait for the end of a turn, milliseconds. The
+  // system also prefers other programs' threads to nice ones.
+  int nice = 0;
   // Asked while waiting, or making a batch without workers; a true one ends that. In the consumer's thread.
   std::function<bool()> interrupted = [] { return false; };
 };
@@ -78,6 +82,8 @@ class Pool {
   // true gives a batch without data.
   Batch next();
   void give_back(const Batch& batch);
+  // From their next samples on the workers are so nice, as the settings say it; never less nice than before.
+  void give_way(int nice);
 
   std::int64_t scratch_bytes() const { return scratch_bytes_; }  // host memory of all workers, slots excluded
 
@@ -95,6 +101,7 @@ class Pool {
   // Returns the image it took.
   std::int64_t make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch);
   void note_scratch(Worker& worker);
+  void follow_nice(Worker& worker) const;
   void fail(std::exception_ptr failure);
 
   const Dataset& data_;
@@ -104,11 +111,14 @@ class Pool {
   BadFiles& bad_;
   const ImageOrder order_;
   std::atomic<std::int64_t> scratch_bytes_ = 0;
+  std::atomic<int> nice_;
   std::atomic<bool> stopping_ = false;  // seen within samples
   std::unique_ptr<Worker> own_;         // of the asking thread, without workers
 
   std::mutex mutex_;
-  std::condition_variable room_;   // a slot is free, or all is over
+  // A slot is free, or all is over. In order each worker has one: a slot is of use to one of them only, and
+  // the others would wake just to sleep again, on the cores that the consumer's thread wants at that moment.
+  std::vector<std::condition_variable> room_;
   std::condition_variable ready_;  // a batch is done, or all is over
   bool over_ = false;
   std::exception_ptr failure_;

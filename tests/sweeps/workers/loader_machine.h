@@ -40,6 +40,8 @@ struct LoaderMachine {
   double noise = 0.003;  // of a window
   // How late a thread gets a busy core, on average; half of the times not at all.
   double late_ns = 0;
+  // The same of a thread beside the loader alone, whose workers do not give way; below 0: nobody noted it.
+  double late_unyielding_ns = -1;
   std::vector<Json> demands{};
   int gpus = 1;
 
@@ -156,6 +158,9 @@ struct LoaderMachine {
            ++i) {
         const bool busy = static_cast<double>(i) < 8 * windows * busy_cores / cores && i % 2 == 1;
         note["late_ns"].push_back(60'000 + std::llround(busy ? 2 * late_ns : 0));  // a timer's own 60 µs
+        if (late_unyielding_ns >= 0 && loader == "capacity") {
+          note["late_unyielding_ns"].push_back(60'000 + std::llround(busy ? 2 * late_unyielding_ns : 0));
+        }
       }
       note["cpu_ns"] = std::llround(image_ns * of_all);
       note["voluntary_switches"] = 3 * size;

@@ -114,6 +114,7 @@ TEST_F(WorkersPlan, RefusesWhatItCannotMean) {
       {"element", {"fp64", ""}},
       {"layout", {"nchwc", ""}},
       {"staging", {"locked", ""}},
+      {"nice", {"20", "-1", "very", ""}},
       {"storage", {"200", "200MB", "MB/s", "200MB/s,", "200MB/s,5", "0MB/s", "-1MB/s,5ms"}},
       {"demand",
        {"t4", "t4=", "t4=0/s", "t4=-1/s", "t4=fast/s", "t4=1128", "a=1/s,,b=2/s", "=nan/s", "x=inf/s"}},
