@@ -65,7 +65,8 @@ struct SweepPlan {
   bool open_ended = false;  // sizes were not asked for by name: stop growing quietly at cap or budget
   // Rounds that an open series leaves time for when it grows. One round serves where memory is the question.
   std::int64_t rounds_when_growing = 6;
-  std::int64_t most_rounds = 40;  // even where points are not precise yet
+  std::int64_t most_rounds = 40;    // even where points are not precise yet
+  std::int64_t trusted_rounds = 3;  // before so many no point is called precise, however narrow its interval
   // Of a visit. With many points fewer serve: each is kept, and written again after every visit.
   std::int64_t most_samples = 256;
   double share_of_budget = 1;  // of the time budget for the points; the rest is for prove()

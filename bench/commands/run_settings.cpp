@@ -15,6 +15,7 @@ RunSettings run_settings(const Options& options, const SweepRequest& request, co
   settings.seed = options.seed;
   settings.growing_rounds = plan.rounds_when_growing;
   settings.max_rounds = plan.most_rounds;
+  settings.trusted_rounds = plan.trusted_rounds;
   settings.max_samples = plan.most_samples;
   if (options.benchmark.repetitions > 0) {
     // Fewer rounds than three cannot know the spread between them.

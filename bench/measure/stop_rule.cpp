@@ -11,7 +11,7 @@ bool StopRule::narrow(const SampleStats& stats) const {
 }
 
 Verdict StopRule::decide(const SampleStats& stats, std::chrono::nanoseconds elapsed) const {
-  if (enough_rounds(stats) && narrow(stats)) {
+  if (enough_rounds(stats) && stats.rounds >= settings_.trusted_rounds && narrow(stats)) {
     return Verdict::precise;
   }
   return elapsed >= settings_.budget ? Verdict::out_of_time : Verdict::keep_going;

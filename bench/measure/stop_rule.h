@@ -12,6 +12,9 @@ namespace bench {
 
 struct StopRuleSettings {
   std::int64_t min_rounds = 3;
+  // Before so many nothing is called precise, however narrow: where a machine has fast and slow seconds,
+  // three rounds may agree by chance.
+  std::int64_t trusted_rounds = 3;
   double half_width = 0.01;            // of the median: both ends of its 95 % interval lie within it
   std::chrono::nanoseconds budget{0};  // from the start; once it is spent, nothing goes on
 };

@@ -41,7 +41,9 @@ class Runner {
         document_(document),
         observer_(observer),
         clock_(plan, settings),
-        rule_({.min_rounds = settings.min_rounds, .budget = clock_.budget()}) {}
+        rule_({.min_rounds = settings.min_rounds,
+               .trusted_rounds = settings.trusted_rounds,
+               .budget = clock_.budget()}) {}
 
   // Making points ready can take all of a short budget: those that the others are judged by are timed before
   // any other is made ready, and each of them before the next.

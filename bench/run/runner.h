@@ -19,6 +19,7 @@ struct RunSettings {
   std::int64_t memory_cap = 0;             // bytes
   std::uint64_t seed = 1;
   std::int64_t min_rounds = 3;
+  std::int64_t trusted_rounds = 3;  // before so many no point is called precise
   std::int64_t wanted_rounds = 6;   // over which samples are spread
   std::int64_t growing_rounds = 6;  // what an open series leaves room for when it grows
   std::int64_t max_rounds = 40;

@@ -61,7 +61,8 @@ class Planner {
     for (const loader::Order order : options_.orders) {
       plan_.axes["order"].push_back(name_of(order));
     }
-    plan_.most_rounds = 6;
+    plan_.most_rounds = 24;
+    plan_.trusted_rounds = 6;
     plan_.most_samples = 8;
     plan_.prepare = [session = keeps_->session] {
       try {

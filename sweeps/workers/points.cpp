@@ -53,6 +53,26 @@ Measured with_interval(double value, const std::vector<double>& windows,
   return measured;
 }
 
+double median(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + std::ssize(values) / 2);
+  return values[values.size() / 2];
+}
+
+// Of all images over all time, without the slowest window and the fastest where five or more leave enough.
+double usual_rate(const std::vector<double>& rates, const std::vector<double>& times) {
+  const auto [slowest, fastest] = std::ranges::minmax_element(rates);
+  double images = 0;
+  double time = 0;
+  for (auto rate = rates.begin(); rate != rates.end(); ++rate) {
+    if (rates.size() < 5 || (rate != slowest && rate != fastest)) {
+      const double took = times[static_cast<std::size_t>(rate - rates.begin())];
+      images += *rate * took;
+      time += took;
+    }
+  }
+  return images / time;
+}
+
 struct Sums {
   double step_ns = 0;
   double compute_ns = 0;
@@ -87,6 +107,7 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
   Sums sums;
   std::vector<double> window_rates;
   std::vector<double> window_au;
+  std::vector<double> window_times;
   for (const Json& note : measured.notes) {
     if (!note.is_object()) {
       continue;
@@ -116,6 +137,7 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
     point.bad_files = std::max(point.bad_files, static_cast<std::int64_t>(number_of(note, "bad_files")));
     window_rates.push_back(static_cast<double>(point.batch) * batches / window * 1e9);
     window_au.push_back(computing / window);
+    window_times.push_back(window);
     point.step_times_ns.insert(point.step_times_ns.end(), steps.begin(), steps.end());
     point.compute_times_ns.insert(point.compute_times_ns.end(), computes.begin(), computes.end());
     append(point.batch_times_ns, note, "batch_ns");
@@ -139,14 +161,10 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
   const double delivered = sums.batches * static_cast<double>(point.batch);
   const double images = sums.images > 0 ? sums.images : delivered;
   point.images = static_cast<std::int64_t>(images);
-  std::vector<double> ordered = window_rates;
-  std::ranges::sort(ordered);
-  point.usual_images_per_s = ordered[ordered.size() / 2];
+  point.usual_images_per_s = usual_rate(window_rates, window_times);
   point.images_per_s = with_interval(delivered / sums.step_ns * 1e9, window_rates, measured.round_sizes);
   point.raw_au = with_interval(sums.compute_ns / sums.step_ns, window_au, measured.round_sizes);
-  std::ranges::sort(ordered = window_au);
-  const double usual = ordered[ordered.size() / 2];
-  point.usual_au = with_interval(usual, window_au, measured.round_sizes);
+  point.usual_au = with_interval(median(window_au), window_au, measured.round_sizes);
   point.step_ns = sums.step_ns / sums.batches;
   point.compute_ns = sums.compute_ns / sums.batches;
   point.copy_ns = sums.copy_ns / sums.batches;

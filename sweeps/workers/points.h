@@ -30,7 +30,9 @@ struct LoaderPoint {
   bool few_rounds = false;  // too few to tell how far another run may differ
 
   Measured images_per_s;
-  double usual_images_per_s = 0;       // of the windows' median: one that was disturbed does not show in it
+  // Of the windows without the slowest and the fastest: one that was disturbed does not show in it, and where
+  // the host has fast and slow seconds, it lies between them as the mean does.
+  double usual_images_per_s = 0;
   Measured raw_au;                     // computing over total time
   Measured usual_au;                   // the same of the windows' median
   std::optional<Measured> au;          // divided by the usual one of "ready"; none without it

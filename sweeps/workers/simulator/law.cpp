@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <random>
 #include <stdexcept>
@@ -101,6 +102,39 @@ ScalabilityLaw fit_within_cores(std::span<const CapacityPoint> points, double co
   return best.value_or(ScalabilityLaw{.cores = cores});
 }
 
+double deviation_of(const CapacityPoint& point) {
+  return std::max(0.0, point.ci95.high - point.ci95.low) / (2 * 1.96);
+}
+
+// The cost of a doubling beyond the cores, where the points tell it from nothing.
+double crowding_of(std::span<const CapacityPoint> within, std::span<const CapacityPoint> beyond,
+                   const ScalabilityLaw& law) {
+  const double full = law.at(law.cores);
+  double full_error = std::numeric_limits<double>::infinity();  // of the nearest to all cores, as a part
+  double nearest = 0;
+  for (const CapacityPoint& point : within) {
+    if (point.active > nearest) {
+      nearest = point.active;
+      full_error = deviation_of(point) / point.images_per_s;
+    }
+  }
+  double numerator = 0;
+  double denominator = 0;
+  double excesses = 0;
+  double variance = 0;
+  for (const CapacityPoint& point : beyond) {
+    const double excess = std::log2(point.active / law.cores);
+    numerator += excess * (full / point.images_per_s - 1);
+    denominator += excess * excess;
+    excesses += excess;
+    variance += std::pow(excess * deviation_of(point) / point.images_per_s, 2);
+  }
+  const double crowding = numerator / denominator;
+  const double error = std::sqrt(variance + std::pow(excesses * full_error, 2)) / denominator;
+  constexpr double kTold = 2;  // standard errors
+  return crowding > kTold * error ? crowding : 0;
+}
+
 ScalabilityLaw fit_once(std::span<const CapacityPoint> points, double cores) {
   std::vector<CapacityPoint> within;
   std::vector<CapacityPoint> beyond;
@@ -123,17 +157,9 @@ ScalabilityLaw fit_once(std::span<const CapacityPoint> points, double cores) {
   if (beyond.empty()) {
     return law;
   }
-  const double full = law.at(cores);
-  double numerator = 0;
-  double denominator = 0;
-  for (const CapacityPoint& point : beyond) {
-    const double excess = std::log2(point.active / cores);
-    numerator += excess * (full / point.images_per_s - 1);
-    denominator += excess * excess;
-  }
-  law.crowding = numerator / denominator;
-  if (law.crowding < 0) {
-    // More than the cores gave: the cores were not quite full, so these points tell what they can do.
+  law.crowding = crowding_of(within, beyond, law);
+  if (law.crowding <= 0) {
+    // As much as the cores gave, or more where they were not quite full: these points tell what they can do.
     for (CapacityPoint point : beyond) {
       point.active = cores;
       within.push_back(point);
@@ -202,9 +228,8 @@ LawFit fit_law(std::span<const CapacityPoint> points, double cores, std::uint64_
   for (int refit = 0; refit < kRefits; ++refit) {
     std::vector<CapacityPoint> drawn(points.begin(), points.end());
     for (CapacityPoint& point : drawn) {
-      const double deviation = std::max(0.0, point.ci95.high - point.ci95.low) / (2 * 1.96);
       point.images_per_s =
-          std::max(0.05 * point.images_per_s, point.images_per_s + deviation * normal_draw(engine));
+          std::max(0.05 * point.images_per_s, point.images_per_s + deviation_of(point) * normal_draw(engine));
     }
     const ScalabilityLaw law = fit_once(drawn, cores);
     one.push_back(law.one);

@@ -49,6 +49,16 @@ TEST(StopRule, WantsThreeRoundsHoweverNarrow) {
   EXPECT_THAT(rule.flags(stats_of(2, 1000, 1000)), ElementsAre("few_rounds"));
 }
 
+TEST(StopRule, TrustsNoFewerRoundsThanItIsTold) {
+  SampleStats stats = kNarrow;
+  stats.rounds = 5;
+  const StopRule rule({.trusted_rounds = 6, .budget = 1s});
+  EXPECT_EQ(rule.decide(stats, 0s), Verdict::keep_going);
+  EXPECT_TRUE(rule.flags(stats).empty());  // where the budget ends, its interval is as narrow as was asked
+  stats.rounds = 6;
+  EXPECT_EQ(rule.decide(stats, 0s), Verdict::precise);
+}
+
 TEST(StopRule, GoesOnUntilTheBudgetEnds) {
   const StopRule rule({.budget = 1s});
   ManualClock clock;

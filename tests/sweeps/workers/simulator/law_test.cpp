@@ -90,6 +90,21 @@ TEST(LawFitting, WorkersBeyondTheCoresThatGiveMoreCountAsTheCores) {
   EXPECT_LT(fit.law.at(2), 190);
 }
 
+TEST(LawFitting, TakesNoCrowdingFromWhatMayBeChance) {
+  const auto points_within = [](double part) {
+    std::vector<CapacityPoint> points{{1, 100, {}}, {2, 196, {}}, {4, 184, {}}, {8, 181, {}}};
+    for (CapacityPoint& point : points) {
+      point.ci95 = {point.images_per_s * (1 - part), point.images_per_s * (1 + part)};
+    }
+    return points;
+  };
+  const LawFit unsure = fit_law(points_within(0.07), 2, 1);
+  EXPECT_DOUBLE_EQ(unsure.law.crowding, 0);
+  EXPECT_NEAR(unsure.law.at(8), 187, 2);  // all three tell what the cores give
+  const LawFit sure = fit_law(points_within(0.01), 2, 1);
+  EXPECT_GT(sure.law.crowding, 0.03);
+}
+
 TEST(LawFitting, TakesFractionsOfAWorkerForPartsOfTheTime) {
   // Storage keeps the only worker from computing 4/5 of the time: alone it would make 5 times as much.
   const LawFit fit = fit_law(std::vector<CapacityPoint>{{0.2, 20, {19, 21}}}, 2, 1);
