@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/device.h"
+#include "bench/measure/budget.h"
 #include "bench/measure/result.h"
 #include "bench/workload.h"
 
@@ -51,6 +52,9 @@ struct SweepPoint {
   // Others are judged by it: made ready before the rest, and visited before it in the first round, so that a
   // short budget ends with it measured. A series of its own, for sizes stand in growing order.
   bool first = false;
+  // What it costs at least, where that is known before its series was measured: a budget without room for it
+  // need not be overrun to find out. Asked once all points' common needs are there.
+  std::function<PointCost()> least_cost{};
   // It keeps more threads busy than there are cores: that they wait for one says nothing of other work.
   bool crowds_cores = false;
 

@@ -69,14 +69,19 @@ void Prober::close(Series& series, const SweepPoint& point, const std::string& s
   ledger_.set_unmeasured(point, status, reason);
 }
 
-// True where the budget has room for the point, judged by the series' previous one.
+// True where the budget has room for the point, judged by the series' previous one, or by what is known of
+// it.
 bool Prober::affordable(const Series& series, const SweepPoint& point) const {
-  if (series.last_batch == 0) {
+  if (series.last_batch == 0 && !point.least_cost) {
     return clock_.left_ns() > 0;
   }
-  const double growth = static_cast<double>(point.spec.batch) / static_cast<double>(series.last_batch);
-  const PointCost expected{series.last_cost.setup_ns * std::max(1.0, growth / 2),
-                           series.last_cost.step_ns * growth};
+  PointCost expected;
+  if (series.last_batch == 0) {
+    expected = point.least_cost();
+  } else {
+    const double growth = static_cast<double>(point.spec.batch) / static_cast<double>(series.last_batch);
+    expected = {series.last_cost.setup_ns * std::max(1.0, growth / 2), series.last_cost.step_ns * growth};
+  }
   std::vector<PointCost> admitted;
   for (const Admitted::Point& active : admitted_.points) {
     admitted.push_back(active.cost);

@@ -207,9 +207,38 @@ class Planner {
     point.spec.batch = options_.batch;
     point.spec.seed = request_.seed;
     point.crowds_cores = loader == "pool" || loader == "capacity";
+    if (options_.storage) {
+      point.least_cost = [spec, session = keeps_->session] { return storage_cost(spec, *session); };
+    }
     point.workload = type_of(name, std::move(spec));
     plan_.points.push_back(std::move(point));
     return plan_.points.back();
+  }
+
+  // Of the storage that is only a what-if: a batch to verify and a window to warm up, and then a window; or
+  // of ready data no more than the batches that are handed out. Nobody else reads meanwhile.
+  static PointCost storage_cost(const PipelineSpec& spec, Session& session) {
+    constexpr std::int64_t kAsked = 1000;  // images whose size is asked for
+    double bytes = 0;
+    std::int64_t asked = 0;
+    try {
+      const loader::Dataset& data = session.data();
+      asked = std::min(data.size(), kAsked);
+      for (std::int64_t i = 0; i < asked; ++i) {
+        bytes += static_cast<double>(data.encoded_bytes(i));
+      }
+    } catch (const Unsupported&) {
+      return {};  // the point itself will say so
+    }
+    const auto readers = static_cast<double>(std::max(1, spec.pool.workers));
+    const double image_ns = bytes / static_cast<double>(asked) / session.storage->bytes_per_s * 1e9 +
+                            static_cast<double>(session.storage->latency_ns) / readers;
+    const double batch_ns = image_ns * static_cast<double>(spec.pool.batch);
+    if (spec.loader == LoaderKind::ready) {
+      return {.setup_ns = static_cast<double>(spec.host_slots()) * batch_ns};
+    }
+    const auto window = static_cast<double>(window_of(spec));
+    return {.setup_ns = (1 + window) * batch_ns, .step_ns = window * batch_ns};
   }
 
   const WorkloadType* type_of(const std::string& name, PipelineSpec spec) {

@@ -69,16 +69,23 @@ std::optional<std::array<double, 3>> solve(std::span<const CapacityPoint> points
   return solution;
 }
 
+double deviation_of(const CapacityPoint& point) {
+  return std::max(0.0, point.ci95.high - point.ci95.low) / (2 * 1.96);
+}
+
+// Of the relative errors, in standard deviations of the points.
 double squares(std::span<const CapacityPoint> points, const ScalabilityLaw& law) {
+  constexpr double kSurest = 1e-6;  // of points without an interval
   double sum = 0;
   for (const CapacityPoint& point : points) {
-    sum += std::pow(law.at(point.active) / point.images_per_s - 1, 2);
+    const double sure = std::max(kSurest, deviation_of(point) / point.images_per_s);
+    sum += std::pow((law.at(point.active) / point.images_per_s - 1) / sure, 2);
   }
   return sum;
 }
 
-// Of the subsets of {σ, κ} that come out not negative, the one that fits best; on a tie the one of fewer
-// terms.
+// Of the subsets of {σ, κ} that come out not negative, the one that fits best; κ, which decides what many
+// workers on many cores would do, only where the points tell it from nothing.
 ScalabilityLaw fit_within_cores(std::span<const CapacityPoint> points, double cores) {
   constexpr std::array<std::array<bool, 3>, 4> kSubsets{
       {{true, false, false}, {true, true, false}, {true, false, true}, {true, true, true}}};
@@ -94,16 +101,13 @@ ScalabilityLaw fit_within_cores(std::span<const CapacityPoint> points, double co
                              .kappa = (*solution)[2] / (*solution)[0],
                              .cores = cores};
     const double error = squares(points, law);
-    if (!best || error < least - 1e-12) {
+    constexpr double kTold = 4;  // two standard errors, squared
+    if (!best || error < least - (used[2] ? kTold : 1e-12)) {
       best = law;
       least = error;
     }
   }
   return best.value_or(ScalabilityLaw{.cores = cores});
-}
-
-double deviation_of(const CapacityPoint& point) {
-  return std::max(0.0, point.ci95.high - point.ci95.low) / (2 * 1.96);
 }
 
 // The cost of a doubling beyond the cores, where the points tell it from nothing.

@@ -45,9 +45,9 @@ struct LawFit {
 };
 
 // Least squares of the relative errors, σ, κ and crowding not below 0; two points tell σ and take κ for 0,
-// one point takes both for 0. Crowding is 0 where it is less than twice its standard error: what chance made
-// of few points would grow with the workers. The intervals come from drawing every point anew within its own,
-// so that two points have one too. Throws std::invalid_argument for no points, and values that are not
+// one point takes both for 0. κ and crowding are 0 where less than twice their standard error: what chance
+// made of few points would grow with the workers. The intervals come from drawing every point anew within its
+// own, so that two points have one too. Throws std::invalid_argument for no points, and values that are not
 // positive.
 LawFit fit_law(std::span<const CapacityPoint> points, double cores, std::uint64_t seed);
 

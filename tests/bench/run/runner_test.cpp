@@ -166,6 +166,20 @@ TEST_F(RunnerTest, PointsHaveTheirShareOfTheBudgetAndTheReasonNamesTheWhole) {
             "larger --time-budget");
 }
 
+TEST_F(RunnerTest, APointThatIsKnownToCostMoreThanTheBudgetIsNotTried) {
+  settings_.time_budget = std::chrono::seconds(5);
+  SweepPlan plan = testing::fake_plan({1, 2});
+  plan.points[1].series = "another";
+  plan.points[1].least_cost = [] { return PointCost{.setup_ns = 1e9, .step_ns = 2e9}; };
+  bool tried = false;
+  testing::FakeWorkload::on_step = [&](const WorkloadSpec& spec) { tried = tried || spec.batch == 2; };
+  run(plan);
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:1"));
+  ASSERT_THAT(document_.unmeasured, SizeIs(1));
+  EXPECT_THAT(document_.unmeasured[0].reason, ::testing::HasSubstr("has no room for 3 rounds"));
+  EXPECT_FALSE(tried);
+}
+
 TEST_F(RunnerTest, WritesAfterEveryVisit) {
   run(testing::fake_plan({1, 2}));
   EXPECT_GE(recorder_.sizes.size(), 6U);  // two points, three rounds

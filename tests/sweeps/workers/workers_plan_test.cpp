@@ -13,6 +13,8 @@
 #include "sweeps/workers/what_if.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/sweeps/fake_device.h"
+#include "tests/sweeps/workers/loader/jpegs.h"
+#include "tests/sweeps/workers/loader/temporary_folder.h"
 #include "tests/sweeps/workers/loader_machine.h"
 
 namespace bench {
@@ -103,6 +105,33 @@ TEST_F(WorkersPlan, MemoryIsTheConsumersAndTwoArrivingBatches) {
   const SweepPlan planned = plan();
   const SweepPoint& point = planned.points.front();
   EXPECT_EQ(point.type(request_).plan(point.spec, device_).peak, 2 * 32 * 3 * 64 * 64 * 4);
+}
+
+// A budget without room for what such a storage gives is not overrun to find out.
+TEST_F(WorkersPlan, KnowsWhatAStorageTakesBeforeAnythingIsRead) {
+  const loader::TemporaryFolder folder;
+  const std::vector<std::byte> image = loader::make_jpeg({}, 1);
+  folder.write("image.jpg", image);
+  request_.sweep_options["data"] = folder.path().string();
+  request_.sweep_options["consumer"] = "40ms";
+  request_.sweep_options["workers"] = "2";
+  for (const SweepPoint& point : plan().points) {
+    EXPECT_FALSE(point.least_cost) << point.name;
+  }
+  request_.sweep_options["storage"] = "1KB/s,10ms";
+  const SweepPlan planned = plan();
+  for (const SweepPoint& point : planned.points) {
+    ASSERT_TRUE(point.least_cost) << point.name;
+    const auto readers = std::max(1.0, point.params.at("workers").get<double>());
+    const double batch_ns = 32 * (static_cast<double>(image.size()) * 1e6 + 10e6 / readers);
+    if (point.params.at("loader") == "ready" || point.params.at("loader") == "other-staging") {
+      EXPECT_NEAR(point.least_cost().setup_ns, 2 * batch_ns, 1e-6 * batch_ns);
+      EXPECT_EQ(point.least_cost().step_ns, 0);
+    } else {
+      EXPECT_GE(point.least_cost().step_ns, 8 * batch_ns);  // a window
+      EXPECT_NEAR(point.least_cost().setup_ns, point.least_cost().step_ns + batch_ns, 1e-6 * batch_ns);
+    }
+  }
 }
 
 TEST_F(WorkersPlan, RefusesWhatItCannotMean) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <jpeglib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -324,6 +326,45 @@ TEST_F(PoolTest, WorkersBeginWhenAllAreStarted) {
   };
   EXPECT_NE(start({.workers = 64, .prefetch = 1, .batch = 1})->next().data, nullptr);
   EXPECT_GT(fewest, 64);
+}
+
+// How nice the calling thread is.
+int own_nice() {
+  return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()));
+}
+
+TEST_F(PoolTest, WorkersAreAsNiceAsAskedAndTheConsumersThreadIsNot) {
+  const int before = own_nice();
+  for (const Order order : {Order::in_order, Order::any}) {
+    std::atomic<int> least = 100;
+    images_.before_read = [&](std::int64_t) { least = std::min<int>(least, own_nice()); };
+    const auto pool = start({.workers = 3, .prefetch = 1, .order = order, .batch = 2, .nice = 7});
+    EXPECT_NE(pool->next().data, nullptr);
+    EXPECT_EQ(least, std::max(before, 7));
+    EXPECT_EQ(own_nice(), before);
+  }
+}
+
+TEST_F(PoolTest, WorkersBecomeNiceInTheMiddleOfIt) {
+  const int before = own_nice();
+  std::atomic<int> most = -100;
+  images_.before_read = [&](std::int64_t) { most = std::max<int>(most, own_nice()); };
+  const auto pool = start({.workers = 1, .prefetch = 1, .batch = 2});
+  pool->give_back(pool->next());
+  EXPECT_EQ(most, before);
+  pool->give_way(9);
+  for (int i = 0; i < 3; ++i) {  // one may be under way
+    pool->give_back(pool->next());
+  }
+  EXPECT_EQ(most, std::max(before, 9));
+  EXPECT_EQ(own_nice(), before);
+}
+
+TEST_F(PoolTest, WhoMakesItsOwnBatchesStaysAsItIs) {
+  const int before = own_nice();
+  const auto pool = start({.workers = 0, .batch = 2, .nice = 19});
+  EXPECT_NE(pool->next().data, nullptr);
+  EXPECT_EQ(own_nice(), before);
 }
 
 TEST_F(PoolTest, RefusesAnotherNumberOfSlots) {
