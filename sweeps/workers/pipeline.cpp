@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/random.h"
 #include "bench/run/interrupt.h"
 #include "sweeps/workers/check.h"
 #include "sweeps/workers/consumer.h"
@@ -67,6 +68,7 @@ class Pipeline final : public Workload {
     } else {
       loader::PoolSettings settings = spec_.pool;
       settings.nice = spec_.probe_ns > 0 ? 0 : settings.nice;
+      settings.seed = stream_seed(settings.seed, session_->visits[name_]++);
       pool_ = std::make_unique<loader::Pool>(data_, spec_.transform, std::move(settings), staging_.slots(),
                                              session_->bad);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -26,6 +27,10 @@ struct Session {
   loader::BadFiles bad;
   std::set<std::string> verified;  // consumers whose answer was compared
   std::set<std::string> drawn;     // points whose first steps were kept as a time line
+  // How often each point's pipeline was made: each time it reads the images in another order. A window sees
+  // few of them, and were they always the same, one point would have the large ones for good and another the
+  // small ones.
+  std::map<std::string, std::uint64_t> visits;
 
   // Throws UsageError naming --data, and Unsupported where --cold is not permitted.
   const loader::Dataset& data();

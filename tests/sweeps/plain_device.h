@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <vector>
 
 #include "tests/sweeps/fake_device.h"
 
@@ -16,12 +17,16 @@ class PlainDevice final : public bench::testing::FakeDevice {
   void upload(void* to, const void* from, std::int64_t bytes) override {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
     ++uploads;
+    if (uploaded.empty()) {
+      uploaded.assign(static_cast<const std::byte*>(from), static_cast<const std::byte*>(from) + bytes);
+    }
   }
   std::int64_t time(const std::function<void()>& step) override {
     step();
     return 1'000'000;
   }
   std::int64_t uploads = 0;
+  std::vector<std::byte> uploaded;  // by the first since it was cleared
 
  protected:
   std::byte* raw_allocate(std::int64_t bytes) override {

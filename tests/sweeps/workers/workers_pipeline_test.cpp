@@ -88,6 +88,19 @@ TEST_F(PipelineTest, TheTimeLineIsKeptOnceAPoint) {
   EXPECT_FALSE(again->notes().contains("timeline"));
 }
 
+// Else a point would have the large images in its windows for good, and another one the small ones.
+TEST_F(PipelineTest, EachVisitReadsTheImagesInAnotherOrderAndAllPointsInTheSame) {
+  spec_.pool = {.workers = 0, .batch = 3};
+  const auto first_batch = [&](const std::string& name) {
+    device_.uploaded.clear();
+    make_pipeline(name, spec_, device_, session_)->step();
+    return device_.uploaded;
+  };
+  const auto first = first_batch("point");
+  EXPECT_NE(first_batch("point"), first);
+  EXPECT_EQ(first_batch("another"), first);
+}
+
 TEST_F(PipelineTest, ReadyBatchesAreMadeBeforehand) {
   spec_.loader = LoaderKind::ready;
   const auto workload = make();
