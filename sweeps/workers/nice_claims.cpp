@@ -62,9 +62,10 @@ std::optional<Finding> claim_nice(const ResultDocument& document, const LoaderEv
   }
   finding.claim = fmt::format(
       "The workers are nice ({}): the consumer's thread gets a core at once when a step ends. Beside {} that "
-      "are not, AU would be {:.2f} instead of {:.2f} (simulated). In PyTorch, worker_init_fn=lambda _: "
-      "os.nice({}) makes them so.",
-      nice, workers_text(most.workers), most.au_unyielding, most.au, nice);
+      "are not, AU would be {} lower (simulated). In PyTorch, worker_init_fn=lambda _: os.nice({}) makes "
+      "them "
+      "so.",
+      nice, workers_text(most.workers), points_text(gained(most)), nice);
   return finding;
 }
 
