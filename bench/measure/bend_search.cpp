@@ -9,7 +9,7 @@
 namespace bench {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::infinity();
+constexpr double kNoFit = std::numeric_limits<double>::infinity();
 
 // Pairs of places are tried, so that thousands of points would take minutes: of more than these, every second
 // one serves, or third.
@@ -34,7 +34,7 @@ class Search {
     Nodes nodes;
     nodes.push(points_.x.front());
     add_bends(bends, 0, nodes, found);
-    if (found.unexplained < kNone && bends > 0) {
+    if (found.unexplained < kNoFit && bends > 0) {
       constexpr int kTurns = 3;  // a bend's best place moves little with the others'
       for (int turn = 0; turn < kTurns; ++turn) {
         for (std::size_t bend = 1; bend <= bends; ++bend) {
@@ -65,7 +65,7 @@ class Search {
   double of(const Nodes& nodes) const {
     for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
       if (sums_.within(nodes[i], nodes[i + 1]) < 2) {
-        return kNone;
+        return kNoFit;
       }
     }
     return LineAtBends(sums_, nodes).unexplained();

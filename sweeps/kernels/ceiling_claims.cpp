@@ -17,7 +17,7 @@ std::string kernel_and_size(const KernelPoint& point) {
 }
 
 // The roof is the best of several kernels and sizes: which one it is, and what the others do, is said.
-Finding claim_memory(const std::vector<KernelPoint>& points, const Ceiling& memory, double cache_bytes) {
+Finding claim_memory(const std::vector<KernelPoint>& points, const RoofCeiling& memory, double cache_bytes) {
   Finding finding = finding_of("memory_bandwidth", "B/s");
   finding.value = memory.rate;
   finding.ci95 = known(memory.ci95);
@@ -86,7 +86,7 @@ Finding claim_no_memory(const ResultDocument& document, const std::vector<Kernel
 }
 
 // The fastest hot stream kernel, where a cache makes it faster than memory is.
-std::optional<Finding> claim_caches(const std::vector<KernelPoint>& points, const Ceiling& memory) {
+std::optional<Finding> claim_caches(const std::vector<KernelPoint>& points, const RoofCeiling& memory) {
   const KernelPoint* best = nullptr;
   for (const KernelPoint& point : points) {
     if (point.workload == "stream" && point.caches == "hot" &&
@@ -106,7 +106,7 @@ std::optional<Finding> claim_caches(const std::vector<KernelPoint>& points, cons
   return finding;
 }
 
-Finding claim_peak(const std::string& dtype, const Ceiling& peak) {
+Finding claim_peak(const std::string& dtype, const RoofCeiling& peak) {
   Finding finding = finding_of(fmt::format("arithmetic_peak/{}", dtype), "FLOP/s", {peak.name});
   finding.value = peak.rate;
   finding.ci95 = known(peak.ci95);
@@ -115,7 +115,8 @@ Finding claim_peak(const std::string& dtype, const Ceiling& peak) {
   return finding;
 }
 
-Finding claim_ridge(const std::string& dtype, double ridge, const Ceiling& peak, const Ceiling& memory) {
+Finding claim_ridge(const std::string& dtype, double ridge, const RoofCeiling& peak,
+                    const RoofCeiling& memory) {
   Finding finding = finding_of(fmt::format("ridge/{}", dtype), "FLOP/B", {peak.name, memory.name});
   finding.value = ridge;
   finding.ci95 = ratio_of(peak.ci95, memory.ci95);

@@ -5,7 +5,7 @@
 namespace bench::sweeps {
 namespace {
 
-Ceiling ceiling_of(const KernelPoint& point, double amount) {
+RoofCeiling ceiling_of(const KernelPoint& point, double amount) {
   return {.rate = amount / (point.median_ns * 1e-9),
           .ci95 = {amount / (point.ci95_ns.high * 1e-9), amount / (point.ci95_ns.low * 1e-9)},
           .name = point.name};
@@ -82,7 +82,7 @@ Roofline roofline_of(const std::vector<KernelPoint>& points, double cache_bytes)
     if (!trusted(point) || point.workload == "stream" || point.flops <= 0 || paced_by_memory) {
       continue;
     }
-    Ceiling& best = roofline.compute[point.dtype];
+    RoofCeiling& best = roofline.compute[point.dtype];
     if (point.flops_per_s() > best.rate) {
       best = ceiling_of(point, point.flops);
     }

@@ -41,15 +41,15 @@ bool trusted(const KernelPoint& point);
 // Measured points of a known form, in the order of the file.
 std::vector<KernelPoint> kernel_points(const ResultDocument& document);
 
-struct Ceiling {
+struct RoofCeiling {
   double rate = 0;  // FLOP/s or B/s
   Interval ci95{};
   std::string name{};  // of the point that reached it
 };
 
 struct Roofline {
-  std::optional<Ceiling> memory;           // best stream kernel that shows_memory(); B/s, reads and writes
-  std::map<std::string, Ceiling> compute;  // by dtype; FLOP/s
+  std::optional<RoofCeiling> memory;  // best stream kernel that shows_memory(); B/s, reads and writes
+  std::map<std::string, RoofCeiling> compute;  // by dtype; FLOP/s
 
   // FLOP/s; nullopt where a ceiling that it needs was not measured.
   std::optional<double> limit(const KernelPoint& point) const;

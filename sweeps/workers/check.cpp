@@ -13,7 +13,7 @@
 namespace bench::sweeps {
 namespace {
 
-constexpr int kMostWorkers = 8;
+constexpr int kWorkersThatCheck = 8;
 // Of a slot: larger batches are checked by their first samples, for what is checked is held beside the slots
 // of the pipeline itself, which the memory cap counts.
 constexpr std::int64_t kMostSlotBytes = std::int64_t{64} << 20;
@@ -45,7 +45,7 @@ Verification check_batch(const PipelineSpec& spec, const loader::Dataset& data, 
   const std::int64_t sample_bytes = spec.transform.sample_bytes();
   loader::PoolSettings few = spec.pool;
   few.prefetch = 1;
-  few.workers = std::min(few.workers, kMostWorkers);
+  few.workers = std::min(few.workers, kWorkersThatCheck);
   few.batch = std::clamp<std::int64_t>(kMostSlotBytes / sample_bytes, 1, spec.pool.batch);
   const std::int64_t slot_bytes = few.batch * sample_bytes;
   // Filled with different bytes, so that one that neither writes differs too.

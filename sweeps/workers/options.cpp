@@ -15,11 +15,11 @@
 #include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/run/host.h"
+#include "sweeps/workers/what_if.h"
 
 namespace bench::sweeps {
 namespace {
 
-constexpr std::int64_t kMostWorkers = 1000;
 constexpr std::int64_t kMostPrefetch = 64;
 constexpr std::int64_t kMostBatch = 1 << 16;
 

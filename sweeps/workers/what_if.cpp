@@ -11,8 +11,6 @@
 namespace bench::sweeps {
 namespace {
 
-constexpr std::int64_t kMostWorkers = 1000;
-
 // All up to 16, then wider apart; those measured or asked for in any case.
 std::vector<std::int64_t> counts_of(const Profile& profile, const std::vector<std::int64_t>& measured,
                                     const WhatIf& what_if) {

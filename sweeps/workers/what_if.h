@@ -63,6 +63,8 @@ struct SimulatedUnyielding {
   double au_unyielding = 0;
 };
 
+// Of --workers, and of what is simulated.
+inline constexpr std::int64_t kMostWorkers = 1000;
 // An AU that counts as fed.
 inline constexpr double kFed = 0.95;
 

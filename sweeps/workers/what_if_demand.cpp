@@ -7,11 +7,7 @@
 #include "sweeps/workers/what_if.h"
 
 namespace bench::sweeps {
-namespace {
-
-constexpr std::int64_t kMostWorkers = 1000;
-
-}  // namespace
+namespace {}  // namespace
 
 SimulatedDemand simulate_demand(const Profile& profile, const WhatIf& what_if, const Demand& demand) {
   SimulatedDemand answer;

@@ -9,7 +9,7 @@
 
 namespace bench::loader {
 
-std::vector<std::byte> encoded_as_jpeg(const Pixels& pixels, int quality,
+std::vector<std::byte> encoded_as_jpeg(const RawPixels& pixels, int quality,
                                        const std::function<void(jpeg_compress_struct&)>& choose) {
   const std::size_t row_bytes =
       static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.components);
