@@ -51,7 +51,6 @@ void note_loader(const SweepRequest& request, Device& device, ResultDocument& do
       {"dtype", bench::name_of(options.dtype)},
       {"slot_bytes", options.batch * options.transform.sample_bytes()},
       {"pinned", options.staging == HostKind::pinned},
-      {"nice", options.nice},
       {"demands", noted(options.demands)},
       {"gpus", options.gpus}};
 }
@@ -69,6 +68,10 @@ void note_data(Session& session, ResultDocument& document) {
     }
     Json& loader = document.sweep["loader"];
     loader["images"] = data.size();
+    loader["nice"] = session.nice.wanted;
+    if (session.nice.busy_elsewhere > 0) {
+      loader["busy_elsewhere"] = session.nice.busy_elsewhere;
+    }
     loader["mean_encoded_bytes"] = bytes / static_cast<double>(asked);
     if (!session.cold) {
       loader.update(page_cache_found(document, bytes / static_cast<double>(asked)));

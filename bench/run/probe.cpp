@@ -75,20 +75,32 @@ bool Prober::affordable(const Series& series, const SweepPoint& point) const {
   if (series.last_batch == 0 && !point.least_cost) {
     return clock_.left_ns() > 0;
   }
-  PointCost expected;
-  if (series.last_batch == 0) {
-    expected = point.least_cost();
-  } else {
-    const double growth = static_cast<double>(point.spec.batch) / static_cast<double>(series.last_batch);
-    expected = {series.last_cost.setup_ns * std::max(1.0, growth / 2), series.last_cost.step_ns * growth};
-  }
   std::vector<PointCost> admitted;
   for (const Admitted::Point& active : admitted_.points) {
     admitted.push_back(active.cost);
   }
   // Three rounds bound the spread between rounds only loosely: an open series stops growing early enough
   // for more.
-  return admits(admitted, expected, clock_.left_ns(), rounds_needed());
+  return admits(admitted, expected_of(series, point), clock_.left_ns(), rounds_needed());
+}
+
+// From the series' previous one, or what is known of it without; nothing where neither is.
+PointCost Prober::expected_of(const Series& series, const SweepPoint& point) const {
+  if (series.last_batch == 0) {
+    return point.least_cost ? point.least_cost() : PointCost{};
+  }
+  const double growth = static_cast<double>(point.spec.batch) / static_cast<double>(series.last_batch);
+  return {series.last_cost.setup_ns * std::max(1.0, growth / 2), series.last_cost.step_ns * growth};
+}
+
+// ", which take 2.4 min at least", where that was known before anything ran.
+std::string Prober::least_text(const Series& series, const SweepPoint& point) const {
+  if (series.last_batch != 0 || !point.least_cost) {
+    return "";
+  }
+  const PointCost cost = expected_of(series, point);
+  return fmt::format(", which take {} at least",
+                     format_duration(cost.setup_ns + minimum_cost_ns(cost, rounds_needed())));
 }
 
 std::int64_t Prober::rounds_needed() const {
@@ -114,8 +126,9 @@ void Prober::probe(const SweepPoint& point, Series& series) {
     }
     if (!affordable(series, point)) {
       close(series, point, "skipped",
-            fmt::format("{} has no room for {} round{} of it; give a larger --time-budget",
-                        clock_.named_budget(), rounds_needed(), rounds_needed() == 1 ? "" : "s"));
+            fmt::format("{} has no room for {} round{} of it{}; give a larger --time-budget",
+                        clock_.named_budget(), rounds_needed(), rounds_needed() == 1 ? "" : "s",
+                        least_text(series, point)));
       return;
     }
     admit(point, series, plan);

@@ -60,6 +60,8 @@ class Prober {
 
   bool finished_earlier(const SweepPoint& point);
   void close(Series& series, const SweepPoint& point, const std::string& status, const std::string& reason);
+  std::string least_text(const Series& series, const SweepPoint& point) const;
+  PointCost expected_of(const Series& series, const SweepPoint& point) const;
   bool affordable(const Series& series, const SweepPoint& point) const;
   std::int64_t rounds_needed() const;
   void probe(const SweepPoint& point, Series& series);

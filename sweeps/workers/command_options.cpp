@@ -18,7 +18,7 @@ std::vector<CommandOption> workers_command_options() {
        "host memory of the batches: auto (pinned where a bus is crossed), pinned, pageable"},
       {"nice", "auto",
        "of the workers, 0 to 19: the nicer, the sooner the consumer's thread gets a core when a step ends; "
-       "auto: 19, and 0 where the consumer computes on the same cores"},
+       "auto: 19, and 0 where the consumer or other programs want the same cores"},
       {.name = "cold",
        .default_value = "no",
        .help = "images read from storage, not from memory",

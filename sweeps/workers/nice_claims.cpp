@@ -44,7 +44,7 @@ std::optional<Finding> claim_nice(const ResultDocument& document, const LoaderEv
     return std::nullopt;
   }
   constexpr double kWorthIt = 0.01;
-  const SimulatedUnyielding& most = *std::ranges::max_element(evidence.simulated->unyielding, {}, gained);
+  const SimulatedUnyielding& most = evidence.simulated->unyielding.back();
   const auto nice = static_cast<std::int64_t>(number_or(loader_note(document, "nice"), 0));
   std::vector<std::string> names;
   for (const LoaderPoint& point : evidence.points.capacity) {
@@ -62,10 +62,14 @@ std::optional<Finding> claim_nice(const ResultDocument& document, const LoaderEv
   }
   finding.claim = fmt::format(
       "The workers are nice ({}): the consumer's thread gets a core at once when a step ends. Beside {} that "
-      "are not, AU would be {} lower (simulated). In PyTorch, worker_init_fn=lambda _: os.nice({}) makes "
-      "them "
-      "so.",
+      "are not, AU "
+      "would be up to {} lower (simulated, from waits beside workers that never rest). In PyTorch, a "
+      "worker_init_fn that "
+      "calls os.nice({}) makes them nice.",
       nice, workers_text(most.workers), points_text(gained(most)), nice);
+  if (std::ranges::any_of(evidence.points.capacity, &LoaderPoint::few_rounds)) {
+    finding.claim += " This is from too few rounds: another run may differ by much.";
+  }
   return finding;
 }
 

@@ -242,13 +242,14 @@ class Reader {
 
   // A consumer that computes on the workers' cores would leave them nothing while it computes.
   void read_nice() {
-    constexpr std::int64_t kNicest = 19;
-    if (text("nice") == "auto") {
-      const bool shares_cores = options_.consumer.workload != nullptr && device_.host_accessible();
-      options_.nice = shares_cores ? 0 : static_cast<int>(kNicest);
-      return;
+    if (text("nice") != "auto") {
+      if (text("nice").find_first_not_of("0123456789") != std::string::npos) {
+        refuse("nice", fmt::format("auto, or a whole number, 0 to {}", loader::kNicest));
+      }
+      options_.nice = static_cast<int>(count("nice", 0, loader::kNicest));
+    } else if (options_.consumer.workload != nullptr && device_.host_accessible()) {
+      options_.nice = 0;
     }
-    options_.nice = static_cast<int>(count("nice", 0, kNicest));
   }
 
   const SweepRequest& request_;

@@ -45,7 +45,8 @@ struct WorkersOptions {
   Dtype dtype = Dtype::fp32;  // of the consumer
   loader::Transform transform;
   HostKind staging = HostKind::pageable;
-  int nice = 0;  // of the workers
+  // Of the workers; none: as nice as can be, unless others want the cores.
+  std::optional<int> nice;
   std::vector<LoaderDemand> demands;
   std::int64_t gpus = 1;
   std::optional<std::int64_t> cores;  // for the simulation

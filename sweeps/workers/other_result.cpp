@@ -33,7 +33,12 @@ Json json_in(const std::string& option, const std::string& path) {
   if (!file) {
     throw UsageError(fmt::format("{}: {} cannot be read", option, quote(path)));
   }
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  try {
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  } catch (const std::ios_base::failure&) {  // a folder opens, and cannot be read
+    throw UsageError(fmt::format("{}: {} cannot be read", option, quote(path)));
+  }
   if (nesting_of(text) > kDeepestJson) {
     throw UsageError(fmt::format("{}: {} is not a result file (its brackets open more than {} deep)", option,
                                  quote(path), kDeepestJson));

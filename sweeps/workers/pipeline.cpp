@@ -67,7 +67,8 @@ class Pipeline final : public Workload {
       make_ready();
     } else {
       loader::PoolSettings settings = spec_.pool;
-      settings.nice = spec_.probe_ns > 0 ? 0 : settings.nice;
+      nice_ = session_->nice.of(settings.workers);
+      settings.nice = spec_.probe_ns > 0 ? 0 : nice_;
       settings.seed = stream_seed(settings.seed, session_->visits[name_]++);
       pool_ = std::make_unique<loader::Pool>(data_, spec_.transform, std::move(settings), staging_.slots(),
                                              session_->bad);
@@ -95,12 +96,12 @@ class Pipeline final : public Workload {
       return probe && steps < 4 * window_ && probe->sleeps() < kSleeps;
     };
     std::vector<std::int64_t> late_unyielding_ns;
-    if (probe && spec_.pool.nice > 0) {
+    if (probe && nice_ > 0) {
       for (std::int64_t i = 0; wants_sleeps(i) && !interrupted(); ++i) {
         one_step();
       }
       late_unyielding_ns = probe->take();
-      pool_->give_way(spec_.pool.nice);
+      pool_->give_way(nice_);
     }
     const std::int64_t cpu_from = process_cpu_ns();
     const std::int64_t storage_from = storage_bytes();
@@ -253,6 +254,7 @@ class Pipeline final : public Workload {
   Staging staging_;
   std::unique_ptr<Consumer> consumer_;
   std::int64_t window_;
+  int nice_ = 0;  // of the workers
   bool draw_;
   std::vector<loader::Batch> ready_;
   std::size_t taken_ = 0;

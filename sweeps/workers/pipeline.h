@@ -31,7 +31,7 @@ struct PipelineSpec {
   std::int64_t step_ns = 0;
   // The turns of a thread that works and sleeps beside the first window, which warms up, as a consumer's
   // does, and notes how late it wakes; told with the second. 0: no such thread. The workers become as nice as
-  // the pool's settings say only after it woke some times beside workers that are not.
+  // the session says only after it woke some times beside workers that are not.
   std::int64_t probe_ns = 0;
 
   std::int64_t slot_bytes() const { return pool.batch * transform.sample_bytes(); }

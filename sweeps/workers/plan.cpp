@@ -64,7 +64,8 @@ class Planner {
     plan_.most_rounds = 24;
     plan_.trusted_rounds = 6;
     plan_.most_samples = 8;
-    plan_.prepare = [session = keeps_->session] {
+    plan_.prepare = [session = keeps_->session, nice = options_.nice, cores = cores_] {
+      session->nice = nice ? Nice{.wanted = *nice} : nice_beside_others(cores);
       try {
         session->warm();
       } catch (const Unsupported&) {
@@ -98,7 +99,6 @@ class Planner {
                  .order = options_.orders.front(),
                  .batch = options_.batch,
                  .seed = request_.seed,
-                 .nice = options_.nice,
                  .interrupted = interrupted};
     spec.transform = options_.transform;
     spec.staging = options_.staging;
@@ -198,7 +198,7 @@ class Planner {
                     {"storage", request_.sweep_options.at("storage")},
                     {"element", request_.sweep_options.at("element")},
                     {"layout", request_.sweep_options.at("layout")},
-                    {"nice", options_.nice},
+                    {"nice", request_.sweep_options.at("nice")},
                     {"staging", staging_name(spec.staging)}};
     if (!contents_.empty()) {
       point.params["data-contents"] = contents_;
@@ -215,8 +215,8 @@ class Planner {
     return plan_.points.back();
   }
 
-  // Of the storage that is only a what-if: a batch to verify and a window to warm up, and then a window; or
-  // of ready data no more than the batches that are handed out. Nobody else reads meanwhile.
+  // Of the storage that is only a what-if: a batch to verify and a window to warm up, and then a window.
+  // Nobody else reads meanwhile.
   static PointCost storage_cost(const PipelineSpec& spec, Session& session) {
     constexpr std::int64_t kAsked = 1000;  // images whose size is asked for
     double bytes = 0;
@@ -234,10 +234,11 @@ class Planner {
     const double image_ns = bytes / static_cast<double>(asked) / session.storage->bytes_per_s * 1e9 +
                             static_cast<double>(session.storage->latency_ns) / readers;
     const double batch_ns = image_ns * static_cast<double>(spec.pool.batch);
-    if (spec.loader == LoaderKind::ready) {
-      return {.setup_ns = static_cast<double>(spec.host_slots()) * batch_ns};
-    }
     const auto window = static_cast<double>(window_of(spec));
+    if (spec.loader == LoaderKind::ready) {
+      // Worth nothing by itself: with what it takes to measure the smallest pool, as a part of each visit.
+      return {.setup_ns = (static_cast<double>(spec.host_slots()) + 1 + 2 * window) * batch_ns};
+    }
     return {.setup_ns = (1 + window) * batch_ns, .step_ns = window * batch_ns};
   }
 

@@ -113,7 +113,10 @@ std::optional<WakeOfBoth> wake_of_both(const LoaderPoints& points, const Profile
   WakeOfBoth wake{
       .yielding = delays(points.capacity, &LoaderPoint::late_times_ns, points, profile, std::nullopt),
       .unyielding = delays(points.capacity, &LoaderPoint::late_unyielding_ns, points, profile, std::nullopt)};
-  return wake.yielding.empty() || wake.unyielding.empty() ? std::nullopt : std::optional(std::move(wake));
+  // Of the same groups of counts.
+  return wake.yielding.size() == wake.unyielding.size() && !wake.yielding.empty()
+             ? std::optional(std::move(wake))
+             : std::nullopt;
 }
 
 }  // namespace bench::sweeps

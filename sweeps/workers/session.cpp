@@ -1,5 +1,7 @@
 #include "sweeps/workers/session.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <mutex>
@@ -10,6 +12,7 @@
 
 #include "bench/error.h"
 #include "bench/run/interrupt.h"
+#include "sweeps/workers/other_load.h"
 
 namespace bench::sweeps {
 
@@ -63,6 +66,19 @@ void check_that_it_forgets(const loader::Dataset& data) {
 }
 
 }  // namespace
+
+Nice nice_beside_others(int cores) {
+  constexpr double kLeftToOthers = 0.25;  // cores
+  // Each thread must get a core once more to end, and nice ones wait for it: at most this many a core.
+  constexpr std::int64_t kWorkersPerCore = 16;
+  constexpr auto kLooked = std::chrono::milliseconds(330);
+  const double elsewhere = cores_busy_elsewhere(kLooked);
+  const double left = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)) - elsewhere;
+  if (left < cores - kLeftToOthers) {
+    return {.wanted = 0, .busy_elsewhere = elsewhere};
+  }
+  return {.wanted = loader::kNicest, .most_workers = kWorkersPerCore * cores};
+}
 
 const loader::Dataset& Session::data() {
   if (data_) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,12 +19,25 @@ namespace bench::sweeps {
 
 class ColdData;
 
+// How nice workers are, and where that is 0 because others want the cores, how many of them.
+struct Nice {
+  int wanted = 0;
+  std::int64_t most_workers = std::numeric_limits<std::int64_t>::max();  // more of them are not nice
+  double busy_elsewhere = 0;
+
+  int of(std::int64_t workers) const { return workers <= most_workers ? wanted : 0; }
+};
+// As nice as can be, for the consumer's thread to get a core at once; not at all where other programs keep
+// cores busy, which would be given all of the time. Looks for a third of a second.
+Nice nice_beside_others(int cores);
+
 struct Session {
   std::string data_name;  // --data
   std::optional<loader::StorageLimit> storage;
   bool cold = false;  // the system forgets the images before each is read
   loader::Progress progress = [](const std::string&, double) {};
 
+  Nice nice;
   loader::BadFiles bad;
   std::set<std::string> verified;  // consumers whose answer was compared
   std::set<std::string> drawn;     // points whose first steps were kept as a time line

@@ -162,6 +162,16 @@ TextTable demands_table(const LoaderEvidence& evidence) {
 namespace {
 
 // ", page cache warm", "cold" with what stayed in it, or "as found" with what came from storage.
+std::string nice_text(const Json& loader) {
+  if (const auto nice = loader.value("nice", std::int64_t{0}); nice > 0) {
+    return fmt::format(", workers are nice ({})", nice);
+  }
+  const double elsewhere = loader.value("busy_elsewhere", 0.0);
+  return elsewhere > 0
+             ? fmt::format(", workers are not nice, for other programs kept {:.1f} cores busy", elsewhere)
+             : "";
+}
+
 std::string page_cache_text(const Json& loader) {
   std::string text = fmt::format(", page cache {}", loader.value("page_cache", ""));
   if (const Json part = loader.value("read_from_storage", Json()); part.is_number()) {
@@ -188,7 +198,10 @@ std::optional<TextTable> conditions_table(const ResultDocument& document) {
     text += fmt::format(", {} images of {} on average", loader.value("images", std::int64_t{0}),
                         bytes_text(loader.value("mean_encoded_bytes", 0.0)));
   }
-  return TextTable{.title = text + page_cache_text(loader), .rows = {}, .right = {}, .lists_points = true};
+  return TextTable{.title = text + page_cache_text(loader) + nice_text(loader),
+                   .rows = {},
+                   .right = {},
+                   .lists_points = true};
 }
 
 }  // namespace

@@ -28,6 +28,8 @@ namespace bench::loader {
 // first.
 enum class Order { in_order, any };
 
+inline constexpr int kNicest = 19;  // as nice(1) counts
+
 struct PoolSettings {
   int workers = 1;   // 0: batches are made by the thread that asks for them
   int prefetch = 2;  // batches a worker may have made or be making beyond what was taken

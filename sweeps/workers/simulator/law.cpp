@@ -19,18 +19,47 @@ std::array<double, 3> terms(double active) {
   return {1, a - 1, a * (a - 1)};
 }
 
+double deviation_of(const CapacityPoint& point) {
+  return std::max(0.0, point.ci95.high - point.ci95.low) / (2 * 1.96);
+}
+
+// Standard error as a part of the rate.
+double error_of(const CapacityPoint& point) {
+  constexpr double kSurest = 1e-3;
+  return std::max(kSurest, deviation_of(point) / point.images_per_s);
+}
+
+// Of a single window nothing tells how far it is known: as far as the least known of the others, or where no
+// point tells, by this part.
+std::vector<CapacityPoint> with_intervals(std::span<const CapacityPoint> points) {
+  constexpr double kUnknown = 0.05;
+  double least_known = 0;
+  for (const CapacityPoint& point : points) {
+    least_known = std::max(least_known, deviation_of(point) / point.images_per_s);
+  }
+  const double half = 1.96 * (least_known > 0 ? least_known : kUnknown);
+  std::vector<CapacityPoint> all(points.begin(), points.end());
+  for (CapacityPoint& point : all) {
+    if (!(deviation_of(point) > 0)) {
+      point.ci95 = {point.images_per_s * (1 - half), point.images_per_s * (1 + half)};
+    }
+  }
+  return all;
+}
+
 // Solves for the terms in use by Gaussian elimination; nullopt where the points do not tell them apart.
 std::optional<std::array<double, 3>> solve(std::span<const CapacityPoint> points,
                                            const std::array<bool, 3>& used) {
   std::array<std::array<double, 4>, 3> rows{};
   for (const CapacityPoint& point : points) {
     const double y = point.active / point.images_per_s;  // of less than one worker too: it is λ·active
+    const double weight = 1 / std::pow(error_of(point), 2);
     const auto x = terms(point.active);
     for (std::size_t i = 0; i < 3; ++i) {
       for (std::size_t j = 0; j < 3; ++j) {
-        rows.at(i).at(j) += x.at(i) * x.at(j) / (y * y);
+        rows.at(i).at(j) += x.at(i) * x.at(j) / (y * y) * weight;
       }
-      rows.at(i)[3] += x.at(i) / y;
+      rows.at(i)[3] += x.at(i) / y * weight;
     }
   }
   std::array<double, 3> solution{};
@@ -45,7 +74,8 @@ std::optional<std::array<double, 3>> solve(std::span<const CapacityPoint> points
     const double scale = rows.at(pivot).at(pivot);
     double original = 0;
     for (const CapacityPoint& point : points) {
-      original += std::pow(terms(point.active).at(pivot) * point.images_per_s / point.active, 2);
+      original +=
+          std::pow(terms(point.active).at(pivot) * point.images_per_s / point.active / error_of(point), 2);
     }
     if (!(scale > 1e-9 * original)) {
       return std::nullopt;
@@ -69,17 +99,11 @@ std::optional<std::array<double, 3>> solve(std::span<const CapacityPoint> points
   return solution;
 }
 
-double deviation_of(const CapacityPoint& point) {
-  return std::max(0.0, point.ci95.high - point.ci95.low) / (2 * 1.96);
-}
-
-// Of the relative errors, in standard deviations of the points.
+// Of the relative errors, in standard errors of the points.
 double squares(std::span<const CapacityPoint> points, const ScalabilityLaw& law) {
-  constexpr double kSurest = 1e-6;  // of points without an interval
   double sum = 0;
   for (const CapacityPoint& point : points) {
-    const double sure = std::max(kSurest, deviation_of(point) / point.images_per_s);
-    sum += std::pow((law.at(point.active) / point.images_per_s - 1) / sure, 2);
+    sum += std::pow((law.at(point.active) / point.images_per_s - 1) / error_of(point), 2);
   }
   return sum;
 }
@@ -119,7 +143,7 @@ double crowding_of(std::span<const CapacityPoint> within, std::span<const Capaci
   for (const CapacityPoint& point : within) {
     if (point.active > nearest) {
       nearest = point.active;
-      full_error = deviation_of(point) / point.images_per_s;
+      full_error = error_of(point);
     }
   }
   double numerator = 0;
@@ -130,8 +154,9 @@ double crowding_of(std::span<const CapacityPoint> within, std::span<const Capaci
     const double excess = std::log2(point.active / law.cores);
     numerator += excess * (full / point.images_per_s - 1);
     denominator += excess * excess;
-    excesses += excess;
-    variance += std::pow(excess * deviation_of(point) / point.images_per_s, 2);
+    const double ratio = full / point.images_per_s;
+    excesses += excess * ratio;
+    variance += std::pow(excess * ratio * error_of(point), 2);
   }
   const double crowding = numerator / denominator;
   const double error = std::sqrt(variance + std::pow(excesses * full_error, 2)) / denominator;
@@ -209,14 +234,15 @@ double ScalabilityLaw::best(std::int64_t most_workers) const {
   return best;
 }
 
-LawFit fit_law(std::span<const CapacityPoint> points, double cores, std::uint64_t seed) {
+LawFit fit_law(std::span<const CapacityPoint> measured, double cores, std::uint64_t seed) {
   const auto usable = [](const CapacityPoint& point) {
     return std::isfinite(point.active) && std::isfinite(point.images_per_s) && point.active > 0 &&
            point.images_per_s > 0;
   };
-  if (points.empty() || !(cores > 0) || !std::ranges::all_of(points, usable)) {
+  if (measured.empty() || !(cores > 0) || !std::ranges::all_of(measured, usable)) {
     throw std::invalid_argument("a scalability law wants at least one point, positive rates and cores");
   }
+  const std::vector<CapacityPoint> points = with_intervals(measured);
   LawFit fit;
   fit.law = fit_once(points, cores);
   for (const CapacityPoint& point : points) {

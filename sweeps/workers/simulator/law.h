@@ -49,6 +49,6 @@ struct LawFit {
 // made of few points would grow with the workers. The intervals come from drawing every point anew within its
 // own, so that two points have one too. Throws std::invalid_argument for no points, and values that are not
 // positive.
-LawFit fit_law(std::span<const CapacityPoint> points, double cores, std::uint64_t seed);
+LawFit fit_law(std::span<const CapacityPoint> measured, double cores, std::uint64_t seed);
 
 }  // namespace bench::simulator
