@@ -1,7 +1,6 @@
 // What it is worth that workers give way to the consumer's thread: the same pipeline once with the waits for
 // a core that were noted beside such workers, and once with those noted beside others.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 

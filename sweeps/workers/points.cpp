@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "bench/measure/statistics.h"
+#include "sweeps/workers/simulator/draws.h"
 
 namespace bench::sweeps {
 namespace {
@@ -51,11 +52,6 @@ Measured with_interval(double value, const std::vector<double>& windows,
   measured.ci95 = {std::min(value, value * stats.ci95_ns.low / stats.median_ns),
                    std::max(value, value * stats.ci95_ns.high / stats.median_ns)};
   return measured;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::nth_element(values, values.begin() + std::ssize(values) / 2);
-  return values[values.size() / 2];
 }
 
 // Of all images over all time, without the slowest window and the fastest where five or more leave enough.
@@ -164,7 +160,7 @@ std::optional<LoaderPoint> read_point(const MeasuredPoint& measured) {
   point.usual_images_per_s = usual_rate(window_rates, window_times);
   point.images_per_s = with_interval(delivered / sums.step_ns * 1e9, window_rates, measured.round_sizes);
   point.raw_au = with_interval(sums.compute_ns / sums.step_ns, window_au, measured.round_sizes);
-  point.usual_au = with_interval(median(window_au), window_au, measured.round_sizes);
+  point.usual_au = with_interval(simulator::median_of(window_au), window_au, measured.round_sizes);
   point.step_ns = sums.step_ns / sums.batches;
   point.compute_ns = sums.compute_ns / sums.batches;
   point.copy_ns = sums.copy_ns / sums.batches;

@@ -17,11 +17,6 @@ constexpr std::size_t kFewest = 16;  // sleeps; of fewer the late ones are not k
 // samples of one of them tell: they are taken together.
 constexpr std::array<double, 3> kGroups{1, 4, std::numeric_limits<double>::infinity()};
 
-double median(std::vector<double> values) {
-  std::ranges::nth_element(values, values.begin() + std::ssize(values) / 2);
-  return values[values.size() / 2];
-}
-
 // Growing, and as many as places whatever was measured: groups' means of many, some twice of few.
 std::vector<double> placed(std::vector<double> values) {
   std::ranges::sort(values);
@@ -39,12 +34,12 @@ using Times = std::vector<double> LoaderPoint::*;
 // What waking takes by itself: before a loader that does nothing, or the least beside any.
 double usual_of(const LoaderPoints& points) {
   if (points.ready && !points.ready->late_times_ns.empty()) {
-    return median(points.ready->late_times_ns);
+    return simulator::median_of(points.ready->late_times_ns);
   }
   double usual = std::numeric_limits<double>::infinity();
   for (const LoaderPoint& point : points.capacity) {
     if (!point.late_times_ns.empty()) {
-      usual = std::min(usual, median(point.late_times_ns));
+      usual = std::min(usual, simulator::median_of(point.late_times_ns));
     }
   }
   return usual;

@@ -1,7 +1,9 @@
 // Service times drawn from measured ones.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <random>
 #include <span>
@@ -40,6 +42,12 @@ inline double mean_of(std::span<const double> values) {
   return values.empty()
              ? 0
              : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Of an even number the upper of the two in the middle; not of none.
+inline double median_of(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + std::ssize(values) / 2);
+  return values[values.size() / 2];
 }
 
 }  // namespace bench::simulator
