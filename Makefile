@@ -3,10 +3,13 @@
 #   make run ARGS="--sweep batch --workload resnet50 --dtype bf16"
 #
 # SETUP=skip         don't look for missing packages
-# CMAKE_FLAGS="…"    passed to `make configure`
+# ARCH=90            compile CUDA for a card of compute capability 9.0, from now on in this build folder; ARCH=all for every
+#                    card from the T4 on. Else for the cards that are here.
+# CMAKE_FLAGS="…"    passed to cmake
 ARGS ?= --sweep batch
 PEERS_ARGS ?=
 CMAKE_FLAGS ?=
+ARCH ?=
 SETUP ?= apt
 CLANG_TIDY ?= build/tidy/clang_tidy/data/bin/clang-tidy
 JOBS := $(shell nproc)
@@ -14,7 +17,11 @@ JOBS := $(shell nproc)
 # Thread sanitizer's shadow memory does not fit every layout that address randomisation picks.
 NO_RANDOM := $(shell setarch --addr-no-randomize true 2>/dev/null && echo setarch --addr-no-randomize)
 
-.PHONY: help run test setup build configure lint asan tsan peers gpu-check gpu-card gpu-bundle
+# T4, A100, RTX 30 series, RTX 40 series and L4, H100 and H200; the last as PTX too, for what comes later.
+EVERY_CARD := 75-real;80-real;86-real;89-real;90
+FLAGS = $(if $(ARCH),"-DCMAKE_CUDA_ARCHITECTURES=$(if $(filter all,$(ARCH)),$(EVERY_CARD),$(ARCH))") $(CMAKE_FLAGS)
+
+.PHONY: help run test setup build configured configure lint asan tsan peers gpu-check gpu-card gpu-bundle
 .DEFAULT_GOAL := help
 # Two makes in one build folder would step on each other; ninja does the work in parallel.
 .NOTPARALLEL:
@@ -22,36 +29,37 @@ NO_RANDOM := $(shell setarch --addr-no-randomize true 2>/dev/null && echo setarc
 help:
 	@echo "make run [ARGS=\"--sweep batch …\"]  build, then run bench (its options: make run ARGS=--help)"
 	@echo "make test                          build everything and run all tests but those that need a GPU"
-	@echo "make setup                         install what is missing of packages.txt; beside nvcc, cudnn-frontend"
+	@echo "make setup                         install what is missing of packages.txt"
 	@echo "make build                         build/release/bench"
 	@echo "make lint                          clang-format and clang-tidy over our sources"
 	@echo "make asan | tsan                   tests under address+undefined, or thread sanitizer"
 	@echo "make peers                         compare with PyTorch; writes results/reference/"
 	@echo "make gpu-check                     on a machine with a GPU: its tests, sweeps and PyTorch beside them"
-	@echo "make gpu-bundle                    build/gpu-bundle, which does the same where nothing can be installed"
+	@echo "make gpu-bundle [ARCH=90]          build/gpu-bundle, which does the same where nothing can be installed"
 
 run: build
 	build/release/bench $(ARGS)
 
-test: setup build/release/build.ninja
+test: setup configured
 	cmake --build --preset release
 	ctest --preset release --label-exclude gpu --parallel $(JOBS)
 
 setup:
 ifneq ($(SETUP),skip)
 	@tools/setup.sh packages.txt
-	@tools/setup-cuda.sh build/wheels
 endif
 
-build: setup build/release/build.ninja
+build: setup configured
 	@cmake --build --preset release --target bench
 
 configure: setup
-	cmake --preset release $(CMAKE_FLAGS)
+	cmake --preset release $(FLAGS)
 
-# ninja runs cmake again where a CMake file changed; this is for the first time only.
+# ninja runs cmake again where a CMake file changed; this is for the first time, and for another ARCH.
+configured: setup
+	@[ -e build/release/build.ninja -a -z "$(ARCH)" ] || cmake --preset release $(FLAGS)
 build/%/build.ninja: | setup
-	cmake --preset $* $(CMAKE_FLAGS)
+	cmake --preset $* $(FLAGS)
 
 # A folder of its own, in which each file is compiled by itself: clang-tidy looks at one at a time. Nothing is built there but
 # the header with the commit's name.
@@ -81,7 +89,7 @@ tsan: setup build/tsan/build.ninja
 	OMP_NUM_THREADS=1 $(NO_RANDOM) ctest --preset tsan --label-exclude gpu --exclude-regex 'NOT_BUILT|^plots|^build|^tools' \
 	  --parallel $(JOBS)
 
-peers: setup build/release/build.ninja
+peers: setup configured
 ifneq ($(SETUP),skip)
 	@tools/setup.sh tools/packages-peers.txt
 endif
@@ -89,7 +97,7 @@ endif
 	/usr/bin/python3 tools/peers/peers.py --build build/release $(PEERS_ARGS)
 
 GPU_PARTS := bench tests_gpu tests_gpu_device peers_ours
-gpu-check: gpu-card setup build/release/build.ninja
+gpu-check: gpu-card setup configured
 	@python3 tools/gpu/look.py --build build/release
 	cmake --build --preset release --target $(GPU_PARTS)
 	tools/gpu/check.sh build/release
@@ -98,7 +106,9 @@ gpu-check: gpu-card setup build/release/build.ninja
 gpu-card:
 	@python3 tools/gpu/look.py --card
 
-gpu-bundle: setup build/release/build.ninja
+# For another machine, whose card is not known here.
+gpu-bundle: ARCH := $(or $(ARCH),all)
+gpu-bundle: setup configured
 	@python3 tools/gpu/look.py --build build/release
 	cmake --build --preset release --target $(GPU_PARTS)
 	tools/gpu/bundle.sh build/release build/gpu-bundle

@@ -1,4 +1,4 @@
-// Where work runs: memory, copies and timing of one device. Implemented in kernels/device/.
+// Where work runs: memory, copies and timing of one device. Implemented in kernels/devices/.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Things that register themselves where they stand, and are found by name.
 //
-//   const Registration<Sweep> registered{Sweep{.name = "batch", …}};   // at namespace scope
-//   const Sweep* sweep = registry<Sweep>().find("batch");
+//   const Registration<SweepType> registered{SweepType{.name = "batch", …}};   // at namespace scope
+//   const SweepType* type = registry<SweepType>().find("batch");
 //
 // The object files must be linked even though nobody names them: the rooms are OBJECT libraries.
 #pragma once

@@ -5,14 +5,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "bench/clock.h"
 #include "bench/device.h"
-#include "bench/measure/budget.h"
 #include "bench/measure/result.h"
 #include "bench/workload.h"
 
@@ -42,74 +40,95 @@ struct SweepRequest {
 
 struct SweepPoint {
   std::string name;
-  Json params;
+  Json params;  // what identifies it in the file; the sweep reads it back
   WorkloadSpec spec;
-  // Points of one series differ only in size and stand in growing order. When growth stops (memory or time),
-  // the rest of an open series is left out; a closed one lists them as unmeasured.
+  // Points of one series differ only in size, and grow. When growth stops (memory or time), the rest of an
+  // open series is left out; a closed one lists them as unmeasured.
   std::string series;
-  const WorkloadType* workload = nullptr;  // where it is not the request's
-  bool cold = false;                       // the device's caches are emptied before every timed step
-  // Others are judged by it: made ready before the rest, and visited before it in the first round, so that a
-  // short budget ends with it measured. A series of its own, for sizes stand in growing order.
-  bool first = false;
-  // What it costs at least, where that is known before its series was measured: a budget without room for it
-  // need not be overrun to find out. Asked once all points' common needs are there.
-  std::function<PointCost()> least_cost{};
-  // It keeps more threads busy than there are cores: that they wait for one says nothing of other work.
-  bool crowds_cores = false;
+  std::shared_ptr<const ConfiguredWorkload> workload;
+  bool cold = false;  // the device's caches are emptied before every timed step
+  // Reference point: prepared and timed first, so that even a short run has it. A series of its own, since
+  // sizes of a series grow.
+  bool is_reference = false;
+};
 
-  const WorkloadType& type(const SweepRequest& request) const {
-    return workload == nullptr ? *request.workload : *workload;
-  }
+// How often a sweep's points are measured.
+struct RoundPolicy {
+  // Rounds that an open series leaves time for when it grows. One round is enough where memory is the
+  // question.
+  std::int64_t when_growing = 6;
+  std::int64_t at_most = 40;  // even where points are not precise yet
+  std::int64_t trusted = 3;   // before so many no point is called precise, however narrow its interval
+  // At most, of a repetition. Each is kept in the file, so that with many points fewer are better.
+  std::int64_t samples = 256;
 };
 
 struct SweepPlan {
   Json axes;
-  std::vector<SweepPoint> points;
-  bool open_ended = false;  // sizes were not asked for by name: stop growing quietly at cap or budget
-  // Rounds that an open series leaves time for when it grows. One round serves where memory is the question.
-  std::int64_t rounds_when_growing = 6;
-  std::int64_t most_rounds = 40;    // even where points are not precise yet
-  std::int64_t trusted_rounds = 3;  // before so many no point is called precise, however narrow its interval
-  // Of a visit. With many points fewer serve: each is kept, and written again after every visit.
-  std::int64_t most_samples = 256;
-  double share_of_budget = 1;  // of the time budget for the points; the rest is for prove()
-  bool measures = true;        // false: no points, for predict() says all there is to say
-  // What all points need, made once before the first and outside of the time budget; not for a dry run.
-  std::function<void()> prepare{};
-  std::shared_ptr<const void> keeps{};  // what points' own workload types live in
+  std::vector<SweepPoint> points;  // none: predict() says all there is to say
+  bool open_ended = false;         // sizes were not asked for by name: stop growing quietly at cap or budget
+  RoundPolicy rounds;
+  double share_of_budget = 1;  // of the time budget for the points; the rest is for study()
 };
 
-// Rows of text for people, printed behind the points.
+// Rows of text for people, printed after the points.
 struct TextTable {
   std::string title;
   std::vector<std::vector<std::string>> rows;  // the first is the header
-  std::vector<bool> right;                     // columns that stand right-aligned
-  bool lists_points = false;                   // stands in the place of the general table of points
+  std::vector<bool> right;                     // columns that are aligned right
+  bool lists_points = false;                   // replaces the general table of points
 };
 
-// What a sweep finds out after its points were measured, on the same device.
+// What a sweep measures after its points, on the same device.
 struct SweepStudy {
   const SweepRequest& request;
-  const SweepPlan& plan;
+  const SweepPlan& plan;  // with the points that this run asked for
   Device& device;
-  ResultDocument& document;                        // results go into document.sweep
+  const Clock& clock;
+  ResultDocument& document;
   std::function<void(const std::string&)> report;  // what it does now
-  std::function<void()> save;                      // findings anew, and the file written
+  std::function<void()> save;                      // findings computed, and the file written
   std::function<double()> left_ns;                 // of the time budget
   std::function<bool()> interrupted;
-  // What a process before this one left in document.sweep where the device was lost in prove() or in a point,
-  // and this one goes on; null otherwise.
-  const Json& before;
-
-  // A sweep that tries things notes here what it tried when the device was lost, saves and lets DeviceLost
-  // pass; a fresh process then calls prove() again, and must not try the same once more.
-  void note_lost(const std::string& tried, const std::string& why) const {
-    document.sweep["lost"][tried] = why;
-  }
+  // What was tried when the device was lost, and why; of this run, by the processes before this one too. A
+  // sweep that tries things notes here what it tries, saves, and lets DeviceLost pass; a fresh process then
+  // calls study() again, and must not try the same once more.
+  std::map<std::string, std::string>& lost;
 };
 
-struct Sweep {
+// One run of a sweep: its points, what it knows beyond them, and its findings. A new one is made for each
+// run; the request and the device outlive it.
+class Sweep {
+ public:
+  Sweep() = default;
+  Sweep(const Sweep&) = delete;
+  Sweep& operator=(const Sweep&) = delete;
+  virtual ~Sweep() = default;
+
+  virtual const SweepPlan& plan() const = 0;
+
+  // Before the first point and outside of the time budget; not for a dry run.
+  virtual void prepare() {}
+  // What plans alone say; allocates nothing on the device. Called once, before anything is measured.
+  virtual void predict(const RunContext& /*context*/) {}
+  // More measurements after the points.
+  virtual void study(SweepStudy& /*study*/) {}
+
+  // From the measured points, and what the sweep knows beyond them, to claims. Changes nothing. Called once a
+  // round and before every exit; must cope with few points.
+  virtual std::vector<Finding> findings(const ResultDocument& document) const = 0;
+  virtual std::vector<TextTable> tables(const ResultDocument& /*document*/) const { return {}; }
+
+  // The file's edge: the members of the file's "sweep" that this sweep adds (see SweepDescription).
+  virtual Json to_json() const { return Json::object(); }
+  // What the process before this one knew, where the device was lost and this one goes on: those members of
+  // the file. Throws UsageError.
+  virtual void restore(const Json& /*sweep*/) {}
+  // A sample's note from the file. Throws UsageError.
+  virtual std::shared_ptr<const SampleNote> read_note(const Json& /*note*/) const { return nullptr; }
+};
+
+struct SweepType {
   std::string name;      // "batch"
   std::string question;  // "Where does a larger batch stop paying, and what does it cost in memory?"
   std::string default_workload;
@@ -124,13 +143,8 @@ struct Sweep {
 
   // Of the result file, where the workload's name does not tell runs apart. Optional.
   std::function<std::string(const SweepRequest&)> label{};
-  std::function<SweepPlan(const SweepRequest&, Device&)> plan;
-  // What plans alone can say, before anything runs; into document.sweep. Allocates nothing. Optional.
-  std::function<void(const SweepRequest&, const SweepPlan&, Device&, ResultDocument&)> predict{};
-  std::function<void(SweepStudy&)> prove{};  // optional
-  // Pure: from the measured points to claims. Called after every point; must cope with few of them.
-  std::function<std::vector<Finding>(const ResultDocument&)> findings;
-  std::function<std::vector<TextTable>(const ResultDocument&)> tables{};  // pure; optional
+  // Throws UsageError.
+  std::function<std::unique_ptr<Sweep>(const SweepRequest&, Device&)> make;
 };
 
 }  // namespace bench

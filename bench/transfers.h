@@ -1,5 +1,5 @@
 // Copies between host and device memory, for devices that offer more than blocking ones. Optional: a device
-// that has it derives from Transfers too; see transfers_of(). Implemented in kernels/device/.
+// that has it derives from Transfers too; see transfers_of(). Implemented in kernels/devices/.
 #pragma once
 
 #include <charconv>
@@ -44,8 +44,8 @@ struct HostMemoryRequest {
   std::optional<int> node{};  // NUMA node whose memory it shall be; none: as the system places it
 };
 
-// Copies one after another, beside the device's work and other queues. May be used from another thread than
-// the device, by one thread at a time.
+// Copies one after another, overlapped with the device's work and other queues. May be used from another
+// thread than the device, by one thread at a time.
 class CopyQueue {
  public:
   CopyQueue() = default;

@@ -12,7 +12,8 @@
 
 #include "bench/device.h"
 #include "bench/dtype.h"
-#include "bench/measure/result.h"
+#include "bench/json.h"
+#include "bench/measure/budget.h"
 #include "bench/memory.h"
 
 namespace bench {
@@ -32,6 +33,8 @@ struct Work {
   double fixed_bytes = 0;     // moved once a step whatever the batch: weights
   double sample_bytes = 0;    // moved because of the samples: every activation read or written, whole batch
   std::int64_t launches = 0;  // operations started
+
+  bool operator==(const Work&) const = default;
 };
 
 // How the answer compares with the reference implementation's, on the same inputs.
@@ -42,7 +45,17 @@ struct Verification {
   std::string detail;    // what was compared; when failed, where it differs
 };
 
-// A workload made ready on a device. Every buffer is allocated and weights are in place.
+// What a workload says of one sample in addition to its time.
+class SampleNote {
+ public:
+  SampleNote() = default;
+  SampleNote(const SampleNote&) = delete;
+  SampleNote& operator=(const SampleNote&) = delete;
+  virtual ~SampleNote() = default;
+  virtual Json to_json() const = 0;  // an object
+};
+
+// A workload made on a device. Every buffer is allocated and weights are in place.
 class Workload {
  public:
   virtual ~Workload() = default;
@@ -55,11 +68,37 @@ class Workload {
   virtual std::int64_t timed_step(Device& device) {
     return device.time([this] { step(); });
   }
-  // What there is to say of the last step beside its time; null: nothing. Kept with the sample.
-  virtual Json notes() const { return nullptr; }
+  // Of the last step; null: nothing to say. Kept with the sample: of all samples of a point, or of none.
+  virtual std::shared_ptr<const SampleNote> note() const { return nullptr; }
   // Poisons the output, runs a step and compares with the reference implementation.
   virtual Verification verify() = 0;
   virtual Work work() const = 0;
+};
+
+// A workload whose options were read: all that can be asked of it before it is made.
+class ConfiguredWorkload {
+ public:
+  ConfiguredWorkload() = default;
+  ConfiguredWorkload(const ConfiguredWorkload&) = delete;
+  ConfiguredWorkload& operator=(const ConfiguredWorkload&) = delete;
+  virtual ~ConfiguredWorkload() = default;
+
+  // Why this cannot run on the device, as far as is known at once; nullopt where it may.
+  virtual std::optional<std::string> unsupported(Device& /*device*/) const { return std::nullopt; }
+  // Memory at the peak; allocates nothing on the device. Throws Unsupported, and OutOfMemory where the bytes
+  // cannot be counted in 63 bits.
+  virtual MemoryPlan plan(Device& device) const = 0;
+  // Live memory while each operation of a step runs, in their order; allocates nothing. Empty: not known.
+  virtual std::vector<MemoryMoment> timeline(Device& /*device*/) const { return {}; }
+  // Throws OutOfMemory or Unsupported.
+  virtual std::unique_ptr<Workload> make(Device& device) const = 0;
+
+  // Lower bound of the point's cost, if known before the series ran. Asked after Sweep::prepare().
+  virtual PointCost least_cost() const { return {}; }
+  // Keeps more threads busy than there are cores: waiting for one says nothing of other programs.
+  virtual bool oversubscribes_cores() const { return false; }
+  // False where the device only consumes: the run does not need the device's peaks for it.
+  virtual bool measures_device() const { return true; }
 };
 
 // An option that a workload or a sweep adds to the command line.
@@ -73,26 +112,34 @@ struct CommandOption {
   bool is_switch = false;  // given without a value: "yes"; its default is "no"
 };
 
-struct WorkloadType {
-  using Option = CommandOption;
+// A point that a workload offers to the kernels sweep.
+struct KernelPoint {
+  WorkloadSpec spec;          // options that it leaves out have their defaults
+  bool cold = false;          // the device's caches are emptied before every timed step
+  bool is_reference = false;  // the roofs rest on it
+};
 
+// What the kernels sweep asks a workload for.
+struct KernelRequest {
+  std::vector<std::string> modes;  // all of the workload's where none was given
+  bool modes_given = false;        // on the command line
+  std::vector<Dtype> dtypes;       // the device's where none was given
+  bool dtypes_given = false;
+  std::vector<std::int64_t> batches;  // empty: the workload's usual ones
+  std::uint64_t seed = 1;
+};
+
+struct WorkloadType {
   std::string name;                // "resnet50"
   std::string kind;                // "network" or "operation"
   std::string description;         // one line, for --list
   std::vector<std::string> modes;  // the first is the default
-  std::vector<Option> options;
+  std::vector<CommandOption> options;
 
-  // Throws UsageError where an option's value is wrong.
-  std::function<void(const WorkloadSpec&)> check;
-  // Why this cannot run on the device, as far as is known at once; nullopt where it may.
-  std::function<std::optional<std::string>(const WorkloadSpec&, Device&)> unsupported;
-  // Memory at the peak; allocates nothing on the device. Throws Unsupported, and OutOfMemory where the bytes
-  // cannot be counted in 63 bits.
-  std::function<MemoryPlan(const WorkloadSpec&, Device&)> plan;
-  // What is live while each operation of a step runs, in their order; allocates nothing. Optional.
-  std::function<std::vector<MemoryMoment>(const WorkloadSpec&, Device&)> timeline{};
-  // Throws OutOfMemory or Unsupported.
-  std::function<std::unique_ptr<Workload>(const WorkloadSpec&, Device&)> make;
+  // Reads the options, once. Throws UsageError naming the option whose value is wrong.
+  std::function<std::shared_ptr<const ConfiguredWorkload>(const WorkloadSpec&)> configure;
+  // The points by which the kernels sweep shows it; without it every mode and dtype at batch 1.
+  std::function<std::vector<KernelPoint>(const KernelRequest&, const Device&)> kernel_points{};
 };
 
 }  // namespace bench

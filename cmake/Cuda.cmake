@@ -1,5 +1,5 @@
-# The CUDA device: nvcc, the CUDA Toolkit with cuBLASLt, cuDNN 9 and the headers of cudnn-frontend, from NVIDIA's
-# packages, the distribution's, or pip's wheels. Sets BENCH_CUDA_FOUND, and where the device is left out,
+# The CUDA device: nvcc, the CUDA Toolkit with cuBLASLt, and cuDNN 9, from NVIDIA's packages, the distribution's, or
+# pip's wheels. Sets BENCH_CUDA_FOUND, and where the device is left out,
 # BENCH_CUDA_MISSING to why and what to do.
 set(BENCH_CUDA AUTO CACHE STRING "Build the CUDA device: AUTO (where all it needs is found), ON (or fail), OFF")
 set_property(CACHE BENCH_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -9,8 +9,7 @@ endif()
 
 # Folders with include/ and lib/ or bin/ in which pip's wheels put their parts, for this major version of CUDA or, where
 # it is "", any: <site>/nvidia/cu13 for CUDA 13, <site>/nvidia/<part> for CUDA 12. Both put cuDNN into <site>/nvidia/cudnn:
-# what the wheel was called says for which it is. The headers of cudnn-frontend lie in <site>/include; `make setup` puts
-# them into build/wheels.
+# what the wheel was called says for which it is.
 function(bench_cuda_wheels result major)
   set(sites "")
   find_program(BENCH_PYTHON NAMES python3)
@@ -21,7 +20,7 @@ function(bench_cuda_wheels result major)
       OUTPUT_VARIABLE sites OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   endif()
   set(roots "")
-  foreach(site IN LISTS sites ITEMS "${CMAKE_SOURCE_DIR}/build/wheels")
+  foreach(site IN LISTS sites)
     if(major STREQUAL "")
       file(GLOB parts "${site}/nvidia/cu1[23]" "${site}/nvidia/cuda_nvcc")
     else()
@@ -133,6 +132,20 @@ function(bench_architectures_taken result wanted nvcc)
   endif()
 endfunction()
 
+# Of the cards that are here, as code and PTX; where there is none, of an RTX 30 card: every later one runs its PTX, and an
+# earlier one is told what to build. One takes a fifth of the time of the five that a package has: see the Makefile.
+function(bench_card_architecture result)
+  set(here "")
+  if(BENCH_PYTHON)
+    execute_process(COMMAND ${BENCH_PYTHON} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/gpu/look.py --architectures
+                    OUTPUT_VARIABLE here OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+  if("${here}" STREQUAL "")
+    set(here 86)
+  endif()
+  set(${result} ${here} PARENT_SCOPE)
+endfunction()
+
 # What `wanted` comes to, for the program to know: its words taken apart, between commas. Empty where that is not known.
 function(bench_compiled_architectures result wanted known)
   set(compiled "")
@@ -186,8 +199,7 @@ else()
                                      "-DCMAKE_CUDA_COMPILER=/path/to/nvcc")
   else()
     if("${CMAKE_CUDA_ARCHITECTURES}" STREQUAL "")
-      # T4, A100, RTX 30 series, RTX 40 series and L4, H100 and H200; the last as PTX too, for what comes later.
-      set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90)
+      bench_card_architecture(CMAKE_CUDA_ARCHITECTURES)
     endif()
     # enable_language() would end the configuration with pages of the compiler's output.
     bench_nvcc_architectures(known "${CMAKE_CUDA_COMPILER}")
@@ -226,9 +238,8 @@ else()
     bench_cuda_wheels(cuda_wheels "${CUDAToolkit_VERSION_MAJOR}")
     bench_find_cuda_library(CUDNN cudnn 9 cudnn_graph.h)
     bench_find_cuda_library(CUBLASLT cublasLt "${CUDAToolkit_VERSION_MAJOR}" cublasLt.h)
-    bench_find_cuda_library(NVRTC nvrtc "${CUDAToolkit_VERSION_MAJOR}" nvrtc.h)
-    find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend.h HINTS ENV CUDNN_FRONTEND_ROOT ${cuda_wheels}
-              PATH_SUFFIXES include)
+    find_library(NVRTC_LIBRARY NAMES nvrtc libnvrtc.so.${CUDAToolkit_VERSION_MAJOR} NAMES_PER_DIR
+                 HINTS ${CUDAToolkit_LIBRARY_DIR} ${cuda_wheels} PATH_SUFFIXES lib lib64)
     set(missing "")
     if(NOT CUDAToolkit_FOUND OR NOT TARGET CUDA::cudart_static)
       list(APPEND missing "the CUDA Toolkit 12 or 13 with libcudart_static.a")
@@ -240,11 +251,8 @@ else()
     if(NOT CUBLASLT_INCLUDE_DIR OR NOT CUBLASLT_LIBRARY)
       list(APPEND missing "cuBLASLt (part of the toolkit, or pip install nvidia-cublas, nvidia-cublas-cu12 for CUDA 12)")
     endif()
-    if(NOT NVRTC_INCLUDE_DIR OR NOT NVRTC_LIBRARY)
+    if(NOT NVRTC_LIBRARY)
       list(APPEND missing "nvrtc (part of the toolkit, or pip install nvidia-cuda-nvrtc, nvidia-cuda-nvrtc-cu12 for CUDA 12)")
-    endif()
-    if(NOT CUDNN_FRONTEND_INCLUDE_DIR)
-      list(APPEND missing "the headers of cudnn-frontend (make setup, or pip install nvidia-cudnn-frontend)")
     endif()
     if(missing)
       list(JOIN missing ", " missing)
@@ -261,10 +269,10 @@ endif()
 if(BENCH_CUDA_FOUND)
   message(STATUS "CUDA device: on, with CUDA ${CUDAToolkit_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
   add_library(bench_cuda_libraries INTERFACE)
-  target_include_directories(bench_cuda_libraries SYSTEM INTERFACE ${CUDNN_INCLUDE_DIR} ${CUDNN_FRONTEND_INCLUDE_DIR}
-                                                                   ${CUBLASLT_INCLUDE_DIR} ${NVRTC_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
+  target_include_directories(bench_cuda_libraries SYSTEM INTERFACE ${CUDNN_INCLUDE_DIR} ${CUBLASLT_INCLUDE_DIR}
+                                                                   ${CUDAToolkit_INCLUDE_DIRS})
   # The driver's library is never linked: the program starts on a machine without one. cuDNN, cuBLASLt and nvrtc are
-  # opened when they are first called (kernels/device/cuda/deferred), from LD_LIBRARY_PATH or from where they were found.
+  # opened when they are first called (kernels/devices/cuda/toolkit/dynload.h), from LD_LIBRARY_PATH or from where they were found.
   target_link_libraries(bench_cuda_libraries INTERFACE CUDA::cudart_static)
   foreach(library IN ITEMS ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY} ${NVRTC_LIBRARY})
     get_filename_component(folder "${library}" DIRECTORY)

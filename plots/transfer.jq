@@ -14,7 +14,9 @@ def points: [(.benchmarks // [])[] | objects
   | {direction: (.params.direction // "?" | clean), kind: (.params["host-memory"] // "?" | clean), bytes: (.params.bytes | positive),
      ns: (.stats.median_ns | positive), low: (.stats.ci95_ns[0]? | positive), high: (.stats.ci95_ns[1]? | positive), moved: (.work.sample_bytes | positive),
      plain: ((.params["in-flight"] // 1) == 1 and (.params.pages // "touched") != "cold"), flagged: ((.validity.flags // []) != [])}
-  | select(.bytes != null and .ns != null and .moved != null)];
+  | select(.bytes != null and .ns != null and .moved != null)]
+  # A mark is open where its flag separates it from others.
+  | if all(.flagged) then map(.flagged = false) else . end;
 def finding($name): [(.findings // [])[] | objects | select(.name == $name)] | first // {};
 # A piece that hardly grows has a slope, but no rate.
 def slope: (.ns_per_byte | number) // (.bytes_per_s | positive | if . == null then null else 1e9 / . end);
@@ -32,41 +34,25 @@ def model_text: ([.latency, 0] | max | duration) as $latency
   | if $rate == null then "\($latency) … flat"
     elif (.pieces | length) < 2 then "\($latency) + bytes / \($rate)" else "\($latency) … \($rate)" end;
 
-def sizes: [range(0; 41) | pow(2; .)];
-def rate_ticks: [range(-6; 4) as $e | (1, 3) | . * pow(10; $e)];
-
 # One direction's panel; its names end in the direction.
 def panel($points; $direction; $bus): . as $document
   | (if $bus == null then null elif $direction == "both" then 2 * $bus else $bus end) as $limit
   | [$points[] | select(.direction == $direction and .plain)] as $own
   | ([$own[].bytes] | min // 1024) as $first | ([$own[].bytes] | max // 1048576) as $last
-  | ([$own[] | .moved / .ns] | min // 0.1) as $least | ([$own[] | .moved / .ns, ($limit // 0) / 1e9] | max // 10) as $most
-  | ($first / 1.6) as $x_min | ($last * 1.8) as $x_max | ($least / 1.8) as $y_low | ($most * 2.6) as $y_max
-  # The key stands at the lower right, below curves that rise; where slow large copies lie there, below those.
-  | any($own[]; .bytes > $x_min * pow($x_max / $x_min; 0.2) and .moved / .ns < $y_low * pow($y_max / $y_low; 0.27)) as $crowded
-  | (if $crowded then $y_low / pow($y_max / $y_low; 0.35) else $y_low end) as $y_min
   | [kinds[] as $kind | $document | model($direction; $kind) | . + {kind: $kind}] as $models
   | ($document | finding("crossover/\($direction)/pinned") | .value | positive) as $crossover
-  | {strings: {"measured_\($direction)": ($own | length), "x_min_\($direction)": $x_min, "x_max_\($direction)": $x_max,
-       "y_min_\($direction)": $y_min, "y_max_\($direction)": $y_max, "limit_at_\($direction)": (($limit // 0) / 1e9),
-       "limit_text_\($direction)": (if $limit == null then "" else "the bus\(if $direction == "both" then ", both ways" else "" end): \($limit | rate_text)" end)},
-     "size_ticks_\($direction)": [sizes[] | select(. >= $x_min and . <= $x_max and ((log2 | round) % 4 == 2 or $last / $first < 64)) | [., $y_min, bytes_text]],
-     "rate_ticks_\($direction)": [rate_ticks[] | select(. >= $y_min and . <= $y_max) | [$x_min, ., figures(3)]],
+  | ([$own[] | .moved / (.high // .ns), .moved / (.low // .ns), ($limit // empty) / 1e9] | {least: (min // 0.1), most: (max // 10)}) as $rates
+  | {strings: ({"measured_\($direction)": ($own | length), "x_min_\($direction)": ($first / 1.3), "x_max_\($direction)": ($last * 1.3),
+       "y_min_\($direction)": ($rates.least / 1.2), "y_max_\($direction)": ($rates.most * 1.2), "limit_\($direction)": (($limit // 0) / 1e9), "crossover_\($direction)": ($crossover // 0),
+       "limit_text_\($direction)": (if $limit == null then "" else "the bus\(if $direction == "both" then ", both ways" else "" end): \($limit | rate_text)" end),
+       "crossover_text_\($direction)": (if $crossover == null then "" else "pinned faster from \($crossover | bytes_text) on" end)}
+       + ([kinds[] as $kind | {key: "key_\($direction)_\($kind)",
+            value: (if any($own[]; .kind == $kind) then ([$models[] | select(.kind == $kind)] | first) as $m
+              | "\($kind)\(if $m == null then "" else ": \($m | model_text)" end)" else "" end)}] | from_entries)),
      "lines_\($direction)": [$models[] | . as $model
        | (range(0; 61) | $first * pow($last / $first; . / 60)) as $bytes | ($model | modelled($bytes)) as $rate
        | (if $rate == null then empty else [$bytes, $rate, ($model.kind | kind_colour)] end), (if $bytes == $last then null else empty end)],
-     "marks_\($direction)": [$own[] | [.bytes, .moved / .ns, .moved / (.high // .ns), .moved / (.low // .ns), (.kind | kind_colour), (if .flagged then 6 else 7 end)]],
-     "crossover_\($direction)": (if $crossover == null then [] else [[$crossover, $y_min], [$crossover, $y_max]] end),
-     # On the side with more room.
-     "crossover_right_\($direction)": (if $crossover == null or $crossover > pow($x_min * $x_max; 0.5) then [] else
-       [[$crossover * 1.15, $y_max / 1.2, "pinned faster from \($crossover | bytes_text) on"]] end),
-     "crossover_left_\($direction)": (if $crossover == null or $crossover <= pow($x_min * $x_max; 0.5) then [] else
-       [[$crossover / 1.15, $y_max / 1.2, "pinned faster from \($crossover | bytes_text) on"]] end),
-     "limit_\($direction)": (if $limit == null or $own == [] then [] else [[$x_min, $limit / 1e9], [$x_max, $limit / 1e9]] end),
-     "key_\($direction)": ([kinds[] as $kind | select(any($own[]; .kind == $kind)) | $kind] | to_entries
-       | map(.value as $kind | ([$models[] | select(.kind == $kind)] | first) as $m
-         | [$x_max / 1.25, $y_min * pow($y_max / $y_min; 0.2 - 0.065 * .key),
-            "\($kind)\(if $m == null then "" else ": \($m | model_text)" end)", ($kind | kind_colour)]))};
+     "marks_\($direction)": [$own[] | [.bytes, .moved / .ns, .moved / (.high // .ns), .moved / (.low // .ns), (.kind | kind_colour), (if .flagged then 6 else 7 end)]]};
 
 # ── The steps ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -75,13 +61,11 @@ def time($name): .[$name] // {} | {ns: (.median_ns | positive), low: (.ci95_ns[0
 
 def steps: studies as $all | ($all | first // {}) as $study
   | [($study.kinds // [])[] | objects | select(.unsupported == null) | {kind: (.host_memory | clean), serial: time("serial"), beside: time("beside")}] as $bars
-  | [$bars[] | .serial, .beside | .high // .ns | values] as $tops
-  | (([$tops[], ($study.compute.median_ns | positive // 0)] | max // 1) * 1.3) as $top
+  | ([$bars[] | .serial, .beside | .high // .ns | values] | max // 1) as $top
   | ($top | if . >= 2e9 then {by: 1e9, unit: "s"} elif . >= 2e6 then {by: 1e6, unit: "ms"} else {by: 1e3, unit: "µs"} end) as $s
-  | {strings: {bars: ($bars | length), bars_top: ($top / $s.by), bars_unit: $s.unit, compute: (($study.compute.median_ns | positive // 0) / $s.by),
+  | {strings: {bars: ($bars | length), bars_unit: $s.unit, compute: (($study.compute.median_ns | positive // 0) / $s.by),
        bars_title: "A step of \($study.workload // "?" | clean) \($study.mode // "" | clean), \($study.dtype // "" | clean), batch \($study.batch // "?" | clean)\(
-         if ($study.bytes | positive) then ", \($study.bytes | bytes_text) to copy" else "" end)",
-       bars_note: "left bars: copy, then compute; right: the next batch's copy beside the computing; line: computing alone"},
+         if ($study.bytes | positive) then ", \($study.bytes | bytes_text) to copy" else "" end)"},
      serial_bars: [$bars | to_entries[] | select(.value.serial.ns != null)
        | [.key - 0.19, .value.serial.ns / $s.by, (.value.serial.low // .value.serial.ns) / $s.by, (.value.serial.high // .value.serial.ns) / $s.by, (.value.kind | kind_colour)]],
      beside_bars: [$bars | to_entries[] | select(.value.beside.ns != null)
@@ -111,6 +95,7 @@ points as $points
 | panel($points; "h2d"; $limit) as $up | panel($points; "d2h"; $limit) as $down | panel($points; "both"; $limit) as $both | steps as $steps
 | {strings: ({title: (title | shorten(110)), subtitle: subtitle, measured: ($points | length), notes: ($notes | length)}
     + ([$notes | to_entries[] | {key: "note\(.key + 1)", value: (.value | shorten(180))}] | from_entries)
+    + (kinds | map({key: "colour_\(.)", value: kind_colour}) | from_entries)
     + $up.strings + $down.strings + $both.strings + $steps.strings)}
   + ($up | del(.strings)) + ($down | del(.strings)) + ($both | del(.strings)) + ($steps | del(.strings))
 # gnuplot takes an odd apostrophe for the beginning of a text that goes on over the next lines.

@@ -25,7 +25,7 @@ def what_colour: {make: 29362, wait: 13983232, copy: 5682409, compute: 40563}[to
 def lines_of: [(. // [])[]? | objects
   | {who: (.who // "?" | clean), what: (.what // "?" | clean), from: (.from_ns | number), to: (.to_ns | number)}
   | select(.from != null and .to != null and .to > .from)];
-# Of the most workers that still leave the consumer waiting, for there stalls are to be seen; else of the fewest.
+# With the most workers that still leave the consumer waiting, so that stalls are visible; else with the fewest.
 def chosen_line($knee): [(.benchmarks // [])[] | objects | select(.params.loader? == "pool")
     | {workers: (.params.workers | number), lines: ([(.notes // [])[]? | objects | .timeline // empty] | first | lines_of)}
     | select(.workers != null and (.lines | length) > 0)] | sort_by(.workers) as $all
@@ -37,7 +37,7 @@ def timeline($knee): (chosen_line($knee) // null) as $real
        title: "A few steps with \(.sweep.simulated.timeline.workers // "?" | tostring) workers, simulated"}
     else {lines: [], title: ""} end;
 
-# Rows from the top: the consumer's computing, what it does besides, and up to 8 workers.
+# Rows from the top: the consumer's computing, its other work, and up to 8 workers.
 def rows: [.[] | select(.who != "consumer") | .who] | unique
   | sort_by(try (split(" ") | last | tonumber) catch 0) | .[0:8];
 def time_panel($line): $line.lines as $all | ($all | rows) as $workers
@@ -57,7 +57,6 @@ def time_panel($line): $line.lines as $all | ($all | rows) as $workers
 
 # ── The panels above ────────────────────────────────────────────────────────────────────────────────
 
-def wrapped($most): reduce (split(" ")[]) as $word ([]; if length > 0 and ((.[-1] | length) + ($word | length) < $most) then .[:-1] + [.[-1] + " " + $word] else . + [$word] end);
 def claims: [["recommended_workers", "plateau", "harm", "simulation_error"][] as $name | finding($name) | .claim | strings | clean];
 def title: ([(.benchmarks // [])[] | objects | .params | objects | select(.loader == "pool") | .consumer // empty] | first) as $measured
   | ($measured // .sweep.profile.consumer? // "a consumer" | clean) as $consumer | (.sweep.simulated.gpus? // 1) as $gpus
@@ -77,7 +76,7 @@ measured as $points | simulated as $line | demands as $demands
 | ((finding("knee_simulated") | .value | number) // null) as $simulated_knee
 | ([$points[], $line[] | .workers] | unique) as $counts
 | ([$points[] | .high // .rate] + [$line[].rate] | max // 1) as $most
-# A demand far above all there is would press the points into the floor: it is named, not drawn.
+# A required throughput far above all points would press them into the floor: it is named, not drawn.
 | [$demands[] | select(.rate <= 1.6 * $most)] as $drawn | [$demands[] | select(.rate > 1.6 * $most)] as $beyond
 | (([$most, $drawn[].rate] | max) * 1.08) as $rate_top
 | (($counts | max // 1) | place + 0.25) as $x_max
@@ -86,8 +85,8 @@ measured as $points | simulated as $line | demands as $demands
 # Labels less than a fifth of a doubling apart would overlap.
 | (reduce $all_ticks[] as $w ([]; if length > 0 and ($w | place) - (last | place) < 0.21 then . else . + [$w] end)) as $ticks
 | ($knee // $simulated_knee) as $mark
-| ((claims | map(wrapped(158)[])) as $lines | (if ($lines | length) > 5 then $lines[0:4] + [$lines[4] + " …"] else $lines end)
-   + (if ($beyond | length) == 0 then [] else ["demands above the picture: " + ($beyond | map("\(.name) \(.rate | figures(3)) images/s") | join(", "))] end)
+| (claims
+   + (if ($beyond | length) == 0 then [] else ["required throughput above the picture: " + ($beyond | map("\(.name) \(.rate | figures(3)) images/s") | join(", "))] end)
    + (if any($points[]; .flagged) then ["open marks carry a flag"] else [] end)
    + (fates | map(shorten(170)) | .[0:1])) as $notes
 | time_panel(timeline($knee)) as $time

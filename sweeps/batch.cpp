@@ -3,32 +3,24 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/sweep.h"
-#include "sweeps/batch/findings.h"
+#include "sweeps/batch/claims.h"
 #include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
 
-SweepPoint point_of(const std::string& workload, const WorkloadSpec& spec) {
-  const std::string dtype(name_of(spec.dtype));
-  SweepPoint point;
-  point.name = fmt::format("batch/{}/{}/{}/batch:{}", workload, spec.mode, dtype, spec.batch);
-  point.params = params_of(workload, spec);
-  point.spec = spec;
-  point.series = dtype;
-  return point;
-}
-
-SweepPlan plan(const SweepRequest& request, Device& device) {
+SweepPlan plan_batches(const SweepRequest& request, const Device& device) {
   const auto dtypes = request.dtypes.empty() ? default_dtypes(device) : request.dtypes;
   auto batches = request.batches.empty() ? default_batches() : request.batches;
   std::ranges::sort(batches);
+  const WorkloadType& workload = *request.workload;
 
   WorkloadSpec spec;
-  spec.mode = request.modes.empty() ? request.workload->modes.front() : request.modes.front();
+  spec.mode = request.modes.empty() ? workload.modes.front() : request.modes.front();
   for (const auto& [name, values] : option_values(request, spec.mode)) {
     spec.options[name] = values.front();
   }
@@ -42,18 +34,103 @@ SweepPlan plan(const SweepRequest& request, Device& device) {
     spec.dtype = dtype;
     for (const std::int64_t batch : batches) {
       spec.batch = batch;
-      plan.points.push_back(point_of(request.workload->name, spec));
+      plan.points.push_back(
+          {.name = fmt::format("batch/{}/{}/{}/batch:{}", workload.name, spec.mode, name_of(dtype), batch),
+           .params = params_of(workload.name, spec),
+           .spec = spec,
+           .series = std::string(name_of(dtype)),
+           .workload = workload.configure(spec)});
     }
   }
   return plan;
 }
 
-const Registration<Sweep> registered{
-    Sweep{.name = "batch",
-          .question = "Where does a larger batch stop paying, and what does it cost in memory?",
-          .default_workload = "resnet50",
-          .plan = plan,
-          .findings = batch_findings}};
+// The recommendation first, then what it rests on: the findings of its dtype, and of the others their speed.
+void choose_headlines(std::vector<Finding>& findings, bool several) {
+  const Finding& recommendation = findings.back();
+  if (recommendation.evidence.empty()) {
+    return;
+  }
+  std::string chosen;
+  std::vector<std::string> names = {"recommendation"};
+  if (several && recommendation.details.is_object()) {
+    chosen = "/" + recommendation.details["dtype"].get<std::string>();
+  }
+  for (const Finding& finding : findings) {
+    if (finding.name.starts_with("speedup_") ||
+        (finding.name.starts_with("ceiling_batch/") && finding.name != "ceiling_batch" + chosen)) {
+      names.push_back(finding.name);
+    }
+  }
+  names.resize(std::min<std::size_t>(names.size(), 3));
+  for (const char* name : {"largest_batch", "limit_below_ceiling", "t_inf"}) {
+    names.push_back(name + chosen);
+  }
+  const auto t0 = std::ranges::find(findings, "t0" + chosen, &Finding::name);
+  if (t0 != findings.end() && t0->value && t0->details["distinguishable_from_zero"].get<bool>()) {
+    names.push_back(t0->name);
+  }
+  set_headlines(findings, names);
+}
+
+class BatchSweep final : public Sweep {
+ public:
+  BatchSweep(const SweepRequest& request, const Device& device) : plan_(plan_batches(request, device)) {}
+
+  const SweepPlan& plan() const override { return plan_; }
+
+  // For each dtype: t0, t_inf, ceiling_batch, limit_below_ceiling, memory_line, largest_batch, and left_out
+  // where points ran above the device's peak; with several dtypes the name ends in "/<dtype>". For each dtype
+  // but fp32 speedup_<dtype> and memory_ratio_<dtype>. conditions where other processes used the CPU. Last,
+  // recommendation. Claims about speed leave out points of few rounds where two others remain.
+  std::vector<Finding> findings(const ResultDocument& document) const override {
+    std::vector<BatchSeries> all =
+        read_series(document, [](const BatchParams& params) { return std::string(name_of(params.dtype)); });
+    std::ranges::sort(all, {}, [](const BatchSeries& series) { return series.params.dtype; });
+    // By the axis rather than by what was measured so far: names must not change as points arrive.
+    const Json& axes = document.sweep.axes;
+    const bool several = all.size() > 1 || (axes.contains("dtype") && axes["dtype"].size() > 1);
+
+    std::vector<Finding> findings;
+    const auto add = [&](Finding finding, const std::string& dtype) {
+      finding.name += several ? "/" + dtype : "";
+      findings.push_back(std::move(finding));
+    };
+    for (const BatchSeries& series : all) {
+      for (const auto claim :
+           {claim_t0, claim_t_inf, claim_saturation, claim_limit, claim_memory_line, claim_largest_batch}) {
+        add(claim(series), series.label);
+      }
+      if (!series.left_out.empty()) {
+        add(claim_left_out(series), series.label);
+      }
+    }
+    const auto baseline = std::ranges::find(all, "fp32", &BatchSeries::label);
+    for (const BatchSeries& series : all) {
+      if (baseline != all.end() && series.label != "fp32") {
+        findings.push_back(claim_speedup(series, *baseline));
+        findings.push_back(claim_memory_ratio(series, *baseline));
+      }
+    }
+    if (auto conditions = claim_conditions(all, document.context)) {
+      findings.push_back(*std::move(conditions));
+    }
+    findings.push_back(recommend(all));
+    choose_headlines(findings, several);
+    return findings;
+  }
+
+ private:
+  SweepPlan plan_;
+};
+
+const Registration<SweepType> registered{
+    SweepType{.name = "batch",
+              .question = "Where does a larger batch stop paying, and what does it cost in memory?",
+              .default_workload = "resnet50",
+              .make = [](const SweepRequest& request, Device& device) -> std::unique_ptr<Sweep> {
+                return std::make_unique<BatchSweep>(request, device);
+              }}};
 
 }  // namespace
 }  // namespace bench::sweeps

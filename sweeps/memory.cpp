@@ -1,15 +1,18 @@
-// What fills the memory, and which batch fits?
+// What fills the memory, which batch fits, and does it creep up?
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/sweep.h"
-#include "sweeps/memory/findings.h"
+#include "sweeps/memory/claims.h"
+#include "sweeps/memory/label.h"
 #include "sweeps/memory/limits.h"
-#include "sweeps/memory/prove.h"
-#include "sweeps/memory/soak.h"
+#include "sweeps/memory/study.h"
 #include "sweeps/memory/tables.h"
 #include "sweeps/series/points.h"
 
@@ -34,18 +37,18 @@ std::vector<Combination> combinations(const std::map<std::string, std::vector<st
   return all;
 }
 
-class Planner {
+class MemoryPlanner {
  public:
-  Planner(const SweepRequest& request, Device& device)
+  MemoryPlanner(const SweepRequest& request, const Device& device)
       : request_(request),
         dtypes_(request.dtypes.empty() ? default_dtypes(device) : request.dtypes),
         modes_(request.modes.empty() ? request.workload->modes : request.modes) {}
 
-  SweepPlan run() && {
+  SweepPlan run(bool soaks) && {
     plan_.open_ended = request_.batches.empty();
-    plan_.rounds_when_growing = 1;  // memory is the same every time
-    plan_.most_rounds = 5;          // enough to place a ceiling
-    plan_.share_of_budget = soak_steps(request_) > 0 ? 0.4 : 0.8;
+    plan_.rounds.when_growing = 1;  // memory is the same every time
+    plan_.rounds.at_most = 5;       // enough to find the saturation batch
+    plan_.share_of_budget = soaks ? 0.4 : 0.8;
     plan_.axes = {{"mode", modes_}, {"dtype", Json::array()}, {"batch", Json::array()}};
     for (const Dtype dtype : dtypes_) {
       plan_.axes["dtype"].push_back(name_of(dtype));
@@ -90,7 +93,8 @@ class Planner {
       plan_.points.push_back({.name = fmt::format("{}/batch:{}", series, batch),
                               .params = params_of(request_.workload->name, spec),
                               .spec = spec,
-                              .series = series});
+                              .series = series,
+                              .workload = request_.workload->configure(spec)});
       batches_.push_back(batch);
     }
   }
@@ -102,24 +106,151 @@ class Planner {
   SweepPlan plan_;
 };
 
-SweepPlan plan(const SweepRequest& request, Device& device) {
-  soak_steps(request);  // a wrong number is known before anything else
-  return Planner(request, device).run();
+// First what needs attention, then which batch fits, then what takes the memory.
+void choose_headlines(std::vector<Finding>& findings, const std::vector<std::string>& caps) {
+  std::vector<std::string> names;
+  const auto add = [&](const char* prefix, std::size_t most, auto accepted) {
+    for (const Finding& finding : findings) {
+      if (most > 0 && finding.name.starts_with(prefix) && accepted(finding)) {
+        names.push_back(finding.name);
+        --most;
+      }
+    }
+  };
+  const auto any = [](const Finding&) { return true; };
+  add("memory_growth/", 2, [](const Finding& finding) {
+    return finding.details.is_object() && finding.details["grows"].get<bool>();
+  });
+  names.insert(names.end(), caps.begin(), caps.end());
+  for (const char* prefix : {"activations_per_sample/", "optimizer_multiple/", "memory_growth/",
+                             "system_memory", "memory_line/", "peak/", "ceiling_batch/"}) {
+    add(prefix, 1, any);
+  }
+  set_headlines(findings, names);
 }
 
-const Registration<Sweep> registered{
-    Sweep{.name = "memory",
-          .question = "What fills the memory, which batch fits, and does it creep up?",
-          .default_workload = "resnet18",
-          .options = {{"soak", "0", "steps to run while memory is watched, of each series' largest batch"}},
-          .takes_lists = true,
-          .all_modes = true,
-          .default_values = {{"optimizer", {"sgd", "momentum", "adam"}}},
-          .plan = plan,
-          .predict = predict_limits,
-          .prove = prove_limits,
-          .findings = memory_findings,
-          .tables = memory_tables}};
+// Of the smallest cap that holds a batch, and of the largest.
+std::vector<std::string> telling_caps(const std::vector<Finding>& largest) {
+  std::vector<std::string> names;
+  const auto fits = std::ranges::find_if(largest, [](const Finding& finding) { return *finding.value > 0; });
+  if (fits != largest.end()) {
+    names.push_back(fits->name);
+  }
+  if (!largest.empty() && (names.empty() || largest.back().name != names.front())) {
+    names.push_back(largest.back().name);
+  }
+  return names;
+}
+
+class MemorySweep final : public Sweep {
+ public:
+  MemorySweep(const SweepRequest& request, Device& device)
+      : request_(request),
+        device_(device),
+        soak_steps_(soak_steps(request)),
+        plan_(MemoryPlanner(request, device).run(soak_steps_ > 0)) {}
+
+  const SweepPlan& plan() const override { return plan_; }
+
+  void predict(const RunContext& /*context*/) override {
+    state_.limits = predict_limits(request_, plan_, device_);
+  }
+
+  void study(SweepStudy& study) override {
+    const std::vector<StudiedSeries> all = studied_series(study);
+    state_.step_memory = plan_step_memory(study, all);
+    study.save();
+    if (soak_steps_ > 0) {
+      soak_all(study, all, soak_steps_, before_, state_);
+    }
+    prove_limits(study, all, before_, state_);
+  }
+
+  // For each dtype optimizer_multiple and activations_per_sample; for each series memory_line, peak,
+  // ceiling_batch, and left_out where points ran above the device's peak; the name ends in "/" and the dtype
+  // or the series' label. largest_batch for each cap, system_memory, after a soak memory_growth for each
+  // series, and conditions where other processes used the CPU.
+  std::vector<Finding> findings(const ResultDocument& document) const override {
+    const std::vector<BatchSeries> all = series_of(document);
+    std::vector<Finding> findings;
+    const auto add = [&](std::optional<Finding> finding, const std::string& suffix = "") {
+      if (finding) {
+        finding->name += suffix;
+        findings.push_back(*std::move(finding));
+      }
+    };
+    for (const auto& [dtype, series] : by_dtype(all)) {
+      add(claim_multiples(series), fmt::format("/{}", name_of(dtype)));
+      add(claim_activations(series), fmt::format("/{}", name_of(dtype)));
+    }
+    for (const BatchSeries& series : all) {
+      const std::string suffix = "/" + series.label;
+      add(claim_growing_memory(series), suffix);
+      add(claim_peak(series), suffix);
+      if (series.timed.size() > 1) {
+        add(claim_saturation(series), suffix);
+      }
+      if (!series.left_out.empty()) {
+        add(claim_left_out(series), suffix);
+      }
+    }
+    const std::vector<Finding> largest = claim_largest(state_.limits);
+    findings.insert(findings.end(), largest.begin(), largest.end());
+    add(claim_system(all));
+    for (const Soak& soak : state_.soaks) {
+      add(claim_growth(soak, document));
+    }
+    add(claim_conditions(all, document.context));
+    choose_headlines(findings, telling_caps(largest));
+    return findings;
+  }
+
+  std::vector<TextTable> tables(const ResultDocument& document) const override {
+    return limit_tables(state_.limits, series_of(document));
+  }
+
+  Json to_json() const override { return state_.to_json(); }
+  void restore(const Json& sweep) override { before_ = MemoryState::from_json(sweep); }
+
+ private:
+  static std::vector<BatchSeries> series_of(const ResultDocument& document) {
+    return read_series(document,
+                       [&](const BatchParams& params) { return memory_label(params, document.sweep.axes); });
+  }
+
+  // In the order of the points.
+  static std::vector<std::pair<Dtype, std::vector<const BatchSeries*>>> by_dtype(
+      const std::vector<BatchSeries>& all) {
+    std::vector<std::pair<Dtype, std::vector<const BatchSeries*>>> groups;
+    for (const BatchSeries& series : all) {
+      auto at = std::ranges::find(groups, series.params.dtype, [](const auto& group) { return group.first; });
+      if (at == groups.end()) {
+        at = groups.insert(groups.end(), {series.params.dtype, {}});
+      }
+      at->second.push_back(&series);
+    }
+    return groups;
+  }
+
+  const SweepRequest& request_;
+  Device& device_;
+  std::int64_t soak_steps_;
+  SweepPlan plan_;
+  MemoryState state_;
+  MemoryState before_;  // of the process that lost the device and that this one goes on for
+};
+
+const Registration<SweepType> registered{SweepType{
+    .name = "memory",
+    .question = "What fills the memory, which batch fits, and does it creep up?",
+    .default_workload = "resnet18",
+    .options = {{"soak", "0", "steps to run while memory is watched, of each series' largest batch"}},
+    .takes_lists = true,
+    .all_modes = true,
+    .default_values = {{"optimizer", {"sgd", "momentum", "adam"}}},
+    .make = [](const SweepRequest& request, Device& device) -> std::unique_ptr<Sweep> {
+      return std::make_unique<MemorySweep>(request, device);
+    }}};
 
 }  // namespace
 }  // namespace bench::sweeps

@@ -6,47 +6,64 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "bench/error.h"
-#include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
 #include "sweeps/series/points.h"
 #include "sweeps/transfer/findings.h"
-#include "sweeps/transfer/prove.h"
-#include "sweeps/transfer/sizes.h"
-#include "sweeps/transfer/studied.h"
-#include "sweeps/transfer/tables.h"
+#include "sweeps/transfer/options.h"
+#include "sweeps/transfer/studies.h"
 
 namespace bench::sweeps {
 namespace {
 
 constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
+constexpr double kShareOfSteps = 0.2;  // of the time budget left after the points
 
-const WorkloadType& copy_type() {
-  const WorkloadType* const type = registry<WorkloadType>().find("copy");
-  if (type == nullptr) {
-    throw UsageError("--sweep transfer needs the workload copy, which this program was built without");
+// The steps that the verdict is about: of the batches asked for; else of one that makes a step short.
+std::vector<WorkloadSpec> studied_steps(const SweepRequest& request, const Device& device) {
+  if (request.dtypes.size() > 1) {
+    std::vector<std::string> names;
+    for (const Dtype dtype : request.dtypes) {
+      names.emplace_back(name_of(dtype));
+    }
+    throw UsageError(
+        fmt::format("--dtype: {} were given; accepted by --sweep transfer: one, that of the step",
+                    fmt::join(names, ", ")));
   }
-  return *type;
+  std::vector<WorkloadSpec> steps;
+  const std::int64_t usual = device.info().kind == "cpu" ? 4 : 32;
+  for (const std::int64_t batch : request.batches.empty() ? std::vector{usual} : request.batches) {
+    WorkloadSpec& spec = steps.emplace_back();
+    spec.mode = request.modes.front();
+    spec.dtype = request.dtypes.empty() ? Dtype::fp32 : request.dtypes.front();
+    spec.batch = batch;
+    spec.seed = request.seed;
+    for (const auto& [name, values] : option_values(request, spec.mode)) {
+      spec.options[name] = values.front();
+    }
+    request.workload->configure(spec);  // a wrong option is known before anything is measured
+  }
+  return steps;
 }
 
-struct Series {
-  std::string direction;
-  std::string kind;
-  std::int64_t at_once = 1;
-  bool cold_pages = false;
-};
-
-class Planner {
+class TransferPlanner {
  public:
-  Planner(const SweepRequest& request, Device& device)
-      : options_(transfer_options(request)),
+  TransferPlanner(const SweepRequest& request, const TransferOptions& options, Device& device)
+      : options_(options),
         own_memory_is_hosts_(device.host_accessible()),
         seed_(request.seed),
-        type_(copy_type()) {}
+        type_(registry<WorkloadType>().find("copy")) {
+    if (type_ == nullptr) {
+      throw UsageError("--sweep transfer needs the workload copy, which this program was built without");
+    }
+  }
 
   SweepPlan run() && {
+    const bool single = std::ranges::find(options_.at_once, 1) != options_.at_once.end();
     for (const std::string& direction : options_.directions) {
       for (const std::string& kind : options_.kinds) {
         for (const std::int64_t at_once : options_.at_once) {
@@ -57,10 +74,9 @@ class Planner {
         }
         // Pinned pages are touched when they are locked. A device that has pages of its own never gets fresh
         // ones.
-        const bool single = std::ranges::find(options_.at_once, 1) != options_.at_once.end();
         if (single && kind == "pageable" &&
             (direction == "d2h" || (direction == "h2d" && own_memory_is_hosts_))) {
-          add_series({.direction = direction, .kind = kind, .at_once = 1, .cold_pages = true});
+          add_series({.direction = direction, .kind = kind, .first_touch = true});
         }
       }
     }
@@ -80,16 +96,16 @@ class Planner {
                   {"in-flight", options_.at_once},
                   {"pages", {"touched", "cold"}}};
     plan_.share_of_budget = 0.35;  // with the rest, a minute of the usual time budget
-    plan_.most_rounds = 12;
-    plan_.most_samples = 32;
+    plan_.rounds.at_most = 12;
+    plan_.rounds.samples = 32;
     return std::move(plan_);
   }
 
  private:
-  // Not asked for by size: single copies at each power of two, as a curve that bends can only be told from so
-  // many, up to 64 MiB (32 both ways); where the verdict rests on them, at every second one above too (1 GiB,
-  // where a bus is crossed). The others at fewer, and no further than they still change.
-  std::vector<std::int64_t> sizes_of(const Series& series) const {
+  // Not asked for by size: single copies at each power of two up to 64 MiB (32 both ways); where the verdict
+  // rests on them, at every second one above too (1 GiB, where a bus is crossed). The others at fewer, and no
+  // further than they still change.
+  std::vector<std::int64_t> sizes_of(const CopySeries& series) const {
     if (!options_.sizes.empty()) {
       return options_.sizes;
     }
@@ -101,46 +117,40 @@ class Planner {
     };
     if (series.at_once > 1) {
       grow(kKiB, 4 * kMiB, 16);
-    } else if (series.cold_pages) {
+    } else if (series.first_touch) {
       grow(4 * kKiB, 64 * kMiB, 4);
     } else if (series.direction == "both") {
       grow(kKiB, 32 * kMiB, 2);
-    } else if (series.kind == "staged") {
-      grow(kKiB, 64 * kMiB, 2);
     } else {
       grow(kKiB, 64 * kMiB, 2);
-      // Within the host's memory nothing changes any more beyond its caches.
-      grow(256 * kMiB, (own_memory_is_hosts_ ? 256 : 1024) * kMiB, 4);
+      if (series.kind != "staged") {
+        // Within the host's memory nothing changes any more beyond its caches.
+        grow(256 * kMiB, (own_memory_is_hosts_ ? 256 : 1024) * kMiB, 4);
+      }
     }
     return sizes;
   }
 
-  void add_series(const Series& series) {
-    std::string name = fmt::format("transfer/{}/{}", series.direction, series.kind);
-    if (series.cold_pages) {
-      name += "/pages:cold";
-    }
-    if (series.at_once > 1) {
-      name += fmt::format("/in-flight:{}", series.at_once);
-    }
+  void add_series(const CopySeries& series) {
+    const std::string name = "transfer/" + series.label();
     for (const std::int64_t bytes : sizes_of(series)) {
       SweepPoint point;
-      point.workload = &type_;
       point.series = name;
       point.name = fmt::format("{}/bytes:{}", name, bytes);
       point.spec.mode = series.direction;
       point.spec.batch = series.at_once;
       point.spec.seed = seed_;
-      for (const CommandOption& option : type_.options) {
+      for (const CommandOption& option : type_->options) {
         point.spec.options[option.name] = option.default_value;
       }
       point.spec.options["bytes"] = fmt::format("{}B", bytes);
       point.spec.options["host-memory"] = series.kind;
-      point.spec.options["pages"] = series.cold_pages ? "cold" : "touched";
+      point.spec.options["pages"] = series.first_touch ? "cold" : "touched";
       point.spec.options["node"] = options_.node;
       point.params = {
           {"direction", series.direction}, {"host-memory", series.kind},           {"bytes", bytes},
           {"in-flight", series.at_once},   {"pages", point.spec.options["pages"]}, {"node", options_.node}};
+      point.workload = type_->configure(point.spec);
       plan_.points.push_back(std::move(point));
       if (std::ranges::find(sizes_, bytes) == sizes_.end()) {
         sizes_.insert(std::ranges::upper_bound(sizes_, bytes), bytes);
@@ -148,15 +158,65 @@ class Planner {
     }
   }
 
-  TransferOptions options_;
+  const TransferOptions& options_;
   bool own_memory_is_hosts_;
   std::uint64_t seed_;
-  const WorkloadType& type_;
+  const WorkloadType* type_;
   std::vector<std::int64_t> sizes_;
   SweepPlan plan_;
 };
 
-const Registration<Sweep> registered{Sweep{
+class TransferSweep : public Sweep {
+ public:
+  TransferSweep(const SweepRequest& request, Device& device)
+      : options_(transfer_options(request, device)),
+        steps_(studied_steps(request, device)),
+        plan_(TransferPlanner(request, options_, device).run()) {
+    const Transfers* const transfers = transfers_of(device);
+    state_.crosses_bus = transfers != nullptr && transfers->crosses_bus();
+    state_.workers = options_.workers;
+    state_.prefetch = options_.prefetch;
+    state_.node = options_.node;
+  }
+
+  const SweepPlan& plan() const override { return plan_; }
+
+  void study(SweepStudy& sweep) override {
+    Transfers* const transfers = transfers_of(sweep.device);
+    if (transfers == nullptr) {
+      return;
+    }
+    const TransferStudy study{.sweep = sweep, .transfers = *transfers, .options = options_};
+    state_.pinning = study_pinning(study);
+    sweep.save();
+    state_.calls = study_calls(study);
+    sweep.save();
+    auto left = static_cast<double>(steps_.size());
+    for (const WorkloadSpec& step : steps_) {
+      if (sweep.interrupted()) {
+        break;
+      }
+      state_.steps.push_back(study_steps(study, step, kShareOfSteps * sweep.left_ns() / left--));
+      sweep.save();
+    }
+  }
+
+  std::vector<Finding> findings(const ResultDocument& document) const override {
+    return transfer_findings(document, state_);
+  }
+  std::vector<TextTable> tables(const ResultDocument& document) const override {
+    return transfer_tables(document, state_);
+  }
+  Json to_json() const override { return {{"transfer", sweeps::to_json(state_)}}; }
+
+ private:
+  TransferOptions options_;
+  std::vector<WorkloadSpec> steps_;
+  SweepPlan plan_;
+  TransferState state_;
+};
+
+const Registration<SweepType> registered{SweepType{
     .name = "transfer",
     .question = "What does moving a batch to the device take, and does pinned memory pay?",
     .default_workload = "resnet18",
@@ -168,17 +228,9 @@ const Registration<Sweep> registered{Sweep{
          {"numa-node", "near", "of the host's memory: near, far (from the device), any, or its number"},
          {"workers", "8", "loader workers, for the host memory that pinning takes; 0: none, up to 1024"},
          {"prefetch", "2", "batches each worker holds ready, up to 1024"}},
-    .plan =
-        [](const SweepRequest& request, Device& device) {
-          check_studied(request, device);
-          check_node(transfer_options(request), device);
-          return Planner(request, device).run();
-        },
-    .predict = [](const SweepRequest& request, const SweepPlan& /*plan*/, Device& device,
-                  ResultDocument& document) { note_transfer(request, device, document); },
-    .prove = prove_transfer,
-    .findings = transfer_findings,
-    .tables = transfer_tables}};
+    .make = [](const SweepRequest& request, Device& device) {
+      return std::make_unique<TransferSweep>(request, device);
+    }}};
 
 }  // namespace
 }  // namespace bench::sweeps

@@ -1,201 +1,288 @@
-// How many loader workers does it take to feed the device, and what is to blame where none is enough?
-#include <algorithm>
+// How many loader workers does it take to feed the device, and what limits where none is enough?
+#include <chrono>
+#include <exception>
 #include <filesystem>
+#include <iostream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ostream.h>
 
+#include "bench/clock.h"
 #include "bench/error.h"
+#include "bench/host/host_info.h"
+#include "bench/host/interrupt.h"
 #include "bench/measure/quote.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "sweeps/workers/batch_result.h"
 #include "sweeps/workers/findings.h"
 #include "sweeps/workers/options.h"
-#include "sweeps/workers/other_result.h"
-#include "sweeps/workers/page_cache.h"
+#include "sweeps/workers/other_cpu_usage.h"
 #include "sweeps/workers/plan.h"
 #include "sweeps/workers/session.h"
 #include "sweeps/workers/tables.h"
-#include "sweeps/workers/what_if.h"
 
 namespace bench::sweeps {
 namespace {
 
-Json noted(const std::vector<LoaderDemand>& demands) {
-  Json json = Json::array();
-  for (const LoaderDemand& demand : demands) {
-    json.push_back({{"name", demand.name}, {"images_per_s", demand.images_per_s}, {"source", demand.source}});
+struct Interrupted : std::exception {};
+
+// Prints a line when it begins and every two seconds; Ctrl-C ends the work.
+loader::Progress print_now_and_then(const Clock& clock) {
+  return [&clock, next = Clock::time_point()](const std::string& what, double fraction) mutable {
+    if (interrupted()) {
+      throw Interrupted();
+    }
+    if (clock.now() >= next) {
+      next = clock.now() + std::chrono::seconds(2);
+      fmt::print(std::cerr, "{}{}\n", what, fraction > 0 ? fmt::format(": {:.0f} %", 100 * fraction) : "");
+    }
+  };
+}
+
+Json host_of(const RunContext& context) {
+  Json host = {{"cpu", context.host.cpu},
+               {"usable_cores", context.host.usable_cores},
+               {"memory_bytes", context.host.memory_bytes}};
+  if (context.host.cpu_quota) {
+    host["cpu_quota"] = *context.host.cpu_quota;
   }
-  return json;
+  return host;
 }
 
-// What is known before anything runs; the data may not have been made yet.
-void note_loader(const SweepRequest& request, Device& device, ResultDocument& document) {
-  const WorkersOptions options = workers_options(request, device);
-  const Json& host = document.context["host"];
-  document.sweep["loader"] = {
-      {"cores", host.value("usable_cores", 1)},
-      {"cores_why", "affinity mask and cgroup quota"},
-      {"data", options.data},
-      {"page_cache", options.cold ? "cold" : "as found"},
-      {"storage", options.storage ? Json{{"bytes_per_s", options.storage->bytes_per_s},
-                                         {"latency_ns", options.storage->latency_ns}}
-                                  : Json(nullptr)},
-      {"consumer", options.consumer.name},
-      {"consumer_device", options.consumer.workload == nullptr ? "none" : device.info().id},
-      {"consumer_on_cores", options.consumer.workload != nullptr && device.host_accessible()},
-      {"batch", options.batch},
-      {"dtype", bench::name_of(options.dtype)},
-      {"slot_bytes", options.batch * options.transform.sample_bytes()},
-      {"pinned", options.staging == HostKind::pinned},
-      {"demands", noted(options.demands)},
-      {"gpus", options.gpus}};
-}
-
-// What the run has found of the data.
-void note_data(Session& session, ResultDocument& document) {
-  constexpr std::size_t kMostNamed = 100;
-  constexpr std::int64_t kMostAsked = 100'000;  // images whose size is asked for
-  try {
-    const loader::Dataset& data = session.data();
-    const std::int64_t asked = std::min(data.size(), kMostAsked);
-    double bytes = 0;
-    for (std::int64_t i = 0; i < asked; ++i) {
-      bytes += static_cast<double>(data.encoded_bytes(i));
+// Measured points, or with --simulate an earlier run's profile alone.
+class WorkersSweep final : public Sweep {
+ public:
+  WorkersSweep(const SweepRequest& request, Device& device)
+      : request_(request), options_(workers_options(request, device)) {
+    if (simulates(request)) {
+      plan_.axes = Json::object();
+      check_simulation();
+      return;
     }
-    Json& loader = document.sweep["loader"];
-    loader["images"] = data.size();
-    loader["nice"] = session.nice.wanted;
-    if (session.nice.busy_elsewhere > 0) {
-      loader["busy_elsewhere"] = session.nice.busy_elsewhere;
-    }
-    loader["mean_encoded_bytes"] = bytes / static_cast<double>(asked);
-    if (!session.cold) {
-      loader.update(page_cache_found(document, bytes / static_cast<double>(asked)));
-    } else if (const Session::Forgetting forgetting = session.forgetting(); forgetting.refused > 0) {
-      loader["still_cached"] = {
-          {"reads", forgetting.refused}, {"of", forgetting.asked}, {"reason", forgetting.reason}};
-    }
-    loader["bad_files"] = Json::array();
-    for (const auto& [number, reason] : session.bad.all()) {
-      if (loader["bad_files"].size() < kMostNamed) {
-        loader["bad_files"].push_back({{"file", data.name(number)}, {"reason", reason}});
+    for (const char* const name : {"profile", "cores"}) {
+      if (request.given_sweep_options.contains(name)) {
+        throw UsageError(fmt::format("--{}: belongs to --simulate; give that with it", name));
       }
     }
-  } catch (const Unsupported&) {
-    // Each point says so.
+    session_->data_name = options_.data;
+    session_->cold = options_.cold;
+    session_->storage = options_.storage;
+    session_->progress = print_now_and_then(steady_clock());
+    const ConsumerChoice& consumer = options_.consumer;
+    known_.setup = {.cores = host_info().usable_cores,
+                    .data = options_.data,
+                    .cold = options_.cold,
+                    .storage = options_.storage,
+                    .consumer = consumer.name,
+                    .consumer_device = consumer.workload == nullptr ? "none" : device.info().id,
+                    .consumer_on_cores = consumer.workload != nullptr && device.host_accessible(),
+                    .batch = options_.batch,
+                    .dtype = std::string(bench::name_of(options_.dtype)),
+                    .slot_bytes = options_.batch * options_.transform.sample_bytes(),
+                    .pinned = options_.staging == HostKind::pinned,
+                    .required = options_.required,
+                    .gpus = static_cast<int>(options_.gpus)};
+    plan_ = plan_workers(request, options_, device, session_);
   }
-}
 
-// From an earlier result's profile alone.
-void simulate(const SweepRequest& request, const Device& device, ResultDocument& document) {
-  const WorkersOptions options = workers_options(request, device);
-  if (options.profile == "none") {
-    throw UsageError(
-        "--simulate: needs the profile of an earlier run; give --profile FILE, a result of --sweep workers");
-  }
-  for (const char* const name : {"data", "element", "layout", "staging", "nice", "cold"}) {
-    if (request.given_sweep_options.contains(name)) {
-      throw UsageError(
-          fmt::format("--{}: has no place beside --simulate, which takes it from the profile", name));
+  const SweepPlan& plan() const override { return plan_; }
+
+  void prepare() override {
+    constexpr std::int64_t kWorkersPerCore = 16;  // each must be scheduled once more to end
+    if (!known_.setup.consumer_on_cores && !others_want_cores(known_.setup.cores)) {
+      session_->most_low_priority_workers = kWorkersPerCore * known_.setup.cores;
+    }
+    try {
+      session_->warm();
+    } catch (const Unsupported&) {
+      // Making a point says so.
+    } catch (const Interrupted&) {
+      // The run ends before its first point.
     }
   }
-  if (!request.batches.empty()) {
-    throw UsageError("--batch: has no place beside --simulate, which takes it from the profile");
+
+  void predict(const RunContext& context) override {
+    if (simulates(request_)) {
+      simulate_profile();
+      known_.host_memory_bytes = static_cast<double>(context.host.memory_bytes);
+    }
   }
-  if (options.orders.size() > 1) {
-    throw UsageError("--order: --simulate takes one value");
+
+  void study(SweepStudy& study) override {
+    const ResultDocument& document = study.document;
+    try {
+      known_.setup.found = session_->found();
+      known_.setup.found->from_storage =
+          part_from_storage(document.benchmarks, known_.setup.found->mean_encoded_bytes);
+    } catch (const Unsupported&) {
+      // Each point says so.
+    }
+    known_.points = loader_points(document.benchmarks, known_.setup);
+    known_.profile = measure_profile(known_.points, known_.setup);
+    if (known_.profile) {
+      known_.profile->host = host_of(document.context);
+      known_.profile->software = document.context.software;
+      known_.simulated = simulate_measured(known_.points, known_.setup, *known_.profile);
+    }
   }
-  WhatIf what_if;
-  if (request.sweep_options.at("workers") != "auto") {
-    what_if.workers = options.workers;
+
+  std::vector<Finding> findings(const ResultDocument& document) const override {
+    return workers_findings(evidence_of(document));
   }
-  if (options.cores) {
-    what_if.cores = static_cast<int>(*options.cores);
+  std::vector<TextTable> tables(const ResultDocument& document) const override {
+    return workers_tables(evidence_of(document));
   }
-  if (request.given_sweep_options.contains("prefetch")) {
-    what_if.prefetch = options.prefetch;
+
+  Json to_json() const override {
+    Json json = Json::object();
+    if (!simulates(request_)) {
+      json["loader"] = sweeps::to_json(known_.setup);
+    }
+    for (const LoaderPoint& point : known_.points.pool) {  // for the picture, which computes nothing
+      Json measured = {{"name", point.name},
+                       {"workers", point.workers},
+                       {"flagged", point.flagged},
+                       {"images_per_s", point.images_per_s.value},
+                       {"images_per_s_ci95", {point.images_per_s.low(), point.images_per_s.high()}}};
+      if (point.au) {
+        measured["au"] = point.au->value;
+        measured["au_ci95"] = {point.au->low(), point.au->high()};
+      }
+      json["measured"].push_back(std::move(measured));
+    }
+    if (known_.profile) {
+      json["profile"] = sweeps::to_json(*known_.profile);
+    }
+    if (known_.simulated) {
+      json["simulated"] = sweeps::to_json(*known_.simulated);
+    }
+    return json;
   }
-  if (request.given_sweep_options.contains("order")) {
-    what_if.order = name_of(options.orders.front());
+
+  std::shared_ptr<const SampleNote> read_note(const Json& note) const override { return read_window(note); }
+
+ private:
+  Evidence evidence_of(const ResultDocument& document) const {
+    Evidence evidence = known_;
+    evidence.points = loader_points(document.benchmarks, known_.setup);
+    evidence.host_memory_bytes = static_cast<double>(document.context.host.memory_bytes);
+    return evidence;
   }
-  what_if.gpus = static_cast<int>(options.gpus);
-  for (const LoaderDemand& demand : options.demands) {
-    what_if.demands.push_back(
-        {.name = demand.name, .images_per_s = demand.images_per_s, .source = demand.source});
-  }
-  what_if.seed = request.seed;
-  if (request.given_sweep_options.contains("consumer")) {
-    if (options.consumer.workload != nullptr) {
+
+  void check_simulation() const {
+    if (options_.profile == "none") {
+      throw UsageError(
+          "--simulate: needs the profile of an earlier run; give --profile FILE, a result of --sweep "
+          "workers");
+    }
+    for (const char* const name : {"data", "element", "layout", "staging", "cold"}) {
+      if (request_.given_sweep_options.contains(name)) {
+        throw UsageError(fmt::format("--{}: --simulate takes it from the profile; leave it out", name));
+      }
+    }
+    if (!request_.batches.empty()) {
+      throw UsageError("--batch: --simulate takes it from the profile; leave it out");
+    }
+    if (options_.orders.size() > 1) {
+      throw UsageError("--order: --simulate takes one value");
+    }
+    if (request_.given_sweep_options.contains("consumer") && options_.consumer.workload != nullptr) {
       throw UsageError(
           fmt::format("--consumer: {} was given, and --simulate runs no network; accepted with it: a time a "
                       "step such as 40ms, or a batch sweep's result file",
-                      quote(request.sweep_options.at("consumer"))));
+                      quote(request_.sweep_options.at("consumer"))));
     }
-    what_if.consumer = options.consumer.name;
   }
-  if (options.storage) {
-    what_if.storage = simulator::Storage{.bytes_per_s = options.storage->bytes_per_s,
-                                         .latency_ns = static_cast<double>(options.storage->latency_ns)};
+
+  SimulationRequest simulation_request() const {
+    const auto given = [&](const char* name) { return request_.given_sweep_options.contains(name); };
+    SimulationRequest simulation{
+        .gpus = static_cast<int>(options_.gpus), .required = options_.required, .seed = request_.seed};
+    if (request_.sweep_options.at("workers") != "auto") {
+      simulation.workers = options_.workers;
+    }
+    if (options_.cores) {
+      simulation.cores = static_cast<int>(*options_.cores);
+    }
+    if (given("prefetch")) {
+      simulation.prefetch = options_.prefetch;
+    }
+    if (given("order")) {
+      simulation.order =
+          options_.orders.front() == loader::Order::any ? simulator::Order::any : simulator::Order::in_order;
+    }
+    if (options_.storage) {
+      simulation.storage =
+          simulator::Storage{.bytes_per_s = options_.storage->bytes_per_s,
+                             .latency_ns = static_cast<double>(options_.storage->latency_ns)};
+    }
+    return simulation;
   }
-  const Json earlier = json_in("--profile", options.profile);
-  const auto naming_the_profile = [&](const auto& uses_it) {
-    try {
-      return uses_it();
+
+  void simulate_profile() {
+    const Json earlier = json_in("--profile", options_.profile);
+    const std::string file = quote(options_.profile);
+    const auto naming_the_file = [&](const auto& work) {
+      try {
+        return work();
+      } catch (const UsageError& error) {
+        throw UsageError(fmt::format("--profile: {}: {}", file, error.what()));
+      }
+    };
+    Profile profile = naming_the_file([&] { return read_profile(earlier); });
+    SimulationRequest simulation = simulation_request();
+    if (request_.given_sweep_options.contains("consumer")) {
+      const auto& steps = options_.consumer.steps;
+      simulation.consumer = options_.consumer.name;
+      simulation.step_ns =
+          steps ? static_cast<std::int64_t>(steps->step_ns(profile.batch)) : options_.consumer.step_ns;
+    }
+    known_.profile = naming_the_file([&] { return changed_for(std::move(profile), simulation); });
+    known_.simulated = simulate(*known_.profile, simulation);
+    try {  // as the file will be written
+      ResultDocument document;
+      document.sweep.state = to_json();
+      static_cast<void>(bench::to_json(document));
     } catch (const std::domain_error&) {
-      throw UsageError(
-          fmt::format("--profile: {}: its numbers lead beyond all bounds", quote(options.profile)));
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("--profile: {}: {}", quote(options.profile), error.what()));
+      throw UsageError(fmt::format("--profile: {}: the simulation diverged: a value overflowed", file));
     }
-  };
-  const Profile profile = naming_the_profile([&] { return read_profile(earlier); });
-  if (request.given_sweep_options.contains("consumer")) {
-    const auto& elsewhere = options.consumer.elsewhere;
-    what_if.step_ns =
-        elsewhere ? static_cast<std::int64_t>(elsewhere->step_ns(profile.batch)) : options.consumer.step_ns;
   }
-  naming_the_profile([&] {
-    simulate_profile(profile, what_if, document);
-    to_json(document);
-  });
+
+  const SweepRequest& request_;
+  const WorkersOptions options_;
+  std::shared_ptr<Session> session_ = std::make_shared<Session>();
+  SweepPlan plan_;
+  Evidence known_;  // beyond the points, until study(); with them after it
+};
+
+std::string label_of(const SweepRequest& request) {
+  if (simulates(request)) {
+    const std::string profile = std::filesystem::path(request.sweep_options.at("profile")).stem().string();
+    return fmt::format("simulated-{}", profile.starts_with("workers-") ? profile.substr(8) : profile);
+  }
+  const std::string& consumer = request.sweep_options.at("consumer");
+  std::error_code error;
+  const bool is_file = std::filesystem::is_regular_file(consumer, error);
+  return consumer == "workload" ? request.workload->name
+         : is_file              ? std::filesystem::path(consumer).stem().string()
+                                : consumer;
 }
 
-const Registration<Sweep> registered{Sweep{
-    .name = "workers",
-    .question = "How many loader workers feed the device, and what is to blame where none is enough?",
-    .default_workload = "resnet18",
-    .options = workers_command_options(),
-    .label =
-        [](const SweepRequest& request) {
-          const std::string& consumer = request.sweep_options.at("consumer");
-          std::error_code error;
-          const bool is_file = std::filesystem::is_regular_file(consumer, error);
-          std::string name = consumer == "workload" ? request.workload->name
-                             : is_file              ? std::filesystem::path(consumer).stem().string()
-                                                    : consumer;
-          if (!simulates(request)) {
-            return name;
-          }
-          const std::string profile =
-              std::filesystem::path(request.sweep_options.at("profile")).stem().string();
-          return fmt::format("simulated-{}", profile.starts_with("workers-") ? profile.substr(8) : profile);
-        },
-    .plan = plan_workers,
-    .predict =
-        [](const SweepRequest& request, const SweepPlan& /*plan*/, Device& device, ResultDocument& document) {
-          simulates(request) ? simulate(request, device, document) : note_loader(request, device, document);
-        },
-    .prove =
-        [](SweepStudy& study) {
-          note_data(session_of(study.plan), study.document);
-          note_simulation(study.document);
-        },
-    .findings = workers_findings,
-    .tables = workers_tables}};
+const Registration<SweepType> registered{
+    SweepType{.name = "workers",
+              .question = "How many loader workers feed the device, and what limits it where none is enough?",
+              .default_workload = "resnet18",
+              .options = workers_command_options(),
+              .label = label_of,
+              .make = [](const SweepRequest& request, Device& device) -> std::unique_ptr<Sweep> {
+                return std::make_unique<WorkersSweep>(request, device);
+              }}};
 
 }  // namespace
 }  // namespace bench::sweeps

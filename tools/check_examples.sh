@@ -16,6 +16,6 @@ mapfile -t examples < <(find "$scratch" -name '*.cpp' | sort)
 [[ ${#examples[@]} -gt 0 ]] || { echo "CONTRIBUTING.md holds no examples" >&2; exit 1; }
 for example in "${examples[@]}"; do
   "${CXX:-g++}" -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion \
-    -Wnon-virtual-dtor -Werror -I . "$example" || { echo "CONTRIBUTING.md: ${example#"$scratch"/} does not compile" >&2; exit 1; }
+    -Wnon-virtual-dtor -Werror -I . -I "$scratch" "$example" || { echo "CONTRIBUTING.md: ${example#"$scratch"/} does not compile" >&2; exit 1; }
 done
 echo "CONTRIBUTING.md: ${#examples[@]} examples compile"

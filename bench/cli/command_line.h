@@ -1,40 +1,44 @@
-// The command line as CLI11 takes it apart: which options there are, and the text given for each.
+// The command line taken apart: which options there are, and the text given for each.
 #pragma once
 
 #include <map>
-#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bench {
 
-// The options of the program and of every registered sweep and workload. What their texts mean is for
-// options.cpp to say.
+// An option that every sweep takes, or the program alone.
+struct ProgramOption {
+  std::string name;   // "time-budget"
+  std::string value;  // "TIME"; empty: a switch
+  std::string help;   // with its default
+};
+
+const std::vector<ProgramOption>& program_options();
+
 class CommandLine {
  public:
-  CommandLine();
-  ~CommandLine();
-  CommandLine(const CommandLine&) = delete;
-  CommandLine& operator=(const CommandLine&) = delete;
+  // Without the program's name and Google Benchmark's flags. Throws UsageError for an unknown option, one
+  // given twice or without its value, and a switch given a value. Where the help or the version is asked for,
+  // nothing is refused.
+  explicit CommandLine(const std::vector<std::string>& arguments);
 
-  // Without the program's name and Google Benchmark's flags. Throws UsageError for what is no option, an
-  // option given twice or without a value, and a value given to a switch; where the help or the version is
-  // asked for, nothing is checked.
-  void parse(const std::vector<std::string>& arguments);
-
-  bool has(const std::string& option_switch) const;  // "dry-run"
+  bool has(const std::string& option) const { return text_of(option) != nullptr; }
   // As given, "yes" for a switch; nullptr where it was not.
   const std::string* text_of(const std::string& option) const;
-  std::string help() const;
-  static const char* usage();
-
-  using NamesByOption = std::map<std::string, std::vector<std::string>>;
-  const NamesByOption& workloads_of() const;  // which have the option
-  const NamesByOption& sweeps_of() const;
 
  private:
-  class Parser;
-  std::unique_ptr<Parser> parser_;
+  struct Known {
+    bool is_switch = false;
+    std::vector<std::string> given;
+  };
+
+  // Takes the argument at `at` and its value. Returns what is wrong with it; empty: nothing.
+  std::string take(const std::vector<std::string>& arguments, std::size_t& at);
+  std::string unknown(std::string_view argument) const;
+
+  std::map<std::string, Known> options_;  // by "--name"
 };
 
 }  // namespace bench

@@ -10,6 +10,7 @@
 
 #include "bench/cli/benchmark_flags.h"
 #include "bench/cli/command_line.h"
+#include "bench/cli/help.h"
 #include "bench/cli/names.h"
 #include "bench/cli/suggest.h"
 #include "bench/error.h"
@@ -27,23 +28,23 @@ namespace {
 // From the texts of a command line to values, checked against the registries.
 class OptionsReader {
  public:
-  Options read(std::vector<std::string> arguments) {
+  OptionsReader(std::vector<std::string> arguments)
+      : nothing_given_(arguments.empty()), flags_(take_benchmark_flags(arguments)), line_(arguments) {}
+
+  Options read() const {
     Options options;
-    const bool nothing_given = arguments.empty();
-    options.benchmark = take_benchmark_flags(arguments);
-    line_.parse(arguments);
+    options.benchmark = flags_;
     if (line_.has("help")) {
-      options.text = line_.help();
+      options.text = help_asked_for();
       return options;
     }
     if (line_.has("version")) {
       options.text = fmt::format("bench {}\n", bench_version());
       return options;
     }
-    if (nothing_given) {
-      throw UsageError(
-          fmt::format("--sweep: a name is missing; accepted: {}; bench --help shows all options\n\n{}",
-                      fmt::join(names_of<Sweep>(), ", "), CommandLine::usage()));
+    if (nothing_given_) {
+      throw UsageError(fmt::format("--sweep: a name is missing; accepted: {}; see bench --help\n\n{}",
+                                   fmt::join(names_of<SweepType>(), ", "), usage()));
     }
     read_switches(options);
     if (!options.list) {
@@ -56,21 +57,36 @@ class OptionsReader {
   }
 
  private:
+  // Of the sweep and the workload, where the command line names one that exists.
+  std::string help_asked_for() const {
+    std::string text;
+    if (const std::string* name = line_.text_of("sweep")) {
+      const SweepType* const sweep = registry<SweepType>().find(*name);
+      text += sweep == nullptr ? "" : help_of(*sweep);
+    }
+    if (const std::string* name = line_.text_of("workload")) {
+      const WorkloadType* const type = registry<WorkloadType>().find(*name);
+      text += type == nullptr ? "" : (text.empty() ? "" : "\n") + help_of(*type);
+    }
+    return text.empty() ? help() : text;
+  }
+
   void read_switches(Options& options) const {
     options.list = line_.has("list");
     options.plot = !line_.has("no-plot");
     options.dry_run = line_.has("dry-run");
     options.resume = line_.has("resume");
+    options.verbose = line_.has("verbose");
   }
 
   void read_names(Options& options) const {
     const std::string* sweep = line_.text_of("sweep");
     if (sweep == nullptr) {
       throw UsageError(
-          fmt::format("--sweep: a name is missing; accepted: {}", fmt::join(names_of<Sweep>(), ", ")));
+          fmt::format("--sweep: a name is missing; accepted: {}", fmt::join(names_of<SweepType>(), ", ")));
     }
-    if (registry<Sweep>().find(*sweep) == nullptr) {
-      throw UsageError(unknown_value("--sweep", *sweep, names_of<Sweep>()));
+    if (registry<SweepType>().find(*sweep) == nullptr) {
+      throw UsageError(unknown_value("--sweep", *sweep, names_of<SweepType>()));
     }
     options.sweep = *sweep;
     if (const std::string* workload = line_.text_of("workload")) {
@@ -121,7 +137,7 @@ class OptionsReader {
   }
 
   void read_workload_options(Options& options) const {
-    const Sweep* const sweep = registry<Sweep>().find(options.sweep);
+    const SweepType* const sweep = registry<SweepType>().find(options.sweep);
     if (sweep == nullptr) {
       return;
     }
@@ -142,7 +158,7 @@ class OptionsReader {
         }
       }
     }
-    for (const auto& [option, workloads] : line_.workloads_of()) {
+    for (const auto& [option, workloads] : takers_by_option<WorkloadType>()) {
       const std::string* text = line_.text_of(option);
       if (text == nullptr) {
         continue;
@@ -152,7 +168,7 @@ class OptionsReader {
       }
       if (std::ranges::find(workloads, name) == workloads.end()) {
         std::vector<std::string> own;
-        for (const WorkloadType::Option& o : type->options) {
+        for (const CommandOption& o : type->options) {
           own.push_back("--" + o.name);
         }
         throw UsageError(fmt::format("--{}: {} was given, but {} has no such option; it has {}", option,
@@ -164,21 +180,21 @@ class OptionsReader {
   }
 
   void read_sweep_options(Options& options) const {
-    for (const auto& [option, sweeps] : line_.sweeps_of()) {
+    for (const auto& [option, sweeps] : takers_by_option<SweepType>()) {
       const std::string* text = line_.text_of(option);
       if (text == nullptr) {
         continue;
       }
       if (std::ranges::find(sweeps, options.sweep) == sweeps.end()) {
-        throw UsageError(fmt::format("--{}: {} was given, but belongs to --sweep {}", option, quote(*text),
-                                     fmt::join(sweeps, ", ")));
+        throw UsageError(fmt::format("--{}: {} was given, but belongs to --sweep {}; leave it out", option,
+                                     quote(*text), fmt::join(sweeps, " and ")));
       }
       options.sweep_options[option] = *text;
     }
   }
 
   // The text's values, each once: several where the sweep takes lists.
-  static std::vector<std::string> values_of(const Sweep& sweep, const std::string& option,
+  static std::vector<std::string> values_of(const SweepType& sweep, const std::string& option,
                                             const std::string& text) {
     std::vector<std::string> values;
     for (const std::string& value : split(text)) {
@@ -188,7 +204,7 @@ class OptionsReader {
     }
     if (values.size() > 1 && !sweep.takes_lists) {
       std::vector<std::string> takers;
-      for (const auto& other : registry<Sweep>().entries()) {
+      for (const auto& other : registry<SweepType>().entries()) {
         if (other->takes_lists) {
           takers.push_back("--sweep " + other->name);
         }
@@ -218,7 +234,7 @@ class OptionsReader {
       options.batches = parse_axis("--batch", *text);
     }
     if (const std::string* text = line_.text_of("memory-cap")) {
-      const Sweep* const sweep = registry<Sweep>().find(options.sweep);
+      const SweepType* const sweep = registry<SweepType>().find(options.sweep);
       for (const std::string& value :
            sweep == nullptr ? std::vector{*text} : values_of(*sweep, "--memory-cap", *text)) {
         options.memory_caps.push_back(parse_bytes("--memory-cap", value));
@@ -270,6 +286,8 @@ class OptionsReader {
     return static_cast<std::uint64_t>(seed);
   }
 
+  bool nothing_given_;
+  BenchmarkFlags flags_;
   CommandLine line_;
 };
 
@@ -277,7 +295,7 @@ class OptionsReader {
 
 Options parse_options(int argc, const char* const* argv) {
   std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
-  return OptionsReader().read(std::move(arguments));
+  return OptionsReader(std::move(arguments)).read();
 }
 
 }  // namespace bench

@@ -25,7 +25,7 @@ struct BenchmarkFlags {
 };
 
 struct Options {
-  std::string text;  // of --help or --version: print it, and nothing else is to be done
+  std::string text;  // of --help or --version: the program prints it and ends
   bool list = false;
 
   std::string sweep;            // registered
@@ -45,12 +45,13 @@ struct Options {
   bool plot = true;
   bool dry_run = false;
   bool resume = false;
+  bool verbose = false;  // every finding is printed
   BenchmarkFlags benchmark;
 };
 
 // Reads the registries for the names of sweeps, workloads and their options. Never exits.
-// Throws UsageError, one sentence naming the option, what was given and what is accepted; where no argument
-// is given at all, the help follows it.
+// Throws UsageError, one sentence naming the option, what was given and what is accepted; the usage follows
+// it where no argument is given at all.
 Options parse_options(int argc, const char* const* argv);
 
 }  // namespace bench

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/cli/text.h"
+#include "bench/measure/flags.h"
 #include "bench/measure/units.h"
 
 namespace bench {
@@ -62,19 +63,11 @@ std::string throughput(const MeasuredPoint& point) {
   return fmt::format("{} ± {}", format_number(point.items_per_step * 1e9 / stats.median_ns), spread);
 }
 
-std::vector<std::string> row(const MeasuredPoint& point, const std::vector<std::string>& parameters) {
-  std::vector<std::string> cells;
-  for (const std::string& name : parameters) {
-    const auto value = point.params.find(name);
-    cells.push_back(value == point.params.end() ? "-" : shown(*value));
-  }
-  cells.push_back(throughput(point));
-  cells.push_back(format_duration(point.stats.median_ns));
-  cells.push_back(format_bytes(point.memory.peak_predicted));
-  cells.push_back(format_bytes(point.memory.peak_measured));
-  cells.push_back(format_bytes(std::max<std::int64_t>(point.memory.driver_used, 0)));
-  cells.push_back(fmt::format("{}", fmt::join(point.validity.flags, ", ")));
-  return cells;
+// The memory plan is shown where it and the tracker disagree somewhere.
+bool plan_differs(const ResultDocument& document) {
+  return std::ranges::any_of(document.benchmarks, [](const MeasuredPoint& point) {
+    return point.memory.peak_predicted != point.memory.peak_measured;
+  });
 }
 
 // As asked for, then as measured.
@@ -85,8 +78,8 @@ std::vector<Json> dtypes_in_order(const ResultDocument& document) {
       dtypes.push_back(dtype);
     }
   };
-  if (const Json::json_pointer axis("/axes/dtype"); document.sweep.contains(axis)) {
-    std::ranges::for_each(document.sweep.at(axis), add);
+  if (const auto axis = document.sweep.axes.find("dtype"); axis != document.sweep.axes.end()) {
+    std::ranges::for_each(*axis, add);
   }
   for (const MeasuredPoint& point : document.benchmarks) {
     add(point.params.value("dtype", Json()));
@@ -128,20 +121,35 @@ void print_measured(std::ostream& out, const ResultDocument& document) {
     return comes_before(*a, *b, order, dtypes);
   });
 
+  const FlagMarks marks(document.benchmarks);
+  const bool with_plan = plan_differs(document);
   std::vector<std::string> header = parameters;
   std::vector<bool> right;
   right.reserve(parameters.size());
   for (const std::string& name : parameters) {
     right.push_back(document.benchmarks.front().params.value(name, Json()).is_number());
   }
-  for (const char* title : {"items/s (95 %)", "step time", "memory plan", "tracked", "driver", "flags"}) {
-    header.emplace_back(title);
-    right.push_back(true);
+  header.insert(header.end(), {"items/s (95 %)", "step time", "memory"});
+  if (with_plan) {
+    header.emplace_back("planned");
   }
-  right.back() = false;
+  header.insert(header.end(), {"driver", ""});
+  right.resize(header.size(), true);
   std::vector<std::vector<std::string>> rows{header};
   for (const MeasuredPoint* point : points) {
-    rows.push_back(row(*point, parameters));
+    std::vector<std::string>& cells = rows.emplace_back();
+    for (const std::string& name : parameters) {
+      const auto value = point->params.find(name);
+      cells.push_back(value == point->params.end() ? "-" : shown(*value));
+    }
+    cells.push_back(throughput(*point));
+    cells.push_back(format_duration(point->stats.median_ns));
+    cells.push_back(format_bytes(point->memory.peak_measured));
+    if (with_plan) {
+      cells.push_back(format_bytes(point->memory.peak_predicted));
+    }
+    cells.push_back(format_bytes(std::max<std::int64_t>(point->memory.driver_used, 0)));
+    cells.emplace_back(marks.of(*point));
   }
   out << in_columns(rows, right);
 }
@@ -180,20 +188,10 @@ void print_unmeasured(std::ostream& out, const ResultDocument& document, std::si
       group->push_back(&point);
     }
   }
-  fmt::print(out, "\nNot measured\n");
+  out << "\n";
   for (const auto& group : groups) {
     const UnmeasuredPoint& first = *group.front();
-    out << wrap(fmt::format("{}  {}: {}", subject(group), first.status, first.reason), width, 4);
-  }
-}
-
-void print_findings(std::ostream& out, const ResultDocument& document, std::size_t width) {
-  if (document.findings.empty()) {
-    return;
-  }
-  fmt::print(out, "\nFindings\n");
-  for (const Finding& finding : document.findings) {
-    out << wrap("* " + finding.claim, width, 2);
+    out << wrap(fmt::format("✕ {} {}: {}", subject(group), first.status, first.reason), width, 2);
   }
 }
 
@@ -204,8 +202,8 @@ void print_text_table(std::ostream& out, const TextTable& table) {
   out << in_columns(table.rows, table.right);
 }
 
-void print_table(std::ostream& out, const ResultDocument& document, int width,
-                 const std::vector<TextTable>& tables) {
+void print_points(std::ostream& out, const ResultDocument& document, int width,
+                  const std::vector<TextTable>& tables) {
   const auto columns_there = static_cast<std::size_t>(std::max(width, 40));
   if (std::ranges::none_of(tables, &TextTable::lists_points)) {
     print_measured(out, document);
@@ -221,7 +219,6 @@ void print_table(std::ostream& out, const ResultDocument& document, int width,
       print_text_table(out, table);
     }
   }
-  print_findings(out, document, columns_there);
 }
 
 void print_planned(std::ostream& out, const std::vector<PlannedPoint>& points, std::int64_t memory_cap,

@@ -1,4 +1,4 @@
-// Results and plans as text for a person.
+// Points as tables for a person: those of a result, and those of a plan.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace bench {
 
-// A row a point: its parameters, throughput with interval, step time, memory predicted, tracked and seen by
-// the driver, flags. Then the points that were not measured, those of one status and reason counted together,
-// the sweep's own tables, and the findings as sentences. Lines of text wrap at `width` columns; table rows do
-// not.
-void print_table(std::ostream& out, const ResultDocument& document, int width,
-                 const std::vector<TextTable>& tables = {});
+// A row a point: its parameters, throughput with interval, step time, and memory as tracked, as planned where
+// that differs, and as the driver saw it; ○ where the point is less reliable than others. Then the points
+// that were not measured, those of one status and reason together, and the sweep's own tables. Lines of text
+// wrap at `width` columns; table rows do not.
+void print_points(std::ostream& out, const ResultDocument& document, int width,
+                  const std::vector<TextTable>& tables = {});
 
 void print_text_table(std::ostream& out, const TextTable& table);
 

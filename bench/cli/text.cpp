@@ -67,6 +67,19 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
   return lines + line + "\n";
 }
 
+std::string hanging(std::string_view left, std::string_view text, std::size_t column, std::size_t width) {
+  const bool fits = columns(left) + 2 <= column;
+  std::string lines = fits ? pad_right(left, column) : std::string(left) + "\n" + std::string(column, ' ');
+  for (const char byte : wrap(text, width - column, 0)) {
+    lines += byte;
+    if (byte == '\n') {
+      lines.append(column, ' ');
+    }
+  }
+  lines.erase(lines.size() - column);
+  return lines;
+}
+
 std::string in_columns(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right) {
   std::vector<std::size_t> widths(right.size(), 0);
   for (const auto& row : rows) {

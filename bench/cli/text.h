@@ -22,6 +22,9 @@ std::string pad_right(std::string_view text, std::size_t width);
 // the first starts with `indent` spaces, every one ends with a newline.
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
 
+// `left`, then `text` wrapped to the right of `column`. `text` starts on the next line if `left` is too long.
+std::string hanging(std::string_view left, std::string_view text, std::size_t column, std::size_t width);
+
 // Rows of cells below a header; each column as wide as its widest cell. `right`: columns set to the right, by
 // index. Spaces at the end of a line are left out.
 std::string in_columns(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right);

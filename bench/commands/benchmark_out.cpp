@@ -20,7 +20,7 @@ fs::path target_of(const BenchmarkFlags& flags, std::error_code& error) {
   return fs::weakly_canonical(fs::absolute(flags.out), error);
 }
 
-fs::path beside(const fs::path& target) {
+fs::path temporary_for(const fs::path& target) {
   return target.string() + ".bench-tmp";
 }
 
@@ -62,10 +62,10 @@ void try_benchmark_out(const BenchmarkFlags& flags) {
   }
   std::error_code error;
   const fs::path target = target_of(flags, error);
-  if (!std::ofstream(beside(target))) {
+  if (!std::ofstream(temporary_for(target))) {
     cannot_write(flags);
   }
-  fs::remove(beside(target), error);
+  fs::remove(temporary_for(target), error);
 }
 
 void write_benchmark_out(const BenchmarkFlags& flags, const ResultDocument& document) {
@@ -74,11 +74,11 @@ void write_benchmark_out(const BenchmarkFlags& flags, const ResultDocument& docu
   }
   std::error_code error;
   const fs::path target = target_of(flags, error);
-  std::ofstream out(beside(target));
+  std::ofstream out(temporary_for(target));
   write_google_benchmark(document, flags.out_format, out);
   out.close();
   if (out) {
-    fs::rename(beside(target), target, error);
+    fs::rename(temporary_for(target), target, error);
   }
   if (!out || error) {
     throw UsageError(fmt::format("--benchmark_out: {} could not be written: {}", quote(flags.out),

@@ -12,10 +12,10 @@ namespace bench {
 // That the file is not the result, or a picture, itself, and that its folder takes files, as far as looking
 // can tell: writes nothing, which serves a dry run too.
 void check_benchmark_out(const BenchmarkFlags& flags, const std::filesystem::path& result);
-// That it can be written: tried beside its place, and taken away again.
+// That it can be written: tried with a temporary file in its folder.
 void try_benchmark_out(const BenchmarkFlags& flags);
 
-// Written beside its place and renamed, so that an older file is replaced whole or not at all.
+// Written to a temporary file and renamed, so that an older file is replaced whole or not at all.
 void write_benchmark_out(const BenchmarkFlags& flags, const ResultDocument& document);
 
 }  // namespace bench

@@ -1,17 +1,19 @@
 #include "bench/commands/list.h"
 
-#include <algorithm>
 #include <exception>
-#include <memory>
 #include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
-#include "bench/cli/text.h"
 #include "bench/device.h"
 #include "bench/dtype.h"
+#include "bench/json.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
 #include "bench/workload.h"
@@ -19,48 +21,69 @@
 namespace bench {
 namespace {
 
-void print_device(std::ostream& out, const DeviceKind& kind, const DeviceKind::Listing& listing) {
-  if (!listing.missing.empty()) {
-    fmt::print(out, "  {:<14} not usable: {}\n", listing.id, listing.missing);
-    return;
-  }
-  fmt::print(out, "  {:<14} {}\n", listing.id, listing.description);
-  std::unique_ptr<Device> device;
-  try {
-    device = kind.open(listing.id);
-  } catch (const std::exception& error) {  // as a card that another process has to itself
-    fmt::print(out, "  {:<14}   cannot be opened: {}\n", "", error.what());
-    return;
-  }
+// "fp32, bf16": those that the device computes in.
+std::string dtypes_of(const Device& device) {
+  std::vector<std::string_view> dtypes;
   for (const Dtype dtype : kAllDtypes) {
-    const auto reason = device->unsupported(dtype);
-    fmt::print(out, "  {:<14}   {}: {}\n", "", name_of(dtype), reason ? "no; " + *reason : "yes");
+    if (!device.unsupported(dtype)) {
+      dtypes.push_back(name_of(dtype));
+    }
+  }
+  return fmt::format("{}", fmt::join(dtypes, ", "));
+}
+
+// {"id": "cuda:0", "description": "…", "missing": "…" or null}
+Json device_as_json(const DeviceKind::Listing& listing) {
+  return {{"id", listing.id},
+          {"description", listing.description},
+          {"missing", listing.missing.empty() ? Json() : Json(listing.missing)}};
+}
+
+std::string device_in_words(const DeviceKind& kind, const DeviceKind::Listing& listing) {
+  if (!listing.missing.empty()) {
+    return fmt::format("not usable: {}", listing.missing);
+  }
+  try {
+    return fmt::format("{}; {}", listing.description, dtypes_of(*kind.open(listing.id)));
+  } catch (const std::exception& error) {  // such as a card that another process has to itself
+    return fmt::format("{}; not usable: {}", listing.description, error.what());
   }
 }
 
 }  // namespace
 
 void print_list(std::ostream& out) {
-  fmt::print(out, "Sweeps (--sweep)\n");
-  for (const auto& sweep : registry<Sweep>().entries()) {
-    fmt::print(out, "  {:<14} {} (default workload: {})\n", sweep->name, sweep->question,
-               sweep->default_workload);
+  fmt::print(out, "Sweeps (--sweep NAME; bench --sweep NAME --help)\n");
+  for (const auto& sweep : registry<SweepType>().entries()) {
+    fmt::print(out, "  {:<20} {}\n", sweep->name, sweep->question);
   }
-  fmt::print(out, "\nWorkloads (--workload)\n");
+  fmt::print(out, "\nWorkloads (--workload NAME; bench --workload NAME --help)\n");
   for (const auto& type : registry<WorkloadType>().entries()) {
-    fmt::print(out, "  {:<14} {}: {}; --mode {}\n", type->name, type->kind, type->description,
-               fmt::join(type->modes, "|"));
-    for (const WorkloadType::Option& option : type->options) {
-      fmt::print(out, "  {:<14}   --{} {}, {} (default {})\n", "", option.name, value_name(option),
-                 option.help, option.default_value);
-    }
+    fmt::print(out, "  {:<20} {}; --mode {}\n", type->name, type->description, fmt::join(type->modes, "|"));
   }
-  fmt::print(out, "\nDevices (--device)\n");
+  fmt::print(out, "\nDevices (--device ID)\n");
   for (const auto& kind : registry<DeviceKind>().entries()) {
     for (const DeviceKind::Listing& listing : kind->list()) {
-      print_device(out, *kind, listing);
+      fmt::print(out, "  {:<20} {}\n", listing.id, device_in_words(*kind, listing));
     }
   }
+}
+
+void print_list_as_json(std::ostream& out) {
+  Json list = {{"sweeps", Json::array()}, {"workloads", Json::array()}, {"devices", Json::array()}};
+  for (const auto& sweep : registry<SweepType>().entries()) {
+    list["sweeps"].push_back({{"name", sweep->name}, {"question", sweep->question}});
+  }
+  for (const auto& type : registry<WorkloadType>().entries()) {
+    list["workloads"].push_back(
+        {{"name", type->name}, {"description", type->description}, {"modes", type->modes}});
+  }
+  for (const auto& kind : registry<DeviceKind>().entries()) {
+    for (const DeviceKind::Listing& listing : kind->list()) {
+      list["devices"].push_back(device_as_json(listing));
+    }
+  }
+  out << list.dump(1) << '\n';
 }
 
 }  // namespace bench

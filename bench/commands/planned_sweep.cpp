@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/commands/request.h"
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
@@ -35,23 +34,16 @@ std::string fixed_part_in_words(const MemoryByCategory& bytes) {
 
 }  // namespace
 
-PlannedSweep::PlannedSweep(const Sweep& sweep, const SweepRequest& request, Device& device)
-    : request_(request), device_(device), plan_(sweep.plan(request, device)) {}
-
-PlannedSweep plan_sweep(const Sweep& sweep, const SweepRequest& request, Device& device,
-                        const std::string& filter) {
-  PlannedSweep planned(sweep, request, device);
-  for (const SweepPoint& point : planned.plan_.points) {
-    point.type(request).check(point.spec);
-  }
-  planned.refuse_cap_below_fixed_part();
-  if (planned.plan_.open_ended) {
-    planned.stop_at_cap();
+PlannedSweep::PlannedSweep(SweepPlan plan, const SweepRequest& request, Device& device,
+                           const std::string& filter)
+    : request_(request), device_(device), plan_(std::move(plan)) {
+  refuse_cap_below_fixed_part();
+  if (plan_.open_ended) {
+    stop_at_cap();
   }
   if (!filter.empty()) {
-    planned.keep_filtered(filter);
+    keep_filtered(filter);
   }
-  return planned;
 }
 
 // Asked for several times a point: computed once.
@@ -62,11 +54,10 @@ const PlannedPoint& PlannedSweep::predict(const SweepPoint& point) {
   }
   PlannedPoint row{point.name, 0, {}};
   try {
-    const WorkloadType& type = point.type(request_);
-    if (const auto reason = type.unsupported(point.spec, device_)) {
+    if (const auto reason = point.workload->unsupported(device_)) {
       throw Unsupported(*reason);
     }
-    const MemoryPlan plan = type.plan(point.spec, device_);
+    const MemoryPlan plan = point.workload->plan(device_);
     at_peak_[point.name] = plan.at_peak;
     row.predicted_bytes = plan.peak;
     if (row.predicted_bytes > request_.largest_cap()) {
@@ -81,7 +72,7 @@ const PlannedPoint& PlannedSweep::predict(const SweepPoint& point) {
 }
 
 // A cap that leaves room for some batches is a question, and of several caps one may be too small for that: a
-// small card beside larger ones, whose answer is "none". Where every one is below what every series holds
+// small card among larger ones, whose answer is "none". Where every one is below what every series holds
 // whatever its batch, nothing was asked: that is a mistake.
 void PlannedSweep::refuse_cap_below_fixed_part() {
   std::set<std::string> seen;
@@ -108,8 +99,7 @@ void PlannedSweep::refuse_cap_below_fixed_part() {
   }
 }
 
-// An open-ended series ends with the first point over the cap, which then stands in the file as out of
-// memory.
+// An open-ended series ends with the first point over the cap, which the file then lists as out of memory.
 void PlannedSweep::stop_at_cap() {
   std::set<std::string> ended;
   std::vector<SweepPoint> kept;
@@ -119,7 +109,7 @@ void PlannedSweep::stop_at_cap() {
     }
     // What one batch alone cannot do, a larger one may.
     const std::string& problem = predict(point).problem;
-    if (problem.starts_with("oom") || point.type(request_).unsupported(point.spec, device_)) {
+    if (problem.starts_with("oom") || point.workload->unsupported(device_)) {
       ended.insert(point.series);
     }
     kept.push_back(std::move(point));
@@ -145,10 +135,10 @@ void PlannedSweep::keep_filtered(const std::string& filter) {
   });
 }
 
-std::set<Dtype> computed_dtypes(const SweepPlan& plan, const SweepRequest& request) {
+std::set<Dtype> PlannedSweep::computed_dtypes() const {
   std::set<Dtype> dtypes;
-  for (const SweepPoint& point : plan.points) {
-    if (point.type(request).kind != "pipeline") {
+  for (const SweepPoint& point : plan_.points) {
+    if (point.workload->measures_device()) {
       dtypes.insert(point.spec.dtype);
     }
   }

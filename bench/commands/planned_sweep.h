@@ -1,4 +1,5 @@
-// A sweep's points with the memory each is predicted to take: what --dry-run lists and a run starts from.
+// The points of a sweep that a run asks for, with the memory each is predicted to take: what --dry-run lists
+// and a run starts from.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,17 @@ namespace bench {
 
 class PlannedSweep {
  public:
+  // An open-ended series ends with the first point over the cap; `filter` is --benchmark_filter's. Throws
+  // UsageError, also where every cap is below what every series holds whatever its batch. The request and
+  // the device outlive it.
+  PlannedSweep(SweepPlan plan, const SweepRequest& request, Device& device, const std::string& filter);
+
   const SweepPlan& plan() const { return plan_; }
   const PlannedPoint& predict(const SweepPoint& point);
+  // Those in which the device's own computing is measured: where it only consumes, its peaks tell nothing.
+  std::set<Dtype> computed_dtypes() const;
 
  private:
-  friend PlannedSweep plan_sweep(const Sweep& sweep, const SweepRequest& request, Device& device,
-                                 const std::string& filter);
-  PlannedSweep(const Sweep& sweep, const SweepRequest& request, Device& device);
   void refuse_cap_below_fixed_part();
   void stop_at_cap();
   void keep_filtered(const std::string& filter);
@@ -31,16 +36,5 @@ class PlannedSweep {
   std::map<std::string, PlannedPoint> predictions_;
   std::map<std::string, MemoryByCategory> at_peak_;  // of the points that can run
 };
-
-// Every point's values are checked; an open-ended series ends with the first point over the cap; `filter` is
-// --benchmark_filter's. Throws UsageError, also where every cap is below what every series holds whatever its
-// batch.
-// The sweep, request and device outlive the result.
-PlannedSweep plan_sweep(const Sweep& sweep, const SweepRequest& request, Device& device,
-                        const std::string& filter);
-
-// Those in which the device's own computing is measured: a pipeline's consumer tells nothing of what the
-// device could reach.
-std::set<Dtype> computed_dtypes(const SweepPlan& plan, const SweepRequest& request);
 
 }  // namespace bench

@@ -32,7 +32,7 @@ std::string text_of(const Json& value) {
 
 // A name is the point's key everywhere: where its params say something else, one of them lies. Points of this
 // run's plan have params that are known whole; of others, which an earlier run with more batches left, the
-// name gives what stands in it as "key:value".
+// name gives the params it holds as "key:value".
 class NameCheck {
  public:
   NameCheck(const std::filesystem::path& path, const SweepPlan& plan) : path_(path) {
@@ -95,10 +95,7 @@ void widen_axis(Json& axis, const std::string& name, const Json& params) {
 }
 
 void widen_axes(ResultDocument& document) {
-  if (!document.sweep.is_object() || !document.sweep.contains("axes")) {
-    return;
-  }
-  for (auto& [name, axis] : document.sweep["axes"].items()) {
+  for (auto& [name, axis] : document.sweep.axes.items()) {
     for (const MeasuredPoint& point : document.benchmarks) {
       widen_axis(axis, name, point.params);
     }
@@ -131,10 +128,10 @@ std::string command_to_resume(const std::vector<std::string>& argv) {
   return std::ranges::find(argv, "--resume") == argv.end() ? command + " --resume" : command;
 }
 
-Earlier take_over(const std::filesystem::path& path, const SweepPlan& plan, Successor who,
-                  ResultDocument& document) {
+bool take_over(const std::filesystem::path& path, const SweepPlan& plan, Successor who,
+               ResultDocument& document) {
   if (!std::filesystem::exists(path)) {
-    return {};
+    return false;
   }
   ResultDocument old = read_resumable(path);
   check_resumable(old, document);
@@ -156,7 +153,21 @@ Earlier take_over(const std::filesystem::path& path, const SweepPlan& plan, Succ
     }
   }
   widen_axes(document);
-  return {.found = true, .sweep = same_run ? std::move(old.sweep) : Json()};
+  if (same_run) {
+    document.sweep.lost = std::move(old.sweep.lost);
+    document.sweep.state = std::move(old.sweep.state);
+  }
+  return true;
+}
+
+void read_notes(const Sweep& sweep, ResultDocument& document) {
+  for (MeasuredPoint& point : document.benchmarks) {
+    for (auto& note : point.notes) {
+      if (auto read = sweep.read_note(note->to_json())) {
+        note = std::move(read);
+      }
+    }
+  }
 }
 
 }  // namespace bench

@@ -6,16 +6,23 @@
 #include <fmt/ostream.h>
 
 #include "bench/cli/progress.h"
-#include "bench/cli/table.h"
+#include "bench/cli/report.h"
+#include "bench/measure/units.h"
 #include "bench/run/google_benchmark.h"
 #include "bench/run/picture.h"
 
 namespace bench {
 
-void print_points(const Options& options, const ResultDocument& document,
+void print_start(const Options& options, const SweepRequest& request, const DeviceInfo& device) {
+  fmt::print(std::cerr, "bench --sweep {}: {} on {} ({}), memory cap {}, time budget {}\n", options.sweep,
+             request.label, device.id, device.name, format_bytes(request.largest_cap()),
+             format_duration(static_cast<double>(options.time_budget.count())));
+}
+
+void print_result(const Options& options, const ResultDocument& document,
                   const std::vector<TextTable>& tables) {
   if (options.benchmark.format.empty()) {
-    print_table(std::cout, document, terminal_width(), tables);
+    print_report(std::cout, document, tables, terminal_width(), options.verbose);
   } else {
     write_google_benchmark(document, options.benchmark.format, std::cout);
   }
@@ -28,9 +35,10 @@ void print_summary(const Options& options, const std::string& sweep, const Resul
     return;
   }
   std::ostream& notes = options.benchmark.format.empty() ? std::cout : std::cerr;
-  print_points(options, document, tables);
+  print_result(options, document, tables);
   fmt::print(notes, "\nresult   {}\n", result.string());
-  if (!options.plot) {
+  const bool nothing_measured = document.benchmarks.empty() && !document.unmeasured.empty();
+  if (!options.plot || nothing_measured) {
     return;
   }
   const Picture picture = draw(sweep, result);

@@ -1,4 +1,4 @@
-// What a sweep prints when it ends.
+// What a sweep prints when it starts and when it ends.
 #pragma once
 
 #include <filesystem>
@@ -11,11 +11,14 @@
 
 namespace bench {
 
-// The points and findings, as --benchmark_format asks.
-void print_points(const Options& options, const ResultDocument& document,
+// One line: what runs, where, and for how long.
+void print_start(const Options& options, const SweepRequest& request, const DeviceInfo& device);
+
+// Findings, points and warnings, or the points as --benchmark_format asks.
+void print_result(const Options& options, const ResultDocument& document,
                   const std::vector<TextTable>& tables);
 
-// The points, the result's path and the picture, which is drawn here.
+// The result, its path, and the picture, which is drawn here.
 void print_summary(const Options& options, const std::string& sweep, const ResultDocument& document,
                    const std::vector<TextTable>& tables, const std::filesystem::path& result);
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -13,21 +14,17 @@
 #include "bench/cli/progress.h"
 #include "bench/cli/table.h"
 #include "bench/commands/benchmark_out.h"
+#include "bench/commands/outcome.h"
 #include "bench/commands/planned_sweep.h"
-#include "bench/commands/request.h"
 #include "bench/commands/resume.h"
-#include "bench/commands/run_settings.h"
-#include "bench/commands/select.h"
-#include "bench/commands/start_document.h"
+#include "bench/commands/setup.h"
 #include "bench/commands/summary.h"
-#include "bench/measure/units.h"
+#include "bench/host/interrupt.h"
 #include "bench/registry.h"
 #include "bench/run/google_benchmark.h"
-#include "bench/run/interrupt.h"
 #include "bench/run/restart.h"
 #include "bench/run/result_file.h"
 #include "bench/run/runner.h"
-#include "bench/run/validity.h"
 
 namespace bench {
 namespace {
@@ -39,7 +36,7 @@ class LiveOutput : public RunObserver {
   void progress(const RunProgress& now) override {
     bar_.update(now.fraction, now.what, now.elapsed, now.left);
   }
-  // Nothing measured or refused yet is nothing to keep: an earlier result stays where it is.
+  // Where nothing was measured or refused yet, an earlier result stays in its place.
   void changed(const ResultDocument& document) override {
     if (!document.benchmarks.empty() || !document.unmeasured.empty()) {
       file_.write(document);
@@ -54,16 +51,18 @@ class LiveOutput : public RunObserver {
 class SweepRun {
  public:
   SweepRun(const Options& options, const std::vector<std::string>& argv,
-           const std::optional<Continuation>& continued)
+           const std::optional<Continuation>& continued, const Clock& clock)
       : options_(options),
         argv_(argv),
         continued_(continued),
-        sweep_(*registry<Sweep>().find(options.sweep)),
+        clock_(clock),
+        started_(continued ? continued->started : clock.now()),
+        type_(*registry<SweepType>().find(options.sweep)),
         device_(open_device(options.device)),
-        type_(*registry<WorkloadType>().find(options.workload.empty() ? sweep_.default_workload
-                                                                      : options.workload)),
-        request_(make_request(options, sweep_, type_, *device_)),
-        planned_(plan_sweep(sweep_, request_, *device_, options.benchmark.filter)) {
+        request_(make_request(options, type_, *device_)),
+        sweep_(type_.make(request_, *device_)),
+        planned_(sweep_->plan(), request_, *device_, options.benchmark.filter),
+        file_(options.out, type_.name, request_.label, device_->info().id) {
     device_->memory().set_cap(request_.largest_cap());
   }
 
@@ -75,210 +74,191 @@ class SweepRun {
   }
 
   ExitCode dry_run() {
-    check_benchmark_out(options_.benchmark,
-                        ResultFile(options_.out, sweep_.name, request_.label, device_->info().id).path());
+    check_benchmark_out(options_.benchmark, file_.path());
     std::vector<PlannedPoint> rows;
     for (const SweepPoint& point : plan().points) {
       rows.push_back(planned_.predict(point));
     }
     print_planned(std::cout, rows, request_.largest_cap(), plan().open_ended);
-    if (sweep_.predict) {
-      for (const TextTable& table : tables_of(new_document())) {
+    start();
+    for (const TextTable& table : sweep_->tables(document_)) {
+      if (table.rows.size() > 1) {  // more than its header
         print_text_table(std::cout, table);
       }
     }
     return ExitCode::done;
   }
 
-  // Set by measure() where the device was lost and a fresh process can go on.
-  const std::optional<Continuation>& successor() const { return successor_; }
-
   ExitCode measure() {
-    ResultFile file(options_.out, sweep_.name, request_.label, device_->info().id);
-    ResultDocument document = new_document();
-    file.check_writable();
-    check_benchmark_out(options_.benchmark, file.path());
+    start();
+    file_.check_writable();
+    check_benchmark_out(options_.benchmark, file_.path());
     try_benchmark_out(options_.benchmark);
     if (options_.resume || continued_) {
-      resume_from(file, document);
+      resume();
     }
     install_interrupt_handlers();
     if (!continued_) {
-      describe();
+      print_start(options_, request_, device_->info());
     }
-    if (!plan().measures) {
-      return show_predicted(file, document);
-    }
-    if (plan().prepare) {
-      plan().prepare();
-      start_ = continued_ ? start_ : std::chrono::steady_clock::now();
-    }
-    {
-      Progress bar(std::cerr, isatty(STDERR_FILENO) == 1, terminal_width());
-      LiveOutput live(file, bar);
-      try {
-        add_peaks(document, bar);
-        run_points(sweep_, plan(), request_, *device_, run_settings(options_, request_, plan(), spent()),
-                   document, live);
-        prove(document, live, bar);
-      } catch (const DeviceLost& error) {
-        bar.finish();
-        if (hand_over(document, error)) {
-          return ExitCode::inconclusive;
-        }
-      } catch (const UsageError&) {  // the file could not be written: what was measured is shown all the same
-        bar.finish();
-        print_points(options_, document, tables_of(document));
-        throw;
+    if (plan().points.empty()) {
+      conclude(*sweep_, document_);
+      file_.write(document_);
+    } else {
+      measure_points();
+      if (successor_) {
+        return ExitCode::inconclusive;
       }
-      bar.finish();
     }
-    print_summary(options_, sweep_.name, document, tables_of(document), file.path());
-    if (interrupted() && !document.benchmarks.empty()) {
-      fmt::print(std::cerr, "interrupted; what was measured is saved; go on with {}\n",
-                 command_to_resume(argv_));
-    }
-    write_benchmark_out(options_.benchmark, document);
-    if (only_first_measured(plan(), document) && !interrupted()) {
-      fmt::print(
-          std::cerr,
-          "the time budget ended when only what the others are held against was measured; give a larger "
-          "--time-budget, or go on with {}\n",
-          command_to_resume(argv_));
-    }
-    const ExitCode code = exit_code_of(plan(), document);
+    print_summary(options_, type_.name, document_, sweep_->tables(document_), file_.path());
+    write_benchmark_out(options_.benchmark, document_);
+    say_how_to_go_on();
+    const ExitCode code = exit_code_of(plan(), document_);
     return device_lost_ ? std::max(code, ExitCode::inconclusive) : code;
   }
+
+  // Set by measure() where the device was lost and a fresh process can go on.
+  const std::optional<Continuation>& successor() const { return successor_; }
 
  private:
   const SweepPlan& plan() const { return planned_.plan(); }
 
-  ExitCode show_predicted(ResultFile& file, ResultDocument& document) const {
-    document.findings = sweep_.findings(document);
-    file.write(document);
-    print_summary(options_, sweep_.name, document, tables_of(document), file.path());
-    return ExitCode::done;
+  void start() {
+    document_ = start_document(type_, request_, plan(), *device_, options_, argv_);
+    sweep_->predict(document_.context);
   }
 
-  // Each process must leave one more error than the one before: there are finitely many.
-  bool hand_over(const ResultDocument& document, const DeviceLost& error) {
-    device_lost_ = true;
-    const std::size_t errors = errors_in(document);
-    const bool known = errors > (continued_ ? continued_->errors : 0);
-    if (known && !interrupted()) {
-      fmt::print(std::cerr, "{} was lost ({}); going on in a fresh process\n", device_->info().id,
-                 error.what());
-      successor_ = Continuation{errors, start_};
-      return true;
-    }
-    fmt::print(std::cerr, "{} was lost and the run ends here: {}; go on with {}\n", device_->info().id,
-               error.what(), command_to_resume(argv_));
-    return false;
-  }
-
-  // What the sweep finds out beside its points, in what is left of the time budget.
-  void prove(ResultDocument& document, LiveOutput& live, Progress& bar) {
-    if (!sweep_.prove || interrupted() || (document.benchmarks.empty() && document.unmeasured.empty())) {
+  void resume() {
+    const Successor who = continued_ ? Successor::of_lost_device : Successor::of_user;
+    if (!take_over(file_.path(), plan(), who, document_)) {
+      fmt::print(std::cerr, "--resume: {} does not exist yet; starting a new run\n", file_.path().string());
       return;
     }
-    const auto now = [] { return std::chrono::steady_clock::now(); };
-    const auto elapsed = [this, now] { return std::chrono::nanoseconds(now() - start_); };
-    const auto save = [&] {
-      document.findings = sweep_.findings(document);
-      live.changed(document);
-    };
-    SweepStudy study{
-        .request = request_,
-        .plan = plan(),
-        .device = *device_,
-        .document = document,
-        .report =
-            [&](const std::string& what) {
-              const auto left = options_.time_budget - elapsed();
-              bar.update(std::min(1.0, std::chrono::duration<double>(elapsed()) /
-                                           std::chrono::duration<double>(options_.time_budget)),
-                         what, elapsed(), std::max(left, std::chrono::nanoseconds(0)));
-            },
-        .save = save,
-        .left_ns = [&] { return static_cast<double>((options_.time_budget - elapsed()).count()); },
-        .interrupted = [] { return interrupted(); },
-        .before = before_};
-    sweep_.prove(study);
-    save();
-  }
-
-  std::vector<TextTable> tables_of(const ResultDocument& document) const {
-    return sweep_.tables ? sweep_.tables(document) : std::vector<TextTable>{};
-  }
-
-  ResultDocument new_document() {
-    return start_document(sweep_, request_, plan(), *device_, options_, argv_);
-  }
-
-  void resume_from(ResultFile& file, ResultDocument& document) {
-    Earlier earlier =
-        take_over(file.path(), plan(), continued_ ? Successor::of_lost_device : Successor::of_user, document);
-    if (!earlier.found) {
-      fmt::print(std::cerr, "--resume: {} does not exist yet; starting anew\n", file.path().string());
-      return;
-    }
-    try {  // what the points hold beside their numbers is the sweep's to read
-      sweep_.findings(document);
+    try {  // only the sweep can read params, notes and its own state
+      read_notes(*sweep_, document_);
+      sweep_->restore(document_.sweep.state);
+      sweep_->findings(document_);
     } catch (const std::exception& error) {
       throw UsageError(fmt::format(
           "--resume: {} holds a field that this program cannot use ({}); run without --resume to start anew "
           "(the old file is kept)",
-          file.path().string(), error.what()));
+          file_.path().string(), error.what()));
     }
-    before_ = std::move(earlier.sweep);
-    if (before_.contains("lost") && before_["lost"].is_object()) {
-      document.sweep["lost"] = before_["lost"];
-    }
-    file.continue_previous();
+    file_.continue_previous();
   }
 
-  void add_peaks(ResultDocument& document, Progress& bar) {
-    for (const Dtype dtype : computed_dtypes(plan(), request_)) {
+  void measure_points() {
+    sweep_->prepare();
+    Progress bar(std::cerr, isatty(STDERR_FILENO) == 1, terminal_width());
+    LiveOutput live(file_, bar);
+    try {
+      add_peaks(bar);
+      started_ = continued_ ? started_ : clock_.now();
+      run_points(*sweep_, plan(), *device_, clock_, run_settings(options_, request_, plan(), started_),
+                 document_, live);
+      study(live, bar);
+    } catch (const DeviceLost& error) {
+      bar.finish();
+      hand_over(error);
+    } catch (const UsageError&) {  // the file could not be written: what was measured is shown all the same
+      bar.finish();
+      print_result(options_, document_, sweep_->tables(document_));
+      throw;
+    }
+  }
+
+  void add_peaks(Progress& bar) {
+    for (const Dtype dtype : planned_.computed_dtypes()) {
       if (!device_->unsupported(dtype) && !interrupted()) {
-        bar.update(0, fmt::format("measuring what the device can do in {}", name_of(dtype)), {}, {});
-        set_peaks(document, dtype, device_->peaks(dtype));
+        bar.update(0, fmt::format("measuring the peak of {} in {}", device_->info().id, name_of(dtype)), {},
+                   {});
+        document_.context.peaks[dtype] = device_->peaks(dtype);
       }
     }
   }
 
-  std::chrono::nanoseconds spent() const {
-    return continued_ ? std::chrono::steady_clock::now() - start_ : std::chrono::nanoseconds(0);
+  // Runs the sweep's own measurements in the rest of the time budget.
+  void study(LiveOutput& live, Progress& bar) {
+    if (interrupted() || (document_.benchmarks.empty() && document_.unmeasured.empty())) {
+      return;
+    }
+    const auto budget_ns = static_cast<double>(options_.time_budget.count());
+    const auto elapsed_ns = [this] { return clock_.since_ns(started_); };
+    const auto duration = [](double ns) { return std::chrono::nanoseconds(static_cast<std::int64_t>(ns)); };
+    const auto save = [&] {
+      conclude(*sweep_, document_);
+      live.changed(document_);
+    };
+    SweepStudy study{.request = request_,
+                     .plan = plan(),
+                     .device = *device_,
+                     .clock = clock_,
+                     .document = document_,
+                     .report =
+                         [&](const std::string& what) {
+                           bar.update(std::min(1.0, elapsed_ns() / budget_ns), what, duration(elapsed_ns()),
+                                      duration(std::max(0.0, budget_ns - elapsed_ns())));
+                         },
+                     .save = save,
+                     .left_ns = [&] { return budget_ns - elapsed_ns(); },
+                     .interrupted = interrupted,
+                     .lost = document_.sweep.lost};
+    sweep_->study(study);
+    save();
   }
 
-  void describe() const {
-    fmt::print(std::cerr, "{}\n{} on {} ({}), memory cap {}, time budget {}\n", sweep_.question,
-               request_.label, device_->info().id, device_->info().name, format_bytes(request_.largest_cap()),
-               format_duration(static_cast<double>(options_.time_budget.count())));
+  // Each process must leave one more error than the one before: there are finitely many.
+  void hand_over(const DeviceLost& error) {
+    device_lost_ = true;
+    const std::size_t errors = errors_in(document_);
+    const bool known = errors > (continued_ ? continued_->errors : 0);
+    if (known && !interrupted()) {
+      fmt::print(std::cerr, "{} was lost ({}); going on in a fresh process\n", device_->info().id,
+                 error.what());
+      successor_ = Continuation{errors, started_};
+      return;
+    }
+    fmt::print(std::cerr, "{} was lost and the run ends here: {}; go on with {}\n", device_->info().id,
+               error.what(), command_to_resume(argv_));
+  }
+
+  void say_how_to_go_on() const {
+    if (interrupted() && !document_.benchmarks.empty()) {
+      fmt::print(std::cerr, "interrupted; what was measured is saved; go on with {}\n",
+                 command_to_resume(argv_));
+    }
+    if (!interrupted() && only_references_measured(plan(), document_)) {
+      fmt::print(std::cerr,
+                 "the time budget ended after the reference points; give a larger --time-budget, or go on "
+                 "with {}\n",
+                 command_to_resume(argv_));
+    }
   }
 
   const Options& options_;
   const std::vector<std::string>& argv_;
   std::optional<Continuation> continued_;
-  const Sweep& sweep_;
+  const Clock& clock_;
+  Clock::time_point started_;  // of the time budget
+  const SweepType& type_;
   std::unique_ptr<Device> device_;
-  const WorkloadType& type_;
   SweepRequest request_;
+  std::unique_ptr<Sweep> sweep_;
   PlannedSweep planned_;
-  std::chrono::steady_clock::time_point start_ =
-      continued_ ? continued_->started : std::chrono::steady_clock::now();
-  Json before_;  // of document.sweep, by the process that this one goes on for
+  ResultFile file_;
+  ResultDocument document_;
   bool device_lost_ = false;
   std::optional<Continuation> successor_;
 };
 
 }  // namespace
 
-ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv) {
+ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv, const Clock& clock) {
   const std::optional<Continuation> continued = take_continuation();
   initialize_google_benchmark(options.benchmark.other_flags);
   std::optional<SweepRun> run;
   try {
-    run.emplace(options, argv, continued);
+    run.emplace(options, argv, continued, clock);
   } catch (const UsageError& error) {
     if (!continued) {
       throw;
@@ -294,7 +274,7 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv)
   }
   const ExitCode code = run->measure();
   if (const std::optional<Continuation> successor = run->successor()) {
-    run.reset();  // closes the device
+    run.reset();  // closes the device and the file
     fmt::print(std::cerr, "no fresh process could be started ({}); go on with {}\n",
                restart(argv, *successor), command_to_resume(argv));
   }

@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "bench/cli/options.h"
+#include "bench/clock.h"
 #include "bench/error.h"
 
 namespace bench {
 
 // Throws UsageError. `argv` goes into the result file.
-ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv);
+ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
+                   const Clock& clock = steady_clock());
 
 }  // namespace bench

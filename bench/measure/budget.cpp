@@ -6,7 +6,7 @@ namespace bench {
 namespace {
 
 // Verification and two warm-up steps.
-constexpr double kProbeSteps = 3;
+constexpr double kPreparingSteps = 3;
 
 }  // namespace
 
@@ -14,18 +14,19 @@ double minimum_cost_ns(const PointCost& cost, std::int64_t rounds) {
   return static_cast<double>(rounds) * (cost.setup_ns + cost.step_ns);
 }
 
-bool admits(std::span<const PointCost> admitted, const PointCost& candidate, double left_ns,
-            std::int64_t rounds) {
-  double needed = candidate.setup_ns + kProbeSteps * candidate.step_ns + minimum_cost_ns(candidate, rounds);
-  for (const PointCost& cost : admitted) {
-    needed += minimum_cost_ns(cost, rounds);
+bool has_room(std::span<const PointCost> ready, const PointCost& candidate, double left_ns,
+              std::int64_t rounds) {
+  double needed =
+      candidate.setup_ns + (kPreparingSteps + 1) * candidate.step_ns + minimum_cost_ns(candidate, rounds - 1);
+  for (const PointCost& cost : ready) {
+    needed += minimum_cost_ns(cost, rounds - 1);
   }
   return needed <= left_ns;
 }
 
-double slice_ns(double left_ns, double fixed_costs_ns, std::int64_t visits_left) {
+double slice_ns(double left_ns, double fixed_costs_ns, std::int64_t repetitions_left) {
   return std::max(0.0, left_ns - fixed_costs_ns) /
-         static_cast<double>(std::max<std::int64_t>(1, visits_left));
+         static_cast<double>(std::max<std::int64_t>(1, repetitions_left));
 }
 
 }  // namespace bench

@@ -6,7 +6,7 @@
 
 namespace bench {
 
-// What one visit to a point costs besides its samples.
+// What one repetition of a point costs.
 struct PointCost {
   double setup_ns = 0;  // making the workload and warming it up
   double step_ns = 0;   // one sample
@@ -15,13 +15,14 @@ struct PointCost {
 // Time to give `rounds` rounds of one sample each.
 double minimum_cost_ns(const PointCost& cost, std::int64_t rounds);
 
-// Whether a point may join: the points admitted so far and the candidate can all have `rounds` rounds, and
-// the candidate's probe (setup, verification, warm-up) still fits before that.
-bool admits(std::span<const PointCost> admitted, const PointCost& candidate, double left_ns,
-            std::int64_t rounds);
+// Whether there is time for the candidate: to prepare it (setup, verification, warm-up), for its first
+// repetition with what was prepared, and for `rounds` - 1 further rounds of it and of the points that are
+// ready, which have had their first.
+bool has_room(std::span<const PointCost> ready, const PointCost& candidate, double left_ns,
+              std::int64_t rounds);
 
-// Sampling time for each of the `visits_left` mandatory visits: what is left after their fixed costs, shared
-// equally; never less than nothing.
-double slice_ns(double left_ns, double fixed_costs_ns, std::int64_t visits_left);
+// Sampling time for each of the `repetitions_left`: what is left after their fixed costs, shared equally;
+// never less than nothing.
+double slice_ns(double left_ns, double fixed_costs_ns, std::int64_t repetitions_left);
 
 }  // namespace bench

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "bench/measure/ceiling.h"
+#include "bench/measure/saturation.h"
 
 namespace bench {
 

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "bench/measure/student_t.h"
-
 namespace bench {
 namespace {
 
@@ -22,14 +20,6 @@ void check(std::span<const double> x, std::span<const double> y, std::span<const
 }
 
 }  // namespace
-
-Estimate with_interval(double value, double standard_error, double freedom) {
-  if (freedom < 1) {
-    return {value, std::nullopt};
-  }
-  const double half = student_t_quantile(0.975, freedom) * standard_error;
-  return {value, Interval{value - half, value + half}};
-}
 
 std::optional<LineFit> fit_line(std::span<const double> x, std::span<const double> y,
                                 std::span<const double> weights) {
@@ -75,9 +65,9 @@ std::optional<LineFit> fit_line(std::span<const double> x, std::span<const doubl
 
   const double freedom = static_cast<double>(count) - 2;
   const double variance = freedom > 0 ? unexplained / freedom : 0;
-  fit.slope = with_interval(slope, std::sqrt(variance / sxx), freedom);
+  fit.slope = student_estimate(slope, std::sqrt(variance / sxx), freedom);
   fit.intercept =
-      with_interval(intercept, std::sqrt(variance * (1 / total + mean_x * mean_x / sxx)), freedom);
+      student_estimate(intercept, std::sqrt(variance * (1 / total + mean_x * mean_x / sxx)), freedom);
   return fit;
 }
 

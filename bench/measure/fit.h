@@ -5,17 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "bench/measure/result.h"
+#include "bench/measure/estimate.h"
 
 namespace bench {
-
-struct Estimate {
-  double value = 0;
-  std::optional<Interval> ci95;  // none where too few points stand behind it
-};
-
-// By Student's t; no interval where nothing is left over to tell the scatter from.
-Estimate with_interval(double value, double standard_error, double freedom);
 
 struct LineFit {
   Estimate intercept;
@@ -26,7 +18,7 @@ struct LineFit {
   double at(double x) const { return intercept.value + slope.value * x; }
 };
 
-// Weighted least squares: the a, b that minimise sum w·(y - a - b·x)². A weight stands for 1/variance up to a
+// Weighted least squares: the a, b that minimise sum w·(y - a - b·x)². A weight is 1/variance up to a
 // common factor, which the residuals give: s² = sum w·residual² / (n-2), se(b)² = s²/Sxx and
 // se(a)² = s²·(1/sum w + mean(x)²/Sxx), with weighted Sxx and mean (Draper and Smith 1998,
 // sections 1.4, 9.2). Intervals are Student's t with n-2 degrees of freedom; two points leave none, so have

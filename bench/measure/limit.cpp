@@ -16,7 +16,7 @@ std::string_view name_of(Limit limit) {
   return "?";
 }
 
-LimitReport find_limit(const StepWork& work, const PeakRates& peaks, double step_ns) {
+LimitReport find_limit(const Work& work, const Peaks& peaks, double step_ns) {
   LimitReport report;
   if (peaks.flops_per_s > 0) {
     report.compute_share = work.flops / peaks.flops_per_s * 1e9 / step_ns;

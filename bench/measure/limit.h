@@ -1,24 +1,13 @@
 // What a step's time cannot be less than, and which bound explains it.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "bench/device.h"
+#include "bench/workload.h"
+
 namespace bench {
-
-// The figures of bench/workload.h's Work that the bounds need.
-struct StepWork {
-  double flops = 0;
-  double fixed_bytes = 0;   // moved whatever the batch: weights
-  double sample_bytes = 0;  // moved because of the samples, whole batch
-  std::int64_t launches = 0;
-};
-
-struct PeakRates {
-  double flops_per_s = 0;  // 0: unknown
-  double bytes_per_s = 0;  // 0: unknown
-};
 
 enum class Limit { compute, memory, overhead, unknown };
 
@@ -37,6 +26,6 @@ struct LimitReport {
 // The larger bound where it explains at least half of the step (memory and compute overlap at best); overhead
 // where both are known and neither does: launches, idle units, and kernels slower than the peak at this size.
 // step_ns positive.
-LimitReport find_limit(const StepWork& work, const PeakRates& peaks, double step_ns);
+LimitReport find_limit(const Work& work, const Peaks& peaks, double step_ns);
 
 }  // namespace bench

@@ -1,20 +1,282 @@
+// The result document's JSON: its points and findings.
 #include "bench/measure/result.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
+#include <tuple>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/json_members.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/result_context.h"
 #include "bench/measure/result_json.h"
 
 namespace bench {
+
+void members(auto& io, Of<SampleStats> auto& stats) {
+  io("median_ns", stats.median_ns, check::not_negative);
+  io("p05_ns", stats.p05_ns, check::not_negative);
+  io("p95_ns", stats.p95_ns, check::not_negative);
+  io("cv", stats.cv, check::not_negative);
+  io("ci95_ns", stats.ci95_ns);
+  io("rounds", stats.rounds, check::at_least_one);
+}
+
+void members(auto& io, Of<PointMemory> auto& memory) {
+  for (const MemoryCategory category : kMemoryCategories) {
+    io(name_of(category), memory.by_category[category],
+       category == MemoryCategory::other ? check::signed_bytes : check::bytes);
+  }
+  io("peak_predicted", memory.peak_predicted, check::bytes);
+  io("peak_measured", memory.peak_measured, check::bytes);
+  io("driver_used", memory.driver_used, check::signed_bytes);
+}
+
+void members(auto& io, Of<Validity> auto& validity) {
+  io("flags", validity.flags);
+  io.optional("sm_clock_mhz", validity.sm_clock_mhz);
+  io.optional("temperature_c", validity.temperature_c);
+  io.optional("power_w", validity.power_w);
+}
+
+void members(auto& io, Of<Work> auto& work) {
+  io("flops", work.flops);
+  io("fixed_bytes", work.fixed_bytes);
+  io("sample_bytes", work.sample_bytes);
+  io("launches", work.launches);
+}
+
+void members(auto& io, Of<Verification> auto& verification) {
+  io("error", verification.error);
+  io("tolerance", verification.tolerance);
+  io("detail", verification.detail);
+}
+
+void members(auto& io, Of<UnmeasuredPoint> auto& point) {
+  io("name", point.name);
+  io("params", point.params);
+  io("status", point.status);
+  io("reason", point.reason);
+}
+
 namespace {
 
-// ---- writing ----
+// ---- points ----
+
+// Google Benchmark numbers families in the order they appear; ours are points that differ in the last part
+// of the name only ("…/batch:32").
+class Families {
+ public:
+  // Index of the point's family, and of the point in it.
+  std::pair<std::size_t, std::int64_t> place(const std::string& point) {
+    Family& family =
+        by_name_.try_emplace(point.substr(0, point.rfind('/')), Family{by_name_.size(), 0}).first->second;
+    return {family.index, family.size++};
+  }
+
+ private:
+  struct Family {
+    std::size_t index;
+    std::int64_t size;
+  };
+  std::unordered_map<std::string, Family> by_name_;
+};
+
+// A note, not yet read by its sweep.
+class UnreadNote : public SampleNote {
+ public:
+  explicit UnreadNote(Json json) : json_(std::move(json)) {}
+  Json to_json() const override { return json_; }
+
+ private:
+  Json json_;
+};
+
+Json point_to_json(const MeasuredPoint& point, std::pair<std::size_t, std::int64_t> place) {
+  Json json{{"name", point.name},
+            {"family_index", place.first},
+            {"per_family_instance_index", place.second},
+            {"run_name", point.name},
+            {"run_type", "iteration"},
+            {"repetitions", 1},
+            {"repetition_index", 0},
+            {"threads", 1},
+            {"iterations", point.samples_ns.size()},
+            {"real_time", point.stats.median_ns},
+            {"cpu_time", point.cpu_time_ns},
+            {"time_unit", "ns"}};
+  // A median of 0 ns is below the clock's resolution: it gives no rate.
+  if (point.stats.median_ns > 0) {
+    json["items_per_second"] = point.items_per_step * 1e9 / point.stats.median_ns;
+  }
+  json["items_per_step"] = point.items_per_step;
+  json["params"] = written_value(point.params);
+  json["samples_ns"] = point.samples_ns;
+  json["stats"] = write_struct(point.stats);
+  json["stats"]["round_sizes"] = point.round_sizes;
+  json["memory"] = write_struct(point.memory);
+  json["validity"] = write_struct(point.validity);
+  if (point.plan) {
+    json["plan"] = {{"peak_at", point.plan->peak_at},
+                    {"setup_peak_bytes", point.plan->setup_peak},
+                    {"step_peak_bytes", point.plan->step_peak},
+                    {"library_bytes", point.plan->library},
+                    {"feature_map_bytes", point.plan->feature_maps}};
+  }
+  if (Work none{.samples = point.work.samples}; point.work != none) {
+    json["work"] = write_struct(point.work);
+  }
+  if (point.verification) {
+    json["verification"] = write_struct(*point.verification);
+  }
+  for (const auto& note : point.notes) {
+    json["notes"].push_back(note->to_json());
+  }
+  return json;
+}
+
+std::optional<PlannedMemory> read_plan(const Field& field) {
+  if (!field.has("peak_at")) {
+    return std::nullopt;
+  }
+  PlannedMemory plan{.peak_at = field.at("peak_at").string()};
+  JsonReader io(field);
+  io.maybe("setup_peak_bytes", plan.setup_peak, check::bytes);
+  io.maybe("step_peak_bytes", plan.step_peak, check::bytes);
+  io.maybe("library_bytes", plan.library, check::bytes);
+  io.maybe("feature_map_bytes", plan.feature_maps, check::bytes);
+  return plan;
+}
+
+// One note a sample, each an object, where there are any.
+void read_notes(const Field& field, MeasuredPoint& point) {
+  if (!field.json().is_array() || field.json().size() != point.samples_ns.size()) {
+    throw UsageError(fmt::format("{} is not an array of one note for each of the {} samples", field.path(),
+                                 point.samples_ns.size()));
+  }
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    point.notes.push_back(std::make_shared<UnreadNote>(field.at(i).object()));
+  }
+}
+
+// The counts that are written twice must agree: otherwise the file was edited or cut, and proves nothing.
+void check_counts(const Field& field, const MeasuredPoint& point) {
+  const auto samples = static_cast<std::int64_t>(point.samples_ns.size());
+  if (samples == 0) {
+    throw UsageError(fmt::format("{}.samples_ns is empty; a measured point has samples", field.path()));
+  }
+  if (const std::int64_t iterations = field.at("iterations").integer(); iterations != samples) {
+    throw UsageError(
+        fmt::format("{}.iterations is {}, but {} samples are listed", field.path(), iterations, samples));
+  }
+  // Sizes beyond the samples are not summed: they could overflow.
+  std::int64_t in_rounds = 0;
+  for (const std::int64_t size : point.round_sizes) {
+    in_rounds = size > samples - in_rounds ? samples + 1 : in_rounds + size;
+    if (in_rounds > samples) {
+      throw UsageError(fmt::format("{}.stats.round_sizes sums to more than the {} samples that are listed",
+                                   field.path(), samples));
+    }
+  }
+  if (in_rounds != samples) {
+    throw UsageError(fmt::format("{}.stats.round_sizes sums to {}, but {} samples are listed", field.path(),
+                                 in_rounds, samples));
+  }
+}
+
+void check_median(const Field& field, const MeasuredPoint& point) {
+  const double median = point.stats.median_ns;
+  if (median > 0 && !std::isfinite(point.items_per_step * 1e9 / median)) {
+    throw UsageError(fmt::format("{}.items_per_step is {}, too large for a median of {} ns", field.path(),
+                                 point.items_per_step, median));
+  }
+  const auto [least, most] = std::ranges::minmax(point.samples_ns);
+  if (median < static_cast<double>(least) || median > static_cast<double>(most)) {
+    throw UsageError(fmt::format("{}.stats.median_ns is {}, but the samples lie between {} and {}",
+                                 field.path(), median, least, most));
+  }
+}
+
+MeasuredPoint point_from_json(const Field& field) {
+  if (const std::string unit = field.at("time_unit").string(); unit != "ns") {
+    throw UsageError(
+        fmt::format(R"({}.time_unit is {}; this program reads 'ns')", field.path(), quote(unit)));
+  }
+  MeasuredPoint point;
+  JsonReader io(field);
+  double real_time = 0;
+  io("name", point.name);
+  io("params", point.params);
+  io("samples_ns", point.samples_ns, check::none_negative);
+  io("real_time", real_time, check::not_negative);
+  io("cpu_time", point.cpu_time_ns, check::not_negative);
+  io("items_per_step", point.items_per_step, check::not_negative);
+  io("stats", point.stats);
+  const Field stats = field.at("stats");
+  JsonReader in_stats(stats);
+  in_stats("round_sizes", point.round_sizes, check::none_negative);
+  io("memory", point.memory);
+  io("validity", point.validity);
+  io.optional("verification", point.verification);
+  if (point.verification) {
+    point.verification->passed = true;  // otherwise it would not have been timed
+  }
+  io.maybe("work", point.work);
+  point.work.samples = point.items_per_step;
+  if (field.has("plan")) {
+    field.at("plan").object();
+    point.plan = read_plan(field.at("plan"));
+  }
+  check_counts(field, point);
+  check_median(field, point);
+  if (field.has("notes")) {
+    read_notes(field.at("notes"), point);
+  }
+  return point;
+}
+
+UnmeasuredPoint unmeasured_from_json(const Field& field) {
+  auto point = read_struct<UnmeasuredPoint>(field);
+  constexpr std::array<std::string_view, 4> kStatuses{"oom", "unsupported", "skipped", "error"};
+  if (std::ranges::find(kStatuses, point.status) == kStatuses.end()) {
+    throw UsageError(fmt::format("{}.status is {}; accepted: oom, unsupported, skipped, error", field.path(),
+                                 quote(point.status)));
+  }
+  return point;
+}
+
+Json finding_to_json(const Finding& finding) {
+  Json json{{"name", finding.name}};
+  json["value"] = finding.value ? Json(*finding.value) : Json();
+  json["unit"] = finding.unit;
+  json["ci95"] = finding.ci95 ? written_value(*finding.ci95) : Json();
+  json["claim"] = finding.claim;
+  json["evidence"] = finding.evidence;
+  if (!finding.details.is_null()) {
+    json["details"] = finding.details;
+  }
+  return json;
+}
+
+Finding finding_from_json(const Field& field) {
+  Finding finding;
+  JsonReader io(field);
+  io("name", finding.name);
+  io.optional("value", finding.value);
+  io("unit", finding.unit);
+  io.optional("ci95", finding.ci95);
+  io("claim", finding.claim);
+  io("evidence", finding.evidence);
+  io.maybe("details", finding.details);
+  return finding;
+}
+
+// ---- the document ----
 
 bool is_finite(const Json& json) {
   return json.is_structured() ? std::ranges::all_of(json, is_finite)
@@ -35,322 +297,14 @@ void require_finite(const Json& json, const std::string& path) {
   throw std::domain_error(path + " is not a finite number");
 }
 
-Json to_json(const Interval& interval) {
-  return Json::array({interval.low, interval.high});
-}
-
-Json to_json(const SampleStats& stats, const std::vector<std::int64_t>& round_sizes) {
-  return {{"median_ns", stats.median_ns},
-          {"p05_ns", stats.p05_ns},
-          {"p95_ns", stats.p95_ns},
-          {"cv", stats.cv},
-          {"ci95_ns", to_json(stats.ci95_ns)},
-          {"rounds", stats.rounds},
-          {"round_sizes", round_sizes}};
-}
-
-Json to_json(const PointMemory& memory) {
-  Json json;
-  for (const MemoryCategory category : kMemoryCategories) {
-    json[std::string(name_of(category))] = memory.by_category[category];
-  }
-  json["peak_predicted"] = memory.peak_predicted;
-  json["peak_measured"] = memory.peak_measured;
-  json["driver_used"] = memory.driver_used;
-  return json;
-}
-
-Json to_json(const Validity& validity) {
-  Json json{{"flags", validity.flags}};
-  const auto add = [&](const char* key, const std::optional<double>& value) {
-    if (value) {
-      json[key] = *value;
-    }
-  };
-  add("sm_clock_mhz", validity.sm_clock_mhz);
-  add("temperature_c", validity.temperature_c);
-  add("power_w", validity.power_w);
-  return json;
-}
-
-// The file always has the object, even where a sweep has nothing to say in it.
-Json object_or_empty(const Json& json) {
-  return json.is_null() ? Json::object() : json;
-}
-
-// Google Benchmark numbers families in the order they appear; ours are points that differ in the last part
-// of the name only ("…/batch:32").
-struct Families {
-  struct Family {
-    std::size_t index;
-    std::int64_t size;
-  };
-  std::unordered_map<std::string, Family> by_name;
-
-  // Index of the point's family, and of the point in it.
-  std::pair<std::size_t, std::int64_t> place(const std::string& point) {
-    Family& family =
-        by_name.try_emplace(point.substr(0, point.rfind('/')), Family{by_name.size(), 0}).first->second;
-    return {family.index, family.size++};
-  }
-};
-
-Json to_json(const MeasuredPoint& point, Families& families) {
-  const auto [family, instance] = families.place(point.name);
-  Json json{{"name", point.name},
-            {"family_index", family},
-            {"per_family_instance_index", instance},
-            {"run_name", point.name},
-            {"run_type", "iteration"},
-            {"repetitions", 1},
-            {"repetition_index", 0},
-            {"threads", 1},
-            {"iterations", point.samples_ns.size()},
-            {"real_time", point.stats.median_ns},
-            {"cpu_time", point.cpu_time_ns},
-            {"time_unit", "ns"}};
-  // A median of 0 ns is below the clock's step: no rate can be told from it.
-  if (point.stats.median_ns > 0) {
-    json["items_per_second"] = point.items_per_step * 1e9 / point.stats.median_ns;
-  }
-  json["items_per_step"] = point.items_per_step;
-  json["params"] = object_or_empty(point.params);
-  json["samples_ns"] = point.samples_ns;
-  json["stats"] = to_json(point.stats, point.round_sizes);
-  json["memory"] = to_json(point.memory);
-  json["validity"] = to_json(point.validity);
-  if (!point.plan.is_null()) {
-    json["plan"] = point.plan;
-  }
-  if (!point.work.is_null()) {
-    json["work"] = point.work;
-  }
-  if (!point.verification.is_null()) {
-    json["verification"] = point.verification;
-  }
-  if (!point.notes.is_null()) {
-    json["notes"] = point.notes;
-  }
-  return json;
-}
-
-Json to_json(const UnmeasuredPoint& point) {
-  return {{"name", point.name},
-          {"params", object_or_empty(point.params)},
-          {"status", point.status},
-          {"reason", point.reason}};
-}
-
-Json to_json(const Finding& finding) {
-  Json json{{"name", finding.name}};
-  json["value"] = finding.value ? Json(*finding.value) : Json();
-  json["unit"] = finding.unit;
-  json["ci95"] = finding.ci95 ? to_json(*finding.ci95) : Json();
-  json["claim"] = finding.claim;
-  json["evidence"] = finding.evidence;
-  if (!finding.details.is_null()) {
-    json["details"] = finding.details;
-  }
-  return json;
-}
-
-// ---- reading ----
-
 template <class Item, class Read>
-std::vector<Item> read_array(const Field& field, const Read& read) {
+std::vector<Item> read_array(const Field& field, const Read& read_item) {
   std::vector<Item> items;
-  const std::size_t size = field.size();
-  items.reserve(size);
-  for (std::size_t i = 0; i < size; ++i) {
-    items.push_back(read(field.at(i)));
+  items.reserve(field.size());
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    items.push_back(read_item(field.at(i)));
   }
   return items;
-}
-
-// The path of each element is built only for the message: a file holds millions of samples.
-std::vector<std::int64_t> read_integers(const Field& field) {
-  std::vector<std::int64_t> values;
-  values.reserve(field.size());
-  for (const Json& value : field.json()) {
-    if (!is_int64(value)) {
-      field.at(values.size()).integer();
-    }
-    values.push_back(value.get<std::int64_t>());
-  }
-  return values;
-}
-
-std::vector<std::string> read_strings(const Field& field) {
-  return read_array<std::string>(field, [](const Field& item) { return item.string(); });
-}
-
-std::optional<double> read_optional(const Field& parent, std::string_view key) {
-  return parent.has(key) ? std::optional(parent.at(key).number()) : std::nullopt;
-}
-
-Json read_optional_object(const Field& parent, std::string_view key) {
-  return parent.has(key) ? parent.at(key).object() : Json();
-}
-
-Interval read_interval(const Field& field) {
-  if (field.size() != 2) {
-    throw UsageError(fmt::format("{} has {} elements; an interval has 2", field.path(), field.size()));
-  }
-  return {.low = field.at(std::size_t{0}).number(), .high = field.at(std::size_t{1}).number()};
-}
-
-PointMemory read_memory(const Field& field) {
-  PointMemory memory;
-  for (const MemoryCategory category : kMemoryCategories) {
-    memory.by_category[category] = field.at(name_of(category)).integer();
-  }
-  memory.peak_predicted = field.at("peak_predicted").integer();
-  memory.peak_measured = field.at("peak_measured").integer();
-  memory.driver_used = field.at("driver_used").integer();
-  return memory;
-}
-
-SampleStats read_stats(const Field& field) {
-  return {.median_ns = field.at("median_ns").number(),
-          .p05_ns = field.at("p05_ns").number(),
-          .p95_ns = field.at("p95_ns").number(),
-          .cv = field.at("cv").number(),
-          .ci95_ns = read_interval(field.at("ci95_ns")),
-          .rounds = field.at("rounds").integer()};
-}
-
-// The counts that are written twice must agree: otherwise the file was edited or cut, and proves nothing.
-void check_counts(const Field& field, const MeasuredPoint& point) {
-  const auto samples = static_cast<std::int64_t>(point.samples_ns.size());
-  const std::int64_t iterations = field.at("iterations").integer();
-  if (iterations != samples) {
-    throw UsageError(
-        fmt::format("{}.iterations is {}, but {} samples are listed", field.path(), iterations, samples));
-  }
-  // Sizes beyond the samples are not summed: they could overflow.
-  std::int64_t in_rounds = 0;
-  for (const std::int64_t size : point.round_sizes) {
-    in_rounds = size > samples - in_rounds ? samples + 1 : in_rounds + size;
-    if (in_rounds > samples) {
-      throw UsageError(fmt::format("{}.stats.round_sizes sums to more than the {} samples that are listed",
-                                   field.path(), samples));
-    }
-  }
-  if (in_rounds != samples) {
-    throw UsageError(fmt::format("{}.stats.round_sizes sums to {}, but {} samples are listed", field.path(),
-                                 in_rounds, samples));
-  }
-}
-
-// Sums of a point's bytes stay below 2^63.
-void require_countable(const Field& field) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 59;
-  const std::int64_t bytes = field.integer();
-  if (bytes < -kMost || bytes > kMost) {
-    throw UsageError(fmt::format("{} is {}; accepted is at most {} bytes", field.path(), bytes, kMost));
-  }
-}
-
-void require_not_negative(const Field& field) {
-  if (field.number() < 0) {
-    throw UsageError(fmt::format("{} is {}; accepted is 0 or more", field.path(), field.json().dump()));
-  }
-}
-
-// The path of each element is built only for the message.
-void require_not_negative(const Field& field, const std::vector<std::int64_t>& values) {
-  const auto below = std::ranges::find_if(values, [](std::int64_t value) { return value < 0; });
-  if (below != values.end()) {
-    require_not_negative(field.at(static_cast<std::size_t>(below - values.begin())));
-  }
-}
-
-// One note a sample, each an object, where there are any.
-Json read_notes(const Field& field, std::size_t samples) {
-  if (!field.has("notes")) {
-    return nullptr;
-  }
-  const Field notes = field.at("notes");
-  if (!notes.json().is_array() || notes.json().size() != samples) {
-    throw UsageError(
-        fmt::format("{} is not an array of one note for each of the {} samples", notes.path(), samples));
-  }
-  for (std::size_t i = 0; i < samples; ++i) {
-    notes.at(i).object();
-  }
-  return notes.json();
-}
-
-// What results/schema.json says of the numbers' ranges.
-void check_ranges(const Field& field, const MeasuredPoint& point) {
-  if (point.samples_ns.empty()) {
-    throw UsageError(fmt::format("{}.samples_ns is empty; a measured point has samples", field.path()));
-  }
-  const Field stats = field.at("stats");
-  require_not_negative(field.at("samples_ns"), point.samples_ns);
-  require_not_negative(stats.at("round_sizes"), point.round_sizes);
-  for (const char* key : {"real_time", "cpu_time", "items_per_step"}) {
-    require_not_negative(field.at(key));
-  }
-  for (const char* key : {"median_ns", "p05_ns", "p95_ns", "cv"}) {
-    require_not_negative(stats.at(key));
-  }
-  if (point.stats.rounds < 1) {
-    throw UsageError(fmt::format("{}.rounds is {}; accepted is 1 or more", stats.path(), point.stats.rounds));
-  }
-  const Field memory = field.at("memory");
-  for (const MemoryCategory category : kMemoryCategories) {
-    if (category != MemoryCategory::other) {
-      require_not_negative(memory.at(name_of(category)));
-    }
-    require_countable(memory.at(name_of(category)));
-  }
-  require_not_negative(memory.at("peak_predicted"));
-  require_not_negative(memory.at("peak_measured"));
-  for (const char* key : {"peak_predicted", "peak_measured", "driver_used"}) {
-    require_countable(memory.at(key));
-  }
-
-  if (const double rate = point.items_per_step * 1e9 / point.stats.median_ns;
-      point.stats.median_ns > 0 && !std::isfinite(rate)) {
-    throw UsageError(fmt::format("{}.items_per_step is {}, too large for a median of {} ns", field.path(),
-                                 point.items_per_step, point.stats.median_ns));
-  }
-  const auto [least, most] = std::ranges::minmax(point.samples_ns);
-  if (point.stats.median_ns < static_cast<double>(least) ||
-      point.stats.median_ns > static_cast<double>(most)) {
-    throw UsageError(fmt::format("{}.median_ns is {}, but the samples lie between {} and {}", stats.path(),
-                                 point.stats.median_ns, least, most));
-  }
-}
-
-MeasuredPoint read_measured(const Field& field) {
-  if (const std::string unit = field.at("time_unit").string(); unit != "ns") {
-    throw UsageError(
-        fmt::format(R"({}.time_unit is {}; this program reads 'ns')", field.path(), quote(unit)));
-  }
-  const Field stats = field.at("stats");
-  const Field validity = field.at("validity");
-  MeasuredPoint point{.name = field.at("name").string(),
-                      .params = field.at("params").object(),
-                      .samples_ns = read_integers(field.at("samples_ns")),
-                      .round_sizes = read_integers(stats.at("round_sizes")),
-                      .cpu_time_ns = field.at("cpu_time").number(),
-                      .items_per_step = field.at("items_per_step").number(),
-                      .work = read_optional_object(field, "work"),
-                      .plan = read_optional_object(field, "plan"),
-                      .stats = read_stats(stats),
-                      .memory = read_memory(field.at("memory")),
-                      .validity = {.flags = read_strings(validity.at("flags")),
-                                   .sm_clock_mhz = read_optional(validity, "sm_clock_mhz"),
-                                   .temperature_c = read_optional(validity, "temperature_c"),
-                                   .power_w = read_optional(validity, "power_w")},
-                      .verification = read_optional_object(field, "verification"),
-                      .notes = {}};
-  check_ranges(field, point);
-  check_counts(field, point);
-  point.notes = read_notes(field, point.samples_ns.size());
-  return point;
 }
 
 // Points are found by their names: findings, --resume and comparisons could not tell two apart.
@@ -364,33 +318,6 @@ void check_names(const std::vector<MeasuredPoint>& points) {
                       quote(points[i].name), first->second));
     }
   }
-}
-
-UnmeasuredPoint read_unmeasured(const Field& field) {
-  UnmeasuredPoint point{.name = field.at("name").string(),
-                        .params = field.at("params").object(),
-                        .status = field.at("status").string(),
-                        .reason = field.at("reason").string()};
-  if (point.status != "oom" && point.status != "unsupported" && point.status != "skipped" &&
-      point.status != "error") {
-    throw UsageError(fmt::format("{}.status is {}; accepted: oom, unsupported, skipped, error", field.path(),
-                                 quote(point.status)));
-  }
-  return point;
-}
-
-Finding read_finding(const Field& field) {
-  Finding finding{.name = field.at("name").string(),
-                  .value = read_optional(field, "value"),
-                  .unit = field.at("unit").string(),
-                  .ci95 = std::nullopt,
-                  .claim = field.at("claim").string(),
-                  .evidence = read_strings(field.at("evidence")),
-                  .details = read_optional_object(field, "details")};
-  if (field.has("ci95")) {
-    finding.ci95 = read_interval(field.at("ci95"));
-  }
-  return finding;
 }
 
 void check_schema(const Json& json) {
@@ -408,37 +335,81 @@ void check_schema(const Json& json) {
   }
 }
 
-}  // namespace
-
-Json to_json(const ResultDocument& document) {
+// The document, its points left for the caller to fill in.
+Json without_points(const ResultDocument& document) {
   Json json{{"schema", kResultSchema}};
-  json["context"] = object_or_empty(document.context);
-  json["sweep"] = object_or_empty(document.sweep);
+  json["context"] = to_json(document.context);
+  json["sweep"] = to_json(document.sweep);
   json["benchmarks"] = Json::array();
-  Families families;
-  for (const MeasuredPoint& point : document.benchmarks) {
-    json["benchmarks"].push_back(to_json(point, families));
-  }
   json["unmeasured"] = Json::array();
   for (const UnmeasuredPoint& point : document.unmeasured) {
-    json["unmeasured"].push_back(to_json(point));
+    json["unmeasured"].push_back(write_struct(point));
   }
   json["findings"] = Json::array();
   for (const Finding& finding : document.findings) {
-    json["findings"].push_back(to_json(finding));
+    json["findings"].push_back(finding_to_json(finding));
+  }
+  return json;
+}
+
+bool same(const auto& one, const auto& other) {
+  const auto numbers = [](const SampleStats& stats) {
+    return std::tuple(stats.median_ns, stats.p05_ns, stats.p95_ns, stats.cv, stats.ci95_ns.low,
+                      stats.ci95_ns.high, stats.rounds);
+  };
+  return one.samples == other.samples && numbers(one.stats) == numbers(other.stats) &&
+         one.flags == other.flags && one.place == other.place;
+}
+
+}  // namespace
+
+Json to_json(const ResultDocument& document) {
+  Json json = without_points(document);
+  Families families;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    json["benchmarks"].push_back(point_to_json(point, families.place(point.name)));
   }
   require_finite(json, "");
   return json;
 }
 
+std::string ResultText::of(const ResultDocument& document) {
+  Json json = without_points(document);
+  require_finite(json, "");
+  std::unordered_map<std::string, Written> points;
+  std::vector<std::string> lines;
+  Families families;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    const auto place = families.place(point.name);
+    const auto known = points_.find(point.name);
+    Written now{.samples = point.samples_ns.size(),
+                .stats = point.stats,
+                .flags = point.validity.flags,
+                .place = place,
+                .line = {}};
+    if (known != points_.end() && same(known->second, now)) {
+      now.line = std::move(known->second.line);
+    } else {
+      const Json entry = point_to_json(point, place);
+      require_finite(entry, fmt::format("benchmarks.{}", lines.size()));
+      now.line = to_line(entry);
+    }
+    lines.push_back(now.line);
+    points.emplace(point.name, std::move(now));
+  }
+  points_ = std::move(points);
+  return to_text(json, lines);
+}
+
 ResultDocument document_from_json(const Json& json) {
   check_schema(json);
   const Field root(json, "");
-  ResultDocument document{.context = root.at("context").object(),
-                          .sweep = root.at("sweep").object(),
-                          .benchmarks = read_array<MeasuredPoint>(root.at("benchmarks"), read_measured),
-                          .unmeasured = read_array<UnmeasuredPoint>(root.at("unmeasured"), read_unmeasured),
-                          .findings = read_array<Finding>(root.at("findings"), read_finding)};
+  ResultDocument document{
+      .context = context_from_json(root.at("context")),
+      .sweep = sweep_from_json(root.at("sweep")),
+      .benchmarks = read_array<MeasuredPoint>(root.at("benchmarks"), point_from_json),
+      .unmeasured = read_array<UnmeasuredPoint>(root.at("unmeasured"), unmeasured_from_json),
+      .findings = read_array<Finding>(root.at("findings"), finding_from_json)};
   check_names(document.benchmarks);
   return document;
 }

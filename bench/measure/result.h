@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,20 +11,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/device.h"
+#include "bench/json.h"
+#include "bench/measure/estimate.h"
 #include "bench/memory.h"
+#include "bench/workload.h"
 
 namespace bench {
 
 inline constexpr const char* kResultSchema = "bench-result/1";
-
-// Ordered, so that a file reads in the order it was written.
-using Json = nlohmann::ordered_json;
-
-struct Interval {
-  double low = 0;
-  double high = 0;
-  bool operator==(const Interval&) const = default;
-};
 
 // Summary of a point's samples, all in nanoseconds. See measure/statistics.h for how each is computed.
 struct SampleStats {
@@ -42,6 +38,15 @@ struct PointMemory {
   std::int64_t driver_used = 0;    // growth the operating system or driver saw
 };
 
+// What a point's memory plan says beyond its peak, in bytes; see MemoryPlan.
+struct PlannedMemory {
+  std::string peak_at;  // the operation that needs the most
+  std::int64_t setup_peak = 0;
+  std::int64_t step_peak = 0;
+  std::int64_t library = 0;
+  std::int64_t feature_maps = 0;
+};
+
 struct Validity {
   std::vector<std::string>
       flags;  // "noisy", "few_rounds", "throttled:…", "above_peak"; empty: nothing to say
@@ -57,15 +62,13 @@ struct MeasuredPoint {
   std::vector<std::int64_t> round_sizes;  // samples of each round; sums to samples_ns.size()
   double cpu_time_ns = 0;                 // processor time of a step, all threads, mean
   double items_per_step = 0;              // samples (images) a step
-  Json work;  // of a step: {"flops", "fixed_bytes", "sample_bytes", "launches"}, see bench/workload.h
-  // What the memory plan says: {"peak_at", "setup_peak_bytes", "step_peak_bytes", "feature_map_bytes"};
-  // absent members are unknown.
-  Json plan;
+  Work work;                              // of a step
+  std::optional<PlannedMemory> plan;      // where the workload's plan says more than the peak
   SampleStats stats;
   PointMemory memory;
   Validity validity;
-  Json verification;  // {"error", "tolerance", "detail"}
-  Json notes;         // what the workload says of each sample: an array beside samples_ns, or null
+  std::optional<Verification> verification;
+  std::vector<std::shared_ptr<const SampleNote>> notes;  // empty, or one a sample
 };
 
 struct UnmeasuredPoint {
@@ -77,17 +80,84 @@ struct UnmeasuredPoint {
 
 struct Finding {
   std::string name;             // "ceiling_batch"
-  std::optional<double> value;  // none where the claim is that it cannot be told
+  std::optional<double> value;  // none where it is not known
   std::string unit;
   std::optional<Interval> ci95;
   std::string claim;                  // one sentence
   std::vector<std::string> evidence;  // names of measured points
   Json details;                       // further numbers, for the picture; may be null
+  // Place among the findings that are printed: 1 is first, at most five of a sweep have one. 0: in the JSON
+  // and with --verbose only. Not in the JSON.
+  int headline = 0;
+
+  Finding& set(const Estimate& estimate) {
+    value = estimate.value;
+    ci95 = estimate.ci95;
+    return *this;
+  }
+};
+
+// A finding without value, interval and claim yet.
+inline Finding finding_of(std::string name, std::string unit, std::vector<std::string> evidence = {}) {
+  Finding finding;
+  finding.name = std::move(name);
+  finding.unit = std::move(unit);
+  finding.evidence = std::move(evidence);
+  return finding;
+}
+
+// Where, when and with what a result was measured.
+struct RunContext {
+  struct Host {
+    std::string cpu;  // as its maker calls it
+    int usable_cores = 0;
+    std::optional<double> cpu_quota;  // cores the cgroup allows; none: no limit
+    std::int64_t memory_bytes = 0;
+  };
+  struct Cache {  // of the host's processor
+    std::string type;
+    int level = 0;
+    std::int64_t size = 0;  // bytes
+    int num_sharing = 0;    // hardware threads
+  };
+
+  Json google_benchmark = Json::object();  // its own fields: date, host_name, executable, …
+  std::vector<Cache> caches;
+  DeviceInfo device;             // its details without versions of software; "clocks.sm_mhz" names a group
+  std::map<Dtype, Peaks> peaks;  // of the device, where they were measured
+  Json datasheet;                // the device's entry in results/gpus.json; null: none
+  Host host;
+  std::map<std::string, std::string> software;  // versions: "bench", "compiler", "onednn", …
+  std::vector<std::string> argv;
+  std::uint64_t seed = 0;
+
+  // A detail of the device, "l2_bytes", as text; empty where it is not known.
+  std::string detail(const std::string& name) const {
+    const auto found = device.details.find(name);
+    return found == device.details.end() ? std::string() : found->second;
+  }
+};
+
+// The question, and what the sweep knows beyond its points.
+struct SweepDescription {
+  std::string name;
+  std::string question;
+  std::string workload;  // the result's label
+  std::string mode;
+  std::map<std::string, std::string> workload_options;
+  std::optional<std::int64_t> memory_cap_bytes;  // the largest
+  std::optional<std::int64_t> time_budget_ns;
+  Json axes = Json::object();                                       // swept parameters and their values
+  std::optional<std::map<std::string, std::string>> sweep_options;  // where the sweep has any
+  std::vector<std::int64_t> memory_caps_bytes;                      // where there are several
+  // What a study tried when the device was lost, and why; see SweepStudy.
+  std::map<std::string, std::string> lost;
+  Json state = Json::object();  // the other members: what Sweep::to_json() wrote
 };
 
 struct ResultDocument {
-  Json context;  // Google Benchmark's fields, device, host, software, argv, seed
-  Json sweep;    // name, question, workload, axes
+  RunContext context;
+  SweepDescription sweep;
   std::vector<MeasuredPoint> benchmarks;
   std::vector<UnmeasuredPoint> unmeasured;
   std::vector<Finding> findings;
@@ -95,8 +165,9 @@ struct ResultDocument {
 
 // Strict JSON: throws std::domain_error on NaN or Infinity. Bytes and nanosecond samples are integers.
 Json to_json(const ResultDocument& document);
-// Throws UsageError naming what is wrong ("schema is bench-result/7; this program reads bench-result/1"),
-// also for numbers out of their range and a point's name given twice.
+// Notes are kept as JSON; Sweep::read_note() reads them. Throws UsageError naming what is
+// wrong ("schema is bench-result/7; this program reads bench-result/1"), also for numbers out of their range
+// and a point's name given twice.
 ResultDocument document_from_json(const Json& json);
 
 }  // namespace bench

@@ -10,24 +10,25 @@
 namespace bench {
 namespace {
 
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-void append_members(std::string& text, const Json& value) {
-  const bool object = value.is_object();
-  text += object ? '{' : '[';
+// Elements of an array, or members of an object, one a line.
+void append_lines(std::string& text, const std::vector<std::string>& lines, char open, char close) {
+  text += open;
   const char* separator = "\n    ";
-  for (const auto& [key, member] : value.items()) {
+  for (const std::string& line : lines) {
     text += separator;
-    if (object) {
-      text += dump(key) + ": ";
-    }
-    text += dump(member);
+    text += line;
     separator = ",\n    ";
   }
-  text += "\n  ";
-  text += object ? '}' : ']';
+  text += lines.empty() ? "" : "\n  ";
+  text += close;
+}
+
+std::vector<std::string> lines_of(const Json& value) {
+  std::vector<std::string> lines;
+  for (const auto& [key, member] : value.items()) {
+    lines.push_back(value.is_object() ? to_line(key) + ": " + to_line(member) : to_line(member));
+  }
+  return lines;
 }
 
 // "an array", "a string": for messages.
@@ -61,15 +62,26 @@ std::size_t nesting_of(std::string_view text) {
   return deepest;
 }
 
+std::string to_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string to_text(const Json& document) {
+  const auto points = document.find("benchmarks");
+  return to_text(document, points == document.end() ? std::vector<std::string>{} : lines_of(*points));
+}
+
+std::string to_text(const Json& document, const std::vector<std::string>& point_lines) {
   std::string text = "{";
   const char* separator = "\n  ";
   for (const auto& [key, value] : document.items()) {
-    text += separator + dump(key) + ": ";
-    if (value.is_structured() && !value.empty()) {
-      append_members(text, value);
+    text += separator + to_line(key) + ": ";
+    if (key == "benchmarks" && value.is_array()) {
+      append_lines(text, point_lines, '[', ']');
+    } else if (value.is_structured()) {
+      append_lines(text, lines_of(value), value.is_object() ? '{' : '[', value.is_object() ? '}' : ']');
     } else {
-      text += dump(value);
+      text += to_line(value);
     }
     separator = ",\n  ";
   }

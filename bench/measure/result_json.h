@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "bench/measure/result.h"
 
@@ -19,6 +22,27 @@ std::size_t nesting_of(std::string_view text);
 // One line for each context field, point and finding: readable, and a line diff shows what changed.
 // Invalid UTF-8 (in a host name or an argument) becomes U+FFFD. Ends with a newline.
 std::string to_text(const Json& document);
+
+// to_text(to_json(document)), where only few points change between two calls: a point whose samples are as
+// many as before is not converted again.
+class ResultText {
+ public:
+  std::string of(const ResultDocument& document);
+
+ private:
+  struct Written {
+    std::size_t samples = 0;
+    SampleStats stats;
+    std::vector<std::string> flags;
+    std::pair<std::size_t, std::int64_t> place;  // in the families of names
+    std::string line;
+  };
+  std::unordered_map<std::string, Written> points_;
+};
+
+// The parts of it: a value as one line, and the document with the lines of its points.
+std::string to_line(const Json& json);
+std::string to_text(const Json& document, const std::vector<std::string>& point_lines);
 
 // Whether the number is whole, written as such (not 1.0), and fits std::int64_t.
 bool is_int64(const Json& json);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <random>
@@ -21,28 +22,16 @@ constexpr double kBeyondSeen = 2;
 constexpr std::size_t kResamples = 1000;
 constexpr std::size_t kStrata = 256;  // reach to the 0.2 % tails of a law whose 2.5 % tails are wanted
 
-template <class Number>
-double quantile_of_sorted(std::span<const Number> ascending, double probability) {
-  if (ascending.empty()) {
+// Reorders the values.
+double quantile_in_place(std::span<double> values, double probability) {
+  if (values.empty()) {
     throw std::invalid_argument("a quantile of nothing");
   }
-  const double position = probability * static_cast<double>(ascending.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, ascending.size() - 1);
-  const double share = position - static_cast<double>(below);
-  const auto low = static_cast<double>(ascending[below]);
-  return low + share * (static_cast<double>(ascending[above]) - low);
-}
-
-// As quantile_of_sorted, of values in any order, which it reorders.
-template <class Number>
-double quantile(std::span<Number> values, double probability) {
   const double position = probability * static_cast<double>(values.size() - 1);
   const auto at = values.begin() + static_cast<std::ptrdiff_t>(position);
   std::nth_element(values.begin(), at, values.end());
-  const auto low = static_cast<double>(*at);
   const double share = position - std::floor(position);
-  return share > 0 ? low + share * (static_cast<double>(*std::min_element(at + 1, values.end())) - low) : low;
+  return share > 0 ? *at + share * (*std::min_element(at + 1, values.end()) - *at) : *at;
 }
 
 // The law of which order statistic of n values is the m-th smallest of n draws from them: the m-th smallest
@@ -84,11 +73,11 @@ class MedianLaw {
     }
   }
 
-  std::array<double, kStrata> medians_of(std::span<const std::int64_t> ascending) const {
+  std::array<double, kStrata> medians_of(std::span<const double> ascending) const {
     std::array<double, kStrata> medians{};
     for (std::size_t i = 0; i < kStrata; ++i) {
       const auto [lower, upper] = outcomes_[i];
-      medians[i] = (static_cast<double>(ascending[lower]) + static_cast<double>(ascending[upper])) / 2;
+      medians[i] = (ascending[lower] + ascending[upper]) / 2;
     }
     return medians;
   }
@@ -97,9 +86,9 @@ class MedianLaw {
   std::array<std::pair<std::size_t, std::size_t>, kStrata> outcomes_;
 };
 
-using Rounds = std::vector<std::vector<std::int64_t>>;
+using Rounds = std::vector<std::vector<double>>;
 
-Rounds split_sorted(std::span<const std::int64_t> samples, std::span<const std::int64_t> sizes) {
+Rounds split_sorted(std::span<const double> samples, std::span<const std::int64_t> sizes) {
   Rounds rounds;
   for (const std::int64_t size : sizes) {
     if (size < 0 || static_cast<std::size_t>(size) > samples.size()) {
@@ -134,75 +123,113 @@ Interval bootstrap_interval(const Rounds& rounds, std::uint64_t seed) {
       const std::uint64_t outcome = bounded_draw(engine, rounds.size() * kStrata);
       value = redrawn_medians[outcome / kStrata][outcome % kStrata];
     }
-    median = quantile<double>(drawn, 0.5);
+    median = quantile_in_place(drawn, 0.5);
   }
-  std::ranges::sort(medians);
-  const std::span<const double> sorted(medians);
-  return {quantile_of_sorted(sorted, 0.025), quantile_of_sorted(sorted, 0.975)};
+  return {quantile_in_place(medians, 0.025), quantile_in_place(medians, 0.975)};
 }
 
-// Over the logarithms of the rounds' medians; at least two rounds.
-Interval t_interval(const Rounds& rounds) {
-  const auto count = static_cast<double>(rounds.size());
+// Over the logarithms of the rounds' medians, none of them taken for less than `floor`; at least two rounds.
+Interval t_interval(const Rounds& rounds, double floor) {
   std::vector<double> logs;
   for (const auto& round : rounds) {
-    // A median of 0 is less than the clock can tell.
-    logs.push_back(std::log(std::max(sorted_quantile(round, 0.5), 0.5)));
+    logs.push_back(std::log(std::max(median(round), floor)));
   }
-  const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / count;
-  double squares = 0;
-  for (const double log : logs) {
-    squares += (log - mean) * (log - mean);
-  }
-  const double half =
-      student_t_quantile(0.975, count - 1) * std::sqrt(squares / (count - 1)) / std::sqrt(count);
-  return {std::exp(mean - half), std::exp(mean + half)};
+  const Interval mean = *mean_estimate(logs).ci95;
+  return {std::exp(mean.low), std::exp(mean.high)};
 }
 
-double coefficient_of_variation(std::span<const std::int64_t> samples) {
+double coefficient_of_variation(std::span<const double> samples) {
   if (samples.size() < 2) {
     return 0;
   }
   const auto count = static_cast<double>(samples.size());
   const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / count;
   double squares = 0;
-  for (const std::int64_t sample : samples) {
-    const double off = static_cast<double>(sample) - mean;
-    squares += off * off;
+  for (const double sample : samples) {
+    squares += (sample - mean) * (sample - mean);
   }
   return mean > 0 ? std::sqrt(squares / (count - 1)) / mean : 0;
 }
 
-}  // namespace
-
-double sorted_quantile(std::span<const std::int64_t> ascending, double probability) {
-  return quantile_of_sorted(ascending, probability);
-}
-
-SampleStats summarize(std::span<const std::int64_t> samples_ns, std::span<const std::int64_t> round_sizes,
-                      std::uint64_t seed) {
-  if (samples_ns.empty()) {
+SampleStats summarize_above(std::span<const double> samples, std::span<const std::int64_t> round_sizes,
+                            std::uint64_t seed, double floor) {
+  if (samples.empty()) {
     throw std::invalid_argument("no samples to summarize");
   }
-  const Rounds rounds = split_sorted(samples_ns, round_sizes);
-  std::vector<std::int64_t> all(samples_ns.begin(), samples_ns.end());
+  const Rounds rounds = split_sorted(samples, round_sizes);
+  std::vector<double> all(samples.begin(), samples.end());
 
   SampleStats stats;
-  stats.median_ns = quantile<std::int64_t>(all, 0.5);
-  stats.p05_ns = quantile<std::int64_t>(all, 0.05);
-  stats.p95_ns = quantile<std::int64_t>(all, 0.95);
-  stats.cv = coefficient_of_variation(samples_ns);
+  stats.median_ns = quantile_in_place(all, 0.5);
+  stats.p05_ns = quantile_in_place(all, 0.05);
+  stats.p95_ns = quantile_in_place(all, 0.95);
+  stats.cv = coefficient_of_variation(samples);
   stats.rounds = static_cast<std::int64_t>(rounds.size());
   const Interval drawn = bootstrap_interval(rounds, seed);
-  const Interval over_rounds = rounds.size() > 1 ? t_interval(rounds) : drawn;
+  const Interval over_rounds = rounds.size() > 1 ? t_interval(rounds, floor) : drawn;
   stats.ci95_ns = {std::min({drawn.low, over_rounds.low, stats.median_ns}),
                    std::max({drawn.high, over_rounds.high, stats.median_ns})};
   // With one or two degrees of freedom and one stalled round Student's t reaches absurd ends: nothing beyond
   // twice what was ever seen is claimed.
-  const auto [least, most] = std::ranges::minmax(samples_ns);
-  stats.ci95_ns.low = std::max(stats.ci95_ns.low, static_cast<double>(least) / kBeyondSeen);
-  stats.ci95_ns.high = std::min(stats.ci95_ns.high, static_cast<double>(most) * kBeyondSeen);
+  const auto [least, most] = std::ranges::minmax(samples);
+  stats.ci95_ns.low = std::max(stats.ci95_ns.low, least / kBeyondSeen);
+  stats.ci95_ns.high = std::min(stats.ci95_ns.high, most * kBeyondSeen);
   return stats;
+}
+
+}  // namespace
+
+double quantile(std::span<const double> values, double probability) {
+  std::vector<double> reordered(values.begin(), values.end());
+  return quantile_in_place(reordered, probability);
+}
+
+double quantile(std::span<const std::int64_t> values, double probability) {
+  std::vector<double> reordered(values.begin(), values.end());
+  return quantile_in_place(reordered, probability);
+}
+
+double median(std::span<const double> values) {
+  return quantile(values, 0.5);
+}
+
+std::optional<Interval> median_interval(std::span<const double> values) {
+  constexpr double kEachSide = 0.025;
+  std::vector<double> ascending(values.begin(), values.end());
+  std::ranges::sort(ascending);
+  // The probability that at most `below` of them lie below the median.
+  double chance = std::pow(0.5, static_cast<double>(ascending.size()));
+  double likely = chance;
+  std::size_t below = 0;
+  while (2 * below + 1 < ascending.size() && likely <= kEachSide) {
+    ++below;
+    chance *= static_cast<double>(ascending.size() - below + 1) / static_cast<double>(below);
+    likely += chance;
+  }
+  if (below == 0) {
+    return std::nullopt;
+  }
+  return Interval{.low = ascending[below - 1], .high = ascending[ascending.size() - below]};
+}
+
+SampleStats summarize(std::span<const std::int64_t> samples_ns, std::span<const std::int64_t> round_sizes,
+                      std::uint64_t seed) {
+  constexpr double kClock = 0.5;  // ns: a median of 0 is less than the clock resolves
+  const std::vector<double> samples(samples_ns.begin(), samples_ns.end());
+  return summarize_above(samples, round_sizes, seed, kClock);
+}
+
+Estimate median_estimate(std::span<const double> values, std::span<const std::int64_t> round_sizes,
+                         std::uint64_t seed) {
+  constexpr double kResolved = 1e-12;  // of the largest
+  const double largest = values.empty() ? 0 : std::ranges::max(values);
+  const double floor = std::max(kResolved * largest, std::numeric_limits<double>::min());
+  const SampleStats stats = summarize_above(values, round_sizes, seed, floor);
+  return {.value = stats.median_ns, .ci95 = stats.ci95_ns};
+}
+
+Estimate median_estimate(std::span<const double> values, std::uint64_t seed) {
+  return median_estimate(values, std::vector<std::int64_t>(values.size(), 1), seed);
 }
 
 Interval throughput_interval(Interval step_ns, double items) {

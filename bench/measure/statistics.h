@@ -1,18 +1,27 @@
-// From a point's samples to its median and how far to trust it.
+// Medians and other quantiles, with their confidence intervals.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
+#include "bench/measure/estimate.h"
 #include "bench/measure/result.h"
 
 namespace bench {
 
-// Quantile of an ascending range by linear interpolation between order statistics (type 7 of Hyndman and Fan
-// 1996, the default of R and NumPy). `probability` in [0, 1]. Throws std::invalid_argument when empty.
-double sorted_quantile(std::span<const std::int64_t> ascending, double probability);
+// Quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996, the default of R
+// and NumPy), of values in any order. `probability` in [0, 1]. Throws std::invalid_argument when empty.
+double quantile(std::span<const double> values, double probability);
+double quantile(std::span<const std::int64_t> values, double probability);
+double median(std::span<const double> values);
 
-// Median, p05 and p95 (sorted_quantile of all samples), cv (sample standard deviation over mean; 0 for one
+// An interval that holds the median of where the values come from at least 19 times in 20, whatever their
+// distribution: two of the values themselves, by the binomial distribution of how many lie below it (Conover
+// 1999, section 3.2). nullopt for fewer than six, whose smallest and largest do not reach that.
+std::optional<Interval> median_interval(std::span<const double> values);
+
+// Median, p05 and p95 (quantiles of all samples), cv (sample standard deviation over mean; 0 for one
 // sample), and the median's 95 % interval, which is the hull of
 //  - a hierarchical bootstrap (Davison and Hinkley 1997, section 3.8): rounds are drawn with replacement,
 //  then
@@ -27,6 +36,12 @@ double sorted_quantile(std::span<const std::int64_t> ascending, double probabili
 // same interval. Throws std::invalid_argument for no samples or sizes that do not add up.
 SampleStats summarize(std::span<const std::int64_t> samples_ns, std::span<const std::int64_t> round_sizes,
                       std::uint64_t seed);
+
+// The median of positive values of any unit, with the interval that summarize() gives it. Without round sizes
+// each value is a round, so that the interval counts what changes between them.
+Estimate median_estimate(std::span<const double> values, std::span<const std::int64_t> round_sizes,
+                         std::uint64_t seed);
+Estimate median_estimate(std::span<const double> values, std::uint64_t seed);
 
 // Items a second when a step of `items` takes between step_ns.low and step_ns.high: the ends change places.
 // Throws std::invalid_argument for times that are not positive.

@@ -5,21 +5,6 @@
 #include <vector>
 
 namespace bench {
-namespace {
-
-std::optional<Estimate> throughput_from(const Estimate& slope_ns) {
-  if (!(slope_ns.value > 0)) {
-    return std::nullopt;
-  }
-  Estimate throughput{1e9 / slope_ns.value, std::nullopt};
-  if (slope_ns.ci95 && slope_ns.ci95->low > 0) {
-    throughput.ci95 = Interval{1e9 / slope_ns.ci95->high, 1e9 / slope_ns.ci95->low};
-  }
-  return throughput;
-}
-
-}  // namespace
-
 std::optional<StepTimeModel> fit_step_time(std::span<const StepTimePoint> points) {
   std::vector<double> batches;
   std::vector<double> times;
@@ -35,14 +20,16 @@ std::optional<StepTimeModel> fit_step_time(std::span<const StepTimePoint> points
   }
   StepTimeModel model;
   model.t0_ns = line->intercept;
-  model.t_inf_per_s = throughput_from(line->slope);
+  if (line->slope.value > 0) {
+    model.t_inf_per_s = inverse(line->slope, 1e9);
+  }
   model.r_squared = line->r_squared;
   model.points = points.size();
   for (std::size_t i = 0; i < times.size(); ++i) {
     model.max_relative_residual =
         std::max(model.max_relative_residual, std::abs(line->residuals[i]) / times[i]);
   }
-  model.t0_above_zero = model.t0_ns.ci95 && model.t0_ns.ci95->low > 0;
+  model.t0_above_zero = model.t0_ns.ci95 && model.t0_ns.low() > 0;
   model.holds = model.t_inf_per_s && model.max_relative_residual <= kModelTolerance;
   return model;
 }

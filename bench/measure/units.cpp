@@ -105,20 +105,19 @@ std::int64_t parse_quantity(std::string_view option, std::string_view text, cons
   return *value;
 }
 
-struct Prefix {
-  double scale;
-  std::string_view name;
-};
-
 // The largest prefix that leaves at least 1 after rounding to three digits.
-std::string with_prefix(double value, std::span<const Prefix> ascending, std::string_view unit) {
-  const Prefix* chosen = &ascending.front();
-  for (const Prefix& prefix : ascending) {
-    if (std::abs(value) / prefix.scale >= 0.9995) {
-      chosen = &prefix;
+Scale largest_below(double value, std::span<const Scale> ascending) {
+  Scale chosen = ascending.front();
+  for (const Scale& scale : ascending) {
+    if (std::abs(value) / scale.by >= 0.9995) {
+      chosen = scale;
     }
   }
-  return fmt::format("{} {}{}", format_number(value / chosen->scale), chosen->name, unit);
+  return chosen;
+}
+
+std::string with_prefix(double value, const Scale& scale, std::string_view unit) {
+  return fmt::format("{} {}{}", format_number(value / scale.by), scale.prefix, unit);
 }
 
 }  // namespace
@@ -145,23 +144,29 @@ std::string format_bytes(std::int64_t bytes) {
   if (std::abs(bytes) < 1024) {
     return fmt::format("{} B", bytes);
   }
-  static constexpr std::array<Prefix, 4> kPrefixes{
+  static constexpr std::array<Scale, 4> kScales{
       {{0x1.0p10, "Ki"}, {0x1.0p20, "Mi"}, {0x1.0p30, "Gi"}, {0x1.0p40, "Ti"}}};
-  return with_prefix(static_cast<double>(bytes), kPrefixes, "B");
+  const auto value = static_cast<double>(bytes);
+  return with_prefix(value, largest_below(value, kScales), "B");
+}
+
+Scale duration_scale(double nanoseconds) {
+  static constexpr std::array<Scale, 4> kScales{{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}};
+  return std::abs(nanoseconds) >= 120e9 ? Scale{60e9, "min"} : largest_below(nanoseconds, kScales);
 }
 
 std::string format_duration(double nanoseconds) {
-  static constexpr std::array<Prefix, 4> kPrefixes{{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}};
-  if (std::abs(nanoseconds) >= 120e9) {
-    return fmt::format("{} min", format_number(nanoseconds / 60e9));
-  }
-  return with_prefix(nanoseconds, kPrefixes, "");
+  return with_prefix(nanoseconds, duration_scale(nanoseconds), "");
+}
+
+Scale rate_scale(double per_second) {
+  static constexpr std::array<Scale, 6> kScales{
+      {{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {1e15, "P"}}};
+  return largest_below(per_second, kScales);
 }
 
 std::string format_rate(double per_second, std::string_view unit) {
-  static constexpr std::array<Prefix, 6> kPrefixes{
-      {{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {1e15, "P"}}};
-  return with_prefix(per_second, kPrefixes, unit);
+  return with_prefix(per_second, rate_scale(per_second), unit);
 }
 
 std::string format_percent(double fraction) {

@@ -16,6 +16,15 @@ std::int64_t parse_bytes(std::string_view option, std::string_view text);
 // A duration: "500ms", "60s", "1.5min". Throws UsageError as parse_bytes does.
 std::chrono::nanoseconds parse_duration(std::string_view option, std::string_view text);
 
+// What a number is divided by before it is printed, and what then stands before its unit.
+struct Scale {
+  double by = 1;
+  std::string_view prefix;
+};
+
+Scale duration_scale(double nanoseconds);  // "ns" to "min"
+Scale rate_scale(double per_second);       // "", "k" to "P"
+
 // Three significant digits, and every digit of a whole part: "0.0123", "41.2", "1234".
 std::string format_number(double value);
 

@@ -9,7 +9,7 @@
 
 #include "bench/error.h"
 #include "bench/measure/result_json.h"
-#include "bench/run/checkout.h"
+#include "bench/run/program_files.h"
 
 namespace bench {
 
@@ -21,7 +21,7 @@ Json datasheet_of(std::string_view name, const fs::path& catalogue) {
     return nullptr;
   }
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  // Discarded where it is no JSON or too large a number stands in it.
+  // Discarded where it is no JSON or holds too large a number.
   const Json json = nesting_of(text) > kDeepestJson ? Json() : Json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("gpus") || !json["gpus"].is_array()) {
     throw UsageError(fmt::format("{} is no catalogue of devices: an object with a list \"gpus\" is expected",
@@ -37,7 +37,7 @@ Json datasheet_of(std::string_view name, const fs::path& catalogue) {
 }
 
 fs::path catalogue_path() {
-  return find_in_checkout(fs::path("results") / "gpus.json");
+  return program_file(fs::path("results") / "gpus.json").path;
 }
 
 }  // namespace bench

@@ -12,7 +12,7 @@ namespace bench {
 // Throws UsageError where the file is there and is no catalogue.
 Json datasheet_of(std::string_view name, const std::filesystem::path& catalogue);
 
-// The program's own catalogue; empty where its checkout is gone.
+// The program's own catalogue; empty where it has none.
 std::filesystem::path catalogue_path();
 
 }  // namespace bench

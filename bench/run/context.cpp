@@ -24,13 +24,6 @@ std::string iso_date(std::time_t time) {
 
 Json google_benchmark_context(const std::vector<std::string>& argv) {
   const benchmark::CPUInfo& cpu = benchmark::CPUInfo::Get();
-  Json caches = Json::array();
-  for (const auto& cache : cpu.caches) {
-    caches.push_back({{"type", cache.type},
-                      {"level", cache.level},
-                      {"size", cache.size},
-                      {"num_sharing", cache.num_sharing}});
-  }
 #ifdef NDEBUG
   constexpr const char* kBuild = "release";
 #else
@@ -42,7 +35,7 @@ Json google_benchmark_context(const std::vector<std::string>& argv) {
           {"num_cpus", cpu.num_cpus},
           {"mhz_per_cpu", std::llround(cpu.cycles_per_second / 1e6)},
           {"cpu_scaling_enabled", cpu.scaling == benchmark::CPUInfo::ENABLED},
-          {"caches", caches},
+          {"caches", Json::array()},  // in its place; RunContext::caches fills it
           {"load_avg", cpu.load_avg},
           {"library_build_type", kBuild}};
 }
@@ -52,60 +45,18 @@ bool is_software(const std::string& detail) {
   return std::ranges::count(kSoftware, detail) > 0;
 }
 
-// A detail that is named after its unit is a number; "clocks.sm_mhz" is one of the group "clocks".
-Json detail_json(const std::string& name, const std::string& value) {
-  constexpr std::array<std::string_view, 3> kUnits{"_bytes", "_w", "_mhz"};
-  const bool counts = std::ranges::any_of(
-      kUnits, [&](std::string_view unit) { return std::string_view(name).ends_with(unit); });
-  Json number = counts ? Json::parse(value, nullptr, false) : Json();
-  return number.is_number() ? number : Json(value);
-}
-
-Json device_json(const DeviceInfo& device) {
-  Json json{{"id", device.id},
-            {"kind", device.kind},
-            {"name", device.name},
-            {"memory_bytes", device.memory_bytes},
-            {"available_bytes", device.available_bytes},
-            {"compute_units", device.compute_units}};
-  for (const auto& [name, value] : device.details) {
-    if (is_software(name)) {
-      continue;
-    }
-    const std::size_t dot = name.find('.');
-    Json& at = dot == std::string::npos ? json[name] : json[name.substr(0, dot)][name.substr(dot + 1)];
-    at = detail_json(name, value);
-  }
-  if (Json datasheet = datasheet_of(device.name, catalogue_path()); datasheet.is_object()) {
-    json["datasheet"] = std::move(datasheet);
-  }
-  return json;
-}
-
-Json host_json(const HostInfo& host) {
-  Json json{{"cpu", host.cpu}, {"usable_cores", host.usable_cores}, {"memory_bytes", host.memory_bytes}};
-  if (host.cpu_quota) {
-    json["cpu_quota"] = *host.cpu_quota;
-  }
-  return json;
-}
-
-Json software_json(const DeviceInfo& device) {
-  Json json{{"bench", bench_version()}};
+std::map<std::string, std::string> own_software() {
+  std::map<std::string, std::string> software{{"bench", std::string(bench_version())}};
 #if defined(__clang__)
-  json["compiler"] = fmt::format("Clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+  software["compiler"] =
+      fmt::format("Clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
 #else
-  json["compiler"] = fmt::format("GCC {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+  software["compiler"] = fmt::format("GCC {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
   if (const std::string_view git(BENCH_GIT); !git.empty()) {
-    json["git"] = git;
+    software["git"] = git;
   }
-  for (const auto& [name, value] : device.details) {
-    if (is_software(name)) {
-      json[name] = value;
-    }
-  }
-  return json;
+  return software;
 }
 
 }  // namespace
@@ -114,19 +65,32 @@ std::string_view bench_version() {
   return BENCH_VERSION;
 }
 
-Json make_context(const DeviceInfo& device, const HostInfo& host, const std::vector<std::string>& argv,
-                  std::uint64_t seed) {
-  Json context = google_benchmark_context(argv);
-  context["device"] = device_json(device);
-  context["host"] = host_json(host);
-  context["software"] = software_json(device);
-  context["argv"] = argv;
-  context["seed"] = seed;
+RunContext make_context(const DeviceInfo& device, const HostInfo& host, const std::vector<std::string>& argv,
+                        std::uint64_t seed) {
+  RunContext context;
+  context.google_benchmark = google_benchmark_context(argv);
+  for (const auto& cache : benchmark::CPUInfo::Get().caches) {
+    context.caches.push_back(
+        {.type = cache.type, .level = cache.level, .size = cache.size, .num_sharing = cache.num_sharing});
+  }
+  context.device = device;
+  context.software = own_software();
+  for (const auto& [name, value] : device.details) {
+    if (is_software(name)) {
+      context.software[name] = value;
+      context.device.details.erase(name);
+    }
+  }
+  if (Json datasheet = datasheet_of(device.name, catalogue_path()); datasheet.is_object()) {
+    context.datasheet = std::move(datasheet);
+  }
+  context.host = {.cpu = host.cpu,
+                  .usable_cores = host.usable_cores,
+                  .cpu_quota = host.cpu_quota,
+                  .memory_bytes = host.memory_bytes};
+  context.argv = argv;
+  context.seed = seed;
   return context;
-}
-
-Json make_context(const DeviceInfo& device, const std::vector<std::string>& argv, std::uint64_t seed) {
-  return make_context(device, host_info(), argv, seed);
 }
 
 }  // namespace bench

@@ -7,19 +7,16 @@
 #include <vector>
 
 #include "bench/device.h"
+#include "bench/host/host_info.h"
 #include "bench/measure/result.h"
-#include "bench/run/host.h"
 
 namespace bench {
 
-// Google Benchmark's own fields, then device, host, software, argv and seed; see results/schema.json.
-// Of the device's details, versions of libraries and drivers (onednn, driver, cuda, cudnn, cublas) stand in
-// "software", all others in "device". "software.git" is the commit the program was built from, as
-// `git describe --always --dirty` puts it; absent where it was not built in a repository.
-Json make_context(const DeviceInfo& device, const std::vector<std::string>& argv, std::uint64_t seed);
-
-Json make_context(const DeviceInfo& device, const HostInfo& host, const std::vector<std::string>& argv,
-                  std::uint64_t seed);
+// Of the device's details, versions of libraries and drivers (onednn, driver, cuda, cudnn, cublas) go to
+// `software`. "git" there is the commit the program was built from, as `git describe --always --dirty` puts
+// it; absent where it was not built in a repository.
+RunContext make_context(const DeviceInfo& device, const HostInfo& host, const std::vector<std::string>& argv,
+                        std::uint64_t seed);
 
 // Of this program.
 std::string_view bench_version();

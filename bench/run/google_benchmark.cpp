@@ -138,7 +138,7 @@ std::vector<std::string> select_by_filter(const std::vector<std::string>& names,
 void write_google_benchmark(const ResultDocument& document, const std::string& format, std::ostream& out) {
   const auto reporter = make_reporter(format);
   reporter->SetOutputStream(&out);
-  std::ostringstream context_noise;  // warnings about the machine: they stand in our own context
+  std::ostringstream context_noise;  // warnings about the machine: our own context has them
   reporter->SetErrorStream(&context_noise);
   benchmark::BenchmarkReporter::Context::executable_name = "bench";
   benchmark::BenchmarkReporter::Context context;

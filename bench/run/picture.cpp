@@ -6,12 +6,13 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 
 #include <fmt/format.h>
 
-#include "bench/run/checkout.h"
+#include "bench/run/program_files.h"
 
 namespace bench {
 namespace {
@@ -38,14 +39,29 @@ struct Output {
   std::string text;
 };
 
-// File names travel in the environment, so that none is ever read as shell text.
+// Only absolute folders: a program in the current folder is not run.
+std::string absolute_search_path() {
+  const char* const all = std::getenv("PATH");
+  std::istringstream folders(all == nullptr ? "/usr/local/bin:/usr/bin:/bin" : all);
+  std::string kept;
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (folder.starts_with('/')) {
+      kept += (kept.empty() ? "" : ":") + folder;
+    }
+  }
+  return kept;
+}
+
+// File names travel in the environment, so that none is ever read as shell text. -d: no settings of the
+// user's or of the current folder.
 Output run_gnuplot(const fs::path& script, const fs::path& result, const fs::path& picture) {
   setenv("BENCH_PLOT_SCRIPT", script.c_str(), 1);
   setenv("BENCH_RESULT", result.c_str(), 1);
   setenv("BENCH_PICTURE", picture.c_str(), 1);
+  setenv("BENCH_SEARCH_PATH", absolute_search_path().c_str(), 1);
   Output output;
-  FILE* const pipe =
-      popen(R"(exec gnuplot "$BENCH_PLOT_SCRIPT" 2>&1 < /dev/null)", "r");  // NOLINT(cert-env33-c)
+  FILE* const pipe = popen(  // NOLINT(cert-env33-c)
+      R"(PATH="$BENCH_SEARCH_PATH"; exec gnuplot -d "$BENCH_PLOT_SCRIPT" 2>&1 < /dev/null)", "r");
   if (pipe == nullptr) {
     output.text = "no process could be started";
     return output;
@@ -62,15 +78,15 @@ Output run_gnuplot(const fs::path& script, const fs::path& result, const fs::pat
 
 Picture draw(const std::string& sweep, const fs::path& result) {
   Picture picture;
-  const fs::path script = find_in_checkout(fs::path("plots") / (sweep + ".gp"));
-  if (script.empty()) {
-    picture.problem = fmt::format("plots/{}.gp was not found", sweep);
+  const ProgramFile script = program_file(fs::path("plots") / (sweep + ".gp"));
+  if (script.path.empty()) {
+    picture.problem = script.problem;
     return picture;
   }
-  // Drawn beside their places and renamed when whole, so that an older picture is replaced whole or not at
+  // Drawn under another name and renamed when whole, so that an older picture is replaced whole or not at
   // all.
   const fs::path drawn = fs::absolute(result).parent_path() / fmt::format(".{}.new", result.stem().string());
-  const Output output = run_gnuplot(script, fs::absolute(result), drawn);
+  const Output output = run_gnuplot(script.path, fs::absolute(result), drawn);
   bool broken = false;
   for (const Format& format : kFormats) {
     const fs::path made = drawn.string() + format.extension;
@@ -89,7 +105,7 @@ Picture draw(const std::string& sweep, const fs::path& result) {
   }
   if (broken) {
     picture.problem =
-        fmt::format("it could not be written whole beside {}; is the disk full?", result.string());
+        fmt::format("it could not be written whole next to {}; is the disk full?", result.string());
   } else if (picture.files.empty()) {
     picture.problem =
         fmt::format("gnuplot drew nothing (apt-get install gnuplot-nox jq, where missing){}{}",

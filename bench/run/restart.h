@@ -9,7 +9,7 @@
 
 namespace bench {
 
-// What the next process must know beside the command line and the result file.
+// What the next process must know in addition to the command line and the result file.
 struct Continuation {
   std::size_t errors = 0;  // points in error in the result file
   std::chrono::steady_clock::time_point

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -244,7 +245,7 @@ void ResultFile::put_aside() {
 void ResultFile::write(const ResultDocument& document) {
   lock();
   TemporaryFile guard(temporary_);
-  write_durably(temporary_, path_, to_text(to_json(document)));
+  write_durably(temporary_, path_, text_.of(document));
   if (keep_previous_) {
     put_aside();
     keep_previous_ = false;
@@ -286,42 +287,36 @@ namespace {
 
 constexpr const char* kStartAnew = "run without --resume to start anew (the old file is kept)";
 
-const Json* find(const Json& json, const std::string& pointer) {
-  const Json::json_pointer place(pointer);
-  return json.contains(place) ? &json.at(place) : nullptr;
+std::string text_of(const std::string& value) {
+  return value.empty() ? "nothing" : printable(value);
+}
+std::string text_of(std::uint64_t value) {
+  return std::to_string(value);
+}
+std::string text_of(int value) {
+  return std::to_string(value);
 }
 
-std::string shown(const Json* json) {
-  if (json == nullptr) {
-    return "nothing";
-  }
-  return printable(json->is_string() ? json->get<std::string>()
-                                     : json->dump(-1, ' ', false, Json::error_handler_t::replace));
-}
-
-void require_same(const Json& old, const Json& fresh, const std::string& pointer, std::string_view what) {
-  const Json* before = find(old, pointer);
-  const Json* now = find(fresh, pointer);
-  if ((before == nullptr) != (now == nullptr) || (before != nullptr && *before != *now)) {
+template <class Value>
+void require_same(std::string_view what, const Value& old, const Value& fresh) {
+  if (old != fresh) {
     throw UsageError(fmt::format("--resume: the result was measured with another {}: {} there, {} now; {}",
-                                 what, shown(before), shown(now), kStartAnew));
+                                 what, text_of(old), text_of(fresh), kStartAnew));
   }
 }
 
-// Every member that either side has, `ignored` left out.
-void require_same_members(const Json& old, const Json& fresh, const std::string& pointer,
-                          std::string_view what, std::string_view ignored = {}) {
-  for (const Json* side : {find(old, pointer), find(fresh, pointer)}) {
-    if (side != nullptr && side->is_object()) {
-      for (const auto& [key, value] : side->items()) {
-        if (key == ignored) {
-          continue;
-        }
-        // '~' and '/' are escaped in a JSON pointer.
-        Json::json_pointer member(pointer);
-        member /= key;
-        require_same(old, fresh, member.to_string(), fmt::format("{} {}", what, printable(key)));
-      }
+// Every name that either side has, `ignored` left out.
+void require_same_values(std::string_view what, const std::map<std::string, std::string>& old,
+                         const std::map<std::string, std::string>& fresh, std::string_view ignored = {}) {
+  const auto value_in = [](const auto& values, const std::string& name) {
+    const auto found = values.find(name);
+    return found == values.end() ? std::string() : found->second;
+  };
+  std::map<std::string, std::string> all = old;
+  all.insert(fresh.begin(), fresh.end());
+  for (const auto& [name, value] : all) {
+    if (name != ignored) {
+      require_same(fmt::format("{} {}", what, printable(name)), value_in(old, name), value_in(fresh, name));
     }
   }
 }
@@ -338,18 +333,18 @@ ResultDocument read_resumable(const fs::path& path) {
 }
 
 void check_resumable(const ResultDocument& old, const ResultDocument& fresh) {
-  require_same(old.sweep, fresh.sweep, "/name", "sweep");
-  require_same(old.sweep, fresh.sweep, "/workload", "workload");
-  require_same(old.sweep, fresh.sweep, "/mode", "mode");
-  require_same_members(old.sweep, fresh.sweep, "/workload_options", "option");
-  require_same(old.context, fresh.context, "/seed", "seed");
-  require_same(old.context, fresh.context, "/device/id", "device");
-  require_same(old.context, fresh.context, "/device/name", "device");
-  require_same(old.context, fresh.context, "/device/uuid", "device");
-  require_same(old.context, fresh.context, "/host/cpu", "machine");
-  require_same(old.context, fresh.context, "/host/usable_cores", "number of usable cores");
+  require_same("sweep", old.sweep.name, fresh.sweep.name);
+  require_same("workload", old.sweep.workload, fresh.sweep.workload);
+  require_same("mode", old.sweep.mode, fresh.sweep.mode);
+  require_same_values("option", old.sweep.workload_options, fresh.sweep.workload_options);
+  require_same("seed", old.context.seed, fresh.context.seed);
+  require_same("device", old.context.device.id, fresh.context.device.id);
+  require_same("device", old.context.device.name, fresh.context.device.name);
+  require_same("device", old.context.detail("uuid"), fresh.context.detail("uuid"));
+  require_same("machine", old.context.host.cpu, fresh.context.host.cpu);
+  require_same("number of usable cores", old.context.host.usable_cores, fresh.context.host.usable_cores);
   // A commit changes with every word of the documentation; the version tells what measures differently.
-  require_same_members(old.context, fresh.context, "/software", "version of", "git");
+  require_same_values("version of", old.context.software, fresh.context.software, "git");
 }
 
 }  // namespace bench

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bench/measure/result.h"
+#include "bench/measure/result_json.h"
 
 namespace bench {
 
@@ -41,6 +42,7 @@ class ResultFile {
   std::filesystem::path temporary_;
   std::filesystem::path lock_path_;
   int lock_ = -1;
+  ResultText text_;
   bool keep_previous_ = true;
 };
 
@@ -51,9 +53,9 @@ ResultDocument read_result(const std::filesystem::path& path);
 // read_result() for --resume: the message also names the option, what it accepts and the way out.
 ResultDocument read_resumable(const std::filesystem::path& path);
 
-// Whether the points of `old` may stand beside points measured now: same sweep, workload, mode, options and
-// seed, same device and host, same software (its commit aside). Throws UsageError naming the first difference
-// and both values.
+// Whether the points of `old` may be kept next to points measured now: same sweep, workload, mode, options
+// and seed, same device and host, same software (its commit aside). Throws UsageError naming the first
+// difference and both values.
 void check_resumable(const ResultDocument& old, const ResultDocument& fresh);
 
 }  // namespace bench

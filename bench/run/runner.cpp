@@ -2,238 +2,288 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/host/interrupt.h"
 #include "bench/measure/budget.h"
-#include "bench/measure/schedule.h"
-#include "bench/measure/statistics.h"
-#include "bench/measure/stop_rule.h"
-#include "bench/run/interrupt.h"
-#include "bench/run/ledger.h"
-#include "bench/run/prepared.h"
-#include "bench/run/probe.h"
-#include "bench/run/run_clock.h"
-#include "bench/run/validity.h"
-#include "bench/run/visit.h"
+#include "bench/measure/rounds.h"
+#include "bench/run/point_preparer.h"
+#include "bench/run/repetition.h"
+#include "bench/run/result_recorder.h"
+#include "bench/run/run_budget.h"
 
 namespace bench {
 namespace {
 
-using std::chrono::nanoseconds;
-
+// A single shorter sample could be the one that was interrupted.
 constexpr double kShortStepNs = 100e6;
-// Making a point ready and writing the file take longer: samples of so much in all are as good as free.
+constexpr std::int64_t kLeastShortSamples = 3;
+// Preparing a point and writing the file take longer than so much sampling.
 constexpr double kFreeNs = 2e6;
 
 class Runner {
  public:
-  Runner(const Sweep& sweep, const SweepPlan& plan, const SweepRequest& request, Device& device,
-         const RunSettings& settings, ResultDocument& document, RunObserver& observer)
-      : sweep_(sweep),
-        plan_(plan),
-        request_(request),
+  Runner(const SweepPlan& plan, Device& device, const Clock& clock, const RunSettings& settings,
+         ResultDocument& document, RunObserver& observer)
+      : plan_(plan),
         device_(device),
+        clock_(clock),
         settings_(settings),
         document_(document),
         observer_(observer),
-        clock_(plan, settings),
-        rule_({.min_rounds = settings.min_rounds,
-               .trusted_rounds = settings.trusted_rounds,
-               .budget = clock_.budget()}) {}
+        budget_(plan, settings, clock),
+        rule_{.least_rounds = settings.least_rounds, .trusted_rounds = settings.rounds.trusted},
+        recorder_(plan, device, rule_, settings.seed, document, observer),
+        preparer_(plan, device, clock, settings, budget_) {}
 
-  // Making points ready can take all of a short budget: those that the others are judged by are timed before
-  // any other is made ready, and each of them before the next.
-  void run() {
-    std::size_t timed = 0;
-    prober_.probe_all(true, [&] {
-      if (admitted_.points.size() == timed) {
-        return;  // it could not be made ready
-      }
-      timed = admitted_.points.size();
-      to_come_ = std::ssize(plan_.points) - std::ssize(admitted_.points);
-      run_round(
-          0, [newest = admitted_.points.back().point](const SweepPoint& point) { return &point == newest; });
-    });
-    prober_.probe_all(false, [] {});
-    to_come_ = 0;
-    run_round(0, [](const SweepPoint& point) { return !point.first; });
-    const auto every = [](const SweepPoint&) { return true; };
-    for (std::int64_t round = 1; round < settings_.max_rounds && !interrupted(); ++round) {
-      if (!run_round(round, every)) {
-        break;
-      }
+  // The first round: each point is timed as soon as it is ready.
+  void prepare_all() {
+    const std::vector<const SweepPoint*> order = preparation_order();
+    for (std::size_t i = 0; i < order.size() && !interrupted(); ++i) {
+      to_come_ = order.size() - i - 1;
+      prepare(*order[i], i + 1);
     }
-    finish(interrupted() ? std::string("interrupted before it was timed")
-                         : fmt::format("{} ended before it was timed; give a larger --time-budget",
-                                       clock_.named_budget()));
+    to_come_ = 0;
   }
 
- private:
-  // One visit to each point that `belongs` and is not yet precise. False when there was nothing left to do,
-  // or no time to do it in.
-  template <typename Belongs>
-  bool run_round(std::int64_t round, Belongs belongs) {
-    std::vector<const Admitted::Point*> wanted;
-    for (const Admitted::Point& active : admitted_.points) {
-      const MeasuredPoint* const known = ledger_.measured(active.point->name);
-      if (belongs(*active.point) && !admitted_.failed.contains(active.point->name) &&
-          (known == nullptr || !precise(*known))) {
-        wanted.push_back(&active);
+  // One repetition of each point that is not yet precise. False when there was nothing left to do, or no time
+  // to do it in.
+  bool run_round(std::int64_t round) {
+    std::vector<const ReadyPoint*> wanted;
+    for (const ReadyPoint& ready : ready_points_) {
+      const MeasuredPoint* const known = recorder_.measured(ready.point->name);
+      if (!failed_.contains(ready.point->name) && (known == nullptr || !rule_.precise(known->stats))) {
+        wanted.push_back(&ready);
       }
     }
-    if (wanted.empty()) {
-      return false;
+    std::vector<const ReadyPoint*> order;
+    for (const std::size_t index :
+         shuffled_round(wanted.size(), settings_.seed, static_cast<std::uint64_t>(round))) {
+      order.push_back(wanted[index]);
     }
-    const std::vector<std::size_t> order =
-        shuffled_round(wanted.size(), settings_.seed, static_cast<std::uint64_t>(round));
-    std::size_t done = 0;
-    bool visited = false;
-    for (const std::size_t index : order) {
-      const Admitted::Point& active = *wanted[index];
+    bool any = false;
+    for (std::size_t done = 0; done < order.size(); ++done) {
       if (interrupted()) {
         return false;
       }
-      const bool fits = clock_.left_ns() > active.cost.setup_ns + active.cost.step_ns;
-      if (round >= settings_.min_rounds ? fits : clock_.left_ns() > 0) {
-        const auto rounds_left = std::max<std::int64_t>(1, settings_.wanted_rounds - round);
-        visit(active, round, slice(wanted, order, done, rounds_left));
-        visited = true;
+      const PointCost& cost = order[done]->cost;
+      const bool fits = budget_.left_ns() > cost.setup_ns + cost.step_ns;
+      if (round >= settings_.least_rounds ? fits : budget_.left_ns() > 0) {
+        repeat(*order[done], round, sampling_ns(order, done, round));
+        any = true;
       }
-      ++done;
     }
-    return visited && clock_.left_ns() > 0;
+    return any && budget_.left_ns() > 0;
   }
 
-  // Sampling time for the next visit, besides its first sample: what the mandatory visits to come leave over,
-  // those to points of the plan that are not ready yet among them. Never nothing: short samples up to the
-  // most of a visit add little to it, and three tell little.
-  double slice(const std::vector<const Admitted::Point*>& wanted, const std::vector<std::size_t>& order,
-               std::size_t done, std::int64_t rounds_left) const {
-    double fixed = 0;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const auto visits = static_cast<double>(i < done ? rounds_left - 1 : rounds_left);
-      fixed += visits * minimum_cost_ns(wanted[order[i]]->cost, 1);
+  // Points that were prepared and never timed. Interrupted before the first sample, a run leaves no trace.
+  void list_untimed(const std::string& why) {
+    if (interrupted() && document_.benchmarks.empty()) {
+      return;
     }
-    const auto visits_left =
-        (static_cast<std::int64_t>(order.size()) + to_come_) * rounds_left - static_cast<std::int64_t>(done);
-    return std::min(std::max(kFreeNs, slice_ns(clock_.left_ns(), fixed, visits_left)),
-                    static_cast<double>(settings_.longest_visit.count()));
+    for (const ReadyPoint& ready : ready_points_) {
+      const std::string& name = ready.point->name;
+      if (recorder_.measured(name) == nullptr && recorder_.unmeasured(name) == nullptr) {
+        recorder_.set_unmeasured(*ready.point, "skipped", why);
+      }
+    }
   }
 
-  bool precise(const MeasuredPoint& point) const {
-    return rule_.decide(point.stats, nanoseconds(static_cast<std::int64_t>(clock_.elapsed_ns()))) ==
-           Verdict::precise;
+  std::string budget_name() const { return budget_.name(); }
+
+ private:
+  struct ReadyPoint {
+    const SweepPoint* point;
+    PointCost cost;
+    MeasuredPoint entry;  // what is known before the first sample
+  };
+
+  // Reference points first; smaller points before larger ones, whatever their series, so that a short budget
+  // still compares the dtypes.
+  std::vector<const SweepPoint*> preparation_order() const {
+    std::vector<const SweepPoint*> order;
+    for (const SweepPoint& point : plan_.points) {
+      order.push_back(&point);
+    }
+    std::ranges::stable_sort(order, {}, [](const SweepPoint* point) {
+      return std::pair(!point->is_reference, point->spec.batch);
+    });
+    return order;
   }
 
-  void visit(const Admitted::Point& active, std::int64_t round, double sampling_ns) {
-    const SweepPoint& point = *active.point;
+  void prepare(const SweepPoint& point, std::size_t number) {
+    if (const auto refusal = preparer_.ended_before(point)) {
+      if (!plan_.open_ended) {
+        recorder_.set_unmeasured(point, refusal->status, refusal->reason);
+      }
+      return;
+    }
+    const MeasuredPoint* const known = recorder_.measured(point.name);
+    const UnmeasuredPoint* const refused = recorder_.unmeasured(point.name);
+    if ((known != nullptr && known->stats.rounds >= settings_.least_rounds) ||
+        (refused != nullptr && refused->status == "error")) {
+      return;
+    }
     observer_.progress(
-        clock_.progress(fmt::format("round {}: {}", round + 1, point.name),
-                        static_cast<double>(round) / static_cast<double>(settings_.max_rounds)));
-    try {
-      Prepared prepared = prepare_point(point, point.type(request_), device_, Verify::no, nullptr);
-      // A single short sample could be the one that was interrupted.
-      const std::int64_t least = prepared.warm_step_ns < kShortStepNs ? 3 : 1;
-      const std::int64_t samples =
-          samples_for_visit(prepared.warm_step_ns, nanoseconds(static_cast<std::int64_t>(sampling_ns)),
-                            settings_.max_samples, least);
-      device_.state();  // what held it back while the workload was made is not the samples' affair
-      const Visit taken = run_visit(point.name, *prepared.workload, device_, samples, point.cold);
-      if (!taken.samples_ns.empty()) {
-        DeviceState state = device_.state();
-        if (point.crowds_cores) {
-          std::erase(state.throttle_reasons, "cpu_contention");
-        }
-        add_visit(point, taken, state);
+        budget_.progress(fmt::format("preparing {} ({} of {})", point.name, number, plan_.points.size()), 0));
+    guarded(point, [&] {
+      auto outcome = preparer_.prepare(point, ready_costs());
+      if (const auto* const refusal = std::get_if<Refusal>(&outcome)) {
+        recorder_.set_unmeasured(point, refusal->status, refusal->reason);
+        return;
       }
-    } catch (const OutOfMemory& error) {
-      // It fitted when probed: what else runs on the machine has grown.
+      auto& prepared = std::get<PreparedPoint>(outcome);
+      ready_points_.push_back({&point, prepared.made.cost, std::move(prepared.entry)});
+      if (budget_.left_ns() > 0 && !interrupted()) {
+        const std::vector<const ReadyPoint*> order = all_ready();
+        sample(ready_points_.back(), prepared.made, sampling_ns(order, order.size() - 1, 0));
+      }
+    });
+  }
+
+  void repeat(const ReadyPoint& ready, std::int64_t round, double sampling_ns) {
+    observer_.progress(
+        budget_.progress(fmt::format("round {}: {}", round + 1, ready.point->name),
+                         static_cast<double>(round) / static_cast<double>(settings_.rounds.at_most)));
+    guarded(*ready.point,
+            [&] { sample(ready, make_warm(*ready.point, device_, clock_, MeasureMemory::no), sampling_ns); });
+  }
+
+  void sample(const ReadyPoint& ready, const WarmWorkload& made, double sampling_ns) {
+    const SweepPoint& point = *ready.point;
+    const double step_ns = made.cost.step_ns;
+    const std::int64_t samples = samples_for_repetition(step_ns, sampling_ns, settings_.rounds.samples,
+                                                        step_ns < kShortStepNs ? kLeastShortSamples : 1);
+    device_.state();  // what throttled the device before says nothing of these samples
+    Repetition taken = run_repetition(point.name, *made.workload, device_, samples, point.cold);
+    if (taken.samples_ns.empty()) {
+      return;
+    }
+    DeviceState state = device_.state();
+    if (point.workload->oversubscribes_cores()) {
+      std::erase(state.throttle_reasons, "cpu_contention");
+    }
+    recorder_.add_repetition(point, ready.entry, std::move(taken), state);
+  }
+
+  // What goes wrong with one point is its result, and the others go on; without the device, or without what
+  // all points read, none does.
+  template <class Action>
+  void guarded(const SweepPoint& point, const Action& action) {
+    try {
+      action();
+    } catch (const OutOfMemory& error) {  // it fitted when prepared: other programs use more than then
       fail(point, "oom", error.what());
-    } catch (const DeviceLost& error) {
-      admitted_.failed.insert(point.name);
-      ledger_.lose(point, error.what());
+    } catch (const Unsupported& error) {  // of this size; a larger one may do
+      fail(point, "unsupported", error.what());
+    } catch (const UsageError&) {
       throw;
-    } catch (const UsageError&) {  // what all points read is gone: no other one would fare better
-      finish("the run broke off before it was timed");
+    } catch (const DeviceLost& error) {
+      failed_.insert(point.name);
+      recorder_.lose(point, error.what());
       throw;
     } catch (const std::exception& error) {
-      fail(point, "error", error.what());
+      if (!interrupted()) {  // a verification that was broken off proves nothing
+        fail(point, "error", error.what());
+      }
     }
   }
 
   void fail(const SweepPoint& point, const std::string& status, const std::string& reason) {
-    admitted_.failed.insert(point.name);
-    if (ledger_.measured(point.name) == nullptr) {
-      ledger_.set_unmeasured(point, status, reason);
+    failed_.insert(point.name);
+    if (recorder_.measured(point.name) == nullptr) {
+      recorder_.set_unmeasured(point, status, reason);
     }
   }
 
-  void add_visit(const SweepPoint& point, const Visit& taken, const DeviceState& state) {
-    MeasuredPoint* entry = ledger_.measured(point.name);
-    if (entry == nullptr) {
-      entry = &ledger_.insert(point, admitted_.pending.at(point.name));
+  std::vector<const ReadyPoint*> all_ready() const {
+    std::vector<const ReadyPoint*> all;
+    for (const ReadyPoint& ready : ready_points_) {
+      all.push_back(&ready);
     }
-    const auto old_count = static_cast<double>(entry->samples_ns.size());
-    const auto new_count = static_cast<double>(taken.samples_ns.size());
-    entry->cpu_time_ns =
-        (entry->cpu_time_ns * old_count + taken.cpu_time_ns * new_count) / (old_count + new_count);
-    entry->samples_ns.insert(entry->samples_ns.end(), taken.samples_ns.begin(), taken.samples_ns.end());
-    if (!taken.notes.empty()) {
-      if (entry->notes.is_null()) {
-        entry->notes = Json::array();
-      }
-      for (const Json& note : taken.notes) {
-        entry->notes.push_back(note);
-      }
-    }
-    entry->round_sizes.push_back(static_cast<std::int64_t>(taken.samples_ns.size()));
-    entry->stats = summarize(entry->samples_ns, entry->round_sizes, settings_.seed);
-    judge_.set_validity(*entry, point.spec.dtype, state);
-    ledger_.changed();
+    return all;
   }
 
-  // Points that were probed and never timed. Interrupted before the first sample, a run leaves no trace.
-  void finish(const std::string& why) {
-    if (interrupted() && document_.benchmarks.empty()) {
-      return;
+  std::vector<PointCost> ready_costs() const {
+    std::vector<PointCost> costs;
+    for (const ReadyPoint& ready : ready_points_) {
+      costs.push_back(ready.cost);
     }
-    for (const Admitted::Point& active : admitted_.points) {
-      const SweepPoint& point = *active.point;
-      const bool listed = std::ranges::any_of(document_.unmeasured,
-                                              [&](const auto& other) { return other.name == point.name; });
-      if (ledger_.measured(point.name) == nullptr && !listed) {
-        ledger_.set_unmeasured(point, "skipped", why);
-      }
-    }
-    ledger_.changed();
+    return costs;
   }
 
-  const Sweep& sweep_;
+  // Sampling time for the next repetition, besides its first sample: its share of the time that the wanted
+  // rounds leave after every point's setup and first sample. `done` of the points in `order` have had their
+  // repetition in this round. At least a little: short samples up to the most of a repetition cost next to
+  // nothing, and three tell little.
+  double sampling_ns(const std::vector<const ReadyPoint*>& order, std::size_t done,
+                     std::int64_t round) const {
+    const std::int64_t rounds = std::max<std::int64_t>(1, settings_.wanted_rounds - round);
+    double fixed = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      fixed += minimum_cost_ns(order[i]->cost, i < done ? rounds - 1 : rounds);
+    }
+    const std::int64_t repetitions =
+        static_cast<std::int64_t>(order.size() + to_come_) * rounds - static_cast<std::int64_t>(done);
+    return std::min(std::max(kFreeNs, slice_ns(budget_.left_ns(), fixed, repetitions)),
+                    static_cast<double>(settings_.longest_repetition.count()));
+  }
+
   const SweepPlan& plan_;
-  const SweepRequest& request_;
   Device& device_;
+  const Clock& clock_;
   const RunSettings& settings_;
   ResultDocument& document_;
   RunObserver& observer_;
-  RunClock clock_;
+  RunBudget budget_;
   StopRule rule_;
-  PointLedger ledger_{sweep_, plan_, document_, observer_};
-  ValidityJudge judge_{rule_, device_, document_};
-
-  Admitted admitted_;
-  Prober prober_{plan_, request_, device_, settings_, clock_, ledger_, admitted_, observer_};
-  std::int64_t to_come_ = 0;  // points that are made ready after the next round
+  ResultRecorder recorder_;
+  PointPreparer preparer_;
+  std::vector<ReadyPoint> ready_points_;
+  std::set<std::string> failed_;  // names of points that are not repeated any more
+  std::size_t to_come_ = 0;       // points that may still become ready
 };
 
 }  // namespace
 
-void run_points(const Sweep& sweep, const SweepPlan& plan, const SweepRequest& request, Device& device,
+void conclude(const Sweep& sweep, ResultDocument& document) {
+  document.findings = sweep.findings(document);
+  document.sweep.state = sweep.to_json();
+}
+
+void run_points(const Sweep& sweep, const SweepPlan& plan, Device& device, const Clock& clock,
                 const RunSettings& settings, ResultDocument& document, RunObserver& observer) {
-  Runner(sweep, plan, request, device, settings, document, observer).run();
+  Runner runner(plan, device, clock, settings, document, observer);
+  try {
+    runner.prepare_all();
+    conclude(sweep, document);
+    for (std::int64_t round = 1; round < settings.rounds.at_most && !interrupted(); ++round) {
+      const bool goes_on = runner.run_round(round);
+      conclude(sweep, document);
+      if (!goes_on) {
+        break;
+      }
+    }
+    runner.list_untimed(
+        interrupted()
+            ? std::string("interrupted before it was timed")
+            : fmt::format("{} ended before it was timed; give a larger --time-budget", runner.budget_name()));
+    conclude(sweep, document);
+    observer.changed(document);
+  } catch (const DeviceLost&) {
+    conclude(sweep, document);
+    observer.changed(document);
+    throw;
+  } catch (...) {  // such as a file that cannot be written
+    conclude(sweep, document);
+    throw;
+  }
 }
 
 }  // namespace bench

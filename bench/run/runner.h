@@ -1,31 +1,28 @@
-// Runs a sweep's points: probe, verify, then shuffled rounds until each is precise or the time is spent.
+// Runs a sweep's points: each is prepared, verified and timed once, reference points first; then shuffled
+// rounds follow until each point is precise or the time is spent.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
+#include "bench/clock.h"
 #include "bench/device.h"
 #include "bench/measure/result.h"
 #include "bench/sweep.h"
-#include "bench/workload.h"
 
 namespace bench {
 
 struct RunSettings {
-  std::chrono::nanoseconds time_budget{};  // as given; points have the plan's share, from the runner's start
+  std::chrono::nanoseconds time_budget{};  // as given; points have the plan's share
+  Clock::time_point started{};             // of the time budget
   std::int64_t memory_cap = 0;             // bytes
   std::uint64_t seed = 1;
-  std::int64_t min_rounds = 3;
-  std::int64_t trusted_rounds = 3;  // before so many no point is called precise
-  std::int64_t wanted_rounds = 6;   // over which samples are spread
-  std::int64_t growing_rounds = 6;  // what an open series leaves room for when it grows
-  std::int64_t max_rounds = 40;
-  std::int64_t max_samples = 256;  // of one visit
-  std::chrono::nanoseconds longest_visit = std::chrono::milliseconds(500);
-  std::chrono::nanoseconds already_spent{};  // of the budget, by the processes this one goes on for
+  std::int64_t least_rounds = 3;   // before the time budget may skip a repetition for lack of room
+  std::int64_t wanted_rounds = 6;  // over which samples are spread
+  RoundPolicy rounds{};
+  std::chrono::nanoseconds longest_repetition = std::chrono::milliseconds(500);
 };
 
 struct RunProgress {
@@ -39,14 +36,20 @@ class RunObserver {
  public:
   virtual ~RunObserver() = default;
   virtual void progress(const RunProgress& progress) = 0;
-  // After every visit and every point that could not be measured. Findings are up to date.
+  // After every repetition and every point that could not be measured. Findings are those of the last round,
+  // and up to date when the run ends.
   virtual void changed(const ResultDocument& document) = 0;
 };
 
-// Adds results to `document`, which may already hold points of an earlier run: those that are finished are
-// kept, those in error are not tried again, the others go on. Returns early, with what was measured, when
-// interrupted() turns true. Throws DeviceLost once the point that lost the device is in error.
-void run_points(const Sweep& sweep, const SweepPlan& plan, const SweepRequest& request, Device& device,
+// `plan`: the points of the sweep that are asked for. Adds results to `document`, which may already hold
+// points of an earlier run: those that are finished are kept, those in error are not tried again, the others
+// go on. Returns early, with what was measured, when interrupted() turns true. However it ends, the document
+// has its findings. Throws DeviceLost once the point that lost the device is in error, and what `observer`
+// throws.
+void run_points(const Sweep& sweep, const SweepPlan& plan, Device& device, const Clock& clock,
                 const RunSettings& settings, ResultDocument& document, RunObserver& observer);
+
+// What the sweep knows now, into the document.
+void conclude(const Sweep& sweep, ResultDocument& document);
 
 }  // namespace bench

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/tensor.h"
+#include "kernels/operations/tensor.h"
 
 namespace bench::kernels {
 namespace {

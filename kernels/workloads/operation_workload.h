@@ -3,24 +3,20 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/workload.h"
-#include "kernels/workloads/bound.h"
 #include "kernels/workloads/compare.h"
+#include "kernels/workloads/operation_instance.h"
+#include "kernels/workloads/reference_answers.h"
 
 namespace bench::kernels {
-
-using Answers = std::vector<std::vector<float>>;
 
 // Accepted errors by dtype: about three times what is seen.
 struct Tolerances {
@@ -58,12 +54,12 @@ struct OperationType {
   std::string name;
   std::string description;  // one line, for --list
   std::vector<std::string> modes;
-  std::vector<WorkloadType::Option> options;
+  std::vector<CommandOption> options;
 
-  // From the command line. Throws UsageError.
-  std::function<Spec(const WorkloadSpec&)> described;
+  // Reads the options, once. Throws UsageError.
+  std::function<Spec(const WorkloadSpec&)> describe;
   // With the device's layouts and whatever else it decides; nothing: as described.
-  std::function<Spec(const Spec&, const Device&)> placed{};
+  std::function<Spec(const Spec&, const Device&)> place{};
   // The same for one sample, in fp32 and plain layouts, for the reference implementation.
   std::function<Spec(Spec)> single;
   // Bytes of a sample in all operands, about; nothing where the operation itself refuses what it cannot
@@ -72,104 +68,137 @@ struct OperationType {
   // Accepted error of a row of the answer.
   std::function<double(const Spec&)> tolerance;
   // Rows to be expected, where they are not the reference's answers to the distinct samples.
-  std::function<Answers(const WorkloadSpec&, const Answers&)> expected{};
-  // The implementation asked for by its name; nothing, or an empty name: the best.
+  std::function<Answers(const Spec&, const Answers&)> expected{};
+  // The name of the implementation that was asked for; nothing, or an empty name: the best.
   std::function<std::string(const WorkloadSpec&)> implementation{};
   // Why a library would compute the point in another dtype than its own; nothing: none does.
-  std::function<std::optional<std::string>(const WorkloadSpec&, const Device&)> computed_otherwise{};
+  std::function<std::optional<std::string>(const Spec&, const std::string& implementation, const Device&)>
+      computed_otherwise{};
+  // See WorkloadType::kernel_points.
+  std::function<std::vector<KernelPoint>(const KernelRequest&, const Device&)> kernel_points{};
 };
 
+// A point of an operation's workload: its description, and how to make and check it.
 template <class Spec>
-class OperationWorkload final : public Workload {
+class ConfiguredOperation final : public ConfiguredWorkload,
+                                  public std::enable_shared_from_this<ConfiguredOperation<Spec>> {
  public:
-  OperationWorkload(const OperationType<Spec>& type, WorkloadSpec spec, Device& device)
-      : type_(type), spec_(std::move(spec)), bound_(make(type_, spec_, device), device, spec_.seed) {}
+  // Throws UsageError.
+  ConfiguredOperation(std::shared_ptr<const OperationType<Spec>> type, const WorkloadSpec& spec,
+                      SharedAnswers& shared)
+      : type_(std::move(type)),
+        label_(type_->name + " " + spec.mode),
+        dtype_(spec.dtype),
+        batch_(spec.batch),
+        seed_(spec.seed),
+        described_(type_->describe(spec)),
+        implementation_(type_->implementation ? type_->implementation(spec) : ""),
+        answers_(shared.of(
+            spec, [single = type_->single(described_), seed = seed_](std::int64_t first, std::int64_t count) {
+              return reference_answers(single, seed, first, count);
+            })) {}
 
-  static std::unique_ptr<Operation> make(const OperationType<Spec>& type, const WorkloadSpec& spec,
-                                         Device& device) {
-    const Spec described = type.described(spec);
-    if (type.sample_bytes) {
-      refuse_uncountable(spec.batch, type.sample_bytes(described));
-    }
-    return make_operation(type.placed ? type.placed(described, device) : described, device,
-                          type.implementation ? type.implementation(spec) : "");
-  }
-
-  void step() override { bound_.run(); }
-
-  Verification verify() override {
-    bound_.poison();
-    step();
-    const Answers& answers = reference_answers();
-    return compare_rows(bound_.output(), type_.expected ? type_.expected(spec_, answers) : answers,
-                        type_.tolerance(type_.described(spec_)), type_.name + " " + spec_.mode);
-  }
-
-  Work work() const override { return work_of(bound_.operation(), spec_.batch); }
-
- private:
-  // What the reference answers to each of the distinct samples alone, but to no sample that the batch has
-  // not: it is slow. Shared by all batches and dtypes of a sweep.
-  const Answers& reference_answers() const {
-    using Key = std::tuple<std::string, std::string, std::map<std::string, std::string>, std::uint64_t>;
-    static std::mutex mutex;
-    static std::map<Key, Answers> known;
-    const std::scoped_lock lock(mutex);
-    Answers& answers = known[Key{type_.name, spec_.mode, spec_.options, spec_.seed}];
-    const std::int64_t needed = type_.expected ? Bound::kDistinct : std::min(spec_.batch, Bound::kDistinct);
-    if (static_cast<std::int64_t>(answers.size()) < needed) {
-      const DeviceKind* cpu = registry<DeviceKind>().find("cpu");
-      if (cpu == nullptr) {
-        throw Unsupported("answers are checked on the CPU device, which this program was built without");
-      }
-      answers.reserve(Bound::kDistinct);
-      const auto device = cpu->open("cpu");  // its own: not counted as the measured device's memory
-      const Spec single = type_.single(type_.described(spec_));
-      for (auto sample = static_cast<std::int64_t>(answers.size()); sample < needed; ++sample) {
-        Bound reference(make_operation(single, *device, "reference"), *device, spec_.seed, sample);
-        reference.run();
-        answers.push_back(reference.output());
-      }
-    }
-    return answers;
-  }
-
-  OperationType<Spec> type_;
-  WorkloadSpec spec_;
-  Bound bound_;
-};
-
-template <class Spec>
-WorkloadType operation_workload(const OperationType<Spec>& type) {
-  using Made = OperationWorkload<Spec>;
-  WorkloadType workload;
-  workload.name = type.name;
-  workload.kind = "operation";
-  workload.description = type.description;
-  workload.modes = type.modes;
-  workload.options = type.options;
-  workload.check = [type](const WorkloadSpec& spec) { type.described(spec); };
-  workload.unsupported = [type](const WorkloadSpec& spec, Device& device) -> std::optional<std::string> {
-    if (auto reason = device.unsupported(spec.dtype)) {
+  std::optional<std::string> unsupported(Device& device) const override {
+    if (auto reason = device.unsupported(dtype_)) {
       return reason;
     }
-    if (auto reason = type.computed_otherwise ? type.computed_otherwise(spec, device) : std::nullopt) {
-      return reason;
+    if (type_->computed_otherwise) {
+      if (auto reason = type_->computed_otherwise(described_, implementation_, device)) {
+        return reason;
+      }
     }
     try {
-      Made::make(type, spec, device);
+      make_operation_on(device);
       return std::nullopt;
     } catch (const Unsupported& error) {
       return error.what();
     } catch (const OutOfMemory&) {  // the plan says so, with the bytes
       return std::nullopt;
     }
-  };
-  workload.plan = [type](const WorkloadSpec& spec, Device& device) {
-    return plan_of(*Made::make(type, spec, device));
-  };
-  workload.make = [type](const WorkloadSpec& spec, Device& device) -> std::unique_ptr<Workload> {
-    return std::make_unique<Made>(type, spec, device);
+  }
+  MemoryPlan plan(Device& device) const override { return plan_of(*make_operation_on(device)); }
+  std::unique_ptr<Workload> make(Device& device) const override;
+
+  std::unique_ptr<Operation> make_operation_on(Device& device) const {
+    if (type_->sample_bytes) {
+      refuse_uncountable(batch_, type_->sample_bytes(described_));
+    }
+    return make_operation(type_->place ? type_->place(described_, device) : described_, device,
+                          implementation_);
+  }
+  // Of `rows`, the whole batch's answer.
+  Verification compare(std::span<const float> rows) const {
+    // The reference is slow: it answers no sample that the batch does not have.
+    const bool needs_all = type_->expected != nullptr;
+    const Answers answers = answers_->to_first(needs_all ? OperationInstance::kDistinct
+                                                         : std::min(batch_, OperationInstance::kDistinct));
+    return compare_rows(rows, needs_all ? type_->expected(described_, answers) : answers,
+                        type_->tolerance(described_), label_);
+  }
+  std::int64_t batch() const { return batch_; }
+  std::uint64_t seed() const { return seed_; }
+
+ private:
+  static Answers reference_answers(const Spec& single, std::uint64_t seed, std::int64_t first,
+                                   std::int64_t count) {
+    const auto device = open_reference_device();
+    Answers answers;
+    for (std::int64_t sample = first; sample < first + count; ++sample) {
+      OperationInstance reference(make_operation(single, *device, "reference"), *device, seed, sample);
+      reference.run();
+      answers.push_back(reference.output());
+    }
+    return answers;
+  }
+
+  std::shared_ptr<const OperationType<Spec>> type_;
+  std::string label_;  // "conv2d forward"
+  Dtype dtype_;
+  std::int64_t batch_;
+  std::uint64_t seed_;
+  Spec described_;
+  std::string implementation_;
+  std::shared_ptr<ReferenceAnswers> answers_;
+};
+
+template <class Spec>
+class OperationWorkload final : public Workload {
+ public:
+  OperationWorkload(std::shared_ptr<const ConfiguredOperation<Spec>> point, Device& device)
+      : point_(std::move(point)), instance_(point_->make_operation_on(device), device, point_->seed()) {}
+
+  void step() override { instance_.run(); }
+
+  Verification verify() override {
+    instance_.poison();
+    step();
+    return point_->compare(instance_.output());
+  }
+
+  Work work() const override { return work_of(instance_.operation(), point_->batch()); }
+
+ private:
+  std::shared_ptr<const ConfiguredOperation<Spec>> point_;
+  OperationInstance instance_;
+};
+
+template <class Spec>
+std::unique_ptr<Workload> ConfiguredOperation<Spec>::make(Device& device) const {
+  return std::make_unique<OperationWorkload<Spec>>(this->shared_from_this(), device);
+}
+
+template <class Spec>
+WorkloadType operation_workload(OperationType<Spec> type) {
+  WorkloadType workload{.name = type.name,
+                        .kind = "operation",
+                        .description = type.description,
+                        .modes = type.modes,
+                        .options = type.options,
+                        .configure = {},
+                        .kernel_points = type.kernel_points};
+  workload.configure = [type = std::make_shared<const OperationType<Spec>>(std::move(type)),
+                        shared = std::make_shared<SharedAnswers>()](const WorkloadSpec& spec) {
+    return std::make_shared<const ConfiguredOperation<Spec>>(type, spec, *shared);
   };
   return workload;
 }

@@ -1,4 +1,4 @@
-// One sentence and its numbers for each finding of the batch sweep.
+// One claim and its numbers for each finding of the batch sweep.
 #pragma once
 
 #include <vector>
@@ -9,12 +9,15 @@
 
 namespace bench::sweeps {
 
-Finding claim_t0(const BatchSeries& series);             // ns
-Finding claim_t_inf(const BatchSeries& series);          // samples/s
-Finding claim_limit(const BatchSeries& series);          // share of the smallest batch's step time
-Finding claim_largest_batch(const BatchSeries& series);  // samples
+Finding claim_t0(const BatchSeries& series);     // ns: fixed cost of a step
+Finding claim_t_inf(const BatchSeries& series);  // samples/s: asymptotic throughput
+Finding claim_limit(const BatchSeries& series);  // share of the smallest batch's step time
+// Of a dtype compared with fp32, at its saturation batch where both were measured there.
 Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline);       // ratio
 Finding claim_memory_ratio(const BatchSeries& series, const BatchSeries& baseline);  // ratio
-Finding recommend(const std::vector<BatchSeries>& all);                              // samples
+Finding claim_largest_batch(const BatchSeries& series);                              // samples
+
+// The dtype and batch to use, with what is known and how sure it is.
+Finding recommend(const std::vector<BatchSeries>& all);  // samples
 
 }  // namespace bench::sweeps

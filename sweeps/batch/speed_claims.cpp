@@ -1,52 +1,70 @@
-// What a step costs, which throughput it approaches, and what limits it.
+// What a step costs, which throughput it approaches, what limits it, and how dtypes compare.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
+#include "bench/measure/comparison.h"
+#include "bench/measure/limit.h"
 #include "bench/measure/units.h"
 #include "sweeps/batch/claims.h"
 
 namespace bench::sweeps {
 namespace {
 
-std::string between(const std::optional<Interval>& interval, auto format) {
-  return interval ? fmt::format(" ({} to {})", format(interval->low), format(interval->high)) : "";
-}
-
 std::string misfit(const StepTimeModel& model) {
-  return fmt::format("step time does not follow t0 + batch/T∞ (a point lies {} off the line)",
+  return fmt::format("about: step time does not follow t0 + batch/T∞, a point lies {} off",
                      format_percent(model.max_relative_residual));
 }
+
+constexpr const char* kUntested = "by a line through 2 batch sizes, which no third tests";
 
 // Below this share of the smallest batch's step time, a fixed cost makes no difference.
 constexpr double kNegligible = 0.05;
 
 // Of a fixed cost whose interval reaches zero: it is small only where the whole interval is.
-std::string zero_in_words(const BatchSeries& series, const std::string& figure) {
+std::string zero_in_words(const BatchSeries& series) {
   const BatchPoint& smallest = series.timed.front();
   const auto& interval = series.model->t0_ns.ci95;
-  if (interval && interval->high < kNegligible * smallest.step_ns) {
-    return fmt::format(
-        "In {} the fixed cost of a step, {}, is not distinguishable from zero, and below {} of a step at "
-        "batch "
-        "{}: time grows in proportion to the batch.",
-        series.label, figure, format_percent(kNegligible), smallest.batch);
-  }
-  return fmt::format(
-      "In {} the fixed cost of a step, {}, cannot be told from zero: its interval is too wide.", series.label,
-      figure);
+  const bool small = interval && interval->high < kNegligible * smallest.step_ns;
+  return small ? fmt::format(
+                     "not significant, and below {} of a step at batch {}: time is proportional to "
+                     "the batch",
+                     format_percent(kNegligible), smallest.batch)
+               : "not significant";
 }
 
-std::string fixed_part(const BatchSeries& series) {
-  const double weights_ns = find_limit(series.timed.front().work, series.peaks, series.timed.front().step_ns)
-                                .fixed_bytes_ns.value_or(0);
+// Where reading the weights explains it, to within half.
+std::string weights_in_words(const BatchSeries& series) {
+  const BatchPoint& smallest = series.timed.front();
+  const double weights_ns =
+      find_limit(smallest.work, series.peaks, smallest.step_ns).fixed_bytes_ns.value_or(0);
   const double t0 = series.model->t0_ns.value;
-  if (weights_ns < 0.5 * t0 || weights_ns > 1.5 * t0) {
-    return "";
+  return weights_ns < 0.5 * t0 || weights_ns > 1.5 * t0
+             ? ""
+             : fmt::format("; reading the weights takes {} of it", format_duration(weights_ns));
+}
+
+std::vector<ThroughputPoint> trusted_throughputs(const BatchSeries& series) {
+  std::vector<ThroughputPoint> trusted;
+  for (const BatchPoint& point : series.points) {
+    if (!point.few_rounds) {
+      trusted.push_back(point.throughput);
+    }
   }
-  return fmt::format("; reading the weights once accounts for {} of it", format_duration(weights_ns));
+  return trusted;
+}
+
+bool share_a_batch(const BatchSeries& one, const BatchSeries& other) {
+  return std::ranges::any_of(one.points, [&](const BatchPoint& p) { return other.at(p.batch) != nullptr; });
+}
+
+// An interval around 1 this narrow shows that there is no difference worth a choice; a wider one shows
+// nothing.
+std::string_view significance(const Interval& ratio) {
+  const bool open = ratio.low <= 1 && ratio.high >= 1;
+  const bool narrow = ratio.low >= 0.9 && ratio.high <= 1.1;
+  return !open ? "" : narrow ? ": no difference" : ": not significant";
 }
 
 }  // namespace
@@ -58,81 +76,52 @@ Finding claim_t0(const BatchSeries& series) {
     return finding;
   }
   const StepTimeModel& model = *series.model;
-  finding.value = model.t0_ns.value;
-  finding.ci95 = model.t0_ns.ci95;
+  finding.set(model.t0_ns);
   finding.details = {{"max_relative_residual", model.max_relative_residual},
                      {"distinguishable_from_zero", model.t0_above_zero},
                      {"model_holds", model.holds && model.tested()}};
-  const std::string figure = format_duration(model.t0_ns.value) + between(model.t0_ns.ci95, format_duration);
-  if (!model.tested()) {
-    finding.claim = fmt::format(
-        "A line through 2 batch sizes in {} puts the fixed cost of a step at {}, but only a third would test "
-        "it.",
-        series.label, figure);
-  } else if (!model.holds) {
-    finding.claim =
-        fmt::format("In {} {}, so the fixed cost of a step, {} by the fit, is only a rough figure.",
-                    series.label, misfit(model), figure);
-  } else if (!model.t0_above_zero) {
-    finding.claim = zero_in_words(series, figure);
-  } else {
-    finding.claim = fmt::format("In {} a step costs {} before its first sample{}.", series.label, figure,
-                                fixed_part(series));
-  }
-  finding.claim = with_caveat(std::move(finding.claim), series.timed);
+  const std::string note = !model.tested()        ? fmt::format(" ({})", kUntested)
+                           : !model.holds         ? fmt::format(" ({})", misfit(model))
+                           : !model.t0_above_zero ? fmt::format(" ({})", zero_in_words(series))
+                                                  : weights_in_words(series);
+  finding.claim = fmt::format("Fixed cost of a step in {}: {}{}.", series.label,
+                              plus_minus_duration(model.t0_ns.value, model.t0_ns.ci95), note);
   return finding;
 }
 
 Finding claim_t_inf(const BatchSeries& series) {
   Finding finding = finding_of("t_inf", "samples/s", series.timed_names());
   if (!series.model) {
-    finding.claim = too_few(series, "The throughput that ever larger batches approach");
+    finding.claim = too_few(series, "The asymptotic throughput");
     return finding;
   }
   const StepTimeModel& model = *series.model;
   if (!model.t_inf_per_s) {
     finding.claim = fmt::format(
-        "In {} step time did not grow with the batch, so the throughput that larger batches approach cannot "
-        "be "
-        "told; measure larger ones.",
-        series.label);
-    finding.claim = with_caveat(std::move(finding.claim), series.timed);
+        "Step time in {} does not grow with the batch up to {}, so that no asymptotic throughput shows "
+        "[measure larger batches].",
+        series.label, series.timed.back().batch);
     return finding;
   }
-  finding.value = model.t_inf_per_s->value;
-  finding.ci95 = model.t_inf_per_s->ci95;
+  finding.set(*model.t_inf_per_s);
   finding.details = {{"t0_ns", std::llround(model.t0_ns.value)},
                      {"t_inf_per_s", model.t_inf_per_s->value},
                      {"max_relative_residual", model.max_relative_residual},
                      {"r_squared", model.r_squared},
                      {"model_holds", model.holds && model.tested()}};
-  const std::string figure = per_second(*finding.value) + between(finding.ci95, format_number);
-  if (!model.tested()) {
-    finding.claim = fmt::format(
-        "A line through 2 batch sizes in {} puts the throughput that larger batches approach at {}, but only "
-        "a "
-        "third would test it.",
-        series.label, figure);
-  } else if (!model.holds) {
-    finding.claim =
-        fmt::format("In {} {}, so {} as the throughput of ever larger batches is only a rough figure.",
-                    series.label, misfit(model), figure);
-  } else if (!finding.ci95) {
-    finding.claim = fmt::format(
-        "In {} ever larger batches approach {} by the fit; with so few batches its interval is unknown.",
-        series.label, figure);
-  } else {
-    finding.claim = fmt::format("In {} ever larger batches approach {} and no more.", series.label, figure);
-  }
-  finding.claim = with_caveat(std::move(finding.claim), series.timed);
+  const std::string note = !model.tested() ? fmt::format(" ({})", kUntested)
+                           : !model.holds  ? fmt::format(" ({})", misfit(model))
+                           : !finding.ci95 ? " (no interval: too few batches)"
+                                           : "";
+  finding.claim = fmt::format("Asymptotic throughput of {}: {} samples/s{}.", series.label,
+                              plus_minus(*finding.value, finding.ci95), note);
   return finding;
 }
 
 Finding claim_limit(const BatchSeries& series) {
   Finding finding = finding_of("limit_below_ceiling", "share of step time");
   if (series.points.empty()) {
-    finding.claim = fmt::format("No point in {} was measured so far, so what limits small batches is open.",
-                                series.label);
+    finding.claim = fmt::format("No point of {} was measured so far.", series.label);
     return finding;
   }
   const BatchPoint& smallest = series.timed.front();
@@ -145,37 +134,69 @@ Finding claim_limit(const BatchSeries& series) {
   if (report.memory_share) {
     finding.details["memory_share"] = *report.memory_share;
   }
-  const std::string step = fmt::format("In {} at batch {} a step takes {}", series.label, smallest.batch,
-                                       format_duration(smallest.step_ns));
+  const std::string where = fmt::format("At batch {} in {}", smallest.batch, series.label);
+  const std::string step = format_duration(smallest.step_ns);
   const double compute = report.compute_share.value_or(0);
   const double memory = report.memory_share.value_or(0);
   switch (report.limit) {
     case Limit::compute:
       finding.value = compute;
-      finding.claim =
-          fmt::format("{}, {} of it explained by arithmetic at the device's peak: compute limits it.", step,
-                      format_percent(std::min(compute, 1.0)));
+      finding.claim = fmt::format("{} compute limits a step: arithmetic at the measured peak takes {} of {}.",
+                                  where, format_percent(std::min(compute, 1.0)), step);
       break;
     case Limit::memory:
       finding.value = memory;
-      finding.claim = fmt::format(
-          "{}, {} of it explained by moving its data at the device's memory bandwidth: memory limits it.",
-          step, format_percent(std::min(memory, 1.0)));
+      finding.claim =
+          fmt::format("{} memory limits a step: moving its data at the measured bandwidth takes {} of {}.",
+                      where, format_percent(std::min(memory, 1.0)), step);
       break;
     case Limit::overhead:
       finding.value = 1 - std::max(compute, memory);
       finding.claim = fmt::format(
-          "{}, of which arithmetic at the device's peak explains {} and memory bandwidth {}: starting {} "
-          "and work too small to fill the device take the rest.",
-          step, format_percent(compute), format_percent(memory),
-          smallest.work.launches == 1 ? "1 operation" : fmt::format("{} operations", smallest.work.launches));
+          "{} overhead limits a step of {} and {}: peak arithmetic takes {} of it, memory bandwidth {}.",
+          where, step,
+          smallest.work.launches == 1 ? "1 operation" : fmt::format("{} operations", smallest.work.launches),
+          format_percent(compute), format_percent(memory));
       break;
     case Limit::unknown:
-      finding.claim = fmt::format("{}; what limits it cannot be told without the device's peak rates in {}.",
-                                  step, series.dtype);
+      finding.claim = fmt::format("{} a step takes {}; the device's peaks in {} are not known.", where, step,
+                                  name_of(series.params.dtype));
       break;
   }
-  finding.claim = with_caveat(std::move(finding.claim), {smallest});
+  return finding;
+}
+
+Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
+  Finding finding = finding_of("speedup_" + series.label, "ratio");
+  const auto ratios = throughput_ratios(trusted_throughputs(series), trusted_throughputs(baseline));
+  const auto mean = mean_ratio(ratios);
+  if (!mean) {
+    finding.claim =
+        share_a_batch(series, baseline)
+            ? fmt::format("No batch has 3 rounds in both {} and {} [give a larger --time-budget].",
+                          series.label, baseline.label)
+            : fmt::format("No batch was measured in both {} and {}.", series.label, baseline.label);
+    return finding;
+  }
+  finding.details = {{"mean_ratio", mean->ratio}, {"by_batch", Json::array()}};
+  for (const BatchRatio& each : ratios) {
+    finding.details["by_batch"].push_back({{"batch", each.batch}, {"ratio", each.ratio}});
+    finding.evidence.push_back(series.at(each.batch)->name);
+    finding.evidence.push_back(baseline.at(each.batch)->name);
+  }
+  // At the batch one would use, where both have it.
+  const std::int64_t wanted = series.saturation ? series.saturation->batch.value_or(0) : 0;
+  const auto at_saturation = std::ranges::find(ratios, wanted, &BatchRatio::batch);
+  const bool shared = at_saturation != ratios.end();
+  const BatchRatio& chosen = shared ? *at_saturation : *mean;
+  finding.value = chosen.ratio;
+  finding.ci95 = chosen.ci95;
+  const std::string where = shared               ? fmt::format("at batch {}", chosen.batch)
+                            : ratios.size() == 1 ? fmt::format("at batch {}", ratios[0].batch)
+                                                 : fmt::format("on the mean of {} batches", ratios.size());
+  finding.claim =
+      fmt::format("{} runs {} times as fast as {} {}{}.", series.label, plus_minus(chosen.ratio, chosen.ci95),
+                  baseline.label, where, significance(chosen.ci95));
   return finding;
 }
 

@@ -5,137 +5,290 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "sweeps/kernels/ceiling_claims.h"
-#include "sweeps/kernels/intervals.h"
-#include "sweeps/series/claims.h"
+#include "bench/measure/finding.h"
+#include "bench/measure/units.h"
+#include "sweeps/kernels/roofline.h"
 
 namespace bench::sweeps {
 namespace {
 
+constexpr std::string_view kTensorCores = "tensor-cores";  // a mode of multiply-adds
+
+std::string bytes_rate(const Estimate& rate) {
+  return plus_minus_rate(rate.value, rate.ci95, "B/s");
+}
+std::string flops_rate(const Estimate& rate) {
+  return plus_minus_rate(rate.value, rate.ci95, "FLOP/s");
+}
+std::string percent(const Estimate& share) {
+  const auto ci95 =
+      share.ci95 ? std::optional(Interval{100 * share.ci95->low, 100 * share.ci95->high}) : std::nullopt;
+  return plus_minus(100 * share.value, ci95) + " %";
+}
+
+// "triad on 384 MiB".
+std::string kernel_and_size(const KernelResult& point) {
+  return fmt::format("{} on {}", point.mode, format_bytes(static_cast<std::int64_t>(point.bytes)));
+}
+
+// The roof is the best of several kernels and sizes; the evidence lists them all.
+Finding claim_memory(const std::vector<KernelResult>& points, const RoofCeiling& memory, double cache_bytes) {
+  Finding finding = finding_of("memory_bandwidth", "B/s");
+  finding.set(memory.rate);
+  for (const KernelResult& point : points) {
+    if (!shows_memory(point, cache_bytes)) {
+      continue;
+    }
+    finding.evidence.push_back(point.name);
+    if (point.name == memory.name) {
+      finding.claim = fmt::format("Memory delivers {}, read and written ({}, cold caches).",
+                                  bytes_rate(memory.rate), kernel_and_size(point));
+    }
+  }
+  return finding;
+}
+
+// The first reason that holds: no time, refused, too small, not asked for.
+Finding claim_no_memory(const ResultDocument& document, const std::vector<KernelResult>& points) {
+  Finding finding = finding_of("memory_bandwidth", "B/s");
+  constexpr std::string_view kNone = "There is no roofline, because memory was not measured";
+  const UnmeasuredPoint* refused = nullptr;
+  const UnmeasuredPoint* skipped = nullptr;
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    if (point.name.starts_with("kernels/stream/")) {
+      (point.status == "skipped" ? skipped : refused) = &point;
+    }
+  }
+  if (skipped != nullptr) {
+    finding.claim =
+        fmt::format("{}: the cold stream kernels had no time; give a larger --time-budget.", kNone);
+  } else if (refused != nullptr) {
+    finding.claim =
+        fmt::format("{}: the stream kernels end in {}: {}.", kNone, refused->status, refused->reason);
+  } else if (std::ranges::any_of(points, &KernelResult::is_stream)) {
+    finding.claim = fmt::format(
+        "{}: that takes cold stream kernels on arrays that no cache holds (the last one has {}); give more "
+        "--elements.",
+        kNone, format_bytes(static_cast<std::int64_t>(last_cache_bytes(document.context))));
+  } else {
+    finding.claim =
+        fmt::format("{}: that takes the stream kernels; run the sweep without --workload.", kNone);
+  }
+  return finding;
+}
+
+// The fastest hot stream kernel, where a cache makes it faster than memory is.
+std::optional<Finding> claim_caches(const std::vector<KernelResult>& points, const RoofCeiling& memory) {
+  const KernelResult* best = nullptr;
+  for (const KernelResult& point : points) {
+    if (point.is_stream() && !point.cold &&
+        (best == nullptr || point.bandwidth().value > best->bandwidth().value)) {
+      best = &point;
+    }
+  }
+  if (best == nullptr || best->bandwidth().value < 1.2 * memory.rate.value) {
+    return std::nullopt;
+  }
+  Finding finding = finding_of("cache_bandwidth", "B/s", {best->name});
+  finding.set(best->bandwidth());
+  finding.claim =
+      fmt::format("Caches deliver {}, {:.1f} times as much as memory ({}).", bytes_rate(best->bandwidth()),
+                  best->bandwidth().value / memory.rate.value, kernel_and_size(*best));
+  return finding;
+}
+
+// A short budget measures some of the points that set the roofline; the others may be faster.
+std::optional<Finding> claim_incomplete(const ResultDocument& document,
+                                        const std::set<std::string>& references) {
+  std::vector<std::string> measured;
+  std::vector<std::string> skipped;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    if (references.contains(point.name)) {
+      measured.push_back(point.name);
+    }
+  }
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    if (references.contains(point.name) && point.status == "skipped") {
+      skipped.push_back(point.name);
+    }
+  }
+  if (skipped.empty()) {
+    return std::nullopt;
+  }
+  Finding finding = finding_of("roof_incomplete", "points", measured);
+  finding.value = static_cast<double>(skipped.size());
+  finding.claim = fmt::format(
+      "{} of the {} reference points had no time, so that the roofline may be too low or missing: {}; give a "
+      "larger --time-budget.",
+      skipped.size(), measured.size() + skipped.size(), fmt::join(skipped, ", "));
+  return finding;
+}
+
+Finding claim_peak(const std::string& dtype, const RoofCeiling& peak) {
+  Finding finding = finding_of("arithmetic_peak/" + dtype, "FLOP/s", {peak.name});
+  finding.set(peak.rate);
+  finding.claim = fmt::format("{} arithmetic peaks at {} ({}).", dtype, flops_rate(peak.rate),
+                              peak.name.substr(peak.name.find('/') + 1));
+  return finding;
+}
+
+Finding claim_ridge(const std::string& dtype, const Estimate& ridge, const RoofCeiling& peak,
+                    const RoofCeiling& memory) {
+  Finding finding = finding_of("ridge/" + dtype, "FLOP/B", {peak.name, memory.name});
+  finding.set(ridge);
+  finding.claim = fmt::format("Arithmetic, not memory, limits {} operations of more than {} FLOP/B.", dtype,
+                              plus_minus(ridge.value, ridge.ci95));
+  return finding;
+}
+
+// The best multiply-adds of each kind in one dtype.
+std::optional<Finding> claim_tensor_cores(const std::string& dtype, const std::vector<KernelResult>& points) {
+  const auto best = [&](std::string_view mode) {
+    const KernelResult* found = nullptr;
+    for (const KernelResult& point : points) {
+      if (point.workload == "fma" && point.mode == mode && point.dtype == dtype && !point.above_peak &&
+          (found == nullptr || point.rate().value > found->rate().value)) {
+        found = &point;
+      }
+    }
+    return found;
+  };
+  const KernelResult* with = best(kTensorCores);
+  const KernelResult* without = best("forward");
+  if (with == nullptr || without == nullptr) {
+    return std::nullopt;
+  }
+  const Estimate times = ratio(with->rate(), without->rate());
+  Finding finding = finding_of("tensor_cores/" + dtype, "1", {with->name, without->name});
+  finding.set(times);
+  finding.claim = fmt::format("Tensor cores do {} in {}, {} times as much as the ordinary units.",
+                              flops_rate(with->rate()), dtype, plus_minus(times.value, times.ci95));
+  return finding;
+}
+
 // Points that one claim is made of. Multiply-adds with and without tensor cores have nothing in common.
-std::string label_of(const KernelPoint& point) {
+std::string label_of(const KernelResult& point) {
   return point.mode == kTensorCores ? fmt::format("{}/{}/{}", point.workload, point.mode, point.dtype)
                                     : fmt::format("{}/{}", point.workload, point.dtype);
 }
 
-// A point with what it reaches of min(peak, intensity · bandwidth), and which of the two that is.
+// A point, what it reaches of min(peak, intensity · bandwidth), and which of the two that is.
 struct Share {
-  const KernelPoint* point = nullptr;
-  double reached = 0;
-  std::string_view limit;
-  bool is_ceiling = false;  // the ceiling was taken from it: a share of that is one of itself
+  const KernelResult* point = nullptr;
+  Estimate reached;
+  bool by_memory = false;
+  bool is_ceiling = false;  // the peak was taken from it: a share of that is one of itself
+
+  bool from_cache() const { return by_memory && reached.value > 1.05; }
+  // "backward-data in-channels:64/batch:8 (limit: memory)"; the rest of the name is the label.
+  std::string place() const {
+    const bool in_label = point->mode == "forward" || point->mode == kTensorCores;
+    const auto sizes = point->name.find("/hot/");
+    return fmt::format("{}{} (limit: {})", in_label ? "" : point->mode + " ",
+                       sizes == std::string::npos ? point->name : point->name.substr(sizes + 5),
+                       by_memory ? "memory" : "arithmetic");
+  }
 };
 
-Share share_of(const KernelPoint& point, const Roofline& roofline) {
+Share share_of(const KernelResult& point, const Roofline& roofline) {
   return {.point = &point,
-          .reached = point.flops_per_s() / *roofline.limit(point),
-          .limit = point.intensity() < *roofline.ridge(point.dtype) ? "memory" : "arithmetic",
+          .reached = ratio(point.rate(), *roofline.limit(point)),
+          .by_memory = point.intensity() < roofline.ridge(point.dtype)->value,
           .is_ceiling = roofline.compute.at(point.dtype).name == point.name};
 }
 
-std::string claim_of(const std::string& label, const Share& worst, const Share& best) {
-  if (worst.point == best.point) {
-    return best.is_ceiling ? fmt::format("{} is the ceiling of arithmetic, at {}.", label, best.point->name)
-                           : fmt::format("{} reaches {} of what {} allows at {}.", label,
-                                         format_percent(best.reached), best.limit, best.point->name);
+std::string share_claim(const std::string& label, const Share& worst, const Share& best) {
+  std::string claim;
+  if (worst.is_ceiling && best.is_ceiling) {
+    claim = fmt::format("{} sets the peak of arithmetic", label);
+  } else if (best.is_ceiling) {
+    claim = fmt::format("{} sets the peak of arithmetic, and reaches at least {} of its roofline, at {}",
+                        label, percent(worst.reached), worst.place());
+  } else if (worst.is_ceiling) {  // caches lift the others above the roof
+    claim = fmt::format("{} sets the peak of arithmetic, and reaches at most {} of its roofline, at {}",
+                        label, percent(best.reached), best.place());
+  } else if (worst.point == best.point) {
+    claim = fmt::format("{} reaches {} of its roofline, at {}", label, percent(worst.reached), worst.place());
+  } else {
+    claim = fmt::format("{} reaches {} to {} of its roofline, least at {}", label, percent(worst.reached),
+                        percent(best.reached), worst.place());
   }
-  if (best.is_ceiling || worst.is_ceiling) {  // the worst, where caches lift the others above the roof
-    const Share& ceiling = best.is_ceiling ? best : worst;
-    const Share& other = best.is_ceiling ? worst : best;
-    const char* const end = best.is_ceiling ? "least" : "most";
-    return fmt::format(
-        "{} is the ceiling of arithmetic, at {}, and reaches at {} {} of what memory and arithmetic allow: "
-        "{} at {} (limit: {}).",
-        label, ceiling.point->name, end, format_percent(other.reached), end, other.point->name, other.limit);
-  }
-  return fmt::format(
-      "{} reaches {} to {} of what memory and arithmetic allow: least at {} (limit: {}), most at {} (limit: "
-      "{}).",
-      label, format_percent(worst.reached), format_percent(best.reached), worst.point->name, worst.limit,
-      best.point->name, best.limit);
+  return claim + (best.from_cache() ? "; above 100 %, its data stayed in a cache." : ".");
 }
 
-// What an operation reaches of the roof, best and worst point.
-Finding claim_share(const std::string& label, const std::vector<const KernelPoint*>& points,
+// The worst and the best point of one operation.
+Finding claim_share(const std::string& label, const std::vector<const KernelResult*>& points,
                     const Roofline& roofline) {
   Finding finding = finding_of("roofline_share/" + label, "1");
   std::vector<Share> shares;
-  for (const KernelPoint* point : points) {
+  for (const KernelResult* point : points) {
     finding.evidence.push_back(point->name);
     shares.push_back(share_of(*point, roofline));
   }
-  const auto [worst, best] = std::ranges::minmax_element(shares, {}, &Share::reached);
-  finding.value = worst->reached;
-  finding.ci95 =
-      ratio_of(rates(worst->point->flops, worst->point->ci95_ns), *roofline.limit_ci95(*worst->point));
-  finding.claim = claim_of(label, *worst, *best);
-  if (best->reached > 1.05 && best->limit == "memory") {
-    finding.claim.pop_back();
-    finding.claim += "; above 100 %, its data stayed in a cache.";
-  }
+  const auto [worst, best] =
+      std::ranges::minmax_element(shares, {}, [](const Share& share) { return share.reached.value; });
+  finding.set(worst->reached);
+  finding.claim = share_claim(label, *worst, *best);
   return finding;
 }
 
-// The same point with hot and with cold caches; the largest ratio.
-std::optional<Finding> claim_cold(const std::string& label, const std::vector<KernelPoint>& points) {
-  std::map<std::string, std::pair<const KernelPoint*, const KernelPoint*>> pairs;
-  for (const KernelPoint& point : points) {
-    if (label_of(point) != label) {
-      continue;
+// Of one operation's pairs of a hot and a cold point the one with the largest ratio.
+std::optional<Finding> claim_cold(const std::string& label, const std::vector<KernelResult>& points) {
+  struct Pair {
+    const KernelResult* hot = nullptr;
+    const KernelResult* cold = nullptr;
+    double ratio() const { return cold->step_ns.value / hot->step_ns.value; }
+  };
+  std::map<std::string, Pair> pairs;  // by the name without its caches
+  for (const KernelResult& point : points) {
+    if (label_of(point) == label) {
+      std::string key = point.name;
+      const std::string caches = point.cold ? "/cold/" : "/hot/";
+      if (const auto at = key.find(caches); at != std::string::npos) {
+        key.erase(at, caches.size() - 1);
+      }
+      (point.cold ? pairs[key].cold : pairs[key].hot) = &point;
     }
-    std::string key = point.name;
-    if (const auto at = key.find("/" + point.caches + "/"); at != std::string::npos) {
-      key.erase(at, point.caches.size() + 1);
-    }
-    (point.caches == "cold" ? pairs[key].second : pairs[key].first) = &point;
   }
-  const KernelPoint* hot = nullptr;
-  const KernelPoint* cold = nullptr;
+  std::optional<Pair> worst;
   for (const auto& [key, pair] : pairs) {
-    if (pair.first != nullptr && pair.second != nullptr &&
-        (hot == nullptr ||
-         pair.second->median_ns / pair.first->median_ns > cold->median_ns / hot->median_ns)) {
-      std::tie(hot, cold) = pair;
+    if (pair.hot != nullptr && pair.cold != nullptr && (!worst || pair.ratio() > worst->ratio())) {
+      worst = pair;
     }
   }
-  if (hot == nullptr || cold->ci95_ns.low <= hot->ci95_ns.high) {
+  if (!worst || worst->cold->step_ns.low() <= worst->hot->step_ns.high()) {
     return std::nullopt;
   }
-  const double ratio = cold->median_ns / hot->median_ns;
-  Finding finding = finding_of("cold_caches/" + label, "1", {hot->name, cold->name});
-  finding.value = ratio;
-  finding.ci95 = ratio_of(cold->ci95_ns, hot->ci95_ns);
+  const Estimate times = ratio(worst->cold->step_ns, worst->hot->step_ns);
+  Finding finding = finding_of("cold_caches/" + label, "1", {worst->hot->name, worst->cold->name});
+  finding.set(times);
   finding.claim =
-      fmt::format("With cold caches {} takes up to {:.2f} times as long ({} against {}, {}).", label, ratio,
-                  format_duration(cold->median_ns), format_duration(hot->median_ns), cold->name);
+      fmt::format("With cold caches {} takes up to {} times as long ({} instead of {}, at {}).", label,
+                  plus_minus(times.value, times.ci95), format_duration(worst->cold->step_ns.value),
+                  format_duration(worst->hot->step_ns.value), worst->cold->short_name());
   return finding;
 }
 
 // Of a batch of one: in larger ones, which take longer, the host does not wait for each.
-std::optional<Finding> claim_launch(const std::vector<KernelPoint>& points) {
-  const KernelPoint* best = nullptr;
-  for (const KernelPoint& point : points) {
-    if (point.workload == "launch" && point.samples == 1) {
-      best = &point;
-    }
-  }
-  if (best == nullptr) {
+std::optional<Finding> claim_launch(const std::vector<KernelResult>& points) {
+  const auto point = std::ranges::find_if(
+      points, [](const KernelResult& one) { return one.workload == "launch" && one.samples == 1; });
+  if (point == points.end()) {
     return std::nullopt;
   }
-  Finding finding = finding_of("launch_round_trip", "ns", {best->name});
-  finding.value = best->median_ns;
-  finding.ci95 = known(best->ci95_ns);
-  finding.claim = fmt::format(
-      "From its launch until the host knows that it has ended, a kernel that does next to nothing takes {}.",
-      format_duration(best->median_ns));
+  Finding finding = finding_of("launch_round_trip", "ns", {point->name});
+  finding.set(point->step_ns);
+  finding.claim = fmt::format("Starting an empty kernel and waiting for its end takes {}.",
+                              plus_minus_duration(point->step_ns.value, point->step_ns.ci95));
   return finding;
 }
 
-std::optional<Finding> claim_flags(const std::vector<KernelPoint>& points) {
+std::optional<Finding> claim_flags(const std::vector<KernelResult>& points) {
   Finding finding = finding_of("conditions", "points");
   std::map<std::string, int> counts;
-  for (const KernelPoint& point : points) {
+  for (const KernelResult& point : points) {
     for (const std::string& flag : point.flags) {
       ++counts[flag];
     }
@@ -146,48 +299,99 @@ std::optional<Finding> claim_flags(const std::vector<KernelPoint>& points) {
   if (finding.evidence.empty()) {
     return std::nullopt;
   }
-  std::string words;
+  std::vector<std::string> words;
   for (const auto& [flag, count] : counts) {
-    words += fmt::format("{}{} ({})", words.empty() ? "" : ", ", flag, count);
+    words.push_back(fmt::format("{} ({})", flag, count));
   }
   finding.value = static_cast<double>(finding.evidence.size());
   finding.claim = fmt::format(
-      "{} of {} points carry a flag: {}; run again on an idle machine, or with a longer "
-      "--time-budget.",
-      finding.evidence.size(), points.size(), words);
+      "{} of {} points carry a flag: {}; run again on an idle machine, or with a longer --time-budget.",
+      finding.evidence.size(), points.size(), fmt::join(words, ", "));
   return finding;
+}
+
+// The operation that falls shortest of its roofline first, then the roofline itself, the highest peak first.
+std::vector<std::string> headlines(const std::vector<Finding>& findings) {
+  const Finding* shortest = nullptr;
+  std::vector<const Finding*> peaks;
+  std::vector<std::string> tensor_cores;
+  for (const Finding& finding : findings) {
+    if (finding.name.starts_with("roofline_share/")) {
+      const bool falls_short = *finding.value < (shortest == nullptr ? 1 : *shortest->value);
+      shortest = falls_short ? &finding : shortest;
+    } else if (finding.name.starts_with("arithmetic_peak/")) {
+      peaks.push_back(&finding);
+    } else if (finding.name.starts_with("tensor_cores/")) {
+      tensor_cores.push_back(finding.name);
+    }
+  }
+  std::ranges::sort(peaks, std::ranges::greater{}, [](const Finding* peak) { return *peak->value; });
+  std::vector<std::string> names;
+  if (shortest != nullptr) {
+    names.push_back(shortest->name);
+  }
+  for (const Finding* peak : peaks) {
+    names.push_back(peak->name);
+  }
+  names.resize(std::min<std::size_t>(names.size(), 3));
+  names.insert(names.begin() + (shortest != nullptr ? 1 : 0), "memory_bandwidth");
+  names.insert(names.end(), tensor_cores.begin(), tensor_cores.end());
+  names.emplace_back("launch_round_trip");
+  // Without a value it says only what is missing.
+  std::erase_if(names, [&](const std::string& name) {
+    const auto finding = std::ranges::find(findings, name, &Finding::name);
+    return finding == findings.end() || !finding->value;
+  });
+  return names;
 }
 
 }  // namespace
 
-std::vector<Finding> kernels_findings(const ResultDocument& document) {
-  const std::vector<KernelPoint> points = kernel_points(document);
-  const Roofline roofline = roofline_of(points, last_cache_bytes(document));
-  std::vector<Finding> findings = ceiling_claims(document, points, roofline);
+std::vector<Finding> kernels_findings(const ResultDocument& document,
+                                      const std::set<std::string>& references) {
+  const std::vector<KernelResult> points = read_results(document);
+  const double cache_bytes = last_cache_bytes(document.context);
+  const Roofline roofline = roofline_of(points, cache_bytes);
+  std::vector<Finding> findings;
   const auto add = [&](std::optional<Finding> finding) {
     if (finding) {
       findings.push_back(std::move(*finding));
     }
   };
+  if (roofline.memory) {
+    add(claim_memory(points, *roofline.memory, cache_bytes));
+    add(claim_caches(points, *roofline.memory));
+  } else if (!points.empty() || !document.unmeasured.empty()) {
+    add(claim_no_memory(document, points));
+  }
+  add(claim_incomplete(document, references));
+  for (const auto& [dtype, peak] : roofline.compute) {
+    add(claim_peak(dtype, peak));
+    if (const auto ridge = roofline.ridge(dtype)) {
+      add(claim_ridge(dtype, *ridge, peak, *roofline.memory));
+    }
+    add(claim_tensor_cores(dtype, points));
+  }
   std::vector<std::string> labels;
-  std::map<std::string, std::vector<const KernelPoint*>> by_label;
-  for (const KernelPoint& point : points) {
+  std::map<std::string, std::vector<const KernelResult*>> below_the_roof;
+  for (const KernelResult& point : points) {
     const std::string label = label_of(point);
     if (std::ranges::find(labels, label) == labels.end()) {
       labels.push_back(label);
     }
-    if (point.workload != "stream" && point.caches == "hot" && trusted(point) && roofline.limit(point)) {
-      by_label[label].push_back(&point);
+    if (!point.is_stream() && !point.cold && !point.above_peak && roofline.limit(point)) {
+      below_the_roof[label].push_back(&point);
     }
   }
   for (const std::string& label : labels) {
-    if (by_label.contains(label)) {
-      add(claim_share(label, by_label[label], roofline));
+    if (below_the_roof.contains(label)) {
+      add(claim_share(label, below_the_roof[label], roofline));
     }
     add(claim_cold(label, points));
   }
   add(claim_launch(points));
   add(claim_flags(points));
+  set_headlines(findings, headlines(findings));
   return findings;
 }
 

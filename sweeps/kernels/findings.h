@@ -1,15 +1,18 @@
 // Findings of `--sweep kernels`.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "bench/measure/result.h"
 
 namespace bench::sweeps {
 
-// memory_bandwidth, cache_bandwidth, arithmetic_peak/<dtype>, ridge/<dtype>,
-// roofline_share/<workload>/<dtype>, cold_caches/<workload>/<dtype>, launch_round_trip, conditions; each only
-// where points tell it.
-std::vector<Finding> kernels_findings(const ResultDocument& document);
+// memory_bandwidth, cache_bandwidth, roof_incomplete, arithmetic_peak/<dtype>, ridge/<dtype>,
+// tensor_cores/<dtype>, roofline_share/<workload>/<dtype>, cold_caches/<workload>/<dtype>, launch_round_trip,
+// conditions; each only where points tell it. `references`: names of the points that are to set the roofline.
+std::vector<Finding> kernels_findings(const ResultDocument& document,
+                                      const std::set<std::string>& references);
 
 }  // namespace bench::sweeps

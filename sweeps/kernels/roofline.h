@@ -13,37 +13,37 @@
 #include <string>
 #include <vector>
 
+#include "bench/measure/estimate.h"
 #include "bench/measure/result.h"
 
 namespace bench::sweeps {
 
-struct KernelPoint {
+// A measured point, its params read.
+struct KernelResult {
   std::string name;
   std::string workload;  // "gemm"
   std::string mode;
   std::string dtype;
-  std::string caches;  // "hot" or "cold"
-  double samples = 0;  // of a step
-  double flops = 0;    // of a step
-  double bytes = 0;    // of a step
-  double median_ns = 0;
-  Interval ci95_ns{};
+  bool cold = false;   // caches
+  double samples = 0;  // of a step, as all below
+  double flops = 0;
+  double bytes = 0;
+  Estimate step_ns;
+  bool above_peak = false;  // it computed something else, or read what it should not have: it proves nothing
   std::vector<std::string> flags{};
 
-  double bytes_per_s() const { return bytes / (median_ns * 1e-9); }
-  double flops_per_s() const { return flops / (median_ns * 1e-9); }
-  double intensity() const { return bytes > 0 ? flops / bytes : 0; }  // FLOP/B
+  Estimate bandwidth() const { return inverse(step_ns, bytes * 1e9); }        // B/s
+  Estimate rate() const { return inverse(step_ns, flops * 1e9); }             // FLOP/s
+  double intensity() const { return bytes > 0 ? flops / bytes : 0; }          // FLOP/B
+  bool is_stream() const { return workload == "stream"; }                     // moves data, and little else
+  std::string short_name() const { return name.substr(name.find('/') + 1); }  // without the sweep's
 };
 
-// A point above the peak computed something else, or read what it should not have: it proves nothing.
-bool trusted(const KernelPoint& point);
-
-// Measured points of a known form, in the order of the file.
-std::vector<KernelPoint> kernel_points(const ResultDocument& document);
+// Those of a known form, in the order of the file.
+std::vector<KernelResult> read_results(const ResultDocument& document);
 
 struct RoofCeiling {
-  double rate = 0;  // FLOP/s or B/s
-  Interval ci95{};
+  Estimate rate{};     // FLOP/s or B/s
   std::string name{};  // of the point that reached it
 };
 
@@ -52,22 +52,23 @@ struct Roofline {
   std::map<std::string, RoofCeiling> compute;  // by dtype; FLOP/s
 
   // FLOP/s; nullopt where a ceiling that it needs was not measured.
-  std::optional<double> limit(const KernelPoint& point) const;
-  // The same from the ceilings' lower and from their upper ends.
-  std::optional<Interval> limit_ci95(const KernelPoint& point) const;
+  std::optional<Estimate> limit(const KernelResult& point) const;
   // FLOP/B above which arithmetic is the limit.
-  std::optional<double> ridge(const std::string& dtype) const;
+  std::optional<Estimate> ridge(const std::string& dtype) const;
 };
 
-// Bytes of the largest cache that the document's device is known to have; 0 where nothing tells.
-double last_cache_bytes(const ResultDocument& document);
+// above / below, from the ends that make it smallest and largest: at least as wide as 95 % asks for.
+Estimate ratio(const Estimate& above, const Estimate& below);
+
+// Bytes of the largest cache that the document's device is known to have; 0: unknown.
+double last_cache_bytes(const RunContext& context);
 
 // A cold stream kernel that touches at least twice the last cache (and 16 MiB). Beyond that a rate still
 // depends a little on the size, and the largest arrays are not always the fastest.
-bool shows_memory(const KernelPoint& point, double cache_bytes);
+bool shows_memory(const KernelResult& point, double cache_bytes);
 
 // Memory's ceiling is the best of the points that show it, whatever their kernel and size; the arithmetic
 // ones come from other points that memory does not limit.
-Roofline roofline_of(const std::vector<KernelPoint>& points, double cache_bytes);
+Roofline roofline_of(const std::vector<KernelResult>& points, double cache_bytes);
 
 }  // namespace bench::sweeps

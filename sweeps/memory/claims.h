@@ -1,39 +1,34 @@
-// One sentence and its numbers for each finding of the memory sweep.
+// One claim and its numbers for each finding of the memory sweep.
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "bench/measure/result.h"
+#include "sweeps/memory/state.h"
 #include "sweeps/series/claims.h"
 
 namespace bench::sweeps {
 
-struct MemorySeries {
-  BatchSeries batches;
-  std::string mode;
-  std::string optimizer;  // empty in inference
-};
+// Which batches fit: one for each cap, over all series.
+std::vector<Finding> claim_largest(const std::vector<Limit>& limits);
+// Whether memory grows from step to step.
+Finding claim_growth(const Soak& soak, const ResultDocument& document);
 
-// How memory grows against the batch: "16 times the batch takes 5.1 times the memory". Empty for one batch.
-std::string proportion_in_words(const BatchSeries& series);
-
-// What the optimizers hold beside the weights, as multiples of the weights, of one dtype; nullopt without
-// training.
-std::optional<Finding> claim_multiples(const std::vector<const MemorySeries*>& of_dtype);
-// What a sample's activations take in training and in inference, against its feature maps; nullopt where
-// either is missing.
-std::optional<Finding> claim_activations(const MemorySeries* training, const MemorySeries* inference);
+// The memory line, with how far from proportional it is.
+Finding claim_growing_memory(const BatchSeries& series);
 // Where the most is needed; nullopt where the plan does not tell.
-std::optional<Finding> claim_peak(const ResultDocument& document, const MemorySeries& series);
-// One for each cap, over all series.
-std::vector<Finding> claim_largest(const ResultDocument& document);
+std::optional<Finding> claim_peak(const BatchSeries& series);
+// Weights, gradients and optimizer state as multiples of the weights, for each optimizer of one dtype;
+// nullopt without training.
+std::optional<Finding> claim_multiples(const std::vector<const BatchSeries*>& of_dtype);
+// Memory of a sample in training and in inference, compared with its feature maps; nullopt where one of the
+// two was not measured.
+std::optional<Finding> claim_activations(const std::vector<const BatchSeries*>& of_dtype);
+
 inline constexpr double kUncalibrated = 0.05;  // the share by which a plan may be off without calibration
 
-// What the system saw against the plan, and against the plan with what two small batches add to it.
-std::optional<Finding> claim_system(const std::vector<MemorySeries>& all);
-// Whether memory crept up.
-std::vector<Finding> claim_growth(const ResultDocument& document);
+// What the system saw, compared with the plan, and with the plan calibrated on two small batches.
+std::optional<Finding> claim_system(const std::vector<BatchSeries>& all);
 
 }  // namespace bench::sweeps

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
+#include <map>
 
-#include "bench/measure/growth.h"
 #include "bench/measure/headroom.h"
 #include "bench/measure/units.h"
 #include "sweeps/memory/claims.h"
@@ -14,173 +13,148 @@
 namespace bench::sweeps {
 namespace {
 
-const Json& list_in(const ResultDocument& document, const char* name) {
-  static const Json kNothing = Json::array();
-  return document.sweep.is_object() && document.sweep.contains(name) && document.sweep[name].is_array()
-             ? document.sweep[name]
-             : kNothing;
+std::string proof_in_words(const std::vector<Limit>& limits, std::size_t proved, std::size_t agreed) {
+  return proved == 0               ? "by plan, not tried here"
+         : agreed == limits.size() ? "proved by allocating"
+                                   : fmt::format("{} of {} tried on the device, {} of them as planned",
+                                                 proved, limits.size(), agreed);
 }
 
-// What is held whatever the batch, by plan, and no trial on the device says otherwise.
-bool fixed_part_is_too_large(const Json* limit) {
-  const Json proof = limit->value("proof", Json());
-  return (*limit)["fixed_bytes"].get<std::int64_t>() > (*limit)["cap_bytes"].get<std::int64_t>() &&
-         (!proof.is_object() || proof.value("largest_batch", std::int64_t{0}) == 0);
-}
-
-std::string fit_in_words(const Json& limit) {
-  const auto label = limit["label"].get<std::string>();
-  const auto planned = limit["largest_batch"].get<std::int64_t>();
-  const Json proof = limit.value("proof", Json());
-  const auto largest = proof.is_object() ? proof.value("largest_batch", planned) : planned;
+// "batch 40 of fp32 inference (100 %, danger; safe up to 34)".
+std::string fit_in_words(const Limit& limit) {
+  const std::int64_t largest = limit.known_largest();
   if (largest == 0) {
-    const std::string fixed = format_bytes(limit["fixed_bytes"].get<std::int64_t>());
-    return fixed_part_is_too_large(&limit)
-               ? fmt::format("{}: none; the fixed part alone takes {}", label, fixed)
-               : fmt::format("{}: none; batch {} needs {}, of which the fixed part takes {}", label,
-                             limit["smallest_batch"].get<std::int64_t>(),
-                             format_bytes(limit["smallest_bytes"].get<std::int64_t>()), fixed);
+    return limit.fixed_part_is_too_large()
+               ? fmt::format("no {} (its fixed part takes {})", limit.label, format_bytes(limit.fixed_bytes))
+               : fmt::format("no {} (batch {} needs {}, of which its fixed part takes {})", limit.label,
+                             limit.smallest_batch, format_bytes(limit.smallest_bytes),
+                             format_bytes(limit.fixed_bytes));
   }
-  std::string words = fmt::format("{}: batch {}", label, largest);
-  if (proof.is_object() && proof.contains("largest_batch") && largest != planned) {
-    words += fmt::format(" (the plan says {})", planned);
-  } else if (limit.contains("largest_bytes")) {
-    const double share = limit["largest_bytes"].get<double>() / limit["cap_bytes"].get<double>();
-    const auto safe = limit["safe_batch"].get<std::int64_t>();
-    words += fmt::format(" ({}, {}; {})", format_percent(share), name_of(headroom(share)),
-                         safe == 0 ? "none is safe" : fmt::format("safe up to {}", safe));
+  std::string words = fmt::format("batch {} of {}", largest, limit.label);
+  if (largest != limit.largest_batch) {
+    words += fmt::format(" (the plan says {})", limit.largest_batch);
+  } else if (limit.largest_bytes) {
+    const double share = static_cast<double>(*limit.largest_bytes) / static_cast<double>(limit.cap_bytes);
+    words +=
+        fmt::format(" ({}, {}; {})", format_percent(share), name_of(headroom(share)),
+                    limit.safe_batch == 0 ? "none is safe" : fmt::format("safe up to {}", limit.safe_batch));
   }
   return words;
 }
 
-// One of several caps is below what every series holds whatever the batch.
-std::string nothing_fits(std::int64_t cap, const std::vector<const Json*>& limits) {
-  const auto bytes = [](const char* name) {
-    return [name](const Json* limit) { return (*limit)[name].get<std::int64_t>(); };
-  };
-  const Json& fixed = **std::ranges::min_element(limits, {}, bytes("fixed_bytes"));
-  const Json& smallest = **std::ranges::min_element(limits, {}, bytes("smallest_bytes"));
-  return fmt::format(
-      "Within {} fits nothing: the fixed part alone takes {} ({}); give at least {} ({}, batch {}).",
-      format_bytes(cap), format_bytes(fixed["fixed_bytes"].get<std::int64_t>()),
-      fixed["label"].get<std::string>(), format_bytes(smallest["smallest_bytes"].get<std::int64_t>()),
-      smallest["label"].get<std::string>(), smallest["smallest_batch"].get<std::int64_t>());
+// Of many series the two ends; each has a row in the table.
+std::string range_in_words(const std::vector<Limit>& limits) {
+  std::vector<Limit> fitting;
+  std::ranges::copy_if(limits, std::back_inserter(fitting),
+                       [](const Limit& limit) { return limit.known_largest() > 0; });
+  if (fitting.empty()) {
+    return "none of these series";
+  }
+  const auto [least, most] = std::ranges::minmax_element(fitting, {}, &Limit::known_largest);
+  const std::string of_all =
+      fitting.size() == limits.size() ? "" : fmt::format(", {} of {} series", fitting.size(), limits.size());
+  return fitting.size() == 1 ? fmt::format("batch {} ({}){}", least->known_largest(), least->label, of_all)
+                             : fmt::format("batch {} ({}) to {} ({}){}", least->known_largest(), least->label,
+                                           most->known_largest(), most->label, of_all);
+}
+
+// The cap is below what every series holds whatever its batch.
+std::string nothing_fits(const std::vector<Limit>& limits) {
+  const Limit& fixed = *std::ranges::min_element(limits, {}, &Limit::fixed_bytes);
+  const Limit& smallest = *std::ranges::min_element(limits, {}, &Limit::smallest_bytes);
+  return fmt::format("Nothing fits in {}: the fixed part alone takes {} ({}) [give {}, for batch {} of {}].",
+                     format_bytes(fixed.cap_bytes), format_bytes(fixed.fixed_bytes), fixed.label,
+                     format_bytes(smallest.smallest_bytes), smallest.smallest_batch, smallest.label);
+}
+
+std::string signed_bytes(double bytes) {
+  return fmt::format("{}{}", bytes < 0 ? "-" : "", format_bytes(std::llround(std::abs(bytes))));
+}
+
+Finding claim_of_cap(std::int64_t cap, const std::vector<Limit>& limits) {
+  Finding finding = finding_of(fmt::format("largest_batch/{}", cap), "samples");
+  std::size_t proved = 0;
+  std::size_t agreed = 0;
+  std::int64_t largest = 0;
+  std::vector<std::string> words;
+  for (const Limit& limit : limits) {
+    const bool tried = limit.proof && limit.proof->not_tried.empty();
+    proved += tried ? 1 : 0;
+    agreed += tried && limit.proof->largest_batch == limit.largest_batch ? 1 : 0;
+    largest = std::max(largest, limit.known_largest());
+    words.push_back(fit_in_words(limit));
+  }
+  finding.value = static_cast<double>(largest);
+  finding.details = {{"cap_bytes", cap}, {"series", limits.size()}};
+  if (std::ranges::all_of(limits, &Limit::fixed_part_is_too_large)) {
+    finding.claim = nothing_fits(limits);
+    return finding;
+  }
+  finding.details["proved"] = proved;
+  finding.details["agreed"] = agreed;
+  constexpr std::size_t kNamed = 2;
+  finding.claim = fmt::format(
+      "Within {} fits {}, {}.", format_bytes(cap),
+      limits.size() <= kNamed ? fmt::format("{}", fmt::join(words, "; ")) : range_in_words(limits),
+      proof_in_words(limits, proved, agreed));
+  return finding;
 }
 
 }  // namespace
 
-std::vector<Finding> claim_largest(const ResultDocument& document) {
-  std::vector<Finding> findings;
-  std::vector<std::pair<std::int64_t, std::vector<const Json*>>> by_cap;
-  for (const Json& limit : list_in(document, "limits")) {
-    const auto cap = limit["cap_bytes"].get<std::int64_t>();
-    auto at = std::ranges::find(by_cap, cap, [](const auto& entry) { return entry.first; });
-    if (at == by_cap.end()) {
-      at = by_cap.insert(by_cap.end(), {cap, {}});
-    }
-    at->second.push_back(&limit);
+std::vector<Finding> claim_largest(const std::vector<Limit>& limits) {
+  std::map<std::int64_t, std::vector<Limit>> by_cap;
+  for (const Limit& limit : limits) {
+    by_cap[limit.cap_bytes].push_back(limit);
   }
-  for (const auto& [cap, limits] : by_cap) {
-    Finding finding = finding_of(fmt::format("largest_batch/{}", cap), "samples");
-    std::vector<std::string> words;
-    std::size_t proved = 0;
-    std::size_t agreed = 0;
-    finding.details = {{"cap_bytes", cap}};
-    for (const Json* limit : limits) {
-      words.push_back(fit_in_words(*limit));
-      const Json proof = limit->value("proof", Json());
-      Json largest = (*limit)["largest_batch"];
-      if (proof.is_object() && proof.contains("largest_batch")) {
-        ++proved;
-        agreed += proof["largest_batch"] == largest ? 1 : 0;
-        largest = proof["largest_batch"];
-      }
-      const auto batch = largest.get<double>();
-      finding.value = std::max(finding.value.value_or(0), batch);
-    }
-    finding.details["series"] = limits.size();
-    if (std::ranges::all_of(limits, fixed_part_is_too_large)) {
-      finding.claim = nothing_fits(cap, limits);
-      finding.value = 0;
-      findings.push_back(std::move(finding));
-      continue;
-    }
-    finding.details["proved"] = proved;
-    finding.details["agreed"] = agreed;
-    const std::string proof = proved == 0 ? "by plan; not tried here"
-                              : agreed == proved && proved == limits.size()
-                                  ? "by plan, and proved: each was allocated, and the next larger one refused"
-                                  : fmt::format("by plan; {} of {} were tried, {} of them as planned", proved,
-                                                limits.size(), agreed);
-    finding.claim = fmt::format("Within {} fit: {} ({}).", format_bytes(cap), fmt::join(words, "; "), proof);
-    findings.push_back(std::move(finding));
+  std::vector<Finding> findings;
+  for (const auto& [cap, of_cap] : by_cap) {
+    findings.push_back(claim_of_cap(cap, of_cap));
   }
   return findings;
 }
 
-std::vector<Finding> claim_growth(const ResultDocument& document) {
-  std::vector<Finding> findings;
-  for (const Json& soak : list_in(document, "soak")) {
-    const auto label = soak["label"].get<std::string>();
-    std::vector<MemorySample> seen;
-    std::vector<MemorySample> tracked;
-    for (const Json& sample : soak["samples"]) {
-      seen.push_back({sample[0].get<std::int64_t>(), sample[1].get<std::int64_t>()});
-      tracked.push_back({sample[0].get<std::int64_t>(), sample[2].get<std::int64_t>()});
-    }
-    const auto done = soak["done_steps"].get<std::int64_t>();
-    Finding finding = finding_of("memory_growth/" + label, "bytes/step", {soak["point"].get<std::string>()});
-    const std::string what = fmt::format("{}, batch {}", label, soak["batch"].get<std::int64_t>());
-    const std::string short_of =
-        done < soak["wanted_steps"].get<std::int64_t>()
-            ? fmt::format(
-                  " (of {} wanted: {})", soak["wanted_steps"].get<std::int64_t>(),
-                  soak.value("ended_by", std::string("the time budget ended, or the run was interrupted")))
-            : "";
-    const auto growth = find_growth(seen);
-    if (!growth) {
-      finding.claim =
-          fmt::format("{}: {} steps{} are too few to tell growth from noise.", what, done, short_of);
-      findings.push_back(std::move(finding));
-      continue;
-    }
-    finding.value = growth->bytes_per_step.value;
-    finding.ci95 = growth->bytes_per_step.ci95;
-    finding.details = {{"steps", done},
-                       {"grows", growth->grows},
-                       {"first_step", growth->first_step},
-                       {"last_step", growth->last_step}};
-    const auto signed_bytes = [](double bytes) {
-      return fmt::format("{}{}", bytes < 0 ? "-" : "", format_bytes(std::llround(std::abs(bytes))));
-    };
-    const std::string range =
-        fmt::format("{} to {}", signed_bytes(finding.ci95->low), signed_bytes(finding.ci95->high));
-    if (!growth->grows) {
-      finding.claim = fmt::format("{}: memory is steady over {} steps{}; growth is {} a step.", what, done,
-                                  short_of, finding.ci95->high <= 0 ? "0 B" : range);
-      findings.push_back(std::move(finding));
-      continue;
-    }
-    const auto tracked_growth = find_growth(tracked);
-    const bool inside = tracked_growth && tracked_growth->grows;
-    finding.claim = fmt::format("{}: memory grows by {} ({}) a step over {} steps{}, {}", what,
-                                signed_bytes(*finding.value), range, done, short_of,
-                                inside ? "in the device memory the program asked for"
-                                       : "outside the device memory the program asked for");
-    const std::int64_t cap = document.sweep.value("memory_cap_bytes", std::int64_t{0});
-    const auto point =
-        std::ranges::find(document.benchmarks, soak["point"].get<std::string>(), &MeasuredPoint::name);
-    if (cap > 0 && point != document.benchmarks.end()) {
-      const std::int64_t grown = seen.back().bytes - seen.front().bytes;
-      const double left = growth->steps_until(cap - point->memory.peak_measured - grown).value_or(0);
-      finding.details["steps_until_out_of_memory"] = left;
-      finding.claim += fmt::format("; out of memory within {} after about {} more", format_bytes(cap),
-                                   left < 1e6 ? fmt::format("{:.0f}", left) : fmt::format("{:.2g}", left));
-    }
-    finding.claim += '.';
-    findings.push_back(std::move(finding));
+Finding claim_growth(const Soak& soak, const ResultDocument& document) {
+  Finding finding = finding_of("memory_growth/" + soak.label, "bytes/step", {soak.point});
+  const std::string what = fmt::format("Memory of {} at batch {}", soak.label, soak.batch);
+  const std::string steps =
+      soak.done_steps >= soak.wanted_steps
+          ? fmt::format("{} steps", soak.done_steps)
+          : fmt::format(
+                "{} steps (of {} wanted: {})", soak.done_steps, soak.wanted_steps,
+                soak.ended_by.empty() ? "the time budget ended, or the run was interrupted" : soak.ended_by);
+  const auto growth = find_growth(soak.seen);
+  if (!growth) {
+    finding.claim = fmt::format("{}: {} are too few to tell growth from noise.", what, steps);
+    return finding;
   }
-  return findings;
+  finding.set(growth->bytes_per_step);
+  finding.details = {{"steps", soak.done_steps},
+                     {"grows", growth->grows},
+                     {"first_step", growth->first_step},
+                     {"last_step", growth->last_step}};
+  const std::string range =
+      fmt::format("{} to {}", signed_bytes(finding.ci95->low), signed_bytes(finding.ci95->high));
+  if (!growth->grows) {
+    finding.claim = fmt::format("{} is steady over {}: growth is {} a step.", what, steps,
+                                finding.ci95->high <= 0 ? "0 B" : range);
+    return finding;
+  }
+  const auto tracked = find_growth(soak.tracked);
+  finding.claim =
+      fmt::format("{} grows by {} ({}) a step over {}, {} the device memory that the program asked for", what,
+                  signed_bytes(*finding.value), range, steps, tracked && tracked->grows ? "in" : "outside");
+  const std::int64_t cap = document.sweep.memory_cap_bytes.value_or(0);
+  const auto point = std::ranges::find(document.benchmarks, soak.point, &MeasuredPoint::name);
+  if (cap > 0 && point != document.benchmarks.end()) {
+    const std::int64_t grown = soak.seen.back().bytes - soak.seen.front().bytes;
+    const double left = growth->steps_until(cap - point->memory.peak_measured - grown).value_or(0);
+    finding.details["steps_until_out_of_memory"] = left;
+    finding.claim += fmt::format("; out of memory within {} after about {} more", format_bytes(cap),
+                                 left < 1e6 ? fmt::format("{:.0f}", left) : fmt::format("{:.2g}", left));
+  }
+  finding.claim += '.';
+  return finding;
 }
 
 }  // namespace bench::sweeps

@@ -24,14 +24,14 @@ class PlannedSeries {
 
   std::int64_t unit() const { return unit_; }
 
-  // nullptr where the batch is unsupported or its bytes cannot be counted.
+  // nullptr where the batch is unsupported, or its bytes cannot be counted.
   const MemoryPlan* at(std::int64_t units) {
     auto known = plans_.find(units);
     if (known == plans_.end()) {
       spec_.batch = units * unit_;
       std::optional<MemoryPlan> plan;
       try {
-        plan = type_.plan(spec_, device_);
+        plan = type_.configure(spec_)->plan(device_);
       } catch (const Unsupported&) {
         unsupported_.insert(units);
       } catch (const OutOfMemory&) {
@@ -64,7 +64,7 @@ class PlannedSeries {
   }
 
  private:
-  // From the line through two batches far enough apart to see past what getting ready takes.
+  // By the line through two batches so far apart that setup does not hide the slope.
   std::int64_t guess(std::int64_t bytes) {
     const std::int64_t low = smallest();
     const std::int64_t high = 16 * low;
@@ -86,30 +86,26 @@ class PlannedSeries {
   std::set<std::int64_t> unsupported_;
 };
 
-Json limit_of(PlannedSeries& series, std::int64_t cap) {
+void find_limit_of(PlannedSeries& series, Limit& limit) {
   const std::int64_t smallest = series.smallest();
   const MemoryPlan& first = *series.at(smallest);
-  Json limit = {{"cap_bytes", cap},
-                {"fixed_bytes", first.at_peak.fixed_part()},
-                {"setup_bytes", first.setup_peak},
-                {"smallest_batch", smallest * series.unit()},
-                {"smallest_bytes", first.peak}};
-  if (first.peak > cap) {
-    limit["largest_batch"] = 0;
-    limit["safe_batch"] = 0;
-    return limit;
+  limit.fixed_bytes = first.at_peak.fixed_part();
+  limit.setup_bytes = first.setup_peak;
+  limit.smallest_batch = smallest * series.unit();
+  limit.smallest_bytes = first.peak;
+  if (first.peak > limit.cap_bytes) {
+    return;
   }
-  const std::int64_t largest = series.largest_within(cap);
-  limit["largest_batch"] = largest * series.unit();
+  const std::int64_t largest = series.largest_within(limit.cap_bytes);
+  limit.largest_batch = largest * series.unit();
   if (const MemoryPlan* const plan = series.at(largest)) {
-    limit["largest_bytes"] = plan->peak;
+    limit.largest_bytes = plan->peak;
   }
   if (const MemoryPlan* const plan = series.at(largest + 1)) {
-    limit["next_bytes"] = plan->peak;
+    limit.next_bytes = plan->peak;
   }
-  const auto safe = static_cast<std::int64_t>(kSafeShare * static_cast<double>(cap)) - 1;
-  limit["safe_batch"] = first.peak > safe ? 0 : series.largest_within(safe) * series.unit();
-  return limit;
+  const auto safe = static_cast<std::int64_t>(kSafeShare * static_cast<double>(limit.cap_bytes)) - 1;
+  limit.safe_batch = first.peak > safe ? 0 : series.largest_within(safe) * series.unit();
 }
 
 }  // namespace
@@ -125,27 +121,28 @@ std::int64_t batch_unit(const WorkloadSpec& spec) {
   return unit;
 }
 
-void predict_limits(const SweepRequest& request, const SweepPlan& plan, Device& device,
-                    ResultDocument& document) {
-  Json limits = Json::array();
+std::vector<Limit> predict_limits(const SweepRequest& request, const SweepPlan& plan, Device& device) {
+  std::vector<Limit> limits;
   std::set<std::string> seen;
   for (const SweepPoint& point : plan.points) {
-    if (!seen.insert(point.series).second || request.workload->unsupported(point.spec, device)) {
+    const auto params = read_params(point.params);
+    if (!params || !seen.insert(point.series).second || point.workload->unsupported(device)) {
       continue;
     }
     PlannedSeries series(*request.workload, point.spec, device);
     if (series.smallest() == 0) {
       continue;
     }
-    Json params = point.params;
-    params.erase("batch");
     for (const std::int64_t cap : request.memory_caps) {
-      Json limit = {{"label", memory_label(params, plan.axes)}, {"params", params}};
-      limit.update(limit_of(series, cap));
-      limits.push_back(std::move(limit));
+      Limit& limit = limits.emplace_back();
+      limit.label = memory_label(*params, plan.axes);
+      limit.params = point.params;
+      limit.params.erase("batch");
+      limit.cap_bytes = cap;
+      find_limit_of(series, limit);
     }
   }
-  document.sweep["limits"] = std::move(limits);
+  return limits;
 }
 
 }  // namespace bench::sweeps

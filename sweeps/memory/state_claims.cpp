@@ -1,4 +1,4 @@
-// What training holds whatever the batch, and what a sample adds.
+// What a series holds whatever the batch, what a sample adds, and whether the system saw as much.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,126 +15,199 @@ std::int64_t weights_of(const BatchPoint& point) {
   return point.memory.by_category[MemoryCategory::weights];
 }
 
-// What a step holds more for each sample, weights not counted, between the smallest and the largest batch.
+std::int64_t step_bytes(const BatchPoint& point) {
+  return point.plan ? point.plan->step_peak : 0;
+}
+
+// Bytes that a step holds for each sample, weights not counted, between the smallest and the largest batch.
 std::optional<double> step_slope(const BatchSeries& series) {
-  if (series.points.size() < 2 || series.points.front().step_bytes <= 0) {
+  if (series.points.size() < 2 || step_bytes(series.points.front()) <= 0) {
     return std::nullopt;
   }
   const BatchPoint& small = series.points.front();
   const BatchPoint& large = series.points.back();
-  const auto samples = static_cast<double>(large.batch - small.batch);
   const auto bytes = [](const BatchPoint& point) {
-    return static_cast<double>(point.step_bytes - weights_of(point));
+    return static_cast<double>(step_bytes(point) - weights_of(point));
   };
-  const double slope = (bytes(large) - bytes(small)) / samples;
+  const double slope = (bytes(large) - bytes(small)) / static_cast<double>(large.batch - small.batch);
   return slope >= 1 ? std::optional(slope) : std::nullopt;
+}
+
+std::string optimizer_of(const BatchSeries& series) {
+  const auto at = series.params.options.find("optimizer");
+  return at == series.params.options.end() ? "" : at->second;
+}
+
+double beyond_step(const BatchPoint& point) {
+  return static_cast<double>(point.memory.driver_used - step_bytes(point));
+}
+
+// The share by which the system saw more than a step's bytes and `other`; negative for less.
+double off_by(const BatchPoint& point, double other) {
+  return (beyond_step(point) - other) / static_cast<double>(point.memory.driver_used);
 }
 
 }  // namespace
 
-std::string proportion_in_words(const BatchSeries& series) {
-  if (series.points.size() < 2 || series.points.front().bytes <= 0) {
-    return "";
+Finding claim_growing_memory(const BatchSeries& series) {
+  Finding finding = claim_memory_line(series);
+  if (!series.memory || series.points.size() < 2 || series.points.front().bytes <= 0) {
+    return finding;
   }
   const BatchPoint& small = series.points.front();
   const BatchPoint& large = series.points.back();
   const double batches = static_cast<double>(large.batch) / static_cast<double>(small.batch);
   const double bytes = static_cast<double>(large.bytes) / static_cast<double>(small.bytes);
-  return fmt::format(" It is {}: {:.3g} times the batch takes {:.2g} times the memory.",
-                     bytes > 0.95 * batches ? "nearly proportional" : "not proportional", batches, bytes);
+  finding.claim.pop_back();
+  finding.claim +=
+      fmt::format("; {}: {:.3g} times the batch takes {:.2g} times the memory.",
+                  bytes > 0.95 * batches ? "nearly proportional" : "not proportional", batches, bytes);
+  return finding;
 }
 
-std::optional<Finding> claim_multiples(const std::vector<const MemorySeries*>& of_dtype) {
+std::optional<Finding> claim_multiples(const std::vector<const BatchSeries*>& of_dtype) {
   Finding finding = finding_of("optimizer_multiple", "ratio");
   std::vector<std::string> words;
-  std::vector<std::string> named;
-  for (const MemorySeries* series : of_dtype) {
-    if (series->mode != "train" || series->batches.points.empty() ||
-        std::ranges::find(named, series->optimizer) != named.end()) {
+  for (const BatchSeries* series : of_dtype) {
+    const std::string optimizer = optimizer_of(*series);
+    if (series->params.mode != "train" || series->points.empty() || weights_of(series->points.front()) <= 0 ||
+        finding.details.contains(optimizer)) {
       continue;
     }
-    const BatchPoint& point = series->batches.points.front();
-    if (weights_of(point) <= 0) {
-      continue;
-    }
-    const double multiple =
-        static_cast<double>(point.memory.by_category.fixed_part()) / static_cast<double>(weights_of(point));
-    named.push_back(series->optimizer);
-    words.push_back(fmt::format("{:.2f} with {} ({})", multiple, series->optimizer,
-                                format_bytes(point.memory.by_category.fixed_part())));
-    finding.details[series->optimizer] = {{"multiple", multiple},
-                                          {"weights", weights_of(point)},
-                                          {"gradients", point.memory.by_category[MemoryCategory::gradients]},
-                                          {"optimizer", point.memory.by_category[MemoryCategory::optimizer]}};
+    const BatchPoint& point = series->points.front();
+    const MemoryByCategory& bytes = point.memory.by_category;
+    const double multiple = static_cast<double>(bytes.fixed_part()) / static_cast<double>(weights_of(point));
+    words.push_back(
+        fmt::format("{:.2f} with {} ({})", multiple, optimizer, format_bytes(bytes.fixed_part())));
+    finding.details[optimizer] = {{"multiple", multiple},
+                                  {"weights", weights_of(point)},
+                                  {"gradients", bytes[MemoryCategory::gradients]},
+                                  {"optimizer", bytes[MemoryCategory::optimizer]}};
     finding.value = std::max(finding.value.value_or(0), multiple);
     finding.evidence.push_back(point.name);
   }
   if (words.empty()) {
     return std::nullopt;
   }
-  const std::string& dtype = of_dtype.front()->batches.dtype;
-  const bool narrow = dtype == "bf16" || dtype == "fp16";
+  const Dtype dtype = of_dtype.front()->params.dtype;
+  const bool narrow = dtype == Dtype::bf16 || dtype == Dtype::fp16;
   finding.claim = fmt::format(
-      "In {} weights, gradients and optimizer state together are, as multiples of the weights, {}, as "
-      "measured{}.",
-      dtype, fmt::join(words, ", "),
-      narrow ? "; the weights are 16-bit, and the optimizer keeps fp32 ones beside them" : "");
+      "Weights, gradients and optimizer state in {}, as multiples of the weights: {}{}.", name_of(dtype),
+      fmt::join(words, ", "), narrow ? "; the optimizer keeps fp32 weights beyond the 16-bit ones" : "");
   return finding;
 }
 
-std::optional<Finding> claim_activations(const MemorySeries* training, const MemorySeries* inference) {
+std::optional<Finding> claim_activations(const std::vector<const BatchSeries*>& of_dtype) {
+  const auto first_of = [&](const char* mode) {
+    const auto at =
+        std::ranges::find(of_dtype, mode, [](const BatchSeries* series) { return series->params.mode; });
+    return at == of_dtype.end() ? nullptr : *at;
+  };
+  const BatchSeries* const training = first_of("train");
+  const BatchSeries* const inference = first_of("infer");
   if (training == nullptr || inference == nullptr) {
     return std::nullopt;
   }
-  const auto in_training = step_slope(training->batches);
-  const auto in_inference = step_slope(inference->batches);
+  const auto in_training = step_slope(*training);
+  const auto in_inference = step_slope(*inference);
   if (!in_training || !in_inference) {
     return std::nullopt;
   }
-  const BatchPoint& point = training->batches.points.back();
-  const double maps = static_cast<double>(point.feature_map_bytes) / static_cast<double>(point.batch);
+  const BatchPoint& point = training->points.back();
+  const double maps = static_cast<double>(point.plan->feature_maps) / static_cast<double>(point.batch);
   Finding finding =
-      finding_of("activations_per_sample", "ratio", {point.name, inference->batches.points.back().name});
+      finding_of("activations_per_sample", "ratio", {point.name, inference->points.back().name});
   finding.details = {{"training_bytes", *in_training}, {"inference_bytes", *in_inference}};
   finding.value = *in_training / *in_inference;
-  finding.claim =
-      fmt::format("In {} a step holds {} a sample in training and {} in inference, {:.1f} times as much",
-                  training->batches.dtype, format_bytes(std::llround(*in_training)),
-                  format_bytes(std::llround(*in_inference)), *finding.value);
+  finding.claim = fmt::format("A sample takes {} in {} training, {:.1f} times the {} of inference",
+                              format_bytes(std::llround(*in_training)), name_of(training->params.dtype),
+                              *finding.value, format_bytes(std::llround(*in_inference)));
   if (maps > 0) {
     finding.details["feature_map_bytes"] = maps;
-    finding.claim += fmt::format(
-        "; its feature maps, every layer's result counted once, are {}: training holds {:.2f} times that and "
-        "inference {:.2f} times (the rule of thumb says 2 and 1)",
-        format_bytes(std::llround(maps)), *in_training / maps, *in_inference / maps);
+    finding.claim +=
+        fmt::format("; its feature maps are {}: {:.2f} times that in training, {:.2f} times in inference",
+                    format_bytes(std::llround(maps)), *in_training / maps, *in_inference / maps);
   }
   finding.claim += '.';
   return finding;
 }
 
-std::optional<Finding> claim_peak(const ResultDocument& document, const MemorySeries& series) {
-  if (series.batches.points.empty()) {
+std::optional<Finding> claim_peak(const BatchSeries& series) {
+  if (series.points.empty() || !series.points.back().plan || series.points.back().plan->peak_at.empty()) {
     return std::nullopt;
   }
-  const BatchPoint& largest = series.batches.points.back();
-  const auto point = std::ranges::find(document.benchmarks, largest.name, &MeasuredPoint::name);
-  if (point == document.benchmarks.end() || !point->plan.is_object() || !point->plan.contains("peak_at")) {
-    return std::nullopt;
-  }
+  const BatchPoint& largest = series.points.back();
+  const PlannedMemory& plan = *largest.plan;
   Finding finding = finding_of("peak", "bytes", {largest.name});
   finding.value = static_cast<double>(largest.bytes);
-  const std::string where = point->plan["peak_at"].get<std::string>();
-  const auto setup = point->plan.value("setup_peak_bytes", std::int64_t{0});
-  const auto step = point->plan.value("step_peak_bytes", std::int64_t{0});
-  finding.details = {{"peak_at", where}, {"setup_peak_bytes", setup}, {"step_peak_bytes", step}};
-  finding.claim = fmt::format("In {} at batch {} the peak, {}, is at \"{}\"", series.batches.label,
-                              largest.batch, format_bytes(largest.bytes), where);
-  if (setup > step) {
+  finding.details = {
+      {"peak_at", plan.peak_at}, {"setup_peak_bytes", plan.setup_peak}, {"step_peak_bytes", plan.step_peak}};
+  finding.claim = fmt::format("Peak of {} at batch {}: {} in \"{}\"", series.label, largest.batch,
+                              format_bytes(largest.bytes), plan.peak_at);
+  const std::int64_t more = plan.setup_peak - plan.step_peak;
+  if (more > 0) {
     finding.claim += fmt::format(
-        ": getting ready takes {} more than a step holds{}", format_bytes(setup - step),
-        20 * (setup - step) > step ? "; a run that could hold every step may die at its start" : "");
-  } else if (setup > 0) {
-    finding.claim += fmt::format("; getting ready takes {}", format_bytes(setup));
+        "; setup takes {} more than a step{}", format_bytes(more),
+        20 * more > plan.step_peak ? " [a run that could hold every step may fail at its start]" : "");
+  } else if (plan.setup_peak > 0) {
+    finding.claim += fmt::format("; setup takes {}", format_bytes(plan.setup_peak));
+  }
+  finding.claim += '.';
+  return finding;
+}
+
+std::optional<Finding> claim_system(const std::vector<BatchSeries>& all) {
+  Finding finding = finding_of("system_memory", "ratio");
+  double worst = 0;
+  const BatchPoint* worst_point = nullptr;
+  std::string worst_label;
+  std::size_t near = 0;
+  double worst_calibrated = 0;
+  std::size_t calibrated = 0;
+  for (const BatchSeries& series : all) {
+    std::vector<const BatchPoint*> points;
+    for (const BatchPoint& point : series.points) {
+      if (point.memory.driver_used <= 0 || step_bytes(point) <= 0) {
+        continue;
+      }
+      points.push_back(&point);
+      finding.evidence.push_back(point.name);
+      const double off = off_by(point, static_cast<double>(point.plan->library));
+      near += std::abs(off) <= kUncalibrated ? 1 : 0;
+      if (worst_point == nullptr || std::abs(off) > std::abs(worst)) {
+        worst = off;
+        worst_point = &point;
+        worst_label = series.label;
+      }
+    }
+    // What two small batches show beyond the plan is taken to be there at every batch.
+    for (std::size_t i = 2; i < points.size(); ++i) {
+      const double other = (beyond_step(*points[0]) + beyond_step(*points[1])) / 2;
+      worst_calibrated = std::max(worst_calibrated, std::abs(off_by(*points[i], other)));
+      ++calibrated;
+    }
+  }
+  if (worst_point == nullptr) {
+    return std::nullopt;
+  }
+  finding.value = worst;
+  finding.details = {{"worst", worst},
+                     {"batch", worst_point->batch},
+                     {"label", worst_label},
+                     {"within_5_percent", near},
+                     {"calibrated_points", calibrated}};
+  const double worst_bytes = std::abs(worst) * static_cast<double>(worst_point->memory.driver_used);
+  finding.claim = fmt::format(
+      "The system saw within {} of the plan at {} of {} points; worst is {} at batch {}: {} {} ({} of {})",
+      format_percent(kUncalibrated), near, finding.evidence.size(), worst_label, worst_point->batch,
+      format_percent(std::abs(worst)), worst < 0 ? "less" : "more", format_bytes(std::llround(worst_bytes)),
+      format_bytes(worst_point->memory.driver_used));
+  if (calibrated > 0) {
+    finding.details["worst_calibrated"] = worst_calibrated;
+    finding.claim += fmt::format(
+        "; calibrated on two batches of each series, {} within {}",
+        calibrated == 1 ? "the other point is" : fmt::format("the other {} points are", calibrated),
+        format_percent(worst_calibrated));
   }
   finding.claim += '.';
   return finding;

@@ -11,80 +11,65 @@
 namespace bench::sweeps {
 namespace {
 
-std::string proof_in_words(const Json& limit) {
-  const Json proof = limit.value("proof", Json());
-  if (!proof.is_object()) {
+std::string proof_cell(const Limit& limit) {
+  if (!limit.proof) {
     return "by plan";
   }
-  if (proof.contains("not_tried")) {
-    return fmt::format("by plan: {}", proof["not_tried"].get<std::string>());
+  const Proof& proof = *limit.proof;
+  if (!proof.not_tried.empty()) {
+    return fmt::format("by plan: {}", proof.not_tried);
   }
-  const auto largest = proof["largest_batch"].get<std::int64_t>();
-  if (largest != limit["largest_batch"].get<std::int64_t>()) {
-    return fmt::format("no: {} fits{}", largest,
-                       proof.contains("refused_batch")
-                           ? fmt::format(", {} does not", proof["refused_batch"].get<std::int64_t>())
-                           : "");
+  if (proof.largest_batch != limit.largest_batch) {
+    return fmt::format("no: {} fits{}", proof.largest_batch,
+                       proof.refused_batch ? fmt::format(", {} does not", *proof.refused_batch) : "");
   }
-  return fmt::format("{} probe{}{}", proof["probes"].get<int>(), proof["probes"].get<int>() == 1 ? "" : "s",
-                     proof.value("ran_a_step", false) ? ", ran a step" : "");
+  return fmt::format("{} probe{}{}", proof.probes, proof.probes == 1 ? "" : "s",
+                     proof.ran_a_step ? ", ran a step" : "");
 }
 
-// The columns largest batch, of the cap, headroom. A share of the cap means nothing where not even what is
-// held whatever the batch fits: then the reason stands there.
-std::vector<std::string> room_in_words(const Json& limit) {
-  const auto cap = limit["cap_bytes"].get<std::int64_t>();
-  const auto largest = limit["largest_batch"].get<std::int64_t>();
-  if (limit["fixed_bytes"].get<std::int64_t>() > cap) {
+// The columns largest batch, of the cap, headroom. Where not even the fixed part fits, the reason stands
+// instead of a share of the cap.
+std::vector<std::string> room_cells(const Limit& limit) {
+  if (limit.fixed_bytes > limit.cap_bytes) {
     return {"none", "", "fixed part too large"};
   }
-  const double share =
-      limit.value("largest_bytes", limit["smallest_bytes"].get<double>()) / static_cast<double>(cap);
-  if (largest == 0) {
+  const auto bytes = static_cast<double>(limit.largest_bytes.value_or(limit.smallest_bytes));
+  const double share = bytes / static_cast<double>(limit.cap_bytes);
+  if (limit.largest_batch == 0) {
     return {"none", format_percent(share), "smallest too large"};
   }
-  return {fmt::format("{}", largest), format_percent(share), std::string(name_of(headroom(share)))};
+  return {fmt::format("{}", limit.largest_batch), format_percent(share),
+          std::string(name_of(headroom(share)))};
 }
 
-// Of ceiling_batch, where it was found.
-std::string worth_using(const ResultDocument& document, const std::string& label) {
-  const auto finding = std::ranges::find(document.findings, "ceiling_batch/" + label, &Finding::name);
-  if (finding == document.findings.end() || !finding->value) {
+std::string saturation_cell(const std::vector<BatchSeries>& all, const std::string& label) {
+  const auto series = std::ranges::find(all, label, &BatchSeries::label);
+  if (series == all.end() || series->timed.size() < 2 || !series->saturation || !series->saturation->batch) {
     return "?";
   }
-  const bool beyond = finding->details.is_object() && finding->details.value("may_lie_beyond", false);
-  return fmt::format("{}{:.0f}", beyond ? "from " : "", *finding->value);
+  return fmt::format("{}{}", series->saturation->at_largest ? "from " : "", *series->saturation->batch);
 }
 
 }  // namespace
 
-std::vector<TextTable> memory_tables(const ResultDocument& document) {
-  if (!document.sweep.is_object() || !document.sweep.contains("limits") || document.sweep["limits"].empty()) {
+std::vector<TextTable> limit_tables(std::vector<Limit> limits, const std::vector<BatchSeries>& all) {
+  if (limits.empty()) {
     return {};
   }
+  std::ranges::stable_sort(limits, {}, &Limit::cap_bytes);
   TextTable table;
   table.title = "What fits (below 90 % of the cap: safe; to 95 %: tight; above: danger)";
   table.rows.push_back({"cap", "", "fixed part", "smallest batch", "largest batch", "of the cap", "headroom",
-                        "largest safe", "worth using", "proved"});
-  std::vector<const Json*> limits;
-  for (const Json& limit : document.sweep["limits"]) {
-    limits.push_back(&limit);
-  }
-  std::ranges::stable_sort(limits, {},
-                           [](const Json* limit) { return (*limit)["cap_bytes"].get<std::int64_t>(); });
-  for (const Json* at : limits) {
-    const Json& limit = *at;
-    const auto safe = limit["safe_batch"].get<std::int64_t>();
-    std::vector<std::string> row = {format_bytes(limit["cap_bytes"].get<std::int64_t>()),
-                                    limit["label"].get<std::string>(),
-                                    format_bytes(limit["fixed_bytes"].get<std::int64_t>()),
-                                    fmt::format("{}: {}", limit["smallest_batch"].get<std::int64_t>(),
-                                                format_bytes(limit["smallest_bytes"].get<std::int64_t>()))};
-    const std::vector<std::string> fit = room_in_words(limit);
-    row.insert(row.end(), fit.begin(), fit.end());
-    row.push_back(safe == 0 ? "none" : fmt::format("{}", safe));
-    row.push_back(worth_using(document, limit["label"].get<std::string>()));
-    row.push_back(proof_in_words(limit));
+                        "largest safe", "saturation", "proved"});
+  for (const Limit& limit : limits) {
+    std::vector<std::string> row = {
+        format_bytes(limit.cap_bytes), limit.label, format_bytes(limit.fixed_bytes),
+        fmt::format("{}: {}", limit.smallest_batch, format_bytes(limit.smallest_bytes))};
+    const std::vector<std::string> room = room_cells(limit);
+    row.insert(row.end(), room.begin(), room.end());
+    row.push_back(limit.safe_batch == 0 ? "none" : fmt::format("{}", limit.safe_batch));
+    row.push_back(saturation_cell(all, limit.label));
+    row.push_back(proof_cell(limit));
     table.rows.push_back(std::move(row));
   }
   table.right = {true, false, true, true, true, true, false, true, true, false};

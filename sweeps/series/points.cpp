@@ -7,6 +7,22 @@ namespace {
 
 constexpr std::int64_t kLargestDefaultBatch = 65'536;
 
+// A number where the whole text is one, so that a result file holds numbers as numbers.
+Json typed(const std::string& text) {
+  const char* const end = text.data() + text.size();
+  std::int64_t whole = 0;
+  if (const auto read = std::from_chars(text.data(), end, whole); read.ec == std::errc{} && read.ptr == end) {
+    return whole;
+  }
+  double real = 0;
+  const bool starts_as_number = !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
+  if (const auto read = std::from_chars(text.data(), end, real);
+      starts_as_number && read.ec == std::errc{} && read.ptr == end) {
+    return real;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> default_batches() {
@@ -39,21 +55,6 @@ std::map<std::string, std::vector<std::string>> option_values(const SweepRequest
         given == request.workload_options.end() ? std::vector{option.default_value} : given->second;
   }
   return values;
-}
-
-Json typed(const std::string& text) {
-  const char* const end = text.data() + text.size();
-  std::int64_t whole = 0;
-  if (const auto read = std::from_chars(text.data(), end, whole); read.ec == std::errc{} && read.ptr == end) {
-    return whole;
-  }
-  double real = 0;
-  const bool starts_as_number = !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
-  if (const auto read = std::from_chars(text.data(), end, real);
-      starts_as_number && read.ec == std::errc{} && read.ptr == end) {
-    return real;
-  }
-  return text;
 }
 
 Json params_of(const std::string& workload, const WorkloadSpec& spec) {

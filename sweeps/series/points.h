@@ -1,4 +1,4 @@
-// What sweeps over batches share in making their points.
+// How sweeps over batches make their points.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,6 @@ std::vector<Dtype> default_dtypes(const Device& device);
 // none.
 std::map<std::string, std::vector<std::string>> option_values(const SweepRequest& request,
                                                               const std::string& mode);
-
-// A number where the whole text is one, so that a result file holds numbers as numbers.
-Json typed(const std::string& text);
 
 // batch, dtype, mode, workload, and the workload's options.
 Json params_of(const std::string& workload, const WorkloadSpec& spec);

@@ -4,25 +4,11 @@
 #include <iterator>
 #include <utility>
 
+#include "bench/measure/flags.h"
 #include "bench/measure/statistics.h"
 
 namespace bench::sweeps {
 namespace {
-
-const Json& child(const Json& json, const std::string& key) {
-  static const Json nothing;
-  return json.is_object() && json.contains(key) ? json[key] : nothing;
-}
-
-std::optional<std::int64_t> integer_at(const Json& json, const char* key) {
-  const Json& value = child(json, key);
-  return value.is_number() ? std::optional(value.get<std::int64_t>()) : std::nullopt;
-}
-
-double number_at(const Json& json, const char* key) {
-  const Json& value = child(json, key);
-  return value.is_number() ? value.get<double>() : 0;
-}
 
 bool above_peak(const MeasuredPoint& point) {
   return std::ranges::any_of(point.validity.flags,
@@ -40,37 +26,29 @@ BatchPoint read_point(const MeasuredPoint& point, std::int64_t batch) {
   read.step_ns = median;
   read.bytes = point.memory.peak_measured;
   read.memory = point.memory;
-  read.library_bytes = integer_at(point.plan, "library_bytes").value_or(0);
-  read.step_bytes = integer_at(point.plan, "step_peak_bytes").value_or(0);
-  read.feature_map_bytes = integer_at(point.plan, "feature_map_bytes").value_or(0);
+  read.plan = point.plan;
   const std::int64_t weights = point.memory.by_category[MemoryCategory::weights];
   read.weights = std::clamp<std::int64_t>(weights, 0, std::max<std::int64_t>(read.bytes, 0));
   read.throughput = {batch, items * 1e9 / median, throughput_interval(step, items)};
-  read.work = {number_at(point.work, "flops"), number_at(point.work, "fixed_bytes"),
-               number_at(point.work, "sample_bytes"), integer_at(point.work, "launches").value_or(0)};
+  read.work = point.work;
   for (const std::string& flag : point.validity.flags) {
     read.few_rounds = read.few_rounds || flag == "few_rounds";
-    if (flag.starts_with("throttled:")) {
-      read.throttled.push_back(flag);
-    }
+    read.contended = read.contended || flag == kContention;
   }
   return read;
 }
 
-// The series a point belongs to, made where there is none yet; nullptr for a point of no series.
-BatchSeries* series_of(std::vector<BatchSeries>& all, const Json& params, const SeriesLabel& label) {
-  if (!integer_at(params, "batch") || !child(params, "dtype").is_string()) {
-    return nullptr;
-  }
+// Made where there is none yet.
+BatchSeries& series_of(std::vector<BatchSeries>& all, const BatchParams& params, const SeriesLabel& label) {
   const std::string name = label(params);
   const auto at = std::ranges::find(all, name, &BatchSeries::label);
   if (at != all.end()) {
-    return &*at;
+    return *at;
   }
   BatchSeries& made = all.emplace_back();
   made.label = name;
-  made.dtype = params["dtype"].get<std::string>();
-  return &made;
+  made.params = params;
+  return made;
 }
 
 std::vector<std::string> names_of(const std::vector<BatchPoint>& points) {
@@ -107,7 +85,7 @@ void BatchSeries::analyse() {
     throughputs.push_back(point.throughput);
   }
   model = fit_step_time(times);
-  ceiling = find_ceiling(throughputs);
+  saturation = find_saturation(throughputs);
   memory = fit_memory_line(memory_points(*this));
 }
 
@@ -124,33 +102,54 @@ const BatchPoint* BatchSeries::at(std::int64_t batch) const {
   return found == points.end() ? nullptr : &*found;
 }
 
+std::optional<BatchParams> read_params(const Json& params) {
+  if (!params.is_object() || !params.contains("batch") || !params["batch"].is_number() ||
+      !params.contains("dtype") || !params["dtype"].is_string()) {
+    return std::nullopt;
+  }
+  const auto dtype = parse_dtype(params["dtype"].get<std::string>());
+  if (!dtype) {
+    return std::nullopt;
+  }
+  BatchParams read{params["batch"].get<std::int64_t>(), *dtype, "", {}};
+  for (const auto& [name, value] : params.items()) {
+    std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (name == "mode") {
+      read.mode = std::move(text);
+    } else if (name != "batch" && name != "dtype" && name != "workload") {
+      read.options[name] = std::move(text);
+    }
+  }
+  return read;
+}
+
 std::vector<BatchSeries> read_series(const ResultDocument& document, const SeriesLabel& label) {
   std::vector<BatchSeries> all;
   for (const MeasuredPoint& point : document.benchmarks) {
-    BatchSeries* const series = point.stats.median_ns > 0 ? series_of(all, point.params, label) : nullptr;
-    if (series == nullptr) {
+    const auto params = read_params(point.params);
+    if (!params || point.stats.median_ns <= 0) {
       continue;
     }
+    BatchSeries& series = series_of(all, *params, label);
     if (above_peak(point)) {
-      series->left_out.push_back(point.name);
+      series.left_out.push_back(point.name);
     } else {
-      series->points.push_back(read_point(point, *integer_at(point.params, "batch")));
+      series.points.push_back(read_point(point, params->batch));
     }
   }
   for (const UnmeasuredPoint& point : document.unmeasured) {
-    if (point.status != "oom" || !integer_at(point.params, "batch")) {
-      continue;
-    }
-    const auto at = std::ranges::find(all, label(point.params), &BatchSeries::label);
+    const auto params = point.status == "oom" ? read_params(point.params) : std::nullopt;
+    const auto at = params ? std::ranges::find(all, label(*params), &BatchSeries::label) : all.end();
     if (at != all.end()) {
-      const std::int64_t batch = *integer_at(point.params, "batch");
-      at->smallest_oom = std::min(at->smallest_oom.value_or(batch), batch);
+      at->smallest_oom = std::min(at->smallest_oom.value_or(params->batch), params->batch);
     }
   }
   for (BatchSeries& series : all) {
-    series.cap_bytes = integer_at(document.sweep, "memory_cap_bytes");
-    const Json& peaks = child(child(child(document.context, "device"), "peaks"), series.dtype);
-    series.peaks = {number_at(peaks, "flops_per_s"), number_at(peaks, "bytes_per_s")};
+    series.cap_bytes = document.sweep.memory_cap_bytes;
+    if (const auto peaks = document.context.peaks.find(series.params.dtype);
+        peaks != document.context.peaks.end()) {
+      series.peaks = peaks->second;
+    }
     std::ranges::sort(series.points, {}, &BatchPoint::batch);
     series.analyse();
   }

@@ -3,17 +3,29 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "bench/measure/ceiling.h"
-#include "bench/measure/limit.h"
+#include "bench/dtype.h"
 #include "bench/measure/memory_line.h"
 #include "bench/measure/result.h"
+#include "bench/measure/saturation.h"
 #include "bench/measure/step_time.h"
 
 namespace bench::sweeps {
+
+// A point's params, parsed; params_of() in points.h wrote them.
+struct BatchParams {
+  std::int64_t batch = 0;
+  Dtype dtype = Dtype::fp32;
+  std::string mode;
+  std::map<std::string, std::string> options;  // of the workload, in text
+};
+
+// nullopt without a batch or a known dtype.
+std::optional<BatchParams> read_params(const Json& params);
 
 struct BatchPoint {
   std::string name;
@@ -22,29 +34,27 @@ struct BatchPoint {
   std::int64_t bytes = 0;    // tracked peak; 0 where it was not tracked
   std::int64_t weights = 0;  // of these
   PointMemory memory;
-  std::int64_t feature_map_bytes = 0;  // whole batch; 0: unknown
-  std::int64_t library_bytes = 0;      // expected beyond step_bytes, estimated
-  std::int64_t step_bytes = 0;         // planned, held during a step; 0: unknown
+  std::optional<PlannedMemory> plan;
   ThroughputPoint throughput;
-  StepWork work;
-  bool few_rounds = false;             // its interval cannot know the spread between rounds
-  std::vector<std::string> throttled;  // flags, "throttled:cpu_contention"
+  Work work;
+  bool few_rounds = false;  // its interval cannot know the spread between rounds
+  bool contended = false;   // other processes used the CPU
 };
 
 // The points of one series, by batch, and what was made of them.
 struct BatchSeries {
-  std::string label;  // as sentences name it: "fp32", "fp32 training with adam"
-  std::string dtype;
+  std::string label;   // as sentences name it: "fp32", "fp32 training with adam"
+  BatchParams params;  // of its first point
   std::vector<BatchPoint> points;
   // What claims about speed rest on: the points of enough rounds, or all where those are less than two.
   std::vector<BatchPoint> timed;
-  std::vector<std::string> left_out;         // above the device's peak
+  std::vector<std::string> left_out;         // names of points above the device's peak
   std::optional<std::int64_t> smallest_oom;  // by prediction or by trying
   std::optional<std::int64_t> cap_bytes;
-  PeakRates peaks;
+  Peaks peaks;
 
   std::optional<StepTimeModel> model;
-  std::optional<Ceiling> ceiling;
+  std::optional<Saturation> saturation;
   std::optional<MemoryLine> memory;
 
   void analyse();                          // fills `timed` and the last three from the points
@@ -54,7 +64,7 @@ struct BatchSeries {
 };
 
 // The label of the series that a point with these params belongs to.
-using SeriesLabel = std::function<std::string(const Json& params)>;
+using SeriesLabel = std::function<std::string(const BatchParams& params)>;
 
 // One analysed series for each label that has points, in the order of the points; those without a batch or a
 // dtype are left out.

@@ -4,138 +4,166 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <ranges>
 
-#include "bench/measure/broken_line.h"
+#include "bench/measure/fit.h"
 
 namespace bench::sweeps {
 namespace {
 
-// What lines differ by below that is no bend.
-constexpr BrokenLineRule kRule{.most_bends = 2, .resolution = kLeastGrowth};
+// A time is settled at ±1 %, see the stop rule.
+constexpr double kLeastGrowth = 0.01;
+constexpr double kPlainGrowth = 0.25;
 
-// A piece over which times grow by less than this, and whose slope the scatter does not tell from none, is
-// taken for flat. One that grows by more is not, though few sizes may leave its slope without an interval.
-constexpr double kMayBeFlat = 0.25;
+// Sizes at either end that the latency and the bandwidth are read from: two more than a line needs, for an
+// interval.
+constexpr std::size_t kEndSizes = 4;
 
-bool grows(const LinePiece& piece) {
-  const double start = piece.intercept.value + piece.slope.value * piece.from;
-  const double growth = piece.slope.value * (piece.to - piece.from) / start;
-  const bool told = !piece.slope.ci95 || piece.slope.ci95->low > 0;
-  return growth >= kLeastGrowth && (told || growth >= kMayBeFlat);
-}
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 bool can_be_fitted(std::span<const CopyTime> by_size) {
-  return std::ranges::all_of(by_size,
-                             [](const CopyTime& point) { return point.bytes > 0 && point.ns > 0; }) &&
+  const auto positive = [](const CopyTime& point) { return point.bytes > 0 && point.ns > 0; };
+  return by_size.size() >= 2 && std::ranges::all_of(by_size, positive) &&
          std::ranges::adjacent_find(by_size, std::greater_equal{}, &CopyTime::bytes) == by_size.end();
 }
 
-// Bytes a nanosecond, of copies of this size by this piece.
-double rate_at(const TransferPiece& piece, double bytes) {
-  return std::isfinite(bytes) ? bytes / piece.at_ns(bytes) : 1 / piece.ns_per_byte.value;
+CopyCurve::Piece piece_between(double from, double from_ns, double to, double to_ns) {
+  const double slope = (to_ns - from_ns) / (to - from);
+  return {.to_bytes = to, .latency_ns = from_ns - slope * from, .ns_per_byte = slope};
 }
 
-}  // namespace
-
-std::optional<Estimate> TransferPiece::bytes_per_s() const {
-  if (!grows) {
-    return std::nullopt;
-  }
-  return rate_of(ns_per_byte);
-}
-
-double TransferCurve::at_ns(double bytes) const {
-  for (const TransferPiece& piece : pieces) {
-    if (bytes <= piece.to_bytes) {
-      return piece.at_ns(bytes);
-    }
-  }
-  return pieces.back().at_ns(bytes);
-}
-
-std::optional<Estimate> TransferCurve::half_bytes() const {
-  const auto rate = bytes_per_s();
-  if (!rate) {
-    return std::nullopt;
-  }
-  if (!bends()) {
-    return half_rate_bytes(latency_ns(), *rate);
-  }
-  const double half = rate->value / 2 * 1e-9;  // bytes a nanosecond
-  const TransferPiece& first = pieces.front();
-  if (first.latency_ns.value <= 0 && rate_at(first, first.from_bytes) >= half) {
-    return std::nullopt;
-  }
-  for (const TransferPiece& piece : pieces) {
-    // Within a piece the rate rises throughout or falls throughout.
-    if (rate_at(piece, piece.to_bytes) >= half) {
-      const double bytes = piece.latency_ns.value * half / (1 - piece.ns_per_byte.value * half);
-      return Estimate{.value = bytes, .ci95 = std::nullopt};
+// The smallest size at which a copy moves so many bytes a nanosecond. Within a piece the rate rises
+// throughout or falls throughout.
+std::optional<double> first_size_of(const CopyCurve& curve, double rate) {
+  for (const CopyCurve::Piece& piece : curve.pieces) {
+    const double at_end =
+        std::isfinite(piece.to_bytes) ? piece.to_bytes / piece.at_ns(piece.to_bytes) : 1 / piece.ns_per_byte;
+    if (at_end >= rate) {
+      const double bytes = piece.latency_ns * rate / (1 - piece.ns_per_byte * rate);
+      return bytes > 0 ? std::optional(bytes) : std::nullopt;
     }
   }
   return std::nullopt;
 }
 
-std::optional<TransferCurve> fit_curve(std::span<const CopyTime> by_size) {
-  if (!can_be_fitted(by_size)) {
+}  // namespace
+
+std::optional<CopyLine> fit_copy_line(std::span<const CopyTime> by_size) {
+  std::vector<double> bytes;
+  std::vector<double> times;
+  std::vector<double> weights;
+  for (const CopyTime& point : by_size) {
+    bytes.push_back(point.bytes);
+    times.push_back(point.ns);
+    weights.push_back(1 / (point.ns * point.ns));
+  }
+  const auto fit = fit_line(bytes, times, weights);
+  if (!fit) {
     return std::nullopt;
   }
-  const WeightedTimes all(by_size);
-  const auto broken = fit_broken_line(all.bytes, all.times, all.weights, kRule);
-  if (!broken) {
+  CopyLine line{.latency_ns = fit->intercept,
+                .ns_per_byte = fit->slope.value,
+                .bytes_per_s = std::nullopt,
+                .r_squared = fit->r_squared};
+  const auto [least, most] = std::ranges::minmax(bytes);
+  const double growth = fit->slope.value * (most - least) / std::abs(fit->at(least));
+  if (growth >= kLeastGrowth && (growth >= kPlainGrowth || fit->slope.low() > 0)) {
+    line.bytes_per_s = inverse(fit->slope, 1e9);
+  }
+  return line;
+}
+
+double CopyCurve::at_ns(double bytes) const {
+  return std::ranges::lower_bound(pieces, bytes, {}, &Piece::to_bytes)->at_ns(bytes);
+}
+
+std::optional<Estimate> CopyCurve::half_bytes() const {
+  const auto half_of = [&](double per_s) { return first_size_of(*this, per_s / 2e9); };
+  const auto bytes = bytes_per_s ? half_of(bytes_per_s->value) : std::nullopt;
+  if (!bytes) {
     return std::nullopt;
   }
-  TransferCurve curve;
-  for (const LinePiece& piece : broken->pieces) {
-    curve.pieces.push_back({.from_bytes = piece.from,
-                            .to_bytes = piece.to,
-                            .points = piece.points,
-                            .latency_ns = piece.intercept,
-                            .ns_per_byte = piece.slope,
-                            .grows = grows(piece)});
+  Estimate half{.value = *bytes};
+  const auto low = half_of(bytes_per_s->low());
+  const auto high = half_of(bytes_per_s->high());
+  if (bytes_per_s->ci95 && low && high) {
+    half.ci95 = Interval{.low = std::min(*low, *bytes), .high = std::max(*high, *bytes)};
   }
-  const double least = curve.at_ns(by_size.front().bytes);
-  if (curve.at_ns(by_size.back().bytes) < least * (1 + kLeastGrowth)) {
+  return half;
+}
+
+std::optional<CopyCurve> fit_copy_curve(std::span<const CopyTime> by_size) {
+  if (!can_be_fitted(by_size) || by_size.back().ns < by_size.front().ns * (1 + kLeastGrowth)) {
     return std::nullopt;
   }
-  curve.pieces.back().to_bytes = std::numeric_limits<double>::infinity();
+  const std::size_t end_sizes = std::min(kEndSizes, by_size.size());
+  CopyCurve curve;
+  curve.points.assign(by_size.begin(), by_size.end());
+  curve.latency_ns = fit_copy_line(by_size.first(end_sizes))->latency_ns;
+  curve.bytes_per_s = fit_copy_line(by_size.last(end_sizes))->bytes_per_s;
+  double from = 0;
+  double from_ns = std::max(0.0, curve.latency_ns.value);
+  for (const CopyTime& point : by_size) {
+    curve.pieces.push_back(piece_between(from, from_ns, point.bytes, point.ns));
+    from = point.bytes;
+    from_ns = point.ns;
+  }
+  const double slope = curve.bytes_per_s ? 1e9 / curve.bytes_per_s->value : 0;
+  curve.pieces.push_back({.to_bytes = kInfinite, .latency_ns = from_ns - slope * from, .ns_per_byte = slope});
   return curve;
 }
 
-std::optional<double> crossing(const TransferCurve& first, const TransferCurve& second) {
-  std::optional<double> last;
-  for (const TransferPiece& one : first.pieces) {
-    for (const TransferPiece& other : second.pieces) {
-      // The first pieces hold down to a copy of nothing.
-      const double from = std::max(&one == first.pieces.data() ? 0 : one.from_bytes,
-                                   &other == second.pieces.data() ? 0 : other.from_bytes);
-      const double to = std::min(one.to_bytes, other.to_bytes);
-      const double bytes =
-          (other.latency_ns.value - one.latency_ns.value) / (one.ns_per_byte.value - other.ns_per_byte.value);
-      if (std::isfinite(bytes) && from < bytes && bytes <= to) {
-        last = std::max(bytes, last.value_or(0));
+std::optional<double> crossing(const CopyCurve& first, const CopyCurve& second) {
+  const double from = std::max(first.points.front().bytes, second.points.front().bytes);
+  const double to = std::min(first.points.back().bytes, second.points.back().bytes);
+  std::vector<double> sizes;
+  for (const CopyCurve* curve : {&first, &second}) {
+    for (const CopyTime& point : curve->points) {
+      if (from <= point.bytes && point.bytes <= to) {
+        sizes.push_back(point.bytes);
       }
     }
   }
-  return last;
+  std::ranges::sort(sizes);
+  const auto ahead = [&](double bytes) { return first.at_ns(bytes) - second.at_ns(bytes); };
+  for (std::size_t i = sizes.size(); i-- > 1;) {
+    const double before = ahead(sizes[i - 1]);
+    const double after = ahead(sizes[i]);
+    if (before * after < 0) {
+      return sizes[i - 1] + (sizes[i] - sizes[i - 1]) * before / (before - after);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<double> faster_from(std::span<const CopyTime> first, std::span<const CopyTime> second) {
+  std::optional<double> from;
+  for (const CopyTime& one : std::views::reverse(first)) {
+    const auto other = std::ranges::find(second, one.bytes, &CopyTime::bytes);
+    if (other == second.end()) {
+      continue;
+    }
+    if (one.ci95_ns.high >= other->ci95_ns.low) {
+      break;
+    }
+    from = one.bytes;
+  }
+  return from;
 }
 
 std::vector<HeldOut> held_out_errors(std::span<const CopyTime> by_size) {
   constexpr std::size_t kFewest = 5;  // three to fit, which leaves a residual, and two to ask for
-  std::vector<HeldOut> errors;
   if (by_size.size() < kFewest || !can_be_fitted(by_size)) {
-    return errors;
+    return {};
   }
   std::vector<CopyTime> used;
   for (std::size_t i = 0; i < by_size.size(); i += 2) {
     used.push_back(by_size[i]);
   }
-  const auto line = fit_transfer(used);
-  const auto curve = fit_curve(used);
-  if (!line || !curve) {
-    return errors;
-  }
-  for (std::size_t i = 1; i < by_size.size(); i += 2) {
+  const auto line = fit_copy_line(used);
+  const auto curve = fit_copy_curve(used);
+  std::vector<HeldOut> errors;
+  for (std::size_t i = 1; i < by_size.size() && curve; i += 2) {
     const CopyTime& asked = by_size[i];
     const auto error = [&](double predicted) { return std::abs(predicted - asked.ns) / asked.ns; };
     errors.push_back({.bytes = asked.bytes,

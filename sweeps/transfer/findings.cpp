@@ -1,35 +1,51 @@
 #include "sweeps/transfer/findings.h"
 
-#include <iterator>
-#include <utility>
+#include <cmath>
 
-#include "sweeps/series/claims.h"
-#include "sweeps/transfer/claims.h"
+#include "bench/measure/finding.h"
+#include "bench/measure/units.h"
 
 namespace bench::sweeps {
 
-std::vector<Finding> transfer_findings(const ResultDocument& document) {
-  const std::vector<TransferSeries> all = transfer_series(document);
-  const TransferCurves curves = fit_curves(all);
-  std::vector<Finding> findings = claim_verdicts(document);
-  const auto add = [&](std::vector<Finding> more) {
-    findings.insert(findings.end(), std::make_move_iterator(more.begin()),
-                    std::make_move_iterator(more.end()));
-  };
-  const auto add_one = [&](std::optional<Finding> one) {
-    if (one) {
-      findings.push_back(std::move(*one));
+TransferFacts::TransferFacts(const ResultDocument& measured, const TransferState& studied)
+    : context(measured.context), state(studied), series(copy_series(measured)) {
+  for (const CopySeries& one : series) {
+    if (auto curve = one.plain() ? fit_copy_curve(one.times()) : std::nullopt) {
+      curves.emplace(one.label(), std::move(*curve));
     }
-  };
-  add(claim_overlap(document, all));
-  add_one(claim_bus(document, all));
-  add(claim_models(document, all, curves));
-  add_one(claim_model_error(all));
-  add(claim_crossovers(all, curves));
-  add(claim_at_once(all));
-  add(claim_cold_pages(all));
-  add_one(claim_pinning(document));
-  add_one(claim_calls(document, all));
+  }
+}
+
+std::string copy_way(const std::string& direction) {
+  return direction == "h2d" ? "to the device" : direction == "d2h" ? "to the host" : "both ways at once";
+}
+
+std::string byte_rate(double bytes_per_s) {
+  return format_rate(bytes_per_s, "B/s");
+}
+
+std::string size_text(double bytes) {
+  return format_bytes(std::llround(bytes));
+}
+
+std::vector<Finding> transfer_findings(const ResultDocument& document, const TransferState& state) {
+  const TransferFacts facts(document, state);
+  std::vector<Finding> findings;
+  for (const auto find :
+       {find_verdicts, find_overlap, find_bus, find_models, find_model_error, find_crossovers, find_at_once,
+        find_first_touch, find_pinning_cost, find_held_thread}) {
+    find(facts, findings);
+  }
+  std::vector<std::string> headlines;
+  for (const StepStudy& study : state.steps) {
+    headlines.push_back("pin/batch:" + std::to_string(study.batch));
+  }
+  headlines.insert(headlines.end(), {"crossover/h2d/pinned", "model/h2d/pinned"});
+  for (const StepStudy& study : state.steps) {
+    headlines.push_back("overlap/pinned/batch:" + std::to_string(study.batch));
+  }
+  headlines.insert(headlines.end(), {"bus", "model/h2d/pageable", "pinning_cost", "model/d2h/pinned"});
+  set_headlines(findings, headlines);
   return findings;
 }
 

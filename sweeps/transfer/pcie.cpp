@@ -3,44 +3,51 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <system_error>
+
+#include <fmt/format.h>
 
 namespace bench::sweeps {
 
 double PcieLink::bytes_per_s() const {
-  // Gigatransfers a second and the share of the bits that is payload.
-  struct Rate {
-    double transfers = 0;
-    double payload = 0;
-  };
-  constexpr std::array<Rate, 6> kRates{{{2.5e9, 0.8},
-                                        {5e9, 0.8},
-                                        {8e9, 128.0 / 130},
-                                        {16e9, 128.0 / 130},
-                                        {32e9, 128.0 / 130},
-                                        {64e9, 236.0 / 256}}};
-  if (generation < 1 || static_cast<std::size_t>(generation) > kRates.size()) {
-    return 0;
-  }
-  const Rate& rate = kRates[static_cast<std::size_t>(generation) - 1];
-  return rate.transfers * rate.payload * width / 8;
+  // Gigatransfers a second, times the share of the bits that is payload.
+  constexpr std::array<double, 6> kBits{2.5e9 * 0.8,        5e9 * 0.8,          8e9 * 128.0 / 130,
+                                        16e9 * 128.0 / 130, 32e9 * 128.0 / 130, 64e9 * 236.0 / 256};
+  return generation >= 1 && static_cast<std::size_t>(generation) <= kBits.size()
+             ? kBits[static_cast<std::size_t>(generation) - 1] * width / 8
+             : 0;
 }
 
+namespace {
+
+// A number at the front of the text, which is taken off it; 0 where there is none.
+int take_number(std::string_view& text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return error == std::errc() ? number : 0;
+}
+
+}  // namespace
+
 std::optional<PcieLink> pcie_link(std::string_view text) {
+  constexpr std::string_view kGeneration = "gen";
+  constexpr std::string_view kWidth = " x";
   PcieLink link;
-  if (!text.starts_with("gen")) {
+  std::string_view rest = text;
+  if (!rest.starts_with(kGeneration)) {
     return std::nullopt;
   }
-  const char* const end = text.data() + text.size();
-  const auto generation = std::from_chars(text.data() + 3, end, link.generation);
-  if (generation.ec != std::errc{} || end - generation.ptr < 3 ||
-      std::string_view(generation.ptr, 2) != " x") {
+  rest.remove_prefix(kGeneration.size());
+  link.generation = take_number(rest);
+  if (!rest.starts_with(kWidth)) {
     return std::nullopt;
   }
-  const auto width = std::from_chars(generation.ptr + 2, end, link.width);
-  if (width.ec != std::errc{} || width.ptr != end || link.generation < 1 || link.width < 1) {
-    return std::nullopt;
-  }
-  return link;
+  rest.remove_prefix(kWidth.size());
+  link.width = take_number(rest);
+  // No sign, no leading zeros, nothing behind.
+  const bool exact = fmt::format("gen{} x{}", link.generation, link.width) == text;
+  return exact && link.generation > 0 && link.width > 0 ? std::optional(link) : std::nullopt;
 }
 
 }  // namespace bench::sweeps

@@ -1,35 +1,25 @@
-// The parts of prove(): each measures one thing beside the sweep's points and notes it, see prove.h.
+// What the transfer sweep measures after its points: what pinning costs, how long a copy holds the calling
+// thread, and a workload's steps with the copy of the next batch before and overlapped with them.
 #pragma once
 
-#include <chrono>
-#include <optional>
 #include <vector>
 
 #include "bench/sweep.h"
 #include "bench/transfers.h"
-#include "sweeps/transfer/sizes.h"
+#include "sweeps/transfer/options.h"
+#include "sweeps/transfer/state.h"
 
 namespace bench::sweeps {
 
-struct TransferStudies {
+struct TransferStudy {
   SweepStudy& sweep;
   Transfers& transfers;
-  TransferOptions options;
-
-  Json& noted() const { return sweep.document.sweep["transfer"]; }
-  std::optional<int> node() const { return node_named(options.node, transfers); }
+  const TransferOptions& options;
 };
 
-void study_pinning(const TransferStudies& studies);
-void study_calls(const TransferStudies& studies);
-void study_steps(const TransferStudies& studies);
-
-// By wall clock.
-inline double since_ns(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-}
-
-// {"median_ns", "ci95_ns"}. One sample a round: what changes between them is in the interval.
-Json time_of(const std::vector<double>& rounds_ns, std::uint64_t seed);
+std::vector<PinningCost> study_pinning(const TransferStudy& study);
+std::vector<CallTime> study_calls(const TransferStudy& study);
+// At least three rounds, then until `budget_ns` have passed.
+StepStudy study_steps(const TransferStudy& study, const WorkloadSpec& spec, double budget_ns);
 
 }  // namespace bench::sweeps

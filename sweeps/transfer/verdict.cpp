@@ -1,103 +1,48 @@
 #include "sweeps/transfer/verdict.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace bench::sweeps {
 namespace {
 
 constexpr double kWorthwhile = 0.01;  // of a step
 
-Estimate estimate_of(const Json& row, const char* name) {
-  const Json& time = row.at(name);
-  return {.value = time.at("median_ns").get<double>(),
-          .ci95 = Interval{time.at("ci95_ns").at(0).get<double>(), time.at("ci95_ns").at(1).get<double>()}};
-}
-
-double low_of(const Estimate& estimate) {
-  return estimate.ci95 ? estimate.ci95->low : estimate.value;
-}
-double high_of(const Estimate& estimate) {
-  return estimate.ci95 ? estimate.ci95->high : estimate.value;
-}
-
-bool apart(const Estimate& one, const Estimate& other) {
-  return high_of(one) < low_of(other) || low_of(one) > high_of(other);
-}
-
-PinVerdict against(const KindSteps& pageable, const KindSteps& kind) {
+PinVerdict compared(const KindSteps& pageable, const KindSteps& kind) {
   const Estimate& before = pageable.best();
   const Estimate& after = kind.best();
-  PinVerdict verdict;
-  verdict.with = kind.name;
-  verdict.saved_ns = before.value - after.value;
+  PinVerdict verdict{.verdict = Verdict::dont, .with = kind.name};
+  verdict.saved_ns.value = before.value - after.value;
   if (before.ci95 && after.ci95) {
-    verdict.saved_ci95_ns =
+    verdict.saved_ns.ci95 =
         Interval{.low = before.ci95->low - after.ci95->high, .high = before.ci95->high - after.ci95->low};
   }
-  verdict.share = verdict.saved_ns / before.value;
-  verdict.apart = apart(before, after);
-  verdict.verdict = verdict.apart && verdict.share >= kWorthwhile ? Verdict::pin : Verdict::dont;
-  verdict.most_ns = high_of(pageable.copy_ns);
+  verdict.share = verdict.saved_ns.value / before.value;
+  verdict.significant = differ(before, after);
+  verdict.most_ns = pageable.copy_ns.high();
   verdict.copy_is_short = verdict.most_ns < kWorthwhile * before.value;
-  verdict.open = !verdict.apart && !verdict.copy_is_short &&
-                 high_of(before) - low_of(after) >= kWorthwhile * before.value;
+  if (verdict.significant && verdict.share >= kWorthwhile) {
+    verdict.verdict = Verdict::pin;
+  } else if (!verdict.significant && !verdict.copy_is_short &&
+             before.high() - after.low() >= kWorthwhile * before.value) {
+    verdict.verdict = Verdict::inconclusive;
+  }
   return verdict;
 }
 
 }  // namespace
 
-const KindSteps* StepStudy::kind(const std::string& name) const {
-  const auto at = std::ranges::find(kinds, name, &KindSteps::name);
-  return at == kinds.end() || !at->unsupported.empty() ? nullptr : &*at;
-}
-
-std::vector<StepStudy> step_studies(const ResultDocument& document) {
-  std::vector<StepStudy> studies;
-  const Json transfer = document.sweep.is_object() ? document.sweep.value("transfer", Json()) : Json();
-  if (!transfer.is_object() || !transfer.contains("steps")) {
-    return studies;
-  }
-  for (const Json& row : transfer["steps"]) {
-    StepStudy study;
-    study.workload = row.at("workload").get<std::string>() + " " + row.at("mode").get<std::string>();
-    study.dtype = row.value("dtype", "fp32");
-    study.batch = row.at("batch").get<std::int64_t>();
-    study.unsupported = row.value("unsupported", "");
-    if (study.unsupported.empty()) {
-      study.bytes = row.at("bytes").get<double>();
-      study.compute_ns = estimate_of(row, "compute");
-      for (const Json& kind : row.at("kinds")) {
-        KindSteps steps;
-        steps.name = kind.at("host_memory").get<std::string>();
-        steps.unsupported = kind.value("unsupported", "");
-        if (steps.unsupported.empty()) {
-          steps.copy_ns = estimate_of(kind, "copy");
-          steps.serial_ns = estimate_of(kind, "serial");
-          steps.beside_ns = estimate_of(kind, "beside");
-          steps.compute_beside_ns = estimate_of(kind, "compute_beside");
-        }
-        study.kinds.push_back(std::move(steps));
-      }
-    }
-    studies.push_back(std::move(study));
-  }
-  return studies;
-}
-
 std::optional<Estimate> hidden_share(const StepStudy& study, const KindSteps& kind) {
-  const double scatter = (high_of(kind.beside_ns) - low_of(kind.beside_ns) + high_of(study.compute_ns) -
-                          low_of(study.compute_ns)) /
-                         2;
+  const Estimate& step = kind.overlapped_ns;
+  const Estimate& compute = study.compute_ns;
+  const double scatter = (step.high() - step.low() + compute.high() - compute.low()) / 2;
   if (scatter > kind.copy_ns.value / 2) {
     return std::nullopt;
   }
-  Estimate hidden{.value = 1 - (kind.beside_ns.value - study.compute_ns.value) / kind.copy_ns.value,
-                  .ci95 = std::nullopt};
-  if (kind.beside_ns.ci95 && study.compute_ns.ci95 && kind.copy_ns.ci95 && kind.copy_ns.ci95->low > 0) {
+  Estimate hidden{.value = 1 - (step.value - compute.value) / kind.copy_ns.value};
+  if (step.ci95 && compute.ci95 && kind.copy_ns.ci95 && kind.copy_ns.ci95->low > 0) {
     const Interval& copy = *kind.copy_ns.ci95;
-    const double least = kind.beside_ns.ci95->low - study.compute_ns.ci95->high;  // of the copy that shows
-    const double most = kind.beside_ns.ci95->high - study.compute_ns.ci95->low;
+    const double least = step.low() - compute.high();  // of the copy that is not hidden
+    const double most = step.high() - compute.low();
     hidden.ci95 = Interval{.low = 1 - most / (most > 0 ? copy.low : copy.high),
                            .high = 1 - least / (least > 0 ? copy.high : copy.low)};
   }
@@ -105,10 +50,9 @@ std::optional<Estimate> hidden_share(const StepStudy& study, const KindSteps& ki
 }
 
 std::optional<double> slowdown(const StepStudy& study, const KindSteps& kind) {
-  const bool slower = low_of(kind.compute_beside_ns) > high_of(study.compute_ns);
-  const bool faster = high_of(kind.compute_beside_ns) < low_of(study.compute_ns);
-  return slower || faster ? std::optional(kind.compute_beside_ns.value / study.compute_ns.value - 1)
-                          : std::nullopt;
+  return differ(kind.compute_overlapped_ns, study.compute_ns)
+             ? std::optional(kind.compute_overlapped_ns.value / study.compute_ns.value - 1)
+             : std::nullopt;
 }
 
 PinVerdict pin_verdict(const StepStudy& study, const LockedBytes& locked) {
@@ -119,18 +63,20 @@ PinVerdict pin_verdict(const StepStudy& study, const LockedBytes& locked) {
     return {};
   }
   if (pinned == nullptr || staged == nullptr) {
-    return against(*pageable, pinned != nullptr ? *pinned : *staged);
+    return compared(*pageable, pinned != nullptr ? *pinned : *staged);
   }
-  PinVerdict by_pinned = against(*pageable, *pinned);
-  PinVerdict by_staged = against(*pageable, *staged);
-  bool take_staged = by_staged.saved_ns > by_pinned.saved_ns;
+  PinVerdict by_pinned = compared(*pageable, *pinned);
+  PinVerdict by_staged = compared(*pageable, *staged);
+  // A kind that pays before one that may pay, before one that does not.
+  const auto rank = [](const PinVerdict& verdict) {
+    return verdict.verdict == Verdict::pin ? 2 : verdict.verdict == Verdict::inconclusive ? 1 : 0;
+  };
+  bool take_staged = by_staged.saved_ns.value > by_pinned.saved_ns.value;
   if (by_staged.verdict == Verdict::pin && !locked.pinned_possible) {
     take_staged = true;
-  } else if (by_pinned.verdict != by_staged.verdict) {
-    take_staged = by_staged.verdict == Verdict::pin;
-  } else if (by_pinned.open != by_staged.open && by_pinned.verdict == Verdict::dont) {
-    take_staged = by_staged.open;
-  } else if (!apart(pinned->best(), staged->best())) {
+  } else if (rank(by_pinned) != rank(by_staged)) {
+    take_staged = rank(by_staged) > rank(by_pinned);
+  } else if (!differ(pinned->best(), staged->best())) {
     take_staged = locked.staged < locked.pinned;
     by_pinned.equals = staged->name;
     by_staged.equals = pinned->name;
@@ -138,20 +84,21 @@ PinVerdict pin_verdict(const StepStudy& study, const LockedBytes& locked) {
   return take_staged ? by_staged : by_pinned;
 }
 
-std::optional<double> cost_ns(const std::vector<std::pair<double, double>>& by_size, double bytes) {
-  if (by_size.empty()) {
-    return std::nullopt;
+std::optional<double> pinning_cost_ns(const std::vector<PinningCost>& by_size, double bytes) {
+  std::optional<std::pair<double, double>> below;  // bytes, ns
+  for (const PinningCost& cost : by_size) {
+    if (!cost.unsupported.empty()) {
+      continue;
+    }
+    const auto size = static_cast<double>(cost.bytes);
+    const double ns = cost.pin_ns.value - cost.pageable_ns;
+    if (size >= bytes) {
+      return below ? below->second + (ns - below->second) * (bytes - below->first) / (size - below->first)
+                   : ns;
+    }
+    below = {size, ns};
   }
-  const auto above = std::ranges::find_if(by_size, [&](const auto& size) { return size.first >= bytes; });
-  if (above == by_size.end()) {
-    return by_size.back().second * bytes / by_size.back().first;
-  }
-  if (above == by_size.begin()) {
-    return above->second;
-  }
-  const auto& [low, low_ns] = *(above - 1);
-  const auto& [high, high_ns] = *above;
-  return low_ns + (high_ns - low_ns) * (bytes - low) / (high - low);
+  return below ? std::optional(below->second * bytes / below->first) : std::nullopt;
 }
 
 }  // namespace bench::sweeps

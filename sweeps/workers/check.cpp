@@ -14,8 +14,7 @@ namespace bench::sweeps {
 namespace {
 
 constexpr int kWorkersThatCheck = 8;
-// Of a slot: larger batches are checked by their first samples, for what is checked is held beside the slots
-// of the pipeline itself, which the memory cap counts.
+// Larger batches are checked by their first samples: the memory cap does not count these slots.
 constexpr std::int64_t kMostSlotBytes = std::int64_t{64} << 20;
 
 struct OwnSlots {
@@ -41,7 +40,6 @@ double mean_difference(const std::vector<double>& one, const std::vector<double>
 }  // namespace
 
 Verification check_batch(const PipelineSpec& spec, const loader::Dataset& data, loader::BadFiles& bad) {
-  // Its first batch needs no more; a slot for each of many workers would take a while to be had.
   const std::int64_t sample_bytes = spec.transform.sample_bytes();
   loader::PoolSettings few = spec.pool;
   few.prefetch = 1;

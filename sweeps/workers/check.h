@@ -1,4 +1,4 @@
-// Is a batch of the pool what its images and seeds say?
+// Compares a batch of the pool with a single thread's and with the reference.
 #pragma once
 
 #include "bench/workload.h"
@@ -8,8 +8,8 @@
 
 namespace bench::sweeps {
 
-// The first batch a pool with the spec's workers, eight at most, hands out, against the same one made by a
-// single thread, byte for byte, and its first sample against the slow reference of the transform.
+// The first batch of a pool with the spec's workers, eight at most: byte for byte equal to a single thread's,
+// and its first sample close to the slow reference of the transform.
 Verification check_batch(const PipelineSpec& spec, const loader::Dataset& data, loader::BadFiles& bad);
 
 }  // namespace bench::sweeps

@@ -4,25 +4,26 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <utility>
 
-#include "bench/run/interrupt.h"
+#include "bench/host/interrupt.h"
 
 namespace bench::sweeps {
 namespace {
 
-constexpr auto kLookAround = std::chrono::milliseconds(100);  // for Ctrl-C, in a long step
+constexpr auto kInterruptCheck = std::chrono::milliseconds(100);  // in a long step
 
 class TimedConsumer final : public Consumer {
  public:
   explicit TimedConsumer(std::int64_t step_ns) : step_(step_ns) {}
   void start() override { end_ = std::chrono::steady_clock::now() + step_; }
-  // A step that ended while its batch was awaited took no longer for that.
+  // A step that ended before it was asked for took no longer for that.
   std::int64_t finish() override {
     while (std::chrono::steady_clock::now() < end_ && !interrupted()) {
-      std::this_thread::sleep_until(std::min(end_, std::chrono::steady_clock::now() + kLookAround));
+      std::this_thread::sleep_until(std::min(end_, std::chrono::steady_clock::now() + kInterruptCheck));
     }
     return step_.count();
   }
@@ -32,7 +33,7 @@ class TimedConsumer final : public Consumer {
   std::chrono::steady_clock::time_point end_;
 };
 
-// Runs one thing at a time in a thread that lives as long as it: OpenMP keeps its team with the thread.
+// Runs one task at a time in a thread of its own, with which OpenMP keeps its team.
 class OwnThread {
  public:
   OwnThread() : thread_([this] { serve(); }) {}
@@ -100,11 +101,10 @@ class OwnThread {
 
 class WorkloadConsumer final : public Consumer {
  public:
-  WorkloadConsumer(const WorkloadType& type, const WorkloadSpec& spec, Device& device, int cores)
-      : device_(device) {
+  WorkloadConsumer(const ConfiguredWorkload& workload, Device& device, int cores) : device_(device) {
     thread_.run([&] {
-      threads_ = device.limit_threads(cores);
-      workload_ = type.make(spec, device);
+      device.limit_threads(cores);
+      workload_ = workload.make(device);
     });
   }
   ~WorkloadConsumer() override {
@@ -129,11 +129,9 @@ class WorkloadConsumer final : public Consumer {
     thread_.run([&] { verification = workload_->verify(); });
     return verification;
   }
-  int threads() const override { return threads_; }
 
  private:
   Device& device_;
-  int threads_ = 0;
   std::unique_ptr<Workload> workload_;
   std::int64_t took_ns_ = 0;  // written by the thread, read after finish()
   OwnThread thread_;
@@ -145,9 +143,8 @@ std::unique_ptr<Consumer> timed_consumer(std::int64_t step_ns) {
   return std::make_unique<TimedConsumer>(step_ns);
 }
 
-std::unique_ptr<Consumer> workload_consumer(const WorkloadType& type, const WorkloadSpec& spec,
-                                            Device& device, int cores) {
-  return std::make_unique<WorkloadConsumer>(type, spec, device, cores);
+std::unique_ptr<Consumer> workload_consumer(const ConfiguredWorkload& workload, Device& device, int cores) {
+  return std::make_unique<WorkloadConsumer>(workload, device, cores);
 }
 
 }  // namespace bench::sweeps

@@ -1,16 +1,28 @@
 #include "sweeps/workers/knee.h"
 
 #include <algorithm>
+#include <functional>
 #include <vector>
+
+#include "bench/measure/saturation.h"
 
 namespace bench::sweeps {
 
-std::optional<Ceiling> find_knee(std::span<const WorkersValue> au) {
+std::optional<Knee> find_knee(std::span<const WorkersValue> au) {
   std::vector<ThroughputPoint> points;
-  for (const WorkersValue& point : au) {
-    points.push_back({.batch = point.workers, .per_s = point.value.value, .ci95 = point.value.ci95});
+  for (const auto& [workers, value] : au) {
+    points.push_back({.batch = workers, .per_s = value.value, .ci95 = {value.low(), value.high()}});
   }
-  return find_ceiling(points);
+  const auto found = find_saturation(points);
+  if (!found) {
+    return std::nullopt;
+  }
+  return Knee{.plateau_au = found->best_per_s,
+              .plateau_workers = found->best_batch,
+              .workers = found->batch,
+              .low = found->low,
+              .high = found->high,
+              .at_largest = found->at_largest};
 }
 
 std::optional<std::int64_t> find_harm(std::span<const WorkersValue> images_per_s) {
@@ -18,15 +30,14 @@ std::optional<std::int64_t> find_harm(std::span<const WorkersValue> images_per_s
   if (images_per_s.size() < 2) {
     return std::nullopt;
   }
-  const WorkersValue& best = *std::ranges::max_element(
-      images_per_s, {}, [](const WorkersValue& point) { return point.value.value; });
-  std::vector<WorkersValue> beyond;
-  std::ranges::copy_if(images_per_s, std::back_inserter(beyond),
-                       [&](const WorkersValue& point) { return point.workers > best.workers; });
-  std::ranges::sort(beyond, std::greater<>(), &WorkersValue::workers);
+  const auto rate = [](const WorkersValue& point) { return point.value.value; };
+  const WorkersValue& best = *std::ranges::max_element(images_per_s, {}, rate);
+  std::vector<WorkersValue> most_first(images_per_s.begin(), images_per_s.end());
+  std::ranges::sort(most_first, std::greater<>(), &WorkersValue::workers);
   std::optional<std::int64_t> harm;
-  for (const WorkersValue& point : beyond) {
-    if (point.value.ci95.high >= best.value.ci95.low || point.value.value >= kHarm * best.value.value) {
+  for (const WorkersValue& point : most_first) {
+    if (point.workers <= best.workers || point.value.high() >= best.value.low() ||
+        rate(point) >= kHarm * rate(best)) {
       break;
     }
     harm = point.workers;

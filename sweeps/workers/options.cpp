@@ -10,18 +10,27 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
+#include "bench/host/host_info.h"
 #include "bench/measure/axis.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
-#include "bench/run/host.h"
-#include "sweeps/workers/what_if.h"
 
 namespace bench::sweeps {
 namespace {
 
 constexpr std::int64_t kMostPrefetch = 64;
 constexpr std::int64_t kMostBatch = 1 << 16;
+
+std::vector<std::string> split_at_commas(std::string_view text) {
+  std::vector<std::string> parts;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(',', from), text.size());
+    parts.emplace_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return parts;
+}
 
 class Reader {
  public:
@@ -45,8 +54,7 @@ class Reader {
     read_consumer();
     read_transform();
     read_staging();
-    read_nice();
-    options_.demands = read_demands(text("demand"), dtype_given());
+    read_required();
     return options_;
   }
 
@@ -148,16 +156,16 @@ class Reader {
       return;
     }
     if (std::error_code error; std::filesystem::is_regular_file(given, error)) {
-      const OtherResult other = other_result("--consumer", given, dtype_given());
-      consumer.name = fmt::format("{} on {}", other.workload, other.device);
+      const BatchResult result = read_batch_result("--consumer", given, dtype_given());
+      consumer.name = fmt::format("{} on {}", result.workload, result.device);
       if (simulates(request_)) {
-        consumer.elsewhere = other;
+        consumer.steps = result;
         return;
       }
       if (options_.batch == 0) {
-        options_.batch = other.best_batch();
+        options_.batch = result.best().batch;
       }
-      consumer.step_ns = static_cast<std::int64_t>(other.step_ns(options_.batch));
+      consumer.step_ns = static_cast<std::int64_t>(result.step_ns(options_.batch));
       return;
     }
     try {
@@ -240,15 +248,35 @@ class Reader {
                            : HostKind::pageable;
   }
 
-  // A consumer that computes on the workers' cores would leave them nothing while it computes.
-  void read_nice() {
-    if (text("nice") != "auto") {
-      if (text("nice").find_first_not_of("0123456789") != std::string::npos) {
-        refuse("nice", fmt::format("auto, or a whole number, 0 to {}", loader::kNicest));
+  void read_required() {
+    const std::string& given = text("demand");
+    const char* const accepted =
+        "images a second, as t4=1128/s, or a batch sweep's result file, as h200=FILE";
+    for (const std::string& part : given == "none" ? std::vector<std::string>() : split_at_commas(given)) {
+      const std::size_t equals = part.find('=');
+      const std::string value = equals == std::string::npos ? part : part.substr(equals + 1);
+      RequiredThroughput required{.name = equals == std::string::npos ? "" : part.substr(0, equals),
+                                  .source = "given"};
+      if (value.ends_with("/s")) {
+        const char* const end = value.data() + value.size() - 2;
+        const auto read = std::from_chars(value.data(), end, required.images_per_s);
+        if (read.ec != std::errc{} || read.ptr != end || !(required.images_per_s > 0) ||
+            required.images_per_s > 1e9) {
+          refuse("demand", accepted);
+        }
+      } else if (std::error_code error; std::filesystem::is_regular_file(value, error)) {
+        const BatchResult result = read_batch_result("--demand", value, dtype_given());
+        required.images_per_s = static_cast<double>(result.best().batch) * 1e9 / result.best().ns;
+        required.source = value;
+        required.name = required.name.empty() ? result.device : required.name;
+      } else {
+        refuse("demand", accepted);
       }
-      options_.nice = static_cast<int>(count("nice", 0, loader::kNicest));
-    } else if (options_.consumer.workload != nullptr && device_.host_accessible()) {
-      options_.nice = 0;
+      required.name = required.name.empty() ? value : required.name;
+      if (std::ranges::count(options_.required, required.name, &RequiredThroughput::name) > 0) {
+        refuse("demand", fmt::format("each name once; {} is given twice", quote(required.name)));
+      }
+      options_.required.push_back(required);
     }
   }
 
@@ -259,14 +287,35 @@ class Reader {
 
 }  // namespace
 
-std::vector<std::string> split_at_commas(std::string_view text) {
-  std::vector<std::string> parts;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t end = std::min(text.find(',', from), text.size());
-    parts.emplace_back(text.substr(from, end - from));
-    from = end + 1;
-  }
-  return parts;
+std::vector<CommandOption> workers_command_options() {
+  return {
+      {"data", "synthetic",
+       "images: a folder tree of JPEG files, tar shards, or made once: synthetic, synthetic:heavy (sizes "
+       "vary)"},
+      {"workers", "auto", "loader threads: 0,1,2,4 or 1:32:x2, up to 1000; 0: the consumer's own thread"},
+      {"prefetch", "2", "batches each worker holds ready, up to 64"},
+      {"order", "in-order", "in-order (a worker makes a batch), any (workers share its samples), or both"},
+      {"consumer", "workload",
+       "takes the batches: a network, a time a step (40ms), or a batch sweep's result"},
+      {"element", "dtype", "of a stored sample: dtype (that of --dtype, normalised) or uint8"},
+      {"layout", "nhwc", "of a batch: nhwc or nchw"},
+      {"staging", "auto",
+       "host memory of the batches: auto (pinned where a bus is crossed), pinned, pageable"},
+      {.name = "cold",
+       .default_value = "no",
+       .help = "read images from storage, not from the page cache",
+       .is_switch = true},
+      {"storage", "none", "limit of the storage's rate and the latency of a read, such as 200MB/s,5ms"},
+      {"demand", "none",
+       "required throughput of other GPUs, such as t4=1128/s,h200=FILE (a batch sweep's result)"},
+      {.name = "simulate",
+       .default_value = "no",
+       .help = "do not measure: simulate from an earlier result's profile",
+       .is_switch = true},
+      {"profile", "none", "an earlier result file of this sweep, for --simulate"},
+      {"cores", "auto", "of the host, for --simulate"},
+      {"gpus", "1", "consumers that share the host, for --simulate, up to 64"},
+  };
 }
 
 bool simulates(const SweepRequest& request) {

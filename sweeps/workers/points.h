@@ -1,64 +1,58 @@
-// The workers sweep's measured points, read from a result document.
+// What the measured points say: rates, AU, stalls and times, each over all windows of a point.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/measure/estimate.h"
 #include "bench/measure/result.h"
+#include "sweeps/workers/setup.h"
+#include "sweeps/workers/window.h"
 
 namespace bench::sweeps {
 
-struct Measured {
-  double value = 0;
-  Interval ci95;
-};
-
-// Times are of the windows' steps and batches; what is "per image" is summed over the windows.
 struct LoaderPoint {
   std::string name;
-  std::string
-      loader;  // "pool", "ready" (the loader that does nothing), "capacity" (a consumer that takes no time)
+  // "pool", "ready" (the loader that does nothing), "other-staging" (as ready, from the other kind of host
+  // memory), "capacity" (a consumer that takes no time)
+  std::string loader;
   std::int64_t workers = 0;
   std::int64_t prefetch = 0;
   std::string order;
+  std::string consumer;
   std::string staging;  // "pinned", "pageable"
   std::int64_t batch = 0;
   bool flagged = false;
   bool few_rounds = false;  // too few to tell how far another run may differ
 
-  Measured images_per_s;
-  // Of the windows without the slowest and the fastest: one that was disturbed does not show in it, and where
-  // the host has fast and slow seconds, it lies between them as the mean does.
+  // Intervals only where there are at least two windows.
+  Estimate images_per_s;
+  // Without the slowest and the fastest window: a disturbed window does not count, and a host with fast and
+  // slow seconds is still averaged.
   double usual_images_per_s = 0;
-  Measured raw_au;                     // computing over total time
-  Measured usual_au;                   // the same of the windows' median
-  std::optional<Measured> au;          // divided by the usual one of "ready"; none without it
+  Estimate raw_au;                     // computing over total time
+  Estimate usual_au;                   // the windows' median
+  std::optional<Estimate> au;          // divided by usual_au of "ready"; none without it
   double step_ns = 0;                  // mean
   double compute_ns = 0;               // mean of a step
   double copy_ns = 0;                  // of a batch
-  std::optional<double> stall_p50_ns;  // step time less the median one with ready data
+  std::optional<double> stall_p50_ns;  // step time minus the median step with ready data
   std::optional<double> stall_p99_ns;
-  double cpu_ns = 0;                // of an image, all threads
-  double voluntary_switches = 0;    // of an image
-  double involuntary_switches = 0;  // of an image
+  double cpu_ns = 0;  // of an image, all threads
   double host_bytes = 0;
-  double sample_bytes = 0;  // of a batch as it is delivered
-  std::int64_t images = 0;
+  double sample_bytes = 0;  // of a delivered batch
   std::int64_t bad_files = 0;
-  std::map<std::string, double> stages_ns;  // of an image
+  Stages stages_ns;  // of an image
 
   std::vector<double> step_times_ns;
   std::vector<double> compute_times_ns;
-  std::vector<double> batch_times_ns;      // by one worker, from its start to done
-  std::vector<double> batch_cpu_times_ns;  // of the same
+  std::vector<double> batch_times_ns;  // by one worker, from its start to done
+  std::vector<double> batch_cpu_times_ns;
   std::vector<double> sample_times_ns;
-  std::vector<double> take_times_ns;  // of batches that were there; of loaders where that takes long
-  std::vector<double> late_times_ns;  // the consumer's thread, or one beside the loader alone, woke so late
-  std::vector<double> late_unyielding_ns;  // the latter, beside workers that do not give way
-  Json timeline;                           // of the first window that has one
+  std::vector<double> take_times_ns;
+  std::vector<double> late_times_ns;
 };
 
 struct LoaderPoints {
@@ -66,18 +60,25 @@ struct LoaderPoints {
   std::vector<LoaderPoint> other_order;  // by workers
   std::vector<LoaderPoint> capacity;     // by workers
   std::optional<LoaderPoint> ready;
-  std::optional<LoaderPoint> other_staging;  // as ready, from the other kind of host memory
+  std::optional<LoaderPoint> other_staging;
 
   const LoaderPoint* at(std::int64_t workers) const;  // of the pool
 };
 
-// Points without usable notes are left out.
-LoaderPoints loader_points(const ResultDocument& document);
+// Points without usable windows are left out, and those that --resume kept of a run with another setup.
+LoaderPoints loader_points(const std::vector<MeasuredPoint>& measured, const LoaderSetup& setup);
 
-// Where document.sweep["loader"] or a member of it is missing: null.
-Json loader_note(const ResultDocument& document, const std::string& member);
+// The part of the images' bytes that the windows read from storage instead of the page cache; nullopt where a
+// window did not note it.
+std::optional<double> part_from_storage(const std::vector<MeasuredPoint>& measured,
+                                        double mean_encoded_bytes);
 
-// The stages in the order an image goes through them.
-const std::vector<std::string>& stage_names();
+// A worker's time for an image: from its batches, or from its stages where workers share batches. With
+// storage simulated, without waits for reads. 0 where neither was measured.
+double working_ns(const LoaderPoint& point, bool storage);
+
+// On average, by Little's law: rate times working time. A worker that waits for storage or a free slot does
+// not count.
+double active_workers(const LoaderPoint& point, bool storage);
 
 }  // namespace bench::sweeps

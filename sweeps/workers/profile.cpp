@@ -1,126 +1,319 @@
 #include "sweeps/workers/profile.h"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
 
-#include "sweeps/workers/points.h"
-#include "sweeps/workers/profile_parts.h"
+#include "bench/measure/result.h"
+#include "sweeps/workers/scheduling_latency.h"
 #include "sweeps/workers/simulator/draws.h"
 
 namespace bench::sweeps {
 namespace {
 
-void measure_memory(Profile& profile, const ResultDocument& document, const LoaderPoints& points) {
-  profile.slot_bytes = number_or(loader_note(document, "slot_bytes"), profile.sample_bytes);
-  profile.pinned = flag_or(loader_note(document, "pinned"), false);
+using simulator::mean_of;
+
+// Fewer batches do not show the spread of their times: those of more workers are added.
+constexpr std::size_t kEnoughTimes = 48;
+
+// ---------- the law's points
+
+// The part of its time that a single worker spends at work or on storage; the rest goes into handing over,
+// which is work too. 1 where one worker alone was not measured.
+double share_at_work(const std::vector<const LoaderPoint*>& points) {
+  for (const LoaderPoint* const point : points) {
+    if (point->workers == 1 && point->loader == "capacity") {
+      return std::clamp(active_workers(*point, false), 0.5, 1.0);
+    }
+  }
+  return 1;
+}
+
+struct LawPoints {
+  std::vector<const LoaderPoint*> points;
+  std::string from;
+};
+
+// The loader alone; without it, starved consumers show its rate; without those, workers that rest now and
+// then do.
+LawPoints law_points(const LoaderPoints& all, std::optional<std::int64_t> left_out) {
+  LawPoints chosen;
+  const auto take = [&](const std::vector<LoaderPoint>& points, const auto& wanted, const char* from) {
+    for (const LoaderPoint& point : points) {
+      if (point.workers != left_out && point.images_per_s.value > 0 && wanted(point)) {
+        chosen.points.push_back(&point);
+        chosen.from = from;
+      }
+    }
+    return !chosen.points.empty();
+  };
+  const auto any = [](const LoaderPoint&) { return true; };
+  const auto starved = [](const LoaderPoint& point) {
+    return point.workers > 0 && point.au && point.au->value < 0.9;
+  };
+  const auto timed = [](const LoaderPoint& point) { return !point.batch_times_ns.empty(); };
+  const auto fed = [&](const LoaderPoint& point) { return point.workers > 0 && timed(point); };
+  take(all.capacity, any, "the loader alone") || take(all.pool, starved, "starved consumers") ||
+      take(all.pool, fed, "fed consumers") || take(all.pool, timed, "the consumer's thread");
+  return chosen;
+}
+
+simulator::CapacityPoint capacity_of(const LoaderPoint& point, bool storage, double at_work) {
+  const Estimate& rate = point.images_per_s;
+  if (point.workers > 0) {
+    return {.active = std::min(static_cast<double>(point.workers), active_workers(point, storage) / at_work),
+            .images_per_s = point.usual_images_per_s,
+            .ci95 = {rate.low(), rate.high()}};
+  }
+  // The consumer thread also does other things: scaled to what it would make if it only made batches.
+  const double scale = 1 / std::max(1e-6, active_workers(point, storage));
+  return {.active = 1, .images_per_s = rate.value * scale, .ci95 = {rate.low() * scale, rate.high() * scale}};
+}
+
+// ---------- times
+
+// Times in parts of their point's mean, of as few workers as give enough: with more workers, a batch's time
+// includes waits for the others.
+std::vector<double> spread(const LoaderPoints& points, std::optional<std::int64_t> left_out,
+                           std::vector<double> LoaderPoint::*times) {
+  std::vector<const LoaderPoint*> all;
+  for (const auto* list : {&points.capacity, &points.pool}) {
+    for (const LoaderPoint& point : *list) {
+      if (point.workers != left_out && mean_of(point.*times) > 0) {
+        all.push_back(&point);
+      }
+    }
+  }
+  std::ranges::stable_sort(all, {}, &LoaderPoint::workers);
+  std::vector<double> parts;
+  for (const LoaderPoint* const point : all) {
+    if (parts.size() >= kEnoughTimes) {
+      break;
+    }
+    const double mean = mean_of(point->*times);
+    for (const double time : point->*times) {
+      parts.push_back(time / mean);
+    }
+  }
+  return parts;
+}
+
+std::vector<double> scaled_to(double mean, std::vector<double> values) {
+  if (values.empty()) {
+    return {mean};
+  }
+  values = thinned(std::move(values));
+  const double by = mean / mean_of(values);
+  for (double& value : values) {
+    value *= by;
+  }
+  return values;
+}
+
+// ---------- storage
+
+// A cold storage has unknown limits: what a single worker waits for is taken as the latency of each read. Its
+// bandwidth would show only with enough readers.
+simulator::Storage cold_storage(const LoaderPoint& fewest) {
+  const double waits = mean_of(fewest.batch_times_ns) - mean_of(fewest.batch_cpu_times_ns);
+  return {.bytes_per_s = 0,
+          .latency_ns = std::clamp(waits / static_cast<double>(fewest.batch), 0.0, fewest.stages_ns.read)};
+}
+
+// Bytes of an image where nobody noted them: the limit's rate, and the reads of a single worker, both take at
+// least as many.
+double bytes_by_time(const LoaderPoints& points, const simulator::Storage& storage) {
+  double bytes = 0;
+  const auto at_most = [&](double most) { bytes = bytes > 0 ? std::min(bytes, most) : most; };
+  for (const LoaderPoint& point : points.capacity) {
+    at_most(storage.bytes_per_s / point.images_per_s.value);
+    if (point.workers == 1 && point.stages_ns.read > storage.latency_ns) {
+      at_most((point.stages_ns.read - storage.latency_ns) / 1e9 * storage.bytes_per_s);
+    }
+  }
+  return bytes;
+}
+
+// What a read takes of a single worker beyond the limit: it does not queue, so the sleep ended late.
+double late_read_ns(const std::vector<const LoaderPoint*>& points, const simulator::Storage& storage,
+                    double bytes_read) {
+  for (const LoaderPoint* const point : points) {
+    if (point->workers == 1 && point->stages_ns.total() > 0) {
+      const double transfer = storage.bytes_per_s > 0 ? bytes_read / storage.bytes_per_s * 1e9 : 0;
+      return std::max(0.0, point->stages_ns.read - transfer - storage.latency_ns);
+    }
+  }
+  return 0;
+}
+
+// Reading and making an image takes time in proportion to its size, the latency apart; of the fewest workers,
+// which wait least for each other.
+std::vector<double> sizes_by_time(const std::vector<const LoaderPoint*>& points, double latency_ns) {
+  for (const LoaderPoint* const point : points) {
+    const double mean = mean_of(point->sample_times_ns) - latency_ns;
+    if (point->sample_times_ns.size() >= kEnoughTimes && mean > 0) {
+      std::vector<double> sizes;
+      for (const double time : point->sample_times_ns) {
+        sizes.push_back(std::max(0.05, (time - latency_ns) / mean));
+      }
+      return scaled_to(1, std::move(sizes));
+    }
+  }
+  return {};
+}
+
+// ---------- the consumer
+
+// With ready data; without that point, with the fewest workers. False where neither was measured.
+bool measure_consumer(Profile& profile, const LoaderPoints& points) {
+  const LoaderPoint* consumer = points.ready ? &*points.ready : nullptr;
+  for (const LoaderPoint& point : points.pool) {
+    consumer = consumer == nullptr && !point.compute_times_ns.empty() ? &point : consumer;
+  }
+  if (consumer == nullptr || !(mean_of(consumer->compute_times_ns) > 0)) {
+    return false;
+  }
+  profile.compute_ns = thinned(consumer->compute_times_ns);
+  // Ready batches are copied from the caches, and with many workers the copying thread waits for a core: the
+  // copy of the fewest workers is neither.
+  profile.copy_ns = consumer->copy_ns;
+  const auto fed =
+      std::ranges::find_if(points.pool, [](const LoaderPoint& point) { return point.workers > 0; });
+  if (fed != points.pool.end()) {
+    profile.copy_ns = fed->copy_ns;
+  }
+  const auto taken = std::ranges::find_if(
+      points.pool, [](const LoaderPoint& point) { return point.take_times_ns.size() >= kEnoughTimes / 2; });
+  if (taken != points.pool.end()) {
+    profile.take_ns = mean_of(taken->take_times_ns);
+  }
+  if (points.ready) {
+    const double compute = points.ready->compute_ns;
+    const double copy = points.ready->copy_ns;
+    const double step = compute / points.ready->usual_au.value;
+    profile.gap_ns = std::max(0.0, step - (profile.lookahead ? std::max(compute, copy) : compute + copy));
+  }
+  return true;
+}
+
+}  // namespace
+
+const char* name_of(simulator::Order order) {
+  return order == simulator::Order::any ? "any" : "in-order";
+}
+
+std::vector<double> thinned(std::vector<double> values, std::size_t most) {
+  if (values.size() <= most) {
+    return values;
+  }
+  std::ranges::sort(values);
+  std::vector<double> thin;
+  const double whole = mean_of(values);
+  for (std::size_t group = 0; group < most; ++group) {
+    const std::size_t first = group * values.size() / most;
+    const std::size_t last = (group + 1) * values.size() / most;
+    thin.push_back(mean_of(std::span(values).subspan(first, last - first)));
+  }
+  const double off = whole / mean_of(thin);  // groups differ by one value
+  for (double& value : thin) {
+    value *= std::isfinite(off) ? off : 1;
+  }
+  return thin;
+}
+
+std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderSetup& setup,
+                                       std::optional<std::int64_t> left_out) {
+  Profile profile;
+  const LawPoints law = law_points(points, left_out);
+  profile.lookahead = setup.lookahead;
+  if (law.points.empty() || !measure_consumer(profile, points)) {
+    return std::nullopt;
+  }
+  const LoaderPoint& first = *law.points.front();
+  const LoaderPoint& shape = points.pool.empty() ? first : points.pool.back();
+  profile.batch = shape.batch;
+  profile.prefetch = std::max<std::int64_t>(1, shape.prefetch);
+  profile.order = shape.order == "any" ? simulator::Order::any : simulator::Order::in_order;
+  profile.sample_bytes = shape.sample_bytes;
+  profile.consumer = shape.consumer;
+  profile.consumer_device = setup.consumer_device;
+  profile.consumer_on_cores = setup.consumer_on_cores;
+  profile.stages_ns = first.stages_ns;
+
+  profile.bytes_read = setup.found ? setup.found->mean_encoded_bytes : 0;
+  if (setup.storage) {
+    profile.storage = simulator::Storage{.bytes_per_s = setup.storage->bytes_per_s,
+                                         .latency_ns = static_cast<double>(setup.storage->latency_ns)};
+  } else if (setup.cold) {
+    profile.storage = cold_storage(first);
+  }
+  if (profile.storage) {
+    if (profile.bytes_read <= 0) {
+      profile.bytes_read = bytes_by_time(points, *profile.storage);
+    }
+    profile.storage->latency_ns += late_read_ns(law.points, *profile.storage, profile.bytes_read);
+  }
+
+  std::vector<simulator::CapacityPoint> rates;
+  const bool storage = profile.storage.has_value();
+  const double at_work = share_at_work(law.points);
+  for (const LoaderPoint* const point : law.points) {
+    rates.push_back(capacity_of(*point, storage, at_work));
+    profile.law_workers.push_back(point->workers);
+  }
+  profile.law_from = law.from;
+  profile.law = simulator::fit_law(rates, setup.cores, 1);
+
+  const double image_ns = 1e9 / profile.law.law.one;
+  const double batch_ns = image_ns * static_cast<double>(profile.batch);
+  if (profile.storage) {
+    profile.sample_sizes = sizes_by_time(law.points, profile.storage->latency_ns);
+    profile.batch_work_ns = {batch_ns};
+    profile.sample_work_ns = {image_ns};
+  } else {
+    profile.batch_work_ns = scaled_to(batch_ns, spread(points, left_out, &LoaderPoint::batch_times_ns));
+    profile.sample_work_ns = scaled_to(image_ns, spread(points, left_out, &LoaderPoint::sample_times_ns));
+  }
+  profile.scheduling_latency = measure_latencies(points, profile.law.law.cores, storage, left_out);
+  if (profile.consumer_on_cores) {
+    profile.sharing =
+        measure_sharing(points.pool, profile.law.law, mean_of(profile.compute_ns), storage, left_out);
+  }
+
+  profile.slot_bytes = static_cast<double>(setup.slot_bytes);
+  profile.pinned = setup.pinned;
   if (!points.pool.empty() && points.pool.back().workers > 0) {
     const LoaderPoint& most = points.pool.back();
     const auto workers = static_cast<double>(most.workers);
     const double slots = workers * static_cast<double>(most.prefetch) * profile.slot_bytes;
     profile.scratch_bytes_per_worker = std::max(0.0, (most.host_bytes - slots) / workers);
   }
-}
-
-}  // namespace
-
-double number_or(const Json& json, double other) {
-  return json.is_number() ? json.get<double>() : other;
-}
-bool flag_or(const Json& json, bool other) {
-  return json.is_boolean() ? json.get<bool>() : other;
-}
-std::string text_or(const Json& json, const std::string& other) {
-  return json.is_string() ? json.get<std::string>() : other;
-}
-
-simulator::Order order_of(const std::string& text) {
-  return text == "any" ? simulator::Order::any : simulator::Order::in_order;
-}
-
-std::optional<Profile> measure_profile(const ResultDocument& document, std::optional<std::int64_t> left_out) {
-  const LoaderPoints points = loader_points(document);
-  Profile profile;
-  const std::vector<const LoaderPoint*> chosen = law_points(points, left_out, profile.law_from);
-  profile.lookahead = flag_or(loader_note(document, "lookahead"), true);
-  if (chosen.empty() || !measure_consumer(profile, points)) {
-    return std::nullopt;
-  }
-  const LoaderPoint& shape = points.pool.empty() ? *chosen.front() : points.pool.back();
-  profile.batch = shape.batch;
-  profile.prefetch = std::max<std::int64_t>(1, shape.prefetch);
-  profile.order = shape.order.empty() ? "in-order" : shape.order;
-  profile.sample_bytes = shape.sample_bytes;
-  profile.consumer_device = text_or(loader_note(document, "consumer_device"), "");
-  profile.consumer_on_cores = flag_or(loader_note(document, "consumer_on_cores"), false);
-  for (const MeasuredPoint& point : document.benchmarks) {
-    if (point.name == shape.name) {
-      profile.consumer = point.params.value("consumer", "");
-    }
-  }
-
-  const LoaderPoint& first = *chosen.front();
-  profile.storage = storage_of(document, first);
-  profile.bytes_read = number_or(loader_note(document, "mean_encoded_bytes"), 0);
-  if (profile.storage && profile.bytes_read <= 0) {
-    profile.bytes_read = bytes_by_time(points, *profile.storage);
-  }
-  profile.stages_ns = first.stages_ns;
-
-  std::vector<simulator::CapacityPoint> rates;
-  const double at_work = share_at_work(chosen);
-  if (profile.storage) {
-    profile.storage->latency_ns += late_read_ns(chosen, profile);
-  }
-  for (const LoaderPoint* const point : chosen) {
-    rates.push_back(capacity_of(*point, profile.storage.has_value(), at_work));
-    profile.law_workers.push_back(point->workers);
-  }
-  const double cores = number_or(loader_note(document, "cores"), 1);
-  profile.law = simulator::fit_law(rates, cores > 0 ? cores : 1, 1);
-  const double image_ns = 1e9 / profile.law.law.one;
-  const double batch_ns = image_ns * static_cast<double>(profile.batch);
-  if (profile.storage) {
-    profile.sample_sizes = sizes_by_time(chosen, profile.storage->latency_ns);
-    profile.batch_work_ns = {batch_ns};
-    profile.sample_work_ns = {image_ns};
-  } else {
-    profile.batch_work_ns = scaled(spread(points, left_out, &LoaderPoint::batch_times_ns), batch_ns);
-    profile.sample_work_ns = scaled(spread(points, left_out, &LoaderPoint::sample_times_ns), image_ns);
-  }
-  profile.wake = wake_delays(points, profile, left_out);
-  if (profile.consumer_on_cores) {
-    calibrate_beside(profile, points, left_out);
-  }
-  measure_memory(profile, document, points);
-  if (document.context.is_object()) {
-    profile.host = document.context.value("host", Json());
-    profile.software = document.context.value("software", Json());
-  }
   return profile;
 }
 
 simulator::Pipeline pipeline_of(const Profile& profile, std::int64_t workers, std::optional<double> cores) {
-  simulator::Pipeline pipeline;
-  pipeline.workers = workers;
-  pipeline.prefetch = profile.prefetch;
-  pipeline.order = order_of(profile.order);
-  pipeline.lookahead = profile.lookahead;
-  pipeline.batch = profile.batch;
-  pipeline.batch_work_ns = profile.batch_work_ns;
-  pipeline.sample_work_ns = profile.sample_work_ns;
-  pipeline.compute_ns = profile.compute_ns;
-  pipeline.copy_ns = profile.copy_ns;
-  pipeline.gap_ns = profile.gap_ns;
-  pipeline.take_ns = profile.take_ns;
-  pipeline.law = profile.law.law;
+  simulator::Pipeline pipeline{.workers = workers,
+                               .prefetch = profile.prefetch,
+                               .order = profile.order,
+                               .lookahead = profile.lookahead,
+                               .batch = profile.batch,
+                               .batch_work_ns = profile.batch_work_ns,
+                               .sample_work_ns = profile.sample_work_ns,
+                               .compute_ns = profile.compute_ns,
+                               .copy_ns = profile.copy_ns,
+                               .gap_ns = profile.gap_ns,
+                               .take_ns = profile.take_ns,
+                               .law = profile.law.law,
+                               .storage = profile.storage,
+                               .sample_bytes_read = profile.bytes_read,
+                               .sample_sizes = profile.sample_sizes,
+                               .scheduling_latency = profile.scheduling_latency};
   pipeline.law.cores = cores.value_or(pipeline.law.cores);
-  pipeline.storage = profile.storage;
-  pipeline.sample_bytes_read = profile.bytes_read;
-  pipeline.sample_sizes = profile.sample_sizes;
-  pipeline.wake = profile.wake;
-  for (simulator::WakeDelay& delay : pipeline.wake) {
-    delay.workers *= pipeline.law.cores / profile.law.law.cores;  // as many to a core are as much in the way
+  for (simulator::SchedulingLatency& latency : pipeline.scheduling_latency) {
+    latency.workers *= pipeline.law.cores / profile.law.law.cores;  // workers a core decide
   }
-  pipeline.beside = beside_of(profile, workers, pipeline.law.cores);
+  pipeline.shared_cores = shared_cores(profile.sharing, workers, pipeline.law.cores);
   return pipeline;
 }
 

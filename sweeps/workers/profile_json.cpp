@@ -1,6 +1,7 @@
-// A profile in the result file, and back.
-#include <algorithm>
+// A profile at the file's edge.
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,24 +13,29 @@
 namespace bench::sweeps {
 namespace {
 
-// 1: without the waits for a core, and at first without the images' sizes. 2: those only where all cores are
-// busy.
+// 1: without scheduling latencies, and at first without the images' sizes. 2: with latencies by workers at
+// work.
 constexpr std::int64_t kVersion = 3;
 constexpr std::size_t kMostValues = 4096;
+
+// Members of the same name in the file.
+constexpr std::array<std::pair<const char*, std::vector<double> Profile::*>, 3> kProfileTimes{
+    {{"batch_work_ns", &Profile::batch_work_ns},
+     {"sample_work_ns", &Profile::sample_work_ns},
+     {"compute_ns", &Profile::compute_ns}}};
+constexpr std::array<std::pair<const char*, double Profile::*>, 7> kProfileNumbers{
+    {{"bytes_read", &Profile::bytes_read},
+     {"copy_ns", &Profile::copy_ns},
+     {"gap_ns", &Profile::gap_ns},
+     {"take_ns", &Profile::take_ns},
+     {"sample_bytes", &Profile::sample_bytes},
+     {"slot_bytes", &Profile::slot_bytes},
+     {"scratch_bytes_per_worker", &Profile::scratch_bytes_per_worker}}};
 
 Json whole(const std::vector<double>& values) {
   Json json = Json::array();
   for (const double value : values) {
     json.push_back(std::llround(value));
-  }
-  return json;
-}
-
-// To a ten-thousandth.
-Json rounded(const std::vector<double>& values) {
-  Json json = Json::array();
-  for (const double value : values) {
-    json.push_back(std::round(value * 1e4) / 1e4);
   }
   return json;
 }
@@ -62,7 +68,7 @@ std::int64_t count(const Field& field, std::int64_t least) {
   return value;
 }
 
-std::vector<double> times(const Field& field) {
+std::vector<double> read_times(const Field& field) {
   if (field.size() == 0 || field.size() > kMostValues) {
     throw UsageError(
         fmt::format("{} has {} elements; accepted: 1 to {}", field.path(), field.size(), kMostValues));
@@ -75,14 +81,6 @@ std::vector<double> times(const Field& field) {
   }
   if (!(sum > 0)) {
     throw UsageError(fmt::format("{} holds no time above 0", field.path()));
-  }
-  return values;
-}
-
-std::vector<std::int64_t> counts(const Field& field) {
-  std::vector<std::int64_t> values;
-  for (std::size_t i = 0; i < field.size(); ++i) {
-    values.push_back(count(field.at(i), 0));
   }
   return values;
 }
@@ -107,7 +105,7 @@ simulator::LawFit read_law(const Field& field) {
   fit.law.one = positive(field.at("images_per_s_one"));
   fit.law.sigma = at_least(field.at("sigma"), 0);
   fit.law.kappa = at_least(field.at("kappa"), 0);
-  fit.law.crowding = at_least(field.at("crowding"), 0);
+  fit.law.oversubscription = at_least(field.at("crowding"), 0);
   fit.law.cores = positive(field.at("cores"));
   fit.one_ci95 = interval(field.at("images_per_s_one_ci95"));
   fit.sigma_ci95 = interval(field.at("sigma_ci95"));
@@ -118,25 +116,40 @@ simulator::LawFit read_law(const Field& field) {
   return fit;
 }
 
-std::vector<simulator::WakeDelay> read_wake(const Field& field, const char* by) {
-  std::vector<simulator::WakeDelay> wake;
+std::vector<simulator::SchedulingLatency> read_latencies(const Field& field, const char* by) {
+  std::vector<simulator::SchedulingLatency> latencies;
   for (std::size_t i = 0; i < field.size(); ++i) {
     const Field point = field.at(i);
     const Field late = point.at("late_ns");
-    simulator::WakeDelay delay{.workers = positive(point.at(by)), .late_ns = {}};
-    if (late.size() == 0 || late.size() > kMostValues || (i > 0 && late.size() != wake[0].late_ns.size())) {
+    simulator::SchedulingLatency latency{.workers = positive(point.at(by)), .late_ns = {}};
+    if (late.size() == 0 || late.size() > kMostValues ||
+        (i > 0 && late.size() != latencies[0].late_ns.size())) {
       throw UsageError(fmt::format("{} has {} elements; accepted: 1 to {}, as many for each count of workers",
                                    late.path(), late.size(), kMostValues));
     }
     for (std::size_t k = 0; k < late.size(); ++k) {
-      delay.late_ns.push_back(at_least(late.at(k), k == 0 ? 0 : delay.late_ns.back()));
+      latency.late_ns.push_back(at_least(late.at(k), k == 0 ? 0 : latency.late_ns.back()));
     }
-    if (i > 0 && delay.workers <= wake.back().workers) {
+    if (i > 0 && latency.workers <= latencies.back().workers) {
       refuse(point.at(by), "more than that of the point before it");
     }
-    wake.push_back(std::move(delay));
+    latencies.push_back(std::move(latency));
   }
-  return wake;
+  return latencies;
+}
+
+std::vector<MeasuredSharing> read_sharing(const Field& field) {
+  std::vector<MeasuredSharing> sharing;
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    const Field point = field.at(i);
+    sharing.push_back({.workers = count(point.at("workers"), 1),
+                       .consumer_speed = positive(point.at("consumer_speed")),
+                       .worker_speed = positive(point.at("worker_speed"))});
+    if (i > 0 && sharing[i].workers <= sharing[i - 1].workers) {
+      refuse(point.at("workers"), "more than that of the point before it");
+    }
+  }
+  return sharing;
 }
 
 }  // namespace
@@ -146,13 +159,11 @@ Json to_json(const Profile& profile) {
   Json json = {{"version", kVersion},
                {"batch", profile.batch},
                {"prefetch", profile.prefetch},
-               {"order", profile.order},
+               {"order", name_of(profile.order)},
                {"lookahead", profile.lookahead},
                {"consumer", profile.consumer},
                {"consumer_device", profile.consumer_device},
                {"consumer_on_cores", profile.consumer_on_cores},
-               {"batch_work_ns", whole(profile.batch_work_ns)},
-               {"sample_work_ns", whole(profile.sample_work_ns)},
                {"law",
                 {{"images_per_s_one", fit.law.one},
                  {"images_per_s_one_ci95", to_json(fit.one_ci95)},
@@ -160,47 +171,43 @@ Json to_json(const Profile& profile) {
                  {"sigma_ci95", to_json(fit.sigma_ci95)},
                  {"kappa", fit.law.kappa},
                  {"kappa_ci95", to_json(fit.kappa_ci95)},
-                 {"crowding", fit.law.crowding},
+                 {"crowding", fit.law.oversubscription},
                  {"cores", fit.law.cores},
                  {"worst_error", fit.worst_error},
                  {"largest_active", fit.largest_active},
                  {"beyond_cores", fit.beyond_cores},
                  {"from", profile.law_from},
                  {"workers", profile.law_workers}}},
-               {"stages_ns", profile.stages_ns},
+               {"stages_ns", to_json(profile.stages_ns)},
                {"storage", nullptr},
-               {"bytes_read", profile.bytes_read},
-               {"sample_sizes", rounded(profile.sample_sizes)},
-               {"compute_ns", whole(profile.compute_ns)},
-               {"copy_ns", profile.copy_ns},
-               {"gap_ns", profile.gap_ns},
-               {"take_ns", profile.take_ns},
+               {"sample_sizes", Json::array()},
                {"wake", Json::array()},
                {"beside", Json::array()},
-               {"sample_bytes", profile.sample_bytes},
-               {"slot_bytes", profile.slot_bytes},
-               {"scratch_bytes_per_worker", profile.scratch_bytes_per_worker},
                {"pinned", profile.pinned},
                {"host", profile.host},
                {"software", profile.software}};
+  for (const auto& [key, times] : kProfileTimes) {
+    json[key] = whole(profile.*times);
+  }
+  for (const auto& [key, number] : kProfileNumbers) {
+    json[key] = profile.*number;
+  }
+  for (const double size : profile.sample_sizes) {
+    json["sample_sizes"].push_back(std::round(size * 1e4) / 1e4);
+  }
   if (profile.storage) {
     json["storage"] = {{"bytes_per_s", profile.storage->bytes_per_s},
                        {"latency_ns", profile.storage->latency_ns}};
   }
-  for (const simulator::WakeDelay& delay : profile.wake) {
-    json["wake"].push_back({{"workers", delay.workers}, {"late_ns", whole(delay.late_ns)}});
+  for (const simulator::SchedulingLatency& latency : profile.scheduling_latency) {
+    json["wake"].push_back({{"workers", latency.workers}, {"late_ns", whole(latency.late_ns)}});
   }
-  for (const BesideWorkers& beside : profile.beside) {
-    json["beside"].push_back({{"workers", beside.workers},
-                              {"consumer_speed", beside.consumer_speed},
-                              {"worker_speed", beside.worker_speed}});
+  for (const MeasuredSharing& sharing : profile.sharing) {
+    json["beside"].push_back({{"workers", sharing.workers},
+                              {"consumer_speed", sharing.consumer_speed},
+                              {"worker_speed", sharing.worker_speed}});
   }
   return json;
-}
-
-Json make_profile(const ResultDocument& document) {
-  const auto profile = measure_profile(document);
-  return profile ? to_json(*profile) : Json();
 }
 
 Profile read_profile(const Json& document) {
@@ -226,53 +233,50 @@ Profile read_profile(const Json& document) {
   Profile profile;
   profile.batch = count(field.at("batch"), 1);
   profile.prefetch = count(field.at("prefetch"), 1);
-  profile.order = field.at("order").string();
-  if (profile.order != "in-order" && profile.order != "any") {
+  if (const std::string order = field.at("order").string(); order == "any") {
+    profile.order = simulator::Order::any;
+  } else if (order != "in-order") {
     refuse(field.at("order"), "in-order, any");
   }
   profile.lookahead = flag(field.at("lookahead"));
   profile.consumer = field.at("consumer").string();
   profile.consumer_device = field.at("consumer_device").string();
   profile.consumer_on_cores = flag(field.at("consumer_on_cores"));
-  profile.batch_work_ns = times(field.at("batch_work_ns"));
-  profile.sample_work_ns = times(field.at("sample_work_ns"));
   profile.law = read_law(field.at("law"));
   profile.law_from = field.at("law").at("from").string();
-  profile.law_workers = counts(field.at("law").at("workers"));
+  const Field law_workers = field.at("law").at("workers");
+  for (std::size_t i = 0; i < law_workers.size(); ++i) {
+    profile.law_workers.push_back(count(law_workers.at(i), 0));
+  }
   const Field stages = field.at("stages_ns");
-  for (const auto& [stage, time] : stages.object().items()) {
-    profile.stages_ns[stage] = at_least(stages.at(stage), 0);
+  static_cast<void>(stages.object());
+  for (const StageName& stage : kStages) {
+    if (stages.has(stage.key)) {
+      profile.stages_ns.*stage.time = at_least(stages.at(stage.key), 0);
+    }
   }
   if (field.has("storage")) {
     const Field storage = field.at("storage");
     profile.storage = simulator::Storage{.bytes_per_s = at_least(storage.at("bytes_per_s"), 0),
                                          .latency_ns = at_least(storage.at("latency_ns"), 0)};
   }
-  profile.bytes_read = at_least(field.at("bytes_read"), 0);
   const bool first_version = version.integer() == 1;
-  if (!(first_version && !field.has("sample_sizes")) && field.at("sample_sizes").size() > 0) {
-    profile.sample_sizes = times(field.at("sample_sizes"));
+  for (const auto& [key, times] : kProfileTimes) {
+    profile.*times = read_times(field.at(key));
   }
-  profile.compute_ns = times(field.at("compute_ns"));
-  profile.copy_ns = at_least(field.at("copy_ns"), 0);
-  profile.gap_ns = at_least(field.at("gap_ns"), 0);
-  if (!first_version) {
-    profile.take_ns = at_least(field.at("take_ns"), 0);
-    profile.wake = read_wake(field.at("wake"), version.integer() == 2 ? "active" : "workers");
-  }
-  const Field beside = field.at("beside");
-  for (std::size_t i = 0; i < beside.size(); ++i) {
-    const Field point = beside.at(i);
-    profile.beside.push_back({.workers = count(point.at("workers"), 1),
-                              .consumer_speed = positive(point.at("consumer_speed")),
-                              .worker_speed = positive(point.at("worker_speed"))});
-    if (i > 0 && profile.beside[i].workers <= profile.beside[i - 1].workers) {
-      refuse(point.at("workers"), "more than that of the point before it");
+  for (const auto& [key, number] : kProfileNumbers) {
+    if (!(first_version && number == &Profile::take_ns)) {
+      profile.*number = at_least(field.at(key), 0);
     }
   }
-  profile.sample_bytes = at_least(field.at("sample_bytes"), 0);
-  profile.slot_bytes = at_least(field.at("slot_bytes"), 0);
-  profile.scratch_bytes_per_worker = at_least(field.at("scratch_bytes_per_worker"), 0);
+  if (!(first_version && !field.has("sample_sizes")) && field.at("sample_sizes").size() > 0) {
+    profile.sample_sizes = read_times(field.at("sample_sizes"));
+  }
+  if (!first_version) {
+    profile.scheduling_latency =
+        read_latencies(field.at("wake"), version.integer() == 2 ? "active" : "workers");
+  }
+  profile.sharing = read_sharing(field.at("beside"));
   profile.pinned = flag(field.at("pinned"));
   profile.host = field.has("host") ? field.at("host").json() : Json();
   profile.software = field.has("software") ? field.at("software").json() : Json();

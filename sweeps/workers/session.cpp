@@ -1,6 +1,6 @@
 #include "sweeps/workers/session.h"
 
-#include <unistd.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,12 +11,11 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/run/interrupt.h"
-#include "sweeps/workers/other_load.h"
+#include "bench/host/interrupt.h"
 
 namespace bench::sweeps {
 
-// Forgotten right before it is read: what one pass brought into memory must not serve the next.
+// Evicts each image from the page cache right before it is read.
 class ColdData final : public loader::Dataset {
  public:
   explicit ColdData(std::unique_ptr<loader::Dataset> data) : data_(std::move(data)) {}
@@ -27,35 +26,39 @@ class ColdData final : public loader::Dataset {
     const auto refused = data_->evict(number);
     {
       const std::scoped_lock lock(mutex_);
-      ++forgetting_.asked;
-      if (refused && ++forgetting_.refused == 1) {
-        forgetting_.reason = *refused;
+      ++evicted_;
+      if (refused && ++still_cached_ == 1) {
+        reason_ = *refused;
       }
     }
     data_->read(number, bytes);
   }
   std::optional<std::string> evict(std::int64_t number) const override { return data_->evict(number); }
-  Session::Forgetting forgetting() const {
+  void add_to(DataFound& found) const {
     const std::scoped_lock lock(mutex_);
-    return forgetting_;
+    found.evicted = evicted_;
+    found.still_cached = still_cached_;
+    found.still_cached_reason = reason_;
   }
 
  private:
   std::unique_ptr<loader::Dataset> data_;
   mutable std::mutex mutex_;
-  mutable Session::Forgetting forgetting_;
+  mutable std::int64_t evicted_ = 0;
+  mutable std::int64_t still_cached_ = 0;
+  mutable std::string reason_;  // of the first
 };
 
 namespace {
 
-// Of a few images all over the data set: those of one folder or shard may lie elsewhere than the others.
-void check_that_it_forgets(const loader::Dataset& data) {
+// Tries a few images all over the data set: one folder or shard may lie on another storage than the others.
+void check_eviction(const loader::Dataset& data) {
   constexpr std::int64_t kTried = 8;
   const std::int64_t step = std::max<std::int64_t>(1, data.size() / kTried);
   std::vector<std::byte> bytes;
   for (std::int64_t i = 0; i < data.size(); i += step) {
     try {
-      data.read(i, bytes);  // so that there is something to forget
+      data.read(i, bytes);  // so that there is something to evict
     } catch (const loader::BadImage&) {
       continue;  // counted when a worker meets it
     }
@@ -67,29 +70,16 @@ void check_that_it_forgets(const loader::Dataset& data) {
 
 }  // namespace
 
-Nice nice_beside_others(int cores) {
-  constexpr double kLeftToOthers = 0.25;  // cores
-  // Each thread must get a core once more to end, and nice ones wait for it: at most this many a core.
-  constexpr std::int64_t kWorkersPerCore = 16;
-  constexpr auto kLooked = std::chrono::milliseconds(330);
-  const double elsewhere = cores_busy_elsewhere(kLooked);
-  const double left = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)) - elsewhere;
-  if (left < cores - kLeftToOthers) {
-    return {.wanted = 0, .busy_elsewhere = elsewhere};
-  }
-  return {.wanted = loader::kNicest, .most_workers = kWorkersPerCore * cores};
-}
-
 const loader::Dataset& Session::data() {
   if (data_) {
     return *data_;
   }
   std::unique_ptr<loader::Dataset> opened = loader::open_data(data_name, progress);
   if (cold) {
-    check_that_it_forgets(*opened);
-    auto forgetful = std::make_unique<ColdData>(std::move(opened));
-    cold_ = forgetful.get();
-    opened = std::move(forgetful);
+    check_eviction(*opened);
+    auto evicting = std::make_unique<ColdData>(std::move(opened));
+    cold_ = evicting.get();
+    opened = std::move(evicting);
   }
   unlimited_ = opened.get();
   if (storage) {
@@ -128,8 +118,36 @@ void Session::warm() {
   }
 }
 
-Session::Forgetting Session::forgetting() const {
-  return cold_ == nullptr ? Forgetting{} : cold_->forgetting();
+DataFound Session::found() {
+  constexpr std::int64_t kMostAsked = 100'000;
+  constexpr std::size_t kMostNamed = 100;
+  const loader::Dataset& images = data();
+  DataFound found{.images = images.size(), .mean_encoded_bytes = mean_encoded_bytes(images, kMostAsked)};
+  if (cold_ != nullptr) {
+    cold_->add_to(found);
+  }
+  for (const auto& [number, reason] : bad.all()) {
+    if (found.bad_files.size() < kMostNamed) {
+      found.bad_files.emplace_back(images.name(number), reason);
+    }
+  }
+  return found;
+}
+
+double mean_encoded_bytes(const loader::Dataset& data, std::int64_t most_asked) {
+  const std::int64_t asked = std::min(data.size(), most_asked);
+  double bytes = 0;
+  for (std::int64_t i = 0; i < asked; ++i) {
+    bytes += static_cast<double>(data.encoded_bytes(i));
+  }
+  return bytes / static_cast<double>(asked);
+}
+
+std::int64_t storage_bytes() {
+  constexpr std::int64_t kBlock = 512;  // whatever the file system's is
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return kBlock * used.ru_inblock;
 }
 
 }  // namespace bench::sweeps

@@ -1,90 +1,321 @@
-// What the result file holds of a simulation, read back for findings and tables.
+#include "sweeps/workers/simulated.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
 #include "bench/error.h"
-#include "bench/measure/result_json.h"
-#include "sweeps/workers/what_if.h"
+#include "bench/measure/result.h"
+#include "bench/measure/statistics.h"
+#include "sweeps/workers/knee.h"
+#include "sweeps/workers/options.h"
+#include "sweeps/workers/simulator/draws.h"
 
 namespace bench::sweeps {
 namespace {
 
-SimulatedPoint read_point(const Field& field) {
-  SimulatedPoint point;
-  point.workers = field.at("workers").integer();
-  point.images_per_s = field.at("images_per_s").number();
-  point.au = field.at("au").number();
-  point.stall_p50_ns = field.at("stall_p50_ns").number();
-  point.stall_p99_ns = field.at("stall_p99_ns").number();
-  point.computing_workers = field.at("computing_workers").number();
-  point.worker_busy = field.at("worker_busy").number();
-  point.limited_by = field.at("limited_by").string();
-  if (field.has("held_out_au")) {
-    point.held_out_au = field.at("held_out_au").number();
+using simulator::mean_of;
+using simulator::Pipeline;
+
+// Long enough for a steady state, short enough to be done after every run.
+void set_length(Pipeline& pipeline) {
+  constexpr double kEvents = 40'000;
+  const bool samples = pipeline.order == simulator::Order::any && pipeline.workers > 0;
+  const double pieces = samples            ? static_cast<double>(pipeline.batch)
+                        : pipeline.storage ? std::min(64.0, static_cast<double>(pipeline.batch))
+                                           : 1;
+  const double events = 2 + pieces * (pipeline.storage ? 2 : 1);
+  // Many workers finish together, wave after wave: several waves, whatever one costs.
+  const std::int64_t waves = 10 * pipeline.workers * std::max<std::int64_t>(1, pipeline.prefetch / 2);
+  pipeline.steps = std::max(static_cast<std::int64_t>(std::clamp(kEvents / events, 300.0, 4000.0)),
+                            std::min<std::int64_t>(waves, 40'000));
+  pipeline.warm_up_steps = std::max<std::int64_t>(50, 3 * pipeline.workers * pipeline.prefetch);
+}
+
+std::string limit_of(const Pipeline& pipeline, const simulator::Outcome& outcome, double au) {
+  if (pipeline.copy_ns > mean_of(pipeline.compute_ns) && outcome.copying > 0.9) {
+    return "copy";
   }
+  if (au >= kFed) {
+    return "consumer";
+  }
+  if (outcome.storage_busy > 0.9) {
+    return "storage";
+  }
+  if (outcome.computing_workers > 0.95 * pipeline.law.cores) {
+    return "cores";
+  }
+  if (pipeline.workers == 0 || outcome.worker_busy + outcome.worker_reading > 0.9) {
+    return "workers";
+  }
+  // Workers and cores rest while the consumer waits. The change that would gain shows why.
+  const auto gains = [&](Pipeline other) {
+    constexpr double kWorthIt = 1.02;
+    set_length(other);
+    return simulate(other).images_per_s > kWorthIt * outcome.images_per_s;
+  };
+  Pipeline other = pipeline;
+  other.order = simulator::Order::any;
+  if (pipeline.order == simulator::Order::in_order && pipeline.workers > 1 && gains(other)) {
+    return "order";
+  }
+  other = pipeline;
+  other.prefetch *= 4;
+  if (gains(other)) {
+    return "prefetch";
+  }
+  other = pipeline;
+  other.scheduling_latency.clear();
+  return gains(other) ? "cores" : "workers";  // the consumer thread waits for a core
+}
+
+Pipeline pipeline_for(const Profile& profile, const SimulationRequest& request, std::int64_t workers) {
+  Pipeline pipeline =
+      pipeline_of(profile, workers, request.cores ? std::optional<double>(*request.cores) : std::nullopt);
+  pipeline.prefetch = request.prefetch.value_or(profile.prefetch);
+  pipeline.order = request.order.value_or(profile.order);
+  pipeline.consumers = request.gpus;
+  pipeline.seed = request.seed;
+  if (request.gpus > 1) {
+    pipeline.shared_cores.clear();  // several consumers are elsewhere
+  }
+  return pipeline;
+}
+
+SimulatedPoint simulate_point(Pipeline pipeline) {
+  set_length(pipeline);
+  const simulator::Outcome outcome = simulate(pipeline);
+  const double compute = median(pipeline.compute_ns);
+  const double ready = pipeline.gap_ns + (pipeline.lookahead ? std::max(compute, pipeline.copy_ns)
+                                                             : compute + pipeline.copy_ns);
+  SimulatedPoint point{.workers = pipeline.workers,
+                       .images_per_s = outcome.images_per_s,
+                       .au = outcome.au / ready_au(pipeline),
+                       .stall_p50_ns = median(outcome.step_ns) - ready,
+                       .stall_p99_ns = quantile(outcome.step_ns, 0.99) - ready,
+                       .computing_workers = outcome.computing_workers,
+                       .worker_busy = outcome.worker_busy};
+  point.limited_by = limit_of(pipeline, outcome, point.au);
   return point;
 }
 
-SimulatedDemand read_demand(const Field& field) {
-  SimulatedDemand answer;
-  answer.demand = {.name = field.at("name").string(),
-                   .images_per_s = field.at("images_per_s").number(),
-                   .source = field.at("source").string()};
-  answer.gpus = static_cast<int>(field.at("gpus").integer());
-  if (field.has("workers")) {
-    answer.workers = field.at("workers").integer();
+SimulatedRequirement simulate_requirement(const Profile& profile, const SimulationRequest& request,
+                                          const RequiredThroughput& required) {
+  SimulatedRequirement answer{.required = required, .gpus = request.gpus};
+  Pipeline pipeline = pipeline_for(profile, request, 1);
+  pipeline.shared_cores.clear();  // another machine's consumer is not on these cores
+  pipeline.compute_ns = {static_cast<double>(profile.batch) / required.images_per_s * 1e9};
+  pipeline.gap_ns = 0;
+
+  const double image_ns = 1e9 / pipeline.law.one + (pipeline.storage ? pipeline.storage->latency_ns : 0);
+  const double needed = kFed * required.images_per_s * image_ns / 1e9;  // workers that lose nothing
+  const double cores = pipeline.law.cores / request.gpus;
+  const auto most = static_cast<std::int64_t>(
+      std::clamp(std::ceil(std::max({2 * needed, 4 * cores, 16.0})), 1.0, static_cast<double>(kMostWorkers)));
+  answer.tops_out = std::max(pipeline.law.best(most * request.gpus), request.measured_rate);
+  if (pipeline.storage && pipeline.storage->bytes_per_s > 0 && profile.bytes_read > 0) {
+    answer.tops_out = std::min(answer.tops_out, pipeline.storage->bytes_per_s / profile.bytes_read);
   }
-  answer.au = field.at("au").number();
-  answer.tops_out = field.at("tops_out_images_per_s").number();
-  answer.limited_by = field.at("limited_by").string();
+  if (pipeline.copy_ns > 0) {
+    answer.tops_out =
+        std::min(answer.tops_out, request.gpus * static_cast<double>(profile.batch) / pipeline.copy_ns * 1e9);
+  }
+  // Delivered over required images: an AU as of simulate_point() leaves out waits for the copy, and would
+  // call a consumer fed whose copies are too slow.
+  const auto try_with = [&](std::int64_t workers) {
+    pipeline.workers = workers;
+    const SimulatedPoint point = simulate_point(pipeline);
+    const double au = std::min(1.0, point.images_per_s / (required.images_per_s * request.gpus));
+    if (au > answer.au || au >= kFed) {
+      answer.au = au;
+      answer.limited_by = point.limited_by;
+    }
+    return au >= kFed;
+  };
+  // Grows to a count that is enough, then halves the gap.
+  std::int64_t low = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(needed)), 1, most) - 1;
+  std::int64_t high = low + 1;
+  while (!try_with(high)) {
+    if (high == most) {
+      return answer;
+    }
+    low = high;
+    high = std::min(most, high + std::max<std::int64_t>(1, high / 4));
+  }
+  while (high - low > 1) {
+    const std::int64_t middle = (low + high) / 2;
+    (try_with(middle) ? high : low) = middle;
+  }
+  answer.workers = high;
+  try_with(high);
   return answer;
+}
+
+// All counts up to 16, then wider apart; those measured or asked for in any case.
+std::set<std::int64_t> counts_of(const Profile& profile, const SimulationRequest& request,
+                                 const std::vector<LoaderPoint>& measured) {
+  if (!request.workers.empty()) {
+    return {request.workers.begin(), request.workers.end()};
+  }
+  const double cores = request.cores.value_or(static_cast<int>(std::ceil(profile.law.law.cores)));
+  std::int64_t most = std::clamp<std::int64_t>(std::llround(2 * cores / request.gpus), 4, 128);
+  std::set<std::int64_t> counts;
+  for (const LoaderPoint& point : measured) {
+    counts.insert(point.workers);
+    most = std::max(most, point.workers);
+  }
+  for (std::int64_t workers = 0; workers <= std::min(most, kMostWorkers);
+       workers += workers < 16 ? 1 : (workers + 7) / 8) {
+    counts.insert(workers);
+  }
+  return counts;
+}
+
+std::vector<SimulatedRequirement> simulate_requirements(const Profile& profile,
+                                                        const SimulationRequest& request) {
+  std::vector<SimulatedRequirement> answers;
+  for (const RequiredThroughput& required : request.required) {
+    answers.push_back(simulate_requirement(profile, request, required));
+  }
+  return answers;
+}
+
+Simulated simulate_all(const Profile& profile, const SimulationRequest& request,
+                       const std::vector<LoaderPoint>& measured) {
+  Simulated simulated{.seed = request.seed,
+                      .cores = request.cores ? *request.cores : profile.law.law.cores,
+                      .measured_cores = profile.law.law.cores,
+                      .prefetch = request.prefetch.value_or(profile.prefetch),
+                      .order = request.order.value_or(profile.order),
+                      .gpus = request.gpus};
+  std::vector<WorkersValue> au;
+  for (const std::int64_t workers : counts_of(profile, request, measured)) {
+    simulated.points.push_back(simulate_point(pipeline_for(profile, request, workers)));
+    au.push_back({workers, {.value = simulated.points.back().au}});
+  }
+  const auto knee = find_knee(au);
+  simulated.knee_workers = knee && knee->workers ? *knee->workers : simulated.points.front().workers;
+  simulated.requirements = simulate_requirements(profile, request);
+  for (const std::int64_t prefetch : {1, 2, 4, 8}) {
+    if (simulated.knee_workers > 0) {
+      SimulationRequest other = request;
+      other.prefetch = prefetch;
+      simulated.prefetches.emplace_back(
+          prefetch, simulate_point(pipeline_for(profile, other, simulated.knee_workers)).au);
+    }
+  }
+  Pipeline few = pipeline_for(profile, request, simulated.knee_workers);
+  set_length(few);
+  few.steps = 14;
+  few.timeline_steps = 12;
+  simulated.timeline = simulate(few).timeline;
+  return simulated;
 }
 
 }  // namespace
 
-std::optional<Simulated> simulated_of(const ResultDocument& document) {
-  if (!document.sweep.is_object() || !document.sweep.contains("simulated")) {
-    return std::nullopt;
-  }
-  // Of a file from elsewhere that does not read as one, nothing is claimed.
-  try {
-    const Field field(document.sweep["simulated"], "sweep.simulated");
-    Simulated simulated;
-    for (std::size_t i = 0; i < field.at("points").size(); ++i) {
-      simulated.points.push_back(read_point(field.at("points").at(i)));
-    }
-    for (std::size_t i = 0; i < field.at("demands").size(); ++i) {
-      simulated.demands.push_back(read_demand(field.at("demands").at(i)));
-    }
-    for (std::size_t i = 0; field.has("unyielding") && i < field.at("unyielding").size(); ++i) {
-      const Field turns = field.at("unyielding").at(i);
-      simulated.unyielding.push_back({.workers = turns.at("workers").integer(),
-                                      .au = turns.at("au").number(),
-                                      .au_unyielding = turns.at("au_unyielding").number()});
-    }
-    for (std::size_t i = 0; i < field.at("prefetches").size(); ++i) {
-      const Field choice = field.at("prefetches").at(i);
-      simulated.prefetches.emplace_back(choice.at("prefetch").integer(), choice.at("au").number());
-    }
-    simulated.knee_workers = field.at("knee_workers").integer();
-    simulated.cores = field.at("cores").number();
-    simulated.measured_cores = field.at("measured_cores").number();
-    simulated.gpus = static_cast<int>(field.at("gpus").integer());
-    simulated.prefetch = field.at("prefetch").integer();
-    simulated.order = field.at("order").string();
-    return simulated.points.empty() ? std::nullopt : std::optional(simulated);
-  } catch (const UsageError&) {
-    return std::nullopt;
-  }
+Simulated simulate(const Profile& profile, const SimulationRequest& request) {
+  return simulate_all(profile, request, {});
 }
 
-std::optional<Profile> profile_in(const ResultDocument& document) {
-  if (!document.sweep.is_object() || !document.sweep.contains("profile")) {
-    return std::nullopt;
+Simulated simulate_measured(const LoaderPoints& points, const LoaderSetup& setup, const Profile& profile) {
+  SimulationRequest request{.required = setup.required};
+  for (const auto* list : {&points.pool, &points.capacity}) {
+    for (const LoaderPoint& point : *list) {
+      request.measured_rate = std::max(request.measured_rate, point.images_per_s.value);
+    }
   }
-  try {
-    return read_profile({{"schema", kResultSchema},
-                         {"sweep", {{"name", "workers"}, {"profile", document.sweep["profile"]}}}});
-  } catch (const UsageError&) {
-    return std::nullopt;
+  Simulated simulated = simulate_all(profile, request, points.pool);
+  if (setup.gpus > 1) {  // the measured consumer is one; the requirements are of all
+    SimulationRequest all = request;
+    all.gpus = setup.gpus;
+    simulated.requirements = simulate_requirements(profile, all);
   }
+  // The law scales from its first count, usually one worker: without it there is nothing to predict from.
+  const std::int64_t anchor = std::ranges::min(profile.law_workers);
+  for (SimulatedPoint& point : simulated.points) {
+    const std::int64_t workers = point.workers;
+    if (points.at(workers) == nullptr) {
+      continue;
+    }
+    const bool fitted = std::ranges::count(profile.law_workers, workers) > 0 ||
+                        std::ranges::count(profile.sharing, workers, &MeasuredSharing::workers) > 0 ||
+                        (!profile.scheduling_latency.empty() && workers > 0);
+    if (!fitted) {
+      point.held_out_au = point.au;
+    } else if (workers != anchor) {
+      if (const auto without = measure_profile(points, setup, workers)) {
+        point.held_out_au = simulate_point(pipeline_for(*without, request, workers)).au;
+      }
+    }
+  }
+  return simulated;
+}
+
+Profile changed_for(Profile profile, const SimulationRequest& request) {
+  if (request.step_ns) {
+    profile.compute_ns = {static_cast<double>(*request.step_ns)};
+    profile.sharing.clear();
+    profile.consumer = request.consumer;
+    profile.consumer_device = "none";
+    profile.consumer_on_cores = false;
+  }
+  if (request.storage) {
+    if (!(profile.bytes_read > 0)) {
+      throw UsageError(
+          "--storage: the profile does not say how large its images are; measure with --storage once");
+    }
+    profile.storage = request.storage;
+  }
+  return profile;
+}
+
+Json to_json(const Simulated& simulated) {
+  Json json = {{"seed", simulated.seed},
+               {"cores", simulated.cores},
+               {"measured_cores", simulated.measured_cores},
+               {"prefetch", simulated.prefetch},
+               {"order", name_of(simulated.order)},
+               {"gpus", simulated.gpus},
+               {"points", Json::array()},
+               {"demands", Json::array()},
+               {"knee_workers", simulated.knee_workers},
+               {"prefetches", Json::array()},
+               {"timeline", {{"workers", simulated.knee_workers}, {"entries", Json::array()}}}};
+  for (const SimulatedPoint& point : simulated.points) {
+    json["points"].push_back({{"workers", point.workers},
+                              {"images_per_s", point.images_per_s},
+                              {"au", point.au},
+                              {"stall_p50_ns", point.stall_p50_ns},
+                              {"stall_p99_ns", point.stall_p99_ns},
+                              {"computing_workers", point.computing_workers},
+                              {"worker_busy", point.worker_busy},
+                              {"limited_by", point.limited_by}});
+    if (point.held_out_au) {
+      json["points"].back()["held_out_au"] = *point.held_out_au;
+    }
+  }
+  for (const SimulatedRequirement& answer : simulated.requirements) {
+    json["demands"].push_back({{"name", answer.required.name},
+                               {"images_per_s", answer.required.images_per_s},
+                               {"source", answer.required.source},
+                               {"gpus", answer.gpus},
+                               {"workers", answer.workers ? Json(*answer.workers) : Json()},
+                               {"au", answer.au},
+                               {"tops_out_images_per_s", answer.tops_out},
+                               {"limited_by", answer.limited_by}});
+  }
+  for (const auto& [prefetch, au] : simulated.prefetches) {
+    json["prefetches"].push_back({{"prefetch", prefetch}, {"au", au}});
+  }
+  for (const simulator::TimelineEntry& entry : simulated.timeline) {
+    json["timeline"]["entries"].push_back({{"who", entry.who},
+                                           {"what", entry.what},
+                                           {"from_ns", std::llround(entry.from_ns)},
+                                           {"to_ns", std::llround(entry.to_ns)},
+                                           {"batch", entry.batch}});
+  }
+  return json;
 }
 
 }  // namespace bench::sweeps

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/host/host_info.h"
 #include "bench/measure/units.h"
-#include "bench/run/host.h"
 
 namespace bench::sweeps {
 

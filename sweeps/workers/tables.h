@@ -4,9 +4,10 @@
 #include <vector>
 
 #include "bench/sweep.h"
+#include "sweeps/workers/findings.h"
 
 namespace bench::sweeps {
 
-std::vector<TextTable> workers_tables(const ResultDocument& document);
+std::vector<TextTable> workers_tables(const Evidence& evidence);
 
 }  // namespace bench::sweeps

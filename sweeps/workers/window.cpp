@@ -1,98 +1,126 @@
 #include "sweeps/workers/window.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
-
-#include <fmt/format.h>
 
 namespace bench::sweeps {
 namespace {
 
-constexpr std::size_t kMostSamples = 256;    // single samples' times that are kept
-constexpr std::size_t kStepsOnTimeLine = 6;  // enough to see who waits for whom
-constexpr std::size_t kMostStretches = 400;
+constexpr std::size_t kMostSamples = 256;  // single samples' times that are kept
 
-// Times count from the window's first.
-Json time_line(const std::vector<Stretch>& stretches, const std::vector<std::int64_t>& step_ns) {
-  const std::int64_t start = std::ranges::min(stretches, {}, &Stretch::from_ns).from_ns;
-  std::int64_t end = start;
-  for (std::size_t i = 0; i < std::min(kStepsOnTimeLine, step_ns.size()); ++i) {
-    end += step_ns[i];
-  }
-  Json line = Json::array();
-  for (const Stretch& stretch : stretches) {
-    if (stretch.from_ns < end && line.size() < kMostStretches) {
-      line.push_back({{"who", stretch.who < 0 ? "consumer" : fmt::format("worker {}", stretch.who)},
-                      {"what", stretch.what},
-                      {"from_ns", stretch.from_ns - start},
-                      {"to_ns", std::min(stretch.to_ns, end) - start},
-                      {"batch", stretch.batch}});
-    }
-  }
-  return line;
-}
+// The members of a note, in the file and in memory.
+constexpr std::array<std::pair<const char*, std::vector<std::int64_t> Window::*>, 7> kWindowTimes{
+    {{"step_ns", &Window::step_ns},
+     {"compute_ns", &Window::compute_ns},
+     {"batch_ns", &Window::batch_ns},
+     {"batch_cpu_ns", &Window::batch_cpu_ns},
+     {"sample_ns", &Window::sample_ns},
+     {"late_ns", &Window::late_ns},
+     {"take_ns", &Window::take_ns}}};
+constexpr std::array<std::pair<const char*, std::int64_t Window::*>, 9> kWindowNumbers{
+    {{"wait_ns", &Window::wait_ns},
+     {"copy_ns", &Window::copy_ns},
+     {"images", &Window::images},
+     {"cpu_ns", &Window::cpu_ns},
+     {"voluntary_switches", &Window::voluntary_switches},
+     {"involuntary_switches", &Window::involuntary_switches},
+     {"host_bytes", &Window::host_bytes},
+     {"bad_files", &Window::bad_files},
+     {"storage_bytes", &Window::storage_bytes}}};
 
 }  // namespace
 
-Json notes_of(const Window& window) {
-  Json batch_ns = Json::array();
-  Json batch_cpu_ns = Json::array();
-  Json sample_ns = Json::array();
-  loader::StageTimes stages;
-  std::int64_t hand_off_ns = 0;
-  std::int64_t voluntary = 0;
-  std::int64_t involuntary = 0;
-  std::int64_t images = 0;
-  for (const loader::Batch& batch : window.batches) {
-    batch_ns.push_back(batch.to_ns - batch.from_ns);
-    batch_cpu_ns.push_back(batch.cpu_ns);
-    stages += batch.stages;
-    hand_off_ns += batch.hand_off_ns;
-    voluntary += batch.voluntary_switches;
-    involuntary += batch.involuntary_switches;
-    images += static_cast<std::int64_t>(batch.sample_ns.size());
+const StageName& largest_stage(const Stages& stages) {
+  return *std::ranges::max_element(kStages, {}, [&](const StageName& stage) { return stages.*stage.time; });
+}
+
+Json to_json(const Stages& stages) {
+  Json json = Json::object();
+  for (const StageName& stage : kStages) {
+    if (stages.total() > 0) {
+      json[stage.key] = stages.*stage.time;
+    }
   }
-  // Evenly from all batches.
-  const std::size_t stride = std::max<std::size_t>(1, static_cast<std::size_t>(images) / kMostSamples);
+  return json;
+}
+
+void Window::add_batches(const std::vector<loader::Batch>& batches) {
+  std::size_t made = 0;
+  for (const loader::Batch& batch : batches) {
+    batch_ns.push_back(batch.to_ns - batch.from_ns);
+    batch_cpu_ns.push_back(batch.use.cpu_ns);
+    stages_ns.read += static_cast<double>(batch.stages.read);
+    stages_ns.decode += static_cast<double>(batch.stages.decode);
+    stages_ns.augment += static_cast<double>(batch.stages.augment);
+    stages_ns.collate += static_cast<double>(batch.stages.collate);
+    stages_ns.hand_off += static_cast<double>(batch.hand_off_ns);
+    voluntary_switches += batch.use.voluntary_switches;
+    involuntary_switches += batch.use.involuntary_switches;
+    made += batch.sample_ns.size();
+  }
+  images += static_cast<std::int64_t>(made);
+  const std::size_t stride = std::max<std::size_t>(1, made / kMostSamples);
   std::size_t number = 0;
-  for (const loader::Batch& batch : window.batches) {
+  for (const loader::Batch& batch : batches) {
     for (const std::int64_t sample : batch.sample_ns) {
       if (number++ % stride == 0 && sample_ns.size() < kMostSamples) {
         sample_ns.push_back(sample);
       }
     }
   }
-  Json notes = {{"batches", window.step_ns.size()},
-                {"step_ns", window.step_ns},
-                {"compute_ns", window.compute_ns},
-                {"wait_ns", window.wait_ns},
-                {"copy_ns", window.copy_ns},
-                {"batch_ns", batch_ns},
-                {"batch_cpu_ns", batch_cpu_ns},
-                {"sample_ns", sample_ns},
-                {"stages_ns",
-                 {{"read", stages.read},
-                  {"decode", stages.decode},
-                  {"augment", stages.augment},
-                  {"collate", stages.collate},
-                  {"hand_off", hand_off_ns}}},
-                {"images", images},
-                {"cpu_ns", window.cpu_ns},
-                {"voluntary_switches", voluntary},
-                {"involuntary_switches", involuntary},
-                {"host_bytes", window.host_bytes},
-                {"bad_files", window.bad_files},
-                {"storage_bytes", window.storage_bytes}};
-  if (!window.late_ns.empty()) {
-    notes["late_ns"] = window.late_ns;
+}
+
+Json Window::to_json() const {
+  Json json = {{"batches", step_ns.size()}};
+  for (const auto& [key, times] : kWindowTimes) {
+    if (const auto& values = this->*times;
+        !values.empty() || (times != &Window::late_ns && times != &Window::take_ns)) {
+      json[key] = values;
+    }
   }
-  if (!window.late_unyielding_ns.empty()) {
-    notes["late_unyielding_ns"] = window.late_unyielding_ns;
+  for (const auto& [key, number] : kWindowNumbers) {
+    if (this->*number >= 0) {
+      json[key] = this->*number;
+    }
   }
-  if (!window.stretches.empty()) {
-    notes["timeline"] = time_line(window.stretches, window.step_ns);
+  for (const StageName& stage : kStages) {
+    json["stages_ns"][stage.key] = std::llround(stages_ns.*stage.time);
   }
-  return notes;
+  if (!timeline.is_null()) {
+    json["timeline"] = timeline;
+  }
+  return json;
+}
+
+std::shared_ptr<const Window> read_window(const Json& note) {
+  if (!note.is_object()) {
+    return nullptr;
+  }
+  const auto usable = [](const Json& value) { return value.is_number() && value.get<double>() >= 0; };
+  auto window = std::make_shared<Window>();
+  for (const auto& [key, times] : kWindowTimes) {
+    for (const Json& value : note.value(key, Json::array())) {
+      if (usable(value)) {
+        ((*window).*times).push_back(value.get<std::int64_t>());
+      }
+    }
+  }
+  for (const auto& [key, number] : kWindowNumbers) {
+    if (const Json value = note.value(key, Json()); usable(value)) {
+      (*window).*number = value.get<std::int64_t>();
+    }
+  }
+  const Json stages = note.value("stages_ns", Json());
+  for (const StageName& stage : kStages) {
+    if (const Json value = stages.is_object() ? stages.value(stage.key, Json()) : Json(); usable(value)) {
+      window->stages_ns.*stage.time = value.get<double>();
+    }
+  }
+  if (const Json timeline = note.value("timeline", Json()); timeline.is_array()) {
+    window->timeline = timeline;
+  }
+  return window;
 }
 
 }  // namespace bench::sweeps

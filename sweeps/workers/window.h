@@ -1,7 +1,11 @@
-// What is noted of a window of steps while it runs, and as JSON after it.
+// One sample of the workers sweep: a window of steps, with the times of its steps, batches and stages.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bench/measure/result.h"
@@ -9,30 +13,57 @@
 
 namespace bench::sweeps {
 
-// A stretch on the time line, steady clock in nanoseconds. Workers are numbered; -1 is the consumer.
-struct Stretch {
-  int who = -1;
-  const char* what = "";  // "make", "wait", "copy", "compute"
-  std::int64_t from_ns = 0;
-  std::int64_t to_ns = 0;
-  std::int64_t batch = 0;
-};
+// Wall time of a worker by stage, in the order an image goes through them.
+struct Stages {
+  double read = 0;
+  double decode = 0;
+  double augment = 0;
+  double collate = 0;
+  double hand_off = 0;
 
-struct Window {
+  double total() const { return read + decode + augment + collate + hand_off; }
+};
+struct StageName {
+  const char* key;   // in the file
+  const char* text;  // for people
+  double Stages::*time;
+};
+inline constexpr std::array<StageName, 5> kStages{{{"read", "read", &Stages::read},
+                                                   {"decode", "decode", &Stages::decode},
+                                                   {"augment", "augment", &Stages::augment},
+                                                   {"collate", "collate", &Stages::collate},
+                                                   {"hand_off", "hand-off", &Stages::hand_off}}};
+const StageName& largest_stage(const Stages& stages);
+Json to_json(const Stages& stages);  // empty where no time was noted
+
+// Times in nanoseconds.
+class Window final : public SampleNote {
+ public:
   std::vector<std::int64_t> step_ns;     // from one start of the consumer to the next
   std::vector<std::int64_t> compute_ns;  // of the steps that ended in it
-  std::vector<std::int64_t> late_ns;     // the consumer's thread woke, or one beside the window before
-  std::vector<std::int64_t> late_unyielding_ns;  // the latter, beside workers that did not give way
-  std::int64_t wait_ns = 0;                      // for batches
-  std::int64_t copy_ns = 0;
-  std::vector<loader::Batch> batches;  // taken in it
-  std::int64_t cpu_ns = 0;             // of the process
-  std::int64_t host_bytes = 0;         // staging and the workers' scratch
-  std::int64_t bad_files = 0;          // so far
-  std::int64_t storage_bytes = 0;      // read from storage meanwhile, by the process
-  std::vector<Stretch> stretches;      // empty: not to be kept
+  std::int64_t wait_ns = 0;              // for batches
+  std::int64_t copy_ns = 0;              // to the device
+  std::vector<std::int64_t> batch_ns;    // of each batch, by one worker, from its start to done
+  std::vector<std::int64_t> batch_cpu_ns;
+  std::vector<std::int64_t> sample_ns;  // of some samples, evenly from all batches
+  Stages stages_ns;                     // of all images
+  std::int64_t images = 0;              // made
+  std::int64_t cpu_ns = 0;              // of the process
+  std::int64_t voluntary_switches = 0;  // of the workers
+  std::int64_t involuntary_switches = 0;
+  std::int64_t host_bytes = 0;        // staging and the workers' scratch
+  std::int64_t bad_files = 0;         // so far
+  std::int64_t storage_bytes = -1;    // read from storage by the process; below 0: not known
+  std::vector<std::int64_t> late_ns;  // from the end of a step until the sleeping consumer thread ran
+  std::vector<std::int64_t> take_ns;  // of batches that were there; of loaders where that takes long
+  Json timeline;                      // of its first steps, for the picture; null: not kept
+
+  void add_batches(const std::vector<loader::Batch>& batches);
+  Json to_json() const override;
 };
 
-Json notes_of(const Window& window);
+// A note of a result file. Members that are missing or make no sense are left out; null where it is no
+// object.
+std::shared_ptr<const Window> read_window(const Json& note);
 
 }  // namespace bench::sweeps

@@ -139,12 +139,11 @@ if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
   done
   configure empty "-DCMAKE_CUDA_COMPILER=$nvcc" -DCMAKE_CUDA_ARCHITECTURES= || fail "AUTO with no architectures must configure"
   grep --quiet "does not take" "$folder/log" && fail "no architectures are the usual ones"
-  configure libraries "-DCMAKE_CUDA_COMPILER=$nvcc" -DCUDNN_LIBRARY= -DCUBLASLT_LIBRARY= -DNVRTC_LIBRARY= -DCUDNN_FRONTEND_INCLUDE_DIR= || fail "AUTO without libraries must configure"
+  configure libraries "-DCMAKE_CUDA_COMPILER=$nvcc" -DCUDNN_LIBRARY= -DCUBLASLT_LIBRARY= -DNVRTC_LIBRARY= || fail "AUTO without libraries must configure"
   says "found: FALSE" "without libraries"
   says "not found: cuDNN 9 (apt-get install cudnn9-cuda-" "without libraries"
   says "cuBLASLt (part of the toolkit, or pip install nvidia-cublas" "without libraries"
   says "nvrtc (part of the toolkit, or pip install nvidia-cuda-nvrtc" "without libraries"
-  says "the headers of cudnn-frontend (make setup, or pip install nvidia-cudnn-frontend)" "without libraries"
 else
   echo "no nvcc here: what AUTO says of its architectures and of missing libraries is not tried"
 fi

@@ -13,12 +13,10 @@ source "$source_folder/tests/plots/common.sh"
 draw "$example" "$scratch/example"
 holds "$scratch/example" "example, infer on An invented device_1 @ {2} GHz"
 holds "$scratch/example" "2 cores · 2000-01-02 03:04"
-holds "$scratch/example" "T∞ 100/s"
-holds "$scratch/example" "T∞ ≈ 200/s"
-holds "$scratch/example" "t0 10 ms"
-holds "$scratch/example" "fp32 ceiling: batch 16 or beyond"
-holds "$scratch/example" "bf16 ceiling: batch 4"
-holds "$scratch/example" "fp32: 101 MiB + 21 MiB × batch, fits to batch 17 (predicted)"
+holds "$scratch/example" "fp32, saturates at batch 16 or beyond, T∞ 100/s, t0 10 ms"
+holds "$scratch/example" "bf16, saturates at batch 4, T∞ ≈ 200/s"
+holds "$scratch/example" "Memory in fp32"
+holds "$scratch/example" "101 MiB + 21 MiB × batch, fits to 17 (predicted)"
 holds "$scratch/example" "cap 460 MiB"
 holds "$scratch/example" "437"  # MiB of fp32 at batch 16: 100 + 16·20 + 16 + 1
 holds "$scratch/example" "✕ bf16, batch 16: out of memory (allocating 170 MiB would pass the cap)"
@@ -30,13 +28,18 @@ lacks "$scratch/example" "gradients"
 jq '.sweep.memory_cap_bytes = 40 * 1073741824 | .findings[0].details.t_inf_per_s = 5000' "$example" > "$scratch/far.json"
 draw "$scratch/far.json" "$scratch/far"
 holds "$scratch/far" "↑ cap 40 GiB, 94 times the highest bar"
-holds "$scratch/far" "↑ T∞ 5,000/s"
+holds "$scratch/far" "fp32, saturates at batch 16 or beyond, ↑ T∞ 5,000/s"
 
 # Names of one dtype's findings carry no dtype.
 jq 'del(.benchmarks[3:]) | del(.unmeasured) | .findings |= map(.name |= sub("/fp32"; ""))' "$example" > "$scratch/single.json"
 draw "$scratch/single.json" "$scratch/single"
-holds "$scratch/single" "fp32 ceiling: batch 16"
-holds "$scratch/single" "T∞ 100/s"
+holds "$scratch/single" "fp32, saturates at batch 16 or beyond, T∞ 100/s, t0 10 ms"
+
+# Each stack is as high as its point's bytes, and the picture says so above it.
+tables "$example" > "$scratch/tables"
+same "the stack of fp32 at batch 16" 437 "$(table bars1 < "$scratch/tables" | awk -F '\t' '$1 == 16 { for (i = 5; i <= NF; ++i) sum += $i; print sum }')"
+same "the throughput of fp32 at batch 16" "$(jq '[.benchmarks[] | select(.params == {batch: 16, dtype: "fp32"} or (.params.batch == 16 and .params.dtype == "fp32"))][0].items_per_second' "$example")" \
+  "$(table rates1 < "$scratch/tables" | awk -F '\t' '$1 == 16 { print $2 }')"
 
 # Files with little in them.
 jq 'del(.findings, .sweep, .context, .unmeasured) | .benchmarks |= [.[0] | del(.stats, .memory, .validity)]' "$example" > "$scratch/poor.json"

@@ -18,7 +18,7 @@ holds "$scratch/example" "Kernels on An example device_1 @ {2} GHz"
 holds "$scratch/example" "2 cores · oneDNN 2.6.3 · 2000-01-02 03:04"
 holds "$scratch/example" "What memory and caches deliver"
 holds "$scratch/example" "Roofline, measured"
-holds "$scratch/example" "memory 20 GB/s"
+holds "$scratch/example" "memory: 20 GB/s"
 holds "$scratch/example" "fp32: 79.1 GFLOP/s"
 holds "$scratch/example" "bf16: 149 GFLOP/s"
 for word in triad read copy gemm conv2d fma "stream: add, scale, triad, read"; do holds "$scratch/example" "$word<"; done
@@ -30,30 +30,20 @@ tables "$example" > "$scratch/tables"
 # In the roofline stand the stream kernels that do arithmetic, all but copy, with their largest arrays: hot and cold.
 [[ $(table dots < "$scratch/tables" | wc -l) == $(jq '[.benchmarks[] | select(.params.workload != "stream")] | length + 8' "$example") ]] ||
   fail "not every operation is drawn"
-scale=$(jq -r '.benchmarks[] | select(.params.mode == "scale" and .params.caches == "hot") | .work.flops / .stats.median_ns' "$example")
+scale=$(jq -r '.benchmarks[] | select(.params.mode == "scale" and .params.caches == "hot") | .work.flops / .stats.median_ns * 1e9' "$example")
 table dots < "$scratch/tables" | awk -F '\t' -v y="$scale" '$1 == 0.125 && $2 / y > 0.999999 && $2 / y < 1.000001 && $4 == 13 { found = 1 } END { exit !found }' ||
   fail "scale does not stand at one operation for 8 bytes"
 gemm=$(jq -r '[.benchmarks[] | select(.params.workload == "gemm" and .params.dtype == "fp32" and .params.caches == "hot")][0]
-  | [.work.flops / (.work.fixed_bytes + .work.sample_bytes), .work.flops / .stats.median_ns] | @tsv' "$example")
+  | [.work.flops / (.work.fixed_bytes + .work.sample_bytes), .work.flops / .stats.median_ns * 1e9] | @tsv' "$example")
 table dots < "$scratch/tables" | awk -F '\t' -v x="${gemm%$'\t'*}" -v y="${gemm#*$'\t'}" \
   'function near(a, b) { return a / b > 0.999999 && a / b < 1.000001 } near($1, x) && near($2, y) { found = 1 } END { exit !found }' ||
   fail "the matrix product is not where it was measured"
 triad=$(jq '[.benchmarks[] | select(.params.workload == "stream" and .params.mode == "triad" and .params.caches == "cold")] | length' "$example")
-[[ $(table cold_marks < "$scratch/tables" | awk -F '\t' '$3 == 29362' | wc -l) == "$triad" ]] || fail "not every cold triad is drawn"
+[[ $(table cold < "$scratch/tables" | awk -F '\t' '$3 == 29362' | wc -l) == "$triad" ]] || fail "not every cold triad is drawn"
 # The ridge of a roof: peak over bandwidth.
 ridge=$(jq '[.findings[] | {(.name): .value}] | add | .["arithmetic_peak/fp32"] / .memory_bandwidth' "$example")
 table roofs < "$scratch/tables" | awk -F '\t' -v x="$ridge" '$3 == 29362 && $1 / x > 0.999999 && $1 / x < 1.000001 { found = 1 } END { exit !found }' ||
   fail "the roof does not bend at its ridge"
-
-# The roofs' names, some 160 of the axis' 670 pixels wide, keep clear of the marks and of each other.
-marks=$(table dots < "$scratch/tables" | cut -f 1 | sort -g | tail -n 1)
-axis=$(awk -F '\t' '$1 == "intensity_min" || $1 == "intensity_max" { print $2 }' "$scratch/tables" | sort -g | paste -s)
-table roof_labels < "$scratch/tables" | awk -F '\t' -v mark="$marks" -v axis="$axis" \
-  '{ split(axis, x); if (log($1 / mark) < 170 / 670 * log(x[2] / x[1])) bad = 1 } END { exit bad || NR != 2 }' ||
-  fail "a mark lies on a roof's name"
-jq '(.findings[] | select(.name | startswith("arithmetic_peak/")) | .value) = 1e11' "$example" > "$scratch/same.json"
-tables "$scratch/same.json" | table roof_labels | cut -f 2 | sort -g | awk 'NR > 1 && $1 < 1.15 * last { bad = 1 } { last = $1 } END { exit bad }' ||
-  fail "the names of two roofs of one height lie on each other"
 
 # A note of many points stays on the picture, some 160 characters wide, with its reason.
 jq '.unmeasured = [range(0; 20) as $i | {params: {workload: "work\($i % 5)", dtype: "type\($i)"}, status: "skipped",
@@ -98,8 +88,8 @@ draw "$scratch/stream.json" "$scratch/stream"
 holds "$scratch/stream" "stream: add, scale, triad, read<"
 jq '.findings |= map(select(.name == "memory_bandwidth"))' "$scratch/stream.json" > "$scratch/slope.json"
 draw "$scratch/slope.json" "$scratch/slope"
-holds "$scratch/slope" "memory 20 GB/s"
-tables "$scratch/slope.json" | table roofs | awk -F '\t' '$2 / $1 < 19 || $2 / $1 > 21 { bad = 1 } END { exit bad || NR != 2 }' ||
+holds "$scratch/slope" "memory: 20 GB/s"
+tables "$scratch/slope.json" | table roofs | awk -F '\t' '$2 / $1 < 19e9 || $2 / $1 > 21e9 { bad = 1 } END { exit bad || NR != 2 }' ||
   fail "without a peak the roof is not memory's slope"
 jq '.benchmarks |= map(select(.params.mode == "copy"))' "$example" > "$scratch/copy.json"
 draw "$scratch/copy.json" "$scratch/copy"

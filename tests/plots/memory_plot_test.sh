@@ -17,7 +17,7 @@ source "$source_folder/tests/plots/common.sh"
 
 draw "$example" "$scratch/example"
 holds "$scratch/example" "What fills the memory: resnet18 on An example device_1 @ {2} GHz"
-holds "$scratch/example" "In 150 MiB fit batch 218 of fp32 inference, batch 710 of bf16 inference; 2 of 4 do not fit (by plan, proved by allocating)"
+holds "$scratch/example" "Within 150 MiB fits batch 218 (fp32 inference) to 710 (bf16 inference), 2 of 4 series, proved by allocating<"  # the claim
 holds "$scratch/example" "image size 64 · 2 cores · oneDNN 2.6.3 · 2000-01-02 03:04"
 holds "$scratch/example" "Memory at the peak, measured"
 holds "$scratch/example" "fp32 training with adam"
@@ -48,52 +48,39 @@ for i in 0 1 2 3; do
       [.benchmarks[] | select(.params.dtype == $dtype and .params.mode == $mode and .params.batch == $batch)
         | .memory | .weights + .gradients + .optimizer + .activations + .input + .workspace + .other] | first // 0 | . / $mib' "$example")
     got=$(table "bars$((i + 1))" < "$scratch/tables" |
-      awk -F '\t' -v OFMT=%.12g -v at=$slot '$1 < at && at < $2 { if ($4 > top) top = $4; sum += $4 - $3 } END { if (top - sum > 1e-6) top = -1; print top + 0 }')
+      awk -F '\t' -v OFMT=%.12g -v batch="${batches[slot]}" '$1 == batch { for (c = 4; c <= NF; ++c) sum += $c; print sum + 0 }')
     same "${series[i]} at batch ${batches[slot]}" "$want" "$got"
   done
 done
-[[ $(table totals2 < "$scratch/tables" | cut -f 1,3 | tr '\t\n' ':,') == 0:189,1:194, ]] || fail "the numbers above the bars"
-[[ $(table oom2 < "$scratch/tables" | cut -f 1) == 2 ]] || fail "the mark of what passes the cap"
+[[ $(table bars2 < "$scratch/tables" | cut -f 1,3 | tr '\t\n' ':,') == 1:189,4:194,16:✕, ]] || fail "the numbers above the bars, or the mark of what passes the cap"
 layers=$(string step_layers < "$scratch/tables")
 for operation in 1 76 80 158; do
   want=$(jq --argjson at $((operation - 1)) --argjson mib $mib '[.sweep.step_memory.bytes[][$at]] | add / $mib' "$example")
-  got=$(table "layer$layers" < "$scratch/tables" | awk -F '\t' -v OFMT=%.12g -v at=$operation '$1 < at { y = $2 } END { print y }')
+  got=$(table step < "$scratch/tables" | awk -F '\t' -v OFMT=%.12g -v at=$operation '$1 < at { y = $NF } END { print y }')
   same "held by operation $operation" "$want" "$got"
 done
-# Level from the start of an operation to the end of the last with the same bytes, and nothing in between.
-table "layer$layers" < "$scratch/tables" | awk -F '\t' '
-  NR == 1 && $1 != 0.5 { bad = 1 }
-  NR % 2 == 1 && NR > 1 && $1 != x { bad = 1 }
-  NR % 2 == 0 && ($1 <= x || $2 != y) { bad = 1 }
-  { x = $1; y = $2 }
-  END { exit bad || NR % 2 || x != 158.5 }' || fail "the outline is not made of steps"
+[[ $(table step < "$scratch/tables" | wc -l) == 159 ]] || fail "not a row an operation, and one for the end of the last"
 same "the weights" "$(jq --argjson mib $mib '.sweep.step_memory.bytes.weights[0] / $mib' "$example")" \
-  "$(table layer1 < "$scratch/tables" | tail -n 1 | cut -f 2)"
+  "$(table step < "$scratch/tables" | tail -n 1 | cut -f 2)"
 same "where the peak is" 76 "$(string peak_x < "$scratch/tables")"
 same "the reserved line" "$(jq --argjson mib $mib '.sweep.step_memory.reserved_bytes / $mib' "$example")" \
-  "$(table reserved_line < "$scratch/tables" | head -n 1 | cut -f 2)"
+  "$(string reserved < "$scratch/tables")"
 
-# Caps close together have labels apart, and lie below the numbers above the bars; one far above is named.
+# Caps close together lie below the numbers above the bars; one far above is named.
 jq '.sweep.memory_caps_bytes = [195, 200, 203, 206, 800 | . * 1048576] | .sweep.limits |= map(.cap_bytes = 200 * 1048576)' \
   "$example" > "$scratch/caps.json"
 draw "$scratch/caps.json" "$scratch/caps"
 holds "$scratch/caps" "Caps beyond the axis: 800 MiB (4 times the highest bar)"
 tables "$scratch/caps.json" > "$scratch/tables"
 [[ $(string caps < "$scratch/tables") == 4 ]] || fail "not all caps within reach are drawn"
-for k in 1 2 3; do
-  awk -v high="$(string cap${k}_y < "$scratch/tables")" -v low="$(string cap$((k + 1))_y < "$scratch/tables")" \
-    'BEGIN { exit !((high - low) * 300 > 19.9 && high <= 1) }' || fail "labels of caps $k and $((k + 1)) touch"
-done
-[[ $(table totals2 < "$scratch/tables" | awk -F '\t' '$2 < 206 { print "below" }') == "" ]] || fail "a cap's line passes through a number"
+[[ $(table bars2 < "$scratch/tables" | awk -F '\t' '$3 + 0 > 0 && $2 < 206 { print "below" }') == "" ]] || fail "a cap's line passes through a number"
 
-# One series: the step stands beside its bars. The step's label is the panel's where it would be too long.
+# One series.
 one='(.benchmarks, .unmeasured) |= map(select(.params.dtype == "fp32" and .params.mode == "train")) | .sweep.limits |= map(select(.label == "fp32 training with adam"))'
 jq "$one" "$example" > "$scratch/one.json"
 draw "$scratch/one.json" "$scratch/one"
-holds "$scratch/one" "Largest batch of fp32 training with adam: none in 150 MiB, 7 in 200 MiB (by plan, proved by allocating)"
-tables "$scratch/one.json" > "$scratch/tables"
-awk -v bars="$(string panel1_right < "$scratch/tables")" -v step="$(string step_left < "$scratch/tables")" \
-  'BEGIN { exit !(0 < bars && bars < step) }' || fail "the step is not beside the bars"
+holds "$scratch/one" "largest: 7 in 200 MiB"
+[[ $(tables "$scratch/one.json" | string panels) == 1 ]] || fail "not 1 panel"
 
 # More series than panels: the rest is named. Micro-batches and values computed again.
 jq '(["x2", "x3"] as $more | .benchmarks += [$more[] as $m | .benchmarks[] | .params.optimizer = $m])

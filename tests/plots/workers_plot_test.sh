@@ -46,7 +46,7 @@ jq '([.sweep.measured[].images_per_s] | max) as $most | .sweep.simulated.demands
 draw "$scratch/demands.json" "$scratch/demands"
 holds "$scratch/demands" "near: "
 holds "$scratch/demands" "same: "
-holds "$scratch/demands" "demands above the picture: far "
+holds "$scratch/demands" "required throughput above the picture: far "
 # Their names do not lie on each other.
 tables "$scratch/demands.json" | table demand_names | cut -f 2 | sort -n | {
   read -r low; read -r high

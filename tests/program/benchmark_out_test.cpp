@@ -16,8 +16,7 @@ using ::testing::IsEmpty;
 TEST(BenchmarkOut, NeverTakesThePlaceOfTheResult) {
   const TemporaryFolder folder;
   const auto result = folder.path() / kSmallFile;
-  const Ended ended = run_bench(small_run(folder.path()) +
-                                Arguments{"--time-budget", "2s", "--benchmark_out=" + result.string()});
+  const Ended ended = run_bench(small_run(folder.path()) + Arguments{"--benchmark_out=" + result.string()});
   EXPECT_EQ(ended.code, 2);
   EXPECT_THAT(ended.err, AllOf(HasSubstr("--benchmark_out"), HasSubstr(result.string())));
   EXPECT_FALSE(std::filesystem::exists(result));
@@ -27,8 +26,7 @@ TEST(BenchmarkOut, IsCheckedBeforeAnythingIsMeasured) {
   const TemporaryFolder folder;
   for (const std::string& target :
        {(folder.path() / "no" / "such" / "folder.json").string(), folder.path().string()}) {
-    const Ended ended = run_bench(small_run(folder.path() / "out") +
-                                  Arguments{"--time-budget", "2s", "--benchmark_out=" + target});
+    const Ended ended = run_bench(small_run(folder.path() / "out") + Arguments{"--benchmark_out=" + target});
     EXPECT_EQ(ended.code, 2);
     EXPECT_THAT(ended.err, HasSubstr(target));
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "out" / kSmallFile)) << "nothing was to be measured";
@@ -38,9 +36,8 @@ TEST(BenchmarkOut, IsCheckedBeforeAnythingIsMeasured) {
 TEST(BenchmarkOut, ReplacesAnOlderFileAndLeavesNothingElse) {
   const TemporaryFolder folder;
   write_file(folder.path() / "google.json", "older");
-  const Ended ended = run_bench(
-      small_run(folder.path() / "out") +
-      Arguments{"--time-budget", "2s", "--benchmark_out=" + (folder.path() / "google.json").string()});
+  const Ended ended = run_bench(small_run(folder.path() / "out") +
+                                Arguments{"--benchmark_out=" + (folder.path() / "google.json").string()});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(read_file(folder.path() / "google.json"), HasSubstr("\"benchmarks\""));
   EXPECT_THAT(folder.names(), ::testing::UnorderedElementsAre("google.json", "out"));

@@ -66,7 +66,7 @@ TEST(Killed, AtAnyMomentTheFileIsWholeAndResumeKeepsEverySample) {
     before = now;
   }
   // And a run that may end, ends, and leaves the file alone in its folder.
-  const Ended ended = run_bench(small_run(folder.path()) + Arguments{"--resume", "--time-budget", "2s"});
+  const Ended ended = run_bench(small_run(folder.path()) + Arguments{"--resume"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(read_result(path).benchmarks.size(), 3U);
   EXPECT_THAT(folder.names(), ElementsAre(kSmallFile));
@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Signals, Interrupted, ::testing::Values(SIGINT, SIGTERM
 
 TEST(Resume, WithoutAFileItStarts) {
   const TemporaryFolder folder;
-  EXPECT_EQ(run_bench(small_run(folder.path()) + Arguments{"--resume", "--time-budget", "1s"}).code, 0);
+  EXPECT_EQ(run_bench(small_run(folder.path()) + Arguments{"--resume"}).code, 0);
   EXPECT_FALSE(read_result(folder.path() / kSmallFile).benchmarks.empty());
 }
 

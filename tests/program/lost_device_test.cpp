@@ -23,7 +23,7 @@ constexpr const char* kFragileFile = "batch-fragile-fragile.json";
 
 Arguments fragile_run(const fs::path& out, const std::string& lost_at) {
   return {"--sweep",   "batch", "--workload", "fragile", "--device",   "fragile",       "--batch", "1,2,4,8",
-          "--lost-at", lost_at, "--no-plot",  "--out",   out.string(), "--time-budget", "20s"};
+          "--lost-at", lost_at, "--no-plot",  "--out",   out.string(), "--time-budget", "60min"};
 }
 
 Ended run_fragile(const Arguments& arguments) {
@@ -123,7 +123,7 @@ TEST(LostDevice, ALaterResumeTriesThePointInErrorAgain) {
 Arguments fragile_memory_run(const fs::path& out, const std::string& lost_at) {
   return {"--sweep",          "memory",  "--workload",   "fragile",       "--device",
           "fragile",          "--batch", "1,2,4",        "--lost-at",     lost_at,
-          "--no-plot",        "--out",   out.string(),   "--time-budget", "20s",
+          "--no-plot",        "--out",   out.string(),   "--time-budget", "60min",
           "--bytes-a-sample", "10",      "--memory-cap", "1KiB,2KiB,3KiB"};
 }
 
@@ -137,13 +137,13 @@ TEST(LostDevice, WhileALimitIsTriedTheOthersAreTriedInAFreshProcess) {
   EXPECT_EQ(schema_errors(read_file(folder.path() / kMemoryFile)), "");
   const ResultDocument document = read_result(folder.path() / kMemoryFile);
   EXPECT_THAT(batches(document.benchmarks), ElementsAre(1, 2, 4));
-  const Json& limits = document.sweep.at("limits");
+  const Json& limits = document.sweep.state.at("limits");
   ASSERT_EQ(limits.size(), 3U);
   EXPECT_EQ(limits[0].at("proof").at("largest_batch"), 92);
   EXPECT_THAT(limits[1].at("proof").at("not_tried").get<std::string>(),
               HasSubstr("the device was lost at batch 194 (fragileSynchronize failed: 700)"));
   EXPECT_EQ(limits[2].at("proof").at("largest_batch"), 297);
-  EXPECT_EQ(document.sweep.at("lost").size(), 1U);
+  EXPECT_EQ(document.sweep.lost.size(), 1U);
   EXPECT_THAT(ended.out, HasSubstr("the device was lost at batch 194"));
 }
 
@@ -154,7 +154,7 @@ TEST(LostDevice, EveryLimitIsTriedOnce) {
   EXPECT_EQ(processes(ended), 4) << ended.err;
   const ResultDocument document = read_result(folder.path() / kMemoryFile);
   EXPECT_THAT(document.benchmarks, SizeIs(3));
-  for (const Json& limit : document.sweep.at("limits")) {
+  for (const Json& limit : document.sweep.state.at("limits")) {
     EXPECT_TRUE(limit.at("proof").contains("not_tried")) << limit;
   }
 }
@@ -167,7 +167,7 @@ TEST(LostDevice, InAPointAndInALimitTheRestIsMeasuredAndTried) {
   EXPECT_EQ(processes(ended), 3) << ended.err;
   const ResultDocument document = read_result(folder.path() / kMemoryFile);
   EXPECT_THAT(batches(document.benchmarks), ElementsAre(1, 4));
-  EXPECT_EQ(document.sweep.at("limits")[2].at("proof").at("largest_batch"), 297);
+  EXPECT_EQ(document.sweep.state.at("limits")[2].at("proof").at("largest_batch"), 297);
 }
 
 TEST(LostDevice, InASoakItsSamplesStayAndTheLimitsAreTried) {
@@ -179,11 +179,11 @@ TEST(LostDevice, InASoakItsSamplesStayAndTheLimitsAreTried) {
   EXPECT_EQ(schema_errors(read_file(folder.path() / kMemoryFile)), "");
   const ResultDocument document = read_result(folder.path() / kMemoryFile);
   EXPECT_THAT(batches(document.benchmarks), ElementsAre(1, 2, 4));
-  ASSERT_EQ(document.sweep.at("soak").size(), 1U);
-  const Json& soak = document.sweep.at("soak")[0];
+  ASSERT_EQ(document.sweep.state.at("soak").size(), 1U);
+  const Json& soak = document.sweep.state.at("soak")[0];
   EXPECT_GT(soak.at("samples").size(), 25U);
   EXPECT_THAT(soak.at("ended_by").get<std::string>(), HasSubstr("the device was lost"));
-  EXPECT_EQ(document.sweep.at("limits")[0].at("proof").at("largest_batch"), 92);
+  EXPECT_EQ(document.sweep.state.at("limits")[0].at("proof").at("largest_batch"), 92);
   EXPECT_THAT(ended.out, HasSubstr("wanted: the device was lost"));
 }
 

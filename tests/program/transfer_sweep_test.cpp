@@ -45,14 +45,14 @@ TEST(TransferSweepProgram, AnswersFromCopiesToAVerdict) {
   EXPECT_EQ(schema_errors(read_file(file)), "");
   const ResultDocument document = read_result(file);
   for (const MeasuredPoint& point : document.benchmarks) {
-    EXPECT_EQ(point.verification.at("error"), 0) << point.name;
-    EXPECT_GT(point.work.at("sample_bytes"), 0) << point.name;
+    EXPECT_EQ(point.verification.value().error, 0) << point.name;
+    EXPECT_GT(point.work.sample_bytes, 0) << point.name;
     EXPECT_EQ(point.memory.peak_predicted, point.memory.peak_measured) << point.name;
   }
   for (const UnmeasuredPoint& point : document.unmeasured) {  // time may run out; nothing may go wrong
     EXPECT_EQ(point.status, "skipped") << point.name << ": " << point.reason;
   }
-  const Json& transfer = document.sweep.at("transfer");
+  const Json& transfer = document.sweep.state.at("transfer");
   EXPECT_EQ(transfer.at("crosses_bus"), false);
   EXPECT_FALSE(transfer.at("pinning").empty());
   ASSERT_EQ(transfer.at("steps").size(), 1U);
@@ -60,16 +60,12 @@ TEST(TransferSweepProgram, AnswersFromCopiesToAVerdict) {
   EXPECT_EQ(steps.at("batch"), 2);
   EXPECT_EQ(steps.at("bytes"), 2 * 3 * 32 * 32 * 4);
   EXPECT_EQ(steps.at("kinds").size(), 3U);
-  ASSERT_NE(find(document, "pin/batch:2"), nullptr);
-  EXPECT_THAT(find(document, "pin/batch:2")->claim, HasSubstr("8 workers with 2 batches"));
+  const Finding* const pin = find(document, "pin/batch:2");
+  ASSERT_NE(pin, nullptr);
+  EXPECT_EQ(pin->details.at("pinned_locks_bytes"), 8 * 2 * 2 * 3 * 32 * 32 * 4);  // workers, batches ready
   EXPECT_NE(find(document, "model/h2d/pageable"), nullptr);
   EXPECT_NE(find(document, "crossover/h2d/pinned"), nullptr);
-  std::string out = ended.out;  // sentences are broken where their numbers leave no room
-  for (std::size_t at = 0; (at = out.find("\n  ", at)) != std::string::npos;) {
-    out.replace(at, 3, " ");
-  }
-  EXPECT_THAT(out, AllOf(HasSubstr("Host to device"), HasSubstr("No bus was crossed"),
-                         HasSubstr("8 workers with 2 batches"), HasSubstr("transfer-resnet18-cpu.png")));
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("Host to device"), HasSubstr("transfer-resnet18-cpu.png")));
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "transfer-resnet18-cpu.svg"));
 }
 
@@ -110,7 +106,7 @@ TEST(TransferSweepProgram, OneNodeHasNoFarMemory) {
   }
   const Ended ended = run_bench(transfer_run(folder.path()) +
                                 Arguments{"--numa-node", "far", "--directions", "h2d", "--no-plot"});
-  ASSERT_EQ(ended.code, 0) << ended.err;
+  ASSERT_EQ(ended.code, 3) << "nothing was measured: " << ended.err;
   const ResultDocument document = read_result(folder.path() / "transfer-resnet18-cpu.json");
   EXPECT_TRUE(document.benchmarks.empty());
   ASSERT_FALSE(document.unmeasured.empty());
@@ -154,7 +150,7 @@ TEST(TransferSweepProgram, ResumingWithOtherSizesKeepsThePointsAndNamesTheirSize
   const Ended ended = run_bench(sized("4KiB,16KiB") + Arguments{"--resume"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   const ResultDocument document = read_result(folder.path() / "transfer-resnet18-cpu.json");
-  EXPECT_EQ(document.sweep.at("axes").at("bytes"), Json::array({4096, 8192, 16384, 32768}));
+  EXPECT_EQ(document.sweep.axes.at("bytes"), Json::array({4096, 8192, 16384, 32768}));
   for (const char* bytes : {"4096", "8192", "16384", "32768"}) {
     EXPECT_TRUE(std::ranges::any_of(document.benchmarks, [&](const MeasuredPoint& point) {
       return point.name.ends_with(std::string("/pages:cold/bytes:") + bytes) ||

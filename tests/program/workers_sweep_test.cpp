@@ -58,10 +58,10 @@ TEST_F(WorkersSweepProgram, AnswersFromImagesToAKnee) {
   }
   for (const MeasuredPoint& point : document.benchmarks) {
     EXPECT_EQ(point.notes.size(), point.samples_ns.size()) << point.name;
-    EXPECT_LT(point.verification.at("error"), point.verification.at("tolerance")) << point.name;
+    EXPECT_LT(point.verification->error, point.verification->tolerance) << point.name;
   }
-  EXPECT_TRUE(document.sweep.contains("profile"));
-  EXPECT_FALSE(document.context.at("device").contains("peaks"));  // a stretch of time computes nothing
+  EXPECT_TRUE(document.sweep.state.contains("profile"));
+  EXPECT_TRUE(document.context.peaks.empty());  // a stretch of time computes nothing
   EXPECT_FALSE(document.findings.empty());
   EXPECT_THAT(ended.out, AllOf(HasSubstr("simulated"), HasSubstr("workers-3ms-cpu.png")));
   EXPECT_TRUE(std::filesystem::exists(file("workers-3ms-cpu.svg")));
@@ -80,7 +80,7 @@ TEST_F(WorkersSweepProgram, ANetworkIsFed) {
   const Ended ended = run_bench(run_of("workload") + Arguments{"--no-plot", "--order", "any"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   const ResultDocument document = read_result(file("workers-resnet18-cpu.json"));
-  EXPECT_EQ(document.sweep.at("loader").at("consumer_on_cores"), true);
+  EXPECT_EQ(document.sweep.state.at("loader").at("consumer_on_cores"), true);
   for (const UnmeasuredPoint& point : document.unmeasured) {
     EXPECT_EQ(point.status, "skipped") << point.name << ": " << point.reason;
   }

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 namespace bench {
 namespace {
 
@@ -20,15 +22,15 @@ TEST(BatchFindings, OneDtypeNeedsNoSuffix) {
 
 TEST(BatchFindings, NamesFollowTheAxisSoThatTheyDoNotChangeAsPointsArrive) {
   ResultDocument document = document_of({{}}, 4);
-  document.sweep["axes"]["dtype"] = {"fp32", "bf16"};
+  document.sweep.axes["dtype"] = {"fp32", "bf16"};
   EXPECT_THAT(names_of(findings_of(document)), AllOf(Contains("t0/fp32"), Not(Contains("t0"))));
 }
 
 TEST(BatchFindings, OneOfAThingIsSingular) {
   ResultDocument document = document_of({{.t0_ns = 30e6}, {.dtype = "bf16", .per_s = 200}}, 8);
-  document.benchmarks[0].work["launches"] = 1;
-  EXPECT_THAT(find(document, "limit_below_ceiling/fp32").claim, HasSubstr("starting 1 operation and"));
-  // One batch shared, and not the one at the ceiling.
+  document.benchmarks[0].work.launches = 1;
+  EXPECT_THAT(find(document, "limit_below_ceiling/fp32").claim, HasSubstr(" and 1 operation:"));
+  // One batch shared, and not the one at the saturation.
   std::erase_if(document.benchmarks,
                 [](const MeasuredPoint& p) { return p.params["dtype"] == "fp32" && p.params["batch"] != 1; });
   EXPECT_THAT(find(document, "speedup_bf16").claim, HasSubstr("at batch 1"));
@@ -46,7 +48,7 @@ TEST(BatchFindings, NoPointsSayWhatIsMissing) {
 TEST(BatchFindings, OnePointSaysWhatIsMissing) {
   const ResultDocument document = document_of({{}}, 1, 1LL << 30);
   for (const Finding& finding : findings_of(document)) {
-    if (finding.name != "limit_below_ceiling") {
+    if (finding.name != "limit_below_ceiling" && finding.name != "recommendation") {
       EXPECT_FALSE(finding.value) << finding.name;
       EXPECT_THAT(finding.claim, HasSubstr("2 batch sizes")) << finding.name;
     }
@@ -57,23 +59,53 @@ TEST(BatchFindings, TwoPointsGiveLinesThatNothingTestsYet) {
   const ResultDocument document = document_of({{}}, 2, 1LL << 30);
   EXPECT_TRUE(find(document, "t0").value);
   EXPECT_FALSE(find(document, "t0").ci95);
-  EXPECT_THAT(find(document, "t0").claim, HasSubstr("only a third would test it"));
-  EXPECT_THAT(find(document, "t_inf").claim, HasSubstr("only a third would test it"));
-  EXPECT_THAT(find(document, "memory_line").claim, HasSubstr("not yet tested by a third"));
+  EXPECT_THAT(find(document, "t0").claim, HasSubstr("which no third tests"));
+  EXPECT_THAT(find(document, "t_inf").claim, HasSubstr("which no third tests"));
+  EXPECT_THAT(find(document, "memory_line").claim, HasSubstr("no third tests the line"));
 }
 
 // A file may hold whatever an older program or another tool wrote.
 TEST(BatchFindings, SurvivesPointsWithoutTheirNumbers) {
   ResultDocument document = document_of({{}}, 64);
   document.benchmarks[0].params = nullptr;
-  document.benchmarks[1].work = nullptr;
+  document.benchmarks[1].work = {};
   document.benchmarks[2].stats = {};
   document.benchmarks[3].stats.ci95_ns = {0, 0};
   document.benchmarks[4].memory.peak_measured = 0;
-  document.sweep = nullptr;
+  document.sweep = {};
   for (const Finding& finding : findings_of(document)) {
     EXPECT_FALSE(finding.claim.empty()) << finding.name;
     EXPECT_TRUE(!finding.value || std::isfinite(*finding.value)) << finding.name;
+  }
+}
+
+std::vector<std::string> headlines_of(const ResultDocument& document) {
+  std::vector<Finding> findings = findings_of(document);
+  std::erase_if(findings, [](const Finding& finding) { return finding.headline == 0; });
+  std::ranges::sort(findings, {}, &Finding::headline);
+  return names_of(findings);
+}
+
+TEST(BatchFindings, HeadlinesBeginWithTheRecommendation) {
+  EXPECT_THAT(headlines_of(document_of({{}}, 64, 1LL << 30)),
+              ElementsAre("recommendation", "largest_batch", "limit_below_ceiling", "t_inf", "t0"));
+  EXPECT_THAT(headlines_of(document_of({{}, {.dtype = "bf16", .per_s = 220}}, 64, 1LL << 30)),
+              ElementsAre("recommendation", "ceiling_batch/fp32", "speedup_bf16", "largest_batch/bf16",
+                          "limit_below_ceiling/bf16"));
+}
+
+TEST(BatchFindings, NoHeadlineSaysOnlyWhatIsMissing) {
+  EXPECT_THAT(headlines_of(document_of({{}}, 1, 1LL << 30)),
+              ElementsAre("recommendation", "limit_below_ceiling"));
+  EXPECT_THAT(headlines_of(ResultDocument{}), ElementsAre());
+}
+
+TEST(BatchFindings, HeadlinesTakeTwoLinesAtMost) {
+  const ResultDocument document = document_of({{}, {.dtype = "bf16", .per_s = 220}}, 256, 12LL << 30);
+  for (const Finding& finding : findings_of(document)) {
+    if (finding.headline > 0) {
+      EXPECT_LE(finding.claim.size(), 200U) << finding.claim;
+    }
   }
 }
 

@@ -7,9 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "bench/dtype.h"
 #include "bench/measure/random.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "tests/sweeps/fake_device.h"
+#include "tests/sweeps/stub_workload.h"
 
 namespace bench {
 
@@ -35,8 +38,11 @@ inline MeasuredPoint measure(const Machine& machine, std::int64_t batch, std::mt
   point.stats.ci95_ns = {step * (1 - machine.noise), step * (1 + machine.noise)};
   point.stats.rounds = 3;
   point.memory.peak_measured = machine.fixed_bytes + batch * machine.sample_bytes;
-  point.work = {
-      {"flops", 4e9 * size}, {"fixed_bytes", 100e6}, {"sample_bytes", 50e6 * size}, {"launches", 53}};
+  point.work = {.samples = size,
+                .flops = 4e9 * size,
+                .fixed_bytes = 100e6,
+                .sample_bytes = 50e6 * size,
+                .launches = 53};
   return point;
 }
 
@@ -44,22 +50,28 @@ inline ResultDocument document_of(const std::vector<Machine>& machines, std::int
                                   std::int64_t cap = 0) {
   std::mt19937_64 engine(17);
   ResultDocument document;
-  document.sweep["axes"] = {{"dtype", Json::array()}};
+  document.sweep.axes = {{"dtype", Json::array()}};
   for (const Machine& machine : machines) {
-    document.sweep["axes"]["dtype"].push_back(machine.dtype);
-    document.context["device"]["peaks"][machine.dtype] = {{"flops_per_s", 500e9}, {"bytes_per_s", 50e9}};
+    document.sweep.axes["dtype"].push_back(machine.dtype);
+    document.context.peaks[*parse_dtype(machine.dtype)] = {
+        .flops_per_s = 500e9, .bytes_per_s = 50e9, .source = ""};
     for (std::int64_t batch = 1; batch <= last; batch *= 2) {
       document.benchmarks.push_back(measure(machine, batch, engine));
     }
   }
   if (cap > 0) {
-    document.sweep["memory_cap_bytes"] = cap;
+    document.sweep.memory_cap_bytes = cap;
   }
   return document;
 }
 
 inline std::vector<Finding> findings_of(const ResultDocument& document) {
-  return registry<Sweep>().find("batch")->findings(document);
+  static const WorkloadType workload = testing::stub_workload({"infer"});
+  SweepRequest request;
+  request.workload = &workload;
+  request.batches = {1};
+  testing::FakeDevice device({Dtype::fp32});
+  return registry<SweepType>().find("batch")->make(request, device)->findings(document);
 }
 
 inline Finding find(const ResultDocument& document, const std::string& name) {
@@ -89,7 +101,7 @@ inline void flag(ResultDocument& document, const std::string& name, const std::v
   }
 }
 
-// Widens the interval of a dtype's points so far that no ceiling can be placed.
+// Widens the interval of a dtype's points so far that no saturation can be placed.
 inline void blur(ResultDocument& document, const std::string& dtype, double by) {
   for (MeasuredPoint& point : document.benchmarks) {
     if (point.params["dtype"] == dtype) {

@@ -6,6 +6,7 @@
 #include "bench/registry.h"
 #include "bench/sweep.h"
 #include "tests/sweeps/fake_device.h"
+#include "tests/sweeps/stub_workload.h"
 
 namespace bench {
 namespace {
@@ -15,14 +16,11 @@ using ::testing::ElementsAre;
 class BatchPlan : public ::testing::Test {
  protected:
   BatchPlan() {
-    workload_.name = "tiny";
-    workload_.modes = {"infer", "train"};
-    workload_.options = {{"image-size", "224", "pixels"}, {"ratio", "0.5", ""}, {"layout", "nhwc", ""}};
     request_.workload = &workload_;
     request_.seed = 9;
   }
 
-  SweepPlan plan() { return registry<Sweep>().find("batch")->plan(request_, device_); }
+  SweepPlan plan() { return registry<SweepType>().find("batch")->make(request_, device_)->plan(); }
 
   std::vector<std::string> names() {
     std::vector<std::string> all;
@@ -32,13 +30,14 @@ class BatchPlan : public ::testing::Test {
     return all;
   }
 
-  WorkloadType workload_;
+  WorkloadType workload_ = testing::stub_workload(
+      {"infer", "train"}, {{"image-size", "224", "pixels"}, {"ratio", "0.5", ""}, {"layout", "nhwc", ""}});
   SweepRequest request_;
   testing::FakeDevice device_{{Dtype::fp32, Dtype::bf16}};
 };
 
 TEST_F(BatchPlan, IsRegistered) {
-  const Sweep* sweep = registry<Sweep>().find("batch");
+  const SweepType* sweep = registry<SweepType>().find("batch");
   ASSERT_NE(sweep, nullptr);
   EXPECT_EQ(sweep->question, "Where does a larger batch stop paying, and what does it cost in memory?");
   EXPECT_EQ(sweep->default_workload, "resnet50");
@@ -72,8 +71,14 @@ TEST_F(BatchPlan, KeepsANamedDtypeThatTheDeviceLacks) {
 
 TEST_F(BatchPlan, FallsBackToFp32OnADeviceWithNone) {
   testing::FakeDevice bare({});
-  const SweepPlan made = registry<Sweep>().find("batch")->plan(request_, bare);
+  const SweepPlan made = registry<SweepType>().find("batch")->make(request_, bare)->plan();
   EXPECT_EQ(made.axes["dtype"], Json::array({"fp32"}));
+}
+
+TEST_F(BatchPlan, ConfiguresTheWorkloadOfEachPoint) {
+  for (const SweepPoint& point : plan().points) {
+    EXPECT_NE(point.workload, nullptr) << point.name;
+  }
 }
 
 TEST_F(BatchPlan, FillsTheSpecAndKeepsNumbersAsNumbers) {

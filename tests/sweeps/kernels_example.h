@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ inline MeasuredPoint point(const Invented& in) {
   measured.name = "kernels/" + in.workload + "/" + in.mode + "/" + in.dtype + "/" + in.caches + "/" + in.rest;
   measured.params = {
       {"workload", in.workload}, {"mode", in.mode}, {"dtype", in.dtype}, {"caches", in.caches}};
-  measured.work = {{"flops", in.flops}, {"fixed_bytes", 0.0}, {"sample_bytes", in.bytes}, {"launches", 1}};
+  measured.work = {.samples = in.samples, .flops = in.flops, .sample_bytes = in.bytes, .launches = 1};
   measured.items_per_step = in.samples;
   measured.stats.median_ns = in.ns;
   measured.stats.ci95_ns = {0.99 * in.ns, 1.01 * in.ns};
@@ -39,8 +40,9 @@ inline MeasuredPoint point(const Invented& in) {
 // Memory: 10 GB/s, a hot cache of 4 MB 40; arithmetic 200 GFLOP/s. The ridge is at 20 FLOP/B.
 inline ResultDocument example() {
   ResultDocument document;
-  document.context = {{"device", {{"kind", "cpu"}}},
-                      {"caches", {{{"level", 1}, {"size", 32768}}, {{"level", 3}, {"size", 4'000'000}}}}};
+  document.context.device.kind = "cpu";
+  document.context.caches = {{.type = "Data", .level = 1, .size = 32768},
+                             {.type = "Unified", .level = 3, .size = 4'000'000}};
   document.benchmarks = {
       point({.workload = "stream",
              .caches = "cold",
@@ -71,7 +73,12 @@ inline ResultDocument example() {
 }
 
 inline Roofline roofline_in(const ResultDocument& document) {
-  return roofline_of(kernel_points(document), last_cache_bytes(document));
+  return roofline_of(read_results(document), last_cache_bytes(document.context));
+}
+
+inline std::vector<Finding> findings_in(const ResultDocument& document,
+                                        const std::set<std::string>& references = {}) {
+  return kernels_findings(document, references);
 }
 
 inline const Finding* named(const std::vector<Finding>& findings, const std::string& name) {

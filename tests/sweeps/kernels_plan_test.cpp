@@ -1,8 +1,9 @@
-// Which points the kernels sweep asks for.
+// The points that the kernels sweep makes of what workloads offer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
+#include <stdexcept>
 
 #include "bench/registry.h"
 #include "bench/sweep.h"
@@ -13,192 +14,181 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::Not;
+
+class NeverMade final : public ConfiguredWorkload {
+ public:
+  MemoryPlan plan(Device& /*device*/) const override { return {}; }
+  std::unique_ptr<Workload> make(Device& /*device*/) const override { throw std::logic_error("made"); }
+};
 
 class KernelsPlan : public ::testing::Test {
  protected:
   KernelsPlan() {
-    stream_.name = "stream";
-    stream_.modes = {"triad", "copy"};
-    stream_.options = {{"elements", "16777216", ""}};
-    gemm_.name = "gemm";
-    gemm_.modes = {"forward"};
-    gemm_.options = {{"inner", "1024", ""}, {"columns", "1024", ""}};
-    odd_.name = "odd";
-    odd_.modes = {"forward"};
-    request_.workload = &gemm_;
-    request_.workloads = {&stream_, &gemm_, &odd_};
+    sized_.name = "sized";
+    sized_.modes = {"forward", "backward"};
+    sized_.options = {{"inner", "1024", ""}, {"columns", "1024", ""}};
+    sized_.kernel_points = [this](const KernelRequest& request, const Device& /*device*/) {
+      asked_ = request;
+      std::vector<KernelPoint> points;
+      for (const std::int64_t size : {512, 1024}) {
+        KernelPoint point;
+        point.spec = {.mode = request.modes.front(),
+                      .dtype = Dtype::fp32,
+                      .batch = size,
+                      .seed = request.seed,
+                      .options = {}};
+        point.spec.options["inner"] = std::to_string(size);
+        point.is_reference = size == 1024;
+        points.push_back(point);
+        point.cold = true;
+        point.is_reference = false;
+        points.push_back(point);
+      }
+      return points;
+    };
+    plain_.name = "plain";
+    plain_.modes = {"forward", "backward"};
+    plain_.options = {{"depth", "3", ""}};
+    for (WorkloadType* type : {&sized_, &plain_}) {
+      type->configure = [this](const WorkloadSpec& spec) {
+        configured_.push_back(spec);
+        return std::make_shared<const NeverMade>();
+      };
+    }
+    request_.workload = &sized_;
+    request_.workloads = {&sized_, &plain_};
     request_.workload_options = {{"inner", {"1024"}}, {"columns", {"1024"}}};
+    request_.seed = 7;
   }
 
-  SweepPlan plan() { return registry<Sweep>().find("kernels")->plan(request_, device_); }
-  std::vector<std::string> names() { return names_on(device_); }
-  std::vector<std::string> names_on(Device& device) {
+  std::unique_ptr<Sweep> make() { return registry<SweepType>().find("kernels")->make(request_, device_); }
+  std::vector<std::string> names() {
     std::vector<std::string> all;
-    for (const SweepPoint& point : registry<Sweep>().find("kernels")->plan(request_, device).points) {
+    const auto sweep = make();
+    for (const SweepPoint& point : sweep->plan().points) {
       all.push_back(point.name);
     }
     return all;
   }
 
-  WorkloadType stream_;
-  WorkloadType gemm_;
-  WorkloadType odd_;
+  WorkloadType sized_;
+  WorkloadType plain_;
   SweepRequest request_;
+  KernelRequest asked_;
+  std::vector<WorkloadSpec> configured_;
   testing::FakeDevice device_{{Dtype::fp32, Dtype::bf16}};
 };
 
-TEST_F(KernelsPlan, EachPointKnowsItsWorkloadAndNameOnce) {
+TEST_F(KernelsPlan, EachPointIsConfiguredOnceAndKnowsItsWorkload) {
   std::set<std::string> seen;
-  for (const SweepPoint& point : plan().points) {
+  const auto sweep = make();
+  for (const SweepPoint& point : sweep->plan().points) {
     EXPECT_TRUE(seen.insert(point.name).second) << point.name;
     ASSERT_NE(point.workload, nullptr);
-    EXPECT_EQ(point.params.at("workload"), point.workload->name);
     EXPECT_EQ(point.params.at("caches"), point.cold ? "cold" : "hot");
-    EXPECT_EQ(point.spec.options.size(), point.workload->options.size()) << point.name;
+    EXPECT_TRUE(point.name.starts_with("kernels/" + point.params.at("workload").get<std::string>()));
+    EXPECT_EQ(point.spec.seed, 7U);
+  }
+  EXPECT_EQ(configured_.size(), seen.size());
+  for (const WorkloadSpec& spec : configured_) {
+    EXPECT_TRUE(spec.options.contains("columns") || spec.options.contains("depth"))
+        << "defaults are filled in";
   }
 }
 
-TEST_F(KernelsPlan, HotAndColdInPairsAndDtypesWhereTheyTell) {
-  EXPECT_THAT(names(), Contains("kernels/gemm/forward/bf16/cold/inner:512/columns:512/batch:512"));
-  EXPECT_THAT(names(), Contains("kernels/gemm/forward/bf16/hot/inner:512/columns:512/batch:512"));
-  EXPECT_THAT(names(), Contains("kernels/stream/triad/fp32/cold/elements:33554432/batch:1"));
-  EXPECT_THAT(names(), Contains("kernels/stream/copy/fp32/hot/elements:33554432/batch:1"));
-  EXPECT_THAT(names(), Not(Contains("kernels/stream/triad/bf16/hot/elements:33554432/batch:1")));
-  EXPECT_THAT(names(), Contains("kernels/odd/forward/fp32/hot/batch:1"))
-      << "what it does not know, as it comes";
+TEST_F(KernelsPlan, OptionsThatAPointSetsAreInItsName) {
+  request_.workloads = {&sized_};
+  EXPECT_THAT(names(), ElementsAre("kernels/sized/forward/fp32/hot/inner:512/batch:512",
+                                   "kernels/sized/forward/fp32/cold/inner:512/batch:512",
+                                   "kernels/sized/forward/fp32/hot/inner:1024/batch:1024",
+                                   "kernels/sized/forward/fp32/cold/inner:1024/batch:1024"));
 }
 
-TEST_F(KernelsPlan, TheCommandLineDecides) {
-  request_.workloads = {&gemm_};
-  request_.dtypes = {Dtype::fp32};
-  request_.batches = {64};
-  request_.workload_options["inner"] = {"1024"};  // as typed, though it is the default
+TEST_F(KernelsPlan, AWorkloadWithoutPointsOfItsOwnHasEachModeAndDtypeHotAndCold) {
+  request_.workloads = {&plain_};
+  EXPECT_EQ(names().size(), 8U);
+  EXPECT_THAT(names(), Contains("kernels/plain/forward/fp32/hot/batch:1"));
+  EXPECT_THAT(names(), Contains("kernels/plain/backward/bf16/cold/batch:1"));
+}
+
+TEST_F(KernelsPlan, WorkloadsAreAskedForWhatTheCommandLineWants) {
+  make();
+  EXPECT_THAT(asked_.modes, ElementsAre("forward", "backward")) << "all of the workload's";
+  EXPECT_FALSE(asked_.modes_given);
+  EXPECT_THAT(asked_.dtypes, ElementsAre(Dtype::fp32, Dtype::bf16)) << "all of the device's";
+  EXPECT_FALSE(asked_.dtypes_given);
+  EXPECT_TRUE(asked_.batches.empty());
+  request_.modes = {"backward"};
+  request_.modes_given = true;
+  request_.dtypes = {Dtype::fp16};
+  request_.batches = {3};
+  make();
+  EXPECT_THAT(asked_.modes, ElementsAre("backward"));
+  EXPECT_TRUE(asked_.modes_given);
+  EXPECT_THAT(asked_.dtypes, ElementsAre(Dtype::fp16));
+  EXPECT_TRUE(asked_.dtypes_given);
+  EXPECT_THAT(asked_.batches, ElementsAre(3));
+}
+
+// Also where it gives the default.
+TEST_F(KernelsPlan, TheCommandLineWins) {
+  request_.workloads = {&sized_};
+  request_.workload_options["inner"] = {"64"};
   request_.given_options = {"inner"};
-  EXPECT_THAT(names(), ElementsAre("kernels/gemm/forward/fp32/hot/inner:1024/columns:64/batch:64",
-                                   "kernels/gemm/forward/fp32/cold/inner:1024/columns:64/batch:64"));
+  EXPECT_THAT(names(), Contains("kernels/sized/forward/fp32/hot/inner:64/batch:512"));
+  request_.workload_options["inner"] = {"1024"};
+  EXPECT_THAT(names(), Contains("kernels/sized/forward/fp32/hot/inner:1024/batch:512"));
 }
 
 TEST_F(KernelsPlan, SizesThatTheCommandLineFixesAreOnePoint) {
-  request_.workload = &stream_;
-  request_.workloads = {&stream_};
-  request_.workload_options = {{"elements", {"4096"}}};
-  request_.given_options = {"elements"};
-  request_.modes = {"triad"};
-  request_.modes_given = true;
-  EXPECT_THAT(names(), ElementsAre("kernels/stream/triad/fp32/hot/elements:4096/batch:1",
-                                   "kernels/stream/triad/fp32/cold/elements:4096/batch:1"));
+  sized_.kernel_points = [](const KernelRequest& /*request*/, const Device& /*device*/) {
+    std::vector<KernelPoint> points(2);
+    for (KernelPoint& point : points) {
+      point.spec.mode = "forward";
+    }
+    points[0].spec.options["inner"] = "1";
+    points[1].spec.options["inner"] = "2";
+    return points;
+  };
+  request_.workloads = {&sized_};
+  EXPECT_EQ(names().size(), 2U);
+  request_.workload_options["inner"] = {"4096"};
+  request_.given_options = {"inner"};
+  EXPECT_THAT(names(), ElementsAre("kernels/sized/forward/fp32/hot/inner:4096/batch:1"));
 }
 
-// Those that set the roof: memory's largest arrays, each dtype's largest product, the most multiply-adds.
-TEST_F(KernelsPlan, WhatTheOthersAreJudgedByComesFirst) {
-  WorkloadType fma;
-  fma.name = "fma";
-  fma.modes = {"forward", "tensor-cores"};
-  fma.options = {{"elements", "4194304", ""}, {"steps", "64", ""}};
-  request_.workloads = {&stream_, &gemm_, &odd_, &fma};
-  std::vector<std::string> first;
-  for (const SweepPoint& point : plan().points) {
-    if (point.first) {
-      first.push_back(point.name);
-      for (const SweepPoint& other : plan().points) {
-        EXPECT_TRUE(other.first || other.series != point.series) << point.name << ", " << other.name;
+// Sizes of a series grow, and reference points are timed first.
+TEST_F(KernelsPlan, ReferencePointsAreASeriesOfTheirOwn) {
+  const auto sweep = make();
+  std::vector<std::string> references;
+  for (const SweepPoint& point : sweep->plan().points) {
+    if (point.is_reference) {
+      references.push_back(point.name);
+      for (const SweepPoint& other : sweep->plan().points) {
+        EXPECT_TRUE(other.is_reference || other.series != point.series) << point.name << ", " << other.name;
       }
     }
   }
-  EXPECT_THAT(first, ElementsAre("kernels/stream/triad/fp32/cold/elements:33554432/batch:1",
-                                 "kernels/stream/copy/fp32/cold/elements:33554432/batch:1",
-                                 "kernels/gemm/forward/fp32/hot/inner:2048/columns:2048/batch:2048",
-                                 "kernels/gemm/forward/bf16/hot/inner:2048/columns:2048/batch:2048",
-                                 "kernels/fma/forward/fp32/hot/elements:4194304/steps:1024/batch:1",
-                                 "kernels/fma/tensor-cores/bf16/hot/elements:4194304/steps:1024/batch:1"));
+  EXPECT_THAT(references, ElementsAre("kernels/sized/forward/fp32/hot/inner:1024/batch:1024"));
 }
 
-// It has none, and says so once; asked for, every point answers.
-TEST_F(KernelsPlan, TensorCoresAreAskedOfTheCpuOnce) {
-  WorkloadType fma;
-  fma.name = "fma";
-  fma.modes = {"forward", "tensor-cores"};
-  fma.options = {{"elements", "4194304", ""}, {"steps", "64", ""}};
-  request_.workload = &fma;
-  request_.workloads = {&fma};
-  request_.workload_options = {{"elements", {"4194304"}}, {"steps", {"64"}}};
-  const auto of_tensor_cores = [this] {
-    std::vector<std::string> all = names();
-    std::erase_if(all,
-                  [](const std::string& name) { return name.find("tensor-cores") == std::string::npos; });
-    return all;
+TEST_F(KernelsPlan, ReferencePointsWithoutTimeAreNamed) {
+  const auto sweep = make();
+  ResultDocument document;
+  document.unmeasured = {{"kernels/sized/forward/fp32/hot/inner:512/batch:512", {}, "skipped", "no time"}};
+  const auto incomplete = [&] {
+    const std::vector<Finding> findings = sweep->findings(document);
+    return std::ranges::count(findings, "roof_incomplete", &Finding::name);
   };
-  EXPECT_THAT(of_tensor_cores(),
-              ElementsAre("kernels/fma/tensor-cores/bf16/hot/elements:4194304/steps:1024/batch:1"));
-  request_.dtypes = {Dtype::fp32};
-  EXPECT_THAT(of_tensor_cores(),
-              ElementsAre("kernels/fma/tensor-cores/fp32/hot/elements:4194304/steps:1024/batch:1"));
-  request_.modes = {"tensor-cores"};
-  request_.modes_given = true;
-  EXPECT_EQ(of_tensor_cores().size(), 6U);
+  EXPECT_EQ(incomplete(), 0);
+  document.unmeasured.push_back(
+      {"kernels/sized/forward/fp32/hot/inner:1024/batch:1024", {}, "skipped", "no time"});
+  EXPECT_EQ(incomplete(), 1);
 }
 
-TEST_F(KernelsPlan, ConvolutionsAreHotAndColdToo) {
-  WorkloadType conv2d;
-  conv2d.name = "conv2d";
-  conv2d.modes = {"forward"};
-  conv2d.options = {
-      {"in-channels", "64", ""}, {"out-channels", "64", ""}, {"height", "56", ""}, {"width", "56", ""}};
-  request_.workloads = {&conv2d};
-  for (const char* caches : {"hot", "cold"}) {
-    EXPECT_THAT(names(), Contains(std::string("kernels/conv2d/forward/bf16/") + caches +
-                                  "/in-channels:128/out-channels:128/height:28/width:28/batch:8"));
-  }
-}
-
-// On a card: over conv2d's shapes, in the dtypes that it has.
-TEST_F(KernelsPlan, OurOwnConvolutionStandsBesideTheLibrarys) {
-  WorkloadType own;
-  own.name = "implicit_gemm";
-  own.modes = {"forward"};
-  own.options = {
-      {"in-channels", "64", ""}, {"out-channels", "64", ""}, {"height", "56", ""}, {"width", "56", ""}};
-  request_.workload = &own;
-  request_.workloads = {&own};
-  request_.workload_options.clear();
-  EXPECT_THAT(registry<Sweep>().find("kernels")->workloads, Contains("implicit_gemm"));
-  testing::FakeDevice card({Dtype::fp32, Dtype::bf16, Dtype::fp16}, "cuda");
-  const auto on_card = [&] { return names_on(card); };
-  EXPECT_EQ(on_card().size(), 4U * 2 * 2);
-  for (const char* dtype : {"fp32", "fp16"}) {
-    for (const char* caches : {"hot", "cold"}) {
-      EXPECT_THAT(on_card(), Contains(std::string("kernels/implicit_gemm/forward/") + dtype + "/" + caches +
-                                      "/in-channels:512/out-channels:512/height:7/width:7/batch:64"));
-    }
-  }
-  // It has no such implementation, and says so once.
-  EXPECT_THAT(names(), ElementsAre("kernels/implicit_gemm/forward/fp32/hot/in-channels:64/out-channels:64/"
-                                   "height:56/width:56/batch:8"));
-  request_.dtypes = {Dtype::bf16};
-  EXPECT_EQ(on_card().size(), 4U * 2) << "what is asked for is answered, be it by a refusal";
-}
-
-TEST_F(KernelsPlan, ALaunchIsOnePoint) {
-  WorkloadType launch;
-  launch.name = "launch";
-  launch.modes = {"forward"};
-  request_.workloads = {&launch};
-  EXPECT_THAT(names(), ElementsAre("kernels/launch/forward/fp32/hot/batch:1"));
-  EXPECT_THAT(registry<Sweep>().find("kernels")->workloads, Contains("launch"));
-}
-
-TEST_F(KernelsPlan, DtypesAndRowsOfStreamAreThoseAskedFor) {
-  request_.workload = &stream_;
-  request_.workloads = {&stream_};
-  request_.workload_options = {{"elements", {"4096"}}};
-  request_.given_options = {"elements"};
-  request_.modes = {"copy"};
-  request_.modes_given = true;
-  request_.dtypes = {Dtype::bf16};
-  request_.batches = {3};
-  EXPECT_THAT(names(), ElementsAre("kernels/stream/copy/bf16/hot/elements:4096/batch:3",
-                                   "kernels/stream/copy/bf16/cold/elements:4096/batch:3"));
+TEST(KernelsSweep, CoversTheOperationsAndTheLaunch) {
+  EXPECT_THAT(registry<SweepType>().find("kernels")->workloads,
+              ElementsAre("fma", "stream", "gemm", "conv2d", "implicit_gemm", "launch"));
 }
 
 }  // namespace

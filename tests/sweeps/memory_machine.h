@@ -1,4 +1,4 @@
-// A device and a workload whose memory is known by heart: `fixed` bytes and `a_sample` bytes a sample.
+// A device and a workload whose memory is known: `fixed` bytes and `a_sample` bytes a sample.
 #pragma once
 
 #include <cstdlib>
@@ -57,9 +57,10 @@ class MemoryMachine : public Device {
 struct MachineNumbers {
   std::int64_t fixed = 1000;
   std::int64_t a_sample = 100;
-  std::int64_t leak_a_step = 0;  // outside the tracked memory
-  std::int64_t unplanned = 0;    // bytes the workload takes and its plan does not know of
-  std::int64_t smallest = 1;     // smaller batches are unsupported
+  std::int64_t leak_a_step = 0;      // outside the tracked memory
+  std::int64_t unplanned = 0;        // bytes the workload takes and its plan does not know of
+  std::int64_t smallest = 1;         // smaller batches are unsupported
+  std::int64_t loses_device_at = 0;  // making this batch or a larger one loses the device; 0: none does
 };
 
 class MachineWorkload : public Workload {
@@ -80,6 +81,45 @@ class MachineWorkload : public Workload {
   std::vector<Buffer> buffers_;
 };
 
+class ConfiguredMachine : public ConfiguredWorkload {
+ public:
+  ConfiguredMachine(WorkloadSpec spec, const MachineNumbers& numbers)
+      : spec_(std::move(spec)), numbers_(numbers) {}
+  std::optional<std::string> unsupported(Device& device) const override {
+    return device.unsupported(spec_.dtype);
+  }
+  MemoryPlan plan(Device& /*device*/) const override {
+    if (spec_.batch < numbers_.smallest) {
+      throw Unsupported("too few samples");
+    }
+    if (spec_.batch > (std::int64_t{1} << 40)) {
+      throw OutOfMemory("too many to count", spec_.batch);
+    }
+    MemoryPlan plan;
+    plan.at_peak[MemoryCategory::weights] = numbers_.fixed;
+    plan.at_peak[MemoryCategory::activations] = spec_.batch * numbers_.a_sample;
+    plan.in_step = plan.at_peak;
+    plan.peak = plan.at_peak.total();
+    plan.peak_at = "forward middle";
+    return plan;
+  }
+  std::vector<MemoryMoment> timeline(Device& /*device*/) const override {
+    MemoryMoment moment{"forward middle", {}};
+    moment.bytes[MemoryCategory::activations] = spec_.batch;
+    return {moment, moment};
+  }
+  std::unique_ptr<Workload> make(Device& device) const override {
+    if (numbers_.loses_device_at > 0 && spec_.batch >= numbers_.loses_device_at) {
+      throw DeviceLost("it fell off the bus");
+    }
+    return std::make_unique<MachineWorkload>(spec_, numbers_, dynamic_cast<MemoryMachine&>(device));
+  }
+
+ private:
+  WorkloadSpec spec_;
+  MachineNumbers numbers_;
+};
+
 inline WorkloadType machine_workload(const MachineNumbers& numbers) {
   WorkloadType type;
   type.name = "known";
@@ -88,36 +128,14 @@ inline WorkloadType machine_workload(const MachineNumbers& numbers) {
                   {"optimizer", "sgd", "", "train"},
                   {"accumulate", "1", "", "train"},
                   {"recompute", "no", "", "train"}};
-  type.check = [](const WorkloadSpec&) {};
-  type.unsupported = [](const WorkloadSpec& spec, Device& device) { return device.unsupported(spec.dtype); };
-  type.plan = [numbers](const WorkloadSpec& spec, Device&) {
-    if (spec.batch < numbers.smallest) {
-      throw Unsupported("too few samples");
-    }
-    if (spec.batch > (std::int64_t{1} << 40)) {
-      throw OutOfMemory("too many to count", spec.batch);
-    }
-    MemoryPlan plan;
-    plan.at_peak[MemoryCategory::weights] = numbers.fixed;
-    plan.at_peak[MemoryCategory::activations] = spec.batch * numbers.a_sample;
-    plan.in_step = plan.at_peak;
-    plan.peak = plan.at_peak.total();
-    plan.peak_at = "forward middle";
-    return plan;
-  };
-  type.make = [numbers](const WorkloadSpec& spec, Device& device) -> std::unique_ptr<Workload> {
-    return std::make_unique<MachineWorkload>(spec, numbers, dynamic_cast<MemoryMachine&>(device));
-  };
-  type.timeline = [](const WorkloadSpec& spec, Device&) {
-    MemoryMoment moment{"forward middle", {}};
-    moment.bytes[MemoryCategory::activations] = spec.batch;
-    return std::vector<MemoryMoment>{moment, moment};
+  type.configure = [numbers](const WorkloadSpec& spec) {
+    return std::make_shared<ConfiguredMachine>(spec, numbers);
   };
   return type;
 }
 
-inline MeasuredPoint measured_point(const SweepPoint& point, Device& device, const WorkloadType& type) {
-  const MemoryPlan plan = type.plan(point.spec, device);
+inline MeasuredPoint measured_point(const SweepPoint& point, Device& device) {
+  const MemoryPlan plan = point.workload->plan(device);
   MeasuredPoint measured;
   measured.name = point.name;
   measured.params = point.params;
@@ -129,10 +147,11 @@ inline MeasuredPoint measured_point(const SweepPoint& point, Device& device, con
   measured.memory.peak_predicted = plan.peak;
   measured.memory.peak_measured = plan.peak;
   measured.memory.driver_used = plan.peak;
-  measured.plan = {{"peak_at", plan.peak_at},
-                   {"setup_peak_bytes", plan.setup_peak},
-                   {"step_peak_bytes", plan.in_step.total()},
-                   {"feature_map_bytes", plan.feature_maps}};
+  measured.plan = PlannedMemory{.peak_at = plan.peak_at,
+                                .setup_peak = plan.setup_peak,
+                                .step_peak = plan.in_step.total(),
+                                .library = plan.library,
+                                .feature_maps = plan.feature_maps};
   return measured;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "memory_machine.h"
+#include "tests/bench/support/manual_clock.h"
 
 namespace bench {
 namespace {
@@ -32,8 +33,8 @@ class MemorySweep : public ::testing::Test {
     request_.sweep_options["soak"] = "0";
   }
 
-  const Sweep& sweep() { return *registry<Sweep>().find("memory"); }
-  SweepPlan plan() { return sweep().plan(request_, machine_); }
+  std::unique_ptr<Sweep> make() { return registry<SweepType>().find("memory")->make(request_, machine_); }
+  SweepPlan plan() { return make()->plan(); }
 
   std::vector<std::string> names() {
     std::vector<std::string> all;
@@ -43,30 +44,39 @@ class MemorySweep : public ::testing::Test {
     return all;
   }
 
-  // As the program does: plan, predict, (measure,) prove, find.
-  ResultDocument run(double left_ns = 1e9) {
-    plan_ = plan();
+  // As the program does: plan, predict, measure, study, find. `before`: what the file holds of the sweep of
+  // a process that lost the device.
+  ResultDocument run(double left_ns = 1e9, const Json& before = nullptr) {
+    sweep_ = make();
     ResultDocument document;
-    document.sweep = {{"name", "memory"}, {"axes", plan_.axes}, {"memory_cap_bytes", request_.largest_cap()}};
-    document.context = Json::object();
-    sweep().predict(request_, plan_, machine_, document);
-    for (const SweepPoint& point : plan_.points) {
-      if (!type_.unsupported(point.spec, machine_) && point.spec.batch <= 16 &&
-          point.spec.batch >= smallest_) {
-        document.benchmarks.push_back(measured_point(point, machine_, type_));
+    document.sweep.axes = sweep_->plan().axes;
+    document.sweep.memory_cap_bytes = request_.largest_cap();
+    sweep_->predict(document.context);
+    if (!before.is_null()) {
+      sweep_->restore(before);
+    }
+    for (const SweepPoint& point : sweep_->plan().points) {
+      if (!point.workload->unsupported(machine_) && point.spec.batch <= 16 && point.spec.batch >= smallest_) {
+        document.benchmarks.push_back(measured_point(point, machine_));
       }
     }
     SweepStudy study{.request = request_,
-                     .plan = plan_,
+                     .plan = sweep_->plan(),
                      .device = machine_,
+                     .clock = clock_,
                      .document = document,
                      .report = [](const std::string&) {},
-                     .save = [] {},
+                     .save = [this, &document] { document.sweep.state = sweep_->to_json(); },
                      .left_ns = [left_ns] { return left_ns; },
                      .interrupted = [] { return false; },
-                     .before = before_};
-    sweep().prove(study);
-    document.findings = sweep().findings(document);
+                     .lost = document.sweep.lost};
+    try {
+      sweep_->study(study);
+    } catch (const DeviceLost&) {
+      lost_ = true;
+    }
+    document.sweep.state = sweep_->to_json();
+    document.findings = sweep_->findings(document);
     return document;
   }
 
@@ -81,9 +91,10 @@ class MemorySweep : public ::testing::Test {
   MemoryMachine machine_;
   WorkloadType type_;
   SweepRequest request_;
-  SweepPlan plan_;
+  testing::ManualClock clock_;
+  std::unique_ptr<Sweep> sweep_;
   std::int64_t smallest_ = 1;
-  Json before_;
+  bool lost_ = false;
 };
 
 TEST_F(MemorySweep, CrossesModesDtypesAndOptimizersWithBatches) {
@@ -128,12 +139,12 @@ TEST_F(MemorySweep, NamesAreUnique) {
 
 TEST_F(MemorySweep, ThePlanAloneFindsTheLargestBatchOfEachCap) {
   request_.memory_caps = {1000, 1100, 5000, 5099, 5100};
-  plan_ = plan();
-  ResultDocument document;
-  sweep().predict(request_, plan_, machine_, document);
+  const auto sweep = make();
+  sweep->predict({});
+  const Json state = sweep->to_json();
   std::vector<std::int64_t> largest;
   std::vector<std::int64_t> safe;
-  for (const Json& limit : document.sweep["limits"]) {
+  for (const Json& limit : state["limits"]) {
     EXPECT_EQ(limit["label"], "fp32 inference");
     EXPECT_EQ(limit["fixed_bytes"], 1000);
     largest.push_back(limit["largest_batch"].get<std::int64_t>());
@@ -146,26 +157,27 @@ TEST_F(MemorySweep, ThePlanAloneFindsTheLargestBatchOfEachCap) {
 
 TEST_F(MemorySweep, ARightPlanIsProvedByTwoProbes) {
   const ResultDocument document = run();
-  const Json& proof = document.sweep["limits"][0]["proof"];
+  const Json& proof = document.sweep.state["limits"][0]["proof"];
   EXPECT_EQ(proof["largest_batch"], 40);
   EXPECT_EQ(proof["refused_batch"], 41);
   EXPECT_EQ(proof["probes"], 2);
   EXPECT_EQ(proof["tracked_bytes"], 5000);
   EXPECT_EQ(proof["ran_a_step"], true);
   EXPECT_THAT(finding(document, "largest_batch/5000").claim,
-              AllOf(HasSubstr("fp32 inference: batch 40"), HasSubstr("danger"), HasSubstr("safe up to 34"),
+              AllOf(HasSubstr("batch 40 of fp32 inference"), HasSubstr("danger"), HasSubstr("safe up to 34"),
                     HasSubstr("proved")));
 }
 
 TEST_F(MemorySweep, AWrongPlanIsFoundOut) {
   use({.unplanned = 1234});
   const ResultDocument document = run();
-  const Json& limit = document.sweep["limits"][0];
+  const Json& limit = document.sweep.state["limits"][0];
   EXPECT_EQ(limit["largest_batch"], 40);
   EXPECT_EQ(limit["proof"]["largest_batch"], 27);  // 1000 + 1234 + 27 · 100 = 4934
   EXPECT_EQ(limit["proof"]["refused_batch"], 28);
   EXPECT_LE(limit["proof"]["probes"].get<int>(), 2 + 2 * 4);
-  EXPECT_THAT(finding(document, "largest_batch/5000").claim, HasSubstr("batch 27 (the plan says 40)"));
+  EXPECT_THAT(finding(document, "largest_batch/5000").claim,
+              HasSubstr("batch 27 of fp32 inference (the plan says 40)"));
 }
 
 TEST_F(MemorySweep, TheDevicesOwnCapIsPutBack) {
@@ -179,7 +191,7 @@ TEST_F(MemorySweep, MicroBatchesAreProbedInTheirUnit) {
   request_.modes = {"train"};
   request_.workload_options = {{"accumulate", {"16"}}};
   const ResultDocument document = run();
-  const Json& limit = document.sweep["limits"][0];
+  const Json& limit = document.sweep.state["limits"][0];
   EXPECT_EQ(limit["largest_batch"], 32);
   EXPECT_EQ(limit["proof"]["largest_batch"], 32);
   EXPECT_EQ(limit["proof"]["refused_batch"], 48);
@@ -188,7 +200,7 @@ TEST_F(MemorySweep, MicroBatchesAreProbedInTheirUnit) {
 TEST_F(MemorySweep, BatchesTooSmallToRunAreNotTakenForTheLimit) {
   use({.smallest = 4});
   const ResultDocument document = run();
-  const Json& limit = document.sweep["limits"][0];
+  const Json& limit = document.sweep.state["limits"][0];
   EXPECT_EQ(limit["smallest_batch"], 4);
   EXPECT_EQ(limit["largest_batch"], 40);
   EXPECT_EQ(limit["proof"]["largest_batch"], 40);
@@ -198,22 +210,23 @@ TEST_F(MemorySweep, WhatDoesNotFitAtAllSaysWhatItsFixedPartIs) {
   request_.memory_caps = {500, 5000};
   const ResultDocument document = run();
   EXPECT_THAT(finding(document, "largest_batch/500").claim,
-              AllOf(HasSubstr("Within 500 B fits nothing"), HasSubstr("takes 1000 B"),
-                    HasSubstr("at least 1.07 KiB (fp32 inference, batch 1)")));
-  EXPECT_EQ(document.sweep["limits"][0]["proof"]["largest_batch"], 0);
-  EXPECT_EQ(document.sweep["limits"][1]["proof"]["largest_batch"], 40);
+              AllOf(HasSubstr("Nothing fits in 500 B"), HasSubstr("takes 1000 B"),
+                    HasSubstr("[give 1.07 KiB, for batch 1 of fp32 inference]")));
+  EXPECT_EQ(document.sweep.state["limits"][0]["proof"]["largest_batch"], 0);
+  EXPECT_EQ(document.sweep.state["limits"][1]["proof"]["largest_batch"], 40);
 }
 
 TEST_F(MemorySweep, ACapWithRoomForTheFixedPartOnlySaysWhatIsMissing) {
   request_.memory_caps = {1050, 5000};
   const ResultDocument document = run();
   EXPECT_THAT(finding(document, "largest_batch/1050").claim,
-              HasSubstr("none; batch 1 needs 1.07 KiB, of which the fixed part takes 1000 B"));
+              HasSubstr("no fp32 inference (batch 1 needs 1.07 KiB, of which its fixed part takes 1000 B)"));
 }
 
 TEST_F(MemorySweep, TheTableGivesNoShareOfACapBelowTheFixedPart) {
   request_.memory_caps = {500, 1050, 5000};
-  const std::vector<TextTable> tables = sweep().tables(run());
+  const ResultDocument document = run();
+  const std::vector<TextTable> tables = sweep_->tables(document);
   ASSERT_EQ(tables.size(), 1U);
   ASSERT_EQ(tables[0].rows.size(), 4U);
   EXPECT_THAT(tables[0].rows[1], IsSupersetOf({"500 B", "1000 B", "none", "fixed part too large"}));
@@ -229,39 +242,40 @@ TEST_F(MemorySweep, TheSmallestBatchThatRunsNeedNotBeAPowerOfTwo) {
   request_.memory_caps = {1300, 1400};  // batch 3 takes 1300, 4 takes 1400
   request_.batches = {3};
   const ResultDocument document = run();
-  EXPECT_EQ(document.sweep["limits"][0]["smallest_batch"], 3);
-  EXPECT_EQ(document.sweep["limits"][0]["smallest_bytes"], 1300);
-  EXPECT_EQ(document.sweep["limits"][0]["largest_batch"], 3);
-  EXPECT_EQ(document.sweep["limits"][0]["proof"]["largest_batch"], 3);
-  EXPECT_EQ(document.sweep["limits"][1]["largest_batch"], 4);
+  EXPECT_EQ(document.sweep.state["limits"][0]["smallest_batch"], 3);
+  EXPECT_EQ(document.sweep.state["limits"][0]["smallest_bytes"], 1300);
+  EXPECT_EQ(document.sweep.state["limits"][0]["largest_batch"], 3);
+  EXPECT_EQ(document.sweep.state["limits"][0]["proof"]["largest_batch"], 3);
+  EXPECT_EQ(document.sweep.state["limits"][1]["largest_batch"], 4);
 }
 
 TEST_F(MemorySweep, ACapBeyondTheMachineIsAnsweredByPlanOnly) {
   machine_.edit().available_bytes = 4000;
   const ResultDocument document = run();
-  const Json& proof = document.sweep["limits"][0]["proof"];
+  const Json& proof = document.sweep.state["limits"][0]["proof"];
   EXPECT_THAT(proof["not_tried"].get<std::string>(), HasSubstr("3.91 KiB free"));
   EXPECT_EQ(machine_.allocations, 0);
-  EXPECT_THAT(finding(document, "largest_batch/5000").claim, HasSubstr("by plan; not tried here"));
+  EXPECT_THAT(finding(document, "largest_batch/5000").claim, HasSubstr("by plan, not tried here"));
 }
 
 TEST_F(MemorySweep, WithoutTimeNothingIsTried) {
   const ResultDocument document = run(0);
-  EXPECT_THAT(document.sweep["limits"][0]["proof"]["not_tried"].get<std::string>(), HasSubstr("time budget"));
+  EXPECT_THAT(document.sweep.state["limits"][0]["proof"]["not_tried"].get<std::string>(),
+              HasSubstr("time budget"));
   EXPECT_EQ(machine_.allocations, 0);
 }
 
 TEST_F(MemorySweep, ADtypeTheDeviceLacksHasNoLimit) {
   request_.dtypes = {Dtype::fp16, Dtype::fp32};
   const ResultDocument document = run();
-  ASSERT_EQ(document.sweep["limits"].size(), 1U);
-  EXPECT_EQ(document.sweep["limits"][0]["label"], "fp32 inference");
+  ASSERT_EQ(document.sweep.state["limits"].size(), 1U);
+  EXPECT_EQ(document.sweep.state["limits"][0]["label"], "fp32 inference");
 }
 
 TEST_F(MemorySweep, TheMemoryOverAStepIsOfTrainingWhereThereIsSome) {
   request_.modes = {"infer", "train"};
   const ResultDocument document = run();
-  const Json& step = document.sweep["step_memory"];
+  const Json& step = document.sweep.state["step_memory"];
   EXPECT_EQ(step["label"], "fp32 training with sgd");
   EXPECT_EQ(step["batch"], 16);
   EXPECT_EQ(step["reserved_bytes"], 1000 + 16 * 100);
@@ -272,9 +286,9 @@ TEST_F(MemorySweep, TheMemoryOverAStepIsOfTrainingWhereThereIsSome) {
 TEST_F(MemorySweep, ASoakWithoutALeakIsSteady) {
   request_.sweep_options["soak"] = "100";
   const ResultDocument document = run();
-  ASSERT_EQ(document.sweep["soak"].size(), 1U);
-  EXPECT_EQ(document.sweep["soak"][0]["done_steps"], 100);
-  EXPECT_EQ(document.sweep["soak"][0]["samples"].size(), 101U);
+  ASSERT_EQ(document.sweep.state["soak"].size(), 1U);
+  EXPECT_EQ(document.sweep.state["soak"][0]["done_steps"], 100);
+  EXPECT_EQ(document.sweep.state["soak"][0]["samples"].size(), 101U);
   const Finding& growth = finding(document, "memory_growth/fp32 inference");
   EXPECT_EQ(growth.value, 0);
   EXPECT_THAT(growth.claim, HasSubstr("steady over 100 steps"));
@@ -284,7 +298,7 @@ TEST_F(MemorySweep, ALeakIsFoundWithTheStepsThatAreLeft) {
   use({.leak_a_step = 10});
   request_.sweep_options["soak"] = "5000";
   const ResultDocument document = run();
-  EXPECT_LE(document.sweep["soak"][0]["samples"].size(), 402U);
+  EXPECT_LE(document.sweep.state["soak"][0]["samples"].size(), 402U);
   const Finding& growth = finding(document, "memory_growth/fp32 inference");
   ASSERT_TRUE(growth.value);
   EXPECT_DOUBLE_EQ(*growth.value, 10);
@@ -298,6 +312,51 @@ TEST_F(MemorySweep, StepsLeftAreWhatTheCapHasRoomFor) {
   request_.sweep_options["soak"] = "100";
   const Finding growth = finding(run(), "memory_growth/fp32 inference");
   EXPECT_DOUBLE_EQ(growth.details["steps_until_out_of_memory"].get<double>(), 10'000);
+}
+
+// Of many series the two ends; each has a row in the table.
+TEST_F(MemorySweep, ManySeriesAreSummedUp) {
+  request_.modes = {"infer", "train"};
+  request_.dtypes = {Dtype::fp32, Dtype::bf16};
+  const ResultDocument document = run();
+  const Finding& largest = finding(document, "largest_batch/5000");
+  EXPECT_EQ(largest.headline, 1);
+  EXPECT_THAT(largest.claim, HasSubstr("Within 4.88 KiB fits batch 40 (fp32 inference) to 40 ("));
+  EXPECT_LE(largest.claim.size(), 200U);
+}
+
+TEST_F(MemorySweep, ALeakIsTheFirstHeadline) {
+  use({.leak_a_step = 10});
+  request_.sweep_options["soak"] = "100";
+  EXPECT_EQ(finding(run(), "memory_growth/fp32 inference").headline, 1);
+}
+
+TEST_F(MemorySweep, WhatLostTheDeviceIsNotTriedAgain) {
+  use({.loses_device_at = 30});
+  const ResultDocument lost = run();
+  EXPECT_TRUE(lost_);
+  EXPECT_EQ(lost.sweep.lost.size(), 1U);
+  const Json& proof = lost.sweep.state["limits"][0]["proof"];
+  EXPECT_THAT(proof["not_tried"].get<std::string>(), HasSubstr("the device was lost at batch 40"));
+
+  lost_ = false;
+  const ResultDocument after = run(1e9, lost.sweep.state);
+  EXPECT_FALSE(lost_);
+  EXPECT_EQ(after.sweep.state["limits"][0]["proof"], proof);
+}
+
+TEST_F(MemorySweep, TheStateReadsWhatItWrote) {
+  request_.sweep_options["soak"] = "100";
+  const Json state = run().sweep.state;
+  machine_.allocations = 0;
+  const ResultDocument after = run(1e9, state);
+  EXPECT_EQ(after.sweep.state, state);
+  EXPECT_EQ(machine_.allocations, 0) << "everything was tried before";
+}
+
+TEST_F(MemorySweep, AStateThatCannotBeUsedIsRefused) {
+  EXPECT_THROW(make()->restore(Json{{"limits", {{{"label", 3}}}}}), UsageError);
+  EXPECT_THROW(make()->restore(Json{{"soak", 7}}), UsageError);
 }
 
 TEST_F(MemorySweep, RefusesASoakThatIsNoNumberOfSteps) {

@@ -20,20 +20,24 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+class Configured : public ConfiguredWorkload {
+ public:
+  MemoryPlan plan(Device&) const override { return {}; }
+  std::unique_ptr<Workload> make(Device&) const override { return nullptr; }
+};
+
 // The sweep plans with whatever is registered as "copy".
-const Registration<WorkloadType> copy_type{WorkloadType{.name = "copy",
-                                                        .kind = "operation",
-                                                        .description = "",
-                                                        .modes = {"h2d", "d2h", "both"},
-                                                        .options = {{"bytes", "1MiB", ""},
-                                                                    {"host-memory", "pinned", ""},
-                                                                    {"pages", "touched", ""},
-                                                                    {"queue", "device", ""},
-                                                                    {"node", "any", ""}},
-                                                        .check = {},
-                                                        .unsupported = {},
-                                                        .plan = {},
-                                                        .make = {}}};
+const Registration<WorkloadType> copy_type{
+    WorkloadType{.name = "copy",
+                 .kind = "operation",
+                 .description = "",
+                 .modes = {"h2d", "d2h", "both"},
+                 .options = {{"bytes", "1MiB", ""},
+                             {"host-memory", "pinned", ""},
+                             {"pages", "touched", ""},
+                             {"queue", "device", ""},
+                             {"node", "any", ""}},
+                 .configure = [](const WorkloadSpec&) { return std::make_shared<Configured>(); }}};
 
 // What the verdict is about.
 const Registration<WorkloadType> stepping{WorkloadType{.name = "stepping",
@@ -41,18 +45,19 @@ const Registration<WorkloadType> stepping{WorkloadType{.name = "stepping",
                                                        .description = "",
                                                        .modes = {"infer"},
                                                        .options = {{"launch", "stream", ""}},
-                                                       .check =
-                                                           [](const WorkloadSpec& spec) {
-                                                             if (spec.options.at("launch") != "stream") {
-                                                               throw UsageError("--launch: accepted: stream");
-                                                             }
-                                                           },
-                                                       .unsupported = {},
-                                                       .plan = {},
-                                                       .make = {}}};
+                                                       .configure = [](const WorkloadSpec& spec) {
+                                                         if (spec.options.at("launch") != "stream") {
+                                                           throw UsageError("--launch: accepted: stream");
+                                                         }
+                                                         return std::make_shared<Configured>();
+                                                       }}};
 
-const Sweep& sweep() {
-  return *registry<Sweep>().find("transfer");
+const SweepType& sweep() {
+  return *registry<SweepType>().find("transfer");
+}
+
+SweepPlan plan_of(const SweepRequest& request, Device& device) {
+  return sweep().make(request, device)->plan();
 }
 
 SweepRequest request(const std::map<std::string, std::string>& changes = {}) {
@@ -80,7 +85,7 @@ std::vector<std::string> names(const SweepPlan& plan) {
 
 TEST(TransferPlan, CoversTheAxesOnceEach) {
   bench::testing::FakeDevice device({Dtype::fp32});
-  const SweepPlan plan = sweep().plan(request(), device);
+  const SweepPlan plan = plan_of(request(), device);
   const auto all = names(plan);
   EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), all.size());
   EXPECT_THAT(all, Contains("transfer/h2d/pinned/bytes:1024"));
@@ -95,7 +100,7 @@ TEST(TransferPlan, CoversTheAxesOnceEach) {
 
 TEST(TransferPlan, GivesWhatIsAskedFor) {
   bench::testing::FakeDevice device({Dtype::fp32});
-  const SweepPlan plan = sweep().plan(
+  const SweepPlan plan = plan_of(
       request(
           {{"sizes", "4KiB:64KiB:x4"}, {"directions", "h2d"}, {"host-kinds", "pinned"}, {"in-flight", "1"}}),
       device);
@@ -109,7 +114,7 @@ TEST(TransferPlan, RefusesAWrongStepBeforeAnythingIsMeasured) {
   bench::testing::FakeDevice device({Dtype::fp32});
   const auto refusal = [&](const SweepRequest& asked) -> std::string {
     try {
-      sweep().plan(asked, device);
+      plan_of(asked, device);
       return "nothing";
     } catch (const UsageError& error) {
       return error.what();
@@ -128,7 +133,7 @@ TEST(TransferPlan, RefusesAWrongStepBeforeAnythingIsMeasured) {
 
 TEST(TransferPlan, SeveralAtOnceAloneBringNoSingleCopies) {
   bench::testing::FakeDevice device({Dtype::fp32});
-  for (const std::string& name : names(sweep().plan(request({{"in-flight", "4,8"}}), device))) {
+  for (const std::string& name : names(plan_of(request({{"in-flight", "4,8"}}), device))) {
     EXPECT_THAT(name, HasSubstr("in-flight:"));
   }
 }
@@ -140,7 +145,7 @@ TEST(TransferPlan, WhatIsWrongIsNamed) {
         std::pair{"in-flight", "1000"}, std::pair{"workers", "-1"}, std::pair{"prefetch", "0"},
         std::pair{"numa-node", "nearest"}}) {
     try {
-      sweep().plan(request({{option, value}}), device);
+      plan_of(request({{option, value}}), device);
       ADD_FAILURE() << option;
     } catch (const UsageError& error) {
       EXPECT_THAT(error.what(), HasSubstr(fmt::format("--{}: ", option)));
@@ -166,11 +171,11 @@ class TwoNodes : public bench::testing::FakeDevice, public Transfers {
 TEST(TransferPlan, ANodeThatTheMachineLacksIsRefusedBeforeAnythingIsMeasured) {
   TwoNodes device;
   for (const char* there : {"0", "2", "near", "far", "any"}) {
-    EXPECT_NO_THROW(sweep().plan(request({{"numa-node", there}}), device)) << there;
+    EXPECT_NO_THROW(plan_of(request({{"numa-node", there}}), device)) << there;
   }
   EXPECT_THAT(
       [&] {
-        sweep().plan(request({{"numa-node", "1"}}), device);
+        plan_of(request({{"numa-node", "1"}}), device);
       },
       ::testing::ThrowsMessage<UsageError>(
           AllOf(HasSubstr("--numa-node: '1' was given"), HasSubstr("has nodes 0, 2;"))));

@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "sweeps/transfer/beside.h"
+#include "sweeps/transfer/concurrent_runner.h"
 
 namespace bench::sweeps {
 namespace {
@@ -15,21 +15,20 @@ Estimate ms(double value) {
   return {.value = value * 1e6, .ci95 = Interval{0.99e6 * value, 1.01e6 * value}};
 }
 
-KindSteps kind(const char* name, double copy, double serial, double beside, double compute_beside) {
+KindSteps kind(const char* name, double copy, double serial, double overlapped, double compute_overlapped) {
   return {.name = name,
-          .unsupported = "",
           .copy_ns = ms(copy),
           .serial_ns = ms(serial),
-          .beside_ns = ms(beside),
-          .compute_beside_ns = ms(compute_beside)};
+          .overlapped_ns = ms(overlapped),
+          .compute_overlapped_ns = ms(compute_overlapped)};
 }
 
 // A step computes for 40 ms; the copy takes 8 ms pageable and 4 pinned.
 StepStudy usual() {
-  return {.workload = "net train",
-          .unsupported = "",
+  return {.workload = "net",
+          .mode = "train",
           .batch = 32,
-          .bytes = 50e6,
+          .bytes = 50'000'000,
           .compute_ns = ms(40),
           .kinds = {kind("pageable", 8, 48, 47, 41), kind("staged", 6, 46, 44, 42),
                     kind("pinned", 4, 44, 41, 40)}};
@@ -46,7 +45,7 @@ TEST(PinVerdict, PinsWhereTheBestStepIsFaster) {
   const PinVerdict verdict = verdict_of(usual());
   EXPECT_EQ(verdict.verdict, Verdict::pin);
   EXPECT_EQ(verdict.with, "pinned");
-  EXPECT_DOUBLE_EQ(verdict.saved_ns, 6e6);  // 47 against 41: pageable has its second thread too
+  EXPECT_DOUBLE_EQ(verdict.saved_ns.value, 6e6);  // 47 against 41: pageable has its second thread too
   EXPECT_DOUBLE_EQ(verdict.share, 6.0 / 47);
 }
 
@@ -67,19 +66,19 @@ TEST(PinVerdict, TakesWhatLocksLessWhereTheTwoDoNotDiffer) {
     EXPECT_EQ(by_ring.verdict, Verdict::pin);
     EXPECT_EQ(by_ring.with, "staged");
     EXPECT_EQ(by_ring.equals, "pinned");
-    EXPECT_DOUBLE_EQ(by_ring.saved_ns, 47e6 - staged * 1e6);
+    EXPECT_DOUBLE_EQ(by_ring.saved_ns.value, 47e6 - staged * 1e6);
     const PinVerdict by_buffers = pin_verdict(study, {.pinned = 1e6, .staged = 4e6, .pinned_possible = true});
     EXPECT_EQ(by_buffers.with, "pinned");
     EXPECT_EQ(by_buffers.equals, "staged");
-    EXPECT_DOUBLE_EQ(by_buffers.saved_ns, 6e6);
+    EXPECT_DOUBLE_EQ(by_buffers.saved_ns.value, 6e6);
   }
 }
 
 // Staged steps scatter so much that they do not differ from either.
 TEST(PinVerdict, TakesTheOneThatPaysThoughItLocksMore) {
   StepStudy study = usual();
-  study.kinds[1].beside_ns = {.value = 43e6, .ci95 = Interval{40e6, 48e6}};
-  study.kinds[1].serial_ns = study.kinds[1].beside_ns;
+  study.kinds[1].overlapped_ns = {.value = 43e6, .ci95 = Interval{40e6, 48e6}};
+  study.kinds[1].serial_ns = study.kinds[1].overlapped_ns;
   EXPECT_EQ(verdict_of(study).verdict, Verdict::pin);
   EXPECT_EQ(verdict_of(study).with, "pinned");
 }
@@ -87,16 +86,16 @@ TEST(PinVerdict, TakesTheOneThatPaysThoughItLocksMore) {
 TEST(PinVerdict, DoesNotWhereIntervalsTouchOrLittleIsSaved) {
   StepStudy study = usual();
   study.kinds[0] = kind("pageable", 4.2, 44, 41.5, 40);  // 41.5 ± 0.4 against 41 ± 0.4
-  EXPECT_EQ(verdict_of(study).verdict, Verdict::dont);
-  EXPECT_FALSE(verdict_of(study).apart);
+  EXPECT_EQ(verdict_of(study).verdict, Verdict::inconclusive);
+  EXPECT_FALSE(verdict_of(study).significant);
   study.kinds[0] = kind("pageable", 4.2, 44, 41.2, 40);
-  study.kinds[0].beside_ns.ci95 = Interval{41.19e6, 41.21e6};
-  study.kinds[2].beside_ns.ci95 = Interval{40.99e6, 41.01e6};
-  EXPECT_TRUE(verdict_of(study).apart);
+  study.kinds[0].overlapped_ns.ci95 = Interval{41.19e6, 41.21e6};
+  study.kinds[2].overlapped_ns.ci95 = Interval{40.99e6, 41.01e6};
+  EXPECT_TRUE(verdict_of(study).significant);
   EXPECT_EQ(verdict_of(study).verdict, Verdict::dont);  // half a percent
   study.kinds[0] = kind("pageable", 2, 42, 40, 40);
   EXPECT_EQ(verdict_of(study).verdict, Verdict::dont);
-  EXPECT_LT(verdict_of(study).saved_ns, 0);
+  EXPECT_LT(verdict_of(study).saved_ns.value, 0);
 }
 
 // Pinned steps are 3 ms faster than staged ones, which pay too.
@@ -111,58 +110,57 @@ TEST(PinVerdict, TakesStagingThatPaysWhereTheBuffersCannotBePinned) {
   EXPECT_EQ(pin_verdict(study, locked).with, "pinned");  // staging does not pay
 }
 
-TEST(PinVerdict, IsOpenWhereTheIntervalsLeaveRoomForASavingWorthIt) {
+TEST(PinVerdict, IsInconclusiveWhereTheIntervalsLeaveRoomForASavingWorthIt) {
   StepStudy study = usual();
-  study.kinds[0].beside_ns = study.kinds[0].serial_ns = {.value = 187e6, .ci95 = Interval{140e6, 296e6}};
-  study.kinds[2].beside_ns = study.kinds[2].serial_ns = {.value = 125e6, .ci95 = Interval{102e6, 269e6}};
+  study.kinds[0].overlapped_ns = study.kinds[0].serial_ns = {.value = 187e6, .ci95 = Interval{140e6, 296e6}};
+  study.kinds[2].overlapped_ns = study.kinds[2].serial_ns = {.value = 125e6, .ci95 = Interval{102e6, 269e6}};
   study.kinds.erase(study.kinds.begin() + 1);
-  EXPECT_EQ(verdict_of(study).verdict, Verdict::dont);
-  EXPECT_TRUE(verdict_of(study).open);
-  EXPECT_FALSE(verdict_of(usual()).open);
+  EXPECT_EQ(verdict_of(study).verdict, Verdict::inconclusive);
   // At most 0.8 of 100 ms could be saved.
-  study.kinds[0].beside_ns = study.kinds[0].serial_ns = {.value = 100e6, .ci95 = Interval{99.6e6, 100.4e6}};
-  study.kinds[1].beside_ns = study.kinds[1].serial_ns = {.value = 100e6, .ci95 = Interval{99.6e6, 100.4e6}};
-  EXPECT_FALSE(verdict_of(study).apart);
-  EXPECT_FALSE(verdict_of(study).open);
+  study.kinds[0].overlapped_ns =
+      study.kinds[0].serial_ns = {.value = 100e6, .ci95 = Interval{99.6e6, 100.4e6}};
+  study.kinds[1].overlapped_ns =
+      study.kinds[1].serial_ns = {.value = 100e6, .ci95 = Interval{99.6e6, 100.4e6}};
+  EXPECT_FALSE(verdict_of(study).significant);
+  EXPECT_EQ(verdict_of(study).verdict, Verdict::dont);
 }
 
 // 50 ms ± 10 with a copy of 0.12: nothing that scatters that much could save more than the copy.
-TEST(PinVerdict, IsNotOpenWhereTheCopyIsTooShortToMatter) {
+TEST(PinVerdict, IsConclusiveWhereTheCopyIsTooShortToMatter) {
   StepStudy study = usual();
   for (KindSteps& one : study.kinds) {
     one.copy_ns = ms(0.12);
-    one.serial_ns = one.beside_ns = {.value = 50e6, .ci95 = Interval{40e6, 60e6}};
+    one.serial_ns = one.overlapped_ns = {.value = 50e6, .ci95 = Interval{40e6, 60e6}};
   }
   const PinVerdict verdict = verdict_of(study);
   EXPECT_EQ(verdict.verdict, Verdict::dont);
-  EXPECT_FALSE(verdict.open);
   EXPECT_TRUE(verdict.copy_is_short);
   EXPECT_DOUBLE_EQ(verdict.most_ns, 0.12e6 * 1.01);
   study.kinds[0].copy_ns = ms(8);
-  EXPECT_TRUE(verdict_of(study).open);
+  EXPECT_EQ(verdict_of(study).verdict, Verdict::inconclusive);
   EXPECT_FALSE(verdict_of(study).copy_is_short);
 }
 
 // Staging would lock less, but it is pinned memory that may yet pay.
-TEST(PinVerdict, NamesTheOneThatIsOpenWhereNeitherPays) {
+TEST(PinVerdict, NamesTheOneThatMayYetPayWhereNeitherDoes) {
   StepStudy study = usual();
   for (KindSteps& one : study.kinds) {
-    one.serial_ns = one.beside_ns = {.value = 100e6, .ci95 = Interval{99.6e6, 100.4e6}};
+    one.serial_ns = one.overlapped_ns = {.value = 100e6, .ci95 = Interval{99.6e6, 100.4e6}};
   }
-  EXPECT_FALSE(verdict_of(study).open);
+  EXPECT_EQ(verdict_of(study).verdict, Verdict::dont);
   EXPECT_EQ(verdict_of(study).with, "staged");
-  study.kinds[2].serial_ns = study.kinds[2].beside_ns = {.value = 99.5e6, .ci95 = Interval{97e6, 102e6}};
-  EXPECT_TRUE(verdict_of(study).open);
+  study.kinds[2].serial_ns = study.kinds[2].overlapped_ns = {.value = 99.5e6, .ci95 = Interval{97e6, 102e6}};
+  EXPECT_EQ(verdict_of(study).verdict, Verdict::inconclusive);
   EXPECT_EQ(verdict_of(study).with, "pinned");
 }
 
-TEST(PinVerdict, CannotBeToldWithoutBoth) {
+TEST(PinVerdict, IsUnknownWithoutBoth) {
   StepStudy study = usual();
   study.kinds[1].unsupported = study.kinds[2].unsupported = "may not lock";
-  EXPECT_EQ(verdict_of(study).verdict, Verdict::untold);
+  EXPECT_EQ(verdict_of(study).verdict, Verdict::unknown);
   study = usual();
   study.kinds.erase(study.kinds.begin());
-  EXPECT_EQ(verdict_of(study).verdict, Verdict::untold);
+  EXPECT_EQ(verdict_of(study).verdict, Verdict::unknown);
   study = usual();
   study.kinds[2].unsupported = "may not lock so much";
   EXPECT_EQ(verdict_of(study).with, "staged");
@@ -184,46 +182,22 @@ TEST(Overlap, SlowdownOnlyWhereIntervalsAreApart) {
 }
 
 TEST(PinningCost, BetweenAndBeyondMeasuredSizes) {
-  const std::vector<std::pair<double, double>> costs{{100, 10}, {400, 40}, {1600, 640}};
-  EXPECT_EQ(cost_ns(costs, 50), 10);
-  EXPECT_EQ(cost_ns(costs, 250), 25);
-  EXPECT_EQ(cost_ns(costs, 400), 40);
-  EXPECT_EQ(cost_ns(costs, 1000), 340);
-  EXPECT_EQ(cost_ns(costs, 3200), 1280);
-  EXPECT_FALSE(cost_ns({}, 5));
+  std::vector<PinningCost> costs;
+  for (const auto& [bytes, ns] : {std::pair(100, 10), std::pair(400, 40), std::pair(1600, 640)}) {
+    costs.push_back({.bytes = bytes, .pin_ns = {.value = 5.0 + ns}, .pageable_ns = 5});
+  }
+  EXPECT_EQ(pinning_cost_ns(costs, 50), 10);
+  EXPECT_EQ(pinning_cost_ns(costs, 250), 25);
+  EXPECT_EQ(pinning_cost_ns(costs, 400), 40);
+  EXPECT_EQ(pinning_cost_ns(costs, 1000), 340);
+  EXPECT_EQ(pinning_cost_ns(costs, 3200), 1280);
+  EXPECT_FALSE(pinning_cost_ns({}, 5));
 }
 
-TEST(StepStudies, AreReadFromTheDocument) {
-  const auto time = [](double ms) {
-    return Json{{"median_ns", ms * 1e6}, {"ci95_ns", {ms * 1e6, ms * 1e6}}};
-  };
-  ResultDocument document;
-  document.sweep["transfer"]["steps"] =
-      Json::array({{{"workload", "net"},
-                    {"mode", "infer"},
-                    {"batch", 4},
-                    {"bytes", 4096},
-                    {"compute", time(2)},
-                    {"kinds", Json::array({{{"host_memory", "pageable"},
-                                            {"copy", time(1)},
-                                            {"serial", time(3)},
-                                            {"beside", time(2.5)},
-                                            {"compute_beside", time(2.1)}},
-                                           {{"host_memory", "pinned"}, {"unsupported", "may not lock"}}})}},
-                   {{"workload", "net"}, {"mode", "infer"}, {"batch", 8}, {"unsupported", "no memory"}}});
-  const auto studies = step_studies(document);
-  ASSERT_EQ(studies.size(), 2U);
-  EXPECT_EQ(studies[0].workload, "net infer");
-  EXPECT_EQ(studies[0].kind("pageable")->best().value, 2.5e6);
-  EXPECT_EQ(studies[0].kind("pinned"), nullptr);
-  EXPECT_EQ(studies[1].unsupported, "no memory");
-  EXPECT_TRUE(step_studies({}).empty());
-}
-
-TEST(Beside, RunsBothEachTimeAndPassesOnWhatEitherThrows) {
+TEST(ConcurrentRunner, RunsBothEachTimeAndPassesOnWhatEitherThrows) {
   int other = 0;
   bool throws = false;
-  Beside beside([&] {
+  ConcurrentRunner runner(steady_clock(), [&] {
     ++other;
     if (throws) {
       throw std::runtime_error("the other");
@@ -231,15 +205,15 @@ TEST(Beside, RunsBothEachTimeAndPassesOnWhatEitherThrows) {
   });
   int own = 0;
   for (int i = 1; i <= 100; ++i) {
-    EXPECT_GT(beside.run([&] { ++own; }), 0);
+    EXPECT_GT(runner.run([&] { ++own; }), 0);
     ASSERT_EQ(other, i);
     ASSERT_EQ(own, i);
   }
   throws = true;
-  EXPECT_THROW(beside.run([] {}), std::runtime_error);
+  EXPECT_THROW(runner.run([] {}), std::runtime_error);
   throws = false;
-  EXPECT_THROW(beside.run([] { throw std::logic_error("own"); }), std::logic_error);
-  beside.run([&] { ++own; });
+  EXPECT_THROW(runner.run([] { throw std::logic_error("own"); }), std::logic_error);
+  runner.run([&] { ++own; });
   EXPECT_EQ(own, 101);
 }
 

@@ -21,10 +21,11 @@ mkdir -p "$build/tests" "$build/tools/peers"
 cat >"$build/bench" <<'STUB'
 #!/usr/bin/env bash
 if [[ $1 == --list ]]; then
-  echo "Devices (--device)"
-  echo "  cpu            a processor"
-  [[ ${STUB_CARDS:-1} == 1 ]] || echo "  cuda:1         NVIDIA Invented 8000, 8.00 GiB"
-  [[ ${STUB_CARD:-yes} == no ]] && echo "  cuda           not usable: no driver" || echo "  cuda:0         NVIDIA Invented 9000, 8.00 GiB"
+  [[ $* == *--benchmark_format=json* ]] || exit 1
+  echo '{"devices": [{"id": "cpu", "description": "a processor", "missing": null},'
+  [[ ${STUB_CARDS:-1} == 1 ]] || echo '{"id": "cuda:1", "description": "NVIDIA Invented 8000, 8.00 GiB", "missing": null},'
+  [[ ${STUB_CARD:-yes} == no ]] && echo '{"id": "cuda", "description": "", "missing": "no driver"}]}' ||
+    echo '{"id": "cuda:0", "description": "NVIDIA Invented 9000, 8.00 GiB", "missing": null}]}'
   exit 0
 fi
 echo "$*" >>"$STUB_CALLS"
@@ -37,8 +38,6 @@ while (($# > 0)); do
   esac
   shift
 done
-echo "Findings"
-echo "  the sweep $sweep found something"
 echo "result: somewhere"
 [[ ! -e $RESULTS/$sweep.json ]] || cp "$RESULTS/$sweep.json" "$out/$sweep-${workload:-all}-cuda0.json"
 STUB
@@ -92,7 +91,8 @@ echo 'raise ImportError("PyTorch is not here")' >"$scratch/no-torch/torch/__init
 export RESULTS=$scratch/results STUB_CALLS=$scratch/calls
 mkdir -p "$RESULTS"
 cat >"$RESULTS/kernels.json" <<'JSON'
-{"context": {"device": {"datasheet": {"bytes_per_s": 5e11}, "peaks": {"fp32": {"bytes_per_s": 4.6e11}, "fp16": {"bytes_per_s": 4.5e11}}}},
+{"findings": [{"claim": "the sweep kernels found something"}],
+ "context": {"device": {"datasheet": {"bytes_per_s": 5e11}, "peaks": {"fp32": {"bytes_per_s": 4.6e11}, "fp16": {"bytes_per_s": 4.5e11}}}},
  "benchmarks": [
   {"name": "large", "params": {"workload": "stream", "mode": "triad", "caches": "cold", "elements": 1000}, "work": {"fixed_bytes": 0, "sample_bytes": 465000}, "stats": {"median_ns": 1000}},
   {"name": "hot", "params": {"workload": "stream", "mode": "triad", "caches": "hot", "elements": 1000}, "work": {"fixed_bytes": 0, "sample_bytes": 460000}, "stats": {"median_ns": 100}},
@@ -191,7 +191,7 @@ says "0 met, 0 missed"
 
 STUB_CARD=no check no-torch
 [[ $code == 2 ]] || fail "without a card: exit code $code"
-says "not usable: no driver"
+says "cuda: no driver"
 
 # A batch that does not fit is a row with its reason, and no failure.
 STUB_FULL=yes check torch
@@ -209,7 +209,7 @@ says "(one after the other)"
 # Every program sees the card that was asked for, and no other; a choice made outside holds within.
 : >"$STUB_CALLS.cards"
 STUB_CARDS=2 check no-torch cuda:1
-says "gpu-check:   cuda:1         NVIDIA Invented 8000"
+says "gpu-check: cuda:1 NVIDIA Invented 8000"
 [[ $(sort -u "$STUB_CALLS.cards") == "card 1" ]] || fail "cuda:1 is not the card of every sweep: $(sort -u "$STUB_CALLS.cards")"
 grep -q -- '--device cuda:0' "$STUB_CALLS" || fail "the only card that is left is not cuda:0"
 : >"$STUB_CALLS.cards"

@@ -32,15 +32,19 @@ if [[ -d $folder/lib ]]; then
   ours=(env "LD_LIBRARY_PATH=$libraries")
 fi
 
-listing=$("${ours[@]}" "$folder/bench" --list | sed -n "/^  ${device} /p")
-if [[ -z $listing || $listing == *"not usable"* ]]; then
-  echo "gpu-check: $device cannot be used here:" >&2
-  "${ours[@]}" "$folder/bench" --list | sed -n '/^Devices/,$p' >&2
+# "NAME, 28 SMs, …" of the device, or the sentences of all that are none.
+if ! listing=$("${ours[@]}" "$folder/bench" --list --benchmark_format=json | python3 -c '
+import json, sys
+devices = json.load(sys.stdin)["devices"]
+found = [one["description"] for one in devices if one["id"] == sys.argv[1] and one["missing"] is None]
+print(*(found or [f"{one['"'id'"']}: {one['"'missing'"'] or one['"'description'"']}" for one in devices]), sep="\n")
+sys.exit(0 if found else 1)' "$device"); then
+  printf 'gpu-check: %s cannot be used here:\n%s\n' "$device" "$listing" >&2
   exit 2
 fi
-echo "gpu-check: $listing"
+echo "gpu-check: $device $listing"
 
-name=$(sed -e "s/^ *${device} *//" -e 's/,.*//' <<<"$listing" | tr '[:upper:]' '[:lower:]' | tr -cs 'a-z0-9' '-' | sed -e 's/^-*//' -e 's/-*$//')
+name=$(tr '[:upper:]' '[:lower:]' <<<"${listing%%,*}" | tr -cs 'a-z0-9' '-' | sed -e 's/^-*//' -e 's/-*$//')
 out=${OUT:-$here/../../results/reference/$name}
 logs=$folder/gpu-check-logs
 if ! mkdir -p "$out" "$logs" || [[ ! -w $out || ! -w $logs ]]; then
@@ -105,10 +109,7 @@ sweep batch-graph 25 --sweep batch --workload resnet18 --launch graph --dtype fp
 sweep memory 40 --sweep memory --workload resnet50 --mode train --dtype fp32,fp16 --optimizer sgd,adam --memory-cap 6GiB,8GiB,12GiB,16GiB
 
 echo
-for log in kernels batch transfer memory; do
-  [[ -e $logs/$log.log ]] && sed -n '/^Findings/,/^result/p' "$logs/$log.log" | head -n 14
-done
-[[ -e $logs/peers.log ]] && sed -n '/^ours beside/,$p' "$logs/peers.log"
+[[ ! -e $logs/peers.log ]] || tail -n 30 "$logs/peers.log"
 python3 "$scripts/goals.py" "$out" "$batch_seconds" || failed+=("the table of goals")
 echo "gpu-check: results in $out, logs in $logs, $SECONDS s"
 ((${#left_out[@]} == 0)) || printf 'gpu-check: no time was left for %s\n' "${left_out[@]}"

@@ -1,8 +1,8 @@
-"""The goals of the CUDA device beside what `make gpu-check` measured.
+"""The goals of the CUDA device compared with what `make gpu-check` measured.
 
     goals.py FOLDER [BATCH_SWEEP_SECONDS]
 
-Reads the results in FOLDER and prints a row for each goal: its target, what was measured, and whether it was met. What
+Reads the results in FOLDER, prints each sweep's first findings, and a row for each goal: its target, what was measured, and whether it was met. What
 a folder does not hold is "not measured", with the reason where one is known. Writes goals.json beside them.
 """
 
@@ -124,6 +124,15 @@ def table(goals):
     return "\n".join([*lines, f"{len(goals)} goals: {counts}"])
 
 
+def findings(folder):
+    """The first claims of each sweep."""
+    lines = []
+    for sweep in ("kernels", "batch", "transfer", "memory"):
+        for document in read(folder, f"{sweep}-*.json"):
+            lines += [f"{sweep}: {finding['claim']}" for finding in document.get("findings", [])[:5]]
+    return lines
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2] else None
@@ -131,7 +140,7 @@ def main():
              plan_goal(read(folder, "batch-*.json") + read(folder, "memory-*.json")), sweep_goal(seconds)]
     (folder / "goals.json").write_text(json.dumps([vars(goal) for goal in goals], indent=1, ensure_ascii=False),
                                        encoding="utf-8")
-    print(table(goals))
+    print("\n".join([*findings(folder), "", table(goals)]))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
     look.py --card             whether the NVIDIA driver shows a card
     look.py --build FOLDER     whether the configured build folder has the CUDA device
+    look.py --architectures    "75;86" of the cards that are here, for CMake; nothing where there is none
 
 Exit code 0 where it is there; else 2, with a sentence that says what is missing and what to do.
 """
@@ -36,6 +37,26 @@ def no_card():
     return None
 
 
+def architectures():
+    """Compute capabilities of the cards that are here, without the dot, in ascending order."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return []
+    count = ctypes.c_int(0)
+    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
+        return []
+    found = set()
+    for ordinal in range(count.value):
+        device, major, minor = ctypes.c_int(0), ctypes.c_int(0), ctypes.c_int(0)
+        # 75 and 76 are CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR.
+        if (driver.cuDeviceGet(ctypes.byref(device), ordinal) == 0
+                and driver.cuDeviceGetAttribute(ctypes.byref(major), 75, device) == 0
+                and driver.cuDeviceGetAttribute(ctypes.byref(minor), 76, device) == 0):
+            found.add(10 * major.value + minor.value)
+    return sorted(found)
+
+
 def no_device_in(folder):
     """Why the build has no CUDA device, as CMake wrote it down; None where it has."""
     header = pathlib.Path(folder) / "generated" / "bench_cuda_missing.h"
@@ -46,12 +67,15 @@ def no_device_in(folder):
 
 
 def main():
-    if sys.argv[1:] == ["--card"]:
+    if sys.argv[1:] == ["--architectures"]:
+        print(";".join(map(str, architectures())))
+        missing = None
+    elif sys.argv[1:] == ["--card"]:
         missing = no_card()
     elif len(sys.argv) == 3 and sys.argv[1] == "--build":
         missing = no_device_in(sys.argv[2])
     else:
-        sys.exit("usage: look.py --card | --build FOLDER")
+        sys.exit("usage: look.py --card | --build FOLDER | --architectures")
     if missing:
         print(f"gpu-check: {missing}.", file=sys.stderr)
         sys.exit(2)

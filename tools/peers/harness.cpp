@@ -12,8 +12,8 @@
 
 #include "bench/measure/result.h"
 #include "bench/registry.h"
+#include "bench/run/repetition.h"
 #include "bench/run/result_file.h"
-#include "bench/run/visit.h"
 #include "copying.h"
 #include "planning.h"
 #include "simulation_speed.h"
@@ -33,27 +33,28 @@ class Nothing : public bench::Workload {
   bench::Work work() const override { return {}; }
 };
 
-// Wall time of a visit to a workload that does nothing, per sample: clock reads, bookkeeping and Google
-// Benchmark's loop. The least of several visits: everything above it is other processes.
+// Wall time of a repetition of a workload that does nothing, per sample: clock reads, bookkeeping and Google
+// Benchmark's loop. The least of several: everything above it is other processes.
 double ns_per_sample() {
   constexpr std::int64_t kSamples = 100'000;
   const auto device = bench::registry<bench::DeviceKind>().find("cpu")->open("cpu");
   Nothing nothing;
   double least = 0;
-  for (int visit = 0; visit < 20; ++visit) {
+  for (int repetition = 0; repetition < 20; ++repetition) {
     const auto start = Clock::now();
-    bench::run_visit("nothing", nothing, *device, kSamples);
+    bench::run_repetition("nothing", nothing, *device, kSamples);
     const double each = seconds_since(start) * 1e9 / static_cast<double>(kSamples);
-    least = visit == 0 ? each : std::min(least, each);
+    least = repetition == 0 ? each : std::min(least, each);
   }
   return least;
 }
 
 bench::ResultDocument large_document(std::int64_t points) {
   bench::ResultDocument document;
-  document.sweep = {
-      {"name", "batch"}, {"question", "?"}, {"workload", "nothing"}, {"axes", bench::Json::object()}};
-  document.context = {{"date", "2000-01-01T00:00:00+00:00"}};
+  document.sweep.name = "batch";
+  document.sweep.question = "?";
+  document.sweep.workload = "nothing";
+  document.context.google_benchmark = {{"date", "2000-01-01T00:00:00+00:00"}};
   for (std::int64_t i = 1; i <= points; ++i) {
     bench::MeasuredPoint point;
     point.name = "batch/nothing/infer/fp32/batch:" + std::to_string(i);
@@ -70,8 +71,13 @@ bench::ResultDocument large_document(std::int64_t points) {
                    .cv = 0.01,
                    .ci95_ns = {1.02e6, 1.03e6},
                    .rounds = 3};
-    point.work = {{"flops", 1e9}, {"fixed_bytes", 1e6}, {"sample_bytes", 1e6}, {"launches", 50}};
-    point.verification = {{"error", 1e-7}, {"tolerance", 1e-5}, {"detail", "all rows"}};
+    point.work = {.samples = point.items_per_step,
+                  .flops = 1e9,
+                  .fixed_bytes = 1e6,
+                  .sample_bytes = 1e6,
+                  .launches = 50};
+    point.verification =
+        bench::Verification{.passed = true, .error = 1e-7, .tolerance = 1e-5, .detail = "all rows"};
     document.benchmarks.push_back(std::move(point));
   }
   return document;

@@ -9,7 +9,7 @@
 #include "sweeps/workers/loader/crop.h"
 #include "sweeps/workers/loader/data.h"
 #include "sweeps/workers/loader/jpeg.h"
-#include "sweeps/workers/loader/scale.h"
+#include "sweeps/workers/loader/sample_maker.h"
 #include "tools/peers/loading.h"
 
 namespace bench::peers {

@@ -9,7 +9,7 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/workload.h"
-#include "kernels/device/cuda/device.h"
+#include "kernels/devices/cuda/device.h"
 #include "tools/peers/contestant.h"
 
 namespace {
@@ -41,19 +41,19 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
   for (const auto& [option, value] : rest) {
     spec.options[option] = value;
   }
-  type->check(spec);
+  const auto point = type->configure(spec);
   const bench::peers::Memory memory;
   auto* const card = dynamic_cast<bench::kernels::cuda::CudaDevice*>(device.get());
   if (card != nullptr) {
     card->allocator().forget_most();  // what opening it took
   }
-  const auto workload = type->make(spec, *device);
+  const auto workload = point->make(*device);
   const auto step = [&] {
     workload->before_step();
     return device->time([&] { workload->step(); });
   };
   nlohmann::json about{{"tracked_peak_bytes", device->memory().peak()},
-                       {"planned_peak_bytes", type->plan(spec, *device).peak}};
+                       {"planned_peak_bytes", point->plan(*device).peak}};
   // What PyTorch calls max_memory_reserved: all that came from cudaMalloc. Steps allocate nothing more.
   if (card != nullptr) {
     about["reserved_peak_bytes"] = card->allocator().counts().most_reserved;

@@ -56,7 +56,7 @@ void register_plan(const WorkloadType& type, const WorkloadSpec& spec, Device& d
                                      state.PauseTiming();
                                      device.drop_caches();  // as if nothing had been asked of the library
                                      state.ResumeTiming();
-                                     benchmark::DoNotOptimize(type.plan(spec, device));
+                                     benchmark::DoNotOptimize(type.configure(spec)->plan(device));
                                    }
                                  } catch (const Unsupported& error) {
                                    state.SkipWithError(error.what());

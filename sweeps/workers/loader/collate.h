@@ -5,16 +5,21 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sweeps/workers/loader/collate_rows.h"
-#include "sweeps/workers/loader/sample_maker.h"
+#include "sweeps/workers/loader/transform.h"
 
 namespace bench::loader {
 
 std::uint16_t half_bits(float value);    // IEEE binary16, to the nearest, halves to even
 std::uint16_t bfloat_bits(float value);  // the upper half of binary32, likewise
 
-// A byte has 256 values: what each becomes in each channel is looked up, or, where there are registers for
-// it, computed to the same bits.
+bool wide_floats_usable();  // the processor has AVX2, FMA and F16C
+// value * scale + offset of each channel, rounded once, in 256-bit registers. Returns how many of the pixels
+// it did: all but the last few.
+std::size_t store_wide(const std::array<float, 3>& scale, const std::array<float, 3>& offset, Element element,
+                       Layout layout, const std::uint8_t* pixels, std::size_t count, std::byte* sample);
+
+// Looks up what each of a byte's 256 values becomes in each channel, or computes the same bits in wide
+// registers.
 class Collator {
  public:
   explicit Collator(const Transform& transform, bool wide = wide_floats_usable());

@@ -1,5 +1,6 @@
 #include "sweeps/workers/loader/crop.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "bench/measure/random.h"
@@ -61,6 +62,15 @@ Draw draw(int width, int height, const Transform& transform, std::uint64_t seed)
   drawn.crop = random_crop(width, height, transform, engine);
   drawn.flip = unit_draw(engine) < transform.flip;
   return drawn;
+}
+
+int decoded_eighths(const Box& crop, int size) {
+  constexpr int kReductionLeft = 2;
+  int eighths = 8;
+  while (eighths > 1 && std::min(crop.width, crop.height) * eighths / 8 >= 2 * kReductionLeft * size) {
+    eighths /= 2;
+  }
+  return eighths;
 }
 
 }  // namespace bench::loader

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <random>
 
-#include "sweeps/workers/loader/sample_maker.h"
+#include "sweeps/workers/loader/transform.h"
 
 namespace bench::loader {
 
@@ -27,5 +27,10 @@ struct Draw {
   bool flip = false;
 };
 Draw draw(int width, int height, const Transform& transform, std::uint64_t seed);
+
+// The resolution at which libjpeg decodes a crop that becomes size x size pixels, in eighths: 8, 4, 2 or 1,
+// which have fast paths. The decoded crop is still at least twice as large as the sample each way, for
+// otherwise the sample would differ visibly from one of the full resolution: see docs/loader.md.
+int decoded_eighths(const Box& crop, int size);
 
 }  // namespace bench::loader

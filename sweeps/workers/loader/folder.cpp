@@ -90,8 +90,10 @@ std::unique_ptr<Dataset> open_folder(const fs::path& folder, const Progress& pro
   std::vector<File> files;
   list(folder, progress, above, files);
   if (files.empty()) {
-    throw UsageError(fmt::format("--data: {} holds no file that ends in .jpg or .jpeg, nor a .tar",
-                                 quote(folder.string())));
+    throw UsageError(
+        fmt::format("--data: {} holds no .jpg, .jpeg or .tar file; accepted are a folder of JPEG files, tar "
+                    "shards, or synthetic",
+                    quote(folder.string())));
   }
   std::ranges::sort(files, {}, &File::path);
   return std::make_unique<Folder>(folder, std::move(files));

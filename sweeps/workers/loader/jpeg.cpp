@@ -20,7 +20,7 @@
 namespace bench::loader {
 namespace {
 
-// A cropped row differs from the full image's at its ends, where the colour samples beside it are missing:
+// A cropped row differs from the full image's at its ends, where neighbouring colour samples are missing:
 // decode that much more. Rows after a skip do not differ.
 constexpr int kBorder = 2;  // pixels
 
@@ -72,7 +72,7 @@ void rgb_of_inks(std::uint8_t* pixel, int count) {
 
 class JpegDecoder::Impl {
  public:
-  explicit Impl(GiveUp give_up) : give_up_(std::move(give_up)), source_(next_portion) {
+  explicit Impl(CancelToken cancel) : cancel_(std::move(cancel)), source_(next_portion) {
     info_.err = jpeg_std_error(&errors_);
     errors_.error_exit = fail;
     errors_.emit_message = warn;
@@ -164,8 +164,8 @@ class JpegDecoder::Impl {
     }
     const int code = errors_.msg_code;
     jpeg_abort_decompress(&info_);
-    if (std::exchange(given_up_, false)) {
-      throw GivenUp();
+    if (std::exchange(was_cancelled_, false)) {
+      throw Cancelled();
     }
     if (code == JERR_NO_BACKING_STORE || code == JERR_OUT_OF_MEMORY) {
       throw BadImage(fmt::format("needs more than {} MiB to decode", kMostDecoderBytes >> 20));
@@ -211,16 +211,16 @@ class JpegDecoder::Impl {
       fail(info);
     }
   }
-  void leave_where_wanted_no_more() {
-    if (give_up_()) {
-      given_up_ = true;
+  void leave_if_cancelled() {
+    if (cancel_()) {
+      was_cancelled_ = true;
       std::longjmp(out_, 1);  // NOLINT(modernize-avoid-setjmp-longjmp)
     }
   }
   static boolean next_portion(j_decompress_ptr info) {
     const auto common = reinterpret_cast<j_common_ptr>(info);
     Impl& self = of(common);
-    self.leave_where_wanted_no_more();
+    self.leave_if_cancelled();
     if (!self.source_.go_on()) {
       self.errors_.msg_code = JWRN_JPEG_EOF;
       fail(common);
@@ -230,7 +230,7 @@ class JpegDecoder::Impl {
   // Called with each group of rows. A few bytes a scan make a decoder go over the whole image again.
   static void look_around(j_common_ptr info) {
     Impl& self = of(info);
-    self.leave_where_wanted_no_more();
+    self.leave_if_cancelled();
     if (self.info_.input_scan_number > kMostScans) {
       self.errors_.msg_code = 0;  // none of libjpeg's
       const auto end =
@@ -240,8 +240,8 @@ class JpegDecoder::Impl {
     }
   }
 
-  GiveUp give_up_;
-  bool given_up_ = false;
+  CancelToken cancel_;
+  bool was_cancelled_ = false;
   JpegSource source_;
   jpeg_decompress_struct info_{};
   jpeg_error_mgr errors_{};
@@ -251,7 +251,7 @@ class JpegDecoder::Impl {
   std::vector<std::uint8_t> pixels_;
 };
 
-JpegDecoder::JpegDecoder(GiveUp give_up) : impl_(std::make_unique<Impl>(std::move(give_up))) {}
+JpegDecoder::JpegDecoder(CancelToken cancel) : impl_(std::make_unique<Impl>(std::move(cancel))) {}
 JpegDecoder::~JpegDecoder() = default;
 ImageSize JpegDecoder::open(std::span<const std::byte> encoded, std::int64_t most_pixels) {
   return impl_->open(encoded, most_pixels);

@@ -6,8 +6,9 @@
 #include <memory>
 #include <span>
 
+#include "sweeps/workers/loader/cancel_token.h"
 #include "sweeps/workers/loader/crop.h"
-#include "sweeps/workers/loader/give_up.h"
+#include "sweeps/workers/loader/dataset.h"
 #include "sweeps/workers/loader/resize.h"
 
 namespace bench::loader {
@@ -21,10 +22,10 @@ struct ImageSize {
 };
 
 // Holds one libjpeg decoder, used again for each image. Throws BadImage for whatever is wrong with the bytes,
-// and GivenUp.
+// and Cancelled.
 class JpegDecoder {
  public:
-  explicit JpegDecoder(GiveUp give_up = never);
+  explicit JpegDecoder(CancelToken cancel = never);
   JpegDecoder(const JpegDecoder&) = delete;
   JpegDecoder& operator=(const JpegDecoder&) = delete;
   ~JpegDecoder();

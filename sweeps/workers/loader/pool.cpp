@@ -15,7 +15,6 @@
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/random.h"
-#include "sweeps/workers/loader/thread_use.h"
 
 namespace bench::loader {
 namespace {
@@ -23,18 +22,19 @@ namespace {
 // How often a waiting consumer looks whether it was interrupted.
 constexpr auto kLookAround = std::chrono::milliseconds(50);
 
-std::int64_t now_ns() {
-  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+// Of this thread alone; a process of a still lower priority keeps it. Lowering it is never refused.
+void lower_own_priority() {
+  constexpr int kLowest = 19;  // as nice(1) counts
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowest);
 }
 
 }  // namespace
 
 struct Pool::Worker {
-  Worker(int worker_number, const Transform& transform, GiveUp wanted_no_more)
-      : number(worker_number), give_up(std::move(wanted_no_more)), maker(transform, give_up) {}
+  Worker(int worker_number, const Transform& transform, CancelToken token)
+      : number(worker_number), cancelled(std::move(token)), maker(transform, cancelled) {}
   int number;
-  GiveUp give_up;
-  int nice = 0;  // what this thread asked for
+  CancelToken cancelled;
   SampleMaker maker;
   std::vector<std::byte> encoded;
   std::int64_t noted_bytes = 0;
@@ -58,7 +58,6 @@ Pool::Pool(const Dataset& data, const Transform& transform, PoolSettings setting
       slots_(slots),
       bad_(bad),
       order_(data.size(), settings_.seed),
-      nice_(settings_.nice),
       room_(settings_.order == Order::in_order ? static_cast<std::size_t>(std::max(1, settings_.workers))
                                                : 1),
       free_(slots.size()) {
@@ -70,7 +69,7 @@ Pool::Pool(const Dataset& data, const Transform& transform, PoolSettings setting
   if (settings_.workers == 0) {
     own_ = std::make_unique<Worker>(0, transform_, settings_.interrupted);
   }
-  // All begin together: those that were started first would leave the thread that starts the others no core.
+  // All workers begin together: the first ones would leave no core to the thread that starts the others.
   std::unique_lock begin(mutex_);
   try {
     for (int i = 0; i < settings_.workers; ++i) {
@@ -110,6 +109,9 @@ void Pool::fail(std::exception_ptr failure) {
 }
 
 void Pool::run(int number) {
+  if (settings_.low_priority) {
+    lower_own_priority();
+  }
   { const std::scoped_lock begin(mutex_); }
   try {
     Worker worker(number, transform_, [this] { return stopping_.load(); });
@@ -118,36 +120,19 @@ void Pool::run(int number) {
     } else {
       make_any(worker);
     }
-  } catch (const GivenUp&) {
-    // All is over.
+  } catch (const Cancelled&) {
+    // The pool is being destroyed.
   } catch (...) {
     fail(std::current_exception());
   }
 }
 
-void Pool::give_way(int nice) {
-  nice_ = nice;
-}
-
-void Pool::follow_nice(Worker& worker) const {
-  if (const int wanted = nice_; wanted > worker.nice) {
-    worker.nice = wanted;
-    // Of this thread alone; a process that is nicer by itself stays so. Nobody may be refused to become
-    // nicer.
-    const auto thread = static_cast<id_t>(gettid());
-    setpriority(PRIO_PROCESS, thread, std::max(wanted, getpriority(PRIO_PROCESS, thread)));
-  }
-}
-
 std::int64_t Pool::make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch) {
-  if (&worker != own_.get()) {
-    follow_nice(worker);
-  }
   const std::int64_t start = now_ns();
   std::int64_t image = order_.image_for(number);
   for (std::int64_t tried = 0;; ++tried) {
-    if (worker.give_up()) {
-      throw GivenUp();
+    if (worker.cancelled()) {
+      throw Cancelled();
     }
     if (tried == data_.size()) {
       const auto [first, reason] = *bad_.all().begin();
@@ -194,14 +179,14 @@ Batch Pool::make_whole(Worker& worker, std::int64_t number) {
   batch.number = number;
   batch.slot = static_cast<std::size_t>(number) % slots_.size();
   batch.data = slots_[batch.slot];
-  const ThreadUse before;
+  const ThreadUse before = ThreadUse::now();
   batch.from_ns = now_ns();
   for (std::int64_t i = 0; i < settings_.batch; ++i) {
     batch.images.push_back(
         make_sample(worker, number * settings_.batch + i, batch.data + i * transform_.sample_bytes(), batch));
   }
   batch.to_ns = now_ns();
-  ThreadUse().add_since(before, batch);
+  batch.use = ThreadUse::now().since(before);
   note_scratch(worker);
   return batch;
 }
@@ -252,17 +237,15 @@ void Pool::make_any(Worker& worker) {
       sample = open->begun++;
     }
     Batch part;  // of the batch: this sample
-    const ThreadUse before;
+    const ThreadUse before = ThreadUse::now();
     const std::int64_t image = make_sample(worker, open->batch.number * settings_.batch + sample,
                                            open->batch.data + sample * transform_.sample_bytes(), part);
-    ThreadUse().add_since(before, part);
+    const ThreadUse used = ThreadUse::now().since(before);
     note_scratch(worker);
 
     const std::scoped_lock lock(mutex_);
     Batch& batch = open->batch;
-    batch.cpu_ns += part.cpu_ns;
-    batch.voluntary_switches += part.voluntary_switches;
-    batch.involuntary_switches += part.involuntary_switches;
+    batch.use += used;
     batch.stages += part.stages;
     batch.images.at(static_cast<std::size_t>(sample)) = image;
     batch.sample_ns.push_back(part.sample_ns.front());
@@ -281,7 +264,7 @@ Batch Pool::next() {
   if (own_) {
     try {
       return make_whole(*own_, taken_++);
-    } catch (const GivenUp&) {
+    } catch (const Cancelled&) {
       return {};
     }
   }

@@ -20,6 +20,7 @@
 #include "sweeps/workers/loader/dataset.h"
 #include "sweeps/workers/loader/image_order.h"
 #include "sweeps/workers/loader/sample_maker.h"
+#include "sweeps/workers/loader/thread_use.h"
 
 namespace bench::loader {
 
@@ -28,18 +29,15 @@ namespace bench::loader {
 // first.
 enum class Order { in_order, any };
 
-inline constexpr int kNicest = 19;  // as nice(1) counts
-
 struct PoolSettings {
   int workers = 1;   // 0: batches are made by the thread that asks for them
   int prefetch = 2;  // batches a worker may have made or be making beyond what was taken
   Order order = Order::in_order;
   std::int64_t batch = 1;  // samples
   std::uint64_t seed = 1;  // of the order of images, and of crops and flips
-  // Of the workers' threads, as nice(1) counts: 0 as any other, 19 the nicest. A thread that wakes gets a
-  // core at once where nicer ones keep them busy; else it may wait for the end of a turn, milliseconds. The
-  // system also prefers other programs' threads to nice ones.
-  int nice = 0;
+  // Workers run at the lowest priority, so that the consumer thread is scheduled at once. At the same
+  // priority it may wait for the end of a worker's time slice, which takes milliseconds.
+  bool low_priority = false;
   // Asked while waiting, or making a batch without workers; a true one ends that. In the consumer's thread.
   std::function<bool()> interrupted = [] { return false; };
 };
@@ -58,9 +56,7 @@ struct Batch {
   std::size_t slot = 0;
   std::int64_t from_ns = 0;  // steady clock: when its first sample was begun, and its last done
   std::int64_t to_ns = 0;
-  std::int64_t cpu_ns = 0;  // processor time of the threads that made it
-  std::int64_t voluntary_switches = 0;
-  std::int64_t involuntary_switches = 0;
+  ThreadUse use;                        // of the threads that made it
   std::int64_t hand_off_ns = 0;         // from being done, or asked for, whichever is later, to being there
   StageTimes stages;                    // summed over the samples
   std::vector<std::int64_t> images;     // of each sample: its number in the data set
@@ -84,8 +80,6 @@ class Pool {
   // true gives a batch without data.
   Batch next();
   void give_back(const Batch& batch);
-  // From their next samples on the workers are so nice, as the settings say it; never less nice than before.
-  void give_way(int nice);
 
   std::int64_t scratch_bytes() const { return scratch_bytes_; }  // host memory of all workers, slots excluded
 
@@ -103,7 +97,6 @@ class Pool {
   // Returns the image it took.
   std::int64_t make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch);
   void note_scratch(Worker& worker);
-  void follow_nice(Worker& worker) const;
   void fail(std::exception_ptr failure);
 
   const Dataset& data_;
@@ -113,7 +106,6 @@ class Pool {
   BadFiles& bad_;
   const ImageOrder order_;
   std::atomic<std::int64_t> scratch_bytes_ = 0;
-  std::atomic<int> nice_;
   std::atomic<bool> stopping_ = false;  // seen within samples
   std::unique_ptr<Worker> own_;         // of the asking thread, without workers
 

@@ -66,8 +66,8 @@ double element_at(const std::byte* sample, std::int64_t index, Element element) 
 }  // namespace
 
 std::vector<double> reference_sample(std::span<const std::byte> encoded, std::uint64_t seed,
-                                     const Transform& transform, const GiveUp& give_up) {
-  JpegDecoder decoder(give_up);
+                                     const Transform& transform, const CancelToken& cancel) {
+  JpegDecoder decoder(cancel);
   const ImageSize image = decoder.open(encoded, transform.most_pixels);
   const Draw drawn = draw(image.width, image.height, transform, seed);
   const JpegDecoder::Decoded whole =
@@ -81,8 +81,8 @@ std::vector<double> reference_sample(std::span<const std::byte> encoded, std::ui
     across.push_back(taps(drawn.flip ? size - 1 - x : x, size, drawn.crop.x, drawn.crop.width));
   }
   for (std::int64_t y = 0; y < size; ++y) {
-    if (give_up()) {
-      throw GivenUp();
+    if (cancel()) {
+      throw Cancelled();
     }
     const std::vector<Tap> rows = taps(y, size, drawn.crop.y, drawn.crop.height);
     for (const std::vector<Tap>& columns : across) {

@@ -1,14 +1,52 @@
+#include "sweeps/workers/loader/storage_limit.h"
+
 #include <chrono>
-#include <string>
+#include <condition_variable>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
-#include "sweeps/workers/loader/data.h"
 
 namespace bench::loader {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Limited final : public Dataset {
+ public:
+  Limited(std::unique_ptr<Dataset> data, const StorageLimit& limit, std::stop_token stop)
+      : data_(std::move(data)), stop_(std::move(stop)), start_(Clock::now()), reservations_(limit) {}
+
+  std::int64_t size() const override { return data_->size(); }
+  std::string name(std::int64_t number) const override { return data_->name(number); }
+  std::int64_t encoded_bytes(std::int64_t number) const override { return data_->encoded_bytes(number); }
+  void read(std::int64_t number, std::vector<std::byte>& bytes) const override {
+    const std::chrono::nanoseconds asked = Clock::now() - start_;
+    data_->read(number, bytes);
+    // The time that the read itself took is part of what it is made to take.
+    const std::int64_t done = reservations_.reserve(asked.count(), static_cast<std::int64_t>(bytes.size()));
+    sleep_until(start_ + std::chrono::nanoseconds(done));
+  }
+  std::optional<std::string> evict(std::int64_t number) const override { return data_->evict(number); }
+
+ private:
+  void sleep_until(Clock::time_point time) const {
+    std::mutex mutex;
+    std::condition_variable_any nobody;  // notifies: only the time or a stop ends the wait
+    std::unique_lock lock(mutex);
+    nobody.wait_until(lock, stop_, time, [] { return false; });
+  }
+
+  std::unique_ptr<Dataset> data_;
+  std::stop_token stop_;
+  Clock::time_point start_;
+  mutable Reservations reservations_;
+};
+
+}  // namespace
 
 StorageLimit parse_storage(const std::string& text) {
   const std::size_t comma = text.find(',');
@@ -25,6 +63,11 @@ StorageLimit parse_storage(const std::string& text) {
     limit.latency_ns = latency == "0" ? 0 : parse_duration("--storage", latency).count();
   }
   return limit;
+}
+
+std::unique_ptr<Dataset> limited(std::unique_ptr<Dataset> data, const StorageLimit& limit,
+                                 std::stop_token stop) {
+  return std::make_unique<Limited>(std::move(data), limit, std::move(stop));
 }
 
 }  // namespace bench::loader

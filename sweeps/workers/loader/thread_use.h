@@ -1,14 +1,17 @@
-// Processor time and context switches of the calling thread.
+// The time, and what the calling thread has used of the processor.
 #pragma once
 
 #include <sys/resource.h>
 
+#include <chrono>
 #include <cstdint>
 #include <ctime>
 
-#include "sweeps/workers/loader/pool.h"
-
 namespace bench::loader {
+
+inline std::int64_t now_ns() {  // steady clock
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 inline std::int64_t thread_cpu_ns() {
   timespec time{};
@@ -16,23 +19,30 @@ inline std::int64_t thread_cpu_ns() {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-// What the calling thread has used so far.
+// Processor time and context switches of a thread.
 struct ThreadUse {
-  std::int64_t cpu_ns = thread_cpu_ns();
-  std::int64_t voluntary = 0;
-  std::int64_t involuntary = 0;
+  std::int64_t cpu_ns = 0;
+  std::int64_t voluntary_switches = 0;
+  std::int64_t involuntary_switches = 0;
 
-  ThreadUse() {
+  // Of the calling thread so far.
+  static ThreadUse now() {
     rusage usage{};
     getrusage(RUSAGE_THREAD, &usage);
-    voluntary = usage.ru_nvcsw;
-    involuntary = usage.ru_nivcsw;
+    return {.cpu_ns = thread_cpu_ns(),
+            .voluntary_switches = usage.ru_nvcsw,
+            .involuntary_switches = usage.ru_nivcsw};
   }
-  // What was used since `start`, into the batch.
-  void add_since(const ThreadUse& start, Batch& batch) const {
-    batch.cpu_ns += cpu_ns - start.cpu_ns;
-    batch.voluntary_switches += voluntary - start.voluntary;
-    batch.involuntary_switches += involuntary - start.involuntary;
+  ThreadUse& operator+=(const ThreadUse& other) {
+    cpu_ns += other.cpu_ns;
+    voluntary_switches += other.voluntary_switches;
+    involuntary_switches += other.involuntary_switches;
+    return *this;
+  }
+  ThreadUse since(const ThreadUse& start) const {
+    return {.cpu_ns = cpu_ns - start.cpu_ns,
+            .voluntary_switches = voluntary_switches - start.voluntary_switches,
+            .involuntary_switches = involuntary_switches - start.involuntary_switches};
   }
 };
 

@@ -1,20 +1,19 @@
 // Service times drawn from measured ones.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <numeric>
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "bench/measure/random.h"
 
 namespace bench::simulator {
 
-// Values in shuffled order, all of them before one comes again: their mean is kept exactly over each pass, so
-// that a short simulation is not off by what the draws of a heavy tail happened to be.
+// Values in shuffled order, each once a pass: every pass keeps their mean exactly, so that a heavy tail does
+// not bias a short simulation.
 class Draws {
  public:
   Draws(std::span<const double> values, std::uint64_t seed)
@@ -42,12 +41,6 @@ inline double mean_of(std::span<const double> values) {
   return values.empty()
              ? 0
              : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-// Of an even number the upper of the two in the middle; not of none.
-inline double median_of(std::vector<double> values) {
-  std::ranges::nth_element(values, values.begin() + std::ssize(values) / 2);
-  return values[values.size() / 2];
 }
 
 }  // namespace bench::simulator

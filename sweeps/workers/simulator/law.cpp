@@ -8,7 +8,10 @@
 #include <random>
 #include <stdexcept>
 
+#include <Eigen/Dense>
+
 #include "bench/measure/random.h"
+#include "bench/measure/statistics.h"
 
 namespace bench::simulator {
 namespace {
@@ -29,15 +32,14 @@ double error_of(const CapacityPoint& point) {
   return std::max(kSurest, deviation_of(point) / point.images_per_s);
 }
 
-// Of a single window nothing tells how far it is known: as far as the least known of the others, or where no
-// point tells, by this part.
+// A single window has no interval: it gets the widest of the other points', or this one where there is none.
 std::vector<CapacityPoint> with_intervals(std::span<const CapacityPoint> points) {
-  constexpr double kUnknown = 0.05;
-  double least_known = 0;
+  constexpr double kDefault = 0.05;
+  double widest = 0;
   for (const CapacityPoint& point : points) {
-    least_known = std::max(least_known, deviation_of(point) / point.images_per_s);
+    widest = std::max(widest, deviation_of(point) / point.images_per_s);
   }
-  const double half = 1.96 * (least_known > 0 ? least_known : kUnknown);
+  const double half = 1.96 * (widest > 0 ? widest : kDefault);
   std::vector<CapacityPoint> all(points.begin(), points.end());
   for (CapacityPoint& point : all) {
     if (!(deviation_of(point) > 0)) {
@@ -47,59 +49,38 @@ std::vector<CapacityPoint> with_intervals(std::span<const CapacityPoint> points)
   return all;
 }
 
-// Solves for the terms in use by Gaussian elimination; nullopt where the points do not tell them apart.
+// Weighted least squares for the terms in use; nullopt where the points cannot separate them.
 std::optional<std::array<double, 3>> solve(std::span<const CapacityPoint> points,
                                            const std::array<bool, 3>& used) {
-  std::array<std::array<double, 4>, 3> rows{};
-  for (const CapacityPoint& point : points) {
-    const double y = point.active / point.images_per_s;  // of less than one worker too: it is λ·active
-    const double weight = 1 / std::pow(error_of(point), 2);
-    const auto x = terms(point.active);
-    for (std::size_t i = 0; i < 3; ++i) {
-      for (std::size_t j = 0; j < 3; ++j) {
-        rows.at(i).at(j) += x.at(i) * x.at(j) / (y * y) * weight;
+  const auto columns = std::ranges::count(used, true);
+  Eigen::MatrixXd rows(std::ssize(points), columns);
+  Eigen::VectorXd values(std::ssize(points));
+  for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+    const CapacityPoint& point = points[static_cast<std::size_t>(i)];
+    const double y = point.active / point.images_per_s;
+    const double weight = 1 / (error_of(point) * y);
+    Eigen::Index column = 0;
+    for (std::size_t term = 0; term < 3; ++term) {
+      if (used[term]) {
+        rows(i, column++) = weight * terms(point.active)[term];
       }
-      rows.at(i)[3] += x.at(i) / y * weight;
     }
+    values(i) = weight * y;
   }
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver(rows);
+  if (solver.rank() < columns) {
+    return std::nullopt;
+  }
+  const Eigen::VectorXd solved = solver.solve(values);
   std::array<double, 3> solution{};
-  std::vector<std::size_t> free;
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (used.at(i)) {
-      free.push_back(i);
-    }
-  }
-  for (std::size_t step = 0; step < free.size(); ++step) {
-    const std::size_t pivot = free[step];
-    const double scale = rows.at(pivot).at(pivot);
-    double original = 0;
-    for (const CapacityPoint& point : points) {
-      original +=
-          std::pow(terms(point.active).at(pivot) * point.images_per_s / point.active / error_of(point), 2);
-    }
-    if (!(scale > 1e-9 * original)) {
-      return std::nullopt;
-    }
-    for (std::size_t later = step + 1; later < free.size(); ++later) {
-      auto& row = rows.at(free[later]);
-      const double factor = row.at(pivot) / scale;
-      for (std::size_t column = 0; column < 4; ++column) {
-        row.at(column) -= factor * rows.at(pivot).at(column);
-      }
-    }
-  }
-  for (std::size_t step = free.size(); step-- > 0;) {
-    const auto& row = rows.at(free[step]);
-    double rest = row[3];
-    for (std::size_t later = step + 1; later < free.size(); ++later) {
-      rest -= row.at(free[later]) * solution.at(free[later]);
-    }
-    solution.at(free[step]) = rest / row.at(free[step]);
+  Eigen::Index column = 0;
+  for (std::size_t term = 0; term < 3; ++term) {
+    solution[term] = used[term] ? solved(column++) : 0;
   }
   return solution;
 }
 
-// Of the relative errors, in standard errors of the points.
+// Sum of squares of the relative errors, in standard errors of the points.
 double squares(std::span<const CapacityPoint> points, const ScalabilityLaw& law) {
   double sum = 0;
   for (const CapacityPoint& point : points) {
@@ -108,8 +89,8 @@ double squares(std::span<const CapacityPoint> points, const ScalabilityLaw& law)
   return sum;
 }
 
-// Of the subsets of {σ, κ} that come out not negative, the one that fits best; κ, which decides what many
-// workers on many cores would do, only where the points tell it from nothing.
+// The subset of {σ, κ} that fits best without a negative term. κ decides what many workers on many cores
+// would do: it is used only where it is significant.
 ScalabilityLaw fit_within_cores(std::span<const CapacityPoint> points, double cores) {
   constexpr std::array<std::array<bool, 3>, 4> kSubsets{
       {{true, false, false}, {true, true, false}, {true, false, true}, {true, true, true}}};
@@ -125,8 +106,8 @@ ScalabilityLaw fit_within_cores(std::span<const CapacityPoint> points, double co
                              .kappa = (*solution)[2] / (*solution)[0],
                              .cores = cores};
     const double error = squares(points, law);
-    constexpr double kTold = 4;  // two standard errors, squared
-    if (!best || error < least - (used[2] ? kTold : 1e-12)) {
+    constexpr double kSignificant = 4;  // two standard errors, squared
+    if (!best || error < least - (used[2] ? kSignificant : 1e-12)) {
       best = law;
       least = error;
     }
@@ -134,9 +115,9 @@ ScalabilityLaw fit_within_cores(std::span<const CapacityPoint> points, double co
   return best.value_or(ScalabilityLaw{.cores = cores});
 }
 
-// The cost of a doubling beyond the cores, where the points tell it from nothing.
-double crowding_of(std::span<const CapacityPoint> within, std::span<const CapacityPoint> beyond,
-                   const ScalabilityLaw& law) {
+// The cost of a doubling beyond the cores, where it is significant.
+double oversubscription_of(std::span<const CapacityPoint> within, std::span<const CapacityPoint> beyond,
+                           const ScalabilityLaw& law) {
   const double full = law.at(law.cores);
   double full_error = std::numeric_limits<double>::infinity();  // of the nearest to all cores, as a part
   double nearest = 0;
@@ -158,10 +139,10 @@ double crowding_of(std::span<const CapacityPoint> within, std::span<const Capaci
     excesses += excess * ratio;
     variance += std::pow(excess * ratio * error_of(point), 2);
   }
-  const double crowding = numerator / denominator;
+  const double penalty = numerator / denominator;
   const double error = std::sqrt(variance + std::pow(excesses * full_error, 2)) / denominator;
-  constexpr double kTold = 2;  // standard errors
-  return crowding > kTold * error ? crowding : 0;
+  constexpr double kStandardErrors = 2;
+  return penalty > kStandardErrors * error ? penalty : 0;
 }
 
 ScalabilityLaw fit_once(std::span<const CapacityPoint> points, double cores) {
@@ -173,8 +154,7 @@ ScalabilityLaw fit_once(std::span<const CapacityPoint> points, double cores) {
   const bool at_cores = std::ranges::any_of(
       within, [&](const CapacityPoint& point) { return point.active > std::max(1.0, 0.75 * cores); });
   if (!beyond.empty() && (!at_cores || cores <= 1)) {
-    // What the cores give all together was measured beyond them only: processor sharing takes it for the
-    // same.
+    // All cores were kept busy only by more workers than cores: their best rate counts as the cores'.
     CapacityPoint shared = beyond.front();
     for (const CapacityPoint& point : beyond) {
       shared = point.images_per_s > shared.images_per_s ? point : shared;
@@ -186,9 +166,9 @@ ScalabilityLaw fit_once(std::span<const CapacityPoint> points, double cores) {
   if (beyond.empty()) {
     return law;
   }
-  law.crowding = crowding_of(within, beyond, law);
-  if (law.crowding <= 0) {
-    // As much as the cores gave, or more where they were not quite full: these points tell what they can do.
+  law.oversubscription = oversubscription_of(within, beyond, law);
+  if (law.oversubscription <= 0) {
+    // No penalty: these points too show what the cores give.
     for (CapacityPoint point : beyond) {
       point.active = cores;
       within.push_back(point);
@@ -196,14 +176,6 @@ ScalabilityLaw fit_once(std::span<const CapacityPoint> points, double cores) {
     law = fit_within_cores(within, cores);
   }
   return law;
-}
-
-Interval percentiles(std::vector<double> values) {
-  std::ranges::sort(values);
-  const auto at = [&](double part) {
-    return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
-  };
-  return {at(0.025), at(0.975)};
 }
 
 // Normal by the sum of twelve uniforms (Irwin and Hall): the tails beyond 6 are of no interest here.
@@ -223,7 +195,7 @@ double ScalabilityLaw::at(double active) const {
   }
   const double a = std::max(1.0, std::min(active, cores));
   const double within = one * a / (1 + sigma * (a - 1) + kappa * a * (a - 1)) * std::min(1.0, cores);
-  return active <= cores ? within : within / (1 + crowding * std::log2(active / cores));
+  return active <= cores ? within : within / (1 + oversubscription * std::log2(active / cores));
 }
 
 double ScalabilityLaw::best(std::int64_t most_workers) const {
@@ -266,12 +238,12 @@ LawFit fit_law(std::span<const CapacityPoint> measured, double cores, std::uint6
     sigma.push_back(law.sigma);
     kappa.push_back(law.kappa);
   }
-  const auto hull = [](Interval interval, double value) {
-    return Interval{std::min(interval.low, value), std::max(interval.high, value)};
+  const auto interval = [](const std::vector<double>& drawn, double value) {
+    return Interval{std::min(quantile(drawn, 0.025), value), std::max(quantile(drawn, 0.975), value)};
   };
-  fit.one_ci95 = hull(percentiles(one), fit.law.one);
-  fit.sigma_ci95 = hull(percentiles(sigma), fit.law.sigma);
-  fit.kappa_ci95 = hull(percentiles(kappa), fit.law.kappa);
+  fit.one_ci95 = interval(one, fit.law.one);
+  fit.sigma_ci95 = interval(sigma, fit.law.sigma);
+  fit.kappa_ci95 = interval(kappa, fit.law.kappa);
   return fit;
 }
 

@@ -21,20 +21,20 @@ struct Storage {
   double latency_ns = 0;   // of a read; those of different workers overlap
 };
 
-// How a consumer on the workers' own cores and they slow each other down, by the workers that compute at
-// once; 1 is the speed alone.
-struct Beside {
+// How a consumer on the workers' own cores and the workers slow each other down, by the workers that compute
+// at once; 1 is the speed alone.
+struct SharedCores {
   double active = 0;
   double consumer_speed = 1;
   double worker_speed = 1;  // while the consumer computes, and beyond what the law says
 };
 
-// How late a thread that slept or waited gets a core that is busy, beside so many workers that share the
-// cores. It wakes on the core where it slept, and stays there though another may be idle: so it meets a busy
-// one as often as cores are busy.
-struct WakeDelay {
-  double workers = 0;           // of all consumers
-  std::vector<double> late_ns;  // growing; as many for each count
+// How late a thread that slept or waited is scheduled on a busy core, with so many workers on the cores. It
+// wakes on the core where it slept and stays there though another may be idle: it meets a busy core as often
+// as cores are busy.
+struct SchedulingLatency {
+  double workers = 0;             // of all consumers
+  std::vector<double> late_ns{};  // growing; as many for each count
 };
 
 struct Pipeline {
@@ -45,29 +45,27 @@ struct Pipeline {
   bool lookahead = true;  // the next batch is copied while the previous one computes
   std::int64_t batch = 1;
 
-  // Time by one worker alone, without waits for storage. Of a batch for in_order and no workers, of a sample
+  // Time of one worker alone, without waits for storage. Of a batch for in_order and no workers, of a sample
   // for any.
-  std::vector<double> batch_work_ns;
-  std::vector<double> sample_work_ns;
-  std::vector<double> compute_ns;  // of a step, without workers
-  double copy_ns = 0;              // of a batch
+  std::vector<double> batch_work_ns{};
+  std::vector<double> sample_work_ns{};
+  std::vector<double> compute_ns{};  // of a step, without workers
+  double copy_ns = 0;                // of a batch
   double gap_ns = 0;  // of a step: from the end of computing to its next start where a batch is there
-
   double take_ns =
-      0;  // by the consumer's thread, of a batch that was made; a loader that does nothing has none
+      0;  // by the consumer thread, of a batch that was made; a loader that does nothing has none
 
-  ScalabilityLaw law;  // with the cores; its rate of one worker is not used
-  std::optional<Storage> storage;
+  ScalabilityLaw law{};  // with the cores; its rate of one worker is not used
+  std::optional<Storage> storage{};
   double sample_bytes_read = 0;  // from storage, mean
-  // Of the samples, in parts of the mean one; with storage a larger one takes as much longer to transfer and
-  // to make. Empty: all the same. Readers that never vary would never meet, and storage would look better
-  // than it is.
-  std::vector<double> sample_sizes;
-  std::vector<Beside> beside;  // by growing `active`; empty: consumers are elsewhere
-
-  // Of the thread that starts the consumer's steps; by growing `workers`. Empty: it is never late. Not used
-  // with `beside`, whose speeds were measured with all such waits in them.
-  std::vector<WakeDelay> wake;
+  // Sizes of samples in parts of the mean; used with storage, where a larger one takes as much longer to
+  // transfer and to make. Empty: all are equal. Readers of equal samples never meet, which flatters the
+  // storage.
+  std::vector<double> sample_sizes{};
+  std::vector<SharedCores> shared_cores{};  // by growing `active`; empty: consumers are elsewhere
+  // Of the consumer thread, by growing `workers`. Empty: it is never late. Not used with `shared_cores`,
+  // whose speeds include such waits.
+  std::vector<SchedulingLatency> scheduling_latency{};
 
   std::uint64_t seed = 1;
   std::int64_t warm_up_steps = 100;

@@ -28,13 +28,15 @@ DeviceInfo example_device() {
 
 TEST(Context, FollowsTheSchema) {
   ResultDocument document = testing::sample_document();
-  document.context = make_context(example_device(), {"bench", "--sweep", "batch"}, 7);
+  document.context = make_context(example_device(), host_info(), {"bench", "--sweep", "batch"}, 7);
   EXPECT_EQ(testing::schema_errors(to_text(to_json(document))), "");
 }
 
 TEST(Context, SaysWhereAndWithWhat) {
   const HostInfo host{.cpu = "Example CPU", .usable_cores = 3, .cpu_quota = 3.5, .memory_bytes = 1 << 30};
-  const Json context = make_context(example_device(), host, {"bench", "--sweep", "batch"}, 7);
+  ResultDocument document;
+  document.context = make_context(example_device(), host, {"bench", "--sweep", "batch"}, 7);
+  const Json context = to_json(document)["context"];
   EXPECT_EQ(context["executable"], "bench");
   EXPECT_EQ(context["argv"], (Json{"bench", "--sweep", "batch"}));
   EXPECT_EQ(context["seed"], 7);

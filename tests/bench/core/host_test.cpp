@@ -1,4 +1,4 @@
-#include "bench/run/host.h"
+#include "bench/host/host_info.h"
 
 #include <gmock/gmock.h>
 

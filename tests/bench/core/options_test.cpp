@@ -1,9 +1,12 @@
 #include "bench/cli/options.h"
 
+#include <algorithm>
 #include <ostream>
+#include <sstream>
 
 #include <gmock/gmock.h>
 
+#include "bench/cli/text.h"
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
@@ -20,15 +23,19 @@ using ::testing::Not;
 using ::testing::Pair;
 using ::testing::ThrowsMessage;
 
-Sweep named_sweep(const std::string& name) {
-  Sweep sweep;
+SweepType named_sweep(const std::string& name) {
+  SweepType sweep;
   sweep.name = name;
+  sweep.question = "Does it pay?";
   sweep.default_workload = "net50";
+  if (name == "transfer") {
+    sweep.options = {{"sizes", "1KiB", "of the copies"}, {"both", "no", "both ways", "", {}, true}};
+  }
   return sweep;
 }
 
 WorkloadType named_workload(const std::string& name, std::vector<std::string> modes,
-                            std::vector<WorkloadType::Option> options) {
+                            std::vector<CommandOption> options) {
   WorkloadType type;
   type.name = name;
   type.modes = std::move(modes);
@@ -36,8 +43,8 @@ WorkloadType named_workload(const std::string& name, std::vector<std::string> mo
   return type;
 }
 
-const Registration<Sweep> kBatch{named_sweep("batch")};
-const Registration<Sweep> kTransfer{named_sweep("transfer")};
+const Registration<SweepType> kBatch{named_sweep("batch")};
+const Registration<SweepType> kTransfer{named_sweep("transfer")};
 const Registration<WorkloadType> kNet50{
     named_workload("net50", {"infer", "train"}, {{"image-size", "224", "pixels a side"}})};
 const Registration<WorkloadType> kNet18{
@@ -72,17 +79,38 @@ TEST(OptionsTest, Defaults) {
   EXPECT_TRUE(options.plot);
   EXPECT_FALSE(options.dry_run);
   EXPECT_FALSE(options.resume);
+  EXPECT_FALSE(options.verbose);
   EXPECT_FALSE(options.list);
   EXPECT_EQ(options.benchmark.filter, "");
   EXPECT_EQ(options.benchmark.out_format, "json");
 }
 
 TEST(OptionsTest, Everything) {
-  const Options options = parse(
-      {"--sweep=batch", "--workload", "conv",    "--mode",        "backward-data", "--device", "cpu",
-       "--dtype",       "fp32,bf16",  "--batch", "1:8:x2",        "--height",      "7",        "--memory-cap",
-       "1.5GiB",        "--seed",     "9",       "--time-budget", "90s",           "--out",    "here",
-       "--no-plot",     "--dry-run",  "--resume"});
+  const Options options = parse({"--sweep=batch",
+                                 "--workload",
+                                 "conv",
+                                 "--mode",
+                                 "backward-data",
+                                 "--device",
+                                 "cpu",
+                                 "--dtype",
+                                 "fp32,bf16",
+                                 "--batch",
+                                 "1:8:x2",
+                                 "--height",
+                                 "7",
+                                 "--memory-cap",
+                                 "1.5GiB",
+                                 "--seed",
+                                 "9",
+                                 "--time-budget",
+                                 "90s",
+                                 "--out",
+                                 "here",
+                                 "--no-plot",
+                                 "--dry-run",
+                                 "--resume",
+                                 "--verbose"});
   EXPECT_EQ(options.workload, "conv");
   EXPECT_THAT(options.modes, ElementsAre("backward-data"));
   EXPECT_EQ(options.device, "cpu");
@@ -96,43 +124,54 @@ TEST(OptionsTest, Everything) {
   EXPECT_FALSE(options.plot);
   EXPECT_TRUE(options.dry_run);
   EXPECT_TRUE(options.resume);
+  EXPECT_TRUE(options.verbose);
 }
 
-TEST(OptionsTest, HelpNamesEveryOptionWithItsDefault) {
+TEST(OptionsTest, HelpFitsOneScreen) {
   const std::string help = parse({"--help"}).text;
-  for (const char* part : {"Usage: bench --sweep NAME",
-                           "--sweep NAME",
-                           "batch, transfer",
-                           "--device",
-                           "default: auto",
-                           "--workload",
-                           "net18, net50",
-                           "--mode",
-                           "--dtype",
-                           "--batch",
-                           "1:256:x2",
-                           "--image-size",
-                           "default: 96; net18, net50: 224",
-                           "--height",
-                           "--memory-cap",
-                           "80 %",
-                           "--time-budget",
-                           "100 s",
-                           "--seed",
-                           "--out",
-                           "results/local",
-                           "--no-plot",
-                           "--dry-run",
-                           "--resume",
-                           "--list",
-                           "--version",
-                           "--benchmark_filter",
-                           "Examples:",
-                           "Exit codes:"}) {
+  for (const char* part : {"Usage: bench --sweep NAME", "batch", "transfer", "Does it pay?",
+                           "--workload NAME", "--device ID", "default: auto", "--dtype LIST", "--batch AXIS",
+                           "1:256:x2", "--memory-cap SIZE", "80 %", "--time-budget TIME", "100 s", "Examples",
+                           "bench --sweep NAME --help", "bench --workload NAME --help"}) {
     EXPECT_THAT(help, HasSubstr(part));
   }
+  EXPECT_LE(std::ranges::count(help, '\n'), 24);
   EXPECT_EQ(parse({"-h"}).text, help);
   EXPECT_EQ(parse({"--sweep", "nonsense", "--help"}).text, help) << "who asks for help gets it";
+  EXPECT_EQ(parse({"junk", "--batch", "--help"}).text, help);
+}
+
+TEST(OptionsTest, HelpOfASweepHasItsOptionsAndThoseOfEverySweep) {
+  const std::string help = parse({"--sweep", "transfer", "--help"}).text;
+  for (const char* part :
+       {"bench --sweep transfer: Does it pay?", "net50", "--sizes SIZE", "default: 1KiB", "--both ", "--mode",
+        "--seed N", "--out DIR", "results/local", "--no-plot", "--verbose", "--dry-run", "--resume",
+        "--benchmark_filter", "Exit codes: 0 done; 2 wrong usage", "130 interrupted"}) {
+    EXPECT_THAT(help, HasSubstr(part));
+  }
+  EXPECT_THAT(help, Not(HasSubstr("compare"))) << "there is no such command";
+  EXPECT_THAT(parse({"--sweep", "batch", "--help"}).text, Not(HasSubstr("--sizes")));
+}
+
+TEST(OptionsTest, HelpOfAWorkloadHasItsModesAndOptions) {
+  const std::string help = parse({"--workload", "conv", "--help"}).text;
+  for (const char* part :
+       {"bench --workload conv", "--mode forward|backward-data", "--height N", "default: 56"}) {
+    EXPECT_THAT(help, HasSubstr(part));
+  }
+  EXPECT_THAT(help, Not(HasSubstr("--image-size")));
+  const std::string both = parse({"--sweep", "batch", "--workload", "conv", "--help"}).text;
+  EXPECT_THAT(both, AllOf(HasSubstr("bench --sweep batch"), HasSubstr("--height N")));
+}
+
+TEST(OptionsTest, HelpHasLinesOf80Columns) {
+  for (const std::string& text : {parse({"--help"}).text, parse({"--sweep", "transfer", "--help"}).text,
+                                  parse({"--workload", "conv", "--help"}).text}) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(columns(line), 80U) << line;
+    }
+  }
 }
 
 TEST(OptionsTest, Version) {
@@ -146,10 +185,10 @@ TEST(OptionsTest, ListNeedsNoSweep) {
 TEST(OptionsTest, NoArgumentsGetOneSentenceAndTheUsage) {
   EXPECT_THAT([] { parse({}); },
               ThrowsMessage<UsageError>(
-                  "--sweep: a name is missing; accepted: batch, transfer; bench --help shows all options\n"
+                  "--sweep: a name is missing; accepted: batch, transfer; see bench --help\n"
                   "\n"
-                  "Usage: bench --sweep NAME [options]\n"
-                  "       bench --list"));
+                  "Usage: bench --sweep NAME [options]   measure; print the answer; write JSON\n"
+                  "       bench --list                   the sweeps, workloads and devices here"));
   EXPECT_THROW(parse_options(0, nullptr), UsageError);
 }
 

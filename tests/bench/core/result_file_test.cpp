@@ -34,7 +34,7 @@ ResultFile file_in(const fs::path& folder) {
 
 ResultDocument dated(const std::string& date) {
   ResultDocument document = sample_document();
-  document.context["date"] = date;
+  document.context.google_benchmark["date"] = date;
   return document;
 }
 
@@ -75,10 +75,10 @@ TEST(ResultFile, KeepsAnOlderResultUnderItsDate) {
   EXPECT_THAT(folder.names(), ElementsAre("batch-resnet18-cuda-0.2026-03-01T10-00-00-01-00.json",
                                           "batch-resnet18-cuda-0.2026-03-02T10-00-00-01-00-2.json",
                                           "batch-resnet18-cuda-0.2026-03-02T10-00-00-01-00.json", kName));
-  EXPECT_EQ(
-      read_result(folder.path() / "batch-resnet18-cuda-0.2026-03-01T10-00-00-01-00.json").context["date"],
-      "2026-03-01T10:00:00+01:00");
-  EXPECT_EQ(read_result(folder.path() / kName).context["date"], "2026-03-03T10:00:00+01:00");
+  EXPECT_EQ(read_result(folder.path() / "batch-resnet18-cuda-0.2026-03-01T10-00-00-01-00.json")
+                .context.google_benchmark["date"],
+            "2026-03-01T10:00:00+01:00");
+  EXPECT_EQ(read_result(folder.path() / kName).context.google_benchmark["date"], "2026-03-03T10:00:00+01:00");
 }
 
 TEST(ResultFile, KeepsAnUnreadableOlderFileToo) {
@@ -311,25 +311,25 @@ class Resume : public ::testing::TestWithParam<Change> {};
 
 ResultDocument resumable_document() {
   ResultDocument document = sample_document();
-  document.sweep["mode"] = "infer";
-  document.sweep["workload_options"] = {{"image-size", "224"}};
+  document.sweep.mode = "infer";
+  document.sweep.workload_options = {{"image-size", "224"}};
   return document;
 }
 
 TEST(Resume, TheSameRunGoesOn) {
   ResultDocument fresh = resumable_document();
-  fresh.context["date"] = "2030-01-01T00:00:00+00:00";
-  fresh.context["load_avg"] = {9.0, 9.0, 9.0};
-  fresh.context["argv"] = {"bench", "--sweep", "batch", "--resume"};
-  fresh.context["device"]["available_bytes"] = 1;
-  fresh.context["software"]["git"] = "0123abcd-dirty";
+  fresh.context.google_benchmark["date"] = "2030-01-01T00:00:00+00:00";
+  fresh.context.google_benchmark["load_avg"] = {9.0, 9.0, 9.0};
+  fresh.context.argv = {"bench", "--sweep", "batch", "--resume"};
+  fresh.context.device.available_bytes = 1;
+  fresh.context.software["git"] = "0123abcd-dirty";
   EXPECT_NO_THROW(check_resumable(resumable_document(), fresh));
 }
 
 TEST_P(Resume, IsRefusedNamingBothValues) {
-  ResultDocument fresh = resumable_document();
-  Json& part = std::string(GetParam().part) == "sweep" ? fresh.sweep : fresh.context;
-  part[Json::json_pointer(GetParam().pointer)] = GetParam().value;
+  Json changed = to_json(resumable_document());
+  changed[GetParam().part][Json::json_pointer(GetParam().pointer)] = GetParam().value;
+  const ResultDocument fresh = document_from_json(changed);
   EXPECT_THAT(
       [&] { check_resumable(resumable_document(), fresh); },
       ThrowsMessage<UsageError>("--resume: the result was measured with another " + GetParam().message +

@@ -8,6 +8,7 @@ namespace bench {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 MeasuredPoint point(std::int64_t batch, const std::string& dtype, double step_ns) {
   MeasuredPoint measured;
@@ -23,9 +24,9 @@ MeasuredPoint point(std::int64_t batch, const std::string& dtype, double step_ns
   return measured;
 }
 
-std::string table(const ResultDocument& document, int width = 100) {
+std::string table(const ResultDocument& document) {
   std::ostringstream out;
-  print_table(out, document, width);
+  print_points(out, document, 100);
   return out.str();
 }
 
@@ -34,15 +35,35 @@ TEST(Table, RowsGrowWithTheBatchWithinADtype) {
   document.benchmarks = {point(16, "fp32", 64e6), point(2, "fp32", 10e6), point(2, "bf16", 5e6)};
   document.benchmarks[0].validity.flags = {"noisy", "above_peak"};
   EXPECT_EQ(table(document),
-            "batch  dtype  items/s (95 %)  step time  memory plan   tracked    driver  flags\n"
-            "    2  fp32      200 ± 2.0 %    10.0 ms     1.00 MiB  2.00 MiB  3.00 MiB\n"
-            "   16  fp32      250 ± 2.0 %    64.0 ms     1.00 MiB  2.00 MiB  3.00 MiB  noisy, above_peak\n"
-            "    2  bf16      400 ± 2.0 %    5.00 ms     1.00 MiB  2.00 MiB  3.00 MiB\n");
+            "batch  dtype  items/s (95 %)  step time    memory   planned    driver\n"
+            "    2  fp32      200 ± 2.0 %    10.0 ms  2.00 MiB  1.00 MiB  3.00 MiB\n"
+            "   16  fp32      250 ± 2.0 %    64.0 ms  2.00 MiB  1.00 MiB  3.00 MiB  ○\n"
+            "    2  bf16      400 ± 2.0 %    5.00 ms  2.00 MiB  1.00 MiB  3.00 MiB\n");
+}
+
+TEST(Table, AFlagOfEveryPointMarksNone) {
+  ResultDocument document;
+  document.benchmarks = {point(1, "fp32", 1e6), point(2, "fp32", 2e6)};
+  for (MeasuredPoint& each : document.benchmarks) {
+    each.validity.flags = {"few_rounds"};
+  }
+  EXPECT_THAT(table(document), Not(HasSubstr("○")));
+  document.benchmarks[1].validity.flags = {};
+  EXPECT_THAT(table(document), HasSubstr("○"));
+}
+
+TEST(Table, ThePlanIsShownWhereItIsNotWhatWasTracked) {
+  ResultDocument document;
+  document.benchmarks = {point(1, "fp32", 1e6), point(2, "fp32", 2e6)};
+  document.benchmarks[0].memory.peak_predicted = 2 << 20;
+  EXPECT_THAT(table(document), HasSubstr("planned"));
+  document.benchmarks[1].memory.peak_predicted = 2 << 20;
+  EXPECT_THAT(table(document), Not(HasSubstr("planned")));
 }
 
 TEST(Table, DtypesStandAsAskedFor) {
   ResultDocument document;
-  document.sweep = {{"axes", {{"dtype", {"tf32", "fp32", "bf16"}}}}};
+  document.sweep.axes = {{"dtype", {"tf32", "fp32", "bf16"}}};
   document.benchmarks = {point(1, "bf16", 1e6), point(1, "fp32", 1e6), point(1, "tf32", 1e6),
                          point(1, "fp16", 1e6)};
   const std::string text = table(document);
@@ -81,8 +102,7 @@ TEST(Table, WhatWasNotMeasuredStandsWithItsReason) {
                           .reason = "the processor has no fp16 arithmetic"}};
   EXPECT_EQ(table(document),
             "No point was measured.\n"
-            "\nNot measured\n"
-            "batch/net/infer/fp16/batch:1 unsupported: the processor has no fp16 arithmetic\n");
+            "\n✕ batch/net/infer/fp16/batch:1 unsupported: the processor has no fp16 arithmetic\n");
 }
 
 TEST(Table, PointsThatShareAReasonShareAParagraph) {
@@ -100,22 +120,9 @@ TEST(Table, PointsThatShareAReasonShareAParagraph) {
   }
   EXPECT_EQ(table(document),
             "No point was measured.\n"
-            "\nNot measured\n"
-            "5 points (a, c, f and 2 more) skipped: no time\n"
-            "b oom: needs 2 GiB\n"
-            "2 points (d, e) unsupported: no time\n");
-}
-
-TEST(Table, FindingsAreWrappedSentences) {
-  ResultDocument document;
-  document.benchmarks = {point(1, "fp32", 1e6)};
-  Finding finding;
-  finding.claim =
-      "Ceiling at batch 16: 95 % of the best throughput; larger batches cost memory and buy nothing.";
-  document.findings = {finding};
-  EXPECT_THAT(table(document, 60), HasSubstr("\nFindings\n"
-                                             "* Ceiling at batch 16: 95 % of the best throughput; larger\n"
-                                             "  batches cost memory and buy nothing.\n"));
+            "\n✕ 5 points (a, c, f and 2 more) skipped: no time\n"
+            "✕ b oom: needs 2 GiB\n"
+            "✕ 2 points (d, e) unsupported: no time\n");
 }
 
 TEST(Table, AStepOfNoTimeHasNoRate) {

@@ -11,12 +11,13 @@ TEST(Budget, ARoundCostsASetupAndAStep) {
   EXPECT_DOUBLE_EQ(minimum_cost_ns({.setup_ns = 5, .step_ns = 2}, 3), 21);
 }
 
-TEST(Budget, ACandidateNeedsItsProbeAndEveryonesRounds) {
-  // Probe 5 + 3·2 = 11, rounds 3·7 = 21, the admitted point's rounds 3·(1 + 1) = 6: together 38.
-  const std::vector<PointCost> admitted{{.setup_ns = 1, .step_ns = 1}};
+TEST(Budget, ACandidateNeedsItsPreparationAndEveryonesRounds) {
+  // Preparing 5 + 3·2 = 11, a first sample 2, two more rounds 2·7 = 14, the ready point's 2·(1 + 1) = 4:
+  // together 31.
+  const std::vector<PointCost> ready{{.setup_ns = 1, .step_ns = 1}};
   const PointCost candidate{.setup_ns = 5, .step_ns = 2};
-  EXPECT_TRUE(admits(admitted, candidate, 38, 3));
-  EXPECT_FALSE(admits(admitted, candidate, 37.9, 3));
+  EXPECT_TRUE(has_room(ready, candidate, 31, 3));
+  EXPECT_FALSE(has_room(ready, candidate, 30.9, 3));
 }
 
 TEST(Budget, WhatIsLeftAfterFixedCostsIsSharedEqually) {

@@ -6,8 +6,8 @@ namespace bench {
 namespace {
 
 // 1 GFLOP at 100 GFLOP/s: 10 ms. 20 MB of weights and 30 MB of activations at 10 GB/s: 5 ms.
-const StepWork kWork{.flops = 1e9, .fixed_bytes = 20e6, .sample_bytes = 30e6, .launches = 53};
-const PeakRates kPeaks{.flops_per_s = 100e9, .bytes_per_s = 10e9};
+const Work kWork{.flops = 1e9, .fixed_bytes = 20e6, .sample_bytes = 30e6, .launches = 53};
+const Peaks kPeaks{.flops_per_s = 100e9, .bytes_per_s = 10e9, .source = ""};
 
 TEST(Limit, ArithmeticExplainsTheStep) {
   const LimitReport report = find_limit(kWork, kPeaks, 12.5e6);
@@ -18,7 +18,8 @@ TEST(Limit, ArithmeticExplainsTheStep) {
 }
 
 TEST(Limit, MovingDataExplainsTheStep) {
-  const LimitReport report = find_limit(kWork, {.flops_per_s = 1e12, .bytes_per_s = 10e9}, 6.25e6);
+  const LimitReport report =
+      find_limit(kWork, {.flops_per_s = 1e12, .bytes_per_s = 10e9, .source = ""}, 6.25e6);
   EXPECT_EQ(report.limit, Limit::memory);
   EXPECT_DOUBLE_EQ(*report.memory_share, 0.8);
 }
@@ -34,8 +35,8 @@ TEST(Limit, UnknownPeaksExplainNothing) {
   EXPECT_FALSE(none.compute_share);
   EXPECT_FALSE(none.memory_share);
   // Half of the step is explained by what is known; or it is not, and the other may.
-  EXPECT_EQ(find_limit(kWork, {.bytes_per_s = 10e9}, 6e6).limit, Limit::memory);
-  EXPECT_EQ(find_limit(kWork, {.bytes_per_s = 10e9}, 60e6).limit, Limit::unknown);
+  EXPECT_EQ(find_limit(kWork, {.bytes_per_s = 10e9, .source = ""}, 6e6).limit, Limit::memory);
+  EXPECT_EQ(find_limit(kWork, {.bytes_per_s = 10e9, .source = ""}, 60e6).limit, Limit::unknown);
 }
 
 TEST(Limit, HasNames) {

@@ -1,4 +1,4 @@
-#include "bench/measure/schedule.h"
+#include "bench/measure/rounds.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -46,13 +46,45 @@ Draw draw_rounds(std::mt19937_64& engine, int rounds, int size, Noise noise) {
 }
 
 TEST(Statistics, QuantilesInterpolateBetweenOrderStatistics) {
-  const Samples ascending{10, 20, 30, 40};  // NumPy: quantile([10, 20, 30, 40], 0.05) is 11.5
-  EXPECT_DOUBLE_EQ(sorted_quantile(ascending, 0), 10);
-  EXPECT_DOUBLE_EQ(sorted_quantile(ascending, 0.05), 11.5);
-  EXPECT_DOUBLE_EQ(sorted_quantile(ascending, 0.5), 25);
-  EXPECT_DOUBLE_EQ(sorted_quantile(ascending, 0.95), 38.5);
-  EXPECT_DOUBLE_EQ(sorted_quantile(ascending, 1), 40);
-  EXPECT_THROW(sorted_quantile({}, 0.5), std::invalid_argument);
+  const Samples values{30, 10, 40, 20};  // NumPy: quantile([10, 20, 30, 40], 0.05) is 11.5
+  EXPECT_DOUBLE_EQ(quantile(values, 0), 10);
+  EXPECT_DOUBLE_EQ(quantile(values, 0.05), 11.5);
+  EXPECT_DOUBLE_EQ(quantile(values, 0.5), 25);
+  EXPECT_DOUBLE_EQ(quantile(values, 0.95), 38.5);
+  EXPECT_DOUBLE_EQ(quantile(values, 1), 40);
+  EXPECT_THROW(quantile(Samples{}, 0.5), std::invalid_argument);
+}
+
+TEST(Statistics, TheMedianIsTheMiddleValueOrTheMeanOfTheMiddleTwo) {
+  EXPECT_EQ(median(std::vector<double>{3.5, 1, 2}), 2);
+  EXPECT_EQ(median(std::vector<double>{4, 1, 2, 3}), 2.5);
+  EXPECT_THROW(median({}), std::invalid_argument);
+}
+
+// Tables of the binomial distribution: of 6 the ends, of 10 the second, of 20 the sixth from either side.
+TEST(Statistics, TheMediansIntervalIsByOrder) {
+  const auto numbers_to = [](int last) {
+    std::vector<double> numbers;
+    for (int i = last; i >= 1; --i) {
+      numbers.push_back(i);
+    }
+    return numbers;
+  };
+  EXPECT_FALSE(median_interval({}));
+  EXPECT_FALSE(median_interval(numbers_to(5)));
+  EXPECT_EQ(median_interval(numbers_to(6)), (Interval{1, 6}));
+  EXPECT_EQ(median_interval(numbers_to(10)), (Interval{2, 9}));
+  EXPECT_EQ(median_interval(numbers_to(20)), (Interval{6, 15}));
+}
+
+TEST(Statistics, AnEstimateHasTheSameIntervalInAnyUnit) {
+  const std::vector<double> seconds{0.10, 0.12, 0.11, 0.13};
+  const Samples ns{100'000'000, 120'000'000, 110'000'000, 130'000'000};
+  const SampleStats stats = summarize(ns, Samples{1, 1, 1, 1}, 3);
+  const Estimate estimate = median_estimate(seconds, 3);
+  EXPECT_NEAR(estimate.value, stats.median_ns / 1e9, 1e-12);
+  EXPECT_NEAR(estimate.ci95->low, stats.ci95_ns.low / 1e9, 1e-12);
+  EXPECT_NEAR(estimate.ci95->high, stats.ci95_ns.high / 1e9, 1e-12);
 }
 
 TEST(Statistics, SummarizesKnownValues) {

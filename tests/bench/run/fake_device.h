@@ -14,6 +14,7 @@
 #include "bench/device.h"
 #include "bench/sweep.h"
 #include "bench/workload.h"
+#include "tests/bench/support/manual_clock.h"
 
 namespace bench::testing {
 
@@ -40,7 +41,11 @@ class FakeDevice : public Device {
   // The step runs, and took what next_ns() says.
   std::int64_t time(const std::function<void()>& step) override {
     step();
-    return next_ns();
+    const std::int64_t ns = next_ns();
+    if (clock != nullptr) {
+      clock->advance(ns);
+    }
+    return ns;
   }
   bool first_step_tunes() const override { return tunes; }
   std::int64_t driver_used() const override { return memory_used; }
@@ -52,6 +57,7 @@ class FakeDevice : public Device {
   }
 
   std::function<std::int64_t()> next_ns = [] { return 1000; };
+  ManualClock* clock = nullptr;  // that the steps move on
   std::int64_t memory_used = 0;
   bool tunes = false;
   DeviceState state_now;
@@ -90,23 +96,42 @@ class FakeWorkload : public Workload {
   Buffer activations_;
 };
 
+class FakeConfigured : public ConfiguredWorkload {
+ public:
+  explicit FakeConfigured(WorkloadSpec of) : spec(std::move(of)) {}
+  std::optional<std::string> unsupported(Device& device) const override {
+    return device.unsupported(spec.dtype);
+  }
+  MemoryPlan plan(Device& /*device*/) const override {
+    MemoryPlan plan;
+    plan.at_peak[MemoryCategory::weights] = 100;
+    plan.at_peak[MemoryCategory::activations] = 10 * spec.batch;
+    plan.peak = plan.at_peak.total();
+    plan.library = library;
+    return plan;
+  }
+  std::unique_ptr<Workload> make(Device& device) const override {
+    if (on_make) {
+      on_make();
+    }
+    return std::make_unique<FakeWorkload>(spec, device);
+  }
+  PointCost least_cost() const override { return least; }
+  bool oversubscribes_cores() const override { return oversubscribes; }
+
+  WorkloadSpec spec;
+  PointCost least;
+  std::int64_t library = 0;  // bytes
+  bool oversubscribes = false;
+  std::function<void()> on_make;
+};
+
 inline WorkloadType fake_type() {
   WorkloadType type;
   type.name = "fake";
   type.kind = "operation";
   type.modes = {"infer"};
-  type.check = [](const WorkloadSpec&) {};
-  type.unsupported = [](const WorkloadSpec& spec, Device& device) { return device.unsupported(spec.dtype); };
-  type.plan = [](const WorkloadSpec& spec, Device&) {
-    MemoryPlan plan;
-    plan.at_peak[MemoryCategory::weights] = 100;
-    plan.at_peak[MemoryCategory::activations] = 10 * spec.batch;
-    plan.peak = plan.at_peak.total();
-    return plan;
-  };
-  type.make = [](const WorkloadSpec& spec, Device& device) -> std::unique_ptr<Workload> {
-    return std::make_unique<FakeWorkload>(spec, device);
-  };
+  type.configure = [](const WorkloadSpec& spec) { return std::make_shared<FakeConfigured>(spec); };
   return type;
 }
 
@@ -120,9 +145,17 @@ inline SweepPlan fake_plan(const std::vector<std::int64_t>& batches, bool open_e
     point.spec.mode = "infer";
     point.spec.batch = batch;
     point.series = "fp32";
+    point.workload = std::make_shared<FakeConfigured>(point.spec);
     plan.points.push_back(point);
   }
   return plan;
+}
+
+// For tests that change what a planned point says of itself.
+inline FakeConfigured& configured(SweepPoint& point) {
+  auto changed = std::make_shared<FakeConfigured>(point.spec);
+  point.workload = changed;
+  return *changed;
 }
 
 }  // namespace bench::testing

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 #include <stdexcept>
-#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,9 +24,29 @@ using ::testing::SizeIs;
 class Recorder : public RunObserver {
  public:
   void progress(const RunProgress& now) override { fractions.push_back(now.fraction); }
-  void changed(const ResultDocument& document) override { sizes.push_back(document.benchmarks.size()); }
+  void changed(const ResultDocument& document) override {
+    sizes.push_back(document.benchmarks.size());
+    if (on_change) {
+      on_change();
+    }
+  }
   std::vector<double> fractions;
   std::vector<std::size_t> sizes;
+  std::function<void()> on_change;
+};
+
+// Finds how many points were measured.
+class FakeSweep : public Sweep {
+ public:
+  const SweepPlan& plan() const override { return plan_; }
+  std::vector<Finding> findings(const ResultDocument& document) const override {
+    ++times_asked;
+    return {finding_of("measured", "points").set({static_cast<double>(document.benchmarks.size())})};
+  }
+  mutable int times_asked = 0;
+
+ private:
+  SweepPlan plan_;
 };
 
 class RunnerTest : public ::testing::Test {
@@ -35,16 +54,14 @@ class RunnerTest : public ::testing::Test {
   RunnerTest() {
     testing::FakeWorkload::on_step = nullptr;
     testing::FakeWorkload::verdict = true;
-    sweep_.name = "fake";
-    sweep_.findings = [](const ResultDocument&) { return std::vector<Finding>{}; };
+    device_.clock = &clock_;
     settings_.time_budget = std::chrono::seconds(60);
+    settings_.started = clock_.now();
     settings_.memory_cap = 1000;
-    settings_.longest_visit = std::chrono::microseconds(8);
+    settings_.longest_repetition = std::chrono::microseconds(8);
   }
   void run(const SweepPlan& plan) {
-    SweepRequest request;
-    request.workload = &type_;
-    run_points(sweep_, plan, request, device_, settings_, document_, recorder_);
+    run_points(sweep_, plan, device_, clock_, settings_, document_, recorder_);
   }
   std::vector<std::string> measured() const {
     std::vector<std::string> names;
@@ -54,8 +71,8 @@ class RunnerTest : public ::testing::Test {
     return names;
   }
 
-  Sweep sweep_;
-  WorkloadType type_ = testing::fake_type();
+  FakeSweep sweep_;
+  testing::ManualClock clock_;
   testing::FakeDevice device_;
   RunSettings settings_;
   ResultDocument document_;
@@ -75,37 +92,72 @@ TEST_F(RunnerTest, MeasuresEveryPointInPlanOrderWhateverTheShuffle) {
   }
 }
 
-// Made ready and timed, though it is larger, before any other is made ready.
-TEST_F(RunnerTest, APointThatOthersAreJudgedByComesFirst) {
+// Each is timed as soon as it is ready; the reference point first, though it is larger.
+TEST_F(RunnerTest, APointIsTimedBeforeTheNextIsMadeAndTheReferencePointIsFirst) {
   SweepPlan plan = testing::fake_plan({1, 2, 4, 8});
-  plan.points[2].first = true;
-  plan.points[2].series = "judge";
+  plan.points[2].is_reference = true;
+  plan.points[2].series = "reference";
   std::vector<std::int64_t> batches;
   testing::FakeWorkload::on_step = [&](const WorkloadSpec& spec) {
     if (batches.empty() || batches.back() != spec.batch) {
+      EXPECT_EQ(document_.benchmarks.size(), std::min<std::size_t>(batches.size(), 4));
       batches.push_back(spec.batch);
     }
   };
   run(plan);
-  ASSERT_GE(batches.size(), 4U);
-  EXPECT_EQ(batches[0], 4);
-  EXPECT_THAT(std::vector(batches.begin() + 1, batches.begin() + 4), ElementsAre(1, 2, 8));  // probed
-  const auto again = std::find(batches.begin() + 4, batches.end(), 4);  // in the second round
-  EXPECT_THAT(std::vector(batches.begin() + 4, again), IsSupersetOf({1, 2}));
-  EXPECT_EQ(document_.benchmarks[2].round_sizes.size(), 3U) << "no more visits than the others";
+  ASSERT_GE(batches.size(), 8U);
+  EXPECT_THAT(std::vector(batches.begin(), batches.begin() + 4), ElementsAre(4, 1, 2, 8));
+  for (const MeasuredPoint& point : document_.benchmarks) {
+    EXPECT_EQ(point.round_sizes.size(), 3U) << point.name;
+  }
   EXPECT_THAT(measured(), ElementsAre("fake/batch:1", "fake/batch:2", "fake/batch:4", "fake/batch:8"));
 }
 
-TEST_F(RunnerTest, ABudgetSpentOnMakingOthersReadyStillMeasuresThePointsTheyAreJudgedBy) {
+TEST_F(RunnerTest, TheFirstRepetitionTakesTheWorkloadThatWasVerified) {
+  int made = 0;
+  SweepPlan plan = testing::fake_plan({1});
+  testing::configured(plan.points[0]).on_make = [&] { ++made; };
+  run(plan);
+  EXPECT_EQ(document_.benchmarks[0].stats.rounds, 3);
+  EXPECT_EQ(made, 3);
+}
+
+TEST_F(RunnerTest, FindingsAreComputedOnceARoundAndWhenTheRunEnds) {
+  run(testing::fake_plan({1, 2, 4, 8}));
+  EXPECT_EQ(recorder_.sizes.size(), 12U + 1) << "written after each repetition, and at the end";
+  EXPECT_LE(sweep_.times_asked, 5);
+  ASSERT_THAT(document_.findings, SizeIs(1));
+  EXPECT_EQ(document_.findings[0].value, 4);
+}
+
+TEST_F(RunnerTest, AFileThatCannotBeWrittenLeavesTheFindings) {
+  recorder_.on_change = [] { throw UsageError("the disk is full"); };
+  EXPECT_THROW(run(testing::fake_plan({1, 2})), UsageError);
+  ASSERT_THAT(document_.findings, SizeIs(1));
+  EXPECT_EQ(document_.findings[0].value, 1);
+}
+
+TEST_F(RunnerTest, AnInaccuratePointIsRepeatedUntilTheBudgetEnds) {
+  settings_.time_budget = std::chrono::seconds(30);
+  std::int64_t call = 0;
+  device_.next_ns = [&call] { return 800'000'000 + 200'000'000 * (++call % 3); };
+  run(testing::fake_plan({1}));
+  ASSERT_THAT(document_.benchmarks, SizeIs(1));
+  EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("noisy"));
+  const auto left = settings_.started + settings_.time_budget - clock_.now();
+  EXPECT_LE(std::chrono::abs(left), std::chrono::seconds(3)) << "warm-up and a sample take 2 s together";
+}
+
+TEST_F(RunnerTest, ABudgetSpentOnMakingOthersReadyStillMeasuresTheReferencePoint) {
   settings_.time_budget = std::chrono::seconds(1);
   SweepPlan plan = testing::fake_plan({1, 2});
-  plan.points[1].first = true;
-  plan.points[1].series = "judge";
+  plan.points[1].is_reference = true;
+  plan.points[1].series = "reference";
   bool spent = false;
   testing::FakeWorkload::on_step = [&](const WorkloadSpec& spec) {
     if (spec.batch == 1 && !spent) {
       spent = true;
-      std::this_thread::sleep_for(settings_.time_budget);
+      clock_.advance(settings_.time_budget);
     }
   };
   run(plan);
@@ -123,7 +175,7 @@ TEST_F(RunnerTest, InputThatIsGoneEndsTheRunAndKeepsWhatWasMeasured) {
       throw UsageError("--data: nothing is left");
     }
   };
-  settings_.wanted_rounds = settings_.max_rounds = 1000;
+  settings_.wanted_rounds = settings_.rounds.at_most = 1000;
   EXPECT_THROW(run(testing::fake_plan({1, 2, 4, 8})), UsageError);
   EXPECT_EQ(document_.benchmarks.size() + document_.unmeasured.size(), 4U);
   EXPECT_FALSE(document_.benchmarks.empty());
@@ -134,18 +186,18 @@ TEST_F(RunnerTest, InputThatIsGoneEndsTheRunAndKeepsWhatWasMeasured) {
 }
 
 // Making the second of two ready takes the whole budget: the first has been timed by then.
-TEST_F(RunnerTest, EachPointThatOthersAreJudgedByIsTimedBeforeTheNextIsMadeReady) {
+TEST_F(RunnerTest, EachReferencePointIsTimedBeforeTheNextIsMade) {
   settings_.time_budget = std::chrono::seconds(1);
   SweepPlan plan = testing::fake_plan({1, 2, 4});
-  for (const std::size_t judge : {1, 2}) {
-    plan.points[judge].first = true;
-    plan.points[judge].series = "judge" + std::to_string(judge);
+  for (const std::size_t reference : {1, 2}) {
+    plan.points[reference].is_reference = true;
+    plan.points[reference].series = "reference" + std::to_string(reference);
   }
   bool spent = false;
   testing::FakeWorkload::on_step = [&](const WorkloadSpec& spec) {
     if (spec.batch == 4 && !spent) {
       spent = true;
-      std::this_thread::sleep_for(settings_.time_budget);
+      clock_.advance(settings_.time_budget);
     }
   };
   run(plan);
@@ -162,7 +214,7 @@ TEST_F(RunnerTest, PointsHaveTheirShareOfTheBudgetAndTheReasonNamesTheWhole) {
   run(plan);
   ASSERT_THAT(document_.unmeasured, SizeIs(1));
   EXPECT_EQ(document_.unmeasured[0].reason,
-            "the 35 % that points have of the time budget of 5.00 s has no room for 3 rounds of it; give a "
+            "the points' 35 % of the time budget of 5.00 s has no room for 3 rounds of it; give a "
             "larger --time-budget");
 }
 
@@ -170,7 +222,7 @@ TEST_F(RunnerTest, APointThatIsKnownToCostMoreThanTheBudgetIsNotTried) {
   settings_.time_budget = std::chrono::seconds(5);
   SweepPlan plan = testing::fake_plan({1, 2});
   plan.points[1].series = "another";
-  plan.points[1].least_cost = [] { return PointCost{.setup_ns = 1e9, .step_ns = 2e9}; };
+  testing::configured(plan.points[1]).least = {.setup_ns = 1e9, .step_ns = 2e9};
   bool tried = false;
   testing::FakeWorkload::on_step = [&](const WorkloadSpec& spec) { tried = tried || spec.batch == 2; };
   run(plan);
@@ -180,7 +232,7 @@ TEST_F(RunnerTest, APointThatIsKnownToCostMoreThanTheBudgetIsNotTried) {
   EXPECT_FALSE(tried);
 }
 
-TEST_F(RunnerTest, WritesAfterEveryVisit) {
+TEST_F(RunnerTest, WritesAfterEveryRepetition) {
   run(testing::fake_plan({1, 2}));
   EXPECT_GE(recorder_.sizes.size(), 6U);  // two points, three rounds
 }
@@ -191,7 +243,7 @@ TEST_F(RunnerTest, UnsteadySamplesAreKeptAndFlagged) {
   run(testing::fake_plan({1}));
   ASSERT_THAT(document_.benchmarks, SizeIs(1));
   EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("noisy"));
-  EXPECT_EQ(document_.benchmarks[0].stats.rounds, settings_.max_rounds);
+  EXPECT_EQ(document_.benchmarks[0].stats.rounds, settings_.rounds.at_most);
 }
 
 TEST_F(RunnerTest, AWrongAnswerIsAPointInErrorAndIsNeverTimed) {
@@ -232,6 +284,7 @@ TEST_F(RunnerTest, TheTrackerRefusingIsOutOfMemoryToo) {
 TEST_F(RunnerTest, AnUnsupportedDtypeIsAResultWithItsReason) {
   SweepPlan plan = testing::fake_plan({1});
   plan.points[0].spec.dtype = Dtype::fp16;
+  testing::configured(plan.points[0]);
   run(plan);
   ASSERT_THAT(document_.unmeasured, SizeIs(1));
   EXPECT_EQ(document_.unmeasured[0].status, "unsupported");
@@ -274,7 +327,7 @@ TEST_F(RunnerTest, APeakMeasuredTooLowIsMeasuredAgainBeforeItAccuses) {
   run(testing::fake_plan({1}));
   ASSERT_THAT(document_.benchmarks, SizeIs(1));
   EXPECT_THAT(document_.benchmarks[0].validity.flags, Not(Contains("above_peak")));
-  EXPECT_EQ(document_.context["device"]["peaks"]["fp32"]["flops_per_s"], 2e9);
+  EXPECT_EQ(document_.context.peaks[Dtype::fp32].flops_per_s, 2e9);
 }
 
 TEST_F(RunnerTest, WhatCanNeverFitIsNotBlamedOnTheBudget) {
@@ -292,7 +345,7 @@ TEST_F(RunnerTest, TuningInTheFirstStepIsNoMeasureOfTheNext) {
   std::int64_t batch = 0;
   testing::FakeWorkload::on_step = [&](const WorkloadSpec& spec) { batch = spec.batch; };
   device_.next_ns = [&] { return tuned.insert(batch).second ? 1'000'000'000 : 1000; };
-  settings_.time_budget = std::chrono::seconds(2);
+  settings_.time_budget = std::chrono::seconds(30);  // not if a step took a second
   run(testing::fake_plan({1, 2, 4, 8}));
   EXPECT_THAT(document_.unmeasured, IsEmpty());
   ASSERT_EQ(document_.benchmarks.size(), 4U);
@@ -302,7 +355,7 @@ TEST_F(RunnerTest, TuningInTheFirstStepIsNoMeasureOfTheNext) {
 }
 
 TEST_F(RunnerTest, AShortStepIsNeverJudgedByOneSample) {
-  settings_.longest_visit = std::chrono::nanoseconds(1);
+  settings_.longest_repetition = std::chrono::nanoseconds(1);
   run(testing::fake_plan({1}));
   ASSERT_THAT(document_.benchmarks, SizeIs(1));
   EXPECT_THAT(document_.benchmarks[0].round_sizes, ::testing::Each(::testing::Ge(3)));
@@ -311,15 +364,15 @@ TEST_F(RunnerTest, AShortStepIsNeverJudgedByOneSample) {
 // The budget goes on making the points ready; steps of 1 µs are sampled all the same.
 TEST_F(RunnerTest, ShortStepsAreSampledOftenThoughTheBudgetHasNothingLeftOver) {
   settings_.time_budget = std::chrono::milliseconds(600);
-  settings_.longest_visit = std::chrono::milliseconds(500);
-  type_.make = [make = type_.make](const WorkloadSpec& spec, Device& device) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(60));
-    return make(spec, device);
-  };
-  run(testing::fake_plan({1, 2}));
+  settings_.longest_repetition = std::chrono::milliseconds(500);
+  SweepPlan plan = testing::fake_plan({1, 2});
+  for (SweepPoint& point : plan.points) {
+    testing::configured(point).on_make = [&] { clock_.advance(std::chrono::milliseconds(60)); };
+  }
+  run(plan);
   ASSERT_THAT(document_.benchmarks, SizeIs(2));
   for (const MeasuredPoint& point : document_.benchmarks) {
-    EXPECT_GE(point.round_sizes.back(), settings_.max_samples) << point.name;
+    EXPECT_GE(point.round_sizes.back(), settings_.rounds.samples) << point.name;
   }
 }
 
@@ -346,7 +399,7 @@ TEST_F(RunnerTest, FinishedPointsOfAnEarlierRunAreKeptAndUnfinishedOnesGoOn) {
 TEST_F(RunnerTest, ALostDeviceEndsTheRunWithItsPointInError) {
   int steps = 0;
   testing::FakeWorkload::on_step = [&](const WorkloadSpec& spec) {
-    if (spec.batch == 2 && ++steps > 50) {  // its warm-up and first visits went well
+    if (spec.batch == 2 && ++steps > 50) {  // its warm-up and first repetitions went well
       throw DeviceLost("illegal address");
     }
   };
@@ -355,6 +408,8 @@ TEST_F(RunnerTest, ALostDeviceEndsTheRunWithItsPointInError) {
   ASSERT_THAT(document_.unmeasured, SizeIs(1));
   EXPECT_EQ(document_.unmeasured[0].name, "fake/batch:2");
   EXPECT_EQ(document_.unmeasured[0].status, "error");
+  ASSERT_THAT(document_.findings, SizeIs(1));
+  EXPECT_EQ(document_.findings[0].value, 1) << "and its findings no longer count the point";
 }
 
 TEST_F(RunnerTest, APointInErrorIsNotTriedAgain) {
@@ -368,7 +423,7 @@ TEST_F(RunnerTest, APointInErrorIsNotTriedAgain) {
 }
 
 TEST_F(RunnerTest, TimeThatEarlierProcessesSpentIsGone) {
-  settings_.already_spent = settings_.time_budget;
+  clock_.advance(settings_.time_budget);
   run(testing::fake_plan({1}));
   ASSERT_THAT(document_.unmeasured, SizeIs(1));
   EXPECT_EQ(document_.unmeasured[0].status, "skipped");
@@ -381,13 +436,11 @@ TEST_F(RunnerTest, WhatALibraryAllocatesOnceIsNoPointsMemory) {
     device_.memory_used += made ? 0 : 5000;
     made = true;
   };
-  const auto plan = type_.plan;
-  type_.plan = [plan](const WorkloadSpec& spec, Device& device) {
-    MemoryPlan with_library = plan(spec, device);
-    with_library.library = 1;
-    return with_library;
-  };
-  run(testing::fake_plan({1, 2}));
+  SweepPlan plan = testing::fake_plan({1, 2});
+  for (SweepPoint& point : plan.points) {
+    testing::configured(point).library = 1;
+  }
+  run(plan);
   ASSERT_THAT(document_.benchmarks, SizeIs(2));
   EXPECT_EQ(document_.benchmarks[0].memory.driver_used, 0);
   EXPECT_EQ(document_.benchmarks[1].memory.driver_used, 0);

@@ -7,30 +7,30 @@
 
 namespace bench::testing {
 
-inline Json sample_context() {
-  return {
-      {"date", "2026-03-01T12:34:56+01:00"},
-      {"host_name", "lab-3"},
-      {"executable", "build/release/bench"},
-      {"num_cpus", 2},
-      {"mhz_per_cpu", 2596},
-      {"cpu_scaling_enabled", false},
-      {"caches", {{{"type", "Data"}, {"level", 1}, {"size", 32768}, {"num_sharing", 1}}}},
-      {"load_avg", {0.0, 0.148438, 0.510254}},
-      {"library_build_type", "release"},
-      {"device",
-       {{"id", "cpu"},
-        {"kind", "cpu"},
-        {"name", "Example CPU 9000 \"β\""},
-        {"memory_bytes", 8589934592},
-        {"available_bytes", 8000000000},
-        {"compute_units", 2},
-        {"isa", "avx512_core_bf16"}}},
-      {"host",
-       {{"cpu", "Example CPU 9000"}, {"usable_cores", 2}, {"cpu_quota", 2.5}, {"memory_bytes", 8589934592}}},
-      {"software", {{"bench", "0.1.0"}, {"compiler", "GCC 12.2.0"}, {"onednn", "2.6.3"}}},
-      {"argv", {"build/release/bench", "--sweep", "batch"}},
-      {"seed", 9007199254740995}};
+inline RunContext sample_context() {
+  RunContext context;
+  context.google_benchmark = {{"date", "2026-03-01T12:34:56+01:00"},
+                              {"host_name", "lab-3"},
+                              {"executable", "build/release/bench"},
+                              {"num_cpus", 2},
+                              {"mhz_per_cpu", 2596},
+                              {"cpu_scaling_enabled", false},
+                              {"caches", Json::array()},
+                              {"load_avg", {0.0, 0.148438, 0.510254}},
+                              {"library_build_type", "release"}};
+  context.caches = {{.type = "Data", .level = 1, .size = 32768, .num_sharing = 1}};
+  context.device = {.id = "cpu",
+                    .kind = "cpu",
+                    .name = "Example CPU 9000 \"β\"",
+                    .memory_bytes = 8589934592,
+                    .available_bytes = 8000000000,
+                    .compute_units = 2,
+                    .details = {{"isa", "avx512_core_bf16"}}};
+  context.host = {.cpu = "Example CPU 9000", .usable_cores = 2, .cpu_quota = 2.5, .memory_bytes = 8589934592};
+  context.software = {{"bench", "0.1.0"}, {"compiler", "GCC 12.2.0"}, {"onednn", "2.6.3"}};
+  context.argv = {"build/release/bench", "--sweep", "batch"};
+  context.seed = 9007199254740995;
+  return context;
 }
 
 inline MeasuredPoint sample_point(std::int64_t batch, std::int64_t step_ns) {
@@ -41,7 +41,11 @@ inline MeasuredPoint sample_point(std::int64_t batch, std::int64_t step_ns) {
   point.round_sizes = {2, 1, 3};
   point.cpu_time_ns = 0.1 + static_cast<double>(step_ns);
   point.items_per_step = static_cast<double>(batch);
-  point.work = {{"flops", 3.6e9}, {"fixed_bytes", 4.7e7}, {"sample_bytes", 2.1e7}, {"launches", 31}};
+  point.work = {.samples = static_cast<double>(batch),
+                .flops = 3.6e9,
+                .fixed_bytes = 4.7e7,
+                .sample_bytes = 2.1e7,
+                .launches = 31};
   point.stats = {
       .median_ns = static_cast<double>(step_ns) + 0.5,
       .p05_ns = static_cast<double>(step_ns) - 1.0 / 3.0,
@@ -59,17 +63,18 @@ inline MeasuredPoint sample_point(std::int64_t batch, std::int64_t step_ns) {
   point.memory.driver_used = 50'000'000;
   point.validity.flags = {"noisy", "throttled:cpu_quota"};
   point.validity.temperature_c = 61.5;
-  point.verification = {{"error", 3.1e-7}, {"tolerance", 1e-5}, {"detail", "logits of 2 images"}};
+  point.verification =
+      Verification{.passed = true, .error = 3.1e-7, .tolerance = 1e-5, .detail = "logits of 2 images"};
   return point;
 }
 
 inline ResultDocument sample_document() {
   ResultDocument document;
   document.context = sample_context();
-  document.sweep = {{"name", "batch"},
-                    {"question", "Where does a larger batch stop paying?"},
-                    {"workload", "resnet18"},
-                    {"axes", {{"batch", {1, 2, 4}}, {"dtype", {"fp32", "fp16"}}}}};
+  document.sweep.name = "batch";
+  document.sweep.question = "Where does a larger batch stop paying?";
+  document.sweep.workload = "resnet18";
+  document.sweep.axes = {{"batch", {1, 2, 4}}, {"dtype", {"fp32", "fp16"}}};
   document.benchmarks = {sample_point(1, 20'000'000), sample_point(2, 30'000'000)};
   document.unmeasured = {{.name = "batch/resnet18/infer/fp16/batch:1",
                           .params = {{"batch", 1}, {"dtype", "fp16"}},

@@ -8,7 +8,7 @@
 
 #include "bench/device.h"
 #include "bench/transfers.h"
-#include "kernels/copy/copy_workload.h"
+#include "kernels/workloads/copy/copy_workload.h"
 #include "tests/gpu/first_card.h"
 
 namespace bench::kernels::cuda {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/attention/attention.h"
+#include "kernels/operations/attention/attention.h"
 #include "on_cuda.h"
 
 namespace bench::kernels {
@@ -14,7 +14,6 @@ namespace {
 using testing::Saved;
 using testing::Sum;
 using testing::Values;
-using Pass = Attention::Pass;
 
 class CudaAttentionOnDevice : public ::testing::TestWithParam<Dtype> {};
 
@@ -46,7 +45,7 @@ TEST_P(CudaAttentionOnDevice, IsLikeItsReferenceInEveryPass) {
         .batch = batch, .sequence = sequence, .heads = heads, .head_size = head_size, .dtype = GetParam()};
     testing::expect_like_reference_on_cuda(spec, GetParam(), "cublaslt");
 
-    spec.pass = Pass::training;
+    spec.training = true;
     const auto reference = make_operation(spec, testing::cpu(), "reference");
     const auto operation = make_operation(spec, device, "cublaslt");
     Values inputs = testing::inputs_for(*reference, exact);
@@ -60,7 +59,7 @@ TEST_P(CudaAttentionOnDevice, IsLikeItsReferenceInEveryPass) {
         expected, testing::run_operation(*operation, inputs, Sum::apart, &saved, on_device), tolerance));
     EXPECT_LT(relative_error(probabilities(spec, saved), probabilities(spec, right)), tolerance);
 
-    spec.pass = Pass::backward;
+    spec.direction = Direction::backward;
     const auto reference_backward = make_operation(spec, testing::cpu(), "reference");
     const auto backward = make_operation(spec, device, "cublaslt");
     inputs[Slot::diff_dst] = testing::inputs_for(*reference_backward, exact).at(Slot::diff_dst);

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "conv2d_shapes.h"
-#include "kernels/conv2d/conv2d.h"
-#include "kernels/conv_transpose/conv_transpose.h"
-#include "kernels/linear/linear.h"
-#include "kernels/matmul/matmul.h"
+#include "kernels/operations/conv2d/conv2d.h"
+#include "kernels/operations/conv_transpose/conv_transpose.h"
+#include "kernels/operations/linear/linear.h"
+#include "kernels/operations/matmul/matmul.h"
 #include "on_cuda.h"
 #include "product_shapes.h"
 

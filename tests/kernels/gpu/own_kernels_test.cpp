@@ -1,34 +1,25 @@
-// Our own kernels on a GPU against the reference. The same kernels run on fibers in tests/kernels/cuda, over
-// more shapes; here it is the launches, the intrinsics and the device's arithmetic that are tried.
+// Our own kernels on a GPU against the reference. The same kernels run on fibers in
+// tests/kernels/backends/cuda, over more shapes; here it is the launches, the intrinsics and the device's
+// arithmetic that are tried.
 #include <gtest/gtest.h>
 
 #include <array>
 
 #include <fmt/format.h>
 
-#include "kernels/adaptive_pool/adaptive_pool.h"
-#include "kernels/adaptive_pool/adaptive_pool_backward.h"
-#include "kernels/add/add.h"
-#include "kernels/batch_norm/batch_norm.h"
-#include "kernels/batch_norm/batch_norm_backward.h"
-#include "kernels/concat/concat.h"
-#include "kernels/concat/concat_backward.h"
-#include "kernels/conv2d/conv2d.h"
-#include "kernels/fma/fma.h"
-#include "kernels/gelu/gelu.h"
-#include "kernels/launch/round_trip.h"
-#include "kernels/layer_norm/layer_norm.h"
-#include "kernels/pool/pool.h"
-#include "kernels/pool/pool_backward.h"
-#include "kernels/position_embedding/position_embedding.h"
-#include "kernels/relu/relu.h"
-#include "kernels/relu/relu_backward.h"
-#include "kernels/rows/rows.h"
-#include "kernels/rows/rows_backward.h"
-#include "kernels/softmax/softmax.h"
-#include "kernels/stream/stream.h"
-#include "kernels/upsample/upsample.h"
-#include "kernels/upsample/upsample_backward.h"
+#include "kernels/operations/batch_norm/batch_norm.h"
+#include "kernels/operations/concat/concat.h"
+#include "kernels/operations/conv2d/conv2d.h"
+#include "kernels/operations/elementwise/elementwise.h"
+#include "kernels/operations/embedding/embedding.h"
+#include "kernels/operations/fma/fma.h"
+#include "kernels/operations/launch/round_trip.h"
+#include "kernels/operations/layer_norm/layer_norm.h"
+#include "kernels/operations/pool/pool.h"
+#include "kernels/operations/rows/rows.h"
+#include "kernels/operations/softmax/softmax.h"
+#include "kernels/operations/stream/stream.h"
+#include "kernels/operations/upsample/upsample.h"
 #include "on_cuda.h"
 
 namespace bench::kernels {
@@ -70,13 +61,14 @@ TEST_P(OwnKernels, AreRightElementByElement) {
   for (const TensorDesc& tensor : tensors()) {
     SCOPED_TRACE(trace(tensor));
     for (const Activation activation : {Activation::relu, Activation::relu6, Activation::leaky_relu}) {
-      expect_right(Relu{tensor, activation});
-      expect_right(ReluBackward{tensor, activation});
-      expect_right(Add{tensor, activation});
+      expect_right(Elementwise{tensor, activation});
+      expect_right(backward_of(Elementwise{tensor, activation}));
+      expect_right(backward_of(Elementwise{tensor, activation, 2}));
+      expect_right(Elementwise{tensor, activation, 2});
     }
-    expect_right(Add{tensor, Activation::gelu});
-    expect_right(Gelu{tensor, Gelu::Direction::forward});
-    expect_right(Gelu{tensor, Gelu::Direction::backward});
+    expect_right(Elementwise{tensor, Activation::gelu, 2});
+    expect_right(Elementwise{tensor, Activation::gelu});
+    expect_right(backward_of(Elementwise{tensor, Activation::gelu}));
   }
 }
 
@@ -86,15 +78,15 @@ TEST_P(OwnKernels, AreRightNormalising) {
     SCOPED_TRACE(trace(tensor));
     expect_right(BatchNorm{.tensor = tensor, .activation = Activation::relu});
     expect_right(BatchNorm{.tensor = tensor, .training = true});
-    expect_right(BatchNormBackward{.tensor = tensor});
+    expect_right(backward_of(BatchNorm{.tensor = tensor}));
   }
   for (const std::int64_t width : {1, 7, 100, 768, 5000}) {
     SCOPED_TRACE(width);
     expect_right(Softmax{{.n = 33, .c = width, .dtype = GetParam()}});
-    for (const auto pass :
-         {LayerNorm::Pass::inference, LayerNorm::Pass::training, LayerNorm::Pass::backward}) {
-      expect_right(LayerNorm{.rows = 33, .width = width, .pass = pass, .dtype = GetParam()});
-    }
+    const LayerNorm norm{.rows = 33, .width = width, .dtype = GetParam()};
+    expect_right(norm);
+    expect_right(LayerNorm{.rows = 33, .width = width, .training = true, .dtype = GetParam()});
+    expect_right(backward_of(norm));
   }
 }
 
@@ -102,8 +94,8 @@ TEST_P(OwnKernels, AreRightPooling) {
   BENCH_SKIP_WITHOUT_CUDA(GetParam());
   for (const TensorDesc& tensor : tensors()) {
     SCOPED_TRACE(trace(tensor));
-    expect_right(AdaptivePool{.src = tensor, .height = 4, .width = 3});
-    expect_right(AdaptivePoolBackward{{.src = tensor, .height = 4, .width = 3}});
+    expect_right(Pool{.src = tensor, .kind = Pool::Kind::adaptive, .height = 4, .width = 3});
+    expect_right(backward_of(Pool{.src = tensor, .kind = Pool::Kind::adaptive, .height = 4, .width = 3}));
     if (tensor.h < 3) {
       continue;
     }
@@ -115,7 +107,7 @@ TEST_P(OwnKernels, AreRightPooling) {
               .stride_w = 1};
     pool.pad_h = 1;
     expect_right(pool);
-    expect_right(PoolBackward{pool});
+    expect_right(backward_of(pool));
     pool.kind = Pool::Kind::max;
     expect_right(pool);
   }
@@ -135,13 +127,13 @@ TEST_P(OwnKernels, SendGradientsToTheMaxima) {
                     .pad_w = 1,
                     .training = true};
     const auto forward = make_operation(pool, testing::cpu(), "reference");
-    const auto backward = make_operation(PoolBackward{pool}, testing::cpu(), "reference");
+    const auto backward = make_operation(backward_of(pool), testing::cpu(), "reference");
     const Values inputs = testing::inputs_for(*forward, GetParam());
     const Values gradients = testing::inputs_for(*backward, GetParam());
     Saved saved;
     Saved saved_on_cuda;
     const auto on_cuda = make_operation(pool, device, "cuda");
-    const auto back_on_cuda = make_operation(PoolBackward{pool}, device, "cuda");
+    const auto back_on_cuda = make_operation(backward_of(pool), device, "cuda");
     testing::run_operation(*forward, inputs, testing::Sum::apart, &saved);
     testing::run_operation(*on_cuda, inputs, testing::Sum::apart, &saved_on_cuda, {.device = device});
     EXPECT_TRUE(testing::close_to(testing::run_operation(*backward, gradients, testing::Sum::apart, &saved),
@@ -157,25 +149,25 @@ TEST_P(OwnKernels, AreRightMoving) {
     SCOPED_TRACE(channels);
     const TensorDesc large{2, channels, 9, 8, Layout::nhwc, GetParam()};
     const TensorDesc small{2, 2 * channels, 4, 5, Layout::nhwc, GetParam()};
-    const Concat concat{{large, small}};
-    const Rows rows{{large, small}, channels};
+    Concat concat{{large, small}};
+    Rows rows{{large, small}, channels};
     expect_right(concat);
     expect_right(rows);
     for (const std::size_t index : {0U, 1U}) {
-      expect_right(ConcatBackward{concat, index});
-      expect_right(RowsBackward{rows, index});
+      concat.index = rows.index = index;
+      expect_right(backward_of(concat));
+      expect_right(backward_of(rows));
     }
     expect_right(Upsample{.src = small});
-    expect_right(UpsampleBackward{{.src = small}});
-    for (const auto direction :
-         {PositionEmbedding::Direction::forward, PositionEmbedding::Direction::backward}) {
-      expect_right(PositionEmbedding{.batch = 3,
-                                     .sequence = 5,
-                                     .positions = 9,
-                                     .width = channels,
-                                     .direction = direction,
-                                     .dtype = GetParam()});
-    }
+    expect_right(backward_of(Upsample{.src = small}));
+    const Embedding positions{.rows = 15,
+                              .vocabulary = 9,
+                              .width = channels,
+                              .dtype = GetParam(),
+                              .kind = Embedding::Kind::positions,
+                              .sequence = 5};
+    expect_right(positions);
+    expect_right(backward_of(positions));
   }
 }
 

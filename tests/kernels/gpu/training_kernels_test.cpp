@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "kernels/cross_entropy/cross_entropy.h"
-#include "kernels/embedding/embedding.h"
-#include "kernels/loss_scale/loss_scale.h"
-#include "kernels/optimizer/optimizer.h"
-#include "kernels/preprocess/preprocess.h"
+#include "kernels/operations/cross_entropy/cross_entropy.h"
+#include "kernels/operations/embedding/embedding.h"
+#include "kernels/operations/loss_scale/loss_scale.h"
+#include "kernels/operations/optimizer/optimizer.h"
+#include "kernels/operations/preprocess/preprocess.h"
 #include "on_cuda.h"
 
 namespace bench::kernels {
@@ -112,7 +112,7 @@ TEST_P(TrainingKernels, LookUpLikeTheReference) {
       Embedding spec{.rows = rows, .vocabulary = 203, .width = width, .dtype = GetParam()};
       const RunOptions options{.opaque = {{Slot::src, numbers_below(spec.vocabulary, rows)}}};
       expect_right(spec, options);
-      spec.direction = Embedding::Direction::backward;
+      spec.direction = Direction::backward;
       expect_right(spec, options);
       spec.add = true;
       expect_right(spec, options);

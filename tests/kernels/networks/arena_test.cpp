@@ -1,4 +1,4 @@
-#include "kernels/networks/arena.h"
+#include "kernels/networks/program/arena.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "bench/error.h"
-#include "kernels/conv2d/conv2d.h"
-#include "tests/kernels/networks/networks_fixture.h"
+#include "bench/registry.h"
+#include "bench/workload.h"
+#include "kernels/operations/conv2d/conv2d.h"
 
 namespace bench::kernels {
 namespace {
@@ -29,20 +30,23 @@ WorkloadSpec conv(const std::string& mode, std::int64_t batch,
 
 std::string refusal(const std::map<std::string, std::string>& changes) {
   try {
-    type().check(conv("forward", 1, changes));
+    type().configure(conv("forward", 1, changes));
     return "accepted";
   } catch (const UsageError& error) {
     return error.what();
   }
 }
 
-class Conv2dWorkload : public NetworkTest {};
+class Conv2dWorkload : public testing::Test {
+ protected:
+  std::unique_ptr<Device> device_ = registry<DeviceKind>().find("cpu")->open("cpu");
+};
 
 TEST_F(Conv2dWorkload, DefaultIsAResnetThreeByThree) {
   EXPECT_EQ(type().kind, "operation");
   EXPECT_EQ(type().modes.front(), "forward");
   EXPECT_EQ(refusal({}), "accepted");
-  const auto work = type().make(conv("forward", 1), *device_)->work();
+  const auto work = type().configure(conv("forward", 1))->make(*device_)->work();
   EXPECT_EQ(work.samples, 1);
   EXPECT_EQ(work.launches, 1);
   EXPECT_EQ(work.sample_bytes, 2 * 64 * 56 * 56 * 4);
@@ -69,7 +73,7 @@ TEST_F(Conv2dWorkload, EveryDirectionShapeAndBatchIsRightAndPlanned) {
         for (const std::int64_t batch : {1, 2, 5}) {
           auto spec = conv(mode, batch, shape);
           spec.dtype = dtype;
-          if (type().unsupported(spec, *device_)) {
+          if (type().configure(spec)->unsupported(*device_)) {
             continue;
           }
           SCOPED_TRACE(mode + " " + std::string(name_of(dtype)) + " batch " + std::to_string(batch) +
@@ -77,9 +81,9 @@ TEST_F(Conv2dWorkload, EveryDirectionShapeAndBatchIsRightAndPlanned) {
                        " channels " + spec.options.at("in-channels") + " dilation " +
                        spec.options.at("dilation"));
           device_->memory().reset_peak();
-          const MemoryPlan plan = type().plan(spec, *device_);
+          const MemoryPlan plan = type().configure(spec)->plan(*device_);
           {
-            const auto workload = type().make(spec, *device_);
+            const auto workload = type().configure(spec)->make(*device_);
             const Verification verification = workload->verify();
             EXPECT_TRUE(verification.passed) << verification.detail;
           }
@@ -94,7 +98,7 @@ TEST_F(Conv2dWorkload, EveryDirectionShapeAndBatchIsRightAndPlanned) {
 
 TEST_F(Conv2dWorkload, FpThirtyTwoIsSupportedInEveryDirection) {
   for (const auto& mode : type().modes) {
-    EXPECT_FALSE(type().unsupported(conv(mode, 1), *device_).has_value()) << mode;
+    EXPECT_FALSE(type().configure(conv(mode, 1))->unsupported(*device_).has_value()) << mode;
   }
 }
 
@@ -110,15 +114,15 @@ TEST_F(Conv2dWorkload, RefusesByOptionName) {
 
 TEST_F(Conv2dWorkload, OutOfMemoryLeavesNothingBehind) {
   const auto spec = conv("backward-weights", 2);
-  device_->memory().set_cap(type().plan(spec, *device_).peak - 1);
-  EXPECT_THROW(type().make(spec, *device_), OutOfMemory);
+  device_->memory().set_cap(type().configure(spec)->plan(*device_).peak - 1);
+  EXPECT_THROW(type().configure(spec)->make(*device_), OutOfMemory);
   EXPECT_EQ(device_->memory().live().total(), 0);
 }
 
 TEST_F(Conv2dWorkload, TheImplementationCanBeChosen) {
   const auto spec = conv("forward", 1, {{"implementation", "reference"}, {"height", "9"}, {"width", "9"}});
-  EXPECT_EQ(type().unsupported(spec, *device_), std::nullopt);
-  EXPECT_TRUE(type().make(spec, *device_)->verify().passed);
+  EXPECT_EQ(type().configure(spec)->unsupported(*device_), std::nullopt);
+  EXPECT_TRUE(type().configure(spec)->make(*device_)->verify().passed);
   EXPECT_EQ(refusal({{"implementation", "best"}}), "accepted");
   const std::string refused = refusal({{"implementation", "fastest"}});
   EXPECT_NE(refused.find("--implementation 'fastest': accepted are best, "), std::string::npos) << refused;
@@ -133,12 +137,12 @@ TEST_F(Conv2dWorkload, OurOwnForwardPassIsAWorkloadToo) {
   EXPECT_EQ(own.modes, std::vector<std::string>{"forward"});
   WorkloadSpec spec = conv("forward", 2);
   for (const char* name : {"groups", "implementation"}) {
-    EXPECT_EQ(std::ranges::count(own.options, name, &WorkloadType::Option::name), 0) << name;
+    EXPECT_EQ(std::ranges::count(own.options, name, &CommandOption::name), 0) << name;
     spec.options.erase(name);
   }
   EXPECT_EQ(own.options.size(), spec.options.size());
-  EXPECT_NO_THROW(own.check(spec));
-  EXPECT_EQ(own.unsupported(spec, *device_), "conv2d has no implicit_gemm implementation on cpu");
+  EXPECT_NO_THROW(own.configure(spec));
+  EXPECT_EQ(own.configure(spec)->unsupported(*device_), "conv2d has no implicit_gemm implementation on cpu");
   // By an implementation of that name, whatever else there is.
   static const Registration<Implementation<Conv2d>> stand_in{
       {.name = "implicit_gemm",
@@ -150,8 +154,8 @@ TEST_F(Conv2dWorkload, OurOwnForwardPassIsAWorkloadToo) {
   for (const char* side : {"height", "width"}) {
     spec.options.at(side) = "9";
   }
-  EXPECT_EQ(own.unsupported(spec, *device_), std::nullopt);
-  const auto workload = own.make(spec, *device_);
+  EXPECT_EQ(own.configure(spec)->unsupported(*device_), std::nullopt);
+  const auto workload = own.configure(spec)->make(*device_);
   const Verification verification = workload->verify();
   EXPECT_TRUE(verification.passed) << verification.detail;
   // Of the 9 taps of each of 9 x 9 pixels, (3 * 9 - 2)^2 in all are not in the padding.

@@ -1,28 +1,44 @@
-#include "kernels/networks/fuse.h"
+#include "kernels/networks/passes/fuse.h"
+#include "kernels/networks/graph/parameters.h"
+#include "kernels/networks/passes/inference.h"
+#include "kernels/operations/elementwise/elementwise.h"
+#include "networks_fixture.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "bench/registry.h"
-#include "kernels/networks/network.h"
+#include "kernels/networks/models/network.h"
 
 namespace bench::kernels {
 namespace {
 
-std::int64_t count(const Graph& graph, LayerKind kind) {
-  return std::ranges::count(graph.layers(), kind, &Layer::kind);
+std::int64_t count(const Graph& graph, std::string_view kind) {
+  return std::ranges::count_if(graph.nodes(), [&](const Node& node) { return node.is(kind); });
 }
 
-const Layer& layer(const Graph& graph, const std::string& name) {
-  const auto at = std::ranges::find(graph.layers(), name, &Layer::name);
-  if (at == graph.layers().end()) {
+const Node& node(const Graph& graph, const std::string& name) {
+  const auto at = std::ranges::find(graph.nodes(), name, &Node::name);
+  if (at == graph.nodes().end()) {
     throw std::out_of_range(name);
   }
   return *at;
 }
 
-TEST(Fuse, FoldsNormSumAndActivationIntoOneConvolution) {
+class Fuse : public NetworkTest {
+ protected:
+  // What is asked of the operations of one kind, each description once.
+  template <class Spec>
+  std::vector<Spec> specs(const Graph& graph) {
+    OperationCache cache;
+    ProgramPlan plan(graph, {.batch = 1, .dtype = Dtype::fp32, .layouts = {}, .implementation = "reference"});
+    record_forward(plan, *device_, cache);
+    return cache.specs<Spec>();
+  }
+};
+
+TEST_F(Fuse, FoldsNormSumAndActivationIntoOneConvolution) {
   Graph g({8, 6, 6});
   const auto a = g.relu(
       "relu_a", g.batch_norm("bn_a", g.conv2d("a", g.image(), {.channels = 8, .kernel = 3, .pad = 1})));
@@ -30,63 +46,62 @@ TEST(Fuse, FoldsNormSumAndActivationIntoOneConvolution) {
   g.relu("relu", g.add("sum", b, a));
 
   const Graph fused = fuse_for_inference(g);
-  ASSERT_EQ(fused.layers().size(), 3U);
-  EXPECT_EQ(fused[1].activation, Activation::relu);
-  const Layer& last = fused[2];
-  EXPECT_EQ(last.inputs, (std::vector<std::size_t>{1, 1}));
-  EXPECT_TRUE(last.residual);
-  EXPECT_TRUE(last.bias);
-  EXPECT_EQ(last.activation, Activation::relu);
-  ASSERT_TRUE(last.norm.has_value());
-  EXPECT_EQ(last.norm->name, "bn_b");
-  EXPECT_EQ(last.norm->gain, 0.5);
+  ASSERT_EQ(fused.nodes().size(), 3U);
+  EXPECT_EQ(fused[2].inputs, (std::vector<std::size_t>{1, 1}));
+  const std::vector<Conv2d> convolutions = specs<Conv2d>(fused);
+  ASSERT_EQ(convolutions.size(), 2U);
+  EXPECT_EQ(convolutions[0].activation, Activation::relu);
+  EXPECT_FALSE(convolutions[0].residual);
+  EXPECT_TRUE(convolutions[1].residual);
+  EXPECT_TRUE(convolutions[1].bias);
+  EXPECT_EQ(convolutions[1].activation, Activation::relu);
   EXPECT_EQ(fused.parameter_count(), g.parameter_count());
   EXPECT_EQ(fused.macs(), g.macs());
 }
 
-TEST(Fuse, LeavesAloneWhatOthersRead) {
+TEST_F(Fuse, LeavesAloneWhatOthersRead) {
   Graph g({8, 6, 6});
   const auto conv = g.conv2d("conv", g.image(), {.channels = 8});
   const auto norm = g.batch_norm("bn", conv);
   g.add("sum", norm, conv);  // reads the convolution's own result as well
   const Graph fused = fuse_for_inference(g);
-  EXPECT_EQ(count(fused, LayerKind::batch_norm), 1);
-  EXPECT_EQ(count(fused, LayerKind::add), 1);
-  EXPECT_FALSE(layer(fused, "conv").norm.has_value());
+  EXPECT_EQ(count(fused, "batch_norm"), 1);
+  EXPECT_EQ(count(fused, "add"), 1);
+  EXPECT_EQ(plain_parameter(fused, 1, Slot::weights, 1), plain_parameter(g, 1, Slot::weights, 1));
 }
 
-TEST(Fuse, OnlyTheLaterOperandTakesTheSum) {
+TEST_F(Fuse, OnlyTheLaterOperandTakesTheSum) {
   Graph g({8, 6, 6});
   const auto conv = g.conv2d("conv", g.image(), {.channels = 8});
   const auto pooled = g.max_pool("pool", g.image(), {.kernel = 3, .stride = 1, .pad = 1});
   g.relu("relu", g.add("sum", conv, pooled));  // the convolution runs before the pool
   const Graph fused = fuse_for_inference(g);
-  EXPECT_FALSE(layer(fused, "conv").residual);
-  EXPECT_EQ(layer(fused, "sum").activation, Activation::relu);
-  EXPECT_EQ(count(fused, LayerKind::activation), 0);
+  EXPECT_EQ(node(fused, "conv").inputs.size(), 1U);
+  EXPECT_EQ(specs<Elementwise>(fused).at(0).activation, Activation::relu);
+  EXPECT_EQ(count(fused, "activation"), 0);
 }
 
-TEST(Fuse, ActivationBeforeTheSumStaysBeforeIt) {
+TEST_F(Fuse, ActivationBeforeTheSumStaysBeforeIt) {
   Graph g({8, 6, 6});
   const auto a = g.relu6("relu6", g.conv2d("conv", g.image(), {.channels = 8}));
   g.add("sum", a, g.image());
   const Graph fused = fuse_for_inference(g);
-  EXPECT_EQ(layer(fused, "conv").activation, Activation::relu6);
-  EXPECT_FALSE(layer(fused, "conv").residual);
-  EXPECT_EQ(count(fused, LayerKind::add), 1);
+  EXPECT_EQ(specs<Conv2d>(fused).at(0).activation, Activation::relu6);
+  EXPECT_EQ(node(fused, "conv").inputs.size(), 1U);
+  EXPECT_EQ(count(fused, "add"), 1);
 }
 
-TEST(Fuse, SecondNormAndSecondActivationStay) {
+TEST_F(Fuse, SecondNormAndSecondActivationStay) {
   Graph g({8, 6, 6});
   auto x = g.batch_norm("bn1", g.conv2d("conv", g.image(), {.channels = 8}));
   x = g.relu6("relu6", g.relu("relu", g.batch_norm("bn2", x)));
   const Graph fused = fuse_for_inference(g);
-  EXPECT_EQ(layer(fused, "conv").norm->name, "bn1");
-  EXPECT_EQ(count(fused, LayerKind::batch_norm), 1);
-  EXPECT_EQ(count(fused, LayerKind::activation), 2);
+  EXPECT_EQ(node(fused, "bn2").type->name, "batch_norm");
+  EXPECT_EQ(count(fused, "batch_norm"), 1);
+  EXPECT_EQ(count(fused, "activation"), 2);
 }
 
-TEST(Fuse, Networks) {
+TEST_F(Fuse, Networks) {
   struct Expected {
     const char* name;
     std::int64_t convolutions, residuals, layers;
@@ -99,11 +114,12 @@ TEST(Fuse, Networks) {
     SCOPED_TRACE(e.name);
     const Graph graph = registry<NetworkType>().find(e.name)->build(224);
     const Graph fused = fuse_for_inference(graph);
-    EXPECT_EQ(count(fused, LayerKind::conv2d), e.convolutions);
-    EXPECT_EQ(std::ranges::count(fused.layers(), true, &Layer::residual), e.residuals);
-    EXPECT_EQ(static_cast<std::int64_t>(fused.layers().size()), e.layers);
-    EXPECT_EQ(count(fused, LayerKind::batch_norm), 0);
-    EXPECT_EQ(count(fused, LayerKind::activation), 0);
+    EXPECT_EQ(count(fused, "conv2d"), e.convolutions);
+    EXPECT_EQ(std::ranges::count_if(fused.nodes(), [](const Node& each) { return each.inputs.size() == 2; }),
+              e.residuals);
+    EXPECT_EQ(static_cast<std::int64_t>(fused.nodes().size()), e.layers);
+    EXPECT_EQ(count(fused, "batch_norm"), 0);
+    EXPECT_EQ(count(fused, "activation"), 0);
     EXPECT_EQ(fused.parameter_count(), graph.parameter_count());
     EXPECT_EQ(fused.macs(), graph.macs());
   }

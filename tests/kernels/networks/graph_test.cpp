@@ -1,10 +1,10 @@
-#include "kernels/networks/graph.h"
+#include "kernels/networks/graph/graph.h"
 
 #include <gtest/gtest.h>
 
 #include "bench/error.h"
 #include "bench/registry.h"
-#include "kernels/networks/network.h"
+#include "kernels/networks/models/network.h"
 
 namespace bench::kernels {
 namespace {
@@ -18,7 +18,7 @@ WorkloadSpec spec_of(const std::string& image_size) {
 
 std::string refusal(const std::string& network, const std::string& image_size) {
   try {
-    registry<WorkloadType>().find(network)->check(spec_of(image_size));
+    registry<WorkloadType>().find(network)->configure(spec_of(image_size));
     return "accepted";
   } catch (const UsageError& error) {
     return error.what();
@@ -28,16 +28,32 @@ std::string refusal(const std::string& network, const std::string& image_size) {
 TEST(Graph, InfersShapes) {
   Graph g({3, 11, 8});
   auto x = g.conv2d("conv", g.image(), {.channels = 5, .kernel = 3, .stride = 2, .pad = 1});
-  EXPECT_EQ(g[x].shape, (Shape{5, 6, 4}));
+  EXPECT_EQ(g[x].shape, Shape::maps(5, 6, 4));
   x = g.max_pool("pool", x, {.kernel = 3, .stride = 2});
-  EXPECT_EQ(g[x].shape, (Shape{5, 2, 1}));
+  EXPECT_EQ(g[x].shape, Shape::maps(5, 2, 1));
   x = g.average_pool("adaptive", x, 3);
-  EXPECT_EQ(g[x].shape, (Shape{5, 3, 3}));
+  EXPECT_EQ(g[x].shape, Shape::maps(5, 3, 3));
   EXPECT_EQ(g.average_pool("again", x, 3), x);
   x = g.flatten("flatten", x);
-  EXPECT_EQ(g[x].shape, (Shape{45, 1, 1}));
+  EXPECT_EQ(g[x].shape, Shape::features(45));
   x = g.softmax("softmax", g.linear("fc", x, 7));
-  EXPECT_EQ(g[x].shape, (Shape{7, 1, 1}));
+  EXPECT_EQ(g[x].shape, Shape::features(7));
+}
+
+// Imported networks have values of up to six dimensions, of which the batch need not be the first.
+TEST(Graph, ValuesHaveUpToSixDimensions) {
+  Shape shape{2, kBatch, 3, 4};
+  EXPECT_EQ(shape.elements(), 2 * 3 * 4);
+  EXPECT_EQ(shape.elements(5), 5 * 2 * 3 * 4);
+  EXPECT_EQ(shape[1].at(5), 5);
+  EXPECT_EQ((Shape{Extent{8, true}, 4}).elements(3), 3 * 8 * 4);
+  shape.append(7);
+  shape.append(1);
+  EXPECT_EQ(shape.rank(), 6U);
+  EXPECT_THROW(shape.append(1), std::logic_error);
+  const TensorDesc stored =
+      stored_as(shape, {.batch = 5, .dtype = Dtype::fp32, .layouts = {}, .implementation = {}}, Layout::nchw);
+  EXPECT_EQ(stored.elements(), shape.elements(5));
 }
 
 TEST(Graph, CountsParametersAndMultiplyAdds) {
@@ -57,7 +73,7 @@ TEST(Graph, RefusesWhatDoesNotFit) {
   const auto narrow = g.conv2d("narrow", g.image(), {.channels = 2});
   EXPECT_THROW(g.add("sum", g.image(), narrow), std::logic_error);
   EXPECT_THROW(g.relu("future", 17), std::logic_error);
-  EXPECT_EQ(g.layers().size(), 2U);  // what was refused is not in the graph
+  EXPECT_EQ(g.nodes().size(), 2U);  // what was refused is not in the graph
 }
 
 TEST(Networks, ArePublished) {
@@ -102,7 +118,7 @@ TEST(Networks, TakeAnyImageSize) {
       SCOPED_TRACE(network->name + " at " + std::to_string(size));
       const Graph graph = network->build(size);
       if (!rows) {
-        EXPECT_EQ(graph[graph.output()].shape, (Shape{1000, 1, 1}));
+        EXPECT_EQ(graph[graph.output()].shape, Shape::features(1000));
       }
       EXPECT_EQ(graph.parameter_count(), parameters);
     }
@@ -115,10 +131,10 @@ TEST(Networks, LastFeatureMapFollowsTheImage) {
   for (const auto& [size, expected] : {std::pair{32, 1}, {33, 2}, {97, 4}, {224, 7}, {255, 8}}) {
     const Graph graph = network.build(size);
     std::int64_t height = 0;
-    for (const Layer& layer : graph.layers()) {
+    for (const Node& layer : graph.nodes()) {
       if (layer.name == "layer4.2.relu") {
-        height = layer.shape.h;
-        EXPECT_EQ(layer.shape.c, 2048);
+        height = layer.shape.height();
+        EXPECT_EQ(layer.shape.channels(), 2048);
       }
     }
     EXPECT_EQ(height, expected) << size;
@@ -127,12 +143,12 @@ TEST(Networks, LastFeatureMapFollowsTheImage) {
 
 TEST(Networks, StrideOfABottleneckIsInItsThreeByThree) {
   const Graph graph = registry<NetworkType>().find("resnet50")->build(224);
-  for (const Layer& layer : graph.layers()) {
-    if (layer.name == "layer2.0.conv1" || layer.name == "layer2.0.conv3") {
-      EXPECT_EQ(layer.stride, 1) << layer.name;
+  for (const Node& node : graph.nodes()) {
+    if (node.name == "layer2.0.conv1" || node.name == "layer2.0.conv3") {
+      EXPECT_EQ(graph[node.inputs[0]].shape.height(), node.shape.height()) << node.name;
     }
-    if (layer.name == "layer2.0.conv2" || layer.name == "layer2.0.downsample.0") {
-      EXPECT_EQ(layer.stride, 2) << layer.name;
+    if (node.name == "layer2.0.conv2" || node.name == "layer2.0.downsample.0") {
+      EXPECT_EQ(graph[node.inputs[0]].shape.height(), 2 * node.shape.height()) << node.name;
     }
   }
 }

@@ -1,13 +1,14 @@
-#include "kernels/networks/infer.h"
+#include "kernels/workloads/network/infer.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "bench/error.h"
-#include "kernels/networks/fuse.h"
-#include "kernels/networks/oracle.h"
-#include "kernels/networks/parameters.h"
+#include "kernels/networks/graph/parameters.h"
+#include "kernels/networks/passes/fuse.h"
+#include "kernels/networks/passes/inference.h"
+#include "kernels/workloads/network/reference.h"
 #include "tests/kernels/networks/networks_fixture.h"
 
 namespace bench::kernels {
@@ -34,13 +35,13 @@ TEST_P(EveryNetwork, AnswersAsTheReferenceAndHoldsWhatWasPlanned) {
   const Case& c = GetParam();
   const WorkloadSpec wanted = spec(c.batch, c.dtype, c.image_size);
   const WorkloadType& type = *registry<WorkloadType>().find(c.network);
-  if (const auto reason = type.unsupported(wanted, *device_)) {
+  if (const auto reason = type.configure(wanted)->unsupported(*device_)) {
     GTEST_SKIP() << *reason;
   }
-  const MemoryPlan plan = type.plan(wanted, *device_);
+  const MemoryPlan plan = type.configure(wanted)->plan(*device_);
   ASSERT_EQ(device_->memory().peak(), 0);
   {
-    const auto workload = type.make(wanted, *device_);
+    const auto workload = type.configure(wanted)->make(*device_);
     const Verification verification = workload->verify();
     EXPECT_TRUE(verification.passed) << verification.detail;
     // A third of what is accepted, as the tolerance claims; far above what rounding alone could give if
@@ -85,8 +86,8 @@ INSTANTIATE_TEST_SUITE_P(Networks, EveryNetwork, testing::ValuesIn(cases()), [](
 TEST_F(Infer, DistinctImagesHaveDistinctAnswers) {
   for (const char* name : {"resnet18", "resnet50", "mobilenet_v2", "unet", "yolov3_tiny"}) {
     const Graph graph = network(name).build(64);
-    const std::vector<std::vector<float>> images{seeded_image(graph[0].shape, 1, 0),
-                                                 seeded_image(graph[0].shape, 1, 1)};
+    const std::vector<std::vector<float>> images{seeded_image(graph[0].shape.image(), 1, 0),
+                                                 seeded_image(graph[0].shape.image(), 1, 1)};
     const auto answers = reference_outputs(graph, images, 1);
     ASSERT_EQ(answers.size(), 2U);
     EXPECT_GT(relative_error(answers[0], answers[1]), 2 * logits_tolerance(Dtype::bf16)) << name;
@@ -116,7 +117,7 @@ TEST_F(Infer, SeedDecidesTheAnswer) {
   const auto answer = [&](std::uint64_t seed) {
     InferWorkload workload = make("resnet18", spec(2, Dtype::fp32, 32, seed));
     workload.step();
-    return workload.executor().output();
+    return workload.runner().output();
   };
   const auto first = answer(1);
   EXPECT_EQ(first, answer(1));
@@ -127,7 +128,7 @@ TEST_F(Infer, StaleOutputFails) {
   InferWorkload workload = make("resnet18", spec(2, Dtype::fp32, 32));
   ASSERT_TRUE(workload.verify().passed);
   EXPECT_TRUE(workload.compare_output().passed);  // it is still there
-  workload.executor().poison_output();
+  workload.runner().poison_output();
   const Verification stale = workload.compare_output();
   EXPECT_FALSE(stale.passed);
   EXPECT_NE(stale.detail.find("nan"), std::string::npos) << stale.detail;
@@ -143,34 +144,26 @@ TEST_F(Infer, DamagedWeightsFail) {
     InferWorkload workload = make("resnet18", spec(1, dtype, 32));
     ASSERT_TRUE(workload.verify().passed);
     // The weights of one layer in the middle become zero.
-    const NetworkPlan& plan = workload.executor().plan();
-    const PlannedStep& step = plan.steps.at(plan.steps.size() / 2);
-    for (const auto& [slot, place] : step.places) {
-      if (slot == Slot::weights) {
-        device_->fill(workload.executor().region(place.region) + place.offset, std::byte{0},
-                      step.operation->find(slot)->bytes);
-      }
-    }
-    EXPECT_FALSE(workload.verify().passed) << plan.graph[step.layer].name;
+    const ProgramPlan& plan = workload.runner().plan();
+    const PlannedParameter& parameter = plan.parameters.at(plan.parameters.size() / 2 / 2 * 2);
+    ASSERT_EQ(parameter.slot, Slot::weights);
+    device_->fill(workload.runner().address(parameter.value), std::byte{0},
+                  plan.program.tensors()[parameter.value].bytes);
+    EXPECT_FALSE(workload.verify().passed) << plan.graph[parameter.layer].name;
   }
 }
 
 TEST_F(Infer, SwappedImagesFail) {
   InferWorkload workload = make("resnet18", spec(2, Dtype::fp32, 32));
-  const Shape shape = workload.executor().plan().graph[0].shape;
+  const Image shape = workload.runner().plan().graph[0].shape.image();
   const std::vector<std::vector<float>> swapped{seeded_image(shape, 1, 1), seeded_image(shape, 1, 0)};
-  workload.executor().set_input(swapped);
+  workload.runner().set_input(swapped);
   EXPECT_FALSE(workload.verify().passed);
 }
 
 TEST_F(Infer, ScratchAndArenaHoldNothingBetweenSteps) {
   InferWorkload workload = make("mobilenet_v2", spec(3, Dtype::fp32, 64));
-  const NetworkPlan& plan = workload.executor().plan();
-  for (const Region region : {Region::arena, Region::workspace}) {
-    if (plan.bytes(region) > 0) {
-      device_->fill(workload.executor().region(region), std::byte{0xFF}, plan.bytes(region));
-    }
-  }
+  poison_step(workload.runner(), *device_);
   const Verification verification = workload.verify();
   EXPECT_TRUE(verification.passed) << verification.detail;
 }
@@ -178,30 +171,30 @@ TEST_F(Infer, ScratchAndArenaHoldNothingBetweenSteps) {
 TEST_F(Infer, OutOfMemoryLeavesNothingBehind) {
   const WorkloadType& type = *registry<WorkloadType>().find("resnet18");
   const WorkloadSpec wanted = spec(4, Dtype::fp32, 64);
-  const MemoryPlan plan = type.plan(wanted, *device_);
+  const MemoryPlan plan = type.configure(wanted)->plan(*device_);
   // One byte short; the activations do not fit; not even the weights do.
   for (const std::int64_t cap :
        {plan.peak - 1, plan.at_peak[MemoryCategory::weights] + 1, std::int64_t{1000}}) {
     device_->memory().set_cap(cap);
-    EXPECT_THROW(type.make(wanted, *device_), OutOfMemory) << cap;
+    EXPECT_THROW(type.configure(wanted)->make(*device_), OutOfMemory) << cap;
     EXPECT_EQ(device_->memory().live().total(), 0);
     EXPECT_LE(device_->memory().peak(), cap);
     device_->memory().reset_peak();
   }
   device_->memory().set_cap(plan.peak);
-  EXPECT_NO_THROW(type.make(wanted, *device_));
+  EXPECT_NO_THROW(type.configure(wanted)->make(*device_));
 }
 
 TEST_F(Infer, UnsupportedDtypeIsAReason) {
   const WorkloadType& type = *registry<WorkloadType>().find("resnet18");
   for (const Dtype dtype : kAllDtypes) {
-    const auto reason = type.unsupported(spec(1, dtype, 32), *device_);
+    const auto reason = type.configure(spec(1, dtype, 32))->unsupported(*device_);
     if (device_->unsupported(dtype)) {
       ASSERT_TRUE(reason.has_value()) << name_of(dtype);
       EXPECT_FALSE(reason->empty());
     }
   }
-  EXPECT_FALSE(type.unsupported(spec(1, Dtype::fp32, 32), *device_).has_value());
+  EXPECT_FALSE(type.configure(spec(1, Dtype::fp32, 32))->unsupported(*device_).has_value());
 }
 
 // Channels that do not fill a group of 16, behind a flatten: the padding meets zero columns.
@@ -210,15 +203,15 @@ TEST_F(Infer, FlattenFollowsTheStoredOrder) {
   auto x = g.relu("relu", g.conv2d("conv", g.image(),
                                    {.channels = 20, .kernel = 3, .stride = 2, .pad = 1, .bias = true}));
   g.linear("fc2", g.relu("relu1", g.linear("fc1", g.flatten("flatten", x), 24)), 10);
-  const std::vector<std::vector<float>> images{seeded_image(g[0].shape, 1, 0),
-                                               seeded_image(g[0].shape, 1, 1)};
+  const std::vector<std::vector<float>> images{seeded_image(g[0].shape.image(), 1, 0),
+                                               seeded_image(g[0].shape.image(), 1, 1)};
   const auto expected = reference_outputs(g, images, 1);
   for (const NetworkLayouts layouts :
        {NetworkLayouts{Layout::nhwc, Layout::nhwc}, NetworkLayouts{Layout::nchw, Layout::nchw},
         NetworkLayouts{Layout::nchw, Layout::nchw16c}}) {
     SCOPED_TRACE(std::string(name_of(layouts.inner)));
     const Target target{.batch = 3, .dtype = Dtype::fp32, .layouts = layouts, .implementation = {}};
-    Executor executor(plan_network(fuse_for_inference(g), target, *device_), *device_, 1);
+    ProgramRunner executor(plan_inference(fuse_for_inference(g), target, *device_), *device_, 1);
     executor.set_input(images);
     executor.poison_output();
     executor.run();
@@ -234,12 +227,12 @@ TEST_F(Infer, FlattenFollowsTheStoredOrder) {
 TEST_F(Infer, PlainGraphAnswersAsTheFusedOne) {
   Graph g = network("resnet18").build(32);
   g.softmax("softmax", g.output());
-  const std::vector<std::vector<float>> images{seeded_image(g[0].shape, 1, 0)};
+  const std::vector<std::vector<float>> images{seeded_image(g[0].shape.image(), 1, 0)};
   const auto expected = reference_outputs(g, images, 1);
   const Target target{
       .batch = 2, .dtype = Dtype::fp32, .layouts = layouts_for(*device_, Dtype::fp32), .implementation = {}};
   for (const Graph& graph : {g, fuse_for_inference(g)}) {
-    Executor executor(plan_network(graph, target, *device_), *device_, 1);
+    ProgramRunner executor(plan_inference(graph, target, *device_), *device_, 1);
     executor.set_input(images);
     executor.run();
     const auto answers = executor.output();

@@ -1,13 +1,11 @@
 // Steps that are recorded once and replayed.
-#include "kernels/networks/launch.h"
-
 #include <gmock/gmock.h>
 
 #include "bench/error.h"
-#include "kernels/device/cpu_memory.h"
-#include "kernels/networks/infer.h"
-#include "kernels/networks/train/workload.h"
-#include "kernels/networks/workload.h"
+#include "kernels/devices/cpu/memory.h"
+#include "kernels/workloads/network/infer.h"
+#include "kernels/workloads/network/network_workload.h"
+#include "kernels/workloads/network/train.h"
 #include "networks_fixture.h"
 #include "tiny_networks.h"
 
@@ -79,7 +77,7 @@ class LaunchTest : public NetworkTest {
 
 TEST_F(LaunchTest, IsAnOptionOfEveryMode) {
   const WorkloadType classifier = type();
-  const auto option = std::ranges::find(classifier.options, "launch", &WorkloadType::Option::name);
+  const auto option = std::ranges::find(classifier.options, "launch", &CommandOption::name);
   ASSERT_NE(option, classifier.options.end());
   EXPECT_EQ(option->default_value, "stream");
   EXPECT_EQ(option->mode, "");
@@ -87,7 +85,7 @@ TEST_F(LaunchTest, IsAnOptionOfEveryMode) {
 
 TEST_F(LaunchTest, RefusesOtherWords) {
   try {
-    type().check(launched("infer", "Graph"));
+    type().configure(launched("infer", "Graph"));
     FAIL() << "nothing was thrown";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("--launch 'Graph': accepted are stream and graph"));
@@ -95,19 +93,19 @@ TEST_F(LaunchTest, RefusesOtherWords) {
 }
 
 TEST_F(LaunchTest, ACpuHasNoGraphsAndSaysSo) {
-  EXPECT_EQ(type().unsupported(launched("infer", "stream"), *device_), std::nullopt);
-  const auto reason = type().unsupported(launched("infer", "graph"), *device_);
+  EXPECT_EQ(type().configure(launched("infer", "stream"))->unsupported(*device_), std::nullopt);
+  const auto reason = type().configure(launched("infer", "graph"))->unsupported(*device_);
   ASSERT_TRUE(reason);
   EXPECT_THAT(*reason, HasSubstr("--launch graph: cpu starts operations one by one"));
-  EXPECT_THROW(type().make(launched("infer", "graph"), *device_), Unsupported);
-  EXPECT_EQ(type().unsupported(launched("infer", "graph"), recorder_), std::nullopt);
+  EXPECT_THROW(type().configure(launched("infer", "graph"))->make(*device_), Unsupported);
+  EXPECT_EQ(type().configure(launched("infer", "graph"))->unsupported(recorder_), std::nullopt);
 }
 
 TEST_F(LaunchTest, StepsAreReplayedAndTheirAnswersVerified) {
   for (const char* mode : {"infer", "train"}) {
     recorder_.replays = 0;
     recorder_.forgets = false;
-    const auto workload = type().make(launched(mode, "graph"), recorder_);
+    const auto workload = type().configure(launched(mode, "graph"))->make(recorder_);
     EXPECT_EQ(recorder_.replays, 0) << mode;
     workload->step();
     EXPECT_EQ(recorder_.replays, 1) << mode;
@@ -122,7 +120,7 @@ TEST_F(LaunchTest, StepsAreReplayedAndTheirAnswersVerified) {
 }
 
 TEST_F(LaunchTest, StreamRecordsNothing) {
-  const auto workload = type().make(launched("infer", "stream"), recorder_);
+  const auto workload = type().configure(launched("infer", "stream"))->make(recorder_);
   workload->step();
   EXPECT_EQ(recorder_.replays, 0);
 }

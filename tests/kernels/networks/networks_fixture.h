@@ -9,8 +9,19 @@
 #include "bench/device.h"
 #include "bench/registry.h"
 #include "bench/workload.h"
+#include "kernels/networks/program/runner.h"
 
 namespace bench::kernels {
+
+// Overwrites everything that lives within a step with bytes that read as NaN.
+inline void poison_step(const ProgramRunner& runner, Device& device) {
+  const auto& tensors = runner.plan().program.tensors();
+  for (TensorId id = 0; id < tensors.size(); ++id) {
+    if (!tensors[id].block && tensors[id].bytes > 0) {
+      device.fill(runner.address(id), std::byte{0xFF}, tensors[id].bytes);
+    }
+  }
+}
 
 class NetworkTest : public testing::Test {
  protected:

@@ -1,10 +1,10 @@
-#include "kernels/networks/parameters.h"
+#include "kernels/networks/graph/parameters.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "kernels/networks/fuse.h"
+#include "kernels/networks/passes/fuse.h"
 
 namespace bench::kernels {
 namespace {
@@ -65,7 +65,7 @@ TEST(Parameters, RefuseWhatALayerHasNot) {
 }
 
 TEST(Parameters, ImagesDifferAndAreFinite) {
-  const Shape shape{3, 16, 12};
+  const Image shape{3, 16, 12};
   const auto a = seeded_image(shape, 1, 0);
   const auto b = seeded_image(shape, 1, 1);
   EXPECT_EQ(a.size(), 3U * 16 * 12);

@@ -1,14 +1,15 @@
-#include "kernels/networks/plan.h"
+#include "kernels/networks/passes/inference.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "bench/registry.h"
-#include "kernels/networks/arena.h"
-#include "kernels/networks/budget.h"
-#include "kernels/networks/fuse.h"
-#include "kernels/networks/infer.h"
+#include "kernels/networks/passes/extra_bytes.h"
+#include "kernels/networks/passes/fuse.h"
+#include "kernels/networks/program/arena.h"
+#include "kernels/workloads/network/infer.h"
+#include "kernels/workloads/network/train.h"
 #include "tests/kernels/networks/networks_fixture.h"
 
 namespace bench::kernels {
@@ -18,7 +19,7 @@ class Plan : public NetworkTest {};
 
 TEST_F(Plan, AllocatesNothing) {
   for (const char* network : {"resnet50", "mobilenet_v2"}) {
-    const NetworkPlan plan =
+    const ProgramPlan plan =
         plan_inference(*registry<NetworkType>().find(network), spec(8, Dtype::fp32, 64), *device_);
     EXPECT_GT(plan.memory().peak, 0);
     EXPECT_EQ(device_->memory().peak(), 0);
@@ -26,7 +27,7 @@ TEST_F(Plan, AllocatesNothing) {
 }
 
 TEST_F(Plan, CategoriesSumToThePeak) {
-  const NetworkPlan plan =
+  const ProgramPlan plan =
       plan_inference(*registry<NetworkType>().find("resnet50"), spec(4, Dtype::fp32, 224), *device_);
   const MemoryPlan memory = plan.memory();
   EXPECT_EQ(memory.at_peak.total(), memory.peak);
@@ -37,13 +38,13 @@ TEST_F(Plan, CategoriesSumToThePeak) {
 }
 
 TEST_F(Plan, EqualLayersShareADescription) {
-  const NetworkPlan plan =
+  const ProgramPlan plan =
       plan_inference(*registry<NetworkType>().find("resnet50"), spec(1, Dtype::fp32, 224), *device_);
   std::map<Operation*, int> uses;
-  for (const PlannedStep& step : plan.steps) {
-    ++uses[step.operation.get()];
+  for (const Instruction& instruction : plan.program.instructions()) {
+    ++uses[instruction.operation.get()];
   }
-  EXPECT_EQ(plan.steps.size(), 56U);  // 53 convolutions, two pools, one linear layer
+  EXPECT_EQ(plan.program.instructions().size(), 56U);  // 53 convolutions, two pools, one linear layer
   EXPECT_LT(uses.size(), 40U);
 }
 
@@ -53,10 +54,10 @@ TEST_F(Plan, ArenaIsNearTheMostThatLivesAtOnce) {
   const std::int64_t bound = (256 * 56 * 56 + 128 * 56 * 56 + 128 * 28 * 28) * 4;
   Target target;
   target.implementation = "reference";  // has no scratch, of which a fast algorithm books more than it writes
-  const NetworkPlan plan = plan_network(
+  const ProgramPlan plan = plan_inference(
       fuse_for_inference(registry<NetworkType>().find("resnet50")->build(224)), target, *device_);
-  EXPECT_GE(plan.bytes(Region::arena), bound);
-  EXPECT_LE(plan.bytes(Region::arena) + plan.bytes(Region::workspace), 2 * bound);
+  EXPECT_GE(plan.placement.arena_bytes, bound);
+  EXPECT_LE(plan.placement.arena_bytes + plan.placement.scratch_bytes, 2 * bound);
 }
 
 // With the reference implementations, which have no choice of algorithms: one that a larger batch rules out
@@ -69,7 +70,7 @@ TEST_F(Plan, GrowsWithTheBatch) {
       Target target;
       target.batch = batch;
       target.implementation = "reference";
-      const MemoryPlan memory = plan_network(graph, target, *device_).memory();
+      const MemoryPlan memory = plan_inference(graph, target, *device_).memory();
       for (const auto category : {MemoryCategory::activations, MemoryCategory::input}) {
         EXPECT_GT(memory.in_step[category], smaller.in_step[category])
             << network->name << " at batch " << batch;
@@ -82,62 +83,56 @@ TEST_F(Plan, GrowsWithTheBatch) {
   }
 }
 
+// Replays plans: who wrote each byte range last must be whom the reader wants.
 TEST_F(Plan, NothingIsOverwrittenWhileItIsStillRead) {
+  struct Written {
+    std::int64_t begin, end;
+    TensorId id;
+  };
+  const auto replay = [](const ProgramPlan& plan) {
+    std::vector<Written> memory;
+    for (const Instruction& instruction : plan.program.instructions()) {
+      std::vector<Written> touched;
+      for (const auto& [slot, id] : instruction.tensors) {
+        const ProgramTensor& tensor = plan.program.tensors()[id];
+        const bool apart = tensor.content == Content::scratch && !plan.placement.scratch_in_arena;
+        if (tensor.block || apart || tensor.bytes == 0) {
+          continue;
+        }
+        const std::int64_t begin = plan.placement.offsets[id];
+        const Written range{begin, begin + tensor.bytes, id};
+        const Role role = instruction.operation->find(slot)->role;
+        if (role == Role::input) {
+          const bool intact =
+              std::ranges::any_of(memory, [&](const Written& w) { return w.id == id && w.begin == begin; });
+          EXPECT_TRUE(intact) << instruction.name << " reads " << tensor.name;
+        }
+        for (const Written& other : touched) {  // scratch lies on nothing else of the instruction
+          const bool scratch = tensor.content == Content::scratch ||
+                               plan.program.tensors()[other.id].content == Content::scratch;
+          EXPECT_FALSE(scratch && range.begin < other.end && other.begin < range.end) << instruction.name;
+        }
+        touched.push_back(range);
+      }
+      for (const auto& [slot, id] : instruction.tensors) {
+        if (instruction.operation->find(slot)->role == Role::input) {
+          std::erase_if(touched, [&, read = id](const Written& w) { return w.id == read; });
+        }
+      }
+      for (const Written& result : touched) {
+        std::erase_if(memory, [&](const Written& w) { return w.begin < result.end && result.begin < w.end; });
+        memory.push_back(result);
+      }
+    }
+  };
   for (const auto& network : registry<NetworkType>().entries()) {
     SCOPED_TRACE(network->name);
-    const NetworkPlan plan = plan_inference(*network, spec(2, Dtype::fp32, 64), *device_);
-    // Replays the plan: who wrote each byte range last must be whom the reader wants.
-    struct Written {
-      std::int64_t begin, end;
-      Graph::Value layer;
-    };
-    std::vector<Written> memory;
-    const auto write = [&](std::int64_t begin, std::int64_t bytes, Graph::Value layer) {
-      std::erase_if(memory, [&](const Written& w) { return w.begin < begin + bytes && begin < w.end; });
-      memory.push_back({begin, begin + bytes, layer});
-    };
-    constexpr Graph::Value kScratch = ~Graph::Value{0};
-    const auto source = [&](Graph::Value value) {
-      while (plan.graph[value].kind == LayerKind::flatten) {
-        value = plan.graph[value].inputs[0];
-      }
-      return value;
-    };
-    for (const PlannedStep& step : plan.steps) {
-      const Layer& layer = plan.graph[step.layer];
-      for (const auto& [slot, place] : step.places) {
-        const auto input = std::ranges::find(kSources, slot);
-        if (input != kSources.end() && place.region == Region::arena) {
-          const Graph::Value wanted =
-              source(layer.inputs.at(static_cast<std::size_t>(input - kSources.begin())));
-          const bool intact = std::ranges::any_of(memory, [&, offset = place.offset](const Written& w) {
-            return w.layer == wanted && w.begin == offset;
-          });
-          EXPECT_TRUE(intact) << layer.name << " reads " << plan.graph[wanted].name;
-        }
-      }
-      std::int64_t scratch_begin = 0;
-      std::int64_t scratch_end = 0;
-      for (const auto& [slot, place] : step.places) {
-        if (slot == Slot::workspace && place.region == Region::arena) {
-          scratch_begin = place.offset;
-          scratch_end = place.offset + step.operation->find(slot)->bytes;
-          for (const auto& [other, where] : step.places) {
-            if ((other == Slot::src || other == Slot::src1 || other == Slot::dst) &&
-                where.region == Region::arena) {
-              EXPECT_FALSE(where.offset < scratch_end &&
-                           scratch_begin < where.offset + step.operation->find(other)->bytes)
-                  << layer.name << ": scratch lies on " << name_of(other);
-            }
-          }
-          write(scratch_begin, scratch_end - scratch_begin, kScratch);
-        }
-      }
-      for (const auto& [slot, place] : step.places) {
-        if (slot == Slot::dst) {
-          write(place.offset, step.operation->find(slot)->bytes, step.layer);
-        }
-      }
+    replay(plan_inference(*network, spec(2, Dtype::fp32, 64), *device_));
+    WorkloadSpec train = spec(4, Dtype::fp32, 64);
+    train.mode = "train";
+    for (const char* recompute : {"no", "yes"}) {
+      train.options["recompute"] = recompute;
+      replay(plan_training(*network, train, *device_));
     }
   }
 }
@@ -159,22 +154,25 @@ TEST_F(Plan, WorkCountsWhatIsDone) {
 TEST_F(Plan, ExtraBytesStayInTheBudget) {
   EXPECT_EQ(extra_budget(80, 5), (ExtraBytes{.parameters = 10, .scratch = 15}));
   EXPECT_EQ(extra_budget(80, 50), (ExtraBytes{.parameters = 36, .scratch = 60}));
-  const Graph graph = fuse_for_inference(registry<NetworkType>().find("resnet50")->build(224));
-  Target target;
-  target.layouts = layouts_for(*device_, Dtype::fp32);
-  for (const std::int64_t activations : {std::int64_t{1}, std::int64_t{60'000'000}, std::int64_t{1} << 40}) {
+  for (const std::int64_t image_size : {32, 224, 1000}) {  // few activations and many
     OperationCache cache;
-    const auto granted = share_extra_bytes(graph, target, activations, *device_, cache);
-    std::int64_t lean = 0;
-    std::int64_t extra = 0;
-    for (Graph::Value value = 0; value < graph.layers().size(); ++value) {
-      if (const auto operation = lower(graph, value, target, {}, *device_, cache)) {
-        lean += parameter_bytes(*operation);
-        extra += parameter_bytes(*lower(graph, value, target, granted[value], *device_, cache)) -
-                 parameter_bytes(*operation);
+    ProgramPlan lean(fuse_for_inference(registry<NetworkType>().find("resnet50")->build(image_size)),
+                     {.batch = 1,
+                      .dtype = Dtype::fp32,
+                      .layouts = layouts_for(*device_, Dtype::fp32),
+                      .implementation = {}});
+    ProgramPlan rich = lean;
+    record_forward(lean, *device_, cache);
+    record_forward(rich, *device_, cache, share_extra_bytes(lean, *device_, cache));
+    const auto bytes = [](const ProgramPlan& plan) {
+      std::int64_t sum = 0;
+      for (const Instruction& instruction : plan.program.instructions()) {
+        sum += parameter_bytes(*instruction.operation);
       }
-    }
-    EXPECT_LE(extra, extra_budget(lean, activations).parameters);
+      return sum;
+    };
+    EXPECT_LE(bytes(rich) - bytes(lean),
+              extra_budget(bytes(lean), place(lean.program).arena_bytes).parameters);
   }
 }
 

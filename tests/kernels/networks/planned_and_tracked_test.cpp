@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "bench/registry.h"
-#include "kernels/networks/network.h"
+#include "kernels/networks/models/network.h"
 #include "networks_fixture.h"
 
 namespace bench::kernels {
@@ -30,10 +30,10 @@ class PlannedAndTracked : public NetworkTest, public testing::WithParamInterface
     const WorkloadType& type = *registry<WorkloadType>().find(GetParam());
     SCOPED_TRACE(fmt::format("{} {} batch {} {}", spec.mode, name_of(spec.dtype), spec.batch,
                              spec.mode == "train" ? spec.options.at("optimizer") : ""));
-    ASSERT_FALSE(type.unsupported(spec, *device_)) << *type.unsupported(spec, *device_);
-    const MemoryPlan plan = type.plan(spec, *device_);
+    ASSERT_FALSE(type.configure(spec)->unsupported(*device_)) << *type.configure(spec)->unsupported(*device_);
+    const MemoryPlan plan = type.configure(spec)->plan(*device_);
     device_->memory().reset_peak();
-    type.make(spec, *device_)->step();
+    type.configure(spec)->make(*device_)->step();
     EXPECT_EQ(device_->memory().peak(), plan.peak);
     EXPECT_EQ(device_->memory().at_peak(), plan.at_peak);
   }

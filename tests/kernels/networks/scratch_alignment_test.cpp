@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "kernels/conv2d/conv2d.h"
-#include "kernels/networks/arena.h"
-#include "kernels/networks/plan.h"
-#include "kernels/reference/reference_operation.h"
+#include "kernels/backends/reference/reference_operation.h"
+#include "kernels/networks/passes/inference.h"
+#include "kernels/networks/program/arena.h"
+#include "kernels/operations/conv2d/conv2d.h"
 #include "tests/kernels/networks/networks_fixture.h"
 
 namespace bench::kernels {
@@ -44,7 +44,7 @@ class ScratchAlignment : public NetworkTest {
  protected:
   // 5 x 5 pixels of 16 channels are 1600 B: behind two such tensors a place is 128 off a multiple of 256. The
   // two of 64 channels, 6400 B each, are the peak, so that there is room for the rest.
-  NetworkPlan plan(const std::string& implementation) {
+  ProgramPlan plan(const std::string& implementation) {
     Graph graph({.c = 16, .h = 5, .w = 5});
     Graph::Value x = graph.image();
     for (const std::int64_t channels : {16, 16, 64, 64}) {
@@ -52,38 +52,35 @@ class ScratchAlignment : public NetworkTest {
     }
     Target target;
     target.implementation = implementation;
-    return plan_network(graph, target, *device_);
+    return plan_inference(graph, target, *device_);
   }
-  static std::vector<Place> scratch_of(const NetworkPlan& plan) {
-    std::vector<Place> places;
-    for (const PlannedStep& step : plan.steps) {
-      for (const auto& [slot, place] : step.places) {
-        if (slot == Slot::workspace) {
-          places.push_back(place);
-        }
+  static std::vector<std::int64_t> scratch_of(const ProgramPlan& plan) {
+    std::vector<std::int64_t> offsets;
+    for (TensorId id = 0; id < plan.program.tensors().size(); ++id) {
+      if (plan.program.tensors()[id].content == Content::scratch) {
+        offsets.push_back(plan.placement.offsets[id]);
       }
     }
-    return places;
+    return offsets;
   }
 };
 
 TEST_F(ScratchAlignment, ScratchLiesWhereItsOperationAsks) {
-  const NetworkPlan planned = plan("scratch_at_256");
-  const std::vector<Place> places = scratch_of(planned);
-  ASSERT_EQ(places.size(), 4U);
-  for (const Place& place : places) {
-    EXPECT_EQ(place.region, Region::arena)
-        << "apart it would begin a block of its own, which is aligned anyway";
-    EXPECT_EQ(place.offset % 256, 0);
+  const ProgramPlan planned = plan("scratch_at_256");
+  EXPECT_TRUE(planned.placement.scratch_in_arena)
+      << "apart it would begin a block of its own, which is aligned anyway";
+  ASSERT_EQ(scratch_of(planned).size(), 4U);
+  for (const std::int64_t offset : scratch_of(planned)) {
+    EXPECT_EQ(offset % 256, 0);
   }
 }
 
 // What asks for nothing, as everything on a CPU, takes the bytes that it took before.
 TEST_F(ScratchAlignment, OtherScratchStaysPacked) {
-  const NetworkPlan planned = plan("scratch_of_the_usual_alignment");
+  const ProgramPlan planned = plan("scratch_of_the_usual_alignment");
   EXPECT_TRUE(
-      std::ranges::any_of(scratch_of(planned), [](const Place& place) { return place.offset % 256 != 0; }));
-  EXPECT_EQ(planned.bytes(Region::arena), 6400 + 6400 + 640);
+      std::ranges::any_of(scratch_of(planned), [](std::int64_t offset) { return offset % 256 != 0; }));
+  EXPECT_EQ(planned.placement.arena_bytes, 6400 + 6400 + 640);
 }
 
 }  // namespace

@@ -7,10 +7,11 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "kernels/networks/fuse.h"
-#include "kernels/networks/infer.h"
-#include "kernels/networks/oracle.h"
-#include "kernels/networks/parameters.h"
+#include "kernels/networks/graph/parameters.h"
+#include "kernels/networks/passes/fuse.h"
+#include "kernels/networks/passes/inference.h"
+#include "kernels/workloads/network/infer.h"
+#include "kernels/workloads/network/reference.h"
 #include "networks_fixture.h"
 #include "tiny_networks.h"
 
@@ -22,7 +23,7 @@ std::string refusal(const std::string& network, const std::string& option, const
   spec.mode = "infer";
   spec.options[option] = value;
   try {
-    registry<WorkloadType>().find(network)->check(spec);
+    registry<WorkloadType>().find(network)->configure(spec);
     return "accepted";
   } catch (const UsageError& error) {
     return error.what();
@@ -32,13 +33,13 @@ std::string refusal(const std::string& network, const std::string& option, const
 TEST(SequenceGraph, InfersShapesAndCounts) {
   Graph g(Tokens{.sequence = 6, .vocabulary = 11});
   const auto table = g.embedding("table", g.image(), {.width = 8});
-  EXPECT_EQ(g[table].shape, (Shape{8, 6, 1}));
+  EXPECT_EQ(g[table].shape, Shape::sequence(6, 8));
   auto x = g.layer_norm("norm", g.position_embedding("positions", table, {.rows = 7}));
   x = g.linear("qkv", x, {.features = 24});
   x = g.attention("attention", x, 2);
-  EXPECT_EQ(g[x].shape, (Shape{8, 6, 1}));
+  EXPECT_EQ(g[x].shape, Shape::sequence(6, 8));
   x = g.tied_linear("head", g.gelu("gelu", x), table);
-  EXPECT_EQ(g[x].shape, (Shape{11, 6, 1}));
+  EXPECT_EQ(g[x].shape, Shape::sequence(6, 11));
   EXPECT_EQ(g.parameter_count(), 11 * 8 + 7 * 8 + 2 * 8 + (8 * 24 + 24));
   EXPECT_EQ(g.macs(), 6 * 8 * 24 + 2 * 6 * 6 * 8 + 6 * 8 * 11);
   EXPECT_EQ(g.owner_of(x, Slot::weights), table);
@@ -81,7 +82,7 @@ TEST(SequenceNetworks, RefuseSizesByName) {
 TEST(SequenceNetworks, HaveOptionsOfTheirOwn) {
   for (const char* network : {"gpt_small", "embedding_classifier"}) {
     std::set<std::string> names;
-    for (const WorkloadType::Option& option : registry<WorkloadType>().find(network)->options) {
+    for (const CommandOption& option : registry<WorkloadType>().find(network)->options) {
       names.insert(option.name);
     }
     EXPECT_TRUE(names.contains("sequence"));
@@ -106,7 +107,7 @@ TEST(Tokens, AreSeeded) {
 TEST(Tokens, AreStoredAsIntegers) {
   const Graph graph(Tokens{.sequence = 3, .vocabulary = 20'000'000});
   const InputBatch input =
-      input_of(graph, {.batch = 5, .dtype = Dtype::bf16, .layouts = {}, .implementation = {}});
+      ProgramPlan(graph, {.batch = 5, .dtype = Dtype::bf16, .layouts = {}, .implementation = {}}).input;
   EXPECT_EQ(input.bytes(), 5 * 3 * 4);
   EXPECT_EQ(input.sample_bytes(), 3 * 4);
   std::vector<std::int32_t> stored(3);
@@ -139,10 +140,10 @@ class SequenceInference : public NetworkTest,
  protected:
   static std::string network() { return std::get<0>(GetParam()); }
   static Dtype dtype() { return std::get<1>(GetParam()); }
-  NetworkPlan plan(const Graph& graph, std::int64_t batch) {
+  ProgramPlan plan(const Graph& graph, std::int64_t batch) {
     const Target target{
         .batch = batch, .dtype = dtype(), .layouts = layouts_for(*device_, dtype()), .implementation = {}};
-    return plan_network(fuse_for_inference(graph), target, *device_);
+    return plan_inference(fuse_for_inference(graph), target, *device_);
   }
 };
 
@@ -183,10 +184,10 @@ TEST_P(SequenceInference, SwappedSamplesFail) {
     GTEST_SKIP();
   }
   InferWorkload workload(tiny_network(network()), spec(2, dtype(), 0), *device_);
-  const Graph& graph = workload.executor().plan().graph;
+  const Graph& graph = workload.runner().plan().graph;
   ASSERT_TRUE(workload.verify().passed);
   const std::vector<Sample> swapped{seeded_sample(graph, 1, 1), seeded_sample(graph, 1, 0)};
-  workload.executor().set_input(swapped);
+  workload.runner().set_input(swapped);
   EXPECT_FALSE(workload.verify().passed);
 }
 
@@ -195,12 +196,7 @@ TEST_P(SequenceInference, ScratchAndArenaHoldNothingBetweenSteps) {
     GTEST_SKIP();
   }
   InferWorkload workload(tiny_network(network()), spec(3, dtype(), 0), *device_);
-  const NetworkPlan& plan = workload.executor().plan();
-  for (const Region region : {Region::arena, Region::workspace}) {
-    if (plan.bytes(region) > 0) {
-      device_->fill(workload.executor().region(region), std::byte{0xFF}, plan.bytes(region));
-    }
-  }
+  poison_step(workload.runner(), *device_);
   const Verification verification = workload.verify();
   EXPECT_TRUE(verification.passed) << verification.detail;
 }
@@ -210,12 +206,8 @@ class GptInference : public NetworkTest {};
 // One table in memory, and no less than one.
 TEST_F(GptInference, SharedWeightsTakeMemoryOnce) {
   const Graph tied = gpt(kTinyGpt);
-  Graph apart = tied.input_only();
-  for (Graph::Value value = 1; value < tied.layers().size(); ++value) {
-    Layer layer = tied[value];
-    layer.shares.reset();
-    apart.append(std::move(layer));
-  }
+  Graph apart = tied;
+  apart.edit(apart.output()).shares.reset();
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
     if (device_->unsupported(dtype)) {
       continue;
@@ -223,7 +215,7 @@ TEST_F(GptInference, SharedWeightsTakeMemoryOnce) {
     const std::int64_t table = kTinyGpt.vocabulary * kTinyGpt.width * bytes_of(dtype);
     const Target target{.batch = 2, .dtype = dtype, .layouts = {}, .implementation = {}};
     const auto weights = [&](const Graph& graph) {
-      return plan_network(graph, target, *device_).bytes(Region::weights);
+      return plan_inference(graph, target, *device_).block_bytes()[MemoryCategory::weights];
     };
     EXPECT_GE(weights(apart) - weights(tied), table);
     EXPECT_LE(weights(apart) - weights(tied), 2 * table);  // packed, it may be padded
@@ -234,7 +226,7 @@ TEST_F(GptInference, SharedWeightsTakeMemoryOnce) {
 TEST_F(GptInference, ATokenChangesNothingBeforeIt) {
   const Target target{.batch = 1, .dtype = Dtype::fp32, .layouts = {}, .implementation = {}};
   const Graph graph = gpt(kTinyGpt);
-  Executor executor(plan_network(fuse_for_inference(graph), target, *device_), *device_, 1);
+  ProgramRunner executor(plan_inference(fuse_for_inference(graph), target, *device_), *device_, 1);
   std::vector<Sample> samples{seeded_sample(graph, 1, 0)};
   const auto answer = [&] {
     executor.set_input(samples);
@@ -258,15 +250,15 @@ TEST_F(GptInference, ATokenChangesNothingBeforeIt) {
 TEST_F(GptInference, GeluGoesIntoTheLinearLayerBeforeIt) {
   const Graph graph = gpt(kTinyGpt);
   const Graph fused = fuse_for_inference(graph);
-  EXPECT_EQ(graph.layers().size() - fused.layers().size(), 2U);
+  EXPECT_EQ(graph.nodes().size() - fused.nodes().size(), 2U);
   EXPECT_EQ(fused.parameter_count(), graph.parameter_count());
   EXPECT_EQ(fused.macs(), graph.macs());
-  EXPECT_EQ(fused[fused[fused.output()].shares.value()].kind, LayerKind::embedding);
+  EXPECT_TRUE(fused[fused[fused.output()].shares.value()].is("embedding"));
   const std::vector<Sample> samples{seeded_sample(graph, 1, 0)};
   const auto expected = reference_outputs(graph, samples, 1);
   const Target target{.batch = 1, .dtype = Dtype::fp32, .layouts = {}, .implementation = {}};
   for (const Graph& each : {graph, fused}) {
-    Executor executor(plan_network(each, target, *device_), *device_, 1);
+    ProgramRunner executor(plan_inference(each, target, *device_), *device_, 1);
     executor.set_input(samples);
     executor.run();
     EXPECT_LT(relative_error(executor.output(), expected[0]), 1e-5);
@@ -279,12 +271,12 @@ TEST_F(GptInference, TablesAreDrawnInPieces) {
   wanted.options["vocabulary"] = "1001";  // 300 values each: four pieces and a part of one
   wanted.options["sequence"] = "256";
   InferWorkload workload(tiny_classifier(), wanted, *device_);
-  const NetworkPlan& plan = workload.executor().plan();
+  const ProgramPlan& plan = workload.runner().plan();
   EXPECT_LT(plan.largest_plain.bytes, 4 * 1001 * 300 / 4);
-  EXPECT_GE(plan.bytes(Region::weights), 4 * 1001 * 300);
+  EXPECT_GE(plan.block_bytes()[MemoryCategory::weights], 4 * 1001 * 300);
   const auto expected = plain_parameter(plan.graph, 1, Slot::weights, 1);
   std::vector<float> table(expected.size());
-  device_->download(table.data(), workload.executor().region(Region::weights), 4 * 1001 * 300);
+  device_->download(table.data(), workload.runner().address(plan.parameters.front().value), 4 * 1001 * 300);
   EXPECT_EQ(table, expected);
 }
 

@@ -1,8 +1,8 @@
 // Small networks of text, for tests.
 #pragma once
 
-#include "kernels/networks/gpt.h"
-#include "kernels/networks/network.h"
+#include "kernels/networks/models/gpt.h"
+#include "kernels/networks/models/network.h"
 
 namespace bench::kernels {
 
@@ -26,7 +26,7 @@ inline NetworkType tiny_gpt() {
 inline NetworkType tiny_classifier() {
   NetworkType network = *registry<NetworkType>().find("embedding_classifier");
   network.name = "tiny_classifier";
-  for (NetworkOption& option : network.options) {
+  for (WholeOption& option : network.options) {
     option.default_value = option.name == "vocabulary" ? 500 : 12;
   }
   return network;

@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "kernels/networks/fuse.h"
-#include "kernels/networks/infer.h"
-#include "kernels/networks/oracle.h"
-#include "kernels/networks/parameters.h"
+#include "kernels/networks/graph/parameters.h"
+#include "kernels/networks/passes/fuse.h"
+#include "kernels/networks/passes/inference.h"
+#include "kernels/workloads/network/infer.h"
+#include "kernels/workloads/network/reference.h"
 #include "tests/kernels/networks/networks_fixture.h"
 
 namespace bench::kernels {
@@ -19,18 +20,18 @@ class Vision : public NetworkTest {
   static Graph build(const std::string& name, std::int64_t image_size) {
     return network(name).build(image_size);
   }
-  static const Layer& layer(const Graph& graph, const std::string& name) {
-    const auto at = std::ranges::find(graph.layers(), name, &Layer::name);
-    EXPECT_NE(at, graph.layers().end()) << name;
+  static const Node& layer(const Graph& graph, const std::string& name) {
+    const auto at = std::ranges::find(graph.nodes(), name, &Node::name);
+    EXPECT_NE(at, graph.nodes().end()) << name;
     return *at;
   }
-  static std::int64_t count(const Graph& graph, LayerKind kind) {
-    return std::ranges::count(graph.layers(), kind, &Layer::kind);
+  static std::int64_t count(const Graph& graph, std::string_view kind) {
+    return std::ranges::count_if(graph.nodes(), [&](const Node& node) { return node.is(kind); });
   }
   static std::int64_t normalised_channels(const Graph& graph) {
     std::int64_t channels = 0;
-    for (const Layer& each : graph.layers()) {
-      channels += each.kind == LayerKind::batch_norm ? each.shape.c : 0;
+    for (const Node& each : graph.nodes()) {
+      channels += each.is("batch_norm") ? each.shape.channels() : 0;
     }
     return channels;
   }
@@ -39,17 +40,17 @@ class Vision : public NetworkTest {
 TEST_F(Vision, GraphInfersTheNewShapes) {
   Graph g({8, 7, 5});
   const auto up = g.upsample("up", g.image());
-  EXPECT_EQ(g[up].shape, (Shape{8, 14, 10}));
+  EXPECT_EQ(g[up].shape, Shape::maps(8, 14, 10));
   const auto patches = g.conv_transpose("patches", g.image(), 4, 3);
-  EXPECT_EQ(g[patches].shape, (Shape{4, 21, 15}));
+  EXPECT_EQ(g[patches].shape, Shape::maps(4, 21, 15));
   EXPECT_EQ(g.parameter_count(), 8 * 4 * 9 + 4);
   EXPECT_EQ(g.macs(), 7 * 5 * 8 * 4 * 9);
   const auto joined = g.concat("joined", {up, patches});
-  EXPECT_EQ(g[joined].shape, (Shape{12, 21, 15}));
+  EXPECT_EQ(g[joined].shape, Shape::maps(12, 21, 15));
   const auto same = g.max_pool("same", g.image(), {.kernel = 2, .stride = 1, .end_pad = 1});
-  EXPECT_EQ(g[same].shape, (Shape{8, 7, 5}));
+  EXPECT_EQ(g[same].shape, Shape::maps(8, 7, 5));
   const auto rows = g.rows("rows", {joined, same}, 4);
-  EXPECT_EQ(g[rows].shape, (Shape{4, 3 * 21 * 15 + 2 * 7 * 5, 1}));
+  EXPECT_EQ(g[rows].shape, Shape::sequence(3 * 21 * 15 + 2 * 7 * 5, 4));
   EXPECT_THROW(g.rows("broken", {same}, 3), std::logic_error);
   EXPECT_THROW(g.concat("alone", {same}), std::logic_error);
 }
@@ -67,25 +68,26 @@ TEST_F(Vision, UnetKeepsTheSizeOfItsImage) {
   for (const std::int64_t size : {512, 600, 33, 16}) {
     SCOPED_TRACE(size);
     const Graph graph = build("unet", size);
-    EXPECT_EQ(graph[graph.output()].shape, (Shape{2, size * size, 1}));
-    EXPECT_EQ(layer(graph, "down4.maxpool_conv.1.double_conv.5").shape, (Shape{1024, size / 16, size / 16}));
-    EXPECT_EQ(layer(graph, "up1.cat").shape, (Shape{1024, size / 8, size / 8}));
-    EXPECT_EQ(layer(graph, "up4.cat").shape, (Shape{128, size, size}));
-    EXPECT_EQ(count(graph, LayerKind::conv2d), 19);
-    EXPECT_EQ(count(graph, LayerKind::conv_transpose), 4);
+    EXPECT_EQ(graph[graph.output()].shape, Shape::sequence(size * size, 2));
+    EXPECT_EQ(layer(graph, "down4.maxpool_conv.1.double_conv.5").shape,
+              Shape::maps(1024, size / 16, size / 16));
+    EXPECT_EQ(layer(graph, "up1.cat").shape, Shape::maps(1024, size / 8, size / 8));
+    EXPECT_EQ(layer(graph, "up4.cat").shape, Shape::maps(128, size, size));
+    EXPECT_EQ(count(graph, "conv2d"), 19);
+    EXPECT_EQ(count(graph, "conv_transpose"), 4);
   }
   // 600, 300, 150, 75, 37: on the way up 74 meets 75.
-  EXPECT_EQ(layer(build("unet", 600), "up1.up").shape, (Shape{512, 74, 74}));
+  EXPECT_EQ(layer(build("unet", 600), "up1.up").shape, Shape::maps(512, 74, 74));
 }
 
 TEST_F(Vision, YoloPredictsThreeBoxesAPixelOfBothHeads) {
   const Graph graph = build("yolov3_tiny", 416);
-  EXPECT_EQ(graph[graph.output()].shape, (Shape{85, 3 * (13 * 13 + 26 * 26), 1}));
-  EXPECT_EQ(layer(graph, "11.maxpool").shape, (Shape{512, 13, 13}));
-  EXPECT_EQ(layer(graph, "15.conv").shape, (Shape{255, 13, 13}));
-  EXPECT_EQ(layer(graph, "20.route").shape, (Shape{128 + 256, 26, 26}));
-  EXPECT_EQ(layer(graph, "22.conv").shape, (Shape{255, 26, 26}));
-  EXPECT_EQ(count(graph, LayerKind::conv2d), 13);
+  EXPECT_EQ(graph[graph.output()].shape, Shape::sequence(3 * (13 * 13 + 26 * 26), 85));
+  EXPECT_EQ(layer(graph, "11.maxpool").shape, Shape::maps(512, 13, 13));
+  EXPECT_EQ(layer(graph, "15.conv").shape, Shape::maps(255, 13, 13));
+  EXPECT_EQ(layer(graph, "20.route").shape, Shape::maps(128 + 256, 26, 26));
+  EXPECT_EQ(layer(graph, "22.conv").shape, Shape::maps(255, 26, 26));
+  EXPECT_EQ(count(graph, "conv2d"), 13);
 }
 
 TEST_F(Vision, ImageSizesHaveTheirDefaultsAndSteps) {
@@ -95,7 +97,7 @@ TEST_F(Vision, ImageSizesHaveTheirDefaultsAndSteps) {
   EXPECT_EQ(image_size(network("resnet18"), none), 224);
   const auto refusal = [&](const std::string& name, std::int64_t size) -> std::string {
     try {
-      registry<WorkloadType>().find(name)->check(spec(1, Dtype::fp32, size));
+      registry<WorkloadType>().find(name)->configure(spec(1, Dtype::fp32, size));
       return "accepted";
     } catch (const UsageError& error) {
       return error.what();
@@ -112,11 +114,10 @@ TEST_F(Vision, ImageSizesHaveTheirDefaultsAndSteps) {
 TEST_F(Vision, NormsAndActivationsAreFused) {
   for (const char* name : {"unet", "yolov3_tiny"}) {
     const Graph fused = fuse_for_inference(network(name).build(64));
-    EXPECT_EQ(count(fused, LayerKind::batch_norm), 0) << name;
-    EXPECT_EQ(count(fused, LayerKind::activation), 0) << name;
+    EXPECT_EQ(count(fused, "batch_norm"), 0) << name;
+    EXPECT_EQ(count(fused, "activation"), 0) << name;
     EXPECT_EQ(fused.parameter_count(), network(name).published_parameters);
   }
-  EXPECT_EQ(layer(fuse_for_inference(build("yolov3_tiny", 64)), "0.conv").activation, Activation::leaky_relu);
 }
 
 // Four heads of different sizes and a concatenation of four maps, in every layout: the answer does not depend
@@ -133,15 +134,15 @@ TEST_F(Vision, ManyMapsAnswerAlikeInEveryLayout) {
   const auto d = g.conv_transpose("d", c, 20, 2);
   const auto all = g.concat("all", {a, b, c, d});
   g.rows("rows", {conv("head", all, 20, 1), d, conv("e", b, 10, 1), conv("f", c, 40, 1)}, 10);
-  const std::vector<std::vector<float>> images{seeded_image(g[0].shape, 1, 0),
-                                               seeded_image(g[0].shape, 1, 1)};
+  const std::vector<std::vector<float>> images{seeded_image(g[0].shape.image(), 1, 0),
+                                               seeded_image(g[0].shape.image(), 1, 1)};
   const auto expected = reference_outputs(g, images, 1);
   for (const NetworkLayouts layouts :
        {NetworkLayouts{Layout::nhwc, Layout::nhwc}, NetworkLayouts{Layout::nchw, Layout::nchw},
         NetworkLayouts{Layout::nchw, Layout::nchw16c}}) {
     SCOPED_TRACE(std::string(name_of(layouts.inner)));
     const Target target{.batch = 3, .dtype = Dtype::fp32, .layouts = layouts, .implementation = {}};
-    Executor executor(plan_network(fuse_for_inference(g), target, *device_), *device_, 1);
+    ProgramRunner executor(plan_inference(fuse_for_inference(g), target, *device_), *device_, 1);
     executor.set_input(images);
     executor.poison_output();
     executor.run();

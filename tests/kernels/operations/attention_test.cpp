@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "gradient_check.h"
-#include "kernels/attention/attention.h"
+#include "kernels/operations/attention/attention.h"
 #include "run_operation.h"
 
 namespace bench::kernels {
@@ -15,7 +15,6 @@ namespace {
 using testing::Saved;
 using testing::Sum;
 using testing::Values;
-using Pass = Attention::Pass;
 
 class AttentionLayer : public ::testing::TestWithParam<Dtype> {};
 
@@ -50,7 +49,7 @@ TEST_P(AttentionLayer, IsLikeItsReferenceInEveryPass) {
                              spec.head_size));
     testing::expect_like_reference(spec, GetParam(), tolerance);
 
-    spec.pass = Pass::training;
+    spec.training = true;
     const auto reference = make_operation(spec, testing::cpu(), "reference");
     const auto onednn = make_operation(spec, testing::cpu(), "onednn");
     Values inputs = testing::inputs_for(*reference, GetParam());
@@ -64,7 +63,7 @@ TEST_P(AttentionLayer, IsLikeItsReferenceInEveryPass) {
         testing::close_to(expected, testing::run_operation(*onednn, inputs, Sum::apart, &saved), tolerance));
     EXPECT_LT(relative_error(probabilities(spec, saved), probabilities(spec, right)), tolerance);
 
-    spec.pass = Pass::backward;
+    spec.direction = Direction::backward;
     const auto reference_backward = make_operation(spec, testing::cpu(), "reference");
     inputs[Slot::diff_dst] = testing::inputs_for(*reference_backward, GetParam()).at(Slot::diff_dst);
     const auto backward = make_operation(spec, testing::cpu(), "onednn");
@@ -76,8 +75,7 @@ TEST_P(AttentionLayer, IsLikeItsReferenceInEveryPass) {
 // A later position must not change what earlier ones see, nor its probabilities lie above the diagonal.
 TEST_P(AttentionLayer, LooksBackOnly) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
-  const Attention spec{
-      .sequence = 9, .heads = 2, .head_size = 4, .pass = Pass::training, .dtype = GetParam()};
+  const Attention spec{.sequence = 9, .heads = 2, .head_size = 4, .training = true, .dtype = GetParam()};
   for (const char* implementation : {"reference", "onednn"}) {
     const auto operation = make_operation(spec, testing::cpu(), implementation);
     Values inputs = testing::inputs_for(*operation, GetParam());
@@ -107,17 +105,23 @@ TEST_P(AttentionLayer, LooksBackOnly) {
 // One sample's heads at a time: scratch does not grow with the batch, saved probabilities do.
 TEST_P(AttentionLayer, MemoryFollowsTheFormula) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
-  for (const Pass pass : {Pass::inference, Pass::training, Pass::backward}) {
+  for (const auto& [training, direction] :
+       {std::pair{false, Direction::forward}, {true, Direction::forward}, {false, Direction::backward}}) {
     const auto bytes = [&](std::int64_t batch, Slot slot) {
-      const auto operation = make_operation(
-          Attention{
-              .batch = batch, .sequence = 64, .heads = 3, .head_size = 8, .pass = pass, .dtype = GetParam()},
-          testing::cpu(), "onednn");
+      const auto operation = make_operation(Attention{.batch = batch,
+                                                      .sequence = 64,
+                                                      .heads = 3,
+                                                      .head_size = 8,
+                                                      .training = training,
+                                                      .direction = direction,
+                                                      .dtype = GetParam()},
+                                            testing::cpu(), "onednn");
       const SlotInfo* const info = operation->find(slot);
       return info == nullptr ? 0 : info->bytes;
     };
     EXPECT_EQ(bytes(1, Slot::workspace), bytes(7, Slot::workspace));
-    EXPECT_EQ(bytes(7, Slot::saved), pass == Pass::inference ? 0 : 7 * 3 * 64 * 64 * bytes_of(GetParam()));
+    EXPECT_EQ(bytes(7, Slot::saved),
+              !training && direction == Direction::forward ? 0 : 7 * 3 * 64 * 64 * bytes_of(GetParam()));
   }
 }
 
@@ -131,18 +135,19 @@ TEST(AttentionReference, ByHand) {
 }
 
 TEST(AttentionReference, GradientAgreesWithCentralDifferences) {
-  Attention spec{.batch = 2, .sequence = 5, .heads = 2, .head_size = 3, .pass = Pass::training};
+  Attention spec{.batch = 2, .sequence = 5, .heads = 2, .head_size = 3, .training = true};
   Values inputs = testing::inputs_for(*make_operation(spec, testing::cpu(), "reference"), Dtype::fp32);
   for (float& value : inputs[Slot::src]) {
     value *= 2;
   }
   Saved saved;
   testing::run_reference(spec, inputs, &saved);
-  spec.pass = Pass::backward;
+  spec.direction = Direction::backward;
   const auto backward = make_operation(spec, testing::cpu(), "reference");
   inputs[Slot::diff_dst] = testing::inputs_for(*backward, Dtype::fp32).at(Slot::diff_dst);
   const Values found = testing::run_operation(*backward, inputs, Sum::apart, &saved);
-  spec.pass = Pass::inference;
+  spec.training = false;
+  spec.direction = Direction::forward;
   const auto expected =
       testing::central_differences(spec, inputs, inputs.at(Slot::diff_dst), Slot::src, 3e-3F);
   EXPECT_LT(relative_error(found.at(Slot::diff_src), expected), 1e-3);

@@ -1,4 +1,4 @@
-// The gradient of ReLU, ReLU6 and leaky ReLU: oneDNN's against the reference, the reference against
+// The gradient of ReLU, ReLU6 and leaky ReLU: the CPU's loop against the reference, the reference against
 // differences.
 #include <gmock/gmock.h>
 
@@ -6,9 +6,8 @@
 #include <cmath>
 
 #include "gradient_check.h"
-#include "kernels/element.h"
-#include "kernels/relu/relu.h"
-#include "kernels/relu/relu_backward.h"
+#include "kernels/operations/element.h"
+#include "kernels/operations/elementwise/elementwise.h"
 
 namespace bench::kernels {
 namespace {
@@ -19,6 +18,10 @@ using testing::trace;
 using testing::Values;
 
 constexpr std::array kActivations{Activation::relu, Activation::relu6, Activation::leaky_relu};
+
+Elementwise gradient_of(const TensorDesc& tensor, Activation activation, int summands = 1) {
+  return backward_of(Elementwise{.tensor = tensor, .activation = activation, .summands = summands});
+}
 
 class BackwardActivation : public ::testing::TestWithParam<Dtype> {};
 
@@ -39,13 +42,13 @@ TEST_P(BackwardActivation, LikeTheReferenceApartAndInPlace) {
   for (const TensorDesc& tensor : testing::tensors_of_every_layout(GetParam())) {
     for (const Activation activation : kActivations) {
       SCOPED_TRACE(trace(tensor));
-      const ReluBackward spec{.tensor = tensor, .activation = activation};
+      const Elementwise spec = gradient_of(tensor, activation);
       const auto reference = make_operation(spec, testing::cpu(), "reference");
-      const auto onednn = make_operation(spec, testing::cpu(), "onednn");
+      const auto openmp = make_operation(spec, testing::cpu(), "openmp");
       const Values inputs = inputs_for(*reference, GetParam());
       const Values expected = testing::run_operation(*reference, inputs);
       for (const Sum sum : {Sum::apart, Sum::in_place}) {
-        EXPECT_TRUE(testing::close_to(expected, testing::run_operation(*onednn, inputs, sum), 0.0));
+        EXPECT_TRUE(testing::close_to(expected, testing::run_operation(*openmp, inputs, sum), 0.0));
       }
     }
   }
@@ -58,7 +61,7 @@ TEST_P(BackwardActivation, AddsBothPartsOfASummedGradient) {
   for (const TensorDesc& tensor : tensors) {
     for (const Activation activation : kActivations) {
       SCOPED_TRACE(trace(tensor));
-      const ReluBackward spec{.tensor = tensor, .activation = activation, .summed = true};
+      const Elementwise spec = gradient_of(tensor, activation, 2);
       const auto reference = make_operation(spec, testing::cpu(), "reference");
       const auto fastest = make_operation(spec, testing::cpu());
       EXPECT_EQ(fastest->algorithm(), "openmp");
@@ -73,9 +76,9 @@ TEST_P(BackwardActivation, AddsBothPartsOfASummedGradient) {
       EXPECT_TRUE(testing::close_to(expected, testing::run_operation(*fastest, swapped), 0.0));
       Values alone = inputs;
       alone.at(Slot::src1).assign(alone.at(Slot::src1).size(), 0.0F);
-      const ReluBackward plain{.tensor = tensor, .activation = activation};
+      const Elementwise plain = gradient_of(tensor, activation);
       EXPECT_TRUE(
-          testing::close_to(testing::run_operation(*make_operation(plain, testing::cpu(), "onednn"), alone),
+          testing::close_to(testing::run_operation(*make_operation(plain, testing::cpu(), "openmp"), alone),
                             testing::run_operation(*fastest, alone), 0.0));
       EXPECT_FALSE(testing::close_to(expected, testing::run_operation(*fastest, alone), 0.01));
     }
@@ -98,9 +101,9 @@ TEST_P(BackwardActivation, StopsAtTheBorders) {
     SCOPED_TRACE(trace(tensor));
     const Values inputs{{Slot::dst, dst}, {Slot::diff_dst, {1, 2, 3, 4, 5, 6, 7, 8}}};
     for (const Activation activation : kActivations) {
-      for (const char* implementation : {"reference", "onednn"}) {
-        const auto operation = make_operation(ReluBackward{.tensor = tensor, .activation = activation},
-                                              testing::cpu(), implementation);
+      for (const char* implementation : {"reference", "openmp"}) {
+        const auto operation =
+            make_operation(gradient_of(tensor, activation), testing::cpu(), implementation);
         EXPECT_THAT(testing::run_operation(*operation, inputs).at(Slot::diff_src),
                     ElementsAreArray(activation == Activation::relu    ? relu
                                      : activation == Activation::relu6 ? relu6
@@ -119,8 +122,8 @@ TEST(BackwardActivationReference, IsTheDerivative) {
     src.push_back(static_cast<float>(i * 7 % 18) - 8.75F + 0.5F * static_cast<float>(i % 2));
   }
   for (const Activation activation : kActivations) {
-    const Relu forward{.tensor = tensor, .activation = activation};
-    const ReluBackward backward{.tensor = tensor, .activation = activation};
+    const Elementwise forward{.tensor = tensor, .activation = activation};
+    const Elementwise backward = gradient_of(tensor, activation);
     Values inputs = testing::inputs_for(*make_operation(backward, testing::cpu(), "reference"), Dtype::fp32);
     inputs[Slot::src] = src;
     inputs[Slot::dst] = testing::run_reference(forward, inputs).at(Slot::dst);
@@ -133,7 +136,7 @@ TEST(BackwardActivationReference, IsTheDerivative) {
 
 TEST(BackwardActivationUnsupported, SaysWhy) {
   try {
-    make_operation(ReluBackward{.tensor = {.n = 1, .c = 1}, .activation = Activation::none}, testing::cpu());
+    make_operation(gradient_of({.n = 1, .c = 1}, Activation::none), testing::cpu());
     ADD_FAILURE() << "supported";
   } catch (const Unsupported& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("relu6"));

@@ -2,8 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "gradient_check.h"
-#include "kernels/batch_norm/batch_norm.h"
-#include "kernels/batch_norm/batch_norm_backward.h"
+#include "kernels/operations/batch_norm/batch_norm.h"
 
 namespace bench::kernels {
 namespace {
@@ -23,7 +22,7 @@ TEST_P(BackwardNorm, LikeTheReferenceApartAndInPlace) {
   for (const TensorDesc& tensor : testing::tensors_of_every_layout(GetParam())) {
     SCOPED_TRACE(trace(tensor));
     for (const Sum sum : {Sum::apart, Sum::in_place}) {
-      testing::expect_like_reference(BatchNormBackward{.tensor = tensor}, GetParam(),
+      testing::expect_like_reference(backward_of(BatchNorm{.tensor = tensor}), GetParam(),
                                      tolerance_of(GetParam()), sum);
     }
   }
@@ -34,7 +33,7 @@ TEST_P(BackwardNorm, OfOnePixelAndOfAnEpsilonThatMatters) {
   for (const Layout layout : {Layout::nchw, Layout::nhwc, Layout::nchw16c}) {
     const TensorDesc pixel{.n = 5, .c = 19, .layout = layout, .dtype = GetParam()};
     SCOPED_TRACE(trace(pixel));
-    testing::expect_like_reference(BatchNormBackward{.tensor = pixel, .epsilon = 0.5F}, GetParam(),
+    testing::expect_like_reference(backward_of(BatchNorm{.tensor = pixel, .epsilon = 0.5F}), GetParam(),
                                    tolerance_of(GetParam()));
   }
 }
@@ -45,7 +44,7 @@ TEST_P(BackwardNorm, FollowsTheForwardPass) {
   for (const TensorDesc& tensor : testing::tensors_of_every_layout(GetParam())) {
     SCOPED_TRACE(trace(tensor));
     const BatchNorm forward{.tensor = tensor, .training = true};
-    const BatchNormBackward backward{.tensor = tensor};
+    const BatchNorm backward = backward_of(BatchNorm{.tensor = tensor});
     const auto both = [&](const char* implementation) {
       const auto first = make_operation(forward, testing::cpu(), implementation);
       const auto second = make_operation(backward, testing::cpu(), implementation);
@@ -63,7 +62,7 @@ TEST_P(BackwardNorm, FollowsTheForwardPass) {
 TEST(BackwardNormReference, IsTheDerivative) {
   const TensorDesc tensor{.n = 2, .c = 3, .h = 2, .w = 3};
   const BatchNorm forward{.tensor = tensor, .training = true, .epsilon = 0.125F};
-  const BatchNormBackward backward{.tensor = tensor, .epsilon = 0.125F};
+  const BatchNorm backward = backward_of(BatchNorm{.tensor = tensor, .epsilon = 0.125F});
   Values inputs = testing::inputs_for(*make_operation(backward, testing::cpu(), "reference"), Dtype::fp32);
   inputs.merge(testing::inputs_for(*make_operation(forward, testing::cpu(), "reference"), Dtype::fp32));
   const Values noted = testing::run_reference(forward, inputs);

@@ -6,10 +6,7 @@
 #include <fmt/format.h>
 
 #include "gradient_check.h"
-#include "kernels/adaptive_pool/adaptive_pool.h"
-#include "kernels/adaptive_pool/adaptive_pool_backward.h"
-#include "kernels/pool/pool.h"
-#include "kernels/pool/pool_backward.h"
+#include "kernels/operations/pool/pool.h"
 
 namespace bench::kernels {
 namespace {
@@ -63,7 +60,7 @@ std::pair<Values, Values> forward_and_backward(const Pool& spec, Dtype dtype, co
                                                const Values* src = nullptr) {
   Saved saved;
   const auto forward = make_operation(spec, testing::cpu(), implementation);
-  const auto backward = make_operation(PoolBackward{spec}, testing::cpu(), implementation);
+  const auto backward = make_operation(backward_of(spec), testing::cpu(), implementation);
   SCOPED_TRACE(backward->algorithm());
   Values result = testing::run_operation(
       *forward, src != nullptr ? *src : testing::inputs_for(*forward, dtype), Sum::apart, &saved);
@@ -125,7 +122,7 @@ TEST(BackwardPoolReference, IsTheDerivative) {
   }
   for (const Pool& spec : pools(tensor)) {
     SCOPED_TRACE(trace(spec));
-    const PoolBackward backward{spec};
+    const Pool backward = backward_of(spec);
     Values inputs = testing::inputs_for(*make_operation(backward, testing::cpu(), "reference"), Dtype::fp32);
     inputs[Slot::src] = src;
     Saved saved;
@@ -142,7 +139,7 @@ TEST(BackwardPoolReference, GivesTheFirstOfEqualInputs) {
   const Values inputs{{Slot::src, {5, 7, 7, 7}}, {Slot::diff_dst, {1, 10}}};
   Saved saved;
   testing::run_reference(spec, inputs, &saved);
-  EXPECT_THAT(testing::run_reference(PoolBackward{spec}, inputs, &saved).at(Slot::diff_src),
+  EXPECT_THAT(testing::run_reference(backward_of(spec), inputs, &saved).at(Slot::diff_src),
               ElementsAre(0, 11, 0, 0));
 }
 
@@ -162,9 +159,12 @@ TEST(BackwardPoolSlots, OnlyTheMaximumInTrainingIsSaved) {
 // Windows of different sizes that overlap, and an input repeated.
 TEST(BackwardAdaptivePool, IsTheDerivative) {
   for (const auto& [height, width] : {std::pair{3, 2}, {7, 5}, {1, 1}, {5, 4}}) {
-    const AdaptivePool spec{.src = {.n = 2, .c = 3, .h = 5, .w = 4}, .height = height, .width = width};
+    const Pool spec{.src = {.n = 2, .c = 3, .h = 5, .w = 4},
+                    .kind = Pool::Kind::adaptive,
+                    .height = height,
+                    .width = width};
     SCOPED_TRACE(fmt::format("5x4 to {}x{}", height, width));
-    const AdaptivePoolBackward backward{spec};
+    const Pool backward = backward_of(spec);
     Values inputs = testing::inputs_for(*make_operation(backward, testing::cpu()), Dtype::fp32);
     inputs.merge(testing::inputs_for(*make_operation(spec, testing::cpu()), Dtype::fp32));
     const std::vector<float> expected =
@@ -177,11 +177,11 @@ TEST(BackwardAdaptivePool, IsTheSameInEveryLayout) {
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
     for (const TensorDesc& tensor : testing::tensors_of_every_layout(dtype)) {
       SCOPED_TRACE(testing::trace(tensor));
-      AdaptivePoolBackward spec{{.src = tensor, .height = 4, .width = 7}};
+      Pool spec = backward_of(Pool{.src = tensor, .kind = Pool::Kind::adaptive, .height = 4, .width = 7});
       const Values inputs = testing::inputs_for(*make_operation(spec, testing::cpu()), dtype);
       const Values answer = testing::run_reference(spec, inputs);
-      spec.forward.src.layout = Layout::nchw;
-      spec.forward.src.dtype = Dtype::fp32;
+      spec.src.layout = Layout::nchw;
+      spec.src.dtype = Dtype::fp32;
       EXPECT_TRUE(testing::close_to(testing::run_reference(spec, inputs), answer,
                                     dtype == Dtype::fp32 ? 0.0 : tolerance_of(dtype)));
     }
@@ -191,12 +191,13 @@ TEST(BackwardAdaptivePool, IsTheSameInEveryLayout) {
 TEST(BackwardPoolUnsupported, SaysWhy) {
   const Pool spec{.src = {.n = 1, .c = 1, .h = 2, .w = 2}, .kernel_h = 3, .kernel_w = 3};
   try {
-    make_operation(PoolBackward{spec}, testing::cpu());
+    make_operation(backward_of(spec), testing::cpu());
     ADD_FAILURE() << "supported";
   } catch (const Unsupported& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("does not fit"));
   }
-  EXPECT_THROW(make_operation(AdaptivePoolBackward{{.src = spec.src, .height = 0}}, testing::cpu()),
+  EXPECT_THROW(make_operation(backward_of(Pool{.src = spec.src, .kind = Pool::Kind::adaptive, .width = 1}),
+                              testing::cpu()),
                Unsupported);
 }
 

@@ -1,7 +1,7 @@
 // Descriptions of convolutions that cannot be computed, and what the messages say.
 #include <gmock/gmock.h>
 
-#include "kernels/conv2d/conv2d.h"
+#include "kernels/operations/conv2d/conv2d.h"
 #include "run_operation.h"
 
 namespace bench::kernels {

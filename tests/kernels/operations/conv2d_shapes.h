@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/conv2d/conv2d.h"
+#include "kernels/operations/conv2d/conv2d.h"
 
 namespace bench::kernels::testing {
 

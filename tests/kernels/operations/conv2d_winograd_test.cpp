@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/conv2d/conv2d.h"
+#include "kernels/operations/conv2d/conv2d.h"
 #include "run_operation.h"
 
 namespace bench::kernels {

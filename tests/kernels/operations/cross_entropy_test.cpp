@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/cross_entropy/cross_entropy.h"
+#include "kernels/operations/cross_entropy/cross_entropy.h"
 #include "run_operation.h"
 
 namespace bench::kernels {

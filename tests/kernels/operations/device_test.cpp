@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "bench/error.h"
-#include "kernels/device/cpu_condition.h"
-#include "kernels/device/cpu_memory.h"
+#include "kernels/devices/cpu/condition.h"
+#include "kernels/devices/cpu/memory.h"
 
 namespace bench::kernels {
 namespace {

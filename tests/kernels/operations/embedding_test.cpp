@@ -5,8 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/embedding/embedding.h"
-#include "kernels/position_embedding/position_embedding.h"
+#include "kernels/operations/embedding/embedding.h"
 #include "run_operation.h"
 
 namespace bench::kernels {
@@ -14,7 +13,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using testing::Values;
-using Direction = Embedding::Direction;
 
 // As testing::run_operation, with tokens for src; `before` is what diff_weights holds where it is added to.
 std::vector<float> run(const Embedding& spec, std::string_view implementation,
@@ -129,15 +127,15 @@ TEST_P(EmbeddingLayer, OfPositionsIsLikeItsReference) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
   for (const auto& [batch, sequence, positions, width] :
        {std::tuple{2, 5, 9, 7}, {1, 1, 1, 1}, {3, 64, 64, 200}, {4, 3, 70, 65}}) {
-    for (const auto direction :
-         {PositionEmbedding::Direction::forward, PositionEmbedding::Direction::backward}) {
+    for (const auto direction : {Direction::forward, Direction::backward}) {
       SCOPED_TRACE(fmt::format("{}x{} of {}x{}", batch, sequence, positions, width));
-      const PositionEmbedding spec{.batch = batch,
-                                   .sequence = sequence,
-                                   .positions = positions,
-                                   .width = width,
-                                   .direction = direction,
-                                   .dtype = GetParam()};
+      const Embedding spec{.rows = batch * sequence,
+                           .vocabulary = positions,
+                           .width = width,
+                           .direction = direction,
+                           .dtype = GetParam(),
+                           .kind = Embedding::Kind::positions,
+                           .sequence = sequence};
       const auto reference = make_operation(spec, testing::cpu(), "reference");
       const Values inputs = testing::inputs_for(*reference, GetParam());
       EXPECT_TRUE(
@@ -149,13 +147,13 @@ TEST_P(EmbeddingLayer, OfPositionsIsLikeItsReference) {
 }
 
 TEST(PositionEmbeddingReference, ByHand) {
-  PositionEmbedding spec{.batch = 2, .sequence = 2, .positions = 3, .width = 1};
+  Embedding spec{.rows = 4, .vocabulary = 3, .width = 1, .kind = Embedding::Kind::positions, .sequence = 2};
   const auto run_reference = [&](const Values& inputs) {
     return testing::run_operation(*make_operation(spec, testing::cpu(), "reference"), inputs);
   };
   EXPECT_THAT(run_reference({{Slot::src, {1, 2, 3, 4}}, {Slot::weights, {10, 20, 30}}}).at(Slot::dst),
               ElementsAre(11, 22, 13, 24));
-  spec.direction = PositionEmbedding::Direction::backward;
+  spec.direction = Direction::backward;
   EXPECT_THAT(run_reference({{Slot::diff_dst, {1, 2, 3, 4}}}).at(Slot::diff_weights), ElementsAre(4, 6, 0));
 }
 

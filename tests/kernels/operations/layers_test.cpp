@@ -1,16 +1,15 @@
-// The operations between convolutions, oneDNN's against the reference.
+// The operations between convolutions: every implementation against the reference.
 #include <gmock/gmock.h>
 
 #include <array>
 
 #include <fmt/format.h>
 
-#include "kernels/add/add.h"
-#include "kernels/batch_norm/batch_norm.h"
-#include "kernels/matmul/matmul.h"
-#include "kernels/pool/pool.h"
-#include "kernels/relu/relu.h"
-#include "kernels/softmax/softmax.h"
+#include "kernels/operations/batch_norm/batch_norm.h"
+#include "kernels/operations/elementwise/elementwise.h"
+#include "kernels/operations/matmul/matmul.h"
+#include "kernels/operations/pool/pool.h"
+#include "kernels/operations/softmax/softmax.h"
 #include "run_operation.h"
 
 namespace bench::kernels {
@@ -66,7 +65,7 @@ TEST_P(Layers, ReluInAllLayouts) {
   for (const TensorDesc& tensor : tensors(GetParam())) {
     for (const Activation activation : {Activation::relu, Activation::relu6, Activation::leaky_relu}) {
       SCOPED_TRACE(trace(tensor));
-      expect_like_reference(Relu{.tensor = tensor, .activation = activation}, GetParam(), 0.0);
+      expect_like_reference(Elementwise{.tensor = tensor, .activation = activation}, GetParam(), 0.0);
     }
   }
 }
@@ -75,9 +74,9 @@ TEST_P(Layers, AddApartAndInPlace) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
   for (const TensorDesc& tensor : tensors(GetParam())) {
     for (const Activation activation :
-         {Activation::none, Activation::relu, Activation::relu6, Activation::leaky_relu}) {
+         {Activation::none, Activation::relu, Activation::relu6, Activation::leaky_relu, Activation::gelu}) {
       SCOPED_TRACE(trace(tensor));
-      const Add spec{.tensor = tensor, .activation = activation};
+      const Elementwise spec{.tensor = tensor, .activation = activation, .summands = 2};
       expect_like_reference(spec, GetParam(), tolerance_of(GetParam()), Sum::apart);
       expect_like_reference(spec, GetParam(), tolerance_of(GetParam()), Sum::in_place);
     }
@@ -143,24 +142,25 @@ TEST(LayersUnsupported, SaysWhy) {
   TensorDesc half = image;
   half.dtype = Dtype::fp16;
   EXPECT_THAT(reason(Softmax{.tensor = image}), ::testing::HasSubstr("5x5"));
-  for (const Activation other : {Activation::none, Activation::gelu}) {
-    EXPECT_THAT(reason(Relu{.tensor = image, .activation = other}), ::testing::HasSubstr("must be relu"));
-  }
+  EXPECT_THAT(reason(Elementwise{.tensor = image}), ::testing::HasSubstr("must be relu"));
+  EXPECT_THAT(reason(backward_of(Elementwise{.tensor = image, .summands = 2})),
+              ::testing::HasSubstr("must be relu"));
   for (const Activation other : {Activation::relu6, Activation::leaky_relu, Activation::gelu}) {
     EXPECT_THAT(reason(BatchNorm{.tensor = image, .activation = other}), ::testing::HasSubstr("relu only"));
   }
   EXPECT_THAT(reason(Pool{.src = image, .kernel_h = 6, .kernel_w = 6}), ::testing::HasSubstr("does not fit"));
   EXPECT_THAT(reason(Pool{.src = image, .kernel_h = 2, .kernel_w = 2, .pad_h = 2}),
               ::testing::HasSubstr("below the kernel"));
-  EXPECT_THAT(reason(Add{.tensor = half}), ::testing::HasSubstr("no fp16"));
+  EXPECT_THAT(reason(Elementwise{.tensor = half, .summands = 2}), ::testing::HasSubstr("no fp16"));
   EXPECT_THAT(reason(Matmul{.dtype = Dtype::tf32}), ::testing::HasSubstr("tf32"));
 }
 
 TEST(LayersFlops, CountWhatIsDone) {
   const TensorDesc tensor{.n = 2, .c = 3, .h = 4, .w = 4};
   EXPECT_DOUBLE_EQ((Matmul{.rows = 2, .inner = 3, .columns = 5}.flops()), 60);
-  EXPECT_DOUBLE_EQ((Relu{.tensor = tensor}.flops()), 96);
-  EXPECT_DOUBLE_EQ((Add{.tensor = tensor, .activation = Activation::relu}.flops()), 192);
+  EXPECT_DOUBLE_EQ((Elementwise{.tensor = tensor, .activation = Activation::relu}.flops()), 96);
+  EXPECT_DOUBLE_EQ((Elementwise{.tensor = tensor, .activation = Activation::relu, .summands = 2}.flops()),
+                   192);
   // 3x3 with padding 1, stride 2 on 4x4: taps 2 and 3 along each axis.
   EXPECT_DOUBLE_EQ(
       (Pool{.src = tensor, .kernel_h = 3, .kernel_w = 3, .stride_h = 2, .stride_w = 2, .pad_h = 1, .pad_w = 1}

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/linear/linear.h"
+#include "kernels/operations/linear/linear.h"
 #include "product_shapes.h"
 #include "run_operation.h"
 

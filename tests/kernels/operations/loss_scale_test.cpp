@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/cross_entropy/cross_entropy.h"
-#include "kernels/loss_scale/loss_scale.h"
-#include "kernels/optimizer/optimizer.h"
+#include "kernels/operations/cross_entropy/cross_entropy.h"
+#include "kernels/operations/loss_scale/loss_scale.h"
+#include "kernels/operations/optimizer/optimizer.h"
 #include "run_operation.h"
 
 namespace bench::kernels {

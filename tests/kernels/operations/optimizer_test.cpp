@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/optimizer/optimizer.h"
+#include "kernels/operations/optimizer/optimizer.h"
 #include "run_operation.h"
 
 namespace bench::kernels {

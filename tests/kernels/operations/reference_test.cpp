@@ -4,13 +4,12 @@
 
 #include <cmath>
 
-#include "kernels/add/add.h"
-#include "kernels/batch_norm/batch_norm.h"
-#include "kernels/conv2d/conv2d.h"
-#include "kernels/matmul/matmul.h"
-#include "kernels/pool/pool.h"
-#include "kernels/relu/relu.h"
-#include "kernels/softmax/softmax.h"
+#include "kernels/operations/batch_norm/batch_norm.h"
+#include "kernels/operations/conv2d/conv2d.h"
+#include "kernels/operations/elementwise/elementwise.h"
+#include "kernels/operations/matmul/matmul.h"
+#include "kernels/operations/pool/pool.h"
+#include "kernels/operations/softmax/softmax.h"
 #include "run_operation.h"
 
 namespace bench::kernels {
@@ -83,15 +82,17 @@ TEST(Reference, Matmul) {
 
 TEST(Reference, ReluAndRelu6) {
   const Values in{{Slot::src, {-1, 0.5, 6, 7}}};
-  EXPECT_THAT(reference(Relu{.tensor = kRow}, in).at(Slot::dst), ElementsAre(0, 0.5, 6, 7));
-  EXPECT_THAT(reference(Relu{.tensor = kRow, .activation = Activation::relu6}, in).at(Slot::dst),
+  EXPECT_THAT(reference(Elementwise{.tensor = kRow, .activation = Activation::relu}, in).at(Slot::dst),
+              ElementsAre(0, 0.5, 6, 7));
+  EXPECT_THAT(reference(Elementwise{.tensor = kRow, .activation = Activation::relu6}, in).at(Slot::dst),
               ElementsAre(0, 0.5, 6, 6));
 }
 
 TEST(Reference, Add) {
   const Values in{{Slot::src, {1, 2, 3, 4}}, {Slot::src1, {-2, 2, 0.5, 9}}};
-  EXPECT_THAT(reference(Add{.tensor = kRow, .activation = Activation::relu}, in).at(Slot::dst),
-              ElementsAre(0, 4, 3.5, 13));
+  EXPECT_THAT(
+      reference(Elementwise{.tensor = kRow, .activation = Activation::relu, .summands = 2}, in).at(Slot::dst),
+      ElementsAre(0, 4, 3.5, 13));
 }
 
 TEST(Reference, Pool) {

@@ -1,5 +1,6 @@
 #include "run_operation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
@@ -24,6 +25,17 @@ void round_to(Dtype dtype, std::vector<float>& values) {
   std::vector<std::byte> stored(static_cast<std::size_t>(row.bytes()));
   store(row, values, stored.data());
   load(row, stored.data(), values);
+}
+
+// Behind every slot: bytes that no operation may write.
+constexpr std::int64_t kCanaryBytes = 4096;
+constexpr std::byte kCanary{0xa5};
+
+void expect_canary(Device& device, const SlotInfo& slot, const Buffer& buffer) {
+  std::vector<std::byte> found(kCanaryBytes);
+  device.download(found.data(), static_cast<std::byte*>(buffer.data()) + slot.bytes, kCanaryBytes);
+  EXPECT_EQ(std::ranges::count(found, kCanary), kCanaryBytes)
+      << name_of(slot.slot) << ": the operation wrote behind its " << slot.bytes << " bytes";
 }
 
 void expect_zero_padding(const SlotInfo& slot, const std::vector<float>& values, const void* stored) {
@@ -81,8 +93,10 @@ Values run_operation(Operation& operation, const Values& inputs, Sum sum, Saved*
   const bool of_two = sum == Sum::in_place && operation.find(Slot::diff_src) == nullptr;
   for (const SlotInfo& slot : operation.slots()) {
     const bool shared = of_two && slot.slot == Slot::src1;
-    buffers[slot.slot] = device.allocate(slot.bytes, MemoryCategory::other);
-    pointers[slot.slot] = buffers[slot.slot].data();
+    Buffer& buffer = buffers[slot.slot];
+    buffer = device.allocate(slot.bytes + kCanaryBytes, MemoryCategory::other);
+    device.fill(static_cast<std::byte*>(buffer.data()) + slot.bytes, kCanary, kCanaryBytes);
+    pointers[slot.slot] = buffer.data();
     if (shared) {
       EXPECT_TRUE(operation.in_place_sum());
     }
@@ -95,6 +109,7 @@ Values run_operation(Operation& operation, const Values& inputs, Sum sum, Saved*
   }
   const auto run = [&] {
     Values outputs;
+    std::map<Slot, std::vector<std::byte>> given;
     // Poison first: where an output is an input too the input comes on top.
     for (const SlotInfo& slot : operation.slots()) {
       if (slot.role == Role::output || slot.role == Role::scratch) {
@@ -114,10 +129,18 @@ Values run_operation(Operation& operation, const Values& inputs, Sum sum, Saved*
         give_input(slot, inputs.at(slot.slot), stored.data());
       }
       device.upload(pointers[slot.slot], stored.data(), slot.bytes);
+      given[slot.slot] = std::move(stored);
     }
     operation.run(pointers);
     device.synchronize();
     for (const SlotInfo& slot : operation.slots()) {
+      expect_canary(device, slot, buffers.at(slot.slot));
+      // Where it shares no memory with an output.
+      if (given.contains(slot.slot) && pointers[slot.slot] == buffers.at(slot.slot).data()) {
+        std::vector<std::byte> left(static_cast<std::size_t>(slot.bytes));
+        device.download(left.data(), pointers[slot.slot], slot.bytes);
+        EXPECT_TRUE(left == given.at(slot.slot)) << name_of(slot.slot) << ": the operation changed its input";
+      }
       if (slot.role != Role::output) {
         continue;
       }

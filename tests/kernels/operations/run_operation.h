@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/device.h"
-#include "kernels/operation.h"
+#include "kernels/operations/operation.h"
 
 namespace bench::kernels::testing {
 
@@ -38,7 +38,8 @@ struct Place {
 };
 
 // Prepares and runs `operation`, twice, its outputs poisoned with NaNs before each run. Returns the outputs
-// in plain form. Fails the test where the channel padding of an output is not zero, or the two runs differ.
+// in plain form. Fails the test where the operation writes behind a slot's memory or into its inputs, where
+// the channel padding of an output is not zero, or where the two runs differ.
 // `saved` receives what the operation saves, or is given to it if it reads what another has saved.
 Values run_operation(Operation& operation, const Values& inputs, Sum sum = Sum::apart, Saved* saved = nullptr,
                      const Place& place = {});
@@ -46,14 +47,25 @@ Values run_operation(Operation& operation, const Values& inputs, Sum sum = Sum::
 // Every output of `answer` within `tolerance` of `expected`, as relative_error measures it.
 ::testing::AssertionResult close_to(const Values& expected, const Values& answer, double tolerance);
 
-// oneDNN against the reference, on the same inputs.
+// Every implementation on the CPU that supports the spec against the reference, on the same inputs. There is
+// one at least.
 template <class Spec>
 void expect_like_reference(const Spec& spec, Dtype dtype, double tolerance, Sum sum = Sum::apart) {
   const auto reference = make_operation(spec, cpu(), "reference");
-  const auto onednn = make_operation(spec, cpu(), "onednn");
-  SCOPED_TRACE(onednn->algorithm());
   const Values inputs = inputs_for(*reference, dtype);
-  EXPECT_TRUE(close_to(run_operation(*reference, inputs), run_operation(*onednn, inputs, sum), tolerance));
+  const Values expected = run_operation(*reference, inputs);
+  int tested = 0;
+  for (const auto& candidate : registry<Implementation<Spec>>().entries()) {
+    if (candidate->device_kind != "cpu" || candidate->name == "reference" ||
+        candidate->unsupported(spec, cpu())) {
+      continue;
+    }
+    const auto operation = candidate->make(spec, cpu());
+    SCOPED_TRACE(candidate->name + ": " + operation->algorithm());
+    EXPECT_TRUE(close_to(expected, run_operation(*operation, inputs, sum), tolerance));
+    ++tested;
+  }
+  EXPECT_GT(tested, 0) << "only the reference supports it";
 }
 
 // Rounding of one result to the dtype, and of the sums before it.

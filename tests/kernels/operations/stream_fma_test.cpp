@@ -1,8 +1,8 @@
 // The kernels that show what memory and arithmetic can do, against their references.
 #include <gmock/gmock.h>
 
-#include "kernels/fma/fma.h"
-#include "kernels/stream/stream.h"
+#include "kernels/operations/fma/fma.h"
+#include "kernels/operations/stream/stream.h"
 #include "run_operation.h"
 
 namespace bench::kernels {

@@ -1,5 +1,5 @@
-// Layouts, rounding, comparison and random values of kernels/tensor.h.
-#include "kernels/tensor.h"
+// Layouts, rounding, comparison and random values of kernels/operations/tensor.h.
+#include "kernels/operations/tensor.h"
 
 #include <gmock/gmock.h>
 

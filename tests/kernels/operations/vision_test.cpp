@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "gradient_check.h"
-#include "kernels/concat/concat_backward.h"
-#include "kernels/conv_transpose/conv_transpose.h"
-#include "kernels/rows/rows_backward.h"
-#include "kernels/upsample/upsample_backward.h"
+#include "kernels/operations/concat/concat.h"
+#include "kernels/operations/conv_transpose/conv_transpose.h"
+#include "kernels/operations/rows/rows.h"
+#include "kernels/operations/upsample/upsample.h"
 #include "product_shapes.h"
 
 namespace bench::kernels {
@@ -61,6 +61,13 @@ std::string refusal(const Spec& spec) {
   }
 }
 
+// Of one of several inputs.
+template <class Spec>
+Spec gradient_of(Spec spec, std::size_t index) {
+  spec.index = index;
+  return backward_of(spec);
+}
+
 class VisionOperations : public ::testing::TestWithParam<Dtype> {};
 
 INSTANTIATE_TEST_SUITE_P(All, VisionOperations, ::testing::Values(Dtype::fp32, Dtype::bf16),
@@ -101,7 +108,7 @@ TEST_P(VisionOperations, ConcatLikeTheReference) {
       SCOPED_TRACE(fmt::format("{} inputs, {}", spec.inputs.size(), trace(spec.dst())));
       expect_like_reference(spec, GetParam(), 0.0);
       for (std::size_t index = 0; index < spec.inputs.size(); ++index) {
-        expect_like_reference(ConcatBackward{spec, index}, GetParam(), 0.0);
+        expect_like_reference(gradient_of(spec, index), GetParam(), 0.0);
       }
     }
   }
@@ -125,7 +132,7 @@ TEST(Concat, CentresTheSmallerMap) {
 TEST(Concat, ReferenceGradientIsTheDerivative) {
   const Concat spec{{map_of(2, 3, 4), map_of(3, 2, 4), map_of(1, 1, 1)}};
   for (std::size_t index = 0; index < spec.inputs.size(); ++index) {
-    expect_derivative(spec, ConcatBackward{spec, index}, kSources[index], Slot::diff_src);
+    expect_derivative(spec, gradient_of(spec, index), kSources[index], Slot::diff_src);
   }
 }
 
@@ -135,7 +142,7 @@ TEST(Concat, RefusalsSayWhy) {
   EXPECT_THAT(refusal(Concat{{map_of(1, 2, 2), map_of(1, 2, 2, Layout::nhwc)}}), HasSubstr("layout"));
   EXPECT_THAT(refusal(Concat{{map_of(8, 2, 2, Layout::nchw16c), map_of(16, 2, 2, Layout::nchw16c)}}),
               HasSubstr("multiple of 16"));
-  EXPECT_THAT(refusal(ConcatBackward{Concat{{map_of(1, 2, 2), map_of(1, 2, 2)}}, 2}), HasSubstr("no such"));
+  EXPECT_THAT(refusal(gradient_of(Concat{{map_of(1, 2, 2), map_of(1, 2, 2)}}, 2)), HasSubstr("no such"));
 }
 
 // ---- rows
@@ -157,7 +164,7 @@ TEST_P(VisionOperations, RowsLikeTheReference) {
       SCOPED_TRACE(fmt::format("{} maps, {}", spec.maps.size(), trace(spec.maps[0])));
       expect_like_reference(spec, GetParam(), 0.0);
       for (std::size_t index = 0; index < spec.maps.size(); ++index) {
-        expect_like_reference(RowsBackward{spec, index}, GetParam(), 0.0);
+        expect_like_reference(gradient_of(spec, index), GetParam(), 0.0);
       }
     }
   }
@@ -178,7 +185,7 @@ TEST(Rows, FollowPixelsAndThenBoxes) {
 TEST(Rows, ReferenceGradientIsTheDerivative) {
   const Rows spec{.maps = {map_of(6, 2, 2), map_of(3, 1, 3)}, .classes = 3};
   for (std::size_t index = 0; index < spec.maps.size(); ++index) {
-    expect_derivative(spec, RowsBackward{spec, index}, kSources[index], Slot::diff_src);
+    expect_derivative(spec, gradient_of(spec, index), kSources[index], Slot::diff_src);
   }
 }
 
@@ -186,7 +193,7 @@ TEST(Rows, RefusalsSayWhy) {
   using ::testing::HasSubstr;
   EXPECT_THAT(refusal(Rows{.maps = {map_of(7, 2, 2)}, .classes = 2}), HasSubstr("no whole number"));
   EXPECT_THAT(refusal(Rows{.maps = {}, .classes = 2}), HasSubstr("1 to 4 maps"));
-  EXPECT_THAT(refusal(RowsBackward{Rows{.maps = {map_of(2, 2, 2)}, .classes = 2}, 1}), HasSubstr("no such"));
+  EXPECT_THAT(refusal(gradient_of(Rows{.maps = {map_of(2, 2, 2)}, .classes = 2}, 1)), HasSubstr("no such"));
 }
 
 // ---- upsample
@@ -198,7 +205,7 @@ TEST_P(VisionOperations, UpsampleLikeTheReference) {
       SCOPED_TRACE(fmt::format("{} by {}", trace(tensor), factor));
       const Upsample spec{.src = tensor, .factor = factor};
       expect_like_reference(spec, GetParam(), 0.0);
-      expect_like_reference(UpsampleBackward{spec}, GetParam(), tolerance_of(GetParam()));
+      expect_like_reference(backward_of(spec), GetParam(), tolerance_of(GetParam()));
     }
   }
 }
@@ -209,7 +216,7 @@ TEST(Upsample, RepeatsPixelsAndSumsTheirGradients) {
     const auto forward = make_operation(spec, testing::cpu(), implementation);
     EXPECT_THAT(testing::run_operation(*forward, {{Slot::src, {3, 4}}}).at(Slot::dst),
                 ElementsAre(3, 3, 4, 4, 3, 3, 4, 4));
-    const auto backward = make_operation(UpsampleBackward{spec}, testing::cpu(), implementation);
+    const auto backward = make_operation(backward_of(spec), testing::cpu(), implementation);
     EXPECT_THAT(testing::run_operation(*backward, {{Slot::diff_dst, {1, 2, 3, 4, 10, 20, 30, 40}}})
                     .at(Slot::diff_src),
                 ElementsAre(33, 77));
@@ -218,7 +225,7 @@ TEST(Upsample, RepeatsPixelsAndSumsTheirGradients) {
 
 TEST(Upsample, ReferenceGradientIsTheDerivative) {
   const Upsample spec{.src = map_of(2, 3, 2), .factor = 3};
-  expect_derivative(spec, UpsampleBackward{spec}, Slot::src, Slot::diff_src);
+  expect_derivative(spec, backward_of(spec), Slot::src, Slot::diff_src);
 }
 
 TEST(Upsample, RefusalsSayWhy) {

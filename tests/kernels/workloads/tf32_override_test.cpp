@@ -1,5 +1,5 @@
 // Which points NVIDIA_TF32_OVERRIDE takes away: those that NVIDIA's libraries would compute in another dtype.
-#include "kernels/device/cuda/tf32_override.h"
+#include "kernels/devices/cuda/tf32_override.h"
 
 #include <cstdlib>
 #include <memory>
@@ -10,13 +10,13 @@
 
 #include "bench/registry.h"
 #include "bench/workload.h"
-#include "kernels/conv2d/conv2d.h"
-#include "kernels/device/cuda/device.h"
-#include "kernels/matmul/matmul.h"
-#include "kernels/optimizer/optimizer.h"
-#include "kernels/reference/reference_operation.h"
-#include "kernels/stream/stream.h"
-#include "tests/kernels/device/fake_runtime.h"
+#include "kernels/backends/reference/reference_operation.h"
+#include "kernels/devices/cuda/device.h"
+#include "kernels/operations/conv2d/conv2d.h"
+#include "kernels/operations/matmul/matmul.h"
+#include "kernels/operations/optimizer/optimizer.h"
+#include "kernels/operations/stream/stream.h"
+#include "tests/kernels/devices/fake_runtime.h"
 
 namespace bench::kernels::cuda {
 namespace {
@@ -45,7 +45,7 @@ Implementation<Spec> planned(const char* name, int preference) {
 const Registration<Implementation<kernels::Stream>> planned_stream{planned<kernels::Stream>("planned", 10)};
 const Registration<Implementation<Matmul>> planned_matmul{planned<Matmul>("planned", 10)};
 const Registration<Implementation<Optimizer>> planned_optimizer{planned<Optimizer>("planned", 10)};
-const Registration<Implementation<Conv2d>> planned_library{planned<Conv2d>("cudnn", 10)};
+const Registration<Implementation<Conv2d>> planned_library{planned<Conv2d>("planned", 20)};
 const Registration<Implementation<Conv2d>> planned_own{planned<Conv2d>("implicit_gemm", -1)};
 
 // A card that was opened with NVIDIA_TF32_OVERRIDE at that value.
@@ -74,7 +74,7 @@ class Overridden {
     for (const auto& [name, value] : changes) {
       spec.options.at(name) = value;
     }
-    return type.unsupported(spec, *device_).value_or("");
+    return type.configure(spec)->unsupported(*device_).value_or("");
   }
 
  private:

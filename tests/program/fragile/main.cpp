@@ -73,35 +73,59 @@ class FragileDevice final : public Device {
   std::int64_t steps_ = 0;
 };
 
-std::int64_t activation_bytes(const WorkloadSpec& spec) {
-  return spec.batch * std::atoi(spec.options.at("bytes-a-sample").c_str());
-}
+// What its options say, read once.
+struct FragileSpec {
+  std::int64_t batch = 1;
+  std::int64_t activation_bytes = 0;
+  bool fails = false;
+  int fails_on_step = 1;
+};
 
 class FragileWorkload final : public Workload {
  public:
-  FragileWorkload(const WorkloadSpec& spec, Device& device)
-      : batch_(spec.batch),
+  FragileWorkload(const FragileSpec& spec, Device& device)
+      : spec_(spec),
         weights_(device.allocate(100, MemoryCategory::weights)),
-        activations_(device.allocate(activation_bytes(spec), MemoryCategory::activations)) {
-    std::istringstream batches(spec.options.at("lost-at"));
-    for (std::int64_t batch = 0; batches >> batch; batches.ignore()) {
-      fails_ = fails_ || batch == batch_;
-    }
-    fails_on_step_ = std::atoi(spec.options.at("lost-on-step").c_str());
-  }
+        activations_(device.allocate(spec.activation_bytes, MemoryCategory::activations)) {}
   void step() override {
     static std::map<std::int64_t, int> steps;
-    lost = lost || (fails_ && ++steps[batch_] >= fails_on_step_);
+    lost = lost || (spec_.fails && ++steps[spec_.batch] >= spec_.fails_on_step);
   }
   Verification verify() override { return {true, 0, 0.1, "nothing"}; }
-  Work work() const override { return {static_cast<double>(batch_), 1e3, 100, 10, 1}; }
+  Work work() const override { return {static_cast<double>(spec_.batch), 1e3, 100, 10, 1}; }
 
  private:
-  std::int64_t batch_;
+  FragileSpec spec_;
   Buffer weights_;
   Buffer activations_;
-  bool fails_ = false;
-  int fails_on_step_ = 1;
+};
+
+class FragileConfigured final : public ConfiguredWorkload {
+ public:
+  explicit FragileConfigured(const WorkloadSpec& spec) : dtype_(spec.dtype) {
+    spec_.batch = spec.batch;
+    spec_.activation_bytes = spec.batch * std::atoi(spec.options.at("bytes-a-sample").c_str());
+    std::istringstream batches(spec.options.at("lost-at"));
+    for (std::int64_t batch = 0; batches >> batch; batches.ignore()) {
+      spec_.fails = spec_.fails || batch == spec.batch;
+    }
+    spec_.fails_on_step = std::atoi(spec.options.at("lost-on-step").c_str());
+  }
+  std::optional<std::string> unsupported(Device& on) const override { return on.unsupported(dtype_); }
+  MemoryPlan plan(Device& /*on*/) const override {
+    MemoryPlan plan;
+    plan.at_peak[MemoryCategory::weights] = 100;
+    plan.at_peak[MemoryCategory::activations] = spec_.activation_bytes;
+    plan.peak = plan.at_peak.total();
+    return plan;
+  }
+  std::unique_ptr<Workload> make(Device& on) const override {
+    return std::make_unique<FragileWorkload>(spec_, on);
+  }
+
+ private:
+  Dtype dtype_;
+  FragileSpec spec_;
 };
 
 const Registration<DeviceKind> device{
@@ -121,19 +145,7 @@ const Registration<WorkloadType> workload{{
     .options = {{"lost-at", "", "batches, separated by /"},
                 {"lost-on-step", "1", "of those batches"},
                 {"bytes-a-sample", "0", "of activations"}},
-    .check = [](const WorkloadSpec&) {},
-    .unsupported = [](const WorkloadSpec& spec, Device& on) { return on.unsupported(spec.dtype); },
-    .plan =
-        [](const WorkloadSpec& spec, Device&) {
-          MemoryPlan plan;
-          plan.at_peak[MemoryCategory::weights] = 100;
-          plan.at_peak[MemoryCategory::activations] = activation_bytes(spec);
-          plan.peak = plan.at_peak.total();
-          return plan;
-        },
-    .make = [](const WorkloadSpec& spec, Device& on) -> std::unique_ptr<Workload> {
-      return std::make_unique<FragileWorkload>(spec, on);
-    },
+    .configure = [](const WorkloadSpec& spec) { return std::make_shared<FragileConfigured>(spec); },
 }};
 
 }  // namespace

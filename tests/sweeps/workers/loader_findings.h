@@ -3,28 +3,45 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "sweeps/workers/findings.h"
-#include "sweeps/workers/what_if.h"
 #include "tests/sweeps/workers/loader_machine.h"
 
 namespace bench::sweeps::testing {
 
-inline ResultDocument measured_by(const LoaderMachine& machine) {
-  ResultDocument document = machine.document();
-  note_simulation(document);
-  document.findings = workers_findings(document);
-  return document;
+inline Evidence evidence_of(const std::vector<MeasuredPoint>& measured, const LoaderSetup& setup) {
+  Evidence evidence;
+  evidence.setup = setup;
+  evidence.points = loader_points(measured, setup);
+  evidence.profile = measure_profile(evidence.points, setup);
+  if (evidence.profile) {
+    evidence.simulated = simulate_measured(evidence.points, setup, *evidence.profile);
+  }
+  return evidence;
 }
 
-inline const Finding* found(const ResultDocument& document, const std::string& name) {
-  const auto at = std::ranges::find(document.findings, name, &Finding::name);
-  return at == document.findings.end() ? nullptr : &*at;
+inline Evidence measured_by(const LoaderMachine& machine) {
+  return evidence_of(machine.measured(), machine.setup());
 }
 
-inline std::string claim(const ResultDocument& document, const std::string& name) {
-  const Finding* const finding = found(document, name);
-  return finding == nullptr ? "no finding " + name : finding->claim;
+// With the consumer of the measured machine, from its profile alone.
+inline Evidence simulated_from(const Profile& profile, const SimulationRequest& request) {
+  Evidence evidence;
+  evidence.profile = changed_for(profile, request);
+  evidence.simulated = simulate(*evidence.profile, request);
+  return evidence;
+}
+
+inline std::optional<Finding> found(const Evidence& evidence, const std::string& name) {
+  const std::vector<Finding> findings = workers_findings(evidence);
+  const auto at = std::ranges::find(findings, name, &Finding::name);
+  return at == findings.end() ? std::nullopt : std::optional(*at);
+}
+
+inline std::string claim(const Evidence& evidence, const std::string& name) {
+  const auto finding = found(evidence, name);
+  return finding ? finding->claim : "no finding " + name;
 }
 
 }  // namespace bench::sweeps::testing

@@ -1,9 +1,12 @@
-// A machine whose loader is known, and the result document that a sweep over it would give.
+// A machine whose loader is known, and what a sweep would measure of it.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -13,6 +16,8 @@
 #include "bench/measure/random.h"
 #include "bench/measure/result.h"
 #include "bench/measure/statistics.h"
+#include "sweeps/workers/points.h"
+#include "sweeps/workers/setup.h"
 #include "sweeps/workers/simulator/draws.h"
 #include "sweeps/workers/simulator/pipeline.h"
 
@@ -24,14 +29,14 @@ struct LoaderMachine {
   double cores = 4;
   double sigma = 0.04;
   double kappa = 0;
-  double crowding = 0.02;
+  double oversubscription = 0.02;
   double compute_ns = 36e6;
   double copy_ns = 1e6;
   double gap_ns = 0.1e6;
   std::int64_t batch = 16;
   std::int64_t prefetch = 2;
   bool any_order = false;
-  std::vector<simulator::Beside> beside{};
+  std::vector<simulator::SharedCores> shared_cores{};
   std::optional<simulator::Storage> storage{};
   double encoded_bytes = 110e3;
   double size_cv = 0.3;  // of images; counts with storage
@@ -40,9 +45,7 @@ struct LoaderMachine {
   double noise = 0.003;  // of a window
   // How late a thread gets a busy core, on average; half of the times not at all.
   double late_ns = 0;
-  // The same of a thread beside the loader alone, whose workers do not give way; below 0: nobody noted it.
-  double late_unyielding_ns = -1;
-  std::vector<Json> demands{};
+  std::vector<RequiredThroughput> required{};
   int gpus = 1;
 
   // Log-normal of mean 1.
@@ -82,8 +85,11 @@ struct LoaderMachine {
     pipeline.compute_ns = {consumes ? compute_ns : 1.0};
     pipeline.copy_ns = consumes ? copy_ns : 0;
     pipeline.gap_ns = consumes ? gap_ns : 0;
-    pipeline.law = {
-        .one = 1e9 / image_ns, .sigma = sigma, .kappa = kappa, .crowding = crowding, .cores = cores};
+    pipeline.law = {.one = 1e9 / image_ns,
+                    .sigma = sigma,
+                    .kappa = kappa,
+                    .oversubscription = oversubscription,
+                    .cores = cores};
     pipeline.storage = storage;
     pipeline.sample_bytes_read = encoded_bytes;
     if (storage) {
@@ -92,10 +98,10 @@ struct LoaderMachine {
       pipeline.sample_work_ns = {image_ns};
     }
     if (consumes) {
-      pipeline.beside = beside;
+      pipeline.shared_cores = shared_cores;
     }
     if (late_ns > 0) {
-      pipeline.wake = {{.workers = 1, .late_ns = {0, 2 * late_ns}}};
+      pipeline.scheduling_latency = {{.workers = 1, .late_ns = {0, 2 * late_ns}}};
     }
     pipeline.seed = 77 + static_cast<std::uint64_t>(count);
     return pipeline;
@@ -113,8 +119,7 @@ struct LoaderMachine {
                     {"batch", batch},
                     {"dtype", "fp32"},
                     {"consumer", loader == "capacity" ? "none" : "40 ms"}};
-    point.work = {{"sample_bytes", 602'112 * batch}};
-    point.notes = Json::array();
+    point.work.sample_bytes = static_cast<double>(602'112 * batch);
     std::mt19937_64 engine(stream_seed(5, static_cast<std::uint64_t>(count)));
     const std::size_t windows = 12;
     const std::size_t size = steps.size() / windows;
@@ -158,16 +163,13 @@ struct LoaderMachine {
            ++i) {
         const bool busy = static_cast<double>(i) < 8 * windows * busy_cores / cores && i % 2 == 1;
         note["late_ns"].push_back(60'000 + std::llround(busy ? 2 * late_ns : 0));  // a timer's own 60 µs
-        if (late_unyielding_ns >= 0 && loader == "capacity") {
-          note["late_unyielding_ns"].push_back(60'000 + std::llround(busy ? 2 * late_unyielding_ns : 0));
-        }
       }
       note["cpu_ns"] = std::llround(image_ns * of_all);
       note["voluntary_switches"] = 3 * size;
       note["involuntary_switches"] = size;
       note["host_bytes"] = count * (prefetch * batch * 602'112 + 3'000'000);
       note["bad_files"] = 0;
-      point.notes.push_back(note);
+      point.notes.push_back(read_window(note));
       point.samples_ns.push_back(std::llround(sum / static_cast<double>(size)));
     }
     point.round_sizes = {4, 4, 4};
@@ -176,38 +178,36 @@ struct LoaderMachine {
     return point;
   }
 
-  ResultDocument document() const {
-    ResultDocument document;
-    document.context = {
-        {"host", {{"cpu", "Example CPU"}, {"usable_cores", cores}, {"memory_bytes", 34'359'738'368}}},
-        {"software", {{"bench", "0.1.0"}}}};
-    document.sweep = {{"name", "workers"},
-                      {"loader",
-                       {{"cores", cores},
-                        {"data", "synthetic"},
-                        {"mean_encoded_bytes", encoded_bytes},
-                        {"page_cache", "warm"},
-                        {"storage", nullptr},
-                        {"consumer_device", beside.empty() ? "cuda:0" : "cpu"},
-                        {"consumer_on_cores", !beside.empty()},
-                        {"slot_bytes", batch * 602'112},
-                        {"pinned", beside.empty()},
-                        {"demands", demands},
-                        {"gpus", gpus}}}};
+  LoaderSetup setup() const {
+    LoaderSetup setup{
+        .cores = static_cast<int>(cores),
+        .data = "synthetic",
+        .consumer_device = shared_cores.empty() ? "cuda:0" : "cpu",
+        .consumer_on_cores = !shared_cores.empty(),
+        .slot_bytes = batch * 602'112,
+        .pinned = shared_cores.empty(),
+        .required = required,
+        .gpus = gpus,
+        .found = DataFound{.images = 256, .mean_encoded_bytes = encoded_bytes, .from_storage = 0}};
     if (storage) {
-      document.sweep["loader"]["storage"] = {{"bytes_per_s", storage->bytes_per_s},
-                                             {"latency_ns", storage->latency_ns}};
+      setup.storage = loader::StorageLimit{.bytes_per_s = storage->bytes_per_s,
+                                           .latency_ns = std::llround(storage->latency_ns)};
     }
+    return setup;
+  }
+
+  std::vector<MeasuredPoint> measured() const {
+    std::vector<MeasuredPoint> all;
     const double ready = std::max(compute_ns, copy_ns) + gap_ns;
-    document.benchmarks.push_back(point("ready", 0, compute_ns, std::vector<double>(360, ready), 0, 0, 0));
+    all.push_back(point("ready", 0, compute_ns, std::vector<double>(360, ready), 0, 0, 0));
     const auto add = [&](const std::string& loader, std::int64_t count) {
       const auto simulated = simulate(pipeline(count, loader == "pool"));
       const double busy = simulated.computing_workers +
                           simulated.worker_reading * static_cast<double>(std::max<std::int64_t>(1, count));
       const double batch_ns = busy * static_cast<double>(batch) / simulated.images_per_s * 1e9;
       const double reading = batch_ns / static_cast<double>(batch) * (1 - simulated.computing_workers / busy);
-      document.benchmarks.push_back(point(loader, count, simulated.compute_ns, simulated.step_ns, batch_ns,
-                                          reading, std::min(simulated.computing_workers, cores)));
+      all.push_back(point(loader, count, simulated.compute_ns, simulated.step_ns, batch_ns, reading,
+                          std::min(simulated.computing_workers, cores)));
     };
     for (const std::int64_t count : capacities) {
       add("capacity", count);
@@ -215,8 +215,27 @@ struct LoaderMachine {
     for (const std::int64_t count : workers) {
       add("pool", count);
     }
-    return document;
+    return all;
   }
 };
+
+// Changes the windows of the points that `chosen` accepts.
+inline void change_windows(std::vector<MeasuredPoint>& points,
+                           const std::function<bool(const MeasuredPoint&)>& chosen,
+                           const std::function<void(Window&)>& change) {
+  for (MeasuredPoint& point : points) {
+    if (!chosen(point)) {
+      continue;
+    }
+    for (std::shared_ptr<const SampleNote>& note : point.notes) {
+      const auto changed = std::const_pointer_cast<Window>(read_window(note->to_json()));
+      change(*changed);
+      note = changed;
+    }
+  }
+}
+inline std::function<bool(const MeasuredPoint&)> of_loader(const std::string& loader) {
+  return [loader](const MeasuredPoint& point) { return point.params.at("loader") == loader; };
+}
 
 }  // namespace bench::sweeps::testing

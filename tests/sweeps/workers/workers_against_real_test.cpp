@@ -11,12 +11,11 @@
 
 #include "bench/measure/statistics.h"
 #include "sweeps/workers/pipeline.h"
-#include "sweeps/workers/points.h"
 #include "sweeps/workers/simulator/draws.h"
-#include "sweeps/workers/what_if.h"
 #include "tests/sweeps/plain_device.h"
 #include "tests/sweeps/workers/loader/jpegs.h"
 #include "tests/sweeps/workers/loader/temporary_folder.h"
+#include "tests/sweeps/workers/loader_findings.h"
 
 namespace bench::sweeps {
 namespace {
@@ -33,16 +32,10 @@ class RealPipeline : public ::testing::Test {
     }
     session_->data_name = folder_.path().string();
     session_->storage = loader::StorageLimit{.bytes_per_s = 1e9, .latency_ns = kReadNs};
-    document_.context = {{"host", {{"usable_cores", 2}}}};
-    document_.sweep = {{"name", "workers"},
-                       {"loader",
-                        {{"cores", 2},
-                         {"page_cache", "warm"},
-                         {"storage", {{"bytes_per_s", 1e9}, {"latency_ns", kReadNs}}},
-                         {"mean_encoded_bytes", static_cast<double>(session_->data().encoded_bytes(0))},
-                         {"consumer_device", "none"},
-                         {"consumer_on_cores", false},
-                         {"demands", Json::array()}}}};
+    setup_ = {.cores = 2,
+              .storage = session_->storage,
+              .found = DataFound{.mean_encoded_bytes = static_cast<double>(session_->data().encoded_bytes(0)),
+                                 .from_storage = 0}};
   }
 
   void measure(const std::string& loader, std::int64_t workers, loader::Order order) {
@@ -51,7 +44,8 @@ class RealPipeline : public ::testing::Test {
     spec.transform.image_size = 16;
     spec.pool = {.workers = static_cast<int>(workers), .prefetch = 2, .order = order, .batch = 3};
     spec.step_ns = loader == "capacity" ? 0 : kStepNs;
-    const auto workload = make_pipeline(loader, spec, device_, session_);
+    spec.name = loader;
+    const auto workload = ConfiguredPipeline(spec, session_).make(device_);
     workload->timed_step(device_);  // fills the slots
     MeasuredPoint point;
     point.name = loader + std::to_string(workers);
@@ -60,21 +54,20 @@ class RealPipeline : public ::testing::Test {
                     {"prefetch", 2},
                     {"order", order == loader::Order::any ? "any" : "in-order"},
                     {"batch", 3}};
-    point.notes = Json::array();
     for (int window = 0; window < 2; ++window) {
       point.samples_ns.push_back(workload->timed_step(device_));
-      point.notes.push_back(workload->notes());
+      point.notes.push_back(workload->note());
     }
     point.round_sizes = {2};
     point.items_per_step = 3;
     point.stats = summarize(point.samples_ns, point.round_sizes, 1);
-    document_.benchmarks.push_back(point);
+    measured_.push_back(point);
   }
 
   // How far the simulated AU lies from the measured one and from what follows from the sleeps alone, at
   // worst.
   double worst_error(loader::Order order) {
-    document_.benchmarks.clear();
+    measured_.clear();
     measure("ready", 0, order);
     for (const std::int64_t workers : {1, 2}) {
       measure("capacity", workers, order);
@@ -84,23 +77,16 @@ class RealPipeline : public ::testing::Test {
     for (const auto& [workers, au] : by_hand) {
       measure("pool", workers, order);
     }
-    document_.sweep.erase("profile");
-    document_.sweep.erase("simulated");
-    note_simulation(document_);
-    const auto simulated = simulated_of(document_);
-    if (!simulated) {
+    const Evidence evidence = testing::evidence_of(measured_, setup_);
+    if (!evidence.simulated) {
       return 1;
     }
     double worst = 0;
-    const LoaderPoints points = loader_points(document_);
-    EXPECT_EQ(points.pool.size(), by_hand.size());
-    for (const LoaderPoint& point : points.pool) {
-      const auto at = std::ranges::find(simulated->points, point.workers, &SimulatedPoint::workers);
-      if (at == simulated->points.end()) {
-        return 1;
-      }
-      worst =
-          std::max({worst, std::abs(at->au - point.au->value), std::abs(at->au - by_hand.at(point.workers))});
+    EXPECT_EQ(evidence.points.pool.size(), by_hand.size());
+    for (const LoaderPoint& point : evidence.points.pool) {
+      const double simulated = evidence.simulated_at(point.workers)->au;
+      worst = std::max(
+          {worst, std::abs(simulated - point.au->value), std::abs(simulated - by_hand.at(point.workers))});
     }
     return worst;
   }
@@ -108,7 +94,7 @@ class RealPipeline : public ::testing::Test {
   // Whether images, or steps with ready data, took much longer on average than they sleep.
   bool disturbed() const {
     constexpr double kMuch = 1.1;
-    const LoaderPoints points = loader_points(document_);
+    const LoaderPoints points = loader_points(measured_, setup_);
     double longest = points.ready->step_ns / kStepNs;
     for (const auto* list : {&points.pool, &points.capacity}) {
       for (const LoaderPoint& point : *list) {
@@ -121,7 +107,8 @@ class RealPipeline : public ::testing::Test {
   loader::TemporaryFolder folder_;
   std::shared_ptr<Session> session_ = std::make_shared<Session>();
   testing::PlainDevice device_;
-  ResultDocument document_;
+  LoaderSetup setup_;
+  std::vector<MeasuredPoint> measured_;
 };
 
 // On a busy machine sleeps end late, and more than that: such a try tells nothing of the simulator.

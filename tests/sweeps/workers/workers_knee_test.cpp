@@ -11,7 +11,7 @@ namespace {
 using ::testing::IsEmpty;
 
 WorkersValue value_of(std::int64_t workers, double value, double half) {
-  return {workers, {value, {value - half, value + half}}};
+  return {workers, {.value = value, .ci95 = Interval{value - half, value + half}}};
 }
 
 TEST(Knee, IsTheFirstWhoseLowerBoundReaches95Percent) {
@@ -19,9 +19,9 @@ TEST(Knee, IsTheFirstWhoseLowerBoundReaches95Percent) {
                                      value_of(4, 0.99, 0.005), value_of(8, 1.0, 0.005)};
   const auto knee = find_knee(au);
   ASSERT_TRUE(knee);
-  EXPECT_EQ(knee->batch, 4);  // 2 reaches it, but not with its lower bound
+  EXPECT_EQ(knee->workers, 4);  // 2 reaches it, but not with its lower bound
   EXPECT_EQ(knee->low, 2);
-  EXPECT_EQ(knee->best_batch, 8);
+  EXPECT_EQ(knee->plateau_workers, 8);
 }
 
 TEST(Knee, OnePointHasNone) {

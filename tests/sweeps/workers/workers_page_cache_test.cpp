@@ -1,5 +1,5 @@
 // Whether images come from storage or from memory: what is asked of the system, and what is said of it.
-#include "sweeps/workers/page_cache.h"
+#include "sweeps/workers/points.h"
 
 #include <gmock/gmock.h>
 
@@ -12,41 +12,48 @@
 #include "sweeps/workers/tables.h"
 #include "tests/sweeps/workers/loader/jpegs.h"
 #include "tests/sweeps/workers/loader/temporary_folder.h"
-#include "tests/sweeps/workers/loader_machine.h"
+#include "tests/sweeps/workers/loader_findings.h"
 
 namespace bench::sweeps {
 namespace {
 
 using ::testing::HasSubstr;
 
-ResultDocument with_notes(const std::vector<Json>& notes) {
-  ResultDocument document;
-  document.benchmarks.emplace_back();
-  document.benchmarks.front().notes = notes;
-  return document;
+std::vector<MeasuredPoint> with_notes(const std::vector<Json>& notes) {
+  std::vector<MeasuredPoint> points(1);
+  for (const Json& note : notes) {
+    points.front().notes.push_back(read_window(note));
+  }
+  return points;
 }
 
 TEST(PageCache, IsWarmWhereNextToNothingCameFromStorage) {
   const Json none = {{"images", 100}, {"storage_bytes", 0}};
   const Json half = {{"images", 100}, {"storage_bytes", 500'000}};
-  EXPECT_EQ(page_cache_found(with_notes({none, none}), 10'000), Json({{"page_cache", "warm"}}));
-  EXPECT_EQ(page_cache_found(with_notes({none, half}), 10'000),
-            Json({{"page_cache", "as found"}, {"read_from_storage", 0.25}}));
-  EXPECT_EQ(page_cache_found(with_notes({none, {{"images", 100}}}), 10'000),
-            Json({{"page_cache", "as found"}}));
-  EXPECT_EQ(page_cache_found(with_notes({}), 10'000), Json({{"page_cache", "as found"}}));
+  EXPECT_EQ(part_from_storage(with_notes({none, none}), 10'000), 0);
+  EXPECT_EQ(part_from_storage(with_notes({none, half}), 10'000), 0.25);
+  EXPECT_FALSE(part_from_storage(with_notes({none, {{"images", 100}}}), 10'000));
+  EXPECT_FALSE(part_from_storage(with_notes({}), 10'000));
+
+  LoaderSetup setup;
+  EXPECT_STREQ(setup.page_cache(), "as found");
+  setup.found = DataFound{.from_storage = 0.009};
+  EXPECT_STREQ(setup.page_cache(), "warm");
+  setup.found->from_storage = 0.25;
+  EXPECT_EQ(to_json(setup).at("page_cache"), "as found");
+  EXPECT_EQ(to_json(setup).at("read_from_storage"), 0.25);
 }
 
 TEST(PageCache, TheTableSaysWhatWasFound) {
-  ResultDocument document = testing::LoaderMachine().document();
-  document.sweep["loader"]["page_cache"] = "as found";
-  document.sweep["loader"]["read_from_storage"] = 0.34;
-  EXPECT_THAT(workers_tables(document).front().title,
+  Evidence evidence = testing::measured_by({});
+  evidence.setup.found->from_storage = 0.34;
+  EXPECT_THAT(workers_tables(evidence).front().title,
               HasSubstr("page cache as found (34 % of the images' bytes came from storage)"));
-  document.sweep["loader"].erase("read_from_storage");
-  document.sweep["loader"]["page_cache"] = "cold";
-  document.sweep["loader"]["still_cached"] = {{"reads", 3}, {"of", 40}, {"reason", "it lies in memory"}};
-  EXPECT_THAT(workers_tables(document).front().title,
+  evidence.setup.cold = true;
+  evidence.setup.found->still_cached = 3;
+  evidence.setup.found->evicted = 40;
+  evidence.setup.found->still_cached_reason = "it lies in memory";
+  EXPECT_THAT(workers_tables(evidence).front().title,
               HasSubstr("page cache cold, but 3 of 40 reads found their image in it: it lies in memory"));
 }
 
@@ -94,15 +101,15 @@ TEST_F(SessionData, ThatPartlyLiesInMemoryIsNotCold) {
   try {
     session_.data();
   } catch (const Unsupported& error) {
-    GTEST_SKIP() << "here nothing can be forgotten: " << error.what();
+    GTEST_SKIP() << "nothing can be evicted here: " << error.what();
   }
   std::vector<std::byte> bytes;
   session_.data().read(3, bytes);
   put_in_memory(4);
   session_.data().read(4, bytes);
-  EXPECT_EQ(session_.forgetting().asked, 2);
-  EXPECT_EQ(session_.forgetting().refused, 1);
-  EXPECT_THAT(session_.forgetting().reason, HasSubstr("lies in memory"));
+  EXPECT_EQ(session_.found().evicted, 2);
+  EXPECT_EQ(session_.found().still_cached, 1);
+  EXPECT_THAT(session_.found().still_cached_reason, HasSubstr("lies in memory"));
 
   for (int i = 1; i < 16; ++i) {  // all but the first
     if (i != 4) {

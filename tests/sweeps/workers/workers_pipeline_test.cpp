@@ -30,11 +30,13 @@ class PipelineTest : public ::testing::Test {
                     loader::make_jpeg({}, static_cast<std::uint64_t>(i)));
     }
     session_->data_name = folder_.path().string();
+    spec_.name = "point";
     spec_.transform.image_size = 16;
     spec_.pool = {.workers = 2, .prefetch = 2, .batch = 3};
   }
 
-  std::unique_ptr<Workload> make() { return make_pipeline("point", spec_, device_, session_); }
+  std::unique_ptr<Workload> make() { return ConfiguredPipeline(spec_, session_).make(device_); }
+  static Json note_of(const Workload& workload) { return workload.note()->to_json(); }
 
   loader::TemporaryFolder folder_;
   std::shared_ptr<Session> session_ = std::make_shared<Session>();
@@ -50,7 +52,7 @@ TEST_F(PipelineTest, AWindowSaysWhatItsStepsTook) {
       const auto workload = make();
       EXPECT_GE(workload->timed_step(device_), 0);
       const std::int64_t took = workload->timed_step(device_);
-      const Json notes = workload->notes();
+      const Json notes = note_of(*workload);
       const auto batches = static_cast<std::size_t>(window_of(spec_));
       EXPECT_EQ(notes.at("batches"), batches);
       std::int64_t sum = 0;
@@ -72,28 +74,29 @@ TEST_F(PipelineTest, AWindowSaysWhatItsStepsTook) {
 TEST_F(PipelineTest, TheTimeLineIsKeptOnceAPoint) {
   const auto workload = make();
   workload->timed_step(device_);
-  EXPECT_FALSE(workload->notes().contains("timeline"));
+  EXPECT_FALSE(note_of(*workload).contains("timeline"));
   workload->timed_step(device_);
-  const Json first = workload->notes();
+  const Json first = note_of(*workload);
   ASSERT_TRUE(first.contains("timeline"));
   for (const Json& stretch : first.at("timeline")) {
     EXPECT_LE(stretch.at("from_ns"), stretch.at("to_ns"));
     EXPECT_GE(stretch.at("from_ns"), 0);
   }
   workload->timed_step(device_);
-  EXPECT_FALSE(workload->notes().contains("timeline"));
+  EXPECT_FALSE(note_of(*workload).contains("timeline"));
   const auto again = make();
   again->timed_step(device_);
   again->timed_step(device_);
-  EXPECT_FALSE(again->notes().contains("timeline"));
+  EXPECT_FALSE(note_of(*again).contains("timeline"));
 }
 
 // Else a point would have the large images in its windows for good, and another one the small ones.
-TEST_F(PipelineTest, EachVisitReadsTheImagesInAnotherOrderAndAllPointsInTheSame) {
+TEST_F(PipelineTest, EachRepetitionReadsTheImagesInAnotherOrderAndAllPointsInTheSame) {
   spec_.pool = {.workers = 0, .batch = 3};
   const auto first_batch = [&](const std::string& name) {
     device_.uploaded.clear();
-    make_pipeline(name, spec_, device_, session_)->step();
+    spec_.name = name;
+    make()->step();
     return device_.uploaded;
   };
   const auto first = first_batch("point");
@@ -105,7 +108,7 @@ TEST_F(PipelineTest, ReadyBatchesAreMadeBeforehand) {
   spec_.loader = LoaderKind::ready;
   const auto workload = make();
   workload->timed_step(device_);
-  const Json notes = workload->notes();
+  const Json notes = note_of(*workload);
   EXPECT_EQ(notes.at("images"), 0);
   EXPECT_EQ(device_.uploads, window_of(spec_));
 }
@@ -171,23 +174,32 @@ class Watched final : public Workload {
   Seen& seen_;
 };
 
+class ConfiguredWatched final : public ConfiguredWorkload {
+ public:
+  explicit ConfiguredWatched(Seen& seen) : seen_(seen) {}
+  MemoryPlan plan(Device& /*device*/) const override { return {}; }
+  std::unique_ptr<Workload> make(Device& /*device*/) const override {
+    return std::make_unique<Watched>(seen_);
+  }
+
+ private:
+  Seen& seen_;
+};
+
 class WorkloadConsumerTest : public PipelineTest {
  protected:
   WorkloadConsumerTest() {
-    type_.name = "watched";
-    type_.plan = [](const WorkloadSpec&, Device&) { return MemoryPlan{}; };
-    type_.make = [this](const WorkloadSpec&, Device&) { return std::make_unique<Watched>(seen_); };
-    spec_.workload = &type_;
+    spec_.workload_name = "watched";
+    spec_.workload = std::make_shared<ConfiguredWatched>(seen_);
   }
   Seen seen_;
-  WorkloadType type_;
 };
 
 TEST_F(WorkloadConsumerTest, StepsInTheThreadThatMadeIt) {
   const auto workload = make();
   workload->timed_step(device_);
   workload->timed_step(device_);
-  const Json notes = workload->notes();
+  const Json notes = note_of(*workload);
   EXPECT_THAT(notes.at("compute_ns").get<std::vector<int>>(), Each(Ge(1'000'000)));
   EXPECT_EQ(seen_.made, seen_.stepped);
   EXPECT_NE(seen_.made, std::this_thread::get_id());

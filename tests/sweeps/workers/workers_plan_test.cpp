@@ -8,9 +8,9 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "sweeps/workers/batch_result.h"
 #include "sweeps/workers/options.h"
-#include "sweeps/workers/other_result.h"
-#include "sweeps/workers/what_if.h"
+#include "sweeps/workers/profile.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/sweeps/fake_device.h"
 #include "tests/sweeps/workers/loader/jpegs.h"
@@ -25,6 +25,12 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+class NoMemory final : public ConfiguredWorkload {
+ public:
+  MemoryPlan plan(Device& /*device*/) const override { return {}; }
+  std::unique_ptr<Workload> make(Device& /*device*/) const override { return nullptr; }
+};
+
 class WorkersPlan : public ::testing::Test {
  protected:
   WorkersPlan() {
@@ -36,12 +42,14 @@ class WorkersPlan : public ::testing::Test {
     request_.workloads = {&network_};
     request_.modes = {"infer"};
     request_.workload_options = {{"image-size", {"64"}}};
-    for (const CommandOption& option : registry<Sweep>().find("workers")->options) {
+    network_.configure = [](const WorkloadSpec&) { return std::make_shared<NoMemory>(); };
+    for (const CommandOption& option : registry<SweepType>().find("workers")->options) {
       request_.sweep_options[option.name] = option.default_value;
     }
   }
 
-  SweepPlan plan() { return registry<Sweep>().find("workers")->plan(request_, device_); }
+  std::unique_ptr<Sweep> make() { return registry<SweepType>().find("workers")->make(request_, device_); }
+  SweepPlan plan() { return make()->plan(); }
   std::vector<std::string> names() {
     std::vector<std::string> all;
     for (const SweepPoint& point : plan().points) {
@@ -72,8 +80,8 @@ TEST_F(WorkersPlan, AsksForReadyDataEachWorkerCountAndTheLoaderAlone) {
   std::set<std::string> seen;
   for (const SweepPoint& point : plan().points) {
     EXPECT_TRUE(seen.insert(point.name).second) << point.name;
-    EXPECT_EQ(point.first, point.params.at("loader") == "ready");
-    EXPECT_EQ(point.crowds_cores,
+    EXPECT_EQ(point.is_reference, point.params.at("loader") == "ready");
+    EXPECT_EQ(point.workload->oversubscribes_cores(),
               point.params.at("loader") == "pool" || point.params.at("loader") == "capacity");
     EXPECT_EQ(point.params.at("consumer"), point.params.at("loader") == "capacity" ? "none" : "net");
   }
@@ -104,7 +112,7 @@ TEST_F(WorkersPlan, MemoryIsTheConsumersAndTwoArrivingBatches) {
   request_.sweep_options["workers"] = "1";
   const SweepPlan planned = plan();
   const SweepPoint& point = planned.points.front();
-  EXPECT_EQ(point.type(request_).plan(point.spec, device_).peak, 2 * 32 * 3 * 64 * 64 * 4);
+  EXPECT_EQ(point.workload->plan(device_).peak, 2 * 32 * 3 * 64 * 64 * 4);
 }
 
 // A budget without room for what such a storage gives is not overrun to find out.
@@ -116,20 +124,20 @@ TEST_F(WorkersPlan, KnowsWhatAStorageTakesBeforeAnythingIsRead) {
   request_.sweep_options["consumer"] = "40ms";
   request_.sweep_options["workers"] = "2";
   for (const SweepPoint& point : plan().points) {
-    EXPECT_FALSE(point.least_cost) << point.name;
+    EXPECT_EQ(point.workload->least_cost().setup_ns, 0) << point.name;
   }
   request_.sweep_options["storage"] = "1KB/s,10ms";
   const SweepPlan planned = plan();
   for (const SweepPoint& point : planned.points) {
-    ASSERT_TRUE(point.least_cost) << point.name;
+    const PointCost cost = point.workload->least_cost();
     const auto readers = std::max(1.0, point.params.at("workers").get<double>());
     const double batch_ns = 32 * (static_cast<double>(image.size()) * 1e6 + 10e6 / readers);
     if (point.params.at("loader") == "ready" || point.params.at("loader") == "other-staging") {
-      EXPECT_NEAR(point.least_cost().setup_ns, (2 + 1 + 2 * 8) * batch_ns, 1e-6 * batch_ns);
-      EXPECT_EQ(point.least_cost().step_ns, 0);
+      EXPECT_NEAR(cost.setup_ns, (2 + 1 + 2 * 8) * batch_ns, 1e-6 * batch_ns);
+      EXPECT_EQ(cost.step_ns, 0);
     } else {
-      EXPECT_GE(point.least_cost().step_ns, 8 * batch_ns);  // a window
-      EXPECT_NEAR(point.least_cost().setup_ns, point.least_cost().step_ns + batch_ns, 1e-6 * batch_ns);
+      EXPECT_GE(cost.step_ns, 8 * batch_ns);  // a window
+      EXPECT_NEAR(cost.setup_ns, cost.step_ns + batch_ns, 1e-6 * batch_ns);
     }
   }
 }
@@ -143,7 +151,6 @@ TEST_F(WorkersPlan, RefusesWhatItCannotMean) {
       {"element", {"fp64", ""}},
       {"layout", {"nchwc", ""}},
       {"staging", {"locked", ""}},
-      {"nice", {"20", "-1", "very", ""}},
       {"storage", {"200", "200MB", "MB/s", "200MB/s,", "200MB/s,5", "0MB/s", "-1MB/s,5ms"}},
       {"demand",
        {"t4", "t4=", "t4=0/s", "t4=-1/s", "t4=fast/s", "t4=1128", "a=1/s,,b=2/s", "=nan/s", "x=inf/s"}},
@@ -171,7 +178,8 @@ TEST_F(WorkersPlan, TakesOneBatchAndOneDtype) {
 
 TEST_F(WorkersPlan, SimulatingMeasuresNothing) {
   request_.sweep_options["simulate"] = "yes";
-  EXPECT_FALSE(plan().measures);
+  EXPECT_THAT(refusal(), HasSubstr("give --profile FILE"));
+  request_.sweep_options["profile"] = "earlier.json";
   EXPECT_TRUE(plan().points.empty());
 }
 
@@ -180,8 +188,9 @@ class OtherMachine : public WorkersPlan {
  protected:
   OtherMachine() {
     ResultDocument document;
-    document.context = {{"device", {{"name", "Some Card"}}}};
-    document.sweep = {{"name", "batch"}, {"workload", "resnet50"}};
+    document.context.device.name = "Some Card";
+    document.sweep.name = "batch";
+    document.sweep.workload = "resnet50";
     for (const auto& [batch, milliseconds] : {std::pair(8, 10), std::pair(16, 16)}) {
       MeasuredPoint point;
       point.name = "batch/" + std::to_string(batch);
@@ -216,34 +225,35 @@ TEST_F(OtherMachine, BetweenItsBatchesALineIsDrawn) {
   EXPECT_THAT(refusal(), HasSubstr("batch 8 to 16"));
 }
 
-TEST_F(OtherMachine, ItsBestRateIsADemand) {
+TEST_F(OtherMachine, ItsBestRateIsARequiredThroughput) {
   request_.sweep_options["demand"] = "card=" + file_.string() + ",t4=1128/s";
-  const auto demands = sweeps::workers_options(request_, device_).demands;
-  ASSERT_EQ(demands.size(), 2U);
-  EXPECT_EQ(demands[0].name, "card");
-  EXPECT_DOUBLE_EQ(demands[0].images_per_s, 1000);
-  EXPECT_EQ(demands[1].images_per_s, 1128);
+  const auto required = sweeps::workers_options(request_, device_).required;
+  ASSERT_EQ(required.size(), 2U);
+  EXPECT_EQ(required[0].name, "card");
+  EXPECT_DOUBLE_EQ(required[0].images_per_s, 1000);
+  EXPECT_EQ(required[1].images_per_s, 1128);
 }
 
 TEST_F(OtherMachine, SimulatedItsStepIsThatOfTheProfilesBatch) {
   sweeps::testing::LoaderMachine machine;
-  const auto step_beside = [&](std::int64_t batch) {
+  const auto step_of = [&](std::int64_t batch) {
     machine.batch = batch;
-    ResultDocument profiled = machine.document();
-    sweeps::note_simulation(profiled);
-    const std::filesystem::path profile = folder_.path() / "workers.json";
-    std::ofstream(profile) << to_json(profiled);
+    const sweeps::LoaderSetup setup = machine.setup();
+    const auto profile = sweeps::measure_profile(sweeps::loader_points(machine.measured(), setup), setup);
+    const std::filesystem::path file = folder_.path() / "workers.json";
+    std::ofstream(file) << Json{{"schema", kResultSchema},
+                                {"sweep", {{"name", "workers"}, {"profile", sweeps::to_json(*profile)}}}};
     request_.sweep_options["simulate"] = "yes";
-    request_.sweep_options["profile"] = profile.string();
+    request_.sweep_options["profile"] = file.string();
     request_.sweep_options["consumer"] = file_.string();
     request_.given_sweep_options = {"simulate", "profile", "consumer"};
-    ResultDocument document;
-    registry<Sweep>().find("workers")->predict(request_, plan(), device_, document);
-    return document.sweep.at("profile").at("compute_ns").at(0).get<double>();
+    const auto sweep = make();
+    sweep->predict({});
+    return sweep->to_json().at("profile").at("compute_ns").at(0).get<double>();
   };
-  EXPECT_EQ(step_beside(8), 10'000'000);  // not its best batch's, which is 16
-  EXPECT_EQ(step_beside(12), 13'000'000);
-  EXPECT_THAT([&] { step_beside(4); },
+  EXPECT_EQ(step_of(8), 10'000'000);  // not its best batch's, which is 16
+  EXPECT_EQ(step_of(12), 13'000'000);
+  EXPECT_THAT([&] { step_of(4); },
               ::testing::ThrowsMessage<UsageError>(AllOf(HasSubstr("--consumer"), HasSubstr("batch 8 to 16"),
                                                          HasSubstr("batch 4 is wanted"))));
 }
@@ -281,7 +291,7 @@ TEST_F(OtherMachine, ADeeplyNestedFileIsRefused) {
 TEST_F(OtherMachine, TheLabelKeepsATimeWholeAndDropsAFilesEnding) {
   const auto label = [&](const std::string& consumer) {
     request_.sweep_options["consumer"] = consumer;
-    return registry<Sweep>().find("workers")->label(request_);
+    return registry<SweepType>().find("workers")->label(request_);
   };
   EXPECT_EQ(label("12.5ms"), "12.5ms");
   EXPECT_EQ(label("workload"), "net");

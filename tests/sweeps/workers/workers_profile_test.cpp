@@ -3,16 +3,15 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <functional>
 #include <numeric>
 #include <string>
 
 #include "bench/error.h"
-#include "sweeps/workers/findings.h"
 #include "sweeps/workers/simulator/draws.h"
 #include "sweeps/workers/tables.h"
-#include "sweeps/workers/what_if.h"
-#include "tests/sweeps/workers/loader_machine.h"
+#include "tests/sweeps/workers/loader_findings.h"
 
 namespace bench::sweeps {
 namespace {
@@ -22,6 +21,10 @@ using testing::LoaderMachine;
 
 Json file_with(const Json& profile) {
   return {{"schema", kResultSchema}, {"sweep", {{"name", "workers"}, {"profile", profile}}}};
+}
+
+std::optional<Profile> profile_of(const LoaderMachine& machine, std::optional<std::int64_t> left_out = {}) {
+  return measure_profile(loader_points(machine.measured(), machine.setup()), machine.setup(), left_out);
 }
 
 std::string refusal(const Json& document) {
@@ -34,7 +37,7 @@ std::string refusal(const Json& document) {
 }
 
 TEST(WorkersProfile, KnowsTheMachine) {
-  const auto profile = measure_profile(LoaderMachine().document());
+  const auto profile = profile_of(LoaderMachine());
   ASSERT_TRUE(profile);
   EXPECT_NEAR(profile->law.law.one, 200, 3);
   EXPECT_NEAR(profile->law.law.at(4), 200 * 4 / 1.12, 15);
@@ -50,7 +53,7 @@ TEST(WorkersProfile, KnowsTheMachine) {
 TEST(WorkersProfile, LeavesTheWaitForStorageOutOfTheWork) {
   LoaderMachine machine;
   machine.storage = simulator::Storage{.bytes_per_s = 200e6, .latency_ns = 5e6};
-  const auto profile = measure_profile(machine.document());
+  const auto profile = profile_of(machine);
   ASSERT_TRUE(profile);
   EXPECT_NEAR(1e9 / profile->law.law.one, 5e6, 0.35e6);  // reading takes 2 % of it, and is left out too
 }
@@ -58,99 +61,97 @@ TEST(WorkersProfile, LeavesTheWaitForStorageOutOfTheWork) {
 TEST(WorkersProfile, TellsTheBytesOfAnImageByTheirTime) {
   LoaderMachine machine;
   machine.storage = simulator::Storage{.bytes_per_s = 20e6, .latency_ns = 1e6};
-  ResultDocument document = machine.document();
-  EXPECT_NEAR(measure_profile(document)->bytes_read, 110e3, 1);
-  document.sweep["loader"].erase("mean_encoded_bytes");
-  EXPECT_NEAR(measure_profile(document)->bytes_read, 110e3, 3e3);
+  EXPECT_NEAR(profile_of(machine)->bytes_read, 110e3, 1);
+  LoaderSetup setup = machine.setup();
+  setup.found.reset();
+  EXPECT_NEAR(measure_profile(loader_points(machine.measured(), setup), setup)->bytes_read, 110e3, 3e3);
 }
 
 TEST(WorkersProfile, KnowsAConsumerOnTheSameCores) {
   // Beside w workers it computes with 4 - w threads, one at least, at that part of its speed.
   LoaderMachine machine;
-  machine.beside = {{.active = 0, .consumer_speed = 0.25, .worker_speed = 1},
-                    {.active = 3, .consumer_speed = 0.25, .worker_speed = 1},
-                    {.active = 4, .consumer_speed = 0.20, .worker_speed = 0.80},
-                    {.active = 8, .consumer_speed = 0.11, .worker_speed = 0.89}};
+  machine.shared_cores = {{.active = 0, .consumer_speed = 0.25, .worker_speed = 1},
+                          {.active = 3, .consumer_speed = 0.25, .worker_speed = 1},
+                          {.active = 4, .consumer_speed = 0.20, .worker_speed = 0.80},
+                          {.active = 8, .consumer_speed = 0.11, .worker_speed = 0.89}};
   machine.workers = {4, 6, 8};
-  const auto profile = measure_profile(machine.document());
+  const auto profile = profile_of(machine);
   ASSERT_TRUE(profile);
-  ASSERT_EQ(profile->beside.size(), 2U);  // 4 is both the fewest and as many as cores
-  for (const BesideWorkers& beside : profile->beside) {
-    EXPECT_NEAR(beside.consumer_speed, 0.25, 0.03) << beside.workers;  // sharing explains the rest
-    EXPECT_NEAR(beside.worker_speed, 1, 0.1) << beside.workers;
+  ASSERT_EQ(profile->sharing.size(), 2U);  // 4 is both the fewest and as many as cores
+  for (const MeasuredSharing& sharing : profile->sharing) {
+    EXPECT_NEAR(sharing.consumer_speed, 0.25, 0.03) << sharing.workers;  // sharing explains the rest
+    EXPECT_NEAR(sharing.worker_speed, 1, 0.1) << sharing.workers;
   }
   const simulator::Pipeline four = pipeline_of(*profile, 4);
-  ASSERT_EQ(four.beside.size(), 5U);
-  EXPECT_NEAR(four.beside[0].consumer_speed, 0.25, 0.03);
-  EXPECT_NEAR(four.beside[4].consumer_speed, 0.20, 0.03);
-  EXPECT_NEAR(four.beside[4].worker_speed, 0.80, 0.08);
-  EXPECT_TRUE(pipeline_of(*profile, 0).beside.empty());
+  ASSERT_EQ(four.shared_cores.size(), 5U);
+  EXPECT_NEAR(four.shared_cores[0].consumer_speed, 0.25, 0.03);
+  EXPECT_NEAR(four.shared_cores[4].consumer_speed, 0.20, 0.03);
+  EXPECT_NEAR(four.shared_cores[4].worker_speed, 0.80, 0.08);
+  EXPECT_TRUE(pipeline_of(*profile, 0).shared_cores.empty());
 }
 
-TEST(WorkersProfile, KnowsHowLongAThreadWaitsForACore) {
+TEST(WorkersProfile, KnowsHowLateTheConsumerThreadIsScheduled) {
   LoaderMachine machine;
   machine.late_ns = 2e6;
-  const auto profile = measure_profile(machine.document());
+  const auto profile = profile_of(machine);
   ASSERT_TRUE(profile);
-  ASSERT_EQ(profile->wake.size(), 2U);  // 1 to 4 workers on 4 cores, each on its own; 6 and 8
-  for (const simulator::WakeDelay& wake : profile->wake) {
-    EXPECT_NEAR(simulator::mean_of(wake.late_ns), 2e6, 0.2e6) << wake.workers;  // less what a timer takes
+  ASSERT_EQ(profile->scheduling_latency.size(), 2U);  // 1 to 4 workers on 4 cores, each on its own; 6 and 8
+  for (const simulator::SchedulingLatency& latency : profile->scheduling_latency) {
+    EXPECT_NEAR(simulator::mean_of(latency.late_ns), 2e6, 0.2e6)
+        << latency.workers;  // less what a timer takes
   }
-  EXPECT_NEAR(profile->wake[1].workers, 7, 0.1);
-  EXPECT_EQ(pipeline_of(*profile, 4).wake[1].workers, profile->wake[1].workers);
-  EXPECT_EQ(pipeline_of(*profile, 4, 16).wake[1].workers, 4 * profile->wake[1].workers);  // as many to a core
-  EXPECT_TRUE(measure_profile(LoaderMachine().document())->wake.empty());
-  EXPECT_EQ(measure_profile(machine.document(), 6)->wake[1].workers, 8);
+  EXPECT_NEAR(profile->scheduling_latency[1].workers, 7, 0.1);
+  EXPECT_EQ(pipeline_of(*profile, 4).scheduling_latency[1].workers, profile->scheduling_latency[1].workers);
+  EXPECT_EQ(pipeline_of(*profile, 4, 16).scheduling_latency[1].workers,
+            4 * profile->scheduling_latency[1].workers);  // as many to a core
+  EXPECT_TRUE(profile_of(LoaderMachine())->scheduling_latency.empty());
+  EXPECT_EQ(profile_of(machine, 6)->scheduling_latency[1].workers, 8);
 }
 
-TEST(WorkersProfile, AsksAThreadBesideTheLoaderAloneWhereNoConsumerSlept) {
+TEST(WorkersProfile, TakesWhatTheLoaderAloneNotesWhereNoConsumerSlept) {
   LoaderMachine machine;
   machine.late_ns = 2e6;
-  ResultDocument document = machine.document();
-  for (MeasuredPoint& point : document.benchmarks) {
-    for (Json& note : point.notes) {
-      if (point.params["loader"] != "capacity") {
-        note.erase("late_ns");
-      }
-    }
-  }
-  const auto profile = measure_profile(document);
-  ASSERT_EQ(profile->wake.size(), 2U);
-  EXPECT_EQ(profile->wake[1].workers, 8);
-  EXPECT_NEAR(simulator::mean_of(profile->wake[1].late_ns), 2e6, 0.1e6);
+  auto measured = machine.measured();
+  testing::change_windows(
+      measured, [](const MeasuredPoint& point) { return point.params.at("loader") != "capacity"; },
+      [](Window& window) { window.late_ns.clear(); });
+  const auto profile = measure_profile(loader_points(measured, machine.setup()), machine.setup());
+  ASSERT_EQ(profile->scheduling_latency.size(), 2U);
+  EXPECT_EQ(profile->scheduling_latency[1].workers, 8);
+  EXPECT_NEAR(simulator::mean_of(profile->scheduling_latency[1].late_ns), 2e6, 0.1e6);
 }
 
 TEST(WorkersProfile, DoesWithoutTheLoaderAlone) {
   LoaderMachine machine;
   machine.capacities = {};
   machine.compute_ns = 10e6;
-  const auto starved = measure_profile(machine.document());
+  const auto starved = profile_of(machine);
   ASSERT_TRUE(starved);
   EXPECT_EQ(starved->law_from, "starved consumers");
   EXPECT_NEAR(starved->law.law.one, 200, 8);
 
   machine.workers = {0};
-  const auto alone = measure_profile(machine.document());
+  const auto alone = profile_of(machine);
   ASSERT_TRUE(alone);
   EXPECT_EQ(alone->law_from, "the consumer's thread");
   EXPECT_NEAR(alone->law.law.one, 200, 8);
 }
 
 TEST(WorkersProfile, WhatIsLeftOutHasNoPart) {
-  ResultDocument document = LoaderMachine().document();
-  for (MeasuredPoint& point : document.benchmarks) {
-    if (point.params["workers"] == 4) {
-      for (Json& note : point.notes) {
-        for (const char* times : {"step_ns", "batch_ns"}) {
-          for (Json& time : note[times]) {
-            time = time.get<std::int64_t>() * 3;
+  const LoaderMachine machine;
+  auto measured = machine.measured();
+  testing::change_windows(
+      measured, [](const MeasuredPoint& point) { return point.params.at("workers") == 4; },
+      [](Window& window) {
+        for (auto* const times : {&window.step_ns, &window.batch_ns}) {
+          for (std::int64_t& time : *times) {
+            time *= 3;
           }
         }
-      }
-    }
-  }
-  EXPECT_NEAR(measure_profile(document, 4)->law.law.at(4), 200 * 4 / 1.12, 25);
-  EXPECT_LT(measure_profile(document)->law.law.at(4), 650);
+      });
+  const LoaderPoints points = loader_points(measured, machine.setup());
+  EXPECT_NEAR(measure_profile(points, machine.setup(), 4)->law.law.at(4), 200 * 4 / 1.12, 25);
+  EXPECT_LT(measure_profile(points, machine.setup())->law.law.at(4), 650);
 }
 
 TEST(WorkersProfile, ThinsToTheSameMean) {
@@ -165,10 +166,10 @@ TEST(WorkersProfile, ThinsToTheSameMean) {
 
 TEST(WorkersProfile, ReadsBackWhatItWrote) {
   LoaderMachine machine;
-  machine.beside = {{.active = 2, .consumer_speed = 0.7, .worker_speed = 0.9}};
+  machine.shared_cores = {{.active = 2, .consumer_speed = 0.7, .worker_speed = 0.9}};
   machine.late_ns = 2e6;
   machine.storage = simulator::Storage{.bytes_per_s = 200e6, .latency_ns = 5e6};
-  const Json written = make_profile(machine.document());
+  const Json written = to_json(*profile_of(machine));
   EXPECT_EQ(to_json(read_profile(file_with(written))), written);
   EXPECT_EQ(to_json(read_profile(Json::parse(file_with(written).dump()))), written);
 }
@@ -176,28 +177,42 @@ TEST(WorkersProfile, ReadsBackWhatItWrote) {
 TEST(WorkersProfile, OfTheFirstVersionHasNoWaitsForACore) {
   LoaderMachine machine;
   machine.late_ns = 2e6;
-  Json old = make_profile(machine.document());
+  Json old = to_json(*profile_of(machine));
   old["version"] = 1;
   old.erase("wake");
-  EXPECT_TRUE(read_profile(file_with(old)).wake.empty());
+  EXPECT_TRUE(read_profile(file_with(old)).scheduling_latency.empty());
   old.erase("sample_sizes");
-  EXPECT_TRUE(read_profile(file_with(old)).wake.empty());
+  EXPECT_TRUE(read_profile(file_with(old)).scheduling_latency.empty());
 }
 
 TEST(WorkersProfile, OfTheSecondVersionKnowsThemByWorkersAtWork) {
   LoaderMachine machine;
   machine.late_ns = 2e6;
-  Json old = make_profile(machine.document());
+  Json old = to_json(*profile_of(machine));
   old["version"] = 2;
   for (Json& wake : old["wake"]) {
     wake["active"] = wake["workers"];
     wake.erase("workers");
   }
-  EXPECT_EQ(read_profile(file_with(old)).wake.size(), 2U);
+  EXPECT_EQ(read_profile(file_with(old)).scheduling_latency.size(), 2U);
+}
+
+// A whole file of the version that had --nice: with its fields, and with windows of workers that were not.
+TEST(WorkersProfile, OfAnEarlierVersionWithNiceIsRead) {
+  std::ifstream file(std::string(BENCH_TEST_SOURCE_DIR) + "/tests/golden/workers.json");
+  const Json earlier = Json::parse(file);
+  ASSERT_TRUE(earlier.at("sweep").at("loader").contains("nice"));
+  const Profile profile = read_profile(earlier);
+  EXPECT_FALSE(simulate(profile, {}).points.empty());
+  for (const Json& point : earlier.at("benchmarks")) {
+    for (const Json& note : point.at("notes")) {
+      EXPECT_EQ(read_window(note)->step_ns.size(), note.at("step_ns").size());
+    }
+  }
 }
 
 TEST(WorkersProfile, IsSmall) {
-  EXPECT_LT(make_profile(LoaderMachine().document()).dump().size(), 40'000U);
+  EXPECT_LT(to_json(*profile_of(LoaderMachine())).dump().size(), 40'000U);
 }
 
 TEST(WorkersProfile, RefusesWhatIsNone) {
@@ -210,7 +225,7 @@ TEST(WorkersProfile, RefusesWhatIsNone) {
   EXPECT_THAT(refusal({{"schema", kResultSchema}, {"sweep", {{"name", "workers"}}}}),
               HasSubstr("no profile in it"));
 
-  const Json good = make_profile(LoaderMachine().document());
+  const Json good = to_json(*profile_of(LoaderMachine()));
   EXPECT_EQ(refusal(file_with(good)), "accepted");
   const auto changed = [&](const std::function<void(Json&)>& change) {
     Json bad = good;
@@ -227,7 +242,7 @@ TEST(WorkersProfile, RefusesWhatIsNone) {
   EXPECT_THAT(changed([](Json& bad) { bad["version"] = 4; }), HasSubstr("accepted: 1 to 3"));
   LoaderMachine late;
   late.late_ns = 2e6;
-  const Json waits = make_profile(late.document());
+  const Json waits = to_json(*profile_of(late));
   const auto changed_wake = [&](const std::function<void(Json&)>& change) {
     Json bad = waits;
     change(bad["wake"]);
@@ -246,59 +261,39 @@ TEST(WorkersProfile, RefusesWhatIsNone) {
   EXPECT_THAT(changed([](Json& bad) { bad["batch_work_ns"][3] = -5; }), HasSubstr("batch_work_ns[3]"));
 }
 
-TEST(WhatIf, SimulatesFromAProfileAlone) {
-  const Json earlier = file_with(make_profile(LoaderMachine().document()));
-  WhatIf what_if;
-  what_if.workers = {0, 1, 2, 4, 8};
-  what_if.demands = {{.name = "t4", .images_per_s = 500, .source = "given"}};
-  ResultDocument document;
-  document.sweep = {{"name", "workers"}};
-  simulate_profile(read_profile(earlier), what_if, document);
-  const auto simulated = simulated_of(document);
-  ASSERT_TRUE(simulated);
-  EXPECT_EQ(simulated->points.size(), 5U);
-  const auto findings = workers_findings(document);
-  for (const Finding& finding : findings) {
+TEST(Simulated, FromAProfileAlone) {
+  const Profile profile = read_profile(file_with(to_json(*profile_of(LoaderMachine()))));
+  const Evidence evidence = testing::simulated_from(
+      profile,
+      {.workers = {0, 1, 2, 4, 8}, .required = {{.name = "t4", .images_per_s = 500, .source = "given"}}});
+  EXPECT_EQ(evidence.simulated->points.size(), 5U);
+  for (const Finding& finding : workers_findings(evidence)) {
     EXPECT_TRUE(finding.claim.starts_with("Simulated") || finding.name == "stages" ||
                 finding.name == "scaling")
         << finding.name << ": " << finding.claim;
     EXPECT_TRUE(finding.evidence.empty()) << finding.name;
   }
-  const auto tables = workers_tables(document);
+  const auto tables = workers_tables(evidence);
   ASSERT_EQ(tables.size(), 2U);
   EXPECT_THAT(tables[0].title, HasSubstr("Simulated"));
   EXPECT_THAT(tables[1].title, HasSubstr("simulated"));
 }
 
-TEST(WhatIf, MoreCoresFeedMoreAndAreCalledAnExtrapolation) {
-  const Json earlier = file_with(make_profile(LoaderMachine().document()));
-  WhatIf what_if;
-  what_if.demands = {{.name = "h200", .images_per_s = 1500, .source = "given"}};
-  ResultDocument few;
-  simulate_profile(read_profile(earlier), what_if, few);
-  EXPECT_FALSE(simulated_of(few)->demands[0].workers);
-  what_if.cores = 32;
-  ResultDocument many;
-  simulate_profile(read_profile(earlier), what_if, many);
-  const auto simulated = simulated_of(many);
-  ASSERT_TRUE(simulated->demands[0].workers);
+TEST(Simulated, MoreCoresFeedMoreAndAreCalledAnExtrapolation) {
+  const Profile profile = *profile_of(LoaderMachine());
+  SimulationRequest request{.required = {{.name = "h200", .images_per_s = 1500, .source = "given"}}};
+  EXPECT_FALSE(simulate(profile, request).requirements[0].workers);
+  request.cores = 32;
+  const Evidence many = testing::simulated_from(profile, request);
+  ASSERT_TRUE(many.simulated->requirements[0].workers);
   // 1425 / 200 workers and what σ takes: W / (1 + 0.04 (W - 1)) = 7.1 gives 10, and their times vary.
-  EXPECT_NEAR(static_cast<double>(*simulated->demands[0].workers), 11, 1);
-  bool said = false;
-  for (const Finding& finding : workers_findings(many)) {
-    said = said ||
-           (finding.name == "knee_simulated" && finding.claim.find("extrapolation") != std::string::npos);
-  }
-  EXPECT_TRUE(said);
+  EXPECT_NEAR(static_cast<double>(*many.simulated->requirements[0].workers), 11, 1);
+  EXPECT_THAT(testing::claim(many, "knee_simulated"), HasSubstr("extrapolation"));
 }
 
-TEST(WhatIf, TheSameSeedGivesTheSameFile) {
-  const Json earlier = file_with(make_profile(LoaderMachine().document()));
-  ResultDocument one;
-  ResultDocument two;
-  simulate_profile(read_profile(earlier), {}, one);
-  simulate_profile(read_profile(earlier), {}, two);
-  EXPECT_EQ(one.sweep, two.sweep);
+TEST(Simulated, TheSameSeedGivesTheSameFile) {
+  const Profile profile = *profile_of(LoaderMachine());
+  EXPECT_EQ(to_json(simulate(profile, {})), to_json(simulate(profile, {})));
 }
 
 }  // namespace

@@ -5,15 +5,16 @@
 #include <fmt/format.h>
 
 #include "../networks_fixture.h"
-#include "kernels/networks/network.h"
-#include "kernels/networks/train/trainer.h"
+#include "kernels/networks/models/network.h"
+#include "kernels/networks/passes/training.h"
+#include "kernels/networks/program/trainer.h"
 
 namespace bench::kernels {
 namespace {
 
 class TrainingDtypes : public NetworkTest {
  protected:
-  TrainingPlan plan(const NetworkType& network, Dtype dtype, Optimizer::Kind optimizer) {
+  ProgramPlan plan(const NetworkType& network, Dtype dtype, Optimizer::Kind optimizer) {
     const Target target{.batch = 1, .dtype = dtype, .layouts = {}, .implementation = "reference"};
     return plan_training(published_graph(network), target,
                          {.optimizer = optimizer, .loss_scaling = dtype == Dtype::fp16}, *device_);
@@ -25,8 +26,8 @@ TEST_F(TrainingDtypes, ArePlannedForEveryNetworkAndOptimizer) {
     for (const Dtype dtype : kAllDtypes) {
       for (const auto optimizer : {Optimizer::Kind::sgd, Optimizer::Kind::momentum, Optimizer::Kind::adam}) {
         SCOPED_TRACE(fmt::format("{} {}", network->name, name_of(dtype)));
-        const TrainingPlan planned = plan(*network, dtype, optimizer);
-        for (const ParameterGroup& group : planned.step.groups) {
+        const ProgramPlan planned = plan(*network, dtype, optimizer);
+        for (const ParameterGroup& group : planned.groups) {
           EXPECT_NE(group.dtype, Dtype::tf32);  // how it multiplies, not how it is stored
         }
       }

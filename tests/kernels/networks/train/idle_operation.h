@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/operation.h"
+#include "kernels/operations/operation.h"
 
 namespace bench::kernels {
 

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "../networks_fixture.h"
-#include "kernels/loss_scale/loss_scale.h"
-#include "kernels/networks/train/workload.h"
+#include "kernels/operations/loss_scale/loss_scale.h"
+#include "kernels/workloads/network/train.h"
 
 namespace bench::kernels {
 namespace {
@@ -31,12 +31,12 @@ class LossScaledTraining : public NetworkTest {
   }
 
   static LossScale& scale_of(Trainer& trainer) {
-    return *reinterpret_cast<LossScale*>(trainer.address(trainer.plan().step.loss_scale.value()));
+    return *reinterpret_cast<LossScale*>(trainer.address(trainer.plan().training->loss_scale.value()));
   }
 
   static std::vector<float> all(Trainer& trainer, std::vector<float> (Trainer::*of)(std::size_t)) {
     std::vector<float> values;
-    for (std::size_t i = 0; i < trainer.plan().step.parameters.size(); ++i) {
+    for (std::size_t i = 0; i < trainer.plan().parameters.size(); ++i) {
       const std::vector<float> one = (trainer.*of)(i);
       values.insert(values.end(), one.begin(), one.end());
     }

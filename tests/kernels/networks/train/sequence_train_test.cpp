@@ -7,8 +7,9 @@
 
 #include "../networks_fixture.h"
 #include "../tiny_networks.h"
-#include "kernels/networks/train/gradient_check.h"
-#include "kernels/networks/train/workload.h"
+#include "kernels/networks/passes/recompute.h"
+#include "kernels/workloads/network/gradient_check.h"
+#include "kernels/workloads/network/train.h"
 #include "tests/kernels/networks/train/idle_operation.h"
 
 namespace bench::kernels {
@@ -23,22 +24,22 @@ class SequenceTraining : public NetworkTest {
     all.options["optimizer"] = optimizer;
     return all;
   }
-  TrainingPlan plan(const Graph& graph, std::int64_t batch, const TrainOptions& options = {}) {
+  ProgramPlan plan(const Graph& graph, std::int64_t batch, const TrainOptions& options = {}) {
     return plan_training(graph, {.batch = batch, .dtype = Dtype::fp32, .layouts = {}, .implementation = {}},
                          options, *device_);
   }
   static std::vector<float> gradients(Trainer& trainer) {
     std::vector<float> all;
     trainer.run_gradients();
-    for (std::size_t i = 0; i < trainer.plan().step.parameters.size(); ++i) {
+    for (std::size_t i = 0; i < trainer.plan().parameters.size(); ++i) {
       const std::vector<float> one = trainer.gradient(i);
       all.insert(all.end(), one.begin(), one.end());
     }
     return all;
   }
   static std::size_t index_of(const Trainer& trainer, const std::string& layer, Slot slot) {
-    const auto& parameters = trainer.plan().step.parameters;
-    const auto at = std::ranges::find_if(parameters, [&](const TrainedParameter& parameter) {
+    const auto& parameters = trainer.plan().parameters;
+    const auto at = std::ranges::find_if(parameters, [&](const PlannedParameter& parameter) {
       return trainer.plan().graph[parameter.layer].name == layer && parameter.slot == slot;
     });
     EXPECT_NE(at, parameters.end()) << layer;
@@ -134,17 +135,13 @@ TEST_P(EverySequenceNetworkTrains, MicroBatchesAddUpToTheBatch) {
 
 TEST_F(SequenceTraining, ASharedGradientIsTheSumOfItsUses) {
   const Graph tied = gpt(kTinyGpt);
-  Graph apart = tied.input_only();
-  for (Graph::Value value = 1; value < tied.layers().size(); ++value) {
-    Layer layer = tied[value];
-    layer.shares.reset();
-    apart.append(std::move(layer));
-  }
+  Graph apart = tied;
+  apart.edit(apart.output()).shares.reset();
   const std::vector<Sample> samples{seeded_sample(tied, 1, 0), seeded_sample(tied, 1, 1)};
   const std::vector<std::int32_t> labels = seeded_tokens(kTinyGpt.vocabulary, 2 * kTinyGpt.sequence, 1, 9);
   Trainer one(plan(tied, 2), *device_, 1);
   Trainer two(plan(apart, 2), *device_, 1);
-  EXPECT_EQ(two.plan().step.parameters.size() - one.plan().step.parameters.size(), 1U);
+  EXPECT_EQ(two.plan().parameters.size() - one.plan().parameters.size(), 1U);
   const std::size_t shared = index_of(one, "wte", Slot::weights);
   const std::size_t table = index_of(two, "wte", Slot::weights);
   const std::size_t head = index_of(two, "lm_head", Slot::weights);
@@ -177,8 +174,8 @@ TEST_F(SequenceTraining, ProbabilitiesGrowWithTheSquareOfTheSequence) {
     GptSizes sizes = kTinyGpt;
     sizes.sequence = sequence;
     std::int64_t bytes = 0;
-    const TrainingPlan planned = plan(gpt(sizes), 2);
-    for (const ProgramTensor& tensor : planned.step.program.tensors()) {
+    const ProgramPlan planned = plan(gpt(sizes), 2);
+    for (const ProgramTensor& tensor : planned.program.tensors()) {
       bytes += tensor.name.starts_with("probabilities of") ? tensor.bytes : 0;
     }
     return bytes;
@@ -211,17 +208,17 @@ TEST_F(SequenceTraining, BlocksEndAtResidualSums) {
   const std::vector<Segment> found = segments(graph);
   ASSERT_EQ(found.size(), 2U * 2 + 1);  // attention and MLP of each layer, and the head
   for (std::size_t i = 0; i + 1 < found.size(); ++i) {
-    EXPECT_EQ(graph[found[i].last].kind, LayerKind::add);
+    EXPECT_TRUE(graph[found[i].last].is("add"));
   }
 }
 
 TEST_F(SequenceTraining, LabelsAreTheNextTokens) {
   TrainWorkload workload(tiny_gpt(), train_spec(2), *device_);
-  const TrainingStep& step = workload.trainer().plan().step;
+  const ProgramPlan& step = workload.trainer().plan();
   std::vector<std::int32_t> tokens(2 * 16);
   std::vector<std::int32_t> labels(2 * 16);
   device_->download(tokens.data(), workload.trainer().address(step.inputs.at(0)), 2 * 16 * 4);
-  device_->download(labels.data(), workload.trainer().address(step.labels.at(0)), 2 * 16 * 4);
+  device_->download(labels.data(), workload.trainer().address(step.training->labels.at(0)), 2 * 16 * 4);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (i % 16 != 15) {
       EXPECT_EQ(labels[i], tokens[i + 1]) << i;
@@ -238,13 +235,12 @@ TEST_F(SequenceTraining, VerificationNoticesAWrongGradient) {
   const std::vector<Sample> samples{seeded_sample(graph, 1, 0), seeded_sample(graph, 1, 1)};
   const std::vector<std::int32_t> labels = seeded_tokens(kTinyGpt.vocabulary, 2 * kTinyGpt.sequence, 1, 9);
   const auto error_without = [&](const std::string& name) {
-    TrainingPlan broken = plan(graph, 2);
-    const auto& instructions = broken.step.program.instructions();
+    ProgramPlan broken = plan(graph, 2);
+    const auto& instructions = broken.program.instructions();
     const auto at = std::ranges::find(instructions, name, &Instruction::name);
     if (at != instructions.end()) {
-      broken.step.program.edit(static_cast<std::size_t>(at - instructions.begin())).make_own = [] {
-        return std::make_shared<Idle>();
-      };
+      broken.program.edit(static_cast<std::size_t>(at - instructions.begin())).operation =
+          std::make_shared<Idle>();
     } else {
       EXPECT_EQ(name, "");
     }

@@ -7,9 +7,10 @@
 #include <fmt/format.h>
 
 #include "../networks_fixture.h"
-#include "kernels/networks/parameters.h"
-#include "kernels/networks/train/gradient_check.h"
-#include "kernels/networks/train/workload.h"
+#include "kernels/networks/graph/parameters.h"
+#include "kernels/networks/passes/recompute.h"
+#include "kernels/workloads/network/gradient_check.h"
+#include "kernels/workloads/network/train.h"
 #include "tests/kernels/networks/train/idle_operation.h"
 
 namespace bench::kernels {
@@ -44,7 +45,7 @@ class Training : public NetworkTest {
   static std::vector<float> gradients(Trainer& trainer) {
     std::vector<float> all;
     trainer.run_gradients();
-    for (std::size_t i = 0; i < trainer.plan().step.parameters.size(); ++i) {
+    for (std::size_t i = 0; i < trainer.plan().parameters.size(); ++i) {
       const std::vector<float> one = trainer.gradient(i);
       all.insert(all.end(), one.begin(), one.end());
     }
@@ -66,7 +67,7 @@ TEST_P(EveryNetworkTrains, GradientsAgreeWithCentralDifferences) {
 void expect_to_learn(TrainWorkload& workload) {
   workload.step();
   const double first = workload.trainer().loss();
-  const auto classes = static_cast<double>(workload.trainer().plan().step.classes);
+  const auto classes = static_cast<double>(workload.trainer().plan().training->classes);
   EXPECT_GT(first, 0.4 * std::log(classes));  // what guessing costs: ln 1000 = 6.9
   double loss = first;
   for (int step = 1; step < 30 && !(loss < first / 2); ++step) {
@@ -226,13 +227,13 @@ TEST_F(Training, FewValuesToNormaliseAreNotAWrongGradient) {
 TEST_F(Training, VerificationNoticesAWrongGradient) {
   const Trained tested{"resnet18", 64, 2};
   const auto plan = [&] { return plan_training(network("resnet18"), train_spec(tested), *device_); };
-  const auto named = [](const TrainingPlan& all, const std::string& name) {
-    const auto& instructions = all.step.program.instructions();
+  const auto named = [](const ProgramPlan& all, const std::string& name) {
+    const auto& instructions = all.program.instructions();
     const auto at = std::ranges::find(instructions, name, &Instruction::name);
     EXPECT_NE(at, instructions.end()) << name;
     return static_cast<std::size_t>(at - instructions.begin());
   };
-  const auto error_of = [&](TrainingPlan broken) {
+  const auto error_of = [&](ProgramPlan broken) {
     Trainer trainer(std::move(broken), *device_, 1);
     const std::vector<std::vector<float>> images{seeded_image({3, 64, 64}, 1, 0),
                                                  seeded_image({3, 64, 64}, 1, 1)};
@@ -242,16 +243,15 @@ TEST_F(Training, VerificationNoticesAWrongGradient) {
   };
   EXPECT_LT(error_of(plan()), 0.03);
 
-  TrainingPlan without = plan();
-  without.step.program.edit(named(without, "backward layer2.0.conv1 (weights)")).make_own = [] {
-    return std::make_shared<Idle>();
-  };
+  ProgramPlan without = plan();
+  without.program.edit(named(without, "backward layer2.0.conv1 (weights)")).operation =
+      std::make_shared<Idle>();
   EXPECT_GT(error_of(std::move(without)), 0.03);
 
-  TrainingPlan mixed_up = plan();
+  ProgramPlan mixed_up = plan();
   const std::size_t one = named(mixed_up, "backward layer3.0.conv2 (weights)");
   const std::size_t other = named(mixed_up, "backward layer3.1.conv2 (weights)");
-  std::swap(mixed_up.step.program.edit(one).tensors, mixed_up.step.program.edit(other).tensors);
+  std::swap(mixed_up.program.edit(one).tensors, mixed_up.program.edit(other).tensors);
   EXPECT_GT(error_of(std::move(mixed_up)), 0.03);
 }
 
@@ -293,7 +293,7 @@ TEST_F(Training, BlocksEndWhereOneValueCarriesOn) {
   EXPECT_EQ(found.back().last, graph.output());
   for (std::size_t i = 0; i + 1 < found.size(); ++i) {
     EXPECT_EQ(found[i].last + 1, found[i + 1].first);
-    for (Graph::Value value = found[i].last + 1; value < graph.layers().size(); ++value) {
+    for (Graph::Value value = found[i].last + 1; value < graph.nodes().size(); ++value) {
       for (const Graph::Value input : graph[value].inputs) {
         EXPECT_GE(input, found[i].last) << graph[value].name << " reads into the block before";
       }

@@ -1,5 +1,5 @@
 // Parameters updated in slices within the backward pass: the same step as one update behind it.
-#include "kernels/networks/train/updates.h"
+#include "kernels/networks/passes/updates.h"
 
 #include <gmock/gmock.h>
 
@@ -9,8 +9,8 @@
 
 #include "../networks_fixture.h"
 #include "../tiny_networks.h"
-#include "kernels/networks/train/trainer.h"
-#include "kernels/networks/train/workload.h"
+#include "kernels/networks/program/trainer.h"
+#include "kernels/workloads/network/train.h"
 
 namespace bench::kernels {
 namespace {
@@ -27,7 +27,7 @@ struct AfterSteps {
 
 class Updates : public NetworkTest {
  protected:
-  TrainingPlan plan(const std::string& name, Dtype dtype, TrainOptions options, std::int64_t slice) {
+  ProgramPlan plan(const std::string& name, Dtype dtype, TrainOptions options, std::int64_t slice) {
     options.update_slice = slice;
     const Target target{.batch = 4 / options.accumulate,
                         .dtype = dtype,
@@ -38,21 +38,21 @@ class Updates : public NetworkTest {
   static Graph graph(const std::string& name) {
     return name == "gpt" ? gpt(kTinyGpt) : registry<NetworkType>().find(name)->build(64);
   }
-  Trainer trainer(TrainingPlan plan) {
+  Trainer trainer(ProgramPlan plan) {
     Trainer made(std::move(plan), *device_, 1);
     const Graph& graph = made.plan().graph;
     made.set_batch(std::vector<Sample>{seeded_sample(graph, 1, 0), seeded_sample(graph, 1, 1)},
                    std::vector<std::int32_t>{3, 8, 1});
     return made;
   }
-  AfterSteps after(TrainingPlan plan, int steps) {
+  AfterSteps after(ProgramPlan plan, int steps) {
     Trainer trained = trainer(std::move(plan));
     for (int step = 0; step < steps; ++step) {
       trained.run();
     }
     AfterSteps found;
     found.loss = trained.loss();
-    for (std::size_t i = 0; i < trained.plan().step.parameters.size(); ++i) {
+    for (std::size_t i = 0; i < trained.plan().parameters.size(); ++i) {
       found.parameters.push_back(trained.parameter(i));
       found.gradients.push_back(trained.gradient(i));
     }
@@ -74,11 +74,11 @@ TEST_F(Updates, InSlicesLeadToTheSameBits) {
           SCOPED_TRACE(fmt::format("{} {} optimizer {} accumulate {} recompute {}", network, name_of(dtype),
                                    static_cast<int>(kind), accumulate, recompute));
           const TrainOptions options{.optimizer = kind, .accumulate = accumulate, .recompute = recompute};
-          const auto updates_of = [](const TrainingPlan& plan) {
-            return std::ranges::count_if(plan.step.program.instructions(), &Instruction::updates);
+          const auto updates_of = [](const ProgramPlan& plan) {
+            return std::ranges::count_if(plan.program.instructions(), &Instruction::updates);
           };
-          TrainingPlan sliced = plan(network, dtype, options, 1024);
-          TrainingPlan at_once = plan(network, dtype, options, 0);
+          ProgramPlan sliced = plan(network, dtype, options, 1024);
+          ProgramPlan at_once = plan(network, dtype, options, 0);
           EXPECT_GT(updates_of(sliced), 5);
           EXPECT_LE(updates_of(at_once), 2);
           EXPECT_EQ(sliced.memory().peak, at_once.memory().peak);
@@ -97,7 +97,7 @@ TEST_F(Updates, AreLeftOutWhereOnlyGradientsAreWanted) {
   for (int pass = 0; pass < 2; ++pass) {
     sliced.run_gradients();
     at_once.run_gradients();
-    for (std::size_t i = 0; i < sliced.plan().step.parameters.size(); ++i) {
+    for (std::size_t i = 0; i < sliced.plan().parameters.size(); ++i) {
       EXPECT_EQ(sliced.gradient(i), at_once.gradient(i));
     }
   }
@@ -107,7 +107,7 @@ TEST_F(Updates, AreLeftOutWhereOnlyGradientsAreWanted) {
 }
 
 TEST_F(Updates, FollowWhateverTouchesTheirParameters) {
-  const TrainingStep step = plan("gpt", Dtype::fp32, {.accumulate = 2}, 0).step;
+  const ProgramPlan step = plan("gpt", Dtype::fp32, {.accumulate = 2}, 0);
   const ParameterGroup& group = step.groups.front();
   for (const std::int64_t least : {1, 5000, 1 << 30}) {
     const std::vector<UpdateSlice> slices = update_slices(step, group, least);
@@ -115,13 +115,13 @@ TEST_F(Updates, FollowWhateverTouchesTheirParameters) {
     for (const UpdateSlice& slice : slices) {
       bytes += slice.bytes;
       EXPECT_TRUE(slice.bytes >= least || slice.offset == 0);
-      for (const TrainedParameter& parameter : step.parameters) {
+      for (const PlannedParameter& parameter : step.parameters) {
         const ProgramTensor& value = step.program.tensors()[parameter.value];
         if (value.offset < slice.offset || value.offset >= slice.offset + slice.bytes) {
           continue;
         }
         EXPECT_LE(value.offset + value.bytes, slice.offset + slice.bytes);
-        for (std::size_t index = slice.behind + 1; index < step.optimizer_begin; ++index) {
+        for (std::size_t index = slice.behind + 1; index < step.training->optimizer_begin; ++index) {
           for (const auto& [slot, id] : step.program.instructions()[index].tensors) {
             EXPECT_TRUE(id != parameter.value && id != parameter.gradient)
                 << value.name << " is updated before " << step.program.instructions()[index].name;
@@ -137,10 +137,11 @@ TEST_F(Updates, FollowWhateverTouchesTheirParameters) {
 
 // A scaled gradient may overflow in the last layer that is reached.
 TEST_F(Updates, WaitForAllGradientsWhereTheLossIsScaled) {
-  const TrainingStep step = plan("gpt", Dtype::fp32, {.loss_scaling = true}, 1024).step;
+  const ProgramPlan step = plan("gpt", Dtype::fp32, {.loss_scaling = true}, 1024);
   const auto& instructions = step.program.instructions();
   for (std::size_t index = 0; index < instructions.size(); ++index) {
-    EXPECT_FALSE(instructions[index].updates && index < step.optimizer_begin) << instructions[index].name;
+    EXPECT_FALSE(instructions[index].updates && index < step.training->optimizer_begin)
+        << instructions[index].name;
   }
 }
 
@@ -161,8 +162,8 @@ TEST_F(Updates, LeaveSumsToTheActivationBesideThem) {
                         .layouts = layouts_for(*device_, Dtype::fp32),
                         .implementation = {}};
     std::vector<std::string> all;
-    const TrainingPlan planned = plan_training(graph, target, {}, *device_);
-    for (const Instruction& instruction : planned.step.program.instructions()) {
+    const ProgramPlan planned = plan_training(graph, target, {}, *device_);
+    for (const Instruction& instruction : planned.program.instructions()) {
       all.push_back(instruction.name);
     }
     return all;
@@ -175,9 +176,9 @@ TEST_F(Updates, LeaveSumsToTheActivationBesideThem) {
   EXPECT_THAT(names(true), Contains("forward relu"));
   EXPECT_THAT(names(true), Contains("sum of gradients add"));
 
-  const TrainingPlan residual = plan("resnet18", Dtype::fp32, {}, 0);
+  const ProgramPlan residual = plan("resnet18", Dtype::fp32, {}, 0);
   std::size_t sums = 0;
-  for (const Instruction& instruction : residual.step.program.instructions()) {
+  for (const Instruction& instruction : residual.program.instructions()) {
     sums += instruction.name.starts_with("sum of gradients") ? 1 : 0;
   }
   EXPECT_EQ(sums, 1U);  // behind the pooling: other residual blocks start at an activation

@@ -6,9 +6,10 @@
 #include <fmt/format.h>
 
 #include "../networks_fixture.h"
-#include "kernels/networks/parameters.h"
-#include "kernels/networks/train/gradient_check.h"
-#include "kernels/networks/train/workload.h"
+#include "kernels/networks/graph/parameters.h"
+#include "kernels/networks/passes/recompute.h"
+#include "kernels/workloads/network/gradient_check.h"
+#include "kernels/workloads/network/train.h"
 
 namespace bench::kernels {
 namespace {
@@ -57,19 +58,19 @@ TEST_F(VisionTraining, GradientsAreRightAndTheSameInEveryLayout) {
       SCOPED_TRACE(fmt::format("{} {}", name_of(layouts.inner), with_image));
       const Target target{.batch = 3, .dtype = Dtype::fp32, .layouts = layouts, .implementation = {}};
       Trainer trainer(plan_training(many_maps(with_image), target, {}, *device_), *device_, 1);
-      EXPECT_EQ(trainer.plan().step.rows, 3 * 5 * 3 + 2 * 11 * 7);
+      EXPECT_EQ(trainer.plan().training->rows, 3 * 5 * 3 + 2 * 11 * 7);
       std::vector<std::vector<float>> images;
       std::vector<std::int32_t> labels;
       for (std::uint64_t index = 0; index < 3; ++index) {
         images.push_back(seeded_image({3, 11, 7}, 1, index));
-        for (std::int64_t row = 0; row < trainer.plan().step.rows; ++row) {
+        for (std::int64_t row = 0; row < trainer.plan().training->rows; ++row) {
           labels.push_back(static_cast<std::int32_t>((7 * index + static_cast<std::uint64_t>(row)) % 5));
         }
       }
       trainer.set_batch(images, labels);
       EXPECT_LT(check_gradient(trainer, 1e-3).error, 0.01);
       std::vector<float> gradients;
-      for (std::size_t i = 0; i < trainer.plan().step.parameters.size(); ++i) {
+      for (std::size_t i = 0; i < trainer.plan().parameters.size(); ++i) {
         const std::vector<float> one = trainer.gradient(i);
         gradients.insert(gradients.end(), one.begin(), one.end());
       }
@@ -89,7 +90,7 @@ TEST_F(VisionTraining, SkipConnectionsAreKeptWhenBlocksAreComputedAgain) {
   for (const Segment& segment : found) {
     for (Graph::Value value = segment.first; value < segment.last; ++value) {
       bool read_later = false;
-      for (Graph::Value reader = segment.last + 1; reader < graph.layers().size(); ++reader) {
+      for (Graph::Value reader = segment.last + 1; reader < graph.nodes().size(); ++reader) {
         read_later = read_later || std::ranges::count(graph[reader].inputs, value) > 0;
       }
       EXPECT_NE(std::ranges::count(segment.inner, value) > 0, read_later) << graph[value].name;

@@ -135,7 +135,7 @@ TEST(JpegDecoder, GivesUpAnywhereAndTakesTheNextImage) {
             decoder.open(encoded, kMostPixels);
             decoder.decode(whole, 8);
           },
-          GivenUp);
+          Cancelled);
       EXPECT_EQ(asked, most + 1);
     }
     most = 1 << 30;
@@ -150,7 +150,7 @@ TEST(JpegDecoder, GivesUpWhileItSkipsRows) {
   JpegDecoder decoder([&] { return give_up; });
   decoder.open(encoded, kMostPixels);
   give_up = true;
-  EXPECT_THROW(decoder.decode({.x = 0, .y = 690, .width = 900, .height = 10}, 8), GivenUp);
+  EXPECT_THROW(decoder.decode({.x = 0, .y = 690, .width = 900, .height = 10}, 8), Cancelled);
   int asked = 0;
   JpegDecoder counting([&] { return ++asked < 0; });
   counting.open(encoded, kMostPixels);

@@ -328,43 +328,29 @@ TEST_F(PoolTest, WorkersBeginWhenAllAreStarted) {
   EXPECT_GT(fewest, 64);
 }
 
-// How nice the calling thread is.
-int own_nice() {
+int own_priority() {
   return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()));
 }
 
-TEST_F(PoolTest, WorkersAreAsNiceAsAskedAndTheConsumersThreadIsNot) {
-  const int before = own_nice();
+TEST_F(PoolTest, WorkersOfLowPriorityRunAtTheLowestAndTheConsumerThreadDoesNot) {
+  const int before = own_priority();
   for (const Order order : {Order::in_order, Order::any}) {
-    std::atomic<int> least = 100;
-    images_.before_read = [&](std::int64_t) { least = std::min<int>(least, own_nice()); };
-    const auto pool = start({.workers = 3, .prefetch = 1, .order = order, .batch = 2, .nice = 7});
-    EXPECT_NE(pool->next().data, nullptr);
-    EXPECT_EQ(least, std::max(before, 7));
-    EXPECT_EQ(own_nice(), before);
+    for (const bool low : {false, true}) {
+      std::atomic<int> highest = 100;
+      images_.before_read = [&](std::int64_t) { highest = std::min<int>(highest, own_priority()); };
+      const auto pool = start({.workers = 3, .prefetch = 1, .order = order, .batch = 2, .low_priority = low});
+      EXPECT_NE(pool->next().data, nullptr);
+      EXPECT_EQ(highest, low ? 19 : before);
+      EXPECT_EQ(own_priority(), before);
+    }
   }
 }
 
-TEST_F(PoolTest, WorkersBecomeNiceInTheMiddleOfIt) {
-  const int before = own_nice();
-  std::atomic<int> most = -100;
-  images_.before_read = [&](std::int64_t) { most = std::max<int>(most, own_nice()); };
-  const auto pool = start({.workers = 1, .prefetch = 1, .batch = 2});
-  pool->give_back(pool->next());
-  EXPECT_EQ(most, before);
-  pool->give_way(9);
-  for (int i = 0; i < 3; ++i) {  // one may be under way
-    pool->give_back(pool->next());
-  }
-  EXPECT_EQ(most, std::max(before, 9));
-  EXPECT_EQ(own_nice(), before);
-}
-
-TEST_F(PoolTest, WhoMakesItsOwnBatchesStaysAsItIs) {
-  const int before = own_nice();
-  const auto pool = start({.workers = 0, .batch = 2, .nice = 19});
+TEST_F(PoolTest, AThreadThatMakesItsOwnBatchesKeepsItsPriority) {
+  const int before = own_priority();
+  const auto pool = start({.workers = 0, .batch = 2, .low_priority = true});
   EXPECT_NE(pool->next().data, nullptr);
-  EXPECT_EQ(own_nice(), before);
+  EXPECT_EQ(own_priority(), before);
 }
 
 TEST_F(PoolTest, RefusesAnotherNumberOfSlots) {
@@ -377,7 +363,7 @@ TEST_F(PoolTest, SaysWhatABatchTook) {
   const auto pool = start({.workers = 1, .prefetch = 2, .batch = 6});
   const Batch batch = pool->next();
   EXPECT_GT(batch.to_ns, batch.from_ns);
-  EXPECT_GT(batch.cpu_ns, 0);
+  EXPECT_GT(batch.use.cpu_ns, 0);
   EXPECT_EQ(batch.sample_ns.size(), 6U);
   ASSERT_EQ(batch.pieces.size(), 1U);  // one worker, without a break
   EXPECT_GE(batch.pieces.front().from_ns, batch.from_ns);

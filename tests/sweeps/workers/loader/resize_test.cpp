@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "jpegs.h"
-#include "sweeps/workers/loader/resize_rows.h"
 
 namespace bench::loader {
 namespace {

@@ -34,7 +34,7 @@ TEST(ScalabilityLaw, IsGunthersUpToTheCoresAndFlatBeyond) {
 }
 
 TEST(ScalabilityLaw, LosesToWorkersBeyondTheCores) {
-  const ScalabilityLaw law{.one = 100, .crowding = 0.02, .cores = 2};
+  const ScalabilityLaw law{.one = 100, .oversubscription = 0.02, .cores = 2};
   EXPECT_DOUBLE_EQ(law.at(32), 200 / (1 + 0.02 * 4));
   EXPECT_DOUBLE_EQ(law.best(32), 200);
 }
@@ -46,12 +46,12 @@ TEST(ScalabilityLaw, GivesHalfTheRateOnHalfACore) {
 }
 
 TEST(LawFitting, FindsExactParameters) {
-  const ScalabilityLaw law{.one = 180, .sigma = 0.06, .kappa = 0.004, .crowding = 0.03, .cores = 8};
+  const ScalabilityLaw law{.one = 180, .sigma = 0.06, .kappa = 0.004, .oversubscription = 0.03, .cores = 8};
   const LawFit fit = fit_law(rates_of(law, {1, 2, 4, 8, 16}), 8, 1);
   EXPECT_NEAR(fit.law.one, 180, 1e-6);
   EXPECT_NEAR(fit.law.sigma, 0.06, 1e-9);
   EXPECT_NEAR(fit.law.kappa, 0.004, 1e-9);
-  EXPECT_NEAR(fit.law.crowding, 0.03, 1e-9);
+  EXPECT_NEAR(fit.law.oversubscription, 0.03, 1e-9);
   EXPECT_LT(fit.worst_error, 1e-9);
   EXPECT_TRUE(fit.beyond_cores);
 }
@@ -85,12 +85,12 @@ TEST(LawFitting, NeverGivesMoreThanInProportion) {
 TEST(LawFitting, WorkersBeyondTheCoresThatGiveMoreCountAsTheCores) {
   const std::vector<CapacityPoint> points{{1, 100, {99, 101}}, {2, 180, {178, 182}}, {4, 190, {188, 192}}};
   const LawFit fit = fit_law(points, 2, 1);
-  EXPECT_DOUBLE_EQ(fit.law.crowding, 0);
+  EXPECT_DOUBLE_EQ(fit.law.oversubscription, 0);
   EXPECT_GT(fit.law.at(2), 182);
   EXPECT_LT(fit.law.at(2), 190);
 }
 
-TEST(LawFitting, TakesNoCrowdingFromWhatMayBeChance) {
+TEST(LawFitting, TakesNoPenaltyFromWhatMayBeNoise) {
   const auto points_within = [](double part) {
     std::vector<CapacityPoint> points{{1, 100, {}}, {2, 196, {}}, {4, 184, {}}, {8, 181, {}}};
     for (CapacityPoint& point : points) {
@@ -99,10 +99,10 @@ TEST(LawFitting, TakesNoCrowdingFromWhatMayBeChance) {
     return points;
   };
   const LawFit unsure = fit_law(points_within(0.07), 2, 1);
-  EXPECT_DOUBLE_EQ(unsure.law.crowding, 0);
+  EXPECT_DOUBLE_EQ(unsure.law.oversubscription, 0);
   EXPECT_NEAR(unsure.law.at(8), 187, 2);  // all three tell what the cores give
   const LawFit sure = fit_law(points_within(0.01), 2, 1);
-  EXPECT_GT(sure.law.crowding, 0.03);
+  EXPECT_GT(sure.law.oversubscription, 0.03);
 }
 
 TEST(LawFitting, TakesFractionsOfAWorkerForPartsOfTheTime) {

@@ -159,7 +159,7 @@ TEST(Simulate, IsABirthAndDeathProcessUnderALaw) {
   Pipeline pipeline = plain(4, 0, 0);
   pipeline.order = Order::any;
   pipeline.prefetch = 1;
-  pipeline.law = {.one = 1, .sigma = 0.15, .kappa = 0.02, .crowding = 0.1, .cores = 2};
+  pipeline.law = {.one = 1, .sigma = 0.15, .kappa = 0.02, .oversubscription = 0.1, .cores = 2};
   pipeline.sample_work_ns = exponential(kMs / 0.7);
   pipeline.compute_ns = exponential(kMs);
   pipeline.steps = 200'000;
@@ -266,7 +266,7 @@ TEST(Simulate, ReadersOfDifferentSizesQueueForStorage) {
 
 TEST(Simulate, ConsumerAndWorkersSlowEachOther) {
   Pipeline pipeline = plain(2, 100 * kMs, 100 * kMs);
-  pipeline.beside = {{.active = 2, .consumer_speed = 0.5, .worker_speed = 0.8}};
+  pipeline.shared_cores = {{.active = 2, .consumer_speed = 0.5, .worker_speed = 0.8}};
   // Starved: both workers always work; the consumer computes 200 ms, in which the workers make 3.2 batches.
   const Outcome outcome = simulate(pipeline);
   EXPECT_GT(outcome.compute_ns, 100 * kMs);

@@ -1,0 +1,104 @@
+#include "bench/cli/report.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
+#include "bench/cli/table.h"
+#include "bench/cli/text.h"
+#include "bench/measure/flags.h"
+
+namespace bench {
+namespace {
+
+struct Advice {
+  std::string problem;  // before "N of M points"
+  std::string action;
+};
+
+Advice advice_for(const std::string& flag) {
+  if (flag == kContention) {
+    return {"other processes used the CPU during", "run on an idle machine"};
+  }
+  if (flag.starts_with("throttled:")) {
+    return {fmt::format("the device was throttled ({}) during", flag.substr(flag.find(':') + 1)),
+            "check its cooling and power limit"};
+  }
+  if (flag == "noisy") {
+    return {"95 % intervals are wider than ±1 % at", "give a larger --time-budget"};
+  }
+  if (flag == "few_rounds") {
+    return {"fewer than 3 rounds were timed at", "give a larger --time-budget"};
+  }
+  if (flag.starts_with("above_peak")) {
+    return {"faster than the device's peak, and left out, are", "give a larger --time-budget"};
+  }
+  return {fmt::format("{} holds for", flag), ""};
+}
+
+std::string share(std::size_t count, std::size_t all) {
+  return count < all ? fmt::format("{} of {} points", count, all)
+         : all == 1  ? std::string("the only point")
+                     : fmt::format("all {} points", all);
+}
+
+}  // namespace
+
+std::vector<const Finding*> printed_findings(const ResultDocument& document, bool verbose) {
+  std::vector<const Finding*> printed;
+  for (const Finding& finding : document.findings) {
+    if (verbose || finding.headline > 0) {
+      printed.push_back(&finding);
+    }
+  }
+  std::ranges::stable_sort(printed, [](const Finding* a, const Finding* b) {
+    return (a->headline > 0 && b->headline == 0) ||
+           (a->headline > 0 && b->headline > 0 && a->headline < b->headline);
+  });
+  return printed;
+}
+
+std::string warning_of(const ResultDocument& document) {
+  std::map<std::string, std::size_t> counts;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    for (const std::string& flag : point.validity.flags) {
+      ++counts[flag];
+    }
+  }
+  std::vector<std::string> problems;
+  std::vector<std::string> actions;
+  for (const auto& [flag, count] : counts) {
+    const Advice advice = advice_for(flag);
+    problems.push_back(fmt::format("{} {}", advice.problem, share(count, document.benchmarks.size())));
+    if (!advice.action.empty() && std::ranges::find(actions, advice.action) == actions.end()) {
+      actions.push_back(advice.action);
+    }
+  }
+  if (problems.empty()) {
+    return "";
+  }
+  return fmt::format("Warning{}: {}{}.", FlagMarks(document.benchmarks).any() ? " (○)" : "",
+                     fmt::join(problems, "; "),
+                     actions.empty() ? "" : fmt::format(" [{}]", fmt::join(actions, "; ")));
+}
+
+void print_report(std::ostream& out, const ResultDocument& document, const std::vector<TextTable>& tables,
+                  int width, bool verbose) {
+  const auto columns_there = static_cast<std::size_t>(std::max(width, 40));
+  const std::vector<const Finding*> findings = printed_findings(document, verbose);
+  for (const Finding* finding : findings) {
+    out << wrap("* " + finding->claim, columns_there, 2);
+  }
+  out << (findings.empty() ? "" : "\n");
+  print_points(out, document, width, tables);
+  if (const std::string warning = warning_of(document); !warning.empty()) {
+    out << "\n" << wrap(warning, columns_there, 2);
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,22 @@
+// What a run prints when it ends: the answer, the table, and one line of warnings.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "bench/measure/result.h"
+#include "bench/sweep.h"
+
+namespace bench {
+
+// The findings to print: the headlines in their order; `verbose`: then all others.
+std::vector<const Finding*> printed_findings(const ResultDocument& document, bool verbose);
+
+// What makes the figures less reliable, at how many points, and what to do; empty: nothing does.
+std::string warning_of(const ResultDocument& document);
+
+void print_report(std::ostream& out, const ResultDocument& document, const std::vector<TextTable>& tables,
+                  int width, bool verbose);
+
+}  // namespace bench

@@ -1,0 +1,163 @@
+#include "bench/commands/setup.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/error.h"
+#include "bench/host/host_info.h"
+#include "bench/measure/quote.h"
+#include "bench/registry.h"
+#include "bench/run/context.h"
+
+namespace bench {
+namespace {
+
+constexpr double kDefaultCapShare = 0.8;  // of the memory free at start
+
+void refuse_option_of_other_mode(const CommandOption& option, const std::vector<std::string>& values,
+                                 const std::vector<std::string>& modes) {
+  if (!option.mode.empty() && std::ranges::find(modes, option.mode) == modes.end()) {
+    throw UsageError(fmt::format("--{}: {} was given, but belongs to --mode {}; give that with it",
+                                 option.name, quote(fmt::format("{}", fmt::join(values, ","))), option.mode));
+  }
+}
+
+void add_workload_options(SweepRequest& request, const Options& options, const SweepType& sweep) {
+  for (const CommandOption& option : request.workload->options) {
+    const auto given = options.workload_options.find(option.name);
+    if (given != options.workload_options.end()) {
+      refuse_option_of_other_mode(option, given->second, request.modes);
+      request.given_options.insert(option.name);
+      request.workload_options[option.name] = given->second;
+      continue;
+    }
+    const auto preferred = sweep.default_values.find(option.name);
+    request.workload_options[option.name] =
+        preferred != sweep.default_values.end() ? preferred->second : std::vector{option.default_value};
+  }
+}
+
+void add_sweep_options(SweepRequest& request, const Options& options, const SweepType& sweep) {
+  for (const CommandOption& option : sweep.options) {
+    const auto given = options.sweep_options.find(option.name);
+    if (given != options.sweep_options.end()) {
+      request.given_sweep_options.insert(option.name);
+    }
+    request.sweep_options[option.name] =
+        given == options.sweep_options.end() ? option.default_value : given->second;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Device> open_device(const std::string& id) {
+  const DeviceKind* best = nullptr;
+  std::string best_id;
+  std::string usable = "auto";
+  std::string missing;
+  for (const auto& kind : registry<DeviceKind>().entries()) {
+    for (const DeviceKind::Listing& listing : kind->list()) {
+      if (!listing.missing.empty()) {
+        missing += fmt::format("; {} cannot be used here: {}", listing.id, listing.missing);
+        if (listing.id == id) {
+          throw UsageError(fmt::format("--device: {} cannot be used here: {}", quote(id), listing.missing));
+        }
+        continue;
+      }
+      usable += fmt::format(", {}", listing.id);
+      const bool wanted =
+          id == "auto" ? best == nullptr || kind->preference > best->preference : listing.id == id;
+      if (wanted) {
+        best = kind.get();
+        best_id = listing.id;
+      }
+    }
+  }
+  if (best == nullptr) {
+    throw UsageError(
+        fmt::format("--device: there is no device {} here; accepted are {}{}", quote(id), usable, missing));
+  }
+  return best->open(best_id);
+}
+
+SweepRequest make_request(const Options& options, const SweepType& sweep, const Device& device) {
+  const auto find_workload = [](const std::string& name) { return registry<WorkloadType>().find(name); };
+  SweepRequest request;
+  request.workload = find_workload(options.workload.empty() ? sweep.default_workload : options.workload);
+  request.workloads = {request.workload};
+  if (options.workload.empty() && !sweep.workloads.empty()) {
+    request.workloads.clear();
+    for (const std::string& name : sweep.workloads) {
+      request.workloads.push_back(find_workload(name));
+    }
+  }
+  const std::vector<std::string>& modes = request.workload->modes;
+  request.modes = !options.modes.empty() ? options.modes
+                  : sweep.all_modes      ? modes
+                                         : std::vector{modes.front()};
+  request.modes_given = !options.modes.empty();
+  request.dtypes = options.dtypes;
+  request.batches = options.batches;
+  add_workload_options(request, options, sweep);
+  add_sweep_options(request, options, sweep);
+  request.seed = options.seed;
+  request.memory_caps = options.memory_caps;
+  if (request.memory_caps.empty()) {
+    request.memory_caps.push_back(
+        static_cast<std::int64_t>(kDefaultCapShare * static_cast<double>(device.info().available_bytes)));
+  }
+  request.label = sweep.label                     ? sweep.label(request)
+                  : request.workloads.size() == 1 ? request.workload->name
+                                                  : "all";
+  return request;
+}
+
+RunSettings run_settings(const Options& options, const SweepRequest& request, const SweepPlan& plan,
+                         Clock::time_point started) {
+  RunSettings settings;
+  settings.time_budget = options.time_budget;
+  settings.started = started;
+  settings.memory_cap = request.largest_cap();
+  settings.seed = options.seed;
+  settings.rounds = plan.rounds;
+  // --benchmark_repetitions: rounds at least; fewer than three cannot tell the spread between them.
+  const std::int64_t least = std::max(settings.least_rounds, options.benchmark.repetitions);
+  if (options.benchmark.repetitions > 0) {
+    settings.least_rounds = least;
+    settings.wanted_rounds = std::max(settings.wanted_rounds, least);
+    settings.rounds.when_growing = std::max(settings.rounds.when_growing, least);
+    settings.rounds.at_most = std::max(settings.rounds.at_most, least);
+  }
+  return settings;
+}
+
+ResultDocument start_document(const SweepType& sweep, const SweepRequest& request, const SweepPlan& plan,
+                              const Device& device, const Options& options,
+                              const std::vector<std::string>& argv) {
+  const bool one_workload = request.workloads.size() == 1;
+  ResultDocument document;
+  document.context = make_context(device.info(), host_info(), argv, options.seed);
+  document.sweep.name = sweep.name;
+  document.sweep.question = sweep.question;
+  document.sweep.workload = request.label;
+  document.sweep.mode = one_workload ? fmt::format("{}", fmt::join(request.modes, ",")) : "all";
+  if (one_workload) {  // of several, each point has its own in its params
+    for (const auto& [name, values] : request.workload_options) {
+      document.sweep.workload_options[name] = fmt::format("{}", fmt::join(values, ","));
+    }
+  }
+  document.sweep.memory_cap_bytes = request.largest_cap();
+  document.sweep.time_budget_ns = options.time_budget.count();
+  document.sweep.axes = plan.axes;
+  if (!sweep.options.empty()) {
+    document.sweep.sweep_options = request.sweep_options;
+  }
+  if (request.memory_caps.size() > 1) {
+    document.sweep.memory_caps_bytes = request.memory_caps;
+  }
+  return document;
+}
+
+}  // namespace bench

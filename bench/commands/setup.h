@@ -1,0 +1,33 @@
+// From the command line to a run: the device, what the sweep is asked, how it runs, and its empty result.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/cli/options.h"
+#include "bench/clock.h"
+#include "bench/device.h"
+#include "bench/measure/result.h"
+#include "bench/run/runner.h"
+#include "bench/sweep.h"
+
+namespace bench {
+
+// "auto" takes the usable device of the highest preference. Throws UsageError naming --device, what was
+// given, and every device there is, with the reason where one cannot be used.
+std::unique_ptr<Device> open_device(const std::string& id);
+
+// Defaults filled in: the sweep's where it has one, else the workload's; the memory cap is 80 % of what is
+// free on the device. Throws UsageError for an option of a mode that is not asked for.
+SweepRequest make_request(const Options& options, const SweepType& sweep, const Device& device);
+
+RunSettings run_settings(const Options& options, const SweepRequest& request, const SweepPlan& plan,
+                         Clock::time_point started);
+
+// Where, when and what is asked.
+ResultDocument start_document(const SweepType& sweep, const SweepRequest& request, const SweepPlan& plan,
+                              const Device& device, const Options& options,
+                              const std::vector<std::string>& argv);
+
+}  // namespace bench

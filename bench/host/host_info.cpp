@@ -1,0 +1,258 @@
+#include "bench/host/host_info.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+template <class Number>
+std::optional<Number> number(std::string_view text) {
+  text = trimmed(text);
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end != text.data() ? std::optional(value) : std::nullopt;
+}
+
+// Empty where the file is missing or unreadable: every fact here is optional.
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Value behind "key<separator>", at the start of a line.
+std::optional<std::string_view> line_value(std::string_view text, std::string_view key, char separator) {
+  for (const std::string_view line : split(text, '\n')) {
+    const std::size_t at = line.find(separator);
+    if (at != std::string_view::npos && trimmed(line.substr(0, at)) == key) {
+      return trimmed(line.substr(at + 1));
+    }
+  }
+  return std::nullopt;
+}
+
+template <class Number>
+void keep_smaller(std::optional<Number>& smallest, std::optional<Number> candidate) {
+  if (candidate && (!smallest || *candidate < *smallest)) {
+    smallest = candidate;
+  }
+}
+
+// A group's limit holds for all groups below it, so the tightest one on the way up counts.
+template <class Visit>
+void visit_upwards(const fs::path& root, const CgroupMount& group, const Visit& visit) {
+  const auto below_root = [&](const fs::path& path) { return fs::path(root.string() + path.string()); };
+  fs::path folder = group.folder;
+  // Without a cgroup namespace a container sees the host's path, which its own mount does not have.
+  std::error_code ignored;
+  if (!fs::exists(below_root(folder), ignored)) {
+    folder = group.mount;
+  }
+  while (true) {
+    visit(below_root(folder));
+    if (folder == group.mount || !folder.has_relative_path()) {
+      return;
+    }
+    folder = folder.parent_path();
+  }
+}
+
+struct CgroupLimits {
+  std::optional<double> cores;
+  std::optional<std::int64_t> memory;
+  std::optional<std::int64_t> headroom;
+};
+
+void add_memory(CgroupLimits& limits, const std::string& limit_text, const std::string& usage_text,
+                const std::optional<std::int64_t> reclaimable) {
+  const std::optional<std::int64_t> limit = memory_limit(limit_text);
+  if (!limit) {
+    return;
+  }
+  keep_smaller(limits.memory, limit);
+  const std::int64_t usage = number<std::int64_t>(usage_text).value_or(0) - reclaimable.value_or(0);
+  keep_smaller(limits.headroom,
+               std::optional(std::max<std::int64_t>(*limit - std::max<std::int64_t>(usage, 0), 0)));
+}
+
+CgroupLimits read_cgroups(const fs::path& root) {
+  const std::string mountinfo = read_text(root.string() + "/proc/self/mountinfo");
+  const std::string self = read_text(root.string() + "/proc/self/cgroup");
+  CgroupLimits limits;
+  if (const auto v2 = find_cgroup(mountinfo, self, "")) {
+    visit_upwards(root, *v2, [&](const fs::path& folder) {
+      keep_smaller(limits.cores, quota_v2(read_text(folder / "cpu.max")));
+      add_memory(limits, read_text(folder / "memory.max"), read_text(folder / "memory.current"),
+                 memory_stat(read_text(folder / "memory.stat"), "inactive_file"));
+    });
+  }
+  if (const auto v1 = find_cgroup(mountinfo, self, "cpu")) {
+    visit_upwards(root, *v1, [&](const fs::path& folder) {
+      keep_smaller(limits.cores,
+                   quota_v1(read_text(folder / "cpu.cfs_quota_us"), read_text(folder / "cpu.cfs_period_us")));
+    });
+  }
+  if (const auto v1 = find_cgroup(mountinfo, self, "memory")) {
+    visit_upwards(root, *v1, [&](const fs::path& folder) {
+      add_memory(limits, read_text(folder / "memory.limit_in_bytes"),
+                 read_text(folder / "memory.usage_in_bytes"),
+                 memory_stat(read_text(folder / "memory.stat"), "total_inactive_file"));
+    });
+  }
+  return limits;
+}
+
+// Grows the mask until the kernel accepts it: machines may have more cores than cpu_set_t holds.
+int affinity_cores() {
+  for (int cores = CPU_SETSIZE; cores <= (1 << 20); cores *= 2) {
+    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> mask(CPU_ALLOC(cores),
+                                                                [](cpu_set_t* m) { CPU_FREE(m); });
+    const std::size_t bytes = CPU_ALLOC_SIZE(cores);
+    if (mask != nullptr && sched_getaffinity(0, bytes, mask.get()) == 0) {
+      return std::max(CPU_COUNT_S(bytes, mask.get()), 1);
+    }
+  }
+  return 1;
+}
+
+}  // namespace
+
+std::string cpu_name(std::string_view cpuinfo) {
+  return std::string(
+      line_value(cpuinfo, "model name", ':').value_or(line_value(cpuinfo, "Hardware", ':').value_or("")));
+}
+
+std::optional<std::int64_t> meminfo_bytes(std::string_view meminfo, std::string_view key) {
+  const auto value = line_value(meminfo, key, ':');
+  const auto kibibytes = value ? number<std::int64_t>(*value) : std::nullopt;
+  return kibibytes ? std::optional(*kibibytes * 1024) : std::nullopt;
+}
+
+std::optional<double> quota_v2(std::string_view cpu_max) {
+  const std::vector<std::string_view> parts = split(trimmed(cpu_max), ' ');
+  return parts.size() == 2 ? quota_v1(parts[0], parts[1]) : std::nullopt;
+}
+
+std::optional<double> quota_v1(std::string_view quota_us, std::string_view period_us) {
+  const auto quota = number<double>(quota_us);
+  const auto period = number<double>(period_us);
+  return quota && period && *quota > 0 && *period > 0 ? std::optional(*quota / *period) : std::nullopt;
+}
+
+std::optional<std::int64_t> memory_limit(std::string_view text) {
+  const auto bytes = number<std::uint64_t>(text);
+  constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 62U;
+  return bytes && *bytes < kNoLimit ? std::optional(static_cast<std::int64_t>(*bytes)) : std::nullopt;
+}
+
+std::optional<std::int64_t> memory_stat(std::string_view stat, std::string_view key) {
+  const auto value = line_value(stat, key, ' ');
+  return value ? number<std::int64_t>(*value) : std::nullopt;
+}
+
+std::optional<CgroupMount> find_cgroup(std::string_view mountinfo, std::string_view self_cgroup,
+                                       std::string_view controller) {
+  // Lines "id:controllers:path"; v2's has no controllers.
+  std::optional<std::string_view> path;
+  for (const std::string_view line : split(self_cgroup, '\n')) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (first == std::string_view::npos || second == std::string_view::npos) {
+      continue;
+    }
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    const bool here = controller.empty() ? controllers.empty()
+                                         : std::ranges::count(split(controllers, ','), controller) > 0;
+    if (here) {
+      path = line.substr(second + 1);
+    }
+  }
+  if (!path) {
+    return std::nullopt;
+  }
+  // Lines "id parent dev root mountpoint options… - type source super-options"; super-options name v1's
+  // controllers.
+  for (const std::string_view line : split(mountinfo, '\n')) {
+    const std::size_t dash = line.find(" - ");
+    if (dash == std::string_view::npos) {
+      continue;
+    }
+    const auto before = split(line.substr(0, dash), ' ');
+    const auto after = split(line.substr(dash + 3), ' ');
+    if (before.size() < 5 || after.size() < 3) {
+      continue;
+    }
+    const bool here = controller.empty()
+                          ? after[0] == "cgroup2"
+                          : after[0] == "cgroup" && std::ranges::count(split(after[2], ','), controller);
+    if (!here) {
+      continue;
+    }
+    // The mount may show only a part of the hierarchy (its root, field 4): the group's path starts below
+    // that.
+    std::string_view below = *path;
+    const std::string_view shown = before[3];
+    if (shown != "/" && below.starts_with(shown)) {
+      below.remove_prefix(shown.size());
+    }
+    while (below.starts_with('/')) {
+      below.remove_prefix(1);
+    }
+    const fs::path mount(before[4]);
+    return CgroupMount{.folder = below.empty() ? mount : mount / below, .mount = mount};
+  }
+  return std::nullopt;
+}
+
+HostInfo host_info(const fs::path& root, int cores) {
+  const std::string meminfo = read_text(root.string() + "/proc/meminfo");
+  const CgroupLimits limits = read_cgroups(root);
+  HostInfo host;
+  host.cpu = cpu_name(read_text(root.string() + "/proc/cpuinfo"));
+  host.cpu_quota = limits.cores;
+  host.usable_cores = std::max(cores, 1);
+  if (limits.cores) {
+    // Threads beyond the quota's whole cores would be stopped in the middle of a step.
+    host.usable_cores = std::clamp(static_cast<int>(std::floor(*limits.cores)), 1, host.usable_cores);
+  }
+  host.memory_bytes = meminfo_bytes(meminfo, "MemTotal").value_or(0);
+  host.available_bytes = meminfo_bytes(meminfo, "MemAvailable").value_or(host.memory_bytes);
+  if (limits.memory) {
+    host.memory_bytes = std::min(host.memory_bytes, *limits.memory);
+    host.available_bytes = std::min(host.available_bytes, *limits.headroom);
+  }
+  return host;
+}
+
+HostInfo host_info() {
+  return host_info({}, affinity_cores());
+}
+
+}  // namespace bench

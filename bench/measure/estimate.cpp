@@ -1,0 +1,40 @@
+#include "bench/measure/estimate.h"
+
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "bench/measure/student_t.h"
+
+namespace bench {
+
+Estimate inverse(const Estimate& estimate, double scale) {
+  Estimate inverse{.value = scale / estimate.value, .ci95 = std::nullopt};
+  if (estimate.ci95 && estimate.ci95->low > 0) {
+    inverse.ci95 = Interval{.low = scale / estimate.ci95->high, .high = scale / estimate.ci95->low};
+  }
+  return inverse;
+}
+
+Estimate student_estimate(double value, double standard_error, double freedom) {
+  if (freedom < 1) {
+    return {value, std::nullopt};
+  }
+  const double half = student_t_quantile(0.975, freedom) * standard_error;
+  return {value, Interval{value - half, value + half}};
+}
+
+Estimate mean_estimate(std::span<const double> values) {
+  if (values.empty()) {
+    throw std::invalid_argument("a mean of nothing");
+  }
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values) {
+    squares += (value - mean) * (value - mean);
+  }
+  return student_estimate(mean, std::sqrt(squares / (count - 1) / count), count - 1);
+}
+
+}  // namespace bench

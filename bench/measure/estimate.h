@@ -1,0 +1,37 @@
+// A number with its 95 % confidence interval.
+#pragma once
+
+#include <optional>
+#include <span>
+
+namespace bench {
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+  bool operator==(const Interval&) const = default;
+};
+
+struct Estimate {
+  double value = 0;
+  std::optional<Interval> ci95{};  // none where too few measurements were made to tell
+
+  double low() const { return ci95 ? ci95->low : value; }
+  double high() const { return ci95 ? ci95->high : value; }
+};
+
+// Whether their intervals do not touch.
+inline bool differ(const Estimate& one, const Estimate& other) {
+  return one.high() < other.low() || one.low() > other.high();
+}
+
+// scale / estimate, as bytes a second from nanoseconds a byte. No interval where the given one reaches zero.
+Estimate inverse(const Estimate& estimate, double scale = 1);
+
+// By Student's t; no interval where no degree of freedom is left.
+Estimate student_estimate(double value, double standard_error, double freedom);
+
+// The mean, with Student's interval; one value has no interval. Throws std::invalid_argument for none.
+Estimate mean_estimate(std::span<const double> values);
+
+}  // namespace bench

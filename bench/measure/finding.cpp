@@ -1,0 +1,85 @@
+#include "bench/measure/finding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bench/measure/units.h"
+
+namespace bench {
+namespace {
+
+constexpr int kMostDigits = 4;  // of a value
+
+int exponent_of(double value) {
+  return value == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(value))));
+}
+
+// Decimals that leave the half width one digit, two where it starts with a 1; and the value at most four.
+int decimals_of(double value, double half) {
+  const int exponent = exponent_of(half);
+  const int digits = half < 2 * std::pow(10, exponent) ? 2 : 1;
+  return std::clamp(digits - 1 - exponent, 0, std::max(kMostDigits - 1 - exponent_of(value), 0));
+}
+
+// A rounded half width is never 0: it is not known to be.
+double rounded_up(double half, int decimals) {
+  return std::max(half, std::pow(10, -decimals));
+}
+
+std::string scaled(double value, const std::optional<Interval>& ci95, const Scale& scale,
+                   std::string_view unit) {
+  const auto in_unit = [&](double x) { return x / scale.by; };
+  const std::string suffix =
+      scale.prefix.empty() && unit.empty() ? "" : fmt::format(" {}{}", scale.prefix, unit);
+  if (!ci95) {
+    return format_number(in_unit(value)) + suffix;
+  }
+  const double below = in_unit(value - ci95->low);
+  const double above = in_unit(ci95->high - value);
+  const double half = std::max(below, above);
+  if (!(half > 0) || !std::isfinite(half)) {
+    return format_number(in_unit(value)) + suffix;
+  }
+  if (std::min(below, above) < half / 3) {
+    return fmt::format("{} ({} to {}){}", format_number(in_unit(value)), format_number(in_unit(ci95->low)),
+                       format_number(in_unit(ci95->high)), suffix);
+  }
+  // Of a large figure two digits of the interval are enough: 2630000 ± 350000.
+  const double step = std::max(1.0, std::pow(10.0, exponent_of(half) - 1));
+  if (step > 1) {
+    return fmt::format("{:.0f} ± {:.0f}{}", std::round(in_unit(value) / step) * step,
+                       std::ceil(half / step) * step, suffix);
+  }
+  const int decimals = decimals_of(in_unit(value), half);
+  return fmt::format("{:.{}f} ± {:.{}f}{}", in_unit(value), decimals, rounded_up(half, decimals), decimals,
+                     suffix);
+}
+
+}  // namespace
+
+void set_headlines(std::vector<Finding>& findings, const std::vector<std::string>& names) {
+  int next = 1;
+  for (const std::string& name : names) {
+    const auto at = std::ranges::find(findings, name, &Finding::name);
+    const bool says_enough = at != findings.end() && (at->value || name == names.front());
+    if (says_enough && at->headline == 0 && next <= kHeadlines) {
+      at->headline = next++;
+    }
+  }
+}
+
+std::string plus_minus(double value, const std::optional<Interval>& ci95) {
+  return scaled(value, ci95, {1, ""}, "");
+}
+
+std::string plus_minus_duration(double nanoseconds, const std::optional<Interval>& ci95) {
+  return scaled(nanoseconds, ci95, duration_scale(nanoseconds), "");
+}
+
+std::string plus_minus_rate(double per_second, const std::optional<Interval>& ci95, std::string_view unit) {
+  return scaled(per_second, ci95, rate_scale(per_second), unit);
+}
+
+}  // namespace bench

@@ -1,0 +1,48 @@
+#include "bench/measure/rounds.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <utility>
+
+#include "bench/measure/random.h"
+
+namespace bench {
+
+bool StopRule::narrow(const SampleStats& stats) const {
+  const double below = stats.median_ns - stats.ci95_ns.low;
+  const double above = stats.ci95_ns.high - stats.median_ns;
+  return std::max(below, above) <= half_width * stats.median_ns;
+}
+
+bool StopRule::precise(const SampleStats& stats) const {
+  return stats.rounds >= std::max(least_rounds, trusted_rounds) && narrow(stats);
+}
+
+std::vector<std::string> StopRule::flags(const SampleStats& stats) const {
+  if (stats.rounds < least_rounds) {
+    return {"few_rounds"};
+  }
+  return narrow(stats) ? std::vector<std::string>{} : std::vector<std::string>{"noisy"};
+}
+
+std::int64_t samples_for_repetition(double step_ns, double sampling_ns, std::int64_t most,
+                                    std::int64_t least) {
+  if (!(step_ns > 0)) {
+    return most;
+  }
+  return static_cast<std::int64_t>(
+      std::clamp(sampling_ns / step_ns, static_cast<double>(least), static_cast<double>(most)));
+}
+
+std::vector<std::size_t> shuffled_round(std::size_t points, std::uint64_t seed, std::uint64_t round) {
+  std::vector<std::size_t> order(points);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::mt19937_64 engine(stream_seed(seed, round));
+  for (std::size_t left = points; left > 1; --left) {
+    std::swap(order[left - 1], order[bounded_draw(engine, left)]);
+  }
+  return order;
+}
+
+}  // namespace bench

@@ -1,0 +1,39 @@
+// Rounds of repetitions: in which order points are taken, how many samples a repetition has, and when a point
+// has been measured enough. Pure: reads no clock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/measure/result.h"
+
+namespace bench {
+
+struct StopRule {
+  std::int64_t least_rounds = 3;  // fewer cannot tell the spread between rounds
+  // Before so many no point is called precise, however narrow its interval: where a machine has fast and slow
+  // seconds, three rounds may agree by chance.
+  std::int64_t trusted_rounds = 3;
+  double half_width = 0.01;  // of the median: both ends of its 95 % interval lie within it
+
+  bool precise(const SampleStats& stats) const;
+  // What the point's validity says if it stops now: "few_rounds" (its interval cannot know the spread between
+  // rounds), else "noisy" (the interval is wider than asked); empty for a precise point.
+  std::vector<std::string> flags(const SampleStats& stats) const;
+
+ private:
+  bool narrow(const SampleStats& stats) const;
+};
+
+// How many steps of `step_ns` fill `sampling_ns`, within [least, most]; most where step_ns is not positive.
+std::int64_t samples_for_repetition(double step_ns, double sampling_ns, std::int64_t most = 256,
+                                    std::int64_t least = 1);
+
+// A permutation of 0 … points-1 (Fisher–Yates over mt19937_64): another one for each round, the same for the
+// same three numbers on every platform. Shuffling keeps a slow drift, such as a warming chip, from always
+// meeting the same point at the same time.
+std::vector<std::size_t> shuffled_round(std::size_t points, std::uint64_t seed, std::uint64_t round);
+
+}  // namespace bench

@@ -1,0 +1,39 @@
+// The saturation batch: where throughput stops growing with the batch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "bench/measure/result.h"
+
+namespace bench {
+
+struct ThroughputPoint {
+  std::int64_t batch = 0;
+  double per_s = 0;  // from the median step time
+  Interval ci95;     // samples a second
+};
+
+struct Saturation {
+  std::int64_t best_batch = 0;  // of the highest median throughput
+  double best_per_s = 0;
+  // The smallest batch whose lower bound reaches 95 % of the best's median. None where the points are too
+  // uncertain for any to.
+  std::optional<std::int64_t> batch;
+  double per_s = 0;  // throughput at `batch`
+  // What the intervals allow. Low: the smallest batch whose upper bound reaches 95 % of the best's lower
+  // bound. High: the smallest whose lower bound reaches 95 % of the best's upper bound, or the larger of
+  // `batch` and best_batch where none does. Low <= batch <= high.
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  bool at_largest = false;   // `batch` is the largest measured: the saturation may lie beyond
+  bool at_smallest = false;  // `batch` is the smallest measured: it may lie below
+};
+
+inline constexpr double kSaturatedShare = 0.95;
+
+// Points in any order. nullopt for fewer than two batches: one has nothing to be compared with.
+std::optional<Saturation> find_saturation(std::span<const ThroughputPoint> points);
+
+}  // namespace bench

@@ -1,0 +1,189 @@
+#include "bench/run/point_preparer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/host/interrupt.h"
+#include "bench/measure/units.h"
+
+namespace bench {
+namespace {
+
+// One step touches every page; short steps go on until clocks and caches have settled. Where the first one
+// chooses algorithms by timing them, that happens here, outside of every sample: it is no measure of a step,
+// and another one follows however long it took.
+constexpr std::int64_t kWarmUpStepsAtMost = 10;
+constexpr double kWarmUpNs = 50e6;
+
+// The median of the steps after the first, which touches the pages, or the first where there is no other;
+// with what comes before every step, such as emptying the caches.
+double warm_up(Workload& workload, Device& device, const Clock& clock, bool cold_caches) {
+  std::vector<double> steps;
+  const std::size_t least = device.first_step_tunes() ? 2 : 1;
+  double total = 0;
+  for (std::int64_t i = 0; i < kWarmUpStepsAtMost && !interrupted(); ++i) {
+    if (total >= kWarmUpNs && steps.size() >= least) {
+      break;
+    }
+    const Clock::time_point start = clock.now();
+    if (cold_caches) {
+      device.flush_caches();
+    }
+    workload.before_step();
+    const double preparing = clock.since_ns(start);
+    steps.push_back(preparing + static_cast<double>(workload.timed_step(device)));
+    total += steps.back();
+  }
+  if (steps.empty()) {
+    return 0;
+  }
+  const auto from = steps.size() > 1 ? steps.begin() + 1 : steps.begin();
+  const auto middle = from + (steps.end() - from) / 2;
+  std::nth_element(from, middle, steps.end());
+  return *middle;
+}
+
+PointMemory memory_of(Device& device, std::int64_t used_before) {
+  PointMemory memory;
+  memory.by_category = device.memory().at_peak();
+  memory.peak_measured = device.memory().peak();
+  memory.driver_used = std::max<std::int64_t>(0, device.driver_used() - used_before);
+  // Libraries' own allocations, compiled code and allocator slack: seen by the system, not by the tracker.
+  memory.by_category[MemoryCategory::other] +=
+      std::max<std::int64_t>(0, memory.driver_used - memory.peak_measured);
+  return memory;
+}
+
+std::optional<PlannedMemory> planned_memory(const MemoryPlan& plan) {
+  if (plan.peak_at.empty()) {
+    return std::nullopt;
+  }
+  return PlannedMemory{.peak_at = plan.peak_at,
+                       .setup_peak = plan.setup_peak,
+                       .step_peak = plan.in_step.total(),
+                       .library = plan.library,
+                       .feature_maps = plan.feature_maps};
+}
+
+}  // namespace
+
+WarmWorkload make_warm(const SweepPoint& point, Device& device, const Clock& clock, MeasureMemory memory) {
+  WarmWorkload made;
+  const bool measure = memory == MeasureMemory::yes;
+  if (measure) {  // later repetitions may find compiled code
+    device.drop_caches();
+  }
+  if (point.cold) {  // what the device needs to empty its caches is not the workload's memory
+    device.flush_caches();
+  }
+  // Asking the system takes longer than many a repetition.
+  const std::int64_t used_before = measure ? device.driver_used() : 0;
+  device.memory().reset_peak();
+
+  const Clock::time_point start = clock.now();
+  made.workload = point.workload->make(device);
+  made.cost.step_ns = warm_up(*made.workload, device, clock, point.cold);
+  made.cost.setup_ns = clock.since_ns(start);
+  if (measure) {
+    made.memory = memory_of(device, used_before);
+  }
+  return made;
+}
+
+std::optional<Refusal> PointPreparer::ended_before(const SweepPoint& point) const {
+  const auto series = series_.find(point.series);
+  return series == series_.end() ? std::nullopt : series->second.end;
+}
+
+std::variant<PreparedPoint, Refusal> PointPreparer::prepare(const SweepPoint& point,
+                                                            const std::vector<PointCost>& ready) {
+  Series& series = series_[point.series];
+  try {
+    if (const auto reason = point.workload->unsupported(device_)) {
+      series.end = Refusal{"unsupported", *reason};
+    } else {
+      const MemoryPlan plan = point.workload->plan(device_);
+      series.end = refuse(point, series, plan, ready);
+      if (!series.end) {
+        return make(point, series, plan);
+      }
+    }
+  } catch (const OutOfMemory& error) {
+    series.end = Refusal{"oom", error.what()};
+  }
+  return *series.end;
+}
+
+// Memory by plan, then time: judged by the series' last point, or by what is known of this one without.
+std::optional<Refusal> PointPreparer::refuse(const SweepPoint& point, const Series& series,
+                                             const MemoryPlan& plan,
+                                             const std::vector<PointCost>& ready) const {
+  if (plan.peak > settings_.memory_cap) {
+    return Refusal{"oom", fmt::format("needs {} (predicted), the memory cap is {}", format_bytes(plan.peak),
+                                      format_bytes(settings_.memory_cap))};
+  }
+  const bool is_first = series.last_batch == 0;
+  const double growth =
+      is_first ? 1 : static_cast<double>(point.spec.batch) / static_cast<double>(series.last_batch);
+  const PointCost expected = is_first ? point.workload->least_cost()
+                                      : PointCost{series.last_cost.setup_ns * std::max(1.0, growth / 2),
+                                                  series.last_cost.step_ns * growth};
+  const bool is_known = expected.setup_ns > 0 || expected.step_ns > 0;
+  // Three rounds bound the spread between rounds only loosely: an open series stops growing early enough for
+  // more.
+  const std::int64_t rounds = plan_.open_ended
+                                  ? settings_.rounds.when_growing
+                                  : std::min(settings_.least_rounds, settings_.rounds.when_growing);
+  if (is_known ? has_room(ready, expected, budget_.left_ns(), rounds) : budget_.left_ns() > 0) {
+    return std::nullopt;
+  }
+  const std::string least =
+      is_first && is_known
+          ? fmt::format(", which take {} at least",
+                        format_duration(expected.setup_ns + minimum_cost_ns(expected, rounds)))
+          : "";
+  return Refusal{"skipped", fmt::format("{} has no room for {} round{} of it{}; give a larger --time-budget",
+                                        budget_.name(), rounds, rounds == 1 ? "" : "s", least)};
+}
+
+// What a library allocates once in a process, tables and its threads' stacks, and never gives back would
+// count as the first point's: 5 MiB with oneDNN. Made and run once, unseen, the points after it can be
+// compared.
+void PointPreparer::settle_libraries(const SweepPoint& point) {
+  if (settled_.insert(point.series).second) {
+    point.workload->make(device_)->timed_step(device_);
+  }
+}
+
+PreparedPoint PointPreparer::make(const SweepPoint& point, Series& series, const MemoryPlan& plan) {
+  if (plan.library > 0) {
+    settle_libraries(point);
+  }
+  PreparedPoint prepared{
+      .point = &point, .made = make_warm(point, device_, clock_, MeasureMemory::yes), .entry = {}};
+  Workload& workload = *prepared.made.workload;
+  // After the memory was measured: the reference implementation's own is not the workload's.
+  const Verification verification = workload.verify();
+  if (!verification.passed) {
+    throw std::runtime_error(fmt::format("wrong answer: error {:.3g}, accepted {:.3g}; {}",
+                                         verification.error, verification.tolerance, verification.detail));
+  }
+  MeasuredPoint& entry = prepared.entry;
+  entry.name = point.name;
+  entry.params = point.params;
+  entry.work = workload.work();
+  entry.items_per_step = entry.work.samples;
+  entry.plan = planned_memory(plan);
+  entry.memory = prepared.made.memory;
+  entry.memory.peak_predicted = plan.peak;
+  entry.verification = verification;
+  series.last_batch = point.spec.batch;
+  series.last_cost = prepared.made.cost;
+  return prepared;
+}
+
+}  // namespace bench

@@ -1,0 +1,84 @@
+// Makes points ready on the device: made, warmed up and verified, or the reason why not.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bench/clock.h"
+#include "bench/device.h"
+#include "bench/measure/budget.h"
+#include "bench/measure/result.h"
+#include "bench/run/run_budget.h"
+#include "bench/run/runner.h"
+#include "bench/sweep.h"
+
+namespace bench {
+
+struct WarmWorkload {
+  std::unique_ptr<Workload> workload;
+  PointCost cost;      // of making it and warming it up, and of a sample
+  PointMemory memory;  // after the warm-up, where asked for; peak_predicted is the caller's to set
+};
+
+enum class MeasureMemory { no, yes };
+
+// Makes the workload and warms it up: the first steps touch fresh pages and compile. Throws OutOfMemory and
+// Unsupported.
+WarmWorkload make_warm(const SweepPoint& point, Device& device, const Clock& clock, MeasureMemory memory);
+
+// A point's first preparation.
+struct PreparedPoint {
+  const SweepPoint* point = nullptr;
+  WarmWorkload made;
+  MeasuredPoint entry;  // what is known before the first sample
+};
+
+// Why a point cannot be measured, and the rest of its series neither.
+struct Refusal {
+  std::string status;  // as UnmeasuredPoint's
+  std::string reason;
+};
+
+class PointPreparer {
+ public:
+  // All outlive it.
+  PointPreparer(const SweepPlan& plan, Device& device, const Clock& clock, const RunSettings& settings,
+                const RunBudget& budget)
+      : plan_(plan), device_(device), clock_(clock), settings_(settings), budget_(budget) {}
+
+  // Why the point's series ended before it; nullopt where it goes on.
+  std::optional<Refusal> ended_before(const SweepPoint& point) const;
+
+  // Ends the point's series where the point cannot be measured. `ready`: what the points prepared before
+  // cost. Throws Unsupported where a larger point may do, and std::runtime_error for a wrong answer.
+  std::variant<PreparedPoint, Refusal> prepare(const SweepPoint& point, const std::vector<PointCost>& ready);
+
+ private:
+  // What is known of a series while it grows.
+  struct Series {
+    std::optional<Refusal> end;
+    std::int64_t last_batch = 0;
+    PointCost last_cost;
+  };
+
+  PreparedPoint make(const SweepPoint& point, Series& series, const MemoryPlan& plan);
+  std::optional<Refusal> refuse(const SweepPoint& point, const Series& series, const MemoryPlan& plan,
+                                const std::vector<PointCost>& ready) const;
+  void settle_libraries(const SweepPoint& point);
+
+  const SweepPlan& plan_;
+  Device& device_;
+  const Clock& clock_;
+  const RunSettings& settings_;
+  const RunBudget& budget_;
+  std::map<std::string, Series> series_;
+  std::set<std::string> settled_;  // series
+};
+
+}  // namespace bench

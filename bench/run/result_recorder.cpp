@@ -1,0 +1,109 @@
+#include "bench/run/result_recorder.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <vector>
+
+#include "bench/measure/statistics.h"
+
+namespace bench {
+
+ResultRecorder::ResultRecorder(const SweepPlan& plan, Device& device, const StopRule& rule,
+                               std::uint64_t seed, ResultDocument& document, RunObserver& observer)
+    : device_(device), rule_(rule), seed_(seed), document_(document), observer_(observer) {
+  for (const SweepPoint& point : plan.points) {
+    place_.emplace(point.name, place_.size());
+  }
+}
+
+MeasuredPoint* ResultRecorder::measured(const std::string& name) {
+  const auto at = std::ranges::find(document_.benchmarks, name, &MeasuredPoint::name);
+  return at == document_.benchmarks.end() ? nullptr : &*at;
+}
+
+const UnmeasuredPoint* ResultRecorder::unmeasured(const std::string& name) const {
+  const auto at = std::ranges::find(document_.unmeasured, name, &UnmeasuredPoint::name);
+  return at == document_.unmeasured.end() ? nullptr : &*at;
+}
+
+// In the plan's order; points of an earlier run that this one does not ask for come first.
+MeasuredPoint& ResultRecorder::insert(const MeasuredPoint& point) {
+  const auto place = [this](const std::string& name) {
+    const auto found = place_.find(name);
+    return found == place_.end() ? 0 : found->second;
+  };
+  const auto at = std::ranges::find_if(document_.benchmarks, [&](const MeasuredPoint& other) {
+    return place(other.name) > place(point.name);
+  });
+  std::erase_if(document_.unmeasured, [&](const auto& other) { return other.name == point.name; });
+  return *document_.benchmarks.insert(at, point);
+}
+
+void ResultRecorder::add_repetition(const SweepPoint& point, const MeasuredPoint& prepared,
+                                    Repetition repetition, const DeviceState& state) {
+  MeasuredPoint* entry = measured(point.name);
+  if (entry == nullptr) {
+    entry = &insert(prepared);
+  }
+  const auto before = static_cast<double>(entry->samples_ns.size());
+  const auto added = static_cast<double>(repetition.samples_ns.size());
+  entry->cpu_time_ns = (entry->cpu_time_ns * before + repetition.cpu_time_ns * added) / (before + added);
+  entry->samples_ns.insert(entry->samples_ns.end(), repetition.samples_ns.begin(),
+                           repetition.samples_ns.end());
+  std::ranges::move(repetition.notes, std::back_inserter(entry->notes));
+  entry->round_sizes.push_back(static_cast<std::int64_t>(repetition.samples_ns.size()));
+  entry->stats = summarize(entry->samples_ns, entry->round_sizes, seed_);
+  set_validity(*entry, point.spec.dtype, state);
+  observer_.changed(document_);
+}
+
+void ResultRecorder::set_unmeasured(const SweepPoint& point, const std::string& status,
+                                    const std::string& reason) {
+  std::erase_if(document_.unmeasured, [&](const auto& other) { return other.name == point.name; });
+  document_.unmeasured.push_back({point.name, point.params, status, reason});
+  observer_.changed(document_);
+}
+
+void ResultRecorder::lose(const SweepPoint& point, const std::string& reason) {
+  std::erase_if(document_.benchmarks, [&](const auto& other) { return other.name == point.name; });
+  set_unmeasured(point, "error", reason);
+}
+
+// From the point's statistics and the device's state since the samples before; a reason for throttling, once
+// given, stays.
+void ResultRecorder::set_validity(MeasuredPoint& point, Dtype dtype, const DeviceState& state) {
+  std::set<std::string> flags;
+  std::ranges::copy_if(point.validity.flags, std::inserter(flags, flags.end()),
+                       [](const std::string& flag) { return flag.starts_with("throttled:"); });
+  for (const std::string& reason : state.throttle_reasons) {
+    flags.insert("throttled:" + reason);
+  }
+  std::ranges::copy(rule_.flags(point.stats), std::inserter(flags, flags.end()));
+  if (above_peak(point, dtype)) {
+    flags.insert("above_peak");
+  }
+  point.validity = {{flags.begin(), flags.end()}, state.clock_mhz, state.temperature_c, state.power_w};
+}
+
+// A measured peak has an error of its own: 10 % keeps it from accusing an honest point, and it is measured
+// again before it accuses one.
+bool ResultRecorder::above_peak(const MeasuredPoint& point, Dtype dtype) {
+  if (!(point.work.flops > 0)) {
+    return false;  // and no need to measure what the device can do
+  }
+  const double rate = point.work.flops / (point.stats.median_ns * 1e-9);
+  const auto exceeds = [rate](const Peaks& peaks) {
+    return peaks.flops_per_s > 0 && rate > 1.1 * peaks.flops_per_s;
+  };
+  if (!exceeds(device_.peaks(dtype))) {
+    return false;
+  }
+  if (refreshes_left_ > 0) {
+    --refreshes_left_;
+    document_.context.peaks[dtype] = device_.refresh_peaks(dtype);
+  }
+  return exceeds(device_.peaks(dtype));
+}
+
+}  // namespace bench

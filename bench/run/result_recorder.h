@@ -1,0 +1,47 @@
+// Enters what is measured into the result document.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "bench/device.h"
+#include "bench/measure/result.h"
+#include "bench/measure/rounds.h"
+#include "bench/run/repetition.h"
+#include "bench/run/runner.h"
+#include "bench/sweep.h"
+
+namespace bench {
+
+// Every point is in the document once: measured, or unmeasured with its reason. All arguments outlive it.
+class ResultRecorder {
+ public:
+  ResultRecorder(const SweepPlan& plan, Device& device, const StopRule& rule, std::uint64_t seed,
+                 ResultDocument& document, RunObserver& observer);
+
+  MeasuredPoint* measured(const std::string& name);  // nullptr where it is not
+  const UnmeasuredPoint* unmeasured(const std::string& name) const;
+
+  // Where `point` is measured already, it goes on with its samples; else with none.
+  void add_repetition(const SweepPoint& point, const MeasuredPoint& prepared, Repetition repetition,
+                      const DeviceState& state);
+  void set_unmeasured(const SweepPoint& point, const std::string& status, const std::string& reason);
+  // What broke the device may have spoilt the point's earlier samples, and would break it again: the point
+  // keeps none and is in error.
+  void lose(const SweepPoint& point, const std::string& reason);
+
+ private:
+  MeasuredPoint& insert(const MeasuredPoint& point);
+  void set_validity(MeasuredPoint& point, Dtype dtype, const DeviceState& state);
+  bool above_peak(const MeasuredPoint& point, Dtype dtype);
+
+  std::map<std::string, std::size_t> place_;  // of a point in the plan
+  Device& device_;
+  const StopRule& rule_;
+  std::uint64_t seed_;
+  ResultDocument& document_;
+  RunObserver& observer_;
+  int refreshes_left_ = 5;  // of the peaks, each up to a second
+};
+
+}  // namespace bench

@@ -1,0 +1,52 @@
+// The time that a run's points have.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "bench/clock.h"
+#include "bench/measure/units.h"
+#include "bench/run/runner.h"
+#include "bench/sweep.h"
+
+namespace bench {
+
+class RunBudget {
+ public:
+  // All outlive it.
+  RunBudget(const SweepPlan& plan, const RunSettings& settings, const Clock& clock)
+      : share_(plan.share_of_budget),
+        settings_(settings),
+        clock_(clock),
+        total_ns_(share_ * static_cast<double>(settings.time_budget.count())) {}
+
+  double left_ns() const { return total_ns_ - clock_.since_ns(settings_.started); }
+
+  // As it was given: nobody asked for a part of it.
+  std::string name() const {
+    const std::string given = format_duration(static_cast<double>(settings_.time_budget.count()));
+    return share_ < 1 ? fmt::format("the points' {} of the time budget of {}", format_percent(share_), given)
+                      : fmt::format("the time budget of {}", given);
+  }
+
+  // `fraction` of the rounds are done; more of the time may be.
+  RunProgress progress(const std::string& what, double fraction) const {
+    const double elapsed_ns = clock_.since_ns(settings_.started);
+    return {.fraction = std::clamp(std::max(fraction, elapsed_ns / total_ns_), 0.0, 1.0),
+            .what = what,
+            .elapsed = std::chrono::nanoseconds(static_cast<std::int64_t>(elapsed_ns)),
+            .left = std::chrono::nanoseconds(static_cast<std::int64_t>(std::max(0.0, left_ns())))};
+  }
+
+ private:
+  double share_;
+  const RunSettings& settings_;
+  const Clock& clock_;
+  double total_ns_;
+};
+
+}  // namespace bench

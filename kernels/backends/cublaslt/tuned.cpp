@@ -1,0 +1,67 @@
+#include "kernels/backends/cublaslt/tuned.h"
+
+#include <optional>
+
+#include "bench/error.h"
+#include "bench/measure/lru_cache.h"
+#include "bench/registry.h"
+#include "kernels/backends/autotune/fastest.h"
+#include "kernels/backends/cuda/library_scratch.h"
+
+namespace bench::kernels::cublaslt {
+
+struct Tuning {
+  std::unique_ptr<Algorithms> algorithms;  // none on a card that is not here
+  std::optional<std::size_t> best;
+};
+
+namespace {
+
+// Products that a card keeps: those of a sweep over a network's batches.
+constexpr std::size_t kMostKept = 2048;
+
+struct Tunings {
+  explicit Tunings(const cuda::Card& /*card*/) {}
+  LruCache<Product, std::shared_ptr<Tuning>> known{kMostKept};
+};
+
+Tuning ask(const Product& product, cuda::Card& card) {
+  if (!card.is_here()) {
+    return {};
+  }
+  const AlgorithmSource* const source = registry<AlgorithmSource>().find("cublaslt");
+  if (source == nullptr) {
+    throw Unsupported("this program was built without cuBLASLt");
+  }
+  return {.algorithms = source->algorithms(product, card), .best = std::nullopt};
+}
+
+}  // namespace
+
+TunedProduct::TunedProduct(const Product& product, const Device& device)
+    : card_(cuda::card_of(device)), tuning_(card_.keep<Tunings>()->known.get(product, [&] {
+        return std::make_shared<Tuning>(ask(product, card_));
+      })) {}
+
+std::int64_t TunedProduct::workspace() const {
+  return tuning_->algorithms == nullptr ? kWorkspaceCap : tuning_->algorithms->workspace();
+}
+
+void TunedProduct::run(CUstream_st* stream, const Arguments& arguments) {
+  cuda::check_library_scratch(arguments.workspace);
+  cuda::Runtime& runtime = card_.runtime();
+  Algorithms& algorithms = *tuning_->algorithms;
+  if (!tuning_->best && !runtime.is_recording(stream)) {
+    tuning_->best = cuda::fastest(runtime, stream, algorithms.count(), [&](std::size_t algorithm) {
+      algorithms.queue(algorithm, stream, arguments);
+    });
+  }
+  algorithms.queue(tuning_->best.value_or(0), stream, arguments);
+}
+
+std::string TunedProduct::algorithm() const {
+  return tuning_->algorithms == nullptr ? "cublaslt, by an algorithm that is chosen on the card"
+                                        : tuning_->algorithms->name(tuning_->best.value_or(0));
+}
+
+}  // namespace bench::kernels::cublaslt

@@ -1,0 +1,106 @@
+// Copies pixels of channels from one map into a part of another: what concat, rows and upsample and their
+// gradients do, by the widest accesses that sizes and addresses allow. Bytes are bytes: it knows no dtype.
+#pragma once
+
+#include "kernels/backends/cuda/kernel_operation.h"
+#include "kernels/backends/cuda/units.cuh"
+
+namespace bench::kernels::cuda {
+
+// One access is kBytes. The thread of dst's pixel (n, y, x) and access k reads src's pixel
+// (n, (y + top) / factor, (x + left) / factor), or writes zeros where there is none.
+template <class Memory, int kBytes>
+struct CopyPixels {
+  static constexpr int kThreads = Units::kThreads;
+  static constexpr const char* kName = "copy pixels";
+
+  Units units;  // of dst: its pixels, and the accesses copied of each
+  const std::byte* src;
+  std::byte* dst;
+  std::int64_t src_pitch;  // bytes from pixel to pixel
+  std::int64_t dst_pitch;
+  int src_height;
+  int src_width;
+  int top;
+  int left;
+  Divider factor;
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    const std::uint32_t index = Units::index(thread);
+    if (index >= units.count()) {
+      return;
+    }
+    const Unit unit = units.at(index);
+    const int y = static_cast<int>(unit.y) + top;
+    const int x = static_cast<int>(unit.x) + left;
+    Vector<kBytes> words{};
+    if (y >= 0 && x >= 0) {
+      const auto from_y = static_cast<int>(factor.quotient(static_cast<std::uint32_t>(y)));
+      const auto from_x = static_cast<int>(factor.quotient(static_cast<std::uint32_t>(x)));
+      if (from_y < src_height && from_x < src_width) {
+        const std::int64_t pixel = (std::int64_t{unit.n} * src_height + from_y) * src_width + from_x;
+        words = Memory::template load<kBytes>(src + pixel * src_pitch + std::int64_t{unit.column} * kBytes);
+      }
+    }
+    const std::int64_t pixel = index / units.columns();
+    Memory::store(dst + pixel * dst_pitch + std::int64_t{unit.column} * kBytes, words);
+  }
+};
+
+// Calls visit with the widest access, in bytes, that each of `bytes` is a multiple of and all addresses have
+// as their alignment. Elements have two bytes at least.
+template <class Visit, class... Pointers>
+void with_bytes(std::int64_t bytes, Visit visit, const Pointers*... pointers) {
+  if (aligned(16, bytes, pointers...)) {
+    visit.template operator()<16>();
+  } else if (aligned(8, bytes, pointers...)) {
+    visit.template operator()<8>();
+  } else if (aligned(4, bytes, pointers...)) {
+    visit.template operator()<4>();
+  } else {
+    visit.template operator()<2>();
+  }
+}
+
+// A number whose lowest set bit is the lowest of all of them: what an access must divide to divide each.
+template <class... Bytes>
+std::int64_t common_steps(Bytes... bytes) {
+  return (bytes | ...);
+}
+
+struct PixelCopy {
+  const void* src = nullptr;
+  void* dst = nullptr;
+  std::int64_t n = 1;
+  std::int64_t src_height = 1, src_width = 1;
+  std::int64_t dst_height = 1, dst_width = 1;
+  std::int64_t src_pitch = 0, dst_pitch = 0;  // bytes from pixel to pixel
+  std::int64_t bytes = 0;                     // copied of each pixel
+  std::int64_t top = 0, left = 0;
+  std::int64_t factor = 1;
+};
+
+template <class Machine>
+void copy_pixels(const typename Machine::Queue& queue, const PixelCopy& copy) {
+  with_bytes(
+      common_steps(copy.bytes, copy.src_pitch, copy.dst_pitch),
+      [&]<int kBytes>() {
+        const Units units(copy.n, copy.dst_height, copy.dst_width, copy.bytes / kBytes);
+        queue.launch(
+            CopyPixels<typename Machine::Memory, kBytes>{.units = units,
+                                                         .src = static_cast<const std::byte*>(copy.src),
+                                                         .dst = static_cast<std::byte*>(copy.dst),
+                                                         .src_pitch = copy.src_pitch,
+                                                         .dst_pitch = copy.dst_pitch,
+                                                         .src_height = static_cast<int>(copy.src_height),
+                                                         .src_width = static_cast<int>(copy.src_width),
+                                                         .top = static_cast<int>(copy.top),
+                                                         .left = static_cast<int>(copy.left),
+                                                         .factor = Divider(copy.factor)},
+            units.blocks());
+      },
+      static_cast<const std::byte*>(copy.src), static_cast<const std::byte*>(copy.dst));
+}
+
+}  // namespace bench::kernels::cuda

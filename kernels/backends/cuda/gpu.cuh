@@ -1,0 +1,200 @@
+// The GPU as the machine that kernel bodies run on (kernels/backends/cuda/vector_access.cuh says what a
+// machine is). For .cu files only; comes before every body.
+#pragma once
+
+#define BENCH_DEVICE __device__ __forceinline__
+#define BENCH_UNROLL _Pragma("unroll")
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <nv/target>
+
+#include <cstdint>
+
+#include "bench/device.h"
+#include "kernels/backends/cuda/kernel_operation.h"
+#include "kernels/devices/cuda/stream.h"
+
+namespace bench::kernels::cuda {
+
+struct GpuMemory {
+  template <int kBytes>
+  static BENCH_DEVICE Vector<kBytes> load(const void* from) {
+    if constexpr (kBytes == 16) {
+      const uint4 read = *static_cast<const uint4*>(from);
+      return {{read.x, read.y, read.z, read.w}};
+    } else if constexpr (kBytes == 8) {
+      const uint2 read = *static_cast<const uint2*>(from);
+      return {{read.x, read.y}};
+    } else if constexpr (kBytes == 4) {
+      return {{*static_cast<const std::uint32_t*>(from)}};
+    } else if constexpr (kBytes == 2) {
+      return {{*static_cast<const std::uint16_t*>(from)}};
+    } else {
+      static_assert(kBytes == 1, "one access has 1, 2, 4, 8 or 16 bytes");
+      return {{*static_cast<const std::uint8_t*>(from)}};
+    }
+  }
+
+  template <int kBytes>
+  static BENCH_DEVICE void store(void* to, const Vector<kBytes>& words) {
+    if constexpr (kBytes == 16) {
+      // By name: of a plain assignment the compiler sometimes makes four stores.
+      __stwb(static_cast<uint4*>(to), make_uint4(words.word[0], words.word[1], words.word[2], words.word[3]));
+    } else if constexpr (kBytes == 8) {
+      __stwb(static_cast<uint2*>(to), make_uint2(words.word[0], words.word[1]));
+    } else if constexpr (kBytes == 4) {
+      *static_cast<std::uint32_t*>(to) = words.word[0];
+    } else if constexpr (kBytes == 2) {
+      *static_cast<std::uint16_t*>(to) = static_cast<std::uint16_t>(words.word[0]);
+    } else {
+      static_assert(kBytes == 1, "one access has 1, 2, 4, 8 or 16 bytes");
+      *static_cast<std::uint8_t*>(to) = static_cast<std::uint8_t>(words.word[0]);
+    }
+  }
+
+  static BENCH_DEVICE float as_float(std::uint32_t bits) { return __uint_as_float(bits); }
+  static BENCH_DEVICE std::uint32_t as_bits(float value) { return __float_as_uint(value); }
+};
+
+struct GpuFp32 {
+  using Memory = GpuMemory;
+  using Stored = std::uint32_t;
+  static BENCH_DEVICE float to(Stored bits) { return __uint_as_float(bits); }
+  static BENCH_DEVICE Stored from(float value) { return __float_as_uint(value); }
+};
+
+struct GpuFp16 {
+  using Memory = GpuMemory;
+  using Stored = std::uint16_t;
+  static BENCH_DEVICE float to(Stored bits) { return __half2float(__ushort_as_half(bits)); }
+  static BENCH_DEVICE Stored from(float value) { return __half_as_ushort(__float2half_rn(value)); }
+  static BENCH_DEVICE std::uint32_t multiply_add_pair(std::uint32_t x, std::uint32_t by, std::uint32_t plus) {
+    return as_bits(__hfma2(as_pair(x), as_pair(by), as_pair(plus)));
+  }
+
+ private:
+  static BENCH_DEVICE __half2 as_pair(std::uint32_t bits) {
+    return __halves2half2(__ushort_as_half(static_cast<Stored>(bits)),
+                          __ushort_as_half(static_cast<Stored>(bits >> 16)));
+  }
+  static BENCH_DEVICE std::uint32_t as_bits(__half2 pair) {
+    return __half_as_ushort(__low2half(pair)) |
+           static_cast<std::uint32_t>(__half_as_ushort(__high2half(pair))) << 16;
+  }
+};
+
+struct GpuBf16 {
+  using Memory = GpuMemory;
+  using Stored = std::uint16_t;
+  static BENCH_DEVICE float to(Stored bits) {
+    return __uint_as_float(static_cast<std::uint32_t>(bits) << 16);
+  }
+  static BENCH_DEVICE Stored from(float value) { return __bfloat16_as_ushort(__float2bfloat16_rn(value)); }
+  static BENCH_DEVICE std::uint32_t multiply_add_pair(std::uint32_t x, std::uint32_t by, std::uint32_t plus) {
+    NV_IF_ELSE_TARGET(NV_PROVIDES_SM_80, (return as_bits(__hfma2(as_pair(x), as_pair(by), as_pair(plus)));),
+                      (return multiply_add_apart(x, by, plus);))
+  }
+
+ private:
+  // Cards before sm_80 have no such instruction; bf16 is refused on them.
+  static BENCH_DEVICE std::uint32_t multiply_add_apart(std::uint32_t x, std::uint32_t by,
+                                                       std::uint32_t plus) {
+    const auto low = [](std::uint32_t pair) { return to(static_cast<Stored>(pair)); };
+    const auto high = [](std::uint32_t pair) { return to(static_cast<Stored>(pair >> 16)); };
+    return from(fmaf(low(x), low(by), low(plus))) |
+           static_cast<std::uint32_t>(from(fmaf(high(x), high(by), high(plus)))) << 16;
+  }
+  static BENCH_DEVICE __nv_bfloat162 as_pair(std::uint32_t bits) {
+    return __halves2bfloat162(__ushort_as_bfloat16(static_cast<Stored>(bits)),
+                              __ushort_as_bfloat16(static_cast<Stored>(bits >> 16)));
+  }
+  static BENCH_DEVICE std::uint32_t as_bits(__nv_bfloat162 pair) {
+    return __bfloat16_as_ushort(__low2bfloat16(pair)) |
+           static_cast<std::uint32_t>(__bfloat16_as_ushort(__high2bfloat16(pair))) << 16;
+  }
+};
+
+struct GpuThread {
+  BENCH_DEVICE int index() const { return static_cast<int>(threadIdx.x); }
+  BENCH_DEVICE int block() const { return static_cast<int>(blockIdx.x); }
+  BENCH_DEVICE int blocks() const { return static_cast<int>(gridDim.x); }
+  BENCH_DEVICE void sync() const { __syncthreads(); }
+  template <class T>
+  BENCH_DEVICE T shuffle_xor(T value, int mask) const {
+    return __shfl_xor_sync(0xffffffffU, value, mask);
+  }
+  BENCH_DEVICE std::uint32_t ballot(bool vote) const { return __ballot_sync(0xffffffffU, vote ? 1 : 0); }
+  template <class T>
+  BENCH_DEVICE T& shared() const {
+    __shared__ T storage;
+    return storage;
+  }
+};
+
+// A kernel's kResident: so many of its blocks must find registers on a multiprocessor at once.
+template <class Kernel>
+constexpr int least_resident() {
+  if constexpr (requires { Kernel::kResident; }) {
+    return Kernel::kResident;
+  } else {
+    return 1;
+  }
+}
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::kThreads, least_resident<Kernel>())
+    run_on_gpu(const __grid_constant__ Kernel kernel) {
+  kernel(GpuThread{});
+}
+
+class StreamQueue {
+ public:
+  explicit StreamQueue(CUstream_st* stream) : stream_(stream) {}
+
+  // Queues `blocks` blocks of Kernel::kThreads threads; none where there are none.
+  template <class Kernel>
+  void launch(const Kernel& kernel, std::int64_t blocks) const {
+    if (blocks == 0) {
+      return;
+    }
+    run_on_gpu<<<grid_of(blocks, Kernel::kName), Kernel::kThreads, 0, stream_>>>(kernel);
+    check(cudaGetLastError(), Kernel::kName);
+  }
+
+ private:
+  CUstream_st* stream_;
+};
+
+class GpuQueue {
+ public:
+  explicit GpuQueue(Device& device) : device_(&device) {}
+
+  template <class Kernel>
+  void launch(const Kernel& kernel, std::int64_t blocks) const {
+    StreamQueue(stream_of(*device_)).launch(kernel, blocks);
+  }
+
+  int multiprocessors() const { return multiprocessors_of(*device_); }
+
+ private:
+  Device* device_;
+};
+
+struct Gpu {
+  using Memory = GpuMemory;
+  using Fp32 = GpuFp32;
+  using Fp16 = GpuFp16;
+  using Bf16 = GpuBf16;
+  using Queue = GpuQueue;
+
+  static constexpr const char* kImplementation = "cuda";
+  static constexpr const char* kDeviceKind = "cuda";
+  static constexpr int kPreference = 10;
+  static std::optional<std::string> unsupported(const Device& device, Dtype dtype) {
+    return device.unsupported(dtype);
+  }
+};
+
+}  // namespace bench::kernels::cuda

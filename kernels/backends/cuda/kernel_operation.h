@@ -1,0 +1,147 @@
+// What operations made of kernels of our own share. Machine is Gpu, or the host machine of the tests: slots,
+// launches and bodies are the same for both.
+// nvcc 13 reads this header, and rejects {fmt}'s consteval: messages are put together by hand.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "bench/device.h"
+#include "kernels/backends/cuda/units.cuh"
+#include "kernels/backends/cuda/vector_access.cuh"
+#include "kernels/backends/reference/reference_operation.h"
+#include "kernels/operations/operation.h"
+
+namespace bench::kernels::cuda {
+
+// A grid's first extent. Throws std::length_error naming the kernel where there are too many blocks.
+inline unsigned grid_of(std::int64_t blocks, const char* kernel) {
+  if (blocks < 1 || blocks > std::numeric_limits<std::int32_t>::max()) {
+    throw std::length_error(std::string(kernel) + ": " + std::to_string(blocks) +
+                            " blocks do not fit a grid");
+  }
+  return static_cast<unsigned>(blocks);
+}
+
+inline int multiprocessors_of(const Device& device) {
+  return std::max(1, device.info().compute_units);
+}
+
+inline std::int64_t blocks_for(std::int64_t threads, int each) {
+  return (threads + each - 1) / each;
+}
+
+// Whether `bytes` and all the addresses allow accesses of `width` bytes.
+template <class... Pointers>
+bool aligned(int width, std::int64_t bytes, const Pointers*... pointers) {
+  return bytes % width == 0 && ((reinterpret_cast<std::uintptr_t>(pointers) % width == 0) && ...);
+}
+
+// Whole accesses of 16 bytes to `count` elements; none where an address does not allow them.
+template <class Element, class... Pointers>
+std::int64_t whole_accesses(std::int64_t count, const Pointers*... pointers) {
+  return aligned(kAccess, 0, pointers...) ? count / kLanes<Element> : 0;
+}
+
+// Calls visit with the elements of one access: 16 bytes of them, or one.
+template <class Element, class Visit, class... Pointers>
+void with_access(std::int64_t channels, Visit visit, const Pointers*... pointers) {
+  if (channels % kLanes<Element> == 0 && aligned(kAccess, 0, pointers...)) {
+    visit.template operator()<kLanes<Element>>();
+  } else {
+    visit.template operator()<1>();
+  }
+}
+
+// Calls visit with the machine's element that `dtype` is stored as.
+template <class Machine, class Visit>
+void with_element_of(Dtype dtype, Visit visit) {
+  switch (dtype) {
+    case Dtype::fp32:
+    case Dtype::tf32:  // stored alike; only products of matrices differ
+      return visit.template operator()<typename Machine::Fp32>();
+    case Dtype::fp16:
+      return visit.template operator()<typename Machine::Fp16>();
+    case Dtype::bf16:
+      return visit.template operator()<typename Machine::Bf16>();
+  }
+}
+
+// Elements in memory, channel padding among them.
+inline std::int64_t stored_elements(const TensorDesc& tensor) {
+  return tensor.bytes() / bytes_of(tensor.dtype);
+}
+
+template <class Machine>
+class KernelOperation : public ReferenceOperation {
+ public:
+  explicit KernelOperation(Device& device) : queue_(device) {}
+  std::string algorithm() const override { return Machine::kImplementation; }
+
+ protected:
+  const typename Machine::Queue& queue() const { return queue_; }
+
+  template <class Visit>
+  static void with_element(Dtype dtype, Visit visit) {
+    with_element_of<Machine>(dtype, visit);
+  }
+
+  template <class Element>
+  static auto* stored(const SlotPointers& pointers, Slot slot) {
+    return static_cast<typename Element::Stored*>(pointers[slot]);
+  }
+  static float* floats(const SlotPointers& pointers, Slot slot) {
+    return static_cast<float*>(pointers[slot]);
+  }
+
+ private:
+  typename Machine::Queue queue_;
+};
+
+// Why a kernel that takes pixels and channels apart cannot have a tensor; nullopt where it can.
+inline std::optional<std::string> not_nhwc(const TensorDesc& tensor) {
+  if (tensor.layout != Layout::nhwc) {
+    return "the CUDA kernels read nhwc, not " + std::string(name_of(tensor.layout));
+  }
+  if (tensor.elements() > kMostUnits) {
+    return "the CUDA kernels count to " + std::to_string(kMostUnits) + ", the tensor has " +
+           std::to_string(tensor.elements()) + " elements";
+  }
+  return std::nullopt;
+}
+
+// An operation is a template over the machine that names its Spec, and says dtype_of and unsupported of one.
+template <class Machine, template <class> class MadeOf>
+Implementation<typename MadeOf<Machine>::Spec> implementation() {
+  using Made = MadeOf<Machine>;
+  using Spec = typename Made::Spec;
+  return {.name = Machine::kImplementation,
+          .device_kind = Machine::kDeviceKind,
+          .preference = Machine::kPreference,
+          .unsupported = [](const Spec& spec, const Device& device) -> std::optional<std::string> {
+            const auto reason = Machine::unsupported(device, Made::dtype_of(spec));
+            return reason ? reason : Made::unsupported(spec);
+          },
+          .make = [](const Spec& spec, Device& device) -> std::unique_ptr<Operation> {
+            return std::make_unique<Made>(spec, device);
+          }};
+}
+
+// Tensor cores as a kernel body sees them: a warp multiplies tiles of 16 × 16 values in 16 bits and adds the
+// products to sums in fp32. All lanes of the warp must come to every call.
+//
+// TilesOf<Machine>::Of<Element> brings, for the machine's Fp16 and Bf16,
+//   Left, Right   load(values, stride): a row-major tile from shared memory, a row `stride` elements after
+//                 the one before; from an address aligned to 32 bytes, stride a multiple of 8
+//   Sums          clear(thread), add(left, right), store(floats, stride): as above, stride a multiple of 4
+inline constexpr int kTile = 16;  // rows and columns
+
+template <class Machine>
+struct TilesOf;
+
+}  // namespace bench::kernels::cuda

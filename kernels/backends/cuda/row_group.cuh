@@ -1,0 +1,96 @@
+// Rows that one thread, a warp or a whole block does together, depending on how long they are.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "kernels/backends/cuda/vector_access.cuh"
+
+namespace bench::kernels::cuda {
+
+inline constexpr int kWarp = 32;
+// What the largest of no values is.
+inline constexpr float kBelowAll = -std::numeric_limits<float>::infinity();
+
+struct Sum {
+  template <class T>
+  BENCH_DEVICE T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+struct Largest {
+  BENCH_DEVICE float operator()(float a, float b) const { return a > b ? a : b; }
+};
+
+// kGroup threads a row: 1, 32 or kThreads.
+template <int kGroup>
+struct RowGroup {
+  static constexpr int kThreads = 256;
+  static constexpr int kRows = kThreads / kGroup;  // of a block
+  static_assert(kGroup == 1 || kGroup == kWarp || kGroup == kThreads);
+
+  static std::int64_t blocks(std::int64_t rows) { return (rows + kRows - 1) / kRows; }
+
+  template <class Thread>
+  static BENCH_DEVICE std::int64_t row(const Thread& thread) {
+    return std::int64_t{thread.block()} * kRows + thread.index() / kGroup;
+  }
+  template <class Thread>
+  static BENCH_DEVICE int lane(const Thread& thread) {
+    return thread.index() % kGroup;
+  }
+};
+
+// Room for a block to exchange one value of each warp.
+template <class T>
+using WarpValues = T[256 / kWarp];
+
+// Joins the values of a group's threads, and gives all of them the result. Every thread of the block must
+// come. `room` may be used again at once.
+template <int kGroup, class Thread, class T, class Join>
+BENCH_DEVICE T join_group(const Thread& thread, T value, const Join& join, WarpValues<T>& room) {
+  if constexpr (kGroup > 1) {
+    for (int mask = kWarp / 2; mask > 0; mask /= 2) {
+      value = join(value, thread.shuffle_xor(value, mask));
+    }
+  }
+  if constexpr (kGroup > kWarp) {
+    if (thread.index() % kWarp == 0) {
+      room[thread.index() / kWarp] = value;
+    }
+    thread.sync();
+    value = room[0];
+    for (int warp = 1; warp < kGroup / kWarp; ++warp) {
+      value = join(value, room[warp]);
+    }
+    thread.sync();
+  }
+  return value;
+}
+
+// One thread where a warp's lanes would have less than one element each, a block where a warp would take
+// long. Depends on nothing but the row's elements: what a kernel writes a block is planned with it.
+inline int group_of(std::int64_t elements) {
+  return elements <= 16 ? 1 : elements <= 4096 ? kWarp : RowGroup<1>::kThreads;
+}
+
+template <class Visit>
+void with_group(std::int64_t elements, Visit visit) {
+  switch (group_of(elements)) {
+    case 1:
+      return visit.template operator()<1>();
+    case kWarp:
+      return visit.template operator()<kWarp>();
+    default:
+      return visit.template operator()<RowGroup<1>::kThreads>();
+  }
+}
+
+// Blocks that so many rows take.
+inline std::int64_t blocks_of_rows(std::int64_t rows, std::int64_t elements) {
+  std::int64_t blocks = 0;
+  with_group(elements, [&]<int kGroup>() { blocks = RowGroup<kGroup>::blocks(rows); });
+  return blocks;
+}
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,96 @@
+// How blocks of threads lie over a matrix: rows of pixels, columns of channels that one access holds.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "kernels/backends/cuda/vector_access.cuh"
+
+namespace bench::kernels::cuda {
+
+// A block is `width` threads wide, a power of two, and height() high. It covers `width` columns and the rows
+// of one chunk, height() at a time, so that a thread stays with its channels.
+struct Tiling {
+  static constexpr int kThreads = 256;
+  static constexpr int kWidest = 32;  // a warp reads 512 bytes side by side
+  static constexpr int kUnroll = 4;   // rows a thread reads before it needs the first
+
+  int log_width = 0;
+  std::uint32_t columns = 1;
+  std::uint32_t column_tiles = 1;
+  std::uint32_t rows = 1;
+  std::uint32_t rows_per_chunk = 1;
+  std::uint32_t chunks = 1;
+
+  // About `target` blocks, but none with less than kUnroll rows a thread unless there are no more.
+  static Tiling of(std::int64_t rows, std::int64_t columns, std::int64_t target) {
+    Tiling tiling;
+    tiling.rows = static_cast<std::uint32_t>(rows);
+    tiling.columns = static_cast<std::uint32_t>(columns);
+    const auto width = std::bit_ceil(static_cast<std::uint32_t>(std::min<std::int64_t>(columns, kWidest)));
+    tiling.log_width = std::countr_zero(width);
+    tiling.column_tiles = (tiling.columns + width - 1) / width;
+    const std::uint32_t least = kThreads / width * kUnroll;
+    const auto most_chunks =
+        std::max<std::uint32_t>(1, static_cast<std::uint32_t>(target) / tiling.column_tiles);
+    const std::uint32_t each = (tiling.rows + most_chunks - 1) / most_chunks;
+    tiling.rows_per_chunk = (std::max(each, 1U) + least - 1) / least * least;
+    tiling.chunks = (tiling.rows + tiling.rows_per_chunk - 1) / tiling.rows_per_chunk;
+    return tiling;
+  }
+
+  std::int64_t blocks() const { return std::int64_t{column_tiles} * chunks; }
+
+  BENCH_DEVICE int width() const { return 1 << log_width; }
+  BENCH_DEVICE int height() const { return kThreads >> log_width; }
+
+  BENCH_DEVICE std::uint32_t rows_of(std::uint32_t chunk) const {
+    const std::uint32_t before = chunk * rows_per_chunk;
+    return rows - before < rows_per_chunk ? rows - before : rows_per_chunk;
+  }
+
+  // Of one thread.
+  struct Place {
+    std::uint32_t chunk;
+    std::uint32_t column;
+    std::uint32_t row;   // its first
+    std::uint32_t last;  // behind the chunk's last
+    int above;           // its place among the block's threads of that column
+    bool inside;         // whether there is such a column
+  };
+  template <class Thread>
+  BENCH_DEVICE Place place(const Thread& thread) const {
+    const auto block = static_cast<std::uint32_t>(thread.block());
+    Place place;
+    place.chunk = block / column_tiles;
+    place.column = (block - place.chunk * column_tiles) * static_cast<std::uint32_t>(width()) +
+                   static_cast<std::uint32_t>(thread.index() & (width() - 1));
+    place.above = thread.index() >> log_width;
+    place.row = place.chunk * rows_per_chunk + static_cast<std::uint32_t>(place.above);
+    place.last = place.chunk * rows_per_chunk + rows_of(place.chunk);
+    place.inside = place.column < columns;
+    return place;
+  }
+};
+
+// Chunks that meet in a sum: enough to fill the device once, few enough to be joined quickly.
+inline std::int64_t reducing_blocks(int multiprocessors) {
+  return std::int64_t{multiprocessors} * 4;
+}
+// Blocks that only read and write: several for each place on the device, that none ends long before the rest.
+inline std::int64_t mapping_blocks(int multiprocessors) {
+  return std::int64_t{multiprocessors} * 32;
+}
+
+// Bytes of two fp32 sums a channel and chunk, by whichever access.
+inline std::int64_t partial_bytes(std::int64_t rows, std::int64_t channels, int lanes, int multiprocessors) {
+  const std::int64_t target = reducing_blocks(multiprocessors);
+  std::int64_t chunks = Tiling::of(rows, channels, target).chunks;
+  if (channels % lanes == 0) {
+    chunks = std::max<std::int64_t>(chunks, Tiling::of(rows, channels / lanes, target).chunks);
+  }
+  return chunks * 2 * channels * static_cast<std::int64_t>(sizeof(float));
+}
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,141 @@
+// Memory as a kernel body sees it: 1 to 16 bytes at a time, and the stored elements in them.
+//
+// A body is a template over the machine it runs on: Gpu of kernels/backends/cuda/gpu.cuh, or the tests' host
+// machine that runs one fiber a thread. The machine brings
+//   Memory   load<bytes>(address), store(address, words): one access, aligned to its size; as_float, as_bits
+//   Fp32, Fp16, Bf16   an element: Stored (its bits), to(bits), from(float), and Memory again; those of 16
+//   bits
+//            multiply_add_pair(x, by, plus) for the two elements in a register
+//   Queue    launch(kernel, blocks)
+// and hands each thread of a kernel a Thread with
+//   index() in its block, block(), blocks()
+//   sync(), a barrier for the block's threads, all of which must come
+//   shuffle_xor(value, mask), ballot(bool) among the 32 lanes of a warp, all of which must come
+//   shared<T>(), the block's shared memory: one T a kernel, its contents unspecified at the start
+#pragma once
+
+#include <cstdint>
+
+// What marks a function for the GPU; gpu.cuh defines it first. On the host it is an ordinary function.
+#ifndef BENCH_DEVICE
+#define BENCH_DEVICE inline
+#endif
+// Before a loop over registers whose body is long: left rolled, it would index them, and put them into
+// memory.
+#ifndef BENCH_UNROLL
+#define BENCH_UNROLL
+#endif
+
+namespace bench::kernels::cuda {
+
+// The widest access of one thread.
+inline constexpr int kAccess = 16;
+
+// A register holds four bytes; fewer leave its upper part zero.
+template <int kBytes>
+struct Vector {
+  std::uint32_t word[kBytes < 4 ? 1 : kBytes / 4];
+};
+
+template <class Stored, int kBytes>
+BENCH_DEVICE Stored element(const Vector<kBytes>& words, int i) {
+  constexpr int kEach = 4 / static_cast<int>(sizeof(Stored));
+  return static_cast<Stored>(words.word[i / kEach] >> (i % kEach * 8 * static_cast<int>(sizeof(Stored))));
+}
+
+template <class Stored, int kBytes>
+BENCH_DEVICE void put(Vector<kBytes>& words, int i, Stored stored) {
+  constexpr int kEach = 4 / static_cast<int>(sizeof(Stored));
+  words.word[i / kEach] |= static_cast<std::uint32_t>(stored)
+                           << (i % kEach * 8 * static_cast<int>(sizeof(Stored)));
+}
+
+// Elements of one access of 16 bytes.
+template <class Element>
+inline constexpr int kLanes = kAccess / static_cast<int>(sizeof(typename Element::Stored));
+
+template <class Element, int kCount>
+inline constexpr int kBytesOf = kCount* static_cast<int>(sizeof(typename Element::Stored));
+
+// `kCount` elements from an address aligned to all of them.
+template <class Element, int kCount>
+BENCH_DEVICE Vector<kBytesOf<Element, kCount>> load_vector(const typename Element::Stored* from) {
+  return Element::Memory::template load<kBytesOf<Element, kCount>>(from);
+}
+
+template <class Element, int kCount>
+BENCH_DEVICE void unpack(const Vector<kBytesOf<Element, kCount>>& words, float (&values)[kCount]) {
+  for (int i = 0; i < kCount; ++i) {
+    values[i] = Element::to(element<typename Element::Stored>(words, i));
+  }
+}
+
+template <class Element, int kCount>
+BENCH_DEVICE void load_values(const typename Element::Stored* from, float (&values)[kCount]) {
+  unpack<Element>(load_vector<Element, kCount>(from), values);
+}
+
+template <class Element, int kCount>
+BENCH_DEVICE void store_values(typename Element::Stored* to, const float (&values)[kCount]) {
+  Vector<kBytesOf<Element, kCount>> words{};
+  for (int i = 0; i < kCount; ++i) {
+    put(words, i, Element::from(values[i]));
+  }
+  Element::Memory::store(to, words);
+}
+
+// As many fp32 values, whatever the element: the parameters of its channels. Aligned to 16 bytes where there
+// are four or more, else to one.
+template <class Memory, int kCount>
+BENCH_DEVICE void load_floats(const float* from, float (&values)[kCount]) {
+  constexpr int kEach = kCount % 4 == 0 ? 4 : 1;
+  for (int i = 0; i < kCount; i += kEach) {
+    const auto words = Memory::template load<kEach * 4>(from + i);
+    for (int j = 0; j < kEach; ++j) {
+      values[i + j] = Memory::as_float(words.word[j]);
+    }
+  }
+}
+
+template <class Memory, int kCount>
+BENCH_DEVICE void store_floats(float* to, const float (&values)[kCount]) {
+  constexpr int kEach = kCount % 4 == 0 ? 4 : 1;
+  for (int i = 0; i < kCount; i += kEach) {
+    Vector<kEach * 4> words;
+    for (int j = 0; j < kEach; ++j) {
+      words.word[j] = Memory::as_bits(values[i + j]);
+    }
+    Memory::store(to + i, words);
+  }
+}
+
+// How the threads of a grid share a row of elements: whole accesses of 16 bytes first, then what is left.
+// A thread has kEach accesses, its block's kThreads threads side by side in each of them.
+template <int kThreads, int kEach>
+struct GridStride {
+  static constexpr std::int64_t kBlock = std::int64_t{kThreads} * kEach;
+
+  static std::int64_t blocks(std::int64_t accesses) {
+    return accesses / kBlock + (accesses % kBlock != 0 ? 1 : 0);
+  }
+
+  // A thread's first access; the others follow kThreads apart.
+  template <class Thread>
+  static BENCH_DEVICE std::int64_t first(const Thread& thread) {
+    return thread.block() * kBlock + thread.index();
+  }
+
+  // Calls visit with each of a thread's elements from `from` to `to`: those behind the last whole access, or
+  // all where an address allows no wide ones.
+  template <class Thread, class Visit>
+  static BENCH_DEVICE void each_left(const Thread& thread, std::int64_t from, std::int64_t to,
+                                     const Visit& visit) {
+    const std::int64_t step = std::int64_t{thread.blocks()} * kThreads;
+    for (std::int64_t at = from + std::int64_t{thread.block()} * kThreads + thread.index(); at < to;
+         at += step) {
+      visit(at);
+    }
+  }
+};
+
+}  // namespace bench::kernels::cuda

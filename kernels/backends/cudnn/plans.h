@@ -1,0 +1,81 @@
+// cuDNN's plans for a convolution, behind an interface without cuDNN's headers: toolkit/plans.cpp asks cuDNN,
+// a test may bring plans of its own.
+//
+// Listing plans asks cuDNN's heuristics and runs nothing. For a card that is not here cuDNN leaves out the
+// plans whose kernels it would compile at run time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/backends/cudnn/convolution.h"
+#include "kernels/devices/cuda/card.h"
+
+struct CUstream_st;
+
+namespace bench::kernels::cudnn {
+
+// One engine with its settings. A convolution has up to about forty, in the order the heuristics expect them
+// to be fast, then those that support anything.
+struct Plan {
+  std::int64_t engine = 0;     // cuDNN's number of it, within the kind of graph
+  std::int64_t workspace = 0;  // bytes
+  bool tensor_cores = false;
+  bool narrows = false;   // converts inputs to a narrower type, or sums in one
+  bool compiles = false;  // its kernel is compiled when the plan is built
+  bool unknown = false;   // cuDNN does not say its engine or workspace: not to be used
+};
+
+// The device memory of a run. Those the convolution has no use for are ignored. `bias` is of the
+// convolution's dtype.
+struct Arguments {
+  void* x = nullptr;
+  void* w = nullptr;
+  void* y = nullptr;
+  void* bias = nullptr;
+  void* residual = nullptr;
+  void* workspace = nullptr;
+};
+
+class Plans {
+ public:
+  virtual ~Plans() = default;
+  virtual std::span<const Plan> list() const = 0;
+  // "eng41_k2=28_k19=0": the engine and its settings, as cuDNN writes them.
+  virtual std::string name(std::size_t plan) const = 0;
+  // Makes a plan ready to run and returns the workspace it really takes, in bytes; nullopt where cuDNN cannot
+  // after all. Only on a device that is here.
+  // Throws OutOfMemory where memory was what it lacked: it may be tried again.
+  virtual std::optional<std::int64_t> build(std::size_t plan) = 0;
+  // cuDNN's reason for the last plan that could not be built; empty where none was refused.
+  virtual std::string last_refusal() const = 0;
+  // Queues a plan that was built. Throws OutOfMemory, DeviceLost, else runtime_error, naming the convolution,
+  // the plan, cuDNN's message and the place.
+  virtual void run(std::size_t plan, CUstream_st* stream, const Arguments& arguments) = 0;
+};
+
+// Where plans come from: registered as "cudnn" in a program that has cuDNN.
+struct PlanSource {
+  std::string name;
+  std::function<std::int64_t()> version;   // 91900 is 9.19.0
+  std::function<int()> newest_capability;  // that it knows: 120 is 12.0
+  // Asks cuDNN. Throws Unsupported, and OutOfMemory where cuDNN had no memory to plan with.
+  std::function<std::unique_ptr<Plans>(const Convolution& convolution, cuda::Card& card)> plans;
+};
+
+// Answers, and tunings, that a card keeps: those of a sweep over a network's batches.
+inline constexpr std::size_t kMostKept = 2048;
+
+// Throws Unsupported where the program has no cuDNN.
+const PlanSource& plan_source();
+
+// The card keeps the answers, those used last: heuristics take a millisecond or more, and a network is
+// planned several times. Throws Unsupported with cuDNN's reason where there is no plan.
+std::shared_ptr<Plans> plans_for(const Convolution& convolution, cuda::Card& card);
+
+}  // namespace bench::kernels::cudnn

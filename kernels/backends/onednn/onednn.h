@@ -1,0 +1,86 @@
+// What every oneDNN implementation shares: the CPU engine and stream, descriptors and error translation.
+#pragma once
+
+#include <omp.h>
+
+#include <string>
+#include <utility>
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include "bench/device.h"
+#include "bench/measure/lru_cache.h"
+#include "kernels/operations/activation.h"
+#include "kernels/operations/tensor.h"
+
+namespace bench::kernels::onednn {
+
+// One for the whole process; oneDNN's CPU stream runs each primitive to its end before it returns.
+const dnnl::engine& engine();
+const dnnl::stream& stream();
+void synchronize();
+
+std::string version();  // of the library loaded, "2.6.3"
+
+dnnl::memory::data_type type_of(Dtype dtype);
+
+// An activation as 4-D memory, dimensions in the order n, c, h, w.
+dnnl::memory::desc describe(const TensorDesc& tensor);
+// A matrix (h = w = 1, not nchw16c) as 2-D memory of rows × columns.
+dnnl::memory::desc describe_matrix(const TensorDesc& tensor);
+// `count` fp32 values in a row.
+dnnl::memory::desc describe_vector(std::int64_t count);
+
+dnnl::algorithm algorithm_of(Activation activation);  // any but none
+float alpha_of(Activation activation);                // the algorithm's parameter
+void append(dnnl::post_ops& post_ops, Activation activation);
+
+// Attributes of every primitive here: scratch memory is given by the caller, post-ops run before storing.
+dnnl::primitive_attr attributes(const dnnl::post_ops& post_ops = {});
+
+// Gives back the memory of all answers that this thread's QueryCaches hold: they are for planning, and would
+// be counted where the process' memory is measured.
+void forget_answers();
+
+class ForgetsAnswers {  // known to forget_answers() of the thread that makes it
+ public:
+  ForgetsAnswers();
+  ForgetsAnswers(const ForgetsAnswers&) = delete;
+  ForgetsAnswers& operator=(const ForgetsAnswers&) = delete;
+  virtual void forget() = 0;
+
+ protected:
+  ~ForgetsAnswers();
+};
+
+// LRU cache of slow oneDNN queries, as `thread_local`. The answers depend on how many threads oneDNN may use,
+// so that is part of the key.
+template <class Question, class Answer>
+class QueryCache final : public ForgetsAnswers {
+ public:
+  explicit QueryCache(std::size_t most) : answers_(most) {}
+
+  template <class Ask>
+  const Answer& of(const Question& question, const Ask& ask) {  // good until the next call
+    return answers_.get({omp_get_max_threads(), question}, [&] { return ask(question); });
+  }
+  void forget() override { answers_.clear(); }
+
+ private:
+  LruCache<std::pair<int, Question>, Answer> answers_;
+};
+
+// Throws what oneDNN's status means: Unsupported, OutOfMemory or runtime_error. `what` names the operation.
+[[noreturn]] void rethrow(const dnnl::error& error, const std::string& what);
+
+// Runs `make`, turning oneDNN's exceptions into ours.
+template <class Make>
+auto translated(const std::string& what, Make make) {
+  try {
+    return make();
+  } catch (const dnnl::error& error) {
+    rethrow(error, what);
+  }
+}
+
+}  // namespace bench::kernels::onednn

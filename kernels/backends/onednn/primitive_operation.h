@@ -1,0 +1,80 @@
+// An operation that is one oneDNN primitive: slots, packing and running, given its primitive descriptor.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/backends/onednn/onednn.h"
+#include "kernels/operations/operation.h"
+
+namespace bench::kernels::onednn {
+
+class PrimitiveOperation : public Operation {
+ public:
+  std::span<const SlotInfo> slots() const override { return slots_; }
+  void prepare() override;
+  void pack(Slot slot, std::span<const float> plain, void* packed) override;
+  void unpack(Slot slot, const void* packed, std::span<float> plain) override;
+  void run(const SlotPointers& pointers) override;
+  std::string algorithm() const override { return descriptor_.impl_info_str(); }
+
+ protected:
+  // `what` names the operation in errors. A constructor plans: it sets the descriptor and binds its slots.
+  explicit PrimitiveOperation(std::string what) : what_(std::move(what)) {}
+
+  // Also binds the scratchpad, where the primitive wants one. With `parts` above 1 the descriptor is that of
+  // an equal part of the batch, and a run goes through the parts.
+  void plan(const dnnl::primitive_desc& descriptor, std::int64_t parts = 1);
+  // `stored` describes one part.
+  void bind_activation(Slot slot, Role role, int argument, const TensorDesc& tensor,
+                       const dnnl::memory::desc& stored);
+  // A parameter, a parameter's gradient or a statistic, stored as `packed`; `plain` describes its fp32 form.
+  void bind_parameter(Slot slot, Role role, int argument, const dnnl::memory::desc& packed,
+                      const dnnl::memory::desc& plain);
+  // Bytes that only oneDNN understands, kept between two primitives: no slot where there are none.
+  void bind_opaque(Slot slot, Role role, int argument, const dnnl::memory::desc& stored);
+  // Another argument of the primitive, in the memory of a slot that is bound already.
+  void bind_also(Slot slot, int argument, const dnnl::memory::desc& stored);
+  // The same, where the primitive wants it as `wanted`: a run converts it in scratch, before the primitive
+  // for a parameter, behind it for a gradient.
+  void bind_converted_parameter(Slot slot, Role role, int argument, const dnnl::memory::desc& packed,
+                                const dnnl::memory::desc& wanted, const dnnl::memory::desc& plain);
+  // A slot that the primitive does not read itself.
+  void declare(Slot slot, Role role, const TensorDesc& tensor);
+  void bind_scratch(int argument, const dnnl::memory::desc& stored);
+
+ private:
+  static constexpr int kNotPassed = -1;
+
+  struct Argument {
+    Slot slot{};
+    int argument = 0;  // of the primitive, or kNotPassed
+    dnnl::memory::desc stored;
+    std::optional<dnnl::memory::desc> plain{};
+    std::int64_t offset = 0;     // into the slot: scratch has several tenants
+    std::int64_t part_step = 0;  // bytes from one part of the batch to the next; 0 for what all parts share
+    void* bound = nullptr;
+  };
+  struct Conversion {
+    std::size_t from = 0, to = 0;  // indices into arguments_
+    bool before = true;            // the primitive
+    dnnl::reorder primitive{};
+  };
+
+  void convert(bool before);
+  const Argument& parameter(Slot slot, std::size_t plain_count) const;
+
+  std::string what_;
+  std::vector<SlotInfo> slots_;
+  std::vector<Argument> arguments_;
+  std::vector<Conversion> conversions_;
+  dnnl::primitive_desc descriptor_;
+  dnnl::primitive primitive_;
+  // Part after part, each with every argument.
+  std::int64_t parts_ = 1;
+  std::vector<dnnl::memory> memories_;
+  std::vector<dnnl_exec_arg_t> prepared_;
+};
+
+}  // namespace bench::kernels::onednn

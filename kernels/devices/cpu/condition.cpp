@@ -1,0 +1,132 @@
+#include "kernels/devices/cpu/condition.h"
+
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+
+#include "bench/host/host_info.h"
+
+namespace bench::kernels {
+namespace {
+
+constexpr double kContention = 0.05;  // of the time that passed
+
+// The first bytes of a file, or nothing. /proc/cpuinfo asks every core for its clock as it is read: on a
+// machine with many cores reading all of it takes milliseconds, the first core's entry is enough.
+std::string head_of(const std::filesystem::path& path, std::size_t bytes = 4096) {
+  std::ifstream file;
+  std::string text(bytes, '\0');
+  file.rdbuf()->pubsetbuf(nullptr, 0);
+  file.open(path);
+  file.read(text.data(), static_cast<std::streamsize>(bytes));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+std::string whole(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+template <class Number>
+std::optional<Number> number_after(std::string_view text, std::string_view key, std::string_view skipped) {
+  std::size_t at = text.find(key);
+  if (at == std::string_view::npos || (at > 0 && text[at - 1] != '\n')) {
+    return std::nullopt;
+  }
+  at = text.find_first_not_of(skipped, at + key.size());
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+  return error == std::errc{} ? std::optional(value) : std::nullopt;
+}
+
+std::filesystem::path find_cpu_stat() {
+  const std::string mounts = whole("/proc/self/mountinfo");
+  const std::string groups = whole("/proc/self/cgroup");
+  for (const std::string_view controller : {"", "cpu"}) {  // version 2, then version 1
+    if (const auto mount = find_cgroup(mounts, groups, controller)) {
+      auto path = mount->folder / "cpu.stat";
+      if (throttled_periods(whole(path))) {
+        return path;
+      }
+    }
+  }
+  return {};
+}
+
+std::optional<double> clock_mhz() {
+  if (const std::string khz = head_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
+      !khz.empty()) {
+    double value = 0;
+    if (std::from_chars(khz.data(), khz.data() + khz.size(), value).ec == std::errc{} && value > 0) {
+      return value / 1e3;
+    }
+  }
+  return cpuinfo_mhz(head_of("/proc/cpuinfo"));
+}
+
+// Of all threads; a thread that ends takes its share with it, so the sum may shrink.
+std::int64_t waited_by_all_threads() {
+  std::int64_t sum = 0;
+  std::error_code error;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    sum += waited_ns(head_of(thread.path() / "schedstat", 128)).value_or(0);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> throttled_periods(std::string_view cpu_stat) {
+  return number_after<std::int64_t>(cpu_stat, "nr_throttled", " ");
+}
+
+std::optional<double> cpuinfo_mhz(std::string_view cpuinfo) {
+  return number_after<double>(cpuinfo, "cpu MHz", " \t:");
+}
+
+std::optional<std::int64_t> waited_ns(std::string_view schedstat) {
+  const std::size_t second = schedstat.find(' ');
+  if (second == std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::int64_t value = 0;
+  const auto [end, error] =
+      std::from_chars(schedstat.data() + second + 1, schedstat.data() + schedstat.size(), value);
+  return error == std::errc{} ? std::optional(value) : std::nullopt;
+}
+
+CpuCondition::CpuCondition() : CpuCondition(find_cpu_stat()) {}
+
+CpuCondition::CpuCondition(std::filesystem::path cpu_stat)
+    : cpu_stat_(std::move(cpu_stat)), throttled_(throttled_now()), waited_ns_(waited_by_all_threads()) {}
+
+std::optional<std::int64_t> CpuCondition::throttled_now() const {
+  return cpu_stat_.empty() ? std::nullopt : throttled_periods(whole(cpu_stat_));
+}
+
+DeviceState CpuCondition::read() {
+  DeviceState state;
+  state.clock_mhz = clock_mhz();
+  const auto now = throttled_now();
+  if (now && throttled_ && *now > *throttled_) {
+    state.throttle_reasons.emplace_back("cpu_quota");
+  }
+  throttled_ = now;
+
+  const std::int64_t waited = waited_by_all_threads();
+  const auto read_at = std::chrono::steady_clock::now();
+  const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(read_at - read_at_).count();
+  if (static_cast<double>(waited - waited_ns_) > kContention * static_cast<double>(passed)) {
+    state.throttle_reasons.emplace_back("cpu_contention");
+  }
+  waited_ns_ = waited;
+  read_at_ = read_at;
+  return state;
+}
+
+}  // namespace bench::kernels

@@ -1,0 +1,146 @@
+#include "kernels/devices/cuda/allocator.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "kernels/devices/cuda/errors.h"
+
+namespace bench::kernels::cuda {
+namespace {
+
+constexpr std::int64_t kPage = std::int64_t{2} << 20;
+constexpr std::int64_t kSharedBelow = std::int64_t{1} << 20;
+constexpr std::int64_t kSharedUnit = 512;
+constexpr std::int64_t kMostUnused = 8;  // a kept segment may be larger by an eighth of what is asked for
+
+std::int64_t rounded_up(std::int64_t bytes, std::int64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+CachingAllocator::~CachingAllocator() {
+  for (const auto& [address, block] : blocks_) {
+    if (address == block.segment) {
+      runtime_.free(address);
+    }
+  }
+}
+
+std::byte* CachingAllocator::allocate(std::int64_t bytes) {
+  const bool shared = bytes < kSharedBelow;
+  const std::int64_t rounded = rounded_up(bytes, shared ? kSharedUnit : kPage);
+  auto block = find_free(rounded, shared);
+  if (block == blocks_.end()) {
+    block = reserve(shared ? kPage : rounded, shared);
+    if (block == blocks_.end()) {
+      return nullptr;
+    }
+  }
+  if (shared && block->second.bytes > rounded) {
+    split(block, rounded);
+  }
+  block->second.asked = bytes;
+  counts_.asked += bytes;
+  counts_.rounded += block->second.bytes;
+  return block->first;
+}
+
+void CachingAllocator::free(std::byte* data) noexcept {
+  auto block = blocks_.find(data);
+  if (block == blocks_.end()) {
+    return;
+  }
+  counts_.asked -= std::exchange(block->second.asked, 0);
+  counts_.rounded -= block->second.bytes;
+  if (const auto next = std::next(block); next != blocks_.end()) {
+    block = merge(block, next);
+  }
+  if (block != blocks_.begin()) {
+    merge(std::prev(block), block);
+  }
+}
+
+void CachingAllocator::release_cached() {
+  for (auto block = blocks_.begin(); block != blocks_.end();) {
+    if (!is_idle_segment(block)) {
+      ++block;
+      continue;
+    }
+    // Forgotten first: after an error nobody knows whether the segment is still there.
+    std::byte* const segment = block->first;
+    counts_.reserved -= block->second.bytes;
+    block = blocks_.erase(block);
+    runtime_.check(runtime_.free(segment), "cudaFree");
+  }
+}
+
+// The smallest that will do.
+CachingAllocator::Blocks::iterator CachingAllocator::find_free(std::int64_t rounded, bool shared) {
+  auto best = blocks_.end();
+  for (auto at = blocks_.begin(); at != blocks_.end(); ++at) {
+    const Block& block = at->second;
+    const bool fits = block.asked == 0 && block.shared == shared && block.bytes >= rounded &&
+                      (shared || block.bytes - rounded <= rounded / kMostUnused);
+    if (fits && (best == blocks_.end() || block.bytes < best->second.bytes)) {
+      best = at;
+    }
+  }
+  return best;
+}
+
+CachingAllocator::Blocks::iterator CachingAllocator::reserve(std::int64_t bytes, bool shared) {
+  void* data = nullptr;
+  int error = runtime_.allocate(data, static_cast<std::size_t>(bytes));
+  if (error == status::kMemoryAllocation) {
+    runtime_.last_error();  // the refusal stays set otherwise, and the next launch would be blamed for it
+    release_cached();
+    error = runtime_.allocate(data, static_cast<std::size_t>(bytes));
+    if (error == status::kMemoryAllocation) {
+      runtime_.last_error();
+      return blocks_.end();
+    }
+  }
+  runtime_.check(error, fmt::format("cudaMalloc of {} B", bytes));
+  auto* const segment = static_cast<std::byte*>(data);
+  counts_.reserved += bytes;
+  counts_.most_reserved = std::max(counts_.most_reserved, counts_.reserved);
+  return blocks_.emplace(segment, Block{.segment = segment, .bytes = bytes, .asked = 0, .shared = shared})
+      .first;
+}
+
+void CachingAllocator::split(Blocks::iterator block, std::int64_t bytes) {
+  Block rest = block->second;
+  rest.bytes -= bytes;
+  blocks_.emplace(block->first + bytes, rest);
+  block->second.bytes = bytes;
+}
+
+CachingAllocator::Blocks::iterator CachingAllocator::merge(Blocks::iterator first, Blocks::iterator second) {
+  const bool both_free = first->second.asked == 0 && second->second.asked == 0;
+  if (!both_free || first->second.segment != second->second.segment) {
+    return first;
+  }
+  first->second.bytes += second->second.bytes;
+  blocks_.erase(second);
+  return first;
+}
+
+bool CachingAllocator::is_idle_segment(Blocks::const_iterator block) const {
+  if (block->second.asked != 0 || block->first != block->second.segment) {
+    return false;
+  }
+  const auto next = std::next(block);
+  return next == blocks_.end() || next->second.segment != block->second.segment;
+}
+
+UntrackedBlock::UntrackedBlock(CachingAllocator& allocator, std::int64_t bytes)
+    : allocator_(allocator), data_(allocator.allocate(bytes)) {
+  if (data_ == nullptr) {
+    throw OutOfMemory(fmt::format("the card has no {} B left to measure its peaks with", bytes), bytes);
+  }
+}
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,86 @@
+// Device memory from cudaMalloc, kept when freed and handed out again: cudaMalloc and cudaFree take up to
+// milliseconds, and cudaFree waits for the card.
+//
+// Rounding. The driver maps memory in pages of 2 MiB, so segments are whole multiples of that. A block below
+// 1 MiB is rounded up to 512 B and shares a 2 MiB segment with others; a larger one is rounded up to 2 MiB
+// and has a segment to itself. A kept segment serves a block again that fills at least 8/9 of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "kernels/devices/cuda/runtime.h"
+
+namespace bench::kernels::cuda {
+
+struct AllocatorCounts {
+  std::int64_t asked = 0;          // bytes of the blocks in use, as asked for
+  std::int64_t rounded = 0;        // the same blocks, as rounded
+  std::int64_t reserved = 0;       // bytes of all segments, in use or kept: what the driver has given
+  std::int64_t most_reserved = 0;  // the highest that `reserved` has been since forget_most()
+};
+
+// Blocks are for the work of one stream: a freed block may be handed out while work that was queued before
+// still uses it, and whatever is queued from then on comes after that.
+class CachingAllocator {
+ public:
+  explicit CachingAllocator(Runtime& runtime) : runtime_(runtime) {}
+  CachingAllocator(const CachingAllocator&) = delete;
+  CachingAllocator& operator=(const CachingAllocator&) = delete;
+  ~CachingAllocator();
+
+  // `bytes` > 0; at least 256-byte aligned. Where the driver has nothing left, gives back what is kept and
+  // asks again; nullptr where that is of no help either. Throws what Runtime::check throws for other errors.
+  std::byte* allocate(std::int64_t bytes);
+  void free(std::byte* data) noexcept;
+
+  // Gives the segments that nothing uses back to the driver. Waits for the card.
+  void release_cached();
+
+  const AllocatorCounts& counts() const { return counts_; }
+  void forget_most() { counts_.most_reserved = counts_.reserved; }
+
+ private:
+  struct Block {
+    std::byte* segment = nullptr;  // the address it starts at
+    std::int64_t bytes = 0;        // as rounded
+    std::int64_t asked = 0;        // 0: free
+    bool shared = false;           // a piece of a segment for small blocks
+  };
+  using Blocks = std::map<std::byte*, Block>;
+
+  Blocks::iterator find_free(std::int64_t rounded, bool shared);
+  Blocks::iterator reserve(std::int64_t bytes, bool shared);
+  void split(Blocks::iterator block, std::int64_t bytes);
+  Blocks::iterator merge(Blocks::iterator first, Blocks::iterator second);
+  // The block is its whole segment, and free.
+  bool is_idle_segment(Blocks::const_iterator block) const;
+
+  Runtime& runtime_;
+  Blocks blocks_;  // by address; those of a segment cover it without gaps
+  AllocatorCounts counts_;
+};
+
+// A block with one owner that no tracker sees.
+class UntrackedBlock {
+ public:
+  // Throws OutOfMemory naming the bytes.
+  UntrackedBlock(CachingAllocator& allocator, std::int64_t bytes);
+  UntrackedBlock(UntrackedBlock&& other) noexcept
+      : allocator_(other.allocator_), data_(std::exchange(other.data_, nullptr)) {}
+  UntrackedBlock& operator=(UntrackedBlock&&) = delete;
+  ~UntrackedBlock() {
+    if (data_ != nullptr) {
+      allocator_.free(data_);
+    }
+  }
+  std::byte* data() const { return data_; }
+
+ private:
+  CachingAllocator& allocator_;
+  std::byte* data_;
+};
+
+}  // namespace bench::kernels::cuda

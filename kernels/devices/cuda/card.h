@@ -1,0 +1,66 @@
+// A card that operations are planned for, and what NVIDIA's libraries keep for it: handles, plans, tunings.
+// Owned by the card's device, so that all of it goes when the device is closed. Needs no CUDA header.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <typeindex>
+#include <typeinfo>
+
+#include "bench/device.h"
+#include "kernels/devices/cuda/runtime.h"
+
+namespace bench::kernels::cuda {
+
+// For one thread: the one that has the device.
+class Card {
+ public:
+  // A card that is here.
+  Card(Runtime& runtime, int compute_capability, int ordinal)
+      : runtime_(&runtime), compute_capability_(compute_capability), ordinal_(ordinal) {}
+  // A card that is not here: plans are made for it, and nothing runs. `properties` is cuDNN's JSON of it.
+  Card(int compute_capability, std::string properties)
+      : compute_capability_(compute_capability), properties_(std::move(properties)) {}
+
+  bool is_here() const { return runtime_ != nullptr; }
+  int ordinal() const { return ordinal_; }                        // of a card that is here
+  int compute_capability() const { return compute_capability_; }  // 75 is 7.5
+  const std::string& properties() const { return properties_; }   // empty for a card that is here
+
+  // Throws std::logic_error where the card is not here.
+  Runtime& runtime() const;
+  // Makes the card the calling thread's.
+  void use() const;
+
+  // A library's object for this card, one of each type: made as Kept(*this) when first asked for, and
+  // destroyed with the card unless something else still owns it.
+  template <class Kept>
+  const std::shared_ptr<Kept>& keep() {
+    std::shared_ptr<void>& slot = kept_[typeid(Kept)];
+    if (slot == nullptr) {
+      slot = std::make_shared<std::shared_ptr<Kept>>(std::make_shared<Kept>(*this));
+    }
+    return *static_cast<std::shared_ptr<Kept>*>(slot.get());
+  }
+  void release() { kept_.clear(); }
+
+ private:
+  Runtime* runtime_ = nullptr;
+  int compute_capability_ = 0;
+  int ordinal_ = 0;
+  std::string properties_;
+  std::map<std::type_index, std::shared_ptr<void>> kept_;
+};
+
+// A device that is a card, or stands for one, derives from this too.
+class CardDevice {
+ public:
+  virtual ~CardDevice() = default;
+  virtual Card& card() const = 0;
+};
+
+// Throws Unsupported where the device is no card.
+Card& card_of(const Device& device);
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,222 @@
+#include "kernels/devices/cuda/device.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "kernels/devices/cuda/describe.h"
+#include "kernels/devices/cuda/graph.h"
+#include "kernels/devices/cuda/stream.h"
+
+namespace bench::kernels::cuda {
+namespace {
+
+CardProperties properties_of(Runtime& runtime, int ordinal) {
+  runtime.check(runtime.set_device(ordinal), fmt::format("cudaSetDevice({})", ordinal));
+  CardProperties card;
+  runtime.check(runtime.properties(ordinal, card), fmt::format("cudaGetDeviceProperties({})", ordinal));
+  return card;
+}
+
+std::string shown(const PcieLink& link) {
+  return fmt::format("gen{} x{}", link.generation, link.width);
+}
+
+}  // namespace
+
+CudaDevice::CudaDevice(const Backend& backend, int ordinal)
+    : backend_(backend),
+      properties_(properties_of(backend.runtime, ordinal)),
+      card_(backend.runtime, 10 * properties_.major + properties_.minor, ordinal),
+      monitor_(backend.monitor(properties_.pci_bus_id)),
+      watch_(monitor_.get()),
+      stream_(backend.runtime),
+      start_(backend.runtime),
+      stop_(backend.runtime),
+      allocator_(backend.runtime),
+      info_(describe(backend.runtime, properties_, ordinal, monitor_.get(), backend.versions())) {
+  describe_link();
+}
+
+// After an error that stays nothing here succeeds, and nothing is left to be done about it. What libraries
+// keep goes while the card is idle, and before the memory and the stream that it may refer to.
+CudaDevice::~CudaDevice() {
+  backend_.runtime.set_device(card_.ordinal());
+  backend_.runtime.synchronize(stream_.get());
+  card_.release();
+}
+
+std::optional<std::string> CudaDevice::unsupported(Dtype dtype) const {
+  const int capability = card_.compute_capability();
+  const int needed = dtype == Dtype::fp32 ? 0 : dtype == Dtype::fp16 ? 70 : 80;
+  if (capability >= needed) {
+    return std::nullopt;
+  }
+  return fmt::format("{} needs a card of compute capability {}.0; {} has {}.{}", name_of(dtype), needed / 10,
+                     properties_.name, properties_.major, properties_.minor);
+}
+
+void CudaDevice::upload(void* device_dst, const void* host_src, std::int64_t bytes) {
+  use();
+  backend_.runtime.check(
+      backend_.runtime.copy(device_dst, host_src, static_cast<std::size_t>(bytes), stream()),
+      fmt::format("cudaMemcpyAsync of {} B to the card", bytes));
+  synchronize();
+}
+
+void CudaDevice::download(void* host_dst, const void* device_src, std::int64_t bytes) {
+  use();
+  backend_.runtime.check(
+      backend_.runtime.copy(host_dst, device_src, static_cast<std::size_t>(bytes), stream()),
+      fmt::format("cudaMemcpyAsync of {} B from the card", bytes));
+  synchronize();
+}
+
+void CudaDevice::copy(void* to, const void* from, std::int64_t bytes) {
+  backend_.runtime.check(backend_.runtime.copy(to, from, static_cast<std::size_t>(bytes), stream()),
+                         fmt::format("cudaMemcpyAsync of {} B within the card", bytes));
+}
+
+void CudaDevice::fill(void* device_dst, std::byte value, std::int64_t bytes) {
+  use();
+  backend_.runtime.check(backend_.runtime.fill(device_dst, std::to_integer<int>(value),
+                                               static_cast<std::size_t>(bytes), stream()),
+                         fmt::format("cudaMemsetAsync of {} B", bytes));
+}
+
+void CudaDevice::synchronize() {
+  backend_.runtime.check(backend_.runtime.synchronize(stream()), "cudaStreamSynchronize");
+}
+
+// The card is idle when a sample starts: work still running would hide the first launches.
+std::int64_t CudaDevice::time(const std::function<void()>& step) {
+  Runtime& runtime = backend_.runtime;
+  use();
+  synchronize();
+  runtime.check(runtime.record(start_.get(), stream()), "cudaEventRecord at the start of a step");
+  step();
+  runtime.check(runtime.record(stop_.get(), stream()), "cudaEventRecord at the end of a step");
+  // Behind the event, so that the host's reading is in no step's time.
+  watch_.while_working(std::chrono::steady_clock::now());
+  runtime.check(runtime.wait(stop_.get()), "cudaEventSynchronize at the end of a step");
+  float milliseconds = 0;
+  runtime.check(runtime.elapsed_ms(milliseconds, start_.get(), stop_.get()), "cudaEventElapsedTime");
+  return std::llround(static_cast<double>(milliseconds) * 1e6);
+}
+
+std::unique_ptr<RecordedStep> CudaDevice::record(const std::function<void()>& step) {
+  use();
+  step();  // kernels are loaded and libraries set up at their first use, which must not happen in a recording
+  synchronize();
+  return std::make_unique<RecordedGraph>(backend_.runtime, stream(), step);
+}
+
+void CudaDevice::drop_caches() {
+  use();
+  allocator_.release_cached();
+}
+
+void CudaDevice::flush_caches() {
+  constexpr std::int64_t kUnknown = std::int64_t{64} << 20;
+  const std::int64_t bytes = properties_.l2_bytes > 0 ? 2 * properties_.l2_bytes : kUnknown;
+  use();
+  if (!eviction_) {
+    eviction_.emplace(allocator_, bytes);
+  }
+  fill(eviction_->data(), std::byte{1}, bytes);
+  synchronize();
+}
+
+std::int64_t CudaDevice::driver_used() const {
+  use();
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  backend_.runtime.check(backend_.runtime.memory_info(free_bytes, total_bytes), "cudaMemGetInfo");
+  return static_cast<std::int64_t>(total_bytes) - static_cast<std::int64_t>(free_bytes);
+}
+
+DeviceState CudaDevice::state() const {
+  return watch_.take();
+}
+
+Peaks CudaDevice::peaks(Dtype dtype) {
+  if (unsupported(dtype)) {
+    return {};
+  }
+  const auto known = peaks_.find(dtype);
+  return known != peaks_.end() ? known->second
+                               : peaks_.emplace(dtype, measure_peaks(*this, backend_, dtype)).first->second;
+}
+
+Peaks CudaDevice::refresh_peaks(Dtype dtype) {
+  Peaks known = peaks(dtype);
+  if (unsupported(dtype)) {
+    return known;
+  }
+  const Peaks again = measure_peaks(*this, backend_, dtype);
+  known.flops_per_s = std::max(known.flops_per_s, again.flops_per_s);
+  known.bytes_per_s = std::max(known.bytes_per_s, again.bytes_per_s);
+  return peaks_[dtype] = known;
+}
+
+std::byte* CudaDevice::raw_allocate(std::int64_t bytes) {
+  use();
+  return allocator_.allocate(bytes);
+}
+
+void CudaDevice::raw_free(std::byte* data, std::int64_t /*bytes*/) noexcept {
+  allocator_.free(data);
+}
+
+void CudaDevice::describe_link() {
+  if (const auto link = link_under_load()) {
+    info_.details["pcie"] = shown(*link);
+  }
+  if (const auto best = monitor_ ? monitor_->best_link() : std::nullopt) {
+    info_.details["pcie_best"] = shown(*best);
+  }
+}
+
+// An idle card runs its link at a lower generation and takes some milliseconds to raise it: it is asked while
+// copies are under way, until it has reached its best or all copies have been made.
+std::optional<PcieLink> CudaDevice::link_under_load() {
+  constexpr std::int64_t kBytes = std::int64_t{8} << 20;
+  constexpr int kCopies = 32;
+  if (!monitor_ || !monitor_->link()) {
+    return std::nullopt;
+  }
+  const auto best = monitor_->best_link();
+  std::optional<PcieLink> seen;
+  try {
+    const PinnedBuffer host = allocate_pinned(kBytes);
+    const UntrackedBlock block(allocator_, kBytes);
+    for (int i = 0; i < kCopies; ++i) {
+      copy(block.data(), host.data(), kBytes);
+      const auto now = monitor_->link();
+      seen = now && (!seen || now->generation > seen->generation) ? now : seen;
+      if (best && seen && seen->generation >= best->generation) {
+        break;
+      }
+    }
+    synchronize();
+  } catch (const OutOfMemory&) {  // the card is full already
+    return std::nullopt;
+  }
+  allocator_.release_cached();
+  return seen;
+}
+
+CUstream_st* stream_of(Device& device) {
+  const auto* const card = dynamic_cast<CudaDevice*>(&device);
+  if (card == nullptr) {
+    throw std::logic_error(fmt::format("{} is no CUDA device and has no stream", device.info().id));
+  }
+  return card->stream();
+}
+
+}  // namespace bench::kernels::cuda

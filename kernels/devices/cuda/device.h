@@ -1,0 +1,117 @@
+// A card as a device: one stream, events for time, a caching allocator. Its logic runs on the interface in
+// runtime.h, so that it is tested without a card.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/device.h"
+#include "kernels/devices/cuda/allocator.h"
+#include "kernels/devices/cuda/architectures.h"
+#include "kernels/devices/cuda/card.h"
+#include "kernels/devices/cuda/condition.h"
+#include "kernels/devices/cuda/handles.h"
+#include "kernels/devices/cuda/nvml.h"
+#include "kernels/devices/cuda/runtime.h"
+#include "kernels/devices/cuda/transfers.h"
+
+namespace bench::kernels::cuda {
+
+class CudaDevice;
+
+// What the device stands on besides itself.
+struct Backend {
+  Runtime& runtime;
+  // For a card by its PCI bus id; nullptr where its condition cannot be read.
+  std::function<std::unique_ptr<CardMonitor>(const std::string& pci_bus_id)> monitor;
+  // Why the libraries cannot be used; empty where they can. Asked only where there is a card.
+  std::function<std::string()> why_missing;
+  // Of the libraries: "cudnn", "cublas".
+  std::function<std::map<std::string, std::string>()> versions;
+  // FLOP/s of a product of two matrices of size × size with fp32 accumulation, inputs random. Throws
+  // OutOfMemory.
+  std::function<double(CudaDevice& device, Dtype dtype, std::int64_t size)> matmul_rate;
+  // What our own kernels were compiled for; empty where the build does not know.
+  std::vector<Architecture> compiled_for{};
+};
+
+class CudaDevice final : public Device, public CudaTransfers, public CardDevice {
+ public:
+  // Throws runtime_error or DeviceLost where the card does not answer. The backend outlives the device.
+  CudaDevice(const Backend& backend, int ordinal);
+  ~CudaDevice() override;
+
+  const DeviceInfo& info() const override { return info_; }
+  // By compute capability: fp16 from 7.0, bf16 and tf32 from 8.0. What the environment makes NVIDIA's
+  // libraries compute instead is no matter of the device's: see tf32_override.h.
+  std::optional<std::string> unsupported(Dtype dtype) const override;
+
+  void upload(void* device_dst, const void* host_src, std::int64_t bytes) override;
+  void download(void* host_dst, const void* device_src, std::int64_t bytes) override;
+  void fill(void* device_dst, std::byte value, std::int64_t bytes) override;  // queued
+
+  void synchronize() override;
+  // Between two events on the stream, which the card stamps as it comes to them: the host's waiting is left
+  // out, the gaps in which the card waits for the host's next launch are not. Resolution about 0.5 µs.
+  std::int64_t time(const std::function<void()>& step) override;
+  bool first_step_tunes() const override { return true; }
+  std::optional<std::string> cannot_record() const override { return std::nullopt; }
+  std::unique_ptr<RecordedStep> record(const std::function<void()>& step) override;
+
+  void drop_caches() override;
+  // By overwriting twice the L2 cache's size; the block for that stays allocated, unseen by the tracker.
+  void flush_caches() override;
+  // Of the whole card, as cudaMemGetInfo has it: every process, each one's context (some hundred MB), loaded
+  // kernels, and segments that the allocator keeps. Only differences within a run speak of a workload.
+  std::int64_t driver_used() const override;
+  // Read beside the steps as well: what held the card back may be gone when they end.
+  DeviceState state() const override;
+  Peaks peaks(Dtype dtype) override;
+  Peaks refresh_peaks(Dtype dtype) override;
+
+  Card& card() const override { return card_; }
+  CUstream_st* stream() const { return stream_.get(); }
+  PinnedBuffer allocate_pinned(std::int64_t bytes) { return {backend_.runtime, bytes}; }
+  CachingAllocator& allocator() { return allocator_; }
+  using CudaTransfers::copy;
+  // Queues a copy within the card.
+  void copy(void* to, const void* from, std::int64_t bytes);
+
+ protected:
+  std::byte* raw_allocate(std::int64_t bytes) override;
+  void raw_free(std::byte* data, std::int64_t bytes) noexcept override;
+  Runtime& runtime() const override { return backend_.runtime; }
+  CUstream_st* main_stream() const override { return stream(); }
+  void make_current() const override { use(); }
+  std::string pci_bus_id() const override { return properties_.pci_bus_id; }
+
+ private:
+  // Makes the card the calling thread's: another device may have been opened meanwhile.
+  void use() const { card_.use(); }
+  void describe_link();
+  std::optional<PcieLink> link_under_load();
+
+  Backend backend_;
+  CardProperties properties_;
+  mutable Card card_;                     // what libraries keep for the card is no state of the device
+  std::unique_ptr<CardMonitor> monitor_;  // may be nullptr
+  mutable ConditionWatch watch_;          // reading it starts it anew
+  Stream stream_;
+  Event start_;
+  Event stop_;
+  CachingAllocator allocator_;
+  std::optional<UntrackedBlock> eviction_;
+  DeviceInfo info_;
+  std::map<Dtype, Peaks> peaks_;
+};
+
+// See CudaDevice::peaks(): a large matrix product in `dtype` by cuBLASLt, and a copy within the card between
+// buffers far larger than its L2 cache, bytes read plus bytes written. Rates that a full card leaves no
+// memory for are 0. Its memory is seen by no tracker and given back to the driver.
+Peaks measure_peaks(CudaDevice& device, const Backend& backend, Dtype dtype);
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,50 @@
+#include "kernels/devices/cuda/graph.h"
+
+namespace bench::kernels::cuda {
+namespace {
+
+// The recorded launches, needed only until they have been made executable.
+class Graph {
+ public:
+  Graph(Runtime& runtime, CUstream_st* stream, const std::function<void()>& step) : runtime_(runtime) {
+    runtime_.check(runtime_.begin_capture(stream), "cudaStreamBeginCapture");
+    try {
+      step();
+    } catch (...) {
+      // What the step did wrong is the error to report; that the recording broke off is none of its own.
+      runtime_.end_capture(graph_, stream);
+      runtime_.last_error();
+      destroy();
+      throw;
+    }
+    runtime_.check(runtime_.end_capture(graph_, stream), "cudaStreamEndCapture");
+  }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  ~Graph() { destroy(); }
+  CUgraph_st* get() const { return graph_; }
+
+ private:
+  void destroy() {
+    if (graph_ != nullptr) {
+      runtime_.destroy_graph(graph_);
+    }
+  }
+
+  Runtime& runtime_;
+  CUgraph_st* graph_ = nullptr;
+};
+
+}  // namespace
+
+RecordedGraph::RecordedGraph(Runtime& runtime, CUstream_st* stream, const std::function<void()>& step)
+    : runtime_(runtime), stream_(stream) {
+  const Graph graph(runtime, stream, step);
+  runtime_.check(runtime_.instantiate(executable_, graph.get()), "cudaGraphInstantiate");
+}
+
+void RecordedGraph::replay() {
+  runtime_.check(runtime_.launch(executable_, stream_), "cudaGraphLaunch");
+}
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,160 @@
+#include "kernels/devices/cuda/nvml.h"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/devices/cuda/shared_library.h"
+
+namespace bench::kernels::cuda {
+namespace {
+
+// Of NVML's interface, whose numbers do not change: nvmlReturn_t, nvmlClockType_t, nvmlTemperatureSensors_t.
+constexpr int kSuccess = 0;
+constexpr int kSmClock = 1;
+constexpr int kMemoryClock = 2;
+constexpr int kCardSensor = 0;
+using Card = struct nvmlDevice_st*;
+
+// What the function writes into its last argument; nothing where it is missing or fails.
+template <class Value, class Function, class... Arguments>
+std::optional<Value> ask(Function* function, Arguments... arguments) {
+  Value value{};
+  return function != nullptr && function(arguments..., &value) == kSuccess ? std::optional(value)
+                                                                           : std::nullopt;
+}
+
+class NvmlCard final : public CardMonitor {
+ public:
+  explicit NvmlCard(const std::string& library)
+      : library_(library),
+        shutdown_(library_.find<int()>("nvmlShutdown")),
+        clock_(library_.find<int(Card, int, unsigned*)>("nvmlDeviceGetClockInfo")),
+        temperature_(library_.find<int(Card, int, unsigned*)>("nvmlDeviceGetTemperature")),
+        power_(library_.find<int(Card, unsigned*)>("nvmlDeviceGetPowerUsage")),
+        reasons_(library_.find<int(Card, unsigned long long*)>("nvmlDeviceGetCurrentClocksEventReasons")) {
+    if (reasons_ == nullptr) {  // its name before driver 535
+      reasons_ = library_.find<int(Card, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");
+    }
+  }
+  NvmlCard(const NvmlCard&) = delete;
+  NvmlCard& operator=(const NvmlCard&) = delete;
+
+  ~NvmlCard() override {
+    if (started_ && shutdown_ != nullptr) {
+      shutdown_();
+    }
+  }
+
+  bool start(const std::string& pci_bus_id) {
+    auto* const init = library_.find<int()>("nvmlInit_v2");
+    auto* const find_card = library_.find<int(const char*, Card*)>("nvmlDeviceGetHandleByPciBusId_v2");
+    started_ = init != nullptr && init() == kSuccess;
+    return started_ && find_card != nullptr && find_card(pci_bus_id.c_str(), &card_) == kSuccess;
+  }
+
+  DeviceState state() override {
+    DeviceState state;
+    if (const auto mhz = ask<unsigned>(clock_, card_, kSmClock)) {
+      state.clock_mhz = *mhz;
+    }
+    if (const auto celsius = ask<unsigned>(temperature_, card_, kCardSensor)) {
+      state.temperature_c = *celsius;
+    }
+    if (const auto milliwatts = ask<unsigned>(power_, card_)) {
+      state.power_w = *milliwatts / 1e3;
+    }
+    if (const auto mask = ask<unsigned long long>(reasons_, card_)) {
+      state.throttle_reasons = throttle_reasons(*mask);
+    }
+    return state;
+  }
+
+  std::optional<PcieLink> link() override {
+    return link_of("nvmlDeviceGetCurrPcieLinkGeneration", "nvmlDeviceGetCurrPcieLinkWidth");
+  }
+  std::optional<PcieLink> best_link() override {
+    return link_of("nvmlDeviceGetMaxPcieLinkGeneration", "nvmlDeviceGetMaxPcieLinkWidth");
+  }
+
+  std::optional<std::string> driver_version() override {
+    constexpr unsigned kLongest = 96;
+    std::array<char, kLongest> text{};
+    auto* const version = library_.find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
+    if (version == nullptr || version(text.data(), kLongest) != kSuccess) {
+      return std::nullopt;
+    }
+    return text.data();
+  }
+
+  std::optional<double> power_limit_w() override {
+    const auto milliwatts =
+        ask<unsigned>(library_.find<int(Card, unsigned*)>("nvmlDeviceGetEnforcedPowerLimit"), card_);
+    return milliwatts ? std::optional(*milliwatts / 1e3) : std::nullopt;
+  }
+
+  Clocks clocks() override {
+    auto* const highest = library_.find<int(Card, int, unsigned*)>("nvmlDeviceGetMaxClockInfo");
+    const auto mhz = [&](int (*call)(Card, int, unsigned*), int clock) -> std::optional<double> {
+      return ask<unsigned>(call, card_, clock);
+    };
+    return {.sm = mhz(clock_, kSmClock),
+            .sm_max = mhz(highest, kSmClock),
+            .memory = mhz(clock_, kMemoryClock),
+            .memory_max = mhz(highest, kMemoryClock)};
+  }
+
+ private:
+  std::optional<PcieLink> link_of(const char* generation_name, const char* width_name) const {
+    const auto generation = ask<unsigned>(library_.find<int(Card, unsigned*)>(generation_name), card_);
+    const auto width = ask<unsigned>(library_.find<int(Card, unsigned*)>(width_name), card_);
+    if (!generation || !width) {
+      return std::nullopt;
+    }
+    return PcieLink{static_cast<int>(*generation), static_cast<int>(*width)};
+  }
+
+  SharedLibrary library_;
+  int (*shutdown_)();
+  int (*clock_)(Card, int, unsigned*);
+  int (*temperature_)(Card, int, unsigned*);
+  int (*power_)(Card, unsigned*);
+  int (*reasons_)(Card, unsigned long long*);
+  Card card_ = nullptr;
+  bool started_ = false;
+};
+
+}  // namespace
+
+std::vector<std::string> throttle_reasons(std::uint64_t mask) {
+  constexpr int kBits = 64;
+  constexpr std::array<const char*, 9> kNames{nullptr,  // idle
+                                              nullptr,  // clocks somebody set
+                                              "sw_power_cap",
+                                              "hw_slowdown",
+                                              "sync_boost",
+                                              "sw_thermal_slowdown",
+                                              "hw_thermal_slowdown",
+                                              "hw_power_brake_slowdown",
+                                              nullptr};  // a display's clock
+  std::vector<std::string> reasons;
+  for (std::size_t bit = 0; bit < kBits; ++bit) {
+    if ((mask >> bit & 1U) == 0) {
+      continue;
+    }
+    if (bit >= kNames.size()) {
+      reasons.push_back(fmt::format("nvml_bit_{}", bit));
+    } else if (kNames.at(bit) != nullptr) {
+      reasons.emplace_back(kNames.at(bit));
+    }
+  }
+  return reasons;
+}
+
+std::unique_ptr<CardMonitor> open_nvml(const std::string& pci_bus_id, const std::string& library) {
+  auto card = std::make_unique<NvmlCard>(library);
+  return card->start(pci_bus_id) ? std::move(card) : nullptr;
+}
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,68 @@
+#include "kernels/devices/cuda/toolkit/dynload.h"
+
+#include <cuda_runtime_api.h>
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "kernels/devices/cuda/shared_library.h"
+
+namespace bench::kernels::cuda::dynload {
+namespace {
+
+// By their major versions: those that the program was built with.
+std::string of_toolkit(const char* library) {
+  return fmt::format("{}.so.{}", library, CUDART_VERSION / 1000);
+}
+const std::string kNvrtc = of_toolkit("libnvrtc");
+
+// Each is opened once, and never closed.
+const SharedLibrary& opened(const std::string& name) {
+  static auto* const all = new std::map<std::string, SharedLibrary>;
+  return all->try_emplace(name, name).first->second;
+}
+
+}  // namespace
+
+const std::string Cudnn::kLibrary = fmt::format("libcudnn.so.{}", CUDNN_MAJOR);
+const std::string Cublaslt::kLibrary = of_toolkit("libcublasLt");
+
+void* address_of(const std::string& name, const char* function) {
+  const SharedLibrary& library = opened(name);
+  if (!library) {
+    throw Unsupported(library.why_missing());
+  }
+  void* const address = library.find<void>(function);
+  if (address == nullptr) {
+    throw Unsupported(fmt::format("{} has no function {}", name, function));
+  }
+  return address;
+}
+
+const Cudnn& cudnn() {
+  // cuDNN opens and closes these two for each graph: where nobody holds them open, they are loaded again each
+  // time.
+  opened(Cublaslt::kLibrary);
+  opened(kNvrtc);
+  static const auto* const functions = new Cudnn;
+  return *functions;
+}
+
+const Cublaslt& cublaslt() {
+  static const auto* const functions = new Cublaslt;
+  return *functions;
+}
+
+std::string why_missing() {
+  try {
+    cudnn();
+    cublaslt();
+  } catch (const Unsupported& missing) {
+    return missing.what();
+  }
+  return opened(kNvrtc).why_missing();
+}
+
+}  // namespace bench::kernels::cuda::dynload

@@ -1,0 +1,69 @@
+// cuDNN, cuBLASLt and nvrtc, opened when they are first needed. Linked, they would be opened, bound and
+// relocated (half a gigabyte of them) whenever the program starts, on machines without a card as well.
+#pragma once
+
+#include <cublasLt.h>
+#include <cudnn_graph.h>
+
+#include <string>
+
+namespace bench::kernels::cuda::dynload {
+
+// Of a function of the library of that name. Throws Unsupported with the loader's words where there is none.
+void* address_of(const std::string& name, const char* function);
+
+// NOLINTBEGIN(bugprone-macro-parentheses): the name of a member cannot stand in parentheses
+#define BENCH_FUNCTION(name) \
+  decltype(&::name) name = reinterpret_cast<decltype(&::name)>(address_of(kLibrary, #name))
+// NOLINTEND(bugprone-macro-parentheses)
+
+struct Cudnn {
+  static const std::string kLibrary;
+  BENCH_FUNCTION(cudnnCreate);
+  BENCH_FUNCTION(cudnnDestroy);
+  BENCH_FUNCTION(cudnnSetStream);
+  BENCH_FUNCTION(cudnnGetVersion);
+  BENCH_FUNCTION(cudnnGetMaxDeviceVersion);
+  BENCH_FUNCTION(cudnnGetErrorString);
+  BENCH_FUNCTION(cudnnGetLastErrorString);
+  BENCH_FUNCTION(cudnnBackendCreateDescriptor);
+  BENCH_FUNCTION(cudnnBackendDestroyDescriptor);
+  BENCH_FUNCTION(cudnnBackendSetAttribute);
+  BENCH_FUNCTION(cudnnBackendGetAttribute);
+  BENCH_FUNCTION(cudnnBackendFinalize);
+  BENCH_FUNCTION(cudnnBackendExecute);
+};
+
+struct Cublaslt {
+  static const std::string kLibrary;
+  BENCH_FUNCTION(cublasLtCreate);
+  BENCH_FUNCTION(cublasLtDestroy);
+  BENCH_FUNCTION(cublasLtGetVersion);
+  BENCH_FUNCTION(cublasLtGetStatusName);
+  BENCH_FUNCTION(cublasLtGetStatusString);
+  BENCH_FUNCTION(cublasLtMatmul);
+  BENCH_FUNCTION(cublasLtMatmulAlgoConfigGetAttribute);
+  BENCH_FUNCTION(cublasLtMatmulAlgoGetHeuristic);
+  BENCH_FUNCTION(cublasLtMatmulDescCreate);
+  BENCH_FUNCTION(cublasLtMatmulDescDestroy);
+  BENCH_FUNCTION(cublasLtMatmulDescSetAttribute);
+  BENCH_FUNCTION(cublasLtMatmulPreferenceCreate);
+  BENCH_FUNCTION(cublasLtMatmulPreferenceDestroy);
+  BENCH_FUNCTION(cublasLtMatmulPreferenceSetAttribute);
+  BENCH_FUNCTION(cublasLtMatrixLayoutCreate);
+  BENCH_FUNCTION(cublasLtMatrixLayoutDestroy);
+  BENCH_FUNCTION(cublasLtMatrixLayoutSetAttribute);
+};
+
+#undef BENCH_FUNCTION
+
+// Opened by the first call that succeeds, until the process ends: handles made by a library may be as old.
+// Throw Unsupported.
+const Cudnn& cudnn();
+const Cublaslt& cublaslt();
+
+// Why the CUDA device cannot be used: the loader's words for the first library that does not open; empty
+// where all do. Opens them.
+std::string why_missing();
+
+}  // namespace bench::kernels::cuda::dynload

@@ -1,0 +1,59 @@
+#include "kernels/networks/graph/layer.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "kernels/networks/program/recorder.h"
+
+namespace bench::kernels {
+
+std::int64_t Layer::trained_values(const LayerPlace& place) const {
+  std::int64_t count = 0;
+  for (const LayerParameter& parameter : parameters(place)) {
+    count += parameter.trained ? parameter.count : 0;
+  }
+  return count;
+}
+
+void Layer::init(const LayerPlace& place, Slot slot, std::uint64_t /*seed*/, std::int64_t /*from*/,
+                 std::span<float> /*values*/) const {
+  throw std::logic_error(place.name + " has no parameter " + std::string(name_of(slot)));
+}
+
+StoredValue Layer::stored(const Shape& shape, std::span<const StoredValue> inputs,
+                          const Target& target) const {
+  return {stored_as(shape, target, inputs.front().tensor.layout)};
+}
+
+void Layer::backward(Recorder& recorder) const {
+  throw Unsupported(recorder.name() + " cannot be trained");
+}
+
+void require(bool condition, const std::string& layer, const char* what) {
+  if (!condition) {
+    throw std::logic_error(layer + ": " + what);
+  }
+}
+
+std::int64_t count_windows(const std::string& layer, std::int64_t extent, std::int64_t kernel,
+                           std::int64_t stride, std::int64_t pad, std::int64_t end_pad) {
+  const std::int64_t room = extent + 2 * pad + end_pad - kernel;
+  if (room < 0) {
+    throw ShapeTooSmall(fmt::format("{}: a {}x{} window with padding {} does not fit {} pixels", layer,
+                                    kernel, kernel, pad, extent));
+  }
+  return room / stride + 1;
+}
+
+const LayerType& layer_type(std::type_index options) {
+  const auto& all = registry<LayerType>().entries();
+  const auto at = std::ranges::find(all, options, [](const auto& type) { return type->options; });
+  if (at == all.end()) {
+    throw std::logic_error(std::string("no layer has the options ") + options.name());
+  }
+  return **at;
+}
+
+}  // namespace bench::kernels

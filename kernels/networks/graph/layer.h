@@ -1,0 +1,152 @@
+// What one layer of a network is. A kind of layer is one file in kernels/networks/layers/, which derives from
+// Layer and registers itself:
+//
+//   const LayerRegistration<ConvOptions, ConvLayer> registered{"conv2d"};
+//
+// A network adds one by its options: graph.append("conv1", {x}, ConvOptions{.channels = 64}).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <typeindex>
+#include <variant>
+#include <vector>
+
+#include "bench/registry.h"
+#include "kernels/networks/graph/shape.h"
+#include "kernels/networks/graph/target.h"
+#include "kernels/operations/activation.h"
+#include "kernels/operations/operation.h"
+
+namespace bench::kernels {
+
+class Recorder;
+struct ExtraBytes;
+
+// A parameter of a layer, by the slot that its operation reads it from.
+struct LayerParameter {
+  Slot slot{};
+  std::int64_t count = 0;  // values in the plain form
+  bool trained = true;     // false: statistics, which no gradient moves
+  bool table = false;      // rows that are looked up, stored as they are drawn: written a piece at a time
+};
+
+// Where a layer stands in a graph.
+struct LayerPlace {
+  std::string name;           // "layer1.0.conv1"; parameters are drawn by it
+  std::vector<Shape> inputs;  // of what it reads
+  Shape shape;                // of its result
+
+  const Shape& input() const { return inputs.front(); }
+};
+
+// What a layer before may do along with its own work.
+struct FoldedNorm {  // into weights and bias
+  std::string name;
+  double gain = 1;
+};
+struct FoldedSum {};  // of its result and another input
+using Epilogue = std::variant<FoldedNorm, FoldedSum, Activation>;
+
+class Layer {
+ public:
+  virtual ~Layer() = default;
+  virtual std::shared_ptr<Layer> clone() const = 0;
+
+  // The shape of its result. Throws ShapeTooSmall, and std::logic_error where the inputs do not fit.
+  virtual Shape shape(const std::string& name, std::span<const Shape> inputs) const = 0;
+  // Multiply-adds a sample as papers and model zoos publish them.
+  virtual std::int64_t macs(const LayerPlace& /*place*/) const { return 0; }
+
+  virtual std::vector<LayerParameter> parameters(const LayerPlace& /*place*/) const { return {}; }
+  // Values that training moves, as published.
+  virtual std::int64_t trained_values(const LayerPlace& place) const;
+  // Values `from`, from + 1, … of a parameter, at the start.
+  virtual void init(const LayerPlace& place, Slot slot, std::uint64_t seed, std::int64_t from,
+                    std::span<float> values) const;
+  // Puts the values into the order that the stored input asks for.
+  virtual void arrange(Slot /*slot*/, const StoredValue& /*input*/, std::vector<float>& /*plain*/) const {}
+
+  // How the result is stored; unless told otherwise in the layout of the first input.
+  virtual StoredValue stored(const Shape& shape, std::span<const StoredValue> inputs,
+                             const Target& target) const;
+
+  // Record the operations that compute the result, and those that lead from its gradient to those of inputs
+  // and parameters. A layer that has no backward pass cannot be trained.
+  virtual void forward(Recorder& recorder) const = 0;
+  virtual void backward(Recorder& recorder) const;
+
+  // False where the result is the input under another name.
+  virtual bool computes() const { return true; }
+
+  // What the layer is to one before it, and whether it takes over one behind it: in inference the layer
+  // behind then disappears.
+  virtual std::optional<Epilogue> epilogue(const std::string& /*name*/) const { return std::nullopt; }
+  virtual bool take(const Epilogue& /*epilogue*/) { return false; }
+
+  // Its operation with memory for a faster algorithm, where there may be one: see passes/extra_bytes.h.
+  virtual std::shared_ptr<Operation> with_extra(Recorder& /*recorder*/, const ExtraBytes& /*extra*/) const {
+    return nullptr;
+  }
+
+  // Where a block of layers ends whose values may be computed again: see passes/recompute.h.
+  virtual bool ends_block() const { return false; }
+  virtual bool starts_block() const { return false; }
+  // What it reads is kept from the forward pass, for it comes from afar.
+  virtual bool keeps_inputs() const { return false; }
+  // The loss has a softmax of its own, in place of one that ends a network.
+  virtual bool part_of_loss() const { return false; }
+};
+
+// A layer that is copied when it is to be changed.
+template <class Derived>
+class LayerOf : public Layer {  // NOLINT(bugprone-crtp-constructor-accessibility)
+ public:
+  std::shared_ptr<Layer> clone() const override {
+    return std::make_shared<Derived>(static_cast<const Derived&>(*this));
+  }
+};
+
+// One whose result has the shape of its first input and is stored like it.
+template <class Derived>
+class LikeItsInput : public LayerOf<Derived> {  // NOLINT(bugprone-crtp-constructor-accessibility)
+ public:
+  Shape shape(const std::string& /*name*/, std::span<const Shape> inputs) const override {
+    return inputs.front();
+  }
+  StoredValue stored(const Shape& /*shape*/, std::span<const StoredValue> inputs,
+                     const Target& /*target*/) const override {
+    return inputs.front();
+  }
+};
+
+// Throws std::logic_error naming the layer.
+void require(bool condition, const std::string& layer, const char* what);
+// How many windows fit. Throws ShapeTooSmall naming the layer.
+std::int64_t count_windows(const std::string& layer, std::int64_t extent, std::int64_t kernel,
+                           std::int64_t stride, std::int64_t pad, std::int64_t end_pad = 0);
+
+struct LayerType {
+  std::string name;  // "conv2d"
+  std::type_index options;
+  std::function<std::shared_ptr<Layer>(const void* options)> make;
+};
+
+template <class Options, class Made>
+struct LayerRegistration {
+  explicit LayerRegistration(const std::string& name) {
+    registry<LayerType>().add(
+        {.name = name, .options = typeid(Options), .make = [](const void* options) -> std::shared_ptr<Layer> {
+           return std::make_shared<Made>(*static_cast<const Options*>(options));
+         }});
+  }
+};
+
+// The kind of layer whose options these are. Throws std::logic_error where none registered them.
+const LayerType& layer_type(std::type_index options);
+
+}  // namespace bench::kernels

@@ -1,0 +1,58 @@
+// Functions applied to each element: ReLU, ReLU6, leaky ReLU, GELU.
+#include "kernels/networks/graph/layer.h"
+#include "kernels/networks/graph/layer_options.h"
+#include "kernels/networks/program/recorder.h"
+#include "kernels/operations/elementwise/elementwise.h"
+
+namespace bench::kernels {
+namespace {
+
+class ActivationLayer final : public LikeItsInput<ActivationLayer> {
+ public:
+  explicit ActivationLayer(const ActivationOptions& options) : activation_(options.activation) {}
+
+  void forward(Recorder& recorder) const override {
+    const TensorId src = recorder.input();
+    if (recorder.is_activated()) {
+      return recorder.pass_on(src);
+    }
+    const TensorId dst = recorder.result();
+    recorder.record(Elementwise{.tensor = recorder.src(), .activation = activation_},
+                    {{Slot::src, src}, {Slot::dst, dst}}, {dst, {src}});
+  }
+
+  void backward(Recorder& recorder) const override {
+    if (!recorder.wants_gradient()) {
+      return;
+    }
+    const bool from_result = slope().slope_from() == Slot::dst;
+    // Where two layers read the result, as behind a residual sum, the two gradients are added on the way.
+    const std::vector<TensorId> parts = recorder.diff_parts(recorder.on_host() && from_result ? 2 : 1);
+    const bool summed = parts.size() > 1;
+    const TensorId made = recorder.input_gradient();
+    Arguments arguments{{slope().slope_from(), from_result ? recorder.output() : recorder.input()},
+                        {Slot::diff_dst, parts.back()},
+                        {Slot::diff_src, made}};
+    if (summed) {
+      arguments.emplace_back(Slot::src1, parts.front());
+    }
+    Elementwise backward = slope();
+    backward.tensor = recorder.dst();
+    backward.summands = summed ? 2 : 1;
+    recorder.record(backward, arguments, {made, {parts.back()}});
+  }
+
+  std::optional<Epilogue> epilogue(const std::string& /*name*/) const override { return activation_; }
+
+ private:
+  Elementwise slope() const {
+    return {.tensor = {}, .activation = activation_, .direction = Direction::backward};
+  }
+
+  Activation activation_;
+};
+
+const LayerRegistration<ActivationOptions, ActivationLayer> registered{"activation"};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,69 @@
+// Causal attention over a sequence of queries, keys and values.
+#include "kernels/operations/attention/attention.h"
+#include "kernels/networks/graph/layer.h"
+#include "kernels/networks/graph/layer_options.h"
+#include "kernels/networks/program/recorder.h"
+
+namespace bench::kernels {
+namespace {
+
+class AttentionLayer final : public LayerOf<AttentionLayer> {
+ public:
+  explicit AttentionLayer(const AttentionOptions& options) : heads_(options.heads) {}
+
+  Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
+    Shape result = inputs[0];
+    require(result.is_sequence() && heads_ > 0 && result.channels() % (3 * heads_) == 0, name,
+            "needs queries, keys and values of its heads");
+    result[2].size /= 3;
+    return result;
+  }
+  // The two products; those with masked positions counted.
+  std::int64_t macs(const LayerPlace& place) const override {
+    return 2 * place.shape.height() * place.shape.elements();
+  }
+
+  StoredValue stored(const Shape& shape, std::span<const StoredValue> /*inputs*/,
+                     const Target& target) const override {
+    return {stored_as(shape, target)};
+  }
+
+  void forward(Recorder& recorder) const override {
+    Attention spec = this->spec(recorder);
+    Arguments arguments{{Slot::src, recorder.input()}};
+    if (recorder.training()) {
+      spec.training = true;
+      arguments.emplace_back(Slot::saved, recorder.save(Slot::saved, "probabilities",
+                                                        spec.probabilities().bytes(), Content::activation));
+    }
+    arguments.emplace_back(Slot::dst, recorder.result());
+    recorder.record(spec, arguments);
+  }
+
+  void backward(Recorder& recorder) const override {
+    const TensorId diff = recorder.diff();
+    Attention spec = this->spec(recorder);
+    spec.direction = Direction::backward;
+    recorder.record(spec, {{Slot::src, recorder.input()},
+                           {Slot::saved, recorder.saved(Slot::saved).value()},
+                           {Slot::diff_dst, diff},
+                           {Slot::diff_src, recorder.input_gradient()}});
+  }
+
+ private:
+  Attention spec(const Recorder& recorder) const {
+    const TensorDesc& dst = recorder.dst();
+    return {.batch = dst.n,
+            .sequence = dst.h,
+            .heads = heads_,
+            .head_size = dst.c / heads_,
+            .dtype = recorder.target().dtype};
+  }
+
+  std::int64_t heads_;
+};
+
+const LayerRegistration<AttentionOptions, AttentionLayer> registered{"attention"};
+
+}  // namespace
+}  // namespace bench::kernels

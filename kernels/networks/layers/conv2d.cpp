@@ -1,0 +1,182 @@
+// Convolutions over maps, with what inference folds into them: a batch norm, a sum and an activation.
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/networks/graph/layer.h"
+#include "kernels/networks/graph/layer_options.h"
+#include "kernels/networks/graph/parameters.h"
+#include "kernels/networks/program/recorder.h"
+#include "kernels/operations/batch_norm/batch_norm.h"
+#include "kernels/operations/conv2d/conv2d.h"
+
+namespace bench::kernels {
+namespace {
+
+class ConvLayer final : public LayerOf<ConvLayer> {
+ public:
+  explicit ConvLayer(const ConvOptions& options) : options_(options), bias_(options.bias) {}
+
+  Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
+    const Shape& in = inputs[0];
+    const ConvOptions& o = options_;
+    require(in.is_maps(), name, "needs maps");
+    require(o.groups > 0 && in.channels() % o.groups == 0 && o.channels % o.groups == 0, name,
+            "groups do not divide the channels");
+    require(inputs.size() == (residual_ ? 2U : 1U), name, "has the wrong number of inputs");
+    return {in[0], o.channels, count_windows(name, in.height(), o.kernel, o.stride, o.pad),
+            count_windows(name, in.width(), o.kernel, o.stride, o.pad)};
+  }
+
+  std::int64_t macs(const LayerPlace& place) const override { return place.shape.elements() * fan_in(place); }
+
+  std::vector<LayerParameter> parameters(const LayerPlace& place) const override {
+    std::vector<LayerParameter> all{{.slot = Slot::weights, .count = options_.channels * fan_in(place)}};
+    if (bias_) {
+      all.push_back({.slot = Slot::bias, .count = options_.channels});
+    }
+    return all;
+  }
+  // A folded batch norm's scale and shift are still the network's parameters; its bias is made of them.
+  std::int64_t trained_values(const LayerPlace& place) const override {
+    const std::int64_t channels = options_.channels;
+    return channels * fan_in(place) + (norm_ ? 2 * channels : bias_ ? channels : 0);
+  }
+
+  // With scale γ, shift β, mean μ and variance σ² of a folded batch norm, for each output channel:
+  //   w' = w · γ/√(σ²+ε) and b' = β − μ · γ/√(σ²+ε)
+  void init(const LayerPlace& place, Slot slot, std::uint64_t seed, std::int64_t from,
+            std::span<float> values) const override {
+    const std::int64_t row = fan_in(place);
+    if (slot == Slot::weights) {
+      fill_uniform(values, 0, spread_of(weight_deviation(row)), seed, stream_of(place.name, "weight"), from);
+    } else if (slot != Slot::bias || !bias_) {
+      return Layer::init(place, slot, seed, from, values);
+    } else if (!norm_) {
+      return fill_uniform(values, 0, 0.2, seed, stream_of(place.name, "bias"), from);
+    }
+    if (!norm_) {
+      return;
+    }
+    const auto of_norm = [&](Slot parameter) {
+      std::vector<float> all(static_cast<std::size_t>(options_.channels));
+      init_norm(*norm_, parameter, seed, 0, all);
+      return all;
+    };
+    std::vector<float> factor = of_norm(Slot::scale);
+    const std::vector<float> variance = of_norm(Slot::variance);
+    for (std::size_t k = 0; k < factor.size(); ++k) {
+      factor[k] /= std::sqrt(variance[k] + BatchNorm{}.epsilon);
+    }
+    if (slot == Slot::weights) {
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] *= factor[static_cast<std::size_t>((from + static_cast<std::int64_t>(i)) / row)];
+      }
+      return;
+    }
+    const std::vector<float> shift = of_norm(Slot::shift);
+    const std::vector<float> mean = of_norm(Slot::mean);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t k = static_cast<std::size_t>(from) + i;
+      values[i] = shift[k] - mean[k] * factor[k];
+    }
+  }
+
+  StoredValue stored(const Shape& shape, std::span<const StoredValue> /*inputs*/,
+                     const Target& target) const override {
+    return {stored_as(shape, target, target.layouts.inner)};
+  }
+
+  void forward(Recorder& recorder) const override {
+    const Conv2d spec = this->spec(recorder, Conv2d::Direction::forward, recorder.extra());
+    Arguments arguments = recorder.sources();
+    InPlace in_place{recorder.result()};
+    if (residual_ && recorder.make(spec)->in_place_sum() && recorder.input(0) != recorder.input(1)) {
+      in_place.over.push_back(recorder.input(1));
+    }
+    arguments.emplace_back(Slot::dst, in_place.result);
+    recorder.record(spec, arguments, in_place);
+  }
+
+  void backward(Recorder& recorder) const override {
+    const TensorId diff = recorder.diff();
+    Arguments arguments{{Slot::src, recorder.input()},
+                        {Slot::diff_dst, diff},
+                        {Slot::diff_weights, recorder.parameter_gradient(Slot::weights)}};
+    if (bias_) {
+      arguments.emplace_back(Slot::diff_bias, recorder.parameter_gradient(Slot::bias));
+    }
+    recorder.record(spec(recorder, Conv2d::Direction::backward_weights, recorder.extra()), arguments, {},
+                    " (weights)");
+    if (recorder.wants_gradient()) {
+      recorder.record(spec(recorder, Conv2d::Direction::backward_data, recorder.extra()),
+                      {{Slot::diff_dst, diff}, {Slot::diff_src, recorder.input_gradient()}});
+    }
+  }
+
+  bool take(const Epilogue& epilogue) override {
+    if (activation_ != Activation::none) {
+      return false;
+    }
+    if (const auto* const activation = std::get_if<Activation>(&epilogue)) {
+      activation_ = *activation;
+      return true;
+    }
+    if (residual_) {
+      return false;
+    }
+    if (std::holds_alternative<FoldedSum>(epilogue)) {
+      residual_ = true;
+      return true;
+    }
+    if (norm_) {
+      return false;
+    }
+    norm_ = std::get<FoldedNorm>(epilogue);
+    bias_ = true;
+    return true;
+  }
+
+  std::shared_ptr<Operation> with_extra(Recorder& recorder, const ExtraBytes& extra) const override {
+    return recorder.make(spec(recorder, Conv2d::Direction::forward, extra));
+  }
+
+ private:
+  std::int64_t fan_in(const LayerPlace& place) const {
+    return place.input().channels() / options_.groups * options_.kernel * options_.kernel;
+  }
+
+  Conv2d spec(const Recorder& recorder, Conv2d::Direction direction, const ExtraBytes& extra) const {
+    const TensorDesc& src = recorder.src();
+    Conv2d spec;
+    spec.batch = src.n;
+    spec.in_channels = src.c;
+    spec.height = src.h;
+    spec.width = src.w;
+    spec.out_channels = options_.channels;
+    spec.kernel_h = spec.kernel_w = options_.kernel;
+    spec.stride_h = spec.stride_w = options_.stride;
+    spec.pad_h = spec.pad_w = options_.pad;
+    spec.groups = options_.groups;
+    spec.direction = direction;
+    spec.bias = bias_ && direction != Conv2d::Direction::backward_data;
+    spec.residual = residual_;
+    spec.activation = activation_;
+    spec.dtype = recorder.target().dtype;
+    spec.src_layout = src.layout;
+    spec.dst_layout = recorder.target().layouts.inner;
+    spec.extra = extra;
+    spec.training = recorder.training();
+    return spec;
+  }
+
+  ConvOptions options_;
+  bool bias_;
+  std::optional<FoldedNorm> norm_;
+  bool residual_ = false;  // the second input is added before the activation
+  Activation activation_ = Activation::none;
+};
+
+const LayerRegistration<ConvOptions, ConvLayer> registered{"conv2d"};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,34 @@
+// Maps as features, in the order in which they are stored: nothing is computed.
+#include "kernels/networks/graph/layer.h"
+#include "kernels/networks/graph/layer_options.h"
+#include "kernels/networks/program/recorder.h"
+
+namespace bench::kernels {
+namespace {
+
+class FlattenLayer final : public LayerOf<FlattenLayer> {
+ public:
+  explicit FlattenLayer(const FlattenOptions& /*options*/) {}
+
+  Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
+    require(!inputs[0].is_sequence(), name, "flattens a sequence");
+    return {inputs[0][0], inputs[0].elements()};
+  }
+  // Channel padding is flattened along: the columns it meets are zero.
+  StoredValue stored(const Shape& shape, std::span<const StoredValue> inputs,
+                     const Target& target) const override {
+    StoredValue flat{stored_as(shape, target), inputs[0].tensor};
+    flat.tensor.c = inputs[0].tensor.bytes() / bytes_of(target.dtype) / flat.tensor.n;
+    flat.flattened->n = 1;
+    return flat;
+  }
+
+  bool computes() const override { return false; }
+  void forward(Recorder& recorder) const override { recorder.pass_on(recorder.input()); }
+  void backward(Recorder& recorder) const override { recorder.pass_gradient(0, recorder.diff()); }
+};
+
+const LayerRegistration<FlattenOptions, FlattenLayer> registered{"flatten"};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,62 @@
+// Maps of scores as rows of classes.
+#include "kernels/operations/rows/rows.h"
+#include "kernels/networks/graph/layer.h"
+#include "kernels/networks/graph/layer_options.h"
+#include "kernels/networks/program/recorder.h"
+
+namespace bench::kernels {
+namespace {
+
+class RowsLayer final : public LayerOf<RowsLayer> {
+ public:
+  explicit RowsLayer(const RowsOptions& options) : classes_(options.classes) {}
+
+  Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
+    require(inputs.size() <= kSources.size(), name, "takes 1 to 4 maps");
+    std::int64_t rows = 0;
+    for (const Shape& map : inputs) {
+      require(map.is_maps(), name, "needs maps");
+      require(classes_ > 0 && map.channels() % classes_ == 0, name, "channels are no whole rows of classes");
+      rows += map.elements() / classes_;
+    }
+    return {inputs[0][0], rows, classes_};
+  }
+  StoredValue stored(const Shape& shape, std::span<const StoredValue> /*inputs*/,
+                     const Target& target) const override {
+    return {stored_as(shape, target)};
+  }
+
+  void forward(Recorder& recorder) const override {
+    Arguments arguments = recorder.sources();
+    arguments.emplace_back(Slot::dst, recorder.result());
+    recorder.record(spec(recorder), arguments);
+  }
+  void backward(Recorder& recorder) const override {
+    const TensorId diff = recorder.diff();
+    for (std::size_t index = 0; index < recorder.inputs(); ++index) {
+      if (recorder.wants_gradient(index)) {
+        Rows backward = spec(recorder);
+        backward.direction = Direction::backward;
+        backward.index = index;
+        recorder.record(backward, {{Slot::diff_dst, diff}, {Slot::diff_src, recorder.input_gradient(index)}},
+                        {}, " (" + recorder.input_name(index) + ")");
+      }
+    }
+  }
+
+ private:
+  Rows spec(const Recorder& recorder) const {
+    Rows spec{.maps = {}, .classes = classes_};
+    for (std::size_t index = 0; index < recorder.inputs(); ++index) {
+      spec.maps.push_back(recorder.src(index));
+    }
+    return spec;
+  }
+
+  std::int64_t classes_;
+};
+
+const LayerRegistration<RowsOptions, RowsLayer> registered{"rows"};
+
+}  // namespace
+}  // namespace bench::kernels

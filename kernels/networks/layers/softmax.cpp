@@ -1,0 +1,33 @@
+// Softmax over the classes of each row, in inference; in training it is part of the loss.
+#include "kernels/operations/softmax/softmax.h"
+#include "kernels/networks/graph/layer.h"
+#include "kernels/networks/graph/layer_options.h"
+#include "kernels/networks/program/recorder.h"
+
+namespace bench::kernels {
+namespace {
+
+class SoftmaxLayer final : public LayerOf<SoftmaxLayer> {
+ public:
+  explicit SoftmaxLayer(const SoftmaxOptions& /*options*/) {}
+
+  Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
+    require(inputs[0].is_flat(), name, "needs a flat input");
+    return inputs[0];
+  }
+  StoredValue stored(const Shape& shape, std::span<const StoredValue> /*inputs*/,
+                     const Target& target) const override {
+    return {stored_as(shape, target)};
+  }
+
+  void forward(Recorder& recorder) const override {
+    recorder.record(Softmax{.tensor = recorder.src()},
+                    {{Slot::src, recorder.input()}, {Slot::dst, recorder.result()}});
+  }
+  bool part_of_loss() const override { return true; }
+};
+
+const LayerRegistration<SoftmaxOptions, SoftmaxLayer> registered{"softmax"};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,88 @@
+#include "kernels/networks/models/network.h"
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/measure/quote.h"
+#include "bench/registry.h"
+#include "kernels/workloads/network/network_workload.h"
+
+namespace bench::kernels {
+namespace {
+
+bool builds(const NetworkType& network, std::int64_t size) {
+  try {
+    network.build(size);
+    return true;
+  } catch (const ShapeTooSmall&) {
+    return false;
+  }
+}
+
+// Only searched for when an error message needs it.
+std::int64_t smallest_image(const NetworkType& network) {
+  std::int64_t size = network.image_step;
+  while (size < kLargestImage && !builds(network, size)) {
+    size += network.image_step;
+  }
+  return size;
+}
+
+[[noreturn]] void refuse(const NetworkType& network, const std::string& given) {
+  const std::string numbers =
+      network.image_step == 1 ? "whole numbers" : fmt::format("multiples of {}", network.image_step);
+  throw UsageError(fmt::format("--image-size {}: {} takes {} from {} to {} (pixels a side)", quote(given),
+                               network.name, numbers, smallest_image(network), kLargestImage));
+}
+
+}  // namespace
+
+std::int64_t image_size(const NetworkType& network, const WorkloadSpec& spec) {
+  const std::string text = option_text(spec, "image-size", std::to_string(network.image_size));
+  const auto size = whole_number(text);
+  if (!size || *size < 1 || *size > kLargestImage || *size % network.image_step != 0) {
+    refuse(network, text);
+  }
+  return *size;
+}
+
+Graph build_network(const NetworkType& network, const WorkloadSpec& spec) {
+  if (!network.reads_images()) {
+    NetworkSizes sizes;
+    for (const WholeOption& option : network.options) {
+      sizes[option.name] = option.read(spec);
+    }
+    return network.build_sized(sizes);
+  }
+  const std::int64_t size = image_size(network, spec);
+  try {
+    return network.build(size);
+  } catch (const ShapeTooSmall&) {
+    refuse(network, std::to_string(size));
+  }
+}
+
+Graph published_graph(const NetworkType& network) {
+  return build_network(network, {});
+}
+
+std::vector<CommandOption> size_options(const NetworkType& network) {
+  if (network.reads_images()) {
+    const std::string multiple =
+        network.image_step == 1 ? "" : fmt::format("a multiple of {} ", network.image_step);
+    return {{"image-size", std::to_string(network.image_size),
+             fmt::format("pixels a side of the square input images, {}up to {}", multiple, kLargestImage)}};
+  }
+  std::vector<CommandOption> all;
+  for (const WholeOption& option : network.options) {
+    all.push_back(option.declared());
+  }
+  return all;
+}
+
+NetworkRegistration::NetworkRegistration(const NetworkType& network) {
+  registry<NetworkType>().add(network);
+  registry<WorkloadType>().add(network_workload(network));
+}
+
+}  // namespace bench::kernels

@@ -1,0 +1,149 @@
+#include "kernels/networks/program/placement.h"
+
+#include <algorithm>
+
+#include "kernels/networks/program/arena.h"
+
+namespace bench::kernels {
+namespace {
+
+class Placer {
+ public:
+  explicit Placer(const Program& program)
+      : program_(program), home_(program.tensors().size()), lifetimes_(program.tensors().size()) {}
+
+  Placement run(ScratchPlace scratch) && {
+    find_lifetimes();
+    share_memory();
+    pack(scratch);
+    find_live_bytes();
+    return std::move(placement_);
+  }
+
+ private:
+  bool is_scratch(TensorId id) const { return program_.tensors()[id].content == Content::scratch; }
+  bool in_arena(TensorId id) const { return !program_.tensors()[id].block && !is_scratch(id); }
+
+  void find_lifetimes() {
+    std::vector<bool> seen(home_.size(), false);
+    for (TensorId id = 0; id < home_.size(); ++id) {
+      home_[id] = id;
+      lifetimes_[id].bytes = program_.tensors()[id].bytes;
+      lifetimes_[id].alignment = program_.tensors()[id].alignment;
+    }
+    std::int64_t step = 0;
+    for (const Instruction& instruction : program_.instructions()) {
+      for (const auto& [slot, id] : instruction.tensors) {
+        if (!seen[id]) {
+          lifetimes_[id].first = step;
+          seen[id] = true;
+        }
+        lifetimes_[id].last = step;
+      }
+      ++step;
+    }
+    if (program_.output()) {
+      lifetimes_[*program_.output()].last = step;
+    }
+  }
+
+  void share_memory() {
+    std::int64_t step = 0;
+    for (const Instruction& instruction : program_.instructions()) {
+      const TensorId result = instruction.in_place.result;
+      for (const TensorId input : instruction.in_place.over) {
+        if (may_overwrite(result, input, step)) {
+          home_[result] = home_[input];
+          lifetimes_[home_[input]].last = lifetimes_[result].last;
+          break;
+        }
+      }
+      ++step;
+    }
+  }
+
+  bool may_overwrite(TensorId result, TensorId input, std::int64_t step) const {
+    const Lifetime& memory = lifetimes_[home_[input]];
+    return in_arena(result) && in_arena(input) && memory.last == step && lifetimes_[result].first == step &&
+           program_.tensors()[result].bytes <= memory.bytes;
+  }
+
+  void pack(ScratchPlace scratch) {
+    std::vector<TensorId> placed;
+    for (TensorId id = 0; id < home_.size(); ++id) {
+      if (home_[id] == id && in_arena(id)) {
+        placed.push_back(id);
+      }
+    }
+    Packing packing = packed(placed);
+    for (TensorId id = 0; id < home_.size(); ++id) {
+      if (is_scratch(id) && program_.tensors()[id].bytes > 0) {
+        placed.push_back(id);
+        placement_.scratch_bytes = std::max(placement_.scratch_bytes, aligned(program_.tensors()[id].bytes));
+      }
+    }
+    if (scratch == ScratchPlace::where_smaller) {
+      Packing shared = packed(placed);
+      if (shared.bytes <= packing.bytes + placement_.scratch_bytes) {
+        packing = std::move(shared);
+        placement_.scratch_bytes = 0;
+        placement_.scratch_in_arena = true;
+      }
+    }
+    placement_.arena_bytes = packing.bytes;
+    placement_.offsets.assign(home_.size(), 0);
+    for (std::size_t i = 0; i < packing.offsets.size(); ++i) {
+      placement_.offsets[placed[i]] = packing.offsets[i];
+    }
+    for (TensorId id = 0; id < home_.size(); ++id) {
+      placement_.offsets[id] = placement_.offsets[home_[id]];
+    }
+  }
+
+  Packing packed(const std::vector<TensorId>& placed) const {
+    std::vector<Lifetime> lifetimes;
+    lifetimes.reserve(placed.size());
+    for (const TensorId id : placed) {
+      lifetimes.push_back(lifetimes_[id]);
+    }
+    return pack_arena(lifetimes);
+  }
+
+  // A tensor that took over another's memory counts as that one until it is written.
+  void find_live_bytes() {
+    const std::size_t steps = program_.instructions().size();
+    std::vector<LiveBytes> change(steps + 2);
+    for (TensorId id = 0; id < home_.size(); ++id) {
+      if (home_[id] == id && in_arena(id)) {
+        const std::int64_t bytes = aligned(lifetimes_[id].bytes);
+        const bool gradient = program_.tensors()[id].content == Content::parameter_gradient;
+        const auto of = gradient ? &LiveBytes::parameter_gradients : &LiveBytes::activations;
+        change[static_cast<std::size_t>(lifetimes_[id].first)].*of += bytes;
+        change[static_cast<std::size_t>(lifetimes_[id].last) + 1].*of -= bytes;
+      }
+    }
+    LiveBytes live;
+    for (std::size_t step = 0; step < steps; ++step) {
+      live.activations += change[step].activations;
+      live.parameter_gradients += change[step].parameter_gradients;
+      live.scratch = 0;
+      for (const auto& [slot, id] : program_.instructions()[step].tensors) {
+        live.scratch += is_scratch(id) ? aligned(program_.tensors()[id].bytes) : 0;
+      }
+      placement_.live.push_back(live);
+    }
+  }
+
+  const Program& program_;
+  std::vector<TensorId> home_;  // the tensor whose memory this one uses: itself, or one it overwrites
+  std::vector<Lifetime> lifetimes_;
+  Placement placement_;
+};
+
+}  // namespace
+
+Placement place(const Program& program, ScratchPlace scratch) {
+  return Placer(program).run(scratch);
+}
+
+}  // namespace bench::kernels

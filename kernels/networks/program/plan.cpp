@@ -1,0 +1,148 @@
+#include "kernels/networks/program/plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace bench::kernels {
+namespace {
+
+std::vector<StoredValue> stored_values(const Graph& graph, const Target& target) {
+  std::vector<StoredValue> stored;
+  stored.reserve(graph.nodes().size());
+  for (const Node& node : graph.nodes()) {
+    if (node.layer == nullptr) {  // token ids take the four bytes of an fp32 each
+      StoredValue input{stored_as(node.shape, target, target.layouts.image)};
+      if (graph.tokens()) {
+        input.tensor.layout = Layout::nhwc;
+        input.tensor.dtype = Dtype::fp32;
+      }
+      stored.push_back(input);
+      continue;
+    }
+    std::vector<StoredValue> inputs;
+    for (const Graph::Value input : node.inputs) {
+      inputs.push_back(stored[input]);
+    }
+    stored.push_back(node.layer->stored(node.shape, inputs, target));
+  }
+  return stored;
+}
+
+Work work_of_inference(const ProgramPlan& plan) {
+  Work work;
+  for (const Instruction& instruction : plan.program.instructions()) {
+    for (const SlotInfo& slot : instruction.operation->slots()) {
+      if (slot.role == Role::input || slot.role == Role::output) {
+        work.sample_bytes += static_cast<double>(slot.bytes);
+      } else if (slot.role == Role::parameter && slot.looked_up > 0) {
+        work.sample_bytes += static_cast<double>(slot.looked_up);
+      } else if (slot.role == Role::parameter) {
+        work.fixed_bytes += static_cast<double>(slot.bytes);
+      }
+    }
+  }
+  return work;
+}
+
+// Weights, gradients and states are each gone through once.
+Work work_of_training(const ProgramPlan& plan) {
+  Work work;
+  work.fixed_bytes = static_cast<double>(plan.block_bytes().fixed_part());
+  for (const Instruction& instruction : plan.program.instructions()) {
+    for (const auto& [slot, id] : instruction.tensors) {
+      const ProgramTensor& tensor = plan.program.tensors()[id];
+      const bool of_samples =
+          tensor.content == Content::activation || tensor.content == Content::activation_gradient;
+      work.sample_bytes += of_samples ? static_cast<double>(tensor.bytes) : 0;
+    }
+  }
+  return work;
+}
+
+}  // namespace
+
+ProgramPlan::ProgramPlan(Graph network, Target wanted)
+    : graph(std::move(network)),
+      target(std::move(wanted)),
+      stored(stored_values(graph, target)),
+      input{.tensor = stored.front().tensor, .tokens = graph.tokens().has_value()} {}
+
+TensorDesc ProgramPlan::output() const {
+  const TensorDesc& last = stored.at(graph.output()).tensor;
+  return graph.tokens() ? TensorDesc{last.n * last.h * last.w, last.c, 1, 1, Layout::nhwc, last.dtype} : last;
+}
+
+MemoryByCategory ProgramPlan::block_bytes(bool allocated_first_only) const {
+  MemoryByCategory bytes;
+  for (const ProgramBlock& block : program.blocks()) {
+    bytes[block.category] += allocated_first(block) || !allocated_first_only ? block.bytes : 0;
+  }
+  return bytes;
+}
+
+MemoryPlan ProgramPlan::memory() const {
+  MemoryByCategory setup = block_bytes(true);
+  setup[MemoryCategory::workspace] += largest_plain.bytes;
+  MemoryByCategory running = block_bytes();
+  running[MemoryCategory::activations] += placement.arena_bytes;
+  running[MemoryCategory::workspace] += placement.scratch_bytes;
+
+  MemoryPlan memory;
+  memory.library = library_bytes;
+  memory.setup_peak = setup.total();
+  memory.in_step = running;
+  memory.peak = std::max(memory.setup_peak, running.total());
+  if (running.total() <= memory.setup_peak) {
+    memory.at_peak = setup;
+    memory.peak_at = fmt::format("packing {}", largest_plain.name);
+    return memory;
+  }
+  memory.at_peak = running;
+  const auto most = std::ranges::max_element(placement.live, {}, &LiveBytes::total);
+  if (most != placement.live.end()) {
+    memory.peak_at = program.instructions().at(static_cast<std::size_t>(most - placement.live.begin())).name;
+  }
+  return memory;
+}
+
+std::vector<MemoryMoment> ProgramPlan::timeline() const {
+  const MemoryByCategory blocks = block_bytes();
+  std::vector<MemoryMoment> moments;
+  for (std::size_t index = 0; index < program.instructions().size(); ++index) {
+    const LiveBytes& live = placement.live[index];
+    MemoryMoment moment{program.instructions()[index].name, blocks};
+    moment.bytes[MemoryCategory::activations] += live.activations;
+    moment.bytes[MemoryCategory::gradients] += live.parameter_gradients;
+    moment.bytes[MemoryCategory::workspace] += live.scratch;
+    moments.push_back(std::move(moment));
+  }
+  return moments;
+}
+
+Work ProgramPlan::work() const {
+  Work work = training ? work_of_training(*this) : work_of_inference(*this);
+  work.samples = static_cast<double>(target.batch) * static_cast<double>(inputs.size());
+  work.launches = static_cast<std::int64_t>(program.instructions().size());
+  for (const Instruction& instruction : program.instructions()) {
+    work.flops += instruction.operation->flops();
+  }
+  return work;
+}
+
+void finish_plan(ProgramPlan& plan, const Device& device, ScratchPlace scratch) {
+  plan.placement = place(plan.program, scratch);
+  if (!device.host_accessible()) {
+    return;
+  }
+  plan.library_bytes = compiled_code_bytes(plan.program.instructions().size());
+  for (const PlannedParameter& parameter : plan.parameters) {
+    PlainParameter plain =
+        plain_while_initialised(plan.graph, parameter.layer, *parameter.operation->find(parameter.slot));
+    if (plain.bytes > plan.largest_plain.bytes) {
+      plan.largest_plain = std::move(plain);
+    }
+  }
+}
+
+}  // namespace bench::kernels

@@ -1,0 +1,203 @@
+#include "kernels/networks/program/recorder.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "kernels/operations/elementwise/elementwise.h"
+
+namespace bench::kernels {
+
+Recorder::Recorder(ProgramPlan& plan, Device& device, OperationCache& cache)
+    : plan_(plan),
+      device_(device),
+      cache_(cache),
+      extra_(plan.graph.nodes().size()),
+      values_(plan.graph.nodes().size()),
+      gradients_(plan.graph.nodes().size()),
+      saved_(plan.graph.nodes().size()) {
+  add_groups();
+}
+
+void Recorder::add_groups() {
+  const auto add = [&](Dtype dtype) {
+    ParameterGroup group;
+    group.dtype = dtype;
+    group.weights = plan_.program.block(fmt::format("weights {}", name_of(dtype)), MemoryCategory::weights);
+    if (training()) {
+      group.gradients =
+          plan_.program.block(fmt::format("gradients {}", name_of(dtype)), MemoryCategory::gradients);
+    }
+    plan_.groups.push_back(group);
+  };
+  const Dtype wanted = plan_.target.dtype;
+  const Dtype stored = wanted == Dtype::tf32 ? Dtype::fp32 : wanted;  // tf32 is how it multiplies
+  add(stored);
+  if (training() && stored != Dtype::fp32) {
+    add(Dtype::fp32);  // biases and normalisation keep full precision
+  }
+}
+
+void Recorder::start_micro_batch(TensorId samples, std::string suffix) {
+  suffix_ = std::move(suffix);
+  values_.at(plan_.graph.image()) = samples;
+  for (auto& gradients : gradients_) {
+    gradients.clear();
+  }
+}
+
+void Recorder::forward(Value value) {
+  current_ = value;
+  prefix_ = "forward ";
+  node().layer->forward(*this);
+}
+
+void Recorder::forward_again(Value value) {
+  const std::string suffix = suffix_;
+  suffix_ += " again";
+  forward(value);
+  suffix_ = suffix;
+}
+
+void Recorder::backward(Value value) {
+  if (!gradients_[value].empty()) {
+    current_ = value;
+    prefix_ = "backward ";
+    node().layer->backward(*this);
+  }
+}
+
+std::shared_ptr<Operation> Recorder::with_extra(Value value, const ExtraBytes& extra) {
+  current_ = value;
+  return node().layer->with_extra(*this, extra);
+}
+
+Arguments Recorder::sources() const {
+  Arguments arguments;
+  for (std::size_t index = 0; index < inputs(); ++index) {
+    arguments.emplace_back(kSources.at(index), input(index));
+  }
+  return arguments;
+}
+
+TensorId Recorder::fresh(const std::string& name, std::int64_t bytes, Content content) {
+  return plan_.program.tensor(name + suffix_, bytes, content);
+}
+
+TensorId Recorder::result() {
+  values_[current_] = fresh(name(), dst().bytes(), Content::activation);
+  return *values_[current_];
+}
+
+TensorId Recorder::save(Slot slot, const std::string& what, std::int64_t bytes, Content content) {
+  return saved_[current_][slot] = fresh(what + " of " + name(), bytes, content);
+}
+
+std::optional<TensorId> Recorder::saved(Slot slot) const {
+  const auto at = saved_[current_].find(slot);
+  return at == saved_[current_].end() ? std::nullopt : std::optional(at->second);
+}
+
+Activation Recorder::take_next_activation() {
+  const auto& nodes = plan_.graph.nodes();
+  const Value next = current_ + 1;
+  if (!training() || !on_host() || next >= nodes.size() || nodes[next].inputs.front() != current_) {
+    return Activation::none;
+  }
+  const auto epilogue = nodes[next].layer->epilogue(nodes[next].name);
+  const Activation* const activation = epilogue ? std::get_if<Activation>(&*epilogue) : nullptr;
+  const auto reads = [&](const Node& node) { return std::ranges::count(node.inputs, current_) > 0; };
+  // The gradient of gelu asks for what gelu read.
+  if (activation == nullptr || *activation == Activation::gelu || std::ranges::count_if(nodes, reads) != 1) {
+    return Activation::none;
+  }
+  activated_.insert(next);
+  return *activation;
+}
+
+const std::vector<TensorId>& Recorder::diff_parts(std::size_t most) {
+  std::vector<TensorId>& parts = gradients_[current_];
+  while (parts.size() > most) {
+    const TensorId one = parts.back();
+    parts.pop_back();
+    const TensorId other = parts.back();
+    const TensorId sum = fresh("gradient of " + name(), dst().bytes(), Content::activation_gradient);
+    run("sum of gradients " + name() + suffix_, Elementwise{.tensor = dst(), .summands = 2},
+        {{Slot::src, one}, {Slot::src1, other}, {Slot::dst, sum}}, {sum, {one}});
+    parts.back() = sum;
+  }
+  return parts;
+}
+
+TensorId Recorder::input_gradient(std::size_t index) {
+  const Value input = node().inputs.at(index);
+  const TensorId made =
+      fresh("gradient of " + plan_.graph[input].name, src(index).bytes(), Content::activation_gradient);
+  contribute(input, made);
+  return made;
+}
+
+void Recorder::add_parameters(Instruction& instruction) {
+  for (const SlotInfo& slot : instruction.operation->slots()) {
+    const bool given = std::ranges::count(instruction.tensors, slot.slot,
+                                          [](const auto& slot_and_id) { return slot_and_id.first; }) > 0;
+    if (slot.role != Role::parameter || given) {
+      continue;
+    }
+    const Value owner = plan_.graph.owner_of(current_, slot.slot);
+    const bool known = parameter_index_.contains({owner, slot.slot});
+    const PlannedParameter& parameter =
+        known ? this->parameter(slot.slot) : declare(owner, slot, instruction.operation);
+    instruction.tensors.emplace_back(slot.slot, parameter.value);
+  }
+}
+
+const PlannedParameter& Recorder::declare(Value layer, const SlotInfo& slot,
+                                          const std::shared_ptr<Operation>& operation) {
+  const bool full_precision = slot.bytes == slot.plain_count * 4 && slot.slot != Slot::weights;
+  const ParameterGroup& group = full_precision ? plan_.groups.back() : plan_.groups.front();
+  const std::string name = fmt::format("{} {}", plan_.graph[layer].name, name_of(slot.slot));
+  PlannedParameter parameter{.layer = layer, .slot = slot.slot, .operation = operation};
+  parameter.value = plan_.program.keep(group.weights, name, slot.bytes);
+  if (training()) {
+    parameter.gradient = plan_.program.keep(group.gradients, "gradient of " + name, slot.bytes);
+  }
+  parameter_index_[{layer, slot.slot}] = plan_.parameters.size();
+  plan_.parameters.push_back(std::move(parameter));
+  return plan_.parameters.back();
+}
+
+const PlannedParameter& Recorder::parameter(Slot slot) const {
+  return plan_.parameters[parameter_index_.at({plan_.graph.owner_of(current_, slot), slot})];
+}
+
+TensorId Recorder::parameter_gradient(Slot slot) {
+  const auto [total, holds] = total_gradient(slot);
+  if (!holds) {
+    return total;
+  }
+  const TensorId made = fresh(fmt::format("gradient of {} {}", name(), name_of(slot)),
+                              plan_.program.tensors()[total].bytes, Content::parameter_gradient);
+  pending_.emplace_back(slot, made);
+  return made;
+}
+
+std::pair<TensorId, bool> Recorder::total_gradient(Slot slot) {
+  const TensorId total = parameter(slot).gradient;
+  return {total, !written_.insert(total).second};
+}
+
+void Recorder::add_up_gradients() {
+  for (const auto& [slot, made] : pending_) {
+    const TensorId total = parameter(slot).gradient;
+    const ProgramTensor& stored = plan_.program.tensors()[total];
+    const bool in_front = stored.block == plan_.groups.front().gradients;
+    const Dtype dtype = in_front ? plan_.groups.front().dtype : Dtype::fp32;
+    const TensorDesc row{1, stored.bytes / bytes_of(dtype), 1, 1, Layout::nhwc, dtype};
+    run("gradient sum " + name() + suffix_, Elementwise{.tensor = row, .summands = 2},
+        {{Slot::src, made}, {Slot::src1, total}, {Slot::dst, total}});
+  }
+  pending_.clear();
+}
+
+}  // namespace bench::kernels

@@ -1,0 +1,154 @@
+// Records the forward and backward passes of layers into a program.
+//
+// Passes say what is recorded in which order; a layer then records itself, asking the recorder for its
+// tensors. Parameters need not be named: an operation's parameter slots are those of the layer.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bench/device.h"
+#include "kernels/networks/program/operation_cache.h"
+#include "kernels/networks/program/plan.h"
+#include "kernels/operations/conv2d/conv2d.h"
+
+namespace bench::kernels {
+
+class Recorder {
+ public:
+  using Value = Graph::Value;
+
+  // Records into the plan: a step of inference, or where plan.training is set of training.
+  Recorder(ProgramPlan& plan, Device& device, OperationCache& cache);
+
+  // --- For passes.
+
+  // What each layer may spend on a faster algorithm; nothing at first.
+  void set_extra(std::vector<ExtraBytes> extra) { extra_ = std::move(extra); }
+  // `suffix` goes behind the names; later micro-batches add to the gradients of earlier ones.
+  void start_micro_batch(TensorId samples, std::string suffix = {});
+  void forward(Value value);
+  // Once more, for a backward pass that finds the first result gone.
+  void forward_again(Value value);
+  // From the gradients contributed to the layer's result to those of its inputs and parameters. A layer whose
+  // result took no part in the loss is passed over.
+  void backward(Value value);
+  TensorId value(Value value) const { return values_.at(value).value(); }
+  void contribute(Value value, TensorId gradient) { gradients_.at(value).push_back(gradient); }
+  // The operation of a layer that has one with this much memory for a faster algorithm; nullptr otherwise.
+  std::shared_ptr<Operation> with_extra(Value value, const ExtraBytes& extra);
+
+  // An instruction of no layer.
+  template <class Spec>
+  void run(const std::string& name, const Spec& spec, const Arguments& arguments,
+           const InPlace& in_place = {}) {
+    plan_.program.run(instruction(name, spec, arguments, in_place));
+  }
+
+  // --- For layers: the one that is being recorded.
+
+  bool training() const { return plan_.training.has_value(); }
+  bool on_host() const { return device_.host_accessible(); }
+  const Target& target() const { return plan_.target; }
+  const ExtraBytes& extra() const { return extra_[current_]; }
+  const std::string& name() const { return node().name; }
+  std::size_t inputs() const { return node().inputs.size(); }
+  const std::string& input_name(std::size_t index) const { return plan_.graph[node().inputs.at(index)].name; }
+  bool shares_weights() const { return node().shares.has_value(); }
+
+  // How an input and the result are stored.
+  const TensorDesc& src(std::size_t index = 0) const { return plan_.stored[node().inputs.at(index)].tensor; }
+  const TensorDesc& dst() const { return plan_.stored[current_].tensor; }
+
+  TensorId input(std::size_t index = 0) const { return value(node().inputs.at(index)); }
+  // All of them, as src, src1, … of an operation.
+  Arguments sources() const;
+  // A new tensor for the result.
+  TensorId result();
+  // The result is what an input is, in the same memory.
+  void pass_on(TensorId input) { values_[current_] = input; }
+  // The result that the forward pass left.
+  TensorId output() const { return value(current_); }
+  // What the forward pass keeps for the backward pass, by the slot that it is read from.
+  TensorId save(Slot slot, const std::string& what, std::int64_t bytes, Content content);
+  std::optional<TensorId> saved(Slot slot) const;
+
+  // Where an activation right behind a sum alone reads it, the sum is stored activated and the activation has
+  // nothing left to do; backward passes ask for its result only. The activation to be applied. On the CPU
+  // alone.
+  Activation take_next_activation();
+  // Whether the layer before has done so for this one.
+  bool is_activated() const { return activated_.contains(current_); }
+
+  // The gradient of the result: the sum of what was contributed.
+  TensorId diff() { return diff_parts(1).front(); }
+  // The same in at most so many parts.
+  const std::vector<TensorId>& diff_parts(std::size_t most);
+  bool wants_gradient(std::size_t index = 0) const { return node().inputs.at(index) != plan_.graph.image(); }
+  // A new tensor for the gradient of an input; contributed to it.
+  TensorId input_gradient(std::size_t index = 0);
+  // The gradient of an input is one that is there.
+  void pass_gradient(std::size_t index, TensorId gradient) { contribute(node().inputs.at(index), gradient); }
+  // Where the next instruction writes a parameter's gradient. It is added up behind it where an earlier
+  // micro-batch, or another layer with the same parameter, wrote one.
+  TensorId parameter_gradient(Slot slot);
+  // The parameter's gradient itself, for an operation that can add to it, and whether it holds something.
+  std::pair<TensorId, bool> total_gradient(Slot slot);
+
+  template <class Spec>
+  std::shared_ptr<Operation> make(const Spec& spec) {
+    return cache_.make(spec, device_, plan_.target.implementation);
+  }
+  // `label` goes behind the instruction's name.
+  template <class Spec>
+  void record(const Spec& spec, const Arguments& arguments, const InPlace& in_place = {},
+              const std::string& label = {}) {
+    Instruction made = instruction(prefix_ + node().name + suffix_ + label, spec, arguments, in_place);
+    add_parameters(made);
+    plan_.program.run(std::move(made));
+    add_up_gradients();
+  }
+
+ private:
+  template <class Spec>
+  Instruction instruction(const std::string& name, const Spec& spec, const Arguments& arguments,
+                          const InPlace& in_place) {
+    return {.name = name,
+            .operation = make(spec),
+            .make_own = [spec, &device = device_, implementation = plan_.target.implementation]()
+                -> std::shared_ptr<Operation> { return make_operation(spec, device, implementation); },
+            .tensors = arguments,
+            .in_place = in_place};
+  }
+
+  const Node& node() const { return plan_.graph[current_]; }
+  void add_groups();
+  // Gives the instruction the layer's parameters; places them where it is the first that has them.
+  void add_parameters(Instruction& instruction);
+  const PlannedParameter& declare(Value layer, const SlotInfo& slot,
+                                  const std::shared_ptr<Operation>& operation);
+  const PlannedParameter& parameter(Slot slot) const;
+  void add_up_gradients();
+  TensorId fresh(const std::string& name, std::int64_t bytes, Content content);
+
+  ProgramPlan& plan_;
+  Device& device_;
+  OperationCache& cache_;
+  std::vector<ExtraBytes> extra_;                 // by node, as the following
+  std::vector<std::optional<TensorId>> values_;   // the latest results
+  std::vector<std::vector<TensorId>> gradients_;  // contributed so far
+  std::vector<std::map<Slot, TensorId>> saved_;
+  std::set<Value> activated_;
+  std::map<std::pair<Value, Slot>, std::size_t> parameter_index_;
+  std::set<TensorId> written_;                      // gradients of parameters that hold something
+  std::vector<std::pair<Slot, TensorId>> pending_;  // gradients to be added up behind the next instruction
+  Value current_ = 0;
+  std::string prefix_;
+  std::string suffix_;
+};
+
+}  // namespace bench::kernels

@@ -1,0 +1,137 @@
+#include "kernels/networks/program/trainer.h"
+
+#include <algorithm>
+
+namespace bench::kernels {
+
+Trainer::Trainer(ProgramPlan plan, Device& device, std::uint64_t seed)
+    : ProgramRunner(std::move(plan), device, seed) {
+  start_states();
+}
+
+void Trainer::restart() {
+  device_.synchronize();
+  init_parameters();
+  start_states();
+}
+
+// Gradients and states are zero. The fp32 master weights start as the rounded ones: element by element,
+// whatever their order. A piece at a time, for the host may have little memory beside the device's, or the
+// same.
+void Trainer::start_states() {
+  constexpr std::int64_t kPiece = 65'536;  // elements
+  const auto& blocks = plan_.program.blocks();
+  for (const ParameterGroup& group : plan_.groups) {
+    std::vector<BlockId> zero = group.states;
+    zero.push_back(group.gradients);
+    for (const BlockId id : zero) {
+      if (blocks[id].bytes > 0) {
+        device_.fill(block(id), std::byte{0}, blocks[id].bytes);
+      }
+    }
+    if (!group.master) {
+      continue;
+    }
+    const std::int64_t size = bytes_of(group.dtype);
+    const std::int64_t count = blocks[group.weights].bytes / size;
+    std::vector<std::byte> stored(static_cast<std::size_t>(kPiece * size));
+    for (std::int64_t from = 0; from < count; from += kPiece) {
+      const std::int64_t piece = std::min(kPiece, count - from);
+      std::vector<float> wide(static_cast<std::size_t>(piece));
+      device_.download(stored.data(), block(group.weights) + from * size, piece * size);
+      load({1, piece, 1, 1, Layout::nhwc, group.dtype}, stored.data(), wide);
+      device_.upload(block(*group.master) + 4 * from, wide.data(), 4 * piece);
+    }
+  }
+  if (plan_.training->loss_scale) {
+    const LossScale start;
+    device_.upload(address(*plan_.training->loss_scale), &start, sizeof start);
+  }
+}
+
+void Trainer::settle_loss_scale() {
+  constexpr int kMostHalvings = 64;
+  const TrainingParts& training = *plan_.training;
+  const std::size_t checks = training.optimizer_begin;
+  for (int halvings = 0; training.loss_scale && halvings < kMostHalvings; ++halvings) {
+    run_gradients();
+    run_part(checks, checks + training.overflow_checks);
+    if (loss_scale().overflow == 0) {
+      return;
+    }
+    run_part(instruction_count() - 1, instruction_count());
+  }
+}
+
+LossScale Trainer::loss_scale() const {
+  LossScale now;
+  device_.synchronize();
+  device_.download(&now, address(*plan_.training->loss_scale), sizeof now);
+  return now;
+}
+
+void Trainer::set_batch(std::span<const Sample> samples, std::span<const std::int32_t> labels) {
+  set_input(samples);
+  const TrainingParts& training = *plan_.training;
+  const auto labels_each = static_cast<std::size_t>(plan_.target.batch * training.rows);
+  for (std::size_t micro_batch = 0; micro_batch < training.labels.size(); ++micro_batch) {
+    std::vector<std::int32_t> of_batch;
+    for (std::size_t row = micro_batch * labels_each; row < (micro_batch + 1) * labels_each; ++row) {
+      of_batch.push_back(labels[row % labels.size()]);
+    }
+    device_.upload(address(training.labels[micro_batch]), of_batch.data(),
+                   static_cast<std::int64_t>(4 * of_batch.size()));
+  }
+}
+
+double Trainer::loss() {
+  device_.synchronize();
+  double sum = 0;
+  for (const TensorId id : plan_.training->losses) {
+    float part = 0;
+    device_.download(&part, address(id), sizeof part);
+    sum += static_cast<double>(part);
+  }
+  return sum;
+}
+
+void Trainer::poison_loss() {
+  for (const TensorId id : plan_.training->losses) {
+    device_.fill(address(id), std::byte{0xFF}, sizeof(float));
+  }
+}
+
+std::vector<float> Trainer::unpacked(const PlannedParameter& parameter, TensorId tensor) {
+  device_.synchronize();
+  const SlotInfo& slot = *parameter.operation->find(parameter.slot);
+  std::vector<std::byte> packed(static_cast<std::size_t>(slot.bytes));
+  device_.download(packed.data(), address(tensor), slot.bytes);
+  std::vector<float> plain(static_cast<std::size_t>(slot.plain_count));
+  parameter.operation->unpack(parameter.slot, packed.data(), plain);
+  return plain;
+}
+
+std::vector<float> Trainer::parameter(std::size_t index) {
+  const PlannedParameter& trained = plan_.parameters.at(index);
+  return unpacked(trained, trained.value);
+}
+
+std::vector<float> Trainer::gradient(std::size_t index) {
+  const PlannedParameter& trained = plan_.parameters.at(index);
+  std::vector<float> plain = unpacked(trained, trained.gradient);
+  if (plan_.training->loss_scale) {
+    const float factor = loss_scale().factor;
+    for (float& value : plain) {
+      value /= factor;
+    }
+  }
+  return plain;
+}
+
+void Trainer::set_parameter(std::size_t index, std::span<const float> plain) {
+  const PlannedParameter& trained = plan_.parameters.at(index);
+  device_.synchronize();
+  write_parameter(*trained.operation, trained.slot, plain, device_, address(trained.value));
+}
+
+}  // namespace bench::kernels

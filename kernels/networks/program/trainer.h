@@ -1,0 +1,48 @@
+// A training step on a device: labels, loss, gradients and the optimizer's state.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/networks/program/runner.h"
+#include "kernels/operations/loss_scale/loss_scale.h"
+
+namespace bench::kernels {
+
+class Trainer : public ProgramRunner {
+ public:
+  // A plan that has a backward pass. Throws OutOfMemory.
+  Trainer(ProgramPlan plan, Device& device, std::uint64_t seed);
+
+  // Sample i becomes samples[i mod samples.size()]; row r of it gets the label
+  // labels[(i · rows + r) mod labels.size()].
+  void set_batch(std::span<const Sample> samples, std::span<const std::int32_t> labels);
+
+  // Parameters as initialised from the seed, the optimizer's state and the loss scale as at the start.
+  void restart();
+  // Halves the loss scale until the gradients of the batch are finite; runs forward and backward passes. Does
+  // nothing where the loss is not scaled.
+  void settle_loss_scale();
+
+  // Queues forward and backward passes only: gradients are left where gradient() finds them.
+  void run_gradients() { run_part(0, plan_.training->optimizer_begin); }
+  // Waits, and returns the mean loss over the batch that the latest pass found.
+  double loss();
+  // Overwrites the loss with bytes that read as NaN, until the next pass.
+  void poison_loss();
+
+  // A parameter, or its gradient (without the loss scale's factor), in the plain form of its operation.
+  // Waits.
+  std::vector<float> parameter(std::size_t index);
+  std::vector<float> gradient(std::size_t index);
+  void set_parameter(std::size_t index, std::span<const float> plain);
+
+ private:
+  void run_part(std::size_t begin, std::size_t end) { ProgramRunner::run(begin, end, false); }
+  void start_states();
+  LossScale loss_scale() const;  // as it is on the device
+  std::vector<float> unpacked(const PlannedParameter& parameter, TensorId tensor);
+};
+
+}  // namespace bench::kernels

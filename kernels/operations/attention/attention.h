@@ -1,0 +1,53 @@
+// Causal self-attention of several heads over each sample's sequence, and its gradient (Vaswani et al. 2017,
+// arXiv:1706.03762). A row of src holds query, key and value of a position one after the other, each of
+// width = heads · head_size features, the heads' side by side. With a head's matrices Q, K, V of
+// [sequence][head_size] and d = head_size:
+//   P = softmax over j ≤ i of Q_i · K_j / √d  (0 for j > i)        O = P V
+//   dV = Pᵀ dO     dP = dO Vᵀ     dS = P ∘ (dP − Σ_j dP ∘ P) / √d     dQ = dS K     dK = dSᵀ Q
+//
+// Slots. inference: src → dst.
+//        training:  src → saved, dst. saved is P as [batch][heads][sequence][sequence] in the dtype, so that
+//                   it grows with the square of the sequence.
+//        backward:  src, saved, diff_dst → diff_src.
+// src and diff_src are rows of 3 · width features, dst and diff_dst of width.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "kernels/operations/operation.h"
+#include "kernels/operations/tensor.h"
+
+namespace bench::kernels {
+
+struct Attention {
+  static constexpr std::string_view kName = "attention";
+
+  std::int64_t batch = 1;
+  std::int64_t sequence = 1;
+  std::int64_t heads = 1;
+  std::int64_t head_size = 1;
+  bool training = false;
+  Direction direction = Direction::forward;
+  Dtype dtype = Dtype::fp32;
+
+  bool forward() const { return direction == Direction::forward; }
+  // Whether this pass writes `saved`.
+  bool saves() const { return forward() && training; }
+  std::int64_t width() const { return heads * head_size; }
+  TensorDesc src() const { return {batch * sequence, 3 * width(), 1, 1, Layout::nhwc, dtype}; }
+  TensorDesc dst() const { return {batch * sequence, width(), 1, 1, Layout::nhwc, dtype}; }
+  // P, a row for each head and position.
+  TensorDesc probabilities() const { return {batch * heads * sequence, sequence, 1, 1, Layout::nhwc, dtype}; }
+  // Two products forward and four backward, over whole squares: what lies above the diagonal is computed
+  // too. Softmax and its gradient take five and four operations an element.
+  double flops() const {
+    const auto square = static_cast<double>(probabilities().elements());
+    const double product = 2.0 * square * static_cast<double>(head_size);
+    return !forward() ? 4 * product + 4 * square : 2 * product + 5 * square;
+  }
+
+  bool operator==(const Attention&) const = default;
+};
+
+}  // namespace bench::kernels

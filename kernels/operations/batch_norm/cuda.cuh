@@ -1,0 +1,427 @@
+// Batch normalisation by kernels of our own: in training two passes over the data, for the statistics and for
+// the result, and two backward, for the sums and for the result.
+#pragma once
+
+#include "kernels/backends/cuda/column_sums.cuh"
+#include "kernels/backends/cuda/kernel_operation.h"
+#include "kernels/backends/cuda/rectifier.cuh"
+#include "kernels/backends/cuda/tiling.cuh"
+#include "kernels/operations/batch_norm/batch_norm.h"
+
+namespace bench::kernels::cuda {
+
+// Mean and variance of each channel, without cancellation: differences from a value of the channel's own are
+// summed, and the parts' means and squares are joined as Chan, Golub and LeVeque do (1979). Always in the
+// same order: two runs give the same bits. Each block does a chunk of rows, a second kernel joins the chunks.
+
+// Of some values: how many, their mean, and the sum of their squared distances from it.
+struct Moments {
+  float count;
+  float mean;
+  float squares;
+
+  BENCH_DEVICE void join(float other_count, float other_mean, float other_squares) {
+    if (other_count == 0.0F) {
+      return;
+    }
+    const float all = count + other_count;
+    const float distance = other_mean - mean;
+    const float share = other_count / all;
+    mean += distance * share;
+    squares += other_squares + distance * distance * count * share;
+    count = all;
+  }
+};
+
+// partial[chunk][0][channel] = the chunk's mean, partial[chunk][1][channel] = its sum of squared distances.
+template <class Element, int kCount>
+struct ChunkMoments {
+  static constexpr int kThreads = Tiling::kThreads;
+  static constexpr const char* kName = "batch norm statistics";
+  using Memory = typename Element::Memory;
+  using Stored = typename Element::Stored;
+
+  Tiling tiling;
+  const Stored* src;
+  float* partial;
+
+  struct Shared {
+    float mean[kThreads][kCount];
+    float squares[kThreads][kCount];
+    float count[kThreads];
+  };
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    auto& shared = thread.template shared<Shared>();
+    const Tiling::Place place = tiling.place(thread);
+    const std::int64_t channels = std::int64_t{tiling.columns} * kCount;
+    const std::int64_t channel = std::int64_t{place.column} * kCount;
+    float pivot[kCount] = {};
+    float sum[kCount] = {};
+    float squares[kCount] = {};
+    float count = 0;
+    if (place.inside && place.row < place.last) {
+      load_values<Element>(src + place.row * channels + channel, pivot);
+      const auto step = static_cast<std::uint32_t>(tiling.height());
+      for (std::uint32_t row = place.row; row < place.last; row += step * Tiling::kUnroll) {
+        Vector<kBytesOf<Element, kCount>> words[Tiling::kUnroll];
+        for (int u = 0; u < Tiling::kUnroll; ++u) {
+          if (const std::uint32_t at = row + step * u; at < place.last) {
+            words[u] = load_vector<Element, kCount>(src + at * channels + channel);
+          }
+        }
+        for (int u = 0; u < Tiling::kUnroll; ++u) {
+          if (row + step * u < place.last) {
+            float x[kCount];
+            unpack<Element>(words[u], x);
+            for (int i = 0; i < kCount; ++i) {
+              const float distance = x[i] - pivot[i];
+              sum[i] += distance;
+              squares[i] += distance * distance;
+            }
+            count += 1;
+          }
+        }
+      }
+    }
+    const float share = count == 0.0F ? 0.0F : 1.0F / count;
+    for (int i = 0; i < kCount; ++i) {
+      shared.mean[thread.index()][i] = pivot[i] + sum[i] * share;
+      shared.squares[thread.index()][i] = squares[i] - sum[i] * sum[i] * share;
+    }
+    shared.count[thread.index()] = count;
+    thread.sync();
+    for (int half = tiling.height() / 2; half > 0; half /= 2) {
+      if (place.above < half) {
+        const int me = thread.index();
+        const int other = me + (half << tiling.log_width);
+        float joined = 0;
+        for (int i = 0; i < kCount; ++i) {
+          Moments moments{shared.count[me], shared.mean[me][i], shared.squares[me][i]};
+          moments.join(shared.count[other], shared.mean[other][i], shared.squares[other][i]);
+          shared.mean[me][i] = moments.mean;
+          shared.squares[me][i] = moments.squares;
+          joined = moments.count;
+        }
+        shared.count[me] = joined;
+      }
+      thread.sync();
+    }
+    if (place.above == 0 && place.inside) {
+      for (int i = 0; i < kCount; ++i) {
+        sum[i] = shared.mean[thread.index()][i];
+        squares[i] = shared.squares[thread.index()][i];
+      }
+      store_floats<Memory>(partial + std::int64_t{place.chunk} * 2 * channels + channel, sum);
+      store_floats<Memory>(partial + (std::int64_t{place.chunk} * 2 + 1) * channels + channel, squares);
+    }
+  }
+};
+
+// mean and biased variance over all chunks.
+struct JoinMoments {
+  static constexpr int kThreads = 256;
+  static constexpr int kChannels = 8;  // of a block; the other threads share their chunks
+  static constexpr int kHeight = kThreads / kChannels;
+  static constexpr const char* kName = "batch norm statistics, chunks";
+
+  Tiling tiling;
+  const float* partial;
+  std::int64_t channels;
+  float* mean;
+  float* variance;
+
+  struct Shared {
+    Moments moments[kThreads];
+  };
+
+  static std::int64_t blocks(std::int64_t channels) { return (channels + kChannels - 1) / kChannels; }
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    auto& shared = thread.template shared<Shared>();
+    const int me = thread.index();
+    const std::int64_t channel = std::int64_t{thread.block()} * kChannels + me % kChannels;
+    Moments moments{0, 0, 0};
+    if (channel < channels) {
+      for (std::uint32_t chunk = static_cast<std::uint32_t>(me / kChannels); chunk < tiling.chunks;
+           chunk += kHeight) {
+        moments.join(static_cast<float>(tiling.rows_of(chunk)),
+                     partial[std::int64_t{chunk} * 2 * channels + channel],
+                     partial[(std::int64_t{chunk} * 2 + 1) * channels + channel]);
+      }
+    }
+    shared.moments[me] = moments;
+    thread.sync();
+    for (int half = kHeight / 2; half > 0; half /= 2) {
+      if (me / kChannels < half) {
+        const Moments other = shared.moments[me + half * kChannels];
+        shared.moments[me].join(other.count, other.mean, other.squares);
+      }
+      thread.sync();
+    }
+    if (me < kChannels && channel < channels) {
+      mean[channel] = shared.moments[me].mean;
+      variance[channel] = shared.moments[me].squares / shared.moments[me].count;
+    }
+  }
+};
+
+// dst = act(scale · x̂ + shift)
+template <class Element, int kCount>
+struct Normalize {
+  static constexpr int kThreads = Tiling::kThreads;
+  static constexpr const char* kName = "batch norm";
+  using Memory = typename Element::Memory;
+  using Stored = typename Element::Stored;
+
+  Tiling tiling;
+  const Stored* src;
+  Stored* dst;
+  const float* scale;
+  const float* shift;
+  const float* mean;
+  const float* variance;
+  float epsilon;
+  Rectifier activate;
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    const Tiling::Place place = tiling.place(thread);
+    if (!place.inside) {
+      return;
+    }
+    const std::int64_t channels = std::int64_t{tiling.columns} * kCount;
+    const std::int64_t channel = std::int64_t{place.column} * kCount;
+    float means[kCount];
+    float factors[kCount];
+    float shifts[kCount];
+    float scales[kCount];
+    load_floats<Memory>(mean + channel, means);
+    load_floats<Memory>(variance + channel, factors);
+    load_floats<Memory>(shift + channel, shifts);
+    load_floats<Memory>(scale + channel, scales);
+    for (int i = 0; i < kCount; ++i) {
+      factors[i] = scales[i] / sqrtf(factors[i] + epsilon);
+    }
+    const auto step = static_cast<std::uint32_t>(tiling.height());
+    for (std::uint32_t row = place.row; row < place.last; row += step * Tiling::kUnroll) {
+      Vector<kBytesOf<Element, kCount>> words[Tiling::kUnroll];
+      for (int u = 0; u < Tiling::kUnroll; ++u) {
+        if (const std::uint32_t at = row + step * u; at < place.last) {
+          words[u] = load_vector<Element, kCount>(src + at * channels + channel);
+        }
+      }
+      for (int u = 0; u < Tiling::kUnroll; ++u) {
+        if (const std::uint32_t at = row + step * u; at < place.last) {
+          float x[kCount];
+          unpack<Element>(words[u], x);
+          for (int i = 0; i < kCount; ++i) {
+            x[i] = activate((x[i] - means[i]) * factors[i] + shifts[i]);
+          }
+          store_values<Element>(dst + at * channels + channel, x);
+        }
+      }
+    }
+  }
+};
+
+// diff_src = scale / √(variance + epsilon) · (gradient − diff_shift / rows − x̂ · diff_scale / rows).
+// diff_src may be the gradient itself.
+template <class Element, int kCount>
+struct NormalizeGradient {
+  static constexpr int kThreads = Tiling::kThreads;
+  static constexpr const char* kName = "batch norm backward";
+  using Memory = typename Element::Memory;
+  using Stored = typename Element::Stored;
+
+  Tiling tiling;
+  const Stored* src;
+  const Stored* gradient;
+  Stored* diff_src;
+  const float* scale;
+  const float* diff_scale;
+  const float* diff_shift;
+  ChannelNormalizer<Memory, kCount> normalizer;
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    const Tiling::Place place = tiling.place(thread);
+    if (!place.inside) {
+      return;
+    }
+    const std::int64_t channels = std::int64_t{tiling.columns} * kCount;
+    const std::int64_t channel = std::int64_t{place.column} * kCount;
+    ChannelNormalizer<Memory, kCount> normalized = normalizer;
+    normalized.begin(channel);
+    const float share = 1.0F / static_cast<float>(tiling.rows);
+    float factors[kCount];
+    float products[kCount];
+    float plain[kCount];
+    load_floats<Memory>(scale + channel, factors);
+    load_floats<Memory>(diff_scale + channel, products);
+    load_floats<Memory>(diff_shift + channel, plain);
+    for (int i = 0; i < kCount; ++i) {
+      factors[i] *= normalized.factors[i];
+      products[i] *= share;
+      plain[i] *= share;
+    }
+    const auto step = static_cast<std::uint32_t>(tiling.height());
+    constexpr int kUnroll = Tiling::kUnroll / 2;  // two inputs each
+    for (std::uint32_t row = place.row; row < place.last; row += step * kUnroll) {
+      Vector<kBytesOf<Element, kCount>> values[kUnroll];
+      Vector<kBytesOf<Element, kCount>> gradients[kUnroll];
+      for (int u = 0; u < kUnroll; ++u) {
+        if (const std::uint32_t at = row + step * u; at < place.last) {
+          values[u] = load_vector<Element, kCount>(src + at * channels + channel);
+          gradients[u] = load_vector<Element, kCount>(gradient + at * channels + channel);
+        }
+      }
+      for (int u = 0; u < kUnroll; ++u) {
+        if (const std::uint32_t at = row + step * u; at < place.last) {
+          float x[kCount];
+          float g[kCount];
+          unpack<Element>(values[u], x);
+          unpack<Element>(gradients[u], g);
+          for (int i = 0; i < kCount; ++i) {
+            g[i] = factors[i] * (g[i] - plain[i] - normalized(x[i], i) * products[i]);
+          }
+          store_values<Element>(diff_src + at * channels + channel, g);
+        }
+      }
+    }
+  }
+};
+
+// Where each channel's rows are, channels `count` at a time.
+inline Tiling channel_tiling(const TensorDesc& tensor, int count, std::int64_t target) {
+  return Tiling::of(tensor.n * tensor.h * tensor.w, tensor.c / count, target);
+}
+
+template <class Machine>
+class BatchNormOperation final : public KernelOperation<Machine> {
+ public:
+  using Spec = BatchNorm;
+  static Dtype dtype_of(const BatchNorm& spec) { return spec.tensor.dtype; }
+  static std::optional<std::string> unsupported(const BatchNorm& spec) {
+    if (const auto reason = spec.invalid()) {
+      return reason;
+    }
+    return spec.activation == Activation::gelu ? std::optional<std::string>("batch norm does not fuse gelu")
+                                               : not_nhwc(spec.tensor);
+  }
+
+  BatchNormOperation(const BatchNorm& spec, Device& device) : KernelOperation<Machine>(device), spec_(spec) {
+    const auto add = [&](Slot slot, Role role) { this->add_values(slot, role, spec.tensor.c); };
+    this->add_activation(Slot::src, Role::input, spec.tensor);
+    if (spec.forward()) {
+      const Role statistic = spec.training ? Role::output : Role::parameter;
+      add(Slot::scale, Role::parameter);
+      add(Slot::shift, Role::parameter);
+      add(Slot::mean, statistic);
+      add(Slot::variance, statistic);
+      this->add_activation(Slot::dst, Role::output, spec.tensor);
+    } else {
+      add(Slot::mean, Role::input);
+      add(Slot::variance, Role::input);
+      add(Slot::scale, Role::parameter);
+      this->add_activation(Slot::diff_dst, Role::input, spec.tensor);
+      this->add_activation(Slot::diff_src, Role::output, spec.tensor);
+      add(Slot::diff_scale, Role::output);
+      add(Slot::diff_shift, Role::output);
+    }
+    if (spec.training || !spec.forward()) {
+      const auto lanes = static_cast<int>(kAccess / bytes_of(spec.tensor.dtype));
+      this->add_opaque(Slot::workspace, Role::scratch,
+                       partial_bytes(spec.tensor.n * spec.tensor.h * spec.tensor.w, spec.tensor.c, lanes,
+                                     this->queue().multiprocessors()));
+    }
+  }
+
+  void run(const SlotPointers& pointers) override {
+    this->with_element(spec_.tensor.dtype, [&]<class Element>() {
+      const auto values = [&](Slot slot) { return this->template stored<Element>(pointers, slot); };
+      const auto floats = [&](Slot slot) { return this->floats(pointers, slot); };
+      with_access<Element>(
+          spec_.tensor.c,
+          [&]<int kCount>() {
+            if (spec_.forward()) {
+              forward<Element, kCount>(pointers);
+            } else {
+              backward<Element, kCount>(pointers);
+            }
+          },
+          // Those of the other pass are null, which is aligned to everything.
+          values(Slot::src), values(Slot::dst), values(Slot::diff_dst), values(Slot::diff_src),
+          floats(Slot::scale), floats(Slot::shift), floats(Slot::mean), floats(Slot::variance),
+          floats(Slot::diff_scale), floats(Slot::diff_shift), floats(Slot::workspace));
+    });
+  }
+
+  double flops() const override { return spec_.flops(); }
+
+ private:
+  template <class Element, int kCount>
+  void forward(const SlotPointers& pointers) const {
+    const auto& queue = this->queue();
+    const TensorDesc& tensor = spec_.tensor;
+    const auto* const src = this->template stored<Element>(pointers, Slot::src);
+    if (spec_.training) {
+      const Tiling tiling = channel_tiling(tensor, kCount, reducing_blocks(queue.multiprocessors()));
+      float* const partial = this->floats(pointers, Slot::workspace);
+      queue.launch(ChunkMoments<Element, kCount>{tiling, src, partial}, tiling.blocks());
+      queue.launch(JoinMoments{tiling, partial, tensor.c, this->floats(pointers, Slot::mean),
+                               this->floats(pointers, Slot::variance)},
+                   JoinMoments::blocks(tensor.c));
+    }
+    const Tiling tiling = channel_tiling(tensor, kCount, mapping_blocks(queue.multiprocessors()));
+    queue.launch(Normalize<Element, kCount>{.tiling = tiling,
+                                            .src = src,
+                                            .dst = this->template stored<Element>(pointers, Slot::dst),
+                                            .scale = this->floats(pointers, Slot::scale),
+                                            .shift = this->floats(pointers, Slot::shift),
+                                            .mean = this->floats(pointers, Slot::mean),
+                                            .variance = this->floats(pointers, Slot::variance),
+                                            .epsilon = spec_.epsilon,
+                                            .activate = Rectifier::of(spec_.activation)},
+                 tiling.blocks());
+  }
+
+  template <class Element, int kCount>
+  void backward(const SlotPointers& pointers) const {
+    const auto& queue = this->queue();
+    const TensorDesc& tensor = spec_.tensor;
+    const auto* const src = this->template stored<Element>(pointers, Slot::src);
+    const auto* const diff_dst = this->template stored<Element>(pointers, Slot::diff_dst);
+    const ChannelNormalizer<typename Element::Memory, kCount> normalizer{
+        .mean = this->floats(pointers, Slot::mean),
+        .variance = this->floats(pointers, Slot::variance),
+        .epsilon = spec_.epsilon,
+        .means = {},
+        .factors = {}};
+    float* const partial = this->floats(pointers, Slot::workspace);
+    float* const diff_scale = this->floats(pointers, Slot::diff_scale);
+    float* const diff_shift = this->floats(pointers, Slot::diff_shift);
+    const Tiling sums = channel_tiling(tensor, kCount, reducing_blocks(queue.multiprocessors()));
+    queue.launch(ColumnSums<Element, kCount, ChannelNormalizer>{sums, src, diff_dst, normalizer, partial},
+                 sums.blocks());
+    queue.launch(FinishColumnSums{partial, tensor.c, sums.chunks, {diff_scale, diff_shift}},
+                 FinishColumnSums::blocks(tensor.c));
+    const Tiling tiling = channel_tiling(tensor, kCount, mapping_blocks(queue.multiprocessors()));
+    queue.launch(NormalizeGradient<Element, kCount>{.tiling = tiling,
+                                                    .src = src,
+                                                    .gradient = diff_dst,
+                                                    .diff_src = this->template stored<Element>(
+                                                        pointers, Slot::diff_src),
+                                                    .scale = this->floats(pointers, Slot::scale),
+                                                    .diff_scale = diff_scale,
+                                                    .diff_shift = diff_shift,
+                                                    .normalizer = normalizer},
+                 tiling.blocks());
+  }
+
+  BatchNorm spec_;
+};
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,416 @@
+// Convolution by oneDNN, with bias, residual and activation fused behind it: first which of its algorithms
+// computes one, and in how many parts of the batch, then the operation.
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "kernels/backends/onednn/onednn.h"
+#include "kernels/backends/onednn/primitive_operation.h"
+#include "kernels/operations/conv2d/conv2d.h"
+
+namespace bench::kernels::onednn {
+namespace {
+
+using Dims = dnnl::memory::dims;
+using MemoryDesc = dnnl::memory::desc;
+using Tag = dnnl::memory::format_tag;
+using Forward = dnnl::convolution_forward;
+
+struct Geometry {
+  dnnl::memory::dims strides;
+  dnnl::memory::dims dilates;  // oneDNN counts the gaps: 0 is dense
+  dnnl::memory::dims pad_begin;
+  dnnl::memory::dims pad_end;
+};
+
+struct ForwardPlan {
+  dnnl::convolution_forward::primitive_desc descriptor;  // of one part
+  std::int64_t parts = 1;  // equal parts of the batch, run one after the other with the same weights
+  double flops = 0;        // of the whole batch
+};
+
+Geometry geometry(const Conv2d& spec);
+Forward::desc forward_desc(const Conv2d& spec, dnnl::prop_kind kind, dnnl::algorithm algorithm);
+Forward::primitive_desc training_forward(const Conv2d& spec, dnnl::algorithm algorithm);
+
+// Operations a byte of weights below which an image by itself would wait for its weights. Processors do about
+// 4 while a byte arrives from memory; a part should stay above that.
+constexpr double kEnoughWork = 6;
+
+// Where no schedule transforms a few tiles at a time, oneDNN looks for that of the weights' gradient by
+// dividing the number of all tiles by every smaller number, 1 to 2 ns each: half a millisecond at this many,
+// a tenth of a second at the 64 million of `unet` at batch 4096. So large a batch fits few machines, but its
+// plan may be asked for.
+constexpr std::int64_t kMostTiles = std::int64_t{1} << 18;
+
+// Operations that pass while a byte of weights is transformed and read back, about: at 512 channels on 7×7,
+// where the transform is most of the work, it pays from a batch of 8 on.
+constexpr double kTransformFlopsPerByte = 16;
+
+Dims weight_dims(const Conv2d& spec) {
+  const std::int64_t in = spec.in_channels / spec.groups;
+  if (spec.groups == 1) {
+    return {spec.out_channels, in, spec.kernel_h, spec.kernel_w};
+  }
+  return {spec.groups, spec.out_channels / spec.groups, in, spec.kernel_h, spec.kernel_w};
+}
+
+bool suits_winograd(const Conv2d& spec) {
+  return spec.dtype == Dtype::fp32 && spec.groups == 1 && spec.kernel_h == 3 && spec.kernel_w == 3 &&
+         spec.stride_h == 1 && spec.stride_w == 1 && spec.dilation_h == 1 && spec.dilation_w == 1 &&
+         spec.src_layout == Layout::nchw16c && spec.dst_layout == Layout::nchw16c;
+}
+
+std::int64_t tiles(std::int64_t size, std::int64_t tile) {
+  return (size + tile - 1) / tile;
+}
+
+// Winograd F(m×m, 3×3) multiplies (m+2)² numbers a tile, channel and output channel; edge tiles are whole.
+double winograd_flops(const Conv2d& spec, std::int64_t tile) {
+  const std::int64_t products =
+      tiles(spec.out_height(), tile) * tiles(spec.out_width(), tile) * (tile + 2) * (tile + 2);
+  return 2.0 * static_cast<double>(spec.batch * spec.in_channels * spec.out_channels * products);
+}
+
+std::int64_t tile_of(const std::string& implementation) {
+  return implementation.find("4x3") != std::string::npos ? 4 : 2;
+}
+
+std::int64_t bytes_of(const MemoryDesc& stored) {
+  return static_cast<std::int64_t>(stored.get_size());
+}
+
+dnnl::primitive_attr fused(const Conv2d& spec) {
+  dnnl::post_ops post_ops;
+  if (spec.residual) {
+    post_ops.append_sum();
+  }
+  append(post_ops, spec.activation);
+  return onednn::attributes(post_ops);
+}
+
+// Whatever a convolution may spend, oneDNN answers the same.
+Conv2d asked_of(Conv2d spec) {
+  spec.extra = {};
+  return spec;
+}
+
+struct Winograd {
+  Forward::primitive_desc descriptor;
+  double flops = 0;
+  std::int64_t weights = 0;  // bytes
+  std::int64_t scratch = 0;  // bytes
+};
+
+// All that oneDNN has for it; none for many shapes.
+std::vector<Winograd> find_winograds(const Conv2d& spec) {
+  // Named, because next_impl() reads it again. allow_empty: where oneDNN has no Winograd for this shape, an
+  // empty descriptor rather than an exception.
+  const Forward::desc desc =
+      forward_desc(spec, dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_winograd);
+  Forward::primitive_desc descriptor(desc, fused(spec), engine(), true);
+  std::vector<Winograd> found;
+  bool more = descriptor.get(true) != nullptr;
+  for (; more; more = descriptor.next_impl()) {
+    found.push_back({.descriptor = descriptor,
+                     .flops = winograd_flops(spec, tile_of(descriptor.impl_info_str())),
+                     .weights = bytes_of(descriptor.weights_desc()),
+                     .scratch = bytes_of(descriptor.scratchpad_desc())});
+  }
+  return found;
+}
+
+// A convolution is described once for each budget that is tried, and a single image of it at every batch. An
+// answer takes some 16 KiB.
+struct Answers {
+  QueryCache<Conv2d, Forward::primitive_desc> direct{64};
+  QueryCache<Conv2d, Forward::primitive_desc> direct_training{64};
+  QueryCache<Conv2d, std::vector<Winograd>> winograds{64};
+};
+
+Answers& answers() {
+  thread_local Answers all;
+  return all;
+}
+
+Forward::primitive_desc find_direct(const Conv2d& spec) {
+  return {forward_desc(spec, dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct),
+          fused(spec), engine()};
+}
+
+// Takes the place of `best` where a Winograd in `parts` parts does less work within spec.extra.
+void try_winograd(const Conv2d& spec, std::int64_t parts, std::int64_t lean_bytes, ForwardPlan& best) {
+  Conv2d part = spec;
+  part.batch = spec.batch / parts;
+  for (const Winograd& winograd : answers().winograds.of(asked_of(part), find_winograds)) {
+    const bool worth_parting =
+        parts == 1 || winograd.flops >= kEnoughWork * static_cast<double>(winograd.weights);
+    const double flops = winograd.flops * static_cast<double>(parts);
+    if (worth_parting && flops < best.flops && winograd.weights - lean_bytes <= spec.extra.parameters &&
+        winograd.scratch <= spec.extra.scratch) {
+      best = {winograd.descriptor, parts, flops};
+    }
+  }
+}
+
+Geometry geometry(const Conv2d& spec) {
+  // The end padding is what the windows reach: a stride may leave the last rows of padding unread.
+  const auto end = [](std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride,
+                      std::int64_t pad, std::int64_t dilation) {
+    return (out - 1) * stride + dilation * (kernel - 1) + 1 - in - pad;
+  };
+  return {{spec.stride_h, spec.stride_w},
+          {spec.dilation_h - 1, spec.dilation_w - 1},
+          {spec.pad_h, spec.pad_w},
+          {end(spec.height, spec.out_height(), spec.kernel_h, spec.stride_h, spec.pad_h, spec.dilation_h),
+           end(spec.width, spec.out_width(), spec.kernel_w, spec.stride_w, spec.pad_w, spec.dilation_w)}};
+}
+
+MemoryDesc plain_weights(const Conv2d& spec) {
+  return {weight_dims(spec), dnnl::memory::data_type::f32, spec.groups == 1 ? Tag::oihw : Tag::goihw};
+}
+
+// In the order oneDNN finds fastest.
+MemoryDesc any_weights(const Conv2d& spec) {
+  return {weight_dims(spec), type_of(spec.dtype), Tag::any};
+}
+
+Forward::desc forward_desc(const Conv2d& spec, dnnl::prop_kind kind, dnnl::algorithm algorithm) {
+  const Geometry g = geometry(spec);
+  if (spec.bias) {
+    return {kind,
+            algorithm,
+            describe(spec.src()),
+            any_weights(spec),
+            describe_vector(spec.out_channels),
+            describe(spec.dst()),
+            g.strides,
+            g.dilates,
+            g.pad_begin,
+            g.pad_end};
+  }
+  return {kind,      algorithm, describe(spec.src()), any_weights(spec), describe(spec.dst()),
+          g.strides, g.dilates, g.pad_begin,          g.pad_end};
+}
+
+// Direct; or Winograd, where spec.extra pays for it and it does fewer operations. Winograd's transforms turn
+// a 3×3 stride-1 convolution into 36 multiplications a 4×4 tile (or 16 a 2×2 tile) instead of 144 (36), for
+// weights four times (16/9) as large. It goes through the batch image by image where an image brings enough
+// work for the weights it reads: the transformed tiles then stay in the cache.
+ForwardPlan plan_forward(const Conv2d& spec) {
+  ForwardPlan best{.descriptor = answers().direct.of(asked_of(spec), find_direct),
+                   .flops = 2.0 * static_cast<double>(spec.macs())};
+  if (spec.extra.parameters > 0 && suits_winograd(spec)) {
+    const std::int64_t lean_bytes = bytes_of(best.descriptor.weights_desc());
+    try_winograd(spec, spec.batch, lean_bytes, best);
+    if (spec.batch > 1) {
+      try_winograd(spec, 1, lean_bytes, best);
+    }
+  }
+  return best;
+}
+
+Forward::primitive_desc training_forward(const Conv2d& spec, dnnl::algorithm algorithm) {
+  return {forward_desc(spec, dnnl::prop_kind::forward_training, algorithm), onednn::attributes(), engine(),
+          true};
+}
+
+// The forward pass that oneDNN plans the gradients of `spec` with. Good until the next call.
+const Forward::primitive_desc& direct_training(const Conv2d& spec) {
+  Conv2d asked = asked_of(spec);
+  asked.direction = Conv2d::Direction::forward;
+  return answers().direct_training.of(asked, [](const Conv2d& forward) {
+    return training_forward(forward, dnnl::algorithm::convolution_direct);
+  });
+}
+
+// In training, where each of the three directions transforms the weights anew at every step (into scratch),
+// or gathers their gradient in the transformed form: what Winograd does instead of the 2·macs of the direct
+// algorithm, where that saves more than the transform costs; nullopt where it does not, or cannot be.
+std::optional<double> winograd_flops_in_training(const Conv2d& spec) {
+  if (!suits_winograd(spec)) {
+    return std::nullopt;
+  }
+  constexpr std::int64_t kTile = 4;  // the only one oneDNN trains with
+  const std::int64_t all = spec.batch * tiles(spec.out_height(), kTile) * tiles(spec.out_width(), kTile);
+  if (spec.direction == Conv2d::Direction::backward_weights && all > kMostTiles) {
+    return std::nullopt;
+  }
+  constexpr std::int64_t kTransformed = (kTile + 2) * (kTile + 2);
+  const double flops = winograd_flops(spec, kTile);
+  const auto bytes = static_cast<double>(spec.in_channels * spec.out_channels * kTransformed * 4);
+  const bool pays = flops + kTransformFlopsPerByte * bytes < 2.0 * static_cast<double>(spec.macs());
+  return pays ? std::optional(flops) : std::nullopt;
+}
+
+bool fits_scratch(const Conv2d& spec, const dnnl::primitive_desc_base& descriptor) {
+  return bytes_of(descriptor.query_md(dnnl::query::scratchpad_md)) <= spec.extra.scratch;
+}
+
+}  // namespace
+}  // namespace bench::kernels::onednn
+
+namespace bench::kernels {
+namespace {
+
+using onednn::any_weights;
+using onednn::describe;
+using onednn::describe_vector;
+using onednn::Geometry;
+using onednn::geometry;
+using onednn::plain_weights;
+using MemoryDesc = dnnl::memory::desc;
+using Forward = dnnl::convolution_forward;
+using BackwardData = dnnl::convolution_backward_data;
+using BackwardWeights = dnnl::convolution_backward_weights;
+
+std::string described(const Conv2d& spec) {
+  constexpr std::array kDirections{"forward", "backward-data", "backward-weights"};
+  return fmt::format("conv2d {} {} n{} c{} {}x{} k{} {}x{} groups {} {}->{}",
+                     kDirections[static_cast<std::size_t>(spec.direction)], name_of(spec.dtype), spec.batch,
+                     spec.in_channels, spec.height, spec.width, spec.out_channels, spec.kernel_h,
+                     spec.kernel_w, spec.groups, name_of(spec.src_layout), name_of(spec.dst_layout));
+}
+
+class OnednnConv2d final : public onednn::PrimitiveOperation {
+ public:
+  explicit OnednnConv2d(const Conv2d& spec) : PrimitiveOperation(described(spec)), spec_(spec) {
+    onednn::translated(described(spec), [&] {
+      switch (spec.direction) {
+        case Conv2d::Direction::forward:
+          return forward();
+        case Conv2d::Direction::backward_data:
+          return backward_data();
+        case Conv2d::Direction::backward_weights:
+          return backward_weights();
+        case Conv2d::Direction::backward:
+          break;
+      }
+    });
+  }
+
+  // The end of planning.
+  void prepare() override {
+    onednn::forget_answers();
+    PrimitiveOperation::prepare();
+  }
+
+  void run(const SlotPointers& pointers) override {
+    // The sum post-op adds onto what is in dst.
+    if (spec_.residual && pointers[Slot::dst] != pointers[Slot::src1]) {
+      std::memcpy(pointers[Slot::dst], pointers[Slot::src1], static_cast<std::size_t>(spec_.dst().bytes()));
+    }
+    PrimitiveOperation::run(pointers);
+  }
+
+  bool in_place_sum() const override { return spec_.residual; }
+  double flops() const override { return flops_; }
+
+ private:
+  void forward() {
+    const onednn::ForwardPlan chosen = spec_.training ? plan_training() : onednn::plan_forward(spec_);
+    const Forward::primitive_desc& pd = chosen.descriptor;
+    bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec_.src(), pd.src_desc());
+    bind_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS, pd.weights_desc(), plain_weights(spec_));
+    if (spec_.bias) {
+      bind_parameter(Slot::bias, Role::parameter, DNNL_ARG_BIAS, pd.bias_desc(), pd.bias_desc());
+    }
+    if (spec_.residual) {
+      declare(Slot::src1, Role::input, spec_.dst());
+    }
+    bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec_.dst(), pd.dst_desc());
+    plan(pd, chosen.parts);
+    flops_ = chosen.flops;
+  }
+
+  void backward_data() {
+    const Forward::primitive_desc hint = onednn::direct_training(spec_);
+    const Geometry g = geometry(spec_);
+    const auto pd = with_cheapest<BackwardData::primitive_desc>([&](dnnl::algorithm algorithm) {
+      const BackwardData::desc desc(algorithm, describe(spec_.src()), any_weights(spec_),
+                                    describe(spec_.dst()), g.strides, g.dilates, g.pad_begin, g.pad_end);
+      return BackwardData::primitive_desc(desc, onednn::attributes(), onednn::engine(), hint, true);
+    });
+    bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec_.dst(), pd.diff_dst_desc());
+    bind_converted_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS,
+                             spec_.training ? hint.weights_desc() : pd.weights_desc(), pd.weights_desc(),
+                             plain_weights(spec_));
+    bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec_.src(), pd.diff_src_desc());
+    plan(pd);
+  }
+
+  void backward_weights() {
+    const Forward::primitive_desc hint = onednn::direct_training(spec_);
+    const Geometry g = geometry(spec_);
+    const MemoryDesc src = describe(spec_.src());
+    const MemoryDesc dst = describe(spec_.dst());
+    const MemoryDesc bias = describe_vector(spec_.out_channels);
+    const auto pd = with_cheapest<BackwardWeights::primitive_desc>([&](dnnl::algorithm algorithm) {
+      const auto desc = spec_.bias ? BackwardWeights::desc(algorithm, src, any_weights(spec_), bias, dst,
+                                                           g.strides, g.dilates, g.pad_begin, g.pad_end)
+                                   : BackwardWeights::desc(algorithm, src, any_weights(spec_), dst, g.strides,
+                                                           g.dilates, g.pad_begin, g.pad_end);
+      return BackwardWeights::primitive_desc(desc, onednn::attributes(), onednn::engine(), hint, true);
+    });
+    bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec_.src(), pd.src_desc());
+    bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec_.dst(), pd.diff_dst_desc());
+    bind_converted_parameter(Slot::diff_weights, Role::output, DNNL_ARG_DIFF_WEIGHTS,
+                             spec_.training ? hint.weights_desc() : pd.diff_weights_desc(),
+                             pd.diff_weights_desc(), plain_weights(spec_));
+    if (spec_.bias) {
+      bind_parameter(Slot::diff_bias, Role::output, DNNL_ARG_DIFF_BIAS, pd.diff_bias_desc(),
+                     pd.diff_bias_desc());
+    }
+    plan(pd);
+  }
+
+  onednn::ForwardPlan plan_training() {
+    Forward::primitive_desc shared = onednn::direct_training(spec_);
+    const auto pd = with_cheapest<Forward::primitive_desc>([&](dnnl::algorithm algorithm) {
+      if (algorithm == dnnl::algorithm::convolution_direct) {
+        return shared;
+      }
+      const Forward::primitive_desc made = onednn::training_forward(spec_, algorithm);
+      return made.get(true) != nullptr && made.weights_desc() == shared.weights_desc()
+                 ? made
+                 : Forward::primitive_desc();
+    });
+    return {.descriptor = pd, .flops = flops_};
+  }
+
+  // Winograd where it pays, oneDNN has it and its scratch is granted; else direct. `make` returns an empty
+  // descriptor where oneDNN has nothing.
+  template <class Descriptor, class Make>
+  Descriptor with_cheapest(const Make& make) {
+    const std::optional<double> fewer = onednn::winograd_flops_in_training(spec_);
+    if (spec_.extra.scratch > 0 && fewer) {
+      Descriptor winograd = make(dnnl::algorithm::convolution_winograd);
+      if (winograd.get(true) != nullptr && onednn::fits_scratch(spec_, winograd)) {
+        flops_ = *fewer;
+        return winograd;
+      }
+    }
+    return make(dnnl::algorithm::convolution_direct);
+  }
+
+  Conv2d spec_;
+  double flops_ = 2.0 * static_cast<double>(spec_.macs());
+};
+
+const Registration<Implementation<Conv2d>> registered{{
+    .name = "onednn",
+    .device_kind = "cpu",
+    .preference = 10,
+    .unsupported = [](const Conv2d& spec, const Device& device) -> std::optional<std::string> {
+      const auto wrong = spec.invalid();
+      return wrong ? wrong : device.unsupported(spec.dtype);
+    },
+    .make = [](const Conv2d& spec, Device& /*device*/) { return std::make_unique<OnednnConv2d>(spec); },
+}};
+
+}  // namespace
+}  // namespace bench::kernels

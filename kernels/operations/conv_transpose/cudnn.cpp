@@ -1,0 +1,78 @@
+// Transposed convolution by cuDNN: the convolution that reads its result and writes its source, with the
+// passes swapped. Plain weights [in][out][kernel][kernel] are that convolution's
+// [out][in][kernel_h][kernel_w].
+#include "kernels/backends/cudnn/convolution_operation.h"
+#include "kernels/operations/conv_transpose/conv_transpose.h"
+
+namespace bench::kernels {
+namespace {
+
+using Direction = ConvTranspose::Direction;
+
+Conv2d::Direction swapped(Direction direction) {
+  switch (direction) {
+    case Direction::forward:
+      return Conv2d::Direction::backward_data;
+    case Direction::backward_data:
+      return Conv2d::Direction::forward;
+    case Direction::backward_weights:
+      return Conv2d::Direction::backward_weights;
+    case Direction::backward:
+      break;
+  }
+  return {};
+}
+
+Conv2d convolution_of(const ConvTranspose& spec) {
+  const TensorDesc dst = spec.dst();
+  return {.batch = dst.n,
+          .in_channels = dst.c,
+          .height = dst.h,
+          .width = dst.w,
+          .out_channels = spec.src.c,
+          .kernel_h = spec.kernel,
+          .kernel_w = spec.kernel,
+          .stride_h = spec.stride,
+          .stride_w = spec.stride,
+          .direction = swapped(spec.direction),
+          .dtype = spec.src.dtype,
+          .src_layout = spec.src.layout,
+          .dst_layout = spec.src.layout,
+          .training = true};
+}
+
+cudnn::Names names_of(Direction direction) {
+  switch (direction) {
+    case Direction::forward:
+      return {.x = Slot::dst, .w = Slot::weights, .y = Slot::src, .transposed = true};
+    case Direction::backward_data:
+      return {.x = Slot::diff_dst, .w = Slot::weights, .y = Slot::diff_src, .transposed = true};
+    case Direction::backward_weights:
+      return {.x = Slot::diff_dst, .w = Slot::diff_weights, .y = Slot::src, .transposed = true};
+    case Direction::backward:
+      break;
+  }
+  return {};
+}
+
+std::optional<std::string> unsupported(const ConvTranspose& spec, const Device& device) {
+  if (auto wrong = spec.invalid()) {
+    return wrong;
+  }
+  return cudnn::unsupported(convolution_of(spec), device);
+}
+
+const Registration<Implementation<ConvTranspose>> registered{{
+    .name = "cudnn",
+    .device_kind = "cuda",
+    .preference = 10,
+    .unsupported = unsupported,
+    .make =
+        [](const ConvTranspose& spec, Device& device) {
+          return std::make_unique<cudnn::ConvolutionOperation>(convolution_of(spec), names_of(spec.direction),
+                                                               spec.bias, true, device);
+        },
+}};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,167 @@
+// Softmax cross-entropy by our own kernels.
+#pragma once
+
+#include "kernels/backends/cuda/kernel_operation.h"
+#include "kernels/backends/cuda/row_group.cuh"
+#include "kernels/operations/cross_entropy/cross_entropy.h"
+#include "kernels/operations/loss_scale/loss_scale.h"
+
+namespace bench::kernels::cuda {
+
+// Softmax cross-entropy of rows with its gradient. Each block adds the losses of its rows, and one block
+// those of all blocks: always in the same order, so that two runs give the same bits.
+
+template <class Element, int kCount, int kGroup>
+struct CrossEntropyRows {
+  static constexpr int kThreads = RowGroup<kGroup>::kThreads;
+  static constexpr const char* kName = "cross entropy";
+  using Stored = typename Element::Stored;
+
+  const Stored* src;
+  const std::int32_t* labels;
+  Stored* diff_src;  // may be src
+  float* losses;     // one a block, not scaled
+  std::int64_t rows;
+  std::int64_t classes;
+  float scale;
+  const LossScale* loss_scale;  // of the gradient; nullptr where it is not scaled
+
+  struct Shared {
+    WarpValues<float> room;
+  };
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    auto& shared = thread.template shared<Shared>();
+    const std::int64_t row = RowGroup<kGroup>::row(thread);
+    const std::int32_t label = row < rows ? labels[row] : -1;
+    const bool known = label >= 0 && label < classes;  // the other rows still come to the barriers
+    const Stored* const from = src + row * classes;
+    const int lane = RowGroup<kGroup>::lane(thread);
+    const std::int64_t first = std::int64_t{lane} * kCount;
+    constexpr std::int64_t kStep = std::int64_t{kGroup} * kCount;
+
+    float largest = kBelowAll;
+    for (std::int64_t c = first; known && c < classes; c += kStep) {
+      float x[kCount];
+      load_values<Element>(from + c, x);
+      for (int i = 0; i < kCount; ++i) {
+        largest = x[i] > largest ? x[i] : largest;
+      }
+    }
+    largest = join_group<kGroup>(thread, largest, Largest{}, shared.room);
+    float others = 0;  // of the classes that are not the label
+    float right = 0;   // the label's logit less the largest
+    for (std::int64_t c = first; known && c < classes; c += kStep) {
+      float x[kCount];
+      load_values<Element>(from + c, x);
+      for (int i = 0; i < kCount; ++i) {
+        if (c + i == label) {
+          right = x[i] - largest;
+        } else {
+          others += expf(x[i] - largest);
+        }
+      }
+    }
+    others = join_group<kGroup>(thread, others, Sum{}, shared.room);
+    right = join_group<kGroup>(thread, right, Sum{}, shared.room);
+    const float sum = others + expf(right);
+    const float factor = loss_scale == nullptr ? scale : scale * loss_scale->factor;
+    const float share = factor / sum;
+    for (std::int64_t c = first; row < rows && c < classes; c += kStep) {
+      float x[kCount] = {};
+      if (known) {
+        load_values<Element>(from + c, x);
+        for (int i = 0; i < kCount; ++i) {
+          // p − 1 of a confident row would cancel.
+          x[i] = c + i == label ? -others * share : expf(x[i] - largest) * share;
+        }
+      }
+      store_values<Element>(diff_src + row * classes + c, x);
+    }
+    const float loss = known && lane == 0 ? logf(sum) - right : 0.0F;
+    const float all = join_group<kThreads>(thread, loss, Sum{}, shared.room);
+    if (thread.index() == 0) {
+      losses[thread.block()] = all;
+    }
+  }
+};
+
+// loss = scale · Σ losses, by one block; in double, for there may be many.
+struct SumLosses {
+  static constexpr int kThreads = RowGroup<1>::kThreads;
+  static constexpr const char* kName = "sum of losses";
+
+  const float* losses;
+  std::int64_t count;
+  float scale;
+  float* loss;
+
+  struct Shared {
+    WarpValues<double> room;
+  };
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    auto& shared = thread.template shared<Shared>();
+    double sum = 0;
+    for (std::int64_t i = thread.index(); i < count; i += kThreads) {
+      sum += static_cast<double>(losses[i]);
+    }
+    sum = join_group<kThreads>(thread, sum, Sum{}, shared.room);
+    if (thread.index() == 0) {
+      *loss = static_cast<float>(static_cast<double>(scale) * sum);
+    }
+  }
+};
+
+template <class Machine>
+class CrossEntropyOperation final : public KernelOperation<Machine> {
+ public:
+  using Spec = CrossEntropy;
+  static Dtype dtype_of(const CrossEntropy& spec) { return spec.dtype; }
+  static std::optional<std::string> unsupported(const CrossEntropy& /*spec*/) { return std::nullopt; }
+
+  CrossEntropyOperation(const CrossEntropy& spec, Device& device)
+      : KernelOperation<Machine>(device), spec_(spec), blocks_(blocks_of_rows(spec.rows, spec.classes)) {
+    this->add_activation(Slot::src, Role::input, spec.tensor());
+    this->add_opaque(Slot::labels, Role::input, spec.rows * static_cast<std::int64_t>(sizeof(std::int32_t)));
+    this->add_values(Slot::loss, Role::output, 1);
+    if (spec.scaled) {
+      this->add_opaque(Slot::loss_scale, Role::input, sizeof(LossScale));
+    }
+    this->add_activation(Slot::diff_src, Role::output, spec.tensor());
+    this->add_opaque(Slot::workspace, Role::scratch, blocks_ * static_cast<std::int64_t>(sizeof(float)));
+  }
+
+  void run(const SlotPointers& pointers) override {
+    this->with_element(spec_.dtype, [&]<class Element>() {
+      const auto* const src = this->template stored<Element>(pointers, Slot::src);
+      auto* const diff_src = this->template stored<Element>(pointers, Slot::diff_src);
+      const auto* const labels = static_cast<const std::int32_t*>(pointers[Slot::labels]);
+      float* const losses = this->floats(pointers, Slot::workspace);
+      const auto* const loss_scale =
+          spec_.scaled ? static_cast<const LossScale*>(pointers[Slot::loss_scale]) : nullptr;
+      with_access<Element>(
+          spec_.classes,
+          [&]<int kCount>() {
+            with_group(spec_.classes, [&]<int kGroup>() {
+              this->queue().launch(
+                  CrossEntropyRows<Element, kCount, kGroup>{src, labels, diff_src, losses, spec_.rows,
+                                                            spec_.classes, spec_.scale, loss_scale},
+                  blocks_);
+            });
+          },
+          src, diff_src);
+      this->queue().launch(SumLosses{losses, blocks_, spec_.scale, this->floats(pointers, Slot::loss)}, 1);
+    });
+  }
+
+  double flops() const override { return spec_.flops(); }
+
+ private:
+  CrossEntropy spec_;
+  std::int64_t blocks_;
+};
+
+}  // namespace bench::kernels::cuda

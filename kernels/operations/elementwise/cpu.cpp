@@ -1,0 +1,145 @@
+// Elementwise formulas on the CPU as loops of our own: memory is what limits them, in any layout.
+// (oneDNN 2.6's additions of blocked tensors write behind them under AVX2 where a block of channels has
+// padding.)
+#include <limits>
+
+#include "kernels/backends/cpu/element_loop.h"
+#include "kernels/backends/reference/reference_operation.h"
+#include "kernels/operations/element.h"
+#include "kernels/operations/elementwise/elementwise.h"
+
+namespace bench::kernels {
+namespace {
+
+// Every activation but gelu: negative values are multiplied, values above a bound are cut.
+struct Rectifier {
+  float below;  // factor of negative values
+  float upper;
+
+  static Rectifier of(Activation activation) {
+    return {.below = activation == Activation::none         ? 1.0F
+                     : activation == Activation::leaky_relu ? kLeakySlope
+                                                            : 0.0F,
+            .upper = activation == Activation::relu6 ? 6.0F : std::numeric_limits<float>::infinity()};
+  }
+
+  [[gnu::always_inline]] float operator()(float x) const {
+    const float scaled = below == 0.0F ? 0.0F : below * x;  // 0 · −∞ would be NaN
+    const float cut = x > upper ? upper : x;
+    return x < 0.0F ? scaled : cut;
+  }
+  // From the result.
+  [[gnu::always_inline]] float slope(float y) const {
+    const float above = y < upper ? 1.0F : 0.0F;
+    return y > 0.0F ? above : below;
+  }
+};
+
+struct Gelu {
+  static Gelu of(Activation /*gelu*/) { return {}; }
+  [[gnu::always_inline]] float operator()(float x) const { return gelu(x); }
+  [[gnu::always_inline]] float slope(float x) const { return gelu_slope(x); }
+};
+
+template <class Element, int kSummands>
+struct Sum {
+  using Stored = typename Element::Stored;
+  const Stored* one;
+  const Stored* other;
+
+  [[gnu::always_inline]] float operator()(std::int64_t i) const {
+    if constexpr (kSummands == 2) {
+      return Element::to(one[i]) + Element::to(other[i]);
+    } else {
+      return Element::to(one[i]);
+    }
+  }
+};
+
+template <class Element, int kSummands, class Activate>
+struct Forward {
+  using Stored = typename Element::Stored;
+  Sum<Element, kSummands> sum;
+  Stored* dst;
+  Activate activate;
+
+  [[gnu::always_inline]] void operator()(std::int64_t i) const { dst[i] = Element::from(activate(sum(i))); }
+};
+
+template <class Element, int kSummands, class Activate>
+struct Backward {
+  using Stored = typename Element::Stored;
+  Sum<Element, kSummands> sum;
+  const Stored* from;
+  Stored* diff_src;
+  Activate activate;
+
+  [[gnu::always_inline]] void operator()(std::int64_t i) const {
+    diff_src[i] = Element::from(activate.slope(Element::to(from[i])) * sum(i));
+  }
+};
+
+class CpuElementwise final : public ReferenceOperation {
+ public:
+  explicit CpuElementwise(const Elementwise& spec) : spec_(spec) {
+    if (!spec.forward()) {
+      add_activation(spec.slope_from(), Role::input, spec.tensor);
+    }
+    add_activation(spec.forward() ? Slot::src : Slot::diff_dst, Role::input, spec.tensor);
+    if (spec.summands == 2) {
+      add_activation(Slot::src1, Role::input, spec.tensor);
+    }
+    add_activation(spec.forward() ? Slot::dst : Slot::diff_src, Role::output, spec.tensor);
+  }
+
+  void run(const SlotPointers& pointers) override {
+    with_element(spec_.tensor.dtype, [&]<class Element>() {
+      if (spec_.activation == Activation::gelu) {
+        run_with<Element, Gelu>(pointers);
+      } else {
+        run_with<Element, Rectifier>(pointers);
+      }
+    });
+  }
+
+  bool in_place_sum() const override { return spec_.forward() && spec_.summands == 2; }
+  double flops() const override { return spec_.flops(); }
+  std::string algorithm() const override { return "openmp"; }
+
+ private:
+  template <class Element, class Activate>
+  void run_with(const SlotPointers& pointers) const {
+    if (spec_.summands == 2) {
+      run_as<Element, 2, Activate>(pointers);
+    } else {
+      run_as<Element, 1, Activate>(pointers);
+    }
+  }
+
+  // Channel padding is zero and stays zero, so the whole stored tensor is walked.
+  template <class Element, int kSummands, class Activate>
+  void run_as(const SlotPointers& pointers) const {
+    using Stored = typename Element::Stored;
+    const auto at = [&](Slot slot) { return static_cast<Stored*>(pointers[slot]); };
+    const std::int64_t count = spec_.tensor.bytes() / static_cast<std::int64_t>(sizeof(Stored));
+    const Activate activate = Activate::of(spec_.activation);
+    if (spec_.forward()) {
+      for_each_element(count, Forward<Element, kSummands, Activate>{
+                                  {at(Slot::src), at(Slot::src1)}, at(Slot::dst), activate});
+    } else {
+      for_each_element(
+          count,
+          Backward<Element, kSummands, Activate>{
+              {at(Slot::diff_dst), at(Slot::src1)}, at(spec_.slope_from()), at(Slot::diff_src), activate});
+    }
+  }
+
+  Elementwise spec_;
+};
+
+const Registration<Implementation<Elementwise>> registered{cpu_implementation<Elementwise, CpuElementwise>(
+    "openmp", 5,
+    [](const Elementwise& spec, const Device& device) { return device.unsupported(spec.tensor.dtype); })};
+
+}  // namespace
+}  // namespace bench::kernels

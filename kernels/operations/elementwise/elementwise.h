@@ -1,0 +1,53 @@
+// One element of the result from the same element of each input, in one pass over the memory:
+//   forward:  dst = act(src [+ src1])
+//   backward: diff_src = act' · (diff_dst [+ src1])
+// `summands` is 2 with src1: another input, or the other part of a gradient that comes in two. act' is taken
+// from the forward pass's result; gelu's from what it read, which the result does not tell.
+//
+// Slots. forward:  src, src1 → dst (may be src or src1)
+//        backward: dst as the forward pass wrote it (for gelu: src as it read it), diff_dst, src1
+//                  → diff_src (may be diff_dst)
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kernels/operations/activation.h"
+#include "kernels/operations/operation.h"
+#include "kernels/operations/tensor.h"
+
+namespace bench::kernels {
+
+struct Elementwise {
+  static constexpr std::string_view kName = "elementwise";
+  TensorDesc tensor;  // of every slot
+  Activation activation = Activation::none;
+  int summands = 1;
+  Direction direction = Direction::forward;
+
+  bool forward() const { return direction == Direction::forward; }
+  // What the backward pass computes the slope from.
+  Slot slope_from() const { return activation == Activation::gelu ? Slot::src : Slot::dst; }
+  // An addition a further summand, a comparison a bound, nine operations for gelu, and nine more for its
+  // slope.
+  double flops() const {
+    const int slope = !forward() && activation == Activation::gelu ? 9 : 0;
+    return static_cast<double>(tensor.elements()) * (summands - 1 + comparisons(activation) + slope);
+  }
+  // What is wrong with the description; nullopt when it is sound.
+  std::optional<std::string> invalid() const {
+    if (summands < 1 || summands > 2) {
+      return "elementwise: one or two summands are accepted";
+    }
+    if (activation == Activation::none && (!forward() || summands == 1)) {
+      return "elementwise: the activation must be relu, relu6, leaky_relu or gelu; a forward sum may have "
+             "none";
+    }
+    return std::nullopt;
+  }
+
+  bool operator==(const Elementwise&) const = default;
+};
+
+}  // namespace bench::kernels

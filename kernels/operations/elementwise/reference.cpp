@@ -1,0 +1,53 @@
+// Elementwise formulas as they are defined in elementwise.h.
+#include "kernels/backends/reference/reference_operation.h"
+#include "kernels/operations/elementwise/elementwise.h"
+
+namespace bench::kernels {
+namespace {
+
+class ReferenceElementwise final : public ReferenceOperation {
+ public:
+  explicit ReferenceElementwise(const Elementwise& spec) : spec_(spec) {
+    if (!spec.forward()) {
+      add_activation(spec.slope_from(), Role::input, spec.tensor);
+    }
+    add_activation(spec.forward() ? Slot::src : Slot::diff_dst, Role::input, spec.tensor);
+    if (spec.summands == 2) {
+      add_activation(Slot::src1, Role::input, spec.tensor);
+    }
+    add_activation(spec.forward() ? Slot::dst : Slot::diff_src, Role::output, spec.tensor);
+  }
+
+  void run(const SlotPointers& pointers) override {
+    std::vector<float> sum = read(pointers, spec_.forward() ? Slot::src : Slot::diff_dst);
+    if (spec_.summands == 2) {
+      const std::vector<float> other = read(pointers, Slot::src1);
+      for (std::size_t i = 0; i < sum.size(); ++i) {
+        sum[i] += other[i];
+      }
+    }
+    if (spec_.forward()) {
+      for (float& value : sum) {
+        value = apply(spec_.activation, value);
+      }
+      return write(pointers, Slot::dst, sum);
+    }
+    const std::vector<float> from = read(pointers, spec_.slope_from());
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      sum[i] *= spec_.activation == Activation::gelu ? gelu_slope(from[i]) : slope(spec_.activation, from[i]);
+    }
+    write(pointers, Slot::diff_src, sum);
+  }
+
+  bool in_place_sum() const override { return spec_.forward() && spec_.summands == 2; }
+  double flops() const override { return spec_.flops(); }
+
+ private:
+  Elementwise spec_;
+};
+
+const Registration<Implementation<Elementwise>> registered{
+    reference_implementation<Elementwise, ReferenceElementwise>()};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,305 @@
+// Rows of a table, and the table's gradient, by kernels of our own.
+#pragma once
+
+#include "kernels/backends/cuda/copy_pixels.cuh"
+#include "kernels/backends/cuda/row_group.cuh"
+#include "kernels/backends/cuda/units.cuh"
+#include "kernels/operations/embedding/embedding.h"
+
+namespace bench::kernels::cuda {
+
+// Units are rows of accesses of kBytes; a token that names no row of the table gives zeros.
+template <class Memory, int kBytes>
+struct LookUp {
+  static constexpr int kThreads = Units::kThreads;
+  static constexpr const char* kName = "embedding";
+
+  Units units;
+  const std::int32_t* tokens;
+  std::int32_t vocabulary;
+  const std::byte* table;
+  std::byte* dst;
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    const std::uint32_t index = Units::index(thread);
+    if (index >= units.count()) {
+      return;
+    }
+    const Unit unit = units.at(index);
+    const std::int32_t token = tokens[unit.n];
+    Vector<kBytes> words{};
+    if (token >= 0 && token < vocabulary) {
+      words = Memory::template load<kBytes>(table +
+                                            (std::int64_t{token} * units.columns() + unit.column) * kBytes);
+    }
+    Memory::store(dst + std::int64_t{index} * kBytes, words);
+  }
+};
+
+template <class Memory>
+struct ZeroBytes {
+  static constexpr int kThreads = 256;
+  static constexpr const char* kName = "zero";
+
+  std::byte* dst;
+  std::int64_t bytes;  // even
+  std::int64_t whole;  // accesses of 16, from the start
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    const std::int64_t first = std::int64_t{thread.block()} * kThreads + thread.index();
+    const std::int64_t step = std::int64_t{thread.blocks()} * kThreads;
+    for (std::int64_t at = first; at < whole; at += step) {
+      Memory::store(dst + at * kAccess, Vector<kAccess>{});
+    }
+    for (std::int64_t at = whole * kAccess + first * 2; at < bytes; at += step * 2) {
+      Memory::store(dst + at, Vector<2>{});
+    }
+  }
+};
+
+// Adds to each row of the table the gradients of the places that name it, in their order. A warp looks at one
+// place and 32 accesses of its features; the first place that names a token goes on, through those behind it
+// that name the same, the others have nothing to do. So nothing is added to by two threads, and nothing
+// sorted: all places are read by all warps, which a cache makes cheap.
+template <class Element, int kCount>
+struct EmbeddingGradient {
+  static constexpr int kThreads = 128;
+  static constexpr const char* kName = "embedding backward";
+  using Stored = typename Element::Stored;
+
+  const std::int32_t* tokens;
+  std::int64_t rows;
+  std::int32_t vocabulary;
+  std::int64_t width;
+  std::int32_t tiles;  // of 32 · kCount features
+  const Stored* diff_dst;
+  Stored* table;
+
+  static std::int64_t blocks(std::int64_t warps) {
+    constexpr int kWarps = kThreads / kWarp;
+    return (warps + kWarps - 1) / kWarps;
+  }
+
+  // All lanes of a warp take every turn together.
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    const std::int64_t warp = (std::int64_t{thread.block()} * kThreads + thread.index()) / kWarp;
+    const int lane = thread.index() % kWarp;
+    const std::int64_t row = warp / tiles;
+    const std::int32_t token = row < rows ? tokens[row] : -1;
+    if (token < 0 || token >= vocabulary || named_before(thread, row, token, lane)) {
+      return;
+    }
+    const std::int64_t feature = ((warp - row * tiles) * kWarp + lane) * kCount;
+    const bool inside = feature < width;
+    Stored* const out = table + token * width + feature;
+    float sum[kCount] = {};
+    if (inside) {
+      load_values<Element>(out, sum);  // zero, or what is to be added to
+    }
+    for (std::int64_t first = row / kWarp * kWarp; first < rows; first += kWarp) {
+      const std::int64_t place = first + lane;
+      std::uint32_t same = thread.ballot(place >= row && place < rows && tokens[place] == token);
+      for (std::int64_t at = first; same != 0; same >>= 1, ++at) {
+        if ((same & 1U) != 0 && inside) {
+          float gradient[kCount];
+          load_values<Element>(diff_dst + at * width + feature, gradient);
+          for (int i = 0; i < kCount; ++i) {
+            sum[i] += gradient[i];
+          }
+        }
+      }
+    }
+    if (inside) {
+      store_values<Element>(out, sum);
+    }
+  }
+
+ private:
+  template <class Thread>
+  BENCH_DEVICE bool named_before(const Thread& thread, std::int64_t row, std::int32_t token, int lane) const {
+    for (std::int64_t first = 0; first < row; first += kWarp) {
+      const std::int64_t place = first + lane;
+      if (thread.ballot(place < row && tokens[place] == token) != 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+};
+
+// dst may be src: each thread reads what it writes before it does.
+template <class Element, int kCount>
+struct AddPositions {
+  static constexpr int kThreads = Units::kThreads;
+  static constexpr const char* kName = "position embedding";
+  using Stored = typename Element::Stored;
+
+  Units units;  // samples of `sequence` rows of columns
+  const Stored* src;
+  const Stored* table;
+  Stored* dst;
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    const std::uint32_t index = Units::index(thread);
+    if (index >= units.count()) {
+      return;
+    }
+    const Unit unit = units.at(index);
+    float x[kCount];
+    float vector[kCount];
+    load_values<Element>(src + std::int64_t{index} * kCount, x);
+    load_values<Element>(table + (std::int64_t{unit.y} * units.columns() + unit.column) * kCount, vector);
+    for (int i = 0; i < kCount; ++i) {
+      x[i] += vector[i];
+    }
+    store_values<Element>(dst + std::int64_t{index} * kCount, x);
+  }
+};
+
+// Every vector collects from all samples; those behind the sequence have none.
+template <class Element, int kCount>
+struct PositionGradient {
+  static constexpr int kThreads = Units::kThreads;
+  static constexpr const char* kName = "position embedding backward";
+  using Stored = typename Element::Stored;
+
+  Units units;  // the table: one sample of `positions` rows
+  std::int64_t batch;
+  std::int64_t sequence;
+  const Stored* diff_dst;
+  Stored* table;
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    const std::uint32_t index = Units::index(thread);
+    if (index >= units.count()) {
+      return;
+    }
+    const Unit unit = units.at(index);
+    float sum[kCount] = {};
+    for (std::int64_t n = 0; n < batch && unit.y < sequence; ++n) {
+      float gradient[kCount];
+      load_values<Element>(diff_dst + ((n * sequence + unit.y) * units.columns() + unit.column) * kCount,
+                           gradient);
+      for (int i = 0; i < kCount; ++i) {
+        sum[i] += gradient[i];
+      }
+    }
+    store_values<Element>(table + std::int64_t{index} * kCount, sum);
+  }
+};
+
+template <class Machine>
+class EmbeddingOperation final : public KernelOperation<Machine> {
+ public:
+  using Spec = Embedding;
+  static Dtype dtype_of(const Embedding& spec) { return spec.dtype; }
+  static std::optional<std::string> unsupported(const Embedding& spec) {
+    const auto reason = spec.invalid();
+    return reason ? reason : not_nhwc(spec.dst());
+  }
+
+  EmbeddingOperation(const Embedding& spec, Device& device) : KernelOperation<Machine>(device), spec_(spec) {
+    if (spec.kind == Embedding::Kind::tokens) {
+      this->add_opaque(Slot::src, Role::input, spec.token_bytes());
+    } else if (spec.forward()) {
+      this->add_activation(Slot::src, Role::input, spec.dst());
+    }
+    if (spec.forward()) {
+      this->add_values(Slot::weights, Role::parameter, spec.weight_count(), spec.dtype);
+      this->mark_looked_up(Slot::weights, spec.dst().bytes());
+      this->add_activation(Slot::dst, Role::output, spec.dst());
+    } else {
+      this->add_activation(Slot::diff_dst, Role::input, spec.dst());
+      this->add_values(Slot::diff_weights, spec.add ? Role::state : Role::output, spec.weight_count(),
+                       spec.dtype);
+    }
+  }
+
+  void run(const SlotPointers& pointers) override {
+    if (spec_.kind == Embedding::Kind::positions) {
+      run_positions(pointers);
+    } else {
+      run_tokens(pointers);
+    }
+  }
+
+  double flops() const override { return spec_.flops(); }
+
+ private:
+  void run_positions(const SlotPointers& pointers) const {
+    const bool forward = spec_.forward();
+    this->with_element(spec_.dtype, [&]<class Element>() {
+      const auto* const in = this->template stored<Element>(pointers, forward ? Slot::src : Slot::diff_dst);
+      auto* const table =
+          this->template stored<Element>(pointers, forward ? Slot::weights : Slot::diff_weights);
+      auto* const dst = this->template stored<Element>(pointers, Slot::dst);
+      const std::int64_t samples = spec_.rows / spec_.sequence;
+      const auto run = [&]<int kCount>() {
+        if (forward) {
+          const Units units(samples, spec_.sequence, 1, spec_.width / kCount);
+          this->queue().launch(AddPositions<Element, kCount>{units, in, table, dst}, units.blocks());
+        } else {
+          const Units units(1, spec_.vocabulary, 1, spec_.width / kCount);
+          this->queue().launch(PositionGradient<Element, kCount>{units, samples, spec_.sequence, in, table},
+                               units.blocks());
+        }
+      };
+      with_access<Element>(spec_.width, run, in, table, dst);
+    });
+  }
+
+  void run_tokens(const SlotPointers& pointers) const {
+    const auto* const tokens = static_cast<const std::int32_t*>(pointers[Slot::src]);
+    const auto vocabulary = static_cast<std::int32_t>(spec_.vocabulary);
+    if (spec_.forward()) {
+      const auto* const table = static_cast<const std::byte*>(pointers[Slot::weights]);
+      auto* const dst = static_cast<std::byte*>(pointers[Slot::dst]);
+      const std::int64_t bytes = spec_.width * bytes_of(spec_.dtype);
+      with_bytes(
+          bytes,
+          [&]<int kBytes>() {
+            const Units units(spec_.rows, 1, 1, bytes / kBytes);
+            this->queue().launch(
+                LookUp<typename Machine::Memory, kBytes>{units, tokens, vocabulary, table, dst},
+                units.blocks());
+          },
+          table, dst);
+      return;
+    }
+    if (!spec_.add) {
+      zero(pointers[Slot::diff_weights]);
+    }
+    this->with_element(spec_.dtype, [&]<class Element>() {
+      const auto* const diff_dst = this->template stored<Element>(pointers, Slot::diff_dst);
+      auto* const table = this->template stored<Element>(pointers, Slot::diff_weights);
+      with_access<Element>(
+          spec_.width,
+          [&]<int kCount>() {
+            using Kernel = EmbeddingGradient<Element, kCount>;
+            const std::int64_t tiles = blocks_for(spec_.width, kWarp * kCount);
+            this->queue().launch(Kernel{tokens, spec_.rows, vocabulary, spec_.width,
+                                        static_cast<std::int32_t>(tiles), diff_dst, table},
+                                 Kernel::blocks(spec_.rows * tiles));
+          },
+          diff_dst, table);
+    });
+  }
+
+  void zero(void* table) const {
+    using Kernel = ZeroBytes<typename Machine::Memory>;
+    const std::int64_t bytes = spec_.weight_count() * bytes_of(spec_.dtype);
+    auto* const first = static_cast<std::byte*>(table);
+    const std::int64_t whole = aligned(kAccess, 0, first) ? bytes / kAccess : 0;
+    this->queue().launch(Kernel{first, bytes, whole},
+                         blocks_for(blocks_for(bytes, kAccess), Kernel::kThreads));
+  }
+
+  Embedding spec_;
+};
+
+}  // namespace bench::kernels::cuda

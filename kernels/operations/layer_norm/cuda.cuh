@@ -1,0 +1,266 @@
+// Layer normalisation and its gradient by our own kernels.
+#pragma once
+
+#include "kernels/backends/cuda/column_sums.cuh"
+#include "kernels/backends/cuda/kernel_operation.h"
+#include "kernels/backends/cuda/row_group.cuh"
+#include "kernels/backends/cuda/tiling.cuh"
+#include "kernels/operations/layer_norm/layer_norm.h"
+
+namespace bench::kernels::cuda {
+
+// Layer normalisation of rows and the gradient of its input. That of scale and shift is
+// kernels/backends/cuda/column_sums.cuh.
+
+// Rows are read three times, twice out of a cache: the variance is that of distances from the mean.
+template <class Element, int kCount, int kGroup>
+struct LayerNormRows {
+  static constexpr int kThreads = RowGroup<kGroup>::kThreads;
+  static constexpr const char* kName = "layer norm";
+  using Memory = typename Element::Memory;
+  using Stored = typename Element::Stored;
+
+  const Stored* src;
+  Stored* dst;
+  const float* scale;
+  const float* shift;
+  float* mean;  // and variance: nullptr where nobody wants them
+  float* variance;
+  std::int64_t rows;
+  std::int64_t width;
+  float epsilon;
+
+  struct Shared {
+    WarpValues<float> room;
+  };
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    auto& shared = thread.template shared<Shared>();
+    const std::int64_t row = RowGroup<kGroup>::row(thread);
+    const bool inside = row < rows;  // the others still come to the barriers
+    const Stored* const from = src + row * width;
+    const int lane = RowGroup<kGroup>::lane(thread);
+    const std::int64_t first = std::int64_t{lane} * kCount;
+    constexpr std::int64_t kStep = std::int64_t{kGroup} * kCount;
+    const float share = 1.0F / static_cast<float>(width);
+
+    float sum = 0;
+    for (std::int64_t c = first; inside && c < width; c += kStep) {
+      float x[kCount];
+      load_values<Element>(from + c, x);
+      for (int i = 0; i < kCount; ++i) {
+        sum += x[i];
+      }
+    }
+    const float centre = join_group<kGroup>(thread, sum, Sum{}, shared.room) * share;
+    float squares = 0;
+    for (std::int64_t c = first; inside && c < width; c += kStep) {
+      float x[kCount];
+      load_values<Element>(from + c, x);
+      for (int i = 0; i < kCount; ++i) {
+        squares += (x[i] - centre) * (x[i] - centre);
+      }
+    }
+    const float spread = join_group<kGroup>(thread, squares, Sum{}, shared.room) * share;
+    const float factor = 1.0F / sqrtf(spread + epsilon);
+    for (std::int64_t c = first; inside && c < width; c += kStep) {
+      float x[kCount];
+      float scales[kCount];
+      float shifts[kCount];
+      load_values<Element>(from + c, x);
+      load_floats<Memory>(scale + c, scales);
+      load_floats<Memory>(shift + c, shifts);
+      for (int i = 0; i < kCount; ++i) {
+        x[i] = scales[i] * ((x[i] - centre) * factor) + shifts[i];
+      }
+      store_values<Element>(dst + row * width + c, x);
+    }
+    if (inside && lane == 0 && mean != nullptr) {
+      mean[row] = centre;
+      variance[row] = spread;
+    }
+  }
+};
+
+// diff_src = 1/√(variance + epsilon) · (g − mean of g − x̂ · mean of g·x̂), g = scale · gradient. diff_src may
+// be the gradient itself: each thread writes what it alone has read.
+template <class Element, int kCount, int kGroup>
+struct LayerNormGradient {
+  static constexpr int kThreads = RowGroup<kGroup>::kThreads;
+  static constexpr const char* kName = "layer norm backward";
+  using Memory = typename Element::Memory;
+  using Stored = typename Element::Stored;
+
+  const Stored* src;
+  const Stored* gradient;
+  Stored* diff_src;
+  const float* scale;
+  const float* mean;
+  const float* variance;
+  std::int64_t rows;
+  std::int64_t width;
+  float epsilon;
+
+  struct Shared {
+    WarpValues<float> room;
+  };
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    auto& shared = thread.template shared<Shared>();
+    const std::int64_t row = RowGroup<kGroup>::row(thread);
+    const bool inside = row < rows;
+    const std::int64_t start = row * width;
+    const std::int64_t first = std::int64_t{RowGroup<kGroup>::lane(thread)} * kCount;
+    constexpr std::int64_t kStep = std::int64_t{kGroup} * kCount;
+    const float share = 1.0F / static_cast<float>(width);
+    const float centre = inside ? mean[row] : 0.0F;
+    const float factor = inside ? 1.0F / sqrtf(variance[row] + epsilon) : 0.0F;
+
+    float plain = 0;
+    float products = 0;
+    for (std::int64_t c = first; inside && c < width; c += kStep) {
+      float x[kCount];
+      float g[kCount];
+      scaled(start, c, x, g);
+      for (int i = 0; i < kCount; ++i) {
+        plain += g[i];
+        products += g[i] * ((x[i] - centre) * factor);
+      }
+    }
+    plain = join_group<kGroup>(thread, plain, Sum{}, shared.room) * share;
+    products = join_group<kGroup>(thread, products, Sum{}, shared.room) * share;
+    for (std::int64_t c = first; inside && c < width; c += kStep) {
+      float x[kCount];
+      float g[kCount];
+      scaled(start, c, x, g);
+      for (int i = 0; i < kCount; ++i) {
+        g[i] = factor * (g[i] - plain - (x[i] - centre) * factor * products);
+      }
+      store_values<Element>(diff_src + start + c, g);
+    }
+  }
+
+ private:
+  BENCH_DEVICE void scaled(std::int64_t start, std::int64_t c, float (&x)[kCount], float (&g)[kCount]) const {
+    float scales[kCount];
+    load_values<Element>(src + start + c, x);
+    load_values<Element>(gradient + start + c, g);
+    load_floats<Memory>(scale + c, scales);
+    for (int i = 0; i < kCount; ++i) {
+      g[i] *= scales[i];
+    }
+  }
+};
+
+template <class Machine>
+class LayerNormOperation final : public KernelOperation<Machine> {
+ public:
+  using Spec = LayerNorm;
+  static Dtype dtype_of(const LayerNorm& spec) { return spec.dtype; }
+  static std::optional<std::string> unsupported(const LayerNorm& spec) { return not_nhwc(spec.tensor()); }
+
+  LayerNormOperation(const LayerNorm& spec, Device& device) : KernelOperation<Machine>(device), spec_(spec) {
+    this->add_activation(Slot::src, Role::input, spec.tensor());
+    this->add_values(Slot::scale, Role::parameter, spec.width);
+    if ((spec.training || !spec.forward())) {
+      const Role statistic = spec.saves() ? Role::output : Role::input;
+      this->add_values(Slot::mean, statistic, spec.rows);
+      this->add_values(Slot::variance, statistic, spec.rows);
+    }
+    if (!spec.forward()) {
+      this->add_activation(Slot::diff_dst, Role::input, spec.tensor());
+      this->add_activation(Slot::diff_src, Role::output, spec.tensor());
+      this->add_values(Slot::diff_scale, Role::output, spec.width);
+      this->add_values(Slot::diff_shift, Role::output, spec.width);
+      const auto lanes = static_cast<int>(kAccess / bytes_of(spec.dtype));
+      this->add_opaque(Slot::workspace, Role::scratch,
+                       partial_bytes(spec.rows, spec.width, lanes, this->queue().multiprocessors()));
+    } else {
+      this->add_values(Slot::shift, Role::parameter, spec.width);
+      this->add_activation(Slot::dst, Role::output, spec.tensor());
+    }
+  }
+
+  void run(const SlotPointers& pointers) override {
+    this->with_element(spec_.dtype, [&]<class Element>() {
+      with_access<Element>(
+          spec_.width,
+          [&]<int kCount>() {
+            if (!spec_.forward()) {
+              this->template backward<Element, kCount>(pointers);
+            } else {
+              this->template forward<Element, kCount>(pointers);
+            }
+          },
+          this->template stored<Element>(pointers, Slot::src),
+          this->template stored<Element>(pointers, Slot::dst),
+          this->template stored<Element>(pointers, Slot::diff_dst),
+          this->template stored<Element>(pointers, Slot::diff_src), this->floats(pointers, Slot::scale),
+          this->floats(pointers, Slot::shift), this->floats(pointers, Slot::workspace));
+    });
+  }
+
+  double flops() const override { return spec_.flops(); }
+
+ private:
+  template <class Element, int kCount>
+  void forward(const SlotPointers& pointers) const {
+    const bool training = spec_.saves();
+    with_group(spec_.width, [&]<int kGroup>() {
+      this->queue().launch(
+          LayerNormRows<Element, kCount, kGroup>{
+              .src = this->template stored<Element>(pointers, Slot::src),
+              .dst = this->template stored<Element>(pointers, Slot::dst),
+              .scale = this->floats(pointers, Slot::scale),
+              .shift = this->floats(pointers, Slot::shift),
+              .mean = training ? this->floats(pointers, Slot::mean) : nullptr,
+              .variance = training ? this->floats(pointers, Slot::variance) : nullptr,
+              .rows = spec_.rows,
+              .width = spec_.width,
+              .epsilon = spec_.epsilon},
+          RowGroup<kGroup>::blocks(spec_.rows));
+    });
+  }
+
+  // The sums first: diff_src may take diff_dst's place.
+  template <class Element, int kCount>
+  void backward(const SlotPointers& pointers) const {
+    const auto* const src = this->template stored<Element>(pointers, Slot::src);
+    const auto* const diff_dst = this->template stored<Element>(pointers, Slot::diff_dst);
+    const float* const mean = this->floats(pointers, Slot::mean);
+    const float* const variance = this->floats(pointers, Slot::variance);
+    float* const partial = this->floats(pointers, Slot::workspace);
+    const auto& queue = this->queue();
+    const Tiling sums =
+        Tiling::of(spec_.rows, spec_.width / kCount, reducing_blocks(queue.multiprocessors()));
+    const RowNormalizer<typename Element::Memory, kCount> normalizer{
+        .mean = mean, .variance = variance, .epsilon = spec_.epsilon, .row_mean = 0, .factor = 0};
+    queue.launch(ColumnSums<Element, kCount, RowNormalizer>{sums, src, diff_dst, normalizer, partial},
+                 sums.blocks());
+    queue.launch(FinishColumnSums{partial,
+                                  spec_.width,
+                                  sums.chunks,
+                                  {this->floats(pointers, Slot::diff_scale),
+                                   this->floats(pointers, Slot::diff_shift)}},
+                 FinishColumnSums::blocks(spec_.width));
+    with_group(spec_.width, [&]<int kGroup>() {
+      queue.launch(LayerNormGradient<Element, kCount, kGroup>{.src = src,
+                                                              .gradient = diff_dst,
+                                                              .diff_src = this->template stored<Element>(
+                                                                  pointers, Slot::diff_src),
+                                                              .scale = this->floats(pointers, Slot::scale),
+                                                              .mean = mean,
+                                                              .variance = variance,
+                                                              .rows = spec_.rows,
+                                                              .width = spec_.width,
+                                                              .epsilon = spec_.epsilon},
+                   RowGroup<kGroup>::blocks(spec_.rows));
+    });
+  }
+
+  LayerNorm spec_;
+};
+
+}  // namespace bench::kernels::cuda

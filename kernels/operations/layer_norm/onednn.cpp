@@ -1,0 +1,74 @@
+// Layer normalisation and its gradient by oneDNN.
+
+#include <fmt/format.h>
+
+#include "kernels/backends/onednn/primitive_operation.h"
+#include "kernels/operations/layer_norm/layer_norm.h"
+
+namespace bench::kernels {
+namespace {
+
+using Forward = dnnl::layer_normalization_forward;
+using Backward = dnnl::layer_normalization_backward;
+
+std::string described(const LayerNorm& spec) {
+  return fmt::format("layer norm {} {} {}x{}",
+                     !spec.forward() ? "backward"
+                     : spec.training ? "training"
+                                     : "inference",
+                     name_of(spec.dtype), spec.rows, spec.width);
+}
+
+class OnednnLayerNorm final : public onednn::PrimitiveOperation {
+ public:
+  explicit OnednnLayerNorm(const LayerNorm& spec) : PrimitiveOperation(described(spec)), spec_(spec) {
+    onednn::translated(described(spec), [&] {
+      const auto flags = dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift;
+      const auto tensor = onednn::describe_matrix(spec.tensor());
+      const auto feature = onednn::describe_vector(spec.width);
+      const auto statistic = onednn::describe_vector(spec.rows);
+      const auto kind = spec.training || !spec.forward() ? dnnl::prop_kind::forward_training
+                                                         : dnnl::prop_kind::forward_inference;
+      const Forward::primitive_desc ahead(Forward::desc(kind, tensor, statistic, spec.epsilon, flags),
+                                          onednn::attributes(), onednn::engine());
+      bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.tensor(), tensor);
+      bind_parameter(Slot::scale, Role::parameter, DNNL_ARG_SCALE, feature, feature);
+      if ((spec.training || !spec.forward())) {
+        const Role role = spec.saves() ? Role::output : Role::input;
+        bind_parameter(Slot::mean, role, DNNL_ARG_MEAN, statistic, statistic);
+        bind_parameter(Slot::variance, role, DNNL_ARG_VARIANCE, statistic, statistic);
+      }
+      if (spec.forward()) {
+        bind_parameter(Slot::shift, Role::parameter, DNNL_ARG_SHIFT, feature, feature);
+        bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.tensor(), tensor);
+        plan(ahead);
+        return;
+      }
+      // As with batch norm, a shift is asked for that no gradient depends on.
+      bind_also(Slot::scale, DNNL_ARG_SHIFT, feature);
+      bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.tensor(), tensor);
+      bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.tensor(), tensor);
+      bind_parameter(Slot::diff_scale, Role::output, DNNL_ARG_DIFF_SCALE, feature, feature);
+      bind_parameter(Slot::diff_shift, Role::output, DNNL_ARG_DIFF_SHIFT, feature, feature);
+      plan(Backward::primitive_desc(
+          Backward::desc(dnnl::prop_kind::backward, tensor, tensor, statistic, spec.epsilon, flags),
+          onednn::attributes(), onednn::engine(), ahead));
+    });
+  }
+
+  double flops() const override { return spec_.flops(); }
+
+ private:
+  LayerNorm spec_;
+};
+
+const Registration<Implementation<LayerNorm>> registered{{
+    .name = "onednn",
+    .device_kind = "cpu",
+    .preference = 10,
+    .unsupported = [](const LayerNorm& spec, const Device& device) { return device.unsupported(spec.dtype); },
+    .make = [](const LayerNorm& spec, Device& /*device*/) { return std::make_unique<OnednnLayerNorm>(spec); },
+}};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,111 @@
+// Layer normalisation and its gradient row by row, as they are defined in layer_norm.h.
+#include <cmath>
+
+#include "kernels/backends/reference/reference_operation.h"
+#include "kernels/operations/layer_norm/layer_norm.h"
+
+namespace bench::kernels {
+namespace {
+
+class ReferenceLayerNorm final : public ReferenceOperation {
+ public:
+  explicit ReferenceLayerNorm(const LayerNorm& spec) : spec_(spec) {
+    add_activation(Slot::src, Role::input, spec.tensor());
+    add_values(Slot::scale, Role::parameter, spec.width);
+    if ((spec.training || !spec.forward())) {
+      const Role statistic = spec.saves() ? Role::output : Role::input;
+      add_values(Slot::mean, statistic, spec.rows);
+      add_values(Slot::variance, statistic, spec.rows);
+    }
+    if (!spec.forward()) {
+      add_activation(Slot::diff_dst, Role::input, spec.tensor());
+      add_activation(Slot::diff_src, Role::output, spec.tensor());
+      add_values(Slot::diff_scale, Role::output, spec.width);
+      add_values(Slot::diff_shift, Role::output, spec.width);
+    } else {
+      add_values(Slot::shift, Role::parameter, spec.width);
+      add_activation(Slot::dst, Role::output, spec.tensor());
+    }
+  }
+
+  void run(const SlotPointers& pointers) override {
+    if (!spec_.forward()) {
+      backward(pointers);
+    } else {
+      forward(pointers);
+    }
+  }
+
+  double flops() const override { return spec_.flops(); }
+
+ private:
+  void forward(const SlotPointers& pointers) const {
+    std::vector<float> x = read(pointers, Slot::src);
+    const auto scale = values(pointers, Slot::scale);
+    const auto shift = values(pointers, Slot::shift);
+    const auto width = static_cast<double>(spec_.width);
+    for (std::int64_t row = 0; row < spec_.rows; ++row) {
+      const std::span<float> values_of_row(x.data() + row * spec_.width,
+                                           static_cast<std::size_t>(spec_.width));
+      double mean = 0;
+      for (const float value : values_of_row) {
+        mean += value / width;
+      }
+      double variance = 0;
+      for (const float value : values_of_row) {
+        variance += (value - mean) * (value - mean) / width;
+      }
+      const double deviation = std::sqrt(variance + double{spec_.epsilon});
+      for (std::size_t i = 0; i < values_of_row.size(); ++i) {
+        const double normalized = (values_of_row[i] - mean) / deviation;
+        values_of_row[i] = static_cast<float>(scale[i] * normalized + shift[i]);
+      }
+      if (spec_.saves()) {
+        values(pointers, Slot::mean)[row] = static_cast<float>(mean);
+        values(pointers, Slot::variance)[row] = static_cast<float>(variance);
+      }
+    }
+    write(pointers, Slot::dst, x);
+  }
+
+  void backward(const SlotPointers& pointers) const {
+    const std::vector<float> x = read(pointers, Slot::src);
+    std::vector<float> gradient = read(pointers, Slot::diff_dst);
+    const auto scale = values(pointers, Slot::scale);
+    const auto width = static_cast<double>(spec_.width);
+    std::vector<double> diff_scale(scale.size());
+    std::vector<double> diff_shift(scale.size());
+    for (std::int64_t row = 0; row < spec_.rows; ++row) {
+      const double mean = values(pointers, Slot::mean)[row];
+      const double deviation = std::sqrt(values(pointers, Slot::variance)[row] + double{spec_.epsilon});
+      const std::int64_t start = row * spec_.width;
+      const auto normalized = [&](std::int64_t i) { return (x[start + i] - mean) / deviation; };
+      double mean_of_g = 0;
+      double mean_of_gx = 0;
+      for (std::int64_t i = 0; i < spec_.width; ++i) {
+        const double diff = gradient[start + i];
+        diff_scale[i] += diff * normalized(i);
+        diff_shift[i] += diff;
+        mean_of_g += scale[i] * diff / width;
+        mean_of_gx += scale[i] * diff * normalized(i) / width;
+      }
+      for (std::int64_t i = 0; i < spec_.width; ++i) {
+        const double g = static_cast<double>(scale[i]) * gradient[start + i];
+        gradient[start + i] = static_cast<float>((g - mean_of_g - normalized(i) * mean_of_gx) / deviation);
+      }
+    }
+    write(pointers, Slot::diff_src, gradient);
+    for (std::size_t i = 0; i < diff_scale.size(); ++i) {
+      values(pointers, Slot::diff_scale)[i] = static_cast<float>(diff_scale[i]);
+      values(pointers, Slot::diff_shift)[i] = static_cast<float>(diff_shift[i]);
+    }
+  }
+
+  LayerNorm spec_;
+};
+
+const Registration<Implementation<LayerNorm>> registered{
+    reference_implementation<LayerNorm, ReferenceLayerNorm>()};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,72 @@
+// Loss scaling as loss_scale.h defines it. It is also what the CPU device uses: that one has no fp16, so only
+// tests scale there.
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/backends/reference/reference_operation.h"
+#include "kernels/operations/loss_scale/loss_scale.h"
+
+namespace bench::kernels {
+namespace {
+
+class ReferenceFindOverflow final : public ReferenceOperation {
+ public:
+  explicit ReferenceFindOverflow(const FindOverflow& spec) : spec_(spec) {
+    add_values(Slot::diff_weights, Role::input, spec.count, spec.dtype);
+    add_opaque(Slot::loss_scale, Role::state, sizeof(LossScale));
+  }
+
+  void run(const SlotPointers& pointers) override {
+    const std::vector<float> gradient = read_values(pointers, Slot::diff_weights);
+    if (!std::ranges::all_of(gradient, [](float value) { return std::isfinite(value); })) {
+      static_cast<LossScale*>(pointers[Slot::loss_scale])->overflow = 1;
+    }
+  }
+
+  double flops() const override { return spec_.flops(); }
+
+ private:
+  FindOverflow spec_;
+};
+
+class ReferenceUpdateLossScale final : public ReferenceOperation {
+ public:
+  ReferenceUpdateLossScale() { add_opaque(Slot::loss_scale, Role::state, sizeof(LossScale)); }
+
+  void run(const SlotPointers& pointers) override {
+    LossScale& scale = *static_cast<LossScale*>(pointers[Slot::loss_scale]);
+    if (scale.overflow != 0) {
+      scale = {.factor = scale.factor / 2, .overflow = 0, .good_steps = 0};
+    } else if (++scale.good_steps == LossScale::kGrowthInterval) {
+      scale = {.factor = scale.factor * 2, .overflow = 0, .good_steps = 0};
+    }
+  }
+
+  double flops() const override { return UpdateLossScale::flops(); }
+};
+
+template <class Spec>
+std::optional<std::string> anywhere(const Spec& /*spec*/, const Device& /*device*/) {
+  return std::nullopt;
+}
+
+const Registration<Implementation<FindOverflow>> registered_find{{
+    .name = "reference",
+    .device_kind = "cpu",
+    .preference = 0,
+    .unsupported = anywhere<FindOverflow>,
+    .make = [](const FindOverflow& spec,
+               Device& /*device*/) { return std::make_unique<ReferenceFindOverflow>(spec); },
+}};
+
+const Registration<Implementation<UpdateLossScale>> registered_update{{
+    .name = "reference",
+    .device_kind = "cpu",
+    .preference = 0,
+    .unsupported = anywhere<UpdateLossScale>,
+    .make = [](const UpdateLossScale& /*spec*/,
+               Device& /*device*/) { return std::make_unique<ReferenceUpdateLossScale>(); },
+}};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,60 @@
+// The workload `gemm`: a matrix product, batch × inner times inner × columns. A sample is one row.
+#include "kernels/devices/cuda/tf32_override.h"
+#include "kernels/operations/matmul/matmul.h"
+#include "kernels/workloads/kernel_points.h"
+#include "kernels/workloads/operation_workload.h"
+#include "kernels/workloads/options.h"
+
+namespace bench::kernels {
+namespace {
+
+constexpr std::int64_t kLongest = std::int64_t{1} << 20;
+const WholeOption kInner{"inner", 1024, 1, kLongest, "length of the sums"};
+const WholeOption kColumns{"columns", 1024, 1, kLongest, "columns of the result"};
+
+Matmul describe(const WorkloadSpec& spec) {
+  Matmul product;
+  product.rows = spec.batch;
+  product.inner = kInner.read(spec);
+  product.columns = kColumns.read(spec);
+  product.dtype = spec.dtype;
+  return product;
+}
+
+// Square products; the largest is the roof.
+std::vector<KernelPoint> kernel_points(const KernelRequest& request, const Device& device) {
+  const std::vector<std::int64_t> sizes = needs_large_work(device)
+                                              ? std::vector<std::int64_t>{512, 1024, 2048, 4096, 8192}
+                                              : std::vector<std::int64_t>{128, 256, 512, 1024, 2048};
+  KernelPoints points(request);
+  for (const Dtype dtype : request.dtypes) {
+    for (const std::int64_t size : batches_or(request, sizes)) {
+      const KernelPoints::Sizes square{{"inner", size}, {"columns", size}};
+      const bool largest = request.batches.empty() && size == sizes.back();
+      points.add("forward", dtype, size, square, {.is_reference = largest});
+      points.add("forward", dtype, size, square, {.cold = true});
+    }
+  }
+  return std::move(points).take();
+}
+
+constexpr Tolerances kTolerances{.fp32 = 1e-5, .tf32 = 3e-3, .fp16 = 3e-3, .bf16 = 1.5e-2};
+
+const Registration<WorkloadType> registered{operation_workload(OperationType<Matmul>{
+    .name = "gemm",
+    .description = "matrix product; the batch is its number of rows",
+    .modes = {"forward"},
+    .options = declare(kInner, kColumns),
+    .describe = describe,
+    .single = single_row<Matmul>,
+    .sample_bytes =
+        [](const Matmul& product) { return 4.0 * static_cast<double>(product.inner + product.columns); },
+    .tolerance = [](const Matmul& product) { return kTolerances.of(product.dtype); },
+    .computed_otherwise =
+        [](const Matmul& product, const std::string& /*implementation*/, const Device& device) {
+          return cuda::libraries_compute_otherwise(device, product.dtype);
+        },
+    .kernel_points = kernel_points})};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,164 @@
+// One operation made ready for one shape on one device, and the registry of its implementations.
+//
+// An operation's folder holds its description (conv2d/conv2d.h) and one file per implementation
+// (conv2d/reference.cpp, conv2d/onednn.cpp; a CUDA kernel has its body and launch in cuda.cuh and is
+// registered in cuda.cu). `reference` is slow and obvious and serves as the oracle.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/device.h"
+#include "bench/error.h"
+#include "bench/registry.h"
+#include "kernels/operations/tensor.h"
+
+namespace bench::kernels {
+
+// The pass of a training step that an operation computes. A description has a member `direction`; operations
+// whose gradients depend on the same sums compute all of them in `backward`, the others compute those of
+// their data and of their parameters one by one.
+enum class Direction { forward, backward_data, backward_weights, backward };
+
+// The description of the gradient.
+template <class Spec>
+Spec backward_of(Spec spec) {
+  spec.direction = Direction::backward;
+  return spec;
+}
+
+// What a pointer given to Operation::run means.
+enum class Slot {
+  src,   // input activation
+  src1,  // second input: the other summand of add, the right-hand matrix, the residual of a fused conv2d
+  src2,  // third and fourth input of what joins several
+  src3,
+  weights,   // parameters, in the implementation's packed form
+  bias,      // parameters, packed
+  scale,     // batch norm's gamma, fp32[c]
+  shift,     // batch norm's beta, fp32[c]
+  mean,      // fp32[c] of batch norm, fp32[rows] of layer norm
+  variance,  // likewise
+  dst,       // output activation
+  diff_dst,
+  diff_src,
+  diff_weights,  // packed like weights
+  diff_bias,     // packed like bias
+  diff_scale,    // fp32[c]
+  diff_shift,    // fp32[c]
+  saved,         // what a forward pass notes for its backward pass, opaque bytes
+  labels,        // int32[rows], the right class of each row
+  loss,          // fp32[1]
+  master,        // fp32 copy of 16-bit weights
+  state1,        // an optimizer's first state, fp32, packed like weights
+  state2,        // its second
+  steps,         // int64[1]: optimizer steps done
+  loss_scale,    // what gradients are multiplied by: kernels/operations/loss_scale/loss_scale.h
+  workspace,     // scratch, contents lost between runs
+  count_
+};
+
+std::string_view name_of(Slot slot);
+
+// The inputs of an operation that takes several of a kind, in order.
+inline constexpr std::array kSources{Slot::src, Slot::src1, Slot::src2, Slot::src3};
+
+// state: read, and written in place.
+enum class Role { input, output, parameter, state, scratch };
+
+inline constexpr std::int64_t kSlotAlignment = 64;  // bytes, where a slot asks for no more
+
+struct SlotInfo {
+  Slot slot{};
+  Role role{};
+  std::int64_t bytes = 0;        // as stored, what must be allocated
+  TensorDesc tensor{};           // for activations: role input or output, fp32 vectors and `saved` excepted
+  std::int64_t plain_count = 0;  // for parameters and their gradients: fp32 values in the plain form
+  // For a table of which a run reads only the rows that its samples need: the bytes read for them; else 0.
+  std::int64_t looked_up = 0;
+  // Bytes that its address must be a multiple of. What a device allocates by itself fulfils every one.
+  std::int64_t alignment = kSlotAlignment;
+};
+
+class SlotPointers {
+ public:
+  void*& operator[](Slot slot) { return pointers_[static_cast<std::size_t>(slot)]; }
+  void* operator[](Slot slot) const { return pointers_[static_cast<std::size_t>(slot)]; }
+
+ private:
+  std::array<void*, static_cast<std::size_t>(Slot::count_)> pointers_{};
+};
+
+// Making one plans it: slots() is known, nothing is compiled and nothing allocated on the device.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+
+  virtual std::span<const SlotInfo> slots() const = 0;
+  const SlotInfo* find(Slot slot) const;  // nullptr where the operation has no such slot
+
+  // Compiles; must come before pack, unpack and run. May be called twice.
+  virtual void prepare() = 0;
+
+  // Between the plain form (fp32; conv2d weights [out][in/groups][kh][kw], matrices row-major) and the
+  // packed form of a parameter slot. Host memory on both sides.
+  virtual void pack(Slot slot, std::span<const float> plain, void* packed) = 0;
+  virtual void unpack(Slot slot, const void* packed, std::span<float> plain) = 0;
+
+  // Queues the work. Every slot of slots() must be set, to device memory; dst may equal src1 where
+  // in_place_sum() says so.
+  virtual void run(const SlotPointers& pointers) = 0;
+
+  virtual bool in_place_sum() const { return false; }
+  // Floating-point operations done by the algorithm chosen, padding not counted.
+  virtual double flops() const = 0;
+  // The algorithm chosen, as the library calls it.
+  virtual std::string algorithm() const = 0;
+};
+
+// Spec is the operation's description, e.g. Conv2d.
+template <class Spec>
+struct Implementation {
+  std::string name;         // "onednn"
+  std::string device_kind;  // "cpu"
+  int preference = 0;       // the highest that supports the spec is chosen; below 0: only by name
+  std::function<std::optional<std::string>(const Spec&, const Device&)>
+      unsupported;  // the reason, or nullopt
+  std::function<std::unique_ptr<Operation>(const Spec&, Device&)> make;
+};
+
+// The best implementation on the device, or the one named. Throws Unsupported with the reasons.
+template <class Spec>
+std::unique_ptr<Operation> make_operation(const Spec& spec, Device& device,
+                                          std::string_view implementation = {}) {
+  const Implementation<Spec>* best = nullptr;
+  std::string reasons;
+  for (const auto& candidate : registry<Implementation<Spec>>().entries()) {
+    if (candidate->device_kind != device.info().kind ||
+        (implementation.empty() ? candidate->preference < 0 : candidate->name != implementation)) {
+      continue;
+    }
+    if (const auto reason = candidate->unsupported(spec, device)) {
+      reasons += (reasons.empty() ? "" : "; ") + candidate->name + ": " + *reason;
+    } else if (best == nullptr || candidate->preference > best->preference) {
+      best = candidate.get();
+    }
+  }
+  if (best == nullptr) {
+    throw Unsupported(reasons.empty()
+                          ? std::string(Spec::kName) + " has no " +
+                                (implementation.empty() ? "" : std::string(implementation) + " ") +
+                                "implementation on " + device.info().kind
+                          : reasons);
+  }
+  return best->make(spec, device);
+}
+
+}  // namespace bench::kernels

@@ -1,0 +1,57 @@
+// Pooling over windows and its gradient: the maximum, or the average over the window's real inputs (padding
+// not counted). Global pooling is the average over a window as large as the tensor. Adaptive pooling is given
+// the size of its result instead of a window: along an axis output o of `out` averages inputs ⌊o·in/out⌋ to
+// ⌈(o+1)·in/out⌉, the last not included.
+//
+// backward: a maximum's gradient goes to the input that was the maximum, as noted in `saved` by the training
+// forward pass of the same implementation; an average's is shared equally by the window's real inputs.
+// Gradients of overlapping windows add up.
+//
+// Slots. forward:  src → dst; and `saved` (an output: which input was the maximum, the first in reading order
+//                  where several are) where it is a maximum in training.
+//        backward: diff_dst, saved (maximum only) → diff_src.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kernels/operations/operation.h"
+#include "kernels/operations/tensor.h"
+
+namespace bench::kernels {
+
+struct Pool {
+  static constexpr std::string_view kName = "pool";
+  enum class Kind { max, average, adaptive };
+  TensorDesc src;
+  Kind kind = Kind::max;
+  std::int64_t kernel_h = 1, kernel_w = 1;
+  std::int64_t stride_h = 1, stride_w = 1;
+  std::int64_t pad_h = 0, pad_w = 0;           // on both sides; below the kernel's size with the two below
+  std::int64_t pad_bottom = 0, pad_right = 0;  // there, in addition to pad_h and pad_w
+  std::int64_t height = 0, width = 0;          // of dst; adaptive pooling's, in place of all above
+  bool training = false;
+  Direction direction = Direction::forward;
+
+  bool forward() const { return direction == Direction::forward; }
+  std::int64_t out_height() const {
+    return kind == Kind::adaptive ? height : (src.h + 2 * pad_h + pad_bottom - kernel_h) / stride_h + 1;
+  }
+  std::int64_t out_width() const {
+    return kind == Kind::adaptive ? width : (src.w + 2 * pad_w + pad_right - kernel_w) / stride_w + 1;
+  }
+  TensorDesc dst() const { return {src.n, src.c, out_height(), out_width(), src.layout, src.dtype}; }
+  // Whether a pass writes or reads `saved`.
+  bool saves() const { return kind == Kind::max && (training || !forward()); }
+
+  // One comparison or addition for every real input of every window.
+  double flops() const;
+  // What is wrong with the description; nullopt when it is sound.
+  std::optional<std::string> invalid() const;
+
+  bool operator==(const Pool&) const = default;
+};
+
+}  // namespace bench::kernels

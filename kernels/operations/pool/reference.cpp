@@ -1,0 +1,205 @@
+// Pooling window by window, as it is defined in pool.h. A maximum saves, for each output in NCHW order, where
+// in its plane it was: an int64. A sample at a time, which keeps the copies small: adaptive pooling has no
+// other implementation on the CPU, for a network has at most one such layer, on its smallest tensor.
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "kernels/backends/reference/reference_operation.h"
+#include "kernels/operations/pool/pool.h"
+#include "kernels/operations/window.h"
+
+namespace bench::kernels {
+namespace {
+
+// The real inputs of a window along one axis, the last not included.
+struct Range {
+  std::int64_t first, last;
+  std::int64_t size() const { return last - first; }
+};
+
+std::vector<Range> adaptive_ranges(std::int64_t in, std::int64_t out) {
+  std::vector<Range> ranges;
+  for (std::int64_t o = 0; o < out; ++o) {
+    ranges.push_back({o * in / out, ((o + 1) * in + out - 1) / out});
+  }
+  return ranges;
+}
+
+std::vector<Range> sliding_ranges(const WindowAxis& axis) {
+  std::vector<Range> ranges;
+  for (std::int64_t o = 0; o < axis.out; ++o) {
+    ranges.push_back({std::max<std::int64_t>(0, axis.at(o, 0)), std::min(axis.in, axis.at(o, axis.kernel))});
+  }
+  return ranges;
+}
+
+std::vector<Range> row_ranges(const Pool& spec) {
+  return spec.kind == Pool::Kind::adaptive
+             ? adaptive_ranges(spec.src.h, spec.height)
+             : sliding_ranges({spec.src.h, spec.out_height(), spec.kernel_h, spec.stride_h, spec.pad_h});
+}
+std::vector<Range> column_ranges(const Pool& spec) {
+  return spec.kind == Pool::Kind::adaptive
+             ? adaptive_ranges(spec.src.w, spec.width)
+             : sliding_ranges({spec.src.w, spec.out_width(), spec.kernel_w, spec.stride_w, spec.pad_w});
+}
+
+}  // namespace
+
+double Pool::flops() const {
+  if (kind == Kind::adaptive) {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    for (const Range& range : row_ranges(*this)) {
+      rows += range.size();
+    }
+    for (const Range& range : column_ranges(*this)) {
+      columns += range.size();
+    }
+    return static_cast<double>(src.n * src.c * rows * columns);
+  }
+  const WindowAxis rows{src.h, out_height(), kernel_h, stride_h, pad_h};
+  const WindowAxis columns{src.w, out_width(), kernel_w, stride_w, pad_w};
+  return static_cast<double>(src.n * src.c * rows.real_taps() * columns.real_taps());
+}
+
+std::optional<std::string> Pool::invalid() const {
+  if (src.n < 1 || src.c < 1 || src.h < 1 || src.w < 1 || stride_h < 1 || stride_w < 1) {
+    return std::string("pool: sizes and strides must be at least 1");
+  }
+  if (kind == Kind::adaptive) {
+    return height < 1 || width < 1
+               ? std::optional<std::string>("pool: adaptive pooling needs at least one pixel in and out")
+               : std::nullopt;
+  }
+  // Padding as large as the kernel would leave windows without a real input.
+  const std::int64_t bottom = pad_h + pad_bottom;
+  const std::int64_t right = pad_w + pad_right;
+  if (pad_h < 0 || pad_w < 0 || pad_bottom < 0 || pad_right < 0 || bottom >= kernel_h || right >= kernel_w) {
+    return fmt::format("pool: padding {}x{} must be below the kernel's {}x{}", bottom, right, kernel_h,
+                       kernel_w);
+  }
+  if (src.h + pad_h + bottom < kernel_h || src.w + pad_w + right < kernel_w) {
+    return fmt::format("pool: a {}x{} window does not fit an input of {}x{} with padding {}x{}", kernel_h,
+                       kernel_w, src.h, src.w, pad_h, pad_w);
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+class ReferencePool final : public ReferenceOperation {
+ public:
+  explicit ReferencePool(const Pool& spec)
+      : spec_(spec), rows_(row_ranges(spec)), columns_(column_ranges(spec)) {
+    add_activation(spec.forward() ? Slot::src : Slot::diff_dst, Role::input,
+                   spec.forward() ? spec.src : spec.dst());
+    if (spec.saves()) {
+      add_opaque(Slot::saved, spec.forward() ? Role::output : Role::input,
+                 spec.dst().elements() * static_cast<std::int64_t>(sizeof(std::int64_t)));
+    }
+    add_activation(spec.forward() ? Slot::dst : Slot::diff_src, Role::output,
+                   spec.forward() ? spec.dst() : spec.src);
+  }
+
+  void run(const SlotPointers& pointers) override {
+    const bool forward = spec_.forward();
+    TensorDesc inner = spec_.src;
+    TensorDesc outer = spec_.dst();
+    inner.n = outer.n = 1;
+    std::vector<float> in(static_cast<std::size_t>(inner.elements()));
+    std::vector<float> out(static_cast<std::size_t>(outer.elements()));
+    for (std::int64_t n = 0; n < spec_.src.n; ++n) {
+      auto* const at_in =
+          static_cast<std::byte*>(pointers[forward ? Slot::src : Slot::diff_src]) + n * inner.bytes();
+      auto* const at_out =
+          static_cast<std::byte*>(pointers[forward ? Slot::dst : Slot::diff_dst]) + n * outer.bytes();
+      auto* const saved =
+          spec_.saves() ? static_cast<std::int64_t*>(pointers[Slot::saved]) + n * outer.elements() : nullptr;
+      if (forward) {
+        load(inner, at_in, in);
+        pool_sample(in, out, saved);
+        store(outer, out, at_out);
+      } else {
+        load(outer, at_out, out);
+        share_sample(out, in, saved);
+        store(inner, in, at_in);
+      }
+    }
+  }
+
+  double flops() const override { return spec_.flops(); }
+
+ private:
+  // Calls visit(plane of the input, its window's rows, its columns, output) for every output of a sample.
+  template <class Visit>
+  void for_each_output(Visit visit) const {
+    std::size_t output = 0;
+    for (std::int64_t c = 0; c < spec_.src.c; ++c) {
+      for (const Range& h : rows_) {
+        for (const Range& w : columns_) {
+          visit(c * spec_.src.h * spec_.src.w, h, w, output++);
+        }
+      }
+    }
+  }
+
+  void pool_sample(const std::vector<float>& in, std::vector<float>& out, std::int64_t* saved) const {
+    for_each_output([&](std::int64_t plane, const Range& rows, const Range& columns, std::size_t output) {
+      double sum = 0;
+      float largest = -std::numeric_limits<float>::infinity();
+      std::int64_t largest_at = -1;
+      for (std::int64_t h = rows.first; h < rows.last; ++h) {
+        for (std::int64_t w = columns.first; w < columns.last; ++w) {
+          const std::int64_t at = h * spec_.src.w + w;
+          const float value = in[plane + at];
+          sum += value;
+          if (largest_at < 0 || value > largest) {
+            largest = value;
+            largest_at = at;
+          }
+        }
+      }
+      const auto count = static_cast<double>(rows.size() * columns.size());
+      out[output] = spec_.kind == Pool::Kind::max ? largest : static_cast<float>(sum / count);
+      if (saved != nullptr) {
+        saved[output] = largest_at;
+      }
+    });
+  }
+
+  void share_sample(const std::vector<float>& out, std::vector<float>& in, const std::int64_t* saved) const {
+    std::vector<double> sums(in.size());
+    for_each_output([&](std::int64_t plane, const Range& rows, const Range& columns, std::size_t output) {
+      const double gradient = out[output];
+      if (saved != nullptr) {
+        sums[plane + saved[output]] += gradient;
+        return;
+      }
+      const double share = gradient / static_cast<double>(rows.size() * columns.size());
+      for (std::int64_t h = rows.first; h < rows.last; ++h) {
+        for (std::int64_t w = columns.first; w < columns.last; ++w) {
+          sums[plane + h * spec_.src.w + w] += share;
+        }
+      }
+    });
+    std::ranges::transform(sums, in.begin(), [](double sum) { return static_cast<float>(sum); });
+  }
+
+  Pool spec_;
+  std::vector<Range> rows_;
+  std::vector<Range> columns_;
+};
+
+const Registration<Implementation<Pool>> registered{reference_implementation<Pool, ReferencePool>()};
+const Registration<Implementation<Pool>> registered_adaptive{
+    cpu_implementation<Pool, ReferencePool>("loops", 0, [](const Pool& spec, const Device& /*device*/) {
+      return spec.kind == Pool::Kind::adaptive
+                 ? std::nullopt
+                 : std::optional<std::string>("the loops of the reference serve adaptive pooling only");
+    })};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,106 @@
+// Softmax by our own kernel.
+#pragma once
+
+#include "kernels/backends/cuda/kernel_operation.h"
+#include "kernels/backends/cuda/row_group.cuh"
+#include "kernels/operations/softmax/softmax.h"
+
+namespace bench::kernels::cuda {
+
+// Softmax of rows: the largest, the sum of exponentials, the quotients. Rows are read three times, twice out
+// of a cache.
+
+template <class Element, int kCount, int kGroup>
+struct SoftmaxRows {
+  static constexpr int kThreads = RowGroup<kGroup>::kThreads;
+  static constexpr const char* kName = "softmax";
+  using Stored = typename Element::Stored;
+
+  const Stored* src;
+  Stored* dst;
+  std::int64_t rows;
+  std::int64_t channels;
+
+  struct Shared {
+    WarpValues<float> room;
+  };
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    auto& shared = thread.template shared<Shared>();
+    const std::int64_t row = RowGroup<kGroup>::row(thread);
+    const bool inside = row < rows;  // the others still come to the barriers
+    const Stored* const from = src + row * channels;
+    const std::int64_t first = std::int64_t{RowGroup<kGroup>::lane(thread)} * kCount;
+    constexpr std::int64_t kStep = std::int64_t{kGroup} * kCount;
+
+    float largest = kBelowAll;
+    for (std::int64_t c = first; inside && c < channels; c += kStep) {
+      float x[kCount];
+      load_values<Element>(from + c, x);
+      for (int i = 0; i < kCount; ++i) {
+        largest = x[i] > largest ? x[i] : largest;
+      }
+    }
+    largest = join_group<kGroup>(thread, largest, Largest{}, shared.room);
+    float sum = 0;
+    for (std::int64_t c = first; inside && c < channels; c += kStep) {
+      float x[kCount];
+      load_values<Element>(from + c, x);
+      for (int i = 0; i < kCount; ++i) {
+        sum += expf(x[i] - largest);
+      }
+    }
+    sum = join_group<kGroup>(thread, sum, Sum{}, shared.room);
+    const float share = 1.0F / sum;
+    for (std::int64_t c = first; inside && c < channels; c += kStep) {
+      float x[kCount];
+      load_values<Element>(from + c, x);
+      for (int i = 0; i < kCount; ++i) {
+        x[i] = expf(x[i] - largest) * share;
+      }
+      store_values<Element>(dst + row * channels + c, x);
+    }
+  }
+};
+
+template <class Machine>
+class SoftmaxOperation final : public KernelOperation<Machine> {
+ public:
+  using Spec = Softmax;
+  static Dtype dtype_of(const Softmax& spec) { return spec.tensor.dtype; }
+  static std::optional<std::string> unsupported(const Softmax& spec) {
+    return spec.tensor.h == 1 && spec.tensor.w == 1
+               ? not_nhwc(spec.tensor)
+               : std::optional<std::string>("softmax takes rows of channels, not images");
+  }
+
+  SoftmaxOperation(const Softmax& spec, Device& device) : KernelOperation<Machine>(device), spec_(spec) {
+    this->add_activation(Slot::src, Role::input, spec.tensor);
+    this->add_activation(Slot::dst, Role::output, spec.tensor);
+  }
+
+  void run(const SlotPointers& pointers) override {
+    this->with_element(spec_.tensor.dtype, [&]<class Element>() {
+      const auto* const src = this->template stored<Element>(pointers, Slot::src);
+      auto* const dst = this->template stored<Element>(pointers, Slot::dst);
+      const std::int64_t channels = spec_.tensor.c;
+      with_access<Element>(
+          channels,
+          [&]<int kCount>() {
+            with_group(channels, [&]<int kGroup>() {
+              this->queue().launch(SoftmaxRows<Element, kCount, kGroup>{src, dst, spec_.tensor.n, channels},
+                                   RowGroup<kGroup>::blocks(spec_.tensor.n));
+            });
+          },
+          src, dst);
+    });
+  }
+
+  double flops() const override { return spec_.flops(); }
+
+ private:
+  Softmax spec_;
+};
+
+}  // namespace bench::kernels::cuda

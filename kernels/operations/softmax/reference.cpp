@@ -1,0 +1,54 @@
+// Softmax as it is defined in softmax.h.
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/backends/reference/reference_operation.h"
+#include "kernels/operations/softmax/softmax.h"
+
+namespace bench::kernels {
+namespace {
+
+class ReferenceSoftmax final : public ReferenceOperation {
+ public:
+  explicit ReferenceSoftmax(const Softmax& spec) : spec_(spec) {
+    add_activation(Slot::src, Role::input, spec.tensor);
+    add_activation(Slot::dst, Role::output, spec.tensor);
+  }
+
+  void run(const SlotPointers& pointers) override {
+    std::vector<float> values = read(pointers, Slot::src);
+    const auto channels = static_cast<std::size_t>(spec_.tensor.c);
+    for (std::size_t row = 0; row < values.size(); row += channels) {
+      const std::span<float> x(values.data() + row, channels);
+      const double largest = std::ranges::max(x);
+      double sum = 0;
+      for (const float value : x) {
+        sum += std::exp(value - largest);
+      }
+      for (float& value : x) {
+        value = static_cast<float>(std::exp(value - largest) / sum);
+      }
+    }
+    write(pointers, Slot::dst, values);
+  }
+
+  double flops() const override { return spec_.flops(); }
+
+ private:
+  Softmax spec_;
+};
+
+const Registration<Implementation<Softmax>> registered{{
+    .name = "reference",
+    .device_kind = "cpu",
+    .preference = -1,
+    .unsupported = [](const Softmax& spec, const Device& /*device*/) -> std::optional<std::string> {
+      return spec.tensor.h == 1 && spec.tensor.w == 1
+                 ? std::nullopt
+                 : std::optional<std::string>("softmax takes rows of channels, not images");
+    },
+    .make = [](const Softmax& spec, Device& /*device*/) { return std::make_unique<ReferenceSoftmax>(spec); },
+}};
+
+}  // namespace
+}  // namespace bench::kernels

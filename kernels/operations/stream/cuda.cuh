@@ -1,0 +1,216 @@
+// The stream kernels by kernels of our own: four of them element by element, `read` as sums in two steps.
+#pragma once
+
+#include "kernels/backends/cuda/elementwise.cuh"
+#include "kernels/backends/cuda/row_group.cuh"
+#include "kernels/operations/stream/stream.h"
+
+namespace bench::kernels::cuda {
+
+// The stream kernels' functions of an element, and the sums of squares that read memory and write next to
+// nothing.
+
+struct CopyFunction {
+  BENCH_DEVICE float operator()(const float (&x)[1]) const { return x[0]; }
+};
+struct ScaleFunction {
+  BENCH_DEVICE float operator()(const float (&x)[1]) const { return Stream::kScalar * x[0]; }
+};
+struct SumFunction {
+  BENCH_DEVICE float operator()(const float (&x)[2]) const { return x[0] + x[1]; }
+};
+struct TriadFunction {
+  BENCH_DEVICE float operator()(const float (&x)[2]) const { return x[0] + Stream::kScalar * x[1]; }
+};
+
+// partial[row][part] = Σ src² over a part of the row. Each block sums one part; a thread has kUnroll accesses
+// under way before it needs the first.
+template <class Element, int kCount>
+struct SquareSums {
+  static constexpr int kThreads = 256;
+  static constexpr int kUnroll = 4;
+  static constexpr const char* kName = "sums of squares";
+  using Stored = typename Element::Stored;
+
+  const Stored* src;
+  float* partial;
+  std::int64_t count;     // elements of a row
+  std::int64_t each;      // accesses of a part
+  std::int32_t parts;     // of a row
+  std::int64_t accesses;  // whole ones of a row; the last part takes what is left behind them
+
+  struct Shared {
+    WarpValues<float> room;
+  };
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    auto& shared = thread.template shared<Shared>();
+    const std::int64_t row = thread.block() / parts;
+    const std::int64_t part = thread.block() - row * parts;
+    const Stored* const from = src + row * count;
+    const std::int64_t end = (part + 1) * each;
+    const std::int64_t last = end < accesses ? end : accesses;
+
+    float sums[kCount] = {};
+    for (std::int64_t first = part * each + thread.index(); first < last; first += kThreads * kUnroll) {
+      Vector<kBytesOf<Element, kCount>> words[kUnroll];
+      BENCH_UNROLL
+      for (int u = 0; u < kUnroll; ++u) {
+        if (const std::int64_t at = first + u * kThreads; at < last) {
+          words[u] = load_vector<Element, kCount>(from + at * kCount);
+        }
+      }
+      BENCH_UNROLL
+      for (int u = 0; u < kUnroll; ++u) {
+        if (const std::int64_t at = first + u * kThreads; at < last) {
+          float x[kCount];
+          unpack<Element>(words[u], x);
+          BENCH_UNROLL
+          for (int i = 0; i < kCount; ++i) {
+            sums[i] += x[i] * x[i];
+          }
+        }
+      }
+    }
+    if (const std::int64_t at = accesses * kCount + thread.index(); part == parts - 1 && at < count) {
+      float x[1];
+      load_values<Element>(from + at, x);
+      sums[0] += x[0] * x[0];
+    }
+    float sum = sums[0];
+    BENCH_UNROLL
+    for (int i = 1; i < kCount; ++i) {
+      sum += sums[i];
+    }
+    sum = join_group<kThreads>(thread, sum, Sum{}, shared.room);
+    if (thread.index() == 0) {
+      partial[thread.block()] = sum;
+    }
+  }
+};
+
+// dst[row] = the sum of the row's parts, a warp a row.
+template <class Memory>
+struct FinishSquareSums {
+  static constexpr int kThreads = RowGroup<kWarp>::kThreads;
+  static constexpr const char* kName = "finish sums of squares";
+
+  const float* partial;
+  float* dst;
+  std::int64_t rows;
+  std::int32_t parts;
+
+  struct Shared {
+    WarpValues<float> room;
+  };
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    auto& shared = thread.template shared<Shared>();
+    const std::int64_t row = RowGroup<kWarp>::row(thread);
+    const int lane = RowGroup<kWarp>::lane(thread);
+    float sum = 0;
+    for (std::int32_t part = lane; row < rows && part < parts; part += kWarp) {
+      sum += partial[row * parts + part];
+    }
+    sum = join_group<kWarp>(thread, sum, Sum{}, shared.room);
+    if (lane == 0 && row < rows) {
+      dst[row] = sum;
+    }
+  }
+};
+
+template <class Machine>
+class StreamOperation final : public KernelOperation<Machine> {
+ public:
+  using Spec = Stream;
+  using Kind = Stream::Kind;
+  static Dtype dtype_of(const Stream& spec) { return spec.dtype; }
+  static std::optional<std::string> unsupported(const Stream& /*spec*/) { return std::nullopt; }
+
+  StreamOperation(const Stream& spec, Device& device) : KernelOperation<Machine>(device), spec_(spec) {
+    this->add_activation(Slot::src, Role::input, spec.src());
+    if (spec.has_src1()) {
+      this->add_activation(Slot::src1, Role::input, spec.src());
+    }
+    this->add_activation(Slot::dst, Role::output, spec.dst());
+    if (spec.kind == Kind::read) {
+      this->add_opaque(Slot::workspace, Role::scratch,
+                       spec.rows * parts() * static_cast<std::int64_t>(sizeof(float)));
+    }
+  }
+
+  void run(const SlotPointers& pointers) override {
+    this->with_element(spec_.dtype, [&]<class Element>() {
+      switch (spec_.kind) {
+        case Kind::copy:
+          return this->template each<Element>(pointers, CopyFunction{});
+        case Kind::scale:
+          return this->template each<Element>(pointers, ScaleFunction{});
+        case Kind::add:
+          return this->template each_pair<Element>(pointers, SumFunction{});
+        case Kind::triad:
+          return this->template each_pair<Element>(pointers, TriadFunction{});
+        case Kind::read:
+          return this->template read<Element>(pointers);
+      }
+    });
+  }
+
+  double flops() const override { return spec_.flops(); }
+
+ private:
+  // Blocks that fill every multiprocessor with 2048 threads, as many as it can hold, shared among the rows;
+  // none with less than one round of all its threads. The same for every access, for it sizes the workspace.
+  std::int64_t parts() const {
+    constexpr std::int64_t kResident = 2048 / 256;
+    constexpr std::int64_t kLeast = std::int64_t{256} * 4 * 4;  // elements: a round in fp32
+    const std::int64_t wanted = this->queue().multiprocessors() * kResident / spec_.rows;
+    return std::clamp<std::int64_t>((spec_.count + kLeast - 1) / kLeast, 1,
+                                    std::max<std::int64_t>(1, wanted));
+  }
+
+  template <class Element, class Function>
+  void each(const SlotPointers& pointers, const Function& function) const {
+    launch_elementwise<Element>(this->queue(), {this->template stored<Element>(pointers, Slot::src)},
+                                this->template stored<Element>(pointers, Slot::dst),
+                                stored_elements(spec_.src()), function);
+  }
+
+  template <class Element, class Function>
+  void each_pair(const SlotPointers& pointers, const Function& function) const {
+    launch_elementwise<Element>(this->queue(),
+                                {this->template stored<Element>(pointers, Slot::src),
+                                 this->template stored<Element>(pointers, Slot::src1)},
+                                this->template stored<Element>(pointers, Slot::dst),
+                                stored_elements(spec_.src()), function);
+  }
+
+  template <class Element>
+  void read(const SlotPointers& pointers) const {
+    const auto* const src = this->template stored<Element>(pointers, Slot::src);
+    float* const partial = this->floats(pointers, Slot::workspace);
+    const auto parts = static_cast<std::int32_t>(this->parts());
+    const auto sum = [&]<int kCount>() {
+      const std::int64_t accesses = spec_.count / kCount;
+      this->queue().launch(SquareSums<Element, kCount>{.src = src,
+                                                       .partial = partial,
+                                                       .count = spec_.count,
+                                                       .each = blocks_for(accesses, parts),
+                                                       .parts = parts,
+                                                       .accesses = accesses},
+                           spec_.rows * parts);
+    };
+    // A single row may end within an access; of several each must begin at one.
+    with_access<Element>(spec_.rows == 1 ? 0 : spec_.count, sum, src);
+    this->queue().launch(
+        FinishSquareSums<typename Element::Memory>{partial, this->floats(pointers, Slot::dst), spec_.rows,
+                                                   parts},
+        RowGroup<kWarp>::blocks(spec_.rows));
+  }
+
+  Stream spec_;
+};
+
+}  // namespace bench::kernels::cuda

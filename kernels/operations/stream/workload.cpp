@@ -1,0 +1,87 @@
+// The workload `stream`: what memory delivers. A sample is one row of each array.
+#include <array>
+
+#include "kernels/operations/stream/stream.h"
+#include "kernels/workloads/kernel_points.h"
+#include "kernels/workloads/operation_workload.h"
+#include "kernels/workloads/options.h"
+
+namespace bench::kernels {
+namespace {
+
+constexpr std::int64_t kMi = std::int64_t{1} << 20;
+
+constexpr std::array kKinds{std::pair{"triad", Stream::Kind::triad}, std::pair{"copy", Stream::Kind::copy},
+                            std::pair{"scale", Stream::Kind::scale}, std::pair{"add", Stream::Kind::add},
+                            std::pair{"read", Stream::Kind::read}};
+
+const WholeOption kElements{"elements", 16 * kMi, 1, std::int64_t{1} << 36,
+                            "elements of a sample's row in each array"};
+
+Stream describe(const WorkloadSpec& spec) {
+  Stream stream;
+  for (const auto& [mode, kind] : kKinds) {
+    if (spec.mode == mode) {
+      stream.kind = kind;
+    }
+  }
+  stream.rows = spec.batch;
+  stream.count = kElements.read(spec);
+  stream.dtype = spec.dtype;
+  return stream;
+}
+
+// Arrays from what a core's own cache holds to what no cache holds, in elements.
+std::vector<std::int64_t> array_sizes(const std::string& mode, std::int64_t largest) {
+  constexpr std::int64_t kSmallest = 16 * 1024;  // 64 KiB
+  std::vector<std::int64_t> sizes;
+  if (mode == "triad" || mode == "read") {
+    for (std::int64_t elements = kSmallest; elements < largest; elements *= 8) {
+      sizes.push_back(elements);
+    }
+  }
+  sizes.push_back(largest);
+  return sizes;
+}
+
+// Of a hot and a cold point only the cold one shows memory: the largest cold triad and copy are the roof.
+std::vector<KernelPoint> kernel_points(const KernelRequest& request, const Device& device) {
+  const std::int64_t largest = needs_large_work(device) ? 128 * kMi : 32 * kMi;  // 512 MiB; 128 MiB
+  KernelPoints points(request);
+  for (const std::string& mode : request.modes) {
+    for (const std::int64_t elements : array_sizes(mode, largest)) {
+      const bool sets_roof = elements == largest && (mode == "triad" || mode == "copy");
+      for (const Dtype dtype : given_dtypes_or(request, {Dtype::fp32})) {
+        for (const std::int64_t rows : batches_or(request, {1})) {
+          points.add(mode, dtype, rows, {{"elements", elements}}, {});
+          points.add(mode, dtype, rows, {{"elements", elements}}, {.cold = true, .is_reference = sets_roof});
+        }
+      }
+    }
+  }
+  return std::move(points).take();
+}
+
+constexpr Tolerances kTolerances{.fp32 = 1e-5, .tf32 = 1e-5, .fp16 = 1e-3, .bf16 = 8e-3};
+
+std::vector<std::string> modes() {
+  std::vector<std::string> names;
+  for (const auto& [mode, kind] : kKinds) {
+    names.emplace_back(mode);
+  }
+  return names;
+}
+
+const Registration<WorkloadType> registered{operation_workload(OperationType<Stream>{
+    .name = "stream",
+    .description = "what memory delivers: copy, scale, add, triad and read-only",
+    .modes = modes(),
+    .options = declare(kElements),
+    .describe = describe,
+    .single = single_row<Stream>,
+    .sample_bytes = [](const Stream& stream) { return 12.0 * static_cast<double>(stream.count); },
+    .tolerance = [](const Stream& stream) { return kTolerances.of(stream.dtype); },
+    .kernel_points = kernel_points})};
+
+}  // namespace
+}  // namespace bench::kernels

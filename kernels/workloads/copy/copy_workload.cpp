@@ -1,0 +1,203 @@
+#include "kernels/workloads/copy/copy_workload.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "kernels/workloads/copy/pattern.h"
+#include "kernels/workloads/operation_instance.h"
+
+namespace bench::kernels {
+namespace {
+
+constexpr std::int64_t kPage = 4096;
+constexpr std::byte kPoison{0xA5};
+
+std::int64_t stride_of(const CopySpec& spec) {
+  return (spec.bytes + kPage - 1) / kPage * kPage;
+}
+
+// A page more, so that the device's end starts on a page too.
+std::int64_t end_bytes(const CopySpec& spec) {
+  return spec.directions() * spec.at_once * stride_of(spec) + kPage;
+}
+
+std::int64_t host_bytes(const CopySpec& spec) {
+  return end_bytes(spec) + (spec.staged ? staging_ring_bytes(spec.bytes) : 0);
+}
+
+Transfers& transfers_or_refuse(Device& device) {
+  Transfers* const transfers = transfers_of(device);
+  if (transfers == nullptr) {
+    throw Unsupported(fmt::format("{} offers no copies to be measured", device.info().id));
+  }
+  return *transfers;
+}
+
+}  // namespace
+
+MemoryPlan copy_plan(const CopySpec& spec, Device& device) {
+  refuse_uncountable(spec.at_once, 4.0 * static_cast<double>(stride_of(spec)));
+  const Transfers& transfers = transfers_or_refuse(device);
+  const std::optional<int> node = node_named(spec.node, transfers);
+  const std::int64_t locked = spec.staged                     ? staging_ring_bytes(spec.bytes)
+                              : spec.host == HostKind::pinned ? end_bytes(spec)
+                                                              : 0;
+  if (locked > 0) {
+    if (const auto reason =
+            transfers.cannot_hold({.kind = HostKind::pinned, .bytes = locked, .node = node})) {
+      throw Unsupported(*reason);
+    }
+  }
+  MemoryPlan plan;
+  plan.at_peak[MemoryCategory::input] = end_bytes(spec);
+  if (device.host_accessible()) {
+    plan.at_peak[MemoryCategory::workspace] = host_bytes(spec);
+  }
+  plan.peak = plan.at_peak.total();
+  plan.in_step = plan.at_peak;
+  return plan;
+}
+
+CopyWorkload::CopyWorkload(const CopySpec& spec, Device& device)
+    : spec_(spec), device_(device), transfers_(transfers_or_refuse(device)), stride_(stride_of(spec)) {
+  if (spec.cold_pages && spec.host == HostKind::pinned) {
+    throw Unsupported("pinned memory has no cold pages: locking touches them all");
+  }
+  if (spec.cold_pages && spec.to_device && !device_.host_accessible()) {
+    throw Unsupported("the device's own pages cannot be taken fresh from the system");
+  }
+  if (device_.host_accessible()) {
+    reserved_.emplace(device_.memory(), MemoryCategory::workspace, host_bytes(spec));
+  }
+  buffer_ = device_.allocate(end_bytes(spec), MemoryCategory::input);
+  const std::optional<int> node = node_named(spec.node, transfers_);
+  host_ = transfers_.host_memory({.kind = spec.host, .bytes = end_bytes(spec), .node = node});
+  if (spec.staged) {
+    ring_ = std::make_unique<StagingRing>(transfers_, spec.bytes, node);
+  }
+  if (spec.own_queue && !spec.staged) {  // a ring brings its own
+    queue_ = transfers_.copy_queue();
+  }
+  const std::int64_t count = spec.directions() * spec.at_once;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const bool up = spec.to_device && (!spec.to_host || i % 2 == 0);
+    copies_.push_back({.direction = up ? CopyDirection::to_device : CopyDirection::to_host,
+                       .host = spec.host,
+                       .to = up ? device_at(i) : host_at(i),
+                       .from = up ? host_at(i) : device_at(i),
+                       .bytes = spec.bytes});
+  }
+  if (spec.cold_pages && !transfers_.renew(copies_.front().to, stride_)) {
+    throw Unsupported(spec.bytes < kPage ? "less than a page cannot be taken fresh from the system"
+                                         : "this memory's pages cannot be taken fresh from the system");
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    write_source(copies_[static_cast<std::size_t>(i)], i * spec.bytes);
+  }
+}
+
+std::byte* CopyWorkload::device_at(std::int64_t copy) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(buffer_.data());
+  const auto to_page = static_cast<std::int64_t>((kPage - address % kPage) % kPage);
+  return buffer_.data() + to_page + copy * stride_;
+}
+
+std::byte* CopyWorkload::host_at(std::int64_t copy) const {
+  return host_->data() + copy * stride_;
+}
+
+void CopyWorkload::before_step() {
+  for (const Copy& copy : copies_) {
+    if (spec_.cold_pages) {
+      transfers_.renew(copy.to, stride_);
+    } else {
+      transfers_.evict(copy.to, copy.bytes);
+    }
+    transfers_.evict(copy.from, copy.bytes);
+  }
+}
+
+void CopyWorkload::step() {
+  if (ring_) {
+    ring_->copy(copies_);
+  } else if (queue_) {
+    for (const Copy& copy : copies_) {
+      queue_->start(copy);
+    }
+    queue_->wait();
+  } else {
+    transfers_.copy(copies_);
+  }
+}
+
+void CopyWorkload::write_source(const Copy& copy, std::int64_t offset) {
+  constexpr std::int64_t kPart = std::int64_t{4} << 20;
+  if (copy.direction == CopyDirection::to_device) {
+    return write_pattern({const_cast<std::byte*>(copy.from), static_cast<std::size_t>(copy.bytes)},
+                         spec_.seed, offset);
+  }
+  std::vector<std::byte> part(static_cast<std::size_t>(std::min(kPart, copy.bytes)));
+  for (std::int64_t at = 0; at < copy.bytes; at += kPart) {
+    const std::int64_t bytes = std::min(kPart, copy.bytes - at);
+    write_pattern({part.data(), static_cast<std::size_t>(bytes)}, spec_.seed, offset + at);
+    device_.upload(const_cast<std::byte*>(copy.from) + at, part.data(), bytes);
+  }
+}
+
+void CopyWorkload::poison_destination(const Copy& copy) {
+  if (copy.direction == CopyDirection::to_device) {
+    device_.fill(copy.to, kPoison, copy.bytes);
+  } else {
+    std::memset(copy.to, std::to_integer<int>(kPoison), static_cast<std::size_t>(copy.bytes));
+  }
+}
+
+Verification CopyWorkload::verify() {
+  constexpr std::int64_t kPart = std::int64_t{4} << 20;
+  for (const Copy& copy : copies_) {
+    poison_destination(copy);
+  }
+  device_.synchronize();
+  before_step();
+  step();
+  device_.synchronize();
+  std::int64_t wrong = 0;
+  std::string where;
+  std::vector<std::byte> part(static_cast<std::size_t>(std::min(kPart, spec_.bytes)));
+  for (std::size_t i = 0; i < copies_.size(); ++i) {
+    const Copy& copy = copies_[i];
+    const std::int64_t offset = static_cast<std::int64_t>(i) * spec_.bytes;
+    for (std::int64_t at = 0; at < copy.bytes; at += kPart) {
+      const std::int64_t bytes = std::min(kPart, copy.bytes - at);
+      const std::byte* found = copy.to + at;
+      if (copy.direction == CopyDirection::to_device) {
+        device_.download(part.data(), found, bytes);
+        found = part.data();
+      }
+      const auto mismatch = find_mismatch({found, static_cast<std::size_t>(bytes)}, spec_.seed, offset + at);
+      if (mismatch) {
+        if (wrong == 0) {
+          where = fmt::format(", first at byte {} of copy {}", mismatch->first - offset, i);
+        }
+        wrong += mismatch->bytes;
+      }
+    }
+  }
+  Verification verification;
+  verification.passed = wrong == 0;
+  verification.error = static_cast<double>(wrong) / static_cast<double>(spec_.total_bytes());
+  verification.detail =
+      fmt::format("seeded bytes after the copy: {} of {} differ{}", wrong, spec_.total_bytes(), where);
+  return verification;
+}
+
+Work CopyWorkload::work() const {
+  return {.samples = static_cast<double>(copies_.size()),
+          .sample_bytes = static_cast<double>(spec_.total_bytes()),
+          .launches = static_cast<std::int64_t>(copies_.size())};
+}
+
+}  // namespace bench::kernels

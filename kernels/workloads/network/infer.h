@@ -1,0 +1,48 @@
+// Mode "infer" of a network's workload: one step is one pass over a batch that stays on the device.
+#pragma once
+
+#include <memory>
+
+#include "bench/workload.h"
+#include "kernels/networks/program/runner.h"
+#include "kernels/workloads/network/point.h"
+#include "kernels/workloads/reference_answers.h"
+
+namespace bench::kernels {
+
+// The fused network planned for the device's best implementations. Throws Unsupported.
+ProgramPlan plan_inference(const NetworkPoint& point, Device& device);
+// The same of a spec. Throws UsageError too.
+ProgramPlan plan_inference(const NetworkType& network, const WorkloadSpec& spec, Device& device);
+
+// The reference's answers to the distinct samples of a point's batch.
+ReferenceAnswers::Compute expected_logits(const NetworkPoint& point);
+
+class InferWorkload final : public Workload {
+ public:
+  InferWorkload(const NetworkPoint& point, std::shared_ptr<ReferenceAnswers> expected, Device& device);
+  InferWorkload(const NetworkType& network, const WorkloadSpec& spec, Device& device);
+
+  void step() override { recorded_ ? recorded_->replay() : runner_.run(); }
+  Verification verify() override;
+  Work work() const override { return runner_.plan().work(); }
+
+  // What verify() does after its step: judges the output that is there.
+  Verification compare_output();
+  ProgramRunner& runner() { return runner_; }
+
+ private:
+  std::shared_ptr<ReferenceAnswers> expected_;
+  ProgramRunner runner_;
+  std::unique_ptr<RecordedStep> recorded_;  // with --launch graph
+};
+
+// How many different samples a batch repeats, each of which costs a reference answer. With two, mixed-up rows
+// are seen. Where the reference works for several seconds on each, as on U-Net's 512 pixels, it is one.
+std::uint64_t distinct_samples(const Graph& graph);
+
+// Relative error of a row of logits that is still accepted: about three times what the networks here show at
+// most.
+double logits_tolerance(Dtype dtype);
+
+}  // namespace bench::kernels

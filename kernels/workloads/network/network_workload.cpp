@@ -1,0 +1,136 @@
+#include "kernels/workloads/network/network_workload.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/measure/units.h"
+#include "kernels/devices/cuda/tf32_override.h"
+#include "kernels/workloads/network/infer.h"
+#include "kernels/workloads/network/point.h"
+#include "kernels/workloads/network/train.h"
+#include "kernels/workloads/options.h"
+#include "kernels/workloads/reference_answers.h"
+
+namespace bench::kernels {
+namespace {
+
+// Bytes of all layers' results for the whole batch. Throws OutOfMemory where a step's bytes could not be
+// counted.
+std::int64_t countable_feature_maps(const NetworkPoint& point) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;  // 1 PiB: a step's sums stay far below 2^63
+  std::int64_t per_sample = 0;
+  for (const Node& node : point.graph.nodes()) {
+    const bool computed = node.layer != nullptr && node.layer->computes();
+    per_sample += computed ? node.shape.elements() * bytes_of(point.dtype) : 0;
+  }
+  if (point.batch > kMost / std::max<std::int64_t>(per_sample, 1)) {
+    throw OutOfMemory(
+        fmt::format("batch {} would need more than 1 PiB for its activations alone ({} a sample)",
+                    point.batch, format_bytes(per_sample)),
+        std::numeric_limits<std::int64_t>::max());
+  }
+  return point.batch * per_sample;
+}
+
+// What both modes have in common.
+class ConfiguredNetwork : public ConfiguredWorkload {
+ public:
+  explicit ConfiguredNetwork(NetworkPoint point) : point_(std::move(point)) {}
+
+  std::optional<std::string> unsupported(Device& device) const final {
+    if (auto reason = device.unsupported(point_.dtype)) {
+      return reason;
+    }
+    // Every network has layers that cuDNN or cuBLASLt compute.
+    if (auto reason = cuda::libraries_compute_otherwise(device, point_.dtype)) {
+      return reason;
+    }
+    if (const auto reason = device.cannot_record(); reason && point_.launch == Launch::graph) {
+      return fmt::format("--launch graph: {}", *reason);
+    }
+    return std::nullopt;
+  }
+  MemoryPlan plan(Device& device) const final {
+    const std::int64_t feature_maps = countable_feature_maps(point_);
+    MemoryPlan plan = step_plan(device);
+    plan.feature_maps = feature_maps;
+    return plan;
+  }
+
+ protected:
+  virtual MemoryPlan step_plan(Device& device) const = 0;
+  const NetworkPoint& point() const { return point_; }
+
+ private:
+  NetworkPoint point_;
+};
+
+class ConfiguredInference final : public ConfiguredNetwork {
+ public:
+  ConfiguredInference(NetworkPoint point, std::shared_ptr<ReferenceAnswers> expected)
+      : ConfiguredNetwork(std::move(point)), expected_(std::move(expected)) {}
+
+  std::vector<MemoryMoment> timeline(Device& device) const override {
+    return plan_inference(point(), device).timeline();
+  }
+  std::unique_ptr<Workload> make(Device& device) const override {
+    return std::make_unique<InferWorkload>(point(), expected_, device);
+  }
+
+ private:
+  MemoryPlan step_plan(Device& device) const override { return plan_inference(point(), device).memory(); }
+
+  std::shared_ptr<ReferenceAnswers> expected_;
+};
+
+class ConfiguredTraining final : public ConfiguredNetwork {
+ public:
+  using ConfiguredNetwork::ConfiguredNetwork;
+
+  std::vector<MemoryMoment> timeline(Device& device) const override {
+    return plan_training(point(), device).timeline();
+  }
+  std::unique_ptr<Workload> make(Device& device) const override {
+    return std::make_unique<TrainWorkload>(point(), device);
+  }
+
+ private:
+  MemoryPlan step_plan(Device& device) const override { return plan_training(point(), device).memory(); }
+};
+
+// The question that the reference answers: of the options, only the network's sizes change it.
+WorkloadSpec question_of(const NetworkType& network, const WorkloadSpec& spec) {
+  WorkloadSpec question;
+  question.seed = spec.seed;
+  for (const CommandOption& option : size_options(network)) {
+    question.options[option.name] = option_text(spec, option.name, option.default_value);
+  }
+  return question;
+}
+
+}  // namespace
+
+WorkloadType network_workload(const NetworkType& network) {
+  WorkloadType type;
+  type.name = network.name;
+  type.kind = "network";
+  type.description = network.description;
+  type.modes = {"infer", "train"};
+  type.options = network_options(network);
+  type.configure = [network, shared = std::make_shared<SharedAnswers>()](
+                       const WorkloadSpec& spec) -> std::shared_ptr<const ConfiguredWorkload> {
+    NetworkPoint point = read_point(network, spec);
+    if (spec.mode == "train") {
+      return std::make_shared<ConfiguredTraining>(std::move(point));
+    }
+    auto expected = shared->of(question_of(network, spec), expected_logits(point));
+    return std::make_shared<ConfiguredInference>(std::move(point), std::move(expected));
+  };
+  return type;
+}
+
+}  // namespace bench::kernels

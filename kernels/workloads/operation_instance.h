@@ -1,0 +1,52 @@
+// A single operation with a buffer for each slot, its parameters and samples in place: what the workloads of
+// one operation run.
+//
+// Sample i of a batch is sample i mod kDistinct of the distinct ones, so that every row is checked against a
+// reference of few.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bench/device.h"
+#include "bench/memory.h"
+#include "bench/workload.h"
+#include "kernels/operations/operation.h"
+
+namespace bench::kernels {
+
+class OperationInstance {
+ public:
+  static constexpr std::int64_t kDistinct = 2;
+
+  // The batch starts with distinct sample `first_sample`. Throws OutOfMemory.
+  OperationInstance(std::unique_ptr<Operation> operation, Device& device, std::uint64_t seed,
+                    std::int64_t first_sample = 0);
+
+  const Operation& operation() const { return *operation_; }
+  void run() { operation_->run(pointers_); }
+  // Overwrites the result with bytes that read as NaN in every dtype.
+  void poison();
+  // The result as fp32: samples one after another in NCHW, or plain weights.
+  std::vector<float> output();
+
+ private:
+  const SlotInfo& result() const;
+  void upload_samples(const SlotInfo& slot, std::uint64_t seed, std::int64_t first_sample);
+
+  Device& device_;
+  std::unique_ptr<Operation> operation_;
+  std::vector<Buffer> buffers_;
+  SlotPointers pointers_;
+};
+
+// Throws OutOfMemory where a batch's bytes could not be counted: from 1 PiB on, far below 2^63.
+void refuse_uncountable(std::int64_t batch, double sample_bytes);
+
+// What an operation's slots hold, by category.
+MemoryPlan plan_of(const Operation& operation);
+// A step of it; parameters and their gradients count as fixed bytes.
+Work work_of(const Operation& operation, std::int64_t batch);
+
+}  // namespace bench::kernels

@@ -1,0 +1,52 @@
+// The answers of the reference implementation, which is slow: computed when first needed, shared by all
+// points of a series whatever their batch and dtype, and released with the last of these points.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "bench/device.h"
+#include "bench/workload.h"
+
+namespace bench::kernels {
+
+using Answers = std::vector<std::vector<float>>;  // one for each sample
+
+// A CPU for the reference implementation. A device of its own: its memory is not counted as the measured
+// device's. Throws Unsupported.
+std::unique_ptr<Device> open_reference_device();
+
+class ReferenceAnswers {
+ public:
+  // The answers to samples number `first` to `first + count - 1`.
+  using Compute = std::function<Answers(std::int64_t first, std::int64_t count)>;
+  explicit ReferenceAnswers(Compute compute) : compute_(std::move(compute)) {}
+
+  // The answers to samples 0 to `count - 1`.
+  Answers to_first(std::int64_t count);
+
+ private:
+  Compute compute_;
+  std::mutex mutex_;
+  Answers known_;
+};
+
+// Gives points that ask the same question the same answers. Keeps none itself: the points own them.
+class SharedAnswers {
+ public:
+  std::shared_ptr<ReferenceAnswers> of(const WorkloadSpec& spec, ReferenceAnswers::Compute compute);
+
+ private:
+  // Of a spec, all that answers depend on: not its batch and dtype.
+  using Question = std::tuple<std::string, std::map<std::string, std::string>, std::uint64_t>;
+  std::mutex mutex_;
+  std::map<Question, std::weak_ptr<ReferenceAnswers>> known_;
+};
+
+}  // namespace bench::kernels

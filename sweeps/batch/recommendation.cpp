@@ -1,0 +1,160 @@
+// Which dtype and batch to use.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "bench/measure/headroom.h"
+#include "bench/measure/units.h"
+#include "sweeps/batch/claims.h"
+
+namespace bench::sweeps {
+namespace {
+
+// The saturation batch; where noise leaves it open, the smallest whose median reaches 95 % of the best.
+const BatchPoint& saturated_point(const BatchSeries& series) {
+  if (!series.saturation) {
+    return series.timed.front();
+  }
+  if (series.saturation->batch) {
+    return *series.at(*series.saturation->batch);
+  }
+  return *std::ranges::find_if(series.timed, [&](const BatchPoint& point) {
+    return point.throughput.per_s >= kSaturatedShare * series.saturation->best_per_s;
+  });
+}
+
+// Of the point of the highest lower bound.
+const Interval& surest_throughput(const BatchSeries& series) {
+  return std::ranges::max_element(series.timed, {},
+                                  [](const BatchPoint& point) { return point.throughput.ci95.low; })
+      ->throughput.ci95;
+}
+
+// The first, in the order of the dtypes, that no later one is surely faster than: a gain within the noise is
+// no reason to leave fp32.
+const BatchSeries* choose(const std::vector<BatchSeries>& all) {
+  const BatchSeries* chosen = nullptr;
+  for (const BatchSeries& series : all) {
+    if (!series.timed.empty() &&
+        (chosen == nullptr || surest_throughput(series).low > surest_throughput(*chosen).high)) {
+      chosen = &series;
+    }
+  }
+  return chosen;
+}
+
+std::string memory_in_words(const BatchPoint& point, const std::optional<double>& cap_share) {
+  if (point.bytes <= 0) {
+    return "";
+  }
+  if (!cap_share) {
+    return fmt::format(" in {}", format_bytes(point.bytes));
+  }
+  return fmt::format(" in {} ({} of the cap, {})", format_bytes(point.bytes), format_percent(*cap_share),
+                     name_of(headroom(*cap_share)));
+}
+
+// How far apart the batches are that may be the saturation batch.
+std::string range_in_words(const BatchSeries& series) {
+  const Saturation& saturation = *series.saturation;
+  if (saturation.low == series.timed.back().batch) {
+    return "; it grows up to the largest measured";
+  }
+  double least = saturation.best_per_s;
+  for (const BatchPoint& point : series.timed) {
+    if (point.batch >= saturation.low) {
+      least = std::min(least, point.throughput.per_s);
+    }
+  }
+  constexpr double kFarOff = 0.5;
+  const double off = 1 - least / saturation.best_per_s;
+  return off > kFarOff ? "; noise hides where throughput saturates"
+                       : fmt::format("; from batch {} on all are within {} of the best", saturation.low,
+                                     format_percent(off));
+}
+
+// What larger batches would bring; of a saturation batch below the largest.
+std::string larger_in_words(const BatchSeries& series) {
+  constexpr double kNothing = 0.005;  // format_percent would show it as 0 % or 1 %
+  const double gain = series.saturation->best_per_s / series.saturation->per_s - 1;
+  return gain < kNothing ? "; larger batches gain nothing"
+                         : fmt::format("; larger batches gain at most {}", format_percent(gain));
+}
+
+std::string end_in_words(const BatchSeries& series, std::int64_t batch) {
+  const auto largest =
+      series.memory && series.cap_bytes ? series.memory->largest_batch(*series.cap_bytes) : std::nullopt;
+  if (series.smallest_oom) {
+    return fmt::format("; it still grows, but batch {} does not fit", *series.smallest_oom);
+  }
+  if (largest && *largest < 2 * batch) {
+    return fmt::format("; it still grows, but memory ends at batch {}", *largest);
+  }
+  return "; it still grows";
+}
+
+// What to do about the recommendation itself.
+std::vector<std::string> actions(const BatchSeries& series, const BatchPoint& point,
+                                 const std::string& reason) {
+  std::vector<std::string> actions;
+  if (series.params.dtype != Dtype::fp32) {
+    actions.emplace_back("if its accuracy suffices");
+  }
+  if (point.few_rounds) {
+    actions.emplace_back("fewer than 3 rounds: give a larger --time-budget");
+  } else if (!series.saturation->batch) {
+    actions.emplace_back("noisy: give a larger --time-budget, or run on an idle machine");
+  } else if (reason == "; it still grows") {
+    actions.emplace_back("measure larger batches");
+  }
+  return actions;
+}
+
+Finding only_batch(const BatchSeries& series, Finding finding) {
+  const BatchPoint& point = series.timed.front();
+  finding.evidence = {point.name};
+  finding.claim = fmt::format(
+      "Batch {} in {} does {}{}; no second batch was measured [give a larger --time-budget].", point.batch,
+      name_of(series.params.dtype), per_second(point.throughput), memory_in_words(point, std::nullopt));
+  return finding;
+}
+
+}  // namespace
+
+Finding recommend(const std::vector<BatchSeries>& all) {
+  Finding finding = finding_of("recommendation", "samples");
+  const BatchSeries* const chosen = choose(all);
+  if (chosen == nullptr) {
+    finding.claim =
+        "No batch was measured, which takes at least 2 batch sizes [give a larger --time-budget].";
+    return finding;
+  }
+  if (!chosen->saturation) {
+    return only_batch(*chosen, std::move(finding));
+  }
+  const BatchPoint& point = saturated_point(*chosen);
+  const Saturation& saturation = *chosen->saturation;
+  finding.value = static_cast<double>(point.batch);
+  finding.evidence = {point.name};
+  finding.details = {
+      {"dtype", name_of(chosen->params.dtype)}, {"batch", point.batch}, {"per_s", point.throughput.per_s}};
+  std::optional<double> cap_share;
+  if (point.bytes > 0 && chosen->cap_bytes && *chosen->cap_bytes > 0) {
+    cap_share = static_cast<double>(point.bytes) / static_cast<double>(*chosen->cap_bytes);
+    finding.details["cap_share"] = *cap_share;
+    finding.details["headroom"] = name_of(headroom(*cap_share));
+  }
+  finding.details["ceiling_placed"] = saturation.batch.has_value();
+  const std::string reason = !saturation.batch       ? range_in_words(*chosen)
+                             : saturation.at_largest ? end_in_words(*chosen, point.batch)
+                                                     : larger_in_words(*chosen);
+  const std::vector<std::string> to_do = actions(*chosen, point, reason);
+  finding.claim = fmt::format("Use batch {} in {}: {}{}{}{}.", point.batch, name_of(chosen->params.dtype),
+                              per_second(point.throughput), memory_in_words(point, cap_share), reason,
+                              to_do.empty() ? "" : fmt::format(" [{}]", fmt::join(to_do, "; ")));
+  return finding;
+}
+
+}  // namespace bench::sweeps

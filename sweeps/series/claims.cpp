@@ -1,0 +1,186 @@
+#include "sweeps/series/claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bench/measure/units.h"
+
+namespace bench::sweeps {
+namespace {
+
+constexpr std::size_t kStepsNamed = 2;
+
+// Above the fitted line, from a batch on; and weights that another algorithm lays out otherwise.
+std::string steps_in_words(const MemoryLine& line) {
+  std::string text;
+  if (line.steps.size() > kStepsNamed) {
+    text = fmt::format("; {} steps", line.steps.size());
+  } else {
+    for (const MemoryStep& step : line.steps) {
+      text += fmt::format("; {} {} from batch {}", format_bytes(std::abs(step.bytes)),
+                          step.bytes < 0 ? "less" : "more", step.batch);
+    }
+  }
+  if (line.weight_steps.empty()) {
+    return text;
+  }
+  if (line.weight_steps.size() > kStepsNamed) {
+    return text + fmt::format("; weights change {} times, from {} to {} (other algorithms)",
+                              line.weight_steps.size(), format_bytes(line.weight_steps.front().from),
+                              format_bytes(line.weight_steps.back().to));
+  }
+  for (const WeightStep& step : line.weight_steps) {
+    text += fmt::format("; weights change from {} to {} at batch {}", format_bytes(step.from),
+                        format_bytes(step.to), step.batch);
+  }
+  return text + " (another algorithm)";
+}
+
+Json details_of(const MemoryLine& line) {
+  Json details = {{"fixed_bytes", std::llround(line.fixed_bytes.value)},
+                  {"slope_bytes", std::llround(line.slope_bytes.value)},
+                  {"first_batch", line.first_batch},
+                  {"last_batch", line.last_batch},
+                  {"max_residual_bytes", std::llround(line.max_residual_bytes)},
+                  {"max_relative_residual", line.max_relative_residual},
+                  {"steps", Json::array()},
+                  {"weight_steps", Json::array()},
+                  {"segments", Json::array()}};
+  for (const MemoryStep& step : line.steps) {
+    details["steps"].push_back({{"batch", step.batch}, {"bytes", step.bytes}});
+  }
+  for (const WeightStep& step : line.weight_steps) {
+    details["weight_steps"].push_back(
+        {{"batch", step.batch}, {"from_bytes", step.from}, {"to_bytes", step.to}});
+  }
+  for (const MemoryLine::Segment& segment : line.segments) {
+    details["segments"].push_back({{"first_batch", segment.first_batch},
+                                   {"fixed_bytes", std::llround(segment.fixed)},
+                                   {"slope_bytes", std::llround(segment.slope)}});
+  }
+  return details;
+}
+
+// Threads that wait without spinning were asked for already.
+bool waits_passively(const RunContext& context) {
+  std::string policy = context.detail("omp_wait_policy");
+  std::ranges::transform(policy, policy.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return policy == "passive";
+}
+
+}  // namespace
+
+std::string too_few(const BatchSeries& series, std::string_view needs) {
+  return fmt::format("{} needs at least 2 batch sizes in {}; {} measured so far.", needs, series.label,
+                     series.points.empty() ? "none was" : "1 was");
+}
+
+std::string batches_in_words(std::int64_t low, std::int64_t high) {
+  return low == high ? fmt::format("batch {}", low) : fmt::format("batch {} to {}", low, high);
+}
+
+std::string per_second(const ThroughputPoint& throughput) {
+  return plus_minus(throughput.per_s, throughput.ci95) + " samples/s";
+}
+
+Finding claim_saturation(const BatchSeries& series) {
+  Finding finding = finding_of("ceiling_batch", "samples", series.timed_names());
+  if (!series.saturation) {
+    finding.claim = too_few(series, "The saturation batch");
+    return finding;
+  }
+  const Saturation& saturation = *series.saturation;
+  finding.details = {{"best_batch", saturation.best_batch},
+                     {"best_per_s", saturation.best_per_s},
+                     {"low", saturation.low},
+                     {"high", saturation.high},
+                     {"may_lie_beyond", saturation.at_largest}};
+  if (!saturation.batch) {
+    finding.claim = fmt::format("{} saturates at {}; the noise allows no closer answer.", series.label,
+                                batches_in_words(saturation.low, saturation.high));
+    return finding;
+  }
+  finding.value = static_cast<double>(*saturation.batch);
+  finding.ci95 = Interval{static_cast<double>(saturation.low), static_cast<double>(saturation.high)};
+  const BatchPoint& point = *series.at(*saturation.batch);
+  finding.evidence = {point.name};
+  if (saturation.best_batch != *saturation.batch) {
+    finding.evidence.push_back(series.at(saturation.best_batch)->name);
+  }
+  const std::string speed = per_second(point.throughput);
+  const std::string_view of_trusted =
+      series.timed.back().batch == series.points.back().batch ? "" : " in at least 3 rounds";
+  if (saturation.at_largest) {
+    finding.claim =
+        fmt::format("{} may saturate beyond batch {}, the largest measured{}: {} [measure larger batches].",
+                    series.label, *saturation.batch, of_trusted, speed);
+  } else {
+    finding.claim =
+        fmt::format("{} saturates at batch {}{}: {}, at least 95 % of the best ({} at batch {}).",
+                    series.label, *saturation.batch, saturation.at_smallest ? ", the smallest measured" : "",
+                    speed, format_number(saturation.best_per_s), saturation.best_batch);
+  }
+  return finding;
+}
+
+Finding claim_memory_line(const BatchSeries& series) {
+  Finding finding = finding_of("memory_line", "bytes/sample", series.names());
+  if (!series.memory) {
+    finding.claim = too_few(series, "The memory of a sample");
+    return finding;
+  }
+  const MemoryLine& line = *series.memory;
+  finding.details = details_of(line);
+  if (!(line.slope_bytes.value >= 1)) {
+    finding.claim = fmt::format("Memory of {} does not grow from batch {} to {}{}.", series.label,
+                                line.first_batch, line.last_batch, steps_in_words(line));
+    return finding;
+  }
+  finding.set(line.slope_bytes);
+  const std::string tested =
+      line.points > 2
+          ? fmt::format("all points within {}", format_percent(std::max(line.max_relative_residual, 0.001)))
+          : "2 points, no third tests the line";
+  finding.claim = fmt::format("Memory of {}: {} + {} a sample from batch {} to {} ({}){}.", series.label,
+                              format_bytes(std::llround(line.fixed_bytes.value)),
+                              format_bytes(std::llround(line.slope_bytes.value)), line.first_batch,
+                              line.last_batch, tested, steps_in_words(line));
+  return finding;
+}
+
+Finding claim_left_out(const BatchSeries& series) {
+  Finding finding = finding_of("left_out", "points", series.left_out);
+  finding.value = static_cast<double>(series.left_out.size());
+  finding.claim = fmt::format(
+      "{} of {} ran above the device's peak, and no other finding uses {}.",
+      series.left_out.size() == 1 ? std::string("1 point") : fmt::format("{} points", series.left_out.size()),
+      series.label, series.left_out.size() == 1 ? "it" : "them");
+  return finding;
+}
+
+std::optional<Finding> claim_conditions(const std::vector<BatchSeries>& all, const RunContext& context) {
+  Finding finding = finding_of("conditions", "points");
+  std::size_t points = 0;
+  for (const BatchSeries& series : all) {
+    points += series.points.size();
+    for (const BatchPoint& point : series.points) {
+      if (point.contended) {
+        finding.evidence.push_back(point.name);
+      }
+    }
+  }
+  if (finding.evidence.empty()) {
+    return std::nullopt;
+  }
+  finding.value = static_cast<double>(finding.evidence.size());
+  finding.claim =
+      fmt::format("Other processes used the CPU during {} of {} point{} [run on an idle machine{}].",
+                  finding.evidence.size(), points, points == 1 ? "" : "s",
+                  waits_passively(context) ? "" : ", or with OMP_WAIT_POLICY=passive");
+  return finding;
+}
+
+}  // namespace bench::sweeps

@@ -1,0 +1,106 @@
+#include "sweeps/transfer/copies.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "bench/measure/flags.h"
+
+namespace bench::sweeps {
+namespace {
+
+std::size_t place(const std::array<std::string_view, 3>& order, const std::string& word) {
+  return static_cast<std::size_t>(std::ranges::find(order, word) - order.begin());
+}
+
+auto rank(const CopySeries& series) {
+  return std::tuple(place({"h2d", "d2h", "both"}, series.direction), series.at_once, series.first_touch,
+                    place({"pinned", "pageable", "staged"}, series.kind));
+}
+
+}  // namespace
+
+std::string CopySeries::label() const {
+  return fmt::format("{}/{}{}{}", direction, kind, first_touch ? "/pages:cold" : "",
+                     at_once > 1 ? fmt::format("/in-flight:{}", at_once) : "");
+}
+
+std::vector<CopyTime> CopySeries::times() const {
+  std::vector<CopyTime> times;
+  for (const CopyPoint& point : points) {
+    times.push_back({.bytes = point.bytes, .ns = point.ns.value, .ci95_ns = *point.ns.ci95});
+  }
+  return times;
+}
+
+const CopyPoint* CopySeries::at(double bytes) const {
+  const auto found = std::ranges::find(points, bytes, &CopyPoint::bytes);
+  return found == points.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> CopySeries::names() const {
+  std::vector<std::string> names;
+  for (const CopyPoint& point : points) {
+    names.push_back(point.name);
+  }
+  return names;
+}
+
+std::vector<std::string> CopySeries::names_near(double bytes) const {
+  std::vector<std::string> names;
+  const auto above = std::ranges::lower_bound(points, bytes, {}, &CopyPoint::bytes);
+  if (above != points.begin() && (above == points.end() || above->bytes != bytes)) {
+    names.push_back(std::prev(above)->name);
+  }
+  if (above != points.end()) {
+    names.push_back(above->name);
+  }
+  return names;
+}
+
+std::vector<CopySeries> copy_series(const ResultDocument& document) {
+  const FlagMarks marks(document.benchmarks);
+  std::vector<CopySeries> all;
+  for (const MeasuredPoint& measured : document.benchmarks) {
+    const CopySeries key{.direction = measured.params.value("direction", ""),
+                         .kind = measured.params.value("host-memory", ""),
+                         .at_once = measured.params.value("in-flight", std::int64_t{1}),
+                         .first_touch = measured.params.value("pages", "") == "cold"};
+    auto series = std::ranges::find(all, key.label(), &CopySeries::label);
+    if (series == all.end()) {
+      series = all.insert(all.end(), key);
+    }
+    series->points.push_back({.name = measured.name,
+                              .bytes = measured.params.value("bytes", 0.0),
+                              .moved = measured.work.sample_bytes,
+                              .ns = {.value = measured.stats.median_ns, .ci95 = measured.stats.ci95_ns},
+                              .mark = std::string(marks.of(measured))});
+  }
+  for (CopySeries& series : all) {
+    std::ranges::sort(series.points, {}, &CopyPoint::bytes);
+  }
+  std::ranges::sort(all, {}, rank);
+  return all;
+}
+
+const CopySeries* find_series(const std::vector<CopySeries>& all, const std::string& label) {
+  const auto at = std::ranges::find(all, label, &CopySeries::label);
+  return at == all.end() ? nullptr : &*at;
+}
+
+std::optional<SameSize> largest_of_both(const CopySeries* one, const CopySeries* other) {
+  std::optional<SameSize> largest;
+  if (one != nullptr && other != nullptr) {
+    for (const CopyPoint& point : one->points) {  // growing
+      if (const CopyPoint* const same = other->at(point.bytes)) {
+        largest = {.one = &point, .other = same};
+      }
+    }
+  }
+  return largest;
+}
+
+}  // namespace bench::sweeps

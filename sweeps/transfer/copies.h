@@ -1,0 +1,52 @@
+// The transfer sweep's measured points by what was copied where.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/measure/result.h"
+#include "sweeps/transfer/curve.h"
+
+namespace bench::sweeps {
+
+struct CopyPoint {
+  std::string name;
+  double bytes = 0;  // of one copy
+  double moved = 0;  // of all copies of a step, both ways
+  Estimate ns;
+  std::string mark{};  // "○" for a flag that separates it from others
+
+  double bytes_per_s() const { return moved / ns.value * 1e9; }
+};
+
+// Points that differ in size alone, growing.
+struct CopySeries {
+  std::string direction;  // "h2d", "d2h", "both"
+  std::string kind;       // "pinned", "pageable", "staged"
+  std::int64_t at_once = 1;
+  bool first_touch = false;  // the destination's pages are fresh from the system
+  std::vector<CopyPoint> points{};
+
+  std::string label() const;  // "h2d/pinned", "h2d/pinned/in-flight:8", "d2h/pageable/pages:cold"
+  bool plain() const { return at_once == 1 && !first_touch; }
+  std::vector<CopyTime> times() const;
+  const CopyPoint* at(double bytes) const;
+  std::vector<std::string> names() const;
+  // The point that copies so many bytes, or those on either side of it.
+  std::vector<std::string> names_near(double bytes) const;
+};
+
+// In the order of directions and kinds.
+std::vector<CopySeries> copy_series(const ResultDocument& document);
+
+const CopySeries* find_series(const std::vector<CopySeries>& all, const std::string& label);
+
+// The largest size that both were measured at.
+struct SameSize {
+  const CopyPoint* one = nullptr;
+  const CopyPoint* other = nullptr;
+};
+std::optional<SameSize> largest_of_both(const CopySeries* one, const CopySeries* other);
+
+}  // namespace bench::sweeps

@@ -1,0 +1,153 @@
+#include "sweeps/transfer/options.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/error.h"
+#include "bench/measure/axis.h"
+#include "bench/measure/quote.h"
+#include "bench/measure/units.h"
+#include "bench/transfers.h"
+
+namespace bench::sweeps {
+namespace {
+
+constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
+
+std::vector<std::string> split(std::string_view text, char at) {
+  std::vector<std::string> parts;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(at, from), text.size());
+    parts.emplace_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return parts;
+}
+
+std::int64_t size_of(std::string_view option, const std::string& text) {
+  std::int64_t bytes = 0;
+  try {
+    bytes = parse_bytes(option, text);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format(
+        "{}; accepted: auto, sizes such as 4KiB,1MiB and ranges such as 1KiB:1GiB:x2", error.what()));
+  }
+  if (bytes > kLargestSize) {
+    throw UsageError(fmt::format("{}: {} was given; accepted: sizes up to 1024GiB", option, quote(text)));
+  }
+  return bytes;
+}
+
+void add_range(std::string_view option, const std::string& text, const std::vector<std::string>& parts,
+               std::vector<std::int64_t>& sizes) {
+  std::int64_t factor = 0;
+  const std::string& step = parts.size() == 3 ? parts[2] : text;
+  const char* const end = step.data() + step.size();
+  if (parts.size() != 3 || !step.starts_with('x') ||
+      std::from_chars(step.data() + 1, end, factor).ptr != end || factor < 2 || factor > 1024) {
+    throw UsageError(
+        fmt::format("{}: {} was given; accepted: sizes such as 4KiB,1MiB and ranges such as "
+                    "1KiB:1GiB:x2",
+                    option, quote(text)));
+  }
+  const std::int64_t last = size_of(option, parts[1]);
+  for (std::int64_t bytes = size_of(option, parts[0]); bytes <= last; bytes *= factor) {
+    sizes.push_back(bytes);
+  }
+}
+
+std::int64_t count_of(const SweepRequest& request, const std::string& name, std::int64_t smallest,
+                      std::int64_t largest) {
+  const std::string& text = request.sweep_options.at(name);
+  const char* const end = text.data() + text.size();
+  std::int64_t count = 0;
+  const auto read = std::from_chars(text.data(), end, count);
+  if (read.ec != std::errc{} || read.ptr != end || count < smallest || count > largest) {
+    throw UsageError(fmt::format("--{}: {} was given; accepted: a whole number, {} to {}", name, quote(text),
+                                 smallest, largest));
+  }
+  return count;
+}
+
+std::string node_of(const std::string& text, const Transfers* transfers) {
+  if (text == "near" || text == "far" || text == "any") {
+    return text;
+  }
+  if (text.empty() || text.size() > 4 || text.find_first_not_of("0123456789") != std::string::npos) {
+    throw UsageError(
+        fmt::format("--numa-node: {} was given; accepted: near, far, any, or a node's number", quote(text)));
+  }
+  if (transfers != nullptr) {
+    std::vector<int> nodes = transfers->nodes();
+    std::ranges::sort(nodes);
+    if (std::ranges::find(nodes, node_named(text, *transfers)) == nodes.end()) {
+      throw UsageError(
+          fmt::format("--numa-node: {} was given, but this machine has {} {}; accepted: near, far, any, or a "
+                      "node that it "
+                      "has",
+                      quote(text), nodes.size() == 1 ? "only node" : "nodes", fmt::join(nodes, ", ")));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> parse_sizes(std::string_view option, std::string_view text) {
+  std::vector<std::int64_t> sizes;
+  for (const std::string& part : split(text, ',')) {
+    const std::vector<std::string> range = split(part, ':');
+    if (range.size() == 1) {
+      sizes.push_back(size_of(option, part));
+    } else {
+      add_range(option, part, range, sizes);
+    }
+  }
+  std::ranges::sort(sizes);
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  if (sizes.empty()) {
+    throw UsageError(
+        fmt::format("{}: {} holds no size; the first must not be above the last", option, quote(text)));
+  }
+  return sizes;
+}
+
+std::vector<std::string> parse_words(std::string_view option, std::string_view text,
+                                     const std::vector<std::string>& accepted) {
+  std::vector<std::string> words;
+  for (const std::string& word : split(text, ',')) {
+    if (std::ranges::find(accepted, word) == accepted.end()) {
+      throw UsageError(fmt::format("{}: {} was given; accepted, separated by commas: {}", option, quote(word),
+                                   fmt::join(accepted, ", ")));
+    }
+    if (std::ranges::find(words, word) == words.end()) {
+      words.push_back(word);
+    }
+  }
+  return words;
+}
+
+TransferOptions transfer_options(const SweepRequest& request, Device& device) {
+  constexpr std::int64_t kMostAtOnce = 256;
+  const auto& given = request.sweep_options;
+  TransferOptions options;
+  if (given.at("sizes") != "auto") {
+    options.sizes = parse_sizes("--sizes", given.at("sizes"));
+  }
+  options.directions = parse_words("--directions", given.at("directions"), {"h2d", "d2h", "both"});
+  options.kinds = parse_words("--host-kinds", given.at("host-kinds"), {"pinned", "pageable", "staged"});
+  options.at_once = parse_axis("--in-flight", given.at("in-flight"));
+  if (options.at_once.back() > kMostAtOnce) {
+    throw UsageError(fmt::format("--in-flight: {} was given; accepted: 1 to {} copies",
+                                 quote(given.at("in-flight")), kMostAtOnce));
+  }
+  options.node = node_of(given.at("numa-node"), transfers_of(device));
+  options.workers = count_of(request, "workers", 0, 1024);
+  options.prefetch = count_of(request, "prefetch", 1, 1024);
+  return options;
+}
+
+}  // namespace bench::sweeps

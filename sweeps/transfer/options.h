@@ -1,0 +1,33 @@
+// The transfer sweep's own options, read from the command line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/sweep.h"
+
+namespace bench::sweeps {
+
+// "4KiB,1MiB" or "1KiB:1GiB:x2", separated by commas; growing, each once. Throws UsageError naming `option`.
+std::vector<std::int64_t> parse_sizes(std::string_view option, std::string_view text);
+
+// Words separated by commas, each one of `accepted`, each once. Throws UsageError.
+std::vector<std::string> parse_words(std::string_view option, std::string_view text,
+                                     const std::vector<std::string>& accepted);
+
+struct TransferOptions {
+  std::vector<std::int64_t> sizes;  // bytes; empty: the sweep's choice
+  std::vector<std::string> directions;
+  std::vector<std::string> kinds;     // of host memory
+  std::vector<std::int64_t> at_once;  // copies
+  std::string node;
+  std::int64_t workers = 0;
+  std::int64_t prefetch = 0;  // batches each of them holds ready
+};
+
+// Throws UsageError, also for the number of a NUMA node that the machine does not have.
+TransferOptions transfer_options(const SweepRequest& request, Device& device);
+
+}  // namespace bench::sweeps

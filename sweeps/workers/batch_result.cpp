@@ -1,0 +1,116 @@
+#include "sweeps/workers/batch_result.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/measure/quote.h"
+#include "bench/measure/result_json.h"
+
+namespace bench::sweeps {
+namespace {
+
+ResultDocument document_in(const std::string& option, const std::string& path) {
+  const Json json = json_in(option, path);
+  try {
+    return document_from_json(json);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {} is not a result file ({})", option, quote(path), error.what()));
+  }
+}
+
+std::string text_in(const Json& json, const char* key) {
+  return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
+}
+
+}  // namespace
+
+Json json_in(const std::string& option, const std::string& path) {
+  std::ifstream file(path);
+  if (!file) {
+    throw UsageError(fmt::format("{}: {} cannot be read ({}); give a result file that bench wrote", option,
+                                 quote(path), std::generic_category().message(errno)));
+  }
+  std::string text;
+  try {
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  } catch (const std::ios_base::failure&) {  // a folder opens, and cannot be read
+    throw UsageError(fmt::format("{}: {} cannot be read", option, quote(path)));
+  }
+  if (text.empty()) {
+    throw UsageError(
+        fmt::format("{}: {} is empty; give a result file that bench wrote", option, quote(path)));
+  }
+  if (nesting_of(text) > kDeepestJson) {
+    throw UsageError(fmt::format("{}: {} is not a result file (its brackets open more than {} deep)", option,
+                                 quote(path), kDeepestJson));
+  }
+  try {
+    return Json::parse(text);
+  } catch (const Json::exception& error) {
+    throw UsageError(
+        fmt::format("{}: {} is not a result file ({})", option, quote(path), printable(error.what())));
+  }
+}
+
+const BatchResult::Step& BatchResult::best() const {
+  return *std::ranges::max_element(
+      steps, {}, [](const Step& step) { return static_cast<double>(step.batch) / step.ns; });
+}
+
+double BatchResult::step_ns(std::int64_t batch) const {
+  const auto above = std::ranges::lower_bound(steps, batch, {}, &Step::batch);
+  if (above == steps.end() || (above == steps.begin() && above->batch != batch)) {
+    throw UsageError(
+        fmt::format("--consumer: its file has steps of batch {} to {}, and batch {} is wanted; give "
+                    "a file with that batch or with batches about it",
+                    steps.front().batch, steps.back().batch, batch));
+  }
+  if (above->batch == batch) {
+    return above->ns;
+  }
+  const Step& below = *(above - 1);
+  const double part =
+      static_cast<double>(batch - below.batch) / static_cast<double>(above->batch - below.batch);
+  return below.ns + part * (above->ns - below.ns);
+}
+
+BatchResult read_batch_result(const std::string& option, const std::string& path,
+                              std::optional<std::string> dtype) {
+  const ResultDocument document = document_in(option, path);
+  if (const std::string& sweep = document.sweep.name; sweep != "batch") {
+    throw UsageError(fmt::format(
+        "{}: {} is a result of {}, whose steps are other things; give the result file of a batch sweep",
+        option, quote(path), sweep.empty() ? "no sweep" : "--sweep " + printable(sweep)));
+  }
+  BatchResult result{.workload = document.sweep.workload, .device = document.context.device.name};
+  for (const MeasuredPoint& point : document.benchmarks) {
+    const std::string own = text_in(point.params, "dtype");
+    const bool has_batch = point.params.contains("batch") && point.params["batch"].is_number_integer();
+    if (!has_batch || own.empty() || point.stats.median_ns <= 0 || point.items_per_step <= 0) {
+      continue;
+    }
+    if (!dtype) {
+      dtype = own;
+    }
+    const auto batch = point.params["batch"].get<std::int64_t>();
+    if (own == *dtype && batch >= 1 &&
+        std::ranges::find(result.steps, batch, &BatchResult::Step::batch) == result.steps.end()) {
+      result.steps.push_back({.batch = batch, .ns = point.stats.median_ns});
+    }
+  }
+  if (result.steps.empty()) {
+    throw UsageError(fmt::format("{}: {} holds no measured batch{}; give the result file of a batch sweep",
+                                 option, quote(path), dtype ? " in " + *dtype : ""));
+  }
+  result.dtype = *dtype;
+  std::ranges::sort(result.steps, {}, &BatchResult::Step::batch);
+  return result;
+}
+
+}  // namespace bench::sweeps

@@ -1,0 +1,287 @@
+#include "sweeps/workers/limits.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/measure/units.h"
+
+namespace bench::sweeps {
+namespace {
+
+// A consumer that computes so much longer while workers run is slowed down by them.
+constexpr double kSlower = 1.05;
+
+double rate_of(const LoaderPoint& point) {
+  return point.images_per_s.value;
+}
+
+// Growth of an image's processor time from the fewest workers to as many as cores.
+std::optional<double> cpu_growth(const std::vector<LoaderPoint>& capacity, double cores) {
+  const auto full = std::ranges::min_element(capacity, {}, [&](const LoaderPoint& point) {
+    return std::abs(static_cast<double>(point.workers) - cores);
+  });
+  if (full == capacity.end() || capacity.front().workers >= full->workers || !(capacity.front().cpu_ns > 0)) {
+    return std::nullopt;
+  }
+  return full->cpu_ns / capacity.front().cpu_ns;
+}
+
+// The workers share memory where all cores make much less than in proportion, and an image costs more
+// processor time.
+std::optional<LoaderLimit> memory_limit(const Evidence& evidence) {
+  constexpr double kLostProportion = 0.75;
+  constexpr double kMoreCpu = 1.15;
+  if (!evidence.profile) {
+    return std::nullopt;
+  }
+  const simulator::ScalabilityLaw& law = evidence.profile->law.law;
+  const auto growth = cpu_growth(evidence.points.capacity, law.cores);
+  if (law.cores <= 1 || law.at(law.cores) >= kLostProportion * law.one * law.cores || !growth ||
+      *growth <= kMoreCpu) {
+    return std::nullopt;
+  }
+  return LoaderLimit{
+      .name = "memory",
+      .why = fmt::format("all cores make {:.1f} times one core's images, and an image costs {} "
+                         "more processor time (memory bandwidth, caches)",
+                         law.at(law.cores) / law.one, format_percent(*growth - 1)),
+      .remedy = "smaller images"};
+}
+
+// As many images as the loader made alone: the consumer takes nothing from it.
+bool makes_all_it_can(const Evidence& evidence, const LoaderPoint& point) {
+  constexpr double kNearly = 0.95;
+  double alone = 0;
+  for (const LoaderPoint& capacity : evidence.points.capacity) {
+    alone = std::max(alone, rate_of(capacity));
+  }
+  return alone > 0 && rate_of(point) > kNearly * alone;
+}
+
+// A step lasts as long as its copy, which is overlapped with a shorter computing. AU does not show it, for
+// copying ready data takes as long.
+bool waits_for_copies(const LoaderPoint& point) {
+  constexpr double kNearly = 0.9;
+  return point.workers > 0 && point.copy_ns > point.compute_ns && point.copy_ns > kNearly * point.step_ns;
+}
+
+LoaderLimit copy_limit() {
+  return {.name = "copy",
+          .why = "copying a batch to the device takes longer than computing on it",
+          .remedy = "pinned memory, --element uint8"};
+}
+
+}  // namespace
+
+LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
+  const SimulatedPoint* const simulated = evidence.simulated_at(workers);
+  const LoaderPoint* const point = evidence.points.at(workers);
+  const std::string by = simulated == nullptr ? "" : simulated->limited_by;
+  Stages stages = evidence.profile ? evidence.profile->stages_ns : Stages{};
+  if (point != nullptr && point->stages_ns.total() > 0) {
+    stages = point->stages_ns;
+  }
+  const bool timed = stages.total() > 0;
+  const StageName& largest = largest_stage(stages);
+  const std::string share = timed ? fmt::format("{} takes {} of it", largest.text,
+                                                format_percent(stages.*largest.time / stages.total()))
+                                  : "stages not known";
+  const bool reads = timed && largest.time == &Stages::read && evidence.profile && evidence.profile->storage;
+  if (by == "storage" || reads) {
+    return {.name = "storage",
+            .why = reads ? fmt::format("workers wait for storage ({})", share) : "storage gives no more",
+            .remedy = "faster storage, or the data in memory"};
+  }
+  if (by == "copy") {
+    return copy_limit();
+  }
+  if (by == "workers") {
+    return {.name = "workers", .why = fmt::format("every worker is busy ({})", share)};
+  }
+  if (timed && largest.time == &Stages::hand_off) {
+    return {.name = "hand_off",
+            .why = fmt::format("workers hand batches over ({})", share),
+            .remedy = "fewer workers"};
+  }
+  const bool cores_busy = by == "cores" || (point != nullptr && makes_all_it_can(evidence, *point));
+  if (const auto memory = memory_limit(evidence); memory && cores_busy) {
+    return *memory;
+  }
+  if (by == "order") {
+    return {.name = "order", .why = "a slow batch holds back all behind it", .remedy = "--order any"};
+  }
+  if (by == "prefetch") {
+    return {.name = "prefetch",
+            .why = "too few batches are made ahead for how much their times vary",
+            .remedy = "prefetch_factor=8"};
+  }
+  if (!cores_busy) {
+    return {.name = "unknown",
+            .why = by == "consumer" ? "the simulation expects it to be fed, and the cause was not found"
+                                    : "the cause was not found",
+            .remedy = ""};
+  }
+  return {.name = timed ? largest.key : "cores",
+          .why = timed ? fmt::format("all cores are busy, and {}", share) : "all cores are busy",
+          .remedy = "more cores, or smaller images"};
+}
+
+std::optional<Finding> plateau_finding(const Evidence& evidence) {
+  const auto& pool = evidence.points.pool;
+  const bool measured = pool.size() > 1;
+  if (!measured && (!evidence.simulated || !pool.empty())) {
+    return std::nullopt;
+  }
+  Finding finding = finding_of("plateau", "images/s");
+  std::int64_t workers = 0;
+  std::optional<LoaderLimit> limit;
+  double au = 0;
+  if (measured) {
+    const LoaderPoint& best = *std::ranges::max_element(pool, {}, rate_of);
+    const auto& ready = evidence.points.ready;
+    finding.set(best.images_per_s);
+    finding.evidence = {best.name};
+    workers = best.workers;
+    au = best.au ? best.au->value : 0;
+    if (au >= kFed && ready && best.compute_ns > kSlower * ready->compute_ns) {
+      limit = LoaderLimit{
+          .name = "shared_cores",
+          .why = fmt::format("the consumer shares the cores with the workers, and computes {} a step "
+                             "instead of {}",
+                             format_duration(best.compute_ns), format_duration(ready->compute_ns)),
+          .remedy = "compute threads = cores - workers"};
+    } else if (waits_for_copies(best)) {
+      limit = copy_limit();
+      limit->why +=
+          fmt::format(" ({} and {})", format_duration(best.copy_ns), format_duration(best.compute_ns));
+    }
+  } else {
+    const SimulatedPoint& best =
+        *std::ranges::max_element(evidence.simulated->points, {}, &SimulatedPoint::images_per_s);
+    finding.value = best.images_per_s;
+    workers = best.workers;
+    au = best.limited_by == "copy" ? 0 : best.au;
+  }
+  if (!limit) {
+    limit = au >= kFed ? LoaderLimit{.name = "consumer",
+                                     .why = fmt::format("the consumer takes no more (AU {:.2f})", au),
+                                     .remedy = ""}
+                       : loader_limit(evidence, workers);
+  }
+  finding.details = {{"workers", workers}, {"limited_by", limit->name}};
+  finding.claim = fmt::format(
+      "{} {}{}, with {}: {}{}", measured ? "At most" : "Simulated: at most", format_number(*finding.value),
+      finding.ci95 ? fmt::format(" ±{} images/s", format_number((finding.ci95->high - finding.ci95->low) / 2))
+                   : " images/s",
+      workers_text(workers), limit->why, limit->remedy.empty() ? "" : fmt::format(" [{}]", limit->remedy));
+  return finding;
+}
+
+std::optional<Finding> scaling_finding(const Evidence& evidence) {
+  if (!evidence.profile || evidence.profile->law_workers.size() < 2) {
+    return std::nullopt;  // one count does not show how others relate to it
+  }
+  const Profile& profile = *evidence.profile;
+  const simulator::ScalabilityLaw& law = profile.law.law;
+  Finding finding = finding_of("scaling", "images/s", names_of(evidence.points.capacity));
+  finding.value = law.at(law.cores);
+  const double scale = *finding.value / law.one;
+  finding.ci95 = Interval{profile.law.one_ci95.low * scale, profile.law.one_ci95.high * scale};
+  finding.details = {{"one", law.one},     {"sigma", law.sigma},
+                     {"kappa", law.kappa}, {"crowding", law.oversubscription},
+                     {"cores", law.cores}, {"worst_error", profile.law.worst_error}};
+  // Up to three numbers (λ, σ, κ) are fitted to the counts within the cores, one to those beyond: as many
+  // counts are met exactly, right or wrong.
+  const auto within = std::ranges::count_if(
+      profile.law_workers, [&](std::int64_t workers) { return static_cast<double>(workers) <= law.cores; });
+  const bool has_error = within > 3 || std::ssize(profile.law_workers) - within > 1;
+  finding.claim = fmt::format(
+      "One worker makes {}{}, workers on all {:g} cores {}: {:.2f} times as much (fitted to {} with {} "
+      "workers{})",
+      images_text(law.one), profile.storage ? " without waits for storage" : "", law.cores,
+      images_text(*finding.value), scale, profile.law_from, fmt::join(profile.law_workers, ", "),
+      has_error ? fmt::format("; off by at most {}", format_percent(profile.law.worst_error)) : "");
+  if (profile.law.largest_active + 0.5 < law.cores) {
+    finding.claim += fmt::format("; beyond {} workers computing at once it is an extrapolation",
+                                 format_number(profile.law.largest_active));
+  }
+  return finding;
+}
+
+std::optional<Finding> stages_finding(const Evidence& evidence) {
+  const LoaderPoint* shown = nullptr;
+  for (const auto* list : {&evidence.points.capacity, &evidence.points.pool}) {
+    for (const LoaderPoint& point : *list) {
+      shown = shown == nullptr && point.stages_ns.total() > 0 ? &point : shown;
+    }
+  }
+  Stages stages = evidence.profile ? evidence.profile->stages_ns : Stages{};
+  if (shown != nullptr) {
+    stages = shown->stages_ns;
+  }
+  if (!(stages.total() > 0)) {
+    return std::nullopt;
+  }
+  Finding finding = finding_of("stages", "ns");
+  if (shown != nullptr) {
+    finding.evidence = {shown->name};
+  }
+  finding.value = stages.total();
+  finding.details = {{"largest", largest_stage(stages).key}, {"stages_ns", to_json(stages)}};
+  std::vector<StageName> by_time(kStages.begin(), kStages.end());
+  std::ranges::stable_sort(by_time, std::greater<>(),
+                           [&](const StageName& stage) { return stages.*stage.time; });
+  std::vector<std::string> parts;
+  for (const StageName& stage : by_time) {
+    parts.push_back(fmt::format("{} {}", stage.text, format_percent(stages.*stage.time / stages.total())));
+  }
+  finding.claim =
+      fmt::format("An image takes a worker {}: {}", format_duration(stages.total()), fmt::join(parts, ", "));
+  return finding;
+}
+
+std::optional<Finding> slowdown_finding(const Evidence& evidence) {
+  const auto& ready = evidence.points.ready;
+  if (!ready || !(ready->compute_ns > 0)) {
+    return std::nullopt;
+  }
+  const LoaderPoint* worst = nullptr;
+  for (const LoaderPoint& point : evidence.points.pool) {
+    if (point.workers > 0 && (worst == nullptr || point.compute_ns > worst->compute_ns)) {
+      worst = &point;
+    }
+  }
+  if (worst == nullptr || ready->few_rounds || worst->few_rounds) {
+    return std::nullopt;  // a disturbance of one of them would be blamed on the workers, or hide their effect
+  }
+  const auto slowdown = [&](const LoaderPoint& point) { return point.compute_ns / ready->compute_ns - 1; };
+  Finding finding = finding_of("consumer_slowdown", "1", {ready->name, worst->name});
+  finding.value = slowdown(*worst);
+  finding.details = {{"workers", worst->workers}, {"by_workers", Json::array()}};
+  for (const LoaderPoint& point : evidence.points.pool) {
+    finding.details["by_workers"].push_back({{"workers", point.workers}, {"slowdown", slowdown(point)}});
+  }
+  constexpr double kNoticed = 0.02;
+  constexpr double kDisturbed = -0.05;
+  if (*finding.value < kDisturbed) {
+    finding.claim = fmt::format(
+        "Inconclusive whether workers slow the consumer down: a step computes {} with ready data and at most "
+        "{} with "
+        "workers, so other work disturbed it",
+        format_duration(ready->compute_ns), format_duration(worst->compute_ns));
+  } else if (*finding.value < kNoticed) {
+    finding.claim = fmt::format("Workers do not slow the consumer down: computing takes at most {} longer",
+                                format_percent(std::max(0.0, *finding.value)));
+  } else {
+    finding.claim = fmt::format(
+        "Workers slow the consumer down: a step computes {} with {}, and {} with ready data{}",
+        format_duration(worst->compute_ns), workers_text(worst->workers), format_duration(ready->compute_ns),
+        evidence.setup.consumer_on_cores ? "; both use the same cores" : "");
+  }
+  return finding;
+}
+
+}  // namespace bench::sweeps

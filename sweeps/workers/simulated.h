@@ -1,0 +1,80 @@
+// The simulator's answers: every worker count, other cores, required throughputs of GPUs elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/json.h"
+#include "sweeps/workers/points.h"
+#include "sweeps/workers/profile.h"
+#include "sweeps/workers/setup.h"
+#include "sweeps/workers/simulator/pipeline.h"
+
+namespace bench::sweeps {
+
+// What to simulate from a profile; what is not given is as measured.
+struct SimulationRequest {
+  std::vector<std::int64_t> workers{};  // empty: a choice around the cores
+  std::optional<int> cores{};
+  std::optional<std::int64_t> prefetch{};
+  std::optional<simulator::Order> order{};
+  int gpus = 1;  // they share the host; each has its own workers
+  std::vector<RequiredThroughput> required{};
+  double measured_rate = 0;               // images a second, the most that was seen of this host; 0: none
+  std::optional<std::int64_t> step_ns{};  // another consumer, elsewhere
+  std::string consumer{};                 // its name
+  std::optional<simulator::Storage> storage{};
+  std::uint64_t seed = 1;
+};
+
+struct SimulatedPoint {
+  std::int64_t workers = 0;  // of each GPU
+  double images_per_s = 0;   // of all GPUs
+  double au = 0;             // divided by that of a loader that does nothing
+  double stall_p50_ns = 0;
+  double stall_p99_ns = 0;
+  double computing_workers = 0;
+  double worker_busy = 0;
+  std::string limited_by{};  // "consumer", "workers", "cores", "storage", "copy", "order", "prefetch"
+  std::optional<double> held_out_au{};  // by a profile without this count; none at the law's first
+};
+
+struct SimulatedRequirement {
+  RequiredThroughput required{};
+  int gpus = 1;
+  std::optional<std::int64_t> workers{};  // a GPU, for 95 % of it; none where the host cannot
+  double au = 0;                          // the part of it that is delivered, with these workers or at best
+  double tops_out = 0;                    // images a second of the loader and the copies alone, at best
+  std::string limited_by{};
+};
+
+struct Simulated {
+  std::uint64_t seed = 1;
+  double cores = 0;
+  double measured_cores = 0;
+  std::int64_t prefetch = 0;
+  simulator::Order order = simulator::Order::in_order;
+  int gpus = 1;
+  std::vector<SimulatedPoint> points{};
+  std::vector<SimulatedRequirement> requirements{};
+  std::int64_t knee_workers = 0;                              // the smallest count with 95 % of the best AU
+  std::vector<std::pair<std::int64_t, double>> prefetches{};  // and the AU with each, with the knee's workers
+  std::vector<simulator::TimelineEntry> timeline{};           // of a few steps, with the knee's workers
+};
+
+// An AU that counts as fed.
+inline constexpr double kFed = 0.95;
+
+Simulated simulate(const Profile& profile, const SimulationRequest& request);
+// Of a measured run: also each measured count from a profile without it, so that the error is known.
+Simulated simulate_measured(const LoaderPoints& points, const LoaderSetup& setup, const Profile& profile);
+// With the consumer and the storage of the request. Throws UsageError where the profile does not have enough
+// for it.
+Profile changed_for(Profile profile, const SimulationRequest& request);
+
+Json to_json(const Simulated& simulated);
+
+}  // namespace bench::sweeps

@@ -1,0 +1,101 @@
+#include "bench/cli/report.h"
+
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "bench/measure/finding.h"
+
+namespace bench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+MeasuredPoint flagged(const std::string& name, std::vector<std::string> flags) {
+  MeasuredPoint point;
+  point.name = name;
+  point.params = {{"batch", 1}};
+  point.validity.flags = std::move(flags);
+  return point;
+}
+
+Finding claimed(const std::string& name, const std::string& claim, int headline) {
+  Finding finding = finding_of(name, "");
+  finding.claim = claim;
+  finding.headline = headline;
+  return finding;
+}
+
+std::vector<std::string> printed(const ResultDocument& document, bool verbose) {
+  std::vector<std::string> names;
+  for (const Finding* finding : printed_findings(document, verbose)) {
+    names.push_back(finding->name);
+  }
+  return names;
+}
+
+TEST(Report, PrintsHeadlinesInTheirOrder) {
+  ResultDocument document;
+  document.findings = {claimed("detail", "D.", 0), claimed("second", "S.", 2), claimed("first", "F.", 1)};
+  EXPECT_THAT(printed(document, false), ElementsAre("first", "second"));
+  EXPECT_THAT(printed(document, true), ElementsAre("first", "second", "detail"));
+}
+
+TEST(Report, BeginsWithTheAnswerAndWrapsIt) {
+  ResultDocument document;
+  document.benchmarks = {flagged("a", {})};
+  document.findings = {claimed("first", "Use batch 16 in fp32: 33.0 ± 0.3 samples/s in 258 MiB.", 1)};
+  std::ostringstream out;
+  print_report(out, document, {}, 50, false);
+  EXPECT_THAT(out.str(), StartsWith("* Use batch 16 in fp32: 33.0 ± 0.3 samples/s in\n  258 MiB.\n\nbatch"));
+}
+
+TEST(Report, WarnsOnceAndSaysWhatToDo) {
+  ResultDocument document;
+  EXPECT_EQ(warning_of(document), "");
+  document.benchmarks = {flagged("a", {"noisy"}), flagged("b", {"noisy", "throttled:cpu_contention"})};
+  EXPECT_EQ(warning_of(document),
+            "Warning (○): 95 % intervals are wider than ±1 % at all 2 points; other processes used the CPU "
+            "during 1 of 2 points [give a larger --time-budget; run on an idle machine].");
+  document.benchmarks = {flagged("a", {"few_rounds", "noisy"})};
+  EXPECT_EQ(warning_of(document),
+            "Warning: fewer than 3 rounds were timed at the only point; 95 % intervals are wider than ±1 % "
+            "at the only point [give a larger --time-budget].");
+}
+
+TEST(Headlines, AreAtMostFiveAndHaveAValue) {
+  std::vector<Finding> findings;
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g"}) {
+    findings.push_back(finding_of(name, ""));
+    findings.back().value = 1;
+  }
+  findings[0].value = std::nullopt;
+  findings[1].value = std::nullopt;
+  set_headlines(findings, {"a", "b", "missing", "g", "f", "e", "d", "c"});
+  EXPECT_EQ(findings[0].headline, 1) << "the first, whatever it says";
+  EXPECT_EQ(findings[1].headline, 0);
+  EXPECT_EQ(findings[6].headline, 2);
+  EXPECT_EQ(findings[3].headline, 5);
+  EXPECT_EQ(findings[2].headline, 0);
+}
+
+TEST(PlusMinus, HasAsManyDigitsAsTheIntervalAllows) {
+  EXPECT_EQ(plus_minus(33.1063, Interval{31.3535, 35.0665}), "33.1 ± 2.0");
+  EXPECT_EQ(plus_minus(33.1063, Interval{31.2535, 34.9591}), "33.1 ± 1.9");
+  EXPECT_EQ(plus_minus(49.3, Interval{40, 58}), "49 ± 9");
+  EXPECT_EQ(plus_minus(95.1663, Interval{94.97, 95.36}), "95.17 ± 0.20");
+  EXPECT_EQ(plus_minus(1234.56, Interval{1234.4, 1234.7}), "1235 ± 1");
+  EXPECT_EQ(plus_minus(1.66, Interval{0.82, 10.76}), "1.66 (0.820 to 10.8)");
+  EXPECT_EQ(plus_minus(4.25, std::nullopt), "4.25");
+  EXPECT_EQ(plus_minus(4.25, Interval{4.25, 4.25}), "4.25");
+}
+
+TEST(PlusMinus, SharesOneUnit) {
+  EXPECT_EQ(plus_minus_duration(7.99e6, Interval{3.62e6, 12.4e6}), "8 ± 4 ms");
+  EXPECT_EQ(plus_minus_rate(12.34e9, Interval{11.9e9, 12.8e9}, "B/s"), "12.3 ± 0.5 GB/s");
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,145 @@
+// The choice among cuBLASLt's algorithms, on made-up ones and a double of the CUDA runtime.
+#include "kernels/backends/cublaslt/tuned.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+
+#include "bench/error.h"
+#include "bench/registry.h"
+#include "kernels/devices/cuda/device.h"
+#include "tests/kernels/devices/fake_runtime.h"
+
+namespace bench::kernels::cublaslt {
+namespace {
+
+using cuda::CudaDevice;
+using cuda::testing::fake_backend;
+using cuda::testing::FakeRuntime;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+struct Calls {
+  int asked = 0;   // how often algorithms were listed
+  int living = 0;  // lists that somebody owns
+  std::vector<std::size_t> queued;
+  FakeRuntime* runtime = nullptr;
+};
+Calls calls;
+
+// Three algorithms, of which the last is fastest.
+class MadeUpAlgorithms final : public Algorithms {
+ public:
+  MadeUpAlgorithms() { ++calls.living; }
+  ~MadeUpAlgorithms() override { --calls.living; }
+  std::size_t count() const override { return 3; }
+  std::int64_t workspace() const override { return 512; }
+  std::string name(std::size_t algorithm) const override { return "algorithm " + std::to_string(algorithm); }
+  void queue(std::size_t algorithm, CUstream_st* /*stream*/, const Arguments& /*arguments*/) override {
+    calls.queued.push_back(algorithm);
+    calls.runtime->step_ms = algorithm == 2 ? 1.0F : 2.0F;
+  }
+};
+
+const Registration<AlgorithmSource> registered{
+    {.name = "cublaslt",
+     .algorithms = [](const Product& product, cuda::Card& /*card*/) -> std::unique_ptr<Algorithms> {
+       ++calls.asked;
+       if (product.dtype == Dtype::bf16) {
+         throw Unsupported("made-up algorithms have no bf16");
+       }
+       return std::make_unique<MadeUpAlgorithms>();
+     }}};
+
+class TunedProductTest : public ::testing::Test {
+ protected:
+  TunedProductTest() {
+    calls = {};
+    calls.runtime = &runtime_;
+  }
+
+  static Product product(Dtype dtype = Dtype::fp16) { return dense(dtype, 16, 32, 64, false, true); }
+  void run(TunedProduct& tuned) { tuned.run(device_->stream(), {.workspace = scratch_.data()}); }
+
+  FakeRuntime runtime_;
+  std::unique_ptr<CudaDevice> device_ = std::make_unique<CudaDevice>(fake_backend(runtime_), 0);
+  alignas(256) std::array<std::byte, 512> scratch_{};
+};
+
+TEST_F(TunedProductTest, TimesEachAlgorithmInTheFirstRunOnlyAndKeepsTheFastest) {
+  TunedProduct tuned(product(), *device_);
+  EXPECT_EQ(tuned.algorithm(), "algorithm 0");
+  run(tuned);
+  EXPECT_THAT(calls.queued, ::testing::IsSupersetOf({0, 1, 2}));
+  EXPECT_EQ(tuned.algorithm(), "algorithm 2");
+  calls.queued.clear();
+  run(tuned);
+  EXPECT_THAT(calls.queued, ElementsAre(2));
+}
+
+TEST_F(TunedProductTest, TakesTheFavouriteWhileTheStreamIsRecorded) {
+  runtime_.capturing = true;
+  TunedProduct tuned(product(), *device_);
+  run(tuned);
+  EXPECT_THAT(calls.queued, ElementsAre(0));
+}
+
+TEST_F(TunedProductTest, TheCardKeepsWhatWasFoundUntilItsDeviceIsClosed) {
+  {
+    TunedProduct first(product(), *device_);
+    run(first);
+  }
+  EXPECT_EQ(TunedProduct(product(), *device_).algorithm(), "algorithm 2");
+  EXPECT_EQ(calls.asked, 1);
+  EXPECT_EQ(calls.living, 1);
+  device_.reset();
+  EXPECT_EQ(calls.living, 0);
+}
+
+TEST_F(TunedProductTest, TwoCardsDoNotShareWhatWasFound) {
+  runtime_.cards.push_back(runtime_.cards.front());
+  const CudaDevice other(fake_backend(runtime_), 1);
+  const TunedProduct here(product(), *device_);
+  const TunedProduct there(product(), other);
+  EXPECT_EQ(calls.asked, 2);
+}
+
+TEST_F(TunedProductTest, PassesOnWhyThereIsNoAlgorithm) {
+  EXPECT_THROW(TunedProduct(product(Dtype::bf16), *device_), Unsupported);
+}
+
+// A device that stands for a card that is not here.
+class DescribedDevice final : public Device, public cuda::CardDevice {
+ public:
+  const DeviceInfo& info() const override { return info_; }
+  std::optional<std::string> unsupported(Dtype /*dtype*/) const override { return std::nullopt; }
+  void upload(void* /*to*/, const void* /*from*/, std::int64_t /*bytes*/) override {}
+  void download(void* /*to*/, const void* /*from*/, std::int64_t /*bytes*/) override {}
+  void fill(void* /*to*/, std::byte /*value*/, std::int64_t /*bytes*/) override {}
+  void synchronize() override {}
+  std::int64_t time(const std::function<void()>& /*step*/) override { return 0; }
+  std::int64_t driver_used() const override { return 0; }
+  DeviceState state() const override { return {}; }
+  Peaks peaks(Dtype /*dtype*/) override { return {}; }
+  cuda::Card& card() const override { return card_; }
+
+ protected:
+  std::byte* raw_allocate(std::int64_t /*bytes*/) override { return nullptr; }
+  void raw_free(std::byte* /*data*/, std::int64_t /*bytes*/) noexcept override {}
+
+ private:
+  DeviceInfo info_{.id = "t4", .kind = "cuda", .name = "T4", .details = {}};
+  mutable cuda::Card card_{75, "{}"};
+};
+
+TEST_F(TunedProductTest, OnACardThatIsNotHereTheWorkspaceIsTheCapAndNothingRuns) {
+  DescribedDevice t4;
+  TunedProduct planned(product(), t4);
+  EXPECT_EQ(planned.workspace(), kWorkspaceCap);
+  EXPECT_THAT(planned.algorithm(), HasSubstr("chosen on the card"));
+  EXPECT_EQ(calls.asked, 0);
+  EXPECT_THROW(planned.run(nullptr, {.workspace = scratch_.data()}), std::logic_error);
+}
+
+}  // namespace
+}  // namespace bench::kernels::cublaslt

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# What nvcc makes of the hot kernels, for one architecture: nothing kept outside registers, and as many 16-byte reads
+# and writes, and as few narrower reads, as each one's line in hot_kernels.cu says. Needs no GPU.
+#
+#   compiled_test.sh NVCC ARCHITECTURE SOURCE_FOLDER [nvcc option…]      (75, 80, 86, 89 or 90)
+set -euo pipefail
+
+nvcc=${1:?usage: compiled_test.sh NVCC ARCHITECTURE SOURCE_FOLDER}
+architecture=${2:?no architecture}
+source=${3:?no source folder}
+shift 3
+kernels=$source/tests/kernels/backends/cuda/compiled/hot_kernels.cu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# --resource-usage prints, for each kernel, its registers, stack frame and spills.
+"$nvcc" -std=c++20 -O3 -I "$source" "$@" --gpu-architecture="sm_$architecture" \
+  -DHOT_ARCHITECTURE="$architecture" --resource-usage --keep --keep-dir "$folder" -cubin "$kernels" \
+  -o "$folder/hot_kernels.cubin" 2>"$folder/usage" || {
+  cat "$folder/usage" >&2
+  exit 1
+}
+
+failures=0
+fail() {
+  echo "sm_$architecture: $*" >&2
+  failures=$((failures + 1))
+}
+
+kept='^HOT_KERNEL\('
+[ "$architecture" -lt 80 ] || kept='^HOT_KERNEL(_FROM_80)?\('
+wanted=$(grep -Ec "$kept" "$kernels")
+tiled=$(grep -Ec "$kept.*Tiles" "$kernels")
+stacks=$(grep -c 'bytes stack frame' "$folder/usage" || true)
+[ "$stacks" -eq "$wanted" ] || fail "$wanted kernels, but the compiler speaks of $stacks"
+
+while read -r line; do
+  fail "a kernel does not fit its registers: $line"
+done < <(grep 'bytes stack frame' "$folder/usage" |
+  grep -v ' 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads' | sort | uniq -c)
+
+# Of each kernel in the source's order: 16-byte reads and writes, narrower reads, accesses to local memory.
+awk '/\.entry/ { name = $0; names[++count] = name }
+     /ld\.global/ { if (/ld\.global(\.nc)?\.(v4\.[a-z]32|v2\.[a-z]64)/) ++reads[name]; else ++narrower[name] }
+     /st\.global(\.wb)?\.(v4\.[a-z]32|v2\.[a-z]64)/ { ++writes[name] }
+     /(ld|st)\.local/ { ++locals[name] }
+     END { for (i = 1; i <= count; ++i) { name = names[i]
+             print reads[name] + 0, writes[name] + 0, narrower[name] + 0, locals[name] + 0, name } }' \
+  "$folder"/hot_kernels*.ptx >"$folder/accesses"
+[ "$(wc -l <"$folder/accesses")" -eq "$wanted" ] || fail "$wanted kernels, but not as many in the PTX"
+# "HOT_KERNEL(4, 4, 5, Flat<GpuFp32, 1, …>)" becomes "4 4 5 Flat<GpuFp32, 1, …>".
+grep -E "$kept" "$kernels" | sed -E 's/^[A-Z_0-9]+\(([0-9]+), ([0-9]+), ([0-9]+), (.*)\)$/\1 \2 \3 \4/' >"$folder/lines"
+while read -r least_reads least_writes most_narrower kernel <&3 && read -r reads writes narrower locals name <&4; do
+  # The name in the PTX is mangled: the template's own name stands in it.
+  [[ $name == *"${kernel%%<*}I"* ]] || fail "$kernel stands where the PTX has $name"
+  ((reads >= least_reads)) || fail "$reads 16-byte reads in $kernel, at least $least_reads are needed"
+  ((writes >= least_writes)) || fail "$writes 16-byte writes in $kernel, at least $least_writes are needed"
+  ((narrower <= most_narrower)) || fail "$narrower reads of less than 16 bytes in $kernel, at most $most_narrower are allowed"
+  ((locals == 0)) || fail "$locals accesses to local memory in $kernel"
+done 3<"$folder/lines" 4<"$folder/accesses"
+
+# Kernels whose name speaks of tiles multiply them on tensor cores.
+multiplying=$(awk '/\.entry/ { name = $0 } /wmma\.mma\.sync/ { names[name] } END { print length(names) }' \
+  "$folder"/hot_kernels*.ptx)
+[ "$multiplying" -eq "$tiled" ] || fail "$tiled kernels for tensor cores, but $multiplying use them"
+
+[ "$failures" -eq 0 ] || exit 1
+echo "sm_$architecture: $wanted kernels, none spills; each has the 16-byte reads and writes that its line asks for, and no" \
+  "narrower reads than its line allows; $tiled multiply on tensor cores"

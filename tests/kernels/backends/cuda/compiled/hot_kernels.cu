@@ -1,0 +1,121 @@
+// The kernels that most of a network's time outside cuDNN goes to, in the form they take where sizes and
+// addresses allow 16-byte accesses. compiled_test.sh looks at what the compiler makes of each line that
+// begins with HOT_KERNEL, and for cards from sm_80 on HOT_KERNEL_FROM_80; bodies only, so that this compiles
+// quickly.
+//
+// The three numbers count instructions on global memory: reads of 16 bytes at least, writes of 16 bytes at
+// least, narrower reads at most. The first two are one for each operand, times what the source unrolls; of
+// loops that the compiler unrolls as it likes, one pass. Narrower reads are: an operand's last elements, one
+// at a time, in a loop that the compiler may unroll fourfold (5 an operand); the loss scale's two fields and
+// the optimizer's count of steps; a number for each row (8 rows of ColumnSums, two of a row in
+// CrossEntropyRows and LayerNormGradient); and bytes that 16 bytes of the result come from: the places of
+// MaxPoolGradient, whose passes the compiler unrolls; pixels, which NormalizeBytes reads all at once, and one
+// by one behind the last whole access, NormalizePlanes one by one.
+#include "kernels/backends/cuda/gpu.cuh"
+// gpu.cuh first
+#include "kernels/backends/cuda/gpu_tiles.cuh"
+// then the bodies
+#include "kernels/backends/cuda/column_sums.cuh"
+#include "kernels/backends/cuda/copy_pixels.cuh"
+#include "kernels/backends/cuda/elementwise.cuh"
+#include "kernels/backends/cuda/rectifier.cuh"
+#include "kernels/operations/attention/cuda.cuh"
+#include "kernels/operations/batch_norm/cuda.cuh"
+#include "kernels/operations/conv2d/implicit_gemm.cuh"
+#include "kernels/operations/cross_entropy/cuda.cuh"
+#include "kernels/operations/elementwise/cuda.cuh"
+#include "kernels/operations/fma/cuda.cuh"
+#include "kernels/operations/layer_norm/cuda.cuh"
+#include "kernels/operations/loss_scale/cuda.cuh"
+#include "kernels/operations/optimizer/cuda.cuh"
+#include "kernels/operations/pool/cuda.cuh"
+#include "kernels/operations/preprocess/cuda.cuh"
+#include "kernels/operations/softmax/cuda.cuh"
+#include "kernels/operations/stream/cuda.cuh"
+
+#define HOT_KERNEL(reads, writes, narrower, ...) \
+  template __global__ void run_on_gpu(const __grid_constant__ __VA_ARGS__ kernel);
+#if HOT_ARCHITECTURE >= 80
+#define HOT_KERNEL_FROM_80(...) HOT_KERNEL(__VA_ARGS__)
+#else
+#define HOT_KERNEL_FROM_80(...)
+#endif
+
+namespace bench::kernels::cuda {
+
+HOT_KERNEL(4, 4, 5, ElementwiseKernel<GpuFp32, 1, 4, Activated<Rectifier, 1>>)
+HOT_KERNEL(4, 4, 5, ElementwiseKernel<GpuFp16, 1, 4, Activated<Rectifier, 1>>)
+HOT_KERNEL(4, 4, 5, ElementwiseKernel<GpuBf16, 1, 4, Activated<Rectifier, 1>>)
+HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp32, 2, 4, ActivatedGradient<Rectifier, 1>>)
+HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp16, 2, 4, ActivatedGradient<Rectifier, 1>>)
+HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuBf16, 2, 4, ActivatedGradient<Rectifier, 1>>)
+HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp32, 2, 4, Activated<Rectifier, 2>>)
+HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp16, 2, 4, Activated<Rectifier, 2>>)
+HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuBf16, 2, 4, Activated<Rectifier, 2>>)
+HOT_KERNEL(4, 4, 5, ElementwiseKernel<GpuBf16, 1, 4, Activated<TanhGelu, 1>>)
+HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuBf16, 2, 4, ActivatedGradient<TanhGelu, 1>>)
+HOT_KERNEL(8, 4, 0, Normalize<GpuFp32, 4>)
+HOT_KERNEL(12, 4, 0, Normalize<GpuFp16, 8>)
+HOT_KERNEL(12, 4, 0, Normalize<GpuBf16, 8>)
+HOT_KERNEL(9, 2, 0, NormalizeGradient<GpuFp32, 4>)
+HOT_KERNEL(14, 2, 0, NormalizeGradient<GpuFp16, 8>)
+HOT_KERNEL(14, 2, 0, NormalizeGradient<GpuBf16, 8>)
+HOT_KERNEL(4, 2, 0, ChunkMoments<GpuFp32, 4>)
+HOT_KERNEL(4, 4, 0, ChunkMoments<GpuFp16, 8>)
+HOT_KERNEL(4, 4, 0, ChunkMoments<GpuBf16, 8>)
+HOT_KERNEL(10, 2, 0, ColumnSums<GpuFp32, 4, ChannelNormalizer>)
+HOT_KERNEL(12, 4, 0, ColumnSums<GpuFp16, 8, ChannelNormalizer>)
+HOT_KERNEL(8, 4, 8, ColumnSums<GpuBf16, 8, RowNormalizer>)
+HOT_KERNEL(4, 2, 0, ColumnSums<GpuFp16, 8, NoNormalizer>)
+HOT_KERNEL(9, 4, 0, FinishRows<GpuFp32, 4, false, Rectifier>)
+HOT_KERNEL(10, 4, 0, FinishRows<GpuFp16, 8, true, Rectifier>)
+HOT_KERNEL(9, 4, 0, FinishRows<GpuBf16, 8, false, TanhGelu>)
+HOT_KERNEL(1, 1, 0, MaxPool<GpuFp32, 4, std::uint8_t, true>)
+HOT_KERNEL(1, 1, 0, MaxPool<GpuFp16, 8, std::uint8_t, true>)
+HOT_KERNEL(1, 1, 0, MaxPool<GpuBf16, 8, std::uint8_t, false>)
+HOT_KERNEL(1, 1, 8, MaxPoolGradient<GpuFp32, 4, std::uint8_t>)
+HOT_KERNEL(1, 1, 8, MaxPoolGradient<GpuFp16, 8, std::uint8_t>)
+HOT_KERNEL(1, 1, 8, MaxPoolGradient<GpuBf16, 8, std::uint8_t>)
+HOT_KERNEL(1, 1, 0, AveragePool<GpuFp32, 4, SlidingWindows>)
+HOT_KERNEL(1, 1, 0, AveragePool<GpuFp16, 8, SlidingWindows>)
+HOT_KERNEL(1, 1, 0, AveragePoolGradient<GpuBf16, 8, SlidingWindows>)
+HOT_KERNEL(2, 1, 12, OptimizerStep<GpuFp32, SgdRule>)
+HOT_KERNEL(3, 3, 12, OptimizerStep<GpuFp16, SgdRule>)
+HOT_KERNEL(3, 2, 17, OptimizerStep<GpuFp32, MomentumRule>)
+HOT_KERNEL(5, 5, 17, OptimizerStep<GpuBf16, MomentumRule>)
+HOT_KERNEL(4, 3, 23, OptimizerStep<GpuFp32, AdamRule>)
+HOT_KERNEL(7, 7, 23, OptimizerStep<GpuFp16, AdamRule>)
+HOT_KERNEL(7, 7, 23, OptimizerStep<GpuBf16, AdamRule>)
+HOT_KERNEL(1, 0, 5, FindOverflowKernel<GpuFp16>)
+HOT_KERNEL(3, 1, 0, SoftmaxRows<GpuFp16, 8, 32>)
+HOT_KERNEL(3, 1, 0, CausalSoftmax<GpuFp32, 4, 32>)
+HOT_KERNEL(6, 1, 0, CausalSoftmax<GpuFp16, 8, 32>)
+HOT_KERNEL(6, 1, 0, CausalSoftmaxGradient<GpuBf16, 8, 32>)
+HOT_KERNEL(3, 1, 2, CrossEntropyRows<GpuFp16, 8, 32>)
+HOT_KERNEL(7, 1, 0, LayerNormRows<GpuBf16, 8, 32>)
+HOT_KERNEL(8, 1, 2, LayerNormGradient<GpuBf16, 8, 32>)
+HOT_KERNEL(0, 1, 2, NormalizeBytes<GpuFp32, 4>)
+HOT_KERNEL(0, 1, 2, NormalizeBytes<GpuFp16, 8>)
+HOT_KERNEL(0, 1, 2, NormalizeBytes<GpuBf16, 8>)
+HOT_KERNEL(0, 1, 4, NormalizePlanes<GpuFp32, 4>)
+HOT_KERNEL(0, 1, 8, NormalizePlanes<GpuFp16, 8>)
+HOT_KERNEL(1, 1, 0, CopyPixels<GpuMemory, 16>)
+HOT_KERNEL(4, 4, 5, ElementwiseKernel<GpuFp32, 1, 4, CopyFunction>)
+HOT_KERNEL(4, 4, 5, ElementwiseKernel<GpuFp32, 1, 4, ScaleFunction>)
+HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp32, 2, 4, SumFunction>)
+HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp32, 2, 4, TriadFunction>)
+HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp16, 2, 4, TriadFunction>)
+HOT_KERNEL(1, 0, 5, SquareSums<GpuFp32, 4>)
+HOT_KERNEL(1, 0, 5, SquareSums<GpuBf16, 8>)
+HOT_KERNEL(4, 4, 5, FmaChains<GpuFp32, 4>)
+HOT_KERNEL(4, 4, 5, FmaChains<GpuFp16, 4>)
+HOT_KERNEL(4, 4, 5, FmaChains<GpuBf16, 4>)
+HOT_KERNEL(4, 16, 0, ImplicitGemm<GpuMemory, 128, 128, 8, 4>)
+HOT_KERNEL(6, 16, 0, ImplicitGemm<GpuMemory, 128, 64, 8, 4>)
+HOT_KERNEL(4, 4, 0, ImplicitGemm<GpuMemory, 64, 64, 16, 4>)
+HOT_KERNEL(8, 8, 0, ImplicitGemmTiles<GpuFp16, GpuTiles<GpuFp16>, 128, 8>)
+HOT_KERNEL(6, 4, 0, ImplicitGemmTiles<GpuFp16, GpuTiles<GpuFp16>, 64, 8>)
+HOT_KERNEL(4, 4, 0, FmaTiles<GpuFp16, GpuTiles<GpuFp16>, 8>)
+HOT_KERNEL_FROM_80(4, 4, 0, FmaTiles<GpuBf16, GpuTiles<GpuBf16>, 8>)
+
+}  // namespace bench::kernels::cuda

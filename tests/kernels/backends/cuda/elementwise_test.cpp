@@ -1,0 +1,119 @@
+// Element-wise kernels on fibers: every dtype, sizes with and without a tail, memory out of alignment, in
+// place.
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "kernels/operations/elementwise/cuda.cuh"
+#include "on_fibers.h"
+
+namespace bench::kernels {
+namespace {
+
+using testing::expect_like_reference;
+using testing::RunOptions;
+
+constexpr std::array<std::int64_t, 8> kSizes{1, 3, 7, 8, 255, 1024, 4099, 70001};
+
+template <class Visit>
+void for_each_case(Visit visit) {
+  for (const Dtype dtype : kAllDtypes) {
+    for (const std::int64_t size : kSizes) {
+      for (const std::int64_t offset : {std::int64_t{0}, bytes_of(dtype)}) {
+        SCOPED_TRACE(fmt::format("{} {} elements, {} bytes off", name_of(dtype), size, offset));
+        visit(TensorDesc{.n = 1, .c = size, .dtype = dtype}, RunOptions{.offset = offset});
+      }
+    }
+  }
+}
+
+constexpr std::array kRectifiers{Activation::relu, Activation::relu6, Activation::leaky_relu};
+
+TEST(CudaRelu, IsLikeItsReference) {
+  for (const Activation activation : kRectifiers) {
+    for_each_case([&](const TensorDesc& tensor, RunOptions options) {
+      if (options.offset != 0) {
+        options.in_place = {{Slot::dst, Slot::src}};
+      }
+      expect_like_reference<cuda::ElementwiseOperation>({tensor, activation}, tensor.dtype, options);
+    });
+  }
+}
+
+TEST(CudaReluBackward, IsLikeItsReference) {
+  for (const Activation activation : kRectifiers) {
+    for_each_case([&](const TensorDesc& tensor, RunOptions options) {
+      options.in_place = {{Slot::diff_src, Slot::diff_dst}};
+      for (const int summands : {1, 2}) {
+        expect_like_reference<cuda::ElementwiseOperation>(
+            backward_of(Elementwise{tensor, activation, summands}), tensor.dtype, options);
+      }
+    });
+  }
+}
+
+// Values at and beyond the bounds, of which seeded ones have none.
+TEST(CudaRectifier, IsLikeTheActivationsItStandsFor) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const Activation activation :
+       {Activation::none, Activation::relu, Activation::relu6, Activation::leaky_relu}) {
+    const cuda::Rectifier rectifier = cuda::Rectifier::of(activation);
+    for (const float value : {-kInfinity, -7.0F, -0.5F, -0.0F, 0.0F, 0.5F, 5.5F, 6.0F, 6.5F, kInfinity}) {
+      SCOPED_TRACE(fmt::format("activation {} of {}", static_cast<int>(activation), value));
+      EXPECT_EQ(rectifier(value), apply(activation, value));
+      EXPECT_EQ(rectifier.slope(value), slope(activation, value));
+    }
+    EXPECT_TRUE(std::isnan(rectifier(std::nanf(""))));
+  }
+}
+
+TEST(CudaAdd, IsLikeItsReference) {
+  for (const Activation activation :
+       {Activation::none, Activation::relu, Activation::relu6, Activation::gelu}) {
+    for_each_case([&](const TensorDesc& tensor, RunOptions options) {
+      options.in_place = {{Slot::dst, options.offset == 0 ? Slot::src1 : Slot::src}};
+      expect_like_reference<cuda::ElementwiseOperation>({tensor, activation, 2}, tensor.dtype, options);
+    });
+  }
+}
+
+TEST(CudaGelu, IsLikeItsReference) {
+  for_each_case([&](const TensorDesc& tensor, RunOptions options) {
+    options.in_place = {{Slot::dst, Slot::src}};
+    expect_like_reference<cuda::ElementwiseOperation>({tensor, Activation::gelu}, tensor.dtype, options);
+    options.in_place = {{Slot::diff_src, Slot::diff_dst}};
+    for (const int summands : {1, 2}) {
+      expect_like_reference<cuda::ElementwiseOperation>(
+          backward_of(Elementwise{tensor, Activation::gelu, summands}), tensor.dtype, options);
+    }
+  });
+}
+
+// Far from zero too, where its exponential is 0 or infinite.
+TEST(CudaGelu, IsRightFarFromZero) {
+  for (const float value : {-60.0F, -20.0F, -6.0F, -3.0F, 3.0F, 6.0F, 20.0F, 60.0F}) {
+    EXPECT_NEAR(cuda::TanhGelu{}(value), gelu(value), 1e-6F * std::fabs(value)) << value;
+    const double t = std::tanh(gelu_inner(static_cast<double>(value)));
+    const double x = value;
+    EXPECT_NEAR(cuda::TanhGelu::slope(value), 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * gelu_inner_slope(x),
+                1e-5)
+        << value;
+  }
+}
+
+// Blocked layouts are walked with their padding, which stays zero.
+TEST(CudaAdd, KeepsTheChannelPaddingZero) {
+  const TensorDesc tensor{.n = 2, .c = 19, .h = 3, .w = 5, .layout = Layout::nchw16c};
+  const auto operation = testing::on_fibers<cuda::ElementwiseOperation>({tensor, Activation::relu, 2});
+  const auto dst = testing::run_exactly(*operation, Dtype::fp32).at(Slot::dst);
+  std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
+  load(tensor, dst.data(), values);
+  testing::Bytes again(dst.size());
+  store(tensor, values, again.data());
+  EXPECT_EQ(again, dst);
+}
+
+}  // namespace
+}  // namespace bench::kernels

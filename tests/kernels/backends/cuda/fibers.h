@@ -1,0 +1,146 @@
+// A machine for kernel bodies that is no GPU: every thread of a block is a fiber of this process, so that the
+// same source runs under the sanitizers.
+//
+// Threads of a block, and blocks of a grid, take turns in a shuffled order: a body that forgets a barrier, or
+// counts on another block, sees a neighbour's old values. Shared memory starts filled with 0xff, which are
+// NaNs. What would hang or fault on a GPU throws std::logic_error: a barrier or a shuffle that some threads
+// never reach, an access that is not aligned to its size.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "bench/device.h"
+#include "kernels/backends/cuda/kernel_operation.h"
+#include "kernels/backends/cuda/vector_access.cuh"
+#include "kernels/operations/element.h"
+#include "kernels/operations/fp16.h"
+
+namespace bench::kernels::testing {
+
+class FiberBlock;
+
+// What a body sees of its thread.
+class FiberThread {
+ public:
+  FiberThread(FiberBlock& owner, int index, int block, int blocks)
+      : owner_(&owner), index_(index), block_(block), blocks_(blocks) {}
+
+  int index() const { return index_; }
+  int block() const { return block_; }
+  int blocks() const { return blocks_; }
+  void sync() const;
+
+  template <class T>
+  T shuffle_xor(T value, int mask) const {
+    static_assert(sizeof(T) <= sizeof(std::uint64_t));
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    bits = exchange(bits, (index_ % 32) ^ mask);
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+
+  std::uint32_t ballot(bool vote) const;
+
+  template <class T>
+  T& shared() const {
+    return *static_cast<T*>(shared_bytes(sizeof(T)));
+  }
+
+ private:
+  std::uint64_t exchange(std::uint64_t mine, int lane) const;
+  void* shared_bytes(std::size_t bytes) const;
+
+  FiberBlock* owner_;
+  int index_;
+  int block_;
+  int blocks_;
+};
+
+// Runs all blocks of a grid. An exception that a thread throws is thrown again here.
+void run_grid(int threads, std::int64_t blocks, const std::function<void(const FiberThread&)>& body);
+
+struct FiberMemory {
+  template <int kBytes>
+  static cuda::Vector<kBytes> load(const void* from) {
+    require_aligned(from, kBytes);
+    cuda::Vector<kBytes> words{};
+    std::memcpy(&words, from, kBytes);
+    return words;
+  }
+  template <int kBytes>
+  static void store(void* to, const cuda::Vector<kBytes>& words) {
+    require_aligned(to, kBytes);
+    std::memcpy(to, &words, kBytes);
+  }
+  static float as_float(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+  static std::uint32_t as_bits(float value) { return std::bit_cast<std::uint32_t>(value); }
+
+ private:
+  static void require_aligned(const void* address, std::size_t bytes) {
+    if (reinterpret_cast<std::uintptr_t>(address) % bytes != 0) {
+      throw std::logic_error("an access is not aligned to its size");
+    }
+  }
+};
+
+struct FiberFp32 {
+  using Memory = FiberMemory;
+  using Stored = std::uint32_t;
+  static float to(Stored bits) { return std::bit_cast<float>(bits); }
+  static Stored from(float value) { return std::bit_cast<Stored>(value); }
+};
+template <class Element>
+struct FiberHalf : Element {
+  using Memory = FiberMemory;
+  static std::uint32_t multiply_add_pair(std::uint32_t x, std::uint32_t by, std::uint32_t plus) {
+    const auto one = [&](int shift) {
+      const auto value = [&](std::uint32_t pair) {
+        return Element::to(static_cast<std::uint16_t>(pair >> shift));
+      };
+      return static_cast<std::uint32_t>(Element::from(std::fmaf(value(x), value(by), value(plus)))) << shift;
+    };
+    return one(0) | one(16);
+  }
+};
+using FiberFp16 = FiberHalf<Fp16>;
+using FiberBf16 = FiberHalf<Bf16>;
+
+class FiberQueue {
+ public:
+  explicit FiberQueue(const Device& /*device*/) {}
+
+  template <class Kernel>
+  void launch(const Kernel& kernel, std::int64_t blocks) const {
+    if (blocks != 0) {
+      run_grid(Kernel::kThreads, cuda::grid_of(blocks, Kernel::kName),
+               [&](const FiberThread& thread) { kernel(thread); });
+    }
+  }
+
+  // One: small tensors too are cut as if they filled the device.
+  int multiprocessors() const { return 1; }
+};
+
+struct Fibers {
+  using Memory = FiberMemory;
+  using Fp32 = FiberFp32;
+  using Fp16 = FiberFp16;
+  using Bf16 = FiberBf16;
+  using Queue = FiberQueue;
+
+  static constexpr const char* kImplementation = "fibers";
+  static constexpr const char* kDeviceKind = "cpu";
+  static constexpr int kPreference = -2;
+  static std::optional<std::string> unsupported(const Device& /*device*/, Dtype /*dtype*/) { return {}; }
+};
+
+}  // namespace bench::kernels::testing

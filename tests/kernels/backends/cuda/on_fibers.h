@@ -1,0 +1,51 @@
+// Runs operations made of our own kernels on fibers, and compares them with the reference implementations.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "fibers.h"
+#include "kernels/operations/operation.h"
+#include "stored.h"
+
+namespace bench::kernels::testing {
+
+Device& cpu();
+
+// Every output and state as stored. Each slot has memory of exactly its size, so that the address sanitizer
+// sees whoever reads or writes beyond; outputs and scratch are poisoned before. Inputs are seeded values.
+std::map<Slot, Bytes> run_exactly(Operation& operation, Dtype dtype, const RunOptions& options = {});
+
+// Rounding of a result to the dtype, and of fp32 sums before it.
+constexpr double tolerance_of(Dtype dtype) {
+  return dtype == Dtype::fp16 ? 1e-3 : dtype == Dtype::bf16 ? 6e-3 : 1e-5;
+}
+
+template <template <class> class Op>
+std::unique_ptr<Operation> on_fibers(const typename Op<Fibers>::Spec& spec) {
+  const auto made = cuda::implementation<Fibers, Op>();
+  if (const auto reason = made.unsupported(spec, cpu())) {
+    throw std::invalid_argument(*reason);
+  }
+  return made.make(spec, cpu());
+}
+
+// `skipped` are slots that only one of the two understands.
+template <template <class> class Op>
+void expect_like_reference(const typename Op<Fibers>::Spec& spec, Dtype dtype, const RunOptions& options = {},
+                           double tolerance = 0,
+                           const std::vector<Slot>& skipped = {Slot::saved, Slot::workspace}) {
+  const auto reference = make_operation(spec, cpu(), "reference");
+  const auto tested = on_fibers<Op>(spec);
+  auto expected = run_exactly(*reference, dtype, options);
+  auto answer = run_exactly(*tested, dtype, options);
+  for (const Slot slot : skipped) {
+    expected.erase(slot);
+    answer.erase(slot);
+  }
+  expect_close(*reference, expected, answer, tolerance == 0 ? tolerance_of(dtype) : tolerance);
+}
+
+}  // namespace bench::kernels::testing

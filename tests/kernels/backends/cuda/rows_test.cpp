@@ -1,0 +1,105 @@
+// Kernels over rows on fibers: rows that one thread, a warp or a block does, with and without a tail.
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "kernels/operations/cross_entropy/cuda.cuh"
+#include "kernels/operations/layer_norm/cuda.cuh"
+#include "kernels/operations/softmax/cuda.cuh"
+#include "on_fibers.h"
+
+namespace bench::kernels {
+namespace {
+
+using testing::expect_like_reference;
+using testing::RunOptions;
+
+struct Shape {
+  std::int64_t rows, width;
+};
+
+constexpr std::array kShapes{Shape{1, 1},    Shape{3, 7},    Shape{300, 2},  Shape{5, 16},
+                             Shape{9, 17},   Shape{2, 40},   Shape{17, 100}, Shape{3, 1000},
+                             Shape{2, 4096}, Shape{2, 4104}, Shape{1, 5003}};
+
+template <class Visit>
+void for_each_case(Visit visit) {
+  for (const Dtype dtype : kAllDtypes) {
+    for (const Shape& shape : kShapes) {
+      for (const std::int64_t offset : {0, 4}) {
+        SCOPED_TRACE(
+            fmt::format("{} {} rows of {}, {} bytes off", name_of(dtype), shape.rows, shape.width, offset));
+        visit(shape, dtype, RunOptions{.offset = offset});
+      }
+    }
+  }
+}
+
+TEST(CudaSoftmax, IsLikeItsReference) {
+  for_each_case([](const Shape& shape, Dtype dtype, const RunOptions& options) {
+    expect_like_reference<cuda::SoftmaxOperation>({{.n = shape.rows, .c = shape.width, .dtype = dtype}},
+                                                  dtype, options);
+  });
+}
+
+// Labels over all classes, and some that name none.
+testing::Bytes labels_for(const Shape& shape) {
+  std::vector<std::int32_t> labels;
+  for (std::int64_t row = 0; row < shape.rows; ++row) {
+    labels.push_back(static_cast<std::int32_t>(row % 5 == 3   ? -1
+                                               : row % 7 == 5 ? shape.width
+                                                              : row * 31 % shape.width));
+  }
+  testing::Bytes stored(labels.size() * sizeof labels[0]);
+  std::memcpy(stored.data(), labels.data(), stored.size());
+  return stored;
+}
+
+TEST(CudaCrossEntropy, IsLikeItsReference) {
+  for_each_case([](const Shape& shape, Dtype dtype, RunOptions options) {
+    options.opaque[Slot::labels] = labels_for(shape);
+    const CrossEntropy spec{.rows = shape.rows, .classes = shape.width, .scale = 0.25F, .dtype = dtype};
+    expect_like_reference<cuda::CrossEntropyOperation>(spec, dtype, options);
+    options.in_place = {{Slot::diff_src, Slot::src}};
+    expect_like_reference<cuda::CrossEntropyOperation>(spec, dtype, options);
+  });
+}
+
+// Logits whose exponentials overflow fp32.
+TEST(CudaCrossEntropy, StandsLargeLogits) {
+  const std::array<float, 4> logits{300, -200, 299, 0};
+  testing::Bytes src(sizeof logits);
+  std::memcpy(src.data(), logits.data(), sizeof logits);
+  const std::int32_t label = 2;
+  testing::Bytes labels(sizeof label);
+  std::memcpy(labels.data(), &label, sizeof label);
+  expect_like_reference<cuda::CrossEntropyOperation>({.rows = 1, .classes = 4}, Dtype::fp32,
+                                                     {.opaque = {{Slot::src, src}, {Slot::labels, labels}}});
+}
+
+TEST(CudaLayerNorm, ForwardIsLikeItsReference) {
+  for_each_case([](const Shape& shape, Dtype dtype, const RunOptions& options) {
+    for (const bool training : {false, true}) {
+      expect_like_reference<cuda::LayerNormOperation>(
+          {.rows = shape.rows, .width = shape.width, .training = training, .dtype = dtype}, dtype, options);
+    }
+  });
+}
+
+TEST(CudaLayerNorm, BackwardIsLikeItsReference) {
+  for_each_case([](const Shape& shape, Dtype dtype, RunOptions options) {
+    const LayerNorm spec{
+        .rows = shape.rows, .width = shape.width, .direction = Direction::backward, .dtype = dtype};
+    if (shape.width > 4096 && dtype != Dtype::fp32) {
+      return;  // many columns take long, and are the same to all dtypes
+    }
+    if (options.offset != 0) {
+      options.in_place = {{Slot::diff_src, Slot::diff_dst}};
+    }
+    expect_like_reference<cuda::LayerNormOperation>(spec, dtype, options);
+  });
+}
+
+}  // namespace
+}  // namespace bench::kernels

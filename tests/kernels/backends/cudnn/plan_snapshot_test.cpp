@@ -1,0 +1,252 @@
+// Plans every convolution of every network for cards that are not here, and compares what cuDNN answers with
+// what it answered before. No GPU is needed.
+//
+// A line stands for one convolution but for its batch: then come the batches and what all of them get. That
+// is the engines of the plans that qualify (see select.h) in the order of their first appearance, how many
+// plans they make, and the bytes of workspace that bench plans for. Another version of cuDNN answers
+// otherwise: its lines would have to be made first.
+//
+// All batches for all cards take minutes; with BENCH_FEW_PLANS=1 each card compares two of them.
+#include <gmock/gmock.h>
+
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <span>
+#include <sstream>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/error.h"
+#include "cards.h"
+#include "kernels/backends/cudnn/select.h"
+#include "network_convolutions.h"
+
+namespace bench::kernels::testing {
+namespace {
+
+using cudnn::Convolution;
+
+// Most answers differ by batch: powers of two would nearly double the files and the time.
+constexpr std::array<std::int64_t, 5> kBatches{1, 4, 16, 64, 256};
+constexpr std::size_t kTried = 8;
+constexpr std::size_t kMostShown = 5;
+
+std::string file_of(const Card& card) {
+  std::string name;
+  for (const char letter : card.name) {
+    name += letter == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  }
+  return fmt::format("{}/tests/kernels/backends/cudnn/plans/{}.txt", BENCH_TEST_SOURCE_DIR, name);
+}
+
+std::string heading() {
+  return fmt::format("cuDNN {}", cudnn::plan_source().version());
+}
+
+// "forward fp16 c64 56x56 …": as described, without the batch.
+std::string shape_of(const Convolution& convolution) {
+  std::string text = cudnn::described(convolution);
+  const std::size_t batch = text.find(" n") + 1;
+  return text.erase(batch, text.find(' ', batch) + 1 - batch);
+}
+
+std::string answer_for(const Convolution& convolution, const Card& card) {
+  try {
+    const auto plans = cudnn::plans_for(convolution, *card.card);
+    const std::int64_t cap = cudnn::workspace_cap(convolution);
+    std::vector<std::int64_t> engines;
+    int count = 0;
+    for (const cudnn::Plan& plan : plans->list()) {
+      if (cudnn::keeps(plan, convolution.dtype) && plan.workspace <= cap) {
+        ++count;
+        if (std::ranges::find(engines, plan.engine) == engines.end()) {
+          engines.push_back(plan.engine);
+        }
+      }
+    }
+    const auto selection = cudnn::select(plans->list(), convolution.dtype, cap, kTried);
+    return fmt::format("{} ({}) {}", fmt::join(engines, " "), count, selection.workspace);
+  } catch (const Unsupported&) {
+    return "none";
+  }
+}
+
+// Line after line, sorted.
+std::vector<std::string> plan_everything(const Card& card, std::span<const std::int64_t> of_batches) {
+  std::map<std::string, std::map<std::string, std::vector<std::int64_t>>> lines;  // shape → answer → batches
+  for (const Dtype dtype : kAllDtypes) {
+    if (const auto reason = cudnn::unsupported(dtype, card.card->compute_capability())) {
+      lines[fmt::format("{}: {}", name_of(dtype), *reason)];
+      continue;
+    }
+    for (const std::int64_t batch : of_batches) {
+      std::set<Convolution> seen;
+      for (const Conv2d& spec : network_convolutions(batch, dtype)) {
+        for (const Convolution& convolution : {cudnn::fused(spec), cudnn::bare(spec)}) {
+          if (seen.insert(convolution).second) {
+            lines[shape_of(convolution)][answer_for(convolution, card)].push_back(batch);
+          }
+        }
+      }
+    }
+  }
+  std::vector<std::string> sorted;
+  for (const auto& [shape, answers] : lines) {
+    std::map<std::vector<std::int64_t>, std::string> by_batch;
+    for (const auto& [answer, batches] : answers) {
+      by_batch[batches] = answer;
+    }
+    std::string line = shape;
+    for (const auto& [batches, answer] : by_batch) {
+      line += fmt::format(" | n{}: {}", fmt::join(batches, ","), answer);
+    }
+    sorted.push_back(line);
+  }
+  return sorted;
+}
+
+std::vector<std::string> read_lines(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+// What a line says of this batch, as a line of its own; a line without batches as it is.
+std::string only_of(const std::string& line, std::int64_t batch) {
+  constexpr std::string_view kBetween = " | n";
+  std::size_t at = line.find(kBetween);
+  const std::string shape = line.substr(0, at);
+  while (at != std::string::npos) {
+    const std::size_t from = at + kBetween.size();
+    const std::size_t colon = line.find(':', from);
+    at = line.find(kBetween, from);
+    const std::string batches = fmt::format(",{},", line.substr(from, colon - from));
+    if (batches.find(fmt::format(",{},", batch)) != std::string::npos) {
+      return fmt::format("{} | n{}{}", shape, batch,
+                         line.substr(colon, at == std::string::npos ? at : at - colon));
+    }
+  }
+  return line;
+}
+
+// What is compared: all batches of the file, line by line, or some, a line for each.
+struct Compared {
+  std::vector<std::string> before;
+  std::vector<std::string> now;
+};
+
+bool few_plans() {
+  return std::getenv("BENCH_FEW_PLANS") != nullptr;
+}
+
+// The largest, where workspaces meet their cap, and another one for each card.
+std::vector<std::int64_t> some_batches(const Card& card) {
+  const auto place = std::ranges::find(cards(), card.name, &Card::name) - cards().begin();
+  return {kBatches.at(static_cast<std::size_t>(place) % (kBatches.size() - 1)), kBatches.back()};
+}
+
+Compared compare(const Card& card, const std::vector<std::string>& lines) {
+  if (!few_plans()) {
+    return {.before = lines, .now = plan_everything(card, kBatches)};
+  }
+  Compared compared;
+  for (const std::int64_t batch : some_batches(card)) {
+    for (const std::string& line : lines) {
+      compared.before.push_back(only_of(line, batch));
+    }
+    std::ranges::copy(plan_everything(card, std::span(&batch, 1)), std::back_inserter(compared.now));
+  }
+  return compared;
+}
+
+void write_lines(const std::string& path, const std::vector<std::string>& lines) {
+  std::ofstream file(path);
+  file << heading() << '\n' << fmt::format("{}\n", fmt::join(lines, "\n"));
+  ASSERT_TRUE(file.good()) << path;
+}
+
+std::string difference(const std::vector<std::string>& before, const std::vector<std::string>& now) {
+  std::string text;
+  std::size_t shown = 0;
+  const auto show = [&](const auto& in, const auto& missing_from, char sign) {
+    const std::set<std::string> others(missing_from.begin(), missing_from.end());
+    for (const std::string& line : in) {
+      if (!others.contains(line) && shown++ < 2 * kMostShown) {
+        text += fmt::format("{} {}\n", sign, line);
+      }
+    }
+  };
+  show(before, now, '-');
+  show(now, before, '+');
+  return fmt::format("{} lines differ, among them\n{}", shown, text);
+}
+
+class CudnnPlans : public ::testing::TestWithParam<Card> {
+ protected:
+  void SetUp() override {
+    if (cannot_plan()) {
+      GTEST_SKIP() << *cannot_plan();
+    }
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, CudnnPlans, ::testing::ValuesIn(cards()), [](const auto& tested) {
+  std::string name = tested.param.name;
+  std::erase(name, ' ');
+  return name;
+});
+
+TEST_P(CudnnPlans, AreAsBefore) {
+  if (::testing::UnitTest::GetInstance()->test_to_run_count() > 1) {
+    GTEST_SKIP()
+        << "once cuDNN's heuristics have planned for one card they offer a few plans more for the next: "
+           "this is compared in a process of its own, as ctest runs it";
+  }
+  const std::string path = file_of(GetParam());
+  const bool update = std::getenv("BENCH_UPDATE_PLANS") != nullptr;
+  std::vector<std::string> before = read_lines(path);
+  if (!update && (before.empty() || before.front() != heading())) {
+    GTEST_SKIP() << path << " was made with " << (before.empty() ? "nothing" : before.front()) << ", this is "
+                 << heading()
+                 << "; make it anew with: BENCH_UPDATE_PLANS=1 ctest --preset release -R CudnnPlans";
+  }
+  if (update) {
+    write_lines(path, plan_everything(GetParam(), kBatches));
+    return;
+  }
+  before.erase(before.begin());
+  const Compared compared = compare(GetParam(), before);
+  EXPECT_TRUE(compared.before == compared.now)
+      << difference(compared.before, compared.now)
+      << "If that is meant: BENCH_UPDATE_PLANS=1 ctest --preset release -R CudnnPlans";
+}
+
+// Whatever version answers: what a network needs must be there.
+TEST_P(CudnnPlans, AreThereForEveryConvolutionWithinTheCap) {
+  const Card& card = GetParam();
+  for (const Dtype dtype : kAllDtypes) {
+    if (cudnn::unsupported(dtype, card.card->compute_capability())) {
+      continue;
+    }
+    for (const Conv2d& spec : network_convolutions(16, dtype)) {
+      const Convolution convolution = cudnn::bare(spec);
+      const std::int64_t cap = cudnn::workspace_cap(convolution);
+      const auto selection =
+          cudnn::select(cudnn::plans_for(convolution, *card.card)->list(), dtype, cap, kTried);
+      EXPECT_FALSE(selection.plans.empty()) << cudnn::described(convolution);
+      EXPECT_LE(selection.workspace, cap) << cudnn::described(convolution);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bench::kernels::testing

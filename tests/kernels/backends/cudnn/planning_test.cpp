@@ -1,0 +1,170 @@
+// What cuDNN answers for cards that are not here, through the interface that runs use.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/error.h"
+#include "cards.h"
+#include "kernels/backends/cudnn/select.h"
+#include "kernels/backends/cudnn/tuned.h"
+
+namespace bench::kernels::testing {
+namespace {
+
+using cudnn::Plan;
+using cudnn::TunedConvolution;
+using ::testing::AllOf;
+using ::testing::Gt;
+using ::testing::HasSubstr;
+using ::testing::Le;
+using Direction = Conv2d::Direction;
+
+class CudnnPlanning : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (cannot_plan()) {
+      GTEST_SKIP() << *cannot_plan();
+    }
+  }
+};
+
+Conv2d three_by_three(Dtype dtype) {
+  return {.batch = 32,
+          .in_channels = 64,
+          .height = 56,
+          .width = 56,
+          .out_channels = 64,
+          .kernel_h = 3,
+          .kernel_w = 3,
+          .pad_h = 1,
+          .pad_w = 1,
+          .dtype = dtype};
+}
+
+Conv2d stem(Dtype dtype) {
+  return {.batch = 256,
+          .in_channels = 3,
+          .height = 224,
+          .width = 224,
+          .out_channels = 64,
+          .kernel_h = 7,
+          .kernel_w = 7,
+          .stride_h = 2,
+          .stride_w = 2,
+          .pad_h = 3,
+          .pad_w = 3,
+          .dtype = dtype};
+}
+
+std::string refusal(const Conv2d& spec, cuda::Card& on) {
+  try {
+    const TunedConvolution planned(spec, on);
+    return "planned";
+  } catch (const Unsupported& error) {
+    return error.what();
+  }
+}
+
+TEST(CudnnCards, HaveEveryPropertyThatCudnnWants) {
+  ASSERT_EQ(cards().size(), 4U);
+  for (const Card& card : cards()) {
+    EXPECT_EQ(nlohmann::json::parse(card.card->properties()).size(), 23U) << card.name;
+  }
+}
+
+TEST_F(CudnnPlanning, RefusesBf16OnTheT4WithAReason) {
+  const auto reason = cudnn::unsupported(three_by_three(Dtype::bf16), card("T4").card->compute_capability());
+  ASSERT_TRUE(reason);
+  EXPECT_THAT(*reason, AllOf(HasSubstr("bf16"), HasSubstr("7.5")));
+  EXPECT_EQ(cudnn::unsupported(three_by_three(Dtype::fp16), card("T4").card->compute_capability()),
+            std::nullopt);
+  // cuDNN agrees.
+  EXPECT_THAT(refusal(three_by_three(Dtype::bf16), *card("T4").card), HasSubstr("no plan"));
+}
+
+TEST_F(CudnnPlanning, RefusesCardsThatCudnnDoesNotKnow) {
+  for (const int compute_capability : {70, 999}) {
+    cuda::Card unknown(compute_capability, card("H200").card->properties());
+    EXPECT_THAT(refusal(three_by_three(Dtype::fp16), unknown),
+                HasSubstr("knows compute capabilities 7.5 to"));
+  }
+}
+
+TEST_F(CudnnPlanning, SeparatesFp32FromTf32ByTensorCores) {
+  for (const char* name : {"RTX 3060", "A100", "H200"}) {
+    const auto plans = cudnn::plans_for(cudnn::bare(three_by_three(Dtype::tf32)), *card(name).card);
+    EXPECT_TRUE(std::ranges::any_of(plans->list(), &Plan::tensor_cores)) << name;
+    const auto tried = cudnn::select(plans->list(), Dtype::fp32, 1 << 30, 8).plans;
+    ASSERT_FALSE(tried.empty()) << name;
+    for (const std::size_t plan : tried) {
+      EXPECT_FALSE(plans->list()[plan].tensor_cores) << name;
+    }
+  }
+}
+
+TEST_F(CudnnPlanning, CapsTheWorkspaceOfTheStem) {
+  Conv2d spec = stem(Dtype::fp16);
+  spec.direction = Direction::backward_data;
+  const auto plans = cudnn::plans_for(cudnn::bare(spec), *card("T4").card);
+  const auto greediest = std::ranges::max(plans->list(), {}, &Plan::workspace).workspace;
+  const std::int64_t cap = cudnn::workspace_cap(cudnn::bare(spec));
+  EXPECT_THAT(greediest, Gt(cap));  // else this proves nothing
+  const TunedConvolution planned(spec, *card("T4").card);
+  EXPECT_THAT(planned.workspace(), Le(cap));
+}
+
+TEST_F(CudnnPlanning, FusesWhatCudnnHasKernelsFor) {
+  for (const Card& card : cards()) {
+    for (const Dtype dtype : {Dtype::fp32, Dtype::fp16}) {
+      Conv2d spec = three_by_three(dtype);
+      spec.bias = spec.residual = true;
+      spec.activation = Activation::relu;
+      const TunedConvolution fused(spec, *card.card);
+      EXPECT_TRUE(fused.in_place_sum()) << card.name;
+      EXPECT_THAT(fused.algorithm(), ::testing::Not(HasSubstr("finish"))) << card.name;
+    }
+  }
+}
+
+// leaky_relu has no ready-made kernel: the convolution alone, and our own kernel behind it. That one reads
+// the residual after the convolution has written its result.
+TEST_F(CudnnPlanning, LeavesToOurKernelWhatCudnnCannotFuse) {
+  Conv2d spec = three_by_three(Dtype::fp32);
+  spec.bias = true;
+  spec.activation = Activation::leaky_relu;
+  EXPECT_THAT(TunedConvolution(spec, *card("A100").card).algorithm(), HasSubstr("finish"));
+  spec.residual = true;
+  EXPECT_FALSE(TunedConvolution(spec, *card("A100").card).in_place_sum());
+}
+
+TEST_F(CudnnPlanning, KeepsRoomForANarrowBiasInTraining) {
+  Conv2d spec = three_by_three(Dtype::fp16);
+  spec.bias = true;
+  const std::int64_t inference = TunedConvolution(spec, *card("A100").card).workspace();
+  spec.training = true;  // the bias is fp32, cuDNN wants fp16
+  EXPECT_EQ(TunedConvolution(spec, *card("A100").card).workspace(), inference + 256);
+  spec.dtype = Dtype::fp32;
+  const std::int64_t wide = TunedConvolution(spec, *card("A100").card).workspace();
+  spec.training = false;
+  EXPECT_EQ(TunedConvolution(spec, *card("A100").card).workspace(), wide);
+}
+
+TEST_F(CudnnPlanning, AsksOncePerConvolutionAndCard) {
+  const auto convolution = cudnn::bare(three_by_three(Dtype::fp16));
+  const auto first = cudnn::plans_for(convolution, *card("A100").card);
+  EXPECT_EQ(cudnn::plans_for(convolution, *card("A100").card), first);
+  EXPECT_NE(cudnn::plans_for(convolution, *card("T4").card), first);
+  auto other = convolution;
+  other.bias = true;
+  EXPECT_NE(cudnn::plans_for(other, *card("A100").card), first);
+}
+
+TEST_F(CudnnPlanning, NamesThePlan) {
+  const auto plans = cudnn::plans_for(cudnn::bare(three_by_three(Dtype::fp16)), *card("A100").card);
+  EXPECT_THAT(plans->name(0), HasSubstr("eng"));
+}
+
+}  // namespace
+}  // namespace bench::kernels::testing

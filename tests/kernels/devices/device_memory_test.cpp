@@ -1,0 +1,151 @@
+// What the device does with memory: its refusals, what it keeps, and what it measures without a trace.
+#include "kernels/devices/cuda/device.h"
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/error.h"
+#include "tests/kernels/devices/cuda_device_fixture.h"
+#include "tests/kernels/devices/sizes.h"
+
+namespace bench::kernels::cuda {
+namespace {
+
+using ::testing::HasSubstr;
+
+// What the device says when it is asked for memory.
+template <class Error>
+std::string refusal(CudaDevice& device, std::int64_t bytes) {
+  try {
+    device.allocate(bytes, MemoryCategory::activations);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST_F(CudaDeviceTest, AFullCardIsOutOfMemoryAndNothingIsCounted) {
+  EXPECT_THAT(refusal<OutOfMemory>(device_, 2048 * kMiB), HasSubstr("2147483648 B"));
+  EXPECT_EQ(device_.memory().live().total(), 0);
+}
+
+// Whichever allocation it is that fails, all that came before is released and the next one works.
+TEST_F(CudaDeviceTest, TheNthAllocationFailing) {
+  for (int nth = 1; nth <= 5; ++nth) {
+    runtime_.fail("allocate", status::kMemoryAllocation, nth);
+    // Nothing is kept at the second attempt either.
+    std::vector<Buffer> buffers;
+    int made = 0;
+    bool refused = false;
+    runtime_.capacity = runtime_.reserved + (nth - 1) * 4 * kMiB;
+    for (int i = 0; i < 5 && !refused; ++i) {
+      try {
+        buffers.push_back(device_.allocate(4 * kMiB, MemoryCategory::activations));
+        ++made;
+      } catch (const OutOfMemory& error) {
+        EXPECT_EQ(error.requested, 4 * kMiB);
+        refused = true;
+      }
+    }
+    EXPECT_TRUE(refused);
+    EXPECT_EQ(made, nth - 1);
+    EXPECT_EQ(device_.memory().live().total(), made * 4 * kMiB);
+    EXPECT_EQ(runtime_.last_error(), status::kSuccess);
+    buffers.clear();
+    device_.drop_caches();
+    EXPECT_EQ(runtime_.reserved, 0);
+    runtime_.capacity = 1024 * kMiB;
+    EXPECT_NO_THROW(device_.allocate(4 * kMiB, MemoryCategory::activations));
+    device_.drop_caches();
+  }
+}
+
+// Another device may have been opened since: each call that depends on it says first which card it is for.
+TEST(CudaDevices, EachWorksOnItsOwnCard) {
+  testing::FakeRuntime runtime;
+  runtime.cards.push_back(runtime.cards[0]);
+  CudaDevice first(testing::fake_backend(runtime), 0);
+  const CudaDevice second(testing::fake_backend(runtime), 1);
+  int value = 0;
+  std::vector<Buffer> buffers;
+  const std::vector<std::pair<const char*, std::function<void()>>> all{
+      {"allocate", [&] { buffers.push_back(first.allocate(4 * kMiB, MemoryCategory::weights)); }},
+      {"upload", [&] { first.upload(buffers[0].data(), &value, sizeof value); }},
+      {"download", [&] { first.download(&value, buffers[0].data(), sizeof value); }},
+      {"fill", [&] { first.fill(buffers[0].data(), std::byte{0}, 4); }},
+      {"time", [&] { first.time([] {}); }},
+      {"record", [&] { first.record([] {}); }},
+      {"flush_caches", [&] { first.flush_caches(); }},
+      {"drop_caches", [&] { first.drop_caches(); }},
+      {"driver_used", [&] { first.driver_used(); }}};
+  for (const auto& [name, call] : all) {
+    runtime.current = 1;
+    call();
+    EXPECT_EQ(runtime.current, 0) << name;
+  }
+}
+
+TEST_F(CudaDeviceTest, TheCapRefusesBeforeTheCardIsAsked) {
+  device_.memory().set_cap(10 * kMiB);
+  const Buffer first = device_.allocate(6 * kMiB, MemoryCategory::weights);
+  const auto calls = calls_of(
+      [&] { EXPECT_THAT(refusal<OutOfMemory>(device_, 5 * kMiB), HasSubstr("memory cap is 10485760 B")); });
+  EXPECT_TRUE(calls.empty());
+}
+
+TEST_F(CudaDeviceTest, DropCachesGivesBackWhatIsKeptAndTheDriverSeesIt) {
+  runtime_.used_by_others = 100 * kMiB;
+  device_.allocate(8 * kMiB, MemoryCategory::weights).reset();
+  EXPECT_EQ(device_.driver_used(), 108 * kMiB);
+  device_.drop_caches();
+  EXPECT_EQ(device_.driver_used(), 100 * kMiB);
+}
+
+TEST_F(CudaDeviceTest, APinnedBufferHasOneOwner) {
+  {
+    PinnedBuffer a = device_.allocate_pinned(100);
+    PinnedBuffer b = std::move(a);
+    EXPECT_EQ(a.data(), nullptr);
+    EXPECT_EQ(b.bytes(), 100);
+    EXPECT_EQ(runtime_.pinned, 1);
+    b = device_.allocate_pinned(200);
+    EXPECT_EQ(runtime_.pinned, 1);
+  }
+  EXPECT_EQ(runtime_.pinned, 0);
+  runtime_.fail("allocate_pinned", status::kMemoryAllocation);
+  EXPECT_THROW(device_.allocate_pinned(100), OutOfMemory);
+  EXPECT_EQ(runtime_.last_error(), status::kSuccess);
+}
+
+TEST_F(CudaDeviceTest, PeaksAreMeasuredOnceAndLeaveNoMemoryBehind) {
+  runtime_.capacity = 300 * kMiB;
+  runtime_.step_ms = 1;
+  const Peaks peaks = device_.peaks(Dtype::fp16);
+  EXPECT_EQ(peaks.flops_per_s, 10e12);
+  // Of pairs of buffers the card has room for 128 MiB each: read and written in a millisecond.
+  EXPECT_DOUBLE_EQ(peaks.bytes_per_s, 1e3 * 2 * 128 * kMiB);
+  EXPECT_THAT(peaks.source, HasSubstr("4096x4096x4096 fp16"));
+  EXPECT_THAT(peaks.source, HasSubstr("copy of 128 MiB"));
+  EXPECT_EQ(runtime_.reserved, 0);
+  EXPECT_EQ(device_.memory().peak(), 0) << "no tracker sees it";
+  EXPECT_TRUE(calls_of([&] { device_.peaks(Dtype::fp16); }).empty());
+}
+
+TEST_F(CudaDeviceTest, CachesAreFlushedByMoreThanTheyHold) {
+  device_.flush_caches();
+  const std::int64_t reserved = runtime_.reserved;
+  EXPECT_GE(reserved, 2 * runtime_.cards.front().l2_bytes);
+  EXPECT_EQ(runtime_.times("fill"), 1);
+  EXPECT_EQ(runtime_.calls.back(), "synchronize") << "a sample must not start before it";
+  device_.flush_caches();
+  EXPECT_EQ(runtime_.reserved, reserved) << "the block is kept";
+  EXPECT_EQ(runtime_.times("fill"), 2);
+  EXPECT_EQ(device_.memory().peak(), 0) << "no tracker sees it";
+}
+
+}  // namespace
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,52 @@
+// A CUDA device that is not here, for plans alone: its operations have the slots of the reference
+// implementations, and scratch as large as a library might ask for.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bench/device.h"
+
+namespace bench::kernels {
+
+class ModelledCard final : public Device {
+ public:
+  ModelledCard(std::string name, int multiprocessors, bool bf16)
+      : bf16_(bf16),
+        info_{.id = "cuda:0",
+              .kind = "cuda",
+              .name = std::move(name),
+              .compute_units = multiprocessors,
+              .details = {}} {}
+
+  const DeviceInfo& info() const override { return info_; }
+  std::optional<std::string> unsupported(Dtype dtype) const override {
+    return dtype == Dtype::bf16 && !bf16_ ? std::optional<std::string>("bf16 needs sm_80") : std::nullopt;
+  }
+  void upload(void*, const void*, std::int64_t) override {}
+  void download(void*, const void*, std::int64_t) override {}
+  void fill(void*, std::byte, std::int64_t) override {}
+  void synchronize() override {}
+  std::int64_t time(const std::function<void()>&) override { return 0; }
+  std::int64_t driver_used() const override { return 0; }
+  DeviceState state() const override { return {}; }
+  Peaks peaks(Dtype) override { return {}; }
+
+ protected:
+  std::byte* raw_allocate(std::int64_t) override { return nullptr; }
+  void raw_free(std::byte*, std::int64_t) noexcept override {}
+
+ private:
+  bool bf16_;
+  DeviceInfo info_;
+};
+
+inline ModelledCard t4() {
+  return {"T4", 40, false};
+}
+inline ModelledCard h200() {
+  return {"H200", 132, true};
+}
+
+}  // namespace bench::kernels

@@ -1,0 +1,58 @@
+// Pictures are drawn by the program's own scripts and no others.
+#include <filesystem>
+
+#include <gmock/gmock.h>
+
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Arguments drawn_run(const fs::path& out) {
+  Arguments arguments = small_run(out);
+  std::erase(arguments, "--no-plot");
+  return arguments;
+}
+
+// A copy of the program, with scripts where an attacker could put them: in its folder, in what would be its
+// checkout, and in the current folder.
+TEST(Picture, AScriptPlantedNextToTheProgramIsNotRun) {
+  const TemporaryFolder folder;
+  const fs::path program = folder.path() / "build" / "release" / "bench";
+  const fs::path marker = folder.path() / "marker";
+  const fs::path current = fs::current_path();
+  fs::create_directories(program.parent_path());
+  fs::copy_file(BENCH_PROGRAM, program);
+  for (const fs::path& place : {program.parent_path(), folder.path(), folder.path() / "current"}) {
+    fs::create_directories(place / "plots");
+    write_file(place / "plots" / "batch.gp", "system('touch " + marker.string() + "')\n");
+    write_file(place / "gnuplot", "#!/bin/sh\ntouch " + marker.string() + "\n");
+    fs::permissions(place / "gnuplot", fs::perms::owner_all);
+  }
+  fs::current_path(folder.path() / "current");
+  Process process(drawn_run(folder.path() / "out"), std::nullopt, program.string());
+  const Ended ended = process.wait();
+  fs::current_path(current);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_FALSE(fs::exists(marker));
+  EXPECT_THAT(ended.err, HasSubstr("no picture: plots/batch.gp was not found"));
+}
+
+TEST(Picture, ASweepThatMeasuredNothingHasNoneAndIsInconclusive) {
+  const TemporaryFolder folder;
+  const Ended ended = run_bench({"--sweep", "batch", "--workload", "gemm", "--batch", "1", "--dtype", "fp16",
+                                 "--device", "cpu", "--out", folder.path().string()});
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_THAT(folder.names(), ::testing::ElementsAre("batch-gemm-cpu.json"));
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("fp16"), Not(HasSubstr("picture"))));
+}
+
+}  // namespace
+}  // namespace bench::testing

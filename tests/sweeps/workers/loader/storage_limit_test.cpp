@@ -1,0 +1,98 @@
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/error.h"
+#include "sweeps/workers/loader/storage_limit.h"
+
+namespace bench::loader {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr StorageLimit kLimit{.bytes_per_s = 1e6, .latency_ns = 5'000'000};  // a byte takes 1000 ns
+
+TEST(Reservations, PutTransfersAfterOneAnotherAndLatenciesSideBySide) {
+  Reservations storage(kLimit);
+  EXPECT_EQ(storage.reserve(0, 2000), 2'000'000 + 5'000'000);
+  EXPECT_EQ(storage.reserve(0, 3000), 5'000'000 + 5'000'000);
+  EXPECT_EQ(storage.reserve(1'000'000, 1000), 6'000'000 + 5'000'000);
+}
+
+TEST(Reservations, DoNotSaveUpIdleTime) {
+  Reservations storage(kLimit);
+  storage.reserve(0, 1000);
+  EXPECT_EQ(storage.reserve(100'000'000, 1000), 101'000'000 + 5'000'000);
+}
+
+TEST(Reservations, KeepTheRateOverManySmallReads) {
+  Reservations storage({.bytes_per_s = 3e9, .latency_ns = 0});
+  std::int64_t done = 0;
+  for (int i = 0; i < 3'000'000; ++i) {
+    done = storage.reserve(0, 1);  // a third of a nanosecond each
+  }
+  EXPECT_NEAR(static_cast<double>(done), 1e6, 2);
+}
+
+TEST(ParseStorage, TakesRateAndLatency) {
+  EXPECT_EQ(parse_storage("200MB/s,5ms").bytes_per_s, 2e8);
+  EXPECT_EQ(parse_storage("200MB/s,5ms").latency_ns, 5'000'000);
+  EXPECT_EQ(parse_storage("1GiB/s").latency_ns, 0);
+  EXPECT_EQ(parse_storage("1GiB/s,0").latency_ns, 0);
+  for (const std::string text :
+       {"", "200MB", "200/s", "/s", "200MB/s,", "200MB/s,5", "-1MB/s", "5ms,200MB/s"}) {
+    EXPECT_THAT([&] { parse_storage(text); }, ThrowsMessage<UsageError>(HasSubstr("--storage"))) << text;
+  }
+}
+
+class Zeros final : public Dataset {
+ public:
+  std::int64_t size() const override { return 2; }
+  std::string name(std::int64_t number) const override { return std::to_string(number); }
+  std::int64_t encoded_bytes(std::int64_t /*number*/) const override { return 1000; }
+  void read(std::int64_t number, std::vector<std::byte>& bytes) const override {
+    if (number == 1) {
+      throw BadImage("gone");
+    }
+    bytes.assign(1000, std::byte{0});
+  }
+  std::optional<std::string> evict(std::int64_t /*number*/) const override { return "never there"; }
+};
+
+TEST(Limited, WaitsUntilTheReservedTime) {
+  const auto data = limited(std::make_unique<Zeros>(), {.bytes_per_s = 1e6, .latency_ns = 5'000'000});
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::byte> bytes;
+  data->read(0, bytes);
+  data->read(0, bytes);
+  EXPECT_GE(std::chrono::steady_clock::now() - start,
+            std::chrono::milliseconds(12));  // at least, on any machine
+  EXPECT_EQ(bytes.size(), 1000U);
+}
+
+TEST(Limited, PassesAllElseOn) {
+  const auto data = limited(std::make_unique<Zeros>(), kLimit);
+  std::vector<std::byte> bytes;
+  EXPECT_EQ(data->size(), 2);
+  EXPECT_EQ(data->name(1), "1");
+  EXPECT_EQ(data->encoded_bytes(0), 1000);
+  EXPECT_EQ(data->evict(0), "never there");
+  EXPECT_THROW(data->read(1, bytes), BadImage);
+}
+
+// Would take a quarter of an hour.
+TEST(Limited, NoLongerWaitsOnceAStopIsRequested) {
+  std::stop_source stop;
+  stop.request_stop();
+  const auto data = limited(std::make_unique<Zeros>(), {.bytes_per_s = 1, .latency_ns = 0}, stop.get_token());
+  std::vector<std::byte> bytes;
+  data->read(0, bytes);
+  EXPECT_EQ(bytes.size(), 1000U);
+}
+
+}  // namespace
+}  // namespace bench::loader
