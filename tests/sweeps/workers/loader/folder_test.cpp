@@ -62,8 +62,9 @@ TEST(FolderData, FollowsLinksButNotInCircles) {
 
 TEST(FolderData, RefusesWhatHoldsNothing) {
   const TemporaryFolder folder;
-  EXPECT_THAT([&] { open_data(folder.path().string(), {}); },
-              ThrowsMessage<UsageError>(AllOf(HasSubstr("--data"), HasSubstr("holds no file"))));
+  EXPECT_THAT(
+      [&] { open_data(folder.path().string(), {}); },
+      ThrowsMessage<UsageError>(AllOf(HasSubstr("--data"), HasSubstr("holds no .jpg, .jpeg or .tar file"))));
   EXPECT_THAT([&] { open_data("/nowhere/at/all", {}); },
               ThrowsMessage<UsageError>(AllOf(HasSubstr("--data"), HasSubstr("/nowhere/at/all"))));
   EXPECT_THROW(open_data("", {}), UsageError);
