@@ -39,7 +39,7 @@ struct KernelResult {
   std::string short_name() const { return name.substr(name.find('/') + 1); }  // without the sweep's
 };
 
-// Those of a known form, in the order of the file.
+// In the order of the file. Throws Json::exception where a param is of another type.
 std::vector<KernelResult> read_results(const ResultDocument& document);
 
 struct RoofCeiling {
