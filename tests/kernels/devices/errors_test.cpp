@@ -12,14 +12,14 @@ Failure failure_of(int error, bool stays_set) {
 }
 
 // Numbers of CUDA's driver_types.h: after these the process must end before the card works again.
-TEST(Status, ErrorsThatEndTheContextLoseTheDevice) {
+TEST(CudaErrors, ErrorsThatEndTheContextLoseTheDevice) {
   for (const int error : {214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 999}) {
     EXPECT_TRUE(is_sticky(error)) << error;
     EXPECT_THROW(raise(failure_of(error, false), "cudaFree", Place::current()), DeviceLost) << error;
   }
 }
 
-TEST(Status, ARefusedCallLosesNothing) {
+TEST(CudaErrors, ARefusedCallLosesNothing) {
   for (const int error : {1, 209, 801}) {  // invalid value, no code for this card, not supported
     EXPECT_FALSE(is_sticky(error)) << error;
     try {
@@ -31,7 +31,7 @@ TEST(Status, ARefusedCallLosesNothing) {
   }
 }
 
-TEST(Status, AnUnknownErrorThatStaysLosesTheDevice) {
+TEST(CudaErrors, AnUnknownErrorThatStaysLosesTheDevice) {
   EXPECT_THROW(raise(failure_of(4321, true), "cudaFree", Place::current()), DeviceLost);
 }
 

@@ -291,7 +291,7 @@ TEST(ReadResult, AnswersInOneLineWhateverTheNameOrTheContent) {
 
 // Written by version 0.1.0 and never rewritten: every later program of bench-result/1 must read it.
 TEST(ReadResult, TheGoldenFileStaysReadable) {
-  const fs::path golden = BENCH_TEST_SOURCE_DIR "/tests/bench/core/golden/bench-result-1.json";
+  const fs::path golden = BENCH_TEST_SOURCE_DIR "/tests/bench/run/golden/bench-result-1.json";
   EXPECT_EQ(testing::schema_errors(read_file(golden)), "");
   EXPECT_EQ(to_json(read_result(golden)), to_json(sample_document()));
 }
