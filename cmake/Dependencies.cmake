@@ -12,6 +12,7 @@ endfunction()
 
 bench_require(nlohmann_json nlohmann-json3-dev)
 bench_require(fmt libfmt-dev)
+bench_require(CLI11 libcli11-dev)
 bench_require(benchmark libbenchmark-dev)
 bench_require(dnnl libdnnl-dev)
 bench_require(OpenMP g++)

@@ -1,7 +1,10 @@
 #include "bench/cli/command_line.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include "bench/cli/options.h"
 #include "bench/cli/suggest.h"
@@ -39,9 +42,50 @@ std::vector<ProgramOption> describe_options() {
   };
 }
 
-// The text of an option is the next argument, unless that is an option itself.
-bool is_option(std::string_view argument) {
-  return argument.starts_with("--");
+// CLI11's value of an option that was given none; no argument of a program holds it.
+const std::string kNoValue(1, '\0');
+
+[[noreturn]] void refuse_unknown(const CLI::App& app, const std::string& argument) {
+  if (!argument.starts_with('-')) {
+    throw UsageError(
+        fmt::format("{} is not an option; options start with --, see bench --help", quote(argument)));
+  }
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    names.push_back("--" + option->get_lnames().front());
+  }
+  const auto meant = nearest(argument.substr(0, argument.find('=')), names);
+  throw UsageError(fmt::format("{}: there is no such option{}; see bench --help", printable(argument),
+                               meant ? fmt::format(" (did you mean {}?)", *meant) : ""));
+}
+
+// CLI11 lets a switch have a value, takes "--batch= 7" for "--batch 7", and an option may be given twice.
+void refuse_misuse(const CLI::App& app, const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    const std::string name = argument.substr(0, argument.find('='));
+    const CLI::Option* const option = name == argument ? nullptr : app.get_option_no_throw(name);
+    if (option != nullptr && option->get_expected_max() == 0) {
+      throw UsageError(fmt::format("{}: {} was given, but it takes no value; give {} alone, or leave it out",
+                                   name, quote(argument.substr(name.size() + 1)), name));
+    }
+    if (option != nullptr && name.size() + 1 == argument.size()) {
+      throw UsageError(fmt::format("{}: a value is missing; see bench --help", name));
+    }
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    const std::vector<std::string>& given = option->results();
+    const std::string name = "--" + option->get_lnames().front();
+    if (std::ranges::find(given, kNoValue) != given.end()) {
+      throw UsageError(fmt::format("{}: a value is missing; see bench --help", name));
+    }
+    if (given.size() > 1 && option->get_expected_max() > 0) {
+      throw UsageError(fmt::format("{}: given {} times ({}); give it once", name, given.size(),
+                                   printable(fmt::format("{}", fmt::join(given, ", ")))));
+    }
+  }
+  if (const std::vector<std::string> extras = app.remaining(); !extras.empty()) {
+    refuse_unknown(app, extras.front());
+  }
 }
 
 }  // namespace
@@ -52,80 +96,45 @@ const std::vector<ProgramOption>& program_options() {
 }
 
 CommandLine::CommandLine(const std::vector<std::string>& arguments) {
+  CLI::App app;
+  app.set_help_flag();  // --help is one of our switches
+  app.allow_extras();
+  const auto add = [&app](const std::string& name, bool is_switch) {
+    if (app.get_option_no_throw("--" + name) == nullptr) {  // sweeps share some, networks most
+      app.add_option(name == "help" ? "-h,--help" : "--" + name)
+          ->expected(0, is_switch ? 0 : 1)
+          ->default_str(is_switch ? "yes" : kNoValue)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
+  };
   for (const ProgramOption& option : program_options()) {
-    options_["--" + option.name].is_switch = option.value.empty();
+    add(option.name, option.value.empty());
   }
-  const auto add = [this](const auto& entries) {
+  const auto add_options_of = [&add](const auto& entries) {
     for (const auto& entry : entries) {
       for (const CommandOption& option : entry->options) {
-        options_["--" + option.name].is_switch = option.is_switch;
+        add(option.name, option.is_switch);
       }
     }
   };
-  add(registry<SweepType>().entries());
-  add(registry<WorkloadType>().entries());
+  add_options_of(registry<SweepType>().entries());
+  add_options_of(registry<WorkloadType>().entries());
 
-  std::string problem;
-  for (std::size_t at = 0; at < arguments.size(); ++at) {
-    const std::string wrong = take(arguments, at);
-    if (problem.empty()) {
-      problem = wrong;
+  app.parse(
+      std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0 && option->results().back() != kNoValue) {
+      given_[option->get_lnames().front()] = option->results().back();
     }
   }
-  if (!problem.empty() && !has("help") && !has("version")) {
-    throw UsageError(problem);
+  if (!has("help") && !has("version")) {
+    refuse_misuse(app, arguments);
   }
-}
-
-std::string CommandLine::take(const std::vector<std::string>& arguments, std::size_t& at) {
-  const std::string& argument = arguments[at] == "-h" ? "--help" : arguments[at];
-  if (!argument.starts_with('-')) {
-    return fmt::format("{} is not an option; options start with --, see bench --help", quote(argument));
-  }
-  const std::size_t equals = argument.find('=');
-  const std::string name = argument.substr(0, equals);
-  const auto known = options_.find(name);
-  if (known == options_.end()) {
-    return unknown(argument);
-  }
-  auto& [is_switch, given] = known->second;
-  const bool has_text = equals != std::string::npos;
-  const std::string text = has_text ? argument.substr(equals + 1) : "";
-  if (is_switch && has_text) {
-    return fmt::format("{}: {} was given, but it takes no value; give {} alone, or leave it out", name,
-                       quote(text), name);
-  }
-  if (is_switch) {
-    given = {"yes"};
-    return "";
-  }
-  const bool follows = !has_text && at + 1 < arguments.size();
-  if (follows && is_option(arguments[at + 1])) {
-    return fmt::format("{}: a value is missing before {}; see bench --help", name,
-                       printable(arguments[at + 1]));
-  }
-  if (has_text ? text.empty() : !follows) {
-    return fmt::format("{}: a value is missing; see bench --help", name);
-  }
-  given.push_back(has_text ? text : arguments[++at]);
-  return given.size() == 1 ? ""
-                           : fmt::format("{}: given {} times ({}); give it once", name, given.size(),
-                                         printable(fmt::format("{}", fmt::join(given, ", "))));
-}
-
-std::string CommandLine::unknown(std::string_view argument) const {
-  std::vector<std::string> names;
-  for (const auto& [name, option] : options_) {
-    names.push_back(name);
-  }
-  const auto meant = nearest(argument.substr(0, argument.find('=')), names);
-  return fmt::format("{}: there is no such option{}; see bench --help", printable(argument),
-                     meant ? fmt::format(" (did you mean {}?)", *meant) : "");
 }
 
 const std::string* CommandLine::text_of(const std::string& option) const {
-  const std::vector<std::string>& given = options_.at("--" + option).given;
-  return given.empty() ? nullptr : &given.back();
+  const auto given = given_.find(option);
+  return given == given_.end() ? nullptr : &given->second;
 }
 
 }  // namespace bench

@@ -1,9 +1,8 @@
-// The command line taken apart: which options there are, and the text given for each.
+// The options there are, and the text that the command line gives for each (CLI11 takes it apart).
 #pragma once
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace bench {
@@ -29,16 +28,7 @@ class CommandLine {
   const std::string* text_of(const std::string& option) const;
 
  private:
-  struct Known {
-    bool is_switch = false;
-    std::vector<std::string> given;
-  };
-
-  // Takes the argument at `at` and its value. Returns what is wrong with it; empty: nothing.
-  std::string take(const std::vector<std::string>& arguments, std::size_t& at);
-  std::string unknown(std::string_view argument) const;
-
-  std::map<std::string, Known> options_;  // by "--name"
+  std::map<std::string, std::string> given_;
 };
 
 }  // namespace bench
