@@ -1,4 +1,4 @@
-// What --help prints: one screen, a sweep's options, or a workload's.
+// The text of --help: one screen, a sweep's options, or a workload's.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace bench {
 
-std::string help();
-std::string help_of(const SweepType& sweep);        // its options, and those of every sweep
+// `verbose`: with every option of the program in full.
+std::string help(bool verbose);
+std::string help_of(const SweepType& sweep, bool verbose);
 std::string help_of(const WorkloadType& workload);  // its modes and options
 const char* usage();
 

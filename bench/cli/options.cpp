@@ -57,18 +57,26 @@ class OptionsReader {
   }
 
  private:
-  // Of the sweep and the workload, where the command line names one that exists.
+  // The help of the sweep and the workload that the command line names; else the program's.
   std::string help_asked_for() const {
+    const bool verbose = line_.has("verbose");
     std::string text;
     if (const std::string* name = line_.text_of("sweep")) {
-      const SweepType* const sweep = registry<SweepType>().find(*name);
-      text += sweep == nullptr ? "" : help_of(*sweep);
+      text += help_of(find_named<SweepType>("--sweep", *name), verbose);
     }
     if (const std::string* name = line_.text_of("workload")) {
-      const WorkloadType* const type = registry<WorkloadType>().find(*name);
-      text += type == nullptr ? "" : (text.empty() ? "" : "\n") + help_of(*type);
+      text += (text.empty() ? "" : "\n") + help_of(find_named<WorkloadType>("--workload", *name));
     }
-    return text.empty() ? help() : text;
+    return text.empty() ? help(verbose) : text;
+  }
+
+  template <class Entry>
+  static const Entry& find_named(std::string_view option, const std::string& name) {
+    const Entry* const entry = registry<Entry>().find(name);
+    if (entry == nullptr) {
+      throw UsageError(unknown_value(option, name, names_of<Entry>()));
+    }
+    return *entry;
   }
 
   void read_switches(Options& options) const {
@@ -85,15 +93,9 @@ class OptionsReader {
       throw UsageError(
           fmt::format("--sweep: a name is missing; accepted: {}", fmt::join(names_of<SweepType>(), ", ")));
     }
-    if (registry<SweepType>().find(*sweep) == nullptr) {
-      throw UsageError(unknown_value("--sweep", *sweep, names_of<SweepType>()));
-    }
-    options.sweep = *sweep;
+    options.sweep = find_named<SweepType>("--sweep", *sweep).name;
     if (const std::string* workload = line_.text_of("workload")) {
-      if (registry<WorkloadType>().find(*workload) == nullptr) {
-        throw UsageError(unknown_value("--workload", *workload, names_of<WorkloadType>()));
-      }
-      options.workload = *workload;
+      options.workload = find_named<WorkloadType>("--workload", *workload).name;
     }
     if (const std::string* device = line_.text_of("device")) {
       options.device = *device;

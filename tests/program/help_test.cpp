@@ -1,0 +1,68 @@
+// The help of every sweep and workload fits one screen, and its examples run.
+#include <iterator>
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "bench/cli/text.h"
+#include "bench/json.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::vector<std::string> help_lines(const Arguments& of) {
+  const Ended help = run_bench(of + Arguments{"--help"});
+  EXPECT_EQ(help.code, 0);
+  EXPECT_EQ(help.err, "");
+  return lines_of(help.out);
+}
+
+TEST(Help, FitsOneScreen) {
+  const Json list = Json::parse(run_bench({"--list", "--benchmark_format=json"}).out);
+  std::vector<Arguments> pages{{}};
+  for (const char* const kind : {"sweep", "workload"}) {
+    for (const Json& entry : list[std::string(kind) + "s"]) {
+      pages.push_back({std::string("--") + kind, entry["name"]});
+    }
+  }
+  ASSERT_GT(pages.size(), 20U);
+  for (const Arguments& page : pages) {
+    const std::vector<std::string> lines = help_lines(page);
+    EXPECT_LE(lines.size(), 40U) << ::testing::PrintToString(page);
+    for (const std::string& line : lines) {
+      EXPECT_LE(columns(line), 100U) << line;
+    }
+  }
+}
+
+TEST(Help, ExamplesRun) {
+  const TemporaryFolder folder;
+  int examples = 0;
+  for (const std::string& line : help_lines({})) {
+    if (!line.starts_with("  bench --sweep ")) {
+      continue;
+    }
+    std::istringstream words(line);
+    Arguments arguments{std::istream_iterator<std::string>(words), {}};
+    arguments.erase(arguments.begin());  // "bench"
+    const Ended run = run_bench(arguments + Arguments{"--dry-run", "--out", folder.path() / "out"});
+    EXPECT_EQ(run.code, 0) << line << "\n" << run.err;
+    ++examples;
+  }
+  EXPECT_EQ(examples, 3);
+}
+
+}  // namespace
+}  // namespace bench::testing
