@@ -30,10 +30,10 @@ Advice advice_for(const std::string& flag) {
             "check its cooling and power limit"};
   }
   if (flag == "noisy") {
-    return {"95 % intervals are wider than ±1 % at", "give a larger --time-budget"};
+    return {"95 % intervals wider than ±1 % at", "give a larger --time-budget"};
   }
   if (flag == "few_rounds") {
-    return {"fewer than 3 rounds were timed at", "give a larger --time-budget"};
+    return {"fewer than 3 rounds at", "give a larger --time-budget"};
   }
   if (flag.starts_with("above_peak")) {
     return {"faster than the device's peak, and left out, are", "give a larger --time-budget"};
@@ -72,12 +72,24 @@ std::string warning_of(const ResultDocument& document) {
   }
   std::vector<std::string> problems;
   std::vector<std::string> actions;
+  const auto add = [&](const std::string& problem, const std::string& action) {
+    problems.push_back(problem);
+    if (!action.empty() && std::ranges::find(actions, action) == actions.end()) {
+      actions.push_back(action);
+    }
+  };
   for (const auto& [flag, count] : counts) {
     const Advice advice = advice_for(flag);
-    problems.push_back(fmt::format("{} {}", advice.problem, share(count, document.benchmarks.size())));
-    if (!advice.action.empty() && std::ranges::find(actions, advice.action) == actions.end()) {
-      actions.push_back(advice.action);
+    add(fmt::format("{} {}", advice.problem, share(count, document.benchmarks.size())), advice.action);
+  }
+  std::map<std::string, std::size_t> unmeasured;  // by what to do
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    if (const std::string_view action = action_in(point.reason); !action.empty()) {
+      ++unmeasured[std::string(action.substr(2))];
     }
+  }
+  for (const auto& [action, count] : unmeasured) {
+    add(count == 1 ? "1 point was left out" : fmt::format("{} points were left out", count), action);
   }
   if (problems.empty()) {
     return "";
@@ -90,15 +102,21 @@ std::string warning_of(const ResultDocument& document) {
 void print_report(std::ostream& out, const ResultDocument& document, const std::vector<TextTable>& tables,
                   int width, bool verbose) {
   const auto columns_there = static_cast<std::size_t>(std::max(width, 40));
-  const std::vector<const Finding*> findings = printed_findings(document, verbose);
-  for (const Finding* finding : findings) {
-    out << wrap("* " + finding->claim, columns_there, 2);
+  std::vector<std::string> blocks(1);
+  for (const Finding* finding : printed_findings(document, verbose)) {
+    blocks.front() += wrap("* " + finding->claim, columns_there, 2);
   }
-  out << (findings.empty() ? "" : "\n");
-  print_points(out, document, width, tables);
-  if (const std::string warning = warning_of(document); !warning.empty()) {
-    out << "\n" << wrap(warning, columns_there, 2);
+  if (std::ranges::none_of(tables, &TextTable::lists_points)) {
+    blocks.push_back(measured_points(document));
   }
+  for (const TextTable& table : tables) {
+    blocks.push_back(text_table(table));
+  }
+  const std::string warning = warning_of(document);
+  blocks.push_back(unmeasured_points(document, columns_there, verbose) +
+                   (warning.empty() ? "" : wrap(warning, columns_there, 2)));
+  std::erase(blocks, "");
+  out << fmt::format("{}", fmt::join(blocks, "\n"));
 }
 
 }  // namespace bench

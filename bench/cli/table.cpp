@@ -8,6 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "bench/cli/text.h"
+#include "bench/measure/estimate.h"
+#include "bench/measure/finding.h"
 #include "bench/measure/flags.h"
 #include "bench/measure/units.h"
 
@@ -51,16 +53,17 @@ bool worth_a_column(const ResultDocument& document, const std::string& name) {
   return false;
 }
 
-// "171 ± 1.2 %": half the interval's width over the median, of the step time and so of its inverse.
+// "171 ± 2": the items of a step over its time.
 std::string throughput(const MeasuredPoint& point) {
   const SampleStats& stats = point.stats;
   if (stats.median_ns <= 0) {
     return "-";
   }
-  const double half = (stats.ci95_ns.high - stats.ci95_ns.low) / 2 / stats.median_ns;
+  const Estimate rate =
+      inverse({.value = stats.median_ns, .ci95 = stats.ci95_ns}, point.items_per_step * 1e9);
   // A single round says nothing about the spread between rounds.
-  const std::string spread = stats.rounds < 2 ? "?" : half > 1 ? ">100 %" : format_percent(half);
-  return fmt::format("{} ± {}", format_number(point.items_per_step * 1e9 / stats.median_ns), spread);
+  return stats.rounds < 2 || !rate.ci95 ? fmt::format("{} ± ?", format_number(rate.value))
+                                        : plus_minus(rate.value, rate.ci95);
 }
 
 // The memory plan is shown where it and the tracker disagree somewhere.
@@ -102,10 +105,56 @@ bool comes_before(const MeasuredPoint& a, const MeasuredPoint& b, const std::vec
   return false;
 }
 
-void print_measured(std::ostream& out, const ResultDocument& document) {
+// Without the sweep and the workload, where the run's first line names them.
+std::string_view short_name(const ResultDocument& document, std::string_view name) {
+  for (const std::string& part : {document.sweep.name + "/", document.sweep.workload + "/"}) {
+    name.remove_prefix(name.starts_with(part) ? part.size() : 0);
+  }
+  return name;
+}
+
+// "infer/fp16/batch:1", or "90 points (a, b, c and 87 more)" with the first `named` of them.
+std::string subject(const ResultDocument& document, const std::vector<const UnmeasuredPoint*>& points,
+                    std::size_t named) {
+  if (points.size() == 1) {
+    return std::string(short_name(document, points.front()->name));
+  }
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < named; ++i) {
+    names.push_back(short_name(document, points[i]->name));
+  }
+  const std::string more =
+      named < points.size() ? fmt::format(" and {} more", points.size() - named) : std::string();
+  return fmt::format("{} points{}", points.size(),
+                     named == 0 ? "" : fmt::format(" ({}{})", fmt::join(names, ", "), more));
+}
+
+// Names as many points as the width allows, up to three.
+std::string unmeasured_line(const ResultDocument& document, const std::vector<const UnmeasuredPoint*>& points,
+                            std::size_t width, bool verbose) {
+  const auto& [name, params, status, reason] = *points.front();
+  std::size_t named = std::min<std::size_t>(points.size(), 3);
+  if (verbose) {
+    return wrap(fmt::format("✕ {} {}: {}", subject(document, points, named), status, reason), width, 2);
+  }
+  const std::string fate =
+      fmt::format("{}: {}", status, reason.substr(0, reason.size() - action_in(reason).size()));
+  std::string line = fmt::format("✕ {} {}", subject(document, points, named), fate);
+  while (columns(line) > width && named > 0) {
+    line = fmt::format("✕ {} {}", subject(document, points, --named), fate);
+  }
+  return cut(line, width) + "\n";
+}
+
+}  // namespace
+
+std::string_view action_in(std::string_view reason) {
+  return reason.substr(std::min(reason.rfind("; give "), reason.size()));
+}
+
+std::string measured_points(const ResultDocument& document) {
   if (document.benchmarks.empty()) {
-    fmt::print(out, "No point was measured.\n");
-    return;
+    return "No point was measured.\n";
   }
   std::vector<std::string> parameters = parameter_names(document);
   std::erase_if(parameters, [&](const std::string& name) { return !worth_a_column(document, name); });
@@ -151,32 +200,11 @@ void print_measured(std::ostream& out, const ResultDocument& document) {
     cells.push_back(format_bytes(std::max<std::int64_t>(point->memory.driver_used, 0)));
     cells.emplace_back(marks.of(*point));
   }
-  out << in_columns(rows, right);
+  return in_columns(rows, right);
 }
 
-// "batch/net/infer/fp16/batch:1", or "90 points (a, b, c and 87 more)".
-std::string subject(const std::vector<const UnmeasuredPoint*>& points) {
-  constexpr std::size_t kNamed = 3;
-  if (points.size() == 1) {
-    return points.front()->name;
-  }
-  std::vector<std::string> names;
-  for (const UnmeasuredPoint* point : points) {
-    if (names.size() < kNamed) {
-      names.push_back(point->name);
-    }
-  }
-  const std::string more =
-      points.size() > kNamed ? fmt::format(" and {} more", points.size() - kNamed) : std::string();
-  return fmt::format("{} points ({}{})", points.size(), fmt::join(names, ", "), more);
-}
-
-void print_unmeasured(std::ostream& out, const ResultDocument& document, std::size_t width) {
-  if (document.unmeasured.empty()) {
-    return;
-  }
-  // Points of one fate in one paragraph, in the order of their first; the result file has every one by
-  // itself.
+std::string unmeasured_points(const ResultDocument& document, std::size_t width, bool verbose) {
+  // In the order of their first; the result file has every one by itself.
   std::vector<std::vector<const UnmeasuredPoint*>> groups;
   for (const UnmeasuredPoint& point : document.unmeasured) {
     const auto group = std::ranges::find_if(groups, [&](const auto& one) {
@@ -188,37 +216,15 @@ void print_unmeasured(std::ostream& out, const ResultDocument& document, std::si
       group->push_back(&point);
     }
   }
-  out << "\n";
+  std::string lines;
   for (const auto& group : groups) {
-    const UnmeasuredPoint& first = *group.front();
-    out << wrap(fmt::format("✕ {} {}: {}", subject(group), first.status, first.reason), width, 2);
+    lines += unmeasured_line(document, group, width, verbose);
   }
+  return lines;
 }
 
-}  // namespace
-
-void print_text_table(std::ostream& out, const TextTable& table) {
-  fmt::print(out, "\n{}\n", table.title);
-  out << in_columns(table.rows, table.right);
-}
-
-void print_points(std::ostream& out, const ResultDocument& document, int width,
-                  const std::vector<TextTable>& tables) {
-  const auto columns_there = static_cast<std::size_t>(std::max(width, 40));
-  if (std::ranges::none_of(tables, &TextTable::lists_points)) {
-    print_measured(out, document);
-  }
-  for (const TextTable& table : tables) {
-    if (table.lists_points) {
-      print_text_table(out, table);
-    }
-  }
-  print_unmeasured(out, document, columns_there);
-  for (const TextTable& table : tables) {
-    if (!table.lists_points) {
-      print_text_table(out, table);
-    }
-  }
+std::string text_table(const TextTable& table) {
+  return table.title + "\n" + in_columns(table.rows, table.right);
 }
 
 void print_planned(std::ostream& out, const std::vector<PlannedPoint>& points, std::int64_t memory_cap,

@@ -1,9 +1,10 @@
-// Points as tables for a person: those of a result, and those of a plan.
+// The tables that a run prints: points of a result, points of a plan, and a sweep's own.
 #pragma once
 
 #include <cstdint>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/measure/result.h"
@@ -12,13 +13,16 @@
 namespace bench {
 
 // A row a point: its parameters, throughput with interval, step time, and memory as tracked, as planned where
-// that differs, and as the driver saw it; ○ where the point is less reliable than others. Then the points
-// that were not measured, those of one status and reason together, and the sweep's own tables. Lines of text
-// wrap at `width` columns; table rows do not.
-void print_points(std::ostream& out, const ResultDocument& document, int width,
-                  const std::vector<TextTable>& tables = {});
+// that differs, and as the driver saw it; ○ where the point is less reliable than others.
+std::string measured_points(const ResultDocument& document);
 
-void print_text_table(std::ostream& out, const TextTable& table);
+// A line for the points of one status and reason, at most `width` columns; `verbose`: uncut, and wrapped.
+std::string unmeasured_points(const ResultDocument& document, std::size_t width, bool verbose);
+
+// "; give a larger --time-budget" at the end of an unmeasured point's reason; empty: there is none.
+std::string_view action_in(std::string_view reason);
+
+std::string text_table(const TextTable& table);  // the title, then the rows
 
 // A point of a plan that was not run (--dry-run).
 struct PlannedPoint {

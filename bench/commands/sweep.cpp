@@ -83,7 +83,7 @@ class SweepRun {
     start();
     for (const TextTable& table : sweep_->tables(document_)) {
       if (table.rows.size() > 1) {  // more than its header
-        print_text_table(std::cout, table);
+        fmt::print(std::cout, "\n{}", text_table(table));
       }
     }
     return ExitCode::done;

@@ -171,6 +171,10 @@ std::string format_rate(double per_second, std::string_view unit) {
 
 std::string format_percent(double fraction) {
   const double percent = fraction * 100;
+  constexpr double kLeast = 0.05;  // rounds to 0.1; less is not nothing
+  if (percent != 0 && std::abs(percent) < kLeast) {
+    return "<0.1 %";
+  }
   return fmt::format("{:.{}f} %", percent, std::abs(percent) < 9.95 && percent != 0 ? 1 : 0);
 }
 

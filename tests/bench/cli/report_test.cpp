@@ -52,17 +52,37 @@ TEST(Report, BeginsWithTheAnswerAndWrapsIt) {
   EXPECT_THAT(out.str(), StartsWith("* Use batch 16 in fp32: 33.0 ± 0.3 samples/s in\n  258 MiB.\n\nbatch"));
 }
 
+TEST(Report, HasOneEmptyLineBetweenItsParts) {
+  ResultDocument document;
+  document.benchmarks = {flagged("a", {"few_rounds"})};
+  document.unmeasured = {{.name = "b", .params = {}, .status = "skipped", .reason = "no time"}};
+  document.findings = {claimed("first", "F.", 1)};
+  const TextTable points{.title = "Points", .rows = {{"p"}, {"1"}}, .right = {true}, .lists_points = true};
+  const TextTable more{.title = "More", .rows = {{"m"}, {"2"}}, .right = {true}};
+  std::ostringstream out;
+  print_report(out, document, {points, more}, 100, false);
+  EXPECT_EQ(out.str(),
+            "* F.\n\nPoints\np\n1\n\nMore\nm\n2\n\n✕ b skipped: no time\n"
+            "Warning: fewer than 3 rounds at the only point [give a larger --time-budget].\n");
+}
+
 TEST(Report, WarnsOnceAndSaysWhatToDo) {
   ResultDocument document;
   EXPECT_EQ(warning_of(document), "");
   document.benchmarks = {flagged("a", {"noisy"}), flagged("b", {"noisy", "throttled:cpu_contention"})};
-  EXPECT_EQ(warning_of(document),
-            "Warning (○): 95 % intervals are wider than ±1 % at all 2 points; other processes used the CPU "
-            "during 1 of 2 points [give a larger --time-budget; run on an idle machine].");
+  EXPECT_EQ(
+      warning_of(document),
+      "Warning (○): 95 % intervals wider than ±1 % at all 2 points; other processes used the CPU during "
+      "1 of 2 points [give a larger --time-budget; run on an idle machine].");
   document.benchmarks = {flagged("a", {"few_rounds", "noisy"})};
-  EXPECT_EQ(warning_of(document),
-            "Warning: fewer than 3 rounds were timed at the only point; 95 % intervals are wider than ±1 % "
-            "at the only point [give a larger --time-budget].");
+  document.unmeasured = {
+      {.name = "b", .params = {}, .status = "skipped", .reason = "no time; give a larger --time-budget"},
+      {.name = "c", .params = {}, .status = "skipped", .reason = "no room; give a larger --time-budget"},
+      {.name = "d", .params = {}, .status = "unsupported", .reason = "no such thing; it has others"}};
+  EXPECT_EQ(
+      warning_of(document),
+      "Warning: fewer than 3 rounds at the only point; 95 % intervals wider than ±1 % at the only point; "
+      "2 points were left out [give a larger --time-budget].");
 }
 
 TEST(Headlines, AreAtMostFiveAndHaveAValue) {

@@ -24,21 +24,19 @@ MeasuredPoint point(std::int64_t batch, const std::string& dtype, double step_ns
   return measured;
 }
 
-std::string table(const ResultDocument& document) {
-  std::ostringstream out;
-  print_points(out, document, 100);
-  return out.str();
+UnmeasuredPoint left_out(const std::string& name, const std::string& status, const std::string& reason) {
+  return {.name = name, .params = {}, .status = status, .reason = reason};
 }
 
 TEST(Table, RowsGrowWithTheBatchWithinADtype) {
   ResultDocument document;
   document.benchmarks = {point(16, "fp32", 64e6), point(2, "fp32", 10e6), point(2, "bf16", 5e6)};
   document.benchmarks[0].validity.flags = {"noisy", "above_peak"};
-  EXPECT_EQ(table(document),
+  EXPECT_EQ(measured_points(document),
             "batch  dtype  items/s (95 %)  step time    memory   planned    driver\n"
-            "    2  fp32      200 ± 2.0 %    10.0 ms  2.00 MiB  1.00 MiB  3.00 MiB\n"
-            "   16  fp32      250 ± 2.0 %    64.0 ms  2.00 MiB  1.00 MiB  3.00 MiB  ○\n"
-            "    2  bf16      400 ± 2.0 %    5.00 ms  2.00 MiB  1.00 MiB  3.00 MiB\n");
+            "    2  fp32          200 ± 6    10.0 ms  2.00 MiB  1.00 MiB  3.00 MiB\n"
+            "   16  fp32          250 ± 7    64.0 ms  2.00 MiB  1.00 MiB  3.00 MiB  ○\n"
+            "    2  bf16         400 ± 12    5.00 ms  2.00 MiB  1.00 MiB  3.00 MiB\n");
 }
 
 TEST(Table, AFlagOfEveryPointMarksNone) {
@@ -47,18 +45,18 @@ TEST(Table, AFlagOfEveryPointMarksNone) {
   for (MeasuredPoint& each : document.benchmarks) {
     each.validity.flags = {"few_rounds"};
   }
-  EXPECT_THAT(table(document), Not(HasSubstr("○")));
+  EXPECT_THAT(measured_points(document), Not(HasSubstr("○")));
   document.benchmarks[1].validity.flags = {};
-  EXPECT_THAT(table(document), HasSubstr("○"));
+  EXPECT_THAT(measured_points(document), HasSubstr("○"));
 }
 
 TEST(Table, ThePlanIsShownWhereItIsNotWhatWasTracked) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 1e6), point(2, "fp32", 2e6)};
   document.benchmarks[0].memory.peak_predicted = 2 << 20;
-  EXPECT_THAT(table(document), HasSubstr("planned"));
+  EXPECT_THAT(measured_points(document), HasSubstr("planned"));
   document.benchmarks[1].memory.peak_predicted = 2 << 20;
-  EXPECT_THAT(table(document), Not(HasSubstr("planned")));
+  EXPECT_THAT(measured_points(document), Not(HasSubstr("planned")));
 }
 
 TEST(Table, DtypesStandAsAskedFor) {
@@ -66,7 +64,7 @@ TEST(Table, DtypesStandAsAskedFor) {
   document.sweep.axes = {{"dtype", {"tf32", "fp32", "bf16"}}};
   document.benchmarks = {point(1, "bf16", 1e6), point(1, "fp32", 1e6), point(1, "tf32", 1e6),
                          point(1, "fp16", 1e6)};
-  const std::string text = table(document);
+  const std::string text = measured_points(document);
   EXPECT_LT(text.find("tf32"), text.find("fp32"));
   EXPECT_LT(text.find("fp32"), text.find("bf16"));
   EXPECT_LT(text.find("bf16"), text.find("fp16")) << "what no axis names comes last";
@@ -76,59 +74,79 @@ TEST(Table, OneRoundHasNoSpread) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 1e6)};
   document.benchmarks[0].stats.rounds = 1;
-  EXPECT_THAT(table(document), HasSubstr("1000 ± ?  "));
+  EXPECT_THAT(measured_points(document), HasSubstr("1000 ± ?  "));
 }
 
-TEST(Table, ASpreadBeyondTheValueIsNotSpelledOut) {
+TEST(Table, AFigureHasTheDigitsThatItsIntervalAllows) {
   ResultDocument document;
-  document.benchmarks = {point(1, "fp32", 1e6), point(2, "fp32", 1e6)};
-  document.benchmarks[0].stats.ci95_ns = {.low = 1e5, .high = 2.2e6};
-  document.benchmarks[1].stats.ci95_ns = {.low = 0, .high = 2e6};
-  EXPECT_THAT(table(document), ::testing::AllOf(HasSubstr("1000 ± >100 %  "), HasSubstr("2000 ± 100 %  ")));
+  document.benchmarks = {point(1, "fp32", 1e6), point(2, "fp32", 1e6), point(4, "fp32", 1e6),
+                         point(8, "fp32", 1e6)};
+  document.benchmarks[0].stats.ci95_ns = {.low = 0.9999e6, .high = 1.0001e6};
+  document.benchmarks[1].stats.ci95_ns = {.low = 0.9e6, .high = 1.1e6};
+  document.benchmarks[2].stats.ci95_ns = {.low = 0.1e6, .high = 2.2e6};
+  document.benchmarks[3].stats.ci95_ns = {.low = 0, .high = 2e6};
+  EXPECT_THAT(measured_points(document),
+              ::testing::AllOf(HasSubstr("1000 ± 1  "), HasSubstr("2000 ± 230  "),
+                               HasSubstr("4000 (1818 to 40000)  "), HasSubstr("8000 ± ?  ")))
+      << measured_points(document);
 }
 
 TEST(Table, AParameterThatChangesGetsAColumn) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 1e6), point(1, "fp32", 2e6)};
   document.benchmarks[1].params["mode"] = "train";
-  EXPECT_THAT(table(document), HasSubstr("batch  dtype  mode   items/s"));
+  EXPECT_THAT(measured_points(document), HasSubstr("batch  dtype  mode   items/s"));
 }
 
-TEST(Table, WhatWasNotMeasuredStandsWithItsReason) {
+TEST(Unmeasured, APointHasItsNameAndReason) {
   ResultDocument document;
-  document.unmeasured = {{.name = "batch/net/infer/fp16/batch:1",
-                          .params = {},
-                          .status = "unsupported",
-                          .reason = "the processor has no fp16 arithmetic"}};
-  EXPECT_EQ(table(document),
-            "No point was measured.\n"
-            "\n✕ batch/net/infer/fp16/batch:1 unsupported: the processor has no fp16 arithmetic\n");
+  document.unmeasured = {
+      left_out("batch/net/infer/fp16/batch:1", "unsupported", "the processor has no fp16 arithmetic")};
+  EXPECT_EQ(unmeasured_points(document, 100, false),
+            "✕ batch/net/infer/fp16/batch:1 unsupported: the processor has no fp16 arithmetic\n");
+  document.sweep.name = "batch";
+  document.sweep.workload = "net";
+  EXPECT_EQ(unmeasured_points(document, 100, false),
+            "✕ infer/fp16/batch:1 unsupported: the processor has no fp16 arithmetic\n");
 }
 
-TEST(Table, PointsThatShareAReasonShareAParagraph) {
+TEST(Unmeasured, PointsThatShareAReasonShareALine) {
   ResultDocument document;
-  const auto add = [&](const std::string& name, const std::string& status, const std::string& reason) {
-    document.unmeasured.push_back({.name = name, .params = {}, .status = status, .reason = reason});
-  };
-  add("a", "skipped", "no time");
-  add("b", "oom", "needs 2 GiB");
-  add("c", "skipped", "no time");
-  add("d", "unsupported", "no time");
-  add("e", "unsupported", "no time");
+  document.unmeasured = {left_out("a", "skipped", "no time"), left_out("b", "oom", "needs 2 GiB"),
+                         left_out("c", "skipped", "no time"), left_out("d", "unsupported", "no time"),
+                         left_out("e", "unsupported", "no time")};
   for (const char* name : {"f", "g", "h"}) {
-    add(name, "skipped", "no time");
+    document.unmeasured.push_back(left_out(name, "skipped", "no time"));
   }
-  EXPECT_EQ(table(document),
-            "No point was measured.\n"
-            "\n✕ 5 points (a, c, f and 2 more) skipped: no time\n"
+  EXPECT_EQ(unmeasured_points(document, 100, false),
+            "✕ 5 points (a, c, f and 2 more) skipped: no time\n"
             "✕ b oom: needs 2 GiB\n"
             "✕ 2 points (d, e) unsupported: no time\n");
+}
+
+TEST(Unmeasured, ALineIsCutToWhatMattersUnlessVerbose) {
+  const std::string reason =
+      "the time budget of 4.00 s has no room for 3 rounds; give a larger --time-budget";
+  ResultDocument document;
+  for (const char* name : {"infer/fp32/batch:2", "infer/fp32/batch:4", "infer/fp32/batch:8"}) {
+    document.unmeasured.push_back(left_out(name, "skipped", reason));
+  }
+  const std::string fate = "skipped: the time budget of 4.00 s has no room for 3 rounds\n";
+  EXPECT_EQ(unmeasured_points(document, 110, false), "✕ 3 points (infer/fp32/batch:2 and 2 more) " + fate);
+  EXPECT_EQ(unmeasured_points(document, 80, false), "✕ 3 points " + fate);
+  EXPECT_EQ(unmeasured_points(document, 40, false), "✕ 3 points skipped: the time budget of …\n");
+  document.unmeasured.resize(1);
+  EXPECT_EQ(unmeasured_points(document, 40, false), "✕ infer/fp32/batch:2 skipped: the time …\n");
+  EXPECT_EQ(unmeasured_points(document, 40, true),
+            "✕ infer/fp32/batch:2 skipped: the time\n"
+            "  budget of 4.00 s has no room for 3\n"
+            "  rounds; give a larger --time-budget\n");
 }
 
 TEST(Table, AStepOfNoTimeHasNoRate) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 0)};
-  EXPECT_THAT(table(document), HasSubstr("    1  fp32                -       0 ns"));
+  EXPECT_THAT(measured_points(document), HasSubstr("    1  fp32                -       0 ns"));
 }
 
 TEST(Planned, PointsWithTheirMemory) {

@@ -127,6 +127,8 @@ TEST(Format, RatesAndPercents) {
   EXPECT_EQ(format_percent(0.873), "87 %");
   EXPECT_EQ(format_percent(0.0321), "3.2 %");
   EXPECT_EQ(format_percent(0.0999), "10 %");
+  EXPECT_EQ(format_percent(0.0005), "0.1 %");
+  EXPECT_EQ(format_percent(0.0004), "<0.1 %");
   EXPECT_EQ(format_percent(0), "0 %");
 }
 
