@@ -101,7 +101,7 @@ class Device {
   virtual void download(void* host_dst, const void* device_src, std::int64_t bytes) = 0;
   virtual void fill(void* device_dst, std::byte value, std::int64_t bytes) = 0;
 
-  // Where the host may write device memory as it stands, so that nothing needs a copy on its way there.
+  // Whether the host may write device memory directly, so that nothing needs a copy on its way there.
   virtual bool host_accessible() const { return false; }
 
   // Where steps are computed on the host's own cores: how many those that the calling thread starts may take

@@ -26,7 +26,7 @@ class MemoryByCategory {
     return bytes_[static_cast<std::size_t>(category)];
   }
   std::int64_t total() const;
-  // What is held whatever the batch: weights, gradients and optimizer state.
+  // Bytes held whatever the batch: weights, gradients and optimizer state.
   std::int64_t fixed_part() const {
     return (*this)[MemoryCategory::weights] + (*this)[MemoryCategory::gradients] +
            (*this)[MemoryCategory::optimizer];
@@ -37,7 +37,7 @@ class MemoryByCategory {
   std::array<std::int64_t, kMemoryCategories.size()> bytes_{};
 };
 
-// What a workload will hold, computed without running it.
+// The memory a workload will hold, computed without running it.
 struct MemoryPlan {
   MemoryByCategory at_peak;  // bytes live at the moment of the peak, by category; sums to peak
   std::int64_t peak = 0;     // bytes
@@ -46,7 +46,7 @@ struct MemoryPlan {
   std::string peak_at{};
   std::int64_t setup_peak = 0;  // bytes held at most while getting ready; 0 where a step's are all there are
   MemoryByCategory in_step{};   // bytes held during a step, not used in full at each moment
-  // What the system is expected to see beyond a step's bytes, such as a library's compiled code; an estimate,
+  // Expected growth that the system sees beyond a step's bytes, such as a library's code; an estimate,
   // 0 where there is none.
   std::int64_t library = 0;
   // Results of all layers for the whole batch, each counted once, whether or not they are held at the same

@@ -1,4 +1,4 @@
-// Things that register themselves where they stand, and are found by name.
+// Entries that register themselves from their own file, and are found by name.
 //
 //   const Registration<SweepType> registered{SweepType{.name = "batch", …}};   // at namespace scope
 //   const SweepType* type = registry<SweepType>().find("batch");

@@ -14,7 +14,7 @@ constexpr std::int64_t staging_slot_bytes(std::int64_t copy_bytes) {
   return std::min(copy_bytes, kLargestStagingSlot);
 }
 
-// What a ring for copies of this size locks.
+// Bytes that a ring for copies of this size locks.
 constexpr std::int64_t staging_ring_bytes(std::int64_t copy_bytes) {
   return kStagingSlots * staging_slot_bytes(copy_bytes);
 }

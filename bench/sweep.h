@@ -16,7 +16,7 @@
 
 namespace bench {
 
-// What the command line asks of a sweep, checked for form, defaults filled in; empty dtypes or batches mean
+// A sweep's part of the command line, checked for form, defaults filled in; empty dtypes or batches mean
 // "the sweep's default".
 struct SweepRequest {
   const WorkloadType* workload = nullptr;
@@ -79,7 +79,7 @@ struct TextTable {
   bool lists_points = false;                   // replaces the general table of points
 };
 
-// What a sweep measures after its points, on the same device.
+// Measurements of a sweep after its points, on the same device.
 struct SweepStudy {
   const SweepRequest& request;
   const SweepPlan& plan;  // with the points that this run asked for
@@ -90,9 +90,9 @@ struct SweepStudy {
   std::function<void()> save;                      // findings computed, and the file written
   std::function<double()> left_ns;                 // of the time budget
   std::function<bool()> interrupted;
-  // What was tried when the device was lost, and why; of this run, by the processes before this one too. A
-  // sweep that tries things notes here what it tries, saves, and lets DeviceLost pass; a fresh process then
-  // calls study() again, and must not try the same once more.
+  // Attempts of this run, by earlier processes too, that ended with the device lost, and why. A sweep notes
+  // here what it is about to try, saves, and lets DeviceLost pass; a fresh process then calls study() again,
+  // and must not try the same once more.
   std::map<std::string, std::string>& lost;
 };
 
@@ -109,7 +109,8 @@ class Sweep {
 
   // Before the first point and outside of the time budget; not for a dry run.
   virtual void prepare() {}
-  // What plans alone say; allocates nothing on the device. Called once, before anything is measured.
+  // Computes what plans alone tell; allocates nothing on the device. Called once, before anything is
+  // measured.
   virtual void predict(const RunContext& /*context*/) {}
   // More measurements after the points.
   virtual void study(SweepStudy& /*study*/) {}
@@ -121,8 +122,8 @@ class Sweep {
 
   // The file's edge: the members of the file's "sweep" that this sweep adds (see SweepDescription).
   virtual Json to_json() const { return Json::object(); }
-  // What the process before this one knew, where the device was lost and this one goes on: those members of
-  // the file. Throws UsageError.
+  // Takes over those members of the file from the process before this one, where the device was lost. Throws
+  // UsageError.
   virtual void restore(const Json& /*sweep*/) {}
   // A sample's note from the file. Throws UsageError.
   virtual std::shared_ptr<const SampleNote> read_note(const Json& /*note*/) const { return nullptr; }
@@ -138,10 +139,10 @@ struct SweepType {
   // Takes several modes, values of a workload's option and memory caps, separated by commas.
   bool takes_lists = false;
   bool all_modes = false;  // by default; otherwise the workload's first
-  // Of a workload's options, where they differ from the workload's own default.
+  // Defaults of a workload's options, where they differ from the workload's own.
   std::map<std::string, std::vector<std::string>> default_values{};
 
-  // Of the result file, where the workload's name does not tell runs apart. Optional.
+  // The result file's label, where the workload's name does not tell runs apart. Optional.
   std::function<std::string(const SweepRequest&)> label{};
   // Throws UsageError.
   std::function<std::unique_ptr<Sweep>(const SweepRequest&, Device&)> make;

@@ -1,4 +1,4 @@
-// What is measured: a network or an operation, with its mode, dtype and sizes.
+// The thing measured: a network or an operation, with its mode, dtype and sizes.
 // Implemented in kernels/; a sweep asks for it by name and never sees an implementation.
 #pragma once
 
@@ -45,7 +45,7 @@ struct Verification {
   std::string detail;    // what was compared; when failed, where it differs
 };
 
-// What a workload says of one sample in addition to its time.
+// A workload's figures of one sample in addition to its time.
 class SampleNote {
  public:
   SampleNote() = default;
@@ -68,7 +68,7 @@ class Workload {
   virtual std::int64_t timed_step(Device& device) {
     return device.time([this] { step(); });
   }
-  // Of the last step; null: nothing to say. Kept with the sample: of all samples of a point, or of none.
+  // The last step's note; null: none. Kept with the sample; all samples of a point have one, or none has.
   virtual std::shared_ptr<const SampleNote> note() const { return nullptr; }
   // Poisons the output, runs a step and compares with the reference implementation.
   virtual Verification verify() = 0;
@@ -119,7 +119,7 @@ struct KernelPoint {
   bool is_reference = false;  // the roofs rest on it
 };
 
-// What the kernels sweep asks a workload for.
+// The kernels sweep's request to a workload.
 struct KernelRequest {
   std::vector<std::string> modes;  // all of the workload's where none was given
   bool modes_given = false;        // on the command line

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "--benchmark_";
 
-// What Google Benchmark 1.7 prints under --help.
+// The flags that Google Benchmark 1.7 prints under --help.
 const std::vector<std::string>& known_flags() {
   static const std::vector<std::string> flags{"--benchmark_list_tests",
                                               "--benchmark_filter",

@@ -33,7 +33,7 @@ std::vector<ProgramOption> describe_options() {
       {"seed", "N", fmt::format("of inputs and of the order of points (default: {})", defaults.seed)},
       {"out", "DIR", fmt::format("folder of result and picture (default: {})", defaults.out.string())},
       {"no-plot", "", "draw no picture"},
-      {"verbose", "", "print every finding, not only the answer"},
+      {"verbose", "", "print every finding and reason; with --help, every option"},
       {"dry-run", "", "list the points and their predicted memory; run nothing"},
       {"resume", "", "keep the points the result file has already"},
       {"list", "", "list the sweeps, workloads and devices"},

@@ -1,4 +1,4 @@
-// What is registered, by name.
+// Names of the registered entries.
 #pragma once
 
 #include <map>

@@ -17,7 +17,7 @@ class Progress {
  public:
   using Duration = std::chrono::nanoseconds;
 
-  // In a log, lines stand at least `kLogInterval` apart.
+  // In a log, lines are at least `kLogInterval` apart.
   static constexpr Duration kLogInterval = std::chrono::seconds(5);
 
   // `width`: columns of the terminal; a log's lines are not cut.
@@ -39,7 +39,7 @@ class Progress {
   std::ostream& out_;
   bool terminal_;
   int width_;
-  bool drawn_ = false;                 // terminal: a line stands there
+  bool drawn_ = false;                 // terminal: a line is there
   std::optional<Duration> last_line_;  // log: when the last one was written
   std::string held_back_;              // log
 };

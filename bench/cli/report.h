@@ -1,4 +1,4 @@
-// What a run prints when it ends: the answer, the table, and one line of warnings.
+// The output at a run's end: the answer, the table, and one line of warnings.
 #pragma once
 
 #include <iosfwd>
@@ -13,7 +13,7 @@ namespace bench {
 // The findings to print: the headlines in their order; `verbose`: then all others.
 std::vector<const Finding*> printed_findings(const ResultDocument& document, bool verbose);
 
-// What makes the figures less reliable, at how many points, and what to do; empty: nothing does.
+// Why figures are less reliable or missing, at how many points, and what to do; empty: no reason.
 std::string warning_of(const ResultDocument& document);
 
 void print_report(std::ostream& out, const ResultDocument& document, const std::vector<TextTable>& tables,

@@ -90,8 +90,8 @@ std::vector<Json> dtypes_in_order(const ResultDocument& document) {
   return dtypes;
 }
 
-// Growing by the parameters, numbers as numbers, dtypes in their order: points run, and stand in the file, in
-// another order.
+// Growing by the parameters, numbers as numbers, dtypes in their order: points run, and are in the
+// file, in another order.
 bool comes_before(const MeasuredPoint& a, const MeasuredPoint& b, const std::vector<std::string>& parameters,
                   const std::vector<Json>& dtypes) {
   const auto place_of = [&](const Json& dtype) { return std::ranges::find(dtypes, dtype); };
@@ -158,7 +158,7 @@ std::string measured_points(const ResultDocument& document) {
   }
   std::vector<std::string> parameters = parameter_names(document);
   std::erase_if(parameters, [&](const std::string& name) { return !worth_a_column(document, name); });
-  // Rows of one dtype stand together, so that they read as a curve over the batch.
+  // Rows of one dtype follow one another, so that they read as a curve over the batch.
   std::vector<std::string> order = parameters;
   std::stable_partition(order.begin(), order.end(), [](const std::string& name) { return name != "batch"; });
   std::vector<const MeasuredPoint*> points;

@@ -29,8 +29,8 @@ std::string hanging(std::string_view left, std::string_view text, std::size_t co
 // index. Spaces at the end of a line are left out.
 std::string in_columns(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right);
 
-// What stands for an option's value in a listing: the accepted words, "stream|graph"; else what its default
-// is one of: N for a number, SIZE for 1MiB, LIST for values separated by commas, VALUE for another word.
+// Placeholder of an option's value in a listing: the accepted words, "stream|graph"; else by its default:
+// N for a number, SIZE for 1MiB, LIST for values separated by commas, VALUE for another word.
 std::string value_name(const CommandOption& option);
 
 }  // namespace bench

@@ -9,10 +9,10 @@
 namespace bench {
 
 // Before anything is measured. None does anything where the flag was not given; all throw UsageError.
-// That the file is not the result, or a picture, itself, and that its folder takes files, as far as looking
-// can tell: writes nothing, which serves a dry run too.
+// Refuses the path of the result or of a picture, and a folder that takes no files, as far as looking can
+// tell: writes nothing, which serves a dry run too.
 void check_benchmark_out(const BenchmarkFlags& flags, const std::filesystem::path& result);
-// That it can be written: tried with a temporary file in its folder.
+// Refuses a file that cannot be written: tried with a temporary file in its folder.
 void try_benchmark_out(const BenchmarkFlags& flags);
 
 // Written to a temporary file and renamed, so that an older file is replaced whole or not at all.

@@ -1,4 +1,4 @@
-// What a run's results amount to: the program's exit code.
+// The program's exit code, from a run's results.
 #pragma once
 
 #include <cstddef>

@@ -107,7 +107,7 @@ void PlannedSweep::stop_at_cap() {
     if (ended.contains(point.series)) {
       continue;
     }
-    // What one batch alone cannot do, a larger one may.
+    // A larger batch may do what this one cannot.
     const std::string& problem = predict(point).problem;
     if (problem.starts_with("oom") || point.workload->unsupported(device_)) {
       ended.insert(point.series);
@@ -127,8 +127,8 @@ void PlannedSweep::keep_filtered(const std::string& filter) {
     return;
   }
   if (selected.empty()) {
-    throw UsageError(fmt::format("--benchmark_filter: {} matches none of the {} points, such as {}",
-                                 quote(filter), names.size(), names.front()));
+    throw UsageError(fmt::format("--benchmark_filter: {} matches no point; give a part of a name such as {}",
+                                 quote(filter), names.front()));
   }
   std::erase_if(plan_.points, [&](const SweepPoint& point) {
     return std::ranges::find(selected, point.name) == selected.end();

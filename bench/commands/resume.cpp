@@ -25,7 +25,7 @@ std::string text_of(const Json& value) {
   throw UsageError(
       fmt::format("--resume: {}: the point {} has {} {} in its params, but this run means {} by that name: "
                   "it was measured with other options, or the file was edited; run without --resume to start "
-                  "anew (the old file is kept)",
+                  "over (the old file is kept)",
                   printable(path.string(), 4096), quote(name), printable(key),
                   there.is_null() ? "nothing" : printable(text_of(there)), printable(named)));
 }
@@ -80,8 +80,8 @@ class NameCheck {
   std::map<std::string_view, const Json*> planned_;
 };
 
-// What the points of an earlier run add to an axis of this run, so that it says what the file holds. A point
-// without that param adds nothing.
+// Adds the param of an earlier run's point to an axis of this run, so that it says what the file holds. A
+// point without that param adds nothing.
 void widen_axis(Json& axis, const std::string& name, const Json& params) {
   const auto value = params.find(name);
   if (value == params.end() || !axis.is_array() || std::ranges::find(axis, *value) != axis.end()) {
@@ -143,8 +143,8 @@ bool take_over(const std::filesystem::path& path, const SweepPlan& plan, Success
     names.check(point.name, point.params);
   }
   document.benchmarks = std::move(old.benchmarks);
-  // What may have changed is tried again; memory is not going to, nor is anything that this run does not ask
-  // for. What was unsupported was perhaps so by the environment. An error of this very run would come again.
+  // A point that may turn out differently is tried again; memory will not, and a point that this run does not
+  // ask for is kept. An unsupported one may be due to the environment. An error of this run would come again.
   const bool same_run = who == Successor::of_lost_device;
   for (UnmeasuredPoint& point : old.unmeasured) {
     const bool unsupported = point.status == "unsupported" && (same_run || !names.planned(point.name));

@@ -1,4 +1,4 @@
-// What an earlier result file gives to the run that goes on with it.
+// Takes over an earlier result file's points into the run that goes on with it.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace bench {
 enum class Successor { of_user, of_lost_device };
 
 // Takes the file's points into `document`, which has none yet, and their values into its axes; after a lost
-// device also what its sweep noted. Of points without a measurement only those come along that would have the
+// device also what its sweep noted. Only those points without a measurement come along that would have the
 // same fate again. False where there is no such file, and the document is as it was. Throws UsageError,
 // naming --resume and the difference, for a file of another run or one whose points' names and params
 // disagree; reads only.

@@ -1,4 +1,4 @@
-// What a sweep prints when it starts and when it ends.
+// A sweep's output when it starts and when it ends.
 #pragma once
 
 #include <filesystem>

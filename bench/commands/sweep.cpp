@@ -140,7 +140,7 @@ class SweepRun {
       sweep_->findings(document_);
     } catch (const std::exception& error) {
       throw UsageError(fmt::format(
-          "--resume: {} holds a field that this program cannot use ({}); run without --resume to start anew "
+          "--resume: {} holds a field that this program cannot use ({}); run without --resume to start over "
           "(the old file is kept)",
           file_.path().string(), error.what()));
     }

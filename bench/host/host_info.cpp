@@ -66,8 +66,8 @@ void keep_smaller(std::optional<Number>& smallest, std::optional<Number> candida
 }
 
 // A group's limit holds for all groups below it, so the tightest one on the way up counts.
-template <class Visit>
-void visit_upwards(const fs::path& root, const CgroupMount& group, const Visit& visit) {
+template <class Action>
+void for_each_group_upwards(const fs::path& root, const CgroupMount& group, const Action& action) {
   const auto below_root = [&](const fs::path& path) { return fs::path(root.string() + path.string()); };
   fs::path folder = group.folder;
   // Without a cgroup namespace a container sees the host's path, which its own mount does not have.
@@ -76,7 +76,7 @@ void visit_upwards(const fs::path& root, const CgroupMount& group, const Visit& 
     folder = group.mount;
   }
   while (true) {
-    visit(below_root(folder));
+    action(below_root(folder));
     if (folder == group.mount || !folder.has_relative_path()) {
       return;
     }
@@ -107,20 +107,20 @@ CgroupLimits read_cgroups(const fs::path& root) {
   const std::string self = read_text(root.string() + "/proc/self/cgroup");
   CgroupLimits limits;
   if (const auto v2 = find_cgroup(mountinfo, self, "")) {
-    visit_upwards(root, *v2, [&](const fs::path& folder) {
+    for_each_group_upwards(root, *v2, [&](const fs::path& folder) {
       keep_smaller(limits.cores, quota_v2(read_text(folder / "cpu.max")));
       add_memory(limits, read_text(folder / "memory.max"), read_text(folder / "memory.current"),
                  memory_stat(read_text(folder / "memory.stat"), "inactive_file"));
     });
   }
   if (const auto v1 = find_cgroup(mountinfo, self, "cpu")) {
-    visit_upwards(root, *v1, [&](const fs::path& folder) {
+    for_each_group_upwards(root, *v1, [&](const fs::path& folder) {
       keep_smaller(limits.cores,
                    quota_v1(read_text(folder / "cpu.cfs_quota_us"), read_text(folder / "cpu.cfs_period_us")));
     });
   }
   if (const auto v1 = find_cgroup(mountinfo, self, "memory")) {
-    visit_upwards(root, *v1, [&](const fs::path& folder) {
+    for_each_group_upwards(root, *v1, [&](const fs::path& folder) {
       add_memory(limits, read_text(folder / "memory.limit_in_bytes"),
                  read_text(folder / "memory.usage_in_bytes"),
                  memory_stat(read_text(folder / "memory.stat"), "total_inactive_file"));

@@ -1,4 +1,4 @@
-// What this process may use of the machine it runs on: cores and memory, container limits counted.
+// The cores and the memory that this process may use of its machine, container limits counted.
 #pragma once
 
 #include <cstdint>

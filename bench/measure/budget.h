@@ -6,7 +6,7 @@
 
 namespace bench {
 
-// What one repetition of a point costs.
+// Cost of one repetition of a point.
 struct PointCost {
   double setup_ns = 0;  // making the workload and warming it up
   double step_ns = 0;   // one sample

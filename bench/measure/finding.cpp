@@ -46,7 +46,7 @@ std::string scaled(double value, const std::optional<Interval>& ci95, const Scal
     return fmt::format("{} ({} to {}){}", format_number(in_unit(value)), format_number(in_unit(ci95->low)),
                        format_number(in_unit(ci95->high)), suffix);
   }
-  // Of a large figure two digits of the interval are enough: 2630000 ± 350000.
+  // Two digits of a large figure's interval are enough: 2630000 ± 350000.
   const double step = std::max(1.0, std::pow(10.0, exponent_of(half) - 1));
   if (step > 1) {
     return fmt::format("{:.0f} ± {:.0f}{}", std::round(in_unit(value) / step) * step,

@@ -31,7 +31,7 @@ concept Of = std::same_as<std::remove_const_t<T>, Struct>;
 
 using Check = void (*)(const Field&);
 
-// What a number must be; throws UsageError.
+// Conditions on a number; each throws UsageError.
 namespace check {
 
 inline void not_negative(const Field& field) {

@@ -1,4 +1,4 @@
-// What a step's time cannot be less than, and which bound explains it.
+// Lower bounds of a step's time, and the bound that explains it.
 #pragma once
 
 #include <optional>

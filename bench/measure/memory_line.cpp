@@ -93,7 +93,7 @@ std::vector<Run> split(Run points) {
   return runs;
 }
 
-// Of what is not weights.
+// Line through the bytes other than weights.
 MemoryLine::Segment segment_of(Run run, double common_slope) {
   if (const auto line = fit_run(run)) {
     return {run.front().batch, line->intercept.value, line->slope.value};

@@ -57,10 +57,10 @@ struct MemoryLine {
 
 inline constexpr double kMemoryTolerance = 0.02;  // of a point's bytes
 
-// Of what is not weights, which are known and added as they are: splits the points, from the largest batch
-// down, into runs that lie on one line within 2 % of their bytes, and fits the longest run (of equals, the
-// one of larger batches), relatively weighted. Averaging across a step would describe neither side of it. A
-// run of a single point takes the fitted slope. Points in any order; of points with the same batch the
+// Fits all bytes but the weights, which are known and added as they are: splits the points, from the largest
+// batch down, into runs that lie on one line within 2 % of their bytes, and fits the longest run (of equals,
+// the one of larger batches), relatively weighted. Averaging across a step would describe neither side of it.
+// A run of a single point takes the fitted slope. Points in any order; of points with the same batch the
 // largest counts. nullopt for fewer than two batches.
 std::optional<MemoryLine> fit_memory_line(std::span<const MemoryPoint> points);
 

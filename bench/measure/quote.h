@@ -1,4 +1,4 @@
-// What a user gave, as a message may repeat it: in one line, and short.
+// A user's text as a message may repeat it: in one line, and short.
 #pragma once
 
 #include <cstddef>

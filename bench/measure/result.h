@@ -38,7 +38,7 @@ struct PointMemory {
   std::int64_t driver_used = 0;    // growth the operating system or driver saw
 };
 
-// What a point's memory plan says beyond its peak, in bytes; see MemoryPlan.
+// Figures of a point's memory plan in addition to its peak, in bytes; see MemoryPlan.
 struct PlannedMemory {
   std::string peak_at;  // the operation that needs the most
   std::int64_t setup_peak = 0;
@@ -150,7 +150,7 @@ struct SweepDescription {
   Json axes = Json::object();                                       // swept parameters and their values
   std::optional<std::map<std::string, std::string>> sweep_options;  // where the sweep has any
   std::vector<std::int64_t> memory_caps_bytes;                      // where there are several
-  // What a study tried when the device was lost, and why; see SweepStudy.
+  // A study's attempts that ended with the device lost, and why; see SweepStudy.
   std::map<std::string, std::string> lost;
   Json state = Json::object();  // the other members: what Sweep::to_json() wrote
 };

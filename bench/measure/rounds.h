@@ -19,7 +19,7 @@ struct StopRule {
   double half_width = 0.01;  // of the median: both ends of its 95 % interval lie within it
 
   bool precise(const SampleStats& stats) const;
-  // What the point's validity says if it stops now: "few_rounds" (its interval cannot know the spread between
+  // The flag of the point if it stops now: "few_rounds" (its interval cannot know the spread between
   // rounds), else "noisy" (the interval is wider than asked); empty for a precise point.
   std::vector<std::string> flags(const SampleStats& stats) const;
 

@@ -21,7 +21,7 @@ struct Unit {
   std::int64_t scale;
 };
 
-// What a kind of quantity accepts, and how an error puts it.
+// Units of a kind of quantity, and how an error names it.
 struct Quantity {
   std::string_view noun;
   std::string_view accepted;

@@ -16,7 +16,7 @@ std::int64_t parse_bytes(std::string_view option, std::string_view text);
 // A duration: "500ms", "60s", "1.5min". Throws UsageError as parse_bytes does.
 std::chrono::nanoseconds parse_duration(std::string_view option, std::string_view text);
 
-// What a number is divided by before it is printed, and what then stands before its unit.
+// Divisor of a number before it is printed, and the prefix of its unit.
 struct Scale {
   double by = 1;
   std::string_view prefix;

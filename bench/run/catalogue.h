@@ -1,4 +1,4 @@
-// What makers' datasheets say of devices: results/gpus.json.
+// Devices as their makers' datasheets describe them: results/gpus.json.
 #pragma once
 
 #include <filesystem>

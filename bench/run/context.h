@@ -12,13 +12,13 @@
 
 namespace bench {
 
-// Of the device's details, versions of libraries and drivers (onednn, driver, cuda, cudnn, cublas) go to
+// Versions of libraries and drivers (onednn, driver, cuda, cudnn, cublas) go from the device's details to
 // `software`. "git" there is the commit the program was built from, as `git describe --always --dirty` puts
 // it; absent where it was not built in a repository.
 RunContext make_context(const DeviceInfo& device, const HostInfo& host, const std::vector<std::string>& argv,
                         std::uint64_t seed);
 
-// Of this program.
+// This program's version.
 std::string_view bench_version();
 
 }  // namespace bench

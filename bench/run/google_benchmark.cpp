@@ -124,7 +124,7 @@ std::vector<std::string> select_by_filter(const std::vector<std::string>& names,
   if (errors.str().find("regular expression") != std::string::npos) {
     throw UsageError(
         fmt::format("--benchmark_filter: {} is not a regular expression; escape brackets that "
-                    "stand for themselves, as in 'batch:\\[8\\]'",
+                    "are literal, as in 'batch:\\[8\\]'",
                     quote(filter)));
   }
   std::vector<std::string> selected;

@@ -150,8 +150,8 @@ std::optional<Refusal> PointPreparer::refuse(const SweepPoint& point, const Seri
                                         budget_.name(), rounds, rounds == 1 ? "" : "s", least)};
 }
 
-// What a library allocates once in a process, tables and its threads' stacks, and never gives back would
-// count as the first point's: 5 MiB with oneDNN. Made and run once, unseen, the points after it can be
+// A library allocates tables and its threads' stacks once in a process and keeps them (5 MiB with oneDNN),
+// which would count as the first point's. With one point made and run before, unseen, all can be
 // compared.
 void PointPreparer::settle_libraries(const SweepPoint& point) {
   if (settled_.insert(point.series).second) {

@@ -60,7 +60,7 @@ class PointPreparer {
   std::variant<PreparedPoint, Refusal> prepare(const SweepPoint& point, const std::vector<PointCost>& ready);
 
  private:
-  // What is known of a series while it grows.
+  // A series while it grows.
   struct Series {
     std::optional<Refusal> end;
     std::int64_t last_batch = 0;

@@ -9,14 +9,14 @@
 
 namespace bench {
 
-// What the next process must know in addition to the command line and the result file.
+// The state that the next process needs in addition to the command line and the result file.
 struct Continuation {
   std::size_t errors = 0;  // points in error in the result file
   std::chrono::steady_clock::time_point
       started{};  // when the first process started; the clock is the machine's
 };
 
-// What the process left that this one took over from; nullopt where it was started otherwise. The answer is
+// The state left by the process that this one replaced; nullopt where it was started otherwise. The answer is
 // given once, and no child process inherits it.
 std::optional<Continuation> take_continuation();
 

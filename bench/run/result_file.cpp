@@ -285,7 +285,7 @@ ResultDocument read_result(const fs::path& path) {
 
 namespace {
 
-constexpr const char* kStartAnew = "run without --resume to start anew (the old file is kept)";
+constexpr const char* kStartOver = "run without --resume to start over (the old file is kept)";
 
 std::string text_of(const std::string& value) {
   return value.empty() ? "nothing" : printable(value);
@@ -301,7 +301,7 @@ template <class Value>
 void require_same(std::string_view what, const Value& old, const Value& fresh) {
   if (old != fresh) {
     throw UsageError(fmt::format("--resume: the result was measured with another {}: {} there, {} now; {}",
-                                 what, text_of(old), text_of(fresh), kStartAnew));
+                                 what, text_of(old), text_of(fresh), kStartOver));
   }
 }
 
@@ -328,7 +328,7 @@ ResultDocument read_resumable(const fs::path& path) {
     return read_result(path);
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("--resume: {}; accepted is a whole {} file; {}", error.what(), kResultSchema,
-                                 kStartAnew));
+                                 kStartOver));
   }
 }
 

@@ -26,7 +26,7 @@ class ResultFile {
   // result. Throws UsageError naming --out, the path and the reason.
   void check_writable();
 
-  // --resume: what stands at path() grows into the new result. Without this call the first write() keeps it
+  // --resume: the file at path() grows into the new result. Without this call the first write() keeps it
   // as `<name>.<its own date>.json`.
   void continue_previous() { keep_previous_ = false; }
 

@@ -26,7 +26,7 @@ class ResultRecorder {
   void add_repetition(const SweepPoint& point, const MeasuredPoint& prepared, Repetition repetition,
                       const DeviceState& state);
   void set_unmeasured(const SweepPoint& point, const std::string& status, const std::string& reason);
-  // What broke the device may have spoilt the point's earlier samples, and would break it again: the point
+  // The fault may have spoilt the point's earlier samples, and would break the device again: the point
   // keeps none and is in error.
   void lose(const SweepPoint& point, const std::string& reason);
 

@@ -172,7 +172,7 @@ class Runner {
     recorder_.add_repetition(point, ready.entry, std::move(taken), state);
   }
 
-  // What goes wrong with one point is its result, and the others go on; without the device, or without what
+  // A failure of one point is its result, and the others go on; without the device, or without the data that
   // all points read, none does.
   template <class Action>
   void guarded(const SweepPoint& point, const Action& action) {

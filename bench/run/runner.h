@@ -49,7 +49,7 @@ class RunObserver {
 void run_points(const Sweep& sweep, const SweepPlan& plan, Device& device, const Clock& clock,
                 const RunSettings& settings, ResultDocument& document, RunObserver& observer);
 
-// What the sweep knows now, into the document.
+// Writes the sweep's findings and state of now into the document.
 void conclude(const Sweep& sweep, ResultDocument& document);
 
 }  // namespace bench

@@ -250,11 +250,11 @@ std::optional<Finding> simulation_error_finding(const Evidence& evidence) {
     finding.details["worst_measured_half_points"] = 100 * half;
   }
   finding.claim = fmt::format(
-      "The simulation's AU is off by at most {} (with {}{}), {} on average, at {} counts "
+      "The simulation's AU is off by at most {} (with {}{}), {} on average, at {} count{} "
       "simulated from the others",
       points_text(worst / 100), workers_text(at->workers),
       half > 0 ? fmt::format(", measured to ±{:.1f}", 100 * half) : "", points_text(mean / 100),
-      finding.evidence.size());
+      finding.evidence.size(), finding.evidence.size() == 1 ? "" : "s");
   return finding;
 }
 

@@ -264,7 +264,7 @@ TEST(ReadResumable, NamesTheOptionAndWhatItAccepts) {
   const fs::path path = folder.path() / "x.json";
   const std::string place = path.string();
   const std::string accepted =
-      "; accepted is a whole bench-result/1 file; run without --resume to start anew (the old file is kept)";
+      "; accepted is a whole bench-result/1 file; run without --resume to start over (the old file is kept)";
   const auto refused_with = [&](const std::string& text, const std::string& why) {
     write_file(path, text);
     EXPECT_THAT([&] { read_resumable(path); },
@@ -333,7 +333,7 @@ TEST_P(Resume, IsRefusedNamingBothValues) {
   EXPECT_THAT(
       [&] { check_resumable(resumable_document(), fresh); },
       ThrowsMessage<UsageError>("--resume: the result was measured with another " + GetParam().message +
-                                " now; run without --resume to start anew (the old file is kept)"));
+                                " now; run without --resume to start over (the old file is kept)"));
 }
 
 INSTANTIATE_TEST_SUITE_P(
