@@ -58,12 +58,6 @@ def categories: [
   {key: "activations", colour: 14535799}, {key: "input", colour: 13395575}, {key: "workspace", colour: 1144627},
   {key: "other", colour: 12303291}];
 
-# Moves label heights (.y) at least `gap` apart, keeping their order, then back below `top`.
-def spread($gap; $top): sort_by(.y)
-  | reduce .[] as $l ([]; . + [$l + {y: (if length > 0 then ([$l.y, last.y + $gap] | max) else $l.y end)}])
-  | reverse
-  | reduce .[] as $l ([]; . + [$l + {y: ([$l.y, (if length > 0 then last.y - $gap else $top end)] | min)}]);
-
 # Named strings and tables as the text that a gnuplot script reads: `# strings` with lines of key TAB value,
 # then one `# name` block a table, two empty lines apart. `rows_NAME` tells how many rows a table has.
 def tables: .strings as $strings | del(.strings)

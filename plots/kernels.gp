@@ -1,4 +1,4 @@
-# Draws a result of `bench --sweep kernels`: bandwidth against bytes touched beside the roofline.
+# Draws a result of `bench --sweep kernels`: bandwidth against bytes touched next to the roofline.
 #
 #   BENCH_RESULT=results/local/x.json BENCH_PICTURE=results/local/x gnuplot plots/kernels.gp
 #
@@ -10,7 +10,7 @@ do for [i = strlen(ARG0):1:-1] { if (ARG0[i:i] eq "/") { folder = ARG0[1:i]; bre
 quoted = ""
 do for [i = 1:strlen(folder)] { quoted = quoted . (folder[i:i] eq "'" ? "'\\''" : folder[i:i]) }
 
-# Empty where jq is missing or the file is not JSON: the reason stands on stderr.
+# Empty where jq is missing or the file is not JSON: the reason is on stderr.
 text = system(sprintf("d='%s'; jq -r -L \"${d:-.}\" -f \"${d:-./}kernels.jq\" < \"$BENCH_RESULT\"", quoted))
 if (strlen(text) == 0) { exit status 1 }
 

@@ -27,13 +27,13 @@ def points: [(.benchmarks // [])[] | objects
 def found($name): [(.findings // [])[] | objects | select(.name == $name) | .value | positive] | first;
 def peaks: [(.findings // [])[] | objects | select(.name // "" | tostring | startswith("arithmetic_peak/"))
   | {dtype: (.name | split("/")[1] | clean), rate: (.value | positive)} | select(.rate != null)];
-# Of the maker: {"fp32": FLOP/s, …} and memory's B/s; nothing where the device is not in the catalogue.
+# The maker's figures: {"fp32": FLOP/s, …} and memory's B/s; nothing where the device is not in the catalogue.
 def datasheet: .context.device.datasheet | if type == "object" then . else {} end;
 
 def lines($points; $cold): [$points[] | select(.workload == "stream" and .cold == $cold)] | group_by(.mode)
   | [.[] | sort_by(.bytes) | (.[] | [.bytes, .bandwidth, (.mode | mode_colour), (if $cold then 5 else 7 end) - (if .flags == [] then 0 else 1 end)]), null];
 
-# Of a stream kernel only the largest arrays, which no cache holds: its sizes have one intensity, and are on the left.
+# A stream kernel's largest arrays only, which no cache holds: its sizes have one intensity, and are on the left.
 def operations($points): [$points[] | select(.flops > 0)]
   | map(select(.workload != "stream")) + (map(select(.workload == "stream")) | group_by([.mode, .dtype, .cold]) | map(max_by(.bytes)));
 # "stream: add, scale, triad", in the order of their marks from left to right.
@@ -73,7 +73,7 @@ def title: "Kernels on \(.context.device.name // .context.device.id // "an unkno
 def subtitle: [(.context.host.usable_cores // null | if . == null then empty else "\(.) cores" end),
     (.context.software.onednn // null | if . == null then empty else "oneDNN \(tostring | clean | squeeze)" end),
     (.context.date // null | if . == null then empty else (tostring | clean | .[0:16] | sub("T"; " ")) end)] | join(" · ");
-# Of few kinds with their dtypes, of many without: a note is one line.
+# Few kinds with their dtypes, many without: a note is one line.
 def kinds: map("\(.workload) \(.dtype)") | unique | if length > 3 then map(split(" ")[0]) | unique else . end | join(", ");
 # One note for all points with the same fate.
 def fates: [(.unmeasured // [])[] | objects | {workload: (.params.workload // "?" | clean), dtype: (.params.dtype // "" | clean), status: (.status // "?" | clean), reason: (.reason // "" | clean)}]

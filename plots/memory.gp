@@ -11,7 +11,7 @@ do for [i = strlen(ARG0):1:-1] { if (ARG0[i:i] eq "/") { folder = ARG0[1:i]; bre
 quoted = ""
 do for [i = 1:strlen(folder)] { quoted = quoted . (folder[i:i] eq "'" ? "'\\''" : folder[i:i]) }
 
-# Empty where jq is missing or the file is not JSON: the reason stands on stderr.
+# Empty where jq is missing or the file is not JSON: the reason is on stderr.
 text = system(sprintf("d='%s'; jq -r -L \"${d:-.}\" -f \"${d:-./}memory.jq\" < \"$BENCH_RESULT\"", quoted))
 if (strlen(text) == 0) { exit status 1 }
 
@@ -109,7 +109,7 @@ do for [kind in "png svg"] {
         parts = parts . sprintf(", %g with lines dashtype (%d, 5) linewidth 2 linecolor rgb '#cc0000' title text_of('cap%d_text')", n("cap" . c), 12 / c, c)
       }
       eval "plot NaN notitle" . parts . sprintf(", $data index '%s' using 0:2:3 with labels boxed center offset 0, 0.6 font small notitle", bars)
-      # What stands on the whole sheet is drawn once: a second time would make it look bold.
+      # Text on the whole sheet is drawn once: a second time would make it look bold.
       unset label
     }
     set style data points

@@ -75,7 +75,7 @@ def bars($name; $batches; $stack; $points; $missing; $caps; $scale; $room): [$ba
       ([$missing[] | select(.label == $name and .batch == $b) | if .status == "oom" then "✕" else "–" end][0] // " ") as $mark
       | [($b | thousands), 0, $mark] + [$stack[] | 0]
     else
-      # A cap's line that would pass through the number has it stand above.
+      # A cap's line that would pass through the number moves it above.
       (reduce ($caps | sort[]) as $cap ($p.bytes; if $cap > 0.99 * . and $cap < . + $room then $cap else . end)) as $y
       | [($b | thousands), $y / $scale.by, ($p.tracked / $scale.by | figures(3))] + [$stack[] | ($p.memory[.key] | positive // 0) / $scale.by] end];
 
@@ -86,7 +86,7 @@ def heading($name; $limits; $findings; $chars): [$limits[] | select(.label == $n
 
 # ── Memory over one step ────────────────────────────────────────────────────────────────────────────
 
-# Sums and what is computed again belong to the pass they stand in.
+# Sums and values computed again belong to the pass around them.
 def region_of($before): if test(" again$") then "backward" elif startswith("forward") then "forward"
   elif startswith("backward") then "backward" elif startswith("loss") then "loss"
   elif startswith("optimizer") then "optimizer" else $before end;
@@ -132,7 +132,7 @@ def notes($all; $drawn; $points; $missing; $limits; $caps; $unseen; $top; $unit)
      (if any($here[]; .status == "skipped") then "– not run: \([$here[] | select(.status == "skipped") | .reason] | first)" else empty end),
      (if any($here[]; .status != "skipped" and .status != "oom") then
         ([$here[] | select(.status != "skipped" and .status != "oom")][0] | "– \(.label), batch \(.batch | thousands): \(.status), \(.reason)") else empty end)]
-  # Of the series left out, each for one reason.
+  # Series left out, each for one reason.
   | $first + . + [([$limits[] | select(.label as $l | $drawn | index($l) | not)] | group_by(.label)
         | map(select(all(.[]; .largest_batch == 0)) | max_by(.cap_bytes))
       | if . == [] then empty else

@@ -1,7 +1,7 @@
 # From a result file of the transfer sweep to the strings and tables that transfer.gp draws (format.jq: tables).
 #
 # Above: bandwidth against the size of a copy, to the device, to the host and, where it was measured, both at once; a mark
-# a measured point and a line a fitted model. Below: a workload's step with the copy before and beside its computing. Missing fields give missing
+# a measured point and a line a fitted model. Below: a workload's step with the copy before and overlapped with its computing. Missing fields give missing
 # marks, never an error.
 
 include "format";
@@ -24,11 +24,11 @@ def model($direction; $kind): finding("model/\($direction)/\($kind)") | .details
   | {latency: (.latency_ns | number), rate: (.bytes_per_s | positive), slope: slope, moved: (.moved_per_byte | positive // 1),
      pieces: [(.pieces // [])[] | objects | {latency: (.latency_ns | number), slope: slope, to: (.to_bytes | positive)} | select(.latency != null and .slope != null)]}
   | select(.latency != null and (.slope != null or .pieces != []));
-# GB/s that a model gives for a copy of so many bytes, by the piece it belongs to where it bends; nothing where it would take
+# GB/s that a model gives for a copy of so many bytes, by the piece it belongs to; nothing where it would take
 # no time.
 def modelled($bytes): ([.pieces[] | select(.to == null or $bytes <= .to)] | first // null) as $piece
   | (($piece // .) | if .slope == null then 0 else .latency + $bytes * .slope end) as $ns | if $ns > 0 then $bytes * .moved / $ns else null end;
-# "443 ns + bytes / 19.9 GB/s"; of a line that bends what the finding names, its start and its end.
+# "443 ns + bytes / 19.9 GB/s"; a line in several pieces has its start and its end.
 def model_text: ([.latency, 0] | max | duration) as $latency
   | (if .rate == null then null else "\(.rate | rate_text)\(if .moved > 1 then " each" else "" end)" end) as $rate
   | if $rate == null then "\($latency) … flat"

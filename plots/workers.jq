@@ -5,8 +5,14 @@
 
 include "format";
 
+# Moves label heights (.y) at least `gap` apart, keeping their order, then back below `top`.
+def spread($gap; $top): sort_by(.y)
+  | reduce .[] as $l ([]; . + [$l + {y: (if length > 0 then ([$l.y, last.y + $gap] | max) else $l.y end)}])
+  | reverse
+  | reduce .[] as $l ([]; . + [$l + {y: ([$l.y, (if length > 0 then last.y - $gap else $top end)] | min)}]);
+
 def finding($name): [(.findings // [])[] | objects | select(.name == $name)] | first // {};
-# Workers stand at the logarithm of their count, none at all one place before the first.
+# Worker counts on a logarithmic axis, 0 one place before the first.
 def place: if . < 1 then 0 else 1 + log2 end;
 def count_text: if . == 0 then "0" else thousands end;
 
@@ -69,7 +75,6 @@ def subtitle: [(.context.host.cpu? // null | strings | clean | squeeze),
     (.context.date? // null | if . == null then empty else (tostring | clean | .[0:16] | sub("T"; " ")) end)] | join(" · ");
 def fates: [(.unmeasured // [])[] | objects | {status: (.status // "?" | clean), reason: (.reason // "" | clean)}]
   | group_by(.status) | map("✕ \(length) point\(if length == 1 then "" else "s" end) \(.[0].status)\(if .[0].reason == "" then "" else " (\(.[0].reason))" end)");
-def nice_step: if . <= 0 then 1 else pow(10; log10 | floor) as $ten | (. / $ten) as $f | $ten * (if $f <= 1 then 1 elif $f <= 2 then 2 elif $f <= 5 then 5 else 10 end) end;
 
 measured as $points | simulated as $line | demands as $demands
 | ((finding("knee") | .value | number) // null) as $knee
@@ -97,7 +102,7 @@ measured as $points | simulated as $line | demands as $demands
        + (if $knee == null then " (simulated)" elif $simulated_knee == null then "" else " (simulated over all counts: \($simulated_knee | count_text))" end) end),
      workers: (if $points == [] and (.sweep.simulated.gpus? // 1) != 1 then "workers a GPU" else "workers" end),
      how: ([if ($points | length) > 0 then "marks: measured, with 95 % interval" else empty end, if ($line | length) > 0 then "line: simulated" else empty end] | join("; "))}
-    + ([$notes | to_entries[] | {key: "note\(.key + 1)", value: (.value | shorten(190))}] | from_entries)
+    + ([$notes | to_entries[] | {key: "note\(.key + 1)", value: (.value | shorten(160))}] | from_entries)
     + $time.strings),
    ticks: [$ticks[] | [place, 0, count_text]],
    rates: [$points[] | [(.workers | place), .rate, (.low // .rate), (.high // .rate), (if .flagged then 6 else 7 end)]],
@@ -105,7 +110,7 @@ measured as $points | simulated as $line | demands as $demands
    rate_line: [$line[] | [(.workers | place), .rate]],
    au_line: [$line[] | select(.au != null) | [(.workers | place), .au]],
    demand_lines: [$drawn[] | [0 - 0.25, .rate], [$x_max, .rate], null],
-   # Beside the panel, so that they cover nothing; apart by what a line of text is high.
+   # Next to the panel, so that they cover nothing; a line of text apart.
    demand_names: [([$drawn[] | {y: .rate, text: "\(.name): \(.rate | figures(3))/s"}] | spread($rate_top * 0.065; $rate_top))[] | [$x_max, .y, .text]],
    knee_rate: (if $mark == null then [] else [[($mark | place), 0], [($mark | place), $rate_top]] end),
    knee_au: (if $mark == null then [] else [[($mark | place), 0], [($mark | place), $au_top]] end)}

@@ -21,8 +21,8 @@ tools/check_examples.sh
 mapfile -t units < <(jq --raw-output '.[].file' "$build/compile_commands.json" | grep -Ev '/tests/|[.]cu$' | sort -u)
 
 # The analyzer follows a function's paths up to max-nodes; its default, 225000, takes several times as long.
-# g++'s own headers (omp.h) come last, so that clang's take precedence. What is said beside findings, the number of
-# warnings left out, is of no use.
+# g++'s own headers (omp.h) come last, so that clang's take precedence. The number of warnings
+# left out, which it prints next to findings, is dropped.
 check() {
   "$CLANG_TIDY" -p "$1" --quiet --extra-arg=-idirafter"$(g++ -print-file-name=include)" \
     --extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg=max-nodes=10000 \

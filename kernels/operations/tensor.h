@@ -1,4 +1,11 @@
-// Tensors as the operations see them: shape, layout and dtype of plain memory.
+// Tensors as the operations see them: four extents, layout and dtype of plain memory. A network's shapes have
+// up to six dimensions (kernels/networks/graph/shape.h) and are folded into the four, [a, b, …] outermost
+// first:
+//   [c]   [n, c]   [n, h, c]          rows of features: the last dimension is c (nhwc)
+//   [n, c, h, w]                      maps, in the layout that the device prefers
+//   [n, c, h, w₁, w₂], [… w₃]         everything behind h is w (nchw)
+// A shape that is not maps lies in memory in the order of its dimensions, so a layer over the last dimension
+// takes rows of it whatever the rank. The batch may be any dimension, or none.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ class OperationInstance {
 // Throws OutOfMemory where a batch's bytes could not be counted: from 1 PiB on, far below 2^63.
 void refuse_uncountable(std::int64_t batch, double sample_bytes);
 
-// What an operation's slots hold, by category.
+// Bytes of an operation's slots, by category.
 MemoryPlan plan_of(const Operation& operation);
 // A step of it; parameters and their gradients count as fixed bytes.
 Work work_of(const Operation& operation, std::int64_t batch);

@@ -126,7 +126,7 @@ class ConfiguredOperation final : public ConfiguredWorkload,
     return make_operation(type_->place ? type_->place(described_, device) : described_, device,
                           implementation_);
   }
-  // Of `rows`, the whole batch's answer.
+  // `rows`: the whole batch's answer.
   Verification compare(std::span<const float> rows) const {
     // The reference is slow: it answers no sample that the batch does not have.
     const bool needs_all = type_->expected != nullptr;

@@ -43,7 +43,7 @@ class SharedAnswers {
   std::shared_ptr<ReferenceAnswers> of(const WorkloadSpec& spec, ReferenceAnswers::Compute compute);
 
  private:
-  // Of a spec, all that answers depend on: not its batch and dtype.
+  // The parts of a spec that answers depend on: all but its batch and dtype.
   using Question = std::tuple<std::string, std::map<std::string, std::string>, std::uint64_t>;
   std::mutex mutex_;
   std::map<Question, std::weak_ptr<ReferenceAnswers>> known_;

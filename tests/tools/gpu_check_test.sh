@@ -116,12 +116,12 @@ check torch
 [[ $code == 0 ]] || fail "exit code $code: $(cat "$scratch/said")"
 row "of the datasheet's bandwidth" "met" "93.0% \(0.4[67] of 0.50 TB/s\)"
 row "of a copy within the card" "met" "1.011"
-row "gemm bf16 8192, beside torch" "met" "1.50 \(1.50–1.50\)"
-row "copy h2d pinned 256 MiB, beside torch" "met" "1.50"
-row "implicit_gemm fp32, beside cudnn" "missed" "0.50"
-row "implicit_gemm fp16, beside cudnn" "met" "0.67"
-row "resnet50 infer fp16 batch 1 graph, beside torch" "met" "1.50"
-row "resnet50 train fp16 batch 256, beside torch" "met" "1.50"
+row "gemm bf16 8192 vs torch" "met" "1.50 \(1.50–1.50\)"
+row "copy h2d pinned 256 MiB vs torch" "met" "1.50"
+row "implicit_gemm fp32 vs cudnn" "missed" "0.50"
+row "implicit_gemm fp16 vs cudnn" "met" "0.67"
+row "resnet50 infer fp16 batch 1 graph vs torch" "met" "1.50"
+row "resnet50 train fp16 batch 256 vs torch" "met" "1.50"
 row "peak memory reserved, of PyTorch's" "met" "0.90 at most"
 row "peak memory, off the plan" "met" "4.0% at most of [0-9]+ points \(a bit off\)"
 row "a default batch sweep" "met" "[0-9]+ s"
@@ -171,16 +171,16 @@ chmod u+w "$build/gpu-check-logs"
 rm "$RESULTS/kernels.json"
 check no-torch
 [[ $code == 0 ]] || fail "without PyTorch: exit code $code: $(cat "$scratch/said")"
-row "gemm bf16 8192, beside torch" "not measured" "ImportError: PyTorch is not here"
-row "implicit_gemm fp16, beside cudnn" "met" "0.67"
+row "gemm bf16 8192 vs torch" "not measured" "ImportError: PyTorch is not here"
+row "implicit_gemm fp16 vs cudnn" "met" "0.67"
 row "of the datasheet's bandwidth" "not measured" "no result of the sweep kernels"
-row "peak memory reserved, of PyTorch's" "not measured" "no ResNet-50 beside PyTorch"
+row "peak memory reserved, of PyTorch's" "not measured" "no ResNet-50 vs PyTorch"
 
 # A test that fails is a failure of the check; the rest is measured all the same.
 STUB_TESTS=1 check no-torch
 [[ $code == 1 ]] || fail "a failing test: exit code $code"
 says "gpu-check: failed: tests-operations (exit code 1)"
-row "implicit_gemm fp32, beside cudnn" "missed" "0.50"
+row "implicit_gemm fp32 vs cudnn" "missed" "0.50"
 
 # Where there is no time, nothing is run and nothing is claimed.
 LIMIT=5 check no-torch
@@ -196,14 +196,14 @@ says "cuda: no driver"
 # A batch that does not fit is a row with its reason, and no failure.
 STUB_FULL=yes check torch
 [[ $code == 0 ]] || fail "with a full card: exit code $code: $(cat "$scratch/said")"
-row "resnet50 train fp16 batch 256, beside torch" "not measured" "ours ended with 1: peers_ours: out of memory: .*"
-row "resnet50 train fp16 batch 64, beside torch" "met" "1.50"
+row "resnet50 train fp16 batch 256 vs torch" "not measured" "ours ended with 1: peers_ours: out of memory: .*"
+row "resnet50 train fp16 batch 64 vs torch" "met" "1.50"
 grep -qF "one after the other" "$scratch/said" && fail "what did not run was said to have run apart"
 
 # Two that do not fit together run one after the other.
 STUB_CROWDED=$scratch/crowded check no-torch
 [[ $code == 0 ]] || fail "with room for one: exit code $code: $(cat "$scratch/said")"
-row "implicit_gemm fp16, beside cudnn" "met" "0.67"
+row "implicit_gemm fp16 vs cudnn" "met" "0.67"
 says "(one after the other)"
 
 # Every program sees the card that was asked for, and no other; a choice made outside holds within.
@@ -226,9 +226,9 @@ cp "$build"/tests/* "$scratch/bundle/tests/"
 cp "$build/tools/peers/peers_ours" "$scratch/bundle/tools/peers/"
 [[ -n $(find "$scratch/bundle/lib" -name 'libjq*') && -z $(find "$scratch/bundle/lib" -name 'libc.so*') ]] || fail "the bundle's libraries: $(ls "$scratch/bundle/lib")"
 OUT=$scratch/out LD_LIBRARY_PATH='' PYTHONPATH=$scratch/torch "$scratch/bundle/check.sh" "$scratch/bundle" >"$scratch/said" 2>&1 || fail "the bundle's check: $(cat "$scratch/said")"
-row "implicit_gemm fp16, beside cudnn" "met" "0.67"
+row "implicit_gemm fp16 vs cudnn" "met" "0.67"
 
-row "gemm bf16 8192, beside torch" "met" "1.50"
+row "gemm bf16 8192 vs torch" "met" "1.50"
 
 # What is looked for before anything is built: a driver that shows no card, one that shows one, and a build.
 cat >"$scratch/driver.c" <<'C'
@@ -269,8 +269,8 @@ jq -n '{rows: [{name: "resnet50 x", rival: "torch", goal: 1, ratio: 0.9, ci95: [
 python3 "$source_folder/tools/gpu/goals.py" "$odd" 60.0 >"$scratch/said" 2>&1 || fail "goals.py fails on files that hold little: $(cat "$scratch/said")"
 row "of the datasheet's bandwidth" "not measured" "0.46 TB/s; results/gpus.json has no such card"
 row "of a copy within the card" "missed" "0.920"
-row "resnet50 x, beside torch" "missed" "0.90 \(0.80–1.10\)"
-row "gemm y, beside torch" "not measured" "it broke"
+row "resnet50 x vs torch" "missed" "0.90 \(0.80–1.10\)"
+row "gemm y vs torch" "not measured" "it broke"
 row "peak memory reserved, of PyTorch's" "missed" "1.20 at most \(resnet50 x\)"
 row "peak memory, off the plan" "missed" "6.0% at most of 1 points \(off\)"
 row "a default batch sweep" "missed" "60 s"

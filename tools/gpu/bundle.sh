@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Gathers what `make gpu-check` runs into one folder, for a machine with a GPU where nothing can be built or
-# installed: programs, the libraries they need beside the C library, CUDA's and cuDNN's, and the scripts.
+# installed: programs, the libraries they need other than the C library, CUDA's and cuDNN's, and the scripts.
 #
 #   tools/gpu/bundle.sh BUILD_FOLDER BUNDLE_FOLDER
 #

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# On a machine with a GPU: the tests labelled gpu, the sweeps, and others' libraries beside ours, in under ten minutes.
+# On a machine with a GPU: the tests labelled gpu, the sweeps, and others' libraries compared with ours, in under ten minutes.
 #
 #   tools/gpu/check.sh FOLDER [DEVICE]
 #
 # FOLDER is a build folder or one made by bundle.sh; DEVICE is cuda:0 unless given, numbered as `bench --list` does.
 # Results go to results/reference/<name of the card>/ of the checkout, or to $OUT where that is set, in the place of those of
-# an earlier check; those of a DEVICE given are named cuda0 too. What each step said goes to FOLDER/gpu-check-logs/. $LIMIT
+# an earlier check; those of a DEVICE given are named cuda0 too. Each step's output goes to FOLDER/gpu-check-logs/. $LIMIT
 # is the time for all of it in seconds, 570 unless set: what is under way then is interrupted and keeps what it measured,
-# the rest is left out and said to be. Prints the goals last: target, measured, met, missed or not measured.
+# the rest is left out, and named. Prints the goals last: target, measured, met, missed or not measured.
 #
 # Exit codes: 0 all went well, goals met or not · 1 a test, a sweep or a comparison failed · 2 there is no GPU, DEVICE is
 # none, or one of the folders cannot be made or written.

@@ -3,7 +3,7 @@
     goals.py FOLDER [BATCH_SWEEP_SECONDS]
 
 Reads the results in FOLDER, prints each sweep's first findings, and a row for each goal: its target, what was measured, and whether it was met. What
-a folder does not hold is "not measured", with the reason where one is known. Writes goals.json beside them.
+a folder does not hold is "not measured", with the reason where one is known. Writes goals.json next to them.
 """
 
 import json
@@ -71,7 +71,7 @@ def peer_goals(peers):
     goals = []
     shares = []
     for row in rows:
-        goal = Goal(f"{row['name']}, beside {row['rival']}", f"≥ {row['goal']:.2f}")
+        goal = Goal(f"{row['name']} vs {row['rival']}", f"≥ {row['goal']:.2f}")
         if "ratio" in row:
             low, high = row["ci95"]
             goal.judge(row["ratio"] >= row["goal"], f"{row['ratio']:.2f} ({low:.2f}–{high:.2f})")
@@ -84,19 +84,19 @@ def peer_goals(peers):
             goal.why(row.get("error") or row.get("out_of_memory") or row.get("not_measured", ""))
         goals.append(goal)
     if not rows:
-        goals.append(Goal("speed beside PyTorch and cuDNN", "").why("no gpu-peers.json"))
-    # What each allocator took from the driver at most, what it keeps for later included.
+        goals.append(Goal("speed vs PyTorch and cuDNN", "").why("no gpu-peers.json"))
+    # The most each allocator took from the driver, blocks kept for later included.
     memory = Goal("peak memory reserved, of PyTorch's max_memory_reserved", "≤ 1.00")
     if shares:
         share, name = max(shares)
         memory.judge(share <= 1, f"{share:.2f} at most ({name})")
     else:
-        memory.why("no ResNet-50 beside PyTorch")
+        memory.why("no ResNet-50 vs PyTorch")
     return [*goals, memory]
 
 
 def plan_goal(documents):
-    """The tracked peak beside the plan's, and what the driver saw beside both, which no goal speaks of."""
+    """The tracked peak compared with the plan's, and what the driver saw, for which there is no goal."""
     goal = Goal("peak memory, off the plan", "≤ 5 %")
     off = []
     for document in documents:

@@ -1,8 +1,8 @@
-"""Ours on a GPU beside others on the same card, in turns within one run.
+"""Ours on a GPU compared with others on the same card, in turns within one run.
 
-Copies from and to pinned memory, a large matrix product and ResNet-50 beside PyTorch, where that is installed with a
-GPU; our implicit_gemm beside cuDNN. A ratio is how many times longer the other takes: above 1 ours is faster. Times are
-between CUDA events on both sides. Memory is what each allocator took from the driver at most: our segments beside
+Copies from and to pinned memory, a large matrix product and ResNet-50 compared with PyTorch, where that is installed with a
+GPU; our implicit_gemm compared with cuDNN. A ratio is how many times longer the other takes: above 1 ours is faster. Times are
+between CUDA events on both sides. Memory is what each allocator took from the driver at most: our segments and
 torch.cuda.max_memory_reserved(). Neither counts the CUDA context and loaded kernels.
 
 Both sides live on the card at once and take turns, so that its clock favours none. Where both may not fit (a batch of
@@ -130,8 +130,8 @@ def measured(case, options, missing, left):
 
 def table(rows):
     names = [f"{row['name']}, {row['rival']}" for row in rows]
-    wide = max(map(len, [*names, "ours beside"]))
-    lines = [f"{'ours beside':<{wide}} {'ours ms':>9} {'theirs ms':>9}  {'ratio (95 %)':<17} goal    reserved, MiB: ours  theirs"]
+    wide = max(map(len, [*names, "ours vs"]))
+    lines = [f"{'ours vs':<{wide}} {'ours ms':>9} {'theirs ms':>9}  {'ratio (95 %)':<17} goal    reserved, MiB: ours  theirs"]
     for name, row in zip(names, rows):
         head = f"{name:<{wide}}"
         if "ratio" not in row:

@@ -25,8 +25,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Two independent ways to copy as fast as a core can: the C library's, and a loop of 32-byte stores that go
-// past the caches where the processor has them.
+// Two independent functions that copy as fast as a core can: the C library's, and a loop of 32-byte stores
+// that go past the caches where the processor has them.
 #ifdef __x86_64__
 [[gnu::target("avx")]] void stream_copy(std::byte* to, const std::byte* from, std::int64_t bytes) {
   for (std::int64_t at = 0; at + 128 <= bytes; at += 128) {

@@ -1,4 +1,4 @@
-// What the harness itself costs, as one JSON line: a sample's overhead, a large result file, and planning.
+// Cost of the harness itself, as one JSON line: a sample's overhead, a large result file, and planning.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -59,7 +59,7 @@ bench::ResultDocument large_document(std::int64_t points) {
     bench::MeasuredPoint point;
     point.name = "batch/nothing/infer/fp32/batch:" + std::to_string(i);
     point.params = {{"batch", i}, {"dtype", "fp32"}};
-    // What a point of a real sweep holds: three rounds of some tens of samples.
+    // As much as a point of a real sweep holds: three rounds of some tens of samples.
     for (std::int64_t sample = 0; sample < 60; ++sample) {
       point.samples_ns.push_back(1'000'000 + (i * 7919 + sample * 104'729) % 50'000);
     }

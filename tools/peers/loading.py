@@ -1,4 +1,4 @@
-"""Our loader beside PyTorch's DataLoader and beside bare decoding, at several worker counts."""
+"""Our loader compared with PyTorch's DataLoader and with bare decoding, at several worker counts."""
 
 import subprocess
 

@@ -54,7 +54,7 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
   };
   nlohmann::json about{{"tracked_peak_bytes", device->memory().peak()},
                        {"planned_peak_bytes", point->plan(*device).peak}};
-  // What PyTorch calls max_memory_reserved: all that came from cudaMalloc. Steps allocate nothing more.
+  // PyTorch's max_memory_reserved: all that came from cudaMalloc. Steps allocate nothing more.
   if (card != nullptr) {
     about["reserved_peak_bytes"] = card->allocator().counts().most_reserved;
   }

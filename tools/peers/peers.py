@@ -1,7 +1,7 @@
-"""Our networks and our loader beside PyTorch's and beside bare convolutions and decoding, interleaved in one run.
+"""Our networks and our loader compared with PyTorch's and with bare convolutions and decoding, interleaved in one run.
 
 Every contestant is a process of its own that gets ready (builds ResNet-50, warms up) and then waits. In each round each of
-them in turn, in an order shuffled anew, times some steps while all others sleep: a machine that slows down
+them in turn, in an order shuffled each time, times some steps while all others sleep: a machine that slows down
 slows all of them. Ratios are formed within a round; their interval comes from resampling the rounds.
 """
 

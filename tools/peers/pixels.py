@@ -1,4 +1,4 @@
-"""Our samples beside torchvision's of the same crops: how far their pixels differ, in steps of 256.
+"""Our samples compared with torchvision's of the same crops: how far their pixels differ, in steps of 256.
 
 torchvision crops and resizes what Pillow decoded (antialiased, as PIL images always are), and what its own
 decoder gave as a tensor, with antialias=True. Sizes from 224 down, so that images are decoded at smaller sizes too.
@@ -60,7 +60,7 @@ def main():
                                                        text=True).stdout.strip())
     torch.set_num_threads(1)
     worst = 0
-    print("| size | decoded at | beside | images | mean difference | worst image's mean | worst value |")
+    print("| size | decoded at | compared with | images | mean difference | worst image's mean | worst value |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for size in options.sizes:
         for (decoder, eighths), found in sorted(compare(program, data, size, options.seed).items()):

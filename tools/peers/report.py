@@ -65,7 +65,7 @@ def training_markdown(document):
     planned = [[str(row["batch"]), row["optimizer"], mib(row["planned_bytes"]), mib(row["ours_bytes"]), row["theirs"],
                 mib(row["theirs_bytes"]), f"{row['planned_bytes'] / row['theirs_bytes'] - 1:+.0%}"]
                for row in document["memory"]]
-    return head("ResNet-50 training beside PyTorch", met, document) + f"""
+    return head("ResNet-50 training compared with PyTorch", met, document) + f"""
 A step is forward, softmax cross-entropy, backward and optimizer, in fp32, image size 224; the batch is ready.
 PyTorch's batch norm also keeps running statistics, which ours does not.
 
@@ -73,7 +73,7 @@ PyTorch's batch norm also keeps running statistics, which ours does not.
 
 Step times in ms. Ratio: their time over ours, the median over rounds with its 95 % interval.
 
-{table(["batch", "beside (the better memory format)", "theirs, ms", "ours, ms", "ratio", "95 %", "goal", "met"], speed)}
+{table(["batch", "compared with (the better memory format)", "theirs, ms", "ours, ms", "ratio", "95 %", "goal", "met"], speed)}
 
 ## Peak memory, with SGD
 
@@ -104,10 +104,10 @@ def loading_markdown(document):
              for pair in document["speed"]]
     curve = [[str(count), rate(f"ours-{count}"), rate(f"torch-pillow-{count}"), rate(f"torch-torchvision-{count}")]
              for count in document["workers"]]
-    return head("Loading images beside PyTorch", [pair["met"] for pair in document["speed"]], document) + f"""
+    return head("Loading images compared with PyTorch", [pair["met"] for pair in document["speed"]], document) + f"""
 The synthetic images of `--data synthetic`, in the page cache; RandomResizedCrop to 224, flip, normalisation, fp32,
 channels first, batches of {batch} in order, 2 batches a worker made ahead. Nobody consumes them: this is the loader alone.
-A turn starts workers anew; what they make ahead is not timed, and what is, is whole rounds of the workers.
+A turn starts new workers; what they make ahead is not timed, and what is, is whole rounds of the workers.
 PyTorch: `ImageFolder` with Pillow, and `torchvision.io.decode_jpeg` with transforms on tensors, antialiased.
 Bare decoding is libjpeg-turbo's of the whole image, from memory, with nothing done to the pixels.
 
@@ -115,7 +115,7 @@ Bare decoding is libjpeg-turbo's of the whole image, from memory, with nothing d
 
 Images a second. Ratio: ours over theirs, the median over rounds with its 95 % interval.
 
-{table(["beside", "theirs, images/s", "ours, images/s", "ratio", "95 %", "goal", "met"], goals)}
+{table(["compared with", "theirs, images/s", "ours, images/s", "ratio", "95 %", "goal", "met"], goals)}
 
 ## Images a second
 
@@ -130,13 +130,13 @@ def markdown(document):
                      yes(goal["met"])] for goal in document["harness"]["goals"]]
     planning_rows = [[plan["network"], plan["mode"], str(plan["slowest_batch"]), f"{plan['median_ms']:.2f}",
                       f"{plan['max_ms']:.2f}"] for plan in document["harness"]["planning"]]
-    return head("ResNet-50 inference beside PyTorch", met, document) + f"""
+    return head("ResNet-50 inference compared with PyTorch", met, document) + f"""
 ## Speed
 
 Step times in ms, image size 224. Ratio: their time over ours, the median over rounds with its 95 % interval.
 Bare convolutions are the network's 53 convolutions alone, as oneDNN runs them best: 1.00 would mean that everything else is free.
 
-{table(["batch", "beside", "theirs, ms", "ours, ms", "ratio", "95 %", "goal", "met"], speed_rows(document))}
+{table(["batch", "compared with", "theirs, ms", "ours, ms", "ratio", "95 %", "goal", "met"], speed_rows(document))}
 
 ## Peak memory
 
@@ -167,12 +167,12 @@ def simulating_markdown(document):
     rows = [[str(row["workers"]), f"{row['measured_au']:.3f}",
              f"{row['measured_au_ci95'][0]:.3f}–{row['measured_au_ci95'][1]:.3f}", f"{row['simulated_au']:.3f}",
              f"{row['error_points']:+.1f}", f"≤ {document['goal_points']}", yes(row["met"])] for row in document["au"]]
-    return head("The simulator beside PyTorch's loader", [row["met"] for row in document["au"]], document) + f"""
+    return head("The simulator compared with PyTorch's loader", [row["met"] for row in document["au"]], document) + f"""
 PyTorch's `DataLoader` with `torchvision.io`, batches of {document["batch"]} in order, before a consumer that sleeps
 {document["sleep_ms"]} ms a step; wait and compute in turn. AU: computing over total time, divided by the same of a loader
 that does nothing. Simulated: `bench`'s simulator, from what PyTorch's workers took for their batches and from the rate of
 the loader alone with {", ".join(str(count) for count in law["workers"])} workers; from how late a process wakes that works and
-sleeps beside the loader alone; and from what the loader's process takes to receive a batch that is there, with the fewest
+sleeps next to the loader alone; and from what the loader's process takes to receive a batch that is there, with the fewest
 workers that leave any there. Nothing else that the fed consumer did is used.
 
 {table(["workers", "AU, measured", "95 %", "AU, simulated", "off by, points", "goal", "met"], rows)}

@@ -1,4 +1,4 @@
-// What the simulator makes of a workers sweep that another loader was measured by: a result file on standard
+// Simulates a workers sweep that another loader was measured by: a result file on standard
 // input; on standard output, for each worker count, AU as measured and as simulated.
 #include <exception>
 #include <iostream>

@@ -1,4 +1,4 @@
-// What the workers sweep's simulation costs.
+// Cost of the workers sweep's simulation.
 #pragma once
 
 namespace bench::peers {

@@ -4,7 +4,7 @@ Points in rounds of a shuffled order: the loader that does nothing (a batch that
 workers, and the consumer fed by 0 to 8. In each, a plain loop: wait for the next batch, then compute (sleep), in turn, so
 that nothing is looked ahead. The time that a worker makes a batch in comes with the batch.
 
-A step computes for as long as it was to sleep: waking late is time lost. How late is noted beside the loader alone, in
+A step computes for as long as it was to sleep: waking late is time lost. How late is noted with the loader alone, in
 another pass than its rate, by a process that works and sleeps in turn as the consumer's does. Receiving a batch that a
 worker has done takes the loader's process time too: noted wherever the batch was there when it was asked for.
 """
@@ -104,7 +104,7 @@ def starts(batches, sleep_s, count):
 
 
 def window(data, loader, workers, options):
-    """One visit to a point: new workers, what they make ahead untimed."""
+    """One repetition of a point: new workers, their first batches untimed."""
     count = max(options.steps, 4 * workers)
     sleep_s = 0 if loader == "capacity" else options.sleep_ms / 1e3
     if loader == "ready":

@@ -1,4 +1,4 @@
-"""ResNet-50's training step beside PyTorch's: forward, softmax cross-entropy, backward, optimizer."""
+"""ResNet-50's training step compared with PyTorch's: forward, softmax cross-entropy, backward, optimizer."""
 
 from competition import compete
 from statistics_of_rounds import ratio
@@ -31,7 +31,7 @@ def speed(tools, batch, options):
 
 
 def memory(tools, batch, options):
-    """Our plan beside what PyTorch takes, for every optimizer: an honest figure, no goal."""
+    """Our plan compared with what PyTorch takes, for every optimizer: an honest figure, no goal."""
     rows = []
     for optimizer in OPTIMIZERS:
         brief = type("Brief", (), dict(vars(options), rounds=1, turn=0))()

@@ -19,6 +19,15 @@ Graph::Graph(const Tokens& tokens) : tokens_(tokens) {
   nodes_.push_back({.name = "tokens", .inputs = {}, .shape = {kBatch, tokens.sequence}, .layer = {}});
 }
 
+Graph Graph::reading(const Shape& input) {
+  const auto batch = input.batch_dimension();
+  require(batch && input[*batch] == kBatch && input.is_fixed_from(*batch + 1), "input",
+          "needs the batch as one of its dimensions", input);
+  Graph graph;
+  graph.nodes_.push_back({.name = "input", .inputs = {}, .shape = input, .layer = {}});
+  return graph;
+}
+
 Graph Graph::input_only() const {
   Graph empty = *this;
   empty.nodes_.resize(1);

@@ -15,7 +15,7 @@
 
 namespace bench::kernels {
 
-// What a network of text reads: `sequence` token ids from 0 to below `vocabulary`, int32.
+// Input of a network of text: `sequence` token ids from 0 to below `vocabulary`, int32.
 struct Tokens {
   std::int64_t sequence = 1;
   std::int64_t vocabulary = 1;
@@ -34,7 +34,7 @@ struct Node {
   bool is(std::string_view kind) const { return type != nullptr && type->name == kind; }
 };
 
-// Nodes stand in an order in which they can run; the last is the output. Each call adds one and returns its
+// Nodes are in an order in which they can run; the last is the output. Each call adds one and returns its
 // index. Throws ShapeTooSmall, and std::logic_error where a layer does not fit its inputs.
 class Graph {
  public:
@@ -42,9 +42,11 @@ class Graph {
 
   explicit Graph(const Image& image);
   explicit Graph(const Tokens& tokens);
+  // Values of any shape, in which one dimension is the batch.
+  static Graph reading(const Shape& input);
 
-  Value image() const { return 0; }  // or the tokens
-  // Of a network that reads tokens, not an image.
+  Value image() const { return 0; }  // or the tokens, or whatever it reads
+  // Present where the network reads tokens.
   const std::optional<Tokens>& tokens() const { return tokens_; }
   // A graph with the same input and no layers yet.
   Graph input_only() const;
@@ -123,13 +125,15 @@ class Graph {
   // How many times each result is read by later layers; the output counts one more reader.
   std::vector<int> reader_counts() const;
 
-  // What is trained: weights, biases, scales and shifts, tables. What two layers share counts once.
+  // Trained values: weights, biases, scales and shifts, tables. A table that two layers share counts once.
   std::int64_t parameter_count() const;
   // Multiply-adds a sample as papers and model zoos publish them: convolutions, transposed ones too, linear
   // layers and the two products of attention only; products with padding and with masked positions counted.
   std::int64_t macs() const;
 
  private:
+  Graph() = default;
+
   std::optional<Tokens> tokens_;
   std::vector<Node> nodes_;
 };

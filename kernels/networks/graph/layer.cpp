@@ -31,9 +31,24 @@ void Layer::backward(Recorder& recorder) const {
   throw Unsupported(recorder.name() + " cannot be trained");
 }
 
+bool take_activation(const Epilogue& epilogue, Activation& own) {
+  const auto* const activation = std::get_if<Activation>(&epilogue);
+  if (activation == nullptr || own != Activation::none) {
+    return false;
+  }
+  own = *activation;
+  return true;
+}
+
 void require(bool condition, const std::string& layer, const char* what) {
   if (!condition) {
     throw std::logic_error(layer + ": " + what);
+  }
+}
+
+void require(bool condition, const std::string& layer, const char* what, const Shape& given) {
+  if (!condition) {
+    throw std::logic_error(fmt::format("{}: {}, not {}", layer, what, given.text()));
   }
 }
 

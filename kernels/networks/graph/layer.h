@@ -1,4 +1,4 @@
-// What one layer of a network is. A kind of layer is one file in kernels/networks/layers/, which derives from
+// One layer of a network. A kind of layer is one file in kernels/networks/layers/, which derives from
 // Layer and registers itself:
 //
 //   const LayerRegistration<ConvOptions, ConvLayer> registered{"conv2d"};
@@ -35,7 +35,7 @@ struct LayerParameter {
   bool table = false;      // rows that are looked up, stored as they are drawn: written a piece at a time
 };
 
-// Where a layer stands in a graph.
+// A layer's name and shapes in a graph.
 struct LayerPlace {
   std::string name;           // "layer1.0.conv1"; parameters are drawn by it
   std::vector<Shape> inputs;  // of what it reads
@@ -44,7 +44,7 @@ struct LayerPlace {
   const Shape& input() const { return inputs.front(); }
 };
 
-// What a layer before may do along with its own work.
+// Work that the layer before may take over.
 struct FoldedNorm {  // into weights and bias
   std::string name;
   double gain = 1;
@@ -83,8 +83,8 @@ class Layer {
   // False where the result is the input under another name.
   virtual bool computes() const { return true; }
 
-  // What the layer is to one before it, and whether it takes over one behind it: in inference the layer
-  // behind then disappears.
+  // The work that the layer before may take over, and whether this one takes over such work of the layer
+  // behind it, which inference then drops.
   virtual std::optional<Epilogue> epilogue(const std::string& /*name*/) const { return std::nullopt; }
   virtual bool take(const Epilogue& /*epilogue*/) { return false; }
 
@@ -96,7 +96,7 @@ class Layer {
   // Where a block of layers ends whose values may be computed again: see passes/recompute.h.
   virtual bool ends_block() const { return false; }
   virtual bool starts_block() const { return false; }
-  // What it reads is kept from the forward pass, for it comes from afar.
+  // Its inputs are kept from the forward pass: they come from much earlier layers.
   virtual bool keeps_inputs() const { return false; }
   // The loss has a softmax of its own, in place of one that ends a network.
   virtual bool part_of_loss() const { return false; }
@@ -124,8 +124,13 @@ class LikeItsInput : public LayerOf<Derived> {  // NOLINT(bugprone-crtp-construc
   }
 };
 
+// Whether a layer that applies `own` behind its work takes over an activation behind it; then own is that.
+bool take_activation(const Epilogue& epilogue, Activation& own);
+
 // Throws std::logic_error naming the layer.
 void require(bool condition, const std::string& layer, const char* what);
+// The same for what a layer asks of an input; names its shape too.
+void require(bool condition, const std::string& layer, const char* what, const Shape& given);
 // How many windows fit. Throws ShapeTooSmall naming the layer.
 std::int64_t count_windows(const std::string& layer, std::int64_t extent, std::int64_t kernel,
                            std::int64_t stride, std::int64_t pad, std::int64_t end_pad = 0);

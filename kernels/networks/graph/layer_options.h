@@ -1,5 +1,5 @@
-// What a network says of each layer that many networks have. A layer of its own kind brings its options with
-// its operation: see graph.h.
+// Options of the layers that many networks have. Any other layer's options are declared with its operation:
+// see CONTRIBUTING.md.
 #pragma once
 
 #include <cstdint>

@@ -40,7 +40,7 @@ struct PlainParameter {
   std::string name;  // "classifier.0 weights"; empty: none
   std::int64_t bytes = 0;
 };
-// What init_parameter() holds at most meanwhile.
+// The most that init_parameter() holds while it runs.
 PlainParameter plain_while_initialised(const Graph& graph, Graph::Value value, const SlotInfo& parameter);
 
 // Makes a parameter's first values, packs them for the operation and writes them to `place` in device memory.

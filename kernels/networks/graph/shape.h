@@ -4,12 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 namespace bench::kernels {
 
-// Of one dimension: so many, or so many for each sample of the batch.
+// One dimension's size: fixed, or for each sample of the batch.
 struct Extent {
   std::int64_t size = 1;
   bool per_sample = false;
@@ -68,8 +69,21 @@ class Shape {
     return count;
   }
 
-  // As operations see it: maps have channels before the pixels, rows of features have them last.
-  std::int64_t channels() const { return rank_ == 0 ? 1 : extents_[rank_ < 4 ? rank_ - 1 : 1].size; }
+  // The dimension that the batch multiplies; nullopt where none does.
+  std::optional<std::size_t> batch_dimension() const {
+    for (std::size_t i = 0; i < rank_; ++i) {
+      if (extents_[i].per_sample) {
+        return i;
+      }
+    }
+    return std::nullopt;
+  }
+  // How operations see a shape: see tensor.h. Up to rank 3 channels come last, from rank 4 on behind the
+  // first dimension.
+  std::size_t channel_dimension() const { return rank_ > 3 ? 1 : rank_ == 0 ? 0 : rank_ - 1; }
+  std::int64_t channels() const { return rank_ == 0 ? 1 : extents_[channel_dimension()].size; }
+  // Length of a row: the last dimension, or the channels of single-pixel maps.
+  std::int64_t features() const { return is_flat() ? channels() : extents_.at(rank_ - 1).size; }
   std::int64_t height() const { return rank_ == 3 ? extents_[1].size : rank_ > 3 ? extents_[2].size : 1; }
   std::int64_t width() const {
     std::int64_t count = 1;
@@ -78,11 +92,26 @@ class Shape {
     }
     return count;
   }
-  bool is_maps() const { return rank_ == 4; }
-  bool is_sequence() const { return rank_ == 3; }
+  // Whether no dimension from `first` on depends on the batch.
+  bool is_fixed_from(std::size_t first) const {
+    for (std::size_t i = first; i < rank_; ++i) {
+      if (extents_[i].per_sample) {
+        return false;
+      }
+    }
+    return true;
+  }
+  bool is_maps() const { return rank_ == 4 && is_fixed_from(1); }
+  bool is_sequence() const { return rank_ == 3 && is_fixed_from(1); }
   // Features without a place: also maps of a single pixel.
-  bool is_flat() const { return rank_ == 2 || (rank_ == 4 && height() == 1 && width() == 1); }
+  bool is_flat() const {
+    return (rank_ == 2 && is_fixed_from(1)) || (is_maps() && height() == 1 && width() == 1);
+  }
+  // Rows of a last dimension that does not depend on the batch. Rank 4 is maps, whose rows are pixels.
+  bool is_rows() const { return is_flat() || (rank_ > 0 && rank_ != 4 && is_fixed_from(rank_ - 1)); }
   Image image() const { return {channels(), height(), width()}; }
+
+  std::string text() const;  // "batch x 3 x 224 x 224"
 
   bool operator==(const Shape&) const = default;
 

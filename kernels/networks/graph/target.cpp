@@ -13,29 +13,29 @@ NetworkLayouts layouts_for(const Device& device, Dtype dtype) {
                                                  : NetworkLayouts{};
 }
 
-TensorDesc stored_as(const Shape& shape, const Target& target, Layout layout) {
-  TensorDesc tensor{1, 1, 1, 1, layout, target.dtype};
-  const auto extent = [&](std::size_t dimension) { return shape[dimension].at(target.batch); };
-  switch (shape.rank()) {
-    case 0:
-      return tensor;
-    case 1:
-      tensor.c = extent(0);
-      return tensor;
-    case 3:
-      tensor.n = extent(0);
-      tensor.h = extent(1);
-      tensor.c = extent(2);
-      return tensor;
-    default:
-      tensor.n = extent(0);
-      tensor.c = extent(1);
-      tensor.h = shape.rank() > 2 ? extent(2) : 1;
-      for (std::size_t dimension = 3; dimension < shape.rank(); ++dimension) {
-        tensor.w *= extent(dimension);
-      }
-      return tensor;
+std::string Shape::text() const {
+  std::string text;
+  for (std::size_t i = 0; i < rank_; ++i) {
+    const auto& [size, per_sample] = extents_[i];
+    text += i == 0 ? "" : " x ";
+    text += !per_sample ? std::to_string(size) : size == 1 ? "batch" : std::to_string(size) + "*batch";
   }
+  return rank_ == 0 ? "a single value" : text;
+}
+
+TensorDesc stored_as(const Shape& shape, const Target& target, Layout maps) {
+  const std::size_t rank = shape.rank();
+  TensorDesc tensor{.n = 1, .c = 1, .dtype = target.dtype};
+  tensor.layout = shape.is_maps() ? maps : rank < 4 ? Layout::nhwc : Layout::nchw;
+  for (std::size_t dimension = 0; dimension < rank; ++dimension) {
+    const bool channels = dimension == shape.channel_dimension();
+    std::int64_t& folded = channels         ? tensor.c
+                           : dimension == 0 ? tensor.n
+                           : dimension < 3  ? tensor.h
+                                            : tensor.w;
+    folded *= shape[dimension].at(target.batch);
+  }
+  return tensor;
 }
 
 }  // namespace bench::kernels

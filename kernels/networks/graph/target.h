@@ -1,4 +1,4 @@
-// What a network is planned for, and how its values are stored there.
+// The batch, dtype and layouts that a network is planned for, and how its values are stored.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,17 @@ struct Target {
 // A value in memory, as operations see it.
 struct StoredValue {
   TensorDesc tensor;
-  // Of flattened maps: the maps, n = 1, whose order and padding the features have.
+  // The maps, n = 1, that were flattened into these features, which keep their order and padding.
   std::optional<TensorDesc> flattened{};
+  // False where flattened maps keep another order than channels, rows, columns, or padding between them.
+  bool is_in_shape_order() const {
+    return !flattened || flattened->layout == Layout::nchw ||
+           (flattened->h * flattened->w == 1 && flattened->c == tensor.c);
+  }
 };
 
-// n, c, h and w of a shape; further dimensions count as width.
-TensorDesc stored_as(const Shape& shape, const Target& target, Layout layout = Layout::nhwc);
+// A shape folded into n, c, h and w as tensor.h says. Only maps are stored in the given layout; every other
+// shape lies in the order of its dimensions, the last one fastest.
+TensorDesc stored_as(const Shape& shape, const Target& target, Layout maps = Layout::nhwc);
 
 }  // namespace bench::kernels

@@ -37,14 +37,7 @@ class AddLayer final : public LikeItsInput<AddLayer> {
   }
 
   std::optional<Epilogue> epilogue(const std::string& /*name*/) const override { return FoldedSum{}; }
-  bool take(const Epilogue& epilogue) override {
-    const auto* const activation = std::get_if<Activation>(&epilogue);
-    if (activation == nullptr || activation_ != Activation::none) {
-      return false;
-    }
-    activation_ = *activation;
-    return true;
-  }
+  bool take(const Epilogue& epilogue) override { return take_activation(epilogue, activation_); }
 
  private:
   Activation activation_ = Activation::none;  // behind the sum

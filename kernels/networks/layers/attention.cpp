@@ -14,7 +14,7 @@ class AttentionLayer final : public LayerOf<AttentionLayer> {
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     Shape result = inputs[0];
     require(result.is_sequence() && heads_ > 0 && result.channels() % (3 * heads_) == 0, name,
-            "needs queries, keys and values of its heads");
+            "needs queries, keys and values of its heads", result);
     result[2].size /= 3;
     return result;
   }

@@ -32,10 +32,10 @@ class AveragePoolLayer final : public LayerOf<AveragePoolLayer> {
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     const Shape& in = inputs[0];
     if (in.is_sequence()) {
-      require(size_ == 1, name, "averages a sequence to one vector only");
+      require(size_ == 1, name, "averages a sequence to one vector only", in);
       return {in[0], in[2]};
     }
-    require(in.is_maps(), name, "needs maps or a sequence");
+    require(in.is_maps(), name, "needs maps or a sequence", in);
     return {in[0], in.channels(), size_, size_};
   }
 

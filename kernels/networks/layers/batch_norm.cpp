@@ -5,7 +5,7 @@
 #include "kernels/networks/graph/layer.h"
 #include "kernels/networks/graph/layer_options.h"
 #include "kernels/networks/graph/parameters.h"
-#include "kernels/networks/program/recorder.h"
+#include "kernels/networks/layers/norm.h"
 #include "kernels/operations/batch_norm/batch_norm.h"
 
 namespace bench::kernels {
@@ -14,6 +14,13 @@ namespace {
 class BatchNormLayer final : public LikeItsInput<BatchNormLayer> {
  public:
   explicit BatchNormLayer(const BatchNormOptions& options) : options_(options) {}
+
+  Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
+    const Shape& in = inputs[0];
+    require(in.rank() > 0 && !in[in.channel_dimension()].per_sample, name,
+            "needs channels that do not depend on the batch", in);
+    return in;
+  }
 
   std::vector<LayerParameter> parameters(const LayerPlace& place) const override {
     const std::int64_t channels = place.shape.channels();
@@ -28,38 +35,25 @@ class BatchNormLayer final : public LikeItsInput<BatchNormLayer> {
   }
 
   void forward(Recorder& recorder) const override {
+    recorder.need_shape_order();
     const TensorDesc& src = recorder.src();
     Arguments arguments{{Slot::src, recorder.input()}};
     if (recorder.training()) {
-      // Of one value normalisation leaves 0, of two always −1 and 1, whatever they were.
+      // Normalising one value gives 0, two always −1 and 1, whatever they were.
       if (const std::int64_t values = src.n * src.h * src.w; values <= 2) {
         throw Unsupported(
             fmt::format("{} would normalise over {} values of each channel, which leaves no "
                         "gradient; training needs a larger batch or image",
                         recorder.name(), values));
       }
-      for (const auto& [slot, what] : {std::pair{Slot::mean, "mean"}, {Slot::variance, "variance"}}) {
-        arguments.emplace_back(slot, recorder.save(slot, what, 4 * src.c, Content::statistic));
-      }
+      save_statistics(recorder, arguments, src.c);
     }
     arguments.emplace_back(Slot::dst, recorder.result());
     recorder.record(BatchNorm{.tensor = src, .training = recorder.training()}, arguments);
   }
 
   void backward(Recorder& recorder) const override {
-    const TensorId diff = recorder.diff();
-    const TensorId scale = recorder.parameter_gradient(Slot::scale);
-    const TensorId shift = recorder.parameter_gradient(Slot::shift);
-    const TensorId made = recorder.input_gradient();
-    recorder.record(BatchNorm{.tensor = recorder.src(), .direction = Direction::backward},
-                    {{Slot::src, recorder.input()},
-                     {Slot::mean, recorder.saved(Slot::mean).value()},
-                     {Slot::variance, recorder.saved(Slot::variance).value()},
-                     {Slot::diff_dst, diff},
-                     {Slot::diff_src, made},
-                     {Slot::diff_scale, scale},
-                     {Slot::diff_shift, shift}},
-                    {made, {diff}});
+    record_norm_backward(recorder, BatchNorm{.tensor = recorder.src()});
   }
 
   std::optional<Epilogue> epilogue(const std::string& name) const override {

@@ -1,4 +1,4 @@
-// Joins maps along their channels; smaller maps are centred among zeros.
+// Joins values along their channels; smaller maps are centred among zeros.
 #include <algorithm>
 
 #include "kernels/networks/graph/layer.h"
@@ -15,34 +15,31 @@ class ConcatLayer final : public LayerOf<ConcatLayer> {
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     require(inputs.size() >= 2 && inputs.size() <= kSources.size(), name, "joins 2 to 4 maps");
-    Shape joined{inputs[0][0], 0, 1, 1};
-    for (const Shape& map : inputs) {
-      require(map.is_maps(), name, "needs maps");
-      joined[1].size += map.channels();
-      joined[2].size = std::max(joined[2].size, map.height());
-      joined[3].size = std::max(joined[3].size, map.width());
+    Shape joined = inputs[0];
+    const std::size_t channels = joined.channel_dimension();
+    joined[channels].size = 0;
+    for (const Shape& in : inputs) {
+      require(in.rank() == joined.rank() && !in[channels].per_sample, name,
+              "joins channels of inputs that are alike otherwise", in);
+      for (std::size_t dimension = 0; dimension < in.rank(); ++dimension) {
+        const bool centred = in.is_maps() && inputs[0].is_maps() && dimension > 1;
+        require(dimension == channels || centred || in[dimension] == joined[dimension], name,
+                "joins channels of inputs that are alike otherwise", in);
+        joined[dimension].size = dimension == channels ? joined[dimension].size + in[dimension].size
+                                                       : std::max(joined[dimension].size, in[dimension].size);
+      }
     }
     return joined;
   }
 
   void forward(Recorder& recorder) const override {
+    recorder.need_shape_order();
     Arguments arguments = recorder.sources();
     arguments.emplace_back(Slot::dst, recorder.result());
     recorder.record(spec(recorder), arguments);
   }
   // Each input by itself: the gradient of a skip connection is read much later than its neighbour's.
-  void backward(Recorder& recorder) const override {
-    const TensorId diff = recorder.diff();
-    for (std::size_t index = 0; index < recorder.inputs(); ++index) {
-      if (recorder.wants_gradient(index)) {
-        Concat backward = spec(recorder);
-        backward.direction = Direction::backward;
-        backward.index = index;
-        recorder.record(backward, {{Slot::diff_dst, diff}, {Slot::diff_src, recorder.input_gradient(index)}},
-                        {}, " (" + recorder.input_name(index) + ")");
-      }
-    }
-  }
+  void backward(Recorder& recorder) const override { recorder.record_gradient_of_each_input(spec(recorder)); }
 
   bool keeps_inputs() const override { return true; }
 

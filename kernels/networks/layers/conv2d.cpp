@@ -19,7 +19,7 @@ class ConvLayer final : public LayerOf<ConvLayer> {
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     const Shape& in = inputs[0];
     const ConvOptions& o = options_;
-    require(in.is_maps(), name, "needs maps");
+    require(in.is_maps(), name, "needs maps", in);
     require(o.groups > 0 && in.channels() % o.groups == 0 && o.channels % o.groups == 0, name,
             "groups do not divide the channels");
     require(inputs.size() == (residual_ ? 2U : 1U), name, "has the wrong number of inputs");
@@ -114,14 +114,10 @@ class ConvLayer final : public LayerOf<ConvLayer> {
   }
 
   bool take(const Epilogue& epilogue) override {
-    if (activation_ != Activation::none) {
-      return false;
-    }
-    if (const auto* const activation = std::get_if<Activation>(&epilogue)) {
-      activation_ = *activation;
+    if (take_activation(epilogue, activation_)) {
       return true;
     }
-    if (residual_) {
+    if (activation_ != Activation::none || residual_) {
       return false;
     }
     if (std::holds_alternative<FoldedSum>(epilogue)) {

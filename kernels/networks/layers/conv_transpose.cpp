@@ -14,7 +14,7 @@ class ConvTransposeLayer final : public LayerOf<ConvTransposeLayer> {
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     const Shape& in = inputs[0];
-    require(in.is_maps(), name, "needs maps");
+    require(in.is_maps(), name, "needs maps", in);
     return {in[0], options_.channels, in.height() * options_.kernel, in.width() * options_.kernel};
   }
   std::int64_t macs(const LayerPlace& place) const override {

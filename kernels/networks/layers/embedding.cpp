@@ -13,7 +13,7 @@ class EmbeddingLayer final : public LayerOf<EmbeddingLayer> {
   explicit EmbeddingLayer(const EmbeddingOptions& options) : options_(options) {}
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
-    require(inputs[0].rank() == 2 && options_.rows > 0, name, "needs tokens");
+    require(inputs[0].rank() == 2 && options_.rows > 0, name, "needs tokens", inputs[0]);
     return {inputs[0][0], inputs[0][1], options_.width};
   }
 

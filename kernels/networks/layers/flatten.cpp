@@ -11,12 +11,17 @@ class FlattenLayer final : public LayerOf<FlattenLayer> {
   explicit FlattenLayer(const FlattenOptions& /*options*/) {}
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
-    require(!inputs[0].is_sequence(), name, "flattens a sequence");
-    return {inputs[0][0], inputs[0].elements()};
+    const Shape& in = inputs[0];
+    require(in.rank() > 1 && !in.is_sequence() && in.is_fixed_from(1), name,
+            "needs maps, with the batch as the first dimension", in);
+    return {in[0], in.elements() / in[0].size};
   }
   // Channel padding is flattened along: the columns it meets are zero.
   StoredValue stored(const Shape& shape, std::span<const StoredValue> inputs,
                      const Target& target) const override {
+    if (inputs[0].flattened) {
+      return inputs[0];
+    }
     StoredValue flat{stored_as(shape, target), inputs[0].tensor};
     flat.tensor.c = inputs[0].tensor.bytes() / bytes_of(target.dtype) / flat.tensor.n;
     flat.flattened->n = 1;

@@ -1,4 +1,4 @@
-// Linear layers over features; of a sequence, at every position.
+// Linear layers over the last dimension.
 #include <algorithm>
 
 #include "bench/error.h"
@@ -33,11 +33,11 @@ class LinearLayer final : public LayerOf<LinearLayer> {
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     Shape result = inputs[0];
-    require(result.is_flat() || result.is_sequence(), name, "needs a flat input or a sequence");
-    if (!result.is_sequence()) {
+    require(result.is_rows(), name, "needs rows of features", result);
+    if (result.is_flat()) {
       return {result[0], options_.features};
     }
-    result[2].size = options_.features;
+    result[result.rank() - 1].size = options_.features;
     return result;
   }
   std::int64_t macs(const LayerPlace& place) const override {
@@ -46,7 +46,7 @@ class LinearLayer final : public LayerOf<LinearLayer> {
 
   std::vector<LayerParameter> parameters(const LayerPlace& place) const override {
     std::vector<LayerParameter> all{
-        {.slot = Slot::weights, .count = options_.features * place.input().channels()}};
+        {.slot = Slot::weights, .count = options_.features * place.input().features()}};
     if (options_.bias) {
       all.push_back({.slot = Slot::bias, .count = options_.features});
     }
@@ -55,7 +55,7 @@ class LinearLayer final : public LayerOf<LinearLayer> {
   void init(const LayerPlace& place, Slot slot, std::uint64_t seed, std::int64_t from,
             std::span<float> values) const override {
     if (slot == Slot::weights) {
-      const double deviation = weight_deviation(place.input().channels(), options_.deviation);
+      const double deviation = weight_deviation(place.input().features(), options_.deviation);
       return fill_uniform(values, 0, spread_of(deviation), seed, stream_of(place.name, "weight"), from);
     }
     if (slot == Slot::bias && options_.bias) {
@@ -67,14 +67,11 @@ class LinearLayer final : public LayerOf<LinearLayer> {
   // Behind a flatten, columns follow the order in which the flattened maps are stored, so that nothing is
   // reordered at run time.
   void arrange(Slot slot, const StoredValue& input, std::vector<float>& plain) const override {
-    if (slot != Slot::weights || !input.flattened || input.flattened->layout == Layout::nchw) {
+    if (slot != Slot::weights || input.is_in_shape_order()) {
       return;
     }
     const TensorDesc& maps = *input.flattened;
     const std::int64_t wide = maps.bytes() / bytes_of(maps.dtype);
-    if (maps.h * maps.w == 1 && wide == maps.elements()) {
-      return;
-    }
     std::vector<std::int64_t> column;  // plain column → stored column
     column.reserve(static_cast<std::size_t>(maps.elements()));
     for (std::int64_t c = 0; c < maps.c; ++c) {
@@ -136,20 +133,13 @@ class LinearLayer final : public LayerOf<LinearLayer> {
     }
   }
 
-  bool take(const Epilogue& epilogue) override {
-    const auto* const activation = std::get_if<Activation>(&epilogue);
-    if (activation == nullptr || activation_ != Activation::none) {
-      return false;
-    }
-    activation_ = *activation;
-    return true;
-  }
+  bool take(const Epilogue& epilogue) override { return take_activation(epilogue, activation_); }
 
  private:
   Linear spec(const Recorder& recorder, Linear::Direction direction) const {
-    const TensorDesc& src = recorder.src();
-    return {.rows = src.n * src.h * src.w,
-            .inner = src.c,
+    const TensorDesc rows = recorder.rows();
+    return {.rows = rows.n,
+            .inner = rows.c,
             .columns = options_.features,
             .direction = direction,
             .bias = options_.bias && direction != Linear::Direction::backward_data,

@@ -14,7 +14,7 @@ class MaxPoolLayer final : public LayerOf<MaxPoolLayer> {
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     const Shape& in = inputs[0];
     const WindowOptions& o = options_;
-    require(in.is_maps(), name, "needs maps");
+    require(in.is_maps(), name, "needs maps", in);
     return {in[0], in.channels(), count_windows(name, in.height(), o.kernel, o.stride, o.pad, o.end_pad),
             count_windows(name, in.width(), o.kernel, o.stride, o.pad, o.end_pad)};
   }

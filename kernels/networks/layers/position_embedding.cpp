@@ -14,7 +14,7 @@ class PositionEmbeddingLayer final : public LikeItsInput<PositionEmbeddingLayer>
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     require(inputs[0].is_sequence() && inputs[0][1].size <= options_.rows, name,
-            "has fewer positions than the sequence");
+            "needs a sequence of no more than its positions", inputs[0]);
     return inputs[0];
   }
 

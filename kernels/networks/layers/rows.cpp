@@ -15,9 +15,9 @@ class RowsLayer final : public LayerOf<RowsLayer> {
     require(inputs.size() <= kSources.size(), name, "takes 1 to 4 maps");
     std::int64_t rows = 0;
     for (const Shape& map : inputs) {
-      require(map.is_maps(), name, "needs maps");
-      require(classes_ > 0 && map.channels() % classes_ == 0, name, "channels are no whole rows of classes");
-      rows += map.elements() / classes_;
+      require(map.is_maps() && map[0] == inputs[0][0] && classes_ > 0 && map.channels() % classes_ == 0, name,
+              "needs maps whose channels are whole rows of classes", map);
+      rows += map.channels() * map.height() * map.width() / classes_;
     }
     return {inputs[0][0], rows, classes_};
   }
@@ -31,18 +31,7 @@ class RowsLayer final : public LayerOf<RowsLayer> {
     arguments.emplace_back(Slot::dst, recorder.result());
     recorder.record(spec(recorder), arguments);
   }
-  void backward(Recorder& recorder) const override {
-    const TensorId diff = recorder.diff();
-    for (std::size_t index = 0; index < recorder.inputs(); ++index) {
-      if (recorder.wants_gradient(index)) {
-        Rows backward = spec(recorder);
-        backward.direction = Direction::backward;
-        backward.index = index;
-        recorder.record(backward, {{Slot::diff_dst, diff}, {Slot::diff_src, recorder.input_gradient(index)}},
-                        {}, " (" + recorder.input_name(index) + ")");
-      }
-    }
-  }
+  void backward(Recorder& recorder) const override { recorder.record_gradient_of_each_input(spec(recorder)); }
 
  private:
   Rows spec(const Recorder& recorder) const {

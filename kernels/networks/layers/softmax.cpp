@@ -1,4 +1,4 @@
-// Softmax over the classes of each row, in inference; in training it is part of the loss.
+// Softmax over the last dimension, in inference; in training it is part of the loss.
 #include "kernels/operations/softmax/softmax.h"
 #include "kernels/networks/graph/layer.h"
 #include "kernels/networks/graph/layer_options.h"
@@ -12,7 +12,7 @@ class SoftmaxLayer final : public LayerOf<SoftmaxLayer> {
   explicit SoftmaxLayer(const SoftmaxOptions& /*options*/) {}
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
-    require(inputs[0].is_flat(), name, "needs a flat input");
+    require(inputs[0].is_rows(), name, "needs rows of classes", inputs[0]);
     return inputs[0];
   }
   StoredValue stored(const Shape& shape, std::span<const StoredValue> /*inputs*/,
@@ -21,7 +21,8 @@ class SoftmaxLayer final : public LayerOf<SoftmaxLayer> {
   }
 
   void forward(Recorder& recorder) const override {
-    recorder.record(Softmax{.tensor = recorder.src()},
+    recorder.need_shape_order();
+    recorder.record(Softmax{.tensor = recorder.rows()},
                     {{Slot::src, recorder.input()}, {Slot::dst, recorder.result()}});
   }
   bool part_of_loss() const override { return true; }

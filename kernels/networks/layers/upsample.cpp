@@ -13,7 +13,7 @@ class UpsampleLayer final : public LayerOf<UpsampleLayer> {
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     const Shape& in = inputs[0];
-    require(in.is_maps(), name, "needs maps");
+    require(in.is_maps(), name, "needs maps", in);
     return {in[0], in.channels(), 2 * in.height(), 2 * in.width()};
   }
 

@@ -23,7 +23,7 @@ double deviation_of(const GptSizes& sizes) {
   return 0.02 * std::sqrt(768.0 / static_cast<double>(sizes.width));
 }
 
-// What each layer adds to the residual stream shrinks with their number, as in the release: the stream does
+// Each layer adds less to the residual stream the more layers there are, as in the release: the stream does
 // not grow with the depth.
 double residual_deviation_of(const GptSizes& sizes) {
   return deviation_of(sizes) / std::sqrt(2.0 * static_cast<double>(sizes.layers));

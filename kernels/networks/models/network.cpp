@@ -62,10 +62,6 @@ Graph build_network(const NetworkType& network, const WorkloadSpec& spec) {
   }
 }
 
-Graph published_graph(const NetworkType& network) {
-  return build_network(network, {});
-}
-
 std::vector<CommandOption> size_options(const NetworkType& network) {
   if (network.reads_images()) {
     const std::string multiple =

@@ -3,7 +3,7 @@
 //   Graph tiny(std::int64_t image_size) { Graph g({3, image_size, image_size}); … return g; }
 //   const NetworkRegistration registered{{.name = "tiny", …, .build = tiny}};
 //
-// That alone makes it a workload of the program, with every mode networks have.
+// It is then a workload of the program, with every mode networks have.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,6 @@ inline constexpr std::int64_t kLargestImage = 4096;
 std::int64_t image_size(const NetworkType& network, const WorkloadSpec& spec);
 // The network at the spec's image size, or at the values of its own options; throws as image_size() does.
 Graph build_network(const NetworkType& network, const WorkloadSpec& spec);
-// The network that the published figures are of.
-Graph published_graph(const NetworkType& network);
 // The options that decide which network is built, as the command line has them.
 std::vector<CommandOption> size_options(const NetworkType& network);
 

@@ -1,5 +1,5 @@
 // ResNet-18 and ResNet-50, He et al. 2015 (arXiv:1512.03385), layer for layer as torchvision names them.
-// ResNet-50 is v1.5: a bottleneck's stride stands in its 3×3 convolution.
+// ResNet-50 is v1.5: a bottleneck's stride is in its 3×3 convolution.
 #include <array>
 
 #include <fmt/format.h>

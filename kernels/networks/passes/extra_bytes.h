@@ -16,8 +16,8 @@ namespace bench::kernels {
 // dominate anyway, buys speed with a part of them.
 ExtraBytes extra_budget(std::int64_t lean_parameter_bytes, std::int64_t activation_bytes);
 
-// What each node of a plan recorded without extra bytes gets; together they stay within the rule. The bytes
-// go where they save the most work first: floating-point operations, with the reading of the parameters
+// The grant of each node of a plan recorded without extra bytes; together they stay within the rule. The
+// bytes go where they save the most work first: floating-point operations, with the reading of the parameters
 // counted as operations too, so that large transformed weights must earn their own traffic.
 std::vector<ExtraBytes> share_extra_bytes(const ProgramPlan& lean, Device& device, OperationCache& cache);
 

@@ -21,9 +21,12 @@ void record_loss(ProgramPlan& plan, Recorder& recorder, std::int64_t micro_batch
   const TensorDesc& scores = plan.stored[logits].tensor;
   training.classes = plan.graph[logits].shape.channels();
   training.rows = scores.h * scores.w;
-  if (scores.c != training.classes || scores.layout != Layout::nhwc) {
-    throw Unsupported(fmt::format("training needs a network that ends in rows of classes, not {}",
-                                  plan.graph[logits].name));
+  const Shape& shape = plan.graph[logits].shape;
+  if (scores.c != training.classes || scores.layout != Layout::nhwc || scores.n != plan.target.batch ||
+      !shape.is_fixed_from(1)) {
+    throw Unsupported(
+        fmt::format("training needs a network that ends in rows of classes for each sample, not {} of {}",
+                    plan.graph[logits].name, shape.text()));
   }
   CrossEntropy loss;
   loss.rows = plan.target.batch * training.rows;

@@ -8,7 +8,7 @@
 
 namespace bench::kernels {
 
-// What the loss reads: softmax is part of it.
+// The value that the loss reads: a softmax at the end is part of the loss.
 Graph::Value logits_of(const Graph& graph);
 
 // Records the loss of a micro-batch and contributes its gradient to the logits. `micro_batches` are averaged

@@ -66,16 +66,4 @@ Packing pack_arena(std::span<const Lifetime> lifetimes) {
   return largest_first.bytes <= earliest_first.bytes ? std::move(largest_first) : std::move(earliest_first);
 }
 
-std::int64_t arena_lower_bound(std::span<const Lifetime> lifetimes) {
-  std::int64_t most = 0;
-  for (const Lifetime& at : lifetimes) {
-    std::int64_t live = 0;
-    for (const Lifetime& other : lifetimes) {
-      live += other.first <= at.first && at.first <= other.last ? aligned(other.bytes) : 0;
-    }
-    most = std::max(most, live);
-  }
-  return most;
-}
-
 }  // namespace bench::kernels

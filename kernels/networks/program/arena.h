@@ -31,7 +31,4 @@ struct Packing {
 // arXiv:2001.03288).
 Packing pack_arena(std::span<const Lifetime> lifetimes);
 
-// What no packing can go below: the most bytes that live at the same time.
-std::int64_t arena_lower_bound(std::span<const Lifetime> lifetimes);
-
 }  // namespace bench::kernels

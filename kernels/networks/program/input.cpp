@@ -12,28 +12,54 @@ constexpr std::uint64_t kTokenStream = 0x746f6b656eULL;  // apart from parameter
 
 }  // namespace
 
-void InputBatch::store_sample(std::span<const float> sample, void* stored) const {
-  if (!tokens) {
-    TensorDesc one = tensor;
-    one.n = 1;
-    store(one, sample, stored);
-    return;
+InputBatch::InputBatch(const Graph& graph, const TensorDesc& tensor, std::int64_t batch)
+    : tensor_(tensor), batch_(batch), tokens_(graph.tokens().has_value()) {
+  const Shape& shape = graph[graph.image()].shape;
+  maps_ = shape.is_maps();
+  for (std::size_t dimension = 0; dimension < shape.batch_dimension().value(); ++dimension) {
+    pieces_ *= shape[dimension].size;
   }
-  if (static_cast<std::int64_t>(sample.size()) != tensor.c) {
-    throw std::invalid_argument("a sequence of " + std::to_string(tensor.c) + " tokens was given " +
+}
+
+void InputBatch::store_sample(std::span<const float> sample, void* stored) const {
+  const std::int64_t count = tensor_.elements() / batch_;
+  if (!tokens_) {
+    TensorDesc one{.n = 1, .c = count, .dtype = tensor_.dtype};
+    if (maps_) {
+      one = tensor_;
+      one.n = 1;
+    }
+    return store(one, sample, stored);
+  }
+  if (static_cast<std::int64_t>(sample.size()) != count) {
+    throw std::invalid_argument("a sequence of " + std::to_string(count) + " tokens was given " +
                                 std::to_string(sample.size()));
   }
   std::ranges::transform(sample, static_cast<std::int32_t*>(stored),
                          [](float token) { return static_cast<std::int32_t>(token); });
 }
 
-Sample seeded_sample(const Graph& graph, std::uint64_t seed, std::uint64_t index) {
-  if (!graph.tokens()) {
-    return seeded_image(graph[graph.image()].shape.image(), seed, index);
+void InputBatch::upload_sample(std::int64_t index, std::span<const std::byte> stored, Device& device,
+                               std::byte* batch) const {
+  const std::int64_t bytes = sample_bytes() / pieces_;
+  for (std::int64_t piece = 0; piece < pieces_; ++piece) {
+    device.upload(batch + (piece * batch_ + index) * bytes, stored.data() + piece * bytes, bytes);
   }
-  const std::vector<std::int32_t> tokens =
-      seeded_tokens(graph.tokens()->vocabulary, graph.tokens()->sequence, seed, index);
-  return {tokens.begin(), tokens.end()};
+}
+
+Sample seeded_sample(const Graph& graph, std::uint64_t seed, std::uint64_t index) {
+  const Shape& shape = graph[graph.image()].shape;
+  if (graph.tokens()) {
+    const std::vector<std::int32_t> tokens =
+        seeded_tokens(graph.tokens()->vocabulary, graph.tokens()->sequence, seed, index);
+    return {tokens.begin(), tokens.end()};
+  }
+  if (shape.is_maps()) {
+    return seeded_image(shape.image(), seed, index);
+  }
+  Sample sample(static_cast<std::size_t>(shape.elements()));
+  fill_random(sample, seed, stream_of("input", std::to_string(index)));
+  return sample;
 }
 
 std::vector<std::int32_t> seeded_tokens(std::int64_t vocabulary, std::int64_t count, std::uint64_t seed,

@@ -1,6 +1,7 @@
-// What a network reads: a batch of images or of token sequences, and seeded samples of them.
+// A network's input: a batch of images, of token sequences or of other values, and seeded samples of them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,18 +11,30 @@
 
 namespace bench::kernels {
 
-// One sample as it is drawn: an image in NCHW order, or token ids, which a float holds exactly up to 2^24.
+// One sample as it is drawn, the last dimension fastest; token ids are floats, which hold them exactly up to
+// 2^24.
 using Sample = std::vector<float>;
 
-// The batch in device memory: the stored image tensor, or int32[batch][sequence].
-struct InputBatch {
-  TensorDesc tensor;
-  bool tokens = false;
+// The batch in device memory: the stored tensor, or int32[batch][sequence].
+class InputBatch {
+ public:
+  InputBatch(const Graph& graph, const TensorDesc& tensor, std::int64_t batch);
 
-  std::int64_t bytes() const { return tensor.bytes(); }
-  std::int64_t sample_bytes() const { return tensor.bytes() / tensor.n; }
+  std::int64_t bytes() const { return tensor_.bytes(); }
+  std::int64_t sample_bytes() const { return tensor_.bytes() / batch_; }
   // One sample into sample_bytes() bytes of host memory.
   void store_sample(std::span<const float> sample, void* stored) const;
+  // A stored sample to its place in a batch: in one piece, or where dimensions come before the batch in as
+  // many as they have elements.
+  void upload_sample(std::int64_t index, std::span<const std::byte> stored, Device& device,
+                     std::byte* batch) const;
+
+ private:
+  TensorDesc tensor_;
+  std::int64_t batch_;
+  std::int64_t pieces_ = 1;  // of a sample
+  bool maps_ = false;
+  bool tokens_ = false;
 };
 
 // Sample number `index` of the network's kind.

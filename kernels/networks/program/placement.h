@@ -18,7 +18,7 @@ struct LiveBytes {
 };
 
 struct Placement {
-  // Of the step's tensors, by id: in the arena, or for scratch apart from it in a region of its own.
+  // Offsets of the step's tensors, by id: in the arena, or for scratch apart from it in a region of its own.
   std::vector<std::int64_t> offsets;
   std::int64_t arena_bytes = 0;
   std::int64_t scratch_bytes = 0;  // the largest that one instruction needs; 0 where scratch is in the arena

@@ -11,10 +11,9 @@ std::vector<StoredValue> stored_values(const Graph& graph, const Target& target)
   std::vector<StoredValue> stored;
   stored.reserve(graph.nodes().size());
   for (const Node& node : graph.nodes()) {
-    if (node.layer == nullptr) {  // token ids take the four bytes of an fp32 each
+    if (node.layer == nullptr) {
       StoredValue input{stored_as(node.shape, target, target.layouts.image)};
-      if (graph.tokens()) {
-        input.tensor.layout = Layout::nhwc;
+      if (graph.tokens()) {  // ids take the four bytes of an fp32 each
         input.tensor.dtype = Dtype::fp32;
       }
       stored.push_back(input);
@@ -66,11 +65,36 @@ ProgramPlan::ProgramPlan(Graph network, Target wanted)
     : graph(std::move(network)),
       target(std::move(wanted)),
       stored(stored_values(graph, target)),
-      input{.tensor = stored.front().tensor, .tokens = graph.tokens().has_value()} {}
+      input(graph, stored.front().tensor, target.batch) {}
 
 TensorDesc ProgramPlan::output() const {
   const TensorDesc& last = stored.at(graph.output()).tensor;
-  return graph.tokens() ? TensorDesc{last.n * last.h * last.w, last.c, 1, 1, Layout::nhwc, last.dtype} : last;
+  const bool rows = graph[graph.output()].shape.rank() < 4;
+  return rows ? TensorDesc{last.n * last.h, last.c, 1, 1, Layout::nhwc, last.dtype} : last;
+}
+
+std::vector<float> ProgramPlan::load_output(const std::byte* bytes) const {
+  const TensorDesc result = output();
+  std::vector<float> values(static_cast<std::size_t>(result.elements()));
+  load(result, bytes, values);
+  const Shape& shape = graph[graph.output()].shape;
+  std::int64_t pieces = 1;  // of a sample: elements of the dimensions before the batch
+  for (std::size_t dimension = 0; dimension < shape.batch_dimension().value_or(0); ++dimension) {
+    pieces *= shape[dimension].size;
+  }
+  if (pieces == 1) {
+    return values;
+  }
+  const std::int64_t piece = result.elements() / target.batch / pieces;
+  std::vector<float> samples;
+  samples.reserve(values.size());
+  for (std::int64_t sample = 0; sample < target.batch; ++sample) {
+    for (std::int64_t part = 0; part < pieces; ++part) {
+      const auto from = values.begin() + (part * target.batch + sample) * piece;
+      samples.insert(samples.end(), from, from + piece);
+    }
+  }
+  return samples;
 }
 
 MemoryByCategory ProgramPlan::block_bytes(bool allocated_first_only) const {

@@ -38,7 +38,7 @@ struct ParameterGroup {
   std::vector<BlockId> states{};
 };
 
-// What a step that trains has besides.
+// Parts of a plan that only training has.
 struct TrainingParts {
   // Instructions from here on follow the backward passes; those before that update parameters are marked.
   std::size_t optimizer_begin = 0;
@@ -67,8 +67,10 @@ struct ProgramPlan {
   std::int64_t library_bytes = 0;  // of compiled code, estimated
   PlainParameter largest_plain;    // on the host; nothing where that is not the device's memory
 
-  // The network's result; of a sequence, rows of all positions of all samples.
+  // The network's result; up to rank 3 as a matrix of rows of the last dimension.
   TensorDesc output() const;
+  // Its values, sample after sample, each in the order of the shape's dimensions; from host memory.
+  std::vector<float> load_output(const std::byte* bytes) const;
 
   // Exactly what a ProgramRunner allocates: one allocation a block, one for the arena and one for scratch;
   // or, before all is there, the blocks that are allocated first with the largest parameter in its plain
@@ -86,7 +88,7 @@ struct ProgramPlan {
   MemoryByCategory block_bytes(bool allocated_first_only = false) const;
 };
 
-// What a library that compiles its kernels keeps for as many operations, beside the memory they are given: an
+// Code that a library compiles and keeps for as many operations, in addition to the memory they are given: an
 // estimate, where the host's memory is the device's. Seen with oneDNN 2.6 and AVX-512: 23 to 50 KiB an
 // operation, and in 16-bit inference, which has kernels of another family, 0.3 to 0.8 MiB more.
 constexpr std::int64_t compiled_code_bytes(std::size_t operations) {

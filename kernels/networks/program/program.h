@@ -1,7 +1,7 @@
 // A step of a network as a list of operations on named tensors, before anything is allocated.
 //
 // A tensor that lives within the step is written by one instruction and then only read. So the last reader,
-// wherever in the forward or backward pass it stands, says how long its memory is needed, and whether an
+// wherever in the forward or backward pass it is, says how long its memory is needed, and whether an
 // instruction may write its result over an input. Tensors that outlive the step (parameters, their gradients,
 // the optimizer's state, the batch) lie in blocks, one after the other, so that an optimizer goes through a
 // block in a single pass.
@@ -23,7 +23,7 @@ namespace bench::kernels {
 using TensorId = std::size_t;
 using BlockId = std::size_t;
 
-// What a tensor of the step holds, for reports on memory.
+// Contents of a tensor of the step, for reports on memory.
 enum class Content { activation, activation_gradient, parameter_gradient, statistic, scratch, kept };
 
 struct ProgramTensor {

@@ -72,6 +72,31 @@ std::shared_ptr<Operation> Recorder::with_extra(Value value, const ExtraBytes& e
   return node().layer->with_extra(*this, extra);
 }
 
+std::string Recorder::described() const {
+  return fmt::format("{} of {}: ", name(), plan_.graph[node().inputs.front()].shape.text());
+}
+
+TensorDesc Recorder::rows() const {
+  const Shape& shape = plan_.graph[node().inputs.front()].shape;
+  const TensorDesc& stored = src();
+  if (stored.bytes() != stored.elements() * bytes_of(stored.dtype)) {
+    throw Unsupported(described() + "rows with padded channels are not read; flatten them first");
+  }
+  // A flattened value's features count the channel padding, which its shape does not.
+  const std::int64_t width = shape.rank() > 4 ? shape.features() : stored.c;
+  return {.n = stored.elements() / width, .c = width, .dtype = stored.dtype};
+}
+
+void Recorder::need_shape_order() const {
+  for (const Value input : node().inputs) {
+    if (!plan_.stored[input].is_in_shape_order()) {
+      throw Unsupported(described() +
+                        "flattened maps are in the order they are stored in; only linear and "
+                        "elementwise layers read them");
+    }
+  }
+}
+
 Arguments Recorder::sources() const {
   Arguments arguments;
   for (std::size_t index = 0; index < inputs(); ++index) {

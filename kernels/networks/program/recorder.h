@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/device.h"
+#include "bench/error.h"
 #include "kernels/networks/program/operation_cache.h"
 #include "kernels/networks/program/plan.h"
 #include "kernels/operations/conv2d/conv2d.h"
@@ -27,7 +28,7 @@ class Recorder {
 
   // --- For passes.
 
-  // What each layer may spend on a faster algorithm; nothing at first.
+  // Bytes that each layer may spend on a faster algorithm; none at first.
   void set_extra(std::vector<ExtraBytes> extra) { extra_ = std::move(extra); }
   // `suffix` goes behind the names; later micro-batches add to the gradients of earlier ones.
   void start_micro_batch(TensorId samples, std::string suffix = {});
@@ -46,7 +47,8 @@ class Recorder {
   template <class Spec>
   void run(const std::string& name, const Spec& spec, const Arguments& arguments,
            const InPlace& in_place = {}) {
-    plan_.program.run(instruction(name, spec, arguments, in_place));
+    plan_.program.run(instruction(name, spec, cache_.make(spec, device_, plan_.target.implementation),
+                                  arguments, in_place));
   }
 
   // --- For layers: the one that is being recorded.
@@ -57,12 +59,17 @@ class Recorder {
   const ExtraBytes& extra() const { return extra_[current_]; }
   const std::string& name() const { return node().name; }
   std::size_t inputs() const { return node().inputs.size(); }
-  const std::string& input_name(std::size_t index) const { return plan_.graph[node().inputs.at(index)].name; }
   bool shares_weights() const { return node().shares.has_value(); }
 
   // How an input and the result are stored.
   const TensorDesc& src(std::size_t index = 0) const { return plan_.stored[node().inputs.at(index)].tensor; }
   const TensorDesc& dst() const { return plan_.stored[current_].tensor; }
+  // The first input as a matrix: rows of its last dimension, one after the other. Throws Unsupported where
+  // channel padding lies between them.
+  TensorDesc rows() const;
+  // Throws Unsupported where an input is flattened maps in another order than the shape's: only a linear
+  // layer, which arranges its weights, and elementwise layers read those.
+  void need_shape_order() const;
 
   TensorId input(std::size_t index = 0) const { return value(node().inputs.at(index)); }
   // All of them, as src, src1, … of an operation.
@@ -73,7 +80,7 @@ class Recorder {
   void pass_on(TensorId input) { values_[current_] = input; }
   // The result that the forward pass left.
   TensorId output() const { return value(current_); }
-  // What the forward pass keeps for the backward pass, by the slot that it is read from.
+  // A tensor that the forward pass keeps for the backward pass, by the slot that it is read from.
   TensorId save(Slot slot, const std::string& what, std::int64_t bytes, Content content);
   std::optional<TensorId> saved(Slot slot) const;
 
@@ -101,24 +108,43 @@ class Recorder {
 
   template <class Spec>
   std::shared_ptr<Operation> make(const Spec& spec) {
-    return cache_.make(spec, device_, plan_.target.implementation);
+    try {
+      return cache_.make(spec, device_, plan_.target.implementation);
+    } catch (const Unsupported& error) {
+      throw Unsupported(described() + error.what());
+    }
   }
   // `label` goes behind the instruction's name.
   template <class Spec>
   void record(const Spec& spec, const Arguments& arguments, const InPlace& in_place = {},
               const std::string& label = {}) {
-    Instruction made = instruction(prefix_ + node().name + suffix_ + label, spec, arguments, in_place);
+    Instruction made =
+        instruction(prefix_ + node().name + suffix_ + label, spec, make(spec), arguments, in_place);
     add_parameters(made);
     plan_.program.run(std::move(made));
     add_up_gradients();
   }
 
- private:
+  // The backward pass of an operation that computes the gradient of one of its inputs at a time, `index`.
   template <class Spec>
-  Instruction instruction(const std::string& name, const Spec& spec, const Arguments& arguments,
-                          const InPlace& in_place) {
+  void record_gradient_of_each_input(Spec spec) {
+    const TensorId diff = this->diff();
+    spec.direction = Direction::backward;
+    for (spec.index = 0; spec.index < inputs(); ++spec.index) {
+      if (wants_gradient(spec.index)) {
+        record(spec, {{Slot::diff_dst, diff}, {Slot::diff_src, input_gradient(spec.index)}}, {},
+               " (" + plan_.graph[node().inputs[spec.index]].name + ")");
+      }
+    }
+  }
+
+ private:
+  std::string described() const;  // the layer and what it reads, to begin an error with
+  template <class Spec>
+  Instruction instruction(const std::string& name, const Spec& spec, std::shared_ptr<Operation> operation,
+                          const Arguments& arguments, const InPlace& in_place) {
     return {.name = name,
-            .operation = make(spec),
+            .operation = std::move(operation),
             .make_own = [spec, &device = device_, implementation = plan_.target.implementation]()
                 -> std::shared_ptr<Operation> { return make_operation(spec, device, implementation); },
             .tensors = arguments,

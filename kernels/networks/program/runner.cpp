@@ -47,7 +47,7 @@ std::byte* ProgramRunner::address(TensorId id) const {
 // the host would count in the peak of what the system sees.
 void ProgramRunner::init_parameters() {
   for (const ParameterGroup& group : plan_.groups) {
-    // What lies between parameters too: an optimizer goes through blocks as a whole.
+    // Gaps between parameters too: an optimizer goes through blocks as a whole.
     const std::int64_t bytes = plan_.program.blocks()[group.weights].bytes;
     if (plan_.training && bytes > 0) {
       device_.fill(block(group.weights), std::byte{0}, bytes);
@@ -88,15 +88,13 @@ void ProgramRunner::run(std::size_t begin, std::size_t end, bool updates) {
 }
 
 void ProgramRunner::set_input(std::span<const Sample> samples) {
-  const std::int64_t bytes = plan_.input.sample_bytes();
   const auto batch = static_cast<std::size_t>(plan_.target.batch);
-  std::vector<std::byte> stored(static_cast<std::size_t>(bytes));
+  std::vector<std::byte> stored(static_cast<std::size_t>(plan_.input.sample_bytes()));
   for (std::size_t distinct = 0; distinct < samples.size(); ++distinct) {
     plan_.input.store_sample(samples[distinct], stored.data());
     for (std::size_t sample = distinct; sample < batch * plan_.inputs.size(); sample += samples.size()) {
-      device_.upload(
-          address(plan_.inputs[sample / batch]) + static_cast<std::int64_t>(sample % batch) * bytes,
-          stored.data(), bytes);
+      plan_.input.upload_sample(static_cast<std::int64_t>(sample % batch), stored, device_,
+                                address(plan_.inputs[sample / batch]));
     }
   }
 }
@@ -107,17 +105,13 @@ void ProgramRunner::poison_output() {
 
 std::vector<float> ProgramRunner::output() {
   device_.synchronize();
-  const TensorDesc output = plan_.output();
   const std::byte* const place = address(plan_.program.output().value());
-  std::vector<float> values(static_cast<std::size_t>(output.elements()));
   if (device_.host_accessible()) {  // the logits of every position of a batch are gigabytes
-    load(output, place, values);
-    return values;
+    return plan_.load_output(place);
   }
-  std::vector<std::byte> stored(static_cast<std::size_t>(output.bytes()));
-  device_.download(stored.data(), place, output.bytes());
-  load(output, stored.data(), values);
-  return values;
+  std::vector<std::byte> stored(static_cast<std::size_t>(plan_.output().bytes()));
+  device_.download(stored.data(), place, static_cast<std::int64_t>(stored.size()));
+  return plan_.load_output(stored.data());
 }
 
 }  // namespace bench::kernels

@@ -24,9 +24,9 @@ class ProgramRunner {
   // Queues a step.
   void run() { run(0, bound_.size()); }
 
-  // Of a step of inference: overwrites the output with bytes that read as NaN in every dtype.
+  // Overwrites the output of inference with bytes that read as NaN in every dtype.
   void poison_output();
-  // The output as fp32, sample after sample in NCHW order; of a sequence, position after position. Waits.
+  // The output as fp32: see ProgramPlan::load_output. Waits.
   std::vector<float> output();
 
   // Where a tensor lies; for tests that look inside.

@@ -16,8 +16,8 @@ void Trainer::restart() {
 }
 
 // Gradients and states are zero. The fp32 master weights start as the rounded ones: element by element,
-// whatever their order. A piece at a time, for the host may have little memory beside the device's, or the
-// same.
+// whatever their order. A piece at a time, for the host may have little memory, or share the
+// device's.
 void Trainer::start_states() {
   constexpr std::int64_t kPiece = 65'536;  // elements
   const auto& blocks = plan_.program.blocks();

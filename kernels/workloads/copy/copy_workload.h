@@ -32,8 +32,8 @@ struct CopySpec {
 // The workload's options, read. Throws UsageError.
 CopySpec copy_spec(const WorkloadSpec& spec);
 
-// What it holds: the device's buffers as input, and the host's memory as workspace where that is the device's
-// own. Throws Unsupported where the host may not lock so much, OutOfMemory beyond counting.
+// Memory it holds: the device's buffers as input, and the host's memory as workspace where that is the
+// device's own. Throws Unsupported where the host may not lock so much, OutOfMemory beyond counting.
 MemoryPlan copy_plan(const CopySpec& spec, Device& device);
 
 class CopyWorkload final : public Workload {

@@ -15,10 +15,10 @@ namespace bench::kernels {
 
 class StagingRing {
  public:
-  // Of staging_ring_bytes(). Throws what Transfers::host_memory does.
+  // Takes staging_ring_bytes(). Throws as Transfers::host_memory does.
   StagingRing(Transfers& transfers, std::int64_t copy_bytes, std::optional<int> node);
 
-  // Of pageable memory; returns when all is done. Copies in both directions take turns.
+  // Copies from and to pageable memory; returns when all is done. Both directions take turns.
   void copy(std::span<const Copy> copies);
 
  private:

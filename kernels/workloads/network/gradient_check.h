@@ -27,7 +27,7 @@ struct GradientLikeness {
   bool finite() const;
 };
 
-// A trainer's gradient beside that of another with the same network, batch and seed. A pass each.
+// A trainer's gradient compared with that of another with the same network, batch and seed. A pass each.
 GradientLikeness compare_gradients(Trainer& trainer, Trainer& expected);
 
 // 1 − cosine between a trainer's gradient and the one with its parameters rounded to a 16-bit dtype: how much

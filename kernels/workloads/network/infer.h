@@ -27,7 +27,7 @@ class InferWorkload final : public Workload {
   Verification verify() override;
   Work work() const override { return runner_.plan().work(); }
 
-  // What verify() does after its step: judges the output that is there.
+  // The second half of verify(): compares the output that is there.
   Verification compare_output();
   ProgramRunner& runner() { return runner_; }
 

@@ -36,7 +36,7 @@ std::int64_t countable_feature_maps(const NetworkPoint& point) {
   return point.batch * per_sample;
 }
 
-// What both modes have in common.
+// Common to both modes.
 class ConfiguredNetwork : public ConfiguredWorkload {
  public:
   explicit ConfiguredNetwork(NetworkPoint point) : point_(std::move(point)) {}

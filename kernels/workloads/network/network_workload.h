@@ -1,4 +1,4 @@
-// What the program measures of a network: a workload with a mode for each thing that is done with networks.
+// A network as a workload of the program, in the modes infer and train.
 #pragma once
 
 #include "bench/workload.h"

@@ -45,25 +45,18 @@ class Reference {
         }
       }
     }
-    const TensorDesc output = plan_.output();
-    std::vector<float> values(static_cast<std::size_t>(output.elements()));
-    std::vector<std::byte> stored(static_cast<std::size_t>(output.bytes()));
-    device_->download(stored.data(), memory_[program.output().value()].data(), output.bytes());
-    load(output, stored.data(), values);
-    return values;
+    return plan_.load_output(memory_[program.output().value()].data());  // a CPU's memory is the host's
   }
 
  private:
   void upload(std::span<const Sample> samples) {
     Buffer& input = memory_[plan_.inputs.front()];
     input = device_->allocate(plan_.input.bytes(), MemoryCategory::activations);
-    const std::int64_t bytes = plan_.input.sample_bytes();
-    std::vector<std::byte> stored(static_cast<std::size_t>(bytes));
-    std::int64_t at = 0;
+    std::vector<std::byte> stored(static_cast<std::size_t>(plan_.input.sample_bytes()));
+    std::int64_t index = 0;
     for (const Sample& sample : samples) {
       plan_.input.store_sample(sample, stored.data());
-      device_->upload(input.data() + at, stored.data(), bytes);
-      at += bytes;
+      plan_.input.upload_sample(index++, stored, *device_, input.data());
     }
   }
 
@@ -84,7 +77,7 @@ class Reference {
       if (info.role == Role::parameter) {
         const auto parameter = std::ranges::find(plan_.parameters, id, &PlannedParameter::value);
         const auto plain = plain_parameter(plan_.graph, parameter->layer, slot, seed_);
-        instruction.operation->pack(slot, plain, memory->data());  // a CPU's memory is the host's
+        instruction.operation->pack(slot, plain, memory->data());
       }
       pointers[slot] = memory->data();
     }

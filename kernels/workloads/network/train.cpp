@@ -13,8 +13,8 @@
 namespace bench::kernels {
 namespace {
 
-// Of sample number `index`: one for each row. Where a network of tokens answers at every position with a
-// score for each token, the one that follows. Otherwise neighbouring rows often share one, as the pixels of
+// Labels of sample number `index`: one for each row. Where a network of tokens answers at every position with
+// a score for each token, the one that follows. Otherwise neighbouring rows often share one, as the pixels of
 // an object do.
 std::vector<std::int32_t> seeded_labels(const ProgramPlan& plan, std::uint64_t seed, std::uint64_t index) {
   constexpr std::uint64_t kRun = 64;  // rows
@@ -116,8 +116,9 @@ Verification TrainWorkload::verify_by_differences() {
   GradientCheck check{.error = std::numeric_limits<double>::infinity()};
   double before = std::numeric_limits<double>::quiet_NaN();
   int alike = 0;
-  bool straight = false;  // three steps of different lengths saw the same slope; two may where the loss bends
-  // Where the loss bends strongly a shorter step comes closer to its slope, until the rounding of the
+  bool straight =
+      false;  // three steps of different lengths saw the same slope; two may where the loss is curved
+  // Where the loss is strongly curved a shorter step comes closer to its slope, until the rounding of the
   // parameters moves it more than the step does; a wrong gradient stays wrong.
   for (const double change : {4e-3, 8e-4, 1.6e-4, 3.2e-5}) {
     const GradientCheck now = check_gradient(trainer_, change);
@@ -148,7 +149,8 @@ Verification TrainWorkload::verify_by_differences() {
 
 // 16-bit parameters cannot take the small steps that differences need. Their roundings add up through the
 // normalisations of a deep network until single gradients differ much; unrelated gradients have a cosine of
-// 0. Where the gradient in fp32 itself turns as far when the parameters are rounded, nothing can be said.
+// 0. Where the gradient in fp32 itself turns as far when the parameters are rounded, the check proves
+// nothing.
 Verification TrainWorkload::verify_by_twin() {
   NetworkPoint full = point_;
   full.dtype = Dtype::fp32;

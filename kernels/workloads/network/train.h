@@ -32,7 +32,7 @@ class TrainWorkload final : public Workload {
  private:
   Verification verify_by_differences();
   Verification verify_by_twin();
-  // What the last of a few steps from the start finds: it depends on all that those before have changed.
+  // The loss that the last of a few steps from the start finds: it depends on all that those before changed.
   double loss_after(const std::function<void()>& step);
   void compare_launches(Verification& verification);
 

@@ -158,7 +158,7 @@ TEST_F(Conv2dWorkload, OurOwnForwardPassIsAWorkloadToo) {
   const auto workload = own.configure(spec)->make(*device_);
   const Verification verification = workload->verify();
   EXPECT_TRUE(verification.passed) << verification.detail;
-  // Of the 9 taps of each of 9 x 9 pixels, (3 * 9 - 2)^2 in all are not in the padding.
+  // 9 x 9 pixels have 9 taps each, of which (3 * 9 - 2)^2 in all are not in the padding.
   EXPECT_EQ(workload->work().flops, 2.0 * 64 * 64 * 25 * 25 * 2);
 }
 

@@ -80,7 +80,7 @@ TEST(Networks, ArePublished) {
   ASSERT_GE(registry<NetworkType>().entries().size(), 4U);
   for (const auto& network : registry<NetworkType>().entries()) {
     SCOPED_TRACE(network->name);
-    const Graph graph = published_graph(*network);
+    const Graph graph = build_network(*network, {});
     EXPECT_EQ(graph.parameter_count(), network->published_parameters);
     EXPECT_NEAR(static_cast<double>(graph.macs()), network->published_macs, 0.01 * network->published_macs);
     const WorkloadType* workload = registry<WorkloadType>().find(network->name);
@@ -91,7 +91,7 @@ TEST(Networks, ArePublished) {
 
 TEST(Networks, PublishedNumbersAreTheIssues) {
   const auto parameters = [](const char* name) {
-    return published_graph(*registry<NetworkType>().find(name)).parameter_count();
+    return build_network(*registry<NetworkType>().find(name), {}).parameter_count();
   };
   EXPECT_EQ(parameters("resnet18"), 11'689'512);
   EXPECT_EQ(parameters("resnet50"), 25'557'032);

@@ -1,5 +1,5 @@
 // Every network's plan as it was recorded: operations, layouts, offsets and bytes. A change of a plan is a
-// change of speed or memory, and wants a reason. To record anew: BENCH_RECORD_PLANS=yes; with
+// change of speed or memory, and wants a reason. To record again: BENCH_RECORD_PLANS=yes; with
 // BENCH_PLAN_TEXTS the whole texts are written to that folder, to see where two plans part.
 #include <gtest/gtest.h>
 

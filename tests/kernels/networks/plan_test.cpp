@@ -50,7 +50,7 @@ TEST_F(Plan, EqualLayersShareADescription) {
 
 TEST_F(Plan, ArenaIsNearTheMostThatLivesAtOnce) {
   // The widest moment of ResNet-50: layer2.0.conv3 reads 128x28x28, writes 512x28x28 and the shortcut's
-  // 256x56x56 waits; or the stem's 64x112x112 beside its pooled 64x56x56.
+  // 256x56x56 waits; or the stem's 64x112x112 next to its pooled 64x56x56.
   const std::int64_t bound = (256 * 56 * 56 + 128 * 56 * 56 + 128 * 28 * 28) * 4;
   Target target;
   target.implementation = "reference";  // has no scratch, of which a fast algorithm books more than it writes

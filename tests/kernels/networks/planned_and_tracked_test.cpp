@@ -1,4 +1,4 @@
-// What is planned is what a step takes, to the byte: every network, mode, dtype and optimizer, at two
+// A step takes what was planned, to the byte: every network, mode, dtype and optimizer, at two
 // batches.
 #include <gtest/gtest.h>
 

@@ -75,7 +75,7 @@ TEST_F(ScratchAlignment, ScratchLiesWhereItsOperationAsks) {
   }
 }
 
-// What asks for nothing, as everything on a CPU, takes the bytes that it took before.
+// An operation that asks for no alignment, as all on a CPU, takes the bytes that it took before.
 TEST_F(ScratchAlignment, OtherScratchStaysPacked) {
   const ProgramPlan planned = plan("scratch_of_the_usual_alignment");
   EXPECT_TRUE(

@@ -265,7 +265,7 @@ TEST_F(GptInference, GeluGoesIntoTheLinearLayerBeforeIt) {
   }
 }
 
-// A large table is drawn and packed in pieces: no second one stands beside it meanwhile.
+// A large table is drawn and packed in pieces: no second one is held meanwhile.
 TEST_F(GptInference, TablesAreDrawnInPieces) {
   WorkloadSpec wanted = spec(1, Dtype::fp32, 0);
   wanted.options["vocabulary"] = "1001";  // 300 values each: four pieces and a part of one

@@ -24,7 +24,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A card's operations are not in this program. These stand in for them: they are planned and never run, and
+// A card's operations are not in this program. These take their place: they are planned and never run, and
 // ask what kernels of our own ask.
 class Planned final : public ReferenceOperation {
  public:
@@ -60,7 +60,7 @@ class Overridden {
   }
   CudaDevice& device() { return *device_; }
 
-  // Of a point with the workload's defaults.
+  // A point with the workload's defaults.
   std::string reason(const std::string& workload, const std::string& mode, Dtype dtype,
                      const std::map<std::string, std::string>& changes = {}) {
     const WorkloadType& type = *registry<WorkloadType>().find(workload);

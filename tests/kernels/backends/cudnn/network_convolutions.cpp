@@ -34,7 +34,7 @@ std::vector<Conv2d> network_convolutions(std::int64_t batch, Dtype dtype) {
     if (!network->reads_images()) {
       continue;
     }
-    const Graph graph = published_graph(*network);
+    const Graph graph = build_network(*network, {});
     std::ranges::for_each(forward_convolutions(fuse_for_inference(graph), batch, dtype), add);
     for (Conv2d spec : forward_convolutions(graph, batch, dtype)) {
       spec.training = true;

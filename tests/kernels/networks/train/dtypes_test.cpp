@@ -16,7 +16,7 @@ class TrainingDtypes : public NetworkTest {
  protected:
   ProgramPlan plan(const NetworkType& network, Dtype dtype, Optimizer::Kind optimizer) {
     const Target target{.batch = 1, .dtype = dtype, .layouts = {}, .implementation = "reference"};
-    return plan_training(published_graph(network), target,
+    return plan_training(build_network(network, {}), target,
                          {.optimizer = optimizer, .loss_scaling = dtype == Dtype::fp16}, *device_);
   }
 };

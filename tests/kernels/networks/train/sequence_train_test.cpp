@@ -158,7 +158,7 @@ TEST_F(SequenceTraining, ASharedGradientIsTheSumOfItsUses) {
   EXPECT_LT(relative_error(one.gradient(shared), sum), 1e-5);
 }
 
-// Weights, gradients and states of a table that two layers share stand in memory once.
+// Weights, gradients and states of a table that two layers share are held once.
 TEST_F(SequenceTraining, SharedWeightsTakeMemoryOnce) {
   const Graph graph = gpt(kTinyGpt);
   const MemoryPlan memory = plan(graph, 2, {.optimizer = Optimizer::Kind::adam}).memory();
@@ -227,7 +227,7 @@ TEST_F(SequenceTraining, LabelsAreTheNextTokens) {
   EXPECT_NE(std::vector(tokens.begin(), tokens.begin() + 16), std::vector(tokens.begin() + 16, tokens.end()));
 }
 
-// Backward operations left out in turn. Not the shared table's: its two gradients stand nearly at right
+// Backward operations left out in turn. Not the shared table's: its two gradients are nearly at right
 // angles, so that the slope along one of them does not show that the other is missing (see
 // ASharedGradientIsTheSumOfItsUses for that).
 TEST_F(SequenceTraining, VerificationNoticesAWrongGradient) {

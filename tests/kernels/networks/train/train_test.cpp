@@ -129,7 +129,8 @@ TEST_P(EveryNetworkTrains, ComputingAgainTakesLessMemoryAndGivesTheSameGradient)
   EXPECT_LT(relative_error(gradients(other.trainer()), gradients(one.trainer())), 1e-5);
 }
 
-// With a block's values computed again few others live beside the one that would be written over.
+// With a block's values computed again few others live at the same time as the one that would be written
+// over.
 TEST_F(Training, WithoutWritingInPlaceTheSameGradientTakesMoreMemory) {
   const Trained tested{"resnet18", 64, 4};
   WorkloadSpec in_place = train_spec(tested);
@@ -211,7 +212,7 @@ TEST_F(Training, SensitiveNetworksAreNotAccused) {
   }
 }
 
-// Three values a channel: two steps may see the same slope where the loss still bends.
+// Three values a channel: two steps may see the same slope where the loss is still curved.
 TEST_F(Training, FewValuesToNormaliseAreNotAWrongGradient) {
   const Trained tested{"resnet18", 32, 3};
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {

@@ -17,7 +17,7 @@ namespace {
 
 using Kind = Optimizer::Kind;
 
-// What a few steps leave behind.
+// Parameters and states after a few steps.
 struct AfterSteps {
   std::vector<std::vector<float>> parameters;
   std::vector<std::vector<float>> gradients;

@@ -106,7 +106,7 @@ TEST_F(VisionTraining, SkipConnectionsAreKeptWhenBlocksAreComputedAgain) {
   EXPECT_LT(static_cast<double>(activations("yes")), 0.7 * static_cast<double>(activations("no")));
 }
 
-// Beside the optimizers and the batch that all networks are tested with.
+// In addition to the optimizers and the batch that all networks are tested with.
 TEST_F(VisionTraining, HoldsWhatWasPlannedInOtherBatchesAndWithBlocksComputedAgain) {
   for (const auto& [name, batch, image_size] : {std::tuple{"unet", 3, 38}, {"yolov3_tiny", 2, 96}}) {
     for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
