@@ -72,10 +72,11 @@ std::string help() {
 
 std::string help_of(const SweepType& sweep) {
   std::string text = wrap(fmt::format("bench --sweep {}: {}", sweep.name, sweep.question), kWidth, 2);
-  text += sweep.workloads.empty()
-              ? fmt::format("Default workload: {} (bench --workload {} --help)\n", sweep.default_workload,
-                            sweep.default_workload)
-              : wrap(fmt::format("Default workloads: {}", fmt::join(sweep.workloads, ", ")), kWidth, 2);
+  text +=
+      !sweep.covers
+          ? fmt::format("Default workload: {} (bench --workload {} --help)\n", sweep.default_workload,
+                        sweep.default_workload)
+          : wrap(fmt::format("Default workloads: {}", fmt::join(covered_workloads(sweep), ", ")), kWidth, 2);
   if (sweep.takes_lists) {
     text += wrap("--mode, --memory-cap and a workload's options take several values, separated by commas.",
                  kWidth, 0);
