@@ -248,6 +248,14 @@ TEST_F(RunnerTest, APointWhoseNeighbourTookLongerToPrepareThanIsLeftIsNotBegun) 
   EXPECT_THAT(document_.unmeasured[0].reason, HasSubstr("preparing it takes about 2.9"));
 }
 
+TEST_F(RunnerTest, ThePointWhosePreparationTookTheWholeBudgetIsTimedIfItIsTheFirst) {
+  settings_.time_budget = std::chrono::seconds(1);
+  SweepPlan plan = testing::fake_plan({1, 2});
+  testing::configured(plan.points[0]).on_make = [&] { clock_.advance(settings_.time_budget); };
+  run(plan);
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:1"));
+}
+
 // Six rounds of it would not fit; one does, and two batches answer more than one.
 TEST_F(RunnerTest, AnOpenSeriesHasASecondPointThoughThereIsRoomForOneRoundOnly) {
   settings_.time_budget = std::chrono::seconds(20);
