@@ -82,9 +82,9 @@ std::string range_in_words(const std::vector<Limit>& limits) {
   }
   const auto [least, most] = std::ranges::minmax_element(fitting, {}, &Limit::known_largest);
   return fmt::format(
-      "use up to {}{} (safe); up to {} still fits", ends_in_words(safe, safe_batch), share(safe),
-      fitting.size() == 1 ? fmt::format("{}", least->known_largest())
-                          : fmt::format("{} to {}", least->known_largest(), most->known_largest()));
+      "use up to {}{}, safe; the largest that fit{}", ends_in_words(safe, safe_batch), share(safe),
+      fitting.size() == 1 ? fmt::format("s is {}", least->known_largest())
+                          : fmt::format(" are {} to {}", least->known_largest(), most->known_largest()));
 }
 
 // The cap is below the fixed part of every series.
