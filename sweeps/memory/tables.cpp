@@ -57,9 +57,9 @@ std::vector<TextTable> limit_tables(std::vector<Limit> limits, const std::vector
       std::ranges::any_of(limits, [](const Limit& limit) { return proof_cell(limit) != "by plan"; });
   std::vector<std::string> not_tried;
   TextTable table;
-  table.title =
-      fmt::format("What fits{} (safe: below 90 % of the cap; tight: to 95 %){}",
-                  several_caps ? "" : " in " + format_bytes(limits.front().cap_bytes), tried ? "" : ", by plan");
+  table.title = fmt::format("What fits{} (safe: below 90 % of the cap; tight: to 95 %){}",
+                            several_caps ? "" : " in " + format_bytes(limits.front().cap_bytes),
+                            tried ? "" : ", by plan");
   const auto add_row = [&](const std::array<std::string, 7>& cells) {
     std::vector<std::string>& row = table.rows.emplace_back();
     const std::array<bool, 7> shown{several_caps, true, true, true, true, saturates, tried};
