@@ -12,6 +12,7 @@
 #include "bench/clock.h"
 #include "bench/device.h"
 #include "bench/measure/result.h"
+#include "bench/registry.h"
 #include "bench/workload.h"
 
 namespace bench {
@@ -77,6 +78,7 @@ struct TextTable {
   std::vector<std::vector<std::string>> rows;  // the first is the header
   std::vector<bool> right;                     // columns that are aligned right
   bool lists_points = false;                   // replaces the general table of points
+  bool details = false;                        // printed with --verbose only
 };
 
 // Measurements of a sweep after its points, on the same device.
@@ -133,8 +135,8 @@ struct SweepType {
   std::string name;      // "batch"
   std::string question;  // "Where does a larger batch stop paying, and what does it cost in memory?"
   std::string default_workload;
-  std::vector<std::string>
-      workloads{};  // covered together where none is asked for; the default is one of them
+  // Workloads covered together where none is asked for, the default among them; without it the default alone.
+  std::function<bool(const WorkloadType&)> covers{};
   std::vector<CommandOption> options{};  // of its own: "soak"
   // Takes several modes, values of a workload's option and memory caps, separated by commas.
   bool takes_lists = false;
@@ -147,5 +149,16 @@ struct SweepType {
   // Throws UsageError.
   std::function<std::unique_ptr<Sweep>(const SweepRequest&, Device&)> make;
 };
+
+// By name.
+inline std::vector<std::string> covered_workloads(const SweepType& sweep) {
+  std::vector<std::string> names;
+  for (const auto& workload : registry<WorkloadType>().entries()) {
+    if (sweep.covers && sweep.covers(*workload)) {
+      names.push_back(workload->name);
+    }
+  }
+  return names;
+}
 
 }  // namespace bench

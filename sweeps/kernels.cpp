@@ -1,6 +1,8 @@
-// How close do memory and arithmetic come to what the device can do, and which operations fall short?
+// How close do memory and arithmetic come to the device's measured peaks, and which operations fall short?
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <set>
 #include <string>
@@ -44,24 +46,44 @@ class PlanBuilder {
     for (const Dtype dtype : dtypes) {
       plan_.axes["dtype"].push_back(name_of(dtype));
     }
+    std::vector<Offer> offers;
     for (const WorkloadType* type : request_.workloads) {
-      plan_.axes["workload"].push_back(type->name);
       const KernelRequest asked{.modes = request_.modes_given ? request_.modes : type->modes,
                                 .modes_given = request_.modes_given,
                                 .dtypes = dtypes,
                                 .dtypes_given = !request_.dtypes.empty(),
                                 .batches = request_.batches,
                                 .seed = request_.seed};
-      for (KernelPoint& point :
-           type->kernel_points ? type->kernel_points(asked, device_) : plain_points(asked)) {
-        add(*type, std::move(point));
+      offers.push_back(
+          {type, type->kernel_points ? type->kernel_points(asked, device_) : plain_points(asked)});
+    }
+    std::ranges::stable_sort(offers, {}, &Offer::reference_batch);
+    for (Offer& offer : offers) {
+      plan_.axes["workload"].push_back(offer.type->name);
+      for (KernelPoint& point : offer.points) {
+        add(*offer.type, std::move(point));
       }
     }
     return std::move(plan_);
   }
 
  private:
-  // Options that the command line gives win over those that the point sets.
+  // The points of one workload.
+  struct Offer {
+    const WorkloadType* type;
+    std::vector<KernelPoint> points;
+
+    // Workloads with reference points come first, the ones with small batches leading.
+    std::int64_t reference_batch() const {
+      std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
+      for (const KernelPoint& point : points) {
+        smallest = point.is_reference ? std::min(smallest, point.spec.batch) : smallest;
+      }
+      return smallest;
+    }
+  };
+
+  // Options on the command line win over those that the point sets.
   void add(const WorkloadType& type, KernelPoint offered) {
     const std::string_view caches = offered.cold ? "cold" : "hot";
     WorkloadSpec spec = std::move(offered.spec);
@@ -122,14 +144,14 @@ class KernelsSweep final : public Sweep {
 
  private:
   SweepPlan plan_;
-  std::set<std::string> references_;  // names of the points that are to set the roofline
+  std::set<std::string> references_;  // names of the points that set the roofline
 };
 
 const Registration<SweepType> registered{
     SweepType{.name = "kernels",
               .question = "How close do memory and arithmetic come to what the device can do?",
               .default_workload = "gemm",
-              .workloads = {"fma", "stream", "gemm", "conv2d", "implicit_gemm", "launch"},
+              .covers = [](const WorkloadType& type) { return type.kernel_points != nullptr; },
               .make = [](const SweepRequest& request, Device& device) -> std::unique_ptr<Sweep> {
                 return std::make_unique<KernelsSweep>(request, device);
               }}};

@@ -1,4 +1,4 @@
-// What fills the memory, which batch fits, and does it creep up?
+// Memory by cause, the batches that fit, and growth from step to step.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -106,7 +106,7 @@ class MemoryPlanner {
   SweepPlan plan_;
 };
 
-// First what needs attention, then which batch fits, then what takes the memory.
+// A leak first, then the batches that fit, then the memory by cause.
 void choose_headlines(std::vector<Finding>& findings, const std::vector<std::string>& caps) {
   std::vector<std::string> names;
   const auto add = [&](const char* prefix, std::size_t most, auto accepted) {
@@ -122,14 +122,14 @@ void choose_headlines(std::vector<Finding>& findings, const std::vector<std::str
     return finding.details.is_object() && finding.details["grows"].get<bool>();
   });
   names.insert(names.end(), caps.begin(), caps.end());
-  for (const char* prefix : {"activations_per_sample/", "optimizer_multiple/", "memory_growth/",
-                             "system_memory", "memory_line/", "peak/", "ceiling_batch/"}) {
+  for (const char* prefix : {"activations_per_sample/", "optimizer_multiple/", "memory_growth/", "peak/",
+                             "memory_line/", "ceiling_batch/", "system_memory"}) {
     add(prefix, 1, any);
   }
   set_headlines(findings, names);
 }
 
-// Of the smallest cap that holds a batch, and of the largest.
+// The findings of the smallest cap that holds a batch, and of the largest cap.
 std::vector<std::string> telling_caps(const std::vector<Finding>& largest) {
   std::vector<std::string> names;
   const auto fits = std::ranges::find_if(largest, [](const Finding& finding) { return *finding.value > 0; });
@@ -237,7 +237,7 @@ class MemorySweep final : public Sweep {
   std::int64_t soak_steps_;
   SweepPlan plan_;
   MemoryState state_;
-  MemoryState before_;  // of the process that lost the device and that this one goes on for
+  MemoryState before_;  // of the process that lost the device before this one
 };
 
 const Registration<SweepType> registered{SweepType{

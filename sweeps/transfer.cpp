@@ -1,4 +1,4 @@
-// What does it take to move a batch to the device, and does pinned memory pay?
+// The cost of moving a batch to the device, and whether pinned memory pays.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,7 +23,7 @@ constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
 constexpr double kShareOfSteps = 0.2;  // of the time budget left after the points
 
-// The steps that the verdict is about: of the batches asked for; else of one that makes a step short.
+// The steps of the verdict: with the batches asked for, else with one batch that keeps a step short.
 std::vector<WorkloadSpec> studied_steps(const SweepRequest& request, const Device& device) {
   if (request.dtypes.size() > 1) {
     std::vector<std::string> names;
@@ -35,7 +35,7 @@ std::vector<WorkloadSpec> studied_steps(const SweepRequest& request, const Devic
                     fmt::join(names, ", ")));
   }
   std::vector<WorkloadSpec> steps;
-  const std::int64_t usual = device.info().kind == "cpu" ? 4 : 32;
+  const std::int64_t usual = device.host_accessible() ? 4 : 32;
   for (const std::int64_t batch : request.batches.empty() ? std::vector{usual} : request.batches) {
     WorkloadSpec& spec = steps.emplace_back();
     spec.mode = request.modes.front();

@@ -148,10 +148,10 @@ class OptionsReader {
     if (type == nullptr) {
       return;
     }
-    const bool several = options.workload.empty() && !sweep->workloads.empty();
+    const bool several = options.workload.empty() && sweep->covers != nullptr;
     if (const std::string* modes = line_.text_of("mode")) {
       if (several) {
-        throw UsageError(mode_needs_workload(*modes, sweep->workloads));
+        throw UsageError(mode_needs_workload(*modes, covered_workloads(*sweep)));
       }
       options.modes = values_of(*sweep, "--mode", *modes);
       for (const std::string& mode : options.modes) {

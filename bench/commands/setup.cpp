@@ -87,9 +87,9 @@ SweepRequest make_request(const Options& options, const SweepType& sweep, const 
   SweepRequest request;
   request.workload = find_workload(options.workload.empty() ? sweep.default_workload : options.workload);
   request.workloads = {request.workload};
-  if (options.workload.empty() && !sweep.workloads.empty()) {
+  if (options.workload.empty() && sweep.covers) {
     request.workloads.clear();
-    for (const std::string& name : sweep.workloads) {
+    for (const std::string& name : covered_workloads(sweep)) {
       request.workloads.push_back(find_workload(name));
     }
   }

@@ -22,7 +22,9 @@ void print_start(const Options& options, const SweepRequest& request, const Devi
 void print_result(const Options& options, const ResultDocument& document,
                   const std::vector<TextTable>& tables) {
   if (options.benchmark.format.empty()) {
-    print_report(std::cout, document, tables, terminal_width(), options.verbose);
+    std::vector<TextTable> printed = tables;
+    std::erase_if(printed, [&](const TextTable& table) { return table.details && !options.verbose; });
+    print_report(std::cout, document, printed, terminal_width(), options.verbose);
   } else {
     write_google_benchmark(document, options.benchmark.format, std::cout);
   }

@@ -79,13 +79,14 @@ class SweepRun {
     for (const SweepPoint& point : plan().points) {
       rows.push_back(planned_.predict(point));
     }
-    print_planned(std::cout, rows, request_.largest_cap(), plan().open_ended);
     start();
-    for (const TextTable& table : sweep_->tables(document_)) {
-      if (table.rows.size() > 1) {  // more than its header
-        fmt::print(std::cout, "\n{}", text_table(table));
+    for (const TextTable& table : sweep_->tables(document_)) {  // the answer before the points
+      if (table.rows.size() > 1) {                              // more than its header
+        fmt::print(std::cout, "{}
+", text_table(table));
       }
     }
+    print_planned(std::cout, rows, request_.largest_cap(), plan().open_ended);
     return ExitCode::done;
   }
 

@@ -42,11 +42,12 @@ std::string scaled(double value, const std::optional<Interval>& ci95, const Scal
   if (!(half > 0) || !std::isfinite(half)) {
     return format_number(in_unit(value)) + suffix;
   }
-  if (std::min(below, above) < half / 3) {
+  const bool would_reach_zero = ci95->low > 0 && half >= in_unit(value);
+  if (std::min(below, above) < half / 3 || would_reach_zero) {
     return fmt::format("{} ({} to {}){}", format_number(in_unit(value)), format_number(in_unit(ci95->low)),
                        format_number(in_unit(ci95->high)), suffix);
   }
-  // Two digits of a large figure's interval are enough: 2630000 ± 350000.
+  // A large figure has two digits of its interval: 2630000 ± 350000.
   const double step = std::max(1.0, std::pow(10.0, exponent_of(half) - 1));
   if (step > 1) {
     return fmt::format("{:.0f} ± {:.0f}{}", std::round(in_unit(value) / step) * step,

@@ -12,12 +12,12 @@ namespace bench {
 
 inline constexpr int kHeadlines = 5;
 
-// Makes headlines 1, 2, … of the findings with these names, at most five: of those that have a value, and of
-// the first whatever it says.
+// The findings with these names become headlines 1, 2, …, five at most. A finding without a value is left
+// out, unless its name is the first.
 void set_headlines(std::vector<Finding>& findings, const std::vector<std::string>& names);
 
-// A number with as many digits as its interval allows: "33.1 ± 1.9", or "1.66 (0.820 to 10.8)" where one side
-// is much wider. Without an interval three digits.
+// A number with as many digits as its interval allows: "33.1 ± 1.9", or "1.66 (0.820 to 10.8)" if one side
+// is much wider or ± would reach below zero. Without an interval three digits.
 std::string plus_minus(double value, const std::optional<Interval>& ci95);
 // "8.0 ± 0.4 ms".
 std::string plus_minus_duration(double nanoseconds, const std::optional<Interval>& ci95);

@@ -22,9 +22,9 @@ struct Saturation {
   // uncertain for any to.
   std::optional<std::int64_t> batch;
   double per_s = 0;  // throughput at `batch`
-  // Bounds by the intervals. Low: the smallest batch whose upper bound reaches 95 % of the best's lower
-  // bound. High: the smallest whose lower bound reaches 95 % of the best's upper bound, or the larger of
-  // `batch` and best_batch where none does. Low <= batch <= high.
+  // The range that the intervals allow. Low: the smallest batch whose upper bound reaches 95 % of the best's
+  // lower bound. High: the smallest whose lower bound reaches 95 % of the best's upper bound, or the larger
+  // of `batch` and best_batch where none does. Low <= batch <= high.
   std::int64_t low = 0;
   std::int64_t high = 0;
   bool at_largest = false;   // `batch` is the largest measured: the saturation may lie beyond

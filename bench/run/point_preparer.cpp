@@ -1,26 +1,27 @@
 #include "bench/run/point_preparer.h"
 
 #include <algorithm>
-#include <cmath>
+#include <span>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
+#include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
 
 namespace bench {
 namespace {
 
-// One step touches every page; short steps go on until clocks and caches have settled. Where the first one
-// chooses algorithms by timing them, that happens here, outside of every sample: it is no measure of a step,
-// and another one follows however long it took.
+// One step touches every page; short steps go on until clocks and caches have settled. A first step that
+// autotunes happens here, outside of every sample; its time says nothing about a step, so another one
+// follows.
 constexpr std::int64_t kWarmUpStepsAtMost = 10;
 constexpr double kWarmUpNs = 50e6;
 
-// The median of the steps after the first, which touches the pages, or the first where there is no other;
-// with what comes before every step, such as emptying the caches.
+// Median time of the steps after the first, which touches the pages, or of the first if there is no other;
+// includes the work before each step, such as emptying the caches.
 double warm_up(Workload& workload, Device& device, const Clock& clock, bool cold_caches) {
   std::vector<double> steps;
   const std::size_t least = device.first_step_tunes() ? 2 : 1;
@@ -41,10 +42,7 @@ double warm_up(Workload& workload, Device& device, const Clock& clock, bool cold
   if (steps.empty()) {
     return 0;
   }
-  const auto from = steps.size() > 1 ? steps.begin() + 1 : steps.begin();
-  const auto middle = from + (steps.end() - from) / 2;
-  std::nth_element(from, middle, steps.end());
-  return *middle;
+  return median(std::span(steps).subspan(steps.size() > 1 ? 1 : 0));
 }
 
 PointMemory memory_of(Device& device, std::int64_t used_before) {
@@ -77,10 +75,10 @@ WarmWorkload make_warm(const SweepPoint& point, Device& device, const Clock& clo
   if (measure) {  // later repetitions may find compiled code
     device.drop_caches();
   }
-  if (point.cold) {  // what the device needs to empty its caches is not the workload's memory
+  if (point.cold) {  // the memory that empties the caches is not the workload's
     device.flush_caches();
   }
-  // Asking the system takes longer than many a repetition.
+  // The system's answer takes longer than many a repetition.
   const std::int64_t used_before = measure ? device.driver_used() : 0;
   device.memory().reset_peak();
 
@@ -92,6 +90,16 @@ WarmWorkload make_warm(const SweepPoint& point, Device& device, const Clock& clo
     made.memory = memory_of(device, used_before);
   }
   return made;
+}
+
+double PointPreparer::growth(const SweepPoint& point, const Series& series) {
+  return series.prepared == 0
+             ? 1
+             : static_cast<double>(point.spec.batch) / static_cast<double>(series.last_batch);
+}
+
+std::string PointPreparer::neighbourhood(const SweepPoint& point) {
+  return fmt::format("{}/{}/{}", point.params.value("workload", ""), point.spec.mode, point.spec.batch);
 }
 
 std::optional<Refusal> PointPreparer::ended_before(const SweepPoint& point) const {
@@ -118,6 +126,16 @@ std::variant<PreparedPoint, Refusal> PointPreparer::prepare(const SweepPoint& po
   return *series.end;
 }
 
+// By the point before it in its series, else by the last point of its size in another series of its workload:
+// a dtype, an optimizer. 0: unknown.
+double PointPreparer::expected_preparation_ns(const SweepPoint& point, const Series& series) const {
+  if (series.prepared > 0) {
+    return series.preparation_ns * std::max(1.0, growth(point, series) / 2);
+  }
+  const auto neighbour = preparations_ns_.find(neighbourhood(point));
+  return neighbour == preparations_ns_.end() ? 0 : neighbour->second;
+}
+
 // Memory by plan, then time: judged by the series' last point, or by what is known of this one without.
 std::optional<Refusal> PointPreparer::refuse(const SweepPoint& point, const Series& series,
                                              const MemoryPlan& plan,
@@ -126,19 +144,27 @@ std::optional<Refusal> PointPreparer::refuse(const SweepPoint& point, const Seri
     return Refusal{"oom", fmt::format("needs {} (predicted), the memory cap is {}", format_bytes(plan.peak),
                                       format_bytes(settings_.memory_cap))};
   }
-  const bool is_first = series.last_batch == 0;
-  const double growth =
-      is_first ? 1 : static_cast<double>(point.spec.batch) / static_cast<double>(series.last_batch);
+  const double left_ns = budget_.left_ns();
+  if (const double preparation_ns = expected_preparation_ns(point, series);
+      left_ns > 0 && preparation_ns > left_ns) {
+    return Refusal{"skipped",
+                   fmt::format("preparing it takes about {}, and {} has {} left; give a larger "
+                               "--time-budget",
+                               format_duration(preparation_ns), budget_.name(), format_duration(left_ns))};
+  }
+  const bool is_first = series.prepared == 0;
+  const double grown = growth(point, series);
   const PointCost expected = is_first ? point.workload->least_cost()
-                                      : PointCost{series.last_cost.setup_ns * std::max(1.0, growth / 2),
-                                                  series.last_cost.step_ns * growth};
+                                      : PointCost{series.last_cost.setup_ns * std::max(1.0, grown / 2),
+                                                  series.last_cost.step_ns * grown};
   const bool is_known = expected.setup_ns > 0 || expected.step_ns > 0;
   // Three rounds bound the spread between rounds only loosely: an open series stops growing early enough for
-  // more.
-  const std::int64_t rounds = plan_.open_ended
-                                  ? settings_.rounds.when_growing
-                                  : std::min(settings_.least_rounds, settings_.rounds.when_growing);
-  if (is_known ? has_room(ready, expected, budget_.left_ns(), rounds) : budget_.left_ns() > 0) {
+  // more. One point alone answers nothing: the second needs room for a single round.
+  const std::int64_t rounds = !plan_.open_ended
+                                  ? std::min(settings_.least_rounds, settings_.rounds.when_growing)
+                              : series.prepared < 2 ? 1
+                                                    : settings_.rounds.when_growing;
+  if (is_known ? has_room(ready, expected, left_ns, rounds) : left_ns > 0) {
     return std::nullopt;
   }
   const std::string least =
@@ -150,9 +176,8 @@ std::optional<Refusal> PointPreparer::refuse(const SweepPoint& point, const Seri
                                         budget_.name(), rounds, rounds == 1 ? "" : "s", least)};
 }
 
-// A library allocates tables and its threads' stacks once in a process and keeps them (5 MiB with oneDNN),
-// which would count as the first point's. With one point made and run before, unseen, all can be
-// compared.
+// A library allocates tables and its threads' stacks once in a process and keeps them, 5 MiB with oneDNN: one
+// unmeasured step before the first point keeps them out of that point's memory.
 void PointPreparer::settle_libraries(const SweepPoint& point) {
   if (settled_.insert(point.series).second) {
     point.workload->make(device_)->timed_step(device_);
@@ -160,13 +185,14 @@ void PointPreparer::settle_libraries(const SweepPoint& point) {
 }
 
 PreparedPoint PointPreparer::make(const SweepPoint& point, Series& series, const MemoryPlan& plan) {
+  const Clock::time_point start = clock_.now();
   if (plan.library > 0) {
     settle_libraries(point);
   }
   PreparedPoint prepared{
       .point = &point, .made = make_warm(point, device_, clock_, MeasureMemory::yes), .entry = {}};
   Workload& workload = *prepared.made.workload;
-  // After the memory was measured: the reference implementation's own is not the workload's.
+  // After the memory was measured: the reference implementation allocates too.
   const Verification verification = workload.verify();
   if (!verification.passed) {
     throw std::runtime_error(fmt::format("wrong answer: error {:.3g}, accepted {:.3g}; {}",
@@ -181,8 +207,13 @@ PreparedPoint PointPreparer::make(const SweepPoint& point, Series& series, const
   entry.memory = prepared.made.memory;
   entry.memory.peak_predicted = plan.peak;
   entry.verification = verification;
+  ++series.prepared;
   series.last_batch = point.spec.batch;
   series.last_cost = prepared.made.cost;
+  series.preparation_ns = clock_.since_ns(start);
+  if (!point.is_reference) {  // larger than the points of its workload
+    preparations_ns_[neighbourhood(point)] = series.preparation_ns;
+  }
   return prepared;
 }
 

@@ -1,4 +1,4 @@
-// Makes points ready on the device: made, warmed up and verified, or the reason why not.
+// Prepares points on the device: makes, warms up and verifies each, or says why it cannot be measured.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ namespace bench {
 
 struct WarmWorkload {
   std::unique_ptr<Workload> workload;
-  PointCost cost;      // of making it and warming it up, and of a sample
-  PointMemory memory;  // after the warm-up, where asked for; peak_predicted is the caller's to set
+  PointCost cost;      // setup: making it and warming it up
+  PointMemory memory;  // after the warm-up, if asked for, without peak_predicted
 };
 
 enum class MeasureMemory { no, yes };
@@ -36,10 +36,10 @@ WarmWorkload make_warm(const SweepPoint& point, Device& device, const Clock& clo
 struct PreparedPoint {
   const SweepPoint* point = nullptr;
   WarmWorkload made;
-  MeasuredPoint entry;  // what is known before the first sample
+  MeasuredPoint entry;  // all that is known before the first sample
 };
 
-// Why a point cannot be measured, and the rest of its series neither.
+// Why a point and the rest of its series cannot be measured.
 struct Refusal {
   std::string status;  // as UnmeasuredPoint's
   std::string reason;
@@ -55,18 +55,25 @@ class PointPreparer {
   // Why the point's series ended before it; nullopt where it goes on.
   std::optional<Refusal> ended_before(const SweepPoint& point) const;
 
-  // Ends the point's series where the point cannot be measured. `ready`: what the points prepared before
-  // cost. Throws Unsupported where a larger point may do, and std::runtime_error for a wrong answer.
+  // Ends the point's series where the point cannot be measured. `ready`: costs of the points prepared before.
+  // Throws Unsupported where a larger point may do, and std::runtime_error for a wrong answer.
   std::variant<PreparedPoint, Refusal> prepare(const SweepPoint& point, const std::vector<PointCost>& ready);
 
  private:
   // A series while it grows.
   struct Series {
     std::optional<Refusal> end;
+    std::int64_t prepared = 0;  // points
     std::int64_t last_batch = 0;
     PointCost last_cost;
+    double preparation_ns = 0;  // of the last point: setup, warm-up and verification
   };
 
+  // Batch of the point over that of the series' last point; 1 for the first.
+  static double growth(const SweepPoint& point, const Series& series);
+  // Points of one workload, mode and batch.
+  static std::string neighbourhood(const SweepPoint& point);
+  double expected_preparation_ns(const SweepPoint& point, const Series& series) const;
   PreparedPoint make(const SweepPoint& point, Series& series, const MemoryPlan& plan);
   std::optional<Refusal> refuse(const SweepPoint& point, const Series& series, const MemoryPlan& plan,
                                 const std::vector<PointCost>& ready) const;
@@ -78,7 +85,8 @@ class PointPreparer {
   const RunSettings& settings_;
   const RunBudget& budget_;
   std::map<std::string, Series> series_;
-  std::set<std::string> settled_;  // series
+  std::map<std::string, double> preparations_ns_;  // of the last point, by neighbourhood
+  std::set<std::string> settled_;                  // series
 };
 
 }  // namespace bench

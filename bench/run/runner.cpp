@@ -140,7 +140,8 @@ class Runner {
       }
       auto& prepared = std::get<PreparedPoint>(outcome);
       ready_points_.push_back({&point, prepared.made.cost, std::move(prepared.entry)});
-      if (budget_.left_ns() > 0 && !interrupted()) {
+      const bool is_first = document_.benchmarks.empty();  // a run without a figure answers nothing
+      if ((budget_.left_ns() > 0 || is_first) && !interrupted()) {
         const std::vector<const ReadyPoint*> order = all_ready();
         sample(ready_points_.back(), prepared.made, sampling_ns(order, order.size() - 1, 0));
       }

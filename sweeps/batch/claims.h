@@ -12,7 +12,7 @@ namespace bench::sweeps {
 Finding claim_t0(const BatchSeries& series);     // ns: fixed cost of a step
 Finding claim_t_inf(const BatchSeries& series);  // samples/s: asymptotic throughput
 Finding claim_limit(const BatchSeries& series);  // share of the smallest batch's step time
-// Of a dtype compared with fp32, at its saturation batch where both were measured there.
+// A dtype compared with fp32, at its saturation batch if both were measured there.
 Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline);       // ratio
 Finding claim_memory_ratio(const BatchSeries& series, const BatchSeries& baseline);  // ratio
 Finding claim_largest_batch(const BatchSeries& series);                              // samples

@@ -25,15 +25,15 @@ const BatchPoint& saturated_point(const BatchSeries& series) {
   });
 }
 
-// Of the point of the highest lower bound.
+// The interval with the highest lower bound.
 const Interval& surest_throughput(const BatchSeries& series) {
   return std::ranges::max_element(series.timed, {},
                                   [](const BatchPoint& point) { return point.throughput.ci95.low; })
       ->throughput.ci95;
 }
 
-// The first, in the order of the dtypes, that no later one is surely faster than: a gain within the noise is
-// no reason to leave fp32.
+// The first dtype that no later one is significantly faster than: a gain within the noise is no reason to
+// leave fp32.
 const BatchSeries* choose(const std::vector<BatchSeries>& all) {
   const BatchSeries* chosen = nullptr;
   for (const BatchSeries& series : all) {
@@ -49,7 +49,8 @@ std::string memory_in_words(const BatchPoint& point, const std::optional<double>
   if (point.bytes <= 0) {
     return "";
   }
-  if (!cap_share) {
+  constexpr double kSmall = 0.01;  // of the cap: not worth a word
+  if (!cap_share || *cap_share < kSmall) {
     return fmt::format(" in {}", format_bytes(point.bytes));
   }
   return fmt::format(" in {} ({} of the cap, {})", format_bytes(point.bytes), format_percent(*cap_share),
@@ -75,7 +76,7 @@ std::string range_in_words(const BatchSeries& series) {
                                      format_percent(off));
 }
 
-// What larger batches would bring; of a saturation batch below the largest.
+// The gain of larger batches; for a saturation batch below the largest.
 std::string larger_in_words(const BatchSeries& series) {
   constexpr double kNothing = 0.005;  // format_percent would show it as 0 % or 1 %
   const double gain = series.saturation->best_per_s / series.saturation->per_s - 1;
@@ -95,7 +96,7 @@ std::string end_in_words(const BatchSeries& series, std::int64_t batch) {
   return "; it still grows";
 }
 
-// What to do about the recommendation itself.
+// Actions that would make the recommendation surer.
 std::vector<std::string> actions(const BatchSeries& series, const BatchPoint& point,
                                  const std::string& reason) {
   std::vector<std::string> actions;

@@ -1,4 +1,4 @@
-// What a step costs, which throughput it approaches, what limits it, and how dtypes compare.
+// Fixed cost of a step, asymptotic throughput, the limit of small batches, and the dtypes compared.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr const char* kUntested = "by a line through 2 batch sizes, which no thi
 // Below this share of the smallest batch's step time, a fixed cost makes no difference.
 constexpr double kNegligible = 0.05;
 
-// Of a fixed cost whose interval reaches zero: it is small only where the whole interval is.
+// For a fixed cost whose interval reaches zero: it is small only if the whole interval is.
 std::string zero_in_words(const BatchSeries& series) {
   const BatchPoint& smallest = series.timed.front();
   const auto& interval = series.model->t0_ns.ci95;
@@ -126,7 +126,10 @@ Finding claim_limit(const BatchSeries& series) {
   }
   const BatchPoint& smallest = series.timed.front();
   finding.evidence = {smallest.name};
-  const LimitReport report = find_limit(smallest.work, series.peaks, smallest.step_ns);
+  LimitReport report = find_limit(smallest.work, series.peaks, smallest.step_ns);
+  // Neither bound explains the step: without a core of its own, that says nothing about overhead.
+  const bool hidden = report.limit == Limit::overhead && smallest.contended;
+  report.limit = hidden ? Limit::unknown : report.limit;
   finding.details = {{"limit", name_of(report.limit)}, {"batch", smallest.batch}};
   if (report.compute_share) {
     finding.details["compute_share"] = *report.compute_share;
@@ -159,8 +162,12 @@ Finding claim_limit(const BatchSeries& series) {
           format_percent(compute), format_percent(memory));
       break;
     case Limit::unknown:
-      finding.claim = fmt::format("{} a step takes {}; the device's peaks in {} are not known.", where, step,
-                                  name_of(series.params.dtype));
+      finding.claim = hidden ? fmt::format(
+                                   "{} a step takes {}; other processes used the CPU, so that its "
+                                   "limit is unknown [run on an idle machine].",
+                                   where, step)
+                             : fmt::format("{} a step takes {}; the device's peaks in {} are not known.",
+                                           where, step, name_of(series.params.dtype));
       break;
   }
   return finding;

@@ -50,10 +50,9 @@ Finding claim_memory(const std::vector<KernelResult>& points, const RoofCeiling&
   return finding;
 }
 
-// The first reason that holds: no time, refused, too small, not asked for.
 Finding claim_no_memory(const ResultDocument& document, const std::vector<KernelResult>& points) {
   Finding finding = finding_of("memory_bandwidth", "B/s");
-  constexpr std::string_view kNone = "There is no roofline, because memory was not measured";
+  constexpr std::string_view kNone = "No roofline: memory was not measured";
   const UnmeasuredPoint* refused = nullptr;
   const UnmeasuredPoint* skipped = nullptr;
   for (const UnmeasuredPoint& point : document.unmeasured) {
@@ -63,18 +62,16 @@ Finding claim_no_memory(const ResultDocument& document, const std::vector<Kernel
   }
   if (skipped != nullptr) {
     finding.claim =
-        fmt::format("{}: the cold stream kernels had no time; give a larger --time-budget.", kNone);
+        fmt::format("{}, the cold stream kernels had no time [give a larger --time-budget].", kNone);
   } else if (refused != nullptr) {
     finding.claim =
-        fmt::format("{}: the stream kernels end in {}: {}.", kNone, refused->status, refused->reason);
+        fmt::format("{}, the stream kernels are {}: {}.", kNone, refused->status, refused->reason);
   } else if (std::ranges::any_of(points, &KernelResult::is_stream)) {
-    finding.claim = fmt::format(
-        "{}: that takes cold stream kernels on arrays that no cache holds (the last one has {}); give more "
-        "--elements.",
-        kNone, format_bytes(static_cast<std::int64_t>(last_cache_bytes(document.context))));
-  } else {
     finding.claim =
-        fmt::format("{}: that takes the stream kernels; run the sweep without --workload.", kNone);
+        fmt::format("{}, the arrays fit the last cache of {} or were not cold [give more --elements].", kNone,
+                    format_bytes(static_cast<std::int64_t>(last_cache_bytes(document.context))));
+  } else {
+    finding.claim = fmt::format("{} [run the sweep without --workload].", kNone);
   }
   return finding;
 }
@@ -120,8 +117,8 @@ std::optional<Finding> claim_incomplete(const ResultDocument& document,
   Finding finding = finding_of("roof_incomplete", "points", measured);
   finding.value = static_cast<double>(skipped.size());
   finding.claim = fmt::format(
-      "{} of the {} reference points had no time, so that the roofline may be too low or missing: {}; give a "
-      "larger --time-budget.",
+      "{} of the {} reference points had no time, so that the roofline may be too low or missing: {} [give a "
+      "larger --time-budget].",
       skipped.size(), measured.size() + skipped.size(), fmt::join(skipped, ", "));
   return finding;
 }
@@ -168,18 +165,18 @@ std::optional<Finding> claim_tensor_cores(const std::string& dtype, const std::v
   return finding;
 }
 
-// Points that one claim is made of. Multiply-adds with and without tensor cores have nothing in common.
+// The label of a claim's points. Multiply-adds on tensor cores have a claim of their own.
 std::string label_of(const KernelResult& point) {
   return point.mode == kTensorCores ? fmt::format("{}/{}/{}", point.workload, point.mode, point.dtype)
                                     : fmt::format("{}/{}", point.workload, point.dtype);
 }
 
-// A point, what it reaches of min(peak, intensity · bandwidth), and which of the two that is.
+// A point's rate over min(peak, intensity · bandwidth), and which of the two is the smaller.
 struct Share {
   const KernelResult* point = nullptr;
   Estimate reached;
   bool by_memory = false;
-  bool is_ceiling = false;  // the peak was taken from it: a share of that is one of itself
+  bool is_ceiling = false;  // the peak is this point's own rate
 
   bool from_cache() const { return by_memory && reached.value > 1.05; }
   // "backward-data in-channels:64/batch:8 (limit: memory)"; the rest of the name is the label.
@@ -234,7 +231,7 @@ Finding claim_share(const std::string& label, const std::vector<const KernelResu
   return finding;
 }
 
-// Of one operation's pairs of a hot and a cold point the one with the largest ratio.
+// The pair of a hot and a cold point with the largest ratio, of one operation.
 std::optional<Finding> claim_cold(const std::string& label, const std::vector<KernelResult>& points) {
   struct Pair {
     const KernelResult* hot = nullptr;
@@ -271,7 +268,7 @@ std::optional<Finding> claim_cold(const std::string& label, const std::vector<Ke
   return finding;
 }
 
-// Of a batch of one: in larger ones, which take longer, the host does not wait for each.
+// Batch 1 only: in a larger batch the host does not wait for each launch.
 std::optional<Finding> claim_launch(const std::vector<KernelResult>& points) {
   const auto point = std::ranges::find_if(
       points, [](const KernelResult& one) { return one.workload == "launch" && one.samples == 1; });
@@ -305,18 +302,19 @@ std::optional<Finding> claim_flags(const std::vector<KernelResult>& points) {
   }
   finding.value = static_cast<double>(finding.evidence.size());
   finding.claim = fmt::format(
-      "{} of {} points carry a flag: {}; run again on an idle machine, or with a longer --time-budget.",
+      "{} of {} points carry a flag: {} [run on an idle machine, or with a larger --time-budget].",
       finding.evidence.size(), points.size(), fmt::join(words, ", "));
   return finding;
 }
 
 // The operation that falls shortest of its roofline first, then the roofline itself, the highest peak first.
+// Multiply-adds probe the roofline: they fall short of it by design wherever memory is not the limit.
 std::vector<std::string> headlines(const std::vector<Finding>& findings) {
   const Finding* shortest = nullptr;
   std::vector<const Finding*> peaks;
   std::vector<std::string> tensor_cores;
   for (const Finding& finding : findings) {
-    if (finding.name.starts_with("roofline_share/")) {
+    if (finding.name.starts_with("roofline_share/") && !finding.name.starts_with("roofline_share/fma/")) {
       const bool falls_short = *finding.value < (shortest == nullptr ? 1 : *shortest->value);
       shortest = falls_short ? &finding : shortest;
     } else if (finding.name.starts_with("arithmetic_peak/")) {
@@ -337,7 +335,6 @@ std::vector<std::string> headlines(const std::vector<Finding>& findings) {
   names.insert(names.begin() + (shortest != nullptr ? 1 : 0), "memory_bandwidth");
   names.insert(names.end(), tensor_cores.begin(), tensor_cores.end());
   names.emplace_back("launch_round_trip");
-  // Without a value it says only what is missing.
   std::erase_if(names, [&](const std::string& name) {
     const auto finding = std::ranges::find(findings, name, &Finding::name);
     return finding == findings.end() || !finding->value;

@@ -52,8 +52,8 @@ Estimate ratio(const Estimate& above, const Estimate& below) {
 }
 
 double last_cache_bytes(const RunContext& context) {
-  if (context.device.kind != "cpu") {
-    return std::strtod(context.detail("l2_bytes").c_str(), nullptr);
+  if (const std::string own = context.detail("l2_bytes"); !own.empty()) {
+    return std::strtod(own.c_str(), nullptr);
   }
   double bytes = 0;
   for (const RunContext::Cache& cache : context.caches) {

@@ -28,7 +28,7 @@ std::optional<Finding> claim_activations(const std::vector<const BatchSeries*>& 
 
 inline constexpr double kUncalibrated = 0.05;  // the share by which a plan may be off without calibration
 
-// What the system saw, compared with the plan, and with the plan calibrated on two small batches.
+// The system's count of memory, compared with the plan, and with the plan calibrated on two small batches.
 std::optional<Finding> claim_system(const std::vector<BatchSeries>& all);
 
 }  // namespace bench::sweeps

@@ -1,4 +1,4 @@
-// What the series of the memory sweep are called.
+// Names of the memory sweep's series.
 #pragma once
 
 #include <string>

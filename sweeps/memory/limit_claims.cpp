@@ -20,7 +20,12 @@ std::string proof_in_words(const std::vector<Limit>& limits, std::size_t proved,
                                                  proved, limits.size(), agreed);
 }
 
-// "batch 40 of fp32 inference (100 %, danger; safe up to 34)".
+// Below 90 % of the cap by plan, and no larger than what was proved.
+std::int64_t safe_batch(const Limit& limit) {
+  return std::min(limit.safe_batch, limit.known_largest());
+}
+
+// "use up to batch 34 of fp32 inference (safe); the largest that fits is 40 (100 %, danger)".
 std::string fit_in_words(const Limit& limit) {
   const std::int64_t largest = limit.known_largest();
   if (largest == 0) {
@@ -30,35 +35,59 @@ std::string fit_in_words(const Limit& limit) {
                              limit.smallest_batch, format_bytes(limit.smallest_bytes),
                              format_bytes(limit.fixed_bytes));
   }
-  std::string words = fmt::format("batch {} of {}", largest, limit.label);
-  if (largest != limit.largest_batch) {
-    words += fmt::format(" (the plan says {})", limit.largest_batch);
-  } else if (limit.largest_bytes) {
-    const double share = static_cast<double>(*limit.largest_bytes) / static_cast<double>(limit.cap_bytes);
-    words +=
-        fmt::format(" ({}, {}; {})", format_percent(share), name_of(headroom(share)),
-                    limit.safe_batch == 0 ? "none is safe" : fmt::format("safe up to {}", limit.safe_batch));
+  if (largest != limit.largest_batch) {  // a plan that is wrong about one says nothing about the other
+    return fmt::format("use at most batch {} of {} (the plan says {})", largest, limit.label,
+                       limit.largest_batch);
   }
-  return words;
+  const double share =
+      static_cast<double>(limit.largest_bytes.value_or(0)) / static_cast<double>(limit.cap_bytes);
+  const std::string of_cap = fmt::format("{}, {}", format_percent(share), name_of(headroom(share)));
+  const std::int64_t safe = safe_batch(limit);
+  return safe == largest ? fmt::format("use up to batch {} of {} ({})", safe, limit.label, of_cap)
+         : safe == 0 ? fmt::format("no batch of {} is safe; the largest that fits is {} ({})", limit.label,
+                                   largest, of_cap)
+                     : fmt::format("use up to batch {} of {} (safe); the largest that fits is {} ({})", safe,
+                                   limit.label, largest, of_cap);
 }
 
-// Of many series the two ends; each has a row in the table.
+std::string ends_in_words(const std::vector<Limit>& limits, std::int64_t (*batch_of)(const Limit&)) {
+  const auto [least, most] = std::ranges::minmax_element(limits, {}, batch_of);
+  return limits.size() == 1 ? fmt::format("batch {} ({})", batch_of(*least), least->label)
+                            : fmt::format("batch {} ({}) to {} ({})", batch_of(*least), least->label,
+                                          batch_of(*most), most->label);
+}
+
+// The two ends of many series; each series has a row in the table.
 std::string range_in_words(const std::vector<Limit>& limits) {
   std::vector<Limit> fitting;
-  std::ranges::copy_if(limits, std::back_inserter(fitting),
-                       [](const Limit& limit) { return limit.known_largest() > 0; });
+  std::vector<Limit> safe;
+  for (const Limit& limit : limits) {
+    if (limit.known_largest() > 0) {
+      fitting.push_back(limit);
+    }
+    if (safe_batch(limit) > 0) {
+      safe.push_back(limit);
+    }
+  }
   if (fitting.empty()) {
-    return "none of these series";
+    return "nothing of these series fits";
+  }
+  const auto share = [&](const std::vector<Limit>& some) {
+    return some.size() == limits.size() ? "" : fmt::format(", {} of {} series", some.size(), limits.size());
+  };
+  if (safe.empty()) {
+    return fmt::format("no batch is safe; {}{} fits",
+                       ends_in_words(fitting, [](const Limit& limit) { return limit.known_largest(); }),
+                       share(fitting));
   }
   const auto [least, most] = std::ranges::minmax_element(fitting, {}, &Limit::known_largest);
-  const std::string of_all =
-      fitting.size() == limits.size() ? "" : fmt::format(", {} of {} series", fitting.size(), limits.size());
-  return fitting.size() == 1 ? fmt::format("batch {} ({}){}", least->known_largest(), least->label, of_all)
-                             : fmt::format("batch {} ({}) to {} ({}){}", least->known_largest(), least->label,
-                                           most->known_largest(), most->label, of_all);
+  return fmt::format(
+      "use up to {}{}, safe; the largest that fit{}", ends_in_words(safe, safe_batch), share(safe),
+      fitting.size() == 1 ? fmt::format("s is {}", least->known_largest())
+                          : fmt::format(" are {} to {}", least->known_largest(), most->known_largest()));
 }
 
-// The cap is below what every series holds whatever its batch.
+// The cap is below the fixed part of every series.
 std::string nothing_fits(const std::vector<Limit>& limits) {
   const Limit& fixed = *std::ranges::min_element(limits, {}, &Limit::fixed_bytes);
   const Limit& smallest = *std::ranges::min_element(limits, {}, &Limit::smallest_bytes);
@@ -94,7 +123,7 @@ Finding claim_of_cap(std::int64_t cap, const std::vector<Limit>& limits) {
   finding.details["agreed"] = agreed;
   constexpr std::size_t kNamed = 2;
   finding.claim = fmt::format(
-      "Within {} fits {}, {}.", format_bytes(cap),
+      "Within {}: {}, {}.", format_bytes(cap),
       limits.size() <= kNamed ? fmt::format("{}", fmt::join(words, "; ")) : range_in_words(limits),
       proof_in_words(limits, proved, agreed));
   return finding;

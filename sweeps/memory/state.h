@@ -1,4 +1,4 @@
-// What the memory sweep knows beyond its points, and how the result file holds it.
+// The memory sweep's state beyond its points, and its form in the result file.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a series holds whatever the batch, what a sample adds, and whether the system saw as much.
+// The fixed part of a series, the memory of a sample, and how both compare with the system's own count.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -42,7 +42,7 @@ double beyond_step(const BatchPoint& point) {
   return static_cast<double>(point.memory.driver_used - step_bytes(point));
 }
 
-// The share by which the system saw more than a step's bytes and `other`; negative for less.
+// The share by which the system reports more than a step's bytes and `other`; negative for less.
 double off_by(const BatchPoint& point, double other) {
   return (beyond_step(point) - other) / static_cast<double>(point.memory.driver_used);
 }
@@ -180,7 +180,7 @@ std::optional<Finding> claim_system(const std::vector<BatchSeries>& all) {
         worst_label = series.label;
       }
     }
-    // What two small batches show beyond the plan is taken to be there at every batch.
+    // Calibration: the mean excess of the two smallest batches, expected at every batch.
     for (std::size_t i = 2; i < points.size(); ++i) {
       const double other = (beyond_step(*points[0]) + beyond_step(*points[1])) / 2;
       worst_calibrated = std::max(worst_calibrated, std::abs(off_by(*points[i], other)));
@@ -198,10 +198,11 @@ std::optional<Finding> claim_system(const std::vector<BatchSeries>& all) {
                      {"calibrated_points", calibrated}};
   const double worst_bytes = std::abs(worst) * static_cast<double>(worst_point->memory.driver_used);
   finding.claim = fmt::format(
-      "The system saw within {} of the plan at {} of {} points; worst is {} at batch {}: {} {} ({} of {})",
-      format_percent(kUncalibrated), near, finding.evidence.size(), worst_label, worst_point->batch,
-      format_percent(std::abs(worst)), worst < 0 ? "less" : "more", format_bytes(std::llround(worst_bytes)),
-      format_bytes(worst_point->memory.driver_used));
+      "Memory in use, as the system reports it, is within {} of the plan at {} of {} point{}; furthest off "
+      "is {} at batch {}: {} {} ({} of {})",
+      format_percent(kUncalibrated), near, finding.evidence.size(), finding.evidence.size() == 1 ? "" : "s",
+      worst_label, worst_point->batch, format_percent(std::abs(worst)), worst < 0 ? "less" : "more",
+      format_bytes(std::llround(worst_bytes)), format_bytes(worst_point->memory.driver_used));
   if (calibrated > 0) {
     finding.details["worst_calibrated"] = worst_calibrated;
     finding.claim += fmt::format(

@@ -1,4 +1,4 @@
-// What the memory sweep tries on the device after its points: a long run, and the largest batches.
+// The memory sweep's experiments after its points: a long run, and the largest batches.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct StudiedSeries {
 // In the plan's order. Pointers into the study's plan and document.
 std::vector<StudiedSeries> studied_series(const SweepStudy& study);
 
-// Of training where there is some; nullopt where no point was measured.
+// Memory over one step: of a training series if there is one. nullopt where no point was measured.
 std::optional<StepMemory> plan_step_memory(const SweepStudy& study, const std::vector<StudiedSeries>& all);
 
 // --soak; 0: none. Throws UsageError.

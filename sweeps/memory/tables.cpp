@@ -1,45 +1,38 @@
 #include "sweeps/memory/tables.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "bench/measure/headroom.h"
 #include "bench/measure/units.h"
 
 namespace bench::sweeps {
 namespace {
 
 std::string proof_cell(const Limit& limit) {
-  if (!limit.proof) {
+  if (!limit.proof || !limit.proof->not_tried.empty()) {
     return "by plan";
   }
   const Proof& proof = *limit.proof;
-  if (!proof.not_tried.empty()) {
-    return fmt::format("by plan: {}", proof.not_tried);
-  }
-  if (proof.largest_batch != limit.largest_batch) {
-    return fmt::format("no: {} fits{}", proof.largest_batch,
-                       proof.refused_batch ? fmt::format(", {} does not", *proof.refused_batch) : "");
-  }
-  return fmt::format("{} probe{}{}", proof.probes, proof.probes == 1 ? "" : "s",
-                     proof.ran_a_step ? ", ran a step" : "");
+  return proof.largest_batch != limit.largest_batch ? fmt::format("no: {}", proof.largest_batch)
+         : proof.ran_a_step                         ? "step ran"
+                                                    : "fits";
 }
 
-// The columns largest batch, of the cap, headroom. Where not even the fixed part fits, the reason stands
-// instead of a share of the cap.
-std::vector<std::string> room_cells(const Limit& limit) {
+// "4107 (100 %)".
+std::string largest_cell(const Limit& limit) {
   if (limit.fixed_bytes > limit.cap_bytes) {
-    return {"none", "", "fixed part too large"};
+    return "fixed part too large";
   }
   const auto bytes = static_cast<double>(limit.largest_bytes.value_or(limit.smallest_bytes));
-  const double share = bytes / static_cast<double>(limit.cap_bytes);
-  if (limit.largest_batch == 0) {
-    return {"none", format_percent(share), "smallest too large"};
-  }
-  return {fmt::format("{}", limit.largest_batch), format_percent(share),
-          std::string(name_of(headroom(share)))};
+  const std::string share = format_percent(bytes / static_cast<double>(limit.cap_bytes));
+  return limit.largest_batch == 0 ? fmt::format("none ({})", share)
+                                  : fmt::format("{} ({})", limit.largest_batch, share);
 }
 
 std::string saturation_cell(const std::vector<BatchSeries>& all, const std::string& label) {
@@ -57,22 +50,43 @@ std::vector<TextTable> limit_tables(std::vector<Limit> limits, const std::vector
     return {};
   }
   std::ranges::stable_sort(limits, {}, &Limit::cap_bytes);
+  const bool several_caps = limits.front().cap_bytes != limits.back().cap_bytes;
+  const bool saturates = std::ranges::any_of(
+      limits, [&](const Limit& limit) { return saturation_cell(all, limit.label) != "?"; });
+  const bool tried =
+      std::ranges::any_of(limits, [](const Limit& limit) { return proof_cell(limit) != "by plan"; });
+  std::vector<std::string> not_tried;
   TextTable table;
-  table.title = "What fits (below 90 % of the cap: safe; to 95 %: tight; above: danger)";
-  table.rows.push_back({"cap", "", "fixed part", "smallest batch", "largest batch", "of the cap", "headroom",
-                        "largest safe", "saturation", "proved"});
+  table.title = fmt::format("What fits{} (safe: below 90 % of the cap; tight: to 95 %){}",
+                            several_caps ? "" : " in " + format_bytes(limits.front().cap_bytes),
+                            tried ? "" : ", by plan");
+  const auto add_row = [&](const std::array<std::string, 7>& cells) {
+    std::vector<std::string>& row = table.rows.emplace_back();
+    const std::array<bool, 7> shown{several_caps, true, true, true, true, saturates, tried};
+    std::ranges::copy(cells, std::back_inserter(row));
+    for (std::size_t i = shown.size(); i-- > 0;) {
+      if (!shown[i]) {
+        row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+    }
+  };
+  add_row({"cap", "series", "safe", "largest", "fixed; smallest", "saturates", "tried"});
   for (const Limit& limit : limits) {
-    std::vector<std::string> row = {
-        format_bytes(limit.cap_bytes), limit.label, format_bytes(limit.fixed_bytes),
-        fmt::format("{}: {}", limit.smallest_batch, format_bytes(limit.smallest_bytes))};
-    const std::vector<std::string> room = room_cells(limit);
-    row.insert(row.end(), room.begin(), room.end());
-    row.push_back(limit.safe_batch == 0 ? "none" : fmt::format("{}", limit.safe_batch));
-    row.push_back(saturation_cell(all, limit.label));
-    row.push_back(proof_cell(limit));
-    table.rows.push_back(std::move(row));
+    add_row({format_bytes(limit.cap_bytes), limit.label,
+             limit.safe_batch == 0 ? "none" : fmt::format("{}", limit.safe_batch), largest_cell(limit),
+             fmt::format("{}; {}: {}", format_bytes(limit.fixed_bytes), limit.smallest_batch,
+                         format_bytes(limit.smallest_bytes)),
+             saturation_cell(all, limit.label), proof_cell(limit)});
+    if (limit.proof && !limit.proof->not_tried.empty() &&
+        std::ranges::find(not_tried, limit.proof->not_tried) == not_tried.end()) {
+      not_tried.push_back(limit.proof->not_tried);
+    }
   }
-  table.right = {true, false, true, true, true, true, false, true, true, false};
+  if (!not_tried.empty()) {
+    table.title += fmt::format("\nNot tried: {}.", fmt::join(not_tried, "; "));
+  }
+  table.right.assign(table.rows.front().size(), true);
+  table.right[several_caps ? 1 : 0] = false;
   return {table};
 }
 

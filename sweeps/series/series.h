@@ -1,4 +1,4 @@
-// Points that differ in their batch only, read from a result document, and what the fits make of them.
+// Points that differ in their batch only, read from a result document, with the fits through them.
 #pragma once
 
 #include <cstdint>
@@ -41,12 +41,12 @@ struct BatchPoint {
   bool contended = false;   // other processes used the CPU
 };
 
-// The points of one series, by batch, and what was made of them.
+// The points of one series, by batch, and their fits.
 struct BatchSeries {
   std::string label;   // as sentences name it: "fp32", "fp32 training with adam"
   BatchParams params;  // of its first point
   std::vector<BatchPoint> points;
-  // What claims about speed rest on: the points of enough rounds, or all where those are less than two.
+  // For claims about speed: the points of at least 3 rounds, or all points if fewer than two have them.
   std::vector<BatchPoint> timed;
   std::vector<std::string> left_out;         // names of points above the device's peak
   std::optional<std::int64_t> smallest_oom;  // by prediction or by trying

@@ -1,4 +1,4 @@
-// What copies alone show.
+// Findings from the measured copies.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@
 namespace bench::sweeps {
 namespace {
 
-// What the bus carries each way; nullopt where none is crossed or nothing tells.
+// The bus's rate each way; nullopt if none is crossed or its generation is unknown.
 std::optional<double> bus_bytes_per_s(const TransferFacts& facts) {
   const auto link = facts.state.crosses_bus ? pcie_link(facts.context.detail("pcie")) : std::nullopt;
   return link && link->bytes_per_s() > 0 ? std::optional(link->bytes_per_s()) : std::nullopt;
@@ -31,7 +31,7 @@ const CopyPoint* fastest_one_way(const std::vector<CopySeries>& all) {
   return best;
 }
 
-// One over the other, both at their ends.
+// above / below, with the interval from the ends of both.
 Estimate ratio_of(const Estimate& above, const Estimate& below) {
   Estimate ratio{.value = above.value / below.value};
   if (below.low() > 0) {
@@ -69,6 +69,13 @@ Json pieces_of(const CopyCurve& curve) {
   return pieces;
 }
 
+// A fitted latency may come out negative, or with an interval that reaches zero.
+std::string latency_in_words(const Estimate& latency) {
+  return latency.ci95 && latency.low() <= 0
+             ? fmt::format("below {}", format_duration(std::max(0.0, latency.high())))
+             : plus_minus_duration(std::max(0.0, latency.value), latency.ci95);
+}
+
 Finding model_of(const CopySeries& series, const CopyCurve& curve, std::optional<double> bus) {
   Finding finding = finding_of("model/" + series.label(), "B/s", series.names());
   // Both ways at once a step moves a copy's bytes twice.
@@ -83,10 +90,8 @@ Finding model_of(const CopySeries& series, const CopyCurve& curve, std::optional
       straight["bytes_per_s"] = line->bytes_per_s->value;
     }
   }
-  // No copy takes less than no time.
-  finding.claim =
-      fmt::format("Copies {} of {} memory: latency {}", copy_way(series.direction), series.kind,
-                  plus_minus_duration(std::max(0.0, curve.latency_ns.value), curve.latency_ns.ci95));
+  finding.claim = fmt::format("Copies {} of {} memory: latency {}", copy_way(series.direction), series.kind,
+                              latency_in_words(curve.latency_ns));
   if (!curve.bytes_per_s) {
     finding.claim += fmt::format(", hardly longer up to {}.", size_text(curve.points.back().bytes));
     return finding;
@@ -94,19 +99,27 @@ Finding model_of(const CopySeries& series, const CopyCurve& curve, std::optional
   const Estimate total = scaled_by(*curve.bytes_per_s, each_way);
   finding.set(total);
   note(finding.details, "bytes_per_s", *curve.bytes_per_s, "bytes_per_s_ci95");
+  const auto half = curve.half_bytes();
+  if (half) {
+    note(finding.details, "half_bytes", *half, "half_bytes_ci95");
+  }
+  if (!conclusive(total)) {
+    finding.claim += fmt::format(", bandwidth inconclusive ({} to {}) [give a larger --time-budget].",
+                                 byte_rate(total.low()), byte_rate(total.high()));
+    return finding;
+  }
   finding.claim += fmt::format(", bandwidth {}", plus_minus_rate(total.value, total.ci95, "B/s"));
   if (bus) {
     finding.claim += fmt::format(" ({} of the bus)", format_percent(curve.bytes_per_s->value / *bus));
   }
-  if (const auto half = curve.half_bytes()) {
-    note(finding.details, "half_bytes", *half, "half_bytes_ci95");
+  if (half) {
     finding.claim += fmt::format(", half of it at {}", size_text(half->value));
   }
   finding.claim += '.';
   return finding;
 }
 
-// Errors of predicting held-out sizes.
+// Relative errors of the predictions for held-out sizes.
 struct HeldOutErrors {
   std::vector<double> curve{};
   std::vector<double> straight{};

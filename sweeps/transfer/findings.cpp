@@ -1,5 +1,6 @@
 #include "sweeps/transfer/findings.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "bench/measure/finding.h"
@@ -45,6 +46,11 @@ std::vector<Finding> transfer_findings(const ResultDocument& document, const Tra
     headlines.push_back("overlap/pinned/batch:" + std::to_string(study.batch));
   }
   headlines.insert(headlines.end(), {"bus", "model/h2d/pageable", "pinning_cost", "model/d2h/pinned"});
+  std::erase_if(headlines, [&](const std::string& name) {
+    const auto finding = std::ranges::find(findings, name, &Finding::name);
+    return name.starts_with("model/") && finding != findings.end() && finding->value &&
+           !conclusive({*finding->value, finding->ci95});
+  });
   set_headlines(findings, headlines);
   return findings;
 }

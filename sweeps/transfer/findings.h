@@ -1,4 +1,4 @@
-// What the transfer sweep's points and studies prove.
+// Findings and tables of the transfer sweep, from its points and studies.
 #pragma once
 
 #include <map>
@@ -37,8 +37,13 @@ void find_first_touch(const TransferFacts& facts, std::vector<Finding>& findings
 void find_pinning_cost(const TransferFacts& facts, std::vector<Finding>& findings);
 void find_held_thread(const TransferFacts& facts, std::vector<Finding>& findings);
 
-// What the loader's buffers and a staging ring lock for this batch.
+// The memory that the loader's buffers and a staging ring lock for this batch.
 LockedBytes locked_bytes(const TransferFacts& facts, const StepStudy& study);
+
+// Whether its interval is no wider than the value itself.
+inline bool conclusive(const Estimate& estimate) {
+  return estimate.high() - estimate.low() <= estimate.value;
+}
 
 // "to the device", "to the host", "both ways at once".
 std::string copy_way(const std::string& direction);

@@ -1,4 +1,4 @@
-// What a PCI Express link can carry.
+// Bandwidth of a PCI Express link.
 #pragma once
 
 #include <optional>

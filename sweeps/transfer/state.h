@@ -1,4 +1,4 @@
-// What the transfer sweep measures beyond its points.
+// Measurements of the transfer sweep beyond its points.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kFewestRounds = 3;
 constexpr std::size_t kMostRounds = 25;
 
-// Of a batch. Getting ready may take the most memory, with no input held yet; an operation's plan knows its
+// Input of one batch. The peak may lie in the setup, before any input is held; an operation's plan has its
 // peak only.
 std::int64_t input_bytes(const MemoryPlan& plan) {
   return std::max(plan.in_step[MemoryCategory::input], plan.at_peak[MemoryCategory::input]);

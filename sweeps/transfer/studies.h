@@ -1,4 +1,4 @@
-// What the transfer sweep measures after its points: what pinning costs, how long a copy holds the calling
+// Measurements of the transfer sweep after its points: the cost of pinning, how long a copy holds the calling
 // thread, and a workload's steps with the copy of the next batch before and overlapped with them.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the studies show: a workload's steps, pinning, and calls.
+// Findings from the studies: a workload's steps, the cost of pinning, and blocking calls.
 #include <algorithm>
 #include <cmath>
 
@@ -31,7 +31,7 @@ std::string why_not_pinned(const TransferFacts& facts, double bytes) {
   return {};
 }
 
-// What pinning takes and brings: "locks 64.0 MiB, 16.0 ms once, earned back after 4 steps".
+// The price of pinning: "locks 64.0 MiB, 16.0 ms once, earned back after 4 steps".
 std::string price_in_words(const TransferFacts& facts, const PinVerdict& verdict, const LockedBytes& locked,
                            std::optional<double> pinning_ns) {
   if (verdict.with == "staged") {
@@ -73,9 +73,11 @@ std::string verdict_in_words(const TransferFacts& facts, const StepStudy& study,
                        format_percent((saved.high() - saved.low()) / 2 / pageable.value));
     advice = "[give a larger --time-budget, or an idle machine]";
   } else if (!verdict.significant && verdict.copy_is_short) {
-    text =
-        fmt::format("Don't pin: the pageable copy takes at most {} of a {}, {}",
-                    format_duration(verdict.most_ns), step, format_percent(verdict.most_ns / pageable.value));
+    constexpr double kLeastShown = 0.001;
+    const double most = verdict.most_ns / pageable.value;
+    text = fmt::format("Don't pin: the pageable copy takes at most {} of a {}, {}",
+                       format_duration(verdict.most_ns), step,
+                       most < kLeastShown ? "below 0.1 %" : format_percent(most));
   } else if (!verdict.significant) {
     text = fmt::format("Don't pin: {} vs pageable memory differ by {} of a {}, not significant", verdict.with,
                        share, step);

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -10,12 +12,61 @@
 namespace bench::sweeps {
 namespace {
 
-// "12.3 GB/s ±2 %": half of the interval's width; with a mark where the point's flags separate it from
-// others.
-std::string copy_cell(const CopyPoint& point) {
+// "12.3 GB/s ±2 %", ± half of the interval's width; "–" if that is wider than the figure.
+std::string rate_cell(const CopyPoint& point) {
   const double half = (point.ns.high() - point.ns.low()) / 2 / point.ns.value;
-  return fmt::format("{} {} ±{}{}", format_duration(point.ns.value), byte_rate(point.bytes_per_s()),
-                     format_percent(half), point.mark);
+  return fmt::format("{} {}{}", byte_rate(point.bytes_per_s()),
+                     conclusive(point.ns) ? "±" + format_percent(half) : "–", point.mark);
+}
+
+std::string copy_cell(const CopyPoint& point) {
+  return format_duration(point.ns.value) + " " + rate_cell(point);
+}
+
+// The smallest and the largest of growing sizes, and those nearest to 64 KiB and 1 MiB.
+std::set<double> telling_sizes(const std::set<double>& sizes) {
+  std::set<double> some;
+  for (const double wanted : {0.0, 0x1p16, 0x1p20, 0x1p63}) {
+    some.insert(*std::ranges::min_element(
+        sizes, {}, [&](double bytes) { return std::abs(std::log(bytes / std::max(1.0, wanted))); }));
+  }
+  return some;
+}
+
+TextTable copies_table(const std::vector<CopySeries>& all) {
+  TextTable table;
+  table.title = "Copies: rate ± half of the 95 % interval (–: wider than the figure; all sizes: --verbose)";
+  table.lists_points = true;
+  std::vector<std::string> kinds;
+  std::map<std::string, std::set<double>> sizes;  // by direction
+  for (const CopySeries& series : all) {
+    if (series.plain()) {
+      if (std::ranges::find(kinds, series.kind) == kinds.end()) {
+        kinds.push_back(series.kind);
+      }
+      std::ranges::transform(series.points,
+                             std::inserter(sizes[series.direction], sizes[series.direction].end()),
+                             &CopyPoint::bytes);
+    }
+  }
+  std::vector<std::string>& header = table.rows.emplace_back(std::vector<std::string>{"copies", "bytes"});
+  header.insert(header.end(), kinds.begin(), kinds.end());
+  table.right.assign(header.size(), true);
+  table.right[0] = false;
+  for (const char* direction : {"h2d", "d2h", "both"}) {
+    if (!sizes.contains(direction)) {
+      continue;
+    }
+    for (const double bytes : telling_sizes(sizes[direction])) {
+      auto& row = table.rows.emplace_back(std::vector<std::string>{copy_way(direction), size_text(bytes)});
+      for (const std::string& kind : kinds) {
+        const CopySeries* const series = find_series(all, fmt::format("{}/{}", direction, kind));
+        const CopyPoint* const point = series == nullptr ? nullptr : series->at(bytes);
+        row.push_back(point == nullptr ? "" : rate_cell(*point));
+      }
+    }
+  }
+  return table;
 }
 
 TextTable bandwidth_table(const std::string& direction, const std::vector<CopySeries>& all) {
@@ -25,6 +76,7 @@ TextTable bandwidth_table(const std::string& direction, const std::vector<CopySe
                                      : "Both ways at once, bytes of both counted";
   table.title += ": median time, rate, half of the 95 % interval";
   table.lists_points = true;
+  table.details = true;
   table.rows.push_back({"bytes"});
   table.right = {true};
   std::vector<const CopySeries*> columns;
@@ -47,11 +99,11 @@ TextTable bandwidth_table(const std::string& direction, const std::vector<CopySe
   return table;
 }
 
-// What the tables of single copies leave out.
 TextTable other_table(const std::vector<CopySeries>& all) {
   TextTable table;
   table.title = "Several at once, and into first-touch pages (pages:cold)";
   table.lists_points = true;
+  table.details = true;
   table.rows.push_back({"copies", "bytes each", "time, rate of all, interval", "one, touched pages"});
   table.right = {false, true, true, true};
   for (const CopySeries& series : all) {
@@ -68,6 +120,7 @@ TextTable other_table(const std::vector<CopySeries>& all) {
 TextTable pinning_table(const std::vector<PinningCost>& costs) {
   TextTable table;
   table.title = "Cost of pinned memory, compared with ordinary memory with its pages touched";
+  table.details = true;
   table.rows.push_back({"bytes", "pin", "unpin", "ordinary", "free", "host bytes taken"});
   table.right = {true, true, true, true, true, true};
   for (const PinningCost& cost : costs) {
@@ -109,6 +162,7 @@ TextTable steps_table(const StepStudy& study) {
 std::vector<TextTable> transfer_tables(const ResultDocument& document, const TransferState& state) {
   std::vector<TextTable> tables;
   const std::vector<CopySeries> all = copy_series(document);
+  tables.push_back(copies_table(all));
   for (const char* direction : {"h2d", "d2h", "both"}) {
     tables.push_back(bandwidth_table(direction, all));
   }

@@ -24,8 +24,8 @@ struct PinVerdict {
   Verdict verdict = Verdict::unknown;  // unknown: pageable memory or both others were not measured
   std::string with{};                  // "pinned" or "staged"
   std::string equals{};                // the other, where the two do not differ significantly
-  // Of a step, best of pageable less best of that. The interval takes both at their ends, so it is wider than
-  // one of 95 %; none where a time has none.
+  // Best step with pageable memory minus best step with `with`. The interval takes both at their ends, so it
+  // is wider than one of 95 %; none where a time has none.
   Estimate saved_ns{};
   double share = 0;          // of the pageable step
   bool significant = false;  // the intervals do not touch, whichever is faster
@@ -48,7 +48,7 @@ struct LockedBytes {
 // where it pays and the loader's buffers cannot be pinned.
 PinVerdict pin_verdict(const StepStudy& study, const LockedBytes& locked);
 
-// What pinning this many bytes takes beyond making ordinary memory, from measured sizes: straight between
+// Cost of pinning this many bytes beyond making ordinary memory, from measured sizes: linear between
 // neighbours, in proportion beyond the largest. nullopt for no sizes.
 std::optional<double> pinning_cost_ns(const std::vector<PinningCost>& by_size, double bytes);
 

@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"--mode: 'foo' is no mode", "triad, copy, scale, add, read of stream", "--workload"}},
         Wrong{{"--sweep", "kernels", "--mode", "triad"}, {"'triad'", "give --workload stream with it"}},
         Wrong{{"--sweep", "kernels", "--mode", "forward"},
-              {"'forward'", "give --workload fma|gemm|conv2d|implicit_gemm|launch with it"}},
+              {"'forward'", "give --workload conv2d|fma|gemm|implicit_gemm|launch with it"}},
         Wrong{{"--sweep", "kernels", "--mode", "triad,tensor-cores"},
               {"'triad,tensor-cores'", "no workload of this sweep has all", "forward, tensor-cores of fma"}},
         with_sweep({"--optimizer", "adam"}, {"--optimizer", "'adam'", "--mode train"}),
@@ -248,7 +248,7 @@ TEST_F(BadResume, AParamThatIsMissing) {
   expect_refused_and_kept(to_text(json), {"--resume", "mode nothing in its params"});
 }
 
-// Of a point that this run would not measure, the name alone can tell.
+// A point that this run would not measure is checked by its name alone.
 TEST_F(BadResume, ANameThatItsParamsContradict) {
   const std::string name = result()["benchmarks"][0]["name"];
   const auto batch = result()["benchmarks"][0]["params"]["batch"].get<int>();

@@ -65,7 +65,7 @@ TEST(TransferSweepProgram, AnswersFromCopiesToAVerdict) {
   EXPECT_EQ(pin->details.at("pinned_locks_bytes"), 8 * 2 * 2 * 3 * 32 * 32 * 4);  // workers, batches ready
   EXPECT_NE(find(document, "model/h2d/pageable"), nullptr);
   EXPECT_NE(find(document, "crossover/h2d/pinned"), nullptr);
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("Host to device"), HasSubstr("transfer-resnet18-cpu.png")));
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("to the device"), HasSubstr("transfer-resnet18-cpu.png")));
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "transfer-resnet18-cpu.svg"));
 }
 

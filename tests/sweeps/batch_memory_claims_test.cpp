@@ -1,4 +1,4 @@
-// What the batch sweep says about memory.
+// The batch sweep's claims about memory.
 #include "batch_machine.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What the batch sweep says about speed.
+// The batch sweep's claims about speed.
 #include "batch_machine.h"
 
 #include <gmock/gmock.h>
@@ -91,6 +91,13 @@ TEST(BatchSpeedClaims, NamesTheLimitBelowTheCeiling) {
   EXPECT_EQ(overhead.details["limit"], "launch/overhead");
   EXPECT_THAT(overhead.claim, AllOf(HasSubstr("20 %"), HasSubstr("7.5 %"), HasSubstr("53 operations")));
 
+  ResultDocument contended = document_of({{.t0_ns = 30e6}}, 8);
+  flag(contended, "", {"throttled:cpu_contention"});
+  const Finding unexplained = find(contended, "limit_below_ceiling");
+  EXPECT_FALSE(unexplained.value);
+  EXPECT_EQ(unexplained.details["limit"], "unknown");
+  EXPECT_THAT(unexplained.claim, HasSubstr("run on an idle machine"));
+
   ResultDocument slow_memory = document_of({{}}, 8);
   slow_memory.context.peaks[Dtype::fp32].bytes_per_s = 12e9;  // 12.5 ms
   EXPECT_EQ(find(slow_memory, "limit_below_ceiling").details["limit"], "memory");
@@ -150,7 +157,7 @@ TEST(BatchSpeedClaims, OtherProcessesAreAFindingOfTheirOwn) {
   EXPECT_THAT(conditions.claim,
               AllOf(HasSubstr("during 7 of 14 points"), HasSubstr("OMP_WAIT_POLICY=passive")));
 
-  // What is done already is no advice.
+  // Advice that was followed already is left out.
   for (const std::string policy : {"passive", "PASSIVE"}) {
     document.context.device.details["omp_wait_policy"] = policy;
     EXPECT_THAT(find(document, "conditions").claim,

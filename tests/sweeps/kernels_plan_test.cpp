@@ -186,9 +186,12 @@ TEST_F(KernelsPlan, ReferencePointsWithoutTimeAreNamed) {
   EXPECT_EQ(incomplete(), 1);
 }
 
-TEST(KernelsSweep, CoversTheOperationsAndTheLaunch) {
-  EXPECT_THAT(registry<SweepType>().find("kernels")->workloads,
-              ElementsAre("fma", "stream", "gemm", "conv2d", "implicit_gemm", "launch"));
+TEST(KernelsSweep, CoversTheWorkloadsThatOfferPoints) {
+  const auto& covers = registry<SweepType>().find("kernels")->covers;
+  WorkloadType workload;
+  EXPECT_FALSE(covers(workload));
+  workload.kernel_points = [](const KernelRequest&, const Device&) { return std::vector<KernelPoint>(); };
+  EXPECT_TRUE(covers(workload));
 }
 
 }  // namespace

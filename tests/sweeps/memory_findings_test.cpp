@@ -1,4 +1,4 @@
-// What the memory sweep says of its points.
+// The memory sweep's findings.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What the transfer sweep says of its copies, and its tables, on a made-up machine.
+// Findings and tables of the transfer sweep's copies, on a made-up machine.
 #include "sweeps/transfer/findings.h"
 
 #include <gmock/gmock.h>
@@ -138,18 +138,33 @@ TEST(TransferFindings, CopesWithLittle) {
   add_copies(document, "h2d", "pinned", 10, 1e9);
   document.benchmarks.resize(2);
   EXPECT_FALSE(transfer_findings(document, {}).empty());
-  EXPECT_EQ(transfer_tables(document, {}).size(), 1U);
+  EXPECT_EQ(transfer_tables(document, {}).size(), 2U);  // the short one, and every size
   EXPECT_TRUE(transfer_tables({}, {}).empty());
 }
 
 TEST(TransferTables, HaveARowASize) {
   const TransferMachine card = transfer_card();
   const auto tables = transfer_tables(card.document, card.state);
-  ASSERT_EQ(tables.size(), 6U);  // three directions, the others, pinning, steps
-  EXPECT_THAT(tables[0].rows[0], ElementsAre("bytes", "pinned", "pageable", "staged"));
-  EXPECT_EQ(tables[0].rows.size(), 12U);
+  ASSERT_EQ(tables.size(), 7U);  // the short one, three directions, the others, pinning, steps
+  EXPECT_THAT(tables[1].rows[0], ElementsAre("bytes", "pinned", "pageable", "staged"));
+  EXPECT_EQ(tables[1].rows.size(), 12U);
+  EXPECT_TRUE(tables[1].lists_points);
+  EXPECT_THAT(tables[6].rows[3], Contains("pinned"));
+}
+
+TEST(TransferTables, PrintTheLinesThatCarryTheAnswerAndTheRestOnRequest) {
+  TransferMachine card = transfer_card();
+  card.document.benchmarks[0].stats.ci95_ns = {1, 1e9};
+  const auto tables = transfer_tables(card.document, card.state);
+  EXPECT_FALSE(tables[0].details);
   EXPECT_TRUE(tables[0].lists_points);
-  EXPECT_THAT(tables[5].rows[3], Contains("pinned"));
+  EXPECT_THAT(tables[0].rows[0], ElementsAre("copies", "bytes", "pinned", "pageable", "staged"));
+  EXPECT_LE(tables[0].rows.size(), 1 + 3 * 4U);
+  EXPECT_THAT(tables[0].rows[1], Contains(HasSubstr(" –"))) << "an interval wider than the figure";
+  for (std::size_t table = 1; table < 6; ++table) {
+    EXPECT_TRUE(tables[table].details);
+  }
+  EXPECT_FALSE(tables[6].details);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the transfer sweep would write about a machine whose copies are known by heart.
+// The transfer sweep's document for a made-up machine with exact copy times.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -39,7 +39,7 @@ const Registration<WorkloadType> copy_type{
                              {"node", "any", ""}},
                  .configure = [](const WorkloadSpec&) { return std::make_shared<Configured>(); }}};
 
-// What the verdict is about.
+// The steps of the verdict.
 const Registration<WorkloadType> stepping{WorkloadType{.name = "stepping",
                                                        .kind = "network",
                                                        .description = "",

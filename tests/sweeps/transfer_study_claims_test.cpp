@@ -1,4 +1,4 @@
-// What the transfer sweep says of its studies: a workload's steps, pinning, and calls.
+// Findings of the transfer sweep's studies: a workload's steps, pinning, and calls.
 #include <gmock/gmock.h>
 
 #include "tests/sweeps/transfer_machine.h"

@@ -108,6 +108,7 @@ TEST(PlusMinus, HasAsManyDigitsAsTheIntervalAllows) {
   EXPECT_EQ(plus_minus(95.1663, Interval{94.97, 95.36}), "95.17 ± 0.20");
   EXPECT_EQ(plus_minus(1234.56, Interval{1234.4, 1234.7}), "1235 ± 1");
   EXPECT_EQ(plus_minus(1.66, Interval{0.82, 10.76}), "1.66 (0.820 to 10.8)");
+  EXPECT_EQ(plus_minus(4, Interval{2, 9.5}), "4.00 (2.00 to 9.50)") << "± would reach below zero";
   EXPECT_EQ(plus_minus(4.25, std::nullopt), "4.25");
   EXPECT_EQ(plus_minus(4.25, Interval{4.25, 4.25}), "4.25");
 }

@@ -232,6 +232,38 @@ TEST_F(RunnerTest, APointThatIsKnownToCostMoreThanTheBudgetIsNotTried) {
   EXPECT_FALSE(tried);
 }
 
+// Making the first takes 3 s of 5 s; another optimizer's will take as long, and 2 s are left.
+TEST_F(RunnerTest, APointWhoseNeighbourTookLongerToPrepareThanIsLeftIsNotBegun) {
+  settings_.time_budget = std::chrono::seconds(5);
+  SweepPlan plan = testing::fake_plan({1, 1, 2}, true);
+  plan.points[1].name = "fake/another/batch:1";
+  plan.points[1].series = "another";
+  testing::configured(plan.points[0]).on_make = [&] { clock_.advance(std::chrono::milliseconds(2900)); };
+  bool begun = false;
+  testing::configured(plan.points[1]).on_make = [&] { begun = true; };
+  run(plan);
+  EXPECT_FALSE(begun);
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:1"));
+  ASSERT_THAT(document_.unmeasured, SizeIs(2));
+  EXPECT_THAT(document_.unmeasured[0].reason, HasSubstr("preparing it takes about 2.9"));
+}
+
+TEST_F(RunnerTest, ThePointWhosePreparationTookTheWholeBudgetIsTimedIfItIsTheFirst) {
+  settings_.time_budget = std::chrono::seconds(1);
+  SweepPlan plan = testing::fake_plan({1, 2});
+  testing::configured(plan.points[0]).on_make = [&] { clock_.advance(settings_.time_budget); };
+  run(plan);
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:1"));
+}
+
+// Six rounds of it would not fit; one does, and two batches answer more than one.
+TEST_F(RunnerTest, AnOpenSeriesHasASecondPointThoughThereIsRoomForOneRoundOnly) {
+  settings_.time_budget = std::chrono::seconds(20);
+  device_.next_ns = [] { return 1'000'000'000; };
+  run(testing::fake_plan({1, 2, 4}, true));
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:1", "fake/batch:2"));
+}
+
 TEST_F(RunnerTest, WritesAfterEveryRepetition) {
   run(testing::fake_plan({1, 2}));
   EXPECT_GE(recorder_.sizes.size(), 6U);  // two points, three rounds
