@@ -135,7 +135,7 @@ std::optional<Finding> simulation_error_finding(const Evidence& evidence) {
       "{} "
       "counts is simulated from the others",
       mean / 100, std::abs(worst) / 100, workers_text(at->workers),
-      half > 0 ? fmt::format(", measured ± {:.3f}", half) : "", finding.evidence.size());
+      half >= 0.0005 ? fmt::format(", measured ± {:.3f}", half) : "", finding.evidence.size());
   return finding;
 }
 
@@ -157,7 +157,7 @@ std::optional<Finding> harm_finding(const Evidence& evidence) {
   finding.value = static_cast<double>(*harm);
   finding.details = {{"best_workers", best.workers}, {"loss", loss}};
   finding.claim =
-      fmt::format("From {} on more workers are slower: {} makes {} less than {} ({} and {})",
+      fmt::format("From {} on more workers are slower: {} make {} less than {} ({} and {})",
                   workers_text(*harm), workers_text(last.workers), format_percent(loss),
                   workers_text(best.workers), rate_text(last.value.value), rate_text(best.value.value));
   return finding;

@@ -81,14 +81,22 @@ LoaderLimit copy_limit() {
           .remedy = "pinned memory, --element uint8"};
 }
 
+double cores_used(const LoaderPoint& point) {
+  return rate_of(point) * point.cpu_ns / 1e9;
+}
+
+// A worker's part of the time in which it makes batches.
+double busy_share(const LoaderPoint& point) {
+  return active_workers(point, false) / static_cast<double>(std::max<std::int64_t>(1, point.workers));
+}
+
 // The load of whatever could be the limit, where none of it is.
 std::string ruled_out(const Evidence& evidence, const LoaderPoint& point) {
-  const double workers = static_cast<double>(std::max<std::int64_t>(1, point.workers));
   return fmt::format(
       "workers are busy {} of the time, {:.1f} of {} cores are used, a copy takes {} of a step's {}: none of "
       "them is the limit",
-      format_percent(active_workers(point, false) / workers), rate_of(point) * point.cpu_ns / 1e9,
-      evidence.setup.cores, format_duration(point.copy_ns), format_duration(point.step_ns));
+      format_percent(busy_share(point)), cores_used(point), evidence.setup.cores,
+      format_duration(point.copy_ns), format_duration(point.step_ns));
 }
 
 LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
@@ -114,15 +122,20 @@ LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
   if (by == "copy") {
     return copy_limit();
   }
+  const LoaderLimit every_worker_is_busy{.name = "workers",
+                                         .why = fmt::format("every worker is busy ({})", share)};
   if (by == "workers") {
-    return {.name = "workers", .why = fmt::format("every worker is busy ({})", share)};
+    return every_worker_is_busy;
   }
   if (timed && largest.time == &loader::StageTimes::hand_off) {
     return {.name = "hand_off",
             .why = fmt::format("workers hand batches over ({})", share),
             .remedy = "fewer workers"};
   }
-  const bool cores_busy = by == "cores" || (point != nullptr && makes_all_it_can(evidence, *point));
+  constexpr double kBusy = 0.9;
+  const bool all_used = point != nullptr && cores_used(*point) > kBusy * evidence.setup.cores;
+  const bool cores_busy =
+      by == "cores" || all_used || (point != nullptr && makes_all_it_can(evidence, *point));
   if (const auto memory = memory_limit(evidence); memory && cores_busy) {
     return *memory;
   }
@@ -133,6 +146,9 @@ LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
     return {.name = "prefetch",
             .why = "too few batches are made ahead for how much their times vary",
             .remedy = "prefetch_factor=8"};
+  }
+  if (!cores_busy && point != nullptr && busy_share(*point) > kBusy) {
+    return every_worker_is_busy;
   }
   if (!cores_busy) {
     return {.name = "unknown", .why = point == nullptr ? "" : ruled_out(evidence, *point)};

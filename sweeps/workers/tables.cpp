@@ -66,7 +66,8 @@ TextTable points_table(const Evidence& evidence) {
                               ? fmt::format("{:.2f}", *simulated->held_out_au)
                               : "-"});
   }
-  table.title = fmt::format("{}; simulated from the other counts", conditions(evidence.setup));
+  table.title =
+      conditions(evidence.setup) + (evidence.simulated ? "; each count is simulated from the others" : "");
   table.right = std::vector<bool>(table.rows[0].size(), true);
   table.lists_points = true;
   return table;

@@ -101,6 +101,17 @@ TEST(WorkersLimits, IdleCoresAreNotCalledBusy) {
   EXPECT_EQ(claim(evidence, "plateau"), busy);
 }
 
+// As after Ctrl-C.
+TEST(WorkersLimits, BusyWorkersAreTheLimitWithoutASimulationToo) {
+  Evidence evidence = measured_by({});
+  evidence.profile.reset();
+  evidence.simulated.reset();
+  evidence.points.capacity.clear();
+  evidence.points.pool.resize(3);  // none, 1 and 2 workers on 4 cores
+  EXPECT_EQ(found(evidence, "plateau")->details["limited_by"], "workers");
+  EXPECT_THAT(claim(evidence, "plateau"), HasSubstr("every worker is busy (decode takes 70 % of it)"));
+}
+
 TEST(WorkersLimits, AllCoresAreBusyWhereTheLoaderAloneMakesNoMore) {
   LoaderMachine machine;
   machine.compute_ns = 5e6;

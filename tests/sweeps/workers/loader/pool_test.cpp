@@ -297,11 +297,16 @@ TEST_F(PoolTest, EndsWhileWorkersAreBusyOrWait) {
 // Those that were started first would leave the thread that starts the others no core.
 TEST_F(PoolTest, WorkersBeginWhenAllAreStarted) {
   std::atomic<std::int64_t> fewest = 1'000'000;
+  std::atomic<int> counted = 0;
   images_.before_read = [&](std::int64_t) {
     const std::filesystem::directory_iterator threads("/proc/self/task");
     fewest = std::min<std::int64_t>(fewest, std::distance(begin(threads), end(threads)));
+    ++counted;
   };
-  EXPECT_NE(start({.workers = 64, .prefetch = 1, .batch = 1})->next().data, nullptr);
+  const auto pool = start({.workers = 64, .prefetch = 1, .batch = 1});
+  while (counted < 64) {  // none ends before all have counted
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   EXPECT_GT(fewest, 64);
 }
 
