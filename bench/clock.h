@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
 namespace bench {
 
@@ -15,6 +16,10 @@ class Clock {
   virtual ~Clock() = default;
 
   virtual time_point now() const = 0;
+  // The calling thread rests until then.
+  virtual void sleep_until(time_point time) const = 0;
+
+  std::int64_t now_ns() const { return std::chrono::nanoseconds(now().time_since_epoch()).count(); }
   double since_ns(time_point start) const {
     return std::chrono::duration<double, std::nano>(now() - start).count();
   }

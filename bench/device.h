@@ -104,6 +104,8 @@ class Device {
   // Whether the host may write device memory directly, so that nothing needs a copy on its way there.
   virtual bool host_accessible() const { return false; }
 
+  // Whether steps are computed on the host's own cores, and so share them with the program's threads.
+  virtual bool computes_on_host() const { return false; }
   // Where steps are computed on the host's own cores: how many those that the calling thread starts may take
   // from now on. Returns how many they take, 0 where a device computes by itself.
   virtual int limit_threads(int /*cores*/) { return 0; }

@@ -34,6 +34,7 @@ struct SweepRequest {
   std::set<std::string> given_sweep_options;         // by name: on the command line
   std::vector<std::int64_t> memory_caps;             // bytes, growing; at least one
   std::uint64_t seed = 1;
+  const Clock* clock = &steady_clock();
   std::string label;  // of the result file: the workload's name, "all", or what the sweep calls it
 
   std::int64_t largest_cap() const { return memory_caps.back(); }

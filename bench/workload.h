@@ -93,6 +93,8 @@ class ConfiguredWorkload {
   // Throws OutOfMemory or Unsupported.
   virtual std::unique_ptr<Workload> make(Device& device) const = 0;
 
+  // Pixels a side of the square images that it reads; none where it reads no images.
+  virtual std::optional<std::int64_t> image_size() const { return std::nullopt; }
   // Lower bound of the point's cost, if known before the series ran. Asked after Sweep::prepare().
   virtual PointCost least_cost() const { return {}; }
   // Keeps more threads busy than there are cores: waiting for one says nothing of other programs.

@@ -59,7 +59,9 @@ Json host_of(const RunContext& context) {
 class WorkersSweep final : public Sweep {
  public:
   WorkersSweep(const SweepRequest& request, Device& device)
-      : request_(request), options_(workers_options(request, device)) {
+      : request_(request),
+        options_(workers_options(request, device)),
+        session_(std::make_shared<Session>(*request.clock)) {
     if (simulates(request)) {
       plan_.axes = Json::object();
       check_simulation();
@@ -70,24 +72,11 @@ class WorkersSweep final : public Sweep {
         throw UsageError(fmt::format("--{}: belongs to --simulate; give that with it", name));
       }
     }
-    session_->data_name = options_.data;
-    session_->cold = options_.cold;
-    session_->storage = options_.storage;
-    session_->progress = print_now_and_then(steady_clock());
-    const ConsumerChoice& consumer = options_.consumer;
-    known_.setup = {.cores = host_info().usable_cores,
-                    .data = options_.data,
-                    .cold = options_.cold,
-                    .storage = options_.storage,
-                    .consumer = consumer.name,
-                    .consumer_device = consumer.workload == nullptr ? "none" : device.info().id,
-                    .consumer_on_cores = consumer.workload != nullptr && device.host_accessible(),
-                    .batch = options_.batch,
-                    .dtype = std::string(bench::name_of(options_.dtype)),
-                    .slot_bytes = options_.batch * options_.transform.sample_bytes(),
-                    .pinned = options_.staging == HostKind::pinned,
-                    .required = options_.required,
-                    .gpus = static_cast<int>(options_.gpus)};
+    known_.setup = options_.setup;
+    session_->data_name = known_.setup.data;
+    session_->cold = known_.setup.cold;
+    session_->storage = known_.setup.storage;
+    session_->progress = print_now_and_then(session_->clock);
     plan_ = plan_workers(request, options_, device, session_);
   }
 
@@ -95,7 +84,7 @@ class WorkersSweep final : public Sweep {
 
   void prepare() override {
     constexpr std::int64_t kWorkersPerCore = 16;  // each must be scheduled once more to end
-    if (!known_.setup.consumer_on_cores && !others_want_cores(known_.setup.cores)) {
+    if (!known_.setup.consumer_on_cores && !others_want_cores(known_.setup.cores, session_->clock)) {
       session_->most_low_priority_workers = kWorkersPerCore * known_.setup.cores;
     }
     try {
@@ -172,6 +161,11 @@ class WorkersSweep final : public Sweep {
     Evidence evidence = known_;
     evidence.points = loader_points(document.benchmarks, known_.setup);
     evidence.host_memory_bytes = static_cast<double>(document.context.host.memory_bytes);
+    for (const std::int64_t workers : options_.workers) {
+      if (!evidence.points.pool.empty() && evidence.points.at(workers) == nullptr) {
+        evidence.not_measured.push_back(workers);
+      }
+    }
     return evidence;
   }
 
@@ -203,7 +197,7 @@ class WorkersSweep final : public Sweep {
   SimulationRequest simulation_request() const {
     const auto given = [&](const char* name) { return request_.given_sweep_options.contains(name); };
     SimulationRequest simulation{
-        .gpus = static_cast<int>(options_.gpus), .required = options_.required, .seed = request_.seed};
+        .gpus = options_.setup.gpus, .required = options_.setup.required, .seed = request_.seed};
     if (request_.sweep_options.at("workers") != "auto") {
       simulation.workers = options_.workers;
     }
@@ -214,14 +208,9 @@ class WorkersSweep final : public Sweep {
       simulation.prefetch = options_.prefetch;
     }
     if (given("order")) {
-      simulation.order =
-          options_.orders.front() == loader::Order::any ? simulator::Order::any : simulator::Order::in_order;
+      simulation.order = options_.orders.front();
     }
-    if (options_.storage) {
-      simulation.storage =
-          simulator::Storage{.bytes_per_s = options_.storage->bytes_per_s,
-                             .latency_ns = static_cast<double>(options_.storage->latency_ns)};
-    }
+    simulation.storage = options_.setup.storage;
     return simulation;
   }
 
@@ -239,7 +228,7 @@ class WorkersSweep final : public Sweep {
     SimulationRequest simulation = simulation_request();
     if (request_.given_sweep_options.contains("consumer")) {
       const auto& steps = options_.consumer.steps;
-      simulation.consumer = options_.consumer.name;
+      simulation.consumer = options_.setup.consumer;
       simulation.step_ns =
           steps ? static_cast<std::int64_t>(steps->step_ns(profile.batch)) : options_.consumer.step_ns;
     }
@@ -256,7 +245,7 @@ class WorkersSweep final : public Sweep {
 
   const SweepRequest& request_;
   const WorkersOptions options_;
-  std::shared_ptr<Session> session_ = std::make_shared<Session>();
+  std::shared_ptr<Session> session_;
   SweepPlan plan_;
   Evidence known_;  // beyond the points, until study(); with them after it
 };

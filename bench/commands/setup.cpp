@@ -82,7 +82,8 @@ std::unique_ptr<Device> open_device(const std::string& id) {
   return best->open(best_id);
 }
 
-SweepRequest make_request(const Options& options, const SweepType& sweep, const Device& device) {
+SweepRequest make_request(const Options& options, const SweepType& sweep, const Device& device,
+                          const Clock& clock) {
   const auto find_workload = [](const std::string& name) { return registry<WorkloadType>().find(name); };
   SweepRequest request;
   request.workload = find_workload(options.workload.empty() ? sweep.default_workload : options.workload);
@@ -103,6 +104,7 @@ SweepRequest make_request(const Options& options, const SweepType& sweep, const 
   add_workload_options(request, options, sweep);
   add_sweep_options(request, options, sweep);
   request.seed = options.seed;
+  request.clock = &clock;
   request.memory_caps = options.memory_caps;
   if (request.memory_caps.empty()) {
     request.memory_caps.push_back(

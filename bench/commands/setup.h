@@ -20,7 +20,8 @@ std::unique_ptr<Device> open_device(const std::string& id);
 
 // Defaults filled in: the sweep's where it has one, else the workload's; the memory cap is 80 % of what is
 // free on the device. Throws UsageError for an option of a mode that is not asked for.
-SweepRequest make_request(const Options& options, const SweepType& sweep, const Device& device);
+SweepRequest make_request(const Options& options, const SweepType& sweep, const Device& device,
+                          const Clock& clock);
 
 RunSettings run_settings(const Options& options, const SweepRequest& request, const SweepPlan& plan,
                          Clock::time_point started);

@@ -59,7 +59,7 @@ class SweepRun {
         started_(continued ? continued->started : clock.now()),
         type_(*registry<SweepType>().find(options.sweep)),
         device_(open_device(options.device)),
-        request_(make_request(options, type_, *device_)),
+        request_(make_request(options, type_, *device_, clock)),
         sweep_(type_.make(request_, *device_)),
         planned_(sweep_->plan(), request_, *device_, options.benchmark.filter),
         file_(options.out, type_.name, request_.label, device_->info().id) {

@@ -1,6 +1,5 @@
 #include "sweeps/workers/consumer.h"
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -10,27 +9,25 @@
 #include <utility>
 
 #include "bench/host/interrupt.h"
+#include "sweeps/workers/loader/cancel_token.h"
 
 namespace bench::sweeps {
 namespace {
 
-constexpr auto kInterruptCheck = std::chrono::milliseconds(100);  // in a long step
-
 class TimedConsumer final : public Consumer {
  public:
-  explicit TimedConsumer(std::int64_t step_ns) : step_(step_ns) {}
-  void start() override { end_ = std::chrono::steady_clock::now() + step_; }
+  TimedConsumer(std::int64_t step_ns, const Clock& clock) : step_(step_ns), clock_(clock) {}
+  void start() override { end_ = clock_.now() + step_; }
   // A step that ended before it was asked for took no longer for that.
   std::int64_t finish() override {
-    while (std::chrono::steady_clock::now() < end_ && !interrupted()) {
-      std::this_thread::sleep_until(std::min(end_, std::chrono::steady_clock::now() + kInterruptCheck));
-    }
+    loader::sleep_until(clock_, end_, interrupted);
     return step_.count();
   }
 
  private:
   std::chrono::nanoseconds step_;
-  std::chrono::steady_clock::time_point end_;
+  const Clock& clock_;
+  Clock::time_point end_;
 };
 
 // Runs one task at a time in a thread of its own, with which OpenMP keeps its team.
@@ -139,8 +136,8 @@ class WorkloadConsumer final : public Consumer {
 
 }  // namespace
 
-std::unique_ptr<Consumer> timed_consumer(std::int64_t step_ns) {
-  return std::make_unique<TimedConsumer>(step_ns);
+std::unique_ptr<Consumer> timed_consumer(std::int64_t step_ns, const Clock& clock) {
+  return std::make_unique<TimedConsumer>(step_ns, clock);
 }
 
 std::unique_ptr<Consumer> workload_consumer(const ConfiguredWorkload& workload, Device& device, int cores) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "bench/clock.h"
 #include "bench/device.h"
 #include "bench/workload.h"
 
@@ -24,7 +25,7 @@ class Consumer {
 };
 
 // A step takes that long without using a core, as on a GPU elsewhere; 0: no time.
-std::unique_ptr<Consumer> timed_consumer(std::int64_t step_ns);
+std::unique_ptr<Consumer> timed_consumer(std::int64_t step_ns, const Clock& clock);
 
 // The workload's steps, in a thread of their own; where the device is the host's processor, with at most that
 // many cores. Makes the workload; throws what that throws.

@@ -1,15 +1,22 @@
-#include "sweeps/workers/limits.h"
-
+// The limit of the loader: the reason why it is no faster.
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "bench/measure/finding.h"
 #include "bench/measure/units.h"
+#include "sweeps/workers/claims.h"
 
 namespace bench::sweeps {
 namespace {
+
+// Why the loader is no faster with so many workers, from its measured point or the profile alone.
+struct LoaderLimit {
+  std::string name{};  // "storage", "copy", "decode", "memory", "hand_off", "workers", "order", …
+  std::string why{};
+  std::string remedy{};  // empty: none is known
+};
 
 // A consumer that computes so much longer while workers run is slowed down by them.
 constexpr double kSlower = 1.05;
@@ -45,7 +52,7 @@ std::optional<LoaderLimit> memory_limit(const Evidence& evidence) {
   }
   return LoaderLimit{
       .name = "memory",
-      .why = fmt::format("all cores make {:.1f} times one core's images, and an image costs {} "
+      .why = fmt::format("all cores make {:.1f} times one core's samples, and a sample costs {} "
                          "more processor time (memory bandwidth, caches)",
                          law.at(law.cores) / law.one, format_percent(*growth - 1)),
       .remedy = "smaller images"};
@@ -74,13 +81,29 @@ LoaderLimit copy_limit() {
           .remedy = "pinned memory, --element uint8"};
 }
 
-}  // namespace
+double cores_used(const LoaderPoint& point) {
+  return rate_of(point) * point.cpu_ns / 1e9;
+}
+
+// A worker's part of the time in which it makes batches.
+double busy_share(const LoaderPoint& point) {
+  return active_workers(point, false) / static_cast<double>(std::max<std::int64_t>(1, point.workers));
+}
+
+// The load of whatever could be the limit, where none of it is.
+std::string ruled_out(const Evidence& evidence, const LoaderPoint& point) {
+  return fmt::format(
+      "workers are busy {} of the time, {:.1f} of {} cores are used, a copy takes {} of a step's {}: none of "
+      "them is the limit",
+      format_percent(busy_share(point)), cores_used(point), evidence.setup.cores,
+      format_duration(point.copy_ns), format_duration(point.step_ns));
+}
 
 LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
   const SimulatedPoint* const simulated = evidence.simulated_at(workers);
   const LoaderPoint* const point = evidence.points.at(workers);
   const std::string by = simulated == nullptr ? "" : simulated->limited_by;
-  Stages stages = evidence.profile ? evidence.profile->stages_ns : Stages{};
+  loader::StageTimes stages = evidence.profile ? evidence.profile->stages_ns : loader::StageTimes{};
   if (point != nullptr && point->stages_ns.total() > 0) {
     stages = point->stages_ns;
   }
@@ -89,7 +112,8 @@ LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
   const std::string share = timed ? fmt::format("{} takes {} of it", largest.text,
                                                 format_percent(stages.*largest.time / stages.total()))
                                   : "stages not known";
-  const bool reads = timed && largest.time == &Stages::read && evidence.profile && evidence.profile->storage;
+  const bool reads =
+      timed && largest.time == &loader::StageTimes::read && evidence.profile && evidence.profile->storage;
   if (by == "storage" || reads) {
     return {.name = "storage",
             .why = reads ? fmt::format("workers wait for storage ({})", share) : "storage gives no more",
@@ -98,15 +122,20 @@ LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
   if (by == "copy") {
     return copy_limit();
   }
+  const LoaderLimit every_worker_is_busy{.name = "workers",
+                                         .why = fmt::format("every worker is busy ({})", share)};
   if (by == "workers") {
-    return {.name = "workers", .why = fmt::format("every worker is busy ({})", share)};
+    return every_worker_is_busy;
   }
-  if (timed && largest.time == &Stages::hand_off) {
+  if (timed && largest.time == &loader::StageTimes::hand_off) {
     return {.name = "hand_off",
             .why = fmt::format("workers hand batches over ({})", share),
             .remedy = "fewer workers"};
   }
-  const bool cores_busy = by == "cores" || (point != nullptr && makes_all_it_can(evidence, *point));
+  constexpr double kBusy = 0.9;
+  const bool all_used = point != nullptr && cores_used(*point) > kBusy * evidence.setup.cores;
+  const bool cores_busy =
+      by == "cores" || all_used || (point != nullptr && makes_all_it_can(evidence, *point));
   if (const auto memory = memory_limit(evidence); memory && cores_busy) {
     return *memory;
   }
@@ -118,16 +147,18 @@ LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
             .why = "too few batches are made ahead for how much their times vary",
             .remedy = "prefetch_factor=8"};
   }
+  if (!cores_busy && point != nullptr && busy_share(*point) > kBusy) {
+    return every_worker_is_busy;
+  }
   if (!cores_busy) {
-    return {.name = "unknown",
-            .why = by == "consumer" ? "the simulation expects it to be fed, and the cause was not found"
-                                    : "the cause was not found",
-            .remedy = ""};
+    return {.name = "unknown", .why = point == nullptr ? "" : ruled_out(evidence, *point)};
   }
   return {.name = timed ? largest.key : "cores",
           .why = timed ? fmt::format("all cores are busy, and {}", share) : "all cores are busy",
           .remedy = "more cores, or smaller images"};
 }
+
+}  // namespace
 
 std::optional<Finding> plateau_finding(const Evidence& evidence) {
   const auto& pool = evidence.points.pool;
@@ -152,7 +183,7 @@ std::optional<Finding> plateau_finding(const Evidence& evidence) {
           .why = fmt::format("the consumer shares the cores with the workers, and computes {} a step "
                              "instead of {}",
                              format_duration(best.compute_ns), format_duration(ready->compute_ns)),
-          .remedy = "compute threads = cores - workers"};
+          .remedy = "compute threads: cores minus workers"};
     } else if (waits_for_copies(best)) {
       limit = copy_limit();
       limit->why +=
@@ -172,115 +203,9 @@ std::optional<Finding> plateau_finding(const Evidence& evidence) {
                        : loader_limit(evidence, workers);
   }
   finding.details = {{"workers", workers}, {"limited_by", limit->name}};
-  finding.claim = fmt::format(
-      "{} {}{}, with {}: {}{}", measured ? "At most" : "Simulated: at most", format_number(*finding.value),
-      finding.ci95 ? fmt::format(" ±{} images/s", format_number((finding.ci95->high - finding.ci95->low) / 2))
-                   : " images/s",
-      workers_text(workers), limit->why, limit->remedy.empty() ? "" : fmt::format(" [{}]", limit->remedy));
-  return finding;
-}
-
-std::optional<Finding> scaling_finding(const Evidence& evidence) {
-  if (!evidence.profile || evidence.profile->law_workers.size() < 2) {
-    return std::nullopt;  // one count does not show how others relate to it
-  }
-  const Profile& profile = *evidence.profile;
-  const simulator::ScalabilityLaw& law = profile.law.law;
-  Finding finding = finding_of("scaling", "images/s", names_of(evidence.points.capacity));
-  finding.value = law.at(law.cores);
-  const double scale = *finding.value / law.one;
-  finding.ci95 = Interval{profile.law.one_ci95.low * scale, profile.law.one_ci95.high * scale};
-  finding.details = {{"one", law.one},     {"sigma", law.sigma},
-                     {"kappa", law.kappa}, {"crowding", law.oversubscription},
-                     {"cores", law.cores}, {"worst_error", profile.law.worst_error}};
-  // Up to three numbers (λ, σ, κ) are fitted to the counts within the cores, one to those beyond: as many
-  // counts are met exactly, right or wrong.
-  const auto within = std::ranges::count_if(
-      profile.law_workers, [&](std::int64_t workers) { return static_cast<double>(workers) <= law.cores; });
-  const bool has_error = within > 3 || std::ssize(profile.law_workers) - within > 1;
-  finding.claim = fmt::format(
-      "One worker makes {}{}, workers on all {:g} cores {}: {:.2f} times as much (fitted to {} with {} "
-      "workers{})",
-      images_text(law.one), profile.storage ? " without waits for storage" : "", law.cores,
-      images_text(*finding.value), scale, profile.law_from, fmt::join(profile.law_workers, ", "),
-      has_error ? fmt::format("; off by at most {}", format_percent(profile.law.worst_error)) : "");
-  if (profile.law.largest_active + 0.5 < law.cores) {
-    finding.claim += fmt::format("; beyond {} workers computing at once it is an extrapolation",
-                                 format_number(profile.law.largest_active));
-  }
-  return finding;
-}
-
-std::optional<Finding> stages_finding(const Evidence& evidence) {
-  const LoaderPoint* shown = nullptr;
-  for (const auto* list : {&evidence.points.capacity, &evidence.points.pool}) {
-    for (const LoaderPoint& point : *list) {
-      shown = shown == nullptr && point.stages_ns.total() > 0 ? &point : shown;
-    }
-  }
-  Stages stages = evidence.profile ? evidence.profile->stages_ns : Stages{};
-  if (shown != nullptr) {
-    stages = shown->stages_ns;
-  }
-  if (!(stages.total() > 0)) {
-    return std::nullopt;
-  }
-  Finding finding = finding_of("stages", "ns");
-  if (shown != nullptr) {
-    finding.evidence = {shown->name};
-  }
-  finding.value = stages.total();
-  finding.details = {{"largest", largest_stage(stages).key}, {"stages_ns", to_json(stages)}};
-  std::vector<StageName> by_time(kStages.begin(), kStages.end());
-  std::ranges::stable_sort(by_time, std::greater<>(),
-                           [&](const StageName& stage) { return stages.*stage.time; });
-  std::vector<std::string> parts;
-  for (const StageName& stage : by_time) {
-    parts.push_back(fmt::format("{} {}", stage.text, format_percent(stages.*stage.time / stages.total())));
-  }
-  finding.claim =
-      fmt::format("An image takes a worker {}: {}", format_duration(stages.total()), fmt::join(parts, ", "));
-  return finding;
-}
-
-std::optional<Finding> slowdown_finding(const Evidence& evidence) {
-  const auto& ready = evidence.points.ready;
-  if (!ready || !(ready->compute_ns > 0)) {
-    return std::nullopt;
-  }
-  const LoaderPoint* worst = nullptr;
-  for (const LoaderPoint& point : evidence.points.pool) {
-    if (point.workers > 0 && (worst == nullptr || point.compute_ns > worst->compute_ns)) {
-      worst = &point;
-    }
-  }
-  if (worst == nullptr || ready->few_rounds || worst->few_rounds) {
-    return std::nullopt;  // a disturbance of one of them would be blamed on the workers, or hide their effect
-  }
-  const auto slowdown = [&](const LoaderPoint& point) { return point.compute_ns / ready->compute_ns - 1; };
-  Finding finding = finding_of("consumer_slowdown", "1", {ready->name, worst->name});
-  finding.value = slowdown(*worst);
-  finding.details = {{"workers", worst->workers}, {"by_workers", Json::array()}};
-  for (const LoaderPoint& point : evidence.points.pool) {
-    finding.details["by_workers"].push_back({{"workers", point.workers}, {"slowdown", slowdown(point)}});
-  }
-  constexpr double kNoticed = 0.02;
-  constexpr double kDisturbed = -0.05;
-  if (*finding.value < kDisturbed) {
-    finding.claim = fmt::format(
-        "Inconclusive whether workers slow the consumer down: a step computes {} with ready data and at most "
-        "{} with "
-        "workers, so other work disturbed it",
-        format_duration(ready->compute_ns), format_duration(worst->compute_ns));
-  } else if (*finding.value < kNoticed) {
-    finding.claim = fmt::format("Workers do not slow the consumer down: computing takes at most {} longer",
-                                format_percent(std::max(0.0, *finding.value)));
-  } else {
-    finding.claim = fmt::format(
-        "Workers slow the consumer down: a step computes {} with {}, and {} with ready data{}",
-        format_duration(worst->compute_ns), workers_text(worst->workers), format_duration(ready->compute_ns),
-        evidence.setup.consumer_on_cores ? "; both use the same cores" : "");
-  }
+  finding.claim = fmt::format("{} {} samples/s with {}: {}{}", measured ? "At most" : "Simulated: at most",
+                              plus_minus(*finding.value, finding.ci95), workers_text(workers), limit->why,
+                              limit->remedy.empty() ? "" : fmt::format(" [{}]", limit->remedy));
   return finding;
 }
 

@@ -15,6 +15,7 @@
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
+#include "sweeps/workers/loader/storage_limit.h"
 
 namespace bench::sweeps {
 namespace {
@@ -34,16 +35,18 @@ std::vector<std::string> split_at_commas(std::string_view text) {
 
 class Reader {
  public:
-  Reader(const SweepRequest& request, const Device& device) : request_(request), device_(device) {}
+  Reader(const SweepRequest& request, const Device& device)
+      : request_(request), device_id_(device.info().id), on_host_(device.computes_on_host()) {}
 
   WorkersOptions read() {
-    options_.data = text("data");
-    options_.cold = text("cold") == "yes";
+    setup_.cores = host_info().usable_cores;
+    setup_.data = text("data");
+    setup_.cold = text("cold") == "yes";
     if (text("storage") != "none") {
-      options_.storage = loader::parse_storage(text("storage"));
+      setup_.storage = loader::parse_storage(text("storage"));
     }
     options_.prefetch = count("prefetch", 1, kMostPrefetch);
-    options_.gpus = count("gpus", 1, 64);
+    setup_.gpus = static_cast<int>(count("gpus", 1, 64));
     if (text("cores") != "auto") {
       options_.cores = count("cores", 1, 4096);
     }
@@ -55,6 +58,7 @@ class Reader {
     read_transform();
     read_staging();
     read_required();
+    setup_.slot_bytes = setup_.batch * options_.transform.sample_bytes();
     return options_;
   }
 
@@ -83,7 +87,7 @@ class Reader {
         fmt::format("whole numbers from 0 to {} such as 0,1,2,4, and ranges such as 1:32:x2", kMostWorkers);
     std::vector<std::int64_t>& workers = options_.workers;
     if (given == "auto") {
-      const std::int64_t most = std::clamp<std::int64_t>(4 * std::int64_t{host_info().usable_cores}, 4, 64);
+      const std::int64_t most = std::clamp<std::int64_t>(4 * std::int64_t{setup_.cores}, 4, 64);
       workers.push_back(0);
       for (std::int64_t count = 1; count <= most; count *= 2) {
         workers.push_back(count);
@@ -131,15 +135,16 @@ class Reader {
     if (!request_.dtypes.empty()) {
       options_.dtype = request_.dtypes.front();
     }
+    setup_.dtype = bench::name_of(options_.dtype);
     if (request_.batches.size() > 1) {
       throw UsageError(fmt::format("--batch: {} was given, and --sweep workers takes one value",
                                    fmt::join(request_.batches, ",")));
     }
     if (!request_.batches.empty()) {
-      options_.batch = request_.batches.front();
-      if (options_.batch > kMostBatch) {
+      setup_.batch = request_.batches.front();
+      if (setup_.batch > kMostBatch) {
         throw UsageError(fmt::format("--batch: {} was given; accepted with --sweep workers: 1 to {}",
-                                     options_.batch, kMostBatch));
+                                     setup_.batch, kMostBatch));
       }
     }
   }
@@ -157,15 +162,15 @@ class Reader {
     }
     if (std::error_code error; std::filesystem::is_regular_file(given, error)) {
       const BatchResult result = read_batch_result("--consumer", given, dtype_given());
-      consumer.name = fmt::format("{} on {}", result.workload, result.device);
+      setup_.consumer = fmt::format("{} on {}", result.workload, result.device);
       if (simulates(request_)) {
         consumer.steps = result;
         return;
       }
-      if (options_.batch == 0) {
-        options_.batch = result.best().batch;
+      if (setup_.batch == 0) {
+        setup_.batch = result.best().batch;
       }
-      consumer.step_ns = static_cast<std::int64_t>(result.step_ns(options_.batch));
+      consumer.step_ns = static_cast<std::int64_t>(result.step_ns(setup_.batch));
       return;
     }
     try {
@@ -182,32 +187,46 @@ class Reader {
                          "batch sweep's result file",
                          fmt::join(networks, ", ")));
     }
-    consumer.name = given;
+    setup_.consumer = given;
     if (consumer.step_ns < 1000 || consumer.step_ns > 3'600'000'000'000) {
       refuse("consumer", "a step's time from 0.001ms to 60min");
     }
-    if (options_.batch == 0) {
-      options_.batch = 32;
+    if (setup_.batch == 0) {
+      setup_.batch = 32;
     }
   }
 
   std::optional<std::string> dtype_given() const {
-    return request_.dtypes.empty() ? std::nullopt
-                                   : std::optional(std::string(bench::name_of(options_.dtype)));
+    return request_.dtypes.empty() ? std::nullopt : std::optional(setup_.dtype);
+  }
+
+  std::shared_ptr<const ConfiguredWorkload> configured(const WorkloadType& type) const {
+    const bool has_mode = std::ranges::count(type.modes, request_.modes.front()) > 0;
+    WorkloadSpec spec{.mode = has_mode ? request_.modes.front() : type.modes.front(),
+                      .dtype = options_.dtype,
+                      .batch = std::max<std::int64_t>(1, setup_.batch),
+                      .seed = request_.seed,
+                      .options = {}};
+    for (const CommandOption& option : type.options) {
+      const auto given = request_.workload_options.find(option.name);
+      spec.options[option.name] =
+          given == request_.workload_options.end() ? option.default_value : given->second.front();
+    }
+    return type.configure(spec);
   }
 
   void use_workload(const WorkloadType& type) {
-    const bool reads_images = std::ranges::any_of(
-        type.options, [](const CommandOption& option) { return option.name == "image-size"; });
-    if (type.kind != "network" || !reads_images) {
+    if (setup_.batch == 0) {
+      setup_.batch = on_host_ ? 4 : 64;
+    }
+    options_.consumer.workload = configured(type);
+    if (!options_.consumer.workload->image_size()) {
       throw UsageError(
           fmt::format("--consumer: {} reads no images; give a network that has --image-size", type.name));
     }
-    options_.consumer.workload = &type;
-    options_.consumer.name = type.name;
-    if (options_.batch == 0) {
-      options_.batch = device_.info().kind == "cpu" ? 4 : 64;
-    }
+    setup_.consumer = type.name;
+    setup_.consumer_device = device_id_;
+    setup_.consumer_on_cores = on_host_;
   }
 
   void read_transform() {
@@ -227,15 +246,9 @@ class Reader {
       refuse("layout", "nhwc, nchw");
     }
     transform.layout = text("layout") == "nhwc" ? loader::Layout::nhwc : loader::Layout::nchw;
-    transform.image_size = 224;
-    const auto size = request_.workload_options.find("image-size");
-    if (size != request_.workload_options.end()) {
-      const std::string& given = size->second.front();
-      const auto read = std::from_chars(given.data(), given.data() + given.size(), transform.image_size);
-      if (read.ec != std::errc{} || transform.image_size < 1 || transform.image_size > 4096) {
-        throw UsageError(fmt::format("--image-size: {} was given; accepted: 1 to 4096 pixels", quote(given)));
-      }
-    }
+    const auto& consumer = options_.consumer.workload;
+    const auto reader = consumer != nullptr ? consumer : configured(*request_.workload);
+    transform.image_size = reader->image_size().value_or(transform.image_size);
   }
 
   void read_staging() {
@@ -243,15 +256,14 @@ class Reader {
     if (given != "auto" && given != "pinned" && given != "pageable") {
       refuse("staging", "auto (pinned where a bus is crossed), pinned, pageable");
     }
-    options_.staging = given == "pinned" || (given == "auto" && device_.info().kind != "cpu")
-                           ? HostKind::pinned
-                           : HostKind::pageable;
+    setup_.pinned = given == "pinned" || (given == "auto" && !on_host_);
+    options_.staging = setup_.pinned ? HostKind::pinned : HostKind::pageable;
   }
 
   void read_required() {
     const std::string& given = text("demand");
     const char* const accepted =
-        "images a second, as t4=1128/s, or a batch sweep's result file, as h200=FILE";
+        "samples a second, as t4=1128/s, or a batch sweep's result file, as h200=FILE";
     for (const std::string& part : given == "none" ? std::vector<std::string>() : split_at_commas(given)) {
       const std::size_t equals = part.find('=');
       const std::string value = equals == std::string::npos ? part : part.substr(equals + 1);
@@ -273,16 +285,18 @@ class Reader {
         refuse("demand", accepted);
       }
       required.name = required.name.empty() ? value : required.name;
-      if (std::ranges::count(options_.required, required.name, &RequiredThroughput::name) > 0) {
+      if (std::ranges::count(setup_.required, required.name, &RequiredThroughput::name) > 0) {
         refuse("demand", fmt::format("each name once; {} is given twice", quote(required.name)));
       }
-      options_.required.push_back(required);
+      setup_.required.push_back(required);
     }
   }
 
   const SweepRequest& request_;
-  const Device& device_;
+  const std::string device_id_;
+  const bool on_host_;
   WorkersOptions options_;
+  LoaderSetup& setup_ = options_.setup;
 };
 
 }  // namespace
@@ -324,10 +338,6 @@ bool simulates(const SweepRequest& request) {
 
 WorkersOptions workers_options(const SweepRequest& request, const Device& device) {
   return Reader(request, device).read();
-}
-
-const char* name_of(loader::Order order) {
-  return order == loader::Order::in_order ? "in-order" : "any";
 }
 
 }  // namespace bench::sweeps

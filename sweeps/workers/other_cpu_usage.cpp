@@ -7,7 +7,6 @@
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <thread>
 
 namespace bench::sweeps {
 namespace {
@@ -38,10 +37,10 @@ std::optional<CoreTicks> core_ticks(std::string_view stat) {
   return name == "cpu" && at > kWaiting ? std::optional(ticks) : std::nullopt;
 }
 
-double other_cpu_usage(std::chrono::milliseconds measured) {
+double other_cpu_usage(std::chrono::milliseconds slept, const Clock& clock) {
   const auto before = ticks_now();
   const std::clock_t own = std::clock();
-  std::this_thread::sleep_for(measured);
+  clock.sleep_until(clock.now() + slept);
   const auto after = ticks_now();
   if (!before || !after || after->all <= before->all) {
     return 0;
@@ -49,15 +48,14 @@ double other_cpu_usage(std::chrono::milliseconds measured) {
   const auto cores = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
   const double busy =
       cores * static_cast<double>(after->busy - before->busy) / static_cast<double>(after->all - before->all);
-  const double seconds = std::chrono::duration<double>(measured).count();
+  const double seconds = std::chrono::duration<double>(slept).count();
   return std::max(0.0, busy - static_cast<double>(std::clock() - own) / CLOCKS_PER_SEC / seconds);
 }
 
-bool others_want_cores(int usable_cores) {
+bool others_want_cores(int usable_cores, const Clock& clock) {
   constexpr double kLeftToOthers = 0.25;  // cores
-  const double left =
-      static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)) - other_cpu_usage(std::chrono::milliseconds(330));
-  return left < usable_cores - kLeftToOthers;
+  const double others = other_cpu_usage(std::chrono::milliseconds(330), clock);
+  return static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)) - others < usable_cores - kLeftToOthers;
 }
 
 }  // namespace bench::sweeps

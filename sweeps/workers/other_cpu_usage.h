@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "bench/clock.h"
+
 namespace bench::sweeps {
 
 // The first line of /proc/stat, in clock ticks of all cores together; nullopt for another format.
@@ -15,11 +17,11 @@ struct CoreTicks {
 };
 std::optional<CoreTicks> core_ticks(std::string_view stat);
 
-// Average over the time that the calling thread sleeps for it; 0 where the system does not tell. It resolves
-// hundredths of a second.
-double other_cpu_usage(std::chrono::milliseconds measured);
+// Cores, on average over the time that the calling thread sleeps; 0 where the system does not tell. It
+// resolves hundredths of a second.
+double other_cpu_usage(std::chrono::milliseconds slept, const Clock& clock);
 
-// Whether other programs keep a quarter of a core busy that this process counts on.
-bool others_want_cores(int usable_cores);
+// Whether other programs use more than a quarter of one of the usable cores. Takes a third of a second.
+bool others_want_cores(int usable_cores, const Clock& clock);
 
 }  // namespace bench::sweeps

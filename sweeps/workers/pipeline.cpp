@@ -12,14 +12,11 @@
 #include "bench/measure/random.h"
 #include "sweeps/workers/check.h"
 #include "sweeps/workers/consumer.h"
-#include "sweeps/workers/loader/thread_use.h"
 #include "sweeps/workers/staging.h"
 #include "sweeps/workers/window.h"
 
 namespace bench::sweeps {
 namespace {
-
-using loader::now_ns;
 
 constexpr std::int64_t kReadySlots = 2;
 constexpr std::int64_t kLeastWindow = 8;   // batches
@@ -32,9 +29,9 @@ std::int64_t process_cpu_ns() {
 }
 
 // A consumer on the host's cores leaves those that workers are busy on, and keeps one.
-std::unique_ptr<Consumer> make_consumer(const PipelineSpec& spec, Device& device) {
+std::unique_ptr<Consumer> make_consumer(const PipelineSpec& spec, Device& device, const Clock& clock) {
   if (spec.workload == nullptr) {
-    return timed_consumer(spec.step_ns);
+    return timed_consumer(spec.step_ns, clock);
   }
   const int cores = device.info().compute_units;
   return workload_consumer(*spec.workload, device,
@@ -90,15 +87,17 @@ class PipelineWorkload final : public Workload {
   PipelineWorkload(PipelineSpec spec, Device& device, std::shared_ptr<Session> session)
       : spec_(std::move(spec)),
         session_(std::move(session)),
+        clock_(session_->clock),
         data_(session_->data()),
         staging_(device, spec_.staging, spec_.host_slots(), spec_.slot_bytes()),
-        consumer_(make_consumer(spec_, device)),
+        consumer_(make_consumer(spec_, device, clock_)),
         length_(window_of(spec_)),
         keeps_timeline_(spec_.loader == LoaderKind::pool && !session_->timelines.contains(spec_.name)) {
     if (spec_.loader == LoaderKind::ready) {
       make_ready();
     } else {
       loader::PoolSettings settings = spec_.pool;
+      settings.clock = &clock_;
       settings.low_priority = settings.workers <= session_->most_low_priority_workers;
       settings.seed = stream_seed(settings.seed, session_->repetitions[spec_.name]++);
       pool_ = std::make_unique<loader::Pool>(data_, spec_.transform, std::move(settings), staging_.slots(),
@@ -112,7 +111,7 @@ class PipelineWorkload final : public Workload {
       if (computing_) {
         consumer_->finish();
       }
-    } catch (...) {  // the last step failed, and nobody asked for it
+    } catch (...) {  // the last step failed, and its result is not wanted
     }
   }
 
@@ -141,7 +140,7 @@ class PipelineWorkload final : public Workload {
   // From the start of the last step before the window to the start of its last step: the pipeline does not
   // rest between two windows.
   std::int64_t timed_step(Device& /*device*/) override {
-    const std::int64_t from = started_ns_ == 0 ? now_ns() : started_ns_;
+    const std::int64_t from = started_ns_ == 0 ? clock_.now_ns() : started_ns_;
     step();
     return std::max<std::int64_t>(0, started_ns_ - from);  // interrupted before the first
   }
@@ -182,14 +181,14 @@ class PipelineWorkload final : public Workload {
   }
 
   loader::Batch take() {
-    const std::int64_t from = now_ns();
+    const std::int64_t from = clock_.now_ns();
     loader::Batch batch;
     if (pool_) {
       batch = pool_->next();
     } else {
       batch.data = ready_[taken_++ % ready_.size()].data;
     }
-    const std::int64_t to = now_ns();
+    const std::int64_t to = clock_.now_ns();
     window_->wait_ns += to - from;
     keep("consumer", spec_.pool.workers == 0 && pool_ ? "make" : "wait", from, to, batch.number);
     for (const loader::Piece& piece : batch.pieces) {
@@ -202,10 +201,10 @@ class PipelineWorkload final : public Workload {
 
   void end_computing() {
     if (std::exchange(computing_, false)) {
-      const std::int64_t asked = now_ns();
+      const std::int64_t asked = clock_.now_ns();
       const std::int64_t took = consumer_->finish();
       if (const std::int64_t ended = started_ns_ + took; asked < ended) {  // it slept until then
-        window_->late_ns.push_back(std::max<std::int64_t>(0, now_ns() - ended));
+        window_->late_ns.push_back(std::max<std::int64_t>(0, clock_.now_ns() - ended));
       }
       window_->compute_ns.push_back(took);
       keep("consumer", "compute", started_ns_, started_ns_ + took, computed_batch_);
@@ -223,15 +222,16 @@ class PipelineWorkload final : public Workload {
     if (batch.data == nullptr) {
       return batch;
     }
-    const std::int64_t copy_from = now_ns();
-    const std::int64_t copy_ns = staging_.copy(batch.data);
-    window_->copy_ns += copy_ns;
-    keep("consumer", "copy", copy_from, copy_from + copy_ns, batch.number);
+    const std::int64_t copy_from = clock_.now_ns();
+    staging_.copy(batch.data);
+    const std::int64_t copied = clock_.now_ns();
+    window_->copy_ns += copied - copy_from;
+    keep("consumer", "copy", copy_from, copied, batch.number);
     if (pool_) {
       pool_->give_back(batch);
     }
     end_computing();
-    const std::int64_t now = now_ns();
+    const std::int64_t now = clock_.now_ns();
     consumer_->start();
     computing_ = true;
     computed_batch_ = batch.number;
@@ -251,6 +251,7 @@ class PipelineWorkload final : public Workload {
 
   const PipelineSpec spec_;
   std::shared_ptr<Session> session_;
+  const Clock& clock_;
   const loader::Dataset& data_;
   Staging staging_;
   std::unique_ptr<Consumer> consumer_;
@@ -317,12 +318,12 @@ PointCost ConfiguredPipeline::least_cost() const {
     return {};  // making the point says so
   }
   const auto readers = static_cast<double>(std::max(1, spec_.pool.workers));
-  const double image_ns = bytes / session_->storage->bytes_per_s * 1e9 +
-                          static_cast<double>(session_->storage->latency_ns) / readers;
+  const double image_ns =
+      bytes / session_->storage->bytes_per_s * 1e9 + session_->storage->latency_ns / readers;
   const double batch_ns = image_ns * static_cast<double>(spec_.pool.batch);
   const auto window = static_cast<double>(window_of(spec_));
   if (spec_.loader == LoaderKind::ready) {
-    // Of no use by itself: with the cost of the smallest pool, so that there is time for both.
+    // Ready data alone answers nothing: the cost includes the smallest pool, so that there is time for both.
     return {.setup_ns = (static_cast<double>(spec_.host_slots()) + 1 + 2 * window) * batch_ns};
   }
   return {.setup_ns = (1 + window) * batch_ns, .step_ns = window * batch_ns};

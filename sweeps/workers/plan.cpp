@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/host/host_info.h"
 #include "bench/host/interrupt.h"
 #include "sweeps/workers/pipeline.h"
 
@@ -30,26 +29,6 @@ std::string contents_in(Session& session) {
   } catch (const Unsupported&) {
     return "";  // making a point says so
   }
-}
-
-std::shared_ptr<const ConfiguredWorkload> configured(const SweepRequest& request,
-                                                     const WorkersOptions& options) {
-  const WorkloadType* const type = options.consumer.workload;
-  if (type == nullptr) {
-    return nullptr;
-  }
-  const bool has_mode = std::ranges::count(type->modes, request.modes.front()) > 0;
-  WorkloadSpec spec{.mode = has_mode ? request.modes.front() : type->modes.front(),
-                    .dtype = options.dtype,
-                    .batch = options.batch,
-                    .seed = request.seed,
-                    .options = {}};
-  for (const CommandOption& option : type->options) {
-    const auto given = request.workload_options.find(option.name);
-    spec.options[option.name] =
-        given == request.workload_options.end() ? option.default_value : given->second.front();
-  }
-  return type->configure(spec);
 }
 
 // The scalability law is fitted to the loader alone at these counts.
@@ -76,22 +55,22 @@ SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& option
   for (const loader::Order order : options.orders) {
     plan.axes["order"].push_back(name_of(order));
   }
-  std::string consumer = options.consumer.name;
+  const LoaderSetup& setup = options.setup;
+  std::string consumer = setup.consumer;
   std::ranges::replace(consumer, ' ', '_');
-  const std::string stem =
-      fmt::format("workers/{}/{}/batch:{}", consumer, bench::name_of(options.dtype), options.batch);
+  const std::string stem = fmt::format("workers/{}/{}/batch:{}", consumer, setup.dtype, setup.batch);
   const std::string contents = contents_in(*session);
 
   PipelineSpec base;
   base.pool = {.prefetch = static_cast<int>(options.prefetch),
                .order = options.orders.front(),
-               .batch = options.batch,
+               .batch = setup.batch,
                .seed = request.seed,
                .interrupted = interrupted};
   base.transform = options.transform;
   base.staging = options.staging;
-  base.workload_name = options.consumer.name;
-  base.workload = configured(request, options);
+  base.workload_name = setup.consumer;
+  base.workload = options.consumer.workload;
   base.step_ns = options.consumer.step_ns;
 
   const auto add = [&](const std::string& name, const std::string& loader, std::int64_t workers,
@@ -106,11 +85,11 @@ SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& option
                     {"workers", workers},
                     {"prefetch", options.prefetch},
                     {"order", name_of(spec.pool.order)},
-                    {"batch", options.batch},
-                    {"dtype", bench::name_of(options.dtype)},
-                    {"consumer", loader == "capacity" ? "none" : options.consumer.name},
-                    {"data", options.data},
-                    {"page-cache", options.cold ? "cold" : "as found"},
+                    {"batch", setup.batch},
+                    {"dtype", setup.dtype},
+                    {"consumer", loader == "capacity" ? "none" : setup.consumer},
+                    {"data", setup.data},
+                    {"page-cache", setup.cold ? "cold" : "as found"},
                     {"storage", request.sweep_options.at("storage")},
                     {"element", request.sweep_options.at("element")},
                     {"layout", request.sweep_options.at("layout")},
@@ -119,7 +98,7 @@ SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& option
       point.params["data-contents"] = contents;
     }
     point.spec = {
-        .mode = "", .dtype = options.dtype, .batch = options.batch, .seed = request.seed, .options = {}};
+        .mode = "", .dtype = options.dtype, .batch = setup.batch, .seed = request.seed, .options = {}};
     point.workload = std::make_shared<ConfiguredPipeline>(std::move(spec), session);
     plan.points.push_back(std::move(point));
   };
@@ -138,7 +117,7 @@ SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& option
       add(fmt::format("{}/workers:{}", name_of(order), workers), "pool", workers, std::move(pool));
     }
   }
-  for (const std::int64_t workers : capacity_workers(host_info().usable_cores)) {
+  for (const std::int64_t workers : capacity_workers(setup.cores)) {
     PipelineSpec alone = base;
     alone.workload = nullptr;
     alone.step_ns = 0;

@@ -136,9 +136,7 @@ void compare(LoaderPoint& point, const LoaderPoint& ready) {
       point.au->ci95 = Interval{value * (1 - below), value * (1 + above)};
     }
   }
-  const double usual = median(ready.step_times_ns);
-  point.stall_p50_ns = median(point.step_times_ns) - usual;
-  point.stall_p99_ns = quantile(point.step_times_ns, 0.99) - usual;
+  point.stall_p99_ns = quantile(point.step_times_ns, 0.99) - median(ready.step_times_ns);
 }
 
 bool of_another_run(const LoaderPoint& point, const Json& params, const LoaderSetup& setup) {
@@ -209,7 +207,7 @@ std::optional<double> part_from_storage(const std::vector<MeasuredPoint>& measur
 }
 
 double working_ns(const LoaderPoint& point, bool storage) {
-  const Stages& stages = point.stages_ns;
+  const loader::StageTimes& stages = point.stages_ns;
   double working = stages.total() - stages.hand_off;
   if (point.order != "any" && !point.batch_times_ns.empty()) {
     working = simulator::mean_of(point.batch_times_ns) / static_cast<double>(point.batch);

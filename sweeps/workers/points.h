@@ -1,4 +1,4 @@
-// What the measured points say: rates, AU, stalls and times, each over all windows of a point.
+// The measured points: rates, AU, stalls and times, each over all windows of a point.
 #pragma once
 
 #include <cstdint>
@@ -38,13 +38,12 @@ struct LoaderPoint {
   double step_ns = 0;                  // mean
   double compute_ns = 0;               // mean of a step
   double copy_ns = 0;                  // of a batch
-  std::optional<double> stall_p50_ns;  // step time minus the median step with ready data
-  std::optional<double> stall_p99_ns;
-  double cpu_ns = 0;  // of an image, all threads
+  std::optional<double> stall_p99_ns;  // step time minus the median step with ready data
+  double cpu_ns = 0;                   // of an image, all threads
   double host_bytes = 0;
   double sample_bytes = 0;  // of a delivered batch
   std::int64_t bad_files = 0;
-  Stages stages_ns;  // of an image
+  loader::StageTimes stages_ns;  // of an image
 
   std::vector<double> step_times_ns;
   std::vector<double> compute_times_ns;

@@ -115,15 +115,15 @@ std::vector<double> scaled_to(double mean, std::vector<double> values) {
 
 // A cold storage has unknown limits: what a single worker waits for is taken as the latency of each read. Its
 // bandwidth would show only with enough readers.
-simulator::Storage cold_storage(const LoaderPoint& fewest) {
+loader::Storage cold_storage(const LoaderPoint& fewest) {
   const double waits = mean_of(fewest.batch_times_ns) - mean_of(fewest.batch_cpu_times_ns);
   return {.bytes_per_s = 0,
           .latency_ns = std::clamp(waits / static_cast<double>(fewest.batch), 0.0, fewest.stages_ns.read)};
 }
 
-// Bytes of an image where nobody noted them: the limit's rate, and the reads of a single worker, both take at
-// least as many.
-double bytes_by_time(const LoaderPoints& points, const simulator::Storage& storage) {
+// Bytes of an image where they were not noted: the limit's rate, and the reads of a single worker, both take
+// at least as many.
+double bytes_by_time(const LoaderPoints& points, const loader::Storage& storage) {
   double bytes = 0;
   const auto at_most = [&](double most) { bytes = bytes > 0 ? std::min(bytes, most) : most; };
   for (const LoaderPoint& point : points.capacity) {
@@ -135,8 +135,8 @@ double bytes_by_time(const LoaderPoints& points, const simulator::Storage& stora
   return bytes;
 }
 
-// What a read takes of a single worker beyond the limit: it does not queue, so the sleep ended late.
-double late_read_ns(const std::vector<const LoaderPoint*>& points, const simulator::Storage& storage,
+// Time of a single worker's read beyond the limit: it does not queue, so the sleep ended late.
+double late_read_ns(const std::vector<const LoaderPoint*>& points, const loader::Storage& storage,
                     double bytes_read) {
   for (const LoaderPoint* const point : points) {
     if (point->workers == 1 && point->stages_ns.total() > 0) {
@@ -199,10 +199,6 @@ bool measure_consumer(Profile& profile, const LoaderPoints& points) {
 
 }  // namespace
 
-const char* name_of(simulator::Order order) {
-  return order == simulator::Order::any ? "any" : "in-order";
-}
-
 std::vector<double> thinned(std::vector<double> values, std::size_t most) {
   if (values.size() <= most) {
     return values;
@@ -234,7 +230,7 @@ std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderS
   const LoaderPoint& shape = points.pool.empty() ? first : points.pool.back();
   profile.batch = shape.batch;
   profile.prefetch = std::max<std::int64_t>(1, shape.prefetch);
-  profile.order = shape.order == "any" ? simulator::Order::any : simulator::Order::in_order;
+  profile.order = shape.order == "any" ? loader::Order::any : loader::Order::in_order;
   profile.sample_bytes = shape.sample_bytes;
   profile.consumer = shape.consumer;
   profile.consumer_device = setup.consumer_device;
@@ -243,8 +239,7 @@ std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderS
 
   profile.bytes_read = setup.found ? setup.found->mean_encoded_bytes : 0;
   if (setup.storage) {
-    profile.storage = simulator::Storage{.bytes_per_s = setup.storage->bytes_per_s,
-                                         .latency_ns = static_cast<double>(setup.storage->latency_ns)};
+    profile.storage = setup.storage;
   } else if (setup.cold) {
     profile.storage = cold_storage(first);
   }

@@ -1,4 +1,4 @@
-// What the simulator needs to know of a machine and its data: measured once, kept in the result file.
+// A machine and its data as the simulator needs them: measured once, kept in the result file.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace bench::sweeps {
 struct Profile {
   std::int64_t batch = 1;
   std::int64_t prefetch = 2;
-  simulator::Order order = simulator::Order::in_order;
+  loader::Order order = loader::Order::in_order;
   bool lookahead = true;
   std::string consumer;
   std::string consumer_device;
@@ -29,9 +29,9 @@ struct Profile {
   simulator::LawFit law;
   std::string law_from;                   // what was measured for it
   std::vector<std::int64_t> law_workers;  // at these counts
-  Stages stages_ns;                       // of an image, at the fewest workers
+  loader::StageTimes stages_ns;           // of an image, at the fewest workers
 
-  std::optional<simulator::Storage> storage;
+  std::optional<loader::Storage> storage;
   double bytes_read = 0;             // from it, of an image
   std::vector<double> sample_sizes;  // of images, in parts of the mean one; with storage only
 
@@ -64,10 +64,8 @@ std::vector<double> thinned(std::vector<double> values, std::size_t most = 512);
 
 // The file's edge.
 Json to_json(const Profile& profile);
-// Of a whole result file. Throws UsageError where it is not one of a workers sweep, or its profile is
+// Reads a whole result file. Throws UsageError where it is not one of a workers sweep, or its profile is
 // incomplete.
 Profile read_profile(const Json& document);
-
-const char* name_of(simulator::Order order);  // "in-order", "any"
 
 }  // namespace bench::sweeps

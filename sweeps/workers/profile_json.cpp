@@ -234,7 +234,7 @@ Profile read_profile(const Json& document) {
   profile.batch = count(field.at("batch"), 1);
   profile.prefetch = count(field.at("prefetch"), 1);
   if (const std::string order = field.at("order").string(); order == "any") {
-    profile.order = simulator::Order::any;
+    profile.order = loader::Order::any;
   } else if (order != "in-order") {
     refuse(field.at("order"), "in-order, any");
   }
@@ -257,8 +257,8 @@ Profile read_profile(const Json& document) {
   }
   if (field.has("storage")) {
     const Field storage = field.at("storage");
-    profile.storage = simulator::Storage{.bytes_per_s = at_least(storage.at("bytes_per_s"), 0),
-                                         .latency_ns = at_least(storage.at("latency_ns"), 0)};
+    profile.storage = loader::Storage{.bytes_per_s = at_least(storage.at("bytes_per_s"), 0),
+                                      .latency_ns = at_least(storage.at("latency_ns"), 0)};
   }
   const bool first_version = version.integer() == 1;
   for (const auto& [key, times] : kProfileTimes) {

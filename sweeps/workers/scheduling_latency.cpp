@@ -30,7 +30,7 @@ std::vector<double> placed(std::vector<double> values) {
   return places;
 }
 
-// What waking takes by itself: with a loader that does nothing, or the least of the others.
+// The latency on an idle machine: with a loader that does nothing, or the least of the others.
 double usual_of(const LoaderPoints& points) {
   if (points.ready && !points.ready->late_times_ns.empty()) {
     return median(points.ready->late_times_ns);

@@ -11,7 +11,7 @@
 namespace bench::sweeps {
 
 // From the consumer threads where they slept until a step ended; where none did, from what a file notes of
-// the loader alone. What waking takes on an idle machine is subtracted.
+// the loader alone. The latency on an idle machine is subtracted.
 std::vector<simulator::SchedulingLatency> measure_latencies(const LoaderPoints& points, double cores,
                                                             bool storage,
                                                             std::optional<std::int64_t> left_out);

@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -83,15 +82,7 @@ const loader::Dataset& Session::data() {
   }
   unlimited_ = opened.get();
   if (storage) {
-    opened = loader::limited(std::move(opened), *storage, stop_.get_token());
-    watch_ = std::jthread([this](const std::stop_token& ended) {
-      while (!ended.stop_requested() && !stop_.stop_requested()) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        if (interrupted()) {
-          stop_.request_stop();
-        }
-      }
-    });
+    opened = loader::limited(std::move(opened), *storage, clock, interrupted);
   }
   data_ = std::move(opened);
   return *data_;

@@ -1,4 +1,4 @@
-// What all points of a run share: the data, opened when it is first needed, and what was found of it.
+// Shared by all points of a run: the data, opened when first needed, and what was found of it.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,9 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <stop_token>
 #include <string>
-#include <thread>
 
+#include "bench/clock.h"
 #include "sweeps/workers/loader/data.h"
 #include "sweeps/workers/loader/dataset.h"
 #include "sweeps/workers/loader/pool.h"
@@ -21,8 +20,11 @@ namespace bench::sweeps {
 class ColdData;
 
 struct Session {
+  explicit Session(const Clock& time = steady_clock()) : clock(time) {}
+
+  const Clock& clock;
   std::string data_name;  // --data
-  std::optional<loader::StorageLimit> storage;
+  std::optional<loader::Storage> storage;
   bool cold = false;  // the system drops each image from its page cache before it is read
   loader::Progress progress = [](const std::string&, double) {};
 
@@ -43,15 +45,13 @@ struct Session {
   // Reads each image once, so that none comes from storage later on; not where that would take long, nor with
   // --cold. Throws as data().
   void warm();
-  // As far as asked so far, without from_storage. Throws as data().
+  // Of the images read so far; without from_storage. Throws as data().
   DataFound found();
 
  private:
   std::unique_ptr<loader::Dataset> data_;
   const loader::Dataset* unlimited_ = nullptr;  // of data_, without --storage
   const ColdData* cold_ = nullptr;              // of data_
-  std::stop_source stop_;                       // of waits for a storage limit
-  std::jthread watch_;                          // for Ctrl-C; last, for it uses the above
 };
 
 // Mean of the first images'.

@@ -1,6 +1,7 @@
 #include "sweeps/workers/setup.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "bench/measure/result.h"
 
@@ -31,7 +32,7 @@ Json to_json(const LoaderSetup& setup) {
                {"gpus", setup.gpus}};
   if (setup.storage) {
     json["storage"] = {{"bytes_per_s", setup.storage->bytes_per_s},
-                       {"latency_ns", setup.storage->latency_ns}};
+                       {"latency_ns", std::llround(setup.storage->latency_ns)}};
   }
   for (const RequiredThroughput& required : setup.required) {
     json["demands"].push_back(

@@ -1,4 +1,4 @@
-// What a workers sweep ran with: the file's "loader".
+// The settings a workers sweep ran with: the file's "loader".
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "bench/json.h"
-#include "sweeps/workers/loader/storage_limit.h"
+#include "sweeps/workers/loader/storage.h"
 
 namespace bench::sweeps {
 
-// Images a second that a consumer elsewhere, such as a GPU that is not here, takes when they are there
+// Images a second that a consumer elsewhere, such as a GPU that is not here, computes when it never waits
 // (--demand).
 struct RequiredThroughput {
   std::string name{};
@@ -20,7 +20,7 @@ struct RequiredThroughput {
   std::string source{};  // "given", or the result file
 };
 
-// What a run found of its data.
+// The data as a run found them.
 struct DataFound {
   std::int64_t images = 0;
   double mean_encoded_bytes = 0;
@@ -36,7 +36,7 @@ struct LoaderSetup {
   int cores = 1;  // of the host
   std::string data{};
   bool cold = false;
-  std::optional<loader::StorageLimit> storage{};
+  std::optional<loader::Storage> storage{};
   std::string consumer{};
   std::string consumer_device = "none";  // of a network; a step's time needs none
   bool consumer_on_cores = false;        // it computes on the workers' cores

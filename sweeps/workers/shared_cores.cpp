@@ -7,12 +7,12 @@
 namespace bench::sweeps {
 namespace {
 
-// Of a core, for each of so many threads that want one.
+// The part of a core that each of so many threads gets.
 double share_of_core(double threads, double cores) {
   return std::min(1.0, cores / std::max(threads, 1e-9));
 }
 
-// What sharing the cores alone does to both speeds; the workers' beyond the law.
+// Both speeds by sharing the cores alone; the workers' relative to the law.
 simulator::SharedCores by_sharing_alone(std::int64_t workers, double active, double cores) {
   const double consumer_threads = std::max(1.0, std::floor(cores) - static_cast<double>(workers));
   const double share = share_of_core(active + consumer_threads, cores);

@@ -20,7 +20,7 @@ using simulator::Pipeline;
 // Long enough for a steady state, short enough to be done after every run.
 void set_length(Pipeline& pipeline) {
   constexpr double kEvents = 40'000;
-  const bool samples = pipeline.order == simulator::Order::any && pipeline.workers > 0;
+  const bool samples = pipeline.order == loader::Order::any && pipeline.workers > 0;
   const double pieces = samples            ? static_cast<double>(pipeline.batch)
                         : pipeline.storage ? std::min(64.0, static_cast<double>(pipeline.batch))
                                            : 1;
@@ -55,8 +55,8 @@ std::string limit_of(const Pipeline& pipeline, const simulator::Outcome& outcome
     return simulate(other).images_per_s > kWorthIt * outcome.images_per_s;
   };
   Pipeline other = pipeline;
-  other.order = simulator::Order::any;
-  if (pipeline.order == simulator::Order::in_order && pipeline.workers > 1 && gains(other)) {
+  other.order = loader::Order::any;
+  if (pipeline.order == loader::Order::in_order && pipeline.workers > 1 && gains(other)) {
     return "order";
   }
   other = pipeline;

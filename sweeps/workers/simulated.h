@@ -15,18 +15,18 @@
 
 namespace bench::sweeps {
 
-// What to simulate from a profile; what is not given is as measured.
+// Changes to a profile before it is simulated; the rest stays as measured.
 struct SimulationRequest {
   std::vector<std::int64_t> workers{};  // empty: a choice around the cores
   std::optional<int> cores{};
   std::optional<std::int64_t> prefetch{};
-  std::optional<simulator::Order> order{};
+  std::optional<loader::Order> order{};
   int gpus = 1;  // they share the host; each has its own workers
   std::vector<RequiredThroughput> required{};
   double measured_rate = 0;               // images a second, the most that was seen of this host; 0: none
   std::optional<std::int64_t> step_ns{};  // another consumer, elsewhere
   std::string consumer{};                 // its name
-  std::optional<simulator::Storage> storage{};
+  std::optional<loader::Storage> storage{};
   std::uint64_t seed = 1;
 };
 
@@ -56,7 +56,7 @@ struct Simulated {
   double cores = 0;
   double measured_cores = 0;
   std::int64_t prefetch = 0;
-  simulator::Order order = simulator::Order::in_order;
+  loader::Order order = loader::Order::in_order;
   int gpus = 1;
   std::vector<SimulatedPoint> points{};
   std::vector<SimulatedRequirement> requirements{};
@@ -69,7 +69,7 @@ struct Simulated {
 inline constexpr double kFed = 0.95;
 
 Simulated simulate(const Profile& profile, const SimulationRequest& request);
-// Of a measured run: also each measured count from a profile without it, so that the error is known.
+// After a measured run: each measured count is also simulated from a profile without it, for the error.
 Simulated simulate_measured(const LoaderPoints& points, const LoaderSetup& setup, const Profile& profile);
 // With the consumer and the storage of the request. Throws UsageError where the profile does not have enough
 // for it.

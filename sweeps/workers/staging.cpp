@@ -1,7 +1,5 @@
 #include "sweeps/workers/staging.h"
 
-#include <chrono>
-
 #include <fmt/format.h>
 
 #include "bench/error.h"
@@ -16,7 +14,7 @@ Staging::Staging(Device& device, HostKind kind, std::int64_t slots, std::int64_t
   if (slots > kMost / slot_bytes) {
     throw OutOfMemory("the batches in the making would take more than 1024 TiB of host memory", kMost);
   }
-  // The system promises memory that it does not have, and ends programs that take its word.
+  // The system promises more memory than it has, and ends programs that use all of it.
   constexpr std::int64_t kMostOfAvailable = 95;  // percent
   const std::int64_t available = host_info().available_bytes;
   if (slots * slot_bytes > available / 100 * kMostOfAvailable) {
@@ -48,8 +46,7 @@ Staging::Staging(Device& device, HostKind kind, std::int64_t slots, std::int64_t
   }
 }
 
-std::int64_t Staging::copy(const std::byte* slot) {
-  const auto start = std::chrono::steady_clock::now();
+void Staging::copy(const std::byte* slot) {
   std::byte* const to = on_device_[turn_].data();
   turn_ = 1 - turn_;
   if (queue_) {
@@ -59,7 +56,6 @@ std::int64_t Staging::copy(const std::byte* slot) {
   } else {
     device_.upload(to, slot, slot_bytes_);
   }
-  return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace bench::sweeps

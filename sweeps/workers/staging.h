@@ -22,8 +22,8 @@ class Staging {
   std::int64_t host_bytes() const { return slot_bytes_ * static_cast<std::int64_t>(slots_.size()); }
 
   // Copies a slot to the device, on a stream of its own where there is one, and waits until it may be used
-  // again. Returns the time that took, in nanoseconds.
-  std::int64_t copy(const std::byte* slot);
+  // again.
+  void copy(const std::byte* slot);
 
  private:
   Device& device_;

@@ -5,16 +5,15 @@
 
 #include <fmt/format.h>
 
+#include "bench/measure/finding.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 
 namespace bench::sweeps {
 namespace {
 
-std::string rate_text(const Estimate& rate) {
-  return rate.ci95 ? fmt::format("{} ±{}", format_number(rate.value),
-                                 format_percent((rate.high() - rate.low()) / 2 / rate.value))
-                   : format_number(rate.value);
+std::string estimate_text(const Estimate& estimate) {
+  return plus_minus(estimate.value, estimate.ci95);
 }
 
 std::string stall_text(std::optional<double> ns) {
@@ -54,20 +53,21 @@ TextTable points_table(const Evidence& evidence) {
   const bool mark = flagged > 0 && flagged < std::ssize(points);
   TextTable table;
   table.rows.push_back(
-      {"workers", "images/s", "AU", "stall p99", "CPU/image", "host memory", "simulated AU"});
+      {"workers", "samples/s", "AU", "stall p99", "CPU/sample", "host memory", "simulated AU"});
   for (const LoaderPoint* const point : points) {
     const SimulatedPoint* const simulated =
         point->order == evidence.points.pool.front().order ? evidence.simulated_at(point->workers) : nullptr;
     table.rows.push_back({fmt::format("{}{}{}", orders ? point->order + " " : "", point->workers,
                                       mark && point->flagged ? " ○" : ""),
-                          rate_text(point->images_per_s), point->au ? au_text(*point->au) : "-",
+                          estimate_text(point->images_per_s), point->au ? estimate_text(*point->au) : "-",
                           stall_text(point->stall_p99_ns), format_duration(point->cpu_ns),
                           format_bytes(std::llround(point->host_bytes)),
                           simulated != nullptr && simulated->held_out_au
                               ? fmt::format("{:.2f}", *simulated->held_out_au)
                               : "-"});
   }
-  table.title = fmt::format("{}; simulated from the other counts", conditions(evidence.setup));
+  table.title =
+      conditions(evidence.setup) + (evidence.simulated ? "; each count is simulated from the others" : "");
   table.right = std::vector<bool>(table.rows[0].size(), true);
   table.lists_points = true;
   return table;
@@ -77,9 +77,9 @@ TextTable points_table(const Evidence& evidence) {
 TextTable simulated_table(const Simulated& simulated) {
   TextTable table;
   table.title = fmt::format("Simulated: {:g} cores, prefetch {}, {}{}", simulated.cores, simulated.prefetch,
-                            simulated.order == simulator::Order::any ? "out-of-order" : "in-order",
+                            simulated.order == loader::Order::any ? "out-of-order" : "in-order",
                             simulated.gpus > 1 ? fmt::format(", {} GPUs on one host", simulated.gpus) : "");
-  table.rows.push_back({simulated.gpus > 1 ? "workers a GPU" : "workers", "images/s", "AU", "stall p99",
+  table.rows.push_back({simulated.gpus > 1 ? "workers a GPU" : "workers", "samples/s", "AU", "stall p99",
                         "workers busy", "limited by"});
   for (const SimulatedPoint& point : simulated.points) {
     table.rows.push_back({fmt::format("{}", point.workers), format_number(point.images_per_s),
@@ -94,12 +94,12 @@ TextTable simulated_table(const Simulated& simulated) {
 TextTable requirements_table(const Simulated& simulated) {
   TextTable table;
   table.title = "Required throughput (simulated): workers for 95 % of it";
-  table.rows.push_back({"GPU", "images/s", "GPUs", "workers a GPU", "AU", "host's best", "limited by"});
+  table.rows.push_back({"GPU", "samples/s", "GPUs", "workers a GPU", "AU", "host's best", "limited by"});
   for (const SimulatedRequirement& answer : simulated.requirements) {
     table.rows.push_back({answer.required.name, format_number(answer.required.images_per_s),
                           fmt::format("{}", answer.gpus),
                           answer.workers ? fmt::format("{}", *answer.workers) : "cannot be fed",
-                          fmt::format("{:.2f}", answer.au), images_text(answer.tops_out), answer.limited_by});
+                          fmt::format("{:.2f}", answer.au), rate_text(answer.tops_out), answer.limited_by});
   }
   table.right = {false, true, true, true, true, true, false};
   return table;

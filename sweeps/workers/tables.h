@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bench/sweep.h"
-#include "sweeps/workers/findings.h"
+#include "sweeps/workers/evidence.h"
 
 namespace bench::sweeps {
 

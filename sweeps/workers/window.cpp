@@ -31,11 +31,11 @@ constexpr std::array<std::pair<const char*, std::int64_t Window::*>, 9> kWindowN
 
 }  // namespace
 
-const StageName& largest_stage(const Stages& stages) {
+const StageName& largest_stage(const loader::StageTimes& stages) {
   return *std::ranges::max_element(kStages, {}, [&](const StageName& stage) { return stages.*stage.time; });
 }
 
-Json to_json(const Stages& stages) {
+Json to_json(const loader::StageTimes& stages) {
   Json json = Json::object();
   for (const StageName& stage : kStages) {
     if (stages.total() > 0) {
@@ -50,11 +50,7 @@ void Window::add_batches(const std::vector<loader::Batch>& batches) {
   for (const loader::Batch& batch : batches) {
     batch_ns.push_back(batch.to_ns - batch.from_ns);
     batch_cpu_ns.push_back(batch.use.cpu_ns);
-    stages_ns.read += static_cast<double>(batch.stages.read);
-    stages_ns.decode += static_cast<double>(batch.stages.decode);
-    stages_ns.augment += static_cast<double>(batch.stages.augment);
-    stages_ns.collate += static_cast<double>(batch.stages.collate);
-    stages_ns.hand_off += static_cast<double>(batch.hand_off_ns);
+    stages_ns += batch.stages;
     voluntary_switches += batch.use.voluntary_switches;
     involuntary_switches += batch.use.involuntary_switches;
     made += batch.sample_ns.size();

@@ -13,28 +13,18 @@
 
 namespace bench::sweeps {
 
-// Wall time of a worker by stage, in the order an image goes through them.
-struct Stages {
-  double read = 0;
-  double decode = 0;
-  double augment = 0;
-  double collate = 0;
-  double hand_off = 0;
-
-  double total() const { return read + decode + augment + collate + hand_off; }
-};
 struct StageName {
   const char* key;   // in the file
   const char* text;  // for people
-  double Stages::*time;
+  double loader::StageTimes::*time;
 };
-inline constexpr std::array<StageName, 5> kStages{{{"read", "read", &Stages::read},
-                                                   {"decode", "decode", &Stages::decode},
-                                                   {"augment", "augment", &Stages::augment},
-                                                   {"collate", "collate", &Stages::collate},
-                                                   {"hand_off", "hand-off", &Stages::hand_off}}};
-const StageName& largest_stage(const Stages& stages);
-Json to_json(const Stages& stages);  // empty where no time was noted
+inline constexpr std::array<StageName, 5> kStages{{{"read", "read", &loader::StageTimes::read},
+                                                   {"decode", "decode", &loader::StageTimes::decode},
+                                                   {"augment", "augment", &loader::StageTimes::augment},
+                                                   {"collate", "collate", &loader::StageTimes::collate},
+                                                   {"hand_off", "hand-off", &loader::StageTimes::hand_off}}};
+const StageName& largest_stage(const loader::StageTimes& stages);
+Json to_json(const loader::StageTimes& stages);  // empty where no time was noted
 
 // Times in nanoseconds.
 class Window final : public SampleNote {
@@ -46,7 +36,7 @@ class Window final : public SampleNote {
   std::vector<std::int64_t> batch_ns;    // of each batch, by one worker, from its start to done
   std::vector<std::int64_t> batch_cpu_ns;
   std::vector<std::int64_t> sample_ns;  // of some samples, evenly from all batches
-  Stages stages_ns;                     // of all images
+  loader::StageTimes stages_ns;         // of all images
   std::int64_t images = 0;              // made
   std::int64_t cpu_ns = 0;              // of the process
   std::int64_t voluntary_switches = 0;  // of the workers

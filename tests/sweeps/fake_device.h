@@ -20,6 +20,7 @@ class FakeDevice : public Device {
   std::optional<std::string> unsupported(Dtype dtype) const override {
     return supported_.contains(dtype) ? std::nullopt : std::optional<std::string>("not here");
   }
+  bool computes_on_host() const override { return info_.kind == "cpu"; }
   void upload(void*, const void*, std::int64_t) override {}
   void download(void*, const void*, std::int64_t) override {}
   void fill(void*, std::byte, std::int64_t) override {}

@@ -125,6 +125,7 @@ class CpuDevice final : public Device, public CpuTransfers {
   }
 
   bool host_accessible() const override { return true; }
+  bool computes_on_host() const override { return true; }
 
   int limit_threads(int cores) override {
     const int threads = std::clamp(cores, 1, info_.compute_units);

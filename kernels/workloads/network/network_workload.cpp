@@ -54,6 +54,9 @@ class ConfiguredNetwork : public ConfiguredWorkload {
     }
     return std::nullopt;
   }
+  std::optional<std::int64_t> image_size() const final {
+    return point_.graph.tokens() ? std::nullopt : std::optional(point_.graph.nodes().front().shape.height());
+  }
   MemoryPlan plan(Device& device) const final {
     const std::int64_t feature_maps = countable_feature_maps(point_);
     MemoryPlan plan = step_plan(device);

@@ -1,8 +1,12 @@
 // Ends work early whose result is no longer wanted.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <functional>
+
+#include "bench/clock.h"
 
 namespace bench::loader {
 
@@ -16,6 +20,14 @@ struct Cancelled : std::exception {
 
 inline bool never() {
   return false;
+}
+
+// Sleeps in pieces of 50 ms at most, and asks `cancel` between them.
+inline void sleep_until(const Clock& clock, Clock::time_point time, const CancelToken& cancel) {
+  constexpr auto kPiece = std::chrono::milliseconds(50);
+  while (clock.now() < time && !cancel()) {
+    clock.sleep_until(std::min(time, clock.now() + kPiece));
+  }
 }
 
 }  // namespace bench::loader

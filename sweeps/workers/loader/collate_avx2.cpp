@@ -39,7 +39,7 @@ BENCH_WIDE inline __m256 eight_of(const std::array<float, 3>& of, std::size_t i,
 template <bool kPlanes, std::size_t kBytes, void (*kPut)(void*, __m256)>
 BENCH_WIDE std::size_t store_all(const std::array<float, 3>& scale, const std::array<float, 3>& offset,
                                  const std::uint8_t* pixels, std::size_t count, std::byte* sample) {
-  // Of four pixels: r g b r g b …, or r r r r g g g g b b b b.
+  // Order of four pixels: r g b r g b …, or r r r r g g g g b b b b.
   const __m128i order = kPlanes ? _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, -1, -1, -1, -1)
                                 : _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
   const __m256 scale0 = eight_of(scale, 0, kPlanes);

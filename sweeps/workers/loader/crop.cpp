@@ -56,12 +56,12 @@ Box random_crop(int width, int height, const Transform& transform, std::mt19937_
   return middle(width, height, transform);
 }
 
-Draw draw(int width, int height, const Transform& transform, std::uint64_t seed) {
+CropAndFlip random_crop_and_flip(int width, int height, const Transform& transform, std::uint64_t seed) {
   std::mt19937_64 engine(seed);
-  Draw drawn;
-  drawn.crop = random_crop(width, height, transform, engine);
-  drawn.flip = unit_draw(engine) < transform.flip;
-  return drawn;
+  CropAndFlip chosen;
+  chosen.crop = random_crop(width, height, transform, engine);
+  chosen.flip = unit_draw(engine) < transform.flip;
+  return chosen;
 }
 
 int decoded_eighths(const Box& crop, int size) {

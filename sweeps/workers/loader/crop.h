@@ -21,16 +21,16 @@ struct Box {  // pixels
 // middle.
 Box random_crop(int width, int height, const Transform& transform, std::mt19937_64& engine);
 
-// All that is drawn for one sample.
-struct Draw {
+// The random choices of one sample.
+struct CropAndFlip {
   Box crop;
   bool flip = false;
 };
-Draw draw(int width, int height, const Transform& transform, std::uint64_t seed);
+CropAndFlip random_crop_and_flip(int width, int height, const Transform& transform, std::uint64_t seed);
 
 // The resolution at which libjpeg decodes a crop that becomes size x size pixels, in eighths: 8, 4, 2 or 1,
-// which have fast paths. The decoded crop is still at least twice as large as the sample each way, for
-// otherwise the sample would differ visibly from one of the full resolution: see docs/loader.md.
+// which have fast paths. The decoded crop is at least twice as large as the sample each way: with less the
+// sample differs visibly from one of the full resolution (docs/loader.md).
 int decoded_eighths(const Box& crop, int size);
 
 }  // namespace bench::loader

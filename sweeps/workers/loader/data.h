@@ -19,7 +19,7 @@ using Progress = std::function<void(const std::string& what, double fraction)>;
 std::unique_ptr<Dataset> open_data(const std::string& data, const Progress& progress);
 
 // How many images, of how many bytes, and a number made of their names and sizes: another one means that the
-// folder's contents changed. What stands in the files is not read.
+// folder's contents changed. The files themselves are not read.
 std::string contents_of(const Dataset& data);
 
 }  // namespace bench::loader

@@ -31,7 +31,7 @@ class Dataset {
   virtual std::int64_t encoded_bytes(std::int64_t number) const = 0;  // as listed when it was opened
   // The encoded bytes into `bytes`, whose memory is used again. Throws BadImage.
   virtual void read(std::int64_t number, std::vector<std::byte>& bytes) const = 0;
-  // Has the system forget what it holds of the image in memory, so that the next read goes to storage.
+  // Drops the image from the page cache, so that the next read goes to storage.
   // Returns the reason where that is not permitted.
   virtual std::optional<std::string> evict(std::int64_t number) const = 0;
 };

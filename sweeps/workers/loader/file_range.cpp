@@ -68,8 +68,8 @@ void check_size(std::int64_t bytes) {
   }
 }
 
-// Pages of the mapping that are in the page cache. Linux tells only who may write the file, and calls all
-// pages of another's file resident.
+// Pages of the mapping that are in the page cache. Linux reports this only to a user who may write the file,
+// and calls all pages of other files resident.
 std::int64_t resident_pages(int file, std::int64_t offset, std::int64_t count, std::int64_t page) {
   void* const mapped = mmap(nullptr, static_cast<std::size_t>(count), PROT_READ, MAP_SHARED, file, offset);
   if (mapped == MAP_FAILED) {

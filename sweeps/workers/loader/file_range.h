@@ -1,4 +1,4 @@
-// A part of a file: read, and forgotten by the page cache.
+// A part of a file: read, and dropped from the page cache.
 #pragma once
 
 #include <cstddef>

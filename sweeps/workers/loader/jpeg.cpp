@@ -24,7 +24,7 @@ namespace {
 // decode that much more. Rows after a skip do not differ.
 constexpr int kBorder = 2;  // pixels
 
-// Not damage of the image itself: real collections hold such files, and other programs read them.
+// The image itself is intact: real collections hold such files, and other programs read them.
 bool harmless(int warning) {
   return warning == JWRN_EXTRANEOUS_DATA || warning == JWRN_ADOBE_XFORM || warning == JWRN_JFIF_MAJOR;
 }

@@ -19,10 +19,10 @@
 namespace bench::loader {
 namespace {
 
-// How often a waiting consumer looks whether it was interrupted.
-constexpr auto kLookAround = std::chrono::milliseconds(50);
+// How often a waiting consumer asks whether it was interrupted.
+constexpr auto kAskEvery = std::chrono::milliseconds(50);
 
-// Of this thread alone; a process of a still lower priority keeps it. Lowering it is never refused.
+// Of the calling thread alone. Lowering a priority is never refused.
 void lower_own_priority() {
   constexpr int kLowest = 19;  // as nice(1) counts
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowest);
@@ -31,8 +31,8 @@ void lower_own_priority() {
 }  // namespace
 
 struct Pool::Worker {
-  Worker(int worker_number, const Transform& transform, CancelToken token)
-      : number(worker_number), cancelled(std::move(token)), maker(transform, cancelled) {}
+  Worker(int worker_number, const Transform& transform, CancelToken token, const Clock& clock)
+      : number(worker_number), cancelled(std::move(token)), maker(transform, cancelled, clock) {}
   int number;
   CancelToken cancelled;
   SampleMaker maker;
@@ -55,6 +55,7 @@ Pool::Pool(const Dataset& data, const Transform& transform, PoolSettings setting
     : data_(data),
       transform_(transform),
       settings_(std::move(settings)),
+      clock_(*settings_.clock),
       slots_(slots),
       bad_(bad),
       order_(data.size(), settings_.seed),
@@ -67,7 +68,7 @@ Pool::Pool(const Dataset& data, const Transform& transform, PoolSettings setting
   }
   std::iota(free_.rbegin(), free_.rend(), std::size_t{0});
   if (settings_.workers == 0) {
-    own_ = std::make_unique<Worker>(0, transform_, settings_.interrupted);
+    own_ = std::make_unique<Worker>(0, transform_, settings_.interrupted, clock_);
   }
   // All workers begin together: the first ones would leave no core to the thread that starts the others.
   std::unique_lock begin(mutex_);
@@ -114,7 +115,8 @@ void Pool::run(int number) {
   }
   { const std::scoped_lock begin(mutex_); }
   try {
-    Worker worker(number, transform_, [this] { return stopping_.load(); });
+    Worker worker(
+        number, transform_, [this] { return stopping_.load(); }, clock_);
     if (settings_.order == Order::in_order) {
       make_in_order(worker);
     } else {
@@ -128,7 +130,7 @@ void Pool::run(int number) {
 }
 
 std::int64_t Pool::make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch) {
-  const std::int64_t start = now_ns();
+  const std::int64_t start = clock_.now_ns();
   std::int64_t image = order_.image_for(number);
   for (std::int64_t tried = 0;; ++tried) {
     if (worker.cancelled()) {
@@ -141,12 +143,10 @@ std::int64_t Pool::make_sample(Worker& worker, std::int64_t number, std::byte* t
     }
     if (!bad_.contains(image)) {
       try {
-        const std::int64_t read_from = now_ns();
+        const std::int64_t read_from = clock_.now_ns();
         data_.read(image, worker.encoded);
-        const std::int64_t read_ns = now_ns() - read_from;
-        StageTimes times = worker.maker.make(worker.encoded, sample_seed(settings_.seed, number), to);
-        times.read += read_ns;
-        batch.stages += times;
+        batch.stages.read += static_cast<double>(clock_.now_ns() - read_from);
+        batch.stages += worker.maker.make(worker.encoded, sample_seed(settings_.seed, number), to);
         break;
       } catch (const BadImage& error) {
         bad_.add(image, error.what());
@@ -154,7 +154,7 @@ std::int64_t Pool::make_sample(Worker& worker, std::int64_t number, std::byte* t
     }
     image = (image + 1) % data_.size();
   }
-  const std::int64_t end = now_ns();
+  const std::int64_t end = clock_.now_ns();
   batch.sample_ns.push_back(end - start);
   if (!batch.pieces.empty() && batch.pieces.back().worker == worker.number) {
     batch.pieces.back().to_ns = end;
@@ -179,14 +179,14 @@ Batch Pool::make_whole(Worker& worker, std::int64_t number) {
   batch.number = number;
   batch.slot = static_cast<std::size_t>(number) % slots_.size();
   batch.data = slots_[batch.slot];
-  const ThreadUse before = ThreadUse::now();
-  batch.from_ns = now_ns();
+  const ThreadUse before = ThreadUse::so_far();
+  batch.from_ns = clock_.now_ns();
   for (std::int64_t i = 0; i < settings_.batch; ++i) {
     batch.images.push_back(
         make_sample(worker, number * settings_.batch + i, batch.data + i * transform_.sample_bytes(), batch));
   }
-  batch.to_ns = now_ns();
-  batch.use = ThreadUse::now().since(before);
+  batch.to_ns = clock_.now_ns();
+  batch.use = ThreadUse::so_far().since(before);
   note_scratch(worker);
   return batch;
 }
@@ -230,17 +230,17 @@ void Pool::make_any(Worker& worker) {
         batch.data = slots_[batch.slot];
         batch.number = begun_++;
         batch.images.resize(static_cast<std::size_t>(settings_.batch));
-        batch.from_ns = now_ns();
+        batch.from_ns = clock_.now_ns();
         room_.front().notify_all();  // the others may join in
       }
       open = open_.back();
       sample = open->begun++;
     }
     Batch part;  // of the batch: this sample
-    const ThreadUse before = ThreadUse::now();
+    const ThreadUse before = ThreadUse::so_far();
     const std::int64_t image = make_sample(worker, open->batch.number * settings_.batch + sample,
                                            open->batch.data + sample * transform_.sample_bytes(), part);
-    const ThreadUse used = ThreadUse::now().since(before);
+    const ThreadUse used = ThreadUse::so_far().since(before);
     note_scratch(worker);
 
     const std::scoped_lock lock(mutex_);
@@ -251,7 +251,7 @@ void Pool::make_any(Worker& worker) {
     batch.sample_ns.push_back(part.sample_ns.front());
     batch.pieces.push_back(part.pieces.front());
     if (++open->done == settings_.batch) {
-      batch.to_ns = now_ns();
+      batch.to_ns = clock_.now_ns();
       std::erase(open_, open);
       finished_.push_back(std::move(batch));
       ready_.notify_one();
@@ -260,7 +260,7 @@ void Pool::make_any(Worker& worker) {
 }
 
 Batch Pool::next() {
-  const std::int64_t asked = now_ns();
+  const std::int64_t asked = clock_.now_ns();
   if (own_) {
     try {
       return make_whole(*own_, taken_++);
@@ -272,7 +272,7 @@ Batch Pool::next() {
   const auto there = [&] {
     return settings_.order == Order::in_order ? done_.contains(taken_) : !finished_.empty();
   };
-  while (!ready_.wait_for(lock, kLookAround, [&] { return over_ || there(); })) {
+  while (!ready_.wait_for(lock, kAskEvery, [&] { return over_ || there(); })) {
     if (settings_.interrupted()) {
       return {};
     }
@@ -288,7 +288,7 @@ Batch Pool::next() {
     finished_.pop_front();
   }
   ++taken_;
-  batch.hand_off_ns = now_ns() - std::max(asked, batch.to_ns);
+  batch.stages.hand_off = static_cast<double>(clock_.now_ns() - std::max(asked, batch.to_ns));
   return batch;
 }
 

@@ -1,4 +1,4 @@
-// Worker threads that make batches ahead of whoever consumes them.
+// Worker threads that make batches ahead of their consumer.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,18 +15,15 @@
 #include <thread>
 #include <vector>
 
+#include "bench/clock.h"
 #include "sweeps/workers/loader/bad_files.h"
 #include "sweeps/workers/loader/dataset.h"
 #include "sweeps/workers/loader/image_order.h"
+#include "sweeps/workers/loader/order.h"
 #include "sweeps/workers/loader/sample_maker.h"
 #include "sweeps/workers/loader/thread_use.h"
 
 namespace bench::loader {
-
-// in_order: batch k is made whole by worker k mod W and handed out in the order of k, so that a slow one
-// holds all behind it. any: workers share the samples of the oldest unfinished batch; what is done first goes
-// first.
-enum class Order { in_order, any };
 
 struct PoolSettings {
   int workers = 1;   // 0: batches are made by the thread that asks for them
@@ -39,10 +35,11 @@ struct PoolSettings {
   // priority it may wait for the end of a worker's time slice, which takes milliseconds.
   bool low_priority = false;
   // Asked while waiting, or making a batch without workers; a true one ends that. In the consumer's thread.
-  std::function<bool()> interrupted = [] { return false; };
+  CancelToken interrupted = never;
+  const Clock* clock = &steady_clock();
 };
 
-// A worker's stretch of work on a batch; times of the steady clock in nanoseconds.
+// A worker's stretch of work on a batch. Times here and below are nanoseconds of the pool's clock.
 struct Piece {
   int worker = 0;
   std::int64_t from_ns = 0;
@@ -54,10 +51,9 @@ struct Batch {
   std::byte* data = nullptr;  // batch × Transform::sample_bytes()
   std::int64_t number = 0;    // in the order they were begun
   std::size_t slot = 0;
-  std::int64_t from_ns = 0;  // steady clock: when its first sample was begun, and its last done
+  std::int64_t from_ns = 0;  // when its first sample was begun, and its last done
   std::int64_t to_ns = 0;
   ThreadUse use;                        // of the threads that made it
-  std::int64_t hand_off_ns = 0;         // from being done, or asked for, whichever is later, to being there
   StageTimes stages;                    // summed over the samples
   std::vector<std::int64_t> images;     // of each sample: its number in the data set
   std::vector<std::int64_t> sample_ns;  // wall time of each, in the order they were done
@@ -83,7 +79,7 @@ class Pool {
 
   std::int64_t scratch_bytes() const { return scratch_bytes_; }  // host memory of all workers, slots excluded
 
-  // Of a sample's crop and flip; sample i of batch b is number b × batch + i.
+  // For a sample's crop and flip; sample i of batch b is number b × batch + i.
   static std::uint64_t sample_seed(std::uint64_t seed, std::int64_t number);
 
  private:
@@ -102,6 +98,7 @@ class Pool {
   const Dataset& data_;
   const Transform transform_;
   const PoolSettings settings_;
+  const Clock& clock_;
   const std::span<std::byte* const> slots_;
   BadFiles& bad_;
   const ImageOrder order_;
@@ -111,7 +108,7 @@ class Pool {
 
   std::mutex mutex_;
   // A slot is free, or all is over. In order each worker has one: a slot is of use to one of them only, and
-  // the others would wake just to sleep again, on the cores that the consumer's thread wants at that moment.
+  // the others would run just to sleep again, on the cores that the consumer's thread needs at that moment.
   std::vector<std::condition_variable> room_;
   std::condition_variable ready_;  // a batch is done, or all is over
   bool over_ = false;

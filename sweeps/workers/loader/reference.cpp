@@ -16,7 +16,7 @@ struct Tap {
   double weight = 0;
 };
 
-// Of output pixel `at`: weights of the pixels within `length` ones from `from`; they sum to 1.
+// For output pixel `at`: weights of the pixels within `length` ones from `from`; they sum to 1.
 std::vector<Tap> taps(std::int64_t at, std::int64_t outputs, int from, int length) {
   const double reduction = static_cast<double>(length) / static_cast<double>(outputs);
   const double half_width = std::max(1.0, reduction);
@@ -69,7 +69,7 @@ std::vector<double> reference_sample(std::span<const std::byte> encoded, std::ui
                                      const Transform& transform, const CancelToken& cancel) {
   JpegDecoder decoder(cancel);
   const ImageSize image = decoder.open(encoded, transform.most_pixels);
-  const Draw drawn = draw(image.width, image.height, transform, seed);
+  const CropAndFlip chosen = random_crop_and_flip(image.width, image.height, transform, seed);
   const JpegDecoder::Decoded whole =
       decoder.decode({.x = 0, .y = 0, .width = image.width, .height = image.height}, 8);
 
@@ -78,13 +78,13 @@ std::vector<double> reference_sample(std::span<const std::byte> encoded, std::ui
   sample.reserve(static_cast<std::size_t>(3 * size * size));
   std::vector<std::vector<Tap>> across;
   for (std::int64_t x = 0; x < size; ++x) {
-    across.push_back(taps(drawn.flip ? size - 1 - x : x, size, drawn.crop.x, drawn.crop.width));
+    across.push_back(taps(chosen.flip ? size - 1 - x : x, size, chosen.crop.x, chosen.crop.width));
   }
   for (std::int64_t y = 0; y < size; ++y) {
     if (cancel()) {
       throw Cancelled();
     }
-    const std::vector<Tap> rows = taps(y, size, drawn.crop.y, drawn.crop.height);
+    const std::vector<Tap> rows = taps(y, size, chosen.crop.y, chosen.crop.height);
     for (const std::vector<Tap>& columns : across) {
       for (int channel = 0; channel < 3; ++channel) {
         double value = 0;

@@ -122,7 +122,7 @@ void Resizer::resize(const Pixels& from, const Part& part, int size, bool flip, 
   const auto stride = static_cast<std::size_t>(round_up(bytes, 32));
   const int top = static_cast<int>(part.top);
   const int bottom = std::min(from.height, static_cast<int>(std::ceil(part.bottom)));
-  // Taps of weight 0 reach past the last row: those rows are there and are of no account.
+  // Taps of weight 0 reach past the last row: those rows exist and are ignored.
   rows_.resize(std::max(rows_.size(), static_cast<std::size_t>(bottom - top + down_.taps) * stride));
   for (int y = top; y < bottom; ++y) {
     across(across_, from.data + static_cast<std::size_t>(y) * from.stride,

@@ -9,7 +9,7 @@
 
 namespace bench::loader {
 
-// Pixels of four bytes: red, green, blue, and one that is of no account. Memory goes on for another row and
+// Pixels of four bytes: red, green, blue, and one that is ignored. Memory goes on for another row and
 // kSlack bytes past the last: what is read there is weighed with 0.
 inline constexpr std::size_t kSlack = 64;
 
@@ -20,7 +20,7 @@ struct Pixels {
   int height = 0;
 };
 
-// Of one direction: output i is the sum over k of weights[i * taps + k] * input[first[i] + k], over 2^14.
+// For one direction: output i is the sum over k of weights[i * taps + k] * input[first[i] + k], over 2^14.
 struct Filter {
   int taps = 0;  // of every output; filled up with weights of 0 to a multiple of the group
   std::vector<int> first;

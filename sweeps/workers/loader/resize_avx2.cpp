@@ -41,7 +41,7 @@ __attribute__((target("avx2"))) inline __m256i weighed(const std::uint8_t* pixel
   return sum;
 }
 
-// Of two sums in halves the whole ones, rounded.
+// Adds the halves of two sums and rounds.
 __attribute__((target("avx2"))) inline __m256i both_totals(__m256i a, __m256i b) {
   const __m256i total =
       _mm256_add_epi32(_mm256_permute2x128_si256(a, b, 0x20), _mm256_permute2x128_si256(a, b, 0x31));

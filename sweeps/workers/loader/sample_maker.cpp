@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "sweeps/workers/loader/crop.h"
-#include "sweeps/workers/loader/thread_use.h"
 
 namespace bench::loader {
 namespace {
@@ -19,29 +18,29 @@ Resizer::Part part_of(const JpegDecoder::Decoded& decoded, const Box& crop, int 
 
 }  // namespace
 
-SampleMaker::SampleMaker(const Transform& transform, CancelToken cancel)
+SampleMaker::SampleMaker(const Transform& transform, CancelToken cancel, const Clock& clock)
     : transform_(transform),
+      clock_(clock),
       decoder_(std::move(cancel)),
       collator_(transform),
       resized_(static_cast<std::size_t>(4 * transform.image_size * transform.image_size)) {}
 
 StageTimes SampleMaker::make(std::span<const std::byte> encoded, std::uint64_t seed, std::byte* sample) {
-  const std::int64_t start = now_ns();
+  const Clock::time_point start = clock_.now();
   const ImageSize image = decoder_.open(encoded, transform_.most_pixels);
-  const Draw drawn = draw(image.width, image.height, transform_, seed);
+  const CropAndFlip chosen = random_crop_and_flip(image.width, image.height, transform_, seed);
   const int size = static_cast<int>(transform_.image_size);
-  const int eighths = decoded_eighths(drawn.crop, size);
-  const JpegDecoder::Decoded decoded = decoder_.decode(drawn.crop, eighths);
-  const std::int64_t decoded_at = now_ns();
+  const int eighths = decoded_eighths(chosen.crop, size);
+  const JpegDecoder::Decoded decoded = decoder_.decode(chosen.crop, eighths);
+  const double decoded_ns = clock_.since_ns(start);
 
-  resizer_.resize(decoded.pixels, part_of(decoded, drawn.crop, eighths), size, drawn.flip, resized_.data());
-  const std::int64_t resized_at = now_ns();
+  resizer_.resize(decoded.pixels, part_of(decoded, chosen.crop, eighths), size, chosen.flip, resized_.data());
+  const double resized_ns = clock_.since_ns(start);
 
   collator_.store(resized_.data(), sample);
-  return {.read = 0,
-          .decode = decoded_at - start,
-          .augment = resized_at - decoded_at,
-          .collate = now_ns() - resized_at};
+  return {.decode = decoded_ns,
+          .augment = resized_ns - decoded_ns,
+          .collate = clock_.since_ns(start) - resized_ns};
 }
 
 std::int64_t SampleMaker::scratch_bytes() const {

@@ -1,7 +1,6 @@
 #include "sweeps/workers/loader/storage_limit.h"
 
 #include <chrono>
-#include <condition_variable>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,42 +12,38 @@
 namespace bench::loader {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 class Limited final : public Dataset {
  public:
-  Limited(std::unique_ptr<Dataset> data, const StorageLimit& limit, std::stop_token stop)
-      : data_(std::move(data)), stop_(std::move(stop)), start_(Clock::now()), reservations_(limit) {}
+  Limited(std::unique_ptr<Dataset> data, const Storage& limit, const Clock& clock, CancelToken cancel)
+      : data_(std::move(data)),
+        clock_(clock),
+        cancel_(std::move(cancel)),
+        start_(clock.now()),
+        reservations_(limit) {}
 
   std::int64_t size() const override { return data_->size(); }
   std::string name(std::int64_t number) const override { return data_->name(number); }
   std::int64_t encoded_bytes(std::int64_t number) const override { return data_->encoded_bytes(number); }
   void read(std::int64_t number, std::vector<std::byte>& bytes) const override {
-    const std::chrono::nanoseconds asked = Clock::now() - start_;
+    const std::chrono::nanoseconds asked = clock_.now() - start_;
     data_->read(number, bytes);
     // The time that the read itself took is part of what it is made to take.
     const std::int64_t done = reservations_.reserve(asked.count(), static_cast<std::int64_t>(bytes.size()));
-    sleep_until(start_ + std::chrono::nanoseconds(done));
+    sleep_until(clock_, start_ + std::chrono::nanoseconds(done), cancel_);
   }
   std::optional<std::string> evict(std::int64_t number) const override { return data_->evict(number); }
 
  private:
-  void sleep_until(Clock::time_point time) const {
-    std::mutex mutex;
-    std::condition_variable_any nobody;  // notifies: only the time or a stop ends the wait
-    std::unique_lock lock(mutex);
-    nobody.wait_until(lock, stop_, time, [] { return false; });
-  }
-
   std::unique_ptr<Dataset> data_;
-  std::stop_token stop_;
+  const Clock& clock_;
+  CancelToken cancel_;
   Clock::time_point start_;
   mutable Reservations reservations_;
 };
 
 }  // namespace
 
-StorageLimit parse_storage(const std::string& text) {
+Storage parse_storage(const std::string& text) {
   const std::size_t comma = text.find(',');
   const std::string rate = text.substr(0, comma);
   if (rate.size() < 3 || !rate.ends_with("/s")) {
@@ -56,18 +51,18 @@ StorageLimit parse_storage(const std::string& text) {
         "--storage: {} was given; accepted: bytes a second and the latency of a read, such as 200MB/s,5ms",
         quote(text)));
   }
-  StorageLimit limit;
+  Storage limit;
   limit.bytes_per_s = static_cast<double>(parse_bytes("--storage", rate.substr(0, rate.size() - 2)));
   if (comma != std::string::npos) {
     const std::string latency = text.substr(comma + 1);
-    limit.latency_ns = latency == "0" ? 0 : parse_duration("--storage", latency).count();
+    limit.latency_ns = latency == "0" ? 0 : static_cast<double>(parse_duration("--storage", latency).count());
   }
   return limit;
 }
 
-std::unique_ptr<Dataset> limited(std::unique_ptr<Dataset> data, const StorageLimit& limit,
-                                 std::stop_token stop) {
-  return std::make_unique<Limited>(std::move(data), limit, std::move(stop));
+std::unique_ptr<Dataset> limited(std::unique_ptr<Dataset> data, const Storage& limit, const Clock& clock,
+                                 CancelToken cancel) {
+  return std::make_unique<Limited>(std::move(data), limit, clock, std::move(cancel));
 }
 
 }  // namespace bench::loader

@@ -76,7 +76,7 @@ class Lock {
   ~Lock() { close(file_); }
 
  private:
-  // By asking again, so that `progress` may give up.
+  // Asks again and again, so that `progress` can end the wait.
   void wait(const fs::path& path, const Progress& progress) const {
     do {
       if (errno != EWOULDBLOCK && errno != EINTR) {

@@ -25,7 +25,7 @@ std::filesystem::path synthetic_folder(const Progress& progress,
 std::filesystem::path synthetic_folder(const std::filesystem::path& cache, int images,
                                        const Progress& progress,
                                        SyntheticSizes sizes = SyntheticSizes::alike);
-// Of an image in parts of the mean one, of which there are so many: the log-normal distribution's own
+// Size of an image in parts of the mean one, with so many images: the log-normal distribution's own
 // quantiles in a shuffled order, so that few images have its tail too.
 double heavy_area(int image, int images);
 

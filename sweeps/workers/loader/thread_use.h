@@ -1,35 +1,24 @@
-// The time, and what the calling thread has used of the processor.
+// Processor time and context switches of the calling thread.
 #pragma once
 
 #include <sys/resource.h>
 
-#include <chrono>
 #include <cstdint>
 #include <ctime>
 
 namespace bench::loader {
 
-inline std::int64_t now_ns() {  // steady clock
-  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-inline std::int64_t thread_cpu_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-// Processor time and context switches of a thread.
 struct ThreadUse {
   std::int64_t cpu_ns = 0;
   std::int64_t voluntary_switches = 0;
   std::int64_t involuntary_switches = 0;
 
-  // Of the calling thread so far.
-  static ThreadUse now() {
+  static ThreadUse so_far() {
     rusage usage{};
     getrusage(RUSAGE_THREAD, &usage);
-    return {.cpu_ns = thread_cpu_ns(),
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return {.cpu_ns = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec,
             .voluntary_switches = usage.ru_nvcsw,
             .involuntary_switches = usage.ru_nivcsw};
   }

@@ -1,4 +1,4 @@
-// What a sample is made of an image: the crop's range, size, normalisation, element and layout.
+// How an image becomes a sample: the crop's range, size, normalisation, element and layout.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct Transform {
   double narrowest = 3.0 / 4;  // of the crop, width over height
   double widest = 4.0 / 3;
   double flip = 0.5;  // probability
-  // Of values from 0 to 1; not done to uint8.
+  // For values from 0 to 1; not done to uint8.
   std::array<float, 3> mean{0.485F, 0.456F, 0.406F};
   std::array<float, 3> deviation{0.229F, 0.224F, 0.225F};
   Element element = Element::fp32;

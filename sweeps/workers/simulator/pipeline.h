@@ -1,4 +1,4 @@
-// What is simulated: workers that make batches, a queue, and consumers that compute on them.
+// The simulated pipeline: workers that make batches, a queue, and consumers that compute on them.
 #pragma once
 
 #include <cstdint>
@@ -6,20 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "sweeps/workers/loader/order.h"
+#include "sweeps/workers/loader/storage.h"
 #include "sweeps/workers/simulator/law.h"
 
 namespace bench::simulator {
 
-enum class Order {
-  in_order,  // a worker makes a whole batch; delivered in the order of their numbers
-  any,       // all workers share the samples of the oldest unfinished batch; delivered as they are finished
-};
-
-// Shared by all readers. A reader that waits for it occupies no core.
-struct Storage {
-  double bytes_per_s = 0;  // all readers together; 0: no limit
-  double latency_ns = 0;   // of a read; those of different workers overlap
-};
+using loader::Order;
+using loader::Storage;  // a reader that waits for it occupies no core
 
 // How a consumer on the workers' own cores and the workers slow each other down, by the workers that compute
 // at once; 1 is the speed alone.
@@ -29,9 +23,9 @@ struct SharedCores {
   double worker_speed = 1;  // while the consumer computes, and beyond what the law says
 };
 
-// How late a thread that slept or waited is scheduled on a busy core, with so many workers on the cores. It
-// wakes on the core where it slept and stays there though another may be idle: it meets a busy core as often
-// as cores are busy.
+// How late a thread that slept or waited is scheduled on a busy core, with so many workers on the cores. The
+// system runs it on the core where it slept even if another is idle: it meets a busy core as often as cores
+// are busy.
 struct SchedulingLatency {
   double workers = 0;             // of all consumers
   std::vector<double> late_ns{};  // growing; as many for each count
@@ -63,7 +57,7 @@ struct Pipeline {
   // storage.
   std::vector<double> sample_sizes{};
   std::vector<SharedCores> shared_cores{};  // by growing `active`; empty: consumers are elsewhere
-  // Of the consumer thread, by growing `workers`. Empty: it is never late. Not used with `shared_cores`,
+  // For the consumer thread, by growing `workers`. Empty: it is never late. Not used with `shared_cores`,
   // whose speeds include such waits.
   std::vector<SchedulingLatency> scheduling_latency{};
 
@@ -71,6 +65,8 @@ struct Pipeline {
   std::int64_t warm_up_steps = 100;
   std::int64_t steps = 2000;        // measured, of each consumer
   std::int64_t timeline_steps = 0;  // of the first consumer, after warming up
+
+  bool shares_samples() const { return order == Order::any && workers > 0; }
 };
 
 struct TimelineEntry {
@@ -85,16 +81,14 @@ struct TimelineEntry {
 struct Outcome {
   double images_per_s = 0;  // of all consumers
   double au = 0;            // computing over total time, not divided by that of a loader that does nothing
-  std::vector<double> step_ns;
-  double computing_workers = 0;  // on average
-  double worker_busy = 0;        // of a worker's time: computing
-  double worker_reading = 0;     //   waiting for storage
-  double worker_blocked = 0;     //   without a free slot
-  double storage_busy = 0;       // of the time its bandwidth was in use
-  double copying = 0;            // of the time a consumer copied
-  double compute_ns = 0;         // of a step, slowed down where the workers do so
-  std::int64_t events = 0;
-  std::vector<TimelineEntry> timeline;  // from 0 at the end of warming up
+  std::vector<double> step_ns{};
+  double computing_workers = 0;           // on average
+  double worker_busy = 0;                 // of a worker's time: computing
+  double worker_reading = 0;              //   waiting for storage
+  double storage_busy = 0;                // of the time its bandwidth was in use
+  double copying = 0;                     // of the time a consumer copied
+  double compute_ns = 0;                  // of a step, slowed down where the workers do so
+  std::vector<TimelineEntry> timeline{};  // from 0 at the end of warming up
 };
 
 // Throws std::invalid_argument for counts that are negative, times that are, or none given where they are

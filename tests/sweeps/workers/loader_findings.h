@@ -1,4 +1,4 @@
-// What the sweep finds of a machine that is known.
+// The findings of the sweep on a known machine.
 #pragma once
 
 #include <algorithm>

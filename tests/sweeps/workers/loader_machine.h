@@ -37,7 +37,7 @@ struct LoaderMachine {
   std::int64_t prefetch = 2;
   bool any_order = false;
   std::vector<simulator::SharedCores> shared_cores{};
-  std::optional<simulator::Storage> storage{};
+  std::optional<loader::Storage> storage{};
   double encoded_bytes = 110e3;
   double size_cv = 0.3;  // of images; counts with storage
   std::vector<std::int64_t> workers{0, 1, 2, 3, 4, 6, 8};
@@ -78,7 +78,7 @@ struct LoaderMachine {
     simulator::Pipeline pipeline;
     pipeline.workers = count;
     pipeline.prefetch = prefetch;
-    pipeline.order = any_order ? simulator::Order::any : simulator::Order::in_order;
+    pipeline.order = any_order ? loader::Order::any : loader::Order::in_order;
     pipeline.batch = batch;
     pipeline.batch_work_ns = times(parts(cv, 11), image_ns * static_cast<double>(batch));
     pipeline.sample_work_ns = times(parts(cv * std::sqrt(static_cast<double>(batch)), 12), image_ns);
@@ -189,10 +189,7 @@ struct LoaderMachine {
         .required = required,
         .gpus = gpus,
         .found = DataFound{.images = 256, .mean_encoded_bytes = encoded_bytes, .from_storage = 0}};
-    if (storage) {
-      setup.storage = loader::StorageLimit{.bytes_per_s = storage->bytes_per_s,
-                                           .latency_ns = std::llround(storage->latency_ns)};
-    }
+    setup.storage = storage;
     return setup;
   }
 

@@ -1,5 +1,5 @@
-// The simulator against the real pipeline: threads, staging and a consumer, on images whose reads sleep. What
-// they take is so much more than making them that the machine's speed is of little account.
+// The simulator against the real pipeline: threads, staging and a consumer, on images whose reads sleep. The
+// sleeps are so much longer than making an image that the machine's speed hardly matters.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class RealPipeline : public ::testing::Test {
                     loader::make_jpeg({}, static_cast<std::uint64_t>(i)));
     }
     session_->data_name = folder_.path().string();
-    session_->storage = loader::StorageLimit{.bytes_per_s = 1e9, .latency_ns = kReadNs};
+    session_->storage = loader::Storage{.bytes_per_s = 1e9, .latency_ns = kReadNs};
     setup_ = {.cores = 2,
               .storage = session_->storage,
               .found = DataFound{.mean_encoded_bytes = static_cast<double>(session_->data().encoded_bytes(0)),

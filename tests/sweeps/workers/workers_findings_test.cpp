@@ -56,7 +56,7 @@ TEST(WorkersFindings, PredictsHeldOutCountsWithinThreePoints) {
   LoaderMachine heavy;
   heavy.cv = 0.8;
   LoaderMachine stored;
-  stored.storage = simulator::Storage{.bytes_per_s = 40e6, .latency_ns = 3e6};
+  stored.storage = loader::Storage{.bytes_per_s = 40e6, .latency_ns = 3e6};
   stored.image_ns = 2e6;
   LoaderMachine slow;
   slow.compute_ns = 10e6;
@@ -96,8 +96,8 @@ TEST(WorkersFindings, NamesTheStageThatFillsTheCores) {
 
 TEST(WorkersFindings, NamesStorageWhereItIsTheLimit) {
   LoaderMachine machine;
-  machine.storage = simulator::Storage{.bytes_per_s = 11e6, .latency_ns = 0};  // 100 images a second
-  machine.compute_ns = 50e6;                                                   // 320 wanted
+  machine.storage = loader::Storage{.bytes_per_s = 11e6, .latency_ns = 0};  // 100 images a second
+  machine.compute_ns = 50e6;                                                // 320 wanted
   const Evidence evidence = measured_by(machine);
   EXPECT_EQ(found(evidence, "plateau")->details["limited_by"], "storage");
   EXPECT_NEAR(*found(evidence, "plateau")->value, 100, 3);
@@ -138,7 +138,7 @@ TEST(WorkersFindings, AnswersRequiredThroughputs) {
   const Evidence evidence = measured_by(machine);
   // One worker makes 200 a second, four 4 / 1.12 times that.
   EXPECT_EQ(found(evidence, "demand/t4")->value, 3);
-  EXPECT_THAT(claim(evidence, "demand/t4"), HasSubstr("Simulated: t4 (500 images/s) needs 3 workers"));
+  EXPECT_THAT(claim(evidence, "demand/t4"), HasSubstr("Simulated: t4 (500 samples/s) needs 3 workers"));
   EXPECT_FALSE(found(evidence, "demand/h200")->value);
   EXPECT_THAT(claim(evidence, "demand/h200"), HasSubstr("this host cannot feed h200"));
   EXPECT_NEAR(found(evidence, "demand/h200")->details["tops_out_images_per_s"].get<double>(), 714, 15);
@@ -146,7 +146,7 @@ TEST(WorkersFindings, AnswersRequiredThroughputs) {
   machine.gpus = 2;
   const Evidence two = measured_by(machine);
   EXPECT_FALSE(found(two, "demand/t4")->value);
-  EXPECT_THAT(claim(two, "demand/t4"), HasSubstr("cannot feed 2 of t4 (500 images/s each)"));
+  EXPECT_THAT(claim(two, "demand/t4"), HasSubstr("cannot feed 2 of t4 (500 samples/s each)"));
 }
 
 TEST(WorkersFindings, TellsHowMuchTheConsumerSlowsDown) {
@@ -240,12 +240,28 @@ TEST(WorkersFindings, CopesWithFewPoints) {
   workers_findings(evidence);
 }
 
-// Before the study, as after Ctrl-C.
-TEST(WorkersFindings, RecommendsWithoutASimulationToo) {
+// As after Ctrl-C, which ends the run before anything is simulated.
+TEST(WorkersFindings, WithoutASimulationItRecommendsFromWhatWasMeasuredAndSaysSo) {
   Evidence evidence = measured_by({});
   evidence.profile.reset();
   evidence.simulated.reset();
   EXPECT_EQ(found(evidence, "recommended_workers")->value, 3);
+  EXPECT_THAT(claim(evidence, "recommended_workers"), Not(HasSubstr("not measured")));
+  evidence.not_measured = {16, 32};
+  EXPECT_THAT(claim(evidence, "recommended_workers"),
+              HasSubstr("Use 3 workers (from the measured counts; 16, 32 not measured)"));
+}
+
+TEST(WorkersFindings, AUIsSpelledOutOnceInTheFirstClaimThatIsPrinted) {
+  int spelled_out = 0;
+  for (const Finding& finding : workers_findings(measured_by({}))) {
+    if (finding.claim.find("accelerator utilisation (AU)") != std::string::npos) {
+      ++spelled_out;
+      EXPECT_EQ(finding.headline, 1) << finding.claim;
+    }
+    EXPECT_THAT(finding.claim, Not(HasSubstr("images/s")));
+  }
+  EXPECT_EQ(spelled_out, 1);
 }
 
 TEST(WorkersFindings, ANoisyRunStillRecommends) {
@@ -258,6 +274,21 @@ TEST(WorkersFindings, ANoisyRunStillRecommends) {
   EXPECT_FALSE(evidence.measured_knee()->workers);
   EXPECT_TRUE(found(evidence, "recommended_workers")->value);
   EXPECT_THAT(claim(evidence, "recommended_workers"), HasSubstr("within noise"));
+}
+
+TEST(WorkersFindings, WithinNoiseTheSimulationChoosesAndTheClaimSaysWhy) {
+  Evidence evidence = measured_by({});
+  EXPECT_THAT(claim(evidence, "recommended_workers"), Not(HasSubstr("imulated")));
+  for (LoaderPoint& point : evidence.points.pool) {
+    point.au->ci95 = Interval{point.au->value - 0.3, point.au->value + 0.3};
+  }
+  const Knee knee = *evidence.measured_knee();
+  ASSERT_FALSE(knee.workers);
+  ASSERT_LT(knee.low, knee.high);
+  ASSERT_LE(3, knee.high);
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 3);
+  EXPECT_THAT(claim(evidence, "recommended_workers"),
+              AllOf(HasSubstr("Simulated: use 3 workers (measured, "), HasSubstr("are within noise)")));
 }
 
 TEST(WorkersFindings, CopesWithNotesThatAreNone) {

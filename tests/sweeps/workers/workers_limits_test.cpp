@@ -1,9 +1,9 @@
-// What the workers sweep says limits a machine that is known.
+// The limit that the workers sweep names on known machines.
 #include <gmock/gmock.h>
 
 #include <string>
 
-#include "sweeps/workers/findings.h"
+#include "sweeps/workers/claims.h"
 #include "tests/sweeps/workers/loader_findings.h"
 
 namespace bench::sweeps {
@@ -90,12 +90,26 @@ TEST(WorkersLimits, IdleCoresAreNotCalledBusy) {
   });
   Evidence evidence = testing::evidence_of(measured, machine.setup());
   EXPECT_EQ(found(evidence, "plateau")->details["limited_by"], "unknown");
-  EXPECT_THAT(claim(evidence, "plateau"), HasSubstr("the simulation expects it to be fed"));
+  const std::string busy = claim(evidence, "plateau");
+  EXPECT_THAT(busy, HasSubstr("of 4 cores are used"));
+  EXPECT_THAT(busy, HasSubstr("a copy takes 1.00 ms"));
+  EXPECT_THAT(busy, HasSubstr("none of them is the limit"));
 
   evidence.profile.reset();
   evidence.simulated.reset();
   EXPECT_EQ(found(evidence, "plateau")->details["limited_by"], "unknown");
-  EXPECT_THAT(claim(evidence, "plateau"), HasSubstr("the cause was not found"));
+  EXPECT_EQ(claim(evidence, "plateau"), busy);
+}
+
+// As after Ctrl-C.
+TEST(WorkersLimits, BusyWorkersAreTheLimitWithoutASimulationToo) {
+  Evidence evidence = measured_by({});
+  evidence.profile.reset();
+  evidence.simulated.reset();
+  evidence.points.capacity.clear();
+  evidence.points.pool.resize(3);  // none, 1 and 2 workers on 4 cores
+  EXPECT_EQ(found(evidence, "plateau")->details["limited_by"], "workers");
+  EXPECT_THAT(claim(evidence, "plateau"), HasSubstr("every worker is busy (decode takes 70 % of it)"));
 }
 
 TEST(WorkersLimits, AllCoresAreBusyWhereTheLoaderAloneMakesNoMore) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/bench/support/manual_clock.h"
+
 namespace bench::sweeps {
 namespace {
 
@@ -27,11 +29,14 @@ TEST(OtherCpuUsage, ReadsNothingElse) {
 }
 
 TEST(OtherCpuUsage, IsNotNegative) {
-  EXPECT_GE(other_cpu_usage(std::chrono::milliseconds(20)), 0);
+  EXPECT_GE(other_cpu_usage(std::chrono::milliseconds(20), steady_clock()), 0);
 }
 
 TEST(OtherCpuUsage, WhereMoreCoresAreWantedThanThereAreOthersHaveSome) {
-  EXPECT_TRUE(others_want_cores(1 << 20));
+  const bench::testing::ManualClock clock;
+  const Clock::time_point start = clock.now();
+  EXPECT_TRUE(others_want_cores(1 << 20, clock));
+  EXPECT_EQ(clock.now() - start, std::chrono::milliseconds(330));
 }
 
 }  // namespace

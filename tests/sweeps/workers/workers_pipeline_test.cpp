@@ -10,6 +10,8 @@
 
 #include "bench/error.h"
 #include "sweeps/workers/consumer.h"
+#include "sweeps/workers/window.h"
+#include "tests/bench/support/manual_clock.h"
 #include "tests/sweeps/plain_device.h"
 #include "tests/sweeps/workers/loader/jpegs.h"
 #include "tests/sweeps/workers/loader/temporary_folder.h"
@@ -139,12 +141,23 @@ TEST_F(PipelineTest, ADataSetOfNothingIsRefused) {
   EXPECT_THROW(make(), UsageError);
 }
 
-TEST_F(PipelineTest, ATimedConsumerTakesItsTime) {
-  const auto consumer = timed_consumer(3'000'000);
-  const auto start = std::chrono::steady_clock::now();
+TEST(TimedConsumer, TakesItsTime) {
+  const bench::testing::ManualClock clock;
+  const auto consumer = timed_consumer(3'000'000'000, clock);
+  const Clock::time_point start = clock.now();
   consumer->start();
+  EXPECT_EQ(consumer->finish(), 3'000'000'000);
+  EXPECT_EQ(clock.now() - start, std::chrono::seconds(3));
+}
+
+TEST(TimedConsumer, AStepThatEndedBeforeItWasAskedForTookNoLonger) {
+  bench::testing::ManualClock clock;
+  const auto consumer = timed_consumer(3'000'000, clock);
+  consumer->start();
+  clock.advance(std::chrono::seconds(1));
+  const Clock::time_point asked = clock.now();
   EXPECT_EQ(consumer->finish(), 3'000'000);
-  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(3));
+  EXPECT_EQ(clock.now(), asked);
 }
 
 // Which threads make a workload and run its steps, and what fails there.

@@ -25,10 +25,11 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class NoMemory final : public ConfiguredWorkload {
+class NoMemory : public ConfiguredWorkload {
  public:
   MemoryPlan plan(Device& /*device*/) const override { return {}; }
   std::unique_ptr<Workload> make(Device& /*device*/) const override { return nullptr; }
+  std::optional<std::int64_t> image_size() const override { return 64; }
 };
 
 class WorkersPlan : public ::testing::Test {
@@ -101,7 +102,15 @@ TEST_F(WorkersPlan, BothOrdersHavePointsOfTheirOwn) {
                              Contains("workers/net/fp32/batch:4/in-order/workers:2")));
 }
 
-TEST_F(WorkersPlan, ATimeStandsForAConsumerElsewhere) {
+TEST_F(WorkersPlan, AConsumerThatReadsNoImagesIsRefused) {
+  struct Blind final : NoMemory {
+    std::optional<std::int64_t> image_size() const override { return std::nullopt; }
+  };
+  network_.configure = [](const WorkloadSpec&) { return std::make_shared<Blind>(); };
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("--consumer"), HasSubstr("reads no images")));
+}
+
+TEST_F(WorkersPlan, ATimeIsAConsumerElsewhere) {
   request_.sweep_options["consumer"] = "40ms";
   request_.sweep_options["workers"] = "1";
   EXPECT_THAT(names(), Contains("workers/40ms/fp32/batch:32/in-order/workers:1"));
@@ -212,9 +221,9 @@ class OtherMachine : public WorkersPlan {
 TEST_F(OtherMachine, ItsBestBatchIsTheConsumer) {
   request_.sweep_options["consumer"] = file_.string();
   const sweeps::WorkersOptions options = sweeps::workers_options(request_, device_);
-  EXPECT_EQ(options.batch, 16);
+  EXPECT_EQ(options.setup.batch, 16);
   EXPECT_EQ(options.consumer.step_ns, 16'000'000);
-  EXPECT_EQ(options.consumer.name, "resnet50 on Some Card");
+  EXPECT_EQ(options.setup.consumer, "resnet50 on Some Card");
 }
 
 TEST_F(OtherMachine, BetweenItsBatchesALineIsDrawn) {
@@ -227,7 +236,7 @@ TEST_F(OtherMachine, BetweenItsBatchesALineIsDrawn) {
 
 TEST_F(OtherMachine, ItsBestRateIsARequiredThroughput) {
   request_.sweep_options["demand"] = "card=" + file_.string() + ",t4=1128/s";
-  const auto required = sweeps::workers_options(request_, device_).required;
+  const auto required = sweeps::workers_options(request_, device_).setup.required;
   ASSERT_EQ(required.size(), 2U);
   EXPECT_EQ(required[0].name, "card");
   EXPECT_DOUBLE_EQ(required[0].images_per_s, 1000);

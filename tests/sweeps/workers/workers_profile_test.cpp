@@ -52,7 +52,7 @@ TEST(WorkersProfile, KnowsTheMachine) {
 
 TEST(WorkersProfile, LeavesTheWaitForStorageOutOfTheWork) {
   LoaderMachine machine;
-  machine.storage = simulator::Storage{.bytes_per_s = 200e6, .latency_ns = 5e6};
+  machine.storage = loader::Storage{.bytes_per_s = 200e6, .latency_ns = 5e6};
   const auto profile = profile_of(machine);
   ASSERT_TRUE(profile);
   EXPECT_NEAR(1e9 / profile->law.law.one, 5e6, 0.35e6);  // reading takes 2 % of it, and is left out too
@@ -60,7 +60,7 @@ TEST(WorkersProfile, LeavesTheWaitForStorageOutOfTheWork) {
 
 TEST(WorkersProfile, TellsTheBytesOfAnImageByTheirTime) {
   LoaderMachine machine;
-  machine.storage = simulator::Storage{.bytes_per_s = 20e6, .latency_ns = 1e6};
+  machine.storage = loader::Storage{.bytes_per_s = 20e6, .latency_ns = 1e6};
   EXPECT_NEAR(profile_of(machine)->bytes_read, 110e3, 1);
   LoaderSetup setup = machine.setup();
   setup.found.reset();
@@ -68,7 +68,7 @@ TEST(WorkersProfile, TellsTheBytesOfAnImageByTheirTime) {
 }
 
 TEST(WorkersProfile, KnowsAConsumerOnTheSameCores) {
-  // Beside w workers it computes with 4 - w threads, one at least, at that part of its speed.
+  // With w workers it computes with 4 - w threads, one at least, at that part of its speed.
   LoaderMachine machine;
   machine.shared_cores = {{.active = 0, .consumer_speed = 0.25, .worker_speed = 1},
                           {.active = 3, .consumer_speed = 0.25, .worker_speed = 1},
@@ -168,7 +168,7 @@ TEST(WorkersProfile, ReadsBackWhatItWrote) {
   LoaderMachine machine;
   machine.shared_cores = {{.active = 2, .consumer_speed = 0.7, .worker_speed = 0.9}};
   machine.late_ns = 2e6;
-  machine.storage = simulator::Storage{.bytes_per_s = 200e6, .latency_ns = 5e6};
+  machine.storage = loader::Storage{.bytes_per_s = 200e6, .latency_ns = 5e6};
   const Json written = to_json(*profile_of(machine));
   EXPECT_EQ(to_json(read_profile(file_with(written))), written);
   EXPECT_EQ(to_json(read_profile(Json::parse(file_with(written).dump()))), written);
@@ -190,9 +190,9 @@ TEST(WorkersProfile, OfTheSecondVersionKnowsThemByWorkersAtWork) {
   machine.late_ns = 2e6;
   Json old = to_json(*profile_of(machine));
   old["version"] = 2;
-  for (Json& wake : old["wake"]) {
-    wake["active"] = wake["workers"];
-    wake.erase("workers");
+  for (Json& latency : old["wake"]) {
+    latency["active"] = latency["workers"];
+    latency.erase("workers");
   }
   EXPECT_EQ(read_profile(file_with(old)).scheduling_latency.size(), 2U);
 }
@@ -243,15 +243,16 @@ TEST(WorkersProfile, RefusesWhatIsNone) {
   LoaderMachine late;
   late.late_ns = 2e6;
   const Json waits = to_json(*profile_of(late));
-  const auto changed_wake = [&](const std::function<void(Json&)>& change) {
+  const auto changed_latencies = [&](const std::function<void(Json&)>& change) {
     Json bad = waits;
     change(bad["wake"]);
     return refusal(file_with(bad));
   };
   EXPECT_EQ(refusal(file_with(waits)), "accepted");
-  EXPECT_THAT(changed_wake([](Json& bad) { bad[1]["late_ns"].erase(0); }), HasSubstr("wake[1].late_ns"));
-  EXPECT_THAT(changed_wake([](Json& bad) { bad[0]["late_ns"][3] = 1e9; }), HasSubstr("wake[0].late_ns[4]"));
-  EXPECT_THAT(changed_wake([](Json& bad) { bad[1]["workers"] = 1; }), HasSubstr("more than that"));
+  EXPECT_THAT(changed_latencies([](Json& bad) { bad[1]["late_ns"].erase(0); }), HasSubstr("wake[1].late_ns"));
+  EXPECT_THAT(changed_latencies([](Json& bad) { bad[0]["late_ns"][3] = 1e9; }),
+              HasSubstr("wake[0].late_ns[4]"));
+  EXPECT_THAT(changed_latencies([](Json& bad) { bad[1]["workers"] = 1; }), HasSubstr("more than that"));
   EXPECT_THAT(changed([](Json& bad) { bad["order"] = "random"; }), HasSubstr("accepted: in-order, any"));
   EXPECT_THAT(changed([](Json& bad) { bad["batch"] = 0; }), HasSubstr("accepted: a whole number from 1"));
   EXPECT_THAT(changed([](Json& bad) { bad["law"]["sigma"] = -1; }), HasSubstr("sweep.profile.law.sigma"));

@@ -62,14 +62,14 @@ TEST(RandomCrop, TakesTheWholeImageWhereTheAreaIsTooLargeForItsShapes) {
   EXPECT_EQ(random_crop(125, 100, transform, engine), (Box{.x = 0, .y = 0, .width = 125, .height = 100}));
 }
 
-TEST(Draw, IsDecidedByTheSeedAlone) {
+TEST(CropAndFlip, IsDecidedByTheSeedAlone) {
   const Transform transform;
-  const Draw first = draw(500, 375, transform, 42);
-  EXPECT_EQ(draw(500, 375, transform, 42).crop, first.crop);
-  EXPECT_NE(draw(500, 375, transform, 43).crop, first.crop);
+  const CropAndFlip first = random_crop_and_flip(500, 375, transform, 42);
+  EXPECT_EQ(random_crop_and_flip(500, 375, transform, 42).crop, first.crop);
+  EXPECT_NE(random_crop_and_flip(500, 375, transform, 43).crop, first.crop);
   int flips = 0;
   for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
-    flips += draw(500, 375, transform, seed).flip ? 1 : 0;
+    flips += random_crop_and_flip(500, 375, transform, seed).flip ? 1 : 0;
   }
   EXPECT_NEAR(flips, 5000, 200);
 }

@@ -143,7 +143,7 @@ TEST(JpegDecoder, GivesUpAnywhereAndTakesTheNextImage) {
   }
 }
 
-// Rows above a crop are skipped in one call, which asks nobody.
+// Rows above a crop are skipped in one call, in which cancelling is not asked for.
 TEST(JpegDecoder, GivesUpWhileItSkipsRows) {
   const auto encoded = make_jpeg({.width = 900, .height = 700, .quality = 100, .across = 1});
   bool give_up = false;

@@ -2,13 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <jpeglib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -17,35 +15,14 @@
 #include <thread>
 
 #include "bench/error.h"
+#include "sweeps/workers/loader/jpeg_encode.h"
 
 namespace bench::loader {
 namespace {
 
 std::vector<std::byte> tiny_jpeg(int value) {
-  jpeg_compress_struct compress{};
-  jpeg_error_mgr errors{};
-  compress.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&compress);
-  unsigned char* memory = nullptr;
-  unsigned long bytes = 0;  // NOLINT(google-runtime-int): libjpeg's type
-  jpeg_mem_dest(&compress, &memory, &bytes);
-  compress.image_width = 16;
-  compress.image_height = 16;
-  compress.input_components = 3;
-  compress.in_color_space = JCS_RGB;
-  jpeg_set_defaults(&compress);
-  jpeg_start_compress(&compress, TRUE);
-  std::vector<unsigned char> row(48, static_cast<unsigned char>(value));
-  for (int y = 0; y < 16; ++y) {
-    unsigned char* line = row.data();
-    jpeg_write_scanlines(&compress, &line, 1);
-  }
-  jpeg_finish_compress(&compress);
-  const auto* const begin = reinterpret_cast<const std::byte*>(memory);
-  std::vector<std::byte> encoded(begin, begin + bytes);
-  jpeg_destroy_compress(&compress);
-  std::free(memory);  // NOLINT: libjpeg's malloc
-  return encoded;
+  const std::vector<std::uint8_t> bytes(16 * 16 * 3, static_cast<std::uint8_t>(value));
+  return encoded_as_jpeg({.width = 16, .height = 16, .components = 3, .bytes = bytes}, 75);
 }
 
 // Grey images, each of its own brightness; some may be slow, bad or broken in another way.
@@ -320,11 +297,16 @@ TEST_F(PoolTest, EndsWhileWorkersAreBusyOrWait) {
 // Those that were started first would leave the thread that starts the others no core.
 TEST_F(PoolTest, WorkersBeginWhenAllAreStarted) {
   std::atomic<std::int64_t> fewest = 1'000'000;
+  std::atomic<int> counted = 0;
   images_.before_read = [&](std::int64_t) {
     const std::filesystem::directory_iterator threads("/proc/self/task");
     fewest = std::min<std::int64_t>(fewest, std::distance(begin(threads), end(threads)));
+    ++counted;
   };
-  EXPECT_NE(start({.workers = 64, .prefetch = 1, .batch = 1})->next().data, nullptr);
+  const auto pool = start({.workers = 64, .prefetch = 1, .batch = 1});
+  while (counted < 64) {  // none ends before all have counted
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   EXPECT_GT(fewest, 64);
 }
 

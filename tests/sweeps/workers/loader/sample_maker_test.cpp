@@ -40,7 +40,7 @@ std::vector<std::uint8_t> expected(const Transform& transform, std::span<const s
                                    int height, std::uint64_t seed) {
   auto pixels = decoded_fully(encoded);
   pixels.resize(pixels.size() + static_cast<std::size_t>(4 * width) + kSlack);
-  const Draw drawn = draw(width, height, transform, seed);
+  const CropAndFlip drawn = random_crop_and_flip(width, height, transform, seed);
   const int size = static_cast<int>(transform.image_size);
   std::vector<std::uint8_t> resized(static_cast<std::size_t>(4 * size * size));
   Resizer(Instructions::portable)
@@ -86,7 +86,7 @@ TEST(SampleMaker, StaysCloseWhereItDecodesAtASmallerSize) {
   for (const std::int64_t size : {16, 32, 48, 80}) {
     const Transform transform = bytes_of_size(size);
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      reduced += decoded_eighths(draw(picture.width, picture.height, transform, seed).crop,
+      reduced += decoded_eighths(random_crop_and_flip(picture.width, picture.height, transform, seed).crop,
                                  static_cast<int>(size)) < 8
                      ? 1
                      : 0;

@@ -7,6 +7,7 @@
 
 #include "bench/error.h"
 #include "sweeps/workers/loader/storage_limit.h"
+#include "tests/bench/support/manual_clock.h"
 
 namespace bench::loader {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr StorageLimit kLimit{.bytes_per_s = 1e6, .latency_ns = 5'000'000};  // a byte takes 1000 ns
+constexpr Storage kLimit{.bytes_per_s = 1e6, .latency_ns = 5'000'000};  // a byte takes 1000 ns
 
 TEST(Reservations, PutTransfersAfterOneAnotherAndLatenciesSideBySide) {
   Reservations storage(kLimit);
@@ -64,18 +65,19 @@ class Zeros final : public Dataset {
 };
 
 TEST(Limited, WaitsUntilTheReservedTime) {
-  const auto data = limited(std::make_unique<Zeros>(), {.bytes_per_s = 1e6, .latency_ns = 5'000'000});
-  const auto start = std::chrono::steady_clock::now();
+  const bench::testing::ManualClock clock;
+  const auto data = limited(std::make_unique<Zeros>(), {.bytes_per_s = 1e3, .latency_ns = 5e9}, clock);
+  const Clock::time_point start = clock.now();
   std::vector<std::byte> bytes;
   data->read(0, bytes);
+  EXPECT_EQ(clock.now() - start, std::chrono::seconds(6));  // 1000 bytes and the latency
   data->read(0, bytes);
-  EXPECT_GE(std::chrono::steady_clock::now() - start,
-            std::chrono::milliseconds(12));  // at least, on any machine
+  EXPECT_EQ(clock.now() - start, std::chrono::seconds(12));
   EXPECT_EQ(bytes.size(), 1000U);
 }
 
 TEST(Limited, PassesAllElseOn) {
-  const auto data = limited(std::make_unique<Zeros>(), kLimit);
+  const auto data = limited(std::make_unique<Zeros>(), kLimit, steady_clock());
   std::vector<std::byte> bytes;
   EXPECT_EQ(data->size(), 2);
   EXPECT_EQ(data->name(1), "1");
@@ -84,14 +86,16 @@ TEST(Limited, PassesAllElseOn) {
   EXPECT_THROW(data->read(1, bytes), BadImage);
 }
 
-// Would take a quarter of an hour.
-TEST(Limited, NoLongerWaitsOnceAStopIsRequested) {
-  std::stop_source stop;
-  stop.request_stop();
-  const auto data = limited(std::make_unique<Zeros>(), {.bytes_per_s = 1, .latency_ns = 0}, stop.get_token());
+TEST(Limited, NoLongerWaitsOnceItIsCancelled) {
+  const bench::testing::ManualClock clock;
+  int asked = 0;
+  const auto data = limited(std::make_unique<Zeros>(), {.bytes_per_s = 1, .latency_ns = 0}, clock,
+                            [&] { return ++asked == 3; });
+  const Clock::time_point start = clock.now();
   std::vector<std::byte> bytes;
-  data->read(0, bytes);
+  data->read(0, bytes);  // a quarter of an hour
   EXPECT_EQ(bytes.size(), 1000U);
+  EXPECT_LT(clock.now() - start, std::chrono::seconds(1));
 }
 
 }  // namespace

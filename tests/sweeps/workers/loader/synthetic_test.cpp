@@ -128,7 +128,7 @@ TEST(SyntheticSizes, HeavyOnesAreLogNormal) {
   EXPECT_NEAR(largest, std::exp(2.885 - 0.5), 0.1);  // the normal distribution's quantile of 511/512
 }
 
-TEST(SyntheticFolder, HeavyImagesLieBesideTheOthers) {
+TEST(SyntheticFolder, HeavyImagesHaveAFolderOfTheirOwn) {
   const TemporaryFolder cache;
   const fs::path alike = synthetic_folder(cache.path(), kFew, {});
   const fs::path heavy = synthetic_folder(cache.path(), kFew, {}, SyntheticSizes::heavy);

@@ -1,4 +1,4 @@
-// What a thread loses that has to wait for a core, by arithmetic.
+// The loss of a thread that has to wait for a core, by arithmetic.
 #include <gmock/gmock.h>
 
 #include <stdexcept>

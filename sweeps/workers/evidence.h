@@ -1,0 +1,39 @@
+// The evidence for the workers sweep's findings and tables.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sweeps/workers/knee.h"
+#include "sweeps/workers/points.h"
+#include "sweeps/workers/profile.h"
+#include "sweeps/workers/setup.h"
+#include "sweeps/workers/simulated.h"
+
+namespace bench::sweeps {
+
+struct Evidence {
+  LoaderSetup setup;
+  LoaderPoints points;
+  std::vector<std::int64_t> not_measured;  // worker counts that were asked for
+  std::optional<Profile> profile;
+  std::optional<Simulated> simulated;
+  double host_memory_bytes = 0;  // 0: not known
+
+  std::optional<Knee> measured_knee() const;
+  // With the counts of the measured points only, or all.
+  std::optional<Knee> simulated_knee(bool measured_counts_only) const;
+  const SimulatedPoint* simulated_at(std::int64_t workers) const;
+};
+
+// One window has no interval, and proves nothing: it gets a wide one.
+Estimate with_interval(Estimate estimate);
+
+std::string workers_text(std::int64_t workers);  // "no workers", "1 worker", "4 workers"
+std::string rate_text(double per_s);             // "412 samples/s"
+std::string au_text(const Estimate& au);         // "AU 0.97 ± 0.02"
+std::vector<std::string> names_of(const std::vector<LoaderPoint>& points);
+
+}  // namespace bench::sweeps

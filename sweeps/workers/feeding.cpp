@@ -1,0 +1,205 @@
+// How the consumer is fed at each worker count, measured and simulated, and which GPUs this host could feed.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/measure/units.h"
+#include "sweeps/workers/claims.h"
+
+namespace bench::sweeps {
+
+std::optional<Finding> starvation_finding(const Evidence& evidence) {
+  const auto& pool = evidence.points.pool;
+  const auto& ready = evidence.points.ready;
+  if (pool.empty() || !pool.front().au || !ready) {
+    return std::nullopt;
+  }
+  const LoaderPoint& fewest = pool.front();
+  Finding finding = finding_of("starvation", "1", {fewest.name, ready->name});
+  finding.value = std::clamp(1 - fewest.au->value, 0.0, 1.0);
+  if (fewest.au->ci95) {
+    finding.ci95 = Interval{1 - fewest.au->high(), 1 - fewest.au->low()};
+  }
+  finding.details = {
+      {"workers", fewest.workers}, {"step_ns", fewest.step_ns}, {"ready_step_ns", ready->step_ns}};
+  // Computing may itself take longer where consumer and workers share the cores.
+  const double lost = fewest.step_ns - fewest.compute_ns - (ready->step_ns - ready->compute_ns);
+  finding.claim =
+      *finding.value < 1 - kFed
+          ? fmt::format("With {} the consumer is not starved: {}, a step takes {}, and {} with ready data",
+                        workers_text(fewest.workers), au_text(*fewest.au), format_duration(fewest.step_ns),
+                        format_duration(ready->step_ns))
+          : fmt::format("With {} the consumer is starved: {}, it waits {} of a step's {}",
+                        workers_text(fewest.workers), au_text(*fewest.au),
+                        format_duration(std::max(0.0, lost)), format_duration(fewest.step_ns));
+  return finding;
+}
+
+std::optional<Finding> knee_finding(const Evidence& evidence) {
+  const auto knee = evidence.measured_knee();
+  if (!knee) {
+    return std::nullopt;
+  }
+  Finding finding = finding_of("knee", "workers", names_of(evidence.points.pool));
+  finding.ci95 = Interval{static_cast<double>(knee->low), static_cast<double>(knee->high)};
+  finding.details = {{"plateau_au", knee->plateau_au}, {"plateau_workers", knee->plateau_workers}};
+  if (!knee->workers) {
+    finding.claim =
+        knee->low == knee->high
+            ? fmt::format("The knee is at {}, within noise (plateau: AU {:.2f})", workers_text(knee->low),
+                          knee->plateau_au)
+            : fmt::format(
+                  "The knee lies between {} and {} workers, which are within noise (plateau: AU {:.2f})",
+                  knee->low, knee->high, knee->plateau_au);
+    return finding;
+  }
+  finding.value = static_cast<double>(*knee->workers);
+  finding.claim = fmt::format("The knee is at {}: {}, 95 % of the plateau's {:.2f} (at {})",
+                              workers_text(*knee->workers), au_text(*evidence.points.at(*knee->workers)->au),
+                              knee->plateau_au, workers_text(knee->plateau_workers));
+  if (knee->low < *knee->workers) {
+    finding.claim += fmt::format("; {} may be enough, within noise", workers_text(knee->low));
+  }
+  if (knee->at_largest) {
+    finding.claim += "; it is the most that was measured, and the plateau may lie beyond";
+  }
+  if (const auto simulated = evidence.simulated_knee(true); simulated && simulated->workers) {
+    finding.details["simulated"] = *simulated->workers;
+    finding.details["error_workers"] = *simulated->workers - *knee->workers;
+    finding.claim += fmt::format("; simulated at {} of these counts", *simulated->workers);
+  }
+  return finding;
+}
+
+std::optional<Finding> simulated_knee_finding(const Evidence& evidence) {
+  const auto knee = evidence.simulated_knee(false);
+  if (!knee || !knee->workers) {
+    return std::nullopt;
+  }
+  const Simulated& simulated = *evidence.simulated;
+  Finding finding = finding_of("knee_simulated", "workers");
+  finding.value = static_cast<double>(*knee->workers);
+  finding.details = {{"plateau_au", knee->plateau_au}};
+  finding.claim = fmt::format("Simulated: the knee is at {}{}: AU {:.2f} of at most {:.2f}",
+                              workers_text(*knee->workers), simulated.gpus > 1 ? " a GPU" : "",
+                              evidence.simulated_at(*knee->workers)->au, knee->plateau_au);
+  if (simulated.gpus > 1) {
+    finding.claim += fmt::format("; {} GPUs share the host", simulated.gpus);
+  }
+  if (simulated.cores != simulated.measured_cores) {
+    finding.claim +=
+        fmt::format("; {:g} cores is an extrapolation from {:g}", simulated.cores, simulated.measured_cores);
+    finding.details["extrapolated"] = true;
+  }
+  return finding;
+}
+
+std::optional<Finding> simulation_error_finding(const Evidence& evidence) {
+  Finding finding = finding_of("simulation_error", "points");
+  finding.details = {{"points", Json::array()}};
+  double worst = 0;
+  double sum = 0;
+  const LoaderPoint* at = nullptr;
+  for (const LoaderPoint& point : evidence.points.pool) {
+    const SimulatedPoint* const simulated = evidence.simulated_at(point.workers);
+    if (simulated == nullptr || !simulated->held_out_au || !point.au) {
+      continue;
+    }
+    const double error = 100 * (*simulated->held_out_au - point.au->value);
+    finding.details["points"].push_back({{"workers", point.workers},
+                                         {"measured_au", point.au->value},
+                                         {"simulated_au", simulated->au},
+                                         {"held_out_au", *simulated->held_out_au},
+                                         {"error_points", error}});
+    finding.evidence.push_back(point.name);
+    sum += std::abs(error);
+    if (std::abs(error) >= std::abs(worst)) {
+      worst = error;
+      at = &point;
+    }
+  }
+  if (at == nullptr) {
+    return std::nullopt;
+  }
+  const double mean = sum / static_cast<double>(finding.evidence.size());
+  const double half = (at->au->high() - at->au->low()) / 2;
+  finding.value = std::abs(worst);
+  finding.details["mean_points"] = mean;
+  if (half > 0) {
+    finding.details["worst_measured_half_points"] = 100 * half;
+  }
+  finding.claim = fmt::format(
+      "Simulated AU differs from the measured one by {:.3f} on average, {:.3f} at most (with {}{}); each of "
+      "{} "
+      "counts is simulated from the others",
+      mean / 100, std::abs(worst) / 100, workers_text(at->workers),
+      half >= 0.0005 ? fmt::format(", measured ± {:.3f}", half) : "", finding.evidence.size());
+  return finding;
+}
+
+std::optional<Finding> harm_finding(const Evidence& evidence) {
+  std::vector<WorkersValue> rates;
+  for (const LoaderPoint& point : evidence.points.pool) {
+    rates.push_back({point.workers, with_interval(point.images_per_s)});
+  }
+  const auto harm = find_harm(rates);
+  if (!harm) {
+    return std::nullopt;
+  }
+  const WorkersValue& best =
+      *std::ranges::max_element(rates, {}, [](const WorkersValue& point) { return point.value.value; });
+  const WorkersValue& last = rates.back();
+  const double loss = 1 - last.value.value / best.value.value;
+  Finding finding = finding_of("harm", "workers",
+                               {evidence.points.at(best.workers)->name, evidence.points.at(*harm)->name});
+  finding.value = static_cast<double>(*harm);
+  finding.details = {{"best_workers", best.workers}, {"loss", loss}};
+  finding.claim =
+      fmt::format("From {} on more workers are slower: {} make {} less than {} ({} and {})",
+                  workers_text(*harm), workers_text(last.workers), format_percent(loss),
+                  workers_text(best.workers), rate_text(last.value.value), rate_text(best.value.value));
+  return finding;
+}
+
+std::vector<Finding> requirement_findings(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  if (!evidence.simulated) {
+    return findings;
+  }
+  for (const SimulatedRequirement& answer : evidence.simulated->requirements) {
+    const auto& [name, images_per_s, source] = answer.required;
+    Finding finding =
+        finding_of(fmt::format("demand/{}", name), "workers", names_of(evidence.points.capacity));
+    finding.details = {{"images_per_s", images_per_s},
+                       {"gpus", answer.gpus},
+                       {"au", answer.au},
+                       {"tops_out_images_per_s", answer.tops_out},
+                       {"limited_by", answer.limited_by},
+                       {"source", source}};
+    const std::string gpu =
+        answer.gpus > 1 ? fmt::format("{} of {} ({} each)", answer.gpus, name, rate_text(images_per_s))
+                        : fmt::format("{} ({})", name, rate_text(images_per_s));
+    if (answer.workers) {
+      finding.value = static_cast<double>(*answer.workers);
+      finding.claim =
+          fmt::format("Simulated: {} need{} {}{} on this host (AU {:.2f})", gpu, answer.gpus > 1 ? "" : "s",
+                      workers_text(*answer.workers), answer.gpus > 1 ? " each" : "", answer.au);
+    } else {
+      std::string limit = "the cores";
+      if (answer.limited_by == "storage") {
+        limit = "storage";
+      } else if (answer.limited_by == "copy" && evidence.profile) {
+        limit = fmt::format("copying a batch, which takes {},", format_duration(evidence.profile->copy_ns));
+      }
+      finding.claim =
+          fmt::format("Simulated: this host cannot feed {}: AU {:.2f} at best, {} is the limit ({})", gpu,
+                      answer.au, limit, rate_text(answer.tops_out));
+    }
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace bench::sweeps

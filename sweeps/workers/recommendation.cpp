@@ -1,0 +1,187 @@
+// How many workers, and what they cost.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/measure/units.h"
+#include "sweeps/workers/claims.h"
+
+namespace bench::sweeps {
+namespace {
+
+// The smallest prefetch with 99 % of the best AU. The simulation knows only the slow moments that were
+// measured: not less than two, unless less was asked for.
+std::int64_t enough_prefetch(const Simulated& simulated) {
+  double best = 0;
+  for (const auto& [prefetch, au] : simulated.prefetches) {
+    best = std::max(best, au);
+  }
+  for (const auto& [prefetch, au] : simulated.prefetches) {
+    if (au >= 0.99 * best && prefetch >= std::min<std::int64_t>(2, simulated.prefetch)) {
+      return prefetch;
+    }
+  }
+  return simulated.prefetch;
+}
+
+struct Stagings {
+  const LoaderPoint& pinned;
+  const LoaderPoint& pageable;
+
+  // Faster beyond both intervals, and by what is worth the trouble.
+  bool pinning_pays() const {
+    constexpr double kWorthIt = 1.01;
+    return pinned.images_per_s.low() > pageable.images_per_s.high() &&
+           pinned.images_per_s.value > kWorthIt * pageable.images_per_s.value;
+  }
+};
+
+std::optional<Stagings> both_stagings(const LoaderPoints& points) {
+  if (!points.ready || !points.other_staging) {
+    return std::nullopt;
+  }
+  const bool ready_is_pinned = points.ready->staging == "pinned";
+  return Stagings{.pinned = ready_is_pinned ? *points.ready : *points.other_staging,
+                  .pageable = ready_is_pinned ? *points.other_staging : *points.ready};
+}
+
+// ", pin_memory=True"; empty where the consumer is a time, whose device is not known.
+std::string pin_memory(const Evidence& evidence) {
+  if (const auto both = both_stagings(evidence.points)) {
+    return both->pinning_pays() ? ", pin_memory=True" : ", pin_memory=False";
+  }
+  const auto& profile = evidence.profile;
+  const LoaderSetup& setup = evidence.setup;
+  if ((profile ? profile->consumer_device : setup.consumer_device) == "none") {
+    return "";
+  }
+  return (profile ? profile->consumer_on_cores : setup.consumer_on_cores) ? ", pin_memory=False"
+                                                                          : ", pin_memory=True";
+}
+
+struct Choice {
+  std::int64_t workers = 0;
+  bool simulated = false;
+  std::string why{};  // " (4 and 8 workers were not measured)"; empty where the measurement is clear
+  Estimate au{};
+  std::optional<Knee> measured{};  // where it decided
+};
+
+// By the measured knee where the intervals single out a count. Within noise the simulation chooses among the
+// counts that the intervals allow; without it, or where it allows none of them, the largest of them is safe.
+std::optional<Choice> choose(const Evidence& evidence) {
+  const auto measured = evidence.measured_knee();
+  const auto simulated = evidence.simulated_knee(false);
+  const bool has_simulated = simulated && simulated->workers;
+  Choice choice;
+  if (measured && measured->workers) {
+    choice = {.workers = *measured->workers, .measured = measured};
+  } else if (measured) {
+    const bool agrees = has_simulated && measured->low < measured->high &&
+                        *simulated->workers >= measured->low && *simulated->workers <= measured->high;
+    choice = {.workers = agrees ? *simulated->workers : measured->high,
+              .simulated = agrees,
+              .why = measured->low < measured->high
+                         ? fmt::format(" ({}{} to {} are within noise)", agrees ? "measured, " : "",
+                                       measured->low, measured->high)
+                         : " (within noise)",
+              .measured = measured};
+  } else if (has_simulated) {
+    choice = {.workers = *simulated->workers,
+              .simulated = true,
+              .why = evidence.points.pool.empty() ? "" : " (a single count was measured)"};
+  } else {
+    return std::nullopt;
+  }
+  if (!choice.simulated && !evidence.not_measured.empty()) {
+    choice.why +=
+        fmt::format(" (from the measured counts; {} not measured)", fmt::join(evidence.not_measured, ", "));
+  }
+  const LoaderPoint* const point = evidence.points.at(choice.workers);
+  choice.au = point != nullptr && point->au
+                  ? *point->au
+                  : Estimate{.value = evidence.simulated_at(choice.workers)->au, .ci95 = {}};
+  return choice;
+}
+
+}  // namespace
+
+std::optional<Finding> recommended_finding(const Evidence& evidence) {
+  const auto choice = choose(evidence);
+  if (!choice) {
+    return std::nullopt;
+  }
+  const std::int64_t workers = choice->workers;
+  Finding finding = finding_of("recommended_workers", "workers");
+  finding.value = static_cast<double>(workers);
+  if (choice->measured) {
+    finding.ci95 =
+        Interval{static_cast<double>(choice->measured->low), static_cast<double>(choice->measured->high)};
+  }
+  if (const LoaderPoint* const point = evidence.points.at(workers)) {
+    finding.evidence = {point->name};
+  }
+  finding.details = {{"workers", workers}};
+  const char* const basis = choice->simulated ? "Simulated: " : "";
+  const std::string au = au_text(choice->au);
+  const double slot_bytes =
+      evidence.profile ? evidence.profile->slot_bytes : static_cast<double>(evidence.setup.slot_bytes);
+  const int gpus = evidence.simulated ? evidence.simulated->gpus : 1;
+  if (workers == 0 && choice->au.value < kFed) {
+    finding.claim = fmt::format(
+        "{}{} number of workers feeds the consumer{}{}: {} with none, and workers gain "
+        "less than 5 %",
+        basis, choice->simulated ? "no" : "No", gpus > 1 ? "s" : "", choice->why, au);
+    return finding;
+  }
+  const char* const use = choice->simulated ? "use" : "Use";
+  if (workers == 0) {
+    finding.details["host_bytes"] = slot_bytes;
+    finding.claim =
+        fmt::format("{}{} no workers{}: {}, and workers gain less than 5 % [PyTorch: num_workers=0]", basis,
+                    use, choice->why, au);
+    return finding;
+  }
+  const std::int64_t prefetch =
+      evidence.simulated ? enough_prefetch(*evidence.simulated) : evidence.points.pool.back().prefetch;
+  const double all = static_cast<double>(workers) * gpus;
+  const double slots = all * static_cast<double>(prefetch) * slot_bytes;
+  const double bytes = slots + all * (evidence.profile ? evidence.profile->scratch_bytes_per_worker : 0);
+  const bool pinned = evidence.profile ? evidence.profile->pinned : evidence.setup.pinned;
+  finding.details["prefetch"] = prefetch;
+  finding.details["host_bytes"] = bytes;
+  finding.details["slot_bytes"] = slot_bytes;
+  finding.details["pinned_bytes"] = pinned ? slots : 0;
+  finding.claim =
+      fmt::format("{}{} {}{}{}: {}, {} of host memory [PyTorch: num_workers={}, prefetch_factor={}{}]", basis,
+                  use, workers_text(workers), gpus > 1 ? " a GPU" : "", choice->why, au,
+                  format_bytes(std::llround(bytes)), workers, prefetch, pin_memory(evidence));
+  if (evidence.host_memory_bytes > 0 && bytes > evidence.host_memory_bytes) {
+    finding.claim += fmt::format("; that does not fit: the host has {}",
+                                 format_bytes(std::llround(evidence.host_memory_bytes)));
+  }
+  return finding;
+}
+
+std::optional<Finding> pinning_finding(const Evidence& evidence) {
+  const auto both = both_stagings(evidence.points);
+  if (!both) {
+    return std::nullopt;
+  }
+  const Estimate& pinned = both->pinned.images_per_s;
+  const Estimate& pageable = both->pageable.images_per_s;
+  Finding finding = finding_of("pinning", "ratio", {both->pinned.name, both->pageable.name});
+  finding.value = pinned.value / pageable.value;
+  finding.ci95 = Interval{pinned.low() / pageable.high(), pinned.high() / pageable.low()};
+  finding.claim = fmt::format(
+      "Pinned vs pageable memory, ready data: {:.2f}× ({} and {}; a batch is copied in {} and "
+      "{}) [{}]",
+      *finding.value, rate_text(pinned.value), rate_text(pageable.value),
+      format_duration(both->pinned.copy_ns), format_duration(both->pageable.copy_ns),
+      both->pinning_pays() ? "pin" : "don't pin");
+  return finding;
+}
+
+}  // namespace bench::sweeps

@@ -1,0 +1,97 @@
+#include "sweeps/workers/simulator/measurement.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace bench::simulator {
+
+Measurement::Measurement(const Pipeline& pipeline)
+    : pipeline_(pipeline), consumers_(static_cast<std::size_t>(pipeline.consumers)) {
+  steps_.reserve(static_cast<std::size_t>(pipeline.steps * pipeline.consumers));
+}
+
+void Measurement::passed(double ns, std::size_t computing_workers, std::int64_t reading_workers) {
+  if (running()) {
+    computing_sum_ += ns * static_cast<double>(computing_workers);
+    reading_sum_ += ns * static_cast<double>(reading_workers);
+  }
+}
+
+void Measurement::transferred(double ns) {
+  storage_sum_ += running() ? ns : 0;
+}
+
+void Measurement::copied(std::size_t consumer, double to, std::int64_t batch) {
+  consumers_[consumer].copied_sum += running() ? pipeline_.copy_ns : 0;
+  keep(consumer, "consumer", "copy", to - pipeline_.copy_ns, to, batch);
+}
+
+void Measurement::step_started(std::size_t index, double now) {
+  Consumer& consumer = consumers_[index];
+  const std::int64_t measured = consumer.started - pipeline_.warm_up_steps;
+  if (measured == 0) {
+    consumer.first_at = now;
+    if (index == 0) {
+      from_ = now;
+    }
+  } else if (measured > 0 && measured <= pipeline_.steps) {
+    steps_.push_back(now - consumer.started_at);
+    if (measured == pipeline_.steps) {
+      const double took = now - consumer.first_at;
+      total_time_ += took;
+      compute_sum_ += consumer.compute_sum;
+      rate_ += static_cast<double>(pipeline_.steps * pipeline_.batch) / std::max(1e-9, took) * 1e9;
+      consumer.complete = true;
+      ++complete_;
+    }
+  }
+  ++consumer.started;
+  consumer.started_at = now;
+}
+
+void Measurement::step_computed(std::size_t index, double now, std::int64_t batch) {
+  Consumer& consumer = consumers_[index];
+  if (consumer.started > pipeline_.warm_up_steps && !consumer.complete) {
+    consumer.compute_sum += now - consumer.started_at;
+  }
+  keep(index, "consumer", "compute", consumer.started_at, now, batch);
+}
+
+bool Measurement::keeps_timeline(std::size_t consumer) const {
+  const std::int64_t started = consumers_[0].started - pipeline_.warm_up_steps;
+  return pipeline_.timeline_steps > 0 && consumer == 0 && started <= pipeline_.timeline_steps &&
+         started >= -1;
+}
+
+void Measurement::keep(std::size_t consumer, std::string who, const char* what, double from, double to,
+                       std::int64_t batch) {
+  if (keeps_timeline(consumer)) {
+    timeline_.push_back({std::move(who), what, from, to, batch});
+  }
+}
+
+Outcome Measurement::outcome(double now, std::size_t workers) {
+  const double time = std::max(1e-9, now - from_);
+  const auto count = static_cast<double>(workers);
+  Outcome outcome{.images_per_s = rate_,
+                  .au = compute_sum_ / std::max(1e-9, total_time_),
+                  .step_ns = std::move(steps_),
+                  .computing_workers = computing_sum_ / time,
+                  .worker_busy = computing_sum_ / time / count,
+                  .worker_reading = reading_sum_ / time / count,
+                  .storage_busy = std::min(1.0, storage_sum_ / time)};
+  outcome.compute_ns = compute_sum_ / static_cast<double>(outcome.step_ns.size());
+  for (const Consumer& consumer : consumers_) {
+    outcome.copying += consumer.copied_sum / time / static_cast<double>(consumers_.size());
+  }
+  for (TimelineEntry& entry : timeline_) {
+    if (entry.to_ns > from_) {
+      entry.from_ns = std::max(0.0, entry.from_ns - from_);
+      entry.to_ns -= from_;
+      outcome.timeline.push_back(std::move(entry));
+    }
+  }
+  return outcome;
+}
+
+}  // namespace bench::simulator
