@@ -34,7 +34,7 @@ help:
 	@echo "make lint                          clang-format and clang-tidy over our sources"
 	@echo "make asan | tsan                   tests under address+undefined, or thread sanitizer"
 	@echo "make peers                         compare with PyTorch; writes results/reference/"
-	@echo "make gpu-check                     on a machine with a GPU: its tests, sweeps and PyTorch beside them"
+	@echo "make gpu-check                     on a machine with a GPU: its tests, sweeps and a comparison with PyTorch"
 	@echo "make gpu-bundle [ARCH=90]          build/gpu-bundle, which does the same where nothing can be installed"
 
 run: build
@@ -82,7 +82,7 @@ asan: setup build/asan/build.ninja
 	  --exclude-regex '$(LONGEST)$(if $(ASAN_TESTS),|NOT_BUILT|^plots|^build|^tools)'
 
 # libgomp is not built for the thread sanitizer: it sees none of its barriers and would report every parallel
-# region as a race. What is left to check is our own threads' and signal handlers' code, which these tests run.
+# region as a race. These tests run the rest: our own threads' and signal handlers' code.
 TSAN_TESTS := tests_core tests_loader
 tsan: setup build/tsan/build.ninja
 	$(NO_RANDOM) cmake --build --preset tsan --target $(TSAN_TESTS)

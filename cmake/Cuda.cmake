@@ -9,7 +9,7 @@ endif()
 
 # Folders with include/ and lib/ or bin/ in which pip's wheels put their parts, for this major version of CUDA or, where
 # it is "", any: <site>/nvidia/cu13 for CUDA 13, <site>/nvidia/<part> for CUDA 12. Both put cuDNN into <site>/nvidia/cudnn:
-# what the wheel was called says for which it is.
+# the wheel's name says for which version it is.
 function(bench_cuda_wheels result major)
   set(sites "")
   find_program(BENCH_PYTHON NAMES python3)
@@ -42,13 +42,13 @@ function(bench_cuda_wheels result major)
 endfunction()
 
 # PREFIX_LIBRARY and PREFIX_INCLUDE_DIR. The toolkit comes before wheels, wheels before the system, whether or not the
-# library has a name without a version there, which wheels' have not; headers come from beside the library where they can,
-# so that two installs are not mixed.
+# library has a name without a version (in wheels it has none). Headers come from the library's own install where it has
+# them, so that two installs are not mixed.
 macro(bench_find_cuda_library prefix name version header)
   find_library(${prefix}_LIBRARY NAMES ${name} lib${name}.so.${version} NAMES_PER_DIR
                HINTS ${CUDAToolkit_LIBRARY_DIR} ${cuda_wheels} PATH_SUFFIXES lib lib64)
-  get_filename_component(beside "${${prefix}_LIBRARY}" DIRECTORY)
-  find_path(${prefix}_INCLUDE_DIR ${header} HINTS "${beside}/../include" ${CUDAToolkit_INCLUDE_DIRS} ${cuda_wheels}
+  get_filename_component(library_dir "${${prefix}_LIBRARY}" DIRECTORY)
+  find_path(${prefix}_INCLUDE_DIR ${header} HINTS "${library_dir}/../include" ${CUDAToolkit_INCLUDE_DIRS} ${cuda_wheels}
             PATH_SUFFIXES include)
 endmacro()
 
@@ -107,8 +107,8 @@ function(bench_foreign_architectures result wanted known)
   set(${result} ${foreign} PARENT_SCOPE)
 endfunction()
 
-# Whether this CMake takes `wanted`. enable_language() ends the configuration where it does not, and versions differ in
-# what they know beside numbers, as native or 100f: such are tried in a project of their own.
+# Whether this CMake takes `wanted`. enable_language() ends the configuration where it does not, and versions
+# differ in the words they accept, such as native or 100f: those are tried in a project of their own.
 function(bench_architectures_taken result wanted nvcc)
   set(asked "${CMAKE_VERSION};${nvcc};${wanted}")
   if("${wanted}" MATCHES "^[0-9]+(-real|-virtual)?(;[0-9]+(-real|-virtual)?)*$" OR
@@ -132,8 +132,9 @@ function(bench_architectures_taken result wanted nvcc)
   endif()
 endfunction()
 
-# Of the cards that are here, as code and PTX; where there is none, of an RTX 30 card: every later one runs its PTX, and an
-# earlier one is told what to build. One takes a fifth of the time of the five that a package has: see the Makefile.
+# The architectures of the cards that are here, as code and PTX; without a card, that of an RTX 30: every later card runs
+# its PTX, and an earlier one gets an error that says what to build. One architecture takes a fifth of the time of the five
+# in a package: see the Makefile.
 function(bench_card_architecture result)
   set(here "")
   if(BENCH_PYTHON)
@@ -146,7 +147,7 @@ function(bench_card_architecture result)
   set(${result} ${here} PARENT_SCOPE)
 endfunction()
 
-# What `wanted` comes to, for the program to know: its words taken apart, between commas. Empty where that is not known.
+# The architectures that `wanted` expands to, between commas, for the program; empty where they are not known.
 function(bench_compiled_architectures result wanted known)
   set(compiled "")
   foreach(one IN LISTS wanted)
@@ -178,7 +179,7 @@ endfunction()
 
 set(BENCH_CUDA_FOUND FALSE)
 set(BENCH_CUDA_MISSING "")
-# Written anew where the device is left out; tools/gpu/look.py reads it.
+# Written again where the device is left out; tools/gpu/look.py reads it.
 file(REMOVE "${CMAKE_BINARY_DIR}/generated/bench_cuda_missing.h")
 
 if(BENCH_CUDA STREQUAL "OFF")

@@ -27,18 +27,11 @@ namespace bench::kernels {
 // their data and of their parameters one by one.
 enum class Direction { forward, backward_data, backward_weights, backward };
 
-// The description of the gradient.
-template <class Spec>
-Spec backward_of(Spec spec) {
-  spec.direction = Direction::backward;
-  return spec;
-}
-
-// What a pointer given to Operation::run means.
+// The meaning of a pointer given to Operation::run.
 enum class Slot {
   src,   // input activation
   src1,  // second input: the other summand of add, the right-hand matrix, the residual of a fused conv2d
-  src2,  // third and fourth input of what joins several
+  src2,  // third and fourth input of concat and rows
   src3,
   weights,   // parameters, in the implementation's packed form
   bias,      // parameters, packed
@@ -53,14 +46,14 @@ enum class Slot {
   diff_bias,     // packed like bias
   diff_scale,    // fp32[c]
   diff_shift,    // fp32[c]
-  saved,         // what a forward pass notes for its backward pass, opaque bytes
+  saved,         // opaque bytes that a forward pass leaves for its backward pass
   labels,        // int32[rows], the right class of each row
   loss,          // fp32[1]
   master,        // fp32 copy of 16-bit weights
   state1,        // an optimizer's first state, fp32, packed like weights
   state2,        // its second
   steps,         // int64[1]: optimizer steps done
-  loss_scale,    // what gradients are multiplied by: kernels/operations/loss_scale/loss_scale.h
+  loss_scale,    // factor of the gradients: kernels/operations/loss_scale/loss_scale.h
   workspace,     // scratch, contents lost between runs
   count_
 };
@@ -83,9 +76,12 @@ struct SlotInfo {
   std::int64_t plain_count = 0;  // for parameters and their gradients: fp32 values in the plain form
   // For a table of which a run reads only the rows that its samples need: the bytes read for them; else 0.
   std::int64_t looked_up = 0;
-  // Bytes that its address must be a multiple of. What a device allocates by itself fulfils every one.
+  // Bytes that its address must be a multiple of. A device's own allocations fulfil every one.
   std::int64_t alignment = kSlotAlignment;
 };
+
+class PlainSlots;  // those of `reference` and of our own kernels:
+                   // kernels/backends/reference/reference_operation.h
 
 class SlotPointers {
  public:
@@ -119,7 +115,7 @@ class Operation {
   virtual bool in_place_sum() const { return false; }
   // Floating-point operations done by the algorithm chosen, padding not counted.
   virtual double flops() const = 0;
-  // The algorithm chosen, as the library calls it.
+  // The library's name of the chosen algorithm.
   virtual std::string algorithm() const = 0;
 };
 
@@ -133,6 +129,33 @@ struct Implementation {
       unsupported;  // the reason, or nullopt
   std::function<std::unique_ptr<Operation>(const Spec&, Device&)> make;
 };
+
+// Why a description is wrong, where its type checks that; else nullopt.
+template <class Spec>
+std::optional<std::string> invalid(const Spec& spec) {
+  if constexpr (requires { spec.invalid(); }) {
+    return spec.invalid();
+  } else {
+    return std::nullopt;
+  }
+}
+
+// An implementation on the CPU whose class `Made` is constructed from the description. `preference` below 0:
+// chosen only by name.
+template <class Spec, class Made>
+Implementation<Spec> cpu_implementation(
+    const std::string& name, int preference,
+    std::function<std::optional<std::string>(const Spec&, const Device&)> unsupported) {
+  return {.name = name,
+          .device_kind = "cpu",
+          .preference = preference,
+          .unsupported =
+              [unsupported = std::move(unsupported)](const Spec& spec, const Device& device) {
+                const auto wrong = invalid(spec);
+                return wrong ? wrong : unsupported(spec, device);
+              },
+          .make = [](const Spec& spec, Device& /*device*/) { return std::make_unique<Made>(spec); }};
+}
 
 // The best implementation on the device, or the one named. Throws Unsupported with the reasons.
 template <class Spec>

@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "kernels/operations/element.h"
-#include "kernels/operations/fp16.h"
 
 namespace bench::kernels {
 namespace {
@@ -60,6 +59,19 @@ void for_each_plane(const TensorDesc& desc, Visit visit) {
     for (std::int64_t c = 0; c < desc.c; ++c) {
       visit((n * desc.c + c) * desc.h * desc.w, plane_of(desc, n, c));
     }
+  }
+}
+
+template <class Visit>
+void with_format(Dtype dtype, Visit visit) {
+  switch (dtype) {
+    case Dtype::fp32:
+    case Dtype::tf32:
+      return visit.template operator()<Fp32>();
+    case Dtype::fp16:
+      return visit.template operator()<Fp16>();
+    case Dtype::bf16:
+      return visit.template operator()<Bf16>();
   }
 }
 
@@ -136,6 +148,13 @@ std::int64_t TensorDesc::bytes() const {
   return n * channels * h * w * bytes_of(dtype);
 }
 
+ChannelBlocks channel_blocks(const TensorDesc& tensor) {
+  const std::int64_t width = tensor.layout == Layout::nhwc   ? tensor.c
+                             : tensor.layout == Layout::nchw ? 1
+                                                             : kBlock;
+  return {.width = width, .count = (tensor.c + width - 1) / width};
+}
+
 void store(const TensorDesc& desc, std::span<const float> nchw, void* stored) {
   require_elements(desc, nchw.size());
   if (is_plain(desc)) {
@@ -145,15 +164,7 @@ void store(const TensorDesc& desc, std::span<const float> nchw, void* stored) {
   if (desc.layout == Layout::nchw16c && desc.c % kBlock != 0) {
     std::memset(stored, 0, static_cast<std::size_t>(desc.bytes()));
   }
-  switch (desc.dtype) {
-    case Dtype::fp32:
-    case Dtype::tf32:
-      return store_as<Fp32>(desc, nchw, stored);
-    case Dtype::fp16:
-      return store_as<Fp16>(desc, nchw, stored);
-    case Dtype::bf16:
-      return store_as<Bf16>(desc, nchw, stored);
-  }
+  with_format(desc.dtype, [&]<class Format>() { store_as<Format>(desc, nchw, stored); });
 }
 
 void load(const TensorDesc& desc, const void* stored, std::span<float> nchw) {
@@ -162,15 +173,7 @@ void load(const TensorDesc& desc, const void* stored, std::span<float> nchw) {
     std::memcpy(nchw.data(), stored, nchw.size_bytes());
     return;
   }
-  switch (desc.dtype) {
-    case Dtype::fp32:
-    case Dtype::tf32:
-      return load_as<Fp32>(desc, stored, nchw);
-    case Dtype::fp16:
-      return load_as<Fp16>(desc, stored, nchw);
-    case Dtype::bf16:
-      return load_as<Bf16>(desc, stored, nchw);
-  }
+  with_format(desc.dtype, [&]<class Format>() { load_as<Format>(desc, stored, nchw); });
 }
 
 double relative_error(std::span<const float> a, std::span<const float> b) {

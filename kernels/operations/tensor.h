@@ -37,6 +37,14 @@ struct TensorDesc {
   bool operator==(const TensorDesc&) const = default;
 };
 
+// A layout as planes of pixels, each with the channels stored together: all of them in nhwc, one in nchw, 16
+// in nchw16c.
+struct ChannelBlocks {
+  std::int64_t width;  // channels of a block
+  std::int64_t count;  // blocks of a sample, the last of which may hold padding
+};
+ChannelBlocks channel_blocks(const TensorDesc& tensor);
+
 // Between host fp32 in NCHW order (desc.elements() values) and the stored form (desc.bytes() bytes, host
 // memory). Rounds to nearest even; channel padding is written as zero.
 void store(const TensorDesc& desc, std::span<const float> nchw, void* stored);

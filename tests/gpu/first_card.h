@@ -16,7 +16,7 @@ struct FirstCard {
   std::string missing{};             // then why, as `bench --list` says it
 };
 
-// The first CUDA device that is usable, opened anew.
+// Opens the first CUDA device that is usable.
 FirstCard open_first_card();
 
 // Skipped, with the reason, where there is none.

@@ -5,12 +5,12 @@
 #include "bench/error.h"
 #include "bench/measure/lru_cache.h"
 #include "bench/registry.h"
-#include "kernels/backends/autotune/fastest.h"
+#include "kernels/backends/cuda/autotune.h"
 #include "kernels/backends/cuda/library_scratch.h"
 
 namespace bench::kernels::cublaslt {
 
-struct Tuning {
+struct ProductTuning {
   std::unique_ptr<Algorithms> algorithms;  // none on a card that is not here
   std::optional<std::size_t> best;
 };
@@ -20,12 +20,12 @@ namespace {
 // Products that a card keeps: those of a sweep over a network's batches.
 constexpr std::size_t kMostKept = 2048;
 
-struct Tunings {
-  explicit Tunings(const cuda::Card& /*card*/) {}
-  LruCache<Product, std::shared_ptr<Tuning>> known{kMostKept};
+struct ProductTunings {
+  explicit ProductTunings(const cuda::Card& /*card*/) {}
+  LruCache<Product, std::shared_ptr<ProductTuning>> known{kMostKept};
 };
 
-Tuning ask(const Product& product, cuda::Card& card) {
+ProductTuning ask(const Product& product, cuda::Card& card) {
   if (!card.is_here()) {
     return {};
   }
@@ -39,20 +39,20 @@ Tuning ask(const Product& product, cuda::Card& card) {
 }  // namespace
 
 TunedProduct::TunedProduct(const Product& product, const Device& device)
-    : card_(cuda::card_of(device)), tuning_(card_.keep<Tunings>()->known.get(product, [&] {
-        return std::make_shared<Tuning>(ask(product, card_));
+    : card_(cuda::card_of(device)), tuning_(card_.keep<ProductTunings>()->known.get(product, [&] {
+        return std::make_shared<ProductTuning>(ask(product, card_));
       })) {}
 
 std::int64_t TunedProduct::workspace() const {
   return tuning_->algorithms == nullptr ? kWorkspaceCap : tuning_->algorithms->workspace();
 }
 
-void TunedProduct::run(CUstream_st* stream, const Arguments& arguments) {
+void TunedProduct::run(CUstream_st* stream, const ProductArguments& arguments) {
   cuda::check_library_scratch(arguments.workspace);
   cuda::Runtime& runtime = card_.runtime();
   Algorithms& algorithms = *tuning_->algorithms;
   if (!tuning_->best && !runtime.is_recording(stream)) {
-    tuning_->best = cuda::fastest(runtime, stream, algorithms.count(), [&](std::size_t algorithm) {
+    tuning_->best = cuda::autotune(runtime, stream, algorithms.count(), [&](std::size_t algorithm) {
       algorithms.queue(algorithm, stream, arguments);
     });
   }

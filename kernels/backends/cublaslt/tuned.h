@@ -1,4 +1,4 @@
-// A matrix product by the fastest of cuBLASLt's algorithms, behind an interface without its headers:
+// A matrix product by cuBLASLt, its algorithm autotuned, behind an interface without its headers:
 // toolkit/algorithms.cpp asks cuBLASLt, a test may bring algorithms of its own.
 //
 // Its heuristics list candidates when the product is made, so that the workspace is known before anything
@@ -13,9 +13,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "bench/device.h"
+#include "bench/error.h"
 #include "kernels/backends/cublaslt/product.h"
 #include "kernels/devices/cuda/card.h"
 
@@ -31,7 +33,7 @@ namespace bench::kernels::cublaslt {
 inline constexpr std::int64_t kWorkspaceCap = 32 * 1024 * 1024;
 
 // The device memory of a run. bias is of the product's dtype.
-struct Arguments {
+struct ProductArguments {
   const void* a = nullptr;
   const void* b = nullptr;
   void* d = nullptr;
@@ -47,7 +49,7 @@ class Algorithms {
   virtual std::int64_t workspace() const = 0;                 // bytes, enough for each
   virtual std::string name(std::size_t algorithm) const = 0;  // "cublaslt algorithm 66, tile 20, split 1"
   // Queues the product. Throws what cuda::library_failed() throws, naming product and call.
-  virtual void queue(std::size_t algorithm, CUstream_st* stream, const Arguments& arguments) = 0;
+  virtual void queue(std::size_t algorithm, CUstream_st* stream, const ProductArguments& arguments) = 0;
 };
 
 // Where algorithms come from: registered as "cublaslt" in a program that has cuBLASLt.
@@ -57,7 +59,7 @@ struct AlgorithmSource {
   std::function<std::unique_ptr<Algorithms>(const Product& product, cuda::Card& card)> algorithms;
 };
 
-struct Tuning;  // shared by all equal products on a card
+struct ProductTuning;  // shared by all equal products on a card
 
 class TunedProduct {
  public:
@@ -66,14 +68,29 @@ class TunedProduct {
 
   std::int64_t workspace() const;  // bytes
   // Queues the product.
-  void run(CUstream_st* stream, const Arguments& arguments);
+  void run(CUstream_st* stream, const ProductArguments& arguments);
   // The heuristics' favourite until they were timed.
   std::string algorithm() const;
 
  private:
   cuda::Card& card_;
-  std::shared_ptr<Tuning> tuning_;
+  std::shared_ptr<ProductTuning> tuning_;
 };
+
+// Why an operation whose products `plan` makes is unsupported on the device; nullopt where it is supported.
+// The card keeps the products, so that making the operation asks for nothing again.
+template <class Plan>
+std::optional<std::string> unsupported(Dtype dtype, const Device& device, const Plan& plan) {
+  if (auto reason = device.unsupported(dtype)) {
+    return reason;
+  }
+  try {
+    plan();
+    return std::nullopt;
+  } catch (const Unsupported& error) {
+    return error.what();
+  }
+}
 
 // FLOP/s of a product of two matrices of size × size in `dtype` with fp32 accumulation, inputs random, by the
 // fastest algorithm; 0 where there is none. Throws OutOfMemory.

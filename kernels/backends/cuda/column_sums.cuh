@@ -1,8 +1,6 @@
-// Sums down each channel of a matrix: of gradients, which is what a bias receives, and of gradients times
-// normalised values besides, which is what the scale of a normalisation receives. Sums of sums in a fixed
+// Sums down each channel of a matrix: Σ gradient, a bias's gradient, and Σ x̂ · gradient, the gradient of a
+// normalisation's scale. Each block sums a chunk of rows, a second kernel the chunks, always in the same
 // order: two runs give the same bits.
-//
-// Each block sums a chunk of rows, a second kernel the chunks.
 #pragma once
 
 #include <cmath>
@@ -11,7 +9,7 @@
 
 namespace bench::kernels::cuda {
 
-// x̂ of values whose mean and variance belong to their channel (batch norm)…
+// x̂ by the mean and variance of the channel (batch norm).
 template <class Memory, int kCount>
 struct ChannelNormalizer {
   static constexpr bool kNormalizes = true;
@@ -32,7 +30,7 @@ struct ChannelNormalizer {
   BENCH_DEVICE float operator()(float x, int i) const { return (x - means[i]) * factors[i]; }
 };
 
-// … or to their row (layer norm).
+// x̂ by the mean and variance of the row (layer norm).
 template <class Memory, int kCount>
 struct RowNormalizer {
   static constexpr bool kNormalizes = true;
@@ -50,7 +48,7 @@ struct RowNormalizer {
   BENCH_DEVICE float operator()(float x, int /*i*/) const { return (x - row_mean) * factor; }
 };
 
-// No values at all: only the gradients are summed.
+// Only the gradients are summed.
 template <class Memory, int kCount>
 struct NoNormalizer {
   static constexpr bool kNormalizes = false;
@@ -85,7 +83,7 @@ struct ColumnSums {
     const std::int64_t channel = std::int64_t{place.column} * kCount;
     float sums[kSums][kCount] = {};
     if (place.inside) {
-      add_rows(place, channels, channel, sums);
+      add_rows(place, sums);
     }
     for (int sum = 0; sum < kSums; ++sum) {
       for (int i = 0; i < kCount; ++i) {
@@ -116,51 +114,32 @@ struct ColumnSums {
   }
 
  private:
-  BENCH_DEVICE void add_rows(const Tiling::Place& place, std::int64_t channels, std::int64_t channel,
-                             float (&sums)[kSums][kCount]) const {
+  BENCH_DEVICE void add_rows(const Tiling::Place& place, float (&sums)[kSums][kCount]) const {
     Normalizer<Memory, kCount> normalized = normalizer;
+    const Stored* in[kSums] = {gradient};
     if constexpr (kNormalizes) {
-      normalized.begin(channel);
+      normalized.begin(std::int64_t{place.column} * kCount);
+      in[1] = src;
     }
-    const auto step = static_cast<std::uint32_t>(tiling.height());
-    for (std::uint32_t row = place.row; row < place.last; row += step * Tiling::kUnroll) {
-      Vector<kBytesOf<Element, kCount>> values[Tiling::kUnroll];
-      Vector<kBytesOf<Element, kCount>> gradients[Tiling::kUnroll];
-      for (int u = 0; u < Tiling::kUnroll; ++u) {
-        if (const std::uint32_t at = row + step * u; at < place.last) {
+    for_each_row<Element, kCount, Tiling::kUnroll>(
+        tiling, place, in, [&](std::uint32_t row, const auto& values) {
           if constexpr (kNormalizes) {
-            values[u] = load_vector<Element, kCount>(src + at * channels + channel);
-          }
-          gradients[u] = load_vector<Element, kCount>(gradient + at * channels + channel);
-        }
-      }
-      for (int u = 0; u < Tiling::kUnroll; ++u) {
-        if (const std::uint32_t at = row + step * u; at < place.last) {
-          float g[kCount];
-          unpack<Element>(gradients[u], g);
-          if constexpr (kNormalizes) {
-            float x[kCount];
-            unpack<Element>(values[u], x);
-            normalized.at_row(at);
+            normalized.at_row(row);
             for (int i = 0; i < kCount; ++i) {
-              sums[0][i] += g[i] * normalized(x[i], i);
+              sums[0][i] += values[0][i] * normalized(values[1][i], i);
             }
           }
           for (int i = 0; i < kCount; ++i) {
-            sums[kSums - 1][i] += g[i];
+            sums[kSums - 1][i] += values[0][i];
           }
-        }
-      }
-    }
+        });
   }
 };
 
 // The sums over all chunks.
 template <int kSums>
 struct FinishSums {
-  static constexpr int kThreads = 256;
-  static constexpr int kChannels = 8;  // of a block; the other threads share their chunks
-  static constexpr int kHeight = kThreads / kChannels;
+  static constexpr int kThreads = ChunkJoin::kThreads;
   static constexpr const char* kName = "finish column sums";
 
   const float* partial;
@@ -168,47 +147,38 @@ struct FinishSums {
   std::uint32_t chunks;
   float* sums[kSums];
 
+  struct Sums {
+    float at[kSums];
+
+    BENCH_DEVICE void join(const Sums& other) {
+      for (int sum = 0; sum < kSums; ++sum) {
+        at[sum] += other.at[sum];
+      }
+    }
+  };
   struct Shared {
-    float sums[kSums][kThreads];
+    Sums sums[kThreads];
   };
 
-  static std::int64_t blocks(std::int64_t channels) { return (channels + kChannels - 1) / kChannels; }
+  static std::int64_t blocks(std::int64_t channels) { return ChunkJoin::blocks(channels); }
 
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
-    auto& shared = thread.template shared<Shared>();
-    const int me = thread.index();
-    const std::int64_t channel = std::int64_t{thread.block()} * kChannels + me % kChannels;
-    float mine[kSums] = {};
-    if (channel < channels) {
-      for (std::uint32_t chunk = static_cast<std::uint32_t>(me / kChannels); chunk < chunks;
-           chunk += kHeight) {
-        for (int sum = 0; sum < kSums; ++sum) {
-          mine[sum] += partial[(std::int64_t{chunk} * kSums + sum) * channels + channel];
-        }
-      }
-    }
-    for (int sum = 0; sum < kSums; ++sum) {
-      shared.sums[sum][me] = mine[sum];
-    }
-    thread.sync();
-    for (int half = kHeight / 2; half > 0; half /= 2) {
-      if (me / kChannels < half) {
-        for (int sum = 0; sum < kSums; ++sum) {
-          shared.sums[sum][me] += shared.sums[sum][me + half * kChannels];
-        }
-      }
-      thread.sync();
-    }
-    if (me < kChannels && channel < channels) {
+    const auto add = [&](Sums& all, std::uint32_t chunk, std::int64_t channel) {
       for (int sum = 0; sum < kSums; ++sum) {
-        sums[sum][channel] = shared.sums[sum][me];
+        all.at[sum] += partial[(std::int64_t{chunk} * kSums + sum) * channels + channel];
       }
-    }
+    };
+    const auto store = [&](std::int64_t channel, const Sums& all) {
+      for (int sum = 0; sum < kSums; ++sum) {
+        sums[sum][channel] = all.at[sum];
+      }
+    };
+    ChunkJoin::run(thread, thread.template shared<Shared>().sums, chunks, channels, add, store);
   }
 };
 
-// Of a normalisation: the products' sums, then the gradients'.
+// The two sums of a normalisation: of the products, then of the gradients.
 using FinishColumnSums = FinishSums<2>;
 
 }  // namespace bench::kernels::cuda

@@ -14,7 +14,8 @@
 
 #include "bench/device.h"
 #include "kernels/backends/cuda/kernel_operation.h"
-#include "kernels/devices/cuda/stream.h"
+#include "kernels/devices/cuda/card.h"
+#include "kernels/devices/cuda/errors.h"
 
 namespace bench::kernels::cuda {
 

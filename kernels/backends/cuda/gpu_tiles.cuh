@@ -10,7 +10,7 @@
 
 namespace bench::kernels::cuda {
 
-// What mma.h calls an element.
+// mma.h's type of an element.
 template <class Element>
 struct Multiplied;
 template <>

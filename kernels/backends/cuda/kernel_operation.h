@@ -1,6 +1,6 @@
-// What operations made of kernels of our own share. Machine is Gpu, or the host machine of the tests: slots,
-// launches and bodies are the same for both.
-// nvcc 13 reads this header, and rejects {fmt}'s consteval: messages are put together by hand.
+// The base of the operations made of our own kernels. Machine is Gpu, or the host machine of the tests:
+// slots, launches and bodies are the same for both. nvcc 13 reads this header, and rejects {fmt}'s consteval:
+// messages are put together by hand.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "bench/device.h"
 #include "kernels/backends/cuda/units.cuh"
@@ -80,7 +81,8 @@ inline std::int64_t stored_elements(const TensorDesc& tensor) {
 template <class Machine>
 class KernelOperation : public ReferenceOperation {
  public:
-  explicit KernelOperation(Device& device) : queue_(device) {}
+  explicit KernelOperation(Device& device, PlainSlots slots = {})
+      : ReferenceOperation(std::move(slots)), queue_(device) {}
   std::string algorithm() const override { return Machine::kImplementation; }
 
  protected:

@@ -11,7 +11,7 @@ namespace bench::kernels::cuda {
 
 inline constexpr std::int64_t kLibraryScratchAlignment = 256;
 
-// Of a part of the scratch that stands before a library's: what follows it is aligned again.
+// The size of a part in front of a library's scratch, rounded up so that the library's is aligned.
 constexpr std::int64_t before_library_scratch(std::int64_t bytes) {
   return (bytes + kLibraryScratchAlignment - 1) / kLibraryScratchAlignment * kLibraryScratchAlignment;
 }
@@ -22,8 +22,8 @@ inline SlotInfo library_scratch(std::int64_t bytes) {
       .slot = Slot::workspace, .role = Role::scratch, .bytes = bytes, .alignment = kLibraryScratchAlignment};
 }
 
-// Before a library is given it, so that what is planned wrongly is not left to the library to find. Throws
-// std::logic_error where it lies elsewhere.
+// Called before a library gets the scratch, so that a wrong plan fails here and not in the library. Throws
+// std::logic_error where the address is not such a multiple.
 inline void check_library_scratch(const void* scratch) {
   if (reinterpret_cast<std::uintptr_t>(scratch) % static_cast<std::uintptr_t>(kLibraryScratchAlignment) !=
       0) {

@@ -1,5 +1,5 @@
-// kernels/operations/activation.h for kernel bodies. What every activation but GELU does is one formula, so
-// that they share a kernel: negative values are multiplied, those above a bound are cut.
+// kernels/operations/activation.h for kernel bodies. Every activation but GELU is one formula, and so one
+// kernel: negative values are multiplied, values above a bound are cut.
 #pragma once
 
 #include <cmath>

@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <limits>
 
+#include "kernels/backends/cuda/kernel_operation.h"
 #include "kernels/backends/cuda/vector_access.cuh"
 
 namespace bench::kernels::cuda {
 
 inline constexpr int kWarp = 32;
-// What the largest of no values is.
+// The largest of no values.
 inline constexpr float kBelowAll = -std::numeric_limits<float>::infinity();
 
 struct Sum {
@@ -69,7 +70,7 @@ BENCH_DEVICE T join_group(const Thread& thread, T value, const Join& join, WarpV
 }
 
 // One thread where a warp's lanes would have less than one element each, a block where a warp would take
-// long. Depends on nothing but the row's elements: what a kernel writes a block is planned with it.
+// long. Depends only on the row's elements: scratch of one value a block is planned with it.
 inline int group_of(std::int64_t elements) {
   return elements <= 16 ? 1 : elements <= 4096 ? kWarp : RowGroup<1>::kThreads;
 }
@@ -84,6 +85,17 @@ void with_group(std::int64_t elements, Visit visit) {
     default:
       return visit.template operator()<RowGroup<1>::kThreads>();
   }
+}
+
+// Calls visit with the elements of one access and the threads of one row.
+template <class Element, class Visit, class... Pointers>
+void with_row_access(std::int64_t elements, Visit visit, const Pointers*... pointers) {
+  with_access<Element>(
+      elements,
+      [&]<int kCount>() {
+        with_group(elements, [&]<int kGroup>() { visit.template operator()<kCount, kGroup>(); });
+      },
+      pointers...);
 }
 
 // Blocks that so many rows take.

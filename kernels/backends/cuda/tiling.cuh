@@ -1,4 +1,5 @@
-// How blocks of threads lie over a matrix: rows of pixels, columns of channels that one access holds.
+// How blocks of threads lie over a matrix of rows of pixels and columns of channels, one access a column: a
+// thread's rows, and the join of what several blocks found for a channel.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +51,7 @@ struct Tiling {
     return rows - before < rows_per_chunk ? rows - before : rows_per_chunk;
   }
 
-  // Of one thread.
+  // A thread's place.
   struct Place {
     std::uint32_t chunk;
     std::uint32_t column;
@@ -71,6 +72,73 @@ struct Tiling {
     place.last = place.chunk * rows_per_chunk + rows_of(place.chunk);
     place.inside = place.column < columns;
     return place;
+  }
+};
+
+// Calls visit(row, values) with each of a thread's rows, where values[k] are kCount elements of in[k]. A
+// thread reads kUnroll rows of each input before it needs the first.
+template <class Element, int kCount, int kUnroll, int kInputs, class Visit>
+BENCH_DEVICE void for_each_row(const Tiling& tiling, const Tiling::Place& place,
+                               const typename Element::Stored* const (&in)[kInputs], const Visit& visit) {
+  const std::int64_t channels = std::int64_t{tiling.columns} * kCount;
+  const std::int64_t channel = std::int64_t{place.column} * kCount;
+  const auto step = static_cast<std::uint32_t>(tiling.height());
+  for (std::uint32_t row = place.row; row < place.last; row += step * kUnroll) {
+    Vector<kBytesOf<Element, kCount>> words[kUnroll][kInputs];
+    BENCH_UNROLL
+    for (int u = 0; u < kUnroll; ++u) {
+      if (const std::uint32_t at = row + step * u; at < place.last) {
+        for (int k = 0; k < kInputs; ++k) {
+          words[u][k] = load_vector<Element, kCount>(in[k] + at * channels + channel);
+        }
+      }
+    }
+    BENCH_UNROLL
+    for (int u = 0; u < kUnroll; ++u) {
+      if (const std::uint32_t at = row + step * u; at < place.last) {
+        float values[kInputs][kCount];
+        for (int k = 0; k < kInputs; ++k) {
+          unpack<Element>(words[u][k], values[k]);
+        }
+        visit(at, values);
+      }
+    }
+  }
+}
+
+// Joins what each channel has in the chunks, always in the same order: two runs give the same bits. A block
+// does kChannels channels; its threads share their chunks.
+struct ChunkJoin {
+  static constexpr int kThreads = 256;
+  static constexpr int kChannels = 8;
+  static constexpr int kHeight = kThreads / kChannels;
+
+  static std::int64_t blocks(std::int64_t channels) { return (channels + kChannels - 1) / kChannels; }
+
+  // add(value, chunk, channel) adds a chunk to a thread's value, Value::join another thread's value;
+  // store(channel, value) takes the result.
+  template <class Value, class Thread, class Add, class Store>
+  static BENCH_DEVICE void run(const Thread& thread, Value (&room)[kThreads], std::uint32_t chunks,
+                               std::int64_t channels, const Add& add, const Store& store) {
+    const int me = thread.index();
+    const std::int64_t channel = std::int64_t{thread.block()} * kChannels + me % kChannels;
+    Value value{};
+    if (channel < channels) {
+      for (auto chunk = static_cast<std::uint32_t>(me / kChannels); chunk < chunks; chunk += kHeight) {
+        add(value, chunk, channel);
+      }
+    }
+    room[me] = value;
+    thread.sync();
+    for (int half = kHeight / 2; half > 0; half /= 2) {
+      if (me / kChannels < half) {
+        room[me].join(room[me + half * kChannels]);
+      }
+      thread.sync();
+    }
+    if (me < kChannels && channel < channels) {
+      store(channel, room[me]);
+    }
   }
 };
 

@@ -3,9 +3,8 @@
 // A body is a template over the machine it runs on: Gpu of kernels/backends/cuda/gpu.cuh, or the tests' host
 // machine that runs one fiber a thread. The machine brings
 //   Memory   load<bytes>(address), store(address, words): one access, aligned to its size; as_float, as_bits
-//   Fp32, Fp16, Bf16   an element: Stored (its bits), to(bits), from(float), and Memory again; those of 16
-//   bits
-//            multiply_add_pair(x, by, plus) for the two elements in a register
+//   Fp32, Fp16, Bf16   an element: Stored (its bits), to(bits), from(float), and Memory again; the 16-bit
+//            ones also multiply_add_pair(x, by, plus) for the two elements in a register
 //   Queue    launch(kernel, blocks)
 // and hands each thread of a kernel a Thread with
 //   index() in its block, block(), blocks()
@@ -16,7 +15,7 @@
 
 #include <cstdint>
 
-// What marks a function for the GPU; gpu.cuh defines it first. On the host it is an ordinary function.
+// Marks a function for the GPU; gpu.cuh defines it first. On the host it is an ordinary function.
 #ifndef BENCH_DEVICE
 #define BENCH_DEVICE inline
 #endif

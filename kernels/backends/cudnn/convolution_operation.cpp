@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "kernels/backends/cuda/library_scratch.h"
-#include "kernels/devices/cuda/stream.h"
+#include "kernels/devices/cuda/card.h"
 #include "kernels/operations/elementwise/bias.h"
 
 namespace bench::kernels::cudnn {
@@ -20,8 +20,8 @@ cuda::Matrix matrix_of(const TensorDesc& tensor) {
 
 }  // namespace
 
-ConvolutionOperation::ConvolutionOperation(const Conv2d& spec, const Names& names, bool bias, bool wide_bias,
-                                           Device& device)
+ConvolutionOperation::ConvolutionOperation(const Conv2d& spec, const TensorSlots& names, bool bias,
+                                           bool wide_bias, Device& device)
     : spec_(spec),
       names_(names),
       bias_(bias),

@@ -10,9 +10,9 @@
 
 namespace bench::kernels::cudnn {
 
-// What the three tensors of a convolution are called in the operation. A transposed convolution is one whose
-// passes swap: it writes x from y.
-struct Names {
+// The operation's slots of a convolution's three tensors. A transposed convolution swaps the passes: it
+// writes x from y.
+struct TensorSlots {
   Slot x{}, w{}, y{};
   bool transposed = false;  // its bias belongs to the channels of x
 };
@@ -20,7 +20,8 @@ struct Names {
 class ConvolutionOperation final : public Operation {
  public:
   // Throws Unsupported. `bias`: the bias or its gradient has a slot. `wide_bias`: it is stored in fp32.
-  ConvolutionOperation(const Conv2d& spec, const Names& names, bool bias, bool wide_bias, Device& device);
+  ConvolutionOperation(const Conv2d& spec, const TensorSlots& names, bool bias, bool wide_bias,
+                       Device& device);
 
   std::span<const SlotInfo> slots() const override { return slots_; }
   void prepare() override { tuned_.prepare(); }
@@ -39,7 +40,7 @@ class ConvolutionOperation final : public Operation {
   TensorDesc biased() const { return names_.transposed ? spec_.src() : spec_.dst(); }
 
   Conv2d spec_;
-  Names names_;
+  TensorSlots names_;
   bool bias_;
   bool wide_bias_;
   Device& device_;

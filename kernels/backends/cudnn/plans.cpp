@@ -23,9 +23,9 @@ Answer ask(const Convolution& convolution, cuda::Card& card) {
   }
 }
 
-// What a card keeps.
-struct Answers {
-  explicit Answers(const cuda::Card& /*card*/) {}
+// Kept by a card.
+struct KnownPlans {
+  explicit KnownPlans(const cuda::Card& /*card*/) {}
   LruCache<Convolution, Answer> known{kMostKept};
 };
 
@@ -47,7 +47,8 @@ std::shared_ptr<Plans> plans_for(const Convolution& convolution, cuda::Card& car
                                   plan_source().version(), newest / 10, newest % 10, capability / 10,
                                   capability % 10));
   }
-  const Answer& answer = card.keep<Answers>()->known.get(convolution, [&] { return ask(convolution, card); });
+  const Answer& answer =
+      card.keep<KnownPlans>()->known.get(convolution, [&] { return ask(convolution, card); });
   if (answer.plans == nullptr) {
     throw Unsupported(answer.refusal);
   }

@@ -1,5 +1,5 @@
-// cuDNN's plans for a convolution, behind an interface without cuDNN's headers: toolkit/plans.cpp asks cuDNN,
-// a test may bring plans of its own.
+// cuDNN's plans for a convolution, behind an interface without cuDNN's headers: toolkit/run_convolution.cpp
+// calls cuDNN, a test may bring plans of its own.
 //
 // Listing plans asks cuDNN's heuristics and runs nothing. For a card that is not here cuDNN leaves out the
 // plans whose kernels it would compile at run time.
@@ -33,7 +33,7 @@ struct Plan {
 
 // The device memory of a run. Those the convolution has no use for are ignored. `bias` is of the
 // convolution's dtype.
-struct Arguments {
+struct ConvolutionArguments {
   void* x = nullptr;
   void* w = nullptr;
   void* y = nullptr;
@@ -56,7 +56,7 @@ class Plans {
   virtual std::string last_refusal() const = 0;
   // Queues a plan that was built. Throws OutOfMemory, DeviceLost, else runtime_error, naming the convolution,
   // the plan, cuDNN's message and the place.
-  virtual void run(std::size_t plan, CUstream_st* stream, const Arguments& arguments) = 0;
+  virtual void run(std::size_t plan, CUstream_st* stream, const ConvolutionArguments& arguments) = 0;
 };
 
 // Where plans come from: registered as "cudnn" in a program that has cuDNN.

@@ -7,10 +7,9 @@
 
 #include "bench/error.h"
 #include "bench/measure/lru_cache.h"
-#include "kernels/backends/autotune/fastest.h"
+#include "kernels/backends/cuda/autotune.h"
 #include "kernels/backends/cuda/library_scratch.h"
 #include "kernels/backends/cudnn/candidates.h"
-#include "kernels/backends/cudnn/select.h"
 #include "kernels/backends/cudnn/tuned.h"
 #include "kernels/operations/elementwise/bias.h"
 
@@ -18,11 +17,11 @@ namespace bench::kernels::cudnn {
 namespace {
 
 constexpr std::size_t kMostTried = 8;
-constexpr std::size_t kMostBareTried = 4;  // beside plans that fuse
+constexpr std::size_t kMostBareTried = 4;  // next to plans that fuse
 
 }  // namespace
 
-struct Tuning {
+struct ConvolutionTuning {
   std::vector<Candidate> candidates;
   std::int64_t workspace = 0;
   bool prepared = false;
@@ -31,7 +30,7 @@ struct Tuning {
 
 namespace {
 
-void add_candidates(Tuning& tuning, const Convolution& convolution, bool bare, std::size_t most,
+void add_candidates(ConvolutionTuning& tuning, const Convolution& convolution, bool bare, std::size_t most,
                     cuda::Card& card) {
   const std::shared_ptr<Plans> plans = plans_for(convolution, card);
   const Selection selection = select(plans->list(), convolution.dtype, workspace_cap(convolution), most);
@@ -44,10 +43,10 @@ void add_candidates(Tuning& tuning, const Convolution& convolution, bool bare, s
   tuning.workspace = std::max(tuning.workspace, selection.workspace);
 }
 
-// A bare convolution would overwrite a residual that lies where the result goes, and memory is planned by
-// that place: with a residual, plans that fuse it go without company, not even in reserve.
-Tuning candidates_for(const Conv2d& spec, cuda::Card& card) {
-  Tuning tuning;
+// A bare convolution would overwrite a residual in the memory of its result, which is how memory is planned:
+// where plans fuse the residual, bare ones are not even kept in reserve.
+ConvolutionTuning candidates_for(const Conv2d& spec, cuda::Card& card) {
+  ConvolutionTuning tuning;
   const Convolution all = fused(spec);
   std::string refusal;
   if (all.fuses()) {
@@ -74,10 +73,10 @@ Tuning candidates_for(const Conv2d& spec, cuda::Card& card) {
   return tuning;
 }
 
-// What a card keeps, by the convolution with all that is fused.
-struct Tunings {
-  explicit Tunings(const cuda::Card& /*card*/) {}
-  LruCache<Convolution, std::shared_ptr<Tuning>> known{kMostKept};
+// Kept by a card; the key is the convolution with everything fused.
+struct ConvolutionTunings {
+  explicit ConvolutionTunings(const cuda::Card& /*card*/) {}
+  LruCache<Convolution, std::shared_ptr<ConvolutionTuning>> known{kMostKept};
 };
 
 }  // namespace
@@ -97,8 +96,8 @@ std::optional<std::string> unsupported(const Conv2d& spec, const Device& device)
 }
 
 TunedConvolution::TunedConvolution(const Conv2d& spec, cuda::Card& card)
-    : spec_(spec), card_(card), tuning_(card.keep<Tunings>()->known.get(fused(spec), [&] {
-        return std::make_shared<Tuning>(candidates_for(spec, card));
+    : spec_(spec), card_(card), tuning_(card.keep<ConvolutionTunings>()->known.get(fused(spec), [&] {
+        return std::make_shared<ConvolutionTuning>(candidates_for(spec, card));
       })) {}
 
 bool TunedConvolution::in_place_sum() const {
@@ -123,14 +122,15 @@ void TunedConvolution::prepare() {
   if (tuning_->prepared) {
     return;
   }
-  // Shared with whoever asks for the same convolution later.
+  // Shared with later operations of the same convolution.
   tuning_->candidates = prepared(tuning_->candidates, tuning_->workspace, described(fused(spec_)));
   tuning_->prepared = true;
 }
 
-void TunedConvolution::queue(std::size_t candidate, CUstream_st* stream, const Arguments& arguments) const {
+void TunedConvolution::queue(std::size_t candidate, CUstream_st* stream,
+                             const ConvolutionArguments& arguments) const {
   const Candidate& chosen = tuning_->candidates[candidate];
-  Arguments given = arguments;
+  ConvolutionArguments given = arguments;
   if (narrows_bias()) {
     given.bias = arguments.workspace;
     given.workspace = static_cast<std::byte*>(arguments.workspace) + narrow_bias_bytes();
@@ -150,27 +150,29 @@ void TunedConvolution::queue(std::size_t candidate, CUstream_st* stream, const A
   }
 }
 
-std::size_t TunedConvolution::choose(Device& device, CUstream_st* stream, const Arguments& arguments) {
+std::size_t TunedConvolution::choose(Device& device, CUstream_st* stream,
+                                     const ConvolutionArguments& arguments) {
   if (tuning_->candidates.size() == 1) {
     return 0;
   }
-  // Each run adds onto a residual that lies where the result goes: it waits on the host meanwhile.
+  // Each run adds onto a residual in the memory of the result: a copy on the host restores it.
   std::vector<std::byte> residual;
   if (spec_.residual && arguments.residual == arguments.y) {
     residual.resize(static_cast<std::size_t>(spec_.dst().bytes()));
     device.synchronize();
     device.download(residual.data(), arguments.residual, spec_.dst().bytes());
   }
-  // A plan may be refused as late as now.
-  const std::size_t best = cuda::fastest(card_.runtime(), stream, tuning_->candidates.size(),
-                                         [&](std::size_t candidate) { queue(candidate, stream, arguments); });
+  // A plan may still be refused when it runs.
+  const std::size_t best =
+      cuda::autotune(card_.runtime(), stream, tuning_->candidates.size(),
+                     [&](std::size_t candidate) { queue(candidate, stream, arguments); });
   if (!residual.empty()) {
     device.upload(arguments.residual, residual.data(), spec_.dst().bytes());
   }
   return best;
 }
 
-void TunedConvolution::run(Device& device, CUstream_st* stream, const Arguments& arguments) {
+void TunedConvolution::run(Device& device, CUstream_st* stream, const ConvolutionArguments& arguments) {
   if (!tuning_->best && !card_.runtime().is_recording(stream)) {
     tuning_->best = choose(device, stream, arguments);
   }

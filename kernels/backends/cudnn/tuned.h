@@ -1,4 +1,4 @@
-// A convolution with what stands behind it, by the fastest of cuDNN's plans.
+// A convolution with its bias, residual and activation by cuDNN, the plan autotuned.
 //
 // Candidates are listed when it is made, so that the workspace is known before anything runs: plans that fuse
 // everything, and plans of the bare convolution with one kernel of our own behind it. They are built by
@@ -20,7 +20,7 @@ namespace bench::kernels::cudnn {
 // Why cuDNN cannot compute it on the device; nullopt where it can. Asks cuDNN for its plans.
 std::optional<std::string> unsupported(const Conv2d& spec, const Device& device);
 
-struct Tuning;  // shared by all convolutions of one description on a card
+struct ConvolutionTuning;  // shared by all convolutions of one description on a card
 
 class TunedConvolution {
  public:
@@ -32,20 +32,20 @@ class TunedConvolution {
   std::int64_t workspace() const;  // bytes, at a multiple of cuda::kLibraryScratchAlignment
   void prepare();
   // `bias` is fp32 in training, else of the dtype.
-  void run(Device& device, CUstream_st* stream, const Arguments& arguments);
+  void run(Device& device, CUstream_st* stream, const ConvolutionArguments& arguments);
   // The engine and its settings, as cuDNN writes them: the heuristics' favourite until plans were timed.
   std::string algorithm() const;
 
  private:
-  void queue(std::size_t candidate, CUstream_st* stream, const Arguments& arguments) const;
-  std::size_t choose(Device& device, CUstream_st* stream, const Arguments& arguments);
+  void queue(std::size_t candidate, CUstream_st* stream, const ConvolutionArguments& arguments) const;
+  std::size_t choose(Device& device, CUstream_st* stream, const ConvolutionArguments& arguments);
   // The narrowed bias lies in front of the library's scratch.
   bool narrows_bias() const;
   std::int64_t narrow_bias_bytes() const;
 
   Conv2d spec_;
   cuda::Card& card_;
-  std::shared_ptr<Tuning> tuning_;
+  std::shared_ptr<ConvolutionTuning> tuning_;
 };
 
 }  // namespace bench::kernels::cudnn

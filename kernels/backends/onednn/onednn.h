@@ -1,4 +1,4 @@
-// What every oneDNN implementation shares: the CPU engine and stream, descriptors and error translation.
+// Shared by every oneDNN implementation: the CPU engine and stream, descriptors and error translation.
 #pragma once
 
 #include <omp.h>
@@ -15,7 +15,8 @@
 
 namespace bench::kernels::onednn {
 
-// One for the whole process; oneDNN's CPU stream runs each primitive to its end before it returns.
+// Owned by the process, as the processor is: one CPU engine, without memory of its own, and one stream, which
+// runs each primitive to its end before it returns.
 const dnnl::engine& engine();
 const dnnl::stream& stream();
 void synchronize();
@@ -38,8 +39,8 @@ void append(dnnl::post_ops& post_ops, Activation activation);
 // Attributes of every primitive here: scratch memory is given by the caller, post-ops run before storing.
 dnnl::primitive_attr attributes(const dnnl::post_ops& post_ops = {});
 
-// Gives back the memory of all answers that this thread's QueryCaches hold: they are for planning, and would
-// be counted where the process' memory is measured.
+// Gives back the memory of this thread's QueryCaches: they serve planning, and would count where the
+// process's memory is measured. CpuDevice::drop_caches() calls it.
 void forget_answers();
 
 class ForgetsAnswers {  // known to forget_answers() of the thread that makes it
@@ -53,8 +54,9 @@ class ForgetsAnswers {  // known to forget_answers() of the thread that makes it
   ~ForgetsAnswers();
 };
 
-// LRU cache of slow oneDNN queries, as `thread_local`. The answers depend on how many threads oneDNN may use,
-// so that is part of the key.
+// LRU cache of slow oneDNN queries. A `thread_local` is its owner and not a device: the answers depend on
+// nothing but the question and the number of threads oneDNN may use, which is a thread's own. So that number
+// is part of the key, no lock is needed, and `most` bounds the memory.
 template <class Question, class Answer>
 class QueryCache final : public ForgetsAnswers {
  public:

@@ -33,11 +33,12 @@ PrimitiveCall product(const dnnl::memory::desc& a, const dnnl::memory::desc& b, 
 }
 
 PrimitiveCall row_softmax(const dnnl::memory::desc& src, const dnnl::memory::desc& dst) {
-  using Softmax = dnnl::softmax_v2_forward;
+  using SoftmaxForward = dnnl::softmax_v2_forward;
   constexpr int kColumns = 1;
-  const Softmax::primitive_desc planned(Softmax::desc(dnnl::prop_kind::forward_inference,
-                                                      dnnl::algorithm::softmax_accurate, src, dst, kColumns),
-                                        attributes(), engine());
+  const SoftmaxForward::primitive_desc planned(
+      SoftmaxForward::desc(dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate, src, dst,
+                           kColumns),
+      attributes(), engine());
   return {planned, {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}}};
 }
 

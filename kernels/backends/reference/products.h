@@ -20,7 +20,7 @@ struct DotBlock {
   static constexpr std::int64_t kPixels = 6;
   static constexpr std::int64_t kOutputs = 32;
 
-  // Of each pixel its channels, which lie together.
+  // The channels of each pixel, side by side.
   std::array<const float*, kPixels> pixels{};
   std::array<std::array<double, kOutputs>, kPixels> sums{};
 

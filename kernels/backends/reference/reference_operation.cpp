@@ -5,20 +5,20 @@
 
 namespace bench::kernels {
 
-void ReferenceOperation::add_activation(Slot slot, Role role, const TensorDesc& tensor) {
+void PlainSlots::add_activation(Slot slot, Role role, const TensorDesc& tensor) {
   slots_.push_back({.slot = slot, .role = role, .bytes = tensor.bytes(), .tensor = tensor});
 }
 
-void ReferenceOperation::add_values(Slot slot, Role role, std::int64_t count, Dtype dtype) {
+void PlainSlots::add_values(Slot slot, Role role, std::int64_t count, Dtype dtype) {
   slots_.push_back({.slot = slot, .role = role, .bytes = count * bytes_of(dtype), .plain_count = count});
   dtypes_[slot] = dtype;
 }
 
-void ReferenceOperation::add_opaque(Slot slot, Role role, std::int64_t bytes, std::int64_t alignment) {
+void PlainSlots::add_opaque(Slot slot, Role role, std::int64_t bytes, std::int64_t alignment) {
   slots_.push_back({.slot = slot, .role = role, .bytes = bytes, .alignment = alignment});
 }
 
-void ReferenceOperation::mark_looked_up(Slot slot, std::int64_t bytes) {
+void PlainSlots::mark_looked_up(Slot slot, std::int64_t bytes) {
   std::ranges::find(slots_, slot, &SlotInfo::slot)->looked_up = bytes;
 }
 

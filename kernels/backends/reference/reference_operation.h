@@ -8,14 +8,34 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/operations/operation.h"
 
 namespace bench::kernels {
 
-class ReferenceOperation : public Operation {
+// The slots of an operation that packs nothing. Those that all such implementations share are declared by
+// plain_slots(description), which is defined in the operation's reference.cpp.
+class PlainSlots {
  public:
+  void add_activation(Slot slot, Role role, const TensorDesc& tensor);
+  // Parameters and their gradients; ReferenceOperation::values() needs them in fp32, read_values() does not.
+  void add_values(Slot slot, Role role, std::int64_t count, Dtype dtype = Dtype::fp32);
+  // Bytes in a form of the implementation's own.
+  void add_opaque(Slot slot, Role role, std::int64_t bytes, std::int64_t alignment = kSlotAlignment);
+  void mark_looked_up(Slot slot, std::int64_t bytes);  // see SlotInfo
+
+ protected:
+  std::vector<SlotInfo> slots_;
+  std::map<Slot, Dtype> dtypes_;  // of parameters
+};
+
+class ReferenceOperation : public Operation, protected PlainSlots {
+ public:
+  ReferenceOperation() = default;
+  explicit ReferenceOperation(PlainSlots slots) : PlainSlots(std::move(slots)) {}
+
   std::span<const SlotInfo> slots() const override { return slots_; }
   void prepare() override {}
   void pack(Slot slot, std::span<const float> plain, void* packed) override;
@@ -23,13 +43,6 @@ class ReferenceOperation : public Operation {
   std::string algorithm() const override { return "reference"; }
 
  protected:
-  void add_activation(Slot slot, Role role, const TensorDesc& tensor);
-  // Parameters and their gradients; values() needs them in fp32, read_values() does not.
-  void add_values(Slot slot, Role role, std::int64_t count, Dtype dtype = Dtype::fp32);
-  // What only this implementation understands.
-  void add_opaque(Slot slot, Role role, std::int64_t bytes, std::int64_t alignment = kSlotAlignment);
-  void mark_looked_up(Slot slot, std::int64_t bytes);  // see SlotInfo
-
   // An activation's values, in NCHW order.
   std::vector<float> read(const SlotPointers& pointers, Slot slot) const;
   void write(const SlotPointers& pointers, Slot slot, std::span<const float> nchw) const;
@@ -43,42 +56,14 @@ class ReferenceOperation : public Operation {
   const SlotInfo& info(Slot slot) const;
   // A parameter slot as a tensor of one row. Throws where it does not hold `count` values.
   TensorDesc row(Slot slot, std::size_t count) const;
-
-  std::vector<SlotInfo> slots_;
-  std::map<Slot, Dtype> dtypes_;  // of parameters
 };
 
-// What is wrong with a description, where it can be wrong.
-template <class Spec>
-std::optional<std::string> invalid(const Spec& spec) {
-  if constexpr (requires { spec.invalid(); }) {
-    return spec.invalid();
-  } else {
-    return std::nullopt;
-  }
-}
-
-// An implementation on the CPU whose class `Made` is constructed from the description. `preference` below 0:
-// chosen only by name.
+// Chosen only by name, unless `preference` says otherwise.
 template <class Spec, class Made>
-Implementation<Spec> cpu_implementation(
-    const std::string& name, int preference,
-    std::function<std::optional<std::string>(const Spec&, const Device&)> unsupported) {
-  return {.name = name,
-          .device_kind = "cpu",
-          .preference = preference,
-          .unsupported =
-              [unsupported = std::move(unsupported)](const Spec& spec, const Device& device) {
-                const auto wrong = invalid(spec);
-                return wrong ? wrong : unsupported(spec, device);
-              },
-          .make = [](const Spec& spec, Device& /*device*/) { return std::make_unique<Made>(spec); }};
-}
-
-template <class Spec, class Made>
-Implementation<Spec> reference_implementation() {
+Implementation<Spec> reference_implementation(int preference = -1) {
   return cpu_implementation<Spec, Made>(
-      "reference", -1, [](const Spec& /*spec*/, const Device& /*device*/) -> std::optional<std::string> {
+      "reference", preference,
+      [](const Spec& /*spec*/, const Device& /*device*/) -> std::optional<std::string> {
         return std::nullopt;
       });
 }

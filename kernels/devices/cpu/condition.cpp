@@ -69,7 +69,7 @@ std::optional<double> clock_mhz() {
   return cpuinfo_mhz(head_of("/proc/cpuinfo"));
 }
 
-// Of all threads; a thread that ends takes its share with it, so the sum may shrink.
+// The sum over all threads. It shrinks when a thread ends.
 std::int64_t waited_by_all_threads() {
   std::int64_t sum = 0;
   std::error_code error;

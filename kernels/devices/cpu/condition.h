@@ -1,4 +1,4 @@
-// What holds a processor back while it is measured: its clock, the container's CPU quota, and other work
+// The limits on a processor while it is measured: its clock, the container's CPU quota, and other work
 // on its cores.
 #pragma once
 

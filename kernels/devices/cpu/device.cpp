@@ -151,7 +151,7 @@ class CpuDevice final : public Device, public CpuTransfers {
     dnnl::set_primitive_cache_capacity(capacity);
   }
 
-  // By writing more than the caches hold, on every core: what was in them has to make room.
+  // Writes more than the caches hold, on every core, which evicts everything else.
   void flush_caches() override {
     if (!eviction_) {
       eviction_ = cpu_block(bytes_beyond_caches());

@@ -96,7 +96,7 @@ std::int64_t bytes_beyond_caches() {
 }
 
 std::int64_t resident_bytes() {
-  // What earlier points freed may still lie in the allocator's hands: it is in use by nobody.
+  // The allocator may still hold memory that earlier points freed.
   malloc_trim(0);
   std::ifstream statm("/proc/self/statm");
   std::int64_t size = 0;

@@ -19,7 +19,7 @@
 namespace bench::kernels {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 // The shortest of as many runs as fit into 150 ms (three at least), after one to warm up, in seconds.
 template <class Step>
@@ -27,11 +27,11 @@ double best_time(Step step) {
   constexpr auto kFor = std::chrono::milliseconds(150);
   step();
   double best = std::numeric_limits<double>::infinity();
-  const auto begin = Clock::now();
-  for (int runs = 0; runs < 3 || Clock::now() - begin < kFor; ++runs) {
-    const auto start = Clock::now();
+  const auto begin = SteadyClock::now();
+  for (int runs = 0; runs < 3 || SteadyClock::now() - begin < kFor; ++runs) {
+    const auto start = SteadyClock::now();
     step();
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+    best = std::min(best, std::chrono::duration<double>(SteadyClock::now() - start).count());
   }
   return best;
 }

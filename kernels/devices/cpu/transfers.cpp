@@ -12,7 +12,8 @@ void copy_one(const Copy& copy) {
   copy_past_caches(copy.to, copy.from, copy.bytes);
 }
 
-// The host copies, so there is nothing to wait for. Beside the device's work, another thread must do it.
+// The host copies at once, so there is nothing to wait for. Only another thread's copy overlaps with the
+// device's work.
 class ImmediateQueue final : public CopyQueue {
  public:
   void start(const Copy& copy) override { copy_one(copy); }
@@ -67,7 +68,7 @@ std::unique_ptr<CopyQueue> CpuTransfers::copy_queue() {
   return std::make_unique<ImmediateQueue>();
 }
 
-// What is larger than all caches drives its own beginning out.
+// Data larger than all caches evicts its own beginning.
 void CpuTransfers::evict(const std::byte* data, std::int64_t bytes) {
   constexpr std::int64_t kBeyondAll = std::int64_t{64} << 20;
   if (bytes <= kBeyondAll) {

@@ -1,7 +1,5 @@
 #include "kernels/devices/cuda/allocator.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "bench/error.h"
@@ -42,9 +40,7 @@ std::byte* CachingAllocator::allocate(std::int64_t bytes) {
   if (shared && block->second.bytes > rounded) {
     split(block, rounded);
   }
-  block->second.asked = bytes;
-  counts_.asked += bytes;
-  counts_.rounded += block->second.bytes;
+  block->second.used = true;
   return block->first;
 }
 
@@ -53,8 +49,7 @@ void CachingAllocator::free(std::byte* data) noexcept {
   if (block == blocks_.end()) {
     return;
   }
-  counts_.asked -= std::exchange(block->second.asked, 0);
-  counts_.rounded -= block->second.bytes;
+  block->second.used = false;
   if (const auto next = std::next(block); next != blocks_.end()) {
     block = merge(block, next);
   }
@@ -69,9 +64,8 @@ void CachingAllocator::release_cached() {
       ++block;
       continue;
     }
-    // Forgotten first: after an error nobody knows whether the segment is still there.
+    // Erased first: after an error it is unknown whether the segment is still there.
     std::byte* const segment = block->first;
-    counts_.reserved -= block->second.bytes;
     block = blocks_.erase(block);
     runtime_.check(runtime_.free(segment), "cudaFree");
   }
@@ -82,7 +76,7 @@ CachingAllocator::Blocks::iterator CachingAllocator::find_free(std::int64_t roun
   auto best = blocks_.end();
   for (auto at = blocks_.begin(); at != blocks_.end(); ++at) {
     const Block& block = at->second;
-    const bool fits = block.asked == 0 && block.shared == shared && block.bytes >= rounded &&
+    const bool fits = !block.used && block.shared == shared && block.bytes >= rounded &&
                       (shared || block.bytes - rounded <= rounded / kMostUnused);
     if (fits && (best == blocks_.end() || block.bytes < best->second.bytes)) {
       best = at;
@@ -95,7 +89,7 @@ CachingAllocator::Blocks::iterator CachingAllocator::reserve(std::int64_t bytes,
   void* data = nullptr;
   int error = runtime_.allocate(data, static_cast<std::size_t>(bytes));
   if (error == status::kMemoryAllocation) {
-    runtime_.last_error();  // the refusal stays set otherwise, and the next launch would be blamed for it
+    runtime_.last_error();  // else the refusal stays set and the next launch is blamed for it
     release_cached();
     error = runtime_.allocate(data, static_cast<std::size_t>(bytes));
     if (error == status::kMemoryAllocation) {
@@ -105,9 +99,7 @@ CachingAllocator::Blocks::iterator CachingAllocator::reserve(std::int64_t bytes,
   }
   runtime_.check(error, fmt::format("cudaMalloc of {} B", bytes));
   auto* const segment = static_cast<std::byte*>(data);
-  counts_.reserved += bytes;
-  counts_.most_reserved = std::max(counts_.most_reserved, counts_.reserved);
-  return blocks_.emplace(segment, Block{.segment = segment, .bytes = bytes, .asked = 0, .shared = shared})
+  return blocks_.emplace(segment, Block{.segment = segment, .bytes = bytes, .used = false, .shared = shared})
       .first;
 }
 
@@ -119,7 +111,7 @@ void CachingAllocator::split(Blocks::iterator block, std::int64_t bytes) {
 }
 
 CachingAllocator::Blocks::iterator CachingAllocator::merge(Blocks::iterator first, Blocks::iterator second) {
-  const bool both_free = first->second.asked == 0 && second->second.asked == 0;
+  const bool both_free = !first->second.used && !second->second.used;
   if (!both_free || first->second.segment != second->second.segment) {
     return first;
   }
@@ -129,7 +121,7 @@ CachingAllocator::Blocks::iterator CachingAllocator::merge(Blocks::iterator firs
 }
 
 bool CachingAllocator::is_idle_segment(Blocks::const_iterator block) const {
-  if (block->second.asked != 0 || block->first != block->second.segment) {
+  if (block->second.used || block->first != block->second.segment) {
     return false;
   }
   const auto next = std::next(block);

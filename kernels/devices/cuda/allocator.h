@@ -15,15 +15,8 @@
 
 namespace bench::kernels::cuda {
 
-struct AllocatorCounts {
-  std::int64_t asked = 0;          // bytes of the blocks in use, as asked for
-  std::int64_t rounded = 0;        // the same blocks, as rounded
-  std::int64_t reserved = 0;       // bytes of all segments, in use or kept: what the driver has given
-  std::int64_t most_reserved = 0;  // the highest that `reserved` has been since forget_most()
-};
-
-// Blocks are for the work of one stream: a freed block may be handed out while work that was queued before
-// still uses it, and whatever is queued from then on comes after that.
+// Blocks are for the work of one stream: a freed block may be handed out while work queued before still uses
+// it, because work queued later runs after that.
 class CachingAllocator {
  public:
   explicit CachingAllocator(Runtime& runtime) : runtime_(runtime) {}
@@ -31,23 +24,20 @@ class CachingAllocator {
   CachingAllocator& operator=(const CachingAllocator&) = delete;
   ~CachingAllocator();
 
-  // `bytes` > 0; at least 256-byte aligned. Where the driver has nothing left, gives back what is kept and
-  // asks again; nullptr where that is of no help either. Throws what Runtime::check throws for other errors.
+  // `bytes` > 0; at least 256-byte aligned. Where the driver has nothing left, gives back the kept segments
+  // and asks again; nullptr where that does not help. Throws as Runtime::check does for other errors.
   std::byte* allocate(std::int64_t bytes);
   void free(std::byte* data) noexcept;
 
   // Gives the segments that nothing uses back to the driver. Waits for the card.
   void release_cached();
 
-  const AllocatorCounts& counts() const { return counts_; }
-  void forget_most() { counts_.most_reserved = counts_.reserved; }
-
  private:
   struct Block {
     std::byte* segment = nullptr;  // the address it starts at
     std::int64_t bytes = 0;        // as rounded
-    std::int64_t asked = 0;        // 0: free
-    bool shared = false;           // a piece of a segment for small blocks
+    bool used = false;
+    bool shared = false;  // a piece of a segment for small blocks
   };
   using Blocks = std::map<std::byte*, Block>;
 
@@ -60,7 +50,6 @@ class CachingAllocator {
 
   Runtime& runtime_;
   Blocks blocks_;  // by address; those of a segment cover it without gaps
-  AllocatorCounts counts_;
 };
 
 // A block with one owner that no tracker sees.

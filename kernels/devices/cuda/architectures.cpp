@@ -71,7 +71,7 @@ bool runs_on(std::span<const Architecture> compiled, int capability) {
 
 std::string described(std::span<const Architecture> compiled) {
   std::vector<std::string> code;
-  std::vector<std::string> ptx_that_stays;  // with one card or its family, and without code beside it
+  std::vector<std::string> ptx_that_stays;  // for one card or its family, without machine code
   std::vector<std::string> ptx;
   bool begins_later = true;  // of each PTX there is machine code for the card that it begins with
   for (const Architecture& one : compiled) {

@@ -1,5 +1,5 @@
-// A card that operations are planned for, and what NVIDIA's libraries keep for it: handles, plans, tunings.
-// Owned by the card's device, so that all of it goes when the device is closed. Needs no CUDA header.
+// A card that operations are planned for, with the handles, plans and tunings of NVIDIA's libraries for it.
+// The card's device owns it and all of these, and releases them when it is closed. Needs no CUDA header.
 #pragma once
 
 #include <map>
@@ -53,7 +53,7 @@ class Card {
   std::map<std::type_index, std::shared_ptr<void>> kept_;
 };
 
-// A device that is a card, or stands for one, derives from this too.
+// Base of the devices that are a card, here or not.
 class CardDevice {
  public:
   virtual ~CardDevice() = default;
@@ -62,5 +62,8 @@ class CardDevice {
 
 // Throws Unsupported where the device is no card.
 Card& card_of(const Device& device);
+
+// The stream on which a device's workload is queued. Throws std::logic_error where the device has none.
+CUstream_st* stream_of(Device& device);
 
 }  // namespace bench::kernels::cuda

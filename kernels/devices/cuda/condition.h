@@ -1,7 +1,7 @@
-// A card's condition while it works: read now and then beside the steps, put together for whoever asks next.
+// A card's condition while it works: read at intervals during the steps, and summed up until the next take().
 //
-// NVML tells the reasons of this moment only. Held back between two readings, or for less than it takes to
-// make one, a card is not seen to be.
+// NVML gives the throttle reasons of the moment only. Not shown: throttling between two readings, or shorter
+// than one reading.
 #pragma once
 
 #include <chrono>

@@ -11,7 +11,6 @@
 #include "bench/error.h"
 #include "kernels/devices/cuda/describe.h"
 #include "kernels/devices/cuda/graph.h"
-#include "kernels/devices/cuda/stream.h"
 
 namespace bench::kernels::cuda {
 namespace {
@@ -23,7 +22,7 @@ CardProperties properties_of(Runtime& runtime, int ordinal) {
   return card;
 }
 
-std::string shown(const PcieLink& link) {
+std::string shown(const CardLink& link) {
   return fmt::format("gen{} x{}", link.generation, link.width);
 }
 
@@ -43,8 +42,8 @@ CudaDevice::CudaDevice(const Backend& backend, int ordinal)
   describe_link();
 }
 
-// After an error that stays nothing here succeeds, and nothing is left to be done about it. What libraries
-// keep goes while the card is idle, and before the memory and the stream that it may refer to.
+// After a sticky error every call here fails, and the failures are ignored. The libraries' objects are
+// released while the card is idle, and before the memory and the stream that they may refer to.
 CudaDevice::~CudaDevice() {
   backend_.runtime.set_device(card_.ordinal());
   backend_.runtime.synchronize(stream_.get());
@@ -101,7 +100,7 @@ std::int64_t CudaDevice::time(const std::function<void()>& step) {
   runtime.check(runtime.record(start_.get(), stream()), "cudaEventRecord at the start of a step");
   step();
   runtime.check(runtime.record(stop_.get(), stream()), "cudaEventRecord at the end of a step");
-  // Behind the event, so that the host's reading is in no step's time.
+  // After the event, so that the reading is in no step's time.
   watch_.while_working(std::chrono::steady_clock::now());
   runtime.check(runtime.wait(stop_.get()), "cudaEventSynchronize at the end of a step");
   float milliseconds = 0;
@@ -184,14 +183,14 @@ void CudaDevice::describe_link() {
 
 // An idle card runs its link at a lower generation and takes some milliseconds to raise it: it is asked while
 // copies are under way, until it has reached its best or all copies have been made.
-std::optional<PcieLink> CudaDevice::link_under_load() {
+std::optional<CardLink> CudaDevice::link_under_load() {
   constexpr std::int64_t kBytes = std::int64_t{8} << 20;
   constexpr int kCopies = 32;
   if (!monitor_ || !monitor_->link()) {
     return std::nullopt;
   }
   const auto best = monitor_->best_link();
-  std::optional<PcieLink> seen;
+  std::optional<CardLink> seen;
   try {
     const PinnedBuffer host = allocate_pinned(kBytes);
     const UntrackedBlock block(allocator_, kBytes);

@@ -23,19 +23,19 @@ namespace bench::kernels::cuda {
 
 class CudaDevice;
 
-// What the device stands on besides itself.
+// The libraries and the build that a device uses.
 struct Backend {
   Runtime& runtime;
   // For a card by its PCI bus id; nullptr where its condition cannot be read.
   std::function<std::unique_ptr<CardMonitor>(const std::string& pci_bus_id)> monitor;
   // Why the libraries cannot be used; empty where they can. Asked only where there is a card.
   std::function<std::string()> why_missing;
-  // Of the libraries: "cudnn", "cublas".
+  // Keys: "cudnn", "cublas".
   std::function<std::map<std::string, std::string>()> versions;
   // FLOP/s of a product of two matrices of size × size with fp32 accumulation, inputs random. Throws
   // OutOfMemory.
   std::function<double(CudaDevice& device, Dtype dtype, std::int64_t size)> matmul_rate;
-  // What our own kernels were compiled for; empty where the build does not know.
+  // The architectures of our own kernels; empty where the build does not know.
   std::vector<Architecture> compiled_for{};
 };
 
@@ -46,8 +46,8 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice 
   ~CudaDevice() override;
 
   const DeviceInfo& info() const override { return info_; }
-  // By compute capability: fp16 from 7.0, bf16 and tf32 from 8.0. What the environment makes NVIDIA's
-  // libraries compute instead is no matter of the device's: see tf32_override.h.
+  // By compute capability: fp16 from 7.0, bf16 and tf32 from 8.0. The environment's override of tf32 is not
+  // considered: see tf32_override.h.
   std::optional<std::string> unsupported(Dtype dtype) const override;
 
   void upload(void* device_dst, const void* host_src, std::int64_t bytes) override;
@@ -65,10 +65,10 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice 
   void drop_caches() override;
   // By overwriting twice the L2 cache's size; the block for that stays allocated, unseen by the tracker.
   void flush_caches() override;
-  // Of the whole card, as cudaMemGetInfo has it: every process, each one's context (some hundred MB), loaded
-  // kernels, and segments that the allocator keeps. Only differences within a run speak of a workload.
+  // cudaMemGetInfo's value for the whole card: every process, each one's context (some hundred MB), loaded
+  // kernels, and segments that the allocator keeps. Only differences within a run belong to a workload.
   std::int64_t driver_used() const override;
-  // Read beside the steps as well: what held the card back may be gone when they end.
+  // Read during the steps as well: throttling may be over when they end.
   DeviceState state() const override;
   Peaks peaks(Dtype dtype) override;
   Peaks refresh_peaks(Dtype dtype) override;
@@ -93,16 +93,16 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice 
   // Makes the card the calling thread's: another device may have been opened meanwhile.
   void use() const { card_.use(); }
   void describe_link();
-  std::optional<PcieLink> link_under_load();
+  std::optional<CardLink> link_under_load();
 
   Backend backend_;
   CardProperties properties_;
-  mutable Card card_;                     // what libraries keep for the card is no state of the device
+  mutable Card card_;                     // the libraries' objects are no state of the device
   std::unique_ptr<CardMonitor> monitor_;  // may be nullptr
-  mutable ConditionWatch watch_;          // reading it starts it anew
-  Stream stream_;
-  Event start_;
-  Event stop_;
+  mutable ConditionWatch watch_;          // reading it resets it
+  CudaStream stream_;
+  CudaEvent start_;
+  CudaEvent stop_;
   CachingAllocator allocator_;
   std::optional<UntrackedBlock> eviction_;
   DeviceInfo info_;

@@ -11,10 +11,10 @@
 
 namespace bench::kernels::cuda {
 
-std::string text_of(Place place) {
-  const std::string_view file = place.file_name();
+std::string text_of(CallSite site) {
+  const std::string_view file = site.file_name();
   const std::size_t at = file.rfind("/kernels/");
-  return fmt::format("{}:{}", at == std::string_view::npos ? file : file.substr(at + 1), place.line());
+  return fmt::format("{}:{}", at == std::string_view::npos ? file : file.substr(at + 1), site.line());
 }
 
 bool is_sticky(int error) {
@@ -39,9 +39,9 @@ bool is_sticky(int error) {
   return std::ranges::count(kSticky, error) > 0;
 }
 
-void raise(const Failure& failure, std::string_view call, Place place) {
+void raise(const Failure& failure, std::string_view call, CallSite site) {
   const std::string what = fmt::format("{} failed: {} ({}: {}) at {}", call, failure.error, failure.name,
-                                       failure.text, text_of(place));
+                                       failure.text, text_of(site));
   if (failure.error == status::kMemoryAllocation) {
     throw OutOfMemory(what, 0);
   }
@@ -51,14 +51,14 @@ void raise(const Failure& failure, std::string_view call, Place place) {
   throw std::runtime_error(what);
 }
 
-void Runtime::check(int error, std::string_view call, Place place) {
+void Runtime::check(int error, std::string_view call, CallSite site) {
   if (error == status::kSuccess) {
     return;
   }
   const Failure failure{.error = error, .name = error_name(error), .text = error_text(error)};
   last_error();
   const bool stays_set = last_error() != status::kSuccess;
-  raise({failure.error, failure.name, failure.text, stays_set}, call, place);
+  raise({failure.error, failure.name, failure.text, stays_set}, call, site);
 }
 
 bool Runtime::is_recording(CUstream_st* stream) {

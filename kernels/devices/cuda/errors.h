@@ -1,4 +1,4 @@
-// What a call that failed becomes: whose failure it is, and the exception that says so. Needs no CUDA header.
+// From a failed call to an exception: whose failure it is, and what is thrown. Needs no CUDA header.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace bench::kernels::cuda {
 
-// Where in the source a call stands: std::source_location, which clang-tidy 14 does not know yet.
-class Place {
+// The source line of a call: std::source_location, which clang-tidy 14 does not know yet.
+class CallSite {
  public:
   // As a default argument it names the line of the call, as std::source_location::current() does.
-  static constexpr Place current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  static constexpr CallSite current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return {file, line};
   }
   constexpr const char* file_name() const { return file_; }
   constexpr int line() const { return line_; }
 
  private:
-  constexpr Place(const char* file, int line) : file_(file), line_(line) {}
+  constexpr CallSite(const char* file, int line) : file_(file), line_(line) {}
 
   const char* file_;
   int line_;
@@ -35,6 +35,9 @@ inline constexpr int kIllegalAddress = 700;
 inline constexpr int kLaunchFailure = 719;
 }  // namespace status
 
+// Success passes; any other cudaError_t throws as raise() does.
+void check(int error, const char* call, CallSite site = CallSite::current());
+
 // After such an error every call in this process answers with it again: only a new process can use the card.
 bool is_sticky(int error);
 
@@ -47,36 +50,36 @@ struct Failure {
 
 // "kernels/devices/cuda/device.cpp:42": from the checkout's root on, whatever folder the compiler was started
 // in.
-std::string text_of(Place place);
+std::string text_of(CallSite site);
 
 // Throws OutOfMemory, DeviceLost for what is sticky, else runtime_error. The message names call, value and
 // place.
-[[noreturn]] void raise(const Failure& failure, std::string_view call, Place place);
+[[noreturn]] void raise(const Failure& failure, std::string_view call, CallSite site);
 
 // cuDNN and cuBLASLt.
 
 // A library's call failed, as `what` says. Waits for the device, which may be lost, and throws as below.
 [[noreturn]] void library_failed(const std::string& what, bool out_of_memory);
 
-// A library refused what `what` says, by a status that tells no reason of the request's own. Waits for the
-// device, and throws as below where that is why: it is lost, or out of memory. Else returns.
+// A library refused `what` by a status that gives no reason in the request itself. Waits for the device, and
+// throws as below where the device is the reason: it is lost, or out of memory. Else returns.
 void library_refused(const std::string& what, bool out_of_memory);
 
-// What the runtime answered when it was asked next.
+// The runtime's answers to the next calls.
 struct DeviceAnswer {
   int error = 0;
   bool stays_set = false;                  // it was still there after it had been cleared
   std::optional<std::int64_t> free_bytes;  // of the card; nullopt where it does not say
 };
 
-// A card with less to spare is full. The driver loads a kernel's code when it is first launched; where that
-// finds no memory the libraries answer as after any failed launch, and the runtime, of which they have their
-// own, knows nothing of it.
+// A card with fewer bytes free is full. The driver loads a kernel's code at its first launch; where that
+// finds no memory the libraries report an ordinary failed launch, and our runtime, which is not theirs,
+// reports nothing.
 inline constexpr std::int64_t kFullCard = std::int64_t{64} << 20;
 
-// What an earlier kernel did shows in whichever call comes first: DeviceLost where the device's error is
-// sticky or stays, OutOfMemory where the library or the device says so or the card is full, else
-// runtime_error. On a full card a failure of another cause is taken for the lack of memory too.
+// An earlier kernel's error appears in the next call, whichever that is. Throws DeviceLost where the device's
+// error is sticky or stays, OutOfMemory where the library or the device says so or the card is full, else
+// runtime_error. On a full card a failure of another cause counts as lack of memory too.
 [[noreturn]] void raise_library(const std::string& what, bool out_of_memory, const DeviceAnswer& device);
 
 // The same of a refusal: returns where the device has nothing to do with it.

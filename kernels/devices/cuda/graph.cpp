@@ -4,14 +4,14 @@ namespace bench::kernels::cuda {
 namespace {
 
 // The recorded launches, needed only until they have been made executable.
-class Graph {
+class Capture {
  public:
-  Graph(Runtime& runtime, CUstream_st* stream, const std::function<void()>& step) : runtime_(runtime) {
+  Capture(Runtime& runtime, CUstream_st* stream, const std::function<void()>& step) : runtime_(runtime) {
     runtime_.check(runtime_.begin_capture(stream), "cudaStreamBeginCapture");
     try {
       step();
     } catch (...) {
-      // What the step did wrong is the error to report; that the recording broke off is none of its own.
+      // The step's error is the one to report, not the recording that it broke off.
       runtime_.end_capture(graph_, stream);
       runtime_.last_error();
       destroy();
@@ -19,9 +19,9 @@ class Graph {
     }
     runtime_.check(runtime_.end_capture(graph_, stream), "cudaStreamEndCapture");
   }
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
-  ~Graph() { destroy(); }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+  ~Capture() { destroy(); }
   CUgraph_st* get() const { return graph_; }
 
  private:
@@ -39,7 +39,7 @@ class Graph {
 
 RecordedGraph::RecordedGraph(Runtime& runtime, CUstream_st* stream, const std::function<void()>& step)
     : runtime_(runtime), stream_(stream) {
-  const Graph graph(runtime, stream, step);
+  const Capture graph(runtime, stream, step);
   runtime_.check(runtime_.instantiate(executable_, graph.get()), "cudaGraphInstantiate");
 }
 

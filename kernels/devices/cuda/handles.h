@@ -9,14 +9,14 @@
 
 namespace bench::kernels::cuda {
 
-class Stream {
+class CudaStream {
  public:
-  explicit Stream(Runtime& runtime) : runtime_(runtime) {
+  explicit CudaStream(Runtime& runtime) : runtime_(runtime) {
     runtime_.check(runtime_.create_stream(stream_), "cudaStreamCreateWithFlags");
   }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  ~Stream() { runtime_.destroy_stream(stream_); }
+  CudaStream(const CudaStream&) = delete;
+  CudaStream& operator=(const CudaStream&) = delete;
+  ~CudaStream() { runtime_.destroy_stream(stream_); }
   CUstream_st* get() const { return stream_; }
 
  private:
@@ -24,14 +24,14 @@ class Stream {
   CUstream_st* stream_ = nullptr;
 };
 
-class Event {
+class CudaEvent {
  public:
-  explicit Event(Runtime& runtime) : runtime_(runtime) {
+  explicit CudaEvent(Runtime& runtime) : runtime_(runtime) {
     runtime_.check(runtime_.create_event(event_), "cudaEventCreate");
   }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  ~Event() { runtime_.destroy_event(event_); }
+  CudaEvent(const CudaEvent&) = delete;
+  CudaEvent& operator=(const CudaEvent&) = delete;
+  ~CudaEvent() { runtime_.destroy_event(event_); }
   CUevent_st* get() const { return event_; }
 
  private:

@@ -10,14 +10,15 @@
 namespace bench::kernels::cuda {
 namespace {
 
-// Of NVML's interface, whose numbers do not change: nvmlReturn_t, nvmlClockType_t, nvmlTemperatureSensors_t.
+// From NVML's interface, whose numbers do not change: nvmlReturn_t, nvmlClockType_t,
+// nvmlTemperatureSensors_t.
 constexpr int kSuccess = 0;
 constexpr int kSmClock = 1;
 constexpr int kMemoryClock = 2;
 constexpr int kCardSensor = 0;
-using Card = struct nvmlDevice_st*;
+using NvmlDevice = struct nvmlDevice_st*;
 
-// What the function writes into its last argument; nothing where it is missing or fails.
+// The value that the function writes into its last argument; nullopt where it is missing or fails.
 template <class Value, class Function, class... Arguments>
 std::optional<Value> ask(Function* function, Arguments... arguments) {
   Value value{};
@@ -30,12 +31,14 @@ class NvmlCard final : public CardMonitor {
   explicit NvmlCard(const std::string& library)
       : library_(library),
         shutdown_(library_.find<int()>("nvmlShutdown")),
-        clock_(library_.find<int(Card, int, unsigned*)>("nvmlDeviceGetClockInfo")),
-        temperature_(library_.find<int(Card, int, unsigned*)>("nvmlDeviceGetTemperature")),
-        power_(library_.find<int(Card, unsigned*)>("nvmlDeviceGetPowerUsage")),
-        reasons_(library_.find<int(Card, unsigned long long*)>("nvmlDeviceGetCurrentClocksEventReasons")) {
+        clock_(library_.find<int(NvmlDevice, int, unsigned*)>("nvmlDeviceGetClockInfo")),
+        temperature_(library_.find<int(NvmlDevice, int, unsigned*)>("nvmlDeviceGetTemperature")),
+        power_(library_.find<int(NvmlDevice, unsigned*)>("nvmlDeviceGetPowerUsage")),
+        reasons_(
+            library_.find<int(NvmlDevice, unsigned long long*)>("nvmlDeviceGetCurrentClocksEventReasons")) {
     if (reasons_ == nullptr) {  // its name before driver 535
-      reasons_ = library_.find<int(Card, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");
+      reasons_ =
+          library_.find<int(NvmlDevice, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");
     }
   }
   NvmlCard(const NvmlCard&) = delete;
@@ -49,7 +52,7 @@ class NvmlCard final : public CardMonitor {
 
   bool start(const std::string& pci_bus_id) {
     auto* const init = library_.find<int()>("nvmlInit_v2");
-    auto* const find_card = library_.find<int(const char*, Card*)>("nvmlDeviceGetHandleByPciBusId_v2");
+    auto* const find_card = library_.find<int(const char*, NvmlDevice*)>("nvmlDeviceGetHandleByPciBusId_v2");
     started_ = init != nullptr && init() == kSuccess;
     return started_ && find_card != nullptr && find_card(pci_bus_id.c_str(), &card_) == kSuccess;
   }
@@ -71,10 +74,10 @@ class NvmlCard final : public CardMonitor {
     return state;
   }
 
-  std::optional<PcieLink> link() override {
+  std::optional<CardLink> link() override {
     return link_of("nvmlDeviceGetCurrPcieLinkGeneration", "nvmlDeviceGetCurrPcieLinkWidth");
   }
-  std::optional<PcieLink> best_link() override {
+  std::optional<CardLink> best_link() override {
     return link_of("nvmlDeviceGetMaxPcieLinkGeneration", "nvmlDeviceGetMaxPcieLinkWidth");
   }
 
@@ -90,13 +93,13 @@ class NvmlCard final : public CardMonitor {
 
   std::optional<double> power_limit_w() override {
     const auto milliwatts =
-        ask<unsigned>(library_.find<int(Card, unsigned*)>("nvmlDeviceGetEnforcedPowerLimit"), card_);
+        ask<unsigned>(library_.find<int(NvmlDevice, unsigned*)>("nvmlDeviceGetEnforcedPowerLimit"), card_);
     return milliwatts ? std::optional(*milliwatts / 1e3) : std::nullopt;
   }
 
   Clocks clocks() override {
-    auto* const highest = library_.find<int(Card, int, unsigned*)>("nvmlDeviceGetMaxClockInfo");
-    const auto mhz = [&](int (*call)(Card, int, unsigned*), int clock) -> std::optional<double> {
+    auto* const highest = library_.find<int(NvmlDevice, int, unsigned*)>("nvmlDeviceGetMaxClockInfo");
+    const auto mhz = [&](int (*call)(NvmlDevice, int, unsigned*), int clock) -> std::optional<double> {
       return ask<unsigned>(call, card_, clock);
     };
     return {.sm = mhz(clock_, kSmClock),
@@ -106,22 +109,22 @@ class NvmlCard final : public CardMonitor {
   }
 
  private:
-  std::optional<PcieLink> link_of(const char* generation_name, const char* width_name) const {
-    const auto generation = ask<unsigned>(library_.find<int(Card, unsigned*)>(generation_name), card_);
-    const auto width = ask<unsigned>(library_.find<int(Card, unsigned*)>(width_name), card_);
+  std::optional<CardLink> link_of(const char* generation_name, const char* width_name) const {
+    const auto generation = ask<unsigned>(library_.find<int(NvmlDevice, unsigned*)>(generation_name), card_);
+    const auto width = ask<unsigned>(library_.find<int(NvmlDevice, unsigned*)>(width_name), card_);
     if (!generation || !width) {
       return std::nullopt;
     }
-    return PcieLink{static_cast<int>(*generation), static_cast<int>(*width)};
+    return CardLink{static_cast<int>(*generation), static_cast<int>(*width)};
   }
 
   SharedLibrary library_;
   int (*shutdown_)();
-  int (*clock_)(Card, int, unsigned*);
-  int (*temperature_)(Card, int, unsigned*);
-  int (*power_)(Card, unsigned*);
-  int (*reasons_)(Card, unsigned long long*);
-  Card card_ = nullptr;
+  int (*clock_)(NvmlDevice, int, unsigned*);
+  int (*temperature_)(NvmlDevice, int, unsigned*);
+  int (*power_)(NvmlDevice, unsigned*);
+  int (*reasons_)(NvmlDevice, unsigned long long*);
+  NvmlDevice card_ = nullptr;
   bool started_ = false;
 };
 

@@ -12,34 +12,34 @@ namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-struct Matmul {
+struct MatmulRate {
   std::int64_t size = 0;
   double flops_per_s = 0;
 };
 
 // A larger product comes closer to the peak, but a slow card would take seconds for it.
-Matmul measure_matmul(CudaDevice& device, const Backend& backend, Dtype dtype) {
+MatmulRate measure_matmul(CudaDevice& device, const Backend& backend, Dtype dtype) {
   constexpr std::int64_t kSmall = 4096;
   constexpr std::int64_t kLarge = 8192;
   constexpr double kFast = 30e12;  // FLOP/s: the large product takes less than 40 ms
-  Matmul best;
+  MatmulRate best;
   try {
     best = {kSmall, backend.matmul_rate(device, dtype, kSmall)};
     if (best.flops_per_s > kFast) {
       const double rate = backend.matmul_rate(device, dtype, kLarge);
-      best = rate > best.flops_per_s ? Matmul{kLarge, rate} : best;
+      best = rate > best.flops_per_s ? MatmulRate{kLarge, rate} : best;
     }
-  } catch (const OutOfMemory&) {  // what was measured before stands
+  } catch (const OutOfMemory&) {  // the smaller product's rate is kept
   }
   return best;
 }
 
-struct Copy {
+struct CopyRate {
   std::int64_t bytes = 0;
   double bytes_per_s = 0;
 };
 
-Copy measure_copy(CudaDevice& device) {
+CopyRate measure_copy(CudaDevice& device) {
   constexpr int kRuns = 10;
   for (std::int64_t bytes = 1024 * kMiB; bytes >= 64 * kMiB; bytes /= 2) {
     try {
@@ -64,8 +64,8 @@ Copy measure_copy(CudaDevice& device) {
 Peaks measure_peaks(CudaDevice& device, const Backend& backend, Dtype dtype) {
   // A product in another dtype would be no peak of this one.
   const auto otherwise = libraries_compute_otherwise(device, dtype);
-  const Matmul matmul = otherwise ? Matmul{} : measure_matmul(device, backend, dtype);
-  const Copy copy = measure_copy(device);
+  const MatmulRate matmul = otherwise ? MatmulRate{} : measure_matmul(device, backend, dtype);
+  const CopyRate copy = measure_copy(device);
   device.drop_caches();
   const std::string product =
       matmul.flops_per_s > 0 ? fmt::format("cuBLASLt matmul {0}x{0}x{0} {1}", matmul.size, name_of(dtype))

@@ -9,7 +9,7 @@
 
 #include "kernels/devices/cuda/errors.h"
 
-// What the runtime's handles point to: cudaStream_t, cudaEvent_t, cudaGraph_t and cudaGraphExec_t.
+// The pointees of the runtime's handles: cudaStream_t, cudaEvent_t, cudaGraph_t and cudaGraphExec_t.
 struct CUstream_st;
 struct CUevent_st;
 struct CUgraph_st;
@@ -77,7 +77,7 @@ class Runtime {
 
   // Success passes; anything else is cleared, so that no later launch is blamed for it, and thrown: see
   // raise() in errors.h.
-  void check(int error, std::string_view call, Place place = Place::current());
+  void check(int error, std::string_view call, CallSite site = CallSite::current());
 
   // Whether the stream is being recorded into a CUDA graph: then nothing may be waited for.
   bool is_recording(CUstream_st* stream);

@@ -1,4 +1,4 @@
-// What the environment tells NVIDIA's libraries about tf32. Needs no CUDA header.
+// The environment's override of tf32 in NVIDIA's libraries. Needs no CUDA header.
 #pragma once
 
 #include <optional>

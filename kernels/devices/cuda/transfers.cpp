@@ -57,9 +57,9 @@ void queue_copy(Runtime& runtime, const Copy& copy, CUstream_st* stream) {
                             copy.direction == CopyDirection::to_device ? "to" : "from"));
 }
 
-class StreamQueue final : public CopyQueue {
+class StreamCopyQueue final : public CopyQueue {
  public:
-  StreamQueue(Runtime& runtime, std::function<void()> make_current)
+  StreamCopyQueue(Runtime& runtime, std::function<void()> make_current)
       : runtime_(runtime), make_current_(std::move(make_current)), stream_(runtime) {}
   void start(const Copy& copy) override {
     make_current_();
@@ -73,7 +73,7 @@ class StreamQueue final : public CopyQueue {
  private:
   Runtime& runtime_;
   std::function<void()> make_current_;
-  Stream stream_;
+  CudaStream stream_;
 };
 
 std::optional<int> node_of_card(std::string bus_id) {
@@ -120,7 +120,7 @@ void CudaTransfers::copy(std::span<const Copy> copies) {
   const std::size_t sides = std::min(kSideStreams, copies.size() - std::min<std::size_t>(1, copies.size()));
   if (sides > 0) {
     if (!fork_) {
-      fork_ = std::make_unique<Event>(runtime());
+      fork_ = std::make_unique<CudaEvent>(runtime());
     }
     runtime().check(runtime().record(fork_->get(), main_stream()), "cudaEventRecord before copies");
     for (std::size_t i = 0; i < sides; ++i) {
@@ -140,7 +140,7 @@ void CudaTransfers::copy(std::span<const Copy> copies) {
 
 std::unique_ptr<CopyQueue> CudaTransfers::copy_queue() {
   make_current();
-  return std::make_unique<StreamQueue>(runtime(), [this] { make_current(); });
+  return std::make_unique<StreamCopyQueue>(runtime(), [this] { make_current(); });
 }
 
 void CudaTransfers::evict(const std::byte* /*data*/, std::int64_t /*bytes*/) {}

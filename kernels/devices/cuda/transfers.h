@@ -37,13 +37,13 @@ class CudaTransfers : public Transfers {
  private:
   struct Side {
     explicit Side(Runtime& runtime) : stream(runtime), done(runtime) {}
-    Stream stream;
-    Event done;
+    CudaStream stream;
+    CudaEvent done;
   };
 
   Side& side(std::size_t index);
 
-  std::unique_ptr<Event> fork_;
+  std::unique_ptr<CudaEvent> fork_;
   std::vector<std::unique_ptr<Side>> sides_;
 };
 

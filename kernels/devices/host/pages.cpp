@@ -40,7 +40,7 @@ std::int64_t whole_pages(std::int64_t bytes) {
   return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
-// Private anonymous pages of their own, so that what is locked or given back is nobody else's.
+// Private anonymous pages that nothing else uses, so that locking or renewing them affects nothing else.
 class Pages final : public HostMemory {
  public:
   explicit Pages(std::int64_t bytes) : bytes_(bytes), mapped_(whole_pages(bytes)) {

@@ -14,7 +14,7 @@
 
 namespace bench::kernels {
 
-// What this process may lock, and has locked.
+// Bytes that this process may lock, and has locked.
 struct LockLimit {
   std::optional<std::int64_t> bytes;  // RLIMIT_MEMLOCK; none: no limit, or CAP_IPC_LOCK, which lifts it
   std::int64_t locked = 0;

@@ -14,34 +14,29 @@ class StreamProduct {
 
   std::int64_t workspace() const { return tuned_.workspace(); }
   std::string algorithm() const { return tuned_.algorithm(); }
-  void run(const cublaslt::Arguments& arguments) { tuned_.run(stream_of(*device_), arguments); }
+  void run(const cublaslt::ProductArguments& arguments) { tuned_.run(stream_of(*device_), arguments); }
 
  private:
   cublaslt::TunedProduct tuned_;
   Device* device_;
 };
 
-// Asks for the products that making one would ask for; they are kept.
 std::optional<std::string> unsupported(const Attention& spec, const Device& device) {
-  if (auto reason = device.unsupported(spec.dtype)) {
-    return reason;
-  }
-  const AttentionProducts products(spec);
-  try {
-    if (!spec.forward()) {
-      for (const auto& product :
-           {products.diff_value, products.diff_probabilities, products.diff_query, products.diff_key}) {
-        const cublaslt::TunedProduct planned(product, device);
-      }
+  return cublaslt::unsupported(spec.dtype, device, [&] {
+    const AttentionProducts products(spec);
+    const auto plan = [&](const cublaslt::Product& product) {
+      const cublaslt::TunedProduct planned(product, device);
+    };
+    if (spec.forward()) {
+      plan(products.query_key);
+      plan(products.probabilities_value);
     } else {
-      for (const auto& product : {products.query_key, products.probabilities_value}) {
-        const cublaslt::TunedProduct planned(product, device);
-      }
+      plan(products.diff_value);
+      plan(products.diff_probabilities);
+      plan(products.diff_query);
+      plan(products.diff_key);
     }
-    return std::nullopt;
-  } catch (const Unsupported& error) {
-    return error.what();
-  }
+  });
 }
 
 const Registration<Implementation<Attention>> registered{{.name = "cublaslt",

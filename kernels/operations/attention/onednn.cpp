@@ -32,7 +32,7 @@ std::string described(const Attention& spec) {
                      name_of(spec.dtype), spec.heads, spec.head_size, spec.sequence);
 }
 
-// What the two directions share: the matrices of a sample's heads as oneDNN sees them, and the slots.
+// Shared by the two directions: oneDNN's view of the matrices of a sample's heads, and the slots.
 class SampleWise : public Operation {
  public:
   std::span<const SlotInfo> slots() const override { return slots_; }

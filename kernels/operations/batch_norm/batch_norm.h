@@ -41,7 +41,7 @@ struct BatchNorm {
     const int each = !forward() ? 10 : (training ? 6 : 2) + comparisons(activation);
     return static_cast<double>(tensor.elements()) * each;
   }
-  // What is wrong with the description; nullopt when it is sound.
+  // Why the description is invalid; nullopt where it is valid.
   std::optional<std::string> invalid() const {
     if (!forward() && activation != Activation::none) {
       return "batch norm: the gradient of an activation is an operation of its own";

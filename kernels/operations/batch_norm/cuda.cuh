@@ -1,5 +1,5 @@
-// Batch normalisation by kernels of our own: in training two passes over the data, for the statistics and for
-// the result, and two backward, for the sums and for the result.
+// Batch normalisation by kernels of our own. Training reads the data twice forward, for the statistics and
+// for the result, and twice backward, for the sums and for the result.
 #pragma once
 
 #include "kernels/backends/cuda/column_sums.cuh"
@@ -10,25 +10,23 @@
 
 namespace bench::kernels::cuda {
 
-// Mean and variance of each channel, without cancellation: differences from a value of the channel's own are
-// summed, and the parts' means and squares are joined as Chan, Golub and LeVeque do (1979). Always in the
-// same order: two runs give the same bits. Each block does a chunk of rows, a second kernel joins the chunks.
-
-// Of some values: how many, their mean, and the sum of their squared distances from it.
+// Mean and variance of each channel, without cancellation: differences from the channel's first value are
+// summed, and the parts' means and squares are joined by Chan, Golub and LeVeque (1979). Each block does a
+// chunk of rows, a second kernel joins the chunks.
 struct Moments {
   float count;
   float mean;
-  float squares;
+  float squares;  // Σ (value − mean)²
 
-  BENCH_DEVICE void join(float other_count, float other_mean, float other_squares) {
-    if (other_count == 0.0F) {
+  BENCH_DEVICE void join(const Moments& other) {
+    if (other.count == 0.0F) {
       return;
     }
-    const float all = count + other_count;
-    const float distance = other_mean - mean;
-    const float share = other_count / all;
+    const float all = count + other.count;
+    const float distance = other.mean - mean;
+    const float share = other.count / all;
     mean += distance * share;
-    squares += other_squares + distance * distance * count * share;
+    squares += other.squares + distance * distance * count * share;
     count = all;
   }
 };
@@ -63,27 +61,15 @@ struct ChunkMoments {
     float count = 0;
     if (place.inside && place.row < place.last) {
       load_values<Element>(src + place.row * channels + channel, pivot);
-      const auto step = static_cast<std::uint32_t>(tiling.height());
-      for (std::uint32_t row = place.row; row < place.last; row += step * Tiling::kUnroll) {
-        Vector<kBytesOf<Element, kCount>> words[Tiling::kUnroll];
-        for (int u = 0; u < Tiling::kUnroll; ++u) {
-          if (const std::uint32_t at = row + step * u; at < place.last) {
-            words[u] = load_vector<Element, kCount>(src + at * channels + channel);
-          }
+      const Stored* const in[] = {src};
+      for_each_row<Element, kCount, Tiling::kUnroll>(tiling, place, in, [&](std::uint32_t, const auto& x) {
+        for (int i = 0; i < kCount; ++i) {
+          const float distance = x[0][i] - pivot[i];
+          sum[i] += distance;
+          squares[i] += distance * distance;
         }
-        for (int u = 0; u < Tiling::kUnroll; ++u) {
-          if (row + step * u < place.last) {
-            float x[kCount];
-            unpack<Element>(words[u], x);
-            for (int i = 0; i < kCount; ++i) {
-              const float distance = x[i] - pivot[i];
-              sum[i] += distance;
-              squares[i] += distance * distance;
-            }
-            count += 1;
-          }
-        }
-      }
+        count += 1;
+      });
     }
     const float share = count == 0.0F ? 0.0F : 1.0F / count;
     for (int i = 0; i < kCount; ++i) {
@@ -99,7 +85,7 @@ struct ChunkMoments {
         float joined = 0;
         for (int i = 0; i < kCount; ++i) {
           Moments moments{shared.count[me], shared.mean[me][i], shared.squares[me][i]};
-          moments.join(shared.count[other], shared.mean[other][i], shared.squares[other][i]);
+          moments.join({shared.count[other], shared.mean[other][i], shared.squares[other][i]});
           shared.mean[me][i] = moments.mean;
           shared.squares[me][i] = moments.squares;
           joined = moments.count;
@@ -121,9 +107,7 @@ struct ChunkMoments {
 
 // mean and biased variance over all chunks.
 struct JoinMoments {
-  static constexpr int kThreads = 256;
-  static constexpr int kChannels = 8;  // of a block; the other threads share their chunks
-  static constexpr int kHeight = kThreads / kChannels;
+  static constexpr int kThreads = ChunkJoin::kThreads;
   static constexpr const char* kName = "batch norm statistics, chunks";
 
   Tiling tiling;
@@ -136,35 +120,18 @@ struct JoinMoments {
     Moments moments[kThreads];
   };
 
-  static std::int64_t blocks(std::int64_t channels) { return (channels + kChannels - 1) / kChannels; }
-
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
-    auto& shared = thread.template shared<Shared>();
-    const int me = thread.index();
-    const std::int64_t channel = std::int64_t{thread.block()} * kChannels + me % kChannels;
-    Moments moments{0, 0, 0};
-    if (channel < channels) {
-      for (std::uint32_t chunk = static_cast<std::uint32_t>(me / kChannels); chunk < tiling.chunks;
-           chunk += kHeight) {
-        moments.join(static_cast<float>(tiling.rows_of(chunk)),
-                     partial[std::int64_t{chunk} * 2 * channels + channel],
-                     partial[(std::int64_t{chunk} * 2 + 1) * channels + channel]);
-      }
-    }
-    shared.moments[me] = moments;
-    thread.sync();
-    for (int half = kHeight / 2; half > 0; half /= 2) {
-      if (me / kChannels < half) {
-        const Moments other = shared.moments[me + half * kChannels];
-        shared.moments[me].join(other.count, other.mean, other.squares);
-      }
-      thread.sync();
-    }
-    if (me < kChannels && channel < channels) {
-      mean[channel] = shared.moments[me].mean;
-      variance[channel] = shared.moments[me].squares / shared.moments[me].count;
-    }
+    const auto add = [&](Moments& all, std::uint32_t chunk, std::int64_t channel) {
+      all.join({static_cast<float>(tiling.rows_of(chunk)),
+                partial[std::int64_t{chunk} * 2 * channels + channel],
+                partial[(std::int64_t{chunk} * 2 + 1) * channels + channel]});
+    };
+    const auto store = [&](std::int64_t channel, const Moments& all) {
+      mean[channel] = all.mean;
+      variance[channel] = all.squares / all.count;
+    };
+    ChunkJoin::run(thread, thread.template shared<Shared>().moments, tiling.chunks, channels, add, store);
   }
 };
 
@@ -205,25 +172,13 @@ struct Normalize {
     for (int i = 0; i < kCount; ++i) {
       factors[i] = scales[i] / sqrtf(factors[i] + epsilon);
     }
-    const auto step = static_cast<std::uint32_t>(tiling.height());
-    for (std::uint32_t row = place.row; row < place.last; row += step * Tiling::kUnroll) {
-      Vector<kBytesOf<Element, kCount>> words[Tiling::kUnroll];
-      for (int u = 0; u < Tiling::kUnroll; ++u) {
-        if (const std::uint32_t at = row + step * u; at < place.last) {
-          words[u] = load_vector<Element, kCount>(src + at * channels + channel);
-        }
+    const Stored* const in[] = {src};
+    for_each_row<Element, kCount, Tiling::kUnroll>(tiling, place, in, [&](std::uint32_t row, auto& x) {
+      for (int i = 0; i < kCount; ++i) {
+        x[0][i] = activate((x[0][i] - means[i]) * factors[i] + shifts[i]);
       }
-      for (int u = 0; u < Tiling::kUnroll; ++u) {
-        if (const std::uint32_t at = row + step * u; at < place.last) {
-          float x[kCount];
-          unpack<Element>(words[u], x);
-          for (int i = 0; i < kCount; ++i) {
-            x[i] = activate((x[i] - means[i]) * factors[i] + shifts[i]);
-          }
-          store_values<Element>(dst + at * channels + channel, x);
-        }
-      }
-    }
+      store_values<Element>(dst + row * channels + channel, x[0]);
+    });
   }
 };
 
@@ -267,30 +222,16 @@ struct NormalizeGradient {
       products[i] *= share;
       plain[i] *= share;
     }
-    const auto step = static_cast<std::uint32_t>(tiling.height());
+    const Stored* const in[] = {src, gradient};
     constexpr int kUnroll = Tiling::kUnroll / 2;  // two inputs each
-    for (std::uint32_t row = place.row; row < place.last; row += step * kUnroll) {
-      Vector<kBytesOf<Element, kCount>> values[kUnroll];
-      Vector<kBytesOf<Element, kCount>> gradients[kUnroll];
-      for (int u = 0; u < kUnroll; ++u) {
-        if (const std::uint32_t at = row + step * u; at < place.last) {
-          values[u] = load_vector<Element, kCount>(src + at * channels + channel);
-          gradients[u] = load_vector<Element, kCount>(gradient + at * channels + channel);
-        }
+    for_each_row<Element, kCount, kUnroll>(tiling, place, in, [&](std::uint32_t row, auto& values) {
+      float(&x)[kCount] = values[0];
+      float(&g)[kCount] = values[1];
+      for (int i = 0; i < kCount; ++i) {
+        g[i] = factors[i] * (g[i] - plain[i] - normalized(x[i], i) * products[i]);
       }
-      for (int u = 0; u < kUnroll; ++u) {
-        if (const std::uint32_t at = row + step * u; at < place.last) {
-          float x[kCount];
-          float g[kCount];
-          unpack<Element>(values[u], x);
-          unpack<Element>(gradients[u], g);
-          for (int i = 0; i < kCount; ++i) {
-            g[i] = factors[i] * (g[i] - plain[i] - normalized(x[i], i) * products[i]);
-          }
-          store_values<Element>(diff_src + at * channels + channel, g);
-        }
-      }
-    }
+      store_values<Element>(diff_src + row * channels + channel, g);
+    });
   }
 };
 
@@ -373,7 +314,7 @@ class BatchNormOperation final : public KernelOperation<Machine> {
       queue.launch(ChunkMoments<Element, kCount>{tiling, src, partial}, tiling.blocks());
       queue.launch(JoinMoments{tiling, partial, tensor.c, this->floats(pointers, Slot::mean),
                                this->floats(pointers, Slot::variance)},
-                   JoinMoments::blocks(tensor.c));
+                   ChunkJoin::blocks(tensor.c));
     }
     const Tiling tiling = channel_tiling(tensor, kCount, mapping_blocks(queue.multiprocessors()));
     queue.launch(Normalize<Element, kCount>{.tiling = tiling,

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "kernels/backends/onednn/primitive_operation.h"
-#include "kernels/backends/reference/reference_operation.h"
 #include "kernels/operations/batch_norm/batch_norm.h"
 
 namespace bench::kernels {

@@ -27,10 +27,12 @@ struct Concat {
   bool forward() const { return direction == Direction::forward; }
   TensorDesc dst() const;
   std::int64_t first_channel(std::size_t input) const;  // of an input, in dst
-  // What is wrong with the description; nullopt when it is sound.
+  // Why the description is invalid; nullopt where it is valid.
   std::optional<std::string> invalid() const;
 
   bool operator==(const Concat&) const = default;
 };
+
+PlainSlots plain_slots(const Concat& spec);
 
 }  // namespace bench::kernels

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "kernels/backends/reference/reference_operation.h"
-#include "kernels/operations/channel_blocks.h"
 #include "kernels/operations/concat/concat.h"
 
 namespace bench::kernels {
@@ -12,7 +11,7 @@ namespace {
 constexpr std::int64_t kWorthThreads = 1 << 16;  // bytes: some microseconds of copying
 
 // One input of a concatenation within its result. All sizes in bytes but those in planes and pixels.
-struct Part {
+struct InputPart {
   std::int64_t planes = 0;  // samples · blocks of channels
   std::int64_t height = 0, width = 0;
   std::int64_t outer_height = 0, outer_width = 0;
@@ -29,7 +28,7 @@ struct Part {
   std::int64_t bytes() const { return planes * height * width * run; }
 };
 
-Part part_of(const Concat& spec, std::size_t index) {
+InputPart part_of(const Concat& spec, std::size_t index) {
   const TensorDesc& in = spec.inputs[index];
   const TensorDesc out = spec.dst();
   const ChannelBlocks inner = channel_blocks(in);
@@ -69,18 +68,14 @@ void clear_pixels(std::byte* to, std::int64_t step, std::int64_t run, std::int64
 
 class CpuConcat final : public ReferenceOperation {
  public:
-  explicit CpuConcat(const Concat& spec) : forward_(spec.forward()) {
+  explicit CpuConcat(const Concat& spec) : ReferenceOperation(plain_slots(spec)), forward_(spec.forward()) {
     if (!forward_) {
-      add_activation(Slot::diff_dst, Role::input, spec.dst());
-      add_activation(Slot::diff_src, Role::output, spec.inputs[spec.index]);
       parts_.push_back(part_of(spec, spec.index));
       return;
     }
     for (std::size_t i = 0; i < spec.inputs.size(); ++i) {
-      add_activation(kSources[i], Role::input, spec.inputs[i]);
       parts_.push_back(part_of(spec, i));
     }
-    add_activation(Slot::dst, Role::output, spec.dst());
   }
 
   void run(const SlotPointers& pointers) override {
@@ -98,7 +93,7 @@ class CpuConcat final : public ReferenceOperation {
   std::string algorithm() const override { return "openmp"; }
 
  private:
-  static void write_part(const Part& part, const std::byte* src, std::byte* dst) {
+  static void write_part(const InputPart& part, const std::byte* src, std::byte* dst) {
 #pragma omp parallel for collapse(2) schedule(static) if (part.bytes() >= kWorthThreads)
     for (std::int64_t plane = 0; plane < part.planes; ++plane) {
       for (std::int64_t row = 0; row < part.outer_height; ++row) {
@@ -117,7 +112,7 @@ class CpuConcat final : public ReferenceOperation {
     }
   }
 
-  static void read_part(const Part& part, const std::byte* diff_dst, std::byte* diff_src) {
+  static void read_part(const InputPart& part, const std::byte* diff_dst, std::byte* diff_src) {
 #pragma omp parallel for collapse(2) schedule(static) if (part.bytes() >= kWorthThreads)
     for (std::int64_t plane = 0; plane < part.planes; ++plane) {
       for (std::int64_t y = 0; y < part.height; ++y) {
@@ -129,7 +124,7 @@ class CpuConcat final : public ReferenceOperation {
   }
 
   bool forward_;
-  std::vector<Part> parts_;  // of each input; backward of the one
+  std::vector<InputPart> parts_;  // of each input; backward of the one
 };
 
 // A block of dst would hold channels of two inputs.

@@ -18,17 +18,8 @@ class ConcatOperation final : public KernelOperation<Machine> {
     return reason ? reason : not_nhwc(spec.dst());
   }
 
-  ConcatOperation(const Concat& spec, Device& device) : KernelOperation<Machine>(device), spec_(spec) {
-    if (!spec.forward()) {
-      this->add_activation(Slot::diff_dst, Role::input, spec.dst());
-      this->add_activation(Slot::diff_src, Role::output, spec.inputs[spec.index]);
-      return;
-    }
-    for (std::size_t i = 0; i < spec.inputs.size(); ++i) {
-      this->add_activation(kSources[i], Role::input, spec.inputs[i]);
-    }
-    this->add_activation(Slot::dst, Role::output, spec.dst());
-  }
+  ConcatOperation(const Concat& spec, Device& device)
+      : KernelOperation<Machine>(device, plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     const auto at = [&](Slot slot) { return static_cast<std::byte*>(pointers[slot]); };

@@ -44,6 +44,20 @@ std::optional<std::string> Concat::invalid() const {
   return std::nullopt;
 }
 
+PlainSlots plain_slots(const Concat& spec) {
+  PlainSlots slots;
+  if (!spec.forward()) {
+    slots.add_activation(Slot::diff_dst, Role::input, spec.dst());
+    slots.add_activation(Slot::diff_src, Role::output, spec.inputs[spec.index]);
+    return slots;
+  }
+  for (std::size_t i = 0; i < spec.inputs.size(); ++i) {
+    slots.add_activation(kSources[i], Role::input, spec.inputs[i]);
+  }
+  slots.add_activation(Slot::dst, Role::output, spec.dst());
+  return slots;
+}
+
 namespace {
 
 // Calls visit with the places of each row of an input, in the input and in dst, in NCHW order.
@@ -66,17 +80,7 @@ void for_each_row(const Concat& spec, std::size_t index, Visit visit) {
 
 class ReferenceConcat final : public ReferenceOperation {
  public:
-  explicit ReferenceConcat(const Concat& spec) : spec_(spec) {
-    if (!spec.forward()) {
-      add_activation(Slot::diff_dst, Role::input, spec.dst());
-      add_activation(Slot::diff_src, Role::output, spec.inputs[spec.index]);
-      return;
-    }
-    for (std::size_t i = 0; i < spec.inputs.size(); ++i) {
-      add_activation(kSources[i], Role::input, spec.inputs[i]);
-    }
-    add_activation(Slot::dst, Role::output, spec.dst());
-  }
+  explicit ReferenceConcat(const Concat& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     if (!spec_.forward()) {

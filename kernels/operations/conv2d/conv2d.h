@@ -26,7 +26,7 @@
 
 namespace bench::kernels {
 
-// What an implementation may spend on a faster algorithm. Nothing asks for the leanest.
+// The bytes that an implementation may spend on a faster algorithm; with none it takes the leanest.
 struct ExtraBytes {
   std::int64_t parameters = 0;  // beyond the leanest form's: Winograd keeps its weights transformed
   std::int64_t scratch = 0;     // in all
@@ -67,7 +67,7 @@ struct Conv2d {
 
   // Multiply-adds that touch real inputs, not padding (at 3×3 on 7×7 padding would add 18 %).
   std::int64_t macs() const;
-  // What is wrong with the description ("groups 3 does not divide in_channels 64"); nullopt when it is sound.
+  // Why the description is invalid ("groups 3 does not divide in_channels 64"); nullopt where it is valid.
   std::optional<std::string> invalid() const;
 
   auto operator<=>(const Conv2d&) const = default;  // also a key of caches

@@ -1,12 +1,12 @@
-// Convolution and its gradients by cuDNN, with bias, residual and activation fused where it can, else behind
-// it in one kernel of our own.
+// Registers cuDNN for convolution and its gradients; kernels/backends/cudnn/toolkit/run_convolution.cpp makes
+// the call. Bias, residual and activation are fused where cuDNN can, else one kernel of our own applies them.
 #include "kernels/backends/cudnn/convolution_operation.h"
 #include "kernels/operations/conv2d/conv2d.h"
 
 namespace bench::kernels {
 namespace {
 
-cudnn::Names names_of(Conv2d::Direction direction) {
+cudnn::TensorSlots slots_of(Conv2d::Direction direction) {
   switch (direction) {
     case Conv2d::Direction::forward:
       return {.x = Slot::src, .w = Slot::weights, .y = Slot::dst};
@@ -32,7 +32,7 @@ const Registration<Implementation<Conv2d>> registered{{
     .unsupported = [](const Conv2d& spec, const Device& device) { return cudnn::unsupported(spec, device); },
     .make =
         [](const Conv2d& spec, Device& device) {
-          return std::make_unique<cudnn::ConvolutionOperation>(spec, names_of(spec.direction), spec.bias,
+          return std::make_unique<cudnn::ConvolutionOperation>(spec, slots_of(spec.direction), spec.bias,
                                                                wide_bias(spec), device);
         },
 }};

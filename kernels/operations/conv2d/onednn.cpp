@@ -93,7 +93,7 @@ dnnl::primitive_attr fused(const Conv2d& spec) {
   return onednn::attributes(post_ops);
 }
 
-// Whatever a convolution may spend, oneDNN answers the same.
+// oneDNN's answer does not depend on the extra bytes.
 Conv2d asked_of(Conv2d spec) {
   spec.extra = {};
   return spec;
@@ -124,16 +124,16 @@ std::vector<Winograd> find_winograds(const Conv2d& spec) {
   return found;
 }
 
-// A convolution is described once for each budget that is tried, and a single image of it at every batch. An
-// answer takes some 16 KiB.
-struct Answers {
+// A convolution is queried once for each budget that is tried, and for a single image at every batch. An
+// answer takes some 16 KiB: 64 of each, owned by the planning thread (see QueryCache).
+struct QueryCaches {
   QueryCache<Conv2d, Forward::primitive_desc> direct{64};
   QueryCache<Conv2d, Forward::primitive_desc> direct_training{64};
   QueryCache<Conv2d, std::vector<Winograd>> winograds{64};
 };
 
-Answers& answers() {
-  thread_local Answers all;
+QueryCaches& caches() {
+  thread_local QueryCaches all;
   return all;
 }
 
@@ -146,7 +146,7 @@ Forward::primitive_desc find_direct(const Conv2d& spec) {
 void try_winograd(const Conv2d& spec, std::int64_t parts, std::int64_t lean_bytes, ForwardPlan& best) {
   Conv2d part = spec;
   part.batch = spec.batch / parts;
-  for (const Winograd& winograd : answers().winograds.of(asked_of(part), find_winograds)) {
+  for (const Winograd& winograd : caches().winograds.of(asked_of(part), find_winograds)) {
     const bool worth_parting =
         parts == 1 || winograd.flops >= kEnoughWork * static_cast<double>(winograd.weights);
     const double flops = winograd.flops * static_cast<double>(parts);
@@ -202,7 +202,7 @@ Forward::desc forward_desc(const Conv2d& spec, dnnl::prop_kind kind, dnnl::algor
 // weights four times (16/9) as large. It goes through the batch image by image where an image brings enough
 // work for the weights it reads: the transformed tiles then stay in the cache.
 ForwardPlan plan_forward(const Conv2d& spec) {
-  ForwardPlan best{.descriptor = answers().direct.of(asked_of(spec), find_direct),
+  ForwardPlan best{.descriptor = caches().direct.of(asked_of(spec), find_direct),
                    .flops = 2.0 * static_cast<double>(spec.macs())};
   if (spec.extra.parameters > 0 && suits_winograd(spec)) {
     const std::int64_t lean_bytes = bytes_of(best.descriptor.weights_desc());
@@ -223,14 +223,14 @@ Forward::primitive_desc training_forward(const Conv2d& spec, dnnl::algorithm alg
 const Forward::primitive_desc& direct_training(const Conv2d& spec) {
   Conv2d asked = asked_of(spec);
   asked.direction = Conv2d::Direction::forward;
-  return answers().direct_training.of(asked, [](const Conv2d& forward) {
+  return caches().direct_training.of(asked, [](const Conv2d& forward) {
     return training_forward(forward, dnnl::algorithm::convolution_direct);
   });
 }
 
-// In training, where each of the three directions transforms the weights anew at every step (into scratch),
-// or gathers their gradient in the transformed form: what Winograd does instead of the 2·macs of the direct
-// algorithm, where that saves more than the transform costs; nullopt where it does not, or cannot be.
+// Operations of Winograd in training, instead of the 2·macs of the direct algorithm: each of the three
+// directions transforms the weights at every step (into scratch), or gathers their gradient in the
+// transformed form. nullopt where Winograd does not exist, or saves less than the transform costs.
 std::optional<double> winograd_flops_in_training(const Conv2d& spec) {
   if (!suits_winograd(spec)) {
     return std::nullopt;
@@ -401,16 +401,8 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
   double flops_ = 2.0 * static_cast<double>(spec_.macs());
 };
 
-const Registration<Implementation<Conv2d>> registered{{
-    .name = "onednn",
-    .device_kind = "cpu",
-    .preference = 10,
-    .unsupported = [](const Conv2d& spec, const Device& device) -> std::optional<std::string> {
-      const auto wrong = spec.invalid();
-      return wrong ? wrong : device.unsupported(spec.dtype);
-    },
-    .make = [](const Conv2d& spec, Device& /*device*/) { return std::make_unique<OnednnConv2d>(spec); },
-}};
+const Registration<Implementation<Conv2d>> registered{cpu_implementation<Conv2d, OnednnConv2d>(
+    "onednn", 10, [](const Conv2d& spec, const Device& device) { return device.unsupported(spec.dtype); })};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -1,4 +1,4 @@
-// Convolution and its gradients as their sums are written; the formulas stand in conv2d.h. With out(p, r) =
+// Convolution and its gradients, sum by sum as in the formulas of conv2d.h. With out(p, r) =
 // p · stride − pad + r · dilation the input row that tap r of output row p reads, the gradients are
 //
 //   diff_src[n,c,h,w]     = Σ_{k,r,s} diff_dst[n,k,p,q] · weights[k,c,r,s]   over p, q with out(p, r) = h,

@@ -157,7 +157,8 @@ std::vector<KernelPoint> conv2d_points(const KernelRequest& request, const Devic
   return std::move(points).take();
 }
 
-// In the dtypes that it has, unless others are asked for: those answer why not. What is no GPU says so once.
+// In its own dtypes, unless others are requested: those give the reason. A device that is no GPU gives it
+// once.
 std::vector<KernelPoint> implicit_gemm_points(const KernelRequest& request, const Device& device) {
   const std::vector<Dtype> own =
       dtypes_where(request, [](Dtype dtype) { return dtype == Dtype::fp32 || dtype == Dtype::fp16; });
@@ -197,7 +198,7 @@ OperationType<Conv2d> conv2d_type() {
           .kernel_points = conv2d_points};
 }
 
-// What it cannot do, groups of channels, is no option of it.
+// Without the option for groups of channels, which it does not support.
 OperationType<Conv2d> implicit_gemm_type() {
   OperationType<Conv2d> type = conv2d_type();
   type.name = "implicit_gemm";

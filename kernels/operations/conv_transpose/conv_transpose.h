@@ -44,7 +44,7 @@ struct ConvTranspose {
   std::int64_t weight_count() const { return src.c * out_channels * kernel * kernel; }
   // Every input meets every weight of its channel.
   std::int64_t macs() const { return src.elements() * out_channels * kernel * kernel; }
-  // What is wrong with the description; nullopt when it is sound.
+  // Why the description is invalid; nullopt where it is valid.
   std::optional<std::string> invalid() const;
 
   bool operator==(const ConvTranspose&) const = default;

@@ -1,6 +1,6 @@
-// Transposed convolution by cuDNN: the convolution that reads its result and writes its source, with the
-// passes swapped. Plain weights [in][out][kernel][kernel] are that convolution's
-// [out][in][kernel_h][kernel_w].
+// Registers cuDNN for transposed convolution; kernels/backends/cudnn/toolkit/run_convolution.cpp makes the
+// call. It is the convolution that reads the result and writes the source, with the passes swapped: plain
+// weights [in][out][kernel][kernel] are that convolution's [out][in][kernel_h][kernel_w].
 #include "kernels/backends/cudnn/convolution_operation.h"
 #include "kernels/operations/conv_transpose/conv_transpose.h"
 
@@ -41,7 +41,7 @@ Conv2d convolution_of(const ConvTranspose& spec) {
           .training = true};
 }
 
-cudnn::Names names_of(Direction direction) {
+cudnn::TensorSlots slots_of(Direction direction) {
   switch (direction) {
     case Direction::forward:
       return {.x = Slot::dst, .w = Slot::weights, .y = Slot::src, .transposed = true};
@@ -69,7 +69,7 @@ const Registration<Implementation<ConvTranspose>> registered{{
     .unsupported = unsupported,
     .make =
         [](const ConvTranspose& spec, Device& device) {
-          return std::make_unique<cudnn::ConvolutionOperation>(convolution_of(spec), names_of(spec.direction),
+          return std::make_unique<cudnn::ConvolutionOperation>(convolution_of(spec), slots_of(spec.direction),
                                                                spec.bias, true, device);
         },
 }};

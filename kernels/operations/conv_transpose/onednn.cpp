@@ -117,17 +117,10 @@ class OnednnConvTranspose final : public onednn::PrimitiveOperation {
   MemoryDesc bias_;
 };
 
-const Registration<Implementation<ConvTranspose>> registered{{
-    .name = "onednn",
-    .device_kind = "cpu",
-    .preference = 10,
-    .unsupported = [](const ConvTranspose& spec, const Device& device) -> std::optional<std::string> {
-      const auto wrong = spec.invalid();
-      return wrong ? wrong : device.unsupported(spec.src.dtype);
-    },
-    .make = [](const ConvTranspose& spec,
-               Device& /*device*/) { return std::make_unique<OnednnConvTranspose>(spec); },
-}};
+const Registration<Implementation<ConvTranspose>> registered{
+    cpu_implementation<ConvTranspose, OnednnConvTranspose>(
+        "onednn", 10,
+        [](const ConvTranspose& spec, const Device& device) { return device.unsupported(spec.src.dtype); })};
 
 }  // namespace
 }  // namespace bench::kernels

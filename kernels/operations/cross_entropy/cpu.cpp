@@ -49,14 +49,7 @@ double row_loss(const CrossEntropy& spec, double scale, const typename Element::
 
 class CpuCrossEntropy final : public ReferenceOperation {
  public:
-  explicit CpuCrossEntropy(const CrossEntropy& spec) : spec_(spec) {
-    add_activation(Slot::src, Role::input, spec.tensor());
-    add_opaque(Slot::labels, Role::input, spec.rows * static_cast<std::int64_t>(sizeof(std::int32_t)));
-    add_values(Slot::loss, Role::output, 1);
-    if (spec.scaled) {
-      add_opaque(Slot::loss_scale, Role::input, sizeof(LossScale));
-    }
-    add_activation(Slot::diff_src, Role::output, spec.tensor());
+  explicit CpuCrossEntropy(const CrossEntropy& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {
     add_opaque(Slot::workspace, Role::scratch, spec.rows * static_cast<std::int64_t>(sizeof(double)));
   }
 
@@ -95,15 +88,9 @@ class CpuCrossEntropy final : public ReferenceOperation {
   CrossEntropy spec_;
 };
 
-const Registration<Implementation<CrossEntropy>> registered{{
-    .name = "openmp",
-    .device_kind = "cpu",
-    .preference = 10,
-    .unsupported = [](const CrossEntropy& spec,
-                      const Device& device) { return device.unsupported(spec.dtype); },
-    .make = [](const CrossEntropy& spec,
-               Device& /*device*/) { return std::make_unique<CpuCrossEntropy>(spec); },
-}};
+const Registration<Implementation<CrossEntropy>> registered{cpu_implementation<CrossEntropy, CpuCrossEntropy>(
+    "openmp", 10,
+    [](const CrossEntropy& spec, const Device& device) { return device.unsupported(spec.dtype); })};
 
 }  // namespace
 }  // namespace bench::kernels

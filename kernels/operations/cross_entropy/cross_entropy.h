@@ -31,4 +31,6 @@ struct CrossEntropy {
   bool operator==(const CrossEntropy&) const = default;
 };
 
+PlainSlots plain_slots(const CrossEntropy& spec);
+
 }  // namespace bench::kernels

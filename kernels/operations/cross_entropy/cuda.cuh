@@ -50,7 +50,7 @@ struct CrossEntropyRows {
       }
     }
     largest = join_group<kGroup>(thread, largest, Largest{}, shared.room);
-    float others = 0;  // of the classes that are not the label
+    float others = 0;  // classes that are not the label
     float right = 0;   // the label's logit less the largest
     for (std::int64_t c = first; known && c < classes; c += kStep) {
       float x[kCount];
@@ -123,14 +123,9 @@ class CrossEntropyOperation final : public KernelOperation<Machine> {
   static std::optional<std::string> unsupported(const CrossEntropy& /*spec*/) { return std::nullopt; }
 
   CrossEntropyOperation(const CrossEntropy& spec, Device& device)
-      : KernelOperation<Machine>(device), spec_(spec), blocks_(blocks_of_rows(spec.rows, spec.classes)) {
-    this->add_activation(Slot::src, Role::input, spec.tensor());
-    this->add_opaque(Slot::labels, Role::input, spec.rows * static_cast<std::int64_t>(sizeof(std::int32_t)));
-    this->add_values(Slot::loss, Role::output, 1);
-    if (spec.scaled) {
-      this->add_opaque(Slot::loss_scale, Role::input, sizeof(LossScale));
-    }
-    this->add_activation(Slot::diff_src, Role::output, spec.tensor());
+      : KernelOperation<Machine>(device, plain_slots(spec)),
+        spec_(spec),
+        blocks_(blocks_of_rows(spec.rows, spec.classes)) {
     this->add_opaque(Slot::workspace, Role::scratch, blocks_ * static_cast<std::int64_t>(sizeof(float)));
   }
 
@@ -142,15 +137,13 @@ class CrossEntropyOperation final : public KernelOperation<Machine> {
       float* const losses = this->floats(pointers, Slot::workspace);
       const auto* const loss_scale =
           spec_.scaled ? static_cast<const LossScale*>(pointers[Slot::loss_scale]) : nullptr;
-      with_access<Element>(
+      with_row_access<Element>(
           spec_.classes,
-          [&]<int kCount>() {
-            with_group(spec_.classes, [&]<int kGroup>() {
-              this->queue().launch(
-                  CrossEntropyRows<Element, kCount, kGroup>{src, labels, diff_src, losses, spec_.rows,
-                                                            spec_.classes, spec_.scale, loss_scale},
-                  blocks_);
-            });
+          [&]<int kCount, int kGroup>() {
+            this->queue().launch(
+                CrossEntropyRows<Element, kCount, kGroup>{src, labels, diff_src, losses, spec_.rows,
+                                                          spec_.classes, spec_.scale, loss_scale},
+                blocks_);
           },
           src, diff_src);
       this->queue().launch(SumLosses{losses, blocks_, spec_.scale, this->floats(pointers, Slot::loss)}, 1);

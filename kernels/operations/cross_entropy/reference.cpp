@@ -7,19 +7,25 @@
 #include "kernels/operations/loss_scale/loss_scale.h"
 
 namespace bench::kernels {
+
+PlainSlots plain_slots(const CrossEntropy& spec) {
+  PlainSlots slots;
+  slots.add_activation(Slot::src, Role::input, spec.tensor());
+  slots.add_opaque(Slot::labels, Role::input, spec.rows * static_cast<std::int64_t>(sizeof(std::int32_t)));
+  slots.add_values(Slot::loss, Role::output, 1);
+  if (spec.scaled) {
+    slots.add_opaque(Slot::loss_scale, Role::input, sizeof(LossScale));
+  }
+  slots.add_activation(Slot::diff_src, Role::output, spec.tensor());
+  return slots;
+}
+
 namespace {
 
 class ReferenceCrossEntropy final : public ReferenceOperation {
  public:
-  explicit ReferenceCrossEntropy(const CrossEntropy& spec) : spec_(spec) {
-    add_activation(Slot::src, Role::input, spec.tensor());
-    add_opaque(Slot::labels, Role::input, spec.rows * static_cast<std::int64_t>(sizeof(std::int32_t)));
-    add_values(Slot::loss, Role::output, 1);
-    if (spec.scaled) {
-      add_opaque(Slot::loss_scale, Role::input, sizeof(LossScale));
-    }
-    add_activation(Slot::diff_src, Role::output, spec.tensor());
-  }
+  explicit ReferenceCrossEntropy(const CrossEntropy& spec)
+      : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     std::vector<float> logits = read(pointers, Slot::src);

@@ -1,7 +1,7 @@
-// What stands behind a product or a convolution that its library did not fuse, and the gradient of a bias, on
-// a CUDA device. The result is a row-major matrix of rows × columns, where a row holds the channels of a
-// pixel or the features of a sample. Sums and functions are computed in fp32 whatever the dtype. Needs no
-// CUDA header.
+// Bias, residual and activation after a product or a convolution whose library did not fuse them, and the
+// gradient of a bias, on a CUDA device. The result is a row-major matrix of rows × columns, where a row holds
+// the channels of a pixel or the features of a sample. Sums and functions are computed in fp32 whatever the
+// dtype. Needs no CUDA header.
 #pragma once
 
 #include <cstdint>

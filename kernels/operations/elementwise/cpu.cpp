@@ -1,9 +1,7 @@
-// Elementwise formulas on the CPU as loops of our own: memory is what limits them, in any layout.
-// (oneDNN 2.6's additions of blocked tensors write behind them under AVX2 where a block of channels has
-// padding.)
+// Elementwise formulas on the CPU as our own loops, in any layout; memory limits them. (Under AVX2, oneDNN
+// 2.6's additions of blocked tensors write past the tensor where a block of channels has padding.)
 #include <limits>
 
-#include "kernels/backends/cpu/element_loop.h"
 #include "kernels/backends/reference/reference_operation.h"
 #include "kernels/operations/element.h"
 #include "kernels/operations/elementwise/elementwise.h"
@@ -42,7 +40,7 @@ struct Gelu {
 };
 
 template <class Element, int kSummands>
-struct Sum {
+struct Summands {
   using Stored = typename Element::Stored;
   const Stored* one;
   const Stored* other;
@@ -59,7 +57,7 @@ struct Sum {
 template <class Element, int kSummands, class Activate>
 struct Forward {
   using Stored = typename Element::Stored;
-  Sum<Element, kSummands> sum;
+  Summands<Element, kSummands> sum;
   Stored* dst;
   Activate activate;
 
@@ -69,7 +67,7 @@ struct Forward {
 template <class Element, int kSummands, class Activate>
 struct Backward {
   using Stored = typename Element::Stored;
-  Sum<Element, kSummands> sum;
+  Summands<Element, kSummands> sum;
   const Stored* from;
   Stored* diff_src;
   Activate activate;
@@ -81,16 +79,7 @@ struct Backward {
 
 class CpuElementwise final : public ReferenceOperation {
  public:
-  explicit CpuElementwise(const Elementwise& spec) : spec_(spec) {
-    if (!spec.forward()) {
-      add_activation(spec.slope_from(), Role::input, spec.tensor);
-    }
-    add_activation(spec.forward() ? Slot::src : Slot::diff_dst, Role::input, spec.tensor);
-    if (spec.summands == 2) {
-      add_activation(Slot::src1, Role::input, spec.tensor);
-    }
-    add_activation(spec.forward() ? Slot::dst : Slot::diff_src, Role::output, spec.tensor);
-  }
+  explicit CpuElementwise(const Elementwise& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     with_element(spec_.tensor.dtype, [&]<class Element>() {

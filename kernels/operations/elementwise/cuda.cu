@@ -1,4 +1,4 @@
-// Elementwise formulas, and what follows a product or a convolution (bias.h), on CUDA devices.
+// Registers kernels/operations/elementwise/cuda.cuh for CUDA devices, with the functions of bias.h.
 #include "kernels/backends/cuda/gpu.cuh"
 // gpu.cuh first
 #include "kernels/operations/elementwise/cuda.cuh"

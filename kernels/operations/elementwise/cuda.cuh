@@ -1,9 +1,8 @@
-// Elementwise formulas as kernels of our own, in any layout: channel padding is zero, and so is what becomes
-// of it. Behind them what follows a product or a convolution whose library did not fuse it (bias.h), where a
-// thread stays with its columns and reads their bias once.
+// Elementwise formulas as our own kernels, in any layout: channel padding is zero, and its result is zero
+// too. Then the kernels of bias.h, where a thread keeps its columns and reads their bias once.
 //
-// Into how many blocks bias.h's matrices are cut does not depend on the device: the scratch is known without
-// one, and the sums are the same bits on all.
+// The number of blocks for bias.h's matrices does not depend on the device: the scratch is known without one,
+// and the sums have the same bits on all.
 #pragma once
 
 #include <algorithm>
@@ -53,16 +52,7 @@ class ElementwiseOperation final : public KernelOperation<Machine> {
   static std::optional<std::string> unsupported(const Elementwise& spec) { return spec.invalid(); }
 
   ElementwiseOperation(const Elementwise& spec, Device& device)
-      : KernelOperation<Machine>(device), spec_(spec) {
-    if (!spec.forward()) {
-      this->add_activation(spec.slope_from(), Role::input, spec.tensor);
-    }
-    this->add_activation(spec.forward() ? Slot::src : Slot::diff_dst, Role::input, spec.tensor);
-    if (spec.summands == 2) {
-      this->add_activation(Slot::src1, Role::input, spec.tensor);
-    }
-    this->add_activation(spec.forward() ? Slot::dst : Slot::diff_src, Role::output, spec.tensor);
-  }
+      : KernelOperation<Machine>(device, plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     this->with_element(spec_.tensor.dtype, [&]<class Element>() {

@@ -27,7 +27,7 @@ struct Elementwise {
   Direction direction = Direction::forward;
 
   bool forward() const { return direction == Direction::forward; }
-  // What the backward pass computes the slope from.
+  // The tensor that the backward pass computes the slope from.
   Slot slope_from() const { return activation == Activation::gelu ? Slot::src : Slot::dst; }
   // An addition a further summand, a comparison a bound, nine operations for gelu, and nine more for its
   // slope.
@@ -35,7 +35,7 @@ struct Elementwise {
     const int slope = !forward() && activation == Activation::gelu ? 9 : 0;
     return static_cast<double>(tensor.elements()) * (summands - 1 + comparisons(activation) + slope);
   }
-  // What is wrong with the description; nullopt when it is sound.
+  // Why the description is invalid; nullopt where it is valid.
   std::optional<std::string> invalid() const {
     if (summands < 1 || summands > 2) {
       return "elementwise: one or two summands are accepted";
@@ -49,5 +49,7 @@ struct Elementwise {
 
   bool operator==(const Elementwise&) const = default;
 };
+
+PlainSlots plain_slots(const Elementwise& spec);
 
 }  // namespace bench::kernels

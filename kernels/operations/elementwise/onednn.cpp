@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "kernels/backends/onednn/primitive_operation.h"
-#include "kernels/backends/reference/reference_operation.h"
 #include "kernels/operations/elementwise/elementwise.h"
 
 namespace bench::kernels {

@@ -3,20 +3,26 @@
 #include "kernels/operations/elementwise/elementwise.h"
 
 namespace bench::kernels {
+
+PlainSlots plain_slots(const Elementwise& spec) {
+  PlainSlots slots;
+  if (!spec.forward()) {
+    slots.add_activation(spec.slope_from(), Role::input, spec.tensor);
+  }
+  slots.add_activation(spec.forward() ? Slot::src : Slot::diff_dst, Role::input, spec.tensor);
+  if (spec.summands == 2) {
+    slots.add_activation(Slot::src1, Role::input, spec.tensor);
+  }
+  slots.add_activation(spec.forward() ? Slot::dst : Slot::diff_src, Role::output, spec.tensor);
+  return slots;
+}
+
 namespace {
 
 class ReferenceElementwise final : public ReferenceOperation {
  public:
-  explicit ReferenceElementwise(const Elementwise& spec) : spec_(spec) {
-    if (!spec.forward()) {
-      add_activation(spec.slope_from(), Role::input, spec.tensor);
-    }
-    add_activation(spec.forward() ? Slot::src : Slot::diff_dst, Role::input, spec.tensor);
-    if (spec.summands == 2) {
-      add_activation(Slot::src1, Role::input, spec.tensor);
-    }
-    add_activation(spec.forward() ? Slot::dst : Slot::diff_src, Role::output, spec.tensor);
-  }
+  explicit ReferenceElementwise(const Elementwise& spec)
+      : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     std::vector<float> sum = read(pointers, spec_.forward() ? Slot::src : Slot::diff_dst);

@@ -29,23 +29,9 @@ std::int64_t place_of(Key key) {
 
 class CpuEmbedding final : public ReferenceOperation {
  public:
-  explicit CpuEmbedding(const Embedding& spec) : spec_(spec) {
-    const bool tokens = spec.kind == Embedding::Kind::tokens;
-    if (tokens) {
-      add_opaque(Slot::src, Role::input, spec.token_bytes());
-    } else if (spec.forward()) {
-      add_activation(Slot::src, Role::input, spec.dst());
-    }
-    if (spec.forward()) {
-      add_values(Slot::weights, Role::parameter, spec.weight_count(), spec.dtype);
-      mark_looked_up(Slot::weights, spec.dst().bytes());
-      add_activation(Slot::dst, Role::output, spec.dst());
-    } else {
-      add_activation(Slot::diff_dst, Role::input, spec.dst());
-      add_values(Slot::diff_weights, spec.add ? Role::state : Role::output, spec.weight_count(), spec.dtype);
-      if (tokens) {
-        add_opaque(Slot::workspace, Role::scratch, spec.rows * static_cast<std::int64_t>(sizeof(Key)));
-      }
+  explicit CpuEmbedding(const Embedding& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {
+    if (!spec.forward() && spec.kind == Embedding::Kind::tokens) {
+      add_opaque(Slot::workspace, Role::scratch, spec.rows * static_cast<std::int64_t>(sizeof(Key)));
     }
   }
 

@@ -203,22 +203,8 @@ class EmbeddingOperation final : public KernelOperation<Machine> {
     return reason ? reason : not_nhwc(spec.dst());
   }
 
-  EmbeddingOperation(const Embedding& spec, Device& device) : KernelOperation<Machine>(device), spec_(spec) {
-    if (spec.kind == Embedding::Kind::tokens) {
-      this->add_opaque(Slot::src, Role::input, spec.token_bytes());
-    } else if (spec.forward()) {
-      this->add_activation(Slot::src, Role::input, spec.dst());
-    }
-    if (spec.forward()) {
-      this->add_values(Slot::weights, Role::parameter, spec.weight_count(), spec.dtype);
-      this->mark_looked_up(Slot::weights, spec.dst().bytes());
-      this->add_activation(Slot::dst, Role::output, spec.dst());
-    } else {
-      this->add_activation(Slot::diff_dst, Role::input, spec.dst());
-      this->add_values(Slot::diff_weights, spec.add ? Role::state : Role::output, spec.weight_count(),
-                       spec.dtype);
-    }
-  }
+  EmbeddingOperation(const Embedding& spec, Device& device)
+      : KernelOperation<Machine>(device, plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     if (spec_.kind == Embedding::Kind::positions) {

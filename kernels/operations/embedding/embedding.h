@@ -42,7 +42,7 @@ struct Embedding {
   std::int64_t token_bytes() const { return rows * static_cast<std::int64_t>(sizeof(std::int32_t)); }
   std::int64_t weight_count() const { return vocabulary * width; }
   double flops() const { return kind == Kind::tokens && forward() ? 0.0 : static_cast<double>(rows * width); }
-  // What is wrong with the description; nullopt when it is sound.
+  // Why the description is invalid; nullopt where it is valid.
   std::optional<std::string> invalid() const {
     if (kind == Kind::positions && (sequence < 1 || sequence > vocabulary || rows % sequence != 0 || add)) {
       return "embedding: positions take whole samples of a sequence no longer than the table, and add to "
@@ -53,5 +53,7 @@ struct Embedding {
 
   bool operator==(const Embedding&) const = default;
 };
+
+PlainSlots plain_slots(const Embedding& spec);
 
 }  // namespace bench::kernels

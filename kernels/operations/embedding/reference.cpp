@@ -5,25 +5,31 @@
 #include "kernels/operations/embedding/embedding.h"
 
 namespace bench::kernels {
+
+PlainSlots plain_slots(const Embedding& spec) {
+  PlainSlots slots;
+  if (spec.kind == Embedding::Kind::tokens) {
+    slots.add_opaque(Slot::src, Role::input, spec.token_bytes());
+  } else if (spec.forward()) {
+    slots.add_activation(Slot::src, Role::input, spec.dst());
+  }
+  if (spec.forward()) {
+    slots.add_values(Slot::weights, Role::parameter, spec.weight_count(), spec.dtype);
+    slots.mark_looked_up(Slot::weights, spec.dst().bytes());
+    slots.add_activation(Slot::dst, Role::output, spec.dst());
+  } else {
+    slots.add_activation(Slot::diff_dst, Role::input, spec.dst());
+    slots.add_values(Slot::diff_weights, spec.add ? Role::state : Role::output, spec.weight_count(),
+                     spec.dtype);
+  }
+  return slots;
+}
+
 namespace {
 
 class ReferenceEmbedding final : public ReferenceOperation {
  public:
-  explicit ReferenceEmbedding(const Embedding& spec) : spec_(spec) {
-    if (spec.kind == Embedding::Kind::tokens) {
-      add_opaque(Slot::src, Role::input, spec.token_bytes());
-    } else if (spec.forward()) {
-      add_activation(Slot::src, Role::input, spec.dst());
-    }
-    if (spec.forward()) {
-      add_values(Slot::weights, Role::parameter, spec.weight_count(), spec.dtype);
-      mark_looked_up(Slot::weights, spec.dst().bytes());
-      add_activation(Slot::dst, Role::output, spec.dst());
-    } else {
-      add_activation(Slot::diff_dst, Role::input, spec.dst());
-      add_values(Slot::diff_weights, spec.add ? Role::state : Role::output, spec.weight_count(), spec.dtype);
-    }
-  }
+  explicit ReferenceEmbedding(const Embedding& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     const bool tokens = spec_.kind == Embedding::Kind::tokens;

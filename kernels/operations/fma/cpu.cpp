@@ -28,10 +28,7 @@ constexpr std::int64_t kChains = 256;
 
 class CpuFma final : public ReferenceOperation {
  public:
-  explicit CpuFma(const Fma& spec) : spec_(spec) {
-    add_activation(Slot::src, Role::input, spec.tensor());
-    add_activation(Slot::dst, Role::output, spec.tensor());
-  }
+  explicit CpuFma(const Fma& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     const auto* src = static_cast<const float*>(pointers[Slot::src]);
@@ -62,20 +59,15 @@ class CpuFma final : public ReferenceOperation {
   Fma spec_;
 };
 
-const Registration<Implementation<Fma>> registered{{
-    .name = "cpu",
-    .device_kind = "cpu",
-    .preference = 10,
-    .unsupported = [](const Fma& spec, const Device& /*device*/) -> std::optional<std::string> {
+const Registration<Implementation<Fma>> registered{cpu_implementation<Fma, CpuFma>(
+    "cpu", 10, [](const Fma& spec, const Device& /*device*/) -> std::optional<std::string> {
       if (spec.kind == Fma::Kind::tiles) {
         return "fma on tensor cores needs a CUDA device; the CPU has none";
       }
       return spec.dtype == Dtype::fp32
                  ? std::nullopt
                  : std::optional<std::string>("on the CPU the multiply-adds are in fp32");
-    },
-    .make = [](const Fma& spec, Device& /*device*/) { return std::make_unique<CpuFma>(spec); },
-}};
+    })};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -38,8 +38,8 @@ struct FmaStep {
 };
 
 // A thread has kAccesses accesses of 16 bytes, four registers each: 16 chains hide a multiply-add's four or
-// six cycles even from a lone warp. kUnrolled steps stand in a row, so that the loop itself costs next to
-// nothing.
+// six cycles even from a lone warp. kUnrolled steps follow each other without a branch, so that the loop
+// itself costs next to nothing.
 template <class Element, int kAccesses>
 struct FmaChains {
   static constexpr int kThreads = 256;
@@ -230,10 +230,8 @@ class FmaOperation final : public KernelOperation<Machine> {
     return std::nullopt;
   }
 
-  FmaOperation(const Fma& spec, Device& device) : KernelOperation<Machine>(device), spec_(spec) {
-    this->add_activation(Slot::src, Role::input, spec.tensor());
-    this->add_activation(Slot::dst, Role::output, spec.tensor());
-  }
+  FmaOperation(const Fma& spec, Device& device)
+      : KernelOperation<Machine>(device, plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     if (spec_.kind == Fma::Kind::chains) {

@@ -49,4 +49,6 @@ BENCH_DEVICE float fma_matrix(int row, int column) {
   return static_cast<float>(2 * ((7 * row + 3 * column) % 16) - 15) / 512;
 }
 
+PlainSlots plain_slots(const Fma& spec);
+
 }  // namespace bench::kernels

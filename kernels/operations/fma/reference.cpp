@@ -9,14 +9,19 @@
 #include "kernels/operations/fma/fma.h"
 
 namespace bench::kernels {
+
+PlainSlots plain_slots(const Fma& spec) {
+  PlainSlots slots;
+  slots.add_activation(Slot::src, Role::input, spec.tensor());
+  slots.add_activation(Slot::dst, Role::output, spec.tensor());
+  return slots;
+}
+
 namespace {
 
 class ReferenceFma final : public ReferenceOperation {
  public:
-  explicit ReferenceFma(const Fma& spec) : spec_(spec) {
-    add_activation(Slot::src, Role::input, spec.tensor());
-    add_activation(Slot::dst, Role::output, spec.tensor());
-  }
+  explicit ReferenceFma(const Fma& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     std::vector<float> values = read(pointers, Slot::src);

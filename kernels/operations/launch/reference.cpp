@@ -1,4 +1,4 @@
-// What round_trip.h says is left in memory.
+// Writes the memory that round_trip.h promises.
 #include "kernels/backends/reference/reference_operation.h"
 #include "kernels/operations/launch/round_trip.h"
 

@@ -1,4 +1,5 @@
-// Layer normalisation and its gradient by our own kernels.
+// Layer normalisation and its gradient by our own kernels; kernels/backends/cuda/column_sums.cuh does the
+// gradients of scale and shift.
 #pragma once
 
 #include "kernels/backends/cuda/column_sums.cuh"
@@ -8,9 +9,6 @@
 #include "kernels/operations/layer_norm/layer_norm.h"
 
 namespace bench::kernels::cuda {
-
-// Layer normalisation of rows and the gradient of its input. That of scale and shift is
-// kernels/backends/cuda/column_sums.cuh.
 
 // Rows are read three times, twice out of a cache: the variance is that of distances from the mean.
 template <class Element, int kCount, int kGroup>
@@ -24,7 +22,7 @@ struct LayerNormRows {
   Stored* dst;
   const float* scale;
   const float* shift;
-  float* mean;  // and variance: nullptr where nobody wants them
+  float* mean;  // and variance: nullptr where they are not saved
   float* variance;
   std::int64_t rows;
   std::int64_t width;
@@ -161,25 +159,12 @@ class LayerNormOperation final : public KernelOperation<Machine> {
   static Dtype dtype_of(const LayerNorm& spec) { return spec.dtype; }
   static std::optional<std::string> unsupported(const LayerNorm& spec) { return not_nhwc(spec.tensor()); }
 
-  LayerNormOperation(const LayerNorm& spec, Device& device) : KernelOperation<Machine>(device), spec_(spec) {
-    this->add_activation(Slot::src, Role::input, spec.tensor());
-    this->add_values(Slot::scale, Role::parameter, spec.width);
-    if ((spec.training || !spec.forward())) {
-      const Role statistic = spec.saves() ? Role::output : Role::input;
-      this->add_values(Slot::mean, statistic, spec.rows);
-      this->add_values(Slot::variance, statistic, spec.rows);
-    }
+  LayerNormOperation(const LayerNorm& spec, Device& device)
+      : KernelOperation<Machine>(device, plain_slots(spec)), spec_(spec) {
     if (!spec.forward()) {
-      this->add_activation(Slot::diff_dst, Role::input, spec.tensor());
-      this->add_activation(Slot::diff_src, Role::output, spec.tensor());
-      this->add_values(Slot::diff_scale, Role::output, spec.width);
-      this->add_values(Slot::diff_shift, Role::output, spec.width);
       const auto lanes = static_cast<int>(kAccess / bytes_of(spec.dtype));
       this->add_opaque(Slot::workspace, Role::scratch,
                        partial_bytes(spec.rows, spec.width, lanes, this->queue().multiprocessors()));
-    } else {
-      this->add_values(Slot::shift, Role::parameter, spec.width);
-      this->add_activation(Slot::dst, Role::output, spec.tensor());
     }
   }
 

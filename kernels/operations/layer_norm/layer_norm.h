@@ -42,4 +42,6 @@ struct LayerNorm {
   bool operator==(const LayerNorm&) const = default;
 };
 
+PlainSlots plain_slots(const LayerNorm& spec);
+
 }  // namespace bench::kernels

@@ -62,13 +62,9 @@ class OnednnLayerNorm final : public onednn::PrimitiveOperation {
   LayerNorm spec_;
 };
 
-const Registration<Implementation<LayerNorm>> registered{{
-    .name = "onednn",
-    .device_kind = "cpu",
-    .preference = 10,
-    .unsupported = [](const LayerNorm& spec, const Device& device) { return device.unsupported(spec.dtype); },
-    .make = [](const LayerNorm& spec, Device& /*device*/) { return std::make_unique<OnednnLayerNorm>(spec); },
-}};
+const Registration<Implementation<LayerNorm>> registered{cpu_implementation<LayerNorm, OnednnLayerNorm>(
+    "onednn", 10,
+    [](const LayerNorm& spec, const Device& device) { return device.unsupported(spec.dtype); })};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -5,28 +5,33 @@
 #include "kernels/operations/layer_norm/layer_norm.h"
 
 namespace bench::kernels {
+
+PlainSlots plain_slots(const LayerNorm& spec) {
+  PlainSlots slots;
+  slots.add_activation(Slot::src, Role::input, spec.tensor());
+  slots.add_values(Slot::scale, Role::parameter, spec.width);
+  if ((spec.training || !spec.forward())) {
+    const Role statistic = spec.saves() ? Role::output : Role::input;
+    slots.add_values(Slot::mean, statistic, spec.rows);
+    slots.add_values(Slot::variance, statistic, spec.rows);
+  }
+  if (!spec.forward()) {
+    slots.add_activation(Slot::diff_dst, Role::input, spec.tensor());
+    slots.add_activation(Slot::diff_src, Role::output, spec.tensor());
+    slots.add_values(Slot::diff_scale, Role::output, spec.width);
+    slots.add_values(Slot::diff_shift, Role::output, spec.width);
+  } else {
+    slots.add_values(Slot::shift, Role::parameter, spec.width);
+    slots.add_activation(Slot::dst, Role::output, spec.tensor());
+  }
+  return slots;
+}
+
 namespace {
 
 class ReferenceLayerNorm final : public ReferenceOperation {
  public:
-  explicit ReferenceLayerNorm(const LayerNorm& spec) : spec_(spec) {
-    add_activation(Slot::src, Role::input, spec.tensor());
-    add_values(Slot::scale, Role::parameter, spec.width);
-    if ((spec.training || !spec.forward())) {
-      const Role statistic = spec.saves() ? Role::output : Role::input;
-      add_values(Slot::mean, statistic, spec.rows);
-      add_values(Slot::variance, statistic, spec.rows);
-    }
-    if (!spec.forward()) {
-      add_activation(Slot::diff_dst, Role::input, spec.tensor());
-      add_activation(Slot::diff_src, Role::output, spec.tensor());
-      add_values(Slot::diff_scale, Role::output, spec.width);
-      add_values(Slot::diff_shift, Role::output, spec.width);
-    } else {
-      add_values(Slot::shift, Role::parameter, spec.width);
-      add_activation(Slot::dst, Role::output, spec.tensor());
-    }
-  }
+  explicit ReferenceLayerNorm(const LayerNorm& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     if (!spec_.forward()) {

@@ -8,7 +8,7 @@
 #include "bench/error.h"
 #include "kernels/backends/cublaslt/tuned.h"
 #include "kernels/backends/cuda/library_scratch.h"
-#include "kernels/devices/cuda/stream.h"
+#include "kernels/devices/cuda/card.h"
 #include "kernels/operations/elementwise/bias.h"
 #include "kernels/operations/linear/linear.h"
 
@@ -139,15 +139,8 @@ class CublasltLinear final : public Operation {
 };
 
 std::optional<std::string> unsupported(const Linear& spec, const Device& device) {
-  if (auto reason = device.unsupported(spec.dtype)) {
-    return reason;
-  }
-  try {
-    const cublaslt::TunedProduct planned(cublaslt::product_of(spec), device);
-    return std::nullopt;
-  } catch (const Unsupported& error) {
-    return error.what();
-  }
+  return cublaslt::unsupported(
+      spec.dtype, device, [&] { const cublaslt::TunedProduct product(cublaslt::product_of(spec), device); });
 }
 
 const Registration<Implementation<Linear>> registered{{

@@ -131,7 +131,7 @@ class OnednnLinear final : public onednn::PrimitiveOperation {
     bind_parameter(slot, role, argument, weights_, plain);
   }
 
-  // Also the pass that oneDNN plans a gradient beside.
+  // Also the hint that oneDNN plans a gradient with.
   Forward::primitive_desc forward_inner_product() const {
     const auto training = dnnl::prop_kind::forward_training;
     return {spec_.bias ? Forward::desc(training, src_, weights_, bias_, dst_)
@@ -156,13 +156,8 @@ class OnednnLinear final : public onednn::PrimitiveOperation {
   bool sums_bias_ = false;  // diff_bias is ours to make, from bf16
 };
 
-const Registration<Implementation<Linear>> registered{{
-    .name = "onednn",
-    .device_kind = "cpu",
-    .preference = 10,
-    .unsupported = [](const Linear& spec, const Device& device) { return device.unsupported(spec.dtype); },
-    .make = [](const Linear& spec, Device& /*device*/) { return std::make_unique<OnednnLinear>(spec); },
-}};
+const Registration<Implementation<Linear>> registered{cpu_implementation<Linear, OnednnLinear>(
+    "onednn", 10, [](const Linear& spec, const Device& device) { return device.unsupported(spec.dtype); })};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -1,4 +1,4 @@
-// A linear layer and its gradients as their sums are written; the formula stands in linear.h.
+// A linear layer and its gradients, sum by sum as in the formula of linear.h.
 #include "kernels/backends/reference/products.h"
 #include "kernels/backends/reference/reference_operation.h"
 #include "kernels/operations/linear/linear.h"
@@ -54,7 +54,7 @@ class ReferenceLinear final : public ReferenceOperation {
  private:
   void forward(const SlotPointers& pointers) const {
     const std::vector<float> src = read(pointers, Slot::src);
-    // Large weights need no copy where they stand in fp32.
+    // Weights stored in fp32 need no copy.
     const bool wide = spec_.dtype == Dtype::fp32;
     const std::vector<float> converted = wide ? std::vector<float>() : read_values(pointers, Slot::weights);
     const std::span<const float> weights =

@@ -31,7 +31,9 @@ class ReferenceFindOverflow final : public ReferenceOperation {
 
 class ReferenceUpdateLossScale final : public ReferenceOperation {
  public:
-  ReferenceUpdateLossScale() { add_opaque(Slot::loss_scale, Role::state, sizeof(LossScale)); }
+  explicit ReferenceUpdateLossScale(const UpdateLossScale& /*spec*/) {
+    add_opaque(Slot::loss_scale, Role::state, sizeof(LossScale));
+  }
 
   void run(const SlotPointers& pointers) override {
     LossScale& scale = *static_cast<LossScale*>(pointers[Slot::loss_scale]);
@@ -45,28 +47,11 @@ class ReferenceUpdateLossScale final : public ReferenceOperation {
   double flops() const override { return UpdateLossScale::flops(); }
 };
 
-template <class Spec>
-std::optional<std::string> anywhere(const Spec& /*spec*/, const Device& /*device*/) {
-  return std::nullopt;
-}
-
-const Registration<Implementation<FindOverflow>> registered_find{{
-    .name = "reference",
-    .device_kind = "cpu",
-    .preference = 0,
-    .unsupported = anywhere<FindOverflow>,
-    .make = [](const FindOverflow& spec,
-               Device& /*device*/) { return std::make_unique<ReferenceFindOverflow>(spec); },
-}};
-
-const Registration<Implementation<UpdateLossScale>> registered_update{{
-    .name = "reference",
-    .device_kind = "cpu",
-    .preference = 0,
-    .unsupported = anywhere<UpdateLossScale>,
-    .make = [](const UpdateLossScale& /*spec*/,
-               Device& /*device*/) { return std::make_unique<ReferenceUpdateLossScale>(); },
-}};
+// The CPU's only implementations of both.
+const Registration<Implementation<FindOverflow>> registered_find{
+    reference_implementation<FindOverflow, ReferenceFindOverflow>(0)};
+const Registration<Implementation<UpdateLossScale>> registered_update{
+    reference_implementation<UpdateLossScale, ReferenceUpdateLossScale>(0)};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -7,7 +7,7 @@
 #include "bench/error.h"
 #include "kernels/backends/cublaslt/tuned.h"
 #include "kernels/backends/cuda/library_scratch.h"
-#include "kernels/devices/cuda/stream.h"
+#include "kernels/devices/cuda/card.h"
 #include "kernels/operations/elementwise/bias.h"
 #include "kernels/operations/matmul/matmul.h"
 
@@ -97,15 +97,7 @@ class CublasltMatmul final : public Operation {
 };
 
 std::optional<std::string> unsupported(const Matmul& spec, const Device& device) {
-  if (auto reason = device.unsupported(spec.dtype)) {
-    return reason;
-  }
-  try {
-    planned(spec, device);
-    return std::nullopt;
-  } catch (const Unsupported& error) {
-    return error.what();
-  }
+  return cublaslt::unsupported(spec.dtype, device, [&] { planned(spec, device); });
 }
 
 const Registration<Implementation<Matmul>> registered{{

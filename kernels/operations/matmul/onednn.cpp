@@ -48,19 +48,14 @@ class OnednnMatmul final : public onednn::PrimitiveOperation {
   Matmul spec_;
 };
 
-const Registration<Implementation<Matmul>> registered{{
-    .name = "onednn",
-    .device_kind = "cpu",
-    .preference = 10,
-    .unsupported = [](const Matmul& spec, const Device& device) -> std::optional<std::string> {
+const Registration<Implementation<Matmul>> registered{cpu_implementation<Matmul, OnednnMatmul>(
+    "onednn", 10, [](const Matmul& spec, const Device& device) -> std::optional<std::string> {
       // It divides by what is left of a larger count in 32 bits.
       if (std::max({spec.rows, spec.inner, spec.columns}) > std::int64_t{1} << 31) {
         return "oneDNN's matrix product takes at most 2^31 rows and columns";
       }
       return device.unsupported(spec.dtype);
-    },
-    .make = [](const Matmul& spec, Device& /*device*/) { return std::make_unique<OnednnMatmul>(spec); },
-}};
+    })};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -1,4 +1,4 @@
-// The matrix product as its sum is written; the formula stands in matmul.h.
+// The matrix product, sum by sum as in the formula of matmul.h.
 #include <algorithm>
 
 #include "kernels/backends/reference/products.h"

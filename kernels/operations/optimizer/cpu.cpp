@@ -6,7 +6,6 @@
 #include <cmath>
 #include <type_traits>
 
-#include "kernels/backends/cpu/element_loop.h"
 #include "kernels/backends/reference/reference_operation.h"
 #include "kernels/operations/element.h"
 #include "kernels/operations/loss_scale/loss_scale.h"
@@ -109,23 +108,7 @@ void step(const Update& update, const Arrays<Element>& arrays, const std::int64_
 
 class CpuOptimizer final : public ReferenceOperation {
  public:
-  explicit CpuOptimizer(const Optimizer& spec) : spec_(spec) {
-    add_values(Slot::diff_weights, Role::input, spec.count, spec.dtype);
-    add_values(Slot::weights, Role::state, spec.count, spec.dtype);
-    if (spec.has_master()) {
-      add_values(Slot::master, Role::state, spec.count);
-    }
-    if (spec.states() > 0) {
-      add_values(Slot::state1, Role::state, spec.count);
-    }
-    if (spec.states() > 1) {
-      add_values(Slot::state2, Role::state, spec.count);
-      add_opaque(Slot::steps, Role::state, sizeof(std::int64_t));
-    }
-    if (spec.scaled) {
-      add_opaque(Slot::loss_scale, Role::input, sizeof(LossScale));
-    }
-  }
+  explicit CpuOptimizer(const Optimizer& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     with_element(spec_.dtype, [&]<class Element>() { run_as<Element>(pointers); });
@@ -168,13 +151,9 @@ class CpuOptimizer final : public ReferenceOperation {
   Optimizer spec_;
 };
 
-const Registration<Implementation<Optimizer>> registered{{
-    .name = "openmp",
-    .device_kind = "cpu",
-    .preference = 10,
-    .unsupported = [](const Optimizer& spec, const Device& device) { return device.unsupported(spec.dtype); },
-    .make = [](const Optimizer& spec, Device& /*device*/) { return std::make_unique<CpuOptimizer>(spec); },
-}};
+const Registration<Implementation<Optimizer>> registered{cpu_implementation<Optimizer, CpuOptimizer>(
+    "openmp", 10,
+    [](const Optimizer& spec, const Device& device) { return device.unsupported(spec.dtype); })};
 
 }  // namespace
 }  // namespace bench::kernels

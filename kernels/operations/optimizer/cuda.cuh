@@ -13,7 +13,7 @@ namespace bench::kernels::cuda {
 
 // An optimizer's step over the parameters, each read and written once.
 
-// What a step does to one weight, and the states it keeps. begin() comes once a thread.
+// The rule for one weight and its states; begin() is called once a thread.
 struct SgdRule {
   static constexpr int kStates = 0;
   float rate;
@@ -156,23 +156,8 @@ class OptimizerOperation final : public KernelOperation<Machine> {
                                      : std::nullopt;
   }
 
-  OptimizerOperation(const Optimizer& spec, Device& device) : KernelOperation<Machine>(device), spec_(spec) {
-    this->add_values(Slot::diff_weights, Role::input, spec.count, spec.dtype);
-    this->add_values(Slot::weights, Role::state, spec.count, spec.dtype);
-    if (spec.has_master()) {
-      this->add_values(Slot::master, Role::state, spec.count);
-    }
-    if (spec.states() > 0) {
-      this->add_values(Slot::state1, Role::state, spec.count);
-    }
-    if (spec.states() > 1) {
-      this->add_values(Slot::state2, Role::state, spec.count);
-      this->add_opaque(Slot::steps, Role::state, sizeof(std::int64_t));
-    }
-    if (spec.scaled) {
-      this->add_opaque(Slot::loss_scale, Role::input, sizeof(LossScale));
-    }
-  }
+  OptimizerOperation(const Optimizer& spec, Device& device)
+      : KernelOperation<Machine>(device, plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     switch (spec_.kind) {

@@ -48,4 +48,6 @@ struct Optimizer {
   bool operator==(const Optimizer&) const = default;
 };
 
+PlainSlots plain_slots(const Optimizer& spec);
+
 }  // namespace bench::kernels

@@ -6,27 +6,32 @@
 #include "kernels/operations/optimizer/optimizer.h"
 
 namespace bench::kernels {
+
+PlainSlots plain_slots(const Optimizer& spec) {
+  PlainSlots slots;
+  slots.add_values(Slot::diff_weights, Role::input, spec.count, spec.dtype);
+  slots.add_values(Slot::weights, Role::state, spec.count, spec.dtype);
+  if (spec.has_master()) {
+    slots.add_values(Slot::master, Role::state, spec.count);
+  }
+  if (spec.states() > 0) {
+    slots.add_values(Slot::state1, Role::state, spec.count);
+  }
+  if (spec.states() > 1) {
+    slots.add_values(Slot::state2, Role::state, spec.count);
+    slots.add_opaque(Slot::steps, Role::state, sizeof(std::int64_t));
+  }
+  if (spec.scaled) {
+    slots.add_opaque(Slot::loss_scale, Role::input, sizeof(LossScale));
+  }
+  return slots;
+}
+
 namespace {
 
 class ReferenceOptimizer final : public ReferenceOperation {
  public:
-  explicit ReferenceOptimizer(const Optimizer& spec) : spec_(spec) {
-    add_values(Slot::diff_weights, Role::input, spec.count, spec.dtype);
-    add_values(Slot::weights, Role::state, spec.count, spec.dtype);
-    if (spec.has_master()) {
-      add_values(Slot::master, Role::state, spec.count);
-    }
-    if (spec.states() > 0) {
-      add_values(Slot::state1, Role::state, spec.count);
-    }
-    if (spec.states() > 1) {
-      add_values(Slot::state2, Role::state, spec.count);
-      add_opaque(Slot::steps, Role::state, sizeof(std::int64_t));
-    }
-    if (spec.scaled) {
-      add_opaque(Slot::loss_scale, Role::input, sizeof(LossScale));
-    }
-  }
+  explicit ReferenceOptimizer(const Optimizer& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     std::vector<float> gradient = read_values(pointers, Slot::diff_weights);
@@ -96,17 +101,11 @@ class ReferenceOptimizer final : public ReferenceOperation {
   Optimizer spec_;
 };
 
-const Registration<Implementation<Optimizer>> registered{{
-    .name = "reference",
-    .device_kind = "cpu",
-    .preference = -1,
-    .unsupported = [](const Optimizer& spec, const Device& /*device*/) -> std::optional<std::string> {
+const Registration<Implementation<Optimizer>> registered{cpu_implementation<Optimizer, ReferenceOptimizer>(
+    "reference", -1, [](const Optimizer& spec, const Device& /*device*/) -> std::optional<std::string> {
       return spec.dtype == Dtype::tf32 ? std::optional<std::string>("parameters are not stored in tf32")
                                        : std::nullopt;
-    },
-    .make = [](const Optimizer& spec,
-               Device& /*device*/) { return std::make_unique<ReferenceOptimizer>(spec); },
-}};
+    })};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "kernels/backends/onednn/primitive_operation.h"
-#include "kernels/backends/reference/reference_operation.h"
 #include "kernels/operations/pool/pool.h"
 
 namespace bench::kernels {
@@ -31,7 +30,7 @@ class OnednnPool final : public onednn::PrimitiveOperation {
       const Dims strides{spec.stride_h, spec.stride_w};
       const Dims kernel{spec.kernel_h, spec.kernel_w};
       const Dims pad_begin{spec.pad_h, spec.pad_w};
-      // What the windows reach: a stride may leave the last rows of padding unread.
+      // Only the padding that the windows reach: a stride may leave its last rows unread.
       const Dims pad_end{(spec.out_height() - 1) * spec.stride_h + spec.kernel_h - spec.src.h - spec.pad_h,
                          (spec.out_width() - 1) * spec.stride_w + spec.kernel_w - spec.src.w - spec.pad_w};
       const auto src = onednn::describe(spec.src);

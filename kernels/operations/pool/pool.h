@@ -48,7 +48,7 @@ struct Pool {
 
   // One comparison or addition for every real input of every window.
   double flops() const;
-  // What is wrong with the description; nullopt when it is sound.
+  // Why the description is invalid; nullopt where it is valid.
   std::optional<std::string> invalid() const;
 
   bool operator==(const Pool&) const = default;

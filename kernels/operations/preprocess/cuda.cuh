@@ -9,8 +9,8 @@ namespace bench::kernels::cuda {
 
 // Bytes to normalised numbers: as many at a time as make 16 bytes of the result.
 
-// Of four channels. Chosen by comparisons: an array with an index not known at compile time would be put into
-// memory.
+// Factors of four channels, chosen by comparisons: an array with an index not known at compile time would be
+// put into memory.
 struct ChannelFactors {
   float factor[4];  // 1 / (255 · deviation)
   float offset[4];  // −mean / deviation

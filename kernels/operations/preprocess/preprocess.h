@@ -27,7 +27,7 @@ struct Preprocess {
   std::int64_t src_bytes() const { return dst.elements(); }
   // A difference and two quotients an element.
   double flops() const { return 3.0 * static_cast<double>(dst.elements()); }
-  // What is wrong with the description; nullopt when it is sound.
+  // Why the description is invalid; nullopt where it is valid.
   std::optional<std::string> invalid() const;
 
   bool operator==(const Preprocess&) const = default;

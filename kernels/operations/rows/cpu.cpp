@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "kernels/backends/reference/reference_operation.h"
-#include "kernels/operations/channel_blocks.h"
 #include "kernels/operations/rows/rows.h"
 
 namespace bench::kernels {
@@ -14,7 +13,7 @@ namespace {
 constexpr std::int64_t kWorthThreads = 1 << 14;  // elements: some microseconds of copying
 
 // One map within dst, sizes in bytes.
-struct Part {
+struct MapPart {
   std::int64_t samples = 0, pixels = 0;
   std::int64_t blocks = 0;      // of a pixel's channels
   std::int64_t block = 0;       // size as stored, padding counted
@@ -31,7 +30,7 @@ struct Part {
   std::int64_t piece(std::int64_t index) const { return std::min(block, channels - index * block); }
 };
 
-Part part_of(const Rows& spec, std::size_t index) {
+MapPart part_of(const Rows& spec, std::size_t index) {
   const TensorDesc& map = spec.maps[index];
   const ChannelBlocks blocks = channel_blocks(map);
   const std::int64_t size = bytes_of(map.dtype);
@@ -47,7 +46,7 @@ Part part_of(const Rows& spec, std::size_t index) {
 
 // For each piece of each pixel.
 template <class Visit>
-void for_each_piece(const Part& part, Visit visit) {
+void for_each_piece(const MapPart& part, Visit visit) {
 #pragma omp parallel for collapse(2) \
     schedule(static) if (part.samples * part.pixels * part.channels >= kWorthThreads)
   for (std::int64_t sample = 0; sample < part.samples; ++sample) {
@@ -61,24 +60,20 @@ void for_each_piece(const Part& part, Visit visit) {
 
 class CpuRows final : public ReferenceOperation {
  public:
-  explicit CpuRows(const Rows& spec) : forward_(spec.forward()) {
+  explicit CpuRows(const Rows& spec) : ReferenceOperation(plain_slots(spec)), forward_(spec.forward()) {
     if (!forward_) {
-      add_activation(Slot::diff_dst, Role::input, spec.dst());
-      add_activation(Slot::diff_src, Role::output, spec.maps[spec.index]);
       parts_.push_back(part_of(spec, spec.index));
       return;
     }
     for (std::size_t i = 0; i < spec.maps.size(); ++i) {
-      add_activation(kSources[i], Role::input, spec.maps[i]);
       parts_.push_back(part_of(spec, i));
     }
-    add_activation(Slot::dst, Role::output, spec.dst());
   }
 
   void run(const SlotPointers& pointers) override {
     const auto bytes_at = [&](Slot slot) { return static_cast<std::byte*>(pointers[slot]); };
     if (!forward_) {
-      const Part& part = parts_.front();
+      const MapPart& part = parts_.front();
       for_each_piece(part, [&, diff_src = bytes_at(Slot::diff_src), diff_dst = bytes_at(Slot::diff_dst)](
                                std::int64_t in, std::int64_t out, std::int64_t bytes) {
         std::memcpy(diff_src + in, diff_dst + out, static_cast<std::size_t>(bytes));
@@ -99,7 +94,7 @@ class CpuRows final : public ReferenceOperation {
 
  private:
   bool forward_;
-  std::vector<Part> parts_;  // of each map; backward of the one
+  std::vector<MapPart> parts_;  // of each map; backward of the one
 };
 
 const Registration<Implementation<Rows>> registered{cpu_implementation<Rows, CpuRows>(

@@ -22,17 +22,8 @@ class RowsOperation final : public KernelOperation<Machine> {
     return reason ? reason : not_nhwc(spec.dst());
   }
 
-  RowsOperation(const Rows& spec, Device& device) : KernelOperation<Machine>(device), spec_(spec) {
-    if (!spec.forward()) {
-      this->add_activation(Slot::diff_dst, Role::input, spec.dst());
-      this->add_activation(Slot::diff_src, Role::output, spec.maps[spec.index]);
-      return;
-    }
-    for (std::size_t i = 0; i < spec.maps.size(); ++i) {
-      this->add_activation(kSources[i], Role::input, spec.maps[i]);
-    }
-    this->add_activation(Slot::dst, Role::output, spec.dst());
-  }
+  RowsOperation(const Rows& spec, Device& device)
+      : KernelOperation<Machine>(device, plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     const auto at = [&](Slot slot) { return static_cast<std::byte*>(pointers[slot]); };

@@ -45,9 +45,23 @@ std::optional<std::string> Rows::invalid() const {
   return std::nullopt;
 }
 
+PlainSlots plain_slots(const Rows& spec) {
+  PlainSlots slots;
+  if (!spec.forward()) {
+    slots.add_activation(Slot::diff_dst, Role::input, spec.dst());
+    slots.add_activation(Slot::diff_src, Role::output, spec.maps[spec.index]);
+    return slots;
+  }
+  for (std::size_t i = 0; i < spec.maps.size(); ++i) {
+    slots.add_activation(kSources[i], Role::input, spec.maps[i]);
+  }
+  slots.add_activation(Slot::dst, Role::output, spec.dst());
+  return slots;
+}
+
 namespace {
 
-// Where element (n, channel, pixel) of a map stands among dst's values in NCHW order.
+// The index of a map's element (n, channel, pixel) among dst's values in NCHW order.
 std::int64_t place(const Rows& spec, std::size_t index, std::int64_t n, std::int64_t channel,
                    std::int64_t pixel) {
   const std::int64_t a = channel / spec.classes;
@@ -72,17 +86,7 @@ void for_each_value(const Rows& spec, std::size_t index, Visit visit) {
 
 class ReferenceRows final : public ReferenceOperation {
  public:
-  explicit ReferenceRows(const Rows& spec) : spec_(spec) {
-    if (!spec.forward()) {
-      add_activation(Slot::diff_dst, Role::input, spec.dst());
-      add_activation(Slot::diff_src, Role::output, spec.maps[spec.index]);
-      return;
-    }
-    for (std::size_t i = 0; i < spec.maps.size(); ++i) {
-      add_activation(kSources[i], Role::input, spec.maps[i]);
-    }
-    add_activation(Slot::dst, Role::output, spec.dst());
-  }
+  explicit ReferenceRows(const Rows& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     if (!spec_.forward()) {

@@ -33,10 +33,12 @@ struct Rows {
   bool forward() const { return direction == Direction::forward; }
   TensorDesc dst() const;
   std::int64_t first_row(std::size_t map) const;  // of a map, in a sample's rows
-  // What is wrong with the description; nullopt when it is sound.
+  // Why the description is invalid; nullopt where it is valid.
   std::optional<std::string> invalid() const;
 
   bool operator==(const Rows&) const = default;
 };
+
+PlainSlots plain_slots(const Rows& spec);
 
 }  // namespace bench::kernels

@@ -1,4 +1,5 @@
-// Softmax by our own kernel.
+// Softmax of rows by our own kernel: the largest value, the sum of exponentials, the quotients. Rows are read
+// three times, twice out of a cache.
 #pragma once
 
 #include "kernels/backends/cuda/kernel_operation.h"
@@ -6,9 +7,6 @@
 #include "kernels/operations/softmax/softmax.h"
 
 namespace bench::kernels::cuda {
-
-// Softmax of rows: the largest, the sum of exponentials, the quotients. Rows are read three times, twice out
-// of a cache.
 
 template <class Element, int kCount, int kGroup>
 struct SoftmaxRows {
@@ -75,23 +73,19 @@ class SoftmaxOperation final : public KernelOperation<Machine> {
                : std::optional<std::string>("softmax takes rows of channels, not images");
   }
 
-  SoftmaxOperation(const Softmax& spec, Device& device) : KernelOperation<Machine>(device), spec_(spec) {
-    this->add_activation(Slot::src, Role::input, spec.tensor);
-    this->add_activation(Slot::dst, Role::output, spec.tensor);
-  }
+  SoftmaxOperation(const Softmax& spec, Device& device)
+      : KernelOperation<Machine>(device, plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     this->with_element(spec_.tensor.dtype, [&]<class Element>() {
       const auto* const src = this->template stored<Element>(pointers, Slot::src);
       auto* const dst = this->template stored<Element>(pointers, Slot::dst);
       const std::int64_t channels = spec_.tensor.c;
-      with_access<Element>(
+      with_row_access<Element>(
           channels,
-          [&]<int kCount>() {
-            with_group(channels, [&]<int kGroup>() {
-              this->queue().launch(SoftmaxRows<Element, kCount, kGroup>{src, dst, spec_.tensor.n, channels},
-                                   RowGroup<kGroup>::blocks(spec_.tensor.n));
-            });
+          [&]<int kCount, int kGroup>() {
+            this->queue().launch(SoftmaxRows<Element, kCount, kGroup>{src, dst, spec_.tensor.n, channels},
+                                 RowGroup<kGroup>::blocks(spec_.tensor.n));
           },
           src, dst);
     });

@@ -34,18 +34,13 @@ class OnednnSoftmax final : public onednn::PrimitiveOperation {
   Softmax spec_;
 };
 
-const Registration<Implementation<Softmax>> registered{{
-    .name = "onednn",
-    .device_kind = "cpu",
-    .preference = 10,
-    .unsupported = [](const Softmax& spec, const Device& device) -> std::optional<std::string> {
+const Registration<Implementation<Softmax>> registered{cpu_implementation<Softmax, OnednnSoftmax>(
+    "onednn", 10, [](const Softmax& spec, const Device& device) -> std::optional<std::string> {
       if (spec.tensor.h != 1 || spec.tensor.w != 1) {
         return fmt::format("softmax takes rows of channels, not {}x{} images", spec.tensor.h, spec.tensor.w);
       }
       return device.unsupported(spec.tensor.dtype);
-    },
-    .make = [](const Softmax& spec, Device& /*device*/) { return std::make_unique<OnednnSoftmax>(spec); },
-}};
+    })};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -6,14 +6,19 @@
 #include "kernels/operations/softmax/softmax.h"
 
 namespace bench::kernels {
+
+PlainSlots plain_slots(const Softmax& spec) {
+  PlainSlots slots;
+  slots.add_activation(Slot::src, Role::input, spec.tensor);
+  slots.add_activation(Slot::dst, Role::output, spec.tensor);
+  return slots;
+}
+
 namespace {
 
 class ReferenceSoftmax final : public ReferenceOperation {
  public:
-  explicit ReferenceSoftmax(const Softmax& spec) : spec_(spec) {
-    add_activation(Slot::src, Role::input, spec.tensor);
-    add_activation(Slot::dst, Role::output, spec.tensor);
-  }
+  explicit ReferenceSoftmax(const Softmax& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     std::vector<float> values = read(pointers, Slot::src);
@@ -38,17 +43,12 @@ class ReferenceSoftmax final : public ReferenceOperation {
   Softmax spec_;
 };
 
-const Registration<Implementation<Softmax>> registered{{
-    .name = "reference",
-    .device_kind = "cpu",
-    .preference = -1,
-    .unsupported = [](const Softmax& spec, const Device& /*device*/) -> std::optional<std::string> {
+const Registration<Implementation<Softmax>> registered{cpu_implementation<Softmax, ReferenceSoftmax>(
+    "reference", -1, [](const Softmax& spec, const Device& /*device*/) -> std::optional<std::string> {
       return spec.tensor.h == 1 && spec.tensor.w == 1
                  ? std::nullopt
                  : std::optional<std::string>("softmax takes rows of channels, not images");
-    },
-    .make = [](const Softmax& spec, Device& /*device*/) { return std::make_unique<ReferenceSoftmax>(spec); },
-}};
+    })};
 
 }  // namespace
 }  // namespace bench::kernels

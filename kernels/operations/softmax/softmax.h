@@ -19,4 +19,6 @@ struct Softmax {
   bool operator==(const Softmax&) const = default;
 };
 
+PlainSlots plain_slots(const Softmax& spec);
+
 }  // namespace bench::kernels

@@ -57,13 +57,7 @@ constexpr std::int64_t kLanes = 64;
 
 class CpuStream final : public ReferenceOperation {
  public:
-  explicit CpuStream(const Stream& spec) : spec_(spec) {
-    add_activation(Slot::src, Role::input, spec.src());
-    if (spec.has_src1()) {
-      add_activation(Slot::src1, Role::input, spec.src());
-    }
-    add_activation(Slot::dst, Role::output, spec.dst());
-  }
+  explicit CpuStream(const Stream& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     const auto* a = static_cast<const float*>(pointers[Slot::src]);
@@ -118,17 +112,12 @@ class CpuStream final : public ReferenceOperation {
   Stream spec_;
 };
 
-const Registration<Implementation<Stream>> registered{{
-    .name = "cpu",
-    .device_kind = "cpu",
-    .preference = 10,
-    .unsupported = [](const Stream& spec, const Device& /*device*/) -> std::optional<std::string> {
+const Registration<Implementation<Stream>> registered{cpu_implementation<Stream, CpuStream>(
+    "cpu", 10, [](const Stream& spec, const Device& /*device*/) -> std::optional<std::string> {
       return spec.dtype == Dtype::fp32
                  ? std::nullopt
                  : std::optional<std::string>("on the CPU the stream kernels are in fp32");
-    },
-    .make = [](const Stream& spec, Device& /*device*/) { return std::make_unique<CpuStream>(spec); },
-}};
+    })};
 
 }  // namespace
 }  // namespace bench::kernels

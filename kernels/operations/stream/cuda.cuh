@@ -129,12 +129,8 @@ class StreamOperation final : public KernelOperation<Machine> {
   static Dtype dtype_of(const Stream& spec) { return spec.dtype; }
   static std::optional<std::string> unsupported(const Stream& /*spec*/) { return std::nullopt; }
 
-  StreamOperation(const Stream& spec, Device& device) : KernelOperation<Machine>(device), spec_(spec) {
-    this->add_activation(Slot::src, Role::input, spec.src());
-    if (spec.has_src1()) {
-      this->add_activation(Slot::src1, Role::input, spec.src());
-    }
-    this->add_activation(Slot::dst, Role::output, spec.dst());
+  StreamOperation(const Stream& spec, Device& device)
+      : KernelOperation<Machine>(device, plain_slots(spec)), spec_(spec) {
     if (spec.kind == Kind::read) {
       this->add_opaque(Slot::workspace, Role::scratch,
                        spec.rows * parts() * static_cast<std::int64_t>(sizeof(float)));

@@ -3,17 +3,22 @@
 #include "kernels/operations/stream/stream.h"
 
 namespace bench::kernels {
+
+PlainSlots plain_slots(const Stream& spec) {
+  PlainSlots slots;
+  slots.add_activation(Slot::src, Role::input, spec.src());
+  if (spec.has_src1()) {
+    slots.add_activation(Slot::src1, Role::input, spec.src());
+  }
+  slots.add_activation(Slot::dst, Role::output, spec.dst());
+  return slots;
+}
+
 namespace {
 
 class ReferenceStream final : public ReferenceOperation {
  public:
-  explicit ReferenceStream(const Stream& spec) : spec_(spec) {
-    add_activation(Slot::src, Role::input, spec.src());
-    if (spec.has_src1()) {
-      add_activation(Slot::src1, Role::input, spec.src());
-    }
-    add_activation(Slot::dst, Role::output, spec.dst());
-  }
+  explicit ReferenceStream(const Stream& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     const std::vector<float> src = read(pointers, Slot::src);

@@ -51,4 +51,6 @@ struct Stream {
   bool operator==(const Stream&) const = default;
 };
 
+PlainSlots plain_slots(const Stream& spec);
+
 }  // namespace bench::kernels

@@ -44,7 +44,7 @@ std::vector<std::int64_t> array_sizes(const std::string& mode, std::int64_t larg
   return sizes;
 }
 
-// Of a hot and a cold point only the cold one shows memory: the largest cold triad and copy are the roof.
+// Only cold points measure memory: the largest cold triad and copy are the roof.
 std::vector<KernelPoint> kernel_points(const KernelRequest& request, const Device& device) {
   const std::int64_t largest = needs_large_work(device) ? 128 * kMi : 32 * kMi;  // 512 MiB; 128 MiB
   KernelPoints points(request);

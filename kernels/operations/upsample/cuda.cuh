@@ -53,15 +53,8 @@ class UpsampleOperation final : public KernelOperation<Machine> {
     return reason ? reason : not_nhwc(spec.dst());
   }
 
-  UpsampleOperation(const Upsample& spec, Device& device) : KernelOperation<Machine>(device), spec_(spec) {
-    if (spec.forward()) {
-      this->add_activation(Slot::src, Role::input, spec.src);
-      this->add_activation(Slot::dst, Role::output, spec.dst());
-    } else {
-      this->add_activation(Slot::diff_dst, Role::input, spec.dst());
-      this->add_activation(Slot::diff_src, Role::output, spec.src);
-    }
-  }
+  UpsampleOperation(const Upsample& spec, Device& device)
+      : KernelOperation<Machine>(device, plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     const TensorDesc& src = spec_.src;

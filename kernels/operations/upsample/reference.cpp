@@ -3,6 +3,19 @@
 #include "kernels/operations/upsample/upsample.h"
 
 namespace bench::kernels {
+
+PlainSlots plain_slots(const Upsample& spec) {
+  PlainSlots slots;
+  if (spec.forward()) {
+    slots.add_activation(Slot::src, Role::input, spec.src);
+    slots.add_activation(Slot::dst, Role::output, spec.dst());
+  } else {
+    slots.add_activation(Slot::diff_dst, Role::input, spec.dst());
+    slots.add_activation(Slot::diff_src, Role::output, spec.src);
+  }
+  return slots;
+}
+
 namespace {
 
 // For each value of dst in NCHW order, with the place of the value of src that it repeats.
@@ -21,15 +34,7 @@ void for_each_value(const Upsample& spec, Visit visit) {
 
 class ReferenceUpsample final : public ReferenceOperation {
  public:
-  explicit ReferenceUpsample(const Upsample& spec) : spec_(spec) {
-    if (spec.forward()) {
-      add_activation(Slot::src, Role::input, spec.src);
-      add_activation(Slot::dst, Role::output, spec.dst());
-    } else {
-      add_activation(Slot::diff_dst, Role::input, spec.dst());
-      add_activation(Slot::diff_src, Role::output, spec.src);
-    }
-  }
+  explicit ReferenceUpsample(const Upsample& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
 
   void run(const SlotPointers& pointers) override {
     if (spec_.forward()) {

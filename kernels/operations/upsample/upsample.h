@@ -24,7 +24,7 @@ struct Upsample {
   TensorDesc dst() const { return {src.n, src.c, factor * src.h, factor * src.w, src.layout, src.dtype}; }
   // Backward an addition for every pixel that repeats one.
   double flops() const { return forward() ? 0 : static_cast<double>(dst().elements()); }
-  // What is wrong with the description; nullopt when it is sound.
+  // Why the description is invalid; nullopt where it is valid.
   std::optional<std::string> invalid() const {
     return src.n < 1 || src.c < 1 || src.h < 1 || src.w < 1 || factor < 1
                ? std::optional<std::string>("upsample: sizes and the factor must be at least 1")
@@ -33,5 +33,7 @@ struct Upsample {
 
   bool operator==(const Upsample&) const = default;
 };
+
+PlainSlots plain_slots(const Upsample& spec);
 
 }  // namespace bench::kernels

@@ -8,8 +8,8 @@
 
 #include "bench/device.h"
 #include "bench/error.h"
+#include "kernels/devices/cuda/card.h"
 #include "kernels/devices/cuda/device.h"
-#include "kernels/devices/cuda/stream.h"
 #include "tests/gpu/first_card.h"
 
 namespace bench::kernels::cuda {

@@ -17,18 +17,15 @@ class AllocatorTest : public ::testing::Test {
   CachingAllocator allocator_{runtime_};
 };
 
-TEST_F(AllocatorTest, RoundsLargeBlocksToThePageAndCountsBoth) {
+TEST_F(AllocatorTest, RoundsLargeBlocksToThePage) {
   allocator_.allocate(5 * kMiB);
-  EXPECT_EQ(allocator_.counts().asked, 5 * kMiB);
-  EXPECT_EQ(allocator_.counts().rounded, 6 * kMiB);
-  EXPECT_EQ(allocator_.counts().reserved, 6 * kMiB);
   EXPECT_EQ(runtime_.reserved, 6 * kMiB);
 }
 
 TEST_F(AllocatorTest, TakesAWholeNumberOfPagesAsItIs) {
   allocator_.allocate(1 * kMiB);
   allocator_.allocate(4 * kMiB);
-  EXPECT_EQ(allocator_.counts().rounded, 6 * kMiB);
+  EXPECT_EQ(runtime_.reserved, 6 * kMiB);
 }
 
 TEST_F(AllocatorTest, SmallBlocksShareASegmentAndNeverOverlap) {
@@ -37,8 +34,7 @@ TEST_F(AllocatorTest, SmallBlocksShareASegmentAndNeverOverlap) {
     blocks.push_back(allocator_.allocate(kMiB / 2 - 100));
   }
   EXPECT_EQ(runtime_.segments.size(), 1U);
-  EXPECT_EQ(allocator_.counts().asked, 4 * (kMiB / 2 - 100));
-  EXPECT_EQ(allocator_.counts().rounded, 2 * kMiB);
+  EXPECT_EQ(runtime_.reserved, 2 * kMiB);
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(blocks[i]) % 512, 0U);
     EXPECT_EQ(blocks[i], blocks[0] + i * kMiB / 2);
@@ -50,8 +46,7 @@ TEST_F(AllocatorTest, SmallBlocksShareASegmentAndNeverOverlap) {
 TEST_F(AllocatorTest, HandsAFreedSegmentOutAgainWithoutTheDriver) {
   std::byte* const first = allocator_.allocate(16 * kMiB);
   allocator_.free(first);
-  EXPECT_EQ(allocator_.counts().rounded, 0);
-  EXPECT_EQ(allocator_.counts().reserved, 16 * kMiB);
+  EXPECT_EQ(runtime_.reserved, 16 * kMiB);
   EXPECT_EQ(allocator_.allocate(15 * kMiB), first);  // 16 of the pages for 15: within an eighth
   EXPECT_EQ(runtime_.times("allocate"), 1);
   EXPECT_EQ(runtime_.times("free"), 0);
@@ -61,7 +56,7 @@ TEST_F(AllocatorTest, DoesNotWasteALargeSegmentOnASmallerBlock) {
   allocator_.free(allocator_.allocate(16 * kMiB));
   allocator_.allocate(10 * kMiB);
   EXPECT_EQ(runtime_.times("allocate"), 2);
-  EXPECT_EQ(allocator_.counts().reserved, 26 * kMiB);
+  EXPECT_EQ(runtime_.reserved, 26 * kMiB);
 }
 
 // 8/9 of a kept segment: 16 MiB of 18, but not 14 of 16.
@@ -102,7 +97,6 @@ TEST_F(AllocatorTest, GivesBackOnlyWhatNothingUses) {
   allocator_.free(allocator_.allocate(32 * kMiB));
   allocator_.free(allocator_.allocate(100));
   allocator_.release_cached();
-  EXPECT_EQ(allocator_.counts().reserved, 8 * kMiB);
   EXPECT_EQ(runtime_.reserved, 8 * kMiB);
   allocator_.free(used);
   allocator_.release_cached();
@@ -113,9 +107,8 @@ TEST_F(AllocatorTest, GivesBackWhatItKeepsBeforeItSaysThatThereIsNoMore) {
   runtime_.capacity = 100 * kMiB;
   allocator_.free(allocator_.allocate(60 * kMiB));
   EXPECT_NE(allocator_.allocate(90 * kMiB), nullptr);
-  EXPECT_EQ(allocator_.counts().reserved, 90 * kMiB);
+  EXPECT_EQ(runtime_.reserved, 90 * kMiB);
   EXPECT_EQ(allocator_.allocate(20 * kMiB), nullptr);
-  EXPECT_EQ(allocator_.counts().asked, 90 * kMiB);
   EXPECT_EQ(runtime_.last_error(), status::kSuccess) << "a later launch would be blamed for the refusal";
 }
 
@@ -128,23 +121,10 @@ TEST_F(AllocatorTest, ARefusalThatASecondAttemptMadeGoodLeavesNoErrorBehind) {
   EXPECT_EQ(runtime_.last_error(), status::kSuccess);
 }
 
-// What PyTorch calls max_memory_reserved.
-TEST_F(AllocatorTest, RemembersTheMostThatItReserved) {
-  std::byte* const larger = allocator_.allocate(20 * kMiB);
-  allocator_.allocate(8 * kMiB);
-  allocator_.free(larger);
-  allocator_.release_cached();
-  allocator_.allocate(10 * kMiB);
-  EXPECT_EQ(allocator_.counts().reserved, 18 * kMiB);
-  EXPECT_EQ(allocator_.counts().most_reserved, 28 * kMiB);
-  allocator_.forget_most();
-  EXPECT_EQ(allocator_.counts().most_reserved, 18 * kMiB);
-}
-
 TEST_F(AllocatorTest, AnotherErrorThanOutOfMemoryIsThrown) {
   runtime_.fail("allocate", status::kIllegalAddress);
   EXPECT_THROW(allocator_.allocate(1), DeviceLost);
-  EXPECT_EQ(allocator_.counts().reserved, 0);
+  EXPECT_EQ(runtime_.reserved, 0);
 }
 
 TEST(Allocator, ReturnsEverySegmentWhenItEndsAlsoThoseInUse) {

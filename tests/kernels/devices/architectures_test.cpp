@@ -1,5 +1,5 @@
-// Which cards run what was compiled, by NVIDIA's rules of binary and PTX compatibility, embedded cards not
-// told apart from others.
+// The cards that run compiled code, by NVIDIA's rules of binary and PTX compatibility; embedded cards are
+// treated as others.
 #include "kernels/devices/cuda/architectures.h"
 
 #include <gtest/gtest.h>

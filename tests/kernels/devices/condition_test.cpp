@@ -1,4 +1,4 @@
-// What is known of a card's condition from readings beside the steps; the clock is the test's.
+// A card's condition from readings during the steps; the clock is the test's.
 #include "kernels/devices/cuda/condition.h"
 
 #include <gmock/gmock.h>

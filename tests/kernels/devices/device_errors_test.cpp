@@ -1,4 +1,4 @@
-// What becomes of errors: which of them lose the device, what they say, and what they leave behind.
+// Errors of the device: which of them lose it, what they say, and what they leave set.
 #include "kernels/devices/cuda/device.h"
 
 #include <fmt/format.h>
@@ -140,7 +140,7 @@ TEST(CudaLibrary, AFailureOnAFullCardIsOutOfMemory) {
   }
 }
 
-// What a library refuses may be all there is to it: then its own reason stands.
+// Where nothing is wrong with the device, the library's own reason is kept.
 TEST(CudaLibrary, ARefusalIsTheDevicesWhereItIsLostOrFull) {
   const auto refuse = [](bool out_of_memory, const DeviceAnswer& device) {
     raise_device("a plan was not built", out_of_memory, device);
@@ -155,7 +155,7 @@ TEST(CudaLibrary, ARefusalIsTheDevicesWhereItIsLostOrFull) {
       refuse(false, {.error = status::kInsufficientDriver, .stays_set = false, .free_bytes = {}}));
 }
 
-// What they name is so on an empty card too: nobody asks it.
+// Such a refusal does not depend on the card, which is not asked.
 TEST(CudaLibrary, AMessageTellsThatTheRequestItselfIsRefused) {
   for (const char* message :
        {"and code: CUDNN_STATUS_NOT_SUPPORTED", "and code: CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH",

@@ -1,4 +1,4 @@
-// What the device does with memory: its refusals, what it keeps, and what it measures without a trace.
+// The device's memory: refusals, blocks that it keeps, and measurements that the tracker does not see.
 #include "kernels/devices/cuda/device.h"
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What the device says when it is asked for memory.
+// The device's message when it refuses memory.
 template <class Error>
 std::string refusal(CudaDevice& device, std::int64_t bytes) {
   try {
@@ -126,7 +126,7 @@ TEST_F(CudaDeviceTest, PeaksAreMeasuredOnceAndLeaveNoMemoryBehind) {
   runtime_.step_ms = 1;
   const Peaks peaks = device_.peaks(Dtype::fp16);
   EXPECT_EQ(peaks.flops_per_s, 10e12);
-  // Of pairs of buffers the card has room for 128 MiB each: read and written in a millisecond.
+  // The card has room for two buffers of 128 MiB: read and written in a millisecond.
   EXPECT_DOUBLE_EQ(peaks.bytes_per_s, 1e3 * 2 * 128 * kMiB);
   EXPECT_THAT(peaks.source, HasSubstr("4096x4096x4096 fp16"));
   EXPECT_THAT(peaks.source, HasSubstr("copy of 128 MiB"));

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kernels/devices/cuda/card.h"
 #include "kernels/devices/cuda/describe.h"
-#include "kernels/devices/cuda/stream.h"
 #include "tests/kernels/devices/cuda_device_fixture.h"
 
 namespace bench::kernels::cuda {

@@ -15,7 +15,7 @@ Failure failure_of(int error, bool stays_set) {
 TEST(CudaErrors, ErrorsThatEndTheContextLoseTheDevice) {
   for (const int error : {214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 999}) {
     EXPECT_TRUE(is_sticky(error)) << error;
-    EXPECT_THROW(raise(failure_of(error, false), "cudaFree", Place::current()), DeviceLost) << error;
+    EXPECT_THROW(raise(failure_of(error, false), "cudaFree", CallSite::current()), DeviceLost) << error;
   }
 }
 
@@ -23,7 +23,7 @@ TEST(CudaErrors, ARefusedCallLosesNothing) {
   for (const int error : {1, 209, 801}) {  // invalid value, no code for this card, not supported
     EXPECT_FALSE(is_sticky(error)) << error;
     try {
-      raise(failure_of(error, false), "cudaFree", Place::current());
+      raise(failure_of(error, false), "cudaFree", CallSite::current());
     } catch (const DeviceLost&) {
       ADD_FAILURE() << error;
     } catch (const std::runtime_error&) {
@@ -32,7 +32,7 @@ TEST(CudaErrors, ARefusedCallLosesNothing) {
 }
 
 TEST(CudaErrors, AnUnknownErrorThatStaysLosesTheDevice) {
-  EXPECT_THROW(raise(failure_of(4321, true), "cudaFree", Place::current()), DeviceLost);
+  EXPECT_THROW(raise(failure_of(4321, true), "cudaFree", CallSite::current()), DeviceLost);
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ class FakeRuntime final : public Runtime {
   std::string error_text(int /*error*/) override { return "said by the double"; }
 
   ~FakeRuntime() override {
-    // What a lost card did not take back.
+    // Memory that a lost card did not take back.
     for (const auto& [data, bytes] : segments) {
       std::free(data);
     }
@@ -239,11 +239,11 @@ class FakeMonitor final : public CardMonitor {
     ++readings;
     return now;
   }
-  std::optional<PcieLink> link() override {
+  std::optional<CardLink> link() override {
     ++asked;
-    return PcieLink{asked > 3 ? 4 : 1, 16};  // it wakes up under load
+    return CardLink{asked > 3 ? 4 : 1, 16};  // it wakes up under load
   }
-  std::optional<PcieLink> best_link() override { return PcieLink{4, 16}; }
+  std::optional<CardLink> best_link() override { return CardLink{4, 16}; }
   std::optional<std::string> driver_version() override { return "580.82.07"; }
   std::optional<double> power_limit_w() override { return 170.0; }
   Clocks clocks() override { return {.sm = 210, .sm_max = 1777, .memory = std::nullopt, .memory_max = 7501}; }

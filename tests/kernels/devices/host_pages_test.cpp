@@ -87,7 +87,7 @@ TEST(HostPages, OfANode) {
 TEST(HostPages, RenewedOnesAreFresh) {
   const auto pages = host_pages({.kind = HostKind::pageable, .bytes = 4 * 4096});
   std::memset(pages->data(), 5, 4 * 4096);
-  // What is not a whole page stays.
+  // Parts of a page stay.
   EXPECT_TRUE(renew_pages(pages->data() + 1, 3 * 4096));
   EXPECT_EQ(pages->data()[4095], std::byte{5});
   EXPECT_EQ(pages->data()[4096], std::byte{0});

@@ -42,7 +42,7 @@ TEST(Nvml, ALibraryWithoutItsFunctionsIsNone) {
 
 class FakeLibrary : public ::testing::Test {
  protected:
-  // Of the times nvmlInit was called without nvmlShutdown.
+  // Calls of nvmlInit without nvmlShutdown.
   static int open_sessions() {
     void* const library = dlopen(FAKE_NVML, RTLD_NOW | RTLD_LOCAL);
     auto* const started = reinterpret_cast<int (*)()>(dlsym(library, "fake_nvml_started"));

@@ -88,7 +88,7 @@ TEST_P(EmbeddingLayer, IsLikeItsReferenceInBothDirections) {
   }
 }
 
-// In bf16 a hundred small summands would vanish beside a large one if the sum itself were 16-bit.
+// In bf16 a hundred small summands would vanish next to a large one if the sum itself were 16-bit.
 TEST(Embedding, SumsInFullPrecision) {
   if (testing::cpu().unsupported(Dtype::bf16)) {
     GTEST_SKIP();
@@ -113,7 +113,7 @@ TEST(Embedding, ByHand) {
   }
 }
 
-// What a step moves because of its samples, not of the table's size.
+// A step's traffic depends on its samples, not on the table's size.
 TEST(Embedding, ReadsTheRowsNamedOnly) {
   const Embedding spec{.rows = 10, .vocabulary = 1000, .width = 4};
   for (const char* implementation : {"reference", "openmp"}) {

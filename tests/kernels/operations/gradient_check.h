@@ -1,4 +1,4 @@
-// What the tests of gradients share: tensors of every layout, and gradients by central differences.
+// Shared by the tests of gradients: tensors of every layout, and gradients by central differences.
 #pragma once
 
 #include <string>

@@ -45,7 +45,7 @@ void expect_zero_padding(const SlotInfo& slot, const std::vector<float>& values,
       << name_of(slot.slot) << ": its channel padding is not zero";
 }
 
-// What an earlier operation of the same implementation has saved.
+// Bytes that an earlier operation of the same implementation has saved.
 void give_saved(const SlotInfo& slot, const Saved* saved, std::vector<std::byte>& stored) {
   if (saved == nullptr || static_cast<std::int64_t>(saved->size()) != slot.bytes) {
     throw std::invalid_argument("the operation needs " + std::to_string(slot.bytes) + " saved bytes");

@@ -11,6 +11,7 @@
 
 #include "bench/device.h"
 #include "kernels/operations/operation.h"
+#include "tests/kernels/operations/backward_of.h"
 
 namespace bench::kernels::testing {
 

@@ -61,7 +61,7 @@ std::string refusal(const Spec& spec) {
   }
 }
 
-// Of one of several inputs.
+// The gradient of one of several inputs.
 template <class Spec>
 Spec gradient_of(Spec spec, std::size_t index) {
   spec.index = index;

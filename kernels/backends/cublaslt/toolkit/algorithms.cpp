@@ -21,16 +21,16 @@ const cuda::dynload::Cublaslt& api() {
 
 // Throws what cuda::library_failed() throws, naming the call, the value, the place and what was computed.
 void check(cublasStatus_t status, const char* call, const std::string& what = {},
-           cuda::Place place = cuda::Place::current()) {
+           cuda::CallSite site = cuda::CallSite::current()) {
   if (status != CUBLAS_STATUS_SUCCESS) {
     cuda::library_failed(fmt::format("{}{}{} failed: {} ({}: {}) at {}", what, what.empty() ? "" : ": ", call,
                                      static_cast<int>(status), api().cublasLtGetStatusName(status),
-                                     api().cublasLtGetStatusString(status), cuda::text_of(place)),
+                                     api().cublasLtGetStatusString(status), cuda::text_of(site)),
                          status == CUBLAS_STATUS_ALLOC_FAILED);
   }
 }
 
-// An object of cuBLASLt's with one owner.
+// One of cuBLASLt's objects, with one owner.
 template <class Object, auto destroy>
 class Owned {
  public:
@@ -50,14 +50,14 @@ class Owned {
 };
 
 using Description = Owned<cublasLtMatmulDesc_t, &cuda::dynload::Cublaslt::cublasLtMatmulDescDestroy>;
-using Layout = Owned<cublasLtMatrixLayout_t, &cuda::dynload::Cublaslt::cublasLtMatrixLayoutDestroy>;
+using MatrixLayout = Owned<cublasLtMatrixLayout_t, &cuda::dynload::Cublaslt::cublasLtMatrixLayoutDestroy>;
 using Preference =
     Owned<cublasLtMatmulPreference_t, &cuda::dynload::Cublaslt::cublasLtMatmulPreferenceDestroy>;
 
-// cuBLASLt's handle for a card, made when it is first needed.
-class Handle {
+// cuBLASLt's handle for a card: made at the first use, kept by the card.
+class CublasltHandle {
  public:
-  explicit Handle(const cuda::Card& card) : card_(card) {
+  explicit CublasltHandle(const cuda::Card& card) : card_(card) {
     card_.use();
     check(api().cublasLtCreate(handle_.fill()), "cublasLtCreate");
   }
@@ -77,7 +77,7 @@ void set(const Description& description, cublasLtMatmulDescAttributes_t attribut
         "cublasLtMatmulDescSetAttribute");
 }
 template <class Value>
-void set(const Layout& layout, cublasLtMatrixLayoutAttribute_t attribute, const Value& value) {
+void set(const MatrixLayout& layout, cublasLtMatrixLayoutAttribute_t attribute, const Value& value) {
   check(api().cublasLtMatrixLayoutSetAttribute(layout.get(), attribute, &value, sizeof value),
         "cublasLtMatrixLayoutSetAttribute");
 }
@@ -111,7 +111,7 @@ cublasLtEpilogue_t epilogue_of(const Product& product) {
   }
 }
 
-void create(Layout& layout, const ColumnMajor::Matrix& matrix, Dtype dtype, std::int64_t batch) {
+void create(MatrixLayout& layout, const ColumnMajor::Matrix& matrix, Dtype dtype, std::int64_t batch) {
   check(
       api().cublasLtMatrixLayoutCreate(layout.fill(), type_of(dtype), static_cast<std::uint64_t>(matrix.rows),
                                        static_cast<std::uint64_t>(matrix.columns), matrix.step),
@@ -125,7 +125,7 @@ void create(Layout& layout, const ColumnMajor::Matrix& matrix, Dtype dtype, std:
 class ListedAlgorithms final : public Algorithms {
  public:
   ListedAlgorithms(const Product& product, cuda::Card& card)
-      : product_(product), handle_(card.keep<Handle>()) {
+      : product_(product), handle_(card.keep<CublasltHandle>()) {
     const ColumnMajor view = column_major(product);
     check(api().cublasLtMatmulDescCreate(
               description_.fill(),
@@ -138,8 +138,8 @@ class ListedAlgorithms final : public Algorithms {
     set(description_, CUBLASLT_MATMUL_DESC_TRANSA, view.first.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(description_, CUBLASLT_MATMUL_DESC_TRANSB, view.second.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     if (product.bias) {
-      // An address that nobody reads: without one the heuristics refuse the epilogue, and they take its
-      // alignment for that of all that follow.
+      // An address that is never read: without one the heuristics refuse the epilogue, and they assume its
+      // alignment for every later one.
       set(description_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<std::uintptr_t>(product.alignment));
     }
     list();
@@ -165,7 +165,7 @@ class ListedAlgorithms final : public Algorithms {
                        read(CUBLASLT_ALGO_CONFIG_TILE_ID), read(CUBLASLT_ALGO_CONFIG_SPLITK_NUM));
   }
 
-  void queue(std::size_t algorithm, CUstream_st* stream, const Arguments& arguments) override {
+  void queue(std::size_t algorithm, CUstream_st* stream, const ProductArguments& arguments) override {
     if (product_.bias) {
       set(description_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, arguments.bias);
     }
@@ -215,11 +215,11 @@ class ListedAlgorithms final : public Algorithms {
   }
 
   Product product_;
-  std::shared_ptr<Handle> handle_;
+  std::shared_ptr<CublasltHandle> handle_;
   Description description_;
-  Layout first_;
-  Layout second_;
-  Layout result_;
+  MatrixLayout first_;
+  MatrixLayout second_;
+  MatrixLayout result_;
   std::vector<cublasLtMatmulHeuristicResult_t> candidates_;
 };
 

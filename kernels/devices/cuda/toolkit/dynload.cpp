@@ -12,13 +12,14 @@
 namespace bench::kernels::cuda::dynload {
 namespace {
 
-// By their major versions: those that the program was built with.
+// With the major version that the program was built with.
 std::string of_toolkit(const char* library) {
   return fmt::format("{}.so.{}", library, CUDART_VERSION / 1000);
 }
 const std::string kNvrtc = of_toolkit("libnvrtc");
 
-// Each is opened once, and never closed.
+// The three libraries named here, each opened once. The process owns them and never closes them: their
+// threads and the handles of a device closed at exit may still use them.
 const SharedLibrary& opened(const std::string& name) {
   static auto* const all = new std::map<std::string, SharedLibrary>;
   return all->try_emplace(name, name).first->second;
@@ -42,8 +43,7 @@ void* address_of(const std::string& name, const char* function) {
 }
 
 const Cudnn& cudnn() {
-  // cuDNN opens and closes these two for each graph: where nobody holds them open, they are loaded again each
-  // time.
+  // cuDNN opens and closes these two for each graph: held open here, they are not loaded again each time.
   opened(Cublaslt::kLibrary);
   opened(kNvrtc);
   static const auto* const functions = new Cudnn;

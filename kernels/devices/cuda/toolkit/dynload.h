@@ -9,10 +9,10 @@
 
 namespace bench::kernels::cuda::dynload {
 
-// Of a function of the library of that name. Throws Unsupported with the loader's words where there is none.
+// The address of a library's function. Throws Unsupported with the loader's words where there is none.
 void* address_of(const std::string& name, const char* function);
 
-// NOLINTBEGIN(bugprone-macro-parentheses): the name of a member cannot stand in parentheses
+// NOLINTBEGIN(bugprone-macro-parentheses): a member's name takes no parentheses
 #define BENCH_FUNCTION(name) \
   decltype(&::name) name = reinterpret_cast<decltype(&::name)>(address_of(kLibrary, #name))
 // NOLINTEND(bugprone-macro-parentheses)
@@ -57,7 +57,7 @@ struct Cublaslt {
 
 #undef BENCH_FUNCTION
 
-// Opened by the first call that succeeds, until the process ends: handles made by a library may be as old.
+// Opened by the first call that succeeds, until the process ends: handles made by a library may live as long.
 // Throw Unsupported.
 const Cudnn& cudnn();
 const Cublaslt& cublaslt();

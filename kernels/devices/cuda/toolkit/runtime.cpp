@@ -1,15 +1,34 @@
-// The CUDA runtime, linked statically: it looks for the driver when it is first called, so a program starts
-// without one.
+// The CUDA runtime, and what a failed call says about the card. Linked statically: the runtime looks for the
+// driver at its first call, so that the program starts without one.
 #include <cuda_runtime_api.h>
 
 #include <array>
 
 #include <fmt/format.h>
 
+#include "kernels/devices/cuda/errors.h"
 #include "kernels/devices/cuda/runtime.h"
 
 namespace bench::kernels::cuda {
 namespace {
+
+static_assert(status::kSuccess == cudaSuccess && status::kMemoryAllocation == cudaErrorMemoryAllocation &&
+              status::kInsufficientDriver == cudaErrorInsufficientDriver &&
+              status::kNoDevice == cudaErrorNoDevice && status::kIllegalAddress == cudaErrorIllegalAddress &&
+              status::kLaunchFailure == cudaErrorLaunchFailure);
+
+DeviceAnswer ask_device() {
+  DeviceAnswer answer{.error = cudaDeviceSynchronize(), .stays_set = false, .free_bytes = std::nullopt};
+  cudaGetLastError();  // it is this failure's, not the next call's
+  answer.stays_set = cudaGetLastError() != cudaSuccess;
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  if (answer.error == cudaSuccess && cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess) {
+    answer.free_bytes = static_cast<std::int64_t>(free_bytes);
+  }
+  cudaGetLastError();
+  return answer;
+}
 
 std::string uuid_text(const cudaUUID_t& uuid) {
   std::string text = "GPU";
@@ -120,6 +139,18 @@ class CudaRuntime final : public Runtime {
 Runtime& cuda_runtime() {
   static CudaRuntime runtime;
   return runtime;
+}
+
+void check(int error, const char* call, CallSite site) {
+  cuda_runtime().check(error, call, site);
+}
+
+void library_failed(const std::string& what, bool out_of_memory) {
+  raise_library(what, out_of_memory, ask_device());
+}
+
+void library_refused(const std::string& what, bool out_of_memory) {
+  raise_device(what, out_of_memory, ask_device());
 }
 
 }  // namespace bench::kernels::cuda

@@ -23,7 +23,7 @@ double element(const ColumnMajor::Matrix& matrix, const std::vector<double>& mem
   return memory.at(static_cast<std::size_t>(batch * matrix.batch_step + column * matrix.step + row));
 }
 
-// What cuBLASLt computes: result = op(first) · op(second), column by column.
+// The computation of cuBLASLt: result = op(first) · op(second), column by column.
 std::vector<double> compute(const Product& product, const std::vector<double>& a,
                             const std::vector<double>& b, std::size_t result_size) {
   const ColumnMajor view = column_major(product);

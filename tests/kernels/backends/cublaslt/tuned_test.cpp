@@ -35,7 +35,7 @@ class MadeUpAlgorithms final : public Algorithms {
   std::size_t count() const override { return 3; }
   std::int64_t workspace() const override { return 512; }
   std::string name(std::size_t algorithm) const override { return "algorithm " + std::to_string(algorithm); }
-  void queue(std::size_t algorithm, CUstream_st* /*stream*/, const Arguments& /*arguments*/) override {
+  void queue(std::size_t algorithm, CUstream_st* /*stream*/, const ProductArguments& /*arguments*/) override {
     calls.queued.push_back(algorithm);
     calls.runtime->step_ms = algorithm == 2 ? 1.0F : 2.0F;
   }
@@ -108,7 +108,7 @@ TEST_F(TunedProductTest, PassesOnWhyThereIsNoAlgorithm) {
   EXPECT_THROW(TunedProduct(product(Dtype::bf16), *device_), Unsupported);
 }
 
-// A device that stands for a card that is not here.
+// A device for a card that is not here.
 class DescribedDevice final : public Device, public cuda::CardDevice {
  public:
   const DeviceInfo& info() const override { return info_; }

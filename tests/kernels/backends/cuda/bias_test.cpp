@@ -146,7 +146,7 @@ TEST(CudaBias, SumsColumns) {
     for (std::size_t i = 0; i < read.size(); ++i) {
       sums_in_double[i % sums_in_double.size()] += static_cast<double>(read[i]);
     }
-    // Of values up to 8, whose signs cancel.
+    // Sums of values up to 8, whose signs cancel.
     expect_near(sums.values(), {sums_in_double.begin(), sums_in_double.end()},
                 1e-6 * static_cast<double>(matrix.rows + 1));
   });

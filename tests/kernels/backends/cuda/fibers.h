@@ -3,8 +3,8 @@
 //
 // Threads of a block, and blocks of a grid, take turns in a shuffled order: a body that forgets a barrier, or
 // counts on another block, sees a neighbour's old values. Shared memory starts filled with 0xff, which are
-// NaNs. What would hang or fault on a GPU throws std::logic_error: a barrier or a shuffle that some threads
-// never reach, an access that is not aligned to its size.
+// NaNs. A hang or a fault of a GPU is a std::logic_error here: a barrier or a shuffle that some threads never
+// reach, an access that is not aligned to its size.
 #pragma once
 
 #include <cmath>
@@ -21,13 +21,12 @@
 #include "kernels/backends/cuda/kernel_operation.h"
 #include "kernels/backends/cuda/vector_access.cuh"
 #include "kernels/operations/element.h"
-#include "kernels/operations/fp16.h"
 
 namespace bench::kernels::testing {
 
 class FiberBlock;
 
-// What a body sees of its thread.
+// A body's view of its thread.
 class FiberThread {
  public:
   FiberThread(FiberBlock& owner, int index, int block, int blocks)

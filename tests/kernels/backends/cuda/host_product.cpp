@@ -40,7 +40,7 @@ struct Column {
 
 }  // namespace
 
-void HostProduct::run(const cublaslt::Arguments& arguments) const {
+void HostProduct::run(const cublaslt::ProductArguments& arguments) const {
   for (const void* const address :
        std::initializer_list<const void*>{arguments.a, arguments.b, arguments.d}) {
     if (reinterpret_cast<std::uintptr_t>(address) % static_cast<std::uintptr_t>(product_.alignment) != 0) {

@@ -21,7 +21,7 @@ class HostProduct {
   std::string algorithm() const { return "host " + cublaslt::described(product_); }
   // Throws std::logic_error where an address is not aligned as the product promises, or the scratch not as
   // libraries want it.
-  void run(const cublaslt::Arguments& arguments) const;
+  void run(const cublaslt::ProductArguments& arguments) const;
 
  private:
   cublaslt::Product product_;

@@ -104,7 +104,7 @@ TEST(CudaPool, SavesTheTapsOfLargeWindows) {
   }
 }
 
-// Of equal values the first in reading order: all of them are, after a ReLU.
+// The first of equal values in reading order counts. After a ReLU, zeros are often all equal.
 TEST(CudaPool, SendsTheGradientOfEqualsToTheFirst) {
   const Pool spec{.src = {.n = 1, .c = 8, .h = 2, .w = 2}, .kernel_h = 2, .kernel_w = 2, .training = true};
   const testing::Bytes zeros(static_cast<std::size_t>(spec.src.bytes()));

@@ -1,5 +1,5 @@
-// What an operation is given and what it leaves, as stored bytes: also where they are no numbers, or are read
-// and written in place. Runs nothing itself.
+// An operation's inputs and outputs as stored bytes, also those that are no numbers, or are read and written
+// in place. Runs nothing itself.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/operations/operation.h"
+#include "tests/kernels/operations/backward_of.h"
 
 namespace bench::kernels::testing {
 

@@ -1,4 +1,4 @@
-// What is left of the candidates once they are built, on made-up plans.
+// Candidates that are left once they have been built, on made-up plans.
 #include "kernels/backends/cudnn/candidates.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,8 @@ class BuildablePlans final : public Plans {
     return at->second;
   }
   std::string last_refusal() const override { return refusal_; }
-  void run(std::size_t /*plan*/, CUstream_st* /*stream*/, const Arguments& /*arguments*/) override {}
+  void run(std::size_t /*plan*/, CUstream_st* /*stream*/,
+           const ConvolutionArguments& /*arguments*/) override {}
   const std::vector<std::size_t>& tried() const { return tried_; }
 
   std::set<std::size_t> lack_memory;

@@ -1,10 +1,10 @@
-// Plans every convolution of every network for cards that are not here, and compares what cuDNN answers with
-// what it answered before. No GPU is needed.
+// Plans every convolution of every network for cards that are not here, and compares cuDNN's answers with
+// recorded ones. No GPU is needed.
 //
-// A line stands for one convolution but for its batch: then come the batches and what all of them get. That
-// is the engines of the plans that qualify (see select.h) in the order of their first appearance, how many
-// plans they make, and the bytes of workspace that bench plans for. Another version of cuDNN answers
-// otherwise: its lines would have to be made first.
+// A line is one convolution without its batch, followed by the batches and their common answer: the engines
+// of the plans that qualify (see candidates.h) in the order of their first appearance, the number of plans,
+// and the bytes of workspace that bench plans for. Another version of cuDNN has other answers: its lines must
+// be recorded first.
 //
 // All batches for all cards take minutes; with BENCH_FEW_PLANS=1 each card compares two of them.
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@
 
 #include "bench/error.h"
 #include "cards.h"
-#include "kernels/backends/cudnn/select.h"
+#include "kernels/backends/cudnn/candidates.h"
 #include "network_convolutions.h"
 
 namespace bench::kernels::testing {
@@ -120,7 +120,7 @@ std::vector<std::string> read_lines(const std::string& path) {
   return lines;
 }
 
-// What a line says of this batch, as a line of its own; a line without batches as it is.
+// A line's answer for this batch, as a line of its own; a line without batches unchanged.
 std::string only_of(const std::string& line, std::int64_t batch) {
   constexpr std::string_view kBetween = " | n";
   std::size_t at = line.find(kBetween);
@@ -138,7 +138,7 @@ std::string only_of(const std::string& line, std::int64_t batch) {
   return line;
 }
 
-// What is compared: all batches of the file, line by line, or some, a line for each.
+// The compared lines: all batches of the file, line by line, or some, a line for each.
 struct Compared {
   std::vector<std::string> before;
   std::vector<std::string> now;
@@ -217,7 +217,7 @@ TEST_P(CudnnPlans, AreAsBefore) {
   if (!update && (before.empty() || before.front() != heading())) {
     GTEST_SKIP() << path << " was made with " << (before.empty() ? "nothing" : before.front()) << ", this is "
                  << heading()
-                 << "; make it anew with: BENCH_UPDATE_PLANS=1 ctest --preset release -R CudnnPlans";
+                 << "; update it with: BENCH_UPDATE_PLANS=1 ctest --preset release -R CudnnPlans";
   }
   if (update) {
     write_lines(path, plan_everything(GetParam(), kBatches));

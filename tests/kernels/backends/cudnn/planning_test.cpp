@@ -1,4 +1,4 @@
-// What cuDNN answers for cards that are not here, through the interface that runs use.
+// cuDNN's answers for cards that are not here, through the interface that runs use.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 #include "bench/error.h"
 #include "cards.h"
-#include "kernels/backends/cudnn/select.h"
+#include "kernels/backends/cudnn/candidates.h"
 #include "kernels/backends/cudnn/tuned.h"
 
 namespace bench::kernels::testing {
@@ -128,7 +128,7 @@ TEST_F(CudnnPlanning, FusesWhatCudnnHasKernelsFor) {
   }
 }
 
-// leaky_relu has no ready-made kernel: the convolution alone, and our own kernel behind it. That one reads
+// leaky_relu has no ready-made kernel: the convolution alone, and our own kernel after it. Our kernel reads
 // the residual after the convolution has written its result.
 TEST_F(CudnnPlanning, LeavesToOurKernelWhatCudnnCannotFuse) {
   Conv2d spec = three_by_three(Dtype::fp32);

@@ -1,5 +1,5 @@
-// Which plans are tried, and with how much workspace, on made-up plans.
-#include "kernels/backends/cudnn/select.h"
+// The plans that are tried, and their workspace, on made-up plans.
+#include "kernels/backends/cudnn/candidates.h"
 
 #include <gmock/gmock.h>
 

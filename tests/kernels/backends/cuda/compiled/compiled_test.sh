@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What nvcc makes of the hot kernels, for one architecture: nothing kept outside registers, and as many 16-byte reads
-# and writes, and as few narrower reads, as each one's line in hot_kernels.cu says. Needs no GPU.
+# Checks nvcc's code for the hot kernels, for one architecture: no register spills, and as many 16-byte reads and
+# writes, and as few narrower reads, as each one's line in hot_kernels.cu says. Needs no GPU.
 #
 #   compiled_test.sh NVCC ARCHITECTURE SOURCE_FOLDER [nvcc option…]      (75, 80, 86, 89 or 90)
 set -euo pipefail
@@ -39,7 +39,7 @@ while read -r line; do
 done < <(grep 'bytes stack frame' "$folder/usage" |
   grep -v ' 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads' | sort | uniq -c)
 
-# Of each kernel in the source's order: 16-byte reads and writes, narrower reads, accesses to local memory.
+# For each kernel in the source's order: 16-byte reads and writes, narrower reads, accesses to local memory.
 awk '/\.entry/ { name = $0; names[++count] = name }
      /ld\.global/ { if (/ld\.global(\.nc)?\.(v4\.[a-z]32|v2\.[a-z]64)/) ++reads[name]; else ++narrower[name] }
      /st\.global(\.wb)?\.(v4\.[a-z]32|v2\.[a-z]64)/ { ++writes[name] }
@@ -51,15 +51,15 @@ awk '/\.entry/ { name = $0; names[++count] = name }
 # "HOT_KERNEL(4, 4, 5, Flat<GpuFp32, 1, …>)" becomes "4 4 5 Flat<GpuFp32, 1, …>".
 grep -E "$kept" "$kernels" | sed -E 's/^[A-Z_0-9]+\(([0-9]+), ([0-9]+), ([0-9]+), (.*)\)$/\1 \2 \3 \4/' >"$folder/lines"
 while read -r least_reads least_writes most_narrower kernel <&3 && read -r reads writes narrower locals name <&4; do
-  # The name in the PTX is mangled: the template's own name stands in it.
-  [[ $name == *"${kernel%%<*}I"* ]] || fail "$kernel stands where the PTX has $name"
+  # The mangled name in the PTX contains the template's own.
+  [[ $name == *"${kernel%%<*}I"* ]] || fail "the source has $kernel where the PTX has $name"
   ((reads >= least_reads)) || fail "$reads 16-byte reads in $kernel, at least $least_reads are needed"
   ((writes >= least_writes)) || fail "$writes 16-byte writes in $kernel, at least $least_writes are needed"
   ((narrower <= most_narrower)) || fail "$narrower reads of less than 16 bytes in $kernel, at most $most_narrower are allowed"
   ((locals == 0)) || fail "$locals accesses to local memory in $kernel"
 done 3<"$folder/lines" 4<"$folder/accesses"
 
-# Kernels whose name speaks of tiles multiply them on tensor cores.
+# Kernels with tiles in their name multiply on tensor cores.
 multiplying=$(awk '/\.entry/ { name = $0 } /wmma\.mma\.sync/ { names[name] } END { print length(names) }' \
   "$folder"/hot_kernels*.ptx)
 [ "$multiplying" -eq "$tiled" ] || fail "$tiled kernels for tensor cores, but $multiplying use them"

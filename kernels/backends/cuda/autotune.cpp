@@ -1,4 +1,4 @@
-#include "kernels/backends/autotune/fastest.h"
+#include "kernels/backends/cuda/autotune.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +14,8 @@
 namespace bench::kernels::cuda {
 namespace {
 
-// In milliseconds. Beside so long a time the 10 us or so that the host takes to queue a run do not count;
-// what takes half of it is timed by itself.
+// Milliseconds. The host takes about 10 us to queue a run, 2 % of kLong; a run of half of kLong is timed by
+// itself.
 constexpr float kLong = 0.5F;
 constexpr float kShort = kLong / 2;
 constexpr float kMostTimed = 8;
@@ -23,28 +23,27 @@ constexpr Repeats kOnce{.ahead = 0, .timed = 1};
 constexpr int kTimesOnce = 5;
 constexpr int kTimesSeveral = 3;
 
-// As many runs as last kLong, by the time that one took.
+// As many runs as take kLong, from the time of one.
 Repeats several(float once) {
   return {.ahead = 1, .timed = static_cast<int>(std::min(std::ceil(kLong / once), kMostTimed))};
 }
 
-// The shortest of a way's times. Ends early where the way is far behind: no noise makes up for twice the
-// time.
-float shortest(std::size_t way, const Attempt& attempt, float to_beat) {
-  attempt(way, kOnce);
-  const float once = attempt(way, kOnce);
+// The shortest of a candidate's times. Ends early at twice the best time so far, more than noise explains.
+float shortest(std::size_t candidate, const TimeCandidate& time, float to_beat) {
+  time(candidate, kOnce);
+  const float once = time(candidate, kOnce);
   const bool is_short = once < kShort;
   const Repeats repeats = is_short ? several(once) : kOnce;
   float best = is_short ? std::numeric_limits<float>::infinity() : once;
   float last = is_short ? 0.0F : once;
   for (int left = is_short ? kTimesSeveral : kTimesOnce - 1; left > 0 && last <= 2 * to_beat; --left) {
-    last = attempt(way, repeats);
+    last = time(candidate, repeats);
     best = std::min(best, last);
   }
   return best;
 }
 
-// Why ways were refused.
+// Why candidates were refused.
 class Refusals {
  public:
   void note(std::exception_ptr refusal, bool out_of_memory) {
@@ -67,15 +66,15 @@ class Refusals {
 
 }  // namespace
 
-std::size_t fastest_of(std::size_t ways, const Attempt& attempt) {
+std::size_t autotune(std::size_t candidates, const TimeCandidate& time) {
   std::optional<std::size_t> best;
   float best_milliseconds = std::numeric_limits<float>::infinity();
   Refusals refusals;
-  for (std::size_t way = 0; way < ways; ++way) {
+  for (std::size_t candidate = 0; candidate < candidates; ++candidate) {
     try {
-      const float milliseconds = shortest(way, attempt, best_milliseconds);
+      const float milliseconds = shortest(candidate, time, best_milliseconds);
       if (!best || milliseconds < best_milliseconds) {
-        best = way;
+        best = candidate;
         best_milliseconds = milliseconds;
       }
     } catch (const DeviceLost&) {
@@ -92,20 +91,20 @@ std::size_t fastest_of(std::size_t ways, const Attempt& attempt) {
   return *best;
 }
 
-std::size_t fastest(Runtime& runtime, CUstream_st* stream, std::size_t ways,
-                    const std::function<void(std::size_t)>& run) {
-  const Event start(runtime);
-  const Event stop(runtime);
-  return fastest_of(ways, [&](std::size_t way, Repeats repeats) {
+std::size_t autotune(Runtime& runtime, CUstream_st* stream, std::size_t candidates,
+                     const std::function<void(std::size_t)>& run) {
+  const CudaEvent start(runtime);
+  const CudaEvent stop(runtime);
+  return autotune(candidates, [&](std::size_t candidate, Repeats repeats) {
     for (int i = 0; i < repeats.ahead; ++i) {
-      run(way);
+      run(candidate);
     }
-    runtime.check(runtime.record(start.get(), stream), "cudaEventRecord before a way to be timed");
+    runtime.check(runtime.record(start.get(), stream), "cudaEventRecord before a candidate");
     for (int i = 0; i < repeats.timed; ++i) {
-      run(way);
+      run(candidate);
     }
-    runtime.check(runtime.record(stop.get(), stream), "cudaEventRecord behind a way to be timed");
-    runtime.check(runtime.wait(stop.get()), "cudaEventSynchronize behind a way to be timed");
+    runtime.check(runtime.record(stop.get(), stream), "cudaEventRecord after a candidate");
+    runtime.check(runtime.wait(stop.get()), "cudaEventSynchronize after a candidate");
     float milliseconds = 0;
     runtime.check(runtime.elapsed_ms(milliseconds, start.get(), stop.get()), "cudaEventElapsedTime");
     return milliseconds / static_cast<float>(repeats.timed);

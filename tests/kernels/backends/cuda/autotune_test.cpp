@@ -1,0 +1,154 @@
+// Autotuning by given times: which candidates run, how often, which one wins, and which are left out.
+#include "kernels/backends/cuda/autotune.h"
+
+#include <gmock/gmock.h>
+
+#include <vector>
+
+#include "bench/error.h"
+#include "kernels/devices/cuda/handles.h"
+#include "tests/kernels/devices/fake_runtime.h"
+
+namespace bench::kernels::cuda {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr float kFails = -1;
+constexpr float kFull = -2;
+constexpr float kLost = -3;
+
+// Milliseconds of each candidate's attempts, the warm-up first; the last one repeats.
+class Candidates {
+ public:
+  explicit Candidates(std::vector<std::vector<float>> times)
+      : times_(std::move(times)), runs_(times_.size()) {}
+
+  std::size_t best() {
+    return autotune(times_.size(), [this](std::size_t candidate, Repeats repeats) {
+      const std::vector<float>& all = times_[candidate];
+      const float time = all[std::min(runs_[candidate]++, all.size() - 1)];
+      several_ += repeats.ahead > 0 && repeats.timed > 1 ? 1 : 0;
+      if (time == kFull) {
+        throw OutOfMemory("the card is full", 0);
+      }
+      if (time == kLost) {
+        throw DeviceLost("an illegal address");
+      }
+      if (time == kFails) {
+        throw std::runtime_error("refused");
+      }
+      return time;
+    });
+  }
+  const std::vector<std::size_t>& runs() const { return runs_; }
+  int several() const { return several_; }  // attempts of several runs
+
+ private:
+  std::vector<std::vector<float>> times_;
+  std::vector<std::size_t> runs_;
+  int several_ = 0;
+};
+
+TEST(Autotune, ComparesTheShortestRunsAndNotTheWarmUps) {
+  Candidates candidates({{1, 5, 4, 6}, {90, 5, 3, 6}, {0.5F, 4}});
+  EXPECT_EQ(candidates.best(), 1U);
+  EXPECT_THAT(candidates.runs(), ElementsAre(6, 6, 6));
+  EXPECT_EQ(candidates.several(), 0);
+}
+
+TEST(Autotune, SpendsLittleOnWhatIsFarBehind) {
+  Candidates candidates({{9, 2}, {9, 5}, {9, 1.9F}});
+  EXPECT_EQ(candidates.best(), 2U);
+  EXPECT_THAT(candidates.runs(), ElementsAre(6, 2, 6));
+}
+
+// Single runs of some microseconds tell how fast the host queues: they do not count, however short.
+TEST(Autotune, ComparesShortCandidatesBySeveralRunsAtOnce) {
+  Candidates candidates({{9, 0.010F, 0.006F}, {9, 0.008F, 0.007F}, {9, 0.020F, 0.020F}});
+  EXPECT_EQ(candidates.best(), 0U);
+  EXPECT_THAT(candidates.runs(), ElementsAre(5, 5, 3));
+  EXPECT_EQ(candidates.several(), 3 + 3 + 1);
+}
+
+// As many as make half a millisecond, eight at most: a first step that tries hundreds of candidates must not
+// take long.
+TEST(Autotune, TimesNoMoreRunsThanItTakes) {
+  const auto timed = [](float once) {
+    std::vector<int> runs;
+    autotune(1, [&](std::size_t /*candidate*/, Repeats repeats) {
+      runs.push_back(repeats.timed);
+      return once;
+    });
+    return runs;
+  };
+  EXPECT_THAT(timed(0), ElementsAre(1, 1, 8, 8, 8));
+  EXPECT_THAT(timed(0.01F), ElementsAre(1, 1, 8, 8, 8));
+  EXPECT_THAT(timed(0.0625F), ElementsAre(1, 1, 8, 8, 8));
+  EXPECT_THAT(timed(0.125F), ElementsAre(1, 1, 4, 4, 4));
+  EXPECT_THAT(timed(0.2F), ElementsAre(1, 1, 3, 3, 3));
+  EXPECT_THAT(timed(0.25F), ElementsAre(1, 1, 1, 1, 1, 1));
+  EXPECT_THAT(timed(0.9F), ElementsAre(1, 1, 1, 1, 1, 1));
+}
+
+TEST(Autotune, LeavesOutWhatFailsInItsWarmUpOrLater) {
+  Candidates candidates({{kFails}, {9, 1, 1, kFails}, {kFull}, {9, 7}});
+  EXPECT_EQ(candidates.best(), 3U);
+  EXPECT_THAT(candidates.runs(), ElementsAre(1, 4, 1, 6));
+}
+
+// A full card is a result, not an error, whatever else was refused.
+TEST(Autotune, ThrowsWhyNoneRan) {
+  EXPECT_THROW(Candidates({{kFull}, {1, kFails}}).best(), OutOfMemory);
+  EXPECT_THROW(Candidates({{kFails}, {1, kFull}}).best(), OutOfMemory);
+  try {
+    Candidates({{kFails}, {1, kFails}}).best();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "refused");
+  }
+  EXPECT_THROW(Candidates({}).best(), std::logic_error);
+}
+
+TEST(Autotune, GivesUpAtOnceWhereTheDeviceIsLost) {
+  Candidates candidates({{9, 2}, {kLost}, {9, 1}});
+  EXPECT_THROW(candidates.best(), DeviceLost);
+  EXPECT_THAT(candidates.runs(), ElementsAre(6, 1, 0));
+}
+
+// One run ahead of the first event, so that the card is at work when it comes to it.
+TEST(Autotune, TimesShortCandidatesAfterARunThatIsNotTimed) {
+  testing::FakeRuntime runtime;
+  runtime.step_ms = 0.05F;
+  const CudaStream stream(runtime);
+  const std::int64_t handles = runtime.handles;
+  EXPECT_EQ(autotune(runtime, stream.get(), 1, [&](std::size_t) { runtime.calls.emplace_back("run"); }), 0U);
+  EXPECT_EQ(runtime.handles, handles);
+  const std::vector<std::string> calls(runtime.calls.end() - 15,
+                                       runtime.calls.end() - 2);  // then two events go
+  EXPECT_THAT(calls, ElementsAre("run", "record", "run", "run", "run", "run", "run", "run", "run", "run",
+                                 "record", "wait", "elapsed_ms"));
+}
+
+TEST(Autotune, DividesByTheRuns) {
+  testing::FakeRuntime runtime;
+  const CudaStream stream(runtime);
+  int runs = 0;  // of the second candidate: 0.2 ms by itself, 0.16 ms at a time in three
+  EXPECT_EQ(autotune(runtime, stream.get(), 2,
+                     [&](std::size_t candidate) {
+                       runs += candidate == 1 ? 1 : 0;
+                       runtime.step_ms = candidate == 0 ? 0.3F : runs <= 2 ? 0.2F : 0.48F;
+                     }),
+            1U);
+  EXPECT_EQ(runs, 2 + 3 * 4);
+}
+
+TEST(Autotune, ADeviceThatIsLostMeanwhileIsNoRefusal) {
+  testing::FakeRuntime runtime;
+  const CudaStream stream(runtime);
+  runtime.fail("wait", status::kIllegalAddress, 2);
+  EXPECT_THROW(autotune(runtime, stream.get(), 2, [](std::size_t) {}), DeviceLost);
+}
+
+}  // namespace
+}  // namespace bench::kernels::cuda
