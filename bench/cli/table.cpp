@@ -178,7 +178,7 @@ std::string measured_points(const ResultDocument& document) {
   for (const std::string& name : parameters) {
     right.push_back(document.benchmarks.front().params.value(name, Json()).is_number());
   }
-  header.insert(header.end(), {"items/s (95 %)", "step time", "memory"});
+  header.insert(header.end(), {"samples/s (95 %)", "step time", "memory"});
   if (with_plan) {
     header.emplace_back("planned");
   }

@@ -82,8 +82,7 @@ class SweepRun {
     start();
     for (const TextTable& table : sweep_->tables(document_)) {  // the answer before the points
       if (table.rows.size() > 1) {                              // more than its header
-        fmt::print(std::cout, "{}
-", text_table(table));
+        fmt::print(std::cout, "{}\n", text_table(table));
       }
     }
     print_planned(std::cout, rows, request_.largest_cap(), plan().open_ended);

@@ -131,11 +131,10 @@ std::optional<Finding> simulation_error_finding(const Evidence& evidence) {
     finding.details["worst_measured_half_points"] = 100 * half;
   }
   finding.claim = fmt::format(
-      "Simulated AU differs from the measured one by {:.3f} on average, {:.3f} at most (with {}{}); each of "
-      "{} "
-      "counts is simulated from the others",
+      "Simulated AU differs from the measured one by {:.3f} on average, {:.3f} at most (with {}{}); each "
+      "count is simulated from the others",
       mean / 100, std::abs(worst) / 100, workers_text(at->workers),
-      half >= 0.0005 ? fmt::format(", measured ± {:.3f}", half) : "", finding.evidence.size());
+      half >= 0.0005 ? fmt::format(", measured ± {:.3f}", half) : "");
   return finding;
 }
 

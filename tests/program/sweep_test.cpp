@@ -45,7 +45,7 @@ TEST(SweepProgram, MeasuresPrintsAndWrites) {
   const Ended ended = run_bench(small_run(folder.path() / "new" / "folder"));
   EXPECT_EQ(ended.code, 0) << ended.err;
   const std::filesystem::path path = folder.path() / "new" / "folder" / kSmallFile;
-  EXPECT_THAT(ended.out, HasSubstr("items/s"));
+  EXPECT_THAT(ended.out, HasSubstr("samples/s"));
   EXPECT_THAT(ended.out, ::testing::StartsWith("* ")) << "the answer comes first";
   EXPECT_THAT(ended.out, HasSubstr(path.string()));
 

@@ -33,10 +33,10 @@ TEST(Table, RowsGrowWithTheBatchWithinADtype) {
   document.benchmarks = {point(16, "fp32", 64e6), point(2, "fp32", 10e6), point(2, "bf16", 5e6)};
   document.benchmarks[0].validity.flags = {"noisy", "above_peak"};
   EXPECT_EQ(measured_points(document),
-            "batch  dtype  items/s (95 %)  step time    memory   planned    driver\n"
-            "    2  fp32          200 ± 6    10.0 ms  2.00 MiB  1.00 MiB  3.00 MiB\n"
-            "   16  fp32          250 ± 7    64.0 ms  2.00 MiB  1.00 MiB  3.00 MiB  ○\n"
-            "    2  bf16         400 ± 12    5.00 ms  2.00 MiB  1.00 MiB  3.00 MiB\n");
+            "batch  dtype  samples/s (95 %)  step time    memory   planned    driver\n"
+            "    2  fp32            200 ± 6    10.0 ms  2.00 MiB  1.00 MiB  3.00 MiB\n"
+            "   16  fp32            250 ± 7    64.0 ms  2.00 MiB  1.00 MiB  3.00 MiB  ○\n"
+            "    2  bf16           400 ± 12    5.00 ms  2.00 MiB  1.00 MiB  3.00 MiB\n");
 }
 
 TEST(Table, AFlagOfEveryPointMarksNone) {
@@ -95,7 +95,7 @@ TEST(Table, AParameterThatChangesGetsAColumn) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 1e6), point(1, "fp32", 2e6)};
   document.benchmarks[1].params["mode"] = "train";
-  EXPECT_THAT(measured_points(document), HasSubstr("batch  dtype  mode   items/s"));
+  EXPECT_THAT(measured_points(document), HasSubstr("batch  dtype  mode   samples/s"));
 }
 
 TEST(Unmeasured, APointHasItsNameAndReason) {
