@@ -118,8 +118,11 @@ std::string help_of(const SweepType& sweep, bool verbose) {
   for (const CommandOption& option : sweep.options) {
     text += line_of(option);
   }
-  return text + (verbose ? "\nOptions of every sweep\n" + all_options()
-                         : "\nOptions of every sweep (bench --help --verbose)\n" + option_names());
+  const std::string in_full = text + "\nOptions of every sweep\n" + all_options();
+  constexpr std::ptrdiff_t kScreen = 40;
+  return verbose || std::ranges::count(in_full, '\n') <= kScreen
+             ? in_full
+             : text + "\nOptions of every sweep (bench --help --verbose)\n" + option_names();
 }
 
 std::string help_of(const WorkloadType& workload) {

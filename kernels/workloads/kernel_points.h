@@ -11,10 +11,9 @@
 
 namespace bench::kernels {
 
-// A card, whose memory is not the host's, has more bandwidth and more cores than a CPU, and needs larger work
-// before it shows what it can do.
+// A card has more bandwidth and more cores than a CPU, and needs larger work before it shows what it can do.
 inline bool needs_large_work(const Device& device) {
-  return !device.host_accessible();
+  return !device.computes_on_host();
 }
 
 // The request's batches, or the workload's usual ones where none were given.

@@ -46,7 +46,7 @@ std::vector<TextTable> kernels_tables(const ResultDocument& document) {
   }
   table.right.erase(table.right.begin() + kShareColumn);
   const auto reason = std::ranges::find(document.findings, "memory_bandwidth", &Finding::name);
-  table.title = reason == document.findings.end() || reason->value ? "Rates" : reason->claim + "\nRates";
+  table.title = reason == document.findings.end() || reason->value ? "Rates" : "Rates. " + reason->claim;
   return {table};
 }
 

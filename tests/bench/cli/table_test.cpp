@@ -146,7 +146,7 @@ TEST(Unmeasured, ALineIsCutToWhatMattersUnlessVerbose) {
 TEST(Table, AStepOfNoTimeHasNoRate) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 0)};
-  EXPECT_THAT(measured_points(document), HasSubstr("    1  fp32                -       0 ns"));
+  EXPECT_THAT(measured_points(document), HasSubstr("    1  fp32                  -       0 ns"));
 }
 
 TEST(Planned, PointsWithTheirMemory) {
