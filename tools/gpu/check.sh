@@ -5,7 +5,7 @@
 #
 # FOLDER is a build folder or one made by bundle.sh; DEVICE is cuda:0 unless given, numbered as `bench --list` does.
 # Results go to results/reference/<name of the card>/ of the checkout, or to $OUT where that is set, in the place of those of
-# an earlier check; those of a DEVICE given are named cuda0 too. Each step's output goes to FOLDER/gpu-check-logs/. $LIMIT
+# an earlier check; those of a DEVICE given are named cuda-0 too. Each step's output goes to FOLDER/gpu-check-logs/. $LIMIT
 # is the time for all of it in seconds, 570 unless set: what is under way then is interrupted and keeps what it measured,
 # the rest is left out, and named. Prints the goals last: target, measured, met, missed or not measured.
 #
