@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# On a machine with a GPU: the tests labelled gpu, the sweeps, and others' libraries compared with ours, in under ten minutes.
+# Runs on a machine with a GPU, in under ten minutes: the tests labelled gpu, the sweeps, and comparisons with other libraries.
 #
 #   tools/gpu/check.sh FOLDER [DEVICE]
 #
 # FOLDER is a build folder or one made by bundle.sh; DEVICE is cuda:0 unless given, numbered as `bench --list` does.
-# Results go to results/reference/<name of the card>/ of the checkout, or to $OUT where that is set, in the place of those of
-# an earlier check; those of a DEVICE given are named cuda-0 too. Each step's output goes to FOLDER/gpu-check-logs/. $LIMIT
-# is the time for all of it in seconds, 570 unless set: what is under way then is interrupted and keeps what it measured,
-# the rest is left out, and named. Prints the goals last: target, measured, met, missed or not measured.
+# Results go to results/reference/<name of the card>/ of the checkout, or to $OUT if it is set, and replace those of an earlier
+# check; their names say cuda-0 for any DEVICE. Each step's output goes to FOLDER/gpu-check-logs/. $LIMIT is the time for all
+# steps in seconds, 570 unless set: the step that runs then is interrupted and keeps its measurements, the rest is left out and
+# named. Prints the goals last: target, measured value, and met, missed or not measured.
 #
-# Exit codes: 0 all went well, goals met or not · 1 a test, a sweep or a comparison failed · 2 there is no GPU, DEVICE is
-# none, or one of the folders cannot be made or written.
+# Exit codes: 0 no failure, goals met or not · 1 a test, a sweep or a comparison failed · 2 there is no GPU, DEVICE is not one,
+# or a folder cannot be made or written.
 set -uo pipefail
 
 folder=$(cd "${1:?usage: tools/gpu/check.sh FOLDER [DEVICE]}" && pwd) || exit 2

@@ -2,8 +2,8 @@
 
     goals.py FOLDER [BATCH_SWEEP_SECONDS]
 
-Reads the results in FOLDER, prints each sweep's first findings, and a row for each goal: its target, what was measured, and whether it was met. What
-a folder does not hold is "not measured", with the reason where one is known. Writes goals.json next to them.
+Reads the results in FOLDER, prints each sweep's first findings, and a row for each goal: target, measured value, and met or
+missed. A goal without a result in FOLDER is "not measured", with the reason if it is known. Writes goals.json into FOLDER.
 """
 
 import json

@@ -1,13 +1,13 @@
 """Ours on a GPU compared with others on the same card, in turns within one run.
 
-Copies from and to pinned memory, a large matrix product and ResNet-50 compared with PyTorch, where that is installed with a
-GPU; our implicit_gemm compared with cuDNN. A ratio is how many times longer the other takes: above 1 ours is faster. Times are
-between CUDA events on both sides. Memory is what each allocator took from the driver at most: our segments and
+Copies from and to pinned memory, a large matrix product and ResNet-50 are compared with PyTorch, if it is installed with CUDA;
+our implicit_gemm is compared with cuDNN. A ratio is their time over ours: above 1 ours is faster. Both sides take times between
+CUDA events. Memory is the most that each allocator took from the driver: our segments and
 torch.cuda.max_memory_reserved(). Neither counts the CUDA context and loaded kernels.
 
-Both sides live on the card at once and take turns, so that its clock favours none. Where both may not fit (a batch of
-256, or where a first try ran out of memory) they run one after the other, and the row says so. What does not fit alone
-is a row with the reason, not a failure.
+Both sides are on the card at once and take turns, so that its clock favours neither. If both may not fit (a batch of 256, or
+a first try ran out of memory), they run one after the other, and the row says so. A side that does not fit alone gives a row
+with the reason, not a failure.
 """
 
 import argparse

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What `make gpu-check` needs before it builds for minutes: a card, and a build with the CUDA device.
+"""Checks for `make gpu-check`, before it builds for minutes, that there is a card and a build with the CUDA device.
 
     look.py --card             whether the NVIDIA driver shows a card
     look.py --build FOLDER     whether the configured build folder has the CUDA device
-    look.py --architectures    "75;86" of the cards that are here, for CMake; nothing where there is none
+    look.py --architectures    "75;86": the machine's cards, for CMake; nothing if there is none
 
-Exit code 0 where it is there; else 2, with a sentence that says what is missing and what to do.
+Exit code 0, or 2 with a sentence that names the missing part and how to get it.
 """
 
 import ctypes

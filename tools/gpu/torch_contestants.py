@@ -1,6 +1,6 @@
 """PyTorch's side of gpu_peers.py, speaking the protocol of tools/peers/contestant.h.
 
-PyTorch runs as its users run it fast: channels-last, cudnn.benchmark, autocast for fp16 and bf16 in training. A step's
+PyTorch runs with its usual fast settings: channels-last, cudnn.benchmark, autocast for fp16 and bf16 in training. A step's
 time is between two CUDA events.
 
     torch_contestants.py resnet50 infer|train DTYPE BATCH WARM_UP

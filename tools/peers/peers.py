@@ -1,8 +1,8 @@
 """Our networks and our loader compared with PyTorch's and with bare convolutions and decoding, interleaved in one run.
 
-Every contestant is a process of its own that gets ready (builds ResNet-50, warms up) and then waits. In each round each of
-them in turn, in an order shuffled each time, times some steps while all others sleep: a machine that slows down
-slows all of them. Ratios are formed within a round; their interval comes from resampling the rounds.
+Every contestant is a process of its own that builds ResNet-50, warms up and then waits. In each round the contestants take
+turns in a shuffled order: one times some steps while the others sleep, so a machine that slows down slows all of them. Ratios
+are formed within a round; their interval comes from resampling the rounds.
 """
 
 import argparse

@@ -77,15 +77,15 @@ Step times in ms. Ratio: their time over ours, the median over rounds with its 9
 
 ## Peak memory, with SGD
 
-MiB of resident memory at its highest, less what the process held before the network was built. Goal: below PyTorch's.
+Peak resident memory in MiB, less the memory that the process held before the network was built. Goal: below PyTorch's.
 
 {table(["batch", "ours, MiB", "theirs, MiB", "met"], memory)}
 
 ## Our plan as a prediction of PyTorch's memory
 
-The plan is of our step: it knows nothing of PyTorch's allocator, of what its autograd keeps, or of when it frees.
+The plan is that of our step. It does not model PyTorch's allocator, nor the tensors that its autograd keeps.
 
-{table(["batch", "optimizer", "our plan, MiB", "ours, seen, MiB", "theirs (the smaller format)", "theirs, seen, MiB", "plan against theirs"], planned)}
+{table(["batch", "optimizer", "our plan, MiB", "ours, measured, MiB", "theirs (the smaller format)", "theirs, measured, MiB", "plan compared with theirs"], planned)}
 
 ## Every contestant
 
@@ -106,10 +106,10 @@ def loading_markdown(document):
              for count in document["workers"]]
     return head("Loading images compared with PyTorch", [pair["met"] for pair in document["speed"]], document) + f"""
 The synthetic images of `--data synthetic`, in the page cache; RandomResizedCrop to 224, flip, normalisation, fp32,
-channels first, batches of {batch} in order, 2 batches a worker made ahead. Nobody consumes them: this is the loader alone.
-A turn starts new workers; what they make ahead is not timed, and what is, is whole rounds of the workers.
+channels first, batches of {batch} in order, 2 batches a worker made ahead. No consumer: this is the loader alone.
+A turn starts new workers. It times whole rounds of the workers, without the batches that they make ahead.
 PyTorch: `ImageFolder` with Pillow, and `torchvision.io.decode_jpeg` with transforms on tensors, antialiased.
-Bare decoding is libjpeg-turbo's of the whole image, from memory, with nothing done to the pixels.
+Bare decoding: libjpeg-turbo decodes the whole image from memory; nothing else is done to the pixels.
 
 ## Goals
 
@@ -134,25 +134,24 @@ def markdown(document):
 ## Speed
 
 Step times in ms, image size 224. Ratio: their time over ours, the median over rounds with its 95 % interval.
-Bare convolutions are the network's 53 convolutions alone, as oneDNN runs them best: 1.00 would mean that everything else is free.
+Bare convolutions are the network's 53 convolutions alone, each as oneDNN runs it fastest: 1.00 means that all else costs nothing.
 
 {table(["batch", "compared with", "theirs, ms", "ours, ms", "ratio", "95 %", "goal", "met"], speed_rows(document))}
 
 ## Peak memory
 
-MiB of resident memory at its highest, less what the process held before the network was built. Goal: below PyTorch's.
+Peak resident memory in MiB, less the memory that the process held before the network was built. Goal: below PyTorch's.
 
 {table(["batch", "ours", "MiB", "theirs", "MiB", "met"], memory_rows(document))}
 
 ## The harness
 
-{table(["what", "measured", "goal", "met"], harness_rows)}
+{table(["quantity", "measured", "goal", "met"], harness_rows)}
 
 ## Planning
 
-What a network needs, computed before anything is allocated: batches 1 to 4096 in powers of two, fp32, seven plans each, in
-processor time of the one thread that plans. The median is of the slowest batch; the maximum is the slowest plan of all,
-which is mostly the first of its shape.
+Processor time to plan a network's step, on one thread: batches 1 to 4096 in powers of two, fp32, seven plans each. The median
+is that of the slowest batch; the maximum is the slowest plan of all, usually the first of its shape.
 
 {table(["network", "mode", "slowest batch", "median, ms", "maximum, ms"], planning_rows)}
 
@@ -168,15 +167,19 @@ def simulating_markdown(document):
              f"{row['measured_au_ci95'][0]:.3f}–{row['measured_au_ci95'][1]:.3f}", f"{row['simulated_au']:.3f}",
              f"{row['error_points']:+.1f}", f"≤ {document['goal_points']}", yes(row["met"])] for row in document["au"]]
     return head("The simulator compared with PyTorch's loader", [row["met"] for row in document["au"]], document) + f"""
-PyTorch's `DataLoader` with `torchvision.io`, batches of {document["batch"]} in order, before a consumer that sleeps
-{document["sleep_ms"]} ms a step; wait and compute in turn. AU: computing over total time, divided by the same of a loader
-that does nothing. Simulated: `bench`'s simulator, from what PyTorch's workers took for their batches and from the rate of
-the loader alone with {", ".join(str(count) for count in law["workers"])} workers; from how late a process wakes that works and
-sleeps next to the loader alone; and from what the loader's process takes to receive a batch that is there, with the fewest
-workers that leave any there. Nothing else that the fed consumer did is used.
+PyTorch's `DataLoader` with `torchvision.io`, batches of {document["batch"]} in order, feeds a consumer that sleeps
+{document["sleep_ms"]} ms a step; it waits and computes in turn. AU: computing over total time, divided by the same with a loader
+that does nothing. `bench`'s simulator predicts it from
 
-{table(["workers", "AU, measured", "95 %", "AU, simulated", "off by, points", "goal", "met"], rows)}
+- the times that PyTorch's workers took for their batches;
+- the rate of the loader alone with {", ".join(str(count) for count in law["workers"])} workers;
+- the scheduling latency of a process that works and sleeps next to the loader alone;
+- the time that the loader's process takes to receive a ready batch, with the fewest workers that have one ready.
 
-One worker alone: {law["images_per_s_one"]:.0f} images/s; σ {law["sigma"]:.3f}, κ {law["kappa"]:.4f}; crowding, with each
-doubling beyond the {law["cores"]:g} cores, {law["crowding"]:.3f}.
+The simulation uses no other measurement of the fed consumer.
+
+{table(["workers", "AU, measured", "95 %", "AU, simulated", "difference, points", "goal", "met"], rows)}
+
+One worker alone: {law["images_per_s_one"]:.0f} images/s; σ {law["sigma"]:.3f}, κ {law["kappa"]:.4f}; oversubscription penalty
+for each doubling beyond the {law["cores"]:g} cores, {law["crowding"]:.3f}.
 """

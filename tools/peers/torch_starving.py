@@ -1,12 +1,12 @@
-"""PyTorch's DataLoader before a consumer that sleeps, as a result file of `bench --sweep workers`.
+"""PyTorch's DataLoader feeding a consumer that sleeps, as a result file of `bench --sweep workers`.
 
-Points in rounds of a shuffled order: the loader that does nothing (a batch that is there), the loader alone with few
-workers, and the consumer fed by 0 to 8. In each, a plain loop: wait for the next batch, then compute (sleep), in turn, so
-that nothing is looked ahead. The time that a worker makes a batch in comes with the batch.
+Points, in rounds of a shuffled order: the loader that does nothing (a ready batch), the loader alone with few workers, and
+the consumer fed by 0 to 8 workers. Each point is a plain loop: wait for the next batch, then compute (sleep). Each batch
+carries the time that its worker took to make it.
 
-A step computes for as long as it was to sleep: waking late is time lost. How late is noted with the loader alone, in
-another pass than its rate, by a process that works and sleeps in turn as the consumer's does. Receiving a batch that a
-worker has done takes the loader's process time too: noted wherever the batch was there when it was asked for.
+A step counts as computing for the time it was asked to sleep; waking late is lost time. A process that works and sleeps in
+turn, as the consumer's does, measures that lateness next to the loader alone, in another pass than the loader's rate. Each
+point also notes the time to receive a batch that was ready when it was asked for.
 """
 
 import argparse
@@ -63,7 +63,7 @@ def sleep_and_note(sleep_s, busy_s, over, answer):
 
 
 class Sleeper:
-    """Beside the loader: as long as a step takes, and as busy as receiving a batch keeps the loader's process."""
+    """Runs next to the loader: sleeps as long as a step, and works as long as the loader's process to receive a batch."""
 
     def __init__(self, sleep_s, busy_s):
         self.over = multiprocessing.Event()
