@@ -106,8 +106,8 @@ class Device {
 
   // Whether steps are computed on the host's own cores, and so share them with the program's threads.
   virtual bool computes_on_host() const { return false; }
-  // Where steps are computed on the host's own cores: how many those that the calling thread starts may take
-  // from now on. Returns how many they take, 0 where a device computes by itself.
+  // Limits the host cores of the steps that the calling thread starts from now on. Returns the number in use;
+  // 0 if the device does not compute on the host.
   virtual int limit_threads(int /*cores*/) { return 0; }
 
   virtual void synchronize() = 0;

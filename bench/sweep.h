@@ -93,9 +93,9 @@ struct SweepStudy {
   std::function<void()> save;                      // findings computed, and the file written
   std::function<double()> left_ns;                 // of the time budget
   std::function<bool()> interrupted;
-  // Attempts of this run, by earlier processes too, that ended with the device lost, and why. A sweep notes
-  // here what it is about to try, saves, and lets DeviceLost pass; a fresh process then calls study() again,
-  // and must not try the same once more.
+  // Attempts of this run, also by earlier processes, that lost the device, with the reason. Before an attempt
+  // a sweep enters it here and saves; it lets DeviceLost pass. A fresh process then calls study() again and
+  // must not repeat the attempt.
   std::map<std::string, std::string>& lost;
 };
 
@@ -118,8 +118,8 @@ class Sweep {
   // More measurements after the points.
   virtual void study(SweepStudy& /*study*/) {}
 
-  // From the measured points, and what the sweep knows beyond them, to claims. Changes nothing. Called once a
-  // round and before every exit; must cope with few points.
+  // The claims that the measured points and the sweep's state support. Called once a round and before every
+  // exit, so it must cope with few points.
   virtual std::vector<Finding> findings(const ResultDocument& document) const = 0;
   virtual std::vector<TextTable> tables(const ResultDocument& /*document*/) const { return {}; }
 

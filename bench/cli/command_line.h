@@ -18,13 +18,13 @@ const std::vector<ProgramOption>& program_options();
 
 class CommandLine {
  public:
-  // Without the program's name and Google Benchmark's flags. Throws UsageError for an unknown option, one
-  // given twice or without its value, and a switch given a value. Where the help or the version is asked for,
-  // nothing is refused.
+  // `arguments` without the program's name and Google Benchmark's flags. Throws UsageError for an unknown
+  // option, one given twice or without its value, and a switch with a value. With --help or --version it
+  // throws nothing.
   explicit CommandLine(const std::vector<std::string>& arguments);
 
   bool has(const std::string& option) const { return text_of(option) != nullptr; }
-  // As given, "yes" for a switch; nullptr where it was not.
+  // The value as given, "yes" for a switch; nullptr if the option was not given.
   const std::string* text_of(const std::string& option) const;
 
  private:

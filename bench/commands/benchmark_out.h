@@ -8,9 +8,11 @@
 
 namespace bench {
 
-// Before anything is measured. None does anything where the flag was not given; all throw UsageError.
-// Refuses the path of the result or of a picture, and a folder that takes no files, as far as looking can
-// tell: writes nothing, which serves a dry run too.
+// These functions do nothing without the flag, and throw UsageError. The first two run before anything is
+// measured.
+
+// Refuses the path of the result or of a picture, and a folder without write permission. Writes nothing, so a
+// dry run calls it too.
 void check_benchmark_out(const BenchmarkFlags& flags, const std::filesystem::path& result);
 // Refuses a file that cannot be written: tried with a temporary file in its folder.
 void try_benchmark_out(const BenchmarkFlags& flags);

@@ -16,13 +16,13 @@ namespace bench {
 class PlannedSweep {
  public:
   // An open-ended series ends with the first point over the cap; `filter` is --benchmark_filter's. Throws
-  // UsageError, also where every cap is below what every series holds whatever its batch. The request and
-  // the device outlive it.
+  // UsageError, also if every cap is below the fixed part of every series. The request and the device outlive
+  // it.
   PlannedSweep(SweepPlan plan, const SweepRequest& request, Device& device, const std::string& filter);
 
   const SweepPlan& plan() const { return plan_; }
   const PlannedPoint& predict(const SweepPoint& point);
-  // Those in which the device's own computing is measured: where it only consumes, its peaks tell nothing.
+  // Dtypes of the points that measure the device's computing: the others need no peaks.
   std::set<Dtype> computed_dtypes() const;
 
  private:

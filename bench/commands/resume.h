@@ -10,21 +10,21 @@
 
 namespace bench {
 
-// Who goes on: the user with --resume, or a fresh process of the same run after a lost device.
+// Who continues the run: the user with --resume, or a fresh process of the same run after a lost device.
 enum class Successor { of_user, of_lost_device };
 
-// Takes the file's points into `document`, which has none yet, and their values into its axes; after a lost
-// device also what its sweep noted. Only those points without a measurement come along that would have the
-// same fate again. False where there is no such file, and the document is as it was. Throws UsageError,
-// naming --resume and the difference, for a file of another run or one whose points' names and params
-// disagree; reads only.
+// Adds the file's points to `document`, which has none yet, and their values to its axes; after a lost device
+// also the members that its sweep wrote. An unmeasured point is added only if it would end the same way
+// again. Returns false, changing nothing, if there is no file. Throws UsageError, naming --resume and the
+// difference, for a file of another run or one whose points' names and params disagree. Does not change the
+// file.
 bool take_over(const std::filesystem::path& path, const SweepPlan& plan, Successor who,
                ResultDocument& document);
 
-// The sweep's own notes in the place of JSON. Throws UsageError.
+// Replaces the samples' JSON notes by the sweep's own type. Throws UsageError.
 void read_notes(const Sweep& sweep, ResultDocument& document);
 
-// The command line that goes on with a run: the one it was started with, and --resume; as a shell reads it.
+// The command line that continues a run, quoted for a shell: the one that started it, and --resume.
 std::string command_to_resume(const std::vector<std::string>& argv);
 
 }  // namespace bench

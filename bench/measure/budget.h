@@ -15,14 +15,14 @@ struct PointCost {
 // Time to give `rounds` rounds of one sample each.
 double minimum_cost_ns(const PointCost& cost, std::int64_t rounds);
 
-// Whether there is time for the candidate: to prepare it (setup, verification, warm-up), for its first
-// repetition with what was prepared, and for `rounds` - 1 further rounds of it and of the points that are
-// ready, which have had their first.
+// Whether the time left suffices to prepare the candidate (setup, verification, warm-up), to run its first
+// repetition, and to run `rounds` - 1 further rounds of it and of the ready points, whose first round is
+// done.
 bool has_room(std::span<const PointCost> ready, const PointCost& candidate, double left_ns,
               std::int64_t rounds);
 
-// Sampling time for each of the `repetitions_left`: what is left after their fixed costs, shared equally;
-// never less than nothing.
+// Sampling time for each of the `repetitions_left`: the time left after their fixed costs, shared equally; at
+// least 0.
 double slice_ns(double left_ns, double fixed_costs_ns, std::int64_t repetitions_left);
 
 }  // namespace bench

@@ -27,8 +27,8 @@ std::optional<StepMemory> plan_step_memory(const SweepStudy& study, const std::v
 // --soak; 0: none. Throws UsageError.
 std::int64_t soak_steps(const SweepRequest& request);
 
-// Both fill `state` and save the study as they go on. What `before`, of the process that lost the device, has
-// tried is not tried again. Where the device is lost, the state says so and DeviceLost passes.
+// Both fill `state` and save the study while they run. `before` is the state of the process that lost the
+// device; its attempts are not repeated. If the device is lost, `state` records that and DeviceLost passes.
 void soak_all(SweepStudy& study, const std::vector<StudiedSeries>& all, std::int64_t steps,
               const MemoryState& before, MemoryState& state);
 void prove_limits(SweepStudy& study, const std::vector<StudiedSeries>& all, const MemoryState& before,

@@ -28,16 +28,16 @@ struct Session {
   bool cold = false;  // the system drops each image from its page cache before it is read
   loader::Progress progress = [](const std::string&, double) {};
 
-  // Workers run at the lowest priority, so that the consumer thread is scheduled at once. 0: never, for the
-  // consumer or other programs want the same cores and would be given all of the time. With more workers they
-  // stay at the usual priority: each must be scheduled once more to end.
+  // Up to this many workers run at the lowest priority, so that the consumer thread is scheduled at once. 0
+  // if the consumer or other programs compute on the same cores: low-priority workers would get no time
+  // there. More workers keep the usual priority: each needs one more turn on a core to end.
   std::int64_t most_low_priority_workers = 0;
 
   loader::BadFiles bad;
   std::set<std::string> verified;   // consumers whose answer was compared
   std::set<std::string> timelines;  // points whose first steps were kept
   // How often each point's pipeline was made. Each time it reads the images in another order: a window holds
-  // few images, and always the same ones would make one point slower than another.
+  // few images, and always the same ones would bias the point.
   std::map<std::string, std::uint64_t> repetitions;
 
   // Throws UsageError naming --data, and Unsupported where --cold is not permitted.

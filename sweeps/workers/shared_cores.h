@@ -11,16 +11,17 @@
 
 namespace bench::sweeps {
 
-// Measured with so many workers. The consumer computes with the cores that workers leave, one at least; more
-// threads than cores share them. These speeds are the rest: fewer threads, caches, memory bandwidth.
+// The slowdown of both sides with this many workers, beyond that of sharing cores by time. The consumer
+// computes with the cores that the workers leave, at least one; if threads outnumber cores, they share them
+// by time. The rest is due to the consumer's fewer threads, to caches and to memory bandwidth.
 struct MeasuredSharing {
   std::int64_t workers = 0;
   double consumer_speed = 1;  // in parts of that with ready data
   double worker_speed = 1;    // in parts of the law's
 };
 
-// From the fewest workers, as many as cores, and the most. `compute_ns` is a step's with ready data; with
-// storage, the workers' speed cannot be told from their waits.
+// Uses three points: the fewest workers, as many as cores, and the most. `compute_ns` is a step's with ready
+// data. With storage the workers' slowdown is indistinguishable from their waits, and is taken as none.
 std::vector<MeasuredSharing> measure_sharing(const std::vector<LoaderPoint>& pool,
                                              const simulator::ScalabilityLaw& law, double compute_ns,
                                              bool storage, std::optional<std::int64_t> left_out);

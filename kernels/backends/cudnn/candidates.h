@@ -47,13 +47,12 @@ struct Candidate {
   bool reserve = false;  // only for where none of the others can be used
 };
 
-// Builds candidates, of which there is at least one, and returns those left: without those that cuDNN cannot
-// build after all, that lack memory now, or that then want more workspace than the bytes that have been
-// planned, for memory has been laid out by what the heuristics said. Reserves are built only where nothing
-// else is left, and dropped otherwise.
+// Builds the candidates (at least one) and returns the usable ones. A candidate is dropped if cuDNN cannot
+// build it, if memory is short, or if the built plan needs more than `workspace`, the bytes planned from the
+// heuristics. Reserves are built only if no other candidate is usable.
 //
-// Where none is left the given ones stay as they were, and may be tried again: throws OutOfMemory where one
-// of them lacked memory, else Unsupported with cuDNN's last reason, both of `what`.
+// If none is usable, throws OutOfMemory if one lacked memory, else Unsupported with cuDNN's last reason; both
+// name `what`. The candidates are unchanged and may be tried again.
 std::vector<Candidate> prepared(const std::vector<Candidate>& candidates, std::int64_t workspace,
                                 std::string_view what);
 

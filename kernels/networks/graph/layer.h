@@ -83,12 +83,13 @@ class Layer {
   // False where the result is the input under another name.
   virtual bool computes() const { return true; }
 
-  // The work that the layer before may take over, and whether this one takes over such work of the layer
-  // behind it, which inference then drops.
+  // Fusion. epilogue(): this layer's work, if the layer before can do it. take(): does that work of the layer
+  // behind this one, which inference then drops; false if it cannot.
   virtual std::optional<Epilogue> epilogue(const std::string& /*name*/) const { return std::nullopt; }
   virtual bool take(const Epilogue& /*epilogue*/) { return false; }
 
-  // Its operation with memory for a faster algorithm, where there may be one: see passes/extra_bytes.h.
+  // The layer's operation with memory for a faster algorithm; nullptr if it has none: see
+  // passes/extra_bytes.h.
   virtual std::shared_ptr<Operation> with_extra(Recorder& /*recorder*/, const ExtraBytes& /*extra*/) const {
     return nullptr;
   }
@@ -98,7 +99,7 @@ class Layer {
   virtual bool starts_block() const { return false; }
   // Its inputs are kept from the forward pass: they come from much earlier layers.
   virtual bool keeps_inputs() const { return false; }
-  // The loss has a softmax of its own, in place of one that ends a network.
+  // Whether the loss computes this layer's work itself, as it does a softmax at the network's end.
   virtual bool part_of_loss() const { return false; }
 };
 

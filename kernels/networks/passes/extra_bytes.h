@@ -9,16 +9,16 @@
 
 namespace bench::kernels {
 
-// The rule. Extra parameter bytes (Winograd keeps its weights transformed, up to four times as large) may
-// grow to an eighth of the lean parameters or 75 % of the bytes of the activations, whichever is more;
-// scratch, which lies among the activations, to the sum of that eighth and the activations (oneDNN books far
-// more than it writes). So a small batch stays close to the bare weights, and a larger one, whose activations
-// dominate anyway, buys speed with a part of them.
+// The most extra bytes of a network. Parameters (Winograd's transformed weights are up to four times as
+// large): an eighth of the lean parameters or 75 % of the activations, whichever is more. Scratch, which lies
+// among the activations: that eighth plus the activations (oneDNN reserves far more than it writes). So a
+// small batch keeps close to the bare weights, and a large batch, whose activations dominate, gets the faster
+// algorithms.
 ExtraBytes extra_budget(std::int64_t lean_parameter_bytes, std::int64_t activation_bytes);
 
-// The grant of each node of a plan recorded without extra bytes; together they stay within the rule. The
-// bytes go where they save the most work first: floating-point operations, with the reading of the parameters
-// counted as operations too, so that large transformed weights must earn their own traffic.
+// Divides that budget among the nodes of a plan recorded without extra bytes, first to those where a byte
+// saves the most work. Work is floating-point operations plus the reading of the parameters, counted as
+// operations: large transformed weights must save more than they cost to read.
 std::vector<ExtraBytes> share_extra_bytes(const ProgramPlan& lean, Device& device, OperationCache& cache);
 
 // Bytes of an operation's packed parameters.

@@ -72,16 +72,16 @@ struct ProgramPlan {
   // Its values, sample after sample, each in the order of the shape's dimensions; from host memory.
   std::vector<float> load_output(const std::byte* bytes) const;
 
-  // Exactly what a ProgramRunner allocates: one allocation a block, one for the arena and one for scratch;
-  // or, before all is there, the blocks that are allocated first with the largest parameter in its plain
-  // form.
+  // The bytes that a ProgramRunner allocates, exactly: one allocation for each block, one for the arena and
+  // one for scratch. During setup: the blocks that are allocated first and the plain form of the largest
+  // parameter, if that is more.
   MemoryPlan memory() const;
   // The blocks and what else is live, for each instruction.
   std::vector<MemoryMoment> timeline() const;
   Work work() const;
 
-  // Whether a block is there before parameters are initialised: all of them in training, the weights alone in
-  // inference.
+  // Whether a block is allocated before the parameters are initialised: in training every block, in inference
+  // the weights only.
   bool allocated_first(const ProgramBlock& block) const {
     return training.has_value() || block.category == MemoryCategory::weights;
   }

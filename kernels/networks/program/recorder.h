@@ -35,8 +35,8 @@ class Recorder {
   void forward(Value value);
   // Once more, for a backward pass that finds the first result gone.
   void forward_again(Value value);
-  // From the gradients contributed to the layer's result to those of its inputs and parameters. A layer whose
-  // result took no part in the loss is passed over.
+  // Records the operations from the gradients contributed to the layer's result to those of its inputs and
+  // parameters. Skips a layer whose result has no part in the loss.
   void backward(Value value);
   TensorId value(Value value) const { return values_.at(value).value(); }
   void contribute(Value value, TensorId gradient) { gradients_.at(value).push_back(gradient); }
@@ -84,9 +84,9 @@ class Recorder {
   TensorId save(Slot slot, const std::string& what, std::int64_t bytes, Content content);
   std::optional<TensorId> saved(Slot slot) const;
 
-  // Where an activation right behind a sum alone reads it, the sum is stored activated and the activation has
-  // nothing left to do; backward passes ask for its result only. The activation to be applied. On the CPU
-  // alone.
+  // For a sum whose only reader is the activation right behind it: the activation that the sum applies
+  // itself, whose own layer then computes nothing; none for other sums. Its backward pass needs the activated
+  // result only. In training on the CPU.
   Activation take_next_activation();
   // Whether the layer before has done so for this one.
   bool is_activated() const { return activated_.contains(current_); }
@@ -98,12 +98,13 @@ class Recorder {
   bool wants_gradient(std::size_t index = 0) const { return node().inputs.at(index) != plan_.graph.image(); }
   // A new tensor for the gradient of an input; contributed to it.
   TensorId input_gradient(std::size_t index = 0);
-  // The gradient of an input is one that is there.
+  // Passes an existing tensor on as an input's gradient.
   void pass_gradient(std::size_t index, TensorId gradient) { contribute(node().inputs.at(index), gradient); }
-  // Where the next instruction writes a parameter's gradient. It is added up behind it where an earlier
-  // micro-batch, or another layer with the same parameter, wrote one.
+  // The tensor into which the next instruction writes a parameter's gradient. If an earlier micro-batch, or
+  // another layer with the same parameter, wrote one already, the recorder adds the two after that
+  // instruction.
   TensorId parameter_gradient(Slot slot);
-  // The parameter's gradient itself, for an operation that can add to it, and whether it holds something.
+  // The parameter's gradient itself, for an operation that can add to it, and whether a gradient is in it.
   std::pair<TensorId, bool> total_gradient(Slot slot);
 
   template <class Spec>

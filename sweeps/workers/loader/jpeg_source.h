@@ -1,5 +1,5 @@
-// An encoded image in memory, handed to libjpeg in portions: between two of them the caller can be asked
-// whether to go on. Of an image that lies there as a whole, libjpeg skips any number of rows without a pause.
+// Gives libjpeg an encoded image in portions, so that the caller can cancel between two of them. From an
+// image given as a whole libjpeg skips any number of rows without returning.
 #pragma once
 
 #include <algorithm>

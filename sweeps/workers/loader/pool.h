@@ -107,8 +107,8 @@ class Pool {
   std::unique_ptr<Worker> own_;         // of the asking thread, without workers
 
   std::mutex mutex_;
-  // A slot is free, or all is over. In order each worker has one: a slot is of use to one of them only, and
-  // the others would run just to sleep again, on the cores that the consumer's thread needs at that moment.
+  // Signals a free slot, or the end. In order there is one for each worker: a free slot is of use to one
+  // worker only, and waking the others would take cores from the consumer's thread.
   std::vector<std::condition_variable> room_;
   std::condition_variable ready_;  // a batch is done, or all is over
   bool over_ = false;

@@ -23,9 +23,9 @@ struct SharedCores {
   double worker_speed = 1;  // while the consumer computes, and beyond what the law says
 };
 
-// How late a thread that slept or waited is scheduled on a busy core, with so many workers on the cores. The
-// system runs it on the core where it slept even if another is idle: it meets a busy core as often as cores
-// are busy.
+// The time from a thread's wake-up until a busy core runs it, by the number of workers. The system runs a
+// thread on the core where it slept even if another is idle, so its chance to meet a busy core is the share
+// of busy cores.
 struct SchedulingLatency {
   double workers = 0;             // of all consumers
   std::vector<double> late_ns{};  // growing; as many for each count
@@ -39,8 +39,8 @@ struct Pipeline {
   bool lookahead = true;  // the next batch is copied while the previous one computes
   std::int64_t batch = 1;
 
-  // Time of one worker alone, without waits for storage. Of a batch for in_order and no workers, of a sample
-  // for any.
+  // Times that one worker alone takes, without waits for storage: for a batch (in_order, and no workers), for
+  // a sample (any).
   std::vector<double> batch_work_ns{};
   std::vector<double> sample_work_ns{};
   std::vector<double> compute_ns{};  // of a step, without workers
@@ -52,9 +52,8 @@ struct Pipeline {
   ScalabilityLaw law{};  // with the cores; its rate of one worker is not used
   std::optional<Storage> storage{};
   double sample_bytes_read = 0;  // from storage, mean
-  // Sizes of samples in parts of the mean; used with storage, where a larger one takes as much longer to
-  // transfer and to make. Empty: all are equal. Readers of equal samples never meet, which flatters the
-  // storage.
+  // Sizes of samples relative to their mean; used with storage: transfer and work grow with the size. Empty:
+  // all are equal. Readers of equal samples never collide, which makes the storage look faster than it is.
   std::vector<double> sample_sizes{};
   std::vector<SharedCores> shared_cores{};  // by growing `active`; empty: consumers are elsewhere
   // For the consumer thread, by growing `workers`. Empty: it is never late. Not used with `shared_cores`,
