@@ -172,7 +172,7 @@ std::optional<Refusal> PointPreparer::refuse(const SweepPoint& point, const Seri
           ? fmt::format(", which take {} at least",
                         format_duration(expected.setup_ns + minimum_cost_ns(expected, rounds)))
           : "";
-  return Refusal{"skipped", fmt::format("{} has no room for {} round{} of it{}; give a larger --time-budget",
+  return Refusal{"skipped", fmt::format("{} has no room for {} round{}{}; give a larger --time-budget",
                                         budget_.name(), rounds, rounds == 1 ? "" : "s", least)};
 }
 

@@ -63,8 +63,8 @@ std::string pin_memory(const Evidence& evidence) {
 
 struct Choice {
   std::int64_t workers = 0;
-  bool simulated = false;
-  std::string why{};  // " (4 and 8 workers were not measured)"; empty where the measurement is clear
+  bool simulated = false;  // the simulation alone says so
+  std::string why{};       // " (0 to 4 are within noise)"; empty where the measurement is clear
   Estimate au{};
   std::optional<Knee> measured{};  // where it decided
 };
@@ -82,10 +82,9 @@ std::optional<Choice> choose(const Evidence& evidence) {
     const bool agrees = has_simulated && measured->low < measured->high &&
                         *simulated->workers >= measured->low && *simulated->workers <= measured->high;
     choice = {.workers = agrees ? *simulated->workers : measured->high,
-              .simulated = agrees,
               .why = measured->low < measured->high
-                         ? fmt::format(" ({}{} to {} are within noise)", agrees ? "measured, " : "",
-                                       measured->low, measured->high)
+                         ? fmt::format(" ({} to {} are within noise{})", measured->low, measured->high,
+                                       agrees ? "; the simulation chose among them" : "")
                          : " (within noise)",
               .measured = measured};
   } else if (has_simulated) {

@@ -214,7 +214,7 @@ TEST_F(RunnerTest, PointsHaveTheirShareOfTheBudgetAndTheReasonNamesTheWhole) {
   run(plan);
   ASSERT_THAT(document_.unmeasured, SizeIs(1));
   EXPECT_EQ(document_.unmeasured[0].reason,
-            "the points' 35 % of the time budget of 5.00 s has no room for 3 rounds of it; give a "
+            "the points' 35 % of the time budget of 5.00 s has no room for 3 rounds; give a "
             "larger --time-budget");
 }
 

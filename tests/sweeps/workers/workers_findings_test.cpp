@@ -287,8 +287,9 @@ TEST(WorkersFindings, WithinNoiseTheSimulationChoosesAndTheClaimSaysWhy) {
   ASSERT_LT(knee.low, knee.high);
   ASSERT_LE(3, knee.high);
   EXPECT_EQ(found(evidence, "recommended_workers")->value, 3);
-  EXPECT_THAT(claim(evidence, "recommended_workers"),
-              AllOf(HasSubstr("Simulated: use 3 workers (measured, "), HasSubstr("are within noise)")));
+  EXPECT_THAT(
+      claim(evidence, "recommended_workers"),
+      AllOf(HasSubstr("Use 3 workers ("), HasSubstr("are within noise; the simulation chose among them)")));
 }
 
 TEST(WorkersFindings, CopesWithNotesThatAreNone) {
