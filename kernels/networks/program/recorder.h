@@ -142,10 +142,11 @@ class Recorder {
  private:
   std::string described() const;  // the layer and what it reads, to begin an error with
   template <class Spec>
-  Instruction instruction(const std::string& name, const Spec& spec, std::shared_ptr<Operation> operation,
-                          const Arguments& arguments, const InPlace& in_place) {
+  Instruction instruction(const std::string& name, const Spec& spec,
+                          const std::shared_ptr<Operation>& operation, const Arguments& arguments,
+                          const InPlace& in_place) {
     return {.name = name,
-            .operation = std::move(operation),
+            .operation = operation,
             .make_own = [spec, &device = device_, implementation = plan_.target.implementation]()
                 -> std::shared_ptr<Operation> { return make_operation(spec, device, implementation); },
             .tensors = arguments,
