@@ -122,8 +122,7 @@ LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
   if (by == "copy") {
     return copy_limit();
   }
-  const LoaderLimit every_worker_is_busy{.name = "workers",
-                                         .why = fmt::format("every worker is busy ({})", share)};
+  LoaderLimit every_worker_is_busy{.name = "workers", .why = fmt::format("every worker is busy ({})", share)};
   if (by == "workers") {
     return every_worker_is_busy;
   }
