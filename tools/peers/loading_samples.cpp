@@ -28,7 +28,8 @@ void write_samples(const std::string& data, std::int64_t size, const std::string
     maker.make(encoded, of_image, sample.data());
     out.write(reinterpret_cast<const char*>(sample.data()), static_cast<std::streamsize>(sample.size()));
     const loader::ImageSize pixels = decoder.open(encoded, transform.most_pixels);
-    const loader::Draw drawn = loader::draw(pixels.width, pixels.height, transform, of_image);
+    const loader::CropAndFlip drawn =
+        loader::random_crop_and_flip(pixels.width, pixels.height, transform, of_image);
     const loader::Box& crop = drawn.crop;
     std::cout << nlohmann::json{{"name", images->name(i)},
                                 {"crop", {crop.x, crop.y, crop.width, crop.height}},

@@ -45,7 +45,7 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
   const bench::peers::Memory memory;
   auto* const card = dynamic_cast<bench::kernels::cuda::CudaDevice*>(device.get());
   if (card != nullptr) {
-    card->allocator().forget_most();  // what opening it took
+    card->allocator().restart_peak();  // what opening it took
   }
   const auto workload = point->make(*device);
   const auto step = [&] {
@@ -56,7 +56,7 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
                        {"planned_peak_bytes", point->plan(*device).peak}};
   // PyTorch's max_memory_reserved: all that came from cudaMalloc. Steps allocate nothing more.
   if (card != nullptr) {
-    about["reserved_peak_bytes"] = card->allocator().counts().most_reserved;
+    about["reserved_peak_bytes"] = card->allocator().peak_reserved();
   }
   bench::peers::serve(memory, about, warm_up, step);
 }

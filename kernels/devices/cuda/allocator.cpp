@@ -1,5 +1,7 @@
 #include "kernels/devices/cuda/allocator.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "bench/error.h"
@@ -66,6 +68,7 @@ void CachingAllocator::release_cached() {
     }
     // Erased first: after an error it is unknown whether the segment is still there.
     std::byte* const segment = block->first;
+    reserved_ -= block->second.bytes;
     block = blocks_.erase(block);
     runtime_.check(runtime_.free(segment), "cudaFree");
   }
@@ -99,6 +102,8 @@ CachingAllocator::Blocks::iterator CachingAllocator::reserve(std::int64_t bytes,
   }
   runtime_.check(error, fmt::format("cudaMalloc of {} B", bytes));
   auto* const segment = static_cast<std::byte*>(data);
+  reserved_ += bytes;
+  peak_reserved_ = std::max(peak_reserved_, reserved_);
   return blocks_.emplace(segment, Block{.segment = segment, .bytes = bytes, .used = false, .shared = shared})
       .first;
 }

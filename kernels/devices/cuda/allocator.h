@@ -32,6 +32,11 @@ class CachingAllocator {
   // Gives the segments that nothing uses back to the driver. Waits for the card.
   void release_cached();
 
+  // Bytes of all segments, in use or kept, as cudaMalloc gave them: the most since restart_peak(). PyTorch's
+  // max_memory_reserved.
+  std::int64_t peak_reserved() const { return peak_reserved_; }
+  void restart_peak() { peak_reserved_ = reserved_; }
+
  private:
   struct Block {
     std::byte* segment = nullptr;  // the address it starts at
@@ -50,6 +55,8 @@ class CachingAllocator {
 
   Runtime& runtime_;
   Blocks blocks_;  // by address; those of a segment cover it without gaps
+  std::int64_t reserved_ = 0;
+  std::int64_t peak_reserved_ = 0;
 };
 
 // A block with one owner that no tracker sees.

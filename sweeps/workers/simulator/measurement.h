@@ -21,8 +21,8 @@ class Measurement {
   void passed(double ns, std::size_t computing_workers, std::int64_t reading_workers);
   void transferred(double ns);  // from storage
   void copied(std::size_t consumer, double to, std::int64_t batch);
-  void step_started(std::size_t consumer, double now);
-  void step_computed(std::size_t consumer, double now, std::int64_t batch);
+  void step_started(std::size_t index, double now);
+  void step_computed(std::size_t index, double now, std::int64_t batch);
 
   bool keeps_timeline(std::size_t consumer) const;
   void keep(std::size_t consumer, std::string who, const char* what, double from, double to,

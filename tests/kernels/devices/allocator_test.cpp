@@ -121,6 +121,17 @@ TEST_F(AllocatorTest, ARefusalThatASecondAttemptMadeGoodLeavesNoErrorBehind) {
   EXPECT_EQ(runtime_.last_error(), status::kSuccess);
 }
 
+TEST_F(AllocatorTest, RemembersTheMostThatItReserved) {
+  std::byte* const larger = allocator_.allocate(20 * kMiB);
+  allocator_.allocate(8 * kMiB);
+  allocator_.free(larger);
+  allocator_.release_cached();
+  allocator_.allocate(10 * kMiB);
+  EXPECT_EQ(allocator_.peak_reserved(), 28 * kMiB);
+  allocator_.restart_peak();
+  EXPECT_EQ(allocator_.peak_reserved(), 18 * kMiB);
+}
+
 TEST_F(AllocatorTest, AnotherErrorThanOutOfMemoryIsThrown) {
   runtime_.fail("allocate", status::kIllegalAddress);
   EXPECT_THROW(allocator_.allocate(1), DeviceLost);
