@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include "bench/cli/help.h"
 #include "bench/cli/text.h"
 #include "bench/error.h"
 #include "bench/registry.h"
@@ -154,15 +155,24 @@ TEST(OptionsTest, HelpOfAnUnknownNameNamesTheKnownOnes) {
       ThrowsMessage<UsageError>("--workload: 'nope' is not known; accepted: conv, net18, net50"));
 }
 
-TEST(OptionsTest, HelpOfASweepHasItsOptionsAndTheNamesOfTheCommonOnes) {
+TEST(OptionsTest, HelpOfASweepHasItsOptionsAndTheCommonOnes) {
   const std::string help = parse({"--sweep", "transfer", "--help"}).text;
-  for (const char* part :
-       {"bench --sweep transfer: Does it pay?", "net50", "--sizes SIZE", "default: 1KiB", "--both ", "--mode",
-        "--seed", "--out", "--no-plot", "--verbose", "--dry-run", "--resume", "bench --help --verbose"}) {
+  for (const char* part : {"bench --sweep transfer: Does it pay?", "net50", "--sizes SIZE", "default: 1KiB",
+                           "--both ", "--mode NAME", "--out DIR", "results/local"}) {
+    EXPECT_THAT(help, HasSubstr(part));
+  }
+  EXPECT_THAT(parse({"--sweep", "batch", "--help"}).text, Not(HasSubstr("--sizes")));
+}
+
+TEST(OptionsTest, HelpOfASweepOfManyOptionsNamesTheCommonOnes) {
+  SweepType sweep = *registry<SweepType>().find("transfer");
+  sweep.options.resize(30, sweep.options.front());
+  const std::string help = help_of(sweep, false);
+  for (const char* part : {"--mode", "--seed", "--out", "--no-plot", "--verbose", "--dry-run", "--resume",
+                           "bench --help --verbose"}) {
     EXPECT_THAT(help, HasSubstr(part));
   }
   EXPECT_THAT(help, Not(HasSubstr("results/local")));
-  EXPECT_THAT(parse({"--sweep", "batch", "--help"}).text, Not(HasSubstr("--sizes")));
 }
 
 TEST(OptionsTest, VerboseHelpHasEveryOptionInFull) {
