@@ -106,8 +106,8 @@ class Device {
 
   // Whether steps are computed on the host's own cores, and so share them with the program's threads.
   virtual bool computes_on_host() const { return false; }
-  // Limits the host cores of the steps that the calling thread starts from now on. Returns the number in use;
-  // 0 if the device does not compute on the host.
+  // Sets how many host cores the calling thread's steps use. Returns the number they use; 0 if the device
+  // does not compute on the host.
   virtual int limit_threads(int /*cores*/) { return 0; }
 
   virtual void synchronize() = 0;

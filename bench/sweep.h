@@ -49,8 +49,8 @@ struct SweepPoint {
   std::string series;
   std::shared_ptr<const ConfiguredWorkload> workload;
   bool cold = false;  // the device's caches are emptied before every timed step
-  // Reference point: prepared and timed first, so that even a short run has it. A series of its own, since
-  // sizes of a series grow.
+  // Reference point: prepared and timed first, so that even a short run has it. It is alone in its
+  // series: the points of a series run by growing size.
   bool is_reference = false;
 };
 

@@ -86,8 +86,8 @@ void ResultRecorder::set_validity(MeasuredPoint& point, Dtype dtype, const Devic
   point.validity = {{flags.begin(), flags.end()}, state.clock_mhz, state.temperature_c, state.power_w};
 }
 
-// A measured peak has an error of its own: 10 % keeps it from accusing an honest point, and it is measured
-// again before it accuses one.
+// Whether the point is more than 10 % above the device's measured peak. The margin covers the error of that
+// measurement, and the peak is measured again before a point is flagged.
 bool ResultRecorder::above_peak(const MeasuredPoint& point, Dtype dtype) {
   if (!(point.work.flops > 0)) {
     return false;  // and no need to measure what the device can do

@@ -72,7 +72,7 @@ std::string range_in_words(const BatchSeries& series) {
   constexpr double kFarOff = 0.5;
   const double off = 1 - least / saturation.best_per_s;
   return off > kFarOff ? "; noise hides where throughput saturates"
-                       : fmt::format("; from batch {} on all are within {} of the best", saturation.low,
+                       : fmt::format("; batches from {} on are within {} of the best", saturation.low,
                                      format_percent(off));
 }
 

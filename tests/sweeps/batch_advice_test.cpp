@@ -109,7 +109,7 @@ TEST(BatchAdvice, ANoisyRunAnswersWithWhatItKnows) {
   const Finding recommendation = find(document, "recommendation");
   ASSERT_TRUE(recommendation.value);
   EXPECT_THAT(recommendation.claim,
-              AllOf(HasSubstr("Use batch "), HasSubstr(" ± "), HasSubstr("; from batch 1 on all are within "),
+              AllOf(HasSubstr("Use batch "), HasSubstr(" ± "), HasSubstr("; batches from 1 on are within "),
                     HasSubstr("[noisy: give a larger --time-budget, or run on an idle machine]")));
 }
 
