@@ -4,10 +4,12 @@
 #
 # SETUP=skip         don't look for missing packages
 # ARCH=90            compile CUDA for a card of compute capability 9.0, from now on in this build folder; ARCH=all for every
-#                    card from the T4 on. Else for the cards that are here.
+#                    card from the T4 on. Else for the cards that are here; without a card: 8.6 with PTX.
 # CMAKE_FLAGS="…"    passed to cmake
+# CHECK_ARGS="…"     options of gpu-check, such as --only kernels
 ARGS ?= --sweep batch
 PEERS_ARGS ?=
+CHECK_ARGS ?=
 CMAKE_FLAGS ?=
 ARCH ?=
 SETUP ?= apt
@@ -34,8 +36,8 @@ help:
 	@echo "make lint                          clang-format and clang-tidy over our sources"
 	@echo "make asan | tsan                   tests under address+undefined, or thread sanitizer"
 	@echo "make peers                         compare with PyTorch; writes results/reference/"
-	@echo "make gpu-check                     on a machine with a GPU: its tests, sweeps and a comparison with PyTorch"
-	@echo "make gpu-bundle [ARCH=90]          build/gpu-bundle, which does the same where nothing can be installed"
+	@echo "make gpu-check [CHECK_ARGS=…]      on a machine with a GPU: its tests, sweeps and a comparison with PyTorch"
+	@echo "make gpu-bundle [ARCH=90]          build/gpu-bundle.tar.xz, which does the same where nothing can be installed"
 
 run: build
 	build/release/bench $(ARGS)
@@ -100,7 +102,7 @@ GPU_PARTS := bench tests_gpu tests_gpu_device peers_ours
 gpu-check: gpu-card setup configured
 	@python3 tools/gpu/look.py --build build/release
 	cmake --build --preset release --target $(GPU_PARTS)
-	tools/gpu/check.sh build/release
+	python3 tools/gpu/check.py build/release $(CHECK_ARGS)
 
 # Before anything is installed or built.
 gpu-card:
@@ -111,4 +113,4 @@ gpu-bundle: ARCH := $(or $(ARCH),all)
 gpu-bundle: setup configured
 	@python3 tools/gpu/look.py --build build/release
 	cmake --build --preset release --target $(GPU_PARTS)
-	tools/gpu/bundle.sh build/release build/gpu-bundle
+	python3 tools/gpu/bundle.py build/release build/gpu-bundle $(if $(filter all,$(ARCH)),,--most 40)

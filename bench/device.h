@@ -54,14 +54,14 @@ struct DeviceInfo {
   std::map<std::string, std::string> details;
 };
 
-// Highest rates the device reached in a short measurement, or its datasheet's where `source` says so.
+// Peak rates, from a short measurement or a datasheet; `source` says which.
 struct Peaks {
   double flops_per_s = 0;  // dense matrix product in the dtype asked for, fp32 accumulate; 0: unknown
   double bytes_per_s = 0;  // memory bandwidth, bytes read plus bytes written; 0: unknown
   std::string source;      // "measured: oneDNN matmul 1024x1024x1024; copy of 256 MiB"
 };
 
-// The device's condition around samples. Absent values were not to be had.
+// The device's clock, temperature and power around a repetition; empty where it reports none.
 struct DeviceState {
   std::optional<double> clock_mhz;
   std::optional<double> temperature_c;
@@ -114,8 +114,8 @@ class Device {
   // Runs `step` and returns how long the device took, in nanoseconds. Work queued before does not count.
   virtual std::int64_t time(const std::function<void()>& step) = 0;
 
-  // Libraries here choose among algorithms by timing them within a workload's first step, which therefore
-  // says nothing of how long the next one takes.
+  // Whether libraries time candidate algorithms during a workload's first step, so that its time is no
+  // estimate for the next steps.
   virtual bool first_step_tunes() const { return false; }
 
   // Why steps cannot be recorded here; nullopt where they can.

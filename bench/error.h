@@ -10,10 +10,8 @@ namespace bench {
 // Exit codes of the program (a contract, see docs/command-line.md).
 enum class ExitCode : int {
   done = 0,
-  regression = 1,
   usage = 2,
   inconclusive = 3,
-  not_comparable = 4,
   interrupted = 130,
 };
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench/cli/options.h"
+#include "bench/clock.h"
 #include "bench/commands/list.h"
 #include "bench/commands/sweep.h"
 #include "bench/error.h"
@@ -23,7 +24,7 @@ bench::ExitCode run(int argc, char** argv) {
     options.benchmark.format == "json" ? bench::print_list_as_json(std::cout) : bench::print_list(std::cout);
     return bench::ExitCode::done;
   }
-  return bench::run_sweep(options, std::vector<std::string>(argv, argv + argc));
+  return bench::run_sweep(options, std::vector<std::string>(argv, argv + argc), bench::steady_clock());
 }
 
 // fputs, not fmt: it does not throw where standard error is gone too.

@@ -41,8 +41,8 @@ class MemoryByCategory {
 struct MemoryPlan {
   MemoryByCategory at_peak;  // bytes live at the moment of the peak, by category; sums to peak
   std::int64_t peak = 0;     // bytes
-  // The operation that needs most of what the peak has room for: "backward layer1.0.conv1", or "packing
-  // classifier.0" where getting ready takes more than a step. Empty where nothing tells.
+  // The operation that runs at the peak: "backward layer1.0.conv1", or "packing classifier.0" where setup
+  // takes more memory than a step. Empty if unknown.
   std::string peak_at{};
   std::int64_t setup_peak = 0;  // bytes held at most while getting ready; 0 where a step's are all there are
   MemoryByCategory in_step{};   // bytes held during a step, not used in full at each moment
@@ -84,8 +84,8 @@ class MemoryTracker {
   std::int64_t peak_ = 0;
 };
 
-// Counts memory that is not the device's own to give, such as a host copy where the host's memory is the
-// device's, as in use while it lives.
+// Counts bytes as in use while it lives, for memory that was not allocated through the device: where the
+// device's memory is the host's, a host copy takes room from it too.
 class MemoryReservation {
  public:
   // Throws OutOfMemory as MemoryTracker::add does.

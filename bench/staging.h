@@ -1,5 +1,5 @@
-// The ring of pinned slots that staged copies go through, as the workload that copies and the sweep that says
-// what pinning takes both know it.
+// Sizes of the ring of pinned slots that staged copies go through. The copy workload allocates it; the
+// transfer sweep reports how much memory it locks.
 #pragma once
 
 #include <algorithm>

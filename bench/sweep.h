@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ namespace bench {
 // A sweep's part of the command line, checked for form, defaults filled in; empty dtypes or batches mean
 // "the sweep's default".
 struct SweepRequest {
+  explicit SweepRequest(const Clock& time) : clock(time) {}
+
+  const Clock& clock;
   const WorkloadType* workload = nullptr;
   // All to be covered: the one asked for, or every one of a sweep over several workloads.
   std::vector<const WorkloadType*> workloads;
@@ -34,7 +38,6 @@ struct SweepRequest {
   std::set<std::string> given_sweep_options;         // by name: on the command line
   std::vector<std::int64_t> memory_caps;             // bytes, growing; at least one
   std::uint64_t seed = 1;
-  const Clock* clock = &steady_clock();
   std::string label;  // of the result file: the workload's name, "all", or what the sweep calls it
 
   std::int64_t largest_cap() const { return memory_caps.back(); }
@@ -59,15 +62,15 @@ struct RoundPolicy {
   // Rounds that an open series leaves time for when it grows. One round is enough where memory is the
   // question.
   std::int64_t when_growing = 6;
-  std::int64_t at_most = 40;  // even where points are not precise yet
-  std::int64_t trusted = 3;   // before so many no point is called precise, however narrow its interval
+  std::int64_t at_most = 40;        // even where points are not precise yet
+  std::int64_t trusted_rounds = 3;  // before so many no point is called precise, however narrow its interval
   // At most, of a repetition. Each is kept in the file, so that with many points fewer are better.
   std::int64_t samples = 256;
 };
 
 struct SweepPlan {
   Json axes;
-  std::vector<SweepPoint> points;  // none: predict() says all there is to say
+  std::vector<SweepPoint> points;  // empty where nothing is measured: predict() gives the answer
   bool open_ended = false;         // sizes were not asked for by name: stop growing quietly at cap or budget
   RoundPolicy rounds;
   double share_of_budget = 1;  // of the time budget for the points; the rest is for study()
@@ -81,6 +84,9 @@ struct TextTable {
   bool lists_points = false;                   // replaces the general table of points
   bool details = false;                        // printed with --verbose only
 };
+
+// Asked before each plan: why no more are made; nullopt where they are.
+using PlanningEnd = std::function<std::optional<std::string>()>;
 
 // Measurements of a sweep after its points, on the same device.
 struct SweepStudy {
@@ -114,7 +120,7 @@ class Sweep {
   virtual void prepare() {}
   // Computes what plans alone tell; allocates nothing on the device. Called once, before anything is
   // measured.
-  virtual void predict(const RunContext& /*context*/) {}
+  virtual void predict(const RunContext& /*context*/, const PlanningEnd& /*end*/) {}
   // More measurements after the points.
   virtual void study(SweepStudy& /*study*/) {}
 

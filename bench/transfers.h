@@ -73,14 +73,14 @@ class Transfers {
   // All at once, as far as the device can, as part of what Device::time() takes.
   virtual void copy(std::span<const Copy> copies) = 0;
   virtual std::unique_ptr<CopyQueue> copy_queue() = 0;
-  // So that no cache holds the bytes: they are where a long pause would have left them. Does nothing where
-  // copies do not go through the host's caches.
+  // Evicts the bytes from the host's caches, so that the next copy reads memory. Does nothing where copies
+  // bypass these caches.
   virtual void evict(const std::byte* data, std::int64_t bytes) = 0;
   // Gives the whole pages among these bytes back to the system; the next writes get fresh ones. Contents are
   // lost. False where that cannot be done with this memory.
   virtual bool renew(std::byte* data, std::int64_t bytes) = 0;
-  // Bytes of the host's memory in use: by this process where the system can tell all of them apart, else by
-  // the whole machine. Only differences within a short time speak of an allocation.
+  // Bytes of the host's memory in use: by this process, or by the whole machine where a driver's pinned pages
+  // are not counted for the process. Compare readings from shortly before and after an allocation.
   virtual std::int64_t host_bytes_used() const = 0;
 };
 

@@ -2,33 +2,14 @@
 #
 #   BENCH_RESULT=results/local/x.json BENCH_PICTURE=results/local/x gnuplot plots/kernels.gp
 #
-# writes x.png and x.svg. Reads the JSON only, through jq; kernels.jq decides what is drawn where. File names
-# reach the shell through the environment, so that no character in them is ever read as a command.
+# writes x.png and x.svg. kernels.jq decides what is drawn where.
 
+sweep = "kernels"
 folder = ARG0
 do for [i = strlen(ARG0):1:-1] { if (ARG0[i:i] eq "/") { folder = ARG0[1:i]; break } else { folder = "" } }
-quoted = ""
-do for [i = 1:strlen(folder)] { quoted = quoted . (folder[i:i] eq "'" ? "'\\''" : folder[i:i]) }
-
-# Empty where jq is missing or the file is not JSON: the reason is on stderr.
-text = system(sprintf("d='%s'; jq -r -L \"${d:-.}\" -f \"${d:-./}kernels.jq\" < \"$BENCH_RESULT\"", quoted))
-if (strlen(text) == 0) { exit status 1 }
-
-# The value behind a key of the first table.
-text_of(key) = (from = strstrt(text, "\n" . key . "\t") + strlen(key) + 2, rest = text[from:from + 400], to = strstrt(rest, "\n"), to > 0 ? rest[1:to - 1] : rest)
-n(key) = text_of(key) + 0
-# One part of a plot command; nothing where the table is empty, which gnuplot would warn about.
-part(table, how) = n("rows_" . table) > 0 ? sprintf(", $data index '%s' using ", table) . how : ""
-
-set print $data
-print text
-unset print
-set datafile separator "\t"
-
-picture = system("printf %s \"$BENCH_PICTURE\"")
-if (strlen(picture) == 0) { picture = "kernels" }
-# gnuplot would run a name that starts with a bar.
-if (picture[1:1] ne "/") { picture = "./" . picture }
+# Without a slash in front gnuplot would read some names as commands, and search for others.
+if (folder[1:1] ne "/") { folder = "./" . folder }
+load folder . "common.gp"
 
 # The key's entries of one kind: names and looks are asked for by their number, and no name is ever evaluated.
 entries(kind, how) = (all = "", sum [i = 1:int(n(kind . "s"))] (all = all . sprintf(", keyentry " . how . " title text_of('%s%d')", kind, i, kind, i), 0), all)

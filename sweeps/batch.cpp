@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/measure/flags.h"
 #include "bench/sweep.h"
 #include "sweeps/batch/claims.h"
 #include "sweeps/series/points.h"
@@ -112,10 +113,10 @@ class BatchSweep final : public Sweep {
         findings.push_back(claim_memory_ratio(series, *baseline));
       }
     }
-    if (auto conditions = claim_conditions(all, document.context)) {
+    if (auto conditions = claim_conditions(document)) {
       findings.push_back(*std::move(conditions));
     }
-    findings.push_back(recommend(all));
+    findings.push_back(claim_recommendation(all));
     choose_headlines(findings, several);
     return findings;
   }

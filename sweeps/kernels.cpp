@@ -1,4 +1,4 @@
-// How close do memory and arithmetic come to the device's measured peaks, and which operations fall short?
+// How close do operations come to the machine's limits?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -149,7 +149,7 @@ class KernelsSweep final : public Sweep {
 
 const Registration<SweepType> registered{
     SweepType{.name = "kernels",
-              .question = "How close do memory and arithmetic come to what the device can do?",
+              .question = "How close do operations come to the machine's limits?",
               .default_workload = "gemm",
               .covers = [](const WorkloadType& type) { return type.kernel_points != nullptr; },
               .make = [](const SweepRequest& request, Device& device) -> std::unique_ptr<Sweep> {

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "bench/measure/flags.h"
 #include "bench/sweep.h"
 #include "sweeps/memory/claims.h"
 #include "sweeps/memory/label.h"
@@ -122,6 +124,7 @@ void choose_headlines(std::vector<Finding>& findings, const std::vector<std::str
     return finding.details.is_object() && finding.details["grows"].get<bool>();
   });
   names.insert(names.end(), caps.begin(), caps.end());
+  add("limits_left_out", 1, any);
   for (const char* prefix : {"activations_per_sample/", "optimizer_multiple/", "memory_growth/", "peak/",
                              "memory_line/", "ceiling_batch/", "system_memory"}) {
     add(prefix, 1, any);
@@ -152,11 +155,17 @@ class MemorySweep final : public Sweep {
 
   const SweepPlan& plan() const override { return plan_; }
 
-  void predict(const RunContext& /*context*/) override {
-    state_.limits = predict_limits(request_, plan_, device_);
-  }
+  void predict(const RunContext& /*context*/, const PlanningEnd& end) override { plan_limits(end); }
 
   void study(SweepStudy& study) override {
+    if (state_.limits_left_out) {  // the points came first
+      study.report("planning the largest batches");
+      plan_limits([&]() -> std::optional<std::string> {
+        return study.interrupted()    ? std::optional<std::string>("the run was interrupted")
+               : study.left_ns() <= 0 ? std::optional<std::string>("the time budget ended")
+                                      : std::nullopt;
+      });
+    }
     const std::vector<StudiedSeries> all = studied_series(study);
     state_.step_memory = plan_step_memory(study, all);
     study.save();
@@ -196,11 +205,12 @@ class MemorySweep final : public Sweep {
     }
     const std::vector<Finding> largest = claim_largest(state_.limits);
     findings.insert(findings.end(), largest.begin(), largest.end());
+    add(claim_left_out_limits(state_));
     add(claim_system(all));
     for (const Soak& soak : state_.soaks) {
       add(claim_growth(soak, document));
     }
-    add(claim_conditions(all, document.context));
+    add(claim_conditions(document));
     choose_headlines(findings, telling_caps(largest));
     return findings;
   }
@@ -210,9 +220,15 @@ class MemorySweep final : public Sweep {
   }
 
   Json to_json() const override { return state_.to_json(); }
-  void restore(const Json& sweep) override { before_ = MemoryState::from_json(sweep); }
+  void restore(const Json& sweep) override {
+    before_ = MemoryState::from_json(sweep);
+    adopt_limits(before_, state_);
+  }
 
  private:
+  void plan_limits(const PlanningEnd& end) {
+    state_.limits_left_out = predict_limits(request_, plan_, device_, end, state_.limits);
+  }
   static std::vector<BatchSeries> series_of(const ResultDocument& document) {
     return read_series(document,
                        [&](const BatchParams& params) { return memory_label(params, document.sweep.axes); });
@@ -242,7 +258,7 @@ class MemorySweep final : public Sweep {
 
 const Registration<SweepType> registered{SweepType{
     .name = "memory",
-    .question = "What fills the memory, which batch fits, and does it creep up?",
+    .question = "What fills the memory, which batch fits, and does memory grow from step to step?",
     .default_workload = "resnet18",
     .options = {{"soak", "0", "steps to run while memory is watched, of each series' largest batch"}},
     .takes_lists = true,

@@ -63,13 +63,13 @@ class TransferPlanner {
   }
 
   SweepPlan run() && {
-    const bool single = std::ranges::find(options_.at_once, 1) != options_.at_once.end();
+    const bool single = std::ranges::find(options_.in_flight, 1) != options_.in_flight.end();
     for (const std::string& direction : options_.directions) {
       for (const std::string& kind : options_.kinds) {
-        for (const std::int64_t at_once : options_.at_once) {
+        for (const std::int64_t in_flight : options_.in_flight) {
           // A ring is shared, and both ways at once are several already.
-          if (at_once == 1 || (kind != "staged" && direction != "both")) {
-            add_series({.direction = direction, .kind = kind, .at_once = at_once});
+          if (in_flight == 1 || (kind != "staged" && direction != "both")) {
+            add_series({.direction = direction, .kind = kind, .in_flight = in_flight});
           }
         }
         // Pinned pages are touched when they are locked. A device that has pages of its own never gets fresh
@@ -84,7 +84,7 @@ class TransferPlanner {
       throw UsageError(
           fmt::format("--in-flight: {} was given; accepted with --directions {} and --host-kinds {}: 1, for "
                       "several at once are copied one way only, from pinned or pageable memory",
-                      fmt::join(options_.at_once, ","), fmt::join(options_.directions, ","),
+                      fmt::join(options_.in_flight, ","), fmt::join(options_.directions, ","),
                       fmt::join(options_.kinds, ",")));
     }
     // Small ones of every series come first, so that a short budget leaves out large ones.
@@ -93,7 +93,7 @@ class TransferPlanner {
     plan_.axes = {{"direction", options_.directions},
                   {"host-memory", options_.kinds},
                   {"bytes", sizes_},
-                  {"in-flight", options_.at_once},
+                  {"in-flight", options_.in_flight},
                   {"pages", {"touched", "cold"}}};
     plan_.share_of_budget = 0.35;  // with the rest, a minute of the usual time budget
     plan_.rounds.at_most = 12;
@@ -115,7 +115,7 @@ class TransferPlanner {
         sizes.push_back(bytes);
       }
     };
-    if (series.at_once > 1) {
+    if (series.in_flight > 1) {
       grow(kKiB, 4 * kMiB, 16);
     } else if (series.first_touch) {
       grow(4 * kKiB, 64 * kMiB, 4);
@@ -138,7 +138,7 @@ class TransferPlanner {
       point.series = name;
       point.name = fmt::format("{}/bytes:{}", name, bytes);
       point.spec.mode = series.direction;
-      point.spec.batch = series.at_once;
+      point.spec.batch = series.in_flight;
       point.spec.seed = seed_;
       for (const CommandOption& option : type_->options) {
         point.spec.options[option.name] = option.default_value;
@@ -149,7 +149,7 @@ class TransferPlanner {
       point.spec.options["node"] = options_.node;
       point.params = {
           {"direction", series.direction}, {"host-memory", series.kind},           {"bytes", bytes},
-          {"in-flight", series.at_once},   {"pages", point.spec.options["pages"]}, {"node", options_.node}};
+          {"in-flight", series.in_flight}, {"pages", point.spec.options["pages"]}, {"node", options_.node}};
       point.workload = type_->configure(point.spec);
       plan_.points.push_back(std::move(point));
       if (std::ranges::find(sizes_, bytes) == sizes_.end()) {
@@ -225,7 +225,7 @@ const Registration<SweepType> registered{SweepType{
          {"directions", "h2d,d2h,both", "host to device, device to host, both at once"},
          {"host-kinds", "pinned,pageable,staged", "host memory; staged: pageable by way of a pinned ring"},
          {"in-flight", "1,8", "copies started at once, up to 256"},
-         {"numa-node", "near", "of the host's memory: near, far (from the device), any, or its number"},
+         {"numa-node", "near", "the memory's NUMA node: near, far (from the device), any, or its number"},
          {"workers", "8", "loader workers, for the host memory that pinning takes; 0: none, up to 1024"},
          {"prefetch", "2", "batches each worker holds ready, up to 1024"}},
     .make = [](const SweepRequest& request, Device& device) {

@@ -33,7 +33,7 @@ namespace {
 struct Interrupted : std::exception {};
 
 // Prints a line when it begins and every two seconds; Ctrl-C ends the work.
-loader::Progress print_now_and_then(const Clock& clock) {
+loader::ProgressCallback print_now_and_then(const Clock& clock) {
   return [&clock, next = Clock::time_point()](const std::string& what, double fraction) mutable {
     if (interrupted()) {
       throw Interrupted();
@@ -61,7 +61,7 @@ class WorkersSweep final : public Sweep {
   WorkersSweep(const SweepRequest& request, Device& device)
       : request_(request),
         options_(workers_options(request, device)),
-        session_(std::make_shared<Session>(*request.clock)) {
+        session_(std::make_shared<Session>(request.clock)) {
     if (simulates(request)) {
       plan_.axes = Json::object();
       check_simulation();
@@ -96,7 +96,7 @@ class WorkersSweep final : public Sweep {
     }
   }
 
-  void predict(const RunContext& context) override {
+  void predict(const RunContext& context, const PlanningEnd& /*end*/) override {
     if (simulates(request_)) {
       simulate_profile();
       known_.host_memory_bytes = static_cast<double>(context.host.memory_bytes);
@@ -137,8 +137,8 @@ class WorkersSweep final : public Sweep {
       Json measured = {{"name", point.name},
                        {"workers", point.workers},
                        {"flagged", point.flagged},
-                       {"images_per_s", point.images_per_s.value},
-                       {"images_per_s_ci95", {point.images_per_s.low(), point.images_per_s.high()}}};
+                       {"images_per_s", point.samples_per_s.value},
+                       {"images_per_s_ci95", {point.samples_per_s.low(), point.samples_per_s.high()}}};
       if (point.au) {
         measured["au"] = point.au->value;
         measured["au_ci95"] = {point.au->low(), point.au->high()};

@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 3> kNotes{
     "Sizes take B, KiB, MiB, GiB, KB, MB, GB; times take ms, s, min.",
     "Google Benchmark's options work: --benchmark_filter=REGEX, --benchmark_list_tests, "
     "--benchmark_format=console|json|csv, --benchmark_out=FILE, --benchmark_out_format=console|json|csv, "
-    "--benchmark_repetitions=N (at least N rounds).",
+    "--benchmark_repetitions=N (N rounds, at least 3).",
     "Exit codes: 0 done; 2 wrong usage or unreadable input; 3 inconclusive, or a point in error; 130 "
     "interrupted, what was measured is saved."};
 

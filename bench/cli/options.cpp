@@ -82,6 +82,7 @@ class OptionsReader {
   void read_switches(Options& options) const {
     options.list = line_.has("list");
     options.plot = !line_.has("no-plot");
+    options.cache = !line_.has("no-cache");
     options.dry_run = line_.has("dry-run");
     options.resume = line_.has("resume");
     options.verbose = line_.has("verbose");

@@ -20,7 +20,7 @@ struct BenchmarkFlags {
   std::string out;                       // file; empty: none
   std::string out_format = "json";       // console, json or csv
   std::string format;                    // the same; empty: this program's own table
-  std::int64_t repetitions = 0;          // rounds at least; 0: the sweep's default
+  std::int64_t repetitions = 0;          // rounds, at least 3; 0: the sweep's default
   std::vector<std::string> other_flags;  // as given, for Google Benchmark to read
 };
 
@@ -43,6 +43,7 @@ struct Options {
   std::uint64_t seed = 1;  // below 2^63, so that every JSON reader keeps it
   std::filesystem::path out = "results/local";
   bool plot = true;
+  bool cache = true;  // of autotuning's choices
   bool dry_run = false;
   bool resume = false;
   bool verbose = false;  // every finding is printed

@@ -17,28 +17,29 @@ namespace bench {
 namespace {
 
 struct Advice {
-  std::string problem;  // before "N of M points"
+  std::string before;  // of "N of M points"
   std::string action;
+  std::string after{};
 };
 
 Advice advice_for(const std::string& flag) {
   if (flag == kContention) {
-    return {"other processes used the CPU during", "run on an idle machine"};
+    return {"other processes used the CPU during ", "run on an idle machine"};
   }
   if (flag.starts_with("throttled:")) {
-    return {fmt::format("the device was throttled ({}) during", flag.substr(flag.find(':') + 1)),
+    return {fmt::format("the device was throttled ({}) during ", flag.substr(flag.find(':') + 1)),
             "check its cooling and power limit"};
   }
   if (flag == "noisy") {
-    return {"95 % intervals wider than ±1 % at", "give a larger --time-budget"};
+    return {"95 % intervals wider than ±1 % at ", "give a larger --time-budget"};
   }
   if (flag == "few_rounds") {
-    return {"fewer than 3 rounds at", "give a larger --time-budget"};
+    return {"fewer than 3 rounds at ", "give a larger --time-budget"};
   }
   if (flag.starts_with("above_peak")) {
-    return {"faster than the device's peak, and left out, are", "give a larger --time-budget"};
+    return {"", "run on an idle machine", " ran above the device's peak and are left out"};
   }
-  return {fmt::format("{} holds for", flag), ""};
+  return {fmt::format("{} holds for ", flag), ""};
 }
 
 std::string share(std::size_t count, std::size_t all) {
@@ -70,6 +71,7 @@ std::string warning_of(const ResultDocument& document) {
       ++counts[flag];
     }
   }
+  const FlagMarks marks(document.benchmarks);
   std::vector<std::string> problems;
   std::vector<std::string> actions;
   const auto add = [&](const std::string& problem, const std::string& action) {
@@ -80,7 +82,9 @@ std::string warning_of(const ResultDocument& document) {
   };
   for (const auto& [flag, count] : counts) {
     const Advice advice = advice_for(flag);
-    add(fmt::format("{} {}", advice.problem, share(count, document.benchmarks.size())), advice.action);
+    add(fmt::format("{}{}{}{}", advice.before, share(count, document.benchmarks.size()), advice.after,
+                    marks.separates(flag) ? " (○)" : ""),
+        advice.action);
   }
   std::map<std::string, std::size_t> unmeasured;  // by what to do
   for (const UnmeasuredPoint& point : document.unmeasured) {
@@ -94,8 +98,7 @@ std::string warning_of(const ResultDocument& document) {
   if (problems.empty()) {
     return "";
   }
-  return fmt::format("Warning{}: {}{}.", FlagMarks(document.benchmarks).any() ? " (○)" : "",
-                     fmt::join(problems, "; "),
+  return fmt::format("Warning: {}{}.", fmt::join(problems, "; "),
                      actions.empty() ? "" : fmt::format(" [{}]", fmt::join(actions, "; ")));
 }
 

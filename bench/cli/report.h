@@ -13,7 +13,8 @@ namespace bench {
 // The findings to print: the headlines in their order; `verbose`: then all others.
 std::vector<const Finding*> printed_findings(const ResultDocument& document, bool verbose);
 
-// Why figures are less reliable or missing, at how many points, and what to do; empty: no reason.
+// Why figures are less reliable or missing, at how many points, and what to do; "(○)" where the table marks
+// these points. Empty: no reason.
 std::string warning_of(const ResultDocument& document);
 
 void print_report(std::ostream& out, const ResultDocument& document, const std::vector<TextTable>& tables,

@@ -1,6 +1,8 @@
 #include "bench/commands/list.h"
 
 #include <exception>
+#include <filesystem>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -11,6 +13,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/commands/setup.h"
 #include "bench/device.h"
 #include "bench/dtype.h"
 #include "bench/json.h"
@@ -53,6 +56,7 @@ std::string device_in_words(const DeviceKind& kind, const DeviceKind::Listing& l
 }  // namespace
 
 void print_list(std::ostream& out) {
+  const std::optional<std::filesystem::path> choices = choices_file();
   fmt::print(out, "Sweeps (--sweep NAME; bench --sweep NAME --help)\n");
   for (const auto& sweep : registry<SweepType>().entries()) {
     fmt::print(out, "  {:<20} {}\n", sweep->name, sweep->question);
@@ -67,6 +71,8 @@ void print_list(std::ostream& out) {
       fmt::print(out, "  {:<20} {}\n", listing.id, device_in_words(*kind, listing));
     }
   }
+  fmt::print(out, "\nAutotuned choices (--no-cache): {}\n",
+             choices ? choices->string() : "not kept; neither XDG_CACHE_HOME nor HOME names a folder");
 }
 
 void print_list_as_json(std::ostream& out) {
@@ -83,7 +89,9 @@ void print_list_as_json(std::ostream& out) {
       list["devices"].push_back(device_as_json(listing));
     }
   }
-  out << list.dump(1) << '\n';
+  const std::optional<std::filesystem::path> choices = choices_file();
+  list["autotuned_choices"] = choices ? Json(choices->string()) : Json();
+  out << list.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace bench

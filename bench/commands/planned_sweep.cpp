@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
+#include "bench/host/interrupt.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "bench/run/google_benchmark.h"
@@ -38,9 +39,6 @@ PlannedSweep::PlannedSweep(SweepPlan plan, const SweepRequest& request, Device& 
                            const std::string& filter)
     : request_(request), device_(device), plan_(std::move(plan)) {
   refuse_cap_below_fixed_part();
-  if (plan_.open_ended) {
-    stop_at_cap();
-  }
   if (!filter.empty()) {
     keep_filtered(filter);
   }
@@ -81,6 +79,9 @@ void PlannedSweep::refuse_cap_below_fixed_part() {
     if (!seen.insert(point.series).second) {
       continue;
     }
+    if (interrupted()) {
+      return;
+    }
     predict(point);
     const auto fixed = at_peak_.find(point.name);
     if (fixed == at_peak_.end() || fixed->second.fixed_part() <= request_.largest_cap()) {
@@ -99,11 +100,16 @@ void PlannedSweep::refuse_cap_below_fixed_part() {
   }
 }
 
-// An open-ended series ends with the first point over the cap, which the file then lists as out of memory.
 void PlannedSweep::stop_at_cap() {
+  if (!plan_.open_ended) {
+    return;
+  }
   std::set<std::string> ended;
   std::vector<SweepPoint> kept;
-  for (SweepPoint& point : plan_.points) {
+  for (const SweepPoint& point : plan_.points) {
+    if (interrupted()) {
+      return;
+    }
     if (ended.contains(point.series)) {
       continue;
     }
@@ -112,7 +118,7 @@ void PlannedSweep::stop_at_cap() {
     if (problem.starts_with("oom") || point.workload->unsupported(device_)) {
       ended.insert(point.series);
     }
-    kept.push_back(std::move(point));
+    kept.push_back(point);
   }
   plan_.points = std::move(kept);
 }

@@ -15,19 +15,21 @@ namespace bench {
 
 class PlannedSweep {
  public:
-  // An open-ended series ends with the first point over the cap; `filter` is --benchmark_filter's. Throws
-  // UsageError, also if every cap is below the fixed part of every series. The request and the device outlive
-  // it.
+  // `filter` is --benchmark_filter's. Throws UsageError, also if every cap is below the fixed part of every
+  // series. The request and the device outlive it.
   PlannedSweep(SweepPlan plan, const SweepRequest& request, Device& device, const std::string& filter);
 
   const SweepPlan& plan() const { return plan_; }
+  // Ends each open series with its first point over the cap, as a run does: for lists. Plans every point up
+  // to there; a run plans a point when its turn comes. Returns early, with the points as they were, when
+  // interrupted() turns true.
+  void stop_at_cap();
   const PlannedPoint& predict(const SweepPoint& point);
   // Dtypes of the points that measure the device's computing: the others need no peaks.
   std::set<Dtype> computed_dtypes() const;
 
  private:
   void refuse_cap_below_fixed_part();
-  void stop_at_cap();
   void keep_filtered(const std::string& filter);
 
   const SweepRequest& request_;

@@ -128,7 +128,7 @@ std::string command_to_resume(const std::vector<std::string>& argv) {
   return std::ranges::find(argv, "--resume") == argv.end() ? command + " --resume" : command;
 }
 
-bool take_over(const std::filesystem::path& path, const SweepPlan& plan, Successor who,
+bool take_over(const std::filesystem::path& path, const SweepPlan& plan, ResumeReason reason,
                ResultDocument& document) {
   if (!std::filesystem::exists(path)) {
     return false;
@@ -145,7 +145,7 @@ bool take_over(const std::filesystem::path& path, const SweepPlan& plan, Success
   document.benchmarks = std::move(old.benchmarks);
   // A point that may turn out differently is tried again; memory will not, and a point that this run does not
   // ask for is kept. An unsupported one may be due to the environment. An error of this run would come again.
-  const bool same_run = who == Successor::of_lost_device;
+  const bool same_run = reason == ResumeReason::device_lost;
   for (UnmeasuredPoint& point : old.unmeasured) {
     const bool unsupported = point.status == "unsupported" && (same_run || !names.planned(point.name));
     if (point.status == "oom" || unsupported || (same_run && point.status == "error")) {

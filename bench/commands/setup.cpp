@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/autotuned_device.h"
 #include "bench/error.h"
+#include "bench/host/cache_folder.h"
 #include "bench/host/host_info.h"
 #include "bench/measure/quote.h"
 #include "bench/registry.h"
@@ -52,7 +54,13 @@ void add_sweep_options(SweepRequest& request, const Options& options, const Swee
 
 }  // namespace
 
-std::unique_ptr<Device> open_device(const std::string& id) {
+std::optional<std::filesystem::path> choices_file() {
+  const std::optional<std::filesystem::path> folder = cache_folder();
+  return folder ? std::optional(*folder / "autotune.json") : std::nullopt;
+}
+
+std::unique_ptr<Device> open_device(const std::string& id,
+                                    const std::optional<std::filesystem::path>& choices) {
   const DeviceKind* best = nullptr;
   std::string best_id;
   std::string usable = "auto";
@@ -79,13 +87,17 @@ std::unique_ptr<Device> open_device(const std::string& id) {
     throw UsageError(
         fmt::format("--device: there is no device {} here; accepted are {}{}", quote(id), usable, missing));
   }
-  return best->open(best_id);
+  std::unique_ptr<Device> device = best->open(best_id);
+  if (auto* const autotuned = dynamic_cast<AutotunedDevice*>(device.get()); autotuned && choices) {
+    autotuned->keep_choices(*choices);
+  }
+  return device;
 }
 
 SweepRequest make_request(const Options& options, const SweepType& sweep, const Device& device,
                           const Clock& clock) {
   const auto find_workload = [](const std::string& name) { return registry<WorkloadType>().find(name); };
-  SweepRequest request;
+  SweepRequest request(clock);
   request.workload = find_workload(options.workload.empty() ? sweep.default_workload : options.workload);
   request.workloads = {request.workload};
   if (options.workload.empty() && sweep.covers) {
@@ -104,7 +116,6 @@ SweepRequest make_request(const Options& options, const SweepType& sweep, const 
   add_workload_options(request, options, sweep);
   add_sweep_options(request, options, sweep);
   request.seed = options.seed;
-  request.clock = &clock;
   request.memory_caps = options.memory_caps;
   if (request.memory_caps.empty()) {
     request.memory_caps.push_back(
@@ -124,13 +135,12 @@ RunSettings run_settings(const Options& options, const SweepRequest& request, co
   settings.memory_cap = request.largest_cap();
   settings.seed = options.seed;
   settings.rounds = plan.rounds;
-  // --benchmark_repetitions: rounds at least; fewer than three cannot tell the spread between them.
-  const std::int64_t least = std::max(settings.least_rounds, options.benchmark.repetitions);
-  if (options.benchmark.repetitions > 0) {
-    settings.least_rounds = least;
-    settings.wanted_rounds = std::max(settings.wanted_rounds, least);
-    settings.rounds.when_growing = std::max(settings.rounds.when_growing, least);
-    settings.rounds.at_most = std::max(settings.rounds.at_most, least);
+  if (options.benchmark.repetitions > 0) {  // fewer than the least cannot tell the spread between rounds
+    const std::int64_t rounds = std::max(settings.least_rounds, options.benchmark.repetitions);
+    settings.least_rounds = rounds;
+    settings.wanted_rounds = rounds;
+    settings.rounds.when_growing = std::max(settings.rounds.when_growing, rounds);
+    settings.rounds.at_most = rounds;
   }
   return settings;
 }

@@ -1,7 +1,9 @@
 // From the command line to a run: the device, what the sweep is asked, how it runs, and its empty result.
 #pragma once
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +16,15 @@
 
 namespace bench {
 
-// "auto" takes the usable device of the highest preference. Throws UsageError naming --device, what was
-// given, and every device there is, with the reason where one cannot be used.
-std::unique_ptr<Device> open_device(const std::string& id);
+// Where an autotuned device keeps its choices: a file in the user's cache folder; nullopt where there is
+// none.
+std::optional<std::filesystem::path> choices_file();
+
+// "auto" takes the usable device of the highest preference. An autotuned device keeps its choices in the
+// file, if one is given. Throws UsageError naming --device, what was given, and every device there is, with
+// the reason where one cannot be used.
+std::unique_ptr<Device> open_device(const std::string& id,
+                                    const std::optional<std::filesystem::path>& choices = std::nullopt);
 
 // Defaults filled in: the sweep's where it has one, else the workload's; the memory cap is 80 % of what is
 // free on the device. Throws UsageError for an option of a mode that is not asked for.

@@ -1,5 +1,6 @@
 #include "bench/commands/summary.h"
 
+#include <algorithm>
 #include <iostream>
 
 #include <fmt/format.h>
@@ -32,7 +33,10 @@ void print_result(const Options& options, const ResultDocument& document,
 
 void print_summary(const Options& options, const std::string& sweep, const ResultDocument& document,
                    const std::vector<TextTable>& tables, const std::filesystem::path& result) {
-  if (document.benchmarks.empty() && document.unmeasured.empty() && document.findings.empty()) {
+  // A sweep may answer from plans alone; a finding without a value says only that nothing was measured.
+  const bool answers = std::ranges::any_of(document.findings,
+                                           [](const Finding& finding) { return finding.value.has_value(); });
+  if (document.benchmarks.empty() && document.unmeasured.empty() && !answers) {
     fmt::print(std::cerr, "Nothing was measured, and nothing was written.\n");
     return;
   }

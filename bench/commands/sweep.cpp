@@ -20,6 +20,7 @@
 #include "bench/commands/setup.h"
 #include "bench/commands/summary.h"
 #include "bench/host/interrupt.h"
+#include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/run/google_benchmark.h"
 #include "bench/run/restart.h"
@@ -28,6 +29,14 @@
 
 namespace bench {
 namespace {
+
+// Of the time budget, for plans that no point waits for.
+constexpr double kPlanningShare = 0.2;
+
+ExitCode interrupted_while_planning() {
+  fmt::print(std::cerr, "interrupted while planning; nothing was measured\n");
+  return ExitCode::interrupted;
+}
 
 // Keeps the file and the progress line up to date while points run.
 class LiveOutput : public RunObserver {
@@ -56,17 +65,21 @@ class SweepRun {
         argv_(argv),
         continued_(continued),
         clock_(clock),
-        started_(continued ? continued->started : clock.now()),
         type_(*registry<SweepType>().find(options.sweep)),
-        device_(open_device(options.device)),
+        device_(open_device(options.device, options.cache ? choices_file() : std::nullopt)),
         request_(make_request(options, type_, *device_, clock)),
+        started_(continued ? continued->started : clock.now()),
         sweep_(type_.make(request_, *device_)),
         planned_(sweep_->plan(), request_, *device_, options.benchmark.filter),
         file_(options.out, type_.name, request_.label, device_->info().id) {
     device_->memory().set_cap(request_.largest_cap());
   }
 
-  ExitCode list_tests() const {
+  ExitCode list_tests() {
+    planned_.stop_at_cap();
+    if (interrupted()) {
+      return interrupted_while_planning();
+    }
     for (const SweepPoint& point : plan().points) {
       fmt::print("{}\n", point.name);
     }
@@ -75,11 +88,17 @@ class SweepRun {
 
   ExitCode dry_run() {
     check_benchmark_out(options_.benchmark, file_.path());
+    planned_.stop_at_cap();
     std::vector<PlannedPoint> rows;
     for (const SweepPoint& point : plan().points) {
-      rows.push_back(planned_.predict(point));
+      if (!interrupted()) {
+        rows.push_back(planned_.predict(point));
+      }
     }
     start();
+    if (interrupted()) {
+      return interrupted_while_planning();
+    }
     for (const TextTable& table : sweep_->tables(document_)) {  // the answer before the points
       if (table.rows.size() > 1) {                              // more than its header
         fmt::print(std::cout, "{}\n", text_table(table));
@@ -91,13 +110,15 @@ class SweepRun {
 
   ExitCode measure() {
     start();
+    if (interrupted()) {
+      return interrupted_while_planning();
+    }
     file_.check_writable();
     check_benchmark_out(options_.benchmark, file_.path());
     try_benchmark_out(options_.benchmark);
     if (options_.resume || continued_) {
       resume();
     }
-    install_interrupt_handlers();
     if (!continued_) {
       print_start(options_, request_, device_->info());
     }
@@ -125,12 +146,42 @@ class SweepRun {
 
   void start() {
     document_ = start_document(type_, request_, plan(), *device_, options_, argv_);
-    sweep_->predict(document_.context);
+    Progress bar(std::cerr, isatty(STDERR_FILENO) == 1, terminal_width());
+    sweep_->predict(document_.context, [&] { return end_of_planning(bar); });
+  }
+
+  // A dry run plans everything.
+  std::optional<std::string> end_of_planning(Progress& bar) const {
+    constexpr double kShortNs = 1e9;
+    if (interrupted()) {
+      return "the run was interrupted";
+    }
+    if (options_.dry_run) {
+      return std::nullopt;
+    }
+    if (clock_.since_ns(started_) > kShortNs) {
+      show(bar, "planning");
+    }
+    if (clock_.since_ns(started_) <= kPlanningShare * budget_ns()) {
+      return std::nullopt;
+    }
+    return fmt::format("planning had taken {} of the time budget of {}", format_percent(kPlanningShare),
+                       format_duration(budget_ns()));
+  }
+
+  double budget_ns() const { return static_cast<double>(options_.time_budget.count()); }
+  double left_ns() const { return budget_ns() - clock_.since_ns(started_); }
+
+  void show(Progress& bar, const std::string& what) const {
+    const auto duration = [](double ns) { return std::chrono::nanoseconds(static_cast<std::int64_t>(ns)); };
+    const double elapsed_ns = clock_.since_ns(started_);
+    bar.update(std::min(1.0, elapsed_ns / budget_ns()), what, duration(elapsed_ns),
+               duration(std::max(0.0, left_ns())));
   }
 
   void resume() {
-    const Successor who = continued_ ? Successor::of_lost_device : Successor::of_user;
-    if (!take_over(file_.path(), plan(), who, document_)) {
+    const ResumeReason reason = continued_ ? ResumeReason::device_lost : ResumeReason::requested;
+    if (!take_over(file_.path(), plan(), reason, document_)) {
       fmt::print(std::cerr, "--resume: {} does not exist yet; starting a new run\n", file_.path().string());
       return;
     }
@@ -148,12 +199,15 @@ class SweepRun {
   }
 
   void measure_points() {
+    const Clock::time_point planned = clock_.now();
     sweep_->prepare();
     Progress bar(std::cerr, isatty(STDERR_FILENO) == 1, terminal_width());
     LiveOutput live(file_, bar);
     try {
       add_peaks(bar);
-      started_ = continued_ ? started_ : clock_.now();
+      if (!continued_) {  // data and peaks are made outside of the budget
+        started_ += clock_.now() - planned;
+      }
       run_points(*sweep_, plan(), *device_, clock_, run_settings(options_, request_, plan(), started_),
                  document_, live);
       study(live, bar);
@@ -182,9 +236,6 @@ class SweepRun {
     if (interrupted() || (document_.benchmarks.empty() && document_.unmeasured.empty())) {
       return;
     }
-    const auto budget_ns = static_cast<double>(options_.time_budget.count());
-    const auto elapsed_ns = [this] { return clock_.since_ns(started_); };
-    const auto duration = [](double ns) { return std::chrono::nanoseconds(static_cast<std::int64_t>(ns)); };
     const auto save = [&] {
       conclude(*sweep_, document_);
       live.changed(document_);
@@ -194,13 +245,9 @@ class SweepRun {
                      .device = *device_,
                      .clock = clock_,
                      .document = document_,
-                     .report =
-                         [&](const std::string& what) {
-                           bar.update(std::min(1.0, elapsed_ns() / budget_ns), what, duration(elapsed_ns()),
-                                      duration(std::max(0.0, budget_ns - elapsed_ns())));
-                         },
+                     .report = [&](const std::string& what) { show(bar, what); },
                      .save = save,
-                     .left_ns = [&] { return budget_ns - elapsed_ns(); },
+                     .left_ns = [&] { return left_ns(); },
                      .interrupted = interrupted,
                      .lost = document_.sweep.lost};
     sweep_->study(study);
@@ -239,10 +286,10 @@ class SweepRun {
   const std::vector<std::string>& argv_;
   std::optional<Continuation> continued_;
   const Clock& clock_;
-  Clock::time_point started_;  // of the time budget
   const SweepType& type_;
   std::unique_ptr<Device> device_;
   SweepRequest request_;
+  Clock::time_point started_;  // of the time budget: before anything is planned
   std::unique_ptr<Sweep> sweep_;
   PlannedSweep planned_;
   ResultFile file_;
@@ -254,6 +301,7 @@ class SweepRun {
 }  // namespace
 
 ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv, const Clock& clock) {
+  install_interrupt_handlers();  // before anything is planned
   const std::optional<Continuation> continued = take_continuation();
   initialize_google_benchmark(options.benchmark.other_flags);
   std::optional<SweepRun> run;
@@ -265,6 +313,9 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
     }
     throw std::runtime_error(
         fmt::format("the device did not come back ({}); what was measured before is saved", error.what()));
+  }
+  if (interrupted()) {
+    return interrupted_while_planning();
   }
   if (options.benchmark.list_tests) {
     return run->list_tests();

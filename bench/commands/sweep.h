@@ -11,7 +11,6 @@
 namespace bench {
 
 // Throws UsageError. `argv` goes into the result file.
-ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
-                   const Clock& clock = steady_clock());
+ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv, const Clock& clock);
 
 }  // namespace bench

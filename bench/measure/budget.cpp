@@ -14,10 +14,10 @@ double minimum_cost_ns(const PointCost& cost, std::int64_t rounds) {
   return static_cast<double>(rounds) * (cost.setup_ns + cost.step_ns);
 }
 
-bool has_room(std::span<const PointCost> ready, const PointCost& candidate, double left_ns,
+bool has_room(std::span<const PointCost> ready, const CandidateCost& candidate, double left_ns,
               std::int64_t rounds) {
-  double needed =
-      candidate.setup_ns + (kPreparingSteps + 1) * candidate.step_ns + minimum_cost_ns(candidate, rounds - 1);
+  double needed = candidate.first_setup_ns + (kPreparingSteps + 1) * candidate.again.step_ns +
+                  minimum_cost_ns(candidate.again, rounds - 1);
   for (const PointCost& cost : ready) {
     needed += minimum_cost_ns(cost, rounds - 1);
   }

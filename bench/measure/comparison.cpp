@@ -11,7 +11,7 @@ std::vector<BatchRatio> throughput_ratios(std::span<const ThroughputPoint> one,
   for (const ThroughputPoint& a : one) {
     const auto b = std::ranges::find(other, a.batch, &ThroughputPoint::batch);
     if (b != other.end()) {
-      ratios.push_back({a.batch, a.per_s / b->per_s, {a.ci95.low / b->ci95.high, a.ci95.high / b->ci95.low}});
+      ratios.push_back({a.batch, ratio({a.per_s, a.ci95}, {b->per_s, b->ci95})});
     }
   }
   std::ranges::sort(ratios, {}, &BatchRatio::batch);
@@ -22,15 +22,19 @@ std::optional<BatchRatio> mean_ratio(std::span<const BatchRatio> ratios) {
   if (ratios.empty()) {
     return std::nullopt;
   }
-  BatchRatio logs;
-  for (const BatchRatio& each : ratios) {
-    logs.ratio += std::log(each.ratio);
-    logs.ci95.low += std::log(each.ci95.low);
-    logs.ci95.high += std::log(each.ci95.high);
+  double logs = 0;
+  Interval log_ends;
+  for (const auto& [batch, ratio] : ratios) {
+    logs += std::log(ratio.value);
+    log_ends.low += std::log(ratio.low());
+    log_ends.high += std::log(ratio.high());
   }
   const auto count = static_cast<double>(ratios.size());
-  return BatchRatio{
-      0, std::exp(logs.ratio / count), {std::exp(logs.ci95.low / count), std::exp(logs.ci95.high / count)}};
+  BatchRatio mean{.batch = 0, .ratio = {.value = std::exp(logs / count)}};
+  if (std::ranges::all_of(ratios, [](const BatchRatio& each) { return each.ratio.ci95.has_value(); })) {
+    mean.ratio.ci95 = Interval{std::exp(log_ends.low / count), std::exp(log_ends.high / count)};
+  }
+  return mean;
 }
 
 }  // namespace bench

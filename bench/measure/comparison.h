@@ -12,8 +12,7 @@ namespace bench {
 
 struct BatchRatio {
   std::int64_t batch = 0;
-  double ratio = 0;
-  Interval ci95;  // conservative: the worst of one over the best of the other, and the reverse
+  Estimate ratio;
 };
 
 // Throughput of `one` over `other` at each batch that both have, by batch.
@@ -21,7 +20,7 @@ std::vector<BatchRatio> throughput_ratios(std::span<const ThroughputPoint> one,
                                           std::span<const ThroughputPoint> other);
 
 // Geometric mean over the batches, and of the intervals' ends: wider than needed where errors are
-// independent, right where they move together. nullopt for no ratios.
+// independent, right where they move together. No interval unless all have one; nullopt for no ratios.
 std::optional<BatchRatio> mean_ratio(std::span<const BatchRatio> ratios);
 
 }  // namespace bench

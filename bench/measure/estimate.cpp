@@ -1,9 +1,9 @@
 #include "bench/measure/estimate.h"
 
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 
+#include "bench/measure/statistics.h"
 #include "bench/measure/student_t.h"
 
 namespace bench {
@@ -14,6 +14,15 @@ Estimate inverse(const Estimate& estimate, double scale) {
     inverse.ci95 = Interval{.low = scale / estimate.ci95->high, .high = scale / estimate.ci95->low};
   }
   return inverse;
+}
+
+Estimate ratio(const Estimate& above, const Estimate& below) {
+  Estimate ratio{.value = above.value / below.value};
+  if (above.ci95 && below.ci95 && below.ci95->low > 0) {
+    ratio.ci95 =
+        Interval{.low = above.ci95->low / below.ci95->high, .high = above.ci95->high / below.ci95->low};
+  }
+  return ratio;
 }
 
 Estimate student_estimate(double value, double standard_error, double freedom) {
@@ -29,12 +38,12 @@ Estimate mean_estimate(std::span<const double> values) {
     throw std::invalid_argument("a mean of nothing");
   }
   const auto count = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  const double center = mean(values);
   double squares = 0;
   for (const double value : values) {
-    squares += (value - mean) * (value - mean);
+    squares += (value - center) * (value - center);
   }
-  return student_estimate(mean, std::sqrt(squares / (count - 1) / count), count - 1);
+  return student_estimate(center, std::sqrt(squares / (count - 1) / count), count - 1);
 }
 
 }  // namespace bench

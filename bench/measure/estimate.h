@@ -28,6 +28,10 @@ inline bool differ(const Estimate& one, const Estimate& other) {
 // scale / estimate, as bytes a second from nanoseconds a byte. No interval where the given one reaches zero.
 Estimate inverse(const Estimate& estimate, double scale = 1);
 
+// above / below, from the ends that make it smallest and largest: at least as wide as a 95 % interval. No
+// interval unless both have one and below's is positive.
+Estimate ratio(const Estimate& above, const Estimate& below);
+
 // By Student's t; no interval where no degree of freedom is left.
 Estimate student_estimate(double value, double standard_error, double freedom);
 

@@ -60,11 +60,12 @@ std::string scaled(double value, const std::optional<Interval>& ci95, const Scal
 
 }  // namespace
 
-void set_headlines(std::vector<Finding>& findings, const std::vector<std::string>& names) {
+void set_headlines(std::vector<Finding>& findings, const std::vector<std::string>& names,
+                   bool without_values) {
   int next = 1;
   for (const std::string& name : names) {
     const auto at = std::ranges::find(findings, name, &Finding::name);
-    const bool says_enough = at != findings.end() && (at->value || name == names.front());
+    const bool says_enough = at != findings.end() && (at->value || without_values || name == names.front());
     if (says_enough && at->headline == 0 && next <= kHeadlines) {
       at->headline = next++;
     }

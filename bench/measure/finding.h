@@ -13,8 +13,9 @@ namespace bench {
 inline constexpr int kHeadlines = 5;
 
 // The findings with these names become headlines 1, 2, …, five at most. A finding without a value is left
-// out, unless its name is the first.
-void set_headlines(std::vector<Finding>& findings, const std::vector<std::string>& names);
+// out, unless its name is the first or `without_values` takes them too.
+void set_headlines(std::vector<Finding>& findings, const std::vector<std::string>& names,
+                   bool without_values = false);
 
 // A number with as many digits as its interval allows: "33.1 ± 1.9", or "1.66 (0.820 to 10.8)" if one side
 // is much wider or ± would reach below zero. Without an interval three digits.

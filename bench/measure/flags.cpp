@@ -1,10 +1,24 @@
 #include "bench/measure/flags.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <map>
 
+#include <fmt/format.h>
+
 namespace bench {
+namespace {
+
+// Threads that wait without spinning were asked for already.
+bool waits_passively(const RunContext& context) {
+  std::string policy = context.detail("omp_wait_policy");
+  std::ranges::transform(policy, policy.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return policy == "passive";
+}
+
+}  // namespace
 
 FlagMarks::FlagMarks(std::span<const MeasuredPoint> points) {
   std::map<std::string, std::size_t> counts;
@@ -25,6 +39,24 @@ std::string_view FlagMarks::of(const MeasuredPoint& point) const {
                              [this](const std::string& flag) { return separating_.contains(flag); })
              ? "○"
              : "";
+}
+
+std::optional<Finding> claim_conditions(const ResultDocument& document) {
+  Finding finding = finding_of("conditions", "points");
+  for (const MeasuredPoint& point : document.benchmarks) {
+    if (std::ranges::find(point.validity.flags, kContention) != point.validity.flags.end()) {
+      finding.evidence.push_back(point.name);
+    }
+  }
+  if (finding.evidence.empty()) {
+    return std::nullopt;
+  }
+  finding.value = static_cast<double>(finding.evidence.size());
+  finding.claim = fmt::format(
+      "Other processes used the CPU during {} of {} point{} [run on an idle machine{}].",
+      finding.evidence.size(), document.benchmarks.size(), document.benchmarks.size() == 1 ? "" : "s",
+      waits_passively(document.context) ? "" : ", or with OMP_WAIT_POLICY=passive");
+  return finding;
 }
 
 }  // namespace bench

@@ -1,6 +1,7 @@
-// How a table marks the points that carry flags.
+// What a run says of points that carry flags: the mark in its tables, and one finding.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -19,10 +20,14 @@ class FlagMarks {
 
   // "○" for a point with such a flag, else "".
   std::string_view of(const MeasuredPoint& point) const;
-  bool any() const { return !separating_.empty(); }
+  bool separates(const std::string& flag) const { return separating_.contains(flag); }
 
  private:
   std::set<std::string> separating_;
 };
+
+// The finding "conditions": the points during which other processes used the CPU; nullopt where there are
+// none.
+std::optional<Finding> claim_conditions(const ResultDocument& document);
 
 }  // namespace bench

@@ -26,10 +26,10 @@ struct MemoryGrowth {
 
 inline constexpr std::size_t kGrowthBlocks = 10;
 
-// The first fifth of the samples is left out: caches fill and pages are touched for the first time. The rest
-// is cut into ten blocks; the interval is Student's, of the mean of their growths. So a single jump, however
-// large, is no growth, and a leak of a few bytes a step, which takes a page now and then, is one where most
-// blocks show it. Samples by growing step; nullopt for fewer than 2 a block.
+// Leaves out the first fifth of the samples, in which caches fill and pages are first touched, and cuts the
+// rest into ten blocks. The estimate is the mean of the blocks' growths, with Student's interval. A single
+// jump, however large, widens the interval and is no growth; a small leak, which takes a page now and then,
+// is growth if most blocks show it. Samples by growing step; nullopt for fewer than 2 a block.
 std::optional<MemoryGrowth> find_growth(std::span<const MemorySample> samples);
 
 }  // namespace bench

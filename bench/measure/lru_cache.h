@@ -1,4 +1,4 @@
-// Answers that took long to find, by their question; the one used longest ago makes room for a new one.
+// A cache of limited size: a new entry replaces the least recently used one.
 #pragma once
 
 #include <cstddef>

@@ -18,13 +18,13 @@ struct MemoryPoint {
                              // change with the batch
 };
 
-// From `batch` on, memory is on another line, such as another algorithm's workspace makes.
+// From `batch` on, memory follows another line, for example because another algorithm needs a workspace.
 struct MemoryStep {
   std::int64_t batch = 0;  // first measured batch on the new line
   std::int64_t bytes = 0;  // how far that batch lies above the old line; negative for a step down
 };
 
-// Weights that another algorithm lays out otherwise from `batch` on, such as Winograd's transformed ones.
+// From `batch` on, another algorithm stores the weights in another layout, for example Winograd's.
 struct WeightStep {
   std::int64_t batch = 0;  // first measured batch with the new ones
   std::int64_t from = 0;   // bytes

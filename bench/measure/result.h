@@ -29,6 +29,12 @@ struct SampleStats {
   double cv = 0;     // standard deviation over mean
   Interval ci95_ns;  // of the median, the spread between rounds counted
   std::int64_t rounds = 0;
+
+  // Without an interval where a single sample left it no width.
+  Estimate step_time() const {
+    const bool has_width = ci95_ns.low > 0 && ci95_ns.high > ci95_ns.low;
+    return {.value = median_ns, .ci95 = has_width ? std::optional(ci95_ns) : std::nullopt};
+  }
 };
 
 struct PointMemory {

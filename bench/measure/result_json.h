@@ -12,11 +12,11 @@
 
 namespace bench {
 
-// Copying and writing a document go down it by recursion: a file whose brackets open deeper than this would
-// overflow the stack. Results are a tenth as deep.
+// Copying and writing a document recurse into it, so that deep nesting would overflow the stack: files nested
+// deeper than this are refused. Results reach a tenth of it.
 inline constexpr std::size_t kDeepestJson = 100;
 
-// How deep the brackets of a JSON text open, strings left out; of what is no JSON, a number all the same.
+// The deepest nesting of brackets outside of strings; also for a text that is not JSON.
 std::size_t nesting_of(std::string_view text);
 
 // One line for each context field, point and finding: readable, and a line diff shows what changed.

@@ -12,15 +12,15 @@
 namespace bench {
 
 struct StopRule {
-  std::int64_t least_rounds = 3;  // fewer cannot tell the spread between rounds
-  // Before so many no point is called precise, however narrow its interval: where a machine has fast and slow
-  // seconds, three rounds may agree by chance.
+  std::int64_t least_rounds = 3;  // fewer do not show the spread between rounds
+  // No point with fewer rounds is precise, however narrow its interval: on a machine with fast and slow
+  // seconds three rounds may agree by chance.
   std::int64_t trusted_rounds = 3;
   double half_width = 0.01;  // of the median: both ends of its 95 % interval lie within it
 
   bool precise(const SampleStats& stats) const;
-  // The flag of the point if it stops now: "few_rounds" (its interval cannot know the spread between
-  // rounds), else "noisy" (the interval is wider than asked); empty for a precise point.
+  // The flag of the point if it stops now: "few_rounds" (too few to measure the spread between rounds), else
+  // "noisy" (the interval is wider than half_width allows); empty for a precise point.
   std::vector<std::string> flags(const SampleStats& stats) const;
 
  private:

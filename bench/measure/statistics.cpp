@@ -34,6 +34,12 @@ double quantile_in_place(std::span<double> values, double probability) {
   return share > 0 ? *at + share * (*std::min_element(at + 1, values.end()) - *at) : *at;
 }
 
+template <class Number>
+double mean_of(std::span<const Number> values) {
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
 // The law of which order statistic of n values is the m-th smallest of n draws from them: the m-th smallest
 // is at most the k-th value when at least m draws are, so P(at most k) = P(Binomial(n, k/n) >= m). Drawing
 // from it replaces drawing and sorting n values. Beyond five standard deviations of m = n/2 nothing is kept.
@@ -143,12 +149,12 @@ double coefficient_of_variation(std::span<const double> samples) {
     return 0;
   }
   const auto count = static_cast<double>(samples.size());
-  const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / count;
+  const double center = mean(samples);
   double squares = 0;
   for (const double sample : samples) {
-    squares += (sample - mean) * (sample - mean);
+    squares += (sample - center) * (sample - center);
   }
-  return mean > 0 ? std::sqrt(squares / (count - 1)) / mean : 0;
+  return center > 0 ? std::sqrt(squares / (count - 1)) / center : 0;
 }
 
 SampleStats summarize_above(std::span<const double> samples, std::span<const std::int64_t> round_sizes,
@@ -191,6 +197,14 @@ double quantile(std::span<const std::int64_t> values, double probability) {
 
 double median(std::span<const double> values) {
   return quantile(values, 0.5);
+}
+
+double mean(std::span<const double> values) {
+  return mean_of(values);
+}
+
+double mean(std::span<const std::int64_t> values) {
+  return mean_of(values);
 }
 
 std::optional<Interval> median_interval(std::span<const double> values) {

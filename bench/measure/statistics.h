@@ -15,17 +15,20 @@ namespace bench {
 double quantile(std::span<const double> values, double probability);
 double quantile(std::span<const std::int64_t> values, double probability);
 double median(std::span<const double> values);
+// 0 for no values.
+double mean(std::span<const double> values);
+double mean(std::span<const std::int64_t> values);
 
-// An interval that holds the median of where the values come from at least 19 times in 20, whatever their
-// distribution: two of the values themselves, by the binomial distribution of how many lie below it (Conover
-// 1999, section 3.2). nullopt for fewer than six, whose smallest and largest do not reach that.
+// A 95 % confidence interval of the distribution's median, for any distribution: two of the values, chosen by
+// the binomial distribution of the number below the median (Conover 1999, section 3.2). nullopt for fewer
+// than six values: even their smallest and largest cover less than 95 %.
 std::optional<Interval> median_interval(std::span<const double> values);
 
-// Median, p05 and p95 (quantiles of all samples), cv (sample standard deviation over mean; 0 for one
-// sample), and the median's 95 % interval, which is the hull of
+// Summary of a point's step times: median, p05 and p95 (quantiles of all samples), cv (sample standard
+// deviation over mean; 0 for one sample), and the median's 95 % interval, which is the hull of
 //  - a hierarchical bootstrap (Davison and Hinkley 1997, section 3.8): rounds are drawn with replacement,
-//  then
-//    samples within each; the statistic is the median of the drawn rounds' medians; percentiles 2.5 and 97.5;
+//    then samples within each; the statistic is the median of the drawn rounds' medians; percentiles 2.5
+//    and 97.5;
 //  - a Student t interval over the logarithms of the rounds' medians (Kalibera and Jones 2013 take the times
 //    themselves; noise multiplies a time, and this interval never reaches zero), because with few rounds the
 //    bootstrap can reach no further than the extreme rounds and covers far less than 95 %;

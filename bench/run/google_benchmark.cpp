@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <ostream>
+#include <span>
 #include <sstream>
 
 #include <benchmark/benchmark.h>
@@ -11,6 +11,7 @@
 
 #include "bench/error.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/statistics.h"
 
 namespace bench {
 namespace {
@@ -75,12 +76,11 @@ std::vector<Run> runs_of(const MeasuredPoint& point, std::int64_t family) {
   auto from = point.samples_ns.begin();
   for (std::size_t round = 0; round < point.round_sizes.size(); ++round) {
     const auto to = from + point.round_sizes[round];
-    const double mean = std::accumulate(from, to, 0.0) /
-                        static_cast<double>(std::max<std::int64_t>(1, point.round_sizes[round]));
+    const double real_ns = mean(std::span(from, to));
     from = to;
     Run run = make_run(point, family);
     run.repetition_index = static_cast<std::int64_t>(round);
-    set_times(run, point, mean, point.round_sizes[round]);
+    set_times(run, point, real_ns, point.round_sizes[round]);
     runs.push_back(run);
   }
   return runs;

@@ -113,8 +113,15 @@ std::variant<PreparedPoint, Refusal> PointPreparer::prepare(const SweepPoint& po
   try {
     if (const auto reason = point.workload->unsupported(device_)) {
       series.end = Refusal{"unsupported", *reason};
+    } else if (budget_.left_ns() <= 0) {
+      series.end =
+          Refusal{"skipped",
+                  fmt::format("{} ended before it was planned; give a larger --time-budget", budget_.name())};
     } else {
       const MemoryPlan plan = point.workload->plan(device_);
+      if (interrupted()) {
+        throw std::runtime_error("interrupted while it was planned");
+      }
       series.end = refuse(point, series, plan, ready);
       if (!series.end) {
         return make(point, series, plan);
@@ -154,10 +161,13 @@ std::optional<Refusal> PointPreparer::refuse(const SweepPoint& point, const Seri
   }
   const bool is_first = series.prepared == 0;
   const double grown = growth(point, series);
-  const PointCost expected = is_first ? point.workload->least_cost()
-                                      : PointCost{series.last_cost.setup_ns * std::max(1.0, grown / 2),
-                                                  series.last_cost.step_ns * grown};
-  const bool is_known = expected.setup_ns > 0 || expected.step_ns > 0;
+  const double setup_growth = std::max(1.0, grown / 2);
+  const PointCost again = is_first ? point.workload->least_cost()
+                                   : PointCost{.setup_ns = series.last_cost.setup_ns * setup_growth,
+                                               .step_ns = series.last_cost.step_ns * grown};
+  const CandidateCost expected{
+      .first_setup_ns = is_first ? again.setup_ns : series.first_setup_ns * setup_growth, .again = again};
+  const bool is_known = expected.first_setup_ns > 0 || again.step_ns > 0;
   // Three rounds bound the spread between rounds only loosely: an open series stops growing early enough for
   // more. One point alone answers nothing: the second needs room for a single round.
   const std::int64_t rounds = !plan_.open_ended
@@ -170,7 +180,7 @@ std::optional<Refusal> PointPreparer::refuse(const SweepPoint& point, const Seri
   const std::string least =
       is_first && is_known
           ? fmt::format(", which take {} at least",
-                        format_duration(expected.setup_ns + minimum_cost_ns(expected, rounds)))
+                        format_duration(expected.first_setup_ns + minimum_cost_ns(again, rounds)))
           : "";
   return Refusal{"skipped", fmt::format("{} has no room for {} round{}{}; give a larger --time-budget",
                                         budget_.name(), rounds, rounds == 1 ? "" : "s", least)};
@@ -207,6 +217,13 @@ PreparedPoint PointPreparer::make(const SweepPoint& point, Series& series, const
   entry.memory = prepared.made.memory;
   entry.memory.peak_predicted = plan.peak;
   entry.verification = verification;
+  series.first_setup_ns = prepared.made.cost.setup_ns;
+  if (device_.first_step_tunes()) {  // what was tuned is kept: see what making it again costs
+    prepared.made.workload.reset();
+    WarmWorkload again = make_warm(point, device_, clock_, MeasureMemory::no);
+    prepared.made.workload = std::move(again.workload);
+    prepared.made.cost = again.cost;
+  }
   ++series.prepared;
   series.last_batch = point.spec.batch;
   series.last_cost = prepared.made.cost;

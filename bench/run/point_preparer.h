@@ -22,7 +22,7 @@ namespace bench {
 
 struct WarmWorkload {
   std::unique_ptr<Workload> workload;
-  PointCost cost;      // setup: making it and warming it up
+  PointCost cost;      // setup: this making of it and its warm-up
   PointMemory memory;  // after the warm-up, if asked for, without peak_predicted
 };
 
@@ -65,7 +65,8 @@ class PointPreparer {
     std::optional<Refusal> end;
     std::int64_t prepared = 0;  // points
     std::int64_t last_batch = 0;
-    PointCost last_cost;
+    PointCost last_cost;        // of making the last point again
+    double first_setup_ns = 0;  // of making it for the first time
     double preparation_ns = 0;  // of the last point: setup, warm-up and verification
   };
 

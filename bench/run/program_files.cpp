@@ -64,9 +64,14 @@ ProgramFile program_file(const fs::path& relative, const fs::path& executable, c
   const uid_t owner = ::stat(executable.c_str(), &program) == 0 ? program.st_uid : 0;
   std::vector<fs::path> parts;
   for (const auto& neighbour : fs::directory_iterator(path.parent_path(), error)) {
-    if (!neighbour.is_directory(error)) {
-      parts.push_back(neighbour.path());
+    if (neighbour.is_directory(error)) {
+      continue;
     }
+    if (const fs::path target = fs::canonical(neighbour.path(), error);
+        !error && !lies_in(target, real_root)) {
+      return {{}, fmt::format("{} is a link to elsewhere", neighbour.path().string())};
+    }
+    parts.push_back(neighbour.path());
   }
   for (fs::path part = path; part != real_root; part = part.parent_path()) {
     parts.push_back(part);

@@ -38,7 +38,7 @@ class Runner {
         document_(document),
         observer_(observer),
         budget_(plan, settings, clock),
-        rule_{.least_rounds = settings.least_rounds, .trusted_rounds = settings.rounds.trusted},
+        rule_{.least_rounds = settings.least_rounds, .trusted_rounds = settings.rounds.trusted_rounds},
         recorder_(plan, device, rule_, settings.seed, document, observer),
         preparer_(plan, device, clock, settings, budget_) {}
 
@@ -281,8 +281,13 @@ void run_points(const Sweep& sweep, const SweepPlan& plan, Device& device, const
     conclude(sweep, document);
     observer.changed(document);
     throw;
-  } catch (...) {  // such as a file that cannot be written
+  } catch (...) {  // data that is gone, a file that cannot be written
     conclude(sweep, document);
+    try {
+      observer.changed(document);
+    } catch (const std::exception&) {
+      // The first failure says why the run ends.
+    }
     throw;
   }
 }

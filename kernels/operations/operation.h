@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -90,6 +91,13 @@ class SlotPointers {
 
  private:
   std::array<void*, static_cast<std::size_t>(Slot::count_)> pointers_{};
+};
+
+// The bytes that an implementation may spend on a faster algorithm; with none it takes the leanest.
+struct ExtraBytes {
+  std::int64_t parameters = 0;  // beyond the leanest form's: Winograd keeps its weights transformed
+  std::int64_t scratch = 0;     // in all
+  auto operator<=>(const ExtraBytes&) const = default;
 };
 
 // Making one plans it: slots() is known, nothing is compiled and nothing allocated on the device.

@@ -1,6 +1,8 @@
 #include "kernels/workloads/compare.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -25,41 +27,93 @@ std::size_t farthest(std::span<const float> row, std::span<const float> expected
   return worst;
 }
 
-}  // namespace
+// A row of the answers and what it must be.
+struct Pair {
+  std::size_t row;
+  const std::vector<float>* expected;
+};
 
-Verification compare_rows(std::span<const float> answers, std::span<const std::vector<float>> expected,
-                          double tolerance, const std::string& what) {
+// `columns`: values of a row; 0 where there is none to be expected.
+Verification compare_pairs(std::span<const float> answers, std::size_t columns, std::span<const Pair> pairs,
+                           double tolerance, const std::string& compared) {
   Verification result;
   result.tolerance = tolerance;
-  const std::size_t columns = expected.empty() ? 0 : expected.front().size();
-  if (columns == 0 || answers.empty() || answers.size() % columns != 0) {
+  const bool whole = columns > 0 && !answers.empty() && answers.size() % columns == 0;
+  if (!whole || std::ranges::any_of(pairs, [&](const Pair& pair) {
+        return pair.row >= answers.size() / columns || pair.expected->size() != columns;
+      })) {
     result.error = std::numeric_limits<double>::infinity();
     result.detail = fmt::format("{} values are not rows of {}", answers.size(), columns);
     return result;
   }
-
-  const std::size_t rows = answers.size() / columns;
-  std::size_t worst = 0;
-  for (std::size_t row = 0; row < rows; ++row) {
-    const double error =
-        relative_error(answers.subspan(row * columns, columns), expected[row % expected.size()]);
+  const Pair* worst = &pairs.front();
+  for (const Pair& pair : pairs) {
+    const double error = relative_error(answers.subspan(pair.row * columns, columns), *pair.expected);
     if (error > result.error || std::isnan(error)) {
       result.error = error;
-      worst = row;
+      worst = &pair;
     }
   }
   result.passed = result.error <= tolerance;
-  result.detail =
-      fmt::format("{} rows of {} values ({}) against the reference's answers to {} distinct samples", rows,
-                  columns, what, expected.size());
+  result.detail = compared;
   if (!result.passed) {
-    const auto row = answers.subspan(worst * columns, columns);
-    const auto& right = expected[worst % expected.size()];
-    const std::size_t at = farthest(row, right);
+    const auto row = answers.subspan(worst->row * columns, columns);
+    const std::size_t at = farthest(row, *worst->expected);
     result.detail += fmt::format("; row {} is off by {:.3g} (accepted: {:.3g}), value {} is {} instead of {}",
-                                 worst, result.error, tolerance, at, row[at], right[at]);
+                                 worst->row, result.error, tolerance, at, row[at], (*worst->expected)[at]);
   }
   return result;
+}
+
+}  // namespace
+
+Verification compare_rows(std::span<const float> answers, std::span<const std::vector<float>> expected,
+                          double tolerance, const std::string& what) {
+  const std::size_t columns = expected.empty() ? 0 : expected.front().size();
+  const std::size_t rows = columns == 0 ? 0 : answers.size() / columns;
+  std::vector<Pair> pairs;
+  for (std::size_t row = 0; row < rows; ++row) {
+    pairs.push_back({row, &expected[row % expected.size()]});
+  }
+  return compare_pairs(
+      answers, columns, pairs, tolerance,
+      fmt::format("{} rows of {} values ({}) against the reference's answers to {} distinct samples", rows,
+                  columns, what, expected.size()));
+}
+
+Verification compare_some_rows(std::span<const float> answers, std::span<const std::int64_t> rows,
+                               std::span<const std::vector<float>> expected, double tolerance,
+                               const std::string& what) {
+  const std::size_t columns = expected.empty() ? 0 : expected.front().size();
+  std::vector<Pair> pairs;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    pairs.push_back({static_cast<std::size_t>(rows[i]), &expected[i]});
+  }
+  Verification result =
+      compare_pairs(answers, columns, pairs, tolerance,
+                    fmt::format("{} of {} rows of {} values ({}) against the reference's", rows.size(),
+                                columns == 0 ? 0 : answers.size() / columns, columns, what));
+  if (!result.passed) {
+    return result;
+  }
+  const auto bad = std::ranges::find_if_not(answers, [](float value) { return std::isfinite(value); });
+  if (bad != answers.end()) {
+    const auto at = static_cast<std::size_t>(bad - answers.begin());
+    result.passed = false;
+    result.error = std::numeric_limits<double>::infinity();
+    result.detail += fmt::format("; row {}, value {} is {}", at / columns, at % columns, *bad);
+  }
+  return result;
+}
+
+std::vector<std::int64_t> rows_to_compare(std::int64_t count) {
+  std::vector<std::int64_t> rows{0};
+  for (const std::int64_t row : {count / 2, count - 1}) {
+    if (row > rows.back()) {
+      rows.push_back(row);
+    }
+  }
+  return rows;
 }
 
 }  // namespace bench::kernels

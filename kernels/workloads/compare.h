@@ -1,6 +1,7 @@
-// Compares a batch of answers with the reference answers of the few distinct samples it repeats.
+// Compares a batch of answers with the reference's.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,5 +15,13 @@ namespace bench::kernels {
 // all fail. `what` names a row in the detail ("logits of an image").
 Verification compare_rows(std::span<const float> answers, std::span<const std::vector<float>> expected,
                           double tolerance, const std::string& what);
+
+// The same where every row is another: row rows[i] must be expected[i], and the other rows finite.
+Verification compare_some_rows(std::span<const float> answers, std::span<const std::int64_t> rows,
+                               std::span<const std::vector<float>> expected, double tolerance,
+                               const std::string& what);
+
+// At most three of `count` rows: the first, the last and one in the middle.
+std::vector<std::int64_t> rows_to_compare(std::int64_t count);
 
 }  // namespace bench::kernels

@@ -1,8 +1,8 @@
 #include "kernels/workloads/operation_instance.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,12 +28,15 @@ MemoryCategory category_of(const SlotInfo& slot) {
   }
 }
 
-std::vector<float> random_values(std::int64_t count, std::uint64_t seed, Slot slot, std::int64_t sample = 0) {
-  std::vector<float> values(static_cast<std::size_t>(count));
-  fill_random(
-      values, seed,
-      static_cast<std::uint64_t>(slot) * OperationInstance::kDistinct + static_cast<std::uint64_t>(sample));
-  return values;
+// Of fill_random: each sample of each slot has one of its own.
+std::uint64_t stream_of(Slot slot, std::int64_t sample) {
+  return static_cast<std::uint64_t>(sample) * static_cast<std::uint64_t>(Slot::count_) +
+         static_cast<std::uint64_t>(slot);
+}
+
+// A sample whose elements lie in memory in their plain order, so that it may be cut anywhere.
+bool is_flat(const TensorDesc& sample) {
+  return sample.layout == Layout::nchw || (sample.layout == Layout::nhwc && sample.h * sample.w == 1);
 }
 
 bool is_gradient_of_weights(Slot slot) {
@@ -43,7 +46,7 @@ bool is_gradient_of_weights(Slot slot) {
 }  // namespace
 
 OperationInstance::OperationInstance(std::unique_ptr<Operation> operation, Device& device, std::uint64_t seed,
-                                     std::int64_t first_sample)
+                                     const Excerpt& excerpt)
     : device_(device), operation_(std::move(operation)) {
   for (const SlotInfo& slot : operation_->slots()) {
     buffers_.push_back(device.allocate(slot.bytes, category_of(slot)));
@@ -52,11 +55,13 @@ OperationInstance::OperationInstance(std::unique_ptr<Operation> operation, Devic
   operation_->prepare();
   for (const SlotInfo& slot : operation_->slots()) {
     if (slot.role == Role::parameter) {
+      std::vector<float> values(static_cast<std::size_t>(slot.plain_count));
+      fill_random(values, seed, stream_of(slot.slot, 0));
       std::vector<std::byte> packed(static_cast<std::size_t>(slot.bytes));
-      operation_->pack(slot.slot, random_values(slot.plain_count, seed, slot.slot), packed.data());
+      operation_->pack(slot.slot, values, packed.data());
       device.upload(pointers_[slot.slot], packed.data(), slot.bytes);
     } else if (slot.role == Role::input) {
-      upload_samples(slot, seed, first_sample);
+      upload_samples(slot, seed, excerpt);
     }
   }
 }
@@ -84,29 +89,43 @@ const SlotInfo& OperationInstance::result() const {
   return *std::ranges::find(operation_->slots(), Role::output, &SlotInfo::role);
 }
 
-void OperationInstance::upload_samples(const SlotInfo& slot, std::uint64_t seed, std::int64_t first_sample) {
-  constexpr std::int64_t kPiece = std::int64_t{1} << 20;  // bytes
+// In pieces: whole samples, or parts of one that is longer.
+void OperationInstance::upload_samples(const SlotInfo& slot, std::uint64_t seed, const Excerpt& excerpt) {
+  constexpr std::int64_t kPiece = std::int64_t{1} << 26;  // bytes; a piece for each sample would take long
   TensorDesc one = slot.tensor;
   one.n = 1;
-  const std::int64_t distinct = std::min(kDistinct, slot.tensor.n);
-  const std::int64_t period = distinct * one.bytes();
-  const std::int64_t total = slot.tensor.n * one.bytes();
-  if (total == 0) {
+  const std::int64_t elements = one.elements();
+  if (slot.tensor.n * elements == 0) {
     return;
   }
-  // Each upload waits for the device: the rows of a product, one by one, would take it a million times.
-  const std::int64_t periods = std::clamp<std::int64_t>(kPiece / period, 1, (total + period - 1) / period);
-  std::vector<std::byte> piece(static_cast<std::size_t>(periods * period));
-  for (std::int64_t n = 0; n < distinct; ++n) {
-    const std::int64_t sample = (first_sample + n) % kDistinct;
-    store(one, random_values(one.elements(), seed, slot.slot, sample), piece.data() + n * one.bytes());
-  }
-  for (std::int64_t done = period; done < periods * period; done += period) {
-    std::memcpy(piece.data() + done, piece.data(), static_cast<std::size_t>(period));
-  }
-  for (std::int64_t done = 0; done < total; done += periods * period) {
-    device_.upload(static_cast<std::byte*>(pointers_[slot.slot]) + done, piece.data(),
-                   std::min(periods * period, total - done));
+  const auto skipped = excerpt.skipped.find(slot.slot);
+  const std::int64_t before = skipped == excerpt.skipped.end() ? 0 : skipped->second;
+  const bool cuts = is_flat(one) && one.bytes() > kPiece;
+  const std::int64_t length = cuts ? kPiece / bytes_of(one.dtype) : elements;  // of a row of a piece
+  const std::int64_t rows = std::clamp<std::int64_t>(kPiece / one.bytes(), 1, slot.tensor.n);
+  std::vector<float> values;
+  std::vector<std::byte> stored;
+  auto* to = static_cast<std::byte*>(pointers_[slot.slot]);
+  for (std::int64_t sample = 0; sample < slot.tensor.n; sample += rows) {
+    for (std::int64_t first = 0; first < elements; first += length) {
+      TensorDesc piece = one;
+      piece.n = std::min(rows, slot.tensor.n - sample);
+      if (cuts) {
+        piece = {.n = 1, .c = std::min(length, elements - first), .layout = Layout::nhwc, .dtype = one.dtype};
+      }
+      const auto count = static_cast<std::size_t>(piece.elements() / piece.n);
+      values.resize(count * static_cast<std::size_t>(piece.n));
+#pragma omp parallel for schedule(static) if (piece.n > 1)
+      for (std::int64_t row = 0; row < piece.n; ++row) {
+        fill_random(std::span(values).subspan(static_cast<std::size_t>(row) * count, count), seed,
+                    stream_of(slot.slot, excerpt.first_sample + sample + row),
+                    static_cast<std::uint64_t>(before + first));
+      }
+      stored.resize(static_cast<std::size_t>(piece.bytes()));
+      store(piece, values, stored.data());
+      device_.upload(to, stored.data(), piece.bytes());
+      to += piece.bytes();
+    }
   }
 }
 

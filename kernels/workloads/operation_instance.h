@@ -1,11 +1,10 @@
 // A single operation with a buffer for each slot, its parameters and samples in place: what the workloads of
-// one operation run.
-//
-// Sample i of a batch is sample i mod kDistinct of the distinct ones, so that every row is checked against a
-// reference of few.
+// one operation run. All operands are random, each sample another: repeated values toggle fewer bits, and a
+// card then clocks higher.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -16,13 +15,18 @@
 
 namespace bench::kernels {
 
+// The part of a larger operation's inputs that an operation has.
+struct Excerpt {
+  std::int64_t first_sample = 0;
+  // Values of each sample, in NCHW order, before the first that the slot has.
+  std::map<Slot, std::int64_t> skipped{};
+};
+
 class OperationInstance {
  public:
-  static constexpr std::int64_t kDistinct = 2;
-
-  // The batch starts with distinct sample `first_sample`. Throws OutOfMemory.
+  // Throws OutOfMemory.
   OperationInstance(std::unique_ptr<Operation> operation, Device& device, std::uint64_t seed,
-                    std::int64_t first_sample = 0);
+                    const Excerpt& excerpt = {});
 
   const Operation& operation() const { return *operation_; }
   void run() { operation_->run(pointers_); }
@@ -33,7 +37,7 @@ class OperationInstance {
 
  private:
   const SlotInfo& result() const;
-  void upload_samples(const SlotInfo& slot, std::uint64_t seed, std::int64_t first_sample);
+  void upload_samples(const SlotInfo& slot, std::uint64_t seed, const Excerpt& excerpt);
 
   Device& device_;
   std::unique_ptr<Operation> operation_;

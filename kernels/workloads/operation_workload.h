@@ -40,6 +40,13 @@ struct Tolerances {
   }
 };
 
+// A row of the answer as the reference computes it: the operation that gives it, on its share of the inputs.
+template <class Spec>
+struct ReferenceRow {
+  Spec spec;
+  Excerpt excerpt{};
+};
+
 // The description of one sample for the reference, where samples are rows and there is no layout.
 template <class Spec>
 Spec single_row(Spec spec) {
@@ -67,8 +74,9 @@ struct OperationType {
   std::function<double(const Spec&)> sample_bytes{};
   // Accepted error of a row of the answer.
   std::function<double(const Spec&)> tolerance;
-  // Rows to be expected, where they are not the reference's answers to the distinct samples.
-  std::function<Answers(const Spec&, const Answers&)> expected{};
+  // Where rows of the answer are not the samples': their number, and how the reference computes one.
+  std::function<std::int64_t(const Spec&)> rows{};
+  std::function<ReferenceRow<Spec>(const Spec&, std::int64_t row)> row{};
   // The name of the implementation that was asked for; nothing, or an empty name: the best.
   std::function<std::string(const WorkloadSpec&)> implementation{};
   // Why a library would compute the point in another dtype than its own; nothing: none does.
@@ -94,9 +102,12 @@ class ConfiguredOperation final : public ConfiguredWorkload,
         described_(type_->describe(spec)),
         implementation_(type_->implementation ? type_->implementation(spec) : ""),
         answers_(shared.of(
-            spec, [single = type_->single(described_), seed = seed_](std::int64_t first, std::int64_t count) {
-              return reference_answers(single, seed, first, count);
-            })) {}
+            spec,
+            [type = type_, described = described_, seed = seed_](const std::vector<std::int64_t>& rows) {
+              return reference_answers(*type, described, seed, rows);
+            },
+            // Rows that are not samples may be sums over the batch.
+            type_->rows && type_->rows(described_) != spec.batch ? spec.batch : 0)) {}
 
   std::optional<std::string> unsupported(Device& device) const override {
     if (auto reason = device.unsupported(dtype_)) {
@@ -126,25 +137,25 @@ class ConfiguredOperation final : public ConfiguredWorkload,
     return make_operation(type_->place ? type_->place(described_, device) : described_, device,
                           implementation_);
   }
-  // `rows`: the whole batch's answer.
-  Verification compare(std::span<const float> rows) const {
-    // The reference is slow: it answers no sample that the batch does not have.
-    const bool needs_all = type_->expected != nullptr;
-    const Answers answers = answers_->to_first(needs_all ? OperationInstance::kDistinct
-                                                         : std::min(batch_, OperationInstance::kDistinct));
-    return compare_rows(rows, needs_all ? type_->expected(described_, answers) : answers,
-                        type_->tolerance(described_), label_);
+  // `answer`: the whole batch's. The reference is slow: it computes a few rows.
+  Verification compare(std::span<const float> answer) const {
+    const std::vector<std::int64_t> rows = rows_to_compare(type_->rows ? type_->rows(described_) : batch_);
+    return compare_some_rows(answer, rows, answers_->of(rows), type_->tolerance(described_), label_);
   }
   std::int64_t batch() const { return batch_; }
   std::uint64_t seed() const { return seed_; }
 
  private:
-  static Answers reference_answers(const Spec& single, std::uint64_t seed, std::int64_t first,
-                                   std::int64_t count) {
+  static Answers reference_answers(const OperationType<Spec>& type, const Spec& described, std::uint64_t seed,
+                                   const std::vector<std::int64_t>& rows) {
     const auto device = open_reference_device();
     Answers answers;
-    for (std::int64_t sample = first; sample < first + count; ++sample) {
-      OperationInstance reference(make_operation(single, *device, "reference"), *device, seed, sample);
+    for (const std::int64_t row : rows) {
+      const ReferenceRow<Spec> part =
+          type.row ? type.row(described, row)
+                   : ReferenceRow<Spec>{type.single(described), {.first_sample = row, .skipped = {}}};
+      OperationInstance reference(make_operation(part.spec, *device, "reference"), *device, seed,
+                                  part.excerpt);
       reference.run();
       answers.push_back(reference.output());
     }

@@ -16,7 +16,7 @@
 
 namespace bench::kernels {
 
-using Answers = std::vector<std::vector<float>>;  // one for each sample
+using Answers = std::vector<std::vector<float>>;  // one for each row
 
 // A CPU for the reference implementation. A device of its own: its memory is not counted as the measured
 // device's. Throws Unsupported.
@@ -24,27 +24,31 @@ std::unique_ptr<Device> open_reference_device();
 
 class ReferenceAnswers {
  public:
-  // The answers to samples number `first` to `first + count - 1`.
-  using Compute = std::function<Answers(std::int64_t first, std::int64_t count)>;
+  // The answers to rows of these numbers, in their order.
+  using Compute = std::function<Answers(const std::vector<std::int64_t>& rows)>;
   explicit ReferenceAnswers(Compute compute) : compute_(std::move(compute)) {}
 
-  // The answers to samples 0 to `count - 1`.
+  // Computes those that are not known.
+  Answers of(const std::vector<std::int64_t>& rows);
+  // The answers to rows 0 to `count - 1`.
   Answers to_first(std::int64_t count);
 
  private:
   Compute compute_;
   std::mutex mutex_;
-  Answers known_;
+  std::map<std::int64_t, std::vector<float>> known_;
 };
 
 // Gives points that ask the same question the same answers. Keeps none itself: the points own them.
 class SharedAnswers {
  public:
-  std::shared_ptr<ReferenceAnswers> of(const WorkloadSpec& spec, ReferenceAnswers::Compute compute);
+  // `batch`: that of the spec where a row's answer depends on it.
+  std::shared_ptr<ReferenceAnswers> of(const WorkloadSpec& spec, ReferenceAnswers::Compute compute,
+                                       std::int64_t batch = 0);
 
  private:
-  // The parts of a spec that answers depend on: all but its batch and dtype.
-  using Question = std::tuple<std::string, std::map<std::string, std::string>, std::uint64_t>;
+  // The parts of a spec that answers depend on: its mode, options and seed, never its dtype.
+  using Question = std::tuple<std::string, std::map<std::string, std::string>, std::uint64_t, std::int64_t>;
   std::mutex mutex_;
   std::map<Question, std::weak_ptr<ReferenceAnswers>> known_;
 };

@@ -96,18 +96,14 @@ std::string end_in_words(const BatchSeries& series, std::int64_t batch) {
   return "; it still grows";
 }
 
-// Actions that would make the recommendation surer.
+// Few rounds and noise are the warning line's to say.
 std::vector<std::string> actions(const BatchSeries& series, const BatchPoint& point,
                                  const std::string& reason) {
   std::vector<std::string> actions;
   if (series.params.dtype != Dtype::fp32) {
     actions.emplace_back("if its accuracy suffices");
   }
-  if (point.few_rounds) {
-    actions.emplace_back("fewer than 3 rounds: give a larger --time-budget");
-  } else if (!series.saturation->batch) {
-    actions.emplace_back("noisy: give a larger --time-budget, or run on an idle machine");
-  } else if (reason == "; it still grows") {
+  if (reason == "; it still grows" && !point.few_rounds) {
     actions.emplace_back("measure larger batches");
   }
   return actions;
@@ -124,12 +120,11 @@ Finding only_batch(const BatchSeries& series, Finding finding) {
 
 }  // namespace
 
-Finding recommend(const std::vector<BatchSeries>& all) {
+Finding claim_recommendation(const std::vector<BatchSeries>& all) {
   Finding finding = finding_of("recommendation", "samples");
   const BatchSeries* const chosen = choose(all);
   if (chosen == nullptr) {
-    finding.claim =
-        "No batch was measured, which takes at least 2 batch sizes [give a larger --time-budget].";
+    finding.claim = "No batch was measured [give a larger --time-budget].";
     return finding;
   }
   if (!chosen->saturation) {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "bench/measure/comparison.h"
-#include "bench/measure/limit.h"
+#include "bench/measure/step_limit.h"
 #include "bench/measure/units.h"
 #include "sweeps/batch/claims.h"
 
@@ -61,9 +61,9 @@ bool share_a_batch(const BatchSeries& one, const BatchSeries& other) {
 
 // An interval around 1 this narrow shows that there is no difference worth a choice; a wider one shows
 // nothing.
-std::string_view significance(const Interval& ratio) {
-  const bool open = ratio.low <= 1 && ratio.high >= 1;
-  const bool narrow = ratio.low >= 0.9 && ratio.high <= 1.1;
+std::string_view significance(const Estimate& ratio) {
+  const bool open = !ratio.ci95 || (ratio.low() <= 1 && ratio.high() >= 1);
+  const bool narrow = ratio.ci95 && ratio.low() >= 0.9 && ratio.high() <= 1.1;
   return !open ? "" : narrow ? ": no difference" : ": not significant";
 }
 
@@ -128,8 +128,8 @@ Finding claim_limit(const BatchSeries& series) {
   finding.evidence = {smallest.name};
   LimitReport report = find_limit(smallest.work, series.peaks, smallest.step_ns);
   // Neither bound explains the step: without a core of its own, that says nothing about overhead.
-  const bool hidden = report.limit == Limit::overhead && smallest.contended;
-  report.limit = hidden ? Limit::unknown : report.limit;
+  const bool hidden = report.limit == StepLimit::overhead && smallest.contended;
+  report.limit = hidden ? StepLimit::unknown : report.limit;
   finding.details = {{"limit", name_of(report.limit)}, {"batch", smallest.batch}};
   if (report.compute_share) {
     finding.details["compute_share"] = *report.compute_share;
@@ -142,18 +142,18 @@ Finding claim_limit(const BatchSeries& series) {
   const double compute = report.compute_share.value_or(0);
   const double memory = report.memory_share.value_or(0);
   switch (report.limit) {
-    case Limit::compute:
+    case StepLimit::compute:
       finding.value = compute;
       finding.claim = fmt::format("{} compute limits a step: arithmetic at the measured peak takes {} of {}.",
                                   where, format_percent(std::min(compute, 1.0)), step);
       break;
-    case Limit::memory:
+    case StepLimit::memory:
       finding.value = memory;
       finding.claim =
           fmt::format("{} memory limits a step: moving its data at the measured bandwidth takes {} of {}.",
                       where, format_percent(std::min(memory, 1.0)), step);
       break;
-    case Limit::overhead:
+    case StepLimit::overhead:
       finding.value = 1 - std::max(compute, memory);
       finding.claim = fmt::format(
           "{} overhead limits a step of {} and {}: peak arithmetic takes {} of it, memory bandwidth {}.",
@@ -161,7 +161,7 @@ Finding claim_limit(const BatchSeries& series) {
           smallest.work.launches == 1 ? "1 operation" : fmt::format("{} operations", smallest.work.launches),
           format_percent(compute), format_percent(memory));
       break;
-    case Limit::unknown:
+    case StepLimit::unknown:
       finding.claim = hidden ? fmt::format(
                                    "{} a step takes {}; other processes used the CPU, so that its "
                                    "limit is unknown [run on an idle machine].",
@@ -185,9 +185,9 @@ Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
             : fmt::format("No batch was measured in both {} and {}.", series.label, baseline.label);
     return finding;
   }
-  finding.details = {{"mean_ratio", mean->ratio}, {"by_batch", Json::array()}};
+  finding.details = {{"mean_ratio", mean->ratio.value}, {"by_batch", Json::array()}};
   for (const BatchRatio& each : ratios) {
-    finding.details["by_batch"].push_back({{"batch", each.batch}, {"ratio", each.ratio}});
+    finding.details["by_batch"].push_back({{"batch", each.batch}, {"ratio", each.ratio.value}});
     finding.evidence.push_back(series.at(each.batch)->name);
     finding.evidence.push_back(baseline.at(each.batch)->name);
   }
@@ -196,14 +196,13 @@ Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
   const auto at_saturation = std::ranges::find(ratios, wanted, &BatchRatio::batch);
   const bool shared = at_saturation != ratios.end();
   const BatchRatio& chosen = shared ? *at_saturation : *mean;
-  finding.value = chosen.ratio;
-  finding.ci95 = chosen.ci95;
+  finding.set(chosen.ratio);
   const std::string where = shared               ? fmt::format("at batch {}", chosen.batch)
                             : ratios.size() == 1 ? fmt::format("at batch {}", ratios[0].batch)
                                                  : fmt::format("on the mean of {} batches", ratios.size());
-  finding.claim =
-      fmt::format("{} runs {} times as fast as {} {}{}.", series.label, plus_minus(chosen.ratio, chosen.ci95),
-                  baseline.label, where, significance(chosen.ci95));
+  finding.claim = fmt::format("{} runs {} times as fast as {} {}{}.", series.label,
+                              plus_minus(*finding.value, finding.ci95), baseline.label, where,
+                              significance(chosen.ratio));
   return finding;
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/measure/finding.h"
+#include "bench/measure/flags.h"
 #include "bench/measure/units.h"
 #include "sweeps/kernels/roofline.h"
 
@@ -282,31 +283,6 @@ std::optional<Finding> claim_launch(const std::vector<KernelResult>& points) {
   return finding;
 }
 
-std::optional<Finding> claim_flags(const std::vector<KernelResult>& points) {
-  Finding finding = finding_of("conditions", "points");
-  std::map<std::string, int> counts;
-  for (const KernelResult& point : points) {
-    for (const std::string& flag : point.flags) {
-      ++counts[flag];
-    }
-    if (!point.flags.empty()) {
-      finding.evidence.push_back(point.name);
-    }
-  }
-  if (finding.evidence.empty()) {
-    return std::nullopt;
-  }
-  std::vector<std::string> words;
-  for (const auto& [flag, count] : counts) {
-    words.push_back(fmt::format("{} ({})", flag, count));
-  }
-  finding.value = static_cast<double>(finding.evidence.size());
-  finding.claim = fmt::format(
-      "{} of {} points carry a flag: {} [run on an idle machine, or with a larger --time-budget].",
-      finding.evidence.size(), points.size(), fmt::join(words, ", "));
-  return finding;
-}
-
 // The operation that falls shortest of its roofline first, then the roofline itself, the highest peak first.
 // Multiply-adds probe the roofline: they fall short of it by design wherever memory is not the limit.
 std::vector<std::string> headlines(const std::vector<Finding>& findings) {
@@ -387,7 +363,7 @@ std::vector<Finding> kernels_findings(const ResultDocument& document,
     add(claim_cold(label, points));
   }
   add(claim_launch(points));
-  add(claim_flags(points));
+  add(claim_conditions(document));
   set_headlines(findings, headlines(findings));
   return findings;
 }

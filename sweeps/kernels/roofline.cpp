@@ -11,13 +11,6 @@ std::string text_of(const Json& params, const char* key) {
   return params.value(key, std::string());
 }
 
-// A point of one sample has an interval without width: it knows nothing of its spread.
-Estimate step_time(const SampleStats& stats) {
-  const Interval& ci95 = stats.ci95_ns;
-  const bool known = ci95.low > 0 && ci95.high > ci95.low;
-  return {.value = stats.median_ns, .ci95 = known ? std::optional(ci95) : std::nullopt};
-}
-
 }  // namespace
 
 std::vector<KernelResult> read_results(const ResultDocument& document) {
@@ -36,19 +29,11 @@ std::vector<KernelResult> read_results(const ResultDocument& document) {
                       .samples = measured.items_per_step,
                       .flops = measured.work.flops,
                       .bytes = measured.work.fixed_bytes + measured.work.sample_bytes,
-                      .step_ns = step_time(measured.stats),
+                      .step_ns = measured.stats.step_time(),
                       .above_peak = std::ranges::find(flags, "above_peak") != flags.end(),
                       .flags = flags});
   }
   return points;
-}
-
-Estimate ratio(const Estimate& above, const Estimate& below) {
-  Estimate result{.value = above.value / below.value};
-  if (above.ci95 && below.ci95 && below.ci95->low > 0) {
-    result.ci95 = {above.ci95->low / below.ci95->high, above.ci95->high / below.ci95->low};
-  }
-  return result;
 }
 
 double last_cache_bytes(const RunContext& context) {

@@ -57,9 +57,6 @@ struct Roofline {
   std::optional<Estimate> ridge(const std::string& dtype) const;
 };
 
-// above / below, from the ends that make it smallest and largest: at least as wide as 95 % asks for.
-Estimate ratio(const Estimate& above, const Estimate& below);
-
 // Bytes of the largest cache that the document's device is known to have; 0: unknown.
 double last_cache_bytes(const RunContext& context);
 

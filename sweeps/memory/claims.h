@@ -12,6 +12,8 @@ namespace bench::sweeps {
 
 // Which batches fit: one for each cap, over all series.
 std::vector<Finding> claim_largest(const std::vector<Limit>& limits);
+// Limits that were not planned; nullopt where all were.
+std::optional<Finding> claim_left_out_limits(const MemoryState& state);
 // Whether memory grows from step to step.
 Finding claim_growth(const Soak& soak, const ResultDocument& document);
 

@@ -143,6 +143,20 @@ std::vector<Finding> claim_largest(const std::vector<Limit>& limits) {
   return findings;
 }
 
+std::optional<Finding> claim_left_out_limits(const MemoryState& state) {
+  if (!state.limits_left_out) {
+    return std::nullopt;
+  }
+  const auto& [count, reason] = *state.limits_left_out;
+  Finding finding = finding_of("limits_left_out", "limits");
+  finding.value = static_cast<double>(count);
+  finding.claim = fmt::format(
+      "Largest batches by plan: {} of {} are missing, because {} [give a larger "
+      "--time-budget].",
+      count, count + static_cast<std::int64_t>(state.limits.size()), reason);
+  return finding;
+}
+
 Finding claim_growth(const Soak& soak, const ResultDocument& document) {
   Finding finding = finding_of("memory_growth/" + soak.label, "bytes/step", {soak.point});
   const std::string what = fmt::format("Memory of {} at batch {}", soak.label, soak.batch);

@@ -5,6 +5,9 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "bench/error.h"
 #include "bench/measure/headroom.h"
@@ -16,24 +19,32 @@ namespace {
 
 constexpr std::int64_t kMostUnits = std::int64_t{1} << 40;
 
+// Thrown where the planning ends.
+class Ended : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // Plans of one series, each made once.
 class PlannedSeries {
  public:
-  PlannedSeries(const WorkloadType& type, WorkloadSpec spec, Device& device)
-      : type_(type), spec_(std::move(spec)), device_(device), unit_(batch_unit(spec_)) {}
+  // All but the spec outlive it.
+  PlannedSeries(const WorkloadType& type, WorkloadSpec spec, Device& device, const PlanningEnd& end)
+      : type_(type), spec_(std::move(spec)), device_(device), end_(end), unit_(batch_unit(spec_)) {}
 
   std::int64_t unit() const { return unit_; }
 
-  // nullptr where the batch is unsupported, or its bytes cannot be counted.
+  // nullptr where the batch is unsupported, or its bytes cannot be counted. Throws Ended.
   const MemoryPlan* at(std::int64_t units) {
     auto known = plans_.find(units);
     if (known == plans_.end()) {
+      if (const auto reason = end_()) {
+        throw Ended(*reason);
+      }
       spec_.batch = units * unit_;
       std::optional<MemoryPlan> plan;
       try {
         plan = type_.configure(spec_)->plan(device_);
       } catch (const Unsupported&) {
-        unsupported_.insert(units);
       } catch (const OutOfMemory&) {
       }
       known = plans_.emplace(units, plan).first;
@@ -52,38 +63,25 @@ class PlannedSeries {
     return 0;
   }
 
+  // A smallest() is there.
   std::int64_t largest_within(std::int64_t bytes) {
-    const std::int64_t first = smallest();
-    return find_largest_fit(guess(bytes), kMostUnits,
-                            [&](std::int64_t units) {
-                              const MemoryPlan* const plan = at(units);
-                              return plan == nullptr ? unsupported_.contains(units) && units < first
-                                                     : plan->peak <= bytes;
-                            })
-        .size;
+    if (!search_) {
+      search_.emplace(smallest(), kMostUnits, [this](std::int64_t units) {
+        const MemoryPlan* const plan = at(units);
+        return plan == nullptr ? std::nullopt : std::optional(plan->peak);
+      });
+    }
+    return search_->largest_within(bytes);
   }
 
  private:
-  // By the line through two batches so far apart that setup does not hide the slope.
-  std::int64_t guess(std::int64_t bytes) {
-    const std::int64_t low = smallest();
-    const std::int64_t high = 16 * low;
-    const MemoryPlan* const small = at(low);
-    const MemoryPlan* const large = at(high);
-    if (small == nullptr || large == nullptr || large->peak <= small->peak) {
-      return low;
-    }
-    const double slope = static_cast<double>(large->peak - small->peak) / static_cast<double>(high - low);
-    const double room = static_cast<double>(bytes - large->peak) / slope;
-    return std::max<std::int64_t>(low, high + static_cast<std::int64_t>(std::min(room, 1e12)));
-  }
-
   const WorkloadType& type_;
   WorkloadSpec spec_;
   Device& device_;
+  const PlanningEnd& end_;
   std::int64_t unit_;
   std::map<std::int64_t, std::optional<MemoryPlan>> plans_;
-  std::set<std::int64_t> unsupported_;
+  std::optional<LineSearch> search_;
 };
 
 void find_limit_of(PlannedSeries& series, Limit& limit) {
@@ -105,7 +103,12 @@ void find_limit_of(PlannedSeries& series, Limit& limit) {
     limit.next_bytes = plan->peak;
   }
   const auto safe = static_cast<std::int64_t>(kSafeShare * static_cast<double>(limit.cap_bytes)) - 1;
-  limit.safe_batch = first.peak > safe ? 0 : series.largest_within(safe) * series.unit();
+  limit.safe_batch = series.largest_within(safe) * series.unit();
+}
+
+bool is_known(const std::vector<Limit>& limits, const std::string& label, std::int64_t cap) {
+  return std::ranges::any_of(
+      limits, [&](const Limit& limit) { return limit.label == label && limit.cap_bytes == cap; });
 }
 
 }  // namespace
@@ -121,28 +124,56 @@ std::int64_t batch_unit(const WorkloadSpec& spec) {
   return unit;
 }
 
-std::vector<Limit> predict_limits(const SweepRequest& request, const SweepPlan& plan, Device& device) {
-  std::vector<Limit> limits;
+std::optional<LimitsLeftOut> predict_limits(const SweepRequest& request, const SweepPlan& plan,
+                                            Device& device, const PlanningEnd& end,
+                                            std::vector<Limit>& limits) {
+  std::optional<LimitsLeftOut> left_out;
   std::set<std::string> seen;
   for (const SweepPoint& point : plan.points) {
     const auto params = read_params(point.params);
     if (!params || !seen.insert(point.series).second || point.workload->unsupported(device)) {
       continue;
     }
-    PlannedSeries series(*request.workload, point.spec, device);
-    if (series.smallest() == 0) {
-      continue;
-    }
+    const std::string label = memory_label(*params, plan.axes);
+    PlannedSeries series(*request.workload, point.spec, device, end);
     for (const std::int64_t cap : request.memory_caps) {
-      Limit& limit = limits.emplace_back();
-      limit.label = memory_label(*params, plan.axes);
-      limit.params = point.params;
-      limit.params.erase("batch");
-      limit.cap_bytes = cap;
-      find_limit_of(series, limit);
+      if (is_known(limits, label, cap)) {
+        continue;
+      }
+      if (left_out) {
+        ++left_out->count;
+        continue;
+      }
+      try {
+        if (series.smallest() == 0) {
+          break;
+        }
+        Limit limit;
+        limit.label = label;
+        limit.params = point.params;
+        limit.params.erase("batch");
+        limit.cap_bytes = cap;
+        find_limit_of(series, limit);
+        limits.push_back(std::move(limit));
+      } catch (const Ended& ended) {
+        left_out = LimitsLeftOut{.count = 1, .reason = ended.what()};
+      }
     }
   }
-  return limits;
+  return left_out;
+}
+
+void adopt_limits(const MemoryState& before, MemoryState& state) {
+  for (const Limit& limit : before.limits) {
+    if (!state.limits_left_out || is_known(state.limits, limit.label, limit.cap_bytes)) {
+      continue;
+    }
+    state.limits.push_back(limit);
+    state.limits.back().proof.reset();
+    if (--state.limits_left_out->count == 0) {
+      state.limits_left_out.reset();
+    }
+  }
 }
 
 }  // namespace bench::sweeps

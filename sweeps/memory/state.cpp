@@ -17,7 +17,7 @@ std::optional<std::int64_t> integer_if_there(const Json& json, const char* key) 
   return json.contains(key) ? std::optional(json[key].get<std::int64_t>()) : std::nullopt;
 }
 
-Json to_json(const Proof& proof) {
+Json to_json(const LimitTrial& proof) {
   if (!proof.not_tried.empty()) {
     return {{"not_tried", proof.not_tried}};
   }
@@ -29,7 +29,7 @@ Json to_json(const Proof& proof) {
   return json;
 }
 
-Proof read_proof(const Json& json) {
+LimitTrial read_trial(const Json& json) {
   if (json.contains("not_tried")) {
     return {.not_tried = json["not_tried"].get<std::string>()};
   }
@@ -73,7 +73,7 @@ Limit read_limit(const Json& json) {
               .safe_batch = json.at("safe_batch").get<std::int64_t>(),
               .proof = std::nullopt};
   if (json.contains("proof")) {
-    limit.proof = read_proof(json["proof"]);
+    limit.proof = read_trial(json["proof"]);
   }
   return limit;
 }
@@ -126,6 +126,9 @@ Json MemoryState::to_json() const {
   Json json = {{"limits", Json::array()}};
   for (const Limit& limit : limits) {
     json["limits"].push_back(sweeps::to_json(limit));
+  }
+  if (limits_left_out) {
+    json["limits_left_out"] = {{"count", limits_left_out->count}, {"reason", limits_left_out->reason}};
   }
   if (step_memory) {
     json["step_memory"] = sweeps::to_json(*step_memory);

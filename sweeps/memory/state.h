@@ -11,9 +11,9 @@
 
 namespace bench::sweeps {
 
-// A limit tried on the device, whose cap was set to the limit's: what passes it is refused, as a smaller
-// device would.
-struct Proof {
+// One limit tried on the device with the device's cap set to it: an allocation beyond the cap is refused, as
+// a smaller device would.
+struct LimitTrial {
   std::string not_tried;           // why; then nothing else is known
   std::int64_t largest_batch = 0;  // that could be allocated
   std::optional<std::int64_t> refused_batch{};
@@ -35,13 +35,19 @@ struct Limit {
   std::optional<std::int64_t> largest_bytes;
   std::optional<std::int64_t> next_bytes;  // of the next larger batch
   std::int64_t safe_batch = 0;             // the largest that takes less than 90 % of the cap
-  std::optional<Proof> proof;
+  std::optional<LimitTrial> proof;
 
   // As tried, where it was tried.
   std::int64_t known_largest() const {
     return proof && proof->not_tried.empty() ? proof->largest_batch : largest_batch;
   }
   bool fixed_part_is_too_large() const { return fixed_bytes > cap_bytes && known_largest() == 0; }
+};
+
+// Limits that were not planned.
+struct LimitsLeftOut {
+  std::int64_t count = 0;
+  std::string reason;
 };
 
 // Memory in use over one step of a measured point, by plan.
@@ -67,12 +73,14 @@ struct Soak {
 
 struct MemoryState {
   std::vector<Limit> limits;
+  std::optional<LimitsLeftOut> limits_left_out;
   std::optional<StepMemory> step_memory;
   std::vector<Soak> soaks;
 
-  // The members "limits", "step_memory" and "soak" of the file's "sweep".
+  // The members "limits", "limits_left_out", "step_memory" and "soak" of the file's "sweep".
   Json to_json() const;
   // Throws UsageError where a member cannot be used. The step's memory is not read: it costs nothing to plan.
+  // Nor is what was left out: it is planned now.
   static MemoryState from_json(const Json& sweep);
 };
 

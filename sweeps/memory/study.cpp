@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -37,7 +38,7 @@ class LimitProver {
   LimitProver(SweepStudy& study, const Limit& limit, const StudiedSeries& series)
       : study_(study), limit_(limit), series_(series), unit_(batch_unit(series.first->spec)) {}
 
-  Proof prove() {
+  LimitTrial prove() {
     const std::int64_t available = study_.device.info().available_bytes;
     if (limit_.largest_bytes.value_or(0) > available / 10 * 9) {
       return {.not_tried = fmt::format("this machine has {} free", format_bytes(available))};
@@ -68,7 +69,7 @@ class LimitProver {
     std::int64_t tracked = 0;  // bytes at the peak
   };
 
-  Proof search() {
+  LimitTrial search() {
     // From the smallest batch that can run on; smaller ones cannot be tried.
     const std::int64_t smallest = limit_.smallest_batch / unit_;
     const std::int64_t planned = limit_.largest_batch / unit_;
@@ -77,6 +78,9 @@ class LimitProver {
     LargestFit found = find_largest_fit(guess, std::max(2 * guess, guess + 2), [&](std::int64_t units) {
       if (units < smallest) {
         return true;
+      }
+      if (study_.interrupted()) {
+        throw std::runtime_error("the run was interrupted");
       }
       study_.report(fmt::format("does batch {} fit {}? {}", units * unit_, format_bytes(limit_.cap_bytes),
                                 series_.label));
@@ -89,12 +93,12 @@ class LimitProver {
     if (found.size < smallest) {
       found.size = 0;
     }
-    Proof proof{.not_tried = "",
-                .largest_batch = found.size * unit_,
-                .refused_batch = std::nullopt,
-                .probes = found.asked,
-                .tracked_bytes = largest.tracked,
-                .ran_a_step = largest.ran};
+    LimitTrial proof{.not_tried = "",
+                     .largest_batch = found.size * unit_,
+                     .refused_batch = std::nullopt,
+                     .probes = found.asked,
+                     .tracked_bytes = largest.tracked,
+                     .ran_a_step = largest.ran};
     if (found.bounded) {
       proof.refused_batch = (found.size + 1) * unit_;
     }

@@ -18,7 +18,7 @@ std::string proof_cell(const Limit& limit) {
   if (!limit.proof || !limit.proof->not_tried.empty()) {
     return "by plan";
   }
-  const Proof& proof = *limit.proof;
+  const LimitTrial& proof = *limit.proof;
   return proof.largest_batch != limit.largest_batch ? fmt::format("no: {}", proof.largest_batch)
          : proof.ran_a_step                         ? "step ran"
                                                     : "fits";

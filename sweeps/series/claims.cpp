@@ -63,14 +63,6 @@ Json details_of(const MemoryLine& line) {
   return details;
 }
 
-// Threads that wait without spinning were asked for already.
-bool waits_passively(const RunContext& context) {
-  std::string policy = context.detail("omp_wait_policy");
-  std::ranges::transform(policy, policy.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return policy == "passive";
-}
-
 }  // namespace
 
 std::string too_few(const BatchSeries& series, std::string_view needs) {
@@ -158,28 +150,6 @@ Finding claim_left_out(const BatchSeries& series) {
       "{} of {} ran above the device's peak, and no other finding uses {}.",
       series.left_out.size() == 1 ? std::string("1 point") : fmt::format("{} points", series.left_out.size()),
       series.label, series.left_out.size() == 1 ? "it" : "them");
-  return finding;
-}
-
-std::optional<Finding> claim_conditions(const std::vector<BatchSeries>& all, const RunContext& context) {
-  Finding finding = finding_of("conditions", "points");
-  std::size_t points = 0;
-  for (const BatchSeries& series : all) {
-    points += series.points.size();
-    for (const BatchPoint& point : series.points) {
-      if (point.contended) {
-        finding.evidence.push_back(point.name);
-      }
-    }
-  }
-  if (finding.evidence.empty()) {
-    return std::nullopt;
-  }
-  finding.value = static_cast<double>(finding.evidence.size());
-  finding.claim =
-      fmt::format("Other processes used the CPU during {} of {} point{} [run on an idle machine{}].",
-                  finding.evidence.size(), points, points == 1 ? "" : "s",
-                  waits_passively(context) ? "" : ", or with OMP_WAIT_POLICY=passive");
   return finding;
 }
 

@@ -24,7 +24,5 @@ std::string per_second(const ThroughputPoint& throughput);
 Finding claim_saturation(const BatchSeries& series);   // samples: the saturation batch
 Finding claim_memory_line(const BatchSeries& series);  // bytes/sample
 Finding claim_left_out(const BatchSeries& series);     // points
-// Points during which other processes used the CPU, of all series; nullopt where there are none.
-std::optional<Finding> claim_conditions(const std::vector<BatchSeries>& all, const RunContext& context);
 
 }  // namespace bench::sweeps

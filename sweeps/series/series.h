@@ -37,7 +37,7 @@ struct BatchPoint {
   std::optional<PlannedMemory> plan;
   ThroughputPoint throughput;
   Work work;
-  bool few_rounds = false;  // its interval cannot know the spread between rounds
+  bool few_rounds = false;  // too few for its interval to hold the spread between rounds
   bool contended = false;   // other processes used the CPU
 };
 

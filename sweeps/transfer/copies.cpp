@@ -17,7 +17,7 @@ std::size_t place(const std::array<std::string_view, 3>& order, const std::strin
 }
 
 auto rank(const CopySeries& series) {
-  return std::tuple(place({"h2d", "d2h", "both"}, series.direction), series.at_once, series.first_touch,
+  return std::tuple(place({"h2d", "d2h", "both"}, series.direction), series.in_flight, series.first_touch,
                     place({"pinned", "pageable", "staged"}, series.kind));
 }
 
@@ -25,13 +25,13 @@ auto rank(const CopySeries& series) {
 
 std::string CopySeries::label() const {
   return fmt::format("{}/{}{}{}", direction, kind, first_touch ? "/pages:cold" : "",
-                     at_once > 1 ? fmt::format("/in-flight:{}", at_once) : "");
+                     in_flight > 1 ? fmt::format("/in-flight:{}", in_flight) : "");
 }
 
 std::vector<CopyTime> CopySeries::times() const {
   std::vector<CopyTime> times;
   for (const CopyPoint& point : points) {
-    times.push_back({.bytes = point.bytes, .ns = point.ns.value, .ci95_ns = *point.ns.ci95});
+    times.push_back({.bytes = point.bytes, .ns = point.ns.value, .ci95_ns = point.ns.ci95});
   }
   return times;
 }
@@ -67,7 +67,7 @@ std::vector<CopySeries> copy_series(const ResultDocument& document) {
   for (const MeasuredPoint& measured : document.benchmarks) {
     const CopySeries key{.direction = measured.params.value("direction", ""),
                          .kind = measured.params.value("host-memory", ""),
-                         .at_once = measured.params.value("in-flight", std::int64_t{1}),
+                         .in_flight = measured.params.value("in-flight", std::int64_t{1}),
                          .first_touch = measured.params.value("pages", "") == "cold"};
     auto series = std::ranges::find(all, key.label(), &CopySeries::label);
     if (series == all.end()) {
@@ -76,7 +76,7 @@ std::vector<CopySeries> copy_series(const ResultDocument& document) {
     series->points.push_back({.name = measured.name,
                               .bytes = measured.params.value("bytes", 0.0),
                               .moved = measured.work.sample_bytes,
-                              .ns = {.value = measured.stats.median_ns, .ci95 = measured.stats.ci95_ns},
+                              .ns = measured.stats.step_time(),
                               .mark = std::string(marks.of(measured))});
   }
   for (CopySeries& series : all) {

@@ -24,12 +24,12 @@ struct CopyPoint {
 struct CopySeries {
   std::string direction;  // "h2d", "d2h", "both"
   std::string kind;       // "pinned", "pageable", "staged"
-  std::int64_t at_once = 1;
+  std::int64_t in_flight = 1;
   bool first_touch = false;  // the destination's pages are fresh from the system
   std::vector<CopyPoint> points{};
 
   std::string label() const;  // "h2d/pinned", "h2d/pinned/in-flight:8", "d2h/pageable/pages:cold"
-  bool plain() const { return at_once == 1 && !first_touch; }
+  bool plain() const { return in_flight == 1 && !first_touch; }
   std::vector<CopyTime> times() const;
   const CopyPoint* at(double bytes) const;
   std::vector<std::string> names() const;

@@ -31,15 +31,6 @@ const CopyPoint* fastest_one_way(const std::vector<CopySeries>& all) {
   return best;
 }
 
-// above / below, with the interval from the ends of both.
-Estimate ratio_of(const Estimate& above, const Estimate& below) {
-  Estimate ratio{.value = above.value / below.value};
-  if (below.low() > 0) {
-    ratio.ci95 = Interval{.low = above.low() / below.high(), .high = above.high() / below.low()};
-  }
-  return ratio;
-}
-
 Estimate scaled_by(const Estimate& estimate, double factor) {
   Estimate scaled{.value = estimate.value * factor};
   if (estimate.ci95) {
@@ -76,7 +67,7 @@ std::string latency_in_words(const Estimate& latency) {
              : plus_minus_duration(std::max(0.0, latency.value), latency.ci95);
 }
 
-Finding model_of(const CopySeries& series, const CopyCurve& curve, std::optional<double> bus) {
+Finding claim_model(const CopySeries& series, const CopyCurve& curve, std::optional<double> bus) {
   Finding finding = finding_of("model/" + series.label(), "B/s", series.names());
   // Both ways at once a step moves a copy's bytes twice.
   const double each_way = series.points.front().moved / series.points.front().bytes;
@@ -138,8 +129,8 @@ std::string capitalized(std::string kind) {
   return kind;
 }
 
-void find_crossover(const TransferFacts& facts, const std::string& direction, const std::string& kind,
-                    std::vector<Finding>& findings) {
+void claim_crossover(const TransferFacts& facts, const std::string& direction, const std::string& kind,
+                     std::vector<Finding>& findings) {
   const CopySeries* const pageable = find_series(facts.series, direction + "/pageable");
   const CopySeries* const other = find_series(facts.series, direction + "/" + kind);
   const auto largest = largest_of_both(other, pageable);
@@ -174,7 +165,7 @@ void find_crossover(const TransferFacts& facts, const std::string& direction, co
 
 }  // namespace
 
-void find_bus(const TransferFacts& facts, std::vector<Finding>& findings) {
+void claim_bus(const TransferFacts& facts, std::vector<Finding>& findings) {
   Finding finding = finding_of("bus", "B/s");
   if (!facts.state.crosses_bus) {
     finding.claim = "No bus was crossed: copies within the host's memory say nothing about a card.";
@@ -200,16 +191,16 @@ void find_bus(const TransferFacts& facts, std::vector<Finding>& findings) {
   findings.push_back(std::move(finding));
 }
 
-void find_models(const TransferFacts& facts, std::vector<Finding>& findings) {
+void claim_models(const TransferFacts& facts, std::vector<Finding>& findings) {
   for (const CopySeries& series : facts.series) {
     const auto curve = facts.curves.find(series.label());
     if (curve != facts.curves.end() && series.points.size() >= 3) {
-      findings.push_back(model_of(series, curve->second, bus_bytes_per_s(facts)));
+      findings.push_back(claim_model(series, curve->second, bus_bytes_per_s(facts)));
     }
   }
 }
 
-void find_model_error(const TransferFacts& facts, std::vector<Finding>& findings) {
+void claim_model_error(const TransferFacts& facts, std::vector<Finding>& findings) {
   HeldOutErrors one_way;
   HeldOutErrors both_ways;
   Json by_series = Json::object();
@@ -249,18 +240,18 @@ void find_model_error(const TransferFacts& facts, std::vector<Finding>& findings
   findings.push_back(std::move(finding));
 }
 
-void find_crossovers(const TransferFacts& facts, std::vector<Finding>& findings) {
+void claim_crossovers(const TransferFacts& facts, std::vector<Finding>& findings) {
   for (const char* direction : {"h2d", "d2h"}) {
     for (const char* kind : {"pinned", "staged"}) {
-      find_crossover(facts, direction, kind, findings);
+      claim_crossover(facts, direction, kind, findings);
     }
   }
 }
 
-void find_at_once(const TransferFacts& facts, std::vector<Finding>& findings) {
+void claim_in_flight(const TransferFacts& facts, std::vector<Finding>& findings) {
   for (const CopySeries& series : facts.series) {
     const bool both = series.direction == "both";
-    if (both ? !series.plain() : series.at_once == 1) {
+    if (both ? !series.plain() : series.in_flight == 1) {
       continue;
     }
     const auto largest = largest_of_both(
@@ -270,9 +261,9 @@ void find_at_once(const TransferFacts& facts, std::vector<Finding>& findings) {
     }
     const auto& [several, single] = *largest;
     Finding finding = finding_of("at_once/" + series.label(), "1", {several->name, single->name});
-    finding.set(scaled_by(ratio_of(single->ns, several->ns), several->moved / single->moved));
+    finding.set(scaled_by(ratio(single->ns, several->ns), several->moved / single->moved));
     finding.claim = fmt::format("{} of {} {} ({}): {} in all, {} times one copy{}.",
-                                both ? "Copies" : fmt::format("{} copies at once", series.at_once),
+                                both ? "Copies" : fmt::format("{} copies at once", series.in_flight),
                                 size_text(several->bytes), copy_way(series.direction), series.kind,
                                 byte_rate(several->bytes_per_s()), plus_minus(*finding.value, finding.ci95),
                                 both ? " to the device" : "");
@@ -280,7 +271,7 @@ void find_at_once(const TransferFacts& facts, std::vector<Finding>& findings) {
   }
 }
 
-void find_first_touch(const TransferFacts& facts, std::vector<Finding>& findings) {
+void claim_first_touch(const TransferFacts& facts, std::vector<Finding>& findings) {
   for (const CopySeries& series : facts.series) {
     const auto largest =
         series.first_touch
@@ -291,7 +282,7 @@ void find_first_touch(const TransferFacts& facts, std::vector<Finding>& findings
     }
     Finding finding =
         finding_of("cold_pages/" + series.label(), "1", {largest->one->name, largest->other->name});
-    finding.set(ratio_of(largest->one->ns, largest->other->ns));
+    finding.set(ratio(largest->one->ns, largest->other->ns));
     finding.claim = fmt::format(
         "Into first-touch pages a copy {} of {} takes {} times as long ({} vs {}).",
         copy_way(series.direction), size_text(largest->one->bytes), plus_minus(*finding.value, finding.ci95),

@@ -143,7 +143,7 @@ std::optional<double> faster_from(std::span<const CopyTime> first, std::span<con
     if (other == second.end()) {
       continue;
     }
-    if (one.ci95_ns.high >= other->ci95_ns.low) {
+    if (!one.ci95_ns || !other->ci95_ns || one.ci95_ns->high >= other->ci95_ns->low) {
       break;
     }
     from = one.bytes;

@@ -13,7 +13,7 @@ namespace bench::sweeps {
 struct CopyTime {
   double bytes = 0;
   double ns = 0;  // median, positive
-  Interval ci95_ns{};
+  std::optional<Interval> ci95_ns{};
 };
 
 // latency + bytes / bandwidth, by least squares with weights 1/t²: errors of a time are in proportion to it,
@@ -61,7 +61,8 @@ std::optional<CopyCurve> fit_copy_curve(std::span<const CopyTime> by_size);
 std::optional<double> crossing(const CopyCurve& first, const CopyCurve& second);
 
 // The smallest size from which on, here and at each larger size that both were measured at, `first` is faster
-// with intervals that do not touch. nullopt where it is not so at the largest.
+// with intervals that do not touch; without one of them nothing is known. nullopt where it is not so at the
+// largest.
 std::optional<double> faster_from(std::span<const CopyTime> first, std::span<const CopyTime> second);
 
 struct HeldOut {

@@ -32,10 +32,10 @@ std::string size_text(double bytes) {
 std::vector<Finding> transfer_findings(const ResultDocument& document, const TransferState& state) {
   const TransferFacts facts(document, state);
   std::vector<Finding> findings;
-  for (const auto find :
-       {find_verdicts, find_overlap, find_bus, find_models, find_model_error, find_crossovers, find_at_once,
-        find_first_touch, find_pinning_cost, find_held_thread}) {
-    find(facts, findings);
+  for (const auto claim :
+       {claim_verdicts, claim_overlaps, claim_bus, claim_models, claim_model_error, claim_crossovers,
+        claim_in_flight, claim_first_touch, claim_pinning_cost, claim_held_thread}) {
+    claim(facts, findings);
   }
   std::vector<std::string> headlines;
   for (const StepStudy& study : state.steps) {

@@ -26,16 +26,16 @@ struct TransferFacts {
   std::vector<CopySeries> series;
   std::map<std::string, CopyCurve> curves;  // of plain series, by label
 };
-void find_verdicts(const TransferFacts& facts, std::vector<Finding>& findings);
-void find_overlap(const TransferFacts& facts, std::vector<Finding>& findings);
-void find_bus(const TransferFacts& facts, std::vector<Finding>& findings);
-void find_models(const TransferFacts& facts, std::vector<Finding>& findings);
-void find_model_error(const TransferFacts& facts, std::vector<Finding>& findings);
-void find_crossovers(const TransferFacts& facts, std::vector<Finding>& findings);
-void find_at_once(const TransferFacts& facts, std::vector<Finding>& findings);
-void find_first_touch(const TransferFacts& facts, std::vector<Finding>& findings);
-void find_pinning_cost(const TransferFacts& facts, std::vector<Finding>& findings);
-void find_held_thread(const TransferFacts& facts, std::vector<Finding>& findings);
+void claim_verdicts(const TransferFacts& facts, std::vector<Finding>& findings);
+void claim_overlaps(const TransferFacts& facts, std::vector<Finding>& findings);
+void claim_bus(const TransferFacts& facts, std::vector<Finding>& findings);
+void claim_models(const TransferFacts& facts, std::vector<Finding>& findings);
+void claim_model_error(const TransferFacts& facts, std::vector<Finding>& findings);
+void claim_crossovers(const TransferFacts& facts, std::vector<Finding>& findings);
+void claim_in_flight(const TransferFacts& facts, std::vector<Finding>& findings);
+void claim_first_touch(const TransferFacts& facts, std::vector<Finding>& findings);
+void claim_pinning_cost(const TransferFacts& facts, std::vector<Finding>& findings);
+void claim_held_thread(const TransferFacts& facts, std::vector<Finding>& findings);
 
 // The memory that the loader's buffers and a staging ring lock for this batch.
 LockedBytes locked_bytes(const TransferFacts& facts, const StepStudy& study);

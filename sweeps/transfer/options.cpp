@@ -131,7 +131,7 @@ std::vector<std::string> parse_words(std::string_view option, std::string_view t
 }
 
 TransferOptions transfer_options(const SweepRequest& request, Device& device) {
-  constexpr std::int64_t kMostAtOnce = 256;
+  constexpr std::int64_t kMostInFlight = 256;
   const auto& given = request.sweep_options;
   TransferOptions options;
   if (given.at("sizes") != "auto") {
@@ -139,10 +139,10 @@ TransferOptions transfer_options(const SweepRequest& request, Device& device) {
   }
   options.directions = parse_words("--directions", given.at("directions"), {"h2d", "d2h", "both"});
   options.kinds = parse_words("--host-kinds", given.at("host-kinds"), {"pinned", "pageable", "staged"});
-  options.at_once = parse_axis("--in-flight", given.at("in-flight"));
-  if (options.at_once.back() > kMostAtOnce) {
+  options.in_flight = parse_axis("--in-flight", given.at("in-flight"));
+  if (options.in_flight.back() > kMostInFlight) {
     throw UsageError(fmt::format("--in-flight: {} was given; accepted: 1 to {} copies",
-                                 quote(given.at("in-flight")), kMostAtOnce));
+                                 quote(given.at("in-flight")), kMostInFlight));
   }
   options.node = node_of(given.at("numa-node"), transfers_of(device));
   options.workers = count_of(request, "workers", 0, 1024);

@@ -20,8 +20,8 @@ std::vector<std::string> parse_words(std::string_view option, std::string_view t
 struct TransferOptions {
   std::vector<std::int64_t> sizes;  // bytes; empty: the sweep's choice
   std::vector<std::string> directions;
-  std::vector<std::string> kinds;     // of host memory
-  std::vector<std::int64_t> at_once;  // copies
+  std::vector<std::string> kinds;       // of host memory
+  std::vector<std::int64_t> in_flight;  // copies
   std::string node;
   std::int64_t workers = 0;
   std::int64_t prefetch = 0;  // batches each of them holds ready

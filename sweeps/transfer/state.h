@@ -16,9 +16,9 @@ struct PinningCost {
   std::string unsupported{};  // why there are no times
   Estimate pin_ns{};
   double unpin_ns = 0;
-  double pageable_ns = 0;  // making and freeing ordinary memory
-  double free_ns = 0;
-  std::int64_t taken_bytes = 0;  // that the host had less meanwhile
+  double pageable_ns = 0;        // making ordinary memory
+  double free_ns = 0;            // freeing it
+  std::int64_t taken_bytes = 0;  // by which the host's memory in use grew
 };
 
 // One copy on a queue of its own, by wall clock.

@@ -34,7 +34,7 @@ std::string why_not_pinned(const TransferFacts& facts, double bytes) {
 // The price of pinning: "locks 64.0 MiB, 16.0 ms once, earned back after 4 steps".
 std::string price_in_words(const TransferFacts& facts, const PinVerdict& verdict, const LockedBytes& locked,
                            std::optional<double> pinning_ns) {
-  if (verdict.with == "staged") {
+  if (verdict.chosen_kind == "staged") {
     const std::string pinned = size_text(locked.pinned);
     return fmt::format("its ring locks {}; {}", size_text(locked.staged),
                        locked.pinned_possible
@@ -64,32 +64,32 @@ std::string verdict_in_words(const TransferFacts& facts, const StepStudy& study,
   std::string text;
   std::string advice = "[keep pageable memory]";
   if (verdict.verdict == Verdict::pin) {
-    text = fmt::format("Pin: {} memory saves {} of a {}, {}", verdict.with,
+    text = fmt::format("Pin: {} memory saves {} of a {}, {}", verdict.chosen_kind,
                        plus_minus_duration(saved.value, saved.ci95), step, share);
     advice = fmt::format("({})", price_in_words(facts, verdict, locked, pinning_ns));
   } else if (verdict.verdict == Verdict::inconclusive) {
     text = fmt::format("Inconclusive: {} vs pageable memory differ by {} of a {}, less than the noise (±{})",
-                       verdict.with, share, step,
+                       verdict.chosen_kind, share, step,
                        format_percent((saved.high() - saved.low()) / 2 / pageable.value));
     advice = "[give a larger --time-budget, or an idle machine]";
   } else if (!verdict.significant && verdict.copy_is_short) {
     constexpr double kLeastShown = 0.001;
-    const double most = verdict.most_ns / pageable.value;
+    const double most = verdict.max_saving_ns / pageable.value;
     text = fmt::format("Don't pin: the pageable copy takes at most {} of a {}, {}",
-                       format_duration(verdict.most_ns), step,
+                       format_duration(verdict.max_saving_ns), step,
                        most < kLeastShown ? "below 0.1 %" : format_percent(most));
   } else if (!verdict.significant) {
-    text = fmt::format("Don't pin: {} vs pageable memory differ by {} of a {}, not significant", verdict.with,
-                       share, step);
+    text = fmt::format("Don't pin: {} vs pageable memory differ by {} of a {}, not significant",
+                       verdict.chosen_kind, share, step);
   } else {
     text =
-        fmt::format("Don't pin: {} memory {} {} of a {}, {}", verdict.with,
+        fmt::format("Don't pin: {} memory {} {} of a {}, {}", verdict.chosen_kind,
                     saved.value > 0 ? "saves" : "costs", format_duration(std::abs(saved.value)), step, share);
   }
   return fmt::format("{} {}{}.", text, advice, facts.state.crosses_bus ? "" : " (no bus on this device)");
 }
 
-Finding verdict_of(const TransferFacts& facts, const StepStudy& study) {
+Finding claim_verdict(const TransferFacts& facts, const StepStudy& study) {
   Finding finding = finding_of(fmt::format("pin/batch:{}", study.batch), "ns");
   if (!study.unsupported.empty()) {
     finding.claim = fmt::format("No verdict at batch {}: {}.", study.batch, study.unsupported);
@@ -115,9 +115,9 @@ Finding verdict_of(const TransferFacts& facts, const StepStudy& study) {
   }
   finding.set(verdict.saved_ns);
   finding.details["dtype"] = study.dtype;
-  finding.details["with"] = verdict.with;
+  finding.details["with"] = verdict.chosen_kind;
   finding.details["open"] = verdict.verdict == Verdict::inconclusive;
-  finding.details["locked_bytes"] = verdict.with == "staged" ? locked.staged : locked.pinned;
+  finding.details["locked_bytes"] = verdict.chosen_kind == "staged" ? locked.staged : locked.pinned;
   finding.details["pinned_locks_bytes"] = locked.pinned;
   finding.details["staged_locks_bytes"] = locked.staged;
   const auto pinning_ns =
@@ -129,7 +129,7 @@ Finding verdict_of(const TransferFacts& facts, const StepStudy& study) {
   return finding;
 }
 
-Finding overlap_of(const TransferFacts& facts, const StepStudy& study, const KindSteps& kind) {
+Finding claim_overlap(const TransferFacts& facts, const StepStudy& study, const KindSteps& kind) {
   Finding finding = finding_of(fmt::format("overlap/{}/batch:{}", kind.name, study.batch), "1",
                                points_near(facts, kind.name, static_cast<double>(study.bytes)));
   const std::string copy =
@@ -171,23 +171,23 @@ LockedBytes locked_bytes(const TransferFacts& facts, const StepStudy& study) {
           .pinned_possible = why_not_pinned(facts, pinned).empty()};
 }
 
-void find_verdicts(const TransferFacts& facts, std::vector<Finding>& findings) {
+void claim_verdicts(const TransferFacts& facts, std::vector<Finding>& findings) {
   for (const StepStudy& study : facts.state.steps) {
-    findings.push_back(verdict_of(facts, study));
+    findings.push_back(claim_verdict(facts, study));
   }
 }
 
-void find_overlap(const TransferFacts& facts, std::vector<Finding>& findings) {
+void claim_overlaps(const TransferFacts& facts, std::vector<Finding>& findings) {
   for (const StepStudy& study : facts.state.steps) {
     for (const KindSteps& kind : study.kinds) {
       if (kind.unsupported.empty()) {
-        findings.push_back(overlap_of(facts, study, kind));
+        findings.push_back(claim_overlap(facts, study, kind));
       }
     }
   }
 }
 
-void find_pinning_cost(const TransferFacts& facts, std::vector<Finding>& findings) {
+void claim_pinning_cost(const TransferFacts& facts, std::vector<Finding>& findings) {
   const PinningCost* largest = nullptr;
   std::string refused;
   for (const PinningCost& cost : facts.state.pinning) {
@@ -221,7 +221,7 @@ void find_pinning_cost(const TransferFacts& facts, std::vector<Finding>& finding
   findings.push_back(std::move(finding));
 }
 
-void find_held_thread(const TransferFacts& facts, std::vector<Finding>& findings) {
+void claim_held_thread(const TransferFacts& facts, std::vector<Finding>& findings) {
   const CallTime* pinned = nullptr;
   const CallTime* pageable = nullptr;
   for (const CallTime& one : facts.state.calls) {
@@ -239,10 +239,9 @@ void find_held_thread(const TransferFacts& facts, std::vector<Finding>& findings
   const auto bytes = static_cast<double>(pinned->bytes);
   Finding finding = finding_of("host_held", "1", points_near(facts, "pinned", bytes));
   std::ranges::copy(points_near(facts, "pageable", bytes), std::back_inserter(finding.evidence));
-  finding.value = pinned->returns_ns.value / pinned->done_ns.value;
-  if (pinned->returns_ns.ci95 && pinned->done_ns.ci95) {
-    finding.ci95 = Interval{.low = pinned->returns_ns.low() / pinned->done_ns.high(),
-                            .high = std::min(1.0, pinned->returns_ns.high() / pinned->done_ns.low())};
+  finding.set(ratio(pinned->returns_ns, pinned->done_ns));
+  if (finding.ci95) {
+    finding.ci95->high = std::min(1.0, finding.ci95->high);
   }
   const auto held = [](const CallTime& call) {
     return fmt::format("{} of {}", format_duration(call.returns_ns.value),

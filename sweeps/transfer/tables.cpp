@@ -12,11 +12,11 @@
 namespace bench::sweeps {
 namespace {
 
-// "12.3 GB/s ±2 %", ± half of the interval's width; "–" if that is wider than the figure.
+// "12.3 GB/s ±2 %", ± half of the interval's width; "–" if that is wider than the figure or not known.
 std::string rate_cell(const CopyPoint& point) {
   const double half = (point.ns.high() - point.ns.low()) / 2 / point.ns.value;
   return fmt::format("{} {}{}", byte_rate(point.bytes_per_s()),
-                     conclusive(point.ns) ? "±" + format_percent(half) : "–", point.mark);
+                     point.ns.ci95 && conclusive(point.ns) ? "±" + format_percent(half) : "–", point.mark);
 }
 
 std::string copy_cell(const CopyPoint& point) {
@@ -35,7 +35,8 @@ std::set<double> telling_sizes(const std::set<double>& sizes) {
 
 TextTable copies_table(const std::vector<CopySeries>& all) {
   TextTable table;
-  table.title = "Copies: rate ± half of the 95 % interval (–: wider than the figure; all sizes: --verbose)";
+  table.title =
+      "Copies: rate ± half of the 95 % interval (–: unknown, or wider than the figure; all sizes: --verbose)";
   table.lists_points = true;
   std::vector<std::string> kinds;
   std::map<std::string, std::set<double>> sizes;  // by direction

@@ -10,7 +10,7 @@ constexpr double kWorthwhile = 0.01;  // of a step
 PinVerdict compared(const KindSteps& pageable, const KindSteps& kind) {
   const Estimate& before = pageable.best();
   const Estimate& after = kind.best();
-  PinVerdict verdict{.verdict = Verdict::dont, .with = kind.name};
+  PinVerdict verdict{.verdict = Verdict::dont, .chosen_kind = kind.name};
   verdict.saved_ns.value = before.value - after.value;
   if (before.ci95 && after.ci95) {
     verdict.saved_ns.ci95 =
@@ -18,8 +18,8 @@ PinVerdict compared(const KindSteps& pageable, const KindSteps& kind) {
   }
   verdict.share = verdict.saved_ns.value / before.value;
   verdict.significant = differ(before, after);
-  verdict.most_ns = pageable.copy_ns.high();
-  verdict.copy_is_short = verdict.most_ns < kWorthwhile * before.value;
+  verdict.max_saving_ns = pageable.copy_ns.high();
+  verdict.copy_is_short = verdict.max_saving_ns < kWorthwhile * before.value;
   if (verdict.significant && verdict.share >= kWorthwhile) {
     verdict.verdict = Verdict::pin;
   } else if (!verdict.significant && !verdict.copy_is_short &&
@@ -78,8 +78,8 @@ PinVerdict pin_verdict(const StepStudy& study, const LockedBytes& locked) {
     take_staged = rank(by_staged) > rank(by_pinned);
   } else if (!differ(pinned->best(), staged->best())) {
     take_staged = locked.staged < locked.pinned;
-    by_pinned.equals = staged->name;
-    by_staged.equals = pinned->name;
+    by_pinned.equivalent_kind = staged->name;
+    by_staged.equivalent_kind = pinned->name;
   }
   return take_staged ? by_staged : by_pinned;
 }

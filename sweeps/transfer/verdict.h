@@ -22,15 +22,15 @@ enum class Verdict { pin, dont, inconclusive, unknown };
 
 struct PinVerdict {
   Verdict verdict = Verdict::unknown;  // unknown: pageable memory or both others were not measured
-  std::string with{};                  // "pinned" or "staged"
-  std::string equals{};                // the other, where the two do not differ significantly
-  // Best step with pageable memory minus best step with `with`. The interval takes both at their ends, so it
-  // is wider than one of 95 %; none where a time has none.
+  std::string chosen_kind{};           // "pinned" or "staged"
+  std::string equivalent_kind{};       // the other, where the two do not differ significantly
+  // Best step with pageable memory minus best step with the chosen kind. The interval takes both at their
+  // ends, so it is wider than one of 95 %; none where a time has none.
   Estimate saved_ns{};
   double share = 0;          // of the pageable step
   bool significant = false;  // the intervals do not touch, whichever is faster
-  // The pageable copy at the end of its interval: no memory saves more.
-  double most_ns = 0;
+  // The pageable copy's time, at the upper end of its interval: no kind of memory saves more.
+  double max_saving_ns = 0;
   bool copy_is_short = false;  // that is less than would be worth it
 };
 

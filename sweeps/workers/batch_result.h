@@ -20,7 +20,7 @@ struct BatchResult {
   };
   std::vector<Step> steps{};  // growing batches; at least one
 
-  const Step& best() const;  // the most images a second
+  const Step& best() const;  // the most samples a second
   // Measured, or on a line between two measured batches. Throws UsageError naming --consumer for a batch
   // outside them.
   double step_ns(std::int64_t batch) const;

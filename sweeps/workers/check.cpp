@@ -39,7 +39,8 @@ double mean_difference(const std::vector<double>& one, const std::vector<double>
 
 }  // namespace
 
-Verification check_batch(const PipelineSpec& spec, const loader::Dataset& data, loader::BadFiles& bad) {
+Verification check_batch(const PipelineSpec& spec, const loader::Dataset& data, const Clock& clock,
+                         loader::BadFiles& bad) {
   const std::int64_t sample_bytes = spec.transform.sample_bytes();
   loader::PoolSettings few = spec.pool;
   few.prefetch = 1;
@@ -47,14 +48,14 @@ Verification check_batch(const PipelineSpec& spec, const loader::Dataset& data, 
   few.batch = std::clamp<std::int64_t>(kMostSlotBytes / sample_bytes, 1, spec.pool.batch);
   const std::int64_t slot_bytes = few.batch * sample_bytes;
   // Filled with different bytes, so that one that neither writes differs too.
-  const OwnSlots pool_memory(loader::Pool::slots_for(few), slot_bytes, std::byte{0xCD});
-  loader::Pool pool(data, spec.transform, few, pool_memory.slots, bad);
+  const OwnSlots pool_memory(loader::WorkerPool::slots_for(few), slot_bytes, std::byte{0xCD});
+  loader::WorkerPool pool(data, spec.transform, few, clock, pool_memory.slots, bad);
   const loader::Batch batch = pool.next();
 
   loader::PoolSettings alone = few;
   alone.workers = 0;
   const OwnSlots own_memory(1, slot_bytes, std::byte{0x32});
-  loader::Pool maker(data, spec.transform, alone, own_memory.slots, bad);
+  loader::WorkerPool maker(data, spec.transform, alone, clock, own_memory.slots, bad);
   loader::Batch expected = maker.next();
   while (batch.data != nullptr && expected.data != nullptr && expected.number < batch.number) {
     expected = maker.next();
@@ -77,9 +78,9 @@ Verification check_batch(const PipelineSpec& spec, const loader::Dataset& data, 
   // The stored form rounds: to 1/255 as bytes, to 2^-9 in bf16.
   std::vector<std::byte> encoded;
   data.read(batch.images.front(), encoded);
-  const std::vector<double> slow =
-      loader::reference_sample(encoded, loader::Pool::sample_seed(spec.pool.seed, batch.number * few.batch),
-                               spec.transform, spec.pool.interrupted);
+  const std::vector<double> slow = loader::reference_sample(
+      encoded, loader::WorkerPool::sample_seed(spec.pool.seed, batch.number * few.batch), spec.transform,
+      spec.pool.interrupted);
   verification.error = mean_difference(slow, loader::unstored(batch.data, spec.transform)) / 255;
   verification.tolerance = 2.0 / 255;
   verification.passed = verification.error <= verification.tolerance;

@@ -10,6 +10,7 @@ namespace bench::sweeps {
 
 // The first batch of a pool with the spec's workers, eight at most: byte for byte equal to a single thread's,
 // and its first sample close to the slow reference of the transform.
-Verification check_batch(const PipelineSpec& spec, const loader::Dataset& data, loader::BadFiles& bad);
+Verification check_batch(const PipelineSpec& spec, const loader::Dataset& data, const Clock& clock,
+                         loader::BadFiles& bad);
 
 }  // namespace bench::sweeps

@@ -10,7 +10,7 @@
 
 namespace bench::sweeps {
 
-std::optional<Finding> scaling_finding(const Evidence& evidence) {
+std::optional<Finding> claim_scaling(const Evidence& evidence) {
   if (!evidence.profile || evidence.profile->law_workers.size() < 2) {
     return std::nullopt;  // one count does not show how others relate to it
   }
@@ -41,7 +41,7 @@ std::optional<Finding> scaling_finding(const Evidence& evidence) {
   return finding;
 }
 
-std::optional<Finding> stages_finding(const Evidence& evidence) {
+std::optional<Finding> claim_stages(const Evidence& evidence) {
   const LoaderPoint* shown = nullptr;
   for (const auto* list : {&evidence.points.capacity, &evidence.points.pool}) {
     for (const LoaderPoint& point : *list) {
@@ -73,7 +73,7 @@ std::optional<Finding> stages_finding(const Evidence& evidence) {
   return finding;
 }
 
-std::optional<Finding> slowdown_finding(const Evidence& evidence) {
+std::optional<Finding> claim_slowdown(const Evidence& evidence) {
   const auto& ready = evidence.points.ready;
   if (!ready || !(ready->compute_ns > 0)) {
     return std::nullopt;

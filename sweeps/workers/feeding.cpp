@@ -10,7 +10,7 @@
 
 namespace bench::sweeps {
 
-std::optional<Finding> starvation_finding(const Evidence& evidence) {
+std::optional<Finding> claim_starvation(const Evidence& evidence) {
   const auto& pool = evidence.points.pool;
   const auto& ready = evidence.points.ready;
   if (pool.empty() || !pool.front().au || !ready) {
@@ -37,7 +37,7 @@ std::optional<Finding> starvation_finding(const Evidence& evidence) {
   return finding;
 }
 
-std::optional<Finding> knee_finding(const Evidence& evidence) {
+std::optional<Finding> claim_knee(const Evidence& evidence) {
   const auto knee = evidence.measured_knee();
   if (!knee) {
     return std::nullopt;
@@ -73,7 +73,7 @@ std::optional<Finding> knee_finding(const Evidence& evidence) {
   return finding;
 }
 
-std::optional<Finding> simulated_knee_finding(const Evidence& evidence) {
+std::optional<Finding> claim_simulated_knee(const Evidence& evidence) {
   const auto knee = evidence.simulated_knee(false);
   if (!knee || !knee->workers) {
     return std::nullopt;
@@ -96,7 +96,7 @@ std::optional<Finding> simulated_knee_finding(const Evidence& evidence) {
   return finding;
 }
 
-std::optional<Finding> simulation_error_finding(const Evidence& evidence) {
+std::optional<Finding> claim_simulation_error(const Evidence& evidence) {
   Finding finding = finding_of("simulation_error", "points");
   finding.details = {{"points", Json::array()}};
   double worst = 0;
@@ -138,10 +138,10 @@ std::optional<Finding> simulation_error_finding(const Evidence& evidence) {
   return finding;
 }
 
-std::optional<Finding> harm_finding(const Evidence& evidence) {
+std::optional<Finding> claim_harm(const Evidence& evidence) {
   std::vector<WorkersValue> rates;
   for (const LoaderPoint& point : evidence.points.pool) {
-    rates.push_back({point.workers, with_interval(point.images_per_s)});
+    rates.push_back({point.workers, with_interval(point.samples_per_s)});
   }
   const auto harm = find_harm(rates);
   if (!harm) {
@@ -162,24 +162,24 @@ std::optional<Finding> harm_finding(const Evidence& evidence) {
   return finding;
 }
 
-std::vector<Finding> requirement_findings(const Evidence& evidence) {
+std::vector<Finding> claim_requirements(const Evidence& evidence) {
   std::vector<Finding> findings;
   if (!evidence.simulated) {
     return findings;
   }
   for (const SimulatedRequirement& answer : evidence.simulated->requirements) {
-    const auto& [name, images_per_s, source] = answer.required;
+    const auto& [name, samples_per_s, source] = answer.required;
     Finding finding =
         finding_of(fmt::format("demand/{}", name), "workers", names_of(evidence.points.capacity));
-    finding.details = {{"images_per_s", images_per_s},
+    finding.details = {{"images_per_s", samples_per_s},
                        {"gpus", answer.gpus},
                        {"au", answer.au},
-                       {"tops_out_images_per_s", answer.tops_out},
+                       {"tops_out_images_per_s", answer.max_samples_per_s},
                        {"limited_by", answer.limited_by},
                        {"source", source}};
     const std::string gpu =
-        answer.gpus > 1 ? fmt::format("{} of {} ({} each)", answer.gpus, name, rate_text(images_per_s))
-                        : fmt::format("{} ({})", name, rate_text(images_per_s));
+        answer.gpus > 1 ? fmt::format("{} of {} ({} each)", answer.gpus, name, rate_text(samples_per_s))
+                        : fmt::format("{} ({})", name, rate_text(samples_per_s));
     if (answer.workers) {
       finding.value = static_cast<double>(*answer.workers);
       finding.claim =
@@ -194,7 +194,7 @@ std::vector<Finding> requirement_findings(const Evidence& evidence) {
       }
       finding.claim =
           fmt::format("Simulated: this host cannot feed {}: AU {:.2f} at best, {} is the limit ({})", gpu,
-                      answer.au, limit, rate_text(answer.tops_out));
+                      answer.au, limit, rate_text(answer.max_samples_per_s));
     }
     findings.push_back(std::move(finding));
   }

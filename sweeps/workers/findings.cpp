@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@
 namespace bench::sweeps {
 namespace {
 
-std::optional<Finding> bad_files_finding(const Evidence& evidence) {
+std::optional<Finding> claim_bad_files(const Evidence& evidence) {
   constexpr std::size_t kNamed = 10;
   constexpr std::size_t kLongestReason = 200;
   const std::vector<std::pair<std::string, std::string>> files =
@@ -50,24 +51,29 @@ std::optional<Finding> bad_files_finding(const Evidence& evidence) {
 
 // The recommendation first, how sure it is last.
 void choose_headlines(std::vector<Finding>& findings) {
-  int chosen = 0;
-  const auto take = [&](const char* name, int most) {
-    for (Finding& finding : findings) {
-      if (chosen < most && finding.name.starts_with(name)) {
-        finding.headline = ++chosen;
-      }
-    }
+  const auto has = [&](std::string_view name) {
+    return std::ranges::count(findings, name, &Finding::name) > 0;
   };
-  const bool has_error = std::ranges::count(findings, "simulation_error", &Finding::name) > 0;
-  const int most = has_error ? kHeadlines - 1 : kHeadlines;
-  take("recommended_workers", most);
-  take("bad_files", most);
-  take("demand/", most - 1);
-  take("plateau", most);
-  take("harm", most);
-  take("starvation", most);
-  take("stages", most);
-  take("simulation_error", kHeadlines);
+  const std::size_t most = static_cast<std::size_t>(kHeadlines) - (has("simulation_error") ? 1 : 0);
+  std::vector<std::string> names;
+  for (const char* const name : {"recommended_workers", "bad_files"}) {
+    if (has(name)) {
+      names.emplace_back(name);
+    }
+  }
+  for (const Finding& finding : findings) {
+    if (finding.name.starts_with("demand/") && names.size() + 1 < most) {  // one place is the plateau's
+      names.push_back(finding.name);
+    }
+  }
+  for (const char* const name : {"plateau", "harm", "starvation", "stages"}) {
+    if (has(name) && names.size() < most) {
+      names.emplace_back(name);
+    }
+  }
+  names.emplace_back("simulation_error");
+  // A GPU that this host cannot feed has no number of workers, and is an answer.
+  set_headlines(findings, names, true);
 }
 
 // In the first claim that is printed and names AU.
@@ -93,19 +99,22 @@ std::vector<Finding> workers_findings(const Evidence& evidence) {
       findings.push_back(std::move(*one));
     }
   };
-  add(recommended_finding(evidence));
-  add(starvation_finding(evidence));
-  add(knee_finding(evidence));
-  add(simulated_knee_finding(evidence));
-  add(simulation_error_finding(evidence));
-  add(plateau_finding(evidence));
-  add(harm_finding(evidence));
-  add(stages_finding(evidence));
-  add(scaling_finding(evidence));
-  add(slowdown_finding(evidence));
-  std::ranges::move(requirement_findings(evidence), std::back_inserter(findings));
-  add(pinning_finding(evidence));
-  add(bad_files_finding(evidence));
+  add(claim_recommendation(evidence));
+  add(claim_starvation(evidence));
+  add(claim_knee(evidence));
+  add(claim_simulated_knee(evidence));
+  add(claim_simulation_error(evidence));
+  add(claim_plateau(evidence));
+  add(claim_harm(evidence));
+  add(claim_stages(evidence));
+  add(claim_scaling(evidence));
+  add(claim_slowdown(evidence));
+  std::ranges::move(claim_requirements(evidence), std::back_inserter(findings));
+  add(claim_pinning(evidence));
+  add(claim_bad_files(evidence));
+  for (Finding& finding : findings) {
+    finding.claim += '.';
+  }
   choose_headlines(findings);
   expand_au(findings);
   return findings;

@@ -25,14 +25,14 @@ std::optional<Knee> find_knee(std::span<const WorkersValue> au) {
               .at_largest = found->at_largest};
 }
 
-std::optional<std::int64_t> find_harm(std::span<const WorkersValue> images_per_s) {
+std::optional<std::int64_t> find_harm(std::span<const WorkersValue> samples_per_s) {
   constexpr double kHarm = 0.98;
-  if (images_per_s.size() < 2) {
+  if (samples_per_s.size() < 2) {
     return std::nullopt;
   }
   const auto rate = [](const WorkersValue& point) { return point.value.value; };
-  const WorkersValue& best = *std::ranges::max_element(images_per_s, {}, rate);
-  std::vector<WorkersValue> most_first(images_per_s.begin(), images_per_s.end());
+  const WorkersValue& best = *std::ranges::max_element(samples_per_s, {}, rate);
+  std::vector<WorkersValue> most_first(samples_per_s.begin(), samples_per_s.end());
   std::ranges::sort(most_first, std::greater<>(), &WorkersValue::workers);
   std::optional<std::int64_t> harm;
   for (const WorkersValue& point : most_first) {

@@ -29,8 +29,8 @@ struct Knee {
 // two counts.
 std::optional<Knee> find_knee(std::span<const WorkersValue> au);
 
-// The smallest count above the best one from which on images a second are significantly lower: interval below
-// interval, and by 2 % at least.
-std::optional<std::int64_t> find_harm(std::span<const WorkersValue> images_per_s);
+// The smallest count above the best one from which on samples a second are significantly lower: interval
+// below interval, and by 2 % at least.
+std::optional<std::int64_t> find_harm(std::span<const WorkersValue> samples_per_s);
 
 }  // namespace bench::sweeps

@@ -22,7 +22,7 @@ struct LoaderLimit {
 constexpr double kSlower = 1.05;
 
 double rate_of(const LoaderPoint& point) {
-  return point.images_per_s.value;
+  return point.samples_per_s.value;
 }
 
 // Growth of an image's processor time from the fewest workers to as many as cores.
@@ -60,7 +60,6 @@ std::optional<LoaderLimit> memory_limit(const Evidence& evidence) {
 
 // As many images as the loader made alone: the consumer takes nothing from it.
 bool makes_all_it_can(const Evidence& evidence, const LoaderPoint& point) {
-  constexpr double kNearly = 0.95;
   double alone = 0;
   for (const LoaderPoint& capacity : evidence.points.capacity) {
     alone = std::max(alone, rate_of(capacity));
@@ -71,8 +70,7 @@ bool makes_all_it_can(const Evidence& evidence, const LoaderPoint& point) {
 // A step lasts as long as its copy, which is overlapped with a shorter computing. AU does not show it, for
 // copying ready data takes as long.
 bool waits_for_copies(const LoaderPoint& point) {
-  constexpr double kNearly = 0.9;
-  return point.workers > 0 && point.copy_ns > point.compute_ns && point.copy_ns > kNearly * point.step_ns;
+  return point.workers > 0 && point.copy_ns > point.compute_ns && point.copy_ns > kBusy * point.step_ns;
 }
 
 LoaderLimit copy_limit() {
@@ -131,7 +129,6 @@ LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
             .why = fmt::format("workers hand batches over ({})", share),
             .remedy = "fewer workers"};
   }
-  constexpr double kBusy = 0.9;
   const bool all_used = point != nullptr && cores_used(*point) > kBusy * evidence.setup.cores;
   const bool cores_busy =
       by == "cores" || all_used || (point != nullptr && makes_all_it_can(evidence, *point));
@@ -159,7 +156,7 @@ LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
 
 }  // namespace
 
-std::optional<Finding> plateau_finding(const Evidence& evidence) {
+std::optional<Finding> claim_plateau(const Evidence& evidence) {
   const auto& pool = evidence.points.pool;
   const bool measured = pool.size() > 1;
   if (!measured && (!evidence.simulated || !pool.empty())) {
@@ -172,7 +169,7 @@ std::optional<Finding> plateau_finding(const Evidence& evidence) {
   if (measured) {
     const LoaderPoint& best = *std::ranges::max_element(pool, {}, rate_of);
     const auto& ready = evidence.points.ready;
-    finding.set(best.images_per_s);
+    finding.set(best.samples_per_s);
     finding.evidence = {best.name};
     workers = best.workers;
     au = best.au ? best.au->value : 0;
@@ -190,8 +187,8 @@ std::optional<Finding> plateau_finding(const Evidence& evidence) {
     }
   } else {
     const SimulatedPoint& best =
-        *std::ranges::max_element(evidence.simulated->points, {}, &SimulatedPoint::images_per_s);
-    finding.value = best.images_per_s;
+        *std::ranges::max_element(evidence.simulated->points, {}, &SimulatedPoint::samples_per_s);
+    finding.value = best.samples_per_s;
     workers = best.workers;
     au = best.limited_by == "copy" ? 0 : best.au;
   }

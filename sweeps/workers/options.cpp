@@ -245,7 +245,7 @@ class Reader {
     if (text("layout") != "nhwc" && text("layout") != "nchw") {
       refuse("layout", "nhwc, nchw");
     }
-    transform.layout = text("layout") == "nhwc" ? loader::Layout::nhwc : loader::Layout::nchw;
+    transform.layout = text("layout") == "nhwc" ? loader::ImageLayout::nhwc : loader::ImageLayout::nchw;
     const auto& consumer = options_.consumer.workload;
     const auto reader = consumer != nullptr ? consumer : configured(*request_.workload);
     transform.image_size = reader->image_size().value_or(transform.image_size);
@@ -271,14 +271,14 @@ class Reader {
                                   .source = "given"};
       if (value.ends_with("/s")) {
         const char* const end = value.data() + value.size() - 2;
-        const auto read = std::from_chars(value.data(), end, required.images_per_s);
-        if (read.ec != std::errc{} || read.ptr != end || !(required.images_per_s > 0) ||
-            required.images_per_s > 1e9) {
+        const auto read = std::from_chars(value.data(), end, required.samples_per_s);
+        if (read.ec != std::errc{} || read.ptr != end || !(required.samples_per_s > 0) ||
+            required.samples_per_s > 1e9) {
           refuse("demand", accepted);
         }
       } else if (std::error_code error; std::filesystem::is_regular_file(value, error)) {
         const BatchResult result = read_batch_result("--demand", value, dtype_given());
-        required.images_per_s = static_cast<double>(result.best().batch) * 1e9 / result.best().ns;
+        required.samples_per_s = static_cast<double>(result.best().batch) * 1e9 / result.best().ns;
         required.source = value;
         required.name = required.name.empty() ? result.device : required.name;
       } else {
@@ -311,8 +311,8 @@ std::vector<CommandOption> workers_command_options() {
       {"order", "in-order", "in-order (a worker makes a batch), any (workers share its samples), or both"},
       {"consumer", "workload",
        "takes the batches: a network, a time a step (40ms), or a batch sweep's result"},
-      {"element", "dtype", "of a stored sample: dtype (that of --dtype, normalised) or uint8"},
-      {"layout", "nhwc", "of a batch: nhwc or nchw"},
+      {"element", "dtype", "type of a stored sample: dtype (that of --dtype, normalised) or uint8"},
+      {"layout", "nhwc", "order of a batch's dimensions: nhwc or nchw"},
       {"staging", "auto",
        "host memory of the batches: auto (pinned where a bus is crossed), pinned, pageable"},
       {.name = "cold",
@@ -327,7 +327,7 @@ std::vector<CommandOption> workers_command_options() {
        .help = "do not measure: simulate from an earlier result's profile",
        .is_switch = true},
       {"profile", "none", "an earlier result file of this sweep, for --simulate"},
-      {"cores", "auto", "of the host, for --simulate"},
+      {"cores", "auto", "the host's cores, for --simulate"},
       {"gpus", "1", "consumers that share the host, for --simulate, up to 64"},
   };
 }

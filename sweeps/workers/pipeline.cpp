@@ -97,11 +97,10 @@ class PipelineWorkload final : public Workload {
       make_ready();
     } else {
       loader::PoolSettings settings = spec_.pool;
-      settings.clock = &clock_;
       settings.low_priority = settings.workers <= session_->most_low_priority_workers;
       settings.seed = stream_seed(settings.seed, session_->repetitions[spec_.name]++);
-      pool_ = std::make_unique<loader::Pool>(data_, spec_.transform, std::move(settings), staging_.slots(),
-                                             session_->bad);
+      pool_ = std::make_unique<loader::WorkerPool>(data_, spec_.transform, std::move(settings), clock_,
+                                                   staging_.slots(), session_->bad);
     }
   }
   PipelineWorkload(const PipelineWorkload&) = delete;
@@ -148,7 +147,7 @@ class PipelineWorkload final : public Workload {
   std::shared_ptr<const SampleNote> note() const override { return window_; }
 
   Verification verify() override {
-    Verification verification = check_batch(spec_, data_, session_->bad);
+    Verification verification = check_batch(spec_, data_, clock_, session_->bad);
     if (verification.passed && spec_.workload != nullptr &&
         session_->verified.insert(spec_.workload_name).second) {
       if (std::exchange(computing_, false)) {
@@ -175,7 +174,7 @@ class PipelineWorkload final : public Workload {
     loader::PoolSettings alone = spec_.pool;
     alone.workers = 0;
     for (std::byte* const slot : staging_.slots()) {
-      loader::Pool maker(data_, spec_.transform, alone, std::span(&slot, 1), session_->bad);
+      loader::WorkerPool maker(data_, spec_.transform, alone, clock_, std::span(&slot, 1), session_->bad);
       ready_.push_back(maker.next());
     }
   }
@@ -191,9 +190,9 @@ class PipelineWorkload final : public Workload {
     const std::int64_t to = clock_.now_ns();
     window_->wait_ns += to - from;
     keep("consumer", spec_.pool.workers == 0 && pool_ ? "make" : "wait", from, to, batch.number);
-    for (const loader::Piece& piece : batch.pieces) {
+    for (const loader::WorkSpan& span : batch.work_spans) {
       if (spec_.pool.workers > 0 && keeps_timeline_ && windows_ == 1) {
-        keep(fmt::format("worker {}", piece.worker), "make", piece.from_ns, piece.to_ns, batch.number);
+        keep(fmt::format("worker {}", span.worker), "make", span.from_ns, span.to_ns, batch.number);
       }
     }
     return batch;
@@ -265,13 +264,13 @@ class PipelineWorkload final : public Workload {
   std::int64_t started_ns_ = 0;  // of the last step; 0: none yet
   bool computing_ = false;
   std::int64_t computed_batch_ = 0;
-  std::unique_ptr<loader::Pool> pool_;  // last: its workers write into the staging memory
+  std::unique_ptr<loader::WorkerPool> pool_;  // last: its workers write into the staging memory
 };
 
 }  // namespace
 
 std::int64_t PipelineSpec::host_slots() const {
-  return loader == LoaderKind::ready ? kReadySlots : loader::Pool::slots_for(pool);
+  return loader == LoaderKind::ready ? kReadySlots : loader::WorkerPool::slots_for(pool);
 }
 
 std::int64_t window_of(const PipelineSpec& spec) {

@@ -50,7 +50,7 @@ std::vector<std::int64_t> capacity_workers(std::int64_t cores) {
 SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& options, const Device& device,
                        const std::shared_ptr<Session>& session) {
   SweepPlan plan;
-  plan.rounds = {.at_most = 24, .trusted = 6, .samples = 8};
+  plan.rounds = {.at_most = 24, .trusted_rounds = 6, .samples = 8};
   plan.axes = {{"workers", options.workers}, {"order", Json::array()}, {"prefetch", {options.prefetch}}};
   for (const loader::Order order : options.orders) {
     plan.axes["order"].push_back(name_of(order));

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "bench/measure/flags.h"
 #include "bench/measure/statistics.h"
-#include "sweeps/workers/simulator/draws.h"
 
 namespace bench::sweeps {
 namespace {
@@ -106,8 +106,8 @@ std::optional<LoaderPoint> point_of(const MeasuredPoint& measured) {
     return std::nullopt;
   }
   const double total = std::accumulate(times.begin(), times.end(), 0.0);
-  point.images_per_s = with_interval_of(batch * batches / total * 1e9, rates, measured.round_sizes);
-  point.usual_images_per_s = without_extremes(rates, times);
+  point.samples_per_s = with_interval_of(batch * batches / total * 1e9, rates, measured.round_sizes);
+  point.usual_samples_per_s = without_extremes(rates, times);
   point.raw_au = with_interval_of(computing / total, shares, measured.round_sizes);
   point.usual_au = with_interval_of(median(shares), shares, measured.round_sizes);
   point.step_ns = total / batches;
@@ -160,12 +160,14 @@ const LoaderPoint* LoaderPoints::at(std::int64_t workers) const {
 }
 
 LoaderPoints loader_points(const std::vector<MeasuredPoint>& measured, const LoaderSetup& setup) {
+  const FlagMarks marks(measured);
   LoaderPoints points;
   for (const MeasuredPoint& one : measured) {
     std::optional<LoaderPoint> point = point_of(one);
     if (!point || of_another_run(*point, one.params, setup)) {
       continue;
     }
+    point->mark = marks.of(one);
     if (point->loader == "ready") {
       points.ready = points.ready ? points.ready : point;
     } else if (point->loader == "other-staging") {
@@ -210,7 +212,7 @@ double working_ns(const LoaderPoint& point, bool storage) {
   const loader::StageTimes& stages = point.stages_ns;
   double working = stages.total() - stages.hand_off;
   if (point.order != "any" && !point.batch_times_ns.empty()) {
-    working = simulator::mean_of(point.batch_times_ns) / static_cast<double>(point.batch);
+    working = mean(point.batch_times_ns) / static_cast<double>(point.batch);
   }
   return std::max(0.0, working - (storage ? stages.read : 0));
 }
@@ -218,7 +220,7 @@ double working_ns(const LoaderPoint& point, bool storage) {
 double active_workers(const LoaderPoint& point, bool storage) {
   const auto workers = static_cast<double>(std::max<std::int64_t>(1, point.workers));
   const double working = working_ns(point, storage);
-  return working > 0 ? std::min(workers, point.images_per_s.value * working / 1e9) : workers;
+  return working > 0 ? std::min(workers, point.samples_per_s.value * working / 1e9) : workers;
 }
 
 }  // namespace bench::sweeps

@@ -25,13 +25,14 @@ struct LoaderPoint {
   std::string staging;  // "pinned", "pageable"
   std::int64_t batch = 0;
   bool flagged = false;
+  std::string mark;         // "○" for a flag that separates it from others
   bool few_rounds = false;  // too few to tell how far another run may differ
 
   // Intervals only where there are at least two windows.
-  Estimate images_per_s;
+  Estimate samples_per_s;
   // Without the slowest and the fastest window: a disturbed window does not count, and a host with fast and
   // slow seconds is still averaged.
-  double usual_images_per_s = 0;
+  double usual_samples_per_s = 0;
   Estimate raw_au;                     // computing over total time
   Estimate usual_au;                   // the windows' median
   std::optional<Estimate> au;          // divided by usual_au of "ready"; none without it

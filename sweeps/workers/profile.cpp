@@ -6,13 +6,12 @@
 #include <utility>
 
 #include "bench/measure/result.h"
+#include "bench/measure/statistics.h"
 #include "sweeps/workers/scheduling_latency.h"
-#include "sweeps/workers/simulator/draws.h"
+#include "sweeps/workers/thresholds.h"
 
 namespace bench::sweeps {
 namespace {
-
-using simulator::mean_of;
 
 // Fewer batches do not show the spread of their times: those of more workers are added.
 constexpr std::size_t kEnoughTimes = 48;
@@ -41,7 +40,7 @@ LawPoints law_points(const LoaderPoints& all, std::optional<std::int64_t> left_o
   LawPoints chosen;
   const auto take = [&](const std::vector<LoaderPoint>& points, const auto& wanted, const char* from) {
     for (const LoaderPoint& point : points) {
-      if (point.workers != left_out && point.images_per_s.value > 0 && wanted(point)) {
+      if (point.workers != left_out && point.samples_per_s.value > 0 && wanted(point)) {
         chosen.points.push_back(&point);
         chosen.from = from;
       }
@@ -50,7 +49,7 @@ LawPoints law_points(const LoaderPoints& all, std::optional<std::int64_t> left_o
   };
   const auto any = [](const LoaderPoint&) { return true; };
   const auto starved = [](const LoaderPoint& point) {
-    return point.workers > 0 && point.au && point.au->value < 0.9;
+    return point.workers > 0 && point.au && point.au->value < kStarved;
   };
   const auto timed = [](const LoaderPoint& point) { return !point.batch_times_ns.empty(); };
   const auto fed = [&](const LoaderPoint& point) { return point.workers > 0 && timed(point); };
@@ -60,15 +59,16 @@ LawPoints law_points(const LoaderPoints& all, std::optional<std::int64_t> left_o
 }
 
 simulator::CapacityPoint capacity_of(const LoaderPoint& point, bool storage, double at_work) {
-  const Estimate& rate = point.images_per_s;
+  const Estimate& rate = point.samples_per_s;
   if (point.workers > 0) {
     return {.active = std::min(static_cast<double>(point.workers), active_workers(point, storage) / at_work),
-            .images_per_s = point.usual_images_per_s,
+            .samples_per_s = point.usual_samples_per_s,
             .ci95 = {rate.low(), rate.high()}};
   }
   // The consumer thread also does other things: scaled to what it would make if it only made batches.
   const double scale = 1 / std::max(1e-6, active_workers(point, storage));
-  return {.active = 1, .images_per_s = rate.value * scale, .ci95 = {rate.low() * scale, rate.high() * scale}};
+  return {
+      .active = 1, .samples_per_s = rate.value * scale, .ci95 = {rate.low() * scale, rate.high() * scale}};
 }
 
 // ---------- times
@@ -80,7 +80,7 @@ std::vector<double> spread(const LoaderPoints& points, std::optional<std::int64_
   std::vector<const LoaderPoint*> all;
   for (const auto* list : {&points.capacity, &points.pool}) {
     for (const LoaderPoint& point : *list) {
-      if (point.workers != left_out && mean_of(point.*times) > 0) {
+      if (point.workers != left_out && mean(point.*times) > 0) {
         all.push_back(&point);
       }
     }
@@ -91,7 +91,7 @@ std::vector<double> spread(const LoaderPoints& points, std::optional<std::int64_
     if (parts.size() >= kEnoughTimes) {
       break;
     }
-    const double mean = mean_of(point->*times);
+    const double mean = bench::mean(point->*times);
     for (const double time : point->*times) {
       parts.push_back(time / mean);
     }
@@ -104,7 +104,7 @@ std::vector<double> scaled_to(double mean, std::vector<double> values) {
     return {mean};
   }
   values = thinned(std::move(values));
-  const double by = mean / mean_of(values);
+  const double by = mean / bench::mean(values);
   for (double& value : values) {
     value *= by;
   }
@@ -116,7 +116,7 @@ std::vector<double> scaled_to(double mean, std::vector<double> values) {
 // A cold storage has unknown limits: what a single worker waits for is taken as the latency of each read. Its
 // bandwidth would show only with enough readers.
 loader::Storage cold_storage(const LoaderPoint& fewest) {
-  const double waits = mean_of(fewest.batch_times_ns) - mean_of(fewest.batch_cpu_times_ns);
+  const double waits = mean(fewest.batch_times_ns) - mean(fewest.batch_cpu_times_ns);
   return {.bytes_per_s = 0,
           .latency_ns = std::clamp(waits / static_cast<double>(fewest.batch), 0.0, fewest.stages_ns.read)};
 }
@@ -127,7 +127,7 @@ double bytes_by_time(const LoaderPoints& points, const loader::Storage& storage)
   double bytes = 0;
   const auto at_most = [&](double most) { bytes = bytes > 0 ? std::min(bytes, most) : most; };
   for (const LoaderPoint& point : points.capacity) {
-    at_most(storage.bytes_per_s / point.images_per_s.value);
+    at_most(storage.bytes_per_s / point.samples_per_s.value);
     if (point.workers == 1 && point.stages_ns.read > storage.latency_ns) {
       at_most((point.stages_ns.read - storage.latency_ns) / 1e9 * storage.bytes_per_s);
     }
@@ -151,7 +151,7 @@ double late_read_ns(const std::vector<const LoaderPoint*>& points, const loader:
 // which wait least for each other.
 std::vector<double> sizes_by_time(const std::vector<const LoaderPoint*>& points, double latency_ns) {
   for (const LoaderPoint* const point : points) {
-    const double mean = mean_of(point->sample_times_ns) - latency_ns;
+    const double mean = bench::mean(point->sample_times_ns) - latency_ns;
     if (point->sample_times_ns.size() >= kEnoughTimes && mean > 0) {
       std::vector<double> sizes;
       for (const double time : point->sample_times_ns) {
@@ -171,7 +171,7 @@ bool measure_consumer(Profile& profile, const LoaderPoints& points) {
   for (const LoaderPoint& point : points.pool) {
     consumer = consumer == nullptr && !point.compute_times_ns.empty() ? &point : consumer;
   }
-  if (consumer == nullptr || !(mean_of(consumer->compute_times_ns) > 0)) {
+  if (consumer == nullptr || !(mean(consumer->compute_times_ns) > 0)) {
     return false;
   }
   profile.compute_ns = thinned(consumer->compute_times_ns);
@@ -186,7 +186,7 @@ bool measure_consumer(Profile& profile, const LoaderPoints& points) {
   const auto taken = std::ranges::find_if(
       points.pool, [](const LoaderPoint& point) { return point.take_times_ns.size() >= kEnoughTimes / 2; });
   if (taken != points.pool.end()) {
-    profile.take_ns = mean_of(taken->take_times_ns);
+    profile.take_ns = mean(taken->take_times_ns);
   }
   if (points.ready) {
     const double compute = points.ready->compute_ns;
@@ -205,13 +205,13 @@ std::vector<double> thinned(std::vector<double> values, std::size_t most) {
   }
   std::ranges::sort(values);
   std::vector<double> thin;
-  const double whole = mean_of(values);
+  const double whole = mean(values);
   for (std::size_t group = 0; group < most; ++group) {
     const std::size_t first = group * values.size() / most;
     const std::size_t last = (group + 1) * values.size() / most;
-    thin.push_back(mean_of(std::span(values).subspan(first, last - first)));
+    thin.push_back(mean(std::span(values).subspan(first, last - first)));
   }
-  const double off = whole / mean_of(thin);  // groups differ by one value
+  const double off = whole / mean(thin);  // groups differ by one value
   for (double& value : thin) {
     value *= std::isfinite(off) ? off : 1;
   }
@@ -273,7 +273,7 @@ std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderS
   profile.scheduling_latency = measure_latencies(points, profile.law.law.cores, storage, left_out);
   if (profile.consumer_on_cores) {
     profile.sharing =
-        measure_sharing(points.pool, profile.law.law, mean_of(profile.compute_ns), storage, left_out);
+        measure_sharing(points.pool, profile.law.law, mean(profile.compute_ns), storage, left_out);
   }
 
   profile.slot_bytes = static_cast<double>(setup.slot_bytes);

@@ -30,11 +30,12 @@ struct Stagings {
   const LoaderPoint& pinned;
   const LoaderPoint& pageable;
 
-  // Faster beyond both intervals, and by what is worth the trouble.
+  Estimate speedup() const { return ratio(pinned.samples_per_s, pageable.samples_per_s); }
+  // Significantly faster, and by what is worth the trouble.
   bool pinning_pays() const {
     constexpr double kWorthIt = 1.01;
-    return pinned.images_per_s.low() > pageable.images_per_s.high() &&
-           pinned.images_per_s.value > kWorthIt * pageable.images_per_s.value;
+    const Estimate times = speedup();
+    return times.ci95 && times.low() > 1 && times.value > kWorthIt;
   }
 };
 
@@ -107,7 +108,7 @@ std::optional<Choice> choose(const Evidence& evidence) {
 
 }  // namespace
 
-std::optional<Finding> recommended_finding(const Evidence& evidence) {
+std::optional<Finding> claim_recommendation(const Evidence& evidence) {
   const auto choice = choose(evidence);
   if (!choice) {
     return std::nullopt;
@@ -164,16 +165,15 @@ std::optional<Finding> recommended_finding(const Evidence& evidence) {
   return finding;
 }
 
-std::optional<Finding> pinning_finding(const Evidence& evidence) {
+std::optional<Finding> claim_pinning(const Evidence& evidence) {
   const auto both = both_stagings(evidence.points);
   if (!both) {
     return std::nullopt;
   }
-  const Estimate& pinned = both->pinned.images_per_s;
-  const Estimate& pageable = both->pageable.images_per_s;
+  const Estimate& pinned = both->pinned.samples_per_s;
+  const Estimate& pageable = both->pageable.samples_per_s;
   Finding finding = finding_of("pinning", "ratio", {both->pinned.name, both->pageable.name});
-  finding.value = pinned.value / pageable.value;
-  finding.ci95 = Interval{pinned.low() / pageable.high(), pinned.high() / pageable.low()};
+  finding.set(both->speedup());
   finding.claim = fmt::format(
       "Pinned vs pageable memory, ready data: {:.2f}× ({} and {}; a batch is copied in {} and "
       "{}) [{}]",

@@ -7,7 +7,6 @@
 #include <span>
 
 #include "bench/measure/statistics.h"
-#include "sweeps/workers/simulator/draws.h"
 
 namespace bench::sweeps {
 namespace {
@@ -25,7 +24,7 @@ std::vector<double> placed(std::vector<double> values) {
   for (std::size_t place = 0; place < kPlaces; ++place) {
     const std::size_t first = place * values.size() / kPlaces;
     const std::size_t last = std::max(first + 1, (place + 1) * values.size() / kPlaces);
-    places.push_back(simulator::mean_of(std::span(values).subspan(first, last - first)));
+    places.push_back(mean(std::span(values).subspan(first, last - first)));
   }
   return places;
 }
@@ -49,8 +48,8 @@ double busy_cores(const LoaderPoint& point, double cores, bool storage) {
   if (point.batch_cpu_times_ns.empty()) {
     return std::min(1.0, active_workers(point, storage) / cores);
   }
-  const double image_ns = simulator::mean_of(point.batch_cpu_times_ns) / static_cast<double>(point.batch);
-  return std::min(1.0, point.images_per_s.value * image_ns / 1e9 / cores);
+  const double image_ns = mean(point.batch_cpu_times_ns) / static_cast<double>(point.batch);
+  return std::min(1.0, point.samples_per_s.value * image_ns / 1e9 / cores);
 }
 
 // Without the threads that met an idle core, which were the least late.

@@ -20,13 +20,13 @@ namespace bench::sweeps {
 class ColdData;
 
 struct Session {
-  explicit Session(const Clock& time = steady_clock()) : clock(time) {}
+  explicit Session(const Clock& time) : clock(time) {}
 
   const Clock& clock;
   std::string data_name;  // --data
   std::optional<loader::Storage> storage;
   bool cold = false;  // the system drops each image from its page cache before it is read
-  loader::Progress progress = [](const std::string&, double) {};
+  loader::ProgressCallback progress = [](const std::string&, double) {};
 
   // Up to this many workers run at the lowest priority, so that the consumer thread is scheduled at once. 0
   // if the consumer or other programs compute on the same cores: low-priority workers would get no time

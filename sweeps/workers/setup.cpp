@@ -36,7 +36,7 @@ Json to_json(const LoaderSetup& setup) {
   }
   for (const RequiredThroughput& required : setup.required) {
     json["demands"].push_back(
-        {{"name", required.name}, {"images_per_s", required.images_per_s}, {"source", required.source}});
+        {{"name", required.name}, {"images_per_s", required.samples_per_s}, {"source", required.source}});
   }
   if (!setup.found) {
     return json;

@@ -16,7 +16,7 @@ namespace bench::sweeps {
 // (--demand).
 struct RequiredThroughput {
   std::string name{};
-  double images_per_s = 0;
+  double samples_per_s = 0;
   std::string source{};  // "given", or the result file
 };
 

@@ -9,12 +9,10 @@
 #include "bench/measure/statistics.h"
 #include "sweeps/workers/knee.h"
 #include "sweeps/workers/options.h"
-#include "sweeps/workers/simulator/draws.h"
 
 namespace bench::sweeps {
 namespace {
 
-using simulator::mean_of;
 using simulator::Pipeline;
 
 // Long enough for a steady state, short enough to be done after every run.
@@ -33,26 +31,26 @@ void set_length(Pipeline& pipeline) {
 }
 
 std::string limit_of(const Pipeline& pipeline, const simulator::Outcome& outcome, double au) {
-  if (pipeline.copy_ns > mean_of(pipeline.compute_ns) && outcome.copying > 0.9) {
+  if (pipeline.copy_ns > mean(pipeline.compute_ns) && outcome.copying > kBusy) {
     return "copy";
   }
   if (au >= kFed) {
     return "consumer";
   }
-  if (outcome.storage_busy > 0.9) {
+  if (outcome.storage_busy > kBusy) {
     return "storage";
   }
-  if (outcome.computing_workers > 0.95 * pipeline.law.cores) {
+  if (outcome.computing_workers > kNearly * pipeline.law.cores) {
     return "cores";
   }
-  if (pipeline.workers == 0 || outcome.worker_busy + outcome.worker_reading > 0.9) {
+  if (pipeline.workers == 0 || outcome.worker_busy + outcome.worker_reading > kBusy) {
     return "workers";
   }
   // Workers and cores rest while the consumer waits. The change that would gain shows why.
   const auto gains = [&](Pipeline other) {
     constexpr double kWorthIt = 1.02;
     set_length(other);
-    return simulate(other).images_per_s > kWorthIt * outcome.images_per_s;
+    return simulate(other).samples_per_s > kWorthIt * outcome.samples_per_s;
   };
   Pipeline other = pipeline;
   other.order = loader::Order::any;
@@ -89,7 +87,7 @@ SimulatedPoint simulate_point(Pipeline pipeline) {
   const double ready = pipeline.gap_ns + (pipeline.lookahead ? std::max(compute, pipeline.copy_ns)
                                                              : compute + pipeline.copy_ns);
   SimulatedPoint point{.workers = pipeline.workers,
-                       .images_per_s = outcome.images_per_s,
+                       .samples_per_s = outcome.samples_per_s,
                        .au = outcome.au / ready_au(pipeline),
                        .stall_p50_ns = median(outcome.step_ns) - ready,
                        .stall_p99_ns = quantile(outcome.step_ns, 0.99) - ready,
@@ -104,28 +102,29 @@ SimulatedRequirement simulate_requirement(const Profile& profile, const Simulati
   SimulatedRequirement answer{.required = required, .gpus = request.gpus};
   Pipeline pipeline = pipeline_for(profile, request, 1);
   pipeline.shared_cores.clear();  // another machine's consumer is not on these cores
-  pipeline.compute_ns = {static_cast<double>(profile.batch) / required.images_per_s * 1e9};
+  pipeline.compute_ns = {static_cast<double>(profile.batch) / required.samples_per_s * 1e9};
   pipeline.gap_ns = 0;
 
   const double image_ns = 1e9 / pipeline.law.one + (pipeline.storage ? pipeline.storage->latency_ns : 0);
-  const double needed = kFed * required.images_per_s * image_ns / 1e9;  // workers that lose nothing
+  const double needed = kFed * required.samples_per_s * image_ns / 1e9;  // workers that lose nothing
   const double cores = pipeline.law.cores / request.gpus;
   const auto most = static_cast<std::int64_t>(
       std::clamp(std::ceil(std::max({2 * needed, 4 * cores, 16.0})), 1.0, static_cast<double>(kMostWorkers)));
-  answer.tops_out = std::max(pipeline.law.best(most * request.gpus), request.measured_rate);
+  answer.max_samples_per_s = std::max(pipeline.law.best(most * request.gpus), request.measured_rate);
   if (pipeline.storage && pipeline.storage->bytes_per_s > 0 && profile.bytes_read > 0) {
-    answer.tops_out = std::min(answer.tops_out, pipeline.storage->bytes_per_s / profile.bytes_read);
+    answer.max_samples_per_s =
+        std::min(answer.max_samples_per_s, pipeline.storage->bytes_per_s / profile.bytes_read);
   }
   if (pipeline.copy_ns > 0) {
-    answer.tops_out =
-        std::min(answer.tops_out, request.gpus * static_cast<double>(profile.batch) / pipeline.copy_ns * 1e9);
+    answer.max_samples_per_s = std::min(
+        answer.max_samples_per_s, request.gpus * static_cast<double>(profile.batch) / pipeline.copy_ns * 1e9);
   }
   // Delivered over required images: an AU as of simulate_point() leaves out waits for the copy, and would
   // call a consumer fed whose copies are too slow.
   const auto try_with = [&](std::int64_t workers) {
     pipeline.workers = workers;
     const SimulatedPoint point = simulate_point(pipeline);
-    const double au = std::min(1.0, point.images_per_s / (required.images_per_s * request.gpus));
+    const double au = std::min(1.0, point.samples_per_s / (required.samples_per_s * request.gpus));
     if (au > answer.au || au >= kFed) {
       answer.au = au;
       answer.limited_by = point.limited_by;
@@ -222,7 +221,7 @@ Simulated simulate_measured(const LoaderPoints& points, const LoaderSetup& setup
   SimulationRequest request{.required = setup.required};
   for (const auto* list : {&points.pool, &points.capacity}) {
     for (const LoaderPoint& point : *list) {
-      request.measured_rate = std::max(request.measured_rate, point.images_per_s.value);
+      request.measured_rate = std::max(request.measured_rate, point.samples_per_s.value);
     }
   }
   Simulated simulated = simulate_all(profile, request, points.pool);
@@ -284,7 +283,7 @@ Json to_json(const Simulated& simulated) {
                {"timeline", {{"workers", simulated.knee_workers}, {"entries", Json::array()}}}};
   for (const SimulatedPoint& point : simulated.points) {
     json["points"].push_back({{"workers", point.workers},
-                              {"images_per_s", point.images_per_s},
+                              {"images_per_s", point.samples_per_s},
                               {"au", point.au},
                               {"stall_p50_ns", point.stall_p50_ns},
                               {"stall_p99_ns", point.stall_p99_ns},
@@ -297,12 +296,12 @@ Json to_json(const Simulated& simulated) {
   }
   for (const SimulatedRequirement& answer : simulated.requirements) {
     json["demands"].push_back({{"name", answer.required.name},
-                               {"images_per_s", answer.required.images_per_s},
+                               {"images_per_s", answer.required.samples_per_s},
                                {"source", answer.required.source},
                                {"gpus", answer.gpus},
                                {"workers", answer.workers ? Json(*answer.workers) : Json()},
                                {"au", answer.au},
-                               {"tops_out_images_per_s", answer.tops_out},
+                               {"tops_out_images_per_s", answer.max_samples_per_s},
                                {"limited_by", answer.limited_by}});
   }
   for (const auto& [prefetch, au] : simulated.prefetches) {

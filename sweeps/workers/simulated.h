@@ -12,6 +12,7 @@
 #include "sweeps/workers/profile.h"
 #include "sweeps/workers/setup.h"
 #include "sweeps/workers/simulator/pipeline.h"
+#include "sweeps/workers/thresholds.h"
 
 namespace bench::sweeps {
 
@@ -23,7 +24,7 @@ struct SimulationRequest {
   std::optional<loader::Order> order{};
   int gpus = 1;  // they share the host; each has its own workers
   std::vector<RequiredThroughput> required{};
-  double measured_rate = 0;               // images a second, the most that was seen of this host; 0: none
+  double measured_rate = 0;               // samples a second, the most that was seen of this host; 0: none
   std::optional<std::int64_t> step_ns{};  // another consumer, elsewhere
   std::string consumer{};                 // its name
   std::optional<loader::Storage> storage{};
@@ -32,7 +33,7 @@ struct SimulationRequest {
 
 struct SimulatedPoint {
   std::int64_t workers = 0;  // of each GPU
-  double images_per_s = 0;   // of all GPUs
+  double samples_per_s = 0;  // of all GPUs
   double au = 0;             // divided by that of a loader that does nothing
   double stall_p50_ns = 0;
   double stall_p99_ns = 0;
@@ -47,7 +48,7 @@ struct SimulatedRequirement {
   int gpus = 1;
   std::optional<std::int64_t> workers{};  // a GPU, for 95 % of it; none where the host cannot
   double au = 0;                          // the part of it that is delivered, with these workers or at best
-  double tops_out = 0;                    // images a second of the loader and the copies alone, at best
+  double max_samples_per_s = 0;           // of the loader and the copies alone
   std::string limited_by{};
 };
 
@@ -64,9 +65,6 @@ struct Simulated {
   std::vector<std::pair<std::int64_t, double>> prefetches{};  // and the AU with each, with the knee's workers
   std::vector<simulator::TimelineEntry> timeline{};           // of a few steps, with the knee's workers
 };
-
-// An AU that counts as fed.
-inline constexpr double kFed = 0.95;
 
 Simulated simulate(const Profile& profile, const SimulationRequest& request);
 // After a measured run: each measured count is also simulated from a profile without it, for the error.

@@ -47,17 +47,15 @@ TextTable points_table(const Evidence& evidence) {
     }
   }
   const bool orders = !evidence.points.other_order.empty();
-  const auto flagged = std::ranges::count_if(points, [](const LoaderPoint* point) { return point->flagged; });
-  const bool mark = flagged > 0 && flagged < std::ssize(points);
   TextTable table;
   table.rows.push_back(
       {"workers", "samples/s", "AU", "stall p99", "CPU/sample", "host memory", "simulated AU"});
   for (const LoaderPoint* const point : points) {
     const SimulatedPoint* const simulated =
         point->order == evidence.points.pool.front().order ? evidence.simulated_at(point->workers) : nullptr;
-    table.rows.push_back({fmt::format("{}{}{}", orders ? point->order + " " : "", point->workers,
-                                      mark && point->flagged ? " ○" : ""),
-                          estimate_text(point->images_per_s), point->au ? estimate_text(*point->au) : "-",
+    table.rows.push_back({fmt::format("{}{}{}{}", orders ? point->order + " " : "", point->workers,
+                                      point->mark.empty() ? "" : " ", point->mark),
+                          estimate_text(point->samples_per_s), point->au ? estimate_text(*point->au) : "-",
                           stall_text(point->stall_p99_ns), format_duration(point->cpu_ns),
                           format_bytes(std::llround(point->host_bytes)),
                           simulated != nullptr && simulated->held_out_au
@@ -80,7 +78,7 @@ TextTable simulated_table(const Simulated& simulated) {
   table.rows.push_back({simulated.gpus > 1 ? "workers a GPU" : "workers", "samples/s", "AU", "stall p99",
                         "workers busy", "limited by"});
   for (const SimulatedPoint& point : simulated.points) {
-    table.rows.push_back({fmt::format("{}", point.workers), format_number(point.images_per_s),
+    table.rows.push_back({fmt::format("{}", point.workers), format_number(point.samples_per_s),
                           fmt::format("{:.2f}", point.au), stall_text(point.stall_p99_ns),
                           format_percent(point.worker_busy), point.limited_by});
   }
@@ -94,10 +92,10 @@ TextTable requirements_table(const Simulated& simulated) {
   table.title = "Required throughput (simulated): workers for 95 % of it";
   table.rows.push_back({"GPU", "samples/s", "GPUs", "workers a GPU", "AU", "host's best", "limited by"});
   for (const SimulatedRequirement& answer : simulated.requirements) {
-    table.rows.push_back({answer.required.name, format_number(answer.required.images_per_s),
-                          fmt::format("{}", answer.gpus),
-                          answer.workers ? fmt::format("{}", *answer.workers) : "cannot be fed",
-                          fmt::format("{:.2f}", answer.au), rate_text(answer.tops_out), answer.limited_by});
+    table.rows.push_back(
+        {answer.required.name, format_number(answer.required.samples_per_s), fmt::format("{}", answer.gpus),
+         answer.workers ? fmt::format("{}", *answer.workers) : "cannot be fed",
+         fmt::format("{:.2f}", answer.au), rate_text(answer.max_samples_per_s), answer.limited_by});
   }
   table.right = {false, true, true, true, true, true, false};
   return table;

@@ -44,6 +44,26 @@ expect_harmless_names_and_failures() {
   ! draw "$scratch/broken.json" "$scratch/broken" || fail "a broken file was drawn"
   ! draw "$scratch/absent.json" "$scratch/absent" || fail "a missing file was drawn"
   [[ ! -e $scratch/broken.png && ! -e $scratch/absent.png ]] || fail "there is a picture of nothing"
+  expect_its_own_prologue "$scratch/x.json"
+}
+
+# The script loads the common.gp next to it, whatever its folder is called and wherever it is run from.
+expect_its_own_prologue() {
+  local odd="$scratch/plots of 'o' \$(touch $scratch/ran)"
+  mkdir -p "$odd" "$scratch/elsewhere"
+  cp -r "$source_folder/plots" "$odd"
+  echo "system('touch $scratch/ran')" | tee "$odd/common.gp" > "$scratch/elsewhere/common.gp"
+  draw_from "$scratch/elsewhere" "$odd/plots/$PLOT.gp" "$1"
+  draw_from "$odd" "plots/$PLOT.gp" "$1"
+  draw_from "$odd/plots" "$PLOT.gp" "$1"
+  [[ ! -e $scratch/ran ]] || fail "another folder's common.gp was run, or a folder's name"
+}
+
+# draw_from FOLDER SCRIPT RESULT
+draw_from() {
+  rm -f "$scratch/moved.png"
+  (cd "$1" && BENCH_RESULT=$3 BENCH_PICTURE=$scratch/moved gnuplot "$2") || fail "$2 failed in $1"
+  [[ -e $scratch/moved.png ]] || fail "$2 drew nothing in $1"
 }
 
 finish() {

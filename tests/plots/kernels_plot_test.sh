@@ -43,7 +43,7 @@ triad=$(jq '[.benchmarks[] | select(.params.workload == "stream" and .params.mod
 # The ridge of a roof: peak over bandwidth.
 ridge=$(jq '[.findings[] | {(.name): .value}] | add | .["arithmetic_peak/fp32"] / .memory_bandwidth' "$example")
 table roofs < "$scratch/tables" | awk -F '\t' -v x="$ridge" '$3 == 29362 && $1 / x > 0.999999 && $1 / x < 1.000001 { found = 1 } END { exit !found }' ||
-  fail "the roof does not bend at its ridge"
+  fail "the roof has no breakpoint at its ridge"
 
 # A note of many points stays on the picture, some 160 characters wide, with its reason.
 jq '.unmeasured = [range(0; 20) as $i | {params: {workload: "work\($i % 5)", dtype: "type\($i)"}, status: "skipped",

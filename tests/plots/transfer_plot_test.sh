@@ -35,16 +35,16 @@ same "the bandwidth of a copy" \
 same "the model's first point" \
   "$(jq '[.findings[] | select(.name == "model/h2d/pinned")][0].details | 1024 / (.latency_ns + 1024 / .bytes_per_s * 1e9)' "$example")" \
   "$(table lines_h2d < "$scratch/tables" | awk -F '\t' '$3 == 29362 { print $2; exit }')"
-# Where the model bends, each size is drawn by its own piece.
+# Each size is drawn by its own piece, also beyond a breakpoint.
 jq '.findings |= map(if .name == "model/h2d/pinned" then .details.pieces = [{latency_ns: 100, bytes_per_s: 1e9, to_bytes: 65536},
-  {latency_ns: 5000, bytes_per_s: 4e9}] else . end)' "$example" > "$scratch/bent.json"
-draw "$scratch/bent.json" "$scratch/bent"
-tables "$scratch/bent.json" | table lines_h2d | awk -F '\t' '$3 == 29362' > "$scratch/bent.lines"
-same "the first piece's first point" "$(jq -n '1024 / (100 + 1024)')" "$(head -1 "$scratch/bent.lines" | cut -f 2)"
-same "the last piece's last point" "$(jq -n "$(tail -1 "$scratch/bent.lines" | cut -f 1) | . / (5000 + . / 4)")" \
-  "$(tail -1 "$scratch/bent.lines" | cut -f 2)"
-# Its key names the line's start and its end, as the finding does; an unbent one's the formula.
-jq '.findings |= map(if .name == "model/h2d/pinned" then .details += {latency_ns: 100, bytes_per_s: 4e9} else . end)' "$scratch/bent.json" > "$scratch/named.json"
+  {latency_ns: 5000, bytes_per_s: 4e9}] else . end)' "$example" > "$scratch/pieces.json"
+draw "$scratch/pieces.json" "$scratch/pieces"
+tables "$scratch/pieces.json" | table lines_h2d | awk -F '\t' '$3 == 29362' > "$scratch/pieces.lines"
+same "the first piece's first point" "$(jq -n '1024 / (100 + 1024)')" "$(head -1 "$scratch/pieces.lines" | cut -f 2)"
+same "the last piece's last point" "$(jq -n "$(tail -1 "$scratch/pieces.lines" | cut -f 1) | . / (5000 + . / 4)")" \
+  "$(tail -1 "$scratch/pieces.lines" | cut -f 2)"
+# Its key names the line's start and its end, as the finding does; without a breakpoint it has the formula.
+jq '.findings |= map(if .name == "model/h2d/pinned" then .details += {latency_ns: 100, bytes_per_s: 4e9} else . end)' "$scratch/pieces.json" > "$scratch/named.json"
 draw "$scratch/named.json" "$scratch/named"
 holds "$scratch/named" "pinned: 100 ns … 4 GB/s"
 lacks "$scratch/example" " ns … "

@@ -1,4 +1,4 @@
-// bench --sweep memory, as a user runs it: small images, so that it is quick on any machine.
+// bench --sweep memory, as a user runs it: a small network, so that it is quick on any machine.
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -16,19 +16,21 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Ends after five rounds and what is tried after them; no time budget does.
-Arguments memory_run(const std::filesystem::path& out, const std::string& budget = "1000min") {
-  return {"--sweep", "memory", "--device",  "cpu",   "--workload", "resnet18",      "--image-size", "32",
-          "--dtype", "fp32",   "--no-plot", "--out", out.string(), "--time-budget", budget};
+// A small table and short texts: a step takes microseconds, also with a batch at the limit.
+Arguments memory_run(const std::filesystem::path& out) {
+  return rounds(3) +
+         Arguments{"--sweep",      "memory", "--device",   "cpu", "--workload", "embedding_classifier",
+                   "--vocabulary", "2000",   "--sequence", "16",  "--dtype",    "fp32",
+                   "--no-plot",    "--out",  out.string()};
 }
 
-constexpr const char* kFile = "memory-resnet18-cpu.json";
+constexpr const char* kFile = "memory-embedding_classifier-cpu.json";
 
 TEST(MemorySweepProgram, FindsProvesAndWatches) {
   const TemporaryFolder folder;
   const Ended ended = run_bench(memory_run(folder.path()) +
                                 Arguments{"--mode", "infer,train", "--optimizer", "sgd,adam", "--batch",
-                                          "4,8", "--memory-cap", "120MiB,400MiB", "--soak", "25"});
+                                          "4,8", "--memory-cap", "6MiB,12MiB", "--soak", "25"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(schema_errors(read_file(folder.path() / kFile)), "");
   const ResultDocument document = read_result(folder.path() / kFile);
@@ -51,15 +53,15 @@ TEST(MemorySweepProgram, FindsProvesAndWatches) {
     EXPECT_EQ(point.memory.peak_predicted, point.memory.peak_measured) << point.name;
   }
   EXPECT_THAT(ended.out, AllOf(HasSubstr("What fits"), HasSubstr("fp32 training with adam"),
-                               HasSubstr("tried"), HasSubstr("Within 120 MiB: "), HasSubstr("4.00 with adam"),
-                               HasSubstr("is steady over 25 steps")));
+                               HasSubstr("tried"), HasSubstr("Within 6.00 MiB: "),
+                               HasSubstr("4.00 with adam"), HasSubstr("is steady over 25 steps")));
 }
 
 TEST(MemorySweepProgram, ADryRunAnswersWhetherCardsOfManySizesWouldDo) {
   const TemporaryFolder folder;
   const Ended ended =
       run_bench(memory_run(folder.path() / "out") +
-                Arguments{"--dry-run", "--memory-cap", "64GiB,6GiB,16MiB", "--batch", "1099511627776"});
+                Arguments{"--dry-run", "--memory-cap", "64GiB,6GiB,2MiB", "--batch", "1099511627776"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, AllOf(HasSubstr("64.0 GiB"), HasSubstr("6.00 GiB"), HasSubstr("none"),
                                HasSubstr("more than 1 PiB"), Not(HasSubstr("tried"))));
@@ -69,7 +71,7 @@ TEST(MemorySweepProgram, ADryRunAnswersWhetherCardsOfManySizesWouldDo) {
 TEST(MemorySweepProgram, ACapBeyondTheMachineNeverTakesMoreThanThereIs) {
   const TemporaryFolder folder;
   const Ended ended =
-      run_bench(memory_run(folder.path(), "2min") +
+      run_bench(memory_run(folder.path()) +
                 Arguments{"--mode", "infer", "--batch", "2,4194304", "--memory-cap", "8000GiB"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   const ResultDocument document = read_result(folder.path() / kFile);
@@ -81,7 +83,7 @@ TEST(MemorySweepProgram, ACapBeyondTheMachineNeverTakesMoreThanThereIs) {
 
 TEST(MemorySweepProgram, ResumesWhereItWas) {
   const TemporaryFolder folder;
-  const Arguments run = memory_run(folder.path()) + Arguments{"--mode", "infer", "--memory-cap", "1GiB"};
+  const Arguments run = memory_run(folder.path()) + Arguments{"--mode", "infer", "--memory-cap", "12MiB"};
   ASSERT_EQ(run_bench(run + Arguments{"--batch", "1"}).code, 0);
   const Ended ended = run_bench(run + Arguments{"--batch", "1,2", "--resume"});
   ASSERT_EQ(ended.code, 0) << ended.err;

@@ -1,4 +1,5 @@
 // Pictures are drawn by the program's own scripts and no others.
+#include <cstdlib>
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -43,6 +44,23 @@ TEST(Picture, AScriptPlantedNextToTheProgramIsNotRun) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_FALSE(fs::exists(marker));
   EXPECT_THAT(ended.err, HasSubstr("no picture: plots/batch.gp was not found"));
+}
+
+// The script is the program's own, and PATH names the current folder: by "." and by an empty entry.
+TEST(Picture, AGnuplotInTheCurrentFolderIsNotRun) {
+  const TemporaryFolder folder;
+  const fs::path marker = folder.path() / "marker";
+  write_file(folder.path() / "gnuplot", "#!/bin/sh\ntouch " + marker.string() + "\n");
+  fs::permissions(folder.path() / "gnuplot", fs::perms::owner_all);
+  const char* const path = std::getenv("PATH");
+  const Arguments in_folder{"-C", folder.path().string(),
+                            std::string("PATH=.::") + (path == nullptr ? "/usr/bin:/bin" : path),
+                            BENCH_PROGRAM};
+  const Ended ended =
+      Process(in_folder + drawn_run(folder.path() / "out"), std::nullopt, "/usr/bin/env").wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_FALSE(fs::exists(marker));
+  EXPECT_TRUE(fs::exists(folder.path() / "out" / "batch-conv2d-cpu.png")) << ended.err;
 }
 
 TEST(Picture, ASweepThatMeasuredNothingHasNoneAndIsInconclusive) {

@@ -1,14 +1,16 @@
-// The points that sweeps list. Result files and scripts know them by name: a name that changes loses a
-// history.
+// The points that sweeps list, and the memory that a dry run plans for each. Result files and scripts know
+// points by name: a name that changes loses a history.
 //
-// tests/golden/points.txt holds command lines, each after "$ ", and behind each the points it lists. Which
-// batches an open-ended series reaches follows from the memory plan, so this also notices plans that changed
-// by much; they were recorded with the instruction set limited to AVX2, which this test asks for.
-#include <stdlib.h>
-
+// tests/golden/points.txt holds command lines, each after "$ ", and behind each its points: name, planned
+// bytes as printed ("-" where there are none) and why a point could not run, in a word. Recorded with the
+// instruction set limited to AVX2 and one thread, both of which decide what scratch an operation takes; so
+// do the processor's caches, hence kTolerance. BENCH_RECORD_POINTS=PROGRAM records what that program lists.
+#include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -18,39 +20,122 @@
 namespace bench::testing {
 namespace {
 
-struct Listing {
-  std::string command;
-  std::string points;  // a line each
+constexpr const char* kRecord = BENCH_TEST_SOURCE_DIR "/tests/golden/points.txt";
+constexpr double kTolerance = 0.02;
+
+struct PlannedRow {
+  std::string name;
+  std::string size;    // "13.5 MiB" or "-"
+  std::string status;  // "oom", "unsupported" or nothing
 };
 
+struct Listing {
+  std::string command;
+  std::vector<PlannedRow> rows;
+};
+
+std::string take_size(std::istringstream& words) {
+  std::string number;
+  std::string unit;
+  words >> number;
+  return number != "-" && words >> unit ? number + " " + unit : number;
+}
+
+double bytes_of(const std::string& size) {
+  std::istringstream words(size);
+  double number = 0;
+  std::string unit;
+  words >> number >> unit;
+  const std::string units = "BKMGTP";
+  return number * std::pow(1024, static_cast<double>(units.find(unit.empty() ? 'B' : unit.front())));
+}
+
 std::vector<Listing> recorded_listings() {
-  std::ifstream file(BENCH_TEST_SOURCE_DIR "/tests/golden/points.txt");
+  std::ifstream file(kRecord);
   std::vector<Listing> listings;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("$ ")) {
       listings.push_back({line.substr(2), {}});
-    } else {
-      listings.back().points += line + "\n";
+      continue;
     }
+    std::istringstream words(line);
+    PlannedRow& row = listings.back().rows.emplace_back();
+    words >> row.name;
+    row.size = take_size(words);
+    words >> row.status;
   }
   return listings;
 }
 
-TEST(Points, AreThoseRecorded) {
-  ASSERT_EQ(setenv("ONEDNN_MAX_CPU_ISA", "AVX2", 1), 0);
+Ended run_pinned(const std::string& program, const std::string& command, const std::string& option) {
+  std::istringstream words("ONEDNN_MAX_CPU_ISA=AVX2 OMP_NUM_THREADS=1 " + program + " " + command +
+                           " --device cpu " + option);
+  std::vector<std::string> arguments;
+  for (std::string word; words >> word;) {
+    arguments.push_back(word);
+  }
+  return Process(arguments, std::nullopt, "/usr/bin/env").wait();
+}
+
+// From the table of a dry run: "batch/gemm/…/batch:4  1.50 MiB  120 %  oom: more than the memory cap".
+std::vector<PlannedRow> rows_in(const std::string& text, const std::string& command) {
+  const std::string sweep = command.substr(command.find(' ') + 1);
+  const std::string beginning = sweep.substr(0, sweep.find(' ')) + "/";
+  std::vector<PlannedRow> rows;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(beginning)) {
+      continue;
+    }
+    std::istringstream words(line);
+    PlannedRow& row = rows.emplace_back();
+    words >> row.name;
+    row.size = take_size(words);
+    take_size(words);  // of the cap: "120 %" or "-"
+    words >> row.status;
+    row.status = row.status.substr(0, row.status.find(':'));
+  }
+  return rows;
+}
+
+void record(const std::string& program, const std::vector<Listing>& listings) {
+  std::ofstream file(kRecord);
+  for (const auto& [command, rows] : listings) {
+    file << "$ " << command << '\n';
+    for (const PlannedRow& row : rows_in(run_pinned(program, command, "--dry-run").out, command)) {
+      file << row.name << ' ' << row.size << (row.status.empty() ? "" : " ") << row.status << '\n';
+    }
+  }
+}
+
+TEST(Points, AreThoseRecordedWithTheirMemory) {
   const std::vector<Listing> listings = recorded_listings();
   ASSERT_GT(listings.size(), 30U);
-  for (const Listing& listing : listings) {
-    std::istringstream words(listing.command + " --device cpu --benchmark_list_tests");
-    std::vector<std::string> arguments;
-    for (std::string word; words >> word;) {
-      arguments.push_back(word);
-    }
-    const Ended ended = run_bench(arguments);
-    EXPECT_EQ(ended.code, 0) << listing.command << "\n" << ended.err;
-    EXPECT_EQ(ended.out, listing.points) << listing.command;
+  if (const char* const program = std::getenv("BENCH_RECORD_POINTS")) {
+    record(program, listings);
+    return;
   }
-  unsetenv("ONEDNN_MAX_CPU_ISA");
+  for (const auto& [command, recorded] : listings) {
+    SCOPED_TRACE(command);
+    const Ended listed = run_pinned(BENCH_PROGRAM, command, "--benchmark_list_tests");
+    EXPECT_EQ(listed.code, 0) << listed.err;
+    std::string names;
+    for (const PlannedRow& row : recorded) {
+      names += row.name + "\n";
+    }
+    EXPECT_EQ(listed.out, names);
+
+    const Ended planned = run_pinned(BENCH_PROGRAM, command, "--dry-run");
+    EXPECT_EQ(planned.code, 0) << planned.err;
+    const std::vector<PlannedRow> rows = rows_in(planned.out, command);
+    ASSERT_EQ(rows.size(), recorded.size()) << planned.out;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      EXPECT_EQ(rows[i].name, recorded[i].name);
+      EXPECT_EQ(rows[i].status, recorded[i].status) << rows[i].name;
+      EXPECT_NEAR(bytes_of(rows[i].size), bytes_of(recorded[i].size), kTolerance * bytes_of(recorded[i].size))
+          << rows[i].name;
+    }
+  }
 }
 
 }  // namespace

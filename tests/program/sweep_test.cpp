@@ -1,4 +1,5 @@
 // bench --sweep: what it writes and prints.
+#include <cstdlib>
 #include <set>
 #include <sstream>
 
@@ -156,6 +157,29 @@ TEST(SweepProgram, List) {
     EXPECT_THAT(ended.out, HasSubstr(part));
   }
   EXPECT_THAT(ended.out, Not(HasSubstr("--launch")));
+}
+
+// Where choices of algorithms are kept; listing makes no file.
+TEST(SweepProgram, ListSaysWhereChoicesAre) {
+  const TemporaryFolder folder;
+  setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
+  const std::string file = folder.path() / "bench" / "autotune.json";
+  EXPECT_THAT(run_bench({"--list"}).out, HasSubstr("\nAutotuned choices (--no-cache): " + file + "\n"));
+  EXPECT_EQ(Json::parse(run_bench({"--list", "--benchmark_format=json"}).out).at("autotuned_choices"), file);
+  unsetenv("XDG_CACHE_HOME");
+  EXPECT_THAT(folder.names(), IsEmpty());
+}
+
+TEST(SweepProgram, TheDeviceKeepsChoicesUnlessToldNotTo) {
+  const Arguments run{"--sweep", "batch", "--workload", "fragile", "--device", "fragile", "--dry-run"};
+  setenv("XDG_CACHE_HOME", "/cache", 1);
+  const Ended keeps = Process(run, std::nullopt, FRAGILE_PROGRAM).wait();
+  const Ended does_not = Process(run + Arguments{"--no-cache"}, std::nullopt, FRAGILE_PROGRAM).wait();
+  unsetenv("XDG_CACHE_HOME");
+  EXPECT_EQ(keeps.code, 0) << keeps.err;
+  EXPECT_THAT(keeps.err, HasSubstr("keeps choices in /cache/bench/autotune.json\n"));
+  EXPECT_EQ(does_not.code, 0) << does_not.err;
+  EXPECT_THAT(does_not.err, Not(HasSubstr("choices")));
 }
 
 TEST(SweepProgram, HelpOfAWorkload) {

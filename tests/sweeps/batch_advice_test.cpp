@@ -91,7 +91,7 @@ TEST(BatchAdvice, FewRoundsProveNoRatioButAnswer) {
   EXPECT_THAT(find(document, "speedup_bf16").claim, HasSubstr("3 rounds"));
   const Finding recommendation = find(document, "recommendation");
   EXPECT_TRUE(recommendation.value);
-  EXPECT_THAT(recommendation.claim, HasSubstr("fewer than 3 rounds: give a larger --time-budget]"));
+  EXPECT_THAT(recommendation.claim, Not(HasSubstr("--time-budget"))) << "the warning line says it";
   EXPECT_TRUE(find(document, "memory_line/fp32").value);
 }
 
@@ -110,7 +110,7 @@ TEST(BatchAdvice, ANoisyRunAnswersWithWhatItKnows) {
   ASSERT_TRUE(recommendation.value);
   EXPECT_THAT(recommendation.claim,
               AllOf(HasSubstr("Use batch "), HasSubstr(" ± "), HasSubstr("; batches from 1 on are within "),
-                    HasSubstr("[noisy: give a larger --time-budget, or run on an idle machine]")));
+                    Not(HasSubstr("--time-budget"))));
 }
 
 TEST(BatchAdvice, OneBatchIsDescribed) {
@@ -125,8 +125,7 @@ TEST(BatchAdvice, ANoisyRunThatStillGrowsSaysSo) {
   ResultDocument document = document_of({{.t0_ns = 400e6}}, 8);
   blur(document, "fp32", 0.1);
   ASSERT_FALSE(find(document, "ceiling_batch").value);
-  EXPECT_THAT(find(document, "recommendation").claim,
-              HasSubstr("it grows up to the largest measured [noisy"));
+  EXPECT_THAT(find(document, "recommendation").claim, HasSubstr("it grows up to the largest measured."));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "bench/measure/random.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "tests/bench/support/manual_clock.h"
 #include "tests/sweeps/fake_device.h"
 #include "tests/sweeps/stub_workload.h"
 
@@ -67,7 +68,8 @@ inline ResultDocument document_of(const std::vector<Machine>& machines, std::int
 
 inline std::vector<Finding> findings_of(const ResultDocument& document) {
   static const WorkloadType workload = testing::stub_workload({"infer"});
-  SweepRequest request;
+  const testing::ManualClock clock;
+  SweepRequest request(clock);
   request.workload = &workload;
   request.batches = {1};
   testing::FakeDevice device({Dtype::fp32});

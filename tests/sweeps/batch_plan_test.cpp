@@ -5,6 +5,7 @@
 
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "tests/bench/support/manual_clock.h"
 #include "tests/sweeps/fake_device.h"
 #include "tests/sweeps/stub_workload.h"
 
@@ -32,7 +33,8 @@ class BatchPlan : public ::testing::Test {
 
   WorkloadType workload_ = testing::stub_workload(
       {"infer", "train"}, {{"image-size", "224", "pixels"}, {"ratio", "0.5", ""}, {"layout", "nhwc", ""}});
-  SweepRequest request_;
+  testing::ManualClock clock_;
+  SweepRequest request_{clock_};
   testing::FakeDevice device_{{Dtype::fp32, Dtype::bf16}};
 };
 

@@ -11,9 +11,11 @@ namespace bench::testing {
 
 class FakeDevice : public Device {
  public:
-  explicit FakeDevice(std::set<Dtype> supported, const std::string& kind = "cpu")
+  explicit FakeDevice(std::set<Dtype> supported, const std::string& kind = "cpu",
+                      std::int64_t memory_bytes = 0)
       : supported_(std::move(supported)) {
     info_.kind = kind;
+    info_.memory_bytes = memory_bytes;
   }
 
   const DeviceInfo& info() const override { return info_; }

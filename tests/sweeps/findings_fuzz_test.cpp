@@ -5,6 +5,7 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "tests/bench/support/manual_clock.h"
 #include "tests/bench/support/mutants.h"
 #include "tests/bench/support/sample_document.h"
 #include "tests/sweeps/fake_device.h"
@@ -17,7 +18,8 @@ namespace {
 // Returns how many claims were made.
 int try_findings_of(const std::string& sweep_name) {
   const WorkloadType workload = testing::stub_workload({"infer"});
-  SweepRequest request;
+  const testing::ManualClock clock;
+  SweepRequest request(clock);
   request.workload = &workload;
   request.workloads = {&workload};
   request.modes = {"infer"};

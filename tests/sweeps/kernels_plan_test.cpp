@@ -7,6 +7,7 @@
 
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "tests/bench/support/manual_clock.h"
 #include "tests/sweeps/fake_device.h"
 
 namespace bench {
@@ -73,7 +74,8 @@ class KernelsPlan : public ::testing::Test {
 
   WorkloadType sized_;
   WorkloadType plain_;
-  SweepRequest request_;
+  testing::ManualClock clock_;
+  SweepRequest request_{clock_};
   KernelRequest asked_;
   std::vector<WorkloadSpec> configured_;
   testing::FakeDevice device_{{Dtype::fp32, Dtype::bf16}};

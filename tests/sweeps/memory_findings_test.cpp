@@ -8,6 +8,7 @@
 
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "tests/bench/support/manual_clock.h"
 #include "tests/sweeps/fake_device.h"
 #include "tests/sweeps/stub_workload.h"
 
@@ -59,7 +60,8 @@ MeasuredPoint made(const PointOf& of) {
 
 std::vector<Finding> findings_of(const ResultDocument& document) {
   static const WorkloadType workload = testing::stub_workload({"infer", "train"});
-  SweepRequest request;
+  const testing::ManualClock clock;
+  SweepRequest request(clock);
   request.workload = &workload;
   request.batches = {1};
   request.memory_caps = {1 << 30};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -61,7 +62,13 @@ struct MachineNumbers {
   std::int64_t unplanned = 0;        // bytes the workload takes and its plan does not know of
   std::int64_t smallest = 1;         // smaller batches are unsupported
   std::int64_t loses_device_at = 0;  // making this batch or a larger one loses the device; 0: none does
+  std::function<std::int64_t(std::int64_t batch)> more{};  // bytes beyond the line; grow with the batch
+  std::function<void()> on_plan{};
 };
+
+inline std::int64_t activations(std::int64_t batch, const MachineNumbers& numbers) {
+  return batch * numbers.a_sample + (numbers.more ? numbers.more(batch) : 0);
+}
 
 class MachineWorkload : public Workload {
  public:
@@ -69,7 +76,7 @@ class MachineWorkload : public Workload {
       : machine_(machine), leak_(numbers.leak_a_step) {
     buffers_.push_back(machine.allocate(numbers.fixed, MemoryCategory::weights));
     buffers_.push_back(
-        machine.allocate(spec.batch * numbers.a_sample + numbers.unplanned, MemoryCategory::activations));
+        machine.allocate(activations(spec.batch, numbers) + numbers.unplanned, MemoryCategory::activations));
   }
   void step() override { machine_.leaked += leak_; }
   Verification verify() override { return {true, 0, 0, ""}; }
@@ -89,6 +96,9 @@ class ConfiguredMachine : public ConfiguredWorkload {
     return device.unsupported(spec_.dtype);
   }
   MemoryPlan plan(Device& /*device*/) const override {
+    if (numbers_.on_plan) {
+      numbers_.on_plan();
+    }
     if (spec_.batch < numbers_.smallest) {
       throw Unsupported("too few samples");
     }
@@ -97,7 +107,7 @@ class ConfiguredMachine : public ConfiguredWorkload {
     }
     MemoryPlan plan;
     plan.at_peak[MemoryCategory::weights] = numbers_.fixed;
-    plan.at_peak[MemoryCategory::activations] = spec_.batch * numbers_.a_sample;
+    plan.at_peak[MemoryCategory::activations] = activations(spec_.batch, numbers_);
     plan.in_step = plan.at_peak;
     plan.peak = plan.at_peak.total();
     plan.peak_at = "forward middle";

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "memory_machine.h"
 #include "tests/bench/support/manual_clock.h"
@@ -51,7 +55,7 @@ class MemorySweep : public ::testing::Test {
     ResultDocument document;
     document.sweep.axes = sweep_->plan().axes;
     document.sweep.memory_cap_bytes = request_.largest_cap();
-    sweep_->predict(document.context);
+    sweep_->predict(document.context, planning_end_);
     if (!before.is_null()) {
       sweep_->restore(before);
     }
@@ -88,10 +92,18 @@ class MemorySweep : public ::testing::Test {
     return *at;
   }
 
+  // The limits by plan.
+  Json predicted() {
+    const auto sweep = make();
+    sweep->predict({}, planning_end_);
+    return sweep->to_json().at("limits");
+  }
+
   MemoryMachine machine_;
+  PlanningEnd planning_end_ = [] { return std::nullopt; };
   WorkloadType type_;
-  SweepRequest request_;
   testing::ManualClock clock_;
+  SweepRequest request_{clock_};
   std::unique_ptr<Sweep> sweep_;
   std::int64_t smallest_ = 1;
   bool lost_ = false;
@@ -140,7 +152,7 @@ TEST_F(MemorySweep, NamesAreUnique) {
 TEST_F(MemorySweep, ThePlanAloneFindsTheLargestBatchOfEachCap) {
   request_.memory_caps = {1000, 1100, 5000, 5099, 5100};
   const auto sweep = make();
-  sweep->predict({});
+  sweep->predict({}, planning_end_);
   const Json state = sweep->to_json();
   std::vector<std::int64_t> largest;
   std::vector<std::int64_t> safe;
@@ -153,6 +165,95 @@ TEST_F(MemorySweep, ThePlanAloneFindsTheLargestBatchOfEachCap) {
   EXPECT_THAT(largest, ElementsAre(0, 1, 40, 40, 41));
   EXPECT_THAT(safe, ElementsAre(0, 0, 34, 35, 35));  // strictly below 90 %
   EXPECT_EQ(machine_.allocations, 0);
+}
+
+// Batches 1 and 16 for the line, the largest and the next, and the largest safe one and the next.
+TEST_F(MemorySweep, OnALineALimitTakesSixPlans) {
+  int plans = 0;
+  use({.fixed = 12'345, .a_sample = 678, .on_plan = [&] { ++plans; }});
+  for (const std::int64_t cap : {50'000, 1'000'000, 987'654'321}) {
+    request_.memory_caps = {cap};
+    plans = 0;
+    const Json limit = predicted().at(0);
+    EXPECT_EQ(limit["largest_batch"], (cap - 12'345) / 678);
+    EXPECT_EQ(limit["largest_bytes"], 12'345 + 678 * ((cap - 12'345) / 678));
+    EXPECT_EQ(limit["next_bytes"], 12'345 + 678 * ((cap - 12'345) / 678 + 1));
+    EXPECT_LE(plans, 6) << cap;
+  }
+  request_.memory_caps = {1'000'000, 2'000'000, 3'000'000, 4'000'000};
+  plans = 0;
+  predicted();
+  EXPECT_LE(plans, 2 + 4 * 4);
+}
+
+// Setup that holds more than small batches, scratch that jumps: the answers are those of a search batch by
+// batch.
+TEST_F(MemorySweep, OffTheLineALimitTakesMorePlansAndIsTheSame) {
+  const std::vector<std::function<std::int64_t(std::int64_t)>> shapes{
+      [](std::int64_t batch) { return std::max<std::int64_t>(0, 50'000 - 100 * batch); },
+      [](std::int64_t batch) { return batch >= 300 ? 20'000 : 0; },
+      [](std::int64_t batch) { return batch / 64 * 3000; },
+      [](std::int64_t batch) { return batch * batch / 20; }};
+  for (const auto& shape : shapes) {
+    int plans = 0;
+    use({.more = shape, .on_plan = [&] { ++plans; }});
+    for (const std::int64_t cap : {51'500, 70'000, 100'000}) {
+      request_.memory_caps = {cap};
+      const auto bytes = [&](std::int64_t batch) { return 1000 + 100 * batch + shape(batch); };
+      const auto largest_below = [&](std::int64_t most) {
+        std::int64_t batch = 0;
+        while (bytes(batch + 1) <= most) {
+          ++batch;
+        }
+        return batch;
+      };
+      plans = 0;
+      const Json limit = predicted().at(0);
+      const std::int64_t largest = largest_below(cap);
+      EXPECT_EQ(limit["largest_batch"], largest) << cap;
+      EXPECT_EQ(limit["largest_bytes"], bytes(largest)) << cap;
+      EXPECT_EQ(limit["next_bytes"], bytes(largest + 1)) << cap;
+      EXPECT_EQ(limit["safe_batch"], largest_below(cap * 9 / 10 - 1)) << cap;
+      EXPECT_LE(plans, 20) << cap;
+    }
+  }
+}
+
+TEST_F(MemorySweep, LimitsThatPlanningHasNoTimeForAreLeftOutWithTheReason) {
+  request_.memory_caps = {5000, 10'000};
+  int asked = 0;  // the first cap is answered
+  planning_end_ = [&asked] {
+    return ++asked > 6 ? std::optional<std::string>("the test ended it") : std::nullopt;
+  };
+  const auto sweep = make();
+  sweep->predict({}, planning_end_);
+  ResultDocument document;
+  document.sweep.axes = sweep->plan().axes;
+  document.findings = sweep->findings(document);
+  const Json state = sweep->to_json();
+  ASSERT_EQ(state["limits"].size(), 1U);
+  EXPECT_EQ(state["limits"][0]["largest_batch"], 40);
+  EXPECT_EQ(state["limits_left_out"], (Json{{"count", 1}, {"reason", "the test ended it"}}));
+  EXPECT_EQ(finding(document, "limits_left_out").claim,
+            "Largest batches by plan: 1 of 2 are missing, because the test ended it [give a larger "
+            "--time-budget].");
+}
+
+TEST_F(MemorySweep, LimitsLeftOutBeforeThePointsArePlannedBehindThem) {
+  planning_end_ = [] { return std::optional<std::string>("the points come first"); };
+  const ResultDocument document = run();
+  EXPECT_EQ(document.sweep.state["limits"].at(0).at("largest_batch"), 40);
+  EXPECT_EQ(document.sweep.state["limits"].at(0).at("proof").at("largest_batch"), 40);
+  EXPECT_FALSE(document.sweep.state.contains("limits_left_out"));
+  const ResultDocument without_time = run(0);
+  EXPECT_EQ(without_time.sweep.state["limits_left_out"]["reason"], "the time budget ended");
+}
+
+// The process before this one planned them: its time budget is this one's.
+TEST_F(MemorySweep, LimitsOfTheProcessBeforeAreKept) {
+  const Json state = run().sweep.state;
+  planning_end_ = [] { return std::optional<std::string>("no time"); };
+  EXPECT_EQ(run(0, state).sweep.state["limits"], state["limits"]);
 }
 
 TEST_F(MemorySweep, ARightPlanIsProvedByTwoProbes) {

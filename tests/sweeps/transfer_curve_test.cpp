@@ -29,7 +29,7 @@ std::vector<CopyTime> curve(double latency_ns, double bytes_per_s, double noise 
   for (double bytes = kKiB; bytes <= kKiB * kKiB * kKiB; bytes *= 2) {
     const double exact = latency_ns + bytes / bytes_per_s * 1e9;
     const double ns = exact * (1 + noise * (2 * unit_draw(engine) - 1));
-    points.push_back({.bytes = bytes, .ns = ns, .ci95_ns = {0.99 * ns, 1.01 * ns}});
+    points.push_back({.bytes = bytes, .ns = ns, .ci95_ns = Interval{0.99 * ns, 1.01 * ns}});
   }
   return points;
 }
@@ -202,7 +202,9 @@ TEST(TransferCrossover, IsTheFirstSizeFromWhichAllAreApart) {
   EXPECT_FALSE(faster_from(pinned, pinned));  // intervals touch
   EXPECT_FALSE(faster_from(pinned, {}));
   auto disturbed = pinned;
-  disturbed[10].ci95_ns.high *= 10;  // 1 MiB: nobody knows there
+  disturbed[10].ci95_ns->high *= 10;  // 1 MiB: nobody knows there
+  EXPECT_EQ(faster_from(disturbed, pageable), 2048 * kKiB);
+  disturbed[10].ci95_ns.reset();  // a single sample
   EXPECT_EQ(faster_from(disturbed, pageable), 2048 * kKiB);
 }
 

@@ -61,6 +61,18 @@ TEST(TransferFindings, CrossoversNameTheSize) {
   EXPECT_EQ(transfer_finding(transfer_card(), "crossover/h2d/staged").value, 1024 * 1024);
 }
 
+TEST(TransferFindings, OneSampleASizeProvesNothing) {
+  TransferMachine card = transfer_card();
+  for (MeasuredPoint& point : card.document.benchmarks) {
+    point.stats.ci95_ns = {point.stats.median_ns, point.stats.median_ns};
+  }
+  const Finding crossover = transfer_finding(card, "crossover/h2d/pinned");
+  EXPECT_FALSE(crossover.value);
+  EXPECT_THAT(crossover.claim, HasSubstr("not significant"));
+  EXPECT_FALSE(transfer_finding(card, "at_once/both/pinned").ci95);
+  EXPECT_THAT(transfer_tables(card.document, card.state)[0].rows[1], Contains(HasSubstr(" –")));
+}
+
 TEST(TransferFindings, SeveralAtOnceAndColdPages) {
   EXPECT_NEAR(*transfer_finding(transfer_card(), "at_once/h2d/pinned/in-flight:8").value, 1, 0.01);
   const Finding both = transfer_finding(transfer_card(), "at_once/both/pinned");

@@ -16,17 +16,17 @@
 namespace bench::sweeps {
 
 inline void add_copies(ResultDocument& document, const std::string& direction, const std::string& kind,
-                       double latency_ns, double bytes_per_s, std::int64_t at_once = 1,
+                       double latency_ns, double bytes_per_s, std::int64_t in_flight = 1,
                        const std::string& pages = "touched") {
   for (std::int64_t bytes = 1024; bytes <= std::int64_t{1} << 30; bytes *= 4) {
     MeasuredPoint point;
-    point.name = fmt::format("transfer/{}/{}/{}/{}/{}", direction, kind, pages, at_once, bytes);
+    point.name = fmt::format("transfer/{}/{}/{}/{}/{}", direction, kind, pages, in_flight, bytes);
     point.params = {{"direction", direction},
                     {"host-memory", kind},
                     {"bytes", bytes},
-                    {"in-flight", at_once},
+                    {"in-flight", in_flight},
                     {"pages", pages}};
-    const double moved = static_cast<double>(bytes * at_once) * (direction == "both" ? 2 : 1);
+    const double moved = static_cast<double>(bytes * in_flight) * (direction == "both" ? 2 : 1);
     point.work.sample_bytes = moved;
     point.stats.median_ns = latency_ns + moved / bytes_per_s * 1e9;
     point.stats.ci95_ns = {0.99 * point.stats.median_ns, 1.01 * point.stats.median_ns};

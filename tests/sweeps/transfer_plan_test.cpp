@@ -10,6 +10,7 @@
 #include "bench/registry.h"
 #include "bench/sweep.h"
 #include "bench/transfers.h"
+#include "tests/bench/support/manual_clock.h"
 #include "tests/sweeps/fake_device.h"
 
 namespace bench::sweeps {
@@ -61,7 +62,8 @@ SweepPlan plan_of(const SweepRequest& request, Device& device) {
 }
 
 SweepRequest request(const std::map<std::string, std::string>& changes = {}) {
-  SweepRequest request;
+  static const testing::ManualClock clock;
+  SweepRequest request(clock);
   for (const CommandOption& option : sweep().options) {
     request.sweep_options[option.name] = option.default_value;
   }

@@ -44,7 +44,7 @@ PinVerdict verdict_of(const StepStudy& study) {
 TEST(PinVerdict, PinsWhereTheBestStepIsFaster) {
   const PinVerdict verdict = verdict_of(usual());
   EXPECT_EQ(verdict.verdict, Verdict::pin);
-  EXPECT_EQ(verdict.with, "pinned");
+  EXPECT_EQ(verdict.chosen_kind, "pinned");
   EXPECT_DOUBLE_EQ(verdict.saved_ns.value, 6e6);  // 47 against 41: pageable has its second thread too
   EXPECT_DOUBLE_EQ(verdict.share, 6.0 / 47);
 }
@@ -53,8 +53,8 @@ TEST(PinVerdict, TakesStagingWhereThatIsFaster) {
   StepStudy study = usual();
   study.kinds[1] = kind("staged", 3, 43, 40, 40);
   study.kinds[2] = kind("pinned", 5, 45, 43, 40);
-  EXPECT_EQ(verdict_of(study).with, "staged");
-  EXPECT_EQ(verdict_of(study).equals, "");
+  EXPECT_EQ(verdict_of(study).chosen_kind, "staged");
+  EXPECT_EQ(verdict_of(study).equivalent_kind, "");
 }
 
 // 40.8 ± 0.4 against 41 ± 0.4.
@@ -64,12 +64,12 @@ TEST(PinVerdict, TakesWhatLocksLessWhereTheTwoDoNotDiffer) {
     study.kinds[1] = kind("staged", 3, 43, staged, 40);
     const PinVerdict by_ring = verdict_of(study);
     EXPECT_EQ(by_ring.verdict, Verdict::pin);
-    EXPECT_EQ(by_ring.with, "staged");
-    EXPECT_EQ(by_ring.equals, "pinned");
+    EXPECT_EQ(by_ring.chosen_kind, "staged");
+    EXPECT_EQ(by_ring.equivalent_kind, "pinned");
     EXPECT_DOUBLE_EQ(by_ring.saved_ns.value, 47e6 - staged * 1e6);
     const PinVerdict by_buffers = pin_verdict(study, {.pinned = 1e6, .staged = 4e6, .pinned_possible = true});
-    EXPECT_EQ(by_buffers.with, "pinned");
-    EXPECT_EQ(by_buffers.equals, "staged");
+    EXPECT_EQ(by_buffers.chosen_kind, "pinned");
+    EXPECT_EQ(by_buffers.equivalent_kind, "staged");
     EXPECT_DOUBLE_EQ(by_buffers.saved_ns.value, 6e6);
   }
 }
@@ -80,7 +80,7 @@ TEST(PinVerdict, TakesTheOneThatPaysThoughItLocksMore) {
   study.kinds[1].overlapped_ns = {.value = 43e6, .ci95 = Interval{40e6, 48e6}};
   study.kinds[1].serial_ns = study.kinds[1].overlapped_ns;
   EXPECT_EQ(verdict_of(study).verdict, Verdict::pin);
-  EXPECT_EQ(verdict_of(study).with, "pinned");
+  EXPECT_EQ(verdict_of(study).chosen_kind, "pinned");
 }
 
 TEST(PinVerdict, DoesNotWhereIntervalsTouchOrLittleIsSaved) {
@@ -101,13 +101,13 @@ TEST(PinVerdict, DoesNotWhereIntervalsTouchOrLittleIsSaved) {
 // Pinned steps are 3 ms faster than staged ones, which pay too.
 TEST(PinVerdict, TakesStagingThatPaysWhereTheBuffersCannotBePinned) {
   LockedBytes locked = kRingIsSmaller;
-  EXPECT_EQ(pin_verdict(usual(), locked).with, "pinned");
+  EXPECT_EQ(pin_verdict(usual(), locked).chosen_kind, "pinned");
   locked.pinned_possible = false;
-  EXPECT_EQ(pin_verdict(usual(), locked).with, "staged");
+  EXPECT_EQ(pin_verdict(usual(), locked).chosen_kind, "staged");
   EXPECT_EQ(pin_verdict(usual(), locked).verdict, Verdict::pin);
   StepStudy study = usual();
   study.kinds[1] = kind("staged", 8, 48, 47, 42);
-  EXPECT_EQ(pin_verdict(study, locked).with, "pinned");  // staging does not pay
+  EXPECT_EQ(pin_verdict(study, locked).chosen_kind, "pinned");  // staging does not pay
 }
 
 TEST(PinVerdict, IsInconclusiveWhereTheIntervalsLeaveRoomForASavingWorthIt) {
@@ -135,7 +135,7 @@ TEST(PinVerdict, IsConclusiveWhereTheCopyIsTooShortToMatter) {
   const PinVerdict verdict = verdict_of(study);
   EXPECT_EQ(verdict.verdict, Verdict::dont);
   EXPECT_TRUE(verdict.copy_is_short);
-  EXPECT_DOUBLE_EQ(verdict.most_ns, 0.12e6 * 1.01);
+  EXPECT_DOUBLE_EQ(verdict.max_saving_ns, 0.12e6 * 1.01);
   study.kinds[0].copy_ns = ms(8);
   EXPECT_EQ(verdict_of(study).verdict, Verdict::inconclusive);
   EXPECT_FALSE(verdict_of(study).copy_is_short);
@@ -148,10 +148,10 @@ TEST(PinVerdict, NamesTheOneThatMayYetPayWhereNeitherDoes) {
     one.serial_ns = one.overlapped_ns = {.value = 100e6, .ci95 = Interval{99.6e6, 100.4e6}};
   }
   EXPECT_EQ(verdict_of(study).verdict, Verdict::dont);
-  EXPECT_EQ(verdict_of(study).with, "staged");
+  EXPECT_EQ(verdict_of(study).chosen_kind, "staged");
   study.kinds[2].serial_ns = study.kinds[2].overlapped_ns = {.value = 99.5e6, .ci95 = Interval{97e6, 102e6}};
   EXPECT_EQ(verdict_of(study).verdict, Verdict::inconclusive);
-  EXPECT_EQ(verdict_of(study).with, "pinned");
+  EXPECT_EQ(verdict_of(study).chosen_kind, "pinned");
 }
 
 TEST(PinVerdict, IsUnknownWithoutBoth) {
@@ -163,7 +163,7 @@ TEST(PinVerdict, IsUnknownWithoutBoth) {
   EXPECT_EQ(verdict_of(study).verdict, Verdict::unknown);
   study = usual();
   study.kinds[2].unsupported = "may not lock so much";
-  EXPECT_EQ(verdict_of(study).with, "staged");
+  EXPECT_EQ(verdict_of(study).chosen_kind, "staged");
 }
 
 TEST(Overlap, HiddenPartOfTheCopy) {

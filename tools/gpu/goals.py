@@ -1,14 +1,16 @@
-"""The goals of the CUDA device compared with what `make gpu-check` measured.
+"""The goals of the CUDA device compared with what the check on a GPU measured.
 
-    goals.py FOLDER [BATCH_SWEEP_SECONDS]
+    goals.py FOLDER
 
-Reads the results in FOLDER, prints each sweep's first findings, and a row for each goal: target, measured value, and met or
-missed. A goal without a result in FOLDER is "not measured", with the reason if it is known. Writes goals.json into FOLDER.
+Reads the results in FOLDER's stages and prints a row for each goal: target, measured value, and met or missed. A goal without
+a result is "not measured", with the reason if it is known. Writes goals.json into FOLDER.
 """
 
 import json
 import pathlib
 import sys
+
+from machine import write_whole
 
 
 class Goal:
@@ -26,9 +28,9 @@ class Goal:
 
 
 def read(folder, pattern):
-    """All documents of that name, those that are no JSON left out."""
+    """All documents of that name in the stages' folders, those that are no JSON left out."""
     documents = []
-    for path in sorted(folder.glob(pattern)):
+    for path in sorted(folder.glob(f"*/{pattern}")):
         try:
             documents.append(json.loads(path.read_text(encoding="utf-8")))
         except ValueError:
@@ -47,21 +49,24 @@ def triad_goals(kernels):
     if not kernels:
         return [sheet.why("no result of the sweep kernels"), copy.why("no result of the sweep kernels")]
     document = kernels[0]
-    triads = [point for point in document.get("benchmarks", [])
-              if point["params"].get("workload") == "stream" and point["params"].get("mode") == "triad"
-              and point["params"].get("caches") == "cold"]
+    triads, copies = ({point["params"]["elements"]: bandwidth(point) for point in document.get("benchmarks", [])
+                       if point["params"].get("workload") == "stream" and point["params"].get("mode") == mode
+                       and point["params"].get("caches") == "cold"} for mode in ("triad", "copy"))
     if not triads:
         return [sheet.why("no cold triad was measured"), copy.why("no cold triad was measured")]
-    rate = bandwidth(max(triads, key=lambda point: point["params"]["elements"]))
+    rate = triads[max(triads)]
     device = document.get("context", {}).get("device", {})
     known = (device.get("datasheet") or {}).get("bytes_per_s")
     if known:
         sheet.judge(rate >= 0.92 * known, f"{rate / known:.1%} ({rate / 1e12:.2f} of {known / 1e12:.2f} TB/s)")
     else:
         sheet.why(f"{rate / 1e12:.2f} TB/s; results/gpus.json has no such card")
-    copies = [peak.get("bytes_per_s", 0) for peak in device.get("peaks", {}).values()]
-    if copies and max(copies) > 0:
-        copy.judge(rate >= max(copies), f"{rate / max(copies):.3f}")
+    # Arrays of the same size, in the same rounds, median against median.
+    same = copies.get(max(triads))
+    if same:
+        copy.judge(rate >= same, f"{rate / same:.3f}")
+    else:
+        copy.why("no cold copy of the triad's size was measured")
     return [sheet, copy]
 
 
@@ -81,7 +86,7 @@ def peer_goals(peers):
                 if ours and theirs:
                     shares.append((ours / theirs, row["name"]))
         else:
-            goal.why(row.get("error") or row.get("out_of_memory") or row.get("not_measured", ""))
+            goal.why(row["reason"])
         goals.append(goal)
     if not rows:
         goals.append(Goal("speed vs PyTorch and cuDNN", "").why("no gpu-peers.json"))
@@ -110,9 +115,12 @@ def plan_goal(documents):
     return goal.judge(worst <= 0.05, f"{worst:.1%} at most of {len(off)} points ({name})")
 
 
-def sweep_goal(seconds):
+def sweep_goal(stage):
+    """Of one that ran as a user types it, from its beginning to its end."""
     goal = Goal("a default batch sweep", "< 60 s")
-    return goal if seconds is None else goal.judge(seconds < 60, f"{seconds:.0f} s")
+    if stage is None or stage["status"] != "done" or stage["resumed"]:
+        return goal.why("it did not run as a whole")
+    return goal.judge(stage["seconds"] < 60, f"{stage['seconds']:.0f} s")
 
 
 def table(goals):
@@ -124,24 +132,14 @@ def table(goals):
     return "\n".join([*lines, f"{len(goals)} goals: {counts}"])
 
 
-def findings(folder):
-    """The first claims of each sweep."""
-    lines = []
-    for sweep in ("kernels", "batch", "transfer", "memory"):
-        for document in read(folder, f"{sweep}-*.json"):
-            lines += [f"{sweep}: {finding['claim']}" for finding in document.get("findings", [])[:5]]
-    return lines
-
-
-def main():
-    folder = pathlib.Path(sys.argv[1])
-    seconds = float(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2] else None
+def measured(folder, stages):
+    """All goals; `stages` are those of state.json."""
     goals = [*triad_goals(read(folder, "kernels-all-*.json")), *peer_goals(read(folder, "gpu-peers.json")),
-             plan_goal(read(folder, "batch-*.json") + read(folder, "memory-*.json")), sweep_goal(seconds)]
-    (folder / "goals.json").write_text(json.dumps([vars(goal) for goal in goals], indent=1, ensure_ascii=False),
-                                       encoding="utf-8")
-    print("\n".join([*findings(folder), "", table(goals)]))
+             plan_goal(read(folder, "batch-*.json") + read(folder, "memory-*.json")), sweep_goal(stages.get("batch"))]
+    write_whole(folder / "goals.json", json.dumps([vars(goal) for goal in goals], indent=1, ensure_ascii=False))
+    return goals
 
 
 if __name__ == "__main__":
-    main()
+    results = pathlib.Path(sys.argv[1])
+    print(table(measured(results, json.loads((results / "state.json").read_text(encoding="utf-8"))["stages"])))

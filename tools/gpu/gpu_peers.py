@@ -7,22 +7,31 @@ torch.cuda.max_memory_reserved(). Neither counts the CUDA context and loaded ker
 
 Both sides are on the card at once and take turns, so that its clock favours neither. If both may not fit (a batch of 256, or
 a first try ran out of memory), they run one after the other, and the row says so. A side that does not fit alone gives a row
-with the reason, not a failure.
+with the reason, not a failure. PyTorch is one process for all cases; ours is one for each.
+
+Writes gpu-peers.json into the output folder after each case. Rows that are there already are kept if they are measured or out
+of memory; the other cases run, those that were begun before last. Exit codes: 0 all cases have their row · 1 a case is in
+error · 130 cases are left: the time is over, or this was interrupted.
 """
 
 import argparse
 import json
+import os
 import pathlib
-import subprocess
 import sys
 import time
 import types
 
-from competition import compete
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "peers"))
+
+from competition import Contestant, Process, contestant, take_turns
+from machine import write_whole
 from statistics_of_rounds import ratio
 
-HERE = pathlib.Path(__file__).resolve().parent
 WARM_UP = "5"
+THREADS = "4"  # of the host, for either side
+FIRST_CASE = 30  # seconds that the first case is taken to need
 
 
 class Case:
@@ -32,7 +41,7 @@ class Case:
         self.name, self.goal, self.rival = name, goal, rival
         self.large = large  # two of them may not fit on a card together
         self.ours = ours  # arguments of peers_ours
-        self.theirs = theirs  # of torch_contestants.py where the rival is torch, else of peers_ours
+        self.theirs = theirs  # a case of torch_contestants.py where the rival is torch, else arguments of peers_ours
 
 
 def resnet50(mode, dtype, batch, launch, goal):
@@ -63,69 +72,153 @@ def copy(direction, size, goal):
                 ["copy", direction, str(size), WARM_UP])
 
 
-# The short ones first: time may run out.
+# The most telling first, for time may run out.
 CASES = [
+    resnet50("train", "fp16", 64, "stream", 1.0), resnet50("infer", "fp16", 64, "stream", 1.0),
+    resnet50("train", "fp16", 256, "stream", 1.0), resnet50("infer", "fp16", 256, "stream", 1.0),
+    resnet50("infer", "fp16", 1, "graph", 1.5), gemm("bf16", 8192, 1.0),
+    implicit_gemm("fp32", 0.7), implicit_gemm("fp16", 0.5),
     copy("h2d", 256 << 20, 0.98), copy("d2h", 256 << 20, 0.98),
-    implicit_gemm("fp32", 0.7), implicit_gemm("fp16", 0.5), gemm("bf16", 8192, 1.0),
-    resnet50("infer", "fp16", 64, "stream", 1.0), resnet50("infer", "fp16", 1, "graph", 1.5),
-    resnet50("train", "fp16", 64, "stream", 1.0), resnet50("infer", "fp16", 256, "stream", 1.0),
-    resnet50("train", "fp16", 256, "stream", 1.0), resnet50("infer", "fp32", 64, "stream", 1.0),
-    resnet50("infer", "tf32", 64, "stream", 1.0), resnet50("train", "fp32", 64, "stream", 1.0),
-    resnet50("train", "tf32", 64, "stream", 1.0),
+    resnet50("train", "tf32", 64, "stream", 1.0), resnet50("infer", "tf32", 64, "stream", 1.0),
+    resnet50("train", "fp32", 64, "stream", 1.0), resnet50("infer", "fp32", 64, "stream", 1.0),
 ]
 
 
-def torch_missing():
-    """Why PyTorch cannot be compared with; None where it can."""
-    check = "import torch, torchvision; assert torch.cuda.is_available(), 'PyTorch sees no GPU'"
-    ended = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
-    return None if ended.returncode == 0 else ended.stderr.strip().splitlines()[-1]
+class Missing(Exception):
+    """Why PyTorch cannot be compared with."""
 
 
-def commands(case, options):
-    ours = [options.ours]
-    if options.ours_libraries:  # for our programs alone: PyTorch brings its own
-        ours = ["env", f"LD_LIBRARY_PATH={options.ours_libraries}", *ours]
-    at = [f"device={options.device}"]
-    yield "ours", [*ours, *case.ours, *at]
-    if case.rival == "torch":
-        yield "torch", [sys.executable, str(HERE / "torch_contestants.py"), *case.theirs]
-    else:
-        yield case.rival, [*ours, *case.theirs, *at]
+class Torch:
+    """PyTorch's process: started by the first case that needs it, and again by the next one after an error ended it."""
+
+    name = "torch"
+
+    def __init__(self, start):
+        self.start = start
+        self.process = None
+        self.missing = None
+
+    def case(self, words):
+        if self.missing is None and self.process is None:
+            self.process = self.start("torch", [sys.executable, str(HERE / "torch_contestants.py")],
+                                      dict(os.environ, OMP_NUM_THREADS=THREADS))
+            self.missing = self.answer(self.process.answer).get("missing")
+        if self.missing is not None:
+            raise Missing(self.missing)
+        return TorchCase(self, self.ask(f"case {' '.join(words)}"))
+
+    def ask(self, line):
+        return self.answer(lambda: self.process.ask(line))
+
+    def answer(self, get):
+        try:
+            answer = get()
+        except RuntimeError:  # it has ended
+            self.end()
+            raise
+        if "error" in answer:
+            raise RuntimeError(f"torch: {answer['error']}")
+        return answer
+
+    def end(self):
+        if self.process is not None:
+            self.process.end()
+        self.process = None
+
+
+class TorchCase(Contestant):
+    """A case as PyTorch's process runs it: its end leaves the process to the next one."""
+
+    def end(self):
+        if self.process.process is not None:
+            self.process.ask("end")
 
 
 def ran_out(error):
     return "out of memory" in str(error).lower()
 
 
-def results_of(case, both, turns):
-    """Results by name, and whether a contestant started only when the one before had given its memory back."""
-    if not case.large:
+class Comparison:
+    """Runs cases. `start` starts a process by name, command and environment."""
+
+    def __init__(self, options, start):
+        self.options = options
+        self.start = start
+        self.torch = Torch(start)
+
+    def ours(self, name, words):
+        environment = dict(os.environ, OMP_NUM_THREADS=THREADS)
+        if self.options.ours_libraries:  # for our programs alone: PyTorch brings its own
+            environment["LD_LIBRARY_PATH"] = self.options.ours_libraries
+        command = [self.options.ours, *words, f"device={self.options.device}"]
+        return lambda: contestant(self.start(name, command, environment))
+
+    def theirs(self, case):
+        return (lambda: self.torch.case(case.theirs)) if case.rival == "torch" else self.ours(case.rival, case.theirs)
+
+    def results(self, case):
+        """Results by name, and whether a contestant started only when the one before had given its memory back."""
+        turns = types.SimpleNamespace(turn=self.options.turn, rounds=self.options.rounds, seed=1)
+        both = [self.theirs(case), self.ours("ours", case.ours)]
+        if not case.large:
+            try:
+                return take_turns(case.name, both, turns), False
+            except RuntimeError as error:
+                if not ran_out(error):
+                    raise
+        results = {}
+        for one in both:
+            results |= take_turns(case.name, [one], turns)
+        return results, True
+
+    def row(self, case):
+        """With a ratio, or with the reason why there is none."""
         try:
-            return compete(case.name, both, turns), False
-        except RuntimeError as error:
-            if not ran_out(error):
-                raise
-    results = {}
-    for contestant in both:
-        results |= compete(case.name, [contestant], turns)
-    return results, True
+            results, apart = self.results(case)
+        except Missing as missing:
+            return {"status": "missing", "reason": str(missing)}
+        except (RuntimeError, OSError) as error:
+            return {"status": "oom" if ran_out(error) else "error", "reason": str(error)}
+        value, low, high = ratio(results[case.rival]["rounds_ns"], results["ours"]["rounds_ns"])
+        return {"status": "measured", "ratio": value, "ci95": [low, high], "apart": apart, "results": results}
+
+    def end(self):
+        self.torch.end()
 
 
-def measured(case, options, missing, left):
-    """A row of the result: with a ratio, or with the reason why there is none."""
-    row = {"name": case.name, "rival": case.rival, "goal": case.goal}
-    if case.rival == "torch" and missing:
-        return row | {"not_measured": missing}
-    if left <= 0:
-        return row | {"not_measured": "the time had run out"}
-    turns = types.SimpleNamespace(turn=options.turn, rounds=options.rounds, seed=1, threads=4)
+def rows_before(path):
     try:
-        results, row["apart"] = results_of(case, list(commands(case, options)), turns)
-    except (RuntimeError, OSError) as error:
-        return row | {"out_of_memory" if ran_out(error) else "error": str(error)}
-    value, low, high = ratio(results[case.rival]["rounds_ns"], results["ours"]["rounds_ns"])
-    return row | {"ratio": value, "ci95": [low, high], "results": results}
+        return {row["name"]: row for row in json.loads(path.read_text(encoding="utf-8"))["rows"]}
+    except (OSError, ValueError):
+        return {}
+
+
+class Rows:
+    """A row for each case, in the file at all times. Status: measured, oom, missing (no PyTorch), error; cut where the time
+    ended within it, waiting where it ended before."""
+
+    def __init__(self, path):
+        before = rows_before(path)
+        self.path = path
+        self.rows = {case.name: before.get(case.name, {"name": case.name, "rival": case.rival, "goal": case.goal,
+                                                       "status": "waiting", "reason": "there was no time for it yet"})
+                     for case in CASES}
+        self.write()
+
+    def set(self, case, values):
+        self.rows[case.name] = {"name": case.name, "rival": case.rival, "goal": case.goal, **values}
+        self.write()
+
+    def write(self):
+        write_whole(self.path, json.dumps({"rows": list(self.rows.values())}, indent=1))
+
+    def statuses(self):
+        return {row["status"] for row in self.rows.values()}
+
+    def to_do(self):
+        """Cases without a result; those that were begun before come last."""
+        left = [case for case in CASES if self.rows[case.name]["status"] not in ("measured", "oom")]
+        return sorted(left, key=lambda case: self.rows[case.name]["status"] != "waiting")
 
 
 def table(rows):
@@ -134,8 +227,8 @@ def table(rows):
     lines = [f"{'ours vs':<{wide}} {'ours ms':>9} {'theirs ms':>9}  {'ratio (95 %)':<17} goal    reserved, MiB: ours  theirs"]
     for name, row in zip(names, rows):
         head = f"{name:<{wide}}"
-        if "ratio" not in row:
-            lines.append(f"{head} not measured: {row.get('error') or row.get('out_of_memory') or row['not_measured']}")
+        if row["status"] != "measured":
+            lines.append(f"{head} {row['status']}: {row['reason']}")
             continue
         ours, theirs = row["results"]["ours"], row["results"][row["rival"]]
         line = (f"{head} {ours['median_ns'] / 1e6:>9.3f} {theirs['median_ns'] / 1e6:>9.3f}  "
@@ -147,10 +240,10 @@ def table(rows):
         if row["apart"]:
             line += "  (one after the other)"
         lines.append(line)
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
-def main():
+def main(arguments=None, start=Process, now=time.monotonic):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ours", required=True, help="the program peers_ours")
     parser.add_argument("--ours-libraries", default="", help="LD_LIBRARY_PATH of peers_ours, and of it alone")
@@ -158,17 +251,25 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--turn", type=float, default=0.4, help="seconds of a contestant's turn")
-    parser.add_argument("--seconds", type=float, default=150, help="no case begins later")
-    options = parser.parse_args()
+    parser.add_argument("--seconds", type=float, default=150, help="no case begins that would not end by then")
+    options = parser.parse_args(arguments)
 
-    end = time.monotonic() + options.seconds
-    missing = torch_missing()
-    rows = []
-    for case in CASES:
-        rows.append(measured(case, options, missing, end - time.monotonic()))
-        (options.out / "gpu-peers.json").write_text(json.dumps({"rows": rows}, indent=1), encoding="utf-8")
-    print(table(rows))
-    return 1 if any("error" in row for row in rows) else 0
+    end = now() + options.seconds
+    rows = Rows(options.out / "gpu-peers.json")
+    comparison = Comparison(options, start)
+    longest = FIRST_CASE
+    try:
+        for case in rows.to_do():
+            begin = now()
+            if end - begin < longest:
+                break
+            rows.set(case, {"status": "cut", "reason": "the time ended within it"})
+            rows.set(case, comparison.row(case))
+            longest = max(longest, now() - begin)
+        comparison.end()
+    except KeyboardInterrupt:
+        return 130
+    return 130 if rows.statuses() & {"waiting", "cut"} else 1 if "error" in rows.statuses() else 0
 
 
 if __name__ == "__main__":

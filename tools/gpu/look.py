@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks for `make gpu-check`, before it builds for minutes, that there is a card and a build with the CUDA device.
+"""What the machine has: a card, a build with the CUDA device, NVIDIA's libraries. `make gpu-check` asks before it builds for
+minutes.
 
     look.py --card             whether the NVIDIA driver shows a card
     look.py --build FOLDER     whether the configured build folder has the CUDA device
@@ -9,9 +10,12 @@ Exit code 0, or 2 with a sentence that names the missing part and how to get it.
 """
 
 import ctypes
+import glob
+import os
 import pathlib
 import re
 import sys
+import sysconfig
 
 ELSEWHERE = "make gpu-bundle makes a folder that does the same on another machine"
 
@@ -55,6 +59,24 @@ def architectures():
                 and driver.cuDeviceGetAttribute(ctypes.byref(minor), 76, device) == 0):
             found.add(10 * major.value + minor.value)
     return sorted(found)
+
+
+def libraries(bundle):
+    """LD_LIBRARY_PATH for a bundle's programs, whose run path is of the machine they were built on; "" for a build folder.
+
+    The bundle's own libraries come first, then NVIDIA's from pip's wheels next to this Python (with its PyTorch), then those
+    of an installed toolkit. PyTorch must not get this path: it brings its own.
+    """
+    if not (bundle / "lib").is_dir():
+        return ""
+    paths = sysconfig.get_paths()
+    wheels = [folder for site_packages in (paths["purelib"], paths["platlib"], *sys.path)
+              for folder in sorted(glob.glob(f"{glob.escape(site_packages)}/nvidia/*/lib"))]
+    toolkits = [f"{root}/lib64" for root in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda")
+                if root and os.path.isdir(f"{root}/lib64")]
+    given = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    # Each once; an empty one would be the current folder.
+    return ":".join(dict.fromkeys(filter(None, [str(bundle / "lib"), *wheels, *given, *toolkits])))
 
 
 def no_device_in(folder):

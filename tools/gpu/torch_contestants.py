@@ -1,13 +1,19 @@
-"""PyTorch's side of gpu_peers.py, speaking the protocol of tools/peers/contestant.h.
+"""PyTorch's side of gpu_peers.py: one process for all cases, for importing it takes as long as measuring a case.
+
+    (at start)                     {"ready": true, "about": {…}}, or {"missing": "…"} where it cannot be compared with
+    case NAME ARGUMENTS… WARM_UP   {"built_bytes": …, "about": {…}} after building and warming up
+    go N                           {"ns": [N step times], "peak_bytes": …}; one more step, untimed, comes first
+    end                            {"ended": true}; the case's memory is given back
+    (end of input)                 the process ends
+
+The cases are resnet50 infer|train DTYPE BATCH, gemm DTYPE SIZE and copy h2d|d2h BYTES. A case that finds no memory is answered
+{"error": "out of memory: …"} and given up. Any other error ends the process: the card's state is not known after it.
 
 PyTorch runs with its usual fast settings: channels-last, cudnn.benchmark, autocast for fp16 and bf16 in training. A step's
 time is between two CUDA events.
-
-    torch_contestants.py resnet50 infer|train DTYPE BATCH WARM_UP
-    torch_contestants.py gemm DTYPE SIZE WARM_UP
-    torch_contestants.py copy h2d|d2h BYTES WARM_UP
 """
 
+import gc
 import json
 import sys
 
@@ -15,14 +21,13 @@ import sys
 def resnet50(torch, mode, dtype, batch):
     import torchvision
 
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = dtype == "tf32"
     half = {"fp16": torch.float16, "bf16": torch.bfloat16}.get(dtype)
     trains = mode == "train"
     model = torchvision.models.resnet50(weights=None).train(trains).cuda().to(memory_format=torch.channels_last)
-    image = (torch.rand(batch, 3, 224, 224, device="cuda") * 2 - 1).to(memory_format=torch.channels_last)
+    image = (torch.rand(int(batch), 3, 224, 224, device="cuda") * 2 - 1).to(memory_format=torch.channels_last)
     if half is not None and not trains:
         model, image = model.to(half), image.to(half)
-    labels = torch.arange(batch, device="cuda") * 7 % 1000
+    labels = torch.arange(int(batch), device="cuda") * 7 % 1000
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
     criterion = torch.nn.CrossEntropyLoss()
     scaler = torch.amp.GradScaler("cuda", enabled=trains and dtype == "fp16")
@@ -43,66 +48,108 @@ def resnet50(torch, mode, dtype, batch):
 
 
 def gemm(torch, dtype, size):
-    torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
+    size = int(size)
     kind = {"fp16": torch.float16, "bf16": torch.bfloat16}.get(dtype, torch.float32)
-    # Sums in fp32, as ours are.
-    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
-    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     left, right = ((torch.rand(size, size, device="cuda") * 2 - 1).to(kind) for _ in range(2))
     result = torch.empty(size, size, device="cuda", dtype=kind)
     return lambda: torch.mm(left, right, out=result)
 
 
 def copy(torch, direction, size):
-    host = torch.randint(0, 256, (size,), dtype=torch.uint8).pin_memory()
+    host = torch.randint(0, 256, (int(size),), dtype=torch.uint8).pin_memory()
     device = host.cuda()
     to, source = (device, host) if direction == "h2d" else (host, device)
     return lambda: to.copy_(source, non_blocking=True)
 
 
-def serve(torch, run, warm_up):
-    start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+def configure(torch, name, dtype):
+    """Every setting that any case changes: the one before left its own."""
+    torch.manual_seed(1)
+    torch.backends.cudnn.benchmark = True
+    matmul = torch.backends.cuda.matmul
+    matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = dtype == "tf32"
+    # A bare product sums in fp32, as ours does; networks run as PyTorch runs them by itself.
+    matmul.allow_fp16_reduced_precision_reduction = matmul.allow_bf16_reduced_precision_reduction = name != "gemm"
 
-    def step():
-        torch.cuda.synchronize()
+
+class Case:
+    """A workload, ready to be timed."""
+
+    def __init__(self, torch, name, *arguments, warm_up):
+        configure(torch, name, arguments[1 if name == "resnet50" else 0])
+        self.torch = torch
+        self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
+        self.workload = {"resnet50": resnet50, "gemm": gemm, "copy": copy}[name](torch, *arguments)
+        for _ in range(warm_up):
+            self.step()
+
+    def step(self):
+        start, stop = self.events
+        self.torch.cuda.synchronize()
         start.record()
-        run()
+        self.workload()
         stop.record()
         stop.synchronize()
         return int(start.elapsed_time(stop) * 1e6)
 
-    for _ in range(warm_up):
-        step()
-    print(json.dumps({"ready": True, "built_bytes": torch.cuda.memory_reserved(),
-                      "about": {"torch": torch.__version__, "cudnn": torch.backends.cudnn.version()}}), flush=True)
-    for line in sys.stdin:
-        verb, count = line.split()
-        if verb != "go":
-            raise ValueError(f"expected 'go N', got {line!r}")
-        step()
-        samples = [step() for _ in range(int(count))]
-        print(json.dumps({"ns": samples, "peak_bytes": torch.cuda.max_memory_reserved()}), flush=True)
+    def go(self, steps):
+        self.step()
+        return [self.step() for _ in range(steps)]
+
+
+def give_back(torch):
+    """Returns all memory to the driver, and starts the peak again from there."""
+    gc.collect()
+    # The products' workspaces are cached apart from other memory, since PyTorch 1.12.
+    getattr(torch._C, "_cuda_clearCublasWorkspaces", lambda: None)()
+    torch.cuda.synchronize()
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats()
+
+
+def serve(torch, lines, say):
+    case = None
+    for line in lines:
+        verb, *words = line.split()
+        try:
+            if verb == "case":
+                *words, warm_up = words
+                case = Case(torch, *words, warm_up=int(warm_up))
+                say({"built_bytes": torch.cuda.memory_reserved(),
+                     "about": {"torch": torch.__version__, "cudnn": torch.backends.cudnn.version()}})
+            elif verb == "go":
+                say({"ns": case.go(int(words[0])), "peak_bytes": torch.cuda.max_memory_reserved()})
+            elif verb == "end":
+                case = None
+                give_back(torch)
+                say({"ended": True})
+            else:
+                raise ValueError(f"expected 'case', 'go' or 'end', got {line!r}")
+        except torch.cuda.OutOfMemoryError as error:
+            said = str(error).splitlines()[0]
+        else:
+            continue
+        # The error held the frames that hold the memory, as long as it was being handled.
+        case = None
+        give_back(torch)
+        say({"error": f"out of memory: {said}"})
 
 
 def main():
-    import torch
+    def say(answer):
+        print(json.dumps(answer), flush=True)
 
-    torch.backends.cudnn.benchmark = True
-    torch.manual_seed(1)
-    what, *rest, warm_up = sys.argv[1:]
-    if what == "gemm":
-        dtype, size = rest
-        run = gemm(torch, dtype, int(size))
-    elif what == "copy":
-        direction, size = rest
-        run = copy(torch, direction, int(size))
-    else:
-        mode, dtype, batch = rest
-        run = resnet50(torch, mode, dtype, int(batch))
     try:
-        serve(torch, run, int(warm_up))
-    except torch.cuda.OutOfMemoryError as error:
-        sys.exit(f"out of memory: {str(error).splitlines()[0]}")
+        import torch
+        import torchvision  # missed here rather than in the first case
+    except Exception as error:  # whatever a broken install raises
+        say({"missing": f"{type(error).__name__}: {error}"})
+        return
+    if not torch.cuda.is_available():
+        say({"missing": "PyTorch sees no GPU"})
+        return
+    say({"ready": True, "about": {"torch": torch.__version__}})
+    serve(torch, sys.stdin, say)
 
 
 if __name__ == "__main__":

@@ -68,10 +68,10 @@ class BareDecoder {
 
 void serve_pool(const std::string& data, std::int64_t batch, int workers) {
   const auto images = loader::open_data(data, {});
-  const loader::Transform transform{.layout = loader::Layout::nchw};  // as PyTorch's
+  const loader::Transform transform{.layout = loader::ImageLayout::nchw};  // as PyTorch's
   loader::PoolSettings settings{.workers = workers, .batch = batch};
   const Memory memory;
-  const auto slots = static_cast<std::size_t>(loader::Pool::slots_for(settings));
+  const auto slots = static_cast<std::size_t>(loader::WorkerPool::slots_for(settings));
   std::vector<std::vector<std::byte>> staging(
       slots, std::vector<std::byte>(static_cast<std::size_t>(batch * transform.sample_bytes())));
   std::vector<std::byte*> pointers;
@@ -81,7 +81,7 @@ void serve_pool(const std::string& data, std::int64_t batch, int workers) {
   serve_turns(memory, {{"workers", workers}, {"batch", batch}}, [&](std::size_t steps) {
     ++settings.seed;
     loader::BadFiles bad;
-    loader::Pool pool(*images, transform, settings, pointers, bad);
+    loader::WorkerPool pool(*images, transform, settings, steady_clock(), pointers, bad);
     const auto take = [&](std::size_t count) {
       for (std::size_t i = 0; i < count; ++i) {
         pool.give_back(pool.next());

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/clock.h"
 #include "bench/measure/random.h"
 #include "sweeps/workers/loader/crop.h"
 #include "sweeps/workers/loader/data.h"
@@ -17,7 +18,7 @@ namespace bench::peers {
 void write_samples(const std::string& data, std::int64_t size, const std::string& file, std::uint64_t seed) {
   const auto images = loader::open_data(data, {});
   const loader::Transform transform{.image_size = size, .element = loader::Element::uint8};
-  loader::SampleMaker maker(transform);
+  loader::SampleMaker maker(transform, steady_clock());
   loader::JpegDecoder decoder;
   std::vector<std::byte> encoded;
   std::vector<std::byte> sample(static_cast<std::size_t>(transform.sample_bytes()));

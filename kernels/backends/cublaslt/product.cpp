@@ -83,4 +83,13 @@ std::string described(const Product& product) {
   return text;
 }
 
+std::string described_in_full(const Product& product) {
+  std::string text = fmt::format("{}, result {}, scale {}, alignment {}, steps", described(product),
+                                 name_of(product.result), product.scale, product.alignment);
+  for (const Stored* matrix : {&product.a, &product.b, &product.d}) {
+    text += fmt::format(" {}/{}", matrix->step, matrix->batch_step);
+  }
+  return text;
+}
+
 }  // namespace bench::kernels::cublaslt

@@ -63,5 +63,7 @@ ColumnMajor column_major(const Product& product);
 
 // "fp16 16x2048 by 2048x1000 +bias"
 std::string described(const Product& product);
+// The same with every other field: two products have the same text only where they are equal.
+std::string described_in_full(const Product& product);
 
 }  // namespace bench::kernels::cublaslt

@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "bench/error.h"
 #include "bench/measure/lru_cache.h"
 #include "bench/registry.h"
@@ -11,6 +13,7 @@
 namespace bench::kernels::cublaslt {
 
 struct ProductTuning {
+  std::string work;                        // its name in the card's choices
   std::unique_ptr<Algorithms> algorithms;  // none on a card that is not here
   std::optional<std::size_t> best;
 };
@@ -33,7 +36,14 @@ ProductTuning ask(const Product& product, cuda::Card& card) {
   if (source == nullptr) {
     throw Unsupported("this program was built without cuBLASLt");
   }
-  return {.algorithms = source->algorithms(product, card), .best = std::nullopt};
+  ProductTuning tuning{
+      .work = fmt::format("cublaslt {}, workspace cap {}", described_in_full(product), kWorkspaceCap),
+      .algorithms = source->algorithms(product, card),
+      .best = std::nullopt};
+  const Algorithms& algorithms = *tuning.algorithms;
+  tuning.best = card.choices().find(tuning.work, algorithms.count(),
+                                    [&](std::size_t algorithm) { return algorithms.name(algorithm); });
+  return tuning;
 }
 
 }  // namespace
@@ -55,6 +65,7 @@ void TunedProduct::run(CUstream_st* stream, const ProductArguments& arguments) {
     tuning_->best = cuda::autotune(runtime, stream, algorithms.count(), [&](std::size_t algorithm) {
       algorithms.queue(algorithm, stream, arguments);
     });
+    card_.choices().add(tuning_->work, algorithms.name(*tuning_->best));
   }
   algorithms.queue(tuning_->best.value_or(0), stream, arguments);
 }

@@ -2,8 +2,9 @@
 // toolkit/algorithms.cpp asks cuBLASLt, a test may bring algorithms of its own.
 //
 // Its heuristics list candidates when the product is made, so that the workspace is known before anything
-// runs; the candidates are timed in the first run. The card keeps what was found. cuBLASLt, unlike cuDNN,
-// lists nothing for a card that is not here: its workspace is then taken to be kWorkspaceCap.
+// runs; the candidates are timed in the first run, unless an earlier process chose one of them. The card
+// keeps what was found. cuBLASLt, unlike cuDNN, lists nothing for a card that is not here: its workspace is
+// then taken to be kWorkspaceCap.
 //
 // Sums are in fp32: algorithms that add up partial sums in the result's 16-bit dtype are left out. fp32 means
 // fp32 factors; tf32 lets the tensor cores drop 13 bits of each.
@@ -46,8 +47,9 @@ class Algorithms {
  public:
   virtual ~Algorithms() = default;
   virtual std::size_t count() const = 0;
-  virtual std::int64_t workspace() const = 0;                 // bytes, enough for each
-  virtual std::string name(std::size_t algorithm) const = 0;  // "cublaslt algorithm 66, tile 20, split 1"
+  virtual std::int64_t workspace() const = 0;  // bytes, enough for each
+  // "cublaslt algorithm 66, tile 20, split 1, …": all of its configuration.
+  virtual std::string name(std::size_t algorithm) const = 0;
   // Queues the product. Throws what cuda::library_failed() throws, naming product and call.
   virtual void queue(std::size_t algorithm, CUstream_st* stream, const ProductArguments& arguments) = 0;
 };
@@ -69,7 +71,7 @@ class TunedProduct {
   std::int64_t workspace() const;  // bytes
   // Queues the product.
   void run(CUstream_st* stream, const ProductArguments& arguments);
-  // The heuristics' favourite until they were timed.
+  // The heuristics' favourite until one was chosen.
   std::string algorithm() const;
 
  private:

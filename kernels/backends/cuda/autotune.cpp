@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 #include <stdexcept>
-#include <utility>
+#include <vector>
 
 #include "bench/error.h"
 #include "kernels/devices/cuda/handles.h"
@@ -20,82 +20,134 @@ constexpr float kLong = 0.5F;
 constexpr float kShort = kLong / 2;
 constexpr float kMostTimed = 8;
 constexpr Repeats kOnce{.ahead = 0, .timed = 1};
-constexpr int kTimesOnce = 5;
+constexpr int kTimesOnce = 4;  // after the first timed run
 constexpr int kTimesSeveral = 3;
+constexpr float kFarBehind = 2;  // times the best: more than noise explains
 
 // As many runs as take kLong, from the time of one.
 Repeats several(float once) {
   return {.ahead = 1, .timed = static_cast<int>(std::min(std::ceil(kLong / once), kMostTimed))};
 }
 
-// The shortest of a candidate's times. Ends early at twice the best time so far, more than noise explains.
-float shortest(std::size_t candidate, const TimeCandidate& time, float to_beat) {
-  time(candidate, kOnce);
-  const float once = time(candidate, kOnce);
-  const bool is_short = once < kShort;
-  const Repeats repeats = is_short ? several(once) : kOnce;
-  float best = is_short ? std::numeric_limits<float>::infinity() : once;
-  float last = is_short ? 0.0F : once;
-  for (int left = is_short ? kTimesSeveral : kTimesOnce - 1; left > 0 && last <= 2 * to_beat; --left) {
-    last = time(candidate, repeats);
-    best = std::min(best, last);
-  }
-  return best;
-}
+// A candidate that ran. Times in milliseconds.
+struct Contender {
+  std::size_t candidate = 0;
+  float once = 0;  // its first timed run
+  float repeated = std::numeric_limits<float>::infinity();
+  bool refused = false;
 
-// Why candidates were refused.
-class Refusals {
- public:
-  void note(std::exception_ptr refusal, bool out_of_memory) {
-    if (out_of_memory || !out_of_memory_) {
-      last_ = std::move(refusal);
-    }
-    out_of_memory_ = out_of_memory_ || out_of_memory;
+  bool is_short() const { return once < kShort; }
+  Repeats repeats() const { return is_short() ? several(once) : kOnce; }
+  int times() const { return is_short() ? kTimesSeveral : kTimesOnce; }
+  // A short candidate's single run shows how fast the host queues: it counts only where there is no other.
+  float shortest() const {
+    return is_short() && std::isfinite(repeated) ? repeated : std::min(once, repeated);
   }
-  [[noreturn]] void rethrow() const {
-    if (last_) {
-      std::rethrow_exception(last_);
+};
+
+class Tuning {
+ public:
+  Tuning(std::size_t candidates, const TimeCandidate& time, const Clock& clock)
+      : candidates_(candidates), time_(time), clock_(clock) {}
+
+  std::size_t best() {
+    time_each_once();
+    drop_far_behind();
+    repeat();
+    const std::vector<Contender>& left = contenders_.empty() ? far_behind_ : contenders_;
+    if (left.empty()) {
+      rethrow_refusal();
+    }
+    return std::ranges::min(left, {}, &Contender::shortest).candidate;
+  }
+
+ private:
+  void time_each_once() {
+    for (std::size_t candidate = 0; candidate < candidates_ && has_time(); ++candidate) {
+      runs([&] {
+        time_(candidate, kOnce);
+        started_ = started_.value_or(clock_.now());
+        if (has_time()) {
+          contenders_.push_back({.candidate = candidate, .once = time_(candidate, kOnce)});
+        }
+      });
+    }
+  }
+
+  void drop_far_behind() {
+    float best = std::numeric_limits<float>::infinity();
+    for (const Contender& contender : contenders_) {
+      best = std::min(best, contender.once);
+    }
+    const auto far = std::ranges::stable_partition(
+        contenders_, [&](const Contender& contender) { return contender.once <= kFarBehind * best; });
+    far_behind_.assign(far.begin(), far.end());
+    contenders_.erase(far.begin(), far.end());
+  }
+
+  // In turns, so that a change of the card's clocks meets all of them.
+  void repeat() {
+    for (int turn = 0; turn < std::max(kTimesOnce, kTimesSeveral) && contenders_.size() > 1; ++turn) {
+      for (Contender& contender : contenders_) {
+        if (turn < contender.times() && has_time()) {
+          contender.refused = !runs([&] {
+            contender.repeated =
+                std::min(contender.repeated, time_(contender.candidate, contender.repeats()));
+          });
+        }
+      }
+      std::erase_if(contenders_, [](const Contender& contender) { return contender.refused; });
+    }
+  }
+
+  // True until one candidate has been timed, however long that takes.
+  bool has_time() const { return contenders_.empty() || clock_.now() - *started_ < kMostTuning; }
+
+  // False where the library refuses the run.
+  template <class Run>
+  bool runs(const Run& run) {
+    try {
+      run();
+      return true;
+    } catch (const DeviceLost&) {
+      throw;
+    } catch (const OutOfMemory&) {
+      refusal_ = std::current_exception();
+      out_of_memory_ = true;
+    } catch (const std::runtime_error&) {
+      refusal_ = out_of_memory_ ? refusal_ : std::current_exception();
+    }
+    return false;
+  }
+
+  [[noreturn]] void rethrow_refusal() const {
+    if (refusal_) {
+      std::rethrow_exception(refusal_);
     }
     throw std::logic_error("there is nothing to choose from");
   }
 
- private:
-  std::exception_ptr last_;
+  std::size_t candidates_;
+  const TimeCandidate& time_;
+  const Clock& clock_;
+  std::optional<Clock::time_point> started_;  // the end of the first warm-up
+  std::vector<Contender> contenders_;
+  std::vector<Contender> far_behind_;  // for where all contenders are refused
+  std::exception_ptr refusal_;
   bool out_of_memory_ = false;
 };
 
 }  // namespace
 
-std::size_t autotune(std::size_t candidates, const TimeCandidate& time) {
-  std::optional<std::size_t> best;
-  float best_milliseconds = std::numeric_limits<float>::infinity();
-  Refusals refusals;
-  for (std::size_t candidate = 0; candidate < candidates; ++candidate) {
-    try {
-      const float milliseconds = shortest(candidate, time, best_milliseconds);
-      if (!best || milliseconds < best_milliseconds) {
-        best = candidate;
-        best_milliseconds = milliseconds;
-      }
-    } catch (const DeviceLost&) {
-      throw;
-    } catch (const OutOfMemory&) {
-      refusals.note(std::current_exception(), true);
-    } catch (const std::runtime_error&) {
-      refusals.note(std::current_exception(), false);
-    }
-  }
-  if (!best) {
-    refusals.rethrow();
-  }
-  return *best;
+std::size_t autotune(std::size_t candidates, const TimeCandidate& time, const Clock& clock) {
+  return Tuning(candidates, time, clock).best();
 }
 
 std::size_t autotune(Runtime& runtime, CUstream_st* stream, std::size_t candidates,
-                     const std::function<void(std::size_t)>& run) {
+                     const std::function<void(std::size_t)>& run, const Clock& clock) {
   const CudaEvent start(runtime);
   const CudaEvent stop(runtime);
-  return autotune(candidates, [&](std::size_t candidate, Repeats repeats) {
+  const auto time = [&](std::size_t candidate, Repeats repeats) {
     for (int i = 0; i < repeats.ahead; ++i) {
       run(candidate);
     }
@@ -108,7 +160,8 @@ std::size_t autotune(Runtime& runtime, CUstream_st* stream, std::size_t candidat
     float milliseconds = 0;
     runtime.check(runtime.elapsed_ms(milliseconds, start.get(), stop.get()), "cudaEventElapsedTime");
     return milliseconds / static_cast<float>(repeats.timed);
-  });
+  };
+  return autotune(candidates, time, clock);
 }
 
 }  // namespace bench::kernels::cuda

@@ -6,11 +6,16 @@
 // stamps the first event, and the host queues the next runs meanwhile. The events around a single run on an
 // idle card would mostly show how long the host takes to queue it. Not shown: where the host queues more
 // slowly than the card works, the time is the host's, as it is in steps launched one by one.
+//
+// A choice is bounded: once kMostTuning has passed since the end of the first warm-up, no run starts, and the
+// best candidate so far is taken. The first warm-up is not counted, because it may open a library.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 
+#include "bench/clock.h"
 #include "kernels/devices/cuda/runtime.h"
 
 namespace bench::kernels::cuda {
@@ -21,18 +26,23 @@ struct Repeats {
   int timed = 1;
 };
 
+inline constexpr std::chrono::nanoseconds kMostTuning = std::chrono::seconds(1);
+
 // Milliseconds a run. Throws where the candidate could not be run.
 using TimeCandidate = std::function<float(std::size_t candidate, Repeats repeats)>;
 
-// Runs each candidate once to warm up, then several times, and returns the one of the shortest time. A
-// candidate that is refused once is left out: the runs queued before may be half of its work. DeviceLost
+// Runs each candidate twice: a warm-up, which loads its kernels and is never compared, and a run that is
+// timed. Those that take more than twice the best time are dropped; the others are timed again in turns,
+// unless only one is left. Returns the candidate of the shortest time.
+//
+// A candidate that is refused once is left out: the runs queued before may be half of its work. DeviceLost
 // passes at once. Where none is left, throws why one was refused: OutOfMemory if any lacked memory, else the
 // last refusal.
-std::size_t autotune(std::size_t candidates, const TimeCandidate& time);
+std::size_t autotune(std::size_t candidates, const TimeCandidate& time, const Clock& clock = steady_clock());
 
 // The same, timed between two events. `run` queues a candidate's work on the stream, and throws where the
 // library refuses it. Waits for the device.
 std::size_t autotune(Runtime& runtime, CUstream_st* stream, std::size_t candidates,
-                     const std::function<void(std::size_t)>& run);
+                     const std::function<void(std::size_t)>& run, const Clock& clock = steady_clock());
 
 }  // namespace bench::kernels::cuda

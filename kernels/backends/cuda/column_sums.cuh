@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "kernels/backends/cuda/rectifier.cuh"
 #include "kernels/backends/cuda/tiling.cuh"
 
 namespace bench::kernels::cuda {
@@ -28,6 +29,26 @@ struct ChannelNormalizer {
   }
   BENCH_DEVICE void at_row(std::int64_t /*row*/) {}
   BENCH_DEVICE float operator()(float x, int i) const { return (x - means[i]) * factors[i]; }
+  BENCH_DEVICE float gradient(float /*x*/, float gradient, int /*i*/) const { return gradient; }
+};
+
+// The same behind which an activation follows: gradients are multiplied by its slope at scale · x̂ + shift.
+template <class Memory, int kCount>
+struct RectifiedNormalizer : ChannelNormalizer<Memory, kCount> {
+  const float* scale;
+  const float* shift;
+  Rectifier activate;
+  float scales[kCount];
+  float shifts[kCount];
+
+  BENCH_DEVICE void begin(std::int64_t channel) {
+    ChannelNormalizer<Memory, kCount>::begin(channel);
+    load_floats<Memory>(scale + channel, scales);
+    load_floats<Memory>(shift + channel, shifts);
+  }
+  BENCH_DEVICE float gradient(float x, float gradient, int i) const {
+    return gradient * activate.slope(activate(scales[i] * (*this)(x, i) + shifts[i]));
+  }
 };
 
 // x̂ by the mean and variance of the row (layer norm).
@@ -46,6 +67,7 @@ struct RowNormalizer {
     factor = 1.0F / sqrtf(variance[row] + epsilon);
   }
   BENCH_DEVICE float operator()(float x, int /*i*/) const { return (x - row_mean) * factor; }
+  BENCH_DEVICE float gradient(float /*x*/, float gradient, int /*i*/) const { return gradient; }
 };
 
 // Only the gradients are summed.
@@ -62,6 +84,7 @@ struct ColumnSums {
   static constexpr const char* kName = "column sums";
   static constexpr bool kNormalizes = Normalizer<typename Element::Memory, kCount>::kNormalizes;
   static constexpr int kSums = kNormalizes ? 2 : 1;
+  static constexpr int kResident = kSums * kCount > 8 ? 2 : 3;
   using Memory = typename Element::Memory;
   using Stored = typename Element::Stored;
 
@@ -126,11 +149,14 @@ struct ColumnSums {
           if constexpr (kNormalizes) {
             normalized.at_row(row);
             for (int i = 0; i < kCount; ++i) {
-              sums[0][i] += values[0][i] * normalized(values[1][i], i);
+              const float g = normalized.gradient(values[1][i], values[0][i], i);
+              sums[0][i] += g * normalized(values[1][i], i);
+              sums[1][i] += g;
             }
-          }
-          for (int i = 0; i < kCount; ++i) {
-            sums[kSums - 1][i] += values[0][i];
+          } else {
+            for (int i = 0; i < kCount; ++i) {
+              sums[0][i] += values[0][i];
+            }
           }
         });
   }

@@ -86,9 +86,9 @@ void launch_elementwise(const Queue& queue, const typename Element::Stored* cons
     std::copy_n(in, kInputs, kernel.in);
     queue.launch(kernel, Kernel::blocks(accesses));
   };
-  // From where every multiprocessor has 2048 threads, as many as it can hold, with four accesses each.
+  // From where all threads that the device holds have four accesses each.
   constexpr int kUnrolled = 4;
-  if (accesses >= std::int64_t{queue.multiprocessors()} * 2048 * kUnrolled) {
+  if (accesses >= queue.threads() * kUnrolled) {
     run.template operator()<kUnrolled>();
   } else {
     run.template operator()<1>();

@@ -14,6 +14,8 @@
 
 #include "bench/device.h"
 #include "kernels/backends/cuda/kernel_operation.h"
+#include "kernels/backends/cuda/residency.h"
+#include "kernels/backends/cuda/units.cuh"
 #include "kernels/devices/cuda/card.h"
 #include "kernels/devices/cuda/errors.h"
 
@@ -134,7 +136,7 @@ struct GpuThread {
   }
 };
 
-// A kernel's kResident: so many of its blocks must find registers on a multiprocessor at once.
+// A kernel's kResident (kernels/backends/cuda/residency.h); 1 where it promises nothing.
 template <class Kernel>
 constexpr int least_resident() {
   if constexpr (requires { Kernel::kResident; }) {
@@ -144,8 +146,18 @@ constexpr int least_resident() {
   }
 }
 
-template <class Kernel>
-__global__ void __launch_bounds__(Kernel::kThreads, least_resident<Kernel>())
+// No more than the architecture that is compiled for has threads for: nvcc would ignore the promise.
+constexpr int held_to(int resident, [[maybe_unused]] int threads) {
+#ifdef __CUDA_ARCH__
+  return std::min(resident, multiprocessor_of(__CUDA_ARCH__ / 10).threads / threads);
+#else
+  return resident;
+#endif
+}
+
+// Threads and promise are template arguments so that a kernel's symbol names them: the tests read it.
+template <class Kernel, int kThreads = Kernel::kThreads, int kResident = least_resident<Kernel>()>
+__global__ void __launch_bounds__(kThreads, held_to(kResident, kThreads))
     run_on_gpu(const __grid_constant__ Kernel kernel) {
   kernel(GpuThread{});
 }
@@ -178,8 +190,17 @@ class GpuQueue {
   }
 
   int multiprocessors() const { return multiprocessors_of(*device_); }
+  std::int64_t threads() const {
+    return std::int64_t{multiprocessors()} * multiprocessor_of(compute_capability()).threads;
+  }
+  template <class Kernel>
+  std::int64_t resident() const {
+    return std::int64_t{multiprocessors()} * resident_blocks<Kernel>(compute_capability());
+  }
 
  private:
+  int compute_capability() const { return card_of(*device_).compute_capability(); }
+
   Device* device_;
 };
 
@@ -193,6 +214,7 @@ struct Gpu {
   static constexpr const char* kImplementation = "cuda";
   static constexpr const char* kDeviceKind = "cuda";
   static constexpr int kPreference = 10;
+  static constexpr std::int64_t kMostCounted = kMostUnits;
   static std::optional<std::string> unsupported(const Device& device, Dtype dtype) {
     return device.unsupported(dtype);
   }

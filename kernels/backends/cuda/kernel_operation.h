@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "bench/device.h"
+#include "kernels/backends/cuda/parted_operation.h"
 #include "kernels/backends/cuda/units.cuh"
 #include "kernels/backends/cuda/vector_access.cuh"
 #include "kernels/backends/reference/reference_operation.h"
@@ -110,14 +111,30 @@ inline std::optional<std::string> not_nhwc(const TensorDesc& tensor) {
   if (tensor.layout != Layout::nhwc) {
     return "the CUDA kernels read nhwc, not " + std::string(name_of(tensor.layout));
   }
-  if (tensor.elements() > kMostUnits) {
-    return "the CUDA kernels count to " + std::to_string(kMostUnits) + ", the tensor has " +
-           std::to_string(tensor.elements()) + " elements";
-  }
   return std::nullopt;
 }
 
+inline std::int64_t elements_of_sample(const TensorDesc& tensor) {
+  return tensor.c * tensor.h * tensor.w;
+}
+
+// A description's batch, for operations whose kernels take an index apart.
+struct Batch {
+  std::int64_t samples = 1;
+  std::int64_t counted = 0;  // elements of a sample, of the largest tensor that is counted
+};
+
+// Why a part of the batch has more elements than a kernel counts; nullopt where it has not.
+inline std::optional<std::string> too_large(const Batch& batch, std::int64_t most) {
+  if (batch.counted <= most) {
+    return std::nullopt;
+  }
+  return "the CUDA kernels count to " + std::to_string(most) + ", a sample has " +
+         std::to_string(batch.counted) + " elements";
+}
+
 // An operation is a template over the machine that names its Spec, and says dtype_of and unsupported of one.
+// If it also says batch_of, and of_samples, the description of fewer samples, a large batch is done in parts.
 template <class Machine, template <class> class MadeOf>
 Implementation<typename MadeOf<Machine>::Spec> implementation() {
   using Made = MadeOf<Machine>;
@@ -126,10 +143,23 @@ Implementation<typename MadeOf<Machine>::Spec> implementation() {
           .device_kind = Machine::kDeviceKind,
           .preference = Machine::kPreference,
           .unsupported = [](const Spec& spec, const Device& device) -> std::optional<std::string> {
-            const auto reason = Machine::unsupported(device, Made::dtype_of(spec));
-            return reason ? reason : Made::unsupported(spec);
+            auto reason = Machine::unsupported(device, Made::dtype_of(spec));
+            reason = reason ? reason : Made::unsupported(spec);
+            if constexpr (requires { Made::batch_of(spec); }) {
+              reason = reason ? reason : too_large(Made::batch_of(spec), Machine::kMostCounted);
+            }
+            return reason;
           },
           .make = [](const Spec& spec, Device& device) -> std::unique_ptr<Operation> {
+            if constexpr (requires { Made::batch_of(spec); }) {
+              const Batch batch = Made::batch_of(spec);
+              const Parts parts = parts_of(batch.samples, batch.counted, Machine::kMostCounted);
+              if (!parts.is_whole()) {
+                return std::make_unique<PartedOperation>(parts, [&](std::int64_t samples) {
+                  return std::make_unique<Made>(Made::of_samples(spec, samples), device);
+                });
+              }
+            }
             return std::make_unique<Made>(spec, device);
           }};
 }

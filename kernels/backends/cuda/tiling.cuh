@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <optional>
+#include <string>
 
+#include "bench/error.h"
+#include "kernels/backends/cuda/units.cuh"
 #include "kernels/backends/cuda/vector_access.cuh"
 
 namespace bench::kernels::cuda {
@@ -24,8 +28,19 @@ struct Tiling {
   std::uint32_t rows_per_chunk = 1;
   std::uint32_t chunks = 1;
 
-  // About `target` blocks, but none with less than kUnroll rows a thread unless there are no more.
+  // Why a matrix has more rows than a tiling counts; nullopt where it has not.
+  static std::optional<std::string> too_many_rows(std::int64_t rows) {
+    return rows <= kMostUnits ? std::nullopt
+                              : std::optional("the CUDA kernels count to " + std::to_string(kMostUnits) +
+                                              " rows, there are " + std::to_string(rows));
+  }
+
+  // About `target` blocks, but none with less than kUnroll rows a thread unless there are no more. Throws
+  // Unsupported for too_many_rows().
   static Tiling of(std::int64_t rows, std::int64_t columns, std::int64_t target) {
+    if (const auto reason = too_many_rows(std::max(rows, columns))) {
+      throw Unsupported(*reason);
+    }
     Tiling tiling;
     tiling.rows = static_cast<std::uint32_t>(rows);
     tiling.columns = static_cast<std::uint32_t>(columns);
@@ -142,21 +157,25 @@ struct ChunkJoin {
   }
 };
 
-// Chunks that meet in a sum: enough to fill the device once, few enough to be joined quickly.
-inline std::int64_t reducing_blocks(int multiprocessors) {
-  return std::int64_t{multiprocessors} * 4;
-}
 // Blocks that only read and write: several for each place on the device, that none ends long before the rest.
 inline std::int64_t mapping_blocks(int multiprocessors) {
   return std::int64_t{multiprocessors} * 32;
 }
 
-// Bytes of two fp32 sums a channel and chunk, by whichever access.
-inline std::int64_t partial_bytes(std::int64_t rows, std::int64_t channels, int lanes, int multiprocessors) {
-  const std::int64_t target = reducing_blocks(multiprocessors);
-  std::int64_t chunks = Tiling::of(rows, channels, target).chunks;
-  if (channels % lanes == 0) {
-    chunks = std::max<std::int64_t>(chunks, Tiling::of(rows, channels / lanes, target).chunks);
+// How chunks that meet in a sum are cut: as many blocks of Kernel as the device holds at once, which fills it
+// and leaves few to be joined.
+template <class Kernel, class Queue>
+Tiling reducing_tiling(const Queue& queue, std::int64_t rows, std::int64_t columns) {
+  return Tiling::of(rows, columns, queue.template resident<Kernel>());
+}
+
+// Bytes of two fp32 sums a channel and chunk, by whichever access; tiling.operator()<kCount>() says how the
+// chunks are cut for accesses of so many elements.
+template <class Element, class MakeTiling>
+std::int64_t partial_bytes(std::int64_t channels, const MakeTiling& tiling) {
+  std::int64_t chunks = tiling.template operator()<1>().chunks;
+  if (channels % kLanes<Element> == 0) {
+    chunks = std::max<std::int64_t>(chunks, tiling.template operator()<kLanes<Element>>().chunks);
   }
   return chunks * 2 * channels * static_cast<std::int64_t>(sizeof(float));
 }

@@ -5,7 +5,9 @@
 //   Memory   load<bytes>(address), store(address, words): one access, aligned to its size; as_float, as_bits
 //   Fp32, Fp16, Bf16   an element: Stored (its bits), to(bits), from(float), and Memory again; the 16-bit
 //            ones also multiply_add_pair(x, by, plus) for the two elements in a register
-//   Queue    launch(kernel, blocks)
+//   Queue    launch(kernel, blocks); multiprocessors(), threads() and resident<Kernel>(): the multiprocessors
+//            of the device, the threads and the kernel's blocks that all of them hold at once
+//   kMostCounted   elements that a kernel counts in a launch
 // and hands each thread of a kernel a Thread with
 //   index() in its block, block(), blocks()
 //   sync(), a barrier for the block's threads, all of which must come

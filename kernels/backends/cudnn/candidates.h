@@ -21,7 +21,7 @@ std::int64_t workspace_cap(const Convolution& convolution);
 
 // A kernel that is compiled when its plan is built delays every convolution of a network: only this many such
 // plans are tried.
-inline constexpr std::size_t kMostCompiled = 2;
+inline constexpr std::size_t kMostCompiled = 1;
 
 // Whether a plan computes what the dtype promises. Sums are always in fp32. fp32 keeps to the ordinary cores;
 // tf32 may use the tensor cores, which drop 13 bits of each factor: that is how the two differ.

@@ -1,5 +1,6 @@
 #include "kernels/backends/cudnn/convolution.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -73,6 +74,17 @@ Convolution fused(const Conv2d& spec) {
     convolution.activation = spec.activation;
   }
   return convolution;
+}
+
+cuda::Parts parts_of(const Conv2d& spec) {
+  constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 1;
+  const Conv2d one = of_samples(spec, 1);
+  return cuda::parts_of(spec.batch, std::max(one.src().elements(), one.dst().elements()), kMost);
+}
+
+Conv2d of_samples(Conv2d spec, std::int64_t samples) {
+  spec.batch = samples;
+  return spec;
 }
 
 std::string described(const Convolution& convolution) {

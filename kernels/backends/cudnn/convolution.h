@@ -16,6 +16,7 @@
 #include <string>
 
 #include "bench/dtype.h"
+#include "kernels/backends/cuda/parted_operation.h"
 #include "kernels/operations/activation.h"
 #include "kernels/operations/conv2d/conv2d.h"
 
@@ -51,6 +52,11 @@ struct Convolution {
 // The convolution alone, and with everything fused that the description asks for.
 Convolution bare(const Conv2d& spec);
 Convolution fused(const Conv2d& spec);
+
+// How a batch is cut: cuDNN's kernels for tensors of 2^31 elements and more are few and slow where it has
+// any, so that each part has less of x and of y. A sample that alone has more is left to cuDNN's own answer.
+cuda::Parts parts_of(const Conv2d& spec);
+Conv2d of_samples(Conv2d spec, std::int64_t samples);
 
 // "forward fp16 n32 c64 56x56 k64 3x3 stride 1 pad 1 groups 1 +bias+relu"
 std::string described(const Convolution& convolution);

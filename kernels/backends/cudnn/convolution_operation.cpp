@@ -118,4 +118,22 @@ void ConvolutionOperation::run(const SlotPointers& pointers) {
   }
 }
 
+// Gradients of parts are added in the dtype they are stored in.
+std::unique_ptr<Operation> make_convolution(const Conv2d& spec, const TensorSlots& names, bool bias,
+                                            bool wide_bias, Device& device) {
+  const auto make = [&](std::int64_t samples) {
+    return std::make_unique<ConvolutionOperation>(of_samples(spec, samples), names, bias, wide_bias, device);
+  };
+  const cuda::Parts parts = parts_of(spec);
+  if (parts.is_whole()) {
+    return make(spec.batch);
+  }
+  const auto add = [&device, dtype = spec.dtype](const SlotInfo& slot, void* sum, const void* summand) {
+    const bool wide = slot.bytes == slot.plain_count * bytes_of(Dtype::fp32);
+    const cuda::Matrix row{.rows = 1, .columns = slot.plain_count, .dtype = wide ? Dtype::fp32 : dtype};
+    cuda::finish(cuda::stream_of(device), {.dst = row}, sum, nullptr, summand);
+  };
+  return std::make_unique<cuda::PartedOperation>(parts, make, add);
+}
+
 }  // namespace bench::kernels::cudnn

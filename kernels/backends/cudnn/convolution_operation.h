@@ -48,4 +48,8 @@ class ConvolutionOperation final : public Operation {
   std::vector<SlotInfo> slots_;
 };
 
+// The operation for the whole batch, in the parts that parts_of() says. Throws Unsupported.
+std::unique_ptr<Operation> make_convolution(const Conv2d& spec, const TensorSlots& names, bool bias,
+                                            bool wide_bias, Device& device);
+
 }  // namespace bench::kernels::cudnn

@@ -1,7 +1,4 @@
-#include <algorithm>
-#include <optional>
-#include <utility>
-#include <vector>
+#include "kernels/backends/cudnn/tuned.h"
 
 #include <fmt/format.h>
 
@@ -9,15 +6,12 @@
 #include "bench/measure/lru_cache.h"
 #include "kernels/backends/cuda/autotune.h"
 #include "kernels/backends/cuda/library_scratch.h"
-#include "kernels/backends/cudnn/candidates.h"
-#include "kernels/backends/cudnn/tuned.h"
 #include "kernels/operations/elementwise/bias.h"
 
 namespace bench::kernels::cudnn {
 namespace {
 
 constexpr std::size_t kMostTried = 8;
-constexpr std::size_t kMostBareTried = 4;  // next to plans that fuse
 
 }  // namespace
 
@@ -30,47 +24,47 @@ struct ConvolutionTuning {
 
 namespace {
 
-void add_candidates(ConvolutionTuning& tuning, const Convolution& convolution, bool bare, std::size_t most,
-                    cuda::Card& card) {
+// None where no plan keeps the dtype's promise. Throws Unsupported where cuDNN has no plan.
+ConvolutionTuning listed(const Convolution& convolution, bool bare, std::int64_t cap, cuda::Card& card) {
   const std::shared_ptr<Plans> plans = plans_for(convolution, card);
-  const Selection selection = select(plans->list(), convolution.dtype, workspace_cap(convolution), most);
+  const Selection selection = select(plans->list(), convolution.dtype, cap, kMostTried);
+  ConvolutionTuning tuning;
+  tuning.workspace = selection.workspace;
   for (const std::size_t plan : selection.plans) {
     tuning.candidates.push_back({.plans = plans, .plan = plan, .bare = bare, .reserve = false});
   }
   if (selection.reserve) {
     tuning.candidates.push_back({.plans = plans, .plan = *selection.reserve, .bare = bare, .reserve = true});
   }
-  tuning.workspace = std::max(tuning.workspace, selection.workspace);
+  return tuning;
 }
 
-// A bare convolution would overwrite a residual in the memory of its result, which is how memory is planned:
-// where plans fuse the residual, bare ones are not even kept in reserve.
-ConvolutionTuning candidates_for(const Conv2d& spec, cuda::Card& card) {
-  ConvolutionTuning tuning;
+ConvolutionTuning listed_bare(const Conv2d& spec, std::int64_t cap, cuda::Card& card) {
   const Convolution all = fused(spec);
-  std::string refusal;
-  if (all.fuses()) {
-    try {
-      add_candidates(tuning, all, false, kMostTried, card);
-    } catch (const Unsupported& error) {
-      refusal = error.what();
-    }
-  }
-  if (tuning.candidates.empty() || !spec.residual) {
-    try {
-      const std::size_t most = tuning.candidates.empty() ? kMostTried : kMostBareTried;
-      add_candidates(tuning, bare(spec), all.fuses(), most, card);
-    } catch (const Unsupported& error) {
-      refusal = error.what();
-    }
-  }
+  ConvolutionTuning tuning = listed(bare(spec), all.fuses(), cap, card);
   if (tuning.candidates.empty()) {
-    throw Unsupported(refusal.empty()
-                          ? fmt::format("cuDNN has no plan for {} that computes in {}", described(all),
-                                        spec.dtype == Dtype::fp32 ? "fp32 without tensor cores" : "fp32")
-                          : refusal);
+    throw Unsupported(fmt::format("cuDNN has no plan for {} that computes in {}", described(all),
+                                  spec.dtype == Dtype::fp32 ? "fp32 without tensor cores" : "fp32"));
   }
   return tuning;
+}
+
+ConvolutionTuning candidates_for(const Conv2d& spec, cuda::Card& card) {
+  const Convolution all = fused(spec);
+  if (all.fuses()) {
+    try {
+      ConvolutionTuning tuning = listed(all, false, workspace_cap(all), card);
+      if (!tuning.candidates.empty()) {
+        return tuning;
+      }
+    } catch (const Unsupported&) {  // the bare convolution may do
+    }
+  }
+  return listed_bare(spec, workspace_cap(bare(spec)), card);
+}
+
+std::string name_of(const Candidate& candidate) {
+  return candidate.plans->name(candidate.plan) + (candidate.bare ? " + finish" : "");
 }
 
 // Kept by a card; the key is the convolution with everything fused.
@@ -87,7 +81,11 @@ std::optional<std::string> unsupported(const Conv2d& spec, const Device& device)
     cuda::Card& card = cuda::card_of(device);
     auto reason = unsupported(spec, card.compute_capability());
     if (!reason) {
-      const TunedConvolution planned(spec, card);
+      const cuda::Parts parts = parts_of(spec);
+      const TunedConvolution planned(of_samples(spec, parts.each), card);
+      if (parts.rest > 0) {
+        const TunedConvolution planned_rest(of_samples(spec, parts.rest), card);
+      }
     }
     return reason;
   } catch (const Unsupported& error) {
@@ -118,13 +116,45 @@ std::int64_t TunedConvolution::workspace() const {
   return bias + tuning_->workspace;
 }
 
+std::string TunedConvolution::work() const {
+  const Convolution all = fused(spec_);
+  return fmt::format("cudnn {}, workspace cap {}", described(all), workspace_cap(all));
+}
+
+// A bare convolution would overwrite a residual in the memory of its result, which is how memory is planned
+// where plans fuse the residual.
 void TunedConvolution::prepare() {
   if (tuning_->prepared) {
     return;
   }
+  const bool may_split = fused(spec_).fuses() && !tuning_->candidates.front().bare && !spec_.residual;
+  try {
+    build(tuning_->candidates);
+  } catch (const Unsupported&) {
+    if (!may_split) {
+      throw;
+    }
+    build(listed_bare(spec_, tuning_->workspace, card_).candidates);
+  }
   // Shared with later operations of the same convolution.
-  tuning_->candidates = prepared(tuning_->candidates, tuning_->workspace, described(fused(spec_)));
   tuning_->prepared = true;
+}
+
+// Only the candidate that an earlier process chose, if it can be built.
+void TunedConvolution::build(const std::vector<Candidate>& candidates) {
+  const std::string what = described(fused(spec_));
+  const auto chosen = card_.choices().find(
+      work(), candidates.size(), [&](std::size_t candidate) { return name_of(candidates[candidate]); });
+  if (chosen) {
+    try {
+      tuning_->candidates = prepared({candidates[*chosen]}, tuning_->workspace, what);
+      tuning_->best = 0;
+      return;
+    } catch (const Unsupported&) {
+    } catch (const OutOfMemory&) {  // of another there may be enough
+    }
+  }
+  tuning_->candidates = prepared(candidates, tuning_->workspace, what);
 }
 
 void TunedConvolution::queue(std::size_t candidate, CUstream_st* stream,
@@ -175,13 +205,13 @@ std::size_t TunedConvolution::choose(Device& device, CUstream_st* stream,
 void TunedConvolution::run(Device& device, CUstream_st* stream, const ConvolutionArguments& arguments) {
   if (!tuning_->best && !card_.runtime().is_recording(stream)) {
     tuning_->best = choose(device, stream, arguments);
+    card_.choices().add(work(), algorithm());
   }
   queue(tuning_->best.value_or(0), stream, arguments);
 }
 
 std::string TunedConvolution::algorithm() const {
-  const Candidate& chosen = tuning_->candidates[tuning_->best.value_or(0)];
-  return chosen.plans->name(chosen.plan) + (chosen.bare && fused(spec_).fuses() ? " + finish" : "");
+  return name_of(tuning_->candidates[tuning_->best.value_or(0)]);
 }
 
 }  // namespace bench::kernels::cudnn

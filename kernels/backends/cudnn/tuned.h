@@ -1,18 +1,22 @@
 // A convolution with its bias, residual and activation by cuDNN, the plan autotuned.
 //
 // Candidates are listed when it is made, so that the workspace is known before anything runs: plans that fuse
-// everything, and plans of the bare convolution with one kernel of our own behind it. They are built by
-// prepare() and timed in the first run, where the tensors' memory is at hand: timing them earlier would need
-// memory that no plan of a network's has counted. The card keeps what was found.
+// everything; where cuDNN has none, plans of the bare convolution with one kernel of our own behind it. They
+// are built by prepare() and timed in the first run, where the tensors' memory is at hand: timing them
+// earlier would need memory that no plan of a network's has counted. The card keeps what was found.
+//
+// Where an earlier process chose a candidate, prepare() builds that one alone and nothing is timed. The
+// workspace is that of all candidates nevertheless, so that memory does not depend on earlier runs.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/device.h"
-#include "kernels/backends/cudnn/plans.h"
+#include "kernels/backends/cudnn/candidates.h"
 #include "kernels/operations/conv2d/conv2d.h"
 
 namespace bench::kernels::cudnn {
@@ -33,10 +37,12 @@ class TunedConvolution {
   void prepare();
   // `bias` is fp32 in training, else of the dtype.
   void run(Device& device, CUstream_st* stream, const ConvolutionArguments& arguments);
-  // The engine and its settings, as cuDNN writes them: the heuristics' favourite until plans were timed.
+  // The engine and its settings, as cuDNN writes them: the heuristics' favourite until one was chosen.
   std::string algorithm() const;
 
  private:
+  std::string work() const;  // its name in the card's choices
+  void build(const std::vector<Candidate>& candidates);
   void queue(std::size_t candidate, CUstream_st* stream, const ConvolutionArguments& arguments) const;
   std::size_t choose(Device& device, CUstream_st* stream, const ConvolutionArguments& arguments);
   // The narrowed bias lies in front of the library's scratch.

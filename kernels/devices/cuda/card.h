@@ -7,8 +7,10 @@
 #include <string>
 #include <typeindex>
 #include <typeinfo>
+#include <utility>
 
 #include "bench/device.h"
+#include "kernels/devices/cuda/autotuned_choices.h"
 #include "kernels/devices/cuda/runtime.h"
 
 namespace bench::kernels::cuda {
@@ -45,12 +47,17 @@ class Card {
   }
   void release() { kept_.clear(); }
 
+  // What autotuning chose for this card, by this process and earlier ones; empty until keep_choices().
+  AutotunedChoices& choices() { return choices_; }
+  void keep_choices(AutotunedChoices choices) { choices_ = std::move(choices); }
+
  private:
   Runtime* runtime_ = nullptr;
   int compute_capability_ = 0;
   int ordinal_ = 0;
   std::string properties_;
   std::map<std::type_index, std::shared_ptr<void>> kept_;
+  AutotunedChoices choices_;
 };
 
 // Base of the devices that are a card, here or not.

@@ -108,6 +108,16 @@ std::int64_t CudaDevice::time(const std::function<void()>& step) {
   return std::llround(static_cast<double>(milliseconds) * 1e6);
 }
 
+void CudaDevice::keep_choices(const std::filesystem::path& file) {
+  std::string machine =
+      fmt::format("{}, compute capability {}.{}, {} SMs, driver {}", properties_.name, properties_.major,
+                  properties_.minor, properties_.multiprocessors, info_.details.at("driver"));
+  for (const auto& [library, version] : backend_.versions()) {
+    machine += fmt::format(", {} {}", library, version);
+  }
+  card_.keep_choices(AutotunedChoices(file, machine));
+}
+
 std::unique_ptr<RecordedStep> CudaDevice::record(const std::function<void()>& step) {
   use();
   step();  // kernels are loaded and libraries set up at their first use, which must not happen in a recording
@@ -125,9 +135,10 @@ void CudaDevice::flush_caches() {
   const std::int64_t bytes = properties_.l2_bytes > 0 ? 2 * properties_.l2_bytes : kUnknown;
   use();
   if (!eviction_) {
-    eviction_.emplace(allocator_, bytes);
+    eviction_.emplace(allocator_, 2 * bytes);
   }
   fill(eviction_->data(), std::byte{1}, bytes);
+  backend_.read_memory(stream(), eviction_->data() + bytes, bytes);
   synchronize();
 }
 

@@ -2,6 +2,7 @@
 // runtime.h, so that it is tested without a card.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/autotuned_device.h"
 #include "bench/device.h"
 #include "kernels/devices/cuda/allocator.h"
 #include "kernels/devices/cuda/architectures.h"
@@ -35,11 +37,13 @@ struct Backend {
   // FLOP/s of a product of two matrices of size × size with fp32 accumulation, inputs random. Throws
   // OutOfMemory.
   std::function<double(CudaDevice& device, Dtype dtype, std::int64_t size)> matmul_rate;
+  // Queues a kernel that reads all of the card's memory at `from`, an address of 16 bytes' alignment.
+  std::function<void(CUstream_st* stream, const std::byte* from, std::int64_t bytes)> read_memory;
   // The architectures of our own kernels; empty where the build does not know.
   std::vector<Architecture> compiled_for{};
 };
 
-class CudaDevice final : public Device, public CudaTransfers, public CardDevice {
+class CudaDevice final : public Device, public CudaTransfers, public CardDevice, public AutotunedDevice {
  public:
   // Throws runtime_error or DeviceLost where the card does not answer. The backend outlives the device.
   CudaDevice(const Backend& backend, int ordinal);
@@ -59,11 +63,15 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice 
   // out, the gaps in which the card waits for the host's next launch are not. Resolution about 0.5 µs.
   std::int64_t time(const std::function<void()>& step) override;
   bool first_step_tunes() const override { return true; }
+  // Choices hold for cards of this name, compute capability and number of SMs, with this driver and these
+  // versions of cuDNN and cuBLASLt.
+  void keep_choices(const std::filesystem::path& file) override;
   std::optional<std::string> cannot_record() const override { return std::nullopt; }
   std::unique_ptr<RecordedStep> record(const std::function<void()>& step) override;
 
   void drop_caches() override;
-  // By overwriting twice the L2 cache's size; the block for that stays allocated, unseen by the tracker.
+  // By overwriting twice the L2 cache's size, then reading as much elsewhere: written lines left in the cache
+  // would be written back within the next step. The block for both stays allocated, unseen by the tracker.
   void flush_caches() override;
   // cudaMemGetInfo's value for the whole card: every process, each one's context (some hundred MB), loaded
   // kernels, and segments that the allocator keeps. Only differences within a run belong to a workload.

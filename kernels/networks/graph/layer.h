@@ -25,7 +25,6 @@
 namespace bench::kernels {
 
 class Recorder;
-struct ExtraBytes;
 
 // A parameter of a layer, by the slot that its operation reads it from.
 struct LayerParameter {

@@ -25,9 +25,12 @@ class ActivationLayer final : public LikeItsInput<ActivationLayer> {
     if (!recorder.wants_gradient()) {
       return;
     }
+    if (recorder.is_sloped()) {
+      return recorder.pass_gradient(0, recorder.diff());
+    }
     const bool from_result = slope().slope_from() == Slot::dst;
     // Where two layers read the result, as behind a residual sum, the two gradients are added on the way.
-    const std::vector<TensorId> parts = recorder.diff_parts(recorder.on_host() && from_result ? 2 : 1);
+    const std::vector<TensorId> parts = recorder.diff_parts(from_result ? 2 : 1);
     const bool summed = parts.size() > 1;
     const TensorId made = recorder.input_gradient();
     Arguments arguments{{slope().slope_from(), from_result ? recorder.output() : recorder.input()},

@@ -21,7 +21,7 @@ class AddLayer final : public LikeItsInput<AddLayer> {
     if (recorder.src(0) != recorder.src(1)) {
       throw Unsupported(recorder.name() + " adds tensors stored in different layouts");
     }
-    const Activation behind = recorder.take_next_activation();
+    const Activation behind = recorder.take_next_activation(TakesSlope::no);
     const TensorId dst = recorder.result();
     recorder.record(Elementwise{.tensor = recorder.src(),
                                 .activation = behind == Activation::none ? activation_ : behind,

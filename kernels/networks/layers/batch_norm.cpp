@@ -49,11 +49,16 @@ class BatchNormLayer final : public LikeItsInput<BatchNormLayer> {
       save_statistics(recorder, arguments, src.c);
     }
     arguments.emplace_back(Slot::dst, recorder.result());
-    recorder.record(BatchNorm{.tensor = src, .training = recorder.training()}, arguments);
+    // Of the CPU's implementations none has both passes with an activation.
+    const Activation behind =
+        recorder.on_host() ? Activation::none : recorder.take_next_activation(TakesSlope::yes);
+    recorder.record(BatchNorm{.tensor = src, .training = recorder.training(), .activation = behind},
+                    arguments);
   }
 
   void backward(Recorder& recorder) const override {
-    record_norm_backward(recorder, BatchNorm{.tensor = recorder.src()});
+    record_norm_backward(recorder,
+                         BatchNorm{.tensor = recorder.src(), .activation = recorder.taken_activation()});
   }
 
   std::optional<Epilogue> epilogue(const std::string& name) const override {

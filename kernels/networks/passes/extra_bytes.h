@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/networks/program/recorder.h"
-#include "kernels/operations/conv2d/conv2d.h"
+#include "kernels/operations/operation.h"
 
 namespace bench::kernels {
 

@@ -123,21 +123,25 @@ std::optional<TensorId> Recorder::saved(Slot slot) const {
   return at == saved_[current_].end() ? std::nullopt : std::optional(at->second);
 }
 
-Activation Recorder::take_next_activation() {
+Activation Recorder::take_next_activation(TakesSlope slope) {
   const auto& nodes = plan_.graph.nodes();
   const Value next = current_ + 1;
-  if (!training() || !on_host() || next >= nodes.size() || nodes[next].inputs.front() != current_) {
+  if (!training() || next >= nodes.size() || nodes[next].inputs.front() != current_) {
     return Activation::none;
   }
   const auto epilogue = nodes[next].layer->epilogue(nodes[next].name);
   const Activation* const activation = epilogue ? std::get_if<Activation>(&*epilogue) : nullptr;
   const auto reads = [&](const Node& node) { return std::ranges::count(node.inputs, current_) > 0; };
-  // The gradient of gelu asks for what gelu read.
   if (activation == nullptr || *activation == Activation::gelu || std::ranges::count_if(nodes, reads) != 1) {
     return Activation::none;
   }
-  activated_.insert(next);
+  activated_[next] = {*activation, slope};
   return *activation;
+}
+
+Activation Recorder::taken_activation() const {
+  const auto taken = activated_.find(current_ + 1);
+  return taken == activated_.end() ? Activation::none : taken->second.activation;
 }
 
 const std::vector<TensorId>& Recorder::diff_parts(std::size_t most) {

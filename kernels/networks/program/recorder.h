@@ -15,9 +15,11 @@
 #include "bench/error.h"
 #include "kernels/networks/program/operation_cache.h"
 #include "kernels/networks/program/plan.h"
-#include "kernels/operations/conv2d/conv2d.h"
+#include "kernels/operations/operation.h"
 
 namespace bench::kernels {
+
+enum class TakesSlope { no, yes };
 
 class Recorder {
  public:
@@ -84,12 +86,16 @@ class Recorder {
   TensorId save(Slot slot, const std::string& what, std::int64_t bytes, Content content);
   std::optional<TensorId> saved(Slot slot) const;
 
-  // For a sum whose only reader is the activation right behind it: the activation that the sum applies
-  // itself, whose own layer then computes nothing; none for other sums. Its backward pass needs the activated
-  // result only. In training on the CPU.
-  Activation take_next_activation();
-  // Whether the layer before has done so for this one.
+  // In training, for a layer whose only reader is the activation right behind it: the activation that the
+  // layer applies itself, so that the activation's own layer computes nothing; else none. Not gelu, whose
+  // gradient asks for what gelu read. `slope`: whether the layer also multiplies the gradient by the
+  // activation's slope.
+  Activation take_next_activation(TakesSlope slope);
+  // The one it took in the forward pass.
+  Activation taken_activation() const;
+  // Whether the layer before applies this one, and whether its slope too.
   bool is_activated() const { return activated_.contains(current_); }
+  bool is_sloped() const { return is_activated() && activated_.at(current_).slope == TakesSlope::yes; }
 
   // The gradient of the result: the sum of what was contributed.
   TensorId diff() { return diff_parts(1).front(); }
@@ -170,7 +176,11 @@ class Recorder {
   std::vector<std::optional<TensorId>> values_;   // the latest results
   std::vector<std::vector<TensorId>> gradients_;  // contributed so far
   std::vector<std::map<Slot, TensorId>> saved_;
-  std::set<Value> activated_;
+  struct Taken {
+    Activation activation = Activation::none;
+    TakesSlope slope = TakesSlope::no;
+  };
+  std::map<Value, Taken> activated_;  // by the layer before
   std::map<std::pair<Value, Slot>, std::size_t> parameter_index_;
   std::set<TensorId> written_;                      // gradients of parameters that hold something
   std::vector<std::pair<Slot, TensorId>> pending_;  // gradients to be added up behind the next instruction

@@ -35,6 +35,7 @@ struct Moments {
 template <class Element, int kCount>
 struct ChunkMoments {
   static constexpr int kThreads = Tiling::kThreads;
+  static constexpr int kResident = kCount > 4 ? 3 : 4;
   static constexpr const char* kName = "batch norm statistics";
   using Memory = typename Element::Memory;
   using Stored = typename Element::Stored;
@@ -182,9 +183,9 @@ struct Normalize {
   }
 };
 
-// diff_src = scale / √(variance + epsilon) · (gradient − diff_shift / rows − x̂ · diff_scale / rows).
-// diff_src may be the gradient itself.
-template <class Element, int kCount>
+// diff_src = scale / √(variance + epsilon) · (gradient − diff_shift / rows − x̂ · diff_scale / rows), with an
+// activation's slope in the gradient. diff_src may be the gradient itself.
+template <class Element, int kCount, template <class, int> class Normalizer>
 struct NormalizeGradient {
   static constexpr int kThreads = Tiling::kThreads;
   static constexpr const char* kName = "batch norm backward";
@@ -198,7 +199,7 @@ struct NormalizeGradient {
   const float* scale;
   const float* diff_scale;
   const float* diff_shift;
-  ChannelNormalizer<Memory, kCount> normalizer;
+  Normalizer<Memory, kCount> normalizer;
 
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
@@ -208,7 +209,7 @@ struct NormalizeGradient {
     }
     const std::int64_t channels = std::int64_t{tiling.columns} * kCount;
     const std::int64_t channel = std::int64_t{place.column} * kCount;
-    ChannelNormalizer<Memory, kCount> normalized = normalizer;
+    Normalizer<Memory, kCount> normalized = normalizer;
     normalized.begin(channel);
     const float share = 1.0F / static_cast<float>(tiling.rows);
     float factors[kCount];
@@ -228,17 +229,13 @@ struct NormalizeGradient {
       float(&x)[kCount] = values[0];
       float(&g)[kCount] = values[1];
       for (int i = 0; i < kCount; ++i) {
-        g[i] = factors[i] * (g[i] - plain[i] - normalized(x[i], i) * products[i]);
+        g[i] =
+            factors[i] * (normalized.gradient(x[i], g[i], i) - plain[i] - normalized(x[i], i) * products[i]);
       }
       store_values<Element>(diff_src + row * channels + channel, g);
     });
   }
 };
-
-// Where each channel's rows are, channels `count` at a time.
-inline Tiling channel_tiling(const TensorDesc& tensor, int count, std::int64_t target) {
-  return Tiling::of(tensor.n * tensor.h * tensor.w, tensor.c / count, target);
-}
 
 template <class Machine>
 class BatchNormOperation final : public KernelOperation<Machine> {
@@ -249,8 +246,8 @@ class BatchNormOperation final : public KernelOperation<Machine> {
     if (const auto reason = spec.invalid()) {
       return reason;
     }
-    return spec.activation == Activation::gelu ? std::optional<std::string>("batch norm does not fuse gelu")
-                                               : not_nhwc(spec.tensor);
+    const auto reason = not_nhwc(spec.tensor);
+    return reason ? reason : Tiling::too_many_rows(rows_of(spec));
   }
 
   BatchNormOperation(const BatchNorm& spec, Device& device) : KernelOperation<Machine>(device), spec_(spec) {
@@ -267,16 +264,20 @@ class BatchNormOperation final : public KernelOperation<Machine> {
       add(Slot::mean, Role::input);
       add(Slot::variance, Role::input);
       add(Slot::scale, Role::parameter);
+      if (spec.activation != Activation::none) {
+        add(Slot::shift, Role::parameter);
+      }
       this->add_activation(Slot::diff_dst, Role::input, spec.tensor);
       this->add_activation(Slot::diff_src, Role::output, spec.tensor);
       add(Slot::diff_scale, Role::output);
       add(Slot::diff_shift, Role::output);
     }
     if (spec.training || !spec.forward()) {
-      const auto lanes = static_cast<int>(kAccess / bytes_of(spec.tensor.dtype));
-      this->add_opaque(Slot::workspace, Role::scratch,
-                       partial_bytes(spec.tensor.n * spec.tensor.h * spec.tensor.w, spec.tensor.c, lanes,
-                                     this->queue().multiprocessors()));
+      this->with_element(spec.tensor.dtype, [&]<class Element>() {
+        this->add_opaque(
+            Slot::workspace, Role::scratch,
+            partial_bytes<Element>(spec.tensor.c, [&]<int kCount>() { return sums<Element, kCount>(); }));
+      });
     }
   }
 
@@ -289,8 +290,15 @@ class BatchNormOperation final : public KernelOperation<Machine> {
           [&]<int kCount>() {
             if (spec_.forward()) {
               forward<Element, kCount>(pointers);
+            } else if (spec_.activation == Activation::none) {
+              backward<Element, kCount, ChannelNormalizer>(pointers, normalizer<Element, kCount>(pointers));
             } else {
-              backward<Element, kCount>(pointers);
+              backward<Element, kCount, RectifiedNormalizer>(pointers, {normalizer<Element, kCount>(pointers),
+                                                                        this->floats(pointers, Slot::scale),
+                                                                        this->floats(pointers, Slot::shift),
+                                                                        Rectifier::of(spec_.activation),
+                                                                        {},
+                                                                        {}});
             }
           },
           // Those of the other pass are null, which is aligned to everything.
@@ -303,20 +311,38 @@ class BatchNormOperation final : public KernelOperation<Machine> {
   double flops() const override { return spec_.flops(); }
 
  private:
+  static std::int64_t rows_of(const BatchNorm& spec) { return spec.tensor.n * spec.tensor.h * spec.tensor.w; }
+
+  // Of the sums that this pass makes over each channel.
+  template <class Element, int kCount>
+  Tiling sums() const {
+    using Forward = ChunkMoments<Element, kCount>;
+    using Backward = ColumnSums<Element, kCount, ChannelNormalizer>;
+    const std::int64_t columns = spec_.tensor.c / kCount;
+    return spec_.forward() ? reducing_tiling<Forward>(this->queue(), rows_of(spec_), columns)
+                           : reducing_tiling<Backward>(this->queue(), rows_of(spec_), columns);
+  }
+  // Of what is done with each element.
+  template <int kCount>
+  Tiling mapping() const {
+    return Tiling::of(rows_of(spec_), spec_.tensor.c / kCount,
+                      mapping_blocks(this->queue().multiprocessors()));
+  }
+
   template <class Element, int kCount>
   void forward(const SlotPointers& pointers) const {
     const auto& queue = this->queue();
     const TensorDesc& tensor = spec_.tensor;
     const auto* const src = this->template stored<Element>(pointers, Slot::src);
     if (spec_.training) {
-      const Tiling tiling = channel_tiling(tensor, kCount, reducing_blocks(queue.multiprocessors()));
+      const Tiling tiling = sums<Element, kCount>();
       float* const partial = this->floats(pointers, Slot::workspace);
       queue.launch(ChunkMoments<Element, kCount>{tiling, src, partial}, tiling.blocks());
       queue.launch(JoinMoments{tiling, partial, tensor.c, this->floats(pointers, Slot::mean),
                                this->floats(pointers, Slot::variance)},
                    ChunkJoin::blocks(tensor.c));
     }
-    const Tiling tiling = channel_tiling(tensor, kCount, mapping_blocks(queue.multiprocessors()));
+    const Tiling tiling = mapping<kCount>();
     queue.launch(Normalize<Element, kCount>{.tiling = tiling,
                                             .src = src,
                                             .dst = this->template stored<Element>(pointers, Slot::dst),
@@ -330,35 +356,39 @@ class BatchNormOperation final : public KernelOperation<Machine> {
   }
 
   template <class Element, int kCount>
-  void backward(const SlotPointers& pointers) const {
+  ChannelNormalizer<typename Element::Memory, kCount> normalizer(const SlotPointers& pointers) const {
+    return {.mean = this->floats(pointers, Slot::mean),
+            .variance = this->floats(pointers, Slot::variance),
+            .epsilon = spec_.epsilon,
+            .means = {},
+            .factors = {}};
+  }
+
+  template <class Element, int kCount, template <class, int> class Normalizer>
+  void backward(const SlotPointers& pointers,
+                const Normalizer<typename Element::Memory, kCount>& normalizer) const {
     const auto& queue = this->queue();
     const TensorDesc& tensor = spec_.tensor;
     const auto* const src = this->template stored<Element>(pointers, Slot::src);
     const auto* const diff_dst = this->template stored<Element>(pointers, Slot::diff_dst);
-    const ChannelNormalizer<typename Element::Memory, kCount> normalizer{
-        .mean = this->floats(pointers, Slot::mean),
-        .variance = this->floats(pointers, Slot::variance),
-        .epsilon = spec_.epsilon,
-        .means = {},
-        .factors = {}};
     float* const partial = this->floats(pointers, Slot::workspace);
     float* const diff_scale = this->floats(pointers, Slot::diff_scale);
     float* const diff_shift = this->floats(pointers, Slot::diff_shift);
-    const Tiling sums = channel_tiling(tensor, kCount, reducing_blocks(queue.multiprocessors()));
-    queue.launch(ColumnSums<Element, kCount, ChannelNormalizer>{sums, src, diff_dst, normalizer, partial},
-                 sums.blocks());
-    queue.launch(FinishColumnSums{partial, tensor.c, sums.chunks, {diff_scale, diff_shift}},
+    const Tiling chunks = sums<Element, kCount>();
+    queue.launch(ColumnSums<Element, kCount, Normalizer>{chunks, src, diff_dst, normalizer, partial},
+                 chunks.blocks());
+    queue.launch(FinishColumnSums{partial, tensor.c, chunks.chunks, {diff_scale, diff_shift}},
                  FinishColumnSums::blocks(tensor.c));
-    const Tiling tiling = channel_tiling(tensor, kCount, mapping_blocks(queue.multiprocessors()));
-    queue.launch(NormalizeGradient<Element, kCount>{.tiling = tiling,
-                                                    .src = src,
-                                                    .gradient = diff_dst,
-                                                    .diff_src = this->template stored<Element>(
-                                                        pointers, Slot::diff_src),
-                                                    .scale = this->floats(pointers, Slot::scale),
-                                                    .diff_scale = diff_scale,
-                                                    .diff_shift = diff_shift,
-                                                    .normalizer = normalizer},
+    const Tiling tiling = mapping<kCount>();
+    queue.launch(NormalizeGradient<Element, kCount, Normalizer>{.tiling = tiling,
+                                                                .src = src,
+                                                                .gradient = diff_dst,
+                                                                .diff_src = this->template stored<Element>(
+                                                                    pointers, Slot::diff_src),
+                                                                .scale = this->floats(pointers, Slot::scale),
+                                                                .diff_scale = diff_scale,
+                                                                .diff_shift = diff_shift,
+                                                                .normalizer = normalizer},
                  tiling.blocks());
   }
 

@@ -76,6 +76,9 @@ const Registration<Implementation<BatchNorm>> registered{cpu_implementation<Batc
       if (spec.activation != Activation::none && spec.activation != Activation::relu) {
         return "batch norm fuses relu only, not relu6, leaky_relu or gelu";
       }
+      if (!spec.forward() && spec.activation != Activation::none) {
+        return "batch norm: the gradient of an activation is an operation of its own";
+      }
       return device.unsupported(spec.tensor.dtype);
     })};
 

@@ -15,8 +15,10 @@ class ReferenceBatchNorm final : public ReferenceOperation {
     add_values(Slot::scale, Role::parameter, spec.tensor.c);
     add_values(Slot::mean, statistic, spec.tensor.c);
     add_values(Slot::variance, statistic, spec.tensor.c);
-    if (spec.forward()) {
+    if (spec.forward() || spec.activation != Activation::none) {
       add_values(Slot::shift, Role::parameter, spec.tensor.c);
+    }
+    if (spec.forward()) {
       add_activation(Slot::dst, Role::output, spec.tensor);
     } else {
       add_activation(Slot::diff_dst, Role::input, spec.tensor);
@@ -70,6 +72,14 @@ class ReferenceBatchNorm final : public ReferenceOperation {
     for (std::int64_t c = 0; c < spec_.tensor.c; ++c) {
       const double mean = values(pointers, Slot::mean)[c];
       const double deviation = std::sqrt(values(pointers, Slot::variance)[c] + double{spec_.epsilon});
+      if (spec_.activation != Activation::none) {
+        const double scale = values(pointers, Slot::scale)[c] / deviation;
+        const double shift = values(pointers, Slot::shift)[c];
+        for_channel(c, [&](std::int64_t i) {
+          const float result = apply(spec_.activation, static_cast<float>(scale * (x[i] - mean) + shift));
+          gradient[i] *= slope(spec_.activation, result);
+        });
+      }
       double diff_scale = 0;
       double diff_shift = 0;
       for_channel(c, [&](std::int64_t i) {

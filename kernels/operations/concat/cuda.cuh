@@ -13,6 +13,13 @@ class ConcatOperation final : public KernelOperation<Machine> {
   static Dtype dtype_of(const Concat& spec) {
     return spec.inputs.empty() ? Dtype::fp32 : spec.inputs.front().dtype;
   }
+  static Batch batch_of(const Concat& spec) { return {spec.dst().n, elements_of_sample(spec.dst())}; }
+  static Concat of_samples(Concat spec, std::int64_t samples) {
+    for (TensorDesc& input : spec.inputs) {
+      input.n = samples;
+    }
+    return spec;
+  }
   static std::optional<std::string> unsupported(const Concat& spec) {
     const auto reason = spec.invalid();
     return reason ? reason : not_nhwc(spec.dst());

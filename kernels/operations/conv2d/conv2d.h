@@ -26,13 +26,6 @@
 
 namespace bench::kernels {
 
-// The bytes that an implementation may spend on a faster algorithm; with none it takes the leanest.
-struct ExtraBytes {
-  std::int64_t parameters = 0;  // beyond the leanest form's: Winograd keeps its weights transformed
-  std::int64_t scratch = 0;     // in all
-  auto operator<=>(const ExtraBytes&) const = default;
-};
-
 struct Conv2d {
   static constexpr std::string_view kName = "conv2d";
   using Direction = kernels::Direction;

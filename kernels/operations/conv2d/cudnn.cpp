@@ -32,8 +32,7 @@ const Registration<Implementation<Conv2d>> registered{{
     .unsupported = [](const Conv2d& spec, const Device& device) { return cudnn::unsupported(spec, device); },
     .make =
         [](const Conv2d& spec, Device& device) {
-          return std::make_unique<cudnn::ConvolutionOperation>(spec, slots_of(spec.direction), spec.bias,
-                                                               wide_bias(spec), device);
+          return cudnn::make_convolution(spec, slots_of(spec.direction), spec.bias, wide_bias(spec), device);
         },
 }};
 

@@ -73,6 +73,13 @@ class ImplicitGemmOperation final : public KernelOperation<Machine> {
  public:
   using Spec = Conv2d;
   static Dtype dtype_of(const Conv2d& spec) { return spec.dtype; }
+  static Batch batch_of(const Conv2d& spec) {
+    return {spec.batch, std::max(elements_of_sample(spec.src()), elements_of_sample(spec.dst()))};
+  }
+  static Conv2d of_samples(Conv2d spec, std::int64_t samples) {
+    spec.batch = samples;
+    return spec;
+  }
   static std::optional<std::string> unsupported(const Conv2d& spec) {
     return implicit_gemm_unsupported(spec);
   }

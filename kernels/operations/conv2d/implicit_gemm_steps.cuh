@@ -33,7 +33,7 @@ struct ConvolutionShape {
 
   BENCH_DEVICE Corner window(std::uint32_t pixel) const {
     constexpr int kFarAbove = -(1 << 30);
-    std::uint32_t rest = pixel;
+    std::uint32_t rest = pixel < pixels ? pixel : 0;
     Corner corner;
     corner.x = static_cast<int>(out_w.take(rest)) * stride_w - pad_w;
     corner.y = static_cast<int>(out_h.take(rest)) * stride_h - pad_h;

@@ -110,21 +110,26 @@ Conv2d single(Conv2d conv) {
   return conv;
 }
 
-// Rows of forward and backward-data are the reference's; the weights' gradient is a sum over the batch, in
-// which sample 0 comes first and as often as sample 1 or once more.
-Answers expected(const Conv2d& conv, const Answers& answers) {
+// The weights' gradient is a sum over the batch; its rows are the output channels.
+std::int64_t rows_of(const Conv2d& conv) {
+  return conv.direction == Direction::backward_weights ? conv.out_channels : conv.batch;
+}
+
+// The gradient of one output channel's weights: of all samples, the channel's group and its own output.
+ReferenceRow<Conv2d> row_of(const Conv2d& conv, std::int64_t row) {
+  ReferenceRow<Conv2d> reference{.spec = single(conv)};
   if (conv.direction != Direction::backward_weights) {
-    return answers;
+    reference.excerpt.first_sample = row;
+    return reference;
   }
-  const std::int64_t pairs = conv.batch / 2;
-  const auto count0 = static_cast<double>(conv.batch - pairs);
-  const auto count1 = static_cast<double>(pairs);
-  std::vector<float> sum(answers[0].size());
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    sum[i] = static_cast<float>(count0 * static_cast<double>(answers[0][i]) +
-                                count1 * static_cast<double>(answers[1][i]));
-  }
-  return {sum};
+  const std::int64_t group = row / (conv.out_channels / conv.groups);
+  Conv2d& spec = reference.spec;
+  spec.batch = conv.batch;
+  spec.in_channels = conv.in_channels / conv.groups;
+  spec.out_channels = spec.groups = 1;
+  reference.excerpt.skipped = {{Slot::src, group * spec.in_channels * spec.height * spec.width},
+                               {Slot::diff_dst, row * spec.out_height() * spec.out_width()}};
+  return reference;
 }
 
 // By cuDNN, which is the best on a card. Our own implementation computes in what it is given.
@@ -192,7 +197,8 @@ OperationType<Conv2d> conv2d_type() {
           .place = place,
           .single = single,
           .tolerance = [](const Conv2d& conv) { return kTolerances.of(conv.dtype); },
-          .expected = expected,
+          .rows = rows_of,
+          .row = row_of,
           .implementation = implementation,
           .computed_otherwise = computed_otherwise,
           .kernel_points = conv2d_points};

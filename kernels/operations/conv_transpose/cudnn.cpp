@@ -69,8 +69,8 @@ const Registration<Implementation<ConvTranspose>> registered{{
     .unsupported = unsupported,
     .make =
         [](const ConvTranspose& spec, Device& device) {
-          return std::make_unique<cudnn::ConvolutionOperation>(convolution_of(spec), slots_of(spec.direction),
-                                                               spec.bias, true, device);
+          return cudnn::make_convolution(convolution_of(spec), slots_of(spec.direction), spec.bias, true,
+                                         device);
         },
 }};
 

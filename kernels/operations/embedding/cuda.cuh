@@ -198,10 +198,20 @@ class EmbeddingOperation final : public KernelOperation<Machine> {
  public:
   using Spec = Embedding;
   static Dtype dtype_of(const Embedding& spec) { return spec.dtype; }
-  static std::optional<std::string> unsupported(const Embedding& spec) {
-    const auto reason = spec.invalid();
-    return reason ? reason : not_nhwc(spec.dst());
+  // A table's gradient is not cut: it is a sum over the batch, whose places are counted in 64 bits.
+  static Batch batch_of(const Embedding& spec) {
+    const bool tokens = spec.kind == Embedding::Kind::tokens;
+    if (!spec.forward()) {
+      return {1, tokens ? 0 : spec.weight_count()};
+    }
+    const std::int64_t rows = tokens ? 1 : spec.sequence;  // of a sample
+    return {spec.rows / rows, rows * spec.width};
   }
+  static Embedding of_samples(Embedding spec, std::int64_t samples) {
+    spec.rows = spec.kind == Embedding::Kind::tokens ? samples : samples * spec.sequence;
+    return spec;
+  }
+  static std::optional<std::string> unsupported(const Embedding& spec) { return spec.invalid(); }
 
   EmbeddingOperation(const Embedding& spec, Device& device)
       : KernelOperation<Machine>(device, plain_slots(spec)), spec_(spec) {}

@@ -157,14 +157,16 @@ class LayerNormOperation final : public KernelOperation<Machine> {
  public:
   using Spec = LayerNorm;
   static Dtype dtype_of(const LayerNorm& spec) { return spec.dtype; }
-  static std::optional<std::string> unsupported(const LayerNorm& spec) { return not_nhwc(spec.tensor()); }
+  static std::optional<std::string> unsupported(const LayerNorm& /*spec*/) { return std::nullopt; }
 
   LayerNormOperation(const LayerNorm& spec, Device& device)
       : KernelOperation<Machine>(device, plain_slots(spec)), spec_(spec) {
     if (!spec.forward()) {
-      const auto lanes = static_cast<int>(kAccess / bytes_of(spec.dtype));
-      this->add_opaque(Slot::workspace, Role::scratch,
-                       partial_bytes(spec.rows, spec.width, lanes, this->queue().multiprocessors()));
+      this->with_element(spec.dtype, [&]<class Element>() {
+        this->add_opaque(
+            Slot::workspace, Role::scratch,
+            partial_bytes<Element>(spec.width, [&]<int kCount>() { return sums<Element, kCount>(); }));
+      });
     }
   }
 
@@ -190,6 +192,13 @@ class LayerNormOperation final : public KernelOperation<Machine> {
   double flops() const override { return spec_.flops(); }
 
  private:
+  // Of the backward pass's sums over each column.
+  template <class Element, int kCount>
+  Tiling sums() const {
+    using Sums = ColumnSums<Element, kCount, RowNormalizer>;
+    return reducing_tiling<Sums>(this->queue(), spec_.rows, spec_.width / kCount);
+  }
+
   template <class Element, int kCount>
   void forward(const SlotPointers& pointers) const {
     const bool training = spec_.saves();
@@ -218,15 +227,14 @@ class LayerNormOperation final : public KernelOperation<Machine> {
     const float* const variance = this->floats(pointers, Slot::variance);
     float* const partial = this->floats(pointers, Slot::workspace);
     const auto& queue = this->queue();
-    const Tiling sums =
-        Tiling::of(spec_.rows, spec_.width / kCount, reducing_blocks(queue.multiprocessors()));
+    const Tiling chunks = sums<Element, kCount>();
     const RowNormalizer<typename Element::Memory, kCount> normalizer{
         .mean = mean, .variance = variance, .epsilon = spec_.epsilon, .row_mean = 0, .factor = 0};
-    queue.launch(ColumnSums<Element, kCount, RowNormalizer>{sums, src, diff_dst, normalizer, partial},
-                 sums.blocks());
+    queue.launch(ColumnSums<Element, kCount, RowNormalizer>{chunks, src, diff_dst, normalizer, partial},
+                 chunks.blocks());
     queue.launch(FinishColumnSums{partial,
                                   spec_.width,
-                                  sums.chunks,
+                                  chunks.chunks,
                                   {this->floats(pointers, Slot::diff_scale),
                                    this->floats(pointers, Slot::diff_shift)}},
                  FinishColumnSums::blocks(spec_.width));

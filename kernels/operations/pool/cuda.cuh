@@ -245,6 +245,13 @@ class PoolOperation final : public KernelOperation<Machine> {
  public:
   using Spec = Pool;
   static Dtype dtype_of(const Pool& spec) { return spec.src.dtype; }
+  static Batch batch_of(const Pool& spec) {
+    return {spec.src.n, std::max(elements_of_sample(spec.src), elements_of_sample(spec.dst()))};
+  }
+  static Pool of_samples(Pool spec, std::int64_t samples) {
+    spec.src.n = samples;
+    return spec;
+  }
   static std::optional<std::string> unsupported(const Pool& spec) {
     if (const auto reason = spec.invalid()) {
       return reason;

@@ -109,12 +109,12 @@ class PreprocessOperation final : public KernelOperation<Machine> {
  public:
   using Spec = Preprocess;
   static Dtype dtype_of(const Preprocess& spec) { return spec.dst.dtype; }
-  static std::optional<std::string> unsupported(const Preprocess& spec) {
-    TensorDesc counted = spec.dst;
-    counted.layout = Layout::nhwc;
-    const auto reason = spec.invalid();
-    return reason ? reason : not_nhwc(counted);
+  static Batch batch_of(const Preprocess& spec) { return {spec.dst.n, elements_of_sample(spec.dst)}; }
+  static Preprocess of_samples(Preprocess spec, std::int64_t samples) {
+    spec.dst.n = samples;
+    return spec;
   }
+  static std::optional<std::string> unsupported(const Preprocess& spec) { return spec.invalid(); }
 
   PreprocessOperation(const Preprocess& spec, Device& device)
       : KernelOperation<Machine>(device), spec_(spec) {

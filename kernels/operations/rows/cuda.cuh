@@ -14,6 +14,13 @@ class RowsOperation final : public KernelOperation<Machine> {
   static Dtype dtype_of(const Rows& spec) {
     return spec.maps.empty() ? Dtype::fp32 : spec.maps.front().dtype;
   }
+  static Batch batch_of(const Rows& spec) { return {spec.dst().n, elements_of_sample(spec.dst())}; }
+  static Rows of_samples(Rows spec, std::int64_t samples) {
+    for (TensorDesc& map : spec.maps) {
+      map.n = samples;
+    }
+    return spec;
+  }
   static std::optional<std::string> unsupported(const Rows& spec) {
     auto reason = spec.invalid();
     for (std::size_t i = 0; !reason && i < spec.maps.size(); ++i) {

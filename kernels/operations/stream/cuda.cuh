@@ -28,6 +28,7 @@ struct TriadFunction {
 template <class Element, int kCount>
 struct SquareSums {
   static constexpr int kThreads = 256;
+  static constexpr int kResident = 6;
   static constexpr int kUnroll = 4;
   static constexpr const char* kName = "sums of squares";
   using Stored = typename Element::Stored;
@@ -157,12 +158,12 @@ class StreamOperation final : public KernelOperation<Machine> {
   double flops() const override { return spec_.flops(); }
 
  private:
-  // Blocks that fill every multiprocessor with 2048 threads, as many as it can hold, shared among the rows;
-  // none with less than one round of all its threads. The same for every access, for it sizes the workspace.
+  // As many blocks as the device holds at once, shared among the rows; none with less than one round of all
+  // its threads. The same for every access, for it sizes the workspace.
   std::int64_t parts() const {
-    constexpr std::int64_t kResident = 2048 / 256;
-    constexpr std::int64_t kLeast = std::int64_t{256} * 4 * 4;  // elements: a round in fp32
-    const std::int64_t wanted = this->queue().multiprocessors() * kResident / spec_.rows;
+    using Sums = SquareSums<typename Machine::Fp32, 4>;
+    constexpr std::int64_t kLeast = std::int64_t{Sums::kThreads} * Sums::kUnroll * 4;  // elements
+    const std::int64_t wanted = this->queue().template resident<Sums>() / spec_.rows;
     return std::clamp<std::int64_t>((spec_.count + kLeast - 1) / kLeast, 1,
                                     std::max<std::int64_t>(1, wanted));
   }

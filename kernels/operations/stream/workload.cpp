@@ -44,13 +44,23 @@ std::vector<std::int64_t> array_sizes(const std::string& mode, std::int64_t larg
   return sizes;
 }
 
+// The roof's arrays are larger on a card with much memory: its bandwidth still grows with them.
+std::int64_t largest_array(const Device& device, bool sets_roof) {
+  constexpr std::int64_t kMuchMemory = 40'000'000'000;
+  if (!needs_large_work(device)) {
+    return 32 * kMi;  // 128 MiB in fp32
+  }
+  return sets_roof && device.info().memory_bytes >= kMuchMemory ? 512 * kMi : 128 * kMi;
+}
+
 // Only cold points measure memory: the largest cold triad and copy are the roof.
 std::vector<KernelPoint> kernel_points(const KernelRequest& request, const Device& device) {
-  const std::int64_t largest = needs_large_work(device) ? 128 * kMi : 32 * kMi;  // 512 MiB; 128 MiB
   KernelPoints points(request);
   for (const std::string& mode : request.modes) {
+    const bool is_roof = mode == "triad" || mode == "copy";
+    const std::int64_t largest = largest_array(device, is_roof);
     for (const std::int64_t elements : array_sizes(mode, largest)) {
-      const bool sets_roof = elements == largest && (mode == "triad" || mode == "copy");
+      const bool sets_roof = elements == largest && is_roof;
       for (const Dtype dtype : given_dtypes_or(request, {Dtype::fp32})) {
         for (const std::int64_t rows : batches_or(request, {1})) {
           points.add(mode, dtype, rows, {{"elements", elements}}, {});
@@ -60,6 +70,27 @@ std::vector<KernelPoint> kernel_points(const KernelRequest& request, const Devic
     }
   }
   return std::move(points).take();
+}
+
+// The reference would take three times the arrays' bytes on the host: it does 1 Mi elements of larger ones.
+constexpr std::int64_t kWhole = 128 * kMi;
+constexpr std::int64_t kPiece = kMi;
+std::int64_t row_length(const Stream& stream) {
+  const bool cuts = stream.kind != Stream::Kind::read && stream.count > kWhole && stream.count % kPiece == 0;
+  return cuts ? kPiece : stream.count;
+}
+
+std::int64_t rows_of(const Stream& stream) {
+  return stream.rows * (stream.count / row_length(stream));
+}
+
+ReferenceRow<Stream> row_of(const Stream& stream, std::int64_t row) {
+  ReferenceRow<Stream> reference{.spec = single_row(stream)};
+  reference.spec.count = row_length(stream);
+  const std::int64_t pieces = stream.count / reference.spec.count;  // of a sample
+  const std::int64_t before = row % pieces * reference.spec.count;
+  reference.excerpt = {.first_sample = row / pieces, .skipped = {{Slot::src, before}, {Slot::src1, before}}};
+  return reference;
 }
 
 constexpr Tolerances kTolerances{.fp32 = 1e-5, .tf32 = 1e-5, .fp16 = 1e-3, .bf16 = 8e-3};
@@ -81,6 +112,8 @@ const Registration<WorkloadType> registered{operation_workload(OperationType<Str
     .single = single_row<Stream>,
     .sample_bytes = [](const Stream& stream) { return 12.0 * static_cast<double>(stream.count); },
     .tolerance = [](const Stream& stream) { return kTolerances.of(stream.dtype); },
+    .rows = rows_of,
+    .row = row_of,
     .kernel_points = kernel_points})};
 
 }  // namespace

@@ -48,6 +48,11 @@ class UpsampleOperation final : public KernelOperation<Machine> {
  public:
   using Spec = Upsample;
   static Dtype dtype_of(const Upsample& spec) { return spec.src.dtype; }
+  static Batch batch_of(const Upsample& spec) { return {spec.src.n, elements_of_sample(spec.dst())}; }
+  static Upsample of_samples(Upsample spec, std::int64_t samples) {
+    spec.src.n = samples;
+    return spec;
+  }
   static std::optional<std::string> unsupported(const Upsample& spec) {
     const auto reason = spec.invalid();
     return reason ? reason : not_nhwc(spec.dst());

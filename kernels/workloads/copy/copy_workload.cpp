@@ -21,7 +21,7 @@ std::int64_t stride_of(const CopySpec& spec) {
 
 // A page more, so that the device's end starts on a page too.
 std::int64_t end_bytes(const CopySpec& spec) {
-  return spec.directions() * spec.at_once * stride_of(spec) + kPage;
+  return spec.directions() * spec.in_flight * stride_of(spec) + kPage;
 }
 
 std::int64_t host_bytes(const CopySpec& spec) {
@@ -39,7 +39,7 @@ Transfers& transfers_or_refuse(Device& device) {
 }  // namespace
 
 MemoryPlan copy_plan(const CopySpec& spec, Device& device) {
-  refuse_uncountable(spec.at_once, 4.0 * static_cast<double>(stride_of(spec)));
+  refuse_uncountable(spec.in_flight, 4.0 * static_cast<double>(stride_of(spec)));
   const Transfers& transfers = transfers_or_refuse(device);
   const std::optional<int> node = node_named(spec.node, transfers);
   const std::int64_t locked = spec.staged                     ? staging_ring_bytes(spec.bytes)
@@ -81,7 +81,7 @@ CopyWorkload::CopyWorkload(const CopySpec& spec, Device& device)
   if (spec.own_queue && !spec.staged) {  // a ring brings its own
     queue_ = transfers_.copy_queue();
   }
-  const std::int64_t count = spec.directions() * spec.at_once;
+  const std::int64_t count = spec.directions() * spec.in_flight;
   for (std::int64_t i = 0; i < count; ++i) {
     const bool up = spec.to_device && (!spec.to_host || i % 2 == 0);
     copies_.push_back({.direction = up ? CopyDirection::to_device : CopyDirection::to_host,

@@ -17,16 +17,16 @@ struct CopySpec {
   bool to_device = true;
   bool to_host = false;  // both: half of the bytes go each way at the same time
   HostKind host = HostKind::pageable;
-  bool staged = false;       // pageable, by way of a pinned ring
-  bool cold_pages = false;   // the destination's pages are fresh from the system before each step
-  bool own_queue = false;    // overlapped with the device's work instead of as part of it
-  std::int64_t bytes = 0;    // of one copy
-  std::int64_t at_once = 1;  // copies in each direction
-  std::string node = "any";  // or near, far, or a number
+  bool staged = false;         // pageable, by way of a pinned ring
+  bool cold_pages = false;     // the destination's pages are fresh from the system before each step
+  bool own_queue = false;      // overlapped with the device's work instead of as part of it
+  std::int64_t bytes = 0;      // of one copy
+  std::int64_t in_flight = 1;  // copies in each direction
+  std::string node = "any";    // or near, far, or a number
   std::uint64_t seed = 1;
 
   std::int64_t directions() const { return (to_device ? 1 : 0) + (to_host ? 1 : 0); }
-  std::int64_t total_bytes() const { return directions() * at_once * bytes; }
+  std::int64_t total_bytes() const { return directions() * in_flight * bytes; }
 };
 
 // The workload's options, read. Throws UsageError.

@@ -30,13 +30,13 @@ void StagingRing::copy(std::span<const Copy> copies) {
       }
     }
   }
-  for (Slot& slot : slots_) {
+  for (RingSlot& slot : slots_) {
     settle(slot);
   }
 }
 
 void StagingRing::send(const Copy& part) {
-  Slot& slot = slots_[next_];
+  RingSlot& slot = slots_[next_];
   next_ = (next_ + 1) % slots_.size();
   settle(slot);
   Copy staged = part;
@@ -51,7 +51,7 @@ void StagingRing::send(const Copy& part) {
   slot.queue->start(staged);
 }
 
-void StagingRing::settle(Slot& slot) {
+void StagingRing::settle(RingSlot& slot) {
   slot.queue->wait();
   if (slot.host_to != nullptr) {
     std::memcpy(slot.host_to, slot.data, static_cast<std::size_t>(slot.bytes));

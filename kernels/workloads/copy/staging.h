@@ -22,7 +22,7 @@ class StagingRing {
   void copy(std::span<const Copy> copies);
 
  private:
-  struct Slot {
+  struct RingSlot {
     std::byte* data = nullptr;
     std::unique_ptr<CopyQueue> queue;
     std::byte* host_to = nullptr;  // where the bytes still go that the device brings; nullptr: none
@@ -30,11 +30,11 @@ class StagingRing {
   };
 
   void send(const Copy& part);
-  static void settle(Slot& slot);
+  static void settle(RingSlot& slot);
 
   std::int64_t slot_bytes_;
   std::unique_ptr<HostMemory> memory_;
-  std::vector<Slot> slots_;
+  std::vector<RingSlot> slots_;
   std::size_t next_ = 0;
 };
 

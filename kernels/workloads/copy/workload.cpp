@@ -12,7 +12,7 @@ namespace {
 
 enum class HostMemoryWord { pinned, pageable, staged };
 
-const BytesOption kBytes{"bytes", "1MiB", std::int64_t{1} << 40, "of one copy"};
+const BytesOption kBytes{"bytes", "1MiB", std::int64_t{1} << 40, "size of one copy"};
 const WordOption<HostMemoryWord> kHostMemory{.name = "host-memory",
                                              .default_value = "pinned",
                                              .words = {{"pinned", HostMemoryWord::pinned},
@@ -99,7 +99,7 @@ CopySpec copy_spec(const WorkloadSpec& spec) {
           .cold_pages = kFirstTouch.read(spec),
           .own_queue = kOwnQueue.read(spec),
           .bytes = kBytes.read(spec),
-          .at_once = spec.batch,
+          .in_flight = spec.batch,
           .node = read_node(spec),
           .seed = spec.seed};
 }

@@ -52,7 +52,7 @@ ProgramPlan plan_inference(const NetworkType& network, const WorkloadSpec& spec,
 }
 
 ReferenceAnswers::Compute expected_logits(const NetworkPoint& point) {
-  return [graph = point.graph, seed = point.seed](std::int64_t /*first*/, std::int64_t /*count*/) {
+  return [graph = point.graph, seed = point.seed](const std::vector<std::int64_t>& /*all*/) {
     return reference_outputs(graph, samples_of(graph, seed), seed);
   };
 }

@@ -54,8 +54,8 @@ template <class Value>
 void Collator::look_up(const Table<Value>& table, const std::uint8_t* pixels, std::size_t first,
                        std::byte* sample) const {
   auto* const out = reinterpret_cast<Value*>(sample);
-  const std::size_t pixel = layout_ == Layout::nhwc ? 3 : 1;
-  const std::size_t channel = layout_ == Layout::nhwc ? 1 : pixels_;
+  const std::size_t pixel = layout_ == ImageLayout::nhwc ? 3 : 1;
+  const std::size_t channel = layout_ == ImageLayout::nhwc ? 1 : pixels_;
   for (std::size_t i = first; i < pixels_; ++i) {
     out[i * pixel] = table[0][pixels[4 * i]];
     out[i * pixel + channel] = table[1][pixels[4 * i + 1]];

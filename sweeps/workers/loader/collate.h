@@ -16,7 +16,7 @@ bool wide_floats_usable();  // the processor has AVX2, FMA and F16C
 // value * scale + offset of each channel, rounded once, in 256-bit registers. Returns how many of the pixels
 // it did: all but the last few.
 std::size_t store_wide(const std::array<float, 3>& scale, const std::array<float, 3>& offset, Element element,
-                       Layout layout, const std::uint8_t* pixels, std::size_t count, std::byte* sample);
+                       ImageLayout layout, const std::uint8_t* pixels, std::size_t count, std::byte* sample);
 
 // Looks up what each of a byte's 256 values becomes in each channel, or computes the same bits in wide
 // registers.
@@ -36,7 +36,7 @@ class Collator {
 
   std::size_t pixels_;
   Element element_;
-  Layout layout_;
+  ImageLayout layout_;
   bool wide_;
   std::array<float, 3> scale_{};  // of a byte: 1 / (255 * deviation)
   std::array<float, 3> offset_{};

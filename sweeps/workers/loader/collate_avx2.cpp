@@ -73,8 +73,8 @@ bool wide_floats_usable() {
 }
 
 std::size_t store_wide(const std::array<float, 3>& scale, const std::array<float, 3>& offset, Element element,
-                       Layout layout, const std::uint8_t* pixels, std::size_t count, std::byte* sample) {
-  const bool planes = layout == Layout::nchw;
+                       ImageLayout layout, const std::uint8_t* pixels, std::size_t count, std::byte* sample) {
+  const bool planes = layout == ImageLayout::nchw;
   switch (element) {
     case Element::fp32:
       return planes ? store_all<true, 4, put_single>(scale, offset, pixels, count, sample)
@@ -102,7 +102,7 @@ bool wide_floats_usable() {
 }
 
 std::size_t store_wide(const std::array<float, 3>& /*scale*/, const std::array<float, 3>& /*offset*/,
-                       Element /*element*/, Layout /*layout*/, const std::uint8_t* /*pixels*/,
+                       Element /*element*/, ImageLayout /*layout*/, const std::uint8_t* /*pixels*/,
                        std::size_t /*count*/, std::byte* /*sample*/) {
   return 0;
 }

@@ -34,7 +34,7 @@ std::vector<fs::path> tars_in(const fs::path& folder) {
 
 }  // namespace
 
-std::unique_ptr<Dataset> open_data(const std::string& data, const Progress& progress) {
+std::unique_ptr<Dataset> open_data(const std::string& data, const ProgressCallback& progress) {
   if (data == "synthetic" || data == "synthetic:heavy") {
     return open_folder(
         synthetic_folder(progress, data == "synthetic" ? SyntheticSizes::alike : SyntheticSizes::heavy));

@@ -47,7 +47,7 @@ class Folder final : public Dataset {
 };
 
 // `above` holds the real paths of the folders on the way down: a link to one of them would never end.
-void list(const fs::path& folder, const Progress& progress, std::vector<fs::path>& above,
+void list(const fs::path& folder, const ProgressCallback& progress, std::vector<fs::path>& above,
           std::vector<File>& files) {
   std::error_code error;
   const fs::path real = fs::canonical(folder, error);
@@ -80,7 +80,7 @@ bool named_as_jpeg(const fs::path& path) {
   return ending == ".jpg" || ending == ".jpeg";
 }
 
-std::unique_ptr<Dataset> open_folder(const fs::path& folder, const Progress& progress) {
+std::unique_ptr<Dataset> open_folder(const fs::path& folder, const ProgressCallback& progress) {
   std::error_code error;
   const fs::directory_iterator readable(folder, error);
   if (error) {

@@ -14,6 +14,7 @@ bool named_as_jpeg(const std::filesystem::path& path);
 
 // In the order of their paths. Symbolic links are followed, into each folder once on the way down; subfolders
 // that may not be listed are left out. Throws UsageError naming --data where there is none.
-std::unique_ptr<Dataset> open_folder(const std::filesystem::path& folder, const Progress& progress = {});
+std::unique_ptr<Dataset> open_folder(const std::filesystem::path& folder,
+                                     const ProgressCallback& progress = {});
 
 }  // namespace bench::loader

@@ -30,9 +30,9 @@ void lower_own_priority() {
 
 }  // namespace
 
-struct Pool::Worker {
+struct WorkerPool::Worker {
   Worker(int worker_number, const Transform& transform, CancelToken token, const Clock& clock)
-      : number(worker_number), cancelled(std::move(token)), maker(transform, cancelled, clock) {}
+      : number(worker_number), cancelled(std::move(token)), maker(transform, clock, cancelled) {}
   int number;
   CancelToken cancelled;
   SampleMaker maker;
@@ -40,22 +40,22 @@ struct Pool::Worker {
   std::int64_t noted_bytes = 0;
 };
 
-struct Pool::Open {
+struct WorkerPool::Open {
   Batch batch;
   std::int64_t begun = 0;  // samples
   std::int64_t done = 0;
 };
 
-std::int64_t Pool::slots_for(const PoolSettings& settings) {
+std::int64_t WorkerPool::slots_for(const PoolSettings& settings) {
   return std::max<std::int64_t>(1, std::int64_t{settings.workers} * settings.prefetch);
 }
 
-Pool::Pool(const Dataset& data, const Transform& transform, PoolSettings settings,
-           std::span<std::byte* const> slots, BadFiles& bad)
+WorkerPool::WorkerPool(const Dataset& data, const Transform& transform, PoolSettings settings,
+                       const Clock& clock, std::span<std::byte* const> slots, BadFiles& bad)
     : data_(data),
       transform_(transform),
       settings_(std::move(settings)),
-      clock_(*settings_.clock),
+      clock_(clock),
       slots_(slots),
       bad_(bad),
       order_(data.size(), settings_.seed),
@@ -89,14 +89,14 @@ Pool::Pool(const Dataset& data, const Transform& transform, PoolSettings setting
   }
 }
 
-Pool::~Pool() {
+WorkerPool::~WorkerPool() {
   fail(nullptr);
   for (std::thread& thread : threads_) {
     thread.join();
   }
 }
 
-void Pool::fail(std::exception_ptr failure) {
+void WorkerPool::fail(std::exception_ptr failure) {
   const std::scoped_lock lock(mutex_);
   over_ = true;
   stopping_ = true;
@@ -109,7 +109,7 @@ void Pool::fail(std::exception_ptr failure) {
   ready_.notify_all();
 }
 
-void Pool::run(int number) {
+void WorkerPool::run(int number) {
   if (settings_.low_priority) {
     lower_own_priority();
   }
@@ -129,7 +129,7 @@ void Pool::run(int number) {
   }
 }
 
-std::int64_t Pool::make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch) {
+std::int64_t WorkerPool::make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch) {
   const std::int64_t start = clock_.now_ns();
   std::int64_t image = order_.image_for(number);
   for (std::int64_t tried = 0;; ++tried) {
@@ -156,25 +156,25 @@ std::int64_t Pool::make_sample(Worker& worker, std::int64_t number, std::byte* t
   }
   const std::int64_t end = clock_.now_ns();
   batch.sample_ns.push_back(end - start);
-  if (!batch.pieces.empty() && batch.pieces.back().worker == worker.number) {
-    batch.pieces.back().to_ns = end;
+  if (!batch.work_spans.empty() && batch.work_spans.back().worker == worker.number) {
+    batch.work_spans.back().to_ns = end;
   } else {
-    batch.pieces.push_back({.worker = worker.number, .from_ns = start, .to_ns = end});
+    batch.work_spans.push_back({.worker = worker.number, .from_ns = start, .to_ns = end});
   }
   return image;
 }
 
-std::uint64_t Pool::sample_seed(std::uint64_t seed, std::int64_t number) {
+std::uint64_t WorkerPool::sample_seed(std::uint64_t seed, std::int64_t number) {
   return stream_seed(seed, static_cast<std::uint64_t>(number));
 }
 
-void Pool::note_scratch(Worker& worker) {
+void WorkerPool::note_scratch(Worker& worker) {
   const std::int64_t bytes =
       worker.maker.scratch_bytes() + static_cast<std::int64_t>(worker.encoded.capacity());
   scratch_bytes_ += bytes - std::exchange(worker.noted_bytes, bytes);
 }
 
-Batch Pool::make_whole(Worker& worker, std::int64_t number) {
+Batch WorkerPool::make_whole(Worker& worker, std::int64_t number) {
   Batch batch;
   batch.number = number;
   batch.slot = static_cast<std::size_t>(number) % slots_.size();
@@ -191,7 +191,7 @@ Batch Pool::make_whole(Worker& worker, std::int64_t number) {
   return batch;
 }
 
-void Pool::make_in_order(Worker& worker) {
+void WorkerPool::make_in_order(Worker& worker) {
   const auto slots = static_cast<std::int64_t>(slots_.size());
   for (std::int64_t number = worker.number;; number += settings_.workers) {
     {
@@ -211,7 +211,7 @@ void Pool::make_in_order(Worker& worker) {
   }
 }
 
-void Pool::make_any(Worker& worker) {
+void WorkerPool::make_any(Worker& worker) {
   for (;;) {
     std::shared_ptr<Open> open;
     std::int64_t sample = 0;
@@ -249,7 +249,7 @@ void Pool::make_any(Worker& worker) {
     batch.stages += part.stages;
     batch.images.at(static_cast<std::size_t>(sample)) = image;
     batch.sample_ns.push_back(part.sample_ns.front());
-    batch.pieces.push_back(part.pieces.front());
+    batch.work_spans.push_back(part.work_spans.front());
     if (++open->done == settings_.batch) {
       batch.to_ns = clock_.now_ns();
       std::erase(open_, open);
@@ -259,7 +259,7 @@ void Pool::make_any(Worker& worker) {
   }
 }
 
-Batch Pool::next() {
+Batch WorkerPool::next() {
   const std::int64_t asked = clock_.now_ns();
   if (own_) {
     try {
@@ -292,7 +292,7 @@ Batch Pool::next() {
   return batch;
 }
 
-void Pool::give_back(const Batch& batch) {
+void WorkerPool::give_back(const Batch& batch) {
   std::size_t for_whom = 0;
   {
     const std::scoped_lock lock(mutex_);

@@ -36,11 +36,10 @@ struct PoolSettings {
   bool low_priority = false;
   // Asked while waiting, or making a batch without workers; a true one ends that. In the consumer's thread.
   CancelToken interrupted = never;
-  const Clock* clock = &steady_clock();
 };
 
 // A worker's stretch of work on a batch. Times here and below are nanoseconds of the pool's clock.
-struct Piece {
+struct WorkSpan {
   int worker = 0;
   std::int64_t from_ns = 0;
   std::int64_t to_ns = 0;
@@ -57,18 +56,18 @@ struct Batch {
   StageTimes stages;                    // summed over the samples
   std::vector<std::int64_t> images;     // of each sample: its number in the data set
   std::vector<std::int64_t> sample_ns;  // wall time of each, in the order they were done
-  std::vector<Piece> pieces;
+  std::vector<WorkSpan> work_spans;
 };
 
-class Pool {
+class WorkerPool {
  public:
   // One slot per batch outstanding: slots_for(settings). Starts the workers. Throws std::runtime_error where
   // the system refuses to start so many threads. All of it must outlive the pool.
-  Pool(const Dataset& data, const Transform& transform, PoolSettings settings,
-       std::span<std::byte* const> slots, BadFiles& bad);
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
-  ~Pool();  // joins; a worker leaves the sample it is at
+  WorkerPool(const Dataset& data, const Transform& transform, PoolSettings settings, const Clock& clock,
+             std::span<std::byte* const> slots, BadFiles& bad);
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+  ~WorkerPool();  // joins; a worker leaves the sample it is at
 
   static std::int64_t slots_for(const PoolSettings& settings);
 

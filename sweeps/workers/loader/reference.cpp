@@ -106,8 +106,8 @@ std::vector<double> unstored(const std::byte* sample, const Transform& transform
   for (std::int64_t y = 0; y < size; ++y) {
     for (std::int64_t x = 0; x < size; ++x) {
       for (std::int64_t channel = 0; channel < 3; ++channel) {
-        const std::int64_t index =
-            transform.layout == Layout::nhwc ? (y * size + x) * 3 + channel : (channel * size + y) * size + x;
+        const std::int64_t index = transform.layout == ImageLayout::nhwc ? (y * size + x) * 3 + channel
+                                                                         : (channel * size + y) * size + x;
         const double value = element_at(sample, index, transform.element);
         const auto c = static_cast<std::size_t>(channel);
         values.push_back(transform.element == Element::uint8

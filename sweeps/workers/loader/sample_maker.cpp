@@ -18,7 +18,7 @@ Resizer::Part part_of(const JpegDecoder::Decoded& decoded, const Box& crop, int 
 
 }  // namespace
 
-SampleMaker::SampleMaker(const Transform& transform, CancelToken cancel, const Clock& clock)
+SampleMaker::SampleMaker(const Transform& transform, const Clock& clock, CancelToken cancel)
     : transform_(transform),
       clock_(clock),
       decoder_(std::move(cancel)),

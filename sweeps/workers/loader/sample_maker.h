@@ -37,8 +37,7 @@ struct StageTimes {
 // Owned by one worker: holds a decoder and scratch memory, and is used by one thread at a time.
 class SampleMaker {
  public:
-  explicit SampleMaker(const Transform& transform, CancelToken cancel = never,
-                       const Clock& clock = steady_clock());
+  SampleMaker(const Transform& transform, const Clock& clock, CancelToken cancel = never);
 
   // Into sample_bytes() bytes at `sample`. The seed alone decides crop and flip. The result has the times of
   // decoding, augmenting and collating.

@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <numbers>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <system_error>
 #include <thread>
@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/host/cache_folder.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/random.h"
 
@@ -40,23 +41,18 @@ constexpr double kHeavyDeviation = 1;  // of the logarithm of the pixels: their 
 }
 
 fs::path users_cache() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets the environment
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && fs::path(cache).is_absolute()) {
-    return fs::path(cache) / "bench";
-  }
-  const char* const home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe)
-  if (home == nullptr || !fs::path(home).is_absolute()) {
+  const std::optional<fs::path> folder = cache_folder();
+  if (!folder) {
     throw UsageError(
         "--data synthetic: neither XDG_CACHE_HOME nor HOME names a folder to keep the images in");
   }
-  return fs::path(home) / ".cache" / "bench";
+  return *folder;
 }
 
 // Held until the process ends or lets go, however that comes about.
 class Lock {
  public:
-  Lock(const fs::path& path, const Progress& progress)
+  Lock(const fs::path& path, const ProgressCallback& progress)
       : file_(open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644)) {
     if (file_ < 0) {
       refuse(path, std::generic_category().message(errno));
@@ -77,7 +73,7 @@ class Lock {
 
  private:
   // Asks again and again, so that `progress` can end the wait.
-  void wait(const fs::path& path, const Progress& progress) const {
+  void wait(const fs::path& path, const ProgressCallback& progress) const {
     do {
       if (errno != EWOULDBLOCK && errno != EINTR) {
         refuse(path, std::generic_category().message(errno));
@@ -113,14 +109,14 @@ double normal_quantile(double part) {
   return low;
 }
 
-void make(const fs::path& folder, int images, const Progress& progress, SyntheticSizes sizes) {
+void make(const fs::path& folder, int images, const ProgressCallback& progress, SyntheticSizes sizes) {
   for (int i = 0; i < images; ++i) {
     if (progress) {
       progress("making synthetic images", static_cast<double>(i) / images);
     }
     const double area = sizes == SyntheticSizes::heavy ? heavy_area(i, images) : 1;
     const auto encoded =
-        encoded_picture(synthetic_picture(stream_seed(kSeed, static_cast<std::uint64_t>(i)), area), kQuality);
+        encoded_jpeg(synthetic_image(stream_seed(kSeed, static_cast<std::uint64_t>(i)), area), kQuality);
     const fs::path path = folder / fmt::format("{:04}.jpg", i);
     std::ofstream file(path, std::ios::binary);
     file.write(reinterpret_cast<const char*>(encoded.data()), static_cast<std::streamsize>(encoded.size()));
@@ -147,7 +143,8 @@ double heavy_area(int image, int images) {
   return std::exp(kHeavyDeviation * (normal_quantile(part) - kHeavyDeviation / 2));
 }
 
-fs::path synthetic_folder(const fs::path& cache, int images, const Progress& progress, SyntheticSizes sizes) {
+fs::path synthetic_folder(const fs::path& cache, int images, const ProgressCallback& progress,
+                          SyntheticSizes sizes) {
   const fs::path folder =
       cache /
       fmt::format("synthetic-{}v{}-{}", sizes == SyntheticSizes::heavy ? "heavy-" : "", kVersion, images);
@@ -172,7 +169,7 @@ fs::path synthetic_folder(const fs::path& cache, int images, const Progress& pro
   return folder;
 }
 
-fs::path synthetic_folder(const Progress& progress, SyntheticSizes sizes) {
+fs::path synthetic_folder(const ProgressCallback& progress, SyntheticSizes sizes) {
   return synthetic_folder(users_cache(), kSyntheticImages, progress, sizes);
 }
 

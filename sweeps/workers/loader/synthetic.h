@@ -20,24 +20,24 @@ enum class SyntheticSizes { alike, heavy };
 // The folder with the images, which are made if they are not there. Only a complete set ever has that name;
 // of two processes one makes it and the other waits. Throws UsageError naming --data where the cache cannot
 // be written.
-std::filesystem::path synthetic_folder(const Progress& progress,
+std::filesystem::path synthetic_folder(const ProgressCallback& progress,
                                        SyntheticSizes sizes = SyntheticSizes::alike);
 std::filesystem::path synthetic_folder(const std::filesystem::path& cache, int images,
-                                       const Progress& progress,
+                                       const ProgressCallback& progress,
                                        SyntheticSizes sizes = SyntheticSizes::alike);
 // Size of an image in parts of the mean one, with so many images: the log-normal distribution's own
 // quantiles in a shuffled order, so that few images have its tail too.
 double heavy_area(int image, int images);
 
-struct Picture {
+struct SyntheticImage {
   int width = 0;
   int height = 0;
   std::vector<std::uint8_t> rgb;
 };
 // Noise whose amplitude falls as one over the frequency, as in photographs, and shapes with edges before it.
 // `area` times as many pixels as a photograph.
-Picture synthetic_picture(std::uint64_t seed, double area = 1);
+SyntheticImage synthetic_image(std::uint64_t seed, double area = 1);
 // About 110 KB at 500 x 375.
-std::vector<std::byte> encoded_picture(const Picture& picture, int quality);
+std::vector<std::byte> encoded_jpeg(const SyntheticImage& picture, int quality);
 
 }  // namespace bench::loader

@@ -110,7 +110,7 @@ void index(const fs::path& path, std::size_t shard, std::vector<Member>& members
 
 }  // namespace
 
-std::unique_ptr<Dataset> open_tars(const std::vector<fs::path>& shards, const Progress& progress) {
+std::unique_ptr<Dataset> open_tars(const std::vector<fs::path>& shards, const ProgressCallback& progress) {
   std::vector<Member> members;
   for (std::size_t i = 0; i < shards.size(); ++i) {
     if (progress) {

@@ -14,6 +14,6 @@ namespace bench::loader {
 // place, by any thread and in any order. Throws UsageError naming --data for what is no tar, or holds no
 // JPEG.
 std::unique_ptr<Dataset> open_tars(const std::vector<std::filesystem::path>& shards,
-                                   const Progress& progress = {});
+                                   const ProgressCallback& progress = {});
 
 }  // namespace bench::loader

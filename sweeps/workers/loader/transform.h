@@ -7,7 +7,7 @@
 namespace bench::loader {
 
 enum class Element { fp32, fp16, bf16, uint8 };
-enum class Layout { nchw, nhwc };
+enum class ImageLayout { nchw, nhwc };
 
 constexpr std::int64_t bytes_of(Element element) {
   return element == Element::fp32 ? 4 : element == Element::uint8 ? 1 : 2;
@@ -25,7 +25,7 @@ struct Transform {
   std::array<float, 3> mean{0.485F, 0.456F, 0.406F};
   std::array<float, 3> deviation{0.229F, 0.224F, 0.225F};
   Element element = Element::fp32;
-  Layout layout = Layout::nhwc;
+  ImageLayout layout = ImageLayout::nhwc;
   std::int64_t most_pixels = 89'478'485;  // of a file's header: more is a BadImage before anything is decoded
 
   std::int64_t sample_bytes() const { return 3 * image_size * image_size * bytes_of(element); }

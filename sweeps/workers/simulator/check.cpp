@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "sweeps/workers/simulator/draws.h"
+#include "bench/measure/statistics.h"
 
 namespace bench::simulator {
 
@@ -28,7 +28,7 @@ void check(const Pipeline& pipeline) {
       throw std::invalid_argument("a simulation wants delays that are not negative, as many for each count");
     }
   }
-  if (mean_of(p.compute_ns) + p.copy_ns + p.gap_ns + mean_of(work_ns) <= 0) {
+  if (mean(p.compute_ns) + p.copy_ns + p.gap_ns + mean(work_ns) <= 0) {
     throw std::invalid_argument("a simulation in which nothing takes time has no end");
   }
 }

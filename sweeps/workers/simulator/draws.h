@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <numeric>
 #include <random>
 #include <span>
 #include <utility>
@@ -36,11 +35,5 @@ class Draws {
   std::size_t taken_ = 0;
   std::mt19937_64 engine_;
 };
-
-inline double mean_of(std::span<const double> values) {
-  return values.empty()
-             ? 0
-             : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 }  // namespace bench::simulator

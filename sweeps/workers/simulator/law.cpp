@@ -22,14 +22,16 @@ std::array<double, 3> terms(double active) {
   return {1, a - 1, a * (a - 1)};
 }
 
+constexpr double kHalfOfCi95 = 1.96;  // standard errors, of a normal distribution
+
 double deviation_of(const CapacityPoint& point) {
-  return std::max(0.0, point.ci95.high - point.ci95.low) / (2 * 1.96);
+  return std::max(0.0, point.ci95.high - point.ci95.low) / (2 * kHalfOfCi95);
 }
 
 // Standard error as a part of the rate.
 double error_of(const CapacityPoint& point) {
   constexpr double kSurest = 1e-3;
-  return std::max(kSurest, deviation_of(point) / point.images_per_s);
+  return std::max(kSurest, deviation_of(point) / point.samples_per_s);
 }
 
 // A single window has no interval: it gets the widest of the other points', or this one where there is none.
@@ -37,13 +39,13 @@ std::vector<CapacityPoint> with_intervals(std::span<const CapacityPoint> points)
   constexpr double kDefault = 0.05;
   double widest = 0;
   for (const CapacityPoint& point : points) {
-    widest = std::max(widest, deviation_of(point) / point.images_per_s);
+    widest = std::max(widest, deviation_of(point) / point.samples_per_s);
   }
-  const double half = 1.96 * (widest > 0 ? widest : kDefault);
+  const double half = kHalfOfCi95 * (widest > 0 ? widest : kDefault);
   std::vector<CapacityPoint> all(points.begin(), points.end());
   for (CapacityPoint& point : all) {
     if (!(deviation_of(point) > 0)) {
-      point.ci95 = {point.images_per_s * (1 - half), point.images_per_s * (1 + half)};
+      point.ci95 = {point.samples_per_s * (1 - half), point.samples_per_s * (1 + half)};
     }
   }
   return all;
@@ -57,7 +59,7 @@ std::optional<std::array<double, 3>> solve(std::span<const CapacityPoint> points
   Eigen::VectorXd values(std::ssize(points));
   for (Eigen::Index i = 0; i < rows.rows(); ++i) {
     const CapacityPoint& point = points[static_cast<std::size_t>(i)];
-    const double y = point.active / point.images_per_s;
+    const double y = point.active / point.samples_per_s;
     const double weight = 1 / (error_of(point) * y);
     Eigen::Index column = 0;
     for (std::size_t term = 0; term < 3; ++term) {
@@ -84,7 +86,7 @@ std::optional<std::array<double, 3>> solve(std::span<const CapacityPoint> points
 double squares(std::span<const CapacityPoint> points, const ScalabilityLaw& law) {
   double sum = 0;
   for (const CapacityPoint& point : points) {
-    sum += std::pow((law.at(point.active) / point.images_per_s - 1) / error_of(point), 2);
+    sum += std::pow((law.at(point.active) / point.samples_per_s - 1) / error_of(point), 2);
   }
   return sum;
 }
@@ -133,9 +135,9 @@ double oversubscription_of(std::span<const CapacityPoint> within, std::span<cons
   double variance = 0;
   for (const CapacityPoint& point : beyond) {
     const double excess = std::log2(point.active / law.cores);
-    numerator += excess * (full / point.images_per_s - 1);
+    numerator += excess * (full / point.samples_per_s - 1);
     denominator += excess * excess;
-    const double ratio = full / point.images_per_s;
+    const double ratio = full / point.samples_per_s;
     excesses += excess * ratio;
     variance += std::pow(excess * ratio * error_of(point), 2);
   }
@@ -157,7 +159,7 @@ ScalabilityLaw fit_once(std::span<const CapacityPoint> points, double cores) {
     // All cores were kept busy only by more workers than cores: their best rate counts as the cores'.
     CapacityPoint shared = beyond.front();
     for (const CapacityPoint& point : beyond) {
-      shared = point.images_per_s > shared.images_per_s ? point : shared;
+      shared = point.samples_per_s > shared.samples_per_s ? point : shared;
     }
     shared.active = cores;
     within.push_back(shared);
@@ -208,8 +210,8 @@ double ScalabilityLaw::best(std::int64_t most_workers) const {
 
 LawFit fit_law(std::span<const CapacityPoint> measured, double cores, std::uint64_t seed) {
   const auto usable = [](const CapacityPoint& point) {
-    return std::isfinite(point.active) && std::isfinite(point.images_per_s) && point.active > 0 &&
-           point.images_per_s > 0;
+    return std::isfinite(point.active) && std::isfinite(point.samples_per_s) && point.active > 0 &&
+           point.samples_per_s > 0;
   };
   if (measured.empty() || !(cores > 0) || !std::ranges::all_of(measured, usable)) {
     throw std::invalid_argument("a scalability law wants at least one point, positive rates and cores");
@@ -218,7 +220,7 @@ LawFit fit_law(std::span<const CapacityPoint> measured, double cores, std::uint6
   LawFit fit;
   fit.law = fit_once(points, cores);
   for (const CapacityPoint& point : points) {
-    fit.worst_error = std::max(fit.worst_error, std::abs(fit.law.at(point.active) / point.images_per_s - 1));
+    fit.worst_error = std::max(fit.worst_error, std::abs(fit.law.at(point.active) / point.samples_per_s - 1));
     fit.beyond_cores = fit.beyond_cores || point.active > cores;
     fit.largest_active = std::max(fit.largest_active, point.active);
   }
@@ -230,8 +232,8 @@ LawFit fit_law(std::span<const CapacityPoint> measured, double cores, std::uint6
   for (int refit = 0; refit < kRefits; ++refit) {
     std::vector<CapacityPoint> drawn(points.begin(), points.end());
     for (CapacityPoint& point : drawn) {
-      point.images_per_s =
-          std::max(0.05 * point.images_per_s, point.images_per_s + deviation_of(point) * normal_draw(engine));
+      point.samples_per_s = std::max(0.05 * point.samples_per_s,
+                                     point.samples_per_s + deviation_of(point) * normal_draw(engine));
     }
     const ScalabilityLaw law = fit_once(drawn, cores);
     one.push_back(law.one);

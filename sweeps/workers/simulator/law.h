@@ -14,7 +14,7 @@ namespace bench::simulator {
 // of the workers costs the oversubscription penalty. A worker that computes for part of the time counts as
 // that part.
 struct ScalabilityLaw {
-  double one = 1;  // images a second of one worker alone: λ
+  double one = 1;  // samples a second of one worker alone: λ
   double sigma = 0;
   double kappa = 0;
   double oversubscription = 0;
@@ -28,7 +28,7 @@ struct ScalabilityLaw {
 
 struct CapacityPoint {
   double active = 0;  // workers computing at once, on average
-  double images_per_s = 0;
+  double samples_per_s = 0;
   Interval ci95;
 };
 

@@ -27,7 +27,7 @@ void Measurement::copied(std::size_t consumer, double to, std::int64_t batch) {
 }
 
 void Measurement::step_started(std::size_t index, double now) {
-  Consumer& consumer = consumers_[index];
+  ConsumerTimes& consumer = consumers_[index];
   const std::int64_t measured = consumer.started - pipeline_.warm_up_steps;
   if (measured == 0) {
     consumer.first_at = now;
@@ -50,7 +50,7 @@ void Measurement::step_started(std::size_t index, double now) {
 }
 
 void Measurement::step_computed(std::size_t index, double now, std::int64_t batch) {
-  Consumer& consumer = consumers_[index];
+  ConsumerTimes& consumer = consumers_[index];
   if (consumer.started > pipeline_.warm_up_steps && !consumer.complete) {
     consumer.compute_sum += now - consumer.started_at;
   }
@@ -73,7 +73,7 @@ void Measurement::keep(std::size_t consumer, std::string who, const char* what, 
 Outcome Measurement::outcome(double now, std::size_t workers) {
   const double time = std::max(1e-9, now - from_);
   const auto count = static_cast<double>(workers);
-  Outcome outcome{.images_per_s = rate_,
+  Outcome outcome{.samples_per_s = rate_,
                   .au = compute_sum_ / std::max(1e-9, total_time_),
                   .step_ns = std::move(steps_),
                   .computing_workers = computing_sum_ / time,
@@ -81,7 +81,7 @@ Outcome Measurement::outcome(double now, std::size_t workers) {
                   .worker_reading = reading_sum_ / time / count,
                   .storage_busy = std::min(1.0, storage_sum_ / time)};
   outcome.compute_ns = compute_sum_ / static_cast<double>(outcome.step_ns.size());
-  for (const Consumer& consumer : consumers_) {
+  for (const ConsumerTimes& consumer : consumers_) {
     outcome.copying += consumer.copied_sum / time / static_cast<double>(consumers_.size());
   }
   for (TimelineEntry& entry : timeline_) {

@@ -32,7 +32,7 @@ class Measurement {
   Outcome outcome(double now, std::size_t workers);
 
  private:
-  struct Consumer {
+  struct ConsumerTimes {
     std::int64_t started = 0;  // steps
     double started_at = 0;
     double first_at = 0;  // the start of the first measured step
@@ -43,7 +43,7 @@ class Measurement {
   bool running() const { return from_ >= 0; }
 
   const Pipeline& pipeline_;
-  std::vector<Consumer> consumers_;
+  std::vector<ConsumerTimes> consumers_;
   std::size_t complete_ = 0;
   double from_ = -1;  // until then warming up
   double computing_sum_ = 0;

@@ -78,8 +78,8 @@ struct TimelineEntry {
 
 // All over the measured steps.
 struct Outcome {
-  double images_per_s = 0;  // of all consumers
-  double au = 0;            // computing over total time, not divided by that of a loader that does nothing
+  double samples_per_s = 0;  // of all consumers
+  double au = 0;             // computing over total time, not divided by that of a loader that does nothing
   std::vector<double> step_ns{};
   double computing_workers = 0;           // on average
   double worker_busy = 0;                 // of a worker's time: computing

@@ -9,11 +9,12 @@
 #include <fmt/format.h>
 
 #include "bench/measure/random.h"
+#include "bench/measure/statistics.h"
 #include "sweeps/workers/simulator/batch_queue.h"
 #include "sweeps/workers/simulator/check.h"
 #include "sweeps/workers/simulator/draws.h"
 #include "sweeps/workers/simulator/events.h"
-#include "sweeps/workers/simulator/lateness.h"
+#include "sweeps/workers/simulator/latency_draws.h"
 #include "sweeps/workers/simulator/measurement.h"
 #include "sweeps/workers/simulator/pipeline.h"
 #include "sweeps/workers/simulator/speeds.h"
@@ -36,9 +37,9 @@ class Simulation {
         sizes_(p_.sample_sizes, stream_seed(p_.seed, 4)),
         stagger_(stream_seed(p_.seed, 3)),
         workers_(static_cast<std::size_t>(std::max<std::int64_t>(1, p_.workers) * p_.consumers)),
-        consumers_(static_cast<std::size_t>(p_.consumers), Consumer(p_)),
+        consumers_(static_cast<std::size_t>(p_.consumers), ConsumerState(p_)),
         speeds_(p_, workers_.size()),
-        lateness_(p_, static_cast<double>(workers_.size())),
+        latency_draws_(p_, static_cast<double>(workers_.size())),
         measurement_(p_) {}
 
   Outcome run() {
@@ -78,8 +79,8 @@ class Simulation {
     bool idle = true;
   };
 
-  struct Consumer {
-    explicit Consumer(const Pipeline& pipeline) : queue(pipeline) {}
+  struct ConsumerState {
+    explicit ConsumerState(const Pipeline& pipeline) : queue(pipeline) {}
     BatchQueue queue;
     std::vector<std::size_t> idle;  // workers without a slot; where they share samples
     std::int64_t batch = 0;         // being copied or loaded
@@ -102,7 +103,7 @@ class Simulation {
   // Its next batch or sample, where there is a slot for it.
   void give_work(std::size_t index) {
     Worker& worker = workers_[index];
-    Consumer& consumer = consumers_[worker.consumer];
+    ConsumerState& consumer = consumers_[worker.consumer];
     const auto batch = consumer.queue.hand_out(worker.batch);
     worker.idle = !batch;
     if (batch) {
@@ -159,7 +160,7 @@ class Simulation {
       start_piece(index);
       return;
     }
-    Consumer& consumer = consumers_[worker.consumer];
+    ConsumerState& consumer = consumers_[worker.consumer];
     if (p_.workers == 0) {
       consumer.batch = consumer.queue.take_own();
       measurement_.keep(worker.consumer, "consumer", "make", worker.began, now_, consumer.batch);
@@ -184,7 +185,7 @@ class Simulation {
   }
 
   void take_batch(std::size_t index) {
-    Consumer& consumer = consumers_[index];
+    ConsumerState& consumer = consumers_[index];
     if (consumer.wants != Wants::batch) {
       return;
     }
@@ -204,7 +205,7 @@ class Simulation {
   }
 
   void batch_taken(std::size_t index) {
-    const Consumer& consumer = consumers_[index];
+    const ConsumerState& consumer = consumers_[index];
     if (now_ > consumer.waits_since) {
       measurement_.keep(index, "consumer", "wait", consumer.waits_since, now_, consumer.batch);
     }
@@ -221,7 +222,7 @@ class Simulation {
   }
 
   void copy_done(std::size_t index) {
-    Consumer& consumer = consumers_[index];
+    ConsumerState& consumer = consumers_[index];
     if (p_.copy_ns > 0) {
       measurement_.copied(index, now_, consumer.batch);
     }
@@ -233,7 +234,7 @@ class Simulation {
   }
 
   void release_slot(std::size_t index) {
-    Consumer& consumer = consumers_[index];
+    ConsumerState& consumer = consumers_[index];
     const std::size_t owner = index_of(index, consumer.queue.free_slot());
     if (p_.workers > 0 && !shares_samples_ && workers_[owner].idle) {
       give_work(owner);
@@ -261,10 +262,10 @@ class Simulation {
     take_batch(index);
   }
 
-  double late() { return lateness_.next(now_ > 0 ? busy_cores_sum_ / now_ / p_.law.cores : 0); }
+  double late() { return latency_draws_.next(now_ > 0 ? busy_cores_sum_ / now_ / p_.law.cores : 0); }
 
   void start_compute(std::size_t index) {
-    Consumer& consumer = consumers_[index];
+    ConsumerState& consumer = consumers_[index];
     measurement_.step_started(index, now_);
     consumer.computing = true;
     consumer.computed_batch = consumer.batch;
@@ -275,7 +276,7 @@ class Simulation {
   }
 
   void compute_done(std::size_t index) {
-    Consumer& consumer = consumers_[index];
+    ConsumerState& consumer = consumers_[index];
     consumer.computing = false;
     measurement_.step_computed(index, now_, consumer.computed_batch);
     if (consumer.wants == Wants::previous) {
@@ -354,9 +355,9 @@ class Simulation {
   Draws sizes_;
   std::mt19937_64 stagger_;
   std::vector<Worker> workers_;
-  std::vector<Consumer> consumers_;
+  std::vector<ConsumerState> consumers_;
   Speeds speeds_;
-  Lateness lateness_;
+  LatencyDraws latency_draws_;
   Measurement measurement_;
 
   double now_ = 0;
@@ -376,7 +377,7 @@ Outcome simulate(const Pipeline& pipeline) {
 }
 
 double ready_au(const Pipeline& pipeline) {
-  const double compute = mean_of(pipeline.compute_ns);
+  const double compute = mean(pipeline.compute_ns);
   if (compute <= 0) {
     return 1;
   }

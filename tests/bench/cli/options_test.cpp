@@ -78,6 +78,7 @@ TEST(OptionsTest, Defaults) {
   EXPECT_EQ(options.seed, 1U);
   EXPECT_EQ(options.out, "results/local");
   EXPECT_TRUE(options.plot);
+  EXPECT_TRUE(options.cache);
   EXPECT_FALSE(options.dry_run);
   EXPECT_FALSE(options.resume);
   EXPECT_FALSE(options.verbose);
@@ -109,6 +110,7 @@ TEST(OptionsTest, Everything) {
                                  "--out",
                                  "here",
                                  "--no-plot",
+                                 "--no-cache",
                                  "--dry-run",
                                  "--resume",
                                  "--verbose"});
@@ -123,6 +125,7 @@ TEST(OptionsTest, Everything) {
   EXPECT_EQ(options.time_budget, std::chrono::seconds(90));
   EXPECT_EQ(options.out, "here");
   EXPECT_FALSE(options.plot);
+  EXPECT_FALSE(options.cache);
   EXPECT_TRUE(options.dry_run);
   EXPECT_TRUE(options.resume);
   EXPECT_TRUE(options.verbose);
@@ -168,8 +171,8 @@ TEST(OptionsTest, HelpOfASweepOfManyOptionsNamesTheCommonOnes) {
   SweepType sweep = *registry<SweepType>().find("transfer");
   sweep.options.resize(30, sweep.options.front());
   const std::string help = help_of(sweep, false);
-  for (const char* part : {"--mode", "--seed", "--out", "--no-plot", "--verbose", "--dry-run", "--resume",
-                           "bench --help --verbose"}) {
+  for (const char* part : {"--mode", "--seed", "--out", "--no-plot", "--no-cache", "--verbose", "--dry-run",
+                           "--resume", "bench --help --verbose"}) {
     EXPECT_THAT(help, HasSubstr(part));
   }
   EXPECT_THAT(help, Not(HasSubstr("results/local")));
@@ -178,9 +181,9 @@ TEST(OptionsTest, HelpOfASweepOfManyOptionsNamesTheCommonOnes) {
 TEST(OptionsTest, VerboseHelpHasEveryOptionInFull) {
   for (const std::string& help :
        {parse({"--help", "--verbose"}).text, parse({"--sweep", "transfer", "--verbose", "--help"}).text}) {
-    for (const char* part :
-         {"--mode NAME", "--seed N", "--out DIR", "results/local", "--no-plot", "--verbose ", "--dry-run ",
-          "--resume ", "--benchmark_filter", "Exit codes: 0 done; 2 wrong usage", "interrupted, what was"}) {
+    for (const char* part : {"--mode NAME", "--seed N", "--out DIR", "results/local", "--no-plot",
+                             "--no-cache ", "--verbose ", "--dry-run ", "--resume ", "--benchmark_filter",
+                             "Exit codes: 0 done; 2 wrong usage", "interrupted, what was"}) {
       EXPECT_THAT(help, HasSubstr(part));
     }
     EXPECT_THAT(help, Not(HasSubstr("compare"))) << "there is no such command";

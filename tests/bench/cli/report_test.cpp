@@ -70,10 +70,9 @@ TEST(Report, WarnsOnceAndSaysWhatToDo) {
   ResultDocument document;
   EXPECT_EQ(warning_of(document), "");
   document.benchmarks = {flagged("a", {"noisy"}), flagged("b", {"noisy", "throttled:cpu_contention"})};
-  EXPECT_EQ(
-      warning_of(document),
-      "Warning (○): 95 % intervals wider than ±1 % at all 2 points; other processes used the CPU during "
-      "1 of 2 points [give a larger --time-budget; run on an idle machine].");
+  EXPECT_EQ(warning_of(document),
+            "Warning: 95 % intervals wider than ±1 % at all 2 points; other processes used the CPU during "
+            "1 of 2 points (○) [give a larger --time-budget; run on an idle machine].");
   document.benchmarks = {flagged("a", {"few_rounds", "noisy"})};
   document.unmeasured = {
       {.name = "b", .params = {}, .status = "skipped", .reason = "no time; give a larger --time-budget"},
@@ -83,6 +82,14 @@ TEST(Report, WarnsOnceAndSaysWhatToDo) {
       warning_of(document),
       "Warning: fewer than 3 rounds at the only point; 95 % intervals wider than ±1 % at the only point; "
       "2 points were left out [give a larger --time-budget].");
+}
+
+TEST(Report, PointsAboveThePeakAreLeftOut) {
+  ResultDocument document;
+  document.benchmarks = {flagged("a", {"above_peak"}), flagged("b", {})};
+  EXPECT_EQ(
+      warning_of(document),
+      "Warning: 1 of 2 points ran above the device's peak and are left out (○) [run on an idle machine].");
 }
 
 TEST(Headlines, AreAtMostFiveAndHaveAValue) {

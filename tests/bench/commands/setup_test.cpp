@@ -1,11 +1,13 @@
-// Which device a name opens, on kinds of devices of the tests.
+// Which device a name opens, on kinds of devices of the tests, and how many rounds a run has.
 #include "bench/commands/setup.h"
 
 #include <gmock/gmock.h>
 
+#include "bench/autotuned_device.h"
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "tests/bench/run/fake_device.h"
+#include "tests/bench/support/manual_clock.h"
 
 namespace bench {
 namespace {
@@ -13,7 +15,14 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-std::string opened;  // the id that the last one was opened by
+std::string opened;                            // the id that the last one was opened by
+std::optional<std::filesystem::path> kept_in;  // where the last one keeps its choices
+
+class TuningDevice final : public testing::FakeDevice, public AutotunedDevice {
+ public:
+  TuningDevice() { kept_in.reset(); }
+  void keep_choices(const std::filesystem::path& file) override { kept_in = file; }
+};
 
 DeviceKind kind_of(const char* name, int preference, std::vector<DeviceKind::Listing> listed) {
   return {.name = name,
@@ -21,7 +30,7 @@ DeviceKind kind_of(const char* name, int preference, std::vector<DeviceKind::Lis
           .list = [listed = std::move(listed)] { return listed; },
           .open = [](const std::string& id) -> std::unique_ptr<Device> {
             opened = id;
-            return std::make_unique<testing::FakeDevice>();
+            return std::make_unique<TuningDevice>();
           }};
 }
 
@@ -43,6 +52,13 @@ TEST(OpenDevice, ANameOpensThatOne) {
   EXPECT_EQ(opened, "fast:2");
 }
 
+TEST(OpenDevice, KeepsChoicesInTheFileThatIsGiven) {
+  open_device("plain", "/cache/autotune.json");
+  EXPECT_EQ(kept_in, "/cache/autotune.json");
+  open_device("plain");
+  EXPECT_EQ(kept_in, std::nullopt);
+}
+
 TEST(OpenDevice, AnUnusableOneGivesItsReason) {
   try {
     open_device("fast:0");
@@ -60,6 +76,24 @@ TEST(OpenDevice, AWrongNameIsAnsweredWithAllThatAreAccepted) {
     EXPECT_THAT(error.what(),
                 AllOf(HasSubstr("'fats:1'"), HasSubstr("accepted are auto, fast:1, fast:2, plain;"),
                       HasSubstr("absent cannot be used here: no driver")));
+  }
+}
+
+RunSettings settings_with(std::int64_t repetitions) {
+  Options options;
+  options.benchmark.repetitions = repetitions;
+  const testing::ManualClock clock;
+  SweepRequest request(clock);
+  request.memory_caps = {1};
+  return run_settings(options, request, {}, clock.now());
+}
+
+TEST(RunSettings, RepetitionsAreTheRoundsButAtLeastThree) {
+  EXPECT_EQ(settings_with(0).rounds.at_most, RoundPolicy().at_most);
+  for (const auto& [repetitions, rounds] : {std::pair(1, 3), std::pair(5, 5), std::pair(100, 100)}) {
+    const RunSettings settings = settings_with(repetitions);
+    EXPECT_EQ(settings.least_rounds, rounds);
+    EXPECT_EQ(settings.rounds.at_most, rounds);
   }
 }
 

@@ -28,6 +28,16 @@ TEST(Estimate, AnInverseChangesEnds) {
   EXPECT_FALSE(inverse({.value = 2, .ci95 = Interval{-1, 4}}).ci95);
 }
 
+TEST(Estimate, ARatioHasAnIntervalWhereBothHaveOne) {
+  const Estimate six{.value = 6, .ci95 = Interval{5, 8}};
+  const Estimate two{.value = 2, .ci95 = Interval{1, 4}};
+  EXPECT_EQ(ratio(six, two).value, 3);
+  EXPECT_EQ(ratio(six, two).ci95, (Interval{1.25, 8}));
+  EXPECT_FALSE(ratio(six, {.value = 2}).ci95);
+  EXPECT_FALSE(ratio({.value = 6}, two).ci95);
+  EXPECT_FALSE(ratio(six, {.value = 2, .ci95 = Interval{-1, 4}}).ci95);
+}
+
 // 2, 4, 6: standard error 2/sqrt(3), t(0.975, 2) = 4.302653.
 TEST(Estimate, AMeanHasStudentsInterval) {
   const Estimate mean = mean_estimate(std::vector<double>{2, 4, 6});

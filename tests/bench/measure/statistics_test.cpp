@@ -45,6 +45,12 @@ Draw draw_rounds(std::mt19937_64& engine, int rounds, int size, Noise noise) {
   return draw;
 }
 
+TEST(Statistics, TheMeanOfNothingIsZero) {
+  EXPECT_EQ(mean(std::vector<double>{1, 2, 6}), 3);
+  EXPECT_EQ(mean(std::vector<std::int64_t>{1, 2}), 1.5);
+  EXPECT_EQ(mean(std::vector<double>{}), 0);
+}
+
 TEST(Statistics, QuantilesInterpolateBetweenOrderStatistics) {
   const Samples values{30, 10, 40, 20};  // NumPy: quantile([10, 20, 30, 40], 0.05) is 11.5
   EXPECT_DOUBLE_EQ(quantile(values, 0), 10);

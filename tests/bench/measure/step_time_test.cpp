@@ -11,12 +11,12 @@
 namespace bench {
 namespace {
 
-using Points = std::vector<StepTimePoint>;
+using StepTimePoints = std::vector<StepTimePoint>;
 
 // t0 = 2 ms, T∞ = 500 samples/s; each time off by up to ±`noise` of itself.
-Points curve(double noise, std::uint64_t seed) {
+StepTimePoints curve(double noise, std::uint64_t seed) {
   std::mt19937_64 engine(seed);
-  Points points;
+  StepTimePoints points;
   for (std::int64_t batch = 1; batch <= 1024; batch *= 2) {
     const double exact = 2e6 + static_cast<double>(batch) * 2e6;
     points.push_back({batch, exact * (1 + noise * (2 * unit_draw(engine) - 1))});
@@ -52,14 +52,14 @@ TEST(StepTime, IntervalsHoldTheTruthUnderNoise) {
 
 // Unweighted, 3 % of the largest step (61 ms) would drown a t0 of 2 ms.
 TEST(StepTime, LargeBatchesDoNotOutvoteSmallOnes) {
-  Points points = curve(0, 1);
+  StepTimePoints points = curve(0, 1);
   points.back().step_ns *= 1.03;
   EXPECT_NEAR(fit_step_time(points)->t0_ns.value, 2e6, 0.05e6);
 }
 
 TEST(StepTime, AFixedCostOfNothingIsNotDistinguishable) {
   std::mt19937_64 engine(11);
-  Points points;
+  StepTimePoints points;
   for (std::int64_t batch = 1; batch <= 256; batch *= 2) {
     points.push_back({batch, static_cast<double>(batch) * 3e6 * (1 + 0.02 * (2 * unit_draw(engine) - 1))});
   }
@@ -70,33 +70,33 @@ TEST(StepTime, AFixedCostOfNothingIsNotDistinguishable) {
 }
 
 TEST(StepTime, ANegativeFixedCostIsNotAboveZero) {
-  const auto model = fit_step_time(Points{{1, 1e6}, {2, 3e6}, {4, 7e6}});
+  const auto model = fit_step_time(StepTimePoints{{1, 1e6}, {2, 3e6}, {4, 7e6}});
   EXPECT_NEAR(model->t0_ns.value, -1e6, 1);
   EXPECT_FALSE(model->t0_above_zero);
 }
 
 TEST(StepTime, SaysWhereTheModelDoesNotHold) {
-  const auto model = fit_step_time(Points{{1, 1e6}, {2, 1.1e6}, {4, 4e6}, {8, 4.2e6}, {16, 40e6}});
+  const auto model = fit_step_time(StepTimePoints{{1, 1e6}, {2, 1.1e6}, {4, 4e6}, {8, 4.2e6}, {16, 40e6}});
   EXPECT_GT(model->max_relative_residual, kModelTolerance);
   EXPECT_FALSE(model->holds);
 }
 
 TEST(StepTime, FallingTimesHaveNoThroughputLimit) {
-  const auto model = fit_step_time(Points{{1, 3e6}, {2, 2e6}, {4, 1e6}});
+  const auto model = fit_step_time(StepTimePoints{{1, 3e6}, {2, 2e6}, {4, 1e6}});
   EXPECT_FALSE(model->t_inf_per_s);
   EXPECT_FALSE(model->holds);
 }
 
 TEST(StepTime, AnUncertainSlopeHasNoInterval) {
-  const auto model = fit_step_time(Points{{1, 1e6}, {2, 3e6}, {3, 1.2e6}, {4, 3.1e6}});
+  const auto model = fit_step_time(StepTimePoints{{1, 1e6}, {2, 3e6}, {3, 1.2e6}, {4, 3.1e6}});
   ASSERT_TRUE(model->t_inf_per_s);
   EXPECT_FALSE(model->t_inf_per_s->ci95);
 }
 
 TEST(StepTime, FewPointsSayLess) {
-  EXPECT_FALSE(fit_step_time(Points{}));
-  EXPECT_FALSE(fit_step_time(Points{{1, 1e6}}));
-  const auto two = fit_step_time(Points{{1, 3e6}, {2, 5e6}});
+  EXPECT_FALSE(fit_step_time(StepTimePoints{}));
+  EXPECT_FALSE(fit_step_time(StepTimePoints{{1, 1e6}}));
+  const auto two = fit_step_time(StepTimePoints{{1, 3e6}, {2, 5e6}});
   ASSERT_TRUE(two);
   EXPECT_NEAR(two->t0_ns.value, 1e6, 1e-3);
   EXPECT_FALSE(two->t0_ns.ci95);

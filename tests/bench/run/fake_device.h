@@ -103,6 +103,9 @@ class FakeConfigured : public ConfiguredWorkload {
     return device.unsupported(spec.dtype);
   }
   MemoryPlan plan(Device& /*device*/) const override {
+    if (on_plan) {
+      on_plan();
+    }
     MemoryPlan plan;
     plan.at_peak[MemoryCategory::weights] = 100;
     plan.at_peak[MemoryCategory::activations] = 10 * spec.batch;
@@ -123,6 +126,7 @@ class FakeConfigured : public ConfiguredWorkload {
   PointCost least;
   std::int64_t library = 0;  // bytes
   bool oversubscribes = false;
+  std::function<void()> on_plan;
   std::function<void()> on_make;
 };
 

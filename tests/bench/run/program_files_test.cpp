@@ -68,6 +68,27 @@ TEST_F(ProgramFiles, AreNotTakenThroughALinkOutOfTheCheckout) {
   EXPECT_EQ(of("checkout/build/release/bench").path, "");
 }
 
+// A script loads plots/common.gp and reads its .jq files: they are held to the same rule.
+TEST_F(ProgramFiles, AreNotTakenNextToALinkOutOfTheCheckout) {
+  const fs::path loaded = root_ / "checkout/plots/common.gp";
+  testing::write_file(root_ / "checkout/plots/other.gp", "");
+  fs::create_symlink("other.gp", loaded);
+  EXPECT_EQ(of("checkout/build/release/bench").path, root_ / "checkout" / kScript);
+  testing::write_file(root_ / "elsewhere.gp", "");
+  fs::remove(loaded);
+  fs::create_symlink(root_ / "elsewhere.gp", loaded);
+  EXPECT_EQ(of("checkout/build/release/bench").path, "");
+  EXPECT_THAT(of("checkout/build/release/bench").problem, HasSubstr("common.gp is a link to elsewhere"));
+}
+
+TEST_F(ProgramFiles, AreNotTakenNextToAFileThatEveryoneCanWriteTo) {
+  const fs::path loaded = root_ / "checkout/plots/common.gp";
+  testing::write_file(loaded, "");
+  fs::permissions(loaded, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_EQ(of("checkout/build/release/bench").path, "");
+  EXPECT_THAT(of("checkout/build/release/bench").problem, HasSubstr("common.gp can be written by everyone"));
+}
+
 TEST_F(ProgramFiles, AreNotTakenFromAnotherUser) {
   if (::geteuid() != 0) {
     GTEST_SKIP() << "only root can give files to another user";

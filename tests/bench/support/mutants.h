@@ -17,7 +17,7 @@ namespace bench::testing {
 inline std::string mutate(std::string text, std::mt19937_64& random) {
   static constexpr std::string_view kBytes = "{}[]\",:-0123456789eE.ntf \\\xff";
   const auto below = [&random](std::size_t bound) { return static_cast<std::size_t>(random() % bound); };
-  for (std::size_t change = 0; change <= below(4); ++change) {
+  for (std::size_t change = 0; !text.empty() && change <= below(4); ++change) {
     const std::size_t at = below(text.size());
     switch (below(4)) {
       case 0:

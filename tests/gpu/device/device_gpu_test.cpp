@@ -83,6 +83,17 @@ TEST_F(CardTest, ARecordedStepDoesItAgain) {
   EXPECT_EQ(value, 0x07070707);
 }
 
+TEST_F(CardTest, FlushingCachesLeavesMemoryAsItIs) {
+  const Buffer buffer = device_->allocate(kMiB, MemoryCategory::other);
+  device_->fill(buffer.data(), std::byte{7}, kMiB);
+  for (int i = 0; i < 3; ++i) {
+    device_->flush_caches();
+  }
+  std::vector<std::byte> back(kMiB);
+  device_->download(back.data(), buffer.data(), kMiB);
+  EXPECT_EQ(back, std::vector<std::byte>(kMiB, std::byte{7}));
+}
+
 TEST_F(CardTest, PeaksAreMeasuredForEveryDtypeItHas) {
   for (const Dtype dtype : kAllDtypes) {
     if (device_->unsupported(dtype)) {

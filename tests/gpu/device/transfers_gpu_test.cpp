@@ -41,13 +41,13 @@ class CardTransfersTest : public testing::OnFirstCard {
 
 TEST_F(CardTransfersTest, EveryKindArrives) {
   for (const auto& [up, down] : {std::pair{true, false}, std::pair{false, true}, std::pair{true, true}}) {
-    for (const std::int64_t at_once : {1, 8}) {
+    for (const std::int64_t in_flight : {1, 8}) {
       for (const auto& [host, staged] :
            {std::pair{HostKind::pinned, false}, std::pair{HostKind::pageable, false},
             std::pair{HostKind::pageable, true}}) {
         for (const bool own_queue : {false, true}) {
           CopySpec each = spec(up, down, host, staged, 5 * kMiB / 2 + 3);
-          each.at_once = at_once;
+          each.in_flight = in_flight;
           each.own_queue = own_queue;
           const Verification verification = CopyWorkload(each, *device_).verify();
           EXPECT_TRUE(verification.passed) << verification.detail;

@@ -23,14 +23,14 @@ using ::testing::HasSubstr;
 
 class CudaTransfersTest : public ::testing::Test {
  protected:
-  CopySpec spec(const char* mode, const char* memory, std::int64_t bytes, std::int64_t at_once = 1) const {
+  CopySpec spec(const char* mode, const char* memory, std::int64_t bytes, std::int64_t in_flight = 1) const {
     CopySpec spec;
     spec.to_device = mode != std::string("d2h");
     spec.to_host = mode != std::string("h2d");
     spec.host = memory == std::string("pinned") ? HostKind::pinned : HostKind::pageable;
     spec.staged = memory == std::string("staged");
     spec.bytes = bytes;
-    spec.at_once = at_once;
+    spec.in_flight = in_flight;
     return spec;
   }
 
@@ -49,9 +49,9 @@ TEST_F(CudaTransfersTest, EveryKindArrivesAndNothingIsLeftBehind) {
   const std::int64_t handles = runtime_.handles;
   for (const char* mode : {"h2d", "d2h", "both"}) {
     for (const char* memory : {"pinned", "pageable", "staged"}) {
-      for (const std::int64_t at_once : {1, 9}) {
-        CopyWorkload workload(spec(mode, memory, 3 * kMiB / 2, at_once), device_);
-        EXPECT_TRUE(workload.verify().passed) << mode << " " << memory << " " << at_once;
+      for (const std::int64_t in_flight : {1, 9}) {
+        CopyWorkload workload(spec(mode, memory, 3 * kMiB / 2, in_flight), device_);
+        EXPECT_TRUE(workload.verify().passed) << mode << " " << memory << " " << in_flight;
       }
     }
   }

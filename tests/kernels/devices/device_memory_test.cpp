@@ -147,5 +147,19 @@ TEST_F(CudaDeviceTest, CachesAreFlushedByMoreThanTheyHold) {
   EXPECT_EQ(device_.memory().peak(), 0) << "no tracker sees it";
 }
 
+// The lines that the fill wrote would be written back within the next sample.
+TEST_F(CudaDeviceTest, FlushedCachesHoldLinesThatWereOnlyRead) {
+  const auto calls = calls_of([&] { device_.flush_caches(); });
+  const std::vector<std::string> last(calls.end() - 3, calls.end());
+  EXPECT_THAT(last, ::testing::ElementsAre("fill", "read", "synchronize"));
+  ASSERT_EQ(runtime_.touched.size(), 2U);
+  const auto [written, written_bytes] = runtime_.touched[0];
+  const auto [read, read_bytes] = runtime_.touched[1];
+  EXPECT_GE(read_bytes, 2 * runtime_.cards.front().l2_bytes);
+  EXPECT_EQ(read_bytes, written_bytes);
+  EXPECT_EQ(read, written + written_bytes) << "none of what was written";
+  EXPECT_GE(runtime_.reserved, written_bytes + read_bytes);
+}
+
 }  // namespace
 }  // namespace bench::kernels::cuda

@@ -102,6 +102,7 @@ class FakeRuntime final : public Runtime {
     });
   }
   int fill(void* to, int value, std::size_t bytes, CUstream_st* /*stream*/) override {
+    touched.emplace_back(static_cast<const std::byte*>(to), static_cast<std::int64_t>(bytes));
     return answer("fill", [&] { std::memset(to, value, bytes); });
   }
 
@@ -166,10 +167,11 @@ class FakeRuntime final : public Runtime {
   std::int64_t capacity = std::int64_t{1} << 30;  // bytes of the card
   std::int64_t used_by_others = 0;
   float step_ms = 1;
-  bool capturing = false;               // what is_capturing answers
-  bool flips_a_byte = false;            // in the middle of the next copy
-  std::vector<std::string> calls;       // by name, in order
-  std::vector<CUstream_st*> copied_on;  // of each copy
+  bool capturing = false;                                          // what is_capturing answers
+  bool flips_a_byte = false;                                       // in the middle of the next copy
+  std::vector<std::string> calls;                                  // by name, in order
+  std::vector<CUstream_st*> copied_on;                             // of each copy
+  std::vector<std::pair<const std::byte*, std::int64_t>> touched;  // by fills and reads: address, bytes
 
   std::map<void*, std::int64_t> segments;
   std::int64_t reserved = 0;
@@ -253,7 +255,7 @@ class FakeMonitor final : public CardMonitor {
   int asked = 0;
 };
 
-inline Backend fake_backend(Runtime& runtime) {
+inline Backend fake_backend(FakeRuntime& runtime) {
   return {.runtime = runtime,
           .monitor = [](const std::string&) { return std::make_unique<FakeMonitor>(); },
           .why_missing = [] { return std::string(); },
@@ -262,6 +264,11 @@ inline Backend fake_backend(Runtime& runtime) {
                 return std::map<std::string, std::string>{{"cudnn", "9.19.0"}};
               },
           .matmul_rate = [](CudaDevice&, Dtype, std::int64_t size) { return size == 4096 ? 10e12 : 12e12; },
+          .read_memory =
+              [&runtime](CUstream_st*, const std::byte* from, std::int64_t bytes) {
+                runtime.calls.emplace_back("read");
+                runtime.touched.emplace_back(from, bytes);
+              },
           .compiled_for = architectures_of("75-real,80-real,86-real,89-real,90")};
 }
 

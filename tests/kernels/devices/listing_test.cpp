@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 // The one entry of a machine without a usable card.
-DeviceKind::Listing only(Runtime& runtime) {
+DeviceKind::Listing only(testing::FakeRuntime& runtime) {
   const auto cards = list_cards(testing::fake_backend(runtime));
   EXPECT_THAT(cards, SizeIs(1));
   return cards.at(0);

@@ -1,5 +1,5 @@
 // cuDNN's and cuBLASLt's implementations on a GPU against the reference, over the shapes that the CPU's are
-// tried with.
+// tried with; with BENCH_FEW_PLANS=1 over some of them.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,10 +19,12 @@ namespace {
 
 using testing::Conv2dShape;
 using testing::expect_like_reference_on_cuda;
+using testing::some_of;
 using testing::Sum;
 
-constexpr std::array kActivations{Activation::none, Activation::relu, Activation::relu6,
-                                  Activation::leaky_relu, Activation::gelu};
+// Those that are taken of few plans, the first and the fourth, are the networks' most frequent.
+constexpr std::array kActivations{Activation::none, Activation::relu6, Activation::leaky_relu,
+                                  Activation::relu, Activation::gelu};
 
 class CudnnConv2d : public ::testing::TestWithParam<std::tuple<Conv2dShape, Dtype>> {
  protected:
@@ -37,7 +39,7 @@ class CudnnConv2d : public ::testing::TestWithParam<std::tuple<Conv2dShape, Dtyp
 };
 
 INSTANTIATE_TEST_SUITE_P(All, CudnnConv2d,
-                         ::testing::Combine(::testing::ValuesIn(testing::conv2d_shapes()),
+                         ::testing::Combine(::testing::ValuesIn(some_of(testing::conv2d_shapes(), 3)),
                                             ::testing::ValuesIn(kAllDtypes)),
                          [](const auto& tested) {
                            return fmt::format("{}_{}", std::get<0>(tested.param).name,
@@ -61,7 +63,7 @@ TEST_P(CudnnConv2d, IsLikeTheReferenceInEveryDirection) {
 TEST_P(CudnnConv2d, IsLikeTheReferenceWithEverythingFused) {
   const Dtype dtype = std::get<1>(GetParam());
   BENCH_SKIP_WITHOUT_CUDA(dtype);
-  for (const Activation activation : kActivations) {
+  for (const Activation activation : some_of(kActivations, 3)) {
     for (const bool bias : {false, true}) {
       Conv2d fused = spec(Conv2d::Direction::forward, bias, false);
       fused.activation = activation;
@@ -82,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(All, CudaLibraries, ::testing::ValuesIn(kAllDtypes),
 TEST_P(CudaLibraries, CudnnTransposesConvolutionsLikeTheReference) {
   BENCH_SKIP_WITHOUT_CUDA(GetParam());
   using Direction = ConvTranspose::Direction;
-  for (const testing::ConvTransposeShape& s : testing::kConvTransposeShapes) {
+  for (const testing::ConvTransposeShape& s : some_of(testing::kConvTransposeShapes, 2)) {
     for (const Direction direction :
          {Direction::forward, Direction::backward_data, Direction::backward_weights}) {
       for (const bool bias : {true, false}) {
@@ -102,9 +104,9 @@ TEST_P(CudaLibraries, CudnnTransposesConvolutionsLikeTheReference) {
 
 TEST_P(CudaLibraries, CublasltMultipliesLikeTheReference) {
   BENCH_SKIP_WITHOUT_CUDA(GetParam());
-  for (const auto& [rows, inner, columns] : testing::kProductShapes) {
+  for (const auto& [rows, inner, columns] : some_of(testing::kProductShapes, 3)) {
     for (const bool bias : {false, true}) {
-      for (const Activation activation : kActivations) {
+      for (const Activation activation : some_of(kActivations, 3)) {
         SCOPED_TRACE(fmt::format("{}x{} to {} bias {} activation {}", rows, inner, columns, bias,
                                  static_cast<int>(activation)));
         expect_like_reference_on_cuda(Matmul{.rows = rows,
@@ -122,7 +124,7 @@ TEST_P(CudaLibraries, CublasltMultipliesLikeTheReference) {
 TEST_P(CudaLibraries, CublasltsLinearLayerIsLikeTheReferenceInEveryDirection) {
   BENCH_SKIP_WITHOUT_CUDA(GetParam());
   using Direction = Linear::Direction;
-  for (const auto& [rows, inner, columns] : testing::kProductShapes) {
+  for (const auto& [rows, inner, columns] : some_of(testing::kProductShapes, 3)) {
     for (const Direction direction :
          {Direction::forward, Direction::backward_data, Direction::backward_weights}) {
       for (const bool bias : {false, true}) {

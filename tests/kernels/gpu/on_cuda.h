@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdlib>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/error.h"
 #include "run_operation.h"
@@ -16,6 +19,17 @@ namespace bench::kernels::testing {
 // Opened once for the whole test program; nullptr where there is none.
 Device* cuda_device();
 std::string why_no_cuda();
+
+// Every nth of them where BENCH_FEW_PLANS is set, else all. A library plans and tunes each shape, dtype and
+// direction, which takes longer than all else here.
+template <class Range>
+auto some_of(const Range& all, std::size_t nth) {
+  std::vector<typename Range::value_type> some;
+  for (std::size_t i = 0; i < all.size(); i += std::getenv("BENCH_FEW_PLANS") != nullptr ? nth : 1) {
+    some.push_back(all[i]);
+  }
+  return some;
+}
 
 // Rounding of results and of what is multiplied: tf32 and fp16 keep 11 bits, bf16 keeps 8.
 constexpr double cuda_tolerance(Dtype dtype) {

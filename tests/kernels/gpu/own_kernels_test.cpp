@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/devices/cuda/card.h"
 #include "kernels/operations/batch_norm/batch_norm.h"
 #include "kernels/operations/concat/concat.h"
 #include "kernels/operations/conv2d/conv2d.h"
@@ -20,6 +21,7 @@
 #include "kernels/operations/softmax/softmax.h"
 #include "kernels/operations/stream/stream.h"
 #include "kernels/operations/upsample/upsample.h"
+#include "occupancy.h"
 #include "on_cuda.h"
 
 namespace bench::kernels {
@@ -187,6 +189,14 @@ TEST_P(OwnKernels, AreRightAsBenchmarks) {
     }
   }
   expect_right(RoundTrip{.launches = 3});
+}
+
+TEST(OwnKernelsOnTheCard, HaveTheRoomThatLaunchesCountWith) {
+  BENCH_SKIP_WITHOUT_CUDA(Dtype::fp32);
+  const int capability = cuda::card_of(*testing::cuda_device()).compute_capability();
+  for (const testing::Occupancy& kernel : testing::occupancies(capability)) {
+    EXPECT_GE(kernel.found, kernel.counted) << kernel.kernel << " on compute capability " << capability;
+  }
 }
 
 // Where a step rounds to 16 bits the errors of many add up.

@@ -96,6 +96,53 @@ TEST_F(Conv2dWorkload, EveryDirectionShapeAndBatchIsRightAndPlanned) {
   }
 }
 
+// A stand-in that is right but for one place.
+class WrongOnce final : public Operation {
+ public:
+  WrongOnce(std::unique_ptr<Operation> right, std::int64_t from_end)
+      : right_(std::move(right)), from_end_(from_end) {}
+  std::span<const SlotInfo> slots() const override { return right_->slots(); }
+  void prepare() override { right_->prepare(); }
+  void pack(Slot slot, std::span<const float> plain, void* packed) override {
+    right_->pack(slot, plain, packed);
+  }
+  void unpack(Slot slot, const void* packed, std::span<float> plain) override {
+    right_->unpack(slot, packed, plain);
+  }
+  void run(const SlotPointers& pointers) override {
+    right_->run(pointers);
+    const SlotInfo& result = *std::ranges::find(right_->slots(), Role::output, &SlotInfo::role);
+    static_cast<float*>(pointers[result.slot])[result.bytes / 4 - from_end_] += 100;
+  }
+  double flops() const override { return 0; }
+  std::string algorithm() const override { return "wrong once"; }
+
+ private:
+  std::unique_ptr<Operation> right_;
+  std::int64_t from_end_;
+};
+
+// The last value belongs to a row that is compared, be it a sample or an output channel.
+TEST_F(Conv2dWorkload, AWrongValueIsFoundInEveryDirection) {
+  static const Registration<Implementation<Conv2d>> stand_in{
+      {.name = "wrong_once",
+       .device_kind = "cpu",
+       .preference = -1,
+       .unsupported = [](const Conv2d&, const Device&) -> std::optional<std::string> { return std::nullopt; },
+       .make = [](const Conv2d& conv2d, Device& device) -> std::unique_ptr<Operation> {
+         return std::make_unique<WrongOnce>(make_operation(conv2d, device, "reference"), 1);
+       }}};
+  const std::map<std::string, std::string> small{{"in-channels", "16"}, {"out-channels", "32"},
+                                                 {"height", "5"},       {"width", "6"},
+                                                 {"groups", "2"},       {"implementation", "wrong_once"}};
+  for (const auto& mode : type().modes) {
+    const Verification found = type().configure(conv(mode, 7, small))->make(*device_)->verify();
+    EXPECT_FALSE(found.passed) << mode;
+    const std::string last = mode == "backward-weights" ? "row 31 is off" : "row 6 is off";
+    EXPECT_NE(found.detail.find(last), std::string::npos) << found.detail;
+  }
+}
+
 TEST_F(Conv2dWorkload, FpThirtyTwoIsSupportedInEveryDirection) {
   for (const auto& mode : type().modes) {
     EXPECT_FALSE(type().configure(conv(mode, 1))->unsupported(*device_).has_value()) << mode;

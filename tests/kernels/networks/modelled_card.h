@@ -10,13 +10,15 @@
 
 namespace bench::kernels {
 
-class ModelledCard final : public Device {
+class ModelledCard : public Device {
  public:
-  ModelledCard(std::string name, int multiprocessors, bool bf16)
+  ModelledCard(std::string name, int multiprocessors, bool bf16, std::int64_t free_bytes = 0)
       : bf16_(bf16),
         info_{.id = "cuda:0",
               .kind = "cuda",
               .name = std::move(name),
+              .memory_bytes = free_bytes,
+              .available_bytes = free_bytes,
               .compute_units = multiprocessors,
               .details = {}} {}
 

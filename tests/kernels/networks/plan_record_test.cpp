@@ -98,7 +98,7 @@ void compare(const std::string& name, const std::string& setting, const std::vec
   }
   std::ifstream file(path);
   std::string line;
-  std::getline(file, line);
+  ASSERT_TRUE(std::getline(file, line)) << path << " cannot be read";
   if (line != setting) {
     GTEST_SKIP() << "recorded with " << line << ", here is " << setting;
   }
@@ -106,6 +106,7 @@ void compare(const std::string& name, const std::string& setting, const std::vec
     ASSERT_TRUE(std::getline(file, line)) << wanted;
     EXPECT_EQ(line, wanted);
   }
+  EXPECT_FALSE(std::getline(file, line)) << "recorded, and not planned any more: " << line;
 }
 
 TEST(PlanRecord, Cpu) {

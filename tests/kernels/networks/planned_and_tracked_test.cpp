@@ -1,5 +1,4 @@
-// A step takes what was planned, to the byte: every network, mode, dtype and optimizer, at two
-// batches.
+// A step takes what was planned, to the byte: every network, mode, dtype and optimizer, at one batch or two.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -57,10 +56,14 @@ TEST_P(PlannedAndTracked, AreTheSame) {
     if (device_->unsupported(dtype)) {
       continue;
     }
-    for (const std::int64_t batch : {2, 5}) {
-      for (const char* optimizer : {"", "sgd", "momentum", "adam"}) {
-        expect_equal(wanted(batch, dtype, optimizer));
-      }
+    expect_equal(wanted(2, dtype, ""));
+    expect_equal(wanted(5, dtype, ""));
+    expect_equal(wanted(5, dtype, "adam"));
+    // An optimizer's state does not depend on the batch. Filling the parameters of vgg16 takes seconds, and
+    // vgg16_gap has the same layers before its classifier.
+    if (GetParam() != "vgg16") {
+      expect_equal(wanted(2, dtype, "momentum"));
+      expect_equal(wanted(5, dtype, "sgd"));
     }
   }
 }

@@ -115,9 +115,9 @@ TEST(Conv2dWinograd, CountsItsOwnMultiplications) {
 constexpr std::array kDirections{Conv2d::Direction::forward, Conv2d::Direction::backward_data,
                                  Conv2d::Direction::backward_weights};
 
-// Four maps of 28×28 are work enough to pay for the transform of 64·64 kernels.
+// Four maps of 12×12 are work enough to pay for the transform of the kernels.
 Conv2d training_spec(Conv2d::Direction direction) {
-  Conv2d spec = winograd_spec(64, 28);
+  Conv2d spec = winograd_spec(32, 12);
   spec.batch = 4;
   spec.bias = false;
   spec.activation = Activation::none;
@@ -163,7 +163,7 @@ TEST(Conv2dWinograd, TrainsDirectlyWhereTilesAreMany) {
   Conv2d spec = training_spec(Conv2d::Direction::backward_weights);
   spec.extra.scratch = std::int64_t{1} << 50;
   const bool winograd = is_winograd(*make_operation(spec, testing::cpu(), "onednn"));
-  spec.batch = std::int64_t{1} << 16;  // of 49 tiles each
+  spec.batch = std::int64_t{1} << 16;  // of 9 tiles each
   EXPECT_FALSE(is_winograd(*make_operation(spec, testing::cpu(), "onednn")));
   if (!winograd) {
     GTEST_SKIP() << "oneDNN has no Winograd on this processor";

@@ -145,9 +145,13 @@ TEST(LayersUnsupported, SaysWhy) {
   EXPECT_THAT(reason(Elementwise{.tensor = image}), ::testing::HasSubstr("must be relu"));
   EXPECT_THAT(reason(backward_of(Elementwise{.tensor = image, .summands = 2})),
               ::testing::HasSubstr("must be relu"));
-  for (const Activation other : {Activation::relu6, Activation::leaky_relu, Activation::gelu}) {
+  for (const Activation other : {Activation::relu6, Activation::leaky_relu}) {
     EXPECT_THAT(reason(BatchNorm{.tensor = image, .activation = other}), ::testing::HasSubstr("relu only"));
   }
+  EXPECT_THAT(reason(BatchNorm{.tensor = image, .activation = Activation::gelu}),
+              ::testing::HasSubstr("does not fuse gelu"));
+  EXPECT_THAT(reason(backward_of(BatchNorm{.tensor = image, .activation = Activation::relu})),
+              ::testing::HasSubstr("an operation of its own"));
   EXPECT_THAT(reason(Pool{.src = image, .kernel_h = 6, .kernel_w = 6}), ::testing::HasSubstr("does not fit"));
   EXPECT_THAT(reason(Pool{.src = image, .kernel_h = 2, .kernel_w = 2, .pad_h = 2}),
               ::testing::HasSubstr("below the kernel"));

@@ -47,5 +47,37 @@ TEST(Compare, NothingAndPartsOfRowsFail) {
   EXPECT_FALSE(compare_rows(std::vector<float>{3, 4}, {}, 1, "").passed);
 }
 
+TEST(CompareSome, RowsAreTheOnesNamed) {
+  const std::vector<float> answers{9, 9, 3, 4, 8, 8, 0, 10};
+  const std::vector<std::int64_t> rows{1, 3};
+  const Verification right = compare_some_rows(answers, rows, kExpected, 1e-3, "pairs");
+  EXPECT_TRUE(right.passed);
+  EXPECT_NE(right.detail.find("2 of 4 rows of 2 values (pairs)"), std::string::npos) << right.detail;
+  EXPECT_FALSE(compare_some_rows(answers, std::vector<std::int64_t>{1, 2}, kExpected, 0.1, "").passed);
+}
+
+// What was not written is NaN.
+TEST(CompareSome, EveryOtherRowIsFinite) {
+  const std::vector<std::int64_t> rows{0, 3};
+  const Verification result =
+      compare_some_rows(std::vector<float>{3, 4, 1, std::nanf(""), 8, 8, 0, 10}, rows, kExpected, 1e9, "");
+  EXPECT_FALSE(result.passed);
+  EXPECT_TRUE(std::isinf(result.error));
+  EXPECT_NE(result.detail.find("row 1, value 1 is nan"), std::string::npos) << result.detail;
+}
+
+TEST(CompareSome, RowsThatAreMissingFail) {
+  const std::vector<std::int64_t> rows{0, 2};
+  EXPECT_FALSE(compare_some_rows(std::vector<float>{3, 4, 0, 10}, rows, kExpected, 1, "").passed);
+  EXPECT_FALSE(compare_some_rows({}, rows, kExpected, 1, "").passed);
+}
+
+TEST(RowsToCompare, AreTheFirstTheMiddleAndTheLast) {
+  EXPECT_EQ(rows_to_compare(1), (std::vector<std::int64_t>{0}));
+  EXPECT_EQ(rows_to_compare(2), (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(rows_to_compare(3), (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_EQ(rows_to_compare(8192), (std::vector<std::int64_t>{0, 4096, 8191}));
+}
+
 }  // namespace
 }  // namespace bench::kernels

@@ -115,10 +115,10 @@ TEST(CopyWorkload, EveryKindArrives) {
     for (const char* memory : {"pinned", "pageable", "staged"}) {
       for (const char* pages : {"touched", "cold"}) {
         for (const char* queue : {"device", "own"}) {
-          for (const auto& [bytes, at_once] : {std::pair{"5000B", 3}, std::pair{"2500KiB", 1}}) {
+          for (const auto& [bytes, in_flight] : {std::pair{"5000B", 3}, std::pair{"2500KiB", 1}}) {
             const WorkloadSpec spec =
                 spec_of(mode, {{"host-memory", memory}, {"pages", pages}, {"queue", queue}, {"bytes", bytes}},
-                        at_once);
+                        in_flight);
             const std::string label = fmt::format("{} {} {} {} {}", mode, memory, pages, queue, bytes);
             if (memory == std::string("pinned") && pages == std::string("cold")) {
               EXPECT_THROW(CopyWorkload(copy_spec(spec), device), Unsupported) << label;

@@ -93,11 +93,27 @@ TEST_F(OfferedPoints, OfStreamGrowBeyondTheCaches) {
   EXPECT_THAT(references(cpu_), ElementsAre("triad/fp32/cold/elements:33554432/batch:1",
                                             "copy/fp32/cold/elements:33554432/batch:1"));
   EXPECT_THAT(references(card_), Contains("copy/fp32/cold/elements:134217728/batch:1"));
+  EXPECT_THAT(offered(card_), Contains("triad/fp32/hot/elements:134217728/batch:1"));
   give_modes({"copy"});
   give_dtypes({Dtype::bf16});
   request_.batches = {3};
   EXPECT_THAT(offered(cpu_), ElementsAre("copy/bf16/hot/elements:33554432/batch:3",
                                          "copy/bf16/cold/elements:33554432/batch:3"));
+}
+
+// From 40 GB on the roof's arrays are larger, warm and cold; the other kernels stay as they are.
+TEST_F(OfferedPoints, OfStreamGrowWithTheCardsMemory) {
+  ask("stream");
+  const std::vector<std::string> on_any_card = offered(card_);
+  EXPECT_EQ(offered(bench::testing::FakeDevice({Dtype::fp32}, "cuda", 39'999'999'999)), on_any_card);
+  const bench::testing::FakeDevice large({Dtype::fp32}, "cuda", 40'000'000'000);
+  EXPECT_THAT(references(large), ElementsAre("triad/fp32/cold/elements:536870912/batch:1",
+                                             "copy/fp32/cold/elements:536870912/batch:1"));
+  EXPECT_THAT(offered(large), Contains("triad/fp32/hot/elements:536870912/batch:1"));
+  EXPECT_THAT(offered(large), Contains("copy/fp32/hot/elements:536870912/batch:1"));
+  EXPECT_THAT(offered(large), Contains("read/fp32/cold/elements:134217728/batch:1"));
+  EXPECT_THAT(offered(large), Contains("add/fp32/cold/elements:134217728/batch:1"));
+  EXPECT_EQ(offered(bench::testing::FakeDevice({Dtype::fp32}, "cpu", 40'000'000'000)), offered(cpu_));
 }
 
 // A CPU has no tensor cores and says so once; asked for, every point answers.

@@ -7,24 +7,26 @@ namespace bench::kernels {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::Pair;
 
 class SharedAnswersTest : public ::testing::Test {
  protected:
-  // The answer to sample i is i.
-  std::shared_ptr<ReferenceAnswers> ask(const WorkloadSpec& spec) {
-    return shared_.of(spec, [this](std::int64_t first, std::int64_t count) {
-      computed_.emplace_back(first, count);
-      Answers answers;
-      for (std::int64_t sample = first; sample < first + count; ++sample) {
-        answers.push_back({static_cast<float>(sample)});
-      }
-      return answers;
-    });
+  // The answer to row i is i.
+  std::shared_ptr<ReferenceAnswers> ask(const WorkloadSpec& spec, std::int64_t batch = 0) {
+    return shared_.of(
+        spec,
+        [this](const std::vector<std::int64_t>& rows) {
+          computed_.push_back(rows);
+          Answers answers;
+          for (const std::int64_t row : rows) {
+            answers.push_back({static_cast<float>(row)});
+          }
+          return answers;
+        },
+        batch);
   }
 
   SharedAnswers shared_;
-  std::vector<std::pair<std::int64_t, std::int64_t>> computed_;
+  std::vector<std::vector<std::int64_t>> computed_;
 };
 
 TEST_F(SharedAnswersTest, AreComputedWhenNeededAndOnce) {
@@ -33,7 +35,15 @@ TEST_F(SharedAnswersTest, AreComputedWhenNeededAndOnce) {
   EXPECT_THAT(answers->to_first(1), ElementsAre(ElementsAre(0)));
   EXPECT_THAT(answers->to_first(2), ElementsAre(ElementsAre(0), ElementsAre(1)));
   EXPECT_THAT(answers->to_first(1), ElementsAre(ElementsAre(0)));
-  EXPECT_THAT(computed_, ElementsAre(Pair(0, 1), Pair(1, 1)));
+  EXPECT_THAT(answers->of({7, 1, 5}), ElementsAre(ElementsAre(7), ElementsAre(1), ElementsAre(5)));
+  EXPECT_THAT(computed_, ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(7, 5)));
+}
+
+// A sum over the batch is another for each.
+TEST_F(SharedAnswersTest, MayDependOnTheBatch) {
+  const auto answers = ask({}, 8);
+  EXPECT_EQ(ask({}, 8), answers);
+  EXPECT_NE(ask({}, 64), answers);
 }
 
 TEST_F(SharedAnswersTest, ServeEveryBatchAndDtypeOfAQuestion) {

@@ -1,14 +1,20 @@
 // bench on a device that is lost at chosen batches: `--lost-at`, of its only workload. As with a card, every
-// call after that answers with the same error until the process ends.
+// call after that answers with the same error until the process ends. It says where it would keep choices.
+// Plans may take long, by the program's clock, and one of them may be interrupted.
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "bench/autotuned_device.h"
 #include "bench/cli/options.h"
+#include "bench/clock.h"
 #include "bench/commands/sweep.h"
 #include "bench/device.h"
 #include "bench/error.h"
@@ -27,7 +33,19 @@ void answer() {
   }
 }
 
-class FragileDevice final : public Device {
+// The machine's, moved on by plans: no test waits for them.
+class MovedClock final : public Clock {
+ public:
+  time_point now() const override { return steady_clock().now() + moved; }
+  void sleep_until(time_point time) const override { steady_clock().sleep_until(time - moved); }
+
+  std::chrono::seconds moved{0};
+};
+
+MovedClock moved_clock;
+int plans = 0;  // made so far
+
+class FragileDevice final : public Device, public AutotunedDevice {
  public:
   const DeviceInfo& info() const override { return info_; }
   std::optional<std::string> unsupported(Dtype dtype) const override {
@@ -49,6 +67,9 @@ class FragileDevice final : public Device {
     return 0;
   }
   DeviceState state() const override { return {}; }
+  void keep_choices(const std::filesystem::path& file) override {
+    std::cerr << "keeps choices in " << file.string() << '\n';
+  }
   Peaks peaks(Dtype /*dtype*/) override {
     lost = lost || std::getenv("FRAGILE_PEAKS") != nullptr;
     answer();
@@ -79,6 +100,8 @@ struct FragileSpec {
   std::int64_t activation_bytes = 0;
   bool fails = false;
   int fails_on_step = 1;
+  int plan_seconds = 0;
+  int interrupted_plan = 0;
 };
 
 class FragileWorkload final : public Workload {
@@ -110,9 +133,15 @@ class FragileConfigured final : public ConfiguredWorkload {
       spec_.fails = spec_.fails || batch == spec.batch;
     }
     spec_.fails_on_step = std::atoi(spec.options.at("lost-on-step").c_str());
+    spec_.plan_seconds = std::atoi(spec.options.at("plan-takes").c_str());
+    spec_.interrupted_plan = std::atoi(spec.options.at("interrupted-plan").c_str());
   }
   std::optional<std::string> unsupported(Device& on) const override { return on.unsupported(dtype_); }
   MemoryPlan plan(Device& /*on*/) const override {
+    moved_clock.moved += std::chrono::seconds(spec_.plan_seconds);
+    if (++plans == spec_.interrupted_plan) {
+      std::raise(SIGINT);
+    }
     MemoryPlan plan;
     plan.at_peak[MemoryCategory::weights] = 100;
     plan.at_peak[MemoryCategory::activations] = spec_.activation_bytes;
@@ -144,7 +173,9 @@ const Registration<WorkloadType> workload{{
     .modes = {"infer"},
     .options = {{"lost-at", "", "batches, separated by /"},
                 {"lost-on-step", "1", "of those batches"},
-                {"bytes-a-sample", "0", "of activations"}},
+                {"bytes-a-sample", "0", "of activations"},
+                {"plan-takes", "0", "seconds by the program's clock"},
+                {"interrupted-plan", "0", "Ctrl-C comes while this one is made"}},
     .configure = [](const WorkloadSpec& spec) { return std::make_shared<FragileConfigured>(spec); },
 }};
 
@@ -154,8 +185,11 @@ const Registration<WorkloadType> workload{{
 int main(int argc, char** argv) {
   try {
     std::cerr << "process starts\n";
-    return static_cast<int>(
-        bench::run_sweep(bench::parse_options(argc, argv), std::vector<std::string>(argv, argv + argc)));
+    const bench::ExitCode code =
+        bench::run_sweep(bench::parse_options(argc, argv), std::vector<std::string>(argv, argv + argc),
+                         bench::testing::moved_clock);
+    std::cerr << "plans: " << bench::testing::plans << '\n';
+    return static_cast<int>(code);
   } catch (const std::exception& error) {
     std::cerr << "bench: " << error.what() << '\n';
     return static_cast<int>(bench::ExitCode::inconclusive);

@@ -18,7 +18,6 @@
 #include "bench/measure/statistics.h"
 #include "sweeps/workers/points.h"
 #include "sweeps/workers/setup.h"
-#include "sweeps/workers/simulator/draws.h"
 #include "sweeps/workers/simulator/pipeline.h"
 
 namespace bench::sweeps::testing {
@@ -60,7 +59,7 @@ struct LoaderMachine {
       }
       values.push_back(std::exp(sigma * normal));
     }
-    const double mean = simulator::mean_of(values);
+    const double mean = bench::mean(values);
     for (double& value : values) {
       value /= mean;
     }
@@ -144,7 +143,7 @@ struct LoaderMachine {
         for (std::size_t i = 0; i < 34; ++i) {
           note["batch_ns"].push_back(std::llround(batch_ns * shape[(i + window * 34) % shape.size()]));
           note["batch_cpu_ns"].push_back(
-              std::llround(busy_cores * simulator::mean_of(steps) * shape[(i + window * 34) % shape.size()]));
+              std::llround(busy_cores * mean(steps) * shape[(i + window * 34) % shape.size()]));
         }
         for (const double sample : parts(storage ? size_cv : cv * std::sqrt(per_batch), 31 + window, 32)) {
           const double transfer = storage ? encoded_bytes / storage->bytes_per_s * 1e9 : 0;
@@ -201,7 +200,7 @@ struct LoaderMachine {
       const auto simulated = simulate(pipeline(count, loader == "pool"));
       const double busy = simulated.computing_workers +
                           simulated.worker_reading * static_cast<double>(std::max<std::int64_t>(1, count));
-      const double batch_ns = busy * static_cast<double>(batch) / simulated.images_per_s * 1e9;
+      const double batch_ns = busy * static_cast<double>(batch) / simulated.samples_per_s * 1e9;
       const double reading = batch_ns / static_cast<double>(batch) * (1 - simulated.computing_workers / busy);
       all.push_back(point(loader, count, simulated.compute_ns, simulated.step_ns, batch_ns, reading,
                           std::min(simulated.computing_workers, cores)));

@@ -11,7 +11,6 @@
 
 #include "bench/measure/statistics.h"
 #include "sweeps/workers/pipeline.h"
-#include "sweeps/workers/simulator/draws.h"
 #include "tests/sweeps/plain_device.h"
 #include "tests/sweeps/workers/loader/jpegs.h"
 #include "tests/sweeps/workers/loader/temporary_folder.h"
@@ -98,14 +97,14 @@ class RealPipeline : public ::testing::Test {
     double longest = points.ready->step_ns / kStepNs;
     for (const auto* list : {&points.pool, &points.capacity}) {
       for (const LoaderPoint& point : *list) {
-        longest = std::max(longest, simulator::mean_of(point.sample_times_ns) / kReadNs);
+        longest = std::max(longest, mean(point.sample_times_ns) / kReadNs);
       }
     }
     return longest > kMuch;
   }
 
   loader::TemporaryFolder folder_;
-  std::shared_ptr<Session> session_ = std::make_shared<Session>();
+  std::shared_ptr<Session> session_ = std::make_shared<Session>(steady_clock());
   testing::PlainDevice device_;
   LoaderSetup setup_;
   std::vector<MeasuredPoint> measured_;

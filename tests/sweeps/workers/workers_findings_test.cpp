@@ -133,8 +133,8 @@ TEST(WorkersFindings, RecommendsNoWorkersWhereTheyGainNothing) {
 
 TEST(WorkersFindings, AnswersRequiredThroughputs) {
   LoaderMachine machine;
-  machine.required = {{.name = "t4", .images_per_s = 500, .source = "given"},
-                      {.name = "h200", .images_per_s = 5000, .source = "given"}};
+  machine.required = {{.name = "t4", .samples_per_s = 500, .source = "given"},
+                      {.name = "h200", .samples_per_s = 5000, .source = "given"}};
   const Evidence evidence = measured_by(machine);
   // One worker makes 200 a second, four 4 / 1.12 times that.
   EXPECT_EQ(found(evidence, "demand/t4")->value, 3);
@@ -186,9 +186,9 @@ TEST(WorkersFindings, AtMostFiveAreHeadlinesAndTheRecommendationIsFirst) {
   LoaderMachine machine;
   machine.oversubscription = 0.3;
   machine.compute_ns = 5e6;
-  machine.required = {{.name = "t4", .images_per_s = 500, .source = "given"},
-                      {.name = "h200", .images_per_s = 5000, .source = "given"},
-                      {.name = "a100", .images_per_s = 2500, .source = "given"}};
+  machine.required = {{.name = "t4", .samples_per_s = 500, .source = "given"},
+                      {.name = "h200", .samples_per_s = 5000, .source = "given"},
+                      {.name = "a100", .samples_per_s = 2500, .source = "given"}};
   std::map<int, std::string> printed;
   for (const Finding& finding : workers_findings(measured_by(machine))) {
     if (finding.headline > 0) {
@@ -260,6 +260,7 @@ TEST(WorkersFindings, AUIsSpelledOutOnceInTheFirstClaimThatIsPrinted) {
       EXPECT_EQ(finding.headline, 1) << finding.claim;
     }
     EXPECT_THAT(finding.claim, Not(HasSubstr("images/s")));
+    EXPECT_EQ(finding.claim.back(), '.');
   }
   EXPECT_EQ(spelled_out, 1);
 }
@@ -326,7 +327,7 @@ TEST(Window, ReadsBackWhatItWroteAndLeavesOutTheRest) {
 
 TEST(WorkersTables, ListEveryCount) {
   LoaderMachine machine;
-  machine.required = {{.name = "t4", .images_per_s = 500, .source = "given"}};
+  machine.required = {{.name = "t4", .samples_per_s = 500, .source = "given"}};
   const Evidence evidence = measured_by(machine);
   const auto tables = workers_tables(evidence);
   ASSERT_EQ(tables.size(), 2U);
@@ -371,6 +372,15 @@ TEST(WorkersFindings, PinsWhereReadyDataArriveSoonerForIt) {
   EXPECT_THAT(claim(does_not, "pinning"), HasSubstr("don't pin"));
   EXPECT_THAT(claim(does_not, "recommended_workers"), HasSubstr("pin_memory=False"));
   EXPECT_FALSE(found(measured_by({}), "pinning"));
+}
+
+TEST(WorkersFindings, OneWindowASideIsNoReasonToPin) {
+  Evidence evidence = staged(0.9);
+  evidence.points.ready->samples_per_s.ci95.reset();
+  evidence.points.other_staging->samples_per_s.ci95.reset();
+  EXPECT_FALSE(found(evidence, "pinning")->ci95);
+  EXPECT_THAT(claim(evidence, "pinning"), HasSubstr("don't pin"));
+  EXPECT_THAT(claim(evidence, "recommended_workers"), HasSubstr("pin_memory=False"));
 }
 
 }  // namespace

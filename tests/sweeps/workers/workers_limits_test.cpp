@@ -34,9 +34,9 @@ LoaderPoint with_au(std::int64_t workers, double au, double half) {
 TEST(WorkersKneeClaim, NamesOneCountWhereNoOtherIsPossible) {
   Evidence evidence;
   evidence.points.pool = {with_au(0, 0.62, 0.05), with_au(1, 0.972, 0.06), with_au(2, 0.947, 0.03)};
-  EXPECT_THAT(knee_finding(evidence)->claim, HasSubstr("is at 1 worker, within noise"));
+  EXPECT_THAT(claim_knee(evidence)->claim, HasSubstr("is at 1 worker, within noise"));
   evidence.points.pool = {with_au(0, 0.62, 0.05), with_au(1, 0.93, 0.1), with_au(2, 0.972, 0.08)};
-  EXPECT_THAT(knee_finding(evidence)->claim, HasSubstr("lies between 1 and 2 workers"));
+  EXPECT_THAT(claim_knee(evidence)->claim, HasSubstr("lies between 1 and 2 workers"));
 }
 
 TEST(WorkersLimits, CopyingIsTheLimitWhereItTakesLongerThanComputing) {
@@ -60,8 +60,8 @@ TEST(WorkersLimits, ACopyThatIsShortLimitsNothing) {
 
 TEST(WorkersLimits, ARequirementBeyondWhatCopiesDeliverCannotBeFed) {
   LoaderMachine machine = slow_to_copy();
-  machine.required = {{.name = "h200", .images_per_s = 600, .source = "given"},
-                      {.name = "t4", .images_per_s = 300, .source = "given"}};
+  machine.required = {{.name = "h200", .samples_per_s = 600, .source = "given"},
+                      {.name = "t4", .samples_per_s = 300, .source = "given"}};
   const Evidence evidence = measured_by(machine);
   const Finding answer = *found(evidence, "demand/h200");
   EXPECT_FALSE(answer.value);
@@ -69,12 +69,13 @@ TEST(WorkersLimits, ARequirementBeyondWhatCopiesDeliverCannotBeFed) {
   EXPECT_NEAR(answer.details["tops_out_images_per_s"].get<double>(), 400, 1);
   EXPECT_EQ(answer.details["limited_by"], "copy");
   EXPECT_THAT(answer.claim, HasSubstr("copying a batch, which takes 40.0 ms, is the limit"));
+  EXPECT_GT(answer.headline, 0) << "without a number of workers, and yet an answer";
   EXPECT_TRUE(found(evidence, "demand/t4")->value);
 }
 
 TEST(WorkersLimits, TheAuOfARequirementIsThePartDelivered) {
   LoaderMachine machine;
-  machine.required = {{.name = "huge", .images_per_s = 100'000, .source = "given"}};
+  machine.required = {{.name = "huge", .samples_per_s = 100'000, .source = "given"}};
   const Finding answer = *found(measured_by(machine), "demand/huge");
   EXPECT_NEAR(answer.details["au"].get<double>(), 0.0065, 0.002);  // at most 714 a second
 }

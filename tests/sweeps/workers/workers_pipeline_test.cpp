@@ -41,7 +41,7 @@ class PipelineTest : public ::testing::Test {
   static Json note_of(const Workload& workload) { return workload.note()->to_json(); }
 
   loader::TemporaryFolder folder_;
-  std::shared_ptr<Session> session_ = std::make_shared<Session>();
+  std::shared_ptr<Session> session_ = std::make_shared<Session>(steady_clock());
   PipelineSpec spec_;
   PlainDevice device_;
 };
@@ -118,7 +118,7 @@ TEST_F(PipelineTest, ReadyBatchesAreMadeBeforehand) {
 TEST_F(PipelineTest, BatchesAreComparedWithTheReference) {
   for (const auto element :
        {loader::Element::fp32, loader::Element::fp16, loader::Element::bf16, loader::Element::uint8}) {
-    for (const auto layout : {loader::Layout::nhwc, loader::Layout::nchw}) {
+    for (const auto layout : {loader::ImageLayout::nhwc, loader::ImageLayout::nchw}) {
       spec_.transform.element = element;
       spec_.transform.layout = layout;
       const Verification verification = make()->verify();

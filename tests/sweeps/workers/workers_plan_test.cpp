@@ -11,6 +11,7 @@
 #include "sweeps/workers/batch_result.h"
 #include "sweeps/workers/options.h"
 #include "sweeps/workers/profile.h"
+#include "tests/bench/support/manual_clock.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/sweeps/fake_device.h"
 #include "tests/sweeps/workers/loader/jpegs.h"
@@ -68,7 +69,8 @@ class WorkersPlan : public ::testing::Test {
   }
 
   WorkloadType network_;
-  SweepRequest request_;
+  testing::ManualClock clock_;
+  SweepRequest request_{clock_};
   testing::FakeDevice device_{{Dtype::fp32, Dtype::bf16}};
 };
 
@@ -239,8 +241,8 @@ TEST_F(OtherMachine, ItsBestRateIsARequiredThroughput) {
   const auto required = sweeps::workers_options(request_, device_).setup.required;
   ASSERT_EQ(required.size(), 2U);
   EXPECT_EQ(required[0].name, "card");
-  EXPECT_DOUBLE_EQ(required[0].images_per_s, 1000);
-  EXPECT_EQ(required[1].images_per_s, 1128);
+  EXPECT_DOUBLE_EQ(required[0].samples_per_s, 1000);
+  EXPECT_EQ(required[1].samples_per_s, 1128);
 }
 
 TEST_F(OtherMachine, SimulatedItsStepIsThatOfTheProfilesBatch) {
@@ -257,7 +259,7 @@ TEST_F(OtherMachine, SimulatedItsStepIsThatOfTheProfilesBatch) {
     request_.sweep_options["consumer"] = file_.string();
     request_.given_sweep_options = {"simulate", "profile", "consumer"};
     const auto sweep = make();
-    sweep->predict({});
+    sweep->predict({}, [] { return std::nullopt; });
     return sweep->to_json().at("profile").at("compute_ns").at(0).get<double>();
   };
   EXPECT_EQ(step_of(8), 10'000'000);  // not its best batch's, which is 16

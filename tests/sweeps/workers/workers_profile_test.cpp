@@ -9,7 +9,7 @@
 #include <string>
 
 #include "bench/error.h"
-#include "sweeps/workers/simulator/draws.h"
+#include "bench/measure/statistics.h"
 #include "sweeps/workers/tables.h"
 #include "tests/sweeps/workers/loader_findings.h"
 
@@ -41,9 +41,9 @@ TEST(WorkersProfile, KnowsTheMachine) {
   ASSERT_TRUE(profile);
   EXPECT_NEAR(profile->law.law.one, 200, 3);
   EXPECT_NEAR(profile->law.law.at(4), 200 * 4 / 1.12, 15);
-  EXPECT_NEAR(simulator::mean_of(profile->batch_work_ns), 16 * 5e6, 1.5e6);
-  EXPECT_NEAR(simulator::mean_of(profile->sample_work_ns), 5e6, 0.1e6);
-  EXPECT_NEAR(simulator::mean_of(profile->compute_ns), 36e6, 0.2e6);
+  EXPECT_NEAR(mean(profile->batch_work_ns), 16 * 5e6, 1.5e6);
+  EXPECT_NEAR(mean(profile->sample_work_ns), 5e6, 0.1e6);
+  EXPECT_NEAR(mean(profile->compute_ns), 36e6, 0.2e6);
   EXPECT_NEAR(profile->copy_ns, 1e6, 1e3);
   EXPECT_NEAR(profile->gap_ns, 0.1e6, 0.02e6);
   EXPECT_EQ(profile->law_from, "the loader alone");
@@ -97,8 +97,7 @@ TEST(WorkersProfile, KnowsHowLateTheConsumerThreadIsScheduled) {
   ASSERT_TRUE(profile);
   ASSERT_EQ(profile->scheduling_latency.size(), 2U);  // 1 to 4 workers on 4 cores, each on its own; 6 and 8
   for (const simulator::SchedulingLatency& latency : profile->scheduling_latency) {
-    EXPECT_NEAR(simulator::mean_of(latency.late_ns), 2e6, 0.2e6)
-        << latency.workers;  // less what a timer takes
+    EXPECT_NEAR(mean(latency.late_ns), 2e6, 0.2e6) << latency.workers;  // less what a timer takes
   }
   EXPECT_NEAR(profile->scheduling_latency[1].workers, 7, 0.1);
   EXPECT_EQ(pipeline_of(*profile, 4).scheduling_latency[1].workers, profile->scheduling_latency[1].workers);
@@ -118,7 +117,7 @@ TEST(WorkersProfile, TakesWhatTheLoaderAloneNotesWhereNoConsumerSlept) {
   const auto profile = measure_profile(loader_points(measured, machine.setup()), machine.setup());
   ASSERT_EQ(profile->scheduling_latency.size(), 2U);
   EXPECT_EQ(profile->scheduling_latency[1].workers, 8);
-  EXPECT_NEAR(simulator::mean_of(profile->scheduling_latency[1].late_ns), 2e6, 0.1e6);
+  EXPECT_NEAR(mean(profile->scheduling_latency[1].late_ns), 2e6, 0.1e6);
 }
 
 TEST(WorkersProfile, DoesWithoutTheLoaderAlone) {
@@ -160,7 +159,7 @@ TEST(WorkersProfile, ThinsToTheSameMean) {
   values.back() = 1e9;
   const auto thin = thinned(values);
   EXPECT_EQ(thin.size(), 512U);
-  EXPECT_NEAR(simulator::mean_of(thin) / simulator::mean_of(values), 1, 1e-12);
+  EXPECT_NEAR(mean(thin) / mean(values), 1, 1e-12);
   EXPECT_EQ(thinned({3, 1, 2}), (std::vector<double>{3, 1, 2}));
 }
 
@@ -266,7 +265,7 @@ TEST(Simulated, FromAProfileAlone) {
   const Profile profile = read_profile(file_with(to_json(*profile_of(LoaderMachine()))));
   const Evidence evidence = testing::simulated_from(
       profile,
-      {.workers = {0, 1, 2, 4, 8}, .required = {{.name = "t4", .images_per_s = 500, .source = "given"}}});
+      {.workers = {0, 1, 2, 4, 8}, .required = {{.name = "t4", .samples_per_s = 500, .source = "given"}}});
   EXPECT_EQ(evidence.simulated->points.size(), 5U);
   for (const Finding& finding : workers_findings(evidence)) {
     EXPECT_TRUE(finding.claim.starts_with("Simulated") || finding.name == "stages" ||
@@ -282,7 +281,7 @@ TEST(Simulated, FromAProfileAlone) {
 
 TEST(Simulated, MoreCoresFeedMoreAndAreCalledAnExtrapolation) {
   const Profile profile = *profile_of(LoaderMachine());
-  SimulationRequest request{.required = {{.name = "h200", .images_per_s = 1500, .source = "given"}}};
+  SimulationRequest request{.required = {{.name = "h200", .samples_per_s = 1500, .source = "given"}}};
   EXPECT_FALSE(simulate(profile, request).requirements[0].workers);
   request.cores = 32;
   const Evidence many = testing::simulated_from(profile, request);

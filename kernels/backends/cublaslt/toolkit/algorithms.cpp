@@ -153,16 +153,23 @@ class ListedAlgorithms final : public Algorithms {
   }
 
   std::string name(std::size_t algorithm) const override {
-    const auto read = [&](cublasLtMatmulAlgoConfigAttributes_t attribute) {
-      int value = 0;
+    const auto read = [&]<class Value>(cublasLtMatmulAlgoConfigAttributes_t attribute, Value value) {
       std::size_t written = 0;
       check(api().cublasLtMatmulAlgoConfigGetAttribute(&candidates_[algorithm].algo, attribute, &value,
                                                        sizeof value, &written),
             "cublasLtMatmulAlgoConfigGetAttribute");
       return value;
     };
-    return fmt::format("cublaslt algorithm {}, tile {}, split {}", read(CUBLASLT_ALGO_CONFIG_ID),
-                       read(CUBLASLT_ALGO_CONFIG_TILE_ID), read(CUBLASLT_ALGO_CONFIG_SPLITK_NUM));
+    const auto wide = [&](auto attribute) { return read(attribute, std::uint32_t{0}); };
+    const auto narrow = [&](auto attribute) { return read(attribute, std::uint16_t{0}); };
+    return fmt::format(
+        "cublaslt algorithm {}, tile {}, split {}, reduction {}, swizzle {}, custom {}, stages {}, inner {}, "
+        "cluster {}",
+        wide(CUBLASLT_ALGO_CONFIG_ID), wide(CUBLASLT_ALGO_CONFIG_TILE_ID),
+        wide(CUBLASLT_ALGO_CONFIG_SPLITK_NUM), wide(CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME),
+        wide(CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING), wide(CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION),
+        wide(CUBLASLT_ALGO_CONFIG_STAGES_ID), narrow(CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID),
+        narrow(CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID));
   }
 
   void queue(std::size_t algorithm, CUstream_st* stream, const ProductArguments& arguments) override {

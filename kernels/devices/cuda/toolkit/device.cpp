@@ -3,6 +3,7 @@
 
 #include "bench/registry.h"
 #include "kernels/backends/cublaslt/tuned.h"
+#include "kernels/backends/cuda/read_memory.h"
 #include "kernels/devices/cuda/listing.h"
 #include "kernels/devices/cuda/toolkit/dynload.h"
 
@@ -25,6 +26,7 @@ Backend backend() {
           .why_missing = dynload::why_missing,
           .versions = versions,
           .matmul_rate = cublaslt::matmul_rate,
+          .read_memory = read_memory,
           .compiled_for = architectures_of(BENCH_CUDA_ARCHITECTURES)};
 }
 

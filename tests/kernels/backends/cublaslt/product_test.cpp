@@ -182,5 +182,35 @@ TEST(CublasltProduct, DescribesItself) {
   EXPECT_EQ(described(product_of(spec)), "fp16 16x2048 by 2048x1000T +bias+relu");
 }
 
+// The text under which a choice of algorithm is kept on disk.
+TEST(Product, UnequalProductsHaveUnequalTexts) {
+  std::set<std::string> texts;
+  const auto add = [&](auto change) {
+    Product product = dense(Dtype::fp16, 16, 32, 64, false, true);
+    change(product);
+    return texts.insert(described_in_full(product)).second;
+  };
+  EXPECT_TRUE(add([](Product&) {}));
+  EXPECT_FALSE(add([](Product&) {}));
+  EXPECT_TRUE(add([](Product& p) { p.dtype = Dtype::bf16; }));
+  EXPECT_TRUE(add([](Product& p) { p.result = Dtype::fp32; }));
+  EXPECT_TRUE(add([](Product& p) { p.rows = 8; }));
+  EXPECT_TRUE(add([](Product& p) { p.inner = 8; }));
+  EXPECT_TRUE(add([](Product& p) { p.columns = 8; }));
+  EXPECT_TRUE(add([](Product& p) { p.batch = 2; }));
+  EXPECT_TRUE(add([](Product& p) { p.alignment = 2; }));
+  EXPECT_TRUE(add([](Product& p) { p.scale = 0.125F; }));
+  EXPECT_TRUE(add([](Product& p) { p.bias = true; }));
+  EXPECT_TRUE(add([](Product& p) { p.activation = Activation::relu; }));
+  EXPECT_TRUE(add([](Product& p) { p.activation = Activation::gelu; }));
+  for (const auto matrix : {&Product::a, &Product::b, &Product::d}) {
+    EXPECT_TRUE(add([&](Product& p) { (p.*matrix).step += 1; }));
+    EXPECT_TRUE(add([&](Product& p) { (p.*matrix).batch_step += 1; }));
+  }
+  for (const auto matrix : {&Product::a, &Product::b}) {
+    EXPECT_TRUE(add([&](Product& p) { (p.*matrix).transposed ^= true; }));
+  }
+}
+
 }  // namespace
 }  // namespace bench::kernels::cublaslt

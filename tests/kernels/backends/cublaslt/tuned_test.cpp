@@ -8,6 +8,7 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "kernels/devices/cuda/device.h"
+#include "tests/bench/support/temporary_folder.h"
 #include "tests/kernels/devices/fake_runtime.h"
 
 namespace bench::kernels::cublaslt {
@@ -94,6 +95,49 @@ TEST_F(TunedProductTest, TheCardKeepsWhatWasFoundUntilItsDeviceIsClosed) {
   EXPECT_EQ(calls.living, 1);
   device_.reset();
   EXPECT_EQ(calls.living, 0);
+}
+
+// A device of its own is what a later process has.
+TEST_F(TunedProductTest, ASecondProcessTakesTheChoiceAndTimesNothing) {
+  const bench::testing::TemporaryFolder folder;
+  const auto process = [&](const Product& of) {
+    CudaDevice device(fake_backend(runtime_), 0);
+    device.keep_choices(folder.path() / "autotune.json");
+    calls.queued.clear();
+    runtime_.calls.clear();
+    TunedProduct tuned(of, device);
+    tuned.run(device.stream(), {.workspace = scratch_.data()});
+    return runtime_.times("elapsed_ms");
+  };
+  EXPECT_GT(process(product()), 0);
+  EXPECT_EQ(process(product()), 0);
+  EXPECT_THAT(calls.queued, ElementsAre(2));
+  runtime_.capturing = true;
+  EXPECT_EQ(process(product()), 0);
+  EXPECT_THAT(calls.queued, ElementsAre(2)) << "a recorded step has it too";
+  runtime_.capturing = false;
+  Product other = product();
+  other.a.step += 8;
+  EXPECT_GT(process(other), 0);
+}
+
+TEST_F(TunedProductTest, AChoiceThatIsNotInTheListIsIgnored) {
+  const bench::testing::TemporaryFolder folder;
+  device_->keep_choices(folder.path() / "autotune.json");
+  {
+    TunedProduct tuned(product(), *device_);
+    run(tuned);
+  }
+  std::string text = bench::testing::read_file(folder.path() / "autotune.json");
+  ASSERT_NE(text.find("algorithm 2"), std::string::npos) << text;
+  bench::testing::write_file(folder.path() / "autotune.json",
+                             text.replace(text.find("algorithm 2"), 11, "algorithm 9"));
+  CudaDevice later(fake_backend(runtime_), 0);
+  later.keep_choices(folder.path() / "autotune.json");
+  TunedProduct tuned(product(), later);
+  EXPECT_EQ(tuned.algorithm(), "algorithm 0");
+  tuned.run(later.stream(), {.workspace = scratch_.data()});
+  EXPECT_EQ(tuned.algorithm(), "algorithm 2");
 }
 
 TEST_F(TunedProductTest, TwoCardsDoNotShareWhatWasFound) {

@@ -7,6 +7,7 @@
 
 #include "bench/error.h"
 #include "kernels/devices/cuda/handles.h"
+#include "tests/bench/support/manual_clock.h"
 #include "tests/kernels/devices/fake_runtime.h"
 
 namespace bench::kernels::cuda {
@@ -18,17 +19,18 @@ constexpr float kFails = -1;
 constexpr float kFull = -2;
 constexpr float kLost = -3;
 
-// Milliseconds of each candidate's attempts, the warm-up first; the last one repeats.
+// Milliseconds of each candidate's attempts, the warm-up first; the last one repeats. They move the clock on.
 class Candidates {
  public:
   explicit Candidates(std::vector<std::vector<float>> times)
       : times_(std::move(times)), runs_(times_.size()) {}
 
   std::size_t best() {
-    return autotune(times_.size(), [this](std::size_t candidate, Repeats repeats) {
+    const auto attempt = [this](std::size_t candidate, Repeats repeats) {
       const std::vector<float>& all = times_[candidate];
       const float time = all[std::min(runs_[candidate]++, all.size() - 1)];
       several_ += repeats.ahead > 0 && repeats.timed > 1 ? 1 : 0;
+      clock_.advance(static_cast<std::int64_t>(std::max(time, 0.0F) * 1e6F));
       if (time == kFull) {
         throw OutOfMemory("the card is full", 0);
       }
@@ -39,7 +41,8 @@ class Candidates {
         throw std::runtime_error("refused");
       }
       return time;
-    });
+    };
+    return autotune(times_.size(), attempt, clock_);
   }
   const std::vector<std::size_t>& runs() const { return runs_; }
   int several() const { return several_; }  // attempts of several runs
@@ -47,6 +50,7 @@ class Candidates {
  private:
   std::vector<std::vector<float>> times_;
   std::vector<std::size_t> runs_;
+  bench::testing::ManualClock clock_;
   int several_ = 0;
 };
 
@@ -57,18 +61,55 @@ TEST(Autotune, ComparesTheShortestRunsAndNotTheWarmUps) {
   EXPECT_EQ(candidates.several(), 0);
 }
 
-TEST(Autotune, SpendsLittleOnWhatIsFarBehind) {
-  Candidates candidates({{9, 2}, {9, 5}, {9, 1.9F}});
+// Wherever the best one is in the list.
+TEST(Autotune, DropsWhatTakesMoreThanTwiceTheBestSingleRun) {
+  Candidates candidates({{9, 5}, {9, 2}, {9, 3.9F}, {9, 1.9F}, {9, 3.7F}});
+  EXPECT_EQ(candidates.best(), 3U);
+  EXPECT_THAT(candidates.runs(), ElementsAre(2, 6, 2, 6, 6));
+}
+
+TEST(Autotune, RepeatsNothingWhereOneIsFarAhead) {
+  Candidates candidates({{9, 5}, {9, 2}, {9, 4.1F}});
+  EXPECT_EQ(candidates.best(), 1U);
+  EXPECT_THAT(candidates.runs(), ElementsAre(2, 2, 2));
+}
+
+TEST(Autotune, TakesWhatIsFarBehindWhereTheOthersAreRefused) {
+  Candidates candidates({{9, 1, kFails}, {9, 9}, {9, 1, kFails}, {9, 8}});
+  EXPECT_EQ(candidates.best(), 3U);
+}
+
+TEST(Autotune, StartsNoRunAfterASecond) {
+  Candidates candidates({{9, 300}, {300, 250}, {300, 1}, {1, 1}});
+  EXPECT_EQ(candidates.best(), 1U);
+  EXPECT_THAT(candidates.runs(), ElementsAre(2, 2, 1, 0));
+}
+
+TEST(Autotune, ASecondLimitsTheRepetitionsToo) {
+  Candidates candidates({{9, 150}, {150, 150, 149}});
+  EXPECT_EQ(candidates.best(), 1U);
+  EXPECT_THAT(candidates.runs(), ElementsAre(4, 4));
+}
+
+// Whatever opens the library is in the first warm-up.
+TEST(Autotune, TheFirstWarmUpIsNotLimited) {
+  Candidates candidates({{20'000, 2}, {9, 1}});
+  EXPECT_EQ(candidates.best(), 1U);
+  EXPECT_THAT(candidates.runs(), ElementsAre(6, 6));
+}
+
+TEST(Autotune, TimesOneCandidateHoweverLongItTakes) {
+  Candidates candidates({{kFails}, {5'000, kFails}, {9'000, 9'000}, {1, 1}});
   EXPECT_EQ(candidates.best(), 2U);
-  EXPECT_THAT(candidates.runs(), ElementsAre(6, 2, 6));
+  EXPECT_THAT(candidates.runs(), ElementsAre(1, 2, 2, 0));
 }
 
 // Single runs of some microseconds tell how fast the host queues: they do not count, however short.
 TEST(Autotune, ComparesShortCandidatesBySeveralRunsAtOnce) {
   Candidates candidates({{9, 0.010F, 0.006F}, {9, 0.008F, 0.007F}, {9, 0.020F, 0.020F}});
   EXPECT_EQ(candidates.best(), 0U);
-  EXPECT_THAT(candidates.runs(), ElementsAre(5, 5, 3));
-  EXPECT_EQ(candidates.several(), 3 + 3 + 1);
+  EXPECT_THAT(candidates.runs(), ElementsAre(5, 5, 2));
+  EXPECT_EQ(candidates.several(), 3 + 3);
 }
 
 // As many as make half a millisecond, eight at most: a first step that tries hundreds of candidates must not
@@ -76,8 +117,10 @@ TEST(Autotune, ComparesShortCandidatesBySeveralRunsAtOnce) {
 TEST(Autotune, TimesNoMoreRunsThanItTakes) {
   const auto timed = [](float once) {
     std::vector<int> runs;
-    autotune(1, [&](std::size_t /*candidate*/, Repeats repeats) {
-      runs.push_back(repeats.timed);
+    autotune(2, [&](std::size_t candidate, Repeats repeats) {
+      if (candidate == 0) {
+        runs.push_back(repeats.timed);
+      }
       return once;
     });
     return runs;
@@ -92,9 +135,9 @@ TEST(Autotune, TimesNoMoreRunsThanItTakes) {
 }
 
 TEST(Autotune, LeavesOutWhatFailsInItsWarmUpOrLater) {
-  Candidates candidates({{kFails}, {9, 1, 1, kFails}, {kFull}, {9, 7}});
+  Candidates candidates({{kFails}, {9, 1, 1, kFails}, {kFull}, {9, 1.5F}, {9, 1.7F}});
   EXPECT_EQ(candidates.best(), 3U);
-  EXPECT_THAT(candidates.runs(), ElementsAre(1, 4, 1, 6));
+  EXPECT_THAT(candidates.runs(), ElementsAre(1, 4, 1, 6, 6));
 }
 
 // A full card is a result, not an error, whatever else was refused.
@@ -113,7 +156,7 @@ TEST(Autotune, ThrowsWhyNoneRan) {
 TEST(Autotune, GivesUpAtOnceWhereTheDeviceIsLost) {
   Candidates candidates({{9, 2}, {kLost}, {9, 1}});
   EXPECT_THROW(candidates.best(), DeviceLost);
-  EXPECT_THAT(candidates.runs(), ElementsAre(6, 1, 0));
+  EXPECT_THAT(candidates.runs(), ElementsAre(2, 1, 0));
 }
 
 // One run ahead of the first event, so that the card is at work when it comes to it.
@@ -122,7 +165,7 @@ TEST(Autotune, TimesShortCandidatesAfterARunThatIsNotTimed) {
   runtime.step_ms = 0.05F;
   const CudaStream stream(runtime);
   const std::int64_t handles = runtime.handles;
-  EXPECT_EQ(autotune(runtime, stream.get(), 1, [&](std::size_t) { runtime.calls.emplace_back("run"); }), 0U);
+  EXPECT_EQ(autotune(runtime, stream.get(), 2, [&](std::size_t) { runtime.calls.emplace_back("run"); }), 0U);
   EXPECT_EQ(runtime.handles, handles);
   const std::vector<std::string> calls(runtime.calls.end() - 15,
                                        runtime.calls.end() - 2);  // then two events go

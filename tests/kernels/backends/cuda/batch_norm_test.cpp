@@ -45,18 +45,22 @@ TEST(CudaBatchNorm, InfersLikeItsReference) {
 
 TEST(CudaBatchNorm, TrainsLikeItsReference) {
   for_each_case([](const TensorDesc& tensor, const RunOptions& options) {
-    expect_like_reference<cuda::BatchNormOperation>({.tensor = tensor, .training = true}, tensor.dtype,
-                                                    options);
+    for (const Activation activation : {Activation::none, Activation::leaky_relu}) {
+      expect_like_reference<cuda::BatchNormOperation>(
+          {.tensor = tensor, .training = true, .activation = activation}, tensor.dtype, options);
+    }
   });
 }
 
 TEST(CudaBatchNormBackward, IsLikeItsReference) {
-  for_each_case([](const TensorDesc& tensor, RunOptions options) {
-    expect_like_reference<cuda::BatchNormOperation>(backward_of(BatchNorm{.tensor = tensor}), tensor.dtype,
-                                                    options);
-    options.in_place = {{Slot::diff_src, Slot::diff_dst}};
-    expect_like_reference<cuda::BatchNormOperation>(backward_of(BatchNorm{.tensor = tensor}), tensor.dtype,
-                                                    options);
+  for_each_case([](const TensorDesc& tensor, const RunOptions& apart) {
+    RunOptions in_place = apart;
+    in_place.in_place = {{Slot::diff_src, Slot::diff_dst}};
+    for (const Activation activation : {Activation::none, Activation::relu, Activation::relu6}) {
+      const BatchNorm spec = backward_of(BatchNorm{.tensor = tensor, .activation = activation});
+      expect_like_reference<cuda::BatchNormOperation>(spec, tensor.dtype, apart);
+      expect_like_reference<cuda::BatchNormOperation>(spec, tensor.dtype, in_place);
+    }
   });
 }
 

@@ -1,6 +1,7 @@
 #include "fibers.h"
 
 #include <sanitizer/common_interface_defs.h>
+#include <sanitizer/tsan_interface.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -15,6 +16,21 @@
 #pragma weak __sanitizer_start_switch_fiber
 #pragma weak __sanitizer_finish_switch_fiber
 
+// Absent unless the thread sanitizer is linked. This file is compiled without it: what the machine itself
+// reads and writes is no access of a body's.
+#pragma weak __tsan_get_current_fiber
+#pragma weak __tsan_create_fiber
+#pragma weak __tsan_destroy_fiber
+#pragma weak __tsan_switch_to_fiber
+#pragma weak __tsan_acquire
+#pragma weak __tsan_release
+#pragma weak AnnotateIgnoreWritesBegin
+#pragma weak AnnotateIgnoreWritesEnd
+extern "C" {
+void AnnotateIgnoreWritesBegin(const char* file, int line);
+void AnnotateIgnoreWritesEnd(const char* file, int line);
+}
+
 namespace bench::kernels::testing {
 namespace {
 
@@ -24,6 +40,38 @@ constexpr std::size_t kStack = std::size_t{128} << 10;
 
 enum class State { ready, at_barrier, at_exchange, ended };
 
+// What the thread sanitizer is told has happened before: whatever was published before it is observed.
+class Order {
+ public:
+  void publish() {
+    if (__tsan_release != nullptr) {
+      __tsan_release(this);
+    }
+  }
+  void observe() {
+    if (__tsan_acquire != nullptr) {
+      __tsan_acquire(this);
+    }
+  }
+};
+
+// Memory that the current fiber allocates and fills for all: no access of its own.
+class NoAccess {
+ public:
+  NoAccess() {
+    if (AnnotateIgnoreWritesBegin != nullptr) {
+      AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+    }
+  }
+  NoAccess(const NoAccess&) = delete;
+  NoAccess& operator=(const NoAccess&) = delete;
+  ~NoAccess() {
+    if (AnnotateIgnoreWritesEnd != nullptr) {
+      AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    }
+  }
+};
+
 // A stack that runs one body after the other, and switches to and from whoever resumes it. ucontext makes the
 // stack; later switches are jumps, for swapcontext calls the system each time.
 //
@@ -31,13 +79,26 @@ enum class State { ready, at_barrier, at_exchange, ended };
 // their variables for in use still.
 class Fiber {
  public:
-  Fiber() : stack_(std::make_unique_for_overwrite<std::byte[]>(kStack)) {}
+  Fiber() : stack_(std::make_unique_for_overwrite<std::byte[]>(kStack)) {
+    if (__tsan_create_fiber != nullptr) {
+      thread_ = __tsan_create_fiber(0);
+    }
+  }
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+  ~Fiber() {
+    if (thread_ != nullptr) {
+      __tsan_destroy_fiber(thread_);
+    }
+  }
 
   // Until it suspends or the body ends.
   [[gnu::no_sanitize_address]] void resume(const std::function<void()>* body) {
     body_ = body;
     if (__builtin_setjmp(outside_.data()) == 0) {
       leave_to(stack_.get(), kStack, &outside_fake_);
+      outside_thread_ = __tsan_get_current_fiber != nullptr ? __tsan_get_current_fiber() : nullptr;
+      become(thread_);
       if (started_) {
         jump(inside_);
       }
@@ -49,6 +110,7 @@ class Fiber {
   [[gnu::no_sanitize_address]] void suspend() {
     if (__builtin_setjmp(inside_.data()) == 0) {
       leave_to(outside_stack_, outside_size_, &inside_fake_);
+      become(outside_thread_);
       jump(outside_);
     }
     arrived(inside_fake_, &outside_stack_, &outside_size_);
@@ -82,6 +144,11 @@ class Fiber {
     }
   }
 
+  static void become(void* thread) {
+    if (thread != nullptr) {
+      __tsan_switch_to_fiber(thread, __tsan_switch_to_fiber_no_sync);
+    }
+  }
   static void leave_to(const void* stack, std::size_t bytes, void** fake) {
     if (__sanitizer_start_switch_fiber != nullptr) {
       __sanitizer_start_switch_fiber(fake, stack, bytes);
@@ -104,6 +171,8 @@ class Fiber {
   void* inside_fake_ = nullptr;
   const void* outside_stack_ = nullptr;
   std::size_t outside_size_ = 0;
+  void* thread_ = nullptr;  // as the thread sanitizer knows it
+  void* outside_thread_ = nullptr;
 };
 
 // Made once for all blocks, since a stack is dear.
@@ -121,21 +190,35 @@ std::mt19937& shuffler() {
   return engine;
 }
 
+std::optional<int> forgotten;  // number of a barrier
+
 }  // namespace
+
+bool under_thread_sanitizer() {
+  return __tsan_get_current_fiber != nullptr;
+}
+
+void forget_barrier(std::optional<int> number) {
+  forgotten = number;
+}
 
 class FiberBlock {
  public:
-  FiberBlock(int threads, const std::function<void(int)>& body)
+  // `finished`: what the block's threads did, for who reads their results.
+  FiberBlock(int threads, const std::function<void(int)>& body, Order& finished)
       : states_(static_cast<std::size_t>(threads), State::ready),
         exchanged_(states_.size()),
-        rounds_(states_.size()) {
+        rounds_(states_.size()),
+        barriers_(states_.size()) {
     for (int index = 0; index < threads; ++index) {
-      bodies_.emplace_back([this, &body, index] {
+      bodies_.emplace_back([this, &body, &finished, index] {
+        started_.observe();
         try {
           body(index);
         } catch (...) {
           thrown_ = std::current_exception();
         }
+        finished.publish();
         states_[index] = State::ended;
       });
     }
@@ -155,6 +238,7 @@ class FiberBlock {
   void run() {
     std::vector<int> order(states_.size());
     std::iota(order.begin(), order.end(), 0);
+    started_.publish();
     while (!std::ranges::all_of(states_, [](State state) { return state == State::ended; })) {
       std::ranges::shuffle(order, shuffler());
       bool moved = false;
@@ -179,6 +263,15 @@ class FiberBlock {
     fiber(index)->suspend();
   }
 
+  void barrier(int index) {
+    if (barriers_[index]++ == forgotten) {
+      return;
+    }
+    met_.publish();
+    wait(index, State::at_barrier);
+    met_.observe();
+  }
+
   // Two rooms, used in turns: a lane that is ahead by one must not write over what others still read.
   std::uint64_t exchange(int index, std::uint64_t mine, int lane) {
     const std::size_t room = rounds_[index]++ % 2;
@@ -189,6 +282,7 @@ class FiberBlock {
 
   void* shared(std::size_t bytes) {
     if (shared_.empty()) {
+      const NoAccess setting_up;
       shared_.resize((bytes + sizeof(Line) - 1) / sizeof(Line));
       std::memset(shared_.data(), 0xff, shared_.size() * sizeof(Line));
       shared_bytes_ = bytes;
@@ -227,6 +321,9 @@ class FiberBlock {
   std::vector<State> states_;
   std::vector<std::array<std::uint64_t, 2>> exchanged_;
   std::vector<std::size_t> rounds_;
+  std::vector<int> barriers_;  // that each thread has come to
+  Order started_;
+  Order met_;
   std::vector<std::function<void()>> bodies_;
   std::vector<Line> shared_;
   std::size_t shared_bytes_ = 0;
@@ -234,7 +331,7 @@ class FiberBlock {
 };
 
 void FiberThread::sync() const {
-  owner_->wait(index_, State::at_barrier);
+  owner_->barrier(index_);
 }
 
 std::uint64_t FiberThread::exchange(std::uint64_t mine, int lane) const {
@@ -253,22 +350,36 @@ void* FiberThread::shared_bytes(std::size_t bytes) const {
   return owner_->shared(bytes);
 }
 
-void run_grid(int threads, std::int64_t blocks, const std::function<void(const FiberThread&)>& body) {
+void run_grid(int threads, std::int64_t blocks, const std::function<void(const FiberThread&)>& body,
+              std::int64_t first) {
   if (threads < 1 || threads > kMostThreads || threads % kWarp != 0) {
     throw std::logic_error("a block has whole warps, and at most 1024 threads");
   }
-  std::vector<int> order(static_cast<std::size_t>(blocks));
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<int> order(static_cast<std::size_t>(blocks - first));
+  std::iota(order.begin(), order.end(), static_cast<int>(first));
   std::ranges::shuffle(order, shuffler());
-  for (const int block : order) {
-    FiberBlock* owner = nullptr;
-    const std::function<void(int)> of_thread = [&](int index) {
-      body(FiberThread(*owner, index, block, static_cast<int>(blocks)));
-    };
-    FiberBlock running(threads, of_thread);
-    owner = &running;
-    running.run();
+  Order finished;
+  // Under the thread sanitizer all blocks live until the grid has ended: giving their memory back is an
+  // access that only the end of the grid orders.
+  std::vector<std::unique_ptr<FiberBlock>> ended;
+  try {
+    for (const int block : order) {
+      FiberBlock* owner = nullptr;
+      const std::function<void(int)> of_thread = [&](int index) {
+        body(FiberThread(*owner, index, block, static_cast<int>(blocks)));
+      };
+      auto running = std::make_unique<FiberBlock>(threads, of_thread, finished);
+      owner = running.get();
+      if (under_thread_sanitizer()) {
+        ended.push_back(std::move(running));
+      }
+      owner->run();
+    }
+  } catch (...) {
+    finished.observe();
+    throw;
   }
+  finished.observe();
 }
 
 }  // namespace bench::kernels::testing

@@ -5,6 +5,10 @@
 // counts on another block, sees a neighbour's old values. Shared memory starts filled with 0xff, which are
 // NaNs. A hang or a fault of a GPU is a std::logic_error here: a barrier or a shuffle that some threads never
 // reach, an access that is not aligned to its size.
+//
+// The thread sanitizer takes every fiber for a thread. Barriers alone order a block's threads, neither
+// shuffles nor the turns they take here, and nothing orders two blocks of a grid: it reports a missing
+// barrier in every run, whatever the order of turns.
 #pragma once
 
 #include <cmath>
@@ -19,6 +23,7 @@
 
 #include "bench/device.h"
 #include "kernels/backends/cuda/kernel_operation.h"
+#include "kernels/backends/cuda/residency.h"
 #include "kernels/backends/cuda/vector_access.cuh"
 #include "kernels/operations/element.h"
 
@@ -64,8 +69,15 @@ class FiberThread {
   int blocks_;
 };
 
-// Runs all blocks of a grid. An exception that a thread throws is thrown again here.
-void run_grid(int threads, std::int64_t blocks, const std::function<void(const FiberThread&)>& body);
+bool under_thread_sanitizer();
+
+// The barrier of that number (0 for a thread's first) is none from now on, in all threads; nullopt: all are.
+void forget_barrier(std::optional<int> number);
+
+// Runs all blocks of a grid, or those from `first` on. An exception that a thread throws is thrown again
+// here.
+void run_grid(int threads, std::int64_t blocks, const std::function<void(const FiberThread&)>& body,
+              std::int64_t first = 0);
 
 struct FiberMemory {
   template <int kBytes>
@@ -125,8 +137,16 @@ class FiberQueue {
     }
   }
 
-  // One: small tensors too are cut as if they filled the device.
+  // One multiprocessor: small tensors too are cut as if they filled the device.
   int multiprocessors() const { return 1; }
+  std::int64_t threads() const { return cuda::multiprocessor_of(kCapability).threads; }
+  template <class Kernel>
+  std::int64_t resident() const {
+    return cuda::resident_blocks<Kernel>(kCapability);
+  }
+
+ private:
+  static constexpr int kCapability = 90;
 };
 
 struct Fibers {
@@ -139,6 +159,7 @@ struct Fibers {
   static constexpr const char* kImplementation = "fibers";
   static constexpr const char* kDeviceKind = "cpu";
   static constexpr int kPreference = -2;
+  static constexpr std::int64_t kMostCounted = cuda::kMostUnits;
   static std::optional<std::string> unsupported(const Device& /*device*/, Dtype /*dtype*/) { return {}; }
 };
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <cstdlib>
 #include <numeric>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "kernels/backends/cuda/tiling.cuh"
 #include "kernels/backends/cuda/units.cuh"
 #include "kernels/backends/reference/reference_operation.h"
+#include "kernels/operations/softmax/cuda.cuh"
 #include "on_fibers.h"
 
 namespace bench::kernels {
@@ -45,6 +47,9 @@ TEST(Fibers, MeetAtBarriers) {
 }
 
 TEST(Fibers, ShowAForgottenBarrier) {
+  if (testing::under_thread_sanitizer()) {
+    GTEST_SKIP() << "it would end the program";
+  }
   EXPECT_NE(neighbours(false), neighbours(true));
 }
 
@@ -201,6 +206,25 @@ TEST(FibersDeathTest, TheAddressSanitizerSeesABodyThatReadsTooFar) {
 #else
   GTEST_SKIP() << "no program of the address sanitizer runs here";
 #endif
+}
+
+// Whatever the order of turns: of the kernel that joins a block's rows, any barrier but the last.
+TEST(FibersDeathTest, TheThreadSanitizerReportsAForgottenBarrier) {
+  if (!testing::under_thread_sanitizer()) {
+    GTEST_SKIP() << "this program is without the thread sanitizer";
+  }
+  const auto softmax = [](std::optional<int> forgotten) {
+    testing::forget_barrier(forgotten);
+    const auto operation =
+        testing::on_fibers<cuda::SoftmaxOperation>({{.n = 2, .c = 5003, .dtype = Dtype::fp32}});
+    testing::run_exactly(*operation, Dtype::fp32);
+    std::exit(0);
+  };
+  constexpr int kReported = 66;  // exit status of a program in which the sanitizer found something
+  EXPECT_EXIT(softmax(std::nullopt), ::testing::ExitedWithCode(0), "");
+  for (const int barrier : {0, 1, 2}) {
+    EXPECT_EXIT(softmax(barrier), ::testing::ExitedWithCode(kReported), "data race") << barrier;
+  }
 }
 
 }  // namespace

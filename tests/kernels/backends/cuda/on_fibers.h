@@ -23,9 +23,9 @@ constexpr double tolerance_of(Dtype dtype) {
   return dtype == Dtype::fp16 ? 1e-3 : dtype == Dtype::bf16 ? 6e-3 : 1e-5;
 }
 
-template <template <class> class Op>
-std::unique_ptr<Operation> on_fibers(const typename Op<Fibers>::Spec& spec) {
-  const auto made = cuda::implementation<Fibers, Op>();
+template <template <class> class Op, class Machine = Fibers>
+std::unique_ptr<Operation> on_fibers(const typename Op<Machine>::Spec& spec) {
+  const auto made = cuda::implementation<Machine, Op>();
   if (const auto reason = made.unsupported(spec, cpu())) {
     throw std::invalid_argument(*reason);
   }
@@ -33,12 +33,12 @@ std::unique_ptr<Operation> on_fibers(const typename Op<Fibers>::Spec& spec) {
 }
 
 // `skipped` are slots that only one of the two understands.
-template <template <class> class Op>
-void expect_like_reference(const typename Op<Fibers>::Spec& spec, Dtype dtype, const RunOptions& options = {},
-                           double tolerance = 0,
+template <template <class> class Op, class Machine = Fibers>
+void expect_like_reference(const typename Op<Machine>::Spec& spec, Dtype dtype,
+                           const RunOptions& options = {}, double tolerance = 0,
                            const std::vector<Slot>& skipped = {Slot::saved, Slot::workspace}) {
   const auto reference = make_operation(spec, cpu(), "reference");
-  const auto tested = on_fibers<Op>(spec);
+  const auto tested = on_fibers<Op, Machine>(spec);
   auto expected = run_exactly(*reference, dtype, options);
   auto answer = run_exactly(*tested, dtype, options);
   for (const Slot slot : skipped) {

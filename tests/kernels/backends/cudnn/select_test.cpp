@@ -24,15 +24,15 @@ TEST(CudnnSelect, TakesTheFirstWithinTheCap) {
   EXPECT_EQ(selection.workspace, 100);
 }
 
-TEST(CudnnSelect, CompilesAFewOnly) {
+TEST(CudnnSelect, CompilesOneOnly) {
   std::vector<Plan> plans(6);
   for (const std::size_t i : {0, 1, 2, 4}) {
     plans[i].compiles = true;
   }
   const Selection selection = select(plans, Dtype::fp16, 100, 4);
-  EXPECT_THAT(selection.plans, ElementsAre(0, 1, 3, 5));
+  EXPECT_THAT(selection.plans, ElementsAre(0, 3, 5));
   plans = std::vector<Plan>(4, plans[0]);
-  EXPECT_THAT(select(plans, Dtype::fp16, 100, 4).plans, ElementsAre(0, 1));
+  EXPECT_THAT(select(plans, Dtype::fp16, 100, 4).plans, ElementsAre(0));
   EXPECT_THAT(select(plans, Dtype::fp16, 100, 4).reserve, Optional(3));
 }
 

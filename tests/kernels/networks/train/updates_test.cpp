@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "../modelled_card.h"
 #include "../networks_fixture.h"
 #include "../tiny_networks.h"
 #include "kernels/networks/program/trainer.h"
@@ -182,6 +183,24 @@ TEST_F(Updates, LeaveSumsToTheActivationBesideThem) {
     sums += instruction.name.starts_with("sum of gradients") ? 1 : 0;
   }
   EXPECT_EQ(sums, 1U);  // behind the pooling: other residual blocks start at an activation
+}
+
+// Forward the norm applies the activation behind it, backward its slope: on cards, where each is a pass over
+// memory.
+TEST(TrainingOnACard, LeavesActivationsBehindNormsToTheNorms) {
+  ModelledCard card = h200();
+  const Target target{
+      .batch = 4, .dtype = Dtype::fp16, .layouts = layouts_for(card, Dtype::fp16), .implementation = {}};
+  const ProgramPlan planned =
+      plan_training(registry<NetworkType>().find("resnet50")->build(224), target, {}, card);
+  std::size_t activations = 0;
+  for (const Instruction& instruction : planned.program.instructions()) {
+    if (instruction.name.find("relu") != std::string::npos) {
+      EXPECT_TRUE(instruction.name.starts_with("backward")) << instruction.name;
+      ++activations;
+    }
+  }
+  EXPECT_EQ(activations, 16U) << "those behind the sums of the residual blocks";
 }
 
 }  // namespace

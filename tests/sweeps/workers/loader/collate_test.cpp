@@ -40,7 +40,7 @@ TEST(BfloatBits, RoundsToNearestEven) {
 // Two by two pixels; the fourth byte is of no account.
 const std::vector<std::uint8_t> kPixels{0, 10, 20, 99, 30, 40, 50, 99, 60, 70, 80, 99, 90, 100, 255, 99};
 
-Transform transform(Element element, Layout layout) {
+Transform transform(Element element, ImageLayout layout) {
   Transform made;
   made.image_size = 2;
   made.element = element;
@@ -64,12 +64,12 @@ float normalised(int value, std::size_t channel) {
 TEST(Collator, StoresEveryElementAndLayout) {
   const std::vector<int> last{0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 255};
   const std::vector<int> first{0, 30, 60, 90, 10, 40, 70, 100, 20, 50, 80, 255};
-  const auto singles = stored<float>(transform(Element::fp32, Layout::nhwc));
-  const auto planes = stored<float>(transform(Element::fp32, Layout::nchw));
-  const auto halves = stored<std::uint16_t>(transform(Element::fp16, Layout::nhwc));
-  const auto brains = stored<std::uint16_t>(transform(Element::bf16, Layout::nchw));
-  const auto bytes = stored<std::uint8_t>(transform(Element::uint8, Layout::nhwc));
-  const auto byte_planes = stored<std::uint8_t>(transform(Element::uint8, Layout::nchw));
+  const auto singles = stored<float>(transform(Element::fp32, ImageLayout::nhwc));
+  const auto planes = stored<float>(transform(Element::fp32, ImageLayout::nchw));
+  const auto halves = stored<std::uint16_t>(transform(Element::fp16, ImageLayout::nhwc));
+  const auto brains = stored<std::uint16_t>(transform(Element::bf16, ImageLayout::nchw));
+  const auto bytes = stored<std::uint8_t>(transform(Element::uint8, ImageLayout::nhwc));
+  const auto byte_planes = stored<std::uint8_t>(transform(Element::uint8, ImageLayout::nchw));
   for (std::size_t i = 0; i < 12; ++i) {
     EXPECT_NEAR(singles[i], normalised(last[i], i % 3), 1e-6);
     EXPECT_NEAR(planes[i], normalised(first[i], i / 4), 1e-6);
@@ -86,7 +86,7 @@ TEST(Collator, GivesTheSameBitsInEveryWay) {
     GTEST_SKIP() << "this processor has one way only";
   }
   for (const Element element : {Element::fp32, Element::fp16, Element::bf16, Element::uint8}) {
-    for (const Layout layout : {Layout::nchw, Layout::nhwc}) {
+    for (const ImageLayout layout : {ImageLayout::nchw, ImageLayout::nhwc}) {
       Transform of = transform(element, layout);
       for (const std::int64_t size : {5, 16}) {
         of.image_size = size;

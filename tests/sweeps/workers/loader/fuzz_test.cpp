@@ -70,7 +70,7 @@ TEST(Fuzz, DamagedBytesGiveASampleOrABadImage) {
   transform.most_pixels = 1 << 20;  // a wrong size in the header must not make the test slow
   transform.element = Element::uint8;
   std::vector<std::byte> sample(static_cast<std::size_t>(transform.sample_bytes()));
-  SampleMaker maker(transform);
+  SampleMaker maker(transform, steady_clock());
   std::mt19937_64 engine(2024);
   const char* const rounds = std::getenv("BENCH_FUZZ_ROUNDS");
   const int count = rounds == nullptr ? 4000 : std::stoi(rounds);

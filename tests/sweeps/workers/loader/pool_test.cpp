@@ -60,14 +60,14 @@ Transform tiny_transform() {
 
 class PoolTest : public testing::Test {
  protected:
-  std::unique_ptr<Pool> start(const PoolSettings& settings) {
+  std::unique_ptr<WorkerPool> start(const PoolSettings& settings) {
     const std::int64_t bytes = settings.batch * transform_.sample_bytes();
-    memory_.assign(static_cast<std::size_t>(Pool::slots_for(settings) * bytes), std::byte{0});
+    memory_.assign(static_cast<std::size_t>(WorkerPool::slots_for(settings) * bytes), std::byte{0});
     slots_.clear();
-    for (std::int64_t i = 0; i < Pool::slots_for(settings); ++i) {
+    for (std::int64_t i = 0; i < WorkerPool::slots_for(settings); ++i) {
       slots_.push_back(memory_.data() + i * bytes);
     }
-    return std::make_unique<Pool>(images_, transform_, settings, slots_, bad_);
+    return std::make_unique<WorkerPool>(images_, transform_, settings, steady_clock(), slots_, bad_);
   }
   // The brightness of each sample.
   std::vector<int> contents(const Batch& batch, std::int64_t count) const {
@@ -130,7 +130,7 @@ TEST_F(PoolTest, SharedSamplesFillWholeBatches) {
   for (int i = 0; i < 8; ++i) {
     const Batch batch = pool->next();
     EXPECT_EQ(batch.sample_ns.size(), 5U);
-    EXPECT_EQ(batch.pieces.size(), 5U);
+    EXPECT_EQ(batch.work_spans.size(), 5U);
     EXPECT_TRUE(numbers.insert(batch.number).second);
     EXPECT_EQ(contents(batch, 5), expected.at(static_cast<std::size_t>(batch.number)));
     pool->give_back(batch);
@@ -274,7 +274,8 @@ TEST(PoolOfManyBadImages, EndsWhileItSearchesForAGoodOne) {
   const std::vector<std::byte*> slots{slot.data()};
   BadFiles bad;
   {
-    const Pool pool(images, tiny_transform(), {.workers = 1, .prefetch = 1, .batch = 1}, slots, bad);
+    const WorkerPool pool(images, tiny_transform(), {.workers = 1, .prefetch = 1, .batch = 1}, steady_clock(),
+                          slots, bad);
     while (reads < 3) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -337,8 +338,9 @@ TEST_F(PoolTest, AThreadThatMakesItsOwnBatchesKeepsItsPriority) {
 
 TEST_F(PoolTest, RefusesAnotherNumberOfSlots) {
   std::vector<std::byte*> one(1, nullptr);
-  EXPECT_THROW(Pool(images_, transform_, {.workers = 2, .prefetch = 2, .batch = 1}, one, bad_),
-               std::logic_error);
+  EXPECT_THROW(
+      WorkerPool(images_, transform_, {.workers = 2, .prefetch = 2, .batch = 1}, steady_clock(), one, bad_),
+      std::logic_error);
 }
 
 TEST_F(PoolTest, SaysWhatABatchTook) {
@@ -347,8 +349,8 @@ TEST_F(PoolTest, SaysWhatABatchTook) {
   EXPECT_GT(batch.to_ns, batch.from_ns);
   EXPECT_GT(batch.use.cpu_ns, 0);
   EXPECT_EQ(batch.sample_ns.size(), 6U);
-  ASSERT_EQ(batch.pieces.size(), 1U);  // one worker, without a break
-  EXPECT_GE(batch.pieces.front().from_ns, batch.from_ns);
+  ASSERT_EQ(batch.work_spans.size(), 1U);  // one worker, without a break
+  EXPECT_GE(batch.work_spans.front().from_ns, batch.from_ns);
   EXPECT_GT(batch.stages.decode, 0);
   EXPECT_GT(pool->scratch_bytes(), 0);
   pool->give_back(batch);

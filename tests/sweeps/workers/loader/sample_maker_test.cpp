@@ -31,7 +31,7 @@ Transform bytes_of_size(std::int64_t size) {
 std::vector<std::uint8_t> made(const Transform& transform, std::span<const std::byte> encoded,
                                std::uint64_t seed) {
   std::vector<std::uint8_t> sample(static_cast<std::size_t>(transform.sample_bytes()));
-  SampleMaker(transform).make(encoded, seed, reinterpret_cast<std::byte*>(sample.data()));
+  SampleMaker(transform, steady_clock()).make(encoded, seed, reinterpret_cast<std::byte*>(sample.data()));
   return sample;
 }
 
@@ -80,8 +80,8 @@ TEST(SampleMaker, GivesWhatFullDecodingGivesWhereNothingIsReducedMuch) {
 }
 
 TEST(SampleMaker, StaysCloseWhereItDecodesAtASmallerSize) {
-  const Picture picture = synthetic_picture(3);
-  const auto encoded = encoded_picture(picture, 92);
+  const SyntheticImage picture = synthetic_image(3);
+  const auto encoded = encoded_jpeg(picture, 92);
   int reduced = 0;
   for (const std::int64_t size : {16, 32, 48, 80}) {
     const Transform transform = bytes_of_size(size);
@@ -107,7 +107,7 @@ TEST(SampleMaker, IsDecidedByTheSeedAloneWhateverCameBefore) {
   std::vector<std::byte> first(size);
   std::vector<std::byte> again(size);
   std::vector<std::byte> changed(size);
-  SampleMaker maker(transform);
+  SampleMaker maker(transform, steady_clock());
   maker.make(encoded, 5, first.data());
   maker.make(other, 6, again.data());
   EXPECT_THROW(maker.make(std::span(encoded).first(500), 7, again.data()), BadImage);
@@ -135,7 +135,7 @@ TEST(SampleMaker, GivesUpWithinAnImage) {
   const auto encoded = make_jpeg({.width = 400, .height = 300});
   std::vector<std::byte> sample(static_cast<std::size_t>(transform.sample_bytes()));
   int asked = 0;
-  SampleMaker maker(transform, [&] { return ++asked == 3; });
+  SampleMaker maker(transform, steady_clock(), [&] { return ++asked == 3; });
   EXPECT_THROW(maker.make(encoded, 1, sample.data()), Cancelled);
   EXPECT_EQ(asked, 3);
   EXPECT_NO_THROW(maker.make(encoded, 1, sample.data()));
@@ -152,7 +152,7 @@ TEST(SampleMaker, TimesItsStages) {
   const Transform transform;
   std::vector<std::byte> sample(static_cast<std::size_t>(transform.sample_bytes()));
   const StageTimes times =
-      SampleMaker(transform).make(make_jpeg({.width = 400, .height = 300}), 1, sample.data());
+      SampleMaker(transform, steady_clock()).make(make_jpeg({.width = 400, .height = 300}), 1, sample.data());
   EXPECT_EQ(times.read, 0);
   EXPECT_GT(times.decode, 0);
   EXPECT_GT(times.augment, 0);

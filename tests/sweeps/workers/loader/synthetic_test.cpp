@@ -26,9 +26,9 @@ using ::testing::ThrowsMessage;
 constexpr int kFew = 3;
 
 TEST(SyntheticPicture, IsTheSameForTheSameSeed) {
-  const Picture first = synthetic_picture(5);
-  EXPECT_EQ(first.rgb, synthetic_picture(5).rgb);
-  EXPECT_NE(first.rgb, synthetic_picture(6).rgb);
+  const SyntheticImage first = synthetic_image(5);
+  EXPECT_EQ(first.rgb, synthetic_image(5).rgb);
+  EXPECT_NE(first.rgb, synthetic_image(6).rgb);
   EXPECT_EQ(first.rgb.size(), static_cast<std::size_t>(3 * first.width * first.height));
 }
 
@@ -38,9 +38,9 @@ TEST(SyntheticPicture, IsAsLargeAsAPhotographInPixelsAndBytes) {
   double pixels = 0;
   constexpr int kCount = 24;
   for (int i = 0; i < kCount; ++i) {
-    const Picture picture = synthetic_picture(static_cast<std::uint64_t>(i));
+    const SyntheticImage picture = synthetic_image(static_cast<std::uint64_t>(i));
     pixels += static_cast<double>(picture.width) * picture.height / kCount;
-    bytes += static_cast<double>(encoded_picture(picture, 95).size()) / kCount;
+    bytes += static_cast<double>(encoded_jpeg(picture, 95).size()) / kCount;
   }
   EXPECT_NEAR(pixels, 500 * 375, 20'000);
   EXPECT_NEAR(bytes, 110'000, 15'000);

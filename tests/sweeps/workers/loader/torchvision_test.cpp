@@ -46,7 +46,7 @@ TEST(Torchvision, MakesTheSamePixelsWithinTwoOf255) {
     const auto every = expected.at("every").get<std::int64_t>();
     const Transform transform = whole_image(size, expected.at("flip"));
     std::vector<std::byte> sample(static_cast<std::size_t>(transform.sample_bytes()));
-    SampleMaker(transform).make(encoded, 1, sample.data());
+    SampleMaker(transform, steady_clock()).make(encoded, 1, sample.data());
     double sum = 0;
     double sum_unrelated = 0;  // what a picture that is turned over would give
     std::int64_t count = 0;

@@ -16,7 +16,7 @@ std::vector<CapacityPoint> rates_of(const ScalabilityLaw& law, const std::vector
   double sign = 1;
   for (const double count : counts) {
     const double rate = law.at(count) * (1 + sign * noise);
-    points.push_back({.active = count, .images_per_s = rate, .ci95 = {0.98 * rate, 1.02 * rate}});
+    points.push_back({.active = count, .samples_per_s = rate, .ci95 = {0.98 * rate, 1.02 * rate}});
     sign = -sign;
   }
   return points;
@@ -94,7 +94,7 @@ TEST(LawFitting, TakesNoPenaltyFromWhatMayBeNoise) {
   const auto points_within = [](double part) {
     std::vector<CapacityPoint> points{{1, 100, {}}, {2, 196, {}}, {4, 184, {}}, {8, 181, {}}};
     for (CapacityPoint& point : points) {
-      point.ci95 = {point.images_per_s * (1 - part), point.images_per_s * (1 + part)};
+      point.ci95 = {point.samples_per_s * (1 - part), point.samples_per_s * (1 + part)};
     }
     return points;
   };

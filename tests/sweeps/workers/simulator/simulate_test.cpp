@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "sweeps/workers/simulator/draws.h"
+#include "bench/measure/statistics.h"
 #include "sweeps/workers/simulator/pipeline.h"
 
 namespace bench::simulator {
@@ -36,7 +36,7 @@ std::vector<double> exponential(double mean, int count = 4096) {
   for (int i = 0; i < count; ++i) {
     values.push_back(-std::log(1 - (i + 0.5) / count));
   }
-  const double scale = mean / mean_of(values);
+  const double scale = mean / bench::mean(values);
   for (double& value : values) {
     value *= scale;
   }
@@ -57,7 +57,7 @@ std::vector<double> lognormal(double mean, int count = 4096) {
     }
     values.push_back(std::exp(sigma * low));
   }
-  const double scale = mean / mean_of(values);
+  const double scale = mean / bench::mean(values);
   for (double& value : values) {
     value *= scale;
   }
@@ -85,7 +85,7 @@ TEST(Simulate, WithoutWorkersEverythingIsInTurn) {
   const Outcome outcome = simulate(pipeline);
   EXPECT_THAT(outcome.step_ns, Each(DoubleNear(85 * kMs, 1)));
   EXPECT_NEAR(outcome.au, 50.0 / 85, 1e-9);
-  EXPECT_NEAR(outcome.images_per_s, 32 / 0.085, 1e-6);
+  EXPECT_NEAR(outcome.samples_per_s, 32 / 0.085, 1e-6);
   EXPECT_NEAR(ready_au(pipeline), 50.0 / 51, 1e-9);
 }
 
@@ -127,7 +127,7 @@ TEST(Simulate, FixedTimesGiveTheSlowerSide) {
       Pipeline pipeline = plain(workers, 200 * kMs, 30 * kMs);
       pipeline.order = order;
       const double step = std::max(30.0, 200.0 / static_cast<double>(workers)) * kMs;
-      EXPECT_NEAR(simulate(pipeline).images_per_s * step / 1e9, 1, 2e-3) << workers;
+      EXPECT_NEAR(simulate(pipeline).samples_per_s * step / 1e9, 1, 2e-3) << workers;
     }
   }
 }
@@ -196,7 +196,7 @@ TEST(Simulate, SharedSamplesMakeABatchFaster) {
   pipeline.order = Order::any;
   pipeline.batch = 8;
   const Outcome outcome = simulate(pipeline);
-  EXPECT_NEAR(outcome.images_per_s, 80, 1e-3);
+  EXPECT_NEAR(outcome.samples_per_s, 80, 1e-3);
   EXPECT_NEAR(outcome.worker_busy, 0.2, 1e-3);
 }
 
@@ -208,7 +208,7 @@ TEST(Simulate, StorageBandwidthIsSharedAndOccupiesNoCore) {
   pipeline.storage = Storage{.bytes_per_s = 10e6, .latency_ns = 0};
   pipeline.sample_bytes_read = 100e3;
   const Outcome outcome = simulate(pipeline);
-  EXPECT_NEAR(outcome.images_per_s, 100, 0.5);
+  EXPECT_NEAR(outcome.samples_per_s, 100, 0.5);
   EXPECT_NEAR(outcome.storage_busy, 1, 0.01);
   EXPECT_NEAR(outcome.computing_workers, 0.1, 0.01);
 }
@@ -219,7 +219,7 @@ TEST(Simulate, OneWorkerWaitsForEachRead) {
     pipeline.order = order;
     pipeline.batch = 4;
     pipeline.storage = Storage{.bytes_per_s = 0, .latency_ns = 9 * kMs};
-    EXPECT_NEAR(simulate(pipeline).images_per_s, 100, 0.5);
+    EXPECT_NEAR(simulate(pipeline).samples_per_s, 100, 0.5);
   }
 }
 
@@ -239,7 +239,7 @@ TEST(Simulate, LatenciesOfWorkersOverlap) {
       sum += state;
       state *= (workers - n) / 9.0;
     }
-    EXPECT_NEAR(simulate(pipeline).images_per_s / (1000 * (1 - 1 / sum)), 1, 0.01) << workers;
+    EXPECT_NEAR(simulate(pipeline).samples_per_s / (1000 * (1 - 1 / sum)), 1, 0.01) << workers;
   }
 }
 
@@ -260,7 +260,7 @@ TEST(Simulate, ReadersOfDifferentSizesQueueForStorage) {
       sum += state;
       state *= (workers - n) * 2.0 / 3.0;
     }
-    EXPECT_NEAR(simulate(pipeline).images_per_s / (500 * (1 - 1 / sum)), 1, 0.01) << workers;
+    EXPECT_NEAR(simulate(pipeline).samples_per_s / (500 * (1 - 1 / sum)), 1, 0.01) << workers;
   }
 }
 
@@ -272,7 +272,7 @@ TEST(Simulate, ConsumerAndWorkersSlowEachOther) {
   EXPECT_GT(outcome.compute_ns, 100 * kMs);
   EXPECT_LT(outcome.compute_ns, 200 * kMs);
   EXPECT_NEAR(outcome.au, 1, 1e-6);  // computing all the time, only slower
-  EXPECT_LT(outcome.images_per_s, 10);
+  EXPECT_LT(outcome.samples_per_s, 10);
 }
 
 TEST(Simulate, SeveralConsumersShareTheCores) {
@@ -282,7 +282,7 @@ TEST(Simulate, SeveralConsumersShareTheCores) {
   pipeline.consumers = 4;  // 8 workers on 4 cores: half of what each consumer wants
   const Outcome outcome = simulate(pipeline);
   EXPECT_NEAR(outcome.au, 0.5, 0.01);
-  EXPECT_NEAR(outcome.images_per_s, 40, 0.5);
+  EXPECT_NEAR(outcome.samples_per_s, 40, 0.5);
   EXPECT_EQ(outcome.step_ns.size(), 8000U);
 }
 
@@ -295,7 +295,7 @@ TEST(Simulate, TimeAndImagesAreConserved) {
   pipeline.timeline_steps = 20;
   const Outcome outcome = simulate(pipeline);
   const double total = std::accumulate(outcome.step_ns.begin(), outcome.step_ns.end(), 0.0);
-  EXPECT_NEAR(outcome.images_per_s * total / 1e9, 2000 * 16, 1e-3);
+  EXPECT_NEAR(outcome.samples_per_s * total / 1e9, 2000 * 16, 1e-3);
   EXPECT_NEAR(outcome.compute_ns * 2000 / total, outcome.au, 1e-9);
   // On the consumer's line: computing does not overlap computing, and every batch is copied before it is
   // computed on.
@@ -316,11 +316,11 @@ TEST(Simulate, TimeAndImagesAreConserved) {
 
 TEST(Simulate, MeanWorkIsKeptWhateverItsSpread) {
   Pipeline pipeline = plain(2, 100 * kMs, 1);
-  const double even = simulate(pipeline).images_per_s;
+  const double even = simulate(pipeline).samples_per_s;
   pipeline.order = Order::any;
   pipeline.sample_work_ns = exponential(100 * kMs, 50);
   pipeline.steps = 5000;
-  EXPECT_NEAR(simulate(pipeline).images_per_s / even, 1, 0.005);
+  EXPECT_NEAR(simulate(pipeline).samples_per_s / even, 1, 0.005);
 }
 
 TEST(Simulate, TheSameSeedGivesTheSame) {
@@ -373,7 +373,7 @@ TEST(Simulate, AThousandWorkersEndToo) {
   pipeline.law.cores = 2;
   pipeline.warm_up_steps = 6000;  // until 2000 slots no longer fill
   pipeline.steps = 6000;
-  EXPECT_NEAR(simulate(pipeline).images_per_s, 20, 0.6);
+  EXPECT_NEAR(simulate(pipeline).samples_per_s, 20, 0.6);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks nvcc's code for the hot kernels, for one architecture: no register spills, and as many 16-byte reads and
-# writes, and as few narrower reads, as each one's line in hot_kernels.cu says. Needs no GPU.
+# writes, and as few narrower reads, as each one's line in hot_kernels.cu says. With nvdisasm, next to nvcc or in
+# the path, reads and writes are counted in the card's instructions too. Needs no GPU.
 #
 #   compiled_test.sh NVCC ARCHITECTURE SOURCE_FOLDER [nvcc option…]      (75, 80, 86, 89 or 90)
 set -euo pipefail
@@ -64,6 +65,31 @@ multiplying=$(awk '/\.entry/ { name = $0 } /wmma\.mma\.sync/ { names[name] } END
   "$folder"/hot_kernels*.ptx)
 [ "$multiplying" -eq "$tiled" ] || fail "$tiled kernels for tensor cores, but $multiplying use them"
 
+# The same in the card's instructions, of which the assembler may have made others. Kernels come in another order.
+disassembler=$(PATH=$(dirname "$nvcc"):$PATH command -v nvdisasm || true)
+looked_at=PTX
+if [ -n "$disassembler" ]; then
+  looked_at="PTX and SASS"
+  "$disassembler" -c "$folder/hot_kernels.cubin" >"$folder/sass" 2>"$folder/disassembler" || {
+    cat "$folder/disassembler" >&2
+    exit 1
+  }
+  awk '/^\t?\.section[ \t]+\.text\./ { name = $0; sub(/.*\.text\./, "", name); sub(/[, "].*/, "", name); names[name] }
+       /LDG\.[A-Z0-9_.]*128/ { ++reads[name] }
+       /STG\.[A-Z0-9_.]*128/ { ++writes[name] }
+       /[ \t]HG?MMA\./ { ++products[name] }
+       END { for (name in names) print name, reads[name] + 0, writes[name] + 0, products[name] + 0 }' \
+    "$folder/sass" >"$folder/instructions"
+  while read -r least_reads least_writes _ kernel <&3 && read -r _ _ _ _ _ name <&4; do
+    name=${name#*entry }
+    name=${name%%(*}
+    read -r _ reads writes products < <(grep -F "$name " "$folder/instructions" || echo "$name 0 0 0")
+    ((reads >= least_reads)) || fail "$reads LDG of 16 bytes in $kernel, at least $least_reads are needed"
+    ((writes >= least_writes)) || fail "$writes STG of 16 bytes in $kernel, at least $least_writes are needed"
+    [[ $kernel != *Tiles* ]] || ((products > 0)) || fail "no HMMA in $kernel"
+  done 3<"$folder/lines" 4<"$folder/accesses"
+fi
+
 [ "$failures" -eq 0 ] || exit 1
 echo "sm_$architecture: $wanted kernels, none spills; each has the 16-byte reads and writes that its line asks for, and no" \
-  "narrower reads than its line allows; $tiled multiply on tensor cores"
+  "narrower reads than its line allows; $tiled multiply on tensor cores ($looked_at)"

@@ -18,6 +18,7 @@
 #include "kernels/backends/cuda/column_sums.cuh"
 #include "kernels/backends/cuda/copy_pixels.cuh"
 #include "kernels/backends/cuda/elementwise.cuh"
+#include "kernels/backends/cuda/read_memory.cuh"
 #include "kernels/backends/cuda/rectifier.cuh"
 #include "kernels/operations/attention/cuda.cuh"
 #include "kernels/operations/batch_norm/cuda.cuh"
@@ -57,14 +58,16 @@ HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuBf16, 2, 4, ActivatedGradient<TanhGelu
 HOT_KERNEL(8, 4, 0, Normalize<GpuFp32, 4>)
 HOT_KERNEL(12, 4, 0, Normalize<GpuFp16, 8>)
 HOT_KERNEL(12, 4, 0, Normalize<GpuBf16, 8>)
-HOT_KERNEL(9, 2, 0, NormalizeGradient<GpuFp32, 4>)
-HOT_KERNEL(14, 2, 0, NormalizeGradient<GpuFp16, 8>)
-HOT_KERNEL(14, 2, 0, NormalizeGradient<GpuBf16, 8>)
+HOT_KERNEL(9, 2, 0, NormalizeGradient<GpuFp32, 4, ChannelNormalizer>)
+HOT_KERNEL(14, 2, 0, NormalizeGradient<GpuFp16, 8, ChannelNormalizer>)
+HOT_KERNEL(18, 2, 0, NormalizeGradient<GpuFp16, 8, RectifiedNormalizer>)
+HOT_KERNEL(14, 2, 0, NormalizeGradient<GpuBf16, 8, ChannelNormalizer>)
 HOT_KERNEL(4, 2, 0, ChunkMoments<GpuFp32, 4>)
 HOT_KERNEL(4, 4, 0, ChunkMoments<GpuFp16, 8>)
 HOT_KERNEL(4, 4, 0, ChunkMoments<GpuBf16, 8>)
 HOT_KERNEL(10, 2, 0, ColumnSums<GpuFp32, 4, ChannelNormalizer>)
 HOT_KERNEL(12, 4, 0, ColumnSums<GpuFp16, 8, ChannelNormalizer>)
+HOT_KERNEL(16, 4, 0, ColumnSums<GpuFp16, 8, RectifiedNormalizer>)
 HOT_KERNEL(8, 4, 8, ColumnSums<GpuBf16, 8, RowNormalizer>)
 HOT_KERNEL(4, 2, 0, ColumnSums<GpuFp16, 8, NoNormalizer>)
 HOT_KERNEL(9, 4, 0, FinishRows<GpuFp32, 4, false, Rectifier>)
@@ -105,6 +108,7 @@ HOT_KERNEL(4, 4, 5, ElementwiseKernel<GpuFp32, 1, 4, ScaleFunction>)
 HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp32, 2, 4, SumFunction>)
 HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp32, 2, 4, TriadFunction>)
 HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp16, 2, 4, TriadFunction>)
+HOT_KERNEL(4, 1, 0, ReadMemory<GpuMemory>)
 HOT_KERNEL(1, 0, 5, SquareSums<GpuFp32, 4>)
 HOT_KERNEL(1, 0, 5, SquareSums<GpuBf16, 8>)
 HOT_KERNEL(4, 4, 5, FmaChains<GpuFp32, 4>)

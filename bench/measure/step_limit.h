@@ -9,12 +9,12 @@
 
 namespace bench {
 
-enum class Limit { compute, memory, overhead, unknown };
+enum class StepLimit { compute, memory, overhead, unknown };
 
-std::string_view name_of(Limit limit);  // "compute", "memory", "launch/overhead", "unknown"
+std::string_view name_of(StepLimit limit);  // "compute", "memory", "launch/overhead", "unknown"
 
 struct LimitReport {
-  Limit limit = Limit::unknown;
+  StepLimit limit = StepLimit::unknown;
   // Shares of the measured step that the device's peak rates account for: flops / peak, and bytes /
   // bandwidth. Above 1 where the work was less than counted or data stayed in a cache. None where the peak is
   // unknown.

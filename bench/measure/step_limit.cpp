@@ -1,16 +1,16 @@
-#include "bench/measure/limit.h"
+#include "bench/measure/step_limit.h"
 
 namespace bench {
 
-std::string_view name_of(Limit limit) {
+std::string_view name_of(StepLimit limit) {
   switch (limit) {
-    case Limit::compute:
+    case StepLimit::compute:
       return "compute";
-    case Limit::memory:
+    case StepLimit::memory:
       return "memory";
-    case Limit::overhead:
+    case StepLimit::overhead:
       return "launch/overhead";
-    case Limit::unknown:
+    case StepLimit::unknown:
       return "unknown";
   }
   return "?";
@@ -28,9 +28,9 @@ LimitReport find_limit(const Work& work, const Peaks& peaks, double step_ns) {
   const double compute = report.compute_share.value_or(0);
   const double memory = report.memory_share.value_or(0);
   if (compute >= 0.5 || memory >= 0.5) {
-    report.limit = compute >= memory ? Limit::compute : Limit::memory;
+    report.limit = compute >= memory ? StepLimit::compute : StepLimit::memory;
   } else if (report.compute_share && report.memory_share) {
-    report.limit = Limit::overhead;
+    report.limit = StepLimit::overhead;
   }
   return report;
 }

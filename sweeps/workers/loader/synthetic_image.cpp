@@ -105,7 +105,7 @@ std::uint8_t byte_of(double value) {
 
 }  // namespace
 
-Picture synthetic_picture(std::uint64_t seed, double area) {
+SyntheticImage synthetic_image(std::uint64_t seed, double area) {
   std::mt19937_64 engine(seed);
   const auto& size = kSizes.at(bounded_draw(engine, kSizes.size()));
   const int width = std::max(16, static_cast<int>(std::lround(size[0] * std::sqrt(area))));
@@ -120,7 +120,7 @@ Picture synthetic_picture(std::uint64_t seed, double area) {
   std::vector<Shape> shapes(8 + bounded_draw(engine, 12));
   std::ranges::generate(shapes, [&] { return random_shape(width, height, engine); });
 
-  Picture picture{.width = width, .height = height, .rgb = {}};
+  SyntheticImage picture{.width = width, .height = height, .rgb = {}};
   picture.rgb.reserve(planes[0].values.size() * 3);
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
@@ -144,7 +144,7 @@ Picture synthetic_picture(std::uint64_t seed, double area) {
   return picture;
 }
 
-std::vector<std::byte> encoded_picture(const Picture& picture, int quality) {
+std::vector<std::byte> encoded_jpeg(const SyntheticImage& picture, int quality) {
   return encoded_as_jpeg(
       {.width = picture.width, .height = picture.height, .components = 3, .bytes = picture.rgb}, quality);
 }

@@ -14,10 +14,10 @@
 
 namespace bench::simulator {
 
-class Lateness {
+class LatencyDraws {
  public:
   // `workers` of all consumers.
-  Lateness(const Pipeline& pipeline, double workers)
+  LatencyDraws(const Pipeline& pipeline, double workers)
       : latencies_(pipeline.shared_cores.empty() ? pipeline.scheduling_latency
                                                  : std::vector<SchedulingLatency>()),
         workers_(workers),

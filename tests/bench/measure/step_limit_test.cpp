@@ -1,4 +1,4 @@
-#include "bench/measure/limit.h"
+#include "bench/measure/step_limit.h"
 
 #include <gtest/gtest.h>
 
@@ -9,41 +9,41 @@ namespace {
 const Work kWork{.flops = 1e9, .fixed_bytes = 20e6, .sample_bytes = 30e6, .launches = 53};
 const Peaks kPeaks{.flops_per_s = 100e9, .bytes_per_s = 10e9, .source = ""};
 
-TEST(Limit, ArithmeticExplainsTheStep) {
+TEST(StepLimit, ArithmeticExplainsTheStep) {
   const LimitReport report = find_limit(kWork, kPeaks, 12.5e6);
-  EXPECT_EQ(report.limit, Limit::compute);
+  EXPECT_EQ(report.limit, StepLimit::compute);
   EXPECT_DOUBLE_EQ(*report.compute_share, 0.8);
   EXPECT_DOUBLE_EQ(*report.memory_share, 0.4);
   EXPECT_DOUBLE_EQ(*report.fixed_bytes_ns, 2e6);
 }
 
-TEST(Limit, MovingDataExplainsTheStep) {
+TEST(StepLimit, MovingDataExplainsTheStep) {
   const LimitReport report =
       find_limit(kWork, {.flops_per_s = 1e12, .bytes_per_s = 10e9, .source = ""}, 6.25e6);
-  EXPECT_EQ(report.limit, Limit::memory);
+  EXPECT_EQ(report.limit, StepLimit::memory);
   EXPECT_DOUBLE_EQ(*report.memory_share, 0.8);
 }
 
-TEST(Limit, NeitherExplainsHalf) {
-  EXPECT_EQ(find_limit(kWork, kPeaks, 20.1e6).limit, Limit::overhead);
-  EXPECT_EQ(find_limit(kWork, kPeaks, 20e6).limit, Limit::compute);
+TEST(StepLimit, NeitherExplainsHalf) {
+  EXPECT_EQ(find_limit(kWork, kPeaks, 20.1e6).limit, StepLimit::overhead);
+  EXPECT_EQ(find_limit(kWork, kPeaks, 20e6).limit, StepLimit::compute);
 }
 
-TEST(Limit, UnknownPeaksExplainNothing) {
+TEST(StepLimit, UnknownPeaksExplainNothing) {
   const LimitReport none = find_limit(kWork, {}, 12e6);
-  EXPECT_EQ(none.limit, Limit::unknown);
+  EXPECT_EQ(none.limit, StepLimit::unknown);
   EXPECT_FALSE(none.compute_share);
   EXPECT_FALSE(none.memory_share);
   // Half of the step is explained by what is known; or it is not, and the other may.
-  EXPECT_EQ(find_limit(kWork, {.bytes_per_s = 10e9, .source = ""}, 6e6).limit, Limit::memory);
-  EXPECT_EQ(find_limit(kWork, {.bytes_per_s = 10e9, .source = ""}, 60e6).limit, Limit::unknown);
+  EXPECT_EQ(find_limit(kWork, {.bytes_per_s = 10e9, .source = ""}, 6e6).limit, StepLimit::memory);
+  EXPECT_EQ(find_limit(kWork, {.bytes_per_s = 10e9, .source = ""}, 60e6).limit, StepLimit::unknown);
 }
 
-TEST(Limit, HasNames) {
-  EXPECT_EQ(name_of(Limit::compute), "compute");
-  EXPECT_EQ(name_of(Limit::memory), "memory");
-  EXPECT_EQ(name_of(Limit::overhead), "launch/overhead");
-  EXPECT_EQ(name_of(Limit::unknown), "unknown");
+TEST(StepLimit, HasNames) {
+  EXPECT_EQ(name_of(StepLimit::compute), "compute");
+  EXPECT_EQ(name_of(StepLimit::memory), "memory");
+  EXPECT_EQ(name_of(StepLimit::overhead), "launch/overhead");
+  EXPECT_EQ(name_of(StepLimit::unknown), "unknown");
 }
 
 }  // namespace

@@ -1,0 +1,361 @@
+"""The check on a GPU as a program, with stubs of the programs that need one (stubs/): what it starts and with which libraries,
+its goals, its bundle, and how it ends what runs. Every number here is invented."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import fake_card  # finds the modules that follow
+import goals
+from machine import Machine
+from stages import Call, Settings, Tests
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOOLS = fake_card.SOURCE / "tools" / "gpu"
+ALL_PROGRAMS = {"bench": "bench", "tests/tests_gpu": "test_program", "tests/tests_gpu_device": "test_program",
+                "tools/peers/peers_ours": "peers_ours"}
+
+# 465 of the datasheet's 500 GB/s, and a bit faster than a copy; nearly the plan's bytes.
+KERNELS = {
+    "findings": [{"headline": 1, "claim": "The sweep kernels found something."}],
+    "context": {"device": {"datasheet": {"bytes_per_s": 5e11}, "peaks": {"fp32": {"bytes_per_s": 9e11}}}},
+    "benchmarks": [
+        {"name": f"{mode} {elements} {caches}",
+         "params": {"workload": "stream", "mode": mode, "caches": caches, "elements": elements},
+         "work": {"fixed_bytes": 0, "sample_bytes": size}, "stats": {"median_ns": ns}}
+        for mode, caches, elements, size, ns in (
+            ("triad", "cold", 1000, 465000, 1000), ("triad", "hot", 1000, 460000, 100), ("triad", "cold", 10, 4600, 1000),
+            ("copy", "cold", 1000, 460000, 1000), ("copy", "hot", 1000, 460000, 100), ("copy", "cold", 10, 9200, 10))]}
+BATCH = {"benchmarks": [{"name": name, "stats": {"median_ns": 1000}, "memory": {"peak_predicted": 100, "peak_measured": peak}}
+                        for name, peak in (("even", 100), ("a bit off", 104))]}
+
+
+class WithStubs(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+        self.out = self.scratch / "out"
+        self.build = self.scratch / "build"
+        self.put_stubs(self.build)
+        results = self.scratch / "results"
+        results.mkdir()
+        (results / "kernels.json").write_text(json.dumps(KERNELS), encoding="utf-8")
+        (results / "batch.json").write_text(json.dumps(BATCH), encoding="utf-8")
+        without_torch = self.scratch / "no-torch" / "torch"
+        without_torch.mkdir(parents=True)
+        (without_torch / "__init__.py").write_text('raise ImportError("PyTorch is not here")', encoding="utf-8")
+        self.environment = {**os.environ, "STUB_CALLS": str(self.scratch / "calls"), "STUB_RESULTS": str(results),
+                            "PYTHONPATH": str(HERE / "stubs"), "PYTHONDONTWRITEBYTECODE": "1"}
+        self.environment.pop("CUDA_VISIBLE_DEVICES", None)
+
+    @staticmethod
+    def put_stubs(folder):
+        for program, stub in ALL_PROGRAMS.items():
+            (folder / program).parent.mkdir(parents=True, exist_ok=True)
+            (folder / program).unlink(missing_ok=True)
+            shutil.copy(HERE / "stubs" / stub, folder / program)
+
+    def without_torch(self):
+        self.environment["PYTHONPATH"] = str(self.scratch / "no-torch")
+
+    def command(self, *options):
+        return [sys.executable, str(TOOLS / "check.py"), str(self.build), "--out", str(self.out), *options]
+
+    def check(self, *options, command=None, **environment):
+        """A call, ended; its sweeps in self.sweeps."""
+        (self.scratch / "calls").write_text("", encoding="utf-8")
+        ended = subprocess.run(command or self.command(*options), env={**self.environment, **environment},
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        self.sweeps = [json.loads(line) for line in (self.scratch / "calls").read_text(encoding="utf-8").splitlines()]
+        return ended
+
+    def read(self, name):
+        return json.loads((self.out / name).read_text(encoding="utf-8"))
+
+    def rows(self):
+        return {row["name"]: row for row in self.read("peers/gpu-peers.json")["rows"]}
+
+    def goal(self, name):
+        return next(goal for goal in self.read("goals.json") if name in goal["name"])
+
+    def assert_goal(self, name, verdict, measured):
+        goal = self.goal(name)
+        self.assertEqual(goal["verdict"], verdict, goal)
+        self.assertRegex(goal["measured"], measured)
+
+
+class Check(WithStubs):
+    def test_all_stages_run_and_goals_are_judged(self):
+        ended = self.check()
+        self.assertEqual(ended.returncode, 0, ended)
+        self.assert_goal("of the datasheet's bandwidth", "met", r"93\.0% \(0\.4[67] of 0\.50 TB/s\)")
+        self.assert_goal("of a copy within the card", "met", r"1\.011")
+        self.assert_goal("gemm bf16 8192 vs torch", "met", r"1\.50 \(1\.50–1\.50\)")
+        self.assert_goal("copy h2d pinned 256 MiB vs torch", "met", r"1\.50")
+        self.assert_goal("implicit_gemm fp32 vs cudnn", "missed", r"0\.50")
+        self.assert_goal("implicit_gemm fp16 vs cudnn", "met", r"0\.67")
+        self.assert_goal("resnet50 infer fp16 batch 1 graph vs torch", "met", r"1\.50")
+        self.assert_goal("resnet50 train fp16 batch 256 vs torch", "met", r"1\.50")
+        self.assert_goal("peak memory reserved, of PyTorch's", "met", r"0\.90 at most")
+        self.assert_goal("peak memory, off the plan", "met", r"4\.0% at most of [0-9]+ points \(a bit off\)")
+        self.assert_goal("a default batch sweep", "met", "[0-9]+ s")
+        self.assertIn("19 goals: 18 met, 1 missed, 0 not measured", ended.stdout)
+        self.assertIn("The sweep kernels found something.", ended.stdout)
+        # One import of PyTorch for all its cases.
+        self.assertEqual((self.scratch / "calls.torch").read_text(encoding="utf-8"), "imported\n")
+        # As a user types it.
+        default = [sweep["arguments"] for sweep in self.sweeps if sweep["arguments"][-2:] == ["--sweep", "batch"]
+                   or sweep["arguments"][-3:] == ["--sweep", "batch", "--no-plot"]]
+        self.assertEqual(len(default), 1)
+        self.assertNotIn("--time-budget", default[0])
+
+    def test_without_pytorch_and_results_nothing_is_invented(self):
+        self.without_torch()
+        (self.scratch / "results" / "kernels.json").unlink()
+        ended = self.check("--only", "peers,kernels")
+        self.assertEqual(ended.returncode, 0, ended)
+        self.assert_goal("gemm bf16 8192 vs torch", "not measured", "ImportError: PyTorch is not here")
+        self.assert_goal("implicit_gemm fp16 vs cudnn", "met", r"0\.67")
+        self.assert_goal("of the datasheet's bandwidth", "not measured", "no result of the sweep kernels")
+        self.assert_goal("peak memory reserved, of PyTorch's", "not measured", "no ResNet-50 vs PyTorch")
+
+    def test_a_failing_test_fails_the_check_and_the_rest_is_measured(self):
+        self.without_torch()
+        ended = self.check("--only", "tests-operations,peers", STUB_TESTS="fail")
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("failed: tests-operations;", ended.stderr)
+        self.assert_goal("implicit_gemm fp32 vs cudnn", "missed", r"0\.50")
+
+    def test_a_batch_that_does_not_fit_is_a_row_and_no_failure(self):
+        for variable, said in (("STUB_FULL", "ours ended with 1: peers_ours: out of memory"),
+                               ("STUB_TORCH_FULL", "torch: out of memory: CUDA out of memory. Tried to allocate much")):
+            with self.subTest(variable):
+                ended = self.check("--only", "peers", "--fresh", **{variable: "yes"})
+                self.assertEqual(ended.returncode, 0, ended)
+                row = self.rows()["resnet50 train fp16 batch 256"]
+                self.assertEqual(row["status"], "oom")
+                self.assertIn(said, row["reason"])
+                self.assertEqual(self.rows()["resnet50 infer fp16 batch 1 graph"]["status"], "measured")
+
+    def test_two_that_do_not_fit_together_run_one_after_the_other(self):
+        self.without_torch()
+        ended = self.check("--only", "peers", STUB_CROWDED=str(self.scratch / "crowded"))
+        self.assertEqual(ended.returncode, 0, ended)
+        row = self.rows()["implicit_gemm fp16"]
+        self.assertEqual((row["status"], row["apart"]), ("measured", True))
+
+    def test_every_program_sees_the_card_that_was_asked_for_alone(self):
+        for given, seen in ((None, "1"), ("4,7", "7")):
+            with self.subTest(given):
+                environment = {} if given is None else {"CUDA_VISIBLE_DEVICES": given}
+                ended = self.check("--only", "transfer", "--fresh", "--device", "cuda:1", **environment)
+                self.assertIn("cuda:1 NVIDIA Invented 9001", ended.stdout)
+                self.assertEqual([sweep["card"] for sweep in self.sweeps], [seen])
+                self.assertIn("cuda:0", self.sweeps[0]["arguments"])
+
+    def test_without_a_card_nothing_runs(self):
+        ended = self.check(STUB_NO_CARD="yes")
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("cuda: no driver", ended.stderr)
+        self.assertFalse(self.out.exists())
+
+    def test_a_folder_that_cannot_be_made_is_named_before_anything_runs(self):
+        self.out.write_text("a file", encoding="utf-8")
+        ended = self.check()
+        self.assertEqual((ended.returncode, self.sweeps), (2, []))
+        self.assertIn(str(self.out), ended.stderr)
+
+    def test_a_signal_ends_what_runs_and_saves_it(self):
+        pipe = self.scratch / "pipe"
+        os.mkfifo(pipe)
+        (self.scratch / "calls").touch()
+        with subprocess.Popen(self.command("--only", "transfer"), env={**self.environment, "STUB_BLOCKS": str(pipe)},
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            self.assertEqual(pipe.read_text(encoding="utf-8"), "ready\n")
+            process.send_signal(signal.SIGTERM)
+            _, said = process.communicate()
+        self.assertEqual(process.returncode, 130, said)
+        self.assertEqual(self.read("state.json")["stages"]["transfer"]["status"], "cut")
+
+
+class Bundle(WithStubs):
+    """Any program will do for those that it carries along."""
+
+    def setUp(self):
+        super().setUp()
+        for program in ALL_PROGRAMS:
+            shutil.copy(shutil.which("jq"), self.build / program)
+        self.bundle = self.scratch / "gpu-bundle"
+
+    def make(self, *options):
+        return subprocess.run([sys.executable, str(TOOLS / "bundle.py"), str(self.build), str(self.bundle), *options],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+
+    def test_python_alone_unpacks_and_runs_it_with_the_wheels_libraries(self):
+        made = self.make("--most", "40")
+        self.assertEqual(made.returncode, 0, made)
+        self.assertRegex(made.stdout, r"gpu-bundle\.tar\.xz, [0-9.]+ MiB")
+        libraries = {path.name.split(".so")[0] for path in (self.bundle / "lib").iterdir()}
+        self.assertIn("libjq", libraries)
+        self.assertFalse(libraries & {"libc", "libm", "libpthread"})
+        shutil.rmtree(self.bundle)
+
+        there = self.scratch / "there"
+        there.mkdir()
+        packed = self.scratch / "gpu-bundle.tar.xz"
+        subprocess.run([sys.executable, "-m", "tarfile", "-e", str(packed), str(there)], check=True)
+        self.put_stubs(there / "gpu-bundle")
+        wheels = self.scratch / "site" / "nvidia" / "cudnn" / "lib"
+        wheels.mkdir(parents=True)
+        python_path = f"{self.environment['PYTHONPATH']}:{self.scratch / 'site'}"
+        ended = self.check(command=[sys.executable, str(there / "gpu-bundle" / "check.py"), "--out", str(self.out), "--only",
+                                    "peers,transfer"], PYTHONPATH=python_path, LD_LIBRARY_PATH="/given")
+        self.assertEqual(ended.returncode, 0, ended)
+        self.assert_goal("gemm bf16 8192 vs torch", "met", r"1\.50")
+        path = self.sweeps[0]["libraries"].split(":")
+        self.assertEqual(path[0], str(there / "gpu-bundle" / "lib"))
+        self.assertLess(path.index(str(wheels)), path.index("/given"))
+
+    def test_one_that_is_too_large_fails_with_its_largest_parts(self):
+        made = self.make("--most", "0.01")
+        self.assertEqual(made.returncode, 1)
+        self.assertRegex(made.stderr, r"bundle: it may have 0 MiB; the largest, .*libjq\S* [0-9.]+")
+
+
+class Goals(unittest.TestCase):
+    def test_goals_that_are_missed_of_files_that_hold_little(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            stage = folder / "stage"
+            stage.mkdir()
+            little = {"context": {"device": {}}, "benchmarks": [
+                {"params": {"workload": "stream", "mode": mode, "caches": "cold", "elements": 9},
+                 "work": {"fixed_bytes": 0, "sample_bytes": size}, "stats": {"median_ns": 1000}}
+                for mode, size in (("triad", 460000), ("copy", 500000))]}
+            memory = {"benchmarks": [{"name": "off", "memory": {"peak_predicted": 100, "peak_measured": 106}},
+                                     {"name": "none", "memory": {}}]}
+            peers = {"rows": [{"name": "resnet50 x", "rival": "torch", "goal": 1, "status": "measured", "ratio": 0.9,
+                               "ci95": [0.8, 1.1], "results": {"ours": {"about": {"reserved_peak_bytes": 12}},
+                                                               "torch": {"peak_bytes": 10}}},
+                              {"name": "gemm y", "rival": "torch", "goal": 1, "status": "error", "reason": "it broke"}]}
+            for name, document in (("kernels-all-cuda-0", little), ("memory-x-cuda-0", memory), ("gpu-peers", peers)):
+                (stage / f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
+            (stage / "batch-x-cuda-0.json").write_text("no JSON", encoding="utf-8")
+            slow = {"status": "done", "seconds": 60.0, "resumed": False}
+            judged = {goal.name: (goal.verdict, goal.measured) for goal in goals.measured(folder, {"batch": slow})}
+            again = {goal.name: goal.verdict for goal in goals.measured(folder, {"batch": dict(slow, resumed=True)})}
+        self.assertEqual(judged, {
+            "stream triad, of the datasheet's bandwidth": ("not measured", "0.46 TB/s; results/gpus.json has no such card"),
+            "stream triad, of a copy within the card": ("missed", "0.920"),
+            "resnet50 x vs torch": ("missed", "0.90 (0.80–1.10)"),
+            "gemm y vs torch": ("not measured", "it broke"),
+            "peak memory reserved, of PyTorch's max_memory_reserved": ("missed", "1.20 at most (resnet50 x)"),
+            "peak memory, off the plan": ("missed", "6.0% at most of 1 points (off)"),
+            "a default batch sweep": ("missed", "60 s")})
+        self.assertEqual(again["a default batch sweep"], "not measured")
+
+
+class Processes(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+        self.log = self.scratch / "log"
+        self.pipe = self.scratch / "pipe"
+        self.never = self.scratch / "never"  # a pipe that nobody writes to
+        os.mkfifo(self.pipe)
+        os.mkfifo(self.never)
+
+    def test_the_limit_ends_a_program_and_its_helpers(self):
+        ended = Machine().run(["sh", "-c", f"cat {self.never} & cat {self.never}"], 0.1, self.log, dict(os.environ))
+        self.assertTrue(ended.cut)
+        self.assertNotEqual(ended.code, 0)
+
+    def test_an_interrupt_comes_before_the_kill(self):
+        for traps, code in ((f"trap 'exit 130' INT; echo ready >{self.pipe}; read x <{self.never}", 130),
+                            (f"trap '' INT; echo ready >{self.pipe}; read x <{self.never}", -signal.SIGKILL)):
+            machine = Machine()
+            machine.GRACE = 10 if code == 130 else 0
+            process = subprocess.Popen(["bash", "-c", traps], preexec_fn=os.setpgrp)
+            self.assertEqual(self.pipe.read_text(encoding="utf-8"), "ready\n")
+            self.assertEqual(machine.stop(process), code)
+
+    def test_a_program_does_not_outlive_the_check(self):
+        script = (f"import sys; sys.path.insert(0, {str(TOOLS)!r}); import os; from machine import Machine; "
+                  f"Machine().run(['bash', '-c', 'exec 3>{self.pipe}; echo ready >&3; exec cat {self.never}'], 600, "
+                  f"{str(self.log)!r}, dict(os.environ))")
+        with subprocess.Popen([sys.executable, "-c", script]) as process, open(self.pipe, encoding="utf-8") as said:
+            self.assertEqual(said.readline(), "ready\n")
+            process.kill()
+            self.assertEqual(said.read(), "")  # it ends: nobody holds the pipe any more
+
+
+@unittest.skipUnless(shutil.which("cc"), "no compiler")
+class Look(unittest.TestCase):
+    """What is looked for before anything is built: a driver that shows no card, one that shows one, and a build."""
+
+    DRIVER = """int cuInit(unsigned flags) { return flags == 0 ? ERROR : 1; }
+int cuDeviceGetCount(int* count) { *count = 1; return 0; }
+int cuGetErrorString(int error, const char** text) { *text = error == 803 ? "system has unsupported driver" : 0; return 0; }
+"""
+
+    def look(self, *options, **environment):
+        return subprocess.run([sys.executable, str(TOOLS / "look.py"), *options], env={**os.environ, **environment},
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+
+    def test_a_driver_is_asked_for_a_card(self):
+        unsupported = "gpu-check: the NVIDIA driver does not start (error 803: system has unsupported driver)"
+        for error, sentence in ((0, ""), (100, "gpu-check: the NVIDIA driver shows no card"), (803, unsupported)):
+            with self.subTest(error), tempfile.TemporaryDirectory() as scratch:
+                source = pathlib.Path(scratch) / "driver.c"
+                source.write_text(self.DRIVER, encoding="utf-8")
+                subprocess.run(["cc", "-shared", "-fPIC", f"-DERROR={error}", "-o", f"{scratch}/libcuda.so.1", str(source)],
+                               check=True)
+                ended = self.look("--card", LD_LIBRARY_PATH=scratch)
+                self.assertEqual(ended.returncode, 2 if sentence else 0)
+                self.assertTrue(ended.stderr.startswith(sentence) and ended.stderr.count("\n") == bool(sentence), ended.stderr)
+
+    def test_a_build_without_the_device_says_why(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            self.assertEqual(self.look("--build", scratch).returncode, 0)
+            generated = pathlib.Path(scratch) / "generated"
+            generated.mkdir()
+            (generated / "bench_cuda_missing.h").write_text(
+                '#define BENCH_CUDA_MISSING "it was switched off; rerun cmake with -DBENCH_CUDA=AUTO"\n', encoding="utf-8")
+            ended = self.look("--build", scratch)
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("was configured without the CUDA device: it was switched off; rerun cmake with -DBENCH_CUDA=AUTO.",
+                      ended.stderr)
+
+
+@unittest.skipUnless(os.environ.get("BENCH_TESTS_GPU"), "the tests of the CUDA device are not built")
+class RealTests(unittest.TestCase):
+    """The stage of tests with the program that it is for, all cards hidden: every test is skipped."""
+
+    def run_stage(self, folder, few):
+        program = pathlib.Path(os.environ["BENCH_TESTS_GPU"]).resolve()
+        settings = Settings(program.parents[1], "", dict(os.environ, CUDA_VISIBLE_DEVICES=""), "cuda:0", False)
+        folder.mkdir()
+        outcome = Tests("tests", program.name, 500, few).run(Call(settings, Machine(), folder, 500, False))
+        suites = json.loads((folder / "tests.json").read_text(encoding="utf-8"))["suites"]
+        return outcome, {suite["name"]: suite for suite in suites}
+
+    def test_its_suites_are_understood_and_few_plans_are_fewer(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            few, some = self.run_stage(pathlib.Path(scratch) / "few", True)
+            every, suites = self.run_stage(pathlib.Path(scratch) / "all", False)
+        self.assertEqual([few, every], 2 * [("failed", "every test was skipped; its log says why")])
+        self.assertEqual(some.keys(), suites.keys())
+        self.assertTrue(all(suite["skipped"] == suite["tests"] > 0 for suite in suites.values()), suites)
+        self.assertLess(2 * some["All/CudnnConv2d"]["tests"], suites["All/CudnnConv2d"]["tests"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Gathers what the check on a GPU runs into one file, for a machine where nothing can be built or installed.
+
+    bundle.py BUILD_FOLDER BUNDLE_FOLDER [--most MIB]
+
+BUNDLE_FOLDER gets programs, the libraries they need, and the scripts; BUNDLE_FOLDER.tar.xz is the same in one file. The C
+library, CUDA's and cuDNN's are left out: they are on the other machine. There, python3 alone unpacks and runs it:
+
+    python3 -m tarfile -e gpu-bundle.tar.xz
+    python3 gpu-bundle/check.py
+
+Exit code 1 where the file is larger than --most, with its largest parts.
+"""
+
+import argparse
+import lzma
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = {"bench": "bin/bench", **{name: name for name in ("tests/tests_gpu", "tests/tests_gpu_device",
+                                                             "tools/peers/peers_ours")}}
+MACHINES_OWN = re.compile(r"lib(c|m|dl|rt|pthread)\.so.*|ld-linux.*|lib(cu|nv).*")
+
+
+def needed(program):
+    """Paths of the libraries that it needs, as the loader finds them. ldd speaks no JSON."""
+    listing = subprocess.run(["ldd", str(program)], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return [pathlib.Path(path) for path in re.findall(r"=> (/\S+)", listing)]
+
+
+def copy(source, target):
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, target)  # what a link leads to
+
+
+def gather(build, bundle):
+    shutil.rmtree(bundle, ignore_errors=True)
+    for name, place in PROGRAMS.items():
+        copy(build / name, bundle / place)
+    (bundle / "lib").mkdir()
+    for library in {path for place in PROGRAMS.values() for path in needed(bundle / place)}:
+        if not MACHINES_OWN.fullmatch(library.name):
+            copy(library, bundle / "lib" / library.name)
+    for binary in [*(bundle / place for place in PROGRAMS.values()), *(bundle / "lib").iterdir()]:
+        subprocess.run(["strip", "--strip-unneeded", str(binary)], check=True)
+    # The program looks for its scripts and its catalogue in share/bench next to bin.
+    (bundle / "bench").symlink_to("bin/bench")
+    copy(SOURCE / "results" / "gpus.json", bundle / "share" / "bench" / "results" / "gpus.json")
+    for scripts, place in (("plots/*", "share/bench/plots"), ("tools/gpu/*.py", "tools/gpu"),
+                           ("tools/peers/*.py", "tools/peers")):
+        for script in SOURCE.glob(scripts):
+            copy(script, bundle / place / script.name)
+    (bundle / "check.py").symlink_to("tools/gpu/check.py")
+
+
+def pack(bundle, file):
+    """The largest preset's dictionary of 64 MiB finds what the programs have in common."""
+    with lzma.open(file, "wb", preset=9) as compressed, tarfile.open(fileobj=compressed, mode="w") as archive:
+        archive.add(bundle, bundle.name)
+
+
+def compressed_bytes(path):
+    return len(lzma.compress(path.read_bytes(), preset=6))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("bundle", type=pathlib.Path)
+    parser.add_argument("--most", type=float, metavar="MIB", help="the file may have")
+    options = parser.parse_args()
+
+    gather(options.build, options.bundle)
+    file = options.bundle.with_name(options.bundle.name + ".tar.xz")
+    pack(options.bundle, file)
+    size = file.stat().st_size / 2**20
+    print(f"bundle: {file}, {size:.1f} MiB")
+    if options.most is not None and size > options.most:
+        parts = sorted((path for path in options.bundle.rglob("*") if path.is_file() and not path.is_symlink()),
+                       key=lambda path: path.stat().st_size, reverse=True)
+        largest = ", ".join(f"{path.name} {compressed_bytes(path) / 2**20:.1f}" for path in parts[:5])
+        sys.exit(f"bundle: it may have {options.most:.0f} MiB; the largest, each compressed by itself, in MiB: {largest}")
+
+
+if __name__ == "__main__":
+    main()
