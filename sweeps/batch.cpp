@@ -116,7 +116,7 @@ class BatchSweep final : public Sweep {
     if (auto conditions = claim_conditions(document)) {
       findings.push_back(*std::move(conditions));
     }
-    findings.push_back(claim_recommendation(all));
+    findings.push_back(claim_recommendation(all, document));
     choose_headlines(findings, several);
     return findings;
   }

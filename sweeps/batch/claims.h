@@ -18,6 +18,6 @@ Finding claim_memory_ratio(const BatchSeries& series, const BatchSeries& baselin
 Finding claim_largest_batch(const BatchSeries& series);                              // samples
 
 // The dtype and batch to use, with what is known and how sure it is.
-Finding claim_recommendation(const std::vector<BatchSeries>& all);  // samples
+Finding claim_recommendation(const std::vector<BatchSeries>& all, const ResultDocument& document);  // samples
 
 }  // namespace bench::sweeps

@@ -112,19 +112,23 @@ std::vector<std::string> actions(const BatchSeries& series, const BatchPoint& po
 Finding only_batch(const BatchSeries& series, Finding finding) {
   const BatchPoint& point = series.timed.front();
   finding.evidence = {point.name};
-  finding.claim = fmt::format(
-      "Batch {} in {} does {}{}; no second batch was measured [give a larger --time-budget].", point.batch,
-      name_of(series.params.dtype), per_second(point.throughput), memory_in_words(point, std::nullopt));
+  const std::string reason =
+      series.ran_out_of_time ? "no second batch was measured [give a larger --time-budget]"
+      : series.smallest_oom  ? fmt::format("batch {} does not fit", *series.smallest_oom)
+                             : "no second batch was measured [measure larger batches]";
+  finding.claim = fmt::format("Batch {} in {} does {}{}; {}.", point.batch, name_of(series.params.dtype),
+                              per_second(point.throughput), memory_in_words(point, std::nullopt), reason);
   return finding;
 }
 
 }  // namespace
 
-Finding claim_recommendation(const std::vector<BatchSeries>& all) {
+Finding claim_recommendation(const std::vector<BatchSeries>& all, const ResultDocument& document) {
   Finding finding = finding_of("recommendation", "samples");
   const BatchSeries* const chosen = choose(all);
   if (chosen == nullptr) {
-    finding.claim = "No batch was measured [give a larger --time-budget].";
+    const bool for_time = std::ranges::any_of(document.unmeasured, left_out_for_time);
+    finding.claim = fmt::format("No batch was measured{}.", for_time ? " [give a larger --time-budget]" : "");
     return finding;
   }
   if (!chosen->saturation) {

@@ -123,6 +123,10 @@ std::optional<BatchParams> read_params(const Json& params) {
   return read;
 }
 
+bool left_out_for_time(const UnmeasuredPoint& point) {
+  return point.status == "skipped" && point.reason.find("--time-budget") != std::string::npos;
+}
+
 std::vector<BatchSeries> read_series(const ResultDocument& document, const SeriesLabel& label) {
   std::vector<BatchSeries> all;
   for (const MeasuredPoint& point : document.benchmarks) {
@@ -138,11 +142,15 @@ std::vector<BatchSeries> read_series(const ResultDocument& document, const Serie
     }
   }
   for (const UnmeasuredPoint& point : document.unmeasured) {
-    const auto params = point.status == "oom" ? read_params(point.params) : std::nullopt;
+    const auto params = read_params(point.params);
     const auto at = params ? std::ranges::find(all, label(*params), &BatchSeries::label) : all.end();
-    if (at != all.end()) {
+    if (at == all.end()) {
+      continue;
+    }
+    if (point.status == "oom") {
       at->smallest_oom = std::min(at->smallest_oom.value_or(params->batch), params->batch);
     }
+    at->ran_out_of_time = at->ran_out_of_time || left_out_for_time(point);
   }
   for (BatchSeries& series : all) {
     series.cap_bytes = document.sweep.memory_cap_bytes;

@@ -50,6 +50,7 @@ struct BatchSeries {
   std::vector<BatchPoint> timed;
   std::vector<std::string> left_out;         // names of points above the device's peak
   std::optional<std::int64_t> smallest_oom;  // by prediction or by trying
+  bool ran_out_of_time = false;              // a batch was left out for the time budget
   std::optional<std::int64_t> cap_bytes;
   Peaks peaks;
 
@@ -65,6 +66,10 @@ struct BatchSeries {
 
 // The label of the series that a point with these params belongs to.
 using SeriesLabel = std::function<std::string(const BatchParams& params)>;
+
+// Left out because the time budget ended: its reason asks for a larger one. A run that was interrupted skips
+// points too.
+bool left_out_for_time(const UnmeasuredPoint& point);
 
 // One analysed series for each label that has points, in the order of the points; those without a batch or a
 // dtype are left out.

@@ -113,12 +113,25 @@ TEST(BatchAdvice, ANoisyRunAnswersWithWhatItKnows) {
                     Not(HasSubstr("--time-budget"))));
 }
 
+// The bracket names what would give a second batch: the time budget only where it ended.
 TEST(BatchAdvice, OneBatchIsDescribed) {
-  const ResultDocument document = document_of({{}}, 1);
+  ResultDocument document = document_of({{}}, 1);
   const Finding recommendation = find(document, "recommendation");
   EXPECT_FALSE(recommendation.value);
   EXPECT_EQ(recommendation.headline, 1);
-  EXPECT_THAT(recommendation.claim, HasSubstr("Batch 1 in fp32 does 71.37 ± 0.14 samples/s"));
+  EXPECT_THAT(recommendation.claim,
+              AllOf(HasSubstr("Batch 1 in fp32 does 71.37 ± 0.14 samples/s"),
+                    HasSubstr("; no second batch was measured [measure larger batches].")));
+  const auto leave_out = [&](const char* status, const char* reason) {
+    document.unmeasured = {{"", {{"batch", 2}, {"dtype", "fp32"}}, status, reason}};
+    return find(document, "recommendation").claim;
+  };
+  EXPECT_THAT(leave_out("skipped", "the time budget of 1 s ended; give a larger --time-budget"),
+              HasSubstr("[give a larger --time-budget]"));
+  EXPECT_THAT(leave_out("skipped", "interrupted before it was timed"), Not(HasSubstr("--time-budget")));
+  EXPECT_THAT(leave_out("oom", ""), HasSubstr("; batch 2 does not fit."));
+  document.benchmarks.clear();
+  EXPECT_EQ(leave_out("oom", ""), "No batch was measured.");
 }
 
 TEST(BatchAdvice, ANoisyRunThatStillGrowsSaysSo) {
