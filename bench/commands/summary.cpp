@@ -1,6 +1,5 @@
 #include "bench/commands/summary.h"
 
-#include <algorithm>
 #include <iostream>
 
 #include <fmt/format.h>
@@ -32,22 +31,19 @@ void print_result(const Options& options, const ResultDocument& document,
 }
 
 void print_summary(const Options& options, const std::string& sweep, const ResultDocument& document,
-                   const std::vector<TextTable>& tables, const std::filesystem::path& result) {
-  // A sweep may answer from plans alone; a finding without a value says only that nothing was measured.
-  const bool answers = std::ranges::any_of(document.findings,
-                                           [](const Finding& finding) { return finding.value.has_value(); });
-  if (document.benchmarks.empty() && document.unmeasured.empty() && !answers) {
+                   const std::vector<TextTable>& tables, const ResultFile& result) {
+  if (!result.written()) {
     fmt::print(std::cerr, "Nothing was measured, and nothing was written.\n");
     return;
   }
   std::ostream& notes = options.benchmark.format.empty() ? std::cout : std::cerr;
   print_result(options, document, tables);
-  fmt::print(notes, "\nresult   {}\n", result.string());
+  fmt::print(notes, "\nresult   {}\n", result.path().string());
   const bool nothing_measured = document.benchmarks.empty() && !document.unmeasured.empty();
   if (!options.plot || nothing_measured) {
     return;
   }
-  const Picture picture = draw(sweep, result);
+  const Picture picture = draw(sweep, result.path());
   for (const auto& drawn : picture.files) {
     fmt::print(notes, "picture  {}\n", drawn.string());
   }

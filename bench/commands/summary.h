@@ -1,12 +1,12 @@
 // A sweep's output when it starts and when it ends.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "bench/cli/options.h"
 #include "bench/measure/result.h"
+#include "bench/run/result_file.h"
 #include "bench/sweep.h"
 
 namespace bench {
@@ -18,8 +18,9 @@ void print_start(const Options& options, const SweepRequest& request, const Devi
 void print_result(const Options& options, const ResultDocument& document,
                   const std::vector<TextTable>& tables);
 
-// The result, its path, and the picture, which is drawn here.
+// The result, its path, and the picture, which is drawn here; only that nothing was measured where the file
+// was not written.
 void print_summary(const Options& options, const std::string& sweep, const ResultDocument& document,
-                   const std::vector<TextTable>& tables, const std::filesystem::path& result);
+                   const std::vector<TextTable>& tables, const ResultFile& result);
 
 }  // namespace bench

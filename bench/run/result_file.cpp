@@ -254,6 +254,7 @@ void ResultFile::write(const ResultDocument& document) {
     cannot_write(path_, errno);
   }
   guard.keep();
+  written_ = true;
   sync_folder(path_.parent_path());
 }
 

@@ -33,6 +33,8 @@ class ResultFile {
   // Replaces the file, or leaves it as it was and throws UsageError. A kill at any moment leaves the old or
   // the new file, whole.
   void write(const ResultDocument& document);
+  // Whether this object has replaced the file.
+  bool written() const { return written_; }
 
  private:
   void lock();
@@ -44,6 +46,7 @@ class ResultFile {
   int lock_ = -1;
   ResultText text_;
   bool keep_previous_ = true;
+  bool written_ = false;
 };
 
 // Throws UsageError, one sentence that names the file and what is wrong: missing, truncated, not JSON, of
