@@ -142,7 +142,8 @@ Finding claim_ridge(const std::string& dtype, const Estimate& ridge, const RoofC
 }
 
 // The best multiply-adds of each kind in one dtype.
-std::optional<Finding> claim_tensor_cores(const std::string& dtype, const std::vector<KernelResult>& points) {
+std::optional<Finding> claim_tensor_cores(const std::string& dtype, const std::vector<KernelResult>& points,
+                                          const RunContext& context) {
   const auto best = [&](std::string_view mode) {
     const KernelResult* found = nullptr;
     for (const KernelResult& point : points) {
@@ -161,8 +162,11 @@ std::optional<Finding> claim_tensor_cores(const std::string& dtype, const std::v
   const Estimate times = ratio(with->rate(), without->rate());
   Finding finding = finding_of("tensor_cores/" + dtype, "1", {with->name, without->name});
   finding.set(times);
-  finding.claim = fmt::format("Tensor cores do {} in {}, {} times as much as the ordinary units.",
-                              flops_rate(with->rate()), dtype, plus_minus(times.value, times.ci95));
+  // Its peak takes another instruction, which fma does not use.
+  const bool has_wgmma = context.detail("compute_capability") == "9.0";
+  finding.claim = fmt::format("Tensor cores do {} in {} by wmma, {} times as much as the ordinary units{}.",
+                              flops_rate(with->rate()), dtype, plus_minus(times.value, times.ci95),
+                              has_wgmma ? "; wgmma, which gemm uses, reaches more" : "");
   return finding;
 }
 
@@ -343,7 +347,7 @@ std::vector<Finding> kernels_findings(const ResultDocument& document,
     if (const auto ridge = roofline.ridge(dtype)) {
       add(claim_ridge(dtype, *ridge, peak, *roofline.memory));
     }
-    add(claim_tensor_cores(dtype, points));
+    add(claim_tensor_cores(dtype, points, document.context));
   }
   std::vector<std::string> labels;
   std::map<std::string, std::vector<const KernelResult*>> below_the_roof;

@@ -159,7 +159,10 @@ TEST(KernelsFindings, TensorCoresStandBesideTheOrdinaryUnits) {
   EXPECT_DOUBLE_EQ(*cores->value, 8);
   ASSERT_TRUE(cores->ci95);
   EXPECT_NEAR(cores->ci95->low, 8 * 0.99 / 1.01, 1e-9);
-  EXPECT_THAT(cores->claim, AllOf(HasSubstr("16.00 ± 0.16 TFLOP/s"), HasSubstr("8.00 ± 0.16 times")));
+  EXPECT_THAT(cores->claim, AllOf(HasSubstr("16.00 ± 0.16 TFLOP/s"), HasSubstr("by wmma"),
+                                  HasSubstr("8.00 ± 0.16 times"), Not(HasSubstr("wgmma"))));
+  document.context.device.details["compute_capability"] = "9.0";
+  EXPECT_THAT(named(findings_in(document), "tensor_cores/fp16")->claim, HasSubstr("wgmma, which gemm uses"));
 }
 
 // The share of a ceiling that its own point reaches is all of it, and says nothing.

@@ -38,7 +38,7 @@ ProductTuning ask(const Product& product, cuda::Card& card) {
   }
   ProductTuning tuning{
       .work = fmt::format("cublaslt {}, workspace cap {}", described_in_full(product), kWorkspaceCap),
-      .algorithms = source->algorithms(product, card),
+      .algorithms = card.with_memory([&] { return source->algorithms(product, card); }),
       .best = std::nullopt};
   const Algorithms& algorithms = *tuning.algorithms;
   tuning.best = card.choices().find(tuning.work, algorithms.count(),
@@ -61,13 +61,14 @@ void TunedProduct::run(CUstream_st* stream, const ProductArguments& arguments) {
   cuda::check_library_scratch(arguments.workspace);
   cuda::Runtime& runtime = card_.runtime();
   Algorithms& algorithms = *tuning_->algorithms;
+  const auto queue = [&](std::size_t algorithm) {
+    card_.with_memory([&] { algorithms.queue(algorithm, stream, arguments); });
+  };
   if (!tuning_->best && !runtime.is_recording(stream)) {
-    tuning_->best = cuda::autotune(runtime, stream, algorithms.count(), [&](std::size_t algorithm) {
-      algorithms.queue(algorithm, stream, arguments);
-    });
+    tuning_->best = cuda::autotune(runtime, stream, algorithms.count(), queue);
     card_.choices().add(tuning_->work, algorithms.name(*tuning_->best));
   }
-  algorithms.queue(tuning_->best.value_or(0), stream, arguments);
+  queue(tuning_->best.value_or(0));
 }
 
 std::string TunedProduct::algorithm() const {

@@ -98,7 +98,7 @@ void ConvolutionOperation::unpack(Slot slot, const void* packed, std::span<float
 
 void ConvolutionOperation::run(const SlotPointers& pointers) {
   CUstream_st* const stream = cuda::stream_of(device_);
-  tuned_.run(device_, stream,
+  tuned_.run(stream,
              {.x = pointers[names_.x],
               .w = pointers[names_.w],
               .y = pointers[names_.y],

@@ -15,9 +15,31 @@ struct Answer {
   std::string refusal;
 };
 
+// Plans of which each call that finds no memory is tried again: see cuda::Card::with_memory().
+class RetriedPlans final : public Plans {
+ public:
+  RetriedPlans(std::unique_ptr<Plans> plans, const cuda::Card& card)
+      : plans_(std::move(plans)), card_(card) {}
+
+  std::span<const Plan> list() const override { return plans_->list(); }
+  std::string name(std::size_t plan) const override { return plans_->name(plan); }
+  std::optional<std::int64_t> build(std::size_t plan) override {
+    return card_.with_memory([&] { return plans_->build(plan); });
+  }
+  std::string last_refusal() const override { return plans_->last_refusal(); }
+  void run(std::size_t plan, CUstream_st* stream, const ConvolutionArguments& arguments) override {
+    card_.with_memory([&] { plans_->run(plan, stream, arguments); });
+  }
+
+ private:
+  std::unique_ptr<Plans> plans_;
+  const cuda::Card& card_;
+};
+
 Answer ask(const Convolution& convolution, cuda::Card& card) {
   try {
-    return {plan_source().plans(convolution, card), {}};
+    auto plans = card.with_memory([&] { return plan_source().plans(convolution, card); });
+    return {std::make_shared<RetriedPlans>(std::move(plans), card), {}};
   } catch (const Unsupported& error) {
     return {nullptr, error.what()};
   }

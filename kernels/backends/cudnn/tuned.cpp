@@ -6,6 +6,7 @@
 #include "bench/measure/lru_cache.h"
 #include "kernels/backends/cuda/autotune.h"
 #include "kernels/backends/cuda/library_scratch.h"
+#include "kernels/devices/cuda/handles.h"
 #include "kernels/operations/elementwise/bias.h"
 
 namespace bench::kernels::cudnn {
@@ -62,6 +63,34 @@ ConvolutionTuning candidates_for(const Conv2d& spec, cuda::Card& card) {
   }
   return listed_bare(spec, workspace_cap(bare(spec)), card);
 }
+
+// A tensor's bytes in the host's pinned memory, from now until they are restored. A plan has no room for
+// them: they may be a third of what a network's step takes, and are needed once.
+class SavedTensor {
+ public:
+  // Throws OutOfMemory where the host cannot lock so much. Of 0 bytes nothing is saved.
+  SavedTensor(cuda::Runtime& runtime, CUstream_st* stream, void* tensor, std::int64_t bytes)
+      : runtime_(runtime), stream_(stream), tensor_(tensor), saved_(runtime, bytes) {
+    copy(saved_.data(), tensor_);
+  }
+  void restore() const {
+    copy(tensor_, saved_.data());
+    runtime_.check(runtime_.synchronize(stream_), "cudaStreamSynchronize");
+  }
+
+ private:
+  void copy(void* to, const void* from) const {
+    if (saved_.bytes() > 0) {
+      runtime_.check(runtime_.copy(to, from, static_cast<std::size_t>(saved_.bytes()), stream_),
+                     "cudaMemcpyAsync of a residual");
+    }
+  }
+
+  cuda::Runtime& runtime_;
+  CUstream_st* stream_;
+  void* tensor_;
+  cuda::PinnedBuffer saved_;
+};
 
 std::string name_of(const Candidate& candidate) {
   return candidate.plans->name(candidate.plan) + (candidate.bare ? " + finish" : "");
@@ -180,32 +209,35 @@ void TunedConvolution::queue(std::size_t candidate, CUstream_st* stream,
   }
 }
 
-std::size_t TunedConvolution::choose(Device& device, CUstream_st* stream,
-                                     const ConvolutionArguments& arguments) {
+// Each run adds onto a residual in the memory of the result. Where the host cannot lock memory for a copy of
+// it, nothing is timed.
+std::optional<std::size_t> TunedConvolution::choose(CUstream_st* stream,
+                                                    const ConvolutionArguments& arguments) const {
   if (tuning_->candidates.size() == 1) {
     return 0;
   }
-  // Each run adds onto a residual in the memory of the result: a copy on the host restores it.
-  std::vector<std::byte> residual;
-  if (spec_.residual && arguments.residual == arguments.y) {
-    residual.resize(static_cast<std::size_t>(spec_.dst().bytes()));
-    device.synchronize();
-    device.download(residual.data(), arguments.residual, spec_.dst().bytes());
+  const bool overwritten = spec_.residual && arguments.residual == arguments.y;
+  std::optional<SavedTensor> residual;
+  try {
+    residual.emplace(card_.runtime(), stream, arguments.residual, overwritten ? spec_.dst().bytes() : 0);
+  } catch (const OutOfMemory&) {
+    return std::nullopt;
   }
   // A plan may still be refused when it runs.
   const std::size_t best =
       cuda::autotune(card_.runtime(), stream, tuning_->candidates.size(),
                      [&](std::size_t candidate) { queue(candidate, stream, arguments); });
-  if (!residual.empty()) {
-    device.upload(arguments.residual, residual.data(), spec_.dst().bytes());
-  }
+  residual->restore();
   return best;
 }
 
-void TunedConvolution::run(Device& device, CUstream_st* stream, const ConvolutionArguments& arguments) {
+void TunedConvolution::run(CUstream_st* stream, const ConvolutionArguments& arguments) {
   if (!tuning_->best && !card_.runtime().is_recording(stream)) {
-    tuning_->best = choose(device, stream, arguments);
-    card_.choices().add(work(), algorithm());
+    const std::optional<std::size_t> chosen = choose(stream, arguments);
+    tuning_->best = chosen.value_or(0);
+    if (chosen) {
+      card_.choices().add(work(), algorithm());
+    }
   }
   queue(tuning_->best.value_or(0), stream, arguments);
 }

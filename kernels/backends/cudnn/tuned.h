@@ -36,7 +36,7 @@ class TunedConvolution {
   std::int64_t workspace() const;  // bytes, at a multiple of cuda::kLibraryScratchAlignment
   void prepare();
   // `bias` is fp32 in training, else of the dtype.
-  void run(Device& device, CUstream_st* stream, const ConvolutionArguments& arguments);
+  void run(CUstream_st* stream, const ConvolutionArguments& arguments);
   // The engine and its settings, as cuDNN writes them: the heuristics' favourite until one was chosen.
   std::string algorithm() const;
 
@@ -44,7 +44,8 @@ class TunedConvolution {
   std::string work() const;  // its name in the card's choices
   void build(const std::vector<Candidate>& candidates);
   void queue(std::size_t candidate, CUstream_st* stream, const ConvolutionArguments& arguments) const;
-  std::size_t choose(Device& device, CUstream_st* stream, const ConvolutionArguments& arguments);
+  // nullopt where nothing can be compared.
+  std::optional<std::size_t> choose(CUstream_st* stream, const ConvolutionArguments& arguments) const;
   // The narrowed bias lies in front of the library's scratch.
   bool narrows_bias() const;
   std::int64_t narrow_bias_bytes() const;

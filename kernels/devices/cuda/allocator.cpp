@@ -60,7 +60,8 @@ void CachingAllocator::free(std::byte* data) noexcept {
   }
 }
 
-void CachingAllocator::release_cached() {
+std::int64_t CachingAllocator::release_cached() {
+  std::int64_t released = 0;
   for (auto block = blocks_.begin(); block != blocks_.end();) {
     if (!is_idle_segment(block)) {
       ++block;
@@ -69,9 +70,11 @@ void CachingAllocator::release_cached() {
     // Erased first: after an error it is unknown whether the segment is still there.
     std::byte* const segment = block->first;
     reserved_ -= block->second.bytes;
+    released += block->second.bytes;
     block = blocks_.erase(block);
     runtime_.check(runtime_.free(segment), "cudaFree");
   }
+  return released;
 }
 
 // The smallest that will do.

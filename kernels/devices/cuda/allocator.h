@@ -29,8 +29,8 @@ class CachingAllocator {
   std::byte* allocate(std::int64_t bytes);
   void free(std::byte* data) noexcept;
 
-  // Gives the segments that nothing uses back to the driver. Waits for the card.
-  void release_cached();
+  // Gives the segments that nothing uses back to the driver, and returns their bytes. Waits for the card.
+  std::int64_t release_cached();
 
   // Bytes of all segments, in use or kept, as cudaMalloc gave them: the most since restart_peak(). PyTorch's
   // max_memory_reserved.

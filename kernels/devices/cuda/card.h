@@ -2,6 +2,7 @@
 // The card's device owns it and all of these, and releases them when it is closed. Needs no CUDA header.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "bench/device.h"
+#include "bench/error.h"
 #include "kernels/devices/cuda/autotuned_choices.h"
 #include "kernels/devices/cuda/runtime.h"
 
@@ -47,6 +49,23 @@ class Card {
   }
   void release() { kept_.clear(); }
 
+  // `release` gives the memory that the card's device keeps for later back to the driver: false where there
+  // is none, or where none can be given back now.
+  void on_memory_shortage(std::function<bool()> release) { release_memory_ = std::move(release); }
+  // Calls a library that allocates memory of its own. Where it finds none, the call is made once more, if the
+  // device had memory to give back. Throws what the last call threw.
+  template <class Call>
+  auto with_memory(const Call& call) const {
+    try {
+      return call();
+    } catch (const OutOfMemory&) {
+      if (!release_memory_ || !release_memory_()) {
+        throw;
+      }
+    }
+    return call();
+  }
+
   // What autotuning chose for this card, by this process and earlier ones; empty until keep_choices().
   AutotunedChoices& choices() { return choices_; }
   void keep_choices(AutotunedChoices choices) { choices_ = std::move(choices); }
@@ -57,6 +76,7 @@ class Card {
   int ordinal_ = 0;
   std::string properties_;
   std::map<std::type_index, std::shared_ptr<void>> kept_;
+  std::function<bool()> release_memory_;
   AutotunedChoices choices_;
 };
 

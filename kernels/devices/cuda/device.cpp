@@ -40,6 +40,11 @@ CudaDevice::CudaDevice(const Backend& backend, int ordinal)
       allocator_(backend.runtime),
       info_(describe(backend.runtime, properties_, ordinal, monitor_.get(), backend.versions())) {
   describe_link();
+  // In a recording nothing may be given back: it waits for the card.
+  card_.on_memory_shortage([this] {
+    use();
+    return !backend_.runtime.is_recording(stream()) && allocator_.release_cached() > 0;
+  });
 }
 
 // After a sticky error every call here fails, and the failures are ignored. The libraries' objects are
@@ -122,7 +127,7 @@ std::unique_ptr<RecordedStep> CudaDevice::record(const std::function<void()>& st
   use();
   step();  // kernels are loaded and libraries set up at their first use, which must not happen in a recording
   synchronize();
-  return std::make_unique<RecordedGraph>(backend_.runtime, stream(), step);
+  return card_.with_memory([&] { return std::make_unique<RecordedGraph>(backend_.runtime, stream(), step); });
 }
 
 void CudaDevice::drop_caches() {

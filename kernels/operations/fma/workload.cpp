@@ -11,8 +11,10 @@ constexpr std::int64_t kMi = std::int64_t{1} << 20;
 constexpr std::string_view kTensorCores = "tensor-cores";
 
 const WholeOption kElements{"elements", 4 * kMi, 1, std::int64_t{1} << 36, "elements of a sample's row"};
-const WholeOption kSteps{"steps", 64, 1, 65536,
-                         "multiply-adds on each element (of tensor cores: products of its tile)"};
+const WholeOption kSteps{
+    "steps", 64, 1, 65536,
+    "multiply-adds on each element (of tensor cores: products of its tile by wmma, which "
+    "reaches 60 to 65 % of wgmma's rate on compute capability 9.0)"};
 
 Fma describe(const WorkloadSpec& spec) {
   Fma fma;
@@ -69,7 +71,7 @@ double tolerance(const Fma& fma) {
 
 const Registration<WorkloadType> registered{operation_workload(OperationType<Fma>{
     .name = "fma",
-    .description = "multiply-adds on every element between one read and one write, or on tensor cores",
+    .description = "multiply-adds on every element between one read and one write, or on tensor cores (wmma)",
     .modes = {"forward", std::string(kTensorCores)},
     .options = declare(kElements, kSteps),
     .describe = describe,

@@ -28,6 +28,55 @@ std::string refusal(CudaDevice& device, std::int64_t bytes) {
   return "nothing was thrown";
 }
 
+// A library that allocates for itself, and finds no memory `refusals` times. Returns how often it was asked.
+int asked(CudaDevice& device, int refusals) {
+  int calls = 0;
+  const auto library = [&] {
+    if (++calls <= refusals) {
+      throw OutOfMemory("CUDNN_STATUS_ALLOC_FAILED", 0);
+    }
+    return calls;
+  };
+  try {
+    EXPECT_EQ(device.card().with_memory(library), refusals + 1);
+  } catch (const OutOfMemory&) {
+    EXPECT_LE(calls, refusals) << "the last call was refused";
+  }
+  return calls;
+}
+
+TEST_F(CudaDeviceTest, ALibraryWithoutMemoryGetsTheKeptSegmentsAndIsAskedOnceMore) {
+  const Buffer used = device_.allocate(4 * kMiB, MemoryCategory::activations);
+  device_.allocate(8 * kMiB, MemoryCategory::activations);  // kept
+  EXPECT_EQ(asked(device_, 0), 1);
+  EXPECT_EQ(runtime_.reserved, 12 * kMiB) << "nothing is given back without need";
+  EXPECT_EQ(asked(device_, 1), 2);
+  EXPECT_EQ(runtime_.reserved, 4 * kMiB) << "what is in use stays";
+  EXPECT_EQ(asked(device_, 1), 1) << "there is nothing left to give back";
+  device_.allocate(8 * kMiB, MemoryCategory::activations);
+  EXPECT_EQ(asked(device_, 2), 2) << "once more, not for ever";
+}
+
+// cudaFree would break the recording.
+TEST_F(CudaDeviceTest, NothingIsGivenBackInARecording) {
+  device_.allocate(8 * kMiB, MemoryCategory::activations);
+  runtime_.capturing = true;
+  EXPECT_EQ(asked(device_, 1), 1);
+  EXPECT_EQ(runtime_.reserved, 8 * kMiB);
+}
+
+TEST_F(CudaDeviceTest, OtherErrorsOfALibraryAreNotTriedAgain) {
+  device_.allocate(8 * kMiB, MemoryCategory::activations);
+  int calls = 0;
+  const auto library = [&] {
+    ++calls;
+    throw Unsupported("it cannot");
+  };
+  EXPECT_THROW(device_.card().with_memory(library), Unsupported);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(runtime_.reserved, 8 * kMiB);
+}
+
 TEST_F(CudaDeviceTest, AFullCardIsOutOfMemoryAndNothingIsCounted) {
   EXPECT_THAT(refusal<OutOfMemory>(device_, 2048 * kMiB), HasSubstr("2147483648 B"));
   EXPECT_EQ(device_.memory().live().total(), 0);

@@ -23,6 +23,17 @@ TEST_F(CudaDeviceTest, ReplaysWhatItRecorded) {
   EXPECT_EQ(runs, 2);
 }
 
+TEST_F(CudaDeviceTest, ARecordingThatFindsNoMemoryGetsTheKeptSegments) {
+  device_.allocate(8 << 20, MemoryCategory::activations);
+  runtime_.fail("instantiate", status::kMemoryAllocation);
+  const std::int64_t before = runtime_.handles;
+  const std::unique_ptr<RecordedStep> step = device_.record([] {});
+  EXPECT_NE(step, nullptr);
+  EXPECT_EQ(runtime_.times("instantiate"), 2);
+  EXPECT_EQ(runtime_.reserved, 0);
+  EXPECT_EQ(runtime_.handles, before + 1);
+}
+
 TEST_F(CudaDeviceTest, ARecordedStepGivesBackWhatItWasMadeOf) {
   const std::int64_t before = runtime_.handles;
   std::unique_ptr<RecordedStep> step = device_.record([] {});

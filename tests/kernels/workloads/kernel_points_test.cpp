@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
@@ -128,6 +129,15 @@ TEST_F(OfferedPoints, OfFmaAskForTensorCoresOnceWhereThereAreNone) {
   EXPECT_THAT(offered(card_), Contains("tensor-cores/fp32/hot/elements:16777216/steps:1024/batch:1"));
   give_modes({"tensor-cores"});
   EXPECT_EQ(offered(cpu_).size(), 6U);
+}
+
+// A card may have faster instructions for its tensor cores than the one that is measured.
+TEST_F(OfferedPoints, FmaSaysWhichInstructionItMeasures) {
+  ask("fma");
+  EXPECT_THAT(type_->description, HasSubstr("wmma"));
+  const auto steps = std::ranges::find(type_->options, "steps", &CommandOption::name);
+  ASSERT_NE(steps, type_->options.end());
+  EXPECT_THAT(steps->help, HasSubstr("60 to 65 % of wgmma's rate"));
 }
 
 TEST_F(OfferedPoints, OfConv2dAreResnetsShapesHotAndCold) {

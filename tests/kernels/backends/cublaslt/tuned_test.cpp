@@ -24,6 +24,8 @@ struct Calls {
   int asked = 0;   // how often algorithms were listed
   int living = 0;  // lists that somebody owns
   std::vector<std::size_t> queued;
+  int starved_lists = 0;  // so many of the next lists and products find no memory
+  int starved_products = 0;
   FakeRuntime* runtime = nullptr;
 };
 Calls calls;
@@ -38,6 +40,10 @@ class MadeUpAlgorithms final : public Algorithms {
   std::string name(std::size_t algorithm) const override { return "algorithm " + std::to_string(algorithm); }
   void queue(std::size_t algorithm, CUstream_st* /*stream*/, const ProductArguments& /*arguments*/) override {
     calls.queued.push_back(algorithm);
+    if (calls.starved_products > 0) {
+      --calls.starved_products;
+      throw OutOfMemory("CUBLAS_STATUS_ALLOC_FAILED", 0);
+    }
     calls.runtime->step_ms = algorithm == 2 ? 1.0F : 2.0F;
   }
 };
@@ -46,6 +52,10 @@ const Registration<AlgorithmSource> registered{
     {.name = "cublaslt",
      .algorithms = [](const Product& product, cuda::Card& /*card*/) -> std::unique_ptr<Algorithms> {
        ++calls.asked;
+       if (calls.starved_lists > 0) {
+         --calls.starved_lists;
+         throw OutOfMemory("CUBLAS_STATUS_ALLOC_FAILED", 0);
+       }
        if (product.dtype == Dtype::bf16) {
          throw Unsupported("made-up algorithms have no bf16");
        }
@@ -76,6 +86,24 @@ TEST_F(TunedProductTest, TimesEachAlgorithmInTheFirstRunOnlyAndKeepsTheFastest) 
   calls.queued.clear();
   run(tuned);
   EXPECT_THAT(calls.queued, ElementsAre(2));
+}
+
+TEST_F(TunedProductTest, WithoutMemoryGetsTheKeptSegmentsAndIsTriedOnceMore) {
+  const auto keep_a_segment = [&] { device_->allocate(8 << 20, MemoryCategory::activations); };
+  keep_a_segment();
+  calls.starved_lists = 1;
+  TunedProduct tuned(product(), *device_);
+  EXPECT_EQ(calls.asked, 2);
+  EXPECT_EQ(runtime_.reserved, 0);
+  run(tuned);
+  calls.queued.clear();
+  keep_a_segment();
+  calls.starved_products = 1;
+  run(tuned);
+  EXPECT_THAT(calls.queued, ElementsAre(2, 2));
+  EXPECT_EQ(runtime_.reserved, 0);
+  calls.starved_products = 1;
+  EXPECT_THROW(run(tuned), OutOfMemory) << "nothing is left to give back";
 }
 
 TEST_F(TunedProductTest, TakesTheFavouriteWhileTheStreamIsRecorded) {

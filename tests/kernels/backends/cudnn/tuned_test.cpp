@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <map>
 #include <set>
 
 #include "bench/error.h"
@@ -35,11 +36,19 @@ struct Scene {
   Log queued;
   int finished = 0;             // runs of our own kernel
   std::set<std::string> fails;  // what cuDNN does not list or build: "fused", "fused 0"
+  // What finds no memory, and how often: "fused" when listed, "built fused 0", "queued fused 0".
+  std::map<std::string, int> starved;
   std::size_t fastest = 2;
   std::vector<std::int64_t> workspaces{100, 300, 200};  // bytes of the plans
   FakeRuntime* runtime = nullptr;
 };
 Scene scene;
+
+void starve(const std::string& call) {
+  if (const auto at = scene.starved.find(call); at != scene.starved.end() && at->second-- > 0) {
+    throw OutOfMemory("CUDNN_STATUS_ALLOC_FAILED", 0);
+  }
+}
 
 class MadeUpPlans final : public Plans {
  public:
@@ -52,11 +61,16 @@ class MadeUpPlans final : public Plans {
   std::string name(std::size_t plan) const override { return kind_ + " " + std::to_string(plan); }
   std::optional<std::int64_t> build(std::size_t plan) override {
     scene.built.push_back(name(plan));
+    starve("built " + name(plan));
     return scene.fails.contains(name(plan)) ? std::nullopt : std::optional(plans_[plan].workspace);
   }
   std::string last_refusal() const override { return "not here"; }
-  void run(std::size_t plan, CUstream_st* /*stream*/, const ConvolutionArguments& /*arguments*/) override {
+  void run(std::size_t plan, CUstream_st* /*stream*/, const ConvolutionArguments& arguments) override {
     scene.queued.push_back(name(plan));
+    starve("queued " + name(plan));
+    if (arguments.residual != nullptr && arguments.residual == arguments.y) {
+      ++*static_cast<unsigned char*>(arguments.y);
+    }
     scene.runtime->step_ms = plan == scene.fastest ? 1.0F : 1.5F;
   }
 
@@ -72,6 +86,7 @@ const Registration<PlanSource> plan_source_registered{
      .plans = [](const Convolution& convolution, cuda::Card& /*card*/) -> std::unique_ptr<Plans> {
        const std::string kind = convolution.fuses() ? "fused" : "bare";
        scene.listed.push_back(kind);
+       starve(kind);
        if (scene.fails.contains(kind)) {
          throw Unsupported("cuDNN lists no " + kind + " plan");
        }
@@ -112,12 +127,17 @@ class TunedConvolutionTest : public ::testing::Test {
     if (keeps_) {
       device.keep_choices(file());
     }
+    if (keeps_a_segment_) {
+      device.allocate(8 << 20, MemoryCategory::activations);
+    }
     runtime_.calls.clear();
     TunedConvolution tuned(of, device.card());
     tuned.prepare();
     workspace_ = tuned.workspace();
+    // The result overwrites the residual.
+    auto* const tensor = of.residual ? tensor_.data() : nullptr;
     for (int i = 0; i < 2; ++i) {
-      tuned.run(device, device.stream(), {.workspace = scratch_.data()});
+      tuned.run(device.stream(), {.y = tensor, .residual = tensor, .workspace = scratch_.data()});
     }
     algorithm_ = tuned.algorithm();
     timings_ = runtime_.times("elapsed_ms");
@@ -128,7 +148,9 @@ class TunedConvolutionTest : public ::testing::Test {
   FakeRuntime runtime_;
   bench::testing::TemporaryFolder folder_;
   bool keeps_ = true;
+  bool keeps_a_segment_ = false;  // of memory that was freed
   alignas(256) std::array<std::byte, 512> scratch_{};
+  std::array<unsigned char, 512> tensor_{};  // 16 pixels of 8 channels in fp32
   // Of the last process.
   std::int64_t workspace_ = 0;
   std::string algorithm_;
@@ -226,6 +248,50 @@ TEST_F(TunedConvolutionTest, TheSameWhereCudnnBuildsNoFusedPlan) {
   EXPECT_EQ(workspace_, 300) << "as planned for the fused ones";
   process();
   EXPECT_EQ(timings_, 0);
+}
+
+// Each run adds to it, and many are timed: a step must find what the step before left there.
+TEST_F(TunedConvolutionTest, AResidualThatIsOverwrittenIsRestoredFromPinnedMemory) {
+  tensor_.fill(10);
+  const Scene asked = process(spec(true));
+  EXPECT_GT(asked.queued.size(), 8U);
+  EXPECT_EQ(tensor_[0], 12) << "two steps";
+  EXPECT_EQ(tensor_[1], 10);
+  EXPECT_EQ(runtime_.times("allocate_pinned"), 1);
+  EXPECT_EQ(runtime_.times("copy"), 2);
+  EXPECT_EQ(runtime_.times("free_pinned"), 1);
+  EXPECT_EQ(workspace_, 300) << "no plan has room for it";
+  process(spec(true));
+  EXPECT_EQ(tensor_[0], 14);
+  EXPECT_EQ(runtime_.times("allocate_pinned"), 0) << "what is not timed is not saved";
+}
+
+TEST_F(TunedConvolutionTest, NothingIsTimedWhereTheHostCannotLockMemoryForTheResidual) {
+  tensor_.fill(10);
+  runtime_.fail("allocate_pinned", cuda::status::kMemoryAllocation, 2);  // the first is the device's own
+  const Scene asked = process(spec(true));
+  EXPECT_THAT(asked.queued, ElementsAre("fused 0", "fused 0"));
+  EXPECT_EQ(tensor_[0], 12);
+  EXPECT_EQ(timings_, 0);
+  process(spec(true));
+  EXPECT_GT(timings_, 0) << "it was no choice to be kept";
+}
+
+TEST_F(TunedConvolutionTest, WithoutMemoryEachCallIsTriedOnceMore) {
+  keeps_ = false;
+  keeps_a_segment_ = true;
+  for (const std::string call : {"fused", "built fused 2", "queued fused 2"}) {
+    SCOPED_TRACE(call);
+    scene.starved = {{call, 1}};
+    const Scene asked = process();
+    EXPECT_EQ(algorithm_, "fused 2");
+    EXPECT_THAT(asked.listed, SizeIs(call == "fused" ? 2 : 1));
+    EXPECT_THAT(asked.built, SizeIs(call == "built fused 2" ? 4 : 3));
+  }
+  keeps_a_segment_ = false;
+  scene.starved = {{"built fused 2", 1}};
+  EXPECT_THAT(process().built, SizeIs(3)) << "nothing could be given back";
+  EXPECT_EQ(algorithm_, "fused 0") << "of another there was enough";
 }
 
 // Memory is planned for a residual in the place of the result, which a bare convolution would overwrite.
