@@ -1,6 +1,7 @@
 // A sweep: one question, its points and the findings that answer it. Implemented in sweeps/.
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -45,7 +46,8 @@ struct SweepRequest {
 
 struct SweepPoint {
   std::string name;
-  Json params;  // what identifies it in the file; the sweep reads it back
+  Json params;        // what identifies it in the file
+  std::any parsed{};  // the same in the sweep's own struct, for its findings
   WorkloadSpec spec;
   // Points of one series differ only in size, and grow. When growth stops (memory or time), the rest of an
   // open series is left out; a closed one lists them as unmeasured.
@@ -55,6 +57,8 @@ struct SweepPoint {
   // Reference point: prepared and timed first, so that even a short run has it. It is alone in its
   // series: the points of a series run by growing size.
   bool is_reference = false;
+  // It runs more threads than cores: on an idle machine too, some of them wait for a core.
+  bool oversubscribes_cores = false;
 };
 
 // How often a sweep's points are measured.
@@ -74,6 +78,7 @@ struct SweepPlan {
   bool open_ended = false;         // sizes were not asked for by name: stop growing quietly at cap or budget
   RoundPolicy rounds;
   double share_of_budget = 1;  // of the time budget for the points; the rest is for study()
+  bool needs_peaks = true;     // of the device, in the points' dtypes; not where it only consumes
 };
 
 // Rows of text for people, printed after the points.
@@ -131,11 +136,10 @@ class Sweep {
 
   // The file's edge: the members of the file's "sweep" that this sweep adds (see SweepDescription).
   virtual Json to_json() const { return Json::object(); }
-  // Takes over those members of the file from the process before this one, where the device was lost. Throws
-  // UsageError.
-  virtual void restore(const Json& /*sweep*/) {}
-  // A sample's note from the file. Throws UsageError.
-  virtual std::shared_ptr<const SampleNote> read_note(const Json& /*note*/) const { return nullptr; }
+  // Reads what a file holds for this sweep, once: in place the notes and params of its points, and where the
+  // device was lost, the members that the process before this one wrote. Throws UsageError and
+  // Json::exception.
+  virtual void restore(ResultDocument& /*document*/) {}
 };
 
 struct SweepType {
@@ -145,9 +149,9 @@ struct SweepType {
   // Workloads covered together where none is asked for, the default among them; without it the default alone.
   std::function<bool(const WorkloadType&)> covers{};
   std::vector<CommandOption> options{};  // of its own: "soak"
-  // Takes several modes, values of a workload's option and memory caps, separated by commas.
+  // Takes several modes, values of a workload's option and memory caps, separated by commas; without --mode
+  // every mode instead of the workload's first.
   bool takes_lists = false;
-  bool all_modes = false;  // by default; otherwise the workload's first
   // Defaults of a workload's options, where they differ from the workload's own.
   std::map<std::string, std::vector<std::string>> default_values{};
 

@@ -97,10 +97,6 @@ class ConfiguredWorkload {
   virtual std::optional<std::int64_t> image_size() const { return std::nullopt; }
   // Lower bound of the point's cost, if known before the series ran. Asked after Sweep::prepare().
   virtual PointCost least_cost() const { return {}; }
-  // Whether it runs more threads than cores: on an idle machine too, some of them wait for a core.
-  virtual bool oversubscribes_cores() const { return false; }
-  // False where the device only consumes: the run does not need the device's peaks for it.
-  virtual bool measures_device() const { return true; }
 };
 
 // An option that a workload or a sweep adds to the command line.

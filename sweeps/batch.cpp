@@ -35,9 +35,11 @@ SweepPlan plan_batches(const SweepRequest& request, const Device& device) {
     spec.dtype = dtype;
     for (const std::int64_t batch : batches) {
       spec.batch = batch;
+      const Json params = params_of(workload.name, spec);
       plan.points.push_back(
           {.name = fmt::format("batch/{}/{}/{}/batch:{}", workload.name, spec.mode, name_of(dtype), batch),
-           .params = params_of(workload.name, spec),
+           .params = params,
+           .parsed = read_params(params).value(),
            .spec = spec,
            .series = std::string(name_of(dtype)),
            .workload = workload.configure(spec)});
@@ -120,6 +122,8 @@ class BatchSweep final : public Sweep {
     choose_headlines(findings, several);
     return findings;
   }
+
+  void restore(ResultDocument& document) override { parse_params(document, read_params); }
 
  private:
   SweepPlan plan_;

@@ -12,6 +12,7 @@
 #include "bench/registry.h"
 #include "bench/sweep.h"
 #include "sweeps/kernels/findings.h"
+#include "sweeps/kernels/roofline.h"
 #include "sweeps/kernels/table.h"
 #include "sweeps/series/points.h"
 
@@ -108,8 +109,10 @@ class PlanBuilder {
     Json params = params_of(type.name, spec);
     params["caches"] = caches;
     auto workload = type.configure(spec);
+    auto parsed = read_kernel_params(params).value();
     plan_.points.push_back({.name = std::move(name),
                             .params = std::move(params),
+                            .parsed = std::move(parsed),
                             .spec = std::move(spec),
                             .series = series + (offered.is_reference ? "/reference" : ""),
                             .workload = std::move(workload),
@@ -141,6 +144,7 @@ class KernelsSweep final : public Sweep {
   std::vector<TextTable> tables(const ResultDocument& document) const override {
     return kernels_tables(document);
   }
+  void restore(ResultDocument& document) override { parse_params(document, read_kernel_params); }
 
  private:
   SweepPlan plan_;

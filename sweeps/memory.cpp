@@ -92,8 +92,10 @@ class MemoryPlanner {
     }
     for (const std::int64_t batch : batches) {
       spec.batch = batch;
+      const Json params = params_of(request_.workload->name, spec);
       plan_.points.push_back({.name = fmt::format("{}/batch:{}", series, batch),
-                              .params = params_of(request_.workload->name, spec),
+                              .params = params,
+                              .parsed = read_params(params).value(),
                               .spec = spec,
                               .series = series,
                               .workload = request_.workload->configure(spec)});
@@ -220,8 +222,9 @@ class MemorySweep final : public Sweep {
   }
 
   Json to_json() const override { return state_.to_json(); }
-  void restore(const Json& sweep) override {
-    before_ = MemoryState::from_json(sweep);
+  void restore(ResultDocument& document) override {
+    parse_params(document, read_params);
+    before_ = MemoryState::from_json(document.sweep.state);
     adopt_limits(before_, state_);
   }
 
@@ -262,7 +265,6 @@ const Registration<SweepType> registered{SweepType{
     .default_workload = "resnet18",
     .options = {{"soak", "0", "steps to run while memory is watched, of each series' largest batch"}},
     .takes_lists = true,
-    .all_modes = true,
     .default_values = {{"optimizer", {"sgd", "momentum", "adam"}}},
     .make = [](const SweepRequest& request, Device& device) -> std::unique_ptr<Sweep> {
       return std::make_unique<MemorySweep>(request, device);

@@ -88,8 +88,8 @@ class TransferPlanner {
                       fmt::join(options_.kinds, ",")));
     }
     // Small ones of every series come first, so that a short budget leaves out large ones.
-    std::ranges::stable_sort(
-        plan_.points, {}, [](const SweepPoint& point) { return point.params["bytes"].get<std::int64_t>(); });
+    std::ranges::stable_sort(plan_.points, {},
+                             [](const SweepPoint& point) { return params_as<CopyParams>(point)->bytes; });
     plan_.axes = {{"direction", options_.directions},
                   {"host-memory", options_.kinds},
                   {"bytes", sizes_},
@@ -105,7 +105,7 @@ class TransferPlanner {
   // Not asked for by size: single copies at each power of two up to 64 MiB (32 both ways); where the verdict
   // rests on them, at every second one above too (1 GiB, where a bus is crossed). The others at fewer, and no
   // further than they still change.
-  std::vector<std::int64_t> sizes_of(const CopySeries& series) const {
+  std::vector<std::int64_t> sizes_of(const CopyWay& way) const {
     if (!options_.sizes.empty()) {
       return options_.sizes;
     }
@@ -115,15 +115,15 @@ class TransferPlanner {
         sizes.push_back(bytes);
       }
     };
-    if (series.in_flight > 1) {
+    if (way.in_flight > 1) {
       grow(kKiB, 4 * kMiB, 16);
-    } else if (series.first_touch) {
+    } else if (way.first_touch) {
       grow(4 * kKiB, 64 * kMiB, 4);
-    } else if (series.direction == "both") {
+    } else if (way.direction == "both") {
       grow(kKiB, 32 * kMiB, 2);
     } else {
       grow(kKiB, 64 * kMiB, 2);
-      if (series.kind != "staged") {
+      if (way.kind != "staged") {
         // Within the host's memory nothing changes any more beyond its caches.
         grow(256 * kMiB, (own_memory_is_hosts_ ? 256 : 1024) * kMiB, 4);
       }
@@ -131,25 +131,25 @@ class TransferPlanner {
     return sizes;
   }
 
-  void add_series(const CopySeries& series) {
-    const std::string name = "transfer/" + series.label();
-    for (const std::int64_t bytes : sizes_of(series)) {
+  void add_series(const CopyWay& way) {
+    const std::string name = "transfer/" + way.label();
+    for (const std::int64_t bytes : sizes_of(way)) {
+      const CopyParams params{.way = way, .bytes = static_cast<double>(bytes), .node = options_.node};
       SweepPoint point;
       point.series = name;
       point.name = fmt::format("{}/bytes:{}", name, bytes);
-      point.spec.mode = series.direction;
-      point.spec.batch = series.in_flight;
+      point.params = params.to_json();
+      point.parsed = params;
+      point.spec.mode = way.direction;
+      point.spec.batch = way.in_flight;
       point.spec.seed = seed_;
       for (const CommandOption& option : type_->options) {
         point.spec.options[option.name] = option.default_value;
       }
       point.spec.options["bytes"] = fmt::format("{}B", bytes);
-      point.spec.options["host-memory"] = series.kind;
-      point.spec.options["pages"] = series.first_touch ? "cold" : "touched";
-      point.spec.options["node"] = options_.node;
-      point.params = {
-          {"direction", series.direction}, {"host-memory", series.kind},           {"bytes", bytes},
-          {"in-flight", series.in_flight}, {"pages", point.spec.options["pages"]}, {"node", options_.node}};
+      for (const char* const same : {"host-memory", "pages", "node"}) {
+        point.spec.options[same] = point.params[same];
+      }
       point.workload = type_->configure(point.spec);
       plan_.points.push_back(std::move(point));
       if (std::ranges::find(sizes_, bytes) == sizes_.end()) {
@@ -208,6 +208,7 @@ class TransferSweep : public Sweep {
     return transfer_tables(document, state_);
   }
   Json to_json() const override { return {{"transfer", sweeps::to_json(state_)}}; }
+  void restore(ResultDocument& document) override { parse_params(document, read_copy_params); }
 
  private:
   TransferOptions options_;

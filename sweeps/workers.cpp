@@ -19,6 +19,7 @@
 #include "bench/measure/quote.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "sweeps/series/points.h"
 #include "sweeps/workers/batch_result.h"
 #include "sweeps/workers/findings.h"
 #include "sweeps/workers/options.h"
@@ -154,7 +155,14 @@ class WorkersSweep final : public Sweep {
     return json;
   }
 
-  std::shared_ptr<const SampleNote> read_note(const Json& note) const override { return read_window(note); }
+  void restore(ResultDocument& document) override {
+    parse_params(document, read_loader_params);
+    for (MeasuredPoint& point : document.benchmarks) {
+      for (auto& note : point.notes) {
+        note = read_window(note->to_json());
+      }
+    }
+  }
 
  private:
   Evidence evidence_of(const ResultDocument& document) const {

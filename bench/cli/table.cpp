@@ -132,7 +132,8 @@ std::string subject(const ResultDocument& document, const std::vector<const Unme
 // Names as many points as the width allows, up to three.
 std::string unmeasured_line(const ResultDocument& document, const std::vector<const UnmeasuredPoint*>& points,
                             std::size_t width, bool verbose) {
-  const auto& [name, params, status, reason] = *points.front();
+  const std::string& status = points.front()->status;
+  const std::string& reason = points.front()->reason;
   std::size_t named = std::min<std::size_t>(points.size(), 3);
   if (verbose) {
     return wrap(fmt::format("✕ {} {}: {}", subject(document, points, named), status, reason), width, 2);

@@ -141,14 +141,4 @@ void PlannedSweep::keep_filtered(const std::string& filter) {
   });
 }
 
-std::set<Dtype> PlannedSweep::computed_dtypes() const {
-  std::set<Dtype> dtypes;
-  for (const SweepPoint& point : plan_.points) {
-    if (point.workload->measures_device()) {
-      dtypes.insert(point.spec.dtype);
-    }
-  }
-  return dtypes;
-}
-
 }  // namespace bench

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 
 #include "bench/cli/table.h"
@@ -25,8 +24,6 @@ class PlannedSweep {
   // interrupted() turns true.
   void stop_at_cap();
   const PlannedPoint& predict(const SweepPoint& point);
-  // Dtypes of the points that measure the device's computing: the others need no peaks.
-  std::set<Dtype> computed_dtypes() const;
 
  private:
   void refuse_cap_below_fixed_part();

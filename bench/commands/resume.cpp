@@ -160,14 +160,4 @@ bool take_over(const std::filesystem::path& path, const SweepPlan& plan, ResumeR
   return true;
 }
 
-void read_notes(const Sweep& sweep, ResultDocument& document) {
-  for (MeasuredPoint& point : document.benchmarks) {
-    for (auto& note : point.notes) {
-      if (auto read = sweep.read_note(note->to_json())) {
-        note = std::move(read);
-      }
-    }
-  }
-}
-
 }  // namespace bench

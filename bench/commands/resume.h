@@ -21,9 +21,6 @@ enum class ResumeReason { requested, device_lost };
 bool take_over(const std::filesystem::path& path, const SweepPlan& plan, ResumeReason reason,
                ResultDocument& document);
 
-// Replaces the samples' JSON notes by the sweep's own type. Throws UsageError.
-void read_notes(const Sweep& sweep, ResultDocument& document);
-
 // The command line that continues a run, quoted for a shell: the one that started it, and --resume.
 std::string command_to_resume(const std::vector<std::string>& argv);
 

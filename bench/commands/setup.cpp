@@ -108,7 +108,7 @@ SweepRequest make_request(const Options& options, const SweepType& sweep, const 
   }
   const std::vector<std::string>& modes = request.workload->modes;
   request.modes = !options.modes.empty() ? options.modes
-                  : sweep.all_modes      ? modes
+                  : sweep.takes_lists    ? modes
                                          : std::vector{modes.front()};
   request.modes_given = !options.modes.empty();
   request.dtypes = options.dtypes;

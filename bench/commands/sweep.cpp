@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <iostream>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -186,8 +187,7 @@ class SweepRun {
       return;
     }
     try {  // only the sweep can read params, notes and its own state
-      read_notes(*sweep_, document_);
-      sweep_->restore(document_.sweep.state);
+      sweep_->restore(document_);
       sweep_->findings(document_);
     } catch (const std::exception& error) {
       throw UsageError(fmt::format(
@@ -222,8 +222,12 @@ class SweepRun {
   }
 
   void add_peaks(Progress& bar) {
-    for (const Dtype dtype : planned_.computed_dtypes()) {
-      if (!device_->unsupported(dtype) && !interrupted()) {
+    std::set<Dtype> dtypes;
+    for (const SweepPoint& point : plan().points) {
+      dtypes.insert(point.spec.dtype);
+    }
+    for (const Dtype dtype : dtypes) {
+      if (plan().needs_peaks && !device_->unsupported(dtype) && !interrupted()) {
         bar.update(0, fmt::format("measuring the peak of {} in {}", device_->info().id, name_of(dtype)), {},
                    {});
         document_.context.peaks[dtype] = device_->peaks(dtype);

@@ -1,6 +1,7 @@
 // The result document in memory: one sweep's context, points and findings. See results/schema.json.
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -64,6 +65,7 @@ struct Validity {
 struct MeasuredPoint {
   std::string name;                       // "batch/resnet50/infer/fp32/batch:32"
   Json params;                            // {"batch": 32, "dtype": "fp32", …}
+  std::any parsed{};                      // the same as its sweep reads it: a struct; not in the file
   std::vector<std::int64_t> samples_ns;   // in the order taken, round after round
   std::vector<std::int64_t> round_sizes;  // samples of each round; sums to samples_ns.size()
   double cpu_time_ns = 0;                 // processor time of a step, all threads, mean
@@ -82,6 +84,7 @@ struct UnmeasuredPoint {
   Json params;
   std::string status;  // "oom", "unsupported", "skipped", "error"
   std::string reason;
+  std::any parsed{};  // as MeasuredPoint's
 };
 
 struct Finding {
@@ -171,7 +174,7 @@ struct ResultDocument {
 
 // Strict JSON: throws std::domain_error on NaN or Infinity. Bytes and nanosecond samples are integers.
 Json to_json(const ResultDocument& document);
-// Notes are kept as JSON; Sweep::read_note() reads them. Throws UsageError naming what is
+// Params and notes are kept as JSON; Sweep::restore() reads them. Throws UsageError naming what is
 // wrong ("schema is bench-result/7; this program reads bench-result/1"), also for numbers out of their range
 // and a point's name given twice.
 ResultDocument document_from_json(const Json& json);

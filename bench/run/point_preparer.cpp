@@ -211,6 +211,7 @@ PreparedPoint PointPreparer::make(const SweepPoint& point, Series& series, const
   MeasuredPoint& entry = prepared.entry;
   entry.name = point.name;
   entry.params = point.params;
+  entry.parsed = point.parsed;
   entry.work = workload.work();
   entry.items_per_step = entry.work.samples;
   entry.plan = planned_memory(plan);

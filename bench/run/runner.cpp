@@ -167,7 +167,7 @@ class Runner {
       return;
     }
     DeviceState state = device_.state();
-    if (point.workload->oversubscribes_cores()) {
+    if (point.oversubscribes_cores) {
       std::erase(state.throttle_reasons, "cpu_contention");
     }
     recorder_.add_repetition(point, ready.entry, std::move(taken), state);

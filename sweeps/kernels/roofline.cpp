@@ -3,35 +3,35 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "sweeps/series/points.h"
+
 namespace bench::sweeps {
-namespace {
 
-// Empty where there is none. Throws Json::exception for anything but text.
-std::string text_of(const Json& params, const char* key) {
-  return params.value(key, std::string());
+std::optional<KernelParams> read_kernel_params(const Json& params) {
+  if (!params.is_object()) {
+    return std::nullopt;
+  }
+  return KernelParams{.workload = params.value("workload", ""),
+                      .mode = params.value("mode", ""),
+                      .dtype = params.value("dtype", ""),
+                      .cold = params.value("caches", "") == "cold"};
 }
-
-}  // namespace
 
 std::vector<KernelResult> read_results(const ResultDocument& document) {
   std::vector<KernelResult> points;
   for (const MeasuredPoint& measured : document.benchmarks) {
-    const Json& params = measured.params;
-    if (!params.is_object() || measured.stats.median_ns <= 0) {
+    const auto* const params = params_as<KernelParams>(measured);
+    if (params == nullptr || measured.stats.median_ns <= 0) {
       continue;
     }
-    const std::vector<std::string>& flags = measured.validity.flags;
-    points.push_back({.name = measured.name,
-                      .workload = text_of(params, "workload"),
-                      .mode = text_of(params, "mode"),
-                      .dtype = text_of(params, "dtype"),
-                      .cold = text_of(params, "caches") == "cold",
-                      .samples = measured.items_per_step,
-                      .flops = measured.work.flops,
-                      .bytes = measured.work.fixed_bytes + measured.work.sample_bytes,
-                      .step_ns = measured.stats.step_time(),
-                      .above_peak = std::ranges::find(flags, "above_peak") != flags.end(),
-                      .flags = flags});
+    KernelResult& point = points.emplace_back(KernelResult{*params});
+    point.name = measured.name;
+    point.samples = measured.items_per_step;
+    point.flops = measured.work.flops;
+    point.bytes = measured.work.fixed_bytes + measured.work.sample_bytes;
+    point.step_ns = measured.stats.step_time();
+    point.flags = measured.validity.flags;
+    point.above_peak = std::ranges::find(point.flags, "above_peak") != point.flags.end();
   }
   return points;
 }

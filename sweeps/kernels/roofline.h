@@ -18,17 +18,23 @@
 
 namespace bench::sweeps {
 
-// A measured point, its params read.
-struct KernelResult {
-  std::string name;
+// A point's params, as far as findings ask for them.
+struct KernelParams {
   std::string workload;  // "gemm"
   std::string mode;
   std::string dtype;
-  bool cold = false;   // caches
+  bool cold = false;  // caches
+};
+// nullopt for no object. Throws Json::exception where a param is of another type.
+std::optional<KernelParams> read_kernel_params(const Json& params);
+
+// A measured point.
+struct KernelResult : KernelParams {
+  std::string name{};
   double samples = 0;  // of a step, as all below
   double flops = 0;
   double bytes = 0;
-  Estimate step_ns;
+  Estimate step_ns{};
   bool above_peak = false;  // it computed something else, or read what it should not have: it proves nothing
   std::vector<std::string> flags{};
 
@@ -39,7 +45,7 @@ struct KernelResult {
   std::string short_name() const { return name.substr(name.find('/') + 1); }  // without the sweep's
 };
 
-// In the order of the file. Throws Json::exception where a param is of another type.
+// In the order of the file; points without KernelParams are left out.
 std::vector<KernelResult> read_results(const ResultDocument& document);
 
 struct RoofCeiling {

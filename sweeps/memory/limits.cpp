@@ -13,6 +13,7 @@
 #include "bench/measure/headroom.h"
 #include "bench/measure/search.h"
 #include "sweeps/memory/label.h"
+#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
@@ -130,11 +131,10 @@ std::optional<LimitsLeftOut> predict_limits(const SweepRequest& request, const S
   std::optional<LimitsLeftOut> left_out;
   std::set<std::string> seen;
   for (const SweepPoint& point : plan.points) {
-    const auto params = read_params(point.params);
-    if (!params || !seen.insert(point.series).second || point.workload->unsupported(device)) {
+    if (!seen.insert(point.series).second || point.workload->unsupported(device)) {
       continue;
     }
-    const std::string label = memory_label(*params, plan.axes);
+    const std::string label = memory_label(*params_as<BatchParams>(point), plan.axes);
     PlannedSeries series(*request.workload, point.spec, device, end);
     for (const std::int64_t cap : request.memory_caps) {
       if (is_known(limits, label, cap)) {

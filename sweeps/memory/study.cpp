@@ -13,6 +13,7 @@
 #include "bench/measure/units.h"
 #include "sweeps/memory/label.h"
 #include "sweeps/memory/limits.h"
+#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
@@ -149,8 +150,7 @@ std::vector<StudiedSeries> studied_series(const SweepStudy& study) {
     measured[point.name] = &point;
   }
   for (const SweepPoint& point : study.plan.points) {
-    const std::string label =
-        memory_label(read_params(point.params).value_or(BatchParams{}), study.plan.axes);
+    const std::string label = memory_label(*params_as<BatchParams>(point), study.plan.axes);
     if (all.empty() || all.back().label != label) {
       all.push_back({.label = label, .first = &point});
     }

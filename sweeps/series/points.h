@@ -1,9 +1,12 @@
-// How sweeps over batches make their points.
+// How sweeps make their points, and read them back.
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/sweep.h"
@@ -23,5 +26,24 @@ std::map<std::string, std::vector<std::string>> option_values(const SweepRequest
 
 // batch, dtype, mode, workload, and the workload's options.
 Json params_of(const std::string& workload, const WorkloadSpec& spec);
+
+// Reads the params of every point of a file, in place. Throws what `read` throws.
+template <class Params>
+void parse_params(ResultDocument& document, std::optional<Params> (*read)(const Json& params)) {
+  const auto parse = [read](auto& points) {
+    for (auto& point : points) {
+      auto params = read(point.params);
+      point.parsed = params ? std::any(*std::move(params)) : std::any();
+    }
+  };
+  parse(document.benchmarks);
+  parse(document.unmeasured);
+}
+
+// A point's params as parse_params() or the plan left them; null where they could not be read.
+template <class Params>
+const Params* params_as(const auto& point) {
+  return std::any_cast<Params>(&point.parsed);
+}
 
 }  // namespace bench::sweeps

@@ -6,6 +6,7 @@
 
 #include "bench/measure/flags.h"
 #include "bench/measure/statistics.h"
+#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
@@ -130,8 +131,8 @@ bool left_out_for_time(const UnmeasuredPoint& point) {
 std::vector<BatchSeries> read_series(const ResultDocument& document, const SeriesLabel& label) {
   std::vector<BatchSeries> all;
   for (const MeasuredPoint& point : document.benchmarks) {
-    const auto params = read_params(point.params);
-    if (!params || point.stats.median_ns <= 0) {
+    const auto* const params = params_as<BatchParams>(point);
+    if (params == nullptr || point.stats.median_ns <= 0) {
       continue;
     }
     BatchSeries& series = series_of(all, *params, label);
@@ -142,8 +143,9 @@ std::vector<BatchSeries> read_series(const ResultDocument& document, const Serie
     }
   }
   for (const UnmeasuredPoint& point : document.unmeasured) {
-    const auto params = read_params(point.params);
-    const auto at = params ? std::ranges::find(all, label(*params), &BatchSeries::label) : all.end();
+    const auto* const params = params_as<BatchParams>(point);
+    const auto at =
+        params != nullptr ? std::ranges::find(all, label(*params), &BatchSeries::label) : all.end();
     if (at == all.end()) {
       continue;
     }

@@ -16,7 +16,7 @@
 
 namespace bench::sweeps {
 
-// A point's params, parsed; params_of() in points.h wrote them.
+// A point's params in batch and memory; params_of() in points.h wrote them.
 struct BatchParams {
   std::int64_t batch = 0;
   Dtype dtype = Dtype::fp32;
@@ -71,8 +71,8 @@ using SeriesLabel = std::function<std::string(const BatchParams& params)>;
 // points too.
 bool left_out_for_time(const UnmeasuredPoint& point);
 
-// One analysed series for each label that has points, in the order of the points; those without a batch or a
-// dtype are left out.
+// One analysed series for each label that has points, in the order of the points; those without BatchParams
+// are left out.
 std::vector<BatchSeries> read_series(const ResultDocument& document, const SeriesLabel& label);
 
 }  // namespace bench::sweeps

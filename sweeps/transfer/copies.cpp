@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "bench/measure/flags.h"
+#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
@@ -23,9 +25,27 @@ auto rank(const CopySeries& series) {
 
 }  // namespace
 
-std::string CopySeries::label() const {
+std::string CopyWay::label() const {
   return fmt::format("{}/{}{}{}", direction, kind, first_touch ? "/pages:cold" : "",
                      in_flight > 1 ? fmt::format("/in-flight:{}", in_flight) : "");
+}
+
+Json CopyParams::to_json() const {
+  return {{"direction", way.direction},
+          {"host-memory", way.kind},
+          {"bytes", std::llround(bytes)},
+          {"in-flight", way.in_flight},
+          {"pages", way.first_touch ? "cold" : "touched"},
+          {"node", node}};
+}
+
+std::optional<CopyParams> read_copy_params(const Json& params) {
+  return CopyParams{.way = {.direction = params.value("direction", ""),
+                            .kind = params.value("host-memory", ""),
+                            .in_flight = params.value("in-flight", std::int64_t{1}),
+                            .first_touch = params.value("pages", "") == "cold"},
+                    .bytes = params.value("bytes", 0.0),
+                    .node = params.value("node", "")};
 }
 
 std::vector<CopyTime> CopySeries::times() const {
@@ -65,16 +85,16 @@ std::vector<CopySeries> copy_series(const ResultDocument& document) {
   const FlagMarks marks(document.benchmarks);
   std::vector<CopySeries> all;
   for (const MeasuredPoint& measured : document.benchmarks) {
-    const CopySeries key{.direction = measured.params.value("direction", ""),
-                         .kind = measured.params.value("host-memory", ""),
-                         .in_flight = measured.params.value("in-flight", std::int64_t{1}),
-                         .first_touch = measured.params.value("pages", "") == "cold"};
-    auto series = std::ranges::find(all, key.label(), &CopySeries::label);
+    const auto* const params = params_as<CopyParams>(measured);
+    if (params == nullptr) {
+      continue;
+    }
+    auto series = std::ranges::find(all, params->way.label(), &CopySeries::label);
     if (series == all.end()) {
-      series = all.insert(all.end(), key);
+      series = all.insert(all.end(), CopySeries{params->way});
     }
     series->points.push_back({.name = measured.name,
-                              .bytes = measured.params.value("bytes", 0.0),
+                              .bytes = params->bytes,
                               .moved = measured.work.sample_bytes,
                               .ns = measured.stats.step_time(),
                               .mark = std::string(marks.of(measured))});

@@ -10,6 +10,28 @@
 
 namespace bench::sweeps {
 
+// What is copied, which way, and how many at once.
+struct CopyWay {
+  std::string direction;  // "h2d", "d2h", "both"
+  std::string kind;       // of host memory: "pinned", "pageable", "staged"
+  std::int64_t in_flight = 1;
+  bool first_touch = false;  // the destination's pages are fresh from the system
+
+  std::string label() const;  // "h2d/pinned", "h2d/pinned/in-flight:8", "d2h/pageable/pages:cold"
+  bool plain() const { return in_flight == 1 && !first_touch; }
+};
+
+// A point's params.
+struct CopyParams {
+  CopyWay way{};
+  double bytes = 0;    // of one copy; a whole number
+  std::string node{};  // NUMA node of the host memory
+
+  Json to_json() const;
+};
+// Those that are missing have their defaults. Throws Json::exception.
+std::optional<CopyParams> read_copy_params(const Json& params);
+
 struct CopyPoint {
   std::string name;
   double bytes = 0;  // of one copy
@@ -21,15 +43,9 @@ struct CopyPoint {
 };
 
 // Points that differ in size alone, growing.
-struct CopySeries {
-  std::string direction;  // "h2d", "d2h", "both"
-  std::string kind;       // "pinned", "pageable", "staged"
-  std::int64_t in_flight = 1;
-  bool first_touch = false;  // the destination's pages are fresh from the system
+struct CopySeries : CopyWay {
   std::vector<CopyPoint> points{};
 
-  std::string label() const;  // "h2d/pinned", "h2d/pinned/in-flight:8", "d2h/pageable/pages:cold"
-  bool plain() const { return in_flight == 1 && !first_touch; }
   std::vector<CopyTime> times() const;
   const CopyPoint* at(double bytes) const;
   std::vector<std::string> names() const;
@@ -37,7 +53,7 @@ struct CopySeries {
   std::vector<std::string> names_near(double bytes) const;
 };
 
-// In the order of directions and kinds.
+// In the order of directions and kinds; points without CopyParams are left out.
 std::vector<CopySeries> copy_series(const ResultDocument& document);
 
 const CopySeries* find_series(const std::vector<CopySeries>& all, const std::string& label);

@@ -49,8 +49,6 @@ class ConfiguredPipeline final : public ConfiguredWorkload {
   std::unique_ptr<Workload> make(Device& device) const override;
   // With a storage limit: a batch to verify, a window to warm up, and a window.
   PointCost least_cost() const override;
-  bool oversubscribes_cores() const override { return spec_.loader == LoaderKind::pool; }
-  bool measures_device() const override { return false; }
 
  private:
   PipelineSpec spec_;

@@ -10,6 +10,7 @@
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
 #include "sweeps/workers/pipeline.h"
+#include "sweeps/workers/points.h"
 
 namespace bench::sweeps {
 namespace {
@@ -50,6 +51,7 @@ std::vector<std::int64_t> capacity_workers(std::int64_t cores) {
 SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& options, const Device& device,
                        const std::shared_ptr<Session>& session) {
   SweepPlan plan;
+  plan.needs_peaks = false;
   plan.rounds = {.at_most = 24, .trusted_rounds = 6, .samples = 8};
   plan.axes = {{"workers", options.workers}, {"order", Json::array()}, {"prefetch", {options.prefetch}}};
   for (const loader::Order order : options.orders) {
@@ -81,6 +83,7 @@ SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& option
     point.name = spec.name;
     point.series = spec.name;
     point.is_reference = loader == "ready";
+    point.oversubscribes_cores = spec.loader == LoaderKind::pool;
     point.params = {{"loader", loader},
                     {"workers", workers},
                     {"prefetch", options.prefetch},
@@ -97,6 +100,7 @@ SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& option
     if (!contents.empty()) {
       point.params["data-contents"] = contents;
     }
+    point.parsed = read_loader_params(point.params).value();
     point.spec = {
         .mode = "", .dtype = options.dtype, .batch = setup.batch, .seed = request.seed, .options = {}};
     point.workload = std::make_shared<ConfiguredPipeline>(std::move(spec), session);

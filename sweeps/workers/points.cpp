@@ -6,6 +6,7 @@
 
 #include "bench/measure/flags.h"
 #include "bench/measure/statistics.h"
+#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
@@ -47,19 +48,10 @@ double without_extremes(const std::vector<double>& rates, const std::vector<doub
   return images / time;
 }
 
-std::optional<LoaderPoint> point_of(const MeasuredPoint& measured) {
-  if (!measured.params.is_object() || measured.params.value("batch", std::int64_t{0}) < 1) {
-    return std::nullopt;
-  }
+std::optional<LoaderPoint> point_of(const MeasuredPoint& measured, const LoaderParams& params) {
   LoaderPoint point;
+  static_cast<LoaderParams&>(point) = params;
   point.name = measured.name;
-  point.loader = measured.params.value("loader", "");
-  point.workers = measured.params.value("workers", std::int64_t{0});
-  point.staging = measured.params.value("staging", "");
-  point.prefetch = measured.params.value("prefetch", std::int64_t{0});
-  point.order = measured.params.value("order", "");
-  point.consumer = measured.params.value("consumer", "");
-  point.batch = measured.params.value("batch", std::int64_t{0});
   point.flagged = !measured.validity.flags.empty();
   point.few_rounds = std::ranges::count(measured.validity.flags, "few_rounds") > 0;
   point.sample_bytes = measured.work.sample_bytes;
@@ -139,10 +131,9 @@ void compare(LoaderPoint& point, const LoaderPoint& ready) {
   point.stall_p99_ns = quantile(point.step_times_ns, 0.99) - median(ready.step_times_ns);
 }
 
-bool of_another_run(const LoaderPoint& point, const Json& params, const LoaderSetup& setup) {
-  const std::string dtype = params.value("dtype", "");
+bool of_another_run(const LoaderParams& point, const LoaderSetup& setup) {
   return (setup.batch > 0 && point.batch != setup.batch) ||
-         (!setup.dtype.empty() && !dtype.empty() && dtype != setup.dtype) ||
+         (!setup.dtype.empty() && !point.dtype.empty() && point.dtype != setup.dtype) ||
          (!setup.consumer.empty() && point.consumer != setup.consumer && point.consumer != "none");
 }
 
@@ -154,6 +145,20 @@ void add_once(std::vector<LoaderPoint>& points, LoaderPoint point) {
 
 }  // namespace
 
+std::optional<LoaderParams> read_loader_params(const Json& params) {
+  if (!params.is_object() || params.value("batch", std::int64_t{0}) < 1) {
+    return std::nullopt;
+  }
+  return LoaderParams{.loader = params.value("loader", ""),
+                      .workers = params.value("workers", std::int64_t{0}),
+                      .prefetch = params.value("prefetch", std::int64_t{0}),
+                      .order = params.value("order", ""),
+                      .batch = params.value("batch", std::int64_t{0}),
+                      .dtype = params.value("dtype", ""),
+                      .consumer = params.value("consumer", ""),
+                      .staging = params.value("staging", "")};
+}
+
 const LoaderPoint* LoaderPoints::at(std::int64_t workers) const {
   const auto found = std::ranges::find(pool, workers, &LoaderPoint::workers);
   return found == pool.end() ? nullptr : &*found;
@@ -163,8 +168,12 @@ LoaderPoints loader_points(const std::vector<MeasuredPoint>& measured, const Loa
   const FlagMarks marks(measured);
   LoaderPoints points;
   for (const MeasuredPoint& one : measured) {
-    std::optional<LoaderPoint> point = point_of(one);
-    if (!point || of_another_run(*point, one.params, setup)) {
+    const auto* const params = params_as<LoaderParams>(one);
+    if (params == nullptr || of_another_run(*params, setup)) {
+      continue;
+    }
+    std::optional<LoaderPoint> point = point_of(one, *params);
+    if (!point) {
       continue;
     }
     point->mark = marks.of(one);

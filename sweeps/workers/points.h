@@ -13,17 +13,24 @@
 
 namespace bench::sweeps {
 
-struct LoaderPoint {
-  std::string name;
+// What identifies a point.
+struct LoaderParams {
   // "pool", "ready" (the loader that does nothing), "other-staging" (as ready, from the other kind of host
   // memory), "capacity" (a consumer that takes no time)
   std::string loader;
   std::int64_t workers = 0;
   std::int64_t prefetch = 0;
   std::string order;
+  std::int64_t batch = 0;
+  std::string dtype;
   std::string consumer;
   std::string staging;  // "pinned", "pageable"
-  std::int64_t batch = 0;
+};
+// nullopt without a batch. Throws Json::exception where a param is of another type.
+std::optional<LoaderParams> read_loader_params(const Json& params);
+
+struct LoaderPoint : LoaderParams {
+  std::string name;
   bool flagged = false;
   std::string mark;         // "○" for a flag that separates it from others
   bool few_rounds = false;  // too few to tell how far another run may differ
@@ -65,7 +72,8 @@ struct LoaderPoints {
   const LoaderPoint* at(std::int64_t workers) const;  // of the pool
 };
 
-// Points without usable windows are left out, and those that --resume kept of a run with another setup.
+// Points without LoaderParams or usable windows are left out, and those that --resume kept of a run with
+// another setup.
 LoaderPoints loader_points(const std::vector<MeasuredPoint>& measured, const LoaderSetup& setup);
 
 // The part of the images' bytes that the windows read from storage instead of the page cache; nullopt where a

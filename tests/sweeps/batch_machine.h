@@ -66,14 +66,17 @@ inline ResultDocument document_of(const std::vector<Machine>& machines, std::int
   return document;
 }
 
-inline std::vector<Finding> findings_of(const ResultDocument& document) {
+// As of a file that is read back.
+inline std::vector<Finding> findings_of(ResultDocument document) {
   static const WorkloadType workload = testing::stub_workload({"infer"});
   const testing::ManualClock clock;
   SweepRequest request(clock);
   request.workload = &workload;
   request.batches = {1};
   testing::FakeDevice device({Dtype::fp32});
-  return registry<SweepType>().find("batch")->make(request, device)->findings(document);
+  const auto sweep = registry<SweepType>().find("batch")->make(request, device);
+  sweep->restore(document);
+  return sweep->findings(document);
 }
 
 inline Finding find(const ResultDocument& document, const std::string& name) {

@@ -5,6 +5,7 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "sweeps/series/points.h"
 #include "tests/bench/support/manual_clock.h"
 #include "tests/bench/support/mutants.h"
 #include "tests/bench/support/sample_document.h"
@@ -30,8 +31,8 @@ int try_findings_of(const std::string& sweep_name) {
   int found = 0;
   testing::for_each_odd_document(to_json(testing::sample_document()), [&](const Json& json) {
     try {
-      const ResultDocument document = document_from_json(json);
-      sweep->restore(document.sweep.state);
+      ResultDocument document = document_from_json(json);
+      sweep->restore(document);
       for (const Finding& finding : sweep->findings(document)) {
         found += finding.claim.empty() ? 0 : 1;
       }
@@ -74,11 +75,16 @@ TEST(FindingsFuzz, OfTheTransferSweep) {
     }
     document.benchmarks.push_back(point);
   }
+  const auto findings_in = [&](const Json& json) {
+    ResultDocument read = document_from_json(json);
+    sweeps::parse_params(read, sweeps::read_copy_params);
+    return sweeps::transfer_findings(read, card.state);
+  };
   int found = 0;
-  ASSERT_GE(sweeps::transfer_findings(document_from_json(to_json(document)), card.state).size(), 10U);
+  ASSERT_GE(findings_in(to_json(document)).size(), 10U);
   testing::for_each_odd_document(to_json(document), [&](const Json& json) {
     try {
-      found += static_cast<int>(sweeps::transfer_findings(document_from_json(json), card.state).size());
+      found += static_cast<int>(findings_in(json).size());
     } catch (const UsageError&) {
     } catch (const Json::exception&) {  // --resume says it in one sentence
     }

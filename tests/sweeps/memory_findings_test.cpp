@@ -58,7 +58,8 @@ MeasuredPoint made(const PointOf& of) {
   return point;
 }
 
-std::vector<Finding> findings_of(const ResultDocument& document) {
+// As of a file that is read back.
+std::vector<Finding> findings_of(ResultDocument document) {
   static const WorkloadType workload = testing::stub_workload({"infer", "train"});
   const testing::ManualClock clock;
   SweepRequest request(clock);
@@ -66,7 +67,9 @@ std::vector<Finding> findings_of(const ResultDocument& document) {
   request.batches = {1};
   request.memory_caps = {1 << 30};
   testing::FakeDevice device({Dtype::fp32});
-  return registry<SweepType>().find("memory")->make(request, device)->findings(document);
+  const auto sweep = registry<SweepType>().find("memory")->make(request, device);
+  sweep->restore(document);
+  return sweep->findings(document);
 }
 
 std::vector<Finding> findings_of(const std::vector<PointOf>& points) {

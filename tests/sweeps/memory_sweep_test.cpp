@@ -57,7 +57,8 @@ class MemorySweep : public ::testing::Test {
     document.sweep.memory_cap_bytes = request_.largest_cap();
     sweep_->predict(document.context, planning_end_);
     if (!before.is_null()) {
-      sweep_->restore(before);
+      document.sweep.state = before;
+      sweep_->restore(document);
     }
     for (const SweepPoint& point : sweep_->plan().points) {
       if (!point.workload->unsupported(machine_) && point.spec.batch <= 16 && point.spec.batch >= smallest_) {
@@ -457,8 +458,11 @@ TEST_F(MemorySweep, TheStateReadsWhatItWrote) {
 }
 
 TEST_F(MemorySweep, AStateThatCannotBeUsedIsRefused) {
-  EXPECT_THROW(make()->restore(Json{{"limits", {{{"label", 3}}}}}), UsageError);
-  EXPECT_THROW(make()->restore(Json{{"soak", 7}}), UsageError);
+  ResultDocument document;
+  for (const Json& wrong : {Json{{"limits", {{{"label", 3}}}}}, Json{{"soak", 7}}}) {
+    document.sweep.state = wrong;
+    EXPECT_THROW(make()->restore(document), UsageError);
+  }
 }
 
 TEST_F(MemorySweep, RefusesASoakThatIsNoNumberOfSteps) {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "sweeps/series/points.h"
 #include "tests/sweeps/transfer_machine.h"
 
 namespace bench::sweeps {
@@ -90,7 +91,9 @@ TEST(TransferFindings, WhatWasNeverComparedHasNoCrossover) {
   ResultDocument document;
   add_copies(document, "h2d", "pinned", 1000, 10e9);
   for (MeasuredPoint& point : document.benchmarks) {
-    point.params["bytes"] = point.params["bytes"].get<std::int64_t>() + 1;
+    CopyParams params = *params_as<CopyParams>(point);
+    params.bytes += 1;
+    point.parsed = params;
   }
   add_copies(document, "h2d", "pageable", 1000, 10e9);
   for (const Finding& finding : transfer_findings(document, {})) {

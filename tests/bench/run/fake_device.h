@@ -120,12 +120,10 @@ class FakeConfigured : public ConfiguredWorkload {
     return std::make_unique<FakeWorkload>(spec, device);
   }
   PointCost least_cost() const override { return least; }
-  bool oversubscribes_cores() const override { return oversubscribes; }
 
   WorkloadSpec spec;
   PointCost least;
   std::int64_t library = 0;  // bytes
-  bool oversubscribes = false;
   std::function<void()> on_plan;
   std::function<void()> on_make;
 };

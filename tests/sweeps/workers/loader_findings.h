@@ -5,15 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "sweeps/series/points.h"
 #include "sweeps/workers/findings.h"
 #include "tests/sweeps/workers/loader_machine.h"
 
 namespace bench::sweeps::testing {
 
+// As of a file that is read back.
 inline Evidence evidence_of(const std::vector<MeasuredPoint>& measured, const LoaderSetup& setup) {
+  ResultDocument document;
+  document.benchmarks = measured;
+  parse_params(document, read_loader_params);
   Evidence evidence;
   evidence.setup = setup;
-  evidence.points = loader_points(measured, setup);
+  evidence.points = loader_points(document.benchmarks, setup);
   evidence.profile = measure_profile(evidence.points, setup);
   if (evidence.profile) {
     evidence.simulated = simulate_measured(evidence.points, setup, *evidence.profile);

@@ -84,7 +84,7 @@ TEST_F(WorkersPlan, AsksForReadyDataEachWorkerCountAndTheLoaderAlone) {
   for (const SweepPoint& point : plan().points) {
     EXPECT_TRUE(seen.insert(point.name).second) << point.name;
     EXPECT_EQ(point.is_reference, point.params.at("loader") == "ready");
-    EXPECT_EQ(point.workload->oversubscribes_cores(),
+    EXPECT_EQ(point.oversubscribes_cores,
               point.params.at("loader") == "pool" || point.params.at("loader") == "capacity");
     EXPECT_EQ(point.params.at("consumer"), point.params.at("loader") == "capacity" ? "none" : "net");
   }
