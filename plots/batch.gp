@@ -5,113 +5,70 @@
 # writes x.png and x.svg.
 
 sweep = "batch"
-folder = ARG0
-do for [i = strlen(ARG0):1:-1] { if (ARG0[i:i] eq "/") { folder = ARG0[1:i]; break } else { folder = "" } }
 # Without a slash in front gnuplot would read some names as commands, and search for others.
-if (folder[1:1] ne "/") { folder = "./" . folder }
+slash = 0
+do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
+folder = (ARG0[1:1] eq "/" ? "" : "./") . ARG0[1:slash]
 load folder . "common.gp"
 
 dtypes = int(n("dtypes"))
-memory_panels = n("has_memory") > 0 ? int(n("has_memory")) : 1
-note_height = 0.034
-below = note_height * n("notes") + 0.05
+panels = int(n("panels"))
+layers = int(n("layers"))
+key_rows = dtypes > 3 ? dtypes : 3
+rows = panels > 2 ? 2 : 1
+columns = panels > 3 ? 3 : panels == 1 || panels == 2 ? panels + 1 : 2
+crowded = n("batches") * columns > 36
+colour_of(thing) = int(n(thing . "_colour"))
+curve(d, x) = x < 0.99 * n(d . "_first") || x > 1.01 * n(d . "_last") ? NaN : x / (n(d . "_t0") + x / known(d . "_t_inf"))
+# A bar with its fitted line across it: the higher of the two.
+top(line) = (bar = (sum [c = 1:layers] column(3 + c)), line > bar ? line : bar)
 
 do for [kind in "png svg"] {
-  if (kind eq "png") {
-    set terminal pngcairo size 1600, 720 font "DejaVu Sans,13" noenhanced background rgb "white"
-    huge = ",17"; small = ",11"
-  } else {
-    set terminal svg size 1600, 720 font "DejaVu Sans,16" noenhanced background rgb "white"
-    huge = ",21"; small = ",13"
-  }
-  set output picture . "." . kind
+  eval page(460 * rows, key_rows)
+  set multiplot layout rows, columns margins char 9, char 2, char foot + key_rows + 4.5, char head + 3.5 spacing char 9, char 8
+  eval panel . heading
+  key_at = foot + key_rows + 0.5
 
-  set multiplot layout 1, 1 + memory_panels margins 0.055, 0.985, below + 0.21, 0.81 spacing 0.05, 0
-  set border 3 linecolor rgb "#606060"
-  set tics nomirror out scale 0.6 textcolor rgb "#202020"
-  set grid ytics linecolor rgb "#e4e4e4" linewidth 1 linetype 1
-  set style textbox opaque noborder margins 0.3, 0.1 fillcolor rgb "white"
-  set label 1 text_of("title") at screen 0.5, 0.965 center font huge
-  set label 2 text_of("subtitle") at screen 0.5, 0.92 center textcolor rgb "#555555"
-  do for [i = 1:int(n("notes"))] {
-    set label 2 + i text_of("note" . i) at screen 0.035, note_height * (n("notes") - i) + 0.025 left textcolor rgb "#444444"
-  }
+  # Marks with 95 % intervals, the fitted curve, its limit dashed, a ring at the saturation batch.
+  set title "Throughput, 95 % intervals\ncurve: fitted; dashed: T∞; ring: saturation batch" font small
+  set key at graph 0, char key_at left top maxcols 1 samplen 1
+  set xlabel "batch"
+  set ylabel text_of("rate_unit")
+  set logscale x 2
+  set format x "%.0f"
+  set xrange [n("batch_min") / 1.35:n("batch_max") * 1.35]
+  set yrange [0:1.08 * n("rate_top")]
+  plot for [i = 1:dtypes] known("dtype" . i . "_limit") with lines dashtype (8, 6) linewidth 1.6 linecolor rgb colour_of("dtype" . i) notitle, \
+    for [i = 1:dtypes] curve("dtype" . i, x) with lines linewidth 1.2 linecolor rgb colour_of("dtype" . i) notitle, \
+    $data index 'rates' using 1:2:3:4:6 with yerrorbars pointtype -1 linewidth 1.6 linecolor rgb variable notitle, \
+    $data index 'rates' using 1:2:5:6 with points pointtype variable pointsize 1.3 * dot linewidth 1.6 linecolor rgb variable notitle, \
+    for [i = 1:has("saturation")] $data index of("saturation") using 1:2:3 with points pointtype 6 pointsize 3 * dot linewidth 2.4 linecolor rgb variable notitle, \
+    for [i = 1:has("absent")] $data index of("absent") using 1:2:3 with points pointtype 2 pointsize 1.4 * dot linewidth 2.6 linecolor rgb variable notitle, \
+    for [i = 1:dtypes] keyentry with points pointtype int(n("dtype" . i . "_shape")) pointsize 1.3 * dot linecolor rgb colour_of("dtype" . i) title text_of("dtype" . i . "_legend")
 
-  if (n("measured") == 0) {
-    set label 20 "No point was measured." at screen 0.5, 0.55 center font ",20" textcolor rgb "#990000"
-    unset border; unset tics; unset grid; unset key
-    set xrange [0:1]; set yrange [0:1]
-    plot NaN
-  } else {
-    # Throughput: marks with 95 % intervals, the fitted curve, its limit dashed, a ring at the saturation batch.
-    set title "Throughput, 95 % intervals\ncurve: fitted; dashed: T∞; ring: saturation batch" font small
-    set key at graph 0, graph -0.24 left top maxcols 1 Left reverse samplen 1
-    set ylabel text_of("rate_unit") offset 0.5, 0
-    set xlabel "batch" offset 0, 0.3
-    set logscale x 2
-    set format x "%.0f"
-    set xrange [n("x_min"):n("x_max")]
-    set yrange [n("y_min"):n("y_max")]
-    parts = ""
-    do for [i = 1:dtypes] {
-      d = "dtype" . i
-      look = sprintf(" linecolor rgb %d", int(n(d . "_colour")))
-      parts = parts . sprintf(", NaN with points pointtype %d pointsize 1.3", int(n(d . "_shape"))) . look . " title text_of('" . d . "_legend')"
-      if (n(d . "_drawn")) { parts = parts . sprintf(", %g with lines dashtype (8, 6) linewidth 1.6", n(d . "_limit")) . look . " notitle" }
-      if (n(d . "_fit")) {
-        parts = parts . sprintf(", x < %g || x > %g ? NaN : x / (%g + x / %g) with lines linewidth 1.2", 0.99 * n(d . "_first"), 1.01 * n(d . "_last"), n(d . "_t0"), n(d . "_limit")) . look . " notitle"
-      }
-      parts = parts . part("rates" . i, "1:2:3:4 with yerrorbars pointtype -1 linewidth 1.6" . look . " notitle") \
-        . part("rates" . i, "1:2:5 with points pointtype variable pointsize 1.3 linewidth 1.6" . look . " notitle") \
-        . part("saturation" . i, "1:2 with points pointtype 6 pointsize 3 linewidth 2.4" . look . " notitle") \
-        . part("absent" . i, "1:2 with points pointtype 2 pointsize 1.4 linewidth 2.6" . look . " notitle")
-    }
-    set samples 200
-    eval "plot NaN notitle" . parts
-    # Drawn once: a second time would make them look bold.
-    unset label
-    unset logscale x
-    set format x
-
-    if (n("has_memory") == 0) {
-      unset border; unset tics; unset grid; unset xlabel; unset ylabel; unset title; unset key
-      set label 12 "The file holds no memory figures." at graph 0.5, 0.5 center textcolor rgb "#555555"
-      set xrange [0:1]; set yrange [0:1]
-      plot NaN
-      unset label
-    } else {
-      # Memory at the peak: a stack a batch, its number above it, the fitted line across it.
-      set style data histograms
-      set style histogram rowstacked
-      set style fill solid 1 noborder
-      set boxwidth 0.8
-      set errorbars 0
-      set xrange [-0.6:n("batches") - 0.4]
-      set yrange [0:n("memory_max")]
-      if (n("batches") > 10) { set xtics rotate by -45 scale 0 font small } else { set xtics norotate scale 0 font small }
-      do for [i = 1:memory_panels] {
-        bars = "bars" . i
-        set title "Memory in " . text_of("dtype" . i) . "\n" . text_of("dtype" . i . "_heading") textcolor rgb int(n("dtype" . i . "_colour")) font small
-        if (i == 1) { set ylabel text_of("memory_unit") offset 0.5, 0; set ytics format "%h" } else { unset ylabel; set ytics format "" }
-        if (i == 1) { set key at screen (memory_panels == 1 ? 0.55 : 0.43), graph -0.24 left top maxrows 2 width 1 Left reverse samplen 2 } else { unset key }
-        parts = ""
-        do for [c = 1:int(n("categories"))] {
-          parts = parts . sprintf(", $data index '%s' using %d:xtic(1) linecolor rgb %d title text_of('category%d')", bars, 4 + c, int(n("category" . c . "_colour")), c)
-        }
-        cap = n("cap") > 0 ? ", n('cap') with lines dashtype (10, 5) linewidth 2 linecolor rgb '#cc0000' title text_of('cap_text')" : ""
-        eval "plot NaN notitle" . parts \
-          . sprintf(", $data index '%s' using 0:4:(0.45) with xerrorbars pointtype -1 linewidth 2 linecolor rgb 'black' title 'fitted line'", bars) . cap \
-          . sprintf(", $data index '%s' using 0:2:3 with labels boxed center offset 0, 0.6 font small notitle", bars)
-      }
-      set style data points
-      unset title
-      set key default
-    }
+  # Memory at the peak: a stack a batch, its number above it, the fitted line across it.
+  set style histogram rowstacked
+  set style fill solid 1 noborder
+  set boxwidth 0.8
+  do for [i = 1:panels] {
+    bars = "bars" . i
+    eval panel
+    set title "Memory in " . text_of("dtype" . i) . "\n" . text_of("dtype" . i . "_heading") textcolor rgb colour_of("dtype" . i) font small
+    set xlabel "batch"
+    set xtics scale 0 font small
+    if (crowded) { set xtics rotate by -45 }
+    if (i == 1) { set ylabel text_of("memory_unit") }
+    if (i == panels) { set key at screen 0.985, char key_at right top maxrows 3 } else { unset key }
+    set errorbars 0
+    set xrange [-0.6:n("batches") - 0.4]
+    set yrange [0:(crowded ? 1.25 : 1.15) * n("memory_top")]
+    plot for [c = 1:layers] $data index bars using 3 + c:xtic(1) with histograms linecolor rgb colour_of("layer" . c) title text_of("layer" . c), \
+      $data index bars using 0:3:(0.45) with xerrorbars pointtype -1 linewidth 2 linecolor rgb 'black' title 'fitted line', \
+      for [c = 1:int(n("caps"))] n("cap") with lines dashtype (10, 5) linewidth 2 linecolor rgb '#cc0000' title text_of('cap_text'), \
+      for [i = 1:!crowded] $data index bars using 0:(top(valid(3) ? column(3) : 0)):2 with labels boxed center offset 0, 0.6 font small notitle, \
+      for [i = 1:crowded] $data index bars using 0:(top(valid(3) ? column(3) : 0)):2 with labels rotate by 90 left offset 0, 0.3 font small notitle
   }
+  if (panels == 0) { eval panel . sentence("The file holds no memory figures.") }
   unset multiplot
   unset output
-  unset label
-  set tics nomirror
-  set xtics norotate scale 0.6
-  set ytics format "%h"
 }

@@ -39,10 +39,8 @@ def scale_of: if . >= 2e12 then {by: 1e12, words: " (10¹²)"} elif . >= 2e9 the
   elif . < 2e-5 then {by: 1e-6, words: " (millionths)"} elif . < 2e-2 then {by: 1e-3, words: " (thousandths)"}
   else {by: 1, words: ""} end;
 
-# ", batch 512, 1,024 and 2,048"
-def listing: if length == 0 then "" elif length == 1 then ", batch \(.[0] | thousands)"
-  elif length > 4 then ", \(length) batches from \(first | thousands) to \(last | thousands)"
-  else ", batch \(.[:-1] | map(thousands) | join(", ")) and \(last | thousands)" end;
+# Lines of at most so many characters, broken between words.
+def wrapped($most): reduce (split(" ")[]) as $word ([]; if length > 0 and ((.[-1] | length) + ($word | length) < $most) then .[:-1] + [.[-1] + " " + $word] else . + [$word] end);
 
 # ── What several pictures share ─────────────────────────────────────────────────────────────────────
 
@@ -51,16 +49,48 @@ def positive: number | if . != null and . > 0 then . else null end;
 
 # Okabe and Ito's palette, told apart by every kind of colour vision. The gray is for dtypes unknown here.
 def dtype_colour: {fp32: 29362, bf16: 13983232, fp16: 40563, tf32: 13400487}[tostring] // 5592405;
+def dtype_rank: {fp32: 0, tf32: 1, bf16: 2, fp16: 3}[tostring] // 4;
 
 # Memory categories in the order of the stack, in Paul Tol's muted palette, neighbours far apart.
 def categories: [
   {key: "weights", colour: 3351176}, {key: "gradients", colour: 8965870}, {key: "optimizer", colour: 4499097},
   {key: "activations", colour: 14535799}, {key: "input", colour: 13395575}, {key: "workspace", colour: 1144627},
   {key: "other", colour: 12303291}];
+def bytes_of($memory): [categories[] | $memory[.key] | positive // 0] | add;
 
-# Named strings and tables as the text that a gnuplot script reads: `# strings` with lines of key TAB value,
-# then one `# name` block a table, two empty lines apart. `rows_NAME` tells how many rows a table has.
+def time_scale: if . >= 2e9 then {by: 1e9, unit: "s"} elif . >= 2e6 then {by: 1e6, unit: "ms"} else {by: 1e3, unit: "µs"} end;
+
+def finding($name): [(.findings // [])[] | objects | select(.name == $name)] | first // {};
+def flags: [(.validity.flags // [])[] | tostring | split(":")[0] | gsub("_"; " ")];
+def device: .context.device.name // .context.device.id // "an unknown device" | clean | squeeze;
+def workload: .sweep.workload | if type == "object" then .name else . end // "workload?" | clean;
+
+# One note for all points with the same fate; `kinds` names some of them: ", of gemm".
+def fates(kinds): [(.unmeasured // [])[] | objects | . + {status: (.status // "?" | clean), reason: (.reason // "" | clean)}]
+  | group_by([.status, .reason]) | sort_by(-length)
+  | map("✕ \(length) point\(if length == 1 then "" else "s" end) \(.[0].status)\(kinds)\(if .[0].reason == "" then "" else " (\(.[0].reason))" end)");
+
+# [{name, colour, …}, …] as strings: x1, x1_colour, …, and their number, xs.
+def numbered($name): reduce to_entries[] as $e ({"\($name)s": length};
+  "\($name)\($e.key + 1)" as $key | . + ($e.value | with_entries(.key |= if . == "name" then $key else "\($key)_\(.)" end)));
+
+# What stands around each picture: its title, the findings' answer, where it was measured, and notes below. An answer too
+# long for its line is cut there, and whole among the notes.
+def around($title; $answer; $circumstances; $notes):
+  ($answer // "" | clean | sub(" \\[[^\\]]*\\]\\.?$"; "")) as $whole | ($whole | length > 150) as $cut
+  | {title: ($title | shorten(122)),
+     answer: (if $cut then $whole | split(";")[0] | sub(" \\([^)]*$"; "") | .[0:148] | sub("[ ,.:;]*$"; " …") else $whole end),
+     subtitle: ([$circumstances[], (.context.host.usable_cores // empty | "\(.) core\(if . == 1 then "" else "s" end)"),
+       (.context.software.onednn // empty | "oneDNN \(clean | squeeze)"), (.context.date // empty | clean | .[0:16] | sub("T"; " "))]
+       | join(" · ") | shorten(170))}
+    + ((if $cut then [$whole] else [] end) + $notes | map(wrapped(165) | if length > 2 then [.[0], .[1] + " …"] else . end)
+        | if length > 5 then .[0:4] + [["… and \(length - 4) more notes in the result file"]] else . end
+        | flatten | map({name: .}) | numbered("note"));
+
+# Strings and tables as the text that a gnuplot script reads: `# strings` with lines of key TAB value, then one
+# `# name` block a table, two empty lines apart. `rows_NAME` tells how many rows a table has; `# none` stands for empty ones.
 def tables: .strings as $strings | del(.strings)
-  | (to_entries | map({key: "rows_\(.key)", value: ([.value[] | select(. != null)] | length)}) | from_entries) as $counts
-  | ("# strings", ($strings + $counts | to_entries[] | "\(.key)\t\(.value)")),
-    (to_entries[] | "", "", "# \(.key)", (.value[] | if . == null then "" else [.[] | tostring] | join("\t") end));
+  | with_entries(.key |= "rows_\(.)" | .value |= ([.[] | values] | length)) as $counts
+  # gnuplot takes an odd apostrophe for the beginning of a text that goes on over the next lines.
+  | ("# strings", ($strings + $counts | to_entries[] | "\(.key)\t\(.value | tostring | gsub("'"; "’"))")),
+    (. + {none: [[range(9) | 1]]} | to_entries[] | "", "", "# \(.key)", (.value[] | if . == null then "" else [.[] | tostring] | join("\t") end));

@@ -18,8 +18,6 @@ def label_of($limits): without_batch as $params
         + (if $params.optimizer == null then "" else " with \($params.optimizer)" end))
   | clean;
 
-def dtype_rank: {fp32: 0, bf16: 1, fp16: 2, tf32: 3}[tostring] // 4;
-
 # Series in the order of dtypes, then of the file: a row of panels is then one dtype where that fits.
 def series($limits): .unmeasured as $unmeasured
   | [((.benchmarks // []), ($unmeasured // []))[] | objects | {label: label_of($limits), dtype: .params.dtype}]
@@ -28,7 +26,7 @@ def series($limits): .unmeasured as $unmeasured
 
 def points($limits): [(.benchmarks // [])[] | objects
   | (.params.batch | positive) as $batch | (.memory // {}) as $memory
-  | ([categories[] | $memory[.key] | positive // 0] | add) as $bytes
+  | bytes_of($memory) as $bytes
   | select($batch != null and $bytes > 0)
   # A cap limits what is tracked; "other" is mostly what the system saw beyond that.
   | {label: label_of($limits), batch: $batch, bytes: $bytes, tracked: ($memory.peak_measured | positive // $bytes), memory: $memory}];
@@ -47,14 +45,8 @@ def joined($between; $most): . as $all | length as $n
 def fits_text: if .largest_batch > 0 then "\(.largest_batch | thousands) in \(.cap_bytes | bytes_text)"
   else "none in \(.cap_bytes | bytes_text)" end;
 
-def title: "What fills the memory: \(.sweep.workload | if type == "object" then .name else . end // "workload?" | clean) on \(.context.device.name // .context.device.id // "an unknown device" | clean | squeeze)";
-
-def subtitle: [
-    (.sweep.workload_options // {} | objects | to_entries[] | select(.key == "image-size" or .key == "sequence-length" or .key == "context")
-     | "\(.key | gsub("-"; " ")) \(.value | clean)"),
-    (.context.host.usable_cores // empty | "\(.) cores"),
-    (.context.software.onednn // empty | "oneDNN \(clean | squeeze)"),
-    (.context.date // empty | clean | .[0:16] | sub("T"; " "))] | join(" · ");
+def circumstances: [.sweep.workload_options // {} | objects | to_entries[]
+  | select(.key == "image-size" or .key == "sequence-length" or .key == "context") | "\(.key | gsub("-"; " ")) \(.value | clean)"];
 
 # Fixed part and slope of a series, of the last segment: "187 MiB + 1.63 MiB × batch".
 def line_text($findings; $name): ([$findings[] | select(.name == "memory_line/\($name)") | .details | objects] | first) as $d
@@ -68,21 +60,17 @@ def line_text($findings; $name): ([$findings[] | select(.name == "memory_line/\(
 
 # ── A panel a series ────────────────────────────────────────────────────────────────────────────────
 
-# A row a batch: its name, height of its number, the number, bytes by category.
-def bars($name; $batches; $stack; $points; $missing; $caps; $scale; $room): [$batches[] as $b
+# A row a batch: its name, its number, bytes by category.
+def bars($name; $batches; $stack; $points; $missing; $scale): [$batches[] as $b
   | ([$points[] | select(.label == $name and .batch == $b)][0]) as $p
   | if $p == null then
-      ([$missing[] | select(.label == $name and .batch == $b) | if .status == "oom" then "✕" else "–" end][0] // " ") as $mark
-      | [($b | thousands), 0, $mark] + [$stack[] | 0]
-    else
-      # A cap's line that would pass through the number moves it above.
-      (reduce ($caps | sort[]) as $cap ($p.bytes; if $cap > 0.99 * . and $cap < . + $room then $cap else . end)) as $y
-      | [($b | thousands), $y / $scale.by, ($p.tracked / $scale.by | figures(3))] + [$stack[] | ($p.memory[.key] | positive // 0) / $scale.by] end];
+      [($b | thousands), ([$missing[] | select(.label == $name and .batch == $b) | if .status == "oom" then "✕" else "–" end][0] // " ")] + [$stack[] | 0]
+    else [($b | thousands), ($p.tracked / $scale.by | figures(3))] + [$stack[] | ($p.memory[.key] | positive // 0) / $scale.by] end];
 
 def heading($name; $limits; $findings; $chars): [$limits[] | select(.label == $name)] as $fits
-  | [$name, line_text($findings; $name),
-     (if $fits == [] then "" else "largest: " + ([$fits[] | select(.largest_batch > 0)] | if . == [] then $fits else . end | map(fits_text) | joined(", "; $chars - 9)) end)]
-  | map(shorten($chars));
+  | {name: $name, line: line_text($findings; $name),
+     largest: (if $fits == [] then "" else "largest: " + ([$fits[] | select(.largest_batch > 0)] | if . == [] then $fits else . end | map(fits_text) | joined(", "; $chars - 9)) end)}
+  | map_values(shorten($chars));
 
 # ── Memory over one step ────────────────────────────────────────────────────────────────────────────
 
@@ -106,15 +94,14 @@ def step($memory):
   | ([$peak, $reserved // 0] | max) as $top | ($top | byte_scale_of) as $scale | ($names | regions) as $regions
   | {strings: ({
        step_title: "Memory over one step, by plan: \($memory.label // "?" | clean)\(if ($memory.batch | positive) == null then "" else " at batch \($memory.batch | thousands)" end)",
-       step_unit: $scale.unit, step_y_max: (1.22 * $top / $scale.by), step_x_max: ($n + 0.5), step_layers: ($layers | length),
-       peak_x: ($at + 1), peak_y: ($peak / $scale.by), peak_text: "most held at once: \($peak | bytes_text), \($names[$at] | shorten(60))",
+       step_unit: $scale.unit, step_top: ($top / $scale.by), operations: $n,
+       peak_text: "most held at once: \($peak | bytes_text), \($names[$at] | shorten(50))",
        reserved: (($reserved // 0) / $scale.by), reserved_text: "reserved by the step: \($reserved // 0 | bytes_text)"}
-       + ([$layers | to_entries[] | {key: "layer\(.key + 1)_colour", value: .value.colour}] | from_entries)),
-     layers: $layers,
-     # A row an operation: its number, then the sum of the layers up to each.
-     tables: {step: ([range(0; $n) as $i | [$i + 0.5] + [range(0; $layers | length) as $l | ([$layers[:$l + 1][].bytes[$i] // 0] | add) / $scale.by]]
-         | . + [[$n + 0.5] + .[-1][1:]]),
-       separators: [$regions[1:][] | [.from - 0.5, 0], [.from - 0.5, $top / $scale.by], null],
+       + ($layers | map({colour}) | numbered("step_layer"))),
+     tables: {step: ([range(0; $n) as $i | [$i + 1] + [$layers[].bytes[$i] // 0 | . / $scale.by]]
+         | . + [[$n + 1] + .[-1][1:]]),
+       peak: [[$at + 1, $peak / $scale.by]],
+       separators: [$regions[1:][].from - 0.5 | [.]],
        # The longest pass of each name, named at its middle.
        passes: [$regions | group_by(.text)[] | max_by(.to - .from) | [((.from + .to) / 2), .text]]}};
 
@@ -125,7 +112,7 @@ def step_of: .sweep.step_memory? | objects
 # ── Notes ───────────────────────────────────────────────────────────────────────────────────────────
 
 def notes($all; $drawn; $points; $missing; $limits; $caps; $unseen; $top; $unit):
-  (if any($points[]; .bytes > .tracked) then ["Above the bars: \($unit) tracked, which is what a cap limits; in the bars, other is what the system saw beyond that"]
+  (if $drawn == [] then [] elif any($points[]; .bytes > .tracked) then ["Above the bars: \($unit) tracked, which is what a cap limits; in the bars, other is what the system saw beyond that"]
    else ["Above the bars: \($unit) in all"] end) as $first
   | [$missing[] | select(.label as $l | $drawn | index($l))] as $here
   | [(if any($here[]; .status == "oom") then "✕ passes the largest cap, not run" else empty end),
@@ -145,9 +132,7 @@ def notes($all; $drawn; $points; $missing; $limits; $caps; $unseen; $top; $unit)
         | select(any($missing[]; .label == $l and .status != "oom" and .status != "unsupported"))]
       | if . == [] then empty else "Not measured: \(joined(", "; 140))" end)]
   + [(if $unseen == [] or $top == 0 then empty else
-        "Caps beyond the axis: \([$unseen[] | "\(bytes_text) (\(. / $top | figures(2)) times the highest bar)"] | joined(", "; 130))" end)]
-  | if length > 5 then .[0:4] + ["… and \(length - 4) more notes in the result file"] else . end
-  | map(shorten(155));
+        "Caps beyond the axis: \([$unseen[] | "\(bytes_text) (\(. / $top | figures(2)) times the highest bar)"] | joined(", "; 130))" end)];
 
 # ── Everything ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -168,17 +153,13 @@ def notes($all; $drawn; $points; $missing; $limits; $caps; $unseen; $top; $unit)
 | [categories[] | .key as $k | select(any($points[]; (.label as $l | $drawn | index($l)) and ((.memory[$k] | positive) != null)))] as $stack
 | notes($all; $drawn; $points; $missing; $limits; $caps; ($all_caps - $caps); $highest; $scale.unit) as $notes
 | ([step_of] | first) as $memory | (if $memory == null or $n == 0 then null else step($memory) end) as $step
-| (if $n == 0 then [] else soaks($findings) end) as $soaks | (if $soaks == [] then null else soak_panel($soaks; 165) end) as $soak
-| {strings: ({title: (title | shorten(110)), subtitle: subtitle,
-     claim: ([$findings[] | select(.name | tostring | startswith("largest_batch/")) | .claim | strings | clean | sub(" \\[.*$"; "")] | first // "" | if length > 150 then "" else . end),
-     panels: $n, columns: $columns, batches: ($batches | length), notes: ($notes | length), categories: ($stack | length), caps: ($caps | length),
-     unit: $scale.unit, y_max: (1.18 * $top / $scale.by), has_step: (if $step == null then 0 else 1 end), soaks: ($soaks | length)}
-     + ([$notes | to_entries[] | {key: "note\(.key + 1)", value: .value}] | from_entries)
-     + ([$stack | to_entries[] | {key: "category\(.key + 1)", value: .value.key}, {key: "category\(.key + 1)_colour", value: .value.colour}] | from_entries)
-     + ([$caps | to_entries[] | {key: "cap\(.key + 1)", value: (.value / $scale.by)}, {key: "cap\(.key + 1)_text", value: "cap \(.value | bytes_text)"}] | from_entries)
-     + ([$drawn | to_entries[] | "panel\(.key + 1)" as $k | heading(.value; $limits; $findings; (200 / $columns | floor)) as $words
-         | {key: $k, value: $words[0]}, {key: "\($k)_line", value: $words[1]}, {key: "\($k)_largest", value: $words[2]}] | from_entries)
+| (if $n == 0 then [] else soaks($findings) end) as $soaks | (if $soaks == [] then null else soak_panel($soaks) end) as $soak
+| ([$findings[] | select(.name | tostring | startswith("largest_batch/")) | .claim | strings] | first) as $claim
+| {strings: (around("What fills the memory, measured at the peak: \(workload) on \(device)"; $claim; circumstances; $notes)
+     + {measured: $n, columns: $columns, batches: ($batches | length), unit: $scale.unit, top: ($top / $scale.by)}
+     + ($stack | map({name: .key, colour}) | numbered("layer")) + ($caps | map({name: "cap \(bytes_text)", at: (. / $scale.by)}) | numbered("cap"))
+     + ($drawn | map(heading(.; $limits; $findings; (200 / $columns | floor))) | numbered("panel"))
      + ($step.strings // {}) + ($soak.strings // {}))}
-  + ([$drawn | to_entries[] | {key: "bars\(.key + 1)", value: bars(.value; $batches; $stack; $points; $missing; $caps; $scale; 0.1 * $top)}] | from_entries)
+  + ([$drawn | to_entries[] | {key: "bars\(.key + 1)", value: bars(.value; $batches; $stack; $points; $missing; $scale)}] | from_entries)
   + ($step.tables // {}) + ($soak.tables // {})
 | tables

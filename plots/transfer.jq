@@ -1,8 +1,8 @@
 # From a result file of the transfer sweep to the strings and tables that transfer.gp draws (format.jq: tables).
 #
 # Above: bandwidth against the size of a copy, to the device, to the host and, where it was measured, both at once; a mark
-# a measured point and a line a fitted model. Below: a workload's step with the copy before and overlapped with its computing. Missing fields give missing
-# marks, never an error.
+# a measured point and a line a fitted model. Below: a workload's step, with the copy before its computing and overlapped
+# with it. Missing fields give missing marks, never an error.
 
 include "format";
 
@@ -17,7 +17,6 @@ def points: [(.benchmarks // [])[] | objects
   | select(.bytes != null and .ns != null and .moved != null)]
   # A mark is open where its flag separates it from others.
   | if all(.flagged) then map(.flagged = false) else . end;
-def finding($name): [(.findings // [])[] | objects | select(.name == $name)] | first // {};
 # A piece that hardly grows has a slope, but no rate.
 def slope: (.ns_per_byte | number) // (.bytes_per_s | positive | if . == null then null else 1e9 / . end);
 def model($direction; $kind): finding("model/\($direction)/\($kind)") | .details // {}
@@ -42,8 +41,8 @@ def panel($points; $direction; $bus): . as $document
   | [kinds[] as $kind | $document | model($direction; $kind) | . + {kind: $kind}] as $models
   | ($document | finding("crossover/\($direction)/pinned") | .value | positive) as $crossover
   | ([$own[] | .moved / (.high // .ns), .moved / (.low // .ns), ($limit // empty) / 1e9] | {least: (min // 0.1), most: (max // 10)}) as $rates
-  | {strings: ({"measured_\($direction)": ($own | length), "x_min_\($direction)": ($first / 1.3), "x_max_\($direction)": ($last * 1.3),
-       "y_min_\($direction)": ($rates.least / 1.2), "y_max_\($direction)": ($rates.most * 1.2), "limit_\($direction)": (($limit // 0) / 1e9), "crossover_\($direction)": ($crossover // 0),
+  | {strings: ({"measured_\($direction)": ($own | length), "x_min_\($direction)": $first, "x_max_\($direction)": $last,
+       "y_min_\($direction)": $rates.least, "y_max_\($direction)": $rates.most, "limit_\($direction)": (($limit // 0) / 1e9), "crossover_\($direction)": ($crossover // 0),
        "limit_text_\($direction)": (if $limit == null then "" else "the bus\(if $direction == "both" then ", both ways" else "" end): \($limit | rate_text)" end),
        "crossover_text_\($direction)": (if $crossover == null then "" else "pinned faster from \($crossover | bytes_text) on" end)}
        + ([kinds[] as $kind | {key: "key_\($direction)_\($kind)",
@@ -56,48 +55,29 @@ def panel($points; $direction; $bus): . as $document
 
 # ── The steps ───────────────────────────────────────────────────────────────────────────────────────
 
-def studies: [(.sweep.transfer.steps? // [])[]? | objects | select(.kinds != null and (.compute.median_ns | positive) != null)];
-def time($name): .[$name] // {} | {ns: (.median_ns | positive), low: (.ci95_ns[0]? | positive), high: (.ci95_ns[1]? | positive)};
+def steps: ([(.sweep.transfer.steps? // [])[]? | objects | select(.kinds != null and (.compute.median_ns | positive) != null)] | first // {}) as $study
+  | [($study.kinds // [])[] | objects | select(.unsupported == null)] as $kinds
+  | ([$kinds[] | .serial?, .beside? | objects | (.ci95_ns[1]? // .median_ns) | positive // empty] | max // 1 | time_scale) as $s
+  # "NaN" in the place of what was not measured.
+  | def time: .median_ns? as $ns | if ($ns | positive) == null then ["NaN", "NaN", "NaN", " "]
+      else [$ns / $s.by, ((.ci95_ns[0]? // $ns), (.ci95_ns[1]? // $ns) | . / $s.by), ($ns | duration)] end;
+  {strings: {steps_unit: $s.unit, compute: (($study.compute.median_ns | positive // 0) / $s.by),
+     steps_title: "A step of \($study.workload // "?" | clean) \($study.mode // "" | clean), \($study.dtype // "" | clean), batch \($study.batch // "?" | clean)\(
+       if ($study.bytes | positive) then ", \($study.bytes | bytes_text) to copy" else "" end)"},
+   # A row a kind of memory: its name and colour, then time, low, high and words of each step.
+   steps: [$kinds[] | [(.host_memory | clean), (.host_memory | kind_colour)] + (.serial | time) + (.beside | time)]};
 
-def steps: studies as $all | ($all | first // {}) as $study
-  | [($study.kinds // [])[] | objects | select(.unsupported == null) | {kind: (.host_memory | clean), serial: time("serial"), beside: time("beside")}] as $bars
-  | ([$bars[] | .serial, .beside | .high // .ns | values] | max // 1) as $top
-  | ($top | if . >= 2e9 then {by: 1e9, unit: "s"} elif . >= 2e6 then {by: 1e6, unit: "ms"} else {by: 1e3, unit: "µs"} end) as $s
-  | {strings: {bars: ($bars | length), bars_unit: $s.unit, compute: (($study.compute.median_ns | positive // 0) / $s.by),
-       bars_title: "A step of \($study.workload // "?" | clean) \($study.mode // "" | clean), \($study.dtype // "" | clean), batch \($study.batch // "?" | clean)\(
-         if ($study.bytes | positive) then ", \($study.bytes | bytes_text) to copy" else "" end)"},
-     serial_bars: [$bars | to_entries[] | select(.value.serial.ns != null)
-       | [.key - 0.19, .value.serial.ns / $s.by, (.value.serial.low // .value.serial.ns) / $s.by, (.value.serial.high // .value.serial.ns) / $s.by, (.value.kind | kind_colour)]],
-     beside_bars: [$bars | to_entries[] | select(.value.beside.ns != null)
-       | [.key + 0.19, .value.beside.ns / $s.by, (.value.beside.low // .value.beside.ns) / $s.by, (.value.beside.high // .value.beside.ns) / $s.by, (.value.kind | kind_colour)]],
-     bar_values: [$bars | to_entries[] | (.key - 0.19, .key + 0.19) as $x | (if $x < .key then .value.serial else .value.beside end)
-       | select(.ns != null) | [$x, (.high // .ns) / $s.by, (.ns | duration)]],
-     bar_names: [$bars | to_entries[] | [.key, 0, .value.kind]]};
-
-def verdicts: [(.findings // [])[] | objects | select((.name // "" | tostring | startswith("pin/"))) | .claim | strings | clean];
-# Lines of at most so many characters, broken between words.
-def wrapped($most): reduce (split(" ")[]) as $word ([]; if length > 0 and ((.[-1] | length) + ($word | length) < $most) then .[:-1] + [.[-1] + " " + $word] else . + [$word] end);
-
-def title: "Copies between the host and \(.context.device.name // .context.device.id // "an unknown device" | clean | squeeze)";
-def subtitle: . as $document
-  | [(.sweep.transfer.crosses_bus? | if . == false then "no bus was crossed: copies within the host's memory" elif . == true then "PCIe \($document.context.device.pcie // "unknown" | clean)" else empty end),
-    (.context.host.usable_cores // null | if . == null then empty else "\(.) cores" end),
-    (.context.date // null | if . == null then empty else (tostring | clean | .[0:16] | sub("T"; " ")) end)] | join(" · ");
-def fates: [(.unmeasured // [])[] | objects | {status: (.status // "?" | clean), reason: (.reason // "" | clean)}]
-  | group_by(.status) | map("✕ \(length) point\(if length == 1 then "" else "s" end) \(.[0].status)\(if .[0].reason == "" then "" else " (\(.[0].reason))" end)");
+def title: "Copies between the host and \(device)";
+def circumstances: . as $document
+  | [.sweep.transfer.crosses_bus? | if . == false then "no bus was crossed: copies within the host's memory" elif . == true then "PCIe \($document.context.device.pcie // "unknown" | clean)" else empty end];
 
 points as $points
-| (finding("bus") | .value | positive) as $limit
+| (finding("bus").value | positive) as $limit
 | ([$points[] | select(.flagged)] | length) as $flagged
-| ((verdicts | map(wrapped(165)[])) as $lines | (if ($lines | length) > 4 then $lines[0:3] + [$lines[3] + " …"] else $lines end)
-   + (if $flagged == 0 then [] else ["open marks: \($flagged) of \($points | length) points carry a flag"] end)
-   + (fates | map(shorten(170)) | .[0:2])) as $notes
-| panel($points; "h2d"; $limit) as $up | panel($points; "d2h"; $limit) as $down | panel($points; "both"; $limit) as $both | steps as $steps
-| {strings: ({title: (title | shorten(110)), subtitle: subtitle, measured: ($points | length), notes: ($notes | length)}
-    + ([$notes | to_entries[] | {key: "note\(.key + 1)", value: (.value | shorten(180))}] | from_entries)
-    + (kinds | map({key: "colour_\(.)", value: kind_colour}) | from_entries)
-    + $up.strings + $down.strings + $both.strings + $steps.strings)}
-  + ($up | del(.strings)) + ($down | del(.strings)) + ($both | del(.strings)) + ($steps | del(.strings))
-# gnuplot takes an odd apostrophe for the beginning of a text that goes on over the next lines.
-| .strings |= map_values(if type == "string" then gsub("'"; "’") else . end)
+| [(.findings // [])[] | objects | select((.name // "" | tostring | startswith("pin/"))) | .claim | strings | clean] as $verdicts
+| ($verdicts[1:] + (if $flagged == 0 then [] else ["open marks: \($flagged) of \($points | length) points carry a flag"] end) + fates("")) as $notes
+| [panel($points; "h2d", "d2h", "both"; $limit), steps] as $panels
+| ($panels | add | del(.strings))
+  + {strings: (around(title; $verdicts[0]; circumstances; $notes) + {measured: ($points | length)}
+    + (kinds | map({key: "colour_\(.)", value: kind_colour}) | from_entries) + ($panels | map(.strings) | add))}
 | tables

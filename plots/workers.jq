@@ -5,15 +5,6 @@
 
 include "format";
 
-# Moves label heights (.y) at least `gap` apart, keeping their order, then back below `top`.
-def spread($gap; $top): sort_by(.y)
-  | reduce .[] as $l ([]; . + [$l + {y: (if length > 0 then ([$l.y, last.y + $gap] | max) else $l.y end)}])
-  | reverse
-  | reduce .[] as $l ([]; . + [$l + {y: ([$l.y, (if length > 0 then last.y - $gap else $top end)] | min)}]);
-
-def finding($name): [(.findings // [])[] | objects | select(.name == $name)] | first // {};
-# Worker counts on a logarithmic axis, 0 one place before the first.
-def place: if . < 1 then 0 else 1 + log2 end;
 def count_text: if . == 0 then "0" else thousands end;
 
 def measured: [(.sweep.measured? // [])[]? | objects
@@ -23,7 +14,7 @@ def measured: [(.sweep.measured? // [])[]? | objects
 def simulated: [(.sweep.simulated.points? // [])[]? | objects
   | {workers: (.workers | number), rate: (.images_per_s | positive), au: (.au | number)} | select(.workers != null and .rate != null)] | sort_by(.workers);
 def demands: [(.sweep.simulated.demands? // [])[]? | objects
-  | {name: (.name // "?" | clean | shorten(16)), rate: (.images_per_s | positive)} | select(.rate != null)];
+  | {name: (.name // "?" | clean | shorten(40)), rate: (.images_per_s | positive)} | select(.rate != null)];
 
 # ── The time line ───────────────────────────────────────────────────────────────────────────────────
 
@@ -51,70 +42,47 @@ def time_panel($line): $line.lines as $all | ($all | rows) as $workers
   | ([$all[] | select(.what == "compute")] | sort_by(.from)) as $steps
   | (if ($steps | length) > 0 then $steps[0].from else ([$all[].from] | min // 0) end) as $opens
   | (if ($steps | length) > 7 then $steps[7].from else ([$all[] | select(.who == "consumer") | .to] | max // ([$all[].to] | max // 1)) end) as $closes
-  | ((if $closes > $opens then $closes - $opens else 1 end) | if . >= 2e9 then {by: 1e9, unit: "s"} elif . >= 2e6 then {by: 1e6, unit: "ms"} else {by: 1e3, unit: "µs"} end) as $s
-  | (($workers | length) + 2) as $height
-  | def row: if .who == "consumer" then (if .what == "compute" then $height else $height - 1 end)
-      else .who as $who | ($workers | index([$who])) as $at | if $at == null then null else $height - 2 - $at end end;
-  {strings: {time_rows: (if ($all | length) == 0 then 0 else $height end), time_unit: $s.unit, time_end: (($closes - $opens) / $s.by), time_title: $line.title},
-   time_bars: [$all[] | . + {row: row} | select(.row != null and .to > $opens and .from < $closes)
-     | [([.from, $opens] | max), ([.to, $closes] | min)] as $x
-     | [(($x[0] + $x[1]) / 2 - $opens) / $s.by, .row, ($x[0] - $opens) / $s.by, ($x[1] - $opens) / $s.by, .row - 0.36, .row + 0.36, (.what | what_colour)]],
-   time_names: [[0, $height, "computing"], [0, $height - 1, "consumer"], ($workers | to_entries[] | [0, $height - 2 - .key, .value])]};
+  | ((if $closes > $opens then $closes - $opens else 1 end) | time_scale) as $s
+  | {strings: {time_rows: (($workers | length) + 2), time_unit: $s.unit, time_end: (($closes - $opens) / $s.by), time_title: $line.title},
+     time_bars: [$all[] | select(.to > $opens and .from < $closes)
+       | (if .who == "consumer" then (if .what == "compute" then 1 else 2 end) else .who as $who | ($workers | index([$who]) // empty) + 3 end) as $row
+       | [$row, ((([.from, $opens] | max), ([.to, $closes] | min)) - $opens) / $s.by, (.what | what_colour)]],
+     time_names: [["computing", "consumer", $workers[]] | to_entries[] | [.key + 1, .value]]};
 
 # ── The panels above ────────────────────────────────────────────────────────────────────────────────
 
-def claims: [["recommended_workers", "plateau", "harm", "simulation_error"][] as $name | finding($name) | .claim | strings | clean];
+def claims: [["plateau", "harm", "simulation_error"][] as $name | finding($name) | .claim | strings | clean];
 def title: ([(.benchmarks // [])[] | objects | .params | objects | select(.loader == "pool") | .consumer // empty] | first) as $measured
   | ($measured // .sweep.profile.consumer? // "a consumer" | clean) as $consumer | (.sweep.simulated.gpus? // 1) as $gpus
   | (.sweep.simulated.cores? // .sweep.loader.cores? // .context.host.usable_cores? // "?" | tostring | clean) as $cores
   | "Feeding \(if $measured == null and $gpus != 1 then "\($gpus) times " else "" end)\(if $consumer | test("^[0-9]") then "steps of \($consumer)" else $consumer end) from \($cores) core\(if $cores == "1" then "" else "s" end)\(if $measured == null then ", simulated" else "" end)";
-def subtitle: [(.context.host.cpu? // null | strings | clean | squeeze),
+def circumstances: [(.context.host.cpu? // null | strings | clean | squeeze),
     (.sweep.loader.data? // null | strings | clean | shorten(40) | "data: \(.)"),
     (.sweep.loader.page_cache? // null | strings | clean | "page cache \(.)"),
-    (.sweep.loader.storage? // null | objects | "storage limited to \((.bytes_per_s // 0) / 1e6 | figures(3)) MB/s"),
-    (.context.date? // null | if . == null then empty else (tostring | clean | .[0:16] | sub("T"; " ")) end)] | join(" · ");
-def fates: [(.unmeasured // [])[] | objects | {status: (.status // "?" | clean), reason: (.reason // "" | clean)}]
-  | group_by(.status) | map("✕ \(length) point\(if length == 1 then "" else "s" end) \(.[0].status)\(if .[0].reason == "" then "" else " (\(.[0].reason))" end)");
+    (.sweep.loader.storage? // null | objects | "storage limited to \((.bytes_per_s // 0) / 1e6 | figures(3)) MB/s")];
 
 measured as $points | simulated as $line | demands as $demands
 | ((finding("knee") | .value | number) // null) as $knee
-| ((finding("knee_simulated") | .value | number) // null) as $simulated_knee
+| ((finding("knee_simulated") | .value | number) // null) as $simulated_knee | ($knee // $simulated_knee) as $mark
 | ([$points[], $line[] | .workers] | unique) as $counts
 | ([$points[] | .high // .rate] + [$line[].rate] | max // 1) as $most
 # A required throughput far above all points would press them into the floor: it is named, not drawn.
 | [$demands[] | select(.rate <= 1.6 * $most)] as $drawn | [$demands[] | select(.rate > 1.6 * $most)] as $beyond
-| (([$most, $drawn[].rate] | max) * 1.08) as $rate_top
-| (($counts | max // 1) | place + 0.25) as $x_max
-| (($points | map(.au_high // .au // 0)) + ($line | map(.au // 0)) | max // 1 | [., 1] | max * 1.08) as $au_top
-| [$counts[] | select(. == 0 or (. as $w | ($w | log2) == ($w | log2 | floor)) or (. as $w | any($points[]; .workers == $w)))] as $all_ticks
-# Labels less than a fifth of a doubling apart would overlap.
-| (reduce $all_ticks[] as $w ([]; if length > 0 and ($w | place) - (last | place) < 0.21 then . else . + [$w] end)) as $ticks
-| ($knee // $simulated_knee) as $mark
-| (claims
-   + (if ($beyond | length) == 0 then [] else ["required throughput above the picture: " + ($beyond | map("\(.name) \(.rate | figures(3)) images/s") | join(", "))] end)
-   + (if any($points[]; .flagged) then ["open marks carry a flag"] else [] end)
-   + (fates | map(shorten(170)) | .[0:1])) as $notes
+# Many counts: every power of two has its name.
+| [$counts[] | select(($counts | length) <= 10 or . == 0 or (log2 | . == floor))] as $ticks
+| ((if ($beyond | length) == 0 then [] else ["required throughput above the picture: " + ($beyond | map("\(.name) \(.rate | figures(3)) images/s") | join(", "))] end)
+   + claims + (if any($points[]; .flagged) then ["open marks carry a flag"] else [] end) + fates("")) as $notes
 | time_panel(timeline($knee)) as $time
-| {strings: ({title: (title | shorten(110)), subtitle: (subtitle | shorten(170)), points: (($points | length) + ($line | length)), measured: ($points | length), notes: ($notes | length),
-     simulated: ($line | length), x_max: $x_max, rate_top: $rate_top, au_top: $au_top,
-     any_au: ([$points[], $line[] | .au | values] | length),
-     knee: (if $mark == null then "" else "knee: \($mark | count_text) worker\(if $mark == 1 then "" else "s" end)"
+| {strings: (around(title; finding("recommended_workers").claim // finding("knee_simulated").claim; circumstances; $notes)
+    + {measured: ($points + $line | length), any_au: ([$points[], $line[] | .au | values] | length), last: ($counts | max // 1),
+     knee: ($mark // -1), knee_text: (if $mark == null then "" else "knee: \($mark | count_text) worker\(if $mark == 1 then "" else "s" end)"
        + (if $knee == null then " (simulated)" elif $simulated_knee == null then "" else " (simulated over all counts: \($simulated_knee | count_text))" end) end),
      workers: (if $points == [] and (.sweep.simulated.gpus? // 1) != 1 then "workers a GPU" else "workers" end),
      how: ([if ($points | length) > 0 then "marks: measured, with 95 % interval" else empty end, if ($line | length) > 0 then "line: simulated" else empty end] | join("; "))}
-    + ([$notes | to_entries[] | {key: "note\(.key + 1)", value: (.value | shorten(160))}] | from_entries)
-    + $time.strings),
-   ticks: [$ticks[] | [place, 0, count_text]],
-   rates: [$points[] | [(.workers | place), .rate, (.low // .rate), (.high // .rate), (if .flagged then 6 else 7 end)]],
-   aus: [$points[] | select(.au != null) | [(.workers | place), .au, (.au_low // .au), (.au_high // .au), (if .flagged then 6 else 7 end)]],
-   rate_line: [$line[] | [(.workers | place), .rate]],
-   au_line: [$line[] | select(.au != null) | [(.workers | place), .au]],
-   demand_lines: [$drawn[] | [0 - 0.25, .rate], [$x_max, .rate], null],
-   # Next to the panel, so that they cover nothing; a line of text apart.
-   demand_names: [([$drawn[] | {y: .rate, text: "\(.name): \(.rate | figures(3))/s"}] | spread($rate_top * 0.065; $rate_top))[] | [$x_max, .y, .text]],
-   knee_rate: (if $mark == null then [] else [[($mark | place), 0], [($mark | place), $rate_top]] end),
-   knee_au: (if $mark == null then [] else [[($mark | place), 0], [($mark | place), $au_top]] end)}
+    + ($drawn | sort_by(-.rate) | map({name: "\(.name): \(.rate | figures(3))/s", rate}) | numbered("demand")) + $time.strings),
+   ticks: [$ticks[] | [., count_text]],
+   rates: [$points[] | [.workers, .rate, (.low // .rate), (.high // .rate), (if .flagged then 6 else 7 end)]],
+   aus: [$points[] | select(.au != null) | [.workers, .au, (.au_low // .au), (.au_high // .au), (if .flagged then 6 else 7 end)]],
+   rate_line: [$line[] | [.workers, .rate]], au_line: [$line[] | select(.au != null) | [.workers, .au]]}
   + ($time | del(.strings))
-# gnuplot takes an odd apostrophe for the beginning of a text that goes on over the next lines.
-| .strings |= map_values(if type == "string" then gsub("'"; "’") else . end)
 | tables

@@ -11,7 +11,7 @@ PLOT=batch
 source "$source_folder/tests/plots/common.sh"
 
 draw "$example" "$scratch/example"
-holds "$scratch/example" "example, infer on An invented device_1 @ {2} GHz"
+holds "$scratch/example" "Throughput and memory against batch: example, infer on An invented device_1 @ {2} GHz"
 holds "$scratch/example" "2 cores · 2000-01-02 03:04"
 holds "$scratch/example" "fp32, saturates at batch 16 or beyond, T∞ 100/s, t0 10 ms"
 holds "$scratch/example" "bf16, saturates at batch 4, T∞ ≈ 200/s"
@@ -30,6 +30,15 @@ draw "$scratch/far.json" "$scratch/far"
 holds "$scratch/far" "↑ cap 40 GiB, 94 times the highest bar"
 holds "$scratch/far" "fp32, saturates at batch 16 or beyond, ↑ T∞ 5,000/s"
 
+# The recommendation is the picture's answer, without what to do; one too long for a line is cut there, and whole below.
+jq '.findings += [{name: "recommendation", value: 4, claim: "Use batch 4 in bf16: 133 ± 2 samples/s [run it again]."}]' "$example" > "$scratch/answer.json"
+draw "$scratch/answer.json" "$scratch/answer"
+holds "$scratch/answer" "Use batch 4 in bf16: 133 ± 2 samples/s<"
+jq '.findings[-1].claim = "Use batch 4 in bf16 (" + ("words; " * 30) + "and so on)."' "$scratch/answer.json" > "$scratch/long.json"
+draw "$scratch/long.json" "$scratch/long"
+holds "$scratch/long" "Use batch 4 in bf16 …<"
+holds "$scratch/long" "Use batch 4 in bf16 (words; words; "
+
 # Names of one dtype's findings carry no dtype.
 jq 'del(.benchmarks[3:]) | del(.unmeasured) | .findings |= map(.name |= sub("/fp32"; ""))' "$example" > "$scratch/single.json"
 draw "$scratch/single.json" "$scratch/single"
@@ -37,9 +46,16 @@ holds "$scratch/single" "fp32, saturates at batch 16 or beyond, T∞ 100/s, t0 1
 
 # Each stack is as high as its point's bytes, and the picture says so above it.
 tables "$example" > "$scratch/tables"
-same "the stack of fp32 at batch 16" 437 "$(table bars1 < "$scratch/tables" | awk -F '\t' '$1 == 16 { for (i = 5; i <= NF; ++i) sum += $i; print sum }')"
+same "the stack of fp32 at batch 16" 437 "$(table bars1 < "$scratch/tables" | awk -F '\t' '$1 == 16 { for (i = 4; i <= NF; ++i) sum += $i; print sum }')"
 same "the throughput of fp32 at batch 16" "$(jq '[.benchmarks[] | select(.params == {batch: 16, dtype: "fp32"} or (.params.batch == 16 and .params.dtype == "fp32"))][0].items_per_second' "$example")" \
-  "$(table rates1 < "$scratch/tables" | awk -F '\t' '$1 == 16 { print $2 }')"
+  "$(table rates < "$scratch/tables" | awk -F '\t' '$1 == 16 && $6 == 29362 { print $2 }')"
+same "the ring at the saturation batch of bf16" 4 "$(table saturation < "$scratch/tables" | awk -F '\t' '$3 == 13983232 { print $1 }')"
+same "what was not measured, on the axis" 2 "$(table absent < "$scratch/tables" | awk -F '\t' '$2 == 0' | wc -l)"
+
+# Four dtypes: their panels take two rows, each with its heading.
+jq '.benchmarks += [.benchmarks[] | select(.params.dtype == "fp32") | .params.dtype = ("fp16", "tf32")]' "$example" > "$scratch/four.json"
+draw "$scratch/four.json" "$scratch/four"
+for dtype in fp32 tf32 bf16 fp16; do holds "$scratch/four" "Memory in $dtype"; done
 
 # Files with little in them.
 jq 'del(.findings, .sweep, .context, .unmeasured) | .benchmarks |= [.[0] | del(.stats, .memory, .validity)]' "$example" > "$scratch/poor.json"
