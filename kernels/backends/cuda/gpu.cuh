@@ -128,7 +128,6 @@ struct GpuThread {
   BENCH_DEVICE T shuffle_xor(T value, int mask) const {
     return __shfl_xor_sync(0xffffffffU, value, mask);
   }
-  BENCH_DEVICE std::uint32_t ballot(bool vote) const { return __ballot_sync(0xffffffffU, vote ? 1 : 0); }
   template <class T>
   BENCH_DEVICE T& shared() const {
     __shared__ T storage;

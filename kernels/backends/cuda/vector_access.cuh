@@ -11,7 +11,7 @@
 // and hands each thread of a kernel a Thread with
 //   index() in its block, block(), blocks()
 //   sync(), a barrier for the block's threads, all of which must come
-//   shuffle_xor(value, mask), ballot(bool) among the 32 lanes of a warp, all of which must come
+//   shuffle_xor(value, mask) among the 32 lanes of a warp, all of which must come
 //   shared<T>(), the block's shared memory: one T a kernel, its contents unspecified at the start
 #pragma once
 

@@ -5,6 +5,7 @@
 #include "kernels/backends/cuda/row_group.cuh"
 #include "kernels/backends/cuda/units.cuh"
 #include "kernels/operations/embedding/embedding.h"
+#include "kernels/operations/embedding/sort_tokens.cuh"
 
 namespace bench::kernels::cuda {
 
@@ -59,19 +60,20 @@ struct ZeroBytes {
   }
 };
 
-// Adds to each row of the table the gradients of the places that name it, in their order. A warp looks at one
-// place and 32 accesses of its features; the first place that names a token goes on, through those behind it
-// that name the same, the others have nothing to do. So nothing is added to by two threads, and nothing
-// sorted: all places are read by all warps, which a cache makes cheap.
+// Adds to each row of the table the gradients of the places that name it, in their order. A warp takes one of
+// the sorted places and 32 accesses of its features; the first of a token's places goes on through the
+// others, which have nothing to do. So nothing is added to by two threads. Of one token's places kAhead are
+// read at a time: a token that many places name is summed by few warps, which wait for memory.
 template <class Element, int kCount>
 struct EmbeddingGradient {
   static constexpr int kThreads = 128;
   static constexpr const char* kName = "embedding backward";
+  static constexpr int kAhead = 4;
   using Stored = typename Element::Stored;
 
-  const std::int32_t* tokens;
+  const TokenPlace* sorted;
   std::int64_t rows;
-  std::int32_t vocabulary;
+  std::uint32_t vocabulary;
   std::int64_t width;
   std::int32_t tiles;  // of 32 · kCount features
   const Stored* diff_dst;
@@ -82,51 +84,40 @@ struct EmbeddingGradient {
     return (warps + kWarps - 1) / kWarps;
   }
 
-  // All lanes of a warp take every turn together.
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
     const std::int64_t warp = (std::int64_t{thread.block()} * kThreads + thread.index()) / kWarp;
-    const int lane = thread.index() % kWarp;
-    const std::int64_t row = warp / tiles;
-    const std::int32_t token = row < rows ? tokens[row] : -1;
-    if (token < 0 || token >= vocabulary || named_before(thread, row, token, lane)) {
+    const std::int64_t first = warp / tiles;
+    const std::int64_t feature = ((warp - first * tiles) * kWarp + thread.index() % kWarp) * kCount;
+    if (first >= rows || feature >= width) {
       return;
     }
-    const std::int64_t feature = ((warp - row * tiles) * kWarp + lane) * kCount;
-    const bool inside = feature < width;
-    Stored* const out = table + token * width + feature;
-    float sum[kCount] = {};
-    if (inside) {
-      load_values<Element>(out, sum);  // zero, or what is to be added to
+    const std::uint32_t token = sorted[first].token;
+    if (token == vocabulary || (first > 0 && sorted[first - 1].token == token)) {
+      return;
     }
-    for (std::int64_t first = row / kWarp * kWarp; first < rows; first += kWarp) {
-      const std::int64_t place = first + lane;
-      std::uint32_t same = thread.ballot(place >= row && place < rows && tokens[place] == token);
-      for (std::int64_t at = first; same != 0; same >>= 1, ++at) {
-        if ((same & 1U) != 0 && inside) {
-          float gradient[kCount];
-          load_values<Element>(diff_dst + at * width + feature, gradient);
-          for (int i = 0; i < kCount; ++i) {
-            sum[i] += gradient[i];
-          }
+    Stored* const out = table + token * width + feature;
+    float sum[kCount];
+    load_values<Element>(out, sum);  // zero, or what is to be added to
+    bool more = true;
+    for (std::int64_t at = first; more; at += kAhead) {
+      float gradient[kAhead][kCount] = {};
+      BENCH_UNROLL
+      for (int i = 0; i < kAhead; ++i) {
+        if (at + i < rows && sorted[at + i].token == token) {
+          load_values<Element>(diff_dst + sorted[at + i].place * width + feature, gradient[i]);
+        } else {
+          more = false;
+        }
+      }
+      BENCH_UNROLL
+      for (int i = 0; i < kAhead; ++i) {
+        for (int k = 0; k < kCount; ++k) {
+          sum[k] += gradient[i][k];
         }
       }
     }
-    if (inside) {
-      store_values<Element>(out, sum);
-    }
-  }
-
- private:
-  template <class Thread>
-  BENCH_DEVICE bool named_before(const Thread& thread, std::int64_t row, std::int32_t token, int lane) const {
-    for (std::int64_t first = 0; first < row; first += kWarp) {
-      const std::int64_t place = first + lane;
-      if (thread.ballot(place < row && tokens[place] == token) != 0) {
-        return true;
-      }
-    }
-    return false;
+    store_values<Element>(out, sum);
   }
 };
 
@@ -198,11 +189,12 @@ class EmbeddingOperation final : public KernelOperation<Machine> {
  public:
   using Spec = Embedding;
   static Dtype dtype_of(const Embedding& spec) { return spec.dtype; }
-  // A table's gradient is not cut: it is a sum over the batch, whose places are counted in 64 bits.
+  // A table's gradient is not cut: it is a sum over the batch, whose elements are counted in 64 bits, and its
+  // places in 32.
   static Batch batch_of(const Embedding& spec) {
     const bool tokens = spec.kind == Embedding::Kind::tokens;
     if (!spec.forward()) {
-      return {1, tokens ? 0 : spec.weight_count()};
+      return {1, tokens ? spec.rows : spec.weight_count()};
     }
     const std::int64_t rows = tokens ? 1 : spec.sequence;  // of a sample
     return {spec.rows / rows, rows * spec.width};
@@ -214,7 +206,11 @@ class EmbeddingOperation final : public KernelOperation<Machine> {
   static std::optional<std::string> unsupported(const Embedding& spec) { return spec.invalid(); }
 
   EmbeddingOperation(const Embedding& spec, Device& device)
-      : KernelOperation<Machine>(device, plain_slots(spec)), spec_(spec) {}
+      : KernelOperation<Machine>(device, plain_slots(spec)), spec_(spec), sort_(spec.rows, spec.vocabulary) {
+    if (sorts()) {
+      this->add_opaque(Slot::workspace, Role::scratch, sort_.scratch_bytes());
+    }
+  }
 
   void run(const SlotPointers& pointers) override {
     if (spec_.kind == Embedding::Kind::positions) {
@@ -227,6 +223,8 @@ class EmbeddingOperation final : public KernelOperation<Machine> {
   double flops() const override { return spec_.flops(); }
 
  private:
+  bool sorts() const { return spec_.kind == Embedding::Kind::tokens && !spec_.forward(); }
+
   void run_positions(const SlotPointers& pointers) const {
     const bool forward = spec_.forward();
     this->with_element(spec_.dtype, [&]<class Element>() {
@@ -270,6 +268,7 @@ class EmbeddingOperation final : public KernelOperation<Machine> {
     if (!spec_.add) {
       zero(pointers[Slot::diff_weights]);
     }
+    const TokenPlace* const sorted = sort_.run(this->queue(), tokens, pointers[Slot::workspace]);
     this->with_element(spec_.dtype, [&]<class Element>() {
       const auto* const diff_dst = this->template stored<Element>(pointers, Slot::diff_dst);
       auto* const table = this->template stored<Element>(pointers, Slot::diff_weights);
@@ -278,8 +277,8 @@ class EmbeddingOperation final : public KernelOperation<Machine> {
           [&]<int kCount>() {
             using Kernel = EmbeddingGradient<Element, kCount>;
             const std::int64_t tiles = blocks_for(spec_.width, kWarp * kCount);
-            this->queue().launch(Kernel{tokens, spec_.rows, vocabulary, spec_.width,
-                                        static_cast<std::int32_t>(tiles), diff_dst, table},
+            this->queue().launch(Kernel{sorted, spec_.rows, static_cast<std::uint32_t>(vocabulary),
+                                        spec_.width, static_cast<std::int32_t>(tiles), diff_dst, table},
                                  Kernel::blocks(spec_.rows * tiles));
           },
           diff_dst, table);
@@ -296,6 +295,7 @@ class EmbeddingOperation final : public KernelOperation<Machine> {
   }
 
   Embedding spec_;
+  TokenSort sort_;
 };
 
 }  // namespace bench::kernels::cuda

@@ -23,20 +23,20 @@ using testing::run_exactly;
 using testing::RunOptions;
 
 // batch, sequence, heads, head_size
-constexpr std::array<std::array<std::int64_t, 4>, 9> kShapes{{{1, 1, 1, 1},
-                                                              {2, 1, 4, 8},
-                                                              {3, 7, 2, 5},
-                                                              {2, 8, 3, 16},
-                                                              {4, 16, 2, 8},
-                                                              {2, 33, 3, 3},
-                                                              {1, 40, 2, 24},
-                                                              {5, 24, 1, 4},
-                                                              {1, 65, 2, 2}}};
+constexpr std::array<std::array<std::int64_t, 4>, 9> kAttentionShapes{{{1, 1, 1, 1},
+                                                                       {2, 1, 4, 8},
+                                                                       {3, 7, 2, 5},
+                                                                       {2, 8, 3, 16},
+                                                                       {4, 16, 2, 8},
+                                                                       {2, 33, 3, 3},
+                                                                       {1, 40, 2, 24},
+                                                                       {5, 24, 1, 4},
+                                                                       {1, 65, 2, 2}}};
 
 template <class Visit>
-void for_each_case(Visit visit) {
+void for_each_attention(Visit visit) {
   for (const Dtype dtype : kAllDtypes) {
-    for (const auto& [batch, sequence, heads, head_size] : kShapes) {
+    for (const auto& [batch, sequence, heads, head_size] : kAttentionShapes) {
       SCOPED_TRACE(fmt::format("{} batch {} sequence {} heads {} of {}", name_of(dtype), batch, sequence,
                                heads, head_size));
       visit(Attention{
@@ -61,7 +61,7 @@ std::vector<float> probabilities(const Attention& spec, const Bytes& saved) {
 }
 
 TEST(CudaAttention, InferenceIsLikeItsReference) {
-  for_each_case([](const Attention& spec) {
+  for_each_attention([](const Attention& spec) {
     const auto reference = make_operation(spec, testing::cpu(), "reference");
     testing::expect_close(*reference, run_exactly(*reference, spec.dtype),
                           run_exactly(*on_fibers(spec), spec.dtype), tolerance_of(spec.dtype));
@@ -69,7 +69,7 @@ TEST(CudaAttention, InferenceIsLikeItsReference) {
 }
 
 TEST(CudaAttention, TrainingSavesTheProbabilities) {
-  for_each_case([](Attention spec) {
+  for_each_attention([](Attention spec) {
     spec.training = true;
     const auto reference = make_operation(spec, testing::cpu(), "reference");
     auto expected = run_exactly(*reference, spec.dtype);
@@ -84,7 +84,7 @@ TEST(CudaAttention, TrainingSavesTheProbabilities) {
 }
 
 TEST(CudaAttention, BackwardIsLikeItsReference) {
-  for_each_case([](Attention spec) {
+  for_each_attention([](Attention spec) {
     spec.training = true;
     const auto forward = make_operation(spec, testing::cpu(), "reference");
     const Bytes saved = run_exactly(*forward, spec.dtype).at(Slot::saved);

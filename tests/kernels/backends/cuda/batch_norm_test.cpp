@@ -13,17 +13,19 @@ namespace {
 using testing::expect_like_reference;
 using testing::RunOptions;
 
-struct Shape {
+struct BatchNormShape {
   std::int64_t n, c, h, w;
 };
 
-constexpr std::array kShapes{Shape{1, 1, 1, 1},  Shape{2, 3, 5, 7},   Shape{1, 8, 1, 1},   Shape{3, 24, 9, 5},
-                             Shape{1, 67, 3, 3}, Shape{2, 512, 2, 3}, Shape{5, 16, 31, 17}};
+constexpr std::array kBatchNormShapes{BatchNormShape{1, 1, 1, 1},   BatchNormShape{2, 3, 5, 7},
+                                      BatchNormShape{1, 8, 1, 1},   BatchNormShape{3, 24, 9, 5},
+                                      BatchNormShape{1, 67, 3, 3},  BatchNormShape{2, 512, 2, 3},
+                                      BatchNormShape{5, 16, 31, 17}};
 
 template <class Visit>
-void for_each_case(Visit visit) {
+void for_each_batch_norm(Visit visit) {
   for (const Dtype dtype : kAllDtypes) {
-    for (const Shape& shape : kShapes) {
+    for (const BatchNormShape& shape : kBatchNormShapes) {
       for (const std::int64_t offset : {0, 4}) {
         SCOPED_TRACE(fmt::format("{} {}x{}x{}x{} {} bytes off", name_of(dtype), shape.n, shape.c, shape.h,
                                  shape.w, offset));
@@ -35,7 +37,7 @@ void for_each_case(Visit visit) {
 }
 
 TEST(CudaBatchNorm, InfersLikeItsReference) {
-  for_each_case([](const TensorDesc& tensor, const RunOptions& options) {
+  for_each_batch_norm([](const TensorDesc& tensor, const RunOptions& options) {
     for (const Activation activation : {Activation::none, Activation::relu}) {
       expect_like_reference<cuda::BatchNormOperation>({.tensor = tensor, .activation = activation},
                                                       tensor.dtype, options);
@@ -44,7 +46,7 @@ TEST(CudaBatchNorm, InfersLikeItsReference) {
 }
 
 TEST(CudaBatchNorm, TrainsLikeItsReference) {
-  for_each_case([](const TensorDesc& tensor, const RunOptions& options) {
+  for_each_batch_norm([](const TensorDesc& tensor, const RunOptions& options) {
     for (const Activation activation : {Activation::none, Activation::leaky_relu}) {
       expect_like_reference<cuda::BatchNormOperation>(
           {.tensor = tensor, .training = true, .activation = activation}, tensor.dtype, options);
@@ -53,7 +55,7 @@ TEST(CudaBatchNorm, TrainsLikeItsReference) {
 }
 
 TEST(CudaBatchNormBackward, IsLikeItsReference) {
-  for_each_case([](const TensorDesc& tensor, const RunOptions& apart) {
+  for_each_batch_norm([](const TensorDesc& tensor, const RunOptions& apart) {
     RunOptions in_place = apart;
     in_place.in_place = {{Slot::diff_src, Slot::diff_dst}};
     for (const Activation activation : {Activation::none, Activation::relu, Activation::relu6}) {

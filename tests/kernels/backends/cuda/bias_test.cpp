@@ -19,12 +19,12 @@ using testing::Bytes;
 using testing::FiberQueue;
 using testing::Fibers;
 
-struct Shape {
+struct BiasShape {
   std::int64_t rows, columns;
 };
 
-constexpr std::array kShapes{Shape{1, 1},   Shape{3, 7},    Shape{40, 8},  Shape{5, 260},
-                             Shape{300, 2}, Shape{1500, 3}, Shape{700, 16}};
+constexpr std::array kBiasShapes{BiasShape{1, 1},   BiasShape{3, 7},    BiasShape{40, 8},  BiasShape{5, 260},
+                                 BiasShape{300, 2}, BiasShape{1500, 3}, BiasShape{700, 16}};
 
 // Numbers that the dtype holds, in memory of exactly their size behind `offset` bytes.
 class Stored {
@@ -62,9 +62,9 @@ void expect_near(const std::vector<float>& tested, const std::vector<float>& rig
 }
 
 template <class Visit>
-void for_each_case(Visit visit) {
+void for_each_bias(Visit visit) {
   for (const Dtype dtype : kAllDtypes) {
-    for (const auto& [rows, columns] : kShapes) {
+    for (const auto& [rows, columns] : kBiasShapes) {
       for (const std::int64_t offset : {0, 4}) {
         SCOPED_TRACE(fmt::format("{} {}x{} {} bytes off", name_of(dtype), rows, columns, offset));
         visit(cuda::Matrix{.rows = rows, .columns = columns, .dtype = dtype}, offset);
@@ -98,7 +98,7 @@ void expect_finished(const cuda::Matrix& matrix, std::int64_t offset, Activation
 }
 
 TEST(CudaBias, FinishesAProduct) {
-  for_each_case([](const cuda::Matrix& matrix, std::int64_t offset) {
+  for_each_bias([](const cuda::Matrix& matrix, std::int64_t offset) {
     if (matrix.rows * matrix.columns > 2000) {
       return;  // what large ones differ in has its own test
     }
@@ -132,7 +132,7 @@ TEST(CudaBias, KeepsWhatIsNoNumber) {
 
 TEST(CudaBias, SumsColumns) {
   bool several_chunks = false;
-  for_each_case([&](const cuda::Matrix& matrix, std::int64_t offset) {
+  for_each_bias([&](const cuda::Matrix& matrix, std::int64_t offset) {
     Stored values(matrix.rows * matrix.columns, matrix.dtype, offset, 1);
     const std::int64_t scratch = cuda::column_sums_bytes(matrix);
     several_chunks = several_chunks || scratch > 0;

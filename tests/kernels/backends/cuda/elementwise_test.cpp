@@ -18,7 +18,7 @@ using testing::RunOptions;
 constexpr std::array<std::int64_t, 8> kSizes{1, 3, 7, 8, 255, 1024, 4099, 70001};
 
 template <class Visit>
-void for_each_case(Visit visit) {
+void for_each_elementwise(Visit visit) {
   for (const Dtype dtype : kAllDtypes) {
     for (const std::int64_t size : kSizes) {
       for (const std::int64_t offset : {std::int64_t{0}, bytes_of(dtype)}) {
@@ -33,7 +33,7 @@ constexpr std::array kRectifiers{Activation::relu, Activation::relu6, Activation
 
 TEST(CudaRelu, IsLikeItsReference) {
   for (const Activation activation : kRectifiers) {
-    for_each_case([&](const TensorDesc& tensor, RunOptions options) {
+    for_each_elementwise([&](const TensorDesc& tensor, RunOptions options) {
       if (options.offset != 0) {
         options.in_place = {{Slot::dst, Slot::src}};
       }
@@ -44,7 +44,7 @@ TEST(CudaRelu, IsLikeItsReference) {
 
 TEST(CudaReluBackward, IsLikeItsReference) {
   for (const Activation activation : kRectifiers) {
-    for_each_case([&](const TensorDesc& tensor, RunOptions options) {
+    for_each_elementwise([&](const TensorDesc& tensor, RunOptions options) {
       options.in_place = {{Slot::diff_src, Slot::diff_dst}};
       for (const int summands : {1, 2}) {
         expect_like_reference<cuda::ElementwiseOperation>(
@@ -72,7 +72,7 @@ TEST(CudaRectifier, IsLikeTheActivationsItStandsFor) {
 TEST(CudaAdd, IsLikeItsReference) {
   for (const Activation activation :
        {Activation::none, Activation::relu, Activation::relu6, Activation::gelu}) {
-    for_each_case([&](const TensorDesc& tensor, RunOptions options) {
+    for_each_elementwise([&](const TensorDesc& tensor, RunOptions options) {
       options.in_place = {{Slot::dst, options.offset == 0 ? Slot::src1 : Slot::src}};
       expect_like_reference<cuda::ElementwiseOperation>({tensor, activation, 2}, tensor.dtype, options);
     });
@@ -80,7 +80,7 @@ TEST(CudaAdd, IsLikeItsReference) {
 }
 
 TEST(CudaGelu, IsLikeItsReference) {
-  for_each_case([&](const TensorDesc& tensor, RunOptions options) {
+  for_each_elementwise([&](const TensorDesc& tensor, RunOptions options) {
     options.in_place = {{Slot::dst, Slot::src}};
     expect_like_reference<cuda::ElementwiseOperation>({tensor, Activation::gelu}, tensor.dtype, options);
     options.in_place = {{Slot::diff_src, Slot::diff_dst}};

@@ -338,14 +338,6 @@ std::uint64_t FiberThread::exchange(std::uint64_t mine, int lane) const {
   return owner_->exchange(index_, mine, lane);
 }
 
-std::uint32_t FiberThread::ballot(bool vote) const {
-  std::uint32_t votes = (vote ? 1U : 0U) << (index_ % kWarp);
-  for (int mask = 1; mask < kWarp; mask *= 2) {
-    votes |= shuffle_xor(votes, mask);
-  }
-  return votes;
-}
-
 void* FiberThread::shared_bytes(std::size_t bytes) const {
   return owner_->shared(bytes);
 }

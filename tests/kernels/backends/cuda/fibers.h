@@ -52,8 +52,6 @@ class FiberThread {
     return value;
   }
 
-  std::uint32_t ballot(bool vote) const;
-
   template <class T>
   T& shared() const {
     return *static_cast<T*>(shared_bytes(sizeof(T)));

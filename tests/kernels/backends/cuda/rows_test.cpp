@@ -15,18 +15,19 @@ namespace {
 using testing::expect_like_reference;
 using testing::RunOptions;
 
-struct Shape {
+struct RowsShape {
   std::int64_t rows, width;
 };
 
-constexpr std::array kShapes{Shape{1, 1},    Shape{3, 7},    Shape{300, 2},  Shape{5, 16},
-                             Shape{9, 17},   Shape{2, 40},   Shape{17, 100}, Shape{3, 1000},
-                             Shape{2, 4096}, Shape{2, 4104}, Shape{1, 5003}};
+constexpr std::array kRowsShapes{RowsShape{1, 1},    RowsShape{3, 7},    RowsShape{300, 2},
+                                 RowsShape{5, 16},   RowsShape{9, 17},   RowsShape{2, 40},
+                                 RowsShape{17, 100}, RowsShape{3, 1000}, RowsShape{2, 4096},
+                                 RowsShape{2, 4104}, RowsShape{1, 5003}};
 
 template <class Visit>
-void for_each_case(Visit visit) {
+void for_each_rows(Visit visit) {
   for (const Dtype dtype : kAllDtypes) {
-    for (const Shape& shape : kShapes) {
+    for (const RowsShape& shape : kRowsShapes) {
       for (const std::int64_t offset : {0, 4}) {
         SCOPED_TRACE(
             fmt::format("{} {} rows of {}, {} bytes off", name_of(dtype), shape.rows, shape.width, offset));
@@ -37,14 +38,14 @@ void for_each_case(Visit visit) {
 }
 
 TEST(CudaSoftmax, IsLikeItsReference) {
-  for_each_case([](const Shape& shape, Dtype dtype, const RunOptions& options) {
+  for_each_rows([](const RowsShape& shape, Dtype dtype, const RunOptions& options) {
     expect_like_reference<cuda::SoftmaxOperation>({{.n = shape.rows, .c = shape.width, .dtype = dtype}},
                                                   dtype, options);
   });
 }
 
 // Labels over all classes, and some that name none.
-testing::Bytes labels_for(const Shape& shape) {
+testing::Bytes labels_for(const RowsShape& shape) {
   std::vector<std::int32_t> labels;
   for (std::int64_t row = 0; row < shape.rows; ++row) {
     labels.push_back(static_cast<std::int32_t>(row % 5 == 3   ? -1
@@ -57,7 +58,7 @@ testing::Bytes labels_for(const Shape& shape) {
 }
 
 TEST(CudaCrossEntropy, IsLikeItsReference) {
-  for_each_case([](const Shape& shape, Dtype dtype, RunOptions options) {
+  for_each_rows([](const RowsShape& shape, Dtype dtype, RunOptions options) {
     options.opaque[Slot::labels] = labels_for(shape);
     const CrossEntropy spec{.rows = shape.rows, .classes = shape.width, .scale = 0.25F, .dtype = dtype};
     expect_like_reference<cuda::CrossEntropyOperation>(spec, dtype, options);
@@ -79,7 +80,7 @@ TEST(CudaCrossEntropy, StandsLargeLogits) {
 }
 
 TEST(CudaLayerNorm, ForwardIsLikeItsReference) {
-  for_each_case([](const Shape& shape, Dtype dtype, const RunOptions& options) {
+  for_each_rows([](const RowsShape& shape, Dtype dtype, const RunOptions& options) {
     for (const bool training : {false, true}) {
       expect_like_reference<cuda::LayerNormOperation>(
           {.rows = shape.rows, .width = shape.width, .training = training, .dtype = dtype}, dtype, options);
@@ -88,7 +89,7 @@ TEST(CudaLayerNorm, ForwardIsLikeItsReference) {
 }
 
 TEST(CudaLayerNorm, BackwardIsLikeItsReference) {
-  for_each_case([](const Shape& shape, Dtype dtype, RunOptions options) {
+  for_each_rows([](const RowsShape& shape, Dtype dtype, RunOptions options) {
     const LayerNorm spec{
         .rows = shape.rows, .width = shape.width, .direction = Direction::backward, .dtype = dtype};
     if (shape.width > 4096 && dtype != Dtype::fp32) {

@@ -1,5 +1,9 @@
 // Embeddings on fibers: tokens that repeat, that name no row, widths that fill an access and odd ones.
+#include <gmock/gmock.h>
+
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,6 +16,12 @@ namespace {
 using testing::expect_like_reference;
 using testing::RunOptions;
 
+testing::Bytes stored(const std::vector<std::int32_t>& tokens) {
+  testing::Bytes bytes(tokens.size() * sizeof tokens[0]);
+  std::memcpy(bytes.data(), tokens.data(), bytes.size());
+  return bytes;
+}
+
 testing::Bytes tokens_for(const Embedding& spec) {
   std::vector<std::int32_t> tokens;
   for (std::int64_t row = 0; row < spec.rows; ++row) {
@@ -21,9 +31,34 @@ testing::Bytes tokens_for(const Embedding& spec) {
                                                : row * 7 % spec.vocabulary;
     tokens.push_back(static_cast<std::int32_t>(std::min(token, spec.vocabulary)));
   }
-  testing::Bytes stored(tokens.size() * sizeof tokens[0]);
-  std::memcpy(stored.data(), tokens.data(), stored.size());
-  return stored;
+  return stored(tokens);
+}
+
+// No multiple of a large power of two is likely in a row; a tenth of the tokens repeat one of three.
+std::vector<std::int32_t> scattered(std::int64_t rows, std::int64_t vocabulary) {
+  std::vector<std::int32_t> tokens;
+  std::uint32_t state = 1;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    state = state * 1664525U + 1013904223U;
+    const std::int64_t token = state % 10 == 0 ? state % 3 : (state >> 8) % vocabulary;
+    tokens.push_back(static_cast<std::int32_t>(std::min(token, vocabulary - 1)));
+  }
+  return tokens;
+}
+
+// The places as kernels sort them, on fibers.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> sorted(const std::vector<std::int32_t>& tokens,
+                                                            std::int64_t vocabulary) {
+  const cuda::TokenSort sort(static_cast<std::int64_t>(tokens.size()), vocabulary);
+  std::vector<std::uint64_t> scratch(static_cast<std::size_t>(sort.scratch_bytes() + 7) / 8,
+                                     ~std::uint64_t{0});
+  const cuda::TokenPlace* const found =
+      sort.run(testing::FiberQueue(testing::cpu()), tokens.data(), scratch.data());
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> places;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    places.emplace_back(found[i].token, found[i].place);
+  }
+  return places;
 }
 
 TEST(CudaEmbedding, BothPassesAreLikeTheReference) {
@@ -44,6 +79,69 @@ TEST(CudaEmbedding, BothPassesAreLikeTheReference) {
       }
     }
   }
+}
+
+TEST(CudaEmbedding, SortsPlacesByTokenAndEqualOnesByPlace) {
+  struct Case {
+    std::vector<std::int32_t> tokens;
+    std::int64_t vocabulary;
+  };
+  std::vector<std::int32_t> falling(2049);
+  for (std::size_t i = 0; i < falling.size(); ++i) {
+    falling[i] = static_cast<std::int32_t>(falling.size() - i);
+  }
+  // A pass and several, a tile of 2048 places and its neighbours.
+  for (const Case& tested :
+       {Case{{0}, 1}, Case{{-1, 5, 0, 7, 5}, 6}, Case{std::vector<std::int32_t>(5000, 41), 50257},
+        Case{falling, 4096}, Case{scattered(2048, 63), 63}, Case{scattered(6145, 50257), 50257},
+        Case{scattered(4000, std::int64_t{1} << 30), std::int64_t{1} << 30}}) {
+    SCOPED_TRACE(fmt::format("{} tokens of {}", tested.tokens.size(), tested.vocabulary));
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> expected;
+    for (std::size_t i = 0; i < tested.tokens.size(); ++i) {
+      const bool known = tested.tokens[i] >= 0 && tested.tokens[i] < tested.vocabulary;
+      expected.emplace_back(known ? tested.tokens[i] : tested.vocabulary, i);
+    }
+    std::ranges::sort(expected);
+    EXPECT_EQ(sorted(tested.tokens, tested.vocabulary), expected);
+  }
+}
+
+// So many that a gradient which compares each place with each other one would not end.
+TEST(CudaEmbedding, TheGradientOfManyTokensIsLikeTheReference) {
+  const std::int64_t rows = testing::under_thread_sanitizer() ? 3000 : 1 << 16;
+  for (const bool repeated : {false, true}) {
+    SCOPED_TRACE(repeated ? "one token" : "many tokens");
+    const Embedding spec{.rows = rows,
+                         .vocabulary = 50257,
+                         .width = 3,
+                         .direction = Direction::backward,
+                         .dtype = Dtype::fp32};
+    const std::vector<std::int32_t> tokens =
+        repeated ? std::vector<std::int32_t>(static_cast<std::size_t>(rows), 17) : scattered(rows, 50257);
+    const RunOptions options{.opaque = {{Slot::src, stored(tokens)}}};
+    expect_like_reference<cuda::EmbeddingOperation>(spec, Dtype::fp32, options, 1e-4);
+  }
+}
+
+// Fibers take turns in another order each time.
+TEST(CudaEmbedding, TheGradientHasTheSameBitsEachTime) {
+  const Embedding spec{
+      .rows = 3000, .vocabulary = 97, .width = 8, .direction = Direction::backward, .dtype = Dtype::fp32};
+  const RunOptions options{.opaque = {{Slot::src, stored(scattered(spec.rows, spec.vocabulary))}}};
+  const auto run = [&] {
+    const auto operation = testing::on_fibers<cuda::EmbeddingOperation>(spec);
+    return testing::run_exactly(*operation, Dtype::fp32, options).at(Slot::diff_weights);
+  };
+  EXPECT_EQ(run(), run());
+}
+
+TEST(CudaEmbedding, PlacesThatDoNotFitTheirNumberAreRefused) {
+  const auto made = cuda::implementation<testing::Fibers, cuda::EmbeddingOperation>();
+  Embedding spec{.rows = std::int64_t{1} << 31, .vocabulary = 5, .direction = Direction::backward};
+  EXPECT_THAT(made.unsupported(spec, testing::cpu()).value_or(""),
+              ::testing::HasSubstr("count to 2147483647"));
+  spec.rows = 100;
+  EXPECT_EQ(made.unsupported(spec, testing::cpu()), std::nullopt);
 }
 
 TEST(CudaPositionEmbedding, BothPassesAreLikeTheReference) {

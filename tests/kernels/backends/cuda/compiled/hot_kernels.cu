@@ -8,9 +8,9 @@
 // loops that the compiler unrolls as it likes, one pass. Narrower reads are: an operand's last elements, one
 // at a time, in a loop that the compiler may unroll fourfold (5 an operand); the loss scale's two fields and
 // the optimizer's count of steps; a number for each row (8 rows of ColumnSums, two of a row in
-// CrossEntropyRows and LayerNormGradient); and bytes that 16 bytes of the result come from: the places of
-// MaxPoolGradient, whose passes the compiler unrolls; pixels, which NormalizeBytes reads all at once, and one
-// by one behind the last whole access, NormalizePlanes one by one.
+// CrossEntropyRows and LayerNormGradient); tokens and places of EmbeddingGradient; and bytes that 16 bytes of
+// the result come from: the places of MaxPoolGradient, whose passes the compiler unrolls; pixels, which
+// NormalizeBytes reads all at once, and one by one behind the last whole access, NormalizePlanes one by one.
 #include "kernels/backends/cuda/gpu.cuh"
 // gpu.cuh first
 #include "kernels/backends/cuda/gpu_tiles.cuh"
@@ -25,6 +25,7 @@
 #include "kernels/operations/conv2d/implicit_gemm.cuh"
 #include "kernels/operations/cross_entropy/cuda.cuh"
 #include "kernels/operations/elementwise/cuda.cuh"
+#include "kernels/operations/embedding/cuda.cuh"
 #include "kernels/operations/fma/cuda.cuh"
 #include "kernels/operations/layer_norm/cuda.cuh"
 #include "kernels/operations/loss_scale/cuda.cuh"
@@ -97,6 +98,8 @@ HOT_KERNEL(6, 1, 0, CausalSoftmaxGradient<GpuBf16, 8, 32>)
 HOT_KERNEL(3, 1, 2, CrossEntropyRows<GpuFp16, 8, 32>)
 HOT_KERNEL(7, 1, 0, LayerNormRows<GpuBf16, 8, 32>)
 HOT_KERNEL(8, 1, 2, LayerNormGradient<GpuBf16, 8, 32>)
+HOT_KERNEL(5, 1, 10, EmbeddingGradient<GpuFp32, 4>)
+HOT_KERNEL(5, 1, 10, EmbeddingGradient<GpuFp16, 8>)
 HOT_KERNEL(0, 1, 2, NormalizeBytes<GpuFp32, 4>)
 HOT_KERNEL(0, 1, 2, NormalizeBytes<GpuFp16, 8>)
 HOT_KERNEL(0, 1, 2, NormalizeBytes<GpuBf16, 8>)
