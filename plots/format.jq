@@ -65,9 +65,9 @@ def flags: [(.validity.flags // [])[] | tostring | split(":")[0] | gsub("_"; " "
 def device: .context.device.name // .context.device.id // "an unknown device" | clean | squeeze;
 def workload: .sweep.workload | if type == "object" then .name else . end // "workload?" | clean;
 
-# One note for all points with the same fate; `kinds` names some of them: ", of gemm".
+# One note for all points with the same fate, numbers in its reason apart; `kinds` names some of them: ", of gemm".
 def fates(kinds): [(.unmeasured // [])[] | objects | . + {status: (.status // "?" | clean), reason: (.reason // "" | clean)}]
-  | group_by([.status, .reason]) | sort_by(-length)
+  | group_by([.status, (.reason | gsub("[0-9][0-9.]*( [a-zµ]+)?"; ""))]) | sort_by(-length)
   | map("✕ \(length) point\(if length == 1 then "" else "s" end) \(.[0].status)\(kinds)\(if .[0].reason == "" then "" else " (\(.[0].reason))" end)");
 
 # [{name, colour, …}, …] as strings: x1, x1_colour, …, and their number, xs.
@@ -77,7 +77,7 @@ def numbered($name): reduce to_entries[] as $e ({"\($name)s": length};
 # What stands around each picture: its title, the findings' answer, where it was measured, and notes below. An answer too
 # long for its line is cut there, and whole among the notes.
 def around($title; $answer; $circumstances; $notes):
-  ($answer // "" | clean | sub(" \\[[^\\]]*\\]\\.?$"; "")) as $whole | ($whole | length > 150) as $cut
+  ($answer // "" | clean | gsub(" \\[[^\\]]*\\]"; "") | sub("\\.$"; "")) as $whole | ($whole | length > 150) as $cut
   | {title: ($title | shorten(122)),
      answer: (if $cut then $whole | split(";")[0] | sub(" \\([^)]*$"; "") | .[0:148] | sub("[ ,.:;]*$"; " …") else $whole end),
      subtitle: ([$circumstances[], (.context.host.usable_cores // empty | "\(.) core\(if . == 1 then "" else "s" end)"),

@@ -74,17 +74,18 @@ def heading($name; $limits; $findings; $chars): [$limits[] | select(.label == $n
 
 # ── Memory over one step ────────────────────────────────────────────────────────────────────────────
 
-# Sums and values computed again belong to the pass around them.
-def region_of($before): if test(" again$") then "backward" elif startswith("forward") then "forward"
+# Sums, values computed again and updates between backward operations belong to the pass around them.
+def region_of($before; $updates): if test(" again$") or ($updates and startswith("optimizer")) then "backward" elif startswith("forward") then "forward"
   elif startswith("backward") then "backward" elif startswith("loss") then "loss"
   elif startswith("optimizer") then "optimizer" else $before end;
 
 # [{name, from, to}, …], operations counted from 1.
-def regions: any(.[]; test(" again$")) as $again
-  | reduce to_entries[] as $o ([]; (last.name // "") as $before | ($o.value | region_of($before)) as $name
+def regions: any(.[]; test(" again$")) as $again | (map(startswith("backward")) | rindex([true]) // 0) as $last
+  | any(.[:$last][]; startswith("optimizer")) as $updates
+  | reduce to_entries[] as $o ([]; (last.name // "") as $before | ($o.value | region_of($before; $o.key < $last)) as $name
       | if length > 0 and $name == $before then .[-1].to = $o.key + 1
         else . + [{name: $name, from: ($o.key + 1), to: ($o.key + 1)}] end)
-  | map(select(.name != "") | .text = (if $again and .name == "backward" then "backward, computing values again" else .name end));
+  | map(select(.name != "") | .text = .name + (if .name != "backward" then "" else (if $again then ", computing values again" else "" end) + (if $updates then ", updating weights" else "" end) end));
 
 def step($memory):
   ($memory.names | map(clean)) as $names | ($names | length) as $n

@@ -37,7 +37,7 @@ do for [kind in "png svg"] {
       room = n("y_max_" . d) < 4 * n("y_min_" . d) ? 2 : 1.2
       set yrange [n("y_min_" . d) / room:n("y_max_" . d) * room]
       eval bytes_tics; set xtics font small
-      set ytics (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000)
+      set ytics (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
       if (n("crossover_" . d) > 0) {
         set arrow 1 from first n("crossover_" . d), graph 0 to first n("crossover_" . d), graph 1 nohead dashtype (8, 6) linewidth 1.4 linecolor rgb "#888888"
       }

@@ -71,7 +71,7 @@ measured as $points | simulated as $line | demands as $demands
 # Many counts: every power of two has its name.
 | [$counts[] | select(($counts | length) <= 10 or . == 0 or (log2 | . == floor))] as $ticks
 | ((if ($beyond | length) == 0 then [] else ["required throughput above the picture: " + ($beyond | map("\(.name) \(.rate | figures(3)) images/s") | join(", "))] end)
-   + claims + (if any($points[]; .flagged) then ["open marks carry a flag"] else [] end) + fates("")) as $notes
+   + (if any($points[]; .flagged) then ["open marks carry a flag"] else [] end) + fates("") + claims) as $notes
 | time_panel(timeline($knee)) as $time
 | {strings: (around(title; finding("recommended_workers").claim // finding("knee_simulated").claim; circumstances; $notes)
     + {measured: ($points + $line | length), any_au: ([$points[], $line[] | .au | values] | length), last: ($counts | max // 1),

@@ -88,6 +88,13 @@ holds "$scratch/many" "backward, computing values again"
 holds "$scratch/many" "Measured, not drawn: bf16 inference with x2, bf16 training with x2, bf16 inference with x3, bf16 training with x3"
 [[ $(tables "$scratch/many.json" | string panels) == 8 ]] || fail "not 8 panels"
 
+# Updates between backward operations are part of that pass.
+jq '.sweep.step_memory.names |= (.[100] = "optimizer x" | .[120] = "optimizer y")' "$example" > "$scratch/updates.json"
+draw "$scratch/updates.json" "$scratch/updates"
+holds "$scratch/updates" "backward, updating weights<"
+[[ $(tables "$scratch/updates.json" | table passes | cut -f 2 | sort | tr '\n' ',') == "backward, updating weights,forward,loss,optimizer," ]] ||
+  fail "the passes of a step that updates weights in between"
+
 # Whole series without a bar have no panel, but their reason.
 jq '.benchmarks |= map(select(.params.mode == "infer"))
     | .sweep.limits |= map(if .params.mode == "train" then .largest_batch = 0 else . end)

@@ -57,6 +57,11 @@ grep -q "simulated)<" "$scratch/simulated.svg" || fail "the knee is not called s
 grep -q "workers, simulated<\|worker, simulated<" "$scratch/simulated.svg" || fail "the time line is not called simulated"
 lacks "$scratch/simulated" "measured"
 
+# Points with one fate share a note, also where numbers in their reasons differ.
+jq '.unmeasured = [range(0; 4) | {status: "skipped", reason: "preparing it takes 1.\(.) s, and \(. * 100) ms are left"}]' "$example" > "$scratch/fates.json"
+draw "$scratch/fates.json" "$scratch/fates"
+holds "$scratch/fates" "✕ 4 points skipped (preparing it takes 1.0 s, and 0 ms are left)"
+
 # Files with little in them.
 jq '.sweep.measured |= map(del(.au, .au_ci95)) | del(.sweep.simulated)' "$example" > "$scratch/no_au.json"
 draw "$scratch/no_au.json" "$scratch/no_au"
