@@ -26,7 +26,6 @@
 #include "sweeps/workers/other_cpu_usage.h"
 #include "sweeps/workers/plan.h"
 #include "sweeps/workers/session.h"
-#include "sweeps/workers/tables.h"
 
 namespace bench::sweeps {
 namespace {
@@ -237,8 +236,8 @@ class WorkersSweep final : public Sweep {
     if (request_.given_sweep_options.contains("consumer")) {
       const auto& steps = options_.consumer.steps;
       simulation.consumer = options_.setup.consumer;
-      simulation.step_ns =
-          steps ? static_cast<std::int64_t>(steps->step_ns(profile.batch)) : options_.consumer.step_ns;
+      simulation.step_ns = steps ? static_cast<std::int64_t>(steps->step_ns(profile.pipeline.batch))
+                                 : options_.consumer.step_ns;
     }
     known_.profile = naming_the_file([&] { return changed_for(std::move(profile), simulation); });
     known_.simulated = simulate(*known_.profile, simulation);

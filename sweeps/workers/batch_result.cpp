@@ -11,6 +11,7 @@
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/result_json.h"
+#include "sweeps/series/series.h"
 
 namespace bench::sweeps {
 namespace {
@@ -22,10 +23,6 @@ ResultDocument document_in(const std::string& option, const std::string& path) {
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {} is not a result file ({})", option, quote(path), error.what()));
   }
-}
-
-std::string text_in(const Json& json, const char* key) {
-  return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
 }
 
 }  // namespace
@@ -90,18 +87,17 @@ BatchResult read_batch_result(const std::string& option, const std::string& path
   }
   BatchResult result{.workload = document.sweep.workload, .device = document.context.device.name};
   for (const MeasuredPoint& point : document.benchmarks) {
-    const std::string own = text_in(point.params, "dtype");
-    const bool has_batch = point.params.contains("batch") && point.params["batch"].is_number_integer();
-    if (!has_batch || own.empty() || point.stats.median_ns <= 0 || point.items_per_step <= 0) {
+    const auto params = read_params(point.params);
+    if (!params || point.stats.median_ns <= 0 || point.items_per_step <= 0) {
       continue;
     }
+    const std::string own(name_of(params->dtype));
     if (!dtype) {
       dtype = own;
     }
-    const auto batch = point.params["batch"].get<std::int64_t>();
-    if (own == *dtype && batch >= 1 &&
-        std::ranges::find(result.steps, batch, &BatchResult::Step::batch) == result.steps.end()) {
-      result.steps.push_back({.batch = batch, .ns = point.stats.median_ns});
+    if (own == *dtype && params->batch >= 1 &&
+        std::ranges::find(result.steps, params->batch, &BatchResult::Step::batch) == result.steps.end()) {
+      result.steps.push_back({.batch = params->batch, .ns = point.stats.median_ns});
     }
   }
   if (result.steps.empty()) {

@@ -31,7 +31,7 @@ std::optional<Finding> claim_scaling(const Evidence& evidence) {
   finding.claim = fmt::format(
       "One worker makes {}{}, workers on all {:g} cores {}: {:.2f} times as much (fitted to {} with {} "
       "workers{})",
-      rate_text(law.one), profile.storage ? " without waits for storage" : "", law.cores,
+      rate_text(law.one), profile.pipeline.storage ? " without waits for storage" : "", law.cores,
       rate_text(*finding.value), scale, profile.law_from, fmt::join(profile.law_workers, ", "),
       has_error ? fmt::format("; off by at most {}", format_percent(profile.law.worst_error)) : "");
   if (profile.law.largest_active + 0.5 < law.cores) {

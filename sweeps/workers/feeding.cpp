@@ -190,7 +190,8 @@ std::vector<Finding> claim_requirements(const Evidence& evidence) {
       if (answer.limited_by == "storage") {
         limit = "storage";
       } else if (answer.limited_by == "copy" && evidence.profile) {
-        limit = fmt::format("copying a batch, which takes {},", format_duration(evidence.profile->copy_ns));
+        limit = fmt::format("copying a batch, which takes {},",
+                            format_duration(evidence.profile->pipeline.copy_ns));
       }
       finding.claim =
           fmt::format("Simulated: this host cannot feed {}: AU {:.2f} at best, {} is the limit ({})", gpu,

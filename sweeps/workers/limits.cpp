@@ -110,8 +110,8 @@ LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
   const std::string share = timed ? fmt::format("{} takes {} of it", largest.text,
                                                 format_percent(stages.*largest.time / stages.total()))
                                   : "stages not known";
-  const bool reads =
-      timed && largest.time == &loader::StageTimes::read && evidence.profile && evidence.profile->storage;
+  const bool reads = timed && largest.time == &loader::StageTimes::read && evidence.profile &&
+                     evidence.profile->pipeline.storage;
   if (by == "storage" || reads) {
     return {.name = "storage",
             .why = reads ? fmt::format("workers wait for storage ({})", share) : "storage gives no more",

@@ -38,49 +38,24 @@ std::unique_ptr<Consumer> make_consumer(const PipelineSpec& spec, Device& device
                            spec.loader == LoaderKind::ready ? cores : std::max(1, cores - spec.pool.workers));
 }
 
-// The consumer and each worker in the first steps of a window, as the picture shows them.
-class Timeline {
- public:
-  void add(const std::string& who, const char* what, std::int64_t from_ns, std::int64_t to_ns,
-           std::int64_t batch) {
-    stretches_.push_back({.who = who, .what = what, .from_ns = from_ns, .to_ns = to_ns, .batch = batch});
+// The first steps of a window, for the picture; times count from the first entry.
+std::vector<simulator::TimelineEntry> first_steps(std::vector<simulator::TimelineEntry> timeline,
+                                                  const std::vector<std::int64_t>& step_ns) {
+  constexpr std::size_t kSteps = 6;
+  constexpr std::size_t kMost = 400;
+  const double start = std::ranges::min(timeline, {}, &simulator::TimelineEntry::from_ns).from_ns;
+  double end = 0;
+  for (std::size_t i = 0; i < std::min(kSteps, step_ns.size()); ++i) {
+    end += static_cast<double>(step_ns[i]);
   }
-
-  // Times count from the first stretch. Null where nothing was added.
-  Json to_json(const std::vector<std::int64_t>& step_ns) const {
-    constexpr std::size_t kSteps = 6;
-    constexpr std::size_t kMostStretches = 400;
-    if (stretches_.empty()) {
-      return nullptr;
-    }
-    const std::int64_t start = std::ranges::min(stretches_, {}, &Stretch::from_ns).from_ns;
-    std::int64_t end = start;
-    for (std::size_t i = 0; i < std::min(kSteps, step_ns.size()); ++i) {
-      end += step_ns[i];
-    }
-    Json line = Json::array();
-    for (const Stretch& stretch : stretches_) {
-      if (stretch.from_ns < end && line.size() < kMostStretches) {
-        line.push_back({{"who", stretch.who},
-                        {"what", stretch.what},
-                        {"from_ns", stretch.from_ns - start},
-                        {"to_ns", std::min(stretch.to_ns, end) - start},
-                        {"batch", stretch.batch}});
-      }
-    }
-    return line;
+  for (simulator::TimelineEntry& entry : timeline) {
+    entry.from_ns -= start;
+    entry.to_ns = std::min(entry.to_ns - start, end);
   }
-
- private:
-  struct Stretch {
-    std::string who;
-    const char* what = "";
-    std::int64_t from_ns = 0;
-    std::int64_t to_ns = 0;
-    std::int64_t batch = 0;
-  };
-  std::vector<Stretch> stretches_;
-};
+  std::erase_if(timeline, [&](const simulator::TimelineEntry& entry) { return entry.from_ns >= end; });
+  timeline.resize(std::min(timeline.size(), kMost));
+  return timeline;
+}
 
 class PipelineWorkload final : public Workload {
  public:
@@ -116,7 +91,7 @@ class PipelineWorkload final : public Workload {
 
   void step() override {
     window_ = std::make_shared<Window>();
-    timeline_ = {};
+    timeline_.clear();
     std::vector<loader::Batch> batches;
     const std::int64_t cpu_from = process_cpu_ns();
     const std::int64_t storage_from = storage_bytes();
@@ -131,7 +106,9 @@ class PipelineWorkload final : public Workload {
     window_->host_bytes = staging_.host_bytes() + (pool_ ? pool_->scratch_bytes() : 0);
     window_->bad_files = static_cast<std::int64_t>(session_->bad.all().size());
     if (++windows_ == 2 && keeps_timeline_) {  // the first one fills the slots
-      window_->timeline = timeline_.to_json(window_->step_ns);
+      if (!timeline_.empty()) {
+        window_->timeline = sweeps::to_json(first_steps(timeline_, window_->step_ns));
+      }
       session_->timelines.insert(spec_.name);
     }
   }
@@ -244,7 +221,9 @@ class PipelineWorkload final : public Workload {
   void keep(const std::string& who, const char* what, std::int64_t from, std::int64_t to,
             std::int64_t batch) {
     if (keeps_timeline_ && windows_ == 1) {
-      timeline_.add(who, what, from, to, batch);
+      timeline_start_ns_ = timeline_.empty() ? from : timeline_start_ns_;
+      const auto since = [&](std::int64_t ns) { return static_cast<double>(ns - timeline_start_ns_); };
+      timeline_.push_back({who, what, since(from), since(to), batch});
     }
   }
 
@@ -259,7 +238,8 @@ class PipelineWorkload final : public Workload {
   std::vector<loader::Batch> ready_;
   std::size_t taken_ = 0;
   std::shared_ptr<Window> window_;
-  Timeline timeline_;
+  std::vector<simulator::TimelineEntry> timeline_;  // of the consumer and each worker
+  std::int64_t timeline_start_ns_ = 0;
   std::int64_t windows_ = 0;
   std::int64_t started_ns_ = 0;  // of the last step; 0: none yet
   bool computing_ = false;
@@ -317,8 +297,7 @@ PointCost ConfiguredPipeline::least_cost() const {
     return {};  // making the point says so
   }
   const auto readers = static_cast<double>(std::max(1, spec_.pool.workers));
-  const double image_ns =
-      bytes / session_->storage->bytes_per_s * 1e9 + session_->storage->latency_ns / readers;
+  const double image_ns = session_->storage->transfer_ns(bytes) + session_->storage->latency_ns / readers;
   const double batch_ns = image_ns * static_cast<double>(spec_.pool.batch);
   const auto window = static_cast<double>(window_of(spec_));
   if (spec_.loader == LoaderKind::ready) {

@@ -140,8 +140,7 @@ double late_read_ns(const std::vector<const LoaderPoint*>& points, const loader:
                     double bytes_read) {
   for (const LoaderPoint* const point : points) {
     if (point->workers == 1 && point->stages_ns.total() > 0) {
-      const double transfer = storage.bytes_per_s > 0 ? bytes_read / storage.bytes_per_s * 1e9 : 0;
-      return std::max(0.0, point->stages_ns.read - transfer - storage.latency_ns);
+      return std::max(0.0, point->stages_ns.read - storage.transfer_ns(bytes_read) - storage.latency_ns);
     }
   }
   return 0;
@@ -166,7 +165,7 @@ std::vector<double> sizes_by_time(const std::vector<const LoaderPoint*>& points,
 // ---------- the consumer
 
 // With ready data; without that point, with the fewest workers. False where neither was measured.
-bool measure_consumer(Profile& profile, const LoaderPoints& points) {
+bool measure_consumer(simulator::Pipeline& measured, const LoaderPoints& points) {
   const LoaderPoint* consumer = points.ready ? &*points.ready : nullptr;
   for (const LoaderPoint& point : points.pool) {
     consumer = consumer == nullptr && !point.compute_times_ns.empty() ? &point : consumer;
@@ -174,25 +173,25 @@ bool measure_consumer(Profile& profile, const LoaderPoints& points) {
   if (consumer == nullptr || !(mean(consumer->compute_times_ns) > 0)) {
     return false;
   }
-  profile.compute_ns = thinned(consumer->compute_times_ns);
+  measured.compute_ns = thinned(consumer->compute_times_ns);
   // Ready batches are copied from the caches, and with many workers the copying thread waits for a core: the
   // copy of the fewest workers is neither.
-  profile.copy_ns = consumer->copy_ns;
+  measured.copy_ns = consumer->copy_ns;
   const auto fed =
       std::ranges::find_if(points.pool, [](const LoaderPoint& point) { return point.workers > 0; });
   if (fed != points.pool.end()) {
-    profile.copy_ns = fed->copy_ns;
+    measured.copy_ns = fed->copy_ns;
   }
   const auto taken = std::ranges::find_if(
       points.pool, [](const LoaderPoint& point) { return point.take_times_ns.size() >= kEnoughTimes / 2; });
   if (taken != points.pool.end()) {
-    profile.take_ns = mean(taken->take_times_ns);
+    measured.take_ns = mean(taken->take_times_ns);
   }
   if (points.ready) {
     const double compute = points.ready->compute_ns;
     const double copy = points.ready->copy_ns;
     const double step = compute / points.ready->usual_au.value;
-    profile.gap_ns = std::max(0.0, step - (profile.lookahead ? std::max(compute, copy) : compute + copy));
+    measured.gap_ns = std::max(0.0, step - (measured.lookahead ? std::max(compute, copy) : compute + copy));
   }
   return true;
 }
@@ -221,37 +220,38 @@ std::vector<double> thinned(std::vector<double> values, std::size_t most) {
 std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderSetup& setup,
                                        std::optional<std::int64_t> left_out) {
   Profile profile;
+  simulator::Pipeline& measured = profile.pipeline;
   const LawPoints law = law_points(points, left_out);
-  profile.lookahead = setup.lookahead;
-  if (law.points.empty() || !measure_consumer(profile, points)) {
+  measured.lookahead = setup.lookahead;
+  if (law.points.empty() || !measure_consumer(measured, points)) {
     return std::nullopt;
   }
   const LoaderPoint& first = *law.points.front();
   const LoaderPoint& shape = points.pool.empty() ? first : points.pool.back();
-  profile.batch = shape.batch;
-  profile.prefetch = std::max<std::int64_t>(1, shape.prefetch);
-  profile.order = shape.order == "any" ? loader::Order::any : loader::Order::in_order;
+  measured.batch = shape.batch;
+  measured.prefetch = std::max<std::int64_t>(1, shape.prefetch);
+  measured.order = shape.order == "any" ? loader::Order::any : loader::Order::in_order;
   profile.sample_bytes = shape.sample_bytes;
   profile.consumer = shape.consumer;
   profile.consumer_device = setup.consumer_device;
   profile.consumer_on_cores = setup.consumer_on_cores;
   profile.stages_ns = first.stages_ns;
 
-  profile.bytes_read = setup.found ? setup.found->mean_encoded_bytes : 0;
+  measured.sample_bytes_read = setup.found ? setup.found->mean_encoded_bytes : 0;
   if (setup.storage) {
-    profile.storage = setup.storage;
+    measured.storage = setup.storage;
   } else if (setup.cold) {
-    profile.storage = cold_storage(first);
+    measured.storage = cold_storage(first);
   }
-  if (profile.storage) {
-    if (profile.bytes_read <= 0) {
-      profile.bytes_read = bytes_by_time(points, *profile.storage);
+  if (measured.storage) {
+    if (measured.sample_bytes_read <= 0) {
+      measured.sample_bytes_read = bytes_by_time(points, *measured.storage);
     }
-    profile.storage->latency_ns += late_read_ns(law.points, *profile.storage, profile.bytes_read);
+    measured.storage->latency_ns += late_read_ns(law.points, *measured.storage, measured.sample_bytes_read);
   }
 
   std::vector<simulator::CapacityPoint> rates;
-  const bool storage = profile.storage.has_value();
+  const bool storage = measured.storage.has_value();
   const double at_work = share_at_work(law.points);
   for (const LoaderPoint* const point : law.points) {
     rates.push_back(capacity_of(*point, storage, at_work));
@@ -261,19 +261,19 @@ std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderS
   profile.law = simulator::fit_law(rates, setup.cores, 1);
 
   const double image_ns = 1e9 / profile.law.law.one;
-  const double batch_ns = image_ns * static_cast<double>(profile.batch);
-  if (profile.storage) {
-    profile.sample_sizes = sizes_by_time(law.points, profile.storage->latency_ns);
-    profile.batch_work_ns = {batch_ns};
-    profile.sample_work_ns = {image_ns};
+  const double batch_ns = image_ns * static_cast<double>(measured.batch);
+  if (measured.storage) {
+    measured.sample_sizes = sizes_by_time(law.points, measured.storage->latency_ns);
+    measured.batch_work_ns = {batch_ns};
+    measured.sample_work_ns = {image_ns};
   } else {
-    profile.batch_work_ns = scaled_to(batch_ns, spread(points, left_out, &LoaderPoint::batch_times_ns));
-    profile.sample_work_ns = scaled_to(image_ns, spread(points, left_out, &LoaderPoint::sample_times_ns));
+    measured.batch_work_ns = scaled_to(batch_ns, spread(points, left_out, &LoaderPoint::batch_times_ns));
+    measured.sample_work_ns = scaled_to(image_ns, spread(points, left_out, &LoaderPoint::sample_times_ns));
   }
-  profile.scheduling_latency = measure_latencies(points, profile.law.law.cores, storage, left_out);
+  measured.scheduling_latency = measure_latencies(points, profile.law.law.cores, storage, left_out);
   if (profile.consumer_on_cores) {
     profile.sharing =
-        measure_sharing(points.pool, profile.law.law, mean(profile.compute_ns), storage, left_out);
+        measure_sharing(points.pool, profile.law.law, mean(measured.compute_ns), storage, left_out);
   }
 
   profile.slot_bytes = static_cast<double>(setup.slot_bytes);
@@ -288,22 +288,9 @@ std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderS
 }
 
 simulator::Pipeline pipeline_of(const Profile& profile, std::int64_t workers, std::optional<double> cores) {
-  simulator::Pipeline pipeline{.workers = workers,
-                               .prefetch = profile.prefetch,
-                               .order = profile.order,
-                               .lookahead = profile.lookahead,
-                               .batch = profile.batch,
-                               .batch_work_ns = profile.batch_work_ns,
-                               .sample_work_ns = profile.sample_work_ns,
-                               .compute_ns = profile.compute_ns,
-                               .copy_ns = profile.copy_ns,
-                               .gap_ns = profile.gap_ns,
-                               .take_ns = profile.take_ns,
-                               .law = profile.law.law,
-                               .storage = profile.storage,
-                               .sample_bytes_read = profile.bytes_read,
-                               .sample_sizes = profile.sample_sizes,
-                               .scheduling_latency = profile.scheduling_latency};
+  simulator::Pipeline pipeline = profile.pipeline;
+  pipeline.workers = workers;
+  pipeline.law = profile.law.law;
   pipeline.law.cores = cores.value_or(pipeline.law.cores);
   for (simulator::SchedulingLatency& latency : pipeline.scheduling_latency) {
     latency.workers *= pipeline.law.cores / profile.law.law.cores;  // workers a core decide

@@ -16,32 +16,17 @@
 namespace bench::sweeps {
 
 struct Profile {
-  std::int64_t batch = 1;
-  std::int64_t prefetch = 2;
-  loader::Order order = loader::Order::in_order;
-  bool lookahead = true;
-  std::string consumer;
-  std::string consumer_device;
-  bool consumer_on_cores = false;
-
-  std::vector<double> batch_work_ns;   // of one worker alone, without waits for storage
-  std::vector<double> sample_work_ns;  // of an image
+  // As measured: batch, order and times. pipeline_of() adds the workers, the law and what both share.
+  simulator::Pipeline pipeline;
   simulator::LawFit law;
   std::string law_from;                   // what was measured for it
   std::vector<std::int64_t> law_workers;  // at these counts
-  loader::StageTimes stages_ns;           // of an image, at the fewest workers
+  std::vector<MeasuredSharing> sharing;   // by workers; empty: the consumer is elsewhere
 
-  std::optional<loader::Storage> storage;
-  double bytes_read = 0;             // from it, of an image
-  std::vector<double> sample_sizes;  // of images, in parts of the mean one; with storage only
-
-  std::vector<double> compute_ns;  // of a step with ready data
-  double copy_ns = 0;              // of a batch
-  double gap_ns = 0;               // of a step
-  double take_ns = 0;              // of a batch that is there; of loaders where that takes long
-  std::vector<simulator::SchedulingLatency> scheduling_latency;  // empty: not measured
-  std::vector<MeasuredSharing> sharing;  // by workers; empty: the consumer is elsewhere
-
+  std::string consumer;
+  std::string consumer_device;
+  bool consumer_on_cores = false;
+  loader::StageTimes stages_ns;         // of an image, at the fewest workers
   double sample_bytes = 0;              // of a delivered batch
   double slot_bytes = 0;                // host memory of a batch
   double scratch_bytes_per_worker = 0;  // beyond its slots

@@ -18,17 +18,18 @@ namespace {
 constexpr std::int64_t kVersion = 3;
 constexpr std::size_t kMostValues = 4096;
 
-// Members of the same name in the file.
-constexpr std::array<std::pair<const char*, std::vector<double> Profile::*>, 3> kProfileTimes{
-    {{"batch_work_ns", &Profile::batch_work_ns},
-     {"sample_work_ns", &Profile::sample_work_ns},
-     {"compute_ns", &Profile::compute_ns}}};
-constexpr std::array<std::pair<const char*, double Profile::*>, 7> kProfileNumbers{
-    {{"bytes_read", &Profile::bytes_read},
-     {"copy_ns", &Profile::copy_ns},
-     {"gap_ns", &Profile::gap_ns},
-     {"take_ns", &Profile::take_ns},
-     {"sample_bytes", &Profile::sample_bytes},
+// Members of nearly the same name in the file.
+constexpr std::array<std::pair<const char*, std::vector<double> simulator::Pipeline::*>, 3> kProfileTimes{
+    {{"batch_work_ns", &simulator::Pipeline::batch_work_ns},
+     {"sample_work_ns", &simulator::Pipeline::sample_work_ns},
+     {"compute_ns", &simulator::Pipeline::compute_ns}}};
+constexpr std::array<std::pair<const char*, double simulator::Pipeline::*>, 4> kPipelineNumbers{
+    {{"bytes_read", &simulator::Pipeline::sample_bytes_read},
+     {"copy_ns", &simulator::Pipeline::copy_ns},
+     {"gap_ns", &simulator::Pipeline::gap_ns},
+     {"take_ns", &simulator::Pipeline::take_ns}}};
+constexpr std::array<std::pair<const char*, double Profile::*>, 3> kProfileNumbers{
+    {{"sample_bytes", &Profile::sample_bytes},
      {"slot_bytes", &Profile::slot_bytes},
      {"scratch_bytes_per_worker", &Profile::scratch_bytes_per_worker}}};
 
@@ -157,10 +158,10 @@ std::vector<MeasuredSharing> read_sharing(const Field& field) {
 Json to_json(const Profile& profile) {
   const simulator::LawFit& fit = profile.law;
   Json json = {{"version", kVersion},
-               {"batch", profile.batch},
-               {"prefetch", profile.prefetch},
-               {"order", name_of(profile.order)},
-               {"lookahead", profile.lookahead},
+               {"batch", profile.pipeline.batch},
+               {"prefetch", profile.pipeline.prefetch},
+               {"order", name_of(profile.pipeline.order)},
+               {"lookahead", profile.pipeline.lookahead},
                {"consumer", profile.consumer},
                {"consumer_device", profile.consumer_device},
                {"consumer_on_cores", profile.consumer_on_cores},
@@ -187,19 +188,22 @@ Json to_json(const Profile& profile) {
                {"host", profile.host},
                {"software", profile.software}};
   for (const auto& [key, times] : kProfileTimes) {
-    json[key] = whole(profile.*times);
+    json[key] = whole(profile.pipeline.*times);
+  }
+  for (const auto& [key, number] : kPipelineNumbers) {
+    json[key] = profile.pipeline.*number;
   }
   for (const auto& [key, number] : kProfileNumbers) {
     json[key] = profile.*number;
   }
-  for (const double size : profile.sample_sizes) {
+  for (const double size : profile.pipeline.sample_sizes) {
     json["sample_sizes"].push_back(std::round(size * 1e4) / 1e4);
   }
-  if (profile.storage) {
-    json["storage"] = {{"bytes_per_s", profile.storage->bytes_per_s},
-                       {"latency_ns", profile.storage->latency_ns}};
+  if (profile.pipeline.storage) {
+    json["storage"] = {{"bytes_per_s", profile.pipeline.storage->bytes_per_s},
+                       {"latency_ns", profile.pipeline.storage->latency_ns}};
   }
-  for (const simulator::SchedulingLatency& latency : profile.scheduling_latency) {
+  for (const simulator::SchedulingLatency& latency : profile.pipeline.scheduling_latency) {
     json["wake"].push_back({{"workers", latency.workers}, {"late_ns", whole(latency.late_ns)}});
   }
   for (const MeasuredSharing& sharing : profile.sharing) {
@@ -231,14 +235,14 @@ Profile read_profile(const Json& document) {
     refuse(version, fmt::format("1 to {}", kVersion));
   }
   Profile profile;
-  profile.batch = count(field.at("batch"), 1);
-  profile.prefetch = count(field.at("prefetch"), 1);
+  profile.pipeline.batch = count(field.at("batch"), 1);
+  profile.pipeline.prefetch = count(field.at("prefetch"), 1);
   if (const std::string order = field.at("order").string(); order == "any") {
-    profile.order = loader::Order::any;
+    profile.pipeline.order = loader::Order::any;
   } else if (order != "in-order") {
     refuse(field.at("order"), "in-order, any");
   }
-  profile.lookahead = flag(field.at("lookahead"));
+  profile.pipeline.lookahead = flag(field.at("lookahead"));
   profile.consumer = field.at("consumer").string();
   profile.consumer_device = field.at("consumer_device").string();
   profile.consumer_on_cores = flag(field.at("consumer_on_cores"));
@@ -257,23 +261,26 @@ Profile read_profile(const Json& document) {
   }
   if (field.has("storage")) {
     const Field storage = field.at("storage");
-    profile.storage = loader::Storage{.bytes_per_s = at_least(storage.at("bytes_per_s"), 0),
-                                      .latency_ns = at_least(storage.at("latency_ns"), 0)};
+    profile.pipeline.storage = loader::Storage{.bytes_per_s = at_least(storage.at("bytes_per_s"), 0),
+                                               .latency_ns = at_least(storage.at("latency_ns"), 0)};
   }
   const bool first_version = version.integer() == 1;
   for (const auto& [key, times] : kProfileTimes) {
-    profile.*times = read_times(field.at(key));
+    profile.pipeline.*times = read_times(field.at(key));
   }
-  for (const auto& [key, number] : kProfileNumbers) {
-    if (!(first_version && number == &Profile::take_ns)) {
-      profile.*number = at_least(field.at(key), 0);
+  for (const auto& [key, number] : kPipelineNumbers) {
+    if (!(first_version && number == &simulator::Pipeline::take_ns)) {
+      profile.pipeline.*number = at_least(field.at(key), 0);
     }
   }
+  for (const auto& [key, number] : kProfileNumbers) {
+    profile.*number = at_least(field.at(key), 0);
+  }
   if (!(first_version && !field.has("sample_sizes")) && field.at("sample_sizes").size() > 0) {
-    profile.sample_sizes = read_times(field.at("sample_sizes"));
+    profile.pipeline.sample_sizes = read_times(field.at("sample_sizes"));
   }
   if (!first_version) {
-    profile.scheduling_latency =
+    profile.pipeline.scheduling_latency =
         read_latencies(field.at("wake"), version.integer() == 2 ? "active" : "workers");
   }
   profile.sharing = read_sharing(field.at("beside"));

@@ -70,8 +70,8 @@ std::string limit_of(const Pipeline& pipeline, const simulator::Outcome& outcome
 Pipeline pipeline_for(const Profile& profile, const SimulationRequest& request, std::int64_t workers) {
   Pipeline pipeline =
       pipeline_of(profile, workers, request.cores ? std::optional<double>(*request.cores) : std::nullopt);
-  pipeline.prefetch = request.prefetch.value_or(profile.prefetch);
-  pipeline.order = request.order.value_or(profile.order);
+  pipeline.prefetch = request.prefetch.value_or(profile.pipeline.prefetch);
+  pipeline.order = request.order.value_or(profile.pipeline.order);
   pipeline.consumers = request.gpus;
   pipeline.seed = request.seed;
   if (request.gpus > 1) {
@@ -102,7 +102,7 @@ SimulatedRequirement simulate_requirement(const Profile& profile, const Simulati
   SimulatedRequirement answer{.required = required, .gpus = request.gpus};
   Pipeline pipeline = pipeline_for(profile, request, 1);
   pipeline.shared_cores.clear();  // another machine's consumer is not on these cores
-  pipeline.compute_ns = {static_cast<double>(profile.batch) / required.samples_per_s * 1e9};
+  pipeline.compute_ns = {static_cast<double>(profile.pipeline.batch) / required.samples_per_s * 1e9};
   pipeline.gap_ns = 0;
 
   const double image_ns = 1e9 / pipeline.law.one + (pipeline.storage ? pipeline.storage->latency_ns : 0);
@@ -111,13 +111,14 @@ SimulatedRequirement simulate_requirement(const Profile& profile, const Simulati
   const auto most = static_cast<std::int64_t>(
       std::clamp(std::ceil(std::max({2 * needed, 4 * cores, 16.0})), 1.0, static_cast<double>(kMostWorkers)));
   answer.max_samples_per_s = std::max(pipeline.law.best(most * request.gpus), request.measured_rate);
-  if (pipeline.storage && pipeline.storage->bytes_per_s > 0 && profile.bytes_read > 0) {
-    answer.max_samples_per_s =
-        std::min(answer.max_samples_per_s, pipeline.storage->bytes_per_s / profile.bytes_read);
+  if (pipeline.storage && pipeline.storage->bytes_per_s > 0 && profile.pipeline.sample_bytes_read > 0) {
+    answer.max_samples_per_s = std::min(answer.max_samples_per_s,
+                                        pipeline.storage->bytes_per_s / profile.pipeline.sample_bytes_read);
   }
   if (pipeline.copy_ns > 0) {
-    answer.max_samples_per_s = std::min(
-        answer.max_samples_per_s, request.gpus * static_cast<double>(profile.batch) / pipeline.copy_ns * 1e9);
+    answer.max_samples_per_s =
+        std::min(answer.max_samples_per_s,
+                 request.gpus * static_cast<double>(profile.pipeline.batch) / pipeline.copy_ns * 1e9);
   }
   // Delivered over required images: an AU as of simulate_point() leaves out waits for the copy, and would
   // call a consumer fed whose copies are too slow.
@@ -184,8 +185,8 @@ Simulated simulate_all(const Profile& profile, const SimulationRequest& request,
   Simulated simulated{.seed = request.seed,
                       .cores = request.cores ? *request.cores : profile.law.law.cores,
                       .measured_cores = profile.law.law.cores,
-                      .prefetch = request.prefetch.value_or(profile.prefetch),
-                      .order = request.order.value_or(profile.order),
+                      .prefetch = request.prefetch.value_or(profile.pipeline.prefetch),
+                      .order = request.order.value_or(profile.pipeline.order),
                       .gpus = request.gpus};
   std::vector<WorkersValue> au;
   for (const std::int64_t workers : counts_of(profile, request, measured)) {
@@ -239,7 +240,7 @@ Simulated simulate_measured(const LoaderPoints& points, const LoaderSetup& setup
     }
     const bool fitted = std::ranges::count(profile.law_workers, workers) > 0 ||
                         std::ranges::count(profile.sharing, workers, &MeasuredSharing::workers) > 0 ||
-                        (!profile.scheduling_latency.empty() && workers > 0);
+                        (!profile.pipeline.scheduling_latency.empty() && workers > 0);
     if (!fitted) {
       point.held_out_au = point.au;
     } else if (workers != anchor) {
@@ -253,18 +254,18 @@ Simulated simulate_measured(const LoaderPoints& points, const LoaderSetup& setup
 
 Profile changed_for(Profile profile, const SimulationRequest& request) {
   if (request.step_ns) {
-    profile.compute_ns = {static_cast<double>(*request.step_ns)};
+    profile.pipeline.compute_ns = {static_cast<double>(*request.step_ns)};
     profile.sharing.clear();
     profile.consumer = request.consumer;
     profile.consumer_device = "none";
     profile.consumer_on_cores = false;
   }
   if (request.storage) {
-    if (!(profile.bytes_read > 0)) {
+    if (!(profile.pipeline.sample_bytes_read > 0)) {
       throw UsageError(
           "--storage: the profile does not say how large its images are; measure with --storage once");
     }
-    profile.storage = request.storage;
+    profile.pipeline.storage = request.storage;
   }
   return profile;
 }
@@ -280,7 +281,7 @@ Json to_json(const Simulated& simulated) {
                {"demands", Json::array()},
                {"knee_workers", simulated.knee_workers},
                {"prefetches", Json::array()},
-               {"timeline", {{"workers", simulated.knee_workers}, {"entries", Json::array()}}}};
+               {"timeline", {{"workers", simulated.knee_workers}, {"entries", to_json(simulated.timeline)}}}};
   for (const SimulatedPoint& point : simulated.points) {
     json["points"].push_back({{"workers", point.workers},
                               {"images_per_s", point.samples_per_s},
@@ -306,13 +307,6 @@ Json to_json(const Simulated& simulated) {
   }
   for (const auto& [prefetch, au] : simulated.prefetches) {
     json["prefetches"].push_back({{"prefetch", prefetch}, {"au", au}});
-  }
-  for (const simulator::TimelineEntry& entry : simulated.timeline) {
-    json["timeline"]["entries"].push_back({{"who", entry.who},
-                                           {"what", entry.what},
-                                           {"from_ns", std::llround(entry.from_ns)},
-                                           {"to_ns", std::llround(entry.to_ns)},
-                                           {"batch", entry.batch}});
   }
   return json;
 }

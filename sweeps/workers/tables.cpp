@@ -1,5 +1,3 @@
-#include "sweeps/workers/tables.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -8,6 +6,7 @@
 #include "bench/measure/finding.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
+#include "sweeps/workers/findings.h"
 
 namespace bench::sweeps {
 namespace {

@@ -45,6 +45,18 @@ Json to_json(const loader::StageTimes& stages) {
   return json;
 }
 
+Json to_json(const std::vector<simulator::TimelineEntry>& timeline) {
+  Json json = Json::array();
+  for (const simulator::TimelineEntry& entry : timeline) {
+    json.push_back({{"who", entry.who},
+                    {"what", entry.what},
+                    {"from_ns", std::llround(entry.from_ns)},
+                    {"to_ns", std::llround(entry.to_ns)},
+                    {"batch", entry.batch}});
+  }
+  return json;
+}
+
 void Window::add_batches(const std::vector<loader::Batch>& batches) {
   std::size_t made = 0;
   for (const loader::Batch& batch : batches) {

@@ -10,6 +10,7 @@
 
 #include "bench/measure/result.h"
 #include "sweeps/workers/loader/pool.h"
+#include "sweeps/workers/simulator/pipeline.h"
 
 namespace bench::sweeps {
 
@@ -25,6 +26,7 @@ inline constexpr std::array<StageName, 5> kStages{{{"read", "read", &loader::Sta
                                                    {"hand_off", "hand-off", &loader::StageTimes::hand_off}}};
 const StageName& largest_stage(const loader::StageTimes& stages);
 Json to_json(const loader::StageTimes& stages);  // empty where no time was noted
+Json to_json(const std::vector<simulator::TimelineEntry>& timeline);
 
 // Times in nanoseconds.
 class Window final : public SampleNote {

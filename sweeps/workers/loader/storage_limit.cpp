@@ -1,6 +1,8 @@
 #include "sweeps/workers/loader/storage_limit.h"
 
 #include <chrono>
+#include <cmath>
+#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,25 +21,33 @@ class Limited final : public Dataset {
         clock_(clock),
         cancel_(std::move(cancel)),
         start_(clock.now()),
+        limit_(limit),
         reservations_(limit) {}
 
   std::int64_t size() const override { return data_->size(); }
   std::string name(std::int64_t number) const override { return data_->name(number); }
   std::int64_t encoded_bytes(std::int64_t number) const override { return data_->encoded_bytes(number); }
   void read(std::int64_t number, std::vector<std::byte>& bytes) const override {
-    const std::chrono::nanoseconds asked = clock_.now() - start_;
+    const double asked = clock_.since_ns(start_);
     data_->read(number, bytes);
     // The time that the read itself took is part of what it is made to take.
-    const std::int64_t done = reservations_.reserve(asked.count(), static_cast<std::int64_t>(bytes.size()));
-    sleep_until(clock_, start_ + std::chrono::nanoseconds(done), cancel_);
+    const double done = reserve(asked, static_cast<double>(bytes.size())) + limit_.latency_ns;
+    sleep_until(clock_, start_ + std::chrono::nanoseconds(std::llround(done)), cancel_);
   }
   std::optional<std::string> evict(std::int64_t number) const override { return data_->evict(number); }
 
  private:
+  double reserve(double now, double bytes) const {
+    const std::scoped_lock lock(mutex_);
+    return reservations_.reserve(now, bytes);
+  }
+
   std::unique_ptr<Dataset> data_;
   const Clock& clock_;
   CancelToken cancel_;
   Clock::time_point start_;
+  Storage limit_;
+  mutable std::mutex mutex_;
   mutable Reservations reservations_;
 };
 

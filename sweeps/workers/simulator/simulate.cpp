@@ -11,7 +11,6 @@
 #include "bench/measure/random.h"
 #include "bench/measure/statistics.h"
 #include "sweeps/workers/simulator/batch_queue.h"
-#include "sweeps/workers/simulator/check.h"
 #include "sweeps/workers/simulator/draws.h"
 #include "sweeps/workers/simulator/events.h"
 #include "sweeps/workers/simulator/latency_draws.h"
@@ -40,6 +39,7 @@ class Simulation {
         consumers_(static_cast<std::size_t>(p_.consumers), ConsumerState(p_)),
         speeds_(p_, workers_.size()),
         latency_draws_(p_, static_cast<double>(workers_.size())),
+        storage_(p_.storage.value_or(Storage())),
         measurement_(p_) {}
 
   Outcome run() {
@@ -143,15 +143,13 @@ class Simulation {
     const double samples = shares_samples_ ? 1 : static_cast<double>(p_.batch) / static_cast<double>(pieces_);
     const double size = size_of(samples);
     workers_[index].sized_work = workers_[index].piece_work * size;
-    const double transfer = p_.storage->bytes_per_s > 0
-                                ? samples * size * p_.sample_bytes_read / p_.storage->bytes_per_s * 1e9
-                                : 0;
-    storage_free_ = std::max(now_, storage_free_) + transfer;
-    measurement_.transferred(transfer);
+    const double bytes = samples * size * p_.sample_bytes_read;
+    const double transferred = storage_.reserve(now_, bytes);
+    measurement_.transferred(p_.storage->transfer_ns(bytes));
     ++reading_;
     // At the start each is at another place of its read: threads do not keep step for long.
     const double latency = samples * p_.storage->latency_ns * (now_ > 0 ? 1 : unit_draw(stagger_));
-    timers_.add(storage_free_ + latency, static_cast<std::int64_t>(index));
+    timers_.add(transferred + latency, static_cast<std::int64_t>(index));
   }
 
   void piece_done(std::size_t index) {
@@ -358,16 +356,42 @@ class Simulation {
   std::vector<ConsumerState> consumers_;
   Speeds speeds_;
   LatencyDraws latency_draws_;
+  loader::Reservations storage_;
   Measurement measurement_;
 
   double now_ = 0;
   SharedWork working_;    // who: the worker
   SharedWork computing_;  // who: the consumer
   Timers timers_;         // in real time; a worker that reads, or -1 - consumer
-  double storage_free_ = 0;
   std::int64_t reading_ = 0;
   double busy_cores_sum_ = 0;
 };
+
+// Refuses what cannot be simulated; see simulate().
+void check(const Pipeline& pipeline) {
+  const Pipeline& p = pipeline;
+  const auto usable = [](const std::vector<double>& values) {
+    return !values.empty() &&
+           std::ranges::all_of(values, [](double value) { return std::isfinite(value) && value >= 0; });
+  };
+  const std::vector<double>& work_ns = p.shares_samples() ? p.sample_work_ns : p.batch_work_ns;
+  if (p.workers < 0 || p.consumers < 1 || p.prefetch < 1 || p.batch < 1 || p.steps < 1 ||
+      p.warm_up_steps < 0) {
+    throw std::invalid_argument("a simulation wants at least one consumer, batch, step and slot");
+  }
+  if (!usable(work_ns) || !usable(p.compute_ns) || !(p.copy_ns >= 0) || !(p.gap_ns >= 0) ||
+      !(p.take_ns >= 0) || !(p.law.cores > 0)) {
+    throw std::invalid_argument("a simulation wants times that are not negative, of making and of computing");
+  }
+  for (const SchedulingLatency& latency : p.scheduling_latency) {
+    if (!usable(latency.late_ns) || latency.late_ns.size() != p.scheduling_latency.front().late_ns.size()) {
+      throw std::invalid_argument("a simulation wants delays that are not negative, as many for each count");
+    }
+  }
+  if (mean(p.compute_ns) + p.copy_ns + p.gap_ns + mean(work_ns) <= 0) {
+    throw std::invalid_argument("a simulation in which nothing takes time has no end");
+  }
+}
 
 }  // namespace
 

@@ -10,7 +10,6 @@
 
 #include "bench/error.h"
 #include "sweeps/workers/points.h"
-#include "sweeps/workers/tables.h"
 #include "tests/sweeps/workers/loader_findings.h"
 
 namespace bench::sweeps {

@@ -9,7 +9,6 @@
 
 #include "bench/error.h"
 #include "sweeps/workers/session.h"
-#include "sweeps/workers/tables.h"
 #include "tests/sweeps/workers/loader/jpegs.h"
 #include "tests/sweeps/workers/loader/temporary_folder.h"
 #include "tests/sweeps/workers/loader_findings.h"

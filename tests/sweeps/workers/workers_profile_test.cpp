@@ -10,7 +10,6 @@
 
 #include "bench/error.h"
 #include "bench/measure/statistics.h"
-#include "sweeps/workers/tables.h"
 #include "tests/sweeps/workers/loader_findings.h"
 
 namespace bench::sweeps {
@@ -41,11 +40,11 @@ TEST(WorkersProfile, KnowsTheMachine) {
   ASSERT_TRUE(profile);
   EXPECT_NEAR(profile->law.law.one, 200, 3);
   EXPECT_NEAR(profile->law.law.at(4), 200 * 4 / 1.12, 15);
-  EXPECT_NEAR(mean(profile->batch_work_ns), 16 * 5e6, 1.5e6);
-  EXPECT_NEAR(mean(profile->sample_work_ns), 5e6, 0.1e6);
-  EXPECT_NEAR(mean(profile->compute_ns), 36e6, 0.2e6);
-  EXPECT_NEAR(profile->copy_ns, 1e6, 1e3);
-  EXPECT_NEAR(profile->gap_ns, 0.1e6, 0.02e6);
+  EXPECT_NEAR(mean(profile->pipeline.batch_work_ns), 16 * 5e6, 1.5e6);
+  EXPECT_NEAR(mean(profile->pipeline.sample_work_ns), 5e6, 0.1e6);
+  EXPECT_NEAR(mean(profile->pipeline.compute_ns), 36e6, 0.2e6);
+  EXPECT_NEAR(profile->pipeline.copy_ns, 1e6, 1e3);
+  EXPECT_NEAR(profile->pipeline.gap_ns, 0.1e6, 0.02e6);
   EXPECT_EQ(profile->law_from, "the loader alone");
   EXPECT_NEAR(profile->scratch_bytes_per_worker, 3e6, 10);
 }
@@ -61,10 +60,11 @@ TEST(WorkersProfile, LeavesTheWaitForStorageOutOfTheWork) {
 TEST(WorkersProfile, TellsTheBytesOfAnImageByTheirTime) {
   LoaderMachine machine;
   machine.storage = loader::Storage{.bytes_per_s = 20e6, .latency_ns = 1e6};
-  EXPECT_NEAR(profile_of(machine)->bytes_read, 110e3, 1);
+  EXPECT_NEAR(profile_of(machine)->pipeline.sample_bytes_read, 110e3, 1);
   LoaderSetup setup = machine.setup();
   setup.found.reset();
-  EXPECT_NEAR(measure_profile(loader_points(machine.measured(), setup), setup)->bytes_read, 110e3, 3e3);
+  EXPECT_NEAR(measure_profile(loader_points(machine.measured(), setup), setup)->pipeline.sample_bytes_read,
+              110e3, 3e3);
 }
 
 TEST(WorkersProfile, KnowsAConsumerOnTheSameCores) {
@@ -95,16 +95,18 @@ TEST(WorkersProfile, KnowsHowLateTheConsumerThreadIsScheduled) {
   machine.late_ns = 2e6;
   const auto profile = profile_of(machine);
   ASSERT_TRUE(profile);
-  ASSERT_EQ(profile->scheduling_latency.size(), 2U);  // 1 to 4 workers on 4 cores, each on its own; 6 and 8
-  for (const simulator::SchedulingLatency& latency : profile->scheduling_latency) {
+  ASSERT_EQ(profile->pipeline.scheduling_latency.size(),
+            2U);  // 1 to 4 workers on 4 cores, each on its own; 6 and 8
+  for (const simulator::SchedulingLatency& latency : profile->pipeline.scheduling_latency) {
     EXPECT_NEAR(mean(latency.late_ns), 2e6, 0.2e6) << latency.workers;  // less what a timer takes
   }
-  EXPECT_NEAR(profile->scheduling_latency[1].workers, 7, 0.1);
-  EXPECT_EQ(pipeline_of(*profile, 4).scheduling_latency[1].workers, profile->scheduling_latency[1].workers);
+  EXPECT_NEAR(profile->pipeline.scheduling_latency[1].workers, 7, 0.1);
+  EXPECT_EQ(pipeline_of(*profile, 4).scheduling_latency[1].workers,
+            profile->pipeline.scheduling_latency[1].workers);
   EXPECT_EQ(pipeline_of(*profile, 4, 16).scheduling_latency[1].workers,
-            4 * profile->scheduling_latency[1].workers);  // as many to a core
-  EXPECT_TRUE(profile_of(LoaderMachine())->scheduling_latency.empty());
-  EXPECT_EQ(profile_of(machine, 6)->scheduling_latency[1].workers, 8);
+            4 * profile->pipeline.scheduling_latency[1].workers);  // as many to a core
+  EXPECT_TRUE(profile_of(LoaderMachine())->pipeline.scheduling_latency.empty());
+  EXPECT_EQ(profile_of(machine, 6)->pipeline.scheduling_latency[1].workers, 8);
 }
 
 TEST(WorkersProfile, TakesWhatTheLoaderAloneNotesWhereNoConsumerSlept) {
@@ -115,9 +117,9 @@ TEST(WorkersProfile, TakesWhatTheLoaderAloneNotesWhereNoConsumerSlept) {
       measured, [](const MeasuredPoint& point) { return point.params.at("loader") != "capacity"; },
       [](Window& window) { window.late_ns.clear(); });
   const auto profile = measure_profile(loader_points(measured, machine.setup()), machine.setup());
-  ASSERT_EQ(profile->scheduling_latency.size(), 2U);
-  EXPECT_EQ(profile->scheduling_latency[1].workers, 8);
-  EXPECT_NEAR(mean(profile->scheduling_latency[1].late_ns), 2e6, 0.1e6);
+  ASSERT_EQ(profile->pipeline.scheduling_latency.size(), 2U);
+  EXPECT_EQ(profile->pipeline.scheduling_latency[1].workers, 8);
+  EXPECT_NEAR(mean(profile->pipeline.scheduling_latency[1].late_ns), 2e6, 0.1e6);
 }
 
 TEST(WorkersProfile, DoesWithoutTheLoaderAlone) {
@@ -179,9 +181,9 @@ TEST(WorkersProfile, OfTheFirstVersionHasNoWaitsForACore) {
   Json old = to_json(*profile_of(machine));
   old["version"] = 1;
   old.erase("wake");
-  EXPECT_TRUE(read_profile(file_with(old)).scheduling_latency.empty());
+  EXPECT_TRUE(read_profile(file_with(old)).pipeline.scheduling_latency.empty());
   old.erase("sample_sizes");
-  EXPECT_TRUE(read_profile(file_with(old)).scheduling_latency.empty());
+  EXPECT_TRUE(read_profile(file_with(old)).pipeline.scheduling_latency.empty());
 }
 
 TEST(WorkersProfile, OfTheSecondVersionKnowsThemByWorkersAtWork) {
@@ -193,7 +195,7 @@ TEST(WorkersProfile, OfTheSecondVersionKnowsThemByWorkersAtWork) {
     latency["active"] = latency["workers"];
     latency.erase("workers");
   }
-  EXPECT_EQ(read_profile(file_with(old)).scheduling_latency.size(), 2U);
+  EXPECT_EQ(read_profile(file_with(old)).pipeline.scheduling_latency.size(), 2U);
 }
 
 // A whole file of the version that had --nice: with its fields, and with windows of workers that were not.
