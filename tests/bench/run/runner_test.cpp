@@ -112,6 +112,19 @@ TEST_F(RunnerTest, ThrottlingIsKeptAndNamed) {
   EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("throttled:sw_power_cap"));
 }
 
+// Its own threads wait for each other: that shows no other program.
+TEST_F(RunnerTest, ContentionIsNoFlagOfAPointThatOversubscribesTheCores) {
+  device_.state_now.throttle_reasons = {"cpu_contention", "sw_power_cap"};
+  SweepPlan plan = testing::fake_plan({1, 2});
+  plan.points[1].oversubscribes_cores = true;
+  run(plan);
+  ASSERT_THAT(document_.benchmarks, SizeIs(2));
+  EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("throttled:cpu_contention"));
+  EXPECT_THAT(document_.benchmarks[1].validity.flags,
+              ::testing::AllOf(Contains("throttled:sw_power_cap"),
+                               ::testing::Not(Contains("throttled:cpu_contention"))));
+}
+
 TEST_F(RunnerTest, FinishedPointsOfAnEarlierRunAreKeptAndUnfinishedOnesGoOn) {
   run(testing::fake_plan({1, 2}));
   const std::vector<std::int64_t> finished = document_.benchmarks[0].samples_ns;
