@@ -50,7 +50,7 @@ class ModelledPlans final : public cudnn::Plans {
   std::string name(std::size_t plan) const override { return std::to_string(plan); }
   std::optional<std::int64_t> build(std::size_t /*plan*/) override { return std::nullopt; }
   std::string last_refusal() const override { return "the card is not here"; }
-  void run(std::size_t, CUstream_st*, const cudnn::ConvolutionArguments&) override {}
+  void run(std::size_t, CUstream_st*, const cudnn::PlanArguments&) override {}
 
  private:
   std::array<cudnn::Plan, 2> list_{};

@@ -98,13 +98,12 @@ void ConvolutionOperation::unpack(Slot slot, const void* packed, std::span<float
 
 void ConvolutionOperation::run(const SlotPointers& pointers) {
   CUstream_st* const stream = cuda::stream_of(device_);
-  tuned_.run(stream,
-             {.x = pointers[names_.x],
-              .w = pointers[names_.w],
-              .y = pointers[names_.y],
-              .bias = pointers[Slot::bias],
-              .residual = pointers[Slot::src1],
-              .workspace = pointers[Slot::workspace]});
+  tuned_.run(stream, {.x = pointers[names_.x],
+                      .w = pointers[names_.w],
+                      .y = pointers[names_.y],
+                      .bias = pointers[Slot::bias],
+                      .residual = pointers[Slot::src1],
+                      .workspace = pointers[Slot::workspace]});
   if (!bias_) {
     return;
   }

@@ -27,7 +27,7 @@ class RetriedPlans final : public Plans {
     return card_.with_memory([&] { return plans_->build(plan); });
   }
   std::string last_refusal() const override { return plans_->last_refusal(); }
-  void run(std::size_t plan, CUstream_st* stream, const ConvolutionArguments& arguments) override {
+  void run(std::size_t plan, CUstream_st* stream, const PlanArguments& arguments) override {
     card_.with_memory([&] { plans_->run(plan, stream, arguments); });
   }
 
@@ -36,9 +36,18 @@ class RetriedPlans final : public Plans {
   const cuda::Card& card_;
 };
 
-Answer ask(const Convolution& convolution, cuda::Card& card) {
+std::unique_ptr<Plans> list(const Convolution& convolution, cuda::Card& card) {
+  return plan_source().plans(convolution, card);
+}
+std::unique_ptr<Plans> list(const AttentionPass& pass, cuda::Card& card) {
+  return plan_source().attention_plans ? plan_source().attention_plans(pass, card)
+                                       : throw Unsupported("this program has no attention by cuDNN");
+}
+
+template <class Graph>
+Answer ask(const Graph& graph, cuda::Card& card) {
   try {
-    auto plans = card.with_memory([&] { return plan_source().plans(convolution, card); });
+    auto plans = card.with_memory([&] { return list(graph, card); });
     return {std::make_shared<RetriedPlans>(std::move(plans), card), {}};
   } catch (const Unsupported& error) {
     return {nullptr, error.what()};
@@ -46,10 +55,27 @@ Answer ask(const Convolution& convolution, cuda::Card& card) {
 }
 
 // Kept by a card.
+template <class Graph>
 struct KnownPlans {
   explicit KnownPlans(const cuda::Card& /*card*/) {}
-  LruCache<Convolution, Answer> known{kMostKept};
+  LruCache<Graph, Answer> known{kMostKept};
 };
+
+template <class Graph>
+std::shared_ptr<Plans> known_plans(const Graph& graph, cuda::Card& card) {
+  const int newest = plan_source().newest_capability();
+  const int capability = card.compute_capability();
+  if (capability < 75 || capability > newest) {
+    throw Unsupported(fmt::format("cuDNN {} knows compute capabilities 7.5 to {}.{}, this device has {}.{}",
+                                  plan_source().version(), newest / 10, newest % 10, capability / 10,
+                                  capability % 10));
+  }
+  const Answer& answer = card.keep<KnownPlans<Graph>>()->known.get(graph, [&] { return ask(graph, card); });
+  if (answer.plans == nullptr) {
+    throw Unsupported(answer.refusal);
+  }
+  return answer.plans;
+}
 
 }  // namespace
 
@@ -62,19 +88,11 @@ const PlanSource& plan_source() {
 }
 
 std::shared_ptr<Plans> plans_for(const Convolution& convolution, cuda::Card& card) {
-  const int newest = plan_source().newest_capability();
-  const int capability = card.compute_capability();
-  if (capability < 75 || capability > newest) {
-    throw Unsupported(fmt::format("cuDNN {} knows compute capabilities 7.5 to {}.{}, this device has {}.{}",
-                                  plan_source().version(), newest / 10, newest % 10, capability / 10,
-                                  capability % 10));
-  }
-  const Answer& answer =
-      card.keep<KnownPlans>()->known.get(convolution, [&] { return ask(convolution, card); });
-  if (answer.plans == nullptr) {
-    throw Unsupported(answer.refusal);
-  }
-  return answer.plans;
+  return known_plans(convolution, card);
+}
+
+std::shared_ptr<Plans> plans_for(const AttentionPass& pass, cuda::Card& card) {
+  return known_plans(pass, card);
 }
 
 }  // namespace bench::kernels::cudnn

@@ -189,12 +189,18 @@ void TunedConvolution::build(const std::vector<Candidate>& candidates) {
 void TunedConvolution::queue(std::size_t candidate, CUstream_st* stream,
                              const ConvolutionArguments& arguments) const {
   const Candidate& chosen = tuning_->candidates[candidate];
-  ConvolutionArguments given = arguments;
+  PlanArguments given;
+  given[kX] = arguments.x;
+  given[kW] = arguments.w;
+  given[kY] = arguments.y;
+  given[kBias] = arguments.bias;
+  given[kResidual] = arguments.residual;
+  given.workspace = arguments.workspace;
   if (narrows_bias()) {
-    given.bias = arguments.workspace;
+    given[kBias] = arguments.workspace;
     given.workspace = static_cast<std::byte*>(arguments.workspace) + narrow_bias_bytes();
     if (!chosen.bare) {
-      cuda::narrow(stream, static_cast<const float*>(arguments.bias), given.bias, spec_.out_channels,
+      cuda::narrow(stream, static_cast<const float*>(arguments.bias), given[kBias], spec_.out_channels,
                    spec_.dtype);
     }
   }

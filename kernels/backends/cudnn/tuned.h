@@ -24,6 +24,16 @@ namespace bench::kernels::cudnn {
 // Why cuDNN cannot compute it on the device; nullopt where it can. Asks cuDNN for its plans.
 std::optional<std::string> unsupported(const Conv2d& spec, const Device& device);
 
+// The device memory of a run. `bias` is fp32 in training, else of the dtype.
+struct ConvolutionArguments {
+  void* x = nullptr;
+  void* w = nullptr;
+  void* y = nullptr;
+  void* bias = nullptr;
+  void* residual = nullptr;
+  void* workspace = nullptr;
+};
+
 struct ConvolutionTuning;  // shared by all convolutions of one description on a card
 
 class TunedConvolution {
@@ -35,7 +45,6 @@ class TunedConvolution {
   bool in_place_sum() const;
   std::int64_t workspace() const;  // bytes, at a multiple of cuda::kLibraryScratchAlignment
   void prepare();
-  // `bias` is fp32 in training, else of the dtype.
   void run(CUstream_st* stream, const ConvolutionArguments& arguments);
   // The engine and its settings, as cuDNN writes them: the heuristics' favourite until one was chosen.
   std::string algorithm() const;

@@ -33,8 +33,10 @@ class AttentionLayer final : public LayerOf<AttentionLayer> {
     Arguments arguments{{Slot::src, recorder.input()}};
     if (recorder.training()) {
       spec.training = true;
-      arguments.emplace_back(Slot::saved, recorder.save(Slot::saved, "probabilities",
-                                                        spec.probabilities().bytes(), Content::activation));
+      spec.statistics = keeps_statistics(recorder, spec);
+      arguments.emplace_back(Slot::saved,
+                             recorder.save(Slot::saved, spec.statistics ? "statistics" : "probabilities",
+                                           spec.saved_bytes(), Content::activation));
     }
     arguments.emplace_back(Slot::dst, recorder.result());
     recorder.record(spec, arguments);
@@ -44,13 +46,30 @@ class AttentionLayer final : public LayerOf<AttentionLayer> {
     const TensorId diff = recorder.diff();
     Attention spec = this->spec(recorder);
     spec.direction = Direction::backward;
-    recorder.record(spec, {{Slot::src, recorder.input()},
-                           {Slot::saved, recorder.saved(Slot::saved).value()},
-                           {Slot::diff_dst, diff},
-                           {Slot::diff_src, recorder.input_gradient()}});
+    spec.statistics = keeps_statistics(recorder, spec);
+    Arguments arguments{{Slot::src, recorder.input()}, {Slot::saved, recorder.saved(Slot::saved).value()}};
+    if (spec.statistics) {
+      arguments.emplace_back(Slot::dst, recorder.output());
+    }
+    arguments.emplace_back(Slot::diff_dst, diff);
+    arguments.emplace_back(Slot::diff_src, recorder.input_gradient());
+    recorder.record(spec, arguments);
   }
 
  private:
+  // Where the device has both passes so: probabilities take a square of the sequence for each head.
+  static bool keeps_statistics(Recorder& recorder, Attention spec) {
+    if (recorder.on_host()) {
+      return false;
+    }
+    spec.statistics = spec.training = true;
+    spec.direction = Direction::forward;
+    Attention backward = spec;
+    backward.training = false;
+    backward.direction = Direction::backward;
+    return recorder.has(spec) && recorder.has(backward);
+  }
+
   Attention spec(const Recorder& recorder) const {
     const TensorDesc& dst = recorder.dst();
     return {.batch = dst.n,

@@ -121,6 +121,16 @@ class Recorder {
       throw Unsupported(described() + error.what());
     }
   }
+  // Whether the device has the operation.
+  template <class Spec>
+  bool has(const Spec& spec) {
+    try {
+      cache_.make(spec, device_, plan_.target.implementation);
+      return true;
+    } catch (const Unsupported&) {
+      return false;
+    }
+  }
   // `label` goes behind the instruction's name.
   template <class Spec>
   void record(const Spec& spec, const Arguments& arguments, const InPlace& in_place = {},

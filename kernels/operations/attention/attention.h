@@ -7,8 +7,10 @@
 //
 // Slots. inference: src → dst.
 //        training:  src → saved, dst. saved is P as [batch][heads][sequence][sequence] in the dtype, so that
-//                   it grows with the square of the sequence.
-//        backward:  src, saved, diff_dst → diff_src.
+//                   it grows with the square of the sequence. With `statistics` it is
+//                   log Σ_j≤i exp(Q_i · K_j / √d) of each row as [batch][heads][sequence] in fp32, from which
+//                   the backward pass computes P again.
+//        backward:  src, saved, diff_dst → diff_src; with `statistics` it reads dst too.
 // src and diff_src are rows of 3 · width features, dst and diff_dst of width.
 #pragma once
 
@@ -28,6 +30,7 @@ struct Attention {
   std::int64_t heads = 1;
   std::int64_t head_size = 1;
   bool training = false;
+  bool statistics = false;  // training and backward only
   Direction direction = Direction::forward;
   Dtype dtype = Dtype::fp32;
 
@@ -39,12 +42,19 @@ struct Attention {
   TensorDesc dst() const { return {batch * sequence, width(), 1, 1, Layout::nhwc, dtype}; }
   // P, a row for each head and position.
   TensorDesc probabilities() const { return {batch * heads * sequence, sequence, 1, 1, Layout::nhwc, dtype}; }
+  std::int64_t saved_bytes() const {
+    return statistics ? batch * heads * sequence * bytes_of(Dtype::fp32) : probabilities().bytes();
+  }
   // Two products forward and four backward, over whole squares: what lies above the diagonal is computed
-  // too. Softmax and its gradient take five and four operations an element.
+  // too. Softmax and its gradient take five and four operations an element. With `statistics` there is a
+  // product more backward, and what lies above the diagonal is left out.
   double flops() const {
-    const auto square = static_cast<double>(probabilities().elements());
+    const auto length = static_cast<double>(sequence);
+    const double share = statistics ? (length + 1) / (2 * length) : 1;
+    const double square = share * static_cast<double>(probabilities().elements());
     const double product = 2.0 * square * static_cast<double>(head_size);
-    return !forward() ? 4 * product + 4 * square : 2 * product + 5 * square;
+    const int backward_products = statistics ? 5 : 4;
+    return !forward() ? backward_products * product + 4 * square : 2 * product + 5 * square;
   }
 
   bool operator==(const Attention&) const = default;

@@ -22,6 +22,9 @@ class StreamProduct {
 };
 
 std::optional<std::string> unsupported(const Attention& spec, const Device& device) {
+  if (spec.statistics) {
+    return "it keeps probabilities";
+  }
   return cublaslt::unsupported(spec.dtype, device, [&] {
     const AttentionProducts products(spec);
     const auto plan = [&](const cublaslt::Product& product) {

@@ -260,7 +260,9 @@ const Registration<Implementation<Attention>> registered{{
     .name = "onednn",
     .device_kind = "cpu",
     .preference = 10,
-    .unsupported = [](const Attention& spec, const Device& device) { return device.unsupported(spec.dtype); },
+    .unsupported = [](const Attention& spec, const Device& device) -> std::optional<std::string> {
+      return spec.statistics ? "it keeps probabilities" : device.unsupported(spec.dtype);
+    },
     .make = [](const Attention& spec, Device& /*device*/) -> std::unique_ptr<Operation> {
       if (!spec.forward()) {
         return std::make_unique<OnednnAttentionBackward>(spec);

@@ -1,6 +1,8 @@
 // Attention and its gradient head by head and position by position, as they are defined in attention.h.
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <vector>
 
 #include "kernels/backends/reference/reference_operation.h"
 #include "kernels/operations/attention/attention.h"
@@ -21,9 +23,12 @@ class ReferenceAttention final : public ReferenceOperation {
   explicit ReferenceAttention(const Attention& spec) : spec_(spec) {
     add_activation(Slot::src, Role::input, spec.src());
     if ((spec.training || !spec.forward())) {
-      add_opaque(Slot::saved, spec.saves() ? Role::output : Role::input, spec.probabilities().bytes());
+      add_opaque(Slot::saved, spec.saves() ? Role::output : Role::input, spec.saved_bytes());
     }
     if (!spec.forward()) {
+      if (spec.statistics) {
+        add_activation(Slot::dst, Role::input, spec.dst());
+      }
       add_activation(Slot::diff_dst, Role::input, spec.dst());
       add_activation(Slot::diff_src, Role::output, spec.src());
     } else {
@@ -41,12 +46,30 @@ class ReferenceAttention final : public ReferenceOperation {
                 rows(out, n, head));
       });
       write(pointers, Slot::dst, out);
-      if (spec_.saves()) {
+      if (spec_.saves() && spec_.statistics) {
+        for_each_row(qkv, [&](std::int64_t row, std::span<const double> scores, double largest) {
+          double sum = 0;
+          for (const double score : scores) {
+            sum += std::exp(score - largest);
+          }
+          static_cast<float*>(pointers[Slot::saved])[row] = static_cast<float>(largest + std::log(sum));
+        });
+      } else if (spec_.saves()) {
         store(spec_.probabilities(), p, pointers[Slot::saved]);
       }
       return;
     }
-    load(spec_.probabilities(), pointers[Slot::saved], p);
+    if (spec_.statistics) {
+      for_each_row(qkv, [&](std::int64_t row, std::span<const double> scores, double /*largest*/) {
+        for (std::size_t j = 0; j < scores.size(); ++j) {
+          const float statistic = static_cast<const float*>(pointers[Slot::saved])[row];
+          p[row * spec_.sequence + static_cast<std::int64_t>(j)] =
+              static_cast<float>(std::exp(scores[j] - statistic));
+        }
+      });
+    } else {
+      load(spec_.probabilities(), pointers[Slot::saved], p);
+    }
     const std::vector<float> diff = read(pointers, Slot::diff_dst);
     std::vector<float> gradient(qkv.size());
     for_each_head([&](std::int64_t n, std::int64_t head) {
@@ -85,6 +108,23 @@ class ReferenceAttention final : public ReferenceOperation {
         visit(n, head);
       }
     }
+  }
+
+  // Calls visit with each row of scores: its number, those that it sees, the largest of them.
+  template <class Visit>
+  void for_each_row(const std::vector<float>& qkv, const Visit& visit) const {
+    for_each_head([&](std::int64_t n, std::int64_t head) {
+      const Head<const float> q = part(qkv, n, head, 0);
+      const Head<const float> k = part(qkv, n, head, 1);
+      for (std::int64_t i = 0; i < spec_.sequence; ++i) {
+        std::vector<double> scores;
+        for (std::int64_t j = 0; j <= i; ++j) {
+          scores.push_back(dot(q, i, k, j) / std::sqrt(static_cast<double>(spec_.head_size)));
+        }
+        visit((n * spec_.heads + head) * spec_.sequence + i, std::span<const double>(scores),
+              std::ranges::max(scores));
+      }
+    });
   }
 
   // Query (0), key (1) or value (2) of a head.

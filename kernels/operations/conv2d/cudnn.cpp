@@ -1,4 +1,4 @@
-// Registers cuDNN for convolution and its gradients; kernels/backends/cudnn/toolkit/run_convolution.cpp makes
+// Registers cuDNN for convolution and its gradients; kernels/backends/cudnn/toolkit/run_graph.cpp makes
 // the call. Bias, residual and activation are fused where cuDNN can, else one kernel of our own applies them.
 #include "kernels/backends/cudnn/convolution_operation.h"
 #include "kernels/operations/conv2d/conv2d.h"

@@ -1,4 +1,4 @@
-// Registers cuDNN for transposed convolution; kernels/backends/cudnn/toolkit/run_convolution.cpp makes the
+// Registers cuDNN for transposed convolution; kernels/backends/cudnn/toolkit/run_graph.cpp makes the
 // call. It is the convolution that reads the result and writes the source, with the passes swapped: plain
 // weights [in][out][kernel][kernel] are that convolution's [out][in][kernel_h][kernel_w].
 #include "kernels/backends/cudnn/convolution_operation.h"

@@ -1,10 +1,15 @@
-// Attention on a GPU against the reference: products by cuBLASLt, between them our own kernels.
+// Attention on a GPU against the reference: products by cuBLASLt, between them our own kernels; and cuDNN's
+// fused kernels, which keep statistics.
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstring>
+#include <memory>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "bench/error.h"
 #include "kernels/operations/attention/attention.h"
 #include "on_cuda.h"
 
@@ -24,6 +29,12 @@ std::vector<float> probabilities(const Attention& spec, const Saved& saved) {
   std::vector<float> p(static_cast<std::size_t>(spec.probabilities().elements()));
   load(spec.probabilities(), saved.data(), p);
   return p;
+}
+
+std::vector<float> statistics(const Saved& saved) {
+  std::vector<float> values(saved.size() / sizeof(float));
+  std::memcpy(values.data(), saved.data(), saved.size());
+  return values;
 }
 
 TEST_P(CudaAttentionOnDevice, IsLikeItsReferenceInEveryPass) {
@@ -63,6 +74,54 @@ TEST_P(CudaAttentionOnDevice, IsLikeItsReferenceInEveryPass) {
     const auto reference_backward = make_operation(spec, testing::cpu(), "reference");
     const auto backward = make_operation(spec, device, "cublaslt");
     inputs[Slot::diff_dst] = testing::inputs_for(*reference_backward, exact).at(Slot::diff_dst);
+    EXPECT_TRUE(testing::close_to(testing::run_operation(*reference_backward, inputs, Sum::apart, &right),
+                                  testing::run_operation(*backward, inputs, Sum::apart, &right, on_device),
+                                  tolerance));
+  }
+}
+
+TEST_P(CudaAttentionOnDevice, OfCudnnIsLikeItsReferenceInEveryPass) {
+  BENCH_SKIP_WITHOUT_CUDA(GetParam());
+  Device& device = *testing::cuda_device();
+  // P and dS are rounded to the dtype between two products.
+  const double tolerance = 4 * testing::cuda_tolerance(GetParam());
+  // The query's gradient is added up in any order.
+  const testing::Place on_device{.device = device, .repeats_within = tolerance};
+  for (const auto& [batch, sequence, heads, head_size] :
+       {std::array<std::int64_t, 4>{2, 64, 4, 64}, {8, 128, 2, 32}, {1, 130, 3, 64}, {2, 1024, 2, 128}}) {
+    SCOPED_TRACE(fmt::format("batch {} sequence {} heads {} of {}", batch, sequence, heads, head_size));
+    Attention spec{
+        .batch = batch, .sequence = sequence, .heads = heads, .head_size = head_size, .dtype = GetParam()};
+    std::unique_ptr<Operation> operation;
+    try {
+      operation = make_operation(spec, device, "cudnn");
+    } catch (const Unsupported& reason) {
+      GTEST_SKIP() << reason.what();
+    }
+    const auto inference = make_operation(spec, testing::cpu(), "reference");
+    Values inputs = testing::inputs_for(*inference, GetParam());
+    for (float& value : inputs[Slot::src]) {
+      value *= 4;
+    }
+    const Values out = testing::run_operation(*inference, inputs);
+    EXPECT_TRUE(testing::close_to(
+        out, testing::run_operation(*operation, inputs, Sum::apart, nullptr, on_device), tolerance));
+
+    spec.training = spec.statistics = true;
+    const auto reference = make_operation(spec, testing::cpu(), "reference");
+    const auto training = make_operation(spec, device, "cudnn");
+    Saved right;
+    Saved saved;
+    const Values expected = testing::run_operation(*reference, inputs, Sum::apart, &right);
+    EXPECT_TRUE(testing::close_to(
+        expected, testing::run_operation(*training, inputs, Sum::apart, &saved, on_device), tolerance));
+    EXPECT_LT(relative_error(statistics(saved), statistics(right)), tolerance);
+
+    spec.direction = Direction::backward;
+    const auto reference_backward = make_operation(spec, testing::cpu(), "reference");
+    const auto backward = make_operation(spec, device, "cudnn");
+    inputs[Slot::diff_dst] = testing::inputs_for(*reference_backward, GetParam()).at(Slot::diff_dst);
+    inputs[Slot::dst] = expected.at(Slot::dst);
     EXPECT_TRUE(testing::close_to(testing::run_operation(*reference_backward, inputs, Sum::apart, &right),
                                   testing::run_operation(*backward, inputs, Sum::apart, &right, on_device),
                                   tolerance));

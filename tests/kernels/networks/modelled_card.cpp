@@ -77,7 +77,12 @@ struct Modelled {
         {.name = "modelled",
          .device_kind = "cuda",
          .preference = 1,
-         .unsupported = [](const Spec&, const Device&) -> std::optional<std::string> { return std::nullopt; },
+         .unsupported = [](const Spec& spec, const Device&) -> std::optional<std::string> {
+           if constexpr (requires { spec.statistics; }) {  // only some cards have such attention
+             return spec.statistics ? std::optional<std::string>("it keeps probabilities") : std::nullopt;
+           }
+           return std::nullopt;
+         },
          .make = [](const Spec& spec, Device& device) -> std::unique_ptr<Operation> {
            std::int64_t scratch = 0;
            bool in_place_sum = false;

@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstring>
 
 #include <fmt/format.h>
 
+#include "bench/error.h"
 #include "gradient_check.h"
 #include "kernels/operations/attention/attention.h"
 #include "run_operation.h"
@@ -132,6 +134,38 @@ TEST(AttentionReference, ByHand) {
   // The second position scores 1·0 and 1·ln 3: weights 1/4 and 3/4.
   EXPECT_FLOAT_EQ(out.at(Slot::dst)[0], 3);
   EXPECT_FLOAT_EQ(out.at(Slot::dst)[1], 0.25F * 3 + 0.75F * 7);
+}
+
+// A number for each row in the place of its probabilities, and the same gradient.
+TEST(AttentionReference, ByStatisticsIsLikeByProbabilities) {
+  Attention spec{.batch = 2, .sequence = 5, .heads = 2, .head_size = 3, .training = true};
+  Values inputs = testing::inputs_for(*make_operation(spec, testing::cpu(), "reference"), Dtype::fp32);
+  Saved probabilities;
+  const Values forward = testing::run_reference(spec, inputs, &probabilities);
+  spec.direction = Direction::backward;
+  inputs[Slot::diff_dst] =
+      testing::inputs_for(*make_operation(spec, testing::cpu(), "reference"), Dtype::fp32).at(Slot::diff_dst);
+  const Values right = testing::run_reference(spec, inputs, &probabilities);
+
+  spec.statistics = true;
+  spec.direction = Direction::forward;
+  Saved statistics;
+  EXPECT_TRUE(testing::close_to(forward, testing::run_reference(spec, inputs, &statistics), 0));
+  ASSERT_EQ(statistics.size(), 2U * 2 * 5 * sizeof(float));
+  // A head's first row sees one score, which its statistic is.
+  float first = 0;
+  std::memcpy(&first, statistics.data(), sizeof first);
+  const std::vector<float>& src = inputs.at(Slot::src);
+  const float score = (src[0] * src[6] + src[1] * src[7] + src[2] * src[8]) / std::sqrt(3.0F);
+  EXPECT_NEAR(first, score, 1e-5);
+  spec.direction = Direction::backward;
+  inputs[Slot::dst] = forward.at(Slot::dst);
+  EXPECT_TRUE(testing::close_to(right, testing::run_reference(spec, inputs, &statistics), 1e-5));
+}
+
+TEST(AttentionReference, OnlyTheReferenceOfTheCpuKeepsStatistics) {
+  const Attention spec{.sequence = 5, .training = true, .statistics = true};
+  EXPECT_THROW(make_operation(spec, testing::cpu()), Unsupported);
 }
 
 TEST(AttentionReference, GradientAgreesWithCentralDifferences) {

@@ -5,21 +5,6 @@
 namespace bench::kernels::cudnn {
 namespace {
 
-constexpr auto kSum = CUDNN_DATA_FLOAT;  // whatever the tensors hold
-
-cudnnDataType_t type_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::fp16:
-      return CUDNN_DATA_HALF;
-    case Dtype::bf16:
-      return CUDNN_DATA_BFLOAT16;
-    case Dtype::fp32:
-    case Dtype::tf32:
-      return CUDNN_DATA_FLOAT;
-  }
-  return CUDNN_DATA_FLOAT;
-}
-
 // The attributes of a pass's operation.
 struct PassAttributes {
   cudnnBackendDescriptorType_t operation;
@@ -57,22 +42,14 @@ Descriptor geometry_of(const Convolution& convolution) {
   return geometry;
 }
 
-Descriptor pointwise(cudnnPointwiseMode_t mode) {
-  Descriptor pointwise(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
-  pointwise.set(CUDNN_ATTR_POINTWISE_MODE, mode);
-  pointwise.set(CUDNN_ATTR_POINTWISE_MATH_PREC, kSum);
-  if (mode != CUDNN_POINTWISE_RELU_FWD) {
-    pointwise.finalize();
-  }
-  return pointwise;
-}
-
-Descriptor pointwise(Activation activation) {
+Descriptor pointwise_of(Activation activation) {
   if (activation == Activation::gelu) {
     return pointwise(CUDNN_POINTWISE_GELU_APPROX_TANH_FWD);
   }
   constexpr double kNoClip = std::numeric_limits<float>::max();
-  Descriptor relu = pointwise(CUDNN_POINTWISE_RELU_FWD);
+  Descriptor relu(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+  relu.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_POINTWISE_RELU_FWD);
+  relu.set(CUDNN_ATTR_POINTWISE_MATH_PREC, kSum);
   relu.set(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION, CUDNN_PROPAGATE_NAN);
   relu.set(CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP, 0.0);
   relu.set(CUDNN_ATTR_POINTWISE_RELU_UPPER_CLIP, activation == Activation::relu6 ? 6.0 : kNoClip);
@@ -84,87 +61,41 @@ Descriptor pointwise(Activation activation) {
 
 }  // namespace
 
-ConvolutionGraph::ConvolutionGraph(const Convolution& convolution, cudnnHandle_t handle)
-    : type_(type_of(convolution.dtype)), graph_(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR) {
-  connect(convolution);
-  graph_.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operations_);
-  if (handle != nullptr) {
-    graph_.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle);
-  }
-  graph_.finalize();
-}
-
-void ConvolutionGraph::connect(const Convolution& convolution) {
+void describe(const Convolution& convolution, OperationGraph& graph) {
+  const cudnnDataType_t type = type_of(convolution.dtype);
+  int left = (convolution.residual ? 1 : 0) + (convolution.bias ? 1 : 0) +
+             (convolution.activation != Activation::none ? 1 : 0);
+  // y, or where operations are left what they read.
+  const auto result = [&]() -> const Descriptor& {
+    return left == 0 ? graph.stored(kY, convolution.y, type) : graph.between(convolution.y, kSum);
+  };
   const PassAttributes& names = kPasses.at(static_cast<std::size_t>(convolution.pass));
-  const int behind = (convolution.residual ? 1 : 0) + (convolution.bias ? 1 : 0) +
-                     (convolution.activation != Activation::none ? 1 : 0);
-  const Descriptor& y = result(convolution.y, behind);
+  const Descriptor* made = &result();
   Descriptor operation(names.operation);
-  operation.set(names.x, stored(kX, convolution.x));
-  operation.set(names.w, stored(kW, convolution.w));
-  operation.set(names.y, y);
+  operation.set(names.x, graph.stored(kX, convolution.x, type));
+  operation.set(names.w, graph.stored(kW, convolution.w, type));
+  operation.set(names.y, *made);
   operation.set(names.geometry, geometry_of(convolution));
   operation.set(names.alpha, 1.0F);
   operation.set(names.beta, 0.0F);
-  add(std::move(operation));
-  append_pointwise(convolution, y, behind);
-}
+  graph.add(std::move(operation));
 
-void ConvolutionGraph::append_pointwise(const Convolution& convolution, const Descriptor& y, int left) {
-  const Descriptor* from = &y;
   const auto append = [&](const Descriptor& mode, const Descriptor* other) {
-    const Descriptor& to = result(convolution.y, --left);
-    Descriptor operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
-    operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, mode);
-    operation.set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, *from);
-    operation.set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, to);
-    if (other != nullptr) {
-      operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, *other);
-    }
-    operation.set(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA1, 1.0F);
-    operation.set(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2, 1.0F);
-    add(std::move(operation));
-    from = &to;
+    --left;
+    const Descriptor& to = result();
+    graph.add_pointwise(mode, *made, other, to);
+    made = &to;
   };
   if (convolution.residual) {
-    append(pointwise(CUDNN_POINTWISE_ADD), &stored(kResidual, convolution.y));
+    append(pointwise(CUDNN_POINTWISE_ADD), &graph.stored(kResidual, convolution.y, type));
   }
   if (convolution.bias) {
-    append(pointwise(CUDNN_POINTWISE_ADD), &stored(kBias, channels_last(1, convolution.y.dims[1], 1, 1)));
+    append(pointwise(CUDNN_POINTWISE_ADD),
+           &graph.stored(kBias, channels_last(1, convolution.y.dims[1], 1, 1), type));
   }
   if (convolution.activation != Activation::none) {
-    append(pointwise(convolution.activation), nullptr);
+    append(pointwise_of(convolution.activation), nullptr);
   }
-}
-
-const Descriptor& ConvolutionGraph::stored(TensorId id, const Tensor& tensor) {
-  ids_.push_back(id);
-  return add_tensor(id, tensor, type_, false);
-}
-
-const Descriptor& ConvolutionGraph::result(const Tensor& y, int left) {
-  return left == 0 ? stored(kY, y) : add_tensor(kBetween + left, y, kSum, true);
-}
-
-const Descriptor& ConvolutionGraph::add_tensor(std::int64_t id, const Tensor& tensor, cudnnDataType_t type,
-                                               bool is_virtual) {
-  constexpr std::int64_t kAlignment = 16;  // bytes
-  Descriptor& added = tensors_.emplace_back(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-  added.set(CUDNN_ATTR_TENSOR_DATA_TYPE, type);
-  added.set_all(CUDNN_ATTR_TENSOR_DIMENSIONS, std::span<const std::int64_t>(tensor.dims));
-  added.set_all(CUDNN_ATTR_TENSOR_STRIDES, std::span<const std::int64_t>(tensor.strides));
-  added.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id);
-  added.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, kAlignment);
-  if (is_virtual) {
-    added.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, true);
-  }
-  added.finalize();
-  return added;
-}
-
-void ConvolutionGraph::add(Descriptor operation) {
-  operation.finalize();
-  operations_.push_back(std::move(operation));
 }
 
 }  // namespace bench::kernels::cudnn

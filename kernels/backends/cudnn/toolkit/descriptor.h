@@ -72,6 +72,9 @@ constexpr auto type_of(const cudnnConvolutionMode_t* /*value*/) {
 constexpr auto type_of(const cudnnPointwiseMode_t* /*value*/) {
   return CUDNN_TYPE_POINTWISE_MODE;
 }
+constexpr auto type_of(const cudnnReduceTensorOp_t* /*value*/) {
+  return CUDNN_TYPE_REDUCTION_OPERATOR_TYPE;
+}
 constexpr auto type_of(const cudnnNanPropagation_t* /*value*/) {
   return CUDNN_TYPE_NAN_PROPOGATION;
 }

@@ -32,8 +32,7 @@ class BuildablePlans final : public Plans {
     return at->second;
   }
   std::string last_refusal() const override { return refusal_; }
-  void run(std::size_t /*plan*/, CUstream_st* /*stream*/,
-           const ConvolutionArguments& /*arguments*/) override {}
+  void run(std::size_t /*plan*/, CUstream_st* /*stream*/, const PlanArguments& /*arguments*/) override {}
   const std::vector<std::size_t>& tried() const { return tried_; }
 
   std::set<std::size_t> lack_memory;

@@ -3,52 +3,18 @@
 #include <gmock/gmock.h>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "absent_card.h"
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/workload.h"
 #include "cards.h"
 #include "kernels/backends/cuda/parted_operation.h"
-#include "kernels/devices/cuda/card.h"
 #include "kernels/operations/conv2d/conv2d.h"
 #include "kernels/operations/pool/pool.h"
 
 namespace bench::kernels::testing {
 namespace {
-
-// Plans alone: it has no memory, and runs nothing.
-class AbsentCard final : public Device, public cuda::CardDevice {
- public:
-  explicit AbsentCard(const Card& card) : card_(card.card) {
-    const auto properties = nlohmann::json::parse(card_->properties());
-    info_.id = "cuda:0";
-    info_.kind = "cuda";
-    info_.name = card.name;
-    info_.memory_bytes = properties.at("totalGlobalMem");
-    info_.compute_units = properties.at("multiProcessorCount");
-  }
-  const DeviceInfo& info() const override { return info_; }
-  std::optional<std::string> unsupported(Dtype) const override { return std::nullopt; }
-  std::optional<std::string> cannot_record() const override { return std::nullopt; }
-  void upload(void*, const void*, std::int64_t) override {}
-  void download(void*, const void*, std::int64_t) override {}
-  void fill(void*, std::byte, std::int64_t) override {}
-  void synchronize() override {}
-  std::int64_t time(const std::function<void()>&) override { return 0; }
-  std::int64_t driver_used() const override { return 0; }
-  DeviceState state() const override { return {}; }
-  Peaks peaks(Dtype) override { return {}; }
-  cuda::Card& card() const override { return *card_; }
-
- protected:
-  std::byte* raw_allocate(std::int64_t) override { return nullptr; }
-  void raw_free(std::byte*, std::int64_t) noexcept override {}
-
- private:
-  std::shared_ptr<cuda::Card> card_;
-  DeviceInfo info_;
-};
 
 class LargeBatches : public ::testing::Test {
  protected:
@@ -68,7 +34,7 @@ class LargeBatches : public ::testing::Test {
     return type->configure(spec)->plan(device_);
   }
 
-  AbsentCard device_{card("H200")};
+  AbsentCard device_{card("H200").name, card("H200").card};
 };
 
 // Bytes grow with the batch, whether its tensors are counted in one part or in several.

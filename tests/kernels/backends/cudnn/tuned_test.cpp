@@ -13,6 +13,7 @@
 #include "kernels/devices/cuda/device.h"
 #include "kernels/operations/elementwise/bias.h"
 #include "tests/bench/support/temporary_folder.h"
+#include "tests/kernels/backends/cudnn/made_up_attention.h"
 #include "tests/kernels/devices/fake_runtime.h"
 
 namespace bench::kernels::cudnn {
@@ -65,11 +66,11 @@ class MadeUpPlans final : public Plans {
     return scene.fails.contains(name(plan)) ? std::nullopt : std::optional(plans_[plan].workspace);
   }
   std::string last_refusal() const override { return "not here"; }
-  void run(std::size_t plan, CUstream_st* /*stream*/, const ConvolutionArguments& arguments) override {
+  void run(std::size_t plan, CUstream_st* /*stream*/, const PlanArguments& arguments) override {
     scene.queued.push_back(name(plan));
     starve("queued " + name(plan));
-    if (arguments.residual != nullptr && arguments.residual == arguments.y) {
-      ++*static_cast<unsigned char*>(arguments.y);
+    if (arguments[kResidual] != nullptr && arguments[kResidual] == arguments[kY]) {
+      ++*static_cast<unsigned char*>(arguments[kY]);
     }
     scene.runtime->step_ms = plan == scene.fastest ? 1.0F : 1.5F;
   }
@@ -91,7 +92,8 @@ const Registration<PlanSource> plan_source_registered{
          throw Unsupported("cuDNN lists no " + kind + " plan");
        }
        return std::make_unique<MadeUpPlans>(kind);
-     }}};
+     },
+     .attention_plans = testing::made_up_attention_plans}};
 
 const Registration<cuda::BiasKernels> bias_kernels_registered{
     {.name = "cuda",

@@ -1,4 +1,4 @@
-// Where cuDNN is called for a convolution: its heuristics list engine configurations, one of them is built
+// Where cuDNN is called for a graph: its heuristics list engine configurations, one of them is built
 // into an execution plan, and cudnnBackendExecute queues that.
 //
 // By the backend API itself and not by cudnn-frontend, whose headers take a minute and a half to compile.
@@ -10,6 +10,7 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "kernels/backends/cudnn/plans.h"
+#include "kernels/backends/cudnn/toolkit/attention_graph.h"
 #include "kernels/backends/cudnn/toolkit/convolution_graph.h"
 #include "kernels/devices/cuda/errors.h"
 
@@ -92,8 +93,9 @@ Plan plan_of(const Descriptor& configuration) {
 
 class CudnnPlans final : public Plans {
  public:
-  CudnnPlans(const Convolution& convolution, cuda::Card& card)
-      : what_(described(convolution)), here_(card.is_here()) {
+  template <class Described>
+  CudnnPlans(const Described& described_graph, cuda::Card& card)
+      : what_(described(described_graph)), here_(card.is_here()) {
     try {
       if (here_) {
         handle_ = card.keep<CudnnHandle>();
@@ -104,7 +106,9 @@ class CudnnPlans final : public Plans {
                              std::span<const char>(json.c_str(), json.size() + 1));
         properties_->finalize();
       }
-      graph_.emplace(convolution, here_ ? handle_->get() : nullptr);
+      graph_.emplace();
+      describe(described_graph, *graph_);
+      graph_->finalize(here_ ? handle_->get() : nullptr);
       list_plans();
     } catch (const CudnnError& refusal) {
       const std::string what = fmt::format("cuDNN has no plan for {}: {}", what_, refusal.what());
@@ -144,12 +148,9 @@ class CudnnPlans final : public Plans {
 
   std::string last_refusal() const override { return refusal_; }
 
-  void run(std::size_t plan, CUstream_st* stream, const ConvolutionArguments& arguments) override {
+  void run(std::size_t plan, CUstream_st* stream, const PlanArguments& arguments) override {
     const cudnnHandle_t handle = handle_->on(stream);
-    std::vector<void*> pointers;
-    for (const std::int64_t id : graph_->ids()) {
-      pointers.push_back(pointer_for(static_cast<TensorId>(id), arguments));
-    }
+    const std::vector<void*> pointers = graph_->pointers(arguments);
     try {
       Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
       pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, arguments.workspace);
@@ -168,24 +169,6 @@ class CudnnPlans final : public Plans {
     std::int64_t workspace = 0;
     std::optional<Descriptor> plan;  // none where cuDNN refused
   };
-
-  static void* pointer_for(TensorId id, const ConvolutionArguments& arguments) {
-    switch (id) {
-      case kX:
-        return arguments.x;
-      case kW:
-        return arguments.w;
-      case kY:
-        return arguments.y;
-      case kBias:
-        return arguments.bias;
-      case kResidual:
-        return arguments.residual;
-      case kBetween:
-        break;
-    }
-    return nullptr;
-  }
 
   // The heuristics' favourites, then what supports anything. One mode may refuse as long as the other does
   // not.
@@ -236,7 +219,7 @@ class CudnnPlans final : public Plans {
   bool here_ = false;
   std::shared_ptr<CudnnHandle> handle_;   // of a card that is here
   std::optional<Descriptor> properties_;  // of one that is not
-  std::optional<ConvolutionGraph> graph_;
+  std::optional<OperationGraph> graph_;
   std::vector<Descriptor> configurations_;
   std::vector<Plan> list_;
   std::vector<Built> built_;
@@ -249,6 +232,9 @@ const Registration<PlanSource> registered{
      .newest_capability = [] { return static_cast<int>(api().cudnnGetMaxDeviceVersion() / 10); },
      .plans = [](const Convolution& convolution, cuda::Card& card) -> std::unique_ptr<Plans> {
        return std::make_unique<CudnnPlans>(convolution, card);
+     },
+     .attention_plans = [](const AttentionPass& pass, cuda::Card& card) -> std::unique_ptr<Plans> {
+       return std::make_unique<CudnnPlans>(pass, card);
      }}};
 
 }  // namespace

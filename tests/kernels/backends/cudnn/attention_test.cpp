@@ -1,0 +1,194 @@
+// Attention by cuDNN on made-up plans and a double of the CUDA runtime: which plan is taken, where its
+// tensors lie, and what it is refused for. Not in the program of the tests that ask cuDNN itself.
+#include "kernels/backends/cudnn/attention.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "bench/error.h"
+#include "kernels/devices/cuda/device.h"
+#include "kernels/operations/attention/attention.h"
+#include "tests/kernels/backends/cudnn/made_up_attention.h"
+#include "tests/kernels/devices/fake_runtime.h"
+
+namespace bench::kernels {
+namespace {
+
+using cuda::CudaDevice;
+using cuda::testing::fake_backend;
+using cuda::testing::FakeRuntime;
+using cudnn::AttentionPass;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+struct Attempts {
+  std::vector<AttentionPass> listed;
+  std::vector<std::size_t> built;
+  std::vector<std::size_t> queued;
+  cudnn::PlanArguments arguments;  // of the last run
+  std::set<std::size_t> fails;     // plans that cannot be built
+};
+Attempts attempts;
+
+class Plans final : public cudnn::Plans {
+ public:
+  std::span<const cudnn::Plan> list() const override { return plans_; }
+  std::string name(std::size_t plan) const override { return "eng" + std::to_string(plan); }
+  std::optional<std::int64_t> build(std::size_t plan) override {
+    attempts.built.push_back(plan);
+    return attempts.fails.contains(plan) ? std::nullopt : std::optional(plans_[plan].workspace);
+  }
+  std::string last_refusal() const override { return "not here"; }
+  void run(std::size_t plan, CUstream_st* /*stream*/, const cudnn::PlanArguments& arguments) override {
+    attempts.queued.push_back(plan);
+    attempts.arguments = arguments;
+  }
+
+ private:
+  std::vector<cudnn::Plan> plans_{{.engine = 6, .workspace = 1000, .tensor_cores = true, .compiles = true},
+                                  {.engine = 7, .workspace = 500, .tensor_cores = true, .compiles = true},
+                                  {.engine = 1, .workspace = 3000, .tensor_cores = true, .compiles = true}};
+};
+
+class CudnnAttentionTest : public ::testing::Test {
+ protected:
+  CudnnAttentionTest() { attempts = {}; }
+
+  static Attention spec(Direction direction) {
+    return {.batch = 3,
+            .sequence = 10,
+            .heads = 2,
+            .head_size = 8,
+            .training = direction == Direction::forward,
+            .statistics = true,
+            .direction = direction,
+            .dtype = Dtype::fp16};
+  }
+  static std::string refusal(const Attention& spec, CudaDevice& device) {
+    try {
+      make_operation(spec, device, "cudnn");
+      return "made";
+    } catch (const Unsupported& reason) {
+      return reason.what();
+    }
+  }
+
+  FakeRuntime runtime_;
+  CudaDevice device_{fake_backend(runtime_), 0};  // 8.6
+};
+
+TEST_F(CudnnAttentionTest, TakesTheFavouriteUntimedAndBuildsNoOther) {
+  const auto operation = make_operation(spec(Direction::forward), device_);
+  EXPECT_EQ(operation->algorithm(), "eng0");
+  operation->prepare();
+  operation->prepare();
+  EXPECT_THAT(attempts.built, ElementsAre(0));
+  runtime_.calls.clear();
+  operation->run({});
+  EXPECT_THAT(attempts.queued, ElementsAre(0));
+  EXPECT_EQ(runtime_.times("elapsed_ms"), 0);
+}
+
+TEST_F(CudnnAttentionTest, TakesTheLastWhereTheFavouriteCannotBeBuilt) {
+  attempts.fails = {0};
+  const auto operation = make_operation(spec(Direction::forward), device_);
+  operation->prepare();
+  EXPECT_THAT(attempts.built, ElementsAre(0, 2));
+  EXPECT_EQ(operation->algorithm(), "eng2");
+  EXPECT_EQ(operation->find(Slot::workspace)->bytes, 3000) << "enough for both";
+  attempts.fails = {0, 2};
+  const auto none = make_operation(spec(Direction::forward), device_);
+  EXPECT_THROW(none->prepare(), Unsupported);
+}
+
+TEST_F(CudnnAttentionTest, KeepsANumberForEachRow) {
+  const auto forward = make_operation(spec(Direction::forward), device_);
+  EXPECT_EQ(forward->find(Slot::saved)->bytes, 3 * 2 * 10 * 4);
+  EXPECT_EQ(forward->find(Slot::saved)->role, Role::output);
+  const auto backward = make_operation(spec(Direction::backward), device_);
+  EXPECT_EQ(backward->find(Slot::saved)->role, Role::input);
+  EXPECT_EQ(backward->find(Slot::dst)->role, Role::input);
+  Attention inference = spec(Direction::forward);
+  inference.training = inference.statistics = false;
+  EXPECT_EQ(make_operation(inference, device_)->find(Slot::saved), nullptr);
+}
+
+// Query, key and value lie side by side in a row; our own scratch lies before cuDNN's.
+TEST_F(CudnnAttentionTest, HandsOverWhereItsTensorsLie) {
+  const auto operation = make_operation(spec(Direction::backward), device_);
+  const auto place = [](int at) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(at)); };
+  SlotPointers pointers;
+  pointers[Slot::src] = place(0x10000);
+  pointers[Slot::diff_src] = place(0x20000);
+  pointers[Slot::dst] = place(0x30000);
+  pointers[Slot::diff_dst] = place(0x40000);
+  pointers[Slot::saved] = place(0x50000);
+  pointers[Slot::workspace] = place(0x60000);
+  operation->run(pointers);
+  const cudnn::PlanArguments& given = attempts.arguments;
+  constexpr int kWidth = 16 * 2;  // bytes of two heads
+  EXPECT_EQ(given[cudnn::kQuery], place(0x10000));
+  EXPECT_EQ(given[cudnn::kKey], place(0x10000 + kWidth));
+  EXPECT_EQ(given[cudnn::kValue], place(0x10000 + 2 * kWidth));
+  EXPECT_EQ(given[cudnn::kDiffQuery], place(0x20000));
+  EXPECT_EQ(given[cudnn::kDiffKey], place(0x20000 + kWidth));
+  EXPECT_EQ(given[cudnn::kDiffValue], place(0x20000 + 2 * kWidth));
+  EXPECT_EQ(given[cudnn::kOut], place(0x30000));
+  EXPECT_EQ(given[cudnn::kDiffOut], place(0x40000));
+  EXPECT_EQ(given[cudnn::kStatistics], place(0x50000));
+  // 60 rows' sums, then 480 values in fp32, each rounded up to 256 bytes.
+  EXPECT_EQ(given[cudnn::kRowSums], place(0x60000));
+  EXPECT_EQ(given[cudnn::kDiffQuerySum], place(0x60000 + 256));
+  EXPECT_EQ(given.workspace, place(0x60000 + 256 + 2048));
+  EXPECT_EQ(operation->find(Slot::workspace)->bytes, 256 + 2048 + 3000);
+}
+
+TEST_F(CudnnAttentionTest, RefusesWithAReasonWhatCudnnHasNoKernelsFor) {
+  Attention other = spec(Direction::forward);
+  other.dtype = Dtype::fp32;
+  EXPECT_THAT(refusal(other, device_), HasSubstr("fp16 and bf16, not fp32"));
+  other = spec(Direction::forward);
+  other.head_size = 20;
+  EXPECT_THAT(refusal(other, device_), HasSubstr("128 features at most, a multiple of 8, not 20"));
+  other.head_size = 136;
+  EXPECT_THAT(refusal(other, device_), HasSubstr("not 136"));
+  other = spec(Direction::forward);
+  other.sequence = 1;
+  EXPECT_THAT(refusal(other, device_), HasSubstr("two positions"));
+  other = spec(Direction::forward);
+  other.statistics = false;
+  EXPECT_THAT(refusal(other, device_), HasSubstr("keeps no probabilities"));
+  other = spec(Direction::forward);
+  other.batch = std::int64_t{1} << 31;
+  EXPECT_THAT(refusal(other, device_), HasSubstr("at most 2147483647 elements"));
+  runtime_.cards[0].major = 7;
+  runtime_.cards[0].minor = 5;
+  CudaDevice t4(fake_backend(runtime_), 0);
+  EXPECT_THAT(refusal(spec(Direction::forward), t4), HasSubstr("8.0 or later, this device has 7.5"));
+  EXPECT_EQ(attempts.listed.size(), 0U) << "cuDNN need not be asked";
+}
+
+TEST_F(CudnnAttentionTest, KnowsWhichVersionsGetTheGradientWrong) {
+  AttentionPass pass = cudnn::pass_of(spec(Direction::backward));
+  pass.sequence = 256;
+  EXPECT_EQ(unsupported(pass, 80, 90600), std::nullopt);
+  EXPECT_NE(unsupported(pass, 80, 90500), std::nullopt);
+  EXPECT_NE(unsupported(pass, 80, 91001), std::nullopt);
+  pass.sequence = 130;
+  EXPECT_THAT(unsupported(pass, 80, 91500).value_or(""), HasSubstr("whole 128 positions"));
+  EXPECT_EQ(unsupported(pass, 80, 91600), std::nullopt);
+  pass.head_size = 256;
+  EXPECT_EQ(unsupported(pass, 90, 91900), std::nullopt);
+  EXPECT_NE(unsupported(pass, 80, 91900), std::nullopt);
+}
+
+}  // namespace
+
+std::unique_ptr<cudnn::Plans> testing::made_up_attention_plans(const AttentionPass& pass,
+                                                               cuda::Card& /*card*/) {
+  attempts.listed.push_back(pass);
+  return std::make_unique<Plans>();
+}
+
+}  // namespace bench::kernels
