@@ -132,7 +132,7 @@ std::optional<MemoryLine> fit_memory_line(std::span<const MemoryPoint> points) {
   // The first longest from above.
   const Run longest = *std::max_element(runs.rbegin(), runs.rend(),
                                         [](const Run& a, const Run& b) { return a.size() < b.size(); });
-  const LineFit fit = *fit_run(longest);
+  const LineFit fit = fit_run(longest).value();
 
   MemoryLine line;
   line.fixed_bytes = shifted(fit.intercept, as_double(ascending.back().weights));
