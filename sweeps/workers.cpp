@@ -17,7 +17,9 @@
 #include "bench/host/host_info.h"
 #include "bench/host/interrupt.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/result_context.h"
 #include "bench/registry.h"
+#include "bench/run/result_file.h"
 #include "bench/sweep.h"
 #include "sweeps/series/points.h"
 #include "sweeps/workers/batch_result.h"
@@ -43,16 +45,6 @@ loader::ProgressCallback print_now_and_then(const Clock& clock) {
       fmt::print(std::cerr, "{}{}\n", what, fraction > 0 ? fmt::format(": {:.0f} %", 100 * fraction) : "");
     }
   };
-}
-
-Json host_of(const RunContext& context) {
-  Json host = {{"cpu", context.host.cpu},
-               {"usable_cores", context.host.usable_cores},
-               {"memory_bytes", context.host.memory_bytes}};
-  if (context.host.cpu_quota) {
-    host["cpu_quota"] = *context.host.cpu_quota;
-  }
-  return host;
 }
 
 // Measured points, or with --simulate an earlier run's profile alone.
@@ -115,7 +107,7 @@ class WorkersSweep final : public Sweep {
     known_.points = loader_points(document.benchmarks, known_.setup);
     known_.profile = measure_profile(known_.points, known_.setup);
     if (known_.profile) {
-      known_.profile->host = host_of(document.context);
+      known_.profile->host = bench::to_json(document.context).at("host");
       known_.profile->software = document.context.software;
       known_.simulated = simulate_measured(known_.points, known_.setup, *known_.profile);
     }
@@ -222,16 +214,16 @@ class WorkersSweep final : public Sweep {
   }
 
   void simulate_profile() {
-    const Json earlier = json_in("--profile", options_.profile);
-    const std::string file = quote(options_.profile);
-    const auto naming_the_file = [&](const auto& work) {
+    const auto naming_the_option = [&](const std::string& file, const auto& work) {
       try {
         return work();
       } catch (const UsageError& error) {
-        throw UsageError(fmt::format("--profile: {}: {}", file, error.what()));
+        throw UsageError(fmt::format("--profile: {}{}", file, error.what()));
       }
     };
-    Profile profile = naming_the_file([&] { return read_profile(earlier); });
+    const Json earlier = naming_the_option("", [&] { return read_json(options_.profile); });
+    const std::string file = quote(options_.profile) + ": ";
+    Profile profile = naming_the_option(file, [&] { return read_profile(earlier); });
     SimulationRequest simulation = simulation_request();
     if (request_.given_sweep_options.contains("consumer")) {
       const auto& steps = options_.consumer.steps;
@@ -239,14 +231,14 @@ class WorkersSweep final : public Sweep {
       simulation.step_ns = steps ? static_cast<std::int64_t>(steps->step_ns(profile.pipeline.batch))
                                  : options_.consumer.step_ns;
     }
-    known_.profile = naming_the_file([&] { return changed_for(std::move(profile), simulation); });
+    known_.profile = naming_the_option(file, [&] { return changed_for(std::move(profile), simulation); });
     known_.simulated = simulate(*known_.profile, simulation);
     try {  // as the file will be written
       ResultDocument document;
       document.sweep.state = to_json();
       static_cast<void>(bench::to_json(document));
     } catch (const std::domain_error&) {
-      throw UsageError(fmt::format("--profile: {}: the simulation diverged: a value overflowed", file));
+      throw UsageError(fmt::format("--profile: {}the simulation diverged: a value overflowed", file));
     }
   }
 

@@ -97,6 +97,12 @@ inline void read_value(const Field& field, int& value) {
   }
   value = static_cast<int>(field.integer());
 }
+inline void read_value(const Field& field, bool& value) {
+  if (!field.json().is_boolean()) {
+    throw UsageError(fmt::format("{} is {}; accepted: true, false", field.path(), field.json().dump()));
+  }
+  value = field.json().get<bool>();
+}
 inline void read_value(const Field& field, std::string& value) {
   value = field.string();
 }

@@ -258,16 +258,15 @@ void ResultFile::write(const ResultDocument& document) {
   sync_folder(path_.parent_path());
 }
 
-ResultDocument read_result(const fs::path& path) {
+Json read_json(const fs::path& path) {
   const std::string name = shown(path);
   const std::string text = read_text(path);
   if (nesting_of(text) > kDeepestJson) {
     throw UsageError(
         fmt::format("{} is not a result: its brackets open more than {} deep", name, kDeepestJson));
   }
-  Json json;
   try {
-    json = Json::parse(text);
+    return Json::parse(text);
   } catch (const Json::parse_error& error) {
     // The parser counts the end as one character more.
     const bool truncated = error.byte > text.size();
@@ -277,10 +276,14 @@ ResultDocument read_result(const fs::path& path) {
   } catch (const Json::out_of_range&) {
     throw UsageError(fmt::format("{} holds a number too large to be read", name));
   }
+}
+
+ResultDocument read_result(const fs::path& path) {
+  const Json json = read_json(path);
   try {
     return document_from_json(json);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{} is not a result this program can read: {}", name, error.what()));
+    throw UsageError(fmt::format("{} is not a result this program can read: {}", shown(path), error.what()));
   }
 }
 

@@ -53,6 +53,9 @@ class ResultFile {
 // another schema version, a field of the wrong type or out of its range, a name given twice.
 ResultDocument read_result(const std::filesystem::path& path);
 
+// The file as JSON, whatever it says; throws as read_result().
+Json read_json(const std::filesystem::path& path);
+
 // read_result() for --resume: the message also names the option, what it accepts and the way out.
 ResultDocument read_resumable(const std::filesystem::path& path);
 

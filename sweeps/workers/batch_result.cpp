@@ -1,60 +1,15 @@
 #include "sweeps/workers/batch_result.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <iterator>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
 #include "bench/measure/quote.h"
-#include "bench/measure/result_json.h"
+#include "bench/run/result_file.h"
 #include "sweeps/series/series.h"
 
 namespace bench::sweeps {
-namespace {
-
-ResultDocument document_in(const std::string& option, const std::string& path) {
-  const Json json = json_in(option, path);
-  try {
-    return document_from_json(json);
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: {} is not a result file ({})", option, quote(path), error.what()));
-  }
-}
-
-}  // namespace
-
-Json json_in(const std::string& option, const std::string& path) {
-  std::ifstream file(path);
-  if (!file) {
-    throw UsageError(fmt::format("{}: {} cannot be read ({}); give a result file that bench wrote", option,
-                                 quote(path), std::generic_category().message(errno)));
-  }
-  std::string text;
-  try {
-    text.assign(std::istreambuf_iterator<char>(file), {});
-  } catch (const std::ios_base::failure&) {  // a folder opens, and cannot be read
-    throw UsageError(fmt::format("{}: {} cannot be read", option, quote(path)));
-  }
-  if (text.empty()) {
-    throw UsageError(
-        fmt::format("{}: {} is empty; give a result file that bench wrote", option, quote(path)));
-  }
-  if (nesting_of(text) > kDeepestJson) {
-    throw UsageError(fmt::format("{}: {} is not a result file (its brackets open more than {} deep)", option,
-                                 quote(path), kDeepestJson));
-  }
-  try {
-    return Json::parse(text);
-  } catch (const Json::exception& error) {
-    throw UsageError(
-        fmt::format("{}: {} is not a result file ({})", option, quote(path), printable(error.what())));
-  }
-}
-
 const BatchResult::Step& BatchResult::best() const {
   return *std::ranges::max_element(
       steps, {}, [](const Step& step) { return static_cast<double>(step.batch) / step.ns; });
@@ -79,7 +34,13 @@ double BatchResult::step_ns(std::int64_t batch) const {
 
 BatchResult read_batch_result(const std::string& option, const std::string& path,
                               std::optional<std::string> dtype) {
-  const ResultDocument document = document_in(option, path);
+  const ResultDocument document = [&] {
+    try {
+      return read_result(path);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}: {}; give a result file that bench wrote", option, error.what()));
+    }
+  }();
   if (const std::string& sweep = document.sweep.name; sweep != "batch") {
     throw UsageError(fmt::format(
         "{}: {} is a result of {}, whose steps are other things; give the result file of a batch sweep",

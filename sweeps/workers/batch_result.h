@@ -26,9 +26,6 @@ struct BatchResult {
   double step_ns(std::int64_t batch) const;
 };
 
-// The file's JSON; throws UsageError naming the option.
-Json json_in(const std::string& option, const std::string& path);
-
 // Points in the dtype, or in the file's first where none is given. Throws UsageError naming the option, also
 // where the file holds no such point.
 BatchResult read_batch_result(const std::string& option, const std::string& path,

@@ -6,11 +6,71 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/json_members.h"
 #include "bench/measure/quote.h"
-#include "bench/measure/result_json.h"
 #include "sweeps/workers/profile.h"
 
-namespace bench::sweeps {
+namespace bench {
+namespace {
+
+[[noreturn]] void refuse(const Field& field, const std::string& accepted) {
+  throw UsageError(fmt::format("{} is {}; accepted: {}", field.path(), quote(field.json().dump()), accepted));
+}
+
+double at_least(const Field& field, double least) {
+  const double value = field.number();
+  if (!std::isfinite(value) || value < least) {
+    refuse(field, fmt::format("a number from {:g}", least));
+  }
+  return value;
+}
+
+double positive(const Field& field) {
+  const double value = field.number();
+  if (!std::isfinite(value) || value <= 0) {
+    refuse(field, "a number above 0");
+  }
+  return value;
+}
+
+void check_count(const Field& field) {
+  const std::int64_t value = field.integer();
+  if (value < 1 || value > 1'000'000) {
+    refuse(field, "a whole number from 1 to 1000000");
+  }
+}
+
+constexpr Check kFromZero = [](const Field& field) { at_least(field, 0); };
+constexpr Check kPositive = [](const Field& field) { positive(field); };
+
+}  // namespace
+
+void members(auto& io, Of<simulator::LawFit> auto& fit) {
+  io("images_per_s_one", fit.law.one, kPositive);
+  io("images_per_s_one_ci95", fit.one_ci95);
+  io("sigma", fit.law.sigma, kFromZero);
+  io("sigma_ci95", fit.sigma_ci95);
+  io("kappa", fit.law.kappa, kFromZero);
+  io("kappa_ci95", fit.kappa_ci95);
+  io("crowding", fit.law.oversubscription, kFromZero);
+  io("cores", fit.law.cores, kPositive);
+  io("worst_error", fit.worst_error, kFromZero);
+  io("largest_active", fit.largest_active, kFromZero);
+  io("beyond_cores", fit.beyond_cores);
+}
+
+void members(auto& io, Of<sweeps::MeasuredSharing> auto& sharing) {
+  io("workers", sharing.workers, check_count);
+  io("consumer_speed", sharing.consumer_speed, kPositive);
+  io("worker_speed", sharing.worker_speed, kPositive);
+}
+
+void members(auto& io, Of<loader::Storage> auto& storage) {
+  io("bytes_per_s", storage.bytes_per_s, kFromZero);
+  io("latency_ns", storage.latency_ns, kFromZero);
+}
+
+namespace sweeps {
 namespace {
 
 // 1: without scheduling latencies, and at first without the images' sizes. 2: with latencies by workers at
@@ -41,34 +101,6 @@ Json whole(const std::vector<double>& values) {
   return json;
 }
 
-[[noreturn]] void refuse(const Field& field, const std::string& accepted) {
-  throw UsageError(fmt::format("{} is {}; accepted: {}", field.path(), quote(field.json().dump()), accepted));
-}
-
-double at_least(const Field& field, double least) {
-  const double value = field.number();
-  if (!std::isfinite(value) || value < least) {
-    refuse(field, fmt::format("a number from {:g}", least));
-  }
-  return value;
-}
-
-double positive(const Field& field) {
-  const double value = field.number();
-  if (!std::isfinite(value) || value <= 0) {
-    refuse(field, "a number above 0");
-  }
-  return value;
-}
-
-std::int64_t count(const Field& field, std::int64_t least) {
-  const std::int64_t value = field.integer();
-  if (value < least || value > 1'000'000) {
-    refuse(field, fmt::format("a whole number from {} to 1000000", least));
-  }
-  return value;
-}
-
 std::vector<double> read_times(const Field& field) {
   if (field.size() == 0 || field.size() > kMostValues) {
     throw UsageError(
@@ -84,37 +116,6 @@ std::vector<double> read_times(const Field& field) {
     throw UsageError(fmt::format("{} holds no time above 0", field.path()));
   }
   return values;
-}
-
-bool flag(const Field& field) {
-  if (!field.json().is_boolean()) {
-    refuse(field, "true or false");
-  }
-  return field.json().get<bool>();
-}
-
-Interval interval(const Field& field) {
-  return {field.at(std::size_t{0}).number(), field.at(std::size_t{1}).number()};
-}
-
-Json to_json(Interval interval) {
-  return {interval.low, interval.high};
-}
-
-simulator::LawFit read_law(const Field& field) {
-  simulator::LawFit fit;
-  fit.law.one = positive(field.at("images_per_s_one"));
-  fit.law.sigma = at_least(field.at("sigma"), 0);
-  fit.law.kappa = at_least(field.at("kappa"), 0);
-  fit.law.oversubscription = at_least(field.at("crowding"), 0);
-  fit.law.cores = positive(field.at("cores"));
-  fit.one_ci95 = interval(field.at("images_per_s_one_ci95"));
-  fit.sigma_ci95 = interval(field.at("sigma_ci95"));
-  fit.kappa_ci95 = interval(field.at("kappa_ci95"));
-  fit.worst_error = at_least(field.at("worst_error"), 0);
-  fit.largest_active = at_least(field.at("largest_active"), 0);
-  fit.beyond_cores = flag(field.at("beyond_cores"));
-  return fit;
 }
 
 std::vector<simulator::SchedulingLatency> read_latencies(const Field& field, const char* by) {
@@ -142,12 +143,9 @@ std::vector<simulator::SchedulingLatency> read_latencies(const Field& field, con
 std::vector<MeasuredSharing> read_sharing(const Field& field) {
   std::vector<MeasuredSharing> sharing;
   for (std::size_t i = 0; i < field.size(); ++i) {
-    const Field point = field.at(i);
-    sharing.push_back({.workers = count(point.at("workers"), 1),
-                       .consumer_speed = positive(point.at("consumer_speed")),
-                       .worker_speed = positive(point.at("worker_speed"))});
+    sharing.push_back(read_struct<MeasuredSharing>(field.at(i)));
     if (i > 0 && sharing[i].workers <= sharing[i - 1].workers) {
-      refuse(point.at("workers"), "more than that of the point before it");
+      refuse(field.at(i).at("workers"), "more than that of the point before it");
     }
   }
   return sharing;
@@ -156,29 +154,19 @@ std::vector<MeasuredSharing> read_sharing(const Field& field) {
 }  // namespace
 
 Json to_json(const Profile& profile) {
-  const simulator::LawFit& fit = profile.law;
+  const simulator::Pipeline& pipeline = profile.pipeline;
+  Json law = write_struct(profile.law);
+  law["from"] = profile.law_from;
+  law["workers"] = profile.law_workers;
   Json json = {{"version", kVersion},
-               {"batch", profile.pipeline.batch},
-               {"prefetch", profile.pipeline.prefetch},
-               {"order", name_of(profile.pipeline.order)},
-               {"lookahead", profile.pipeline.lookahead},
+               {"batch", pipeline.batch},
+               {"prefetch", pipeline.prefetch},
+               {"order", name_of(pipeline.order)},
+               {"lookahead", pipeline.lookahead},
                {"consumer", profile.consumer},
                {"consumer_device", profile.consumer_device},
                {"consumer_on_cores", profile.consumer_on_cores},
-               {"law",
-                {{"images_per_s_one", fit.law.one},
-                 {"images_per_s_one_ci95", to_json(fit.one_ci95)},
-                 {"sigma", fit.law.sigma},
-                 {"sigma_ci95", to_json(fit.sigma_ci95)},
-                 {"kappa", fit.law.kappa},
-                 {"kappa_ci95", to_json(fit.kappa_ci95)},
-                 {"crowding", fit.law.oversubscription},
-                 {"cores", fit.law.cores},
-                 {"worst_error", fit.worst_error},
-                 {"largest_active", fit.largest_active},
-                 {"beyond_cores", fit.beyond_cores},
-                 {"from", profile.law_from},
-                 {"workers", profile.law_workers}}},
+               {"law", std::move(law)},
                {"stages_ns", to_json(profile.stages_ns)},
                {"storage", nullptr},
                {"sample_sizes", Json::array()},
@@ -188,28 +176,25 @@ Json to_json(const Profile& profile) {
                {"host", profile.host},
                {"software", profile.software}};
   for (const auto& [key, times] : kProfileTimes) {
-    json[key] = whole(profile.pipeline.*times);
+    json[key] = whole(pipeline.*times);
   }
   for (const auto& [key, number] : kPipelineNumbers) {
-    json[key] = profile.pipeline.*number;
+    json[key] = pipeline.*number;
   }
   for (const auto& [key, number] : kProfileNumbers) {
     json[key] = profile.*number;
   }
-  for (const double size : profile.pipeline.sample_sizes) {
+  for (const double size : pipeline.sample_sizes) {
     json["sample_sizes"].push_back(std::round(size * 1e4) / 1e4);
   }
-  if (profile.pipeline.storage) {
-    json["storage"] = {{"bytes_per_s", profile.pipeline.storage->bytes_per_s},
-                       {"latency_ns", profile.pipeline.storage->latency_ns}};
+  if (pipeline.storage) {
+    json["storage"] = write_struct(*pipeline.storage);
   }
-  for (const simulator::SchedulingLatency& latency : profile.pipeline.scheduling_latency) {
+  for (const simulator::SchedulingLatency& latency : pipeline.scheduling_latency) {
     json["wake"].push_back({{"workers", latency.workers}, {"late_ns", whole(latency.late_ns)}});
   }
   for (const MeasuredSharing& sharing : profile.sharing) {
-    json["beside"].push_back({{"workers", sharing.workers},
-                              {"consumer_speed", sharing.consumer_speed},
-                              {"worker_speed", sharing.worker_speed}});
+    json["beside"].push_back(write_struct(sharing));
   }
   return json;
 }
@@ -235,23 +220,25 @@ Profile read_profile(const Json& document) {
     refuse(version, fmt::format("1 to {}", kVersion));
   }
   Profile profile;
-  profile.pipeline.batch = count(field.at("batch"), 1);
-  profile.pipeline.prefetch = count(field.at("prefetch"), 1);
+  simulator::Pipeline& pipeline = profile.pipeline;
+  JsonReader io(field);
+  io("batch", pipeline.batch, check_count);
+  io("prefetch", pipeline.prefetch, check_count);
   if (const std::string order = field.at("order").string(); order == "any") {
-    profile.pipeline.order = loader::Order::any;
+    pipeline.order = loader::Order::any;
   } else if (order != "in-order") {
     refuse(field.at("order"), "in-order, any");
   }
-  profile.pipeline.lookahead = flag(field.at("lookahead"));
-  profile.consumer = field.at("consumer").string();
-  profile.consumer_device = field.at("consumer_device").string();
-  profile.consumer_on_cores = flag(field.at("consumer_on_cores"));
-  profile.law = read_law(field.at("law"));
-  profile.law_from = field.at("law").at("from").string();
-  const Field law_workers = field.at("law").at("workers");
-  for (std::size_t i = 0; i < law_workers.size(); ++i) {
-    profile.law_workers.push_back(count(law_workers.at(i), 0));
-  }
+  io("lookahead", pipeline.lookahead);
+  io("consumer", profile.consumer);
+  io("consumer_device", profile.consumer_device);
+  io("consumer_on_cores", profile.consumer_on_cores);
+  io("pinned", profile.pinned);
+  io("law", profile.law);
+  const Field law = field.at("law");
+  JsonReader law_io(law);
+  law_io("from", profile.law_from);
+  law_io("workers", profile.law_workers, check::none_negative);
   const Field stages = field.at("stages_ns");
   static_cast<void>(stages.object());
   for (const StageName& stage : kStages) {
@@ -259,35 +246,31 @@ Profile read_profile(const Json& document) {
       profile.stages_ns.*stage.time = at_least(stages.at(stage.key), 0);
     }
   }
-  if (field.has("storage")) {
-    const Field storage = field.at("storage");
-    profile.pipeline.storage = loader::Storage{.bytes_per_s = at_least(storage.at("bytes_per_s"), 0),
-                                               .latency_ns = at_least(storage.at("latency_ns"), 0)};
-  }
+  io.optional("storage", pipeline.storage);
   const bool first_version = version.integer() == 1;
   for (const auto& [key, times] : kProfileTimes) {
-    profile.pipeline.*times = read_times(field.at(key));
+    pipeline.*times = read_times(field.at(key));
   }
   for (const auto& [key, number] : kPipelineNumbers) {
     if (!(first_version && number == &simulator::Pipeline::take_ns)) {
-      profile.pipeline.*number = at_least(field.at(key), 0);
+      io(key, pipeline.*number, kFromZero);
     }
   }
   for (const auto& [key, number] : kProfileNumbers) {
-    profile.*number = at_least(field.at(key), 0);
+    io(key, profile.*number, kFromZero);
   }
   if (!(first_version && !field.has("sample_sizes")) && field.at("sample_sizes").size() > 0) {
-    profile.pipeline.sample_sizes = read_times(field.at("sample_sizes"));
+    pipeline.sample_sizes = read_times(field.at("sample_sizes"));
   }
   if (!first_version) {
-    profile.pipeline.scheduling_latency =
+    pipeline.scheduling_latency =
         read_latencies(field.at("wake"), version.integer() == 2 ? "active" : "workers");
   }
   profile.sharing = read_sharing(field.at("beside"));
-  profile.pinned = flag(field.at("pinned"));
   profile.host = field.has("host") ? field.at("host").json() : Json();
   profile.software = field.has("software") ? field.at("software").json() : Json();
   return profile;
 }
 
-}  // namespace bench::sweeps
+}  // namespace sweeps
+}  // namespace bench

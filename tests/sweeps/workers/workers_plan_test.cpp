@@ -296,7 +296,6 @@ TEST_F(OtherMachine, ADeeplyNestedFileIsRefused) {
     EXPECT_THAT(refusal(), AllOf(HasSubstr(std::string("--") + option), HasSubstr("more than 100 deep")));
     request_.sweep_options[option] = before;
   }
-  EXPECT_THROW(sweeps::json_in("--profile", file_.string()), UsageError);
 }
 
 TEST_F(OtherMachine, TheLabelKeepsATimeWholeAndDropsAFilesEnding) {
@@ -323,9 +322,10 @@ TEST_F(OtherMachine, AnotherDtypeOrNoResultIsRefused) {
   request_.dtypes = {Dtype::bf16};
   EXPECT_THAT(refusal(), HasSubstr("no measured batch in bf16"));
   std::ofstream(file_) << "{";
-  EXPECT_THAT(refusal(), HasSubstr("is not a result file"));
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("--consumer: "), HasSubstr("is truncated"),
+                               HasSubstr("give a result file that bench wrote")));
   std::ofstream(file_) << "[]";
-  EXPECT_THAT(refusal(), HasSubstr("is not a result file"));
+  EXPECT_THAT(refusal(), HasSubstr("is not a result"));
 }
 
 }  // namespace
