@@ -1,6 +1,7 @@
 #include "sweeps/workers/evidence.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -8,15 +9,42 @@
 #include "bench/measure/units.h"
 
 namespace bench::sweeps {
+namespace {
 
-std::optional<Knee> Evidence::measured_knee() const {
+// Of counts below `end`.
+std::optional<Knee> knee_of(const std::vector<LoaderPoint>& pool, std::int64_t end) {
   std::vector<WorkersValue> au;
-  for (const LoaderPoint& point : points.pool) {
-    if (point.au) {
+  for (const LoaderPoint& point : pool) {
+    if (point.au && point.workers < end) {
       au.push_back({point.workers, with_interval(*point.au)});
     }
   }
   return find_knee(au);
+}
+
+}  // namespace
+
+std::optional<Knee> Evidence::measured_knee() const {
+  return knee_of(points.pool, std::numeric_limits<std::int64_t>::max());
+}
+
+std::optional<Knee> Evidence::harmless_knee() const {
+  const auto found = harm();
+  return found ? knee_of(points.pool, found->from) : measured_knee();
+}
+
+std::optional<Harm> Evidence::harm() const {
+  std::vector<WorkersValue> rates;
+  for (const LoaderPoint& point : points.pool) {
+    rates.push_back({point.workers, with_interval(point.samples_per_s)});
+  }
+  const auto from = find_harm(rates);
+  if (!from) {
+    return std::nullopt;
+  }
+  return Harm{.from = *from,
+              .best = &*std::ranges::max_element(
+                  points.pool, {}, [](const LoaderPoint& point) { return point.samples_per_s.value; })};
 }
 
 std::optional<Knee> Evidence::simulated_knee(bool measured_counts_only) const {

@@ -14,6 +14,12 @@
 
 namespace bench::sweeps {
 
+// More workers than the best count, and significantly fewer samples a second.
+struct Harm {
+  std::int64_t from = 0;  // this count and all above it
+  const LoaderPoint* best = nullptr;
+};
+
 struct Evidence {
   LoaderSetup setup;
   LoaderPoints points;
@@ -23,6 +29,9 @@ struct Evidence {
   double host_memory_bytes = 0;  // 0: not known
 
   std::optional<Knee> measured_knee() const;
+  // Of the counts that do no harm. AU alone would allow those: it does not show that computing takes longer.
+  std::optional<Knee> harmless_knee() const;
+  std::optional<Harm> harm() const;
   // With the counts of the measured points only, or all.
   std::optional<Knee> simulated_knee(bool measured_counts_only) const;
   const SimulatedPoint* simulated_at(std::int64_t workers) const;

@@ -25,15 +25,17 @@ std::optional<Finding> claim_starvation(const Evidence& evidence) {
   finding.details = {
       {"workers", fewest.workers}, {"step_ns", fewest.step_ns}, {"ready_step_ns", ready->step_ns}};
   // Computing may itself take longer where consumer and workers share the cores.
-  const double lost = fewest.step_ns - fewest.compute_ns - (ready->step_ns - ready->compute_ns);
+  const double not_computing = fewest.step_ns - fewest.compute_ns;
+  const double lost = std::max(0.0, not_computing - (ready->step_ns - ready->compute_ns));
   finding.claim =
       *finding.value < 1 - kFed
           ? fmt::format("With {} the consumer is not starved: {}, a step takes {}, and {} with ready data",
                         workers_text(fewest.workers), au_text(*fewest.au), format_duration(fewest.step_ns),
                         format_duration(ready->step_ns))
-          : fmt::format("With {} the consumer is starved: {}, it waits {} of a step's {}",
-                        workers_text(fewest.workers), au_text(*fewest.au),
-                        format_duration(std::max(0.0, lost)), format_duration(fewest.step_ns));
+          : fmt::format(
+                "With {} the consumer is starved: {}, {} {} of a step's {}", workers_text(fewest.workers),
+                au_text(*fewest.au), fewest.workers == 0 ? "loading and copying take" : "it waits",
+                format_duration(fewest.workers == 0 ? not_computing : lost), format_duration(fewest.step_ns));
   return finding;
 }
 
@@ -139,26 +141,20 @@ std::optional<Finding> claim_simulation_error(const Evidence& evidence) {
 }
 
 std::optional<Finding> claim_harm(const Evidence& evidence) {
-  std::vector<WorkersValue> rates;
-  for (const LoaderPoint& point : evidence.points.pool) {
-    rates.push_back({point.workers, with_interval(point.samples_per_s)});
-  }
-  const auto harm = find_harm(rates);
+  const auto harm = evidence.harm();
   if (!harm) {
     return std::nullopt;
   }
-  const WorkersValue& best =
-      *std::ranges::max_element(rates, {}, [](const WorkersValue& point) { return point.value.value; });
-  const WorkersValue& last = rates.back();
-  const double loss = 1 - last.value.value / best.value.value;
-  Finding finding = finding_of("harm", "workers",
-                               {evidence.points.at(best.workers)->name, evidence.points.at(*harm)->name});
-  finding.value = static_cast<double>(*harm);
+  const LoaderPoint& best = *harm->best;
+  const LoaderPoint& last = evidence.points.pool.back();
+  const double loss = 1 - last.samples_per_s.value / best.samples_per_s.value;
+  Finding finding = finding_of("harm", "workers", {best.name, evidence.points.at(harm->from)->name});
+  finding.value = static_cast<double>(harm->from);
   finding.details = {{"best_workers", best.workers}, {"loss", loss}};
-  finding.claim =
-      fmt::format("From {} on more workers are slower: {} make {} less than {} ({} and {})",
-                  workers_text(*harm), workers_text(last.workers), format_percent(loss),
-                  workers_text(best.workers), rate_text(last.value.value), rate_text(best.value.value));
+  finding.claim = fmt::format("From {} on more workers are slower: {} make {} less than {} ({} and {})",
+                              workers_text(harm->from), workers_text(last.workers), format_percent(loss),
+                              workers_text(best.workers), rate_text(last.samples_per_s.value),
+                              rate_text(best.samples_per_s.value));
   return finding;
 }
 

@@ -124,12 +124,12 @@ class PipelineWorkload final : public Workload {
   std::shared_ptr<const SampleNote> note() const override { return window_; }
 
   Verification verify() override {
+    if (std::exchange(computing_, false)) {
+      consumer_->finish();
+    }
     Verification verification = check_batch(spec_, data_, clock_, session_->bad);
     if (verification.passed && spec_.workload != nullptr &&
         session_->verified.insert(spec_.workload_name).second) {
-      if (std::exchange(computing_, false)) {
-        consumer_->finish();
-      }
       const Verification consumer = consumer_->verify();
       verification.passed = consumer.passed;
       verification.detail += fmt::format("; {}: {}", spec_.workload_name, consumer.detail);
@@ -138,6 +138,7 @@ class PipelineWorkload final : public Workload {
         verification.tolerance = consumer.tolerance;
       }
     }
+    resume();
     return verification;
   }
 
@@ -147,6 +148,17 @@ class PipelineWorkload final : public Workload {
   }
 
  private:
+  // The next window continues the last step, so that a pause would be part of it. Until now the workers have
+  // filled every slot: those batches are consumed first, or the window would have them for nothing.
+  void resume() {
+    started_ns_ = 0;
+    window_ = std::make_shared<Window>();
+    const std::int64_t full = spec_.pool.workers > 0 && pool_ ? spec_.host_slots() : 0;
+    for (std::int64_t i = 0; i < full + 1 && !interrupted(); ++i) {
+      one_step();
+    }
+  }
+
   void make_ready() {
     loader::PoolSettings alone = spec_.pool;
     alone.workers = 0;

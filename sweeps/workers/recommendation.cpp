@@ -64,6 +64,7 @@ std::string pin_memory(const Evidence& evidence) {
 
 struct Choice {
   std::int64_t workers = 0;
+  bool more_harm = false;  // the next count makes fewer samples a second
   bool simulated = false;  // the simulation alone says so
   std::string why{};       // " (0 to 4 are within noise)"; empty where the measurement is clear
   Estimate au{};
@@ -73,7 +74,8 @@ struct Choice {
 // By the measured knee where the intervals single out a count. Within noise the simulation chooses among the
 // counts that the intervals allow; without it, or where it allows none of them, the largest of them is safe.
 std::optional<Choice> choose(const Evidence& evidence) {
-  const auto measured = evidence.measured_knee();
+  const auto harm = evidence.harm();
+  const auto measured = evidence.harmless_knee();
   const auto simulated = evidence.simulated_knee(false);
   const bool has_simulated = simulated && simulated->workers;
   Choice choice;
@@ -88,6 +90,8 @@ std::optional<Choice> choose(const Evidence& evidence) {
                                        agrees ? "; the simulation chose among them" : "")
                          : " (within noise)",
               .measured = measured};
+  } else if (harm) {
+    choice.workers = harm->best->workers;
   } else if (has_simulated) {
     choice = {.workers = *simulated->workers,
               .simulated = true,
@@ -95,6 +99,7 @@ std::optional<Choice> choose(const Evidence& evidence) {
   } else {
     return std::nullopt;
   }
+  choice.more_harm = harm && choice.workers == harm->best->workers;
   if (!choice.simulated && !evidence.not_measured.empty()) {
     choice.why +=
         fmt::format(" (from the measured counts; {} not measured)", fmt::join(evidence.not_measured, ", "));
@@ -129,7 +134,7 @@ std::optional<Finding> claim_recommendation(const Evidence& evidence) {
   const double slot_bytes =
       evidence.profile ? evidence.profile->slot_bytes : static_cast<double>(evidence.setup.slot_bytes);
   const int gpus = evidence.simulated ? evidence.simulated->gpus : 1;
-  if (workers == 0 && choice->au.value < kFed) {
+  if (workers == 0 && choice->au.value < kFed && !choice->more_harm) {
     finding.claim = fmt::format(
         "{}{} number of workers feeds the consumer{}{}: {} with none, and workers gain "
         "less than 5 %",
@@ -139,9 +144,8 @@ std::optional<Finding> claim_recommendation(const Evidence& evidence) {
   const char* const use = choice->simulated ? "use" : "Use";
   if (workers == 0) {
     finding.details["host_bytes"] = slot_bytes;
-    finding.claim =
-        fmt::format("{}{} no workers{}: {}, and workers gain less than 5 % [PyTorch: num_workers=0]", basis,
-                    use, choice->why, au);
+    finding.claim = fmt::format("{}{} no workers{}: {}, and workers {} [PyTorch: num_workers=0]", basis, use,
+                                choice->why, au, choice->more_harm ? "make it slower" : "gain less than 5 %");
     return finding;
   }
   const std::int64_t prefetch =

@@ -113,6 +113,31 @@ TEST(WorkersFindings, SaysFromWhereMoreWorkersHarm) {
   EXPECT_FALSE(found(measured_by({}), "harm"));
 }
 
+TEST(WorkersFindings, NeverRecommendsACountThatMakesFewerSamples) {
+  // Workers take the consumer's cores: it waits less and computes longer, so that AU rises where samples
+  // fall.
+  Evidence evidence;
+  const auto point = [](std::int64_t workers, double au, double samples_per_s) {
+    const auto known = [](double value) {
+      return Estimate{.value = value, .ci95 = Interval{0.98 * value, 1.02 * value}};
+    };
+    LoaderPoint one;
+    one.name = "workers/pool/workers:" + std::to_string(workers);
+    one.workers = workers;
+    one.au = known(au);
+    one.samples_per_s = known(samples_per_s);
+    return one;
+  };
+  evidence.points.pool = {point(0, 0.7, 84), point(1, 0.9, 56), point(2, 0.95, 57), point(4, 0.97, 57)};
+  EXPECT_EQ(found(evidence, "harm")->value, 1);
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 0);
+  EXPECT_THAT(claim(evidence, "recommended_workers"),
+              HasSubstr("and workers make it slower [PyTorch: num_workers=0]"));
+
+  evidence.points.pool = {point(0, 0.5, 84), point(1, 0.7, 100), point(2, 0.9, 84), point(4, 0.99, 80)};
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 1);
+}
+
 TEST(WorkersFindings, RecommendsWithTheHostMemoryItTakes) {
   const Evidence evidence = measured_by({});
   const Finding finding = *found(evidence, "recommended_workers");

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <functional>
 #include <thread>
 
 #include "bench/error.h"
@@ -23,6 +24,7 @@ using ::testing::Each;
 using ::testing::Ge;
 using ::testing::HasSubstr;
 using testing::PlainDevice;
+using ::testing::SizeIs;
 
 class PipelineTest : public ::testing::Test {
  protected:
@@ -166,6 +168,7 @@ struct Seen {
   std::thread::id stepped;
   std::atomic<int> steps = 0;
   bool fails = false;
+  std::function<void()> verifies = [] {};
 };
 
 class Watched final : public Workload {
@@ -179,6 +182,7 @@ class Watched final : public Workload {
     ++seen_.steps;
   }
   Verification verify() override {
+    seen_.verifies();
     return {.passed = false, .error = 1, .tolerance = 0.5, .detail = "never right"};
   }
   Work work() const override { return {}; }
@@ -217,6 +221,22 @@ TEST_F(WorkloadConsumerTest, StepsInTheThreadThatMadeIt) {
   EXPECT_EQ(seen_.made, seen_.stepped);
   EXPECT_NE(seen_.made, std::this_thread::get_id());
   EXPECT_GE(seen_.steps, 2 * window_of(spec_) - 1);
+}
+
+TEST_F(WorkloadConsumerTest, AWindowHasNoVerificationInIt) {
+  for (const auto loader : {LoaderKind::ready, LoaderKind::pool}) {
+    bench::testing::ManualClock clock;
+    session_ = std::make_shared<Session>(clock);
+    session_->data_name = folder_.path().string();
+    spec_.loader = loader;
+    spec_.pool.workers = 0;
+    seen_.verifies = [&] { clock.advance(std::chrono::seconds(10)); };
+    const auto workload = make();
+    workload->timed_step(device_);
+    workload->verify();
+    EXPECT_LT(workload->timed_step(device_), 1'000'000'000);
+    EXPECT_THAT(note_of(*workload).at("step_ns").get<std::vector<int>>(), SizeIs(window_of(spec_)));
+  }
 }
 
 TEST_F(WorkloadConsumerTest, ItsFailureReachesTheRun) {
