@@ -94,14 +94,23 @@ struct GpuBf16 {
   static BENCH_DEVICE float to(Stored bits) {
     return __uint_as_float(static_cast<std::uint32_t>(bits) << 16);
   }
-  static BENCH_DEVICE Stored from(float value) { return __bfloat16_as_ushort(__float2bfloat16_rn(value)); }
+  static BENCH_DEVICE Stored from(float value) {
+    NV_IF_ELSE_TARGET(NV_PROVIDES_SM_80, (return __bfloat16_as_ushort(__float2bfloat16_rn(value));),
+                      (return rounded(value);))
+  }
   static BENCH_DEVICE std::uint32_t multiply_add_pair(std::uint32_t x, std::uint32_t by, std::uint32_t plus) {
     NV_IF_ELSE_TARGET(NV_PROVIDES_SM_80, (return as_bits(__hfma2(as_pair(x), as_pair(by), as_pair(plus)));),
                       (return multiply_add_apart(x, by, plus);))
   }
 
  private:
-  // Cards before sm_80 have no such instruction; bf16 is refused on them.
+  // Cards before sm_80 have no such instructions, nor the headers of CUDA 12.1 functions for them; bf16 is
+  // refused on those cards.
+  static BENCH_DEVICE Stored rounded(float value) {
+    const std::uint32_t bits = __float_as_uint(value);
+    const bool is_nan = (bits & 0x7fffffffU) > 0x7f800000U;
+    return static_cast<Stored>(is_nan ? 0x7fffU : (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
+  }
   static BENCH_DEVICE std::uint32_t multiply_add_apart(std::uint32_t x, std::uint32_t by,
                                                        std::uint32_t plus) {
     const auto low = [](std::uint32_t pair) { return to(static_cast<Stored>(pair)); };
@@ -110,12 +119,14 @@ struct GpuBf16 {
            static_cast<std::uint32_t>(from(fmaf(high(x), high(by), high(plus)))) << 16;
   }
   static BENCH_DEVICE __nv_bfloat162 as_pair(std::uint32_t bits) {
-    return __halves2bfloat162(__ushort_as_bfloat16(static_cast<Stored>(bits)),
-                              __ushort_as_bfloat16(static_cast<Stored>(bits >> 16)));
+    __nv_bfloat162 pair;
+    memcpy(&pair, &bits, sizeof pair);
+    return pair;
   }
   static BENCH_DEVICE std::uint32_t as_bits(__nv_bfloat162 pair) {
-    return __bfloat16_as_ushort(__low2bfloat16(pair)) |
-           static_cast<std::uint32_t>(__bfloat16_as_ushort(__high2bfloat16(pair))) << 16;
+    std::uint32_t bits = 0;
+    memcpy(&bits, &pair, sizeof bits);
+    return bits;
   }
 };
 
