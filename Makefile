@@ -84,8 +84,8 @@ asan: setup build/asan/build.ninja
 	  --exclude-regex '$(LONGEST)$(if $(ASAN_TESTS),|NOT_BUILT|^plots|^build|^tools)'
 
 # libgomp is not built for the thread sanitizer: it sees none of its barriers and would report every parallel
-# region as a race. These tests run the rest: our own threads' and signal handlers' code.
-TSAN_TESTS := tests_core tests_loader
+# region as a race. These tests run our own threads' code.
+TSAN_TESTS := tests_loader
 tsan: setup build/tsan/build.ninja
 	$(NO_RANDOM) cmake --build --preset tsan --target $(TSAN_TESTS)
 	OMP_NUM_THREADS=1 $(NO_RANDOM) ctest --preset tsan --label-exclude gpu --exclude-regex 'NOT_BUILT|^plots|^build|^tools' \
