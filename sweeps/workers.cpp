@@ -21,7 +21,6 @@
 #include "bench/registry.h"
 #include "bench/run/result_file.h"
 #include "bench/sweep.h"
-#include "sweeps/series/points.h"
 #include "sweeps/workers/batch_result.h"
 #include "sweeps/workers/findings.h"
 #include "sweeps/workers/options.h"
@@ -146,14 +145,7 @@ class WorkersSweep final : public Sweep {
     return json;
   }
 
-  void restore(ResultDocument& document) override {
-    parse_params(document, read_loader_params);
-    for (MeasuredPoint& point : document.benchmarks) {
-      for (auto& note : point.notes) {
-        note = read_window(note->to_json());
-      }
-    }
-  }
+  void restore(ResultDocument& document) override { restore_points(document); }
 
  private:
   Evidence evidence_of(const ResultDocument& document) const {

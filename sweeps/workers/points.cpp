@@ -159,6 +159,15 @@ std::optional<LoaderParams> read_loader_params(const Json& params) {
                       .staging = params.value("staging", "")};
 }
 
+void restore_points(ResultDocument& document) {
+  parse_params(document, read_loader_params);
+  for (MeasuredPoint& point : document.benchmarks) {
+    for (auto& note : point.notes) {
+      note = read_window(note->to_json());
+    }
+  }
+}
+
 const LoaderPoint* LoaderPoints::at(std::int64_t workers) const {
   const auto found = std::ranges::find(pool, workers, &LoaderPoint::workers);
   return found == pool.end() ? nullptr : &*found;

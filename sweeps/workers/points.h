@@ -72,6 +72,9 @@ struct LoaderPoints {
   const LoaderPoint* at(std::int64_t workers) const;  // of the pool
 };
 
+// Reads the params and the windows of a file's points, in place. Throws Json::exception.
+void restore_points(ResultDocument& document);
+
 // Points without LoaderParams or usable windows are left out, and those that --resume kept of a run with
 // another setup.
 LoaderPoints loader_points(const std::vector<MeasuredPoint>& measured, const LoaderSetup& setup);

@@ -13,11 +13,7 @@ int main() {
   try {
     const Json file = Json::parse(std::cin);
     ResultDocument document = document_from_json(file);
-    for (MeasuredPoint& point : document.benchmarks) {
-      for (auto& note : point.notes) {
-        note = sweeps::read_window(note->to_json());
-      }
-    }
+    sweeps::restore_points(document);
     const Json& loader = file.at("sweep").at("loader");
     const sweeps::LoaderSetup setup{.cores = loader.at("cores"), .lookahead = loader.at("lookahead")};
     const sweeps::LoaderPoints points = sweeps::loader_points(document.benchmarks, setup);
