@@ -30,7 +30,7 @@ do for [kind in "png svg"] {
   key_at = foot + key_rows + 0.5
 
   # Marks with 95 % intervals, the fitted curve, its limit dashed, a ring at the saturation batch.
-  set title "Throughput, 95 % intervals\ncurve: fitted; dashed: T∞; ring: saturation batch" font small
+  set title "Throughput, 95 % intervals\n" . text_of("how") font small
   set key at graph 0, char key_at left top maxcols 1 samplen 1
   set xlabel "batch"
   set ylabel text_of("rate_unit")

@@ -16,7 +16,7 @@ def points: [(.benchmarks // [])[]
      # A rate's interval is the time's turned over.
      low: (if $ci == null then $rate else $rate * $median / $ci[1] end),
      high: (if $ci == null then $rate else $rate * $median / $ci[0] end),
-     flags: flags, memory: (.memory // {}), bytes: bytes_of(.memory // {})}];
+     flags: flags, memory: (.memory // {}), bytes: bytes_of(.memory // {})}] | marked;
 
 def missing: [(.unmeasured // [])[]
   | {batch: (.params.batch | positive), dtype: (.params.dtype // "?" | clean), status: (.status // "?" | clean),
@@ -61,7 +61,7 @@ def dtype_of($d; $dtypes; $points; $best; $scale):
        (if $at == null then empty else "saturates at batch \($at.batch | thousands)\(if $ceiling.details.may_lie_beyond == true then " or beyond" else "" end)" end),
        (if $limit == null then empty else "\(if $drawn then "" else "↑ " end)T∞ \(if $t_inf.details.model_holds == false then "≈ " else "" end)\($limit | figures(3))/s" end),
        (if $t0_ns == null or $t0.details.distinguishable_from_zero == false then empty else "t0 \($t0_ns | duration)" end)] | join(", ")),
-     heading: ([(if (($line.slope_bytes | number) // 0) > 0 then "\($line.fixed_bytes | bytes_text) + \($line.slope_bytes | bytes_text) × batch" else empty end),
+     heading: ([(if (($line.slope_bytes | number) // 0) > 0 then $line | memory_line_text($own[0].batch // 1) else empty end),
        (if $fits == null then empty else "fits to \($fits | thousands)\(if $fits > ($own[-1].batch // 0) then " (predicted)" else "" end)" end)] | join(", ")),
      limit: (if $drawn then $limit / $scale.by else 0 end),
      # The curve, batch over t0 + batch/T∞; not drawn through one point.
@@ -82,18 +82,19 @@ def dtype_of($d; $dtypes; $points; $best; $scale):
 # So is a cap far above the bars.
 | (.sweep.memory_cap_bytes? | positive) as $cap | ($cap != null and $cap <= 1.3 * $most) as $cap_drawn
 | [categories[] | .key as $k | select(any($points[]; (.memory[$k] | positive) != null))] as $stack
-| ([$points[] | select(.flags != [])] | length) as $flagged
 | [($missing | select(length > 0) | fates_of_dtypes),
-    (if $flagged == 0 then empty else "○ open marks, \($flagged) of \($points | length) points: \([$points[].flags[]] | unique | join(", "))" end),
+    ($points | flag_notes[]),
     (if $cap == null or $cap_drawn or $most <= 1 then empty else "↑ cap \($cap | bytes_text), \($cap / $most | figures(2)) times the highest bar" end)] as $notes
 | {strings: (around(title; finding("recommendation").claim; []; $notes)
     + {measured: ($points | length), panels: ($held | length), batches: ($batches | length), batch_min: ($batches | first // 1), batch_max: ($batches | last // 1),
+      how: ([if any($series[].strings; .t_inf > 0) then "curve: fitted" else empty end, if any($series[].strings; .limit > 0) then "dashed: T∞" else empty end,
+        if any($series[]; .at != null) then "ring: saturation batch" else empty end] | join("; ")),
       rate_unit: "samples per second\($scale.words)", memory_unit: $bytes.unit,
       rate_top: ([$best / $scale.by, $series[].strings.limit] | max),
       memory_top: (([$most, ($series[] | .line as $line | .own[].batch as $b | $line | line_at($b)), (if $cap_drawn then $cap else empty end)] | max) / $bytes.by),
       caps: (if $cap_drawn then 1 else 0 end), cap: (($cap // 0) / $bytes.by), cap_text: "cap \($cap // 0 | bytes_text)"}
     + ($series | map(.strings) | numbered("dtype")) + ($stack | map({name: .key, colour}) | numbered("layer"))),
-   rates: [$series[] | .strings as $s | .own[] | [.batch, .rate / $scale.by, .low / $scale.by, .high / $scale.by, $s.shape - (if .flags == [] then 0 else 1 end), $s.colour]],
+   rates: [$series[] | .strings as $s | .own[] | [.batch, .rate / $scale.by, .low / $scale.by, .high / $scale.by, $s.shape - (if .open then 1 else 0 end), $s.colour]],
    saturation: [$series[] | select(.at != null) | [.at.batch, .at.rate / $scale.by, .strings.colour]],
    absent: [$missing[] | select(.batch != null) | [.batch, 0, (.dtype | dtype_colour)]]}
   # A row a batch: its name, its number, the fitted line, bytes by category.

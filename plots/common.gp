@@ -35,7 +35,7 @@ notes = ""
 do for [i = 1:int(n("notes"))] { notes = notes . text_of("note" . i) . "\n" }
 # Lines of text that the notes take at the foot of the page, and the title at its head.
 foot = n("notes") + 1.5
-head = strlen(text_of("answer")) > 0 ? 6 : 4.5
+head = strlen(text_of("answer_more")) > 0 ? 7.4 : strlen(text_of("answer")) > 0 ? 6 : 4.5
 
 # Letters are measured in points in a PNG and in pixels in an SVG, whose lines and marks come out larger.
 letters(points) = sprintf(",%d", kind eq "png" ? points : 1.25 * points + 0.5)
@@ -48,6 +48,7 @@ page(panels, lines) = (line = kind eq "png" ? 20 : 24, dot = kind eq "png" ? 1 :
   . "small = letters(11); large = letters(15); huge = letters(17);")
 heading = "set label 1 text_of('title') at screen 0.5, screen 1 center offset 0, -1.4 font huge;" \
   . "set label 2 text_of('answer') at screen 0.5, screen 1 center offset 0, -2.9 font large;" \
+  . "set label 5 text_of('answer_more') at screen 0.5, screen 1 center offset 0, -4.3 font large;" \
   . "set label 3 text_of('subtitle') at screen 0.5, screen 1 center offset 0, 1.6 - head textcolor rgb gray;" \
   . "set label 4 notes at screen 0, screen 0 left offset 4, foot - 0.9 textcolor rgb '#444444';"
 # Begins each panel.

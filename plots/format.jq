@@ -61,7 +61,25 @@ def bytes_of($memory): [categories[] | $memory[.key] | positive // 0] | add;
 def time_scale: if . >= 2e9 then {by: 1e9, unit: "s"} elif . >= 2e6 then {by: 1e6, unit: "ms"} else {by: 1e3, unit: "µs"} end;
 
 def finding($name): [(.findings // [])[] | objects | select(.name == $name)] | first // {};
-def flags: [(.validity.flags // [])[] | tostring | split(":")[0] | gsub("_"; " ")];
+
+def flags: [(.validity.flags // [])[] | tostring] | unique;
+# A flag in the words of the run's warning.
+def flag_text: {noisy: "95 % interval wider than ±1 %", few_rounds: "fewer than 3 rounds", "throttled:cpu_contention": "other processes used the CPU"}[.]
+  // if startswith("throttled:") then "device throttled (\(ltrimstr("throttled:") | gsub("_"; " ") | clean))"
+     elif startswith("above_peak") then "above the device's peak" else gsub("_"; " ") | clean end;
+# Points with .open set: an open mark is of a point with a flag that other points lack, and none is open where all would be.
+def marked: length as $all | ([.[].flags[]] | group_by(.) | map(select(length < $all) | .[0])) as $separating
+  | map(.open = any(.flags[]; . as $f | $separating | index([$f]) != null)) | if all(.[]; .open) then map(.open = false) else . end;
+# Their flags in one note: those that the open marks are for, then those of all points.
+def flag_notes: . as $points | length as $all | [[.[].flags[]] | group_by(.)[] | {text: (.[0] | flag_text), count: length}] as $flags
+  | [($flags | map(select(.count < $all) | "\(.text) (\(.count) of \($all) points)") | select(length > 0)
+       | "\(if any($points[]; .open) then "○ open marks" else "each point has a flag" end): \(join(", "))"),
+     ($flags | map(select(.count == $all) | .text) | select(length > 0) | "\(if $all == 1 then "the only point" else "all \($all) points" end): \(join(", "))")]
+  | if length == 0 then [] else [join("; ")] end;
+
+# A line of memory against batch; its constants hold from the first batch of its last segment on, if that is not the smallest.
+def memory_line_text($smallest): . as $line | (([(.segments // [])[]? | objects] | last) // $line) as $s | ($s.first_batch | positive) as $from
+  | "\($s.fixed_bytes | bytes_text) + \($s.slope_bytes | bytes_text) × batch\(if $from != null and $from > $smallest then " (from batch \($from | thousands))" else "" end)";
 def device: .context.device.name // .context.device.id // "an unknown device" | clean | squeeze;
 def workload: .sweep.workload | if type == "object" then .name else . end // "workload?" | clean;
 
@@ -74,12 +92,27 @@ def fates(kinds): [(.unmeasured // [])[] | objects | . + {status: (.status // "?
 def numbered($name): reduce to_entries[] as $e ({"\($name)s": length};
   "\($name)\($e.key + 1)" as $key | . + ($e.value | with_entries(.key |= if . == "name" then $key else "\($key)_\(.)" end)));
 
+# Where clauses outside brackets end, below that place: after semicolons where there are some, else after commas.
+def clause_ends($below): . as $text
+  | [foreach (explode | to_entries[]) as $c (0; . + ({"40": 1, "41": -1}[$c.value | tostring] // 0);
+      select(. == 0 and ($c.value == 59 or $c.value == 44) and $text[$c.key + 1:$c.key + 2] == " " and $c.key < $below) | $c)]
+  | map(select(.value == 59)) as $semicolons | if $semicolons == [] then . else $semicolons end | map(.key);
+# At most so many characters of a sentence: whole clauses where there are some, else whole words before an open bracket.
+def cut($most): . as $text | (clause_ends($most) | last) as $stop
+  | (if $stop != null then $text[:$stop] else $text[:$most] | sub(" [^ ]*$"; "") | sub(" \\([^)]*$"; "") | sub("[ ,.:;]*$"; "") end) + " …";
+# A sentence in two lines of about one length, between clauses where both then fit.
+def halved($most): . as $text | length as $n
+  | ([clause_ends($most)[] + 1 | select($n - . - 1 <= $most)] | min_by(. - $n / 2 | fabs)) as $at
+  | if $n <= $most then [.] elif $at != null then [$text[:$at], $text[$at + 1:]]
+    else wrapped($n / 2 + 12) | if length > 2 then $text | wrapped($most) else . end end;
+
 # What stands around each picture: its title, the findings' answer, where it was measured, and notes below. An answer too
-# long for its line is cut there, and whole among the notes.
+# long for its two lines is cut there, and whole among the notes.
 def around($title; $answer; $circumstances; $notes):
-  ($answer // "" | clean | gsub(" \\[[^\\]]*\\]"; "") | sub("\\.$"; "")) as $whole | ($whole | length > 150) as $cut
+  ($answer // "" | clean | gsub(" \\[[^\\]]*\\]"; "") | sub("\\.$"; "")) as $whole | ($whole | wrapped(140) | length > 2) as $cut
+  | (if $cut then $whole | cut(240) else $whole end) as $short | ($short | halved(140)) as $lines
   | {title: ($title | shorten(122)),
-     answer: (if $cut then $whole | split(";")[0] | sub(" \\([^)]*$"; "") | .[0:148] | sub("[ ,.:;]*$"; " …") else $whole end),
+     answer: ($lines[0] // ""), answer_more: ($lines[1] // ""),
      subtitle: ([$circumstances[], (.context.host.usable_cores // empty | "\(.) core\(if . == 1 then "" else "s" end)"),
        (.context.software.onednn // empty | "oneDNN \(clean | squeeze)"), (.context.date // empty | clean | .[0:16] | sub("T"; " "))]
        | join(" · ") | shorten(170))}

@@ -19,17 +19,24 @@ def points: [(.benchmarks // [])[] | objects
   | (.stats.median_ns | positive) as $ns | select($ns != null)
   | ((.work.fixed_bytes | number // 0) + (.work.sample_bytes | number // 0)) as $bytes
   | {workload: (.params.workload // "?" | clean), mode: (.params.mode // "?" | clean), dtype: (.params.dtype // "?" | clean),
-     cold: (.params.caches == "cold"), bytes: $bytes, flops: (.work.flops | positive // 0), ns: $ns, flags: flags}
+     cold: (.params.caches == "cold"), bytes: $bytes, flops: (.work.flops | positive // 0), ns: $ns, flags: flags,
+     shortest: (.stats.ci95_ns[0]? | positive // $ns), longest: (.stats.ci95_ns[1]? | positive // $ns)}
   | select(.bytes > 0)
-  | . + {bandwidth: (.bytes / .ns * 1e9), rate: (.flops / .ns * 1e9), intensity: (.flops / .bytes)}];
+  # Too little is known of such a point to draw a curve through it.
+  | . + {wide: (.longest > 4 * .shortest)} | . + {lone: (.wide or (.flags | index("few_rounds") != null))}
+  | . + {bandwidth: (.bytes / .ns * 1e9), rate: (.flops / .ns * 1e9), intensity: (.flops / .bytes)}] | marked;
 
 def peaks: [(.findings // [])[] | objects | select(.name // "" | tostring | startswith("arithmetic_peak/"))
   | {dtype: (.name | split("/")[1] | clean), rate: (.value | positive)} | select(.rate != null)];
 # The maker's figures: {"fp32": FLOP/s, …} and memory's B/s; nothing where the device is not in the catalogue.
 def datasheet: .context.device.datasheet | if type == "object" then . else {} end;
 
-def lines($points; $cold): [$points[] | select(.workload == "stream" and .cold == $cold)] | group_by(.mode)
-  | [.[] | sort_by(.bytes) | (.[] | [.bytes, .bandwidth, (.mode | mode_colour), (if $cold then 5 else 7 end) - (if .flags == [] then 0 else 1 end)]), null];
+# Curves of a kernel's steady points, and the marks of all.
+def lines($stream; $cold): [$stream[] | select(.cold == $cold and (.lone | not))] | group_by(.mode) | map(select(length > 1))
+  | [.[] | sort_by(.bytes) | (.[] | [.bytes, .bandwidth, (.mode | mode_colour)]), null];
+def marks($stream): [$stream[] | [.bytes, .bandwidth, (.mode | mode_colour), (if .cold then 5 else 7 end) - (if .open then 1 else 0 end)]];
+# Wide intervals as bars, in the unit of the mark: x, y, low, high, colour.
+def bars($y; $x; colour): [.[] | select(.wide) | [.[$x], .[$y], .[$y] * .ns / .longest, .[$y] * .ns / .shortest, colour]];
 
 # A stream kernel's largest arrays only, which no cache holds: its sizes have one intensity, and are on the left.
 def operations($points): [$points[] | select(.flops > 0)]
@@ -43,23 +50,36 @@ def kinds: map("\(.params.workload // "?" | clean) \(.params.dtype // "" | clean
 
 points as $points | (finding("memory_bandwidth").value | positive) as $memory | peaks as $peaks | datasheet as $sheet
 | operations($points) as $own | [$points[] | select(.workload == "stream")] as $stream
-| ([$points[] | select(.flags != [])] | length) as $flagged
-| ((if $flagged == 0 then [] else
-    ["\($flagged) of \($points | length) points carry a flag: \([$points[].flags[]] | unique | join(", "))"] end) + fates(kinds)) as $notes
-# A roof is memory's slope up to the ridge, then the peak; the slope alone where there is no peak.
-| ([($peaks[] | {name: "\(.dtype): \(.rate | rate_text("FLOP/s"))", colour: (.dtype | dtype_colour), slope: ($memory // infinite), peak: .rate}),
-    (select($memory != null) | {name: "memory: \($memory | rate_text("B/s"))", colour: 5592405, slope: $memory, peak: (if $peaks == [] then infinite else 0 end)})]) as $roofs
+| ([$stream[], $own[] | select(.wide)] | unique | length) as $wide | ([$stream[] | select(.lone)] | length) as $alone
+| (($points | flag_notes)
+   + (if $wide == 0 then [] else ["bars: 95 % intervals that span more than a factor of 4, of \($wide) point\(if $wide == 1 then "" else "s" end)"] end)
+   + (if $alone == 0 or $alone == ($stream | length) then [] else ["no curve leads through \($alone) stream point\(if $alone == 1 then "" else "s" end) with fewer than 3 rounds or such an interval"] end)
+   + fates(kinds)) as $notes
+# Memory's slope up to the highest ridge, and each dtype's peak from its own ridge on.
+| ([($peaks[] | {name: "\(.dtype): \(.rate | rate_text("FLOP/s"))", colour: (.dtype | dtype_colour), slope: ($memory // infinite), peak: .rate,
+       from: (if $memory == null then 0 else .rate / $memory end), to: infinite}),
+    (select($memory != null) | ([$peaks[].rate] | max // infinite) as $top
+      | {name: "memory: \($memory | rate_text("B/s"))", colour: 5592405, slope: $memory, peak: $top, from: 0, to: ($top / $memory)})]) as $roofs
 | ([($sheet.flops_per_s // {} | to_entries[]? | select(.value | positive) | {name: .key, colour: (.key | dtype_colour), slope: infinite, peak: .value}),
     (($sheet.bytes_per_s | positive // empty) | {name: "memory", colour: 5592405, slope: ., peak: infinite})]) as $makers
 | [$peaks[] | .rate / ($memory // empty)] as $ridges
+| [lines($stream; false), lines($stream; true)] as [$hot, $cold]
+| (if $hot == [] and $cold == [] then "round: hot caches; square: cold" else "solid, round: hot caches; dashed, square: cold" end) as $looks
 | {strings: (around("Kernels on \(device)"; finding("memory_bandwidth").claim; []; $notes) 
     + {measured: ($points | length), bytes_min: ([$stream[].bytes] | min), bytes_max: ([$stream[].bytes] | max),
+       bandwidth_max: ([$stream[].bandwidth] | max),
+       stream_how: ([(if any($stream[]; .cold) then (if any($stream[]; .cold | not) then $looks else "cold caches" end) else "hot caches" end),
+         (if any($stream[]; .open) then "open: flagged" else empty end)] | join("; ")),
+       rates_title: (if $memory == null then "Rates of arithmetic, measured" else "Roofline, measured" end),
+       rates_how: ([(if any($own[]; .cold) then "small, pale: cold caches" else empty end), (if any($own[]; .open) then "open: flagged" else empty end),
+         (if $makers == [] then empty else "dotted: maker's figures" end)] | join("; ")),
        intensity_min: ([$own[].intensity, $ridges[]] | min), intensity_max: ([$own[].intensity, $ridges[]] | max),
        rate_min: ([$own[].rate] | min), rate_max: ([$own[].rate, $peaks[].rate, ($sheet.flops_per_s // {} | .[]? | positive // 0)] | max)}
-    + ($stream | map(.mode) | unique | map({name: ., colour: mode_colour}) | numbered("mode")) + ($roofs | numbered("roof")) + ($makers | numbered("maker"))
+    + ($stream | group_by(.mode) | map({name: .[0].mode, colour: (.[0].mode | mode_colour), look: (if all(.[]; .cold) then 5 else 7 end)}) | numbered("mode")) + ($roofs | numbered("roof")) + ($makers | numbered("maker"))
     + ([[$own[] | what] | unique[] | {name: key_of($own), look: shape}] | numbered("shape"))),
-   hot: lines($points; false), cold: lines($points; true),
+   hot: $hot, cold: $cold, marks: marks($stream),
+   mark_bars: ($stream | bars("bandwidth"; "bytes"; .mode | mode_colour)), dot_bars: ($own | bars("rate"; "intensity"; .dtype | dtype_colour)),
    # Cold points over the hot ones, which they may coincide with.
    dots: [($own[] | select(.cold | not)), ($own[] | select(.cold)) | [.intensity, .rate,
-     (.cold as $cold | .dtype | dtype_colour | if $cold then pale else . end), ((what | shape) - (if .flags == [] then 0 else 1 end)), (if .cold then 0.8 else 1.4 end)]]}
+     (.cold as $cold | .dtype | dtype_colour | if $cold then pale else . end), ((what | shape) - (if .open then 1 else 0 end)), (if .cold then 0.8 else 1.4 end)]]}
 | tables

@@ -54,7 +54,7 @@ def line_text($findings; $name): ([$findings[] | select(.name == "memory_line/\(
       ([$d.segments[]? | objects] | last // $d) as $s
       | ($s.fixed_bytes | number) as $fixed | ($s.slope_bytes | number) as $slope
       | if $fixed == null or $slope == null then ""
-        elif $slope > 0 then "\($fixed | bytes_text) + \($slope | bytes_text) × batch\(if ($d.segments // [] | length) > 1 then " from \($s.first_batch | thousands)" else "" end)"
+        elif $slope > 0 then $d | memory_line_text($d.segments[0]?.first_batch // 1)
         elif $slope == 0 and ($d.segments // [] | length) <= 1 then "\($fixed | bytes_text), the same at each batch"
         else "" end end;
 
@@ -113,10 +113,10 @@ def step_of: .sweep.step_memory? | objects
 # ── Notes ───────────────────────────────────────────────────────────────────────────────────────────
 
 def notes($all; $drawn; $points; $missing; $limits; $caps; $unseen; $top; $unit):
-  (if $drawn == [] then [] elif any($points[]; .bytes > .tracked) then ["Above the bars: \($unit) tracked, which is what a cap limits; in the bars, other is what the system saw beyond that"]
-   else ["Above the bars: \($unit) in all"] end) as $first
+  (if $drawn == [] then [] elif any($points[]; .bytes > .tracked) then ["Numbers above the bars: \($unit) that bench allocated; a cap limits these. Gray (other): memory the system reports in addition."]
+   else ["Numbers above the bars: \($unit) in all."] end) as $first
   | [$missing[] | select(.label as $l | $drawn | index($l))] as $here
-  | [(if any($here[]; .status == "oom") then "✕ passes the largest cap, not run" else empty end),
+  | [(if any($here[]; .status == "oom") then "✕ not run: larger than the largest cap" else empty end),
      (if any($here[]; .status == "skipped") then "– not run: \([$here[] | select(.status == "skipped") | .reason] | first)" else empty end),
      (if any($here[]; .status != "skipped" and .status != "oom") then
         ([$here[] | select(.status != "skipped" and .status != "oom")][0] | "– \(.label), batch \(.batch | thousands): \(.status), \(.reason)") else empty end)]
@@ -124,7 +124,7 @@ def notes($all; $drawn; $points; $missing; $limits; $caps; $unseen; $top; $unit)
   | $first + . + [([$limits[] | select(.label as $l | $drawn | index($l) | not)] | group_by(.label)
         | map(select(all(.[]; .largest_batch == 0)) | max_by(.cap_bytes))
       | if . == [] then empty else
-          "In \(map(.cap_bytes) | max | bytes_text) fits, by plan, nothing of: \([.[] | "\(.label) (\(.smallest_bytes | bytes_text) at batch \(.smallest_batch | thousands))"] | joined(", "; 110))" end)]
+          "Too large for \(map(.cap_bytes) | max | bytes_text), by plan, even at the smallest batch: \([.[] | "\(.label) (\(.smallest_bytes | bytes_text) at batch \(.smallest_batch | thousands))"] | joined(", "; 110))" end)]
   + [([$missing[] | select(.status == "unsupported" and (.label as $l | $drawn | index($l) | not))] | group_by(.label) | map(.[0])
       | if . == [] then empty else "Unsupported: \([.[] | "\(.label) (\(.reason))"] | joined(", "; 140))" end)]
   + [([$all[] | . as $l | select(any($points[]; .label == $l)) | select($drawn | index($l) | not)]
@@ -133,7 +133,7 @@ def notes($all; $drawn; $points; $missing; $limits; $caps; $unseen; $top; $unit)
         | select(any($missing[]; .label == $l and .status != "oom" and .status != "unsupported"))]
       | if . == [] then empty else "Not measured: \(joined(", "; 140))" end)]
   + [(if $unseen == [] or $top == 0 then empty else
-        "Caps beyond the axis: \([$unseen[] | "\(bytes_text) (\(. / $top | figures(2)) times the highest bar)"] | joined(", "; 130))" end)];
+        "Cap\(if ($unseen | length) == 1 then "" else "s" end) above the axis: \([$unseen[] | "\(bytes_text) (\(. / $top | figures(2)) times the highest bar)"] | joined(", "; 130))" end)];
 
 # ── Everything ──────────────────────────────────────────────────────────────────────────────────────
 

@@ -13,10 +13,8 @@ def rate_text: if . >= 1e9 then "\(. / 1e9 | figures(3)) GB/s" elif . >= 1e6 the
 def points: [(.benchmarks // [])[] | objects
   | {direction: (.params.direction // "?" | clean), kind: (.params["host-memory"] // "?" | clean), bytes: (.params.bytes | positive),
      ns: (.stats.median_ns | positive), low: (.stats.ci95_ns[0]? | positive), high: (.stats.ci95_ns[1]? | positive), moved: (.work.sample_bytes | positive),
-     plain: ((.params["in-flight"] // 1) == 1 and (.params.pages // "touched") != "cold"), flagged: ((.validity.flags // []) != [])}
-  | select(.bytes != null and .ns != null and .moved != null)]
-  # A mark is open where its flag separates it from others.
-  | if all(.flagged) then map(.flagged = false) else . end;
+     plain: ((.params["in-flight"] // 1) == 1 and (.params.pages // "touched") != "cold"), flags: flags}
+  | select(.bytes != null and .ns != null and .moved != null)] | marked;
 # A piece that hardly grows has a slope, but no rate.
 def slope: (.ns_per_byte | number) // (.bytes_per_s | positive | if . == null then null else 1e9 / . end);
 def model($direction; $kind): finding("model/\($direction)/\($kind)") | .details // {}
@@ -27,11 +25,8 @@ def model($direction; $kind): finding("model/\($direction)/\($kind)") | .details
 # no time.
 def modelled($bytes): ([.pieces[] | select(.to == null or $bytes <= .to)] | first // null) as $piece
   | (($piece // .) | if .slope == null then 0 else .latency + $bytes * .slope end) as $ns | if $ns > 0 then $bytes * .moved / $ns else null end;
-# "443 ns + bytes / 19.9 GB/s"; a line in several pieces has its start and its end.
-def model_text: ([.latency, 0] | max | duration) as $latency
-  | (if .rate == null then null else "\(.rate | rate_text)\(if .moved > 1 then " each" else "" end)" end) as $rate
-  | if $rate == null then "\($latency) … flat"
-    elif (.pieces | length) < 2 then "\($latency) + bytes / \($rate)" else "\($latency) … \($rate)" end;
+# "latency 443 ns, 19.9 GB/s": the line's start and its end.
+def model_text: "latency \([.latency, 0] | max | duration), " + (if .rate == null then "rate unknown" else "\(.rate | rate_text)\(if .moved > 1 then " each way" else "" end)" end);
 
 # One direction's panel; its names end in the direction.
 def panel($points; $direction; $bus): . as $document
@@ -40,7 +35,11 @@ def panel($points; $direction; $bus): . as $document
   | ([$own[].bytes] | min // 1024) as $first | ([$own[].bytes] | max // 1048576) as $last
   | [kinds[] as $kind | $document | model($direction; $kind) | . + {kind: $kind}] as $models
   | ($document | finding("crossover/\($direction)/pinned") | .value | positive) as $crossover
-  | ([$own[] | .moved / (.high // .ns), .moved / (.low // .ns), ($limit // empty) / 1e9] | {least: (min // 0.1), most: (max // 10)}) as $rates
+  | [$own[] | .moved / .ns] as $medians
+  # An interval of hardly any samples may reach anywhere: it leaves the picture rather than flatten it.
+  | ({least: ([([$own[] | .moved / (.high // .ns)] | min), ($medians | min // 0.3) / 3] | max),
+     most: ([([$own[] | .moved / (.low // .ns)] | max // 10), 3 * ($medians | max // 10)] | min)}
+  | .most = ([.most, ($limit // 0) / 1e9] | max) | .least = ([.least, ($limit // infinite) / 1e9] | min)) as $rates
   | {strings: ({"measured_\($direction)": ($own | length), "x_min_\($direction)": $first, "x_max_\($direction)": $last,
        "y_min_\($direction)": $rates.least, "y_max_\($direction)": $rates.most, "limit_\($direction)": (($limit // 0) / 1e9), "crossover_\($direction)": ($crossover // 0),
        "limit_text_\($direction)": (if $limit == null then "" else "the bus\(if $direction == "both" then ", both ways" else "" end): \($limit | rate_text)" end),
@@ -48,10 +47,11 @@ def panel($points; $direction; $bus): . as $document
        + ([kinds[] as $kind | {key: "key_\($direction)_\($kind)",
             value: (if any($own[]; .kind == $kind) then ([$models[] | select(.kind == $kind)] | first) as $m
               | "\($kind)\(if $m == null then "" else ": \($m | model_text)" end)" else "" end)}] | from_entries)),
-     "lines_\($direction)": [$models[] | . as $model
-       | (range(0; 61) | $first * pow($last / $first; . / 60)) as $bytes | ($model | modelled($bytes)) as $rate
-       | (if $rate == null then empty else [$bytes, $rate, ($model.kind | kind_colour)] end), (if $bytes == $last then null else empty end)],
-     "marks_\($direction)": [$own[] | [.bytes, .moved / .ns, .moved / (.high // .ns), .moved / (.low // .ns), (.kind | kind_colour), (if .flagged then 6 else 7 end)]]};
+     # From the kind's first mark to its last: nothing is known beyond.
+     "lines_\($direction)": [$models[] | . as $model | [$own[] | select(.kind == $model.kind) | .bytes] | select(length > 0) | min as $from | max as $to
+       | (range(0; 61) as $i | (if $i == 60 then $to else $from * pow($to / $from; $i / 60) end) as $bytes | ($model | modelled($bytes)) as $rate
+           | if $rate == null then empty else [$bytes, $rate, ($model.kind | kind_colour)] end), null],
+     "marks_\($direction)": [$own[] | [.bytes, .moved / .ns, .moved / (.high // .ns), .moved / (.low // .ns), (.kind | kind_colour), (if .open then 6 else 7 end)]]};
 
 # ── The steps ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -73,9 +73,8 @@ def circumstances: . as $document
 
 points as $points
 | (finding("bus").value | positive) as $limit
-| ([$points[] | select(.flagged)] | length) as $flagged
 | [(.findings // [])[] | objects | select((.name // "" | tostring | startswith("pin/"))) | .claim | strings | clean] as $verdicts
-| ($verdicts[1:] + (if $flagged == 0 then [] else ["open marks: \($flagged) of \($points | length) points carry a flag"] end) + fates("")) as $notes
+| ($verdicts[1:] + ($points | flag_notes) + fates("")) as $notes
 | [panel($points; "h2d", "d2h", "both"; $limit), steps] as $panels
 | ($panels | add | del(.strings))
   + {strings: (around(title; $verdicts[0]; circumstances; $notes) + {measured: ($points | length)}

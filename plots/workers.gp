@@ -1,4 +1,4 @@
-# Draws a result of `bench --sweep workers`: images a second and AU against workers, and a few steps' time line below.
+# Draws a result of `bench --sweep workers`: samples a second and AU against workers, and a few steps' time line below.
 #
 #   BENCH_RESULT=results/local/x.json BENCH_PICTURE=results/local/x gnuplot plots/workers.gp
 #
@@ -25,8 +25,8 @@ do for [kind in "png svg"] {
   eval panel . heading
 
   eval axis
-  set title "Images a second\n" . text_of("how") font small
-  set ylabel "images/s"
+  set title "Throughput\n" . text_of("how") font small
+  set ylabel "samples/s"
   set key at graph 0, graph -0.3 left top maxrows 3 font small
   plot $data index 'ticks' using (place($1)):(0):xticlabels(2) with points pointtype -1 notitle, \
     for [i = 1:demands] n("demand" . i . "_rate") with lines dashtype i + 1 linewidth 1.6 linecolor rgb word(demand_colours, (i - 1) % 5 + 1) title text_of("demand" . i), \
@@ -39,7 +39,7 @@ do for [kind in "png svg"] {
     eval sentence("No AU: computing with ready data was not measured.")
   } else {
     eval axis
-    set title "AU (1: as with a loader that does nothing)\n" . text_of("knee_text") font small
+    set title "Accelerator utilisation (AU); 1: a step takes as long as with ready data\n" . text_of("knee_text") font small
     plot $data index 'ticks' using (place($1)):(0):xticlabels(2) with points pointtype -1 notitle, \
       1 with lines linecolor rgb '#c0c0c0' notitle, \
       for [i = 1:has("au_line")] $data index of("au_line") using (place($1)):2 with lines linewidth 1.8 linecolor rgb '#E69F00' notitle, \
@@ -62,10 +62,7 @@ do for [kind in "png svg"] {
     set yrange [n("time_rows") + 0.6:0.4]; set ytics () scale 0
     plot $data index 'time_names' using (0):1:yticlabels(2) with points pointtype -1 notitle, \
       $data index 'time_bars' using (($2 + $3) / 2):1:2:3:($1 - 0.36):($1 + 0.36):4 with boxxyerror fill solid 0.85 border rgb 'white' linewidth 0.6 linecolor rgb variable notitle, \
-      keyentry with boxes fill solid 0.85 linecolor rgb 40563 title "computing", \
-      keyentry with boxes fill solid 0.85 linecolor rgb 13983232 title "waits for a batch", \
-      keyentry with boxes fill solid 0.85 linecolor rgb 5682409 title "copies", \
-      keyentry with boxes fill solid 0.85 linecolor rgb 29362 title "makes a batch"
+      for [i = 1:int(n("whats"))] keyentry with boxes fill solid 0.85 linecolor rgb int(n("what" . i . "_colour")) title text_of("what" . i)
   }
   unset multiplot
   unset output

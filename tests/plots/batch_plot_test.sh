@@ -21,7 +21,7 @@ holds "$scratch/example" "cap 460 MiB"
 holds "$scratch/example" "437"  # MiB of fp32 at batch 16: 100 + 16·20 + 16 + 1
 holds "$scratch/example" "✕ bf16, batch 16: out of memory (allocating 170 MiB would pass the cap)"
 holds "$scratch/example" "✕ fp16, batch 1: unsupported (no fp16 here)"
-holds "$scratch/example" "○ open marks, 1 of 5 points: noisy"
+holds "$scratch/example" "○ open marks: 95 % interval wider than ±1 % (1 of 5 points)"
 lacks "$scratch/example" "gradients"
 
 # A cap far above the bars is named, not drawn; a limit far above the points likewise.
@@ -30,11 +30,55 @@ draw "$scratch/far.json" "$scratch/far"
 holds "$scratch/far" "↑ cap 40 GiB, 94 times the highest bar"
 holds "$scratch/far" "fp32, saturates at batch 16 or beyond, ↑ T∞ 5,000/s"
 
-# The recommendation is the picture's answer, without what to do; one too long for a line is cut there, and whole below.
+# Without a limit or a saturation batch, the heading explains neither.
+holds "$scratch/example" "curve: fitted; dashed: T∞; ring: saturation batch"
+jq '.findings |= map(select(.name | startswith("t_inf") or startswith("ceiling_batch") | not))' "$example" > "$scratch/plain.json"
+draw "$scratch/plain.json" "$scratch/plain"
+for word in "curve: fitted" "dashed: T∞" "ring: "; do lacks "$scratch/plain" "$word"; done
+
+# The line's constants are of its last segment.
+jq '(.findings[] | select(.name | startswith("memory_line")).details.segments) = [{first_batch: 1, fixed_bytes: 1e8, slope_bytes: 22020096},
+  {first_batch: 4, fixed_bytes: 105906176, slope_bytes: 22020096}]' "$example" > "$scratch/segments.json"
+draw "$scratch/segments.json" "$scratch/segments"
+holds "$scratch/segments" "101 MiB + 21 MiB × batch (from batch 4), fits to 17 (predicted)"
+
+# A mark is open for a flag that other points lack; a flag of all, or flags that together open all marks, leave them filled.
+open_marks() { tables "$1" | table rates | awk -F '\t' '$5 % 2 == 0' | wc -l; }
+flags() { jq --argjson flags "$1" '.benchmarks |= (to_entries | map(.key as $i | .value | .validity.flags = $flags[$i]))' "$example" > "$scratch/flags.json"; }
+flags '[["noisy"], ["noisy"], ["noisy", "throttled:cpu_contention"], ["noisy"], ["noisy"]]'
+draw "$scratch/flags.json" "$scratch/flags"
+same "the open marks for one flag of two" 1 "$(open_marks "$scratch/flags.json")"
+holds "$scratch/flags" "○ open marks: other processes used the CPU (1 of 5 points); all 5 points: 95 % interval wider than ±1 %"
+lacks "$scratch/flags" "throttled"
+flags '[["noisy"], ["noisy"], ["noisy"], ["noisy"], ["noisy"]]'
+draw "$scratch/flags.json" "$scratch/flags"
+same "the open marks for a flag of all" 0 "$(open_marks "$scratch/flags.json")"
+holds "$scratch/flags" "all 5 points: 95 % interval wider than ±1 %"
+flags '[["noisy"], ["noisy"], ["noisy"], ["few_rounds"], ["few_rounds"]]'
+draw "$scratch/flags.json" "$scratch/flags"
+same "the open marks for two flags that all have one of" 0 "$(open_marks "$scratch/flags.json")"
+holds "$scratch/flags" "each point has a flag: fewer than 3 rounds (2 of 5 points), 95 % interval wider than ±1 % (3 of 5 points)"
+flags '[["throttled:sw_power_cap"], [], [], [], []]'
+draw "$scratch/flags.json" "$scratch/flags"
+holds "$scratch/flags" "○ open marks: device throttled (sw power cap) (1 of 5 points)"
+
+# The recommendation is the picture's answer, without what to do. A long one has two lines, broken between clauses; one too
+# long for them is cut at a clause, or before an open bracket, and is whole below.
 jq '.findings += [{name: "recommendation", value: 4, claim: "Use batch 4 in bf16: 133 ± 2 samples/s [run it again]."}]' "$example" > "$scratch/answer.json"
 draw "$scratch/answer.json" "$scratch/answer"
 holds "$scratch/answer" "Use batch 4 in bf16: 133 ± 2 samples/s<"
-jq '.findings[-1].claim = "Use batch 4 in bf16 (" + ("words; " * 30) + "and so on)."' "$scratch/answer.json" > "$scratch/long.json"
+jq '.findings[-1].claim = "Use batch 4 in bf16, as " + ("words " * 18) + "say; " + ("more " * 20) + "follow."' "$scratch/answer.json" > "$scratch/two.json"
+draw "$scratch/two.json" "$scratch/two"
+holds "$scratch/two" "Use batch 4 in bf16, as words words words words words words words words words words words words words words words words words words say;<"
+holds "$scratch/two" "more more more more more more more more more more more more more more more more more more more more follow<"
+jq '.findings[-1].claim = "Use batch 4 in bf16; it is the best, (in; brackets, too); " + ("words " * 40) + "follow."' "$scratch/answer.json" > "$scratch/clauses.json"
+draw "$scratch/clauses.json" "$scratch/clauses"
+holds "$scratch/clauses" "Use batch 4 in bf16; it is the best, (in; brackets, too) …<"
+holds "$scratch/clauses" "Use batch 4 in bf16; it is the best, (in; brackets, too); words words"
+jq '.findings[-1].claim = "Use batch 4 in bf16, the best, as it is " + ("words " * 40) + "say; more follow."' "$scratch/answer.json" > "$scratch/comma.json"
+draw "$scratch/comma.json" "$scratch/comma"
+holds "$scratch/comma" "Use batch 4 in bf16, the best …<"
+jq '.findings[-1].claim = "Use batch 4 in bf16 (" + ("words; " * 50) + "and so on)."' "$scratch/answer.json" > "$scratch/long.json"
 draw "$scratch/long.json" "$scratch/long"
 holds "$scratch/long" "Use batch 4 in bf16 …<"
 holds "$scratch/long" "Use batch 4 in bf16 (words; words; "

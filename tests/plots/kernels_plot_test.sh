@@ -22,7 +22,7 @@ holds "$scratch/example" "memory: 20 GB/s"
 holds "$scratch/example" "fp32: 79.1 GFLOP/s"
 holds "$scratch/example" "bf16: 149 GFLOP/s"
 for word in triad read copy gemm conv2d fma "stream: add, scale, triad, read"; do holds "$scratch/example" "$word<"; done
-holds "$scratch/example" "1 of 42 points carry a flag: noisy"
+holds "$scratch/example" "○ open marks: 95 % interval wider than ±1 % (1 of 42 points)"
 holds "$scratch/example" "✕ 3 points skipped, of conv2d fp32 (no time)"
 
 # Each point stands at its own intensity and rate, and each stream kernel at its own bandwidth.
@@ -59,16 +59,64 @@ holds "$scratch/many" "✕ 20 points skipped, of work0, work1, work2, work3, wor
 small=$(awk -F '\t' '$5 < 1' <(table dots < "$scratch/tables") | wc -l)
 [[ $small == $(jq '[.benchmarks[] | select(.params.workload != "stream" and .params.caches == "cold")] | length + 4' "$example") ]] ||
   fail "$small marks are small"
-mark() { # mark CACHES FLAGS: colour, type and size of the only product measured
-  jq --arg caches "$1" --argjson flags "$2" '.benchmarks |= [(map(select(.params.workload == "gemm" and .params.dtype == "fp32"))[0]
-    | .params.caches = $caches | .validity.flags = $flags)]' "$example" > "$scratch/mark.json"
+mark() { # mark CACHES FLAGS [FLAGS OF ANOTHER POINT]: colour, type and size of the only product measured
+  jq --arg caches "$1" --argjson flags "$2" --argjson others "${3:-[]}" '.benchmarks |= [(map(select(.params.workload == "gemm" and .params.dtype == "fp32"))[0]
+    | .params.caches = $caches | .validity.flags = $flags), (map(select(.params.mode == "copy"))[0] | .validity.flags = $others)]' "$example" > "$scratch/mark.json"
   tables "$scratch/mark.json" | table dots | cut -f 3-5
 }
 [[ $(mark hot '[]') == 29362$'\t'7$'\t'1.4 ]] || fail "a hot mark: $(mark hot '[]')"
 [[ $(mark hot '["noisy"]') == 29362$'\t'6$'\t'1.4 ]] || fail "a flagged mark: $(mark hot '["noisy"]')"
 [[ $(mark cold '[]') == 8370392$'\t'7$'\t'0.8 ]] || fail "a cold mark: $(mark cold '[]')"
 [[ $(mark cold '["noisy"]') == 8370392$'\t'6$'\t'0.8 ]] || fail "a cold, flagged mark: $(mark cold '["noisy"]')"
-holds "$scratch/example" "small, pale: cold caches; open: flagged"
+[[ $(mark hot '["noisy"]' '["noisy"]') == 29362$'\t'7$'\t'1.4 ]] || fail "a mark whose flag all have: $(mark hot '["noisy"]' '["noisy"]')"
+
+# Headings explain what is drawn, and nothing else.
+holds "$scratch/example" "solid, round: hot caches; dashed, square: cold"
+holds "$scratch/example" "small, pale: cold caches"
+jq '.benchmarks |= map(.validity.flags = ["noisy"])' "$example" > "$scratch/noisy.json"
+draw "$scratch/noisy.json" "$scratch/noisy"
+holds "$scratch/noisy" "all 42 points: 95 % interval wider than ±1 %"
+lacks "$scratch/noisy" "open: flagged"
+lacks "$scratch/noisy" "dotted"
+jq '.benchmarks |= (map(select(.params.caches == "hot")) | .[0].validity.flags = ["noisy"])' "$example" > "$scratch/hot.json"
+draw "$scratch/hot.json" "$scratch/hot"
+holds "$scratch/hot" "hot caches; open: flagged"
+lacks "$scratch/hot" "cold"
+jq '.findings |= map(select(.name != "memory_bandwidth"))' "$example" > "$scratch/rates.json"
+draw "$scratch/rates.json" "$scratch/rates"
+holds "$scratch/rates" "Rates of arithmetic, measured"
+lacks "$scratch/rates" "Roofline"
+lacks "$scratch/rates" "memory: "
+# The slope ends at the highest ridge, where the last roof begins.
+ridge=$(jq '[.findings[] | select(.name | startswith("arithmetic_peak/")) | .value] | max' "$example")
+ridge=$(jq --argjson peak "$ridge" '$peak / (.findings[] | select(.name == "memory_bandwidth").value)' "$example")
+for pair in memory:to bf16:from; do
+  key=$(table strings < "$scratch/tables" | awk -F '\t' -v name="${pair%:*}: " 'index($2, name) == 1 { print $1; exit }')
+  same "the ridge of the roof of ${pair%:*}" "$ridge" "$(string "${key}_${pair#*:}" < "$scratch/tables")"
+done
+
+# A curve leads past a point of which too little is known; its mark stays, a wide interval with a bar.
+hot_triads='[.benchmarks | to_entries[] | select(.value.params | .workload == "stream" and .mode == "triad" and .caches == "hot") | .key]'
+vague() { jq "$hot_triads[1] as \$i | .benchmarks[\$i] |= ($1)" "$example" > "$scratch/vague.json"; tables "$scratch/vague.json" > "$scratch/vague.tables"; }
+triads() { table "$1" < "$2" | awk -F '\t' '$3 == 29362' | wc -l; }
+curve=$(triads hot "$scratch/tables")
+marks=$(triads marks "$scratch/tables")
+vague '.stats.ci95_ns = [.stats.median_ns / 5, .stats.median_ns * 3] | .stats.median_ns *= 3'
+same "the points of the curve past a wide interval" $((curve - 1)) "$(triads hot "$scratch/vague.tables")"
+same "the marks of triad" "$marks" "$(triads marks "$scratch/vague.tables")"
+same "the bars" 1 "$(table mark_bars < "$scratch/vague.tables" | wc -l)"
+same "the bar's ends" 15 "$(table mark_bars < "$scratch/vague.tables" | awk -F '\t' '{ print $4 / $3 }')"
+draw "$scratch/vague.json" "$scratch/vague"
+holds "$scratch/vague" "bars: 95 % intervals that span more than a factor of 4, of 1 point"
+holds "$scratch/vague" "no curve leads through 1 stream point with fewer than 3 rounds or such an interval"
+jq '.benchmarks |= map(.validity.flags = ["few_rounds"])' "$example" > "$scratch/rounds.json"
+draw "$scratch/rounds.json" "$scratch/rounds"
+holds "$scratch/rounds" "round: hot caches; square: cold"
+lacks "$scratch/rounds" "no curve leads"
+vague '.validity.flags = ["few_rounds"]'
+same "the points of the curve past one of few rounds" $((curve - 1)) "$(triads hot "$scratch/vague.tables")"
+same "the bars" 0 "$(table mark_bars < "$scratch/vague.tables" | wc -l)"
+lacks "$scratch/example" "no curve leads"
 jq '.benchmarks |= map(select(.params.workload == "fma") | .params.mode = "tensor-cores")' "$example" > "$scratch/cores.json"
 draw "$scratch/cores.json" "$scratch/cores"
 holds "$scratch/cores" "fma on tensor cores<"
@@ -86,6 +134,7 @@ tables "$scratch/sheet.json" > "$scratch/sheet.tables"
 [[ $(string makers < "$scratch/sheet.tables") == 2 ]] || fail "the maker's figures are not drawn"
 same "the maker's peak" 1.27e13 "$(string maker1_peak < "$scratch/sheet.tables")"
 same "the maker's bandwidth" 3.6e11 "$(string maker2_slope < "$scratch/sheet.tables")"
+grep -q "dotted: maker.s figures" "$scratch/sheet.svg" || fail "the dotted lines are not explained"
 [[ $(string makers < "$scratch/tables") == 0 ]] || fail "there are maker's figures of an unknown device"
 
 # Files with little in them.
@@ -95,6 +144,7 @@ holds "$scratch/stream" "stream: add, scale, triad, read<"
 jq '.findings |= map(select(.name == "memory_bandwidth"))' "$scratch/stream.json" > "$scratch/slope.json"
 draw "$scratch/slope.json" "$scratch/slope"
 holds "$scratch/slope" "memory: 20 GB/s"
+holds "$scratch/slope" "Roofline, measured"
 tables "$scratch/slope.json" | table strings | awk -F '\t' '$1 == "roof1_slope" && $2 > 19e9 && $2 < 21e9 { slope = 1 }
   $1 == "roof1_peak" && $2 > 1e300 { open = 1 } END { exit !(slope && open) }' || fail "without a peak the roof is not memory's slope"
 jq '.benchmarks |= map(select(.params.mode == "copy"))' "$example" > "$scratch/copy.json"

@@ -20,7 +20,7 @@ holds "$scratch/example" "What fills the memory, measured at the peak: resnet18 
 holds "$scratch/example" "Within 150 MiB fits batch 218 (fp32 inference) to 710 (bf16 inference), 2 of 4 series, proved by allocating<"  # the claim
 holds "$scratch/example" "image size 64 · 2 cores · oneDNN 2.6.3 · 2000-01-02 03:04"
 holds "$scratch/example" "fp32 training with adam"
-holds "$scratch/example" "58.4 MiB + 309 KiB × batch from 16"  # of the line's second piece
+holds "$scratch/example" "58.4 MiB + 309 KiB × batch (from batch 16)"  # of the line's second piece
 holds "$scratch/example" "187 MiB + 1.63 MiB × batch"
 holds "$scratch/example" "31.3 MiB, the same at each batch"
 holds "$scratch/example" "largest: 218 in 150 MiB, 357 in 200 MiB"
@@ -31,8 +31,9 @@ holds "$scratch/example" "Memory over one step, by plan: fp32 training with adam
 holds "$scratch/example" "most held at once: 194 MiB, backward layer4.1.conv2"
 holds "$scratch/example" "reserved by the step: 194 MiB"
 for pass in forward loss backward optimizer; do holds "$scratch/example" "$pass<"; done
-holds "$scratch/example" "✕ passes the largest cap, not run"
-lacks "$scratch/example" "Caps beyond the axis"
+holds "$scratch/example" "✕ not run: larger than the largest cap"
+lacks "$scratch/example" "above the axis"
+grep -q ">Numbers above the bars: MiB " "$scratch/example.svg" || fail "the numbers are not explained"
 
 # What is drawn is what the file says: the stacks end at the sum of the categories, each step of the
 # outline at what is held while its operation runs.
@@ -68,7 +69,7 @@ same "the reserved line" "$(jq --argjson mib $mib '.sweep.step_memory.reserved_b
 jq '.sweep.memory_caps_bytes = [195, 200, 203, 206, 800 | . * 1048576] | .sweep.limits |= map(.cap_bytes = 200 * 1048576)' \
   "$example" > "$scratch/caps.json"
 draw "$scratch/caps.json" "$scratch/caps"
-holds "$scratch/caps" "Caps beyond the axis: 800 MiB (4 times the highest bar)"
+holds "$scratch/caps" "Cap above the axis: 800 MiB (4 times the highest bar)"
 tables "$scratch/caps.json" > "$scratch/tables"
 [[ $(string caps < "$scratch/tables") == 4 ]] || fail "not all caps within reach are drawn"
 for cap in 195 200 203 206; do holds "$scratch/caps" "cap $cap MiB"; done
@@ -101,7 +102,7 @@ jq '.benchmarks |= map(select(.params.mode == "infer"))
     | .unmeasured += [{params: {dtype: "fp16", mode: "infer", batch: 1}, status: "unsupported", reason: "no fp16 here"},
                       {params: {dtype: "tf32", mode: "infer", batch: 1}, status: "skipped", reason: "no time"}]' "$example" > "$scratch/few.json"
 draw "$scratch/few.json" "$scratch/few"
-holds "$scratch/few" "In 200 MiB fits, by plan, nothing of: bf16 training with adam (193 MiB at batch 1), fp32 training with adam (189 MiB at batch 1)"
+holds "$scratch/few" "Too large for 200 MiB, by plan, even at the smallest batch: bf16 training with adam (193 MiB at batch 1), fp32 training with adam (189 MiB at batch 1)"
 holds "$scratch/few" "Unsupported: fp16 inference (no fp16 here)"
 holds "$scratch/few" "Not measured: tf32 inference"
 [[ $(tables "$scratch/few.json" | string panels) == 2 ]] || fail "not 2 panels"

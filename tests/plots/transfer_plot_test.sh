@@ -36,6 +36,18 @@ same "the bandwidth of a copy" \
 same "the model's first point" \
   "$(jq '[.findings[] | select(.name == "model/h2d/pinned")][0].details | 1024 / (.latency_ns + 1024 / .bytes_per_s * 1e9)' "$example")" \
   "$(table lines_h2d < "$scratch/tables" | awk -F '\t' '$3 == 29362 { print $2; exit }')"
+# A line ends at its kind's last mark.
+jq '.benchmarks |= map(select((.params["host-memory"] == "staged" and .params.bytes > 65536) | not))' "$example" > "$scratch/short.json"
+draw "$scratch/short.json" "$scratch/short"
+tables "$scratch/short.json" > "$scratch/short.tables"
+for pair in 40563:65536 29362:268435456; do
+  same "where the line of colour ${pair%:*} ends" "${pair#*:}" "$(table lines_h2d < "$scratch/short.tables" | awk -F '\t' -v c="${pair%:*}" '$3 == c { x = $1 } END { print x }')"
+done
+# An interval that reaches anywhere does not flatten the others.
+jq '.benchmarks[0].stats.ci95_ns[0] = 0.001 | .benchmarks[0].stats.ci95_ns[1] = 1e12' "$example" > "$scratch/wide.json"
+draw "$scratch/wide.json" "$scratch/wide"
+tables "$scratch/wide.json" | table strings | awk -F '\t' '$1 == "y_min_h2d" && $2 > 0.01 { low = 1 } $1 == "y_max_h2d" && $2 < 1000 { high = 1 } END { exit !(low && high) }' ||
+  fail "an interval stretches the axis"
 # Each size is drawn by its own piece, also beyond a breakpoint.
 jq '.findings |= map(if .name == "model/h2d/pinned" then .details.pieces = [{latency_ns: 100, bytes_per_s: 1e9, to_bytes: 65536},
   {latency_ns: 5000, bytes_per_s: 4e9}] else . end)' "$example" > "$scratch/pieces.json"
@@ -44,16 +56,16 @@ tables "$scratch/pieces.json" | table lines_h2d | awk -F '\t' '$3 == 29362' > "$
 same "the first piece's first point" "$(jq -n '1024 / (100 + 1024)')" "$(head -1 "$scratch/pieces.lines" | cut -f 2)"
 same "the last piece's last point" "$(jq -n "$(tail -1 "$scratch/pieces.lines" | cut -f 1) | . / (5000 + . / 4)")" \
   "$(tail -1 "$scratch/pieces.lines" | cut -f 2)"
-# Its key names the line's start and its end, as the finding does; without a breakpoint it has the formula.
+# Its key names the line's start and its end, as the finding does.
 jq '.findings |= map(if .name == "model/h2d/pinned" then .details += {latency_ns: 100, bytes_per_s: 4e9} else . end)' "$scratch/pieces.json" > "$scratch/named.json"
 draw "$scratch/named.json" "$scratch/named"
-holds "$scratch/named" "pinned: 100 ns … 4 GB/s"
-lacks "$scratch/example" " ns … "
+holds "$scratch/named" "pinned: latency 100 ns, 4 GB/s"
+holds "$scratch/example" "pinned: latency 856 ns, 21.7 GB/s"
 # A piece that hardly grows has a slope only; at the end it leaves no rate to name.
 jq '.findings |= map(if .name == "model/h2d/pinned" then .details = {latency_ns: 100, pieces: [{latency_ns: 100, bytes_per_s: 1e9, ns_per_byte: 1,
   to_bytes: 65536}, {latency_ns: 65636, ns_per_byte: 0}]} else . end)' "$example" > "$scratch/flat.json"
 draw "$scratch/flat.json" "$scratch/flat"
-holds "$scratch/flat" "pinned: 100 ns … flat"
+holds "$scratch/flat" "pinned: latency 100 ns, rate unknown"
 tables "$scratch/flat.json" | table lines_h2d | awk -F '\t' '$3 == 29362' > "$scratch/flat.lines"
 same "the flat piece's last point" "$(jq -n "$(tail -1 "$scratch/flat.lines" | cut -f 1) | . / 65636")" "$(tail -1 "$scratch/flat.lines" | cut -f 2)"
 # The bars: two a kind, as high as the steps.

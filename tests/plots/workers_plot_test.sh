@@ -14,12 +14,14 @@ PLOT=workers
 source "$source_folder/tests/plots/common.sh"
 
 draw "$example" "$scratch/example"
-holds "$scratch/example" "Images a second"
-holds "$scratch/example" "AU (1: as with a loader that does nothing)"
+holds "$scratch/example" "samples/s"
+holds "$scratch/example" "Accelerator utilisation (AU); 1: a step takes as long as with ready data"
 holds "$scratch/example" "marks: measured, with 95 % interval; line: simulated"
-holds "$scratch/example" "knee: "
+holds "$scratch/example" "dashed: the knee, 4 workers, measured; the simulation puts it at 2 workers"
+holds "$scratch/example" "○ open marks: flagged (6 of 7 points)"
 grep -q "workers, measured<\|worker, measured<" "$scratch/example.svg" || fail "the time line does not say where it is from"
 holds "$scratch/example" "computing<"
+for word in computes "waits for a batch" copies "makes a batch"; do holds "$scratch/example" "$word<"; done
 holds "$scratch/example" "worker 0<"
 
 # Each measured count stands at its own rate and AU.
@@ -53,9 +55,20 @@ holds "$scratch/demands" "required throughput above the picture: far "
 jq 'del(.sweep.measured) | .benchmarks = [] | .findings |= map(select(.name == "knee_simulated"))' "$example" > "$scratch/simulated.json"
 draw "$scratch/simulated.json" "$scratch/simulated"
 holds "$scratch/simulated" "line: simulated"
-grep -q "simulated)<" "$scratch/simulated.svg" || fail "the knee is not called simulated"
+holds "$scratch/simulated" "dashed: the knee, 2 workers, simulated"
 grep -q "workers, simulated<\|worker, simulated<" "$scratch/simulated.svg" || fail "the time line is not called simulated"
 lacks "$scratch/simulated" "measured"
+
+# The key has what the steps show.
+jq '(.benchmarks[].notes[]?.timeline | arrays) |= map(select(.what != "wait"))' "$example" > "$scratch/fed.json"
+draw "$scratch/fed.json" "$scratch/fed"
+lacks "$scratch/fed" "waits for a batch"
+# Flags are of the points; one that all have leaves the marks filled.
+jq '.benchmarks |= map(.validity.flags = ["few_rounds"])' "$example" > "$scratch/few.json"
+draw "$scratch/few.json" "$scratch/few"
+holds "$scratch/few" "all 7 points: fewer than 3 rounds"
+[[ $(tables "$scratch/few.json" | table rates | cut -f 5 | sort -u) == 7 ]] || fail "a flag of all opens marks"
+[[ $(table rates < "$scratch/tables" | awk -F '\t' '$5 == 7 { print $1 }') == 4 ]] || fail "not the one point without a flag is filled"
 
 # Points with one fate share a note, also where numbers in their reasons differ.
 jq '.unmeasured = [range(0; 4) | {status: "skipped", reason: "preparing it takes 1.\(.) s, and \(. * 100) ms are left"}]' "$example" > "$scratch/fates.json"
