@@ -53,7 +53,7 @@ points as $points | (finding("memory_bandwidth").value | positive) as $memory | 
 | ([$stream[], $own[] | select(.wide)] | unique | length) as $wide | ([$stream[] | select(.lone)] | length) as $alone
 | (($points | flag_notes)
    + (if $wide == 0 then [] else ["bars: 95 % intervals that span more than a factor of 4, of \($wide) point\(if $wide == 1 then "" else "s" end)"] end)
-   + (if $alone == 0 or $alone == ($stream | length) then [] else ["no curve leads through \($alone) stream point\(if $alone == 1 then "" else "s" end) with fewer than 3 rounds or such an interval"] end)
+   + (if $alone == 0 or $alone == ($stream | length) then [] else ["no curve leads through \($alone) stream point\(if $alone == 1 then "" else "s" end) with fewer than 3 rounds, or an interval that spans more than a factor of 4"] end)
    + fates(kinds)) as $notes
 # Memory's slope up to the highest ridge, and each dtype's peak from its own ridge on.
 | ([($peaks[] | {name: "\(.dtype): \(.rate | rate_text("FLOP/s"))", colour: (.dtype | dtype_colour), slope: ($memory // infinite), peak: .rate,
