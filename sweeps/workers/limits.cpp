@@ -107,20 +107,26 @@ LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
   }
   const bool timed = stages.total() > 0;
   const StageName& largest = largest_stage(stages);
-  const std::string share = timed ? fmt::format("{} takes {} of it", largest.text,
+  const std::string share = timed ? fmt::format("{} takes {} of loading", largest.text,
                                                 format_percent(stages.*largest.time / stages.total()))
                                   : "stages not known";
   const bool reads = timed && largest.time == &loader::StageTimes::read && evidence.profile &&
                      evidence.profile->pipeline.storage;
   if (by == "storage" || reads) {
     return {.name = "storage",
-            .why = reads ? fmt::format("workers wait for storage ({})", share) : "storage gives no more",
+            .why = reads ? fmt::format("{} for storage ({})", workers == 0 ? "loading waits" : "workers wait",
+                                       share)
+                         : "storage gives no more",
             .remedy = "faster storage, or the data in memory"};
   }
   if (by == "copy") {
     return copy_limit();
   }
   LoaderLimit every_worker_is_busy{.name = "workers", .why = fmt::format("every worker is busy ({})", share)};
+  if (workers == 0) {
+    every_worker_is_busy.why = fmt::format("one thread loads, copies and computes in turn ({})", share);
+    return every_worker_is_busy;
+  }
   if (by == "workers") {
     return every_worker_is_busy;
   }
@@ -173,7 +179,7 @@ std::optional<Finding> claim_plateau(const Evidence& evidence) {
     finding.evidence = {best.name};
     workers = best.workers;
     au = best.au ? best.au->value : 0;
-    if (au >= kFed && ready && best.compute_ns > kSlower * ready->compute_ns) {
+    if (workers > 0 && au >= kFed && ready && best.compute_ns > kSlower * ready->compute_ns) {
       limit = LoaderLimit{
           .name = "shared_cores",
           .why = fmt::format("the consumer shares the cores with the workers, and computes {} a step "

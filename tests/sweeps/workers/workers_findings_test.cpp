@@ -89,7 +89,7 @@ TEST(WorkersFindings, NamesTheStageThatFillsTheCores) {
   machine.compute_ns = 5e6;
   const Evidence evidence = measured_by(machine);
   EXPECT_EQ(found(evidence, "plateau")->details["limited_by"], "decode");
-  EXPECT_THAT(claim(evidence, "plateau"), HasSubstr("all cores are busy, and decode takes 70 % of it"));
+  EXPECT_THAT(claim(evidence, "plateau"), HasSubstr("all cores are busy, and decode takes 70 % of loading"));
   EXPECT_EQ(found(evidence, "stages")->details["largest"], "decode");
 }
 

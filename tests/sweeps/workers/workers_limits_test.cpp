@@ -52,6 +52,20 @@ TEST(WorkersLimits, CopyingIsTheLimitWhereItTakesLongerThanComputing) {
   EXPECT_THAT(claim(simulated, "plateau"), Not(HasSubstr("takes no more")));
 }
 
+TEST(WorkersLimits, WithoutWorkersNoneIsBusy) {
+  Evidence evidence;
+  evidence.points.pool = {with_au(0, 0.6, 0.01), with_au(1, 0.7, 0.01)};
+  evidence.points.pool.front().samples_per_s = {.value = 84};
+  evidence.points.pool.back().samples_per_s = {.value = 56};
+  evidence.points.pool.front().compute_ns = 2e6;
+  evidence.points.ready = LoaderPoint{};
+  evidence.points.ready->compute_ns = 1e6;
+  EXPECT_THAT(claim(evidence, "plateau"),
+              HasSubstr("with no workers: one thread loads, copies and computes in turn"));
+  evidence.points.pool.front().au = Estimate{.value = 0.99, .ci95 = {}};
+  EXPECT_THAT(claim(evidence, "plateau"), Not(HasSubstr("shares the cores with the workers")));
+}
+
 TEST(WorkersLimits, ACopyThatIsShortLimitsNothing) {
   LoaderMachine machine;
   machine.copy_ns = 30e6;  // of 36
@@ -110,7 +124,7 @@ TEST(WorkersLimits, BusyWorkersAreTheLimitWithoutASimulationToo) {
   evidence.points.capacity.clear();
   evidence.points.pool.resize(3);  // none, 1 and 2 workers on 4 cores
   EXPECT_EQ(found(evidence, "plateau")->details["limited_by"], "workers");
-  EXPECT_THAT(claim(evidence, "plateau"), HasSubstr("every worker is busy (decode takes 70 % of it)"));
+  EXPECT_THAT(claim(evidence, "plateau"), HasSubstr("every worker is busy (decode takes 70 % of loading)"));
 }
 
 TEST(WorkersLimits, AllCoresAreBusyWhereTheLoaderAloneMakesNoMore) {
