@@ -1,6 +1,7 @@
 // A device that knows which dtypes it has, and nothing else.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,10 +13,11 @@ namespace bench::testing {
 class FakeDevice : public Device {
  public:
   explicit FakeDevice(std::set<Dtype> supported, const std::string& kind = "cpu",
-                      std::int64_t memory_bytes = 0)
+                      std::int64_t memory_bytes = 0, std::map<std::string, std::string> details = {})
       : supported_(std::move(supported)) {
     info_.kind = kind;
     info_.memory_bytes = memory_bytes;
+    info_.details = std::move(details);
   }
 
   const DeviceInfo& info() const override { return info_; }

@@ -1,6 +1,7 @@
 // The host's processor as a device, computing through oneDNN with OpenMP threads.
 #include <malloc.h>
 #include <omp.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -69,6 +70,9 @@ DeviceInfo describe_host() {
   const HostInfo host = host_info();
   std::map<std::string, std::string> details = {{"isa", isa_name(dnnl::get_effective_cpu_isa())},
                                                 {"onednn", onednn::version()}};
+  if (const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); bytes > 0) {
+    details["l3_bytes"] = fmt::format("{}", bytes);
+  }
   // How OpenMP's threads wait at a barrier: it decides what other work on the cores costs.
   if (const char* const policy = std::getenv("OMP_WAIT_POLICY")) {
     details["omp_wait_policy"] = policy;

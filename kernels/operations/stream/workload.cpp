@@ -1,5 +1,7 @@
 // The workload `stream`: what memory delivers. A sample is one row of each array.
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "kernels/operations/stream/stream.h"
 #include "kernels/workloads/kernel_points.h"
@@ -53,14 +55,32 @@ std::int64_t largest_array(const Device& device, bool sets_roof) {
   return sets_roof && device.info().memory_bytes >= kMuchMemory ? 512 * kMi : 128 * kMi;
 }
 
+// Elements of a roof's arrays where the host's last cache is so large that those of largest_array() say
+// nothing of memory; else 0. They touch twice the cache, within a quarter of the memory and 1 GiB an array.
+std::int64_t beyond_last_cache(const Device& device, bool is_triad) {
+  constexpr std::int64_t kUnit = 32 * kMi;
+  constexpr std::int64_t kMost = 256 * kMi;
+  const auto& details = device.info().details;
+  const auto cache = details.find("l3_bytes");
+  if (needs_large_work(device) || cache == details.end()) {
+    return 0;
+  }
+  const std::int64_t element_bytes = 4 * (is_triad ? 3 : 2);  // fp32, in all arrays together
+  const std::int64_t least = 2 * std::strtoll(cache->second.c_str(), nullptr, 10) / element_bytes;
+  const std::int64_t elements = (least + kUnit - 1) / kUnit * kUnit;
+  const bool fits = elements <= std::min(kMost, device.info().memory_bytes / 4 / element_bytes);
+  return fits && elements > largest_array(device, true) ? elements : 0;
+}
+
 // Only cold points measure memory: the largest cold triad and copy are the roof.
 std::vector<KernelPoint> kernel_points(const KernelRequest& request, const Device& device) {
   KernelPoints points(request);
   for (const std::string& mode : request.modes) {
     const bool is_roof = mode == "triad" || mode == "copy";
     const std::int64_t largest = largest_array(device, is_roof);
+    const std::int64_t beyond = is_roof ? beyond_last_cache(device, mode == "triad") : 0;
     for (const std::int64_t elements : array_sizes(mode, largest)) {
-      const bool sets_roof = elements == largest && is_roof;
+      const bool sets_roof = elements == largest && is_roof && beyond == 0;
       for (const Dtype dtype : given_dtypes_or(request, {Dtype::fp32})) {
         for (const std::int64_t rows : batches_or(request, {1})) {
           points.add(mode, dtype, rows, {{"elements", elements}}, {});
@@ -68,12 +88,17 @@ std::vector<KernelPoint> kernel_points(const KernelRequest& request, const Devic
         }
       }
     }
+    for (const Dtype dtype : beyond == 0 ? std::vector<Dtype>{} : given_dtypes_or(request, {Dtype::fp32})) {
+      for (const std::int64_t rows : batches_or(request, {1})) {
+        points.add(mode, dtype, rows, {{"elements", beyond}}, {.cold = true, .is_reference = true});
+      }
+    }
   }
   return std::move(points).take();
 }
 
 // The reference would take three times the arrays' bytes on the host: it does 1 Mi elements of larger ones.
-constexpr std::int64_t kWhole = 128 * kMi;
+constexpr std::int64_t kWhole = 32 * kMi;
 constexpr std::int64_t kPiece = kMi;
 std::int64_t row_length(const Stream& stream) {
   const bool cuts = stream.kind != Stream::Kind::read && stream.count > kWhole && stream.count % kPiece == 0;

@@ -117,6 +117,27 @@ TEST_F(OfferedPoints, OfStreamGrowWithTheCardsMemory) {
   EXPECT_EQ(offered(bench::testing::FakeDevice({Dtype::fp32}, "cpu", 40'000'000'000)), offered(cpu_));
 }
 
+// The roof's arrays touch at least twice the host's last cache, whatever its size. The other points stay.
+TEST_F(OfferedPoints, OfStreamGrowBeyondALargeLastCache) {
+  ask("stream");
+  constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+  const auto host = [](std::int64_t cache, std::int64_t memory) {
+    return bench::testing::FakeDevice({Dtype::fp32, Dtype::bf16}, "cpu", memory,
+                                      {{"l3_bytes", std::to_string(cache)}});
+  };
+  EXPECT_EQ(offered(host(128 * kMiB, 64'000 * kMiB)), offered(cpu_)) << "copy: 256 MiB";
+  EXPECT_THAT(
+      references(host(192 * kMiB, 64'000 * kMiB)),
+      ElementsAre("triad/fp32/cold/elements:33554432/batch:1", "copy/fp32/cold/elements:67108864/batch:1"));
+  const auto large = host(260 * kMiB, 24'000 * kMiB);
+  EXPECT_THAT(references(large), ElementsAre("triad/fp32/cold/elements:67108864/batch:1",
+                                             "copy/fp32/cold/elements:100663296/batch:1"));
+  EXPECT_EQ(offered(large).size(), offered(cpu_).size() + 2) << "cold only";
+  EXPECT_THAT(offered(large), ::testing::IsSupersetOf(offered(cpu_)));
+  EXPECT_EQ(references(host(260 * kMiB, 2'000 * kMiB)), references(cpu_)) << "memory is short";
+  EXPECT_EQ(references(host(4'000 * kMiB, 640'000 * kMiB)), references(cpu_)) << "it would take minutes";
+}
+
 // A CPU has no tensor cores and says so once; asked for, every point answers.
 TEST_F(OfferedPoints, OfFmaAskForTensorCoresOnceWhereThereAreNone) {
   ask("fma");
