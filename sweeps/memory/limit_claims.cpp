@@ -25,6 +25,18 @@ std::int64_t safe_batch(const Limit& limit) {
   return std::min(limit.safe_batch, limit.known_largest());
 }
 
+// What an operation cannot do is no limit of the memory: "; more than batch 40 of … is unsupported: …".
+std::string unsupported_in_words(const std::vector<Limit>& limits) {
+  const auto refused = [](const Limit& limit) { return !limit.next_unsupported.empty(); };
+  const auto first = std::ranges::find_if(limits, refused);
+  if (first == limits.end()) {
+    return {};
+  }
+  const auto others = std::ranges::count_if(limits, refused) - 1;
+  return fmt::format("; more than batch {} of {}{} is unsupported: {}", first->largest_batch, first->label,
+                     others == 0 ? "" : fmt::format(" (and {} others)", others), first->next_unsupported);
+}
+
 // "use up to batch 34 of fp32 inference (safe); the largest that fits is 40 (100 %, danger)".
 std::string fit_in_words(const Limit& limit) {
   const std::int64_t largest = limit.known_largest();
@@ -123,9 +135,9 @@ Finding claim_of_cap(std::int64_t cap, const std::vector<Limit>& limits) {
   finding.details["agreed"] = agreed;
   constexpr std::size_t kNamed = 2;
   finding.claim = fmt::format(
-      "Within {}: {}, {}.", format_bytes(cap),
+      "Within {}: {}, {}{}.", format_bytes(cap),
       limits.size() <= kNamed ? fmt::format("{}", fmt::join(words, "; ")) : range_in_words(limits),
-      proof_in_words(limits, proved, agreed));
+      proof_in_words(limits, proved, agreed), unsupported_in_words(limits));
   return finding;
 }
 

@@ -36,22 +36,11 @@ class PlannedSeries {
 
   // nullptr where the batch is unsupported, or its bytes cannot be counted. Throws Ended.
   const MemoryPlan* at(std::int64_t units) {
-    auto known = plans_.find(units);
-    if (known == plans_.end()) {
-      if (const auto reason = end_()) {
-        throw Ended(*reason);
-      }
-      spec_.batch = units * unit_;
-      std::optional<MemoryPlan> plan;
-      try {
-        plan = type_.configure(spec_)->plan(device_);
-      } catch (const Unsupported&) {
-      } catch (const OutOfMemory&) {
-      }
-      known = plans_.emplace(units, plan).first;
-    }
-    return known->second ? &*known->second : nullptr;
+    const Planned& planned = planned_at(units);
+    return planned.plan ? &*planned.plan : nullptr;
   }
+  // Why the batch is unsupported; empty where it is not. Throws Ended.
+  const std::string& unsupported_at(std::int64_t units) { return planned_at(units).unsupported; }
 
   // The smallest batch that can run; some layers need more than one sample. 0 where none was found.
   std::int64_t smallest() {
@@ -76,12 +65,36 @@ class PlannedSeries {
   }
 
  private:
+  struct Planned {
+    std::optional<MemoryPlan> plan;
+    std::string unsupported;
+  };
+
+  const Planned& planned_at(std::int64_t units) {
+    auto known = plans_.find(units);
+    if (known == plans_.end()) {
+      if (const auto reason = end_()) {
+        throw Ended(*reason);
+      }
+      spec_.batch = units * unit_;
+      Planned planned;
+      try {
+        planned.plan = type_.configure(spec_)->plan(device_);
+      } catch (const Unsupported& refusal) {
+        planned.unsupported = refusal.what();
+      } catch (const OutOfMemory&) {
+      }
+      known = plans_.emplace(units, std::move(planned)).first;
+    }
+    return known->second;
+  }
+
   const WorkloadType& type_;
   WorkloadSpec spec_;
   Device& device_;
   const PlanningEnd& end_;
   std::int64_t unit_;
-  std::map<std::int64_t, std::optional<MemoryPlan>> plans_;
+  std::map<std::int64_t, Planned> plans_;
   std::optional<LineSearch> search_;
 };
 
@@ -103,6 +116,7 @@ void find_limit_of(PlannedSeries& series, Limit& limit) {
   if (const MemoryPlan* const plan = series.at(largest + 1)) {
     limit.next_bytes = plan->peak;
   }
+  limit.next_unsupported = series.unsupported_at(largest + 1);
   const auto safe = static_cast<std::int64_t>(kSafeShare * static_cast<double>(limit.cap_bytes)) - 1;
   limit.safe_batch = series.largest_within(safe) * series.unit();
 }

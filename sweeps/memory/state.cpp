@@ -52,6 +52,9 @@ Json to_json(const Limit& limit) {
                {"largest_batch", limit.largest_batch}};
   add_if_known(json, "largest_bytes", limit.largest_bytes);
   add_if_known(json, "next_bytes", limit.next_bytes);
+  if (!limit.next_unsupported.empty()) {
+    json["next_unsupported"] = limit.next_unsupported;
+  }
   json["safe_batch"] = limit.safe_batch;
   if (limit.proof) {
     json["proof"] = to_json(*limit.proof);
@@ -70,6 +73,7 @@ Limit read_limit(const Json& json) {
               .largest_batch = json.at("largest_batch").get<std::int64_t>(),
               .largest_bytes = integer_if_there(json, "largest_bytes"),
               .next_bytes = integer_if_there(json, "next_bytes"),
+              .next_unsupported = json.value("next_unsupported", std::string()),
               .safe_batch = json.at("safe_batch").get<std::int64_t>(),
               .proof = std::nullopt};
   if (json.contains("proof")) {

@@ -34,6 +34,7 @@ struct Limit {
   std::int64_t largest_batch = 0;  // below the cap; 0: none
   std::optional<std::int64_t> largest_bytes;
   std::optional<std::int64_t> next_bytes;  // of the next larger batch
+  std::string next_unsupported;            // why there is none, whatever memory there were; empty: there is
   std::int64_t safe_batch = 0;             // the largest that takes less than 90 % of the cap
   std::optional<LimitTrial> proof;
 

@@ -122,6 +122,8 @@ class LimitProver {
       }
     } catch (const OutOfMemory&) {
       probe.fits = false;
+    } catch (const Unsupported&) {
+      probe.fits = false;
     }
     probe.tracked = study_.device.memory().peak();
     return probe;

@@ -61,6 +61,7 @@ struct MachineNumbers {
   std::int64_t leak_a_step = 0;      // outside the tracked memory
   std::int64_t unplanned = 0;        // bytes the workload takes and its plan does not know of
   std::int64_t smallest = 1;         // smaller batches are unsupported
+  std::int64_t largest = 0;          // and larger ones; 0: none is
   std::int64_t loses_device_at = 0;  // making this batch or a larger one loses the device; 0: none does
   std::function<std::int64_t(std::int64_t batch)> more{};  // bytes beyond the line; grow with the batch
   std::function<void()> on_plan{};
@@ -102,6 +103,9 @@ class ConfiguredMachine : public ConfiguredWorkload {
     if (spec_.batch < numbers_.smallest) {
       throw Unsupported("too few samples");
     }
+    if (numbers_.largest > 0 && spec_.batch > numbers_.largest) {
+      throw Unsupported("the kernels count to 2147483647");
+    }
     if (spec_.batch > (std::int64_t{1} << 40)) {
       throw OutOfMemory("too many to count", spec_.batch);
     }
@@ -121,6 +125,9 @@ class ConfiguredMachine : public ConfiguredWorkload {
   std::unique_ptr<Workload> make(Device& device) const override {
     if (numbers_.loses_device_at > 0 && spec_.batch >= numbers_.loses_device_at) {
       throw DeviceLost("it fell off the bus");
+    }
+    if (numbers_.largest > 0 && spec_.batch > numbers_.largest) {
+      throw Unsupported("the kernels count to 2147483647");
     }
     return std::make_unique<MachineWorkload>(spec_, numbers_, dynamic_cast<MemoryMachine&>(device));
   }

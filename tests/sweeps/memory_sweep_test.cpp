@@ -308,6 +308,33 @@ TEST_F(MemorySweep, BatchesTooSmallToRunAreNotTakenForTheLimit) {
   EXPECT_EQ(limit["proof"]["largest_batch"], 40);
 }
 
+// Of memory there is more than enough: the operation's own limit is named.
+TEST_F(MemorySweep, ALimitOfAnOperationIsNamed) {
+  use({.largest = 25});
+  const ResultDocument document = run();
+  const Json& limit = document.sweep.state["limits"][0];
+  EXPECT_EQ(limit["largest_batch"], 25);
+  EXPECT_EQ(limit["next_unsupported"], "the kernels count to 2147483647");
+  EXPECT_FALSE(limit.contains("next_bytes"));
+  EXPECT_EQ(limit["proof"]["largest_batch"], 25);
+  EXPECT_THAT(finding(document, "largest_batch/5000").claim,
+              AllOf(HasSubstr("use up to batch 25 of fp32 inference"), HasSubstr("proved by allocating"),
+                    HasSubstr("; more than batch 25 of fp32 inference is unsupported: the kernels count to "
+                              "2147483647.")));
+  const ResultDocument after = run(1e9, document.sweep.state);
+  EXPECT_EQ(after.sweep.state["limits"], document.sweep.state["limits"]);
+  request_.dtypes = {Dtype::fp32, Dtype::bf16};
+  request_.modes = {"infer", "train"};
+  EXPECT_THAT(finding(run(), "largest_batch/5000").claim, HasSubstr("(and 3 others) is unsupported"));
+}
+
+TEST_F(MemorySweep, AnOperationsLimitIsNotNamedWhereMemoryEndsFirst) {
+  use({.largest = 60});
+  const ResultDocument document = run();
+  EXPECT_EQ(document.sweep.state["limits"][0]["largest_batch"], 40);
+  EXPECT_THAT(finding(document, "largest_batch/5000").claim, Not(HasSubstr("unsupported")));
+}
+
 TEST_F(MemorySweep, WhatDoesNotFitAtAllSaysWhatItsFixedPartIs) {
   request_.memory_caps = {500, 5000};
   const ResultDocument document = run();
@@ -331,8 +358,9 @@ TEST_F(MemorySweep, TheTableGivesNoShareOfACapBelowTheFixedPart) {
   const std::vector<TextTable> tables = sweep_->tables(document);
   ASSERT_EQ(tables.size(), 1U);
   ASSERT_EQ(tables[0].rows.size(), 4U);
+  EXPECT_THAT(tables[0].rows[0], IsSupersetOf({"fixed", "at batch 1"}));
   EXPECT_THAT(tables[0].rows[1],
-              IsSupersetOf({"500 B", "1000 B; 1: 1.07 KiB", "none", "fixed part too large"}));
+              IsSupersetOf({"500 B", "1000 B", "1.07 KiB", "none", "fixed part too large"}));
   for (const std::string& cell : tables[0].rows[1]) {
     EXPECT_THAT(cell, Not(HasSubstr("%")));
   }
@@ -424,8 +452,9 @@ TEST_F(MemorySweep, ManySeriesAreSummedUp) {
   const ResultDocument document = run();
   const Finding& largest = finding(document, "largest_batch/5000");
   EXPECT_EQ(largest.headline, 1);
-  EXPECT_THAT(largest.claim, HasSubstr("Within 4.88 KiB: use up to batch 34 (fp32 inference) to 34 ("));
-  EXPECT_LE(largest.claim.size(), 200U);
+  EXPECT_THAT(largest.claim, AllOf(HasSubstr("Within 4.88 KiB, safe: batch 34 (fp32 inference) to 34 ("),
+                                   HasSubstr("), proved by allocating."), Not(HasSubstr("largest"))));
+  EXPECT_LE(largest.claim.size(), 100U);
 }
 
 TEST_F(MemorySweep, ALeakIsTheFirstHeadline) {
