@@ -259,16 +259,17 @@ class MemorySweep final : public Sweep {
   MemoryState before_;  // of the process that lost the device before this one
 };
 
-const Registration<SweepType> registered{SweepType{
-    .name = "memory",
-    .question = "What fills the memory, which batch fits, and does memory grow from step to step?",
-    .default_workload = "resnet18",
-    .options = {{"soak", "0", "steps to run while memory is watched, of each series' largest batch"}},
-    .takes_lists = true,
-    .default_values = {{"optimizer", {"sgd", "momentum", "adam"}}},
-    .make = [](const SweepRequest& request, Device& device) -> std::unique_ptr<Sweep> {
-      return std::make_unique<MemorySweep>(request, device);
-    }}};
+const Registration<SweepType> registered{
+    SweepType{.name = "memory",
+              .question = "What fills the memory, which batch fits, and does memory grow from step to step?",
+              .default_workload = "resnet18",
+              .options = {{"soak", "0",
+                           "steps of each series' largest batch while memory is watched: 0, or 25 and more"}},
+              .takes_lists = true,
+              .default_values = {{"optimizer", {"sgd", "momentum", "adam"}}},
+              .make = [](const SweepRequest& request, Device& device) -> std::unique_ptr<Sweep> {
+                return std::make_unique<MemorySweep>(request, device);
+              }}};
 
 }  // namespace
 }  // namespace bench::sweeps

@@ -222,7 +222,8 @@ const Registration<SweepType> registered{SweepType{
     .question = "What does moving a batch to the device take, and does pinned memory pay?",
     .default_workload = "resnet18",
     .options =
-        {{"sizes", "auto", "bytes of a copy: 4KiB,1MiB or 1KiB:1GiB:x2"},
+        {{"sizes", "auto", "bytes of a copy: 4KiB,1MiB or 1KiB:1GiB:x2", "",
+          [] { return std::vector<std::string>{"LIST"}; }},
          {"directions", "h2d,d2h,both", "host to device, device to host, both at once"},
          {"host-kinds", "pinned,pageable,staged", "host memory; staged: pageable by way of a pinned ring"},
          {"in-flight", "1,8", "copies started at once, up to 256"},

@@ -55,9 +55,11 @@ bool boolean_value(const std::string& flag, const std::string& value) {
 std::int64_t count_value(const std::string& flag, const std::string& value) {
   std::int64_t count = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
+  constexpr std::int64_t kFewest = 3;  // an interval needs as many rounds
   constexpr std::int64_t kMost = 10'000;
-  if (error != std::errc{} || end != value.data() + value.size() || count < 1 || count > kMost) {
-    throw UsageError(fmt::format("{}: {} is not a whole number from 1 to {}", flag, quote(value), kMost));
+  if (error != std::errc{} || end != value.data() + value.size() || count < kFewest || count > kMost) {
+    throw UsageError(
+        fmt::format("{}: {} is not a whole number from {} to {}", flag, quote(value), kFewest, kMost));
   }
   return count;
 }
@@ -68,9 +70,9 @@ void read_flag(const std::string& argument, BenchmarkFlags& flags) {
   const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
   if (std::ranges::find(known_flags(), flag) == known_flags().end()) {
     const auto meant = nearest(flag, known_flags());
-    throw UsageError(fmt::format(
-        "{}: Google Benchmark has no such flag{}", printable(argument),
-        meant ? fmt::format(" (did you mean {}?)", *meant) : "; accepted are those it documents"));
+    throw UsageError(
+        fmt::format("{}: Google Benchmark has no such flag{}", printable(argument),
+                    meant ? fmt::format(" (did you mean {}?)", *meant) : "; accepted: those it documents"));
   }
   if (flag.find("_min_time") != std::string::npos || flag.find("_min_warmup_time") != std::string::npos) {
     throw UsageError(fmt::format(

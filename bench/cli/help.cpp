@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -35,7 +36,7 @@ More: bench --help --verbose, bench --sweep NAME --help, bench --workload NAME -
 )";
 
 constexpr std::array<std::string_view, 3> kNotes{
-    "Sizes take B, KiB, MiB, GiB, KB, MB, GB; times take ms, s, min.",
+    "Sizes take B, KiB, MiB, GiB, TiB, KB, MB, GB, TB; times take ms, s, min.",
     "Google Benchmark's options work: --benchmark_filter=REGEX, --benchmark_list_tests, "
     "--benchmark_format=console|json|csv, --benchmark_out=FILE, --benchmark_out_format=console|json|csv, "
     "--benchmark_repetitions=N (N rounds, at least 3).",
@@ -59,12 +60,22 @@ std::string line_of(const CommandOption& option) {
 constexpr std::array<std::string_view, 6> kNeeded{"workload", "device",     "dtype",
                                                   "batch",    "memory-cap", "time-budget"};
 
-// Every option of the program in full, with units, other programs' options and exit codes.
-std::string all_options() {
+// No part of a sweep's own page: they name the sweep, or run none.
+bool is_of_every_sweep(const ProgramOption& option) {
+  return option.name != "sweep" && option.name != "list" && option.name != "version" && option.name != "help";
+}
+
+std::string in_full(const std::vector<ProgramOption>& options) {
   std::string text;
-  for (const ProgramOption& option : program_options()) {
+  for (const ProgramOption& option : options) {
     text += line_of(option.name, option.value, option.help);
   }
+  return text;
+}
+
+// Units, Google Benchmark's options and exit codes.
+std::string notes() {
+  std::string text;
   for (const std::string_view note : kNotes) {
     text += wrap(note, width(), 2);
   }
@@ -74,7 +85,7 @@ std::string all_options() {
 std::string option_names() {
   std::vector<std::string> names;
   for (const ProgramOption& option : program_options()) {
-    if (option.name != "sweep" && option.name != "list" && option.name != "version") {
+    if (is_of_every_sweep(option)) {
       names.push_back("--" + option.name);
     }
   }
@@ -91,7 +102,7 @@ std::string help(bool verbose) {
   }
   text += "Options\n";
   if (verbose) {
-    return text + all_options() + kExamples;
+    return text + in_full(program_options()) + notes() + kExamples;
   }
   for (const std::string_view needed : kNeeded) {
     for (const ProgramOption& option : program_options()) {
@@ -118,18 +129,40 @@ std::string help_of(const SweepType& sweep, bool verbose) {
   for (const CommandOption& option : sweep.options) {
     text += line_of(option);
   }
-  const std::string in_full = text + "\nOptions of every sweep\n" + all_options();
-  constexpr std::ptrdiff_t kScreen = 40;
-  return verbose || std::ranges::count(in_full, '\n') <= kScreen
-             ? in_full
-             : text + "\nOptions of every sweep (bench --help --verbose)\n" + option_names();
+  if (!verbose) {
+    return text + "\nOptions of every sweep (in full: bench --help --verbose)\n" + option_names();
+  }
+  std::vector<ProgramOption> common;
+  std::ranges::copy_if(program_options(), std::back_inserter(common), is_of_every_sweep);
+  return text + "\nOptions of every sweep\n" + in_full(common) + notes();
 }
+
+namespace {
+
+// "--mode infer|train (default: infer; --sweep memory: all)".
+std::string mode_line(const WorkloadType& workload) {
+  const std::string modes = fmt::format("--mode {}", fmt::join(workload.modes, "|"));
+  if (workload.modes.size() == 1) {
+    return modes;
+  }
+  std::vector<std::string> takers_of_all;
+  for (const auto& sweep : registry<SweepType>().entries()) {
+    if (sweep->takes_lists) {
+      takers_of_all.push_back(sweep->name);
+    }
+  }
+  return fmt::format(
+      "{} (default: {}{})", modes, workload.modes.front(),
+      takers_of_all.empty() ? "" : fmt::format("; with --sweep {}: all", fmt::join(takers_of_all, "|")));
+}
+
+}  // namespace
 
 std::string help_of(const WorkloadType& workload) {
   std::string text =
       wrap(fmt::format("bench --workload {}: {} ({})", workload.name, workload.description, workload.kind),
            width(), 2);
-  text += wrap(fmt::format("--mode {} (default: the sweep's)", fmt::join(workload.modes, "|")), width(), 2);
+  text += wrap(mode_line(workload), width(), 2);
   text += workload.options.empty() ? "" : "\nOptions\n";
   for (const CommandOption& option : workload.options) {
     text += line_of(option);

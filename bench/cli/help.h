@@ -10,6 +10,7 @@ namespace bench {
 
 // `verbose`: with every option of the program in full.
 std::string help(bool verbose);
+// `verbose`: with the options of every sweep in full, else with their names.
 std::string help_of(const SweepType& sweep, bool verbose);
 std::string help_of(const WorkloadType& workload);  // its modes and options
 const char* usage();

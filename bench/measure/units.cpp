@@ -28,17 +28,19 @@ struct Quantity {
   std::span<const Unit> units;
 };
 
-constexpr std::array<Unit, 7> kByteUnits{{{"B", 1},
+constexpr std::array<Unit, 9> kByteUnits{{{"B", 1},
                                           {"KiB", 1LL << 10},
                                           {"MiB", 1LL << 20},
                                           {"GiB", 1LL << 30},
+                                          {"TiB", 1LL << 40},
                                           {"KB", 1'000},
                                           {"MB", 1'000'000},
-                                          {"GB", 1'000'000'000}}};
+                                          {"GB", 1'000'000'000},
+                                          {"TB", 1'000'000'000'000}}};
 constexpr std::array<Unit, 3> kTimeUnits{{{"ms", 1'000'000}, {"s", 1'000'000'000}, {"min", 60'000'000'000}}};
 
-constexpr Quantity kBytes{"size", "give a size such as 512MiB or 12GiB (B, KiB, MiB, GiB, KB, MB, GB)",
-                          kByteUnits};
+constexpr Quantity kBytes{
+    "size", "give a size such as 512MiB or 12GiB (B, KiB, MiB, GiB, TiB, KB, MB, GB, TB)", kByteUnits};
 constexpr Quantity kTime{"time", "give a time such as 500ms, 60s or 2min (ms, s, min)", kTimeUnits};
 
 [[noreturn]] void refuse(std::string_view option, std::string_view text, std::string_view why,

@@ -299,14 +299,21 @@ class Reader {
   LoaderSetup& setup_ = options_.setup;
 };
 
+// Of an option whose default does not show the kind of its values.
+auto placeholder(const char* name) {
+  return [name] { return std::vector<std::string>{name}; };
+}
+
 }  // namespace
 
 std::vector<CommandOption> workers_command_options() {
   return {
       {"data", "synthetic",
        "images: a folder tree of JPEG files, tar shards, or made once: synthetic, synthetic:heavy (sizes "
-       "vary)"},
-      {"workers", "auto", "loader threads: 0,1,2,4 or 1:32:x2, up to 1000; 0: the consumer's own thread"},
+       "vary)",
+       "", placeholder("PATH")},
+      {"workers", "auto", "loader threads: 0,1,2,4 or 1:32:x2, up to 1000; 0: the consumer's own thread", "",
+       placeholder("LIST")},
       {"prefetch", "2", "batches each worker holds ready, up to 64"},
       {"order", "in-order", "in-order (a worker makes a batch), any (workers share its samples), or both"},
       {"consumer", "workload",
@@ -321,13 +328,14 @@ std::vector<CommandOption> workers_command_options() {
        .is_switch = true},
       {"storage", "none", "limit of the storage's rate and the latency of a read, such as 200MB/s,5ms"},
       {"demand", "none",
-       "required throughput of other GPUs, such as t4=1128/s,h200=FILE (a batch sweep's result)"},
+       "required throughput of other GPUs, such as t4=1128/s,h200=FILE (a batch sweep's result)", "",
+       placeholder("LIST")},
       {.name = "simulate",
        .default_value = "no",
        .help = "do not measure: simulate from an earlier result's profile",
        .is_switch = true},
-      {"profile", "none", "an earlier result file of this sweep, for --simulate"},
-      {"cores", "auto", "the host's cores, for --simulate"},
+      {"profile", "none", "an earlier result file of this sweep, for --simulate", "", placeholder("FILE")},
+      {"cores", "auto", "the host's cores, for --simulate", "", placeholder("N")},
       {"gpus", "1", "consumers that share the host, for --simulate, up to 64"},
   };
 }

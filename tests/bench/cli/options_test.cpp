@@ -6,7 +6,6 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/cli/help.h"
 #include "bench/cli/text.h"
 #include "bench/error.h"
 #include "bench/registry.h"
@@ -29,6 +28,7 @@ SweepType named_sweep(const std::string& name) {
   sweep.name = name;
   sweep.question = "Does it pay?";
   sweep.default_workload = "net50";
+  sweep.takes_lists = name == "memory";
   if (name == "transfer") {
     sweep.options = {{"sizes", "1KiB", "of the copies"}, {"both", "no", "both ways", "", {}, true}};
   }
@@ -45,6 +45,7 @@ WorkloadType named_workload(const std::string& name, std::vector<std::string> mo
 }
 
 const Registration<SweepType> kBatch{named_sweep("batch")};
+const Registration<SweepType> kMemory{named_sweep("memory")};
 const Registration<SweepType> kTransfer{named_sweep("transfer")};
 const Registration<WorkloadType> kNet50{
     named_workload("net50", {"infer", "train"}, {{"image-size", "224", "pixels a side"}})};
@@ -150,7 +151,7 @@ TEST(OptionsTest, HelpOfAnUnknownNameNamesTheKnownOnes) {
       [] {
         parse({"--sweep", "nope", "--help"});
       },
-      ThrowsMessage<UsageError>("--sweep: 'nope' is not known; accepted: batch, transfer"));
+      ThrowsMessage<UsageError>("--sweep: 'nope' is not known; accepted: batch, memory, transfer"));
   EXPECT_THAT(
       [] {
         parse({"--help", "--workload", "nope"});
@@ -158,24 +159,32 @@ TEST(OptionsTest, HelpOfAnUnknownNameNamesTheKnownOnes) {
       ThrowsMessage<UsageError>("--workload: 'nope' is not known; accepted: conv, net18, net50"));
 }
 
-TEST(OptionsTest, HelpOfASweepHasItsOptionsAndTheCommonOnes) {
+TEST(OptionsTest, HelpOfASweepHasItsOptionsAndNamesTheCommonOnes) {
   const std::string help = parse({"--sweep", "transfer", "--help"}).text;
   for (const char* part : {"bench --sweep transfer: Does it pay?", "net50", "--sizes SIZE", "default: 1KiB",
-                           "--both ", "--mode NAME", "--out DIR", "results/local"}) {
+                           "--both ", "--mode", "--seed", "--out", "--no-plot", "--no-cache", "--verbose",
+                           "--dry-run", "--resume", "bench --help --verbose"}) {
     EXPECT_THAT(help, HasSubstr(part));
   }
-  EXPECT_THAT(parse({"--sweep", "batch", "--help"}).text, Not(HasSubstr("--sizes")));
+  const std::string without = parse({"--sweep", "batch", "--help"}).text;
+  EXPECT_THAT(without, Not(HasSubstr("--sizes")));
+  for (const std::string& text : {help, without}) {
+    EXPECT_THAT(text, AllOf(Not(HasSubstr("results/local")), Not(HasSubstr("--sweep NAME")),
+                            Not(HasSubstr("--list"))));
+  }
 }
 
-TEST(OptionsTest, HelpOfASweepOfManyOptionsNamesTheCommonOnes) {
-  SweepType sweep = *registry<SweepType>().find("transfer");
-  sweep.options.resize(30, sweep.options.front());
-  const std::string help = help_of(sweep, false);
-  for (const char* part : {"--mode", "--seed", "--out", "--no-plot", "--no-cache", "--verbose", "--dry-run",
-                           "--resume", "bench --help --verbose"}) {
-    EXPECT_THAT(help, HasSubstr(part));
-  }
-  EXPECT_THAT(help, Not(HasSubstr("results/local")));
+TEST(OptionsTest, VerboseHelpOfASweepLeavesOutWhatNamesOrRunsNoSweep) {
+  const std::string help = parse({"--sweep", "transfer", "--help", "--verbose"}).text;
+  EXPECT_THAT(help, HasSubstr("--out DIR"));
+  EXPECT_THAT(help, AllOf(Not(HasSubstr("--sweep NAME")), Not(HasSubstr("  --list  ")),
+                          Not(HasSubstr("--version")), Not(HasSubstr("--help  "))));
+}
+
+TEST(OptionsTest, HelpOfAWorkloadNamesTheDefaultMode) {
+  const std::string several = parse({"--workload", "net50", "--help"}).text;
+  EXPECT_THAT(several, HasSubstr("--mode infer|train (default: infer; with --sweep memory: all)\n"));
+  EXPECT_THAT(parse({"--workload", "net18", "--help"}).text, HasSubstr("--mode infer\n"));
 }
 
 TEST(OptionsTest, VerboseHelpHasEveryOptionInFull) {
@@ -223,7 +232,7 @@ TEST(OptionsTest, ListNeedsNoSweep) {
 TEST(OptionsTest, NoArgumentsGetOneSentenceAndTheUsage) {
   EXPECT_THAT([] { parse({}); },
               ThrowsMessage<UsageError>(
-                  "--sweep: a name is missing; accepted: batch, transfer; see bench --help\n"
+                  "--sweep: a name is missing; accepted: batch, memory, transfer; see bench --help\n"
                   "\n"
                   "Usage: bench --sweep NAME [options]   measure; print the answer; write JSON\n"
                   "       bench --list                   the sweeps, workloads and devices here"));
@@ -278,11 +287,12 @@ Wrong with_sweep(std::vector<std::string> arguments, std::vector<std::string> pa
 INSTANTIATE_TEST_SUITE_P(
     OptionsTest, WrongOption,
     ::testing::Values(
-        Wrong{{"--sweep", "bath"}, {"--sweep: 'bath'", "accepted: batch, transfer", "did you mean batch?"}},
-        Wrong{{"--sweep", "xyzzy"}, {"--sweep: 'xyzzy' is not known; accepted: batch, transfer"}},
+        Wrong{{"--sweep", "bath"},
+              {"--sweep: 'bath'", "accepted: batch, memory, transfer", "did you mean batch?"}},
+        Wrong{{"--sweep", "xyzzy"}, {"--sweep: 'xyzzy' is not known; accepted: batch, memory, transfer"}},
         Wrong{{"--sweep"}, {"--sweep: a value is missing"}}, Wrong{{"--sweep", ""}, {"--sweep: ''", "batch"}},
         Wrong{{"--sweep", "--dry-run"}, {"--sweep: a value is missing"}},
-        Wrong{{"--dry-run"}, {"--sweep: a name is missing; accepted: batch, transfer"}},
+        Wrong{{"--dry-run"}, {"--sweep: a name is missing; accepted: batch, memory, transfer"}},
         with_sweep({"--workload", "net5"},
                    {"--workload: 'net5'", "conv, net18, net50", "did you mean net50?"}),
         with_sweep({"--mode", "trian"}, {"--mode: 'trian'", "infer, train", "did you mean train?", "net50"}),
@@ -330,6 +340,7 @@ INSTANTIATE_TEST_SUITE_P(
                    {"--benchmark_min_warmup_time=1:", "give --time-budget"}),
         with_sweep({"--benchmark_out"}, {"--benchmark_out: a value is missing"}),
         with_sweep({"--benchmark_repetitions=0"}, {"--benchmark_repetitions: '0'"}),
+        with_sweep({"--benchmark_repetitions=2"}, {"--benchmark_repetitions: '2'", "from 3 to"}),
         with_sweep({"--benchmark_repetitions=3x"}, {"--benchmark_repetitions: '3x'"}),
         with_sweep({"--benchmark_list_tests=perhaps"}, {"--benchmark_list_tests: 'perhaps'", "true, false"}),
         with_sweep({"--benchmark_fliter=x"}, {"--benchmark_fliter=x", "did you mean --benchmark_filter?"})));
