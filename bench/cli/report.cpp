@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <map>
 #include <ostream>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -11,35 +13,44 @@
 
 #include "bench/cli/table.h"
 #include "bench/cli/text.h"
+#include "bench/measure/advice.h"
 #include "bench/measure/flags.h"
 
 namespace bench {
 namespace {
 
-struct Advice {
-  std::string before;  // of "N of M points"
-  std::string action;
+// One reason in the warning: "before 3 of 8 points after".
+struct Reason {
+  std::string before;
   std::string after{};
+  std::string action{};
 };
 
-Advice advice_for(const std::string& flag) {
-  if (flag == kContention) {
-    return {"other processes used the CPU during ", "run on an idle machine"};
+Reason reason_for(std::string_view flag_class, const std::set<std::string>& flags) {
+  if (flag_class == kContention) {
+    return {.before = "other processes used the CPU during ", .action = "run on an idle machine"};
   }
-  if (flag.starts_with("throttled:")) {
-    return {fmt::format("the device was throttled ({}) during ", flag.substr(flag.find(':') + 1)),
-            "check its cooling and power limit"};
+  if (flag_class.starts_with("throttled:")) {
+    return {.before = fmt::format("the device was throttled ({}) during ",
+                                  flag_class.substr(flag_class.find(':') + 1)),
+            .action = "check its cooling and power limit"};
   }
-  if (flag == "noisy") {
-    return {"95 % intervals wider than ±1 % at ", "give a larger --time-budget"};
+  if (flag_class == class_of_flag("noisy")) {
+    std::vector<std::string_view> why;
+    if (flags.contains("few_rounds")) {
+      why.emplace_back("fewer than 3 rounds");
+    }
+    if (flags.contains("noisy")) {
+      why.emplace_back("95 % intervals wider than ±1 %");
+    }
+    return {.before = fmt::format("{} at ", fmt::join(why, " or ")), .action = std::string(kGiveTime)};
   }
-  if (flag == "few_rounds") {
-    return {"fewer than 3 rounds at ", "give a larger --time-budget"};
+  if (flag_class.starts_with("above_peak")) {
+    return {.before = "",
+            .after = " ran above the device's peak and are left out",
+            .action = "run on an idle machine"};
   }
-  if (flag.starts_with("above_peak")) {
-    return {"", "run on an idle machine", " ran above the device's peak and are left out"};
-  }
-  return {fmt::format("{} holds for ", flag), ""};
+  return {.before = fmt::format("{} holds for ", flag_class)};
 }
 
 std::string share(std::size_t count, std::size_t all) {
@@ -64,27 +75,42 @@ std::vector<const Finding*> printed_findings(const ResultDocument& document, boo
   return printed;
 }
 
-std::string warning_of(const ResultDocument& document) {
-  std::map<std::string, std::size_t> counts;
+std::string warning_of(const ResultDocument& document, bool was_interrupted) {
+  struct Flagged {
+    std::size_t points = 0;
+    std::set<std::string> flags;
+  };
+  std::map<std::string, Flagged> classes;
   for (const MeasuredPoint& point : document.benchmarks) {
+    std::set<std::string_view> seen;
     for (const std::string& flag : point.validity.flags) {
-      ++counts[flag];
+      Flagged& flagged = classes[std::string(class_of_flag(flag))];
+      flagged.points += seen.insert(class_of_flag(flag)).second ? 1 : 0;
+      flagged.flags.insert(flag);
     }
   }
   const FlagMarks marks(document.benchmarks);
+  const std::size_t all = document.benchmarks.size();
   std::vector<std::string> problems;
+  std::vector<std::string> of_all;  // together they hold for every point
   std::vector<std::string> actions;
-  const auto add = [&](const std::string& problem, const std::string& action) {
-    problems.push_back(problem);
+  const auto ask = [&](const std::string& action) {
     if (!action.empty() && std::ranges::find(actions, action) == actions.end()) {
       actions.push_back(action);
     }
   };
-  for (const auto& [flag, count] : counts) {
-    const Advice advice = advice_for(flag);
-    add(fmt::format("{}{}{}{}", advice.before, share(count, document.benchmarks.size()), advice.after,
-                    marks.separates(flag) ? " (○)" : ""),
-        advice.action);
+  for (const auto& [name, flagged] : classes) {
+    const Reason reason = reason_for(name, flagged.flags);
+    if (marks.would_mark_all() && flagged.points < all) {
+      of_all.push_back(fmt::format("{}{}{}", reason.before, flagged.points, reason.after));
+    } else {
+      problems.push_back(fmt::format("{}{}{}{}", reason.before, share(flagged.points, all), reason.after,
+                                     marks.separates(name) ? " (○)" : ""));
+    }
+    ask(reason.action);
+  }
+  if (!of_all.empty()) {
+    problems.push_back(fmt::format("all {} points: {}", all, fmt::join(of_all, ", ")));
   }
   std::map<std::string, std::size_t> unmeasured;  // by what to do
   for (const UnmeasuredPoint& point : document.unmeasured) {
@@ -93,17 +119,20 @@ std::string warning_of(const ResultDocument& document) {
     }
   }
   for (const auto& [action, count] : unmeasured) {
-    add(count == 1 ? "1 point was left out" : fmt::format("{} points were left out", count), action);
+    problems.push_back(count == 1 ? "1 point was left out" : fmt::format("{} points were left out", count));
+    ask(action);
   }
   if (problems.empty()) {
     return "";
   }
-  return fmt::format("Warning: {}{}.", fmt::join(problems, "; "),
-                     actions.empty() ? "" : fmt::format(" [{}]", fmt::join(actions, "; ")));
+  const std::string warning =
+      fmt::format("Warning: {}{}.", fmt::join(problems, "; "),
+                  actions.empty() ? "" : fmt::format(" [{}]", fmt::join(actions, "; ")));
+  return was_interrupted ? advice_after_interrupt(warning) : warning;
 }
 
 void print_report(std::ostream& out, const ResultDocument& document, const std::vector<TextTable>& tables,
-                  int width, bool verbose) {
+                  int width, bool verbose, bool was_interrupted) {
   const auto columns_there = static_cast<std::size_t>(std::max(width, 40));
   std::vector<std::string> blocks(1);
   for (const Finding* finding : printed_findings(document, verbose)) {
@@ -115,7 +144,7 @@ void print_report(std::ostream& out, const ResultDocument& document, const std::
   for (const TextTable& table : tables) {
     blocks.push_back(text_table(table));
   }
-  const std::string warning = warning_of(document);
+  const std::string warning = warning_of(document, was_interrupted);
   blocks.push_back(unmeasured_points(document, columns_there, verbose) +
                    (warning.empty() ? "" : wrap(warning, columns_there, 2)));
   std::erase(blocks, "");

@@ -14,10 +14,10 @@ namespace bench {
 std::vector<const Finding*> printed_findings(const ResultDocument& document, bool verbose);
 
 // Why figures are less reliable or missing, at how many points, and what to do; "(○)" where the table marks
-// these points. Empty: no reason.
-std::string warning_of(const ResultDocument& document);
+// these points. A run that was interrupted is to be gone on with. Empty: no reason.
+std::string warning_of(const ResultDocument& document, bool was_interrupted = false);
 
 void print_report(std::ostream& out, const ResultDocument& document, const std::vector<TextTable>& tables,
-                  int width, bool verbose);
+                  int width, bool verbose, bool was_interrupted = false);
 
 }  // namespace bench

@@ -7,6 +7,7 @@
 
 #include "bench/cli/progress.h"
 #include "bench/cli/report.h"
+#include "bench/host/interrupt.h"
 #include "bench/measure/units.h"
 #include "bench/run/google_benchmark.h"
 #include "bench/run/picture.h"
@@ -24,7 +25,7 @@ void print_result(const Options& options, const ResultDocument& document,
   if (options.benchmark.format.empty()) {
     std::vector<TextTable> printed = tables;
     std::erase_if(printed, [&](const TextTable& table) { return table.details && !options.verbose; });
-    print_report(std::cout, document, printed, terminal_width(), options.verbose);
+    print_report(std::cout, document, printed, terminal_width(), options.verbose, interrupted());
   } else {
     write_google_benchmark(document, options.benchmark.format, std::cout);
   }

@@ -20,23 +20,33 @@ bool waits_passively(const RunContext& context) {
 
 }  // namespace
 
+std::string_view class_of_flag(std::string_view flag) {
+  return flag == "noisy" || flag == "few_rounds" ? "imprecise" : flag;
+}
+
 FlagMarks::FlagMarks(std::span<const MeasuredPoint> points) {
-  std::map<std::string, std::size_t> counts;
+  std::map<std::string_view, std::set<const MeasuredPoint*>> by_class;
   for (const MeasuredPoint& point : points) {
     for (const std::string& flag : point.validity.flags) {
-      ++counts[flag];
+      by_class[class_of_flag(flag)].insert(&point);
     }
   }
-  for (const auto& [flag, count] : counts) {
-    if (count < points.size()) {
-      separating_.insert(flag);
+  std::set<const MeasuredPoint*> marked;
+  for (const auto& [flag_class, flagged] : by_class) {
+    if (flagged.size() < points.size()) {
+      marking_.emplace(flag_class);
+      marked.insert(flagged.begin(), flagged.end());
     }
+  }
+  if (marked.size() == points.size()) {
+    would_mark_all_ = !marking_.empty();
+    marking_.clear();
   }
 }
 
 std::string_view FlagMarks::of(const MeasuredPoint& point) const {
   return std::ranges::any_of(point.validity.flags,
-                             [this](const std::string& flag) { return separating_.contains(flag); })
+                             [this](const std::string& flag) { return separates(class_of_flag(flag)); })
              ? "○"
              : "";
 }

@@ -1,6 +1,7 @@
 // What a run says of points that carry flags: the mark in its tables, and one finding.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <span>
@@ -13,17 +14,25 @@ namespace bench {
 
 inline constexpr std::string_view kContention = "throttled:cpu_contention";
 
-// A flag is worth a mark only where it separates some points from others.
+// Flags of one class give one reason: "noisy" and "few_rounds" both say "imprecise"; any other flag is its
+// own.
+std::string_view class_of_flag(std::string_view flag);
+
+// A class is worth a mark only where it separates some points from others, and marks only where they leave
+// some points without.
 class FlagMarks {
  public:
   explicit FlagMarks(std::span<const MeasuredPoint> points);
 
   // "○" for a point with such a flag, else "".
   std::string_view of(const MeasuredPoint& point) const;
-  bool separates(const std::string& flag) const { return separating_.contains(flag); }
+  bool separates(std::string_view flag_class) const { return marking_.contains(flag_class); }
+  // Whether there are no marks because the classes that separate points would together mark every point.
+  bool would_mark_all() const { return would_mark_all_; }
 
  private:
-  std::set<std::string> separating_;
+  std::set<std::string, std::less<>> marking_;
+  bool would_mark_all_ = false;
 };
 
 // The finding "conditions": the points during which other processes used the CPU; nullopt where there are

@@ -4,6 +4,7 @@
 #include <exception>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
+#include "bench/measure/advice.h"
 #include "bench/measure/budget.h"
 #include "bench/measure/rounds.h"
 #include "bench/run/point_preparer.h"
@@ -255,6 +257,11 @@ class Runner {
 
 void conclude(const Sweep& sweep, ResultDocument& document) {
   document.findings = sweep.findings(document);
+  if (interrupted()) {
+    for (Finding& finding : document.findings) {
+      finding.claim = advice_after_interrupt(std::move(finding.claim));
+    }
+  }
   document.sweep.state = sweep.to_json();
 }
 
@@ -274,7 +281,7 @@ void run_points(const Sweep& sweep, const SweepPlan& plan, Device& device, const
     runner.list_untimed(
         interrupted()
             ? std::string("interrupted before it was timed")
-            : fmt::format("{} ended before it was timed; give a larger --time-budget", runner.budget_name()));
+            : fmt::format("{} ended before the first round; give a larger --time-budget", runner.budget_name()));
     conclude(sweep, document);
     observer.changed(document);
   } catch (const DeviceLost&) {

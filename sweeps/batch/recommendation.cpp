@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "bench/measure/advice.h"
 #include "bench/measure/headroom.h"
 #include "bench/measure/units.h"
 #include "sweeps/batch/claims.h"
@@ -104,7 +105,7 @@ std::vector<std::string> actions(const BatchSeries& series, const BatchPoint& po
     actions.emplace_back("if its accuracy suffices");
   }
   if (reason == "; it still grows" && !point.few_rounds) {
-    actions.emplace_back("measure larger batches");
+    actions.emplace_back(kMeasureLarger);
   }
   return actions;
 }
@@ -113,11 +114,11 @@ Finding only_batch(const BatchSeries& series, Finding finding) {
   const BatchPoint& point = series.timed.front();
   finding.evidence = {point.name};
   const std::string reason =
-      series.ran_out_of_time ? "no second batch was measured [give a larger --time-budget]"
+      series.ran_out_of_time ? fmt::format("no second batch was measured [{}]", kGiveTime)
       : series.smallest_oom  ? fmt::format("batch {} does not fit", *series.smallest_oom)
-                             : "no second batch was measured [measure larger batches]";
+                             : fmt::format("no second batch was measured [{}]", kMeasureLarger);
   finding.claim = fmt::format("Batch {} in {} does {}{}; {}.", point.batch, name_of(series.params.dtype),
-                              per_second(point.throughput), memory_in_words(point, std::nullopt), reason);
+                              per_second(point), memory_in_words(point, std::nullopt), reason);
   return finding;
 }
 
@@ -128,7 +129,7 @@ Finding claim_recommendation(const std::vector<BatchSeries>& all, const ResultDo
   const BatchSeries* const chosen = choose(all);
   if (chosen == nullptr) {
     const bool for_time = std::ranges::any_of(document.unmeasured, left_out_for_time);
-    finding.claim = fmt::format("No batch was measured{}.", for_time ? " [give a larger --time-budget]" : "");
+    finding.claim = fmt::format("No batch was measured{}.", for_time ? fmt::format(" [{}]", kGiveTime) : "");
     return finding;
   }
   if (!chosen->saturation) {
@@ -152,7 +153,7 @@ Finding claim_recommendation(const std::vector<BatchSeries>& all, const ResultDo
                                                      : larger_in_words(*chosen);
   const std::vector<std::string> to_do = actions(*chosen, point, reason);
   finding.claim = fmt::format("Use batch {} in {}: {}{}{}{}.", point.batch, name_of(chosen->params.dtype),
-                              per_second(point.throughput), memory_in_words(point, cap_share), reason,
+                              per_second(point), memory_in_words(point, cap_share), reason,
                               to_do.empty() ? "" : fmt::format(" [{}]", fmt::join(to_do, "; ")));
   return finding;
 }

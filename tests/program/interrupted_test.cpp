@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Waits until the file differs from `before`; false where the process ended first. Only a run that hangs
 // reaches CTest's own time limit.
@@ -86,6 +87,11 @@ TEST_P(Interrupted, ExitsWith130AndSavesWhatItHas) {
   EXPECT_EQ(schema_errors(read_file(path)), "");
   EXPECT_FALSE(read_result(path).benchmarks.empty());
   EXPECT_THAT(ended.out, HasSubstr(path.string()));
+  EXPECT_THAT(ended.out, HasSubstr("go on with --resume")) << "the time budget had not ended";
+  EXPECT_THAT(ended.out, Not(HasSubstr("--time-budget")));
+  for (const Finding& finding : read_result(path).findings) {
+    EXPECT_THAT(finding.claim, Not(HasSubstr("--time-budget")));
+  }
   EXPECT_THAT(ended.err,
               HasSubstr("go on with " + std::string(BENCH_PROGRAM) + " --sweep batch --device cpu"));
   EXPECT_THAT(ended.err, HasSubstr(" --benchmark_repetitions=10000 --resume\n"));

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "bench/cli/table.h"
 #include "bench/measure/finding.h"
 
 namespace bench {
@@ -11,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 MeasuredPoint flagged(const std::string& name, std::vector<std::string> flags) {
@@ -78,10 +80,52 @@ TEST(Report, WarnsOnceAndSaysWhatToDo) {
       {.name = "b", .params = {}, .status = "skipped", .reason = "no time; give a larger --time-budget"},
       {.name = "c", .params = {}, .status = "skipped", .reason = "no room; give a larger --time-budget"},
       {.name = "d", .params = {}, .status = "unsupported", .reason = "no such thing; it has others"}};
-  EXPECT_EQ(
-      warning_of(document),
-      "Warning: fewer than 3 rounds at the only point; 95 % intervals wider than ±1 % at the only point; "
-      "2 points were left out [give a larger --time-budget].");
+  EXPECT_EQ(warning_of(document),
+            "Warning: fewer than 3 rounds or 95 % intervals wider than ±1 % at the only point; "
+            "2 points were left out [give a larger --time-budget].");
+}
+
+// Both say that a figure is imprecise: one reason, one mark.
+TEST(Report, FewRoundsAndWideIntervalsAreOneReason) {
+  ResultDocument document;
+  document.benchmarks = {flagged("a", {"noisy"}), flagged("b", {"few_rounds"}), flagged("c", {})};
+  EXPECT_EQ(warning_of(document),
+            "Warning: fewer than 3 rounds or 95 % intervals wider than ±1 % at 2 of 3 points (○) [give a "
+            "larger --time-budget].");
+  document.benchmarks.pop_back();
+  EXPECT_EQ(warning_of(document),
+            "Warning: fewer than 3 rounds or 95 % intervals wider than ±1 % at all 2 points [give a larger "
+            "--time-budget].");
+  EXPECT_THAT(measured_points(document), Not(HasSubstr("○")));
+}
+
+// Each reason separates points, and together they would mark every row.
+TEST(Report, MarksNoneWhereEachPointHasSomeFlag) {
+  ResultDocument document;
+  document.benchmarks = {flagged("a", {"noisy"}), flagged("b", {"few_rounds", "throttled:cpu_contention"}),
+                         flagged("c", {"throttled:cpu_contention"})};
+  EXPECT_EQ(warning_of(document),
+            "Warning: all 3 points: fewer than 3 rounds or 95 % intervals wider than ±1 % at 2, other "
+            "processes used the CPU during 2 [give a larger --time-budget; run on an idle machine].");
+  EXPECT_THAT(measured_points(document), Not(HasSubstr("○")));
+  document.benchmarks.push_back(flagged("d", {}));
+  EXPECT_THAT(warning_of(document), HasSubstr("during 2 of 4 points (○)"));
+  EXPECT_THAT(measured_points(document), HasSubstr("○"));
+}
+
+// The time budget had not ended.
+TEST(Report, AnInterruptedRunIsToBeGoneOnWith) {
+  ResultDocument document;
+  document.benchmarks = {flagged("a", {"few_rounds", "throttled:cpu_contention"})};
+  document.unmeasured = {
+      {.name = "b", .params = {}, .status = "skipped", .reason = "no time; give a larger --time-budget"}};
+  constexpr std::string_view kWarning =
+      "Warning: fewer than 3 rounds at the only point; other processes used the CPU during the only point; 1 "
+      "point was left out [go on with --resume; run on an idle machine].";
+  EXPECT_EQ(warning_of(document, true), kWarning);
+  std::ostringstream out;
+  print_report(out, document, {}, 1000, false, true);
+  EXPECT_THAT(out.str(), HasSubstr(std::string(kWarning)));
 }
 
 TEST(Report, PointsAboveThePeakAreLeftOut) {
@@ -114,8 +158,8 @@ TEST(PlusMinus, HasAsManyDigitsAsTheIntervalAllows) {
   EXPECT_EQ(plus_minus(49.3, Interval{40, 58}), "49 ± 9");
   EXPECT_EQ(plus_minus(95.1663, Interval{94.97, 95.36}), "95.17 ± 0.20");
   EXPECT_EQ(plus_minus(1234.56, Interval{1234.4, 1234.7}), "1235 ± 1");
-  EXPECT_EQ(plus_minus(1.66, Interval{0.82, 10.76}), "1.66 (0.820 to 10.8)");
-  EXPECT_EQ(plus_minus(4, Interval{2, 9.5}), "4.00 (2.00 to 9.50)") << "± would reach below zero";
+  EXPECT_EQ(plus_minus(1.66, Interval{0.82, 10.76}), "1.7 (0.8 to 11)");
+  EXPECT_EQ(plus_minus(4, Interval{2, 9.5}), "4 (2 to 10)") << "± would reach below zero";
   EXPECT_EQ(plus_minus(4.25, std::nullopt), "4.25");
   EXPECT_EQ(plus_minus(4.25, Interval{4.25, 4.25}), "4.25");
 }
