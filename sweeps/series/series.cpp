@@ -32,6 +32,7 @@ BatchPoint read_point(const MeasuredPoint& point, std::int64_t batch) {
   read.weights = std::clamp<std::int64_t>(weights, 0, std::max<std::int64_t>(read.bytes, 0));
   read.throughput = {batch, items * 1e9 / median, throughput_interval(step, items)};
   read.work = point.work;
+  read.rounds = point.stats.rounds;
   for (const std::string& flag : point.validity.flags) {
     read.few_rounds = read.few_rounds || flag == "few_rounds";
     read.contended = read.contended || flag == kContention;
@@ -144,8 +145,10 @@ std::vector<BatchSeries> read_series(const ResultDocument& document, const Serie
   }
   for (const UnmeasuredPoint& point : document.unmeasured) {
     const auto* const params = params_as<BatchParams>(point);
-    const auto at =
-        params != nullptr ? std::ranges::find(all, label(*params), &BatchSeries::label) : all.end();
+    if (params == nullptr) {
+      continue;
+    }
+    const auto at = std::ranges::find(all, label(*params), &BatchSeries::label);
     if (at == all.end()) {
       continue;
     }
