@@ -85,7 +85,7 @@ std::unique_ptr<Device> open_device(const std::string& id,
   }
   if (best == nullptr) {
     throw UsageError(
-        fmt::format("--device: there is no device {} here; accepted are {}{}", quote(id), usable, missing));
+        fmt::format("--device: there is no device {} here; accepted: {}{}", quote(id), usable, missing));
   }
   std::unique_ptr<Device> device = best->open(best_id);
   if (auto* const autotuned = dynamic_cast<AutotunedDevice*>(device.get()); autotuned && choices) {

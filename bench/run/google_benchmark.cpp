@@ -41,7 +41,7 @@ void set_flags(const std::vector<std::string>& flags) {
   benchmark::BenchmarkReporter::Context::executable_name = "bench";  // it had kept a pointer into argv
   if (argc > 1) {
     throw UsageError(
-        fmt::format("{}: Google Benchmark does not know this flag; accepted are those that it "
+        fmt::format("{}: Google Benchmark does not know this flag; accepted: those that it "
                     "documents, such as --benchmark_filter=REGEX or --benchmark_out=FILE",
                     argv[1]));
   }

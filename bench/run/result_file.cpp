@@ -55,8 +55,8 @@ class FileDescriptor {
 
 [[noreturn]] void cannot_write(const fs::path& path, int error) {
   throw UsageError(
-      fmt::format("--out {}: {} cannot be written ({}); give a folder that takes files and has space left",
-                  shown(path.parent_path()), shown(path.filename()), std::generic_category().message(error)));
+      fmt::format("--out: {} cannot be written ({}); give a folder that takes files and has space left",
+                  shown(path), std::generic_category().message(error)));
 }
 
 // Removes what it guards unless the file was moved away.
@@ -200,9 +200,8 @@ void ResultFile::lock() {
     }
     // File systems without locks answer otherwise than EWOULDBLOCK: there, two processes are on their own.
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-      throw UsageError(
-          fmt::format("--out {}: another bench is writing {}; wait for it to end or give another folder",
-                      shown(path_.parent_path()), shown(path_.filename())));
+      throw UsageError(fmt::format(
+          "--out: another bench is writing {}; wait for it to end or give another folder", shown(path_)));
     }
     // The holder before us removes the file when it ends: what we locked may have lost its name meanwhile.
     struct stat locked {};

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/error.h"
 #include "bench/measure/quote.h"
@@ -19,15 +20,6 @@ std::string in_help(std::int64_t limit) {
   const auto bits = static_cast<std::uint64_t>(limit);
   return limit > kReadable && std::has_single_bit(bits) ? fmt::format("2^{}", std::countr_zero(bits))
                                                         : fmt::format("{}", limit);
-}
-
-// "sgd, momentum and adam".
-std::string in_words(const std::vector<std::string>& words) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    text += (i == 0 ? "" : i + 1 < words.size() ? ", " : " and ") + words[i];
-  }
-  return text;
 }
 
 }  // namespace
@@ -57,8 +49,8 @@ std::int64_t WholeOption::read(const WorkloadSpec& spec) const {
   const std::string text = option_text(spec, name, std::to_string(default_value));
   const auto value = whole_number(text);
   if (!value || *value < smallest || *value > largest) {
-    throw UsageError(fmt::format("--{} {}: accepted are whole numbers from {} to {}", name, quote(text),
-                                 smallest, largest));
+    throw UsageError(fmt::format("--{}: {} was given; accepted: whole numbers from {} to {}", name,
+                                 quote(text), smallest, largest));
   }
   return *value;
 }
@@ -83,7 +75,8 @@ std::size_t word_index(const std::string& option, const std::string& text,
                        const std::vector<std::string>& words) {
   const auto at = std::ranges::find(words, text);
   if (at == words.end()) {
-    throw UsageError(fmt::format("--{} {}: accepted are {}", option, quote(text), in_words(words)));
+    throw UsageError(
+        fmt::format("--{}: {} was given; accepted: {}", option, quote(text), fmt::join(words, ", ")));
   }
   return static_cast<std::size_t>(at - words.begin());
 }

@@ -32,11 +32,13 @@ std::int64_t size_of(std::string_view option, const std::string& text) {
   try {
     bytes = parse_bytes(option, text);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format(
-        "{}; accepted: auto, sizes such as 4KiB,1MiB and ranges such as 1KiB:1GiB:x2", error.what()));
+    const std::string_view sentence = error.what();  // "--sizes: '0' has no unit; give a size such as …"
+    throw UsageError(
+        fmt::format("{}; accepted: auto, sizes such as 4KiB,1MiB and ranges such as 1KiB:1GiB:x2",
+                    sentence.substr(0, sentence.rfind("; "))));
   }
   if (bytes > kLargestSize) {
-    throw UsageError(fmt::format("{}: {} was given; accepted: sizes up to 1024GiB", option, quote(text)));
+    throw UsageError(fmt::format("{}: {} was given; accepted: sizes up to 1TiB", option, quote(text)));
   }
   return bytes;
 }

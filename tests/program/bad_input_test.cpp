@@ -73,10 +73,10 @@ INSTANTIATE_TEST_SUITE_P(
               {"'triad,tensor-cores'", "no workload of this sweep has all", "forward, tensor-cores of fma"}},
         with_sweep({"--optimizer", "adam"}, {"--optimizer", "'adam'", "--mode train"}),
         with_sweep({"--mode", "train", "--optimizer", "lion"},
-                   {"--optimizer", "'lion'", "sgd, momentum and adam"}),
+                   {"--optimizer", "'lion'", "accepted: sgd, momentum, adam"}),
         with_sweep({"--mode", "train", "--batch", "3", "--accumulate", "2"},
                    {"--accumulate", "2", "divisors of every batch", "3"}),
-        with_sweep({"--mode", "train", "--recompute", "2"}, {"--recompute", "'2'", "yes and no"}),
+        with_sweep({"--mode", "train", "--recompute", "2"}, {"--recompute", "'2'", "yes, no"}),
         with_sweep({"--batch", "0"}, {"--batch", "'0'", "1:256:x2"}),
         with_sweep({"--batch", "-1"}, {"--batch", "'-1'", "1:256:x2"}),
         with_sweep({"--batch", "1:10:x1"}, {"--batch", "'1:10:x1'", "1:256:x2"}),
@@ -87,7 +87,8 @@ INSTANTIATE_TEST_SUITE_P(
         with_sweep({"--time-budget", "60"}, {"--time-budget", "'60'", "min"}),
         with_sweep({"--workload", "resnet18", "--image-size", "32", "--memory-cap", "1MiB"},
                    {"--memory-cap", "1.00 MiB", "weights"}),
-        with_sweep({"--image-size", "0"}, {"--image-size", "'0'"}),
+        with_sweep({"--image-size", "0"},
+                   {"--image-size: '0' was given; accepted for resnet50: whole numbers"}),
         with_sweep({"--image-size", "big"}, {"--image-size", "'big'"}),
         with_sweep({"--workload", "conv2d", "--groups", "3"}, {"groups", "3"}),
         with_sweep({"--workload", "conv2d", "--kernel", "99", "--height", "8", "--width", "8"},
@@ -107,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
         with_memory({"--mode", "train", "--optimizer", "sgd", "--memory-cap", "1MiB"},
                     {"its weights and gradients, alone"}),
         with_memory({"--mode", "infer", "--optimizer", "adam"}, {"--optimizer", "'adam'", "--mode train"}),
-        with_memory({"--optimizer", "sgd,lion"}, {"--optimizer", "'lion'", "sgd, momentum and adam"}),
+        with_memory({"--optimizer", "sgd,lion"}, {"--optimizer", "'lion'", "accepted: sgd, momentum, adam"}),
         with_memory({"--mode", "train,dream"}, {"--mode", "'dream'", "infer, train"}),
         with_memory({"--accumulate", "2", "--batch", "3"},
                     {"--accumulate", "2", "divisors of every batch", "3"}),
@@ -115,6 +116,9 @@ INSTANTIATE_TEST_SUITE_P(
         with_sweep({"--benchmark_filter=("}, {"--benchmark_filter", "'('"}),
         with_sweep({"--benchmark_filter=nowhere"}, {"--benchmark_filter", "'nowhere'"}),
         with_sweep({"--benchmark_format=xml"}, {"--benchmark_format", "'xml'", "console, json, csv"}),
+        with_sweep({"--benchmark_repetitions=1"}, {"--benchmark_repetitions: '1'", "from 3 to"}),
+        Wrong{{"--sweep", "transfer", "--sizes", "0"},
+              {"--sizes: '0' has no unit; accepted: auto, sizes such as 4KiB,1MiB and ranges"}},
         with_sweep({"--seed", "x"}, {"--seed", "'x'"}), with_sweep({"--frobnicate"}, {"--frobnicate"}),
         with_sweep({"junk"}, {"'junk'"}),
         with_sweep({"--dry-run=1", "junk"}, {"--dry-run", "'1'", "no value"}),
@@ -151,7 +155,7 @@ TEST(BadOutput, ADiskThatFillsUpMeanwhile) {
   const std::size_t last_line = ended.err.rfind("bench: ");
   ASSERT_NE(last_line, std::string::npos) << ended.err;
   EXPECT_THAT(ended.err.substr(last_line),
-              ::testing::MatchesRegex("bench: --out [^\n]*File too large[^\n]*\n"));
+              ::testing::MatchesRegex("bench: --out: [^\n]*File too large[^\n]*\n"));
   // Either no write succeeded, or those before the last did: then the older file was put aside first.
   if (read_file(path) != "an older result") {
     EXPECT_NO_THROW(read_result(path));

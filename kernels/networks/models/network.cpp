@@ -31,8 +31,9 @@ std::int64_t smallest_image(const NetworkType& network) {
 [[noreturn]] void refuse(const NetworkType& network, const std::string& given) {
   const std::string numbers =
       network.image_step == 1 ? "whole numbers" : fmt::format("multiples of {}", network.image_step);
-  throw UsageError(fmt::format("--image-size {}: {} takes {} from {} to {} (pixels a side)", quote(given),
-                               network.name, numbers, smallest_image(network), kLargestImage));
+  throw UsageError(
+      fmt::format("--image-size: {} was given; accepted for {}: {} from {} to {} (pixels a side)",
+                  quote(given), network.name, numbers, smallest_image(network), kLargestImage));
 }
 
 }  // namespace

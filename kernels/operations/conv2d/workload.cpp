@@ -74,17 +74,17 @@ Conv2d describe(const WorkloadSpec& spec) {
   conv.groups = kGroups.read(spec);
 
   if (conv.in_channels % conv.groups != 0 || conv.out_channels % conv.groups != 0) {
-    throw UsageError(
-        fmt::format("--groups '{}': accepted are divisors of both --in-channels {} and --out-channels {}",
-                    conv.groups, conv.in_channels, conv.out_channels));
+    throw UsageError(fmt::format(
+        "--groups: '{}' was given; accepted: divisors of both --in-channels {} and --out-channels {}",
+        conv.groups, conv.in_channels, conv.out_channels));
   }
   const std::int64_t extent = conv.dilation_h * (conv.kernel_h - 1) + 1;
   const std::int64_t smaller = std::min(conv.height, conv.width);
   if (extent > smaller + 2 * conv.pad_h) {
-    throw UsageError(
-        fmt::format("--kernel '{}': with --dilation {} it spans {} pixels; accepted are kernels that fit "
-                    "the {} pixels of --height or --width with --padding {}",
-                    conv.kernel_h, conv.dilation_h, extent, smaller, conv.pad_h));
+    throw UsageError(fmt::format(
+        "--kernel: '{}' was given, which spans {} pixels with --dilation {}; accepted: kernels that fit "
+        "the {} pixels of --height or --width with --padding {}",
+        conv.kernel_h, extent, conv.dilation_h, smaller, conv.pad_h));
   }
   if (const auto wrong = conv.invalid()) {
     throw UsageError(*wrong);

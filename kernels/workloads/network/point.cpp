@@ -55,8 +55,8 @@ void refuse_training_options(const WorkloadSpec& spec) {
   for (const CommandOption& option : training_options()) {
     const std::string given = option_text(spec, option.name, option.default_value);
     if (given != option.default_value) {
-      throw UsageError(
-          fmt::format("--{} {}: belongs to training; give --mode train with it", option.name, quote(given)));
+      throw UsageError(fmt::format("--{}: {} was given, but belongs to training; give --mode train with it",
+                                   option.name, quote(given)));
     }
   }
 }
@@ -78,7 +78,7 @@ TrainOptions train_options(const WorkloadSpec& spec) {
   options.accumulate = step_options().accumulate.read(spec);
   if (spec.batch % options.accumulate != 0) {
     throw UsageError(fmt::format(
-        "--accumulate {}: accepted are divisors of every batch, and {} is not one of {}; give "
+        "--accumulate: '{}' was given; accepted: divisors of every batch, and {} is not one of {}; give "
         "batches with --batch, as in {}:{}:x2",
         options.accumulate, options.accumulate, spec.batch, options.accumulate, 16 * options.accumulate));
   }

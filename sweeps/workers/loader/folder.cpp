@@ -91,7 +91,7 @@ std::unique_ptr<Dataset> open_folder(const fs::path& folder, const ProgressCallb
   list(folder, progress, above, files);
   if (files.empty()) {
     throw UsageError(
-        fmt::format("--data: {} holds no .jpg, .jpeg or .tar file; accepted are a folder of JPEG files, tar "
+        fmt::format("--data: {} holds no .jpg, .jpeg or .tar file; accepted: a folder of JPEG files, tar "
                     "shards, or synthetic",
                     quote(folder.string())));
   }

@@ -36,15 +36,14 @@ constexpr double kHeavyDeviation = 1;  // of the logarithm of the pixels: their 
 
 [[noreturn]] void refuse(const fs::path& path, const std::string& why) {
   throw UsageError(
-      fmt::format("--data synthetic: {} cannot be written: {}; XDG_CACHE_HOME names another cache folder",
+      fmt::format("--data: {} cannot be written ({}); give synthetic images another folder by XDG_CACHE_HOME",
                   quote(path.string()), why));
 }
 
 fs::path users_cache() {
   const std::optional<fs::path> folder = cache_folder();
   if (!folder) {
-    throw UsageError(
-        "--data synthetic: neither XDG_CACHE_HOME nor HOME names a folder to keep the images in");
+    throw UsageError("--data: synthetic images have no folder; give one by XDG_CACHE_HOME or HOME");
   }
   return *folder;
 }

@@ -74,7 +74,7 @@ TEST(OpenDevice, AWrongNameIsAnsweredWithAllThatAreAccepted) {
     ADD_FAILURE() << "it was opened";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(),
-                AllOf(HasSubstr("'fats:1'"), HasSubstr("accepted are auto, fast:1, fast:2, plain;"),
+                AllOf(HasSubstr("'fats:1'"), HasSubstr("accepted: auto, fast:1, fast:2, plain;"),
                       HasSubstr("absent cannot be used here: no driver")));
   }
 }

@@ -143,7 +143,7 @@ TEST(ResultFile, AFileInPlaceOfTheFolder) {
   write_file(folder.path() / "taken", "mine");
   ResultFile file = file_in(folder.path() / "taken");
   EXPECT_THAT([&] { file.check_writable(); },
-              ThrowsMessage<UsageError>(AllOf(HasSubstr("--out " + (folder.path() / "taken").string()),
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("--out: " + (folder.path() / "taken").string()),
                                               HasSubstr(kName), HasSubstr("Not a directory"))));
   EXPECT_EQ(read_file(folder.path() / "taken"), "mine");
 }
@@ -159,7 +159,7 @@ TEST(ResultFile, AFolderThatNobodyCanWriteTo) {
   // /proc takes no folders from anyone, root included.
   ResultFile file = file_in("/proc/bench-results");
   EXPECT_THAT([&] { file.check_writable(); },
-              ThrowsMessage<UsageError>(HasSubstr("--out /proc/bench-results")));
+              ThrowsMessage<UsageError>(HasSubstr("--out: /proc/bench-results")));
 }
 
 // Limits the size of files, as a full disk would, until it ends.

@@ -150,10 +150,13 @@ TEST_F(Conv2dWorkload, FpThirtyTwoIsSupportedInEveryDirection) {
 }
 
 TEST_F(Conv2dWorkload, RefusesByOptionName) {
-  EXPECT_EQ(refusal({{"kernel", "0"}}), "--kernel '0': accepted are whole numbers from 1 to 1024");
-  EXPECT_EQ(refusal({{"stride", "two"}}), "--stride 'two': accepted are whole numbers from 1 to 1024");
-  EXPECT_EQ(refusal({{"padding", "-1"}}), "--padding '-1': accepted are whole numbers from 0 to 1024");
-  EXPECT_NE(refusal({{"groups", "3"}}).find("--groups '3': accepted are divisors"), std::string::npos);
+  EXPECT_EQ(refusal({{"kernel", "0"}}), "--kernel: '0' was given; accepted: whole numbers from 1 to 1024");
+  EXPECT_EQ(refusal({{"stride", "two"}}),
+            "--stride: 'two' was given; accepted: whole numbers from 1 to 1024");
+  EXPECT_EQ(refusal({{"padding", "-1"}}),
+            "--padding: '-1' was given; accepted: whole numbers from 0 to 1024");
+  EXPECT_NE(refusal({{"groups", "3"}}).find("--groups: '3' was given; accepted: divisors"),
+            std::string::npos);
   EXPECT_NE(refusal({{"kernel", "61"}}).find("--kernel '61'"), std::string::npos);
   EXPECT_EQ(refusal({{"kernel", "58"}}), "accepted");
   EXPECT_NE(refusal({{"kernel", "30"}, {"dilation", "2"}}).find("spans 59 pixels"), std::string::npos);
@@ -172,9 +175,10 @@ TEST_F(Conv2dWorkload, TheImplementationCanBeChosen) {
   EXPECT_TRUE(type().configure(spec)->make(*device_)->verify().passed);
   EXPECT_EQ(refusal({{"implementation", "best"}}), "accepted");
   const std::string refused = refusal({{"implementation", "fastest"}});
-  EXPECT_NE(refused.find("--implementation 'fastest': accepted are best, "), std::string::npos) << refused;
+  EXPECT_NE(refused.find("--implementation: 'fastest' was given; accepted: best, "), std::string::npos)
+      << refused;
   EXPECT_NE(refused.find("reference"), std::string::npos) << refused;
-  EXPECT_NE(refusal({{"implementation", ""}}).find("--implementation '': accepted are best, "),
+  EXPECT_NE(refusal({{"implementation", ""}}).find("--implementation: '' was given; accepted: best, "),
             std::string::npos);
 }
 

@@ -156,8 +156,9 @@ TEST(Networks, StrideOfABottleneckIsInItsThreeByThree) {
 TEST(Networks, RefuseImageSizesByName) {
   EXPECT_EQ(refusal("vgg16", "32"), "accepted");
   EXPECT_EQ(refusal("resnet50", "1"), "accepted");
-  EXPECT_EQ(refusal("vgg16", "31"),
-            "--image-size '31': vgg16 takes whole numbers from 32 to 4096 (pixels a side)");
+  EXPECT_EQ(
+      refusal("vgg16", "31"),
+      "--image-size: '31' was given; accepted for vgg16: whole numbers from 32 to 4096 (pixels a side)");
   for (const char* wrong : {"0", "-1", "abc", "", "224px", "22.4", "99999999999999999999", "4097"}) {
     const std::string message = refusal("resnet50", wrong);
     EXPECT_NE(message.find("--image-size '" + std::string(wrong) + "'"), std::string::npos) << message;

@@ -88,7 +88,7 @@ TEST_F(LaunchTest, RefusesOtherWords) {
     type().configure(launched("infer", "Graph"));
     FAIL() << "nothing was thrown";
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("--launch 'Graph': accepted are stream and graph"));
+    EXPECT_THAT(error.what(), HasSubstr("--launch: 'Graph' was given; accepted: stream, graph"));
   }
 }
 

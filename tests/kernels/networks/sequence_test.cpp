@@ -74,7 +74,7 @@ TEST(SequenceNetworks, RefuseSizesByName) {
   EXPECT_EQ(refusal("embedding_classifier", "vocabulary", "7"), "accepted");
   for (const char* wrong : {"0", "1025", "", "many"}) {
     EXPECT_EQ(refusal("gpt_small", "sequence", wrong),
-              fmt::format("--sequence '{}': accepted are whole numbers from 1 to 1024", wrong));
+              fmt::format("--sequence: '{}' was given; accepted: whole numbers from 1 to 1024", wrong));
   }
   EXPECT_THAT(refusal("embedding_classifier", "vocabulary", "0"), ::testing::HasSubstr("--vocabulary '0'"));
 }

@@ -105,10 +105,11 @@ TEST_F(Vision, ImageSizesHaveTheirDefaultsAndSteps) {
   };
   EXPECT_EQ(refusal("yolov3_tiny", 608), "accepted");
   EXPECT_EQ(refusal("yolov3_tiny", 400),
-            "--image-size '400': yolov3_tiny takes multiples of 32 from 32 to 4096 (pixels a side)");
+            "--image-size: '400' was given; accepted for yolov3_tiny: multiples of 32 from 32 to 4096 "
+            "(pixels a side)");
   EXPECT_EQ(refusal("unet", 600), "accepted");
   EXPECT_EQ(refusal("unet", 15),
-            "--image-size '15': unet takes whole numbers from 16 to 4096 (pixels a side)");
+            "--image-size: '15' was given; accepted for unet: whole numbers from 16 to 4096 (pixels a side)");
 }
 
 TEST_F(Vision, NormsAndActivationsAreFused) {

@@ -192,9 +192,9 @@ TEST(CopyWorkload, WhatIsWrongIsNamed) {
   const WorkloadType& type = *registry<WorkloadType>().find("copy");
   for (const auto& [option, value, accepted] :
        {std::tuple{"bytes", "12", "B, KiB"}, std::tuple{"bytes", "2048GiB", "up to 1.00 TiB"},
-        std::tuple{"host-memory", "fast", "accepted are pinned, pageable and staged"},
-        std::tuple{"pages", "warm", "accepted are touched and cold"},
-        std::tuple{"queue", "2", "accepted are device and own"},
+        std::tuple{"host-memory", "fast", "accepted: pinned, pageable, staged"},
+        std::tuple{"pages", "warm", "accepted: touched, cold"},
+        std::tuple{"queue", "2", "accepted: device, own"},
         std::tuple{"node", "-1", "accepted: any, near, far"}}) {
     try {
       type.configure(spec_of("h2d", {{option, value}}));

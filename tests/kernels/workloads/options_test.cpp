@@ -68,12 +68,12 @@ TEST(Options, ReadWhatIsGiven) {
 TEST(Options, RefuseByNameAndSayWhatIsAccepted) {
   for (const char* wrong : {"0", "1048577", "ten", "", "1.5", " 1", "99999999999999999999"}) {
     EXPECT_EQ(refusal(kRows, wrong),
-              std::string("--rows '") + wrong + "': accepted are whole numbers from 1 to 1048576");
+              std::string("--rows: '") + wrong + "' was given; accepted: whole numbers from 1 to 1048576");
   }
   EXPECT_EQ(refusal(kSize, "2GiB"), "--size: '2GiB' was given; accepted: up to 1.00 GiB");
   EXPECT_EQ(refusal(kSize, "2").substr(0, 8), "--size: ");
-  EXPECT_EQ(refusal(kColour, "Red"), "--colour 'Red': accepted are red, green and blue");
-  EXPECT_EQ(refusal(yes_or_no("fast", "no", ""), "maybe"), "--fast 'maybe': accepted are yes and no");
+  EXPECT_EQ(refusal(kColour, "Red"), "--colour: 'Red' was given; accepted: red, green, blue");
+  EXPECT_EQ(refusal(yes_or_no("fast", "no", ""), "maybe"), "--fast: 'maybe' was given; accepted: yes, no");
 }
 
 }  // namespace

@@ -268,10 +268,11 @@ TEST_F(Training, OptionsSayWhatTheyAccept) {
     return "";
   };
   using ::testing::HasSubstr;
-  EXPECT_THAT(refused("optimizer", "lion"), HasSubstr("--optimizer 'lion': accepted are sgd, momentum"));
+  EXPECT_THAT(refused("optimizer", "lion"),
+              HasSubstr("--optimizer: 'lion' was given; accepted: sgd, momentum"));
   EXPECT_THAT(refused("accumulate", "4"), HasSubstr("divisors of every batch, and 4 is not one of 6"));
   EXPECT_THAT(refused("accumulate", "0"), HasSubstr("--accumulate"));
-  EXPECT_THAT(refused("recompute", "maybe"), HasSubstr("--recompute 'maybe': accepted are yes and no"));
+  EXPECT_THAT(refused("recompute", "maybe"), HasSubstr("--recompute: 'maybe' was given; accepted: yes, no"));
 }
 
 TEST_F(Training, NormalisingOverTwoValuesIsRefused) {
