@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/cli/text.h"
 #include "bench/commands/setup.h"
 #include "bench/device.h"
 #include "bench/dtype.h"
@@ -23,6 +24,16 @@
 
 namespace bench {
 namespace {
+
+// Names have this many columns: the longest of a section, and a gap.
+constexpr std::size_t kSweeps = 12;
+constexpr std::size_t kWorkloads = 24;
+constexpr std::size_t kDevices = 10;
+
+std::string list_line(std::string_view name, std::string_view text, std::size_t column) {
+  constexpr std::size_t kWidth = 100;  // also in a file
+  return hanging(fmt::format("  {}", name), text, column, kWidth);
+}
 
 // "fp32, bf16": those that the device computes in.
 std::string dtypes_of(const Device& device) {
@@ -59,16 +70,16 @@ void print_list(std::ostream& out) {
   const std::optional<std::filesystem::path> choices = choices_file();
   fmt::print(out, "Sweeps (--sweep NAME; bench --sweep NAME --help)\n");
   for (const auto& sweep : registry<SweepType>().entries()) {
-    fmt::print(out, "  {:<20} {}\n", sweep->name, sweep->question);
+    out << list_line(sweep->name, sweep->question, kSweeps);
   }
   fmt::print(out, "\nWorkloads (--workload NAME; bench --workload NAME --help)\n");
   for (const auto& type : registry<WorkloadType>().entries()) {
-    fmt::print(out, "  {:<20} {}; --mode {}\n", type->name, type->description, fmt::join(type->modes, "|"));
+    out << list_line(type->name, type->description, kWorkloads);
   }
   fmt::print(out, "\nDevices (--device ID)\n");
   for (const auto& kind : registry<DeviceKind>().entries()) {
     for (const DeviceKind::Listing& listing : kind->list()) {
-      fmt::print(out, "  {:<20} {}\n", listing.id, device_in_words(*kind, listing));
+      out << list_line(listing.id, device_in_words(*kind, listing), kDevices);
     }
   }
   fmt::print(out, "\nAutotuned choices (--no-cache): {}\n",

@@ -13,6 +13,8 @@
 namespace bench::testing {
 namespace {
 
+using ::testing::HasSubstr;
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
@@ -45,6 +47,37 @@ TEST(Help, FitsOneScreen) {
       EXPECT_LE(columns(line), 100U) << line;
     }
   }
+}
+
+TEST(Help, ListHasALineForEachSweepAndWorkload) {
+  const std::vector<std::string> lines = lines_of(run_bench({"--list"}).out);
+  const Json list = Json::parse(run_bench({"--list", "--benchmark_format=json"}).out);
+  for (const auto& [kind, text] : {std::pair{"sweeps", "question"}, std::pair{"workloads", "description"}}) {
+    for (const Json& entry : list[kind]) {
+      EXPECT_THAT(lines, ::testing::Contains(::testing::AllOf(
+                             ::testing::StartsWith("  " + entry["name"].get<std::string>() + " "),
+                             ::testing::EndsWith(" " + entry[text].get<std::string>()))));
+    }
+  }
+  for (const std::string& line : lines) {
+    if (!line.starts_with("Autotuned choices")) {  // a path, which is not broken
+      EXPECT_LE(columns(line), 100U) << line;
+    }
+  }
+}
+
+TEST(Help, OptionsThatTakeListsSayIt) {
+  const std::string workers = run_bench({"--sweep", "workers", "--help"}).out;
+  EXPECT_THAT(workers, ::testing::AllOf(HasSubstr("--workers LIST "), HasSubstr("--demand LIST ")));
+  EXPECT_THAT(run_bench({"--sweep", "transfer", "--help"}).out, HasSubstr("--sizes LIST "));
+}
+
+// What a help says is accepted.
+TEST(Help, SizesTakeTheUnitsThatHelpUses) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(run_bench({"--workload", "copy", "--help"}).out, HasSubstr("up to 1.00 TiB"));
+  const Arguments run{"--sweep", "batch", "--workload", "copy", "--dry-run", "--out", folder.path() / "out"};
+  EXPECT_EQ(run_bench(run + Arguments{"--bytes", "0.001TiB", "--batch", "1"}).code, 0);
 }
 
 TEST(Help, ExamplesRun) {

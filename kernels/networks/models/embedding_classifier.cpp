@@ -19,7 +19,7 @@ Graph embedding_classifier(const NetworkSizes& sizes) {
 
 const NetworkRegistration registered{{
     .name = "embedding_classifier",
-    .description = "mean of word vectors and a linear layer, 120 M parameters in a table of 400,000 words",
+    .description = "mean of word vectors and a linear layer, 120 M parameters, 400,000 words",
     .build = nullptr,
     .published_parameters = 400'000 * kWidth + kWidth * kClasses + kClasses,
     .published_macs = static_cast<double>(kWidth * kClasses),

@@ -46,7 +46,7 @@ Value block(Graph& g, const std::string& name, Value x, const GptSizes& sizes) {
 
 const NetworkRegistration registered{{
     .name = "gpt_small",
-    .description = "GPT-2 small, decoder of 124 M parameters, 32.8 GMAC for 256 tokens (Radford et al. 2019)",
+    .description = "GPT-2 small, 124 M parameters, 32.8 GMAC for 256 tokens (Radford 2019)",
     .build = nullptr,
     .published_parameters = 124'439'808,
     .published_macs = 32.83e9,  // by the formula above

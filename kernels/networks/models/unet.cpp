@@ -48,8 +48,7 @@ Graph unet(std::int64_t image_size) {
 
 const NetworkRegistration registered{{
     .name = "unet",
-    .description =
-        "U-Net with batch norm, 31.0 M parameters, 193 GMAC at 512, 2 classes a pixel (Pytorch-UNet)",
+    .description = "U-Net with batch norm, 31.0 M parameters, 193 GMAC at 512 (Pytorch-UNet)",
     .build = unet,
     .published_parameters = 31'037'698,
     // From the layers: 9·64·(3 + 64) = 38'592 products a pixel in front, 9·(64·128 + 128²)/4 = 55'296 for

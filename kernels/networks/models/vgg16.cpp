@@ -54,7 +54,7 @@ const NetworkRegistration registered{{
 
 const NetworkRegistration registered_gap{{
     .name = "vgg16_gap",
-    .description = "VGG-16 with global average pooling for its fully connected layers, 15.2 M parameters",
+    .description = "VGG-16 with global average pooling at its end, 15.2 M parameters",
     .build = vgg16_gap,
     .published_parameters = 14'714'688 + 512 * 1000 + 1000,  // Keras' VGG16 without its top; the classifier
     .published_macs = 15.35e9,

@@ -50,7 +50,7 @@ Graph yolov3_tiny(std::int64_t image_size) {
 
 const NetworkRegistration registered{{
     .name = "yolov3_tiny",
-    .description = "YOLOv3-tiny, 8.85 M parameters, 2.78 GMAC at 416, 80 classes (Darknet, Ultralytics)",
+    .description = "YOLOv3-tiny, 8.85 M parameters, 2.78 GMAC at 416 (Darknet, Ultralytics)",
     .build = yolov3_tiny,
     .published_parameters = 8'852'366,  // Ultralytics
     .published_macs = 2.78e9,           // Darknet: 5.56 billion operations

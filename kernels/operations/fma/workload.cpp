@@ -69,16 +69,16 @@ double tolerance(const Fma& fma) {
   return (fma.kind == Fma::Kind::tiles ? kTileTolerances : kChainTolerances).of(fma.dtype);
 }
 
-const Registration<WorkloadType> registered{operation_workload(OperationType<Fma>{
-    .name = "fma",
-    .description = "multiply-adds on every element between one read and one write, or on tensor cores (wmma)",
-    .modes = {"forward", std::string(kTensorCores)},
-    .options = declare(kElements, kSteps),
-    .describe = describe,
-    .single = single_row<Fma>,
-    .sample_bytes = [](const Fma& fma) { return 8.0 * static_cast<double>(fma.count); },
-    .tolerance = tolerance,
-    .kernel_points = kernel_points})};
+const Registration<WorkloadType> registered{operation_workload(
+    OperationType<Fma>{.name = "fma",
+                       .description = "multiply-adds on every element, between one read and one write",
+                       .modes = {"forward", std::string(kTensorCores)},
+                       .options = declare(kElements, kSteps),
+                       .describe = describe,
+                       .single = single_row<Fma>,
+                       .sample_bytes = [](const Fma& fma) { return 8.0 * static_cast<double>(fma.count); },
+                       .tolerance = tolerance,
+                       .kernel_points = kernel_points})};
 
 }  // namespace
 }  // namespace bench::kernels
