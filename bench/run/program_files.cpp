@@ -1,10 +1,13 @@
 #include "bench/run/program_files.h"
 
+#include <grp.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -15,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Or is it.
+// Also true of the folder itself.
 bool lies_in(const fs::path& path, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
@@ -27,6 +30,30 @@ fs::path root_for(const fs::path& executable, const fs::path& build_folder, cons
   }
   const fs::path folder = executable.parent_path();
   return folder.filename() == "bin" ? folder.parent_path() / "share" / "bench" : fs::path();
+}
+
+// Whether the group is the user's own, as most systems make one for each user: the login group, of the same
+// name, without further members.
+bool is_alone_in(gid_t group, uid_t user) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 16;
+  std::vector<char> user_text(kMostBytes);
+  std::vector<char> group_text(kMostBytes);
+  struct passwd user_entry {};
+  struct passwd* found_user = nullptr;
+  struct group group_entry {};
+  struct group* found_group = nullptr;
+  if (::getpwuid_r(user, &user_entry, user_text.data(), kMostBytes, &found_user) != 0 ||
+      ::getgrgid_r(group, &group_entry, group_text.data(), kMostBytes, &found_group) != 0 ||
+      found_user == nullptr || found_group == nullptr) {
+    return false;
+  }
+  const std::string_view owner = user_entry.pw_name;
+  for (char** member = group_entry.gr_mem; *member != nullptr; ++member) {
+    if (owner != *member) {
+      return false;
+    }
+  }
+  return user_entry.pw_gid == group && owner == group_entry.gr_name;
 }
 
 // Why another user could have put the file or folder there; empty where none could.
@@ -42,6 +69,9 @@ std::string weakness(const fs::path& path, uid_t program_owner) {
   if ((facts.st_mode & S_IWOTH) != 0) {
     return fmt::format("{} can be written by everyone; chmod o-w it", path.string());
   }
+  if ((facts.st_mode & S_IWGRP) != 0 && facts.st_gid != 0 && !is_alone_in(facts.st_gid, facts.st_uid)) {
+    return fmt::format("{} can be written by its group; chmod g-w it", path.string());
+  }
   return "";
 }
 
@@ -49,7 +79,10 @@ std::string weakness(const fs::path& path, uid_t program_owner) {
 
 ProgramFile program_file(const fs::path& relative, const fs::path& executable, const fs::path& build_folder,
                          const fs::path& checkout) {
-  ProgramFile missing{{}, fmt::format("{} was not found", relative.string())};
+  ProgramFile missing{{},
+                      fmt::format("{} was not found; run bench from its build folder, or install its bin/ "
+                                  "and share/bench/ together",
+                                  relative.string())};
   const fs::path root = root_for(executable, build_folder, checkout);
   std::error_code error;
   if (root.empty() || !fs::exists(root / relative, error)) {

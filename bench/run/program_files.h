@@ -9,8 +9,9 @@
 //
 // A script is run, so a file is only taken where nobody else can have put it: the file, the files next to it,
 // which it may load, the checkout or share folder, and every folder between belong to root, to the user, or
-// to the executable's owner, whose program runs already, and none of them can be written by everyone. Neither
-// the file nor one next to it may be a link that leads out of the checkout or share folder.
+// to the executable's owner, whose program runs already, and none of them can be written by everyone, or by a
+// group other than root's and the owner's own. Neither the file nor one next to it may be a link that leads
+// out of the checkout or share folder.
 #pragma once
 
 #include <filesystem>

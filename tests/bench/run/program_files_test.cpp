@@ -51,7 +51,8 @@ TEST_F(ProgramFiles, AreNowhereElse) {
   for (const char* const place : {"elsewhere/bench", "bench", "elsewhere/build/release/bench",
                                   "checkout/build/debug/bench", "checkout/build/releases/bench"}) {
     EXPECT_EQ(of(place).path, "") << place;
-    EXPECT_THAT(of(place).problem, HasSubstr("plots/batch.gp was not found"));
+    EXPECT_THAT(of(place).problem,
+                HasSubstr("plots/batch.gp was not found; run bench from its build folder"));
   }
 }
 
@@ -59,6 +60,21 @@ TEST_F(ProgramFiles, AreNotTakenFromAFolderThatEveryoneCanWriteTo) {
   fs::permissions(root_ / "checkout/plots", fs::perms::others_write, fs::perm_options::add);
   EXPECT_EQ(of("checkout/build/release/bench").path, "");
   EXPECT_THAT(of("checkout/build/release/bench").problem, HasSubstr("written by everyone"));
+}
+
+// Where a user's umask is 002 and the group is shared.
+TEST_F(ProgramFiles, AreNotTakenFromAFolderThatAnotherGroupCanWriteTo) {
+  const fs::path plots = root_ / "checkout/plots";
+  fs::permissions(plots, fs::perms::group_write, fs::perm_options::add);
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can give folders to another group";
+  }
+  EXPECT_NE(of("checkout/build/release/bench").path, "") << "root's own group";
+  ASSERT_EQ(::chown(plots.c_str(), 0, 12345), 0);
+  EXPECT_EQ(of("checkout/build/release/bench").path, "");
+  EXPECT_THAT(of("checkout/build/release/bench").problem, HasSubstr("written by its group; chmod g-w"));
+  fs::permissions(plots, fs::perms::group_write, fs::perm_options::remove);
+  EXPECT_NE(of("checkout/build/release/bench").path, "");
 }
 
 TEST_F(ProgramFiles, AreNotTakenThroughALinkOutOfTheCheckout) {
