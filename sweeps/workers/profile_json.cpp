@@ -17,18 +17,25 @@ namespace {
   throw UsageError(fmt::format("{} is {}; accepted: {}", field.path(), quote(field.json().dump()), accepted));
 }
 
-double at_least(const Field& field, double least) {
+// Bounds beyond any machine, so that a damaged file gets a sentence instead of an answer.
+constexpr double kMost = 1e15;         // ns are eleven days, bytes a second a petabyte
+constexpr double kMostBytes = 0x1p44;  // of memory: 16 TiB
+constexpr double kMostRate = 1e9;      // images a second of one worker
+constexpr double kMostCount = 1e6;     // cores or workers
+constexpr double kMostFactor = 1e3;
+
+double at_least(const Field& field, double least, double most = kMost) {
   const double value = field.number();
-  if (!std::isfinite(value) || value < least) {
-    refuse(field, fmt::format("a number from {:g}", least));
+  if (!(value >= least && value <= most)) {
+    refuse(field, fmt::format("a number from {:g} to {:g}", least, most));
   }
   return value;
 }
 
-double positive(const Field& field) {
+double positive(const Field& field, double most) {
   const double value = field.number();
-  if (!std::isfinite(value) || value <= 0) {
-    refuse(field, "a number above 0");
+  if (!(value > 0 && value <= most)) {
+    refuse(field, fmt::format("a number above 0, at most {:g}", most));
   }
   return value;
 }
@@ -41,19 +48,23 @@ void check_count(const Field& field) {
 }
 
 constexpr Check kFromZero = [](const Field& field) { at_least(field, 0); };
-constexpr Check kPositive = [](const Field& field) { positive(field); };
+constexpr Check kMemory = [](const Field& field) { at_least(field, 0, kMostBytes); };
+constexpr Check kFactor = [](const Field& field) { at_least(field, 0, kMostFactor); };
+constexpr Check kPositiveFactor = [](const Field& field) { positive(field, kMostFactor); };
+constexpr Check kRate = [](const Field& field) { positive(field, kMostRate); };
+constexpr Check kCores = [](const Field& field) { positive(field, kMostCount); };
 
 }  // namespace
 
 void members(auto& io, Of<simulator::LawFit> auto& fit) {
-  io("images_per_s_one", fit.law.one, kPositive);
+  io("images_per_s_one", fit.law.one, kRate);
   io("images_per_s_one_ci95", fit.one_ci95);
-  io("sigma", fit.law.sigma, kFromZero);
+  io("sigma", fit.law.sigma, kFactor);
   io("sigma_ci95", fit.sigma_ci95);
-  io("kappa", fit.law.kappa, kFromZero);
+  io("kappa", fit.law.kappa, kFactor);
   io("kappa_ci95", fit.kappa_ci95);
-  io("crowding", fit.law.oversubscription, kFromZero);
-  io("cores", fit.law.cores, kPositive);
+  io("crowding", fit.law.oversubscription, kFactor);
+  io("cores", fit.law.cores, kCores);
   io("worst_error", fit.worst_error, kFromZero);
   io("largest_active", fit.largest_active, kFromZero);
   io("beyond_cores", fit.beyond_cores);
@@ -61,8 +72,8 @@ void members(auto& io, Of<simulator::LawFit> auto& fit) {
 
 void members(auto& io, Of<sweeps::MeasuredSharing> auto& sharing) {
   io("workers", sharing.workers, check_count);
-  io("consumer_speed", sharing.consumer_speed, kPositive);
-  io("worker_speed", sharing.worker_speed, kPositive);
+  io("consumer_speed", sharing.consumer_speed, kPositiveFactor);
+  io("worker_speed", sharing.worker_speed, kPositiveFactor);
 }
 
 void members(auto& io, Of<loader::Storage> auto& storage) {
@@ -123,7 +134,7 @@ std::vector<simulator::SchedulingLatency> read_latencies(const Field& field, con
   for (std::size_t i = 0; i < field.size(); ++i) {
     const Field point = field.at(i);
     const Field late = point.at("late_ns");
-    simulator::SchedulingLatency latency{.workers = positive(point.at(by)), .late_ns = {}};
+    simulator::SchedulingLatency latency{.workers = positive(point.at(by), kMostCount), .late_ns = {}};
     if (late.size() == 0 || late.size() > kMostValues ||
         (i > 0 && late.size() != latencies[0].late_ns.size())) {
       throw UsageError(fmt::format("{} has {} elements; accepted: 1 to {}, as many for each count of workers",
@@ -257,7 +268,7 @@ Profile read_profile(const Json& document) {
     }
   }
   for (const auto& [key, number] : kProfileNumbers) {
-    io(key, profile.*number, kFromZero);
+    io(key, profile.*number, kMemory);
   }
   if (!(first_version && !field.has("sample_sizes")) && field.at("sample_sizes").size() > 0) {
     pipeline.sample_sizes = read_times(field.at("sample_sizes"));

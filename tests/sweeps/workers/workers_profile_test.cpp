@@ -15,6 +15,7 @@
 namespace bench::sweeps {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::LoaderMachine;
 
@@ -258,6 +259,15 @@ TEST(WorkersProfile, RefusesWhatIsNone) {
   EXPECT_THAT(changed([](Json& bad) { bad["batch"] = 0; }), HasSubstr("accepted: a whole number from 1"));
   EXPECT_THAT(changed([](Json& bad) { bad["law"]["sigma"] = -1; }), HasSubstr("sweep.profile.law.sigma"));
   EXPECT_THAT(changed([](Json& bad) { bad["law"]["cores"] = 0; }), HasSubstr("accepted: a number above 0"));
+  for (const auto& [at, absurd] :
+       {std::pair{"/law/kappa", 9e15}, std::pair{"/law/sigma", 1e4}, std::pair{"/law/crowding", 1e4},
+        std::pair{"/law/cores", 1e300}, std::pair{"/law/images_per_s_one", 1e12},
+        std::pair{"/scratch_bytes_per_worker", 1e18}, std::pair{"/slot_bytes", 1e14},
+        std::pair{"/copy_ns", 1e17}, std::pair{"/batch_work_ns/0", 1e17}}) {
+    EXPECT_THAT(changed([&](Json& bad) { bad[Json::json_pointer(at)] = absurd; }),
+                AllOf(HasSubstr("sweep.profile."), HasSubstr("accepted: a number ")))
+        << at;
+  }
   EXPECT_THAT(changed([](Json& bad) { bad["compute_ns"] = Json::array(); }), HasSubstr("0 elements"));
   EXPECT_THAT(changed([](Json& bad) { bad["compute_ns"] = {0, 0}; }), HasSubstr("no time above 0"));
   EXPECT_THAT(changed([](Json& bad) { bad["batch_work_ns"][3] = -5; }), HasSubstr("batch_work_ns[3]"));
