@@ -102,8 +102,12 @@ std::optional<std::int64_t> waited_ns(std::string_view schedstat) {
 
 CpuCondition::CpuCondition() : CpuCondition(find_cpu_stat()) {}
 
-CpuCondition::CpuCondition(std::filesystem::path cpu_stat)
-    : cpu_stat_(std::move(cpu_stat)), throttled_(throttled_now()), waited_ns_(waited_by_all_threads()) {}
+CpuCondition::CpuCondition(std::filesystem::path cpu_stat, const Clock& clock)
+    : clock_(clock),
+      cpu_stat_(std::move(cpu_stat)),
+      throttled_(throttled_now()),
+      waited_ns_(waited_by_all_threads()),
+      read_at_(clock.now()) {}
 
 std::optional<std::int64_t> CpuCondition::throttled_now() const {
   return cpu_stat_.empty() ? std::nullopt : throttled_periods(whole(cpu_stat_));
@@ -119,9 +123,9 @@ DeviceState CpuCondition::read() {
   throttled_ = now;
 
   const std::int64_t waited = waited_by_all_threads();
-  const auto read_at = std::chrono::steady_clock::now();
-  const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(read_at - read_at_).count();
-  if (static_cast<double>(waited - waited_ns_) > kContention * static_cast<double>(passed)) {
+  const auto read_at = clock_.now();
+  const std::chrono::duration<double, std::nano> passed = read_at - read_at_;
+  if (static_cast<double>(waited - waited_ns_) > kContention * passed.count()) {
     state.throttle_reasons.emplace_back("cpu_contention");
   }
   waited_ns_ = waited;

@@ -2,13 +2,13 @@
 // on its cores.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "bench/clock.h"
 #include "bench/device.h"
 
 namespace bench::kernels {
@@ -23,8 +23,9 @@ std::optional<std::int64_t> waited_ns(std::string_view schedstat);
 
 class CpuCondition {
  public:
-  CpuCondition();                                         // finds this process's cgroup
-  explicit CpuCondition(std::filesystem::path cpu_stat);  // empty: no cgroup
+  CpuCondition();  // finds this process's cgroup
+  // Empty: no cgroup.
+  explicit CpuCondition(std::filesystem::path cpu_stat, const Clock& clock = steady_clock());
 
   // Says "cpu_quota" where the quota has run out since the last call, and "cpu_contention" where this
   // process's threads, taken together, waited for a core for more than 5 % of the time since then: other work
@@ -35,10 +36,11 @@ class CpuCondition {
  private:
   std::optional<std::int64_t> throttled_now() const;
 
+  const Clock& clock_;
   std::filesystem::path cpu_stat_;
   std::optional<std::int64_t> throttled_;
   std::int64_t waited_ns_ = 0;
-  std::chrono::steady_clock::time_point read_at_ = std::chrono::steady_clock::now();
+  Clock::time_point read_at_;
 };
 
 }  // namespace bench::kernels

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -19,24 +18,22 @@
 namespace bench::kernels {
 namespace {
 
-using SteadyClock = std::chrono::steady_clock;
-
 // The shortest of as many runs as fit into 150 ms (three at least), after one to warm up, in seconds.
 template <class Step>
-double best_time(Step step) {
-  constexpr auto kFor = std::chrono::milliseconds(150);
+double best_time(const Clock& clock, Step step) {
+  constexpr double kForNs = 150e6;
   step();
   double best = std::numeric_limits<double>::infinity();
-  const auto begin = SteadyClock::now();
-  for (int runs = 0; runs < 3 || SteadyClock::now() - begin < kFor; ++runs) {
-    const auto start = SteadyClock::now();
+  const auto begin = clock.now();
+  for (int runs = 0; runs < 3 || clock.since_ns(begin) < kForNs; ++runs) {
+    const auto start = clock.now();
     step();
-    best = std::min(best, std::chrono::duration<double>(SteadyClock::now() - start).count());
+    best = std::min(best, clock.since_ns(start) / 1e9);
   }
   return best;
 }
 
-double matmul_rate(Device& device, Dtype dtype, std::int64_t size) {
+double matmul_rate(Device& device, Dtype dtype, std::int64_t size, const Clock& clock) {
   const Matmul spec{.rows = size, .inner = size, .columns = size, .dtype = dtype};
   const auto product = make_operation(spec, device, "onednn");
   product->prepare();
@@ -53,10 +50,10 @@ double matmul_rate(Device& device, Dtype dtype, std::int64_t size) {
       store(slot.tensor, values, data);
     }
   }
-  return spec.flops() / best_time([&] { product->run(pointers); });
+  return spec.flops() / best_time(clock, [&] { product->run(pointers); });
 }
 
-double copy_rate(std::int64_t bytes) {
+double copy_rate(std::int64_t bytes, const Clock& clock) {
   const CpuBlock from = cpu_block(bytes);
   const CpuBlock to = cpu_block(bytes);
   const auto copy = [&] {
@@ -70,12 +67,12 @@ double copy_rate(std::int64_t bytes) {
   };
   // Written first: untouched pages are all the same page of zeros, which would be read from the cache.
   std::memset(from.get(), 1, static_cast<std::size_t>(bytes));
-  return 2.0 * static_cast<double>(bytes) / best_time(copy);
+  return 2.0 * static_cast<double>(bytes) / best_time(clock, copy);
 }
 
 }  // namespace
 
-Peaks measure_cpu_peaks(Device& device, Dtype dtype, std::int64_t available_bytes) {
+Peaks measure_cpu_peaks(Device& device, Dtype dtype, std::int64_t available_bytes, const Clock& clock) {
   constexpr std::int64_t kMatrix = 1024;
   constexpr std::int64_t kMiB = std::int64_t{1} << 20;
   // Two buffers together four times the last cache: what stays in it between copies hardly counts. Bounded,
@@ -83,8 +80,8 @@ Peaks measure_cpu_peaks(Device& device, Dtype dtype, std::int64_t available_byte
   const std::int64_t cache = std::max<std::int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), 0);
   const std::int64_t wanted = std::clamp(2 * cache, 128 * kMiB, 256 * kMiB);
   const std::int64_t buffer = std::clamp(available_bytes / 8, kMiB, wanted);
-  return {.flops_per_s = matmul_rate(device, dtype, kMatrix),
-          .bytes_per_s = copy_rate(buffer),
+  return {.flops_per_s = matmul_rate(device, dtype, kMatrix, clock),
+          .bytes_per_s = copy_rate(buffer, clock),
           .source = fmt::format("measured: oneDNN {} matmul {}x{}x{} {}, copy of {} MiB", onednn::version(),
                                 kMatrix, kMatrix, kMatrix, name_of(dtype), buffer / kMiB)};
 }

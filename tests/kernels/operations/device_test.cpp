@@ -10,9 +10,12 @@
 #include <fstream>
 #include <thread>
 
+#include "bench/clock.h"
 #include "bench/error.h"
+#include "bench/registry.h"
 #include "kernels/devices/cpu/condition.h"
 #include "kernels/devices/cpu/memory.h"
+#include "kernels/devices/cpu/peaks.h"
 
 namespace bench::kernels {
 namespace {
@@ -163,6 +166,23 @@ TEST_F(CpuDevice, MeasuresItsPeaksOnce) {
   EXPECT_EQ(first.flops_per_s, second.flops_per_s);
   EXPECT_EQ(device_->peaks(Dtype::fp16).flops_per_s, 0);
   EXPECT_EQ(device_->memory().peak(), 0) << "the measurement's buffers are no workload's";
+}
+
+// 10 ms pass between any two readings.
+class TickingClock : public Clock {
+ public:
+  time_point now() const override { return now_ += std::chrono::milliseconds(10); }
+  void sleep_until(time_point time) const override { now_ = time; }
+
+ private:
+  mutable time_point now_;
+};
+
+TEST(CpuPeaks, AreTimedByTheClockThatIsGiven) {
+  const auto device = registry<DeviceKind>().find("cpu")->open("cpu");
+  const Peaks peaks = measure_cpu_peaks(*device, Dtype::fp32, std::int64_t{64} << 20, TickingClock());
+  EXPECT_NEAR(peaks.flops_per_s, 2.0 * 1024 * 1024 * 1024 / 0.01, 1e3);
+  EXPECT_NEAR(peaks.bytes_per_s, 2.0 * (8 << 20) / 0.01, 1);
 }
 
 TEST(CpuCondition, ReadsProcAndCgroupTexts) {
