@@ -10,24 +10,24 @@
 namespace bench::kernels::onednn {
 namespace {
 
-std::vector<ForgetsAnswers*>& of_this_thread() {
-  thread_local std::vector<ForgetsAnswers*> all;
+std::vector<ClearableCache*>& caches_of_this_thread() {
+  thread_local std::vector<ClearableCache*> all;
   return all;
 }
 
 }  // namespace
 
-ForgetsAnswers::ForgetsAnswers() {
-  of_this_thread().push_back(this);
+ClearableCache::ClearableCache() {
+  caches_of_this_thread().push_back(this);
 }
 
-ForgetsAnswers::~ForgetsAnswers() {
-  std::erase(of_this_thread(), this);
+ClearableCache::~ClearableCache() {
+  std::erase(caches_of_this_thread(), this);
 }
 
-void forget_answers() {
-  for (ForgetsAnswers* const one : of_this_thread()) {
-    one->forget();
+void clear_query_caches() {
+  for (ClearableCache* const cache : caches_of_this_thread()) {
+    cache->clear();
   }
 }
 

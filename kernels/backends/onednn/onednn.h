@@ -41,24 +41,24 @@ dnnl::primitive_attr attributes(const dnnl::post_ops& post_ops = {});
 
 // Gives back the memory of this thread's QueryCaches: they serve planning, and would count where the
 // process's memory is measured. CpuDevice::drop_caches() calls it.
-void forget_answers();
+void clear_query_caches();
 
-class ForgetsAnswers {  // known to forget_answers() of the thread that makes it
+class ClearableCache {  // known to clear_query_caches() of the thread that makes it
  public:
-  ForgetsAnswers();
-  ForgetsAnswers(const ForgetsAnswers&) = delete;
-  ForgetsAnswers& operator=(const ForgetsAnswers&) = delete;
-  virtual void forget() = 0;
+  ClearableCache();
+  ClearableCache(const ClearableCache&) = delete;
+  ClearableCache& operator=(const ClearableCache&) = delete;
+  virtual void clear() = 0;
 
  protected:
-  ~ForgetsAnswers();
+  ~ClearableCache();
 };
 
 // LRU cache of slow oneDNN queries. A `thread_local` is its owner and not a device: the answers depend on
 // nothing but the question and the number of threads oneDNN may use, which is a thread's own. So that number
 // is part of the key, no lock is needed, and `most` bounds the memory.
 template <class Question, class Answer>
-class QueryCache final : public ForgetsAnswers {
+class QueryCache final : public ClearableCache {
  public:
   explicit QueryCache(std::size_t most) : answers_(most) {}
 
@@ -66,7 +66,7 @@ class QueryCache final : public ForgetsAnswers {
   const Answer& of(const Question& question, const Ask& ask) {  // good until the next call
     return answers_.get({omp_get_max_threads(), question}, [&] { return ask(question); });
   }
-  void forget() override { answers_.clear(); }
+  void clear() override { answers_.clear(); }
 
  private:
   LruCache<std::pair<int, Question>, Answer> answers_;

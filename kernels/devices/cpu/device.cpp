@@ -149,7 +149,7 @@ class CpuDevice final : public Device, public CpuTransfers {
   }
 
   void drop_caches() override {
-    onednn::forget_answers();
+    onednn::clear_query_caches();
     const int capacity = dnnl::get_primitive_cache_capacity();
     dnnl::set_primitive_cache_capacity(0);
     dnnl::set_primitive_cache_capacity(capacity);

@@ -295,7 +295,7 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
 
   // The end of planning.
   void prepare() override {
-    onednn::forget_answers();
+    onednn::clear_query_caches();
     PrimitiveOperation::prepare();
   }
 

@@ -32,7 +32,7 @@ TEST_F(QueryCacheTest, AsksOnce) {
   EXPECT_EQ(asked_, 2);
 }
 
-TEST_F(QueryCacheTest, ForgetsWhatWasNotAskedForLongest) {
+TEST_F(QueryCacheTest, DropsTheLeastRecentlyUsed) {
   ask(1);
   ask(2);
   ask(1);
@@ -44,12 +44,12 @@ TEST_F(QueryCacheTest, ForgetsWhatWasNotAskedForLongest) {
   EXPECT_EQ(asked_, 4);
 }
 
-TEST_F(QueryCacheTest, ForgetsOnDemandWhatItsThreadAsked) {
+TEST_F(QueryCacheTest, IsClearedByItsOwnThreadAlone) {
   ask(1);
-  std::thread(forget_answers).join();
+  std::thread(clear_query_caches).join();
   ask(1);
   EXPECT_EQ(asked_, 1);
-  forget_answers();
+  clear_query_caches();
   ask(1);
   EXPECT_EQ(asked_, 2);
 }
