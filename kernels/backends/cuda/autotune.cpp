@@ -22,7 +22,7 @@ constexpr float kMostTimed = 8;
 constexpr Repeats kOnce{.ahead = 0, .timed = 1};
 constexpr int kTimesOnce = 4;  // after the first timed run
 constexpr int kTimesSeveral = 3;
-constexpr float kFarBehind = 2;  // times the best: more than noise explains
+constexpr float kFarSlower = 2;  // times the best: more than noise explains
 
 // As many runs as take kLong, from the time of one.
 Repeats several(float once) {
@@ -30,8 +30,8 @@ Repeats several(float once) {
 }
 
 // A candidate that ran. Times in milliseconds.
-struct Contender {
-  std::size_t candidate = 0;
+struct TimedCandidate {
+  std::size_t number = 0;
   float once = 0;  // its first timed run
   float repeated = std::numeric_limits<float>::infinity();
   bool refused = false;
@@ -45,65 +45,64 @@ struct Contender {
   }
 };
 
-class Tuning {
+class Autotuner {
  public:
-  Tuning(std::size_t candidates, const TimeCandidate& time, const Clock& clock)
-      : candidates_(candidates), time_(time), clock_(clock) {}
+  Autotuner(std::size_t candidates, const TimeCandidate& time, const Clock& clock)
+      : count_(candidates), time_(time), clock_(clock) {}
 
   std::size_t best() {
     time_each_once();
-    drop_far_behind();
+    drop_far_slower();
     repeat();
-    const std::vector<Contender>& left = contenders_.empty() ? far_behind_ : contenders_;
+    const std::vector<TimedCandidate>& left = candidates_.empty() ? far_slower_ : candidates_;
     if (left.empty()) {
       rethrow_refusal();
     }
-    return std::ranges::min(left, {}, &Contender::shortest).candidate;
+    return std::ranges::min(left, {}, &TimedCandidate::shortest).number;
   }
 
  private:
   void time_each_once() {
-    for (std::size_t candidate = 0; candidate < candidates_ && has_time(); ++candidate) {
+    for (std::size_t number = 0; number < count_ && has_time(); ++number) {
       runs([&] {
-        time_(candidate, kOnce);
+        time_(number, kOnce);
         started_ = started_.value_or(clock_.now());
         if (has_time()) {
-          contenders_.push_back({.candidate = candidate, .once = time_(candidate, kOnce)});
+          candidates_.push_back({.number = number, .once = time_(number, kOnce)});
         }
       });
     }
   }
 
-  void drop_far_behind() {
+  void drop_far_slower() {
     float best = std::numeric_limits<float>::infinity();
-    for (const Contender& contender : contenders_) {
-      best = std::min(best, contender.once);
+    for (const TimedCandidate& candidate : candidates_) {
+      best = std::min(best, candidate.once);
     }
     const auto far = std::ranges::stable_partition(
-        contenders_, [&](const Contender& contender) { return contender.once <= kFarBehind * best; });
-    far_behind_.assign(far.begin(), far.end());
-    contenders_.erase(far.begin(), far.end());
+        candidates_, [&](const TimedCandidate& candidate) { return candidate.once <= kFarSlower * best; });
+    far_slower_.assign(far.begin(), far.end());
+    candidates_.erase(far.begin(), far.end());
   }
 
   // In turns, so that a change of the card's clocks meets all of them.
   void repeat() {
-    for (int turn = 0; turn < std::max(kTimesOnce, kTimesSeveral) && contenders_.size() > 1; ++turn) {
-      for (Contender& contender : contenders_) {
-        if (turn < contender.times() && has_time()) {
-          contender.refused = !runs([&] {
-            contender.repeated =
-                std::min(contender.repeated, time_(contender.candidate, contender.repeats()));
+    for (int turn = 0; turn < std::max(kTimesOnce, kTimesSeveral) && candidates_.size() > 1; ++turn) {
+      for (TimedCandidate& candidate : candidates_) {
+        if (turn < candidate.times() && has_time()) {
+          candidate.refused = !runs([&] {
+            candidate.repeated = std::min(candidate.repeated, time_(candidate.number, candidate.repeats()));
           });
         }
       }
-      std::erase_if(contenders_, [](const Contender& contender) { return contender.refused; });
+      std::erase_if(candidates_, [](const TimedCandidate& candidate) { return candidate.refused; });
     }
   }
 
   // True until one candidate has been timed, however long that takes.
-  bool has_time() const { return contenders_.empty() || clock_.now() - *started_ < kMostTuning; }
+  bool has_time() const { return candidates_.empty() || clock_.now() - *started_ < kMostTuning; }
 
-  // False where the library refuses the run.
+  // Whether the library took the run.
   template <class Run>
   bool runs(const Run& run) {
     try {
@@ -127,12 +126,12 @@ class Tuning {
     throw std::logic_error("there is nothing to choose from");
   }
 
-  std::size_t candidates_;
+  std::size_t count_;
   const TimeCandidate& time_;
   const Clock& clock_;
   std::optional<Clock::time_point> started_;  // the end of the first warm-up
-  std::vector<Contender> contenders_;
-  std::vector<Contender> far_behind_;  // for where all contenders are refused
+  std::vector<TimedCandidate> candidates_;
+  std::vector<TimedCandidate> far_slower_;  // chosen from where every other candidate is refused
   std::exception_ptr refusal_;
   bool out_of_memory_ = false;
 };
@@ -140,7 +139,7 @@ class Tuning {
 }  // namespace
 
 std::size_t autotune(std::size_t candidates, const TimeCandidate& time, const Clock& clock) {
-  return Tuning(candidates, time, clock).best();
+  return Autotuner(candidates, time, clock).best();
 }
 
 std::size_t autotune(Runtime& runtime, CUstream_st* stream, std::size_t candidates,
