@@ -13,6 +13,7 @@
 #include <immintrin.h>
 #endif
 
+#include "bench/measure/statistics.h"
 #include "bench/registry.h"
 #include "bench/transfers.h"
 
@@ -57,12 +58,6 @@ bool has_stream_copy() {
 
 void library_copy(std::byte* to, const std::byte* from, std::int64_t bytes) {
   std::memcpy(to, from, static_cast<std::size_t>(bytes));
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 }  // namespace

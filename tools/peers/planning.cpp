@@ -11,6 +11,7 @@
 
 #include "bench/device.h"
 #include "bench/error.h"
+#include "bench/measure/statistics.h"
 #include "bench/registry.h"
 #include "bench/workload.h"
 
@@ -39,12 +40,6 @@ class CollectingReporter : public benchmark::BenchmarkReporter {
 
 std::string name_of_plan(const std::string& network, const std::string& mode, std::int64_t batch) {
   return fmt::format("{}/{}/{}", network, mode, batch);
-}
-
-double median(std::vector<double> values) {
-  const auto middle = std::next(values.begin(), static_cast<std::ptrdiff_t>(values.size() / 2));
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 void register_plan(const WorkloadType& type, const WorkloadSpec& spec, Device& device) {
