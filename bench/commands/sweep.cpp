@@ -31,7 +31,7 @@
 namespace bench {
 namespace {
 
-// Of the time budget, for plans that no point waits for.
+// Share of the time budget for plans that no point waits for.
 constexpr double kPlanningShare = 0.2;
 
 ExitCode interrupted_while_planning() {

@@ -1,4 +1,4 @@
-// A number with its 95 % confidence interval.
+// A number with its 95 % confidence interval. statistics.h makes the intervals of measured times.
 #pragma once
 
 #include <optional>

@@ -49,7 +49,7 @@ namespace {
 // Two sizes so far apart that what is held whatever the size does not hide the slope.
 constexpr std::int64_t kApart = 16;
 
-// Of the sizes between two: by their ratio where they are far apart.
+// A size between two: their geometric mean where they are far apart, else their arithmetic mean.
 std::int64_t middle(std::int64_t low, std::int64_t high) {
   const double ratio = static_cast<double>(high) / static_cast<double>(low);
   return ratio > 4 ? static_cast<std::int64_t>(static_cast<double>(low) * std::sqrt(ratio))

@@ -28,7 +28,7 @@ MemoryCategory category_of(const SlotInfo& slot) {
   }
 }
 
-// Of fill_random: each sample of each slot has one of its own.
+// The random stream for fill_random: each sample of each slot has its own.
 std::uint64_t stream_of(Slot slot, std::int64_t sample) {
   return static_cast<std::uint64_t>(sample) * static_cast<std::uint64_t>(Slot::count_) +
          static_cast<std::uint64_t>(slot);

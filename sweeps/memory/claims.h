@@ -19,7 +19,7 @@ Finding claim_growth(const Soak& soak, const ResultDocument& document);
 
 // The memory line, with how far from proportional it is.
 Finding claim_growing_memory(const BatchSeries& series);
-// Where the most is needed; nullopt where the plan does not tell.
+// Where in a step memory peaks; nullopt where the plan does not tell.
 std::optional<Finding> claim_peak(const BatchSeries& series);
 // Weights, gradients and optimizer state as multiples of the weights, for each optimizer of one dtype;
 // nullopt without training.

@@ -80,8 +80,8 @@ struct MemoryState {
 
   // The members "limits", "limits_left_out", "step_memory" and "soak" of the file's "sweep".
   Json to_json() const;
-  // Throws UsageError where a member cannot be used. The step's memory is not read: it costs nothing to plan.
-  // Nor is what was left out: it is planned now.
+  // Throws UsageError where a member cannot be used. Two members are not read: the step's memory, which costs
+  // nothing to plan, and the limits left out, which this process plans.
   static MemoryState from_json(const Json& sweep);
 };
 

@@ -45,7 +45,7 @@ struct Session {
   // Reads each image once, so that none comes from storage later on; not where that would take long, nor with
   // --cold. Throws as data().
   void warm();
-  // Of the images read so far; without from_storage. Throws as data().
+  // Facts of the images read so far; without from_storage. Throws as data().
   DataFound found();
 
  private:

@@ -1,4 +1,4 @@
-// What batch and layer normalisation record alike.
+// The instructions that batch and layer normalisation both record.
 #pragma once
 
 #include <utility>

@@ -313,7 +313,7 @@ class BatchNormOperation final : public KernelOperation<Machine> {
  private:
   static std::int64_t rows_of(const BatchNorm& spec) { return spec.tensor.n * spec.tensor.h * spec.tensor.w; }
 
-  // Of the sums that this pass makes over each channel.
+  // The tiling of the sums that this pass makes over each channel.
   template <class Element, int kCount>
   Tiling sums() const {
     using Forward = ChunkMoments<Element, kCount>;
@@ -322,7 +322,7 @@ class BatchNormOperation final : public KernelOperation<Machine> {
     return spec_.forward() ? reducing_tiling<Forward>(this->queue(), rows_of(spec_), columns)
                            : reducing_tiling<Backward>(this->queue(), rows_of(spec_), columns);
   }
-  // Of what is done with each element.
+  // The tiling of the work on each element.
   template <int kCount>
   Tiling mapping() const {
     return Tiling::of(rows_of(spec_), spec_.tensor.c / kCount,

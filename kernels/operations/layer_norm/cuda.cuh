@@ -192,7 +192,7 @@ class LayerNormOperation final : public KernelOperation<Machine> {
   double flops() const override { return spec_.flops(); }
 
  private:
-  // Of the backward pass's sums over each column.
+  // The tiling of the backward pass's sums over each column.
   template <class Element, int kCount>
   Tiling sums() const {
     using Sums = ColumnSums<Element, kCount, RowNormalizer>;

@@ -22,7 +22,7 @@ namespace {
 // How often a waiting consumer asks whether it was interrupted.
 constexpr auto kAskEvery = std::chrono::milliseconds(50);
 
-// Of the calling thread alone. Lowering a priority is never refused.
+// Changes the calling thread alone. The system never refuses a lower priority.
 void lower_own_priority() {
   constexpr int kLowest = 19;  // as nice(1) counts
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowest);

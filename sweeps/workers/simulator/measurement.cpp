@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace bench::simulator {
+namespace {
+
+constexpr double kLeastNs = 1e-9;  // divisors stay above zero
+
+}  // namespace
 
 Measurement::Measurement(const Pipeline& pipeline)
     : pipeline_(pipeline), consumers_(static_cast<std::size_t>(pipeline.consumers)) {
@@ -40,7 +45,7 @@ void Measurement::step_started(std::size_t index, double now) {
       const double took = now - consumer.first_at;
       total_time_ += took;
       compute_sum_ += consumer.compute_sum;
-      rate_ += static_cast<double>(pipeline_.steps * pipeline_.batch) / std::max(1e-9, took) * 1e9;
+      rate_ += static_cast<double>(pipeline_.steps * pipeline_.batch) / std::max(kLeastNs, took) * 1e9;
       consumer.complete = true;
       ++complete_;
     }
@@ -71,10 +76,16 @@ void Measurement::keep(std::size_t consumer, std::string who, const char* what, 
 }
 
 Outcome Measurement::outcome(double now, std::size_t workers) {
-  const double time = std::max(1e-9, now - from_);
+  // Each consumer has `steps` measured steps, which follow its warm_up_steps. With sums over these steps:
+  //   au = computing time of all consumers / their time
+  //   samples_per_s = sum over the consumers of steps · batch / the consumer's time
+  // Sums over the time since the first consumer's first measured step:
+  //   computing_workers = ∫ workers that compute dt / time; worker_busy is that by the number of workers
+  //   storage_busy = time of transfers / time; copying = time of copies / time, the consumers' mean
+  const double time = std::max(kLeastNs, now - from_);
   const auto count = static_cast<double>(workers);
   Outcome outcome{.samples_per_s = rate_,
-                  .au = compute_sum_ / std::max(1e-9, total_time_),
+                  .au = compute_sum_ / std::max(kLeastNs, total_time_),
                   .step_ns = std::move(steps_),
                   .computing_workers = computing_sum_ / time,
                   .worker_busy = computing_sum_ / time / count,

@@ -18,6 +18,7 @@ class Measurement {
   // Every consumer's steps were measured.
   bool complete() const { return complete_ == consumers_.size(); }
 
+  // `ns` went by with these many workers computing, and these many waiting for storage.
   void passed(double ns, std::size_t computing_workers, std::int64_t reading_workers);
   void transferred(double ns);  // from storage
   void copied(std::size_t consumer, double to, std::int64_t batch);
@@ -46,12 +47,12 @@ class Measurement {
   std::vector<ConsumerTimes> consumers_;
   std::size_t complete_ = 0;
   double from_ = -1;  // until then warming up
-  double computing_sum_ = 0;
-  double reading_sum_ = 0;
-  double storage_sum_ = 0;
-  double total_time_ = 0;
-  double compute_sum_ = 0;
-  double rate_ = 0;
+  double computing_sum_ = 0;  // workers · ns
+  double reading_sum_ = 0;    // workers · ns
+  double storage_sum_ = 0;    // ns of transfers
+  double total_time_ = 0;     // ns of the consumers' measured steps
+  double compute_sum_ = 0;    // ns of computing in them
+  double rate_ = 0;           // samples a second
   std::vector<double> steps_;
   std::vector<TimelineEntry> timeline_;
 };
