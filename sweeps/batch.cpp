@@ -82,7 +82,7 @@ class BatchSweep final : public Sweep {
 
   const SweepPlan& plan() const override { return plan_; }
 
-  // For each dtype: t0, t_inf, ceiling_batch, limit_below_ceiling, memory_line, largest_batch, and left_out
+  // For each dtype: t_inf, t0, ceiling_batch, limit_below_ceiling, memory_line, largest_batch, and left_out
   // where points ran above the device's peak; with several dtypes the name ends in "/<dtype>". For each dtype
   // but fp32 speedup_<dtype> and memory_ratio_<dtype>. conditions where other processes used the CPU. Last,
   // recommendation. Claims about speed leave out points of few rounds where two others remain.
@@ -101,7 +101,7 @@ class BatchSweep final : public Sweep {
     };
     for (const BatchSeries& series : all) {
       for (const auto claim :
-           {claim_t0, claim_t_inf, claim_saturation, claim_limit, claim_memory_line, claim_largest_batch}) {
+           {claim_t_inf, claim_t0, claim_saturation, claim_limit, claim_memory_line, claim_largest_batch}) {
         add(claim(series), series.label);
       }
       if (!series.left_out.empty()) {

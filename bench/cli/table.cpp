@@ -61,9 +61,7 @@ std::string throughput(const MeasuredPoint& point) {
   }
   const Estimate rate =
       inverse({.value = stats.median_ns, .ci95 = stats.ci95_ns}, point.items_per_step * 1e9);
-  // A single round says nothing about the spread between rounds.
-  return stats.rounds < 2 || !rate.ci95 ? fmt::format("{} ± ?", format_number(rate.value))
-                                        : plus_minus(rate.value, rate.ci95);
+  return plus_minus_of_rounds(rate.value, rate.ci95, stats.rounds);
 }
 
 // The memory plan is shown where it and the tracker disagree somewhere.
@@ -144,7 +142,10 @@ std::string unmeasured_line(const ResultDocument& document, const std::vector<co
   while (columns(line) > width && named > 0) {
     line = fmt::format("✕ {} {}", subject(document, points, --named), fate);
   }
-  return cut(line, width) + "\n";
+  constexpr std::string_view kWhereTheRestIs = " (--verbose)";
+  return columns(line) <= width
+             ? line + "\n"
+             : fmt::format("{}{}\n", cut(line, width - kWhereTheRestIs.size()), kWhereTheRestIs);
 }
 
 }  // namespace

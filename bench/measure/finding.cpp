@@ -16,11 +16,22 @@ int exponent_of(double value) {
   return value == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(value))));
 }
 
-// Decimals that leave the half width one digit, two where it starts with a 1; and the value at most four.
+// The decimal exponent of the last digit that leaves `value` one digit, two where it starts with a 1.
+int last_digit_of(double value) {
+  const int exponent = exponent_of(value);
+  return std::abs(value) < 2 * std::pow(10, exponent) ? exponent - 1 : exponent;
+}
+
+// As last_digit_of() for the half width, and the value at most four digits.
 int decimals_of(double value, double half) {
-  const int exponent = exponent_of(half);
-  const int digits = half < 2 * std::pow(10, exponent) ? 2 : 1;
-  return std::clamp(digits - 1 - exponent, 0, std::max(kMostDigits - 1 - exponent_of(value), 0));
+  return std::clamp(-last_digit_of(half), 0, std::max(kMostDigits - 1 - exponent_of(value), 0));
+}
+
+// To the digit `last`; further only where a number would lose its first.
+std::string rounded(double value, int last) {
+  const int digit = value == 0 ? last : std::min(last, last_digit_of(value));
+  const double step = std::pow(10, digit);
+  return fmt::format("{:.{}f}", std::round(value / step) * step, std::max(-digit, 0));
 }
 
 // A rounded half width is never 0: it is not known to be.
@@ -44,8 +55,9 @@ std::string scaled(double value, const std::optional<Interval>& ci95, const Scal
   }
   const bool would_reach_zero = ci95->low > 0 && half >= in_unit(value);
   if (std::min(below, above) < half / 3 || would_reach_zero) {
-    return fmt::format("{} ({} to {}){}", format_number(in_unit(value)), format_number(in_unit(ci95->low)),
-                       format_number(in_unit(ci95->high)), suffix);
+    const int last = std::max(last_digit_of(half), exponent_of(in_unit(value)) + 1 - kMostDigits);
+    return fmt::format("{} ({} to {}){}", rounded(in_unit(value), last), rounded(in_unit(ci95->low), last),
+                       rounded(in_unit(ci95->high), last), suffix);
   }
   // A large figure has two digits of its interval: 2630000 ± 350000.
   const double step = std::max(1.0, std::pow(10.0, exponent_of(half) - 1));
@@ -74,6 +86,10 @@ void set_headlines(std::vector<Finding>& findings, const std::vector<std::string
 
 std::string plus_minus(double value, const std::optional<Interval>& ci95) {
   return scaled(value, ci95, {1, ""}, "");
+}
+
+std::string plus_minus_of_rounds(double value, const std::optional<Interval>& ci95, std::int64_t rounds) {
+  return rounds < 2 || !ci95 ? format_number(value) + " ± ?" : plus_minus(value, ci95);
 }
 
 std::string plus_minus_duration(double nanoseconds, const std::optional<Interval>& ci95) {

@@ -1,6 +1,7 @@
 // Which findings are printed, and how their numbers are put into words.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,9 +18,11 @@ inline constexpr int kHeadlines = 5;
 void set_headlines(std::vector<Finding>& findings, const std::vector<std::string>& names,
                    bool without_values = false);
 
-// A number with as many digits as its interval allows: "33.1 ± 1.9", or "1.66 (0.820 to 10.8)" if one side
-// is much wider or ± would reach below zero. Without an interval three digits.
+// A number with as many digits as its interval allows: "33.1 ± 1.9", or "30 (8 to 60)" if one side is much
+// wider or ± would reach below zero. Without an interval three digits.
 std::string plus_minus(double value, const std::optional<Interval>& ci95);
+// "777 ± ?" of a single round, which says nothing about the spread between rounds, or without an interval.
+std::string plus_minus_of_rounds(double value, const std::optional<Interval>& ci95, std::int64_t rounds);
 // "8.0 ± 0.4 ms".
 std::string plus_minus_duration(double nanoseconds, const std::optional<Interval>& ci95);
 // "12.3 ± 0.4 GB/s".

@@ -31,6 +31,20 @@ Finding claim_memory_ratio(const BatchSeries& series, const BatchSeries& baselin
   return finding;
 }
 
+namespace {
+
+// Two digits of a batch far beyond those measured, rounded down: "about 92000".
+std::string predicted_in_words(std::int64_t batch, std::int64_t measured) {
+  std::int64_t step = 1;
+  while (batch / step >= 100) {
+    step *= 10;
+  }
+  return batch <= 2 * measured || step == 1 ? fmt::format("{}", batch)
+                                            : fmt::format("about {}", batch / step * step);
+}
+
+}  // namespace
+
 Finding claim_largest_batch(const BatchSeries& series) {
   Finding finding = finding_of("largest_batch", "samples", series.names());
   if (!series.memory) {
@@ -52,8 +66,8 @@ Finding claim_largest_batch(const BatchSeries& series) {
     return finding;
   }
   finding.value = static_cast<double>(*largest);
-  finding.claim = fmt::format("Batch {} is the largest of {} within {}, predicted from batches up to {}",
-                              *largest, series.label, cap, measured);
+  finding.claim = fmt::format("The largest batch of {} within {} is {}, predicted from batches up to {}",
+                              series.label, cap, predicted_in_words(*largest, measured), measured);
   if (series.smallest_oom) {
     finding.details["smallest_oom"] = *series.smallest_oom;
     finding.claim += fmt::format("; batch {} does not fit", *series.smallest_oom);

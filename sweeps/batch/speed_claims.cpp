@@ -22,16 +22,18 @@ constexpr const char* kUntested = "by a line through 2 batch sizes, which no thi
 // Below this share of the smallest batch's step time, a fixed cost makes no difference.
 constexpr double kNegligible = 0.05;
 
-// For a fixed cost whose interval reaches zero: it is small only if the whole interval is.
+// A fixed cost whose interval reaches zero: it is small only if the whole interval is.
 std::string zero_in_words(const BatchSeries& series) {
+  const StepTimeModel& model = *series.model;
   const BatchPoint& smallest = series.timed.front();
-  const auto& interval = series.model->t0_ns.ci95;
-  const bool small = interval && interval->high < kNegligible * smallest.step_ns;
-  return small ? fmt::format(
-                     "not significant, and below {} of a step at batch {}: time is proportional to "
-                     "the batch",
-                     format_percent(kNegligible), smallest.batch)
-               : "not significant";
+  if (!model.t0_ns.ci95 || model.t0_ns.high() <= 0) {
+    return "not significant";
+  }
+  const bool small = model.holds && model.t0_ns.high() < kNegligible * smallest.step_ns;
+  return fmt::format("not significant, below {}{}", format_duration(model.t0_ns.high()),
+                     small ? fmt::format(" or {} of a step at batch {}: time is proportional to the batch",
+                                         format_percent(kNegligible), smallest.batch)
+                           : "");
 }
 
 // Where reading the weights explains it, to within half.
@@ -43,6 +45,21 @@ std::string weights_in_words(const BatchSeries& series) {
   return weights_ns < 0.5 * t0 || weights_ns > 1.5 * t0
              ? ""
              : fmt::format("; reading the weights takes {} of it", format_duration(weights_ns));
+}
+
+// With its interval, and why it is only "about": where the asymptotic throughput does not say so already.
+std::string t0_in_words(const BatchSeries& series) {
+  const StepTimeModel& model = *series.model;
+  const bool about = !model.tested() || !model.holds;
+  const std::string caveat = !about || model.t_inf_per_s ? ""
+                             : !model.tested()           ? fmt::format(" ({})", kUntested)
+                                                         : fmt::format(" ({})", misfit(model));
+  if (model.tested() ? !model.t0_above_zero : model.t0_ns.value <= 0) {
+    return zero_in_words(series) + caveat;
+  }
+  return fmt::format("{}{}{}", about ? "about " : "",
+                     plus_minus_duration(model.t0_ns.value, model.t0_ns.ci95),
+                     about ? caveat : weights_in_words(series));
 }
 
 std::vector<ThroughputPoint> trusted_throughputs(const BatchSeries& series) {
@@ -80,12 +97,7 @@ Finding claim_t0(const BatchSeries& series) {
   finding.details = {{"max_relative_residual", model.max_relative_residual},
                      {"distinguishable_from_zero", model.t0_above_zero},
                      {"model_holds", model.holds && model.tested()}};
-  const std::string note = !model.tested()        ? fmt::format(" ({})", kUntested)
-                           : !model.holds         ? fmt::format(" ({})", misfit(model))
-                           : !model.t0_above_zero ? fmt::format(" ({})", zero_in_words(series))
-                                                  : weights_in_words(series);
-  finding.claim = fmt::format("Fixed cost of a step in {}: {}{}.", series.label,
-                              plus_minus_duration(model.t0_ns.value, model.t0_ns.ci95), note);
+  finding.claim = fmt::format("Fixed cost of a step in {}: {}.", series.label, t0_in_words(series));
   return finding;
 }
 

@@ -74,8 +74,9 @@ std::string batches_in_words(std::int64_t low, std::int64_t high) {
   return low == high ? fmt::format("batch {}", low) : fmt::format("batch {} to {}", low, high);
 }
 
-std::string per_second(const ThroughputPoint& throughput) {
-  return plus_minus(throughput.per_s, throughput.ci95) + " samples/s";
+std::string per_second(const BatchPoint& point) {
+  const ThroughputPoint& throughput = point.throughput;
+  return plus_minus_of_rounds(throughput.per_s, throughput.ci95, point.rounds) + " samples/s";
 }
 
 Finding claim_saturation(const BatchSeries& series) {
@@ -102,7 +103,7 @@ Finding claim_saturation(const BatchSeries& series) {
   if (saturation.best_batch != *saturation.batch) {
     finding.evidence.push_back(series.at(saturation.best_batch)->name);
   }
-  const std::string speed = per_second(point.throughput);
+  const std::string speed = per_second(point);
   const std::string_view of_trusted =
       series.timed.back().batch == series.points.back().batch ? "" : " in at least 3 rounds";
   if (saturation.at_largest) {
@@ -110,10 +111,13 @@ Finding claim_saturation(const BatchSeries& series) {
         fmt::format("{} may saturate beyond batch {}, the largest measured{}: {} [measure larger batches].",
                     series.label, *saturation.batch, of_trusted, speed);
   } else {
-    finding.claim =
-        fmt::format("{} saturates at batch {}{}: {}, at least 95 % of the best ({} at batch {}).",
-                    series.label, *saturation.batch, saturation.at_smallest ? ", the smallest measured" : "",
-                    speed, format_number(saturation.best_per_s), saturation.best_batch);
+    const std::string compared =
+        saturation.best_batch == *saturation.batch
+            ? "the best measured"
+            : fmt::format("at least {} of the best ({} at batch {})", format_percent(kSaturatedShare),
+                          format_number(saturation.best_per_s), saturation.best_batch);
+    finding.claim = fmt::format("{} saturates at batch {}{}: {}, {}.", series.label, *saturation.batch,
+                                saturation.at_smallest ? ", the smallest measured" : "", speed, compared);
   }
   return finding;
 }

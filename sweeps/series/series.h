@@ -37,6 +37,7 @@ struct BatchPoint {
   std::optional<PlannedMemory> plan;
   ThroughputPoint throughput;
   Work work;
+  std::int64_t rounds = 0;
   bool few_rounds = false;  // too few for its interval to hold the spread between rounds
   bool contended = false;   // other processes used the CPU
 };

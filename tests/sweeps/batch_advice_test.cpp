@@ -134,6 +134,17 @@ TEST(BatchAdvice, OneBatchIsDescribed) {
   EXPECT_EQ(leave_out("oom", ""), "No batch was measured.");
 }
 
+// As in its row of the table.
+TEST(BatchAdvice, OneRoundHasNoInterval) {
+  ResultDocument document = document_of({{}}, 256);
+  for (MeasuredPoint& point : document.benchmarks) {
+    point.stats.rounds = 1;
+  }
+  for (const char* name : {"recommendation", "ceiling_batch"}) {
+    EXPECT_THAT(find(document, name).claim, HasSubstr(" ± ? samples/s")) << name;
+  }
+}
+
 TEST(BatchAdvice, ANoisyRunThatStillGrowsSaysSo) {
   ResultDocument document = document_of({{.t0_ns = 400e6}}, 8);
   blur(document, "fp32", 0.1);

@@ -42,7 +42,21 @@ TEST(BatchSpeedClaims, SaysWhatTheFixedCostIsMadeOf) {
 TEST(BatchSpeedClaims, AFixedCostNearZeroIsNotDistinguishable) {
   const Finding t0 = find(document_of({{.t0_ns = 0, .noise = 0.02}}, 256), "t0");
   EXPECT_THAT(t0.claim, HasSubstr("not significant"));
+  EXPECT_THAT(t0.claim, AllOf(HasSubstr(", below "), Not(HasSubstr("±"))));
   EXPECT_EQ(t0.details["distinguishable_from_zero"], false);
+}
+
+TEST(BatchSpeedClaims, NoNegativeFixedCostIsPrinted) {
+  ResultDocument document = document_of({{.t0_ns = 0, .noise = 0.0}}, 8);
+  for (MeasuredPoint& point : document.benchmarks) {  // a larger batch is slower than its share
+    point.stats.median_ns *= 1 + 0.02 * point.items_per_step;
+  }
+  const Finding t0 = find(document, "t0");
+  ASSERT_LT(*t0.value, 0);
+  EXPECT_THAT(t0.claim, AllOf(HasSubstr("not significant"), Not(HasSubstr("-"))));
+  document.benchmarks.resize(2);  // no interval
+  ASSERT_LT(*find(document, "t0").value, 0);
+  EXPECT_EQ(find(document, "t0").claim, "Fixed cost of a step in fp32: not significant.");
 }
 
 TEST(BatchSpeedClaims, SaysWhereTheModelDoesNotHold) {
@@ -52,6 +66,10 @@ TEST(BatchSpeedClaims, SaysWhereTheModelDoesNotHold) {
                                           document.benchmarks[2].stats.median_ns};
   EXPECT_THAT(find(document, "t_inf").claim, HasSubstr("does not follow t0 + batch/T∞"));
   EXPECT_EQ(find(document, "t_inf").details["model_holds"], false);
+  EXPECT_THAT(find(document, "t0").claim, Not(HasSubstr("does not follow"))) << "it is said once";
+  document.benchmarks.resize(2);
+  EXPECT_THAT(find(document, "t_inf").claim, HasSubstr("which no third tests"));
+  EXPECT_THAT(find(document, "t0").claim, Not(HasSubstr("no third")));
 }
 
 // t0 of 4 ms against 10 ms a sample: 95 % of the best at 256 (99.8/s) is reached by batch 8 (95.2/s).
@@ -69,6 +87,15 @@ TEST(BatchSpeedClaims, PlacesTheCeilingAndRecommendsItNotTheLargest) {
   EXPECT_THAT(recommendation.claim,
               AllOf(HasSubstr("Use batch 8 in fp32: 95"), HasSubstr("180 MiB (1.5 % of the cap, safe)"),
                     HasSubstr("larger batches gain at most 5.0 %")));
+}
+
+TEST(BatchSpeedClaims, TheBestIsNotComparedWithItself) {
+  ResultDocument document = document_of({{.t0_ns = 0, .noise = 0}}, 8);
+  document.benchmarks[0].stats.median_ns *= 0.9;
+  document.benchmarks[0].stats.ci95_ns = {document.benchmarks[0].stats.median_ns,
+                                          document.benchmarks[0].stats.median_ns};
+  EXPECT_EQ(find(document, "ceiling_batch").claim,
+            "fp32 saturates at batch 1, the smallest measured: 111 samples/s, the best measured.");
 }
 
 TEST(BatchSpeedClaims, TheCeilingMayLieBeyondTheLargestBatch) {

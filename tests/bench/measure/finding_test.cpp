@@ -1,0 +1,30 @@
+// How numbers of findings are put into words.
+#include "bench/measure/finding.h"
+
+#include <gtest/gtest.h>
+
+namespace bench {
+namespace {
+
+TEST(PlusMinus, ALopsidedIntervalLeavesTheDigitsOfItsWiderSide) {
+  EXPECT_EQ(plus_minus(28.3, Interval{7.95, 57.3}), "30 (8 to 60)");
+  EXPECT_EQ(plus_minus(47'286, Interval{125, 97'790}), "50000 (130 to 100000)");
+  EXPECT_EQ(plus_minus(1.303, Interval{1.298, 1.421}), "1.30 (1.30 to 1.42)");
+  EXPECT_EQ(plus_minus_rate(338e9, Interval{0.921e9, 694e9}, "FLOP/s"), "300 (0.9 to 700) GFLOP/s");
+  EXPECT_EQ(plus_minus_duration(2e6, Interval{1e6, 30e6}), "2 (1.0 to 30) ms") << "the first digit stays";
+  EXPECT_EQ(plus_minus(2, Interval{0, 30}), "2 (0 to 30)");
+  EXPECT_EQ(plus_minus(9.99, Interval{0.0999, 20}), "10 (0.10 to 20)");
+}
+
+TEST(PlusMinus, AValueHasFourDigitsAtMost) {
+  EXPECT_EQ(plus_minus(1234.5, Interval{1234.4, 1234.9}), "1235 (1234 to 1235)");
+}
+
+TEST(PlusMinus, ASingleRoundHasNoInterval) {
+  EXPECT_EQ(plus_minus_of_rounds(777, Interval{700, 850}, 2), "777 ± 77");
+  EXPECT_EQ(plus_minus_of_rounds(777, Interval{700, 850}, 1), "777 ± ?");
+  EXPECT_EQ(plus_minus_of_rounds(777, std::nullopt, 3), "777 ± ?");
+}
+
+}  // namespace
+}  // namespace bench
