@@ -13,11 +13,19 @@
 namespace bench::sweeps {
 namespace {
 
+// How many of the limits were tried, and whether they are where the plan has them.
 std::string proof_in_words(const std::vector<Limit>& limits, std::size_t proved, std::size_t agreed) {
-  return proved == 0               ? "by plan, not tried here"
-         : agreed == limits.size() ? "proved by allocating"
-                                   : fmt::format("{} of {} tried on the device, {} of them as planned",
-                                                 proved, limits.size(), agreed);
+  if (proved == 0) {
+    return ", by plan, not tried here";
+  }
+  if (agreed == limits.size()) {
+    return ", proved by allocating";
+  }
+  return fmt::format("; {} of {} limits {} tried{}", proved, limits.size(), proved == 1 ? "was" : "were",
+                     agreed < proved
+                         ? fmt::format(", {} as planned", agreed == 0 ? "none" : fmt::format("{}", agreed))
+                     : proved == 1 ? " and fits"
+                                   : " and fit");
 }
 
 // Below 90 % of the cap by plan, and no larger than what was proved.
@@ -69,7 +77,8 @@ std::string ends_in_words(const std::vector<Limit>& limits, std::int64_t (*batch
                                           batch_of(*most), most->label);
 }
 
-// The two ends of many series; each series has a row in the table.
+// The two ends of many series: "safe: batch 34 (fp32 training) to 710 (bf16 inference)". Each series has a
+// row in the table, which shows the largest that fits too.
 std::string range_in_words(const std::vector<Limit>& limits) {
   std::vector<Limit> fitting;
   std::vector<Limit> safe;
@@ -82,7 +91,7 @@ std::string range_in_words(const std::vector<Limit>& limits) {
     }
   }
   if (fitting.empty()) {
-    return "nothing of these series fits";
+    return "no batch fits";
   }
   const auto share = [&](const std::vector<Limit>& some) {
     return some.size() == limits.size() ? "" : fmt::format(", {} of {} series", some.size(), limits.size());
@@ -92,11 +101,7 @@ std::string range_in_words(const std::vector<Limit>& limits) {
                        ends_in_words(fitting, [](const Limit& limit) { return limit.known_largest(); }),
                        share(fitting));
   }
-  const auto [least, most] = std::ranges::minmax_element(fitting, {}, &Limit::known_largest);
-  return fmt::format(
-      "use up to {}{}, safe; the largest that fit{}", ends_in_words(safe, safe_batch), share(safe),
-      fitting.size() == 1 ? fmt::format("s is {}", least->known_largest())
-                          : fmt::format(" are {} to {}", least->known_largest(), most->known_largest()));
+  return fmt::format("safe: {}{}", ends_in_words(safe, safe_batch), share(safe));
 }
 
 // The cap is below the fixed part of every series.
@@ -135,7 +140,7 @@ Finding claim_of_cap(std::int64_t cap, const std::vector<Limit>& limits) {
   finding.details["agreed"] = agreed;
   constexpr std::size_t kNamed = 2;
   finding.claim = fmt::format(
-      "Within {}: {}, {}{}.", format_bytes(cap),
+      "Within {}{} {}{}{}.", format_bytes(cap), limits.size() <= kNamed ? ":" : ",",
       limits.size() <= kNamed ? fmt::format("{}", fmt::join(words, "; ")) : range_in_words(limits),
       proof_in_words(limits, proved, agreed), unsupported_in_words(limits));
   return finding;

@@ -60,9 +60,9 @@ std::vector<TextTable> limit_tables(std::vector<Limit> limits, const std::vector
   table.title = fmt::format("What fits{} (safe: below 90 % of the cap; tight: to 95 %){}",
                             several_caps ? "" : " in " + format_bytes(limits.front().cap_bytes),
                             tried ? "" : ", by plan");
-  const auto add_row = [&](const std::array<std::string, 7>& cells) {
+  const auto add_row = [&](const std::array<std::string, 8>& cells) {
     std::vector<std::string>& row = table.rows.emplace_back();
-    const std::array<bool, 7> shown{several_caps, true, true, true, true, saturates, tried};
+    const std::array<bool, 8> shown{several_caps, true, true, true, true, true, saturates, tried};
     std::ranges::copy(cells, std::back_inserter(row));
     for (std::size_t i = shown.size(); i-- > 0;) {
       if (!shown[i]) {
@@ -70,12 +70,18 @@ std::vector<TextTable> limit_tables(std::vector<Limit> limits, const std::vector
       }
     }
   };
-  add_row({"cap", "series", "safe", "largest", "fixed; smallest", "saturates", "tried"});
+  const std::int64_t smallest = limits.front().smallest_batch;
+  const bool one_smallest =
+      std::ranges::all_of(limits, [&](const Limit& limit) { return limit.smallest_batch == smallest; });
+  add_row({"cap", "series", "safe", "largest", "fixed",
+           one_smallest ? fmt::format("at batch {}", smallest) : "at its smallest batch", "saturates",
+           "tried"});
   for (const Limit& limit : limits) {
     add_row({format_bytes(limit.cap_bytes), limit.label,
              limit.safe_batch == 0 ? "none" : fmt::format("{}", limit.safe_batch), largest_cell(limit),
-             fmt::format("{}; {}: {}", format_bytes(limit.fixed_bytes), limit.smallest_batch,
-                         format_bytes(limit.smallest_bytes)),
+             format_bytes(limit.fixed_bytes),
+             format_bytes(limit.smallest_bytes) +
+                 (one_smallest ? "" : fmt::format(" ({})", limit.smallest_batch)),
              saturation_cell(all, limit.label), proof_cell(limit)});
     if (limit.proof && !limit.proof->not_tried.empty() &&
         std::ranges::find(not_tried, limit.proof->not_tried) == not_tried.end()) {
