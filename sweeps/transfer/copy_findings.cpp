@@ -104,7 +104,7 @@ Finding claim_model(const CopySeries& series, const CopyCurve& curve, std::optio
     finding.claim += fmt::format(" ({} of the bus)", format_percent(curve.bytes_per_s->value / *bus));
   }
   if (half) {
-    finding.claim += fmt::format(", half of it at {}", size_text(half->value));
+    finding.claim += fmt::format(", half reached at {}", size_text(half->value));
   }
   finding.claim += '.';
   return finding;
@@ -168,7 +168,8 @@ void claim_crossover(const TransferFacts& facts, const std::string& direction, c
 void claim_bus(const TransferFacts& facts, std::vector<Finding>& findings) {
   Finding finding = finding_of("bus", "B/s");
   if (!facts.state.crosses_bus) {
-    finding.claim = "No bus was crossed: copies within the host's memory say nothing about a card.";
+    finding.claim =
+        "No bus was crossed: these are copies within the host's memory and say nothing about a card.";
   } else if (const auto bus = bus_bytes_per_s(facts); !bus) {
     finding.claim = "The bus's generation and width are unknown.";
   } else {

@@ -46,12 +46,16 @@ std::vector<Finding> transfer_findings(const ResultDocument& document, const Tra
     headlines.push_back("overlap/pinned/batch:" + std::to_string(study.batch));
   }
   headlines.insert(headlines.end(), {"bus", "model/h2d/pageable", "pinning_cost", "model/d2h/pinned"});
+  const std::string first = headlines.front();
   std::erase_if(headlines, [&](const std::string& name) {
     const auto finding = std::ranges::find(findings, name, &Finding::name);
-    return name.starts_with("model/") && finding != findings.end() && finding->value &&
-           !conclusive({*finding->value, finding->ci95});
+    return finding == findings.end() || (!finding->value && name != first) ||
+           (name.starts_with("model/") && finding->value && !conclusive({*finding->value, finding->ci95}));
   });
-  set_headlines(findings, headlines);
+  if (!state.crosses_bus) {  // once, before all that it qualifies
+    headlines.insert(headlines.begin(), "bus");
+  }
+  set_headlines(findings, headlines, true);
   return findings;
 }
 

@@ -68,9 +68,10 @@ std::string verdict_in_words(const TransferFacts& facts, const StepStudy& study,
                        plus_minus_duration(saved.value, saved.ci95), step, share);
     advice = fmt::format("({})", price_in_words(facts, verdict, locked, pinning_ns));
   } else if (verdict.verdict == Verdict::inconclusive) {
-    text = fmt::format("Inconclusive: {} vs pageable memory differ by {} of a {}, less than the noise (±{})",
-                       verdict.chosen_kind, share, step,
-                       format_percent((saved.high() - saved.low()) / 2 / pageable.value));
+    const double noise = (saved.high() - saved.low()) / 2 / pageable.value;
+    text = fmt::format("Inconclusive: {} vs pageable memory differ by {} of a {}, less than the noise ({}{})",
+                       verdict.chosen_kind, share, step, noise > 1 ? "over ±" : "±",
+                       format_percent(std::min(noise, 1.0)));
     advice = "[give a larger --time-budget, or an idle machine]";
   } else if (!verdict.significant && verdict.copy_is_short) {
     constexpr double kLeastShown = 0.001;
@@ -86,7 +87,7 @@ std::string verdict_in_words(const TransferFacts& facts, const StepStudy& study,
         fmt::format("Don't pin: {} memory {} {} of a {}, {}", verdict.chosen_kind,
                     saved.value > 0 ? "saves" : "costs", format_duration(std::abs(saved.value)), step, share);
   }
-  return fmt::format("{} {}{}.", text, advice, facts.state.crosses_bus ? "" : " (no bus on this device)");
+  return fmt::format("{} {}.", text, advice);
 }
 
 Finding claim_verdict(const TransferFacts& facts, const StepStudy& study) {

@@ -21,7 +21,7 @@ TEST(TransferFindings, ModelsAreComparedWithTheBus) {
   EXPECT_NEAR(model.details.at("half_bytes").get<double>(), 250'000, 1);  // 10 µs of 25 GB/s
   EXPECT_THAT(model.claim, AllOf(HasSubstr("Copies to the device of pinned memory: latency 10.00 "),
                                  HasSubstr("bandwidth 25.00 "),
-                                 HasSubstr("GB/s (79 % of the bus), half of it at 244 KiB.")));
+                                 HasSubstr("GB/s (79 % of the bus), half reached at 244 KiB.")));
   const Finding both = transfer_finding(transfer_card(), "model/both/pinned");
   EXPECT_NEAR(*both.value, 45e9, 1e3);
   EXPECT_EQ(both.details.at("moved_per_byte"), 2);
@@ -37,6 +37,24 @@ TEST(TransferFindings, ModelsAreComparedWithTheBus) {
   host.state.crosses_bus = false;
   EXPECT_THAT(transfer_finding(host, "bus").claim, HasSubstr("No bus was crossed"));
   EXPECT_THAT(transfer_finding(host, "model/h2d/pinned").claim, Not(HasSubstr("bus")));
+}
+
+// Once, as the first headline: the others do not repeat it.
+TEST(TransferFindings, WithoutABusThatIsSaidFirst) {
+  TransferMachine host = transfer_card();
+  EXPECT_EQ(transfer_finding(host, "pin/batch:32").headline, 1);
+  host.state.crosses_bus = false;
+  EXPECT_EQ(transfer_finding(host, "bus").headline, 1);
+  EXPECT_EQ(transfer_finding(host, "pin/batch:32").headline, 2);
+  for (const Finding& finding : transfer_findings(host.document, host.state)) {
+    EXPECT_EQ(finding.claim.find("bus") != std::string::npos, finding.name == "bus") << finding.claim;
+  }
+  // Nothing else without a value is printed.
+  host.document.benchmarks.clear();
+  host.state.pinning.clear();
+  for (const Finding& finding : transfer_findings(host.document, host.state)) {
+    EXPECT_TRUE(finding.headline == 0 || finding.value || finding.name == "bus") << finding.claim;
+  }
 }
 
 TEST(TransferFindings, SizesLeftOutArePredicted) {

@@ -121,6 +121,8 @@ TEST(TransferFindings, ADifferenceWithinTheNoiseIsInconclusive) {
       pin.claim,
       HasSubstr("Inconclusive: pinned vs pageable memory differ by 11 % of a 46.0 ms step at batch 32, "
                 "less than the noise (±18 %) [give a larger --time-budget"));
+  card.state.steps[0].kinds[0].overlapped_ns.ci95 = Interval{1e6, 500e6};
+  EXPECT_THAT(transfer_finding(card, "pin/batch:32").claim, HasSubstr("the noise (over ±100 %) ["));
 }
 
 TEST(TransferFindings, CostsBeyondTheLargestSizeTriedAreCalledExtrapolated) {
