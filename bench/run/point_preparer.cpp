@@ -115,8 +115,7 @@ std::variant<PreparedPoint, Refusal> PointPreparer::prepare(const SweepPoint& po
       series.end = Refusal{"unsupported", *reason};
     } else if (budget_.left_ns() <= 0) {
       series.end =
-          Refusal{"skipped",
-                  fmt::format("{} ended before it was planned; give a larger --time-budget", budget_.name())};
+          Refusal{"skipped", fmt::format("{} has no room left; give a larger --time-budget", budget_.name())};
     } else {
       const MemoryPlan plan = point.workload->plan(device_);
       if (interrupted()) {
@@ -155,9 +154,9 @@ std::optional<Refusal> PointPreparer::refuse(const SweepPoint& point, const Seri
   if (const double preparation_ns = expected_preparation_ns(point, series);
       left_ns > 0 && preparation_ns > left_ns) {
     return Refusal{"skipped",
-                   fmt::format("preparing it takes about {}, and {} has {} left; give a larger "
+                   fmt::format("preparing it takes about {}, the time budget leaves {}; give a larger "
                                "--time-budget",
-                               format_duration(preparation_ns), budget_.name(), format_duration(left_ns))};
+                               format_duration(preparation_ns), format_duration(left_ns))};
   }
   const bool is_first = series.prepared == 0;
   const double grown = growth(point, series);

@@ -26,11 +26,10 @@ class RunBudget {
 
   double left_ns() const { return total_ns_ - clock_.since_ns(settings_.started); }
 
-  // For messages: the budget as the user gave it, and the points' share if they do not have all of it.
+  // For messages: the budget as the user gave it, though points may have but a share of it.
   std::string name() const {
-    const std::string given = format_duration(static_cast<double>(settings_.time_budget.count()));
-    return share_ < 1 ? fmt::format("the points' {} of the time budget of {}", format_percent(share_), given)
-                      : fmt::format("the time budget of {}", given);
+    return fmt::format("the time budget of {}",
+                       format_duration(static_cast<double>(settings_.time_budget.count())));
   }
 
   // `fraction` of the rounds are done; more of the time may be.

@@ -279,9 +279,9 @@ void run_points(const Sweep& sweep, const SweepPlan& plan, Device& device, const
       }
     }
     runner.list_untimed(
-        interrupted()
-            ? std::string("interrupted before it was timed")
-            : fmt::format("{} ended before the first round; give a larger --time-budget", runner.budget_name()));
+        interrupted() ? std::string("interrupted before it was timed")
+                      : fmt::format("{} ended after preparation, before timing; give a larger --time-budget",
+                                    runner.budget_name()));
     conclude(sweep, document);
     observer.changed(document);
   } catch (const DeviceLost&) {

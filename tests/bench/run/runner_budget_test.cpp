@@ -46,7 +46,7 @@ TEST_F(RunnerTest, ABudgetSpentOnMakingOthersReadyStillMeasuresTheReferencePoint
   EXPECT_THAT(measured(), ElementsAre("fake/batch:2"));
   ASSERT_THAT(document_.unmeasured, SizeIs(1));
   EXPECT_EQ(document_.unmeasured[0].reason,
-            "the time budget of 1.00 s ended before it was timed; give a larger --time-budget");
+            "the time budget of 1.00 s ended after preparation, before timing; give a larger --time-budget");
 }
 
 // Making the second of two ready takes the whole budget: the first has been timed by then.
@@ -78,8 +78,7 @@ TEST_F(RunnerTest, PointsHaveTheirShareOfTheBudgetAndTheReasonNamesTheWhole) {
   run(plan);
   ASSERT_THAT(document_.unmeasured, SizeIs(1));
   EXPECT_EQ(document_.unmeasured[0].reason,
-            "the points' 35 % of the time budget of 5.00 s has no room for 3 rounds; give a "
-            "larger --time-budget");
+            "the time budget of 5.00 s has no room for 3 rounds; give a larger --time-budget");
 }
 
 TEST_F(RunnerTest, APointThatIsKnownToCostMoreThanTheBudgetIsNotTried) {
@@ -199,7 +198,7 @@ TEST_F(RunnerTest, BehindTheBudgetNothingIsPlanned) {
             "the time budget of 5.00 s has no room for 3 rounds; give a larger --time-budget");
   EXPECT_EQ(document_.unmeasured[1].status, "skipped");
   EXPECT_EQ(document_.unmeasured[1].reason,
-            "the time budget of 5.00 s ended before it was planned; give a larger --time-budget");
+            "the time budget of 5.00 s has no room left; give a larger --time-budget");
 }
 
 // On a card a point's first make builds plans, compiles and autotunes; later ones find all that.
