@@ -39,6 +39,21 @@ double rounded_up(double half, int decimals) {
   return std::max(half, std::pow(10, -decimals));
 }
 
+// "30 (8 to 60)"; a digit more where the value would coincide with an end.
+std::string lopsided(double value, const Interval& ci95, double half) {
+  const int finest = exponent_of(value) + 1 - kMostDigits;
+  int last = std::max(last_digit_of(half), finest);
+  const auto coincides = [&] {
+    const std::string shown = rounded(value, last);
+    return shown == rounded(ci95.low, last) || shown == rounded(ci95.high, last);
+  };
+  if (last > finest && coincides()) {
+    --last;
+  }
+  return fmt::format("{} ({} to {})", rounded(value, last), rounded(ci95.low, last),
+                     rounded(ci95.high, last));
+}
+
 std::string scaled(double value, const std::optional<Interval>& ci95, const Scale& scale,
                    std::string_view unit) {
   const auto in_unit = [&](double x) { return x / scale.by; };
@@ -55,9 +70,7 @@ std::string scaled(double value, const std::optional<Interval>& ci95, const Scal
   }
   const bool would_reach_zero = ci95->low > 0 && half >= in_unit(value);
   if (std::min(below, above) < half / 3 || would_reach_zero) {
-    const int last = std::max(last_digit_of(half), exponent_of(in_unit(value)) + 1 - kMostDigits);
-    return fmt::format("{} ({} to {}){}", rounded(in_unit(value), last), rounded(in_unit(ci95->low), last),
-                       rounded(in_unit(ci95->high), last), suffix);
+    return lopsided(in_unit(value), {in_unit(ci95->low), in_unit(ci95->high)}, half) + suffix;
   }
   // A large figure has two digits of its interval: 2630000 ± 350000.
   const double step = std::max(1.0, std::pow(10.0, exponent_of(half) - 1));

@@ -9,7 +9,8 @@ namespace {
 TEST(PlusMinus, ALopsidedIntervalLeavesTheDigitsOfItsWiderSide) {
   EXPECT_EQ(plus_minus(28.3, Interval{7.95, 57.3}), "30 (8 to 60)");
   EXPECT_EQ(plus_minus(47'286, Interval{125, 97'790}), "50000 (130 to 100000)");
-  EXPECT_EQ(plus_minus(1.303, Interval{1.298, 1.421}), "1.30 (1.30 to 1.42)");
+  EXPECT_EQ(plus_minus(1.303, Interval{1.298, 1.421}), "1.303 (1.298 to 1.421)") << "not 1.30 (1.30 to …)";
+  EXPECT_EQ(plus_minus(755, Interval{310, 784}), "760 (310 to 780)");
   EXPECT_EQ(plus_minus_rate(338e9, Interval{0.921e9, 694e9}, "FLOP/s"), "300 (0.9 to 700) GFLOP/s");
   EXPECT_EQ(plus_minus_duration(2e6, Interval{1e6, 30e6}), "2 (1.0 to 30) ms") << "the first digit stays";
   EXPECT_EQ(plus_minus(2, Interval{0, 30}), "2 (0 to 30)");
