@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/measure/advice.h"
 #include "bench/measure/finding.h"
 #include "bench/measure/flags.h"
 #include "bench/measure/units.h"
@@ -51,29 +52,71 @@ Finding claim_memory(const std::vector<KernelResult>& points, const RoofCeiling&
   return finding;
 }
 
-Finding claim_no_memory(const ResultDocument& document, const std::vector<KernelResult>& points) {
-  Finding finding = finding_of("memory_bandwidth", "B/s");
-  constexpr std::string_view kNone = "No roofline: memory was not measured";
-  const UnmeasuredPoint* refused = nullptr;
-  const UnmeasuredPoint* skipped = nullptr;
+// A stream point without a figure, one that lacked the time before others; null: there is none.
+// `references`: only these count.
+const UnmeasuredPoint* unmeasured_stream(const ResultDocument& document,
+                                         const std::set<std::string>* references) {
+  const UnmeasuredPoint* found = nullptr;
   for (const UnmeasuredPoint& point : document.unmeasured) {
-    if (point.name.starts_with("kernels/stream/")) {
-      (point.status == "skipped" ? skipped : refused) = &point;
+    if (point.name.starts_with("kernels/stream/") &&
+        (references == nullptr || references->contains(point.name)) &&
+        (found == nullptr || (found->status != "skipped" && point.status == "skipped"))) {
+      found = &point;
     }
   }
-  if (skipped != nullptr) {
-    finding.claim =
-        fmt::format("{}, the cold stream kernels had no time [give a larger --time-budget].", kNone);
-  } else if (refused != nullptr) {
-    finding.claim =
-        fmt::format("{}, the stream kernels are {}: {}.", kNone, refused->status, refused->reason);
-  } else if (std::ranges::any_of(points, &KernelResult::is_stream)) {
-    finding.claim =
-        fmt::format("{}, the arrays fit the last cache of {} or were not cold [give more --elements].", kNone,
-                    format_bytes(static_cast<std::int64_t>(last_cache_bytes(document.context))));
-  } else {
-    finding.claim = fmt::format("{} [run the sweep without --workload].", kNone);
+  return found;
+}
+
+// Whether the run ended before a stream kernel that was to set the roof was even prepared.
+bool left_a_stream_out(const ResultDocument& document, const std::set<std::string>& references) {
+  const auto has = [](const auto& points, const std::string& name) {
+    return std::ranges::any_of(points, [&](const auto& point) { return point.name == name; });
+  };
+  return std::ranges::any_of(references, [&](const std::string& name) {
+    return name.starts_with("kernels/stream/") && !has(document.benchmarks, name) &&
+           !has(document.unmeasured, name);
+  });
+}
+
+// Why no measured point shows memory, and what to do.
+std::string reason_for_no_memory(const ResultDocument& document, const std::vector<KernelResult>& points,
+                                 const std::set<std::string>& references) {
+  const KernelResult* largest = nullptr;  // cold
+  for (const KernelResult& point : points) {
+    if (point.is_stream() && point.cold && (largest == nullptr || point.bytes > largest->bytes)) {
+      largest = &point;
+    }
   }
+  const double cache_bytes = last_cache_bytes(document.context);
+  if (largest != nullptr && is_beyond_caches(largest->bytes, cache_bytes)) {
+    return "the cold stream kernels ran above the device's peak [run on an idle machine]";
+  }
+  const auto* const missing = unmeasured_stream(document, largest == nullptr ? nullptr : &references);
+  if ((missing != nullptr && missing->status == "skipped") || left_a_stream_out(document, references)) {
+    return fmt::format("the {} stream kernels were not timed [{}]", largest == nullptr ? "cold" : "largest",
+                       kGiveTime);
+  }
+  if (missing != nullptr) {
+    return fmt::format("the {}stream kernels are {}: {}", largest == nullptr ? "" : "largest ",
+                       missing->status, missing->reason);
+  }
+  if (largest != nullptr) {
+    return fmt::format(
+        "cold arrays of {} are below {} [give more --elements]",
+        format_bytes(static_cast<std::int64_t>(largest->bytes)),
+        cache_bytes > 8 * 0x1p20
+            ? fmt::format("twice the {} cache", format_bytes(static_cast<std::int64_t>(cache_bytes)))
+            : "16.0 MiB");
+  }
+  return std::ranges::any_of(points, &KernelResult::is_stream)
+             ? "no stream kernel ran with cold caches [leave out --benchmark_filter]"
+             : "memory was not measured [run the sweep without --workload]";
+}
+
+Finding claim_no_memory(const ResultDocument& document, const std::vector<KernelResult>& points,
+                        const std::set<std::string>& references) {
+  Finding finding = finding_of("memory_bandwidth", "B/s");
+  finding.claim = fmt::format("No roofline: {}.", reason_for_no_memory(document, points, references));
   return finding;
 }
 
@@ -82,7 +125,7 @@ std::optional<Finding> claim_caches(const std::vector<KernelResult>& points, con
   const KernelResult* best = nullptr;
   for (const KernelResult& point : points) {
     if (point.is_stream() && !point.cold &&
-        (best == nullptr || point.bandwidth().value > best->bandwidth().value)) {
+        (best == nullptr || point.bandwidth().low() > best->bandwidth().low())) {
       best = &point;
     }
   }
@@ -118,9 +161,9 @@ std::optional<Finding> claim_incomplete(const ResultDocument& document,
   Finding finding = finding_of("roof_incomplete", "points", measured);
   finding.value = static_cast<double>(skipped.size());
   finding.claim = fmt::format(
-      "{} of the {} reference points had no time, so that the roofline may be too low or missing: {} [give a "
-      "larger --time-budget].",
-      skipped.size(), measured.size() + skipped.size(), fmt::join(skipped, ", "));
+      "{} of the {} reference points were not timed, so that the roofline may be too low or missing: {} "
+      "[{}].",
+      skipped.size(), measured.size() + skipped.size(), fmt::join(skipped, ", "), kGiveTime);
   return finding;
 }
 
@@ -148,7 +191,7 @@ std::optional<Finding> claim_tensor_cores(const std::string& dtype, const std::v
     const KernelResult* found = nullptr;
     for (const KernelResult& point : points) {
       if (point.workload == "fma" && point.mode == mode && point.dtype == dtype && !point.above_peak &&
-          (found == nullptr || point.rate().value > found->rate().value)) {
+          (found == nullptr || point.rate().low() > found->rate().low())) {
         found = &point;
       }
     }
@@ -339,7 +382,7 @@ std::vector<Finding> kernels_findings(const ResultDocument& document,
     add(claim_memory(points, *roofline.memory, cache_bytes));
     add(claim_caches(points, *roofline.memory));
   } else if (!points.empty() || !document.unmeasured.empty()) {
-    add(claim_no_memory(document, points));
+    add(claim_no_memory(document, points, references));
   }
   add(claim_incomplete(document, references));
   for (const auto& [dtype, peak] : roofline.compute) {

@@ -47,10 +47,13 @@ double last_cache_bytes(const RunContext& context) {
   return bytes;
 }
 
-bool shows_memory(const KernelResult& point, double cache_bytes) {
+bool is_beyond_caches(double bytes, double cache_bytes) {
   constexpr double kLeast = 16 * 0x1p20;
-  return !point.above_peak && point.is_stream() && point.cold &&
-         point.bytes >= std::max(kLeast, 2 * cache_bytes);
+  return bytes >= std::max(kLeast, 2 * cache_bytes);
+}
+
+bool shows_memory(const KernelResult& point, double cache_bytes) {
+  return !point.above_peak && point.is_stream() && point.cold && is_beyond_caches(point.bytes, cache_bytes);
 }
 
 Roofline roofline_of(const std::vector<KernelResult>& points, double cache_bytes) {
@@ -58,7 +61,7 @@ Roofline roofline_of(const std::vector<KernelResult>& points, double cache_bytes
   Roofline roofline;
   for (const KernelResult& point : points) {
     if (shows_memory(point, cache_bytes) &&
-        (!roofline.memory || point.bandwidth().value > roofline.memory->rate.value)) {
+        (!roofline.memory || point.bandwidth().low() > roofline.memory->rate.low())) {
       roofline.memory = {.rate = point.bandwidth(), .name = point.name};
     }
   }
@@ -70,7 +73,7 @@ Roofline roofline_of(const std::vector<KernelResult>& points, double cache_bytes
       continue;
     }
     RoofCeiling& best = roofline.compute[point.dtype];
-    if (rate > best.rate.value) {
+    if (point.rate().low() > best.rate.low()) {
       best = {.rate = point.rate(), .name = point.name};
     }
   }

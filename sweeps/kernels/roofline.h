@@ -66,12 +66,17 @@ struct Roofline {
 // Bytes of the largest cache that the document's device is known to have; 0: unknown.
 double last_cache_bytes(const RunContext& context);
 
-// A cold stream kernel that touches at least twice the last cache (and 16 MiB). Beyond that a rate still
-// depends a little on the size, and the largest arrays are not always the fastest.
+// At least twice the last cache, and 16 MiB: what a cache keeps of them from one step to the next, or does
+// not write back within the step, hardly counts.
+bool is_beyond_caches(double bytes, double cache_bytes);
+
+// A cold stream kernel that touches so much. Beyond that a rate still depends a little on the size, and the
+// largest arrays are not always the fastest.
 bool shows_memory(const KernelResult& point, double cache_bytes);
 
 // Memory's ceiling is the best of the points that show it, whatever their kernel and size; the arithmetic
-// ones come from other points that memory does not limit.
+// ones come from other points that memory does not limit. The best has the highest lower bound: one lucky
+// sample of a noisy point is no ceiling.
 Roofline roofline_of(const std::vector<KernelResult>& points, double cache_bytes);
 
 }  // namespace bench::sweeps

@@ -42,7 +42,7 @@ TEST(KernelsFindings, SayWhichPointsOfTheRoofHadNoTime) {
   const Finding* found = named(findings, "roof_incomplete");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->value, 1);
-  EXPECT_THAT(found->claim, AllOf(HasSubstr("1 of the 4 reference points"),
+  EXPECT_THAT(found->claim, AllOf(HasSubstr("1 of the 4 reference points were not timed"),
                                   HasSubstr(": kernels/gemm/largest [give"), HasSubstr("--time-budget")));
   EXPECT_EQ(found->evidence.size(), 3U) << "triad, copy and the product in fp32";
 }
@@ -56,7 +56,40 @@ TEST(KernelsFindings, ASkippedStreamKernelIsNotMistakenForNone) {
                           "no time"}};
   const std::vector<Finding> findings = findings_in(document);
   EXPECT_THAT(named(findings, "memory_bandwidth")->claim,
-              AllOf(HasSubstr("had no time [give a larger --time-budget]"), Not(HasSubstr("--workload"))));
+              AllOf(HasSubstr("were not timed [give a larger --time-budget]"), Not(HasSubstr("--workload"))));
+}
+
+// Each reason is the true one: small cold arrays were measured, the roof's own points were not.
+TEST(KernelsFindings, SayWhyColdArraysShowNoMemory) {
+  ResultDocument document = example();
+  document.context.caches[1].size = 60'000'000;
+  const std::string largest = "kernels/stream/triad/fp32/cold/largest";
+  std::set<std::string> references;
+  const auto claim = [&] { return named(findings_in(document, references), "memory_bandwidth")->claim; };
+  const std::string small =
+      "No roofline: cold arrays of 95.4 MiB are below twice the 57.2 MiB cache [give more --elements].";
+  EXPECT_EQ(claim(), small);
+  document.unmeasured = {{"kernels/stream/read/fp32/cold/other", {}, "skipped", "no time"}};
+  EXPECT_EQ(claim(), small) << "another point would not have shown it";
+  references = {largest};
+  EXPECT_THAT(claim(), HasSubstr("the largest stream kernels were not timed")) << "the run ended before";
+  document.unmeasured.push_back({largest, {}, "skipped", "no time"});
+  EXPECT_EQ(claim(), "No roofline: the largest stream kernels were not timed [give a larger --time-budget].");
+  document.unmeasured.back().status = "oom";
+  document.unmeasured.back().reason = "more than the memory cap";
+  EXPECT_EQ(claim(), "No roofline: the largest stream kernels are oom: more than the memory cap.");
+  document.unmeasured.clear();
+  references.clear();
+  document.benchmarks.push_back(point({.workload = "stream",
+                                       .caches = "cold",
+                                       .bytes = 1.5e8,
+                                       .ns = 1e6,
+                                       .mode = "copy",
+                                       .rest = "fast",
+                                       .flags = {"above_peak"}}));
+  EXPECT_THAT(claim(), HasSubstr("ran above the device's peak [run on an idle machine]"));
+  std::erase_if(document.benchmarks, [](const auto& one) { return one.params.at("caches") == "cold"; });
+  EXPECT_THAT(claim(), HasSubstr("no stream kernel ran with cold caches"));
 }
 
 TEST(KernelsFindings, GiveTheReasonOfStreamKernelsThatWereRefused) {

@@ -35,6 +35,46 @@ TEST(Roofline, TheBestOfTheArraysBeyondTheCachesIsMemorysCeilingAndIsNamed) {
   EXPECT_EQ(memory->evidence.size(), 3U) << "all that are compared, none that a cache may hold";
 }
 
+// One lucky sample among slow ones has the best median, and an interval that proves nothing.
+TEST(Roofline, ACeilingIsThePointWithTheHighestLowerBound) {
+  ResultDocument document = example();
+  const auto add_noisy = [&](kernels_example::Invented in, Interval ci95_ns) {
+    in.rest = "lucky";
+    document.benchmarks.push_back(point(in));
+    document.benchmarks.back().stats.ci95_ns = ci95_ns;
+  };
+  add_noisy({.workload = "gemm", .caches = "hot", .flops = 1e10, .bytes = 1e8, .ns = 2.5e7}, {2e7, 8e9});
+  add_noisy({.workload = "stream", .caches = "cold", .bytes = 1e8, .ns = 5e6, .mode = "add"}, {4e6, 1e9});
+  add_noisy({.workload = "stream", .caches = "hot", .bytes = 1e6, .ns = 1e4, .mode = "add"}, {1e4, 1e9});
+  const Roofline roofline = roofline_in(document);
+  EXPECT_DOUBLE_EQ(roofline.compute.at("fp32").rate.value, 200e9);
+  EXPECT_DOUBLE_EQ(roofline.memory->rate.value, 10e9);
+  EXPECT_DOUBLE_EQ(*named(findings_in(document), "cache_bandwidth")->value, 40e9);
+}
+
+// The last cache of a server, 260 MiB: arrays of 402 MB say nothing of memory, of 805 MB they do.
+TEST(Roofline, ALargeLastCacheNeedsLargerArrays) {
+  ResultDocument document = example();
+  document.context.caches[1].size = 260LL << 20;
+  document.benchmarks.push_back(point({.workload = "stream",
+                                       .caches = "cold",
+                                       .bytes = 402'653'184,
+                                       .ns = 4e7,
+                                       .mode = "triad",
+                                       .rest = "l"}));
+  EXPECT_FALSE(roofline_in(document).memory);
+  EXPECT_EQ(named(findings_in(document), "memory_bandwidth")->claim,
+            "No roofline: cold arrays of 384 MiB are below twice the 260 MiB cache [give more --elements].");
+  document.benchmarks.push_back(point({.workload = "stream",
+                                       .caches = "cold",
+                                       .bytes = 805'306'368,
+                                       .ns = 8e7,
+                                       .mode = "triad",
+                                       .rest = "x"}));
+  ASSERT_TRUE(roofline_in(document).memory);
+  EXPECT_NEAR(roofline_in(document).memory->rate.value, 10e9, 1e8);
+}
+
 TEST(Roofline, LimitsByTheLowerOfTheTwo) {
   const std::vector<KernelResult> points = read_results(example());
   const Roofline roofline = roofline_of(points, 4e6);
