@@ -82,7 +82,7 @@ Conv2d describe(const WorkloadSpec& spec) {
   const std::int64_t smaller = std::min(conv.height, conv.width);
   if (extent > smaller + 2 * conv.pad_h) {
     throw UsageError(fmt::format(
-        "--kernel: '{}' was given, which spans {} pixels with --dilation {}; accepted: kernels that fit "
+        "--kernel: '{}' was given, but spans {} pixels with --dilation {}; accepted: kernels that fit "
         "the {} pixels of --height or --width with --padding {}",
         conv.kernel_h, extent, conv.dilation_h, smaller, conv.pad_h));
   }

@@ -161,7 +161,7 @@ TEST(Networks, RefuseImageSizesByName) {
       "--image-size: '31' was given; accepted for vgg16: whole numbers from 32 to 4096 (pixels a side)");
   for (const char* wrong : {"0", "-1", "abc", "", "224px", "22.4", "99999999999999999999", "4097"}) {
     const std::string message = refusal("resnet50", wrong);
-    EXPECT_NE(message.find("--image-size '" + std::string(wrong) + "'"), std::string::npos) << message;
+    EXPECT_NE(message.find("--image-size: '" + std::string(wrong) + "'"), std::string::npos) << message;
     EXPECT_NE(message.find("from 1 to 4096"), std::string::npos) << message;
   }
 }

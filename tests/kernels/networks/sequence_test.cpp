@@ -76,7 +76,7 @@ TEST(SequenceNetworks, RefuseSizesByName) {
     EXPECT_EQ(refusal("gpt_small", "sequence", wrong),
               fmt::format("--sequence: '{}' was given; accepted: whole numbers from 1 to 1024", wrong));
   }
-  EXPECT_THAT(refusal("embedding_classifier", "vocabulary", "0"), ::testing::HasSubstr("--vocabulary '0'"));
+  EXPECT_THAT(refusal("embedding_classifier", "vocabulary", "0"), ::testing::HasSubstr("--vocabulary: '0'"));
 }
 
 TEST(SequenceNetworks, HaveOptionsOfTheirOwn) {
