@@ -1,4 +1,4 @@
-// What a run says of points that carry flags: the mark in its tables, and one finding.
+// Points that carry flags: their mark in the tables, and one finding on them.
 #pragma once
 
 #include <functional>

@@ -11,7 +11,7 @@
 namespace bench::sweeps {
 namespace {
 
-// Of counts below `end`.
+// The knee of the counts below `end`.
 std::optional<Knee> knee_of(const std::vector<LoaderPoint>& pool, std::int64_t end) {
   std::vector<WorkersValue> au;
   for (const LoaderPoint& point : pool) {

@@ -29,7 +29,7 @@ struct Evidence {
   double host_memory_bytes = 0;  // 0: not known
 
   std::optional<Knee> measured_knee() const;
-  // Of the counts that do no harm. AU alone would allow those: it does not show that computing takes longer.
+  // The knee of the counts that do no harm: AU alone does not show that computing takes longer.
   std::optional<Knee> harmless_knee() const;
   std::optional<Harm> harm() const;
   // With the counts of the measured points only, or all.

@@ -299,7 +299,7 @@ class Reader {
   LoaderSetup& setup_ = options_.setup;
 };
 
-// Of an option whose default does not show the kind of its values.
+// The accepted word of an option whose default does not show the kind of its values.
 auto placeholder(const char* name) {
   return [name] { return std::vector<std::string>{name}; };
 }

@@ -49,7 +49,7 @@ class BatchNormLayer final : public LikeItsInput<BatchNormLayer> {
       save_statistics(recorder, arguments, src.c);
     }
     arguments.emplace_back(Slot::dst, recorder.result());
-    // Of the CPU's implementations none has both passes with an activation.
+    // No implementation of the CPU has both passes with an activation.
     const Activation behind =
         recorder.on_host() ? Activation::none : recorder.take_next_activation(TakesSlope::yes);
     recorder.record(BatchNorm{.tensor = src, .training = recorder.training(), .activation = behind},

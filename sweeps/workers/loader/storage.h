@@ -9,7 +9,7 @@ struct Storage {
   double bytes_per_s = 0;  // all readers together; 0: no limit
   double latency_ns = 0;   // of a read; those of different readers overlap
 
-  // Of a read that has the storage to itself, its latency apart.
+  // The time of a read that has the storage to itself, without its latency.
   double transfer_ns(double bytes) const { return bytes_per_s > 0 ? bytes / bytes_per_s * 1e9 : 0; }
 };
 
