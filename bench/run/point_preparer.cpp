@@ -154,9 +154,8 @@ std::optional<Refusal> PointPreparer::refuse(const SweepPoint& point, const Seri
   if (const double preparation_ns = expected_preparation_ns(point, series);
       left_ns > 0 && preparation_ns > left_ns) {
     return Refusal{"skipped",
-                   fmt::format("preparing it takes about {}, the time budget leaves {}; give a larger "
-                               "--time-budget",
-                               format_duration(preparation_ns), format_duration(left_ns))};
+                   fmt::format("preparation takes about {}, more than is left; give a larger --time-budget",
+                               format_duration(preparation_ns))};
   }
   const bool is_first = series.prepared == 0;
   const double grown = growth(point, series);

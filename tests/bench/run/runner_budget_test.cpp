@@ -108,7 +108,7 @@ TEST_F(RunnerTest, APointWhoseNeighbourTookLongerToPrepareThanIsLeftIsNotBegun) 
   EXPECT_FALSE(begun);
   EXPECT_THAT(measured(), ElementsAre("fake/batch:1"));
   ASSERT_THAT(document_.unmeasured, SizeIs(2));
-  EXPECT_THAT(document_.unmeasured[0].reason, HasSubstr("preparing it takes about 2.9"));
+  EXPECT_THAT(document_.unmeasured[0].reason, HasSubstr("preparation takes about 2.9"));
 }
 
 TEST_F(RunnerTest, ThePointWhosePreparationTookTheWholeBudgetIsTimedIfItIsTheFirst) {
@@ -236,7 +236,7 @@ TEST_F(FirstMakes, AreNotBegunWhereOneTakesLongerThanIsLeft) {
   EXPECT_THAT(measured(), ElementsAre("fake/batch:1", "fake/batch:2", "fake/batch:4"));
   EXPECT_FALSE(makes_.contains("fake/batch:8"));
   ASSERT_THAT(document_.unmeasured, SizeIs(1));
-  EXPECT_THAT(document_.unmeasured[0].reason, HasSubstr("preparing it takes about 5."));
+  EXPECT_THAT(document_.unmeasured[0].reason, HasSubstr("preparation takes about 5."));
 }
 
 }  // namespace
