@@ -87,7 +87,6 @@ TEST_P(Interrupted, ExitsWith130AndSavesWhatItHas) {
   EXPECT_EQ(schema_errors(read_file(path)), "");
   EXPECT_FALSE(read_result(path).benchmarks.empty());
   EXPECT_THAT(ended.out, HasSubstr(path.string()));
-  EXPECT_THAT(ended.out, HasSubstr("go on with --resume")) << "the time budget had not ended";
   EXPECT_THAT(ended.out, Not(HasSubstr("--time-budget")));
   for (const Finding& finding : read_result(path).findings) {
     EXPECT_THAT(finding.claim, Not(HasSubstr("--time-budget")));

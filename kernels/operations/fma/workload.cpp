@@ -71,7 +71,7 @@ double tolerance(const Fma& fma) {
 
 const Registration<WorkloadType> registered{operation_workload(
     OperationType<Fma>{.name = "fma",
-                       .description = "multiply-adds on every element, between one read and one write",
+                       .description = "multiply-adds on every element of an array; on tensor cores by wmma",
                        .modes = {"forward", std::string(kTensorCores)},
                        .options = declare(kElements, kSteps),
                        .describe = describe,
