@@ -1,5 +1,5 @@
-// The expected answer of a network: the plain graph, layer by layer, with the `reference` implementations in fp32
-// on the CPU. Nothing of what is measured is used: no fusing, no plan, no packed layouts.
+// The expected answer of a network: the plain graph, layer by layer, with the `reference` implementations in
+// fp32 on the CPU. Nothing of what is measured is used: no fusing, no plan, no packed layouts.
 #pragma once
 
 #include <cstdint>

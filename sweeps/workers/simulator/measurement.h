@@ -46,7 +46,7 @@ class Measurement {
   const Pipeline& pipeline_;
   std::vector<ConsumerTimes> consumers_;
   std::size_t complete_ = 0;
-  double from_ = -1;  // until then warming up
+  double from_ = -1;          // until then warming up
   double computing_sum_ = 0;  // workers · ns
   double reading_sum_ = 0;    // workers · ns
   double storage_sum_ = 0;    // ns of transfers
