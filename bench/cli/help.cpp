@@ -141,7 +141,7 @@ namespace {
 
 // "--mode infer|train (default: infer; --sweep memory: all)".
 std::string mode_line(const WorkloadType& workload) {
-  const std::string modes = fmt::format("--mode {}", fmt::join(workload.modes, "|"));
+  std::string modes = fmt::format("--mode {}", fmt::join(workload.modes, "|"));
   if (workload.modes.size() == 1) {
     return modes;
   }

@@ -72,6 +72,8 @@ class Describer {
   const Descriptor& square() { return graph_.between(pass_.square(), kSum); }
   const Descriptor& row() { return graph_.between(pass_.row_values(), kSum); }
 
+  // Tensors belong to the graph, so that a reference to one stays valid.
+  // NOLINTBEGIN(bugprone-return-const-ref-from-parameter)
   const Descriptor& product(const Descriptor& a, const Descriptor& b, const Descriptor& to) {
     Descriptor product(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
     product.set(CUDNN_ATTR_MATMUL_COMP_TYPE, kSum);
@@ -119,6 +121,7 @@ class Describer {
     graph_.add(std::move(operation));
     return to;
   }
+  // NOLINTEND(bugprone-return-const-ref-from-parameter)
   // The same square by columns, in the dtype.
   const Descriptor& turned(const Descriptor& of) {
     return reshaped(of, graph_.between(AttentionPass::transposed(pass_.square()), type_));
