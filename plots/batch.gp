@@ -24,13 +24,13 @@ curve(d, x) = x < 0.99 * n(d . "_first") || x > 1.01 * n(d . "_last") ? NaN : x 
 top(line) = (bar = (sum [c = 1:layers] column(3 + c)), line > bar ? line : bar)
 
 do for [kind in "png svg"] {
-  eval page(460 * rows, key_rows)
-  set multiplot layout rows, columns margins char 9, char 2, char foot + key_rows + 4.5, char head + 3.5 spacing char 9, char 8
+  eval page(480 * rows, key_rows)
+  set multiplot layout rows, columns margins char 9, char 2, char foot + key_rows + 4.5, char head + 4.7 spacing char 9, char 9
   eval panel . heading
   key_at = foot + key_rows + 0.5
 
   # Marks with 95 % intervals, the fitted curve, its limit dashed, a ring at the saturation batch.
-  set title "Throughput, 95 % intervals\n" . text_of("how") font small
+  set title "Throughput, 95 % intervals\n" . text_of("how") . "\n " font small
   set key at graph 0, char key_at left top maxcols 1 samplen 1
   set xlabel "batch"
   set ylabel text_of("rate_unit")
@@ -53,7 +53,7 @@ do for [kind in "png svg"] {
   do for [i = 1:panels] {
     bars = "bars" . i
     eval panel
-    set title "Memory in " . text_of("dtype" . i) . "\n" . text_of("dtype" . i . "_heading") textcolor rgb colour_of("dtype" . i) font small
+    set title "Memory in " . text_of("dtype" . i) . "\n" . text_of("dtype" . i . "_heading") . "\n" . text_of("dtype" . i . "_fits") textcolor rgb colour_of("dtype" . i) font small
     set xlabel "batch"
     set xtics scale 0 font small
     if (crowded) { set xtics rotate by -45 }

@@ -61,8 +61,8 @@ def dtype_of($d; $dtypes; $points; $best; $scale):
        (if $at == null then empty else "saturates at batch \($at.batch | thousands)\(if $ceiling.details.may_lie_beyond == true then " or beyond" else "" end)" end),
        (if $limit == null then empty else "\(if $drawn then "" else "↑ " end)T∞ \(if $t_inf.details.model_holds == false then "≈ " else "" end)\($limit | figures(3))/s" end),
        (if $t0_ns == null or $t0.details.distinguishable_from_zero == false then empty else "t0 \($t0_ns | duration)" end)] | join(", ")),
-     heading: ([(if (($line.slope_bytes | number) // 0) > 0 then $line | memory_line_text($own[0].batch // 1) else empty end),
-       (if $fits == null then empty else "fits to \($fits | thousands)\(if $fits > ($own[-1].batch // 0) then " (predicted)" else "" end)" end)] | join(", ")),
+     heading: (if (($line.slope_bytes | number) // 0) > 0 then $line | memory_line_text($own[0].batch // 1) else "" end),
+     fits: (if $fits == null then "" else "fits to \($fits | thousands)\(if $fits > ($own[-1].batch // 0) then " (predicted)" else "" end)" end),
      limit: (if $drawn then $limit / $scale.by else 0 end),
      # The curve, batch over t0 + batch/T∞; not drawn through one point.
      t0: (($t0_ns // 0) / 1e9 * $scale.by), t_inf: (if $limit == null or $t0_ns == null or ($own | length) < 2 then 0 else $limit / $scale.by end),

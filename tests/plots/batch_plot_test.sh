@@ -16,7 +16,7 @@ holds "$scratch/example" "2 cores · 2000-01-02 03:04"
 holds "$scratch/example" "fp32, saturates at batch 16 or beyond, T∞ 100/s, t0 10 ms"
 holds "$scratch/example" "bf16, saturates at batch 4, T∞ ≈ 200/s"
 holds "$scratch/example" "Memory in fp32"
-holds "$scratch/example" "101 MiB + 21 MiB × batch, fits to 17 (predicted)"
+holds "$scratch/example" "101 MiB + 21 MiB × batch" "fits to 17 (predicted)"
 holds "$scratch/example" "cap 460 MiB"
 holds "$scratch/example" "437"  # MiB of fp32 at batch 16: 100 + 16·20 + 16 + 1
 holds "$scratch/example" "✕ bf16, batch 16: out of memory (allocating 170 MiB would pass the cap)"
@@ -40,7 +40,7 @@ for word in "curve: fitted" "dashed: T∞" "ring: "; do lacks "$scratch/plain" "
 jq '(.findings[] | select(.name | startswith("memory_line")).details.segments) = [{first_batch: 1, fixed_bytes: 1e8, slope_bytes: 22020096},
   {first_batch: 4, fixed_bytes: 105906176, slope_bytes: 22020096}]' "$example" > "$scratch/segments.json"
 draw "$scratch/segments.json" "$scratch/segments"
-holds "$scratch/segments" "101 MiB + 21 MiB × batch (from batch 4), fits to 17 (predicted)"
+holds "$scratch/segments" "101 MiB + 21 MiB × batch (from batch 4)" "fits to 17 (predicted)"
 
 # A mark is open for a flag that other points lack; a flag of all, or flags that together open all marks, leave them filled.
 open_marks() { tables "$1" | table rates | awk -F '\t' '$5 % 2 == 0' | wc -l; }
