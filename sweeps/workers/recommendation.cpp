@@ -72,18 +72,20 @@ struct Choice {
 };
 
 // By the measured knee where the intervals single out a count. Within noise the simulation chooses among the
-// counts that the intervals allow; without it, or where it allows none of them, the largest of them is safe.
+// counts that the intervals allow; without it, or where it allows none of them, the largest of them is safe,
+// and a measured knee that is certain to feed the consumer comes before the simulation's larger count.
 std::optional<Choice> choose(const Evidence& evidence) {
   const auto harm = evidence.harm();
   const auto measured = evidence.harmless_knee();
   const auto simulated = evidence.simulated_knee(false);
   const bool has_simulated = simulated && simulated->workers;
   Choice choice;
-  if (measured && measured->workers) {
+  // The simulation's count is among those that the intervals allow, and they allow several.
+  const bool agrees = measured && has_simulated && measured->low < measured->high &&
+                      *simulated->workers >= measured->low && *simulated->workers <= measured->high;
+  if (measured && measured->workers && !(agrees && *simulated->workers < *measured->workers)) {
     choice = {.workers = *measured->workers, .measured = measured};
   } else if (measured) {
-    const bool agrees = has_simulated && measured->low < measured->high &&
-                        *simulated->workers >= measured->low && *simulated->workers <= measured->high;
     choice = {.workers = agrees ? *simulated->workers : measured->high,
               .why = measured->low < measured->high
                          ? fmt::format(" ({} to {} are within noise{})", measured->low, measured->high,

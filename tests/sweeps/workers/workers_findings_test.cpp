@@ -317,6 +317,18 @@ TEST(WorkersFindings, WithinNoiseTheSimulationChoosesAndTheClaimSaysWhy) {
       AllOf(HasSubstr("Use 3 workers ("), HasSubstr("are within noise; the simulation chose among them)")));
 }
 
+TEST(WorkersFindings, OneWideIntervalDoesNotMakeManyWorkersOfFew) {
+  Evidence evidence = measured_by({});
+  LoaderPoint& three = *std::ranges::find(evidence.points.pool, 3, &LoaderPoint::workers);
+  three.au->ci95 = Interval{three.au->value - 0.1, three.au->value + 0.02};
+  const Knee knee = *evidence.measured_knee();
+  ASSERT_EQ(knee.workers, 4);
+  ASSERT_LE(knee.low, 3);
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 3);
+  EXPECT_THAT(claim(evidence, "recommended_workers"),
+              HasSubstr("to 4 are within noise; the simulation chose"));
+}
+
 TEST(WorkersFindings, CopesWithNotesThatAreNone) {
   EXPECT_FALSE(read_window(nullptr));
   EXPECT_FALSE(read_window({1, 2}));
