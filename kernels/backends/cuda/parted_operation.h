@@ -1,5 +1,5 @@
 // A batch in parts: kernels count in 31 bits, which is fast, and a large card holds tensors of more elements.
-// A part is an operation of its own, on fewer samples. nvcc reads this header.
+// Each part is the same operation on fewer samples. This header is compiled by nvcc too.
 #pragma once
 
 #include <cstdint>

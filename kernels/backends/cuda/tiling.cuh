@@ -169,8 +169,8 @@ Tiling reducing_tiling(const Queue& queue, std::int64_t rows, std::int64_t colum
   return Tiling::of(rows, columns, queue.template resident<Kernel>());
 }
 
-// Bytes of two fp32 sums a channel and chunk, by whichever access; tiling.operator()<kCount>() says how the
-// chunks are cut for accesses of so many elements.
+// Scratch for two fp32 sums for each channel and chunk, in bytes, enough for every vector width.
+// tiling.operator()<kCount>() gives the tiling for accesses of kCount elements.
 template <class Element, class MakeTiling>
 std::int64_t partial_bytes(std::int64_t channels, const MakeTiling& tiling) {
   std::int64_t chunks = tiling.template operator()<1>().chunks;

@@ -7,10 +7,11 @@
 #include <string>
 
 #include "bench/device.h"
+#include "tests/bench/support/idle_device.h"
 
 namespace bench::kernels {
 
-class ModelledCard : public Device {
+class ModelledCard : public IdleDevice {
  public:
   ModelledCard(std::string name, int multiprocessors, bool bf16, std::int64_t free_bytes = 0)
       : bf16_(bf16),
@@ -26,18 +27,6 @@ class ModelledCard : public Device {
   std::optional<std::string> unsupported(Dtype dtype) const override {
     return dtype == Dtype::bf16 && !bf16_ ? std::optional<std::string>("bf16 needs sm_80") : std::nullopt;
   }
-  void upload(void*, const void*, std::int64_t) override {}
-  void download(void*, const void*, std::int64_t) override {}
-  void fill(void*, std::byte, std::int64_t) override {}
-  void synchronize() override {}
-  std::int64_t time(const std::function<void()>&) override { return 0; }
-  std::int64_t driver_used() const override { return 0; }
-  DeviceState state() const override { return {}; }
-  Peaks peaks(Dtype) override { return {}; }
-
- protected:
-  std::byte* raw_allocate(std::int64_t) override { return nullptr; }
-  void raw_free(std::byte*, std::int64_t) noexcept override {}
 
  private:
   bool bf16_;

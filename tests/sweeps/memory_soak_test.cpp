@@ -1,0 +1,69 @@
+// Soaks of the memory sweep.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memory_sweep_run.h"
+
+namespace bench {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+class MemorySoak : public testing::MemorySweepRun {};
+
+TEST_F(MemorySoak, ASoakWithoutALeakIsSteady) {
+  request_.sweep_options["soak"] = "100";
+  const ResultDocument document = run();
+  ASSERT_EQ(document.sweep.state["soak"].size(), 1U);
+  EXPECT_EQ(document.sweep.state["soak"][0]["done_steps"], 100);
+  EXPECT_EQ(document.sweep.state["soak"][0]["samples"].size(), 101U);
+  const Finding& growth = finding(document, "memory_growth/fp32 inference");
+  EXPECT_EQ(growth.value, 0);
+  EXPECT_THAT(growth.claim, HasSubstr("steady over 100 steps"));
+}
+
+TEST_F(MemorySoak, ALeakIsFoundWithTheStepsThatAreLeft) {
+  use({.leak_a_step = 10});
+  request_.sweep_options["soak"] = "5000";
+  const ResultDocument document = run();
+  EXPECT_LE(document.sweep.state["soak"][0]["samples"].size(), 402U);
+  const Finding& growth = finding(document, "memory_growth/fp32 inference");
+  ASSERT_TRUE(growth.value);
+  EXPECT_DOUBLE_EQ(*growth.value, 10);
+  EXPECT_THAT(growth.claim, AllOf(HasSubstr("grows by 10 B"), HasSubstr("outside the device memory"),
+                                  HasSubstr("out of memory within 4.88 KiB")));
+}
+
+TEST_F(MemorySoak, StepsLeftAreWhatTheCapHasRoomFor) {
+  use({.leak_a_step = 1});
+  request_.memory_caps = {12'700};  // 16 samples take 2600; 100 steps leak 100
+  request_.sweep_options["soak"] = "100";
+  const Finding growth = finding(run(), "memory_growth/fp32 inference");
+  EXPECT_DOUBLE_EQ(growth.details["steps_until_out_of_memory"].get<double>(), 10'000);
+}
+
+TEST_F(MemorySoak, ALeakIsTheFirstHeadline) {
+  use({.leak_a_step = 10});
+  request_.sweep_options["soak"] = "100";
+  EXPECT_EQ(finding(run(), "memory_growth/fp32 inference").headline, 1);
+}
+
+TEST_F(MemorySoak, RefusesASoakThatIsNoNumberOfSteps) {
+  for (const std::string wrong : {"abc", "-1", "3", "1.5", "99999999999999999999", ""}) {
+    request_.sweep_options["soak"] = wrong;
+    EXPECT_THAT([&] { plan(); }, ThrowsMessage<UsageError>(AllOf(
+                                     HasSubstr("--soak"), HasSubstr("'" + wrong + "'"), HasSubstr("25"))))
+        << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace bench
