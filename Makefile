@@ -23,7 +23,7 @@ NO_RANDOM := $(shell setarch --addr-no-randomize true 2>/dev/null && echo setarc
 EVERY_CARD := 75-real;80-real;86-real;89-real;90
 FLAGS = $(if $(ARCH),"-DCMAKE_CUDA_ARCHITECTURES=$(if $(filter all,$(ARCH)),$(EVERY_CARD),$(ARCH))") $(CMAKE_FLAGS)
 
-.PHONY: help run test setup build configured configure lint asan tsan peers gpu-check gpu-card gpu-bundle
+.PHONY: help run test plans setup build configured configure lint asan tsan peers gpu-check gpu-card gpu-bundle
 .DEFAULT_GOAL := help
 # Two makes in one build folder would step on each other; ninja does the work in parallel.
 .NOTPARALLEL:
@@ -31,6 +31,7 @@ FLAGS = $(if $(ARCH),"-DCMAKE_CUDA_ARCHITECTURES=$(if $(filter all,$(ARCH)),$(EV
 help:
 	@echo "make run [ARGS=\"--sweep batch …\"]  build, then run bench (its options: make run ARGS=--help)"
 	@echo "make test                          build everything and run all tests but those that need a GPU"
+	@echo "make plans                         without a GPU: every card's cuDNN plans and kernels, not a few of them"
 	@echo "make setup                         install what is missing of packages.txt"
 	@echo "make build                         build/release/bench"
 	@echo "make lint                          clang-format and clang-tidy over our sources"
@@ -42,9 +43,18 @@ help:
 run: build
 	build/release/bench $(ARGS)
 
+# Two batches of each card's cuDNN plans, the kernels of the build's architectures; `make plans` takes all.
 test: setup configured
 	cmake --build --preset release
-	ctest --preset release --label-exclude gpu --parallel $(JOBS)
+	BENCH_FEW_PLANS=1 ctest --preset release --label-exclude gpu --parallel $(JOBS)
+
+# In a folder of its own: build/release stays as it is, for the card at hand.
+PLANS_TESTS := ^(All/)?(CudnnPlans|CudnnAttentionPlans|CudnnPlanning|LargeBatches|KernelUsage)\.|^cuda_kernels.compiled_for
+plans: setup
+	cmake --preset release -B build/plans "-DCMAKE_CUDA_ARCHITECTURES=$(EVERY_CARD)" $(CMAKE_FLAGS)
+	@python3 tools/gpu/look.py --build build/plans
+	cmake --build build/plans --target tests_cudnn tests_cuda_kernels
+	ctest --test-dir build/plans --output-on-failure --no-tests=error --parallel $(JOBS) --tests-regex '$(PLANS_TESTS)'
 
 setup:
 ifneq ($(SETUP),skip)

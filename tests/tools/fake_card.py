@@ -17,7 +17,17 @@ os.environ.pop("BENCH_FEW_PLANS", None)  # what the check itself decides
 
 LISTING = {"devices": [{"id": "cpu", "description": "a processor", "missing": None},
                        {"id": "cuda:0", "description": "NVIDIA Invented 9000, 8.00 GiB", "missing": None}]}
-SUITES = {"All/Convolutions": ["Forward/fp32", "Forward/fp16"], "All/Kernels": ["AreRight/fp32"], "Card": ["DescribesItself"]}
+# Each program's, as gpu_programs_test.py finds them in it, with a test or two.
+SUITES = {"tests_gpu_device": {"CardTest": ["DescribesItself"], "CardTransfersTest": ["EveryKindArrives"]},
+          "tests_gpu": {"LargeTensorsOnTheCard": ["AreConvolvedInParts"],
+                        "OwnKernelsOnTheCard": ["HaveTheRoomThatLaunchesCountWith"],
+                        "OwnKernelsInFp32": ["AreRightOverManySteps"],
+                        "All/CudaAttentionOnDevice": ["IsLikeItsReferenceInEveryPass/fp32"],
+                        "All/CudnnConv2d": ["Forward/fp32", "Forward/fp16"],
+                        "All/CudaLibraries": ["CublasltMultipliesLikeTheReference/fp32"],
+                        "All/OwnKernels": ["AreRight/fp32"],
+                        "All/TrainingKernels": ["StepLikeTheReference/fp32"]}}
+ALL_SUITES = {suite for suites in SUITES.values() for suite in suites}
 
 
 class Killed(BaseException):
@@ -157,7 +167,7 @@ class FakeCard:
     def tests(self, name, options, environment):
         values = dict(option.removeprefix("--gtest_").split("=", 1) for option in options if "=" in option)
         result = pathlib.Path(values["output"].removeprefix("json:"))
-        suites = SUITES if name == "tests_gpu" else {"Card": SUITES["Card"]}
+        suites = SUITES[name]
         self.spend(1)
         if "--gtest_list_tests" not in options:
             chosen = values["filter"].removesuffix(".*")

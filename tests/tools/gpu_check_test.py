@@ -5,12 +5,13 @@ import contextlib
 import io
 import json
 import math
+import os
 import pathlib
 import tarfile
 import tempfile
 import unittest
 
-from fake_card import SOURCE, FakeCard, Killed  # also finds the modules that follow
+from fake_card import ALL_SUITES, SOURCE, SUITES, FakeCard, Killed  # also finds the modules that follow
 
 import check
 from stages import STAGES
@@ -78,7 +79,7 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(self.statuses(), {"tests-device": "done", "tests-operations": "done", "peers": "running"})
 
     def test_training_is_reached_by_a_call_of_ten_minutes_though_all_tests_hang(self):
-        self.card.hangs = {"All/Convolutions", "All/Kernels", "Card"}
+        self.card.hangs = set(ALL_SUITES)
         self.check()
         self.assertLessEqual({"resnet50 train fp16 batch 64", "resnet50 train fp16 batch 256", "resnet50 infer fp16 batch 64"},
                              set(self.measured()))
@@ -92,14 +93,13 @@ class GpuCheck(unittest.TestCase):
         self.assertIn("call it again for peers, ", self.said)  # which has cases left
         self.assertLess(self.until_done(), 4)
         self.assertEqual(set(self.statuses().values()), {"done"})
-        self.assertEqual(len(self.measured()), 14)
+        self.assertEqual(len(self.measured()), 15)
         self.assertEqual(self.check(), 0)
         self.assertEqual(self.card.calls, [])
         self.assertIn(f"{len(ALL)} of {len(ALL)} stages are done", self.said)
 
     def test_it_ends_within_its_time_whatever_runs(self):
-        everything = {"All/Convolutions", "All/Kernels", "Card", "gpu_peers", "batch", "kernels", "memory", "transfer",
-                      "workers"}
+        everything = ALL_SUITES | {"gpu_peers", "batch", "kernels", "memory", "transfer", "workers"}
         for hangs in (set(), everything):
             for limit in ("40s", "100s", "5min", "9min", "540s"):
                 with self.subTest(hangs=bool(hangs), limit=limit):
@@ -132,7 +132,7 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(len(cut), 1)
         self.card.cases.clear()
         self.until_done()
-        self.assertEqual(len(self.measured()), 14)
+        self.assertEqual(len(self.measured()), 15)
         again = [f"resnet50 {mode} fp16 batch {batch}" for mode, batch in
                  (case.split()[1::2] for case in self.card.cases if " fp16 " in case)]
         self.assertFalse(set(before) & set(again) - set(cut))
@@ -206,25 +206,25 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(self.statuses(), {"kernels": "done"})
 
     def test_a_suite_that_crashes_or_fails_or_hangs_loses_only_itself(self):
-        for trouble, status in (({"crashes": {"All/Kernels"}}, "crashed"), ({"failing": {"AreRight/fp32"}}, "failed"),
-                                ({"hangs": {"All/Kernels"}}, "cut")):
+        for trouble, status in (({"crashes": {"All/OwnKernels"}}, "crashed"), ({"failing": {"AreRight/fp32"}}, "failed"),
+                                ({"hangs": {"All/OwnKernels"}}, "cut")):
             with self.subTest(status):
                 self.card.crashes, self.card.failing, self.card.hangs = set(), set(), set()
                 vars(self.card).update(trouble)
                 code = self.check("--only", "tests-operations", "--fresh", "--for", "3min")
                 suites = {suite["name"]: suite["status"] for suite in self.read("tests-operations/tests.json")["suites"]}
-                self.assertEqual(suites, {"All/Convolutions": "passed", "All/Kernels": status, "Card": "passed"})
+                self.assertEqual(suites, dict.fromkeys(SUITES["tests_gpu"], "passed") | {"All/OwnKernels": status})
                 self.assertEqual(code, 0 if status == "cut" else 1)
                 self.card.crashes, self.card.failing, self.card.hangs = set(), set(), set()
                 self.assertEqual(self.check("--only", "tests-operations"), 0)
                 filters = [option for options in self.ran("tests_gpu") for option in options if "filter" in option]
-                self.assertEqual(filters, ["--gtest_filter=All/Kernels.*"])
+                self.assertEqual(filters, ["--gtest_filter=All/OwnKernels.*"])
                 self.assertEqual(self.statuses(), {"tests-operations": "done"})
 
     def test_a_failing_test_is_named_in_the_table(self):
         self.card.failing = {"AreRight/fp32"}
         self.assertEqual(self.check("--only", "tests-operations"), 1)
-        self.assertIn("tests-operations: failed: All/Kernels", self.said)
+        self.assertIn("tests-operations: failed: All/OwnKernels", self.said)
         self.assertIn("    AreRight/fp32: off by one in x.cpp", self.said)
         self.assertIn("failed: tests-operations; their folders", self.warned)
 
@@ -288,6 +288,18 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(self.check("--only", "transfer,workers,memory"), 130)
         self.assertEqual(self.statuses(), {"memory": "done", "transfer": "done", "workers": "cut"})
         self.assertIn("call it again to go on", self.warned)
+
+    def test_the_second_default_sweep_gets_the_choices_of_the_first_and_no_other_stage_does(self):
+        run, folders = self.card.run, {}
+
+        def noted(command, limit, log, environment):
+            folders[pathlib.Path(log).parent.name] = environment.get("XDG_CACHE_HOME")
+            return run(command, limit, log, environment)
+
+        self.card.run = noted
+        self.check("--only", "transfer,batch,batch-cached")
+        cache = str(self.out / "batch" / "cache")
+        self.assertEqual(folders, {"transfer": os.environ.get("XDG_CACHE_HOME"), "batch": cache, "batch-cached": cache})
 
     # What is sent back.
 

@@ -32,8 +32,10 @@ KERNELS = {
         for mode, caches, elements, size, ns in (
             ("triad", "cold", 1000, 465000, 1000), ("triad", "hot", 1000, 460000, 100), ("triad", "cold", 10, 4600, 1000),
             ("copy", "cold", 1000, 460000, 1000), ("copy", "hot", 1000, 460000, 100), ("copy", "cold", 10, 9200, 10))]}
-BATCH = {"benchmarks": [{"name": name, "stats": {"median_ns": 1000}, "memory": {"peak_predicted": 100, "peak_measured": peak}}
-                        for name, peak in (("even", 100), ("a bit off", 104))]}
+BATCH = {"benchmarks": [{"name": name, "params": {"dtype": "fp32", "batch": batch}, "stats": {"median_ns": 1000},
+                         "memory": {"peak_predicted": 100, "peak_measured": peak}, "validity": {"flags": []}}
+                        for name, batch, peak in (("even", 1, 100), ("a bit off", 2, 104))],
+         "findings": [{"name": "ceiling_batch", "value": 2, "claim": "", "details": {"may_lie_beyond": False}}]}
 
 
 class WithStubs(unittest.TestCase):
@@ -105,8 +107,9 @@ class Check(WithStubs):
         self.assert_goal("resnet50 train fp16 batch 256 vs torch", "met", r"1\.50")
         self.assert_goal("peak memory reserved, of PyTorch's", "met", r"0\.90 at most")
         self.assert_goal("peak memory, off the plan", "met", r"4\.0% at most of [0-9]+ points \(a bit off\)")
-        self.assert_goal("a default batch sweep", "met", "[0-9]+ s")
-        self.assertIn("19 goals: 18 met, 1 missed, 0 not measured", ended.stdout)
+        self.assert_goal("default batch sweep, choices not cached", "met", "[0-9]+ s")
+        self.assert_goal("default batch sweep, choices cached", "met", "2 points")
+        self.assertIn("21 goals: 20 met, 1 missed, 0 reported, 0 not measured", ended.stdout)
         self.assertIn("The sweep kernels found something.", ended.stdout)
         # One import of PyTorch for all its cases.
         self.assertEqual((self.scratch / "calls.torch").read_text(encoding="utf-8"), "imported\n")
@@ -185,6 +188,16 @@ class Check(WithStubs):
         self.assertEqual(self.read("state.json")["stages"]["transfer"]["status"], "cut")
 
 
+    def test_from_hopper_on_our_convolution_is_reported_and_not_judged(self):
+        self.without_torch()
+        ended = self.check("--only", "peers", STUB_CAPABILITY="9.0")
+        self.assertEqual(ended.returncode, 0, ended)
+        self.assert_goal("implicit_gemm fp32 vs cudnn", "reported", r"0\.50 \(0\.50–0\.50\), no goal from compute capability 9")
+        self.assert_goal("implicit_gemm fp16 vs cudnn", "reported", "mma.sync reaches 60 to 65 % of wgmma's rate")
+        self.check("--only", "peers", "--fresh", STUB_CAPABILITY="8.9")
+        self.assert_goal("implicit_gemm fp32 vs cudnn", "missed", r"0\.50")
+
+
 class Bundle(WithStubs):
     """Any program will do for those that it carries along."""
 
@@ -223,6 +236,24 @@ class Bundle(WithStubs):
         self.assertEqual(path[0], str(there / "gpu-bundle" / "lib"))
         self.assertLess(path.index(str(wheels)), path.index("/given"))
 
+    def test_an_older_system_is_named_before_anything_runs(self):
+        made = self.make()
+        needed = json.loads((self.bundle / "needs.json").read_text(encoding="utf-8"))["glibc"]
+        self.assertRegex(needed, r"^2\.[0-9]+$")
+        self.assertIn(f"MiB; it needs glibc {needed} or later\n", made.stdout)
+        (self.bundle / "needs.json").write_text('{"glibc": "9.36"}', encoding="utf-8")
+        command = [sys.executable, str(self.bundle / "check.py"), "--out", str(self.out)]
+        ended = self.check(command=command)
+        self.assertEqual((ended.returncode, self.sweeps, self.out.exists()), (2, [], False))
+        self.assertRegex(ended.stderr, r"^gpu-check: the bundle's programs need glibc 9\.36 or later, this system has 2\.[0-9]+; "
+                                       r"make the bundle on a system as old as this one, .*\n$")
+
+    def test_an_older_python_is_named(self):
+        script = f"import sys, runpy; sys.version_info = (3, 8, 10); runpy.run_path({str(TOOLS / 'check.py')!r})"
+        ended = self.check(command=[sys.executable, "-c", script])
+        self.assertEqual((ended.returncode, ended.stderr),
+                         (2, "gpu-check: it needs Python 3.9 or later, this is 3.8; take a newer python3\n"))
+
     def test_one_that_is_too_large_fails_with_its_largest_parts(self):
         made = self.make("--most", "0.01")
         self.assertEqual(made.returncode, 1)
@@ -244,22 +275,77 @@ class Goals(unittest.TestCase):
             peers = {"rows": [{"name": "resnet50 x", "rival": "torch", "goal": 1, "status": "measured", "ratio": 0.9,
                                "ci95": [0.8, 1.1], "results": {"ours": {"about": {"reserved_peak_bytes": 12}},
                                                                "torch": {"peak_bytes": 10}}},
-                              {"name": "gemm y", "rival": "torch", "goal": 1, "status": "error", "reason": "it broke"}]}
+                              {"name": "gemm y", "rival": "torch", "goal": 1, "status": "error", "reason": "it broke"},
+                              {"name": "gemm z", "rival": "torch", "goal": 1, "by_interval": True, "status": "measured",
+                               "ratio": 0.97, "ci95": [0.94, 1.01]}]}
             for name, document in (("kernels-all-cuda-0", little), ("memory-x-cuda-0", memory), ("gpu-peers", peers)):
                 (stage / f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
             (stage / "batch-x-cuda-0.json").write_text("no JSON", encoding="utf-8")
-            slow = {"status": "done", "seconds": 60.0, "resumed": False}
-            judged = {goal.name: (goal.verdict, goal.measured) for goal in goals.measured(folder, {"batch": slow})}
-            again = {goal.name: goal.verdict for goal in goals.measured(folder, {"batch": dict(slow, resumed=True)})}
+            judged = {goal.name: (goal.verdict, goal.measured) for goal in goals.measured(folder, {})}
         self.assertEqual(judged, {
             "stream triad, of the datasheet's bandwidth": ("not measured", "0.46 TB/s; results/gpus.json has no such card"),
             "stream triad, of a copy within the card": ("missed", "0.920"),
             "resnet50 x vs torch": ("missed", "0.90 (0.80–1.10)"),
             "gemm y vs torch": ("not measured", "it broke"),
+            "gemm z vs torch": ("met", "0.97 (0.94–1.01)"),
             "peak memory reserved, of PyTorch's max_memory_reserved": ("missed", "1.20 at most (resnet50 x)"),
             "peak memory, off the plan": ("missed", "6.0% at most of 1 points (off)"),
-            "a default batch sweep": ("missed", "60 s")})
-        self.assertEqual(again["a default batch sweep"], "not measured")
+            "default batch sweep, choices not cached: its end": ("not measured", "it did not run as a whole"),
+            "default batch sweep, choices cached: every batch up to saturation precise":
+                ("not measured", "it did not run as a whole")})
+
+    def test_a_ratio_is_judged_by_its_interval_where_the_goal_is_to_be_level(self):
+        def verdict(by_interval, high):
+            row = {"name": "gemm", "rival": "torch", "goal": 1.0, "by_interval": by_interval, "status": "measured",
+                   "ratio": 0.97, "ci95": [0.94, high]}
+            return goals.peer_goals([{"rows": [row]}])[0].verdict
+
+        self.assertEqual([verdict(True, 1.0), verdict(True, 0.99), verdict(False, 1.01)], ["met", "missed", "missed"])
+
+    def test_the_first_default_sweep_ends_with_its_budget_and_a_point(self):
+        def verdict(status, seconds, resumed=False):
+            return goals.uncached_goal({"status": status, "seconds": seconds, "resumed": resumed}).verdict
+
+        self.assertEqual(verdict("done", 129), "met")
+        self.assertEqual(verdict("cut", 130), "missed")  # it was interrupted by its limit
+        self.assertEqual(verdict("cut", 50), "not measured")  # by somebody
+        self.assertEqual(verdict("done", 60, resumed=True), "not measured")
+        self.assertEqual(goals.uncached_goal(None).verdict, "not measured")
+
+    def test_the_second_default_sweep_is_precise_up_to_saturation_in_every_dtype(self):
+        def point(dtype, batch, *flags):
+            return {"params": {"dtype": dtype, "batch": batch}, "validity": {"flags": list(flags)}}
+
+        def left(dtype, batch, status):
+            return {"params": {"dtype": dtype, "batch": batch}, "status": status}
+
+        def saturation(dtype, value, beyond=False):
+            return {"name": f"ceiling_batch/{dtype}", "value": value, "details": {"may_lie_beyond": beyond}}
+
+        def judged(points, unmeasured, *findings, first="done"):
+            with tempfile.TemporaryDirectory() as scratch:
+                stage = pathlib.Path(scratch) / "batch-cached"
+                stage.mkdir()
+                (stage / "batch-all-cuda-0.json").write_text(json.dumps(
+                    {"benchmarks": points, "unmeasured": unmeasured, "findings": findings}), encoding="utf-8")
+                done = {"status": "done", "resumed": False}
+                goal = goals.cached_goal(pathlib.Path(scratch), done, {"status": first})
+            return goal.verdict, goal.measured
+
+        even = [point("fp32", 1), point("fp16", 1, "above_peak"), point("fp16", 2)]
+        both = [saturation("fp32", 1), saturation("fp16", 2)]
+        self.assertEqual(judged([*even, point("fp16", 4, "noisy")], [left("fp32", 2, "skipped")], *both), ("met", "4 points"))
+        self.assertEqual(judged([point("fp32", 1, "noisy"), *even[1:]], [left("fp16", 1, "skipped")], *both),
+                         ("missed", "ceiling_batch/fp32: batch 1 not precise; ceiling_batch/fp16: batch 1 not precise"))
+        # Where it may lie beyond the largest batch that was measured, only the card's memory may end the sweep.
+        beyond = [saturation("fp16", 2, beyond=True)]
+        self.assertEqual(judged(even, [left("fp16", 4, "oom")], *beyond)[0], "met")
+        self.assertEqual(judged(even, [left("fp16", 4, "skipped")], *beyond),
+                         ("missed", "ceiling_batch/fp16: batch 4 not precise"))
+        self.assertEqual(judged(even, [], saturation("fp16", None)), ("missed", "ceiling_batch/fp16 is unknown"))
+        self.assertEqual(judged(even, [])[0], "missed")
+        self.assertEqual(judged(even, [], *both, first="cut"),
+                         ("not measured", "the sweep that makes the choices did not run as a whole"))
 
 
 class Processes(unittest.TestCase):
@@ -353,6 +439,7 @@ class RealTests(unittest.TestCase):
             every, suites = self.run_stage(pathlib.Path(scratch) / "all", False)
         self.assertEqual([few, every], 2 * [("failed", "every test was skipped; its log says why")])
         self.assertEqual(some.keys(), suites.keys())
+        self.assertEqual(suites.keys(), fake_card.SUITES["tests_gpu"].keys())
         self.assertTrue(all(suite["skipped"] == suite["tests"] > 0 for suite in suites.values()), suites)
         self.assertLess(2 * some["All/CudnnConv2d"]["tests"], suites["All/CudnnConv2d"]["tests"])
 

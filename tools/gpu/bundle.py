@@ -4,7 +4,8 @@
     bundle.py BUILD_FOLDER BUNDLE_FOLDER [--most MIB]
 
 BUNDLE_FOLDER gets programs, the libraries they need, and the scripts; BUNDLE_FOLDER.tar.xz is the same in one file. The C
-library, CUDA's and cuDNN's are left out: they are on the other machine. There, python3 alone unpacks and runs it:
+library, CUDA's and cuDNN's are left out: they are on the other machine. needs.json names the oldest C library that the
+programs start with. There, python3 alone unpacks and runs it:
 
     python3 -m tarfile -e gpu-bundle.tar.xz
     python3 gpu-bundle/check.py
@@ -13,6 +14,7 @@ Exit code 1 where the file is larger than --most, with its largest parts.
 """
 
 import argparse
+import json
 import lzma
 import pathlib
 import re
@@ -33,12 +35,20 @@ def needed(program):
     return [pathlib.Path(path) for path in re.findall(r"=> (/\S+)", listing)]
 
 
+def glibc_versions(binary):
+    """The versions of the GNU C library whose symbols it refers to: {(2, 34), (2, 2, 5)}."""
+    listing = subprocess.run(["readelf", "--version-info", "--wide", str(binary)], stdout=subprocess.PIPE, text=True,
+                             check=True).stdout
+    return {tuple(map(int, version.split("."))) for version in re.findall(r"Name: GLIBC_([0-9.]+)\b", listing)}
+
+
 def copy(source, target):
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(source, target)  # what a link leads to
 
 
 def gather(build, bundle):
+    """Returns the version of the GNU C library that the programs need: "2.36"."""
     shutil.rmtree(bundle, ignore_errors=True)
     for name, place in PROGRAMS.items():
         copy(build / name, bundle / place)
@@ -46,8 +56,11 @@ def gather(build, bundle):
     for library in {path for place in PROGRAMS.values() for path in needed(bundle / place)}:
         if not MACHINES_OWN.fullmatch(library.name):
             copy(library, bundle / "lib" / library.name)
-    for binary in [*(bundle / place for place in PROGRAMS.values()), *(bundle / "lib").iterdir()]:
+    binaries = [*(bundle / place for place in PROGRAMS.values()), *(bundle / "lib").iterdir()]
+    for binary in binaries:
         subprocess.run(["strip", "--strip-unneeded", str(binary)], check=True)
+    glibc = ".".join(map(str, max(set().union(*map(glibc_versions, binaries)))))
+    (bundle / "needs.json").write_text(json.dumps({"glibc": glibc}) + "\n", encoding="utf-8")
     # The program looks for its scripts and its catalogue in share/bench next to bin.
     (bundle / "bench").symlink_to("bin/bench")
     copy(SOURCE / "results" / "gpus.json", bundle / "share" / "bench" / "results" / "gpus.json")
@@ -56,6 +69,7 @@ def gather(build, bundle):
         for script in SOURCE.glob(scripts):
             copy(script, bundle / place / script.name)
     (bundle / "check.py").symlink_to("tools/gpu/check.py")
+    return glibc
 
 
 def pack(bundle, file):
@@ -75,11 +89,11 @@ def main():
     parser.add_argument("--most", type=float, metavar="MIB", help="the file may have")
     options = parser.parse_args()
 
-    gather(options.build, options.bundle)
+    glibc = gather(options.build, options.bundle)
     file = options.bundle.with_name(options.bundle.name + ".tar.xz")
     pack(options.bundle, file)
     size = file.stat().st_size / 2**20
-    print(f"bundle: {file}, {size:.1f} MiB")
+    print(f"bundle: {file}, {size:.1f} MiB; it needs glibc {glibc} or later")
     if options.most is not None and size > options.most:
         parts = sorted((path for path in options.bundle.rglob("*") if path.is_file() and not path.is_symlink()),
                        key=lambda path: path.stat().st_size, reverse=True)

@@ -19,6 +19,11 @@ import signal
 import subprocess
 import sys
 
+if sys.version_info < (3, 9):  # what follows would fail in its own ways; this file is to be read by Python 3.6
+    print("gpu-check: it needs Python 3.9 or later, this is {}.{}; take a newer python3".format(*sys.version_info),
+          file=sys.stderr)
+    sys.exit(2)
+
 import look
 from machine import Machine
 from session import ARCHIVE, Session
@@ -40,7 +45,8 @@ def seconds(text):
 def named(text):
     """Stages by name, in the order of the check."""
     names = text.split(",")
-    if unknown := set(names) - {stage.name for stage in STAGES}:
+    unknown = set(names) - {stage.name for stage in STAGES}
+    if unknown:
         raise argparse.ArgumentTypeError(f"there is no stage '{min(unknown)}'; accepted are "
                                          f"{', '.join(stage.name for stage in STAGES)}")
     return [stage for stage in STAGES if stage.name in names]
@@ -104,7 +110,9 @@ def main(arguments=None, machine=Machine()):
     end = begin + options.limit
     folder = options.folder.resolve()
     libraries = look.libraries(folder)
-    card, problem = card_of(machine, folder, libraries, options.device)
+    card, problem = "", look.old_system(folder)
+    if problem is None:
+        card, problem = card_of(machine, folder, libraries, options.device)
     if problem:
         print(f"gpu-check: {problem}", file=sys.stderr)
         return 2

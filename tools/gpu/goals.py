@@ -2,14 +2,18 @@
 
     goals.py FOLDER
 
-Reads the results in FOLDER's stages and prints a row for each goal: target, measured value, and met or missed. A goal without
-a result is "not measured", with the reason if it is known. Writes goals.json into FOLDER.
+Reads the results in FOLDER's stages and prints a row for each goal: target, measured value, and met or missed; "reported"
+for a figure that this card has no goal for. A goal without a result is "not measured", with the reason if it is known.
+Writes goals.json into FOLDER.
 """
 
 import json
+import math
 import pathlib
 import sys
 
+import gpu_peers
+import stages
 from machine import write_whole
 
 
@@ -22,15 +26,19 @@ class Goal:
         self.measured, self.verdict = measured, "met" if met else "missed"
         return self
 
+    def report(self, measured):
+        self.measured, self.verdict = measured, "reported"
+        return self
+
     def why(self, reason):
         self.measured = reason
         return self
 
 
-def read(folder, pattern):
+def read(folder, pattern, stage="*"):
     """All documents of that name in the stages' folders, those that are no JSON left out."""
     documents = []
-    for path in sorted(folder.glob(f"*/{pattern}")):
+    for path in sorted(folder.glob(f"{stage}/{pattern}")):
         try:
             documents.append(json.loads(path.read_text(encoding="utf-8")))
         except ValueError:
@@ -76,10 +84,15 @@ def peer_goals(peers):
     goals = []
     shares = []
     for row in rows:
-        goal = Goal(f"{row['name']} vs {row['rival']}", f"≥ {row['goal']:.2f}")
+        by_interval = row.get("by_interval", False)
+        goal = Goal(f"{row['name']} vs {row['rival']}", gpu_peers.target(row) + (" in the interval" if by_interval else ""))
         if "ratio" in row:
             low, high = row["ci95"]
-            goal.judge(row["ratio"] >= row["goal"], f"{row['ratio']:.2f} ({low:.2f}–{high:.2f})")
+            measured = f"{row['ratio']:.2f} ({low:.2f}–{high:.2f})"
+            if row["goal"] is None:
+                goal.report(f"{measured}, {row['instead']}")
+            else:
+                goal.judge((high if by_interval else row["ratio"]) >= row["goal"], measured)
             if row["rival"] == "torch" and row["name"].startswith("resnet50"):
                 ours = row["results"]["ours"]["about"].get("reserved_peak_bytes")
                 theirs = row["results"]["torch"]["peak_bytes"]
@@ -115,27 +128,62 @@ def plan_goal(documents):
     return goal.judge(worst <= 0.05, f"{worst:.1%} at most of {len(off)} points ({name})")
 
 
-def sweep_goal(stage):
-    """Of one that ran as a user types it, from its beginning to its end."""
-    goal = Goal("a default batch sweep", "< 60 s")
-    if stage is None or stage["status"] != "done" or stage["resumed"]:
+def uncached_goal(stage):
+    """Of the default batch sweep with an empty cache of choices, from its beginning to its end."""
+    budget, point = stages.Sweep.DEFAULT_BUDGET, stages.Sweep.OVERRUN
+    goal = Goal("default batch sweep, choices not cached: its end", f"≤ {budget + point} s")
+    if stage is None or stage["resumed"] or (stage["status"] != "done" and stage["seconds"] < budget + point):
         return goal.why("it did not run as a whole")
-    return goal.judge(stage["seconds"] < 60, f"{stage['seconds']:.0f} s")
+    return goal.judge(stage["status"] == "done" and stage["seconds"] <= budget + point, f"{stage['seconds']:.0f} s")
+
+
+def imprecise_batches(document, finding):
+    """Batches of the finding's dtype up to its saturation batch (all of them where that may lie beyond) without a precise
+    value; those that do not fit or are not supported are none of them."""
+    dtype = finding["name"].partition("/")[2]  # none of a single one
+    last = finding["value"] if finding["value"] and not finding["details"]["may_lie_beyond"] else math.inf
+    points = [point for point in document["benchmarks"] + document.get("unmeasured", [])
+              if dtype in ("", point["params"]["dtype"]) and point["params"]["batch"] <= last]
+    return sorted(point["params"]["batch"] for point in points if point.get("status") in ("skipped", "error")
+                  or {"noisy", "few_rounds"} & set(point.get("validity", {}).get("flags", [])))
+
+
+def cached_goal(folder, stage, uncached):
+    """Of the same sweep with 60 s and the choices that the first one made."""
+    goal = Goal("default batch sweep, choices cached: every batch up to saturation precise", "≤ 60 s")
+    documents = read(folder, "batch-*.json", stages.CACHED)
+    if stage is None or stage["status"] != "done" or stage["resumed"] or not documents:
+        return goal.why("it did not run as a whole")
+    if uncached is None or uncached["status"] != "done":
+        return goal.why("the sweep that makes the choices did not run as a whole")
+    saturations = [finding for finding in documents[0].get("findings", [])
+                   if finding["name"].split("/")[0] == "ceiling_batch"]
+    misses = [] if saturations else ["no saturation batch was found"]
+    for finding in saturations:
+        if batches := imprecise_batches(documents[0], finding):
+            misses.append(f"{finding['name']}: batch {', '.join(map(str, batches))} not precise")
+        elif finding["value"] is None:
+            misses.append(f"{finding['name']} is unknown")
+    return goal.judge(not misses, "; ".join(misses) or f"{len(documents[0]['benchmarks'])} points")
 
 
 def table(goals):
     wide = max(len(goal.name) for goal in goals)
-    lines = [f"{'goal':<{wide}}  {'target':<7}  {'':<12}  measured"]
-    lines += [f"{goal.name:<{wide}}  {goal.target:<7}  {goal.verdict:<12}  {goal.measured}".rstrip() for goal in goals]
+    targets = max(len(goal.target) for goal in goals)
+    lines = [f"{'goal':<{wide}}  {'target':<{targets}}  {'':<12}  measured"]
+    lines += [f"{goal.name:<{wide}}  {goal.target:<{targets}}  {goal.verdict:<12}  {goal.measured}".rstrip()
+              for goal in goals]
     counts = ", ".join(f"{sum(goal.verdict == verdict for goal in goals)} {verdict}"
-                       for verdict in ("met", "missed", "not measured"))
+                       for verdict in ("met", "missed", "reported", "not measured"))
     return "\n".join([*lines, f"{len(goals)} goals: {counts}"])
 
 
-def measured(folder, stages):
-    """All goals; `stages` are those of state.json."""
+def measured(folder, entries):
+    """All goals; `entries` are the stages of state.json."""
     goals = [*triad_goals(read(folder, "kernels-all-*.json")), *peer_goals(read(folder, "gpu-peers.json")),
-             plan_goal(read(folder, "batch-*.json") + read(folder, "memory-*.json")), sweep_goal(stages.get("batch"))]
+             plan_goal(read(folder, "batch-*.json") + read(folder, "memory-*.json")),
+             uncached_goal(entries.get(stages.UNCACHED)),
+             cached_goal(folder, entries.get(stages.CACHED), entries.get(stages.UNCACHED))]
     write_whole(folder / "goals.json", json.dumps([vars(goal) for goal in goals], indent=1, ensure_ascii=False))
     return goals
 

@@ -11,6 +11,7 @@ Exit code 0, or 2 with a sentence that names the missing part and how to get it.
 
 import ctypes
 import glob
+import json
 import os
 import pathlib
 import re
@@ -77,6 +78,26 @@ def libraries(bundle):
     given = os.environ.get("LD_LIBRARY_PATH", "").split(":")
     # Each once; an empty one would be the current folder.
     return ":".join(dict.fromkeys(filter(None, [str(bundle / "lib"), *wheels, *given, *toolkits])))
+
+
+def old_system(bundle):
+    """Why a bundle's programs do not start on this system; None where they do, and for a build folder."""
+    needs = bundle / "needs.json"
+    if not needs.is_file():
+        return None
+    needed = json.loads(needs.read_text(encoding="utf-8"))["glibc"]
+    try:
+        here = os.confstr("CS_GNU_LIBC_VERSION").split()[-1]  # "glibc 2.31"
+    except (AttributeError, OSError, ValueError):  # another C library
+        here = "none"
+    if here != "none" and version(here) >= version(needed):
+        return None
+    return (f"the bundle's programs need glibc {needed} or later, this system has {here}; make the bundle on a system as "
+            "old as this one, or run it in a container with a newer one")
+
+
+def version(text):
+    return tuple(int(number) for number in re.findall("[0-9]+", text))
 
 
 def no_device_in(folder):

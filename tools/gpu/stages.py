@@ -170,11 +170,13 @@ class Sweep(Stage):
     SHORT = 20  # of which are kept of a limit that is shorter than usual
     DEFAULT_BUDGET = 100
 
-    def __init__(self, name, budget, *options):
-        """`budget` None: as a user types it, without --time-budget, and only where there is time for all of it."""
+    def __init__(self, name, budget, *options, choices_of=None):
+        """`budget` None: as a user types it, without --time-budget, and only where there is time for all of it.
+        `choices_of`: the stage in whose folder autotuning's choices are kept; else where a user's are."""
         limit = (budget or self.DEFAULT_BUDGET) + self.OVERRUN
         super().__init__(name, "bench", limit, 40 if budget else limit)
         self.budget = budget
+        self.choices_of = choices_of
         self.options = options
         self.sweep = options[options.index("--sweep") + 1]
 
@@ -187,8 +189,9 @@ class Sweep(Stage):
         command += ["--time-budget", f"{budget:.0f}s"] if self.budget else []
         command += [] if settings.plot else ["--no-plot"]
         command += ["--resume"] if call.resume else []
+        cache = {"XDG_CACHE_HOME": str(call.folder.parent / self.choices_of / "cache")} if self.choices_of else {}
         begin = call.machine.now()
-        code, cut = call.machine.run(command, call.limit, call.log, settings.ours())
+        code, cut = call.machine.run(command, call.limit, call.log, settings.ours(**cache))
         if cut or code == 130:
             return Outcome("cut", f"it was interrupted after {call.limit:.0f} s; its time budget was {budget:.0f} s")
         if code != 0:
@@ -255,6 +258,8 @@ class Peers(Stage):
         return gpu_peers.table(document["rows"]) if document else ""
 
 
+# The default batch sweep, first without any choice of autotuning's, then with those that the first one made.
+UNCACHED, CACHED = "batch", "batch-cached"
 RESNET = ("--sweep", "batch", "--workload", "resnet50", "--dtype", "fp16")
 
 # In the order of what is worth most if the time ends.
@@ -269,7 +274,8 @@ STAGES = [
           "--optimizer", "sgd,adam", "--memory-cap", "6GiB,8GiB,12GiB,16GiB"),
     Sweep("transfer", 30, "--sweep", "transfer"),
     Sweep("workers", 30, "--sweep", "workers"),
-    Sweep("batch", None, "--sweep", "batch"),
+    Sweep(UNCACHED, None, "--sweep", "batch", choices_of=UNCACHED),
+    Sweep(CACHED, 60, "--sweep", "batch", choices_of=UNCACHED),
     Sweep("batch-graph", 25, "--sweep", "batch", "--workload", "resnet18", "--launch", "graph", "--dtype", "fp16",
           "--batch", "1:64:x2"),
     Tests("tests-all", "tests_gpu", 480, few=False),

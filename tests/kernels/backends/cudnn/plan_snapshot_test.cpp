@@ -2,11 +2,12 @@
 // recorded ones. No GPU is needed.
 //
 // A line is one convolution without its batch, followed by the batches and their common answer: the engines
-// of the plans that qualify (see candidates.h) in the order of their first appearance, the number of plans,
+// of the plans that qualify (see plans.h) in the order of their first appearance, the number of plans,
 // and the bytes of workspace that bench plans for. Another version of cuDNN has other answers: its lines must
 // be recorded first.
 //
-// All batches for all cards take minutes; with BENCH_FEW_PLANS=1 each card compares two of them.
+// All batches for all cards take minutes (`make plans`); with BENCH_FEW_PLANS=1, as in `make test`, each card
+// compares two of them.
 #include <gmock/gmock.h>
 
 #include <cctype>
@@ -24,13 +25,11 @@
 
 #include "bench/error.h"
 #include "cards.h"
-#include "kernels/backends/cudnn/candidates.h"
+#include "kernels/backends/cudnn/plans.h"
 #include "network_convolutions.h"
 
 namespace bench::kernels::testing {
 namespace {
-
-using cudnn::Convolution;
 
 // Most answers differ by batch: powers of two would nearly double the files and the time.
 constexpr std::array<std::int64_t, 5> kBatches{1, 4, 16, 64, 256};
@@ -50,13 +49,13 @@ std::string heading() {
 }
 
 // "forward fp16 c64 56x56 …": as described, without the batch.
-std::string shape_of(const Convolution& convolution) {
+std::string shape_of(const Conv2d& convolution) {
   std::string text = cudnn::described(convolution);
   const std::size_t batch = text.find(" n") + 1;
   return text.erase(batch, text.find(' ', batch) + 1 - batch);
 }
 
-std::string answer_for(const Convolution& convolution, const Card& card) {
+std::string answer_for(const Conv2d& convolution, const Card& card) {
   try {
     const auto plans = cudnn::plans_for(convolution, *card.card);
     const std::int64_t cap = cudnn::workspace_cap(convolution);
@@ -86,9 +85,9 @@ std::vector<std::string> plan_everything(const Card& card, std::span<const std::
       continue;
     }
     for (const std::int64_t batch : of_batches) {
-      std::set<Convolution> seen;
+      std::set<Conv2d> seen;
       for (const Conv2d& spec : network_convolutions(batch, dtype)) {
-        for (const Convolution& convolution : {cudnn::fused(spec), cudnn::bare(spec)}) {
+        for (const Conv2d& convolution : {cudnn::fused(spec), cudnn::bare(spec)}) {
           if (seen.insert(convolution).second) {
             lines[shape_of(convolution)][answer_for(convolution, card)].push_back(batch);
           }
@@ -238,7 +237,7 @@ TEST_P(CudnnPlans, AreThereForEveryConvolutionWithinTheCap) {
       continue;
     }
     for (const Conv2d& spec : network_convolutions(16, dtype)) {
-      const Convolution convolution = cudnn::bare(spec);
+      const Conv2d convolution = cudnn::bare(spec);
       const std::int64_t cap = cudnn::workspace_cap(convolution);
       const auto selection =
           cudnn::select(cudnn::plans_for(convolution, *card.card)->list(), dtype, cap, kTried);

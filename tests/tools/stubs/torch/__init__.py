@@ -12,13 +12,13 @@ class OutOfMemoryError(RuntimeError):
     pass
 
 
-def rand(first, *_sizes, **_options):
-    if os.environ.get("STUB_TORCH_FULL") and first == 256:
+def arange(batch, **_options):
+    if os.environ.get("STUB_TORCH_FULL") and batch == 256:
         raise OutOfMemoryError("CUDA out of memory. Tried to allocate much\nmore words")
     return mock.MagicMock()
 
 
-fake = mock.MagicMock(__version__="0", __spec__=None, rand=rand)
+fake = mock.MagicMock(__version__="0", __spec__=None, arange=arange)
 fake.cuda.OutOfMemoryError = OutOfMemoryError
 fake.cuda.is_available.return_value = True
 fake.cuda.memory_reserved.return_value = fake.cuda.max_memory_reserved.return_value = 1000
