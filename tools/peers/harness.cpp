@@ -12,7 +12,7 @@
 
 #include "bench/measure/result.h"
 #include "bench/registry.h"
-#include "bench/run/repetition.h"
+#include "bench/run/google_benchmark.h"
 #include "bench/run/result_file.h"
 #include "copying.h"
 #include "planning.h"
@@ -120,8 +120,10 @@ int main() {
                           {"median_ms", time.median_ms},
                           {"max_ms", time.max_ms}});
     }
+    const bench::peers::CopyComparison copies = bench::peers::compare_copies();
     std::cout << bench::Json{{"ns_per_sample", overhead},
-                             {"copy_time_over_tuned", bench::peers::copy_time_over_tuned()},
+                             {"copy_bytes", copies.bytes},
+                             {"copy_time_over_tuned", copies.time_over_tuned},
                              {"ns_per_simulated_batch", bench::peers::ns_per_simulated_batch()},
                              {"planning", planning},
                              {"file_points", kPoints},

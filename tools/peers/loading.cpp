@@ -15,7 +15,7 @@
 // After <cstdio>, whose types it uses.
 #include <jpeglib.h>
 
-#include "sweeps/workers/loader/data.h"
+#include "sweeps/workers/loader/dataset.h"
 #include "sweeps/workers/loader/pool.h"
 #include "sweeps/workers/loader/synthetic.h"
 #include "tools/peers/contestant.h"

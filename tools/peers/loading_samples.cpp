@@ -8,7 +8,7 @@
 #include "bench/clock.h"
 #include "bench/measure/random.h"
 #include "sweeps/workers/loader/crop.h"
-#include "sweeps/workers/loader/data.h"
+#include "sweeps/workers/loader/dataset.h"
 #include "sweeps/workers/loader/jpeg.h"
 #include "sweeps/workers/loader/sample_maker.h"
 #include "tools/peers/loading.h"

@@ -57,6 +57,7 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
   // PyTorch's max_memory_reserved: all that came from cudaMalloc. Steps allocate nothing more.
   if (card != nullptr) {
     about["reserved_peak_bytes"] = card->allocator().peak_reserved();
+    about["compute_capability"] = device->info().details.at("compute_capability");
   }
   bench::peers::serve(memory, about, warm_up, step);
 }

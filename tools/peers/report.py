@@ -151,7 +151,9 @@ Peak resident memory in MiB, less the memory that the process held before the ne
 ## Planning
 
 Processor time to plan a network's step, on one thread: batches 1 to 4096 in powers of two, fp32, seven plans each. The median
-is that of the slowest batch; the maximum is the slowest plan of all, usually the first of its shape.
+is that of the slowest batch: oneDNN's answers about convolutions are remembered from one plan to the next. The maximum is the
+slowest first plan, oneDNN's own queries in it: for its 2x2 Winograd it tries all blocks of an image's pixels, and the larger the
+processor's caches, the more convolutions it does that for.
 
 {table(["network", "mode", "slowest batch", "median, ms", "maximum, ms"], planning_rows)}
 
