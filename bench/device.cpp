@@ -1,5 +1,7 @@
 #include "bench/device.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "bench/error.h"
@@ -44,6 +46,14 @@ Buffer Device::allocate(std::int64_t bytes, MemoryCategory category) {
     throw OutOfMemory(fmt::format("{} has no {} B left for {}", info().id, bytes, name_of(category)), bytes);
   }
   return {*this, data, bytes, category};
+}
+
+// What is there already is copied at once: the copies double in size.
+void Device::repeat(void* data, std::int64_t period, std::int64_t bytes) {
+  auto* const first = static_cast<std::byte*>(data);
+  for (std::int64_t filled = period; filled > 0 && filled < bytes; filled *= 2) {
+    copy_within(first + filled, first, std::min(filled, bytes - filled));
+  }
 }
 
 std::optional<std::string> Device::cannot_record() const {

@@ -100,6 +100,10 @@ class Device {
   virtual void upload(void* device_dst, const void* host_src, std::int64_t bytes) = 0;
   virtual void download(void* host_dst, const void* device_src, std::int64_t bytes) = 0;
   virtual void fill(void* device_dst, std::byte value, std::int64_t bytes) = 0;
+  // Within the device's memory.
+  virtual void copy_within(void* to, const void* from, std::int64_t bytes) { upload(to, from, bytes); }
+  // Fills `bytes` of device memory at `data` with repetitions of their first `period`, without the host.
+  void repeat(void* data, std::int64_t period, std::int64_t bytes);
 
   // Whether the host may write device memory directly, so that nothing needs a copy on its way there.
   virtual bool host_accessible() const { return false; }
@@ -117,6 +121,11 @@ class Device {
   // Whether libraries time candidate algorithms during a workload's first step, so that its time is no
   // estimate for the next steps.
   virtual bool first_step_tunes() const { return false; }
+
+  // Keeps in this file which algorithms libraries chose by timing them, and takes choices from it from now
+  // on. A file that is missing or cannot be read counts as empty; one that cannot be written is left as it
+  // is.
+  virtual void keep_choices(const std::string& /*file*/) {}
 
   // Why steps cannot be recorded here; nullopt where they can.
   virtual std::optional<std::string> cannot_record() const;

@@ -21,7 +21,7 @@ bench::ExitCode run(int argc, char** argv) {
     return bench::ExitCode::done;
   }
   if (options.list) {
-    options.benchmark.format == "json" ? bench::print_list_as_json(std::cout) : bench::print_list(std::cout);
+    bench::print_list(std::cout, options.benchmark.format == "json");
     return bench::ExitCode::done;
   }
   return bench::run_sweep(options, std::vector<std::string>(argv, argv + argc), bench::steady_clock());

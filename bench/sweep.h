@@ -13,8 +13,8 @@
 
 #include "bench/clock.h"
 #include "bench/device.h"
+#include "bench/measure/budget.h"
 #include "bench/measure/result.h"
-#include "bench/registry.h"
 #include "bench/workload.h"
 
 namespace bench {
@@ -78,7 +78,6 @@ struct SweepPlan {
   bool open_ended = false;         // sizes were not asked for by name: stop growing quietly at cap or budget
   RoundPolicy rounds;
   double share_of_budget = 1;  // of the time budget for the points; the rest is for study()
-  bool needs_peaks = true;     // of the device, in the points' dtypes; not where it only consumes
 };
 
 // Rows of text for people, printed after the points.
@@ -93,7 +92,7 @@ struct TextTable {
 // Asked before each plan: why no more are made; nullopt where they are.
 using PlanningEnd = std::function<std::optional<std::string>()>;
 
-// Measurements of a sweep after its points, on the same device.
+// What a sweep has for work of its own before and after its points, on the same device.
 struct SweepStudy {
   const SweepRequest& request;
   const SweepPlan& plan;  // with the points that this run asked for
@@ -108,6 +107,7 @@ struct SweepStudy {
   // a sweep enters it here and saves; it lets DeviceLost pass. A fresh process then calls study() again and
   // must not repeat the attempt.
   std::map<std::string, std::string>& lost;
+  std::map<std::string, SeriesCost> costs{};  // of preparing points in this run, by series
 };
 
 // One run of a sweep: its points, what it knows beyond them, and its findings. A new one is made for each
@@ -121,11 +121,12 @@ class Sweep {
 
   virtual const SweepPlan& plan() const = 0;
 
-  // Before the first point and outside of the time budget; not for a dry run.
-  virtual void prepare() {}
   // Computes what plans alone tell; allocates nothing on the device. Called once, before anything is
   // measured.
   virtual void predict(const RunContext& /*context*/, const PlanningEnd& /*end*/) {}
+  // Before the first point, within the time budget; not for a dry run. By default measures the device's peaks
+  // in the points' dtypes.
+  virtual void prepare(SweepStudy& study);
   // More measurements after the points.
   virtual void study(SweepStudy& /*study*/) {}
 
@@ -152,24 +153,15 @@ struct SweepType {
   // Takes several modes, values of a workload's option and memory caps, separated by commas; without --mode
   // every mode instead of the workload's first.
   bool takes_lists = false;
-  // Defaults of a workload's options, where they differ from the workload's own.
-  std::map<std::string, std::vector<std::string>> default_values{};
 
-  // The result file's label, where the workload's name does not tell runs apart. Optional.
-  std::function<std::string(const SweepRequest&)> label{};
+  // Changes a request that has the workload's defaults and a label already: to defaults of the sweep's own,
+  // or to a label that tells runs apart where the workload's name does not. Optional.
+  std::function<void(SweepRequest&)> complete{};
   // Throws UsageError.
   std::function<std::unique_ptr<Sweep>(const SweepRequest&, Device&)> make;
 };
 
-// By name.
-inline std::vector<std::string> covered_workloads(const SweepType& sweep) {
-  std::vector<std::string> names;
-  for (const auto& workload : registry<WorkloadType>().entries()) {
-    if (sweep.covers && sweep.covers(*workload)) {
-      names.push_back(workload->name);
-    }
-  }
-  return names;
-}
+// The workloads covered together, by name.
+std::vector<const WorkloadType*> covered_workloads(const SweepType& sweep);
 
 }  // namespace bench

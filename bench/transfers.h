@@ -2,6 +2,7 @@
 // that has it derives from Transfers too; see transfers_of(). Implemented in kernels/devices/.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -105,6 +106,20 @@ inline std::optional<int> node_named(const std::string& name, const Transfers& t
     return std::nullopt;
   }
   return nodes[name == "far" ? 1 : 0];
+}
+
+// The ring of pinned slots that staged copies go through: the copy workload allocates it, and the transfer
+// sweep reports how much memory it locks.
+inline constexpr std::int64_t kStagingSlots = 4;
+inline constexpr std::int64_t kLargestStagingSlot = std::int64_t{1} << 20;  // bytes
+
+constexpr std::int64_t staging_slot_bytes(std::int64_t copy_bytes) {
+  return std::min(copy_bytes, kLargestStagingSlot);
+}
+
+// Bytes that a ring for copies of this size locks.
+constexpr std::int64_t staging_ring_bytes(std::int64_t copy_bytes) {
+  return kStagingSlots * staging_slot_bytes(copy_bytes);
 }
 
 }  // namespace bench

@@ -114,11 +114,13 @@ std::string help(bool verbose) {
 
 std::string help_of(const SweepType& sweep, bool verbose) {
   std::string text = wrap(fmt::format("bench --sweep {}: {}", sweep.name, sweep.question), width(), 2);
-  text +=
-      !sweep.covers
-          ? fmt::format("Default workload: {} (bench --workload {} --help)\n", sweep.default_workload,
-                        sweep.default_workload)
-          : wrap(fmt::format("Default workloads: {}", fmt::join(covered_workloads(sweep), ", ")), width(), 2);
+  std::vector<std::string_view> covered;
+  for (const WorkloadType* workload : covered_workloads(sweep)) {
+    covered.push_back(workload->name);
+  }
+  text += covered.empty() ? fmt::format("Default workload: {} (bench --workload {} --help)\n",
+                                        sweep.default_workload, sweep.default_workload)
+                          : wrap(fmt::format("Default workloads: {}", fmt::join(covered, ", ")), width(), 2);
   if (sweep.takes_lists) {
     text += wrap("--mode, --memory-cap and a workload's options take several values, separated by commas.",
                  width(), 0);

@@ -11,7 +11,6 @@
 #include "bench/cli/benchmark_flags.h"
 #include "bench/cli/command_line.h"
 #include "bench/cli/help.h"
-#include "bench/cli/names.h"
 #include "bench/cli/suggest.h"
 #include "bench/error.h"
 #include "bench/measure/axis.h"
@@ -24,6 +23,31 @@
 
 namespace bench {
 namespace {
+
+template <class Entry>
+std::vector<std::string> names_of() {
+  std::vector<std::string> names;
+  for (const auto& entry : registry<Entry>().entries()) {
+    names.push_back(entry->name);
+  }
+  return names;
+}
+
+// For each option, the names of the entries that have it: sweeps share some, networks most.
+template <class Entry>
+std::map<std::string, std::vector<std::string>> takers_by_option() {
+  std::map<std::string, std::vector<std::string>> takers;
+  for (const auto& entry : registry<Entry>().entries()) {
+    for (const auto& option : entry->options) {
+      takers[option.name].push_back(entry->name);
+    }
+  }
+  return takers;
+}
+
+bool contains(const auto& values, const auto& value) {
+  return std::ranges::find(values, value) != values.end();
+}
 
 // From the texts of a command line to values, checked against the registries.
 class OptionsReader {
@@ -110,25 +134,26 @@ class OptionsReader {
   }
 
   // Modes are a workload's own: the one to give with these, or what is accepted of each.
-  static std::string mode_needs_workload(const std::string& text, const std::vector<std::string>& workloads) {
-    const std::vector<std::string> given = split(text);
+  static std::string mode_needs_workload(const std::string& text,
+                                         const std::vector<const WorkloadType*>& workloads) {
+    const std::vector<std::string_view> given = split(text, ',');
     std::vector<std::string> takers;
     std::vector<std::string> all;
     std::string accepted;
-    for (const std::string& workload : workloads) {
-      const std::vector<std::string>& modes = registry<WorkloadType>().find(workload)->modes;
-      const auto has = [&](const std::string& mode) { return std::ranges::find(modes, mode) != modes.end(); };
-      if (std::ranges::all_of(given, has)) {
-        takers.push_back(workload);
+    for (const WorkloadType* workload : workloads) {
+      const std::vector<std::string>& modes = workload->modes;
+      if (std::ranges::all_of(given, [&](std::string_view mode) { return contains(modes, mode); })) {
+        takers.push_back(workload->name);
       }
       all.insert(all.end(), modes.begin(), modes.end());
-      accepted += fmt::format("{}{} of {}", accepted.empty() ? "" : "; ", fmt::join(modes, ", "), workload);
+      accepted +=
+          fmt::format("{}{} of {}", accepted.empty() ? "" : "; ", fmt::join(modes, ", "), workload->name);
     }
     if (!takers.empty()) {
       return needs_one_workload("--mode", text, takers);
     }
-    for (const std::string& mode : given) {
-      if (std::ranges::find(all, mode) == all.end()) {
+    for (const std::string_view mode : given) {
+      if (!contains(all, mode)) {
         return fmt::format(
             "--mode: {} is no mode of any workload of this sweep; accepted, with --workload: {}", quote(mode),
             accepted);
@@ -156,7 +181,7 @@ class OptionsReader {
       }
       options.modes = values_of(*sweep, "--mode", *modes);
       for (const std::string& mode : options.modes) {
-        if (std::ranges::find(type->modes, mode) == type->modes.end()) {
+        if (!contains(type->modes, mode)) {
           throw UsageError(unknown_value("--mode", mode, type->modes) + " for " + name);
         }
       }
@@ -169,7 +194,7 @@ class OptionsReader {
       if (several) {
         throw UsageError(needs_one_workload("--" + option, *text, workloads));
       }
-      if (std::ranges::find(workloads, name) == workloads.end()) {
+      if (!contains(workloads, name)) {
         std::vector<std::string> own;
         for (const CommandOption& o : type->options) {
           own.push_back("--" + o.name);
@@ -188,7 +213,7 @@ class OptionsReader {
       if (text == nullptr) {
         continue;
       }
-      if (std::ranges::find(sweeps, options.sweep) == sweeps.end()) {
+      if (!contains(sweeps, options.sweep)) {
         throw UsageError(fmt::format("--{}: {} was given, but belongs to --sweep {}; leave it out", option,
                                      quote(*text), fmt::join(sweeps, " and ")));
       }
@@ -200,9 +225,9 @@ class OptionsReader {
   static std::vector<std::string> values_of(const SweepType& sweep, const std::string& option,
                                             const std::string& text) {
     std::vector<std::string> values;
-    for (const std::string& value : split(text)) {
-      if (std::ranges::find(values, value) == values.end()) {
-        values.push_back(value);
+    for (const std::string_view value : split(text, ',')) {
+      if (!contains(values, value)) {
+        values.emplace_back(value);
       }
     }
     if (values.size() > 1 && !sweep.takes_lists) {
@@ -217,16 +242,6 @@ class OptionsReader {
                       takers.empty() ? "" : fmt::format("; {} takes several", fmt::join(takers, ", "))));
     }
     return values;
-  }
-
-  static std::vector<std::string> split(const std::string& text) {
-    std::vector<std::string> parts;
-    for (std::size_t from = 0; from <= text.size();) {
-      const std::size_t comma = std::min(text.find(',', from), text.size());
-      parts.push_back(text.substr(from, comma - from));
-      from = comma + 1;
-    }
-    return parts;
   }
 
   void read_values(Options& options) const {
@@ -267,12 +282,12 @@ class OptionsReader {
       accepted.emplace_back(name_of(dtype));
     }
     std::vector<Dtype> dtypes;
-    for (const std::string& name : split(text)) {
+    for (const std::string_view name : split(text, ',')) {
       const std::optional<Dtype> dtype = parse_dtype(name);
       if (!dtype) {
         throw UsageError(unknown_value("--dtype", name, accepted));
       }
-      if (std::ranges::find(dtypes, *dtype) == dtypes.end()) {
+      if (!contains(dtypes, *dtype)) {
         dtypes.push_back(*dtype);
       }
     }

@@ -23,10 +23,6 @@ std::string clock_text(Progress::Duration duration) {
   return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
 }
 
-std::string times(Progress::Duration elapsed, std::optional<Progress::Duration> left) {
-  return left ? fmt::format("{} left", clock_text(*left)) : fmt::format("{} so far", clock_text(elapsed));
-}
-
 }  // namespace
 
 int terminal_width() {
@@ -46,22 +42,20 @@ Progress::~Progress() {
   finish();
 }
 
-void Progress::update(double fraction, std::string_view what, Duration elapsed,
-                      std::optional<Duration> left) {
-  const double done = std::isfinite(fraction) ? std::clamp(fraction, 0.0, 1.0) : 0.0;
-  const int percent = static_cast<int>(std::lround(100 * done));
+void Progress::update(const RunProgress& now) {
+  const double done = std::clamp(now.fraction, 0.0, 1.0);
+  const std::string text = fmt::format("{:3.0f} %  {} left  {}", 100 * done, clock_text(now.left), now.what);
   if (terminal_) {
     const auto filled = static_cast<std::size_t>(std::lround(kBarWidth * done));
-    draw(fmt::format("[{}{}] {:3} %  {}  {}", std::string(filled, '#'), std::string(kBarWidth - filled, '.'),
-                     percent, times(elapsed, left), what));
+    draw(fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(kBarWidth - filled, '.'), text));
     return;
   }
-  const std::string line = fmt::format("{:3} %  {}  {}\n", percent, times(elapsed, left), what);
-  if (last_line_ && elapsed - *last_line_ < kLogInterval) {
+  const std::string line = text + "\n";
+  if (last_line_ && now.elapsed - *last_line_ < kLogInterval) {
     held_back_ = line;
     return;
   }
-  last_line_ = elapsed;
+  last_line_ = now.elapsed;
   held_back_.clear();
   out_ << line << std::flush;
 }

@@ -6,7 +6,8 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
-#include <string_view>
+
+#include "bench/run/run_budget.h"
 
 namespace bench {
 
@@ -27,8 +28,8 @@ class Progress {
   // finish()es.
   ~Progress();
 
-  // `fraction` from 0 to 1; `elapsed` is the clock: the stretch between log lines is counted in it.
-  void update(double fraction, std::string_view what, Duration elapsed, std::optional<Duration> left);
+  // The stretch between log lines is counted in `now.elapsed`.
+  void update(const RunProgress& now);
 
   // Clears the terminal's line; in a log, writes the last update if it was held back.
   void finish();

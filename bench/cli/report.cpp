@@ -13,7 +13,7 @@
 
 #include "bench/cli/table.h"
 #include "bench/cli/text.h"
-#include "bench/measure/advice.h"
+#include "bench/measure/finding.h"
 #include "bench/measure/flags.h"
 
 namespace bench {

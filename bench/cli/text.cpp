@@ -6,40 +6,18 @@
 #include <fmt/ranges.h>
 
 namespace bench {
-namespace {
-
-bool starts_character(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
-}
-
-}  // namespace
 
 std::size_t columns(std::string_view text) {
+  const auto starts_character = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; };
   return static_cast<std::size_t>(std::ranges::count_if(text, starts_character));
 }
 
+// fmt counts a string's width and precision in characters, as columns() does.
 std::string cut(std::string_view text, std::size_t width) {
   if (columns(text) <= width) {
     return std::string(text);
   }
-  std::string kept;
-  std::size_t used = 0;
-  for (const char byte : text) {
-    // One column stays free for the sign that something is missing.
-    if (starts_character(byte) && ++used >= width) {
-      break;
-    }
-    kept += byte;
-  }
-  return width == 0 ? "" : kept + "…";
-}
-
-std::string pad_left(std::string_view text, std::size_t width) {
-  return std::string(width - std::min(width, columns(text)), ' ').append(text);
-}
-
-std::string pad_right(std::string_view text, std::size_t width) {
-  return std::string(text).append(width - std::min(width, columns(text)), ' ');
+  return width == 0 ? "" : fmt::format("{:.{}}…", text, width - 1);
 }
 
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
@@ -69,7 +47,7 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
 
 std::string hanging(std::string_view left, std::string_view text, std::size_t column, std::size_t width) {
   const bool fits = columns(left) + 2 <= column;
-  std::string lines = fits ? pad_right(left, column) : std::string(left) + "\n" + std::string(column, ' ');
+  std::string lines = fits ? fmt::format("{:<{}}", left, column) : fmt::format("{}\n{:{}}", left, "", column);
   for (const char byte : wrap(text, width - column, 0)) {
     lines += byte;
     if (byte == '\n') {
@@ -91,7 +69,8 @@ std::string in_columns(const std::vector<std::vector<std::string>>& rows, const 
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line += (i == 0 ? "" : "  ") + (right[i] ? pad_left(row[i], widths[i]) : pad_right(row[i], widths[i]));
+      line += i == 0 ? "" : "  ";
+      line += right[i] ? fmt::format("{:>{}}", row[i], widths[i]) : fmt::format("{:<{}}", row[i], widths[i]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";

@@ -15,9 +15,6 @@ std::size_t columns(std::string_view text);
 // At most `width` columns; "…" at the end where something was cut.
 std::string cut(std::string_view text, std::size_t width);
 
-std::string pad_left(std::string_view text, std::size_t width);
-std::string pad_right(std::string_view text, std::size_t width);
-
 // Lines of at most `width` columns, broken at spaces; a longer word gets a line of its own. Every line after
 // the first starts with `indent` spaces, every one ends with a newline.
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent);

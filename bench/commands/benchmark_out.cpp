@@ -33,7 +33,7 @@ fs::path temporary_for(const fs::path& target) {
 
 }  // namespace
 
-void check_benchmark_out(const BenchmarkFlags& flags, const fs::path& result) {
+void check_benchmark_out(const BenchmarkFlags& flags, const fs::path& result, bool dry_run) {
   if (flags.out.empty()) {
     return;
   }
@@ -54,18 +54,12 @@ void check_benchmark_out(const BenchmarkFlags& flags, const fs::path& result) {
   if (fs::is_directory(target, error) || !folder_takes_files) {
     cannot_write(flags);
   }
-}
-
-void try_benchmark_out(const BenchmarkFlags& flags) {
-  if (flags.out.empty()) {
-    return;
+  if (!dry_run) {
+    if (!std::ofstream(temporary_for(target))) {
+      cannot_write(flags);
+    }
+    fs::remove(temporary_for(target), error);
   }
-  std::error_code error;
-  const fs::path target = target_of(flags, error);
-  if (!std::ofstream(temporary_for(target))) {
-    cannot_write(flags);
-  }
-  fs::remove(temporary_for(target), error);
 }
 
 void write_benchmark_out(const BenchmarkFlags& flags, const ResultDocument& document) {

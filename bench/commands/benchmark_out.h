@@ -8,14 +8,11 @@
 
 namespace bench {
 
-// These functions do nothing without the flag, and throw UsageError. The first two run before anything is
-// measured.
+// Both functions do nothing without the flag, and throw UsageError.
 
-// Refuses the path of the result or of a picture, and a folder without write permission. Writes nothing, so a
-// dry run calls it too.
-void check_benchmark_out(const BenchmarkFlags& flags, const std::filesystem::path& result);
-// Refuses a file that cannot be written: tried with a temporary file in its folder.
-void try_benchmark_out(const BenchmarkFlags& flags);
+// Before anything is measured. Refuses the path of the result or of a picture, a folder without write
+// permission, and a file that cannot be written. Tries that with a temporary file, but in a dry run.
+void check_benchmark_out(const BenchmarkFlags& flags, const std::filesystem::path& result, bool dry_run);
 
 // Written to a temporary file and renamed, so that an older file is replaced whole or not at all.
 void write_benchmark_out(const BenchmarkFlags& flags, const ResultDocument& document);

@@ -46,13 +46,6 @@ std::string dtypes_of(const Device& device) {
   return fmt::format("{}", fmt::join(dtypes, ", "));
 }
 
-// {"id": "cuda:0", "description": "…", "missing": "…" or null}
-Json device_as_json(const DeviceKind::Listing& listing) {
-  return {{"id", listing.id},
-          {"description", listing.description},
-          {"missing", listing.missing.empty() ? Json() : Json(listing.missing)}};
-}
-
 std::string device_in_words(const DeviceKind& kind, const DeviceKind::Listing& listing) {
   if (!listing.missing.empty()) {
     return fmt::format("not usable: {}", listing.missing);
@@ -64,10 +57,7 @@ std::string device_in_words(const DeviceKind& kind, const DeviceKind::Listing& l
   }
 }
 
-}  // namespace
-
-void print_list(std::ostream& out) {
-  const std::optional<std::filesystem::path> choices = choices_file();
+void print_text(std::ostream& out, const std::optional<std::filesystem::path>& choices) {
   fmt::print(out, "Sweeps (--sweep NAME; bench --sweep NAME --help)\n");
   for (const auto& sweep : registry<SweepType>().entries()) {
     out << list_line(sweep->name, sweep->question, kSweeps);
@@ -86,7 +76,7 @@ void print_list(std::ostream& out) {
              choices ? choices->string() : "not kept; neither XDG_CACHE_HOME nor HOME names a folder");
 }
 
-void print_list_as_json(std::ostream& out) {
+void print_json(std::ostream& out, const std::optional<std::filesystem::path>& choices) {
   Json list = {{"sweeps", Json::array()}, {"workloads", Json::array()}, {"devices", Json::array()}};
   for (const auto& sweep : registry<SweepType>().entries()) {
     list["sweeps"].push_back({{"name", sweep->name}, {"question", sweep->question}});
@@ -97,12 +87,19 @@ void print_list_as_json(std::ostream& out) {
   }
   for (const auto& kind : registry<DeviceKind>().entries()) {
     for (const DeviceKind::Listing& listing : kind->list()) {
-      list["devices"].push_back(device_as_json(listing));
+      list["devices"].push_back({{"id", listing.id},
+                                 {"description", listing.description},
+                                 {"missing", listing.missing.empty() ? Json() : Json(listing.missing)}});
     }
   }
-  const std::optional<std::filesystem::path> choices = choices_file();
   list["autotuned_choices"] = choices ? Json(choices->string()) : Json();
   out << list.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace
+
+void print_list(std::ostream& out, bool as_json) {
+  (as_json ? print_json : print_text)(out, choices_file());
 }
 
 }  // namespace bench

@@ -1,12 +1,11 @@
-// `bench --list`: a line for each sweep, workload and device; an unusable device with its reason. With
-// --benchmark_format=json as JSON, for scripts.
+// `bench --list`: a line for each sweep, workload and device; an unusable device with its reason.
 #pragma once
 
 #include <iosfwd>
 
 namespace bench {
 
-void print_list(std::ostream& out);
-void print_list_as_json(std::ostream& out);
+// `as_json` (--benchmark_format=json): for scripts.
+void print_list(std::ostream& out, bool as_json);
 
 }  // namespace bench

@@ -1,9 +1,19 @@
 #include "bench/commands/resume.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +25,62 @@
 namespace bench {
 namespace {
 
+// "process id, points in error, nanoseconds". The id tells a successor from other programs that inherit the
+// environment: it stays the same.
+constexpr const char* kVariable = "BENCH_CONTINUES";
+
+constexpr const char* kStartOver = "run without --resume to start over (the old file is kept)";
+
+ResultDocument read_resumable(const std::filesystem::path& path) {
+  try {
+    return read_result(path);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--resume: {}; accepted is a whole {} file; {}", error.what(), kResultSchema,
+                                 kStartOver));
+  }
+}
+
+void require_same(std::string_view what, const std::string& old, const std::string& fresh) {
+  const auto shown = [](const std::string& value) { return value.empty() ? "nothing" : printable(value); };
+  if (old != fresh) {
+    throw UsageError(fmt::format("--resume: the result was measured with another {}: {} there, {} now; {}",
+                                 what, shown(old), shown(fresh), kStartOver));
+  }
+}
+
+// Every name that either side has, `ignored` left out.
+void require_same_values(std::string_view what, const std::map<std::string, std::string>& old,
+                         const std::map<std::string, std::string>& fresh, std::string_view ignored = {}) {
+  const auto value_in = [](const auto& values, const std::string& name) {
+    const auto found = values.find(name);
+    return found == values.end() ? std::string() : found->second;
+  };
+  std::map<std::string, std::string> all = old;
+  all.insert(fresh.begin(), fresh.end());
+  for (const auto& [name, value] : all) {
+    if (name != ignored) {
+      require_same(fmt::format("{} {}", what, printable(name)), value_in(old, name), value_in(fresh, name));
+    }
+  }
+}
+
+// Whether the points of `old` may be kept next to points measured now.
+void require_same_run(const ResultDocument& old, const ResultDocument& fresh) {
+  require_same("sweep", old.sweep.name, fresh.sweep.name);
+  require_same("workload", old.sweep.workload, fresh.sweep.workload);
+  require_same("mode", old.sweep.mode, fresh.sweep.mode);
+  require_same_values("option", old.sweep.workload_options, fresh.sweep.workload_options);
+  require_same("seed", std::to_string(old.context.seed), std::to_string(fresh.context.seed));
+  require_same("device", old.context.device.id, fresh.context.device.id);
+  require_same("device", old.context.device.name, fresh.context.device.name);
+  require_same("device", old.context.detail("uuid"), fresh.context.detail("uuid"));
+  require_same("machine", old.context.host.cpu, fresh.context.host.cpu);
+  require_same("number of usable cores", std::to_string(old.context.host.usable_cores),
+               std::to_string(fresh.context.host.usable_cores));
+  // A commit changes with every word of the documentation; the version tells what measures differently.
+  require_same_values("version of", old.context.software, fresh.context.software, "git");
+}
+
 std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>()
                            : value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -24,10 +90,9 @@ std::string text_of(const Json& value) {
                            const Json& there, const std::string& named) {
   throw UsageError(
       fmt::format("--resume: {}: the point {} has {} {} in its params, but this run means {} by that name: "
-                  "it was measured with other options, or the file was edited; run without --resume to start "
-                  "over (the old file is kept)",
+                  "it was measured with other options, or the file was edited; {}",
                   printable(path.string(), 4096), quote(name), printable(key),
-                  there.is_null() ? "nothing" : printable(text_of(there)), printable(named)));
+                  there.is_null() ? "nothing" : printable(text_of(there)), printable(named), kStartOver));
 }
 
 // A name is the point's key everywhere: where its params say something else, one of them lies. Points of this
@@ -134,7 +199,7 @@ bool take_over(const std::filesystem::path& path, const SweepPlan& plan, ResumeR
     return false;
   }
   ResultDocument old = read_resumable(path);
-  check_resumable(old, document);
+  require_same_run(old, document);
   const NameCheck names(path, plan);
   for (const MeasuredPoint& point : old.benchmarks) {
     names.check(point.name, point.params);
@@ -158,6 +223,43 @@ bool take_over(const std::filesystem::path& path, const SweepPlan& plan, ResumeR
     document.sweep.state = std::move(old.sweep.state);
   }
   return true;
+}
+
+std::optional<Continuation> take_continuation() {
+  const char* const text = std::getenv(kVariable);
+  if (text == nullptr) {
+    return std::nullopt;
+  }
+  std::istringstream fields(text);
+  std::int64_t process = 0;
+  std::size_t errors = 0;
+  std::int64_t started_ns = 0;
+  fields >> process >> errors >> started_ns;
+  unsetenv(kVariable);
+  if (!fields || process != getpid()) {
+    return std::nullopt;
+  }
+  const auto since_boot =
+      std::chrono::duration_cast<Clock::time_point::duration>(std::chrono::nanoseconds(started_ns));
+  return Continuation{errors, Clock::time_point(since_boot)};
+}
+
+std::string restart(const std::vector<std::string>& argv, const Continuation& continuation) {
+  const std::chrono::nanoseconds started = continuation.started.time_since_epoch();
+  const std::string state = fmt::format("{} {} {}", getpid(), continuation.errors, started.count());
+  setenv(kVariable, state.c_str(), 1);
+  std::vector<char*> arguments;
+  arguments.reserve(argv.size() + 1);
+  for (const std::string& argument : argv) {
+    arguments.push_back(const_cast<char*>(argument.c_str()));  // execv changes none of them
+  }
+  arguments.push_back(nullptr);
+  std::cout.flush();
+  std::fflush(nullptr);
+  execv("/proc/self/exe", arguments.data());
+  const int error = errno;
+  unsetenv(kVariable);
+  return std::generic_category().message(error);
 }
 
 }  // namespace bench

@@ -1,10 +1,14 @@
-// Takes over an earlier result file's points into the run that goes on with it.
+// A run that goes on: with the points of an earlier result file (--resume), or in a fresh process, because
+// after a lost device nothing more can be measured in the old one.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/clock.h"
 #include "bench/measure/result.h"
 #include "bench/sweep.h"
 
@@ -23,5 +27,19 @@ bool take_over(const std::filesystem::path& path, const SweepPlan& plan, ResumeR
 
 // The command line that continues a run, quoted for a shell: the one that started it, and --resume.
 std::string command_to_resume(const std::vector<std::string>& argv);
+
+// The state that the next process needs in addition to the command line and the result file.
+struct Continuation {
+  std::size_t errors = 0;       // errors_in() the result file
+  Clock::time_point started{};  // of the time budget, by the machine's clock
+};
+
+// The state left by the process that this one replaced; nullopt where it was started otherwise. The answer is
+// given once, and no child process inherits it.
+std::optional<Continuation> take_continuation();
+
+// Replaces this process by a fresh one of the same program with the same arguments and the same process id.
+// Returns only where that fails, and says why. Call it with files closed: nothing is destroyed.
+std::string restart(const std::vector<std::string>& argv, const Continuation& continuation);
 
 }  // namespace bench

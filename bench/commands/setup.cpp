@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/autotuned_device.h"
 #include "bench/error.h"
 #include "bench/host/cache_folder.h"
 #include "bench/host/host_info.h"
@@ -26,18 +25,16 @@ void refuse_option_of_other_mode(const CommandOption& option, const std::vector<
   }
 }
 
-void add_workload_options(SweepRequest& request, const Options& options, const SweepType& sweep) {
+void add_workload_options(SweepRequest& request, const Options& options) {
   for (const CommandOption& option : request.workload->options) {
     const auto given = options.workload_options.find(option.name);
     if (given != options.workload_options.end()) {
       refuse_option_of_other_mode(option, given->second, request.modes);
       request.given_options.insert(option.name);
       request.workload_options[option.name] = given->second;
-      continue;
+    } else {
+      request.workload_options[option.name] = {option.default_value};
     }
-    const auto preferred = sweep.default_values.find(option.name);
-    request.workload_options[option.name] =
-        preferred != sweep.default_values.end() ? preferred->second : std::vector{option.default_value};
   }
 }
 
@@ -88,24 +85,19 @@ std::unique_ptr<Device> open_device(const std::string& id,
         fmt::format("--device: there is no device {} here; accepted: {}{}", quote(id), usable, missing));
   }
   std::unique_ptr<Device> device = best->open(best_id);
-  if (auto* const autotuned = dynamic_cast<AutotunedDevice*>(device.get()); autotuned && choices) {
-    autotuned->keep_choices(*choices);
+  if (choices) {
+    device->keep_choices(*choices);
   }
   return device;
 }
 
 SweepRequest make_request(const Options& options, const SweepType& sweep, const Device& device,
                           const Clock& clock) {
-  const auto find_workload = [](const std::string& name) { return registry<WorkloadType>().find(name); };
   SweepRequest request(clock);
-  request.workload = find_workload(options.workload.empty() ? sweep.default_workload : options.workload);
-  request.workloads = {request.workload};
-  if (options.workload.empty() && sweep.covers) {
-    request.workloads.clear();
-    for (const std::string& name : covered_workloads(sweep)) {
-      request.workloads.push_back(find_workload(name));
-    }
-  }
+  request.workload =
+      registry<WorkloadType>().find(options.workload.empty() ? sweep.default_workload : options.workload);
+  request.workloads =
+      options.workload.empty() && sweep.covers ? covered_workloads(sweep) : std::vector{request.workload};
   const std::vector<std::string>& modes = request.workload->modes;
   request.modes = !options.modes.empty() ? options.modes
                   : sweep.takes_lists    ? modes
@@ -113,7 +105,7 @@ SweepRequest make_request(const Options& options, const SweepType& sweep, const 
   request.modes_given = !options.modes.empty();
   request.dtypes = options.dtypes;
   request.batches = options.batches;
-  add_workload_options(request, options, sweep);
+  add_workload_options(request, options);
   add_sweep_options(request, options, sweep);
   request.seed = options.seed;
   request.memory_caps = options.memory_caps;
@@ -121,9 +113,10 @@ SweepRequest make_request(const Options& options, const SweepType& sweep, const 
     request.memory_caps.push_back(
         static_cast<std::int64_t>(kDefaultCapShare * static_cast<double>(device.info().available_bytes)));
   }
-  request.label = sweep.label                     ? sweep.label(request)
-                  : request.workloads.size() == 1 ? request.workload->name
-                                                  : "all";
+  request.label = request.workloads.size() == 1 ? request.workload->name : "all";
+  if (sweep.complete) {
+    sweep.complete(request);
+  }
   return request;
 }
 

@@ -16,11 +16,10 @@
 
 namespace bench {
 
-// Where an autotuned device keeps its choices: a file in the user's cache folder; nullopt where there is
-// none.
+// Where a device keeps autotuning's choices: a file in the user's cache folder; nullopt where there is none.
 std::optional<std::filesystem::path> choices_file();
 
-// "auto" takes the usable device of the highest preference. An autotuned device keeps its choices in the
+// "auto" takes the usable device of the highest preference. The device keeps autotuning's choices in the
 // file, if one is given. Throws UsageError naming --device, what was given, and every device there is, with
 // the reason where one cannot be used.
 std::unique_ptr<Device> open_device(const std::string& id,

@@ -1,10 +1,12 @@
-// A sweep's output when it starts and when it ends.
+// A sweep's output when it starts and when it ends, and the program's exit code.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "bench/cli/options.h"
+#include "bench/error.h"
 #include "bench/measure/result.h"
 #include "bench/run/result_file.h"
 #include "bench/sweep.h"
@@ -22,5 +24,15 @@ void print_result(const Options& options, const ResultDocument& document,
 // was not written.
 void print_summary(const Options& options, const std::string& sweep, const ResultDocument& document,
                    const std::vector<TextTable>& tables, const ResultFile& result);
+
+// Points in error, and what a study tried when the device was lost.
+std::size_t errors_in(const ResultDocument& document);
+
+// Reference points and no other: time ran out before there was an answer.
+bool only_references_measured(const SweepPlan& plan, const ResultDocument& document);
+
+// Inconclusive where there are errors, and where points were asked for and none was measured, or only
+// reference points. A point that is out of memory or unsupported is an answer next to measured ones.
+ExitCode exit_code_of(const SweepPlan& plan, const ResultDocument& document);
 
 }  // namespace bench

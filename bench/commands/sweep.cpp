@@ -3,11 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <iostream>
+#include <memory>
 #include <optional>
-#include <set>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -15,7 +14,6 @@
 #include "bench/cli/progress.h"
 #include "bench/cli/table.h"
 #include "bench/commands/benchmark_out.h"
-#include "bench/commands/outcome.h"
 #include "bench/commands/planned_sweep.h"
 #include "bench/commands/resume.h"
 #include "bench/commands/setup.h"
@@ -24,14 +22,13 @@
 #include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/run/google_benchmark.h"
-#include "bench/run/restart.h"
 #include "bench/run/result_file.h"
 #include "bench/run/runner.h"
 
 namespace bench {
 namespace {
 
-// Share of the time budget for plans that no point waits for.
+// Share of the time budget for opening the device, and plans that no point waits for.
 constexpr double kPlanningShare = 0.2;
 
 ExitCode interrupted_while_planning() {
@@ -43,9 +40,7 @@ ExitCode interrupted_while_planning() {
 class LiveOutput : public RunObserver {
  public:
   LiveOutput(ResultFile& file, Progress& bar) : file_(file), bar_(bar) {}
-  void progress(const RunProgress& now) override {
-    bar_.update(now.fraction, now.what, now.elapsed, now.left);
-  }
+  void progress(const RunProgress& now) override { bar_.update(now); }
   // Where nothing was measured or refused yet, an earlier result stays in its place.
   void changed(const ResultDocument& document) override {
     if (!document.benchmarks.empty() || !document.unmeasured.empty()) {
@@ -65,11 +60,10 @@ class SweepRun {
       : options_(options),
         argv_(argv),
         continued_(continued),
-        clock_(clock),
+        budget_(clock, continued ? continued->started : clock.now(), options.time_budget),
         type_(*registry<SweepType>().find(options.sweep)),
         device_(open_device(options.device, options.cache ? choices_file() : std::nullopt)),
         request_(make_request(options, type_, *device_, clock)),
-        started_(continued ? continued->started : clock.now()),
         sweep_(type_.make(request_, *device_)),
         planned_(sweep_->plan(), request_, *device_, options.benchmark.filter),
         file_(options.out, type_.name, request_.label, device_->info().id) {
@@ -88,7 +82,7 @@ class SweepRun {
   }
 
   ExitCode dry_run() {
-    check_benchmark_out(options_.benchmark, file_.path());
+    check_benchmark_out(options_.benchmark, file_.path(), true);
     planned_.stop_at_cap();
     std::vector<PlannedPoint> rows;
     for (const SweepPoint& point : plan().points) {
@@ -115,8 +109,7 @@ class SweepRun {
       return interrupted_while_planning();
     }
     file_.check_writable();
-    check_benchmark_out(options_.benchmark, file_.path());
-    try_benchmark_out(options_.benchmark);
+    check_benchmark_out(options_.benchmark, file_.path(), false);
     if (options_.resume || continued_) {
       resume();
     }
@@ -160,24 +153,13 @@ class SweepRun {
     if (options_.dry_run) {
       return std::nullopt;
     }
-    if (clock_.since_ns(started_) > kShortNs) {
-      show(bar, "planning");
+    if (budget_.elapsed_ns() > kShortNs) {
+      bar.update(budget_.progress("planning"));
     }
-    if (clock_.since_ns(started_) <= kPlanningShare * budget_ns()) {
+    if (budget_.elapsed_ns() <= kPlanningShare * budget_.total_ns()) {
       return std::nullopt;
     }
-    return fmt::format("planning had taken {} of the time budget of {}", format_percent(kPlanningShare),
-                       format_duration(budget_ns()));
-  }
-
-  double budget_ns() const { return static_cast<double>(options_.time_budget.count()); }
-  double left_ns() const { return budget_ns() - clock_.since_ns(started_); }
-
-  void show(Progress& bar, const std::string& what) const {
-    const auto duration = [](double ns) { return std::chrono::nanoseconds(static_cast<std::int64_t>(ns)); };
-    const double elapsed_ns = clock_.since_ns(started_);
-    bar.update(std::min(1.0, elapsed_ns / budget_ns()), what, duration(elapsed_ns),
-               duration(std::max(0.0, left_ns())));
+    return fmt::format("planning had taken {} of {}", format_percent(kPlanningShare), budget_.name());
   }
 
   void resume() {
@@ -199,18 +181,32 @@ class SweepRun {
   }
 
   void measure_points() {
-    const Clock::time_point planned = clock_.now();
-    sweep_->prepare();
     Progress bar(std::cerr, isatty(STDERR_FILENO) == 1, terminal_width());
     LiveOutput live(file_, bar);
+    const auto save = [&] {
+      conclude(*sweep_, document_);
+      live.changed(document_);
+    };
+    SweepStudy study{.request = request_,
+                     .plan = plan(),
+                     .device = *device_,
+                     .clock = request_.clock,
+                     .document = document_,
+                     .report = [&](const std::string& what) { bar.update(budget_.progress(what)); },
+                     .save = save,
+                     .left_ns = [&] { return budget_.left_ns(); },
+                     .interrupted = interrupted,
+                     .lost = document_.sweep.lost};
     try {
-      add_peaks(bar);
-      if (!continued_) {  // data and peaks are made outside of the budget
-        started_ += clock_.now() - planned;
+      sweep_->prepare(study);
+      study.costs = run_points(*sweep_, plan(), *device_, request_.clock,
+                               run_settings(options_, request_, plan(), budget_.started()), document_, live);
+      if (!interrupted() && !(document_.benchmarks.empty() && document_.unmeasured.empty())) {
+        sweep_->study(study);
+        save();
       }
-      run_points(*sweep_, plan(), *device_, clock_, run_settings(options_, request_, plan(), started_),
-                 document_, live);
-      study(live, bar);
+    } catch (const Interrupted&) {  // in the sweep's own measurements: what they found before is kept
+      save();
     } catch (const DeviceLost& error) {
       bar.finish();
       hand_over(error);
@@ -221,43 +217,6 @@ class SweepRun {
     }
   }
 
-  void add_peaks(Progress& bar) {
-    std::set<Dtype> dtypes;
-    for (const SweepPoint& point : plan().points) {
-      dtypes.insert(point.spec.dtype);
-    }
-    for (const Dtype dtype : dtypes) {
-      if (plan().needs_peaks && !device_->unsupported(dtype) && !interrupted()) {
-        bar.update(0, fmt::format("measuring the peak of {} in {}", device_->info().id, name_of(dtype)), {},
-                   {});
-        document_.context.peaks[dtype] = device_->peaks(dtype);
-      }
-    }
-  }
-
-  // Runs the sweep's own measurements in the rest of the time budget.
-  void study(LiveOutput& live, Progress& bar) {
-    if (interrupted() || (document_.benchmarks.empty() && document_.unmeasured.empty())) {
-      return;
-    }
-    const auto save = [&] {
-      conclude(*sweep_, document_);
-      live.changed(document_);
-    };
-    SweepStudy study{.request = request_,
-                     .plan = plan(),
-                     .device = *device_,
-                     .clock = clock_,
-                     .document = document_,
-                     .report = [&](const std::string& what) { show(bar, what); },
-                     .save = save,
-                     .left_ns = [&] { return left_ns(); },
-                     .interrupted = interrupted,
-                     .lost = document_.sweep.lost};
-    sweep_->study(study);
-    save();
-  }
-
   // Each process must leave one more error than the one before: there are finitely many.
   void hand_over(const DeviceLost& error) {
     device_lost_ = true;
@@ -266,7 +225,7 @@ class SweepRun {
     if (known && !interrupted()) {
       fmt::print(std::cerr, "{} was lost ({}); going on in a fresh process\n", device_->info().id,
                  error.what());
-      successor_ = Continuation{errors, started_};
+      successor_ = Continuation{errors, budget_.started()};
       return;
     }
     fmt::print(std::cerr, "{} was lost and the run ends here: {}; go on with {}\n", device_->info().id,
@@ -289,11 +248,10 @@ class SweepRun {
   const Options& options_;
   const std::vector<std::string>& argv_;
   std::optional<Continuation> continued_;
-  const Clock& clock_;
+  RunBudget budget_;  // from before the device is opened
   const SweepType& type_;
   std::unique_ptr<Device> device_;
   SweepRequest request_;
-  Clock::time_point started_;  // of the time budget: before anything is planned
   std::unique_ptr<Sweep> sweep_;
   PlannedSweep planned_;
   ResultFile file_;
@@ -311,6 +269,8 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
   std::optional<SweepRun> run;
   try {
     run.emplace(options, argv, continued, clock);
+  } catch (const Interrupted&) {
+    return interrupted_while_planning();
   } catch (const UsageError& error) {
     if (!continued) {
       throw;

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <vector>
 
 namespace bench {
 namespace {
@@ -58,30 +59,19 @@ std::optional<std::string_view> line_value(std::string_view text, std::string_vi
   return std::nullopt;
 }
 
-template <class Number>
-void keep_smaller(std::optional<Number>& smallest, std::optional<Number> candidate) {
-  if (candidate && (!smallest || *candidate < *smallest)) {
-    smallest = candidate;
-  }
+// Cores, from v2's cpu.max ("150000 100000", "max 100000"), or from v1's cpu.cfs_quota_us ("-1": no limit)
+// and cpu.cfs_period_us.
+std::optional<double> cores_of(std::string_view quota_us, std::string_view period_us) {
+  const auto quota = number<double>(quota_us);
+  const auto period = number<double>(period_us);
+  return quota && period && *quota > 0 && *period > 0 ? std::optional(*quota / *period) : std::nullopt;
 }
 
-// A group's limit holds for all groups below it, so the tightest one on the way up counts.
-template <class Action>
-void for_each_group_upwards(const fs::path& root, const CgroupMount& group, const Action& action) {
-  const auto below_root = [&](const fs::path& path) { return fs::path(root.string() + path.string()); };
-  fs::path folder = group.folder;
-  // Without a cgroup namespace a container sees the host's path, which its own mount does not have.
-  std::error_code ignored;
-  if (!fs::exists(below_root(folder), ignored)) {
-    folder = group.mount;
-  }
-  while (true) {
-    action(below_root(folder));
-    if (folder == group.mount || !folder.has_relative_path()) {
-      return;
-    }
-    folder = folder.parent_path();
-  }
+// "max", and v1's page-rounded "no limit" of 2^63, are none.
+std::optional<std::int64_t> memory_limit(std::string_view text) {
+  const auto bytes = number<std::uint64_t>(text);
+  constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 62U;
+  return bytes && *bytes < kNoLimit ? std::optional(static_cast<std::int64_t>(*bytes)) : std::nullopt;
 }
 
 struct CgroupLimits {
@@ -90,42 +80,77 @@ struct CgroupLimits {
   std::optional<std::int64_t> headroom;
 };
 
-void add_memory(CgroupLimits& limits, const std::string& limit_text, const std::string& usage_text,
-                const std::optional<std::int64_t> reclaimable) {
-  const std::optional<std::int64_t> limit = memory_limit(limit_text);
+template <class Number>
+void keep_smaller(std::optional<Number>& smallest, std::optional<Number> candidate) {
+  if (candidate && (!smallest || *candidate < *smallest)) {
+    smallest = candidate;
+  }
+}
+
+// Where a group says what memory it may use, what it uses, and how much of that is page cache which the
+// kernel gives back before the limit bites (a line of memory.stat).
+struct MemoryFiles {
+  const char* limit;
+  const char* usage;
+  const char* reclaimable;
+};
+constexpr MemoryFiles kMemoryV1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
+constexpr MemoryFiles kMemoryV2{"memory.max", "memory.current", "inactive_file"};
+
+void add_memory(CgroupLimits& limits, const fs::path& folder, const MemoryFiles& files) {
+  const std::optional<std::int64_t> limit = memory_limit(read_text(folder / files.limit));
   if (!limit) {
     return;
   }
+  const std::string stat = read_text(folder / "memory.stat");
+  const auto reclaimable = number<std::int64_t>(line_value(stat, files.reclaimable, ' ').value_or(""));
+  const std::int64_t usage =
+      number<std::int64_t>(read_text(folder / files.usage)).value_or(0) - reclaimable.value_or(0);
   keep_smaller(limits.memory, limit);
-  const std::int64_t usage = number<std::int64_t>(usage_text).value_or(0) - reclaimable.value_or(0);
   keep_smaller(limits.headroom,
                std::optional(std::max<std::int64_t>(*limit - std::max<std::int64_t>(usage, 0), 0)));
 }
 
+// A group's limit holds for all groups below it, so the tightest one on the way up counts.
+template <class Action>
+void for_each_group_upwards(const fs::path& root, std::string_view controller, const Action& action) {
+  const auto group = find_cgroup(read_text(root.string() + "/proc/self/mountinfo"),
+                                 read_text(root.string() + "/proc/self/cgroup"), controller);
+  if (!group) {
+    return;
+  }
+  const auto below_root = [&](const fs::path& path) { return fs::path(root.string() + path.string()); };
+  fs::path folder = group->folder;
+  // Without a cgroup namespace a container sees the host's path, which its own mount does not have.
+  std::error_code ignored;
+  if (!fs::exists(below_root(folder), ignored)) {
+    folder = group->mount;
+  }
+  while (true) {
+    action(below_root(folder));
+    if (folder == group->mount || !folder.has_relative_path()) {
+      return;
+    }
+    folder = folder.parent_path();
+  }
+}
+
 CgroupLimits read_cgroups(const fs::path& root) {
-  const std::string mountinfo = read_text(root.string() + "/proc/self/mountinfo");
-  const std::string self = read_text(root.string() + "/proc/self/cgroup");
   CgroupLimits limits;
-  if (const auto v2 = find_cgroup(mountinfo, self, "")) {
-    for_each_group_upwards(root, *v2, [&](const fs::path& folder) {
-      keep_smaller(limits.cores, quota_v2(read_text(folder / "cpu.max")));
-      add_memory(limits, read_text(folder / "memory.max"), read_text(folder / "memory.current"),
-                 memory_stat(read_text(folder / "memory.stat"), "inactive_file"));
-    });
-  }
-  if (const auto v1 = find_cgroup(mountinfo, self, "cpu")) {
-    for_each_group_upwards(root, *v1, [&](const fs::path& folder) {
-      keep_smaller(limits.cores,
-                   quota_v1(read_text(folder / "cpu.cfs_quota_us"), read_text(folder / "cpu.cfs_period_us")));
-    });
-  }
-  if (const auto v1 = find_cgroup(mountinfo, self, "memory")) {
-    for_each_group_upwards(root, *v1, [&](const fs::path& folder) {
-      add_memory(limits, read_text(folder / "memory.limit_in_bytes"),
-                 read_text(folder / "memory.usage_in_bytes"),
-                 memory_stat(read_text(folder / "memory.stat"), "total_inactive_file"));
-    });
-  }
+  for_each_group_upwards(root, "", [&](const fs::path& folder) {
+    const std::string cpu_max = read_text(folder / "cpu.max");
+    const std::vector<std::string_view> parts = split(trimmed(cpu_max), ' ');
+    if (parts.size() == 2) {
+      keep_smaller(limits.cores, cores_of(parts[0], parts[1]));
+    }
+    add_memory(limits, folder, kMemoryV2);
+  });
+  for_each_group_upwards(root, "cpu", [&](const fs::path& folder) {
+    keep_smaller(limits.cores,
+                 cores_of(read_text(folder / "cpu.cfs_quota_us"), read_text(folder / "cpu.cfs_period_us")));
+  });
+  for_each_group_upwards(root, "memory",
+                         [&](const fs::path& folder) { add_memory(limits, folder, kMemoryV1); });
   return limits;
 }
 
@@ -144,37 +169,10 @@ int affinity_cores() {
 
 }  // namespace
 
-std::string cpu_name(std::string_view cpuinfo) {
-  return std::string(
-      line_value(cpuinfo, "model name", ':').value_or(line_value(cpuinfo, "Hardware", ':').value_or("")));
-}
-
 std::optional<std::int64_t> meminfo_bytes(std::string_view meminfo, std::string_view key) {
   const auto value = line_value(meminfo, key, ':');
   const auto kibibytes = value ? number<std::int64_t>(*value) : std::nullopt;
   return kibibytes ? std::optional(*kibibytes * 1024) : std::nullopt;
-}
-
-std::optional<double> quota_v2(std::string_view cpu_max) {
-  const std::vector<std::string_view> parts = split(trimmed(cpu_max), ' ');
-  return parts.size() == 2 ? quota_v1(parts[0], parts[1]) : std::nullopt;
-}
-
-std::optional<double> quota_v1(std::string_view quota_us, std::string_view period_us) {
-  const auto quota = number<double>(quota_us);
-  const auto period = number<double>(period_us);
-  return quota && period && *quota > 0 && *period > 0 ? std::optional(*quota / *period) : std::nullopt;
-}
-
-std::optional<std::int64_t> memory_limit(std::string_view text) {
-  const auto bytes = number<std::uint64_t>(text);
-  constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 62U;
-  return bytes && *bytes < kNoLimit ? std::optional(static_cast<std::int64_t>(*bytes)) : std::nullopt;
-}
-
-std::optional<std::int64_t> memory_stat(std::string_view stat, std::string_view key) {
-  const auto value = line_value(stat, key, ' ');
-  return value ? number<std::int64_t>(*value) : std::nullopt;
 }
 
 std::optional<CgroupMount> find_cgroup(std::string_view mountinfo, std::string_view self_cgroup,
@@ -232,10 +230,13 @@ std::optional<CgroupMount> find_cgroup(std::string_view mountinfo, std::string_v
 }
 
 HostInfo host_info(const fs::path& root, int cores) {
+  const std::string cpuinfo = read_text(root.string() + "/proc/cpuinfo");
   const std::string meminfo = read_text(root.string() + "/proc/meminfo");
   const CgroupLimits limits = read_cgroups(root);
   HostInfo host;
-  host.cpu = cpu_name(read_text(root.string() + "/proc/cpuinfo"));
+  // "Hardware": on some ARM boards.
+  host.cpu =
+      line_value(cpuinfo, "model name", ':').value_or(line_value(cpuinfo, "Hardware", ':').value_or(""));
   host.cpu_quota = limits.cores;
   host.usable_cores = std::max(cores, 1);
   if (limits.cores) {

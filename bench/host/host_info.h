@@ -6,12 +6,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace bench {
 
 struct HostInfo {
-  std::string cpu;       // as its maker calls it
+  std::string cpu;       // as its maker calls it; empty where the system does not say
   int usable_cores = 1;  // the affinity mask's cores, at most the whole cores of the cgroup's quota
   std::optional<double> cpu_quota;   // cores the cgroup allows; none: no limit
   std::int64_t memory_bytes = 0;     // installed memory, at most the cgroup's limit
@@ -24,22 +23,8 @@ HostInfo host_info();
 // The same from another root ("" is the real one), so that a machine can be laid out in a folder.
 HostInfo host_info(const std::filesystem::path& root, int affinity_cores);
 
-// "model name" of /proc/cpuinfo, else "Hardware" (some ARM boards); empty where neither is given.
-std::string cpu_name(std::string_view cpuinfo);
-
-// A line "MemAvailable:   123 kB" of /proc/meminfo, in bytes.
+// A line "MemAvailable:   123 kB" of /proc/meminfo, or of another file of that form, in bytes.
 std::optional<std::int64_t> meminfo_bytes(std::string_view meminfo, std::string_view key);
-
-// cgroup v2 cpu.max, "150000 100000" or "max 100000", in cores.
-std::optional<double> quota_v2(std::string_view cpu_max);
-// cgroup v1 cpu.cfs_quota_us ("-1": no limit) and cpu.cfs_period_us, in cores.
-std::optional<double> quota_v1(std::string_view quota_us, std::string_view period_us);
-
-// cgroup memory.max or memory.limit_in_bytes: "max", and v1's page-rounded "no limit" of 2^63, are none.
-std::optional<std::int64_t> memory_limit(std::string_view text);
-
-// A number of memory.stat ("inactive_file 4096"): page cache the kernel gives back before the limit bites.
-std::optional<std::int64_t> memory_stat(std::string_view stat, std::string_view key);
 
 // One mounted cgroup hierarchy in which this process lives.
 struct CgroupMount {

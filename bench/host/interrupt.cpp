@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <string>
 
 namespace bench {
 namespace {
@@ -31,6 +32,16 @@ void install_interrupt_handlers() {
 
 bool interrupted() {
   return was_interrupted;
+}
+
+void stop_if_interrupted(const char* what_was_done) {
+  if (was_interrupted) {
+    throw Interrupted(std::string("interrupted while ") + what_was_done);
+  }
+}
+
+void pretend_interrupted(bool value) {
+  was_interrupted = value;
 }
 
 }  // namespace bench

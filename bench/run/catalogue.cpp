@@ -1,28 +1,24 @@
 #include "bench/run/catalogue.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <string>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/result_json.h"
 #include "bench/run/program_files.h"
+#include "bench/run/result_file.h"
 
 namespace bench {
 
 namespace fs = std::filesystem;
 
 Json datasheet_of(std::string_view name, const fs::path& catalogue) {
-  std::ifstream file(catalogue);
-  if (!file) {
+  std::error_code error;
+  if (!fs::exists(catalogue, error)) {
     return nullptr;
   }
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  // Discarded where it is no JSON or holds too large a number.
-  const Json json = nesting_of(text) > kDeepestJson ? Json() : Json::parse(text, nullptr, false);
+  const Json json = read_json(catalogue);
   if (!json.is_object() || !json.contains("gpus") || !json["gpus"].is_array()) {
     throw UsageError(fmt::format("{} is no catalogue of devices: an object with a list \"gpus\" is expected",
                                  catalogue.string()));

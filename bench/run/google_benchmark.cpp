@@ -1,33 +1,84 @@
 #include "bench/run/google_benchmark.h"
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <ostream>
 #include <span>
 #include <sstream>
+#include <utility>
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/host/interrupt.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/statistics.h"
 
 namespace bench {
 namespace {
 
-// Takes the place of a reporter where Google Benchmark only lists: it prints the names to this stream.
-class ListReporter : public benchmark::BenchmarkReporter {
- public:
-  explicit ListReporter(std::ostream& out, std::ostream& err) {
-    SetOutputStream(&out);
-    SetErrorStream(&err);
+using Run = benchmark::BenchmarkReporter::Run;
+
+// One entry a round.
+std::vector<Run> runs_of(const MeasuredPoint& point, std::int64_t family) {
+  std::vector<Run> runs;
+  auto from = point.samples_ns.begin();
+  for (const std::int64_t samples : point.round_sizes) {
+    const auto to = from + samples;
+    const double real_ns = mean(std::span(from, to));
+    from = to;
+    Run& run = runs.emplace_back();
+    run.run_name.function_name = point.name;
+    run.family_index = family;
+    run.per_family_instance_index = 0;
+    run.repetitions = static_cast<std::int64_t>(point.round_sizes.size());
+    run.repetition_index = static_cast<std::int64_t>(runs.size()) - 1;
+    run.time_unit = benchmark::kNanosecond;
+    run.statistics = nullptr;
+    run.iterations = samples;
+    run.real_accumulated_time = real_ns * 1e-9 * static_cast<double>(samples);
+    run.cpu_accumulated_time = point.cpu_time_ns * 1e-9 * static_cast<double>(samples);
+    if (real_ns > 0) {
+      run.counters["items_per_second"] = benchmark::Counter(point.items_per_step / (real_ns * 1e-9));
+    }
   }
+  return runs;
+}
+
+// Prints nothing: Google Benchmark's own output is made at the end, from all rounds
+// (write_google_benchmark()).
+class CapturingReporter : public benchmark::BenchmarkReporter {
+ public:
   bool ReportContext(const Context& /*context*/) override { return true; }
-  void ReportRuns(const std::vector<Run>& /*runs*/) override {}
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      if (!run.error_occurred && run.iterations > 0) {
+        cpu_time_ns = run.cpu_accumulated_time * 1e9 / static_cast<double>(run.iterations);
+      }
+    }
+  }
+  double cpu_time_ns = 0;
 };
 
-void set_flags(const std::vector<std::string>& flags) {
+std::unique_ptr<benchmark::BenchmarkReporter> make_reporter(const std::string& format) {
+  if (format == "json") {
+    return std::make_unique<benchmark::JSONReporter>();
+  }
+  if (format == "csv") {
+    // Deprecated upstream in favour of its Python tools, yet still one of the formats its flag names.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return std::make_unique<benchmark::CSVReporter>();
+#pragma GCC diagnostic pop
+  }
+  return std::make_unique<benchmark::ConsoleReporter>(benchmark::ConsoleReporter::OO_Tabular);
+}
+
+}  // namespace
+
+void initialize_google_benchmark(const std::vector<std::string>& flags) {
   std::vector<std::string> owned{"bench"};
   owned.insert(owned.end(), flags.begin(), flags.end());
   std::vector<char*> argv;
@@ -47,65 +98,6 @@ void set_flags(const std::vector<std::string>& flags) {
   }
 }
 
-using Run = benchmark::BenchmarkReporter::Run;
-
-Run make_run(const MeasuredPoint& point, std::int64_t family) {
-  Run run;
-  run.run_name.function_name = point.name;
-  run.family_index = family;
-  run.per_family_instance_index = 0;
-  run.repetitions = static_cast<std::int64_t>(point.round_sizes.size());
-  run.repetition_index = Run::no_repetition_index;
-  run.time_unit = benchmark::kNanosecond;
-  run.statistics = nullptr;
-  return run;
-}
-
-void set_times(Run& run, const MeasuredPoint& point, double real_ns, std::int64_t iterations) {
-  run.iterations = iterations;
-  const auto steps = static_cast<double>(iterations);
-  run.real_accumulated_time = real_ns * 1e-9 * steps;
-  run.cpu_accumulated_time = point.cpu_time_ns * 1e-9 * steps;
-  if (real_ns > 0) {
-    run.counters["items_per_second"] = benchmark::Counter(point.items_per_step / (real_ns * 1e-9));
-  }
-}
-
-std::vector<Run> runs_of(const MeasuredPoint& point, std::int64_t family) {
-  std::vector<Run> runs;
-  auto from = point.samples_ns.begin();
-  for (std::size_t round = 0; round < point.round_sizes.size(); ++round) {
-    const auto to = from + point.round_sizes[round];
-    const double real_ns = mean(std::span(from, to));
-    from = to;
-    Run run = make_run(point, family);
-    run.repetition_index = static_cast<std::int64_t>(round);
-    set_times(run, point, real_ns, point.round_sizes[round]);
-    runs.push_back(run);
-  }
-  return runs;
-}
-
-std::unique_ptr<benchmark::BenchmarkReporter> make_reporter(const std::string& format) {
-  if (format == "json") {
-    return std::make_unique<benchmark::JSONReporter>();
-  }
-  if (format == "csv") {
-    // Deprecated upstream in favour of its Python tools, yet still one of the formats its flag names.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    return std::make_unique<benchmark::CSVReporter>();
-#pragma GCC diagnostic pop
-  }
-  return std::make_unique<benchmark::ConsoleReporter>(benchmark::ConsoleReporter::OO_Tabular);
-}
-
-}  // namespace
-
-void initialize_google_benchmark(const std::vector<std::string>& flags) {
-  set_flags(flags);
-}
-
 std::vector<std::string> select_by_filter(const std::vector<std::string>& names, const std::string& filter) {
   if (filter.empty() || filter == "all") {
     return names;
@@ -116,10 +108,12 @@ std::vector<std::string> select_by_filter(const std::vector<std::string>& names,
   }
   std::ostringstream listed;
   std::ostringstream errors;
-  ListReporter reporter(listed, errors);
-  set_flags({"--benchmark_list_tests=true"});
+  CapturingReporter reporter;
+  reporter.SetOutputStream(&listed);
+  reporter.SetErrorStream(&errors);
+  initialize_google_benchmark({"--benchmark_list_tests=true"});
   benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, filter);
-  set_flags({"--benchmark_list_tests=false"});
+  initialize_google_benchmark({"--benchmark_list_tests=false"});
   benchmark::ClearRegisteredBenchmarks();
   if (errors.str().find("regular expression") != std::string::npos) {
     throw UsageError(
@@ -133,6 +127,55 @@ std::vector<std::string> select_by_filter(const std::vector<std::string>& names,
     selected.push_back(line);
   }
   return selected;
+}
+
+Repetition run_repetition(const std::string& name, Workload& workload, Device& device, std::int64_t samples,
+                          bool cold_caches) {
+  Repetition repetition;
+  repetition.samples_ns.reserve(static_cast<std::size_t>(samples));
+  const auto take_sample = [&](benchmark::State& state) {
+    if (cold_caches) {
+      device.flush_caches();
+    }
+    workload.before_step();
+    const std::int64_t elapsed_ns = workload.timed_step(device);
+    if (interrupted()) {  // which the step may have ended early for
+      state.SkipWithError("interrupted");
+      return;
+    }
+    repetition.samples_ns.push_back(elapsed_ns);
+    if (auto note = workload.note()) {
+      repetition.notes.push_back(std::move(note));
+    }
+    state.SetIterationTime(static_cast<double>(elapsed_ns) * 1e-9);
+  };
+  std::exception_ptr failure;
+  const auto take_samples = [&](benchmark::State& state) {
+    for (auto _ : state) {
+      try {
+        take_sample(state);
+      } catch (...) {
+        failure = std::current_exception();
+        state.SkipWithError("the step failed");
+      }
+      if (state.error_occurred()) {
+        break;
+      }
+    }
+  };
+  benchmark::ClearRegisteredBenchmarks();
+  benchmark::RegisterBenchmark(name.c_str(), take_samples)
+      ->UseManualTime()
+      ->MeasureProcessCPUTime()
+      ->Iterations(samples);
+  CapturingReporter reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, "all");
+  benchmark::ClearRegisteredBenchmarks();
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+  repetition.cpu_time_ns = reporter.cpu_time_ns;
+  return repetition;
 }
 
 void write_google_benchmark(const ResultDocument& document, const std::string& format, std::ostream& out) {

@@ -84,6 +84,7 @@ WarmWorkload make_warm(const SweepPoint& point, Device& device, const Clock& clo
 
   const Clock::time_point start = clock.now();
   made.workload = point.workload->make(device);
+  made.make_ns = clock.since_ns(start);
   made.cost.step_ns = warm_up(*made.workload, device, clock, point.cold);
   made.cost.setup_ns = clock.since_ns(start);
   if (measure) {
@@ -98,8 +99,9 @@ double PointPreparer::growth(const SweepPoint& point, const Series& series) {
              : static_cast<double>(point.spec.batch) / static_cast<double>(series.last_batch);
 }
 
-std::string PointPreparer::neighbourhood(const SweepPoint& point) {
-  return fmt::format("{}/{}/{}", point.params.value("workload", ""), point.spec.mode, point.spec.batch);
+std::array<std::string, 3> PointPreparer::neighbourhoods(const SweepPoint& point) {
+  const std::string workload = point.params.value("workload", "");
+  return {fmt::format("{}/{}/{}", workload, point.spec.mode, point.spec.batch), workload + "/", ""};
 }
 
 std::optional<Refusal> PointPreparer::ended_before(const SweepPoint& point) const {
@@ -118,9 +120,7 @@ std::variant<PreparedPoint, Refusal> PointPreparer::prepare(const SweepPoint& po
           Refusal{"skipped", fmt::format("{} has no room left; give a larger --time-budget", budget_.name())};
     } else {
       const MemoryPlan plan = point.workload->plan(device_);
-      if (interrupted()) {
-        throw std::runtime_error("interrupted while it was planned");
-      }
+      stop_if_interrupted("it was planned");
       series.end = refuse(point, series, plan, ready);
       if (!series.end) {
         return make(point, series, plan);
@@ -132,14 +132,46 @@ std::variant<PreparedPoint, Refusal> PointPreparer::prepare(const SweepPoint& po
   return *series.end;
 }
 
-// By the point before it in its series, else by the last point of its size in another series of its workload:
-// a dtype, an optimizer. 0: unknown.
+std::map<std::string, SeriesCost> PointPreparer::costs() const {
+  std::map<std::string, SeriesCost> costs;
+  for (const auto& [name, series] : series_) {
+    if (series.prepared > 0) {
+      costs[name] = {.make_ns = series.first_make_ns,
+                     .warm_up_ns = series.first_setup_ns - series.first_make_ns,
+                     .again_ns = series.last_cost.setup_ns};
+    }
+  }
+  return costs;
+}
+
+// By the point before it in its series, else by the nearest point of another series: a dtype, an optimizer, a
+// mode, a workload. The run's very first point alone has no neighbour and counts as 0: a run without a figure
+// answers nothing, so that point is begun whatever it may take.
 double PointPreparer::expected_preparation_ns(const SweepPoint& point, const Series& series) const {
   if (series.prepared > 0) {
     return series.preparation_ns * std::max(1.0, growth(point, series) / 2);
   }
-  const auto neighbour = preparations_ns_.find(neighbourhood(point));
-  return neighbour == preparations_ns_.end() ? 0 : neighbour->second;
+  for (const std::string& neighbourhood : neighbourhoods(point)) {
+    if (const auto known = preparations_ns_.find(neighbourhood); known != preparations_ns_.end()) {
+      return known->second;
+    }
+  }
+  return 0;
+}
+
+// Of points alike the last one's; of others the least, for a refusal ends the series that the point begins.
+// Reference points are larger than the points of their workload.
+void PointPreparer::remember_preparation(const SweepPoint& point, double preparation_ns) {
+  const auto [alike, workload, any] = neighbourhoods(point);
+  const auto keep_least = [&](const std::string& neighbourhood) {
+    double& least = preparations_ns_.try_emplace(neighbourhood, preparation_ns).first->second;
+    least = std::min(least, preparation_ns);
+  };
+  keep_least(any);
+  if (!point.is_reference) {
+    keep_least(workload);
+    preparations_ns_[alike] = preparation_ns;
+  }
 }
 
 // Memory by plan, then time: judged by the series' last point, or by what is known of this one without.
@@ -197,8 +229,7 @@ PreparedPoint PointPreparer::make(const SweepPoint& point, Series& series, const
   if (plan.library > 0) {
     settle_libraries(point);
   }
-  PreparedPoint prepared{
-      .point = &point, .made = make_warm(point, device_, clock_, MeasureMemory::yes), .entry = {}};
+  PreparedPoint prepared{.made = make_warm(point, device_, clock_, MeasureMemory::yes), .entry = {}};
   Workload& workload = *prepared.made.workload;
   // After the memory was measured: the reference implementation allocates too.
   const Verification verification = workload.verify();
@@ -216,6 +247,7 @@ PreparedPoint PointPreparer::make(const SweepPoint& point, Series& series, const
   entry.memory = prepared.made.memory;
   entry.memory.peak_predicted = plan.peak;
   entry.verification = verification;
+  series.first_make_ns = prepared.made.make_ns;
   series.first_setup_ns = prepared.made.cost.setup_ns;
   if (device_.first_step_tunes()) {  // what was tuned is kept: see what making it again costs
     prepared.made.workload.reset();
@@ -227,9 +259,7 @@ PreparedPoint PointPreparer::make(const SweepPoint& point, Series& series, const
   series.last_batch = point.spec.batch;
   series.last_cost = prepared.made.cost;
   series.preparation_ns = clock_.since_ns(start);
-  if (!point.is_reference) {  // larger than the points of its workload
-    preparations_ns_[neighbourhood(point)] = series.preparation_ns;
-  }
+  remember_preparation(point, series.preparation_ns);
   return prepared;
 }
 

@@ -1,6 +1,7 @@
 // Prepares points on the device: makes, warms up and verifies each, or says why it cannot be measured.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,6 +24,7 @@ namespace bench {
 struct WarmWorkload {
   std::unique_ptr<Workload> workload;
   PointCost cost;      // setup: this making of it and its warm-up
+  double make_ns = 0;  // without the warm-up
   PointMemory memory;  // after the warm-up, if asked for, without peak_predicted
 };
 
@@ -34,7 +36,6 @@ WarmWorkload make_warm(const SweepPoint& point, Device& device, const Clock& clo
 
 // A point's first preparation.
 struct PreparedPoint {
-  const SweepPoint* point = nullptr;
   WarmWorkload made;
   MeasuredPoint entry;  // all that is known before the first sample
 };
@@ -56,8 +57,11 @@ class PointPreparer {
   std::optional<Refusal> ended_before(const SweepPoint& point) const;
 
   // Ends the point's series where the point cannot be measured. `ready`: costs of the points prepared before.
-  // Throws Unsupported where a larger point may do, and std::runtime_error for a wrong answer.
+  // Throws Unsupported where a larger point may do, std::runtime_error for a wrong answer, and Interrupted.
   std::variant<PreparedPoint, Refusal> prepare(const SweepPoint& point, const std::vector<PointCost>& ready);
+
+  // By series, of those that have a prepared point.
+  std::map<std::string, SeriesCost> costs() const;
 
  private:
   // A series while it grows.
@@ -66,15 +70,18 @@ class PointPreparer {
     std::int64_t prepared = 0;  // points
     std::int64_t last_batch = 0;
     PointCost last_cost;        // of making the last point again
-    double first_setup_ns = 0;  // of making it for the first time
+    double first_make_ns = 0;   // of making it for the first time
+    double first_setup_ns = 0;  // the same with its warm-up
     double preparation_ns = 0;  // of the last point: setup, warm-up and verification
   };
 
   // Batch of the point over that of the series' last point; 1 for the first.
   static double growth(const SweepPoint& point, const Series& series);
-  // Points of one workload, mode and batch.
-  static std::string neighbourhood(const SweepPoint& point);
+  // Keys of the points that it is like, the nearest first: of its workload, mode and batch; of its workload;
+  // all.
+  static std::array<std::string, 3> neighbourhoods(const SweepPoint& point);
   double expected_preparation_ns(const SweepPoint& point, const Series& series) const;
+  void remember_preparation(const SweepPoint& point, double preparation_ns);
   PreparedPoint make(const SweepPoint& point, Series& series, const MemoryPlan& plan);
   std::optional<Refusal> refuse(const SweepPoint& point, const Series& series, const MemoryPlan& plan,
                                 const std::vector<PointCost>& ready) const;
@@ -86,7 +93,7 @@ class PointPreparer {
   const RunSettings& settings_;
   const RunBudget& budget_;
   std::map<std::string, Series> series_;
-  std::map<std::string, double> preparations_ns_;  // of the last point, by neighbourhood
+  std::map<std::string, double> preparations_ns_;  // by neighbourhood
   std::set<std::string> settled_;                  // series
 };
 

@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -284,70 +283,6 @@ ResultDocument read_result(const fs::path& path) {
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{} is not a result this program can read: {}", shown(path), error.what()));
   }
-}
-
-namespace {
-
-constexpr const char* kStartOver = "run without --resume to start over (the old file is kept)";
-
-std::string text_of(const std::string& value) {
-  return value.empty() ? "nothing" : printable(value);
-}
-std::string text_of(std::uint64_t value) {
-  return std::to_string(value);
-}
-std::string text_of(int value) {
-  return std::to_string(value);
-}
-
-template <class Value>
-void require_same(std::string_view what, const Value& old, const Value& fresh) {
-  if (old != fresh) {
-    throw UsageError(fmt::format("--resume: the result was measured with another {}: {} there, {} now; {}",
-                                 what, text_of(old), text_of(fresh), kStartOver));
-  }
-}
-
-// Every name that either side has, `ignored` left out.
-void require_same_values(std::string_view what, const std::map<std::string, std::string>& old,
-                         const std::map<std::string, std::string>& fresh, std::string_view ignored = {}) {
-  const auto value_in = [](const auto& values, const std::string& name) {
-    const auto found = values.find(name);
-    return found == values.end() ? std::string() : found->second;
-  };
-  std::map<std::string, std::string> all = old;
-  all.insert(fresh.begin(), fresh.end());
-  for (const auto& [name, value] : all) {
-    if (name != ignored) {
-      require_same(fmt::format("{} {}", what, printable(name)), value_in(old, name), value_in(fresh, name));
-    }
-  }
-}
-
-}  // namespace
-
-ResultDocument read_resumable(const fs::path& path) {
-  try {
-    return read_result(path);
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("--resume: {}; accepted is a whole {} file; {}", error.what(), kResultSchema,
-                                 kStartOver));
-  }
-}
-
-void check_resumable(const ResultDocument& old, const ResultDocument& fresh) {
-  require_same("sweep", old.sweep.name, fresh.sweep.name);
-  require_same("workload", old.sweep.workload, fresh.sweep.workload);
-  require_same("mode", old.sweep.mode, fresh.sweep.mode);
-  require_same_values("option", old.sweep.workload_options, fresh.sweep.workload_options);
-  require_same("seed", old.context.seed, fresh.context.seed);
-  require_same("device", old.context.device.id, fresh.context.device.id);
-  require_same("device", old.context.device.name, fresh.context.device.name);
-  require_same("device", old.context.detail("uuid"), fresh.context.detail("uuid"));
-  require_same("machine", old.context.host.cpu, fresh.context.host.cpu);
-  require_same("number of usable cores", old.context.host.usable_cores, fresh.context.host.usable_cores);
-  // A commit changes with every word of the documentation; the version tells what measures differently.
-  require_same_values("version of", old.context.software, fresh.context.software, "git");
 }
 
 }  // namespace bench

@@ -56,12 +56,4 @@ ResultDocument read_result(const std::filesystem::path& path);
 // The file as JSON, whatever it says; throws as read_result().
 Json read_json(const std::filesystem::path& path);
 
-// read_result() for --resume: the message also names the option, what it accepts and the way out.
-ResultDocument read_resumable(const std::filesystem::path& path);
-
-// Whether the points of `old` may be kept next to points measured now: same sweep, workload, mode, options
-// and seed, same device and host, same software (its commit aside). Throws UsageError naming the first
-// difference and both values.
-void check_resumable(const ResultDocument& old, const ResultDocument& fresh);
-
 }  // namespace bench

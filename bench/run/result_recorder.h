@@ -7,7 +7,7 @@
 #include "bench/device.h"
 #include "bench/measure/result.h"
 #include "bench/measure/rounds.h"
-#include "bench/run/repetition.h"
+#include "bench/run/google_benchmark.h"
 #include "bench/run/runner.h"
 #include "bench/sweep.h"
 

@@ -1,4 +1,4 @@
-// The time that a run's points have.
+// The time that a run has, from before its device is opened, and how much of it is gone.
 #pragma once
 
 #include <algorithm>
@@ -10,41 +10,46 @@
 
 #include "bench/clock.h"
 #include "bench/measure/units.h"
-#include "bench/run/runner.h"
-#include "bench/sweep.h"
 
 namespace bench {
 
+struct RunProgress {
+  double fraction = 0;  // of the time budget or of the rounds, whichever is further; may exceed 1
+  std::string what;     // "round 2: batch/resnet50/infer/fp32/batch:8"
+  std::chrono::nanoseconds elapsed{};
+  std::chrono::nanoseconds left{};  // at most
+};
+
 class RunBudget {
  public:
-  // All outlive it.
-  RunBudget(const SweepPlan& plan, const RunSettings& settings, const Clock& clock)
-      : share_(plan.share_of_budget),
-        settings_(settings),
-        clock_(clock),
-        total_ns_(share_ * static_cast<double>(settings.time_budget.count())) {}
+  // `given`: by the user; there is only this `share` of it. The clock outlives the budget.
+  RunBudget(const Clock& clock, Clock::time_point started, std::chrono::nanoseconds given, double share = 1)
+      : clock_(&clock),
+        started_(started),
+        given_ns_(static_cast<double>(given.count())),
+        total_ns_(share * given_ns_) {}
 
-  double left_ns() const { return total_ns_ - clock_.since_ns(settings_.started); }
+  Clock::time_point started() const { return started_; }
+  double elapsed_ns() const { return clock_->since_ns(started_); }
+  double total_ns() const { return total_ns_; }
+  double left_ns() const { return total_ns_ - elapsed_ns(); }
 
-  // For messages: the budget as the user gave it, though points may have but a share of it.
-  std::string name() const {
-    return fmt::format("the time budget of {}",
-                       format_duration(static_cast<double>(settings_.time_budget.count())));
-  }
+  // For messages: as the user gave it, though there is only a share of it.
+  std::string name() const { return fmt::format("the time budget of {}", format_duration(given_ns_)); }
 
   // `fraction` of the rounds are done; more of the time may be.
-  RunProgress progress(const std::string& what, double fraction) const {
-    const double elapsed_ns = clock_.since_ns(settings_.started);
-    return {.fraction = std::clamp(std::max(fraction, elapsed_ns / total_ns_), 0.0, 1.0),
+  RunProgress progress(const std::string& what, double fraction = 0) const {
+    const auto duration = [](double ns) { return std::chrono::nanoseconds(static_cast<std::int64_t>(ns)); };
+    return {.fraction = std::max(fraction, elapsed_ns() / total_ns_),
             .what = what,
-            .elapsed = std::chrono::nanoseconds(static_cast<std::int64_t>(elapsed_ns)),
-            .left = std::chrono::nanoseconds(static_cast<std::int64_t>(std::max(0.0, left_ns())))};
+            .elapsed = duration(elapsed_ns()),
+            .left = duration(std::max(0.0, left_ns()))};
   }
 
  private:
-  double share_;
-  const RunSettings& settings_;
-  const Clock& clock_;
+  const Clock* clock_;
+  Clock::time_point started_;
+  double given_ns_;
   double total_ns_;
 };
 

@@ -12,13 +12,12 @@
 
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/advice.h"
 #include "bench/measure/budget.h"
+#include "bench/measure/finding.h"
 #include "bench/measure/rounds.h"
+#include "bench/run/google_benchmark.h"
 #include "bench/run/point_preparer.h"
-#include "bench/run/repetition.h"
 #include "bench/run/result_recorder.h"
-#include "bench/run/run_budget.h"
 
 namespace bench {
 namespace {
@@ -39,7 +38,7 @@ class Runner {
         settings_(settings),
         document_(document),
         observer_(observer),
-        budget_(plan, settings, clock),
+        budget_(clock, settings.started, settings.time_budget, plan.share_of_budget),
         rule_{.least_rounds = settings.least_rounds, .trusted_rounds = settings.rounds.trusted_rounds},
         recorder_(plan, device, rule_, settings.seed, document, observer),
         preparer_(plan, device, clock, settings, budget_) {}
@@ -65,19 +64,20 @@ class Runner {
       }
     }
     std::vector<const ReadyPoint*> order;
+    std::vector<PointCost> costs;
     for (const std::size_t index :
          shuffled_round(wanted.size(), settings_.seed, static_cast<std::uint64_t>(round))) {
       order.push_back(wanted[index]);
+      costs.push_back(wanted[index]->cost);
     }
     bool any = false;
     for (std::size_t done = 0; done < order.size(); ++done) {
       if (interrupted()) {
         return false;
       }
-      const PointCost& cost = order[done]->cost;
-      const bool fits = budget_.left_ns() > cost.setup_ns + cost.step_ns;
+      const bool fits = budget_.left_ns() > minimum_cost_ns(costs[done], 1);
       if (round >= settings_.least_rounds ? fits : budget_.left_ns() > 0) {
-        repeat(*order[done], round, sampling_ns(order, done, round));
+        repeat(*order[done], round, sampling_ns(costs, done, round));
         any = true;
       }
     }
@@ -98,6 +98,7 @@ class Runner {
   }
 
   std::string budget_name() const { return budget_.name(); }
+  std::map<std::string, SeriesCost> costs() const { return preparer_.costs(); }
 
  private:
   struct ReadyPoint {
@@ -133,7 +134,7 @@ class Runner {
       return;
     }
     observer_.progress(
-        budget_.progress(fmt::format("preparing {} ({} of {})", point.name, number, plan_.points.size()), 0));
+        budget_.progress(fmt::format("preparing {} ({} of {})", point.name, number, plan_.points.size())));
     guarded(point, [&] {
       auto outcome = preparer_.prepare(point, ready_costs());
       if (const auto* const refusal = std::get_if<Refusal>(&outcome)) {
@@ -144,8 +145,8 @@ class Runner {
       ready_points_.push_back({&point, prepared.made.cost, std::move(prepared.entry)});
       const bool is_first = document_.benchmarks.empty();  // a run without a figure answers nothing
       if ((budget_.left_ns() > 0 || is_first) && !interrupted()) {
-        const std::vector<const ReadyPoint*> order = all_ready();
-        sample(ready_points_.back(), prepared.made, sampling_ns(order, order.size() - 1, 0));
+        const std::vector<PointCost> costs = ready_costs();
+        sample(ready_points_.back(), prepared.made, sampling_ns(costs, costs.size() - 1, 0));
       }
     });
   }
@@ -205,14 +206,6 @@ class Runner {
     }
   }
 
-  std::vector<const ReadyPoint*> all_ready() const {
-    std::vector<const ReadyPoint*> all;
-    for (const ReadyPoint& ready : ready_points_) {
-      all.push_back(&ready);
-    }
-    return all;
-  }
-
   std::vector<PointCost> ready_costs() const {
     std::vector<PointCost> costs;
     for (const ReadyPoint& ready : ready_points_) {
@@ -222,18 +215,17 @@ class Runner {
   }
 
   // Sampling time for the next repetition, besides its first sample: its share of the time that the wanted
-  // rounds leave after every point's setup and first sample. `done` of the points in `order` have had their
+  // rounds leave after every point's setup and first sample. The first `done` points have had their
   // repetition in this round. At least a little: short samples up to the most of a repetition cost next to
   // nothing, and three tell little.
-  double sampling_ns(const std::vector<const ReadyPoint*>& order, std::size_t done,
-                     std::int64_t round) const {
+  double sampling_ns(const std::vector<PointCost>& costs, std::size_t done, std::int64_t round) const {
     const std::int64_t rounds = std::max<std::int64_t>(1, settings_.wanted_rounds - round);
     double fixed = 0;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      fixed += minimum_cost_ns(order[i]->cost, i < done ? rounds - 1 : rounds);
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+      fixed += minimum_cost_ns(costs[i], i < done ? rounds - 1 : rounds);
     }
     const std::int64_t repetitions =
-        static_cast<std::int64_t>(order.size() + to_come_) * rounds - static_cast<std::int64_t>(done);
+        static_cast<std::int64_t>(costs.size() + to_come_) * rounds - static_cast<std::int64_t>(done);
     return std::min(std::max(kFreeNs, slice_ns(budget_.left_ns(), fixed, repetitions)),
                     static_cast<double>(settings_.longest_repetition.count()));
   }
@@ -265,8 +257,9 @@ void conclude(const Sweep& sweep, ResultDocument& document) {
   document.sweep.state = sweep.to_json();
 }
 
-void run_points(const Sweep& sweep, const SweepPlan& plan, Device& device, const Clock& clock,
-                const RunSettings& settings, ResultDocument& document, RunObserver& observer) {
+std::map<std::string, SeriesCost> run_points(const Sweep& sweep, const SweepPlan& plan, Device& device,
+                                             const Clock& clock, const RunSettings& settings,
+                                             ResultDocument& document, RunObserver& observer) {
   Runner runner(plan, device, clock, settings, document, observer);
   try {
     runner.prepare_all();
@@ -284,6 +277,7 @@ void run_points(const Sweep& sweep, const SweepPlan& plan, Device& device, const
                                     runner.budget_name()));
     conclude(sweep, document);
     observer.changed(document);
+    return runner.costs();
   } catch (const DeviceLost&) {
     conclude(sweep, document);
     observer.changed(document);

@@ -4,12 +4,14 @@
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <string>
 
 #include "bench/clock.h"
 #include "bench/device.h"
+#include "bench/measure/budget.h"
 #include "bench/measure/result.h"
+#include "bench/run/run_budget.h"
 #include "bench/sweep.h"
 
 namespace bench {
@@ -25,13 +27,6 @@ struct RunSettings {
   std::chrono::nanoseconds longest_repetition = std::chrono::milliseconds(500);
 };
 
-struct RunProgress {
-  double fraction = 0;  // of the time budget or of the rounds, whichever is further
-  std::string what;     // "round 2: batch/resnet50/infer/fp32/batch:8"
-  std::chrono::nanoseconds elapsed{};
-  std::optional<std::chrono::nanoseconds> left;  // at most
-};
-
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
@@ -44,10 +39,11 @@ class RunObserver {
 // `plan`: the points of the sweep that are asked for. Adds results to `document`, which may already hold
 // points of an earlier run: those that are finished are kept, those in error are not tried again, the others
 // go on. Returns early, with what was measured, when interrupted() turns true. However it ends, the document
-// has its findings. Throws DeviceLost once the point that lost the device is in error, and what `observer`
-// throws.
-void run_points(const Sweep& sweep, const SweepPlan& plan, Device& device, const Clock& clock,
-                const RunSettings& settings, ResultDocument& document, RunObserver& observer);
+// has its findings. Returns what preparing cost, by series. Throws DeviceLost once the point that lost the
+// device is in error, and what `observer` throws.
+std::map<std::string, SeriesCost> run_points(const Sweep& sweep, const SweepPlan& plan, Device& device,
+                                             const Clock& clock, const RunSettings& settings,
+                                             ResultDocument& document, RunObserver& observer);
 
 // Writes the sweep's findings and state of now into the document.
 void conclude(const Sweep& sweep, ResultDocument& document);

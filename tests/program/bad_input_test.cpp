@@ -60,7 +60,6 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"--sweep", "bacth"}, {"--sweep", "'bacth'", "did you mean batch"}},
         with_sweep({"--workload", "resnet5"},
                    {"--workload", "'resnet5'", "resnet18, resnet50", "did you mean resnet50"}),
-        with_sweep({"--dtype", "fp64"}, {"--dtype", "'fp64'", "fp32, tf32, fp16, bf16"}),
         with_sweep({"--device", "cuda:7"}, {"--device", "'cuda:7'", "auto", "cpu"}),
         with_sweep({"--device", "gpu"}, {"--device", "'gpu'", "auto", "cpu"}),
         with_sweep({"--mode", "trian"}, {"--mode", "'trian'", "infer, train"}),
@@ -77,14 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
         with_sweep({"--mode", "train", "--batch", "3", "--accumulate", "2"},
                    {"--accumulate", "2", "divisors of every batch", "3"}),
         with_sweep({"--mode", "train", "--recompute", "2"}, {"--recompute", "'2'", "yes, no"}),
-        with_sweep({"--batch", "0"}, {"--batch", "'0'", "1:256:x2"}),
-        with_sweep({"--batch", "-1"}, {"--batch", "'-1'", "1:256:x2"}),
-        with_sweep({"--batch", "1:10:x1"}, {"--batch", "'1:10:x1'", "1:256:x2"}),
         with_sweep({"--batch", "abc"}, {"--batch", "'abc'", "1:256:x2"}),
-        with_sweep({"--batch", ""}, {"--batch", "''", "1:256:x2"}),
         with_sweep({"--batch", "1,,2"}, {"--batch", "'1,,2'"}),
-        with_sweep({"--memory-cap", "12"}, {"--memory-cap", "'12'", "GiB"}),
-        with_sweep({"--time-budget", "60"}, {"--time-budget", "'60'", "min"}),
         with_sweep({"--workload", "resnet18", "--image-size", "32", "--memory-cap", "1MiB"},
                    {"--memory-cap", "1.00 MiB", "weights"}),
         with_sweep({"--image-size", "0"},
@@ -115,14 +108,10 @@ INSTANTIATE_TEST_SUITE_P(
         with_memory({"--image-size", "8", "--workload", "vgg16"}, {"--image-size", "'8'", "32"}),
         with_sweep({"--benchmark_filter=("}, {"--benchmark_filter", "'('"}),
         with_sweep({"--benchmark_filter=nowhere"}, {"--benchmark_filter", "'nowhere'"}),
-        with_sweep({"--benchmark_format=xml"}, {"--benchmark_format", "'xml'", "console, json, csv"}),
-        with_sweep({"--benchmark_repetitions=1"}, {"--benchmark_repetitions: '1'", "from 3 to"}),
         Wrong{{"--sweep", "transfer", "--sizes", "0"},
               {"--sizes: '0' has no unit; accepted: auto, sizes such as 4KiB,1MiB and ranges"}},
-        with_sweep({"--seed", "x"}, {"--seed", "'x'"}), with_sweep({"--frobnicate"}, {"--frobnicate"}),
-        with_sweep({"junk"}, {"'junk'"}),
+        with_sweep({"--frobnicate"}, {"--frobnicate"}),
         with_sweep({"--dry-run=1", "junk"}, {"--dry-run", "'1'", "no value"}),
-        with_sweep({"--dry-run=false"}, {"--dry-run", "'false'", "no value"}),
         with_sweep({"--resume=x.json"}, {"--resume", "'x.json'", "no value"}),
         with_sweep({"--dry-run", "--benchmark_out=/nope/x"},
                    {"--benchmark_out", "'/nope/x'", "folder that exists"})));
@@ -196,36 +185,12 @@ TEST_F(BadResume, ATruncatedFile) {
   expect_refused_and_kept(whole.substr(0, whole.size() / 2), {kSmallFile, "truncated"});
 }
 
-TEST_F(BadResume, AnEmptyFile) {
-  expect_refused_and_kept("", {kSmallFile, "truncated"});
-}
-
-TEST_F(BadResume, NotJson) {
-  expect_refused_and_kept("hello", {kSmallFile, "not JSON"});
-}
-
-TEST_F(BadResume, AnotherSchemaVersion) {
-  expect_changed_refused("/schema", "bench-result/9", {kSmallFile, "bench-result/9", "reads bench-result/1"});
-}
-
 TEST_F(BadResume, AFieldOfTheWrongType) {
   expect_changed_refused("/benchmarks/0/samples_ns/0", "fast", {kSmallFile, "benchmarks[0].samples_ns[0]"});
 }
 
 TEST_F(BadResume, AnotherMachine) {
   expect_changed_refused("/context/host/cpu", "Other CPU 1", {"--resume", "machine", "Other CPU 1"});
-}
-
-TEST_F(BadResume, AnotherDevice) {
-  expect_changed_refused("/context/device/name", "Other 1", {"--resume", "device", "Other 1"});
-}
-
-TEST_F(BadResume, OtherSoftware) {
-  expect_changed_refused("/context/software/onednn", "9.9", {"--resume", "onednn", "9.9"});
-}
-
-TEST_F(BadResume, AnotherShape) {
-  expect_changed_refused("/sweep/workload_options/height", "16", {"--resume", "height", "16", "8"});
 }
 
 TEST_F(BadResume, BracketsThatOpenTooDeep) {

@@ -1,5 +1,6 @@
-// Ctrl-C and the time budget while a sweep is planned, on the device of the tests.
+// Ctrl-C and the time budget while a sweep is planned and prepared, on the device of the tests.
 #include <algorithm>
+#include <cstdlib>
 
 #include <gmock/gmock.h>
 
@@ -16,6 +17,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 class Planning : public ::testing::Test {
  protected:
@@ -82,6 +84,25 @@ TEST_F(Planning, CountsTowardsTheTimeBudget) {
   EXPECT_EQ(document.unmeasured[0].status, "skipped");
   EXPECT_THAT(document.unmeasured[0].reason, HasSubstr("the time budget of 100 s"));
 }
+
+class Preparing : public Planning, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(Preparing, CountsTowardsTheTimeBudget) {
+  setenv(GetParam(), "90", 1);
+  const Ended in_time = run("batch", {"--batch", "1,2"});
+  EXPECT_EQ(in_time.code, 0) << in_time.err;
+  EXPECT_THAT(measured(result("batch")), SizeIs(2));
+  setenv(GetParam(), "100", 1);
+  const Ended late = run("batch", {"--batch", "1,2"});
+  unsetenv(GetParam());
+  EXPECT_EQ(late.code, 3) << late.err;
+  const ResultDocument document = result("batch");
+  EXPECT_THAT(measured(document), IsEmpty());
+  ASSERT_THAT(document.unmeasured, SizeIs(2));
+  EXPECT_THAT(document.unmeasured[0].reason, HasSubstr("the time budget of 100 s has no room left"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Device, Preparing, ::testing::Values("FRAGILE_OPENING_TAKES", "FRAGILE_PEAKS_TAKE"));
 
 const Arguments kThreeCaps{"--batch", "1", "--memory-cap", "1MiB,2MiB,4MiB"};
 

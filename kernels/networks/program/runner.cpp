@@ -2,6 +2,7 @@
 
 #include <unordered_set>
 
+#include "bench/host/interrupt.h"
 #include "kernels/networks/graph/parameters.h"
 
 namespace bench::kernels {
@@ -54,6 +55,7 @@ void ProgramRunner::init_parameters() {
     }
   }
   for (const PlannedParameter& parameter : plan_.parameters) {
+    stop_if_interrupted("parameters were initialised");
     parameter.operation->prepare();
     init_parameter(plan_.graph, parameter.layer, parameter.slot,
                    plan_.stored[plan_.graph[parameter.layer].inputs[0]], plan_.target.dtype, seed_,
@@ -62,10 +64,11 @@ void ProgramRunner::init_parameters() {
 }
 
 // An operation remembers the addresses it ran on last: equal layers that shared one would make it bind again
-// each time.
+// each time. Preparing one may compile for seconds.
 void ProgramRunner::bind() {
   std::unordered_set<Operation*> taken;
   for (std::size_t index = 0; index < plan_.program.instructions().size(); ++index) {
+    stop_if_interrupted("operations were prepared");
     Instruction& instruction = plan_.program.edit(index);
     if (!taken.insert(instruction.operation.get()).second) {
       instruction.operation = instruction.make_own();

@@ -14,7 +14,7 @@ namespace bench::kernels {
 
 class ProgramRunner {
  public:
-  // Allocates what the plan says. Throws OutOfMemory.
+  // Allocates what the plan says. Throws OutOfMemory, and Interrupted.
   ProgramRunner(ProgramPlan plan, Device& device, std::uint64_t seed);
 
   const ProgramPlan& plan() const { return plan_; }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <stdexcept>
 
 #include "bench/device.h"
 #include "bench/host/interrupt.h"
@@ -34,9 +33,7 @@ class Reference {
     const Program& program = plan_.program;
     const std::vector<std::size_t> last_touched = program.last_touched();
     for (std::size_t index = 0; index < program.instructions().size(); ++index) {
-      if (interrupted()) {  // a large network takes seconds
-        throw std::runtime_error("interrupted while the reference answer was computed");
-      }
+      stop_if_interrupted("the reference answer was computed");  // a large network takes seconds
       const Instruction& instruction = program.instructions()[index];
       compute(instruction);
       for (const auto& [slot, id] : instruction.tensors) {

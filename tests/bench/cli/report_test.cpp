@@ -113,6 +113,20 @@ TEST(Report, MarksNoneWhereEachPointHasSomeFlag) {
   EXPECT_THAT(measured_points(document), HasSubstr("○"));
 }
 
+// One of twelve without a mark would not make the others worse.
+TEST(Report, MarksNoneWhereNearlyEachPointHasAFlag) {
+  ResultDocument document;
+  for (const std::string name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}) {
+    document.benchmarks.push_back(flagged(name, {"noisy"}));
+  }
+  document.benchmarks.push_back(flagged("l", {}));
+  EXPECT_EQ(warning_of(document),
+            "Warning: 95 % intervals wider than ±1 % at 11 of 12 points [give a larger --time-budget].");
+  EXPECT_THAT(measured_points(document), Not(HasSubstr("○")));
+  document.benchmarks.push_back(flagged("m", {}));
+  EXPECT_THAT(warning_of(document), HasSubstr("11 of 13 points (○)"));
+}
+
 // The time budget had not ended.
 TEST(Report, AnInterruptedRunIsToBeGoneOnWith) {
   ResultDocument document;

@@ -18,12 +18,6 @@ TEST(Text, CutKeepsCharactersWhole) {
   EXPECT_EQ(cut("abc", 0), "");
 }
 
-TEST(Text, Padding) {
-  EXPECT_EQ(pad_left("±1", 4), "  ±1");
-  EXPECT_EQ(pad_right("±1", 4), "±1  ");
-  EXPECT_EQ(pad_right("wide", 2), "wide");
-}
-
 TEST(Text, Wrap) {
   EXPECT_EQ(wrap("one two three four", 9, 2), "one two\n  three\n  four\n");
   EXPECT_EQ(wrap("one  two", 80, 2), "one two\n");

@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/autotuned_device.h"
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "tests/bench/run/fake_device.h"
@@ -18,10 +17,10 @@ using ::testing::HasSubstr;
 std::string opened;                            // the id that the last one was opened by
 std::optional<std::filesystem::path> kept_in;  // where the last one keeps its choices
 
-class TuningDevice final : public testing::FakeDevice, public AutotunedDevice {
+class TuningDevice final : public testing::FakeDevice {
  public:
   TuningDevice() { kept_in.reset(); }
-  void keep_choices(const std::filesystem::path& file) override { kept_in = file; }
+  void keep_choices(const std::string& file) override { kept_in = file; }
 };
 
 DeviceKind kind_of(const char* name, int preference, std::vector<DeviceKind::Listing> listed) {

@@ -1,5 +1,7 @@
 #include "bench/host/host_info.h"
 
+#include <utility>
+
 #include <gmock/gmock.h>
 
 #include "tests/bench/support/temporary_folder.h"
@@ -12,69 +14,11 @@ using testing::write_file;
 
 constexpr std::int64_t kGiB = 1LL << 30;
 
-TEST(Host, CpuName) {
-  EXPECT_EQ(cpu_name("processor\t: 0\nmodel name\t: Example CPU @ 2.6GHz\nflags\t: fpu: x\n"),
-            "Example CPU @ 2.6GHz");
-  EXPECT_EQ(cpu_name("processor : 0\nHardware : Board 7\n"), "Board 7");
-  EXPECT_EQ(cpu_name(""), "");
-}
-
-TEST(Host, Meminfo) {
-  const char* text = "MemTotal:       24684088 kB\nMemFree:  1 kB\nMemAvailable:   20000000 kB\n";
-  EXPECT_EQ(meminfo_bytes(text, "MemTotal"), 24684088LL * 1024);
-  EXPECT_EQ(meminfo_bytes(text, "MemAvailable"), 20000000LL * 1024);
-  EXPECT_EQ(meminfo_bytes(text, "Mem"), std::nullopt);
-  EXPECT_EQ(meminfo_bytes("MemTotal: many kB\n", "MemTotal"), std::nullopt);
-}
-
-TEST(Host, CpuQuota) {
-  EXPECT_EQ(quota_v2("max 100000\n"), std::nullopt);
-  EXPECT_EQ(quota_v2("150000 100000\n"), 1.5);
-  EXPECT_EQ(quota_v2(""), std::nullopt);
-  EXPECT_EQ(quota_v1("-1\n", "100000\n"), std::nullopt);
-  EXPECT_EQ(quota_v1("400000\n", "100000\n"), 4.0);
-  EXPECT_EQ(quota_v1("400000\n", "0\n"), std::nullopt);
-}
-
-TEST(Host, MemoryLimit) {
-  EXPECT_EQ(memory_limit("max\n"), std::nullopt);
-  EXPECT_EQ(memory_limit("9223372036854771712\n"), std::nullopt);
-  EXPECT_EQ(memory_limit("2147483648\n"), 2 * kGiB);
-  EXPECT_EQ(memory_limit(""), std::nullopt);
-}
-
-TEST(Host, MemoryStat) {
-  EXPECT_EQ(memory_stat("anon 12\ninactive_file 4096\n", "inactive_file"), 4096);
-  EXPECT_EQ(memory_stat("total_inactive_file 8192\n", "inactive_file"), std::nullopt);
-}
-
 constexpr const char* kMountsV2 =
     "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
 constexpr const char* kMountsV1 =
     "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
     "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
-
-TEST(Host, FindsTheGroupOfV2) {
-  const auto group = find_cgroup(kMountsV2, "0::/user.slice/app\n", "");
-  ASSERT_TRUE(group);
-  EXPECT_EQ(group->mount, "/sys/fs/cgroup");
-  EXPECT_EQ(group->folder, "/sys/fs/cgroup/user.slice/app");
-  EXPECT_FALSE(find_cgroup(kMountsV2, "0::/user.slice/app\n", "cpu"));
-}
-
-TEST(Host, FindsTheGroupOfV1ByItsController) {
-  const char* self = "4:memory:/docker/abc\n1:cpu,cpuacct:/docker/abc/def\n0::/\n";
-  EXPECT_EQ(find_cgroup(kMountsV1, self, "cpu")->folder, "/sys/fs/cgroup/cpu,cpuacct/docker/abc/def");
-  EXPECT_EQ(find_cgroup(kMountsV1, self, "memory")->folder, "/sys/fs/cgroup/memory/docker/abc");
-  EXPECT_FALSE(find_cgroup(kMountsV1, self, ""));
-}
-
-TEST(Host, AContainersMountShowsOnlyItsOwnPart) {
-  const char* mounts = "35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
-  const auto group = find_cgroup(mounts, "4:memory:/docker/abc\n", "memory");
-  ASSERT_TRUE(group);
-  EXPECT_EQ(group->folder, "/sys/fs/cgroup/memory");
-}
 
 // A machine of 8 cores and 16 GiB laid out in a folder.
 class LaidOutHost : public ::testing::Test {
@@ -127,6 +71,50 @@ TEST_F(LaidOutHost, V1Limits) {
   EXPECT_EQ(host.usable_cores, 1) << "half a core is still one thread";
   EXPECT_EQ(host.memory_bytes, kGiB);
   EXPECT_EQ(host.available_bytes, 0);
+}
+
+TEST_F(LaidOutHost, SomeBoardsNameTheirHardware) {
+  put("proc/cpuinfo", "processor\t: 0\nmodel name\t: Example CPU @ 2.6GHz\nflags\t: fpu: x\n");
+  EXPECT_EQ(read().cpu, "Example CPU @ 2.6GHz");
+  put("proc/cpuinfo", "processor : 0\nHardware : Board 7\n");
+  EXPECT_EQ(read().cpu, "Board 7");
+  put("proc/cpuinfo", "");
+  EXPECT_EQ(read().cpu, "");
+}
+
+TEST_F(LaidOutHost, MemoryThatCannotBeReadIsNone) {
+  put("proc/meminfo", "MemFree: 1 kB\nMemTotal: many kB\n");
+  EXPECT_EQ(read().memory_bytes, 0);
+}
+
+TEST_F(LaidOutHost, WhatIsNoQuotaAndNoLimitChangesNothing) {
+  put("proc/self/mountinfo", kMountsV1);
+  put("proc/self/cgroup", "4:memory:/job\n1:cpu,cpuacct:/job\n0::/\n");
+  put("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712\n");
+  for (const auto& [quota, period] :
+       {std::pair("-1\n", "100000\n"), std::pair("400000\n", "0\n"), std::pair("", "100000\n")}) {
+    put("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", quota);
+    put("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", period);
+    EXPECT_EQ(read().cpu_quota, std::nullopt) << quota;
+    EXPECT_EQ(read().memory_bytes, 16 * kGiB);
+  }
+}
+
+TEST_F(LaidOutHost, EachControllerOfV1HasAGroupOfItsOwn) {
+  put("proc/self/mountinfo", kMountsV1);
+  put("proc/self/cgroup", "4:memory:/docker/abc\n1:cpu,cpuacct:/docker/abc/def\n0::/\n");
+  put("sys/fs/cgroup/cpu,cpuacct/docker/abc/def/cpu.cfs_quota_us", "400000\n");
+  put("sys/fs/cgroup/cpu,cpuacct/docker/abc/def/cpu.cfs_period_us", "100000\n");
+  put("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "2147483648\n");
+  EXPECT_EQ(read().cpu_quota, 4.0);
+  EXPECT_EQ(read().memory_bytes, 2 * kGiB);
+}
+
+TEST_F(LaidOutHost, AContainersMountShowsOnlyItsOwnPart) {
+  put("proc/self/mountinfo", "35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n");
+  put("proc/self/cgroup", "4:memory:/docker/abc\n");
+  put("sys/fs/cgroup/memory/memory.limit_in_bytes", "1073741824\n");
+  EXPECT_EQ(read().memory_bytes, kGiB);
 }
 
 TEST_F(LaidOutHost, APathOfTheHostThatTheContainerDoesNotSee) {

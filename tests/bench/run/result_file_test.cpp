@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 
 #include <limits>
-#include <ostream>
 
 #include <gmock/gmock.h>
 
@@ -259,26 +258,6 @@ TEST(ReadResult, SaysWhatIsWrong) {
               ThrowsMessage<UsageError>(folder.path().string() + " is not a file"));
 }
 
-TEST(ReadResumable, NamesTheOptionAndWhatItAccepts) {
-  const TemporaryFolder folder;
-  const fs::path path = folder.path() / "x.json";
-  const std::string place = path.string();
-  const std::string accepted =
-      "; accepted is a whole bench-result/1 file; run without --resume to start over (the old file is kept)";
-  const auto refused_with = [&](const std::string& text, const std::string& why) {
-    write_file(path, text);
-    EXPECT_THAT([&] { read_resumable(path); },
-                ThrowsMessage<UsageError>("--resume: " + place + why + accepted));
-  };
-  refused_with("{\"schema\"", " is truncated: the JSON ends too early, after 9 bytes");
-  refused_with("hello", " is not JSON: it stops making sense at byte 1");
-  refused_with("{\"schema\": \"bench-result/9\"}",
-               " is not a result this program can read: schema is bench-result/9; this program reads "
-               "bench-result/1");
-  write_file(path, to_text(to_json(sample_document())));
-  EXPECT_EQ(to_json(read_resumable(path)), to_json(sample_document()));
-}
-
 TEST(ReadResult, AnswersInOneLineWhateverTheNameOrTheContent) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "a\nb\x1b.json";
@@ -295,61 +274,6 @@ TEST(ReadResult, TheGoldenFileStaysReadable) {
   EXPECT_EQ(testing::schema_errors(read_file(golden)), "");
   EXPECT_EQ(to_json(read_result(golden)), to_json(sample_document()));
 }
-
-struct Change {
-  const char* part;  // "context" or "sweep"
-  const char* pointer;
-  Json value;
-  std::string message;
-};
-
-void PrintTo(const Change& change, std::ostream* out) {
-  *out << change.part << change.pointer;
-}
-
-class Resume : public ::testing::TestWithParam<Change> {};
-
-ResultDocument resumable_document() {
-  ResultDocument document = sample_document();
-  document.sweep.mode = "infer";
-  document.sweep.workload_options = {{"image-size", "224"}};
-  return document;
-}
-
-TEST(Resume, TheSameRunGoesOn) {
-  ResultDocument fresh = resumable_document();
-  fresh.context.google_benchmark["date"] = "2030-01-01T00:00:00+00:00";
-  fresh.context.google_benchmark["load_avg"] = {9.0, 9.0, 9.0};
-  fresh.context.argv = {"bench", "--sweep", "batch", "--resume"};
-  fresh.context.device.available_bytes = 1;
-  fresh.context.software["git"] = "0123abcd-dirty";
-  EXPECT_NO_THROW(check_resumable(resumable_document(), fresh));
-}
-
-TEST_P(Resume, IsRefusedNamingBothValues) {
-  Json changed = to_json(resumable_document());
-  changed[GetParam().part][Json::json_pointer(GetParam().pointer)] = GetParam().value;
-  const ResultDocument fresh = document_from_json(changed);
-  EXPECT_THAT(
-      [&] { check_resumable(resumable_document(), fresh); },
-      ThrowsMessage<UsageError>("--resume: the result was measured with another " + GetParam().message +
-                                " now; run without --resume to start over (the old file is kept)"));
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    ResultFile, Resume,
-    ::testing::Values(
-        Change{"sweep", "/name", "kernels", "sweep: batch there, kernels"},
-        Change{"sweep", "/workload", "vgg16", "workload: resnet18 there, vgg16"},
-        Change{"sweep", "/mode", "train", "mode: infer there, train"},
-        Change{"sweep", "/workload_options/image-size", "32", "option image-size: 224 there, 32"},
-        Change{"sweep", "/workload_options/depth", "2", "option depth: nothing there, 2"},
-        Change{"context", "/seed", 2, "seed: 9007199254740995 there, 2"},
-        Change{"context", "/device/name", "Other", "device: Example CPU 9000 \"β\" there, Other"},
-        Change{"context", "/host/cpu", "Other CPU", "machine: Example CPU 9000 there, Other CPU"},
-        Change{"context", "/host/usable_cores", 8, "number of usable cores: 2 there, 8"},
-        Change{"context", "/software/onednn", "3.0", "version of onednn: 2.6.3 there, 3.0"},
-        Change{"context", "/software/bench", "0.2.0", "version of bench: 0.1.0 there, 0.2.0"}));
 
 TEST(ResultFileLinks, ResultsGoToWhereALinkLeads) {
   const TemporaryFolder folder;

@@ -239,5 +239,21 @@ TEST_F(FirstMakes, AreNotBegunWhereOneTakesLongerThanIsLeft) {
   EXPECT_THAT(document_.unmeasured[0].reason, HasSubstr("preparation takes about 5."));
 }
 
+// Only the run's very first point is begun without an estimate.
+TEST_F(FirstMakes, OfAnotherWorkloadAreExpectedToTakeTheLeastSoFar) {
+  settings_.time_budget = std::chrono::seconds(11);
+  SweepPlan plan = testing::fake_plan({1, 2, 4, 8});
+  for (SweepPoint& point : plan.points) {
+    point.series = point.name;
+    point.params["workload"] = point.name;
+  }
+  make_takes(plan, std::chrono::seconds(4), std::chrono::milliseconds(10));
+  run(plan);
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:1", "fake/batch:2"));
+  EXPECT_FALSE(makes_.contains("fake/batch:4"));
+  ASSERT_THAT(document_.unmeasured, SizeIs(2));
+  EXPECT_THAT(document_.unmeasured[0].reason, HasSubstr("preparation takes about 4."));
+}
+
 }  // namespace
 }  // namespace bench

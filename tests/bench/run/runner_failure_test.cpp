@@ -1,11 +1,14 @@
 // What is left of a run in which a point, its input, the file or the device fails.
+#include <optional>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "bench/error.h"
+#include "bench/host/interrupt.h"
 #include "tests/bench/run/runner_fixture.h"
+#include "tests/bench/support/interruption.h"
 
 namespace bench {
 namespace {
@@ -82,6 +85,19 @@ TEST_F(RunnerTest, AThrowingStepIsAnErrorAndTheOthersGoOn) {
   ASSERT_THAT(document_.unmeasured, SizeIs(1));
   EXPECT_EQ(document_.unmeasured[0].status, "error");
   EXPECT_THAT(document_.unmeasured[0].reason, HasSubstr("fell over"));
+}
+
+// Ctrl-C while the point is made for the first time, which takes seconds on a card.
+TEST_F(RunnerTest, APointWhoseMakeIsInterruptedLeavesNoTrace) {
+  SweepPlan plan = testing::fake_plan({1, 2, 4});
+  std::optional<testing::Interruption> ctrl_c;
+  testing::configured(plan.points[1]).on_make = [&] {
+    ctrl_c.emplace();
+    stop_if_interrupted("operations were prepared");
+  };
+  run(plan);
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:1"));
+  EXPECT_THAT(document_.unmeasured, IsEmpty());
 }
 
 TEST_F(RunnerTest, ALostDeviceEndsTheRunWithItsPointInError) {

@@ -17,7 +17,7 @@ namespace bench::testing {
 // Notes what the runner reports.
 class Recorder : public RunObserver {
  public:
-  void progress(const RunProgress& now) override { fractions.push_back(now.fraction); }
+  void progress(const RunProgress& /*now*/) override {}
   void changed(const ResultDocument& document) override {
     sizes.push_back(document.benchmarks.size());
     findings = document.findings;
@@ -25,7 +25,6 @@ class Recorder : public RunObserver {
       on_change();
     }
   }
-  std::vector<double> fractions;
   std::vector<std::size_t> sizes;
   std::vector<Finding> findings;  // of the last change
   std::function<void()> on_change;

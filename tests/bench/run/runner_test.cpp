@@ -68,11 +68,6 @@ TEST_F(RunnerTest, FindingsAreComputedOnceARoundAndWhenTheRunEnds) {
   EXPECT_EQ(document_.findings[0].value, 4);
 }
 
-TEST_F(RunnerTest, WritesAfterEveryRepetition) {
-  run(testing::fake_plan({1, 2}));
-  EXPECT_GE(recorder_.sizes.size(), 6U);  // two points, three rounds
-}
-
 TEST_F(RunnerTest, UnsteadySamplesAreKeptAndFlagged) {
   std::int64_t call = 0;
   device_.next_ns = [&call] { return ++call % 2 == 0 ? 1000 : 3000; };

@@ -1,18 +1,18 @@
 // bench on a device that is lost at chosen batches: `--lost-at`, of its only workload. As with a card, every
 // call after that answers with the same error until the process ends. It says where it would keep choices.
-// Plans may take long, by the program's clock, and one of them may be interrupted.
+// Plans, the device's opening and its peaks may take long, by the program's clock, and one of the plans may
+// be interrupted.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <iostream>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "bench/autotuned_device.h"
 #include "bench/cli/options.h"
 #include "bench/clock.h"
 #include "bench/commands/sweep.h"
@@ -43,9 +43,16 @@ class MovedClock final : public Clock {
 };
 
 MovedClock moved_clock;
+
+// By as many seconds as the variable says.
+void move_clock(const char* variable) {
+  const char* const seconds = std::getenv(variable);
+  moved_clock.moved += std::chrono::seconds(seconds == nullptr ? 0 : std::atoi(seconds));
+}
+
 int plans = 0;  // made so far
 
-class FragileDevice final : public Device, public AutotunedDevice {
+class FragileDevice final : public Device {
  public:
   const DeviceInfo& info() const override { return info_; }
   std::optional<std::string> unsupported(Dtype dtype) const override {
@@ -67,12 +74,13 @@ class FragileDevice final : public Device, public AutotunedDevice {
     return 0;
   }
   DeviceState state() const override { return {}; }
-  void keep_choices(const std::filesystem::path& file) override {
-    std::cerr << "keeps choices in " << file.string() << '\n';
-  }
+  void keep_choices(const std::string& file) override { std::cerr << "keeps choices in " << file << '\n'; }
   Peaks peaks(Dtype /*dtype*/) override {
     lost = lost || std::getenv("FRAGILE_PEAKS") != nullptr;
     answer();
+    if (!std::exchange(knows_peaks_, true)) {
+      move_clock("FRAGILE_PEAKS_TAKE");
+    }
     return {};
   }
 
@@ -92,6 +100,7 @@ class FragileDevice final : public Device, public AutotunedDevice {
                    .compute_units = 1,
                    .details = {}};
   std::int64_t steps_ = 0;
+  bool knows_peaks_ = false;
 };
 
 // What its options say, read once.
@@ -164,7 +173,11 @@ const Registration<DeviceKind> device{
          [] {
            return std::vector<DeviceKind::Listing>{{"fragile", "breaks", ""}};
          },
-     .open = [](const std::string&) { return std::make_unique<FragileDevice>(); }}};
+     .open =
+         [](const std::string&) {
+           move_clock("FRAGILE_OPENING_TAKES");
+           return std::make_unique<FragileDevice>();
+         }}};
 
 const Registration<WorkloadType> workload{{
     .name = "fragile",

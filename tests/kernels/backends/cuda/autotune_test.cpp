@@ -1,13 +1,20 @@
-// Autotuning by given times: which candidates run, how often, which one wins, and which are left out.
+// Autotuning by given times: which candidates run, how often, which one wins, and which are left out; and
+// what of it a card remembers, for all libraries that choose so.
 #include "kernels/backends/cuda/autotune.h"
 
 #include <gmock/gmock.h>
 
+#include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "bench/error.h"
+#include "kernels/devices/cuda/device.h"
 #include "kernels/devices/cuda/handles.h"
+#include "tests/bench/support/interruption.h"
 #include "tests/bench/support/manual_clock.h"
+#include "tests/bench/support/temporary_folder.h"
 #include "tests/kernels/devices/fake_runtime.h"
 
 namespace bench::kernels::cuda {
@@ -159,6 +166,13 @@ TEST(Autotune, GivesUpAtOnceWhereTheDeviceIsLost) {
   EXPECT_THAT(candidates.runs(), ElementsAre(2, 1, 0));
 }
 
+TEST(Autotune, TimesNothingOnceTheRunIsInterrupted) {
+  Candidates candidates({{9, 2}, {9, 1}});
+  const bench::testing::Interruption ctrl_c;
+  EXPECT_THROW(candidates.best(), Interrupted);
+  EXPECT_THAT(candidates.runs(), ElementsAre(0, 0));
+}
+
 // One run ahead of the first event, so that the card is at work when it comes to it.
 TEST(Autotune, TimesShortCandidatesAfterARunThatIsNotTimed) {
   testing::FakeRuntime runtime;
@@ -191,6 +205,187 @@ TEST(Autotune, ADeviceThatIsLostMeanwhileIsNoRefusal) {
   const CudaStream stream(runtime);
   runtime.fail("wait", status::kIllegalAddress, 2);
   EXPECT_THROW(autotune(runtime, stream.get(), 2, [](std::size_t) {}), DeviceLost);
+}
+
+enum class Failure { refused, no_memory, device_lost, later };
+
+// Three candidates, of which the last is fastest, as a library's operations run them.
+class AutotunedChoiceTest : public ::testing::Test {
+ protected:
+  // A device of its own is what a later process has.
+  void start_process() {
+    choice_.reset();
+    device_ = std::make_unique<CudaDevice>(testing::fake_backend(runtime_), 0);
+    if (keeps_) {
+      device_->keep_choices(folder_.path() / "autotune.json");
+    }
+    choice_ = std::make_unique<AutotunedChoice>(device_->card(), "product");
+    if (const auto remembered = choice_->remembered(3, name_)) {
+      choice_->take(*remembered);
+    }
+    queued_.clear();
+    tuned_ = 0;
+  }
+  void run() {
+    choice_->run({.queue = [&](std::size_t candidate) { queue(candidate); },
+                  .choose = [&]() -> std::optional<std::size_t> {
+                    ++tuned_;
+                    return can_time_ ? std::optional(choose()) : std::nullopt;
+                  },
+                  .name = name_});
+  }
+  // Two processes, the second with what is to fail then.
+  void fail_in_the_second(const std::map<std::size_t, Failure>& failures) {
+    start_process();
+    run();
+    start_process();
+    failures_ = failures;
+  }
+  bool is_remembered() const {
+    return AutotunedChoice(device_->card(), "product").remembered(3, name_).has_value();
+  }
+
+  testing::FakeRuntime runtime_;
+  bench::testing::TemporaryFolder folder_;
+  bool keeps_ = true;
+  bool can_time_ = true;
+  std::unique_ptr<CudaDevice> device_;
+  std::unique_ptr<AutotunedChoice> choice_;
+  std::map<std::size_t, Failure> failures_;  // by candidate
+  std::vector<std::size_t> queued_;          // of the process
+  int tuned_ = 0;                            // times in the process
+
+ private:
+  void queue(std::size_t candidate) {
+    queued_.push_back(candidate);
+    runtime_.step_ms = candidate == 2 ? 1.0F : 1.5F;
+    const auto failure = failures_.find(candidate);
+    if (failure == failures_.end()) {
+      return;
+    }
+    switch (failure->second) {
+      case Failure::refused:
+        throw std::runtime_error("the library refuses");
+      case Failure::no_memory:
+        throw OutOfMemory("the library finds no memory", 0);
+      case Failure::device_lost:
+        throw DeviceLost("an illegal address");
+      case Failure::later:
+        runtime_.fail("synchronize", status::kIllegalAddress);
+    }
+  }
+  std::size_t choose() {
+    return autotune(runtime_, device_->stream(), 3, [&](std::size_t candidate) { queue(candidate); });
+  }
+
+  AutotunedChoice::Name name_ = [](std::size_t candidate) {
+    return "algorithm " + std::to_string(candidate);
+  };
+};
+
+TEST_F(AutotunedChoiceTest, IsTheFastestOfTheFirstRun) {
+  start_process();
+  EXPECT_EQ(choice_->candidate(), 0U) << "the library's favourite";
+  EXPECT_FALSE(choice_->is_settled());
+  run();
+  EXPECT_TRUE(choice_->is_settled());
+  EXPECT_EQ(choice_->candidate(), 2U);
+  queued_.clear();
+  run();
+  EXPECT_THAT(queued_, ElementsAre(2));
+  EXPECT_EQ(tuned_, 1);
+}
+
+TEST_F(AutotunedChoiceTest, IsRememberedByALaterProcess) {
+  start_process();
+  run();
+  start_process();
+  EXPECT_EQ(choice_->candidate(), 2U);
+  run();
+  EXPECT_TRUE(choice_->is_settled());
+  EXPECT_THAT(queued_, ElementsAre(2));
+  EXPECT_EQ(tuned_, 0);
+}
+
+TEST_F(AutotunedChoiceTest, WithoutAFileIsRememberedByItsProcessAlone) {
+  keeps_ = false;
+  start_process();
+  run();
+  EXPECT_TRUE(is_remembered());
+  start_process();
+  EXPECT_FALSE(is_remembered());
+}
+
+// A recorded step does not wait, and times nothing.
+TEST_F(AutotunedChoiceTest, InARecordingIsTheFavouriteOrTheRememberedOne) {
+  runtime_.capturing = true;
+  start_process();
+  run();
+  EXPECT_THAT(queued_, ElementsAre(0));
+  runtime_.capturing = false;
+  run();
+  runtime_.capturing = true;
+  start_process();
+  runtime_.calls.clear();
+  run();
+  EXPECT_THAT(queued_, ElementsAre(2));
+  EXPECT_EQ(runtime_.times("synchronize"), 0);
+  EXPECT_FALSE(choice_->is_settled()) << "it has not run yet";
+}
+
+TEST_F(AutotunedChoiceTest, IsNotRememberedWhereNothingCouldBeTimed) {
+  can_time_ = false;
+  start_process();
+  run();
+  EXPECT_THAT(queued_, ElementsAre(0));
+  EXPECT_FALSE(is_remembered());
+}
+
+TEST_F(AutotunedChoiceTest, ThatFailsIsForgottenAndTunedAgain) {
+  for (const Failure failure : {Failure::refused, Failure::no_memory}) {
+    fail_in_the_second({{2, failure}});
+    run();
+    EXPECT_EQ(tuned_, 1);
+    EXPECT_EQ(choice_->candidate(), 0U);
+    EXPECT_EQ(queued_.front(), 2U);
+    EXPECT_EQ(queued_.back(), 0U);
+    start_process();
+    EXPECT_EQ(choice_->candidate(), 0U) << "the new choice replaces the old one";
+    failures_.clear();
+    choice_->forget();
+  }
+}
+
+TEST_F(AutotunedChoiceTest, FailsOnlyWhereEveryOtherOneDoes) {
+  fail_in_the_second({{0, Failure::refused}, {1, Failure::no_memory}, {2, Failure::refused}});
+  EXPECT_THROW(run(), OutOfMemory);
+  EXPECT_EQ(tuned_, 1);
+  EXPECT_FALSE(is_remembered());
+  failures_.clear();
+  run();
+  EXPECT_EQ(choice_->candidate(), 2U) << "a later run tunes once more";
+}
+
+// Nothing runs on the card any more, but the next process has to take another one.
+TEST_F(AutotunedChoiceTest, ThatTheCardDoesNotSurviveIsForgotten) {
+  for (const Failure failure : {Failure::device_lost, Failure::later}) {
+    fail_in_the_second({{2, failure}});
+    EXPECT_THROW(run(), DeviceLost);
+    EXPECT_EQ(tuned_, 0);
+    EXPECT_FALSE(is_remembered());
+    failures_.clear();
+  }
+}
+
+TEST_F(AutotunedChoiceTest, ThatFailsInARecordingIsForgotten) {
+  fail_in_the_second({{2, Failure::refused}});
+  runtime_.capturing = true;
+  EXPECT_THROW(run(), std::runtime_error);
+  EXPECT_EQ(tuned_, 0);
+  EXPECT_FALSE(is_remembered());
+  runtime_.capturing = false;
+  run();
+  EXPECT_EQ(choice_->candidate(), 0U);
 }
 
 }  // namespace
