@@ -1,12 +1,12 @@
 // How many loader workers does it take to feed the device, and what limits where none is enough?
 #include <chrono>
-#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,25 +25,135 @@
 #include "sweeps/workers/findings.h"
 #include "sweeps/workers/options.h"
 #include "sweeps/workers/other_cpu_usage.h"
-#include "sweeps/workers/plan.h"
+#include "sweeps/workers/pipeline.h"
 #include "sweeps/workers/session.h"
 
 namespace bench::sweeps {
 namespace {
 
-struct Interrupted : std::exception {};
-
 // Prints a line when it begins and every two seconds; Ctrl-C ends the work.
 loader::ProgressCallback print_now_and_then(const Clock& clock) {
   return [&clock, next = Clock::time_point()](const std::string& what, double fraction) mutable {
-    if (interrupted()) {
-      throw Interrupted();
-    }
+    stop_if_interrupted("the images were read");
     if (clock.now() >= next) {
       next = clock.now() + std::chrono::seconds(2);
       fmt::print(std::cerr, "{}{}\n", what, fraction > 0 ? fmt::format(": {:.0f} %", 100 * fraction) : "");
     }
   };
+}
+
+const char* name_of(HostKind kind) {
+  return kind == HostKind::pinned ? "pinned" : "pageable";
+}
+
+// Part of every point's params, so that --resume does not mix points from before and after a folder changed.
+// Images that the program makes never change, and may not have been made yet.
+std::string contents_in(Session& session) {
+  if (session.data_name == "synthetic" || session.data_name == "synthetic:heavy") {
+    return "";
+  }
+  try {
+    return loader::contents_of(session.data());
+  } catch (const Unsupported&) {
+    return "";  // making a point says so
+  }
+}
+
+// The scalability law is fitted to the loader alone at these counts.
+std::vector<std::int64_t> capacity_workers(std::int64_t cores) {
+  std::vector<std::int64_t> counts = {1};
+  if (cores > 3) {
+    counts.push_back(cores / 2);
+  }
+  if (cores > 1) {
+    counts.push_back(cores);
+  }
+  counts.push_back(2 * cores);
+  counts.push_back(4 * cores);
+  return counts;
+}
+
+// Ready data, the pool at each worker count, and the loader alone at few.
+SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& options, const Device& device,
+                       const std::shared_ptr<Session>& session) {
+  SweepPlan plan;
+  plan.rounds = {.at_most = 24, .trusted_rounds = 6, .samples = 8};
+  plan.axes = {{"workers", options.workers}, {"order", Json::array()}, {"prefetch", {options.prefetch}}};
+  for (const loader::Order order : options.orders) {
+    plan.axes["order"].push_back(name_of(order));
+  }
+  const LoaderSetup& setup = options.setup;
+  std::string consumer = setup.consumer;
+  std::ranges::replace(consumer, ' ', '_');
+  const std::string stem = fmt::format("workers/{}/{}/batch:{}", consumer, setup.dtype, setup.batch);
+  const std::string contents = contents_in(*session);
+
+  PipelineSpec base;
+  base.pool = {.prefetch = static_cast<int>(options.prefetch),
+               .order = options.orders.front(),
+               .batch = setup.batch,
+               .seed = request.seed,
+               .interrupted = interrupted};
+  base.transform = options.transform;
+  base.staging = setup.pinned ? HostKind::pinned : HostKind::pageable;
+  base.workload_name = setup.consumer;
+  base.workload = options.consumer.workload;
+  base.step_ns = options.consumer.step_ns;
+
+  const auto add = [&](const std::string& name, const std::string& loader, std::int64_t workers,
+                       PipelineSpec spec) {
+    spec.name = stem + "/" + name;
+    spec.pool.workers = static_cast<int>(spec.loader == LoaderKind::ready ? 1 : workers);
+    SweepPoint point;
+    point.name = spec.name;
+    point.series = spec.name;
+    point.is_reference = loader == "ready";
+    point.oversubscribes_cores = spec.loader == LoaderKind::pool;
+    point.params = {{"loader", loader},
+                    {"workers", workers},
+                    {"prefetch", options.prefetch},
+                    {"order", name_of(spec.pool.order)},
+                    {"batch", setup.batch},
+                    {"dtype", setup.dtype},
+                    {"consumer", loader == "capacity" ? "none" : setup.consumer},
+                    {"data", setup.data},
+                    {"page-cache", setup.cold ? "cold" : "as found"},
+                    {"storage", request.sweep_options.at("storage")},
+                    {"element", request.sweep_options.at("element")},
+                    {"layout", request.sweep_options.at("layout")},
+                    {"staging", name_of(spec.staging)}};
+    if (!contents.empty()) {
+      point.params["data-contents"] = contents;
+    }
+    point.parsed = read_loader_params(point.params).value();
+    // Points of one loader take alike: the mode tells the run so, which estimates one by another.
+    point.spec = {
+        .mode = loader, .dtype = options.dtype, .batch = setup.batch, .seed = request.seed, .options = {}};
+    point.workload = std::make_shared<ConfiguredPipeline>(std::move(spec), session);
+    plan.points.push_back(std::move(point));
+  };
+
+  PipelineSpec ready = base;
+  ready.loader = LoaderKind::ready;
+  add("ready", "ready", 0, ready);
+  if (!device.host_accessible()) {  // is the other kind of host memory faster across the bus?
+    ready.staging = ready.staging == HostKind::pinned ? HostKind::pageable : HostKind::pinned;
+    add(fmt::format("ready/staging:{}", name_of(ready.staging)), "other-staging", 0, ready);
+  }
+  for (const loader::Order order : options.orders) {
+    for (const std::int64_t workers : options.workers) {
+      PipelineSpec pool = base;
+      pool.pool.order = order;
+      add(fmt::format("{}/workers:{}", name_of(order), workers), "pool", workers, std::move(pool));
+    }
+  }
+  for (const std::int64_t workers : capacity_workers(setup.cores)) {
+    PipelineSpec alone = base;
+    alone.workload = nullptr;
+    alone.step_ns = 0;
+    add(fmt::format("capacity/workers:{}", workers), "capacity", workers, std::move(alone));
+  }
+  return plan;
 }
 
 // Measured points, or with --simulate an earlier run's profile alone.
@@ -55,13 +165,7 @@ class WorkersSweep final : public Sweep {
         session_(std::make_shared<Session>(request.clock)) {
     if (simulates(request)) {
       plan_.axes = Json::object();
-      check_simulation();
       return;
-    }
-    for (const char* const name : {"profile", "cores"}) {
-      if (request.given_sweep_options.contains(name)) {
-        throw UsageError(fmt::format("--{}: belongs to --simulate; give that with it", name));
-      }
     }
     known_.setup = options_.setup;
     session_->data_name = known_.setup.data;
@@ -73,7 +177,7 @@ class WorkersSweep final : public Sweep {
 
   const SweepPlan& plan() const override { return plan_; }
 
-  void prepare() override {
+  void prepare(SweepStudy& /*study*/) override {
     constexpr std::int64_t kWorkersPerCore = 16;  // each must be scheduled once more to end
     if (!known_.setup.consumer_on_cores && !others_want_cores(known_.setup.cores, session_->clock)) {
       session_->most_low_priority_workers = kWorkersPerCore * known_.setup.cores;
@@ -82,8 +186,6 @@ class WorkersSweep final : public Sweep {
       session_->warm();
     } catch (const Unsupported&) {
       // Making a point says so.
-    } catch (const Interrupted&) {
-      // The run ends before its first point.
     }
   }
 
@@ -125,11 +227,12 @@ class WorkersSweep final : public Sweep {
       json["loader"] = sweeps::to_json(known_.setup);
     }
     for (const LoaderPoint& point : known_.points.pool) {  // for the picture, which computes nothing
+      const Estimate& rate = point.samples_per_s;
       Json measured = {{"name", point.name},
                        {"workers", point.workers},
                        {"flagged", point.flagged},
-                       {"images_per_s", point.samples_per_s.value},
-                       {"images_per_s_ci95", {point.samples_per_s.low(), point.samples_per_s.high()}}};
+                       {"images_per_s", rate.value},
+                       {"images_per_s_ci95", {rate.low(), rate.high()}}};
       if (point.au) {
         measured["au"] = point.au->value;
         measured["au_ci95"] = {point.au->low(), point.au->high()};
@@ -160,40 +263,17 @@ class WorkersSweep final : public Sweep {
     return evidence;
   }
 
-  void check_simulation() const {
-    if (options_.profile == "none") {
-      throw UsageError(
-          "--simulate: needs the profile of an earlier run; give --profile FILE, a result of --sweep "
-          "workers");
-    }
-    for (const char* const name : {"data", "element", "layout", "staging", "cold"}) {
-      if (request_.given_sweep_options.contains(name)) {
-        throw UsageError(fmt::format("--{}: --simulate takes it from the profile; leave it out", name));
-      }
-    }
-    if (!request_.batches.empty()) {
-      throw UsageError("--batch: --simulate takes it from the profile; leave it out");
-    }
-    if (options_.orders.size() > 1) {
-      throw UsageError("--order: --simulate takes one value");
-    }
-    if (request_.given_sweep_options.contains("consumer") && options_.consumer.workload != nullptr) {
-      throw UsageError(
-          fmt::format("--consumer: {} was given, and --simulate runs no network; accepted with it: a time a "
-                      "step such as 40ms, or a batch sweep's result file",
-                      quote(request_.sweep_options.at("consumer"))));
-    }
-  }
-
-  SimulationRequest simulation_request() const {
+  SimulationRequest simulation_request(const Profile& profile) const {
     const auto given = [&](const char* name) { return request_.given_sweep_options.contains(name); };
-    SimulationRequest simulation{
-        .gpus = options_.setup.gpus, .required = options_.setup.required, .seed = request_.seed};
+    SimulationRequest simulation{.gpus = options_.setup.gpus,
+                                 .required = options_.setup.required,
+                                 .storage = options_.setup.storage,
+                                 .seed = request_.seed};
     if (request_.sweep_options.at("workers") != "auto") {
       simulation.workers = options_.workers;
     }
     if (options_.cores) {
-      simulation.cores = static_cast<int>(*options_.cores);
+      simulation.cores = static_cast<double>(*options_.cores);
     }
     if (given("prefetch")) {
       simulation.prefetch = options_.prefetch;
@@ -201,7 +281,12 @@ class WorkersSweep final : public Sweep {
     if (given("order")) {
       simulation.order = options_.orders.front();
     }
-    simulation.storage = options_.setup.storage;
+    if (given("consumer")) {
+      const auto& steps = options_.consumer.steps;
+      simulation.consumer = options_.setup.consumer;
+      simulation.step_ns = steps ? static_cast<std::int64_t>(steps->step_ns(profile.pipeline.batch))
+                                 : options_.consumer.step_ns;
+    }
     return simulation;
   }
 
@@ -216,13 +301,7 @@ class WorkersSweep final : public Sweep {
     const Json earlier = naming_the_option("", [&] { return read_json(options_.profile); });
     const std::string file = quote(options_.profile) + ": ";
     Profile profile = naming_the_option(file, [&] { return read_profile(earlier); });
-    SimulationRequest simulation = simulation_request();
-    if (request_.given_sweep_options.contains("consumer")) {
-      const auto& steps = options_.consumer.steps;
-      simulation.consumer = options_.setup.consumer;
-      simulation.step_ns = steps ? static_cast<std::int64_t>(steps->step_ns(profile.pipeline.batch))
-                                 : options_.consumer.step_ns;
-    }
+    const SimulationRequest simulation = simulation_request(profile);
     known_.profile = naming_the_option(file, [&] { return changed_for(std::move(profile), simulation); });
     known_.simulated = simulate(*known_.profile, simulation);
     try {  // as the file will be written
@@ -259,7 +338,7 @@ const Registration<SweepType> registered{
               .question = "How many loader workers feed the device, and what limits it where none is enough?",
               .default_workload = "resnet18",
               .options = workers_command_options(),
-              .label = label_of,
+              .complete = [](SweepRequest& request) { request.label = label_of(request); },
               .make = [](const SweepRequest& request, Device& device) -> std::unique_ptr<Sweep> {
                 return std::make_unique<WorkersSweep>(request, device);
               }}};

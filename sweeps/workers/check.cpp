@@ -1,7 +1,6 @@
 #include "sweeps/workers/check.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <vector>
@@ -17,25 +16,11 @@ constexpr int kWorkersThatCheck = 8;
 // Larger batches are checked by their first samples: the memory cap does not count these slots.
 constexpr std::int64_t kMostSlotBytes = std::int64_t{64} << 20;
 
-struct OwnSlots {
+// A batch in memory of its own.
+struct OwnBatch {
   std::vector<std::byte> memory;
-  std::vector<std::byte*> slots;
-
-  OwnSlots(std::int64_t count, std::int64_t bytes, std::byte fill)
-      : memory(static_cast<std::size_t>(count * bytes), fill) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      slots.push_back(memory.data() + i * bytes);
-    }
-  }
+  loader::Batch batch;
 };
-
-double mean_difference(const std::vector<double>& one, const std::vector<double>& other) {
-  double sum = 0;
-  for (std::size_t i = 0; i < one.size(); ++i) {
-    sum += std::abs(one[i] - other.at(i));
-  }
-  return sum / static_cast<double>(one.size());
-}
 
 }  // namespace
 
@@ -44,22 +29,27 @@ Verification check_batch(const PipelineSpec& spec, const loader::Dataset& data, 
   const std::int64_t sample_bytes = spec.transform.sample_bytes();
   loader::PoolSettings few = spec.pool;
   few.prefetch = 1;
-  few.workers = std::min(few.workers, kWorkersThatCheck);
   few.batch = std::clamp<std::int64_t>(kMostSlotBytes / sample_bytes, 1, spec.pool.batch);
-  const std::int64_t slot_bytes = few.batch * sample_bytes;
+  const auto make = [&](int workers, std::byte fill, std::int64_t least_number) {
+    few.workers = workers;
+    const std::int64_t slots = loader::WorkerPool::slots_for(few);
+    OwnBatch own;
+    own.memory.assign(static_cast<std::size_t>(slots * few.batch * sample_bytes), fill);
+    std::vector<std::byte*> places;
+    for (std::int64_t i = 0; i < slots; ++i) {
+      places.push_back(own.memory.data() + i * few.batch * sample_bytes);
+    }
+    loader::WorkerPool pool(data, spec.transform, few, clock, places, bad);
+    do {
+      own.batch = pool.next();
+    } while (own.batch.data != nullptr && own.batch.number < least_number);
+    return own;
+  };
   // Filled with different bytes, so that one that neither writes differs too.
-  const OwnSlots pool_memory(loader::WorkerPool::slots_for(few), slot_bytes, std::byte{0xCD});
-  loader::WorkerPool pool(data, spec.transform, few, clock, pool_memory.slots, bad);
-  const loader::Batch batch = pool.next();
-
-  loader::PoolSettings alone = few;
-  alone.workers = 0;
-  const OwnSlots own_memory(1, slot_bytes, std::byte{0x32});
-  loader::WorkerPool maker(data, spec.transform, alone, clock, own_memory.slots, bad);
-  loader::Batch expected = maker.next();
-  while (batch.data != nullptr && expected.data != nullptr && expected.number < batch.number) {
-    expected = maker.next();
-  }
+  const OwnBatch by_pool = make(std::min(spec.pool.workers, kWorkersThatCheck), std::byte{0xCD}, 0);
+  const loader::Batch& batch = by_pool.batch;
+  const OwnBatch alone = make(0, std::byte{0x32}, batch.number);
+  const loader::Batch& expected = alone.batch;
 
   Verification verification;
   if (batch.data == nullptr || expected.data == nullptr) {
@@ -78,10 +68,9 @@ Verification check_batch(const PipelineSpec& spec, const loader::Dataset& data, 
   // The stored form rounds: to 1/255 as bytes, to 2^-9 in bf16.
   std::vector<std::byte> encoded;
   data.read(batch.images.front(), encoded);
-  const std::vector<double> slow = loader::reference_sample(
-      encoded, loader::WorkerPool::sample_seed(spec.pool.seed, batch.number * few.batch), spec.transform,
-      spec.pool.interrupted);
-  verification.error = mean_difference(slow, loader::unstored(batch.data, spec.transform)) / 255;
+  verification.error = loader::difference_from_reference(
+      batch.data, encoded, loader::WorkerPool::sample_seed(spec.pool.seed, batch.number * few.batch),
+      spec.transform, spec.pool.interrupted);
   verification.tolerance = 2.0 / 255;
   verification.passed = verification.error <= verification.tolerance;
   verification.detail = fmt::format(

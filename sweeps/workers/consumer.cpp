@@ -2,9 +2,10 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <exception>
 #include <functional>
+#include <future>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -33,67 +34,39 @@ class TimedConsumer final : public Consumer {
 // Runs one task at a time in a thread of its own, with which OpenMP keeps its team.
 class OwnThread {
  public:
-  OwnThread() : thread_([this] { serve(); }) {}
-  OwnThread(const OwnThread&) = delete;
-  OwnThread& operator=(const OwnThread&) = delete;
-  ~OwnThread() {
-    {
-      const std::scoped_lock lock(mutex_);
-      over_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-
   void start(std::function<void()> task) {
+    std::packaged_task<void()> next(std::move(task));
+    result_ = next.get_future();
     {
       const std::scoped_lock lock(mutex_);
-      task_ = std::move(task);
+      next_ = std::move(next);
     }
-    changed_.notify_all();
+    changed_.notify_one();
   }
   // Rethrows what the task threw.
-  void finish() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !task_; });
-    if (failed_) {
-      std::rethrow_exception(std::exchange(failed_, nullptr));
-    }
-  }
+  void finish() { result_.get(); }
   void run(std::function<void()> task) {
     start(std::move(task));
     finish();
   }
 
  private:
-  void serve() {
+  void serve(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [this] { return over_ || task_; });
-      if (over_) {
-        return;
-      }
-      const std::function<void()> task = task_;
+    while (changed_.wait(lock, stop, [this] { return next_.valid(); })) {
+      std::packaged_task<void()> task = std::move(next_);
       lock.unlock();
-      std::exception_ptr failed;
-      try {
-        task();
-      } catch (...) {
-        failed = std::current_exception();
-      }
+      task();
       lock.lock();
-      failed_ = failed;
-      task_ = nullptr;
-      changed_.notify_all();
     }
   }
 
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::function<void()> task_;  // set while it runs
-  std::exception_ptr failed_;
-  bool over_ = false;
-  std::thread thread_;  // last: it uses all of the above
+  std::condition_variable_any changed_;
+  std::packaged_task<void()> next_;
+  std::future<void> result_;  // of the task that was started last
+  // Last: it uses all of the above.
+  std::jthread thread_{[this](const std::stop_token& stop) { serve(stop); }};
 };
 
 class WorkloadConsumer final : public Consumer {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "bench/measure/units.h"
-#include "sweeps/workers/claims.h"
+#include "sweeps/workers/findings.h"
 
 namespace bench::sweeps {
 
@@ -46,47 +46,47 @@ std::optional<Finding> claim_knee(const Evidence& evidence) {
   }
   Finding finding = finding_of("knee", "workers", names_of(evidence.points.pool));
   finding.ci95 = Interval{static_cast<double>(knee->low), static_cast<double>(knee->high)};
-  finding.details = {{"plateau_au", knee->plateau_au}, {"plateau_workers", knee->plateau_workers}};
-  if (!knee->workers) {
+  finding.details = {{"plateau_au", knee->best_per_s}, {"plateau_workers", knee->best_batch}};
+  if (!knee->batch) {
     finding.claim =
         knee->low == knee->high
             ? fmt::format("The knee is at {}, within noise (plateau: AU {:.2f})", workers_text(knee->low),
-                          knee->plateau_au)
+                          knee->best_per_s)
             : fmt::format(
                   "The knee lies between {} and {} workers, which are within noise (plateau: AU {:.2f})",
-                  knee->low, knee->high, knee->plateau_au);
+                  knee->low, knee->high, knee->best_per_s);
     return finding;
   }
-  finding.value = static_cast<double>(*knee->workers);
+  finding.value = static_cast<double>(*knee->batch);
   finding.claim = fmt::format("The knee is at {}: {}, 95 % of the plateau's {:.2f} (at {})",
-                              workers_text(*knee->workers), au_text(*evidence.points.at(*knee->workers)->au),
-                              knee->plateau_au, workers_text(knee->plateau_workers));
-  if (knee->low < *knee->workers) {
+                              workers_text(*knee->batch), au_text(*evidence.points.at(*knee->batch)->au),
+                              knee->best_per_s, workers_text(knee->best_batch));
+  if (knee->low < *knee->batch) {
     finding.claim += fmt::format("; {} may be enough, within noise", workers_text(knee->low));
   }
   if (knee->at_largest) {
     finding.claim += "; it is the most that was measured, and the plateau may lie beyond";
   }
-  if (const auto simulated = evidence.simulated_knee(true); simulated && simulated->workers) {
-    finding.details["simulated"] = *simulated->workers;
-    finding.details["error_workers"] = *simulated->workers - *knee->workers;
-    finding.claim += fmt::format("; simulated at {} of these counts", *simulated->workers);
+  if (const auto simulated = evidence.simulated_knee(true); simulated && simulated->batch) {
+    finding.details["simulated"] = *simulated->batch;
+    finding.details["error_workers"] = *simulated->batch - *knee->batch;
+    finding.claim += fmt::format("; simulated at {} of these counts", *simulated->batch);
   }
   return finding;
 }
 
 std::optional<Finding> claim_simulated_knee(const Evidence& evidence) {
   const auto knee = evidence.simulated_knee(false);
-  if (!knee || !knee->workers) {
+  if (!knee || !knee->batch) {
     return std::nullopt;
   }
   const Simulated& simulated = *evidence.simulated;
   Finding finding = finding_of("knee_simulated", "workers");
-  finding.value = static_cast<double>(*knee->workers);
-  finding.details = {{"plateau_au", knee->plateau_au}};
+  finding.value = static_cast<double>(*knee->batch);
+  finding.details = {{"plateau_au", knee->best_per_s}};
   finding.claim = fmt::format("Simulated: the knee is at {}{}: AU {:.2f} of at most {:.2f}",
-                              workers_text(*knee->workers), simulated.gpus > 1 ? " a GPU" : "",
-                              evidence.simulated_at(*knee->workers)->au, knee->plateau_au);
+                              workers_text(*knee->batch), simulated.gpus > 1 ? " a GPU" : "",
+                              evidence.simulated_at(*knee->batch)->au, knee->best_per_s);
   if (simulated.gpus > 1) {
     finding.claim += fmt::format("; {} GPUs share the host", simulated.gpus);
   }

@@ -1,36 +1,44 @@
-// Where the knee is decided, the smallest worker count that nearly keeps the consumer busy, and where more
-// workers cost.
+// Where the knee is decided, the smallest worker count that nearly keeps the consumer busy, where more
+// workers cost, and from which share on something counts as fed or busy.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <span>
 
-#include "bench/measure/estimate.h"
+#include "bench/measure/saturation.h"
 
 namespace bench::sweeps {
 
-struct WorkersValue {
-  std::int64_t workers = 0;
-  Estimate value;
-};
+inline constexpr double kFed = 0.95;      // AU of a consumer that is fed
+inline constexpr double kStarved = 0.90;  // AU below which it waits for batches all along
+inline constexpr double kBusy = 0.90;     // of the time, for a worker, storage, copies or the host's cores
+inline constexpr double kNearly = 0.95;   // of a rate or of simulated cores: all of it
 
-struct Knee {
-  double plateau_au = 0;  // the best
-  std::int64_t plateau_workers = 0;
-  // The smallest count whose lower bound reaches 95 % of the plateau; none where the intervals are too wide.
-  std::optional<std::int64_t> workers;
-  // The counts that the intervals allow: low <= workers <= high.
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-  bool at_largest = false;  // `workers` is the most that was measured: the plateau may lie beyond
-};
-// The saturation's arithmetic, with workers for the batch and AU for the throughput; nullopt for fewer than
-// two counts.
-std::optional<Knee> find_knee(std::span<const WorkersValue> au);
+// find_saturation() gives it: the saturation batch's rule, with workers for the batch and AU for the
+// throughput.
+using Knee = Saturation;
+
+inline ThroughputPoint with_workers(std::int64_t workers, const Estimate& value) {
+  return {.batch = workers, .per_s = value.value, .ci95 = {value.low(), value.high()}};
+}
 
 // The smallest count above the best one from which on samples a second are significantly lower: interval
-// below interval, and by 2 % at least.
-std::optional<std::int64_t> find_harm(std::span<const WorkersValue> samples_per_s);
+// below interval, and by 2 % at least. By growing workers.
+inline std::optional<std::int64_t> find_harm(std::span<const ThroughputPoint> samples_per_s) {
+  constexpr double kHarm = 0.98;
+  std::optional<std::int64_t> harm;
+  const auto best = std::ranges::max_element(samples_per_s, {}, &ThroughputPoint::per_s);
+  for (const ThroughputPoint& point : samples_per_s | std::views::reverse) {
+    if (point.batch <= best->batch || point.ci95.high >= best->ci95.low ||
+        point.per_s >= kHarm * best->per_s) {
+      break;
+    }
+    harm = point.batch;
+  }
+  return harm;
+}
 
 }  // namespace bench::sweeps

@@ -4,6 +4,9 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <initializer_list>
+#include <map>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -15,13 +18,10 @@
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
-#include "sweeps/workers/loader/storage_limit.h"
+#include "sweeps/workers/loader/storage.h"
 
 namespace bench::sweeps {
 namespace {
-
-constexpr std::int64_t kMostPrefetch = 64;
-constexpr std::int64_t kMostBatch = 1 << 16;
 
 std::vector<std::string> split_at_commas(std::string_view text) {
   std::vector<std::string> parts;
@@ -45,7 +45,7 @@ class Reader {
     if (text("storage") != "none") {
       setup_.storage = loader::parse_storage(text("storage"));
     }
-    options_.prefetch = count("prefetch", 1, kMostPrefetch);
+    options_.prefetch = count("prefetch", 1, 64);
     setup_.gpus = static_cast<int>(count("gpus", 1, 64));
     if (text("cores") != "auto") {
       options_.cores = count("cores", 1, 4096);
@@ -56,9 +56,16 @@ class Reader {
     read_dtype();
     read_consumer();
     read_transform();
-    read_staging();
+    setup_.pinned =
+        choice<bool>("staging", text("staging"), {{"auto", !on_host_}, {"pinned", true}, {"pageable", false}},
+                     "auto (pinned where a bus is crossed), pinned, pageable");
     read_required();
     setup_.slot_bytes = setup_.batch * options_.transform.sample_bytes();
+    if (simulates(request_)) {
+      check_simulation();
+    } else {
+      refuse_given({"profile", "cores"}, "belongs to --simulate; give that with it");
+    }
     return options_;
   }
 
@@ -80,6 +87,17 @@ class Reader {
     return value;
   }
 
+  // The meaning of a word of the option.
+  template <class T>
+  T choice(const std::string& name, std::string_view word, const std::map<std::string_view, T>& meanings,
+           const std::string& accepted) const {
+    const auto found = meanings.find(word);
+    if (found == meanings.end()) {
+      refuse(name, accepted);
+    }
+    return found->second;
+  }
+
   // As --batch, but with 0, which no axis of sizes has.
   void read_workers() {
     const std::string& given = text("workers");
@@ -95,35 +113,27 @@ class Reader {
       return;
     }
     for (const std::string& part : split_at_commas(given)) {
-      if (part == "0") {
-        workers.push_back(0);
-        continue;
-      }
       try {
-        for (const std::int64_t value : parse_axis("--workers", part)) {
-          workers.push_back(value);
-        }
+        const auto counts = part == "0" ? std::vector<std::int64_t>{0} : parse_axis("--workers", part);
+        workers.insert(workers.end(), counts.begin(), counts.end());
       } catch (const UsageError&) {
         refuse("workers", accepted);
       }
     }
     std::ranges::sort(workers);
     workers.erase(std::unique(workers.begin(), workers.end()), workers.end());
-    if (workers.empty() || workers.back() > kMostWorkers) {
+    if (workers.back() > kMostWorkers) {
       refuse("workers", accepted);
     }
   }
 
   void read_orders() {
     for (const std::string& part : split_at_commas(text("order"))) {
-      const auto order = part == "in-order" ? std::optional(loader::Order::in_order)
-                         : part == "any"    ? std::optional(loader::Order::any)
-                                            : std::nullopt;
-      if (!order) {
-        refuse("order", "in-order (a worker makes a batch), any (workers share its samples)");
-      }
-      if (std::ranges::find(options_.orders, *order) == options_.orders.end()) {
-        options_.orders.push_back(*order);
+      const auto order = choice<loader::Order>(
+          "order", part, {{"in-order", loader::Order::in_order}, {"any", loader::Order::any}},
+          "in-order (a worker makes a batch), any (workers share its samples)");
+      if (std::ranges::find(options_.orders, order) == options_.orders.end()) {
+        options_.orders.push_back(order);
       }
     }
   }
@@ -141,6 +151,7 @@ class Reader {
                                    fmt::join(request_.batches, ",")));
     }
     if (!request_.batches.empty()) {
+      constexpr std::int64_t kMostBatch = 1 << 16;
       setup_.batch = request_.batches.front();
       if (setup_.batch > kMostBatch) {
         throw UsageError(fmt::format("--batch: {} was given; accepted with --sweep workers: 1 to {}",
@@ -152,11 +163,8 @@ class Reader {
   void read_consumer() {
     const std::string& given = text("consumer");
     ConsumerChoice& consumer = options_.consumer;
-    if (given == "workload") {
-      use_workload(*request_.workload);
-      return;
-    }
-    if (const WorkloadType* const type = registry<WorkloadType>().find(given)) {
+    if (const WorkloadType* const type =
+            given == "workload" ? request_.workload : registry<WorkloadType>().find(given)) {
       use_workload(*type);
       return;
     }
@@ -167,9 +175,7 @@ class Reader {
         consumer.steps = result;
         return;
       }
-      if (setup_.batch == 0) {
-        setup_.batch = result.best().batch;
-      }
+      use_batch(result.best().batch);
       consumer.step_ns = static_cast<std::int64_t>(result.step_ns(setup_.batch));
       return;
     }
@@ -191,10 +197,11 @@ class Reader {
     if (consumer.step_ns < 1000 || consumer.step_ns > 3'600'000'000'000) {
       refuse("consumer", "a step's time from 0.001ms to 60min");
     }
-    if (setup_.batch == 0) {
-      setup_.batch = 32;
-    }
+    use_batch(32);
   }
+
+  // Where none was given.
+  void use_batch(std::int64_t usual) { setup_.batch = setup_.batch == 0 ? usual : setup_.batch; }
 
   std::optional<std::string> dtype_given() const {
     return request_.dtypes.empty() ? std::nullopt : std::optional(setup_.dtype);
@@ -216,9 +223,7 @@ class Reader {
   }
 
   void use_workload(const WorkloadType& type) {
-    if (setup_.batch == 0) {
-      setup_.batch = on_host_ ? 4 : 64;
-    }
+    use_batch(on_host_ ? 4 : 64);
     options_.consumer.workload = configured(type);
     if (!options_.consumer.workload->image_size()) {
       throw UsageError(
@@ -230,34 +235,20 @@ class Reader {
   }
 
   void read_transform() {
-    loader::Transform& transform = options_.transform;
-    const std::string& element = text("element");
     using loader::Element;
-    if (element == "dtype") {
-      transform.element = options_.dtype == Dtype::fp16   ? Element::fp16
-                          : options_.dtype == Dtype::bf16 ? Element::bf16
-                                                          : Element::fp32;
-    } else if (element == "uint8") {
-      transform.element = Element::uint8;
-    } else {
-      refuse("element", "dtype (that of --dtype, normalised), uint8 (as decoded)");
-    }
-    if (text("layout") != "nhwc" && text("layout") != "nchw") {
-      refuse("layout", "nhwc, nchw");
-    }
-    transform.layout = text("layout") == "nhwc" ? loader::ImageLayout::nhwc : loader::ImageLayout::nchw;
+    using loader::ImageLayout;
+    loader::Transform& transform = options_.transform;
+    const Element of_dtype = options_.dtype == Dtype::fp16   ? Element::fp16
+                             : options_.dtype == Dtype::bf16 ? Element::bf16
+                                                             : Element::fp32;
+    transform.element =
+        choice<Element>("element", text("element"), {{"dtype", of_dtype}, {"uint8", Element::uint8}},
+                        "dtype (that of --dtype, normalised), uint8 (as decoded)");
+    transform.layout = choice<ImageLayout>(
+        "layout", text("layout"), {{"nhwc", ImageLayout::nhwc}, {"nchw", ImageLayout::nchw}}, "nhwc, nchw");
     const auto& consumer = options_.consumer.workload;
     const auto reader = consumer != nullptr ? consumer : configured(*request_.workload);
     transform.image_size = reader->image_size().value_or(transform.image_size);
-  }
-
-  void read_staging() {
-    const std::string& given = text("staging");
-    if (given != "auto" && given != "pinned" && given != "pageable") {
-      refuse("staging", "auto (pinned where a bus is crossed), pinned, pageable");
-    }
-    setup_.pinned = given == "pinned" || (given == "auto" && !on_host_);
-    options_.staging = setup_.pinned ? HostKind::pinned : HostKind::pageable;
   }
 
   void read_required() {
@@ -292,6 +283,36 @@ class Reader {
     }
   }
 
+  void refuse_given(std::initializer_list<const char*> names, const char* reason) const {
+    for (const char* const name : names) {
+      if (request_.given_sweep_options.contains(name)) {
+        throw UsageError(fmt::format("--{}: {}", name, reason));
+      }
+    }
+  }
+
+  void check_simulation() const {
+    if (options_.profile == "none") {
+      throw UsageError(
+          "--simulate: needs the profile of an earlier run; give --profile FILE, a result of --sweep "
+          "workers");
+    }
+    refuse_given({"data", "element", "layout", "staging", "cold"},
+                 "--simulate takes it from the profile; leave it out");
+    if (!request_.batches.empty()) {
+      throw UsageError("--batch: --simulate takes it from the profile; leave it out");
+    }
+    if (options_.orders.size() > 1) {
+      throw UsageError("--order: --simulate takes one value");
+    }
+    if (request_.given_sweep_options.contains("consumer") && options_.consumer.workload != nullptr) {
+      throw UsageError(
+          fmt::format("--consumer: {} was given, and --simulate runs no network; accepted with it: a time a "
+                      "step such as 40ms, or a batch sweep's result file",
+                      quote(text("consumer"))));
+    }
+  }
+
   const SweepRequest& request_;
   const std::string device_id_;
   const bool on_host_;
@@ -299,44 +320,46 @@ class Reader {
   LoaderSetup& setup_ = options_.setup;
 };
 
-// The accepted word of an option whose default does not show the kind of its values.
-auto placeholder(const char* name) {
-  return [name] { return std::vector<std::string>{name}; };
+// `form`: of its values, as the help shows it.
+CommandOption option(const char* name, const char* default_value, const char* form, const char* help) {
+  return {.name = name, .default_value = default_value, .help = help, .words = [form] {
+            return std::vector<std::string>{form};
+          }};
+}
+
+CommandOption on_or_off(const char* name, const char* help) {
+  return {.name = name, .default_value = "no", .help = help, .is_switch = true};
 }
 
 }  // namespace
 
 std::vector<CommandOption> workers_command_options() {
   return {
-      {"data", "synthetic",
-       "images: a folder tree of JPEG files, tar shards, or made once: synthetic, synthetic:heavy (sizes "
-       "vary)",
-       "", placeholder("PATH")},
-      {"workers", "auto", "loader threads: 0,1,2,4 or 1:32:x2, up to 1000; 0: the consumer's own thread", "",
-       placeholder("LIST")},
-      {"prefetch", "2", "batches each worker holds ready, up to 64"},
-      {"order", "in-order", "in-order (a worker makes a batch), any (workers share its samples), or both"},
-      {"consumer", "workload",
-       "takes the batches: a network, a time a step (40ms), or a batch sweep's result"},
-      {"element", "dtype", "type of a stored sample: dtype (that of --dtype, normalised) or uint8"},
-      {"layout", "nhwc", "order of a batch's dimensions: nhwc or nchw"},
-      {"staging", "auto",
-       "host memory of the batches: auto (pinned where a bus is crossed), pinned, pageable"},
-      {.name = "cold",
-       .default_value = "no",
-       .help = "read images from storage, not from the page cache",
-       .is_switch = true},
-      {"storage", "none", "limit of the storage's rate and the latency of a read, such as 200MB/s,5ms"},
-      {"demand", "none",
-       "required throughput of other GPUs, such as t4=1128/s,h200=FILE (a batch sweep's result)", "",
-       placeholder("LIST")},
-      {.name = "simulate",
-       .default_value = "no",
-       .help = "do not measure: simulate from an earlier result's profile",
-       .is_switch = true},
-      {"profile", "none", "an earlier result file of this sweep, for --simulate", "", placeholder("FILE")},
-      {"cores", "auto", "the host's cores, for --simulate", "", placeholder("N")},
-      {"gpus", "1", "consumers that share the host, for --simulate, up to 64"},
+      option(
+          "data", "synthetic", "PATH",
+          "images: a folder tree of JPEG files, tar shards, or made once: synthetic, synthetic:heavy (sizes "
+          "vary)"),
+      option("workers", "auto", "LIST",
+             "loader threads: 0,1,2,4 or 1:32:x2, up to 1000; 0: the consumer's own thread"),
+      option("prefetch", "2", "N", "batches each worker holds ready, up to 64"),
+      option("order", "in-order", "in-order|any",
+             "in-order (a worker makes a batch), any (workers share its samples), or both"),
+      option("consumer", "workload", "NAME|TIME|FILE",
+             "takes the batches: a network, a time a step (40ms), or a batch sweep's result"),
+      option("element", "dtype", "dtype|uint8",
+             "type of a stored sample: dtype (that of --dtype, normalised) or uint8"),
+      option("layout", "nhwc", "nhwc|nchw", "order of a batch's dimensions: nhwc or nchw"),
+      option("staging", "auto", "auto|pinned|pageable",
+             "host memory of the batches: auto (pinned where a bus is crossed), pinned, pageable"),
+      on_or_off("cold", "read images from storage, not from the page cache"),
+      option("storage", "none", "RATE,TIME",
+             "limit of the storage's rate and the latency of a read, such as 200MB/s,5ms"),
+      option("demand", "none", "LIST",
+             "required throughput of other GPUs, such as t4=1128/s,h200=FILE (a batch sweep's result)"),
+      on_or_off("simulate", "do not measure: simulate from an earlier result's profile"),
+      option("profile", "none", "FILE", "an earlier result file of this sweep, for --simulate"),
+      option("cores", "auto", "N", "the host's cores, for --simulate"),
+      option("gpus", "1", "N", "consumers that share the host, for --simulate, up to 64"),
   };
 }
 

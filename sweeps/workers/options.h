@@ -9,9 +9,8 @@
 
 #include "bench/device.h"
 #include "bench/sweep.h"
-#include "bench/transfers.h"
 #include "sweeps/workers/batch_result.h"
-#include "sweeps/workers/loader/order.h"
+#include "sweeps/workers/loader/batch_queue.h"
 #include "sweeps/workers/loader/transform.h"
 #include "sweeps/workers/setup.h"
 
@@ -33,7 +32,6 @@ struct WorkersOptions {
   std::vector<loader::Order> orders;
   Dtype dtype = Dtype::fp32;  // of the consumer
   loader::Transform transform;
-  HostKind staging = HostKind::pageable;
   std::optional<std::int64_t> cores;  // for the simulation
   std::string profile;
 };

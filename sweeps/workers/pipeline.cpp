@@ -1,18 +1,25 @@
 #include "sweeps/workers/pipeline.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <cstddef>
 #include <ctime>
+#include <iterator>
+#include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/host/host_info.h"
 #include "bench/host/interrupt.h"
 #include "bench/measure/random.h"
+#include "bench/measure/units.h"
 #include "sweeps/workers/check.h"
 #include "sweeps/workers/consumer.h"
-#include "sweeps/workers/staging.h"
 #include "sweeps/workers/window.h"
 
 namespace bench::sweeps {
@@ -23,10 +30,95 @@ constexpr std::int64_t kLeastWindow = 8;   // batches
 constexpr std::int64_t kLongWindow = 128;  // longer ones only for as many workers
 
 std::int64_t process_cpu_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  return std::int64_t{std::clock()} * (1'000'000'000 / CLOCKS_PER_SEC);
 }
+
+// Bytes that this process has had read from storage so far; file systems over a network do not count.
+std::int64_t storage_bytes() {
+  constexpr std::int64_t kBlock = 512;  // whatever the file system's is
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return kBlock * used.ru_inblock;
+}
+
+// Host memory in which batches are put together, and their way to the device.
+class Staging {
+ public:
+  // `slots` of `slot_bytes` each on the host, and two on the device that take turns. Throws OutOfMemory, and
+  // Unsupported where such memory cannot be had.
+  Staging(Device& device, HostKind kind, std::int64_t slots, std::int64_t slot_bytes)
+      : device_(device), kind_(kind), slot_bytes_(slot_bytes) {
+    check_room(slots, slot_bytes);
+    std::byte* first = nullptr;
+    if (Transfers* const transfers = transfers_of(device)) {
+      const HostMemoryRequest request{.kind = kind, .bytes = slots * slot_bytes};
+      if (const auto reason = transfers->cannot_hold(request)) {
+        throw Unsupported(*reason);
+      }
+      memory_ = transfers->host_memory(request);
+      queue_ = transfers->copy_queue();
+      first = memory_->data();
+    } else {
+      if (kind == HostKind::pinned) {
+        throw Unsupported("the device offers no pinned memory");
+      }
+      plain_.resize(static_cast<std::size_t>(slots * slot_bytes));
+      first = plain_.data();
+    }
+    for (std::int64_t i = 0; i < slots; ++i) {
+      slots_.push_back(first + i * slot_bytes);
+    }
+    for (int i = 0; i < 2; ++i) {
+      on_device_.push_back(device.allocate(slot_bytes, MemoryCategory::input));
+    }
+  }
+
+  std::span<std::byte* const> slots() const { return slots_; }
+  std::int64_t host_bytes() const { return slot_bytes_ * std::ssize(slots_); }
+
+  // Copies a slot to the device, on a stream of its own where there is one, and waits until it may be used
+  // again.
+  void copy(const std::byte* slot) {
+    std::byte* const to = on_device_[turn_].data();
+    turn_ = 1 - turn_;
+    if (queue_) {
+      queue_->start({.direction = CopyDirection::to_device,
+                     .host = kind_,
+                     .to = to,
+                     .from = slot,
+                     .bytes = slot_bytes_});
+      queue_->wait();
+    } else {
+      device_.upload(to, slot, slot_bytes_);
+    }
+  }
+
+ private:
+  // The system promises more memory than it has, and ends programs that use all of it.
+  static void check_room(std::int64_t slots, std::int64_t slot_bytes) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 50;
+    constexpr std::int64_t kMostOfAvailable = 95;  // percent
+    if (slots > kMost / slot_bytes) {
+      throw OutOfMemory("the batches in the making would take more than 1024 TiB of host memory", kMost);
+    }
+    const std::int64_t available = host_info().available_bytes;
+    if (slots * slot_bytes > available / 100 * kMostOfAvailable) {
+      throw OutOfMemory(fmt::format("the batches in the making take {} of host memory, and {} are free",
+                                    format_bytes(slots * slot_bytes), format_bytes(available)),
+                        slots * slot_bytes);
+    }
+  }
+
+  Device& device_;
+  HostKind kind_;
+  std::int64_t slot_bytes_;
+  std::unique_ptr<HostMemory> memory_;  // of a device with transfers
+  std::vector<std::byte> plain_;        // of one without
+  std::vector<std::byte*> slots_;
+  std::vector<Buffer> on_device_;
+  std::size_t turn_ = 0;
+  std::unique_ptr<CopyQueue> queue_;
+};
 
 // A consumer on the host's cores leaves those that workers are busy on, and keeps one.
 std::unique_ptr<Consumer> make_consumer(const PipelineSpec& spec, Device& device, const Clock& clock) {
@@ -40,14 +132,12 @@ std::unique_ptr<Consumer> make_consumer(const PipelineSpec& spec, Device& device
 
 // The first steps of a window, for the picture; times count from the first entry.
 std::vector<simulator::TimelineEntry> first_steps(std::vector<simulator::TimelineEntry> timeline,
-                                                  const std::vector<std::int64_t>& step_ns) {
-  constexpr std::size_t kSteps = 6;
+                                                  const std::vector<double>& step_ns) {
+  constexpr std::ptrdiff_t kSteps = 6;
   constexpr std::size_t kMost = 400;
   const double start = std::ranges::min(timeline, {}, &simulator::TimelineEntry::from_ns).from_ns;
-  double end = 0;
-  for (std::size_t i = 0; i < std::min(kSteps, step_ns.size()); ++i) {
-    end += static_cast<double>(step_ns[i]);
-  }
+  const double end = std::accumulate(
+      step_ns.begin(), step_ns.begin() + std::min<std::ptrdiff_t>(kSteps, std::ssize(step_ns)), 0.0);
   for (simulator::TimelineEntry& entry : timeline) {
     entry.from_ns -= start;
     entry.to_ns = std::min(entry.to_ns - start, end);
@@ -105,12 +195,13 @@ class PipelineWorkload final : public Workload {
     window_->storage_bytes = storage_bytes() - storage_from;
     window_->host_bytes = staging_.host_bytes() + (pool_ ? pool_->scratch_bytes() : 0);
     window_->bad_files = static_cast<std::int64_t>(session_->bad.all().size());
-    if (++windows_ == 2 && keeps_timeline_) {  // the first one fills the slots
+    if (keeps_this_window()) {
       if (!timeline_.empty()) {
         window_->timeline = sweeps::to_json(first_steps(timeline_, window_->step_ns));
       }
       session_->timelines.insert(spec_.name);
     }
+    ++windows_;
   }
 
   // From the start of the last step before the window to the start of its last step: the pipeline does not
@@ -179,8 +270,8 @@ class PipelineWorkload final : public Workload {
     const std::int64_t to = clock_.now_ns();
     window_->wait_ns += to - from;
     keep("consumer", spec_.pool.workers == 0 && pool_ ? "make" : "wait", from, to, batch.number);
-    for (const loader::WorkSpan& span : batch.work_spans) {
-      if (spec_.pool.workers > 0 && keeps_timeline_ && windows_ == 1) {
+    if (spec_.pool.workers > 0 && keeps_this_window()) {
+      for (const loader::WorkSpan& span : batch.work_spans) {
         keep(fmt::format("worker {}", span.worker), "make", span.from_ns, span.to_ns, batch.number);
       }
     }
@@ -192,9 +283,9 @@ class PipelineWorkload final : public Workload {
       const std::int64_t asked = clock_.now_ns();
       const std::int64_t took = consumer_->finish();
       if (const std::int64_t ended = started_ns_ + took; asked < ended) {  // it slept until then
-        window_->late_ns.push_back(std::max<std::int64_t>(0, clock_.now_ns() - ended));
+        window_->late_ns.push_back(std::max(0.0, static_cast<double>(clock_.now_ns() - ended)));
       }
-      window_->compute_ns.push_back(took);
+      window_->compute_ns.push_back(static_cast<double>(took));
       keep("consumer", "compute", started_ns_, started_ns_ + took, computed_batch_);
     }
   }
@@ -224,18 +315,18 @@ class PipelineWorkload final : public Workload {
     computing_ = true;
     computed_batch_ = batch.number;
     if (started_ns_ != 0) {
-      window_->step_ns.push_back(now - started_ns_);
+      window_->step_ns.push_back(static_cast<double>(now - started_ns_));
     }
     started_ns_ = now;
     return batch;
   }
 
+  // The time line is that of the second window: the first one fills the slots.
+  bool keeps_this_window() const { return keeps_timeline_ && windows_ == 1; }
   void keep(const std::string& who, const char* what, std::int64_t from, std::int64_t to,
             std::int64_t batch) {
-    if (keeps_timeline_ && windows_ == 1) {
-      timeline_start_ns_ = timeline_.empty() ? from : timeline_start_ns_;
-      const auto since = [&](std::int64_t ns) { return static_cast<double>(ns - timeline_start_ns_); };
-      timeline_.push_back({who, what, since(from), since(to), batch});
+    if (keeps_this_window()) {
+      timeline_.push_back({who, what, static_cast<double>(from), static_cast<double>(to), batch});
     }
   }
 
@@ -251,7 +342,6 @@ class PipelineWorkload final : public Workload {
   std::size_t taken_ = 0;
   std::shared_ptr<Window> window_;
   std::vector<simulator::TimelineEntry> timeline_;  // of the consumer and each worker
-  std::int64_t timeline_start_ns_ = 0;
   std::int64_t windows_ = 0;
   std::int64_t started_ns_ = 0;  // of the last step; 0: none yet
   bool computing_ = false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
+#include <utility>
 
 #include "bench/measure/flags.h"
 #include "bench/measure/statistics.h"
@@ -11,11 +13,7 @@
 namespace bench::sweeps {
 namespace {
 
-void append(std::vector<double>& all, const std::vector<std::int64_t>& times) {
-  all.insert(all.end(), times.begin(), times.end());
-}
-
-double sum_of(const std::vector<std::int64_t>& times) {
+double sum_of(const std::vector<double>& times) {
   return std::accumulate(times.begin(), times.end(), 0.0);
 }
 
@@ -49,66 +47,47 @@ double without_extremes(const std::vector<double>& rates, const std::vector<doub
 }
 
 std::optional<LoaderPoint> point_of(const MeasuredPoint& measured, const LoaderParams& params) {
+  const auto batch = static_cast<double>(params.batch);
+  auto windows = std::make_shared<Window>();
+  std::vector<double> times;
+  std::vector<double> rates;
+  std::vector<double> shares;
+  for (const auto& note : measured.notes) {
+    const auto* const window = dynamic_cast<const Window*>(note.get());
+    const double took = window == nullptr ? 0 : sum_of(window->step_ns);
+    if (took > 0) {
+      times.push_back(took);
+      rates.push_back(batch * static_cast<double>(window->step_ns.size()) / took * 1e9);
+      shares.push_back(sum_of(window->compute_ns) / took);
+      windows->append(*window);
+    }
+  }
+  if (times.empty()) {
+    return std::nullopt;
+  }
+  const auto steps = static_cast<double>(windows->step_ns.size());
+  const double samples = batch * steps;
+  const double total = sum_of(times);
+  const double computing = sum_of(windows->compute_ns);
   LoaderPoint point;
   static_cast<LoaderParams&>(point) = params;
   point.name = measured.name;
   point.flagged = !measured.validity.flags.empty();
   point.few_rounds = std::ranges::count(measured.validity.flags, "few_rounds") > 0;
-  point.sample_bytes = measured.work.sample_bytes;
-
-  const auto batch = static_cast<double>(point.batch);
-  std::vector<double> rates;
-  std::vector<double> shares;
-  std::vector<double> times;
-  double computing = 0;
-  double copying = 0;
-  double made = 0;
-  double cpu = 0;
-  for (const auto& note : measured.notes) {
-    const auto* const window = dynamic_cast<const Window*>(note.get());
-    if (window == nullptr) {
-      continue;
-    }
-    append(point.late_times_ns, window->late_ns);
-    const double took = sum_of(window->step_ns);
-    if (!(took > 0)) {
-      continue;
-    }
-    times.push_back(took);
-    rates.push_back(batch * static_cast<double>(window->step_ns.size()) / took * 1e9);
-    shares.push_back(sum_of(window->compute_ns) / took);
-    computing += sum_of(window->compute_ns);
-    copying += static_cast<double>(window->copy_ns);
-    made += static_cast<double>(window->images);
-    cpu += static_cast<double>(window->cpu_ns);
-    point.host_bytes = std::max(point.host_bytes, static_cast<double>(window->host_bytes));
-    point.bad_files = std::max(point.bad_files, window->bad_files);
-    append(point.step_times_ns, window->step_ns);
-    append(point.compute_times_ns, window->compute_ns);
-    append(point.batch_times_ns, window->batch_ns);
-    append(point.batch_cpu_times_ns, window->batch_cpu_ns);
-    append(point.sample_times_ns, window->sample_ns);
-    append(point.take_times_ns, window->take_ns);
-    for (const StageName& stage : kStages) {
-      point.stages_ns.*stage.time += window->stages_ns.*stage.time;
-    }
-  }
-  const auto batches = static_cast<double>(point.step_times_ns.size());
-  if (batches < 1) {
-    return std::nullopt;
-  }
-  const double total = std::accumulate(times.begin(), times.end(), 0.0);
-  point.samples_per_s = with_interval_of(batch * batches / total * 1e9, rates, measured.round_sizes);
+  point.samples_per_s = with_interval_of(samples / total * 1e9, rates, measured.round_sizes);
   point.usual_samples_per_s = without_extremes(rates, times);
   point.raw_au = with_interval_of(computing / total, shares, measured.round_sizes);
   point.usual_au = with_interval_of(median(shares), shares, measured.round_sizes);
-  point.step_ns = total / batches;
-  point.compute_ns = computing / batches;
-  point.copy_ns = copying / batches;
-  point.cpu_ns = cpu / (batch * batches);
+  point.step_ns = total / steps;
+  point.compute_ns = computing / steps;
+  point.copy_ns = static_cast<double>(windows->copy_ns) / steps;
+  point.cpu_ns = static_cast<double>(windows->cpu_ns) / samples;
+  point.sample_bytes = measured.work.sample_bytes;
   for (const StageName& stage : kStages) {
-    point.stages_ns.*stage.time /= made > 0 ? made : batch * batches;
+    const double images = windows->images > 0 ? static_cast<double>(windows->images) : samples;
+    point.stages_ns.*stage.time = windows->stages_ns.*stage.time / images;
   }
+  point.windows = std::move(windows);
   return point;
 }
 
@@ -128,7 +107,7 @@ void compare(LoaderPoint& point, const LoaderPoint& ready) {
       point.au->ci95 = Interval{value * (1 - below), value * (1 + above)};
     }
   }
-  point.stall_p99_ns = quantile(point.step_times_ns, 0.99) - median(ready.step_times_ns);
+  point.stall_p99_ns = quantile(point.windows->step_ns, 0.99) - median(ready.windows->step_ns);
 }
 
 bool of_another_run(const LoaderParams& point, const LoaderSetup& setup) {
@@ -171,6 +150,16 @@ void restore_points(ResultDocument& document) {
 const LoaderPoint* LoaderPoints::at(std::int64_t workers) const {
   const auto found = std::ranges::find(pool, workers, &LoaderPoint::workers);
   return found == pool.end() ? nullptr : &*found;
+}
+
+std::vector<const LoaderPoint*> LoaderPoints::capacity_and_pool() const {
+  std::vector<const LoaderPoint*> points;
+  for (const auto* list : {&capacity, &pool}) {
+    for (const LoaderPoint& point : *list) {
+      points.push_back(&point);
+    }
+  }
+  return points;
 }
 
 LoaderPoints loader_points(const std::vector<MeasuredPoint>& measured, const LoaderSetup& setup) {
@@ -229,8 +218,8 @@ std::optional<double> part_from_storage(const std::vector<MeasuredPoint>& measur
 double working_ns(const LoaderPoint& point, bool storage) {
   const loader::StageTimes& stages = point.stages_ns;
   double working = stages.total() - stages.hand_off;
-  if (point.order != "any" && !point.batch_times_ns.empty()) {
-    working = mean(point.batch_times_ns) / static_cast<double>(point.batch);
+  if (const auto& batches = point.windows->batch_ns; point.order != "any" && !batches.empty()) {
+    working = mean(batches) / static_cast<double>(point.batch);
   }
   return std::max(0.0, working - (storage ? stages.read : 0));
 }
@@ -239,6 +228,17 @@ double active_workers(const LoaderPoint& point, bool storage) {
   const auto workers = static_cast<double>(std::max<std::int64_t>(1, point.workers));
   const double working = working_ns(point, storage);
   return working > 0 ? std::min(workers, point.samples_per_s.value * working / 1e9) : workers;
+}
+
+std::vector<double> group_means(std::vector<double> values, std::size_t groups) {
+  std::ranges::sort(values);
+  std::vector<double> means;
+  for (std::size_t group = 0; group < groups; ++group) {
+    const std::size_t first = group * values.size() / groups;
+    const std::size_t last = std::max(first + 1, (group + 1) * values.size() / groups);
+    means.push_back(mean(std::span(values).subspan(first, last - first)));
+  }
+  return means;
 }
 
 }  // namespace bench::sweeps

@@ -1,7 +1,9 @@
 // The measured points: rates, AU, stalls and times, each over all windows of a point.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,18 +50,9 @@ struct LoaderPoint : LoaderParams {
   double copy_ns = 0;                  // of a batch
   std::optional<double> stall_p99_ns;  // step time minus the median step with ready data
   double cpu_ns = 0;                   // of an image, all threads
-  double host_bytes = 0;
-  double sample_bytes = 0;  // of a delivered batch
-  std::int64_t bad_files = 0;
-  loader::StageTimes stages_ns;  // of an image
-
-  std::vector<double> step_times_ns;
-  std::vector<double> compute_times_ns;
-  std::vector<double> batch_times_ns;  // by one worker, from its start to done
-  std::vector<double> batch_cpu_times_ns;
-  std::vector<double> sample_times_ns;
-  std::vector<double> take_times_ns;
-  std::vector<double> late_times_ns;
+  double sample_bytes = 0;             // of a delivered batch
+  loader::StageTimes stages_ns;        // of an image
+  std::shared_ptr<const Window> windows = std::make_shared<Window>();  // all as one
 };
 
 struct LoaderPoints {
@@ -70,6 +63,7 @@ struct LoaderPoints {
   std::optional<LoaderPoint> other_staging;
 
   const LoaderPoint* at(std::int64_t workers) const;  // of the pool
+  std::vector<const LoaderPoint*> capacity_and_pool() const;
 };
 
 // Reads the params and the windows of a file's points, in place. Throws Json::exception.
@@ -91,5 +85,8 @@ double working_ns(const LoaderPoint& point, bool storage);
 // On average, by Little's law: rate times working time. A worker that waits for storage or a free slot does
 // not count.
 double active_workers(const LoaderPoint& point, bool storage);
+
+// The sorted values in that many groups, each as its mean; of fewer values, some make more than one group.
+std::vector<double> group_means(std::vector<double> values, std::size_t groups);
 
 }  // namespace bench::sweeps

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
+#include <iterator>
 #include <utility>
 
 #include "bench/measure/result.h"
 #include "bench/measure/statistics.h"
-#include "sweeps/workers/scheduling_latency.h"
-#include "sweeps/workers/thresholds.h"
+#include "sweeps/workers/knee.h"
 
 namespace bench::sweeps {
 namespace {
@@ -51,7 +50,7 @@ LawPoints law_points(const LoaderPoints& all, std::optional<std::int64_t> left_o
   const auto starved = [](const LoaderPoint& point) {
     return point.workers > 0 && point.au && point.au->value < kStarved;
   };
-  const auto timed = [](const LoaderPoint& point) { return !point.batch_times_ns.empty(); };
+  const auto timed = [](const LoaderPoint& point) { return !point.windows->batch_ns.empty(); };
   const auto fed = [&](const LoaderPoint& point) { return point.workers > 0 && timed(point); };
   take(all.capacity, any, "the loader alone") || take(all.pool, starved, "starved consumers") ||
       take(all.pool, fed, "fed consumers") || take(all.pool, timed, "the consumer's thread");
@@ -76,24 +75,18 @@ simulator::CapacityPoint capacity_of(const LoaderPoint& point, bool storage, dou
 // Times in parts of their point's mean, of as few workers as give enough: with more workers, a batch's time
 // includes waits for the others.
 std::vector<double> spread(const LoaderPoints& points, std::optional<std::int64_t> left_out,
-                           std::vector<double> LoaderPoint::*times) {
-  std::vector<const LoaderPoint*> all;
-  for (const auto* list : {&points.capacity, &points.pool}) {
-    for (const LoaderPoint& point : *list) {
-      if (point.workers != left_out && mean(point.*times) > 0) {
-        all.push_back(&point);
-      }
-    }
-  }
+                           std::vector<double> Window::*times) {
+  std::vector<const LoaderPoint*> all = points.capacity_and_pool();
+  std::erase_if(all, [&](const LoaderPoint* point) {
+    return point->workers == left_out || !(mean((*point->windows).*times) > 0);
+  });
   std::ranges::stable_sort(all, {}, &LoaderPoint::workers);
   std::vector<double> parts;
   for (const LoaderPoint* const point : all) {
-    if (parts.size() >= kEnoughTimes) {
-      break;
-    }
-    const double mean = bench::mean(point->*times);
-    for (const double time : point->*times) {
-      parts.push_back(time / mean);
+    const std::vector<double>& own = (*point->windows).*times;
+    if (parts.size() < kEnoughTimes) {
+      std::ranges::transform(own, std::back_inserter(parts),
+                             [by = mean(own)](double time) { return time / by; });
     }
   }
   return parts;
@@ -116,23 +109,9 @@ std::vector<double> scaled_to(double mean, std::vector<double> values) {
 // A cold storage has unknown limits: what a single worker waits for is taken as the latency of each read. Its
 // bandwidth would show only with enough readers.
 loader::Storage cold_storage(const LoaderPoint& fewest) {
-  const double waits = mean(fewest.batch_times_ns) - mean(fewest.batch_cpu_times_ns);
+  const double waits = mean(fewest.windows->batch_ns) - mean(fewest.windows->batch_cpu_ns);
   return {.bytes_per_s = 0,
           .latency_ns = std::clamp(waits / static_cast<double>(fewest.batch), 0.0, fewest.stages_ns.read)};
-}
-
-// Bytes of an image where they were not noted: the limit's rate, and the reads of a single worker, both take
-// at least as many.
-double bytes_by_time(const LoaderPoints& points, const loader::Storage& storage) {
-  double bytes = 0;
-  const auto at_most = [&](double most) { bytes = bytes > 0 ? std::min(bytes, most) : most; };
-  for (const LoaderPoint& point : points.capacity) {
-    at_most(storage.bytes_per_s / point.samples_per_s.value);
-    if (point.workers == 1 && point.stages_ns.read > storage.latency_ns) {
-      at_most((point.stages_ns.read - storage.latency_ns) / 1e9 * storage.bytes_per_s);
-    }
-  }
-  return bytes;
 }
 
 // Time of a single worker's read beyond the limit: it does not queue, so the sleep ended late.
@@ -150,10 +129,11 @@ double late_read_ns(const std::vector<const LoaderPoint*>& points, const loader:
 // which wait least for each other.
 std::vector<double> sizes_by_time(const std::vector<const LoaderPoint*>& points, double latency_ns) {
   for (const LoaderPoint* const point : points) {
-    const double mean = bench::mean(point->sample_times_ns) - latency_ns;
-    if (point->sample_times_ns.size() >= kEnoughTimes && mean > 0) {
+    const std::vector<double>& times = point->windows->sample_ns;
+    const double mean = bench::mean(times) - latency_ns;
+    if (times.size() >= kEnoughTimes && mean > 0) {
       std::vector<double> sizes;
-      for (const double time : point->sample_times_ns) {
+      for (const double time : times) {
         sizes.push_back(std::max(0.05, (time - latency_ns) / mean));
       }
       return scaled_to(1, std::move(sizes));
@@ -168,12 +148,12 @@ std::vector<double> sizes_by_time(const std::vector<const LoaderPoint*>& points,
 bool measure_consumer(simulator::Pipeline& measured, const LoaderPoints& points) {
   const LoaderPoint* consumer = points.ready ? &*points.ready : nullptr;
   for (const LoaderPoint& point : points.pool) {
-    consumer = consumer == nullptr && !point.compute_times_ns.empty() ? &point : consumer;
+    consumer = consumer == nullptr && !point.windows->compute_ns.empty() ? &point : consumer;
   }
-  if (consumer == nullptr || !(mean(consumer->compute_times_ns) > 0)) {
+  if (consumer == nullptr || !(mean(consumer->windows->compute_ns) > 0)) {
     return false;
   }
-  measured.compute_ns = thinned(consumer->compute_times_ns);
+  measured.compute_ns = thinned(consumer->windows->compute_ns);
   // Ready batches are copied from the caches, and with many workers the copying thread waits for a core: the
   // copy of the fewest workers is neither.
   measured.copy_ns = consumer->copy_ns;
@@ -182,10 +162,11 @@ bool measure_consumer(simulator::Pipeline& measured, const LoaderPoints& points)
   if (fed != points.pool.end()) {
     measured.copy_ns = fed->copy_ns;
   }
-  const auto taken = std::ranges::find_if(
-      points.pool, [](const LoaderPoint& point) { return point.take_times_ns.size() >= kEnoughTimes / 2; });
+  const auto taken = std::ranges::find_if(points.pool, [](const LoaderPoint& point) {
+    return point.windows->take_ns.size() >= kEnoughTimes / 2;
+  });
   if (taken != points.pool.end()) {
-    measured.take_ns = mean(taken->take_times_ns);
+    measured.take_ns = mean(taken->windows->take_ns);
   }
   if (points.ready) {
     const double compute = points.ready->compute_ns;
@@ -198,18 +179,14 @@ bool measure_consumer(simulator::Pipeline& measured, const LoaderPoints& points)
 
 }  // namespace
 
-std::vector<double> thinned(std::vector<double> values, std::size_t most) {
-  if (values.size() <= most) {
+std::vector<double> thinned(std::vector<double> values) {
+  constexpr std::size_t kMost = 512;
+  if (values.size() <= kMost) {
     return values;
   }
   std::ranges::sort(values);
-  std::vector<double> thin;
   const double whole = mean(values);
-  for (std::size_t group = 0; group < most; ++group) {
-    const std::size_t first = group * values.size() / most;
-    const std::size_t last = (group + 1) * values.size() / most;
-    thin.push_back(mean(std::span(values).subspan(first, last - first)));
-  }
+  std::vector<double> thin = group_means(std::move(values), kMost);
   const double off = whole / mean(thin);  // groups differ by one value
   for (double& value : thin) {
     value *= std::isfinite(off) ? off : 1;
@@ -244,9 +221,6 @@ std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderS
     measured.storage = cold_storage(first);
   }
   if (measured.storage) {
-    if (measured.sample_bytes_read <= 0) {
-      measured.sample_bytes_read = bytes_by_time(points, *measured.storage);
-    }
     measured.storage->latency_ns += late_read_ns(law.points, *measured.storage, measured.sample_bytes_read);
   }
 
@@ -255,10 +229,10 @@ std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderS
   const double at_work = share_at_work(law.points);
   for (const LoaderPoint* const point : law.points) {
     rates.push_back(capacity_of(*point, storage, at_work));
-    profile.law_workers.push_back(point->workers);
+    profile.law.workers.push_back(point->workers);
   }
-  profile.law_from = law.from;
-  profile.law = simulator::fit_law(rates, setup.cores, 1);
+  profile.law.from = law.from;
+  static_cast<simulator::LawFit&>(profile.law) = simulator::fit_law(rates, setup.cores, 1);
 
   const double image_ns = 1e9 / profile.law.law.one;
   const double batch_ns = image_ns * static_cast<double>(measured.batch);
@@ -267,8 +241,8 @@ std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderS
     measured.batch_work_ns = {batch_ns};
     measured.sample_work_ns = {image_ns};
   } else {
-    measured.batch_work_ns = scaled_to(batch_ns, spread(points, left_out, &LoaderPoint::batch_times_ns));
-    measured.sample_work_ns = scaled_to(image_ns, spread(points, left_out, &LoaderPoint::sample_times_ns));
+    measured.batch_work_ns = scaled_to(batch_ns, spread(points, left_out, &Window::batch_ns));
+    measured.sample_work_ns = scaled_to(image_ns, spread(points, left_out, &Window::sample_ns));
   }
   measured.scheduling_latency = measure_latencies(points, profile.law.law.cores, storage, left_out);
   if (profile.consumer_on_cores) {
@@ -282,7 +256,8 @@ std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderS
     const LoaderPoint& most = points.pool.back();
     const auto workers = static_cast<double>(most.workers);
     const double slots = workers * static_cast<double>(most.prefetch) * profile.slot_bytes;
-    profile.scratch_bytes_per_worker = std::max(0.0, (most.host_bytes - slots) / workers);
+    profile.scratch_bytes_per_worker =
+        std::max(0.0, (static_cast<double>(most.windows->host_bytes) - slots) / workers);
   }
   return profile;
 }

@@ -7,21 +7,24 @@
 #include <vector>
 
 #include "bench/json.h"
+#include "sweeps/workers/core_contention.h"
 #include "sweeps/workers/points.h"
 #include "sweeps/workers/setup.h"
-#include "sweeps/workers/shared_cores.h"
 #include "sweeps/workers/simulator/law.h"
 #include "sweeps/workers/simulator/pipeline.h"
 
 namespace bench::sweeps {
 
+struct MeasuredLaw : simulator::LawFit {
+  std::string from;                   // what was measured for it
+  std::vector<std::int64_t> workers;  // at these counts
+};
+
 struct Profile {
   // As measured: batch, order and times. pipeline_of() adds the workers, the law and what both share.
   simulator::Pipeline pipeline;
-  simulator::LawFit law;
-  std::string law_from;                   // what was measured for it
-  std::vector<std::int64_t> law_workers;  // at these counts
-  std::vector<MeasuredSharing> sharing;   // by workers; empty: the consumer is elsewhere
+  MeasuredLaw law;
+  std::vector<MeasuredSharing> sharing;  // by workers; empty: the consumer is elsewhere
 
   std::string consumer;
   std::string consumer_device;
@@ -44,8 +47,8 @@ std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderS
 simulator::Pipeline pipeline_of(const Profile& profile, std::int64_t workers,
                                 std::optional<double> cores = {});
 
-// At most `most` values of the same mean: the sorted values in groups, each as its mean.
-std::vector<double> thinned(std::vector<double> values, std::size_t most = 512);
+// At most 512 values of the same mean.
+std::vector<double> thinned(std::vector<double> values);
 
 // The file's edge.
 Json to_json(const Profile& profile);

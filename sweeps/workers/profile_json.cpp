@@ -1,4 +1,5 @@
 // A profile at the file's edge.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -56,7 +57,7 @@ constexpr Check kCores = [](const Field& field) { positive(field, kMostCount); }
 
 }  // namespace
 
-void members(auto& io, Of<simulator::LawFit> auto& fit) {
+void members(auto& io, Of<sweeps::MeasuredLaw> auto& fit) {
   io("images_per_s_one", fit.law.one, kRate);
   io("images_per_s_one_ci95", fit.one_ci95);
   io("sigma", fit.law.sigma, kFactor);
@@ -68,6 +69,8 @@ void members(auto& io, Of<simulator::LawFit> auto& fit) {
   io("worst_error", fit.worst_error, kFromZero);
   io("largest_active", fit.largest_active, kFromZero);
   io("beyond_cores", fit.beyond_cores);
+  io("from", fit.from);
+  io("workers", fit.workers, check::none_negative);
 }
 
 void members(auto& io, Of<sweeps::MeasuredSharing> auto& sharing) {
@@ -81,35 +84,55 @@ void members(auto& io, Of<loader::Storage> auto& storage) {
   io("latency_ns", storage.latency_ns, kFromZero);
 }
 
+// Times, sizes and the scheduling latencies are apart: see to_json().
+void members(auto& io, Of<sweeps::Profile> auto& profile) {
+  auto& pipeline = profile.pipeline;
+  io("batch", pipeline.batch, check_count);
+  io("prefetch", pipeline.prefetch, check_count);
+  io("lookahead", pipeline.lookahead);
+  io("consumer", profile.consumer);
+  io("consumer_device", profile.consumer_device);
+  io("consumer_on_cores", profile.consumer_on_cores);
+  io("law", profile.law);
+  io("bytes_read", pipeline.sample_bytes_read, kFromZero);
+  io("copy_ns", pipeline.copy_ns, kFromZero);
+  io("gap_ns", pipeline.gap_ns, kFromZero);
+  io("take_ns", pipeline.take_ns, kFromZero);
+  io("sample_bytes", profile.sample_bytes, kMemory);
+  io("slot_bytes", profile.slot_bytes, kMemory);
+  io("scratch_bytes_per_worker", profile.scratch_bytes_per_worker, kMemory);
+  io("pinned", profile.pinned);
+  io.nullable("storage", pipeline.storage);
+  io("beside", profile.sharing);
+}
+
 namespace sweeps {
 namespace {
 
-// 1: without scheduling latencies, and at first without the images' sizes. 2: with latencies by workers at
-// work.
 constexpr std::int64_t kVersion = 3;
 constexpr std::size_t kMostValues = 4096;
 
-// Members of nearly the same name in the file.
 constexpr std::array<std::pair<const char*, std::vector<double> simulator::Pipeline::*>, 3> kProfileTimes{
     {{"batch_work_ns", &simulator::Pipeline::batch_work_ns},
      {"sample_work_ns", &simulator::Pipeline::sample_work_ns},
      {"compute_ns", &simulator::Pipeline::compute_ns}}};
-constexpr std::array<std::pair<const char*, double simulator::Pipeline::*>, 4> kPipelineNumbers{
-    {{"bytes_read", &simulator::Pipeline::sample_bytes_read},
-     {"copy_ns", &simulator::Pipeline::copy_ns},
-     {"gap_ns", &simulator::Pipeline::gap_ns},
-     {"take_ns", &simulator::Pipeline::take_ns}}};
-constexpr std::array<std::pair<const char*, double Profile::*>, 3> kProfileNumbers{
-    {{"sample_bytes", &Profile::sample_bytes},
-     {"slot_bytes", &Profile::slot_bytes},
-     {"scratch_bytes_per_worker", &Profile::scratch_bytes_per_worker}}};
 
-Json whole(const std::vector<double>& values) {
-  Json json = Json::array();
-  for (const double value : values) {
-    json.push_back(std::llround(value));
+// As this version writes it. Version 1 had no scheduling latencies, and at first no sizes of images; version
+// 2 had latencies by workers at work.
+Json upgraded(Json profile, std::int64_t version) {
+  if (version == 1) {
+    profile["take_ns"] = 0;
+    profile["wake"] = Json::array();
+    profile.emplace("sample_sizes", Json::array());
   }
-  return json;
+  if (version == 2 && profile.contains("wake")) {
+    for (Json& latency : profile["wake"]) {
+      if (latency.contains("active")) {
+        latency["workers"] = latency["active"];
+      }
+    }
+  }
+  return profile;
 }
 
 std::vector<double> read_times(const Field& field) {
@@ -118,102 +141,72 @@ std::vector<double> read_times(const Field& field) {
         fmt::format("{} has {} elements; accepted: 1 to {}", field.path(), field.size(), kMostValues));
   }
   std::vector<double> values;
-  double sum = 0;
   for (std::size_t i = 0; i < field.size(); ++i) {
     values.push_back(at_least(field.at(i), 0));
-    sum += values.back();
   }
-  if (!(sum > 0)) {
+  return values;
+}
+
+std::vector<double> read_some_time(const Field& field) {
+  std::vector<double> values = read_times(field);
+  if (!(std::ranges::max(values) > 0)) {
     throw UsageError(fmt::format("{} holds no time above 0", field.path()));
   }
   return values;
 }
 
-std::vector<simulator::SchedulingLatency> read_latencies(const Field& field, const char* by) {
+// Late times grow, and are as many for each count of workers.
+std::vector<simulator::SchedulingLatency> read_latencies(const Field& field) {
   std::vector<simulator::SchedulingLatency> latencies;
   for (std::size_t i = 0; i < field.size(); ++i) {
     const Field point = field.at(i);
     const Field late = point.at("late_ns");
-    simulator::SchedulingLatency latency{.workers = positive(point.at(by), kMostCount), .late_ns = {}};
-    if (late.size() == 0 || late.size() > kMostValues ||
-        (i > 0 && late.size() != latencies[0].late_ns.size())) {
-      throw UsageError(fmt::format("{} has {} elements; accepted: 1 to {}, as many for each count of workers",
-                                   late.path(), late.size(), kMostValues));
+    latencies.push_back({.workers = positive(point.at("workers"), kMostCount), .late_ns = read_times(late)});
+    const std::vector<double>& times = latencies.back().late_ns;
+    if (times.size() != latencies.front().late_ns.size()) {
+      throw UsageError(fmt::format("{} has {} elements; accepted: as many for each count of workers",
+                                   late.path(), late.size()));
     }
-    for (std::size_t k = 0; k < late.size(); ++k) {
-      latency.late_ns.push_back(at_least(late.at(k), k == 0 ? 0 : latency.late_ns.back()));
+    for (std::size_t k = 1; k < times.size(); ++k) {
+      at_least(late.at(k), times[k - 1]);
     }
-    if (i > 0 && latency.workers <= latencies.back().workers) {
-      refuse(point.at(by), "more than that of the point before it");
-    }
-    latencies.push_back(std::move(latency));
   }
   return latencies;
 }
 
-std::vector<MeasuredSharing> read_sharing(const Field& field) {
-  std::vector<MeasuredSharing> sharing;
-  for (std::size_t i = 0; i < field.size(); ++i) {
-    sharing.push_back(read_struct<MeasuredSharing>(field.at(i)));
-    if (i > 0 && sharing[i].workers <= sharing[i - 1].workers) {
+void check_workers_grow(const Field& field, const auto& points) {
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    if (points[i].workers <= points[i - 1].workers) {
       refuse(field.at(i).at("workers"), "more than that of the point before it");
     }
   }
-  return sharing;
 }
 
 }  // namespace
 
 Json to_json(const Profile& profile) {
   const simulator::Pipeline& pipeline = profile.pipeline;
-  Json law = write_struct(profile.law);
-  law["from"] = profile.law_from;
-  law["workers"] = profile.law_workers;
-  Json json = {{"version", kVersion},
-               {"batch", pipeline.batch},
-               {"prefetch", pipeline.prefetch},
-               {"order", name_of(pipeline.order)},
-               {"lookahead", pipeline.lookahead},
-               {"consumer", profile.consumer},
-               {"consumer_device", profile.consumer_device},
-               {"consumer_on_cores", profile.consumer_on_cores},
-               {"law", std::move(law)},
-               {"stages_ns", to_json(profile.stages_ns)},
-               {"storage", nullptr},
-               {"sample_sizes", Json::array()},
-               {"wake", Json::array()},
-               {"beside", Json::array()},
-               {"pinned", profile.pinned},
-               {"host", profile.host},
-               {"software", profile.software}};
+  Json json = write_struct(profile, {{"version", kVersion}, {"order", name_of(pipeline.order)}});
+  json["stages_ns"] = to_json(profile.stages_ns);
   for (const auto& [key, times] : kProfileTimes) {
-    json[key] = whole(pipeline.*times);
+    json[key] = rounded(pipeline.*times);
   }
-  for (const auto& [key, number] : kPipelineNumbers) {
-    json[key] = pipeline.*number;
-  }
-  for (const auto& [key, number] : kProfileNumbers) {
-    json[key] = profile.*number;
-  }
+  json["sample_sizes"] = Json::array();
   for (const double size : pipeline.sample_sizes) {
     json["sample_sizes"].push_back(std::round(size * 1e4) / 1e4);
   }
-  if (pipeline.storage) {
-    json["storage"] = write_struct(*pipeline.storage);
-  }
+  json["wake"] = Json::array();
   for (const simulator::SchedulingLatency& latency : pipeline.scheduling_latency) {
-    json["wake"].push_back({{"workers", latency.workers}, {"late_ns", whole(latency.late_ns)}});
+    json["wake"].push_back({{"workers", latency.workers}, {"late_ns", rounded(latency.late_ns)}});
   }
-  for (const MeasuredSharing& sharing : profile.sharing) {
-    json["beside"].push_back(write_struct(sharing));
-  }
+  json["host"] = profile.host;
+  json["software"] = profile.software;
   return json;
 }
 
 Profile read_profile(const Json& document) {
   const Field file(document, "");
-  if (!document.is_object() || !document.contains("schema") || !document["schema"].is_string() ||
-      document["schema"] != kResultSchema) {
+  if (!document.is_object() || document.value("schema", Json()) != kResultSchema) {
     throw UsageError(fmt::format("not a result file of this program: its schema is not {}", kResultSchema));
   }
   const Field sweep = file.at("sweep");
@@ -225,59 +218,35 @@ Profile read_profile(const Json& document) {
     throw UsageError(
         "no profile in it: the sweep ended before the loader and the consumer with ready data were measured");
   }
-  const Field field = sweep.at("profile");
-  const Field version = field.at("version");
+  const Field written = sweep.at("profile");
+  const Field version = written.at("version");
   if (version.integer() < 1 || version.integer() > kVersion) {
     refuse(version, fmt::format("1 to {}", kVersion));
   }
-  Profile profile;
+  const Json json = upgraded(written.json(), version.integer());
+  const Field field(json, written.path());
+  auto profile = read_struct<Profile>(field);
   simulator::Pipeline& pipeline = profile.pipeline;
-  JsonReader io(field);
-  io("batch", pipeline.batch, check_count);
-  io("prefetch", pipeline.prefetch, check_count);
   if (const std::string order = field.at("order").string(); order == "any") {
     pipeline.order = loader::Order::any;
   } else if (order != "in-order") {
     refuse(field.at("order"), "in-order, any");
   }
-  io("lookahead", pipeline.lookahead);
-  io("consumer", profile.consumer);
-  io("consumer_device", profile.consumer_device);
-  io("consumer_on_cores", profile.consumer_on_cores);
-  io("pinned", profile.pinned);
-  io("law", profile.law);
-  const Field law = field.at("law");
-  JsonReader law_io(law);
-  law_io("from", profile.law_from);
-  law_io("workers", profile.law_workers, check::none_negative);
   const Field stages = field.at("stages_ns");
-  static_cast<void>(stages.object());
   for (const StageName& stage : kStages) {
     if (stages.has(stage.key)) {
       profile.stages_ns.*stage.time = at_least(stages.at(stage.key), 0);
     }
   }
-  io.optional("storage", pipeline.storage);
-  const bool first_version = version.integer() == 1;
   for (const auto& [key, times] : kProfileTimes) {
-    pipeline.*times = read_times(field.at(key));
+    pipeline.*times = read_some_time(field.at(key));
   }
-  for (const auto& [key, number] : kPipelineNumbers) {
-    if (!(first_version && number == &simulator::Pipeline::take_ns)) {
-      io(key, pipeline.*number, kFromZero);
-    }
+  if (const Field sizes = field.at("sample_sizes"); sizes.size() > 0) {
+    pipeline.sample_sizes = read_some_time(sizes);
   }
-  for (const auto& [key, number] : kProfileNumbers) {
-    io(key, profile.*number, kMemory);
-  }
-  if (!(first_version && !field.has("sample_sizes")) && field.at("sample_sizes").size() > 0) {
-    pipeline.sample_sizes = read_times(field.at("sample_sizes"));
-  }
-  if (!first_version) {
-    pipeline.scheduling_latency =
-        read_latencies(field.at("wake"), version.integer() == 2 ? "active" : "workers");
-  }
-  profile.sharing = read_sharing(field.at("beside"));
+  pipeline.scheduling_latency = read_latencies(field.at("wake"));
+  check_workers_grow(field.at("wake"), pipeline.scheduling_latency);
+  check_workers_grow(field.at("beside"), profile.sharing);
   profile.host = field.has("host") ? field.at("host").json() : Json();
   profile.software = field.has("software") ? field.at("software").json() : Json();
   return profile;

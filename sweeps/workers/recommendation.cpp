@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/measure/units.h"
-#include "sweeps/workers/claims.h"
+#include "sweeps/workers/findings.h"
 
 namespace bench::sweeps {
 namespace {
@@ -78,15 +78,15 @@ std::optional<Choice> choose(const Evidence& evidence) {
   const auto harm = evidence.harm();
   const auto measured = evidence.harmless_knee();
   const auto simulated = evidence.simulated_knee(false);
-  const bool has_simulated = simulated && simulated->workers;
+  const bool has_simulated = simulated && simulated->batch;
   Choice choice;
   // The simulation's count is among those that the intervals allow, and they allow several.
   const bool agrees = measured && has_simulated && measured->low < measured->high &&
-                      *simulated->workers >= measured->low && *simulated->workers <= measured->high;
-  if (measured && measured->workers && !(agrees && *simulated->workers < *measured->workers)) {
-    choice = {.workers = *measured->workers, .measured = measured};
+                      *simulated->batch >= measured->low && *simulated->batch <= measured->high;
+  if (measured && measured->batch && !(agrees && *simulated->batch < *measured->batch)) {
+    choice = {.workers = *measured->batch, .measured = measured};
   } else if (measured) {
-    choice = {.workers = agrees ? *simulated->workers : measured->high,
+    choice = {.workers = agrees ? *simulated->batch : measured->high,
               .why = measured->low < measured->high
                          ? fmt::format(" ({} to {} are within noise{})", measured->low, measured->high,
                                        agrees ? "; the simulation chose among them" : "")
@@ -95,7 +95,7 @@ std::optional<Choice> choose(const Evidence& evidence) {
   } else if (harm) {
     choice.workers = harm->best->workers;
   } else if (has_simulated) {
-    choice = {.workers = *simulated->workers,
+    choice = {.workers = *simulated->batch,
               .simulated = true,
               .why = evidence.points.pool.empty() ? "" : " (a single count was measured)"};
   } else {

@@ -1,7 +1,5 @@
 #include "sweeps/workers/session.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <mutex>
 #include <utility>
@@ -132,13 +130,6 @@ double mean_encoded_bytes(const loader::Dataset& data, std::int64_t most_asked) 
     bytes += static_cast<double>(data.encoded_bytes(i));
   }
   return bytes / static_cast<double>(asked);
-}
-
-std::int64_t storage_bytes() {
-  constexpr std::int64_t kBlock = 512;  // whatever the file system's is
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  return kBlock * used.ru_inblock;
 }
 
 }  // namespace bench::sweeps

@@ -9,10 +9,9 @@
 #include <string>
 
 #include "bench/clock.h"
-#include "sweeps/workers/loader/data.h"
 #include "sweeps/workers/loader/dataset.h"
 #include "sweeps/workers/loader/pool.h"
-#include "sweeps/workers/loader/storage_limit.h"
+#include "sweeps/workers/loader/storage.h"
 #include "sweeps/workers/setup.h"
 
 namespace bench::sweeps {
@@ -56,8 +55,5 @@ struct Session {
 
 // Mean of the first images'.
 double mean_encoded_bytes(const loader::Dataset& data, std::int64_t most_asked);
-
-// Bytes that this process has had read from storage so far; file systems over a network do not count.
-std::int64_t storage_bytes();
 
 }  // namespace bench::sweeps

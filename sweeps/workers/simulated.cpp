@@ -7,7 +7,6 @@
 #include "bench/error.h"
 #include "bench/measure/result.h"
 #include "bench/measure/statistics.h"
-#include "sweeps/workers/knee.h"
 #include "sweeps/workers/options.h"
 
 namespace bench::sweeps {
@@ -68,8 +67,7 @@ std::string limit_of(const Pipeline& pipeline, const simulator::Outcome& outcome
 }
 
 Pipeline pipeline_for(const Profile& profile, const SimulationRequest& request, std::int64_t workers) {
-  Pipeline pipeline =
-      pipeline_of(profile, workers, request.cores ? std::optional<double>(*request.cores) : std::nullopt);
+  Pipeline pipeline = pipeline_of(profile, workers, request.cores);
   pipeline.prefetch = request.prefetch.value_or(profile.pipeline.prefetch);
   pipeline.order = request.order.value_or(profile.pipeline.order);
   pipeline.consumers = request.gpus;
@@ -157,7 +155,7 @@ std::set<std::int64_t> counts_of(const Profile& profile, const SimulationRequest
   if (!request.workers.empty()) {
     return {request.workers.begin(), request.workers.end()};
   }
-  const double cores = request.cores.value_or(static_cast<int>(std::ceil(profile.law.law.cores)));
+  const double cores = request.cores.value_or(std::ceil(profile.law.law.cores));
   std::int64_t most = std::clamp<std::int64_t>(std::llround(2 * cores / request.gpus), 4, 128);
   std::set<std::int64_t> counts;
   for (const LoaderPoint& point : measured) {
@@ -183,18 +181,16 @@ std::vector<SimulatedRequirement> simulate_requirements(const Profile& profile,
 Simulated simulate_all(const Profile& profile, const SimulationRequest& request,
                        const std::vector<LoaderPoint>& measured) {
   Simulated simulated{.seed = request.seed,
-                      .cores = request.cores ? *request.cores : profile.law.law.cores,
+                      .cores = request.cores.value_or(profile.law.law.cores),
                       .measured_cores = profile.law.law.cores,
                       .prefetch = request.prefetch.value_or(profile.pipeline.prefetch),
                       .order = request.order.value_or(profile.pipeline.order),
                       .gpus = request.gpus};
-  std::vector<WorkersValue> au;
   for (const std::int64_t workers : counts_of(profile, request, measured)) {
     simulated.points.push_back(simulate_point(pipeline_for(profile, request, workers)));
-    au.push_back({workers, {.value = simulated.points.back().au}});
   }
-  const auto knee = find_knee(au);
-  simulated.knee_workers = knee && knee->workers ? *knee->workers : simulated.points.front().workers;
+  const auto knee = find_knee(simulated.points);
+  simulated.knee_workers = knee && knee->batch ? *knee->batch : simulated.points.front().workers;
   simulated.requirements = simulate_requirements(profile, request);
   for (const std::int64_t prefetch : {1, 2, 4, 8}) {
     if (simulated.knee_workers > 0) {
@@ -214,16 +210,22 @@ Simulated simulate_all(const Profile& profile, const SimulationRequest& request,
 
 }  // namespace
 
+std::optional<Knee> find_knee(std::span<const SimulatedPoint> points) {
+  std::vector<ThroughputPoint> au;
+  for (const SimulatedPoint& point : points) {
+    au.push_back(with_workers(point.workers, {.value = point.au}));
+  }
+  return find_saturation(au);
+}
+
 Simulated simulate(const Profile& profile, const SimulationRequest& request) {
   return simulate_all(profile, request, {});
 }
 
 Simulated simulate_measured(const LoaderPoints& points, const LoaderSetup& setup, const Profile& profile) {
   SimulationRequest request{.required = setup.required};
-  for (const auto* list : {&points.pool, &points.capacity}) {
-    for (const LoaderPoint& point : *list) {
-      request.measured_rate = std::max(request.measured_rate, point.samples_per_s.value);
-    }
+  for (const LoaderPoint* const point : points.capacity_and_pool()) {
+    request.measured_rate = std::max(request.measured_rate, point->samples_per_s.value);
   }
   Simulated simulated = simulate_all(profile, request, points.pool);
   if (setup.gpus > 1) {  // the measured consumer is one; the requirements are of all
@@ -232,13 +234,13 @@ Simulated simulate_measured(const LoaderPoints& points, const LoaderSetup& setup
     simulated.requirements = simulate_requirements(profile, all);
   }
   // The law scales from its first count, usually one worker: without it there is nothing to predict from.
-  const std::int64_t anchor = std::ranges::min(profile.law_workers);
+  const std::int64_t anchor = std::ranges::min(profile.law.workers);
   for (SimulatedPoint& point : simulated.points) {
     const std::int64_t workers = point.workers;
     if (points.at(workers) == nullptr) {
       continue;
     }
-    const bool fitted = std::ranges::count(profile.law_workers, workers) > 0 ||
+    const bool fitted = std::ranges::count(profile.law.workers, workers) > 0 ||
                         std::ranges::count(profile.sharing, workers, &MeasuredSharing::workers) > 0 ||
                         (!profile.pipeline.scheduling_latency.empty() && workers > 0);
     if (!fitted) {

@@ -3,23 +3,24 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bench/json.h"
+#include "sweeps/workers/knee.h"
 #include "sweeps/workers/points.h"
 #include "sweeps/workers/profile.h"
 #include "sweeps/workers/setup.h"
 #include "sweeps/workers/simulator/pipeline.h"
-#include "sweeps/workers/thresholds.h"
 
 namespace bench::sweeps {
 
 // Changes to a profile before it is simulated; the rest stays as measured.
 struct SimulationRequest {
   std::vector<std::int64_t> workers{};  // empty: a choice around the cores
-  std::optional<int> cores{};
+  std::optional<double> cores{};
   std::optional<std::int64_t> prefetch{};
   std::optional<loader::Order> order{};
   int gpus = 1;  // they share the host; each has its own workers
@@ -65,6 +66,9 @@ struct Simulated {
   std::vector<std::pair<std::int64_t, double>> prefetches{};  // and the AU with each, with the knee's workers
   std::vector<simulator::TimelineEntry> timeline{};           // of a few steps, with the knee's workers
 };
+
+// Of the simulated AU; none for fewer than two counts.
+std::optional<Knee> find_knee(std::span<const SimulatedPoint> points);
 
 Simulated simulate(const Profile& profile, const SimulationRequest& request);
 // After a measured run: each measured count is also simulated from a profile without it, for the error.

@@ -56,7 +56,7 @@ TextTable points_table(const Evidence& evidence) {
                                       point->mark.empty() ? "" : " ", point->mark),
                           estimate_text(point->samples_per_s), point->au ? estimate_text(*point->au) : "-",
                           stall_text(point->stall_p99_ns), format_duration(point->cpu_ns),
-                          format_bytes(std::llround(point->host_bytes)),
+                          format_bytes(point->windows->host_bytes),
                           simulated != nullptr && simulated->held_out_au
                               ? fmt::format("{:.2f}", *simulated->held_out_au)
                               : "-"});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 namespace bench::sweeps {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 constexpr std::size_t kMostSamples = 256;  // single samples' times that are kept
 
 // The members of a note, in the file and in memory.
-constexpr std::array<std::pair<const char*, std::vector<std::int64_t> Window::*>, 7> kWindowTimes{
+constexpr std::array<std::pair<const char*, std::vector<double> Window::*>, 7> kWindowTimes{
     {{"step_ns", &Window::step_ns},
      {"compute_ns", &Window::compute_ns},
      {"batch_ns", &Window::batch_ns},
@@ -57,11 +58,19 @@ Json to_json(const std::vector<simulator::TimelineEntry>& timeline) {
   return json;
 }
 
+Json rounded(const std::vector<double>& times) {
+  Json json = Json::array();
+  for (const double time : times) {
+    json.push_back(std::llround(time));
+  }
+  return json;
+}
+
 void Window::add_batches(const std::vector<loader::Batch>& batches) {
   std::size_t made = 0;
   for (const loader::Batch& batch : batches) {
-    batch_ns.push_back(batch.to_ns - batch.from_ns);
-    batch_cpu_ns.push_back(batch.use.cpu_ns);
+    batch_ns.push_back(static_cast<double>(batch.to_ns - batch.from_ns));
+    batch_cpu_ns.push_back(static_cast<double>(batch.use.cpu_ns));
     stages_ns += batch.stages;
     voluntary_switches += batch.use.voluntary_switches;
     involuntary_switches += batch.use.involuntary_switches;
@@ -73,18 +82,31 @@ void Window::add_batches(const std::vector<loader::Batch>& batches) {
   for (const loader::Batch& batch : batches) {
     for (const std::int64_t sample : batch.sample_ns) {
       if (number++ % stride == 0 && sample_ns.size() < kMostSamples) {
-        sample_ns.push_back(sample);
+        sample_ns.push_back(static_cast<double>(sample));
       }
     }
   }
 }
 
+void Window::append(const Window& other) {
+  for (const auto& [key, times] : kWindowTimes) {
+    const std::vector<double>& more = other.*times;
+    (this->*times).insert((this->*times).end(), more.begin(), more.end());
+  }
+  stages_ns += other.stages_ns;
+  copy_ns += other.copy_ns;
+  images += other.images;
+  cpu_ns += other.cpu_ns;
+  host_bytes = std::max(host_bytes, other.host_bytes);
+  bad_files = std::max(bad_files, other.bad_files);
+}
+
 Json Window::to_json() const {
   Json json = {{"batches", step_ns.size()}};
   for (const auto& [key, times] : kWindowTimes) {
-    if (const auto& values = this->*times;
-        !values.empty() || (times != &Window::late_ns && times != &Window::take_ns)) {
-      json[key] = values;
+    const bool is_rare = times == &Window::late_ns || times == &Window::take_ns;
+    if (const auto& values = this->*times; !values.empty() || !is_rare) {
+      json[key] = rounded(values);
     }
   }
   for (const auto& [key, number] : kWindowNumbers) {
@@ -110,7 +132,7 @@ std::shared_ptr<const Window> read_window(const Json& note) {
   for (const auto& [key, times] : kWindowTimes) {
     for (const Json& value : note.value(key, Json::array())) {
       if (usable(value)) {
-        ((*window).*times).push_back(value.get<std::int64_t>());
+        ((*window).*times).push_back(value.get<double>());
       }
     }
   }

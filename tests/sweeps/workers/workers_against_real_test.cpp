@@ -96,10 +96,8 @@ class RealPipeline : public ::testing::Test {
     constexpr double kMuch = 1.1;
     const LoaderPoints points = loader_points(measured_, setup_);
     double longest = points.ready->step_ns / kStepNs;
-    for (const auto* list : {&points.pool, &points.capacity}) {
-      for (const LoaderPoint& point : *list) {
-        longest = std::max(longest, mean(point.sample_times_ns) / kReadNs);
-      }
+    for (const LoaderPoint* const point : points.capacity_and_pool()) {
+      longest = std::max(longest, mean(point->windows->sample_ns) / kReadNs);
     }
     return longest > kMuch;
   }

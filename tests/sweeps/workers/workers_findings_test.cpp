@@ -197,7 +197,7 @@ TEST(WorkersFindings, AConsumerThatGainsByWorkersWasDisturbed) {
   const LoaderMachine machine;
   auto measured = machine.measured();
   testing::change_windows(measured, testing::of_loader("ready"), [](Window& window) {
-    for (std::int64_t& time : window.compute_ns) {
+    for (double& time : window.compute_ns) {
       time *= 2;
     }
   });
@@ -296,7 +296,7 @@ TEST(WorkersFindings, ANoisyRunStillRecommends) {
   }
   evidence.simulated.reset();
   ASSERT_TRUE(evidence.measured_knee());
-  EXPECT_FALSE(evidence.measured_knee()->workers);
+  EXPECT_FALSE(evidence.measured_knee()->batch);
   EXPECT_TRUE(found(evidence, "recommended_workers")->value);
   EXPECT_THAT(claim(evidence, "recommended_workers"), HasSubstr("within noise"));
 }
@@ -308,7 +308,7 @@ TEST(WorkersFindings, WithinNoiseTheSimulationChoosesAndTheClaimSaysWhy) {
     point.au->ci95 = Interval{point.au->value - 0.3, point.au->value + 0.3};
   }
   const Knee knee = *evidence.measured_knee();
-  ASSERT_FALSE(knee.workers);
+  ASSERT_FALSE(knee.batch);
   ASSERT_LT(knee.low, knee.high);
   ASSERT_LE(3, knee.high);
   EXPECT_EQ(found(evidence, "recommended_workers")->value, 3);
@@ -322,7 +322,7 @@ TEST(WorkersFindings, OneWideIntervalDoesNotMakeManyWorkersOfFew) {
   LoaderPoint& three = *std::ranges::find(evidence.points.pool, 3, &LoaderPoint::workers);
   three.au->ci95 = Interval{three.au->value - 0.1, three.au->value + 0.02};
   const Knee knee = *evidence.measured_knee();
-  ASSERT_EQ(knee.workers, 4);
+  ASSERT_EQ(knee.batch, 4);
   ASSERT_LE(knee.low, 3);
   EXPECT_EQ(found(evidence, "recommended_workers")->value, 3);
   EXPECT_THAT(claim(evidence, "recommended_workers"),
@@ -387,8 +387,8 @@ Evidence staged(double part) {
   std::vector<MeasuredPoint> pinned{*std::ranges::find_if(measured, testing::of_loader("ready"))};
   std::ranges::find_if(measured, testing::of_loader("ready"))->params["staging"] = "pageable";
   testing::change_windows(pinned, testing::of_loader("ready"), [part](Window& window) {
-    for (std::int64_t& step : window.step_ns) {
-      step = static_cast<std::int64_t>(part * static_cast<double>(step));
+    for (double& step : window.step_ns) {
+      step *= part;
     }
   });
   pinned.front().name += "/staging:pinned";

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sweeps/workers/claims.h"
+#include "sweeps/workers/findings.h"
 #include "tests/sweeps/workers/loader_findings.h"
 
 namespace bench::sweeps {
@@ -99,8 +99,8 @@ TEST(WorkersLimits, IdleCoresAreNotCalledBusy) {
   const LoaderMachine machine;
   auto measured = machine.measured();
   testing::change_windows(measured, testing::of_loader("pool"), [](Window& window) {
-    for (std::int64_t& step : window.step_ns) {
-      step = static_cast<std::int64_t>(1.08 * static_cast<double>(step));
+    for (double& step : window.step_ns) {
+      step *= 1.08;
     }
   });
   Evidence evidence = testing::evidence_of(measured, machine.setup());

@@ -301,7 +301,8 @@ TEST_F(OtherMachine, ADeeplyNestedFileIsRefused) {
 TEST_F(OtherMachine, TheLabelKeepsATimeWholeAndDropsAFilesEnding) {
   const auto label = [&](const std::string& consumer) {
     request_.sweep_options["consumer"] = consumer;
-    return registry<SweepType>().find("workers")->label(request_);
+    registry<SweepType>().find("workers")->complete(request_);
+    return request_.label;
   };
   EXPECT_EQ(label("12.5ms"), "12.5ms");
   EXPECT_EQ(label("workload"), "net");
