@@ -123,7 +123,7 @@ class Sweep {
 
   // Computes what plans alone tell; allocates nothing on the device. Called once, before anything is
   // measured.
-  virtual void predict(const RunContext& /*context*/, const PlanningEnd& /*end*/) {}
+  virtual void predict(const PlanningEnd& /*end*/) {}
   // Before the first point, within the time budget; not for a dry run. By default measures the device's peaks
   // in the points' dtypes.
   virtual void prepare(SweepStudy& study);

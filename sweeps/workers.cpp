@@ -189,10 +189,9 @@ class WorkersSweep final : public Sweep {
     }
   }
 
-  void predict(const RunContext& context, const PlanningEnd& /*end*/) override {
+  void predict(const PlanningEnd& /*end*/) override {
     if (simulates(request_)) {
       simulate_profile();
-      known_.host_memory_bytes = static_cast<double>(context.host.memory_bytes);
     }
   }
 

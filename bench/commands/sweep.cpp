@@ -141,7 +141,7 @@ class SweepRun {
   void start() {
     document_ = start_document(type_, request_, plan(), *device_, options_, argv_);
     Progress bar(std::cerr, isatty(STDERR_FILENO) == 1, terminal_width());
-    sweep_->predict(document_.context, [&] { return end_of_planning(bar); });
+    sweep_->predict([&] { return end_of_planning(bar); });
   }
 
   // A dry run plans everything.

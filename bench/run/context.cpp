@@ -4,12 +4,15 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <system_error>
 
 #include <benchmark/benchmark.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "bench/run/catalogue.h"
+#include "bench/error.h"
+#include "bench/run/program_files.h"
+#include "bench/run/result_file.h"
 #include "bench_git.h"  // written by cmake/GitVersion.cmake
 
 namespace bench {
@@ -61,6 +64,25 @@ std::map<std::string, std::string> own_software() {
 
 }  // namespace
 
+Json datasheet_of(std::string_view name, const std::filesystem::path& catalogue) {
+  std::error_code error;
+  if (!std::filesystem::exists(catalogue, error)) {
+    return nullptr;
+  }
+  const Json json = read_json(catalogue);
+  if (!json.is_object() || !json.contains("gpus") || !json["gpus"].is_array()) {
+    throw UsageError(fmt::format("{} is no catalogue of devices: an object with a list \"gpus\" is expected",
+                                 catalogue.string()));
+  }
+  for (const Json& gpu : json["gpus"]) {
+    const Json names = gpu.is_object() ? gpu.value("names", Json::array()) : Json::array();
+    if (std::ranges::any_of(names, [&](const Json& one) { return one.is_string() && one == name; })) {
+      return gpu;
+    }
+  }
+  return nullptr;
+}
+
 std::string_view bench_version() {
   return BENCH_VERSION;
 }
@@ -81,7 +103,8 @@ RunContext make_context(const DeviceInfo& device, const HostInfo& host, const st
       context.device.details.erase(name);
     }
   }
-  if (Json datasheet = datasheet_of(device.name, catalogue_path()); datasheet.is_object()) {
+  const std::filesystem::path catalogue = program_file("results/gpus.json").path;
+  if (Json datasheet = datasheet_of(device.name, catalogue); datasheet.is_object()) {
     context.datasheet = std::move(datasheet);
   }
   context.host = {.cpu = host.cpu,

@@ -1,7 +1,9 @@
-// The `context` of a result: when, where and with what it was measured.
+// The `context` of a result: when, where and with what it was measured, and what the device's maker says of
+// it.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,10 @@ namespace bench {
 // it; absent where it was not built in a repository.
 RunContext make_context(const DeviceInfo& device, const HostInfo& host, const std::vector<std::string>& argv,
                         std::uint64_t seed);
+
+// The entry of the catalogue of devices (results/gpus.json) that lists `name` among a device's names; null
+// where none does, or there is no catalogue. Throws UsageError where the file is there and is no catalogue.
+Json datasheet_of(std::string_view name, const std::filesystem::path& catalogue);
 
 // This program's version.
 std::string_view bench_version();

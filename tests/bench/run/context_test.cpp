@@ -1,12 +1,19 @@
 #include "bench/run/context.h"
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <set>
 
 #include <gmock/gmock.h>
 
+#include "bench/error.h"
 #include "bench/measure/result_json.h"
+#include "tests/bench/support/mutants.h"
 #include "tests/bench/support/sample_document.h"
 #include "tests/bench/support/schema.h"
+#include "tests/bench/support/temporary_folder.h"
 
 namespace bench {
 namespace {
@@ -55,6 +62,115 @@ TEST(Context, SaysWhereAndWithWhat) {
   EXPECT_EQ(
       context["host"],
       (Json{{"cpu", "Example CPU"}, {"usable_cores", 3}, {"memory_bytes", 1 << 30}, {"cpu_quota", 3.5}}));
+}
+
+const std::filesystem::path kCatalogue =
+    std::filesystem::path(BENCH_TEST_SOURCE_DIR) / "results" / "gpus.json";
+
+TEST(Catalogue, KnowsACardByTheNameItsDriverReports) {
+  const Json t4 = datasheet_of("Tesla T4", kCatalogue);
+  ASSERT_TRUE(t4.is_object());
+  EXPECT_EQ(t4.at("id"), "t4");
+  EXPECT_EQ(t4.at("compute_capability"), 75);
+  EXPECT_EQ(t4.at("bytes_per_s"), 320e9);
+}
+
+TEST(Catalogue, TakesNoOtherCardForIt) {
+  EXPECT_TRUE(datasheet_of("NVIDIA GeForce RTX 3060 Ti", kCatalogue).is_null());
+  EXPECT_TRUE(datasheet_of("AMD EPYC", kCatalogue).is_null());
+  EXPECT_TRUE(datasheet_of("", kCatalogue).is_null());
+}
+
+TEST(Catalogue, MissingIsNoError) {
+  EXPECT_TRUE(datasheet_of("Tesla T4", "/nowhere/gpus.json").is_null());
+}
+
+TEST(Catalogue, RefusesWhatIsNone) {
+  const testing::TemporaryFolder folder;
+  for (const char* text : {"", "{", "[]", R"({"gpus": 3})"}) {
+    const auto path = folder.path() / "gpus.json";
+    std::ofstream(path) << text;
+    EXPECT_THROW(datasheet_of("Tesla T4", path), UsageError) << text;
+  }
+  const auto path = folder.path() / "gpus.json";
+  std::ofstream(path) << R"({"gpus": [3, {}, {"names": 4}, {"names": [5]}]})";
+  EXPECT_TRUE(datasheet_of("Tesla T4", path).is_null());
+}
+
+TEST(Catalogue, WhateverBecameOfTheFileItIsReadOrRefused) {
+  const testing::TemporaryFolder folder;
+  const auto path = folder.path() / "gpus.json";
+  std::ifstream file(kCatalogue);
+  const std::string sound{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const auto read_or_refused = [&](const std::string& text) {
+    testing::write_file(path, text);
+    try {
+      return !datasheet_of("Tesla T4", path).is_null();
+    } catch (const UsageError&) {
+      return false;
+    }
+  };
+  std::mt19937_64 random(20261122);
+  int refused = 0;
+  for (int i = 0; i < 1000; ++i) {
+    refused += read_or_refused(testing::mutate(sound, random)) ? 0 : 1;
+  }
+  EXPECT_GT(refused, 500);
+  Json one_card = Json::parse(sound);
+  one_card["gpus"] = Json::array({one_card["gpus"][0]});
+  testing::for_each_odd_document(one_card, [&](const Json& document) {
+    read_or_refused(document.dump(-1, ' ', false, Json::error_handler_t::replace));
+  });
+  EXPECT_FALSE(read_or_refused(std::string(1'000'000, '[')));
+  EXPECT_FALSE(read_or_refused(R"({"gpus": [{"names": ["Tesla T4"], "x": )" + std::string(1'000'000, '[') +
+                               std::string(1'000'000, ']') + "}]}"));
+}
+
+TEST(Catalogue, EachCardStandsInItOnceAndInOneUnit) {
+  std::ifstream file(kCatalogue);
+  const Json catalogue = Json::parse(file);
+  std::set<std::string> names;
+  for (const Json& gpu : catalogue.at("gpus")) {
+    SCOPED_TRACE(gpu.at("id").get<std::string>());
+    for (const Json& name : gpu.at("names")) {
+      EXPECT_TRUE(names.insert(name.get<std::string>()).second) << name;
+    }
+    // No card is outside these; a slip of a unit would be a thousandfold.
+    EXPECT_GT(gpu.at("bytes_per_s").get<double>(), 1e11);
+    EXPECT_LT(gpu.at("bytes_per_s").get<double>(), 1e13);
+    EXPECT_GT(gpu.at("memory_bytes").get<std::int64_t>(), std::int64_t{4} << 30);
+    for (const auto& [dtype, rate] : gpu.at("flops_per_s").items()) {
+      EXPECT_GT(rate.get<double>(), 1e12) << dtype;
+      EXPECT_LT(rate.get<double>(), 1e16) << dtype;
+    }
+    EXPECT_FALSE(gpu.at("source").get<std::string>().empty());
+    // A T4 has neither bf16 nor tf32.
+    EXPECT_EQ(gpu.at("flops_per_s").contains("bf16"), gpu.at("compute_capability").get<int>() >= 80);
+  }
+}
+
+// Published figures are rounded to two or three digits.
+TEST(Catalogue, EachRateFollowsFromTheCardsUnitsAndClocks) {
+  std::ifstream file(kCatalogue);
+  const Json catalogue = Json::parse(file);
+  for (const Json& gpu : catalogue.at("gpus")) {
+    SCOPED_TRACE(gpu.at("id").get<std::string>());
+    const Json& check = gpu.at("check");
+    EXPECT_FALSE(check.at("source").get<std::string>().empty());
+    const double clock = check.at("hz");
+    const double tensor_clock = check.value("tensor_hz", clock);
+    for (const auto& [dtype, rate] : gpu.at("flops_per_s").items()) {
+      const double computed = gpu.at("multiprocessors").get<double>() *
+                              check.at("flops_per_clock").at(dtype).get<double>() *
+                              (dtype == "fp32" ? clock : tensor_clock);
+      EXPECT_NEAR(rate.get<double>() / computed, 1, 0.012) << dtype;
+    }
+    if (check.contains("bus_bits")) {
+      const double computed =
+          check.at("bus_bits").get<double>() * check.at("bits_per_s_per_pin").get<double>() / 8;
+      EXPECT_NEAR(gpu.at("bytes_per_s").get<double>() / computed, 1, 0.002);
+    }
+  }
 }
 
 }  // namespace

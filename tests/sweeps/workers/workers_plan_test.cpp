@@ -259,7 +259,7 @@ TEST_F(OtherMachine, SimulatedItsStepIsThatOfTheProfilesBatch) {
     request_.sweep_options["consumer"] = file_.string();
     request_.given_sweep_options = {"simulate", "profile", "consumer"};
     const auto sweep = make();
-    sweep->predict({}, [] { return std::nullopt; });
+    sweep->predict([] { return std::nullopt; });
     return sweep->to_json().at("profile").at("compute_ns").at(0).get<double>();
   };
   EXPECT_EQ(step_of(8), 10'000'000);  // not its best batch's, which is 16
