@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "bench/registry.h"
 #include "bench/sweep.h"
 #include "sweeps/series/points.h"
+#include "sweeps/transfer/copies.h"
 #include "sweeps/transfer/findings.h"
 #include "sweeps/transfer/options.h"
 #include "sweeps/transfer/studies.h"
@@ -50,128 +52,117 @@ std::vector<WorkloadSpec> studied_steps(const SweepRequest& request, const Devic
   return steps;
 }
 
-class TransferPlanner {
- public:
-  TransferPlanner(const SweepRequest& request, const TransferOptions& options, Device& device)
-      : options_(options),
-        own_memory_is_hosts_(device.host_accessible()),
-        seed_(request.seed),
-        type_(registry<WorkloadType>().find("copy")) {
-    if (type_ == nullptr) {
-      throw UsageError("--sweep transfer needs the workload copy, which this program was built without");
+// Not asked for by size: single copies at each power of two up to 64 MiB (32 both ways); where the verdict
+// rests on them, at every second one above too (1 GiB, where a bus is crossed). The others at fewer, and no
+// further than they still change.
+std::vector<std::int64_t> sizes_of(const CopyWay& way, bool own_memory_is_hosts) {
+  std::vector<std::int64_t> sizes;
+  const auto grow = [&](std::int64_t first, std::int64_t last, std::int64_t factor) {
+    for (std::int64_t bytes = first; bytes <= last; bytes *= factor) {
+      sizes.push_back(bytes);
+    }
+  };
+  if (way.in_flight > 1) {
+    grow(kKiB, 4 * kMiB, 16);
+  } else if (way.first_touch) {
+    grow(4 * kKiB, 64 * kMiB, 4);
+  } else if (way.direction == "both") {
+    grow(kKiB, 32 * kMiB, 2);
+  } else {
+    grow(kKiB, 64 * kMiB, 2);
+    if (way.kind != "staged") {
+      // Within the host's memory nothing changes any more beyond its caches.
+      grow(256 * kMiB, (own_memory_is_hosts ? 256 : 1024) * kMiB, 4);
     }
   }
+  return sizes;
+}
 
-  SweepPlan run() && {
-    const bool single = std::ranges::find(options_.in_flight, 1) != options_.in_flight.end();
-    for (const std::string& direction : options_.directions) {
-      for (const std::string& kind : options_.kinds) {
-        for (const std::int64_t in_flight : options_.in_flight) {
-          // A ring is shared, and both ways at once are several already.
-          if (in_flight == 1 || (kind != "staged" && direction != "both")) {
-            add_series({.direction = direction, .kind = kind, .in_flight = in_flight});
-          }
+std::vector<CopyWay> ways_of(const TransferOptions& options, bool own_memory_is_hosts) {
+  const bool single = std::ranges::find(options.in_flight, 1) != options.in_flight.end();
+  std::vector<CopyWay> ways;
+  for (const std::string& direction : options.directions) {
+    for (const std::string& kind : options.kinds) {
+      for (const std::int64_t in_flight : options.in_flight) {
+        // A ring is shared, and both ways at once are several already.
+        if (in_flight == 1 || (kind != "staged" && direction != "both")) {
+          ways.push_back({.direction = direction, .kind = kind, .in_flight = in_flight});
         }
-        // Pinned pages are touched when they are locked. A device that has pages of its own never gets fresh
-        // ones.
-        if (single && kind == "pageable" &&
-            (direction == "d2h" || (direction == "h2d" && own_memory_is_hosts_))) {
-          add_series({.direction = direction, .kind = kind, .first_touch = true});
-        }
       }
-    }
-    if (plan_.points.empty()) {
-      throw UsageError(
-          fmt::format("--in-flight: {} was given; accepted with --directions {} and --host-kinds {}: 1, for "
-                      "several at once are copied one way only, from pinned or pageable memory",
-                      fmt::join(options_.in_flight, ","), fmt::join(options_.directions, ","),
-                      fmt::join(options_.kinds, ",")));
-    }
-    // Small ones of every series come first, so that a short budget leaves out large ones.
-    std::ranges::stable_sort(plan_.points, {},
-                             [](const SweepPoint& point) { return params_as<CopyParams>(point)->bytes; });
-    plan_.axes = {{"direction", options_.directions},
-                  {"host-memory", options_.kinds},
-                  {"bytes", sizes_},
-                  {"in-flight", options_.in_flight},
-                  {"pages", {"touched", "cold"}}};
-    plan_.share_of_budget = 0.35;  // with the rest, a minute of the usual time budget
-    plan_.rounds.at_most = 12;
-    plan_.rounds.samples = 32;
-    return std::move(plan_);
-  }
-
- private:
-  // Not asked for by size: single copies at each power of two up to 64 MiB (32 both ways); where the verdict
-  // rests on them, at every second one above too (1 GiB, where a bus is crossed). The others at fewer, and no
-  // further than they still change.
-  std::vector<std::int64_t> sizes_of(const CopyWay& way) const {
-    if (!options_.sizes.empty()) {
-      return options_.sizes;
-    }
-    std::vector<std::int64_t> sizes;
-    const auto grow = [&](std::int64_t first, std::int64_t last, std::int64_t factor) {
-      for (std::int64_t bytes = first; bytes <= last; bytes *= factor) {
-        sizes.push_back(bytes);
-      }
-    };
-    if (way.in_flight > 1) {
-      grow(kKiB, 4 * kMiB, 16);
-    } else if (way.first_touch) {
-      grow(4 * kKiB, 64 * kMiB, 4);
-    } else if (way.direction == "both") {
-      grow(kKiB, 32 * kMiB, 2);
-    } else {
-      grow(kKiB, 64 * kMiB, 2);
-      if (way.kind != "staged") {
-        // Within the host's memory nothing changes any more beyond its caches.
-        grow(256 * kMiB, (own_memory_is_hosts_ ? 256 : 1024) * kMiB, 4);
-      }
-    }
-    return sizes;
-  }
-
-  void add_series(const CopyWay& way) {
-    const std::string name = "transfer/" + way.label();
-    for (const std::int64_t bytes : sizes_of(way)) {
-      const CopyParams params{.way = way, .bytes = static_cast<double>(bytes), .node = options_.node};
-      SweepPoint point;
-      point.series = name;
-      point.name = fmt::format("{}/bytes:{}", name, bytes);
-      point.params = params.to_json();
-      point.parsed = params;
-      point.spec.mode = way.direction;
-      point.spec.batch = way.in_flight;
-      point.spec.seed = seed_;
-      for (const CommandOption& option : type_->options) {
-        point.spec.options[option.name] = option.default_value;
-      }
-      point.spec.options["bytes"] = fmt::format("{}B", bytes);
-      for (const char* const same : {"host-memory", "pages", "node"}) {
-        point.spec.options[same] = point.params[same];
-      }
-      point.workload = type_->configure(point.spec);
-      plan_.points.push_back(std::move(point));
-      if (std::ranges::find(sizes_, bytes) == sizes_.end()) {
-        sizes_.insert(std::ranges::upper_bound(sizes_, bytes), bytes);
+      // Pinned pages are touched when they are locked. A device that has pages of its own never gets fresh
+      // ones.
+      if (single && kind == "pageable" &&
+          (direction == "d2h" || (direction == "h2d" && own_memory_is_hosts))) {
+        ways.push_back({.direction = direction, .kind = kind, .first_touch = true});
       }
     }
   }
+  if (ways.empty()) {
+    throw UsageError(
+        fmt::format("--in-flight: {} was given; accepted with --directions {} and --host-kinds {}: 1, for "
+                    "several at once are copied one way only, from pinned or pageable memory",
+                    fmt::join(options.in_flight, ","), fmt::join(options.directions, ","),
+                    fmt::join(options.kinds, ",")));
+  }
+  return ways;
+}
 
-  const TransferOptions& options_;
-  bool own_memory_is_hosts_;
-  std::uint64_t seed_;
-  const WorkloadType* type_;
-  std::vector<std::int64_t> sizes_;
-  SweepPlan plan_;
-};
+SweepPoint point_of(const CopyParams& params, const WorkloadType& type, std::uint64_t seed) {
+  const auto bytes = static_cast<std::int64_t>(params.bytes);
+  SweepPoint point;
+  point.series = "transfer/" + params.way.label();
+  point.name = fmt::format("{}/bytes:{}", point.series, bytes);
+  point.params = params.to_json();
+  point.parsed = params;
+  point.spec.mode = params.way.direction;
+  point.spec.batch = params.way.in_flight;
+  point.spec.seed = seed;
+  for (const CommandOption& option : type.options) {
+    point.spec.options[option.name] = option.default_value;
+  }
+  point.spec.options["bytes"] = fmt::format("{}B", bytes);
+  for (const char* const same : {"host-memory", "pages", "node"}) {
+    point.spec.options[same] = point.params[same];
+  }
+  point.workload = type.configure(point.spec);
+  return point;
+}
+
+SweepPlan plan_copies(const SweepRequest& request, const TransferOptions& options, const Device& device) {
+  const WorkloadType* const type = registry<WorkloadType>().find("copy");
+  if (type == nullptr) {
+    throw UsageError("--sweep transfer needs the workload copy, which this program was built without");
+  }
+  SweepPlan plan;
+  std::set<std::int64_t> all_sizes;
+  for (const CopyWay& way : ways_of(options, device.host_accessible())) {
+    const auto sizes = options.sizes.empty() ? sizes_of(way, device.host_accessible()) : options.sizes;
+    all_sizes.insert(sizes.begin(), sizes.end());
+    for (const std::int64_t bytes : sizes) {
+      plan.points.push_back(point_of({.way = way, .bytes = static_cast<double>(bytes), .node = options.node},
+                                     *type, request.seed));
+    }
+  }
+  // Small ones of every series come first, so that a short budget leaves out large ones.
+  std::ranges::stable_sort(plan.points, {},
+                           [](const SweepPoint& point) { return params_as<CopyParams>(point)->bytes; });
+  plan.axes = {{"direction", options.directions},
+               {"host-memory", options.kinds},
+               {"bytes", all_sizes},
+               {"in-flight", options.in_flight},
+               {"pages", {"touched", "cold"}}};
+  plan.share_of_budget = 0.35;  // with the rest, a minute of the usual time budget
+  plan.rounds.at_most = 12;
+  plan.rounds.samples = 32;
+  return plan;
+}
 
 class TransferSweep : public Sweep {
  public:
   TransferSweep(const SweepRequest& request, Device& device)
       : options_(transfer_options(request, device)),
         steps_(studied_steps(request, device)),
-        plan_(TransferPlanner(request, options_, device).run()) {
+        plan_(plan_copies(request, options_, device)) {
     const Transfers* const transfers = transfers_of(device);
     state_.crosses_bus = transfers != nullptr && transfers->crosses_bus();
     state_.workers = options_.workers;
@@ -186,7 +177,7 @@ class TransferSweep : public Sweep {
     if (transfers == nullptr) {
       return;
     }
-    const TransferStudy study{.sweep = sweep, .transfers = *transfers, .options = options_};
+    const TransferStudy study{.sweep = sweep, .transfers = *transfers, .node = options_.node};
     state_.pinning = study_pinning(study);
     sweep.save();
     state_.calls = study_calls(study);

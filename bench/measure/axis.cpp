@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 
 namespace bench {
 namespace {
+
+constexpr std::size_t kLargestAxis = 10'000;  // values
 
 class AxisParser {
  public:
@@ -20,10 +21,8 @@ class AxisParser {
     if (text_.empty()) {
       refuse(text_, "is an empty list");
     }
-    for (std::size_t begin = 0; begin <= text_.size();) {
-      const std::size_t end = std::min(text_.find(',', begin), text_.size());
-      parse_item(text_.substr(begin, end - begin));
-      begin = end + 1;
+    for (const std::string_view item : split(text_, ',')) {
+      parse_item(item);
     }
     std::ranges::sort(values_);
     values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
@@ -39,7 +38,7 @@ class AxisParser {
   }
 
   // `item` is what an error quotes: the whole range around a wrong number.
-  std::int64_t number(std::string_view digits, std::string_view item) const {
+  std::int64_t number(std::string_view digits, std::string_view item, std::int64_t least = 1) const {
     std::int64_t value = 0;
     const char* const end = digits.data() + digits.size();
     const auto read = std::from_chars(digits.data(), end, value);
@@ -49,7 +48,7 @@ class AxisParser {
     if (read.ec != std::errc{} || read.ptr != end) {
       refuse(item, "is not a whole number or a range");
     }
-    if (value < 1) {
+    if (value < least) {
       refuse(item, "is below 1");
     }
     return value;
@@ -59,21 +58,18 @@ class AxisParser {
     if (item.empty()) {
       refuse(text_, "has an empty item");
     }
-    const std::size_t first = item.find(':');
-    if (first == std::string_view::npos) {
+    const std::vector<std::string_view> parts = split(item, ':');
+    if (parts.size() == 1) {
       add(number(item, item));
-      return;
-    }
-    const std::size_t second = item.find(':', first + 1);
-    if (second == std::string_view::npos || second + 1 == item.size()) {
+    } else if (parts.size() == 2 || parts[2].empty()) {
       refuse(item, "is a range without a step");
-    }
-    const std::string_view step = item.substr(second + 1);
-    if (step.front() != 'x' && step.front() != '+') {
+    } else if (parts[2].front() != 'x' && parts[2].front() != '+') {
       refuse(item, "has a step that is neither times (x) nor plus (+)");
+    } else if (parts.size() > 3) {
+      refuse(item, "is not a whole number or a range");
+    } else {
+      add_range(item, number(parts[0], item), number(parts[1], item), parts[2]);
     }
-    add_range(item, number(item.substr(0, first), item),
-              number(item.substr(first + 1, second - first - 1), item), step);
   }
 
   void add_range(std::string_view item, std::int64_t low, std::int64_t high, std::string_view step) {
@@ -81,19 +77,14 @@ class AxisParser {
       refuse(item, "is a range that falls");
     }
     const bool multiplies = step.front() == 'x';
-    const bool stands_still = step.substr(1).find_first_not_of('0') == std::string_view::npos &&
-                              step.size() > 1;  // "+0", "x0": not below 1, but going nowhere
-    const std::int64_t by = stands_still ? 0 : number(step.substr(1), item);
+    const std::int64_t by = number(step.substr(1), item, 0);
     if (by == 0 || (multiplies && by == 1)) {
       refuse(item, "is a range that never grows");
     }
-    for (std::int64_t value = low;;) {
-      add(value);
-      const bool last = multiplies ? value > high / by : value > high - by;
-      if (last) {
-        return;
-      }
+    add(low);
+    for (std::int64_t value = low; multiplies ? value <= high / by : value <= high - by;) {
       value = multiplies ? value * by : value + by;
+      add(value);
     }
   }
 
@@ -111,8 +102,30 @@ class AxisParser {
 
 }  // namespace
 
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(at, from), text.size());
+    parts.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return parts;
+}
+
 std::vector<std::int64_t> parse_axis(std::string_view option, std::string_view text) {
   return AxisParser(option, text).parse();
+}
+
+std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least,
+                         std::int64_t most) {
+  std::int64_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, count);
+  if (read.ec != std::errc{} || read.ptr != end || count < least || count > most) {
+    throw UsageError(fmt::format("{}: {} was given; accepted: a whole number, {} to {}", option, quote(text),
+                                 least, most));
+  }
+  return count;
 }
 
 }  // namespace bench

@@ -8,6 +8,14 @@
 
 namespace bench {
 
+Estimate scaled(const Estimate& estimate, double factor) {
+  Estimate scaled{.value = estimate.value * factor};
+  if (estimate.ci95) {
+    scaled.ci95 = Interval{.low = estimate.ci95->low * factor, .high = estimate.ci95->high * factor};
+  }
+  return scaled;
+}
+
 Estimate inverse(const Estimate& estimate, double scale) {
   Estimate inverse{.value = scale / estimate.value, .ci95 = std::nullopt};
   if (estimate.ci95 && estimate.ci95->low > 0) {
@@ -38,12 +46,7 @@ Estimate mean_estimate(std::span<const double> values) {
     throw std::invalid_argument("a mean of nothing");
   }
   const auto count = static_cast<double>(values.size());
-  const double center = mean(values);
-  double squares = 0;
-  for (const double value : values) {
-    squares += (value - center) * (value - center);
-  }
-  return student_estimate(center, std::sqrt(squares / (count - 1) / count), count - 1);
+  return student_estimate(mean(values), std::sqrt(variance(values) / count), count - 1);
 }
 
 }  // namespace bench

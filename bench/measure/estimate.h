@@ -25,6 +25,9 @@ inline bool differ(const Estimate& one, const Estimate& other) {
   return one.high() < other.low() || one.low() > other.high();
 }
 
+// estimate · factor, which is positive.
+Estimate scaled(const Estimate& estimate, double factor);
+
 // scale / estimate, as bytes a second from nanoseconds a byte. No interval where the given one reaches zero.
 Estimate inverse(const Estimate& estimate, double scale = 1);
 

@@ -1,18 +1,22 @@
 // A struct's members, listed once, for writing and for reading its JSON:
 //
 //   void members(auto& io, Of<Verification> auto& verification) {
-//     io("error", verification.error, not_negative);
+//     io("error", verification.error, check::not_negative);
 //   }
 //   Json json = write_struct(verification);
 //   auto verification = read_struct<Verification>(field);
+//
+// Such a struct, and a vector of them, may be a member of another.
 #pragma once
 
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -70,6 +74,14 @@ inline void none_negative(const Field& field) {
 
 }  // namespace check
 
+class JsonWriter;
+template <class T>
+Json write_struct(const T& value, Json head = Json::object());
+template <class T>
+concept HasMembers = requires(JsonWriter& io, const T& value) {
+  members(io, value);
+};
+
 inline Json written_value(const Interval& interval) {
   return Json::array({interval.low, interval.high});
 }
@@ -78,7 +90,19 @@ inline Json written_value(const Json& json) {  // the file always has the object
 }
 template <class T>
 Json written_value(const T& value) {
-  return value;
+  if constexpr (HasMembers<T>) {
+    return write_struct(value);
+  } else {
+    return value;
+  }
+}
+template <HasMembers T>
+Json written_value(const std::vector<T>& values) {
+  Json array = Json::array();
+  for (const T& value : values) {
+    array.push_back(write_struct(value));
+  }
+  return array;
 }
 
 inline void read_value(const Field& field, double& value) {
@@ -135,16 +159,20 @@ inline void read_value(const Field& field, std::map<std::string, std::string>& v
 
 class JsonWriter {
  public:
-  explicit JsonWriter(Json json = Json::object()) : json_(std::move(json)) {}
+  explicit JsonWriter(Json json) : json_(std::move(json)) {}
 
   template <class T>
   void operator()(std::string_view key, const T& value, Check /*check*/ = nullptr) {
-    if constexpr (requires(JsonWriter & inner) { members(inner, value); }) {
-      JsonWriter inner;
-      members(inner, value);
-      json_[std::string(key)] = inner.take();
-    } else {
-      json_[std::string(key)] = written_value(value);
+    json_[std::string(key)] = written_value(value);
+  }
+  // Need not be in the file.
+  template <class T>
+  void maybe(std::string_view key, const T& value, Check /*check*/ = nullptr) {
+    (*this)(key, value);
+  }
+  void maybe(std::string_view key, const Json& value) {
+    if (!value.is_null()) {
+      (*this)(key, value);
     }
   }
   template <class T>
@@ -152,6 +180,11 @@ class JsonWriter {
     if (value) {
       (*this)(key, *value);
     }
+  }
+  // null where there is none.
+  template <class T>
+  void nullable(std::string_view key, const std::optional<T>& value) {
+    json_[std::string(key)] = value ? written_value(*value) : Json();
   }
   Json take() { return std::move(json_); }
 
@@ -165,13 +198,9 @@ class JsonReader {
 
   template <class T>
   void operator()(std::string_view key, T& value, Check check = nullptr) {
+    read_.emplace(key);
     const Field at = field_.at(key);
-    if constexpr (requires(JsonReader & inner) { members(inner, value); }) {
-      JsonReader inner(at);
-      members(inner, value);
-    } else {
-      read_value(at, value);
-    }
+    read_value(at, value);
     if (check != nullptr) {
       check(at);
     }
@@ -179,31 +208,60 @@ class JsonReader {
   // Left as it is where the file does not have it.
   template <class T>
   void maybe(std::string_view key, T& value, Check check = nullptr) {
+    read_.emplace(key);
     if (field_.has(key)) {
       (*this)(key, value, check);
     }
   }
   template <class T>
   void optional(std::string_view key, std::optional<T>& value, Check check = nullptr) {
+    read_.emplace(key);
     if (field_.has(key)) {
       (*this)(key, value.emplace(), check);
     }
   }
+  template <class T>
+  void nullable(std::string_view key, std::optional<T>& value) {
+    optional(key, value);
+  }
+
+  // The members that were not asked for.
+  Json others() const {
+    Json others = Json::object();
+    for (const auto& [key, value] : field_.object().items()) {
+      if (!read_.contains(key)) {
+        others[key] = value;
+      }
+    }
+    return others;
+  }
 
  private:
   const Field& field_;
+  std::set<std::string, std::less<>> read_;
 };
+
+template <HasMembers T>
+void read_value(const Field& field, T& value) {
+  JsonReader reader(field);
+  members(reader, value);
+}
+template <HasMembers T>
+void read_value(const Field& field, std::vector<T>& values) {
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    read_value(field.at(i), values.emplace_back());
+  }
+}
 
 template <class T>
 T read_struct(const Field& field) {
   T value;
-  JsonReader reader(field);
-  members(reader, value);
+  read_value(field, value);
   return value;
 }
 
 template <class T>
-Json write_struct(const T& value, Json head = Json::object()) {
+Json write_struct(const T& value, Json head) {
   JsonWriter writer(std::move(head));
   members(writer, value);
   return writer.take();

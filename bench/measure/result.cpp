@@ -5,10 +5,10 @@
 #include <array>
 #include <cmath>
 #include <stdexcept>
-#include <tuple>
 #include <unordered_map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/error.h"
 #include "bench/measure/json_members.h"
@@ -57,11 +57,35 @@ void members(auto& io, Of<Verification> auto& verification) {
   io("detail", verification.detail);
 }
 
+void members(auto& io, Of<PlannedMemory> auto& plan) {
+  io("peak_at", plan.peak_at);
+  io.maybe("setup_peak_bytes", plan.setup_peak, check::bytes);
+  io.maybe("step_peak_bytes", plan.step_peak, check::bytes);
+  io.maybe("library_bytes", plan.library, check::bytes);
+  io.maybe("feature_map_bytes", plan.feature_maps, check::bytes);
+}
+
 void members(auto& io, Of<UnmeasuredPoint> auto& point) {
   io("name", point.name);
   io("params", point.params);
-  io("status", point.status);
+  io("status", point.status, [](const Field& field) {
+    constexpr std::array<std::string_view, 4> kStatuses{"oom", "unsupported", "skipped", "error"};
+    if (std::ranges::find(kStatuses, field.string()) == kStatuses.end()) {
+      throw UsageError(fmt::format("{} is {}; accepted: {}", field.path(), quote(field.string()),
+                                   fmt::join(kStatuses, ", ")));
+    }
+  });
   io("reason", point.reason);
+}
+
+void members(auto& io, Of<Finding> auto& finding) {
+  io("name", finding.name);
+  io.nullable("value", finding.value);
+  io("unit", finding.unit);
+  io.nullable("ci95", finding.ci95);
+  io("claim", finding.claim);
+  io("evidence", finding.evidence);
+  io.maybe("details", finding.details);
 }
 
 namespace {
@@ -122,11 +146,7 @@ Json point_to_json(const MeasuredPoint& point, std::pair<std::size_t, std::int64
   json["memory"] = write_struct(point.memory);
   json["validity"] = write_struct(point.validity);
   if (point.plan) {
-    json["plan"] = {{"peak_at", point.plan->peak_at},
-                    {"setup_peak_bytes", point.plan->setup_peak},
-                    {"step_peak_bytes", point.plan->step_peak},
-                    {"library_bytes", point.plan->library},
-                    {"feature_map_bytes", point.plan->feature_maps}};
+    json["plan"] = write_struct(*point.plan);
   }
   if (Work none{.samples = point.work.samples}; point.work != none) {
     json["work"] = write_struct(point.work);
@@ -138,19 +158,6 @@ Json point_to_json(const MeasuredPoint& point, std::pair<std::size_t, std::int64
     json["notes"].push_back(note->to_json());
   }
   return json;
-}
-
-std::optional<PlannedMemory> read_plan(const Field& field) {
-  if (!field.has("peak_at")) {
-    return std::nullopt;
-  }
-  PlannedMemory plan{.peak_at = field.at("peak_at").string()};
-  JsonReader io(field);
-  io.maybe("setup_peak_bytes", plan.setup_peak, check::bytes);
-  io.maybe("step_peak_bytes", plan.step_peak, check::bytes);
-  io.maybe("library_bytes", plan.library, check::bytes);
-  io.maybe("feature_map_bytes", plan.feature_maps, check::bytes);
-  return plan;
 }
 
 // One note a sample, each an object, where there are any.
@@ -228,9 +235,8 @@ MeasuredPoint point_from_json(const Field& field) {
   }
   io.maybe("work", point.work);
   point.work.samples = point.items_per_step;
-  if (field.has("plan")) {
-    field.at("plan").object();
-    point.plan = read_plan(field.at("plan"));
+  if (field.has("plan") && field.at("plan").has("peak_at")) {
+    io.optional("plan", point.plan);
   }
   check_counts(field, point);
   check_median(field, point);
@@ -238,42 +244,6 @@ MeasuredPoint point_from_json(const Field& field) {
     read_notes(field.at("notes"), point);
   }
   return point;
-}
-
-UnmeasuredPoint unmeasured_from_json(const Field& field) {
-  auto point = read_struct<UnmeasuredPoint>(field);
-  constexpr std::array<std::string_view, 4> kStatuses{"oom", "unsupported", "skipped", "error"};
-  if (std::ranges::find(kStatuses, point.status) == kStatuses.end()) {
-    throw UsageError(fmt::format("{}.status is {}; accepted: oom, unsupported, skipped, error", field.path(),
-                                 quote(point.status)));
-  }
-  return point;
-}
-
-Json finding_to_json(const Finding& finding) {
-  Json json{{"name", finding.name}};
-  json["value"] = finding.value ? Json(*finding.value) : Json();
-  json["unit"] = finding.unit;
-  json["ci95"] = finding.ci95 ? written_value(*finding.ci95) : Json();
-  json["claim"] = finding.claim;
-  json["evidence"] = finding.evidence;
-  if (!finding.details.is_null()) {
-    json["details"] = finding.details;
-  }
-  return json;
-}
-
-Finding finding_from_json(const Field& field) {
-  Finding finding;
-  JsonReader io(field);
-  io("name", finding.name);
-  io.optional("value", finding.value);
-  io("unit", finding.unit);
-  io.optional("ci95", finding.ci95);
-  io("claim", finding.claim);
-  io("evidence", finding.evidence);
-  io.maybe("details", finding.details);
-  return finding;
 }
 
 // ---- the document ----
@@ -295,16 +265,6 @@ void require_finite(const Json& json, const std::string& path) {
     }
   }
   throw std::domain_error(path + " is not a finite number");
-}
-
-template <class Item, class Read>
-std::vector<Item> read_array(const Field& field, const Read& read_item) {
-  std::vector<Item> items;
-  items.reserve(field.size());
-  for (std::size_t i = 0; i < field.size(); ++i) {
-    items.push_back(read_item(field.at(i)));
-  }
-  return items;
 }
 
 // Points are found by their names: findings, --resume and comparisons could not tell two apart.
@@ -341,24 +301,9 @@ Json without_points(const ResultDocument& document) {
   json["context"] = to_json(document.context);
   json["sweep"] = to_json(document.sweep);
   json["benchmarks"] = Json::array();
-  json["unmeasured"] = Json::array();
-  for (const UnmeasuredPoint& point : document.unmeasured) {
-    json["unmeasured"].push_back(write_struct(point));
-  }
-  json["findings"] = Json::array();
-  for (const Finding& finding : document.findings) {
-    json["findings"].push_back(finding_to_json(finding));
-  }
+  json["unmeasured"] = written_value(document.unmeasured);
+  json["findings"] = written_value(document.findings);
   return json;
-}
-
-bool same(const auto& one, const auto& other) {
-  const auto numbers = [](const SampleStats& stats) {
-    return std::tuple(stats.median_ns, stats.p05_ns, stats.p95_ns, stats.cv, stats.ci95_ns.low,
-                      stats.ci95_ns.high, stats.rounds);
-  };
-  return one.samples == other.samples && numbers(one.stats) == numbers(other.stats) &&
-         one.flags == other.flags && one.place == other.place;
 }
 
 }  // namespace
@@ -376,40 +321,41 @@ Json to_json(const ResultDocument& document) {
 std::string ResultText::of(const ResultDocument& document) {
   Json json = without_points(document);
   require_finite(json, "");
-  std::unordered_map<std::string, Written> points;
+  std::unordered_map<std::string, std::pair<Version, std::string>> now;
   std::vector<std::string> lines;
   Families families;
   for (const MeasuredPoint& point : document.benchmarks) {
     const auto place = families.place(point.name);
-    const auto known = points_.find(point.name);
-    Written now{.samples = point.samples_ns.size(),
-                .stats = point.stats,
-                .flags = point.validity.flags,
-                .place = place,
-                .line = {}};
-    if (known != points_.end() && same(known->second, now)) {
-      now.line = std::move(known->second.line);
+    const Version version{.samples = point.samples_ns.size(),
+                          .stats = point.stats,
+                          .flags = point.validity.flags,
+                          .place = place};
+    const auto known = lines_.find(point.name);
+    if (known != lines_.end() && known->second.first == version) {
+      lines.push_back(std::move(known->second.second));
     } else {
       const Json entry = point_to_json(point, place);
       require_finite(entry, fmt::format("benchmarks.{}", lines.size()));
-      now.line = to_line(entry);
+      lines.push_back(to_line(entry));
     }
-    lines.push_back(now.line);
-    points.emplace(point.name, std::move(now));
+    now.emplace(point.name, std::pair(version, lines.back()));
   }
-  points_ = std::move(points);
+  lines_ = std::move(now);
   return to_text(json, lines);
 }
 
 ResultDocument document_from_json(const Json& json) {
   check_schema(json);
   const Field root(json, "");
-  ResultDocument document{
-      .context = context_from_json(root.at("context")),
-      .sweep = sweep_from_json(root.at("sweep")),
-      .benchmarks = read_array<MeasuredPoint>(root.at("benchmarks"), point_from_json),
-      .unmeasured = read_array<UnmeasuredPoint>(root.at("unmeasured"), unmeasured_from_json),
-      .findings = read_array<Finding>(root.at("findings"), finding_from_json)};
+  ResultDocument document;
+  document.context = context_from_json(root.at("context"));
+  document.sweep = sweep_from_json(root.at("sweep"));
+  const Field points = root.at("benchmarks");
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    document.benchmarks.push_back(point_from_json(points.at(i)));
+  }
+  read_value(root.at("unmeasured"), document.unmeasured);
+  read_value(root.at("findings"), document.findings);
   check_names(document.benchmarks);
   return document;
 }

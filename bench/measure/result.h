@@ -31,6 +31,7 @@ struct SampleStats {
   Interval ci95_ns;  // of the median, the spread between rounds counted
   std::int64_t rounds = 0;
 
+  bool operator==(const SampleStats&) const = default;
   // Without an interval where a single sample left it no width.
   Estimate step_time() const {
     const bool has_width = ci95_ns.low > 0 && ci95_ns.high > ci95_ns.low;

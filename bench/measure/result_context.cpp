@@ -71,8 +71,7 @@ std::string detail_text(const Json& value) {
 }
 
 void read_device(const Field& field, RunContext& context) {
-  constexpr std::array<std::string_view, 8> kOwn{
-      "id", "kind", "name", "memory_bytes", "available_bytes", "compute_units", "datasheet", "peaks"};
+  Json peaks;
   JsonReader io(field);
   io("id", context.device.id);
   io("kind", context.device.kind);
@@ -81,18 +80,14 @@ void read_device(const Field& field, RunContext& context) {
   io.maybe("available_bytes", context.device.available_bytes, check::bytes);
   io.maybe("compute_units", context.device.compute_units);
   io.maybe("datasheet", context.datasheet);
-  if (field.has("peaks")) {
-    const Field all = field.at("peaks");
-    for (const auto& [name, peaks] : all.object().items()) {
-      if (const auto dtype = parse_dtype(name)) {
-        context.peaks[*dtype] = read_struct<Peaks>(all.at(name));
-      }
+  io.maybe("peaks", peaks);
+  for (const auto& [name, value] : peaks.items()) {
+    if (const auto dtype = parse_dtype(name)) {
+      context.peaks[*dtype] = read_struct<Peaks>(field.at("peaks").at(name));
     }
   }
-  for (const auto& [name, value] : field.object().items()) {
-    if (std::ranges::find(kOwn, name) != kOwn.end()) {
-      continue;
-    }
+  const Json details = io.others();
+  for (const auto& [name, value] : details.items()) {
     if (!value.is_object()) {
       context.device.details[name] = detail_text(value);
       continue;
@@ -108,10 +103,7 @@ void read_device(const Field& field, RunContext& context) {
 Json to_json(const RunContext& context) {
   Json json = written_value(context.google_benchmark);
   if (!context.caches.empty()) {
-    json["caches"] = Json::array();
-    for (const RunContext::Cache& cache : context.caches) {
-      json["caches"].push_back(write_struct(cache));
-    }
+    json["caches"] = written_value(context.caches);
   }
   json["device"] = device_to_json(context);
   json["host"] = write_struct(context.host);
@@ -128,10 +120,7 @@ RunContext context_from_json(const Field& field) {
     context.google_benchmark.erase(own);
   }
   if (field.has("caches")) {
-    const Field caches = field.at("caches");
-    for (std::size_t i = 0; i < caches.size(); ++i) {
-      context.caches.push_back(read_struct<RunContext::Cache>(caches.at(i)));
-    }
+    read_value(field.at("caches"), context.caches);
   }
   if (field.has("device")) {
     read_device(field.at("device"), context);
@@ -169,17 +158,6 @@ Json to_json(const SweepDescription& sweep) {
 }
 
 SweepDescription sweep_from_json(const Field& field) {
-  constexpr std::array<std::string_view, 11> kOwn{"name",
-                                                  "question",
-                                                  "workload",
-                                                  "mode",
-                                                  "workload_options",
-                                                  "memory_cap_bytes",
-                                                  "time_budget_ns",
-                                                  "sweep_options",
-                                                  "memory_caps_bytes",
-                                                  "axes",
-                                                  "lost"};
   SweepDescription sweep;
   JsonReader io(field);
   io("name", sweep.name);
@@ -193,11 +171,7 @@ SweepDescription sweep_from_json(const Field& field) {
   io.optional("sweep_options", sweep.sweep_options);
   io.maybe("memory_caps_bytes", sweep.memory_caps_bytes, check::none_negative);
   io.maybe("lost", sweep.lost);
-  for (const auto& [key, value] : field.object().items()) {
-    if (std::ranges::find(kOwn, key) == kOwn.end()) {
-      sweep.state[key] = value;
-    }
-  }
+  sweep.state = io.others();
   return sweep;
 }
 

@@ -30,14 +30,15 @@ class ResultText {
   std::string of(const ResultDocument& document);
 
  private:
-  struct Written {
+  // What a point's line changes with.
+  struct Version {
     std::size_t samples = 0;
     SampleStats stats;
     std::vector<std::string> flags;
     std::pair<std::size_t, std::int64_t> place;  // in the families of names
-    std::string line;
+    bool operator==(const Version&) const = default;
   };
-  std::unordered_map<std::string, Written> points_;
+  std::unordered_map<std::string, std::pair<Version, std::string>> lines_;  // by the point's name
 };
 
 // The parts of it: a value as one line, and the document with the lines of its points.

@@ -40,56 +40,45 @@ double mean_of(std::span<const Number> values) {
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
-// The law of which order statistic of n values is the m-th smallest of n draws from them: the m-th smallest
-// is at most the k-th value when at least m draws are, so P(at most k) = P(Binomial(n, k/n) >= m). Drawing
-// from it replaces drawing and sorting n values. Beyond five standard deviations of m = n/2 nothing is kept.
-class OrderStatisticLaw {
- public:
-  OrderStatisticLaw(std::size_t n, std::size_t m) {
-    const auto width = static_cast<std::size_t>(2.5 * std::sqrt(static_cast<double>(n))) + 1;
-    first_ = m > width ? m - width : 1;
-    const std::size_t last = std::min(n, m + width);
-    for (std::size_t k = first_; k < last; ++k) {
-      at_most_.push_back(incomplete_beta(static_cast<double>(m), static_cast<double>(n - m + 1),
-                                         static_cast<double>(k) / static_cast<double>(n)));
-    }
-  }
+// An index for each of kStrata equally likely outcomes, in ascending order.
+using Strata = std::array<std::size_t, kStrata>;
 
-  // Index from 0 of the value that the uniform `u` falls on.
-  std::size_t index(double u) const {
-    return first_ - 1 + static_cast<std::size_t>(std::ranges::upper_bound(at_most_, u) - at_most_.begin());
+// Which of n ascending values is the m-th smallest of n draws from them: it is at most the k-th value when at
+// least m draws are, so P(at most k) = P(Binomial(n, k/n) >= m). Drawing from this law replaces drawing and
+// sorting n values. Beyond five standard deviations of m = n/2 nothing is kept.
+Strata order_statistic(std::size_t n, std::size_t m) {
+  const auto width = static_cast<std::size_t>(2.5 * std::sqrt(static_cast<double>(n))) + 1;
+  const std::size_t first = m > width ? m - width : 1;
+  const std::size_t last = std::min(n, m + width);
+  std::vector<double> at_most;  // of the values from the first to the last but one
+  for (std::size_t k = first; k < last; ++k) {
+    at_most.push_back(incomplete_beta(static_cast<double>(m), static_cast<double>(n - m + 1),
+                                      static_cast<double>(k) / static_cast<double>(n)));
   }
-
- private:
-  std::size_t first_;
-  std::vector<double> at_most_;  // of the values from first_ to the last but one
-};
-
-// The law of the median of n draws from n values, as kStrata equally likely outcomes. For even n it is the
-// mean of two neighbours in rank, drawn with the same uniform: exact for n = 2, and their gap vanishes as n
-// grows.
-class MedianLaw {
- public:
-  explicit MedianLaw(std::size_t n) {
-    const OrderStatisticLaw lower(n, (n + 1) / 2);
-    const OrderStatisticLaw upper(n, n / 2 + 1);
-    for (std::size_t i = 0; i < kStrata; ++i) {
-      const double u = (static_cast<double>(i) + 0.5) / static_cast<double>(kStrata);
-      outcomes_[i] = {lower.index(u), upper.index(u)};
-    }
+  Strata indices{};
+  for (std::size_t i = 0; i < kStrata; ++i) {
+    const double u = (static_cast<double>(i) + 0.5) / static_cast<double>(kStrata);
+    indices[i] = first - 1 + static_cast<std::size_t>(std::ranges::upper_bound(at_most, u) - at_most.begin());
   }
+  return indices;
+}
+
+// The law of the median of n draws from n values. For even n it is the mean of two neighbours in rank, drawn
+// with the same uniform: exact for n = 2, and their gap vanishes as n grows.
+struct MedianLaw {
+  explicit MedianLaw(std::size_t n)
+      : lower(order_statistic(n, (n + 1) / 2)), upper(order_statistic(n, n / 2 + 1)) {}
 
   std::array<double, kStrata> medians_of(std::span<const double> ascending) const {
     std::array<double, kStrata> medians{};
     for (std::size_t i = 0; i < kStrata; ++i) {
-      const auto [lower, upper] = outcomes_[i];
-      medians[i] = (ascending[lower] + ascending[upper]) / 2;
+      medians[i] = (ascending[lower[i]] + ascending[upper[i]]) / 2;
     }
     return medians;
   }
 
- private:
-  std::array<std::pair<std::size_t, std::size_t>, kStrata> outcomes_;
+  Strata lower;
+  Strata upper;
 };
 
 using Rounds = std::vector<std::vector<double>>;
@@ -100,12 +89,12 @@ Rounds split_sorted(std::span<const double> samples, std::span<const std::int64_
     if (size < 0 || static_cast<std::size_t>(size) > samples.size()) {
       throw std::invalid_argument("round sizes do not add up to the number of samples");
     }
+    const auto taken = samples.first(static_cast<std::size_t>(size));
     if (size > 0) {
-      const auto taken = samples.first(static_cast<std::size_t>(size));
       rounds.emplace_back(taken.begin(), taken.end());
       std::ranges::sort(rounds.back());
-      samples = samples.subspan(taken.size());
     }
+    samples = samples.subspan(taken.size());
   }
   if (!samples.empty()) {
     throw std::invalid_argument("round sizes do not add up to the number of samples");
@@ -144,19 +133,6 @@ Interval t_interval(const Rounds& rounds, double floor) {
   return {std::exp(mean.low), std::exp(mean.high)};
 }
 
-double coefficient_of_variation(std::span<const double> samples) {
-  if (samples.size() < 2) {
-    return 0;
-  }
-  const auto count = static_cast<double>(samples.size());
-  const double center = mean(samples);
-  double squares = 0;
-  for (const double sample : samples) {
-    squares += (sample - center) * (sample - center);
-  }
-  return center > 0 ? std::sqrt(squares / (count - 1)) / center : 0;
-}
-
 SampleStats summarize_above(std::span<const double> samples, std::span<const std::int64_t> round_sizes,
                             std::uint64_t seed, double floor) {
   if (samples.empty()) {
@@ -169,7 +145,8 @@ SampleStats summarize_above(std::span<const double> samples, std::span<const std
   stats.median_ns = quantile_in_place(all, 0.5);
   stats.p05_ns = quantile_in_place(all, 0.05);
   stats.p95_ns = quantile_in_place(all, 0.95);
-  stats.cv = coefficient_of_variation(samples);
+  const double center = mean(samples);
+  stats.cv = center > 0 ? std::sqrt(variance(samples)) / center : 0;
   stats.rounds = static_cast<std::int64_t>(rounds.size());
   const Interval drawn = bootstrap_interval(rounds, seed);
   const Interval over_rounds = rounds.size() > 1 ? t_interval(rounds, floor) : drawn;
@@ -190,11 +167,6 @@ double quantile(std::span<const double> values, double probability) {
   return quantile_in_place(reordered, probability);
 }
 
-double quantile(std::span<const std::int64_t> values, double probability) {
-  std::vector<double> reordered(values.begin(), values.end());
-  return quantile_in_place(reordered, probability);
-}
-
 double median(std::span<const double> values) {
   return quantile(values, 0.5);
 }
@@ -205,6 +177,15 @@ double mean(std::span<const double> values) {
 
 double mean(std::span<const std::int64_t> values) {
   return mean_of(values);
+}
+
+double variance(std::span<const double> values) {
+  const double center = mean(values);
+  double squares = 0;
+  for (const double value : values) {
+    squares += (value - center) * (value - center);
+  }
+  return values.size() < 2 ? 0 : squares / static_cast<double>(values.size() - 1);
 }
 
 std::optional<Interval> median_interval(std::span<const double> values) {

@@ -13,11 +13,12 @@ namespace bench {
 // Quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996, the default of R
 // and NumPy), of values in any order. `probability` in [0, 1]. Throws std::invalid_argument when empty.
 double quantile(std::span<const double> values, double probability);
-double quantile(std::span<const std::int64_t> values, double probability);
 double median(std::span<const double> values);
 // 0 for no values.
 double mean(std::span<const double> values);
 double mean(std::span<const std::int64_t> values);
+// Of a sample: squares over n - 1; 0 for fewer than two values.
+double variance(std::span<const double> values);
 
 // A 95 % confidence interval of the distribution's median, for any distribution: two of the values, chosen by
 // the binomial distribution of the number below the median (Conover 1999, section 3.2). nullopt for fewer

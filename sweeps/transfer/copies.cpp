@@ -48,14 +48,6 @@ std::optional<CopyParams> read_copy_params(const Json& params) {
                     .node = params.value("node", "")};
 }
 
-std::vector<CopyTime> CopySeries::times() const {
-  std::vector<CopyTime> times;
-  for (const CopyPoint& point : points) {
-    times.push_back({.bytes = point.bytes, .ns = point.ns.value, .ci95_ns = point.ns.ci95});
-  }
-  return times;
-}
-
 const CopyPoint* CopySeries::at(double bytes) const {
   const auto found = std::ranges::find(points, bytes, &CopyPoint::bytes);
   return found == points.end() ? nullptr : &*found;
@@ -101,6 +93,7 @@ std::vector<CopySeries> copy_series(const ResultDocument& document) {
   }
   for (CopySeries& series : all) {
     std::ranges::sort(series.points, {}, &CopyPoint::bytes);
+    series.curve = series.plain() ? fit_copy_curve(series.points) : std::nullopt;
   }
   std::ranges::sort(all, {}, rank);
   return all;

@@ -32,21 +32,11 @@ struct CopyParams {
 // Those that are missing have their defaults. Throws Json::exception.
 std::optional<CopyParams> read_copy_params(const Json& params);
 
-struct CopyPoint {
-  std::string name;
-  double bytes = 0;  // of one copy
-  double moved = 0;  // of all copies of a step, both ways
-  Estimate ns;
-  std::string mark{};  // "○" for a flag that separates it from others
-
-  double bytes_per_s() const { return moved / ns.value * 1e9; }
-};
-
 // Points that differ in size alone, growing.
 struct CopySeries : CopyWay {
   std::vector<CopyPoint> points{};
+  std::optional<CopyCurve> curve{};  // of a plain one, where it can be fitted
 
-  std::vector<CopyTime> times() const;
   const CopyPoint* at(double bytes) const;
   std::vector<std::string> names() const;
   // The point that copies so many bytes, or those on either side of it.

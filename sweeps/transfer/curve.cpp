@@ -21,10 +21,10 @@ constexpr std::size_t kEndSizes = 4;
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-bool can_be_fitted(std::span<const CopyTime> by_size) {
-  const auto positive = [](const CopyTime& point) { return point.bytes > 0 && point.ns > 0; };
+bool can_be_fitted(std::span<const CopyPoint> by_size) {
+  const auto positive = [](const CopyPoint& point) { return point.bytes > 0 && point.ns.value > 0; };
   return by_size.size() >= 2 && std::ranges::all_of(by_size, positive) &&
-         std::ranges::adjacent_find(by_size, std::greater_equal{}, &CopyTime::bytes) == by_size.end();
+         std::ranges::adjacent_find(by_size, std::greater_equal{}, &CopyPoint::bytes) == by_size.end();
 }
 
 CopyCurve::Piece piece_between(double from, double from_ns, double to, double to_ns) {
@@ -48,14 +48,14 @@ std::optional<double> first_size_of(const CopyCurve& curve, double rate) {
 
 }  // namespace
 
-std::optional<CopyLine> fit_copy_line(std::span<const CopyTime> by_size) {
+std::optional<CopyLine> fit_copy_line(std::span<const CopyPoint> by_size) {
   std::vector<double> bytes;
   std::vector<double> times;
   std::vector<double> weights;
-  for (const CopyTime& point : by_size) {
+  for (const CopyPoint& point : by_size) {
     bytes.push_back(point.bytes);
-    times.push_back(point.ns);
-    weights.push_back(1 / (point.ns * point.ns));
+    times.push_back(point.ns.value);
+    weights.push_back(1 / (point.ns.value * point.ns.value));
   }
   const auto fit = fit_line(bytes, times, weights);
   if (!fit) {
@@ -92,21 +92,20 @@ std::optional<Estimate> CopyCurve::half_bytes() const {
   return half;
 }
 
-std::optional<CopyCurve> fit_copy_curve(std::span<const CopyTime> by_size) {
-  if (!can_be_fitted(by_size) || by_size.back().ns < by_size.front().ns * (1 + kLeastGrowth)) {
+std::optional<CopyCurve> fit_copy_curve(std::span<const CopyPoint> by_size) {
+  if (!can_be_fitted(by_size) || by_size.back().ns.value < by_size.front().ns.value * (1 + kLeastGrowth)) {
     return std::nullopt;
   }
   const std::size_t end_sizes = std::min(kEndSizes, by_size.size());
   CopyCurve curve;
-  curve.points.assign(by_size.begin(), by_size.end());
   curve.latency_ns = fit_copy_line(by_size.first(end_sizes))->latency_ns;
   curve.bytes_per_s = fit_copy_line(by_size.last(end_sizes))->bytes_per_s;
   double from = 0;
   double from_ns = std::max(0.0, curve.latency_ns.value);
-  for (const CopyTime& point : by_size) {
-    curve.pieces.push_back(piece_between(from, from_ns, point.bytes, point.ns));
+  for (const CopyPoint& point : by_size) {
+    curve.pieces.push_back(piece_between(from, from_ns, point.bytes, point.ns.value));
     from = point.bytes;
-    from_ns = point.ns;
+    from_ns = point.ns.value;
   }
   const double slope = curve.bytes_per_s ? 1e9 / curve.bytes_per_s->value : 0;
   curve.pieces.push_back({.to_bytes = kInfinite, .latency_ns = from_ns - slope * from, .ns_per_byte = slope});
@@ -114,13 +113,16 @@ std::optional<CopyCurve> fit_copy_curve(std::span<const CopyTime> by_size) {
 }
 
 std::optional<double> crossing(const CopyCurve& first, const CopyCurve& second) {
-  const double from = std::max(first.points.front().bytes, second.points.front().bytes);
-  const double to = std::min(first.points.back().bytes, second.points.back().bytes);
+  const auto measured = [](const CopyCurve& curve) {
+    return std::span(curve.pieces).first(curve.pieces.size() - 1);
+  };
+  const double from = std::max(first.pieces.front().to_bytes, second.pieces.front().to_bytes);
+  const double to = std::min(measured(first).back().to_bytes, measured(second).back().to_bytes);
   std::vector<double> sizes;
   for (const CopyCurve* curve : {&first, &second}) {
-    for (const CopyTime& point : curve->points) {
-      if (from <= point.bytes && point.bytes <= to) {
-        sizes.push_back(point.bytes);
+    for (const CopyCurve::Piece& piece : measured(*curve)) {
+      if (from <= piece.to_bytes && piece.to_bytes <= to) {
+        sizes.push_back(piece.to_bytes);
       }
     }
   }
@@ -136,14 +138,14 @@ std::optional<double> crossing(const CopyCurve& first, const CopyCurve& second) 
   return std::nullopt;
 }
 
-std::optional<double> faster_from(std::span<const CopyTime> first, std::span<const CopyTime> second) {
+std::optional<double> faster_from(std::span<const CopyPoint> first, std::span<const CopyPoint> second) {
   std::optional<double> from;
-  for (const CopyTime& one : std::views::reverse(first)) {
-    const auto other = std::ranges::find(second, one.bytes, &CopyTime::bytes);
+  for (const CopyPoint& one : std::views::reverse(first)) {
+    const auto other = std::ranges::find(second, one.bytes, &CopyPoint::bytes);
     if (other == second.end()) {
       continue;
     }
-    if (!one.ci95_ns || !other->ci95_ns || one.ci95_ns->high >= other->ci95_ns->low) {
+    if (!one.ns.ci95 || !other->ns.ci95 || one.ns.high() >= other->ns.low()) {
       break;
     }
     from = one.bytes;
@@ -151,12 +153,12 @@ std::optional<double> faster_from(std::span<const CopyTime> first, std::span<con
   return from;
 }
 
-std::vector<HeldOut> held_out_errors(std::span<const CopyTime> by_size) {
+std::vector<HeldOut> held_out_errors(std::span<const CopyPoint> by_size) {
   constexpr std::size_t kFewest = 5;  // three to fit, which leaves a residual, and two to ask for
   if (by_size.size() < kFewest || !can_be_fitted(by_size)) {
     return {};
   }
-  std::vector<CopyTime> used;
+  std::vector<CopyPoint> used;
   for (std::size_t i = 0; i < by_size.size(); i += 2) {
     used.push_back(by_size[i]);
   }
@@ -164,9 +166,11 @@ std::vector<HeldOut> held_out_errors(std::span<const CopyTime> by_size) {
   const auto curve = fit_copy_curve(used);
   std::vector<HeldOut> errors;
   for (std::size_t i = 1; i < by_size.size() && curve; i += 2) {
-    const CopyTime& asked = by_size[i];
-    const auto error = [&](double predicted) { return std::abs(predicted - asked.ns) / asked.ns; };
-    errors.push_back({.bytes = asked.bytes,
+    const CopyPoint& asked = by_size[i];
+    const auto error = [&](double predicted) {
+      return std::abs(predicted - asked.ns.value) / asked.ns.value;
+    };
+    errors.push_back({.name = asked.name,
                       .error = error(curve->at_ns(asked.bytes)),
                       .straight_error = error(line->at_ns(asked.bytes))});
   }

@@ -4,16 +4,22 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "bench/measure/estimate.h"
 
 namespace bench::sweeps {
 
-struct CopyTime {
-  double bytes = 0;
-  double ns = 0;  // median, positive
-  std::optional<Interval> ci95_ns{};
+// A measured copy.
+struct CopyPoint {
+  std::string name{};
+  double bytes = 0;    // of one copy
+  double moved = 0;    // of all copies of a step, both ways
+  Estimate ns{};       // median, positive
+  std::string mark{};  // "○" for a flag that separates it from others
+
+  double bytes_per_s() const { return moved / ns.value * 1e9; }
 };
 
 // latency + bytes / bandwidth, by least squares with weights 1/t²: errors of a time are in proportion to it,
@@ -29,10 +35,9 @@ struct CopyLine {
 };
 
 // nullopt for fewer than two sizes.
-std::optional<CopyLine> fit_copy_line(std::span<const CopyTime> by_size);
+std::optional<CopyLine> fit_copy_line(std::span<const CopyPoint> by_size);
 
 struct CopyCurve {
-  std::vector<CopyTime> points;         // by size
   Estimate latency_ns;                  // of no bytes: where the line through the smallest sizes starts
   std::optional<Estimate> bytes_per_s;  // of a copy without end: from the line through the largest sizes
 
@@ -54,7 +59,7 @@ struct CopyCurve {
 
 // nullopt for fewer than two sizes, sizes that are not positive and growing, or times that grow by less than
 // 1 % over all sizes.
-std::optional<CopyCurve> fit_copy_curve(std::span<const CopyTime> by_size);
+std::optional<CopyCurve> fit_copy_curve(std::span<const CopyPoint> by_size);
 
 // The largest size, within those that both were measured at, at which both take the same time. nullopt where
 // one is faster throughout.
@@ -63,16 +68,16 @@ std::optional<double> crossing(const CopyCurve& first, const CopyCurve& second);
 // The smallest size from which on, here and at each larger size that both were measured at, `first` is faster
 // with intervals that do not touch; without one of them nothing is known. nullopt where it is not so at the
 // largest.
-std::optional<double> faster_from(std::span<const CopyTime> first, std::span<const CopyTime> second);
+std::optional<double> faster_from(std::span<const CopyPoint> first, std::span<const CopyPoint> second);
 
 struct HeldOut {
-  double bytes = 0;
+  std::string name;           // of the point
   double error = 0;           // of the curve: |predicted - measured| over measured
   double straight_error = 0;  // of one line through all sizes
 };
 
 // Both fitted on every second size, the first among them, and asked for the others, in the order of size;
 // empty for fewer than five sizes, and for what fit_copy_curve() refuses.
-std::vector<HeldOut> held_out_errors(std::span<const CopyTime> by_size);
+std::vector<HeldOut> held_out_errors(std::span<const CopyPoint> by_size);
 
 }  // namespace bench::sweeps

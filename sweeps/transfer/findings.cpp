@@ -1,20 +1,297 @@
+// Findings from the measured copies, and the sweep's headlines.
 #include "sweeps/transfer/findings.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
 
 #include "bench/measure/finding.h"
+#include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
 
 namespace bench::sweeps {
+namespace {
 
-TransferFacts::TransferFacts(const ResultDocument& measured, const TransferState& studied)
-    : context(measured.context), state(studied), series(copy_series(measured)) {
-  for (const CopySeries& one : series) {
-    if (auto curve = one.plain() ? fit_copy_curve(one.times()) : std::nullopt) {
-      curves.emplace(one.label(), std::move(*curve));
+// ---- the bus ----
+
+// The bus's rate each way; nullopt if none is crossed or its generation is unknown.
+std::optional<double> bus_bytes_per_s(const TransferFacts& facts) {
+  return facts.state.crosses_bus ? pcie_bytes_per_s(facts.context.detail("pcie")) : std::nullopt;
+}
+
+const CopyPoint* fastest_one_way(const std::vector<CopySeries>& all) {
+  const CopyPoint* best = nullptr;
+  for (const CopySeries& series : all) {
+    for (const CopyPoint& point : series.points) {
+      if (series.direction != "both" && (best == nullptr || point.bytes_per_s() > best->bytes_per_s())) {
+        best = &point;
+      }
     }
   }
+  return best;
+}
+
+void claim_bus(const TransferFacts& facts, std::vector<Finding>& findings) {
+  Finding finding = finding_of("bus", "B/s");
+  if (!facts.state.crosses_bus) {
+    finding.claim =
+        "No bus was crossed: these are copies within the host's memory and say nothing about a card.";
+  } else if (const auto bus = bus_bytes_per_s(facts); !bus) {
+    finding.claim = "The bus's generation and width are unknown.";
+  } else {
+    finding.claim =
+        fmt::format("The bus (PCIe {}) carries {} each way", facts.context.detail("pcie"), byte_rate(*bus));
+    const CopyPoint* const best = fastest_one_way(facts.series);
+    if (best != nullptr) {
+      finding.evidence = {best->name};
+    }
+    if (best == nullptr || best->bytes_per_s() <= *bus) {
+      finding.value = bus;
+      finding.claim += best == nullptr ? "."
+                                       : fmt::format("; the fastest copy reaches {} of it.",
+                                                     format_percent(best->bytes_per_s() / *bus));
+    } else {
+      finding.claim += fmt::format(", but {} at {} is faster: the link or the time was misread.",
+                                   byte_rate(best->bytes_per_s()), best->name);
+    }
+  }
+  findings.push_back(std::move(finding));
+}
+
+// ---- time by size ----
+
+void note(Json& details, const std::string& name, const Estimate& estimate, const std::string& interval) {
+  details[name] = estimate.value;
+  if (estimate.ci95) {
+    details[interval] = {estimate.ci95->low, estimate.ci95->high};
+  }
+}
+
+Json pieces_of(const CopyCurve& curve) {
+  Json pieces = Json::array();
+  for (const CopyCurve::Piece& piece : curve.pieces) {
+    const bool last = !std::isfinite(piece.to_bytes);
+    Json& row = pieces.emplace_back(Json{{"ns_per_byte", piece.ns_per_byte},
+                                         {"sizes", pieces.empty() || last ? 1 : 2},
+                                         {"latency_ns", piece.latency_ns}});
+    if (!last) {
+      row["to_bytes"] = piece.to_bytes;
+    }
+  }
+  return pieces;
+}
+
+// A fitted latency may come out negative, or with an interval that reaches zero.
+std::string latency_in_words(const Estimate& latency) {
+  return latency.ci95 && latency.low() <= 0
+             ? fmt::format("below {}", format_duration(std::max(0.0, latency.high())))
+             : plus_minus_duration(std::max(0.0, latency.value), latency.ci95);
+}
+
+Finding claim_model(const CopySeries& series, const CopyCurve& curve, std::optional<double> bus) {
+  Finding finding = finding_of("model/" + series.label(), "B/s", series.names());
+  // Both ways at once a step moves a copy's bytes twice.
+  const double each_way = series.points.front().moved / series.points.front().bytes;
+  finding.details = {{"moved_per_byte", each_way}, {"pieces", pieces_of(curve)}};
+  note(finding.details, "latency_ns", curve.latency_ns, "latency_ci95_ns");
+  if (const auto line = fit_copy_line(series.points)) {
+    finding.details["r_squared"] = line->r_squared;
+    Json& straight = finding.details["straight"] = {{"r_squared", line->r_squared},
+                                                    {"latency_ns", line->latency_ns.value}};
+    if (line->bytes_per_s) {
+      straight["bytes_per_s"] = line->bytes_per_s->value;
+    }
+  }
+  finding.claim = fmt::format("Copies {} of {} memory: latency {}", copy_way(series.direction), series.kind,
+                              latency_in_words(curve.latency_ns));
+  if (!curve.bytes_per_s) {
+    finding.claim += fmt::format(", hardly longer up to {}.", size_text(series.points.back().bytes));
+    return finding;
+  }
+  const Estimate total = scaled(*curve.bytes_per_s, each_way);
+  finding.set(total);
+  note(finding.details, "bytes_per_s", *curve.bytes_per_s, "bytes_per_s_ci95");
+  const auto half = curve.half_bytes();
+  if (half) {
+    note(finding.details, "half_bytes", *half, "half_bytes_ci95");
+  }
+  if (!conclusive(total)) {
+    finding.claim += fmt::format(", bandwidth inconclusive ({} to {}) [give a larger --time-budget].",
+                                 byte_rate(total.low()), byte_rate(total.high()));
+    return finding;
+  }
+  finding.claim += fmt::format(", bandwidth {}", plus_minus_rate(total.value, total.ci95, "B/s"));
+  if (bus) {
+    finding.claim += fmt::format(" ({} of the bus)", format_percent(curve.bytes_per_s->value / *bus));
+  }
+  if (half) {
+    finding.claim += fmt::format(", half reached at {}", size_text(half->value));
+  }
+  finding.claim += '.';
+  return finding;
+}
+
+void claim_models(const TransferFacts& facts, std::vector<Finding>& findings) {
+  for (const CopySeries& series : facts.series) {
+    if (series.curve && series.points.size() >= 3) {
+      findings.push_back(claim_model(series, *series.curve, bus_bytes_per_s(facts)));
+    }
+  }
+}
+
+std::vector<double> values_of(const std::vector<HeldOut>& sizes, double HeldOut::*error) {
+  std::vector<double> values;
+  std::ranges::transform(sizes, std::back_inserter(values), error);
+  return values;
+}
+
+void claim_model_error(const TransferFacts& facts, std::vector<Finding>& findings) {
+  std::vector<HeldOut> one_way;
+  std::vector<HeldOut> both_ways;
+  Json by_series = Json::object();
+  Json straight_by_series = Json::object();
+  for (const CopySeries& series : facts.series) {
+    const auto own = series.plain() ? held_out_errors(series.points) : std::vector<HeldOut>();
+    if (!own.empty()) {
+      by_series[series.label()] = median(values_of(own, &HeldOut::error));
+      straight_by_series[series.label()] = median(values_of(own, &HeldOut::straight_error));
+      std::ranges::copy(own, std::back_inserter(series.direction == "both" ? both_ways : one_way));
+    }
+  }
+  const std::vector<HeldOut>& told = one_way.empty() ? both_ways : one_way;
+  if (told.empty()) {
+    return;
+  }
+  const std::vector<double> errors = values_of(told, &HeldOut::error);
+  const double straight = median(values_of(told, &HeldOut::straight_error));
+  Finding finding = finding_of("model_error", "1");
+  std::ranges::transform(told, std::back_inserter(finding.evidence), &HeldOut::name);
+  finding.set({.value = median(errors), .ci95 = median_interval(errors)});
+  finding.details = {{"median_by_series", by_series},
+                     {"straight_by_series", straight_by_series},
+                     {"straight", straight},
+                     {"held_out", told.size()}};
+  if (!one_way.empty() && !both_ways.empty()) {
+    finding.details["both_ways"] = median(values_of(both_ways, &HeldOut::error));
+    finding.details["both_ways_straight"] = median(values_of(both_ways, &HeldOut::straight_error));
+  }
+  finding.claim = fmt::format(
+      "Copies {} of the {} sizes left out are predicted within {} (median; by one straight line each {}).",
+      one_way.empty() ? "both ways at once" : "one way", told.size(), format_percent(*finding.value),
+      format_percent(straight));
+  findings.push_back(std::move(finding));
+}
+
+// ---- two series at one size ----
+
+// "Pinned", "Staged".
+std::string capitalized(std::string kind) {
+  kind.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(kind.front())));
+  return kind;
+}
+
+void claim_crossover(const TransferFacts& facts, const std::string& direction, const std::string& kind,
+                     std::vector<Finding>& findings) {
+  const CopySeries* const pageable = find_series(facts.series, direction + "/pageable");
+  const CopySeries* const other = find_series(facts.series, direction + "/" + kind);
+  const auto largest = largest_of_both(other, pageable);
+  if (!largest) {
+    return;  // never compared
+  }
+  const auto from = faster_from(other->points, pageable->points);
+  const auto back = faster_from(pageable->points, other->points);
+  Finding finding = finding_of(fmt::format("crossover/{}/{}", direction, kind), "B",
+                               {largest->one->name, largest->other->name});
+  finding.value = from;
+  if (back) {
+    finding.details["pageable_faster_from"] = *back;
+  }
+  finding.claim =
+      fmt::format("{} copies {}{} pageable ones{}: {} vs {} at {}{}.", capitalized(kind), copy_way(direction),
+                  from   ? " are faster than"
+                  : back ? " are slower than"
+                         : " vs",
+                  from || back ? fmt::format(" from {} on", size_text(from ? *from : *back)) : "",
+                  byte_rate(largest->one->bytes_per_s()), byte_rate(largest->other->bytes_per_s()),
+                  size_text(largest->one->bytes), from || back ? "" : ", not significant");
+  if (other->curve && pageable->curve) {
+    if (const auto crossed = crossing(*other->curve, *pageable->curve)) {
+      finding.details["models_cross_at_bytes"] = *crossed;
+    }
+  }
+  findings.push_back(std::move(finding));
+}
+
+void claim_crossovers(const TransferFacts& facts, std::vector<Finding>& findings) {
+  for (const char* direction : {"h2d", "d2h"}) {
+    for (const char* kind : {"pinned", "staged"}) {
+      claim_crossover(facts, direction, kind, findings);
+    }
+  }
+}
+
+void claim_in_flight(const TransferFacts& facts, std::vector<Finding>& findings) {
+  for (const CopySeries& series : facts.series) {
+    const bool both = series.direction == "both";
+    if (both ? !series.plain() : series.in_flight == 1) {
+      continue;
+    }
+    const auto largest = largest_of_both(
+        &series, find_series(facts.series, (both ? "h2d" : series.direction) + "/" + series.kind));
+    if (!largest) {
+      continue;
+    }
+    const auto& [several, single] = *largest;
+    Finding finding = finding_of("at_once/" + series.label(), "1", {several->name, single->name});
+    finding.set(scaled(ratio(single->ns, several->ns), several->moved / single->moved));
+    finding.claim = fmt::format("{} of {} {} ({}): {} in all, {} times one copy{}.",
+                                both ? "Copies" : fmt::format("{} copies at once", series.in_flight),
+                                size_text(several->bytes), copy_way(series.direction), series.kind,
+                                byte_rate(several->bytes_per_s()), plus_minus(*finding.value, finding.ci95),
+                                both ? " to the device" : "");
+    findings.push_back(std::move(finding));
+  }
+}
+
+void claim_first_touch(const TransferFacts& facts, std::vector<Finding>& findings) {
+  for (const CopySeries& series : facts.series) {
+    const auto largest =
+        series.first_touch
+            ? largest_of_both(&series, find_series(facts.series, series.direction + "/" + series.kind))
+            : std::nullopt;
+    if (!largest) {
+      continue;
+    }
+    Finding finding =
+        finding_of("cold_pages/" + series.label(), "1", {largest->one->name, largest->other->name});
+    finding.set(ratio(largest->one->ns, largest->other->ns));
+    finding.claim = fmt::format(
+        "Into first-touch pages a copy {} of {} takes {} times as long ({} vs {}).",
+        copy_way(series.direction), size_text(largest->one->bytes), plus_minus(*finding.value, finding.ci95),
+        format_duration(largest->one->ns.value), format_duration(largest->other->ns.value));
+    findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+std::optional<double> pcie_bytes_per_s(std::string_view link) {
+  // By generation: gigatransfers a second, times the share of the bits that is payload (8 of 10 up to
+  // generation 2, 128 of 130 from 3 on, 236 of 256 bytes of generation 6's flits).
+  constexpr std::array<double, 6> kLaneBits{2.5e9 * 0.8,        5e9 * 0.8,          8e9 * 128.0 / 130,
+                                            16e9 * 128.0 / 130, 32e9 * 128.0 / 130, 64e9 * 236.0 / 256};
+  for (std::size_t i = 0; i < kLaneBits.size(); ++i) {
+    for (const int lanes : {1, 2, 4, 8, 12, 16, 32}) {
+      if (link == fmt::format("gen{} x{}", i + 1, lanes)) {
+        return kLaneBits[i] * lanes / 8;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 std::string copy_way(const std::string& direction) {
@@ -30,11 +307,10 @@ std::string size_text(double bytes) {
 }
 
 std::vector<Finding> transfer_findings(const ResultDocument& document, const TransferState& state) {
-  const TransferFacts facts(document, state);
+  const TransferFacts facts{.context = document.context, .state = state, .series = copy_series(document)};
   std::vector<Finding> findings;
-  for (const auto claim :
-       {claim_verdicts, claim_overlaps, claim_bus, claim_models, claim_model_error, claim_crossovers,
-        claim_in_flight, claim_first_touch, claim_pinning_cost, claim_held_thread}) {
+  for (const auto claim : {claim_steps, claim_bus, claim_models, claim_model_error, claim_crossovers,
+                           claim_in_flight, claim_first_touch, claim_host_costs}) {
     claim(facts, findings);
   }
   std::vector<std::string> headlines;

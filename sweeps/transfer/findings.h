@@ -1,15 +1,15 @@
 // Findings and tables of the transfer sweep, from its points and studies.
 #pragma once
 
-#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/measure/result.h"
 #include "bench/sweep.h"
 #include "sweeps/transfer/copies.h"
-#include "sweeps/transfer/state.h"
-#include "sweeps/transfer/verdict.h"
+#include "sweeps/transfer/studies.h"
 
 namespace bench::sweeps {
 
@@ -17,28 +17,21 @@ namespace bench::sweeps {
 std::vector<Finding> transfer_findings(const ResultDocument& document, const TransferState& state);
 std::vector<TextTable> transfer_tables(const ResultDocument& document, const TransferState& state);
 
-// The parts of the above.
+// What the claims rest on.
 struct TransferFacts {
-  explicit TransferFacts(const ResultDocument& measured, const TransferState& studied);
-
   const RunContext& context;
   const TransferState& state;
   std::vector<CopySeries> series;
-  std::map<std::string, CopyCurve> curves;  // of plain series, by label
 };
-void claim_verdicts(const TransferFacts& facts, std::vector<Finding>& findings);
-void claim_overlaps(const TransferFacts& facts, std::vector<Finding>& findings);
-void claim_bus(const TransferFacts& facts, std::vector<Finding>& findings);
-void claim_models(const TransferFacts& facts, std::vector<Finding>& findings);
-void claim_model_error(const TransferFacts& facts, std::vector<Finding>& findings);
-void claim_crossovers(const TransferFacts& facts, std::vector<Finding>& findings);
-void claim_in_flight(const TransferFacts& facts, std::vector<Finding>& findings);
-void claim_first_touch(const TransferFacts& facts, std::vector<Finding>& findings);
-void claim_pinning_cost(const TransferFacts& facts, std::vector<Finding>& findings);
-void claim_held_thread(const TransferFacts& facts, std::vector<Finding>& findings);
+// From the studies: the verdicts on a workload's steps and what they overlap; the costs of pinning and of
+// calls that hold their thread.
+void claim_steps(const TransferFacts& facts, std::vector<Finding>& findings);
+void claim_host_costs(const TransferFacts& facts, std::vector<Finding>& findings);
 
-// The memory that the loader's buffers and a staging ring lock for this batch.
-LockedBytes locked_bytes(const TransferFacts& facts, const StepStudy& study);
+// Bandwidth of a PCI Express link each way, "gen4 x16" as context.device.pcie has it; nullopt for anything
+// else, and a generation unknown here. The packets' headers, some 5 to 10 % of it, are not taken off: no copy
+// reaches it.
+std::optional<double> pcie_bytes_per_s(std::string_view link);
 
 // Whether its interval is no wider than the value itself.
 inline bool conclusive(const Estimate& estimate) {

@@ -15,63 +15,37 @@
 namespace bench::sweeps {
 namespace {
 
-constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
+constexpr std::string_view kAcceptedSizes = "sizes such as 4KiB,1MiB and ranges such as 1KiB:1GiB:x2";
 
-std::vector<std::string> split(std::string_view text, char at) {
-  std::vector<std::string> parts;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t end = std::min(text.find(at, from), text.size());
-    parts.emplace_back(text.substr(from, end - from));
-    from = end + 1;
-  }
-  return parts;
-}
-
-std::int64_t size_of(std::string_view option, const std::string& text) {
+std::int64_t size_of(std::string_view option, std::string_view text) {
   std::int64_t bytes = 0;
   try {
     bytes = parse_bytes(option, text);
   } catch (const UsageError& error) {
     const std::string_view sentence = error.what();  // "--sizes: '0' has no unit; give a size such as …"
     throw UsageError(
-        fmt::format("{}; accepted: auto, sizes such as 4KiB,1MiB and ranges such as 1KiB:1GiB:x2",
-                    sentence.substr(0, sentence.rfind("; "))));
+        fmt::format("{}; accepted: auto, {}", sentence.substr(0, sentence.rfind("; ")), kAcceptedSizes));
   }
+  constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
   if (bytes > kLargestSize) {
     throw UsageError(fmt::format("{}: {} was given; accepted: sizes up to 1TiB", option, quote(text)));
   }
   return bytes;
 }
 
-void add_range(std::string_view option, const std::string& text, const std::vector<std::string>& parts,
-               std::vector<std::int64_t>& sizes) {
-  std::int64_t factor = 0;
-  const std::string& step = parts.size() == 3 ? parts[2] : text;
+void add_range(std::string_view option, std::string_view text, std::vector<std::int64_t>& sizes) {
+  const std::vector<std::string_view> parts = split(text, ':');
+  const std::string_view step = parts.size() == 3 ? parts[2] : "";
   const char* const end = step.data() + step.size();
-  if (parts.size() != 3 || !step.starts_with('x') ||
-      std::from_chars(step.data() + 1, end, factor).ptr != end || factor < 2 || factor > 1024) {
-    throw UsageError(
-        fmt::format("{}: {} was given; accepted: sizes such as 4KiB,1MiB and ranges such as "
-                    "1KiB:1GiB:x2",
-                    option, quote(text)));
+  std::int64_t factor = 0;
+  if (!step.starts_with('x') || std::from_chars(step.data() + 1, end, factor).ptr != end || factor < 2 ||
+      factor > 1024) {
+    throw UsageError(fmt::format("{}: {} was given; accepted: {}", option, quote(text), kAcceptedSizes));
   }
   const std::int64_t last = size_of(option, parts[1]);
   for (std::int64_t bytes = size_of(option, parts[0]); bytes <= last; bytes *= factor) {
     sizes.push_back(bytes);
   }
-}
-
-std::int64_t count_of(const SweepRequest& request, const std::string& name, std::int64_t smallest,
-                      std::int64_t largest) {
-  const std::string& text = request.sweep_options.at(name);
-  const char* const end = text.data() + text.size();
-  std::int64_t count = 0;
-  const auto read = std::from_chars(text.data(), end, count);
-  if (read.ec != std::errc{} || read.ptr != end || count < smallest || count > largest) {
-    throw UsageError(fmt::format("--{}: {} was given; accepted: a whole number, {} to {}", name, quote(text),
-                                 smallest, largest));
-  }
-  return count;
 }
 
 std::string node_of(const std::string& text, const Transfers* transfers) {
@@ -88,8 +62,7 @@ std::string node_of(const std::string& text, const Transfers* transfers) {
     if (std::ranges::find(nodes, node_named(text, *transfers)) == nodes.end()) {
       throw UsageError(
           fmt::format("--numa-node: {} was given, but this machine has {} {}; accepted: near, far, any, or a "
-                      "node that it "
-                      "has",
+                      "node that it has",
                       quote(text), nodes.size() == 1 ? "only node" : "nodes", fmt::join(nodes, ", ")));
     }
   }
@@ -100,12 +73,11 @@ std::string node_of(const std::string& text, const Transfers* transfers) {
 
 std::vector<std::int64_t> parse_sizes(std::string_view option, std::string_view text) {
   std::vector<std::int64_t> sizes;
-  for (const std::string& part : split(text, ',')) {
-    const std::vector<std::string> range = split(part, ':');
-    if (range.size() == 1) {
+  for (const std::string_view part : split(text, ',')) {
+    if (part.find(':') == std::string_view::npos) {
       sizes.push_back(size_of(option, part));
     } else {
-      add_range(option, part, range, sizes);
+      add_range(option, part, sizes);
     }
   }
   std::ranges::sort(sizes);
@@ -120,13 +92,13 @@ std::vector<std::int64_t> parse_sizes(std::string_view option, std::string_view 
 std::vector<std::string> parse_words(std::string_view option, std::string_view text,
                                      const std::vector<std::string>& accepted) {
   std::vector<std::string> words;
-  for (const std::string& word : split(text, ',')) {
+  for (const std::string_view word : split(text, ',')) {
     if (std::ranges::find(accepted, word) == accepted.end()) {
       throw UsageError(fmt::format("{}: {} was given; accepted, separated by commas: {}", option, quote(word),
                                    fmt::join(accepted, ", ")));
     }
     if (std::ranges::find(words, word) == words.end()) {
-      words.push_back(word);
+      words.emplace_back(word);
     }
   }
   return words;
@@ -147,8 +119,8 @@ TransferOptions transfer_options(const SweepRequest& request, Device& device) {
                                  quote(given.at("in-flight")), kMostInFlight));
   }
   options.node = node_of(given.at("numa-node"), transfers_of(device));
-  options.workers = count_of(request, "workers", 0, 1024);
-  options.prefetch = count_of(request, "prefetch", 1, 1024);
+  options.workers = parse_count("--workers", given.at("workers"), 0, 1024);
+  options.prefetch = parse_count("--prefetch", given.at("prefetch"), 1, 1024);
   return options;
 }
 

@@ -2,19 +2,92 @@
 // thread, and a workload's steps with the copy of the next batch before and overlapped with them.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
+#include "bench/json.h"
+#include "bench/measure/estimate.h"
 #include "bench/sweep.h"
 #include "bench/transfers.h"
-#include "sweeps/transfer/options.h"
-#include "sweeps/transfer/state.h"
 
 namespace bench::sweeps {
 
+// Making and freeing host memory with its pages touched; medians.
+struct PinningCost {
+  std::int64_t bytes = 0;
+  std::string unsupported{};  // why there are no times
+  Estimate pin_ns{};
+  double unpin_ns = 0;
+  double pageable_ns = 0;        // making ordinary memory
+  double free_ns = 0;            // freeing it
+  std::int64_t taken_bytes = 0;  // by which the host's memory in use grew
+};
+
+// One copy on a queue of its own, by wall clock.
+struct CallTime {
+  std::string direction;
+  std::string kind;  // of the host's memory
+  std::int64_t bytes = 0;
+  Estimate returns_ns;  // until the call returns
+  Estimate done_ns;     // until the copy is done
+  double cpu_ns = 0;    // of the calling thread
+};
+
+// A workload's steps with one kind of host memory.
+struct KindSteps {
+  std::string name;           // "pageable", "staged", "pinned"
+  std::string unsupported{};  // why there are no times
+  Estimate copy_ns{};         // of the batch, alone
+  Estimate serial_ns{};       // a step: copy, then compute
+  Estimate overlapped_ns{};   // a step: compute, while another thread copies the next batch
+  Estimate compute_overlapped_ns{};
+
+  // As it does best: a second thread is at hand with pageable memory too.
+  const Estimate& best() const { return overlapped_ns.value < serial_ns.value ? overlapped_ns : serial_ns; }
+};
+
+struct StepStudy {
+  std::string workload;
+  std::string mode{};
+  std::string dtype = "fp32";
+  std::int64_t batch = 0;
+  std::string unsupported{};  // why nothing was measured
+  std::int64_t bytes = 0;     // of the batch
+  std::int64_t rounds = 0;
+  Estimate compute_ns{};
+  std::vector<KindSteps> kinds{};
+
+  // nullptr where it was not measured.
+  const KindSteps* kind(const std::string& name) const;
+};
+
+struct TransferState {
+  bool crosses_bus = false;
+  std::int64_t workers = 0;
+  std::int64_t prefetch = 0;
+  std::string node;
+  std::vector<PinningCost> pinning{};  // by size
+  std::vector<CallTime> calls{};
+  std::vector<StepStudy> steps{};  // one a batch
+};
+
+// The file's sweep.transfer: {"crosses_bus", "workers", "prefetch", "node"}, and where they were measured
+//   "pinning": [{"bytes", "pin_ns", "pin_ci95_ns", "unpin_ns", "pageable_ns", "free_ns", "taken_bytes"}, or
+//   {"bytes", "unsupported": why}];
+//   "calls": [{"direction", "host_memory", "bytes", "returns_ns", "returns_ci95_ns", "done_ns",
+//   "done_ci95_ns", "cpu_ns"}];
+//   "steps": [{"workload", "mode", "dtype", "batch", "bytes", "rounds", "compute": time, "kinds":
+//   [{"host_memory", "copy": time, "serial": time, "beside": time, "compute_beside": time}, or
+//   {"host_memory", "unsupported": why}]}, or {…, "unsupported": why}], where a time is {"median_ns",
+//   "ci95_ns"} and "beside" is the overlapped step.
+Json to_json(const TransferState& state);
+
+// What the studies run on. `node` is that of the host memory, see node_named().
 struct TransferStudy {
   SweepStudy& sweep;
   Transfers& transfers;
-  const TransferOptions& options;
+  const std::string& node;
 };
 
 std::vector<PinningCost> study_pinning(const TransferStudy& study);

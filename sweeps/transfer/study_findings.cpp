@@ -6,8 +6,9 @@
 
 #include "bench/measure/finding.h"
 #include "bench/measure/units.h"
-#include "bench/staging.h"
+#include "bench/transfers.h"
 #include "sweeps/transfer/findings.h"
+#include "sweeps/transfer/verdict.h"
 
 namespace bench::sweeps {
 namespace {
@@ -31,21 +32,30 @@ std::string why_not_pinned(const TransferFacts& facts, double bytes) {
   return {};
 }
 
+// The memory that the loader's buffers and a staging ring lock for this batch.
+LockedBytes locked_bytes(const TransferFacts& facts, const StepStudy& study) {
+  const auto batches =
+      static_cast<double>(std::max<std::int64_t>(1, facts.state.workers * facts.state.prefetch));
+  const double pinned = batches * static_cast<double>(study.bytes);
+  return {.pinned = pinned,
+          .staged = static_cast<double>(staging_ring_bytes(study.bytes)),
+          .pinned_refusal = why_not_pinned(facts, pinned)};
+}
+
 // The price of pinning: "locks 64.0 MiB, 16.0 ms once, earned back after 4 steps".
 std::string price_in_words(const TransferFacts& facts, const PinVerdict& verdict, const LockedBytes& locked,
                            std::optional<double> pinning_ns) {
+  const std::string pinned = size_text(locked.pinned);
   if (verdict.chosen_kind == "staged") {
-    const std::string pinned = size_text(locked.pinned);
     return fmt::format("its ring locks {}; {}", size_text(locked.staged),
-                       locked.pinned_possible
+                       locked.pinned_refusal.empty()
                            ? fmt::format("pinned buffers {}", pinned)
-                           : fmt::format("pinning {} {}", pinned, why_not_pinned(facts, locked.pinned)));
+                           : fmt::format("pinning {} {}", pinned, locked.pinned_refusal));
   }
-  if (!locked.pinned_possible) {
-    return fmt::format("have fewer or smaller batches ready: {} {}", size_text(locked.pinned),
-                       why_not_pinned(facts, locked.pinned));
+  if (!locked.pinned_refusal.empty()) {
+    return fmt::format("have fewer or smaller batches ready: {} {}", pinned, locked.pinned_refusal);
   }
-  std::string text = fmt::format("locks {}", size_text(locked.pinned));
+  std::string text = fmt::format("locks {}", pinned);
   if (pinning_ns && *pinning_ns > 0) {
     const bool extrapolated = static_cast<double>(facts.state.pinning.back().bytes) < locked.pinned;
     text +=
@@ -122,7 +132,7 @@ Finding claim_verdict(const TransferFacts& facts, const StepStudy& study) {
   finding.details["pinned_locks_bytes"] = locked.pinned;
   finding.details["staged_locks_bytes"] = locked.staged;
   const auto pinning_ns =
-      locked.pinned_possible ? pinning_cost_ns(facts.state.pinning, locked.pinned) : std::nullopt;
+      locked.pinned_refusal.empty() ? pinning_cost_ns(facts.state.pinning, locked.pinned) : std::nullopt;
   if (pinning_ns) {
     finding.details["pinning_ns"] = *pinning_ns;
   }
@@ -161,33 +171,6 @@ Finding claim_overlap(const TransferFacts& facts, const StepStudy& study, const 
   return finding;
 }
 
-}  // namespace
-
-LockedBytes locked_bytes(const TransferFacts& facts, const StepStudy& study) {
-  const auto batches =
-      static_cast<double>(std::max<std::int64_t>(1, facts.state.workers * facts.state.prefetch));
-  const double pinned = batches * static_cast<double>(study.bytes);
-  return {.pinned = pinned,
-          .staged = static_cast<double>(staging_ring_bytes(study.bytes)),
-          .pinned_possible = why_not_pinned(facts, pinned).empty()};
-}
-
-void claim_verdicts(const TransferFacts& facts, std::vector<Finding>& findings) {
-  for (const StepStudy& study : facts.state.steps) {
-    findings.push_back(claim_verdict(facts, study));
-  }
-}
-
-void claim_overlaps(const TransferFacts& facts, std::vector<Finding>& findings) {
-  for (const StepStudy& study : facts.state.steps) {
-    for (const KindSteps& kind : study.kinds) {
-      if (kind.unsupported.empty()) {
-        findings.push_back(claim_overlap(facts, study, kind));
-      }
-    }
-  }
-}
-
 void claim_pinning_cost(const TransferFacts& facts, std::vector<Finding>& findings) {
   const PinningCost* largest = nullptr;
   std::string refused;
@@ -208,10 +191,7 @@ void claim_pinning_cost(const TransferFacts& facts, std::vector<Finding>& findin
     const auto bytes = static_cast<double>(largest->bytes);
     const double mib = bytes / 0x1p20;
     const auto taken = static_cast<double>(largest->taken_bytes) / bytes;
-    finding.set({.value = largest->pin_ns.value / mib});
-    if (largest->pin_ns.ci95) {
-      finding.ci95 = Interval{.low = largest->pin_ns.low() / mib, .high = largest->pin_ns.high() / mib};
-    }
+    finding.set(scaled(largest->pin_ns, 1 / mib));
     finding.details = {{"taken_share", taken}};
     finding.claim = fmt::format(
         "Pinning {} takes {}, once, and {} of the host's memory; the same pageable: {}.{}", size_text(bytes),
@@ -252,6 +232,26 @@ void claim_held_thread(const TransferFacts& facts, std::vector<Finding>& finding
       fmt::format("A copy of {} to the device holds its thread for {} from pinned memory, {} from pageable.",
                   size_text(bytes), held(*pinned), held(*pageable));
   findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+void claim_steps(const TransferFacts& facts, std::vector<Finding>& findings) {
+  for (const StepStudy& study : facts.state.steps) {
+    findings.push_back(claim_verdict(facts, study));
+  }
+  for (const StepStudy& study : facts.state.steps) {
+    for (const KindSteps& kind : study.kinds) {
+      if (kind.unsupported.empty()) {
+        findings.push_back(claim_overlap(facts, study, kind));
+      }
+    }
+  }
+}
+
+void claim_host_costs(const TransferFacts& facts, std::vector<Finding>& findings) {
+  claim_pinning_cost(facts, findings);
+  claim_held_thread(facts, findings);
 }
 
 }  // namespace bench::sweeps

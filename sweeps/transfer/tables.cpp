@@ -3,11 +3,14 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/measure/units.h"
 #include "sweeps/transfer/findings.h"
+#include "sweeps/transfer/verdict.h"
 
 namespace bench::sweeps {
 namespace {
@@ -33,70 +36,63 @@ std::set<double> telling_sizes(const std::set<double>& sizes) {
   return some;
 }
 
-TextTable copies_table(const std::vector<CopySeries>& all) {
+// The plain copies of some directions: a row a size, a column a kind of host memory. With several directions
+// the first column names them.
+TextTable plain_copies(const std::vector<CopySeries>& all, const std::vector<std::string>& directions,
+                       bool every_size, std::string (*cell)(const CopyPoint&)) {
+  const bool named = directions.size() > 1;
   TextTable table;
-  table.title =
-      "Copies: rate ± half of the 95 % interval (–: unknown, or wider than the figure; all sizes: --verbose)";
   table.lists_points = true;
+  auto& header = table.rows.emplace_back(named ? std::vector<std::string>{"copies", "bytes"}
+                                               : std::vector<std::string>{"bytes"});
   std::vector<std::string> kinds;
   std::map<std::string, std::set<double>> sizes;  // by direction
   for (const CopySeries& series : all) {
-    if (series.plain()) {
-      if (std::ranges::find(kinds, series.kind) == kinds.end()) {
-        kinds.push_back(series.kind);
-      }
-      std::ranges::transform(series.points,
-                             std::inserter(sizes[series.direction], sizes[series.direction].end()),
-                             &CopyPoint::bytes);
-    }
-  }
-  std::vector<std::string>& header = table.rows.emplace_back(std::vector<std::string>{"copies", "bytes"});
-  header.insert(header.end(), kinds.begin(), kinds.end());
-  table.right.assign(header.size(), true);
-  table.right[0] = false;
-  for (const char* direction : {"h2d", "d2h", "both"}) {
-    if (!sizes.contains(direction)) {
+    if (!series.plain() || std::ranges::find(directions, series.direction) == directions.end()) {
       continue;
     }
-    for (const double bytes : telling_sizes(sizes[direction])) {
-      auto& row = table.rows.emplace_back(std::vector<std::string>{copy_way(direction), size_text(bytes)});
+    if (std::ranges::find(kinds, series.kind) == kinds.end()) {
+      kinds.push_back(series.kind);
+      header.push_back(series.kind);
+    }
+    for (const CopyPoint& point : series.points) {
+      sizes[series.direction].insert(point.bytes);
+    }
+  }
+  table.right.assign(header.size(), true);
+  table.right[0] = !named;
+  for (const std::string& direction : directions) {
+    const std::set<double>& measured = sizes[direction];
+    for (const double bytes : every_size || measured.empty() ? measured : telling_sizes(measured)) {
+      auto& row = table.rows.emplace_back();
+      if (named) {
+        row.push_back(copy_way(direction));
+      }
+      row.push_back(size_text(bytes));
       for (const std::string& kind : kinds) {
         const CopySeries* const series = find_series(all, fmt::format("{}/{}", direction, kind));
         const CopyPoint* const point = series == nullptr ? nullptr : series->at(bytes);
-        row.push_back(point == nullptr ? "" : rate_cell(*point));
+        row.push_back(point == nullptr ? "" : cell(*point));
       }
     }
   }
   return table;
 }
 
+TextTable copies_table(const std::vector<CopySeries>& all) {
+  TextTable table = plain_copies(all, {"h2d", "d2h", "both"}, false, rate_cell);
+  table.title =
+      "Copies: rate ± half of the 95 % interval (–: unknown, or wider than the figure; all sizes: --verbose)";
+  return table;
+}
+
 TextTable bandwidth_table(const std::string& direction, const std::vector<CopySeries>& all) {
-  TextTable table;
+  TextTable table = plain_copies(all, {direction}, true, copy_cell);
   table.title = direction == "h2d"   ? "Host to device"
                 : direction == "d2h" ? "Device to host"
                                      : "Both ways at once, bytes of both counted";
   table.title += ": median time, rate, half of the 95 % interval";
-  table.lists_points = true;
   table.details = true;
-  table.rows.push_back({"bytes"});
-  table.right = {true};
-  std::vector<const CopySeries*> columns;
-  std::set<double> sizes;
-  for (const CopySeries& series : all) {
-    if (series.direction == direction && series.plain()) {
-      columns.push_back(&series);
-      table.rows[0].push_back(series.kind);
-      table.right.push_back(true);
-      std::ranges::transform(series.points, std::inserter(sizes, sizes.end()), &CopyPoint::bytes);
-    }
-  }
-  for (const double bytes : sizes) {
-    auto& row = table.rows.emplace_back(std::vector<std::string>{size_text(bytes)});
-    for (const CopySeries* series : columns) {
-      const CopyPoint* const point = series->at(bytes);
-      row.push_back(point == nullptr ? "" : copy_cell(*point));
-    }
-  }
   return table;
 }
 

@@ -1,6 +1,6 @@
 #include "sweeps/transfer/verdict.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace bench::sweeps {
 namespace {
@@ -65,21 +65,19 @@ PinVerdict pin_verdict(const StepStudy& study, const LockedBytes& locked) {
   if (pinned == nullptr || staged == nullptr) {
     return compared(*pageable, pinned != nullptr ? *pinned : *staged);
   }
-  PinVerdict by_pinned = compared(*pageable, *pinned);
-  PinVerdict by_staged = compared(*pageable, *staged);
+  const PinVerdict by_pinned = compared(*pageable, *pinned);
+  const PinVerdict by_staged = compared(*pageable, *staged);
   // A kind that pays before one that may pay, before one that does not.
   const auto rank = [](const PinVerdict& verdict) {
     return verdict.verdict == Verdict::pin ? 2 : verdict.verdict == Verdict::inconclusive ? 1 : 0;
   };
   bool take_staged = by_staged.saved_ns.value > by_pinned.saved_ns.value;
-  if (by_staged.verdict == Verdict::pin && !locked.pinned_possible) {
+  if (by_staged.verdict == Verdict::pin && !locked.pinned_refusal.empty()) {
     take_staged = true;
   } else if (rank(by_pinned) != rank(by_staged)) {
     take_staged = rank(by_staged) > rank(by_pinned);
   } else if (!differ(pinned->best(), staged->best())) {
     take_staged = locked.staged < locked.pinned;
-    by_pinned.equivalent_kind = staged->name;
-    by_staged.equivalent_kind = pinned->name;
   }
   return take_staged ? by_staged : by_pinned;
 }

@@ -3,10 +3,9 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "sweeps/transfer/state.h"
+#include "sweeps/transfer/studies.h"
 
 namespace bench::sweeps {
 
@@ -23,7 +22,6 @@ enum class Verdict { pin, dont, inconclusive, unknown };
 struct PinVerdict {
   Verdict verdict = Verdict::unknown;  // unknown: pageable memory or both others were not measured
   std::string chosen_kind{};           // "pinned" or "staged"
-  std::string equivalent_kind{};       // the other, where the two do not differ significantly
   // Best step with pageable memory minus best step with the chosen kind. The interval takes both at their
   // ends, so it is wider than one of 95 %; none where a time has none.
   Estimate saved_ns{};
@@ -36,9 +34,9 @@ struct PinVerdict {
 
 // Bytes that each of the two locks.
 struct LockedBytes {
-  double pinned = 0;            // the loader's buffers
-  double staged = 0;            // a ring
-  bool pinned_possible = true;  // the host has them, and lets them be locked
+  double pinned = 0;             // the loader's buffers
+  double staged = 0;             // a ring
+  std::string pinned_refusal{};  // why the host has no such buffers, or does not let them be locked
 };
 
 // pin where the best step with pinned memory, or staged through it, is at least 1 % faster than the best with

@@ -10,8 +10,8 @@
 #include "bench/error.h"
 #include "bench/measure/random.h"
 #include "bench/measure/statistics.h"
+#include "sweeps/transfer/findings.h"
 #include "sweeps/transfer/options.h"
-#include "sweeps/transfer/pcie.h"
 
 namespace bench::sweeps {
 namespace {
@@ -23,13 +23,14 @@ using ::testing::IsEmpty;
 constexpr double kKiB = 1024;
 
 // t = latency + bytes / bandwidth from 1 KiB to 1 GiB, each off by up to ±`noise` of itself.
-std::vector<CopyTime> curve(double latency_ns, double bytes_per_s, double noise = 0, std::uint64_t seed = 1) {
+std::vector<CopyPoint> curve(double latency_ns, double bytes_per_s, double noise = 0,
+                             std::uint64_t seed = 1) {
   std::mt19937_64 engine(seed);
-  std::vector<CopyTime> points;
+  std::vector<CopyPoint> points;
   for (double bytes = kKiB; bytes <= kKiB * kKiB * kKiB; bytes *= 2) {
     const double exact = latency_ns + bytes / bytes_per_s * 1e9;
     const double ns = exact * (1 + noise * (2 * unit_draw(engine) - 1));
-    points.push_back({.bytes = bytes, .ns = ns, .ci95_ns = Interval{0.99 * ns, 1.01 * ns}});
+    points.push_back({.bytes = bytes, .ns = {.value = ns, .ci95 = Interval{0.99 * ns, 1.01 * ns}}});
   }
   return points;
 }
@@ -77,16 +78,16 @@ TEST(CopyCurve, PassesThroughTheMeasuredPoints) {
   const auto found = fit_copy_curve(points);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->pieces.size(), points.size() + 1);
-  for (const CopyTime& point : points) {
-    EXPECT_NEAR(found->at_ns(point.bytes), point.ns, 1e-9 * point.ns);
+  for (const CopyPoint& point : points) {
+    EXPECT_NEAR(found->at_ns(point.bytes), point.ns.value, 1e-9 * point.ns.value);
   }
 }
 
 // 1 µs + n / 24 GB/s up to 1 MiB, then 10 GB/s only: half of that is reached within the first part.
 TEST(CopyCurve, HalfOfASlowerEndIsReachedEarlier) {
   auto points = curve(1000, 24e9);
-  for (CopyTime& point : points) {
-    point.ns += std::max(0.0, point.bytes - 0x1p20) * (1 / 10.0 - 1 / 24.0);
+  for (CopyPoint& point : points) {
+    point.ns.value += std::max(0.0, point.bytes - 0x1p20) * (1 / 10.0 - 1 / 24.0);
   }
   const auto found = fit_copy_curve(points);
   ASSERT_TRUE(found && found->half_bytes());
@@ -106,7 +107,7 @@ TEST(CopyCurve, AFlatStartIsItsLatency) {
     auto points = curve(0, 12e9, noise, 7);
     const auto start = curve(8000, 1e15, noise, 7);
     for (std::size_t i = 0; i < points.size(); ++i) {
-      points[i].ns = std::max(points[i].ns, start[i].ns);
+      points[i].ns.value = std::max(points[i].ns.value, start[i].ns.value);
     }
     const auto found = fit_copy_curve(points);
     ASSERT_TRUE(found && found->bytes_per_s && found->half_bytes());
@@ -118,8 +119,8 @@ TEST(CopyCurve, AFlatStartIsItsLatency) {
 
 TEST(CopyCurve, AnEndThatHardlyGrowsLeavesNoBandwidth) {
   auto points = curve(1000, 10e9);
-  for (CopyTime& point : points) {
-    point.ns = std::min(point.ns, 1e6);
+  for (CopyPoint& point : points) {
+    point.ns.value = std::min(point.ns.value, 1e6);
   }
   const auto found = fit_copy_curve(points);
   ASSERT_TRUE(found);
@@ -130,17 +131,18 @@ TEST(CopyCurve, AnEndThatHardlyGrowsLeavesNoBandwidth) {
 
 TEST(CopyCurve, RefusesWhatCannotBeFitted) {
   EXPECT_FALSE(fit_copy_curve({}));
-  EXPECT_FALSE(fit_copy_curve(std::vector<CopyTime>{{.bytes = 1024, .ns = 5}}));
-  EXPECT_FALSE(fit_copy_curve(std::vector<CopyTime>{{.bytes = 1024, .ns = 50}, {.bytes = 2048, .ns = 5}}));
+  EXPECT_FALSE(fit_copy_curve(std::vector<CopyPoint>{{.bytes = 1024, .ns = {.value = 5}}}));
+  EXPECT_FALSE(fit_copy_curve(
+      std::vector<CopyPoint>{{.bytes = 1024, .ns = {.value = 50}}, {.bytes = 2048, .ns = {.value = 5}}}));
   auto points = curve(8000, 12e9);
   points.insert(points.begin(), points.front());
   EXPECT_FALSE(fit_copy_curve(points));  // one size twice
   points = curve(8000, 12e9);
-  points[2].ns = 0;
+  points[2].ns.value = 0;
   EXPECT_FALSE(fit_copy_curve(points));
   EXPECT_THAT(held_out_errors(points), IsEmpty());
-  for (CopyTime& point : points) {
-    point.ns = 8000 * (1 + point.bytes / 1e12);  // grows by a thousandth
+  for (CopyPoint& point : points) {
+    point.ns.value = 8000 * (1 + point.bytes / 1e12);  // grows by a thousandth
   }
   EXPECT_FALSE(fit_copy_curve(points));
 }
@@ -153,9 +155,9 @@ TEST(HeldOutErrors, SizesAreNotAmongThoseFitted) {
   }
   // One held-out size 30 % off shows as just that.
   auto points = curve(8000, 12e9);
-  points[3].ns *= 1.3;
+  points[3].ns.value *= 1.3;
   EXPECT_NEAR(held_out_errors(points)[1].error, 1 - 1 / 1.3, 1e-9);
-  EXPECT_THAT(held_out_errors(std::vector<CopyTime>(points.begin(), points.begin() + 4)), IsEmpty());
+  EXPECT_THAT(held_out_errors(std::vector<CopyPoint>(points.begin(), points.begin() + 4)), IsEmpty());
 }
 
 // Below 48,000 bytes 1 µs + bytes / 8 GB/s, above 5 µs + bytes / 24 GB/s: the lines meet there.
@@ -164,9 +166,9 @@ TEST(HeldOutErrors, ArePredictedWhereOneLineCannot) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 engine(seed);
     auto points = curve(1000, 8e9);
-    for (CopyTime& point : points) {
-      point.ns =
-          std::min(point.ns, 5000 + point.bytes / 24e9 * 1e9) * (1 + 0.03 * (2 * unit_draw(engine) - 1));
+    for (CopyPoint& point : points) {
+      point.ns.value = std::min(point.ns.value, 5000 + point.bytes / 24e9 * 1e9) *
+                       (1 + 0.03 * (2 * unit_draw(engine) - 1));
     }
     std::vector<double> errors;
     std::vector<double> straight;
@@ -202,21 +204,20 @@ TEST(TransferCrossover, IsTheFirstSizeFromWhichAllAreApart) {
   EXPECT_FALSE(faster_from(pinned, pinned));  // intervals touch
   EXPECT_FALSE(faster_from(pinned, {}));
   auto disturbed = pinned;
-  disturbed[10].ci95_ns->high *= 10;  // 1 MiB: nobody knows there
+  disturbed[10].ns.ci95->high *= 10;  // 1 MiB: nobody knows there
   EXPECT_EQ(faster_from(disturbed, pageable), 2048 * kKiB);
-  disturbed[10].ci95_ns.reset();  // a single sample
+  disturbed[10].ns.ci95.reset();  // a single sample
   EXPECT_EQ(faster_from(disturbed, pageable), 2048 * kKiB);
 }
 
 TEST(Pcie, LimitsByGenerationAndWidth) {
-  EXPECT_NEAR(pcie_link("gen3 x16")->bytes_per_s(), 15.754e9, 1e6);
-  EXPECT_NEAR(pcie_link("gen4 x8")->bytes_per_s(), 15.754e9, 1e6);
-  EXPECT_NEAR(pcie_link("gen1 x1")->bytes_per_s(), 0.25e9, 1);
-  EXPECT_NEAR(pcie_link("gen5 x16")->bytes_per_s(), 63.015e9, 1e6);
-  EXPECT_EQ(pcie_link("gen9 x16")->bytes_per_s(), 0);
+  EXPECT_NEAR(*pcie_bytes_per_s("gen3 x16"), 15.754e9, 1e6);
+  EXPECT_NEAR(*pcie_bytes_per_s("gen4 x8"), 15.754e9, 1e6);
+  EXPECT_NEAR(*pcie_bytes_per_s("gen1 x1"), 0.25e9, 1);
+  EXPECT_NEAR(*pcie_bytes_per_s("gen5 x16"), 63.015e9, 1e6);
   for (const char* odd :
-       {"", "gen", "gen4", "gen4x16", "gen4 x", "gen4 x16 ", "x16 gen4", "gen0 x1", "gen4 y16"}) {
-    EXPECT_FALSE(pcie_link(odd)) << odd;
+       {"", "gen", "gen4", "gen4x16", "gen4 x", "gen4 x16 ", "x16 gen4", "gen0 x1", "gen4 y16", "gen9 x16"}) {
+    EXPECT_FALSE(pcie_bytes_per_s(odd)) << odd;
   }
 }
 

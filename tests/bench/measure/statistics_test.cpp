@@ -51,14 +51,19 @@ TEST(Statistics, TheMeanOfNothingIsZero) {
   EXPECT_EQ(mean(std::vector<double>{}), 0);
 }
 
+TEST(Statistics, TheVarianceIsThatOfASample) {
+  EXPECT_EQ(variance(std::vector<double>{1, 2, 6}), 7);
+  EXPECT_EQ(variance(std::vector<double>{5}), 0);
+}
+
 TEST(Statistics, QuantilesInterpolateBetweenOrderStatistics) {
-  const Samples values{30, 10, 40, 20};  // NumPy: quantile([10, 20, 30, 40], 0.05) is 11.5
+  const std::vector<double> values{30, 10, 40, 20};  // NumPy: quantile([10, 20, 30, 40], 0.05) is 11.5
   EXPECT_DOUBLE_EQ(quantile(values, 0), 10);
   EXPECT_DOUBLE_EQ(quantile(values, 0.05), 11.5);
   EXPECT_DOUBLE_EQ(quantile(values, 0.5), 25);
   EXPECT_DOUBLE_EQ(quantile(values, 0.95), 38.5);
   EXPECT_DOUBLE_EQ(quantile(values, 1), 40);
-  EXPECT_THROW(quantile(Samples{}, 0.5), std::invalid_argument);
+  EXPECT_THROW(quantile(std::vector<double>{}, 0.5), std::invalid_argument);
 }
 
 TEST(Statistics, TheMedianIsTheMiddleValueOrTheMeanOfTheMiddleTwo) {
