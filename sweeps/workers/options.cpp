@@ -23,16 +23,6 @@
 namespace bench::sweeps {
 namespace {
 
-std::vector<std::string> split_at_commas(std::string_view text) {
-  std::vector<std::string> parts;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t end = std::min(text.find(',', from), text.size());
-    parts.emplace_back(text.substr(from, end - from));
-    from = end + 1;
-  }
-  return parts;
-}
-
 class Reader {
  public:
   Reader(const SweepRequest& request, const Device& device)
@@ -77,14 +67,7 @@ class Reader {
   }
 
   std::int64_t count(const std::string& name, std::int64_t least, std::int64_t most) const {
-    const std::string& given = text(name);
-    std::int64_t value = 0;
-    const char* const end = given.data() + given.size();
-    const auto read = std::from_chars(given.data(), end, value);
-    if (read.ec != std::errc{} || read.ptr != end || value < least || value > most) {
-      refuse(name, fmt::format("a whole number, {} to {}", least, most));
-    }
-    return value;
+    return parse_count("--" + name, text(name), least, most);
   }
 
   // The meaning of a word of the option.
@@ -112,7 +95,7 @@ class Reader {
       }
       return;
     }
-    for (const std::string& part : split_at_commas(given)) {
+    for (const std::string_view part : split(given, ',')) {
       try {
         const auto counts = part == "0" ? std::vector<std::int64_t>{0} : parse_axis("--workers", part);
         workers.insert(workers.end(), counts.begin(), counts.end());
@@ -128,7 +111,7 @@ class Reader {
   }
 
   void read_orders() {
-    for (const std::string& part : split_at_commas(text("order"))) {
+    for (const std::string_view part : split(text("order"), ',')) {
       const auto order = choice<loader::Order>(
           "order", part, {{"in-order", loader::Order::in_order}, {"any", loader::Order::any}},
           "in-order (a worker makes a batch), any (workers share its samples)");
@@ -255,11 +238,13 @@ class Reader {
     const std::string& given = text("demand");
     const char* const accepted =
         "samples a second, as t4=1128/s, or a batch sweep's result file, as h200=FILE";
-    for (const std::string& part : given == "none" ? std::vector<std::string>() : split_at_commas(given)) {
+    for (const std::string_view part :
+         given == "none" ? std::vector<std::string_view>() : split(given, ',')) {
       const std::size_t equals = part.find('=');
-      const std::string value = equals == std::string::npos ? part : part.substr(equals + 1);
-      RequiredThroughput required{.name = equals == std::string::npos ? "" : part.substr(0, equals),
-                                  .source = "given"};
+      const std::string value(equals == std::string_view::npos ? part : part.substr(equals + 1));
+      RequiredThroughput required{
+          .name = std::string(part.substr(0, equals == std::string_view::npos ? 0 : equals)),
+          .source = "given"};
       if (value.ends_with("/s")) {
         const char* const end = value.data() + value.size() - 2;
         const auto read = std::from_chars(value.data(), end, required.samples_per_s);

@@ -47,6 +47,21 @@ TEST(Axis, TakesTenThousandValuesAndNotOneMore) {
   EXPECT_THROW(parse_axis("--batch", "1:9223372036854775807:+1"), UsageError);
 }
 
+TEST(Split, KeepsEmptyParts) {
+  EXPECT_THAT(split("a,,b,", ','), ElementsAre("a", "", "b", ""));
+  EXPECT_THAT(split("", ','), ElementsAre(""));
+}
+
+TEST(Count, IsAWholeNumberWithinItsLimits) {
+  EXPECT_EQ(parse_count("--prefetch", "64", 1, 64), 64);
+  for (const char* wrong : {"", "0", "65", "-1", "+1", "1.5", "2x", "99999999999999999999"}) {
+    EXPECT_THAT([&] { parse_count("--prefetch", wrong, 1, 64); },
+                ThrowsMessage<UsageError>(std::string("--prefetch: '") + wrong +
+                                          "' was given; accepted: a whole number, 1 to 64"))
+        << wrong;
+  }
+}
+
 struct BadAxis {
   const char* text;
   const char* quoted;
