@@ -1,8 +1,8 @@
 // One operation made ready for one shape on one device, and the registry of its implementations.
 //
 // An operation's folder holds its description (conv2d/conv2d.h) and one file per implementation
-// (conv2d/reference.cpp, conv2d/onednn.cpp; a CUDA kernel has its body and launch in cuda.cuh and is
-// registered in cuda.cu). `reference` is slow and obvious and serves as the oracle.
+// (conv2d/reference.cpp, conv2d/onednn.cpp, cuda.cu for kernels of our own). `reference` is slow and obvious
+// and serves as the oracle.
 #pragma once
 
 #include <array>
@@ -27,6 +27,8 @@ namespace bench::kernels {
 // whose gradients depend on the same sums compute all of them in `backward`, the others compute those of
 // their data and of their parameters one by one.
 enum class Direction { forward, backward_data, backward_weights, backward };
+
+std::string_view name_of(Direction direction);  // "backward-data"
 
 // The meaning of a pointer given to Operation::run.
 enum class Slot {

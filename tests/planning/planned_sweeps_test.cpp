@@ -1,11 +1,11 @@
-// The graphs that cuDNN's heuristics are asked for when a default sweep plans every point that an H200 holds,
-// and the largest batches. No CUDA is needed: cuDNN's answers are modelled on those recorded for the card.
+// How often the heuristics of cuDNN and cuBLASLt are asked when a default sweep plans every point that an
+// H200 holds, and the largest batches. No CUDA is needed: cuDNN's answers are modelled on those recorded for
+// the card.
 #include <gmock/gmock.h>
 
 #include <array>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,10 +16,13 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "kernels/backends/cublaslt/product.h"
 #include "kernels/backends/cudnn/plans.h"
 #include "kernels/devices/cuda/card.h"
+#include "kernels/operations/attention/cuda.cu"
 #include "kernels/operations/elementwise/bias.h"
 #include "tests/kernels/backends/cudnn/graph_cost.h"
+#include "tests/kernels/devices/fake_runtime.h"
 #include "tests/kernels/networks/modelled_card.h"
 
 namespace bench::kernels::testing {
@@ -28,24 +31,31 @@ namespace {
 using ::testing::Gt;
 using ::testing::Le;
 
-std::set<cudnn::Convolution> asked;
+// Calls, not different pieces of work: a card keeps the answers of so many.
+struct Asked {
+  std::int64_t convolutions = 0;
+  std::int64_t attention = 0;
+  std::int64_t products = 0;
 
-std::int64_t bytes_of(const cudnn::Tensor& tensor, Dtype dtype) {
-  return tensor.dims[0] * tensor.dims[1] * tensor.dims[2] * tensor.dims[3] * bench::bytes_of(dtype);
-}
+  double ns() const {
+    return static_cast<double>(convolutions) * kGraphNs + static_cast<double>(attention) * kAttentionNs +
+           static_cast<double>(products) * kProductNs;
+  }
+};
+Asked asked;
 
 // As recorded for an H200: in fp32 a plan that rearranges source and result and one that takes nothing, else
 // plans that take next to nothing. No other activation than relu is fused.
 class ModelledPlans final : public cudnn::Plans {
  public:
-  explicit ModelledPlans(const cudnn::Convolution& convolution) {
+  explicit ModelledPlans(const Conv2d& convolution) {
     if (convolution.activation != Activation::none && convolution.activation != Activation::relu) {
       throw Unsupported("no kernel fuses this activation");
     }
-    const bool wide = bench::bytes_of(convolution.dtype) == 4;
-    list_[0].workspace =
-        wide ? bytes_of(convolution.x, convolution.dtype) + bytes_of(convolution.y, convolution.dtype) : 131;
+    const bool wide = bytes_of(convolution.dtype) == 4;
+    list_[0].workspace = wide ? convolution.src().bytes() + convolution.dst().bytes() : 131;
   }
+  explicit ModelledPlans(const Attention& /*spec*/) {}
   std::span<const cudnn::Plan> list() const override { return list_; }
   std::string name(std::size_t plan) const override { return std::to_string(plan); }
   std::optional<std::int64_t> build(std::size_t /*plan*/) override { return std::nullopt; }
@@ -60,10 +70,37 @@ const Registration<cudnn::PlanSource> source{
     {.name = "cudnn",
      .version = [] { return std::int64_t{91900}; },
      .newest_capability = [] { return 120; },
-     .plans = [](const cudnn::Convolution& convolution, cuda::Card&) -> std::unique_ptr<cudnn::Plans> {
-       asked.insert(convolution);
+     .plans = [](const Conv2d& convolution, cuda::Card&) -> std::unique_ptr<cudnn::Plans> {
+       ++asked.convolutions;
        return std::make_unique<ModelledPlans>(convolution);
+     },
+     .attention_plans = [](const Attention& spec, cuda::Card&) -> std::unique_ptr<cudnn::Plans> {
+       ++asked.attention;
+       return std::make_unique<ModelledPlans>(spec);
      }}};
+
+class ModelledAlgorithms final : public cublaslt::Algorithms {
+ public:
+  std::size_t count() const override { return 1; }
+  std::int64_t workspace() const override { return cublaslt::kWorkspaceCap; }
+  std::string name(std::size_t /*algorithm*/) const override { return "modelled"; }
+  void queue(std::size_t, CUstream_st*, const cublaslt::ProductArguments&) override {}
+};
+
+const Registration<cublaslt::AlgorithmSource> algorithms{
+    {.name = "cublaslt",
+     .algorithms = [](const cublaslt::Product&, cuda::Card&) -> std::unique_ptr<cublaslt::Algorithms> {
+       ++asked.products;
+       return std::make_unique<ModelledAlgorithms>();
+     }}};
+
+// Attention that is not cuDNN's asks for its products and runs our own kernels, which this program has not.
+const Registration<Implementation<Attention>> attention_by_products{
+    {.name = "cublaslt",
+     .device_kind = "cuda",
+     .preference = 10,
+     .unsupported = cuda::unsupported_by_cublaslt,
+     .make = [](const Attention& spec, Device& device) { return make_operation(spec, device, "modelled"); }}};
 
 // The sums of a bias's gradient need no scratch, as those of few rows do not.
 const Registration<cuda::BiasKernels> bias_kernels{
@@ -73,21 +110,23 @@ const Registration<cuda::BiasKernels> bias_kernels{
      .column_sums = nullptr,
      .narrow = nullptr}};
 
-// 141 GB, of which the context takes 0.6.
-class AbsentH200 final : public ModelledCard, public cuda::CardDevice {
+// 141 GB, of which the context takes 0.6. The card is here, for cuBLASLt is not asked for any other.
+class ModelledH200 final : public ModelledCard, public cuda::CardDevice {
  public:
-  AbsentH200() : ModelledCard("H200", 132, true, 150'100'000'000) {}
+  ModelledH200() : ModelledCard("H200", 132, true, 150'100'000'000) {}
   cuda::Card& card() const override { return card_; }
 
  private:
-  mutable cuda::Card card_{90, "modelled"};
+  mutable cuda::testing::FakeRuntime runtime_;
+  mutable cuda::Card card_{
+      runtime_, {.name = "H200", .uuid = {}, .pci_bus_id = {}, .multiprocessors = 132, .major = 9}, 0};
 };
 
 // A sweep with its defaults, planned as a run plans it that has time for everything.
 class PlannedDefaults {
  public:
   explicit PlannedDefaults(const std::string& name) {
-    asked.clear();
+    asked = {};
     Options options;
     options.sweep = name;
     const SweepType& type = *registry<SweepType>().find(name);
@@ -95,7 +134,7 @@ class PlannedDefaults {
     const auto sweep = type.make(request, card_);
     PlannedSweep planned(sweep->plan(), request, card_, "");
     sweep->predict({}, [] { return std::nullopt; });
-    graphs_of_limits = asked.size();
+    of_limits = asked;
     planned.stop_at_cap();
     for (const SweepPoint& point : planned.plan().points) {
       if (planned.predict(point).problem.empty()) {
@@ -103,31 +142,36 @@ class PlannedDefaults {
         largest_batch = std::max(largest_batch, point.spec.batch);
       }
     }
-    graphs = asked.size();
+    all = asked;
     state = sweep->to_json();
     budget_ns = static_cast<double>(options.time_budget.count());
   }
 
-  std::size_t graphs = 0;
-  std::size_t graphs_of_limits = 0;
+  Asked all;
+  Asked of_limits;
   std::int64_t points = 0;  // that fit
   std::int64_t largest_batch = 0;
   Json state;
   double budget_ns = 0;
 
  private:
-  AbsentH200 card_;
+  ModelledH200 card_;
 };
 
 class DefaultSweep : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(DefaultSweep, IsPlannedForAnH200WithinAFifthOfTheTimeBudget) {
   const PlannedDefaults planned(GetParam());
-  RecordProperty("graphs", static_cast<int>(planned.graphs));
+  const Asked& all = planned.all;
+  RecordProperty("convolutions", static_cast<int>(all.convolutions));
+  RecordProperty("attention", static_cast<int>(all.attention));
+  RecordProperty("products", static_cast<int>(all.products));
   EXPECT_THAT(planned.points, Gt(30));
-  EXPECT_THAT(planned.graphs, Gt(30U)) << "nothing was planned";
-  EXPECT_THAT(static_cast<double>(planned.graphs) * kGraphNs, Le(planned.budget_ns / 5))
-      << planned.graphs << " graphs, of which " << planned.graphs_of_limits << " for the largest batches";
+  EXPECT_THAT(all.convolutions, Gt(30)) << "nothing was planned";
+  EXPECT_THAT(all.ns(), Le(planned.budget_ns / 5))
+      << all.convolutions << " convolutions, " << all.attention << " of attention and " << all.products
+      << " products, of which " << planned.of_limits.convolutions << ", " << planned.of_limits.attention
+      << " and " << planned.of_limits.products << " for the largest batches";
 }
 
 INSTANTIATE_TEST_SUITE_P(OnAnH200, DefaultSweep, ::testing::Values("batch", "kernels", "memory"),

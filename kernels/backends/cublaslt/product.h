@@ -1,18 +1,34 @@
-// A matrix product as our operations see it, in row-major matrices, and as cuBLASLt sees it, in column-major
-// ones. No header of cuBLASLt is needed.
+// A matrix product by cuBLASLt, its algorithm autotuned: as our operations see it, in row-major matrices, and
+// as cuBLASLt sees it, in column-major ones. No header of cuBLASLt is needed: toolkit/algorithms.cpp asks it,
+// a test may bring algorithms of its own.
 //
 //   d[i][j] = act( scale · Σ_k a[i][k] · b[k][j] + bias[j] ), for each of `batch` products
+//
+// Sums are in fp32: algorithms that add up partial sums in the result's 16-bit dtype are left out. fp32 means
+// fp32 factors; tf32 lets the tensor cores drop 13 bits of each.
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "bench/device.h"
 #include "bench/dtype.h"
+#include "bench/error.h"
+#include "kernels/devices/cuda/card.h"
 #include "kernels/operations/activation.h"
 #include "kernels/operations/linear/linear.h"
 #include "kernels/operations/matmul/matmul.h"
+
+struct CUstream_st;
+
+namespace bench::kernels::cuda {
+class CudaDevice;
+}
 
 namespace bench::kernels::cublaslt {
 
@@ -43,10 +59,8 @@ Product dense(Dtype dtype, std::int64_t rows, std::int64_t inner, std::int64_t c
               bool b_transposed);
 
 Product product_of(const Linear& spec);
-// Without what cuBLASLt does not fuse: see left_behind().
+// Without an activation that cuBLASLt does not fuse, which a kernel of our own applies behind it.
 Product product_of(const Matmul& spec);
-// The activation that a kernel of our own applies behind the product; none where cuBLASLt fuses it.
-Activation left_behind(Activation activation);
 
 // cuBLASLt's column-major view. A row-major matrix is the column-major form of its transpose, so the product
 // is computed transposed, dᵀ = bᵀ · aᵀ: its first operand is b, its rows are our columns. A bias for each of
@@ -65,5 +79,76 @@ ColumnMajor column_major(const Product& product);
 std::string described(const Product& product);
 // The same with every other field: two products have the same text only where they are equal.
 std::string described_in_full(const Product& product);
+
+// The most workspace an algorithm may have, in bytes: what NVIDIA recommends for Hopper, its most demanding.
+inline constexpr std::int64_t kWorkspaceCap = 32 * 1024 * 1024;
+
+// The device memory of a run. bias is of the product's dtype.
+struct ProductArguments {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  void* d = nullptr;
+  const void* bias = nullptr;
+  void* workspace = nullptr;
+};
+
+// cuBLASLt's algorithms for one product, the heuristics' favourite first; at least one.
+class Algorithms {
+ public:
+  virtual ~Algorithms() = default;
+  virtual std::size_t count() const = 0;
+  virtual std::int64_t workspace() const = 0;  // bytes, enough for each
+  // "cublaslt algorithm 66, tile 20, split 1, …": all of its configuration.
+  virtual std::string name(std::size_t algorithm) const = 0;
+  // Queues the product. Throws what cuda::library_failed() throws, naming product and call.
+  virtual void queue(std::size_t algorithm, CUstream_st* stream, const ProductArguments& arguments) = 0;
+};
+
+// Where algorithms come from: registered as "cublaslt" in a program that has cuBLASLt.
+struct AlgorithmSource {
+  std::string name;
+  // Throws Unsupported where cuBLASLt has none for the product on the card, which is here.
+  std::function<std::unique_ptr<Algorithms>(const Product& product, cuda::Card& card)> algorithms;
+};
+
+struct ProductTuning;  // shared by all equal products on a card
+
+// Algorithms are listed when it is made, so that the workspace is known before anything runs, and timed in
+// the first run, unless the card remembers a choice. cuBLASLt, unlike cuDNN, lists nothing for a card that is
+// not here: its workspace is then taken to be kWorkspaceCap.
+class TunedProduct {
+ public:
+  // Throws Unsupported where cuBLASLt has no algorithm for the product on the device.
+  TunedProduct(const Product& product, const Device& device);
+
+  std::int64_t workspace() const;  // bytes
+  // Queues the product on the card's stream.
+  void run(const ProductArguments& arguments);
+  // The heuristics' favourite until one was chosen.
+  std::string algorithm() const;
+
+ private:
+  cuda::Card& card_;
+  std::shared_ptr<ProductTuning> tuning_;
+};
+
+// Why an operation whose products `plan` makes is unsupported on the device; nullopt where it is supported.
+// The card keeps the products, so that making the operation asks for nothing again.
+template <class Plan>
+std::optional<std::string> unsupported(Dtype dtype, const Device& device, const Plan& plan) {
+  if (auto reason = device.unsupported(dtype)) {
+    return reason;
+  }
+  try {
+    plan();
+    return std::nullopt;
+  } catch (const Unsupported& error) {
+    return error.what();
+  }
+}
+
+// FLOP/s of a product of two matrices of size × size in `dtype` with fp32 accumulation, inputs random, by the
+// fastest algorithm; 0 where there is none. Throws OutOfMemory.
+double matmul_rate(cuda::CudaDevice& device, Dtype dtype, std::int64_t size);
 
 }  // namespace bench::kernels::cublaslt

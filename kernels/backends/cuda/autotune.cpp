@@ -6,9 +6,11 @@
 #include <limits>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "bench/error.h"
+#include "bench/host/interrupt.h"
 #include "kernels/devices/cuda/handles.h"
 
 namespace bench::kernels::cuda {
@@ -139,6 +141,7 @@ class Autotuner {
 }  // namespace
 
 std::size_t autotune(std::size_t candidates, const TimeCandidate& time, const Clock& clock) {
+  stop_if_interrupted("algorithms were timed");
   return Autotuner(candidates, time, clock).best();
 }
 
@@ -161,6 +164,63 @@ std::size_t autotune(Runtime& runtime, CUstream_st* stream, std::size_t candidat
     return milliseconds / static_cast<float>(repeats.timed);
   };
   return autotune(candidates, time, clock);
+}
+
+AutotunedChoice::AutotunedChoice(Card& card, std::string work) : card_(card), work_(std::move(work)) {}
+
+std::optional<std::size_t> AutotunedChoice::remembered(std::size_t count, const Name& name) const {
+  return card_.choices().find(work_, count, name);
+}
+
+void AutotunedChoice::take(std::size_t candidate) {
+  best_ = candidate;
+  untried_ = true;
+}
+
+void AutotunedChoice::forget() {
+  card_.choices().forget(work_);
+  best_.reset();
+  untried_ = false;
+}
+
+void AutotunedChoice::run(const Candidates& candidates) {
+  if (untried_ && remembered_one_runs(candidates)) {
+    return;
+  }
+  if (best_ || card_.runtime().is_recording(card_.stream())) {
+    candidates.queue(candidate());
+    return;
+  }
+  const std::optional<std::size_t> chosen = candidates.choose();
+  candidates.queue(chosen.value_or(0));
+  best_ = chosen.value_or(0);
+  if (chosen) {
+    card_.choices().add(work_, candidates.name(*chosen));
+  }
+}
+
+// A kernel's failure shows only when the card is waited for. After it nothing runs in this process, and the
+// next one must not take the same candidate.
+bool AutotunedChoice::remembered_one_runs(const Candidates& candidates) {
+  Runtime& runtime = card_.runtime();
+  const bool recording = runtime.is_recording(card_.stream());
+  try {
+    candidates.queue(*best_);
+    if (!recording) {
+      runtime.check(runtime.synchronize(card_.stream()), "cudaStreamSynchronize after a remembered choice");
+      untried_ = false;
+    }
+    return true;
+  } catch (const DeviceLost&) {
+    forget();
+    throw;
+  } catch (const std::runtime_error&) {
+    forget();
+    if (recording) {
+      throw;
+    }
+    return false;
+  }
 }
 
 }  // namespace bench::kernels::cuda

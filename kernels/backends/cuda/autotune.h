@@ -14,8 +14,11 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "bench/clock.h"
+#include "kernels/devices/cuda/card.h"
 #include "kernels/devices/cuda/runtime.h"
 
 namespace bench::kernels::cuda {
@@ -37,12 +40,54 @@ using TimeCandidate = std::function<float(std::size_t candidate, Repeats repeats
 //
 // A candidate that is refused once is left out: the runs queued before may be half of its work. DeviceLost
 // passes at once. Where none is left, throws why one was refused: OutOfMemory if any lacked memory, else the
-// last refusal.
+// last refusal. Throws Interrupted, and times nothing, if the run is to end.
 std::size_t autotune(std::size_t candidates, const TimeCandidate& time, const Clock& clock = steady_clock());
 
 // The same, timed between two events. `run` queues a candidate's work on the stream, and throws where the
 // library refuses it. Waits for the device.
 std::size_t autotune(Runtime& runtime, CUstream_st* stream, std::size_t candidates,
                      const std::function<void(std::size_t)>& run, const Clock& clock = steady_clock());
+
+// Which of a library's candidates does a piece of work on a card: the one that the card's choices name, else
+// what autotuning finds in the first run. Shared by all operations of that work on the card.
+//
+// A choice of an earlier process is waited for in its first run. If it fails, it is forgotten and the
+// candidates are tuned again; only if that fails too, the run does.
+class AutotunedChoice {
+ public:
+  using Name = std::function<std::string(std::size_t candidate)>;
+
+  // What can be done with the candidates of a run.
+  struct Candidates {
+    std::function<void(std::size_t candidate)> queue;
+    // The fastest; nullopt where none can be timed: the first one is taken, and not remembered.
+    std::function<std::optional<std::size_t>()> choose;
+    Name name;
+  };
+
+  // `work`: its name in the card's choices.
+  AutotunedChoice(Card& card, std::string work);
+
+  // The choice among `count` candidates that the card remembers; nullopt where none of them has its name.
+  std::optional<std::size_t> remembered(std::size_t count, const Name& name) const;
+  // Runs begin with this one, which was remembered.
+  void take(std::size_t candidate);
+  void forget();
+
+  // The first, the library's favourite, until one is chosen.
+  std::size_t candidate() const { return best_.value_or(0); }
+  // Whether candidate() has been chosen and has run: nothing is left for run() to do but to queue it.
+  bool is_settled() const { return best_ && !untried_; }
+  // Queues the work on the card's stream. While that is recorded nothing is tuned.
+  void run(const Candidates& candidates);
+
+ private:
+  bool remembered_one_runs(const Candidates& candidates);
+
+  Card& card_;
+  std::string work_;
+  std::optional<std::size_t> best_;
+  bool untried_ = false;  // the best was remembered, and has not run yet
+};
 
 }  // namespace bench::kernels::cuda

@@ -1,55 +1,41 @@
-// An operation that is one convolution of cuDNN's: slots, packing and running. Weights are stored as
-// [out][kernel_h][kernel_w][in / groups] in the dtype, alike in every pass.
+// An operation that is one convolution of cuDNN's with its bias, residual and activation, the plan autotuned.
+// Weights are stored as [out][kernel_h][kernel_w][in / groups] in the dtype, alike in every pass.
+//
+// Candidates are listed when it is made, so that the workspace is known before anything runs: plans that fuse
+// everything; where cuDNN has none, plans of the bare convolution with one kernel of our own behind it. They
+// are built by prepare() and timed in the first run, where the tensors' memory is at hand: timing them
+// earlier would need memory that no plan of a network's has counted. The card keeps what was found.
+//
+// Where the card remembers a choice, prepare() builds that one alone and nothing is timed, unless it fails:
+// then the others are built and timed in the first run. The workspace is that of all candidates nevertheless,
+// so that memory does not depend on earlier runs.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
-#include <vector>
 
-#include "kernels/backends/cudnn/tuned.h"
+#include "bench/device.h"
+#include "kernels/operations/conv2d/conv2d.h"
 #include "kernels/operations/operation.h"
 
 namespace bench::kernels::cudnn {
 
-// The operation's slots of a convolution's three tensors. A transposed convolution swaps the passes: it
-// writes x from y.
-struct TensorSlots {
+// The operation's slots of a convolution's three tensors (see graphs.h), and its bias. A transposed
+// convolution swaps the passes: it writes x from y.
+struct ConvolutionSlots {
   Slot x{}, w{}, y{};
-  bool transposed = false;  // its bias belongs to the channels of x
+  bool bias = false;        // the bias or its gradient has a slot
+  bool wide_bias = false;   // it is stored in fp32, else in the dtype
+  bool transposed = false;  // it belongs to the channels of x
 };
 
-class ConvolutionOperation final : public Operation {
- public:
-  // Throws Unsupported. `bias`: the bias or its gradient has a slot. `wide_bias`: it is stored in fp32.
-  ConvolutionOperation(const Conv2d& spec, const TensorSlots& names, bool bias, bool wide_bias,
-                       Device& device);
+// Why cuDNN cannot compute it on the device; nullopt where it can. Asks cuDNN for its plans.
+std::optional<std::string> unsupported(const Conv2d& spec, const Device& device);
 
-  std::span<const SlotInfo> slots() const override { return slots_; }
-  void prepare() override { tuned_.prepare(); }
-  void pack(Slot slot, std::span<const float> plain, void* packed) override;
-  void unpack(Slot slot, const void* packed, std::span<float> plain) override;
-  void run(const SlotPointers& pointers) override;
-  bool in_place_sum() const override { return tuned_.in_place_sum(); }
-  double flops() const override { return 2.0 * static_cast<double>(spec_.macs()); }
-  std::string algorithm() const override { return tuned_.algorithm(); }
-
- private:
-  void add_activation(Slot slot, Role role, const TensorDesc& tensor);
-  void add_parameter(Slot slot, Role role);
-  // A parameter's stored form, whose elements in NCHW order are the plain ones.
-  TensorDesc stored(Slot slot, std::size_t plain_count) const;
-  TensorDesc biased() const { return names_.transposed ? spec_.src() : spec_.dst(); }
-
-  Conv2d spec_;
-  TensorSlots names_;
-  bool bias_;
-  bool wide_bias_;
-  Device& device_;
-  TunedConvolution tuned_;
-  std::vector<SlotInfo> slots_;
-};
-
-// The operation for the whole batch, in the parts that parts_of() says. Throws Unsupported.
-std::unique_ptr<Operation> make_convolution(const Conv2d& spec, const TensorSlots& names, bool bias,
-                                            bool wide_bias, Device& device);
+// For the whole batch, in the parts that parts_of() says. Throws Unsupported with the reasons where no plan
+// keeps the dtype's promise.
+std::unique_ptr<Operation> make_convolution(const Conv2d& spec, const ConvolutionSlots& names,
+                                            Device& device);
 
 }  // namespace bench::kernels::cudnn

@@ -1,9 +1,12 @@
 #include "kernels/backends/cudnn/plans.h"
 
+#include <algorithm>
+#include <exception>
+
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/lru_cache.h"
+#include "bench/host/interrupt.h"
 #include "bench/registry.h"
 
 namespace bench::kernels::cudnn {
@@ -36,11 +39,11 @@ class RetriedPlans final : public Plans {
   const cuda::Card& card_;
 };
 
-std::unique_ptr<Plans> list(const Convolution& convolution, cuda::Card& card) {
+std::unique_ptr<Plans> list(const Conv2d& convolution, cuda::Card& card) {
   return plan_source().plans(convolution, card);
 }
-std::unique_ptr<Plans> list(const AttentionPass& pass, cuda::Card& card) {
-  return plan_source().attention_plans ? plan_source().attention_plans(pass, card)
+std::unique_ptr<Plans> list(const Attention& spec, cuda::Card& card) {
+  return plan_source().attention_plans ? plan_source().attention_plans(spec, card)
                                        : throw Unsupported("this program has no attention by cuDNN");
 }
 
@@ -54,13 +57,6 @@ Answer ask(const Graph& graph, cuda::Card& card) {
   }
 }
 
-// Kept by a card.
-template <class Graph>
-struct KnownPlans {
-  explicit KnownPlans(const cuda::Card& /*card*/) {}
-  LruCache<Graph, Answer> known{kMostKept};
-};
-
 template <class Graph>
 std::shared_ptr<Plans> known_plans(const Graph& graph, cuda::Card& card) {
   const int newest = plan_source().newest_capability();
@@ -70,7 +66,8 @@ std::shared_ptr<Plans> known_plans(const Graph& graph, cuda::Card& card) {
                                   plan_source().version(), newest / 10, newest % 10, capability / 10,
                                   capability % 10));
   }
-  const Answer& answer = card.keep<KnownPlans<Graph>>()->known.get(graph, [&] { return ask(graph, card); });
+  const Answer& answer =
+      card.keep<cuda::KeptAnswers<Graph, Answer>>()->get(graph, [&] { return ask(graph, card); });
   if (answer.plans == nullptr) {
     throw Unsupported(answer.refusal);
   }
@@ -87,12 +84,107 @@ const PlanSource& plan_source() {
   return *source;
 }
 
-std::shared_ptr<Plans> plans_for(const Convolution& convolution, cuda::Card& card) {
+std::shared_ptr<Plans> plans_for(const Conv2d& convolution, cuda::Card& card) {
   return known_plans(convolution, card);
 }
 
-std::shared_ptr<Plans> plans_for(const AttentionPass& pass, cuda::Card& card) {
-  return known_plans(pass, card);
+std::shared_ptr<Plans> plans_for(const Attention& spec, cuda::Card& card) {
+  return known_plans(spec, card);
+}
+
+std::int64_t workspace_cap(const Conv2d& convolution) {
+  constexpr std::int64_t kMebibyte = 1024 * 1024;
+  const std::int64_t copies = convolution.src().bytes() + convolution.dst().bytes() +
+                              convolution.weight_count() * bytes_of(convolution.dtype);
+  return std::clamp(copies + 4 * kMebibyte, 32 * kMebibyte, 1024 * kMebibyte);
+}
+
+bool keeps(const Plan& plan, Dtype dtype) {
+  return !plan.unknown && !plan.narrows && !(dtype == Dtype::fp32 && plan.tensor_cores);
+}
+
+Selection select(std::span<const Plan> plans, Dtype dtype, std::int64_t cap, std::size_t most) {
+  Selection selection;
+  std::optional<std::size_t> leanest;
+  std::size_t compiled = 0;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    if (!keeps(plans[i], dtype)) {
+      continue;
+    }
+    if (!leanest || plans[i].workspace < plans[*leanest].workspace) {
+      leanest = i;
+    }
+    if (plans[i].workspace > cap) {
+      continue;
+    }
+    if (selection.plans.size() < most && (!plans[i].compiles || compiled < kMostCompiled)) {
+      selection.plans.push_back(i);
+      compiled += plans[i].compiles ? 1 : 0;
+    } else {
+      selection.reserve = i;
+    }
+  }
+  if (selection.plans.empty() && leanest) {
+    selection.plans.push_back(*leanest);
+  }
+  for (const std::size_t plan : selection.plans) {
+    selection.workspace = std::max(selection.workspace, plans[plan].workspace);
+  }
+  if (selection.reserve) {
+    selection.workspace = std::max(selection.workspace, plans[*selection.reserve].workspace);
+  }
+  return selection;
+}
+
+Candidates candidates_of(const std::shared_ptr<Plans>& plans, Dtype dtype, std::int64_t cap, std::size_t most,
+                         bool bare) {
+  const Selection selection = select(plans->list(), dtype, cap, most);
+  Candidates candidates{.all = {}, .workspace = selection.workspace};
+  for (const std::size_t plan : selection.plans) {
+    candidates.all.push_back({.plans = plans, .plan = plan, .bare = bare, .reserve = false});
+  }
+  if (selection.reserve) {
+    candidates.all.push_back({.plans = plans, .plan = *selection.reserve, .bare = bare, .reserve = true});
+  }
+  return candidates;
+}
+
+std::vector<Candidate> prepared(const std::vector<Candidate>& candidates, std::int64_t workspace,
+                                std::string_view what, const Clock& clock) {
+  std::exception_ptr full;
+  std::optional<Clock::time_point> started;  // the end of the first build
+  std::vector<Candidate> built;
+  const auto build = [&](bool reserve) {
+    for (const Candidate& candidate : candidates) {
+      if (candidate.reserve != reserve || (!built.empty() && clock.now() - *started >= kMostBuilding)) {
+        continue;
+      }
+      stop_if_interrupted("cuDNN's plans were built");
+      try {
+        const std::optional<std::int64_t> wanted = candidate.plans->build(candidate.plan);
+        if (wanted && *wanted <= workspace) {
+          built.push_back(candidate);
+        }
+      } catch (const OutOfMemory&) {  // of another plan there may be enough
+        full = std::current_exception();
+      }
+      started = started.value_or(clock.now());
+    }
+  };
+  build(false);
+  if (built.empty()) {
+    build(true);
+  }
+  if (built.empty() && full) {
+    std::rethrow_exception(full);
+  }
+  if (built.empty()) {
+    const std::string refusal = candidates.back().plans->last_refusal();
+    throw Unsupported(
+        fmt::format("cuDNN could build none of its plans for {} in the planned {} B of workspace{}{}", what,
+                    workspace, refusal.empty() ? "" : ": ", refusal));
+  }
+  return built;
 }
 
 }  // namespace bench::kernels::cudnn

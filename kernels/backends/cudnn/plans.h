@@ -1,21 +1,25 @@
-// cuDNN's plans for a graph, behind an interface without cuDNN's headers: toolkit/run_graph.cpp calls cuDNN,
-// a test may bring plans of its own.
+// cuDNN's plans for a graph: how they are listed, which of them are tried, with how much workspace, and which
+// are left once they have been built. Needs no header of cuDNN: toolkit/run_graph.cpp calls it, a test may
+// bring plans of its own.
 //
 // Listing plans asks cuDNN's heuristics and runs nothing. For a card that is not here cuDNN leaves out the
 // plans whose kernels it would compile at run time.
 #pragma once
 
 #include <array>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "kernels/backends/cudnn/attention.h"
-#include "kernels/backends/cudnn/convolution.h"
+#include "bench/clock.h"
+#include "kernels/backends/cudnn/graphs.h"
 #include "kernels/devices/cuda/card.h"
 
 struct CUstream_st;
@@ -51,8 +55,8 @@ enum TensorId : std::int64_t {
   kDiffQuery,
   kDiffKey,
   kDiffValue,
-  kRowSums,       // scratch of row_values(), fp32
-  kDiffQuerySum,  // scratch of dense(), fp32
+  kRowSums,       // scratch: a number for each row of scores, fp32
+  kDiffQuerySum,  // scratch: the query's gradient while it is summed up in fp32, a head after the other
   kTensorIds
 };
 
@@ -87,19 +91,72 @@ struct PlanSource {
   std::function<std::int64_t()> version;   // 91900 is 9.19.0
   std::function<int()> newest_capability;  // that it knows: 120 is 12.0
   // Asks cuDNN. Throws Unsupported, and OutOfMemory where cuDNN had no memory to plan with.
-  std::function<std::unique_ptr<Plans>(const Convolution& convolution, cuda::Card& card)> plans;
-  std::function<std::unique_ptr<Plans>(const AttentionPass& pass, cuda::Card& card)> attention_plans{};
+  std::function<std::unique_ptr<Plans>(const Conv2d& convolution, cuda::Card& card)> plans;
+  std::function<std::unique_ptr<Plans>(const Attention& spec, cuda::Card& card)> attention_plans{};
 };
-
-// Answers, and tunings, that a card keeps: those of a sweep over a network's batches.
-inline constexpr std::size_t kMostKept = 2048;
 
 // Throws Unsupported where the program has no cuDNN.
 const PlanSource& plan_source();
 
-// The card keeps the answers, those used last: heuristics take a millisecond or more, and a network is
-// planned several times. Throws Unsupported with cuDNN's reason where there is no plan.
-std::shared_ptr<Plans> plans_for(const Convolution& convolution, cuda::Card& card);
-std::shared_ptr<Plans> plans_for(const AttentionPass& pass, cuda::Card& card);
+// The card keeps the answers: heuristics take a millisecond or more, and a network is planned several times.
+// Throws Unsupported with cuDNN's reason where there is no plan.
+std::shared_ptr<Plans> plans_for(const Conv2d& convolution, cuda::Card& card);
+std::shared_ptr<Plans> plans_for(const Attention& spec, cuda::Card& card);
+
+// The most workspace a plan may have, in bytes: a second copy of source, result and weights, for kernels that
+// rearrange their tensors, and 4 MiB for their notes; in all at least 32 MiB and at most 1 GiB.
+// Without a cap some plans take gigabytes: on a T4 the first layer's backward-data wants 6.8 GB.
+std::int64_t workspace_cap(const Conv2d& convolution);
+
+// A kernel that is compiled when its plan is built delays every convolution of a network: only this many such
+// plans are tried.
+inline constexpr std::size_t kMostCompiled = 1;
+
+// Whether a plan computes what the dtype promises. Sums are always in fp32. fp32 keeps to the ordinary cores;
+// tf32 may use the tensor cores, which drop 13 bits of each factor: that is how the two differ.
+bool keeps(const Plan& plan, Dtype dtype);
+
+struct Selection {
+  std::vector<std::size_t> plans;  // into the list, the heuristics' favourite first
+  // The last one that qualifies, where it is not among them: it supports anything, but is slow. Used where
+  // none of the others can be built.
+  std::optional<std::size_t> reserve;
+  std::int64_t workspace = 0;  // bytes, enough for each of them
+};
+
+// The first `most` plans that keep the dtype's promise within the cap, kMostCompiled of them compiled. Where
+// none has so little workspace, the one with the least: a graph that runs is worth more than the cap.
+// Empty where none keeps the promise.
+Selection select(std::span<const Plan> plans, Dtype dtype, std::int64_t cap, std::size_t most);
+
+struct Candidate {
+  std::shared_ptr<Plans> plans;
+  std::size_t plan = 0;
+  bool bare = false;     // bias, residual and activation are left to our own kernel
+  bool reserve = false;  // only for where none of the others can be used
+};
+
+struct Candidates {
+  std::vector<Candidate> all;  // reserves last
+  std::int64_t workspace = 0;  // bytes, enough for each of them
+};
+
+// The selected ones of `plans`; none where none keeps the promise.
+Candidates candidates_of(const std::shared_ptr<Plans>& plans, Dtype dtype, std::int64_t cap, std::size_t most,
+                         bool bare = false);
+
+// Once this has passed since the end of the first build, which may open a library, no further plan is built
+// unless none is usable so far.
+inline constexpr std::chrono::nanoseconds kMostBuilding = std::chrono::seconds(2);
+
+// Builds the candidates (at least one) and returns the usable ones. A candidate is dropped if cuDNN cannot
+// build it, if memory is short, if the built plan needs more than `workspace`, the bytes planned from the
+// heuristics, or if the time is over. Reserves are built only if no other candidate is usable.
+//
+// If none is usable, throws OutOfMemory if one lacked memory, else Unsupported with cuDNN's last reason; both
+// name `what`. The candidates are unchanged and may be tried again. Throws Interrupted, before a plan, if the
+// run is to end.
+std::vector<Candidate> prepared(const std::vector<Candidate>& candidates, std::int64_t workspace,
+                                std::string_view what, const Clock& clock = steady_clock());
 
 }  // namespace bench::kernels::cudnn

@@ -102,17 +102,28 @@ std::optional<std::size_t> AutotunedChoices::find(const std::string& work, std::
 }
 
 void AutotunedChoices::add(const std::string& work, const std::string& choice) {
+  choices_[work] = choice;
+  replace(work, choice);
+}
+
+void AutotunedChoices::forget(const std::string& work) {
+  choices_.erase(work);
+  replace(work, std::nullopt);
+}
+
+void AutotunedChoices::replace(const std::string& work, const std::optional<std::string>& choice) const {
   if (file_.empty()) {
     return;
   }
   std::vector<Choice> all = read(file_);
   std::erase_if(all, [&](const Choice& old) { return old.machine == machine_ && old.work == work; });
-  all.push_back({machine_, work, choice});
+  if (choice) {
+    all.push_back({machine_, work, *choice});
+  }
   if (all.size() > kMostChoices) {
     all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(kMostChoices));
   }
   write(file_, all);
-  choices_[work] = choice;
 }
 
 }  // namespace bench::kernels::cuda

@@ -7,7 +7,8 @@
 //
 // The file is read when the object is made, and read again and replaced whole with each new choice; of two
 // processes that do so at the same moment, one loses its choice. A file that is missing, damaged or of
-// another format counts as empty, and one that cannot be written is left as it is: neither is an error.
+// another format counts as empty, and one that cannot be written is left as it is: neither is an error. This
+// process remembers its choices either way.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,7 @@ class AutotunedChoices {
   static constexpr int kFormat = 1;  // counts up when a choice's meaning changes
   static constexpr std::size_t kMostChoices = 4096;
 
-  // Without a file: keeps nothing and knows nothing.
+  // Without a file: this process's choices alone.
   AutotunedChoices() = default;
   AutotunedChoices(std::filesystem::path file, std::string machine);
 
@@ -33,8 +34,13 @@ class AutotunedChoices {
   std::optional<std::size_t> find(const std::string& work, std::size_t candidates,
                                   const std::function<std::string(std::size_t)>& name) const;
   void add(const std::string& work, const std::string& choice);
+  // A choice that cannot be run any more.
+  void forget(const std::string& work);
 
  private:
+  // In the file: `choice` in the place of what was chosen for the work, nullopt for nothing.
+  void replace(const std::string& work, const std::optional<std::string>& choice) const;
+
   std::filesystem::path file_;
   std::string machine_;
   std::map<std::string, std::string> choices_;  // of this machine, by work

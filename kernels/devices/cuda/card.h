@@ -1,8 +1,8 @@
-// A card that operations are planned for, with the handles, plans and tunings of NVIDIA's libraries for it.
-// The card's device owns it and all of these, and releases them when it is closed. Needs no CUDA header.
+// A card that operations are planned for: where it is here, its stream and its memory; the handles, plans and
+// tunings of NVIDIA's libraries for it. The card's device owns it. Needs no CUDA header.
 #pragma once
 
-#include <functional>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,7 +12,10 @@
 
 #include "bench/device.h"
 #include "bench/error.h"
+#include "bench/measure/lru_cache.h"
+#include "kernels/devices/cuda/allocator.h"
 #include "kernels/devices/cuda/autotuned_choices.h"
+#include "kernels/devices/cuda/handles.h"
 #include "kernels/devices/cuda/runtime.h"
 
 namespace bench::kernels::cuda {
@@ -20,21 +23,25 @@ namespace bench::kernels::cuda {
 // For one thread: the one that has the device.
 class Card {
  public:
-  // A card that is here.
-  Card(Runtime& runtime, int compute_capability, int ordinal)
-      : runtime_(&runtime), compute_capability_(compute_capability), ordinal_(ordinal) {}
+  // A card that is here, and the calling thread's.
+  Card(Runtime& runtime, const CardProperties& card, int ordinal)
+      : compute_capability_(10 * card.major + card.minor),
+        here_(std::make_unique<Here>(runtime, ordinal, card.multiprocessors)) {}
   // A card that is not here: plans are made for it, and nothing runs. `properties` is cuDNN's JSON of it.
   Card(int compute_capability, std::string properties)
       : compute_capability_(compute_capability), properties_(std::move(properties)) {}
 
-  bool is_here() const { return runtime_ != nullptr; }
-  int ordinal() const { return ordinal_; }                        // of a card that is here
+  bool is_here() const { return here_ != nullptr; }
   int compute_capability() const { return compute_capability_; }  // 75 is 7.5
   const std::string& properties() const { return properties_; }   // empty for a card that is here
 
-  // Throws std::logic_error where the card is not here.
-  Runtime& runtime() const;
-  // Makes the card the calling thread's.
+  // These throw std::logic_error where the card is not here.
+  Runtime& runtime() const { return here().runtime; }
+  int ordinal() const { return here().ordinal; }
+  int multiprocessors() const { return here().multiprocessors; }
+  CUstream_st* stream() const { return here().stream.get(); }
+  CachingAllocator& allocator() const { return here().allocator; }
+  // Makes the card the calling thread's: another one may have been opened meanwhile.
   void use() const;
 
   // A library's object for this card, one of each type: made as Kept(*this) when first asked for, and
@@ -47,37 +54,63 @@ class Card {
     }
     return *static_cast<std::shared_ptr<Kept>*>(slot.get());
   }
-  void release() { kept_.clear(); }
 
-  // `release` gives the memory that the card's device keeps for later back to the driver: false where there
-  // is none, or where none can be given back now.
-  void on_memory_shortage(std::function<bool()> release) { release_memory_ = std::move(release); }
-  // Calls a library that allocates memory of its own. Where it finds none, the call is made once more, if the
-  // device had memory to give back. Throws what the last call threw.
+  // Calls what allocates memory of its own. Where it finds none, the allocator's kept segments are given back
+  // and the call is made once more, unless there are none or the stream is being recorded. Throws what the
+  // last call threw.
   template <class Call>
   auto with_memory(const Call& call) const {
     try {
       return call();
     } catch (const OutOfMemory&) {
-      if (!release_memory_ || !release_memory_()) {
+      if (!gives_back_memory()) {
         throw;
       }
     }
     return call();
   }
+  // Queues a kernel of our own by launch(stream). The driver loads a kernel's code at its first launch, and
+  // may find no memory for it.
+  template <class Launch>
+  void queue(const char* kernel, const Launch& launch) const {
+    with_memory([&] {
+      launch(stream());
+      runtime().check(runtime().last_error(), kernel);
+    });
+  }
 
-  // What autotuning chose for this card, by this process and earlier ones; empty until keep_choices().
+  // What autotuning chose for this card: this process, and after keep_choices() earlier ones.
   AutotunedChoices& choices() { return choices_; }
   void keep_choices(AutotunedChoices choices) { choices_ = std::move(choices); }
 
  private:
-  Runtime* runtime_ = nullptr;
+  struct Here {
+    Here(Runtime& of, int number, int units)
+        : runtime(of), ordinal(number), multiprocessors(units), stream(of), allocator(of) {}
+    Runtime& runtime;
+    int ordinal;
+    int multiprocessors;
+    CudaStream stream;
+    CachingAllocator allocator;
+  };
+  Here& here() const;
+  bool gives_back_memory() const;
+
   int compute_capability_ = 0;
-  int ordinal_ = 0;
   std::string properties_;
+  std::unique_ptr<Here> here_;
+  // Destroyed before the stream and the memory, which they may refer to.
   std::map<std::type_index, std::shared_ptr<void>> kept_;
-  std::function<bool()> release_memory_;
   AutotunedChoices choices_;
+};
+
+// What a card keeps of a library's answers, by the work it was asked for: those used last. A default sweep of
+// a network asks for some 3,000.
+template <class Work, class Answer>
+class KeptAnswers : public LruCache<Work, Answer> {
+ public:
+  static constexpr std::size_t kMost = 4096;
+  explicit KeptAnswers(const Card& /*card*/) : LruCache<Work, Answer>(kMost) {}
 };
 
 // Base of the devices that are a card, here or not.
@@ -90,7 +123,8 @@ class CardDevice {
 // Throws Unsupported where the device is no card.
 Card& card_of(const Device& device);
 
-// The stream on which a device's workload is queued. Throws std::logic_error where the device has none.
-CUstream_st* stream_of(Device& device);
+// The stream on which a device's workload is queued. Throws Unsupported where the device is no card, and
+// std::logic_error where the card is not here.
+CUstream_st* stream_of(const Device& device);
 
 }  // namespace bench::kernels::cuda

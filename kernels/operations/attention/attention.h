@@ -14,6 +14,7 @@
 // src and diff_src are rows of 3 · width features, dst and diff_dst of width.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string_view>
 
@@ -57,7 +58,9 @@ struct Attention {
     return !forward() ? backward_products * product + 4 * square : 2 * product + 5 * square;
   }
 
-  bool operator==(const Attention&) const = default;
+  auto operator<=>(const Attention&) const = default;  // also a key of caches
 };
+
+PlainSlots plain_slots(const Attention& spec);
 
 }  // namespace bench::kernels

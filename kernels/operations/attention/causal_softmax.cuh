@@ -55,13 +55,11 @@ struct CausalSoftmax {
   Stored* dst;
   std::int64_t dst_step;
 
-  struct Shared {
-    WarpValues<float> room;
-  };
+  using Shared = WarpValues<float>;
 
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
-    auto& shared = thread.template shared<Shared>();
+    auto& room = thread.template shared<Shared>();
     const auto row = rows.template row<kGroup>(thread);
     const float* const from = scores + row.square * scores_step + row.within;
     const std::int64_t first = std::int64_t{RowGroup<kGroup>::lane(thread)} * kCount;
@@ -75,7 +73,7 @@ struct CausalSoftmax {
         largest = c + i < row.seen && x[i] > largest ? x[i] : largest;
       }
     }
-    largest = join_group<kGroup>(thread, largest, Largest{}, shared.room);
+    largest = join_group<kGroup>(thread, largest, Largest{}, room);
     float sum = 0;
     for (std::int64_t c = first; c < row.seen; c += kStep) {
       float x[kCount];
@@ -88,7 +86,7 @@ struct CausalSoftmax {
         sum += x[i];
       }
     }
-    sum = join_group<kGroup>(thread, sum, Sum{}, shared.room);
+    sum = join_group<kGroup>(thread, sum, Sum{}, room);
     const float share = 1.0F / sum;
     for (std::int64_t c = first; row.inside && c < rows.length; c += kStep) {
       float x[kCount] = {};
@@ -120,13 +118,11 @@ struct CausalSoftmaxGradient {
   Stored* dst;
   float scale;
 
-  struct Shared {
-    WarpValues<float> room;
-  };
+  using Shared = WarpValues<float>;
 
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
-    auto& shared = thread.template shared<Shared>();
+    auto& room = thread.template shared<Shared>();
     const auto row = rows.template row<kGroup>(thread);
     const std::int64_t dense = row.square * rows.length * rows.length + row.within;
     const Stored* const p_row = probabilities + row.square * probabilities_step + row.within;
@@ -147,7 +143,7 @@ struct CausalSoftmaxGradient {
         along += p[i];
       }
     }
-    along = join_group<kGroup>(thread, along, Sum{}, shared.room);
+    along = join_group<kGroup>(thread, along, Sum{}, room);
     for (std::int64_t c = first; row.inside && c < rows.length; c += kStep) {
       float p[kCount] = {};
       if (c < row.seen) {

@@ -1,55 +1,267 @@
-// Registers kernels/operations/attention/cuda.cuh for CUDA devices, its products by cuBLASLt.
+// Attention and its gradient on a CUDA device: batched products by cuBLASLt, the softmax between them and its
+// gradient by our own kernels (causal_softmax.cuh).
+//
+// The products are strided batches of matrices, where the heads lie in the rows of src, dst and their
+// gradients. A batch has one stride, but heads lie at one distance and samples at another. So a pass is done
+// in rounds: over the samples, with all heads of one in a batch, or over the heads, with that head of all
+// samples in a batch; whichever makes fewer rounds.
+//
+// Scratch holds the squares of one round: fp32 scores or dP, and where the dtype is narrower also P or dS. So
+// it grows with the larger of batch and heads, not with both.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/backends/cublaslt/product.h"
 #include "kernels/backends/cuda/gpu.cuh"
-// gpu.cuh first
-#include "bench/error.h"
-#include "kernels/operations/attention/cuda.cuh"
+#include "kernels/backends/cuda/library_scratch.h"
+#include "kernels/operations/attention/attention.h"
+#include "kernels/operations/attention/causal_softmax.cuh"
 
 namespace bench::kernels::cuda {
-namespace {
 
-class StreamProduct {
- public:
-  StreamProduct(const cublaslt::Product& product, Device& device)
-      : tuned_(product, device), device_(&device) {}
+// Where the heads' matrices are, in elements: from row to row, from matrix to matrix of a round, from the
+// first matrix of a round to the next round's.
+struct HeadSteps {
+  std::int64_t row = 0, matrix = 0, round = 0;
 
-  std::int64_t workspace() const { return tuned_.workspace(); }
-  std::string algorithm() const { return tuned_.algorithm(); }
-  void run(const cublaslt::ProductArguments& arguments) { tuned_.run(stream_of(*device_), arguments); }
-
- private:
-  cublaslt::TunedProduct tuned_;
-  Device* device_;
+  cublaslt::Stored stored(bool transposed = false) const {
+    return {.transposed = transposed, .step = row, .batch_step = matrix};
+  }
 };
 
-std::optional<std::string> unsupported(const Attention& spec, const Device& device) {
+// Asks no library.
+struct AttentionProducts {
+  enum Forward : std::size_t { kQueryKey, kProbabilitiesValue };
+  enum Backward : std::size_t { kDiffValue, kDiffProbabilities, kDiffQuery, kDiffKey };
+
+  explicit AttentionProducts(const Attention& spec);
+
+  std::int64_t rounds = 1;
+  std::int64_t matrices = 1;  // of a round
+  HeadSteps qkv;              // query, key or value within src and diff_src
+  HeadSteps out;              // within dst and diff_dst
+  HeadSteps saved;            // the squares of all heads, as `saved` holds them
+  HeadSteps scratch;          // the squares of one round, which the next overwrites
+  HeadSteps probabilities;    // P: in `saved`, or in scratch where nothing is saved
+  HeadSteps scores;           // the fp32 squares: P's own memory where P is fp32, else scratch
+  float scale = 1;            // 1/√d
+
+  // Forward: Q Kᵀ → scores, fp32 and scaled; P V → O.
+  // Backward: Pᵀ dO → dV; dO Vᵀ → dP, fp32; dS K → dQ and dSᵀ Q → dK, with dS in the dtype.
+  std::vector<cublaslt::Product> all;
+};
+
+inline AttentionProducts::AttentionProducts(const Attention& spec) {
+  const bool over_heads = spec.heads < spec.batch;
+  rounds = over_heads ? spec.heads : spec.batch;
+  matrices = over_heads ? spec.batch : spec.heads;
+  const auto steps = [&](std::int64_t row, std::int64_t head, std::int64_t sample) {
+    return HeadSteps{.row = row, .matrix = over_heads ? sample : head, .round = over_heads ? head : sample};
+  };
+  const std::int64_t length = spec.sequence;
+  const std::int64_t features = spec.head_size;
+  const std::int64_t square = length * length;
+  const std::int64_t each = bytes_of(spec.dtype);
+  qkv = steps(3 * spec.width(), features, length * 3 * spec.width());
+  out = steps(spec.width(), features, length * spec.width());
+  saved = steps(length, square, spec.heads * square);
+  scratch = {.row = length, .matrix = square, .round = 0};
+  probabilities = spec.training || !spec.forward() ? saved : scratch;
+  scores = each < bytes_of(Dtype::fp32) || !spec.forward() ? scratch : probabilities;
+  scale = static_cast<float>(1 / std::sqrt(static_cast<double>(features)));
+
+  const auto add = [&](std::int64_t inner, std::int64_t columns, const cublaslt::Stored& a,
+                       const cublaslt::Stored& b, const HeadSteps& d) -> cublaslt::Product& {
+    // Every address that a round starts at is aligned so: heads and squares need not fill an access.
+    const std::int64_t alignment = std::gcd(std::int64_t{kAccess}, std::gcd(features * each, square * each));
+    return all.emplace_back(cublaslt::Product{.dtype = spec.dtype,
+                                              .result = spec.dtype,
+                                              .rows = length,
+                                              .inner = inner,
+                                              .columns = columns,
+                                              .a = a,
+                                              .b = b,
+                                              .d = d.stored(),
+                                              .batch = matrices,
+                                              .alignment = alignment});
+  };
+  if (spec.forward()) {
+    cublaslt::Product& query_key = add(features, length, qkv.stored(), qkv.stored(true), scores);
+    query_key.result = Dtype::fp32;
+    query_key.scale = scale;
+    add(length, features, probabilities.stored(), qkv.stored(), out);
+  } else {
+    add(length, features, saved.stored(true), out.stored(), qkv);
+    add(features, length, out.stored(), qkv.stored(true), scratch).result = Dtype::fp32;
+    add(length, features, scratch.stored(), qkv.stored(), qkv);
+    add(length, features, scratch.stored(true), qkv.stored(), qkv);
+  }
+}
+
+inline std::optional<std::string> unsupported_by_cublaslt(const Attention& spec, const Device& device) {
   if (spec.statistics) {
     return "it keeps probabilities";
   }
   return cublaslt::unsupported(spec.dtype, device, [&] {
-    const AttentionProducts products(spec);
-    const auto plan = [&](const cublaslt::Product& product) {
+    for (const cublaslt::Product& product : AttentionProducts(spec).all) {
       const cublaslt::TunedProduct planned(product, device);
-    };
-    if (spec.forward()) {
-      plan(products.query_key);
-      plan(products.probabilities_value);
-    } else {
-      plan(products.diff_value);
-      plan(products.diff_probabilities);
-      plan(products.diff_query);
-      plan(products.diff_key);
     }
   });
 }
 
-const Registration<Implementation<Attention>> registered{{.name = "cublaslt",
-                                                          .device_kind = Gpu::kDeviceKind,
-                                                          .preference = Gpu::kPreference,
-                                                          .unsupported = unsupported,
-                                                          .make = [](const Attention& spec, Device& device) {
-                                                            return make_attention<Gpu, StreamProduct>(spec,
-                                                                                                      device);
-                                                          }}};
+// Multiplier does a product: constructed from (Product, Device), it has workspace() in bytes, algorithm(),
+// and run(ProductArguments), which queues it. The tests bring one that runs on the host.
+template <class Machine, class Multiplier>
+class AttentionOperation final : public KernelOperation<Machine, Attention> {
+ public:
+  static Implementation<Attention> entry() {
+    return {.name = "cublaslt",
+            .device_kind = Machine::kDeviceKind,
+            .preference = Machine::kPreference,
+            .unsupported = unsupported_by_cublaslt,
+            .make = [](const Attention& spec, Device& device) -> std::unique_ptr<Operation> {
+              return std::make_unique<AttentionOperation>(spec, device);
+            }};
+  }
 
-}  // namespace
+  AttentionOperation(const Attention& spec, Device& device)
+      : KernelOperation<Machine, Attention>(spec, device), products_(spec) {
+    std::int64_t workspace = 0;
+    for (const cublaslt::Product& product : products_.all) {
+      multipliers_.emplace_back(product, device);
+      workspace = std::max(workspace, multipliers_.back().workspace());
+    }
+    const std::int64_t elements = products_.matrices * spec.sequence * spec.sequence;
+    // fp32 scores become P where they are, dP becomes dS.
+    if (is_narrow() || !spec.saves()) {
+      narrow_at_ = before_library_scratch(elements * bytes_of(Dtype::fp32));
+    }
+    library_at_ = narrow_at_;
+    if (is_narrow() && !spec.saves()) {
+      library_at_ += before_library_scratch(elements * bytes_of(spec.dtype));
+    }
+    if (library_at_ + workspace > 0) {
+      this->add_opaque(Slot::workspace, Role::scratch, library_at_ + workspace, kLibraryScratchAlignment);
+    }
+  }
+
+  std::string algorithm() const override {
+    std::string all;
+    for (const Multiplier& multiplier : multipliers_) {
+      all += (all.empty() ? "" : "; ") + multiplier.algorithm();
+    }
+    return all;
+  }
+
+  void run(const SlotPointers& pointers) override {
+    for (std::int64_t round = 0; round < products_.rounds; ++round) {
+      if (spec_.forward()) {
+        forward(pointers, round);
+      } else {
+        backward(pointers, round);
+      }
+    }
+  }
+
+ private:
+  bool is_narrow() const { return bytes_of(spec_.dtype) < bytes_of(Dtype::fp32); }
+
+  // Element `at` of a slot that holds the dtype.
+  std::byte* element(const SlotPointers& pointers, Slot slot, std::int64_t at) const {
+    return static_cast<std::byte*>(pointers[slot]) + at * bytes_of(spec_.dtype);
+  }
+  // Query, key or value (0, 1, 2) of a round's first head, in src or diff_src.
+  std::byte* part(const SlotPointers& pointers, Slot slot, std::int64_t round, int which) const {
+    return element(pointers, slot, round * products_.qkv.round + which * spec_.width());
+  }
+  static std::byte* scratch(const SlotPointers& pointers, std::int64_t offset) {
+    auto* const workspace = static_cast<std::byte*>(pointers[Slot::workspace]);
+    return workspace == nullptr ? nullptr : workspace + offset;
+  }
+
+  void multiply(std::size_t product, const SlotPointers& pointers, const void* a, const void* b, void* d) {
+    multipliers_[product].run(
+        {.a = a, .b = b, .d = d, .bias = nullptr, .workspace = scratch(pointers, library_at_)});
+  }
+
+  void forward(const SlotPointers& pointers, std::int64_t round) {
+    const auto src = [&](int which) { return part(pointers, Slot::src, round, which); };
+    std::byte* const p = spec_.saves() ? element(pointers, Slot::saved, round * products_.saved.round)
+                                       : scratch(pointers, is_narrow() ? narrow_at_ : 0);
+    std::byte* const scores = is_narrow() ? scratch(pointers, 0) : p;
+    multiply(AttentionProducts::kQueryKey, pointers, src(0), src(1), scores);
+    soften(scores, p);
+    multiply(AttentionProducts::kProbabilitiesValue, pointers, p, src(2),
+             element(pointers, Slot::dst, round * products_.out.round));
+  }
+
+  void backward(const SlotPointers& pointers, std::int64_t round) {
+    const auto src = [&](int which) { return part(pointers, Slot::src, round, which); };
+    const auto diff_src = [&](int which) { return part(pointers, Slot::diff_src, round, which); };
+    std::byte* const p = element(pointers, Slot::saved, round * products_.saved.round);
+    std::byte* const diff_out = element(pointers, Slot::diff_dst, round * products_.out.round);
+    std::byte* const dp = scratch(pointers, 0);
+    std::byte* const ds = is_narrow() ? scratch(pointers, narrow_at_) : dp;
+    multiply(AttentionProducts::kDiffValue, pointers, p, diff_out, diff_src(2));
+    multiply(AttentionProducts::kDiffProbabilities, pointers, diff_out, src(2), dp);
+    through_softmax(p, dp, ds);
+    multiply(AttentionProducts::kDiffQuery, pointers, ds, src(1), diff_src(0));
+    multiply(AttentionProducts::kDiffKey, pointers, ds, src(0), diff_src(1));
+  }
+
+  void soften(std::byte* scores, std::byte* squares) const {
+    with_element<Machine>(spec_.dtype, [&]<class Element>() {
+      const auto* const from = reinterpret_cast<const float*>(scores);
+      auto* const to = reinterpret_cast<typename Element::Stored*>(squares);
+      const SquareRows rows{products_.matrices, spec_.sequence};
+      with_row_access<Element>(
+          rows.length,
+          [&]<int kCount, int kGroup>() {
+            this->launch(CausalSoftmax<Element, kCount, kGroup>{rows, from, products_.scores.matrix, to,
+                                                                products_.probabilities.matrix},
+                         RowGroup<kGroup>::blocks(rows.count()));
+          },
+          from, to);
+    });
+  }
+
+  void through_softmax(std::byte* p, std::byte* dp, std::byte* ds) const {
+    with_element<Machine>(spec_.dtype, [&]<class Element>() {
+      using Stored = typename Element::Stored;
+      const auto* const probabilities = reinterpret_cast<const Stored*>(p);
+      const auto* const gradient = reinterpret_cast<const float*>(dp);
+      auto* const dst = reinterpret_cast<Stored*>(ds);
+      const SquareRows rows{products_.matrices, spec_.sequence};
+      with_row_access<Element>(
+          rows.length,
+          [&]<int kCount, int kGroup>() {
+            this->launch(
+                CausalSoftmaxGradient<Element, kCount, kGroup>{rows, probabilities, products_.saved.matrix,
+                                                               gradient, dst, products_.scale},
+                RowGroup<kGroup>::blocks(rows.count()));
+          },
+          probabilities, gradient, dst);
+    });
+  }
+
+  using KernelOperation<Machine, Attention>::spec_;
+
+  AttentionProducts products_;
+  std::vector<Multiplier> multipliers_;
+  // In the scratch, behind the fp32 squares.
+  std::int64_t narrow_at_ = 0;
+  std::int64_t library_at_ = 0;
+};
+
+template <class Machine>
+using CublasltAttention = AttentionOperation<Machine, cublaslt::TunedProduct>;
+
+template struct OnGpu<CublasltAttention>;
+
 }  // namespace bench::kernels::cuda

@@ -6,18 +6,23 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "kernels/backends/onednn/primitive_call.h"
+#include "kernels/backends/reference/reference_operation.h"
 #include "kernels/operations/attention/attention.h"
 #include "kernels/operations/element.h"
 
 namespace bench::kernels {
 namespace {
 
+using DataType = dnnl::memory::data_type;
 using MemoryDesc = dnnl::memory::desc;
+using Tag = dnnl::memory::format_tag;
 
+constexpr DataType kWide = DataType::f32;
 constexpr std::int64_t kAlignment = 64;
 
 std::int64_t aligned(std::int64_t bytes) {
@@ -32,13 +37,35 @@ std::string described(const Attention& spec) {
                      name_of(spec.dtype), spec.heads, spec.head_size, spec.sequence);
 }
 
-// Shared by the two directions: oneDNN's view of the matrices of a sample's heads, and the slots.
-class SampleWise : public Operation {
+class OnednnAttention final : public ReferenceOf<Attention> {
  public:
-  std::span<const SlotInfo> slots() const override { return slots_; }
-  void pack(Slot slot, std::span<const float> /*plain*/, void* /*packed*/) override { refuse(slot); }
-  void unpack(Slot slot, const void* /*packed*/, std::span<float> /*plain*/) override { refuse(slot); }
-  double flops() const override { return spec_.flops(); }
+  explicit OnednnAttention(const Attention& spec) : ReferenceOf(spec) {
+    onednn::translated(described(spec),
+                       [&] { calls_ = spec.forward() ? forward_calls() : backward_calls(); });
+    // Scratch: the fp32 scores, but where P is saved in fp32 they are made in its place, or dP; P where it is
+    // narrower and not saved, or dS, which overwrites dP where it is as wide; the primitives' own.
+    const bool narrow = is_narrow();
+    const std::int64_t wide_bytes = spec.saves() && !narrow ? 0 : aligned(4 * square_values());
+    const std::int64_t narrow_bytes =
+        narrow && !spec.saves() ? aligned(square_values() * bytes_of(spec.dtype)) : 0;
+    narrow_at_ = wide_bytes;
+    own_at_ = wide_bytes + narrow_bytes;
+    std::int64_t own = 0;
+    for (const onednn::PrimitiveCall& call : calls_) {
+      own = std::max(own, call.scratch_bytes());
+    }
+    if (own_at_ + own > 0) {
+      add_opaque(Slot::workspace, Role::scratch, own_at_ + own);
+    }
+  }
+
+  void prepare() override {
+    onednn::translated(described(spec_), [&] {
+      for (onednn::PrimitiveCall& call : calls_) {
+        call.prepare();
+      }
+    });
+  }
 
   void run(const SlotPointers& pointers) override {
     onednn::translated(described(spec_), [&] {
@@ -48,113 +75,61 @@ class SampleWise : public Operation {
           const std::int64_t step = slot.role == Role::scratch ? 0 : slot.bytes / spec_.batch;
           sample[slot.slot] = static_cast<std::byte*>(pointers[slot.slot]) + n * step;
         }
-        run_sample(sample);
+        if (spec_.forward()) {
+          forward(sample);
+        } else {
+          backward(sample);
+        }
       }
     });
   }
 
- protected:
-  explicit SampleWise(const Attention& spec)
-      : spec_(spec),
-        stored_(onednn::type_of(spec.dtype)),
-        qkv_(heads_of(3 * spec.width())),
-        qkv_transposed_(transposed_heads_of(3 * spec.width())),
-        out_(heads_of(spec.width())),
-        square_(
-            MemoryDesc({spec.heads, spec.sequence, spec.sequence}, stored_, dnnl::memory::format_tag::abc)),
-        wide_square_(MemoryDesc({spec.heads, spec.sequence, spec.sequence}, dnnl::memory::data_type::f32,
-                                dnnl::memory::format_tag::abc)) {}
-
-  virtual void run_sample(const SlotPointers& sample) = 0;
-
-  void add_slot(Slot slot, Role role, const TensorDesc& tensor) {
-    slots_.push_back({.slot = slot, .role = role, .bytes = tensor.bytes(), .tensor = tensor});
+  std::string algorithm() const override {
+    return spec_.forward() ? calls_[kScores].algorithm() + "+" + calls_[kSoftmax].algorithm()
+                           : calls_[kDiffProbabilities].algorithm();
   }
-  void add_saved(Role role) {
-    slots_.push_back({.slot = Slot::saved, .role = role, .bytes = spec_.probabilities().bytes()});
-  }
-  void add_scratch(std::int64_t bytes) {
-    if (bytes > 0) {
-      slots_.push_back({.slot = Slot::workspace, .role = Role::scratch, .bytes = bytes});
-    }
-  }
-
-  std::int64_t square_values() const { return spec_.heads * spec_.sequence * spec_.sequence; }
-  bool narrow() const { return spec_.dtype != Dtype::fp32; }
-  // Query, key or value (0, 1, 2) of a sample's first head.
-  std::byte* part(void* rows, int which) const {
-    return static_cast<std::byte*>(rows) + which * spec_.width() * bytes_of(spec_.dtype);
-  }
-
-  Attention spec_;
-  dnnl::memory::data_type stored_;
-  MemoryDesc qkv_;             // [heads][sequence][head_size] within rows of 3 · width
-  MemoryDesc qkv_transposed_;  // [heads][head_size][sequence] of the same memory
-  MemoryDesc out_;             // [heads][sequence][head_size] within rows of width
-  MemoryDesc square_;          // [heads][sequence][sequence]
-  MemoryDesc wide_square_;     // the same in fp32
 
  private:
-  MemoryDesc heads_of(std::int64_t row) const {
-    return {{spec_.heads, spec_.sequence, spec_.head_size}, stored_, {spec_.head_size, row, 1}};
-  }
-  MemoryDesc transposed_heads_of(std::int64_t row) const {
-    return {{spec_.heads, spec_.head_size, spec_.sequence}, stored_, {spec_.head_size, 1, row}};
-  }
-  [[noreturn]] static void refuse(Slot slot) {
-    throw std::logic_error("attention has no parameters, not even " + std::string(name_of(slot)));
-  }
+  enum Forward : std::size_t { kScores, kSoftmax, kMix };
+  enum Backward : std::size_t { kDiffValue, kDiffProbabilities, kDiffQuery, kDiffKey };
 
-  std::vector<SlotInfo> slots_;
-};
-
-class OnednnAttention final : public SampleWise {
- public:
-  explicit OnednnAttention(const Attention& spec) : SampleWise(spec) {
-    onednn::translated(described(spec), [&] {
-      scores_ = onednn::product(qkv_, qkv_transposed_, wide_square_);
-      const dnnl::memory::dims rows{spec.heads * spec.sequence, spec.sequence};
-      const auto tag = dnnl::memory::format_tag::ab;
-      softmax_ = onednn::row_softmax({rows, dnnl::memory::data_type::f32, tag}, {rows, stored_, tag});
-      mix_ = onednn::product(square_, qkv_, out_);
-    });
-    add_slot(Slot::src, Role::input, spec.src());
-    if (spec.saves()) {
-      add_saved(Role::output);
-    }
-    add_slot(Slot::dst, Role::output, spec.dst());
-    // Scratch: the scores, but where P is saved in fp32 they are made in its place; P itself where it is
-    // narrower and not saved; the primitives' own.
-    const bool saved = spec.saves();
-    const std::int64_t scores = saved && !narrow() ? 0 : aligned(4 * square_values());
-    const std::int64_t p = !saved && narrow() ? aligned(square_values() * bytes_of(spec.dtype)) : 0;
-    p_offset_ = scores;
-    own_offset_ = scores + p;
-    add_scratch(own_offset_ +
-                std::max({scores_.scratch_bytes(), softmax_.scratch_bytes(), mix_.scratch_bytes()}));
+  std::vector<onednn::PrimitiveCall> forward_calls() const {
+    const dnnl::memory::dims rows{spec_.heads * spec_.sequence, spec_.sequence};
+    return {onednn::product(heads(3), transposed_heads(3), square(kWide)),
+            onednn::row_softmax({rows, kWide, Tag::ab}, {rows, stored(), Tag::ab}),
+            onednn::product(square(stored()), heads(3), heads(1))};
+  }
+  std::vector<onednn::PrimitiveCall> backward_calls() const {
+    const MemoryDesc square_transposed = square(stored(), Tag::acb);
+    return {onednn::product(square_transposed, heads(1), heads(3)),
+            onednn::product(heads(1), transposed_heads(3), square(kWide)),
+            onednn::product(square(stored()), heads(3), heads(3)),
+            onednn::product(square_transposed, heads(3), heads(3))};
   }
 
-  void prepare() override {
-    onednn::translated(described(spec_), [&] {
-      scores_.prepare();
-      softmax_.prepare();
-      mix_.prepare();
-    });
-  }
-
-  std::string algorithm() const override { return scores_.algorithm() + "+" + softmax_.algorithm(); }
-
- private:
-  void run_sample(const SlotPointers& sample) override {
+  void forward(const SlotPointers& sample) {
     auto* const scratch = static_cast<std::byte*>(sample[Slot::workspace]);
-    const bool saved = spec_.saves();
-    void* const p = saved ? sample[Slot::saved] : narrow() ? scratch + p_offset_ : scratch;
-    void* const scores = narrow() ? scratch : p;
-    std::byte* const own = scratch + own_offset_;
-    scores_.run({part(sample[Slot::src], 0), part(sample[Slot::src], 1), scores, own});
+    void* const p = spec_.saves() ? sample[Slot::saved] : scratch + (is_narrow() ? narrow_at_ : 0);
+    void* const scores = is_narrow() ? scratch : p;
+    std::byte* const own = scratch + own_at_;
+    calls_[kScores].run({part(sample[Slot::src], 0), part(sample[Slot::src], 1), scores, own});
     scale_and_mask(static_cast<float*>(scores));
-    softmax_.run({scores, p, own});
-    mix_.run({p, part(sample[Slot::src], 2), sample[Slot::dst], own});
+    calls_[kSoftmax].run({scores, p, own});
+    calls_[kMix].run({p, part(sample[Slot::src], 2), sample[Slot::dst], own});
+  }
+
+  void backward(const SlotPointers& sample) {
+    auto* const dp = static_cast<std::byte*>(sample[Slot::workspace]);
+    std::byte* const ds = is_narrow() ? dp + narrow_at_ : dp;
+    std::byte* const own = dp + own_at_;
+    void* const src = sample[Slot::src];
+    void* const diff_src = sample[Slot::diff_src];
+    void* const p = sample[Slot::saved];
+    calls_[kDiffValue].run({p, sample[Slot::diff_dst], part(diff_src, 2), own});
+    calls_[kDiffProbabilities].run({sample[Slot::diff_dst], part(src, 2), dp, own});
+    with_element(spec_.dtype, [&]<class Element>() { score_gradient<Element>(p, dp, ds); });
+    calls_[kDiffQuery].run({ds, part(src, 1), part(diff_src, 0), own});
+    calls_[kDiffKey].run({ds, part(src, 0), part(diff_src, 1), own});
   }
 
   void scale_and_mask(float* scores) const {
@@ -170,61 +145,6 @@ class OnednnAttention final : public SampleWise {
       }
       std::fill(x + seen, x + size, -std::numeric_limits<float>::infinity());
     }
-  }
-
-  onednn::PrimitiveCall scores_;
-  onednn::PrimitiveCall softmax_;
-  onednn::PrimitiveCall mix_;
-  std::int64_t p_offset_ = 0;
-  std::int64_t own_offset_ = 0;
-};
-
-class OnednnAttentionBackward final : public SampleWise {
- public:
-  explicit OnednnAttentionBackward(const Attention& spec)
-      : SampleWise(spec),
-        ds_offset_(narrow() ? aligned(4 * square_values()) : 0),  // dS overwrites dP where it is as wide
-        own_offset_(ds_offset_ + aligned(square_values() * bytes_of(spec.dtype))) {
-    const MemoryDesc square_transposed({spec.heads, spec.sequence, spec.sequence}, stored_,
-                                       dnnl::memory::format_tag::acb);
-    onednn::translated(described(spec), [&] {
-      dv_ = onednn::product(square_transposed, out_, qkv_);
-      dp_ = onednn::product(out_, qkv_transposed_, wide_square_);
-      dq_ = onednn::product(square_, qkv_, qkv_);
-      dk_ = onednn::product(square_transposed, qkv_, qkv_);
-    });
-    add_slot(Slot::src, Role::input, spec.src());
-    add_saved(Role::input);
-    add_slot(Slot::diff_dst, Role::input, spec.dst());
-    add_slot(Slot::diff_src, Role::output, spec.src());
-    add_scratch(own_offset_ + std::max({dv_.scratch_bytes(), dp_.scratch_bytes(), dq_.scratch_bytes(),
-                                        dk_.scratch_bytes()}));
-  }
-
-  void prepare() override {
-    onednn::translated(described(spec_), [&] {
-      dv_.prepare();
-      dp_.prepare();
-      dq_.prepare();
-      dk_.prepare();
-    });
-  }
-
-  std::string algorithm() const override { return dp_.algorithm(); }
-
- private:
-  void run_sample(const SlotPointers& sample) override {
-    auto* const scratch = static_cast<std::byte*>(sample[Slot::workspace]);
-    std::byte* const own = scratch + own_offset_;
-    void* const src = sample[Slot::src];
-    void* const diff_src = sample[Slot::diff_src];
-    void* const p = sample[Slot::saved];
-    void* const ds = scratch + ds_offset_;
-    dv_.run({p, sample[Slot::diff_dst], part(diff_src, 2), own});
-    dp_.run({sample[Slot::diff_dst], part(src, 2), scratch, own});
-    with_element(spec_.dtype, [&]<class Element>() { score_gradient<Element>(p, scratch, ds); });
-    dq_.run({ds, part(src, 1), part(diff_src, 0), own});
-    dk_.run({ds, part(src, 0), part(diff_src, 1), own});
   }
 
   template <class Element>
@@ -251,9 +171,40 @@ class OnednnAttentionBackward final : public SampleWise {
     }
   }
 
-  onednn::PrimitiveCall dv_, dp_, dq_, dk_;
-  std::int64_t ds_offset_;
-  std::int64_t own_offset_;
+  std::int64_t square_values() const {
+    return spec_.heads * spec_.sequence * spec_.sequence;
+  }
+  bool is_narrow() const {
+    return spec_.dtype != Dtype::fp32;
+  }
+  // Query, key or value (0, 1, 2) of a sample's first head.
+  std::byte* part(void* rows, int which) const {
+    return static_cast<std::byte*>(rows) + which * spec_.width() * bytes_of(spec_.dtype);
+  }
+
+  // oneDNN's view of the matrices of a sample's heads: [heads][sequence][head_size] within rows of so many
+  // widths, the same memory as [heads][head_size][sequence], and [heads][sequence][sequence].
+  MemoryDesc heads(std::int64_t widths) const {
+    return {{spec_.heads, spec_.sequence, spec_.head_size},
+            stored(),
+            {spec_.head_size, widths * spec_.width(), 1}};
+  }
+  MemoryDesc transposed_heads(std::int64_t widths) const {
+    return {{spec_.heads, spec_.head_size, spec_.sequence},
+            stored(),
+            {spec_.head_size, 1, widths * spec_.width()}};
+  }
+  MemoryDesc square(DataType type, Tag tag = Tag::abc) const {
+    return {{spec_.heads, spec_.sequence, spec_.sequence}, type, tag};
+  }
+  DataType stored() const {
+    return onednn::type_of(spec_.dtype);
+  }
+
+  std::vector<onednn::PrimitiveCall> calls_;
+  // In the scratch, behind the fp32 squares.
+  std::int64_t narrow_at_ = 0;
+  std::int64_t own_at_ = 0;
 };
 
 const Registration<Implementation<Attention>> registered{{
@@ -263,12 +214,7 @@ const Registration<Implementation<Attention>> registered{{
     .unsupported = [](const Attention& spec, const Device& device) -> std::optional<std::string> {
       return spec.statistics ? "it keeps probabilities" : device.unsupported(spec.dtype);
     },
-    .make = [](const Attention& spec, Device& /*device*/) -> std::unique_ptr<Operation> {
-      if (!spec.forward()) {
-        return std::make_unique<OnednnAttentionBackward>(spec);
-      }
-      return std::make_unique<OnednnAttention>(spec);
-    },
+    .make = [](const Attention& spec, Device& /*device*/) { return std::make_unique<OnednnAttention>(spec); },
 }};
 
 }  // namespace

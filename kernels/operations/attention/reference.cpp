@@ -1,13 +1,31 @@
 // Attention and its gradient head by head and position by position, as they are defined in attention.h.
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <vector>
 
 #include "kernels/backends/reference/reference_operation.h"
 #include "kernels/operations/attention/attention.h"
 
 namespace bench::kernels {
+
+PlainSlots plain_slots(const Attention& spec) {
+  PlainSlots slots;
+  slots.add_activation(Slot::src, Role::input, spec.src());
+  if (spec.training || !spec.forward()) {
+    slots.add_opaque(Slot::saved, spec.saves() ? Role::output : Role::input, spec.saved_bytes());
+  }
+  if (spec.forward()) {
+    slots.add_activation(Slot::dst, Role::output, spec.dst());
+    return slots;
+  }
+  if (spec.statistics) {
+    slots.add_activation(Slot::dst, Role::input, spec.dst());
+  }
+  slots.add_activation(Slot::diff_dst, Role::input, spec.dst());
+  slots.add_activation(Slot::diff_src, Role::output, spec.src());
+  return slots;
+}
+
 namespace {
 
 // A head's [sequence][head_size] within rows of several heads' features.
@@ -18,86 +36,50 @@ struct Head {
   Float& at(std::int64_t position, std::int64_t feature) const { return data[position * row + feature]; }
 };
 
-class ReferenceAttention final : public ReferenceOperation {
+// Query (0), key (1) or value (2) of a head, in src or diff_src.
+template <class Values>
+auto part(const Attention& spec, Values& qkv, std::int64_t n, std::int64_t head, int which) {
+  const std::int64_t row = 3 * spec.width();
+  return Head{qkv.data() + n * spec.sequence * row + which * spec.width() + head * spec.head_size, row};
+}
+// A head's values in dst or diff_dst.
+template <class Values>
+auto rows(const Attention& spec, Values& out, std::int64_t n, std::int64_t head) {
+  return Head{out.data() + n * spec.sequence * spec.width() + head * spec.head_size, spec.width()};
+}
+
+class ReferenceAttention final : public ReferenceOf<Attention> {
  public:
-  explicit ReferenceAttention(const Attention& spec) : spec_(spec) {
-    add_activation(Slot::src, Role::input, spec.src());
-    if ((spec.training || !spec.forward())) {
-      add_opaque(Slot::saved, spec.saves() ? Role::output : Role::input, spec.saved_bytes());
-    }
-    if (!spec.forward()) {
-      if (spec.statistics) {
-        add_activation(Slot::dst, Role::input, spec.dst());
-      }
-      add_activation(Slot::diff_dst, Role::input, spec.dst());
-      add_activation(Slot::diff_src, Role::output, spec.src());
-    } else {
-      add_activation(Slot::dst, Role::output, spec.dst());
-    }
-  }
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     const std::vector<float> qkv = read(pointers, Slot::src);
     std::vector<float> p(static_cast<std::size_t>(spec_.probabilities().elements()));
+    auto* const statistics = static_cast<float*>(spec_.statistics ? pointers[Slot::saved] : nullptr);
     if (spec_.forward()) {
       std::vector<float> out(static_cast<std::size_t>(spec_.dst().elements()));
       for_each_head([&](std::int64_t n, std::int64_t head) {
-        forward(part(qkv, n, head, 0), part(qkv, n, head, 1), part(qkv, n, head, 2), square(p, n, head),
-                rows(out, n, head));
+        forward(n, head, qkv, p, rows(spec_, out, n, head), spec_.saves() ? statistics : nullptr);
       });
       write(pointers, Slot::dst, out);
-      if (spec_.saves() && spec_.statistics) {
-        for_each_row(qkv, [&](std::int64_t row, std::span<const double> scores, double largest) {
-          double sum = 0;
-          for (const double score : scores) {
-            sum += std::exp(score - largest);
-          }
-          static_cast<float*>(pointers[Slot::saved])[row] = static_cast<float>(largest + std::log(sum));
-        });
-      } else if (spec_.saves()) {
+      if (spec_.saves() && !spec_.statistics) {
         store(spec_.probabilities(), p, pointers[Slot::saved]);
       }
       return;
     }
-    if (spec_.statistics) {
-      for_each_row(qkv, [&](std::int64_t row, std::span<const double> scores, double /*largest*/) {
-        for (std::size_t j = 0; j < scores.size(); ++j) {
-          const float statistic = static_cast<const float*>(pointers[Slot::saved])[row];
-          p[row * spec_.sequence + static_cast<std::int64_t>(j)] =
-              static_cast<float>(std::exp(scores[j] - statistic));
-        }
-      });
-    } else {
+    if (!spec_.statistics) {
       load(spec_.probabilities(), pointers[Slot::saved], p);
     }
     const std::vector<float> diff = read(pointers, Slot::diff_dst);
     std::vector<float> gradient(qkv.size());
     for_each_head([&](std::int64_t n, std::int64_t head) {
-      const Head<const float> diff_out = rows(diff, n, head);
-      const std::vector<double> ds = score_gradient(square(p, n, head), part(qkv, n, head, 2), diff_out);
-      const std::int64_t size = spec_.sequence;
-      const Head<const float> q = part(qkv, n, head, 0);
-      const Head<const float> k = part(qkv, n, head, 1);
-      for (std::int64_t i = 0; i < size; ++i) {
-        for (std::int64_t f = 0; f < spec_.head_size; ++f) {
-          double dq = 0;
-          double dk = 0;
-          double dv = 0;
-          for (std::int64_t j = 0; j < size; ++j) {
-            dq += ds[i * size + j] * k.at(j, f);
-            dk += ds[j * size + i] * q.at(j, f);
-            dv += static_cast<double>(square(p, n, head)[j * size + i]) * diff_out.at(j, f);
-          }
-          part(gradient, n, head, 0).at(i, f) = static_cast<float>(dq);
-          part(gradient, n, head, 1).at(i, f) = static_cast<float>(dk);
-          part(gradient, n, head, 2).at(i, f) = static_cast<float>(dv);
-        }
+      if (spec_.statistics) {
+        compute_again(n, head, qkv, statistics, p);
       }
+      backward(n, head, qkv, p, rows(spec_, diff, n, head), gradient);
     });
     write(pointers, Slot::diff_src, gradient);
   }
-
-  double flops() const override { return spec_.flops(); }
 
  private:
   template <class Visit>
@@ -110,41 +92,9 @@ class ReferenceAttention final : public ReferenceOperation {
     }
   }
 
-  // Calls visit with each row of scores: its number, those that it sees, the largest of them.
-  template <class Visit>
-  void for_each_row(const std::vector<float>& qkv, const Visit& visit) const {
-    for_each_head([&](std::int64_t n, std::int64_t head) {
-      const Head<const float> q = part(qkv, n, head, 0);
-      const Head<const float> k = part(qkv, n, head, 1);
-      for (std::int64_t i = 0; i < spec_.sequence; ++i) {
-        std::vector<double> scores;
-        for (std::int64_t j = 0; j <= i; ++j) {
-          scores.push_back(dot(q, i, k, j) / std::sqrt(static_cast<double>(spec_.head_size)));
-        }
-        visit((n * spec_.heads + head) * spec_.sequence + i, std::span<const double>(scores),
-              std::ranges::max(scores));
-      }
-    });
-  }
-
-  // Query (0), key (1) or value (2) of a head.
-  Head<const float> part(const std::vector<float>& qkv, std::int64_t n, std::int64_t head, int which) const {
-    return {qkv.data() + part_offset(n, head, which), 3 * spec_.width()};
-  }
-  Head<float> part(std::vector<float>& qkv, std::int64_t n, std::int64_t head, int which) const {
-    return {qkv.data() + part_offset(n, head, which), 3 * spec_.width()};
-  }
-  std::int64_t part_offset(std::int64_t n, std::int64_t head, int which) const {
-    return n * spec_.sequence * 3 * spec_.width() + which * spec_.width() + head * spec_.head_size;
-  }
-  Head<const float> rows(const std::vector<float>& out, std::int64_t n, std::int64_t head) const {
-    return {out.data() + n * spec_.sequence * spec_.width() + head * spec_.head_size, spec_.width()};
-  }
-  Head<float> rows(std::vector<float>& out, std::int64_t n, std::int64_t head) const {
-    return {out.data() + n * spec_.sequence * spec_.width() + head * spec_.head_size, spec_.width()};
-  }
-  float* square(std::vector<float>& p, std::int64_t n, std::int64_t head) const {
-    return p.data() + (n * spec_.heads + head) * spec_.sequence * spec_.sequence;
+  // The number of a head's first row, among all heads'.
+  std::int64_t first_row(std::int64_t n, std::int64_t head) const {
+    return (n * spec_.heads + head) * spec_.sequence;
   }
 
   double dot(const Head<const float>& a, std::int64_t i, const Head<const float>& b, std::int64_t j) const {
@@ -155,31 +105,77 @@ class ReferenceAttention final : public ReferenceOperation {
     return sum;
   }
 
-  void forward(const Head<const float>& q, const Head<const float>& k, const Head<const float>& v, float* p,
-               const Head<float>& out) const {
-    std::vector<double> weight(static_cast<std::size_t>(spec_.sequence));
+  // Of row i, with the positions that it sees.
+  std::vector<double> scores(const Head<const float>& q, const Head<const float>& k, std::int64_t i) const {
+    std::vector<double> all;
+    for (std::int64_t j = 0; j <= i; ++j) {
+      all.push_back(dot(q, i, k, j) / std::sqrt(static_cast<double>(spec_.head_size)));
+    }
+    return all;
+  }
+
+  // `statistics` may be null.
+  void forward(std::int64_t n, std::int64_t head, const std::vector<float>& qkv, std::vector<float>& p,
+               const Head<float>& out, float* statistics) const {
+    const Head<const float> v = part(spec_, qkv, n, head, 2);
     for (std::int64_t i = 0; i < spec_.sequence; ++i) {
-      for (std::int64_t j = 0; j <= i; ++j) {
-        weight[j] = dot(q, i, k, j) / std::sqrt(static_cast<double>(spec_.head_size));
-      }
-      const double largest = *std::max_element(weight.begin(), weight.begin() + i + 1);
+      const std::int64_t row = first_row(n, head) + i;
+      std::vector<double> weight = scores(part(spec_, qkv, n, head, 0), part(spec_, qkv, n, head, 1), i);
+      const double largest = std::ranges::max(weight);
       double sum = 0;
-      for (std::int64_t j = 0; j <= i; ++j) {
-        weight[j] = std::exp(weight[j] - largest);
-        sum += weight[j];
+      for (double& score : weight) {
+        score = std::exp(score - largest);
+        sum += score;
       }
-      for (std::int64_t j = 0; j <= i; ++j) {
-        weight[j] /= sum;
-        p[i * spec_.sequence + j] = static_cast<float>(weight[j]);
+      if (statistics != nullptr) {
+        statistics[row] = static_cast<float>(largest + std::log(sum));
       }
       std::vector<double> mixed(static_cast<std::size_t>(spec_.head_size));
       for (std::int64_t j = 0; j <= i; ++j) {
+        const double share = weight[j] / sum;
+        p[row * spec_.sequence + j] = static_cast<float>(share);
         for (std::int64_t f = 0; f < spec_.head_size; ++f) {
-          mixed[f] += weight[j] * v.at(j, f);
+          mixed[f] += share * v.at(j, f);
         }
       }
       for (std::int64_t f = 0; f < spec_.head_size; ++f) {
         out.at(i, f) = static_cast<float>(mixed[f]);
+      }
+    }
+  }
+
+  // P from the statistics.
+  void compute_again(std::int64_t n, std::int64_t head, const std::vector<float>& qkv,
+                     const float* statistics, std::vector<float>& p) const {
+    for (std::int64_t i = 0; i < spec_.sequence; ++i) {
+      const std::int64_t row = first_row(n, head) + i;
+      const std::vector<double> seen = scores(part(spec_, qkv, n, head, 0), part(spec_, qkv, n, head, 1), i);
+      std::ranges::transform(seen, p.begin() + row * spec_.sequence, [&](double score) {
+        return static_cast<float>(std::exp(score - statistics[row]));
+      });
+    }
+  }
+
+  void backward(std::int64_t n, std::int64_t head, const std::vector<float>& qkv, const std::vector<float>& p,
+                const Head<const float>& diff_out, std::vector<float>& gradient) const {
+    const std::int64_t size = spec_.sequence;
+    const float* const square = p.data() + first_row(n, head) * size;
+    const std::vector<double> ds = score_gradient(square, part(spec_, qkv, n, head, 2), diff_out);
+    const Head<const float> q = part(spec_, qkv, n, head, 0);
+    const Head<const float> k = part(spec_, qkv, n, head, 1);
+    for (std::int64_t i = 0; i < size; ++i) {
+      for (std::int64_t f = 0; f < spec_.head_size; ++f) {
+        double dq = 0;
+        double dk = 0;
+        double dv = 0;
+        for (std::int64_t j = 0; j < size; ++j) {
+          dq += ds[i * size + j] * k.at(j, f);
+          dk += ds[j * size + i] * q.at(j, f);
+          dv += static_cast<double>(square[j * size + i]) * diff_out.at(j, f);
+        }
+        part(spec_, gradient, n, head, 0).at(i, f) = static_cast<float>(dq);
+        part(spec_, gradient, n, head, 1).at(i, f) = static_cast<float>(dk);
+        part(spec_, gradient, n, head, 2).at(i, f) = static_cast<float>(dv);
       }
     }
   }
@@ -202,8 +198,6 @@ class ReferenceAttention final : public ReferenceOperation {
     }
     return ds;
   }
-
-  Attention spec_;
 };
 
 const Registration<Implementation<Attention>> registered{

@@ -6,23 +6,14 @@
 namespace bench::kernels {
 namespace {
 
-cudnn::TensorSlots slots_of(Conv2d::Direction direction) {
-  switch (direction) {
-    case Conv2d::Direction::forward:
-      return {.x = Slot::src, .w = Slot::weights, .y = Slot::dst};
-    case Conv2d::Direction::backward_data:
-      return {.x = Slot::diff_src, .w = Slot::weights, .y = Slot::diff_dst};
-    case Conv2d::Direction::backward_weights:
-      return {.x = Slot::src, .w = Slot::diff_weights, .y = Slot::diff_dst};
-    case Conv2d::Direction::backward:
-      break;
-  }
-  return {};
-}
-
 // Trained biases stay in fp32, as their gradients are.
-bool wide_bias(const Conv2d& spec) {
-  return spec.training || spec.direction == Conv2d::Direction::backward_weights;
+cudnn::ConvolutionSlots slots_of(const Conv2d& spec) {
+  const bool of_weights = spec.direction == Direction::backward_weights;
+  return {.x = spec.direction == Direction::backward_data ? Slot::diff_src : Slot::src,
+          .w = of_weights ? Slot::diff_weights : Slot::weights,
+          .y = spec.direction == Direction::forward ? Slot::dst : Slot::diff_dst,
+          .bias = spec.bias,
+          .wide_bias = spec.training || of_weights};
 }
 
 const Registration<Implementation<Conv2d>> registered{{
@@ -30,10 +21,8 @@ const Registration<Implementation<Conv2d>> registered{{
     .device_kind = "cuda",
     .preference = 10,
     .unsupported = [](const Conv2d& spec, const Device& device) { return cudnn::unsupported(spec, device); },
-    .make =
-        [](const Conv2d& spec, Device& device) {
-          return cudnn::make_convolution(spec, slots_of(spec.direction), spec.bias, wide_bias(spec), device);
-        },
+    .make = [](const Conv2d& spec,
+               Device& device) { return cudnn::make_convolution(spec, slots_of(spec), device); },
 }};
 
 }  // namespace

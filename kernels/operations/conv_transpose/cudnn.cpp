@@ -41,18 +41,13 @@ Conv2d convolution_of(const ConvTranspose& spec) {
           .training = true};
 }
 
-cudnn::TensorSlots slots_of(Direction direction) {
-  switch (direction) {
-    case Direction::forward:
-      return {.x = Slot::dst, .w = Slot::weights, .y = Slot::src, .transposed = true};
-    case Direction::backward_data:
-      return {.x = Slot::diff_dst, .w = Slot::weights, .y = Slot::diff_src, .transposed = true};
-    case Direction::backward_weights:
-      return {.x = Slot::diff_dst, .w = Slot::diff_weights, .y = Slot::src, .transposed = true};
-    case Direction::backward:
-      break;
-  }
-  return {};
+cudnn::ConvolutionSlots slots_of(const ConvTranspose& spec) {
+  return {.x = spec.direction == Direction::forward ? Slot::dst : Slot::diff_dst,
+          .w = spec.direction == Direction::backward_weights ? Slot::diff_weights : Slot::weights,
+          .y = spec.direction == Direction::backward_data ? Slot::diff_src : Slot::src,
+          .bias = spec.bias,
+          .wide_bias = true,
+          .transposed = true};
 }
 
 std::optional<std::string> unsupported(const ConvTranspose& spec, const Device& device) {
@@ -69,8 +64,7 @@ const Registration<Implementation<ConvTranspose>> registered{{
     .unsupported = unsupported,
     .make =
         [](const ConvTranspose& spec, Device& device) {
-          return cudnn::make_convolution(convolution_of(spec), slots_of(spec.direction), spec.bias, true,
-                                         device);
+          return cudnn::make_convolution(convolution_of(spec), slots_of(spec), device);
         },
 }};
 

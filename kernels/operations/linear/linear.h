@@ -37,4 +37,6 @@ struct Linear {
   bool operator==(const Linear&) const = default;
 };
 
+PlainSlots plain_slots(const Linear& spec);
+
 }  // namespace bench::kernels

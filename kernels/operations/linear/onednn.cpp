@@ -9,7 +9,6 @@
 //   backward_weights: inner product in fp32. In bf16 it would hold the gradient in fp32 as well, twice the
 //                     bytes of the weights, and take twice as long as matmul, which has no bias gradient.
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -29,117 +28,97 @@ using BackwardWeights = dnnl::inner_product_backward_weights;
 constexpr std::int64_t kFewRows = 2;
 
 std::string described(const Linear& spec) {
-  constexpr std::array kDirections{"forward", "backward-data", "backward-weights"};
-  return fmt::format("linear {} {} {}x{} to {}", kDirections[static_cast<std::size_t>(spec.direction)],
-                     name_of(spec.dtype), spec.rows, spec.inner, spec.columns);
+  return fmt::format("linear {} {} {}x{} to {}", name_of(spec.direction), name_of(spec.dtype), spec.rows,
+                     spec.inner, spec.columns);
+}
+
+// Whether the bias's gradient is ours to make.
+bool sums_bias(const Linear& spec) {
+  return spec.direction == Direction::backward_weights && spec.bias && spec.dtype == Dtype::bf16;
+}
+
+void plan_primitive(const Linear& spec, onednn::PrimitiveOperation& made) {
+  const MemoryDesc src = onednn::describe_matrix(spec.src());
+  const MemoryDesc dst = onednn::describe_matrix(spec.dst());
+  const MemoryDesc weights({spec.columns, spec.inner}, onednn::type_of(spec.dtype), Tag::ab);
+  const MemoryDesc plain(weights.dims(), dnnl::memory::data_type::f32, Tag::ab);
+  const MemoryDesc bias = onednn::describe_vector(spec.columns);
+  const auto attributes = onednn::attributes();
+  const auto& engine = onednn::engine();
+  // Also the hint that oneDNN plans a gradient with.
+  const auto inner_product = [&] {
+    const auto training = dnnl::prop_kind::forward_training;
+    return Forward::primitive_desc(spec.bias ? Forward::desc(training, src, weights, bias, dst)
+                                             : Forward::desc(training, src, weights, dst),
+                                   attributes, engine);
+  };
+  const auto product = [&](const dnnl::matmul::desc& desc) {
+    return dnnl::matmul::primitive_desc(desc, attributes, engine);
+  };
+
+  switch (spec.direction) {
+    case Direction::forward: {
+      made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.src(), src);
+      made.bind_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS, weights, plain);
+      if (spec.bias) {
+        made.bind_parameter(Slot::bias, Role::parameter, DNNL_ARG_BIAS, bias, bias);
+      }
+      made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.dst(), dst);
+      if (spec.rows <= kFewRows) {
+        return made.plan(inner_product());
+      }
+      // matmul multiplies by [inner][columns], of which the weights are the transpose.
+      const MemoryDesc transposed({spec.inner, spec.columns}, weights.data_type(), Tag::ba);
+      const MemoryDesc row({1, spec.columns}, bias.data_type(), Tag::ab);
+      return made.plan(product(spec.bias ? dnnl::matmul::desc(src, transposed, row, dst)
+                                         : dnnl::matmul::desc(src, transposed, dst)));
+    }
+    case Direction::backward_data:
+      made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.dst(), dst);
+      made.bind_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS, weights, plain);
+      made.bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.src(), src);
+      return made.plan(BackwardData::primitive_desc(BackwardData::desc(src, weights, dst), attributes, engine,
+                                                    inner_product()));
+    case Direction::backward_weights: {
+      const bool by_matmul = spec.dtype == Dtype::bf16;
+      // [columns][inner] = diff_dst transposed by src.
+      const MemoryDesc transposed({spec.columns, spec.rows}, dst.data_type(), Tag::ba);
+      made.bind_activation(Slot::src, Role::input, by_matmul ? DNNL_ARG_WEIGHTS : DNNL_ARG_SRC, spec.src(),
+                           src);
+      made.bind_activation(Slot::diff_dst, Role::input, by_matmul ? DNNL_ARG_SRC : DNNL_ARG_DIFF_DST,
+                           spec.dst(), by_matmul ? transposed : dst);
+      made.bind_parameter(Slot::diff_weights, Role::output, by_matmul ? DNNL_ARG_DST : DNNL_ARG_DIFF_WEIGHTS,
+                          weights, plain);
+      if (spec.bias) {  // matmul has no such argument and passes over it
+        made.bind_parameter(Slot::diff_bias, Role::output, DNNL_ARG_DIFF_BIAS, bias, bias);
+      }
+      if (by_matmul) {
+        return made.plan(product(dnnl::matmul::desc(transposed, src, weights)));
+      }
+      return made.plan(BackwardWeights::primitive_desc(spec.bias
+                                                           ? BackwardWeights::desc(src, weights, bias, dst)
+                                                           : BackwardWeights::desc(src, weights, dst),
+                                                       attributes, engine, inner_product()));
+    }
+    case Direction::backward:
+      break;
+  }
 }
 
 class OnednnLinear final : public onednn::PrimitiveOperation {
  public:
-  explicit OnednnLinear(const Linear& spec)
-      : PrimitiveOperation(described(spec)),
-        spec_(spec),
-        src_(onednn::describe_matrix(spec.src())),
-        dst_(onednn::describe_matrix(spec.dst())),
-        weights_({spec.columns, spec.inner}, onednn::type_of(spec.dtype), Tag::ab),
-        bias_(onednn::describe_vector(spec.columns)) {
-    onednn::translated(described(spec), [&] {
-      switch (spec.direction) {
-        case Linear::Direction::forward:
-          return forward();
-        case Linear::Direction::backward_data:
-          return backward_data();
-        case Linear::Direction::backward_weights:
-          return backward_weights();
-        case Linear::Direction::backward:
-          break;
-      }
-    });
+  explicit OnednnLinear(const Linear& spec) : PrimitiveOperation(described(spec)), spec_(spec) {
+    onednn::translated(described(spec), [&] { plan_primitive(spec, *this); });
   }
+  double flops() const override { return spec_.flops(); }
 
   void run(const SlotPointers& pointers) override {
     PrimitiveOperation::run(pointers);
-    if (sums_bias_) {
-      sum_bias(static_cast<const Bf16::Stored*>(pointers[Slot::diff_dst]),
-               static_cast<float*>(pointers[Slot::diff_bias]));
-    }
-  }
-
-  double flops() const override { return spec_.flops(); }
-
- private:
-  void forward() {
-    bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec_.src(), src_);
-    bind_weights(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS);
-    if (spec_.bias) {
-      bind_parameter(Slot::bias, Role::parameter, DNNL_ARG_BIAS, bias_, bias_);
-    }
-    bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec_.dst(), dst_);
-    if (spec_.rows <= kFewRows) {
-      plan(forward_inner_product());
+    if (!sums_bias(spec_)) {
       return;
     }
-    // matmul multiplies by [inner][columns], of which the weights are the transpose.
-    const MemoryDesc transposed({spec_.inner, spec_.columns}, weights_.data_type(), Tag::ba);
-    const MemoryDesc bias({1, spec_.columns}, bias_.data_type(), Tag::ab);
-    plan(dnnl::matmul::primitive_desc(spec_.bias ? dnnl::matmul::desc(src_, transposed, bias, dst_)
-                                                 : dnnl::matmul::desc(src_, transposed, dst_),
-                                      onednn::attributes(), onednn::engine()));
-  }
-
-  void backward_data() {
-    bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec_.dst(), dst_);
-    bind_weights(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS);
-    bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec_.src(), src_);
-    plan(BackwardData::primitive_desc(BackwardData::desc(src_, weights_, dst_), onednn::attributes(),
-                                      onednn::engine(), forward_inner_product()));
-  }
-
-  void backward_weights() {
-    if (spec_.dtype == Dtype::bf16) {
-      backward_weights_by_matmul();
-      return;
-    }
-    bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec_.src(), src_);
-    bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec_.dst(), dst_);
-    bind_weights(Slot::diff_weights, Role::output, DNNL_ARG_DIFF_WEIGHTS);
-    if (spec_.bias) {
-      bind_parameter(Slot::diff_bias, Role::output, DNNL_ARG_DIFF_BIAS, bias_, bias_);
-    }
-    plan(BackwardWeights::primitive_desc(spec_.bias ? BackwardWeights::desc(src_, weights_, bias_, dst_)
-                                                    : BackwardWeights::desc(src_, weights_, dst_),
-                                         onednn::attributes(), onednn::engine(), forward_inner_product()));
-  }
-
-  // [columns][inner] = diff_dst transposed by src.
-  void backward_weights_by_matmul() {
-    const MemoryDesc transposed({spec_.columns, spec_.rows}, dst_.data_type(), Tag::ba);
-    bind_activation(Slot::src, Role::input, DNNL_ARG_WEIGHTS, spec_.src(), src_);
-    bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_SRC, spec_.dst(), transposed);
-    bind_weights(Slot::diff_weights, Role::output, DNNL_ARG_DST);
-    if (spec_.bias) {
-      // Matmul has no such argument and passes over it.
-      bind_parameter(Slot::diff_bias, Role::output, DNNL_ARG_DIFF_BIAS, bias_, bias_);
-      sums_bias_ = true;
-    }
-    plan(dnnl::matmul::primitive_desc(dnnl::matmul::desc(transposed, src_, weights_), onednn::attributes(),
-                                      onednn::engine()));
-  }
-
-  void bind_weights(Slot slot, Role role, int argument) {
-    const MemoryDesc plain(weights_.dims(), dnnl::memory::data_type::f32, Tag::ab);
-    bind_parameter(slot, role, argument, weights_, plain);
-  }
-
-  // Also the hint that oneDNN plans a gradient with.
-  Forward::primitive_desc forward_inner_product() const {
-    const auto training = dnnl::prop_kind::forward_training;
-    return {spec_.bias ? Forward::desc(training, src_, weights_, bias_, dst_)
-                       : Forward::desc(training, src_, weights_, dst_),
-            onednn::attributes(), onednn::engine()};
-  }
-
-  void sum_bias(const Bf16::Stored* diff_dst, float* diff_bias) const {
+    const auto* const diff_dst = static_cast<const Bf16::Stored*>(pointers[Slot::diff_dst]);
+    auto* const diff_bias = static_cast<float*>(pointers[Slot::diff_bias]);
     std::fill_n(diff_bias, spec_.columns, 0.0F);
     for (std::int64_t row = 0; row < spec_.rows; ++row) {
       for (std::int64_t column = 0; column < spec_.columns; ++column) {
@@ -148,12 +127,8 @@ class OnednnLinear final : public onednn::PrimitiveOperation {
     }
   }
 
+ private:
   Linear spec_;
-  MemoryDesc src_;
-  MemoryDesc dst_;
-  MemoryDesc weights_;
-  MemoryDesc bias_;
-  bool sums_bias_ = false;  // diff_bias is ours to make, from bf16
 };
 
 const Registration<Implementation<Linear>> registered{cpu_implementation<Linear, OnednnLinear>(

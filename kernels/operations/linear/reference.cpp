@@ -4,52 +4,66 @@
 #include "kernels/operations/linear/linear.h"
 
 namespace bench::kernels {
+
+PlainSlots plain_slots(const Linear& spec) {
+  PlainSlots slots;
+  switch (spec.direction) {
+    case Direction::forward:
+      slots.add_activation(Slot::src, Role::input, spec.src());
+      slots.add_values(Slot::weights, Role::parameter, spec.weight_count(), spec.dtype);
+      if (spec.bias) {
+        slots.add_values(Slot::bias, Role::parameter, spec.columns);
+      }
+      slots.add_activation(Slot::dst, Role::output, spec.dst());
+      break;
+    case Direction::backward_data:
+      slots.add_activation(Slot::diff_dst, Role::input, spec.dst());
+      slots.add_values(Slot::weights, Role::parameter, spec.weight_count(), spec.dtype);
+      slots.add_activation(Slot::diff_src, Role::output, spec.src());
+      break;
+    case Direction::backward_weights:
+      slots.add_activation(Slot::src, Role::input, spec.src());
+      slots.add_activation(Slot::diff_dst, Role::input, spec.dst());
+      slots.add_values(Slot::diff_weights, Role::output, spec.weight_count(), spec.dtype);
+      if (spec.bias) {
+        slots.add_values(Slot::diff_bias, Role::output, spec.columns);
+      }
+      break;
+    case Direction::backward:
+      break;
+  }
+  return slots;
+}
+
 namespace {
 
-class ReferenceLinear final : public ReferenceOperation {
- public:
-  explicit ReferenceLinear(const Linear& spec) : spec_(spec) {
-    switch (spec.direction) {
-      case Linear::Direction::forward:
-        add_activation(Slot::src, Role::input, spec.src());
-        add_values(Slot::weights, Role::parameter, spec.weight_count(), spec.dtype);
-        if (spec.bias) {
-          add_values(Slot::bias, Role::parameter, spec.columns);
-        }
-        add_activation(Slot::dst, Role::output, spec.dst());
-        break;
-      case Linear::Direction::backward_data:
-        add_activation(Slot::diff_dst, Role::input, spec.dst());
-        add_values(Slot::weights, Role::parameter, spec.weight_count(), spec.dtype);
-        add_activation(Slot::diff_src, Role::output, spec.src());
-        break;
-      case Linear::Direction::backward_weights:
-        add_activation(Slot::src, Role::input, spec.src());
-        add_activation(Slot::diff_dst, Role::input, spec.dst());
-        add_values(Slot::diff_weights, Role::output, spec.weight_count(), spec.dtype);
-        if (spec.bias) {
-          add_values(Slot::diff_bias, Role::output, spec.columns);
-        }
-        break;
-      case Linear::Direction::backward:
-        break;
+// The transpose of a row-major matrix.
+std::vector<float> transposed(std::span<const float> matrix, std::int64_t rows, std::int64_t columns) {
+  std::vector<float> result(matrix.size());
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      result[j * rows + i] = matrix[i * columns + j];
     }
   }
+  return result;
+}
+
+class ReferenceLinear final : public ReferenceOf<Linear> {
+ public:
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     switch (spec_.direction) {
-      case Linear::Direction::forward:
+      case Direction::forward:
         return forward(pointers);
-      case Linear::Direction::backward_data:
+      case Direction::backward_data:
         return backward_data(pointers);
-      case Linear::Direction::backward_weights:
+      case Direction::backward_weights:
         return backward_weights(pointers);
-      case Linear::Direction::backward:
+      case Direction::backward:
         break;
     }
   }
-
-  double flops() const override { return spec_.flops(); }
 
  private:
   void forward(const SlotPointers& pointers) const {
@@ -67,35 +81,18 @@ class ReferenceLinear final : public ReferenceOperation {
 
   void backward_data(const SlotPointers& pointers) const {
     const std::vector<float> diff_dst = read(pointers, Slot::diff_dst);
-    const std::vector<float> weights = read_values(pointers, Slot::weights);
+    const std::vector<float> weights =
+        transposed(read_values(pointers, Slot::weights), spec_.columns, spec_.inner);
     std::vector<float> diff_src(static_cast<std::size_t>(spec_.rows * spec_.inner));
-#pragma omp parallel for collapse(2)
-    for (std::int64_t m = 0; m < spec_.rows; ++m) {
-      for (std::int64_t k = 0; k < spec_.inner; ++k) {
-        double sum = 0;
-        for (std::int64_t n = 0; n < spec_.columns; ++n) {
-          sum += static_cast<double>(diff_dst[m * spec_.columns + n]) * weights[n * spec_.inner + k];
-        }
-        diff_src[m * spec_.inner + k] = static_cast<float>(sum);
-      }
-    }
+    reference_product(spec_.rows, spec_.columns, spec_.inner, diff_dst, weights, {}, diff_src);
     write(pointers, Slot::diff_src, diff_src);
   }
 
   void backward_weights(const SlotPointers& pointers) const {
-    const std::vector<float> src = read(pointers, Slot::src);
-    const std::vector<float> diff_dst = read(pointers, Slot::diff_dst);
+    const std::vector<float> src = transposed(read(pointers, Slot::src), spec_.rows, spec_.inner);
+    const std::vector<float> diff_dst = transposed(read(pointers, Slot::diff_dst), spec_.rows, spec_.columns);
     std::vector<float> diff_weights(static_cast<std::size_t>(spec_.weight_count()));
-#pragma omp parallel for collapse(2)
-    for (std::int64_t n = 0; n < spec_.columns; ++n) {
-      for (std::int64_t k = 0; k < spec_.inner; ++k) {
-        double sum = 0;
-        for (std::int64_t m = 0; m < spec_.rows; ++m) {
-          sum += static_cast<double>(diff_dst[m * spec_.columns + n]) * src[m * spec_.inner + k];
-        }
-        diff_weights[n * spec_.inner + k] = static_cast<float>(sum);
-      }
-    }
+    reference_product(spec_.columns, spec_.rows, spec_.inner, diff_dst, src, {}, diff_weights);
     write_values(pointers, Slot::diff_weights, diff_weights);
     if (!spec_.bias) {
       return;
@@ -104,13 +101,11 @@ class ReferenceLinear final : public ReferenceOperation {
     for (std::int64_t n = 0; n < spec_.columns; ++n) {
       double sum = 0;
       for (std::int64_t m = 0; m < spec_.rows; ++m) {
-        sum += static_cast<double>(diff_dst[m * spec_.columns + n]);
+        sum += static_cast<double>(diff_dst[n * spec_.rows + m]);
       }
       diff_bias[n] = static_cast<float>(sum);
     }
   }
-
-  Linear spec_;
 };
 
 const Registration<Implementation<Linear>> registered{reference_implementation<Linear, ReferenceLinear>()};

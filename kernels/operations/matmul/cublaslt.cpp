@@ -1,12 +1,9 @@
 // Matrix product by cuBLASLt, with bias and activation in its epilogue; activations that it does not have
 // come behind it in a kernel of our own. The bias is stored in the dtype.
-#include <stdexcept>
-
-#include <fmt/format.h>
-
 #include "bench/error.h"
-#include "kernels/backends/cublaslt/tuned.h"
+#include "kernels/backends/cublaslt/product.h"
 #include "kernels/backends/cuda/library_scratch.h"
+#include "kernels/backends/reference/reference_operation.h"
 #include "kernels/devices/cuda/card.h"
 #include "kernels/operations/elementwise/bias.h"
 #include "kernels/operations/matmul/matmul.h"
@@ -32,68 +29,40 @@ Planned planned(const Matmul& spec, const Device& device) {
   return {.product = {product, device}, .left = spec.activation};
 }
 
-class CublasltMatmul final : public Operation {
+class CublasltMatmul final : public ReferenceOperation {
  public:
   CublasltMatmul(const Matmul& spec, Device& device)
-      : spec_(spec), device_(device), planned_(planned(spec, device)) {
-    slots_.push_back(
-        {.slot = Slot::src, .role = Role::input, .bytes = spec.src().bytes(), .tensor = spec.src()});
-    add_parameter(Slot::weights, spec.columns * spec.inner);
+      : spec_(spec), card_(cuda::card_of(device)), planned_(planned(spec, device)) {
+    add_activation(Slot::src, Role::input, spec.src());
+    add_values(Slot::weights, Role::parameter, spec.columns * spec.inner, spec.dtype);
     if (spec.bias) {
-      add_parameter(Slot::bias, spec.columns);
+      add_values(Slot::bias, Role::parameter, spec.columns, spec.dtype);
     }
-    slots_.push_back(
-        {.slot = Slot::dst, .role = Role::output, .bytes = spec.dst().bytes(), .tensor = spec.dst()});
+    add_activation(Slot::dst, Role::output, spec.dst());
     if (planned_.product.workspace() > 0) {
       slots_.push_back(cuda::library_scratch(planned_.product.workspace()));
     }
   }
 
-  std::span<const SlotInfo> slots() const override { return slots_; }
-  void prepare() override {}
   double flops() const override { return spec_.flops(); }
   std::string algorithm() const override { return planned_.product.algorithm(); }
 
-  void pack(Slot slot, std::span<const float> plain, void* packed) override {
-    store(stored(slot, plain.size()), plain, packed);
-  }
-  void unpack(Slot slot, const void* packed, std::span<float> plain) override {
-    load(stored(slot, plain.size()), packed, plain);
-  }
-
   void run(const SlotPointers& pointers) override {
-    CUstream_st* const stream = cuda::stream_of(device_);
-    planned_.product.run(stream, {.a = pointers[Slot::src],
-                                  .b = pointers[Slot::weights],
-                                  .d = pointers[Slot::dst],
-                                  .bias = pointers[Slot::bias],
-                                  .workspace = pointers[Slot::workspace]});
+    planned_.product.run({.a = pointers[Slot::src],
+                          .b = pointers[Slot::weights],
+                          .d = pointers[Slot::dst],
+                          .bias = pointers[Slot::bias],
+                          .workspace = pointers[Slot::workspace]});
     if (planned_.left != Activation::none) {
       const cuda::Matrix dst{.rows = spec_.rows, .columns = spec_.columns, .dtype = spec_.dtype};
-      cuda::finish(stream, {.dst = dst, .activation = planned_.left}, pointers[Slot::dst], nullptr, nullptr);
+      cuda::finish(card_, {.dst = dst, .activation = planned_.left}, pointers[Slot::dst], nullptr, nullptr);
     }
   }
 
  private:
-  void add_parameter(Slot slot, std::int64_t count) {
-    slots_.push_back({.slot = slot,
-                      .role = Role::parameter,
-                      .bytes = count * bytes_of(spec_.dtype),
-                      .plain_count = count});
-  }
-
-  TensorDesc stored(Slot slot, std::size_t plain_count) const {
-    const SlotInfo* const info = find(slot);
-    if (info == nullptr || info->plain_count != static_cast<std::int64_t>(plain_count)) {
-      throw std::invalid_argument(fmt::format("matmul takes no {} of {} values", name_of(slot), plain_count));
-    }
-    return {.n = 1, .c = info->plain_count, .dtype = spec_.dtype};
-  }
-
   Matmul spec_;
-  Device& device_;
+  const cuda::Card& card_;
   Planned planned_;
-  std::vector<SlotInfo> slots_;
 };
 
 std::optional<std::string> unsupported(const Matmul& spec, const Device& device) {

@@ -27,6 +27,7 @@ using bench::testing::read_file;
 using bench::testing::TemporaryFolder;
 using bench::testing::write_file;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::Optional;
 
 const std::vector<std::string> kNames{"plan a", "plan b", "plan c"};
@@ -76,10 +77,30 @@ TEST_F(AutotunedChoicesTest, NothingElseIsLeftInTheFolder) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path().parent_path()), {}), 1);
 }
 
-TEST_F(AutotunedChoicesTest, WithoutAFileNothingIsKept) {
+TEST_F(AutotunedChoicesTest, WithoutAFileTheChoiceIsTheProcessesOwn) {
   AutotunedChoices none;
   none.add("product", "plan b");
+  EXPECT_THAT(found(none, "product"), Optional(1));
+  EXPECT_EQ(found(AutotunedChoices(), "product"), std::nullopt);
+  none.forget("product");
   EXPECT_EQ(found(none, "product"), std::nullopt);
+  EXPECT_THAT(folder_.names(), IsEmpty());
+}
+
+// Of this machine alone, and nothing else of it.
+TEST_F(AutotunedChoicesTest, AForgottenChoiceIsGoneFromTheFile) {
+  whole();
+  open().add("other product", "plan a");
+  AutotunedChoices file = open();
+  file.forget("product");
+  file.forget("never chosen");
+  for (const AutotunedChoices& read : {file, open()}) {
+    EXPECT_EQ(found(read, "product"), std::nullopt);
+    EXPECT_THAT(found(read, "other product"), Optional(0));
+  }
+  EXPECT_THAT(found(open("card 2"), "product"), Optional(2));
+  open().add("product", "plan c");
+  EXPECT_THAT(found(open(), "product"), Optional(2));
 }
 
 // Each adds to what the other has written meanwhile.

@@ -8,7 +8,7 @@
 
 #include "bench/error.h"
 #include "bench/registry.h"
-#include "kernels/backends/cublaslt/tuned.h"
+#include "kernels/backends/cublaslt/product.h"
 #include "kernels/devices/cuda/errors.h"
 #include "kernels/devices/cuda/toolkit/dynload.h"
 

@@ -1,12 +1,32 @@
-#include "kernels/backends/cudnn/toolkit/attention_graph.h"
-
+// A pass of attention as an operation graph of cuDNN's.
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "kernels/backends/cudnn/toolkit/operation_graph.h"
 
 namespace bench::kernels::cudnn {
 namespace {
 
-using Kind = AttentionPass::Kind;
+// Each n, heads, positions, features.
+//
+// A head's features within rows of `row`: query, key or value of all three, or the result of all heads.
+Tensor in_rows(const Attention& spec, std::int64_t row) {
+  return {.dims = {spec.batch, spec.heads, spec.sequence, spec.head_size},
+          .strides = {spec.sequence * row, spec.head_size, row, 1}};
+}
+// A head's matrix of rows × columns after the other.
+Tensor dense(const Attention& spec, std::int64_t columns) {
+  const std::int64_t matrix = spec.sequence * columns;
+  return {.dims = {spec.batch, spec.heads, spec.sequence, columns},
+          .strides = {spec.heads * matrix, matrix, columns, 1}};
+}
+// With positions and features swapped.
+Tensor transposed(Tensor tensor) {
+  std::swap(tensor.dims[2], tensor.dims[3]);
+  std::swap(tensor.strides[2], tensor.strides[3]);
+  return tensor;
+}
 
 // cuDNN before 9.10 wants a number there.
 float below_all() {
@@ -19,13 +39,13 @@ float below_all() {
 // same, except for strides of a tensor that is never in memory.
 class Describer {
  public:
-  Describer(const AttentionPass& pass, OperationGraph& graph)
-      : pass_(pass), graph_(graph), type_(type_of(pass.dtype)) {}
+  Describer(const Attention& spec, OperationGraph& graph)
+      : spec_(spec), graph_(graph), type_(type_of(spec.dtype)) {}
 
   void forward() {
-    const Descriptor& query = graph_.stored(kQuery, pass_.qkv(), type_);
-    const Descriptor& key = graph_.stored(kKey, AttentionPass::transposed(pass_.qkv()), type_);
-    const Descriptor& value = graph_.stored(kValue, pass_.qkv(), type_);
+    const Descriptor& query = graph_.stored(kQuery, qkv_, type_);
+    const Descriptor& key = graph_.stored(kKey, transposed(qkv_), type_);
+    const Descriptor& value = graph_.stored(kValue, qkv_, type_);
     const Descriptor& seen = masked(scaled(product(query, key, square())));
     const Descriptor& largest = reduced(CUDNN_REDUCE_TENSOR_MAX, seen, row());
     const Descriptor& weights =
@@ -35,42 +55,42 @@ class Describer {
     const Descriptor& log = row();
     graph_.add_pointwise(pointwise(CUDNN_POINTWISE_LOG), sum, nullptr, log);
     binary(CUDNN_POINTWISE_ADD, largest, log,
-           pass_.kind == Kind::training ? graph_.stored(kStatistics, pass_.row_values(), kSum) : row());
+           spec_.training ? graph_.stored(kStatistics, row_, kSum) : row());
     const Descriptor& probabilities =
-        binary(CUDNN_POINTWISE_DIV, weights, sum, graph_.between(pass_.square(), type_));
-    product(probabilities, value, graph_.stored(kOut, pass_.out(), type_));
+        binary(CUDNN_POINTWISE_DIV, weights, sum, graph_.between(square_, type_));
+    product(probabilities, value, graph_.stored(kOut, out_, type_));
   }
 
   void backward() {
-    const Descriptor& query = graph_.stored(kQuery, pass_.qkv(), type_);
-    const Descriptor& key = graph_.stored(kKey, AttentionPass::transposed(pass_.qkv()), type_);
-    const Descriptor& value = graph_.stored(kValue, AttentionPass::transposed(pass_.qkv()), type_);
-    const Descriptor& out = graph_.stored(kOut, pass_.out(), type_);
-    const Descriptor& diff_out = graph_.stored(kDiffOut, pass_.out(), type_);
-    const Descriptor& statistics = graph_.stored(kStatistics, pass_.row_values(), kSum);
+    const Descriptor& query = graph_.stored(kQuery, qkv_, type_);
+    const Descriptor& key = graph_.stored(kKey, transposed(qkv_), type_);
+    const Descriptor& value = graph_.stored(kValue, transposed(qkv_), type_);
+    const Descriptor& out = graph_.stored(kOut, out_, type_);
+    const Descriptor& diff_out = graph_.stored(kDiffOut, out_, type_);
+    const Descriptor& statistics = graph_.stored(kStatistics, row_, kSum);
     // Σ dO ∘ O of each row, which is Σ_j dP ∘ P.
-    const Descriptor& along = binary(
-        CUDNN_POINTWISE_MUL,
-        reduced(CUDNN_REDUCE_TENSOR_ADD,
-                binary(CUDNN_POINTWISE_MUL, diff_out, out, graph_.between(pass_.dense(), kSum)), row()),
-        graph_.constant(1.0F), graph_.stored(kRowSums, pass_.row_values(), kSum));
+    const Descriptor& along =
+        binary(CUDNN_POINTWISE_MUL,
+               reduced(CUDNN_REDUCE_TENSOR_ADD,
+                       binary(CUDNN_POINTWISE_MUL, diff_out, out, graph_.between(dense_, kSum)), row()),
+               graph_.constant(1.0F), graph_.stored(kRowSums, row_, kSum));
     const Descriptor& probabilities = unary(
         CUDNN_POINTWISE_EXP,
         masked(binary(CUDNN_POINTWISE_SUB, scaled(product(query, key, square())), statistics, square())));
-    product(turned(probabilities), diff_out, graph_.stored(kDiffValue, pass_.qkv(), type_));
+    product(turned(probabilities), diff_out, graph_.stored(kDiffValue, qkv_, type_));
     const Descriptor& scores_gradient = scaled(binary(
         CUDNN_POINTWISE_MUL, binary(CUDNN_POINTWISE_SUB, product(diff_out, value, square()), along, square()),
         probabilities, square()));
-    product(turned(scores_gradient), query, graph_.stored(kDiffKey, pass_.qkv(), type_));
-    const Descriptor& sum = product(scores_gradient, reshaped(key, graph_.between(pass_.qkv(), kSum)),
-                                    graph_.stored(kDiffQuerySum, pass_.dense(), kSum));
+    product(turned(scores_gradient), query, graph_.stored(kDiffKey, qkv_, type_));
+    const Descriptor& sum = product(scores_gradient, reshaped(key, graph_.between(qkv_, kSum)),
+                                    graph_.stored(kDiffQuerySum, dense_, kSum));
     graph_.add_pointwise(pointwise(CUDNN_POINTWISE_IDENTITY), sum, nullptr,
-                         graph_.stored(kDiffQuery, pass_.qkv(), type_));
+                         graph_.stored(kDiffQuery, qkv_, type_));
   }
 
  private:
-  const Descriptor& square() { return graph_.between(pass_.square(), kSum); }
-  const Descriptor& row() { return graph_.between(pass_.row_values(), kSum); }
+  const Descriptor& square() { return graph_.between(square_, kSum); }
+  const Descriptor& row() { return graph_.between(row_, kSum); }
 
   // Tensors belong to the graph, so that a reference to one stays valid.
   // NOLINTBEGIN(bugprone-return-const-ref-from-parameter)
@@ -98,7 +118,7 @@ class Describer {
   }
   const Descriptor& scaled(const Descriptor& of) {
     if (scale_ == nullptr) {
-      scale_ = &graph_.constant(static_cast<float>(1 / std::sqrt(static_cast<double>(pass_.head_size))));
+      scale_ = &graph_.constant(static_cast<float>(1 / std::sqrt(static_cast<double>(spec_.head_size))));
     }
     return binary(CUDNN_POINTWISE_MUL, of, *scale_, square());
   }
@@ -124,7 +144,7 @@ class Describer {
   // NOLINTEND(bugprone-return-const-ref-from-parameter)
   // The same square by columns, in the dtype.
   const Descriptor& turned(const Descriptor& of) {
-    return reshaped(of, graph_.between(AttentionPass::transposed(pass_.square()), type_));
+    return reshaped(of, graph_.between(transposed(square_), type_));
   }
 
   // Row (2) or column (3) of each element of a square.
@@ -134,7 +154,7 @@ class Describer {
     mode.set(CUDNN_ATTR_POINTWISE_MATH_PREC, kSum);
     mode.set(CUDNN_ATTR_POINTWISE_AXIS, axis);
     mode.finalize();
-    const Descriptor& to = graph_.between(pass_.square(), CUDNN_DATA_INT32);
+    const Descriptor& to = graph_.between(square_, CUDNN_DATA_INT32);
     graph_.add_pointwise(mode, of, nullptr, to);
     return to;
   }
@@ -142,7 +162,7 @@ class Describer {
   const Descriptor& masked(const Descriptor& of) {
     const Descriptor& row_index = index(2, of);
     const Descriptor& column_index = index(3, of);
-    const Descriptor& seen = graph_.between(pass_.square(), CUDNN_DATA_BOOLEAN);
+    const Descriptor& seen = graph_.between(square_, CUDNN_DATA_BOOLEAN);
     graph_.add_pointwise(pointwise(CUDNN_POINTWISE_CMP_GE, CUDNN_DATA_BOOLEAN), row_index, &column_index,
                          seen);
     const Descriptor& to = square();
@@ -151,20 +171,25 @@ class Describer {
     return to;
   }
 
-  const AttentionPass& pass_;
+  const Attention& spec_;
   OperationGraph& graph_;
   cudnnDataType_t type_;
+  Tensor qkv_ = in_rows(spec_, 3 * spec_.width());
+  Tensor out_ = in_rows(spec_, spec_.width());
+  Tensor dense_ = dense(spec_, spec_.head_size);
+  Tensor square_ = dense(spec_, spec_.sequence);  // scores
+  Tensor row_ = dense(spec_, 1);                  // a number for each row of scores
   const Descriptor* scale_ = nullptr;
 };
 
 }  // namespace
 
-void describe(const AttentionPass& pass, OperationGraph& graph) {
-  Describer describer(pass, graph);
-  if (pass.kind == Kind::backward) {
-    describer.backward();
-  } else {
+void describe(const Attention& spec, OperationGraph& graph) {
+  Describer describer(spec, graph);
+  if (spec.forward()) {
     describer.forward();
+  } else {
+    describer.backward();
   }
 }
 

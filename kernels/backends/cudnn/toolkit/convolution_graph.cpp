@@ -1,17 +1,19 @@
-#include "kernels/backends/cudnn/toolkit/convolution_graph.h"
-
+// A convolution as an operation graph of cuDNN's.
+#include <array>
 #include <limits>
+
+#include "kernels/backends/cudnn/toolkit/operation_graph.h"
 
 namespace bench::kernels::cudnn {
 namespace {
 
-// The attributes of a pass's operation.
-struct PassAttributes {
+// The attributes of a direction's operation.
+struct DirectionAttributes {
   cudnnBackendDescriptorType_t operation;
   Attribute x, w, y, geometry, alpha, beta;
 };
-constexpr std::array<PassAttributes, 3> kPasses{{
-    // by Pass
+constexpr std::array<DirectionAttributes, 3> kDirections{{
+    // by Direction
     {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
      CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
      CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
@@ -26,18 +28,19 @@ constexpr std::array<PassAttributes, 3> kPasses{{
      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA},
 }};
 
-Descriptor geometry_of(const Convolution& convolution) {
-  const auto set = [](Descriptor& to, Attribute name, const std::array<std::int64_t, 2>& values) {
-    to.set_all(name, std::span<const std::int64_t>(values));
-  };
+Descriptor geometry_of(const Conv2d& convolution) {
+  const Conv2d& c = convolution;
   Descriptor geometry(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  const auto set = [&](Attribute name, std::int64_t rows, std::int64_t columns) {
+    geometry.set_all(name, std::span<const std::int64_t>(std::array{rows, columns}));
+  };
   geometry.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, kSum);
   geometry.set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION);
   geometry.set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{2});
-  set(geometry, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, convolution.pad);
-  set(geometry, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, convolution.pad);
-  set(geometry, CUDNN_ATTR_CONVOLUTION_DILATIONS, convolution.dilation);
-  set(geometry, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, convolution.stride);
+  set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, c.pad_h, c.pad_w);
+  set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, c.pad_h, c.pad_w);
+  set(CUDNN_ATTR_CONVOLUTION_DILATIONS, c.dilation_h, c.dilation_w);
+  set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, c.stride_h, c.stride_w);
   geometry.finalize();
   return geometry;
 }
@@ -61,19 +64,20 @@ Descriptor pointwise_of(Activation activation) {
 
 }  // namespace
 
-void describe(const Convolution& convolution, OperationGraph& graph) {
+void describe(const Conv2d& convolution, OperationGraph& graph) {
   const cudnnDataType_t type = type_of(convolution.dtype);
+  const ConvolutionTensors tensors = tensors_of(convolution);
   int left = (convolution.residual ? 1 : 0) + (convolution.bias ? 1 : 0) +
              (convolution.activation != Activation::none ? 1 : 0);
   // y, or where operations are left what they read.
   const auto result = [&]() -> const Descriptor& {
-    return left == 0 ? graph.stored(kY, convolution.y, type) : graph.between(convolution.y, kSum);
+    return left == 0 ? graph.stored(kY, tensors.y, type) : graph.between(tensors.y, kSum);
   };
-  const PassAttributes& names = kPasses.at(static_cast<std::size_t>(convolution.pass));
+  const DirectionAttributes& names = kDirections.at(static_cast<std::size_t>(convolution.direction));
   const Descriptor* made = &result();
   Descriptor operation(names.operation);
-  operation.set(names.x, graph.stored(kX, convolution.x, type));
-  operation.set(names.w, graph.stored(kW, convolution.w, type));
+  operation.set(names.x, graph.stored(kX, tensors.x, type));
+  operation.set(names.w, graph.stored(kW, tensors.w, type));
   operation.set(names.y, *made);
   operation.set(names.geometry, geometry_of(convolution));
   operation.set(names.alpha, 1.0F);
@@ -87,11 +91,11 @@ void describe(const Convolution& convolution, OperationGraph& graph) {
     made = &to;
   };
   if (convolution.residual) {
-    append(pointwise(CUDNN_POINTWISE_ADD), &graph.stored(kResidual, convolution.y, type));
+    append(pointwise(CUDNN_POINTWISE_ADD), &graph.stored(kResidual, tensors.y, type));
   }
   if (convolution.bias) {
     append(pointwise(CUDNN_POINTWISE_ADD),
-           &graph.stored(kBias, channels_last(1, convolution.y.dims[1], 1, 1), type));
+           &graph.stored(kBias, channels_last(1, convolution.out_channels, 1, 1), type));
   }
   if (convolution.activation != Activation::none) {
     append(pointwise_of(convolution.activation), nullptr);

@@ -10,8 +10,7 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "kernels/backends/cudnn/plans.h"
-#include "kernels/backends/cudnn/toolkit/attention_graph.h"
-#include "kernels/backends/cudnn/toolkit/convolution_graph.h"
+#include "kernels/backends/cudnn/toolkit/operation_graph.h"
 #include "kernels/devices/cuda/errors.h"
 
 namespace bench::kernels::cudnn {
@@ -230,11 +229,11 @@ const Registration<PlanSource> registered{
     {.name = "cudnn",
      .version = [] { return static_cast<std::int64_t>(api().cudnnGetVersion()); },
      .newest_capability = [] { return static_cast<int>(api().cudnnGetMaxDeviceVersion() / 10); },
-     .plans = [](const Convolution& convolution, cuda::Card& card) -> std::unique_ptr<Plans> {
+     .plans = [](const Conv2d& convolution, cuda::Card& card) -> std::unique_ptr<Plans> {
        return std::make_unique<CudnnPlans>(convolution, card);
      },
-     .attention_plans = [](const AttentionPass& pass, cuda::Card& card) -> std::unique_ptr<Plans> {
-       return std::make_unique<CudnnPlans>(pass, card);
+     .attention_plans = [](const Attention& spec, cuda::Card& card) -> std::unique_ptr<Plans> {
+       return std::make_unique<CudnnPlans>(spec, card);
      }}};
 
 }  // namespace

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include "bench/registry.h"
-#include "kernels/backends/cublaslt/tuned.h"
-#include "kernels/backends/cuda/read_memory.h"
+#include "kernels/backends/cublaslt/product.h"
+#include "kernels/backends/cuda/library_scratch.h"
 #include "kernels/devices/cuda/listing.h"
 #include "kernels/devices/cuda/toolkit/dynload.h"
+#include "kernels/operations/operation.h"
+#include "kernels/operations/stream/stream.h"
 
 namespace bench::kernels::cuda {
 namespace {
@@ -18,6 +20,18 @@ std::string version_of(std::size_t version) {
 std::map<std::string, std::string> versions() {
   return {{"cudnn", version_of(dynload::cudnn().cudnnGetVersion())},
           {"cublas", version_of(dynload::cublaslt().cublasLtGetVersion())}};
+}
+
+// By the stream kernel that only sums up: it writes a number for each of its blocks.
+void read_memory(Device& device, std::byte* from, std::int64_t bytes, std::byte* scratch) {
+  const auto sum = make_operation(Stream{.kind = Stream::Kind::read, .count = bytes / bytes_of(Dtype::fp32)},
+                                  device, "cuda");
+  SlotPointers pointers;
+  for (const SlotInfo& slot : sum->slots()) {
+    pointers[slot.slot] = slot.role == Role::input ? from : scratch;
+    scratch += slot.role == Role::input ? 0 : before_library_scratch(slot.bytes);
+  }
+  sum->run(pointers);
 }
 
 Backend backend() {

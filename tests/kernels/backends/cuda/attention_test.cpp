@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "host_product.h"
-#include "kernels/operations/attention/cuda.cuh"
+#include "kernels/operations/attention/cuda.cu"
 #include "on_fibers.h"
 
 namespace bench::kernels {
@@ -46,7 +46,7 @@ void for_each_attention(Visit visit) {
 }
 
 std::unique_ptr<Operation> on_fibers(const Attention& spec) {
-  return cuda::make_attention<Fibers, HostProduct>(spec, testing::cpu());
+  return std::make_unique<cuda::AttentionOperation<Fibers, HostProduct>>(spec, testing::cpu());
 }
 
 // P and dS are rounded between two products.
@@ -100,10 +100,10 @@ TEST(CudaAttention, BackwardIsLikeItsReference) {
 TEST(CudaAttention, MakesTheFewerRounds) {
   const cuda::AttentionProducts samples(Attention{.batch = 2, .sequence = 3, .heads = 5, .head_size = 4});
   EXPECT_EQ(samples.rounds, 2);
-  EXPECT_EQ(samples.query_key.batch, 5);
+  EXPECT_EQ(samples.all.front().batch, 5);
   const cuda::AttentionProducts heads(Attention{.batch = 64, .sequence = 3, .heads = 5, .head_size = 4});
   EXPECT_EQ(heads.rounds, 5);
-  EXPECT_EQ(heads.query_key.batch, 64);
+  EXPECT_EQ(heads.all.front().batch, 64);
 }
 
 // Squares of one round only, and none where scores become probabilities in `saved`.

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bench/device.h"
-#include "kernels/backends/cublaslt/tuned.h"
+#include "kernels/backends/cublaslt/product.h"
 
 namespace bench::kernels::testing {
 

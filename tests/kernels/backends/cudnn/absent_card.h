@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/device.h"
-#include "kernels/backends/cudnn/convolution.h"
+#include "kernels/backends/cudnn/graphs.h"
 #include "kernels/devices/cuda/card.h"
 #include "tests/bench/support/idle_device.h"
 

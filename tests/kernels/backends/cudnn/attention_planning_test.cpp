@@ -1,39 +1,22 @@
 // Attention's graphs planned by cuDNN for cards that are not here. Its kernels for them are compiled at run
 // time: cuDNN lists their plans, and builds none, where it can load the driver's library, or the stub of it
 // that the toolkit brings for linking. Without the driver's library it says that this is what it lacks.
-#include <dlfcn.h>
 #include <gmock/gmock.h>
-
-#include <algorithm>
-#include <array>
-
-#include <fmt/format.h>
 
 #include "absent_card.h"
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/workload.h"
 #include "cards.h"
-#include "kernels/backends/cudnn/candidates.h"
+#include "kernels/backends/cuda/parted_operation.h"
+#include "kernels/backends/cudnn/plans.h"
 #include "kernels/operations/attention/attention.h"
 
 namespace bench::kernels::testing {
 namespace {
 
-using cudnn::AttentionPass;
-using Kind = AttentionPass::Kind;
 using ::testing::Gt;
 using ::testing::HasSubstr;
-using ::testing::Lt;
-
-constexpr std::array kAttentionPasses{Kind::inference, Kind::training, Kind::backward};
-
-// Whether cuDNN finds a libcuda.so.1: the driver's, or the stub, which has that name and stays loaded.
-bool has_driver_library() {
-  static const bool has = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL) != nullptr ||
-                          dlopen(BENCH_CUDA_DRIVER_STUB, RTLD_NOW | RTLD_GLOBAL) != nullptr;
-  return has;
-}
 
 class CudnnAttentionPlans : public ::testing::Test {
  protected:
@@ -62,17 +45,21 @@ class CudnnAttentionPlans : public ::testing::Test {
   }
 };
 
-AttentionPass gpt(Kind kind, Dtype dtype, std::int64_t batch) {
-  return {.kind = kind, .dtype = dtype, .batch = batch, .heads = 12, .sequence = 1024, .head_size = 64};
+Attention of_size(Attention pass, Dtype dtype, std::int64_t batch, std::int64_t heads, std::int64_t sequence,
+                  std::int64_t head_size) {
+  pass.dtype = dtype;
+  pass.batch = batch;
+  pass.heads = heads;
+  pass.sequence = sequence;
+  pass.head_size = head_size;
+  return pass;
 }
 
 // Those of the networks here, others' heads and lengths, a batch of one, and one that is no multiple of a
 // tile.
-std::vector<AttentionPass> passes(Kind kind, Dtype dtype) {
-  return {gpt(kind, dtype, 1),
-          gpt(kind, dtype, 64),
-          {.kind = kind, .dtype = dtype, .batch = 4, .heads = 16, .sequence = 2048, .head_size = 128},
-          {.kind = kind, .dtype = dtype, .batch = 2, .heads = 3, .sequence = 130, .head_size = 24}};
+std::vector<Attention> sizes_of(const Attention& pass, Dtype dtype) {
+  return {of_size(pass, dtype, 1, 12, 1024, 64), of_size(pass, dtype, 64, 12, 1024, 64),
+          of_size(pass, dtype, 4, 16, 2048, 128), of_size(pass, dtype, 2, 3, 130, 24)};
 }
 
 TEST_F(CudnnAttentionPlans, AreListedForEveryCardThatHasThem) {
@@ -80,9 +67,9 @@ TEST_F(CudnnAttentionPlans, AreListedForEveryCardThatHasThem) {
   for (const Card& known : cards()) {
     const auto card = fresh(known.name);
     for (const Dtype dtype : {Dtype::fp16, Dtype::bf16}) {
-      for (const Kind kind : kAttentionPasses) {
-        for (const AttentionPass& pass : passes(kind, dtype)) {
-          SCOPED_TRACE(known.name + ": " + described(pass));
+      for (const Attention& kind : kAttentionPasses) {
+        for (const Attention& pass : sizes_of(kind, dtype)) {
+          SCOPED_TRACE(known.name + ": " + cudnn::described(pass));
           const auto refusal =
               cudnn::unsupported(pass, card->compute_capability(), cudnn::plan_source().version());
           if (known.name == "T4") {
@@ -130,6 +117,22 @@ TEST_F(CudnnAttentionPlans, KeepNoProbabilities) {
   }
   AbsentCard t4("T4", fresh("T4"));
   EXPECT_THROW(make_operation(spec, t4), Unsupported);
+}
+
+// More than 2^31 elements: no other implementation, which would keep squares, takes the place of cuDNN's.
+TEST_F(CudnnAttentionPlans, OfLargeBatchesAreInParts) {
+  AbsentCard h200("H200", fresh("H200"));
+  for (Attention spec : kAttentionPasses) {
+    spec = of_size(spec, Dtype::fp16, 911, 12, 1024, 64);
+    ASSERT_GT(spec.src().elements(), std::int64_t{1} << 31);
+    const auto operation = make_operation(spec, h200);
+    EXPECT_NE(dynamic_cast<const cuda::PartedOperation*>(operation.get()), nullptr);
+    EXPECT_THAT(operation->algorithm(), HasSubstr("eng"));
+    EXPECT_EQ(operation->find(Slot::src)->bytes, spec.src().bytes());
+    if (const SlotInfo* const saved = operation->find(Slot::saved)) {
+      EXPECT_EQ(saved->bytes, spec.saved_bytes());
+    }
+  }
 }
 
 TEST_F(CudnnAttentionPlans, AreInTheMemoryPlanOfANetwork) {

@@ -1,6 +1,6 @@
 // Attention by cuDNN on made-up plans and a double of the CUDA runtime: which plan is taken, where its
 // tensors lie, and what it is refused for. Not in the program of the tests that ask cuDNN itself.
-#include "kernels/backends/cudnn/attention.h"
+#include "kernels/backends/cudnn/graphs.h"
 
 #include <gmock/gmock.h>
 
@@ -18,12 +18,11 @@ namespace {
 using cuda::CudaDevice;
 using cuda::testing::fake_backend;
 using cuda::testing::FakeRuntime;
-using cudnn::AttentionPass;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 struct Attempts {
-  std::vector<AttentionPass> listed;
+  std::vector<Attention> listed;
   std::vector<std::size_t> built;
   std::vector<std::size_t> queued;
   cudnn::PlanArguments arguments;  // of the last run
@@ -144,6 +143,33 @@ TEST_F(CudnnAttentionTest, HandsOverWhereItsTensorsLie) {
   EXPECT_EQ(operation->find(Slot::workspace)->bytes, 256 + 2048 + 3000);
 }
 
+// 1,008 samples and 1,007: each has 3 · 2 · 8 · 32 Ki elements.
+TEST_F(CudnnAttentionTest, RunsABatchOfMoreElementsThanCudnnCountsInParts) {
+  Attention large = spec(Direction::backward);
+  large.batch = 2015;
+  large.sequence = 1 << 15;
+  EXPECT_EQ(refusal(large, device_), "made");
+  attempts = {};
+  const auto operation = make_operation(large, device_);
+  ASSERT_THAT(attempts.listed, ::testing::IsEmpty()) << "the card keeps the answers";
+  EXPECT_EQ(operation->find(Slot::src)->bytes, large.src().bytes());
+  EXPECT_EQ(operation->find(Slot::saved)->bytes, large.saved_bytes());
+  EXPECT_DOUBLE_EQ(operation->flops(), large.flops());
+  SlotPointers pointers;
+  const auto place = [](std::int64_t at) { return reinterpret_cast<void*>(at); };
+  for (const SlotInfo& slot : operation->slots()) {
+    pointers[slot.slot] = place((std::int64_t{1} << 40) * (1 + static_cast<std::int64_t>(slot.slot)));
+  }
+  operation->run(pointers);
+  EXPECT_THAT(attempts.queued, ElementsAre(0, 0));
+  const std::int64_t first = 1008;
+  const auto behind = [](void* start, std::int64_t bytes) { return static_cast<std::byte*>(start) + bytes; };
+  EXPECT_EQ(attempts.arguments[cudnn::kQuery],
+            behind(pointers[Slot::src], large.src().bytes() / large.batch * first));
+  EXPECT_EQ(attempts.arguments[cudnn::kStatistics],
+            behind(pointers[Slot::saved], large.saved_bytes() / large.batch * first));
+}
+
 TEST_F(CudnnAttentionTest, RefusesWithAReasonWhatCudnnHasNoKernelsFor) {
   Attention other = spec(Direction::forward);
   other.dtype = Dtype::fp32;
@@ -160,8 +186,8 @@ TEST_F(CudnnAttentionTest, RefusesWithAReasonWhatCudnnHasNoKernelsFor) {
   other.statistics = false;
   EXPECT_THAT(refusal(other, device_), HasSubstr("keeps no probabilities"));
   other = spec(Direction::forward);
-  other.batch = std::int64_t{1} << 31;
-  EXPECT_THAT(refusal(other, device_), HasSubstr("at most 2147483647 elements"));
+  other.sequence = std::int64_t{1} << 26;
+  EXPECT_THAT(refusal(other, device_), HasSubstr("at most 2147483647 elements, a sample has 3221225472"));
   runtime_.cards[0].major = 7;
   runtime_.cards[0].minor = 5;
   CudaDevice t4(fake_backend(runtime_), 0);
@@ -170,24 +196,23 @@ TEST_F(CudnnAttentionTest, RefusesWithAReasonWhatCudnnHasNoKernelsFor) {
 }
 
 TEST_F(CudnnAttentionTest, KnowsWhichVersionsGetTheGradientWrong) {
-  AttentionPass pass = cudnn::pass_of(spec(Direction::backward));
+  Attention pass = spec(Direction::backward);
   pass.sequence = 256;
-  EXPECT_EQ(unsupported(pass, 80, 90600), std::nullopt);
-  EXPECT_NE(unsupported(pass, 80, 90500), std::nullopt);
-  EXPECT_NE(unsupported(pass, 80, 91001), std::nullopt);
+  EXPECT_EQ(cudnn::unsupported(pass, 80, 90600), std::nullopt);
+  EXPECT_NE(cudnn::unsupported(pass, 80, 90500), std::nullopt);
+  EXPECT_NE(cudnn::unsupported(pass, 80, 91001), std::nullopt);
   pass.sequence = 130;
-  EXPECT_THAT(unsupported(pass, 80, 91500).value_or(""), HasSubstr("whole 128 positions"));
-  EXPECT_EQ(unsupported(pass, 80, 91600), std::nullopt);
+  EXPECT_THAT(cudnn::unsupported(pass, 80, 91500).value_or(""), HasSubstr("whole 128 positions"));
+  EXPECT_EQ(cudnn::unsupported(pass, 80, 91600), std::nullopt);
   pass.head_size = 256;
-  EXPECT_EQ(unsupported(pass, 90, 91900), std::nullopt);
-  EXPECT_NE(unsupported(pass, 80, 91900), std::nullopt);
+  EXPECT_EQ(cudnn::unsupported(pass, 90, 91900), std::nullopt);
+  EXPECT_NE(cudnn::unsupported(pass, 80, 91900), std::nullopt);
 }
 
 }  // namespace
 
-std::unique_ptr<cudnn::Plans> testing::made_up_attention_plans(const AttentionPass& pass,
-                                                               cuda::Card& /*card*/) {
-  attempts.listed.push_back(pass);
+std::unique_ptr<cudnn::Plans> testing::made_up_attention_plans(const Attention& spec, cuda::Card& /*card*/) {
+  attempts.listed.push_back(spec);
   return std::make_unique<Plans>();
 }
 

@@ -1,5 +1,7 @@
 #include "cards.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <fstream>
 #include <stdexcept>
@@ -51,5 +53,15 @@ const std::optional<std::string>& cannot_plan() {
   }();
   return reason;
 }
+
+bool has_driver_library() {
+  static const bool has = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL) != nullptr ||
+                          dlopen(BENCH_CUDA_DRIVER_STUB, RTLD_NOW | RTLD_GLOBAL) != nullptr;
+  return has;
+}
+
+const std::array<Attention, 3> kAttentionPasses{
+    Attention{}, Attention{.training = true, .statistics = true},
+    Attention{.statistics = true, .direction = Direction::backward}};
 
 }  // namespace bench::kernels::testing

@@ -1,6 +1,7 @@
 // Cards that are not here, as cuDNN plans for them: see cards.json.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -26,5 +27,12 @@ const Card& card(const std::string& name);
 // Why cuDNN cannot plan on this machine; nullopt where it can. From some version after 9.19 on, 9.28 at the
 // latest, its engines load the driver's library even to plan for a card that is not here.
 const std::optional<std::string>& cannot_plan();
+
+// Whether cuDNN finds a libcuda.so.1: the driver's, or the stub that the toolkit brings for linking, which
+// has that name and stays loaded. Without one it lists no plan of attention.
+bool has_driver_library();
+
+// Inference, training and backward.
+extern const std::array<Attention, 3> kAttentionPasses;
 
 }  // namespace bench::kernels::testing

@@ -7,6 +7,6 @@
 
 namespace bench::kernels::testing {
 
-std::unique_ptr<cudnn::Plans> made_up_attention_plans(const cudnn::AttentionPass& pass, cuda::Card& card);
+std::unique_ptr<cudnn::Plans> made_up_attention_plans(const Attention& spec, cuda::Card& card);
 
 }  // namespace bench::kernels::testing

@@ -4,7 +4,6 @@
 
 #include "bench/registry.h"
 #include "kernels/networks/models/network.h"
-#include "kernels/networks/passes/fuse.h"
 #include "kernels/networks/passes/inference.h"
 
 namespace bench::kernels::testing {
@@ -18,7 +17,11 @@ std::vector<Conv2d> forward_convolutions(const Graph& graph, std::int64_t batch,
   OperationCache cache;
   ProgramPlan plan(graph, {.batch = batch, .dtype = dtype, .layouts = {}, .implementation = "reference"});
   record_forward(plan, *host, cache);
-  return cache.specs<Conv2d>();
+  std::vector<Conv2d> found;
+  for (const auto& [spec, operation] : cache.all<Conv2d>()) {
+    found.push_back(spec);
+  }
+  return found;
 }
 
 }  // namespace

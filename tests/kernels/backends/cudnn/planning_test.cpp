@@ -5,16 +5,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "absent_card.h"
 #include "bench/error.h"
 #include "cards.h"
-#include "kernels/backends/cudnn/candidates.h"
-#include "kernels/backends/cudnn/tuned.h"
+#include "kernels/backends/cudnn/plans.h"
 
 namespace bench::kernels::testing {
 namespace {
 
 using cudnn::Plan;
-using cudnn::TunedConvolution;
 using ::testing::AllOf;
 using ::testing::Gt;
 using ::testing::HasSubstr;
@@ -58,9 +57,20 @@ Conv2d stem(Dtype dtype) {
           .dtype = dtype};
 }
 
+std::unique_ptr<Operation> planned(const Conv2d& spec, const std::string& card_name) {
+  AbsentCard device(card_name, card(card_name).card);
+  return make_operation(spec, device, "cudnn");
+}
+
+std::int64_t workspace_of(const Conv2d& spec, const std::string& card_name) {
+  const auto operation = planned(spec, card_name);
+  const SlotInfo* const scratch = operation->find(Slot::workspace);
+  return scratch == nullptr ? 0 : scratch->bytes;
+}
+
 std::string refusal(const Conv2d& spec, cuda::Card& on) {
   try {
-    const TunedConvolution planned(spec, on);
+    cudnn::plans_for(cudnn::bare(spec), on);
     return "planned";
   } catch (const Unsupported& error) {
     return error.what();
@@ -111,8 +121,7 @@ TEST_F(CudnnPlanning, CapsTheWorkspaceOfTheStem) {
   const auto greediest = std::ranges::max(plans->list(), {}, &Plan::workspace).workspace;
   const std::int64_t cap = cudnn::workspace_cap(cudnn::bare(spec));
   EXPECT_THAT(greediest, Gt(cap));  // else this proves nothing
-  const TunedConvolution planned(spec, *card("T4").card);
-  EXPECT_THAT(planned.workspace(), Le(cap));
+  EXPECT_THAT(workspace_of(spec, "T4"), Le(cap));
 }
 
 TEST_F(CudnnPlanning, FusesWhatCudnnHasKernelsFor) {
@@ -121,9 +130,9 @@ TEST_F(CudnnPlanning, FusesWhatCudnnHasKernelsFor) {
       Conv2d spec = three_by_three(dtype);
       spec.bias = spec.residual = true;
       spec.activation = Activation::relu;
-      const TunedConvolution fused(spec, *card.card);
-      EXPECT_TRUE(fused.in_place_sum()) << card.name;
-      EXPECT_THAT(fused.algorithm(), ::testing::Not(HasSubstr("finish"))) << card.name;
+      const auto fused = planned(spec, card.name);
+      EXPECT_TRUE(fused->in_place_sum()) << card.name;
+      EXPECT_THAT(fused->algorithm(), ::testing::Not(HasSubstr("finish"))) << card.name;
     }
   }
 }
@@ -134,21 +143,21 @@ TEST_F(CudnnPlanning, LeavesToOurKernelWhatCudnnCannotFuse) {
   Conv2d spec = three_by_three(Dtype::fp32);
   spec.bias = true;
   spec.activation = Activation::leaky_relu;
-  EXPECT_THAT(TunedConvolution(spec, *card("A100").card).algorithm(), HasSubstr("finish"));
+  EXPECT_THAT(planned(spec, "A100")->algorithm(), HasSubstr("finish"));
   spec.residual = true;
-  EXPECT_FALSE(TunedConvolution(spec, *card("A100").card).in_place_sum());
+  EXPECT_FALSE(planned(spec, "A100")->in_place_sum());
 }
 
 TEST_F(CudnnPlanning, KeepsRoomForANarrowBiasInTraining) {
   Conv2d spec = three_by_three(Dtype::fp16);
   spec.bias = true;
-  const std::int64_t inference = TunedConvolution(spec, *card("A100").card).workspace();
+  const std::int64_t inference = workspace_of(spec, "A100");
   spec.training = true;  // the bias is fp32, cuDNN wants fp16
-  EXPECT_EQ(TunedConvolution(spec, *card("A100").card).workspace(), inference + 256);
+  EXPECT_EQ(workspace_of(spec, "A100"), inference + 256);
   spec.dtype = Dtype::fp32;
-  const std::int64_t wide = TunedConvolution(spec, *card("A100").card).workspace();
+  const std::int64_t wide = workspace_of(spec, "A100");
   spec.training = false;
-  EXPECT_EQ(TunedConvolution(spec, *card("A100").card).workspace(), wide);
+  EXPECT_EQ(workspace_of(spec, "A100"), wide);
 }
 
 TEST_F(CudnnPlanning, AsksOncePerConvolutionAndCard) {

@@ -1,5 +1,6 @@
-// The choice among cuBLASLt's algorithms, on made-up ones and a double of the CUDA runtime.
-#include "kernels/backends/cublaslt/tuned.h"
+// Products by cuBLASLt, on made-up algorithms and a double of the CUDA runtime. What is common to all tuned
+// work is tested with cuda::AutotunedChoice.
+#include "kernels/backends/cublaslt/product.h"
 
 #include <gmock/gmock.h>
 
@@ -8,6 +9,7 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "kernels/devices/cuda/device.h"
+#include "tests/bench/support/idle_device.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/kernels/devices/fake_runtime.h"
 
@@ -26,6 +28,7 @@ struct Calls {
   std::vector<std::size_t> queued;
   int starved_lists = 0;  // so many of the next lists and products find no memory
   int starved_products = 0;
+  std::optional<std::size_t> refused;  // the algorithm that cannot be run
   FakeRuntime* runtime = nullptr;
 };
 Calls calls;
@@ -43,6 +46,9 @@ class MadeUpAlgorithms final : public Algorithms {
     if (calls.starved_products > 0) {
       --calls.starved_products;
       throw OutOfMemory("CUBLAS_STATUS_ALLOC_FAILED", 0);
+    }
+    if (algorithm == calls.refused) {
+      throw std::runtime_error("CUBLAS_STATUS_EXECUTION_FAILED");
     }
     calls.runtime->step_ms = algorithm == 2 ? 1.0F : 2.0F;
   }
@@ -70,7 +76,7 @@ class TunedProductTest : public ::testing::Test {
   }
 
   static Product product(Dtype dtype = Dtype::fp16) { return dense(dtype, 16, 32, 64, false, true); }
-  void run(TunedProduct& tuned) { tuned.run(device_->stream(), {.workspace = scratch_.data()}); }
+  void run(TunedProduct& tuned) { tuned.run({.workspace = scratch_.data()}); }
 
   FakeRuntime runtime_;
   std::unique_ptr<CudaDevice> device_ = std::make_unique<CudaDevice>(fake_backend(runtime_), 0);
@@ -106,13 +112,6 @@ TEST_F(TunedProductTest, WithoutMemoryGetsTheKeptSegmentsAndIsTriedOnceMore) {
   EXPECT_THROW(run(tuned), OutOfMemory) << "nothing is left to give back";
 }
 
-TEST_F(TunedProductTest, TakesTheFavouriteWhileTheStreamIsRecorded) {
-  runtime_.capturing = true;
-  TunedProduct tuned(product(), *device_);
-  run(tuned);
-  EXPECT_THAT(calls.queued, ElementsAre(0));
-}
-
 TEST_F(TunedProductTest, TheCardKeepsWhatWasFoundUntilItsDeviceIsClosed) {
   {
     TunedProduct first(product(), *device_);
@@ -134,38 +133,19 @@ TEST_F(TunedProductTest, ASecondProcessTakesTheChoiceAndTimesNothing) {
     calls.queued.clear();
     runtime_.calls.clear();
     TunedProduct tuned(of, device);
-    tuned.run(device.stream(), {.workspace = scratch_.data()});
+    tuned.run({.workspace = scratch_.data()});
     return runtime_.times("elapsed_ms");
   };
   EXPECT_GT(process(product()), 0);
   EXPECT_EQ(process(product()), 0);
   EXPECT_THAT(calls.queued, ElementsAre(2));
-  runtime_.capturing = true;
+  calls.refused = 2;
+  EXPECT_GT(process(product()), 0) << "what cannot be run any more is forgotten";
   EXPECT_EQ(process(product()), 0);
-  EXPECT_THAT(calls.queued, ElementsAre(2)) << "a recorded step has it too";
-  runtime_.capturing = false;
+  EXPECT_THAT(calls.queued, ElementsAre(0));
   Product other = product();
   other.a.step += 8;
   EXPECT_GT(process(other), 0);
-}
-
-TEST_F(TunedProductTest, AChoiceThatIsNotInTheListIsIgnored) {
-  const bench::testing::TemporaryFolder folder;
-  device_->keep_choices(folder.path() / "autotune.json");
-  {
-    TunedProduct tuned(product(), *device_);
-    run(tuned);
-  }
-  std::string text = bench::testing::read_file(folder.path() / "autotune.json");
-  ASSERT_NE(text.find("algorithm 2"), std::string::npos) << text;
-  bench::testing::write_file(folder.path() / "autotune.json",
-                             text.replace(text.find("algorithm 2"), 11, "algorithm 9"));
-  CudaDevice later(fake_backend(runtime_), 0);
-  later.keep_choices(folder.path() / "autotune.json");
-  TunedProduct tuned(product(), later);
-  EXPECT_EQ(tuned.algorithm(), "algorithm 0");
-  tuned.run(later.stream(), {.workspace = scratch_.data()});
-  EXPECT_EQ(tuned.algorithm(), "algorithm 2");
 }
 
 TEST_F(TunedProductTest, TwoCardsDoNotShareWhatWasFound) {
@@ -181,23 +161,11 @@ TEST_F(TunedProductTest, PassesOnWhyThereIsNoAlgorithm) {
 }
 
 // A device for a card that is not here.
-class DescribedDevice final : public Device, public cuda::CardDevice {
+class DescribedDevice final : public IdleDevice, public cuda::CardDevice {
  public:
   const DeviceInfo& info() const override { return info_; }
   std::optional<std::string> unsupported(Dtype /*dtype*/) const override { return std::nullopt; }
-  void upload(void* /*to*/, const void* /*from*/, std::int64_t /*bytes*/) override {}
-  void download(void* /*to*/, const void* /*from*/, std::int64_t /*bytes*/) override {}
-  void fill(void* /*to*/, std::byte /*value*/, std::int64_t /*bytes*/) override {}
-  void synchronize() override {}
-  std::int64_t time(const std::function<void()>& /*step*/) override { return 0; }
-  std::int64_t driver_used() const override { return 0; }
-  DeviceState state() const override { return {}; }
-  Peaks peaks(Dtype /*dtype*/) override { return {}; }
   cuda::Card& card() const override { return card_; }
-
- protected:
-  std::byte* raw_allocate(std::int64_t /*bytes*/) override { return nullptr; }
-  void raw_free(std::byte* /*data*/, std::int64_t /*bytes*/) noexcept override {}
 
  private:
   DeviceInfo info_{.id = "t4", .kind = "cuda", .name = "T4", .details = {}};
@@ -210,7 +178,7 @@ TEST_F(TunedProductTest, OnACardThatIsNotHereTheWorkspaceIsTheCapAndNothingRuns)
   EXPECT_EQ(planned.workspace(), kWorkspaceCap);
   EXPECT_THAT(planned.algorithm(), HasSubstr("chosen on the card"));
   EXPECT_EQ(calls.asked, 0);
-  EXPECT_THROW(planned.run(nullptr, {.workspace = scratch_.data()}), std::logic_error);
+  EXPECT_THROW(planned.run({.workspace = scratch_.data()}), std::logic_error);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// From a description of a convolution to cuDNN's: dimensions, strides, keys and reasons. Asks cuDNN nothing.
-#include "kernels/backends/cudnn/convolution.h"
+// What cuDNN is asked for: tensors, keys, parts and reasons. Asks cuDNN nothing.
+#include "kernels/backends/cudnn/graphs.h"
 
 #include <gmock/gmock.h>
 
@@ -11,7 +11,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Optional;
-using Direction = Conv2d::Direction;
 
 Conv2d oblong() {
   return {.batch = 2,
@@ -31,7 +30,7 @@ Conv2d oblong() {
 }
 
 TEST(CudnnConvolution, HasChannelsInnermost) {
-  const Convolution c = bare(oblong());
+  const ConvolutionTensors c = tensors_of(oblong());
   EXPECT_THAT(c.x.dims, ElementsAre(2, 24, 12, 6));
   EXPECT_THAT(c.x.strides, ElementsAre(12 * 6 * 24, 1, 6 * 24, 24));
   EXPECT_THAT(c.w.dims, ElementsAre(16, 24 / 4, 1, 5));
@@ -40,39 +39,22 @@ TEST(CudnnConvolution, HasChannelsInnermost) {
   EXPECT_THAT(c.y.strides, ElementsAre(6 * 6 * 16, 1, 6 * 16, 16));
 }
 
-TEST(CudnnConvolution, KeepsRowsBeforeColumns) {
-  const Convolution c = bare(oblong());
-  EXPECT_THAT(c.pad, ElementsAre(0, 2));
-  EXPECT_THAT(c.stride, ElementsAre(2, 1));
-  EXPECT_THAT(c.dilation, ElementsAre(3, 1));
-  EXPECT_EQ(c.dtype, Dtype::fp16);
-}
-
-TEST(CudnnConvolution, NamesThePassOfEachDirection) {
-  Conv2d spec = oblong();
-  EXPECT_EQ(bare(spec).pass, Pass::fprop);
-  spec.direction = Direction::backward_data;
-  EXPECT_EQ(bare(spec).pass, Pass::dgrad);
-  spec.direction = Direction::backward_weights;
-  EXPECT_EQ(bare(spec).pass, Pass::wgrad);
-}
-
 TEST(CudnnConvolution, FusesOnlyBehindTheForwardPass) {
   Conv2d spec = oblong();
   spec.bias = spec.residual = true;
   spec.activation = Activation::relu;
   EXPECT_TRUE(fused(spec).bias && fused(spec).residual);
   EXPECT_EQ(fused(spec).activation, Activation::relu);
-  EXPECT_FALSE(bare(spec).fuses());
+  EXPECT_FALSE(fuses(bare(spec)));
   spec = oblong();
   spec.direction = Direction::backward_weights;
   spec.bias = true;  // its gradient, which is no part of the convolution
-  EXPECT_FALSE(fused(spec).fuses());
+  EXPECT_FALSE(fuses(fused(spec)));
 }
 
 // Whatever changes the work changes the key; what does not, does not.
 TEST(CudnnConvolution, IsAKeyOfTheWork) {
-  std::set<Convolution> keys;
+  std::set<Conv2d> keys;
   const auto add = [&](auto change) {
     Conv2d spec = oblong();
     change(spec);

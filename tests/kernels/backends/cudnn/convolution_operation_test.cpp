@@ -1,6 +1,7 @@
 // Which of a convolution's plans are listed, built, timed and remembered, on made-up plans and a double of
-// the CUDA runtime. Not in the program of the other tests here, which asks cuDNN itself.
-#include "kernels/backends/cudnn/tuned.h"
+// the CUDA runtime. What is common to all tuned work is tested with cuda::AutotunedChoice. Not in the program
+// of the other tests here, which asks cuDNN itself.
+#include "kernels/backends/cudnn/convolution_operation.h"
 
 #include <gmock/gmock.h>
 
@@ -10,6 +11,7 @@
 
 #include "bench/error.h"
 #include "bench/registry.h"
+#include "kernels/backends/cudnn/plans.h"
 #include "kernels/devices/cuda/device.h"
 #include "kernels/operations/elementwise/bias.h"
 #include "tests/bench/support/temporary_folder.h"
@@ -35,8 +37,9 @@ struct Scene {
   Log listed;  // "fused" or "bare"
   Log built;
   Log queued;
-  int finished = 0;             // runs of our own kernel
-  std::set<std::string> fails;  // what cuDNN does not list or build: "fused", "fused 0"
+  int finished = 0;  // runs of our own kernel
+  // What cuDNN does not list, build or run: "fused", "fused 0", "queued fused 0".
+  std::set<std::string> fails;
   // What finds no memory, and how often: "fused" when listed, "built fused 0", "queued fused 0".
   std::map<std::string, int> starved;
   std::size_t fastest = 2;
@@ -69,6 +72,9 @@ class MadeUpPlans final : public Plans {
   void run(std::size_t plan, CUstream_st* /*stream*/, const PlanArguments& arguments) override {
     scene.queued.push_back(name(plan));
     starve("queued " + name(plan));
+    if (scene.fails.contains("queued " + name(plan))) {
+      throw std::runtime_error("CUDNN_STATUS_EXECUTION_FAILED");
+    }
     if (arguments[kResidual] != nullptr && arguments[kResidual] == arguments[kY]) {
       ++*static_cast<unsigned char*>(arguments[kY]);
     }
@@ -84,8 +90,8 @@ const Registration<PlanSource> plan_source_registered{
     {.name = "cudnn",
      .version = [] { return std::int64_t{91900}; },
      .newest_capability = [] { return 120; },
-     .plans = [](const Convolution& convolution, cuda::Card& /*card*/) -> std::unique_ptr<Plans> {
-       const std::string kind = convolution.fuses() ? "fused" : "bare";
+     .plans = [](const Conv2d& convolution, cuda::Card& /*card*/) -> std::unique_ptr<Plans> {
+       const std::string kind = fuses(convolution) ? "fused" : "bare";
        scene.listed.push_back(kind);
        starve(kind);
        if (scene.fails.contains(kind)) {
@@ -97,14 +103,15 @@ const Registration<PlanSource> plan_source_registered{
 
 const Registration<cuda::BiasKernels> bias_kernels_registered{
     {.name = "cuda",
-     .finish = [](CUstream_st*, const cuda::Finish&, void*, const void*, const void*) { ++scene.finished; },
+     .finish = [](const cuda::Card&, const cuda::Finish&, void*, const void*,
+                  const void*) { ++scene.finished; },
      .column_sums_scratch = nullptr,
      .column_sums = nullptr,
      .narrow = nullptr}};
 
-class TunedConvolutionTest : public ::testing::Test {
+class CudnnConvolutionOperation : public ::testing::Test {
  protected:
-  TunedConvolutionTest() {
+  CudnnConvolutionOperation() {
     scene = {};
     scene.runtime = &runtime_;
   }
@@ -133,17 +140,23 @@ class TunedConvolutionTest : public ::testing::Test {
       device.allocate(8 << 20, MemoryCategory::activations);
     }
     runtime_.calls.clear();
-    TunedConvolution tuned(of, device.card());
-    tuned.prepare();
-    workspace_ = tuned.workspace();
-    // The result overwrites the residual.
-    auto* const tensor = of.residual ? tensor_.data() : nullptr;
-    for (int i = 0; i < 2; ++i) {
-      tuned.run(device.stream(), {.y = tensor, .residual = tensor, .workspace = scratch_.data()});
-    }
-    algorithm_ = tuned.algorithm();
+    run(of, device, 2);
     timings_ = runtime_.times("elapsed_ms");
     return std::exchange(scene, asked);
+  }
+  void run(const Conv2d& of, CudaDevice& device, int times) {
+    const auto operation = make_operation(of, device, "cudnn");
+    operation->prepare();
+    workspace_ = operation->find(Slot::workspace)->bytes;
+    SlotPointers pointers;
+    pointers[Slot::workspace] = scratch_.data();
+    if (of.residual) {  // which the result overwrites
+      pointers[Slot::dst] = pointers[Slot::src1] = tensor_.data();
+    }
+    for (int i = 0; i < times; ++i) {
+      operation->run(pointers);
+    }
+    algorithm_ = operation->algorithm();
   }
   std::filesystem::path file() const { return folder_.path() / "bench" / "autotune.json"; }
 
@@ -159,7 +172,7 @@ class TunedConvolutionTest : public ::testing::Test {
   std::int64_t timings_ = 0;
 };
 
-TEST_F(TunedConvolutionTest, BuildsAndTimesEachPlanAndTakesTheFastest) {
+TEST_F(CudnnConvolutionOperation, BuildsAndTimesEachPlanAndTakesTheFastest) {
   const Scene first = process();
   EXPECT_THAT(first.built, ElementsAre("fused 0", "fused 1", "fused 2"));
   EXPECT_THAT(first.queued, ::testing::IsSupersetOf({"fused 0", "fused 1", "fused 2"}));
@@ -167,7 +180,7 @@ TEST_F(TunedConvolutionTest, BuildsAndTimesEachPlanAndTakesTheFastest) {
   EXPECT_GT(timings_, 0);
 }
 
-TEST_F(TunedConvolutionTest, ASecondProcessBuildsTheChosenPlanAloneAndTimesNothing) {
+TEST_F(CudnnConvolutionOperation, ASecondProcessBuildsTheChosenPlanAloneAndTimesNothing) {
   process();
   const std::int64_t workspace = workspace_;
   const Scene second = process();
@@ -179,15 +192,7 @@ TEST_F(TunedConvolutionTest, ASecondProcessBuildsTheChosenPlanAloneAndTimesNothi
   EXPECT_EQ(workspace, 300);
 }
 
-TEST_F(TunedConvolutionTest, WithoutAFileEachProcessTunes) {
-  keeps_ = false;
-  process();
-  EXPECT_THAT(process().built, SizeIs(3));
-  EXPECT_GT(timings_, 0);
-  EXPECT_THAT(folder_.names(), IsEmpty());
-}
-
-TEST_F(TunedConvolutionTest, OtherWorkIsTuned) {
+TEST_F(CudnnConvolutionOperation, OtherWorkIsTuned) {
   process();
   Conv2d other = spec();
   other.batch = 2;
@@ -195,7 +200,7 @@ TEST_F(TunedConvolutionTest, OtherWorkIsTuned) {
   EXPECT_GT(timings_, 0);
 }
 
-TEST_F(TunedConvolutionTest, AChoiceThatIsNotInTheListIsIgnored) {
+TEST_F(CudnnConvolutionOperation, AChoiceThatIsNotInTheListIsIgnored) {
   process();
   scene.workspaces = {100, 300};
   scene.fastest = 1;
@@ -204,7 +209,7 @@ TEST_F(TunedConvolutionTest, AChoiceThatIsNotInTheListIsIgnored) {
   EXPECT_THAT(process().built, ElementsAre("fused 1")) << "the new choice replaces the old one";
 }
 
-TEST_F(TunedConvolutionTest, AChoiceThatCannotBeBuiltIsIgnored) {
+TEST_F(CudnnConvolutionOperation, AChoiceThatCannotBeBuiltIsIgnored) {
   process();
   scene.fails = {"fused 2"};
   scene.fastest = 0;
@@ -213,27 +218,32 @@ TEST_F(TunedConvolutionTest, AChoiceThatCannotBeBuiltIsIgnored) {
   EXPECT_GT(timings_, 0);
 }
 
-TEST_F(TunedConvolutionTest, ADamagedFileIsIgnored) {
-  bench::testing::write_file(file(), R"({"format": 1, "choices": [["Test)");
-  EXPECT_THAT(process().built, SizeIs(3));
-  EXPECT_THAT(process().built, SizeIs(1)) << "it was replaced";
+// The chosen plan alone was built, of which there may be nothing left to run.
+TEST_F(CudnnConvolutionOperation, AChoiceThatFailsWhenItIsRunIsForgottenAndTheOthersAreBuiltAndTimed) {
+  process();
+  scene.fails = {"queued fused 2"};
+  const Scene second = process();
+  EXPECT_THAT(second.built, ElementsAre("fused 2", "fused 0", "fused 1", "fused 2"));
+  EXPECT_EQ(second.queued.front(), "fused 2");
+  EXPECT_EQ(algorithm_, "fused 0");
+  EXPECT_GT(timings_, 0);
+  EXPECT_THAT(process().built, ElementsAre("fused 0")) << "the new choice replaces the old one";
+  scene.fails = {};
+  const Scene works = scene;
+  scene.fails = {"queued fused 0", "queued fused 1", "queued fused 2"};
+  EXPECT_THAT([this] { process(); },
+              ::testing::ThrowsMessage<std::runtime_error>(HasSubstr("EXECUTION_FAILED")));
+  scene = works;
+  EXPECT_THAT(process().built, SizeIs(3)) << "what failed is not remembered";
 }
 
-// While a step is recorded nothing may be timed: the heuristics' favourite, which is no choice.
-TEST_F(TunedConvolutionTest, WhatRunsInARecordingIsNotRemembered) {
-  runtime_.capturing = true;
-  EXPECT_THAT(process().queued, ElementsAre("fused 0", "fused 0"));
-  runtime_.capturing = false;
-  EXPECT_THAT(process().built, SizeIs(3));
-}
-
-TEST_F(TunedConvolutionTest, PlansNoBareConvolutionNextToFusedOnes) {
+TEST_F(CudnnConvolutionOperation, PlansNoBareConvolutionNextToFusedOnes) {
   const Scene asked = process();
   EXPECT_THAT(asked.listed, ElementsAre("fused"));
   EXPECT_EQ(asked.finished, 0);
 }
 
-TEST_F(TunedConvolutionTest, LeavesBiasAndActivationToOurKernelWhereCudnnListsNoFusedPlan) {
+TEST_F(CudnnConvolutionOperation, LeavesBiasAndActivationToOurKernelWhereCudnnListsNoFusedPlan) {
   scene.fails = {"fused"};
   const Scene asked = process();
   EXPECT_THAT(asked.listed, ElementsAre("fused", "bare"));
@@ -242,7 +252,7 @@ TEST_F(TunedConvolutionTest, LeavesBiasAndActivationToOurKernelWhereCudnnListsNo
   EXPECT_THAT(process().built, ElementsAre("bare 2"));
 }
 
-TEST_F(TunedConvolutionTest, TheSameWhereCudnnBuildsNoFusedPlan) {
+TEST_F(CudnnConvolutionOperation, TheSameWhereCudnnBuildsNoFusedPlan) {
   scene.fails = {"fused 0", "fused 1", "fused 2"};
   const Scene asked = process();
   EXPECT_THAT(asked.listed, ElementsAre("fused", "bare"));
@@ -253,7 +263,7 @@ TEST_F(TunedConvolutionTest, TheSameWhereCudnnBuildsNoFusedPlan) {
 }
 
 // Each run adds to it, and many are timed: a step must find what the step before left there.
-TEST_F(TunedConvolutionTest, AResidualThatIsOverwrittenIsRestoredFromPinnedMemory) {
+TEST_F(CudnnConvolutionOperation, AResidualThatIsOverwrittenIsRestoredFromPinnedMemory) {
   tensor_.fill(10);
   const Scene asked = process(spec(true));
   EXPECT_GT(asked.queued.size(), 8U);
@@ -268,7 +278,30 @@ TEST_F(TunedConvolutionTest, AResidualThatIsOverwrittenIsRestoredFromPinnedMemor
   EXPECT_EQ(runtime_.times("allocate_pinned"), 0) << "what is not timed is not saved";
 }
 
-TEST_F(TunedConvolutionTest, NothingIsTimedWhereTheHostCannotLockMemoryForTheResidual) {
+TEST_F(CudnnConvolutionOperation, AResidualIsSavedInMemoryThatTheCardKeepsWhereThereIsSome) {
+  tensor_.fill(10);
+  keeps_a_segment_ = true;
+  process(spec(true));
+  EXPECT_EQ(tensor_[0], 12);
+  EXPECT_EQ(runtime_.times("copy"), 2);
+  EXPECT_EQ(runtime_.times("allocate_pinned"), 0);
+  EXPECT_EQ(runtime_.times("allocate"), 0) << "the driver is not asked";
+}
+
+// Locking memory takes longer than all else here.
+TEST_F(CudnnConvolutionOperation, ConvolutionsSaveTheirResidualsInOnePinnedBuffer) {
+  CudaDevice device(fake_backend(runtime_), 0);
+  runtime_.calls.clear();
+  for (const std::int64_t channels : {8, 16, 4}) {
+    Conv2d of = spec(true);
+    of.in_channels = channels;
+    run(of, device, 1);
+  }
+  EXPECT_EQ(runtime_.times("copy"), 2 * 3);
+  EXPECT_EQ(runtime_.times("allocate_pinned"), 1);
+}
+
+TEST_F(CudnnConvolutionOperation, NothingIsTimedWhereTheHostCannotLockMemoryForTheResidual) {
   tensor_.fill(10);
   runtime_.fail("allocate_pinned", cuda::status::kMemoryAllocation, 2);  // the first is the device's own
   const Scene asked = process(spec(true));
@@ -279,7 +312,7 @@ TEST_F(TunedConvolutionTest, NothingIsTimedWhereTheHostCannotLockMemoryForTheRes
   EXPECT_GT(timings_, 0) << "it was no choice to be kept";
 }
 
-TEST_F(TunedConvolutionTest, WithoutMemoryEachCallIsTriedOnceMore) {
+TEST_F(CudnnConvolutionOperation, WithoutMemoryEachCallIsTriedOnceMore) {
   keeps_ = false;
   keeps_a_segment_ = true;
   for (const std::string call : {"fused", "built fused 2", "queued fused 2"}) {
@@ -297,7 +330,7 @@ TEST_F(TunedConvolutionTest, WithoutMemoryEachCallIsTriedOnceMore) {
 }
 
 // Memory is planned for a residual in the place of the result, which a bare convolution would overwrite.
-TEST_F(TunedConvolutionTest, ButNotWhereAResidualIsFused) {
+TEST_F(CudnnConvolutionOperation, ButNotWhereAResidualIsFused) {
   scene.fails = {"fused 0", "fused 1", "fused 2"};
   EXPECT_THAT([this] { process(spec(true)); }, ::testing::ThrowsMessage<Unsupported>(HasSubstr("not here")));
   EXPECT_THAT(scene.listed, ElementsAre("fused"));

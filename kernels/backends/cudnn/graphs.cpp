@@ -1,0 +1,161 @@
+#include "kernels/backends/cudnn/graphs.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace bench::kernels::cudnn {
+namespace {
+
+constexpr std::int64_t kMostElements = (std::int64_t{1} << 31) - 1;
+constexpr int kTensorCoresForBf16 = 80;  // and for tf32
+
+std::string_view suffix_of(Activation activation) {
+  constexpr std::array<std::string_view, 5> kSuffixes{"", "+relu", "+relu6", "+leaky_relu", "+gelu"};
+  return kSuffixes.at(static_cast<std::size_t>(activation));
+}
+
+// "3" where both are alike, else "1x5".
+std::string pair_of(std::int64_t rows, std::int64_t columns) {
+  return rows == columns ? fmt::format("{}", rows) : fmt::format("{}x{}", rows, columns);
+}
+
+// 75 as "7.5".
+std::string capability_text(int compute_capability) {
+  return fmt::format("{}.{}", compute_capability / 10, compute_capability % 10);
+}
+
+std::string version_text(std::int64_t version) {
+  return fmt::format("{}.{}.{}", version / 10'000, version / 100 % 100, version % 100);
+}
+
+// What NVIDIA's own front end refuses, or works around, by version.
+std::optional<std::string> unsupported_gradient(const Attention& spec, std::int64_t version) {
+  constexpr std::int64_t kClearsItsSums = 90600;
+  constexpr std::int64_t kTakesAnyLength = 91600;
+  constexpr std::int64_t kBlock = 128;
+  if (version < kClearsItsSums || version == 91000 || version == 91001) {
+    return fmt::format("attention's gradient is not right with cuDNN {}", version_text(version));
+  }
+  if (spec.sequence % kBlock != 0 && version < kTakesAnyLength) {
+    return fmt::format("cuDNN {} takes sequences of whole {} positions in attention's gradient, not {}",
+                       version_text(version), kBlock, spec.sequence);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Conv2d fused(const Conv2d& spec) {
+  Conv2d convolution = spec.direction == Direction::forward ? spec : bare(spec);
+  convolution.training = false;
+  convolution.extra = {};
+  return convolution;
+}
+
+Conv2d bare(const Conv2d& spec) {
+  Conv2d convolution = spec;
+  convolution.bias = convolution.residual = convolution.training = false;
+  convolution.activation = Activation::none;
+  convolution.extra = {};
+  return convolution;
+}
+
+bool fuses(const Conv2d& convolution) {
+  return convolution.bias || convolution.residual || convolution.activation != Activation::none;
+}
+
+Tensor channels_last(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
+  return {.dims = {n, c, h, w}, .strides = {h * w * c, 1, w * c, c}};
+}
+
+ConvolutionTensors tensors_of(const Conv2d& convolution) {
+  const Conv2d& c = convolution;
+  return {.x = channels_last(c.batch, c.in_channels, c.height, c.width),
+          .w = channels_last(c.out_channels, c.in_channels / c.groups, c.kernel_h, c.kernel_w),
+          .y = channels_last(c.batch, c.out_channels, c.out_height(), c.out_width())};
+}
+
+cuda::Parts parts_of(const Conv2d& spec) {
+  const Conv2d one = of_samples(spec, 1);
+  return cuda::parts_of(spec.batch, std::max(one.src().elements(), one.dst().elements()), kMostElements);
+}
+
+cuda::Parts parts_of(const Attention& spec) {
+  return cuda::parts_of(spec.batch, of_samples(spec, 1).src().elements(), kMostElements);
+}
+
+std::string described(const Conv2d& convolution) {
+  const Conv2d& c = convolution;
+  std::string text =
+      fmt::format("{} {} n{} c{} {}x{} k{} {}x{} stride {} pad {}", name_of(c.direction), name_of(c.dtype),
+                  c.batch, c.in_channels, c.height, c.width, c.out_channels, c.kernel_h, c.kernel_w,
+                  pair_of(c.stride_h, c.stride_w), pair_of(c.pad_h, c.pad_w));
+  if (c.dilation_h != 1 || c.dilation_w != 1) {
+    text += fmt::format(" dilation {}", pair_of(c.dilation_h, c.dilation_w));
+  }
+  if (c.groups != 1) {
+    text += fmt::format(" groups {}", c.groups);
+  }
+  if (fuses(c)) {
+    text +=
+        fmt::format(" {}{}{}", c.residual ? "+residual" : "", c.bias ? "+bias" : "", suffix_of(c.activation));
+  }
+  return text;
+}
+
+std::string described(const Attention& spec) {
+  return fmt::format("attention {} {} n{}, {} heads of {}, sequence {}",
+                     !spec.forward() ? "backward"
+                     : spec.training ? "training"
+                                     : "inference",
+                     name_of(spec.dtype), spec.batch, spec.heads, spec.head_size, spec.sequence);
+}
+
+std::optional<std::string> unsupported(Dtype dtype, int compute_capability) {
+  if ((dtype == Dtype::bf16 || dtype == Dtype::tf32) && compute_capability < kTensorCoresForBf16) {
+    return fmt::format("{} needs compute capability 8.0 or later, this device has {}; give fp16 or fp32",
+                       name_of(dtype), capability_text(compute_capability));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> unsupported(const Conv2d& spec, int compute_capability) {
+  if (auto wrong = spec.invalid()) {
+    return wrong;
+  }
+  if (spec.src_layout != Layout::nhwc || spec.dst_layout != Layout::nhwc) {
+    return fmt::format("cuDNN is given NHWC tensors here, not {} to {}", name_of(spec.src_layout),
+                       name_of(spec.dst_layout));
+  }
+  return unsupported(spec.dtype, compute_capability);
+}
+
+std::optional<std::string> unsupported(const Attention& spec, int compute_capability, std::int64_t version) {
+  constexpr int kFirst = 80;
+  constexpr std::int64_t kEight = 8;
+  if (bytes_of(spec.dtype) != 2) {
+    return fmt::format("cuDNN's attention takes fp16 and bf16, not {}", name_of(spec.dtype));
+  }
+  if (compute_capability < kFirst) {
+    return fmt::format("cuDNN's attention needs compute capability 8.0 or later, this device has {}",
+                       capability_text(compute_capability));
+  }
+  const std::int64_t most = compute_capability / 10 == 9 ? 256 : 128;
+  if (spec.head_size % kEight != 0 || spec.head_size > most) {
+    return fmt::format("cuDNN's attention takes heads of {} features at most, a multiple of {}, not {}", most,
+                       kEight, spec.head_size);
+  }
+  if (spec.sequence < 2) {
+    return "cuDNN's attention takes two positions at least";
+  }
+  const std::int64_t elements = of_samples(spec, 1).src().elements();
+  if (elements > kMostElements) {
+    return fmt::format("cuDNN's attention is given tensors of at most {} elements, a sample has {}",
+                       kMostElements, elements);
+  }
+  return spec.forward() ? std::nullopt : unsupported_gradient(spec, version);
+}
+
+}  // namespace bench::kernels::cudnn
