@@ -52,12 +52,27 @@ bool is_plain(const TensorDesc& desc) {
   return desc.layout == Layout::nchw && (desc.dtype == Dtype::fp32 || desc.dtype == Dtype::tf32);
 }
 
+// Calls visit(place in NCHW order, place in the stored tensor) for each element.
 template <class Visit>
-void for_each_plane(const TensorDesc& desc, Visit visit) {
-#pragma omp parallel for schedule(static) if (desc.elements() > kWorthThreads)
+void for_each_place(const TensorDesc& desc, const Visit& visit) {
+  const std::int64_t count = desc.elements();
+  if (stored_as_nchw(desc)) {
+#pragma omp parallel for schedule(static) if (count > kWorthThreads)
+    for (std::int64_t i = 0; i < count; ++i) {
+      visit(i, i);
+    }
+    return;
+  }
+#pragma omp parallel for schedule(static) if (count > kWorthThreads)
   for (std::int64_t n = 0; n < desc.n; ++n) {
     for (std::int64_t c = 0; c < desc.c; ++c) {
-      visit((n * desc.c + c) * desc.h * desc.w, plane_of(desc, n, c));
+      const Plane plane = plane_of(desc, n, c);
+      std::int64_t plain = (n * desc.c + c) * desc.h * desc.w;
+      for (std::int64_t h = 0; h < desc.h; ++h) {
+        for (std::int64_t w = 0; w < desc.w; ++w) {
+          visit(plain++, plane.start + h * plane.step_h + w * plane.step_w);
+        }
+      }
     }
   }
 }
@@ -73,46 +88,6 @@ void with_format(Dtype dtype, Visit visit) {
     case Dtype::bf16:
       return visit.template operator()<Bf16>();
   }
-}
-
-template <class Format>
-void store_as(const TensorDesc& desc, std::span<const float> nchw, void* stored) {
-  auto* out = static_cast<typename Format::Stored*>(stored);
-  if (stored_as_nchw(desc)) {
-    const std::int64_t count = desc.elements();
-#pragma omp parallel for schedule(static) if (count > kWorthThreads)
-    for (std::int64_t i = 0; i < count; ++i) {
-      out[i] = Format::from(nchw[i]);
-    }
-    return;
-  }
-  for_each_plane(desc, [&](std::int64_t plain, const Plane& plane) {
-    for (std::int64_t h = 0; h < desc.h; ++h) {
-      for (std::int64_t w = 0; w < desc.w; ++w) {
-        out[plane.start + h * plane.step_h + w * plane.step_w] = Format::from(nchw[plain + h * desc.w + w]);
-      }
-    }
-  });
-}
-
-template <class Format>
-void load_as(const TensorDesc& desc, const void* stored, std::span<float> nchw) {
-  const auto* in = static_cast<const typename Format::Stored*>(stored);
-  if (stored_as_nchw(desc)) {
-    const std::int64_t count = desc.elements();
-#pragma omp parallel for schedule(static) if (count > kWorthThreads)
-    for (std::int64_t i = 0; i < count; ++i) {
-      nchw[i] = Format::to(in[i]);
-    }
-    return;
-  }
-  for_each_plane(desc, [&](std::int64_t plain, const Plane& plane) {
-    for (std::int64_t h = 0; h < desc.h; ++h) {
-      for (std::int64_t w = 0; w < desc.w; ++w) {
-        nchw[plain + h * desc.w + w] = Format::to(in[plane.start + h * plane.step_h + w * plane.step_w]);
-      }
-    }
-  });
 }
 
 void require_elements(const TensorDesc& desc, std::size_t given) {
@@ -155,6 +130,12 @@ ChannelBlocks channel_blocks(const TensorDesc& tensor) {
   return {.width = width, .count = (tensor.c + width - 1) / width};
 }
 
+std::int64_t stored_index(const TensorDesc& tensor, std::int64_t n, std::int64_t c, std::int64_t h,
+                          std::int64_t w) {
+  const Plane plane = plane_of(tensor, n, c);
+  return plane.start + h * plane.step_h + w * plane.step_w;
+}
+
 void store(const TensorDesc& desc, std::span<const float> nchw, void* stored) {
   require_elements(desc, nchw.size());
   if (is_plain(desc)) {
@@ -164,7 +145,11 @@ void store(const TensorDesc& desc, std::span<const float> nchw, void* stored) {
   if (desc.layout == Layout::nchw16c && desc.c % kBlock != 0) {
     std::memset(stored, 0, static_cast<std::size_t>(desc.bytes()));
   }
-  with_format(desc.dtype, [&]<class Format>() { store_as<Format>(desc, nchw, stored); });
+  with_format(desc.dtype, [&]<class Format>() {
+    auto* const out = static_cast<typename Format::Stored*>(stored);
+    for_each_place(desc,
+                   [out, nchw](std::int64_t from, std::int64_t to) { out[to] = Format::from(nchw[from]); });
+  });
 }
 
 void load(const TensorDesc& desc, const void* stored, std::span<float> nchw) {
@@ -173,7 +158,10 @@ void load(const TensorDesc& desc, const void* stored, std::span<float> nchw) {
     std::memcpy(nchw.data(), stored, nchw.size_bytes());
     return;
   }
-  with_format(desc.dtype, [&]<class Format>() { load_as<Format>(desc, stored, nchw); });
+  with_format(desc.dtype, [&]<class Format>() {
+    const auto* const in = static_cast<const typename Format::Stored*>(stored);
+    for_each_place(desc, [in, nchw](std::int64_t to, std::int64_t from) { nchw[to] = Format::to(in[from]); });
+  });
 }
 
 double relative_error(std::span<const float> a, std::span<const float> b) {

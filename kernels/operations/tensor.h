@@ -45,6 +45,10 @@ struct ChannelBlocks {
 };
 ChannelBlocks channel_blocks(const TensorDesc& tensor);
 
+// Where element (n, c, h, w) is stored, in elements.
+std::int64_t stored_index(const TensorDesc& tensor, std::int64_t n, std::int64_t c, std::int64_t h,
+                          std::int64_t w);
+
 // Between host fp32 in NCHW order (desc.elements() values) and the stored form (desc.bytes() bytes, host
 // memory). Rounds to nearest even; channel padding is written as zero.
 void store(const TensorDesc& desc, std::span<const float> nchw, void* stored);

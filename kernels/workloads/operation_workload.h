@@ -12,7 +12,6 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/workload.h"
-#include "kernels/workloads/compare.h"
 #include "kernels/workloads/operation_instance.h"
 #include "kernels/workloads/reference_answers.h"
 

@@ -1,5 +1,6 @@
-// The answers of the reference implementation, which is slow: computed when first needed, shared by all
-// points of a series whatever their batch and dtype, and released with the last of these points.
+// The answers of the reference implementation, and comparing a batch of answers with them. The reference is
+// slow: its answers are computed when first needed, shared by all points of a series whatever their batch and
+// dtype, and released with the last of these points.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -52,5 +54,19 @@ class SharedAnswers {
   std::mutex mutex_;
   std::map<Question, std::weak_ptr<ReferenceAnswers>> known_;
 };
+
+// Row i of `answers` must be expected[i mod expected.size()]: its relative error, ||a - b||2 / ||b||2, is at
+// most `tolerance`. Passes on nothing else: no rows, rows of another length and values that are not finite
+// all fail. `what` names a row in the detail ("logits of an image").
+Verification compare_rows(std::span<const float> answers, std::span<const std::vector<float>> expected,
+                          double tolerance, const std::string& what);
+
+// The same where every row is another: row rows[i] must be expected[i], and the other rows finite.
+Verification compare_some_rows(std::span<const float> answers, std::span<const std::int64_t> rows,
+                               std::span<const std::vector<float>> expected, double tolerance,
+                               const std::string& what);
+
+// At most three of `count` rows: the first, the last and one in the middle.
+std::vector<std::int64_t> rows_to_compare(std::int64_t count);
 
 }  // namespace bench::kernels

@@ -1,8 +1,10 @@
 // An operation that is one oneDNN primitive: slots, packing and running, given its primitive descriptor.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/backends/onednn/onednn.h"
@@ -19,12 +21,9 @@ class PrimitiveOperation : public Operation {
   void run(const SlotPointers& pointers) override;
   std::string algorithm() const override { return descriptor_.impl_info_str(); }
 
- protected:
-  // `what` names the operation in errors. A constructor plans: it sets the descriptor and binds its slots.
-  explicit PrimitiveOperation(std::string what) : what_(std::move(what)) {}
-
-  // Also binds the scratchpad, where the primitive wants one. With `parts` above 1 the descriptor is that of
-  // an equal part of the batch, and a run goes through the parts.
+  // Planning sets the descriptor and binds the slots. Also binds the scratchpad, where the primitive wants
+  // one. With `parts` above 1 the descriptor is that of an equal part of the batch, and a run goes through
+  // the parts.
   void plan(const dnnl::primitive_desc& descriptor, std::int64_t parts = 1);
   // `stored` describes one part.
   void bind_activation(Slot slot, Role role, int argument, const TensorDesc& tensor,
@@ -43,6 +42,10 @@ class PrimitiveOperation : public Operation {
   // A slot that the primitive does not read itself.
   void declare(Slot slot, Role role, const TensorDesc& tensor);
   void bind_scratch(int argument, const dnnl::memory::desc& stored);
+
+ protected:
+  // `what` names the operation in errors. A constructor plans.
+  explicit PrimitiveOperation(std::string what) : what_(std::move(what)) {}
 
  private:
   static constexpr int kNotPassed = -1;
@@ -76,5 +79,25 @@ class PrimitiveOperation : public Operation {
   std::vector<dnnl::memory> memories_;
   std::vector<dnnl_exec_arg_t> prepared_;
 };
+
+// An operation that is nothing but one primitive. kDescribed names it in errors, kPlan plans it.
+template <class Spec, std::string (*kDescribed)(const Spec&), void (*kPlan)(const Spec&, PrimitiveOperation&)>
+class PlannedPrimitive final : public PrimitiveOperation {
+ public:
+  explicit PlannedPrimitive(const Spec& spec) : PrimitiveOperation(kDescribed(spec)), flops_(spec.flops()) {
+    translated(kDescribed(spec), [&] { kPlan(spec, *this); });
+  }
+  double flops() const override { return flops_; }
+
+ private:
+  double flops_;
+};
+
+template <class Spec, std::string (*kDescribed)(const Spec&), void (*kPlan)(const Spec&, PrimitiveOperation&)>
+Implementation<Spec> primitive_implementation(
+    std::function<std::optional<std::string>(const Spec&, const Device&)> unsupported) {
+  return cpu_implementation<Spec, PlannedPrimitive<Spec, kDescribed, kPlan>>("onednn", 10,
+                                                                             std::move(unsupported));
+}
 
 }  // namespace bench::kernels::onednn

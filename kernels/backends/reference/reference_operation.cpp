@@ -5,6 +5,31 @@
 
 namespace bench::kernels {
 
+PlainSlots PlainSlots::without_parameters(bool forward, const TensorDesc& src, const TensorDesc& dst) {
+  PlainSlots slots;
+  slots.add_activation(forward ? Slot::src : Slot::diff_dst, Role::input, forward ? src : dst);
+  slots.add_activation(forward ? Slot::dst : Slot::diff_src, Role::output, forward ? dst : src);
+  return slots;
+}
+
+PlainSlots PlainSlots::with_weights(Direction direction, const TensorDesc& src, const TensorDesc& dst,
+                                    std::int64_t weights, std::int64_t bias) {
+  PlainSlots slots;
+  if (direction != Direction::backward_weights) {
+    slots = without_parameters(direction == Direction::forward, src, dst);
+    slots.add_values(Slot::weights, Role::parameter, weights);
+  } else {
+    slots.add_activation(Slot::src, Role::input, src);
+    slots.add_activation(Slot::diff_dst, Role::input, dst);
+    slots.add_values(Slot::diff_weights, Role::output, weights);
+  }
+  if (bias > 0) {
+    const bool forward = direction == Direction::forward;
+    slots.add_values(forward ? Slot::bias : Slot::diff_bias, forward ? Role::parameter : Role::output, bias);
+  }
+  return slots;
+}
+
 void PlainSlots::add_activation(Slot slot, Role role, const TensorDesc& tensor) {
   slots_.push_back({.slot = slot, .role = role, .bytes = tensor.bytes(), .tensor = tensor});
 }

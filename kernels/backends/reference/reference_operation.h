@@ -19,6 +19,12 @@ namespace bench::kernels {
 // plain_slots(description), which is defined in the operation's reference.cpp.
 class PlainSlots {
  public:
+  // src → dst; backward diff_dst → diff_src.
+  static PlainSlots without_parameters(bool forward, const TensorDesc& src, const TensorDesc& dst);
+  // In the three directions of an operation with weights and, unless `bias` is 0, a bias: see conv2d.h.
+  static PlainSlots with_weights(Direction direction, const TensorDesc& src, const TensorDesc& dst,
+                                 std::int64_t weights, std::int64_t bias);
+
   void add_activation(Slot slot, Role role, const TensorDesc& tensor);
   // Parameters and their gradients; ReferenceOperation::values() needs them in fp32, read_values() does not.
   void add_values(Slot slot, Role role, std::int64_t count, Dtype dtype = Dtype::fp32);
@@ -56,6 +62,25 @@ class ReferenceOperation : public Operation, protected PlainSlots {
   const SlotInfo& info(Slot slot) const;
   // A parameter slot as a tensor of one row. Throws where it does not hold `count` values.
   TensorDesc row(Slot slot, std::size_t count) const;
+};
+
+// One with the slots that the description declares; what is left to write is run().
+template <class Spec>
+class ReferenceOf : public ReferenceOperation {
+ public:
+  explicit ReferenceOf(const Spec& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
+  double flops() const override { return spec_.flops(); }
+
+ protected:
+  Spec spec_;  // NOLINT
+};
+
+// The same for one of our own loops on the CPU.
+template <class Spec>
+class LoopsOf : public ReferenceOf<Spec> {
+ public:
+  using ReferenceOf<Spec>::ReferenceOf;
+  std::string algorithm() const override { return "openmp"; }
 };
 
 // Chosen only by name, unless `preference` says otherwise.

@@ -1,9 +1,7 @@
 #include "kernels/devices/cpu/condition.h"
 
-#include <array>
 #include <charconv>
 #include <fstream>
-#include <iterator>
 
 #include "bench/host/host_info.h"
 
@@ -12,8 +10,9 @@ namespace {
 
 constexpr double kContention = 0.05;  // of the time that passed
 
-// The first bytes of a file, or nothing. /proc/cpuinfo asks every core for its clock as it is read: on a
-// machine with many cores reading all of it takes milliseconds, the first core's entry is enough.
+// The first bytes of a file, or nothing where it cannot be read. /proc/cpuinfo asks every core for its clock
+// as it is read: on a machine with many cores reading all of it takes milliseconds, the first core's entry is
+// enough.
 std::string head_of(const std::filesystem::path& path, std::size_t bytes = 4096) {
   std::ifstream file;
   std::string text(bytes, '\0');
@@ -22,11 +21,6 @@ std::string head_of(const std::filesystem::path& path, std::size_t bytes = 4096)
   file.read(text.data(), static_cast<std::streamsize>(bytes));
   text.resize(static_cast<std::size_t>(file.gcount()));
   return text;
-}
-
-std::string whole(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 template <class Number>
@@ -45,12 +39,13 @@ std::optional<Number> number_after(std::string_view text, std::string_view key, 
 }
 
 std::filesystem::path find_cpu_stat() {
-  const std::string mounts = whole("/proc/self/mountinfo");
-  const std::string groups = whole("/proc/self/cgroup");
+  constexpr std::size_t kAll = std::size_t{1} << 20;
+  const std::string mounts = head_of("/proc/self/mountinfo", kAll);
+  const std::string groups = head_of("/proc/self/cgroup", kAll);
   for (const std::string_view controller : {"", "cpu"}) {  // version 2, then version 1
     if (const auto mount = find_cgroup(mounts, groups, controller)) {
       auto path = mount->folder / "cpu.stat";
-      if (throttled_periods(whole(path))) {
+      if (throttled_periods(head_of(path))) {
         return path;
       }
     }
@@ -110,7 +105,7 @@ CpuCondition::CpuCondition(std::filesystem::path cpu_stat, const Clock& clock)
       read_at_(clock.now()) {}
 
 std::optional<std::int64_t> CpuCondition::throttled_now() const {
-  return cpu_stat_.empty() ? std::nullopt : throttled_periods(whole(cpu_stat_));
+  return cpu_stat_.empty() ? std::nullopt : throttled_periods(head_of(cpu_stat_));
 }
 
 DeviceState CpuCondition::read() {

@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,29 +30,19 @@ namespace {
 constexpr const char* kId = "cpu";
 
 const char* isa_name(dnnl::cpu_isa isa) {
-  switch (isa) {
-    case dnnl::cpu_isa::sse41:
-      return "sse4.1";
-    case dnnl::cpu_isa::avx:
-      return "avx";
-    case dnnl::cpu_isa::avx2:
-      return "avx2";
-    case dnnl::cpu_isa::avx2_vnni:
-      return "avx2_vnni";
-    case dnnl::cpu_isa::avx512_mic:
-    case dnnl::cpu_isa::avx512_mic_4ops:
-      return "avx512_mic";
-    case dnnl::cpu_isa::avx512_core:
-      return "avx512_core";
-    case dnnl::cpu_isa::avx512_core_vnni:
-      return "avx512_core_vnni";
-    case dnnl::cpu_isa::avx512_core_bf16:
-      return "avx512_core_bf16";
-    case dnnl::cpu_isa::avx512_core_amx:
-      return "avx512_core_amx";
-    default:
-      return "a baseline instruction set";
-  }
+  using Isa = dnnl::cpu_isa;
+  constexpr std::array<std::pair<Isa, const char*>, 10> kNames{{{Isa::sse41, "sse4.1"},
+                                                                {Isa::avx, "avx"},
+                                                                {Isa::avx2, "avx2"},
+                                                                {Isa::avx2_vnni, "avx2_vnni"},
+                                                                {Isa::avx512_mic, "avx512_mic"},
+                                                                {Isa::avx512_mic_4ops, "avx512_mic"},
+                                                                {Isa::avx512_core, "avx512_core"},
+                                                                {Isa::avx512_core_vnni, "avx512_core_vnni"},
+                                                                {Isa::avx512_core_bf16, "avx512_core_bf16"},
+                                                                {Isa::avx512_core_amx, "avx512_core_amx"}}};
+  const auto* const known = std::ranges::find(kNames, isa, [](const auto& entry) { return entry.first; });
+  return known == kNames.end() ? "a baseline instruction set" : known->second;
 }
 
 bool has_native_bf16(dnnl::cpu_isa isa) {

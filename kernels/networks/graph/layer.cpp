@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "kernels/networks/graph/parameters.h"
 #include "kernels/networks/program/recorder.h"
 
 namespace bench::kernels {
@@ -17,9 +18,14 @@ std::int64_t Layer::trained_values(const LayerPlace& place) const {
   return count;
 }
 
-void Layer::init(const LayerPlace& place, Slot slot, std::uint64_t /*seed*/, std::int64_t /*from*/,
-                 std::span<float> /*values*/) const {
-  throw std::logic_error(place.name + " has no parameter " + std::string(name_of(slot)));
+void Layer::init(const LayerPlace& place, Slot slot, std::uint64_t seed, std::int64_t from,
+                 std::span<float> values) const {
+  const auto all = parameters(place);
+  const auto at = std::ranges::find(all, slot, &LayerParameter::slot);
+  if (at == all.end()) {
+    throw std::logic_error(place.name + " has no parameter " + std::string(name_of(slot)));
+  }
+  draw(values, at->start, place.name, slot, seed, from);
 }
 
 StoredValue Layer::stored(const Shape& shape, std::span<const StoredValue> inputs,

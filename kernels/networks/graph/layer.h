@@ -18,7 +18,6 @@
 
 #include "bench/registry.h"
 #include "kernels/networks/graph/shape.h"
-#include "kernels/networks/graph/target.h"
 #include "kernels/operations/activation.h"
 #include "kernels/operations/operation.h"
 
@@ -26,10 +25,17 @@ namespace bench::kernels {
 
 class Recorder;
 
+// A uniform distribution, in [centre − spread, centre + spread).
+struct Uniform {
+  double centre = 0;
+  double spread = 0.2;
+};
+
 // A parameter of a layer, by the slot that its operation reads it from.
 struct LayerParameter {
   Slot slot{};
   std::int64_t count = 0;  // values in the plain form
+  Uniform start{};         // of its first values: see parameters.h
   bool trained = true;     // false: statistics, which no gradient moves
   bool table = false;      // rows that are looked up, stored as they are drawn: written a piece at a time
 };
@@ -64,7 +70,8 @@ class Layer {
   virtual std::vector<LayerParameter> parameters(const LayerPlace& /*place*/) const { return {}; }
   // Values that training moves, as published.
   virtual std::int64_t trained_values(const LayerPlace& place) const;
-  // Values `from`, from + 1, … of a parameter, at the start.
+  // Values `from`, from + 1, … of a parameter, at the start: drawn from its distribution, unless they are
+  // made of others.
   virtual void init(const LayerPlace& place, Slot slot, std::uint64_t seed, std::int64_t from,
                     std::span<float> values) const;
   // Puts the values into the order that the stored input asks for.
@@ -88,12 +95,12 @@ class Layer {
   virtual bool take(const Epilogue& /*epilogue*/) { return false; }
 
   // The layer's operation with memory for a faster algorithm; nullptr if it has none: see
-  // passes/extra_bytes.h.
+  // passes/inference.h.
   virtual std::shared_ptr<Operation> with_extra(Recorder& /*recorder*/, const ExtraBytes& /*extra*/) const {
     return nullptr;
   }
 
-  // Where a block of layers ends whose values may be computed again: see passes/recompute.h.
+  // Where a block of layers ends whose values may be computed again: see passes/recompute.cpp.
   virtual bool ends_block() const { return false; }
   virtual bool starts_block() const { return false; }
   // Its inputs are kept from the forward pass: they come from much earlier layers.
@@ -102,19 +109,24 @@ class Layer {
   virtual bool part_of_loss() const { return false; }
 };
 
-// A layer that is copied when it is to be changed.
-template <class Derived>
+// A layer that has its options, and is copied when it is to be changed.
+template <class Derived, class Options>
 class LayerOf : public Layer {  // NOLINT(bugprone-crtp-constructor-accessibility)
  public:
+  explicit LayerOf(const Options& options) : options_(options) {}
   std::shared_ptr<Layer> clone() const override {
     return std::make_shared<Derived>(static_cast<const Derived&>(*this));
   }
+
+ protected:
+  Options options_;  // NOLINT
 };
 
 // One whose result has the shape of its first input and is stored like it.
-template <class Derived>
-class LikeItsInput : public LayerOf<Derived> {  // NOLINT(bugprone-crtp-constructor-accessibility)
+template <class Derived, class Options>
+class LikeItsInput : public LayerOf<Derived, Options> {  // NOLINT(bugprone-crtp-constructor-accessibility)
  public:
+  using LayerOf<Derived, Options>::LayerOf;
   Shape shape(const std::string& /*name*/, std::span<const Shape> inputs) const override {
     return inputs.front();
   }

@@ -37,39 +37,34 @@ std::uint64_t stream_of(std::string_view layer, std::string_view parameter) {
   return hash;
 }
 
-void fill_uniform(std::span<float> values, double centre, double spread, std::uint64_t seed,
-                  std::uint64_t stream, std::int64_t from) {
+void draw(std::span<float> values, const Uniform& start, std::string_view layer, Slot slot,
+          std::uint64_t seed, std::int64_t from) {
+  // As PyTorch names them.
+  const std::string_view name = slot == Slot::mean                          ? "running_mean"
+                                : slot == Slot::variance                    ? "running_var"
+                                : slot == Slot::bias || slot == Slot::shift ? "bias"
+                                                                            : "weight";
   const auto count = static_cast<std::int64_t>(values.size());
-  fill_random(values, seed, stream, static_cast<std::uint64_t>(from));
+  fill_random(values, seed, stream_of(layer, name), static_cast<std::uint64_t>(from));
 #pragma omp parallel for schedule(static) if (count > kWorthThreads)
   for (std::int64_t i = 0; i < count; ++i) {
-    values[i] = static_cast<float>(centre + spread * static_cast<double>(values[i]));
+    values[i] = static_cast<float>(start.centre + start.spread * static_cast<double>(values[i]));
   }
 }
 
 // A uniform distribution of half-width a has variance a²/3.
-double spread_of(double deviation) {
-  return std::numbers::sqrt3 * deviation;
+Uniform of_deviation(double deviation) {
+  return {0, std::numbers::sqrt3 * deviation};
 }
 
-double weight_deviation(std::int64_t fan_in, double stated) {
-  return stated > 0 ? stated : std::sqrt(2.0 / static_cast<double>(fan_in));
+Uniform of_fan_in(std::int64_t fan_in) {
+  return of_deviation(std::sqrt(2.0 / static_cast<double>(fan_in)));
 }
 
-void init_norm(const FoldedNorm& norm, Slot slot, std::uint64_t seed, std::int64_t from,
-               std::span<float> values) {
-  switch (slot) {
-    case Slot::scale:
-      return fill_uniform(values, norm.gain, 0.2 * norm.gain, seed, stream_of(norm.name, "weight"), from);
-    case Slot::shift:
-      return fill_uniform(values, 0, 0.2, seed, stream_of(norm.name, "bias"), from);
-    case Slot::mean:
-      return fill_uniform(values, 0, 0.2, seed, stream_of(norm.name, "running_mean"), from);
-    case Slot::variance:
-      return fill_uniform(values, 1, 0.5, seed, stream_of(norm.name, "running_var"), from);
-    default:
-      throw std::logic_error(norm.name + ": a normalisation has no parameter " + std::string(name_of(slot)));
-  }
+Uniform norm_start(Slot slot, double gain) {
+  return slot == Slot::scale      ? Uniform{gain, 0.2 * gain}
+         : slot == Slot::variance ? Uniform{1, 0.5}
+                                  : Uniform{};
 }
 
 std::vector<float> plain_parameter(const Graph& graph, Graph::Value value, Slot slot, std::uint64_t seed) {

@@ -19,18 +19,17 @@
 
 namespace bench::kernels {
 
-// A parameter's random numbers: the same on every platform.
+// Random numbers of a name's own: the same on every platform.
 std::uint64_t stream_of(std::string_view layer, std::string_view parameter);
-// Values `from`, from + 1, … of the stream, uniform in [centre - spread, centre + spread).
-void fill_uniform(std::span<float> values, double centre, double spread, std::uint64_t seed,
-                  std::uint64_t stream, std::int64_t from = 0);
-// Half the width of a uniform distribution.
-double spread_of(double deviation);
-// √(2 / fan_in), unless a deviation is stated.
-double weight_deviation(std::int64_t fan_in, double stated = 0);
-// Scale, shift, mean or variance of a normalisation. Throws std::logic_error for other slots.
-void init_norm(const FoldedNorm& norm, Slot slot, std::uint64_t seed, std::int64_t from,
-               std::span<float> values);
+// A parameter's values `from`, from + 1, …
+void draw(std::span<float> values, const Uniform& start, std::string_view layer, Slot slot,
+          std::uint64_t seed, std::int64_t from = 0);
+// Of this standard deviation, around 0.
+Uniform of_deviation(double deviation);
+// Of deviation √(2 / fan_in).
+Uniform of_fan_in(std::int64_t fan_in);
+// Scale, shift, mean or variance of a normalisation.
+Uniform norm_start(Slot slot, double gain = 1);
 
 // A parameter in the plain form of its operation. Throws std::logic_error where the layer has none.
 std::vector<float> plain_parameter(const Graph& graph, Graph::Value value, Slot slot, std::uint64_t seed);

@@ -1,12 +1,18 @@
-// The extents of a value in a network, outermost first, before the batch is known.
+// The extents of a value in a network, outermost first, before the batch is known; and how it is stored for
+// a batch, a dtype and layouts.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
+
+#include "bench/device.h"
+#include "kernels/operations/tensor.h"
 
 namespace bench::kernels {
 
@@ -61,23 +67,16 @@ class Shape {
   const Extent& operator[](std::size_t dimension) const { return extents_.at(dimension); }
   Extent& operator[](std::size_t dimension) { return extents_.at(dimension); }
 
-  std::int64_t elements(std::int64_t batch = 1) const {
-    std::int64_t count = 1;
-    for (std::size_t i = 0; i < rank_; ++i) {
-      count *= extents_[i].at(batch);
-    }
-    return count;
-  }
+  std::int64_t elements(std::int64_t batch = 1) const { return product(0, rank_, batch); }
 
   // The dimension that the batch multiplies; nullopt where none does.
   std::optional<std::size_t> batch_dimension() const {
-    for (std::size_t i = 0; i < rank_; ++i) {
-      if (extents_[i].per_sample) {
-        return i;
-      }
-    }
-    return std::nullopt;
+    const auto at = std::ranges::find(extents_, true, &Extent::per_sample);
+    return at == extents_.end() ? std::nullopt
+                                : std::optional(static_cast<std::size_t>(at - extents_.begin()));
   }
+  // In how many a sample lies in memory: as many as the dimensions before the batch have elements.
+  std::int64_t pieces_of_sample() const { return product(0, batch_dimension().value_or(0)); }
   // How operations see a shape: see tensor.h. Up to rank 3 channels come last, from rank 4 on behind the
   // first dimension.
   std::size_t channel_dimension() const { return rank_ > 3 ? 1 : rank_ == 0 ? 0 : rank_ - 1; }
@@ -85,21 +84,11 @@ class Shape {
   // Length of a row: the last dimension, or the channels of single-pixel maps.
   std::int64_t features() const { return is_flat() ? channels() : extents_.at(rank_ - 1).size; }
   std::int64_t height() const { return rank_ == 3 ? extents_[1].size : rank_ > 3 ? extents_[2].size : 1; }
-  std::int64_t width() const {
-    std::int64_t count = 1;
-    for (std::size_t i = 3; i < rank_; ++i) {
-      count *= extents_[i].size;
-    }
-    return count;
-  }
+  std::int64_t width() const { return product(3, rank_); }
   // Whether no dimension from `first` on depends on the batch.
   bool is_fixed_from(std::size_t first) const {
-    for (std::size_t i = first; i < rank_; ++i) {
-      if (extents_[i].per_sample) {
-        return false;
-      }
-    }
-    return true;
+    const auto from = std::span(extents_).subspan(std::min(first, kMostDims));
+    return std::ranges::none_of(from, &Extent::per_sample);
   }
   bool is_maps() const { return rank_ == 4 && is_fixed_from(1); }
   bool is_sequence() const { return rank_ == 3 && is_fixed_from(1); }
@@ -116,7 +105,15 @@ class Shape {
   bool operator==(const Shape&) const = default;
 
  private:
-  std::array<Extent, kMostDims> extents_{};
+  std::int64_t product(std::size_t first, std::size_t last, std::int64_t batch = 1) const {
+    std::int64_t count = 1;
+    for (std::size_t i = first; i < last; ++i) {
+      count *= extents_[i].at(batch);
+    }
+    return count;
+  }
+
+  std::array<Extent, kMostDims> extents_{};  // those behind the rank are 1
   std::size_t rank_ = 0;
 };
 
@@ -125,5 +122,38 @@ class ShapeTooSmall : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+// In which layouts a network's activations are stored: a choice of the device's kind.
+struct NetworkLayouts {
+  Layout image = Layout::nhwc;  // of the input batch, with few channels
+  Layout inner = Layout::nhwc;  // of every other activation
+};
+
+// The device's preference; NHWC throughout where it has none, as CUDA, whose libraries' tensor core kernels
+// read and write it in every dtype.
+NetworkLayouts layouts_for(const Device& device, Dtype dtype);
+
+struct Target {
+  std::int64_t batch = 1;
+  Dtype dtype = Dtype::fp32;
+  NetworkLayouts layouts;
+  std::string implementation;  // empty: the device's best
+};
+
+// A value in memory, as operations see it.
+struct StoredValue {
+  TensorDesc tensor;
+  // The maps, n = 1, that were flattened into these features, which keep their order and padding.
+  std::optional<TensorDesc> flattened{};
+  // False where flattened maps keep another order than channels, rows, columns, or padding between them.
+  bool is_in_shape_order() const {
+    return !flattened || flattened->layout == Layout::nchw ||
+           (flattened->h * flattened->w == 1 && flattened->c == tensor.c);
+  }
+};
+
+// A shape folded into n, c, h and w as tensor.h says. Only maps are stored in the given layout; every other
+// shape lies in the order of its dimensions, the last one fastest.
+TensorDesc stored_as(const Shape& shape, const Target& target, Layout maps = Layout::nhwc);
 
 }  // namespace bench::kernels

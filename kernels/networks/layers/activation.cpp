@@ -7,9 +7,9 @@
 namespace bench::kernels {
 namespace {
 
-class ActivationLayer final : public LikeItsInput<ActivationLayer> {
+class ActivationLayer final : public LikeItsInput<ActivationLayer, ActivationOptions> {
  public:
-  explicit ActivationLayer(const ActivationOptions& options) : activation_(options.activation) {}
+  using LikeItsInput::LikeItsInput;
 
   void forward(Recorder& recorder) const override {
     const TensorId src = recorder.input();
@@ -17,7 +17,7 @@ class ActivationLayer final : public LikeItsInput<ActivationLayer> {
       return recorder.pass_on(src);
     }
     const TensorId dst = recorder.result();
-    recorder.record(Elementwise{.tensor = recorder.src(), .activation = activation_},
+    recorder.record(Elementwise{.tensor = recorder.src(), .activation = options_.activation},
                     {{Slot::src, src}, {Slot::dst, dst}}, {dst, {src}});
   }
 
@@ -45,14 +45,12 @@ class ActivationLayer final : public LikeItsInput<ActivationLayer> {
     recorder.record(backward, arguments, {made, {parts.back()}});
   }
 
-  std::optional<Epilogue> epilogue(const std::string& /*name*/) const override { return activation_; }
+  std::optional<Epilogue> epilogue(const std::string& /*name*/) const override { return options_.activation; }
 
  private:
   Elementwise slope() const {
-    return {.tensor = {}, .activation = activation_, .direction = Direction::backward};
+    return {.tensor = {}, .activation = options_.activation, .direction = Direction::backward};
   }
-
-  Activation activation_;
 };
 
 const LayerRegistration<ActivationOptions, ActivationLayer> registered{"activation"};

@@ -8,9 +8,9 @@
 namespace bench::kernels {
 namespace {
 
-class AddLayer final : public LikeItsInput<AddLayer> {
+class AddLayer final : public LikeItsInput<AddLayer, AddOptions> {
  public:
-  explicit AddLayer(const AddOptions& /*options*/) {}
+  using LikeItsInput::LikeItsInput;
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     require(inputs.size() == 2 && inputs[0] == inputs[1], name, "adds tensors of different shapes");

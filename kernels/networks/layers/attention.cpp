@@ -7,13 +7,13 @@
 namespace bench::kernels {
 namespace {
 
-class AttentionLayer final : public LayerOf<AttentionLayer> {
+class AttentionLayer final : public LayerOf<AttentionLayer, AttentionOptions> {
  public:
-  explicit AttentionLayer(const AttentionOptions& options) : heads_(options.heads) {}
+  using LayerOf::LayerOf;
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     Shape result = inputs[0];
-    require(result.is_sequence() && heads_ > 0 && result.channels() % (3 * heads_) == 0, name,
+    require(result.is_sequence() && options_.heads > 0 && result.channels() % (3 * options_.heads) == 0, name,
             "needs queries, keys and values of its heads", result);
     result[2].size /= 3;
     return result;
@@ -21,11 +21,6 @@ class AttentionLayer final : public LayerOf<AttentionLayer> {
   // The two products; those with masked positions counted.
   std::int64_t macs(const LayerPlace& place) const override {
     return 2 * place.shape.height() * place.shape.elements();
-  }
-
-  StoredValue stored(const Shape& shape, std::span<const StoredValue> /*inputs*/,
-                     const Target& target) const override {
-    return {stored_as(shape, target)};
   }
 
   void forward(Recorder& recorder) const override {
@@ -74,12 +69,10 @@ class AttentionLayer final : public LayerOf<AttentionLayer> {
     const TensorDesc& dst = recorder.dst();
     return {.batch = dst.n,
             .sequence = dst.h,
-            .heads = heads_,
-            .head_size = dst.c / heads_,
+            .heads = options_.heads,
+            .head_size = dst.c / options_.heads,
             .dtype = recorder.target().dtype};
   }
-
-  std::int64_t heads_;
 };
 
 const LayerRegistration<AttentionOptions, AttentionLayer> registered{"attention"};

@@ -9,9 +9,9 @@
 namespace bench::kernels {
 namespace {
 
-class ConcatLayer final : public LayerOf<ConcatLayer> {
+class ConcatLayer final : public LayerOf<ConcatLayer, ConcatOptions> {
  public:
-  explicit ConcatLayer(const ConcatOptions& /*options*/) {}
+  using LayerOf::LayerOf;
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     require(inputs.size() >= 2 && inputs.size() <= kSources.size(), name, "joins 2 to 4 maps");

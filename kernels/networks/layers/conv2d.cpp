@@ -12,9 +12,9 @@
 namespace bench::kernels {
 namespace {
 
-class ConvLayer final : public LayerOf<ConvLayer> {
+class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
  public:
-  explicit ConvLayer(const ConvOptions& options) : options_(options), bias_(options.bias) {}
+  using LayerOf::LayerOf;
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     const Shape& in = inputs[0];
@@ -30,8 +30,10 @@ class ConvLayer final : public LayerOf<ConvLayer> {
   std::int64_t macs(const LayerPlace& place) const override { return place.shape.elements() * fan_in(place); }
 
   std::vector<LayerParameter> parameters(const LayerPlace& place) const override {
-    std::vector<LayerParameter> all{{.slot = Slot::weights, .count = options_.channels * fan_in(place)}};
-    if (bias_) {
+    std::vector<LayerParameter> all{{.slot = Slot::weights,
+                                     .count = options_.channels * fan_in(place),
+                                     .start = of_fan_in(fan_in(place))}};
+    if (options_.bias) {
       all.push_back({.slot = Slot::bias, .count = options_.channels});
     }
     return all;
@@ -39,27 +41,22 @@ class ConvLayer final : public LayerOf<ConvLayer> {
   // A folded batch norm's scale and shift are still the network's parameters; its bias is made of them.
   std::int64_t trained_values(const LayerPlace& place) const override {
     const std::int64_t channels = options_.channels;
-    return channels * fan_in(place) + (norm_ ? 2 * channels : bias_ ? channels : 0);
+    return channels * fan_in(place) + (norm_ ? 2 * channels : options_.bias ? channels : 0);
   }
 
   // With scale γ, shift β, mean μ and variance σ² of a folded batch norm, for each output channel:
   //   w' = w · γ/√(σ²+ε) and b' = β − μ · γ/√(σ²+ε)
   void init(const LayerPlace& place, Slot slot, std::uint64_t seed, std::int64_t from,
             std::span<float> values) const override {
-    const std::int64_t row = fan_in(place);
-    if (slot == Slot::weights) {
-      fill_uniform(values, 0, spread_of(weight_deviation(row)), seed, stream_of(place.name, "weight"), from);
-    } else if (slot != Slot::bias || !bias_) {
-      return Layer::init(place, slot, seed, from, values);
-    } else if (!norm_) {
-      return fill_uniform(values, 0, 0.2, seed, stream_of(place.name, "bias"), from);
+    if (slot == Slot::weights || !norm_) {
+      Layer::init(place, slot, seed, from, values);
     }
     if (!norm_) {
       return;
     }
     const auto of_norm = [&](Slot parameter) {
       std::vector<float> all(static_cast<std::size_t>(options_.channels));
-      init_norm(*norm_, parameter, seed, 0, all);
+      draw(all, norm_start(parameter, norm_->gain), norm_->name, parameter, seed);
       return all;
     };
     std::vector<float> factor = of_norm(Slot::scale);
@@ -69,7 +66,7 @@ class ConvLayer final : public LayerOf<ConvLayer> {
     }
     if (slot == Slot::weights) {
       for (std::size_t i = 0; i < values.size(); ++i) {
-        values[i] *= factor[static_cast<std::size_t>((from + static_cast<std::int64_t>(i)) / row)];
+        values[i] *= factor[static_cast<std::size_t>((from + static_cast<std::int64_t>(i)) / fan_in(place))];
       }
       return;
     }
@@ -102,7 +99,7 @@ class ConvLayer final : public LayerOf<ConvLayer> {
     Arguments arguments{{Slot::src, recorder.input()},
                         {Slot::diff_dst, diff},
                         {Slot::diff_weights, recorder.parameter_gradient(Slot::weights)}};
-    if (bias_) {
+    if (options_.bias) {
       arguments.emplace_back(Slot::diff_bias, recorder.parameter_gradient(Slot::bias));
     }
     recorder.record(spec(recorder, Conv2d::Direction::backward_weights, recorder.extra()), arguments, {},
@@ -128,7 +125,7 @@ class ConvLayer final : public LayerOf<ConvLayer> {
       return false;
     }
     norm_ = std::get<FoldedNorm>(epilogue);
-    bias_ = true;
+    options_.bias = true;  // the norm's shift
     return true;
   }
 
@@ -154,7 +151,7 @@ class ConvLayer final : public LayerOf<ConvLayer> {
     spec.pad_h = spec.pad_w = options_.pad;
     spec.groups = options_.groups;
     spec.direction = direction;
-    spec.bias = bias_ && direction != Conv2d::Direction::backward_data;
+    spec.bias = options_.bias && direction != Conv2d::Direction::backward_data;
     spec.residual = residual_;
     spec.activation = activation_;
     spec.dtype = recorder.target().dtype;
@@ -165,8 +162,6 @@ class ConvLayer final : public LayerOf<ConvLayer> {
     return spec;
   }
 
-  ConvOptions options_;
-  bool bias_;
   std::optional<FoldedNorm> norm_;
   bool residual_ = false;  // the second input is added before the activation
   Activation activation_ = Activation::none;

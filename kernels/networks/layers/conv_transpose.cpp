@@ -8,9 +8,9 @@
 namespace bench::kernels {
 namespace {
 
-class ConvTransposeLayer final : public LayerOf<ConvTransposeLayer> {
+class ConvTransposeLayer final : public LayerOf<ConvTransposeLayer, ConvTransposeOptions> {
  public:
-  explicit ConvTransposeLayer(const ConvTransposeOptions& options) : options_(options) {}
+  using LayerOf::LayerOf;
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     const Shape& in = inputs[0];
@@ -23,19 +23,9 @@ class ConvTransposeLayer final : public LayerOf<ConvTransposeLayer> {
 
   std::vector<LayerParameter> parameters(const LayerPlace& place) const override {
     const std::int64_t patch = options_.channels * options_.kernel * options_.kernel;
-    return {{.slot = Slot::weights, .count = place.input().channels() * patch},
+    const std::int64_t pixel = place.input().channels();  // the fan-in: patches do not overlap
+    return {{.slot = Slot::weights, .count = pixel * patch, .start = of_fan_in(pixel)},
             {.slot = Slot::bias, .count = options_.channels}};
-  }
-  void init(const LayerPlace& place, Slot slot, std::uint64_t seed, std::int64_t from,
-            std::span<float> values) const override {
-    if (slot == Slot::weights) {  // patches do not overlap: the fan-in is a pixel
-      return fill_uniform(values, 0, spread_of(weight_deviation(place.input().channels())), seed,
-                          stream_of(place.name, "weight"), from);
-    }
-    if (slot == Slot::bias) {
-      return fill_uniform(values, 0, 0.2, seed, stream_of(place.name, "bias"), from);
-    }
-    Layer::init(place, slot, seed, from, values);
   }
 
   void forward(Recorder& recorder) const override {
@@ -66,8 +56,6 @@ class ConvTransposeLayer final : public LayerOf<ConvTransposeLayer> {
             .direction = direction,
             .bias = direction != Direction::backward_data};
   }
-
-  ConvTransposeOptions options_;
 };
 
 const LayerRegistration<ConvTransposeOptions, ConvTransposeLayer> registered{"conv_transpose"};

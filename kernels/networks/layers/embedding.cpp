@@ -1,4 +1,4 @@
-// A row of a table for each token.
+// Rows of a learned table: one for each token, or one for each position, which is added to a sequence.
 #include "kernels/operations/embedding/embedding.h"
 #include "kernels/networks/graph/layer.h"
 #include "kernels/networks/graph/layer_options.h"
@@ -8,29 +8,36 @@
 namespace bench::kernels {
 namespace {
 
-class EmbeddingLayer final : public LayerOf<EmbeddingLayer> {
+// A layer whose only parameter is a table.
+template <class Base>
+class TableLayer : public Base {
  public:
-  explicit EmbeddingLayer(const EmbeddingOptions& options) : options_(options) {}
+  using Base::Base;
+
+  std::vector<LayerParameter> parameters(const LayerPlace& place) const override {
+    return {{.slot = Slot::weights,
+             .count = this->options_.rows * place.shape.channels(),
+             .start = of_deviation(this->options_.deviation),
+             .table = true}};
+  }
+
+ protected:
+  Embedding spec(const Recorder& recorder) const {
+    const TensorDesc& dst = recorder.dst();
+    return {.rows = dst.n * dst.h,
+            .vocabulary = this->options_.rows,
+            .width = dst.c,
+            .dtype = recorder.target().dtype};
+  }
+};
+
+class EmbeddingLayer final : public TableLayer<LayerOf<EmbeddingLayer, EmbeddingOptions>> {
+ public:
+  using TableLayer::TableLayer;
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     require(inputs[0].rank() == 2 && options_.rows > 0, name, "needs tokens", inputs[0]);
     return {inputs[0][0], inputs[0][1], options_.width};
-  }
-
-  std::vector<LayerParameter> parameters(const LayerPlace& /*place*/) const override {
-    return {{.slot = Slot::weights, .count = options_.rows * options_.width, .table = true}};
-  }
-  void init(const LayerPlace& place, Slot slot, std::uint64_t seed, std::int64_t from,
-            std::span<float> values) const override {
-    if (slot != Slot::weights) {
-      return Layer::init(place, slot, seed, from, values);
-    }
-    fill_uniform(values, 0, spread_of(options_.deviation), seed, stream_of(place.name, "weight"), from);
-  }
-
-  StoredValue stored(const Shape& shape, std::span<const StoredValue> /*inputs*/,
-                     const Target& target) const override {
-    return {stored_as(shape, target)};
   }
 
   void forward(Recorder& recorder) const override {
@@ -42,25 +49,51 @@ class EmbeddingLayer final : public LayerOf<EmbeddingLayer> {
     const TensorId diff = recorder.diff();
     const auto [total, holds] = recorder.total_gradient(Slot::weights);
     Embedding backward = spec(recorder);
-    backward.direction = Embedding::Direction::backward;
+    backward.direction = Direction::backward;
     backward.add = holds;
     recorder.record(backward,
                     {{Slot::src, recorder.input()}, {Slot::diff_dst, diff}, {Slot::diff_weights, total}});
   }
-
- private:
-  Embedding spec(const Recorder& recorder) const {
-    const TensorDesc& dst = recorder.dst();
-    return {.rows = dst.n * dst.h,
-            .vocabulary = options_.rows,
-            .width = options_.width,
-            .dtype = recorder.target().dtype};
-  }
-
-  EmbeddingOptions options_;
 };
 
-const LayerRegistration<EmbeddingOptions, EmbeddingLayer> registered{"embedding"};
+class PositionEmbeddingLayer final
+    : public TableLayer<LikeItsInput<PositionEmbeddingLayer, PositionEmbeddingOptions>> {
+ public:
+  using TableLayer::TableLayer;
+
+  Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
+    require(inputs[0].is_sequence() && inputs[0][1].size <= options_.rows, name,
+            "needs a sequence of no more than its positions", inputs[0]);
+    return inputs[0];
+  }
+
+  void forward(Recorder& recorder) const override {
+    const TensorId src = recorder.input();
+    const TensorId dst = recorder.result();
+    recorder.record(of_positions(recorder), {{Slot::src, src}, {Slot::dst, dst}}, {dst, {src}});
+  }
+  // A sum has the gradient of its summands.
+  void backward(Recorder& recorder) const override {
+    const TensorId diff = recorder.diff();
+    Embedding backward = of_positions(recorder);
+    backward.direction = Direction::backward;
+    recorder.record(
+        backward, {{Slot::diff_dst, diff}, {Slot::diff_weights, recorder.parameter_gradient(Slot::weights)}});
+    recorder.pass_gradient(0, diff);
+  }
+
+ private:
+  Embedding of_positions(const Recorder& recorder) const {
+    Embedding positions = spec(recorder);
+    positions.kind = Embedding::Kind::positions;
+    positions.sequence = recorder.dst().h;
+    return positions;
+  }
+};
+
+const LayerRegistration<EmbeddingOptions, EmbeddingLayer> registered_tokens{"embedding"};
+const LayerRegistration<PositionEmbeddingOptions, PositionEmbeddingLayer> registered_positions{
+    "position_embedding"};
 
 }  // namespace
 }  // namespace bench::kernels

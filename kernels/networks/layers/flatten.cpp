@@ -6,9 +6,9 @@
 namespace bench::kernels {
 namespace {
 
-class FlattenLayer final : public LayerOf<FlattenLayer> {
+class FlattenLayer final : public LayerOf<FlattenLayer, FlattenOptions> {
  public:
-  explicit FlattenLayer(const FlattenOptions& /*options*/) {}
+  using LayerOf::LayerOf;
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     const Shape& in = inputs[0];

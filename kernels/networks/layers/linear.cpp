@@ -12,24 +12,9 @@
 namespace bench::kernels {
 namespace {
 
-constexpr std::int64_t kGroup = 16;  // of Layout::nchw16c
-
-// Where element (c, y, x) of a single image is stored.
-std::int64_t stored_index(const TensorDesc& t, std::int64_t c, std::int64_t y, std::int64_t x) {
-  switch (t.layout) {
-    case Layout::nchw:
-      return (c * t.h + y) * t.w + x;
-    case Layout::nhwc:
-      return (y * t.w + x) * t.c + c;
-    case Layout::nchw16c:
-      return ((c / kGroup * t.h + y) * t.w + x) * kGroup + c % kGroup;
-  }
-  return 0;
-}
-
-class LinearLayer final : public LayerOf<LinearLayer> {
+class LinearLayer final : public LayerOf<LinearLayer, LinearOptions> {
  public:
-  explicit LinearLayer(const LinearOptions& options) : options_(options) {}
+  using LayerOf::LayerOf;
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     Shape result = inputs[0];
@@ -45,24 +30,16 @@ class LinearLayer final : public LayerOf<LinearLayer> {
   }
 
   std::vector<LayerParameter> parameters(const LayerPlace& place) const override {
-    std::vector<LayerParameter> all{
-        {.slot = Slot::weights, .count = options_.features * place.input().features()}};
+    const std::int64_t inputs = place.input().features();
+    const bool stated = options_.deviation > 0;
+    const Uniform start = of_deviation(options_.deviation);
+    std::vector<LayerParameter> all{{.slot = Slot::weights,
+                                     .count = options_.features * inputs,
+                                     .start = stated ? start : of_fan_in(inputs)}};
     if (options_.bias) {
-      all.push_back({.slot = Slot::bias, .count = options_.features});
+      all.push_back({.slot = Slot::bias, .count = options_.features, .start = stated ? start : Uniform{}});
     }
     return all;
-  }
-  void init(const LayerPlace& place, Slot slot, std::uint64_t seed, std::int64_t from,
-            std::span<float> values) const override {
-    if (slot == Slot::weights) {
-      const double deviation = weight_deviation(place.input().features(), options_.deviation);
-      return fill_uniform(values, 0, spread_of(deviation), seed, stream_of(place.name, "weight"), from);
-    }
-    if (slot == Slot::bias && options_.bias) {
-      const double spread = options_.deviation > 0 ? spread_of(options_.deviation) : 0.2;
-      return fill_uniform(values, 0, spread, seed, stream_of(place.name, "bias"), from);
-    }
-    Layer::init(place, slot, seed, from, values);
   }
   // Behind a flatten, columns follow the order in which the flattened maps are stored, so that nothing is
   // reordered at run time.
@@ -77,7 +54,7 @@ class LinearLayer final : public LayerOf<LinearLayer> {
     for (std::int64_t c = 0; c < maps.c; ++c) {
       for (std::int64_t y = 0; y < maps.h; ++y) {
         for (std::int64_t x = 0; x < maps.w; ++x) {
-          column.push_back(stored_index(maps, c, y, x));
+          column.push_back(stored_index(maps, 0, c, y, x));
         }
       }
     }
@@ -92,11 +69,6 @@ class LinearLayer final : public LayerOf<LinearLayer> {
         plain[static_cast<std::size_t>(r * wide + column[i])] = row[i];
       }
     }
-  }
-
-  StoredValue stored(const Shape& shape, std::span<const StoredValue> /*inputs*/,
-                     const Target& target) const override {
-    return {stored_as(shape, target)};
   }
 
   void forward(Recorder& recorder) const override {
@@ -146,7 +118,6 @@ class LinearLayer final : public LayerOf<LinearLayer> {
             .dtype = recorder.target().dtype};
   }
 
-  LinearOptions options_;
   Activation activation_ = Activation::none;
 };
 

@@ -7,23 +7,20 @@
 namespace bench::kernels {
 namespace {
 
-class RowsLayer final : public LayerOf<RowsLayer> {
+class RowsLayer final : public LayerOf<RowsLayer, RowsOptions> {
  public:
-  explicit RowsLayer(const RowsOptions& options) : classes_(options.classes) {}
+  using LayerOf::LayerOf;
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     require(inputs.size() <= kSources.size(), name, "takes 1 to 4 maps");
     std::int64_t rows = 0;
     for (const Shape& map : inputs) {
-      require(map.is_maps() && map[0] == inputs[0][0] && classes_ > 0 && map.channels() % classes_ == 0, name,
-              "needs maps whose channels are whole rows of classes", map);
-      rows += map.channels() * map.height() * map.width() / classes_;
+      require(map.is_maps() && map[0] == inputs[0][0] && options_.classes > 0 &&
+                  map.channels() % options_.classes == 0,
+              name, "needs maps whose channels are whole rows of classes", map);
+      rows += map.channels() * map.height() * map.width() / options_.classes;
     }
-    return {inputs[0][0], rows, classes_};
-  }
-  StoredValue stored(const Shape& shape, std::span<const StoredValue> /*inputs*/,
-                     const Target& target) const override {
-    return {stored_as(shape, target)};
+    return {inputs[0][0], rows, options_.classes};
   }
 
   void forward(Recorder& recorder) const override {
@@ -35,14 +32,12 @@ class RowsLayer final : public LayerOf<RowsLayer> {
 
  private:
   Rows spec(const Recorder& recorder) const {
-    Rows spec{.maps = {}, .classes = classes_};
+    Rows spec{.maps = {}, .classes = options_.classes};
     for (std::size_t index = 0; index < recorder.inputs(); ++index) {
       spec.maps.push_back(recorder.src(index));
     }
     return spec;
   }
-
-  std::int64_t classes_;
 };
 
 const LayerRegistration<RowsOptions, RowsLayer> registered{"rows"};

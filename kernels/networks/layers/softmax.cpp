@@ -7,9 +7,9 @@
 namespace bench::kernels {
 namespace {
 
-class SoftmaxLayer final : public LayerOf<SoftmaxLayer> {
+class SoftmaxLayer final : public LayerOf<SoftmaxLayer, SoftmaxOptions> {
  public:
-  explicit SoftmaxLayer(const SoftmaxOptions& /*options*/) {}
+  using LayerOf::LayerOf;
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     require(inputs[0].is_rows(), name, "needs rows of classes", inputs[0]);

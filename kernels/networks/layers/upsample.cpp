@@ -7,9 +7,9 @@
 namespace bench::kernels {
 namespace {
 
-class UpsampleLayer final : public LayerOf<UpsampleLayer> {
+class UpsampleLayer final : public LayerOf<UpsampleLayer, UpsampleOptions> {
  public:
-  explicit UpsampleLayer(const UpsampleOptions& /*options*/) {}
+  using LayerOf::LayerOf;
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     const Shape& in = inputs[0];

@@ -1,8 +1,9 @@
-#include "kernels/networks/passes/fuse.h"
-
+// Fusing: see inference.h.
 #include <algorithm>
 #include <optional>
 #include <utility>
+
+#include "kernels/networks/passes/inference.h"
 
 namespace bench::kernels {
 namespace {

@@ -1,6 +1,7 @@
-#include "kernels/networks/passes/recompute.h"
-
+// Which values a backward pass computes again, in place of keeping them (Chen et al. 2016, arXiv:1604.06174).
 #include <algorithm>
+
+#include "kernels/networks/passes/training.h"
 
 namespace bench::kernels {
 namespace {

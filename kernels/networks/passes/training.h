@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
-#include "kernels/networks/program/plan.h"
+#include "kernels/networks/program/recorder.h"
 #include "kernels/operations/optimizer/optimizer.h"
 
 namespace bench::kernels {
@@ -15,16 +16,44 @@ struct TrainOptions {
   std::int64_t accumulate = 1;
   // ReLU, sums and gradients of normalisations write over inputs that nobody reads later.
   bool in_place = true;
-  // Keep only the values between blocks, and compute a block's again: see recompute.h.
+  // Keep only the values between blocks, and compute a block's again: see recompute.cpp.
   bool recompute = false;
   bool loss_scaling = false;  // see kernels/operations/loss_scale/loss_scale.h
   // Bytes of parameters, at least, that are updated together within the backward pass where that can be; 0:
-  // all of them behind it. See updates.h.
+  // all of them behind it. See updates.cpp.
   std::int64_t update_slice = 256 * 1024;
 };
 
 // `graph` as a network builds it, nothing fused; target.batch is a micro-batch. Throws Unsupported. Creates
 // descriptions only: nothing is compiled, nothing allocated on the device.
 ProgramPlan plan_training(Graph graph, const Target& target, const TrainOptions& options, Device& device);
+
+// --- Parts of it.
+
+// A block of layers between two values on which everything later depends alone, but for skip connections to a
+// concatenation.
+struct Segment {
+  Graph::Value first = 0;
+  Graph::Value last = 0;
+  std::vector<Graph::Value> inner{};  // whose results no later block reads
+};
+std::vector<Segment> segments(const Graph& graph);
+// Records the backward pass from `logits` on, block by block: a block's inner values are computed again from
+// the value before it, which is kept, as is what a concatenation reads from an earlier block.
+void record_backward_by_segments(Recorder& recorder, const Graph& graph, Graph::Value logits);
+
+// Neighbouring parameters of a group, updated together.
+struct UpdateSlice {
+  std::size_t behind = 0;   // the last instruction that touches them or their gradients
+  std::int64_t offset = 0;  // bytes, in the group's block of weights
+  std::int64_t bytes = 0;
+  Graph::Value layer = 0;  // the first of theirs
+};
+// Slices of at least `least` bytes, but the one at the block's start; together the whole block. In the order
+// in which they can be updated.
+std::vector<UpdateSlice> update_slices(const ProgramPlan& plan, const ParameterGroup& group,
+                                       std::int64_t least);
+// Completes a step whose backward passes are recorded with the optimizer's part.
+void record_updates(ProgramPlan& plan, Recorder& recorder, const TrainOptions& options, const Device& device);
 
 }  // namespace bench::kernels

@@ -1,9 +1,15 @@
-#include "kernels/networks/passes/updates.h"
-
+// The optimizer's part of a training step.
+//
+// On a device whose memory is the host's, parameters are updated in slices within the last micro-batch's
+// backward pass, each as soon as nothing reads its weights or adds to its gradients any more: both are still
+// in the caches then. With loss scaling all gradients have to be seen first, and on other devices a launch
+// costs more than it saves: there one update of everything follows the backward pass. The arithmetic is the
+// same, element by element, and so is the memory.
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "kernels/networks/passes/training.h"
 #include "kernels/operations/loss_scale/loss_scale.h"
 
 namespace bench::kernels {

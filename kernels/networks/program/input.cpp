@@ -13,13 +13,11 @@ constexpr std::uint64_t kTokenStream = 0x746f6b656eULL;  // apart from parameter
 }  // namespace
 
 InputBatch::InputBatch(const Graph& graph, const TensorDesc& tensor, std::int64_t batch)
-    : tensor_(tensor), batch_(batch), tokens_(graph.tokens().has_value()) {
-  const Shape& shape = graph[graph.image()].shape;
-  maps_ = shape.is_maps();
-  for (std::size_t dimension = 0; dimension < shape.batch_dimension().value(); ++dimension) {
-    pieces_ *= shape[dimension].size;
-  }
-}
+    : tensor_(tensor),
+      batch_(batch),
+      pieces_(graph[graph.image()].shape.pieces_of_sample()),
+      maps_(graph[graph.image()].shape.is_maps()),
+      tokens_(graph.tokens().has_value()) {}
 
 void InputBatch::store_sample(std::span<const float> sample, void* stored) const {
   const std::int64_t count = tensor_.elements() / batch_;

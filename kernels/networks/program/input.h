@@ -32,9 +32,9 @@ class InputBatch {
  private:
   TensorDesc tensor_;
   std::int64_t batch_;
-  std::int64_t pieces_ = 1;  // of a sample
-  bool maps_ = false;
-  bool tokens_ = false;
+  std::int64_t pieces_;  // of a sample
+  bool maps_;
+  bool tokens_;
 };
 
 // Sample number `index` of the network's kind.

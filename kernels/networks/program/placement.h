@@ -1,7 +1,8 @@
-// Where every tensor of a program lies, and what is live when.
+// Where every tensor of a program lies, and what is live when. Tensors that never live together share bytes.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/networks/program/program.h"
@@ -31,5 +32,24 @@ struct Placement {
 enum class ScratchPlace { apart, where_smaller };
 
 Placement place(const Program& program, ScratchPlace scratch = ScratchPlace::apart);
+
+// --- Packing buffers that live for a while each into one block of memory. Times are counted in steps.
+
+struct Lifetime {
+  std::int64_t bytes = 0;
+  std::int64_t first = 0;  // step that writes it
+  std::int64_t last = 0;   // last step that reads it
+  std::int64_t alignment = kSlotAlignment;
+};
+
+struct Packing {
+  std::vector<std::int64_t> offsets;  // one for each lifetime, multiples of its alignment
+  std::int64_t bytes = 0;             // of the whole block
+};
+
+// The smaller of two greedy packings, largest buffer first and earliest buffer first; each buffer goes into
+// the tightest gap between those already placed that live at the same time (Pisarchyk and Lee 2020,
+// arXiv:2001.03288).
+Packing pack_arena(std::span<const Lifetime> lifetimes);
 
 }  // namespace bench::kernels

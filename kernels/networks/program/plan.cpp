@@ -77,11 +77,7 @@ std::vector<float> ProgramPlan::load_output(const std::byte* bytes) const {
   const TensorDesc result = output();
   std::vector<float> values(static_cast<std::size_t>(result.elements()));
   load(result, bytes, values);
-  const Shape& shape = graph[graph.output()].shape;
-  std::int64_t pieces = 1;  // of a sample: elements of the dimensions before the batch
-  for (std::size_t dimension = 0; dimension < shape.batch_dimension().value_or(0); ++dimension) {
-    pieces *= shape[dimension].size;
-  }
+  const std::int64_t pieces = graph[graph.output()].shape.pieces_of_sample();
   if (pieces == 1) {
     return values;
   }

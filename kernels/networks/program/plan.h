@@ -12,7 +12,7 @@
 #include "bench/workload.h"
 #include "kernels/networks/graph/graph.h"
 #include "kernels/networks/graph/parameters.h"
-#include "kernels/networks/graph/target.h"
+#include "kernels/networks/graph/shape.h"
 #include "kernels/networks/program/input.h"
 #include "kernels/networks/program/placement.h"
 #include "kernels/networks/program/program.h"

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "kernels/networks/program/arena.h"
-
 namespace bench::kernels {
 
 BlockId Program::block(std::string name, MemoryCategory category) {
@@ -49,7 +47,7 @@ void Program::run(Instruction instruction) {
   for (const SlotInfo& slot : instruction.operation->slots()) {
     if (slot.role == Role::scratch) {
       tensors.emplace_back(slot.slot, tensor("scratch of " + name, slot.bytes, Content::scratch));
-      tensors_.back().alignment = std::max(slot.alignment, kArenaAlignment);
+      tensors_.back().alignment = std::max(slot.alignment, kSlotAlignment);
       continue;
     }
     const auto given =

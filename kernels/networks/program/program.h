@@ -20,6 +20,10 @@
 
 namespace bench::kernels {
 
+constexpr std::int64_t aligned(std::int64_t bytes, std::int64_t alignment = kSlotAlignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
 using TensorId = std::size_t;
 using BlockId = std::size_t;
 

@@ -4,20 +4,48 @@
 // tensors. Parameters need not be named: an operation's parameter slots are those of the layer.
 #pragma once
 
+#include <algorithm>
+#include <any>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <typeindex>
+#include <utility>
 #include <vector>
 
 #include "bench/device.h"
 #include "bench/error.h"
-#include "kernels/networks/program/operation_cache.h"
 #include "kernels/networks/program/plan.h"
 #include "kernels/operations/operation.h"
 
 namespace bench::kernels {
+
+// Operations shared by description: ResNet-50 has 53 convolutions of 23 kinds, and describing one to a
+// library costs more than everything else a plan does.
+class OperationCache {
+ public:
+  template <class Spec>
+  std::shared_ptr<Operation> make(const Spec& spec, Device& device, const std::string& implementation) {
+    auto& known = all<Spec>();
+    const auto at =
+        std::ranges::find(known, spec, [](const auto& entry) -> const Spec& { return entry.first; });
+    return at != known.end() ? at->second
+                             : known.emplace_back(spec, make_operation(spec, device, implementation)).second;
+  }
+
+  // What was asked for, each description once, with its operation.
+  template <class Spec>
+  std::vector<std::pair<Spec, std::shared_ptr<Operation>>>& all() {
+    using Entries = std::vector<std::pair<Spec, std::shared_ptr<Operation>>>;
+    std::any& known = by_kind_[typeid(Spec)];
+    return known.has_value() ? std::any_cast<Entries&>(known) : known.emplace<Entries>();
+  }
+
+ private:
+  std::map<std::type_index, std::any> by_kind_;
+};
 
 enum class TakesSlope { no, yes };
 

@@ -53,4 +53,6 @@ struct BatchNorm {
   bool operator==(const BatchNorm&) const = default;
 };
 
+PlainSlots plain_slots(const BatchNorm& spec);
+
 }  // namespace bench::kernels

@@ -5,28 +5,33 @@
 #include "kernels/operations/batch_norm/batch_norm.h"
 
 namespace bench::kernels {
+
+PlainSlots plain_slots(const BatchNorm& spec) {
+  PlainSlots slots;
+  const Role statistic = !spec.forward() ? Role::input : spec.training ? Role::output : Role::parameter;
+  slots.add_activation(Slot::src, Role::input, spec.tensor);
+  slots.add_values(Slot::scale, Role::parameter, spec.tensor.c);
+  slots.add_values(Slot::mean, statistic, spec.tensor.c);
+  slots.add_values(Slot::variance, statistic, spec.tensor.c);
+  if (spec.forward() || spec.activation != Activation::none) {
+    slots.add_values(Slot::shift, Role::parameter, spec.tensor.c);
+  }
+  if (spec.forward()) {
+    slots.add_activation(Slot::dst, Role::output, spec.tensor);
+  } else {
+    slots.add_activation(Slot::diff_dst, Role::input, spec.tensor);
+    slots.add_activation(Slot::diff_src, Role::output, spec.tensor);
+    slots.add_values(Slot::diff_scale, Role::output, spec.tensor.c);
+    slots.add_values(Slot::diff_shift, Role::output, spec.tensor.c);
+  }
+  return slots;
+}
+
 namespace {
 
-class ReferenceBatchNorm final : public ReferenceOperation {
+class ReferenceBatchNorm final : public ReferenceOf<BatchNorm> {
  public:
-  explicit ReferenceBatchNorm(const BatchNorm& spec) : spec_(spec) {
-    const Role statistic = !spec.forward() ? Role::input : spec.training ? Role::output : Role::parameter;
-    add_activation(Slot::src, Role::input, spec.tensor);
-    add_values(Slot::scale, Role::parameter, spec.tensor.c);
-    add_values(Slot::mean, statistic, spec.tensor.c);
-    add_values(Slot::variance, statistic, spec.tensor.c);
-    if (spec.forward() || spec.activation != Activation::none) {
-      add_values(Slot::shift, Role::parameter, spec.tensor.c);
-    }
-    if (spec.forward()) {
-      add_activation(Slot::dst, Role::output, spec.tensor);
-    } else {
-      add_activation(Slot::diff_dst, Role::input, spec.tensor);
-      add_activation(Slot::diff_src, Role::output, spec.tensor);
-      add_values(Slot::diff_scale, Role::output, spec.tensor.c);
-      add_values(Slot::diff_shift, Role::output, spec.tensor.c);
-    }
-  }
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     if (spec_.forward()) {
@@ -35,8 +40,6 @@ class ReferenceBatchNorm final : public ReferenceOperation {
       backward(pointers);
     }
   }
-
-  double flops() const override { return spec_.flops(); }
 
  private:
   void forward(const SlotPointers& pointers) const {
@@ -108,8 +111,6 @@ class ReferenceBatchNorm final : public ReferenceOperation {
       }
     }
   }
-
-  BatchNorm spec_;
 };
 
 const Registration<Implementation<BatchNorm>> registered{

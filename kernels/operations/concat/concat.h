@@ -5,7 +5,6 @@
 //
 // Slots. forward:  src, src1, and src2 and src3 as there are inputs → dst.
 //        backward: diff_dst → diff_src.
-// It computes nothing: flops() is 0.
 #pragma once
 
 #include <optional>
@@ -25,6 +24,7 @@ struct Concat {
   std::size_t index = 0;  // backward: which input
 
   bool forward() const { return direction == Direction::forward; }
+  static double flops() { return 0; }
   TensorDesc dst() const;
   std::int64_t first_channel(std::size_t input) const;  // of an input, in dst
   // Why the description is invalid; nullopt where it is valid.

@@ -66,31 +66,19 @@ void clear_pixels(std::byte* to, std::int64_t step, std::int64_t run, std::int64
   }
 }
 
-class CpuConcat final : public ReferenceOperation {
+class CpuConcat final : public LoopsOf<Concat> {
  public:
-  explicit CpuConcat(const Concat& spec) : ReferenceOperation(plain_slots(spec)), forward_(spec.forward()) {
-    if (!forward_) {
-      parts_.push_back(part_of(spec, spec.index));
-      return;
-    }
-    for (std::size_t i = 0; i < spec.inputs.size(); ++i) {
-      parts_.push_back(part_of(spec, i));
-    }
-  }
+  using LoopsOf::LoopsOf;
 
   void run(const SlotPointers& pointers) override {
-    if (!forward_) {
-      return read_part(parts_.front(), static_cast<const std::byte*>(pointers[Slot::diff_dst]),
-                       static_cast<std::byte*>(pointers[Slot::diff_src]));
+    const auto bytes_at = [&](Slot slot) { return static_cast<std::byte*>(pointers[slot]); };
+    if (!spec_.forward()) {
+      return read_part(part_of(spec_, spec_.index), bytes_at(Slot::diff_dst), bytes_at(Slot::diff_src));
     }
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      write_part(parts_[i], static_cast<const std::byte*>(pointers[kSources[i]]),
-                 static_cast<std::byte*>(pointers[Slot::dst]));
+    for (std::size_t i = 0; i < spec_.inputs.size(); ++i) {
+      write_part(part_of(spec_, i), bytes_at(kSources[i]), bytes_at(Slot::dst));
     }
   }
-
-  double flops() const override { return 0; }
-  std::string algorithm() const override { return "openmp"; }
 
  private:
   static void write_part(const InputPart& part, const std::byte* src, std::byte* dst) {
@@ -122,9 +110,6 @@ class CpuConcat final : public ReferenceOperation {
       }
     }
   }
-
-  bool forward_;
-  std::vector<InputPart> parts_;  // of each input; backward of the one
 };
 
 // A block of dst would hold channels of two inputs.

@@ -45,16 +45,11 @@ std::optional<std::string> Concat::invalid() const {
 }
 
 PlainSlots plain_slots(const Concat& spec) {
-  PlainSlots slots;
-  if (!spec.forward()) {
-    slots.add_activation(Slot::diff_dst, Role::input, spec.dst());
-    slots.add_activation(Slot::diff_src, Role::output, spec.inputs[spec.index]);
-    return slots;
-  }
-  for (std::size_t i = 0; i < spec.inputs.size(); ++i) {
+  const std::size_t index = spec.forward() ? 0 : spec.index;
+  PlainSlots slots = PlainSlots::without_parameters(spec.forward(), spec.inputs[index], spec.dst());
+  for (std::size_t i = 1; spec.forward() && i < spec.inputs.size(); ++i) {
     slots.add_activation(kSources[i], Role::input, spec.inputs[i]);
   }
-  slots.add_activation(Slot::dst, Role::output, spec.dst());
   return slots;
 }
 
@@ -78,9 +73,9 @@ void for_each_row(const Concat& spec, std::size_t index, Visit visit) {
   }
 }
 
-class ReferenceConcat final : public ReferenceOperation {
+class ReferenceConcat final : public ReferenceOf<Concat> {
  public:
-  explicit ReferenceConcat(const Concat& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     if (!spec_.forward()) {
@@ -101,11 +96,6 @@ class ReferenceConcat final : public ReferenceOperation {
     }
     write(pointers, Slot::dst, dst);
   }
-
-  double flops() const override { return 0; }
-
- private:
-  Concat spec_;
 };
 
 const Registration<Implementation<Concat>> registered{reference_implementation<Concat, ReferenceConcat>()};

@@ -60,10 +60,13 @@ struct Conv2d {
 
   // Multiply-adds that touch real inputs, not padding (at 3×3 on 7×7 padding would add 18 %).
   std::int64_t macs() const;
+  double flops() const { return 2.0 * static_cast<double>(macs()); }
   // Why the description is invalid ("groups 3 does not divide in_channels 64"); nullopt where it is valid.
   std::optional<std::string> invalid() const;
 
   auto operator<=>(const Conv2d&) const = default;  // also a key of caches
 };
+
+PlainSlots plain_slots(const Conv2d& spec);
 
 }  // namespace bench::kernels

@@ -1,5 +1,6 @@
 // Convolution by oneDNN, with bias, residual and activation fused behind it: first which of its algorithms
 // computes one, and in how many parts of the batch, then the operation.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -12,150 +13,33 @@
 #include "kernels/backends/onednn/primitive_operation.h"
 #include "kernels/operations/conv2d/conv2d.h"
 
-namespace bench::kernels::onednn {
+namespace bench::kernels {
 namespace {
 
+using onednn::describe;
+using onednn::describe_vector;
 using Dims = dnnl::memory::dims;
 using MemoryDesc = dnnl::memory::desc;
-using Tag = dnnl::memory::format_tag;
 using Forward = dnnl::convolution_forward;
+using BackwardData = dnnl::convolution_backward_data;
+using BackwardWeights = dnnl::convolution_backward_weights;
+
+constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+constexpr auto kWinograd = dnnl::algorithm::convolution_winograd;
+
+std::string described(const Conv2d& spec) {
+  return fmt::format("conv2d {} {} n{} c{} {}x{} k{} {}x{} groups {} {}->{}", name_of(spec.direction),
+                     name_of(spec.dtype), spec.batch, spec.in_channels, spec.height, spec.width,
+                     spec.out_channels, spec.kernel_h, spec.kernel_w, spec.groups, name_of(spec.src_layout),
+                     name_of(spec.dst_layout));
+}
 
 struct Geometry {
-  dnnl::memory::dims strides;
-  dnnl::memory::dims dilates;  // oneDNN counts the gaps: 0 is dense
-  dnnl::memory::dims pad_begin;
-  dnnl::memory::dims pad_end;
+  Dims strides;
+  Dims dilates;  // oneDNN counts the gaps: 0 is dense
+  Dims pad_begin;
+  Dims pad_end;
 };
-
-struct ForwardPlan {
-  dnnl::convolution_forward::primitive_desc descriptor;  // of one part
-  std::int64_t parts = 1;  // equal parts of the batch, run one after the other with the same weights
-  double flops = 0;        // of the whole batch
-};
-
-Geometry geometry(const Conv2d& spec);
-Forward::desc forward_desc(const Conv2d& spec, dnnl::prop_kind kind, dnnl::algorithm algorithm);
-Forward::primitive_desc training_forward(const Conv2d& spec, dnnl::algorithm algorithm);
-
-// Operations a byte of weights below which an image by itself would wait for its weights. Processors do about
-// 4 while a byte arrives from memory; a part should stay above that.
-constexpr double kEnoughWork = 6;
-
-// Where no schedule transforms a few tiles at a time, oneDNN looks for that of the weights' gradient by
-// dividing the number of all tiles by every smaller number, 1 to 2 ns each: half a millisecond at this many,
-// a tenth of a second at the 64 million of `unet` at batch 4096. So large a batch fits few machines, but its
-// plan may be asked for.
-constexpr std::int64_t kMostTiles = std::int64_t{1} << 18;
-
-// Operations that pass while a byte of weights is transformed and read back, about: at 512 channels on 7×7,
-// where the transform is most of the work, it pays from a batch of 8 on.
-constexpr double kTransformFlopsPerByte = 16;
-
-Dims weight_dims(const Conv2d& spec) {
-  const std::int64_t in = spec.in_channels / spec.groups;
-  if (spec.groups == 1) {
-    return {spec.out_channels, in, spec.kernel_h, spec.kernel_w};
-  }
-  return {spec.groups, spec.out_channels / spec.groups, in, spec.kernel_h, spec.kernel_w};
-}
-
-bool suits_winograd(const Conv2d& spec) {
-  return spec.dtype == Dtype::fp32 && spec.groups == 1 && spec.kernel_h == 3 && spec.kernel_w == 3 &&
-         spec.stride_h == 1 && spec.stride_w == 1 && spec.dilation_h == 1 && spec.dilation_w == 1 &&
-         spec.src_layout == Layout::nchw16c && spec.dst_layout == Layout::nchw16c;
-}
-
-std::int64_t tiles(std::int64_t size, std::int64_t tile) {
-  return (size + tile - 1) / tile;
-}
-
-// Winograd F(m×m, 3×3) multiplies (m+2)² numbers a tile, channel and output channel; edge tiles are whole.
-double winograd_flops(const Conv2d& spec, std::int64_t tile) {
-  const std::int64_t products =
-      tiles(spec.out_height(), tile) * tiles(spec.out_width(), tile) * (tile + 2) * (tile + 2);
-  return 2.0 * static_cast<double>(spec.batch * spec.in_channels * spec.out_channels * products);
-}
-
-std::int64_t tile_of(const std::string& implementation) {
-  return implementation.find("4x3") != std::string::npos ? 4 : 2;
-}
-
-std::int64_t bytes_of(const MemoryDesc& stored) {
-  return static_cast<std::int64_t>(stored.get_size());
-}
-
-dnnl::primitive_attr fused(const Conv2d& spec) {
-  dnnl::post_ops post_ops;
-  if (spec.residual) {
-    post_ops.append_sum();
-  }
-  append(post_ops, spec.activation);
-  return onednn::attributes(post_ops);
-}
-
-// oneDNN's answer does not depend on the extra bytes.
-Conv2d asked_of(Conv2d spec) {
-  spec.extra = {};
-  return spec;
-}
-
-struct Winograd {
-  Forward::primitive_desc descriptor;
-  double flops = 0;
-  std::int64_t weights = 0;  // bytes
-  std::int64_t scratch = 0;  // bytes
-};
-
-// All that oneDNN has for it; none for many shapes.
-std::vector<Winograd> find_winograds(const Conv2d& spec) {
-  // Named, because next_impl() reads it again. allow_empty: where oneDNN has no Winograd for this shape, an
-  // empty descriptor rather than an exception.
-  const Forward::desc desc =
-      forward_desc(spec, dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_winograd);
-  Forward::primitive_desc descriptor(desc, fused(spec), engine(), true);
-  std::vector<Winograd> found;
-  bool more = descriptor.get(true) != nullptr;
-  for (; more; more = descriptor.next_impl()) {
-    found.push_back({.descriptor = descriptor,
-                     .flops = winograd_flops(spec, tile_of(descriptor.impl_info_str())),
-                     .weights = bytes_of(descriptor.weights_desc()),
-                     .scratch = bytes_of(descriptor.scratchpad_desc())});
-  }
-  return found;
-}
-
-// A convolution is queried once for each budget that is tried, and for a single image at every batch. An
-// answer takes some 16 KiB: 64 of each, owned by the planning thread (see QueryCache).
-struct QueryCaches {
-  QueryCache<Conv2d, Forward::primitive_desc> direct{64};
-  QueryCache<Conv2d, Forward::primitive_desc> direct_training{64};
-  QueryCache<Conv2d, std::vector<Winograd>> winograds{64};
-};
-
-QueryCaches& caches() {
-  thread_local QueryCaches all;
-  return all;
-}
-
-Forward::primitive_desc find_direct(const Conv2d& spec) {
-  return {forward_desc(spec, dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct),
-          fused(spec), engine()};
-}
-
-// Takes the place of `best` where a Winograd in `parts` parts does less work within spec.extra.
-void try_winograd(const Conv2d& spec, std::int64_t parts, std::int64_t lean_bytes, ForwardPlan& best) {
-  Conv2d part = spec;
-  part.batch = spec.batch / parts;
-  for (const Winograd& winograd : caches().winograds.of(asked_of(part), find_winograds)) {
-    const bool worth_parting =
-        parts == 1 || winograd.flops >= kEnoughWork * static_cast<double>(winograd.weights);
-    const double flops = winograd.flops * static_cast<double>(parts);
-    if (worth_parting && flops < best.flops && winograd.weights - lean_bytes <= spec.extra.parameters &&
-        winograd.scratch <= spec.extra.scratch) {
-      best = {winograd.descriptor, parts, flops};
-    }
-  }
-}
 
 Geometry geometry(const Conv2d& spec) {
   // The end padding is what the windows reach: a stride may leave the last rows of padding unread.
@@ -170,110 +54,192 @@ Geometry geometry(const Conv2d& spec) {
            end(spec.width, spec.out_width(), spec.kernel_w, spec.stride_w, spec.pad_w, spec.dilation_w)}};
 }
 
+Dims weight_dims(const Conv2d& spec) {
+  const std::int64_t in = spec.in_channels / spec.groups;
+  return spec.groups == 1
+             ? Dims{spec.out_channels, in, spec.kernel_h, spec.kernel_w}
+             : Dims{spec.groups, spec.out_channels / spec.groups, in, spec.kernel_h, spec.kernel_w};
+}
+
 MemoryDesc plain_weights(const Conv2d& spec) {
+  using Tag = dnnl::memory::format_tag;
   return {weight_dims(spec), dnnl::memory::data_type::f32, spec.groups == 1 ? Tag::oihw : Tag::goihw};
 }
 
 // In the order oneDNN finds fastest.
 MemoryDesc any_weights(const Conv2d& spec) {
-  return {weight_dims(spec), type_of(spec.dtype), Tag::any};
+  return {weight_dims(spec), onednn::type_of(spec.dtype), dnnl::memory::format_tag::any};
 }
 
 Forward::desc forward_desc(const Conv2d& spec, dnnl::prop_kind kind, dnnl::algorithm algorithm) {
   const Geometry g = geometry(spec);
-  if (spec.bias) {
-    return {kind,
-            algorithm,
-            describe(spec.src()),
-            any_weights(spec),
-            describe_vector(spec.out_channels),
-            describe(spec.dst()),
-            g.strides,
-            g.dilates,
-            g.pad_begin,
-            g.pad_end};
+  const MemoryDesc src = describe(spec.src());
+  const MemoryDesc dst = describe(spec.dst());
+  return spec.bias
+             ? Forward::desc(kind, algorithm, src, any_weights(spec), describe_vector(spec.out_channels), dst,
+                             g.strides, g.dilates, g.pad_begin, g.pad_end)
+             : Forward::desc(kind, algorithm, src, any_weights(spec), dst, g.strides, g.dilates, g.pad_begin,
+                             g.pad_end);
+}
+
+dnnl::primitive_attr fused(const Conv2d& spec) {
+  dnnl::post_ops post_ops;
+  if (spec.residual) {
+    post_ops.append_sum();
   }
-  return {kind,      algorithm, describe(spec.src()), any_weights(spec), describe(spec.dst()),
-          g.strides, g.dilates, g.pad_begin,          g.pad_end};
+  onednn::append(post_ops, spec.activation);
+  return onednn::attributes(post_ops);
+}
+
+std::int64_t stored_bytes(const MemoryDesc& stored) {
+  return static_cast<std::int64_t>(stored.get_size());
+}
+
+bool suits_winograd(const Conv2d& spec) {
+  return spec.dtype == Dtype::fp32 && spec.groups == 1 && spec.kernel_h == 3 && spec.kernel_w == 3 &&
+         spec.stride_h == 1 && spec.stride_w == 1 && spec.dilation_h == 1 && spec.dilation_w == 1 &&
+         spec.src_layout == Layout::nchw16c && spec.dst_layout == Layout::nchw16c;
+}
+
+// Tiles of tile × tile outputs of an image; those at its edge are whole.
+std::int64_t tiles_of_image(const Conv2d& spec, std::int64_t tile) {
+  const auto along = [&](std::int64_t size) { return (size + tile - 1) / tile; };
+  return along(spec.out_height()) * along(spec.out_width());
+}
+
+// Winograd F(m×m, 3×3) multiplies (m+2)² numbers a tile, channel and output channel.
+double winograd_flops(const Conv2d& spec, std::int64_t tile) {
+  const std::int64_t products = tiles_of_image(spec, tile) * (tile + 2) * (tile + 2);
+  return 2.0 * static_cast<double>(spec.batch * spec.in_channels * spec.out_channels * products);
+}
+
+struct ForwardPlan {
+  Forward::primitive_desc descriptor;  // of one part
+  std::int64_t parts = 1;  // equal parts of the batch, run one after the other with the same weights
+  double flops = 0;        // of the whole batch
+};
+
+struct Winograd {
+  Forward::primitive_desc descriptor;
+  double flops = 0;
+  std::int64_t weights = 0;  // bytes
+  std::int64_t scratch = 0;  // bytes
+};
+
+// All that oneDNN has for it; none for many shapes.
+std::vector<Winograd> find_winograds(const Conv2d& spec) {
+  // Named, because next_impl() reads it again. allow_empty: where oneDNN has no Winograd for this shape, an
+  // empty descriptor rather than an exception.
+  const Forward::desc desc = forward_desc(spec, dnnl::prop_kind::forward_inference, kWinograd);
+  Forward::primitive_desc descriptor(desc, fused(spec), onednn::engine(), true);
+  std::vector<Winograd> found;
+  for (bool more = descriptor.get(true) != nullptr; more; more = descriptor.next_impl()) {
+    const std::string name = descriptor.impl_info_str();
+    found.push_back({.descriptor = descriptor,
+                     .flops = winograd_flops(spec, name.find("4x3") != std::string::npos ? 4 : 2),
+                     .weights = stored_bytes(descriptor.weights_desc()),
+                     .scratch = stored_bytes(descriptor.scratchpad_desc())});
+  }
+  return found;
+}
+
+Forward::primitive_desc find_direct(const Conv2d& spec) {
+  return {forward_desc(spec, dnnl::prop_kind::forward_inference, kDirect), fused(spec), onednn::engine()};
+}
+
+// Empty where oneDNN has none.
+Forward::primitive_desc training_forward(const Conv2d& spec, dnnl::algorithm algorithm) {
+  return {forward_desc(spec, dnnl::prop_kind::forward_training, algorithm), onednn::attributes(),
+          onednn::engine(), true};
+}
+
+// A convolution is queried once for each budget that is tried, and for a single image at every batch. An
+// answer takes some 16 KiB: 64 of each, owned by the planning thread (see QueryCache).
+struct QueryCaches {
+  onednn::QueryCache<Conv2d, Forward::primitive_desc> direct{64};
+  onednn::QueryCache<Conv2d, Forward::primitive_desc> direct_training{64};
+  onednn::QueryCache<Conv2d, std::vector<Winograd>> winograds{64};
+};
+
+QueryCaches& caches() {
+  thread_local QueryCaches all;
+  return all;
+}
+
+// oneDNN's answer does not depend on the extra bytes.
+Conv2d asked_of(Conv2d spec) {
+  spec.extra = {};
+  return spec;
+}
+
+// Takes the place of `best` where a Winograd in `parts` parts does less work within spec.extra.
+void try_winograd(const Conv2d& spec, std::int64_t parts, std::int64_t lean_bytes, ForwardPlan& best) {
+  // Operations a byte of weights below which an image by itself would wait for its weights. Processors do
+  // about 4 while a byte arrives from memory; a part should stay above that.
+  constexpr double kEnoughWork = 6;
+  Conv2d part = spec;
+  part.batch = spec.batch / parts;
+  for (const Winograd& winograd : caches().winograds.of(asked_of(part), find_winograds)) {
+    const bool worth_parting =
+        parts == 1 || winograd.flops >= kEnoughWork * static_cast<double>(winograd.weights);
+    const double flops = winograd.flops * static_cast<double>(parts);
+    if (worth_parting && flops < best.flops && winograd.weights - lean_bytes <= spec.extra.parameters &&
+        winograd.scratch <= spec.extra.scratch) {
+      best = {winograd.descriptor, parts, flops};
+    }
+  }
 }
 
 // Direct; or Winograd, where spec.extra pays for it and it does fewer operations. Winograd's transforms turn
 // a 3×3 stride-1 convolution into 36 multiplications a 4×4 tile (or 16 a 2×2 tile) instead of 144 (36), for
 // weights four times (16/9) as large. It goes through the batch image by image where an image brings enough
 // work for the weights it reads: the transformed tiles then stay in the cache.
+//
+// oneDNN 2.6 answers for F(2×2) after a search over all blocks of an image's pixels, 10 to 20 ms for 512×512,
+// so the whole batch is only asked for where it could still do less work.
 ForwardPlan plan_forward(const Conv2d& spec) {
-  ForwardPlan best{.descriptor = caches().direct.of(asked_of(spec), find_direct),
-                   .flops = 2.0 * static_cast<double>(spec.macs())};
+  ForwardPlan best{.descriptor = caches().direct.of(asked_of(spec), find_direct), .flops = spec.flops()};
   if (spec.extra.parameters > 0 && suits_winograd(spec)) {
-    const std::int64_t lean_bytes = bytes_of(best.descriptor.weights_desc());
+    const std::int64_t lean_bytes = stored_bytes(best.descriptor.weights_desc());
     try_winograd(spec, spec.batch, lean_bytes, best);
-    if (spec.batch > 1) {
+    const double fewest = std::min(winograd_flops(spec, 2), winograd_flops(spec, 4));
+    if (spec.batch > 1 && best.flops > fewest) {
       try_winograd(spec, 1, lean_bytes, best);
     }
   }
   return best;
 }
 
-Forward::primitive_desc training_forward(const Conv2d& spec, dnnl::algorithm algorithm) {
-  return {forward_desc(spec, dnnl::prop_kind::forward_training, algorithm), onednn::attributes(), engine(),
-          true};
-}
-
 // The forward pass that oneDNN plans the gradients of `spec` with. Good until the next call.
 const Forward::primitive_desc& direct_training(const Conv2d& spec) {
   Conv2d asked = asked_of(spec);
-  asked.direction = Conv2d::Direction::forward;
-  return caches().direct_training.of(asked, [](const Conv2d& forward) {
-    return training_forward(forward, dnnl::algorithm::convolution_direct);
-  });
+  asked.direction = Direction::forward;
+  return caches().direct_training.of(
+      asked, [](const Conv2d& forward) { return training_forward(forward, kDirect); });
 }
 
 // Operations of Winograd in training, instead of the 2·macs of the direct algorithm: each of the three
 // directions transforms the weights at every step (into scratch), or gathers their gradient in the
 // transformed form. nullopt where Winograd does not exist, or saves less than the transform costs.
 std::optional<double> winograd_flops_in_training(const Conv2d& spec) {
-  if (!suits_winograd(spec)) {
-    return std::nullopt;
-  }
   constexpr std::int64_t kTile = 4;  // the only one oneDNN trains with
-  const std::int64_t all = spec.batch * tiles(spec.out_height(), kTile) * tiles(spec.out_width(), kTile);
-  if (spec.direction == Conv2d::Direction::backward_weights && all > kMostTiles) {
+  constexpr std::int64_t kTransformed = (kTile + 2) * (kTile + 2);
+  // Where no schedule transforms a few tiles at a time, oneDNN looks for that of the weights' gradient by
+  // dividing the number of all tiles by every smaller number, 1 to 2 ns each: half a millisecond at this
+  // many, a tenth of a second at the 64 million of `unet` at batch 4096. So large a batch fits few machines,
+  // but its plan may be asked for.
+  constexpr std::int64_t kMostTiles = std::int64_t{1} << 18;
+  // Operations that pass while a byte of weights is transformed and read back, about: at 512 channels on 7×7,
+  // where the transform is most of the work, it pays from a batch of 8 on.
+  constexpr double kTransformFlopsPerByte = 16;
+  if (!suits_winograd(spec) || (spec.direction == Direction::backward_weights &&
+                                spec.batch * tiles_of_image(spec, kTile) > kMostTiles)) {
     return std::nullopt;
   }
-  constexpr std::int64_t kTransformed = (kTile + 2) * (kTile + 2);
   const double flops = winograd_flops(spec, kTile);
   const auto bytes = static_cast<double>(spec.in_channels * spec.out_channels * kTransformed * 4);
-  const bool pays = flops + kTransformFlopsPerByte * bytes < 2.0 * static_cast<double>(spec.macs());
+  const bool pays = flops + kTransformFlopsPerByte * bytes < spec.flops();
   return pays ? std::optional(flops) : std::nullopt;
-}
-
-bool fits_scratch(const Conv2d& spec, const dnnl::primitive_desc_base& descriptor) {
-  return bytes_of(descriptor.query_md(dnnl::query::scratchpad_md)) <= spec.extra.scratch;
-}
-
-}  // namespace
-}  // namespace bench::kernels::onednn
-
-namespace bench::kernels {
-namespace {
-
-using onednn::any_weights;
-using onednn::describe;
-using onednn::describe_vector;
-using onednn::Geometry;
-using onednn::geometry;
-using onednn::plain_weights;
-using MemoryDesc = dnnl::memory::desc;
-using Forward = dnnl::convolution_forward;
-using BackwardData = dnnl::convolution_backward_data;
-using BackwardWeights = dnnl::convolution_backward_weights;
-
-std::string described(const Conv2d& spec) {
-  constexpr std::array kDirections{"forward", "backward-data", "backward-weights"};
-  return fmt::format("conv2d {} {} n{} c{} {}x{} k{} {}x{} groups {} {}->{}",
-                     kDirections[static_cast<std::size_t>(spec.direction)], name_of(spec.dtype), spec.batch,
-                     spec.in_channels, spec.height, spec.width, spec.out_channels, spec.kernel_h,
-                     spec.kernel_w, spec.groups, name_of(spec.src_layout), name_of(spec.dst_layout));
 }
 
 class OnednnConv2d final : public onednn::PrimitiveOperation {
@@ -281,13 +247,13 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
   explicit OnednnConv2d(const Conv2d& spec) : PrimitiveOperation(described(spec)), spec_(spec) {
     onednn::translated(described(spec), [&] {
       switch (spec.direction) {
-        case Conv2d::Direction::forward:
+        case Direction::forward:
           return forward();
-        case Conv2d::Direction::backward_data:
+        case Direction::backward_data:
           return backward_data();
-        case Conv2d::Direction::backward_weights:
+        case Direction::backward_weights:
           return backward_weights();
-        case Conv2d::Direction::backward:
+        case Direction::backward:
           break;
       }
     });
@@ -312,7 +278,7 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
 
  private:
   void forward() {
-    const onednn::ForwardPlan chosen = spec_.training ? plan_training() : onednn::plan_forward(spec_);
+    const ForwardPlan chosen = spec_.training ? plan_training() : plan_forward(spec_);
     const Forward::primitive_desc& pd = chosen.descriptor;
     bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec_.src(), pd.src_desc());
     bind_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS, pd.weights_desc(), plain_weights(spec_));
@@ -328,7 +294,7 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
   }
 
   void backward_data() {
-    const Forward::primitive_desc hint = onednn::direct_training(spec_);
+    const Forward::primitive_desc hint = direct_training(spec_);
     const Geometry g = geometry(spec_);
     const auto pd = with_cheapest<BackwardData::primitive_desc>([&](dnnl::algorithm algorithm) {
       const BackwardData::desc desc(algorithm, describe(spec_.src()), any_weights(spec_),
@@ -344,7 +310,7 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
   }
 
   void backward_weights() {
-    const Forward::primitive_desc hint = onednn::direct_training(spec_);
+    const Forward::primitive_desc hint = direct_training(spec_);
     const Geometry g = geometry(spec_);
     const MemoryDesc src = describe(spec_.src());
     const MemoryDesc dst = describe(spec_.dst());
@@ -368,13 +334,13 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
     plan(pd);
   }
 
-  onednn::ForwardPlan plan_training() {
-    Forward::primitive_desc shared = onednn::direct_training(spec_);
+  ForwardPlan plan_training() {
+    const Forward::primitive_desc shared = direct_training(spec_);
     const auto pd = with_cheapest<Forward::primitive_desc>([&](dnnl::algorithm algorithm) {
-      if (algorithm == dnnl::algorithm::convolution_direct) {
+      if (algorithm == kDirect) {
         return shared;
       }
-      const Forward::primitive_desc made = onednn::training_forward(spec_, algorithm);
+      const Forward::primitive_desc made = training_forward(spec_, algorithm);
       return made.get(true) != nullptr && made.weights_desc() == shared.weights_desc()
                  ? made
                  : Forward::primitive_desc();
@@ -386,19 +352,20 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
   // descriptor where oneDNN has nothing.
   template <class Descriptor, class Make>
   Descriptor with_cheapest(const Make& make) {
-    const std::optional<double> fewer = onednn::winograd_flops_in_training(spec_);
+    const std::optional<double> fewer = winograd_flops_in_training(spec_);
     if (spec_.extra.scratch > 0 && fewer) {
-      Descriptor winograd = make(dnnl::algorithm::convolution_winograd);
-      if (winograd.get(true) != nullptr && onednn::fits_scratch(spec_, winograd)) {
+      Descriptor winograd = make(kWinograd);
+      if (winograd.get(true) != nullptr &&
+          stored_bytes(winograd.query_md(dnnl::query::scratchpad_md)) <= spec_.extra.scratch) {
         flops_ = *fewer;
         return winograd;
       }
     }
-    return make(dnnl::algorithm::convolution_direct);
+    return make(kDirect);
   }
 
   Conv2d spec_;
-  double flops_ = 2.0 * static_cast<double>(spec_.macs());
+  double flops_ = spec_.flops();
 };
 
 const Registration<Implementation<Conv2d>> registered{cpu_implementation<Conv2d, OnednnConv2d>(

@@ -1,8 +1,9 @@
 // Convolution and its gradients, sum by sum as in the formulas of conv2d.h. With out(p, r) =
 // p · stride − pad + r · dilation the input row that tap r of output row p reads, the gradients are
 //
-//   diff_src[n,c,h,w]     = Σ_{k,r,s} diff_dst[n,k,p,q] · weights[k,c,r,s]   over p, q with out(p, r) = h,
-//   out(q, s) = w diff_weights[k,c,r,s] = Σ_{n,p,q} diff_dst[n,k,p,q] · src[n,c,out(p, r),out(q, s)]
+//   diff_src[n,c,h,w]     = Σ_{k,r,s} diff_dst[n,k,p,q] · weights[k,c,r,s]
+//                           over p, q with out(p, r) = h, out(q, s) = w
+//   diff_weights[k,c,r,s] = Σ_{n,p,q} diff_dst[n,k,p,q] · src[n,c,out(p, r),out(q, s)]
 //   diff_bias[k]          = Σ_{n,p,q} diff_dst[n,k,p,q]
 //
 // Inside, tensors are NHWC: the innermost loop then runs over neighbouring channels, which the compiler
@@ -52,12 +53,18 @@ std::optional<std::string> too_large(const Conv2d& conv) {
   return std::nullopt;
 }
 
+WindowAxis rows_of(const Conv2d& conv) {
+  return {conv.height, conv.out_height(), conv.kernel_h, conv.stride_h, conv.pad_h, conv.dilation_h};
+}
+WindowAxis columns_of(const Conv2d& conv) {
+  return {conv.width, conv.out_width(), conv.kernel_w, conv.stride_w, conv.pad_w, conv.dilation_w};
+}
+
 }  // namespace
 
 std::int64_t Conv2d::macs() const {
-  const WindowAxis rows{height, out_height(), kernel_h, stride_h, pad_h, dilation_h};
-  const WindowAxis columns{width, out_width(), kernel_w, stride_w, pad_w, dilation_w};
-  return batch * out_channels * (in_channels / groups) * rows.real_taps() * columns.real_taps();
+  return batch * out_channels * (in_channels / groups) * rows_of(*this).real_taps() *
+         columns_of(*this).real_taps();
 }
 
 std::optional<std::string> Conv2d::invalid() const {
@@ -113,6 +120,15 @@ std::optional<std::string> Conv2d::invalid() const {
   return std::nullopt;
 }
 
+PlainSlots plain_slots(const Conv2d& spec) {
+  PlainSlots slots = PlainSlots::with_weights(spec.direction, spec.src(), spec.dst(), spec.weight_count(),
+                                              spec.bias ? spec.out_channels : 0);
+  if (spec.residual) {
+    slots.add_activation(Slot::src1, Role::input, spec.dst());
+  }
+  return slots;
+}
+
 namespace {
 
 std::vector<float> nhwc_from(const TensorDesc& tensor, const std::vector<float>& nchw) {
@@ -121,196 +137,122 @@ std::vector<float> nhwc_from(const TensorDesc& tensor, const std::vector<float>&
   return nhwc;
 }
 
-class ReferenceConv2d final : public ReferenceOperation {
+class ReferenceConv2d final : public ReferenceOf<Conv2d> {
  public:
-  explicit ReferenceConv2d(const Conv2d& spec)
-      : spec_(spec),
-        rows_{spec.height, spec.out_height(), spec.kernel_h, spec.stride_h, spec.pad_h, spec.dilation_h},
-        columns_{spec.width, spec.out_width(), spec.kernel_w, spec.stride_w, spec.pad_w, spec.dilation_w},
-        zeros_(static_cast<std::size_t>(spec.in_channels / spec.groups)) {
-    switch (spec.direction) {
-      case Conv2d::Direction::forward:
-        add_activation(Slot::src, Role::input, spec.src());
-        add_values(Slot::weights, Role::parameter, spec.weight_count());
-        if (spec.bias) {
-          add_values(Slot::bias, Role::parameter, spec.out_channels);
-        }
-        if (spec.residual) {
-          add_activation(Slot::src1, Role::input, spec.dst());
-        }
-        add_activation(Slot::dst, Role::output, spec.dst());
-        break;
-      case Conv2d::Direction::backward_data:
-        add_activation(Slot::diff_dst, Role::input, spec.dst());
-        add_values(Slot::weights, Role::parameter, spec.weight_count());
-        add_activation(Slot::diff_src, Role::output, spec.src());
-        break;
-      case Conv2d::Direction::backward_weights:
-        add_activation(Slot::src, Role::input, spec.src());
-        add_activation(Slot::diff_dst, Role::input, spec.dst());
-        add_values(Slot::diff_weights, Role::output, spec.weight_count());
-        if (spec.bias) {
-          add_values(Slot::diff_bias, Role::output, spec.out_channels);
-        }
-        break;
-      case Conv2d::Direction::backward:
-        break;
-    }
-  }
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
-    switch (spec_.direction) {
-      case Conv2d::Direction::forward:
-        return forward(pointers);
-      case Conv2d::Direction::backward_data:
-        return backward_data(pointers);
-      case Conv2d::Direction::backward_weights:
-        return backward_weights(pointers);
-      case Conv2d::Direction::backward:
-        break;
+    if (spec_.direction == Direction::backward_weights) {
+      backward_weights(pointers);
+    } else {
+      multiply(pointers);
     }
   }
 
   bool in_place_sum() const override { return spec_.residual; }
-  double flops() const override { return 2.0 * static_cast<double>(spec_.macs()); }
 
  private:
+  bool forward() const { return spec_.direction == Direction::forward; }
   std::int64_t group_in() const { return spec_.in_channels / spec_.groups; }
   std::int64_t group_out() const { return spec_.out_channels / spec_.groups; }
-  std::int64_t weight_at(std::int64_t k, std::int64_t c, std::int64_t r, std::int64_t s) const {
-    return ((k * group_in() + c) * spec_.kernel_h + r) * spec_.kernel_w + s;
+  std::int64_t taps() const { return rows_.kernel * columns_.kernel; }
+
+  // Where a tap leads along an axis; nullopt where it reads padding or nothing. Forward from a window to the
+  // input that it reads; backward from an input to the window that reads it with this tap:
+  // o · stride = at + pad − k · dilation.
+  std::optional<std::int64_t> place_of(const WindowAxis& axis, std::int64_t at, std::int64_t tap) const {
+    if (forward()) {
+      const std::int64_t read = axis.at(at, tap);
+      return read < 0 || read >= axis.in ? std::nullopt : std::optional(read);
+    }
+    const std::int64_t reach = at + axis.pad - tap * axis.dilation;
+    const bool read = reach >= 0 && reach % axis.stride == 0 && reach / axis.stride < axis.out;
+    return read ? std::optional(reach / axis.stride) : std::nullopt;
   }
 
-  void forward(const SlotPointers& pointers) const {
-    const std::vector<float> src = nhwc_from(spec_.src(), read(pointers, Slot::src));
+  // dst from src, or diff_src from diff_dst.
+  void multiply(const SlotPointers& pointers) const {
+    const TensorDesc from = forward() ? spec_.src() : spec_.dst();
+    const TensorDesc to = forward() ? spec_.dst() : spec_.src();
+    const std::vector<float> source = nhwc_from(from, read(pointers, forward() ? Slot::src : Slot::diff_dst));
     const std::span<const float> weights = values(pointers, Slot::weights);
     const std::span<const float> bias = spec_.bias ? values(pointers, Slot::bias) : std::span<float>();
     const std::vector<float> residual = spec_.residual ? read(pointers, Slot::src1) : std::vector<float>();
-    std::vector<float> dst(static_cast<std::size_t>(spec_.dst().elements()));
+    std::vector<float> result(static_cast<std::size_t>(to.elements()));
 
     // A block of output channels at a time, so that its weights stay in the cache while the image passes.
-    const std::int64_t blocks = (group_out() + DotBlock::kOutputs - 1) / DotBlock::kOutputs;
+    const std::int64_t outputs = to.c / spec_.groups;
+    const std::int64_t blocks = (outputs + DotBlock::kOutputs - 1) / DotBlock::kOutputs;
+    // Backward, pixels `stride` apart are read with the same taps.
+    const std::int64_t step = forward() ? 1 : columns_.stride;
 #pragma omp parallel for collapse(2) schedule(dynamic)
     for (std::int64_t job = 0; job < spec_.groups * blocks; ++job) {
       for (std::int64_t n = 0; n < spec_.batch; ++n) {
         const std::int64_t group = job / blocks;
-        const std::int64_t first = group * group_out() + job % blocks * DotBlock::kOutputs;
-        const std::int64_t count = std::min(DotBlock::kOutputs, (group + 1) * group_out() - first);
-        const std::vector<float> tap_major = tap_major_weights(weights, first, count);
-        for (std::int64_t p = 0; p < rows_.out; ++p) {
-          for (std::int64_t q = 0; q < columns_.out; q += DotBlock::kPixels) {
-            const DotBlock dots = windows(src, tap_major, n, p, q, group);
-            const std::int64_t pixels = std::min(DotBlock::kPixels, columns_.out - q);
-            for (std::int64_t k = 0; k < count; ++k) {
-              for (std::int64_t i = 0; i < pixels; ++i) {
-                const std::int64_t at =
-                    ((n * spec_.out_channels + first + k) * rows_.out + p) * columns_.out + q + i;
-                const double value = dots.sums[i][k] + (spec_.bias ? bias[first + k] : 0.0F) +
-                                     (spec_.residual ? residual[at] : 0.0F);
-                dst[at] = apply(spec_.activation, static_cast<float>(value));
+        const std::int64_t first = job % blocks * DotBlock::kOutputs;
+        const std::int64_t count = std::min(DotBlock::kOutputs, outputs - first);
+        const std::vector<float> tap_major = tap_major_weights(weights, group, first, count);
+        for (std::int64_t y = 0; y < to.h; ++y) {
+          for (std::int64_t start = 0; start < to.w; start += DotBlock::kPixels * step) {
+            for (std::int64_t x = start; x < std::min(start + step, to.w); ++x) {
+              const DotBlock dots = sums_at(source, from, tap_major, n, group, y, x, step);
+              for (std::int64_t k = 0; k < count; ++k) {
+                const std::int64_t channel = group * outputs + first + k;
+                for (std::int64_t i = 0; i < DotBlock::kPixels && x + i * step < to.w; ++i) {
+                  const std::int64_t at = ((n * to.c + channel) * to.h + y) * to.w + x + i * step;
+                  const double value = dots.sums[i][k] + (spec_.bias ? bias[channel] : 0.0F) +
+                                       (spec_.residual ? residual[at] : 0.0F);
+                  result[at] = apply(spec_.activation, static_cast<float>(value));
+                }
               }
             }
           }
         }
       }
     }
-    write(pointers, Slot::dst, dst);
+    write(pointers, forward() ? Slot::dst : Slot::diff_src, result);
   }
 
-  // weights[first + k][c][r][s] as [r][s][c][k], zeros for k from `count` on.
-  std::vector<float> tap_major_weights(std::span<const float> weights, std::int64_t first,
+  // A group's weights as [r][s][channel read][output], of outputs `first` to `first + count`; zeros behind
+  // them.
+  std::vector<float> tap_major_weights(std::span<const float> weights, std::int64_t group, std::int64_t first,
                                        std::int64_t count) const {
-    std::vector<float> result;
-    result.reserve(
-        static_cast<std::size_t>(spec_.kernel_h * spec_.kernel_w * group_in() * DotBlock::kOutputs));
-    for (std::int64_t r = 0; r < spec_.kernel_h; ++r) {
-      for (std::int64_t s = 0; s < spec_.kernel_w; ++s) {
-        for (std::int64_t c = 0; c < group_in(); ++c) {
-          for (std::int64_t k = 0; k < DotBlock::kOutputs; ++k) {
-            result.push_back(k < count ? weights[weight_at(first + k, c, r, s)] : 0.0F);
-          }
+    const std::int64_t channels = forward() ? group_in() : group_out();
+    std::vector<float> result(static_cast<std::size_t>(taps() * channels * DotBlock::kOutputs));
+    for (std::int64_t channel = 0; channel < channels; ++channel) {
+      for (std::int64_t k = 0; k < count; ++k) {
+        const std::int64_t out = group * group_out() + (forward() ? first + k : channel);
+        const std::int64_t in = forward() ? channel : first + k;
+        for (std::int64_t tap = 0; tap < taps(); ++tap) {
+          result[(tap * channels + channel) * DotBlock::kOutputs + k] =
+              weights[(out * group_in() + in) * taps() + tap];
         }
       }
     }
     return result;
   }
 
-  // sums[i][k] = Σ_{r,s,c} src[n, out(p, r), out(q + i, s), c] · weights[r][s][c][k]
-  DotBlock windows(const std::vector<float>& src, const std::vector<float>& tap_major, std::int64_t n,
-                   std::int64_t p, std::int64_t q, std::int64_t group) const {
+  // The sums over taps and channels for a block of outputs at pixels (y, x), (y, x + step), …
+  DotBlock sums_at(const std::vector<float>& source, const TensorDesc& from,
+                   const std::vector<float>& tap_major, std::int64_t n, std::int64_t group, std::int64_t y,
+                   std::int64_t x, std::int64_t step) const {
+    const std::int64_t channels = from.c / spec_.groups;
     DotBlock dots;
-    for (std::int64_t r = 0; r < rows_.kernel; ++r) {
-      const std::int64_t h = rows_.at(p, r);
-      if (h < 0 || h >= rows_.in) {
-        continue;
+    for (std::int64_t tap = 0; tap < taps(); ++tap) {
+      const auto row = place_of(rows_, y, tap / columns_.kernel);
+      bool reads = false;
+      for (std::int64_t i = 0; row && i < DotBlock::kPixels; ++i) {
+        const auto column = place_of(columns_, x + i * step, tap % columns_.kernel);
+        dots.pixels[i] = column
+                             ? &source[((n * from.h + *row) * from.w + *column) * from.c + group * channels]
+                             : zeros_.data();
+        reads = reads || column;
       }
-      for (std::int64_t s = 0; s < columns_.kernel; ++s) {
-        for (std::int64_t i = 0; i < DotBlock::kPixels; ++i) {
-          const std::int64_t w = columns_.at(q + i, s);
-          dots.pixels[i] =
-              w < 0 || w >= columns_.in
-                  ? zeros_.data()
-                  : &src[((n * rows_.in + h) * columns_.in + w) * spec_.in_channels + group * group_in()];
-        }
-        dots.add(&tap_major[(r * columns_.kernel + s) * group_in() * DotBlock::kOutputs], group_in());
+      if (reads) {
+        dots.add(&tap_major[tap * channels * DotBlock::kOutputs], channels);
       }
     }
     return dots;
-  }
-
-  void backward_data(const SlotPointers& pointers) const {
-    const std::vector<float> diff_dst = nhwc_from(spec_.dst(), read(pointers, Slot::diff_dst));
-    const std::span<const float> weights = values(pointers, Slot::weights);
-    std::vector<float> diff_src(static_cast<std::size_t>(spec_.src().elements()));
-    const std::int64_t taps = rows_.kernel * columns_.kernel;
-    // weights[k][c][r][s] as [k][r][s][c]
-    std::vector<float> channel_last(weights.size());
-    for (std::int64_t k = 0; k < spec_.out_channels; ++k) {
-      for (std::int64_t c = 0; c < group_in(); ++c) {
-        for (std::int64_t tap = 0; tap < taps; ++tap) {
-          channel_last[(k * taps + tap) * group_in() + c] = weights[(k * group_in() + c) * taps + tap];
-        }
-      }
-    }
-    const std::int64_t area = rows_.in * columns_.in;
-#pragma omp parallel for collapse(2) schedule(dynamic)
-    for (std::int64_t n = 0; n < spec_.batch; ++n) {
-      for (std::int64_t i = 0; i < area; ++i) {
-        std::vector<double> sum(group_in());
-        for (std::int64_t group = 0; group < spec_.groups; ++group) {
-          std::ranges::fill(sum, 0.0);
-          for (std::int64_t tap = 0; tap < taps; ++tap) {
-            const auto p = window_reading(rows_, i / columns_.in, tap / columns_.kernel);
-            const auto q = window_reading(columns_, i % columns_.in, tap % columns_.kernel);
-            if (!p || !q) {
-              continue;
-            }
-            const float* gradient =
-                &diff_dst[((n * rows_.out + *p) * columns_.out + *q) * spec_.out_channels];
-            for (std::int64_t k = group * group_out(); k < (group + 1) * group_out(); ++k) {
-              const float* weight = &channel_last[(k * taps + tap) * group_in()];
-              for (std::int64_t c = 0; c < group_in(); ++c) {
-                sum[c] += static_cast<double>(gradient[k]) * weight[c];
-              }
-            }
-          }
-          for (std::int64_t c = 0; c < group_in(); ++c) {
-            diff_src[(n * spec_.in_channels + group * group_in() + c) * area + i] =
-                static_cast<float>(sum[c]);
-          }
-        }
-      }
-    }
-    write(pointers, Slot::diff_src, diff_src);
-  }
-
-  // The window o whose tap k reads element `at`: o · stride = at + pad − k · dilation.
-  static std::optional<std::int64_t> window_reading(const WindowAxis& axis, std::int64_t at, std::int64_t k) {
-    const std::int64_t reach = at + axis.pad - k * axis.dilation;
-    if (reach < 0 || reach % axis.stride != 0 || reach / axis.stride >= axis.out) {
-      return std::nullopt;
-    }
-    return reach / axis.stride;
   }
 
   void backward_weights(const SlotPointers& pointers) const {
@@ -318,7 +260,7 @@ class ReferenceConv2d final : public ReferenceOperation {
     const std::vector<float> diff_dst = read(pointers, Slot::diff_dst);
     const std::span<float> diff_weights = values(pointers, Slot::diff_weights);
     const std::span<float> diff_bias = spec_.bias ? values(pointers, Slot::diff_bias) : std::span<float>();
-    const std::int64_t taps = rows_.kernel * columns_.kernel;
+    const std::int64_t taps = this->taps();
     const std::int64_t area = rows_.out * columns_.out;
 #pragma omp parallel for schedule(dynamic)
     for (std::int64_t k = 0; k < spec_.out_channels; ++k) {
@@ -353,10 +295,10 @@ class ReferenceConv2d final : public ReferenceOperation {
     }
   }
 
-  Conv2d spec_;
-  WindowAxis rows_;
-  WindowAxis columns_;
-  std::vector<float> zeros_;  // a pixel of padding
+  WindowAxis rows_ = rows_of(spec_);
+  WindowAxis columns_ = columns_of(spec_);
+  // A pixel of padding.
+  std::vector<float> zeros_ = std::vector<float>(static_cast<std::size_t>(std::max(group_in(), group_out())));
 };
 
 const Registration<Implementation<Conv2d>> registered{reference_implementation<Conv2d, ReferenceConv2d>()};

@@ -44,10 +44,13 @@ struct ConvTranspose {
   std::int64_t weight_count() const { return src.c * out_channels * kernel * kernel; }
   // Every input meets every weight of its channel.
   std::int64_t macs() const { return src.elements() * out_channels * kernel * kernel; }
+  double flops() const { return 2.0 * static_cast<double>(macs()); }
   // Why the description is invalid; nullopt where it is valid.
   std::optional<std::string> invalid() const;
 
   bool operator==(const ConvTranspose&) const = default;
 };
+
+PlainSlots plain_slots(const ConvTranspose& spec);
 
 }  // namespace bench::kernels

@@ -77,9 +77,9 @@ struct Backward {
   }
 };
 
-class CpuElementwise final : public ReferenceOperation {
+class CpuElementwise final : public LoopsOf<Elementwise> {
  public:
-  explicit CpuElementwise(const Elementwise& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
+  using LoopsOf::LoopsOf;
 
   void run(const SlotPointers& pointers) override {
     with_element(spec_.tensor.dtype, [&]<class Element>() {
@@ -92,8 +92,6 @@ class CpuElementwise final : public ReferenceOperation {
   }
 
   bool in_place_sum() const override { return spec_.forward() && spec_.summands == 2; }
-  double flops() const override { return spec_.flops(); }
-  std::string algorithm() const override { return "openmp"; }
 
  private:
   template <class Element, class Activate>
@@ -122,8 +120,6 @@ class CpuElementwise final : public ReferenceOperation {
               {at(Slot::diff_dst), at(Slot::src1)}, at(spec_.slope_from()), at(Slot::diff_src), activate});
     }
   }
-
-  Elementwise spec_;
 };
 
 const Registration<Implementation<Elementwise>> registered{cpu_implementation<Elementwise, CpuElementwise>(

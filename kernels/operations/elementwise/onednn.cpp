@@ -16,42 +16,31 @@ std::string described(const Elementwise& spec) {
                      name_of(spec.tensor.layout));
 }
 
-class OnednnElementwise final : public onednn::PrimitiveOperation {
- public:
-  explicit OnednnElementwise(const Elementwise& spec) : PrimitiveOperation(described(spec)), spec_(spec) {
-    onednn::translated(described(spec), [&] {
-      const auto algorithm = onednn::algorithm_of(spec.activation);
-      const auto tensor = onednn::describe(spec.tensor);
-      const auto kind =
-          spec.forward() ? dnnl::prop_kind::forward_inference : dnnl::prop_kind::forward_training;
-      const Forward::primitive_desc ahead(Forward::desc(kind, algorithm, tensor, 0.0F, 0.0F),
-                                          onednn::attributes(), onednn::engine());
-      bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.tensor, tensor);
-      if (spec.forward()) {
-        bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.tensor, tensor);
-        plan(ahead);
-        return;
-      }
-      bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.tensor, tensor);
-      bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.tensor, tensor);
-      plan(Backward::primitive_desc(Backward::desc(algorithm, tensor, tensor, 0.0F, 0.0F),
-                                    onednn::attributes(), onednn::engine(), ahead));
-    });
+void plan(const Elementwise& spec, onednn::PrimitiveOperation& made) {
+  const auto algorithm = onednn::algorithm_of(spec.activation);
+  const auto tensor = onednn::describe(spec.tensor);
+  const auto kind = spec.forward() ? dnnl::prop_kind::forward_inference : dnnl::prop_kind::forward_training;
+  const Forward::primitive_desc ahead(Forward::desc(kind, algorithm, tensor, 0.0F, 0.0F),
+                                      onednn::attributes(), onednn::engine());
+  made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.tensor, tensor);
+  if (spec.forward()) {
+    made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.tensor, tensor);
+    return made.plan(ahead);
   }
+  made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.tensor, tensor);
+  made.bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.tensor, tensor);
+  made.plan(Backward::primitive_desc(Backward::desc(algorithm, tensor, tensor, 0.0F, 0.0F),
+                                     onednn::attributes(), onednn::engine(), ahead));
+}
 
-  double flops() const override { return spec_.flops(); }
-
- private:
-  Elementwise spec_;
-};
-
-const Registration<Implementation<Elementwise>> registered{cpu_implementation<Elementwise, OnednnElementwise>(
-    "onednn", 10, [](const Elementwise& spec, const Device& device) -> std::optional<std::string> {
-      if (spec.activation != Activation::gelu || spec.summands != 1) {
-        return "oneDNN is asked for gelu of one input only";
-      }
-      return device.unsupported(spec.tensor.dtype);
-    })};
+const Registration<Implementation<Elementwise>> registered{
+    onednn::primitive_implementation<Elementwise, described, plan>(
+        [](const Elementwise& spec, const Device& device) -> std::optional<std::string> {
+          if (spec.activation != Activation::gelu || spec.summands != 1) {
+            return "oneDNN is asked for gelu of one input only";
+          }
+          return device.unsupported(spec.tensor.dtype);
+        })};
 
 }  // namespace
 }  // namespace bench::kernels

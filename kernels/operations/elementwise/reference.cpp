@@ -19,10 +19,9 @@ PlainSlots plain_slots(const Elementwise& spec) {
 
 namespace {
 
-class ReferenceElementwise final : public ReferenceOperation {
+class ReferenceElementwise final : public ReferenceOf<Elementwise> {
  public:
-  explicit ReferenceElementwise(const Elementwise& spec)
-      : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     std::vector<float> sum = read(pointers, spec_.forward() ? Slot::src : Slot::diff_dst);
@@ -46,10 +45,6 @@ class ReferenceElementwise final : public ReferenceOperation {
   }
 
   bool in_place_sum() const override { return spec_.forward() && spec_.summands == 2; }
-  double flops() const override { return spec_.flops(); }
-
- private:
-  Elementwise spec_;
 };
 
 const Registration<Implementation<Elementwise>> registered{

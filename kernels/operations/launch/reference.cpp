@@ -3,22 +3,22 @@
 #include "kernels/operations/launch/round_trip.h"
 
 namespace bench::kernels {
+
+PlainSlots plain_slots(const RoundTrip& spec) {
+  PlainSlots slots;
+  slots.add_activation(Slot::dst, Role::output, spec.dst());
+  return slots;
+}
+
 namespace {
 
-class ReferenceRoundTrip final : public ReferenceOperation {
+class ReferenceRoundTrip final : public ReferenceOf<RoundTrip> {
  public:
-  explicit ReferenceRoundTrip(const RoundTrip& spec) : spec_(spec) {
-    add_activation(Slot::dst, Role::output, spec.dst());
-  }
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     write(pointers, Slot::dst, std::vector<float>(static_cast<std::size_t>(spec_.launches), 1.0F));
   }
-
-  double flops() const override { return 0; }
-
- private:
-  RoundTrip spec_;
 };
 
 const Registration<Implementation<RoundTrip>> registered{

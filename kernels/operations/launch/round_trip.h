@@ -20,7 +20,10 @@ struct RoundTrip {
   std::int64_t launches = 1;
 
   TensorDesc dst() const { return {launches, 1, 1, 1, Layout::nhwc, Dtype::fp32}; }
+  static double flops() { return 0; }
   bool operator==(const RoundTrip&) const = default;
 };
+
+PlainSlots plain_slots(const RoundTrip& spec);
 
 }  // namespace bench::kernels

@@ -1,5 +1,4 @@
 // Layer normalisation and its gradient by oneDNN.
-
 #include <fmt/format.h>
 
 #include "kernels/backends/onednn/primitive_operation.h"
@@ -19,52 +18,41 @@ std::string described(const LayerNorm& spec) {
                      name_of(spec.dtype), spec.rows, spec.width);
 }
 
-class OnednnLayerNorm final : public onednn::PrimitiveOperation {
- public:
-  explicit OnednnLayerNorm(const LayerNorm& spec) : PrimitiveOperation(described(spec)), spec_(spec) {
-    onednn::translated(described(spec), [&] {
-      const auto flags = dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift;
-      const auto tensor = onednn::describe_matrix(spec.tensor());
-      const auto feature = onednn::describe_vector(spec.width);
-      const auto statistic = onednn::describe_vector(spec.rows);
-      const auto kind = spec.training || !spec.forward() ? dnnl::prop_kind::forward_training
-                                                         : dnnl::prop_kind::forward_inference;
-      const Forward::primitive_desc ahead(Forward::desc(kind, tensor, statistic, spec.epsilon, flags),
-                                          onednn::attributes(), onednn::engine());
-      bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.tensor(), tensor);
-      bind_parameter(Slot::scale, Role::parameter, DNNL_ARG_SCALE, feature, feature);
-      if ((spec.training || !spec.forward())) {
-        const Role role = spec.saves() ? Role::output : Role::input;
-        bind_parameter(Slot::mean, role, DNNL_ARG_MEAN, statistic, statistic);
-        bind_parameter(Slot::variance, role, DNNL_ARG_VARIANCE, statistic, statistic);
-      }
-      if (spec.forward()) {
-        bind_parameter(Slot::shift, Role::parameter, DNNL_ARG_SHIFT, feature, feature);
-        bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.tensor(), tensor);
-        plan(ahead);
-        return;
-      }
-      // As with batch norm, a shift is asked for that no gradient depends on.
-      bind_also(Slot::scale, DNNL_ARG_SHIFT, feature);
-      bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.tensor(), tensor);
-      bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.tensor(), tensor);
-      bind_parameter(Slot::diff_scale, Role::output, DNNL_ARG_DIFF_SCALE, feature, feature);
-      bind_parameter(Slot::diff_shift, Role::output, DNNL_ARG_DIFF_SHIFT, feature, feature);
-      plan(Backward::primitive_desc(
-          Backward::desc(dnnl::prop_kind::backward, tensor, tensor, statistic, spec.epsilon, flags),
-          onednn::attributes(), onednn::engine(), ahead));
-    });
+void plan(const LayerNorm& spec, onednn::PrimitiveOperation& made) {
+  const auto flags = dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift;
+  const auto tensor = onednn::describe_matrix(spec.tensor());
+  const auto feature = onednn::describe_vector(spec.width);
+  const auto statistic = onednn::describe_vector(spec.rows);
+  const bool has_statistics = spec.training || !spec.forward();
+  const auto kind = has_statistics ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
+  const Forward::primitive_desc ahead(Forward::desc(kind, tensor, statistic, spec.epsilon, flags),
+                                      onednn::attributes(), onednn::engine());
+  made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.tensor(), tensor);
+  made.bind_parameter(Slot::scale, Role::parameter, DNNL_ARG_SCALE, feature, feature);
+  if (has_statistics) {
+    const Role role = spec.saves() ? Role::output : Role::input;
+    made.bind_parameter(Slot::mean, role, DNNL_ARG_MEAN, statistic, statistic);
+    made.bind_parameter(Slot::variance, role, DNNL_ARG_VARIANCE, statistic, statistic);
   }
+  if (spec.forward()) {
+    made.bind_parameter(Slot::shift, Role::parameter, DNNL_ARG_SHIFT, feature, feature);
+    made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.tensor(), tensor);
+    return made.plan(ahead);
+  }
+  // As with batch norm, a shift is asked for that no gradient depends on.
+  made.bind_also(Slot::scale, DNNL_ARG_SHIFT, feature);
+  made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.tensor(), tensor);
+  made.bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.tensor(), tensor);
+  made.bind_parameter(Slot::diff_scale, Role::output, DNNL_ARG_DIFF_SCALE, feature, feature);
+  made.bind_parameter(Slot::diff_shift, Role::output, DNNL_ARG_DIFF_SHIFT, feature, feature);
+  made.plan(Backward::primitive_desc(
+      Backward::desc(dnnl::prop_kind::backward, tensor, tensor, statistic, spec.epsilon, flags),
+      onednn::attributes(), onednn::engine(), ahead));
+}
 
-  double flops() const override { return spec_.flops(); }
-
- private:
-  LayerNorm spec_;
-};
-
-const Registration<Implementation<LayerNorm>> registered{cpu_implementation<LayerNorm, OnednnLayerNorm>(
-    "onednn", 10,
-    [](const LayerNorm& spec, const Device& device) { return device.unsupported(spec.dtype); })};
+const Registration<Implementation<LayerNorm>> registered{
+    onednn::primitive_implementation<LayerNorm, described, plan>(
+        [](const LayerNorm& spec, const Device& device) { return device.unsupported(spec.dtype); })};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -10,7 +10,7 @@ PlainSlots plain_slots(const LayerNorm& spec) {
   PlainSlots slots;
   slots.add_activation(Slot::src, Role::input, spec.tensor());
   slots.add_values(Slot::scale, Role::parameter, spec.width);
-  if ((spec.training || !spec.forward())) {
+  if (spec.training || !spec.forward()) {
     const Role statistic = spec.saves() ? Role::output : Role::input;
     slots.add_values(Slot::mean, statistic, spec.rows);
     slots.add_values(Slot::variance, statistic, spec.rows);
@@ -29,19 +29,17 @@ PlainSlots plain_slots(const LayerNorm& spec) {
 
 namespace {
 
-class ReferenceLayerNorm final : public ReferenceOperation {
+class ReferenceLayerNorm final : public ReferenceOf<LayerNorm> {
  public:
-  explicit ReferenceLayerNorm(const LayerNorm& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
-    if (!spec_.forward()) {
-      backward(pointers);
-    } else {
+    if (spec_.forward()) {
       forward(pointers);
+    } else {
+      backward(pointers);
     }
   }
-
-  double flops() const override { return spec_.flops(); }
 
  private:
   void forward(const SlotPointers& pointers) const {
@@ -105,8 +103,6 @@ class ReferenceLayerNorm final : public ReferenceOperation {
       values(pointers, Slot::diff_shift)[i] = static_cast<float>(diff_shift[i]);
     }
   }
-
-  LayerNorm spec_;
 };
 
 const Registration<Implementation<LayerNorm>> registered{

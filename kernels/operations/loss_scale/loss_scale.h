@@ -45,4 +45,7 @@ struct UpdateLossScale {
   bool operator==(const UpdateLossScale&) const = default;
 };
 
+PlainSlots plain_slots(const FindOverflow& spec);
+PlainSlots plain_slots(const UpdateLossScale& spec);
+
 }  // namespace bench::kernels

@@ -7,14 +7,25 @@
 #include "kernels/operations/loss_scale/loss_scale.h"
 
 namespace bench::kernels {
+
+PlainSlots plain_slots(const FindOverflow& spec) {
+  PlainSlots slots;
+  slots.add_values(Slot::diff_weights, Role::input, spec.count, spec.dtype);
+  slots.add_opaque(Slot::loss_scale, Role::state, sizeof(LossScale));
+  return slots;
+}
+
+PlainSlots plain_slots(const UpdateLossScale& /*spec*/) {
+  PlainSlots slots;
+  slots.add_opaque(Slot::loss_scale, Role::state, sizeof(LossScale));
+  return slots;
+}
+
 namespace {
 
-class ReferenceFindOverflow final : public ReferenceOperation {
+class ReferenceFindOverflow final : public ReferenceOf<FindOverflow> {
  public:
-  explicit ReferenceFindOverflow(const FindOverflow& spec) : spec_(spec) {
-    add_values(Slot::diff_weights, Role::input, spec.count, spec.dtype);
-    add_opaque(Slot::loss_scale, Role::state, sizeof(LossScale));
-  }
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     const std::vector<float> gradient = read_values(pointers, Slot::diff_weights);
@@ -22,18 +33,11 @@ class ReferenceFindOverflow final : public ReferenceOperation {
       static_cast<LossScale*>(pointers[Slot::loss_scale])->overflow = 1;
     }
   }
-
-  double flops() const override { return spec_.flops(); }
-
- private:
-  FindOverflow spec_;
 };
 
-class ReferenceUpdateLossScale final : public ReferenceOperation {
+class ReferenceUpdateLossScale final : public ReferenceOf<UpdateLossScale> {
  public:
-  explicit ReferenceUpdateLossScale(const UpdateLossScale& /*spec*/) {
-    add_opaque(Slot::loss_scale, Role::state, sizeof(LossScale));
-  }
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     LossScale& scale = *static_cast<LossScale*>(pointers[Slot::loss_scale]);
@@ -43,8 +47,6 @@ class ReferenceUpdateLossScale final : public ReferenceOperation {
       scale = {.factor = scale.factor * 2, .overflow = 0, .good_steps = 0};
     }
   }
-
-  double flops() const override { return UpdateLossScale::flops(); }
 };
 
 // The CPU's only implementations of both.

@@ -106,16 +106,13 @@ void step(const Update& update, const Arrays<Element>& arrays, const std::int64_
   for_each_element(count, Step<Element, Update>{update, arrays});
 }
 
-class CpuOptimizer final : public ReferenceOperation {
+class CpuOptimizer final : public LoopsOf<Optimizer> {
  public:
-  explicit CpuOptimizer(const Optimizer& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
+  using LoopsOf::LoopsOf;
 
   void run(const SlotPointers& pointers) override {
     with_element(spec_.dtype, [&]<class Element>() { run_as<Element>(pointers); });
   }
-
-  double flops() const override { return spec_.flops(); }
-  std::string algorithm() const override { return "openmp"; }
 
  private:
   template <class Element>
@@ -147,8 +144,6 @@ class CpuOptimizer final : public ReferenceOperation {
             arrays, spec_.count);
     }
   }
-
-  Optimizer spec_;
 };
 
 const Registration<Implementation<Optimizer>> registered{cpu_implementation<Optimizer, CpuOptimizer>(

@@ -29,9 +29,9 @@ PlainSlots plain_slots(const Optimizer& spec) {
 
 namespace {
 
-class ReferenceOptimizer final : public ReferenceOperation {
+class ReferenceOptimizer final : public ReferenceOf<Optimizer> {
  public:
-  explicit ReferenceOptimizer(const Optimizer& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     std::vector<float> gradient = read_values(pointers, Slot::diff_weights);
@@ -61,8 +61,6 @@ class ReferenceOptimizer final : public ReferenceOperation {
       write_values(pointers, Slot::weights, weights);
     }
   }
-
-  double flops() const override { return spec_.flops(); }
 
  private:
   void sgd(std::span<const float> gradient, std::span<float> weights) const {
@@ -97,8 +95,6 @@ class ReferenceOptimizer final : public ReferenceOperation {
                                                        (std::sqrt(second / correction2) + spec_.epsilon));
     }
   }
-
-  Optimizer spec_;
 };
 
 const Registration<Implementation<Optimizer>> registered{cpu_implementation<Optimizer, ReferenceOptimizer>(

@@ -20,50 +20,39 @@ std::string described(const Pool& spec) {
                      spec.src.w, spec.kernel_h, spec.kernel_w);
 }
 
-class OnednnPool final : public onednn::PrimitiveOperation {
- public:
-  explicit OnednnPool(const Pool& spec) : PrimitiveOperation(described(spec)), spec_(spec) {
-    onednn::translated(described(spec), [&] {
-      using Dims = dnnl::memory::dims;
-      const auto algorithm = spec.kind == Pool::Kind::max ? dnnl::algorithm::pooling_max
-                                                          : dnnl::algorithm::pooling_avg_exclude_padding;
-      const Dims strides{spec.stride_h, spec.stride_w};
-      const Dims kernel{spec.kernel_h, spec.kernel_w};
-      const Dims pad_begin{spec.pad_h, spec.pad_w};
-      // Only the padding that the windows reach: a stride may leave its last rows unread.
-      const Dims pad_end{(spec.out_height() - 1) * spec.stride_h + spec.kernel_h - spec.src.h - spec.pad_h,
-                         (spec.out_width() - 1) * spec.stride_w + spec.kernel_w - spec.src.w - spec.pad_w};
-      const auto src = onednn::describe(spec.src);
-      const auto dst = onednn::describe(spec.dst());
-      // In training a maximum has a workspace: which input was chosen. The backward pass is planned with it.
-      const auto kind = spec.training || !spec.forward() ? dnnl::prop_kind::forward_training
-                                                         : dnnl::prop_kind::forward_inference;
-      const Forward::primitive_desc ahead(
-          Forward::desc(kind, algorithm, src, dst, strides, kernel, pad_begin, pad_end), onednn::attributes(),
-          onednn::engine());
-      if (spec.forward()) {
-        bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.src, src);
-        bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.dst(), dst);
-        bind_opaque(Slot::saved, Role::output, DNNL_ARG_WORKSPACE, ahead.workspace_desc());
-        plan(ahead);
-        return;
-      }
-      bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.dst(), dst);
-      bind_opaque(Slot::saved, Role::input, DNNL_ARG_WORKSPACE, ahead.workspace_desc());
-      bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.src, src);
-      plan(Backward::primitive_desc(Backward::desc(algorithm, src, dst, strides, kernel, pad_begin, pad_end),
-                                    onednn::attributes(), onednn::engine(), ahead));
-    });
+void plan(const Pool& spec, onednn::PrimitiveOperation& made) {
+  using Dims = dnnl::memory::dims;
+  const auto algorithm = spec.kind == Pool::Kind::max ? dnnl::algorithm::pooling_max
+                                                      : dnnl::algorithm::pooling_avg_exclude_padding;
+  const Dims strides{spec.stride_h, spec.stride_w};
+  const Dims kernel{spec.kernel_h, spec.kernel_w};
+  const Dims pad_begin{spec.pad_h, spec.pad_w};
+  // Only the padding that the windows reach: a stride may leave its last rows unread.
+  const Dims pad_end{(spec.out_height() - 1) * spec.stride_h + spec.kernel_h - spec.src.h - spec.pad_h,
+                     (spec.out_width() - 1) * spec.stride_w + spec.kernel_w - spec.src.w - spec.pad_w};
+  const auto src = onednn::describe(spec.src);
+  const auto dst = onednn::describe(spec.dst());
+  // In training a maximum has a workspace: which input was chosen. The backward pass is planned with it.
+  const auto kind = spec.training || !spec.forward() ? dnnl::prop_kind::forward_training
+                                                     : dnnl::prop_kind::forward_inference;
+  const Forward::primitive_desc ahead(
+      Forward::desc(kind, algorithm, src, dst, strides, kernel, pad_begin, pad_end), onednn::attributes(),
+      onednn::engine());
+  if (spec.forward()) {
+    made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.src, src);
+    made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.dst(), dst);
+    made.bind_opaque(Slot::saved, Role::output, DNNL_ARG_WORKSPACE, ahead.workspace_desc());
+    return made.plan(ahead);
   }
+  made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.dst(), dst);
+  made.bind_opaque(Slot::saved, Role::input, DNNL_ARG_WORKSPACE, ahead.workspace_desc());
+  made.bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.src, src);
+  made.plan(Backward::primitive_desc(Backward::desc(algorithm, src, dst, strides, kernel, pad_begin, pad_end),
+                                     onednn::attributes(), onednn::engine(), ahead));
+}
 
-  double flops() const override { return spec_.flops(); }
-
- private:
-  Pool spec_;
-};
-
-const Registration<Implementation<Pool>> registered{cpu_implementation<Pool, OnednnPool>(
-    "onednn", 10, [](const Pool& spec, const Device& device) -> std::optional<std::string> {
+const Registration<Implementation<Pool>> registered{onednn::primitive_implementation<Pool, described, plan>(
+    [](const Pool& spec, const Device& device) -> std::optional<std::string> {
       if (spec.kind == Pool::Kind::adaptive) {
         return "oneDNN has no adaptive pooling";
       }

@@ -54,4 +54,6 @@ struct Pool {
   bool operator==(const Pool&) const = default;
 };
 
+PlainSlots plain_slots(const Pool& spec);
+
 }  // namespace bench::kernels

@@ -2,7 +2,9 @@
 // in its plane it was: an int64. A sample at a time, which keeps the copies small: adaptive pooling has no
 // other implementation on the CPU, for a network has at most one such layer, on its smallest tensor.
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -49,20 +51,11 @@ std::vector<Range> column_ranges(const Pool& spec) {
 }  // namespace
 
 double Pool::flops() const {
-  if (kind == Kind::adaptive) {
-    std::int64_t rows = 0;
-    std::int64_t columns = 0;
-    for (const Range& range : row_ranges(*this)) {
-      rows += range.size();
-    }
-    for (const Range& range : column_ranges(*this)) {
-      columns += range.size();
-    }
-    return static_cast<double>(src.n * src.c * rows * columns);
-  }
-  const WindowAxis rows{src.h, out_height(), kernel_h, stride_h, pad_h};
-  const WindowAxis columns{src.w, out_width(), kernel_w, stride_w, pad_w};
-  return static_cast<double>(src.n * src.c * rows.real_taps() * columns.real_taps());
+  const auto inputs = [](const std::vector<Range>& ranges) {
+    return std::transform_reduce(ranges.begin(), ranges.end(), std::int64_t{0}, std::plus<>(),
+                                 [](const Range& range) { return range.size(); });
+  };
+  return static_cast<double>(src.n * src.c * inputs(row_ranges(*this)) * inputs(column_ranges(*this)));
 }
 
 std::optional<std::string> Pool::invalid() const {
@@ -88,21 +81,20 @@ std::optional<std::string> Pool::invalid() const {
   return std::nullopt;
 }
 
+PlainSlots plain_slots(const Pool& spec) {
+  PlainSlots slots = PlainSlots::without_parameters(spec.forward(), spec.src, spec.dst());
+  if (spec.saves()) {
+    slots.add_opaque(Slot::saved, spec.forward() ? Role::output : Role::input,
+                     spec.dst().elements() * static_cast<std::int64_t>(sizeof(std::int64_t)));
+  }
+  return slots;
+}
+
 namespace {
 
-class ReferencePool final : public ReferenceOperation {
+class ReferencePool final : public ReferenceOf<Pool> {
  public:
-  explicit ReferencePool(const Pool& spec)
-      : spec_(spec), rows_(row_ranges(spec)), columns_(column_ranges(spec)) {
-    add_activation(spec.forward() ? Slot::src : Slot::diff_dst, Role::input,
-                   spec.forward() ? spec.src : spec.dst());
-    if (spec.saves()) {
-      add_opaque(Slot::saved, spec.forward() ? Role::output : Role::input,
-                 spec.dst().elements() * static_cast<std::int64_t>(sizeof(std::int64_t)));
-    }
-    add_activation(spec.forward() ? Slot::dst : Slot::diff_src, Role::output,
-                   spec.forward() ? spec.dst() : spec.src);
-  }
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     const bool forward = spec_.forward();
@@ -129,8 +121,6 @@ class ReferencePool final : public ReferenceOperation {
       }
     }
   }
-
-  double flops() const override { return spec_.flops(); }
 
  private:
   // Calls visit(plane of the input, its window's rows, its columns, output) for every output of a sample.
@@ -188,9 +178,8 @@ class ReferencePool final : public ReferenceOperation {
     std::ranges::transform(sums, in.begin(), [](double sum) { return static_cast<float>(sum); });
   }
 
-  Pool spec_;
-  std::vector<Range> rows_;
-  std::vector<Range> columns_;
+  std::vector<Range> rows_ = row_ranges(spec_);
+  std::vector<Range> columns_ = column_ranges(spec_);
 };
 
 const Registration<Implementation<Pool>> registered{reference_implementation<Pool, ReferencePool>()};

@@ -33,4 +33,6 @@ struct Preprocess {
   bool operator==(const Preprocess&) const = default;
 };
 
+PlainSlots plain_slots(const Preprocess& spec);
+
 }  // namespace bench::kernels

@@ -5,6 +5,7 @@
 #include "kernels/operations/preprocess/preprocess.h"
 
 namespace bench::kernels {
+
 std::optional<std::string> Preprocess::invalid() const {
   if (dst.n < 1 || dst.c < 1 || dst.h < 1 || dst.w < 1) {
     return std::string("preprocess: sizes must be at least 1");
@@ -23,14 +24,18 @@ std::optional<std::string> Preprocess::invalid() const {
   return std::nullopt;
 }
 
+PlainSlots plain_slots(const Preprocess& spec) {
+  PlainSlots slots;
+  slots.add_opaque(Slot::src, Role::input, spec.src_bytes());
+  slots.add_activation(Slot::dst, Role::output, spec.dst);
+  return slots;
+}
+
 namespace {
 
-class ReferencePreprocess final : public ReferenceOperation {
+class ReferencePreprocess final : public ReferenceOf<Preprocess> {
  public:
-  explicit ReferencePreprocess(const Preprocess& spec) : spec_(spec) {
-    add_opaque(Slot::src, Role::input, spec.src_bytes());
-    add_activation(Slot::dst, Role::output, spec.dst);
-  }
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     const auto* const src = static_cast<const std::uint8_t*>(pointers[Slot::src]);
@@ -49,11 +54,6 @@ class ReferencePreprocess final : public ReferenceOperation {
     }
     write(pointers, Slot::dst, nchw);
   }
-
-  double flops() const override { return spec_.flops(); }
-
- private:
-  Preprocess spec_;
 };
 
 const Registration<Implementation<Preprocess>> registered{

@@ -58,22 +58,14 @@ void for_each_piece(const MapPart& part, Visit visit) {
   }
 }
 
-class CpuRows final : public ReferenceOperation {
+class CpuRows final : public LoopsOf<Rows> {
  public:
-  explicit CpuRows(const Rows& spec) : ReferenceOperation(plain_slots(spec)), forward_(spec.forward()) {
-    if (!forward_) {
-      parts_.push_back(part_of(spec, spec.index));
-      return;
-    }
-    for (std::size_t i = 0; i < spec.maps.size(); ++i) {
-      parts_.push_back(part_of(spec, i));
-    }
-  }
+  using LoopsOf::LoopsOf;
 
   void run(const SlotPointers& pointers) override {
     const auto bytes_at = [&](Slot slot) { return static_cast<std::byte*>(pointers[slot]); };
-    if (!forward_) {
-      const MapPart& part = parts_.front();
+    if (!spec_.forward()) {
+      const MapPart part = part_of(spec_, spec_.index);
       for_each_piece(part, [&, diff_src = bytes_at(Slot::diff_src), diff_dst = bytes_at(Slot::diff_dst)](
                                std::int64_t in, std::int64_t out, std::int64_t bytes) {
         std::memcpy(diff_src + in, diff_dst + out, static_cast<std::size_t>(bytes));
@@ -81,20 +73,13 @@ class CpuRows final : public ReferenceOperation {
       });
       return;
     }
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      for_each_piece(parts_[i], [dst = bytes_at(Slot::dst), map = bytes_at(kSources[i])](
-                                    std::int64_t in, std::int64_t out, std::int64_t bytes) {
+    for (std::size_t i = 0; i < spec_.maps.size(); ++i) {
+      for_each_piece(part_of(spec_, i), [dst = bytes_at(Slot::dst), map = bytes_at(kSources[i])](
+                                            std::int64_t in, std::int64_t out, std::int64_t bytes) {
         std::memcpy(dst + out, map + in, static_cast<std::size_t>(bytes));
       });
     }
   }
-
-  double flops() const override { return 0; }
-  std::string algorithm() const override { return "openmp"; }
-
- private:
-  bool forward_;
-  std::vector<MapPart> parts_;  // of each map; backward of the one
 };
 
 const Registration<Implementation<Rows>> registered{cpu_implementation<Rows, CpuRows>(

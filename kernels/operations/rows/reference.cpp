@@ -46,16 +46,11 @@ std::optional<std::string> Rows::invalid() const {
 }
 
 PlainSlots plain_slots(const Rows& spec) {
-  PlainSlots slots;
-  if (!spec.forward()) {
-    slots.add_activation(Slot::diff_dst, Role::input, spec.dst());
-    slots.add_activation(Slot::diff_src, Role::output, spec.maps[spec.index]);
-    return slots;
-  }
-  for (std::size_t i = 0; i < spec.maps.size(); ++i) {
+  const std::size_t index = spec.forward() ? 0 : spec.index;
+  PlainSlots slots = PlainSlots::without_parameters(spec.forward(), spec.maps[index], spec.dst());
+  for (std::size_t i = 1; spec.forward() && i < spec.maps.size(); ++i) {
     slots.add_activation(kSources[i], Role::input, spec.maps[i]);
   }
-  slots.add_activation(Slot::dst, Role::output, spec.dst());
   return slots;
 }
 
@@ -84,9 +79,9 @@ void for_each_value(const Rows& spec, std::size_t index, Visit visit) {
   }
 }
 
-class ReferenceRows final : public ReferenceOperation {
+class ReferenceRows final : public ReferenceOf<Rows> {
  public:
-  explicit ReferenceRows(const Rows& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     if (!spec_.forward()) {
@@ -103,11 +98,6 @@ class ReferenceRows final : public ReferenceOperation {
     }
     write(pointers, Slot::dst, dst);
   }
-
-  double flops() const override { return 0; }
-
- private:
-  Rows spec_;
 };
 
 const Registration<Implementation<Rows>> registered{reference_implementation<Rows, ReferenceRows>()};

@@ -10,7 +10,6 @@
 //
 // Slots. forward:  src, and src1, src2 and src3 as there are maps → dst.
 //        backward: diff_dst → diff_src.
-// It computes nothing: flops() is 0.
 #pragma once
 
 #include <optional>
@@ -31,6 +30,7 @@ struct Rows {
   std::size_t index = 0;  // backward: which map
 
   bool forward() const { return direction == Direction::forward; }
+  static double flops() { return 0; }
   TensorDesc dst() const;
   std::int64_t first_row(std::size_t map) const;  // of a map, in a sample's rows
   // Why the description is invalid; nullopt where it is valid.

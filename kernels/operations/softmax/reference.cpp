@@ -8,17 +8,14 @@
 namespace bench::kernels {
 
 PlainSlots plain_slots(const Softmax& spec) {
-  PlainSlots slots;
-  slots.add_activation(Slot::src, Role::input, spec.tensor);
-  slots.add_activation(Slot::dst, Role::output, spec.tensor);
-  return slots;
+  return PlainSlots::without_parameters(true, spec.tensor, spec.tensor);
 }
 
 namespace {
 
-class ReferenceSoftmax final : public ReferenceOperation {
+class ReferenceSoftmax final : public ReferenceOf<Softmax> {
  public:
-  explicit ReferenceSoftmax(const Softmax& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     std::vector<float> values = read(pointers, Slot::src);
@@ -36,11 +33,6 @@ class ReferenceSoftmax final : public ReferenceOperation {
     }
     write(pointers, Slot::dst, values);
   }
-
-  double flops() const override { return spec_.flops(); }
-
- private:
-  Softmax spec_;
 };
 
 const Registration<Implementation<Softmax>> registered{cpu_implementation<Softmax, ReferenceSoftmax>(

@@ -5,15 +5,7 @@
 namespace bench::kernels {
 
 PlainSlots plain_slots(const Upsample& spec) {
-  PlainSlots slots;
-  if (spec.forward()) {
-    slots.add_activation(Slot::src, Role::input, spec.src);
-    slots.add_activation(Slot::dst, Role::output, spec.dst());
-  } else {
-    slots.add_activation(Slot::diff_dst, Role::input, spec.dst());
-    slots.add_activation(Slot::diff_src, Role::output, spec.src);
-  }
-  return slots;
+  return PlainSlots::without_parameters(spec.forward(), spec.src, spec.dst());
 }
 
 namespace {
@@ -32,9 +24,9 @@ void for_each_value(const Upsample& spec, Visit visit) {
   }
 }
 
-class ReferenceUpsample final : public ReferenceOperation {
+class ReferenceUpsample final : public ReferenceOf<Upsample> {
  public:
-  explicit ReferenceUpsample(const Upsample& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     if (spec_.forward()) {
@@ -48,11 +40,6 @@ class ReferenceUpsample final : public ReferenceOperation {
     for_each_value(spec_, [&](std::int64_t in, std::int64_t out) { sums[in] += diff_dst[out]; });
     write(pointers, Slot::diff_src, std::vector<float>(sums.begin(), sums.end()));
   }
-
-  double flops() const override { return spec_.flops(); }
-
- private:
-  Upsample spec_;
 };
 
 const Registration<Implementation<Upsample>> registered{

@@ -6,8 +6,11 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/quote.h"
+#include "bench/registry.h"
 #include "kernels/workloads/copy/pattern.h"
 #include "kernels/workloads/operation_instance.h"
+#include "kernels/workloads/options.h"
 
 namespace bench::kernels {
 namespace {
@@ -36,7 +39,133 @@ Transfers& transfers_or_refuse(Device& device) {
   return *transfers;
 }
 
+enum class HostMemoryWord { pinned, pageable, staged };
+
+const BytesOption kBytes{"bytes", "1MiB", std::int64_t{1} << 40, "size of one copy"};
+const WordOption<HostMemoryWord> kHostMemory{.name = "host-memory",
+                                             .default_value = "pinned",
+                                             .words = {{"pinned", HostMemoryWord::pinned},
+                                                       {"pageable", HostMemoryWord::pageable},
+                                                       {"staged", HostMemoryWord::staged}},
+                                             .help = "host memory; staged: pageable by way of a pinned ring"};
+const WordOption<bool> kFirstTouch{.name = "pages",
+                                   .default_value = "touched",
+                                   .words = {{"touched", false}, {"cold", true}},
+                                   .help = "cold: the destination's are fresh from the system"};
+const WordOption<bool> kOwnQueue{.name = "queue",
+                                 .default_value = "device",
+                                 .words = {{"device", false}, {"own", true}},
+                                 .help = "own: overlapped with the device's other work"};
+
+// A word, or a NUMA node's number.
+CommandOption node_option() {
+  return {.name = "node",
+          .default_value = "any",
+          .help = "NUMA node of the host's memory; far: from the device",
+          .words = [] {
+            return std::vector<std::string>{"any", "near", "far", "N"};
+          }};
+}
+
+std::string read_node(const WorkloadSpec& spec) {
+  constexpr std::int64_t kMost = 1023;
+  const std::string text = option_text(spec, "node", "any");
+  const auto number = whole_number(text);
+  const bool named = text == "any" || text == "near" || text == "far";
+  if (!named && (!number || *number < 0 || *number > kMost)) {
+    throw UsageError(
+        fmt::format("--node: {} was given; accepted: any, near, far, or a NUMA node's number", quote(text)));
+  }
+  return text;
+}
+
 }  // namespace
+
+CopySpec copy_spec(const WorkloadSpec& spec) {
+  const HostMemoryWord memory = kHostMemory.read(spec);
+  return {.to_device = spec.mode != "d2h",
+          .to_host = spec.mode != "h2d",
+          .host = memory == HostMemoryWord::pinned ? HostKind::pinned : HostKind::pageable,
+          .staged = memory == HostMemoryWord::staged,
+          .cold_pages = kFirstTouch.read(spec),
+          .own_queue = kOwnQueue.read(spec),
+          .bytes = kBytes.read(spec),
+          .in_flight = spec.batch,
+          .node = read_node(spec),
+          .seed = spec.seed};
+}
+
+// Pageable memory copied through a ring of pinned slots, as data loaders do: the host copies into one slot
+// while the device takes another.
+class StagingRing {
+ public:
+  // Takes staging_ring_bytes(). Throws as Transfers::host_memory does.
+  StagingRing(Transfers& transfers, std::int64_t copy_bytes, std::optional<int> node)
+      : slot_bytes_(staging_slot_bytes(copy_bytes)),
+        memory_(transfers.host_memory(
+            {.kind = HostKind::pinned, .bytes = staging_ring_bytes(copy_bytes), .node = node})) {
+    for (std::int64_t i = 0; i < kStagingSlots; ++i) {
+      slots_.push_back({.data = memory_->data() + i * slot_bytes_, .queue = transfers.copy_queue()});
+    }
+  }
+
+  // Copies from and to pageable memory; returns when all is done. Both directions take turns.
+  void copy(std::span<const Copy> copies) {
+    std::int64_t largest = 0;
+    for (const Copy& copy : copies) {
+      largest = std::max(largest, copy.bytes);
+    }
+    for (std::int64_t at = 0; at < largest; at += slot_bytes_) {
+      for (const Copy& copy : copies) {
+        if (at < copy.bytes) {
+          send({.direction = copy.direction,
+                .host = HostKind::pinned,
+                .to = copy.to + at,
+                .from = copy.from + at,
+                .bytes = std::min(slot_bytes_, copy.bytes - at)});
+        }
+      }
+    }
+    std::ranges::for_each(slots_, settle);
+  }
+
+ private:
+  struct RingSlot {
+    std::byte* data = nullptr;
+    std::unique_ptr<CopyQueue> queue;
+    std::byte* host_to = nullptr;  // where the bytes still go that the device brings; nullptr: none
+    std::int64_t bytes = 0;
+  };
+
+  void send(const Copy& part) {
+    RingSlot& slot = slots_[next_];
+    next_ = (next_ + 1) % slots_.size();
+    settle(slot);
+    Copy staged = part;
+    if (part.direction == CopyDirection::to_device) {
+      std::memcpy(slot.data, part.from, static_cast<std::size_t>(part.bytes));
+      staged.from = slot.data;
+    } else {
+      staged.to = slot.data;
+      slot.host_to = part.to;
+      slot.bytes = part.bytes;
+    }
+    slot.queue->start(staged);
+  }
+
+  static void settle(RingSlot& slot) {
+    slot.queue->wait();
+    if (slot.host_to != nullptr) {
+      std::memcpy(slot.host_to, slot.data, static_cast<std::size_t>(slot.bytes));
+      slot.host_to = nullptr;
+    }
+  }
+
+  std::int64_t slot_bytes_;
+  std::unique_ptr<HostMemory> memory_;
+  std::vector<RingSlot> slots_;
+  std::size_t next_ = 0;
+};
 
 MemoryPlan copy_plan(const CopySpec& spec, Device& device) {
   refuse_uncountable(spec.in_flight, 4.0 * static_cast<double>(stride_of(spec)));
@@ -98,6 +227,8 @@ CopyWorkload::CopyWorkload(const CopySpec& spec, Device& device)
     write_source(copies_[static_cast<std::size_t>(i)], i * spec.bytes);
   }
 }
+
+CopyWorkload::~CopyWorkload() = default;
 
 std::byte* CopyWorkload::device_at(std::int64_t copy) const {
   const auto address = reinterpret_cast<std::uintptr_t>(buffer_.data());
@@ -200,4 +331,45 @@ Work CopyWorkload::work() const {
           .launches = static_cast<std::int64_t>(copies_.size())};
 }
 
+namespace {
+
+class ConfiguredCopy final : public ConfiguredWorkload {
+ public:
+  explicit ConfiguredCopy(const WorkloadSpec& spec) : copy_(copy_spec(spec)) {}
+
+  std::optional<std::string> unsupported(Device& device) const override {
+    const Transfers* const transfers = transfers_of(device);
+    if (transfers == nullptr) {
+      return "this device offers no copies to be measured";
+    }
+    try {
+      return transfers->cannot_hold({.bytes = 1, .node = node_named(copy_.node, *transfers)});
+    } catch (const Unsupported& error) {
+      return error.what();
+    }
+  }
+  MemoryPlan plan(Device& device) const override { return copy_plan(copy_, device); }
+  std::unique_ptr<Workload> make(Device& device) const override {
+    return std::make_unique<CopyWorkload>(copy_, device);
+  }
+
+ private:
+  CopySpec copy_;
+};
+
+WorkloadType copy_type() {
+  WorkloadType type{
+      .name = "copy",
+      .kind = "operation",
+      .description = "copies between host and device memory, pinned, pageable or staged",
+      .modes = {"h2d", "d2h", "both"},
+      .options = declare(kBytes, kHostMemory, kFirstTouch, kOwnQueue),
+      .configure = [](const WorkloadSpec& spec) { return std::make_shared<ConfiguredCopy>(spec); }};
+  type.options.push_back(node_option());
+  return type;
+}
+
+const Registration<WorkloadType> registered{copy_type()};
+
+}  // namespace
 }  // namespace bench::kernels

@@ -1,4 +1,5 @@
-// Copies between host and device memory as a workload: a sample is one copy; a batch is started at once.
+// The workload `copy`: what moving a batch between host and device takes. A sample is one copy; a batch is
+// started at once.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,6 @@
 
 #include "bench/transfers.h"
 #include "bench/workload.h"
-#include "kernels/workloads/copy/staging.h"
 
 namespace bench::kernels {
 
@@ -36,10 +36,13 @@ CopySpec copy_spec(const WorkloadSpec& spec);
 // device's own. Throws Unsupported where the host may not lock so much, OutOfMemory beyond counting.
 MemoryPlan copy_plan(const CopySpec& spec, Device& device);
 
+class StagingRing;
+
 class CopyWorkload final : public Workload {
  public:
   // Throws OutOfMemory and Unsupported.
   CopyWorkload(const CopySpec& spec, Device& device);
+  ~CopyWorkload() override;
 
   void before_step() override;
   void step() override;

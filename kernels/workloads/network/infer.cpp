@@ -2,10 +2,9 @@
 
 #include <utility>
 
-#include "kernels/networks/passes/fuse.h"
 #include "kernels/networks/passes/inference.h"
 #include "kernels/networks/program/input.h"
-#include "kernels/workloads/compare.h"
+#include "kernels/workloads/reference_answers.h"
 #include "kernels/workloads/network/reference.h"
 
 namespace bench::kernels {

@@ -5,7 +5,7 @@
 
 #include "bench/workload.h"
 #include "kernels/networks/program/runner.h"
-#include "kernels/workloads/network/point.h"
+#include "kernels/workloads/network/network_workload.h"
 #include "kernels/workloads/reference_answers.h"
 
 namespace bench::kernels {

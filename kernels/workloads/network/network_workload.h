@@ -1,10 +1,32 @@
 // A network as a workload of the program, in the modes infer and train.
 #pragma once
 
+#include <cstdint>
+
 #include "bench/workload.h"
+#include "kernels/networks/graph/graph.h"
 #include "kernels/networks/models/network.h"
+#include "kernels/networks/passes/training.h"
 
 namespace bench::kernels {
+
+// stream queues operation by operation; graph records the step once and starts it as a whole, which spares
+// the host's work for each launch.
+enum class Launch { stream, graph };
+
+// A point of the workload: the network and the options of its step, read once from the command line.
+struct NetworkPoint {
+  Graph graph;
+  Dtype dtype = Dtype::fp32;
+  std::int64_t batch = 1;  // of a training step the effective one: a micro-batch is 1/accumulate of it
+  std::uint64_t seed = 1;
+  Launch launch = Launch::stream;
+  TrainOptions training{};  // of mode train
+};
+
+// Throws UsageError naming the option, what was given and what is accepted.
+NetworkPoint read_point(const NetworkType& network, const WorkloadSpec& spec);
+TrainOptions train_options(const WorkloadSpec& spec);
 
 WorkloadType network_workload(const NetworkType& network);
 

@@ -6,7 +6,7 @@
 
 #include "bench/workload.h"
 #include "kernels/networks/program/trainer.h"
-#include "kernels/workloads/network/point.h"
+#include "kernels/workloads/network/network_workload.h"
 
 namespace bench::kernels {
 

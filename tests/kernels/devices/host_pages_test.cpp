@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/error.h"
-#include "kernels/devices/host/copy.h"
+#include "kernels/devices/cpu/transfers.h"
 #include "tests/kernels/devices/sizes.h"
 
 namespace bench::kernels {

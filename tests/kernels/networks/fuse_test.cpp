@@ -1,4 +1,4 @@
-#include "kernels/networks/passes/fuse.h"
+#include "kernels/networks/passes/inference.h"
 #include "kernels/networks/graph/parameters.h"
 #include "kernels/networks/program/input.h"
 #include "kernels/workloads/network/reference.h"

@@ -6,7 +6,6 @@
 
 #include "bench/error.h"
 #include "kernels/networks/graph/parameters.h"
-#include "kernels/networks/passes/fuse.h"
 #include "kernels/networks/passes/inference.h"
 #include "kernels/workloads/network/reference.h"
 #include "tests/kernels/networks/networks_fixture.h"

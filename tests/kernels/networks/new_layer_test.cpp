@@ -17,25 +17,24 @@ struct ClipOptions {
   bool at_six = true;
 };
 
-class ClipLayer final : public LikeItsInput<ClipLayer> {
+class ClipLayer final : public LikeItsInput<ClipLayer, ClipOptions> {
  public:
-  explicit ClipLayer(const ClipOptions& options)
-      : activation_(options.at_six ? Activation::relu6 : Activation::relu) {}
+  using LikeItsInput::LikeItsInput;
 
   void forward(Recorder& recorder) const override {
-    recorder.record(Elementwise{.tensor = recorder.src(), .activation = activation_},
+    recorder.record(Elementwise{.tensor = recorder.src(), .activation = activation()},
                     {{Slot::src, recorder.input()}, {Slot::dst, recorder.result()}});
   }
   void backward(Recorder& recorder) const override {
     recorder.record(
-        Elementwise{.tensor = recorder.dst(), .activation = activation_, .direction = Direction::backward},
+        Elementwise{.tensor = recorder.dst(), .activation = activation(), .direction = Direction::backward},
         {{Slot::dst, recorder.output()},
          {Slot::diff_dst, recorder.diff()},
          {Slot::diff_src, recorder.input_gradient()}});
   }
 
  private:
-  Activation activation_;
+  Activation activation() const { return options_.at_six ? Activation::relu6 : Activation::relu; }
 };
 
 const LayerRegistration<ClipOptions, ClipLayer> registered_clip{"clip_of_a_test"};

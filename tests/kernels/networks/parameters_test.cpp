@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "kernels/networks/passes/fuse.h"
+#include "kernels/networks/passes/inference.h"
 
 namespace bench::kernels {
 namespace {

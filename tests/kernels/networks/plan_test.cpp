@@ -5,9 +5,7 @@
 #include <map>
 
 #include "bench/registry.h"
-#include "kernels/networks/passes/extra_bytes.h"
-#include "kernels/networks/passes/fuse.h"
-#include "kernels/networks/program/arena.h"
+#include "kernels/networks/program/placement.h"
 #include "kernels/workloads/network/infer.h"
 #include "kernels/workloads/network/train.h"
 #include "tests/kernels/networks/networks_fixture.h"

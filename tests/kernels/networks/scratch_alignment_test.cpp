@@ -7,7 +7,7 @@
 
 #include "kernels/backends/reference/reference_operation.h"
 #include "kernels/networks/passes/inference.h"
-#include "kernels/networks/program/arena.h"
+#include "kernels/networks/program/placement.h"
 #include "kernels/operations/conv2d/conv2d.h"
 #include "tests/kernels/networks/networks_fixture.h"
 

@@ -5,7 +5,6 @@
 
 #include "bench/error.h"
 #include "kernels/networks/graph/parameters.h"
-#include "kernels/networks/passes/fuse.h"
 #include "kernels/networks/passes/inference.h"
 #include "kernels/workloads/network/infer.h"
 #include "kernels/workloads/network/reference.h"

@@ -1,7 +1,11 @@
-// The reference's answers: computed once, shared by the points of a series, released with them.
+// The reference's answers: computed once, shared by the points of a series, released with them; and what
+// passes when a batch is compared with them.
 #include "kernels/workloads/reference_answers.h"
 
 #include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
 
 namespace bench::kernels {
 namespace {
@@ -77,6 +81,77 @@ TEST_F(SharedAnswersTest, AreReleasedWithTheLastPoint) {
   EXPECT_TRUE(kept.expired());
   ask({})->to_first(2);
   EXPECT_EQ(computed_.size(), 2U);
+}
+
+const std::vector<std::vector<float>> kExpected{{3, 4}, {0, 10}};
+
+TEST(Compare, RowsRepeatTheDistinctSamples) {
+  const std::vector<float> right{3, 4, 0, 10, 3, 4};
+  const Verification result = compare_rows(right, kExpected, 1e-3, "pairs");
+  EXPECT_TRUE(result.passed);
+  EXPECT_EQ(result.error, 0);
+  EXPECT_EQ(result.tolerance, 1e-3);
+  EXPECT_NE(result.detail.find("3 rows of 2 values (pairs)"), std::string::npos) << result.detail;
+}
+
+TEST(Compare, WorstRowDecides) {
+  const std::vector<float> wrong{3, 4, 0, 10, 3, 4.5};
+  const Verification result = compare_rows(wrong, kExpected, 0.05, "pairs");
+  EXPECT_FALSE(result.passed);
+  EXPECT_DOUBLE_EQ(result.error, 0.1);
+  EXPECT_NE(result.detail.find("row 2 is off by 0.1"), std::string::npos) << result.detail;
+  EXPECT_NE(result.detail.find("value 1 is 4.5 instead of 4"), std::string::npos) << result.detail;
+}
+
+TEST(Compare, SwappedRowsFail) {
+  EXPECT_FALSE(compare_rows(std::vector<float>{0, 10, 3, 4}, kExpected, 0.1, "").passed);
+}
+
+TEST(Compare, WhatIsNotFiniteFails) {
+  for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+    const Verification result = compare_rows(std::vector<float>{3, 4, 0, bad}, kExpected, 1e9, "");
+    EXPECT_FALSE(result.passed);
+    EXPECT_TRUE(std::isinf(result.error));
+    EXPECT_NE(result.detail.find("row 1"), std::string::npos) << result.detail;
+  }
+}
+
+TEST(Compare, NothingAndPartsOfRowsFail) {
+  EXPECT_FALSE(compare_rows({}, kExpected, 1, "").passed);
+  EXPECT_FALSE(compare_rows(std::vector<float>{3, 4, 0}, kExpected, 1, "").passed);
+  EXPECT_FALSE(compare_rows(std::vector<float>{3, 4}, {}, 1, "").passed);
+}
+
+TEST(CompareSome, RowsAreTheOnesNamed) {
+  const std::vector<float> answers{9, 9, 3, 4, 8, 8, 0, 10};
+  const std::vector<std::int64_t> rows{1, 3};
+  const Verification right = compare_some_rows(answers, rows, kExpected, 1e-3, "pairs");
+  EXPECT_TRUE(right.passed);
+  EXPECT_NE(right.detail.find("2 of 4 rows of 2 values (pairs)"), std::string::npos) << right.detail;
+  EXPECT_FALSE(compare_some_rows(answers, std::vector<std::int64_t>{1, 2}, kExpected, 0.1, "").passed);
+}
+
+// What was not written is NaN.
+TEST(CompareSome, EveryOtherRowIsFinite) {
+  const std::vector<std::int64_t> rows{0, 3};
+  const Verification result =
+      compare_some_rows(std::vector<float>{3, 4, 1, std::nanf(""), 8, 8, 0, 10}, rows, kExpected, 1e9, "");
+  EXPECT_FALSE(result.passed);
+  EXPECT_TRUE(std::isinf(result.error));
+  EXPECT_NE(result.detail.find("row 1, value 1 is nan"), std::string::npos) << result.detail;
+}
+
+TEST(CompareSome, RowsThatAreMissingFail) {
+  const std::vector<std::int64_t> rows{0, 2};
+  EXPECT_FALSE(compare_some_rows(std::vector<float>{3, 4, 0, 10}, rows, kExpected, 1, "").passed);
+  EXPECT_FALSE(compare_some_rows({}, rows, kExpected, 1, "").passed);
+}
+
+TEST(RowsToCompare, AreTheFirstTheMiddleAndTheLast) {
+  EXPECT_EQ(rows_to_compare(1), (std::vector<std::int64_t>{0}));
+  EXPECT_EQ(rows_to_compare(2), (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(rows_to_compare(3), (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_EQ(rows_to_compare(8192), (std::vector<std::int64_t>{0, 4096, 8191}));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Parameters updated in slices within the backward pass: the same step as one update behind it.
-#include "kernels/networks/passes/updates.h"
+#include "kernels/networks/passes/training.h"
 
 #include <gmock/gmock.h>
 

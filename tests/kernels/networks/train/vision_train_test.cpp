@@ -7,7 +7,7 @@
 
 #include "../networks_fixture.h"
 #include "kernels/networks/graph/parameters.h"
-#include "kernels/networks/passes/recompute.h"
+#include "kernels/networks/passes/training.h"
 #include "kernels/workloads/network/gradient_check.h"
 #include "kernels/workloads/network/train.h"
 

@@ -1,6 +1,16 @@
-#include "kernels/networks/graph/target.h"
+#include "kernels/networks/graph/shape.h"
 
 namespace bench::kernels {
+
+std::string Shape::text() const {
+  std::string text;
+  for (std::size_t i = 0; i < rank_; ++i) {
+    const auto& [size, per_sample] = extents_[i];
+    text += i == 0 ? "" : " x ";
+    text += !per_sample ? std::to_string(size) : size == 1 ? "batch" : std::to_string(size) + "*batch";
+  }
+  return rank_ == 0 ? "a single value" : text;
+}
 
 // With AVX-512, oneDNN's fp32 Winograd and its fastest direct convolutions work on channels in groups of 16,
 // and its stem convolutions read NCHW images as they are. Its bf16 kernels for AMX and AVX-512 want NHWC.
@@ -11,16 +21,6 @@ NetworkLayouts layouts_for(const Device& device, Dtype dtype) {
                                                         isa->second.find("amx") != std::string::npos);
   return dtype == Dtype::fp32 && blocks_channels ? NetworkLayouts{Layout::nchw, Layout::nchw16c}
                                                  : NetworkLayouts{};
-}
-
-std::string Shape::text() const {
-  std::string text;
-  for (std::size_t i = 0; i < rank_; ++i) {
-    const auto& [size, per_sample] = extents_[i];
-    text += i == 0 ? "" : " x ";
-    text += !per_sample ? std::to_string(size) : size == 1 ? "batch" : std::to_string(size) + "*batch";
-  }
-  return rank_ == 0 ? "a single value" : text;
 }
 
 TensorDesc stored_as(const Shape& shape, const Target& target, Layout maps) {

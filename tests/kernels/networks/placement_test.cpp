@@ -1,4 +1,4 @@
-#include "kernels/networks/program/arena.h"
+#include "kernels/networks/program/placement.h"
 
 #include <gtest/gtest.h>
 
@@ -87,7 +87,7 @@ TEST(Arena, RandomLifetimesAreSoundAndTight) {
       const auto first = static_cast<std::int64_t>(random() % 40);
       lifetimes.push_back({static_cast<std::int64_t>(random() % 5000 + 1), first,
                            first + static_cast<std::int64_t>(random() % 6),
-                           round % 2 == 1 && i % 4 == 0 ? 256 : kArenaAlignment});
+                           round % 2 == 1 && i % 4 == 0 ? 256 : kSlotAlignment});
     }
     const Packing packing = pack_arena(lifetimes);
     expect_sound(lifetimes, packing);

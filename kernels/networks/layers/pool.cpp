@@ -1,0 +1,125 @@
+// Pooling of maps: the maximum over windows, and the average over windows that lead to a given size, or over
+// a sequence's positions.
+#include "kernels/operations/pool/pool.h"
+
+#include <tuple>
+#include <utility>
+
+#include "kernels/networks/graph/layer.h"
+#include "kernels/networks/graph/layer_options.h"
+#include "kernels/networks/program/recorder.h"
+
+namespace bench::kernels {
+namespace {
+
+// The gradient of a maximum needs which inputs were chosen, where the forward pass saved that.
+void record_backward(Recorder& recorder, Pool pool) {
+  const TensorId diff = recorder.diff();
+  if (!recorder.wants_gradient()) {
+    return;
+  }
+  pool.direction = Direction::backward;
+  Arguments arguments{{Slot::diff_dst, diff}, {Slot::diff_src, recorder.input_gradient()}};
+  if (const auto choices = recorder.saved(Slot::saved)) {
+    arguments.emplace_back(Slot::saved, *choices);
+  }
+  recorder.record(pool, arguments);
+}
+
+class MaxPoolLayer final : public LayerOf<MaxPoolLayer, WindowOptions> {
+ public:
+  using LayerOf::LayerOf;
+
+  Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
+    const Shape& in = inputs[0];
+    const WindowOptions& o = options_;
+    require(in.is_maps(), name, "needs maps", in);
+    return {in[0], in.channels(), count_windows(name, in.height(), o.kernel, o.stride, o.pad, o.end_pad),
+            count_windows(name, in.width(), o.kernel, o.stride, o.pad, o.end_pad)};
+  }
+
+  void forward(Recorder& recorder) const override {
+    const Pool pool = spec(recorder);
+    Arguments arguments{{Slot::src, recorder.input()}, {Slot::dst, recorder.result()}};
+    if (const SlotInfo* const choices = recorder.make(pool)->find(Slot::saved)) {
+      arguments.emplace_back(Slot::saved,
+                             recorder.save(Slot::saved, "choices", choices->bytes, Content::statistic));
+    }
+    recorder.record(pool, arguments);
+  }
+  void backward(Recorder& recorder) const override { record_backward(recorder, spec(recorder)); }
+
+  bool ends_block() const override { return true; }
+
+ private:
+  Pool spec(const Recorder& recorder) const {
+    Pool pool;
+    pool.src = recorder.src();
+    pool.kind = Pool::Kind::max;
+    pool.kernel_h = pool.kernel_w = options_.kernel;
+    pool.stride_h = pool.stride_w = options_.stride;
+    pool.pad_h = pool.pad_w = options_.pad;
+    pool.pad_bottom = pool.pad_right = options_.end_pad;
+    pool.training = recorder.training();
+    return pool;
+  }
+};
+
+// Output i of an adaptive pool averages the inputs from ⌊i·in/out⌋ to ⌈(i+1)·in/out⌉. Where all those windows
+// are equally large and equally far apart, an ordinary pool does it: of this kernel and stride.
+std::optional<std::pair<std::int64_t, std::int64_t>> regular_window(std::int64_t in, std::int64_t out) {
+  const auto first = [&](std::int64_t i) { return i * in / out; };
+  const auto last = [&](std::int64_t i) { return ((i + 1) * in + out - 1) / out; };
+  const std::int64_t kernel = last(0);
+  const std::int64_t stride = out > 1 ? first(1) : 1;
+  for (std::int64_t i = 0; i < out; ++i) {
+    if (stride < 1 || first(i) != i * stride || last(i) != first(i) + kernel) {
+      return std::nullopt;
+    }
+  }
+  return std::pair{kernel, stride};
+}
+
+class AveragePoolLayer final : public LayerOf<AveragePoolLayer, AveragePoolOptions> {
+ public:
+  using LayerOf::LayerOf;
+
+  Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
+    const Shape& in = inputs[0];
+    if (in.is_sequence()) {
+      require(options_.size == 1, name, "averages a sequence to one vector only", in);
+      return {in[0], in[2]};
+    }
+    require(in.is_maps(), name, "needs maps or a sequence", in);
+    return {in[0], in.channels(), options_.size, options_.size};
+  }
+
+  void forward(Recorder& recorder) const override {
+    recorder.record(spec(recorder), {{Slot::src, recorder.input()}, {Slot::dst, recorder.result()}});
+  }
+  void backward(Recorder& recorder) const override { record_backward(recorder, spec(recorder)); }
+
+ private:
+  Pool spec(const Recorder& recorder) const {
+    const TensorDesc& src = recorder.src();
+    const auto rows = regular_window(src.h, options_.size);
+    const auto columns = regular_window(src.w, options_.size);
+    Pool pool;
+    pool.src = src;
+    if (!rows || !columns) {
+      pool.kind = Pool::Kind::adaptive;
+      pool.height = pool.width = options_.size;
+      return pool;
+    }
+    pool.kind = Pool::Kind::average;
+    std::tie(pool.kernel_h, pool.stride_h) = *rows;
+    std::tie(pool.kernel_w, pool.stride_w) = *columns;
+    return pool;
+  }
+};
+
+const LayerRegistration<WindowOptions, MaxPoolLayer> registered_max{"max_pool"};
+const LayerRegistration<AveragePoolOptions, AveragePoolLayer> registered_average{"average_pool"};
+
+}  // namespace
+}  // namespace bench::kernels
