@@ -12,6 +12,11 @@ inline double unit_draw(std::mt19937_64& engine) {
   return static_cast<double>(engine() >> 11U) * 0x1.0p-53;
 }
 
+// Uniform in [low, high).
+inline double uniform_draw(std::mt19937_64& engine, double low, double high) {
+  return low + (high - low) * unit_draw(engine);
+}
+
 // Uniform in [0, bound); bound >= 1. Rejects the first 2^64 mod bound values, so that none is favoured.
 inline std::uint64_t bounded_draw(std::mt19937_64& engine, std::uint64_t bound) {
   const std::uint64_t rejected = (0 - bound) % bound;

@@ -9,14 +9,7 @@
 
 namespace bench::loader {
 
-std::uint16_t half_bits(float value);    // IEEE binary16, to the nearest, halves to even
-std::uint16_t bfloat_bits(float value);  // the upper half of binary32, likewise
-
 bool wide_floats_usable();  // the processor has AVX2, FMA and F16C
-// value * scale + offset of each channel, rounded once, in 256-bit registers. Returns how many of the pixels
-// it did: all but the last few.
-std::size_t store_wide(const std::array<float, 3>& scale, const std::array<float, 3>& offset, Element element,
-                       ImageLayout layout, const std::uint8_t* pixels, std::size_t count, std::byte* sample);
 
 // Looks up what each of a byte's 256 values becomes in each channel, or computes the same bits in wide
 // registers.
@@ -28,11 +21,7 @@ class Collator {
 
  private:
   template <class Value>
-  using Table = std::array<std::array<Value, 256>, 3>;
-
-  template <class Value>
-  void look_up(const Table<Value>& table, const std::uint8_t* pixels, std::size_t first,
-               std::byte* sample) const;
+  void look_up(const std::uint8_t* pixels, std::size_t first, std::byte* sample) const;
 
   std::size_t pixels_;
   Element element_;
@@ -40,9 +29,7 @@ class Collator {
   bool wide_;
   std::array<float, 3> scale_{};  // of a byte: 1 / (255 * deviation)
   std::array<float, 3> offset_{};
-  Table<float> single_{};
-  Table<std::uint16_t> half_{};
-  Table<std::uint8_t> byte_{};
+  std::array<std::array<std::uint32_t, 256>, 3> bits_{};  // of a channel's bytes, as they are stored
 };
 
 }  // namespace bench::loader

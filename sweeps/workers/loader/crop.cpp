@@ -14,10 +14,6 @@ int rounded(double value) {
   return static_cast<int>(std::nearbyint(value));  // halves to even, as Python's round does
 }
 
-double between(double low, double high, std::mt19937_64& engine) {
-  return low + (high - low) * unit_draw(engine);
-}
-
 int place(int room, std::mt19937_64& engine) {
   return static_cast<int>(bounded_draw(engine, static_cast<std::uint64_t>(room) + 1));
 }
@@ -42,8 +38,8 @@ Box random_crop(int width, int height, const Transform& transform, std::mt19937_
   const double log_narrowest = std::log(transform.narrowest);
   const double log_widest = std::log(transform.widest);
   for (int i = 0; i < kTries; ++i) {
-    const double wanted = area * between(transform.smallest_area, transform.largest_area, engine);
-    const double shape = std::exp(between(log_narrowest, log_widest, engine));
+    const double wanted = area * uniform_draw(engine, transform.smallest_area, transform.largest_area);
+    const double shape = std::exp(uniform_draw(engine, log_narrowest, log_widest));
     const int crop_width = rounded(std::sqrt(wanted * shape));
     const int crop_height = rounded(std::sqrt(wanted / shape));
     if (crop_width > 0 && crop_width <= width && crop_height > 0 && crop_height <= height) {

@@ -18,54 +18,11 @@
 namespace bench::loader {
 namespace {
 
+// Not blocking: a pipe of that name must not hang a worker.
+constexpr int kToRead = O_RDONLY | O_NONBLOCK;
+
 std::string words_of(int error) {
   return std::generic_category().message(error);
-}
-
-class OpenFile {
- public:
-  // Not blocking: a pipe of that name must not hang a worker.
-  explicit OpenFile(const std::filesystem::path& path)
-      : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (file_ >= 0) {
-      close(file_);
-    }
-  }
-
-  bool is_open() const { return file_ >= 0; }
-  int get() const { return file_; }
-
- private:
-  int file_;
-};
-
-// Throws BadImage unless all `count` bytes are there.
-void read_all(int file, std::int64_t offset, std::int64_t count, std::vector<std::byte>& bytes) {
-  bytes.resize(static_cast<std::size_t>(count));
-  std::int64_t done = 0;
-  while (done < count) {
-    const ssize_t got =
-        pread(file, bytes.data() + done, static_cast<std::size_t>(count - done), offset + done);
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
-      throw BadImage(fmt::format("cannot be read: {}", words_of(errno)));
-    }
-    if (got == 0) {
-      throw BadImage(fmt::format("the file ends after {} of {} bytes", done, count));
-    }
-    done += got;
-  }
-}
-
-void check_size(std::int64_t bytes) {
-  if (bytes > kMostEncodedBytes) {
-    throw BadImage(fmt::format("{} bytes, more than the limit of {}", bytes, kMostEncodedBytes));
-  }
 }
 
 // Pages of the mapping that are in the page cache. Linux reports this only to a user who may write the file,
@@ -94,8 +51,18 @@ bool told_the_truth(int file, const std::filesystem::path& path) {
 
 }  // namespace
 
-void read_file(const std::filesystem::path& path, std::vector<std::byte>& bytes) {
-  const OpenFile file(path);
+OpenFile::OpenFile(const std::filesystem::path& path, int flags)
+    : file_(open(path.c_str(), flags | O_CLOEXEC, 0644)) {}
+
+OpenFile::~OpenFile() {
+  if (is_open()) {
+    close(file_);
+  }
+}
+
+void read_file(const std::filesystem::path& path, std::vector<std::byte>& bytes, std::int64_t offset,
+               std::optional<std::int64_t> count) {
+  const OpenFile file(path, kToRead);
   struct stat about {};
   if (!file.is_open() || fstat(file.get(), &about) != 0) {
     throw BadImage(fmt::format("cannot be read: {}", words_of(errno)));
@@ -103,18 +70,26 @@ void read_file(const std::filesystem::path& path, std::vector<std::byte>& bytes)
   if (!S_ISREG(about.st_mode)) {
     throw BadImage("not a regular file");
   }
-  check_size(about.st_size);
-  read_all(file.get(), 0, about.st_size, bytes);
-}
-
-void read_range(const std::filesystem::path& path, std::int64_t offset, std::int64_t count,
-                std::vector<std::byte>& bytes) {
-  check_size(count);
-  const OpenFile file(path);
-  if (!file.is_open()) {
-    throw BadImage(fmt::format("cannot be read: {}", words_of(errno)));
+  const std::int64_t wanted = count.value_or(about.st_size);
+  if (wanted > kMostEncodedBytes) {
+    throw BadImage(fmt::format("{} bytes, more than the limit of {}", wanted, kMostEncodedBytes));
   }
-  read_all(file.get(), offset, count, bytes);
+  bytes.resize(static_cast<std::size_t>(wanted));
+  std::int64_t done = 0;
+  while (done < wanted) {
+    const ssize_t got =
+        pread(file.get(), bytes.data() + done, static_cast<std::size_t>(wanted - done), offset + done);
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      throw BadImage(fmt::format("cannot be read: {}", words_of(errno)));
+    }
+    if (got == 0) {
+      throw BadImage(fmt::format("the file ends after {} of {} bytes", done, wanted));
+    }
+    done += got;
+  }
 }
 
 std::optional<std::string> evict_range(const std::filesystem::path& path, std::int64_t offset,
@@ -122,7 +97,7 @@ std::optional<std::string> evict_range(const std::filesystem::path& path, std::i
   if (count <= 0) {
     return std::nullopt;
   }
-  const OpenFile file(path);
+  const OpenFile file(path, kToRead);
   if (!file.is_open()) {
     return fmt::format("'{}' cannot be opened: {}", path.string(), words_of(errno));
   }

@@ -4,7 +4,9 @@
 #include <array>
 #include <csetjmp>
 #include <cstdio>
+#include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,8 +16,6 @@
 #include <jerror.h>
 
 #include <fmt/format.h>
-
-#include "sweeps/workers/loader/jpeg_source.h"
 
 namespace bench::loader {
 namespace {
@@ -33,18 +33,15 @@ std::string what_else(std::span<const std::byte> encoded) {
   const std::string_view start(reinterpret_cast<const char*>(encoded.data()),
                                std::min<std::size_t>(encoded.size(), 12));
   if (start.starts_with("\x89PNG")) {
-    return "a PNG image";
+    return " but a PNG image";
   }
   if (start.starts_with("GIF8")) {
-    return "a GIF image";
+    return " but a GIF image";
   }
   if (start.starts_with("RIFF") && start.ends_with("WEBP")) {
-    return "a WebP image";
+    return " but a WebP image";
   }
-  if (std::ranges::all_of(encoded.first(start.size()), [](std::byte b) { return b == std::byte{0}; })) {
-    return "zeros";
-  }
-  return {};
+  return start.find_first_not_of('\0') == std::string_view::npos ? " but zeros" : "";
 }
 
 // Bytes after the marker, as cameras append, do no harm.
@@ -72,17 +69,22 @@ void rgb_of_inks(std::uint8_t* pixel, int count) {
 
 class JpegDecoder::Impl {
  public:
-  explicit Impl(CancelToken cancel) : cancel_(std::move(cancel)), source_(next_portion) {
+  explicit Impl(CancelToken cancel) : cancel_(std::move(cancel)) {
     info_.err = jpeg_std_error(&errors_);
     errors_.error_exit = fail;
     errors_.emit_message = warn;
     errors_.output_message = [](j_common_ptr /*info*/) {};
     info_.client_data = this;
     guarded([this] { jpeg_create_decompress(&info_); });
-    info_.client_data = this;
     info_.mem->max_memory_to_use = kMostDecoderBytes;
     progress_.progress_monitor = look_around;
     info_.progress = &progress_;
+    source_.init_source = [](j_decompress_ptr) {};
+    source_.fill_input_buffer = next_portion;
+    source_.skip_input_data = skip;
+    source_.resync_to_restart = jpeg_resync_to_restart;
+    source_.term_source = [](j_decompress_ptr) {};
+    info_.src = &source_;
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -93,13 +95,13 @@ class JpegDecoder::Impl {
       throw BadImage("the file is empty");
     }
     if (encoded.size() < 3 || encoded[0] != std::byte{0xFF} || encoded[1] != std::byte{0xD8}) {
-      const std::string other = what_else(encoded);
-      throw BadImage("not a JPEG file" + (other.empty() ? "" : fmt::format(" but {}", other)));
+      throw BadImage("not a JPEG file" + what_else(encoded));
     }
     const auto* const data = reinterpret_cast<const unsigned char*>(encoded.data());
     guarded([this, &encoded] {
       jpeg_abort_decompress(&info_);
-      source_.open(info_, encoded);
+      rest_ = encoded;
+      take_portion();
       jpeg_read_header(&info_, TRUE);
     });
     const ImageSize size{.width = static_cast<int>(info_.image_width),
@@ -162,15 +164,8 @@ class JpegDecoder::Impl {
       calls();
       return;
     }
-    const int code = errors_.msg_code;
     jpeg_abort_decompress(&info_);
-    if (std::exchange(was_cancelled_, false)) {
-      throw Cancelled();
-    }
-    if (code == JERR_NO_BACKING_STORE || code == JERR_OUT_OF_MEMORY) {
-      throw BadImage(fmt::format("needs more than {} MiB to decode", kMostDecoderBytes >> 20));
-    }
-    throw BadImage(message_.data());
+    std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
   // libjpeg-turbo's crops are exact where brightness has one or two samples per colour sample each way. Other
@@ -199,12 +194,34 @@ class JpegDecoder::Impl {
     }
   }
 
+  // False where nothing is left.
+  bool take_portion() {
+    const auto portion = rest_.first(std::min(kJpegPortion, rest_.size()));
+    rest_ = rest_.subspan(portion.size());
+    source_.next_input_byte = reinterpret_cast<const JOCTET*>(portion.data());
+    source_.bytes_in_buffer = portion.size();
+    return !portion.empty();
+  }
+
+  // What libjpeg calls. It hands back `this` in client_data, and may be left by longjmp from each.
+
   static Impl& of(j_common_ptr info) { return *static_cast<Impl*>(info->client_data); }
+
+  // Throws `failure` out of guarded(); no frame from there to here owns anything.
+  [[noreturn]] void leave() { std::longjmp(out_, 1); }  // NOLINT(modernize-avoid-setjmp-longjmp)
 
   [[noreturn]] static void fail(j_common_ptr info) {
     Impl& self = of(info);
-    (*info->err->format_message)(info, self.message_.data());
-    std::longjmp(self.out_, 1);  // NOLINT(modernize-avoid-setjmp-longjmp)
+    const int code = info->err->msg_code;
+    if (code == JERR_NO_BACKING_STORE || code == JERR_OUT_OF_MEMORY) {
+      self.failure_ = std::make_exception_ptr(
+          BadImage(fmt::format("needs more than {} MiB to decode", kMostDecoderBytes >> 20)));
+    } else {
+      std::array<char, JMSG_LENGTH_MAX> message{};
+      (*info->err->format_message)(info, message.data());
+      self.failure_ = std::make_exception_ptr(BadImage(message.data()));
+    }
+    self.leave();
   }
   static void warn(j_common_ptr info, int level) {
     if (level < 0 && !harmless(info->err->msg_code)) {
@@ -213,41 +230,48 @@ class JpegDecoder::Impl {
   }
   void leave_if_cancelled() {
     if (cancel_()) {
-      was_cancelled_ = true;
-      std::longjmp(out_, 1);  // NOLINT(modernize-avoid-setjmp-longjmp)
+      failure_ = std::make_exception_ptr(Cancelled());
+      leave();
     }
   }
   static boolean next_portion(j_decompress_ptr info) {
     const auto common = reinterpret_cast<j_common_ptr>(info);
     Impl& self = of(common);
     self.leave_if_cancelled();
-    if (!self.source_.go_on()) {
+    if (!self.take_portion()) {
       self.errors_.msg_code = JWRN_JPEG_EOF;
       fail(common);
     }
     return TRUE;
+  }
+  static void skip(j_decompress_ptr info, long count) {
+    jpeg_source_mgr& source = *info->src;
+    auto left = static_cast<std::size_t>(std::max(0L, count));
+    while (left > source.bytes_in_buffer) {
+      left -= source.bytes_in_buffer;
+      next_portion(info);
+    }
+    source.next_input_byte += left;
+    source.bytes_in_buffer -= left;
   }
   // Called with each group of rows. A few bytes a scan make a decoder go over the whole image again.
   static void look_around(j_common_ptr info) {
     Impl& self = of(info);
     self.leave_if_cancelled();
     if (self.info_.input_scan_number > kMostScans) {
-      self.errors_.msg_code = 0;  // none of libjpeg's
-      const auto end =
-          fmt::format_to_n(self.message_.data(), self.message_.size() - 1, "more than {} scans", kMostScans);
-      *end.out = '\0';
-      std::longjmp(self.out_, 1);  // NOLINT(modernize-avoid-setjmp-longjmp)
+      self.failure_ = std::make_exception_ptr(BadImage(fmt::format("more than {} scans", kMostScans)));
+      self.leave();
     }
   }
 
   CancelToken cancel_;
-  bool was_cancelled_ = false;
-  JpegSource source_;
+  jpeg_source_mgr source_{};
+  std::span<const std::byte> rest_;  // of the encoded image, after the portion that libjpeg has
   jpeg_decompress_struct info_{};
   jpeg_error_mgr errors_{};
   jpeg_progress_mgr progress_{};
   std::jmp_buf out_{};
-  std::array<char, JMSG_LENGTH_MAX> message_{};
+  std::exception_ptr failure_;
   std::vector<std::uint8_t> pixels_;
 };
 

@@ -15,6 +15,10 @@ namespace bench::loader {
 
 inline constexpr std::int64_t kMostDecoderBytes = 512LL << 20;  // libjpeg's own, of one image
 inline constexpr int kMostScans = 100;  // of a progressive image; encoders write about 10
+// libjpeg gets an image in portions of so many bytes, so that decoding can be cancelled between two of them:
+// from an image given as a whole it skips any number of rows without returning. Larger than most photographs
+// made for training, for at the end of each portion it decodes the slow way.
+inline constexpr std::size_t kJpegPortion = std::size_t{128} << 10;
 
 struct ImageSize {
   int width = 0;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/random.h"
+#include "bench/measure/rounds.h"
 
 namespace bench::loader {
 namespace {
@@ -28,22 +31,44 @@ void lower_own_priority() {
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowest);
 }
 
+// Of the calling thread, so far.
+ThreadUse own_use() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return {.cpu_ns = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec,
+          .voluntary_switches = usage.ru_nvcsw,
+          .involuntary_switches = usage.ru_nivcsw};
+}
+
+void add(ThreadUse& to, const ThreadUse& use, std::int64_t times = 1) {
+  to.cpu_ns += times * use.cpu_ns;
+  to.voluntary_switches += times * use.voluntary_switches;
+  to.involuntary_switches += times * use.involuntary_switches;
+}
+
+// What a worker made of the batch, from its sample `first` on.
+void add(Batch& batch, const Batch& piece, std::int64_t first) {
+  batch.to_ns = std::max(batch.to_ns, piece.work_spans.back().to_ns);
+  add(batch.use, piece.use);
+  batch.stages += piece.stages;
+  std::ranges::copy(piece.images, batch.images.begin() + first);
+  batch.sample_ns.insert(batch.sample_ns.end(), piece.sample_ns.begin(), piece.sample_ns.end());
+  batch.work_spans.push_back(piece.work_spans.back());
+}
+
 }  // namespace
 
 struct WorkerPool::Worker {
   Worker(int worker_number, const Transform& transform, CancelToken token, const Clock& clock)
       : number(worker_number), cancelled(std::move(token)), maker(transform, clock, cancelled) {}
   int number;
+  std::int64_t last_batch = 0;
   CancelToken cancelled;
   SampleMaker maker;
   std::vector<std::byte> encoded;
   std::int64_t noted_bytes = 0;
-};
-
-struct WorkerPool::Open {
-  Batch batch;
-  std::int64_t begun = 0;  // samples
-  std::int64_t done = 0;
 };
 
 std::int64_t WorkerPool::slots_for(const PoolSettings& settings) {
@@ -58,15 +83,16 @@ WorkerPool::WorkerPool(const Dataset& data, const Transform& transform, PoolSett
       clock_(clock),
       slots_(slots),
       bad_(bad),
-      order_(data.size(), settings_.seed),
+      images_(shuffled_round(static_cast<std::size_t>(data.size()), settings_.seed, 0)),
       room_(settings_.order == Order::in_order ? static_cast<std::size_t>(std::max(1, settings_.workers))
                                                : 1),
-      free_(slots.size()) {
+      queue_(settings_.order, settings_.workers, settings_.prefetch, settings_.batch),
+      free_slots_(slots.size()) {
   if (std::ssize(slots) != slots_for(settings_)) {
     throw std::logic_error(fmt::format("a pool of {} workers needs {} slots, not {}", settings_.workers,
                                        slots_for(settings_), slots.size()));
   }
-  std::iota(free_.rbegin(), free_.rend(), std::size_t{0});
+  std::iota(free_slots_.rbegin(), free_slots_.rend(), std::size_t{0});
   if (settings_.workers == 0) {
     own_ = std::make_unique<Worker>(0, transform_, settings_.interrupted, clock_);
   }
@@ -80,20 +106,15 @@ WorkerPool::WorkerPool(const Dataset& data, const Transform& transform, PoolSett
     begin.unlock();
     const std::size_t started = threads_.size();
     fail(nullptr);
-    for (std::thread& thread : threads_) {
-      thread.join();
-    }
+    threads_.clear();
     throw std::runtime_error(
-        fmt::format("the system started {} of {} worker threads and refused the next: {}", started,
-                    settings_.workers, error.what()));
+        fmt::format("--workers: the system started {} of {} threads and refused the next ({}); give fewer",
+                    started, settings_.workers, error.what()));
   }
 }
 
 WorkerPool::~WorkerPool() {
   fail(nullptr);
-  for (std::thread& thread : threads_) {
-    thread.join();
-  }
 }
 
 void WorkerPool::fail(std::exception_ptr failure) {
@@ -117,10 +138,8 @@ void WorkerPool::run(int number) {
   try {
     Worker worker(
         number, transform_, [this] { return stopping_.load(); }, clock_);
-    if (settings_.order == Order::in_order) {
-      make_in_order(worker);
-    } else {
-      make_any(worker);
+    worker.last_batch = number - settings_.workers;
+    while (make_next_piece(worker)) {
     }
   } catch (const Cancelled&) {
     // The pool is being destroyed.
@@ -129,150 +148,118 @@ void WorkerPool::run(int number) {
   }
 }
 
-std::int64_t WorkerPool::make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch) {
-  const std::int64_t start = clock_.now_ns();
-  std::int64_t image = order_.image_for(number);
-  for (std::int64_t tried = 0;; ++tried) {
+// False once all is over.
+bool WorkerPool::make_next_piece(Worker& worker) {
+  std::condition_variable& room = room_[static_cast<std::size_t>(worker.number) % room_.size()];
+  std::optional<Piece> piece;
+  std::byte* to = nullptr;
+  {
+    std::unique_lock lock(mutex_);
+    room.wait(lock, [&] { return over_ || (piece = queue_.hand_out(worker.last_batch)); });
+    if (!piece) {
+      return false;
+    }
+    worker.last_batch = piece->batch;
+    auto batch = batches_.find(piece->batch);
+    if (batch == batches_.end()) {
+      batch = batches_.emplace(piece->batch, begin_batch(piece->batch, free_slots_.back())).first;
+      free_slots_.pop_back();
+      room.notify_all();  // where they share samples, the others may join in
+    }
+    to = batch->second.data + piece->first * transform_.sample_bytes();
+  }
+  const Batch made = make(worker, *piece, to);
+  const std::scoped_lock lock(mutex_);
+  add(batches_.at(piece->batch), made, piece->first);
+  if (queue_.made(piece->batch)) {
+    ready_.notify_one();
+  }
+  return true;
+}
+
+Batch WorkerPool::begin_batch(std::int64_t number, std::size_t slot) const {
+  return {.data = slots_[slot],
+          .number = number,
+          .slot = slot,
+          .from_ns = clock_.now_ns(),
+          .images = std::vector<std::int64_t>(static_cast<std::size_t>(settings_.batch))};
+}
+
+// What was done and used for the piece; its place in the batch is the caller's.
+Batch WorkerPool::make(Worker& worker, const Piece& piece, std::byte* to) {
+  Batch made;
+  const ThreadUse before = own_use();
+  const std::int64_t from = clock_.now_ns();
+  std::int64_t done = from;
+  for (std::int64_t i = 0; i < piece.count; ++i, to += transform_.sample_bytes()) {
+    const std::int64_t number = piece.batch * settings_.batch + piece.first + i;
+    made.images.push_back(make_sample(worker, number, to, made.stages));
+    const std::int64_t begun = std::exchange(done, clock_.now_ns());
+    made.sample_ns.push_back(done - begun);
+  }
+  made.work_spans.push_back({.worker = worker.number, .from_ns = from, .to_ns = done});
+  made.use = own_use();
+  add(made.use, before, -1);
+  const std::int64_t bytes =
+      worker.maker.scratch_bytes() + static_cast<std::int64_t>(worker.encoded.capacity());
+  scratch_bytes_ += bytes - std::exchange(worker.noted_bytes, bytes);
+  return made;
+}
+
+// Returns the image it took: the sample's own, or the next one that is not bad.
+std::int64_t WorkerPool::make_sample(Worker& worker, std::int64_t number, std::byte* to, StageTimes& stages) {
+  std::int64_t image = image_for(number);
+  for (std::int64_t tried = 0; tried < data_.size(); ++tried, image = (image + 1) % data_.size()) {
     if (worker.cancelled()) {
       throw Cancelled();
     }
-    if (tried == data_.size()) {
-      const auto [first, reason] = *bad_.all().begin();
-      throw UsageError(fmt::format("--data: none of the {} images can be used; the first, {}: {}",
-                                   data_.size(), printable(data_.name(first)), reason));
+    if (bad_.contains(image)) {
+      continue;
     }
-    if (!bad_.contains(image)) {
-      try {
-        const std::int64_t read_from = clock_.now_ns();
-        data_.read(image, worker.encoded);
-        batch.stages.read += static_cast<double>(clock_.now_ns() - read_from);
-        batch.stages += worker.maker.make(worker.encoded, sample_seed(settings_.seed, number), to);
-        break;
-      } catch (const BadImage& error) {
-        bad_.add(image, error.what());
-      }
+    try {
+      const std::int64_t read_from = clock_.now_ns();
+      data_.read(image, worker.encoded);
+      stages.read += static_cast<double>(clock_.now_ns() - read_from);
+      stages += worker.maker.make(worker.encoded, sample_seed(settings_.seed, number), to);
+      return image;
+    } catch (const BadImage& error) {
+      bad_.add(image, error.what());
     }
-    image = (image + 1) % data_.size();
   }
-  const std::int64_t end = clock_.now_ns();
-  batch.sample_ns.push_back(end - start);
-  if (!batch.work_spans.empty() && batch.work_spans.back().worker == worker.number) {
-    batch.work_spans.back().to_ns = end;
-  } else {
-    batch.work_spans.push_back({.worker = worker.number, .from_ns = start, .to_ns = end});
-  }
-  return image;
+  const auto [first, reason] = *bad_.all().begin();
+  throw UsageError(fmt::format(
+      "--data: none of the {} images can be used (the first, {}: {}); give a folder or tar file of "
+      "intact JPEG images",
+      data_.size(), printable(data_.name(first)), reason));
+}
+
+// Each pass through the data is the same permutation begun at another place: every image once, no two passes
+// in the same batches.
+std::int64_t WorkerPool::image_for(std::int64_t sample) const {
+  const auto place = static_cast<std::uint64_t>(sample);
+  const std::uint64_t pass = place / images_.size();
+  const std::uint64_t shift = pass == 0 ? 0 : stream_seed(settings_.seed, pass) % images_.size();
+  return static_cast<std::int64_t>(images_[(place % images_.size() + shift) % images_.size()]);
 }
 
 std::uint64_t WorkerPool::sample_seed(std::uint64_t seed, std::int64_t number) {
   return stream_seed(seed, static_cast<std::uint64_t>(number));
 }
 
-void WorkerPool::note_scratch(Worker& worker) {
-  const std::int64_t bytes =
-      worker.maker.scratch_bytes() + static_cast<std::int64_t>(worker.encoded.capacity());
-  scratch_bytes_ += bytes - std::exchange(worker.noted_bytes, bytes);
-}
-
-Batch WorkerPool::make_whole(Worker& worker, std::int64_t number) {
-  Batch batch;
-  batch.number = number;
-  batch.slot = static_cast<std::size_t>(number) % slots_.size();
-  batch.data = slots_[batch.slot];
-  const ThreadUse before = ThreadUse::so_far();
-  batch.from_ns = clock_.now_ns();
-  for (std::int64_t i = 0; i < settings_.batch; ++i) {
-    batch.images.push_back(
-        make_sample(worker, number * settings_.batch + i, batch.data + i * transform_.sample_bytes(), batch));
-  }
-  batch.to_ns = clock_.now_ns();
-  batch.use = ThreadUse::so_far().since(before);
-  note_scratch(worker);
-  return batch;
-}
-
-void WorkerPool::make_in_order(Worker& worker) {
-  const auto slots = static_cast<std::int64_t>(slots_.size());
-  for (std::int64_t number = worker.number;; number += settings_.workers) {
-    {
-      std::unique_lock lock(mutex_);
-      room_[static_cast<std::size_t>(worker.number)].wait(
-          lock, [&] { return over_ || number < given_back_ + slots; });
-      if (over_) {
-        return;
-      }
-    }
-    Batch batch = make_whole(worker, number);
-    const std::scoped_lock lock(mutex_);
-    done_.emplace(number, std::move(batch));
-    if (number == taken_) {
-      ready_.notify_one();
-    }
-  }
-}
-
-void WorkerPool::make_any(Worker& worker) {
-  for (;;) {
-    std::shared_ptr<Open> open;
-    std::int64_t sample = 0;
-    {
-      std::unique_lock lock(mutex_);
-      const auto unfinished = [&] { return !open_.empty() && open_.back()->begun < settings_.batch; };
-      room_.front().wait(lock, [&] { return over_ || unfinished() || !free_.empty(); });
-      if (over_) {
-        return;
-      }
-      if (!unfinished()) {
-        open_.push_back(std::make_shared<Open>());
-        Batch& batch = open_.back()->batch;
-        batch.slot = free_.back();
-        free_.pop_back();
-        batch.data = slots_[batch.slot];
-        batch.number = begun_++;
-        batch.images.resize(static_cast<std::size_t>(settings_.batch));
-        batch.from_ns = clock_.now_ns();
-        room_.front().notify_all();  // the others may join in
-      }
-      open = open_.back();
-      sample = open->begun++;
-    }
-    Batch part;  // of the batch: this sample
-    const ThreadUse before = ThreadUse::so_far();
-    const std::int64_t image = make_sample(worker, open->batch.number * settings_.batch + sample,
-                                           open->batch.data + sample * transform_.sample_bytes(), part);
-    const ThreadUse used = ThreadUse::so_far().since(before);
-    note_scratch(worker);
-
-    const std::scoped_lock lock(mutex_);
-    Batch& batch = open->batch;
-    batch.use += used;
-    batch.stages += part.stages;
-    batch.images.at(static_cast<std::size_t>(sample)) = image;
-    batch.sample_ns.push_back(part.sample_ns.front());
-    batch.work_spans.push_back(part.work_spans.front());
-    if (++open->done == settings_.batch) {
-      batch.to_ns = clock_.now_ns();
-      std::erase(open_, open);
-      finished_.push_back(std::move(batch));
-      ready_.notify_one();
-    }
-  }
-}
-
 Batch WorkerPool::next() {
   const std::int64_t asked = clock_.now_ns();
   if (own_) {
+    Batch batch = begin_batch(queue_.take_own(), 0);
     try {
-      return make_whole(*own_, taken_++);
+      add(batch, make(*own_, {.batch = batch.number, .first = 0, .count = settings_.batch}, batch.data), 0);
     } catch (const Cancelled&) {
       return {};
     }
+    return batch;
   }
   std::unique_lock lock(mutex_);
-  const auto there = [&] {
-    return settings_.order == Order::in_order ? done_.contains(taken_) : !finished_.empty();
-  };
-  while (!ready_.wait_for(lock, kAskEvery, [&] { return over_ || there(); })) {
+  std::optional<std::int64_t> number;
+  while (!ready_.wait_for(lock, kAskEvery, [&] { return over_ || (number = queue_.take()); })) {
     if (settings_.interrupted()) {
       return {};
     }
@@ -280,29 +267,22 @@ Batch WorkerPool::next() {
   if (failure_) {
     std::rethrow_exception(failure_);
   }
-  Batch batch;
-  if (settings_.order == Order::in_order) {
-    batch = std::move(done_.extract(taken_).mapped());
-  } else {
-    batch = std::move(finished_.front());
-    finished_.pop_front();
-  }
-  ++taken_;
+  Batch batch = std::move(batches_.extract(*number).mapped());
   batch.stages.hand_off = static_cast<double>(clock_.now_ns() - std::max(asked, batch.to_ns));
   return batch;
 }
 
 void WorkerPool::give_back(const Batch& batch) {
-  std::size_t for_whom = 0;
+  if (own_) {
+    return;
+  }
+  std::size_t owner = 0;
   {
     const std::scoped_lock lock(mutex_);
-    if (settings_.order == Order::in_order) {
-      for_whom = static_cast<std::size_t>(given_back_) % room_.size();
-    }
-    ++given_back_;
-    free_.push_back(batch.slot);
+    owner = static_cast<std::size_t>(queue_.free_slot());
+    free_slots_.push_back(batch.slot);
   }
-  room_[for_whom].notify_one();
+  room_[owner % room_.size()].notify_one();
 }
 
 }  // namespace bench::loader

@@ -5,23 +5,18 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <span>
-#include <string>
 #include <thread>
 #include <vector>
 
 #include "bench/clock.h"
-#include "sweeps/workers/loader/bad_files.h"
+#include "sweeps/workers/loader/batch_queue.h"
 #include "sweeps/workers/loader/dataset.h"
-#include "sweeps/workers/loader/image_order.h"
-#include "sweeps/workers/loader/order.h"
 #include "sweeps/workers/loader/sample_maker.h"
-#include "sweeps/workers/loader/thread_use.h"
 
 namespace bench::loader {
 
@@ -38,6 +33,13 @@ struct PoolSettings {
   CancelToken interrupted = never;
 };
 
+// Of threads, while they worked on a batch.
+struct ThreadUse {
+  std::int64_t cpu_ns = 0;
+  std::int64_t voluntary_switches = 0;
+  std::int64_t involuntary_switches = 0;
+};
+
 // A worker's stretch of work on a batch. Times here and below are nanoseconds of the pool's clock.
 struct WorkSpan {
   int worker = 0;
@@ -52,11 +54,11 @@ struct Batch {
   std::size_t slot = 0;
   std::int64_t from_ns = 0;  // when its first sample was begun, and its last done
   std::int64_t to_ns = 0;
-  ThreadUse use;                        // of the threads that made it
-  StageTimes stages;                    // summed over the samples
-  std::vector<std::int64_t> images;     // of each sample: its number in the data set
-  std::vector<std::int64_t> sample_ns;  // wall time of each, in the order they were done
-  std::vector<WorkSpan> work_spans;
+  ThreadUse use{};                        // of the threads that made it
+  StageTimes stages{};                    // summed over the samples
+  std::vector<std::int64_t> images{};     // of each sample: its number in the data set
+  std::vector<std::int64_t> sample_ns{};  // wall time of each, in the order they were done
+  std::vector<WorkSpan> work_spans{};
 };
 
 class WorkerPool {
@@ -83,15 +85,13 @@ class WorkerPool {
 
  private:
   struct Worker;
-  struct Open;  // a batch in the making
 
   void run(int number);
-  void make_in_order(Worker& worker);
-  void make_any(Worker& worker);
-  Batch make_whole(Worker& worker, std::int64_t number);
-  // Returns the image it took.
-  std::int64_t make_sample(Worker& worker, std::int64_t number, std::byte* to, Batch& batch);
-  void note_scratch(Worker& worker);
+  bool make_next_piece(Worker& worker);
+  Batch begin_batch(std::int64_t number, std::size_t slot) const;
+  Batch make(Worker& worker, const Piece& piece, std::byte* to);
+  std::int64_t make_sample(Worker& worker, std::int64_t number, std::byte* to, StageTimes& stages);
+  std::int64_t image_for(std::int64_t sample) const;
   void fail(std::exception_ptr failure);
 
   const Dataset& data_;
@@ -100,7 +100,7 @@ class WorkerPool {
   const Clock& clock_;
   const std::span<std::byte* const> slots_;
   BadFiles& bad_;
-  const ImageOrder order_;
+  const std::vector<std::size_t> images_;  // shuffled
   std::atomic<std::int64_t> scratch_bytes_ = 0;
   std::atomic<bool> stopping_ = false;  // seen within samples
   std::unique_ptr<Worker> own_;         // of the asking thread, without workers
@@ -109,17 +109,13 @@ class WorkerPool {
   // Signals a free slot, or the end. In order there is one for each worker: a free slot is of use to one
   // worker only, and waking the others would take cores from the consumer's thread.
   std::vector<std::condition_variable> room_;
-  std::condition_variable ready_;  // a batch is done, or all is over
+  std::condition_variable ready_;  // the consumer's next batch is done, or all is over
   bool over_ = false;
   std::exception_ptr failure_;
-  std::int64_t taken_ = 0;              // batches handed out
-  std::int64_t given_back_ = 0;         // in order: in the order of their numbers
-  std::map<std::int64_t, Batch> done_;  // in_order: by number
-  std::deque<Batch> finished_;          // any: by completion
-  std::deque<std::shared_ptr<Open>> open_;
-  std::vector<std::size_t> free_;
-  std::int64_t begun_ = 0;
-  std::vector<std::thread> threads_;  // last: they use all of the above
+  BatchQueue queue_;
+  std::map<std::int64_t, Batch> batches_;  // begun and not taken, by number
+  std::vector<std::size_t> free_slots_;
+  std::vector<std::jthread> threads_;  // last: they use all of the above
 };
 
 }  // namespace bench::loader

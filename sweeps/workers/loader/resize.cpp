@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
+
+#include <immintrin.h>
 
 namespace bench::loader {
 namespace {
@@ -11,11 +14,127 @@ int round_up(int value, int step) {
   return (value + step - 1) / step * step;
 }
 
+// No weight is negative and they add up to one: a rounded sum cannot leave the range of a byte.
 constexpr int kHalf = Filter::kOne / 2;
 
-// No weight is negative and they add up to one: a sum cannot leave the range of a byte.
-std::uint8_t rounded(std::int32_t sum) {
-  return static_cast<std::uint8_t>(sum / Filter::kOne);
+// One row, from its output `begin` on: pixels of four bytes into `to`.
+void resize_across(const Filter& across, std::size_t begin, const std::uint8_t* from, std::uint8_t* to) {
+  for (std::size_t i = begin; i < across.first.size(); ++i) {
+    std::array<std::int32_t, 4> sum{kHalf, kHalf, kHalf, kHalf};
+    const std::int16_t* const weights = &across.weights[i * static_cast<std::size_t>(across.taps)];
+    const std::uint8_t* pixel = from + std::ptrdiff_t{4} * across.first[i];
+    for (int k = 0; k < across.taps; ++k, pixel += 4) {
+      for (std::size_t c = 0; c < 4; ++c) {
+        sum[c] += weights[k] * pixel[c];
+      }
+    }
+    for (std::size_t c = 0; c < 4; ++c) {
+      to[4 * i + c] = static_cast<std::uint8_t>(sum[c] >> Filter::kShift);
+    }
+  }
+}
+
+// Weighs `taps` rows, the first at `from`, each `stride` bytes after the one before; of each the bytes from
+// `begin` to `end`.
+void resize_down(const std::int16_t* weights, int taps, const std::uint8_t* from, std::size_t stride,
+                 int begin, int end, std::uint8_t* to) {
+  constexpr int kBlock = 64;
+  for (; begin < end; begin += kBlock) {
+    const int count = std::min(end - begin, kBlock);
+    std::array<std::int32_t, kBlock> sum{};
+    sum.fill(kHalf);
+    for (int k = 0; k < taps; ++k) {
+      const std::uint8_t* const row = from + static_cast<std::size_t>(k) * stride + begin;
+      for (int i = 0; i < count; ++i) {
+        sum[i] += weights[k] * row[i];
+      }
+    }
+    for (int i = 0; i < count; ++i) {
+      to[begin + i] = static_cast<std::uint8_t>(sum[i] >> Filter::kShift);
+    }
+  }
+}
+
+// The same sums in 256-bit registers: pmaddwd weighs two pixels' (or two rows') bytes at once and adds them.
+#define BENCH_AVX2 __attribute__((target("avx2")))
+
+BENCH_AVX2 inline __m256i load_256(const void* from) {
+  return _mm256_loadu_si256(static_cast<const __m256i*>(from));
+}
+
+// Four pixels at a time, in 16 bits: r0 r1 r2 r3 g0 g1 g2 g3 | b0 b1 b2 b3 x0 x1 x2 x3 (-1 gives zero), times
+// w0 w1 w2 w3 everywhere. The sums of both halves of a channel lie next to each other.
+BENCH_AVX2 inline __m256i weighed(const std::uint8_t* pixels, const std::int16_t* weights, int taps) {
+  const __m256i order = _mm256_setr_epi8(0, -1, 4, -1, 8, -1, 12, -1, 1, -1, 5, -1, 9, -1, 13, -1,  //
+                                         2, -1, 6, -1, 10, -1, 14, -1, 3, -1, 7, -1, 11, -1, 15, -1);
+  __m256i sum = _mm256_setzero_si256();
+  for (int k = 0; k < taps; k += 4, pixels += 16, weights += 4) {
+    const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i*>(pixels));
+    const __m256i ordered = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(four), order);
+    const __m128i both = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(weights));
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(ordered, _mm256_broadcastq_epi64(both)));
+  }
+  return sum;
+}
+
+// Adds the halves of two outputs' channels and rounds: ra ga rb gb | ba xa bb xb.
+BENCH_AVX2 inline __m256i both_totals(__m256i a, __m256i b) {
+  const __m256i total = _mm256_hadd_epi32(a, b);
+  return _mm256_srli_epi32(_mm256_add_epi32(total, _mm256_set1_epi32(kHalf)), Filter::kShift);
+}
+
+BENCH_AVX2 void resize_across_avx2(const Filter& across, std::size_t begin, const std::uint8_t* from,
+                                   std::uint8_t* to) {
+  const std::size_t outputs = across.first.size();
+  const auto taps = static_cast<std::size_t>(across.taps);
+  std::size_t i = begin;
+  for (; i + 4 <= outputs; i += 4) {
+    const int* const first = &across.first[i];
+    const std::int16_t* const weights = &across.weights[i * taps];
+    const __m256i a = weighed(from + std::ptrdiff_t{4} * first[0], weights, across.taps);
+    const __m256i b = weighed(from + std::ptrdiff_t{4} * first[1], weights + taps, across.taps);
+    const __m256i c = weighed(from + std::ptrdiff_t{4} * first[2], weights + 2 * taps, across.taps);
+    const __m256i d = weighed(from + std::ptrdiff_t{4} * first[3], weights + 3 * taps, across.taps);
+    const __m256i words = _mm256_packs_epi32(both_totals(a, b), both_totals(c, d));
+    const __m256i bytes = _mm256_packus_epi16(words, words);  // ra ga rb gb rc … | ba xa bb xb bc …
+    const __m128i ordered =
+        _mm_unpacklo_epi16(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 4 * i), ordered);
+  }
+  resize_across(across, i, from, to);
+}
+
+BENCH_AVX2 void resize_down_avx2(const std::int16_t* weights, int taps, const std::uint8_t* from,
+                                 std::size_t stride, int begin, int end, std::uint8_t* to) {
+  const __m256i half = _mm256_set1_epi32(kHalf);
+  const __m256i zero = _mm256_setzero_si256();
+  // Unpacking and packing both stay within halves of a register, so that the order comes out right.
+  for (; begin + 32 <= end; begin += 32) {
+    __m256i sum0 = half;
+    __m256i sum1 = half;
+    __m256i sum2 = half;
+    __m256i sum3 = half;
+    const std::uint8_t* row = from + begin;
+    for (int k = 0; k < taps; k += 2, row += 2 * stride) {
+      std::int32_t two = 0;
+      std::memcpy(&two, weights + k, sizeof two);
+      const __m256i both = _mm256_set1_epi32(two);
+      const __m256i a = load_256(row);
+      const __m256i b = load_256(row + stride);
+      const __m256i low = _mm256_unpacklo_epi8(a, b);
+      const __m256i high = _mm256_unpackhi_epi8(a, b);
+      sum0 = _mm256_add_epi32(sum0, _mm256_madd_epi16(_mm256_unpacklo_epi8(low, zero), both));
+      sum1 = _mm256_add_epi32(sum1, _mm256_madd_epi16(_mm256_unpackhi_epi8(low, zero), both));
+      sum2 = _mm256_add_epi32(sum2, _mm256_madd_epi16(_mm256_unpacklo_epi8(high, zero), both));
+      sum3 = _mm256_add_epi32(sum3, _mm256_madd_epi16(_mm256_unpackhi_epi8(high, zero), both));
+    }
+    const __m256i low =
+        _mm256_packs_epi32(_mm256_srli_epi32(sum0, Filter::kShift), _mm256_srli_epi32(sum1, Filter::kShift));
+    const __m256i high =
+        _mm256_packs_epi32(_mm256_srli_epi32(sum2, Filter::kShift), _mm256_srli_epi32(sum3, Filter::kShift));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + begin), _mm256_packus_epi16(low, high));
+  }
+  resize_down(weights, taps, from, stride, begin, end, to);
 }
 
 }  // namespace
@@ -56,66 +175,15 @@ void Filter::set(int size, double from, double to, int outputs, bool reversed, i
   }
 }
 
-void Filter::spread_weights() {
-  spread.resize(weights.size() * 4);
-  std::int16_t* out = spread.data();
-  for (std::size_t i = 0; i < weights.size(); i += 2) {
-    for (int copy = 0; copy < 4; ++copy) {
-      *out++ = weights[i];
-      *out++ = weights[i + 1];
-    }
-  }
-}
-
-void resize_across(const Filter& across, const std::uint8_t* from, std::uint8_t* to) {
-  const std::int16_t* weight = across.weights.data();
-  for (const int first : across.first) {
-    std::array<std::int32_t, 4> sum{kHalf, kHalf, kHalf, kHalf};
-    const std::uint8_t* pixel = from + 4 * static_cast<std::ptrdiff_t>(first);
-    for (int k = 0; k < across.taps; ++k, pixel += 4) {
-      for (std::size_t c = 0; c < 4; ++c) {
-        sum[c] += weight[k] * pixel[c];
-      }
-    }
-    for (std::size_t c = 0; c < 4; ++c) {
-      to[c] = rounded(sum[c]);
-    }
-    weight += across.taps;
-    to += 4;
-  }
-}
-
-void resize_down(const std::int16_t* weights, int taps, const std::uint8_t* from, std::size_t stride,
-                 int bytes, std::uint8_t* to) {
-  constexpr int kBlock = 64;
-  for (int begin = 0; begin < bytes; begin += kBlock) {
-    const int count = bytes - begin < kBlock ? bytes - begin : kBlock;
-    std::array<std::int32_t, kBlock> sum{};
-    sum.fill(kHalf);
-    for (int k = 0; k < taps; ++k) {
-      const std::uint8_t* const row = from + static_cast<std::size_t>(k) * stride + begin;
-      for (int i = 0; i < count; ++i) {
-        sum[i] += weights[k] * row[i];
-      }
-    }
-    for (int i = 0; i < count; ++i) {
-      to[begin + i] = rounded(sum[i]);
-    }
-  }
-}
-
 Instructions best_instructions() {
-  return avx2_usable() ? Instructions::avx2 : Instructions::portable;
+  return __builtin_cpu_supports("avx2") != 0 ? Instructions::avx2 : Instructions::portable;
 }
 
 void Resizer::resize(const Pixels& from, const Part& part, int size, bool flip, std::uint8_t* to) {
-  const bool avx2 = instructions_ == Instructions::avx2;
   across_.set(from.width, part.left, part.right, size, flip, Filter::kAcross);
   down_.set(from.height, part.top, part.bottom, size, false, Filter::kDown);
-  if (avx2) {
-    across_.spread_weights();
-  }
 
+  const bool avx2 = instructions_ == Instructions::avx2;
   const auto across = avx2 ? resize_across_avx2 : resize_across;
   const auto down = avx2 ? resize_down_avx2 : resize_down;
   const int bytes = 4 * size;
@@ -125,20 +193,19 @@ void Resizer::resize(const Pixels& from, const Part& part, int size, bool flip, 
   // Taps of weight 0 reach past the last row: those rows exist and are ignored.
   rows_.resize(std::max(rows_.size(), static_cast<std::size_t>(bottom - top + down_.taps) * stride));
   for (int y = top; y < bottom; ++y) {
-    across(across_, from.data + static_cast<std::size_t>(y) * from.stride,
+    across(across_, 0, from.data + static_cast<std::size_t>(y) * from.stride,
            rows_.data() + static_cast<std::size_t>(y - top) * stride);
   }
   for (int y = 0; y < size; ++y) {
     down(&down_.weights[static_cast<std::size_t>(y) * static_cast<std::size_t>(down_.taps)], down_.taps,
-         rows_.data() + static_cast<std::size_t>(down_.first[y] - top) * stride, stride, bytes,
+         rows_.data() + static_cast<std::size_t>(down_.first[y] - top) * stride, stride, 0, bytes,
          to + static_cast<std::size_t>(y) * static_cast<std::size_t>(bytes));
   }
 }
 
 std::int64_t Resizer::scratch_bytes() const {
   return static_cast<std::int64_t>(
-      rows_.capacity() +
-      (across_.weights.capacity() + across_.spread.capacity() + down_.weights.capacity()) * 2 +
+      rows_.capacity() + (across_.weights.capacity() + down_.weights.capacity()) * sizeof(std::int16_t) +
       (across_.first.capacity() + down_.first.capacity()) * sizeof(int));
 }
 

@@ -25,29 +25,17 @@ struct Filter {
   int taps = 0;  // of every output; filled up with weights of 0 to a multiple of the group
   std::vector<int> first;
   std::vector<std::int16_t> weights;
-  std::vector<std::int16_t>
-      spread;  // of four taps each: 0 1 0 1 0 1 0 1 2 3 2 3 2 3 2 3, for resize_across_avx2
 
   static constexpr int kAcross = 4;  // groups: what the loops take at once
   static constexpr int kDown = 2;
-  static constexpr int kOne = 1 << 14;
+  static constexpr int kShift = 14;
+  static constexpr int kOne = 1 << kShift;
 
   // The part [from, to) of a line of `size` inputs becomes `outputs`, the last first if `reversed`. `from`
   // and `to` may lie between inputs. Inputs outside the part are never weighed: the crop comes before the
   // resize.
   void set(int size, double from, double to, int outputs, bool reversed, int group);
-  void spread_weights();
 };
-
-// One row: across.first.size() pixels of four bytes into `to`.
-void resize_across(const Filter& across, const std::uint8_t* from, std::uint8_t* to);
-// Weighs `taps` rows, the first at `from`, each `stride` bytes after the one before; `bytes` of each.
-void resize_down(const std::int16_t* weights, int taps, const std::uint8_t* from, std::size_t stride,
-                 int bytes, std::uint8_t* to);
-bool avx2_usable();
-void resize_across_avx2(const Filter& across, const std::uint8_t* from, std::uint8_t* to);
-void resize_down_avx2(const std::int16_t* weights, int taps, const std::uint8_t* from, std::size_t stride,
-                      int bytes, std::uint8_t* to);
 
 enum class Instructions { portable, avx2 };
 Instructions best_instructions();

@@ -5,18 +5,6 @@
 #include "sweeps/workers/loader/crop.h"
 
 namespace bench::loader {
-namespace {
-
-// The crop within the decoded pixels, which are reduced and begin at (left, top) of the reduced image.
-Resizer::Part part_of(const JpegDecoder::Decoded& decoded, const Box& crop, int eighths) {
-  const double scale = eighths / 8.0;
-  return {.left = crop.x * scale - decoded.left,
-          .top = crop.y * scale - decoded.top,
-          .right = (crop.x + crop.width) * scale - decoded.left,
-          .bottom = (crop.y + crop.height) * scale - decoded.top};
-}
-
-}  // namespace
 
 SampleMaker::SampleMaker(const Transform& transform, const Clock& clock, CancelToken cancel)
     : transform_(transform),
@@ -34,7 +22,15 @@ StageTimes SampleMaker::make(std::span<const std::byte> encoded, std::uint64_t s
   const JpegDecoder::Decoded decoded = decoder_.decode(chosen.crop, eighths);
   const double decoded_ns = clock_.since_ns(start);
 
-  resizer_.resize(decoded.pixels, part_of(decoded, chosen.crop, eighths), size, chosen.flip, resized_.data());
+  // The crop within the decoded pixels, which are reduced and begin at (left, top) of the reduced image.
+  const Box& crop = chosen.crop;
+  const double scale = eighths / 8.0;
+  resizer_.resize(decoded.pixels,
+                  {.left = crop.x * scale - decoded.left,
+                   .top = crop.y * scale - decoded.top,
+                   .right = (crop.x + crop.width) * scale - decoded.left,
+                   .bottom = (crop.y + crop.height) * scale - decoded.top},
+                  size, chosen.flip, resized_.data());
   const double resized_ns = clock_.since_ns(start);
 
   collator_.store(resized_.data(), sample);

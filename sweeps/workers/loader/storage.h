@@ -1,7 +1,14 @@
-// The rate and latency of a storage, and how reads share it: for the loader's limit and for the simulator.
+// A storage's rate and latency, and how reads share it: for the simulator, and for a loader whose reads wait
+// as if they came from a slower storage than the one at hand (--storage).
 #pragma once
 
 #include <algorithm>
+#include <memory>
+#include <string>
+
+#include "bench/clock.h"
+#include "sweeps/workers/loader/cancel_token.h"
+#include "sweeps/workers/loader/dataset.h"
 
 namespace bench::loader {
 
@@ -30,5 +37,12 @@ class Reservations {
   Storage storage_;
   double free_at_ = 0;  // with fractions: 2^53 ns are 104 days of uptime
 };
+
+// "200MB/s,5ms"; throws UsageError naming --storage.
+Storage parse_storage(const std::string& text);
+
+// The reads of `data`, each at least as long as the limit makes it take; a cancelled one no longer waits.
+std::unique_ptr<Dataset> limited(std::unique_ptr<Dataset> data, const Storage& limit, const Clock& clock,
+                                 CancelToken cancel = never);
 
 }  // namespace bench::loader

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -10,9 +9,7 @@
 #include <cmath>
 #include <fstream>
 #include <numbers>
-#include <numeric>
 #include <optional>
-#include <random>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -23,12 +20,15 @@
 #include "bench/host/cache_folder.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/random.h"
+#include "bench/measure/rounds.h"
+#include "sweeps/workers/loader/file_range.h"
 
 namespace bench::loader {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kImages = 256;
 constexpr int kVersion = 1;  // counts up when the pictures change: old sets stay what they are
 constexpr std::uint64_t kSeed = 20'240'517;
 constexpr int kQuality = 95;
@@ -40,52 +40,19 @@ constexpr double kHeavyDeviation = 1;  // of the logarithm of the pixels: their 
                   quote(path.string()), why));
 }
 
-fs::path users_cache() {
-  const std::optional<fs::path> folder = cache_folder();
-  if (!folder) {
-    throw UsageError("--data: synthetic images have no folder; give one by XDG_CACHE_HOME or HOME");
-  }
-  return *folder;
-}
-
-// Held until the process ends or lets go, however that comes about.
-class Lock {
- public:
-  Lock(const fs::path& path, const ProgressCallback& progress)
-      : file_(open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644)) {
-    if (file_ < 0) {
+// Until the file is closed, however the process ends. Asks again and again, so that `progress` can end the
+// wait.
+void lock(const OpenFile& file, const fs::path& path, const ProgressCallback& progress) {
+  while (!file.is_open() || flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (!file.is_open() || (errno != EWOULDBLOCK && errno != EINTR)) {
       refuse(path, std::generic_category().message(errno));
     }
-    if (flock(file_, LOCK_EX | LOCK_NB) == 0) {
-      return;
+    if (progress) {
+      progress("waiting for another process that makes the synthetic images", 0);
     }
-    try {
-      wait(path, progress);
-    } catch (...) {
-      close(file_);
-      throw;
-    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-  ~Lock() { close(file_); }
-
- private:
-  // Asks again and again, so that `progress` can end the wait.
-  void wait(const fs::path& path, const ProgressCallback& progress) const {
-    do {
-      if (errno != EWOULDBLOCK && errno != EINTR) {
-        refuse(path, std::generic_category().message(errno));
-      }
-      if (progress) {
-        progress("waiting for another process that makes the synthetic images", 0);
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    } while (flock(file_, LOCK_EX | LOCK_NB) != 0);
-  }
-
-  int file_;
-};
+}
 
 bool complete(const fs::path& folder, int images) {
   std::error_code error;
@@ -132,13 +99,8 @@ void make(const fs::path& folder, int images, const ProgressCallback& progress, 
 }  // namespace
 
 double heavy_area(int image, int images) {
-  std::vector<int> places(static_cast<std::size_t>(images));
-  std::iota(places.begin(), places.end(), 0);
-  std::mt19937_64 engine(stream_seed(kSeed, 0x4EA71));
-  for (std::size_t i = places.size(); i > 1; --i) {
-    std::swap(places[i - 1], places[bounded_draw(engine, i)]);
-  }
-  const double part = (places.at(static_cast<std::size_t>(image)) + 0.5) / images;
+  const auto places = shuffled_round(static_cast<std::size_t>(images), kSeed, 0x4EA71);
+  const double part = (static_cast<double>(places.at(static_cast<std::size_t>(image))) + 0.5) / images;
   return std::exp(kHeavyDeviation * (normal_quantile(part) - kHeavyDeviation / 2));
 }
 
@@ -152,7 +114,9 @@ fs::path synthetic_folder(const fs::path& cache, int images, const ProgressCallb
   }
   try {
     fs::create_directories(cache);
-    const Lock lock(cache / "synthetic.lock", progress);
+    const fs::path lock_path = cache / "synthetic.lock";
+    const OpenFile locked(lock_path, O_CREAT | O_RDWR);
+    lock(locked, lock_path, progress);
     if (complete(folder, images)) {
       return folder;  // made while this process waited
     }
@@ -169,7 +133,12 @@ fs::path synthetic_folder(const fs::path& cache, int images, const ProgressCallb
 }
 
 fs::path synthetic_folder(const ProgressCallback& progress, SyntheticSizes sizes) {
-  return synthetic_folder(users_cache(), kSyntheticImages, progress, sizes);
+  const std::optional<fs::path> cache = cache_folder();
+  if (!cache) {
+    throw UsageError(
+        "--data: synthetic images need a cache folder; set XDG_CACHE_HOME or HOME to an absolute path");
+  }
+  return synthetic_folder(*cache, kImages, progress, sizes);
 }
 
 }  // namespace bench::loader

@@ -2,16 +2,15 @@
 // folder.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "sweeps/workers/loader/data.h"
+#include "sweeps/workers/loader/dataset.h"
 
 namespace bench::loader {
-
-inline constexpr int kSyntheticImages = 256;
 
 // How large the images are: as photographs in a data set whose makers took care, nearly all alike; or each of
 // a size of its own, log-normal, so that few of them take a worker many times as long as most.

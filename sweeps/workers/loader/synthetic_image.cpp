@@ -1,11 +1,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <numbers>
 #include <random>
 
+// After <cstdio>, whose types it uses.
+#include <jpeglib.h>
+
 #include "bench/measure/random.h"
-#include "sweeps/workers/loader/jpeg_encode.h"
 #include "sweeps/workers/loader/synthetic.h"
 
 namespace bench::loader {
@@ -34,17 +38,14 @@ struct Plane {
   std::vector<float> values;
 };
 
-double between(std::mt19937_64& engine, double low, double high) {
-  return low + (high - low) * unit_draw(engine);
-}
-
 // Adds noise of one octave: random values `step` pixels apart, and smooth between them.
 void add_octave(Plane& plane, int step, double amplitude, std::mt19937_64& engine) {
   const int columns = plane.width / step + 2;
   const int rows = plane.height / step + 2;
   std::vector<float> grid(static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows));
   for (float& value : grid) {
-    value = static_cast<float>(amplitude * between(engine, -1.7, 1.7));  // of variance amplitude², nearly
+    value =
+        static_cast<float>(amplitude * uniform_draw(engine, -1.7, 1.7));  // of variance amplitude², nearly
   }
   const auto smooth = [](float t) { return t * t * (3 - 2 * t); };
   for (int y = 0; y < plane.height; ++y) {
@@ -88,15 +89,16 @@ struct Shape {
 };
 
 Shape random_shape(int width, int height, std::mt19937_64& engine) {
-  const double angle = between(engine, 0, std::numbers::pi);
-  return {.x = between(engine, 0, width),
-          .y = between(engine, 0, height),
-          .wide = between(engine, 0.04, 0.3) * width,
-          .high = between(engine, 0.04, 0.3) * height,
+  const double angle = uniform_draw(engine, 0, std::numbers::pi);
+  return {.x = uniform_draw(engine, 0, width),
+          .y = uniform_draw(engine, 0, height),
+          .wide = uniform_draw(engine, 0.04, 0.3) * width,
+          .high = uniform_draw(engine, 0.04, 0.3) * height,
           .cosine = std::cos(angle),
           .sine = std::sin(angle),
           .round = unit_draw(engine) < 0.5,
-          .change = {between(engine, -70, 70), between(engine, -25, 25), between(engine, -25, 25)}};
+          .change = {uniform_draw(engine, -70, 70), uniform_draw(engine, -25, 25),
+                     uniform_draw(engine, -25, 25)}};
 }
 
 std::uint8_t byte_of(double value) {
@@ -111,7 +113,7 @@ SyntheticImage synthetic_image(std::uint64_t seed, double area) {
   const int width = std::max(16, static_cast<int>(std::lround(size[0] * std::sqrt(area))));
   const int height = std::max(16, static_cast<int>(std::lround(size[1] * std::sqrt(area))));
   // Photographs differ in detail, and have sharp and blurred parts.
-  const double detail = between(engine, 0.9, 1.7);
+  const double detail = uniform_draw(engine, 0.9, 1.7);
   std::array<Plane, 3> planes{noise(width, height, 8, kOfOctave, engine),
                               noise(width, height, kFinestColour, kOfColour * kOfOctave, engine),
                               noise(width, height, kFinestColour, kOfColour * kOfOctave, engine)};
@@ -145,8 +147,33 @@ SyntheticImage synthetic_image(std::uint64_t seed, double area) {
 }
 
 std::vector<std::byte> encoded_jpeg(const SyntheticImage& picture, int quality) {
-  return encoded_as_jpeg(
-      {.width = picture.width, .height = picture.height, .components = 3, .bytes = picture.rgb}, quality);
+  jpeg_compress_struct info{};
+  jpeg_error_mgr errors{};
+  // The pixels are ours: what libjpeg can complain of is a mistake in here, or that memory has run out. It
+  // ends the program then, as it does by default.
+  info.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&info);
+  unsigned char* data = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&info, &data, &size);
+  info.image_width = static_cast<JDIMENSION>(picture.width);
+  info.image_height = static_cast<JDIMENSION>(picture.height);
+  info.input_components = 3;
+  info.in_color_space = JCS_RGB;
+  jpeg_set_defaults(&info);
+  jpeg_set_quality(&info, quality, TRUE);
+  jpeg_start_compress(&info, TRUE);
+  while (info.next_scanline < info.image_height) {
+    // libjpeg does not write to the rows it is given.
+    auto* row = const_cast<JSAMPROW>(&picture.rgb[std::size_t{3} * info.image_width * info.next_scanline]);
+    jpeg_write_scanlines(&info, &row, 1);
+  }
+  jpeg_finish_compress(&info);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(data);
+  std::vector<std::byte> encoded(bytes, bytes + size);
+  std::free(data);
+  jpeg_destroy_compress(&info);
+  return encoded;
 }
 
 }  // namespace bench::loader

@@ -33,10 +33,10 @@ struct CapacityPoint {
 };
 
 struct LawFit {
-  ScalabilityLaw law;
-  Interval one_ci95;
-  Interval sigma_ci95;
-  Interval kappa_ci95;
+  ScalabilityLaw law{};
+  Interval one_ci95{};
+  Interval sigma_ci95{};
+  Interval kappa_ci95{};
   double worst_error = 0;     // of a point, as a part of it
   bool beyond_cores = false;  // points with more active workers than cores were fitted
   double largest_active = 0;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sweeps/workers/loader/order.h"
+#include "sweeps/workers/loader/batch_queue.h"
 #include "sweeps/workers/loader/storage.h"
 #include "sweeps/workers/simulator/law.h"
 

@@ -3,23 +3,50 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/measure/random.h"
 #include "bench/measure/statistics.h"
-#include "sweeps/workers/simulator/batch_queue.h"
-#include "sweeps/workers/simulator/draws.h"
+#include "sweeps/workers/loader/batch_queue.h"
+#include "sweeps/workers/simulator/contention.h"
 #include "sweeps/workers/simulator/events.h"
-#include "sweeps/workers/simulator/latency_draws.h"
 #include "sweeps/workers/simulator/measurement.h"
 #include "sweeps/workers/simulator/pipeline.h"
-#include "sweeps/workers/simulator/speeds.h"
 
 namespace bench::simulator {
 namespace {
+
+// Values in shuffled order, each once a pass: every pass keeps their mean exactly, so that a heavy tail does
+// not bias a short simulation.
+class Draws {
+ public:
+  Draws(std::span<const double> values, std::uint64_t seed)
+      : values_(values.begin(), values.end()), engine_(seed) {}
+
+  bool empty() const { return values_.empty(); }
+
+  double next() {
+    if (values_.size() == 1) {
+      return values_.front();
+    }
+    const auto left = static_cast<std::uint64_t>(values_.size() - taken_);
+    const std::size_t chosen = taken_ + static_cast<std::size_t>(bounded_draw(engine_, left));
+    std::swap(values_[taken_], values_[chosen]);
+    const double value = values_[taken_];
+    taken_ = taken_ + 1 == values_.size() ? 0 : taken_ + 1;
+    return value;
+  }
+
+ private:
+  std::vector<double> values_;
+  std::size_t taken_ = 0;
+  std::mt19937_64 engine_;
+};
 
 // A batch that a worker makes alone reads its samples one after the other, between which it computes. Of
 // larger batches, some samples go together.
@@ -38,21 +65,21 @@ class Simulation {
         workers_(static_cast<std::size_t>(std::max<std::int64_t>(1, p_.workers) * p_.consumers)),
         consumers_(static_cast<std::size_t>(p_.consumers), ConsumerState(p_)),
         speeds_(p_, workers_.size()),
-        latency_draws_(p_, static_cast<double>(workers_.size())),
+        delays_(scheduling_delays(p_, static_cast<double>(workers_.size())), stream_seed(p_.seed, 5)),
+        meets_busy_core_(stream_seed(p_.seed, 6)),
         storage_(p_.storage.value_or(Storage())),
         measurement_(p_) {}
 
   Outcome run() {
     for (std::size_t consumer = 0; consumer < consumers_.size(); ++consumer) {
+      workers_[index_of(consumer, 0)].consumer = consumer;
       if (p_.workers == 0) {
-        make_own_batch(consumer);
-        continue;
+        begin(consumer);  // its own batch
       }
       for (std::int64_t i = 0; i < p_.workers; ++i) {
         Worker& worker = workers_[index_of(consumer, i)];
         worker.consumer = consumer;
         worker.batch = i - p_.workers;  // the one before its first
-        worker.number = i;
         give_work(index_of(consumer, i));
       }
     }
@@ -70,7 +97,6 @@ class Simulation {
 
   struct Worker {
     std::size_t consumer = 0;
-    std::int64_t number = 0;
     std::int64_t batch = 0;
     std::int64_t pieces_left = 0;
     double piece_work = 0;
@@ -80,8 +106,9 @@ class Simulation {
   };
 
   struct ConsumerState {
-    explicit ConsumerState(const Pipeline& pipeline) : queue(pipeline) {}
-    BatchQueue queue;
+    explicit ConsumerState(const Pipeline& pipeline)
+        : queue(pipeline.order, pipeline.workers, pipeline.prefetch, pipeline.batch) {}
+    loader::BatchQueue queue;
     std::vector<std::size_t> idle;  // workers without a slot; where they share samples
     std::int64_t batch = 0;         // being copied or loaded
     Wants wants = Wants::batch;
@@ -94,9 +121,6 @@ class Simulation {
     return consumer * static_cast<std::size_t>(std::max<std::int64_t>(1, p_.workers)) +
            static_cast<std::size_t>(number);
   }
-  void add_timer(double at, std::size_t consumer) {
-    timers_.add(at, -1 - static_cast<std::int64_t>(consumer));
-  }
 
   // ---------- workers
 
@@ -104,10 +128,10 @@ class Simulation {
   void give_work(std::size_t index) {
     Worker& worker = workers_[index];
     ConsumerState& consumer = consumers_[worker.consumer];
-    const auto batch = consumer.queue.hand_out(worker.batch);
-    worker.idle = !batch;
-    if (batch) {
-      worker.batch = *batch;
+    const auto handed_out = consumer.queue.hand_out(worker.batch);
+    worker.idle = !handed_out;
+    if (handed_out) {
+      worker.batch = handed_out->batch;
       begin(index);
     } else if (shares_samples_) {
       consumer.idle.push_back(index);
@@ -124,7 +148,7 @@ class Simulation {
 
   // Mean size of so many samples, in parts of the mean one.
   double size_of(double samples) {
-    if (p_.sample_sizes.empty()) {
+    if (sizes_.empty()) {
       return 1;
     }
     const auto count = std::max<std::int64_t>(1, std::llround(samples));
@@ -166,7 +190,8 @@ class Simulation {
       return;
     }
     if (measurement_.keeps_timeline(worker.consumer)) {
-      measurement_.keep(worker.consumer, fmt::format("worker {}", worker.number), "make", worker.began, now_,
+      const std::size_t number = index - index_of(worker.consumer, 0);
+      measurement_.keep(worker.consumer, fmt::format("worker {}", number), "make", worker.began, now_,
                         worker.batch);
     }
     consumer.queue.made(worker.batch);
@@ -176,10 +201,44 @@ class Simulation {
 
   // ---------- consumers
 
-  // Without workers.
-  void make_own_batch(std::size_t index) {
-    workers_[index].consumer = index;
-    begin(index);
+  // The consumer has what it `wants` at that time, or has it already.
+  void wait_until(double time, std::size_t index, Wants wants) {
+    consumers_[index].wants = wants;
+    if (time > now_) {
+      timers_.add(time, -1 - static_cast<std::int64_t>(index));
+    } else {
+      waited(index);
+    }
+  }
+
+  void waited(std::size_t index) {
+    switch (consumers_[index].wants) {
+      case Wants::taken:
+        batch_taken(index);
+        break;
+      case Wants::copied:
+        copy_done(index);
+        break;
+      case Wants::core:
+        ask_for_batch(index);
+        break;
+      default:
+        start_compute(index);
+    }
+  }
+
+  // How long the consumer thread, ready now, waits for a core. Counted is the part of all cores' time that
+  // workers used so far, not their state at this moment: which core a worker is on is not simulated, and
+  // steps of one length would meet the same state again and again.
+  double late() {
+    const double busy = now_ > 0 ? busy_cores_sum_ / now_ / p_.law.cores : 0;
+    return delays_.empty() || unit_draw(meets_busy_core_) >= busy ? 0 : delays_.next();
+  }
+
+  void ask_for_batch(std::size_t index) {
+    consumers_[index].wants = Wants::batch;
+    consumers_[index].waits_since = now_;
+    take_batch(index);
   }
 
   void take_batch(std::size_t index) {
@@ -187,18 +246,10 @@ class Simulation {
     if (consumer.wants != Wants::batch) {
       return;
     }
-    const auto batch = consumer.queue.take();
-    if (!batch) {
-      return;
-    }
-    consumer.batch = *batch;
-    // A batch that was there is taken by a thread that runs.
-    const double waits = p_.take_ns + (now_ > consumer.waits_since ? late() : 0);
-    if (waits > 0) {
-      consumer.wants = Wants::taken;
-      add_timer(now_ + waits, index);
-    } else {
-      batch_taken(index);
+    if (const auto batch = consumer.queue.take()) {
+      consumer.batch = *batch;
+      // A batch that was there is taken by a thread that runs.
+      wait_until(now_ + (p_.take_ns + (now_ > consumer.waits_since ? late() : 0)), index, Wants::taken);
     }
   }
 
@@ -210,14 +261,7 @@ class Simulation {
     start_copy(index);
   }
 
-  void start_copy(std::size_t index) {
-    consumers_[index].wants = Wants::copied;
-    if (p_.copy_ns > 0) {
-      add_timer(now_ + p_.copy_ns, index);
-    } else {
-      copy_done(index);
-    }
-  }
+  void start_copy(std::size_t index) { wait_until(now_ + p_.copy_ns, index, Wants::copied); }
 
   void copy_done(std::size_t index) {
     ConsumerState& consumer = consumers_[index];
@@ -227,7 +271,7 @@ class Simulation {
     consumer.wants = Wants::previous;
     release_slot(index);
     if (!consumer.computing) {
-      start_gap(index, 0);
+      wait_until(now_ + p_.gap_ns, index, Wants::started);
     }
   }
 
@@ -243,24 +287,6 @@ class Simulation {
       give_work(worker);
     }
   }
-
-  // Waits for a core, then for what lies between two steps.
-  void start_gap(std::size_t index, double late) {
-    consumers_[index].wants = Wants::started;
-    if (p_.gap_ns + late > 0) {
-      add_timer(now_ + p_.gap_ns + late, index);
-    } else {
-      start_compute(index);
-    }
-  }
-
-  void ask_for_batch(std::size_t index) {
-    consumers_[index].wants = Wants::batch;
-    consumers_[index].waits_since = now_;
-    take_batch(index);
-  }
-
-  double late() { return latency_draws_.next(now_ > 0 ? busy_cores_sum_ / now_ / p_.law.cores : 0); }
 
   void start_compute(std::size_t index) {
     ConsumerState& consumer = consumers_[index];
@@ -278,17 +304,11 @@ class Simulation {
     consumer.computing = false;
     measurement_.step_computed(index, now_, consumer.computed_batch);
     if (consumer.wants == Wants::previous) {
-      start_gap(index, late());
+      wait_until(now_ + p_.gap_ns + late(), index, Wants::started);
     } else if (p_.workers == 0) {
-      make_own_batch(index);
+      begin(index);  // its own batch
     } else if (!p_.lookahead) {
-      const double waits = late();
-      if (waits > 0) {
-        consumer.wants = Wants::core;
-        add_timer(now_ + waits, index);
-      } else {
-        ask_for_batch(index);
-      }
+      wait_until(now_ + late(), index, Wants::core);
     }
   }
 
@@ -324,24 +344,11 @@ class Simulation {
   }
 
   void timer_done(std::int64_t who) {
-    if (who >= 0) {
+    if (who < 0) {
+      waited(static_cast<std::size_t>(-1 - who));
+    } else {
       --reading_;
       working_.add(workers_[static_cast<std::size_t>(who)].sized_work, who);
-      return;
-    }
-    const auto index = static_cast<std::size_t>(-1 - who);
-    switch (consumers_[index].wants) {
-      case Wants::taken:
-        batch_taken(index);
-        break;
-      case Wants::copied:
-        copy_done(index);
-        break;
-      case Wants::core:
-        ask_for_batch(index);
-        break;
-      default:
-        start_compute(index);
     }
   }
 
@@ -355,7 +362,8 @@ class Simulation {
   std::vector<Worker> workers_;
   std::vector<ConsumerState> consumers_;
   Speeds speeds_;
-  LatencyDraws latency_draws_;
+  Draws delays_;
+  std::mt19937_64 meets_busy_core_;
   loader::Reservations storage_;
   Measurement measurement_;
 

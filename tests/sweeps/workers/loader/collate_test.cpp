@@ -1,41 +1,13 @@
 #include "sweeps/workers/loader/collate.h"
 
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "bench/stored.h"
+
 namespace bench::loader {
 namespace {
-
-TEST(HalfBits, RoundsToNearestEven) {
-  EXPECT_EQ(half_bits(0.0F), 0x0000);
-  EXPECT_EQ(half_bits(-0.0F), 0x8000);
-  EXPECT_EQ(half_bits(1.0F), 0x3C00);
-  EXPECT_EQ(half_bits(-2.0F), 0xC000);
-  EXPECT_EQ(half_bits(0.1F), 0x2E66);
-  EXPECT_EQ(half_bits(65504.0F), 0x7BFF);
-  EXPECT_EQ(half_bits(65519.0F), 0x7BFF);
-  EXPECT_EQ(half_bits(65520.0F), 0x7C00);
-  EXPECT_EQ(half_bits(1e30F), 0x7C00);
-  EXPECT_EQ(half_bits(1 + 0x1p-11F), 0x3C00);      // halfway, to even
-  EXPECT_EQ(half_bits(1 + 3 * 0x1p-11F), 0x3C02);  // halfway, to even
-  EXPECT_EQ(half_bits(0x1p-24F), 0x0001);          // the smallest
-  EXPECT_EQ(half_bits(0x1p-14F), 0x0400);
-  EXPECT_EQ(half_bits(0x1p-14F - 0x1p-26F), 0x0400);  // rounds up out of the subnormal range
-  EXPECT_EQ(half_bits(1e-30F), 0x0000);
-}
-
-TEST(BfloatBits, RoundsToNearestEven) {
-  EXPECT_EQ(bfloat_bits(1.0F), 0x3F80);
-  EXPECT_EQ(bfloat_bits(-2.0F), 0xC000);
-  EXPECT_EQ(bfloat_bits(0.1F), 0x3DCD);
-  EXPECT_EQ(bfloat_bits(std::bit_cast<float>(0x3F808000U)), 0x3F80);
-  EXPECT_EQ(bfloat_bits(std::bit_cast<float>(0x3F818000U)), 0x3F82);
-}
 
 // Two by two pixels; the fourth byte is of no account.
 const std::vector<std::uint8_t> kPixels{0, 10, 20, 99, 30, 40, 50, 99, 60, 70, 80, 99, 90, 100, 255, 99};
@@ -73,8 +45,8 @@ TEST(Collator, StoresEveryElementAndLayout) {
   for (std::size_t i = 0; i < 12; ++i) {
     EXPECT_NEAR(singles[i], normalised(last[i], i % 3), 1e-6);
     EXPECT_NEAR(planes[i], normalised(first[i], i / 4), 1e-6);
-    EXPECT_EQ(halves[i], half_bits(singles[i]));
-    EXPECT_EQ(brains[i], bfloat_bits(planes[i]));
+    EXPECT_EQ(halves[i], Fp16::from(singles[i]));
+    EXPECT_EQ(brains[i], Bf16::from(planes[i]));
     EXPECT_EQ(bytes[i], last[i]);
     EXPECT_EQ(byte_planes[i], first[i]);
   }

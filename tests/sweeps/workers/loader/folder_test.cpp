@@ -1,4 +1,4 @@
-#include "sweeps/workers/loader/folder.h"
+#include "sweeps/workers/loader/dataset.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,7 +11,6 @@
 
 #include "bench/error.h"
 #include "jpegs.h"
-#include "sweeps/workers/loader/data.h"
 #include "temporary_folder.h"
 
 namespace bench::loader {
@@ -38,14 +37,15 @@ TEST(FolderData, FindsJpegFilesInAllFoldersInOrder) {
   folder.write("b/2.jpg", kSome);
   folder.write("b/1.JPEG", kSome);
   folder.write("a/x/3.Jpeg", kSome);
+  folder.write("b-3.jpg", kSome);  // '-' comes before '/', but a folder's files stay together
   folder.write("c.JPG", kSome);
   folder.write("a/readme.txt", kSome);
   folder.write("a/jpg", kSome);
   const auto data = open_data(folder.path().string(), {});
-  EXPECT_THAT(names(*data), ElementsAre("a/x/3.Jpeg", "b/1.JPEG", "b/2.jpg", "c.JPG"));
+  EXPECT_THAT(names(*data), ElementsAre("a/x/3.Jpeg", "b/1.JPEG", "b/2.jpg", "b-3.jpg", "c.JPG"));
   EXPECT_EQ(data->encoded_bytes(0), 321);
   std::vector<std::byte> bytes;
-  data->read(3, bytes);
+  data->read(4, bytes);
   EXPECT_EQ(bytes, kSome);
 }
 

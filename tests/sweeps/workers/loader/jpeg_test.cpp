@@ -11,7 +11,6 @@
 
 #include "bench/measure/random.h"
 #include "jpegs.h"
-#include "sweeps/workers/loader/jpeg_source.h"
 
 namespace bench::loader {
 namespace {
@@ -92,7 +91,7 @@ TEST(JpegDecoder, TakesImagesOfManyPortions) {
   for (const bool progressive : {false, true}) {
     const auto encoded =
         make_jpeg({.width = 900, .height = 700, .quality = 100, .across = 1, .progressive = progressive});
-    ASSERT_GT(encoded.size(), 3 * JpegSource::kPortion);
+    ASSERT_GT(encoded.size(), 3 * kJpegPortion);
     JpegDecoder decoder;
     for (const Box& box : {Box{.x = 0, .y = 0, .width = 900, .height = 700},
                            {.x = 300, .y = 650, .width = 100, .height = 50},
@@ -112,7 +111,7 @@ TEST(JpegDecoder, SkipsOverPortions) {
     comments.resize(comments.size() + 0xFFFF - 2, std::byte{'x'});
   }
   encoded.insert(at, comments.begin(), comments.end());
-  ASSERT_GT(comments.size(), 2 * JpegSource::kPortion);
+  ASSERT_GT(comments.size(), 2 * kJpegPortion);
   JpegDecoder decoder;
   EXPECT_EQ(worst_difference(decoder, encoded, {.width = 64, .height = 48}, kWhole, 8), 0);
 }
@@ -155,7 +154,7 @@ TEST(JpegDecoder, GivesUpWhileItSkipsRows) {
   JpegDecoder counting([&] { return ++asked < 0; });
   counting.open(encoded, kMostPixels);
   counting.decode({.x = 0, .y = 699, .width = 900, .height = 1}, 8);
-  EXPECT_GE(asked, static_cast<int>(encoded.size() / JpegSource::kPortion));
+  EXPECT_GE(asked, static_cast<int>(encoded.size() / kJpegPortion));
 }
 
 TEST(JpegDecoder, MakesGreyToEqualColours) {

@@ -2,13 +2,13 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <random>
 #include <stdexcept>
 
 #include <jpeglib.h>
 
 #include "bench/measure/random.h"
-#include "sweeps/workers/loader/jpeg_encode.h"
 
 namespace bench::loader {
 
@@ -32,39 +32,70 @@ std::vector<std::byte> make_jpeg(const JpegKind& kind, std::uint64_t seed) {
   return encode(kind, test_pixels(kind.width, kind.height, kind.components, seed));
 }
 
+namespace {
+
+// The constant term, then each coefficient's upper bits, then its lowest bit.
+std::vector<jpeg_scan_info> scans_of_every_coefficient() {
+  std::vector<jpeg_scan_info> scans{
+      {.comps_in_scan = 1, .component_index = {0}, .Ss = 0, .Se = 0, .Ah = 0, .Al = 0}};
+  for (const int refined : {0, 1}) {
+    for (int coefficient = 1; coefficient < 64; ++coefficient) {
+      scans.push_back({.comps_in_scan = 1,
+                       .component_index = {0},
+                       .Ss = coefficient,
+                       .Se = coefficient,
+                       .Ah = refined,
+                       .Al = 1 - refined});
+    }
+  }
+  return scans;
+}
+
+}  // namespace
+
 std::vector<std::byte> encode(const JpegKind& kind, std::span<const std::uint8_t> pixels) {
-  std::vector<jpeg_scan_info> scans;
-  const auto choose = [&](jpeg_compress_struct& info) {
-    if (kind.ycck) {
-      jpeg_set_colorspace(&info, JCS_YCCK);
-    }
-    if (kind.components != 1) {
-      info.comp_info[0].h_samp_factor = kind.across;
-      info.comp_info[0].v_samp_factor = kind.down;
-    }
-    info.restart_in_rows = kind.restart_rows;
-    if (kind.progressive) {
-      jpeg_simple_progression(&info);
-    }
-    if (kind.many_scans) {
-      scans.push_back({.comps_in_scan = 1, .component_index = {0}, .Ss = 0, .Se = 0, .Ah = 0, .Al = 0});
-      for (const int refined : {0, 1}) {
-        for (int coefficient = 1; coefficient < 64; ++coefficient) {
-          scans.push_back({.comps_in_scan = 1,
-                           .component_index = {0},
-                           .Ss = coefficient,
-                           .Se = coefficient,
-                           .Ah = refined,
-                           .Al = 1 - refined});
-        }
-      }
-      info.scan_info = scans.data();
-      info.num_scans = static_cast<int>(scans.size());
-    }
-  };
-  return encoded_as_jpeg(
-      {.width = kind.width, .height = kind.height, .components = kind.components, .bytes = pixels},
-      kind.quality, choose);
+  jpeg_compress_struct info{};
+  jpeg_error_mgr errors{};
+  info.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&info);
+  unsigned char* data = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&info, &data, &size);
+  info.image_width = static_cast<JDIMENSION>(kind.width);
+  info.image_height = static_cast<JDIMENSION>(kind.height);
+  info.input_components = kind.components;
+  info.in_color_space = kind.components == 1 ? JCS_GRAYSCALE : kind.components == 3 ? JCS_RGB : JCS_CMYK;
+  jpeg_set_defaults(&info);
+  jpeg_set_quality(&info, kind.quality, TRUE);
+  if (kind.ycck) {
+    jpeg_set_colorspace(&info, JCS_YCCK);
+  }
+  if (kind.components != 1) {
+    info.comp_info[0].h_samp_factor = kind.across;
+    info.comp_info[0].v_samp_factor = kind.down;
+  }
+  info.restart_in_rows = kind.restart_rows;
+  if (kind.progressive) {
+    jpeg_simple_progression(&info);
+  }
+  const std::vector<jpeg_scan_info> scans = scans_of_every_coefficient();
+  if (kind.many_scans) {
+    info.scan_info = scans.data();
+    info.num_scans = static_cast<int>(scans.size());
+  }
+  jpeg_start_compress(&info, TRUE);
+  while (info.next_scanline < info.image_height) {
+    const std::size_t row_bytes = static_cast<std::size_t>(kind.components) * info.image_width;
+    // libjpeg does not write to the rows it is given.
+    auto* row = const_cast<JSAMPROW>(&pixels[row_bytes * info.next_scanline]);
+    jpeg_write_scanlines(&info, &row, 1);
+  }
+  jpeg_finish_compress(&info);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(data);
+  std::vector<std::byte> encoded(bytes, bytes + size);
+  std::free(data);
+  jpeg_destroy_compress(&info);
+  return encoded;
 }
 
 std::vector<std::uint8_t> decoded_fully(std::span<const std::byte> encoded, int eighths) {

@@ -15,14 +15,14 @@
 #include <thread>
 
 #include "bench/error.h"
-#include "sweeps/workers/loader/jpeg_encode.h"
+#include "sweeps/workers/loader/synthetic.h"
 
 namespace bench::loader {
 namespace {
 
 std::vector<std::byte> tiny_jpeg(int value) {
   const std::vector<std::uint8_t> bytes(16 * 16 * 3, static_cast<std::uint8_t>(value));
-  return encoded_as_jpeg({.width = 16, .height = 16, .components = 3, .bytes = bytes}, 75);
+  return encoded_jpeg({.width = 16, .height = 16, .rgb = bytes}, 75);
 }
 
 // Grey images, each of its own brightness; some may be slow, bad or broken in another way.

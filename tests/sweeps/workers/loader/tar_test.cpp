@@ -1,4 +1,4 @@
-#include "sweeps/workers/loader/tar.h"
+#include "sweeps/workers/loader/dataset.h"
 
 #include <string>
 #include <utility>
@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include "bench/error.h"
-#include "sweeps/workers/loader/data.h"
 #include "temporary_folder.h"
 
 namespace bench::loader {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/error.h"
-#include "sweeps/workers/loader/storage_limit.h"
+#include "sweeps/workers/loader/storage.h"
 #include "tests/bench/support/manual_clock.h"
 
 namespace bench::loader {

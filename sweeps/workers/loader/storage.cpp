@@ -1,4 +1,4 @@
-#include "sweeps/workers/loader/storage_limit.h"
+#include "sweeps/workers/loader/storage.h"
 
 #include <chrono>
 #include <cmath>
@@ -31,17 +31,16 @@ class Limited final : public Dataset {
     const double asked = clock_.since_ns(start_);
     data_->read(number, bytes);
     // The time that the read itself took is part of what it is made to take.
-    const double done = reserve(asked, static_cast<double>(bytes.size())) + limit_.latency_ns;
+    double done = limit_.latency_ns;
+    {
+      const std::scoped_lock lock(mutex_);
+      done += reservations_.reserve(asked, static_cast<double>(bytes.size()));
+    }
     sleep_until(clock_, start_ + std::chrono::nanoseconds(std::llround(done)), cancel_);
   }
   std::optional<std::string> evict(std::int64_t number) const override { return data_->evict(number); }
 
  private:
-  double reserve(double now, double bytes) const {
-    const std::scoped_lock lock(mutex_);
-    return reservations_.reserve(now, bytes);
-  }
-
   std::unique_ptr<Dataset> data_;
   const Clock& clock_;
   CancelToken cancel_;

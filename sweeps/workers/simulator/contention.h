@@ -1,6 +1,8 @@
-// How fast workers and consumers compute, by how many workers compute at once. 1 is the speed alone.
+// What busy cores cost: how fast workers and consumers compute, and how late a consumer thread is scheduled.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -8,6 +10,7 @@
 
 namespace bench::simulator {
 
+// Speeds by how many workers compute at once; 1 is the speed alone.
 class Speeds {
  public:
   Speeds(const Pipeline& pipeline, std::size_t most_workers) {
@@ -48,5 +51,26 @@ class Speeds {
   std::vector<double> alone_;
   std::vector<SharedCores> shared_;
 };
+
+// The delays of the consumer thread with so many workers of all consumers: each between those of the measured
+// counts around it. Empty where it is never late.
+inline std::vector<double> scheduling_delays(const Pipeline& pipeline, double workers) {
+  if (pipeline.scheduling_latency.empty() || !pipeline.shared_cores.empty()) {
+    return {};
+  }
+  const SchedulingLatency* before = &pipeline.scheduling_latency.front();
+  for (const SchedulingLatency& latency : pipeline.scheduling_latency) {
+    if (workers <= latency.workers) {
+      const double gap = latency.workers - before->workers;
+      const double part = gap > 0 ? std::clamp((workers - before->workers) / gap, 0.0, 1.0) : 1;
+      std::vector<double> delays(latency.late_ns.size());
+      std::ranges::transform(before->late_ns, latency.late_ns, delays.begin(),
+                             [part](double few, double many) { return std::lerp(few, many, part); });
+      return delays;
+    }
+    before = &latency;
+  }
+  return before->late_ns;
+}
 
 }  // namespace bench::simulator
