@@ -67,13 +67,19 @@ def flags: [(.validity.flags // [])[] | tostring] | unique;
 def flag_text: {noisy: "95 % interval wider than ±1 %", few_rounds: "fewer than 3 rounds", "throttled:cpu_contention": "other processes used the CPU"}[.]
   // if startswith("throttled:") then "device throttled (\(ltrimstr("throttled:") | gsub("_"; " ") | clean))"
      elif startswith("above_peak") then "above the device's peak" else gsub("_"; " ") | clean end;
-# Points with .open set: an open mark is of a point with a flag that other points lack, and none is open where all would be.
-def marked: length as $all | ([.[].flags[]] | group_by(.) | map(select(length < $all) | .[0])) as $separating
-  | map(.open = any(.flags[]; . as $f | $separating | index([$f]) != null)) | if all(.[]; .open) then map(.open = false) else . end;
-# Their flags in one note: those that the open marks are for, then those of all points.
-def flag_notes: . as $points | length as $all | [[.[].flags[]] | group_by(.)[] | {text: (.[0] | flag_text), count: length}] as $flags
-  | [($flags | map(select(.count < $all) | "\(.text) (\(.count) of \($all) points)") | select(length > 0)
-       | "\(if any($points[]; .open) then "○ open marks" else "each point has a flag" end): \(join(", "))"),
+# Flags that separate points: nine of ten points at most have them.
+def few($all): length * 10 <= $all * 9;
+def separating: length as $all | [.[].flags[]] | group_by(.) | map(select(few($all)) | .[0]);
+# Points with .open set: an open mark is of a point with such a flag, and none is open where nearly all would be.
+def marked: length as $all | separating as $separating | map(.open = any(.flags[]; . as $f | $separating | index([$f]) != null))
+  | if map(select(.open)) | few($all) then . else map(.open = false) end;
+# Their flags in one note: those that the open marks are for, then the others, then those of all points.
+def flag_notes: . as $points | length as $all | any(.[]; .open) as $opens | separating as $separating
+  | def counted: map("\(.text) (\(.count) of \($all) points)") | join(", ");
+  [[.[].flags[]] | group_by(.)[] | . as $same | {text: (.[0] | flag_text), count: length, opens: ($opens and ($separating | index($same[:1]) != null))}] as $flags
+  | [($flags | map(select(.opens)) | select(length > 0) | "○ open marks: \(counted)"),
+     ($flags | map(select((.opens | not) and .count < $all)) | select(length > 0)
+       | "\(if $opens or any($points[]; .flags == []) then "" else "each point has a flag: " end)\(counted)"),
      ($flags | map(select(.count == $all) | .text) | select(length > 0) | "\(if $all == 1 then "the only point" else "all \($all) points" end): \(join(", "))")]
   | if length == 0 then [] else [join("; ")] end;
 

@@ -35,14 +35,10 @@ SweepPlan plan_batches(const SweepRequest& request, const Device& device) {
     spec.dtype = dtype;
     for (const std::int64_t batch : batches) {
       spec.batch = batch;
-      const Json params = params_of(workload.name, spec);
       plan.points.push_back(
-          {.name = fmt::format("batch/{}/{}/{}/batch:{}", workload.name, spec.mode, name_of(dtype), batch),
-           .params = params,
-           .parsed = read_params(params).value(),
-           .spec = spec,
-           .series = std::string(name_of(dtype)),
-           .workload = workload.configure(spec)});
+          batch_point(workload, spec,
+                      fmt::format("batch/{}/{}/{}/batch:{}", workload.name, spec.mode, name_of(dtype), batch),
+                      std::string(name_of(dtype))));
     }
   }
   return plan;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <set>
@@ -9,11 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "bench/measure/flags.h"
+#include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
 #include "sweeps/kernels/findings.h"
 #include "sweeps/kernels/roofline.h"
-#include "sweeps/kernels/table.h"
 #include "sweeps/series/points.h"
 
 namespace bench::sweeps {
@@ -126,6 +128,45 @@ class PlanBuilder {
   std::set<std::string> names_;
 };
 
+// Each point as rates, and the share of what the roofline allows.
+std::vector<TextTable> rate_tables(const ResultDocument& document) {
+  const std::vector<KernelResult> points = read_results(document);
+  if (points.empty()) {
+    return {};
+  }
+  const Roofline roofline = roofline_of(points, last_cache_bytes(document.context));
+  const FlagMarks marks(document.benchmarks);
+  TextTable table{
+      .title = "Rates, and the share of the measured roofline (above 100 %: data from a cache)",
+      .rows = {{"point", "step time", "bandwidth", "arithmetic", "FLOP/B", "of the roofline", ""}},
+      .right = {false, true, true, true, true, true, false},
+      .lists_points = true};
+  for (const KernelResult& point : points) {
+    const double bandwidth = point.bandwidth().value;
+    const double rate = point.rate().value;
+    const bool computes = point.flops > 0;
+    const auto limit = roofline.limit(point);
+    const double share = point.is_stream() && roofline.memory ? bandwidth / roofline.memory->rate.value
+                         : limit                              ? rate / limit->value
+                                                              : 0;
+    table.rows.push_back(
+        {point.short_name(), format_duration(point.step_ns.value), format_rate(bandwidth, "B/s"),
+         computes ? format_rate(rate, "FLOP/s") : "", computes ? format_number(point.intensity()) : "",
+         share > 0 ? format_percent(share) : "",
+         std::string(marks.of(*std::ranges::find(document.benchmarks, point.name, &MeasuredPoint::name)))});
+  }
+  if (!roofline.memory) {
+    constexpr std::ptrdiff_t kShareColumn = 5;
+    for (auto& row : table.rows) {
+      row.erase(row.begin() + kShareColumn);
+    }
+    table.right.erase(table.right.begin() + kShareColumn);
+    const auto reason = std::ranges::find(document.findings, "memory_bandwidth", &Finding::name);
+    table.title = reason == document.findings.end() || reason->value ? "Rates" : "Rates. " + reason->claim;
+  }
+  return {table};
+}
+
 class KernelsSweep final : public Sweep {
  public:
   KernelsSweep(const SweepRequest& request, const Device& device)
@@ -142,7 +183,7 @@ class KernelsSweep final : public Sweep {
     return kernels_findings(document, references_);
   }
   std::vector<TextTable> tables(const ResultDocument& document) const override {
-    return kernels_tables(document);
+    return rate_tables(document);
   }
   void restore(ResultDocument& document) override { parse_params(document, read_kernel_params); }
 

@@ -1,114 +1,62 @@
 // Memory by cause, the batches that fit, and growth from step to step.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "bench/measure/flags.h"
+#include "bench/measure/result_json.h"
 #include "bench/sweep.h"
 #include "sweeps/memory/claims.h"
-#include "sweeps/memory/label.h"
 #include "sweeps/memory/limits.h"
-#include "sweeps/memory/study.h"
-#include "sweeps/memory/tables.h"
+#include "sweeps/memory/plan.h"
+#include "sweeps/memory/soak.h"
 #include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
 
-using Combination = std::map<std::string, std::string>;
-
-// Every choice of one value for each option.
-std::vector<Combination> combinations(const std::map<std::string, std::vector<std::string>>& values) {
-  std::vector<Combination> all{{}};
-  for (const auto& [name, choices] : values) {
-    std::vector<Combination> grown;
-    for (const Combination& combination : all) {
-      for (const std::string& choice : choices) {
-        grown.push_back(combination);
-        grown.back()[name] = choice;
-      }
+// Memory in use over one step of the largest measured point, by plan: of a training series if there is one.
+// null where no point was measured, or its plan does not tell.
+Json step_memory(const SweepStudy& study, const std::vector<StudiedSeries>& all) {
+  const auto measured = [](const StudiedSeries& series) { return series.largest != nullptr; };
+  auto shown = std::ranges::find_if(all, [&](const StudiedSeries& series) {
+    return measured(series) && series.first->spec.mode == "train";
+  });
+  shown = shown == all.end() ? std::ranges::find_if(all, measured) : shown;
+  if (shown == all.end()) {
+    return nullptr;
+  }
+  const SweepPoint& point = *shown->largest_point;
+  Json memory = {
+      {"label", shown->label},     {"point", point.name},
+      {"batch", point.spec.batch}, {"reserved_bytes", point.workload->plan(study.device).in_step.total()},
+      {"names", Json::array()},    {"bytes", Json::object()}};
+  for (const MemoryMoment& moment : point.workload->timeline(study.device)) {
+    memory["names"].push_back(moment.name);
+    for (const MemoryCategory category : kMemoryCategories) {
+      memory["bytes"][std::string(name_of(category))].push_back(moment.bytes[category]);
     }
-    all = std::move(grown);
+  }
+  return memory["names"].empty() ? Json() : memory;
+}
+
+// Of a file's sweep; none where it has no such member.
+template <class T>
+std::vector<T> read_all(const Field& sweep, const char* key, T (*read)(const Field&)) {
+  std::vector<T> all;
+  for (std::size_t i = 0; sweep.has(key) && i < sweep.at(key).size(); ++i) {
+    all.push_back(read(sweep.at(key).at(i)));
   }
   return all;
 }
-
-class MemoryPlanner {
- public:
-  MemoryPlanner(const SweepRequest& request, const Device& device)
-      : request_(request),
-        dtypes_(request.dtypes.empty() ? default_dtypes(device) : request.dtypes),
-        modes_(request.modes.empty() ? request.workload->modes : request.modes) {}
-
-  SweepPlan run(bool soaks) && {
-    plan_.open_ended = request_.batches.empty();
-    plan_.rounds.when_growing = 1;  // memory is the same every time
-    plan_.rounds.at_most = 5;       // enough to find the saturation batch
-    plan_.share_of_budget = soaks ? 0.4 : 0.8;
-    plan_.axes = {{"mode", modes_}, {"dtype", Json::array()}, {"batch", Json::array()}};
-    for (const Dtype dtype : dtypes_) {
-      plan_.axes["dtype"].push_back(name_of(dtype));
-    }
-    for (const std::string& mode : modes_) {
-      const auto values = option_values(request_, mode);
-      for (const auto& [name, choices] : values) {
-        if (choices.size() > 1) {
-          plan_.axes[name] = choices;
-        }
-      }
-      for (const Dtype dtype : dtypes_) {
-        for (const Combination& options : combinations(values)) {
-          add_series({.mode = mode, .dtype = dtype, .batch = 1, .seed = request_.seed, .options = options});
-        }
-      }
-    }
-    std::ranges::sort(batches_);
-    batches_.erase(std::unique(batches_.begin(), batches_.end()), batches_.end());
-    plan_.axes["batch"] = batches_;
-    return std::move(plan_);
-  }
-
- private:
-  void add_series(WorkloadSpec spec) {
-    std::vector<std::int64_t> batches = request_.batches;
-    if (batches.empty()) {
-      for (const std::int64_t batch : default_batches()) {
-        batches.push_back(batch * batch_unit(spec));
-      }
-    }
-    std::ranges::sort(batches);
-    std::string series =
-        fmt::format("memory/{}/{}/{}", request_.workload->name, spec.mode, name_of(spec.dtype));
-    for (const auto& [name, value] : spec.options) {
-      if (plan_.axes.contains(name)) {
-        series += fmt::format("/{}:{}", name, value);
-      }
-    }
-    for (const std::int64_t batch : batches) {
-      spec.batch = batch;
-      const Json params = params_of(request_.workload->name, spec);
-      plan_.points.push_back({.name = fmt::format("{}/batch:{}", series, batch),
-                              .params = params,
-                              .parsed = read_params(params).value(),
-                              .spec = spec,
-                              .series = series,
-                              .workload = request_.workload->configure(spec)});
-      batches_.push_back(batch);
-    }
-  }
-
-  const SweepRequest& request_;
-  std::vector<Dtype> dtypes_;
-  std::vector<std::string> modes_;
-  std::vector<std::int64_t> batches_;
-  SweepPlan plan_;
-};
 
 // A leak first, then the batches that fit, then the memory by cause.
 void choose_headlines(std::vector<Finding>& findings, const std::vector<std::string>& caps) {
@@ -153,14 +101,16 @@ class MemorySweep final : public Sweep {
       : request_(request),
         device_(device),
         soak_steps_(soak_steps(request)),
-        plan_(MemoryPlanner(request, device).run(soak_steps_ > 0)) {}
+        plan_(plan_memory(request, device)) {
+    plan_.share_of_budget = soak_steps_ > 0 ? 0.4 : 0.8;
+  }
 
   const SweepPlan& plan() const override { return plan_; }
 
-  void predict(const RunContext& /*context*/, const PlanningEnd& end) override { plan_limits(end); }
+  void predict(const PlanningEnd& end) override { plan_limits(end); }
 
   void study(SweepStudy& study) override {
-    if (state_.limits_left_out) {  // the points came first
+    if (limits_.left_out) {  // the points came first
       study.report("planning the largest batches");
       plan_limits([&]() -> std::optional<std::string> {
         return study.interrupted()    ? std::optional<std::string>("the run was interrupted")
@@ -169,12 +119,12 @@ class MemorySweep final : public Sweep {
       });
     }
     const std::vector<StudiedSeries> all = studied_series(study);
-    state_.step_memory = plan_step_memory(study, all);
+    step_memory_ = step_memory(study, all);
     study.save();
     if (soak_steps_ > 0) {
-      soak_all(study, all, soak_steps_, before_, state_);
+      soak_all(study, all, soak_steps_, soaks_before_, soaks_);
     }
-    prove_limits(study, all, before_, state_);
+    prove_limits(study, all, limits_before_, limits_);
   }
 
   // For each dtype optimizer_multiple and activations_per_sample; for each series memory_line, peak,
@@ -190,9 +140,13 @@ class MemorySweep final : public Sweep {
         findings.push_back(*std::move(finding));
       }
     };
-    for (const auto& [dtype, series] : by_dtype(all)) {
-      add(claim_multiples(series), fmt::format("/{}", name_of(dtype)));
-      add(claim_activations(series), fmt::format("/{}", name_of(dtype)));
+    std::set<Dtype> claimed;
+    for (const BatchSeries& series : all) {
+      const Dtype dtype = series.params.dtype;
+      if (claimed.insert(dtype).second) {
+        add(claim_multiples(all, dtype), fmt::format("/{}", name_of(dtype)));
+        add(claim_activations(all, dtype), fmt::format("/{}", name_of(dtype)));
+      }
     }
     for (const BatchSeries& series : all) {
       const std::string suffix = "/" + series.label;
@@ -205,11 +159,11 @@ class MemorySweep final : public Sweep {
         add(claim_left_out(series), suffix);
       }
     }
-    const std::vector<Finding> largest = claim_largest(state_.limits);
+    const std::vector<Finding> largest = claim_largest(limits_);
     findings.insert(findings.end(), largest.begin(), largest.end());
-    add(claim_left_out_limits(state_));
+    add(claim_left_out(limits_));
     add(claim_system(all));
-    for (const Soak& soak : state_.soaks) {
+    for (const Soak& soak : soaks_) {
       add(claim_growth(soak, document));
     }
     add(claim_conditions(document));
@@ -218,58 +172,71 @@ class MemorySweep final : public Sweep {
   }
 
   std::vector<TextTable> tables(const ResultDocument& document) const override {
-    return limit_tables(state_.limits, series_of(document));
+    return limit_tables(limits_, series_of(document));
   }
 
-  Json to_json() const override { return state_.to_json(); }
+  // "limits", "limits_left_out", "step_memory" and "soak". Of these restore() leaves two out: the step's
+  // memory, which costs nothing to plan, and the limits left out, which this process plans.
+  Json to_json() const override {
+    Json json = {{"limits", Json::array()}};
+    for (const Limit& limit : limits_.all) {
+      json["limits"].push_back(sweeps::to_json(limit));
+    }
+    if (limits_.left_out) {
+      json["limits_left_out"] = {{"count", limits_.left_out->count}, {"reason", limits_.left_out->reason}};
+    }
+    if (!step_memory_.is_null()) {
+      json["step_memory"] = step_memory_;
+    }
+    for (const Soak& soak : soaks_) {
+      json["soak"].push_back(sweeps::to_json(soak));
+    }
+    return json;
+  }
   void restore(ResultDocument& document) override {
     parse_params(document, read_params);
-    before_ = MemoryState::from_json(document.sweep.state);
-    adopt_limits(before_, state_);
+    const Field sweep(document.sweep.state, "sweep");
+    limits_before_.all = read_all(sweep, "limits", read_limit);
+    soaks_before_ = read_all(sweep, "soak", read_soak);
+    limits_.adopt(limits_before_);
   }
 
  private:
-  void plan_limits(const PlanningEnd& end) {
-    state_.limits_left_out = predict_limits(request_, plan_, device_, end, state_.limits);
-  }
+  void plan_limits(const PlanningEnd& end) { predict_limits(request_, plan_, device_, end, limits_); }
   static std::vector<BatchSeries> series_of(const ResultDocument& document) {
     return read_series(document,
                        [&](const BatchParams& params) { return memory_label(params, document.sweep.axes); });
-  }
-
-  // In the order of the points.
-  static std::vector<std::pair<Dtype, std::vector<const BatchSeries*>>> by_dtype(
-      const std::vector<BatchSeries>& all) {
-    std::vector<std::pair<Dtype, std::vector<const BatchSeries*>>> groups;
-    for (const BatchSeries& series : all) {
-      auto at = std::ranges::find(groups, series.params.dtype, [](const auto& group) { return group.first; });
-      if (at == groups.end()) {
-        at = groups.insert(groups.end(), {series.params.dtype, {}});
-      }
-      at->second.push_back(&series);
-    }
-    return groups;
   }
 
   const SweepRequest& request_;
   Device& device_;
   std::int64_t soak_steps_;
   SweepPlan plan_;
-  MemoryState state_;
-  MemoryState before_;  // of the process that lost the device before this one
+  Limits limits_;
+  std::vector<Soak> soaks_;
+  Json step_memory_;
+  // Of the process that lost the device before this one.
+  Limits limits_before_;
+  std::vector<Soak> soaks_before_;
 };
 
-const Registration<SweepType> registered{
-    SweepType{.name = "memory",
-              .question = "What fills the memory, which batch fits, and does memory grow from step to step?",
-              .default_workload = "resnet18",
-              .options = {{"soak", "0",
-                           "steps of each series' largest batch while memory is watched: 0, or 25 and more"}},
-              .takes_lists = true,
-              .default_values = {{"optimizer", {"sgd", "momentum", "adam"}}},
-              .make = [](const SweepRequest& request, Device& device) -> std::unique_ptr<Sweep> {
-                return std::make_unique<MemorySweep>(request, device);
-              }}};
+const Registration<SweepType> registered{SweepType{
+    .name = "memory",
+    .question = "What fills the memory, which batch fits, and does memory grow from step to step?",
+    .default_workload = "resnet18",
+    .options = {{"soak", "0",
+                 "steps of each series' largest batch while memory is watched: 0, or 25 and more"}},
+    .takes_lists = true,
+    .complete =
+        [](SweepRequest& request) {
+          const auto optimizer = request.workload_options.find("optimizer");
+          if (optimizer != request.workload_options.end() && !request.given_options.contains("optimizer")) {
+            optimizer->second = {"sgd", "momentum", "adam"};
+          }
+        },
+    .make = [](const SweepRequest& request, Device& device) -> std::unique_ptr<Sweep> {
+      return std::make_unique<MemorySweep>(request, device);
+    }}};
 
 }  // namespace
 }  // namespace bench::sweeps

@@ -21,6 +21,13 @@ struct CandidateCost {
   PointCost again;
 };
 
+// What the last prepared point of a series cost.
+struct SeriesCost {
+  double make_ns = 0;     // for the first time: a card builds and compiles plans then
+  double warm_up_ns = 0;  // its first steps: pages are touched for the first time, a card autotunes
+  double again_ns = 0;    // making it again and warming it up
+};
+
 // Whether the time left suffices to prepare the candidate (first setup, verification, warm-up), to run its
 // first repetition, and to run `rounds` - 1 further rounds of it and of the ready points, whose first round
 // is done.

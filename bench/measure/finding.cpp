@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "bench/measure/units.h"
 
@@ -54,8 +55,8 @@ std::string lopsided(double value, const Interval& ci95, double half) {
                      rounded(ci95.high, last));
 }
 
-std::string scaled(double value, const std::optional<Interval>& ci95, const Scale& scale,
-                   std::string_view unit) {
+std::string in_digits(double value, const std::optional<Interval>& ci95, const Scale& scale,
+                      std::string_view unit) {
   const auto in_unit = [&](double x) { return x / scale.by; };
   const std::string suffix =
       scale.prefix.empty() && unit.empty() ? "" : fmt::format(" {}{}", scale.prefix, unit);
@@ -98,7 +99,7 @@ void set_headlines(std::vector<Finding>& findings, const std::vector<std::string
 }
 
 std::string plus_minus(double value, const std::optional<Interval>& ci95) {
-  return scaled(value, ci95, {1, ""}, "");
+  return in_digits(value, ci95, {1, ""}, "");
 }
 
 std::string plus_minus_of_rounds(double value, const std::optional<Interval>& ci95, std::int64_t rounds) {
@@ -106,11 +107,20 @@ std::string plus_minus_of_rounds(double value, const std::optional<Interval>& ci
 }
 
 std::string plus_minus_duration(double nanoseconds, const std::optional<Interval>& ci95) {
-  return scaled(nanoseconds, ci95, duration_scale(nanoseconds), "");
+  return in_digits(nanoseconds, ci95, duration_scale(nanoseconds), "");
 }
 
 std::string plus_minus_rate(double per_second, const std::optional<Interval>& ci95, std::string_view unit) {
-  return scaled(per_second, ci95, rate_scale(per_second), unit);
+  return in_digits(per_second, ci95, rate_scale(per_second), unit);
+}
+
+std::string advice_after_interrupt(std::string text) {
+  for (const std::string_view advice : {kGiveTime, kMeasureLarger}) {
+    for (std::size_t at = text.find(advice); at != std::string::npos; at = text.find(advice, at)) {
+      text.replace(at, advice.size(), kGoOn);
+    }
+  }
+  return text;
 }
 
 }  // namespace bench

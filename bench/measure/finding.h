@@ -1,4 +1,4 @@
-// Which findings are printed, and how their numbers are put into words.
+// Which findings are printed, how their numbers are put into words, and what they ask the reader to do.
 #pragma once
 
 #include <cstdint>
@@ -27,5 +27,14 @@ std::string plus_minus_of_rounds(double value, const std::optional<Interval>& ci
 std::string plus_minus_duration(double nanoseconds, const std::optional<Interval>& ci95);
 // "12.3 ± 0.4 GB/s".
 std::string plus_minus_rate(double per_second, const std::optional<Interval>& ci95, std::string_view unit);
+
+// What to do about figures that are missing or imprecise.
+inline constexpr std::string_view kGiveTime = "give a larger --time-budget";
+inline constexpr std::string_view kMeasureLarger = "measure larger batches";
+inline constexpr std::string_view kGoOn = "go on with --resume";
+
+// The text of a run that was interrupted: neither its time budget nor its batches had come to their end, so
+// that kGoOn takes the place of both.
+std::string advice_after_interrupt(std::string text);
 
 }  // namespace bench

@@ -18,6 +18,11 @@ bool waits_passively(const RunContext& context) {
   return policy == "passive";
 }
 
+// Nine of ten at most.
+bool separates_points(std::size_t flagged, std::size_t all) {
+  return 10 * flagged <= 9 * all;
+}
+
 }  // namespace
 
 std::string_view class_of_flag(std::string_view flag) {
@@ -33,13 +38,13 @@ FlagMarks::FlagMarks(std::span<const MeasuredPoint> points) {
   }
   std::set<const MeasuredPoint*> marked;
   for (const auto& [flag_class, flagged] : by_class) {
-    if (flagged.size() < points.size()) {
+    if (separates_points(flagged.size(), points.size())) {
       marking_.emplace(flag_class);
       marked.insert(flagged.begin(), flagged.end());
     }
   }
-  if (marked.size() == points.size()) {
-    would_mark_all_ = !marking_.empty();
+  if (!separates_points(marked.size(), points.size())) {
+    would_mark_all_ = marked.size() == points.size();
     marking_.clear();
   }
 }

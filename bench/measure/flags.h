@@ -18,8 +18,8 @@ inline constexpr std::string_view kContention = "throttled:cpu_contention";
 // own.
 std::string_view class_of_flag(std::string_view flag);
 
-// A class is worth a mark only where it separates some points from others, and marks only where they leave
-// some points without.
+// A class is worth a mark only where it separates some points from others, and marks only where they do: nine
+// of ten points at most have one.
 class FlagMarks {
  public:
   explicit FlagMarks(std::span<const MeasuredPoint> points);

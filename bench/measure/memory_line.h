@@ -1,10 +1,12 @@
-// The memory line bytes(b) = fixed + slope·b, its steps, and the largest batch below a cap.
+// The memory line bytes(b) = fixed + slope·b, its steps, the largest batch below a cap, and how close to the
+// cap is too close.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "bench/measure/fit.h"
@@ -63,5 +65,13 @@ inline constexpr double kMemoryTolerance = 0.02;  // of a point's bytes
 // A run of a single point takes the fitted slope. Points in any order; of points with the same batch the
 // largest counts. nullopt for fewer than two batches.
 std::optional<MemoryLine> fit_memory_line(std::span<const MemoryPoint> points);
+
+inline constexpr double kSafeShare = 0.90;  // of a cap
+
+// "safe" below 90 % of a cap, "tight" to 95 %, else "danger": fragmentation, other processes and a library's
+// own buffers take what is left.
+constexpr std::string_view headroom(double used_share) {
+  return used_share < kSafeShare ? "safe" : used_share <= 0.95 ? "tight" : "danger";
+}
 
 }  // namespace bench

@@ -1,9 +1,10 @@
-// The saturation batch: where throughput stops growing with the batch.
+// Throughput by batch: the saturation batch, where it stops growing, and one dtype compared with another.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "bench/measure/result.h"
 
@@ -35,5 +36,18 @@ inline constexpr double kSaturatedShare = 0.95;
 
 // Points in any order. nullopt for fewer than two batches: one has nothing to be compared with.
 std::optional<Saturation> find_saturation(std::span<const ThroughputPoint> points);
+
+struct BatchRatio {
+  std::int64_t batch = 0;
+  Estimate ratio;
+};
+
+// Throughput of `one` over `other` at each batch that both have, by batch.
+std::vector<BatchRatio> throughput_ratios(std::span<const ThroughputPoint> one,
+                                          std::span<const ThroughputPoint> other);
+
+// Geometric mean over the batches, and of the intervals' ends: wider than needed where errors are
+// independent, right where they move together. No interval unless all have one; nullopt for no ratios.
+std::optional<BatchRatio> mean_ratio(std::span<const BatchRatio> ratios);
 
 }  // namespace bench

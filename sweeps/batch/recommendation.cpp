@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "bench/measure/advice.h"
-#include "bench/measure/headroom.h"
+#include "bench/measure/finding.h"
+#include "bench/measure/memory_line.h"
 #include "bench/measure/units.h"
 #include "sweeps/batch/claims.h"
 
@@ -55,7 +55,7 @@ std::string memory_in_words(const BatchPoint& point, const std::optional<double>
     return fmt::format(" in {}", format_bytes(point.bytes));
   }
   return fmt::format(" in {} ({} of the cap, {})", format_bytes(point.bytes), format_percent(*cap_share),
-                     name_of(headroom(*cap_share)));
+                     headroom(*cap_share));
 }
 
 // How far apart the batches are that may be the saturation batch.
@@ -145,7 +145,7 @@ Finding claim_recommendation(const std::vector<BatchSeries>& all, const ResultDo
   if (point.bytes > 0 && chosen->cap_bytes && *chosen->cap_bytes > 0) {
     cap_share = static_cast<double>(point.bytes) / static_cast<double>(*chosen->cap_bytes);
     finding.details["cap_share"] = *cap_share;
-    finding.details["headroom"] = name_of(headroom(*cap_share));
+    finding.details["headroom"] = headroom(*cap_share);
   }
   finding.details["ceiling_placed"] = saturation.batch.has_value();
   const std::string reason = !saturation.batch       ? range_in_words(*chosen)

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/measure/advice.h"
 #include "bench/measure/finding.h"
 #include "bench/measure/flags.h"
 #include "bench/measure/units.h"
@@ -52,32 +51,6 @@ Finding claim_memory(const std::vector<KernelResult>& points, const RoofCeiling&
   return finding;
 }
 
-// A stream point without a figure, one that lacked the time before others; null: there is none.
-// `references`: only these count.
-const UnmeasuredPoint* unmeasured_stream(const ResultDocument& document,
-                                         const std::set<std::string>* references) {
-  const UnmeasuredPoint* found = nullptr;
-  for (const UnmeasuredPoint& point : document.unmeasured) {
-    if (point.name.starts_with("kernels/stream/") &&
-        (references == nullptr || references->contains(point.name)) &&
-        (found == nullptr || (found->status != "skipped" && point.status == "skipped"))) {
-      found = &point;
-    }
-  }
-  return found;
-}
-
-// Whether the run ended before a stream kernel that was to set the roof was even prepared.
-bool left_a_stream_out(const ResultDocument& document, const std::set<std::string>& references) {
-  const auto has = [](const auto& points, const std::string& name) {
-    return std::ranges::any_of(points, [&](const auto& point) { return point.name == name; });
-  };
-  return std::ranges::any_of(references, [&](const std::string& name) {
-    return name.starts_with("kernels/stream/") && !has(document.benchmarks, name) &&
-           !has(document.unmeasured, name);
-  });
-}
-
 // Why no measured point shows memory, and what to do.
 std::string reason_for_no_memory(const ResultDocument& document, const std::vector<KernelResult>& points,
                                  const std::set<std::string>& references) {
@@ -91,8 +64,22 @@ std::string reason_for_no_memory(const ResultDocument& document, const std::vect
   if (largest != nullptr && is_beyond_caches(largest->bytes, cache_bytes)) {
     return "the cold stream kernels ran above the device's peak [run on an idle machine]";
   }
-  const auto* const missing = unmeasured_stream(document, largest == nullptr ? nullptr : &references);
-  if ((missing != nullptr && missing->status == "skipped") || left_a_stream_out(document, references)) {
+  const auto is_stream = [](const std::string& name) { return name.starts_with("kernels/stream/"); };
+  // One that would have shown it: one that lacked the time before others.
+  const UnmeasuredPoint* missing = nullptr;
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    if (is_stream(point.name) && (largest == nullptr || references.contains(point.name)) &&
+        (missing == nullptr || point.status == "skipped")) {
+      missing = &point;
+    }
+  }
+  // The run may have ended before a reference point was even prepared.
+  const bool left_out = std::ranges::any_of(references, [&](const std::string& name) {
+    return is_stream(name) &&
+           std::ranges::find(document.benchmarks, name, &MeasuredPoint::name) == document.benchmarks.end() &&
+           std::ranges::find(document.unmeasured, name, &UnmeasuredPoint::name) == document.unmeasured.end();
+  });
+  if ((missing != nullptr && missing->status == "skipped") || left_out) {
     return fmt::format("the {} stream kernels were not timed [{}]", largest == nullptr ? "cold" : "largest",
                        kGiveTime);
   }
@@ -111,13 +98,6 @@ std::string reason_for_no_memory(const ResultDocument& document, const std::vect
   return std::ranges::any_of(points, &KernelResult::is_stream)
              ? "no stream kernel ran with cold caches [leave out --benchmark_filter]"
              : "memory was not measured [run the sweep without --workload]";
-}
-
-Finding claim_no_memory(const ResultDocument& document, const std::vector<KernelResult>& points,
-                        const std::set<std::string>& references) {
-  Finding finding = finding_of("memory_bandwidth", "B/s");
-  finding.claim = fmt::format("No roofline: {}.", reason_for_no_memory(document, points, references));
-  return finding;
 }
 
 // The fastest hot stream kernel, where a cache makes it faster than memory is.
@@ -245,32 +225,36 @@ Share share_of(const KernelResult& point, const Roofline& roofline) {
 }
 
 std::string share_claim(const std::string& label, const Share& worst, const Share& best) {
-  std::string claim;
-  if (worst.is_ceiling && best.is_ceiling) {
-    claim = fmt::format("{} sets the peak of arithmetic", label);
-  } else if (best.is_ceiling) {
-    claim = fmt::format("{} sets the peak of arithmetic, and reaches at least {} of its roofline, at {}",
-                        label, percent(worst.reached), worst.place());
-  } else if (worst.is_ceiling) {  // caches lift the others above the roof
-    claim = fmt::format("{} sets the peak of arithmetic, and reaches at most {} of its roofline, at {}",
-                        label, percent(best.reached), best.place());
+  std::string claim = label;
+  if (worst.is_ceiling || best.is_ceiling) {
+    claim += " sets the peak of arithmetic";
+    if (!worst.is_ceiling || !best.is_ceiling) {
+      const Share& other = best.is_ceiling ? worst : best;  // the best where caches lift it above the roof
+      claim += fmt::format(", and reaches at {} {} of its roofline, at {}",
+                           best.is_ceiling ? "least" : "most", percent(other.reached), other.place());
+    }
   } else if (worst.point == best.point) {
-    claim = fmt::format("{} reaches {} of its roofline, at {}", label, percent(worst.reached), worst.place());
+    claim += fmt::format(" reaches {} of its roofline, at {}", percent(worst.reached), worst.place());
   } else {
-    claim = fmt::format("{} reaches {} to {} of its roofline, least at {}", label, percent(worst.reached),
-                        percent(best.reached), worst.place());
+    claim += fmt::format(" reaches {} to {} of its roofline, least at {}", percent(worst.reached),
+                         percent(best.reached), worst.place());
   }
   return claim + (best.from_cache() ? "; above 100 %, its data stayed in a cache." : ".");
 }
 
-// The worst and the best point of one operation.
-Finding claim_share(const std::string& label, const std::vector<const KernelResult*>& points,
-                    const Roofline& roofline) {
+// The worst and the best hot point of one operation; nullopt where there is none to compare.
+std::optional<Finding> claim_share(const std::string& label, const std::vector<const KernelResult*>& points,
+                                   const Roofline& roofline) {
   Finding finding = finding_of("roofline_share/" + label, "1");
   std::vector<Share> shares;
   for (const KernelResult* point : points) {
-    finding.evidence.push_back(point->name);
-    shares.push_back(share_of(*point, roofline));
+    if (!point->is_stream() && !point->cold && !point->above_peak && roofline.limit(*point)) {
+      finding.evidence.push_back(point->name);
+      shares.push_back(share_of(*point, roofline));
+    }
+  }
+  if (shares.empty()) {
+    return std::nullopt;
   }
   const auto [worst, best] =
       std::ranges::minmax_element(shares, {}, [](const Share& share) { return share.reached.value; });
@@ -280,39 +264,35 @@ Finding claim_share(const std::string& label, const std::vector<const KernelResu
 }
 
 // The pair of a hot and a cold point with the largest ratio, of one operation.
-std::optional<Finding> claim_cold(const std::string& label, const std::vector<KernelResult>& points) {
-  struct Pair {
-    const KernelResult* hot = nullptr;
-    const KernelResult* cold = nullptr;
-    double ratio() const { return cold->step_ns.value / hot->step_ns.value; }
-  };
-  std::map<std::string, Pair> pairs;  // by the name without its caches
-  for (const KernelResult& point : points) {
-    if (label_of(point) == label) {
-      std::string key = point.name;
-      const std::string caches = point.cold ? "/cold/" : "/hot/";
-      if (const auto at = key.find(caches); at != std::string::npos) {
-        key.erase(at, caches.size() - 1);
-      }
-      (point.cold ? pairs[key].cold : pairs[key].hot) = &point;
+std::optional<Finding> claim_cold(const std::string& label, const std::vector<const KernelResult*>& points) {
+  const KernelResult* worst_hot = nullptr;
+  const KernelResult* worst_cold = nullptr;
+  double worst_ratio = 0;
+  for (const KernelResult* hot : points) {
+    std::string name = hot->name;
+    if (const auto at = name.find("/hot/"); at != std::string::npos) {
+      name.replace(at, 5, "/cold/");
+    }
+    const auto cold = std::ranges::find(points, name, &KernelResult::name);
+    if (hot->cold || cold == points.end() || !(*cold)->cold) {
+      continue;
+    }
+    if (const double slower = (*cold)->step_ns.value / hot->step_ns.value; slower > worst_ratio) {
+      worst_hot = hot;
+      worst_cold = *cold;
+      worst_ratio = slower;
     }
   }
-  std::optional<Pair> worst;
-  for (const auto& [key, pair] : pairs) {
-    if (pair.hot != nullptr && pair.cold != nullptr && (!worst || pair.ratio() > worst->ratio())) {
-      worst = pair;
-    }
-  }
-  if (!worst || worst->cold->step_ns.low() <= worst->hot->step_ns.high()) {
+  if (worst_hot == nullptr || worst_cold->step_ns.low() <= worst_hot->step_ns.high()) {
     return std::nullopt;
   }
-  const Estimate times = ratio(worst->cold->step_ns, worst->hot->step_ns);
-  Finding finding = finding_of("cold_caches/" + label, "1", {worst->hot->name, worst->cold->name});
+  const Estimate times = ratio(worst_cold->step_ns, worst_hot->step_ns);
+  Finding finding = finding_of("cold_caches/" + label, "1", {worst_hot->name, worst_cold->name});
   finding.set(times);
   finding.claim =
       fmt::format("With cold caches {} takes up to {} times as long ({} instead of {}, at {}).", label,
-                  plus_minus(times.value, times.ci95), format_duration(worst->cold->step_ns.value),
-                  format_duration(worst->hot->step_ns.value), worst->cold->short_name());
+                  plus_minus(times.value, times.ci95), format_duration(worst_cold->step_ns.value),
+                  format_duration(worst_hot->step_ns.value), worst_cold->short_name());
   return finding;
 }
 
@@ -333,35 +313,32 @@ std::optional<Finding> claim_launch(const std::vector<KernelResult>& points) {
 // The operation that falls shortest of its roofline first, then the roofline itself, the highest peak first.
 // Multiply-adds probe the roofline: they fall short of it by design wherever memory is not the limit.
 std::vector<std::string> headlines(const std::vector<Finding>& findings) {
-  const Finding* shortest = nullptr;
-  std::vector<const Finding*> peaks;
-  std::vector<std::string> tensor_cores;
-  for (const Finding& finding : findings) {
-    if (finding.name.starts_with("roofline_share/") && !finding.name.starts_with("roofline_share/fma/")) {
-      const bool falls_short = *finding.value < (shortest == nullptr ? 1 : *shortest->value);
-      shortest = falls_short ? &finding : shortest;
-    } else if (finding.name.starts_with("arithmetic_peak/")) {
-      peaks.push_back(&finding);
-    } else if (finding.name.starts_with("tensor_cores/")) {
-      tensor_cores.push_back(finding.name);
+  const auto known = [&](std::string_view prefix) {
+    std::vector<const Finding*> found;
+    for (const Finding& finding : findings) {
+      if (finding.value && finding.name.starts_with(prefix)) {
+        found.push_back(&finding);
+      }
+    }
+    return found;
+  };
+  const auto value_of = [](const Finding* finding) { return *finding->value; };
+  std::vector<const Finding*> shares = known("roofline_share/");
+  std::erase_if(shares, [](const Finding* share) {
+    return *share->value >= 1 || share->name.starts_with("roofline_share/fma/");
+  });
+  std::ranges::sort(shares, {}, value_of);
+  shares.resize(std::min<std::size_t>(shares.size(), 1));
+  std::vector<const Finding*> peaks = known("arithmetic_peak/");
+  std::ranges::sort(peaks, std::ranges::greater{}, value_of);
+  peaks.resize(std::min(peaks.size(), 3 - shares.size()));
+  std::vector<std::string> names;
+  for (const auto& group :
+       {shares, known("memory_bandwidth"), peaks, known("tensor_cores/"), known("launch_round_trip")}) {
+    for (const Finding* finding : group) {
+      names.push_back(finding->name);
     }
   }
-  std::ranges::sort(peaks, std::ranges::greater{}, [](const Finding* peak) { return *peak->value; });
-  std::vector<std::string> names;
-  if (shortest != nullptr) {
-    names.push_back(shortest->name);
-  }
-  for (const Finding* peak : peaks) {
-    names.push_back(peak->name);
-  }
-  names.resize(std::min<std::size_t>(names.size(), 3));
-  names.insert(names.begin() + (shortest != nullptr ? 1 : 0), "memory_bandwidth");
-  names.insert(names.end(), tensor_cores.begin(), tensor_cores.end());
-  names.emplace_back("launch_round_trip");
-  std::erase_if(names, [&](const std::string& name) {
-    const auto finding = std::ranges::find(findings, name, &Finding::name);
-    return finding == findings.end() || !finding->value;
-  });
   return names;
 }
 
@@ -382,7 +359,8 @@ std::vector<Finding> kernels_findings(const ResultDocument& document,
     add(claim_memory(points, *roofline.memory, cache_bytes));
     add(claim_caches(points, *roofline.memory));
   } else if (!points.empty() || !document.unmeasured.empty()) {
-    add(claim_no_memory(document, points, references));
+    Finding& finding = findings.emplace_back(finding_of("memory_bandwidth", "B/s"));
+    finding.claim = fmt::format("No roofline: {}.", reason_for_no_memory(document, points, references));
   }
   add(claim_incomplete(document, references));
   for (const auto& [dtype, peak] : roofline.compute) {
@@ -392,22 +370,18 @@ std::vector<Finding> kernels_findings(const ResultDocument& document,
     }
     add(claim_tensor_cores(dtype, points, document.context));
   }
-  std::vector<std::string> labels;
-  std::map<std::string, std::vector<const KernelResult*>> below_the_roof;
+  std::vector<std::string> labels;  // in the order of the file
+  std::map<std::string, std::vector<const KernelResult*>> by_label;
   for (const KernelResult& point : points) {
-    const std::string label = label_of(point);
-    if (std::ranges::find(labels, label) == labels.end()) {
-      labels.push_back(label);
+    std::vector<const KernelResult*>& alike = by_label[label_of(point)];
+    if (alike.empty()) {
+      labels.push_back(label_of(point));
     }
-    if (!point.is_stream() && !point.cold && !point.above_peak && roofline.limit(point)) {
-      below_the_roof[label].push_back(&point);
-    }
+    alike.push_back(&point);
   }
   for (const std::string& label : labels) {
-    if (below_the_roof.contains(label)) {
-      add(claim_share(label, below_the_roof[label], roofline));
-    }
-    add(claim_cold(label, points));
+    add(claim_share(label, by_label[label], roofline));
+    add(claim_cold(label, by_label[label]));
   }
   add(claim_launch(points));
   add(claim_conditions(document));

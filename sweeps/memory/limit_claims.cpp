@@ -1,22 +1,29 @@
-// Which batch fits, and whether it goes on fitting.
+// What the limits say: findings for each cap, and a table.
+#include <algorithm>
+#include <cstddef>
+#include <map>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-
-#include "bench/measure/headroom.h"
+#include "bench/measure/finding.h"
+#include "bench/measure/memory_line.h"
 #include "bench/measure/units.h"
-#include "sweeps/memory/claims.h"
+#include "sweeps/memory/limits.h"
 
 namespace bench::sweeps {
 namespace {
 
+bool lacked_time(const Limit& limit) {
+  return limit.proof && limit.proof->not_tried == kNoTimeToTry;
+}
+
 // How many of the limits were tried, and whether they are where the plan has them.
 std::string proof_in_words(const std::vector<Limit>& limits, std::size_t proved, std::size_t agreed) {
   if (proved == 0) {
-    return ", by plan, not tried here";
+    return std::ranges::any_of(limits, lacked_time)
+               ? fmt::format(", by plan, not tried here: {}", kNoTimeToTry)
+               : ", by plan, not tried here";
   }
   if (agreed == limits.size()) {
     return ", proved by allocating";
@@ -35,14 +42,14 @@ std::int64_t safe_batch(const Limit& limit) {
 
 // What an operation cannot do is no limit of the memory: "; more than batch 40 of … is unsupported: …".
 std::string unsupported_in_words(const std::vector<Limit>& limits) {
-  const auto refused = [](const Limit& limit) { return !limit.next_unsupported.empty(); };
+  const auto refused = [](const Limit& limit) { return limit.next_unsupported.has_value(); };
   const auto first = std::ranges::find_if(limits, refused);
   if (first == limits.end()) {
     return {};
   }
   const auto others = std::ranges::count_if(limits, refused) - 1;
   return fmt::format("; more than batch {} of {}{} is unsupported: {}", first->largest_batch, first->label,
-                     others == 0 ? "" : fmt::format(" (and {} others)", others), first->next_unsupported);
+                     others == 0 ? "" : fmt::format(" (and {} others)", others), *first->next_unsupported);
 }
 
 // "use up to batch 34 of fp32 inference (safe); the largest that fits is 40 (100 %, danger)".
@@ -61,7 +68,7 @@ std::string fit_in_words(const Limit& limit) {
   }
   const double share =
       static_cast<double>(limit.largest_bytes.value_or(0)) / static_cast<double>(limit.cap_bytes);
-  const std::string of_cap = fmt::format("{}, {}", format_percent(share), name_of(headroom(share)));
+  const std::string of_cap = fmt::format("{}, {}", format_percent(share), headroom(share));
   const std::int64_t safe = safe_batch(limit);
   return safe == largest ? fmt::format("use up to batch {} of {} ({})", safe, limit.label, of_cap)
          : safe == 0 ? fmt::format("no batch of {} is safe; the largest that fits is {} ({})", limit.label,
@@ -113,10 +120,6 @@ std::string nothing_fits(const std::vector<Limit>& limits) {
                      format_bytes(smallest.smallest_bytes), smallest.smallest_batch, smallest.label);
 }
 
-std::string signed_bytes(double bytes) {
-  return fmt::format("{}{}", bytes < 0 ? "-" : "", format_bytes(std::llround(std::abs(bytes))));
-}
-
 Finding claim_of_cap(std::int64_t cap, const std::vector<Limit>& limits) {
   Finding finding = finding_of(fmt::format("largest_batch/{}", cap), "samples");
   std::size_t proved = 0;
@@ -124,9 +127,8 @@ Finding claim_of_cap(std::int64_t cap, const std::vector<Limit>& limits) {
   std::int64_t largest = 0;
   std::vector<std::string> words;
   for (const Limit& limit : limits) {
-    const bool tried = limit.proof && limit.proof->not_tried.empty();
-    proved += tried ? 1 : 0;
-    agreed += tried && limit.proof->largest_batch == limit.largest_batch ? 1 : 0;
+    proved += limit.tried() ? 1 : 0;
+    agreed += limit.tried() && limit.proof->largest_batch == limit.largest_batch ? 1 : 0;
     largest = std::max(largest, limit.known_largest());
     words.push_back(fit_in_words(limit));
   }
@@ -140,17 +142,45 @@ Finding claim_of_cap(std::int64_t cap, const std::vector<Limit>& limits) {
   finding.details["agreed"] = agreed;
   constexpr std::size_t kNamed = 2;
   finding.claim = fmt::format(
-      "Within {}{} {}{}{}.", format_bytes(cap), limits.size() <= kNamed ? ":" : ",",
+      "Within {}{} {}{}{}{}.", format_bytes(cap), limits.size() <= kNamed ? ":" : ",",
       limits.size() <= kNamed ? fmt::format("{}", fmt::join(words, "; ")) : range_in_words(limits),
-      proof_in_words(limits, proved, agreed), unsupported_in_words(limits));
+      proof_in_words(limits, proved, agreed), unsupported_in_words(limits),
+      std::ranges::any_of(limits, lacked_time) ? fmt::format(" [{}]", kGiveTime) : "");
   return finding;
+}
+
+std::string proof_cell(const Limit& limit) {
+  return !limit.tried() ? "by plan"
+         : limit.proof->largest_batch != limit.largest_batch
+             ? fmt::format("no: {}", limit.proof->largest_batch)
+         : limit.proof->ran_a_step ? "step ran"
+                                   : "fits";
+}
+
+// "4107 (100 %)".
+std::string largest_cell(const Limit& limit) {
+  if (limit.fixed_bytes > limit.cap_bytes) {
+    return "fixed part too large";
+  }
+  const auto bytes = static_cast<double>(limit.largest_bytes.value_or(limit.smallest_bytes));
+  const std::string share = format_percent(bytes / static_cast<double>(limit.cap_bytes));
+  return limit.largest_batch == 0 ? fmt::format("none ({})", share)
+                                  : fmt::format("{} ({})", limit.largest_batch, share);
+}
+
+std::string saturation_cell(const std::vector<BatchSeries>& all, const std::string& label) {
+  const auto series = std::ranges::find(all, label, &BatchSeries::label);
+  if (series == all.end() || series->timed.size() < 2 || !series->saturation || !series->saturation->batch) {
+    return "?";
+  }
+  return fmt::format("{}{}", series->saturation->at_largest ? "from " : "", *series->saturation->batch);
 }
 
 }  // namespace
 
-std::vector<Finding> claim_largest(const std::vector<Limit>& limits) {
+std::vector<Finding> claim_largest(const Limits& limits) {
   std::map<std::int64_t, std::vector<Limit>> by_cap;
-  for (const Limit& limit : limits) {
+  for (const Limit& limit : limits.all) {
     by_cap[limit.cap_bytes].push_back(limit);
   }
   std::vector<Finding> findings;
@@ -160,61 +190,64 @@ std::vector<Finding> claim_largest(const std::vector<Limit>& limits) {
   return findings;
 }
 
-std::optional<Finding> claim_left_out_limits(const MemoryState& state) {
-  if (!state.limits_left_out) {
+std::optional<Finding> claim_left_out(const Limits& limits) {
+  if (!limits.left_out) {
     return std::nullopt;
   }
-  const auto& [count, reason] = *state.limits_left_out;
+  const auto& [count, reason] = *limits.left_out;
   Finding finding = finding_of("limits_left_out", "limits");
   finding.value = static_cast<double>(count);
-  finding.claim = fmt::format(
-      "Largest batches by plan: {} of {} are missing, because {} [give a larger "
-      "--time-budget].",
-      count, count + static_cast<std::int64_t>(state.limits.size()), reason);
+  finding.claim = fmt::format("Largest batches by plan: {} of {} are missing, because {} [{}].", count,
+                              count + static_cast<std::int64_t>(limits.all.size()), reason, kGiveTime);
   return finding;
 }
 
-Finding claim_growth(const Soak& soak, const ResultDocument& document) {
-  Finding finding = finding_of("memory_growth/" + soak.label, "bytes/step", {soak.point});
-  const std::string what = fmt::format("Memory of {} at batch {}", soak.label, soak.batch);
-  const std::string steps =
-      soak.done_steps >= soak.wanted_steps
-          ? fmt::format("{} steps", soak.done_steps)
-          : fmt::format(
-                "{} steps (of {} wanted: {})", soak.done_steps, soak.wanted_steps,
-                soak.ended_by.empty() ? "the time budget ended, or the run was interrupted" : soak.ended_by);
-  const auto growth = find_growth(soak.seen);
-  if (!growth) {
-    finding.claim = fmt::format("{}: {} are too few to tell growth from noise.", what, steps);
-    return finding;
+std::vector<TextTable> limit_tables(const Limits& limits, const std::vector<BatchSeries>& all) {
+  std::vector<Limit> sorted = limits.all;
+  if (sorted.empty()) {
+    return {};
   }
-  finding.set(growth->bytes_per_step);
-  finding.details = {{"steps", soak.done_steps},
-                     {"grows", growth->grows},
-                     {"first_step", growth->first_step},
-                     {"last_step", growth->last_step}};
-  const std::string range =
-      fmt::format("{} to {}", signed_bytes(finding.ci95->low), signed_bytes(finding.ci95->high));
-  if (!growth->grows) {
-    finding.claim = fmt::format("{} is steady over {}: growth is {} a step.", what, steps,
-                                finding.ci95->high <= 0 ? "0 B" : range);
-    return finding;
+  std::ranges::stable_sort(sorted, {}, &Limit::cap_bytes);
+  const Limit& first = sorted.front();
+  const bool several_caps = first.cap_bytes != sorted.back().cap_bytes;
+  const bool one_smallest = std::ranges::all_of(
+      sorted, [&](const Limit& limit) { return limit.smallest_batch == first.smallest_batch; });
+  const bool tried = std::ranges::any_of(sorted, &Limit::tried);
+  bool saturates = false;
+  std::vector<std::string> not_tried;
+  TextTable table;
+  table.rows.push_back(
+      {"cap", "series", "safe", "largest", "fixed",
+       one_smallest ? fmt::format("at batch {}", first.smallest_batch) : "at its smallest batch", "saturates",
+       "tried"});
+  for (const Limit& limit : sorted) {
+    const std::string smallest = one_smallest ? "" : fmt::format(" ({})", limit.smallest_batch);
+    const std::string saturation = saturation_cell(all, limit.label);
+    saturates = saturates || saturation != "?";
+    table.rows.push_back({format_bytes(limit.cap_bytes), limit.label,
+                          limit.safe_batch == 0 ? "none" : fmt::format("{}", limit.safe_batch),
+                          largest_cell(limit), format_bytes(limit.fixed_bytes),
+                          format_bytes(limit.smallest_bytes) + smallest, saturation, proof_cell(limit)});
+    if (limit.proof && limit.proof->not_tried &&
+        std::ranges::find(not_tried, *limit.proof->not_tried) == not_tried.end()) {
+      not_tried.push_back(*limit.proof->not_tried);
+    }
   }
-  const auto tracked = find_growth(soak.tracked);
-  finding.claim =
-      fmt::format("{} grows by {} ({}) a step over {}, {} the device memory that the program asked for", what,
-                  signed_bytes(*finding.value), range, steps, tracked && tracked->grows ? "in" : "outside");
-  const std::int64_t cap = document.sweep.memory_cap_bytes.value_or(0);
-  const auto point = std::ranges::find(document.benchmarks, soak.point, &MeasuredPoint::name);
-  if (cap > 0 && point != document.benchmarks.end()) {
-    const std::int64_t grown = soak.seen.back().bytes - soak.seen.front().bytes;
-    const double left = growth->steps_until(cap - point->memory.peak_measured - grown).value_or(0);
-    finding.details["steps_until_out_of_memory"] = left;
-    finding.claim += fmt::format("; out of memory within {} after about {} more", format_bytes(cap),
-                                 left < 1e6 ? fmt::format("{:.0f}", left) : fmt::format("{:.2g}", left));
+  for (const auto& [column, shown] :
+       {std::pair(7, tried), std::pair(6, saturates), std::pair(0, several_caps)}) {
+    for (auto& row : table.rows) {
+      if (!shown) {
+        row.erase(row.begin() + column);
+      }
+    }
   }
-  finding.claim += '.';
-  return finding;
+  table.right.assign(table.rows.front().size(), true);
+  table.right[several_caps ? 1 : 0] = false;
+  table.title =
+      fmt::format("What fits{} (safe: below 90 % of the cap; tight: to 95 %){}{}",
+                  several_caps ? "" : " in " + format_bytes(first.cap_bytes), tried ? "" : ", by plan",
+                  not_tried.empty() ? "" : fmt::format("\nNot tried: {}.", fmt::join(not_tried, "; ")));
+  return {table};
 }
 
 }  // namespace bench::sweeps

@@ -1,7 +1,6 @@
 #include "sweeps/memory/limits.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,9 +9,9 @@
 #include <utility>
 
 #include "bench/error.h"
-#include "bench/measure/headroom.h"
+#include "bench/measure/json_members.h"
+#include "bench/measure/memory_line.h"
 #include "bench/measure/search.h"
-#include "sweeps/memory/label.h"
 #include "sweeps/series/points.h"
 
 namespace bench::sweeps {
@@ -32,45 +31,39 @@ class PlannedSeries {
   PlannedSeries(const WorkloadType& type, WorkloadSpec spec, Device& device, const PlanningEnd& end)
       : type_(type), spec_(std::move(spec)), device_(device), end_(end), unit_(batch_unit(spec_)) {}
 
-  std::int64_t unit() const { return unit_; }
-
-  // nullptr where the batch is unsupported, or its bytes cannot be counted. Throws Ended.
-  const MemoryPlan* at(std::int64_t units) {
-    const Planned& planned = planned_at(units);
-    return planned.plan ? &*planned.plan : nullptr;
-  }
-  // Why the batch is unsupported; empty where it is not. Throws Ended.
-  const std::string& unsupported_at(std::int64_t units) { return planned_at(units).unsupported; }
-
-  // The smallest batch that can run; some layers need more than one sample. 0 where none was found.
-  std::int64_t smallest() {
-    constexpr std::int64_t kMostTried = 64;
-    for (std::int64_t units = 1; units <= kMostTried; ++units) {
-      if (at(units) != nullptr) {
-        return units;
-      }
+  // The limit of a cap, without the series' label and params; nullopt where no batch can run. Throws Ended.
+  std::optional<Limit> limit(std::int64_t cap_bytes) {
+    if (smallest() == 0) {
+      return std::nullopt;
     }
-    return 0;
-  }
-
-  // A smallest() is there.
-  std::int64_t largest_within(std::int64_t bytes) {
-    if (!search_) {
-      search_.emplace(smallest(), kMostUnits, [this](std::int64_t units) {
-        const MemoryPlan* const plan = at(units);
-        return plan == nullptr ? std::nullopt : std::optional(plan->peak);
-      });
+    const MemoryPlan& first = *at(smallest()).plan;
+    Limit limit{.cap_bytes = cap_bytes,
+                .fixed_bytes = first.at_peak.fixed_part(),
+                .setup_bytes = first.setup_peak,
+                .smallest_batch = smallest() * unit_,
+                .smallest_bytes = first.peak};
+    if (first.peak > cap_bytes) {
+      return limit;
     }
-    return search_->largest_within(bytes);
+    const std::int64_t largest = largest_within(cap_bytes);
+    const auto safe = static_cast<std::int64_t>(kSafeShare * static_cast<double>(cap_bytes)) - 1;
+    limit.largest_batch = largest * unit_;
+    limit.largest_bytes = at(largest).peak();
+    limit.next_bytes = at(largest + 1).peak();
+    limit.next_unsupported = at(largest + 1).unsupported;
+    limit.safe_batch = largest_within(safe) * unit_;
+    return limit;
   }
 
  private:
   struct Planned {
-    std::optional<MemoryPlan> plan;
-    std::string unsupported;
+    std::optional<MemoryPlan> plan;  // none where the batch is unsupported, or its bytes too many to count
+    std::optional<std::string> unsupported;  // why
+
+    std::optional<std::int64_t> peak() const { return plan ? std::optional(plan->peak) : std::nullopt; }
   };
 
-  const Planned& planned_at(std::int64_t units) {
+  const Planned& at(std::int64_t units) {
     auto known = plans_.find(units);
     if (known == plans_.end()) {
       if (const auto reason = end_()) {
@@ -89,60 +82,93 @@ class PlannedSeries {
     return known->second;
   }
 
+  // Units of the smallest batch that can run; some layers need more than one sample. 0 where none was found.
+  std::int64_t smallest() {
+    constexpr std::int64_t kMostTried = 64;
+    for (std::int64_t units = 1; units <= kMostTried; ++units) {
+      if (at(units).plan) {
+        return units;
+      }
+    }
+    return 0;
+  }
+
+  // A smallest() is there.
+  std::int64_t largest_within(std::int64_t bytes) {
+    if (!search_) {
+      search_.emplace(smallest(), kMostUnits, [this](std::int64_t units) { return at(units).peak(); });
+    }
+    return search_->largest_within(bytes);
+  }
+
   const WorkloadType& type_;
   WorkloadSpec spec_;
   Device& device_;
   const PlanningEnd& end_;
   std::int64_t unit_;
-  std::map<std::int64_t, Planned> plans_;
+  std::map<std::int64_t, Planned> plans_;  // by units
   std::optional<LineSearch> search_;
 };
 
-void find_limit_of(PlannedSeries& series, Limit& limit) {
-  const std::int64_t smallest = series.smallest();
-  const MemoryPlan& first = *series.at(smallest);
-  limit.fixed_bytes = first.at_peak.fixed_part();
-  limit.setup_bytes = first.setup_peak;
-  limit.smallest_batch = smallest * series.unit();
-  limit.smallest_bytes = first.peak;
-  if (first.peak > limit.cap_bytes) {
-    return;
-  }
-  const std::int64_t largest = series.largest_within(limit.cap_bytes);
-  limit.largest_batch = largest * series.unit();
-  if (const MemoryPlan* const plan = series.at(largest)) {
-    limit.largest_bytes = plan->peak;
-  }
-  if (const MemoryPlan* const plan = series.at(largest + 1)) {
-    limit.next_bytes = plan->peak;
-  }
-  limit.next_unsupported = series.unsupported_at(largest + 1);
-  const auto safe = static_cast<std::int64_t>(kSafeShare * static_cast<double>(limit.cap_bytes)) - 1;
-  limit.safe_batch = series.largest_within(safe) * series.unit();
-}
-
-bool is_known(const std::vector<Limit>& limits, const std::string& label, std::int64_t cap) {
-  return std::ranges::any_of(
-      limits, [&](const Limit& limit) { return limit.label == label && limit.cap_bytes == cap; });
-}
-
 }  // namespace
 
-std::int64_t batch_unit(const WorkloadSpec& spec) {
-  const auto at = spec.options.find("accumulate");
-  std::int64_t unit = 1;
-  if (at != spec.options.end()) {
-    const char* const end = at->second.data() + at->second.size();
-    const auto read = std::from_chars(at->second.data(), end, unit);
-    unit = read.ec == std::errc{} && read.ptr == end && unit > 0 ? unit : 1;
+void members(auto& io, Of<LimitTrial> auto& trial) {
+  io.optional("not_tried", trial.not_tried);
+  if (trial.not_tried) {
+    return;
   }
-  return unit;
+  io("largest_batch", trial.largest_batch);
+  io("probes", trial.probes);
+  io("tracked_bytes", trial.tracked_bytes);
+  io("ran_a_step", trial.ran_a_step);
+  io.optional("refused_batch", trial.refused_batch);
 }
 
-std::optional<LimitsLeftOut> predict_limits(const SweepRequest& request, const SweepPlan& plan,
-                                            Device& device, const PlanningEnd& end,
-                                            std::vector<Limit>& limits) {
-  std::optional<LimitsLeftOut> left_out;
+void members(auto& io, Of<Limit> auto& limit) {
+  io("label", limit.label);
+  io("params", limit.params);
+  io("cap_bytes", limit.cap_bytes);
+  io("fixed_bytes", limit.fixed_bytes);
+  io("setup_bytes", limit.setup_bytes);
+  io("smallest_batch", limit.smallest_batch);
+  io("smallest_bytes", limit.smallest_bytes);
+  io("largest_batch", limit.largest_batch);
+  io.optional("largest_bytes", limit.largest_bytes);
+  io.optional("next_bytes", limit.next_bytes);
+  io.optional("next_unsupported", limit.next_unsupported);
+  io("safe_batch", limit.safe_batch);
+  io.optional("proof", limit.proof);
+}
+
+const Limit* Limits::find(std::string_view label, std::int64_t cap_bytes) const {
+  const auto at = std::ranges::find_if(
+      all, [&](const Limit& limit) { return limit.label == label && limit.cap_bytes == cap_bytes; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+void Limits::adopt(const Limits& before) {
+  for (const Limit& limit : before.all) {
+    if (left_out && find(limit.label, limit.cap_bytes) == nullptr) {
+      all.push_back(limit);
+      all.back().proof.reset();
+      if (--left_out->count == 0) {
+        left_out.reset();
+      }
+    }
+  }
+}
+
+Json to_json(const Limit& limit) {
+  return write_struct(limit);
+}
+
+Limit read_limit(const Field& field) {
+  return read_struct<Limit>(field);
+}
+
+void predict_limits(const SweepRequest& request, const SweepPlan& plan, Device& device,
+                    const PlanningEnd& end, Limits& limits) {
+  limits.left_out.reset();
   std::set<std::string> seen;
   for (const SweepPoint& point : plan.points) {
     if (!seen.insert(point.series).second || point.workload->unsupported(device)) {
@@ -151,41 +177,23 @@ std::optional<LimitsLeftOut> predict_limits(const SweepRequest& request, const S
     const std::string label = memory_label(*params_as<BatchParams>(point), plan.axes);
     PlannedSeries series(*request.workload, point.spec, device, end);
     for (const std::int64_t cap : request.memory_caps) {
-      if (is_known(limits, label, cap)) {
+      if (limits.find(label, cap) != nullptr) {
         continue;
       }
-      if (left_out) {
-        ++left_out->count;
+      if (limits.left_out) {
+        ++limits.left_out->count;
         continue;
       }
       try {
-        if (series.smallest() == 0) {
-          break;
+        if (auto limit = series.limit(cap)) {
+          limit->label = label;
+          limit->params = point.params;
+          limit->params.erase("batch");
+          limits.all.push_back(*std::move(limit));
         }
-        Limit limit;
-        limit.label = label;
-        limit.params = point.params;
-        limit.params.erase("batch");
-        limit.cap_bytes = cap;
-        find_limit_of(series, limit);
-        limits.push_back(std::move(limit));
       } catch (const Ended& ended) {
-        left_out = LimitsLeftOut{.count = 1, .reason = ended.what()};
+        limits.left_out = Limits::LeftOut{.count = 1, .reason = ended.what()};
       }
-    }
-  }
-  return left_out;
-}
-
-void adopt_limits(const MemoryState& before, MemoryState& state) {
-  for (const Limit& limit : before.limits) {
-    if (!state.limits_left_out || is_known(state.limits, limit.label, limit.cap_bytes)) {
-      continue;
-    }
-    state.limits.push_back(limit);
-    state.limits.back().proof.reset();
-    if (--state.limits_left_out->count == 0) {
-      state.limits_left_out.reset();
     }
   }
 }

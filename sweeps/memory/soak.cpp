@@ -1,17 +1,20 @@
-// A long run of each series, with the memory sampled along.
+#include "sweeps/memory/soak.h"
+
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/json_members.h"
 #include "bench/measure/quote.h"
-#include "sweeps/memory/study.h"
+#include "bench/measure/units.h"
 
 namespace bench::sweeps {
 namespace {
 
-constexpr std::size_t kMostSoakSamples = 400;  // of memory
+constexpr std::size_t kMostMemorySamples = 400;
 constexpr std::int64_t kMostSteps = 1'000'000'000;
 constexpr std::int64_t kFewestSteps = 25;
 
@@ -21,6 +24,10 @@ void keep_every(std::int64_t stride, std::vector<MemorySample>& samples) {
 
 // Fills `soak` as it goes on: an error that ends it leaves what there is.
 void run_steps(SweepStudy& study, const StudiedSeries& series, double share_ns, Soak& soak) {
+  if (study.left_ns() <= series.cost.again_ns) {
+    soak.ended_by = "the time budget leaves less than making it takes";
+    return;
+  }
   const auto start = study.clock.now();
   const auto sample = [&] {
     soak.seen.push_back({soak.done_steps, study.device.driver_used()});
@@ -39,7 +46,7 @@ void run_steps(SweepStudy& study, const StudiedSeries& series, double share_ns, 
     }
     sample();
     study.report(fmt::format("step {} of {}: {}", soak.done_steps, soak.wanted_steps, series.label));
-    if (soak.seen.size() > kMostSoakSamples) {
+    if (soak.seen.size() > kMostMemorySamples) {
       stride *= 2;
       keep_every(stride, soak.seen);
       keep_every(stride, soak.tracked);
@@ -47,7 +54,47 @@ void run_steps(SweepStudy& study, const StudiedSeries& series, double share_ns, 
   }
 }
 
+std::string signed_bytes(double bytes) {
+  return fmt::format("{}{}", bytes < 0 ? "-" : "", format_bytes(std::llround(std::abs(bytes))));
+}
+
+std::string steps_in_words(const Soak& soak) {
+  return soak.done_steps >= soak.wanted_steps
+             ? fmt::format("{} steps", soak.done_steps)
+             : fmt::format("{} steps (of {} wanted: {})", soak.done_steps, soak.wanted_steps,
+                           soak.ended_by.value_or("the time budget ended, or the run was interrupted"));
+}
+
 }  // namespace
+
+void members(auto& io, Of<Soak> auto& soak) {
+  io("label", soak.label);
+  io("point", soak.point);
+  io("batch", soak.batch);
+  io("wanted_steps", soak.wanted_steps);
+  io("done_steps", soak.done_steps);
+  io.optional("ended_by", soak.ended_by);
+}
+
+Json to_json(const Soak& soak) {
+  Json json = write_struct(soak);
+  json["samples"] = Json::array();
+  for (std::size_t i = 0; i < soak.seen.size(); ++i) {
+    json["samples"].push_back({soak.seen[i].step, soak.seen[i].bytes, soak.tracked[i].bytes});
+  }
+  return json;
+}
+
+Soak read_soak(const Field& field) {
+  Soak soak = read_struct<Soak>(field);
+  const Field samples = field.at("samples");
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Field sample = samples.at(i);
+    soak.seen.push_back({sample.at(0).integer(), sample.at(1).integer()});
+    soak.tracked.push_back({sample.at(0).integer(), sample.at(2).integer()});
+  }
+  return soak;
+}
 
 std::int64_t soak_steps(const SweepRequest& request) {
   const auto given = request.sweep_options.find("soak");
@@ -68,29 +115,28 @@ std::int64_t soak_steps(const SweepRequest& request) {
 }
 
 void soak_all(SweepStudy& study, const std::vector<StudiedSeries>& all, std::int64_t steps,
-              const MemoryState& before, MemoryState& state) {
+              const std::vector<Soak>& before, std::vector<Soak>& soaks) {
   std::size_t left = all.size();
   for (const StudiedSeries& series : all) {
     const double share_ns = study.left_ns() / static_cast<double>(left--);
     if (series.largest == nullptr || study.interrupted()) {
       continue;
     }
-    const auto done = std::ranges::find(before.soaks, series.largest->name, &Soak::point);
-    if (done != before.soaks.end()) {
-      state.soaks.push_back(*done);
+    const auto done = std::ranges::find(before, series.largest->name, &Soak::point);
+    if (done != before.end()) {
+      soaks.push_back(*done);
       study.save();
       continue;
     }
-    Soak& soak = state.soaks.emplace_back();
-    soak.label = series.label;
-    soak.point = series.largest->name;
-    soak.batch = series.largest_point->spec.batch;
-    soak.wanted_steps = steps;
+    Soak& soak = soaks.emplace_back(Soak{.label = series.label,
+                                         .point = series.largest->name,
+                                         .batch = series.largest_point->spec.batch,
+                                         .wanted_steps = steps});
     try {
       run_steps(study, series, share_ns, soak);
     } catch (const DeviceLost& error) {
       soak.ended_by = fmt::format("the device was lost ({})", error.what());
-      study.lost["soak of " + series.largest->name] = error.what();
+      study.lost["soak of " + soak.point] = error.what();
       study.save();
       throw;
     } catch (const UsageError&) {
@@ -100,6 +146,44 @@ void soak_all(SweepStudy& study, const std::vector<StudiedSeries>& all, std::int
     }
     study.save();
   }
+}
+
+Finding claim_growth(const Soak& soak, const ResultDocument& document) {
+  Finding finding = finding_of("memory_growth/" + soak.label, "bytes/step", {soak.point});
+  const std::string what = fmt::format("Memory of {} at batch {}", soak.label, soak.batch);
+  const std::string steps = steps_in_words(soak);
+  const auto growth = find_growth(soak.seen);
+  if (!growth) {
+    finding.claim = fmt::format("{}: {} are too few to tell growth from noise.", what, steps);
+    return finding;
+  }
+  finding.set(growth->bytes_per_step);
+  finding.details = {{"steps", soak.done_steps},
+                     {"grows", growth->grows},
+                     {"first_step", growth->first_step},
+                     {"last_step", growth->last_step}};
+  const std::string range =
+      fmt::format("{} to {}", signed_bytes(finding.ci95->low), signed_bytes(finding.ci95->high));
+  if (!growth->grows) {
+    finding.claim = fmt::format("{} is steady over {}: growth is {} a step.", what, steps,
+                                finding.ci95->high <= 0 ? "0 B" : range);
+    return finding;
+  }
+  const auto tracked = find_growth(soak.tracked);
+  finding.claim =
+      fmt::format("{} grows by {} ({}) a step over {}, {} the device memory that the program asked for", what,
+                  signed_bytes(*finding.value), range, steps, tracked && tracked->grows ? "in" : "outside");
+  const std::int64_t cap = document.sweep.memory_cap_bytes.value_or(0);
+  const auto point = std::ranges::find(document.benchmarks, soak.point, &MeasuredPoint::name);
+  if (cap > 0 && point != document.benchmarks.end()) {
+    const std::int64_t grown = soak.seen.back().bytes - soak.seen.front().bytes;
+    const double left = growth->steps_until(cap - point->memory.peak_measured - grown).value_or(0);
+    finding.details["steps_until_out_of_memory"] = left;
+    finding.claim += fmt::format("; out of memory within {} after about {} more", format_bytes(cap),
+                                 left < 1e6 ? fmt::format("{:.0f}", left) : fmt::format("{:.2g}", left));
+  }
+  finding.claim += '.';
+  return finding;
 }
 
 }  // namespace bench::sweeps

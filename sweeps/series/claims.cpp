@@ -70,10 +70,6 @@ std::string too_few(const BatchSeries& series, std::string_view needs) {
                      series.points.empty() ? "none was" : "1 was");
 }
 
-std::string batches_in_words(std::int64_t low, std::int64_t high) {
-  return low == high ? fmt::format("batch {}", low) : fmt::format("batch {} to {}", low, high);
-}
-
 std::string per_second(const BatchPoint& point) {
   const ThroughputPoint& throughput = point.throughput;
   return plus_minus_of_rounds(throughput.per_s, throughput.ci95, point.rounds) + " samples/s";
@@ -92,8 +88,9 @@ Finding claim_saturation(const BatchSeries& series) {
                      {"high", saturation.high},
                      {"may_lie_beyond", saturation.at_largest}};
   if (!saturation.batch) {
-    finding.claim = fmt::format("{} saturates at {}; the noise allows no closer answer.", series.label,
-                                batches_in_words(saturation.low, saturation.high));
+    finding.claim = fmt::format(
+        "{} saturates at batch {}{}; the noise allows no closer answer.", series.label, saturation.low,
+        saturation.low == saturation.high ? "" : fmt::format(" to {}", saturation.high));
     return finding;
   }
   finding.value = static_cast<double>(*saturation.batch);

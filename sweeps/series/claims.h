@@ -15,9 +15,6 @@ namespace bench::sweeps {
 // The claim of a finding that takes at least two batch sizes.
 std::string too_few(const BatchSeries& series, std::string_view needs);
 
-// "batch 5", "batch 4 to 8".
-std::string batches_in_words(std::int64_t low, std::int64_t high);
-
 // "171.0 ± 0.8 samples/s", the figure of the point's row in the table.
 std::string per_second(const BatchPoint& point);
 

@@ -1,6 +1,8 @@
 #include "sweeps/series/points.h"
 
-#include <charconv>
+#include <utility>
+
+#include "sweeps/series/series.h"
 
 namespace bench::sweeps {
 namespace {
@@ -9,18 +11,8 @@ constexpr std::int64_t kLargestDefaultBatch = 65'536;
 
 // A number where the whole text is one, so that a result file holds numbers as numbers.
 Json typed(const std::string& text) {
-  const char* const end = text.data() + text.size();
-  std::int64_t whole = 0;
-  if (const auto read = std::from_chars(text.data(), end, whole); read.ec == std::errc{} && read.ptr == end) {
-    return whole;
-  }
-  double real = 0;
-  const bool starts_as_number = !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
-  if (const auto read = std::from_chars(text.data(), end, real);
-      starts_as_number && read.ec == std::errc{} && read.ptr == end) {
-    return real;
-  }
-  return text;
+  const Json read = Json::parse(text, nullptr, false);
+  return read.is_number() ? read : Json(text);
 }
 
 }  // namespace
@@ -64,6 +56,18 @@ Json params_of(const std::string& workload, const WorkloadSpec& spec) {
     params[name] = typed(value);
   }
   return params;
+}
+
+SweepPoint batch_point(const WorkloadType& workload, const WorkloadSpec& spec, std::string name,
+                       std::string series) {
+  Json params = params_of(workload.name, spec);
+  BatchParams parsed = read_params(params).value();
+  return {.name = std::move(name),
+          .params = std::move(params),
+          .parsed = std::move(parsed),
+          .spec = spec,
+          .series = std::move(series),
+          .workload = workload.configure(spec)};
 }
 
 }  // namespace bench::sweeps

@@ -27,6 +27,10 @@ std::map<std::string, std::vector<std::string>> option_values(const SweepRequest
 // batch, dtype, mode, workload, and the workload's options.
 Json params_of(const std::string& workload, const WorkloadSpec& spec);
 
+// One batch of a series of SweepPoints.
+SweepPoint batch_point(const WorkloadType& workload, const WorkloadSpec& spec, std::string name,
+                       std::string series);
+
 // Reads the params of every point of a file, in place. Throws what `read` throws.
 template <class Params>
 void parse_params(ResultDocument& document, std::optional<Params> (*read)(const Json& params)) {

@@ -38,6 +38,20 @@ inline MeasuredPoint point(const Invented& in) {
   return measured;
 }
 
+// A stream kernel, which moves data and computes nothing.
+inline MeasuredPoint stream(const std::string& mode, const std::string& caches, double bytes, double ns,
+                            const std::string& rest) {
+  return point(
+      {.workload = "stream", .caches = caches, .bytes = bytes, .ns = ns, .mode = mode, .rest = rest});
+}
+
+// An operation on 100 MB.
+inline MeasuredPoint operation(const std::string& workload, const std::string& caches, double flops,
+                               double ns, const std::string& rest) {
+  return point(
+      {.workload = workload, .caches = caches, .flops = flops, .bytes = 1e8, .ns = ns, .rest = rest});
+}
+
 // Memory: 10 GB/s, a hot cache of 4 MB 40; arithmetic 200 GFLOP/s. The ridge is at 20 FLOP/B.
 inline ResultDocument example() {
   ResultDocument document;
@@ -45,31 +59,11 @@ inline ResultDocument example() {
   document.context.caches = {{.type = "Data", .level = 1, .size = 32768},
                              {.type = "Unified", .level = 3, .size = 4'000'000}};
   document.benchmarks = {
-      point({.workload = "stream",
-             .caches = "cold",
-             .flops = 2e7,
-             .bytes = 1e8,
-             .ns = 1e7,
-             .mode = "triad",
-             .rest = "big"}),
-      point({.workload = "stream",
-             .caches = "cold",
-             .bytes = 1e8,
-             .ns = 1.25e7,
-             .mode = "copy",
-             .rest = "big"}),
-      point(
-          {.workload = "stream", .caches = "cold", .bytes = 1e6, .ns = 5e4, .mode = "copy", .rest = "small"}),
-      point({.workload = "stream",
-             .caches = "hot",
-             .bytes = 1e6,
-             .ns = 2.5e4,
-             .mode = "copy",
-             .rest = "small"}),
-      point({.workload = "gemm", .caches = "hot", .flops = 1e10, .bytes = 1e8, .ns = 5e7, .rest = "n:1"}),
-      point({.workload = "gemm", .caches = "cold", .flops = 1e10, .bytes = 1e8, .ns = 8e7, .rest = "n:1"}),
-      point({.workload = "conv2d", .caches = "hot", .flops = 5e8, .bytes = 1e8, .ns = 2e7, .rest = "a"}),
-      point({.workload = "conv2d", .caches = "hot", .flops = 1e10, .bytes = 1e8, .ns = 1e8, .rest = "b"})};
+      stream("triad", "cold", 1e8, 1e7, "big"),   stream("copy", "cold", 1e8, 1.25e7, "big"),
+      stream("copy", "cold", 1e6, 5e4, "small"),  stream("copy", "hot", 1e6, 2.5e4, "small"),
+      operation("gemm", "hot", 1e10, 5e7, "n:1"), operation("gemm", "cold", 1e10, 8e7, "n:1"),
+      operation("conv2d", "hot", 5e8, 2e7, "a"),  operation("conv2d", "hot", 1e10, 1e8, "b")};
+  document.benchmarks[0].work.flops = 2e7;  // a triad multiplies and adds
   return document;
 }
 

@@ -3,7 +3,10 @@
 
 #include <map>
 
-#include "sweeps/kernels/table.h"
+#include "bench/registry.h"
+#include "bench/sweep.h"
+#include "tests/bench/support/manual_clock.h"
+#include "tests/sweeps/fake_device.h"
 #include "tests/sweeps/kernels_example.h"
 
 namespace bench::sweeps {
@@ -12,13 +15,22 @@ namespace {
 using kernels_example::example;
 using kernels_example::findings_in;
 using kernels_example::named;
+using kernels_example::operation;
 using kernels_example::point;
+using kernels_example::stream;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
+
+std::vector<TextTable> tables_of(const ResultDocument& document) {
+  const bench::testing::ManualClock clock;
+  const SweepRequest request(clock);
+  bench::testing::FakeDevice device({Dtype::fp32});
+  return registry<SweepType>().find("kernels")->make(request, device)->tables(document);
+}
 
 TEST(KernelsFindings, WithoutStreamKernelsThereIsNoRoofline) {
   ResultDocument document = example();
@@ -80,13 +92,8 @@ TEST(KernelsFindings, SayWhyColdArraysShowNoMemory) {
   EXPECT_EQ(claim(), "No roofline: the largest stream kernels are oom: more than the memory cap.");
   document.unmeasured.clear();
   references.clear();
-  document.benchmarks.push_back(point({.workload = "stream",
-                                       .caches = "cold",
-                                       .bytes = 1.5e8,
-                                       .ns = 1e6,
-                                       .mode = "copy",
-                                       .rest = "fast",
-                                       .flags = {"above_peak"}}));
+  document.benchmarks.push_back(stream("copy", "cold", 1.5e8, 1e6, "fast"));
+  document.benchmarks.back().validity.flags = {"above_peak"};
   EXPECT_THAT(claim(), HasSubstr("ran above the device's peak [run on an idle machine]"));
   std::erase_if(document.benchmarks, [](const auto& one) { return one.params.at("caches") == "cold"; });
   EXPECT_THAT(claim(), HasSubstr("no stream kernel ran with cold caches"));
@@ -203,15 +210,12 @@ TEST(KernelsFindings, ThePointThatIsTheCeilingIsSaidToBeIt) {
   ResultDocument document = example();
   const auto claim = [&] { return named(findings_in(document), "roofline_share/gemm/fp32")->claim; };
   EXPECT_EQ(claim(), "gemm/fp32 sets the peak of arithmetic.");
-  document.benchmarks.push_back(
-      point({.workload = "gemm", .caches = "hot", .flops = 5e9, .bytes = 1e8, .ns = 5e7, .rest = "n:0"}));
+  document.benchmarks.push_back(operation("gemm", "hot", 5e9, 5e7, "n:0"));
   EXPECT_EQ(claim(),
             "gemm/fp32 sets the peak of arithmetic, and reaches at least 50.0 ± 1.0 % of its roofline, at "
-            "n:0 (limit: "
-            "arithmetic).");
+            "n:0 (limit: arithmetic).");
   // Another operation has its share of that ceiling.
-  document.benchmarks.push_back(
-      point({.workload = "fma", .caches = "hot", .flops = 5e9, .bytes = 1e8, .ns = 5e7, .rest = "f"}));
+  document.benchmarks.push_back(operation("fma", "hot", 5e9, 5e7, "f"));
   EXPECT_EQ(named(findings_in(document), "roofline_share/fma/fp32")->claim,
             "fma/fp32 reaches 50.0 ± 1.0 % of its roofline, at f (limit: arithmetic).");
 }
@@ -248,9 +252,7 @@ TEST(KernelsFindings, SharesOfTheRoofDoNotMixTensorCoresAndOrdinaryUnits) {
 
 TEST(KernelsFindings, AGainWithinTheNoiseIsNone) {
   ResultDocument document;
-  document.benchmarks = {
-      point({.workload = "gemm", .caches = "hot", .flops = 1e6, .bytes = 1e4, .ns = 1000, .rest = "n"}),
-      point({.workload = "gemm", .caches = "cold", .flops = 1e6, .bytes = 1e4, .ns = 1010, .rest = "n"})};
+  document.benchmarks = {operation("gemm", "hot", 1e6, 1000, "n"), operation("gemm", "cold", 1e6, 1010, "n")};
   EXPECT_EQ(named(findings_in(document), "cold_caches/gemm/fp32"), nullptr);
 }
 
@@ -314,7 +316,7 @@ TEST(KernelsFindings, PointsThatOtherProcessesDisturbedAreCounted) {
 
 TEST(KernelsFindings, NothingMeasuredIsNothingClaimed) {
   EXPECT_THAT(findings_in({}), IsEmpty());
-  EXPECT_THAT(kernels_tables({}), IsEmpty());
+  EXPECT_THAT(tables_of({}), IsEmpty());
   ResultDocument odd;
   odd.benchmarks.emplace_back();
   EXPECT_THAT(findings_in(odd), IsEmpty());
@@ -324,7 +326,7 @@ TEST(KernelsTables, WithoutARooflineGiveTheReasonInsteadOfAColumn) {
   ResultDocument document = example();
   std::erase_if(document.benchmarks, [](const auto& one) { return one.params.at("workload") == "stream"; });
   document.findings = findings_in(document);
-  const std::vector<TextTable> tables = kernels_tables(document);
+  const std::vector<TextTable> tables = tables_of(document);
   ASSERT_EQ(tables.size(), 1U);
   EXPECT_THAT(tables[0].rows[0], Not(::testing::Contains("of the roofline")));
   EXPECT_EQ(tables[0].rows[1].size(), tables[0].right.size());
@@ -332,7 +334,7 @@ TEST(KernelsTables, WithoutARooflineGiveTheReasonInsteadOfAColumn) {
 }
 
 TEST(KernelsTables, StandInThePlaceOfThePoints) {
-  const std::vector<TextTable> tables = kernels_tables(example());
+  const std::vector<TextTable> tables = tables_of(example());
   ASSERT_EQ(tables.size(), 1U);
   EXPECT_TRUE(tables[0].lists_points);
   EXPECT_EQ(tables[0].rows.size(), 9U);

@@ -9,8 +9,9 @@ namespace {
 using kernels_example::example;
 using kernels_example::findings_in;
 using kernels_example::named;
-using kernels_example::point;
+using kernels_example::operation;
 using kernels_example::roofline_in;
+using kernels_example::stream;
 using ::testing::HasSubstr;
 
 TEST(Roofline, TakesItsCeilingsFromTheBestPoints) {
@@ -25,8 +26,7 @@ TEST(Roofline, TakesItsCeilingsFromTheBestPoints) {
 // Twice the 4 MB of the cache, and 16 MiB, are enough; of all that pass the fastest is the roof.
 TEST(Roofline, TheBestOfTheArraysBeyondTheCachesIsMemorysCeilingAndIsNamed) {
   ResultDocument document = example();
-  document.benchmarks.push_back(point(
-      {.workload = "stream", .caches = "cold", .bytes = 2e7, .ns = 1e6, .mode = "read", .rest = "mid"}));
+  document.benchmarks.push_back(stream("read", "cold", 2e7, 1e6, "mid"));
   EXPECT_DOUBLE_EQ(roofline_in(document).memory->rate.value, 20e9);
   const std::vector<Finding> findings = findings_in(document);
   const Finding* memory = named(findings, "memory_bandwidth");
@@ -38,14 +38,13 @@ TEST(Roofline, TheBestOfTheArraysBeyondTheCachesIsMemorysCeilingAndIsNamed) {
 // One lucky sample among slow ones has the best median, and an interval that proves nothing.
 TEST(Roofline, ACeilingIsThePointWithTheHighestLowerBound) {
   ResultDocument document = example();
-  const auto add_noisy = [&](kernels_example::Invented in, Interval ci95_ns) {
-    in.rest = "lucky";
-    document.benchmarks.push_back(point(in));
-    document.benchmarks.back().stats.ci95_ns = ci95_ns;
+  const auto add_noisy = [&](MeasuredPoint point, Interval ci95_ns) {
+    point.stats.ci95_ns = ci95_ns;
+    document.benchmarks.push_back(std::move(point));
   };
-  add_noisy({.workload = "gemm", .caches = "hot", .flops = 1e10, .bytes = 1e8, .ns = 2.5e7}, {2e7, 8e9});
-  add_noisy({.workload = "stream", .caches = "cold", .bytes = 1e8, .ns = 5e6, .mode = "add"}, {4e6, 1e9});
-  add_noisy({.workload = "stream", .caches = "hot", .bytes = 1e6, .ns = 1e4, .mode = "add"}, {1e4, 1e9});
+  add_noisy(operation("gemm", "hot", 1e10, 2.5e7, "lucky"), {2e7, 8e9});
+  add_noisy(stream("add", "cold", 1e8, 5e6, "lucky"), {4e6, 1e9});
+  add_noisy(stream("add", "hot", 1e6, 1e4, "lucky"), {1e4, 1e9});
   const Roofline roofline = roofline_in(document);
   EXPECT_DOUBLE_EQ(roofline.compute.at("fp32").rate.value, 200e9);
   EXPECT_DOUBLE_EQ(roofline.memory->rate.value, 10e9);
@@ -56,21 +55,11 @@ TEST(Roofline, ACeilingIsThePointWithTheHighestLowerBound) {
 TEST(Roofline, ALargeLastCacheNeedsLargerArrays) {
   ResultDocument document = example();
   document.context.caches[1].size = 260LL << 20;
-  document.benchmarks.push_back(point({.workload = "stream",
-                                       .caches = "cold",
-                                       .bytes = 402'653'184,
-                                       .ns = 4e7,
-                                       .mode = "triad",
-                                       .rest = "l"}));
+  document.benchmarks.push_back(stream("triad", "cold", 402'653'184, 4e7, "l"));
   EXPECT_FALSE(roofline_in(document).memory);
   EXPECT_EQ(named(findings_in(document), "memory_bandwidth")->claim,
             "No roofline: cold arrays of 384 MiB are below twice the 260 MiB cache [give more --elements].");
-  document.benchmarks.push_back(point({.workload = "stream",
-                                       .caches = "cold",
-                                       .bytes = 805'306'368,
-                                       .ns = 8e7,
-                                       .mode = "triad",
-                                       .rest = "x"}));
+  document.benchmarks.push_back(stream("triad", "cold", 805'306'368, 8e7, "x"));
   ASSERT_TRUE(roofline_in(document).memory);
   EXPECT_NEAR(roofline_in(document).memory->rate.value, 10e9, 1e8);
 }
@@ -89,13 +78,8 @@ TEST(Roofline, LimitsByTheLowerOfTheTwo) {
 
 TEST(Roofline, APointAboveThePeakSetsNoCeiling) {
   ResultDocument document = example();
-  document.benchmarks.push_back(point({.workload = "gemm",
-                                       .caches = "hot",
-                                       .flops = 1e11,
-                                       .bytes = 1e8,
-                                       .ns = 5e7,
-                                       .rest = "n:2",
-                                       .flags = {"above_peak"}}));
+  document.benchmarks.push_back(operation("gemm", "hot", 1e11, 5e7, "n:2"));
+  document.benchmarks.back().validity.flags = {"above_peak"};
   EXPECT_DOUBLE_EQ(roofline_in(document).compute.at("fp32").rate.value, 200e9);
 }
 
@@ -118,8 +102,7 @@ TEST(Roofline, WhatMemoryPacesIsNoArithmeticCeiling) {
   std::erase_if(document.benchmarks, [](const MeasuredPoint& one) {
     return one.params.at("workload") == "gemm" || one.params.at("workload") == "conv2d";
   });
-  document.benchmarks.push_back(
-      point({.workload = "fma", .caches = "hot", .flops = 2.5e7, .bytes = 1e8, .ns = 1e7}));
+  document.benchmarks.push_back(operation("fma", "hot", 2.5e7, 1e7, ""));
   EXPECT_TRUE(roofline_in(document).compute.empty()) << "neither triad nor a multiply-add an element";
   EXPECT_EQ(named(findings_in(document), "arithmetic_peak/fp32"), nullptr);
 }

@@ -24,7 +24,7 @@ class MemoryLimits : public testing::MemorySweepRun {};
 TEST_F(MemoryLimits, ThePlanAloneFindsTheLargestBatchOfEachCap) {
   request_.memory_caps = {1000, 1100, 5000, 5099, 5100};
   const auto sweep = make();
-  sweep->predict({}, planning_end_);
+  sweep->predict(planning_end_);
   const Json state = sweep->to_json();
   std::vector<std::int64_t> largest;
   std::vector<std::int64_t> safe;
@@ -98,7 +98,7 @@ TEST_F(MemoryLimits, LimitsThatPlanningHasNoTimeForAreLeftOutWithTheReason) {
     return ++asked > 6 ? std::optional<std::string>("the test ended it") : std::nullopt;
   };
   const auto sweep = make();
-  sweep->predict({}, planning_end_);
+  sweep->predict(planning_end_);
   ResultDocument document;
   document.sweep.axes = sweep->plan().axes;
   document.findings = sweep->findings(document);
@@ -265,6 +265,48 @@ TEST_F(MemoryLimits, WithoutTimeNothingIsTried) {
   EXPECT_THAT(document.sweep.state["limits"][0]["proof"]["not_tried"].get<std::string>(),
               HasSubstr("time budget"));
   EXPECT_EQ(machine_.allocations, 0);
+}
+
+// A card builds and compiles plans in the first make of each batch.
+TEST_F(MemoryLimits, ATrialThatTakesLongerThanIsLeftIsNotBegun) {
+  costs_["memory/known/infer/fp32"] = {.make_ns = 5e9};
+  const ResultDocument document = run(4e9);
+  EXPECT_EQ(document.sweep.state["limits"][0]["proof"],
+            (Json{{"not_tried", "the time budget leaves less than a trial takes"}}));
+  EXPECT_EQ(machine_.allocations, 0);
+  EXPECT_THAT(finding(document, "largest_batch/5000").claim,
+              HasSubstr(", by plan, not tried here: the time budget leaves less than a trial takes [give a "
+                        "larger --time-budget]."));
+  EXPECT_EQ(run(6e9).sweep.state["limits"][0]["proof"]["largest_batch"], 40);
+  // A series whose points were measured by an earlier run is as slow as the others.
+  costs_ = {{"memory/known/infer/bf16", {.make_ns = 5e9}}};
+  EXPECT_TRUE(run(4e9).sweep.state["limits"][0]["proof"].contains("not_tried"));
+}
+
+// Batches near the limits take 3 s, those of the points took 0.1 s: the first trial shows it.
+TEST_F(MemoryLimits, TrialsEndWithinTheTimeBudget) {
+  using namespace std::chrono_literals;
+  use({.on_make = [this] { clock_.advance(3s); }});
+  request_.modes = {"infer", "train"};
+  request_.dtypes = {Dtype::fp32, Dtype::bf16};
+  for (const char* series : {"infer/fp32", "infer/bf16", "train/fp32", "train/bf16"}) {
+    costs_[std::string("memory/known/") + series] = {.make_ns = 0.1e9};
+  }
+  const ResultDocument document = run(10e9);
+  EXPECT_LE(clock_.now().time_since_epoch(), 10s);
+  EXPECT_THAT(finding(document, "largest_batch/5000").claim,
+              HasSubstr("; 1 of 4 limits was tried and fits [give a larger --time-budget]."));
+  // The first alone may exceed it.
+  use({.on_make = [this] { clock_.advance(12s); }});
+  const Clock::time_point start = clock_.now();
+  run(10e9);
+  EXPECT_EQ(clock_.now() - start, 12s);
+}
+
+TEST_F(MemoryLimits, ABatchThatTunesLongRunsNoStep) {
+  costs_["memory/known/infer/fp32"] = {.warm_up_ns = 5e9};
+  EXPECT_FALSE(run(15e9).sweep.state["limits"][0]["proof"]["ran_a_step"].get<bool>());
+  EXPECT_TRUE(run(25e9).sweep.state["limits"][0]["proof"]["ran_a_step"].get<bool>());
 }
 
 TEST_F(MemoryLimits, ADtypeTheDeviceLacksHasNoLimit) {

@@ -65,6 +65,7 @@ struct MachineNumbers {
   std::int64_t loses_device_at = 0;  // making this batch or a larger one loses the device; 0: none does
   std::function<std::int64_t(std::int64_t batch)> more{};  // bytes beyond the line; grow with the batch
   std::function<void()> on_plan{};
+  std::function<void()> on_make{};
 };
 
 inline std::int64_t activations(std::int64_t batch, const MachineNumbers& numbers) {
@@ -123,6 +124,9 @@ class ConfiguredMachine : public ConfiguredWorkload {
     return {moment, moment};
   }
   std::unique_ptr<Workload> make(Device& device) const override {
+    if (numbers_.on_make) {
+      numbers_.on_make();
+    }
     if (numbers_.loses_device_at > 0 && spec_.batch >= numbers_.loses_device_at) {
       throw DeviceLost("it fell off the bus");
     }

@@ -56,6 +56,18 @@ TEST_F(MemorySoak, ALeakIsTheFirstHeadline) {
   EXPECT_EQ(finding(run(), "memory_growth/fp32 inference").headline, 1);
 }
 
+TEST_F(MemorySoak, ASoakThatTakesLongerToMakeThanIsLeftIsNotBegun) {
+  request_.sweep_options["soak"] = "100";
+  costs_["memory/known/infer/fp32"] = {.make_ns = 9e9, .again_ns = 5e9};
+  const ResultDocument document = run(4e9);
+  EXPECT_EQ(machine_.allocations, 0);
+  EXPECT_EQ(document.sweep.state["soak"][0]["done_steps"], 0);
+  EXPECT_EQ(finding(document, "memory_growth/fp32 inference").claim,
+            "Memory of fp32 inference at batch 16: 0 steps (of 100 wanted: the time budget leaves less than "
+            "making it takes) are too few to tell growth from noise.");
+  EXPECT_EQ(run(6e9).sweep.state["soak"][0]["done_steps"], 100) << "plans are there by now";
+}
+
 TEST_F(MemorySoak, RefusesASoakThatIsNoNumberOfSteps) {
   for (const std::string wrong : {"abc", "-1", "3", "1.5", "99999999999999999999", ""}) {
     request_.sweep_options["soak"] = wrong;

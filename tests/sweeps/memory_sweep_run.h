@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -42,14 +43,15 @@ class MemorySweepRun : public ::testing::Test {
     return all;
   }
 
-  // As the program does: plan, predict, measure, study, find. `before`: what the file holds of the sweep of
-  // a process that lost the device.
+  // As the program does: plan, predict, measure, study, find. `left_ns`: of the time budget when the study
+  // begins. `before`: what the file holds of the sweep of a process that lost the device.
   ResultDocument run(double left_ns = 1e9, const Json& before = nullptr) {
+    const Clock::time_point start = clock_.now();
     sweep_ = make();
     ResultDocument document;
     document.sweep.axes = sweep_->plan().axes;
     document.sweep.memory_cap_bytes = request_.largest_cap();
-    sweep_->predict(document.context, planning_end_);
+    sweep_->predict(planning_end_);
     if (!before.is_null()) {
       document.sweep.state = before;
       sweep_->restore(document);
@@ -66,9 +68,10 @@ class MemorySweepRun : public ::testing::Test {
                      .document = document,
                      .report = [](const std::string&) {},
                      .save = [this, &document] { document.sweep.state = sweep_->to_json(); },
-                     .left_ns = [left_ns] { return left_ns; },
+                     .left_ns = [&] { return left_ns - clock_.since_ns(start); },
                      .interrupted = [] { return false; },
-                     .lost = document.sweep.lost};
+                     .lost = document.sweep.lost,
+                     .costs = costs_};
     try {
       sweep_->study(study);
     } catch (const DeviceLost&) {
@@ -90,7 +93,7 @@ class MemorySweepRun : public ::testing::Test {
   // The limits by plan.
   Json predicted() {
     const auto sweep = make();
-    sweep->predict({}, planning_end_);
+    sweep->predict(planning_end_);
     return sweep->to_json().at("limits");
   }
 
@@ -99,6 +102,7 @@ class MemorySweepRun : public ::testing::Test {
   WorkloadType type_;
   ManualClock clock_;
   SweepRequest request_{clock_};
+  std::map<std::string, SeriesCost> costs_;  // of preparing the points
   std::unique_ptr<Sweep> sweep_;
   std::int64_t smallest_ = 1;
   bool lost_ = false;

@@ -27,5 +27,13 @@ TEST(PlusMinus, ASingleRoundHasNoInterval) {
   EXPECT_EQ(plus_minus_of_rounds(777, std::nullopt, 3), "777 ± ?");
 }
 
+TEST(Advice, AnInterruptedRunIsToBeGoneOnWith) {
+  EXPECT_EQ(advice_after_interrupt("No second batch was measured [give a larger --time-budget]."),
+            "No second batch was measured [go on with --resume].");
+  EXPECT_EQ(advice_after_interrupt("It still grows [if its accuracy suffices; measure larger batches]."),
+            "It still grows [if its accuracy suffices; go on with --resume].");
+  EXPECT_EQ(advice_after_interrupt("Noisy [run on an idle machine]."), "Noisy [run on an idle machine].");
+}
+
 }  // namespace
 }  // namespace bench

@@ -4,8 +4,6 @@
 
 #include <vector>
 
-#include "bench/measure/comparison.h"
-
 namespace bench {
 namespace {
 

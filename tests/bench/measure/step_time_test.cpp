@@ -105,5 +105,46 @@ TEST(StepTime, FewPointsSayLess) {
   EXPECT_FALSE(two->tested());
 }
 
+// 1 GFLOP at 100 GFLOP/s: 10 ms. 20 MB of weights and 30 MB of activations at 10 GB/s: 5 ms.
+const Work kWork{.flops = 1e9, .fixed_bytes = 20e6, .sample_bytes = 30e6, .launches = 53};
+const Peaks kPeaks{.flops_per_s = 100e9, .bytes_per_s = 10e9, .source = ""};
+
+TEST(StepLimit, ArithmeticExplainsTheStep) {
+  const LimitReport report = find_limit(kWork, kPeaks, 12.5e6);
+  EXPECT_EQ(report.limit, StepLimit::compute);
+  EXPECT_DOUBLE_EQ(*report.compute_share, 0.8);
+  EXPECT_DOUBLE_EQ(*report.memory_share, 0.4);
+  EXPECT_DOUBLE_EQ(*report.fixed_bytes_ns, 2e6);
+}
+
+TEST(StepLimit, MovingDataExplainsTheStep) {
+  const LimitReport report =
+      find_limit(kWork, {.flops_per_s = 1e12, .bytes_per_s = 10e9, .source = ""}, 6.25e6);
+  EXPECT_EQ(report.limit, StepLimit::memory);
+  EXPECT_DOUBLE_EQ(*report.memory_share, 0.8);
+}
+
+TEST(StepLimit, NeitherExplainsHalf) {
+  EXPECT_EQ(find_limit(kWork, kPeaks, 20.1e6).limit, StepLimit::overhead);
+  EXPECT_EQ(find_limit(kWork, kPeaks, 20e6).limit, StepLimit::compute);
+}
+
+TEST(StepLimit, UnknownPeaksExplainNothing) {
+  const LimitReport none = find_limit(kWork, {}, 12e6);
+  EXPECT_EQ(none.limit, StepLimit::unknown);
+  EXPECT_FALSE(none.compute_share);
+  EXPECT_FALSE(none.memory_share);
+  // Half of the step is explained by what is known; or it is not, and the other may.
+  EXPECT_EQ(find_limit(kWork, {.bytes_per_s = 10e9, .source = ""}, 6e6).limit, StepLimit::memory);
+  EXPECT_EQ(find_limit(kWork, {.bytes_per_s = 10e9, .source = ""}, 60e6).limit, StepLimit::unknown);
+}
+
+TEST(StepLimit, HasNames) {
+  EXPECT_EQ(name_of(StepLimit::compute), "compute");
+  EXPECT_EQ(name_of(StepLimit::memory), "memory");
+  EXPECT_EQ(name_of(StepLimit::overhead), "launch/overhead");
+  EXPECT_EQ(name_of(StepLimit::unknown), "unknown");
+}
+
 }  // namespace
 }  // namespace bench

@@ -1,13 +1,13 @@
-// Fixed cost of a step, asymptotic throughput, the limit of small batches, and the dtypes compared.
-#include <fmt/format.h>
+#include "sweeps/batch/claims.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "bench/measure/comparison.h"
-#include "bench/measure/step_limit.h"
+#include <fmt/format.h>
+
+#include "bench/measure/saturation.h"
+#include "bench/measure/step_time.h"
 #include "bench/measure/units.h"
-#include "sweeps/batch/claims.h"
 
 namespace bench::sweeps {
 namespace {
@@ -84,6 +84,16 @@ std::string_view significance(const Estimate& ratio) {
   return !open ? "" : narrow ? ": no difference" : ": not significant";
 }
 
+// Two digits of a batch far beyond those measured, rounded down: "about 92000".
+std::string predicted_in_words(std::int64_t batch, std::int64_t measured) {
+  std::int64_t step = 1;
+  while (batch / step >= 100) {
+    step *= 10;
+  }
+  return batch <= 2 * measured || step == 1 ? fmt::format("{}", batch)
+                                            : fmt::format("about {}", batch / step * step);
+}
+
 }  // namespace
 
 Finding claim_t0(const BatchSeries& series) {
@@ -155,16 +165,15 @@ Finding claim_limit(const BatchSeries& series) {
   const double memory = report.memory_share.value_or(0);
   switch (report.limit) {
     case StepLimit::compute:
-      finding.value = compute;
-      finding.claim = fmt::format("{} compute limits a step: arithmetic at the measured peak takes {} of {}.",
-                                  where, format_percent(std::min(compute, 1.0)), step);
+    case StepLimit::memory: {
+      const bool computes = report.limit == StepLimit::compute;
+      finding.value = computes ? compute : memory;
+      finding.claim = fmt::format(
+          "{} {} limits a step: {} takes {} of {}.", where, name_of(report.limit),
+          computes ? "arithmetic at the measured peak" : "moving its data at the measured bandwidth",
+          format_percent(std::min(*finding.value, 1.0)), step);
       break;
-    case StepLimit::memory:
-      finding.value = memory;
-      finding.claim =
-          fmt::format("{} memory limits a step: moving its data at the measured bandwidth takes {} of {}.",
-                      where, format_percent(std::min(memory, 1.0)), step);
-      break;
+    }
     case StepLimit::overhead:
       finding.value = 1 - std::max(compute, memory);
       finding.claim = fmt::format(
@@ -174,12 +183,10 @@ Finding claim_limit(const BatchSeries& series) {
           format_percent(compute), format_percent(memory));
       break;
     case StepLimit::unknown:
-      finding.claim = hidden ? fmt::format(
-                                   "{} a step takes {}; other processes used the CPU, so that its "
-                                   "limit is unknown [run on an idle machine].",
-                                   where, step)
-                             : fmt::format("{} a step takes {}; the device's peaks in {} are not known.",
-                                           where, step, name_of(series.params.dtype));
+      finding.claim = fmt::format(
+          "{} a step takes {}; {}.", where, step,
+          hidden ? "other processes used the CPU, so that its limit is unknown [run on an idle machine]"
+                 : fmt::format("the device's peaks in {} are not known", name_of(series.params.dtype)));
       break;
   }
   return finding;
@@ -215,6 +222,62 @@ Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
   finding.claim = fmt::format("{} runs {} times as fast as {} {}{}.", series.label,
                               plus_minus(*finding.value, finding.ci95), baseline.label, where,
                               significance(chosen.ratio));
+  return finding;
+}
+
+Finding claim_memory_ratio(const BatchSeries& series, const BatchSeries& baseline) {
+  Finding finding = finding_of("memory_ratio_" + series.label, "ratio");
+  const BatchPoint* one = nullptr;
+  const BatchPoint* other = nullptr;
+  for (const BatchPoint& point : series.points) {  // by batch: the largest shared one stays
+    const BatchPoint* match = baseline.at(point.batch);
+    if (match != nullptr && match->bytes > 0 && point.bytes > 0) {
+      one = &point;
+      other = match;
+    }
+  }
+  if (one == nullptr) {
+    finding.claim =
+        fmt::format("No batch's memory was measured in both {} and {}.", series.label, baseline.label);
+    return finding;
+  }
+  finding.value = static_cast<double>(one->bytes) / static_cast<double>(other->bytes);
+  finding.evidence = {one->name, other->name};
+  finding.details = {{"batch", one->batch}, {"bytes", one->bytes}, {"baseline_bytes", other->bytes}};
+  finding.claim = fmt::format("{} takes {} of the memory of {} at batch {}: {} instead of {}.", series.label,
+                              format_percent(*finding.value), baseline.label, one->batch,
+                              format_bytes(one->bytes), format_bytes(other->bytes));
+  return finding;
+}
+
+Finding claim_largest_batch(const BatchSeries& series) {
+  Finding finding = finding_of("largest_batch", "samples", series.names());
+  if (!series.memory) {
+    finding.claim = too_few(series, "The largest batch that fits");
+    return finding;
+  }
+  if (!series.cap_bytes) {
+    finding.claim = "Without a memory cap there is no largest batch.";
+    return finding;
+  }
+  const std::int64_t measured = series.points.back().batch;
+  finding.details = {{"cap_bytes", *series.cap_bytes}, {"largest_measured", measured}};
+  const std::string cap = format_bytes(*series.cap_bytes);
+  const auto largest = series.memory->largest_batch(*series.cap_bytes);
+  if (!largest) {
+    finding.claim = fmt::format(
+        "Memory of {} does not grow up to batch {}, so that these batches do not show the largest within {}.",
+        series.label, measured, cap);
+    return finding;
+  }
+  finding.value = static_cast<double>(*largest);
+  finding.claim = fmt::format("The largest batch of {} within {} is {}, predicted from batches up to {}",
+                              series.label, cap, predicted_in_words(*largest, measured), measured);
+  if (series.smallest_oom) {
+    finding.details["smallest_oom"] = *series.smallest_oom;
+    finding.claim += fmt::format("; batch {} does not fit", *series.smallest_oom);
+  }
+  finding.claim += '.';
   return finding;
 }
 

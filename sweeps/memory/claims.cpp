@@ -1,19 +1,17 @@
-// The fixed part of a series, the memory of a sample, and how both compare with the system's own count.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "sweeps/memory/claims.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "bench/measure/units.h"
-#include "sweeps/memory/claims.h"
 
 namespace bench::sweeps {
 namespace {
 
-std::int64_t weights_of(const BatchPoint& point) {
-  return point.memory.by_category[MemoryCategory::weights];
-}
+constexpr double kUncalibrated = 0.05;  // the share by which a plan may be off without calibration
 
 std::int64_t step_bytes(const BatchPoint& point) {
   return point.plan ? point.plan->step_peak : 0;
@@ -27,7 +25,7 @@ std::optional<double> step_slope(const BatchSeries& series) {
   const BatchPoint& small = series.points.front();
   const BatchPoint& large = series.points.back();
   const auto bytes = [](const BatchPoint& point) {
-    return static_cast<double>(step_bytes(point) - weights_of(point));
+    return static_cast<double>(step_bytes(point) - point.weights);
   };
   const double slope = (bytes(large) - bytes(small)) / static_cast<double>(large.batch - small.batch);
   return slope >= 1 ? std::optional(slope) : std::nullopt;
@@ -65,22 +63,22 @@ Finding claim_growing_memory(const BatchSeries& series) {
   return finding;
 }
 
-std::optional<Finding> claim_multiples(const std::vector<const BatchSeries*>& of_dtype) {
+std::optional<Finding> claim_multiples(const std::vector<BatchSeries>& all, Dtype dtype) {
   Finding finding = finding_of("optimizer_multiple", "ratio");
   std::vector<std::string> words;
-  for (const BatchSeries* series : of_dtype) {
-    const std::string optimizer = optimizer_of(*series);
-    if (series->params.mode != "train" || series->points.empty() || weights_of(series->points.front()) <= 0 ||
-        finding.details.contains(optimizer)) {
+  for (const BatchSeries& series : all) {
+    const std::string optimizer = optimizer_of(series);
+    if (series.params.dtype != dtype || series.params.mode != "train" || series.points.empty() ||
+        series.points.front().weights <= 0 || finding.details.contains(optimizer)) {
       continue;
     }
-    const BatchPoint& point = series->points.front();
+    const BatchPoint& point = series.points.front();
     const MemoryByCategory& bytes = point.memory.by_category;
-    const double multiple = static_cast<double>(bytes.fixed_part()) / static_cast<double>(weights_of(point));
+    const double multiple = static_cast<double>(bytes.fixed_part()) / static_cast<double>(point.weights);
     words.push_back(
         fmt::format("{:.2f} with {} ({})", multiple, optimizer, format_bytes(bytes.fixed_part())));
     finding.details[optimizer] = {{"multiple", multiple},
-                                  {"weights", weights_of(point)},
+                                  {"weights", point.weights},
                                   {"gradients", bytes[MemoryCategory::gradients]},
                                   {"optimizer", bytes[MemoryCategory::optimizer]}};
     finding.value = std::max(finding.value.value_or(0), multiple);
@@ -89,7 +87,6 @@ std::optional<Finding> claim_multiples(const std::vector<const BatchSeries*>& of
   if (words.empty()) {
     return std::nullopt;
   }
-  const Dtype dtype = of_dtype.front()->params.dtype;
   const bool narrow = dtype == Dtype::bf16 || dtype == Dtype::fp16;
   finding.claim = fmt::format(
       "Weights, gradients and optimizer state in {}, as multiples of the weights: {}{}.", name_of(dtype),
@@ -97,15 +94,15 @@ std::optional<Finding> claim_multiples(const std::vector<const BatchSeries*>& of
   return finding;
 }
 
-std::optional<Finding> claim_activations(const std::vector<const BatchSeries*>& of_dtype) {
+std::optional<Finding> claim_activations(const std::vector<BatchSeries>& all, Dtype dtype) {
   const auto first_of = [&](const char* mode) {
-    const auto at =
-        std::ranges::find(of_dtype, mode, [](const BatchSeries* series) { return series->params.mode; });
-    return at == of_dtype.end() ? nullptr : *at;
+    return std::ranges::find_if(all, [&](const BatchSeries& series) {
+      return series.params.dtype == dtype && series.params.mode == mode;
+    });
   };
-  const BatchSeries* const training = first_of("train");
-  const BatchSeries* const inference = first_of("infer");
-  if (training == nullptr || inference == nullptr) {
+  const auto training = first_of("train");
+  const auto inference = first_of("infer");
+  if (training == all.end() || inference == all.end()) {
     return std::nullopt;
   }
   const auto in_training = step_slope(*training);
@@ -120,8 +117,8 @@ std::optional<Finding> claim_activations(const std::vector<const BatchSeries*>& 
   finding.details = {{"training_bytes", *in_training}, {"inference_bytes", *in_inference}};
   finding.value = *in_training / *in_inference;
   finding.claim = fmt::format("A sample takes {} in {} training, {:.1f} times the {} of inference",
-                              format_bytes(std::llround(*in_training)), name_of(training->params.dtype),
-                              *finding.value, format_bytes(std::llround(*in_inference)));
+                              format_bytes(std::llround(*in_training)), name_of(dtype), *finding.value,
+                              format_bytes(std::llround(*in_inference)));
   if (maps > 0) {
     finding.details["feature_map_bytes"] = maps;
     finding.claim +=

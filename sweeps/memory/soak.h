@@ -1,0 +1,42 @@
+// A long run of each series' largest batch, with the memory sampled along: does it grow from step to step?
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/measure/growth.h"
+#include "bench/measure/result.h"
+#include "bench/measure/result_json.h"
+#include "bench/sweep.h"
+#include "sweeps/memory/plan.h"
+
+namespace bench::sweeps {
+
+struct Soak {
+  std::string label{};  // of the series
+  std::string point{};
+  std::int64_t batch = 0;
+  std::int64_t wanted_steps = 0;
+  std::int64_t done_steps = 0;
+  std::vector<MemorySample> seen{};       // by the system
+  std::vector<MemorySample> tracked{};    // at the same steps
+  std::optional<std::string> ended_by{};  // an error, or a making that had no time
+};
+
+Json to_json(const Soak& soak);
+Soak read_soak(const Field& field);  // throws UsageError
+
+// --soak; 0: none. Throws UsageError.
+std::int64_t soak_steps(const SweepRequest& request);
+
+// Adds a soak of each series and saves the study after it. Those that `before`, of the process that lost the
+// device, holds are not repeated. If the device is lost, the last soak records that and DeviceLost passes.
+void soak_all(SweepStudy& study, const std::vector<StudiedSeries>& all, std::int64_t steps,
+              const std::vector<Soak>& before, std::vector<Soak>& soaks);
+
+// memory_growth/<series>.
+Finding claim_growth(const Soak& soak, const ResultDocument& document);
+
+}  // namespace bench::sweeps
