@@ -5,6 +5,7 @@
 #include <fstream>
 #include <set>
 
+#include "bench/cli/text.h"
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
@@ -177,6 +178,12 @@ TEST_F(WorkersPlan, RefusesWhatItCannotMean) {
     request_.sweep_options[option] = before;
   }
   EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(WorkersPlan, TheHelpShowsTheFormOfEachOptionsValues) {
+  for (const CommandOption& option : registry<SweepType>().find("workers")->options) {
+    EXPECT_TRUE(option.is_switch || value_name(option) != "VALUE") << option.name;
+  }
 }
 
 TEST_F(WorkersPlan, TakesOneBatchAndOneDtype) {
