@@ -107,10 +107,10 @@ Finding claim_verdict(const TransferFacts& facts, const StepStudy& study) {
     return finding;
   }
   const LockedBytes locked = locked_bytes(facts, study);
-  const PinVerdict verdict = pin_verdict(study, locked);
-  finding.details = {{"verdict", verdict.verdict == Verdict::pin       ? "pin"
-                                 : verdict.verdict == Verdict::unknown ? "untold"
-                                                                       : "don't"},
+  const auto verdict = pin_verdict(study, locked);
+  finding.details = {{"verdict", !verdict                           ? "untold"
+                                 : verdict->verdict == Verdict::pin ? "pin"
+                                                                    : "don't"},
                      {"compute_ns", study.compute_ns.value}};
   std::string reason = "nothing was measured";
   for (const KindSteps& kind : study.kinds) {
@@ -120,15 +120,15 @@ Finding claim_verdict(const TransferFacts& facts, const StepStudy& study) {
       reason = kind.unsupported;
     }
   }
-  if (verdict.verdict == Verdict::unknown) {
+  if (!verdict) {
     finding.claim = fmt::format("No verdict at batch {}: {}.", study.batch, reason);
     return finding;
   }
-  finding.set(verdict.saved_ns);
+  finding.set(verdict->saved_ns);
   finding.details["dtype"] = study.dtype;
-  finding.details["with"] = verdict.chosen_kind;
-  finding.details["open"] = verdict.verdict == Verdict::inconclusive;
-  finding.details["locked_bytes"] = verdict.chosen_kind == "staged" ? locked.staged : locked.pinned;
+  finding.details["with"] = verdict->chosen_kind;
+  finding.details["open"] = verdict->verdict == Verdict::inconclusive;
+  finding.details["locked_bytes"] = verdict->chosen_kind == "staged" ? locked.staged : locked.pinned;
   finding.details["pinned_locks_bytes"] = locked.pinned;
   finding.details["staged_locks_bytes"] = locked.staged;
   const auto pinning_ns =
@@ -136,7 +136,7 @@ Finding claim_verdict(const TransferFacts& facts, const StepStudy& study) {
   if (pinning_ns) {
     finding.details["pinning_ns"] = *pinning_ns;
   }
-  finding.claim = verdict_in_words(facts, study, verdict, locked, pinning_ns);
+  finding.claim = verdict_in_words(facts, study, *verdict, locked, pinning_ns);
   return finding;
 }
 
@@ -214,7 +214,7 @@ void claim_held_thread(const TransferFacts& facts, std::vector<Finding>& finding
       }
     }
   }
-  if (pinned == nullptr || pageable == nullptr) {
+  if (pinned == nullptr) {
     return;
   }
   const auto bytes = static_cast<double>(pinned->bytes);

@@ -10,7 +10,7 @@ constexpr double kWorthwhile = 0.01;  // of a step
 PinVerdict compared(const KindSteps& pageable, const KindSteps& kind) {
   const Estimate& before = pageable.best();
   const Estimate& after = kind.best();
-  PinVerdict verdict{.verdict = Verdict::dont, .chosen_kind = kind.name};
+  PinVerdict verdict{.chosen_kind = kind.name};
   verdict.saved_ns.value = before.value - after.value;
   if (before.ci95 && after.ci95) {
     verdict.saved_ns.ci95 =
@@ -55,12 +55,12 @@ std::optional<double> slowdown(const StepStudy& study, const KindSteps& kind) {
              : std::nullopt;
 }
 
-PinVerdict pin_verdict(const StepStudy& study, const LockedBytes& locked) {
+std::optional<PinVerdict> pin_verdict(const StepStudy& study, const LockedBytes& locked) {
   const KindSteps* const pageable = study.kind("pageable");
   const KindSteps* const pinned = study.kind("pinned");
   const KindSteps* const staged = study.kind("staged");
   if (pageable == nullptr || (pinned == nullptr && staged == nullptr)) {
-    return {};
+    return std::nullopt;
   }
   if (pinned == nullptr || staged == nullptr) {
     return compared(*pageable, pinned != nullptr ? *pinned : *staged);

@@ -17,11 +17,11 @@ std::optional<Estimate> hidden_share(const StepStudy& study, const KindSteps& ki
 // How much longer the computing takes while the copy runs: 0.1 is 10 %. nullopt where the intervals touch.
 std::optional<double> slowdown(const StepStudy& study, const KindSteps& kind);
 
-enum class Verdict { pin, dont, inconclusive, unknown };
+enum class Verdict { pin, dont, inconclusive };
 
 struct PinVerdict {
-  Verdict verdict = Verdict::unknown;  // unknown: pageable memory or both others were not measured
-  std::string chosen_kind{};           // "pinned" or "staged"
+  Verdict verdict = Verdict::dont;
+  std::string chosen_kind{};  // "pinned" or "staged"
   // Best step with pageable memory minus best step with the chosen kind. The interval takes both at their
   // ends, so it is wider than one of 95 %; none where a time has none.
   Estimate saved_ns{};
@@ -43,8 +43,9 @@ struct LockedBytes {
 // pageable memory, and significantly so. inconclusive where the difference is not significant and its
 // interval, and the copy, leave room for such a saving. Where both pay, or neither does, the faster is named;
 // where they do not differ, the one that locks less; where neither pays, an inconclusive one; and staged
-// where it pays and the loader's buffers cannot be pinned.
-PinVerdict pin_verdict(const StepStudy& study, const LockedBytes& locked);
+// where it pays and the loader's buffers cannot be pinned. nullopt where pageable memory or both others were
+// not measured.
+std::optional<PinVerdict> pin_verdict(const StepStudy& study, const LockedBytes& locked);
 
 // Cost of pinning this many bytes beyond making ordinary memory, from measured sizes: linear between
 // neighbours, in proportion beyond the largest. nullopt for no sizes.
