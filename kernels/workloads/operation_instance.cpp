@@ -34,6 +34,21 @@ std::uint64_t stream_of(Slot slot, std::int64_t sample) {
          static_cast<std::uint64_t>(slot);
 }
 
+// A sample repeats its first values after so many, so that a long one is drawn and uploaded only in part, at
+// each make. No power of two: an address that was cut to 31 bits shows another value.
+constexpr std::int64_t kPeriod = 4'000'000;
+
+// The values of a sample from its number `first` on.
+void draw(std::span<float> values, std::uint64_t seed, std::uint64_t stream, std::int64_t first) {
+  while (!values.empty()) {
+    const std::int64_t at = first % kPeriod;
+    const std::size_t count = std::min(values.size(), static_cast<std::size_t>(kPeriod - at));
+    fill_random(values.first(count), seed, stream, static_cast<std::uint64_t>(at));
+    values = values.subspan(count);
+    first += static_cast<std::int64_t>(count);
+  }
+}
+
 // A sample whose elements lie in memory in their plain order, so that it may be cut anywhere.
 bool is_flat(const TensorDesc& sample) {
   return sample.layout == Layout::nchw || (sample.layout == Layout::nhwc && sample.h * sample.w == 1);
@@ -89,43 +104,39 @@ const SlotInfo& OperationInstance::result() const {
   return *std::ranges::find(operation_->slots(), Role::output, &SlotInfo::role);
 }
 
-// In pieces: whole samples, or parts of one that is longer.
+// In pieces of whole samples, or of the values that a longer one repeats.
 void OperationInstance::upload_samples(const SlotInfo& slot, std::uint64_t seed, const Excerpt& excerpt) {
   constexpr std::int64_t kPiece = std::int64_t{1} << 26;  // bytes; a piece for each sample would take long
   TensorDesc one = slot.tensor;
   one.n = 1;
-  const std::int64_t elements = one.elements();
-  if (slot.tensor.n * elements == 0) {
+  if (slot.tensor.n * one.elements() == 0) {
     return;
   }
   const auto skipped = excerpt.skipped.find(slot.slot);
   const std::int64_t before = skipped == excerpt.skipped.end() ? 0 : skipped->second;
-  const bool cuts = is_flat(one) && one.bytes() > kPiece;
-  const std::int64_t length = cuts ? kPiece / bytes_of(one.dtype) : elements;  // of a row of a piece
-  const std::int64_t rows = std::clamp<std::int64_t>(kPiece / one.bytes(), 1, slot.tensor.n);
+  const bool repeats = is_flat(one) && one.elements() > kPeriod;
+  const TensorDesc drawn = repeats ? TensorDesc{.n = 1, .c = kPeriod, .dtype = one.dtype} : one;
+  const std::int64_t rows = repeats ? 1 : std::clamp<std::int64_t>(kPiece / one.bytes(), 1, slot.tensor.n);
+  const auto count = static_cast<std::size_t>(drawn.elements());
   std::vector<float> values;
   std::vector<std::byte> stored;
   auto* to = static_cast<std::byte*>(pointers_[slot.slot]);
   for (std::int64_t sample = 0; sample < slot.tensor.n; sample += rows) {
-    for (std::int64_t first = 0; first < elements; first += length) {
-      TensorDesc piece = one;
-      piece.n = std::min(rows, slot.tensor.n - sample);
-      if (cuts) {
-        piece = {.n = 1, .c = std::min(length, elements - first), .layout = Layout::nhwc, .dtype = one.dtype};
-      }
-      const auto count = static_cast<std::size_t>(piece.elements() / piece.n);
-      values.resize(count * static_cast<std::size_t>(piece.n));
+    TensorDesc piece = drawn;
+    piece.n = std::min(rows, slot.tensor.n - sample);
+    values.resize(count * static_cast<std::size_t>(piece.n));
 #pragma omp parallel for schedule(static) if (piece.n > 1)
-      for (std::int64_t row = 0; row < piece.n; ++row) {
-        fill_random(std::span(values).subspan(static_cast<std::size_t>(row) * count, count), seed,
-                    stream_of(slot.slot, excerpt.first_sample + sample + row),
-                    static_cast<std::uint64_t>(before + first));
-      }
-      stored.resize(static_cast<std::size_t>(piece.bytes()));
-      store(piece, values, stored.data());
-      device_.upload(to, stored.data(), piece.bytes());
-      to += piece.bytes();
+    for (std::int64_t row = 0; row < piece.n; ++row) {
+      draw(std::span(values).subspan(static_cast<std::size_t>(row) * count, count), seed,
+           stream_of(slot.slot, excerpt.first_sample + sample + row), before);
     }
+    stored.resize(static_cast<std::size_t>(piece.bytes()));
+    store(piece, values, stored.data());
+    device_.upload(to, stored.data(), piece.bytes());
+    if (repeats) {
+      device_.repeat(to, piece.bytes(), one.bytes());
+    }
+    to += piece.n * one.bytes();
   }
 }
 

@@ -1,6 +1,6 @@
 // A single operation with a buffer for each slot, its parameters and samples in place: what the workloads of
 // one operation run. All operands are random, each sample another: repeated values toggle fewer bits, and a
-// card then clocks higher.
+// card then clocks higher. A long sample repeats millions of values.
 #pragma once
 
 #include <cstdint>

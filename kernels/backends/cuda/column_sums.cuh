@@ -101,9 +101,7 @@ struct ColumnSums {
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
     auto& shared = thread.template shared<Shared>();
-    const Tiling::Place place = tiling.place(thread);
-    const std::int64_t channels = std::int64_t{tiling.columns} * kCount;
-    const std::int64_t channel = std::int64_t{place.column} * kCount;
+    const Tiling::Place place = tiling.place<kCount>(thread);
     float sums[kSums][kCount] = {};
     if (place.inside) {
       add_rows(place, sums);
@@ -113,25 +111,20 @@ struct ColumnSums {
         shared.sums[sum][thread.index()][i] = sums[sum][i];
       }
     }
-    thread.sync();
-    for (int half = tiling.height() / 2; half > 0; half /= 2) {
-      if (place.above < half) {
-        const int other = thread.index() + (half << tiling.log_width);
-        for (int sum = 0; sum < kSums; ++sum) {
-          for (int i = 0; i < kCount; ++i) {
-            shared.sums[sum][thread.index()][i] += shared.sums[sum][other][i];
-          }
+    tiling.join(thread, place, [&](int me, int other) {
+      for (int sum = 0; sum < kSums; ++sum) {
+        for (int i = 0; i < kCount; ++i) {
+          shared.sums[sum][me][i] += shared.sums[sum][other][i];
         }
       }
-      thread.sync();
-    }
+    });
     if (place.above == 0 && place.inside) {
       for (int sum = 0; sum < kSums; ++sum) {
         for (int i = 0; i < kCount; ++i) {
           sums[sum][i] = shared.sums[sum][thread.index()][i];
         }
-        store_floats<Memory>(partial + (std::int64_t{place.chunk} * kSums + sum) * channels + channel,
-                             sums[sum]);
+        store_floats<Memory>(
+            partial + (std::int64_t{place.chunk} * kSums + sum) * place.channels + place.channel, sums[sum]);
       }
     }
   }
@@ -141,7 +134,7 @@ struct ColumnSums {
     Normalizer<Memory, kCount> normalized = normalizer;
     const Stored* in[kSums] = {gradient};
     if constexpr (kNormalizes) {
-      normalized.begin(std::int64_t{place.column} * kCount);
+      normalized.begin(place.channel);
       in[1] = src;
     }
     for_each_row<Element, kCount, Tiling::kUnroll>(
@@ -204,7 +197,17 @@ struct FinishSums {
   }
 };
 
-// The two sums of a normalisation: of the products, then of the gradients.
-using FinishColumnSums = FinishSums<2>;
+// The two sums of a normalisation, of the products and of the gradients, by way of `partial`.
+template <class Element, int kCount, template <class, int> class Normalizer, class Queue>
+void launch_gradient_sums(const Queue& queue, const Tiling& tiling, const typename Element::Stored* src,
+                          const typename Element::Stored* gradient,
+                          const Normalizer<typename Element::Memory, kCount>& normalizer, float* partial,
+                          float* products, float* gradients) {
+  const std::int64_t channels = std::int64_t{tiling.columns} * kCount;
+  queue.launch(ColumnSums<Element, kCount, Normalizer>{tiling, src, gradient, normalizer, partial},
+               tiling.blocks());
+  queue.launch(FinishSums<2>{partial, channels, tiling.chunks, {products, gradients}},
+               FinishSums<2>::blocks(channels));
+}
 
 }  // namespace bench::kernels::cuda

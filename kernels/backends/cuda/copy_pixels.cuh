@@ -7,14 +7,12 @@
 
 namespace bench::kernels::cuda {
 
-// One access is kBytes. The thread of dst's pixel (n, y, x) and access k reads src's pixel
-// (n, (y + top) / factor, (x + left) / factor), or writes zeros where there is none.
+// One access is kBytes; the units are dst's. The thread of dst's pixel (n, y, x) and access k reads src's
+// pixel (n, (y + top) / factor, (x + left) / factor), or writes zeros where there is none.
 template <class Memory, int kBytes>
 struct CopyPixels {
-  static constexpr int kThreads = Units::kThreads;
   static constexpr const char* kName = "copy pixels";
 
-  Units units;  // of dst: its pixels, and the accesses copied of each
   const std::byte* src;
   std::byte* dst;
   std::int64_t src_pitch;  // bytes from pixel to pixel
@@ -25,13 +23,7 @@ struct CopyPixels {
   int left;
   Divider factor;
 
-  template <class Thread>
-  BENCH_DEVICE void operator()(const Thread& thread) const {
-    const std::uint32_t index = Units::index(thread);
-    if (index >= units.count()) {
-      return;
-    }
-    const Unit unit = units.at(index);
+  BENCH_DEVICE void operator()(const Unit& unit) const {
     const int y = static_cast<int>(unit.y) + top;
     const int x = static_cast<int>(unit.x) + left;
     Vector<kBytes> words{};
@@ -43,7 +35,7 @@ struct CopyPixels {
         words = Memory::template load<kBytes>(src + pixel * src_pitch + std::int64_t{unit.column} * kBytes);
       }
     }
-    const std::int64_t pixel = index / units.columns();
+    const std::int64_t pixel = unit.index / unit.columns;
     Memory::store(dst + pixel * dst_pitch + std::int64_t{unit.column} * kBytes, words);
   }
 };
@@ -63,44 +55,43 @@ void with_bytes(std::int64_t bytes, Visit visit, const Pointers*... pointers) {
   }
 }
 
-// A number whose lowest set bit is the lowest of all of them: what an access must divide to divide each.
-template <class... Bytes>
-std::int64_t common_steps(Bytes... bytes) {
-  return (bytes | ...);
-}
+// The part of a map that is copied from or to.
+struct PixelMap {
+  void* data = nullptr;
+  std::int64_t pitch = 0;  // bytes from pixel to pixel
+  std::int64_t height = 1, width = 1;
+};
 
 struct PixelCopy {
-  const void* src = nullptr;
-  void* dst = nullptr;
-  std::int64_t n = 1;
-  std::int64_t src_height = 1, src_width = 1;
-  std::int64_t dst_height = 1, dst_width = 1;
-  std::int64_t src_pitch = 0, dst_pitch = 0;  // bytes from pixel to pixel
-  std::int64_t bytes = 0;                     // copied of each pixel
+  PixelMap from;
+  PixelMap to;
+  std::int64_t samples = 1;
+  std::int64_t bytes = 0;  // of each pixel
   std::int64_t top = 0, left = 0;
   std::int64_t factor = 1;
 };
 
 template <class Machine>
 void copy_pixels(const typename Machine::Queue& queue, const PixelCopy& copy) {
+  const auto* const src = static_cast<const std::byte*>(copy.from.data);
+  auto* const dst = static_cast<std::byte*>(copy.to.data);
   with_bytes(
-      common_steps(copy.bytes, copy.src_pitch, copy.dst_pitch),
+      // Its lowest set bit is the lowest of all three: what an access must divide to divide each.
+      copy.bytes | copy.from.pitch | copy.to.pitch,
       [&]<int kBytes>() {
-        const Units units(copy.n, copy.dst_height, copy.dst_width, copy.bytes / kBytes);
-        queue.launch(
-            CopyPixels<typename Machine::Memory, kBytes>{.units = units,
-                                                         .src = static_cast<const std::byte*>(copy.src),
-                                                         .dst = static_cast<std::byte*>(copy.dst),
-                                                         .src_pitch = copy.src_pitch,
-                                                         .dst_pitch = copy.dst_pitch,
-                                                         .src_height = static_cast<int>(copy.src_height),
-                                                         .src_width = static_cast<int>(copy.src_width),
+        launch_units(
+            queue, {copy.samples, copy.to.height, copy.to.width, copy.bytes / kBytes},
+            CopyPixels<typename Machine::Memory, kBytes>{.src = src,
+                                                         .dst = dst,
+                                                         .src_pitch = copy.from.pitch,
+                                                         .dst_pitch = copy.to.pitch,
+                                                         .src_height = static_cast<int>(copy.from.height),
+                                                         .src_width = static_cast<int>(copy.from.width),
                                                          .top = static_cast<int>(copy.top),
                                                          .left = static_cast<int>(copy.left),
-                                                         .factor = Divider(copy.factor)},
-            units.blocks());
+                                                         .factor = Divider(copy.factor)});
       },
-      static_cast<const std::byte*>(copy.src), static_cast<const std::byte*>(copy.dst));
+      src, dst);
 }
 
 }  // namespace bench::kernels::cuda

@@ -1,6 +1,9 @@
 // A function of one element of each input, element by element, 16 bytes at a time.
 #pragma once
 
+#include <algorithm>
+#include <array>
+
 #include "kernels/backends/cuda/kernel_operation.h"
 #include "kernels/backends/cuda/vector_access.cuh"
 
@@ -58,7 +61,7 @@ struct ElementwiseKernel {
         store_values<Element>(out + at * kWidth, result);
       }
     }
-    Share::each_left(thread, vectors * kWidth, count, [&](std::int64_t at) {
+    Share::each(thread, vectors * kWidth, count, [&](std::int64_t at) {
       float arguments[kInputs];
       for (int k = 0; k < kInputs; ++k) {
         float one[1];
@@ -73,7 +76,7 @@ struct ElementwiseKernel {
 
 // out[e] = function({in[0][e], …}) for `count` elements.
 template <class Element, class Queue, std::size_t kInputs, class Function>
-void launch_elementwise(const Queue& queue, const typename Element::Stored* const (&in)[kInputs],
+void launch_elementwise(const Queue& queue, const std::array<const typename Element::Stored*, kInputs>& in,
                         typename Element::Stored* out, std::int64_t count, const Function& function) {
   std::int64_t vectors = whole_accesses<Element>(count, out);
   for (const auto* const input : in) {
@@ -83,7 +86,7 @@ void launch_elementwise(const Queue& queue, const typename Element::Stored* cons
   const auto run = [&]<int kUnroll>() {
     using Kernel = ElementwiseKernel<Element, static_cast<int>(kInputs), kUnroll, Function>;
     Kernel kernel{.in = {}, .out = out, .count = count, .vectors = vectors, .function = function};
-    std::copy_n(in, kInputs, kernel.in);
+    std::ranges::copy(in, kernel.in);
     queue.launch(kernel, Kernel::blocks(accesses));
   };
   // From where all threads that the device holds have four accesses each.

@@ -1,25 +1,28 @@
 // The GPU as the machine that kernel bodies run on (kernels/backends/cuda/vector_access.cuh says what a
-// machine is). For .cu files only; comes before every body.
+// machine is), and the registration of what is made of them. The host's compiler, which has only the tests'
+// bodies to compile, finds neither here.
 #pragma once
 
-#define BENCH_DEVICE __device__ __forceinline__
-#define BENCH_UNROLL _Pragma("unroll")
+#include "kernels/backends/cuda/kernel_operation.h"
 
+#ifdef __CUDACC__
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#include <mma.h>
 #include <nv/target>
 
 #include <cstdint>
 
 #include "bench/device.h"
-#include "kernels/backends/cuda/kernel_operation.h"
+#include "bench/registry.h"
 #include "kernels/backends/cuda/residency.h"
 #include "kernels/backends/cuda/units.cuh"
 #include "kernels/devices/cuda/card.h"
-#include "kernels/devices/cuda/errors.h"
+#endif
 
 namespace bench::kernels::cuda {
+#ifdef __CUDACC__
 
 struct GpuMemory {
   template <int kBytes>
@@ -71,6 +74,7 @@ struct GpuFp32 {
 struct GpuFp16 {
   using Memory = GpuMemory;
   using Stored = std::uint16_t;
+  using Multiplied = __half;  // mma.h's type of it
   static BENCH_DEVICE float to(Stored bits) { return __half2float(__ushort_as_half(bits)); }
   static BENCH_DEVICE Stored from(float value) { return __half_as_ushort(__float2half_rn(value)); }
   static BENCH_DEVICE std::uint32_t multiply_add_pair(std::uint32_t x, std::uint32_t by, std::uint32_t plus) {
@@ -91,6 +95,7 @@ struct GpuFp16 {
 struct GpuBf16 {
   using Memory = GpuMemory;
   using Stored = std::uint16_t;
+  using Multiplied = __nv_bfloat16;
   static BENCH_DEVICE float to(Stored bits) {
     return __uint_as_float(static_cast<std::uint32_t>(bits) << 16);
   }
@@ -172,9 +177,52 @@ __global__ void __launch_bounds__(kThreads, held_to(kResident, kThreads))
   kernel(GpuThread{});
 }
 
-class StreamQueue {
+template <class Element>
+struct GpuTiles {
+  using Value = typename Element::Multiplied;
+  template <class Use>
+  struct Factor {
+    nvcuda::wmma::fragment<Use, kTile, kTile, kTile, Value, nvcuda::wmma::row_major> fragment;
+    BENCH_DEVICE void load(const void* values, int stride) {
+      nvcuda::wmma::load_matrix_sync(fragment, static_cast<const Value*>(values), stride);
+    }
+  };
+  using Left = Factor<nvcuda::wmma::matrix_a>;
+  using Right = Factor<nvcuda::wmma::matrix_b>;
+
+  struct Sums {
+    nvcuda::wmma::fragment<nvcuda::wmma::accumulator, kTile, kTile, kTile, float> fragment;
+    BENCH_DEVICE void clear(const GpuThread& /*thread*/) { nvcuda::wmma::fill_fragment(fragment, 0.0F); }
+    BENCH_DEVICE void add(const Left& left, const Right& right) {
+      nvcuda::wmma::mma_sync(fragment, left.fragment, right.fragment, fragment);
+    }
+    BENCH_DEVICE void store(float* to, int stride) const {
+      nvcuda::wmma::store_matrix_sync(to, fragment, stride, nvcuda::wmma::mem_row_major);
+    }
+  };
+};
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+// There mma.h has no bf16: code that is compiled and never run, for such a card refuses the dtype.
+template <>
+struct GpuTiles<GpuBf16> {
+  struct Factor {
+    BENCH_DEVICE void load(const void* /*values*/, int /*stride*/) {}
+  };
+  using Left = Factor;
+  using Right = Factor;
+  struct Sums {
+    BENCH_DEVICE void clear(const GpuThread& /*thread*/) {}
+    BENCH_DEVICE void add(const Left& /*left*/, const Right& /*right*/) {}
+    BENCH_DEVICE void store(float* /*to*/, int /*stride*/) const {}
+  };
+};
+#endif
+
+class GpuQueue {
  public:
-  explicit StreamQueue(CUstream_st* stream) : stream_(stream) {}
+  explicit GpuQueue(const Card& card) : card_(&card) {}
+  explicit GpuQueue(const Device& device) : GpuQueue(card_of(device)) {}
 
   // Queues `blocks` blocks of Kernel::kThreads threads; none where there are none.
   template <class Kernel>
@@ -182,36 +230,22 @@ class StreamQueue {
     if (blocks == 0) {
       return;
     }
-    run_on_gpu<<<grid_of(blocks, Kernel::kName), Kernel::kThreads, 0, stream_>>>(kernel);
-    check(cudaGetLastError(), Kernel::kName);
+    const unsigned grid = grid_of(blocks, Kernel::kName);
+    card_->queue(Kernel::kName,
+                 [&](CUstream_st* stream) { run_on_gpu<<<grid, Kernel::kThreads, 0, stream>>>(kernel); });
   }
 
- private:
-  CUstream_st* stream_;
-};
-
-class GpuQueue {
- public:
-  explicit GpuQueue(Device& device) : device_(&device) {}
-
-  template <class Kernel>
-  void launch(const Kernel& kernel, std::int64_t blocks) const {
-    StreamQueue(stream_of(*device_)).launch(kernel, blocks);
-  }
-
-  int multiprocessors() const { return multiprocessors_of(*device_); }
+  int multiprocessors() const { return card_->multiprocessors(); }
   std::int64_t threads() const {
-    return std::int64_t{multiprocessors()} * multiprocessor_of(compute_capability()).threads;
+    return std::int64_t{multiprocessors()} * multiprocessor_of(card_->compute_capability()).threads;
   }
   template <class Kernel>
   std::int64_t resident() const {
-    return std::int64_t{multiprocessors()} * resident_blocks<Kernel>(compute_capability());
+    return std::int64_t{multiprocessors()} * resident_blocks<Kernel>(card_->compute_capability());
   }
 
  private:
-  int compute_capability() const { return card_of(*device_).compute_capability(); }
-
-  Device* device_;
+  const Card* card_;
 };
 
 struct Gpu {
@@ -219,6 +253,8 @@ struct Gpu {
   using Fp32 = GpuFp32;
   using Fp16 = GpuFp16;
   using Bf16 = GpuBf16;
+  template <class Element>
+  using Tiles = GpuTiles<Element>;
   using Queue = GpuQueue;
 
   static constexpr const char* kImplementation = "cuda";
@@ -228,6 +264,17 @@ struct Gpu {
   static std::optional<std::string> unsupported(const Device& device, Dtype dtype) {
     return device.unsupported(dtype);
   }
+};
+
+#endif
+
+// `template struct OnGpu<PoolOperation>;` at the end of a file registers the operation for CUDA devices. Not
+// in a file that only wants the bodies: BENCH_BODIES_ONLY.
+template <template <class> class MadeOf>
+struct OnGpu {
+#if defined(__CUDACC__) && !defined(BENCH_BODIES_ONLY)
+  static inline const Registration<decltype(entry<Gpu, MadeOf>())> registered{entry<Gpu, MadeOf>()};
+#endif
 };
 
 }  // namespace bench::kernels::cuda

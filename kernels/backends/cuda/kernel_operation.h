@@ -30,10 +30,6 @@ inline unsigned grid_of(std::int64_t blocks, const char* kernel) {
   return static_cast<unsigned>(blocks);
 }
 
-inline int multiprocessors_of(const Device& device) {
-  return std::max(1, device.info().compute_units);
-}
-
 inline std::int64_t blocks_for(std::int64_t threads, int each) {
   return (threads + each - 1) / each;
 }
@@ -62,7 +58,7 @@ void with_access(std::int64_t channels, Visit visit, const Pointers*... pointers
 
 // Calls visit with the machine's element that `dtype` is stored as.
 template <class Machine, class Visit>
-void with_element_of(Dtype dtype, Visit visit) {
+void with_element(Dtype dtype, Visit visit) {
   switch (dtype) {
     case Dtype::fp32:
     case Dtype::tf32:  // stored alike; only products of matrices differ
@@ -79,28 +75,33 @@ inline std::int64_t stored_elements(const TensorDesc& tensor) {
   return tensor.bytes() / bytes_of(tensor.dtype);
 }
 
-template <class Machine>
+template <class Element>
+auto* stored(const SlotPointers& pointers, Slot slot) {
+  return static_cast<typename Element::Stored*>(pointers[slot]);
+}
+inline float* floats(const SlotPointers& pointers, Slot slot) {
+  return static_cast<float*>(pointers[slot]);
+}
+
+template <class Machine, class Described>
 class KernelOperation : public ReferenceOperation {
  public:
-  explicit KernelOperation(Device& device, PlainSlots slots = {})
-      : ReferenceOperation(std::move(slots)), queue_(device) {}
+  using Spec = Described;
+  KernelOperation(const Spec& spec, Device& device) : KernelOperation(spec, device, plain_slots(spec)) {}
+  KernelOperation(const Spec& spec, Device& device, PlainSlots slots)
+      : ReferenceOperation(std::move(slots)), spec_(spec), queue_(device) {}
+  static Dtype dtype_of(const Spec& spec) { return spec.dtype; }
+  double flops() const override { return spec_.flops(); }
   std::string algorithm() const override { return Machine::kImplementation; }
 
  protected:
+  template <class Kernel>
+  void launch(const Kernel& kernel, std::int64_t blocks) const {
+    queue_.launch(kernel, blocks);
+  }
   const typename Machine::Queue& queue() const { return queue_; }
 
-  template <class Visit>
-  static void with_element(Dtype dtype, Visit visit) {
-    with_element_of<Machine>(dtype, visit);
-  }
-
-  template <class Element>
-  static auto* stored(const SlotPointers& pointers, Slot slot) {
-    return static_cast<typename Element::Stored*>(pointers[slot]);
-  }
-  static float* floats(const SlotPointers& pointers, Slot slot) {
-    return static_cast<float*>(pointers[slot]);
-  }
+  Spec spec_;  // NOLINT: of the classes that are this one with kernels
 
  private:
   typename Machine::Queue queue_;
@@ -133,8 +134,9 @@ inline std::optional<std::string> too_large(const Batch& batch, std::int64_t mos
          std::to_string(batch.counted) + " elements";
 }
 
-// An operation is a template over the machine that names its Spec, and says dtype_of and unsupported of one.
-// If it also says batch_of, and of_samples, the description of fewer samples, a large batch is done in parts.
+// An operation is a template over the machine that names its Spec, and says dtype_of one, and unsupported if
+// it cannot do every valid one. If it also says batch_of, and of_samples, the description of fewer samples, a
+// large batch is done in parts.
 template <class Machine, template <class> class MadeOf>
 Implementation<typename MadeOf<Machine>::Spec> implementation() {
   using Made = MadeOf<Machine>;
@@ -144,7 +146,10 @@ Implementation<typename MadeOf<Machine>::Spec> implementation() {
           .preference = Machine::kPreference,
           .unsupported = [](const Spec& spec, const Device& device) -> std::optional<std::string> {
             auto reason = Machine::unsupported(device, Made::dtype_of(spec));
-            reason = reason ? reason : Made::unsupported(spec);
+            reason = reason ? reason : invalid(spec);
+            if constexpr (requires { Made::unsupported(spec); }) {
+              reason = reason ? reason : Made::unsupported(spec);
+            }
             if constexpr (requires { Made::batch_of(spec); }) {
               reason = reason ? reason : too_large(Made::batch_of(spec), Machine::kMostCounted);
             }
@@ -164,16 +169,14 @@ Implementation<typename MadeOf<Machine>::Spec> implementation() {
           }};
 }
 
-// Tensor cores as a kernel body sees them: a warp multiplies tiles of 16 × 16 values in 16 bits and adds the
-// products to sums in fp32. All lanes of the warp must come to every call.
-//
-// TilesOf<Machine>::Of<Element> brings, for the machine's Fp16 and Bf16,
-//   Left, Right   load(values, stride): a row-major tile from shared memory, a row `stride` elements after
-//                 the one before; from an address aligned to 32 bytes, stride a multiple of 8
-//   Sums          clear(thread), add(left, right), store(floats, stride): as above, stride a multiple of 4
-inline constexpr int kTile = 16;  // rows and columns
-
-template <class Machine>
-struct TilesOf;
+// What is registered for a machine: what Made<Machine>::entry() says, else the operation's implementation.
+template <class Machine, template <class> class MadeOf>
+auto entry() {
+  if constexpr (requires { MadeOf<Machine>::entry(); }) {
+    return MadeOf<Machine>::entry();
+  } else {
+    return implementation<Machine, MadeOf>();
+  }
+}
 
 }  // namespace bench::kernels::cuda

@@ -68,6 +68,8 @@ struct Tiling {
 
   // A thread's place.
   struct Place {
+    std::int64_t channels;  // of a row
+    std::int64_t channel;   // the first of its column
     std::uint32_t chunk;
     std::uint32_t column;
     std::uint32_t row;   // its first
@@ -75,18 +77,34 @@ struct Tiling {
     int above;           // its place among the block's threads of that column
     bool inside;         // whether there is such a column
   };
-  template <class Thread>
+  // kCount: channels of a column.
+  template <int kCount, class Thread>
   BENCH_DEVICE Place place(const Thread& thread) const {
     const auto block = static_cast<std::uint32_t>(thread.block());
     Place place;
     place.chunk = block / column_tiles;
     place.column = (block - place.chunk * column_tiles) * static_cast<std::uint32_t>(width()) +
                    static_cast<std::uint32_t>(thread.index() & (width() - 1));
+    place.channels = std::int64_t{columns} * kCount;
+    place.channel = std::int64_t{place.column} * kCount;
     place.above = thread.index() >> log_width;
     place.row = place.chunk * rows_per_chunk + static_cast<std::uint32_t>(place.above);
     place.last = place.chunk * rows_per_chunk + rows_of(place.chunk);
     place.inside = place.column < columns;
     return place;
+  }
+
+  // Joins what a block's threads of each column left in shared memory: join(me, other) adds one thread's to
+  // another's, until the threads with `above` 0 have it all. Every thread must come.
+  template <class Thread, class Join>
+  BENCH_DEVICE void join(const Thread& thread, const Place& place, const Join& join) const {
+    thread.sync();
+    for (int half = height() / 2; half > 0; half /= 2) {
+      if (place.above < half) {
+        join(thread.index(), thread.index() + (half << log_width));
+      }
+      thread.sync();
+    }
   }
 };
 
@@ -95,8 +113,6 @@ struct Tiling {
 template <class Element, int kCount, int kUnroll, int kInputs, class Visit>
 BENCH_DEVICE void for_each_row(const Tiling& tiling, const Tiling::Place& place,
                                const typename Element::Stored* const (&in)[kInputs], const Visit& visit) {
-  const std::int64_t channels = std::int64_t{tiling.columns} * kCount;
-  const std::int64_t channel = std::int64_t{place.column} * kCount;
   const auto step = static_cast<std::uint32_t>(tiling.height());
   for (std::uint32_t row = place.row; row < place.last; row += step * kUnroll) {
     Vector<kBytesOf<Element, kCount>> words[kUnroll][kInputs];
@@ -104,7 +120,7 @@ BENCH_DEVICE void for_each_row(const Tiling& tiling, const Tiling::Place& place,
     for (int u = 0; u < kUnroll; ++u) {
       if (const std::uint32_t at = row + step * u; at < place.last) {
         for (int k = 0; k < kInputs; ++k) {
-          words[u][k] = load_vector<Element, kCount>(in[k] + at * channels + channel);
+          words[u][k] = load_vector<Element, kCount>(in[k] + at * place.channels + place.channel);
         }
       }
     }

@@ -48,7 +48,9 @@ struct Unit {
   std::uint32_t n;
   std::uint32_t y;
   std::uint32_t x;
-  std::uint32_t column;  // which access among the pixel's
+  std::uint32_t column;   // which access among the pixel's
+  std::uint32_t columns;  // of each pixel
+  std::uint32_t index;    // among all, in the order of a map in memory
 };
 
 class Units {
@@ -65,16 +67,11 @@ class Units {
 
   std::int64_t blocks() const { return (std::int64_t{count_} + kThreads - 1) / kThreads; }
 
-  // The thread's own; count() and above where there is none left for it.
-  template <class Thread>
-  static BENCH_DEVICE std::uint32_t index(const Thread& thread) {
-    return static_cast<std::uint32_t>(thread.block()) * kThreads + static_cast<std::uint32_t>(thread.index());
-  }
   BENCH_DEVICE std::uint32_t count() const { return count_; }
-  BENCH_DEVICE std::uint32_t columns() const { return columns_.divisor(); }
-
   BENCH_DEVICE Unit at(std::uint32_t index) const {
     Unit unit;
+    unit.index = index;
+    unit.columns = columns_.divisor();
     unit.column = columns_.take(index);
     unit.x = width_.take(index);
     unit.y = height_.take(index);
@@ -88,5 +85,29 @@ class Units {
   Divider width_;
   Divider columns_;
 };
+
+// A kernel that calls body(unit) in a thread for each unit.
+template <class Body>
+struct ForEachUnit {
+  static constexpr int kThreads = Units::kThreads;
+  static constexpr const char* kName = Body::kName;
+
+  Units units;
+  Body body;
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    const std::uint32_t index =
+        static_cast<std::uint32_t>(thread.block()) * kThreads + static_cast<std::uint32_t>(thread.index());
+    if (index < units.count()) {
+      body(units.at(index));
+    }
+  }
+};
+
+template <class Queue, class Body>
+void launch_units(const Queue& queue, const Units& units, const Body& body) {
+  queue.launch(ForEachUnit<Body>{units, body}, units.blocks());
+}
 
 }  // namespace bench::kernels::cuda

@@ -1,10 +1,18 @@
 // Memory as a kernel body sees it: 1 to 16 bytes at a time, and the stored elements in them.
 //
-// A body is a template over the machine it runs on: Gpu of kernels/backends/cuda/gpu.cuh, or the tests' host
-// machine that runs one fiber a thread. The machine brings
+// A body is a template over the machine it runs on: where nvcc compiles it Gpu of
+// kernels/backends/cuda/gpu.cuh, else the tests' host machine that runs one fiber a thread. The machine
+// brings
 //   Memory   load<bytes>(address), store(address, words): one access, aligned to its size; as_float, as_bits
 //   Fp32, Fp16, Bf16   an element: Stored (its bits), to(bits), from(float), and Memory again; the 16-bit
 //            ones also multiply_add_pair(x, by, plus) for the two elements in a register
+//   Tiles<Element>   tensor cores for the 16-bit elements: a warp multiplies tiles of 16 × 16 values and adds
+//            the products to sums in fp32. All lanes of the warp must come to every call of
+//              Left, Right   load(values, stride): a row-major tile from shared memory, a row `stride`
+//                            elements after the one before; from an address aligned to 32 bytes, stride a
+//                            multiple of 8
+//              Sums          clear(thread), add(left, right), store(floats, stride): as above, stride a
+//                            multiple of 4
 //   Queue    launch(kernel, blocks); multiprocessors(), threads() and resident<Kernel>(): the multiprocessors
 //            of the device, the threads and the kernel's blocks that all of them hold at once
 //   kMostCounted   elements that a kernel counts in a launch
@@ -17,13 +25,13 @@
 
 #include <cstdint>
 
-// Marks a function for the GPU; gpu.cuh defines it first. On the host it is an ordinary function.
-#ifndef BENCH_DEVICE
+// BENCH_DEVICE marks a function for the GPU. BENCH_UNROLL comes before a loop over registers whose body is
+// long: left rolled, it would index them, and put them into memory.
+#ifdef __CUDACC__
+#define BENCH_DEVICE __device__ __forceinline__
+#define BENCH_UNROLL _Pragma("unroll")
+#else
 #define BENCH_DEVICE inline
-#endif
-// Before a loop over registers whose body is long: left rolled, it would index them, and put them into
-// memory.
-#ifndef BENCH_UNROLL
 #define BENCH_UNROLL
 #endif
 
@@ -31,6 +39,7 @@ namespace bench::kernels::cuda {
 
 // The widest access of one thread.
 inline constexpr int kAccess = 16;
+inline constexpr int kTile = 16;  // rows and columns of a tile for tensor cores
 
 // A register holds four bytes; fewer leave its upper part zero.
 template <int kBytes>
@@ -126,11 +135,11 @@ struct GridStride {
     return thread.block() * kBlock + thread.index();
   }
 
-  // Calls visit with each of a thread's elements from `from` to `to`: those behind the last whole access, or
-  // all where an address allows no wide ones.
+  // Calls visit with those from `from` to `to` that are a thread's: its accesses, or the elements behind the
+  // last whole one, which are all where an address allows no wide ones.
   template <class Thread, class Visit>
-  static BENCH_DEVICE void each_left(const Thread& thread, std::int64_t from, std::int64_t to,
-                                     const Visit& visit) {
+  static BENCH_DEVICE void each(const Thread& thread, std::int64_t from, std::int64_t to,
+                                const Visit& visit) {
     const std::int64_t step = std::int64_t{thread.blocks()} * kThreads;
     for (std::int64_t at = from + std::int64_t{thread.block()} * kThreads + thread.index(); at < to;
          at += step) {

@@ -21,6 +21,18 @@ std::int64_t rounded_up(std::int64_t bytes, std::int64_t unit) {
 
 }  // namespace
 
+template <class Fits>
+CachingAllocator::Blocks::iterator CachingAllocator::smallest_free(const Fits& fits) {
+  auto best = blocks_.end();
+  for (auto at = blocks_.begin(); at != blocks_.end(); ++at) {
+    const Block& block = at->second;
+    if (!block.used && fits(block) && (best == blocks_.end() || block.bytes < best->second.bytes)) {
+      best = at;
+    }
+  }
+  return best;
+}
+
 CachingAllocator::~CachingAllocator() {
   for (const auto& [address, block] : blocks_) {
     if (address == block.segment) {
@@ -32,7 +44,10 @@ CachingAllocator::~CachingAllocator() {
 std::byte* CachingAllocator::allocate(std::int64_t bytes) {
   const bool shared = bytes < kSharedBelow;
   const std::int64_t rounded = rounded_up(bytes, shared ? kSharedUnit : kPage);
-  auto block = find_free(rounded, shared);
+  auto block = smallest_free([&](const Block& kept) {
+    return kept.shared == shared && kept.bytes >= rounded &&
+           (shared || kept.bytes - rounded <= rounded / kMostUnused);
+  });
   if (block == blocks_.end()) {
     block = reserve(shared ? kPage : rounded, shared);
     if (block == blocks_.end()) {
@@ -41,6 +56,15 @@ std::byte* CachingAllocator::allocate(std::int64_t bytes) {
   }
   if (shared && block->second.bytes > rounded) {
     split(block, rounded);
+  }
+  block->second.used = true;
+  return block->first;
+}
+
+std::byte* CachingAllocator::take_kept(std::int64_t bytes) {
+  const auto block = smallest_free([&](const Block& kept) { return kept.bytes >= bytes; });
+  if (bytes <= 0 || block == blocks_.end()) {
+    return nullptr;
   }
   block->second.used = true;
   return block->first;
@@ -75,20 +99,6 @@ std::int64_t CachingAllocator::release_cached() {
     runtime_.check(runtime_.free(segment), "cudaFree");
   }
   return released;
-}
-
-// The smallest that will do.
-CachingAllocator::Blocks::iterator CachingAllocator::find_free(std::int64_t rounded, bool shared) {
-  auto best = blocks_.end();
-  for (auto at = blocks_.begin(); at != blocks_.end(); ++at) {
-    const Block& block = at->second;
-    const bool fits = !block.used && block.shared == shared && block.bytes >= rounded &&
-                      (shared || block.bytes - rounded <= rounded / kMostUnused);
-    if (fits && (best == blocks_.end() || block.bytes < best->second.bytes)) {
-      best = at;
-    }
-  }
-  return best;
 }
 
 CachingAllocator::Blocks::iterator CachingAllocator::reserve(std::int64_t bytes, bool shared) {

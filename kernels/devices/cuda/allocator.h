@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <utility>
 
 #include "kernels/devices/cuda/runtime.h"
 
@@ -27,6 +26,8 @@ class CachingAllocator {
   // `bytes` > 0; at least 256-byte aligned. Where the driver has nothing left, gives back the kept segments
   // and asks again; nullptr where that does not help. Throws as Runtime::check does for other errors.
   std::byte* allocate(std::int64_t bytes);
+  // A kept block of that size or more, without asking the driver; nullptr where there is none.
+  std::byte* take_kept(std::int64_t bytes);
   void free(std::byte* data) noexcept;
 
   // Gives the segments that nothing uses back to the driver, and returns their bytes. Waits for the card.
@@ -46,7 +47,8 @@ class CachingAllocator {
   };
   using Blocks = std::map<std::byte*, Block>;
 
-  Blocks::iterator find_free(std::int64_t rounded, bool shared);
+  template <class Fits>
+  Blocks::iterator smallest_free(const Fits& fits);
   Blocks::iterator reserve(std::int64_t bytes, bool shared);
   void split(Blocks::iterator block, std::int64_t bytes);
   Blocks::iterator merge(Blocks::iterator first, Blocks::iterator second);
@@ -64,14 +66,9 @@ class UntrackedBlock {
  public:
   // Throws OutOfMemory naming the bytes.
   UntrackedBlock(CachingAllocator& allocator, std::int64_t bytes);
-  UntrackedBlock(UntrackedBlock&& other) noexcept
-      : allocator_(other.allocator_), data_(std::exchange(other.data_, nullptr)) {}
-  UntrackedBlock& operator=(UntrackedBlock&&) = delete;
-  ~UntrackedBlock() {
-    if (data_ != nullptr) {
-      allocator_.free(data_);
-    }
-  }
+  UntrackedBlock(const UntrackedBlock&) = delete;
+  UntrackedBlock& operator=(const UntrackedBlock&) = delete;
+  ~UntrackedBlock() { allocator_.free(data_); }
   std::byte* data() const { return data_; }
 
  private:

@@ -105,7 +105,7 @@ class Card {
 };
 
 // What a card keeps of a library's answers, by the work it was asked for: those used last. A default sweep of
-// a network asks for some 3,000.
+// a network asks for some 3,000; cuDNN's take up to 0.3 MB each.
 template <class Work, class Answer>
 class KeptAnswers : public LruCache<Work, Answer> {
  public:

@@ -10,7 +10,6 @@
 
 #include "bench/error.h"
 #include "kernels/devices/cuda/describe.h"
-#include "kernels/devices/cuda/graph.h"
 
 namespace bench::kernels::cuda {
 namespace {
@@ -26,33 +25,79 @@ std::string shown(const CardLink& link) {
   return fmt::format("gen{} x{}", link.generation, link.width);
 }
 
+// The recorded launches, needed only until they have been made executable.
+class Capture {
+ public:
+  Capture(Runtime& runtime, CUstream_st* stream, const std::function<void()>& step) : runtime_(runtime) {
+    runtime_.check(runtime_.begin_capture(stream), "cudaStreamBeginCapture");
+    try {
+      step();
+    } catch (...) {
+      // The step's error is the one to report, not the recording that it broke off.
+      runtime_.end_capture(graph_, stream);
+      runtime_.last_error();
+      destroy();
+      throw;
+    }
+    runtime_.check(runtime_.end_capture(graph_, stream), "cudaStreamEndCapture");
+  }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+  ~Capture() { destroy(); }
+  CUgraph_st* get() const { return graph_; }
+
+ private:
+  void destroy() {
+    if (graph_ != nullptr) {
+      runtime_.destroy_graph(graph_);
+    }
+  }
+
+  Runtime& runtime_;
+  CUgraph_st* graph_ = nullptr;
+};
+
+// A step recorded as a CUDA graph: all its launches become one.
+class RecordedGraph final : public RecordedStep {
+ public:
+  // Records what `step` queues on `stream`; nothing of it runs. Leaves the stream as it was also where the
+  // step throws.
+  RecordedGraph(Runtime& runtime, CUstream_st* stream, const std::function<void()>& step)
+      : runtime_(runtime), stream_(stream) {
+    const Capture graph(runtime, stream, step);
+    runtime_.check(runtime_.instantiate(executable_, graph.get()), "cudaGraphInstantiate");
+  }
+  RecordedGraph(const RecordedGraph&) = delete;
+  RecordedGraph& operator=(const RecordedGraph&) = delete;
+  ~RecordedGraph() override { runtime_.destroy_executable(executable_); }
+
+  void replay() override { runtime_.check(runtime_.launch(executable_, stream_), "cudaGraphLaunch"); }
+
+ private:
+  Runtime& runtime_;
+  CUstream_st* stream_;
+  CUgraphExec_st* executable_ = nullptr;
+};
+
 }  // namespace
 
 CudaDevice::CudaDevice(const Backend& backend, int ordinal)
     : backend_(backend),
       properties_(properties_of(backend.runtime, ordinal)),
-      card_(backend.runtime, 10 * properties_.major + properties_.minor, ordinal),
+      card_(backend.runtime, properties_, ordinal),
       monitor_(backend.monitor(properties_.pci_bus_id)),
       watch_(monitor_.get()),
-      stream_(backend.runtime),
       start_(backend.runtime),
       stop_(backend.runtime),
-      allocator_(backend.runtime),
       info_(describe(backend.runtime, properties_, ordinal, monitor_.get(), backend.versions())) {
   describe_link();
-  // In a recording nothing may be given back: it waits for the card.
-  card_.on_memory_shortage([this] {
-    use();
-    return !backend_.runtime.is_recording(stream()) && allocator_.release_cached() > 0;
-  });
 }
 
-// After a sticky error every call here fails, and the failures are ignored. The libraries' objects are
-// released while the card is idle, and before the memory and the stream that they may refer to.
+// What the card owns is released while it is idle. After a sticky error every call fails, and the failures
+// are ignored.
 CudaDevice::~CudaDevice() {
   backend_.runtime.set_device(card_.ordinal());
-  backend_.runtime.synchronize(stream_.get());
-  card_.release();
+  backend_.runtime.synchronize(stream());
 }
 
 std::optional<std::string> CudaDevice::unsupported(Dtype dtype) const {
@@ -81,7 +126,7 @@ void CudaDevice::download(void* host_dst, const void* device_src, std::int64_t b
   synchronize();
 }
 
-void CudaDevice::copy(void* to, const void* from, std::int64_t bytes) {
+void CudaDevice::copy_within(void* to, const void* from, std::int64_t bytes) {
   backend_.runtime.check(backend_.runtime.copy(to, from, static_cast<std::size_t>(bytes), stream()),
                          fmt::format("cudaMemcpyAsync of {} B within the card", bytes));
 }
@@ -113,7 +158,7 @@ std::int64_t CudaDevice::time(const std::function<void()>& step) {
   return std::llround(static_cast<double>(milliseconds) * 1e6);
 }
 
-void CudaDevice::keep_choices(const std::filesystem::path& file) {
+void CudaDevice::keep_choices(const std::string& file) {
   std::string machine =
       fmt::format("{}, compute capability {}.{}, {} SMs, driver {}", properties_.name, properties_.major,
                   properties_.minor, properties_.multiprocessors, info_.details.at("driver"));
@@ -132,7 +177,7 @@ std::unique_ptr<RecordedStep> CudaDevice::record(const std::function<void()>& st
 
 void CudaDevice::drop_caches() {
   use();
-  allocator_.release_cached();
+  allocator().release_cached();
 }
 
 void CudaDevice::flush_caches() {
@@ -140,10 +185,10 @@ void CudaDevice::flush_caches() {
   const std::int64_t bytes = properties_.l2_bytes > 0 ? 2 * properties_.l2_bytes : kUnknown;
   use();
   if (!eviction_) {
-    eviction_.emplace(allocator_, 2 * bytes);
+    eviction_.emplace(allocator(), 2 * bytes);
   }
   fill(eviction_->data(), std::byte{1}, bytes);
-  backend_.read_memory(stream(), eviction_->data() + bytes, bytes);
+  backend_.read_memory(*this, eviction_->data() + bytes, bytes, eviction_->data());
   synchronize();
 }
 
@@ -181,11 +226,11 @@ Peaks CudaDevice::refresh_peaks(Dtype dtype) {
 
 std::byte* CudaDevice::raw_allocate(std::int64_t bytes) {
   use();
-  return allocator_.allocate(bytes);
+  return allocator().allocate(bytes);
 }
 
 void CudaDevice::raw_free(std::byte* data, std::int64_t /*bytes*/) noexcept {
-  allocator_.free(data);
+  allocator().free(data);
 }
 
 void CudaDevice::describe_link() {
@@ -209,9 +254,9 @@ std::optional<CardLink> CudaDevice::link_under_load() {
   std::optional<CardLink> seen;
   try {
     const PinnedBuffer host = allocate_pinned(kBytes);
-    const UntrackedBlock block(allocator_, kBytes);
+    const UntrackedBlock block(allocator(), kBytes);
     for (int i = 0; i < kCopies; ++i) {
-      copy(block.data(), host.data(), kBytes);
+      copy_within(block.data(), host.data(), kBytes);
       const auto now = monitor_->link();
       seen = now && (!seen || now->generation > seen->generation) ? now : seen;
       if (best && seen && seen->generation >= best->generation) {
@@ -222,16 +267,8 @@ std::optional<CardLink> CudaDevice::link_under_load() {
   } catch (const OutOfMemory&) {  // the card is full already
     return std::nullopt;
   }
-  allocator_.release_cached();
+  allocator().release_cached();
   return seen;
-}
-
-CUstream_st* stream_of(Device& device) {
-  const auto* const card = dynamic_cast<CudaDevice*>(&device);
-  if (card == nullptr) {
-    throw std::logic_error(fmt::format("{} is no CUDA device and has no stream", device.info().id));
-  }
-  return card->stream();
 }
 
 }  // namespace bench::kernels::cuda

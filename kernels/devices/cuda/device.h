@@ -2,7 +2,6 @@
 // runtime.h, so that it is tested without a card.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,12 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "bench/autotuned_device.h"
 #include "bench/device.h"
 #include "kernels/devices/cuda/allocator.h"
 #include "kernels/devices/cuda/architectures.h"
 #include "kernels/devices/cuda/card.h"
-#include "kernels/devices/cuda/condition.h"
 #include "kernels/devices/cuda/handles.h"
 #include "kernels/devices/cuda/nvml.h"
 #include "kernels/devices/cuda/runtime.h"
@@ -37,13 +34,14 @@ struct Backend {
   // FLOP/s of a product of two matrices of size × size with fp32 accumulation, inputs random. Throws
   // OutOfMemory.
   std::function<double(CudaDevice& device, Dtype dtype, std::int64_t size)> matmul_rate;
-  // Queues a kernel that reads all of the card's memory at `from`, an address of 16 bytes' alignment.
-  std::function<void(CUstream_st* stream, const std::byte* from, std::int64_t bytes)> read_memory;
+  // Queues a kernel that reads all of the card's memory at `from`, and may write some at `scratch`; both
+  // addresses are aligned to 256 bytes.
+  std::function<void(Device& device, std::byte* from, std::int64_t bytes, std::byte* scratch)> read_memory;
   // The architectures of our own kernels; empty where the build does not know.
   std::vector<Architecture> compiled_for{};
 };
 
-class CudaDevice final : public Device, public CudaTransfers, public CardDevice, public AutotunedDevice {
+class CudaDevice final : public Device, public CudaTransfers, public CardDevice {
  public:
   // Throws runtime_error or DeviceLost where the card does not answer. The backend outlives the device.
   CudaDevice(const Backend& backend, int ordinal);
@@ -54,9 +52,11 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice,
   // considered: see tf32_override.h.
   std::optional<std::string> unsupported(Dtype dtype) const override;
 
+  // Fills and copies within the card are queued.
   void upload(void* device_dst, const void* host_src, std::int64_t bytes) override;
   void download(void* host_dst, const void* device_src, std::int64_t bytes) override;
-  void fill(void* device_dst, std::byte value, std::int64_t bytes) override;  // queued
+  void fill(void* device_dst, std::byte value, std::int64_t bytes) override;
+  void copy_within(void* to, const void* from, std::int64_t bytes) override;
 
   void synchronize() override;
   // Between two events on the stream, which the card stamps as it comes to them: the host's waiting is left
@@ -65,7 +65,7 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice,
   bool first_step_tunes() const override { return true; }
   // Choices hold for cards of this name, compute capability and number of SMs, with this driver and these
   // versions of cuDNN and cuBLASLt.
-  void keep_choices(const std::filesystem::path& file) override;
+  void keep_choices(const std::string& file) override;
   std::optional<std::string> cannot_record() const override { return std::nullopt; }
   std::unique_ptr<RecordedStep> record(const std::function<void()>& step) override;
 
@@ -82,12 +82,9 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice,
   Peaks refresh_peaks(Dtype dtype) override;
 
   Card& card() const override { return card_; }
-  CUstream_st* stream() const { return stream_.get(); }
+  CUstream_st* stream() const { return card_.stream(); }
   PinnedBuffer allocate_pinned(std::int64_t bytes) { return {backend_.runtime, bytes}; }
-  CachingAllocator& allocator() { return allocator_; }
-  using CudaTransfers::copy;
-  // Queues a copy within the card.
-  void copy(void* to, const void* from, std::int64_t bytes);
+  CachingAllocator& allocator() { return card_.allocator(); }
 
  protected:
   std::byte* raw_allocate(std::int64_t bytes) override;
@@ -98,7 +95,6 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice,
   std::string pci_bus_id() const override { return properties_.pci_bus_id; }
 
  private:
-  // Makes the card the calling thread's: another device may have been opened meanwhile.
   void use() const { card_.use(); }
   void describe_link();
   std::optional<CardLink> link_under_load();
@@ -108,10 +104,8 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice,
   mutable Card card_;                     // the libraries' objects are no state of the device
   std::unique_ptr<CardMonitor> monitor_;  // may be nullptr
   mutable ConditionWatch watch_;          // reading it resets it
-  CudaStream stream_;
   CudaEvent start_;
   CudaEvent stop_;
-  CachingAllocator allocator_;
   std::optional<UntrackedBlock> eviction_;
   DeviceInfo info_;
   std::map<Dtype, Peaks> peaks_;

@@ -7,9 +7,8 @@
 
 namespace bench::kernels::cuda {
 
-PinnedBuffer::PinnedBuffer(Runtime& runtime, std::int64_t bytes) : runtime_(&runtime), bytes_(bytes) {
+PinnedBuffer::PinnedBuffer(Runtime& runtime, std::int64_t bytes) : bytes_(bytes) {
   if (bytes <= 0) {
-    bytes_ = 0;
     return;
   }
   void* data = nullptr;
@@ -19,26 +18,7 @@ PinnedBuffer::PinnedBuffer(Runtime& runtime, std::int64_t bytes) : runtime_(&run
     throw OutOfMemory(fmt::format("the host cannot lock {} B of memory for the card", bytes), bytes);
   }
   runtime.check(error, "cudaHostAlloc");
-  data_ = static_cast<std::byte*>(data);
-}
-
-PinnedBuffer& PinnedBuffer::operator=(PinnedBuffer&& other) noexcept {
-  if (this != &other) {
-    reset();
-    runtime_ = std::exchange(other.runtime_, nullptr);
-    data_ = std::exchange(other.data_, nullptr);
-    bytes_ = std::exchange(other.bytes_, 0);
-  }
-  return *this;
-}
-
-void PinnedBuffer::reset() noexcept {
-  if (data_ != nullptr) {
-    runtime_->free_pinned(data_);
-  }
-  runtime_ = nullptr;
-  data_ = nullptr;
-  bytes_ = 0;
+  data_ = {static_cast<std::byte*>(data), Free{&runtime}};
 }
 
 }  // namespace bench::kernels::cuda

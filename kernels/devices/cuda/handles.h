@@ -3,40 +3,33 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <memory>
 
 #include "kernels/devices/cuda/runtime.h"
 
 namespace bench::kernels::cuda {
 
-class CudaStream {
+template <class Handle, int (Runtime::*kCreate)(Handle*&), int (Runtime::*kDestroy)(Handle*)>
+class RuntimeHandle {
  public:
-  explicit CudaStream(Runtime& runtime) : runtime_(runtime) {
-    runtime_.check(runtime_.create_stream(stream_), "cudaStreamCreateWithFlags");
+  RuntimeHandle(Runtime& runtime, const char* call) : runtime_(runtime) {
+    runtime_.check((runtime_.*kCreate)(handle_), call);
   }
-  CudaStream(const CudaStream&) = delete;
-  CudaStream& operator=(const CudaStream&) = delete;
-  ~CudaStream() { runtime_.destroy_stream(stream_); }
-  CUstream_st* get() const { return stream_; }
+  RuntimeHandle(const RuntimeHandle&) = delete;
+  RuntimeHandle& operator=(const RuntimeHandle&) = delete;
+  ~RuntimeHandle() { (runtime_.*kDestroy)(handle_); }
+  Handle* get() const { return handle_; }
 
  private:
   Runtime& runtime_;
-  CUstream_st* stream_ = nullptr;
+  Handle* handle_ = nullptr;
 };
 
-class CudaEvent {
- public:
-  explicit CudaEvent(Runtime& runtime) : runtime_(runtime) {
-    runtime_.check(runtime_.create_event(event_), "cudaEventCreate");
-  }
-  CudaEvent(const CudaEvent&) = delete;
-  CudaEvent& operator=(const CudaEvent&) = delete;
-  ~CudaEvent() { runtime_.destroy_event(event_); }
-  CUevent_st* get() const { return event_; }
-
- private:
-  Runtime& runtime_;
-  CUevent_st* event_ = nullptr;
+struct CudaStream : RuntimeHandle<CUstream_st, &Runtime::create_stream, &Runtime::destroy_stream> {
+  explicit CudaStream(Runtime& runtime) : RuntimeHandle(runtime, "cudaStreamCreateWithFlags") {}
+};
+struct CudaEvent : RuntimeHandle<CUevent_st, &Runtime::create_event, &Runtime::destroy_event> {
+  explicit CudaEvent(Runtime& runtime) : RuntimeHandle(runtime, "cudaEventCreate") {}
 };
 
 // Page-locked host memory: the card copies from and to it by itself.
@@ -45,19 +38,17 @@ class PinnedBuffer {
   PinnedBuffer() = default;
   // Throws OutOfMemory naming the bytes. The driver locks whole pages (4 KiB) and rounds up no further.
   PinnedBuffer(Runtime& runtime, std::int64_t bytes);
-  PinnedBuffer(PinnedBuffer&& other) noexcept { *this = std::move(other); }
-  PinnedBuffer& operator=(PinnedBuffer&& other) noexcept;
-  PinnedBuffer(const PinnedBuffer&) = delete;
-  PinnedBuffer& operator=(const PinnedBuffer&) = delete;
-  ~PinnedBuffer() { reset(); }
 
-  std::byte* data() const { return data_; }
-  std::int64_t bytes() const { return bytes_; }
-  void reset() noexcept;
+  std::byte* data() const { return data_.get(); }
+  std::int64_t bytes() const { return data_ == nullptr ? 0 : bytes_; }
+  void reset() { data_.reset(); }
 
  private:
-  Runtime* runtime_ = nullptr;
-  std::byte* data_ = nullptr;
+  struct Free {
+    Runtime* runtime;
+    void operator()(std::byte* data) const { runtime->free_pinned(data); }
+  };
+  std::unique_ptr<std::byte, Free> data_;
   std::int64_t bytes_ = 0;
 };
 

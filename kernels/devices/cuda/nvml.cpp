@@ -1,5 +1,6 @@
 #include "kernels/devices/cuda/nvml.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -128,6 +129,14 @@ class NvmlCard final : public CardMonitor {
   bool started_ = false;
 };
 
+void add_reasons(DeviceState& to, const std::vector<std::string>& reasons) {
+  for (const std::string& reason : reasons) {
+    if (std::ranges::find(to.throttle_reasons, reason) == to.throttle_reasons.end()) {
+      to.throttle_reasons.push_back(reason);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> throttle_reasons(std::uint64_t mask) {
@@ -158,6 +167,32 @@ std::vector<std::string> throttle_reasons(std::uint64_t mask) {
 std::unique_ptr<CardMonitor> open_nvml(const std::string& pci_bus_id, const std::string& library) {
   auto card = std::make_unique<NvmlCard>(library);
   return card->start(pci_bus_id) ? std::move(card) : nullptr;
+}
+
+void ConditionWatch::while_working(Time now) {
+  if (monitor_ == nullptr || (seen_ && now - read_ < kEvery)) {
+    return;
+  }
+  DeviceState state = monitor_->state();
+  if (seen_) {
+    add_reasons(state, seen_->throttle_reasons);
+  }
+  seen_ = std::move(state);
+  read_ = now;
+}
+
+DeviceState ConditionWatch::take() {
+  if (monitor_ == nullptr) {
+    return {};
+  }
+  DeviceState now = monitor_->state();
+  if (!seen_) {
+    return now;
+  }
+  DeviceState state = std::move(*seen_);
+  seen_.reset();
+  add_reasons(state, now.throttle_reasons);
+  return state;
 }
 
 }  // namespace bench::kernels::cuda

@@ -1,7 +1,9 @@
-// A card's condition from NVIDIA's management library (NVML). The library comes with the driver and is
-// opened at run time: where it is missing, the condition is unknown and nothing else changes.
+// A card's condition from NVIDIA's management library (NVML), and its readings while the card works. The
+// library comes with the driver and is opened at run time: where it is missing, the condition is unknown and
+// nothing else changes.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -50,5 +52,31 @@ class CardMonitor {
 // nullptr where the library or the card in it is not to be had.
 std::unique_ptr<CardMonitor> open_nvml(const std::string& pci_bus_id,
                                        const std::string& library = "libnvidia-ml.so.1");
+
+// The condition while the card works: read at intervals during the steps, and summed up until the next
+// take().
+//
+// NVML gives the throttle reasons of the moment only. Not shown: throttling between two readings, or shorter
+// than one reading.
+class ConditionWatch {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  // A reading takes up to a millisecond of the host: 5 % of the time at most.
+  static constexpr std::chrono::milliseconds kEvery{20};
+
+  // `monitor` outlives the watch; nullptr: nothing is known.
+  explicit ConditionWatch(CardMonitor* monitor) : monitor_(monitor) {}
+
+  // While the card works: reads unless the last reading since take() is younger than kEvery.
+  void while_working(Time now);
+  // Clock, temperature and power as last read while the card worked, else as they are; the reasons of all
+  // readings since the last call, and of one now.
+  DeviceState take();
+
+ private:
+  CardMonitor* monitor_;
+  std::optional<DeviceState> seen_;
+  Time read_{};
+};
 
 }  // namespace bench::kernels::cuda

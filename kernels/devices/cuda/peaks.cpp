@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <limits>
-#include "kernels/devices/cuda/device.h"
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "kernels/devices/cuda/device.h"
 #include "kernels/devices/cuda/tf32_override.h"
 
 namespace bench::kernels::cuda {
@@ -48,7 +48,7 @@ CopyRate measure_copy(CudaDevice& device) {
       device.fill(from.data(), std::byte{0x5A}, bytes);
       std::int64_t best_ns = std::numeric_limits<std::int64_t>::max();
       for (int run = 0; run < kRuns; ++run) {
-        best_ns = std::min(best_ns, device.time([&] { device.copy(to.data(), from.data(), bytes); }));
+        best_ns = std::min(best_ns, device.time([&] { device.copy_within(to.data(), from.data(), bytes); }));
       }
       if (best_ns > 0) {
         return {bytes, 2e9 * static_cast<double>(bytes) / static_cast<double>(best_ns)};

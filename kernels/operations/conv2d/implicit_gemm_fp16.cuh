@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/backends/cuda/kernel_operation.h"
+#include "kernels/backends/cuda/vector_access.cuh"
 #include "kernels/operations/conv2d/implicit_gemm_steps.cuh"
 
 namespace bench::kernels::cuda {

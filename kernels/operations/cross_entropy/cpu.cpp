@@ -47,18 +47,15 @@ double row_loss(const CrossEntropy& spec, double scale, const typename Element::
   return std::log(sum) - right;
 }
 
-class CpuCrossEntropy final : public ReferenceOperation {
+class CpuCrossEntropy final : public LoopsOf<CrossEntropy> {
  public:
-  explicit CpuCrossEntropy(const CrossEntropy& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {
+  explicit CpuCrossEntropy(const CrossEntropy& spec) : LoopsOf(spec) {
     add_opaque(Slot::workspace, Role::scratch, spec.rows * static_cast<std::int64_t>(sizeof(double)));
   }
 
   void run(const SlotPointers& pointers) override {
     with_element(spec_.dtype, [&]<class Element>() { run_as<Element>(pointers); });
   }
-
-  double flops() const override { return spec_.flops(); }
-  std::string algorithm() const override { return "openmp"; }
 
  private:
   template <class Element>
@@ -84,8 +81,6 @@ class CpuCrossEntropy final : public ReferenceOperation {
     }
     values(pointers, Slot::loss).front() = static_cast<float>(static_cast<double>(spec_.scale) * loss);
   }
-
-  CrossEntropy spec_;
 };
 
 const Registration<Implementation<CrossEntropy>> registered{cpu_implementation<CrossEntropy, CpuCrossEntropy>(

@@ -22,10 +22,9 @@ PlainSlots plain_slots(const CrossEntropy& spec) {
 
 namespace {
 
-class ReferenceCrossEntropy final : public ReferenceOperation {
+class ReferenceCrossEntropy final : public ReferenceOf<CrossEntropy> {
  public:
-  explicit ReferenceCrossEntropy(const CrossEntropy& spec)
-      : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     std::vector<float> logits = read(pointers, Slot::src);
@@ -54,11 +53,6 @@ class ReferenceCrossEntropy final : public ReferenceOperation {
     values(pointers, Slot::loss).front() = static_cast<float>(spec_.scale * loss);
     write(pointers, Slot::diff_src, logits);
   }
-
-  double flops() const override { return spec_.flops(); }
-
- private:
-  CrossEntropy spec_;
 };
 
 const Registration<Implementation<CrossEntropy>> registered{

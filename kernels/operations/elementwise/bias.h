@@ -10,9 +10,8 @@
 
 #include "bench/dtype.h"
 #include "bench/registry.h"
+#include "kernels/devices/cuda/card.h"
 #include "kernels/operations/activation.h"
-
-struct CUstream_st;
 
 namespace bench::kernels::cuda {
 
@@ -30,14 +29,13 @@ struct Finish {
   bool wide_bias = false;  // the bias is fp32[columns] though dst is narrower; otherwise of dst's dtype
 };
 
-// The functions below, registered as "cuda" in a program that has kernels of its own (cuda.cu).
+// The functions below, registered as "cuda" in a program that has kernels of its own (bias.cu).
 struct BiasKernels {
   std::string name;
-  void (*finish)(CUstream_st* stream, const Finish& what, void* dst, const void* bias, const void* residual);
+  void (*finish)(const Card& card, const Finish& what, void* dst, const void* bias, const void* residual);
   std::int64_t (*column_sums_scratch)(const Matrix& matrix);
-  void (*column_sums)(CUstream_st* stream, const Matrix& matrix, const void* values, float* sums,
-                      void* partial);
-  void (*narrow)(CUstream_st* stream, const float* from, void* to, std::int64_t count, Dtype dtype);
+  void (*column_sums)(const Card& card, const Matrix& matrix, const void* values, float* sums, void* partial);
+  void (*narrow)(const Card& card, const float* from, void* to, std::int64_t count, Dtype dtype);
 };
 inline const BiasKernels& bias_kernels() {
   const BiasKernels* const kernels = registry<BiasKernels>().find("cuda");
@@ -48,9 +46,8 @@ inline const BiasKernels& bias_kernels() {
 }
 
 // dst = act(dst + bias + residual), in place; residual may be null, and bias. Throws runtime_error.
-inline void finish(CUstream_st* stream, const Finish& what, void* dst, const void* bias,
-                   const void* residual) {
-  bias_kernels().finish(stream, what, dst, bias, residual);
+inline void finish(const Card& card, const Finish& what, void* dst, const void* bias, const void* residual) {
+  bias_kernels().finish(card, what, dst, bias, residual);
 }
 
 // sums[column] = Σ_row matrix[row][column], as fp32[columns]. The order of the additions is fixed: the same
@@ -58,14 +55,14 @@ inline void finish(CUstream_st* stream, const Finish& what, void* dst, const voi
 inline std::int64_t column_sums_scratch(const Matrix& matrix) {
   return bias_kernels().column_sums_scratch(matrix);
 }
-inline void column_sums(CUstream_st* stream, const Matrix& matrix, const void* values, float* sums,
+inline void column_sums(const Card& card, const Matrix& matrix, const void* values, float* sums,
                         void* partial) {
-  bias_kernels().column_sums(stream, matrix, values, sums, partial);
+  bias_kernels().column_sums(card, matrix, values, sums, partial);
 }
 
 // `count` fp32 values as fp16 or bf16, rounded to nearest even.
-inline void narrow(CUstream_st* stream, const float* from, void* to, std::int64_t count, Dtype dtype) {
-  bias_kernels().narrow(stream, from, to, count, dtype);
+inline void narrow(const Card& card, const float* from, void* to, std::int64_t count, Dtype dtype) {
+  bias_kernels().narrow(card, from, to, count, dtype);
 }
 
 }  // namespace bench::kernels::cuda

@@ -1,25 +1,85 @@
-// Registers kernels/operations/elementwise/cuda.cuh for CUDA devices, with the functions of bias.h.
+// Elementwise formulas as our own kernels, in any layout: channel padding is zero, and its result is zero
+// too.
+#include <array>
+
+#include "kernels/backends/cuda/elementwise.cuh"
 #include "kernels/backends/cuda/gpu.cuh"
-// gpu.cuh first
-#include "kernels/operations/elementwise/cuda.cuh"
+#include "kernels/backends/cuda/rectifier.cuh"
+#include "kernels/operations/elementwise/elementwise.h"
 
 namespace bench::kernels::cuda {
-namespace {
 
-const Registration<Implementation<Elementwise>> registered{implementation<Gpu, ElementwiseOperation>()};
-const Registration<BiasKernels> registered_bias{
-    {.name = "cuda",
-     .finish =
-         [](CUstream_st* stream, const Finish& what, void* dst, const void* bias, const void* residual) {
-           launch_finish<Gpu>(StreamQueue(stream), what, dst, bias, residual);
-         },
-     .column_sums_scratch = [](const Matrix& matrix) { return column_sums_bytes(matrix); },
-     .column_sums =
-         [](CUstream_st* stream, const Matrix& matrix, const void* values, float* sums, void* partial) {
-           launch_column_sums<Gpu>(StreamQueue(stream), matrix, values, sums, partial);
-         },
-     .narrow = [](CUstream_st* stream, const float* from, void* to, std::int64_t count,
-                  Dtype dtype) { launch_narrow<Gpu>(StreamQueue(stream), from, to, count, dtype); }}};
+// act(x0 [+ x1])
+template <class Activate, int kSummands>
+struct Activated {
+  Activate activate;
+  BENCH_DEVICE float operator()(const float (&x)[kSummands]) const {
+    if constexpr (kSummands == 2) {
+      return activate(x[0] + x[1]);
+    } else {
+      return activate(x[0]);
+    }
+  }
+};
 
-}  // namespace
+// act' · (x1 [+ x2]), the slope from x0.
+template <class Activate, int kSummands>
+struct ActivatedGradient {
+  Activate activate;
+  BENCH_DEVICE float operator()(const float (&x)[kSummands + 1]) const {
+    if constexpr (kSummands == 2) {
+      return (x[1] + x[2]) * activate.slope(x[0]);
+    } else {
+      return x[1] * activate.slope(x[0]);
+    }
+  }
+};
+
+template <class Machine>
+class ElementwiseOperation final : public KernelOperation<Machine, Elementwise> {
+ public:
+  static Dtype dtype_of(const Elementwise& spec) { return spec.tensor.dtype; }
+
+  using KernelOperation<Machine, Elementwise>::KernelOperation;
+
+  void run(const SlotPointers& pointers) override {
+    with_element<Machine>(spec_.tensor.dtype, [&]<class Element>() {
+      if (spec_.activation == Activation::gelu) {
+        run_with<Element>(pointers, TanhGelu{});
+      } else {
+        run_with<Element>(pointers, Rectifier::of(spec_.activation));
+      }
+    });
+  }
+
+  bool in_place_sum() const override { return spec_.forward() && spec_.summands == 2; }
+
+ private:
+  template <class Element, class Activate>
+  void run_with(const SlotPointers& pointers, const Activate& activate) const {
+    const auto at = [&](Slot slot) -> const auto* {
+      return stored<Element>(pointers, slot);
+    };
+    const auto each = [&](const auto& in, Slot out, const auto& function) {
+      launch_elementwise<Element>(this->queue(), in, stored<Element>(pointers, out),
+                                  stored_elements(spec_.tensor), function);
+    };
+    if (spec_.forward() && spec_.summands == 1) {
+      each(std::array{at(Slot::src)}, Slot::dst, Activated<Activate, 1>{activate});
+    } else if (spec_.forward()) {
+      each(std::array{at(Slot::src), at(Slot::src1)}, Slot::dst, Activated<Activate, 2>{activate});
+    } else if (spec_.summands == 1) {
+      each(std::array{at(spec_.slope_from()), at(Slot::diff_dst)}, Slot::diff_src,
+           ActivatedGradient<Activate, 1>{activate});
+    } else {
+      each(std::array{at(spec_.slope_from()), at(Slot::diff_dst), at(Slot::src1)}, Slot::diff_src,
+           ActivatedGradient<Activate, 2>{activate});
+    }
+  }
+
+  using KernelOperation<Machine, Elementwise>::spec_;
+};
+
+template struct OnGpu<ElementwiseOperation>;
+
 }  // namespace bench::kernels::cuda

@@ -27,9 +27,9 @@ std::int64_t place_of(Key key) {
   return static_cast<std::int64_t>(key & 0xffffffffU);
 }
 
-class CpuEmbedding final : public ReferenceOperation {
+class CpuEmbedding final : public LoopsOf<Embedding> {
  public:
-  explicit CpuEmbedding(const Embedding& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {
+  explicit CpuEmbedding(const Embedding& spec) : LoopsOf(spec) {
     if (!spec.forward() && spec.kind == Embedding::Kind::tokens) {
       add_opaque(Slot::workspace, Role::scratch, spec.rows * static_cast<std::int64_t>(sizeof(Key)));
     }
@@ -51,9 +51,6 @@ class CpuEmbedding final : public ReferenceOperation {
       sum_rows<Element>(sorted(tokens, static_cast<Key*>(pointers[Slot::workspace])), pointers);
     });
   }
-
-  double flops() const override { return spec_.flops(); }
-  std::string algorithm() const override { return "openmp"; }
 
  private:
   bool known(std::int32_t token) const { return token >= 0 && token < spec_.vocabulary; }
@@ -169,8 +166,6 @@ class CpuEmbedding final : public ReferenceOperation {
       }
     }
   }
-
-  Embedding spec_;
 };
 
 const Registration<Implementation<Embedding>> registered{cpu_implementation<Embedding, CpuEmbedding>(

@@ -27,9 +27,9 @@ PlainSlots plain_slots(const Embedding& spec) {
 
 namespace {
 
-class ReferenceEmbedding final : public ReferenceOperation {
+class ReferenceEmbedding final : public ReferenceOf<Embedding> {
  public:
-  explicit ReferenceEmbedding(const Embedding& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     const bool tokens = spec_.kind == Embedding::Kind::tokens;
@@ -53,8 +53,6 @@ class ReferenceEmbedding final : public ReferenceOperation {
     write_values(pointers, Slot::diff_weights, table);
   }
 
-  double flops() const override { return spec_.flops(); }
-
  private:
   // Each value of a batch's rows with its place in the table.
   template <class Visit>
@@ -70,8 +68,6 @@ class ReferenceEmbedding final : public ReferenceOperation {
       }
     }
   }
-
-  Embedding spec_;
 };
 
 const Registration<Implementation<Embedding>> registered{

@@ -26,9 +26,9 @@ constexpr std::int64_t kChains = 256;
   std::copy(x.begin(), x.end(), to);
 }
 
-class CpuFma final : public ReferenceOperation {
+class CpuFma final : public ReferenceOf<Fma> {
  public:
-  explicit CpuFma(const Fma& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     const auto* src = static_cast<const float*>(pointers[Slot::src]);
@@ -48,15 +48,9 @@ class CpuFma final : public ReferenceOperation {
     }
   }
 
-  double flops() const override {
-    return spec_.flops();
-  }
   std::string algorithm() const override {
     return "cpu";
   }
-
- private:
-  Fma spec_;
 };
 
 const Registration<Implementation<Fma>> registered{cpu_implementation<Fma, CpuFma>(

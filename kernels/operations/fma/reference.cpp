@@ -19,17 +19,15 @@ PlainSlots plain_slots(const Fma& spec) {
 
 namespace {
 
-class ReferenceFma final : public ReferenceOperation {
+class ReferenceFma final : public ReferenceOf<Fma> {
  public:
-  explicit ReferenceFma(const Fma& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     std::vector<float> values = read(pointers, Slot::src);
     spec_.kind == Fma::Kind::chains ? run_chains(values) : run_tiles(values);
     write(pointers, Slot::dst, values);
   }
-
-  double flops() const override { return spec_.flops(); }
 
  private:
   // The distance to the fixed point, where f · x + s = x, shrinks by the factor f in each step.
@@ -67,8 +65,6 @@ class ReferenceFma final : public ReferenceOperation {
       tile[at] = static_cast<float>(static_cast<double>(spec_.steps) * sum);
     }
   }
-
-  Fma spec_;
 };
 
 const Registration<Implementation<Fma>> registered{reference_implementation<Fma, ReferenceFma>()};

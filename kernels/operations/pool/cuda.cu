@@ -1,12 +1,313 @@
-// Registers kernels/operations/pool/cuda.cuh for CUDA devices.
+// Pooling and its gradient by kernels of our own. In training a maximum saves which tap of the window it was,
+// r · kernel width + s, stored as dst is: one Tap an element.
+#include <cstdint>
+
 #include "kernels/backends/cuda/gpu.cuh"
-// gpu.cuh first
-#include "kernels/operations/pool/cuda.cuh"
+#include "kernels/backends/cuda/units.cuh"
+#include "kernels/operations/pool/pool.h"
 
 namespace bench::kernels::cuda {
-namespace {
 
-const Registration<Implementation<Pool>> registered{implementation<Gpu, PoolOperation>()};
+// From first up to, not including, last.
+struct Range {
+  int first;
+  int last;
+};
 
-}  // namespace
+// Windows of one size, equally far apart; padding lies outside 0 to `in` and is not covered.
+struct SlidingWindows {
+  int in;
+  int out;
+  int kernel;
+  int pad;
+  Divider stride;
+
+  // Where tap 0 lies, which may be padding.
+  BENCH_DEVICE int begin(int o) const { return o * static_cast<int>(stride.divisor()) - pad; }
+  BENCH_DEVICE Range inputs(int o) const {
+    const int first = begin(o);
+    return {first < 0 ? 0 : first, first + kernel > in ? in : first + kernel};
+  }
+  BENCH_DEVICE Range windows(int i) const {
+    const int reach = i + pad;
+    const int first = reach < kernel
+                          ? 0
+                          : static_cast<int>(stride.quotient(static_cast<std::uint32_t>(reach - kernel))) + 1;
+    const int last = static_cast<int>(stride.quotient(static_cast<std::uint32_t>(reach))) + 1;
+    return {first, last > out ? out : last};
+  }
+};
+
+// Windows of adaptive pooling: o covers ⌊o·in/out⌋ to ⌈(o+1)·in/out⌉.
+struct AdaptiveWindows {
+  Divider in;
+  Divider out;
+
+  static BENCH_DEVICE Range parts(int i, const Divider& whole, const Divider& cut) {
+    const auto at = static_cast<std::uint32_t>(i);
+    return {static_cast<int>(cut.quotient(at * whole.divisor())),
+            static_cast<int>(cut.quotient((at + 1) * whole.divisor() + cut.divisor() - 1))};
+  }
+  BENCH_DEVICE Range inputs(int o) const { return parts(o, in, out); }
+  BENCH_DEVICE Range windows(int i) const { return parts(i, out, in); }
+};
+
+// A thread does a unit of dst.
+template <class Element, int kCount, class Windows>
+struct AveragePool {
+  static constexpr const char* kName = "average pool";
+  using Stored = typename Element::Stored;
+
+  Windows rows;
+  Windows columns;
+  std::int64_t in_height;
+  std::int64_t in_width;
+  const Stored* src;
+  Stored* dst;
+
+  BENCH_DEVICE void operator()(const Unit& unit) const {
+    const Range h = rows.inputs(static_cast<int>(unit.y));
+    const Range w = columns.inputs(static_cast<int>(unit.x));
+    float sum[kCount] = {};
+    for (int y = h.first; y < h.last; ++y) {
+      const std::int64_t row = (unit.n * in_height + y) * in_width;
+      for (int x = w.first; x < w.last; ++x) {
+        float values[kCount];
+        load_values<Element>(src + ((row + x) * unit.columns + unit.column) * kCount, values);
+        for (int i = 0; i < kCount; ++i) {
+          sum[i] += values[i];
+        }
+      }
+    }
+    const float share = 1.0F / static_cast<float>((h.last - h.first) * (w.last - w.first));
+    for (int i = 0; i < kCount; ++i) {
+      sum[i] *= share;
+    }
+    store_values<Element>(dst + std::int64_t{unit.index} * kCount, sum);
+  }
+};
+
+// A thread does a unit of diff_src: every input collects its shares, so that nothing is added to by two
+// threads.
+template <class Element, int kCount, class Windows>
+struct AveragePoolGradient {
+  static constexpr const char* kName = "average pool backward";
+  using Stored = typename Element::Stored;
+
+  Windows rows;
+  Windows columns;
+  std::int64_t out_height;
+  std::int64_t out_width;
+  const Stored* diff_dst;
+  Stored* diff_src;
+
+  BENCH_DEVICE void operator()(const Unit& unit) const {
+    const Range p = rows.windows(static_cast<int>(unit.y));
+    const Range q = columns.windows(static_cast<int>(unit.x));
+    float sum[kCount] = {};
+    for (int y = p.first; y < p.last; ++y) {
+      const Range h = rows.inputs(y);
+      const std::int64_t row = (unit.n * out_height + y) * out_width;
+      for (int x = q.first; x < q.last; ++x) {
+        const Range w = columns.inputs(x);
+        const float share = 1.0F / static_cast<float>((h.last - h.first) * (w.last - w.first));
+        float gradient[kCount];
+        load_values<Element>(diff_dst + ((row + x) * unit.columns + unit.column) * kCount, gradient);
+        for (int i = 0; i < kCount; ++i) {
+          sum[i] += gradient[i] * share;
+        }
+      }
+    }
+    store_values<Element>(diff_src + std::int64_t{unit.index} * kCount, sum);
+  }
+};
+
+// A thread does a unit of dst.
+template <class Element, int kCount, class Tap, bool kSave>
+struct MaxPool {
+  static constexpr const char* kName = "max pool";
+  using Memory = typename Element::Memory;
+  using Stored = typename Element::Stored;
+
+  SlidingWindows rows;
+  SlidingWindows columns;
+  const Stored* src;
+  Stored* dst;
+  Tap* saved;
+
+  BENCH_DEVICE void operator()(const Unit& unit) const {
+    const int top = rows.begin(static_cast<int>(unit.y));
+    const int left = columns.begin(static_cast<int>(unit.x));
+    const Range h = rows.inputs(static_cast<int>(unit.y));
+    const Range w = columns.inputs(static_cast<int>(unit.x));
+    float largest[kCount] = {};
+    int taps[kCount] = {};
+    bool first = true;
+    for (int y = h.first; y < h.last; ++y) {
+      const std::int64_t row = (std::int64_t{unit.n} * rows.in + y) * columns.in;
+      for (int x = w.first; x < w.last; ++x) {
+        float values[kCount];
+        load_values<Element>(src + ((row + x) * unit.columns + unit.column) * kCount, values);
+        const int tap = (y - top) * columns.kernel + (x - left);
+        for (int i = 0; i < kCount; ++i) {
+          if (first || values[i] > largest[i]) {
+            largest[i] = values[i];
+            taps[i] = tap;
+          }
+        }
+        first = false;
+      }
+    }
+    store_values<Element>(dst + std::int64_t{unit.index} * kCount, largest);
+    if constexpr (kSave) {
+      Vector<kCount* static_cast<int>(sizeof(Tap))> words{};
+      for (int i = 0; i < kCount; ++i) {
+        put(words, i, static_cast<Tap>(taps[i]));
+      }
+      Memory::store(saved + std::int64_t{unit.index} * kCount, words);
+    }
+  }
+};
+
+// A thread does a unit of diff_src: every input collects from the windows that chose it.
+template <class Element, int kCount, class Tap>
+struct MaxPoolGradient {
+  static constexpr const char* kName = "max pool backward";
+  using Memory = typename Element::Memory;
+  using Stored = typename Element::Stored;
+
+  SlidingWindows rows;
+  SlidingWindows columns;
+  const Stored* diff_dst;
+  const Tap* saved;
+  Stored* diff_src;
+
+  BENCH_DEVICE void operator()(const Unit& unit) const {
+    const Range p = rows.windows(static_cast<int>(unit.y));
+    const Range q = columns.windows(static_cast<int>(unit.x));
+    float sum[kCount] = {};
+    for (int y = p.first; y < p.last; ++y) {
+      const std::int64_t row = (std::int64_t{unit.n} * rows.out + y) * columns.out;
+      for (int x = q.first; x < q.last; ++x) {
+        const std::int64_t at = ((row + x) * unit.columns + unit.column) * kCount;
+        const auto tap = static_cast<Tap>((static_cast<int>(unit.y) - rows.begin(y)) * columns.kernel +
+                                          (static_cast<int>(unit.x) - columns.begin(x)));
+        const auto taps = Memory::template load<kCount* static_cast<int>(sizeof(Tap))>(saved + at);
+        float gradient[kCount];
+        load_values<Element>(diff_dst + at, gradient);
+        for (int i = 0; i < kCount; ++i) {
+          sum[i] += element<Tap>(taps, i) == tap ? gradient[i] : 0.0F;
+        }
+      }
+    }
+    store_values<Element>(diff_src + std::int64_t{unit.index} * kCount, sum);
+  }
+};
+
+// A byte an output where it can tell a window's taps apart.
+inline bool taps_fit_bytes(const Pool& spec) {
+  return spec.kernel_h * spec.kernel_w <= 256;
+}
+
+template <class Machine>
+class PoolOperation final : public KernelOperation<Machine, Pool> {
+ public:
+  static Dtype dtype_of(const Pool& spec) { return spec.src.dtype; }
+  static Batch batch_of(const Pool& spec) {
+    return {spec.src.n, std::max(elements_of_sample(spec.src), elements_of_sample(spec.dst()))};
+  }
+  static Pool of_samples(Pool spec, std::int64_t samples) {
+    spec.src.n = samples;
+    return spec;
+  }
+  static std::optional<std::string> unsupported(const Pool& spec) {
+    if (spec.kernel_h * spec.kernel_w > 65536) {
+      return "the CUDA kernels pool over at most 65536 inputs";
+    }
+    // Products of two sizes stay ints.
+    if (spec.kind == Pool::Kind::adaptive &&
+        std::max({spec.src.h, spec.src.w, spec.height, spec.width}) > 16384) {
+      return "the CUDA kernels pool adaptively over at most 16384 rows and columns";
+    }
+    const auto reason = not_nhwc(spec.src);
+    return reason ? reason : not_nhwc(spec.dst());
+  }
+
+  PoolOperation(const Pool& spec, Device& device) : KernelOperation<Machine, Pool>(spec, device) {
+    for (SlotInfo& slot : this->slots_) {
+      if (slot.slot == Slot::saved) {
+        slot.bytes = spec.dst().elements() * (taps_fit_bytes(spec) ? 1 : 2);
+      }
+    }
+  }
+
+  void run(const SlotPointers& pointers) override {
+    with_element<Machine>(spec_.src.dtype, [&]<class Element>() {
+      auto* const inner = stored<Element>(pointers, spec_.forward() ? Slot::src : Slot::diff_src);
+      auto* const outer = stored<Element>(pointers, spec_.forward() ? Slot::dst : Slot::diff_dst);
+      auto* const saved = static_cast<std::byte*>(spec_.saves() ? pointers[Slot::saved] : nullptr);
+      const auto run = [&]<int kCount>() {
+        if (spec_.kind == Pool::Kind::adaptive) {
+          average<Element, kCount>(AdaptiveWindows{Divider(spec_.src.h), Divider(spec_.height)},
+                                   AdaptiveWindows{Divider(spec_.src.w), Divider(spec_.width)}, inner, outer);
+        } else if (spec_.kind == Pool::Kind::average) {
+          average<Element, kCount>(rows(), columns(), inner, outer);
+        } else if (taps_fit_bytes(spec_)) {
+          maximum<Element, kCount, std::uint8_t>(inner, outer, saved);
+        } else {
+          maximum<Element, kCount, std::uint16_t>(inner, outer, saved);
+        }
+      };
+      with_access<Element>(spec_.src.c, run, inner, outer, saved);
+    });
+  }
+
+ private:
+  SlidingWindows rows() const {
+    return {static_cast<int>(spec_.src.h), static_cast<int>(spec_.out_height()),
+            static_cast<int>(spec_.kernel_h), static_cast<int>(spec_.pad_h), Divider(spec_.stride_h)};
+  }
+  SlidingWindows columns() const {
+    return {static_cast<int>(spec_.src.w), static_cast<int>(spec_.out_width()),
+            static_cast<int>(spec_.kernel_w), static_cast<int>(spec_.pad_w), Divider(spec_.stride_w)};
+  }
+  // The units of what the pass writes.
+  Units units(int count) const {
+    const TensorDesc written = spec_.forward() ? spec_.dst() : spec_.src;
+    return {written.n, written.h, written.w, written.c / count};
+  }
+
+  template <class Element, int kCount, class Windows, class Stored>
+  void average(const Windows& rows, const Windows& columns, Stored* inner, Stored* outer) const {
+    if (spec_.forward()) {
+      launch_units(
+          this->queue(), units(kCount),
+          AveragePool<Element, kCount, Windows>{rows, columns, spec_.src.h, spec_.src.w, inner, outer});
+    } else {
+      launch_units(this->queue(), units(kCount),
+                   AveragePoolGradient<Element, kCount, Windows>{rows, columns, spec_.out_height(),
+                                                                 spec_.out_width(), outer, inner});
+    }
+  }
+
+  template <class Element, int kCount, class Tap, class Stored>
+  void maximum(Stored* inner, Stored* outer, std::byte* saved) const {
+    auto* const taps = reinterpret_cast<Tap*>(saved);
+    if (!spec_.forward()) {
+      launch_units(this->queue(), units(kCount),
+                   MaxPoolGradient<Element, kCount, Tap>{rows(), columns(), outer, taps, inner});
+    } else if (spec_.training) {
+      launch_units(this->queue(), units(kCount),
+                   MaxPool<Element, kCount, Tap, true>{rows(), columns(), inner, outer, taps});
+    } else {
+      launch_units(this->queue(), units(kCount),
+                   MaxPool<Element, kCount, std::uint8_t, false>{rows(), columns(), inner, outer, nullptr});
+    }
+  }
+
+  using KernelOperation<Machine, Pool>::spec_;
+};
+
+template struct OnGpu<PoolOperation>;
+
 }  // namespace bench::kernels::cuda

@@ -55,9 +55,9 @@ constexpr std::int64_t kLanes = 64;
   return sum;
 }
 
-class CpuStream final : public ReferenceOperation {
+class CpuStream final : public ReferenceOf<Stream> {
  public:
-  explicit CpuStream(const Stream& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     const auto* a = static_cast<const float*>(pointers[Slot::src]);
@@ -75,9 +75,6 @@ class CpuStream final : public ReferenceOperation {
     }
   }
 
-  double flops() const override {
-    return spec_.flops();
-  }
   std::string algorithm() const override {
     return "cpu";
   }
@@ -108,8 +105,6 @@ class CpuStream final : public ReferenceOperation {
       to[row] = static_cast<float>(sum);
     }
   }
-
-  Stream spec_;
 };
 
 const Registration<Implementation<Stream>> registered{cpu_implementation<Stream, CpuStream>(

@@ -16,9 +16,9 @@ PlainSlots plain_slots(const Stream& spec) {
 
 namespace {
 
-class ReferenceStream final : public ReferenceOperation {
+class ReferenceStream final : public ReferenceOf<Stream> {
  public:
-  explicit ReferenceStream(const Stream& spec) : ReferenceOperation(plain_slots(spec)), spec_(spec) {}
+  using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
     const std::vector<float> src = read(pointers, Slot::src);
@@ -41,8 +41,6 @@ class ReferenceStream final : public ReferenceOperation {
     write(pointers, Slot::dst, dst);
   }
 
-  double flops() const override { return spec_.flops(); }
-
  private:
   float element(float a, float b) const {
     switch (spec_.kind) {
@@ -56,8 +54,6 @@ class ReferenceStream final : public ReferenceOperation {
         return a;
     }
   }
-
-  Stream spec_;
 };
 
 const Registration<Implementation<Stream>> registered{reference_implementation<Stream, ReferenceStream>()};

@@ -52,6 +52,19 @@ TEST_F(AllocatorTest, HandsAFreedSegmentOutAgainWithoutTheDriver) {
   EXPECT_EQ(runtime_.times("free"), 0);
 }
 
+TEST_F(AllocatorTest, LendsAKeptSegmentOfWhateverSizeForAWhile) {
+  EXPECT_EQ(allocator_.take_kept(kMiB), nullptr) << "the driver is not asked";
+  std::byte* const kept = allocator_.allocate(16 * kMiB);
+  EXPECT_EQ(allocator_.take_kept(kMiB), nullptr) << "it is in use";
+  allocator_.free(kept);
+  EXPECT_EQ(allocator_.take_kept(17 * kMiB), nullptr);
+  EXPECT_EQ(allocator_.take_kept(kMiB), kept);
+  EXPECT_EQ(allocator_.release_cached(), 0);
+  allocator_.free(kept);
+  EXPECT_EQ(allocator_.release_cached(), 16 * kMiB);
+  EXPECT_EQ(runtime_.times("allocate"), 1);
+}
+
 TEST_F(AllocatorTest, DoesNotWasteALargeSegmentOnASmallerBlock) {
   allocator_.free(allocator_.allocate(16 * kMiB));
   allocator_.allocate(10 * kMiB);

@@ -1,5 +1,5 @@
 // A card's condition from readings during the steps; the clock is the test's.
-#include "kernels/devices/cuda/condition.h"
+#include "kernels/devices/cuda/nvml.h"
 
 #include <gmock/gmock.h>
 

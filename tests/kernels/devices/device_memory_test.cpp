@@ -65,6 +65,26 @@ TEST_F(CudaDeviceTest, NothingIsGivenBackInARecording) {
   EXPECT_EQ(runtime_.reserved, 8 * kMiB);
 }
 
+// The driver loads a kernel's code at its first launch.
+TEST_F(CudaDeviceTest, AKernelWhoseCodeFindsNoMemoryIsLaunchedOnceMore) {
+  device_.allocate(8 * kMiB, MemoryCategory::activations);  // kept
+  const auto launches = [&](int refusals) {
+    int count = 0;
+    device_.card().queue("kernel", [&](CUstream_st* stream) {
+      EXPECT_EQ(stream, device_.stream());
+      if (++count <= refusals) {
+        void* code = nullptr;
+        runtime_.allocate(code, std::size_t{2} << 40);
+      }
+    });
+    return count;
+  };
+  EXPECT_EQ(launches(1), 2);
+  EXPECT_EQ(runtime_.reserved, 0);
+  EXPECT_THROW(launches(1), OutOfMemory) << "there is nothing left to give back";
+  EXPECT_EQ(launches(0), 1) << "the refusal is cleared";
+}
+
 TEST_F(CudaDeviceTest, OtherErrorsOfALibraryAreNotTriedAgain) {
   device_.allocate(8 * kMiB, MemoryCategory::activations);
   int calls = 0;

@@ -265,7 +265,7 @@ inline Backend fake_backend(FakeRuntime& runtime) {
               },
           .matmul_rate = [](CudaDevice&, Dtype, std::int64_t size) { return size == 4096 ? 10e12 : 12e12; },
           .read_memory =
-              [&runtime](CUstream_st*, const std::byte* from, std::int64_t bytes) {
+              [&runtime](Device&, const std::byte* from, std::int64_t bytes, std::byte*) {
                 runtime.calls.emplace_back("read");
                 runtime.touched.emplace_back(from, bytes);
               },

@@ -1,8 +1,8 @@
+#define BENCH_BODIES_ONLY
 #include "kernels/backends/cuda/gpu.cuh"
-// gpu.cuh first
-#include "kernels/operations/batch_norm/cuda.cuh"
-#include "kernels/operations/layer_norm/cuda.cuh"
-#include "kernels/operations/stream/cuda.cuh"
+#include "kernels/operations/batch_norm/cuda.cu"
+#include "kernels/operations/layer_norm/cuda.cu"
+#include "kernels/operations/stream/cuda.cu"
 #include "occupancy.h"
 
 namespace bench::kernels::testing {

@@ -67,11 +67,14 @@ TEST(OperationInstanceSamples, TravelInPieces) {
   EXPECT_TRUE(std::equal(last.values.begin(), last.values.end(), uploaded.values.end() - 2048));
 }
 
-// 72 MiB: what is cut is the same as what is not.
-TEST(OperationInstanceSamples, LargeOnesTravelInParts) {
+// 18 Mi values: 4 million travel, and are copied on the card until there are 8, 16 and all of them. What is
+// not cut, because its values lie in another order, is the same.
+TEST(OperationInstanceSamples, OfLargeOnesAPartTravelsAndIsRepeated) {
   const std::int64_t elements = std::int64_t{18} << 20;
   const Uploaded cut = upload({.n = 2, .c = elements, .layout = Layout::nhwc});
-  EXPECT_EQ(cut.copies, 4);
+  EXPECT_EQ(cut.copies, 2 * (1 + 3));
+  EXPECT_EQ(cut.values[5], cut.values[4'000'005]);
+  EXPECT_NE(cut.values[5], cut.values[static_cast<std::size_t>(elements) + 5]) << "each sample another";
   const Uploaded whole = upload({.n = 2, .c = 18, .h = 1024, .w = 1024, .layout = Layout::nhwc});
   EXPECT_EQ(whole.copies, 2);
   const std::int64_t pixel = 5 * 1024 + 77;

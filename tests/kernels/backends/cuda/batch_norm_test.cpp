@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/operations/batch_norm/cuda.cuh"
+#include "kernels/operations/batch_norm/cuda.cu"
 #include "on_fibers.h"
 
 namespace bench::kernels {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "fibers.h"
-#include "kernels/operations/elementwise/cuda.cuh"
+#include "kernels/operations/elementwise/bias.cu"
 #include "on_fibers.h"
 
 namespace bench::kernels {

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "kernels/operations/concat/cuda.cuh"
-#include "kernels/operations/rows/cuda.cuh"
-#include "kernels/operations/upsample/cuda.cuh"
+#include "kernels/operations/concat/cuda.cu"
+#include "kernels/operations/rows/cuda.cu"
+#include "kernels/operations/upsample/cuda.cu"
 #include "on_fibers.h"
 
 namespace bench::kernels {

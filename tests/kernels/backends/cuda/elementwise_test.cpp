@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/operations/elementwise/cuda.cuh"
+#include "kernels/operations/elementwise/cuda.cu"
 #include "on_fibers.h"
 
 namespace bench::kernels {

@@ -12,7 +12,7 @@
 #include "kernels/backends/cuda/tiling.cuh"
 #include "kernels/backends/cuda/units.cuh"
 #include "kernels/backends/reference/reference_operation.h"
-#include "kernels/operations/softmax/cuda.cuh"
+#include "kernels/operations/softmax/cuda.cu"
 #include "on_fibers.h"
 
 namespace bench::kernels {
@@ -148,7 +148,7 @@ TEST(Tiling, CoversAMatrixOnce) {
         const cuda::Tiling tiling = cuda::Tiling::of(rows, columns, target);
         std::vector<int> visits(static_cast<std::size_t>(rows * columns));
         run_grid(cuda::Tiling::kThreads, tiling.blocks(), [&](const FiberThread& thread) {
-          const auto place = tiling.place(thread);
+          const auto place = tiling.place<1>(thread);
           for (std::uint32_t row = place.row; place.inside && row < place.last; row += tiling.height()) {
             ++visits.at(row * columns + place.column);
           }

@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "fiber_tiles.h"
-#include "kernels/operations/conv2d/implicit_gemm.cuh"
+#include "kernels/operations/conv2d/implicit_gemm.cu"
 #include "on_fibers.h"
 #include "tests/kernels/operations/conv2d_shapes.h"
 
@@ -85,7 +84,7 @@ TEST(CudaImplicitGemm, SaysWhatItCannotDo) {
   const auto reason = [](auto change) {
     Conv2d spec = three_by_three(8, 8, 9, 9);
     change(spec);
-    return cuda::implicit_gemm_unsupported(spec).value_or("");
+    return cuda::ImplicitGemmOperation<testing::Fibers>::unsupported(spec).value_or("");
   };
   EXPECT_EQ(reason([](Conv2d&) {}), "");
   EXPECT_THAT(reason([](Conv2d& spec) { spec.groups = 2; }), HasSubstr("one group of channels, not 2"));

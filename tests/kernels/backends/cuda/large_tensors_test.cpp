@@ -5,16 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <system_error>
 
-#include "fiber_tiles.h"
-#include "kernels/operations/batch_norm/cuda.cuh"
-#include "kernels/operations/conv2d/implicit_gemm.cuh"
-#include "kernels/operations/elementwise/cuda.cuh"
-#include "kernels/operations/layer_norm/cuda.cuh"
-#include "kernels/operations/pool/cuda.cuh"
-#include "kernels/operations/softmax/cuda.cuh"
-#include "kernels/operations/upsample/cuda.cuh"
+#include "kernels/operations/batch_norm/cuda.cu"
+#include "kernels/operations/conv2d/implicit_gemm.cu"
+#include "kernels/operations/cross_entropy/cuda.cu"
+#include "kernels/operations/elementwise/cuda.cu"
+#include "kernels/operations/layer_norm/cuda.cu"
+#include "kernels/operations/pool/cuda.cu"
+#include "kernels/operations/softmax/cuda.cu"
+#include "kernels/operations/upsample/cuda.cu"
 #include "on_fibers.h"
 
 namespace bench::kernels {
@@ -37,16 +38,6 @@ class LastBlocks : public testing::FiberQueue {
 struct LargeFibers : testing::Fibers {
   using Queue = LastBlocks;
 };
-
-}  // namespace
-}  // namespace bench::kernels
-
-template <>
-struct bench::kernels::cuda::TilesOf<bench::kernels::LargeFibers>
-    : bench::kernels::cuda::TilesOf<bench::kernels::testing::Fibers> {};
-
-namespace bench::kernels {
-namespace {
 
 // Zeros; only pages that are touched take memory.
 class Reserved {
@@ -82,6 +73,7 @@ class Large {
   void put(Slot slot, std::int64_t at, float value) { halves(slot)[at] = Fp16::from(value); }
   float get(Slot slot, std::int64_t at) const { return Fp16::to(halves(slot)[at]); }
   float* floats(Slot slot) const { return static_cast<float*>(pointers_[slot]); }
+  std::int32_t* integers(Slot slot) const { return static_cast<std::int32_t*>(pointers_[slot]); }
   std::int64_t elements(Slot slot) const { return operation_->find(slot)->tensor.elements(); }
   void run() { operation_->run(pointers_); }
 
@@ -135,6 +127,26 @@ TEST(LargeTensors, AreNormalizedByRows) {
   norm.run();
   EXPECT_NEAR(norm.get(Slot::dst, rows * 16 - 2), 1, 1e-2);
   EXPECT_NEAR(norm.get(Slot::dst, rows * 16 - 1), -1, 1e-2);
+}
+
+// Logits of so many tokens over a vocabulary, whose last row knows its class by far: by whole accesses and by
+// single elements.
+TEST(LargeTensors, LoseByRows) {
+  for (const std::int64_t classes : {50304, 50257}) {
+    const std::int64_t rows = kCounted / classes + 3;
+    const std::int64_t last = rows * classes - 1;
+    ASSERT_GT(last - classes, kCounted);
+    Large<cuda::CrossEntropyOperation> large({.rows = rows, .classes = classes, .dtype = Dtype::fp16});
+    const auto label = static_cast<std::int32_t>(classes - 2);
+    large.integers(Slot::labels)[rows - 1] = label;
+    large.put(Slot::src, last, 20);
+    large.run();
+    EXPECT_NEAR(large.get(Slot::diff_src, last), 1, 1e-2) << "all of the probability, and not the label";
+    EXPECT_NEAR(large.get(Slot::diff_src, last - 1), -1, 1e-2);
+    EXPECT_EQ(large.get(Slot::diff_src, last - 1 - kCounted), 0) << "not at the address cut to 31 bits";
+    EXPECT_NEAR(large.floats(Slot::loss)[0], 20 + std::log(static_cast<float>(classes)), 0.1)
+        << "and that of the row before, whose logits are all zero";
+  }
 }
 
 // Single elements, nearly as many as are counted in one part; then in parts.

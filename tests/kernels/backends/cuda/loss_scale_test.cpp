@@ -1,13 +1,13 @@
 // Loss scaling on fibers: what is not finite anywhere in a row, and operations that read the factor.
-#include "kernels/operations/loss_scale/cuda.cuh"
+#include "kernels/operations/loss_scale/cuda.cu"
 
 #include <cstring>
 #include <limits>
 
 #include <fmt/format.h>
 
-#include "kernels/operations/cross_entropy/cuda.cuh"
-#include "kernels/operations/optimizer/cuda.cuh"
+#include "kernels/operations/cross_entropy/cuda.cu"
+#include "kernels/operations/optimizer/cuda.cu"
 #include "on_fibers.h"
 
 namespace bench::kernels {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/operations/optimizer/cuda.cuh"
+#include "kernels/operations/optimizer/cuda.cu"
 #include "on_fibers.h"
 
 namespace bench::kernels {

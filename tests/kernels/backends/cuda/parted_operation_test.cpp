@@ -5,14 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "fiber_tiles.h"
-#include "kernels/operations/concat/cuda.cuh"
-#include "kernels/operations/conv2d/implicit_gemm.cuh"
-#include "kernels/operations/embedding/cuda.cuh"
-#include "kernels/operations/pool/cuda.cuh"
-#include "kernels/operations/preprocess/cuda.cuh"
-#include "kernels/operations/rows/cuda.cuh"
-#include "kernels/operations/upsample/cuda.cuh"
+#include "kernels/operations/concat/cuda.cu"
+#include "kernels/operations/conv2d/implicit_gemm.cu"
+#include "kernels/operations/embedding/cuda.cu"
+#include "kernels/operations/pool/cuda.cu"
+#include "kernels/operations/preprocess/cuda.cu"
+#include "kernels/operations/rows/cuda.cu"
+#include "kernels/operations/upsample/cuda.cu"
 #include "on_fibers.h"
 
 namespace bench::kernels {
@@ -21,16 +20,6 @@ namespace {
 struct FewFibers : testing::Fibers {
   static constexpr std::int64_t kMostCounted = 3000;
 };
-
-}  // namespace
-}  // namespace bench::kernels
-
-template <>
-struct bench::kernels::cuda::TilesOf<bench::kernels::FewFibers>
-    : bench::kernels::cuda::TilesOf<bench::kernels::testing::Fibers> {};
-
-namespace bench::kernels {
-namespace {
 
 using cuda::Parts;
 using cuda::parts_of;

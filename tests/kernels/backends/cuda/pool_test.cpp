@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/operations/pool/cuda.cuh"
+#include "kernels/operations/pool/cuda.cu"
 #include "on_fibers.h"
 
 namespace bench::kernels {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/operations/preprocess/cuda.cuh"
+#include "kernels/operations/preprocess/cuda.cu"
 #include "on_fibers.h"
 
 namespace bench::kernels {

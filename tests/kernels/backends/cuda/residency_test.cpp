@@ -6,9 +6,9 @@
 #include <array>
 
 #include "fibers.h"
-#include "kernels/operations/batch_norm/cuda.cuh"
-#include "kernels/operations/layer_norm/cuda.cuh"
-#include "kernels/operations/stream/cuda.cuh"
+#include "kernels/operations/batch_norm/cuda.cu"
+#include "kernels/operations/layer_norm/cuda.cu"
+#include "kernels/operations/stream/cuda.cu"
 #include "on_fibers.h"
 
 namespace bench::kernels::cuda {

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "kernels/operations/cross_entropy/cuda.cuh"
-#include "kernels/operations/layer_norm/cuda.cuh"
-#include "kernels/operations/softmax/cuda.cuh"
+#include "kernels/operations/cross_entropy/cuda.cu"
+#include "kernels/operations/layer_norm/cuda.cu"
+#include "kernels/operations/softmax/cuda.cu"
 #include "on_fibers.h"
 
 namespace bench::kernels {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/operations/embedding/cuda.cuh"
+#include "kernels/operations/embedding/cuda.cu"
 #include "on_fibers.h"
 
 namespace bench::kernels {

@@ -4,10 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "fiber_tiles.h"
-#include "kernels/operations/fma/cuda.cuh"
-#include "kernels/operations/launch/cuda.cuh"
-#include "kernels/operations/stream/cuda.cuh"
+#include "kernels/operations/fma/cuda.cu"
+#include "kernels/operations/launch/cuda.cu"
+#include "kernels/operations/stream/cuda.cu"
 #include "on_fibers.h"
 
 namespace bench::kernels {

@@ -53,7 +53,8 @@ awk '/\.entry/ { name = $0; names[++count] = name }
 grep -E "$kept" "$kernels" | sed -E 's/^[A-Z_0-9]+\(([0-9]+), ([0-9]+), ([0-9]+), (.*)\)$/\1 \2 \3 \4/' >"$folder/lines"
 while read -r least_reads least_writes most_narrower kernel <&3 && read -r reads writes narrower locals name <&4; do
   # The mangled name in the PTX contains the template's own.
-  [[ $name == *"${kernel%%<*}I"* ]] || fail "the source has $kernel where the PTX has $name"
+  body=${kernel#ForEachUnit<}
+  [[ $name == *"${body%%<*}I"* ]] || fail "the source has $kernel where the PTX has $name"
   ((reads >= least_reads)) || fail "$reads 16-byte reads in $kernel, at least $least_reads are needed"
   ((writes >= least_writes)) || fail "$writes 16-byte writes in $kernel, at least $least_writes are needed"
   ((narrower <= most_narrower)) || fail "$narrower reads of less than 16 bytes in $kernel, at most $most_narrower are allowed"

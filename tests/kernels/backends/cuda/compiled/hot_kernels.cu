@@ -11,29 +11,27 @@
 // CrossEntropyRows and LayerNormGradient); tokens and places of EmbeddingGradient; and bytes that 16 bytes of
 // the result come from: the places of MaxPoolGradient, whose passes the compiler unrolls; pixels, which
 // NormalizeBytes reads all at once, and one by one behind the last whole access, NormalizePlanes one by one.
-#include "kernels/backends/cuda/gpu.cuh"
-// gpu.cuh first
-#include "kernels/backends/cuda/gpu_tiles.cuh"
-// then the bodies
+#define BENCH_BODIES_ONLY
 #include "kernels/backends/cuda/column_sums.cuh"
 #include "kernels/backends/cuda/copy_pixels.cuh"
 #include "kernels/backends/cuda/elementwise.cuh"
-#include "kernels/backends/cuda/read_memory.cuh"
+#include "kernels/backends/cuda/gpu.cuh"
 #include "kernels/backends/cuda/rectifier.cuh"
-#include "kernels/operations/attention/cuda.cuh"
-#include "kernels/operations/batch_norm/cuda.cuh"
-#include "kernels/operations/conv2d/implicit_gemm.cuh"
-#include "kernels/operations/cross_entropy/cuda.cuh"
-#include "kernels/operations/elementwise/cuda.cuh"
-#include "kernels/operations/embedding/cuda.cuh"
-#include "kernels/operations/fma/cuda.cuh"
-#include "kernels/operations/layer_norm/cuda.cuh"
-#include "kernels/operations/loss_scale/cuda.cuh"
-#include "kernels/operations/optimizer/cuda.cuh"
-#include "kernels/operations/pool/cuda.cuh"
-#include "kernels/operations/preprocess/cuda.cuh"
-#include "kernels/operations/softmax/cuda.cuh"
-#include "kernels/operations/stream/cuda.cuh"
+#include "kernels/operations/attention/causal_softmax.cuh"
+#include "kernels/operations/batch_norm/cuda.cu"
+#include "kernels/operations/conv2d/implicit_gemm.cu"
+#include "kernels/operations/cross_entropy/cuda.cu"
+#include "kernels/operations/elementwise/bias.cu"
+#include "kernels/operations/elementwise/cuda.cu"
+#include "kernels/operations/embedding/cuda.cu"
+#include "kernels/operations/fma/cuda.cu"
+#include "kernels/operations/layer_norm/cuda.cu"
+#include "kernels/operations/loss_scale/cuda.cu"
+#include "kernels/operations/optimizer/cuda.cu"
+#include "kernels/operations/pool/cuda.cu"
+#include "kernels/operations/preprocess/cuda.cu"
+#include "kernels/operations/softmax/cuda.cu"
+#include "kernels/operations/stream/cuda.cu"
 
 #define HOT_KERNEL(reads, writes, narrower, ...) \
   template __global__ void run_on_gpu(const __grid_constant__ __VA_ARGS__ kernel);
@@ -74,15 +72,15 @@ HOT_KERNEL(4, 2, 0, ColumnSums<GpuFp16, 8, NoNormalizer>)
 HOT_KERNEL(9, 4, 0, FinishRows<GpuFp32, 4, false, Rectifier>)
 HOT_KERNEL(10, 4, 0, FinishRows<GpuFp16, 8, true, Rectifier>)
 HOT_KERNEL(9, 4, 0, FinishRows<GpuBf16, 8, false, TanhGelu>)
-HOT_KERNEL(1, 1, 0, MaxPool<GpuFp32, 4, std::uint8_t, true>)
-HOT_KERNEL(1, 1, 0, MaxPool<GpuFp16, 8, std::uint8_t, true>)
-HOT_KERNEL(1, 1, 0, MaxPool<GpuBf16, 8, std::uint8_t, false>)
-HOT_KERNEL(1, 1, 8, MaxPoolGradient<GpuFp32, 4, std::uint8_t>)
-HOT_KERNEL(1, 1, 8, MaxPoolGradient<GpuFp16, 8, std::uint8_t>)
-HOT_KERNEL(1, 1, 8, MaxPoolGradient<GpuBf16, 8, std::uint8_t>)
-HOT_KERNEL(1, 1, 0, AveragePool<GpuFp32, 4, SlidingWindows>)
-HOT_KERNEL(1, 1, 0, AveragePool<GpuFp16, 8, SlidingWindows>)
-HOT_KERNEL(1, 1, 0, AveragePoolGradient<GpuBf16, 8, SlidingWindows>)
+HOT_KERNEL(1, 1, 0, ForEachUnit<MaxPool<GpuFp32, 4, std::uint8_t, true>>)
+HOT_KERNEL(1, 1, 0, ForEachUnit<MaxPool<GpuFp16, 8, std::uint8_t, true>>)
+HOT_KERNEL(1, 1, 0, ForEachUnit<MaxPool<GpuBf16, 8, std::uint8_t, false>>)
+HOT_KERNEL(1, 1, 8, ForEachUnit<MaxPoolGradient<GpuFp32, 4, std::uint8_t>>)
+HOT_KERNEL(1, 1, 8, ForEachUnit<MaxPoolGradient<GpuFp16, 8, std::uint8_t>>)
+HOT_KERNEL(1, 1, 8, ForEachUnit<MaxPoolGradient<GpuBf16, 8, std::uint8_t>>)
+HOT_KERNEL(1, 1, 0, ForEachUnit<AveragePool<GpuFp32, 4, SlidingWindows>>)
+HOT_KERNEL(1, 1, 0, ForEachUnit<AveragePool<GpuFp16, 8, SlidingWindows>>)
+HOT_KERNEL(1, 1, 0, ForEachUnit<AveragePoolGradient<GpuBf16, 8, SlidingWindows>>)
 HOT_KERNEL(2, 1, 12, OptimizerStep<GpuFp32, SgdRule>)
 HOT_KERNEL(3, 3, 12, OptimizerStep<GpuFp16, SgdRule>)
 HOT_KERNEL(3, 2, 17, OptimizerStep<GpuFp32, MomentumRule>)
@@ -103,15 +101,14 @@ HOT_KERNEL(5, 1, 10, EmbeddingGradient<GpuFp16, 8>)
 HOT_KERNEL(0, 1, 2, NormalizeBytes<GpuFp32, 4>)
 HOT_KERNEL(0, 1, 2, NormalizeBytes<GpuFp16, 8>)
 HOT_KERNEL(0, 1, 2, NormalizeBytes<GpuBf16, 8>)
-HOT_KERNEL(0, 1, 4, NormalizePlanes<GpuFp32, 4>)
-HOT_KERNEL(0, 1, 8, NormalizePlanes<GpuFp16, 8>)
-HOT_KERNEL(1, 1, 0, CopyPixels<GpuMemory, 16>)
+HOT_KERNEL(0, 1, 4, ForEachUnit<NormalizePlanes<GpuFp32, 4>>)
+HOT_KERNEL(0, 1, 8, ForEachUnit<NormalizePlanes<GpuFp16, 8>>)
+HOT_KERNEL(1, 1, 0, ForEachUnit<CopyPixels<GpuMemory, 16>>)
 HOT_KERNEL(4, 4, 5, ElementwiseKernel<GpuFp32, 1, 4, CopyFunction>)
 HOT_KERNEL(4, 4, 5, ElementwiseKernel<GpuFp32, 1, 4, ScaleFunction>)
 HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp32, 2, 4, SumFunction>)
 HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp32, 2, 4, TriadFunction>)
 HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp16, 2, 4, TriadFunction>)
-HOT_KERNEL(4, 1, 0, ReadMemory<GpuMemory>)
 HOT_KERNEL(1, 0, 5, SquareSums<GpuFp32, 4>)
 HOT_KERNEL(1, 0, 5, SquareSums<GpuBf16, 8>)
 HOT_KERNEL(4, 4, 5, FmaChains<GpuFp32, 4>)

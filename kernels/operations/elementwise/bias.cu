@@ -1,102 +1,17 @@
-// Elementwise formulas as our own kernels, in any layout: channel padding is zero, and its result is zero
-// too. Then the kernels of bias.h, where a thread keeps its columns and reads their bias once.
+// The kernels of bias.h, where a thread keeps its columns and reads their bias once.
 //
-// The number of blocks for bias.h's matrices does not depend on the device: the scratch is known without one,
-// and the sums have the same bits on all.
-#pragma once
-
+// The number of blocks does not depend on the device: the scratch is known without one, and the sums have the
+// same bits on all.
 #include <algorithm>
 #include <stdexcept>
 
 #include "kernels/backends/cuda/column_sums.cuh"
-#include "kernels/backends/cuda/elementwise.cuh"
-#include "kernels/backends/cuda/kernel_operation.h"
+#include "kernels/backends/cuda/gpu.cuh"
 #include "kernels/backends/cuda/rectifier.cuh"
 #include "kernels/backends/cuda/tiling.cuh"
 #include "kernels/operations/elementwise/bias.h"
-#include "kernels/operations/elementwise/elementwise.h"
 
 namespace bench::kernels::cuda {
-
-// act(x0 [+ x1])
-template <class Activate, int kSummands>
-struct Activated {
-  Activate activate;
-  BENCH_DEVICE float operator()(const float (&x)[kSummands]) const {
-    if constexpr (kSummands == 2) {
-      return activate(x[0] + x[1]);
-    } else {
-      return activate(x[0]);
-    }
-  }
-};
-
-// act' · (x1 [+ x2]), the slope from x0.
-template <class Activate, int kSummands>
-struct ActivatedGradient {
-  Activate activate;
-  BENCH_DEVICE float operator()(const float (&x)[kSummands + 1]) const {
-    if constexpr (kSummands == 2) {
-      return (x[1] + x[2]) * activate.slope(x[0]);
-    } else {
-      return x[1] * activate.slope(x[0]);
-    }
-  }
-};
-
-template <class Machine>
-class ElementwiseOperation final : public KernelOperation<Machine> {
- public:
-  using Spec = Elementwise;
-  static Dtype dtype_of(const Elementwise& spec) { return spec.tensor.dtype; }
-  static std::optional<std::string> unsupported(const Elementwise& spec) { return spec.invalid(); }
-
-  ElementwiseOperation(const Elementwise& spec, Device& device)
-      : KernelOperation<Machine>(device, plain_slots(spec)), spec_(spec) {}
-
-  void run(const SlotPointers& pointers) override {
-    this->with_element(spec_.tensor.dtype, [&]<class Element>() {
-      if (spec_.activation == Activation::gelu) {
-        run_with<Element>(pointers, TanhGelu{});
-      } else {
-        run_with<Element>(pointers, Rectifier::of(spec_.activation));
-      }
-    });
-  }
-
-  bool in_place_sum() const override { return spec_.forward() && spec_.summands == 2; }
-  double flops() const override { return spec_.flops(); }
-
- private:
-  template <class Element, class Activate>
-  void run_with(const SlotPointers& pointers, const Activate& activate) const {
-    const auto at = [&](Slot slot) { return this->template stored<Element>(pointers, slot); };
-    const std::int64_t count = stored_elements(spec_.tensor);
-    const bool one = spec_.summands == 1;
-    if (spec_.forward()) {
-      const auto *const src = at(Slot::src), *const src1 = at(Slot::src1);
-      if (one) {
-        launch_elementwise<Element>(this->queue(), {src}, at(Slot::dst), count,
-                                    Activated<Activate, 1>{activate});
-      } else {
-        launch_elementwise<Element>(this->queue(), {src, src1}, at(Slot::dst), count,
-                                    Activated<Activate, 2>{activate});
-      }
-      return;
-    }
-    const auto *const from = at(spec_.slope_from()), *const diff_dst = at(Slot::diff_dst),
-                      *const src1 = at(Slot::src1);
-    if (one) {
-      launch_elementwise<Element>(this->queue(), {from, diff_dst}, at(Slot::diff_src), count,
-                                  ActivatedGradient<Activate, 1>{activate});
-    } else {
-      launch_elementwise<Element>(this->queue(), {from, diff_dst, src1}, at(Slot::diff_src), count,
-                                  ActivatedGradient<Activate, 2>{activate});
-    }
-  }
-
-  Elementwise spec_;
-};
 
 // dst = activate(dst + bias + residual) in place; bias and residual may be null. kWideBias: the bias is fp32
 // whatever the element.
@@ -115,18 +30,16 @@ struct FinishRows {
 
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
-    const Tiling::Place place = tiling.place(thread);
+    const Tiling::Place place = tiling.place<kCount>(thread);
     if (!place.inside) {
       return;
     }
-    const std::int64_t columns = std::int64_t{tiling.columns} * kCount;
-    const std::int64_t column = std::int64_t{place.column} * kCount;
     float shift[kCount] = {};
     if (bias != nullptr) {
       if constexpr (kWideBias) {
-        load_floats<Memory>(static_cast<const float*>(bias) + column, shift);
+        load_floats<Memory>(static_cast<const float*>(bias) + place.channel, shift);
       } else {
-        load_values<Element>(static_cast<const Stored*>(bias) + column, shift);
+        load_values<Element>(static_cast<const Stored*>(bias) + place.channel, shift);
       }
     }
     const auto step = static_cast<std::uint32_t>(tiling.height());
@@ -135,9 +48,9 @@ struct FinishRows {
       Vector<kBytesOf<Element, kCount>> residuals[Tiling::kUnroll] = {};
       for (int u = 0; u < Tiling::kUnroll; ++u) {
         if (const std::uint32_t at = row + step * u; at < place.last) {
-          values[u] = load_vector<Element, kCount>(dst + at * columns + column);
+          values[u] = load_vector<Element, kCount>(dst + at * place.channels + place.channel);
           if (residual != nullptr) {
-            residuals[u] = load_vector<Element, kCount>(residual + at * columns + column);
+            residuals[u] = load_vector<Element, kCount>(residual + at * place.channels + place.channel);
           }
         }
       }
@@ -150,7 +63,7 @@ struct FinishRows {
           for (int i = 0; i < kCount; ++i) {
             x[i] = activate(x[i] + added[i] + shift[i]);
           }
-          store_values<Element>(dst + at * columns + column, x);
+          store_values<Element>(dst + at * place.channels + place.channel, x);
         }
       }
     }
@@ -183,7 +96,7 @@ inline constexpr std::int64_t kFinishingBlocks = 4096;
 template <class Machine, class Queue>
 void launch_finish(const Queue& queue, const Finish& what, void* dst, const void* bias,
                    const void* residual) {
-  with_element_of<Machine>(what.dst.dtype, [&]<class Element>() {
+  with_element<Machine>(what.dst.dtype, [&]<class Element>() {
     using Stored = typename Element::Stored;
     auto* const out = static_cast<Stored*>(dst);
     const auto* const added = static_cast<const Stored*>(residual);
@@ -225,7 +138,7 @@ inline std::int64_t column_sums_bytes(const Matrix& matrix) {
 template <class Machine, class Queue>
 void launch_column_sums(const Queue& queue, const Matrix& matrix, const void* values, float* sums,
                         void* partial) {
-  with_element_of<Machine>(matrix.dtype, [&]<class Element>() {
+  with_element<Machine>(matrix.dtype, [&]<class Element>() {
     const auto* const from = static_cast<const typename Element::Stored*>(values);
     auto* const parts = static_cast<float*>(partial);
     with_access<Element>(
@@ -250,10 +163,31 @@ void launch_narrow(const Queue& queue, const float* from, void* to, std::int64_t
   if (bytes_of(dtype) == bytes_of(Dtype::fp32)) {
     throw std::logic_error("narrow() makes fp16 or bf16, not fp32");
   }
-  with_element_of<Machine>(dtype, [&]<class Element>() {
+  with_element<Machine>(dtype, [&]<class Element>() {
     queue.launch(Narrow<Element>{from, static_cast<typename Element::Stored*>(to), count},
                  blocks_for(count, Narrow<Element>::kThreads));
   });
 }
+
+template <class Machine>
+struct BiasKernelsOn {
+  using Queue = typename Machine::Queue;
+  static BiasKernels entry() {
+    return {.name = "cuda",
+            .finish =
+                [](const Card& card, const Finish& what, void* dst, const void* bias, const void* residual) {
+                  launch_finish<Machine>(Queue(card), what, dst, bias, residual);
+                },
+            .column_sums_scratch = column_sums_bytes,
+            .column_sums =
+                [](const Card& card, const Matrix& matrix, const void* values, float* sums, void* partial) {
+                  launch_column_sums<Machine>(Queue(card), matrix, values, sums, partial);
+                },
+            .narrow = [](const Card& card, const float* from, void* to, std::int64_t count,
+                         Dtype dtype) { launch_narrow<Machine>(Queue(card), from, to, count, dtype); }};
+  }
+};
+
+template struct OnGpu<BiasKernelsOn>;
 
 }  // namespace bench::kernels::cuda
