@@ -39,94 +39,88 @@ std::vector<KernelPoint> plain_points(const KernelRequest& request) {
   return points;
 }
 
-class PlanBuilder {
- public:
-  PlanBuilder(const SweepRequest& request, const Device& device) : request_(request), device_(device) {}
+// The points of one workload.
+struct Offer {
+  const WorkloadType* type;
+  std::vector<KernelPoint> points;
 
-  SweepPlan run() && {
-    const std::vector<Dtype> dtypes = request_.dtypes.empty() ? default_dtypes(device_) : request_.dtypes;
-    plan_.axes = {{"workload", Json::array()}, {"dtype", Json::array()}, {"caches", {"hot", "cold"}}};
-    for (const Dtype dtype : dtypes) {
-      plan_.axes["dtype"].push_back(name_of(dtype));
+  // Workloads with reference points come first, the ones with small batches leading.
+  std::int64_t reference_batch() const {
+    std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
+    for (const KernelPoint& point : points) {
+      smallest = point.is_reference ? std::min(smallest, point.spec.batch) : smallest;
     }
-    std::vector<Offer> offers;
-    for (const WorkloadType* type : request_.workloads) {
-      const KernelRequest asked{.modes = request_.modes_given ? request_.modes : type->modes,
-                                .modes_given = request_.modes_given,
-                                .dtypes = dtypes,
-                                .dtypes_given = !request_.dtypes.empty(),
-                                .batches = request_.batches,
-                                .seed = request_.seed};
-      offers.push_back(
-          {type, type->kernel_points ? type->kernel_points(asked, device_) : plain_points(asked)});
-    }
-    std::ranges::stable_sort(offers, {}, &Offer::reference_batch);
-    for (Offer& offer : offers) {
-      plan_.axes["workload"].push_back(offer.type->name);
-      for (KernelPoint& point : offer.points) {
-        add(*offer.type, std::move(point));
-      }
-    }
-    return std::move(plan_);
+    return smallest;
   }
-
- private:
-  // The points of one workload.
-  struct Offer {
-    const WorkloadType* type;
-    std::vector<KernelPoint> points;
-
-    // Workloads with reference points come first, the ones with small batches leading.
-    std::int64_t reference_batch() const {
-      std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
-      for (const KernelPoint& point : points) {
-        smallest = point.is_reference ? std::min(smallest, point.spec.batch) : smallest;
-      }
-      return smallest;
-    }
-  };
-
-  // Options on the command line win over those that the point sets.
-  void add(const WorkloadType& type, KernelPoint offered) {
-    const std::string_view caches = offered.cold ? "cold" : "hot";
-    WorkloadSpec spec = std::move(offered.spec);
-    const std::string series = fmt::format("{}/{}/{}/{}", type.name, spec.mode, name_of(spec.dtype), caches);
-    std::string name = "kernels/" + series;
-    for (const CommandOption& option : type.options) {
-      const bool is_set = spec.options.contains(option.name);
-      std::string& value = spec.options[option.name];
-      if (&type == request_.workload && request_.given_options.contains(option.name)) {
-        value = request_.workload_options.at(option.name).front();
-      } else if (!is_set) {
-        value = option.default_value;
-      }
-      if (is_set || value != option.default_value) {
-        name += fmt::format("/{}:{}", option.name, value);
-      }
-    }
-    name += fmt::format("/batch:{}", spec.batch);
-    if (!names_.insert(name).second) {
-      return;  // two sizes become one where the command line fixes them
-    }
-    Json params = params_of(type.name, spec);
-    params["caches"] = caches;
-    auto workload = type.configure(spec);
-    auto parsed = read_kernel_params(params).value();
-    plan_.points.push_back({.name = std::move(name),
-                            .params = std::move(params),
-                            .parsed = std::move(parsed),
-                            .spec = std::move(spec),
-                            .series = series + (offered.is_reference ? "/reference" : ""),
-                            .workload = std::move(workload),
-                            .cold = offered.cold,
-                            .is_reference = offered.is_reference});
-  }
-
-  const SweepRequest& request_;
-  const Device& device_;
-  SweepPlan plan_;
-  std::set<std::string> names_;
 };
+
+std::vector<Offer> offers_of(const SweepRequest& request, const std::vector<Dtype>& dtypes,
+                             const Device& device) {
+  std::vector<Offer> offers;
+  for (const WorkloadType* type : request.workloads) {
+    const KernelRequest asked{.modes = request.modes_given ? request.modes : type->modes,
+                              .modes_given = request.modes_given,
+                              .dtypes = dtypes,
+                              .dtypes_given = !request.dtypes.empty(),
+                              .batches = request.batches,
+                              .seed = request.seed};
+    offers.push_back({type, type->kernel_points ? type->kernel_points(asked, device) : plain_points(asked)});
+  }
+  std::ranges::stable_sort(offers, {}, &Offer::reference_batch);
+  return offers;
+}
+
+// Options on the command line win over those that the point sets.
+SweepPoint point_of(const SweepRequest& request, const WorkloadType& type, KernelPoint offered) {
+  const std::string_view caches = offered.cold ? "cold" : "hot";
+  WorkloadSpec spec = std::move(offered.spec);
+  const std::string series = fmt::format("{}/{}/{}/{}", type.name, spec.mode, name_of(spec.dtype), caches);
+  std::string name = "kernels/" + series;
+  for (const CommandOption& option : type.options) {
+    const bool is_set = spec.options.contains(option.name);
+    std::string& value = spec.options[option.name];
+    if (&type == request.workload && request.given_options.contains(option.name)) {
+      value = request.workload_options.at(option.name).front();
+    } else if (!is_set) {
+      value = option.default_value;
+    }
+    if (is_set || value != option.default_value) {
+      name += fmt::format("/{}:{}", option.name, value);
+    }
+  }
+  Json params = params_of(type.name, spec);
+  params["caches"] = caches;
+  auto parsed = read_kernel_params(params).value();
+  auto workload = type.configure(spec);
+  return {.name = fmt::format("{}/batch:{}", name, spec.batch),
+          .params = std::move(params),
+          .parsed = std::move(parsed),
+          .spec = std::move(spec),
+          .series = series + (offered.is_reference ? "/reference" : ""),
+          .workload = std::move(workload),
+          .cold = offered.cold,
+          .is_reference = offered.is_reference};
+}
+
+SweepPlan plan_kernels(const SweepRequest& request, const Device& device) {
+  const auto dtypes = request.dtypes.empty() ? default_dtypes(device) : request.dtypes;
+  SweepPlan plan;
+  plan.axes = {{"workload", Json::array()}, {"dtype", Json::array()}, {"caches", {"hot", "cold"}}};
+  for (const Dtype dtype : dtypes) {
+    plan.axes["dtype"].push_back(name_of(dtype));
+  }
+  std::set<std::string> names;  // two sizes become one where the command line fixes them
+  for (const Offer& offer : offers_of(request, dtypes, device)) {
+    plan.axes["workload"].push_back(offer.type->name);
+    for (const KernelPoint& offered : offer.points) {
+      SweepPoint point = point_of(request, *offer.type, offered);
+      if (names.insert(point.name).second) {
+        plan.points.push_back(std::move(point));
+      }
+    }
+  }
+  return plan;
+}
 
 // Each point as rates, and the share of what the roofline allows.
 std::vector<TextTable> rate_tables(const ResultDocument& document) {
@@ -169,8 +163,7 @@ std::vector<TextTable> rate_tables(const ResultDocument& document) {
 
 class KernelsSweep final : public Sweep {
  public:
-  KernelsSweep(const SweepRequest& request, const Device& device)
-      : plan_(PlanBuilder(request, device).run()) {
+  KernelsSweep(const SweepRequest& request, const Device& device) : plan_(plan_kernels(request, device)) {
     for (const SweepPoint& point : plan_.points) {
       if (point.is_reference) {
         references_.insert(point.name);

@@ -56,81 +56,55 @@ std::int64_t middle(std::int64_t low, std::int64_t high) {
                    : low + (high - low) / 2;
 }
 
-}  // namespace
+using Known = std::pair<const std::int64_t, std::optional<std::int64_t>>;  // a size and its amount
 
-// The answer is at least low and below high; high may be beyond the limit.
-struct LineSearch::Bracket {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-};
-
-LineSearch::LineSearch(std::int64_t first, std::int64_t limit, Amount amount)
-    : first_(first), limit_(limit), amount_(std::move(amount)) {}
-
-bool LineSearch::fits(std::int64_t size, std::int64_t most) {
-  auto known = known_.find(size);
-  if (known == known_.end()) {
-    known = known_.emplace(size, amount_(size)).first;
-  }
-  return known->second && *known->second <= most;
-}
-
-LineSearch::Bracket LineSearch::bracket(std::int64_t most) const {
-  Bracket between{.low = first_, .high = limit_ + 1};
-  for (const auto& [size, amount] : known_) {
-    if (amount && *amount <= most) {
-      between.low = size;
-    }
-  }
-  if (const auto above = known_.upper_bound(between.low); above != known_.end()) {
-    between.high = above->first;
-  }
-  return between;
-}
-
-// Through both ends; where nothing larger is known, through the lower one and the size known below it.
-std::int64_t LineSearch::on_the_line(const Bracket& between, std::int64_t most) const {
-  const auto low = known_.find(between.low);
-  auto other = known_.find(between.high);
-  if (other == known_.end()) {
-    other = low;
-    while (other != known_.begin() && (other == low || !other->second)) {
-      --other;
-    }
-  }
-  const double slope = other == low ? 0
-                                    : static_cast<double>(*other->second - *low->second) /
-                                          static_cast<double>(other->first - low->first);
+// The size whose amount is `most` on the line through two sizes, the first of which takes less.
+std::int64_t on_the_line(const Known& low, const Known& other, std::int64_t most, std::int64_t limit) {
+  const double slope = other.first == low.first ? 0
+                                                : static_cast<double>(*other.second - *low.second) /
+                                                      static_cast<double>(other.first - low.first);
   if (!(slope > 0)) {  // of a flat part: setup holds more than a step of either size
-    return between.low * kApart;
+    return low.first * kApart;
   }
   constexpr double kRounding = 1e-6;  // must not cost the size that fills it exactly
-  const double more = std::floor(static_cast<double>(most - *low->second) / slope + kRounding);
-  return between.low + static_cast<std::int64_t>(std::min(more, static_cast<double>(limit_ - between.low)));
+  const double more = std::floor(static_cast<double>(most - *low.second) / slope + kRounding);
+  return low.first + static_cast<std::int64_t>(std::min(more, static_cast<double>(limit - low.first)));
 }
+
+}  // namespace
 
 std::int64_t LineSearch::largest_within(std::int64_t most) {
   constexpr int kHalvedEvery = 4;
-  if (!fits(first_, most)) {
+  const auto within = [&](const Known& known) { return known.second && *known.second <= most; };
+  const auto fits = [&](std::int64_t size) {
+    auto known = known_.find(size);
+    if (known == known_.end()) {
+      known = known_.emplace(size, amount_(size)).first;
+    }
+    return within(*known);
+  };
+  if (!fits(first_)) {
     return 0;
   }
-  fits(std::min(kApart * first_, limit_), most);
+  fits(std::min(kApart * first_, limit_));
   std::int64_t up = 1;    // the least distance from the lower end: doubles while the line stays below it
   std::int64_t down = 1;  // the same for the upper end
   for (int asked = 1;; ++asked) {
-    const Bracket between = bracket(most);
-    const std::int64_t range = between.high - between.low;
+    const auto above = std::find_if(known_.rbegin(), known_.rend(), within).base();
+    const auto below = std::prev(above);  // the largest known that fits
+    const std::int64_t low = below->first;
+    const std::int64_t high = above == known_.end() ? limit_ + 1 : above->first;
+    const std::int64_t range = high - low;
     if (range == 1) {
-      return between.low;
+      return low;
     }
-    const std::int64_t lowest = between.low + std::min(up, range / 2);
-    const std::int64_t highest = between.high - std::min(down, range / 2);
-    const auto above = known_.find(between.high);
-    const bool without_amount = above != known_.end() && !above->second;  // the line says nothing of it
-    const bool halves = without_amount || asked % kHalvedEvery == 0;
-    const std::int64_t named = halves ? middle(between.low, between.high) : on_the_line(between, most);
-    const std::int64_t size = halves ? named : std::clamp(named, lowest, highest);
-    const bool fit = fits(size, most);
+    // The line goes through both; where nothing larger is known, through the two largest that fit.
+    const auto other = above != known_.end() ? above : below != known_.begin() ? std::prev(below) : below;
+    const bool halves = !other->second || asked % kHalvedEvery == 0;
+    const std::int64_t named = halves ? middle(low, high) : on_the_line(*below, *other, most, limit_);
+    const std::int64_t size =
+        halves ? named : std::clamp(named, low + std::min(up, range / 2), high - std::min(down, range / 2));
+    const bool fit = fits(size);
     up = fit && size > named ? 2 * up : 1;
     down = !fit && size < named ? 2 * down : 1;
   }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace bench {
 
@@ -28,7 +29,8 @@ class LineSearch {
   using Amount = std::function<std::optional<std::int64_t>(std::int64_t size)>;
 
   // Sizes from `first` to `limit`; first at least 1.
-  LineSearch(std::int64_t first, std::int64_t limit, Amount amount);
+  LineSearch(std::int64_t first, std::int64_t limit, Amount amount)
+      : first_(first), limit_(limit), amount_(std::move(amount)) {}
 
   // The largest size whose amount is at most `most`; 0 where not even the first one's is. Amounts grow.
   //
@@ -38,12 +40,6 @@ class LineSearch {
   std::int64_t largest_within(std::int64_t most);
 
  private:
-  struct Bracket;
-
-  bool fits(std::int64_t size, std::int64_t most);
-  Bracket bracket(std::int64_t most) const;
-  std::int64_t on_the_line(const Bracket& between, std::int64_t most) const;
-
   std::int64_t first_;
   std::int64_t limit_;
   Amount amount_;
