@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,7 @@ class RetriedPlans final : public Plans {
   std::optional<std::int64_t> build(std::size_t plan) override {
     return card_.with_memory([&] { return plans_->build(plan); });
   }
+  void keep_only(std::span<const std::size_t> plans) override { plans_->keep_only(plans); }
   std::string last_refusal() const override { return plans_->last_refusal(); }
   void run(std::size_t plan, CUstream_st* stream, const PlanArguments& arguments) override {
     card_.with_memory([&] { plans_->run(plan, stream, arguments); });
@@ -146,6 +148,9 @@ Candidates candidates_of(const std::shared_ptr<Plans>& plans, Dtype dtype, std::
   if (selection.reserve) {
     candidates.all.push_back({.plans = plans, .plan = *selection.reserve, .bare = bare, .reserve = true});
   }
+  std::vector<std::size_t> kept;
+  std::ranges::transform(candidates.all, std::back_inserter(kept), &Candidate::plan);
+  plans->keep_only(kept);
   return candidates;
 }
 

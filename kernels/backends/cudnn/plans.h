@@ -34,7 +34,7 @@ struct Plan {
   bool tensor_cores = false;
   bool narrows = false;   // converts inputs to a narrower type, or sums in one
   bool compiles = false;  // its kernel is compiled when the plan is built
-  bool unknown = false;   // cuDNN does not say its engine or workspace: not to be used
+  bool unknown = false;   // not to be used: cuDNN does not say its engine or workspace, or it was freed
 };
 
 // Tensors in memory, as graphs and their runs number them; 0 is none.
@@ -78,6 +78,8 @@ class Plans {
   // after all. Only on a device that is here.
   // Throws OutOfMemory where memory was what it lacked: it may be tried again.
   virtual std::optional<std::int64_t> build(std::size_t plan) = 0;
+  // Frees what the others take, some 25 KB each: they become `unknown`.
+  virtual void keep_only(std::span<const std::size_t> /*plans*/) {}
   // cuDNN's reason for the last plan that could not be built; empty where none was refused.
   virtual std::string last_refusal() const = 0;
   // Queues a plan that was built. Throws OutOfMemory, DeviceLost, else runtime_error, naming the graph,
@@ -141,7 +143,7 @@ struct Candidates {
   std::int64_t workspace = 0;  // bytes, enough for each of them
 };
 
-// The selected ones of `plans`; none where none keeps the promise.
+// The selected ones of `plans`, which keeps no others; none where none keeps the promise.
 Candidates candidates_of(const std::shared_ptr<Plans>& plans, Dtype dtype, std::int64_t cap, std::size_t most,
                          bool bare = false);
 

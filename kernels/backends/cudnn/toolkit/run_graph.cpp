@@ -120,7 +120,7 @@ class CudnnPlans final : public Plans {
 
   std::string name(std::size_t plan) const override {
     try {
-      return name_of(configurations_[plan]);
+      return name_of(*configurations_[plan]);
     } catch (const CudnnError& refusal) {
       fail(plan, refusal);
     }
@@ -131,7 +131,7 @@ class CudnnPlans final : public Plans {
     if (!built.tried) {
       try {
         Descriptor made(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-        made.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configurations_[plan]);
+        made.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, *configurations_[plan]);
         made.finalize();
         built.workspace = made.value<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
         built.plan = std::move(made);
@@ -143,6 +143,15 @@ class CudnnPlans final : public Plans {
       built.tried = true;
     }
     return built.plan ? std::optional(built.workspace) : std::nullopt;
+  }
+
+  void keep_only(std::span<const std::size_t> plans) override {
+    for (std::size_t i = 0; i < list_.size(); ++i) {
+      if (std::ranges::find(plans, i) == plans.end()) {
+        list_[i].unknown = true;
+        configurations_[i].reset();
+      }
+    }
   }
 
   std::string last_refusal() const override { return refusal_; }
@@ -194,7 +203,9 @@ class CudnnPlans final : public Plans {
     if (configurations_.empty()) {
       throw refused ? *refused : CudnnError("its heuristics know none");
     }
-    std::ranges::transform(configurations_, std::back_inserter(list_), plan_of);
+    std::ranges::transform(
+        configurations_, std::back_inserter(list_),
+        [](const std::optional<Descriptor>& configuration) { return plan_of(*configuration); });
     built_.resize(list_.size());
   }
 
@@ -219,7 +230,7 @@ class CudnnPlans final : public Plans {
   std::shared_ptr<CudnnHandle> handle_;   // of a card that is here
   std::optional<Descriptor> properties_;  // of one that is not
   std::optional<OperationGraph> graph_;
-  std::vector<Descriptor> configurations_;
+  std::vector<std::optional<Descriptor>> configurations_;
   std::vector<Plan> list_;
   std::vector<Built> built_;
   std::string refusal_;

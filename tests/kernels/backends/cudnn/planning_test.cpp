@@ -170,6 +170,21 @@ TEST_F(CudnnPlanning, AsksOncePerConvolutionAndCard) {
   EXPECT_NE(cudnn::plans_for(other, *card("A100").card), first);
 }
 
+// A thousand graphs with forty plans each would take a gigabyte.
+TEST_F(CudnnPlanning, KeepsThePlansThatAreTriedAlone) {
+  const Conv2d convolution = cudnn::bare(three_by_three(Dtype::fp16));
+  const auto plans = cudnn::plans_for(convolution, *card("H100").card);
+  const std::int64_t cap = cudnn::workspace_cap(convolution);
+  const auto tried = cudnn::candidates_of(plans, Dtype::fp16, cap, 8).all;
+  EXPECT_THAT(plans->list().size(), Gt(tried.size()));
+  EXPECT_EQ(std::ranges::count(plans->list(), false, &Plan::unknown), std::ssize(tried));
+  const auto again = cudnn::candidates_of(plans, Dtype::fp16, cap, 8).all;
+  EXPECT_TRUE(std::ranges::equal(tried, again, {}, &cudnn::Candidate::plan, &cudnn::Candidate::plan));
+  for (const cudnn::Candidate& candidate : again) {
+    EXPECT_THAT(plans->name(candidate.plan), HasSubstr("eng"));
+  }
+}
+
 TEST_F(CudnnPlanning, NamesThePlan) {
   const auto plans = cudnn::plans_for(cudnn::bare(three_by_three(Dtype::fp16)), *card("A100").card);
   EXPECT_THAT(plans->name(0), HasSubstr("eng"));
