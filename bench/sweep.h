@@ -97,7 +97,6 @@ struct SweepStudy {
   const SweepRequest& request;
   const SweepPlan& plan;  // with the points that this run asked for
   Device& device;
-  const Clock& clock;
   ResultDocument& document;
   std::function<void(const std::string&)> report;  // what it does now
   std::function<void()> save;                      // findings computed, and the file written

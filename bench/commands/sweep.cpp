@@ -190,7 +190,6 @@ class SweepRun {
     SweepStudy study{.request = request_,
                      .plan = plan(),
                      .device = *device_,
-                     .clock = request_.clock,
                      .document = document_,
                      .report = [&](const std::string& what) { bar.update(budget_.progress(what)); },
                      .save = save,

@@ -99,9 +99,9 @@ class LimitProver {
     device.memory().reset_peak();
     bool ran = false;
     try {
-      const Clock::time_point start = study_.clock.now();
+      const Clock::time_point start = study_.request.clock.now();
       const auto workload = study_.request.workload->configure(spec)->make(device);
-      const double beyond_ns = study_.clock.since_ns(start) - series.cost.make_ns;
+      const double beyond_ns = study_.request.clock.since_ns(start) - series.cost.make_ns;
       slowest_ns_per_byte_ = std::max(slowest_ns_per_byte_, beyond_ns / bytes);
       // Everything is allocated by now: a step proves the rest, where there is time for it.
       if (batch == limit.largest_batch && first_step_ns(series, batch) < 0.25 * study_.left_ns()) {

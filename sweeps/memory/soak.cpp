@@ -28,7 +28,7 @@ void run_steps(SweepStudy& study, const StudiedSeries& series, double share_ns, 
     soak.ended_by = "the time budget leaves less than making it takes";
     return;
   }
-  const auto start = study.clock.now();
+  const auto start = study.request.clock.now();
   const auto sample = [&] {
     soak.seen.push_back({soak.done_steps, study.device.driver_used()});
     soak.tracked.push_back({soak.done_steps, study.device.memory().live().total()});
@@ -38,7 +38,7 @@ void run_steps(SweepStudy& study, const StudiedSeries& series, double share_ns, 
   study.device.synchronize();
   sample();
   std::int64_t stride = 1;  // grows, since the number of steps that there is time for is not known
-  while (soak.done_steps < soak.wanted_steps && study.clock.since_ns(start) < share_ns &&
+  while (soak.done_steps < soak.wanted_steps && study.request.clock.since_ns(start) < share_ns &&
          !study.interrupted()) {
     study.device.time([&] { workload->step(); });
     if (++soak.done_steps % stride != 0) {

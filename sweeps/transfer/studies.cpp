@@ -59,7 +59,7 @@ struct Made {
 };
 
 Made make_and_free(const TransferStudy& study, HostKind kind, std::int64_t bytes) {
-  const Clock& clock = study.sweep.clock;
+  const Clock& clock = study.sweep.request.clock;
   Made made;
   const std::int64_t before = study.transfers.host_bytes_used();
   auto start = clock.now();
@@ -110,7 +110,7 @@ double thread_cpu_ns() {
 
 CallTime call_time(const TransferStudy& study, HostKind kind, CopyDirection direction, std::int64_t bytes) {
   constexpr std::size_t kCalls = 9;
-  const Clock& clock = study.sweep.clock;
+  const Clock& clock = study.sweep.request.clock;
   const Buffer buffer = study.sweep.device.allocate(bytes, MemoryCategory::input);
   const auto host = host_memory(study, kind, bytes);
   const auto queue = study.transfers.copy_queue();
@@ -195,8 +195,8 @@ std::vector<TimedKind> make_kinds(const TransferStudy& study, std::int64_t bytes
     kind.unsupported = refusal_of([&] {
       kind.in_turn = make_copy(study, bytes, name, "device");
       kind.apart = make_copy(study, bytes, name, "own");
-      kind.runner =
-          std::make_unique<ConcurrentRunner>(study.sweep.clock, [copy = kind.apart.get()] { copy->step(); });
+      kind.runner = std::make_unique<ConcurrentRunner>(study.sweep.request.clock,
+                                                       [copy = kind.apart.get()] { copy->step(); });
     });
   }
   return kinds;
@@ -245,9 +245,9 @@ void time_steps(const TransferStudy& study, const WorkloadSpec& spec, double bud
   run_round(sweep.device, *compute, alone, kinds);  // a warm-up
   alone.clear();
   std::ranges::for_each(kinds, &TimedKind::clear);
-  const auto start = sweep.clock.now();
+  const auto start = sweep.request.clock.now();
   while (alone.size() < kMostRounds && !sweep.interrupted() &&
-         (alone.size() < kFewestRounds || sweep.clock.since_ns(start) < budget_ns)) {
+         (alone.size() < kFewestRounds || sweep.request.clock.since_ns(start) < budget_ns)) {
     sweep.report(
         fmt::format("steps of {} with batch {}, round {}", steps.workload, steps.batch, alone.size() + 1));
     run_round(sweep.device, *compute, alone, kinds);

@@ -64,7 +64,6 @@ class MemorySweepRun : public ::testing::Test {
     SweepStudy study{.request = request_,
                      .plan = sweep_->plan(),
                      .device = machine_,
-                     .clock = clock_,
                      .document = document,
                      .report = [](const std::string&) {},
                      .save = [this, &document] { document.sweep.state = sweep_->to_json(); },
