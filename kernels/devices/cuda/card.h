@@ -26,19 +26,22 @@ class Card {
   // A card that is here, and the calling thread's.
   Card(Runtime& runtime, const CardProperties& card, int ordinal)
       : compute_capability_(10 * card.major + card.minor),
-        here_(std::make_unique<Here>(runtime, ordinal, card.multiprocessors)) {}
+        multiprocessors_(card.multiprocessors),
+        here_(std::make_unique<Here>(runtime, ordinal)) {}
   // A card that is not here: plans are made for it, and nothing runs. `properties` is cuDNN's JSON of it.
-  Card(int compute_capability, std::string properties)
-      : compute_capability_(compute_capability), properties_(std::move(properties)) {}
+  Card(int compute_capability, int multiprocessors, std::string properties)
+      : compute_capability_(compute_capability),
+        multiprocessors_(multiprocessors),
+        properties_(std::move(properties)) {}
 
   bool is_here() const { return here_ != nullptr; }
   int compute_capability() const { return compute_capability_; }  // 75 is 7.5
-  const std::string& properties() const { return properties_; }   // empty for a card that is here
+  int multiprocessors() const { return multiprocessors_; }
+  const std::string& properties() const { return properties_; }  // empty for a card that is here
 
   // These throw std::logic_error where the card is not here.
   Runtime& runtime() const { return here().runtime; }
   int ordinal() const { return here().ordinal; }
-  int multiprocessors() const { return here().multiprocessors; }
   CUstream_st* stream() const { return here().stream.get(); }
   CachingAllocator& allocator() const { return here().allocator; }
   // Makes the card the calling thread's: another one may have been opened meanwhile.
@@ -85,11 +88,9 @@ class Card {
 
  private:
   struct Here {
-    Here(Runtime& of, int number, int units)
-        : runtime(of), ordinal(number), multiprocessors(units), stream(of), allocator(of) {}
+    Here(Runtime& of, int number) : runtime(of), ordinal(number), stream(of), allocator(of) {}
     Runtime& runtime;
     int ordinal;
-    int multiprocessors;
     CudaStream stream;
     CachingAllocator allocator;
   };
@@ -97,6 +98,7 @@ class Card {
   bool gives_back_memory() const;
 
   int compute_capability_ = 0;
+  int multiprocessors_ = 0;
   std::string properties_;
   std::unique_ptr<Here> here_;
   // Destroyed before the stream and the memory, which they may refer to.

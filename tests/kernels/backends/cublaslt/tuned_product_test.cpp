@@ -169,7 +169,7 @@ class DescribedDevice final : public IdleDevice, public cuda::CardDevice {
 
  private:
   DeviceInfo info_{.id = "t4", .kind = "cuda", .name = "T4", .details = {}};
-  mutable cuda::Card card_{75, "{}"};
+  mutable cuda::Card card_{75, 40, "{}"};
 };
 
 TEST_F(TunedProductTest, OnACardThatIsNotHereTheWorkspaceIsTheCapAndNothingRuns) {

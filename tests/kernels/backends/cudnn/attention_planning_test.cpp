@@ -32,7 +32,8 @@ class CudnnAttentionPlans : public ::testing::Test {
   // With answers of its own: those of cards() may be from before the stub was loaded.
   static std::shared_ptr<cuda::Card> fresh(const std::string& name) {
     const cuda::Card& known = *card(name).card;
-    return std::make_shared<cuda::Card>(known.compute_capability(), known.properties());
+    return std::make_shared<cuda::Card>(known.compute_capability(), known.multiprocessors(),
+                                        known.properties());
   }
 
   static MemoryPlan plan(Device& device, Dtype dtype, const char* mode) {

@@ -22,6 +22,7 @@ const std::vector<Card>& cards() {
       const auto& properties = entry.at("properties");
       read.push_back({.name = entry.at("name"),
                       .card = std::make_shared<cuda::Card>(properties.at("deviceVer").get<int>() / 10,
+                                                           properties.at("multiProcessorCount").get<int>(),
                                                            properties.dump())});
     }
     return read;

@@ -96,7 +96,7 @@ TEST_F(CudnnPlanning, RefusesBf16OnTheT4WithAReason) {
 
 TEST_F(CudnnPlanning, RefusesCardsThatCudnnDoesNotKnow) {
   for (const int compute_capability : {70, 999}) {
-    cuda::Card unknown(compute_capability, card("H200").card->properties());
+    cuda::Card unknown(compute_capability, 132, card("H200").card->properties());
     EXPECT_THAT(refusal(three_by_three(Dtype::fp16), unknown),
                 HasSubstr("knows compute capabilities 7.5 to"));
   }
