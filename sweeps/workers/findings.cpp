@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -17,22 +16,10 @@ namespace bench::sweeps {
 namespace {
 
 // One window has no interval, and proves nothing: it gets a wide one.
-ThroughputPoint with_interval(std::int64_t workers, Estimate estimate) {
-  if (!estimate.ci95) {
-    estimate.ci95 = Interval{0, 2 * estimate.value};
-  }
-  return with_workers(workers, estimate);
-}
-
-// The knee of the counts below `end`.
-std::optional<Knee> knee_of(const std::vector<LoaderPoint>& pool, std::int64_t end) {
-  std::vector<ThroughputPoint> au;
-  for (const LoaderPoint& point : pool) {
-    if (point.au && point.workers < end) {
-      au.push_back(with_interval(point.workers, *point.au));
-    }
-  }
-  return find_saturation(au);
+ThroughputPoint with_interval(std::int64_t workers, const Estimate& estimate) {
+  return {.batch = workers,
+          .per_s = estimate.value,
+          .ci95 = estimate.ci95.value_or(Interval{0, 2 * estimate.value})};
 }
 
 std::optional<Finding> claim_bad_files(const Evidence& evidence) {
@@ -112,13 +99,14 @@ void expand_au(std::vector<Finding>& findings) {
 
 }  // namespace
 
-std::optional<Knee> Evidence::measured_knee() const {
-  return knee_of(points.pool, std::numeric_limits<std::int64_t>::max());
-}
-
-std::optional<Knee> Evidence::harmless_knee() const {
-  const auto found = harm();
-  return found ? knee_of(points.pool, found->from) : measured_knee();
+std::optional<Knee> Evidence::measured_knee(std::int64_t end) const {
+  std::vector<ThroughputPoint> au;
+  for (const LoaderPoint& point : points.pool) {
+    if (point.au && point.workers < end) {
+      au.push_back(with_interval(point.workers, *point.au));
+    }
+  }
+  return find_saturation(au);
 }
 
 std::optional<Harm> Evidence::harm() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,10 +31,8 @@ struct Evidence {
   std::optional<Simulated> simulated;
   double host_memory_bytes = 0;  // 0: not known
 
-  // None for fewer than two counts.
-  std::optional<Knee> measured_knee() const;
-  // The knee of the counts that do no harm: AU alone does not show that computing takes longer.
-  std::optional<Knee> harmless_knee() const;
+  // Of the counts below `end`; none for fewer than two.
+  std::optional<Knee> measured_knee(std::int64_t end = std::numeric_limits<std::int64_t>::max()) const;
   std::optional<Harm> harm() const;
   // With the counts of the measured points only, or all.
   std::optional<Knee> simulated_knee(bool measured_counts_only) const;

@@ -21,10 +21,6 @@ inline constexpr double kNearly = 0.95;   // of a rate or of simulated cores: al
 // throughput.
 using Knee = Saturation;
 
-inline ThroughputPoint with_workers(std::int64_t workers, const Estimate& value) {
-  return {.batch = workers, .per_s = value.value, .ci95 = {value.low(), value.high()}};
-}
-
 // The smallest count above the best one from which on samples a second are significantly lower: interval
 // below interval, and by 2 % at least. By growing workers.
 inline std::optional<std::int64_t> find_harm(std::span<const ThroughputPoint> samples_per_s) {

@@ -76,7 +76,8 @@ struct Choice {
 // and a measured knee that is certain to feed the consumer comes before the simulation's larger count.
 std::optional<Choice> choose(const Evidence& evidence) {
   const auto harm = evidence.harm();
-  const auto measured = evidence.harmless_knee();
+  // AU alone does not show that computing takes longer: counts that harm are left out.
+  const auto measured = harm ? evidence.measured_knee(harm->from) : evidence.measured_knee();
   const auto simulated = evidence.simulated_knee(false);
   const bool has_simulated = simulated && simulated->batch;
   Choice choice;
@@ -106,10 +107,13 @@ std::optional<Choice> choose(const Evidence& evidence) {
     choice.why +=
         fmt::format(" (from the measured counts; {} not measured)", fmt::join(evidence.not_measured, ", "));
   }
-  const LoaderPoint* const point = evidence.points.at(choice.workers);
-  choice.au = point != nullptr && point->au
-                  ? *point->au
-                  : Estimate{.value = evidence.simulated_at(choice.workers)->au, .ci95 = {}};
+  if (const LoaderPoint* const point = evidence.points.at(choice.workers); point != nullptr && point->au) {
+    choice.au = *point->au;
+  } else if (const SimulatedPoint* const other = evidence.simulated_at(choice.workers)) {
+    choice.au.value = other->au;
+  } else {
+    return std::nullopt;  // neither ready data nor a simulation
+  }
   return choice;
 }
 

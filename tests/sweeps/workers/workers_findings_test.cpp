@@ -136,6 +136,11 @@ TEST(WorkersFindings, NeverRecommendsACountThatMakesFewerSamples) {
 
   evidence.points.pool = {point(0, 0.5, 84), point(1, 0.7, 100), point(2, 0.9, 84), point(4, 0.99, 80)};
   EXPECT_EQ(found(evidence, "recommended_workers")->value, 1);
+  for (LoaderPoint& one : evidence.points.pool) {  // ready data were not measured, and nothing was simulated
+    one.au.reset();
+  }
+  EXPECT_TRUE(found(evidence, "harm"));
+  EXPECT_FALSE(found(evidence, "recommended_workers"));
 }
 
 TEST(WorkersFindings, RecommendsWithTheHostMemoryItTakes) {
