@@ -35,8 +35,9 @@ constexpr std::array<std::array<std::int64_t, 4>, 9> kAttentionShapes{{{1, 1, 1,
 
 template <class Visit>
 void for_each_attention(Visit visit) {
-  for (const Dtype dtype : kAllDtypes) {
-    for (const auto& [batch, sequence, heads, head_size] : kAttentionShapes) {
+  for (const Dtype dtype : testing::few_under_thread_sanitizer(kAllDtypes)) {
+    for (const auto& [batch, sequence, heads, head_size] :
+         testing::few_under_thread_sanitizer(kAttentionShapes, 5)) {
       SCOPED_TRACE(fmt::format("{} batch {} sequence {} heads {} of {}", name_of(dtype), batch, sequence,
                                heads, head_size));
       visit(Attention{
