@@ -49,6 +49,7 @@ class PlannedSeries {
     const auto safe = static_cast<std::int64_t>(kSafeShare * static_cast<double>(cap_bytes)) - 1;
     limit.largest_batch = largest * unit_;
     limit.largest_bytes = at(largest).peak();
+    limit.input_bytes = at(largest).plan ? at(largest).plan->at_peak[MemoryCategory::input] : 0;
     limit.next_bytes = at(largest + 1).peak();
     limit.next_unsupported = at(largest + 1).unsupported;
     limit.safe_batch = largest_within(safe) * unit_;

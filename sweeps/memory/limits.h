@@ -39,6 +39,7 @@ struct Limit {
   std::int64_t smallest_bytes = 0;
   std::int64_t largest_batch = 0;  // below the cap; 0: none
   std::optional<std::int64_t> largest_bytes{};
+  std::int64_t input_bytes = 0;  // of these, written when the batch is made; 0 in a limit read from a file
   std::optional<std::int64_t> next_bytes{};       // of the next larger batch
   std::optional<std::string> next_unsupported{};  // why there is none, whatever memory there were
   std::int64_t safe_batch = 0;                    // the largest that takes less than 90 % of the cap

@@ -1,5 +1,7 @@
 // Tries each limit on the device: its batch has to fit below the cap, and the next larger one not.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <limits>
 #include <optional>
@@ -40,6 +42,9 @@ class LimitProver {
     const std::int64_t available = study_.device.info().available_bytes;
     if (limit.largest_bytes.value_or(0) > available / 10 * 9) {
       return {.not_tried = fmt::format("this machine has {} free", format_bytes(available))};
+    }
+    if (limit.input_bytes > 0 && study_.left_ns() > series.cost.make_ns) {
+      measure_filling();
     }
     const CapForNow smaller(study_.device, limit.cap_bytes);
     try {
@@ -86,8 +91,9 @@ class LimitProver {
     if (study_.interrupted()) {
       throw Interrupted("interrupted while limits were tried");
     }
-    const auto bytes = static_cast<double>(limit.largest_bytes.value_or(limit.cap_bytes));
-    if (study_.left_ns() <= series.cost.make_ns + slowest_ns_per_byte_ * bytes) {
+    // Memory beyond the limit is refused before it is written.
+    const double writing_ns = batch > limit.largest_batch ? 0 : expected_writing_ns(limit);
+    if (study_.left_ns() <= series.cost.make_ns + writing_ns) {
       throw NoTime();
     }
     study_.report(
@@ -102,7 +108,7 @@ class LimitProver {
       const Clock::time_point start = study_.request.clock.now();
       const auto workload = study_.request.workload->configure(spec)->make(device);
       const double beyond_ns = study_.request.clock.since_ns(start) - series.cost.make_ns;
-      slowest_ns_per_byte_ = std::max(slowest_ns_per_byte_, beyond_ns / bytes);
+      slowest_ns_per_byte_ = std::max(slowest_ns_per_byte_, beyond_ns / bytes_of(limit));
       // Everything is allocated by now: a step proves the rest, where there is time for it.
       if (batch == limit.largest_batch && first_step_ns(series, batch) < 0.25 * study_.left_ns()) {
         device.time([&] { workload->step(); });
@@ -118,6 +124,34 @@ class LimitProver {
     return true;
   }
 
+  static double bytes_of(const Limit& limit) {
+    return static_cast<double>(limit.largest_bytes.value_or(limit.cap_bytes));
+  }
+
+  // Writing to memory for the first time takes long where the system hands it out page by page: 3 s a GB on a
+  // virtual machine.
+  void measure_filling() {
+    constexpr std::int64_t kBytes = std::int64_t{64} << 20;
+    if (fill_ns_per_byte_) {
+      return;
+    }
+    fill_ns_per_byte_ = 0;
+    try {
+      const Clock& clock = study_.request.clock;
+      const Clock::time_point start = clock.now();
+      const Buffer fresh = study_.device.allocate(kBytes, MemoryCategory::other);
+      study_.device.fill(fresh.data(), std::byte{0}, kBytes);
+      study_.device.synchronize();
+      fill_ns_per_byte_ = clock.since_ns(start) / static_cast<double>(kBytes);
+    } catch (const OutOfMemory&) {  // below so small a cap nothing takes long
+    }
+  }
+
+  double expected_writing_ns(const Limit& limit) const {
+    return std::max(slowest_ns_per_byte_ * bytes_of(limit),
+                    fill_ns_per_byte_.value_or(0) * static_cast<double>(limit.input_bytes));
+  }
+
   // A card tunes algorithms in the first step with a batch, as it did in the run.
   static double first_step_ns(const StudiedSeries& series, std::int64_t batch) {
     return series.largest == nullptr
@@ -128,9 +162,10 @@ class LimitProver {
 
   SweepStudy& study_;
   std::int64_t tried_batch_ = 0;
-  // Making a batch near a limit takes longer than making the series' largest point did, because it touches
-  // more bytes: this much for each, in the slowest trial so far.
+  // Making a batch near a limit takes longer than making the series' largest point did, because it writes
+  // more bytes: this much for each of its bytes, in the slowest trial so far …
   double slowest_ns_per_byte_ = 0;
+  std::optional<double> fill_ns_per_byte_;  // … and this much for each that is written, by measurement
 };
 
 }  // namespace

@@ -26,7 +26,11 @@ class MemoryMachine : public Device {
   }
   void upload(void*, const void*, std::int64_t) override {}
   void download(void*, const void*, std::int64_t) override {}
-  void fill(void*, std::byte, std::int64_t) override {}
+  void fill(void*, std::byte, std::int64_t) override {
+    if (on_fill) {
+      on_fill();
+    }
+  }
   void synchronize() override {}
   std::int64_t time(const std::function<void()>& step) override {
     step();
@@ -38,6 +42,7 @@ class MemoryMachine : public Device {
 
   std::int64_t leaked = 0;  // bytes that the system sees and nobody tracks
   int allocations = 0;
+  std::function<void()> on_fill;
 
  protected:
   std::byte* raw_allocate(std::int64_t bytes) override {
@@ -65,7 +70,8 @@ struct MachineNumbers {
   std::int64_t loses_device_at = 0;  // making this batch or a larger one loses the device; 0: none does
   std::function<std::int64_t(std::int64_t batch)> more{};  // bytes beyond the line; grow with the batch
   std::function<void()> on_plan{};
-  std::function<void()> on_make{};
+  std::function<void()> on_made{};
+  MemoryCategory of_samples = MemoryCategory::activations;
 };
 
 inline std::int64_t activations(std::int64_t batch, const MachineNumbers& numbers) {
@@ -112,7 +118,7 @@ class ConfiguredMachine : public ConfiguredWorkload {
     }
     MemoryPlan plan;
     plan.at_peak[MemoryCategory::weights] = numbers_.fixed;
-    plan.at_peak[MemoryCategory::activations] = activations(spec_.batch, numbers_);
+    plan.at_peak[numbers_.of_samples] = activations(spec_.batch, numbers_);
     plan.in_step = plan.at_peak;
     plan.peak = plan.at_peak.total();
     plan.peak_at = "forward middle";
@@ -124,16 +130,17 @@ class ConfiguredMachine : public ConfiguredWorkload {
     return {moment, moment};
   }
   std::unique_ptr<Workload> make(Device& device) const override {
-    if (numbers_.on_make) {
-      numbers_.on_make();
-    }
     if (numbers_.loses_device_at > 0 && spec_.batch >= numbers_.loses_device_at) {
       throw DeviceLost("it fell off the bus");
     }
     if (numbers_.largest > 0 && spec_.batch > numbers_.largest) {
       throw Unsupported("the kernels count to 2147483647");
     }
-    return std::make_unique<MachineWorkload>(spec_, numbers_, dynamic_cast<MemoryMachine&>(device));
+    auto made = std::make_unique<MachineWorkload>(spec_, numbers_, dynamic_cast<MemoryMachine&>(device));
+    if (numbers_.on_made) {
+      numbers_.on_made();
+    }
+    return made;
   }
 
  private:
