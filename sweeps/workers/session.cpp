@@ -60,7 +60,8 @@ void check_eviction(const loader::Dataset& data) {
       continue;  // counted when a worker meets it
     }
     if (const auto reason = data.evict(i)) {
-      throw Unsupported(fmt::format("--cold: {}", *reason));
+      throw Unsupported(
+          fmt::format("--cold: {}; leave it out, or give --data on a disk, with files of your own", *reason));
     }
   }
 }
