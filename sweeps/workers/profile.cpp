@@ -96,10 +96,9 @@ std::vector<double> scaled_to(double mean, std::vector<double> values) {
   if (values.empty()) {
     return {mean};
   }
-  values = thinned(std::move(values));
   const double by = mean / bench::mean(values);
   for (double& value : values) {
-    value *= by;
+    value *= std::isfinite(by) ? by : 1;
   }
   return values;
 }
@@ -136,7 +135,7 @@ std::vector<double> sizes_by_time(const std::vector<const LoaderPoint*>& points,
       for (const double time : times) {
         sizes.push_back(std::max(0.05, (time - latency_ns) / mean));
       }
-      return scaled_to(1, std::move(sizes));
+      return scaled_to(1, thinned(std::move(sizes)));
     }
   }
   return {};
@@ -181,17 +180,9 @@ bool measure_consumer(simulator::Pipeline& measured, const LoaderPoints& points)
 
 std::vector<double> thinned(std::vector<double> values) {
   constexpr std::size_t kMost = 512;
-  if (values.size() <= kMost) {
-    return values;
-  }
-  std::ranges::sort(values);
   const double whole = mean(values);
-  std::vector<double> thin = group_means(std::move(values), kMost);
-  const double off = whole / mean(thin);  // groups differ by one value
-  for (double& value : thin) {
-    value *= std::isfinite(off) ? off : 1;
-  }
-  return thin;
+  // Groups differ by one value: their means are scaled.
+  return values.size() <= kMost ? values : scaled_to(whole, group_means(std::move(values), kMost));
 }
 
 std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderSetup& setup,
@@ -241,8 +232,8 @@ std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderS
     measured.batch_work_ns = {batch_ns};
     measured.sample_work_ns = {image_ns};
   } else {
-    measured.batch_work_ns = scaled_to(batch_ns, spread(points, left_out, &Window::batch_ns));
-    measured.sample_work_ns = scaled_to(image_ns, spread(points, left_out, &Window::sample_ns));
+    measured.batch_work_ns = scaled_to(batch_ns, thinned(spread(points, left_out, &Window::batch_ns)));
+    measured.sample_work_ns = scaled_to(image_ns, thinned(spread(points, left_out, &Window::sample_ns)));
   }
   measured.scheduling_latency = measure_latencies(points, profile.law.law.cores, storage, left_out);
   if (profile.consumer_on_cores) {
