@@ -133,7 +133,7 @@ class PlannedDefaults {
     const SweepRequest request = make_request(options, type, card_, steady_clock());
     const auto sweep = type.make(request, card_);
     PlannedSweep planned(sweep->plan(), request, card_, "");
-    sweep->predict({}, [] { return std::nullopt; });
+    sweep->predict([] { return std::nullopt; });
     of_limits = asked;
     planned.stop_at_cap();
     for (const SweepPoint& point : planned.plan().points) {
