@@ -74,7 +74,7 @@ TEST_P(GoldenResult, IsContinuedAndAnswersFromItsPoints) {
   const auto sweep = type.make(request, *device);
   ResultDocument fresh = start_document(type, request, sweep->plan(), *device, options, golden.context.argv);
   fresh.context = golden.context;  // as on its machine
-  sweep->predict(fresh.context, [] { return std::nullopt; });
+  sweep->predict([] { return std::nullopt; });
   const auto is_parsed = [](const auto& point) { return point.parsed.has_value(); };
   EXPECT_TRUE(std::ranges::all_of(sweep->plan().points, is_parsed));
   for (const ResumeReason reason : {ResumeReason::requested, ResumeReason::device_lost}) {
