@@ -125,10 +125,11 @@ class ModelledH200 final : public ModelledCard, public cuda::CardDevice {
 // A sweep with its defaults, planned as a run plans it that has time for everything.
 class PlannedDefaults {
  public:
-  explicit PlannedDefaults(const std::string& name) {
+  explicit PlannedDefaults(const std::string& name, const std::string& workload = "") {
     asked = {};
     Options options;
     options.sweep = name;
+    options.workload = workload;
     const SweepType& type = *registry<SweepType>().find(name);
     const SweepRequest request = make_request(options, type, card_, steady_clock());
     const auto sweep = type.make(request, card_);
@@ -158,20 +159,32 @@ class PlannedDefaults {
   ModelledH200 card_;
 };
 
-class DefaultSweep : public ::testing::TestWithParam<std::string> {};
-
-TEST_P(DefaultSweep, IsPlannedForAnH200WithinAFifthOfTheTimeBudget) {
-  const PlannedDefaults planned(GetParam());
+void expect_within_a_fifth_of_the_budget(const PlannedDefaults& planned) {
   const Asked& all = planned.all;
-  RecordProperty("convolutions", static_cast<int>(all.convolutions));
-  RecordProperty("attention", static_cast<int>(all.attention));
-  RecordProperty("products", static_cast<int>(all.products));
+  ::testing::Test::RecordProperty("convolutions", static_cast<int>(all.convolutions));
+  ::testing::Test::RecordProperty("attention", static_cast<int>(all.attention));
+  ::testing::Test::RecordProperty("products", static_cast<int>(all.products));
   EXPECT_THAT(planned.points, Gt(30));
-  EXPECT_THAT(all.convolutions, Gt(30)) << "nothing was planned";
   EXPECT_THAT(all.ns(), Le(planned.budget_ns / 5))
       << all.convolutions << " convolutions, " << all.attention << " of attention and " << all.products
       << " products, of which " << planned.of_limits.convolutions << ", " << planned.of_limits.attention
       << " and " << planned.of_limits.products << " for the largest batches";
+}
+
+class DefaultSweep : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(DefaultSweep, IsPlannedForAnH200WithinAFifthOfTheTimeBudget) {
+  const PlannedDefaults planned(GetParam());
+  expect_within_a_fifth_of_the_budget(planned);
+  EXPECT_THAT(planned.all.convolutions, Gt(30)) << "nothing was planned";
+  EXPECT_THAT(planned.all.products, Gt(10));
+}
+
+TEST(SweepOfATransformer, IsPlannedForAnH200WithinAFifthOfTheTimeBudget) {
+  const PlannedDefaults planned("batch", "gpt_small");
+  expect_within_a_fifth_of_the_budget(planned);
+  EXPECT_THAT(planned.all.attention, Gt(10));
+  EXPECT_THAT(planned.all.products, Gt(100));
 }
 
 INSTANTIATE_TEST_SUITE_P(OnAnH200, DefaultSweep, ::testing::Values("batch", "kernels", "memory"),
