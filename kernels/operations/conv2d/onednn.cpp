@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -113,6 +114,21 @@ double winograd_flops(const Conv2d& spec, std::int64_t tile) {
   return 2.0 * static_cast<double>(spec.batch * spec.in_channels * spec.out_channels * products);
 }
 
+// The fewest operations of a Winograd whose transformed weights, (m+2)² numbers for each pair of channels,
+// spec.extra pays for; infinity where it pays for none.
+double fewest_winograd_flops(const Conv2d& spec, std::int64_t lean_bytes) {
+  const auto padded = [](std::int64_t channels) { return (channels + 15) / 16 * 16; };
+  double fewest = std::numeric_limits<double>::infinity();
+  for (const std::int64_t tile : {2, 4}) {
+    const std::int64_t bytes =
+        (tile + 2) * (tile + 2) * padded(spec.in_channels) * padded(spec.out_channels) * 4;
+    if (bytes - lean_bytes <= spec.extra.parameters) {
+      fewest = std::min(fewest, winograd_flops(spec, tile));
+    }
+  }
+  return fewest;
+}
+
 struct ForwardPlan {
   Forward::primitive_desc descriptor;  // of one part
   std::int64_t parts = 1;  // equal parts of the batch, run one after the other with the same weights
@@ -195,16 +211,18 @@ void try_winograd(const Conv2d& spec, std::int64_t parts, std::int64_t lean_byte
 // weights four times (16/9) as large. It goes through the batch image by image where an image brings enough
 // work for the weights it reads: the transformed tiles then stay in the cache.
 //
-// oneDNN 2.6 answers for F(2×2) after a search over all blocks of an image's pixels, 10 to 20 ms for 512×512,
-// so the whole batch is only asked for where it could still do less work.
+// oneDNN 2.6 answers for F(2×2) after a search over all blocks of an image's pixels, 35 ms for 512×512: the
+// larger the caches, the more convolutions it does that for. So it is asked only where a Winograd could do
+// less work than what was found before.
 ForwardPlan plan_forward(const Conv2d& spec) {
   ForwardPlan best{.descriptor = caches().direct.of(asked_of(spec), find_direct), .flops = spec.flops()};
   if (spec.extra.parameters > 0 && suits_winograd(spec)) {
     const std::int64_t lean_bytes = stored_bytes(best.descriptor.weights_desc());
-    try_winograd(spec, spec.batch, lean_bytes, best);
-    const double fewest = std::min(winograd_flops(spec, 2), winograd_flops(spec, 4));
-    if (spec.batch > 1 && best.flops > fewest) {
-      try_winograd(spec, 1, lean_bytes, best);
+    const double fewest = fewest_winograd_flops(spec, lean_bytes);
+    for (const std::int64_t parts : {spec.batch, std::int64_t{1}}) {
+      if (fewest < best.flops) {
+        try_winograd(spec, parts, lean_bytes, best);
+      }
     }
   }
   return best;
