@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <span>
 
 #include "bench/measure/saturation.h"
@@ -26,12 +27,12 @@ inline std::optional<std::int64_t> find_harm(std::span<const ThroughputPoint> sa
   constexpr double kHarm = 0.98;
   std::optional<std::int64_t> harm;
   const auto best = std::ranges::max_element(samples_per_s, {}, &ThroughputPoint::per_s);
-  for (auto point = samples_per_s.rbegin(); point != samples_per_s.rend(); ++point) {
-    if (point->batch <= best->batch || point->ci95.high >= best->ci95.low ||
-        point->per_s >= kHarm * best->per_s) {
+  for (const ThroughputPoint& point : std::views::reverse(samples_per_s)) {
+    if (point.batch <= best->batch || point.ci95.high >= best->ci95.low ||
+        point.per_s >= kHarm * best->per_s) {
       break;
     }
-    harm = point->batch;
+    harm = point.batch;
   }
   return harm;
 }

@@ -1,6 +1,6 @@
 // A run of the workers sweep ends within its time budget and one point: with a consumer whose steps take
 // seconds of a clock that only they advance.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <atomic>
 #include <chrono>
@@ -19,6 +19,8 @@ namespace bench::sweeps {
 namespace {
 
 using std::chrono::seconds;
+using ::testing::Contains;
+using ::testing::Field;
 
 // Sleeping advances it, and asking by a microsecond, so that nothing takes no time. Any thread may ask it.
 class SleepersClock final : public Clock {
@@ -70,18 +72,30 @@ class WorkersBudget : public ::testing::Test {
     request_.sweep_options["workers"] = "0,1,2";
   }
 
-  // How long a run with this budget takes.
+  // How long a run with this budget takes, from its preparation to its findings.
   seconds run(seconds budget) {
     const auto sweep = registry<SweepType>().find("workers")->make(request_, device_);
     document_ = {};
     Silent observer;
+    SweepStudy study{.request = request_,
+                     .plan = sweep->plan(),
+                     .device = device_,
+                     .document = document_,
+                     .report = [](const std::string&) {},
+                     .save = [] {},
+                     .left_ns = [] { return 0; },
+                     .interrupted = [] { return false; },
+                     .lost = document_.sweep.lost};
     const Clock::time_point start = clock_.now();
+    sweep->prepare(study);
     run_points(*sweep, sweep->plan(), device_, clock_,
                {.time_budget = budget,
                 .started = start,
                 .memory_cap = std::int64_t{1} << 30,
                 .rounds = sweep->plan().rounds},
                document_, observer);
+    sweep->study(study);
+    conclude(*sweep, document_);
     return std::chrono::duration_cast<seconds>(clock_.now() - start);
   }
 
@@ -111,6 +125,8 @@ TEST_F(WorkersBudget, CheapPointsAreMeasuredAfterDearOnes) {
     alone += point.params.at("loader") == "capacity" ? 1 : 0;
   }
   EXPECT_GE(alone, 3);
+  EXPECT_THAT(document_.findings, Contains(Field(&Finding::name, "recommended_workers")));
+  EXPECT_THAT(document_.findings, Contains(Field(&Finding::name, "simulation_error")));
 }
 
 }  // namespace
