@@ -124,8 +124,8 @@ def harness(build):
          "value": figures["file_write_s"] + figures["file_read_s"], "unit": "s", "below": 1},
         {"name": "a batch of the workers sweep's simulation", "value": figures["ns_per_simulated_batch"], "unit": "ns",
          "below": 1000},
-        {"name": f"a plan of {slowest['network']}, {slowest['mode']}, batch {slowest['slowest_batch']}: the slowest",
-         "value": slowest["median_ms"], "unit": "ms", "below": 5}]
+        {"name": f"a plan of {slowest['network']}, {slowest['mode']}, batch {slowest['slowest_batch']}: the slowest, "
+                 "oneDNN's own queries apart", "value": slowest["median_ms"], "unit": "ms", "below": 5}]
     for goal in figures["goals"]:
         goal["met"] = goal["value"] < goal["below"]
     return figures
