@@ -194,7 +194,7 @@ class CudnnPlans final : public Plans {
         for (Descriptor& configuration :
              heuristics.descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
                                     heuristics.count(CUDNN_ATTR_ENGINEHEUR_RESULTS))) {
-          configurations_.push_back(std::move(configuration));
+          configurations_.emplace_back(std::move(configuration));
         }
       } catch (const CudnnError& refusal) {
         refused = refusal;
