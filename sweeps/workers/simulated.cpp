@@ -17,10 +17,7 @@ using simulator::Pipeline;
 // Long enough for a steady state, short enough to be done after every run.
 void set_length(Pipeline& pipeline) {
   constexpr double kEvents = 40'000;
-  const bool samples = pipeline.order == loader::Order::any && pipeline.workers > 0;
-  const double pieces = samples            ? static_cast<double>(pipeline.batch)
-                        : pipeline.storage ? std::min(64.0, static_cast<double>(pipeline.batch))
-                                           : 1;
+  const auto pieces = static_cast<double>(pipeline.shares_samples() ? pipeline.batch : pipeline.pieces());
   const double events = 2 + pieces * (pipeline.storage ? 2 : 1);
   // Many workers finish together, wave after wave: several waves, whatever one costs.
   const std::int64_t waves = 10 * pipeline.workers * std::max<std::int64_t>(1, pipeline.prefetch / 2);

@@ -1,6 +1,7 @@
 // The simulated pipeline: workers that make batches, a queue, and consumers that compute on them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -66,6 +67,12 @@ struct Pipeline {
   std::int64_t timeline_steps = 0;  // of the first consumer, after warming up
 
   bool shares_samples() const { return order == Order::any && workers > 0; }
+  // In which a worker makes what it is handed out. A batch that it makes alone from storage it reads sample
+  // by sample, and computes between two reads; of larger batches, some samples go together.
+  std::int64_t pieces() const {
+    constexpr std::int64_t kMost = 64;
+    return shares_samples() || !storage ? 1 : std::min(kMost, batch);
+  }
 };
 
 struct TimelineEntry {

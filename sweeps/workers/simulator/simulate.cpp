@@ -48,16 +48,12 @@ class Draws {
   std::mt19937_64 engine_;
 };
 
-// A batch that a worker makes alone reads its samples one after the other, between which it computes. Of
-// larger batches, some samples go together.
-constexpr std::int64_t kPieces = 64;
-
 class Simulation {
  public:
   explicit Simulation(const Pipeline& pipeline)
       : p_(pipeline),
         shares_samples_(p_.shares_samples()),
-        pieces_(shares_samples_ || !p_.storage ? 1 : std::min(kPieces, p_.batch)),
+        pieces_(p_.pieces()),
         work_(shares_samples_ ? p_.sample_work_ns : p_.batch_work_ns, stream_seed(p_.seed, 1)),
         compute_(p_.compute_ns, stream_seed(p_.seed, 2)),
         sizes_(p_.sample_sizes, stream_seed(p_.seed, 4)),
