@@ -4,8 +4,8 @@
 
 #include "kernels/networks/passes/inference.h"
 #include "kernels/networks/program/input.h"
-#include "kernels/workloads/reference_answers.h"
 #include "kernels/workloads/network/reference.h"
+#include "kernels/workloads/reference_answers.h"
 
 namespace bench::kernels {
 namespace {

@@ -1,5 +1,5 @@
-#include "kernels/networks/passes/inference.h"
 #include "kernels/networks/graph/parameters.h"
+#include "kernels/networks/passes/inference.h"
 #include "kernels/networks/program/input.h"
 #include "kernels/workloads/network/reference.h"
 #include "networks_fixture.h"
