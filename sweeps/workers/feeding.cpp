@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/measure/finding.h"
 #include "bench/measure/units.h"
 #include "sweeps/workers/findings.h"
 
@@ -28,14 +29,28 @@ std::optional<Finding> claim_starvation(const Evidence& evidence) {
   const double not_computing = fewest.step_ns - fewest.compute_ns;
   const double lost = std::max(0.0, not_computing - (ready->step_ns - ready->compute_ns));
   finding.claim =
-      *finding.value < 1 - kFed
+      fewest.au->value >= kFed
           ? fmt::format("With {} the consumer is not starved: {}, a step takes {}, and {} with ready data",
                         workers_text(fewest.workers), au_text(*fewest.au), format_duration(fewest.step_ns),
                         format_duration(ready->step_ns))
-          : fmt::format(
-                "With {} the consumer is starved: {}, {} {} of a step's {}", workers_text(fewest.workers),
-                au_text(*fewest.au), fewest.workers == 0 ? "loading and copying take" : "it waits",
-                format_duration(fewest.workers == 0 ? not_computing : lost), format_duration(fewest.step_ns));
+          : fmt::format("With {} the consumer is {}: {}, {} {} of a step's {}", workers_text(fewest.workers),
+                        fewest.au->value < kStarved ? "starved" : "nearly fed", au_text(*fewest.au),
+                        fewest.workers == 0 ? "loading and copying take" : "it waits",
+                        format_duration(fewest.workers == 0 ? not_computing : lost),
+                        format_duration(fewest.step_ns));
+  return finding;
+}
+
+std::optional<Finding> claim_ready_data(const Evidence& evidence) {
+  const auto& ready = evidence.points.ready;
+  if (!ready || !evidence.points.pool.empty()) {
+    return std::nullopt;
+  }
+  Finding finding = finding_of("ready_data", "images/s", {ready->name});
+  finding.set(ready->samples_per_s);
+  finding.claim =
+      fmt::format("Ready data: {} samples/s; no number of workers was measured [give a larger --time-budget]",
+                  plus_minus(*finding.value, finding.ci95));
   return finding;
 }
 

@@ -72,7 +72,7 @@ void choose_headlines(std::vector<Finding>& findings) {
       add(finding.name, most - 1);  // one place is the plateau's
     }
   }
-  for (const char* const name : {"plateau", "harm", "starvation", "stages"}) {
+  for (const char* const name : {"plateau", "harm", "starvation", "stages", "ready_data"}) {
     add(name, most);
   }
   names.emplace_back("simulation_error");
@@ -170,8 +170,8 @@ std::vector<Finding> workers_findings(const Evidence& evidence) {
     }
   };
   for (const auto claim :
-       {claim_recommendation, claim_starvation, claim_knee, claim_simulated_knee, claim_simulation_error,
-        claim_plateau, claim_harm, claim_stages, claim_scaling, claim_slowdown}) {
+       {claim_recommendation, claim_starvation, claim_ready_data, claim_knee, claim_simulated_knee,
+        claim_simulation_error, claim_plateau, claim_harm, claim_stages, claim_scaling, claim_slowdown}) {
     add(claim(evidence));
   }
   std::ranges::move(claim_requirements(evidence), std::back_inserter(findings));

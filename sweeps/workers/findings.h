@@ -22,7 +22,7 @@ struct Harm {
   const LoaderPoint* best = nullptr;
 };
 
-// What findings and tables rest on.
+// Findings and tables rest on these.
 struct Evidence {
   LoaderSetup setup;
   LoaderPoints points;
@@ -31,7 +31,7 @@ struct Evidence {
   std::optional<Simulated> simulated;
   double host_memory_bytes = 0;  // 0: not known
 
-  // Of the counts below `end`; none for fewer than two.
+  // Over the counts below `end`; none for fewer than two.
   std::optional<Knee> measured_knee(std::int64_t end = std::numeric_limits<std::int64_t>::max()) const;
   std::optional<Harm> harm() const;
   // With the counts of the measured points only, or all.
@@ -50,6 +50,8 @@ std::optional<Finding> claim_pinning(const Evidence& evidence);
 
 // How the consumer is fed at each count (feeding.cpp).
 std::optional<Finding> claim_starvation(const Evidence& evidence);
+// Where no worker count was measured.
+std::optional<Finding> claim_ready_data(const Evidence& evidence);
 std::optional<Finding> claim_knee(const Evidence& evidence);
 std::optional<Finding> claim_simulated_knee(const Evidence& evidence);
 std::optional<Finding> claim_simulation_error(const Evidence& evidence);

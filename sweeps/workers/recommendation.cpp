@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/measure/saturation.h"
 #include "bench/measure/units.h"
 #include "sweeps/workers/findings.h"
 
@@ -66,10 +67,22 @@ struct Choice {
   std::int64_t workers = 0;
   bool more_harm = false;  // the next count makes fewer samples a second
   bool simulated = false;  // the simulation alone says so
+  bool single = false;     // the one count that was measured, against the simulation
   std::string why{};       // " (0 to 4 are within noise)"; empty where the measurement is clear
   Estimate au{};
   std::optional<Knee> measured{};  // where it decided
 };
+
+// The one count whose AU was measured, where the simulation promises no more with another count.
+const LoaderPoint* single_and_better(const Evidence& evidence, const SimulatedPoint* simulated) {
+  const auto& pool = evidence.points.pool;
+  const auto with_au = [](const LoaderPoint& point) { return point.au.has_value(); };
+  const auto single = std::ranges::find_if(pool, with_au);
+  return simulated != nullptr && std::ranges::count_if(pool, with_au) == 1 &&
+                 single->workers != simulated->workers && single->au->value >= simulated->au
+             ? &*single
+             : nullptr;
+}
 
 // By the measured knee where the intervals single out a count. Within noise the simulation chooses among the
 // counts that the intervals allow; without it, or where it allows none of them, the largest of them is safe,
@@ -80,10 +93,14 @@ std::optional<Choice> choose(const Evidence& evidence) {
   const auto measured = harm ? evidence.measured_knee(harm->from) : evidence.measured_knee();
   const auto simulated = evidence.simulated_knee(false);
   const bool has_simulated = simulated && simulated->batch;
+  const SimulatedPoint* const knee = has_simulated ? evidence.simulated_at(*simulated->batch) : nullptr;
   Choice choice;
-  // The simulation's count is among those that the intervals allow, and they allow several.
+  // The simulation's count is among those that the intervals allow, and they allow several. One that was not
+  // measured has to be as good as the measured ones.
   const bool agrees = measured && has_simulated && measured->low < measured->high &&
-                      *simulated->batch >= measured->low && *simulated->batch <= measured->high;
+                      *simulated->batch >= measured->low && *simulated->batch <= measured->high &&
+                      (evidence.points.at(*simulated->batch) != nullptr ||
+                       knee->au >= kSaturatedShare * measured->best_per_s);
   if (measured && measured->batch && !(agrees && *simulated->batch < *measured->batch)) {
     choice = {.workers = *measured->batch, .measured = measured};
   } else if (measured) {
@@ -95,6 +112,11 @@ std::optional<Choice> choose(const Evidence& evidence) {
               .measured = measured};
   } else if (harm) {
     choice.workers = harm->best->workers;
+  } else if (const LoaderPoint* const better = single_and_better(evidence, knee)) {
+    choice = {.workers = better->workers,
+              .single = true,
+              .why = fmt::format(" (a single count was measured; simulated with {}: AU {:.2f})",
+                                 workers_text(knee->workers), knee->au)};
   } else if (has_simulated) {
     choice = {.workers = *simulated->batch,
               .simulated = true,
@@ -103,7 +125,7 @@ std::optional<Choice> choose(const Evidence& evidence) {
     return std::nullopt;
   }
   choice.more_harm = harm && choice.workers == harm->best->workers;
-  if (!choice.simulated && !evidence.not_measured.empty()) {
+  if (!choice.simulated && !choice.single && !evidence.not_measured.empty()) {
     choice.why +=
         fmt::format(" (from the measured counts; {} not measured)", fmt::join(evidence.not_measured, ", "));
   }
@@ -140,6 +162,11 @@ std::optional<Finding> claim_recommendation(const Evidence& evidence) {
   const double slot_bytes =
       evidence.profile ? evidence.profile->slot_bytes : static_cast<double>(evidence.setup.slot_bytes);
   const int gpus = evidence.simulated ? evidence.simulated->gpus : 1;
+  if (choice->single && choice->au.value < kFed) {
+    finding.claim = fmt::format("Inconclusive: {} with {}{} [give a larger --time-budget]", au,
+                                workers_text(workers), choice->why);
+    return finding;
+  }
   if (workers == 0 && choice->au.value < kFed && !choice->more_harm) {
     finding.claim = fmt::format(
         "{}{} number of workers feeds the consumer{}{}: {} with none, and workers gain "

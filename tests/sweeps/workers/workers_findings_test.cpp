@@ -143,6 +143,35 @@ TEST(WorkersFindings, NeverRecommendsACountThatMakesFewerSamples) {
   EXPECT_FALSE(found(evidence, "recommended_workers"));
 }
 
+TEST(WorkersFindings, NeverRecommendsAgainstTheOnlyMeasuredCount) {
+  Evidence evidence = measured_by({});
+  evidence.points.pool.resize(1);
+  ASSERT_EQ(evidence.points.pool.front().workers, 0);
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 3);  // measured 0.3, simulated 1
+  for (SimulatedPoint& point : evidence.simulated->points) {
+    point.au *= 0.17;
+  }
+  evidence.points.pool.front().au = Estimate{.value = 0.9465};
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 0);
+  EXPECT_THAT(claim(evidence, "recommended_workers"),
+              AllOf(HasSubstr("Inconclusive"), HasSubstr("with no workers (a single count was measured")));
+  EXPECT_THAT(claim(evidence, "starvation"), HasSubstr("With no workers the consumer is nearly fed"));
+  evidence.points.pool.front().au = Estimate{.value = 0.97};
+  EXPECT_THAT(claim(evidence, "recommended_workers"),
+              AllOf(HasSubstr("Use no workers (a single count"), HasSubstr("num_workers=0")));
+}
+
+TEST(WorkersFindings, WithReadyDataAloneItSaysWhatIsKnown) {
+  const LoaderMachine machine;
+  const auto measured = machine.measured();
+  const Evidence evidence =
+      testing::evidence_of({*std::ranges::find_if(measured, testing::of_loader("ready"))}, machine.setup());
+  EXPECT_EQ(found(evidence, "ready_data")->headline, 1);
+  EXPECT_THAT(claim(evidence, "ready_data"),
+              AllOf(HasSubstr("Ready data: "), HasSubstr("no number of workers was measured")));
+  EXPECT_FALSE(found(measured_by(machine), "ready_data"));
+}
+
 TEST(WorkersFindings, RecommendsWithTheHostMemoryItTakes) {
   const Evidence evidence = measured_by({});
   const Finding finding = *found(evidence, "recommended_workers");
