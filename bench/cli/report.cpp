@@ -26,7 +26,7 @@ struct Reason {
   std::string action{};
 };
 
-Reason reason_for(std::string_view flag_class, const std::set<std::string>& flags) {
+Reason reason_for(std::string_view flag_class, const std::set<std::string>& flags, std::size_t points) {
   if (flag_class == kContention) {
     return {.before = "other processes used the CPU during ", .action = "run on an idle machine"};
   }
@@ -47,7 +47,7 @@ Reason reason_for(std::string_view flag_class, const std::set<std::string>& flag
   }
   if (flag_class.starts_with("above_peak")) {
     return {.before = "",
-            .after = " ran above the device's peak and are left out",
+            .after = fmt::format(" ran above the device's peak and {} left out", points == 1 ? "is" : "are"),
             .action = "run on an idle machine"};
   }
   return {.before = fmt::format("{} holds for ", flag_class)};
@@ -100,7 +100,7 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
     }
   };
   for (const auto& [name, flagged] : classes) {
-    const Reason reason = reason_for(name, flagged.flags);
+    const Reason reason = reason_for(name, flagged.flags, flagged.points);
     if (marks.would_mark_all() && flagged.points < all) {
       of_all.push_back(fmt::format("{}{}{}", reason.before, flagged.points, reason.after));
     } else {

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/error.h"
+#include "bench/measure/finding.h"
 #include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
@@ -37,12 +38,22 @@ std::string refusal_of(const std::function<void()>& measure) {
   }
 }
 
-// Whether to measure no more: interrupted, or beyond this share of the time budget that is left now. A study
-// measures something even then.
+// Whether to measure no more: interrupted, or beyond this share of the time budget that is left now, where
+// `any` was measured.
 auto end_after(const SweepStudy& sweep, double share) {
-  return [&sweep, end_ns = sweep.left_ns() * (1 - share)](bool any) {
-    return sweep.interrupted() || (any && sweep.left_ns() < end_ns);
+  return [&sweep, end_ns = std::max(0.0, sweep.left_ns() * (1 - share))](bool any) {
+    return sweep.interrupted() || (any && sweep.left_ns() <= end_ns);
   };
+}
+
+// Throws Unsupported where no time is left for the rounds that a verdict takes.
+void check_time(const SweepStudy& sweep) {
+  if (sweep.interrupted()) {
+    throw Unsupported("interrupted before there were three rounds");
+  }
+  if (sweep.left_ns() <= 0) {
+    throw Unsupported(fmt::format("the time budget ended before there were three rounds [{}]", kGiveTime));
+  }
 }
 
 std::unique_ptr<HostMemory> host_memory(const TransferStudy& study, HostKind kind, std::int64_t bytes) {
@@ -84,7 +95,8 @@ PinningCost pinning_cost(const TransferStudy& study, std::int64_t bytes) {
   std::vector<Made> pageable;
   PinningCost cost{.bytes = bytes};
   cost.unsupported = refusal_of([&] {
-    for (int i = 0; i < kTimes; ++i) {  // in turns, so that a slow moment meets both
+    // In turns, so that a slow moment meets both.
+    for (int i = 0; i < kTimes && (i == 0 || study.sweep.left_ns() > 0); ++i) {
       pinned.push_back(make_and_free(study, HostKind::pinned, bytes));
       pageable.push_back(make_and_free(study, HostKind::pageable, bytes));
     }
@@ -123,7 +135,7 @@ CallTime call_time(const TransferStudy& study, HostKind kind, CopyDirection dire
   std::vector<double> returns;
   std::vector<double> done;
   std::vector<double> cpu;
-  for (std::size_t i = 0; i <= kCalls; ++i) {
+  for (std::size_t i = 0; i <= kCalls && (i < 2 || study.sweep.left_ns() > 0); ++i) {
     study.transfers.evict(copy.from, bytes);
     study.transfers.evict(copy.to, bytes);
     const double cpu_start = thread_cpu_ns();
@@ -188,9 +200,11 @@ struct TimedKind {
   }
 };
 
+// Throws Unsupported.
 std::vector<TimedKind> make_kinds(const TransferStudy& study, std::int64_t bytes) {
   std::vector<TimedKind> kinds;
   for (const char* name : {"pageable", "staged", "pinned"}) {
+    check_time(study.sweep);
     TimedKind& kind = kinds.emplace_back(TimedKind{.name = name});
     kind.unsupported = refusal_of([&] {
       kind.in_turn = make_copy(study, bytes, name, "device");
@@ -231,6 +245,7 @@ void time_steps(const TransferStudy& study, const WorkloadSpec& spec, double bud
   constexpr std::size_t kFewestRounds = 3;
   constexpr std::size_t kMostRounds = 25;
   SweepStudy& sweep = study.sweep;
+  check_time(sweep);
   const auto configured = sweep.request.workload->configure(spec);
   if (const auto reason = configured->unsupported(sweep.device)) {
     throw Unsupported(*reason);
@@ -242,18 +257,23 @@ void time_steps(const TransferStudy& study, const WorkloadSpec& spec, double bud
   const auto compute = configured->make(sweep.device);
   std::vector<TimedKind> kinds = make_kinds(study, steps.bytes);
   std::vector<double> alone;
+  check_time(sweep);
   run_round(sweep.device, *compute, alone, kinds);  // a warm-up
   alone.clear();
   std::ranges::for_each(kinds, &TimedKind::clear);
   const auto start = sweep.request.clock.now();
-  while (alone.size() < kMostRounds && !sweep.interrupted() &&
-         (alone.size() < kFewestRounds || sweep.request.clock.since_ns(start) < budget_ns)) {
+  const auto goes_on = [&] {
+    if (alone.size() < kFewestRounds) {
+      check_time(sweep);
+      return true;
+    }
+    return alone.size() < kMostRounds && !sweep.interrupted() && sweep.left_ns() > 0 &&
+           sweep.request.clock.since_ns(start) < budget_ns;
+  };
+  while (goes_on()) {
     sweep.report(
         fmt::format("steps of {} with batch {}, round {}", steps.workload, steps.batch, alone.size() + 1));
     run_round(sweep.device, *compute, alone, kinds);
-  }
-  if (alone.size() < kFewestRounds) {
-    throw Unsupported("interrupted before there were three rounds");
   }
   steps.rounds = static_cast<std::int64_t>(alone.size());
   steps.compute_ns = estimate_of(study, alone);
@@ -378,7 +398,7 @@ std::vector<CallTime> study_calls(const TransferStudy& study) {
     for (const CopyDirection direction : {CopyDirection::to_device, CopyDirection::to_host}) {
       for (const std::int64_t bytes :
            {std::int64_t{4} << 10, std::int64_t{256} << 10, std::int64_t{16} << 20}) {
-        if (ends(!calls.empty())) {
+        if (ends(true)) {
           return calls;
         }
         study.sweep.report(fmt::format("how long a copy of {} holds its thread", format_bytes(bytes)));

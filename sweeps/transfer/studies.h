@@ -83,16 +83,18 @@ struct TransferState {
 //   "ci95_ns"} and "beside" is the overlapped step.
 Json to_json(const TransferState& state);
 
-// What the studies run on. `node` is that of the host memory, see node_named().
+// The studies run on these. `node` is that of the host memory, see node_named().
 struct TransferStudy {
   SweepStudy& sweep;
   Transfers& transfers;
   const std::string& node;
 };
 
+// Each ends with the time budget, after the round that is under way; study_pinning() measures one size even
+// where none is left.
 std::vector<PinningCost> study_pinning(const TransferStudy& study);
 std::vector<CallTime> study_calls(const TransferStudy& study);
-// At least three rounds, then until `budget_ns` have passed.
+// At least three rounds, then until `budget_ns` have passed. Fewer are no measurement: `unsupported` says so.
 StepStudy study_steps(const TransferStudy& study, const WorkloadSpec& spec, double budget_ns);
 
 }  // namespace bench::sweeps

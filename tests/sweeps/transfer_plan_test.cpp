@@ -21,10 +21,21 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+class Idle : public Workload {
+ public:
+  void step() override {}
+  Verification verify() override { return {}; }
+  Work work() const override { return {}; }
+};
+
 class Configured : public ConfiguredWorkload {
  public:
-  MemoryPlan plan(Device&) const override { return {}; }
-  std::unique_ptr<Workload> make(Device&) const override { return nullptr; }
+  MemoryPlan plan(Device&) const override {
+    MemoryPlan plan;
+    plan.in_step[MemoryCategory::input] = 1 << 20;
+    return plan;
+  }
+  std::unique_ptr<Workload> make(Device&) const override { return std::make_unique<Idle>(); }
 };
 
 // The sweep plans with whatever is registered as "copy".
