@@ -48,7 +48,7 @@ Buffer Device::allocate(std::int64_t bytes, MemoryCategory category) {
   return {*this, data, bytes, category};
 }
 
-// What is there already is copied at once: the copies double in size.
+// Each copy takes all that is there already, so the copies double in size.
 void Device::repeat(void* data, std::int64_t period, std::int64_t bytes) {
   auto* const first = static_cast<std::byte*>(data);
   for (std::int64_t filled = period; filled > 0 && filled < bytes; filled *= 2) {

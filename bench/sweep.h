@@ -92,7 +92,7 @@ struct TextTable {
 // Asked before each plan: why no more are made; nullopt where they are.
 using PlanningEnd = std::function<std::optional<std::string>()>;
 
-// What a sweep has for work of its own before and after its points, on the same device.
+// For a sweep's own measurements before and after its points, on the same device.
 struct SweepStudy {
   const SweepRequest& request;
   const SweepPlan& plan;  // with the points that this run asked for

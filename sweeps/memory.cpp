@@ -48,7 +48,7 @@ Json step_memory(const SweepStudy& study, const std::vector<StudiedSeries>& all)
   return memory["names"].empty() ? Json() : memory;
 }
 
-// Of a file's sweep; none where it has no such member.
+// Read from a file's sweep; none where it has no such member.
 template <class T>
 std::vector<T> read_all(const Field& sweep, const char* key, T (*read)(const Field&)) {
   std::vector<T> all;
@@ -215,7 +215,7 @@ class MemorySweep final : public Sweep {
   Limits limits_;
   std::vector<Soak> soaks_;
   Json step_memory_;
-  // Of the process that lost the device before this one.
+  // From the process that lost the device before this one.
   Limits limits_before_;
   std::vector<Soak> soaks_before_;
 };

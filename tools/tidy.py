@@ -38,6 +38,7 @@ class Source:
         # What stands at the beginning of a line and names something: functions, constants, types.
         self.names = set(re.findall(r"^(?:\w.*?[ *&])?(\w+)(?:\(| = |\{| final| : |;)", hidden, re.M)) - {"registered"}
         self.names |= set(re.findall(r"^(?:class|struct|enum class|using) (?:\w+::)*(\w+)", hidden, re.M))
+        self.names |= set(re.findall(r"^int (main)\(", text, re.M))
 
 
 def read(build):

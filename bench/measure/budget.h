@@ -21,7 +21,7 @@ struct CandidateCost {
   PointCost again;
 };
 
-// What the last prepared point of a series cost.
+// The cost of a series' last prepared point.
 struct SeriesCost {
   double make_ns = 0;     // for the first time: a card builds and compiles plans then
   double warm_up_ns = 0;  // its first steps: pages are touched for the first time, a card autotunes

@@ -28,7 +28,7 @@ std::string plus_minus_duration(double nanoseconds, const std::optional<Interval
 // "12.3 ± 0.4 GB/s".
 std::string plus_minus_rate(double per_second, const std::optional<Interval>& ci95, std::string_view unit);
 
-// What to do about figures that are missing or imprecise.
+// The advice where figures are missing or imprecise.
 inline constexpr std::string_view kGiveTime = "give a larger --time-budget";
 inline constexpr std::string_view kMeasureLarger = "measure larger batches";
 inline constexpr std::string_view kGoOn = "go on with --resume";

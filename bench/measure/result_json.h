@@ -30,7 +30,7 @@ class ResultText {
   std::string of(const ResultDocument& document);
 
  private:
-  // What a point's line changes with.
+  // The members that differ from point to point.
   struct Version {
     std::size_t samples = 0;
     SampleStats stats;

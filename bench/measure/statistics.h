@@ -17,7 +17,7 @@ double median(std::span<const double> values);
 // 0 for no values.
 double mean(std::span<const double> values);
 double mean(std::span<const std::int64_t> values);
-// Of a sample: squares over n - 1; 0 for fewer than two values.
+// The sample's variance: squares over n - 1; 0 for fewer than two values.
 double variance(std::span<const double> values);
 
 // A 95 % confidence interval of the distribution's median, for any distribution: two of the values, chosen by

@@ -146,7 +146,7 @@ std::map<std::string, SeriesCost> PointPreparer::costs() const {
 
 // By the point before it in its series, else by the nearest point of another series: a dtype, an optimizer, a
 // mode, a workload. The run's very first point alone has no neighbour and counts as 0: a run without a figure
-// answers nothing, so that point is begun whatever it may take.
+// answers nothing, so if any time is left that point is begun whatever it may take.
 double PointPreparer::expected_preparation_ns(const SweepPoint& point, const Series& series) const {
   if (series.prepared > 0) {
     return series.preparation_ns * std::max(1.0, growth(point, series) / 2);
@@ -159,8 +159,8 @@ double PointPreparer::expected_preparation_ns(const SweepPoint& point, const Ser
   return 0;
 }
 
-// Of points alike the last one's; of others the least, for a refusal ends the series that the point begins.
-// Reference points are larger than the points of their workload.
+// Keeps the last preparation of points alike, and the least of the others: a refusal ends the series that the
+// point begins. Reference points do not count for their workload, whose points are smaller.
 void PointPreparer::remember_preparation(const SweepPoint& point, double preparation_ns) {
   const auto [alike, workload, any] = neighbourhoods(point);
   const auto keep_least = [&](const std::string& neighbourhood) {

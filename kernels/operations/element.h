@@ -1,4 +1,4 @@
-// What the CPU's kernels compute a dtype as, and loops over arrays of it.
+// The type in which the CPU's kernels compute a dtype, and loops over arrays of it.
 #pragma once
 
 #include <algorithm>

@@ -218,9 +218,10 @@ struct Share {
 };
 
 Share share_of(const KernelResult& point, const Roofline& roofline) {
+  const auto ridge = roofline.ridge(point.dtype);
   return {.point = &point,
           .reached = ratio(point.rate(), *roofline.limit(point)),
-          .by_memory = point.intensity() < roofline.ridge(point.dtype)->value,
+          .by_memory = ridge && point.intensity() < ridge->value,
           .is_ceiling = roofline.compute.at(point.dtype).name == point.name};
 }
 

@@ -1,4 +1,4 @@
-// What the limits say: findings for each cap, and a table.
+// Findings of the limits, for each cap, and their table.
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -40,7 +40,7 @@ std::int64_t safe_batch(const Limit& limit) {
   return std::min(limit.safe_batch, limit.known_largest());
 }
 
-// What an operation cannot do is no limit of the memory: "; more than batch 40 of … is unsupported: …".
+// An operation's limit is none of the memory: "; more than batch 40 of … is unsupported: …".
 std::string unsupported_in_words(const std::vector<Limit>& limits) {
   const auto refused = [](const Limit& limit) { return limit.next_unsupported.has_value(); };
   const auto first = std::ranges::find_if(limits, refused);

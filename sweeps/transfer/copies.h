@@ -10,7 +10,7 @@
 
 namespace bench::sweeps {
 
-// What is copied, which way, and how many at once.
+// The memory that is copied, the direction, and how many copies at once.
 struct CopyWay {
   std::string direction;  // "h2d", "d2h", "both"
   std::string kind;       // of host memory: "pinned", "pageable", "staged"

@@ -17,7 +17,7 @@ namespace bench::sweeps {
 std::vector<Finding> transfer_findings(const ResultDocument& document, const TransferState& state);
 std::vector<TextTable> transfer_tables(const ResultDocument& document, const TransferState& state);
 
-// What the claims rest on.
+// The claims rest on these.
 struct TransferFacts {
   const RunContext& context;
   const TransferState& state;

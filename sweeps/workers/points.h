@@ -15,7 +15,7 @@
 
 namespace bench::sweeps {
 
-// What identifies a point.
+// The fields that identify a point.
 struct LoaderParams {
   // "pool", "ready" (the loader that does nothing), "other-staging" (as ready, from the other kind of host
   // memory), "capacity" (a consumer that takes no time)

@@ -67,7 +67,7 @@ struct Simulated {
   std::vector<simulator::TimelineEntry> timeline{};           // of a few steps, with the knee's workers
 };
 
-// Of the simulated AU; none for fewer than two counts.
+// The knee of the simulated AU; none for fewer than two counts.
 std::optional<Knee> find_knee(std::span<const SimulatedPoint> points);
 
 Simulated simulate(const Profile& profile, const SimulationRequest& request);

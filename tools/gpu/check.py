@@ -117,7 +117,8 @@ def main(arguments=None, machine=Machine()):
         print(f"gpu-check: {problem}", file=sys.stderr)
         return 2
     out = output_folder(options.out, card)
-    environment = dict(os.environ, CUDA_VISIBLE_DEVICES=visible(options.device))
+    # Autotuning's choices lie with the results, so that a later call has them where only those are kept.
+    environment = dict(os.environ, CUDA_VISIBLE_DEVICES=visible(options.device), XDG_CACHE_HOME=str(out / "cache"))
     settings = Settings(folder, libraries, environment, "cuda:0", shutil.which("gnuplot") is not None)
     try:
         session = Session(STAGES, settings, out, card, machine, end)

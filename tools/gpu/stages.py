@@ -172,7 +172,7 @@ class Sweep(Stage):
 
     def __init__(self, name, budget, *options, choices_of=None):
         """`budget` None: as a user types it, without --time-budget, and only where there is time for all of it.
-        `choices_of`: the stage in whose folder autotuning's choices are kept; else where a user's are."""
+        `choices_of`: the stage in whose folder autotuning's choices are kept; else next to all stages."""
         limit = (budget or self.DEFAULT_BUDGET) + self.OVERRUN
         super().__init__(name, "bench", limit, 40 if budget else limit)
         self.budget = budget

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "bench/commands/setup.h"
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/workload.h"
@@ -20,12 +21,11 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
          const std::string& optimizer, std::map<std::string, std::string> rest) {
   const std::string id = rest.contains("device") ? rest.extract("device").mapped() : "cpu";
   const bench::WorkloadType* const type = bench::registry<bench::WorkloadType>().find(name);
-  const bench::DeviceKind* const kind = bench::registry<bench::DeviceKind>().find(id.substr(0, id.find(':')));
   const auto parsed = bench::parse_dtype(dtype);
-  if (type == nullptr || kind == nullptr || !parsed) {
-    throw bench::UsageError("unknown workload '" + name + "', dtype '" + dtype + "' or device '" + id + "'");
+  if (type == nullptr || !parsed) {
+    throw bench::UsageError("unknown workload '" + name + "' or dtype '" + dtype + "'");
   }
-  const auto device = kind->open(id);
+  const auto device = bench::open_device(id, bench::choices_file());
   bench::WorkloadSpec spec;
   spec.mode = rest.contains("mode") ? rest.extract("mode").mapped() : optimizer.empty() ? "infer" : "train";
   spec.dtype = *parsed;

@@ -22,7 +22,7 @@ struct ProductTuning {
 
 namespace {
 
-// Of a matrix of rows × columns. What is stored row by row is to cuBLASLt columns × rows.
+// A matrix of rows × columns that is stored row by row is to cuBLASLt one of columns × rows.
 ColumnMajor::Matrix flipped(std::int64_t rows, std::int64_t columns, const Stored& stored) {
   if (stored.transposed) {
     std::swap(rows, columns);

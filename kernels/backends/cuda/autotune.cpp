@@ -191,7 +191,8 @@ void AutotunedChoice::run(const Candidates& candidates) {
     candidates.queue(candidate());
     return;
   }
-  const std::optional<std::size_t> chosen = candidates.choose();
+  const std::optional<std::size_t> chosen =
+      card_.autotunes() ? candidates.choose() : std::optional<std::size_t>();
   candidates.queue(chosen.value_or(0));
   best_ = chosen.value_or(0);
   if (chosen) {

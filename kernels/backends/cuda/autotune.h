@@ -52,12 +52,13 @@ std::size_t autotune(Runtime& runtime, CUstream_st* stream, std::size_t candidat
 // what autotuning finds in the first run. Shared by all operations of that work on the card.
 //
 // A choice of an earlier process is waited for in its first run. If it fails, it is forgotten and the
-// candidates are tuned again; only if that fails too, the run does.
+// candidates are tuned again; only if that fails too, the run does. A card that does not autotune takes the
+// first candidate.
 class AutotunedChoice {
  public:
   using Name = std::function<std::string(std::size_t candidate)>;
 
-  // What can be done with the candidates of a run.
+  // The ways to use the candidates of a run.
   struct Candidates {
     std::function<void(std::size_t candidate)> queue;
     // The fastest; nullopt where none can be timed: the first one is taken, and not remembered.

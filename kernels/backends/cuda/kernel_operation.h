@@ -169,7 +169,8 @@ Implementation<typename MadeOf<Machine>::Spec> implementation() {
           }};
 }
 
-// What is registered for a machine: what Made<Machine>::entry() says, else the operation's implementation.
+// The registration for a machine: Made<Machine>::entry() where there is one, else the operation's
+// implementation.
 template <class Machine, template <class> class MadeOf>
 auto entry() {
   if constexpr (requires { MadeOf<Machine>::entry(); }) {

@@ -38,7 +38,7 @@ constexpr Multiprocessor multiprocessor_of(int compute_capability) {
   }
 }
 
-// What a block takes.
+// The resources of a block.
 struct BlockNeeds {
   int threads = 0;
   int registers = 0;     // of a thread

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t kMostTried = 8;
 
-// What was found for a convolution with everything fused that it asks for: shared by all operations of that
-// work on a card.
+// The plans of a convolution with everything fused that it asks for: shared by all operations of that work on
+// a card.
 struct Tuning {
   Candidates listed;
   std::vector<Candidate> usable;  // those that were built; all until then
@@ -147,7 +147,8 @@ class ConvolutionOperation final : public ReferenceOperation {
  private:
   void build(const std::vector<Candidate>& candidates);
   std::vector<Candidate> built(const std::vector<Candidate>& candidates) const {
-    return prepared(candidates, tuning_->listed.workspace, described(fused(spec_)));
+    const auto bound = card_.autotunes() ? kMostBuilding : std::chrono::nanoseconds(0);
+    return prepared(candidates, tuning_->listed.workspace, described(fused(spec_)), bound);
   }
   void convolve(const SlotPointers& pointers);
   void queue(std::size_t candidate, const SlotPointers& pointers) const;

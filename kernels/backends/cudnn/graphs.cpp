@@ -30,7 +30,7 @@ std::string version_text(std::int64_t version) {
   return fmt::format("{}.{}.{}", version / 10'000, version / 100 % 100, version % 100);
 }
 
-// What NVIDIA's own front end refuses, or works around, by version.
+// NVIDIA's own front end refuses these, or works around them, by version.
 std::optional<std::string> unsupported_gradient(const Attention& spec, std::int64_t version) {
   constexpr std::int64_t kClearsItsSums = 90600;
   constexpr std::int64_t kTakesAnyLength = 91600;

@@ -1,4 +1,4 @@
-// What cuDNN is asked to compute: a convolution with what is fused behind it, or a pass of attention. Needs
+// Descriptions of cuDNN's work: a convolution with what is fused behind it, or a pass of attention. Needs
 // no header of cuDNN; toolkit/ puts the graphs together.
 //
 // The three passes of a convolution share the names of the forward one: x is what it reads, w its filter, y

@@ -155,13 +155,13 @@ Candidates candidates_of(const std::shared_ptr<Plans>& plans, Dtype dtype, std::
 }
 
 std::vector<Candidate> prepared(const std::vector<Candidate>& candidates, std::int64_t workspace,
-                                std::string_view what, const Clock& clock) {
+                                std::string_view what, std::chrono::nanoseconds bound, const Clock& clock) {
   std::exception_ptr full;
   std::optional<Clock::time_point> started;  // the end of the first build
   std::vector<Candidate> built;
   const auto build = [&](bool reserve) {
     for (const Candidate& candidate : candidates) {
-      if (candidate.reserve != reserve || (!built.empty() && clock.now() - *started >= kMostBuilding)) {
+      if (candidate.reserve != reserve || (!built.empty() && clock.now() - *started >= bound)) {
         continue;
       }
       stop_if_interrupted("cuDNN's plans were built");

@@ -147,8 +147,8 @@ struct Candidates {
 Candidates candidates_of(const std::shared_ptr<Plans>& plans, Dtype dtype, std::int64_t cap, std::size_t most,
                          bool bare = false);
 
-// Once this has passed since the end of the first build, which may open a library, no further plan is built
-// unless none is usable so far.
+// Once the bound has passed since the end of the first build, which may open a library, no further plan is
+// built unless none is usable so far: with a bound of 0, the first that is usable.
 inline constexpr std::chrono::nanoseconds kMostBuilding = std::chrono::seconds(2);
 
 // Builds the candidates (at least one) and returns the usable ones. A candidate is dropped if cuDNN cannot
@@ -159,6 +159,7 @@ inline constexpr std::chrono::nanoseconds kMostBuilding = std::chrono::seconds(2
 // name `what`. The candidates are unchanged and may be tried again. Throws Interrupted, before a plan, if the
 // run is to end.
 std::vector<Candidate> prepared(const std::vector<Candidate>& candidates, std::int64_t workspace,
-                                std::string_view what, const Clock& clock = steady_clock());
+                                std::string_view what, std::chrono::nanoseconds bound = kMostBuilding,
+                                const Clock& clock = steady_clock());
 
 }  // namespace bench::kernels::cudnn

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/host/interrupt.h"
 #include "kernels/backends/onednn/onednn.h"
 #include "kernels/devices/cpu/memory.h"
 #include "kernels/operations/matmul/matmul.h"
@@ -18,14 +19,15 @@
 namespace bench::kernels {
 namespace {
 
-// The shortest of as many runs as fit into 150 ms (three at least), after one to warm up, in seconds.
+// The shortest of as many runs as fit into 150 ms (three at least), after one to warm up, in seconds. One run
+// is enough for a program that was interrupted.
 template <class Step>
 double best_time(const Clock& clock, Step step) {
   constexpr double kForNs = 150e6;
   step();
   double best = std::numeric_limits<double>::infinity();
   const auto begin = clock.now();
-  for (int runs = 0; runs < 3 || clock.since_ns(begin) < kForNs; ++runs) {
+  for (int runs = 0; runs == 0 || (!interrupted() && (runs < 3 || clock.since_ns(begin) < kForNs)); ++runs) {
     const auto start = clock.now();
     step();
     best = std::min(best, clock.since_ns(start) / 1e9);

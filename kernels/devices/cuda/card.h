@@ -82,9 +82,11 @@ class Card {
     });
   }
 
-  // What autotuning chose for this card: this process, and after keep_choices() earlier ones.
+  // Autotuning's choices for this card, by this process and, after keep_choices(), by earlier ones.
   AutotunedChoices& choices() { return choices_; }
   void keep_choices(AutotunedChoices choices) { choices_ = std::move(choices); }
+  bool autotunes() const { return autotunes_; }
+  void take_first_algorithms() { autotunes_ = false; }
 
  private:
   struct Here {
@@ -104,10 +106,11 @@ class Card {
   // Destroyed before the stream and the memory, which they may refer to.
   std::map<std::type_index, std::shared_ptr<void>> kept_;
   AutotunedChoices choices_;
+  bool autotunes_ = true;
 };
 
-// What a card keeps of a library's answers, by the work it was asked for: those used last. A default memory
-// sweep asks cuDNN for some 4,000, which take 0.25 MB each.
+// A card's LRU cache of a library's answers, by the work it was asked for. A default memory sweep asks cuDNN
+// for some 4,000, which take 0.25 MB each.
 template <class Work, class Answer>
 class KeptAnswers : public LruCache<Work, Answer> {
  public:

@@ -93,7 +93,7 @@ CudaDevice::CudaDevice(const Backend& backend, int ordinal)
   describe_link();
 }
 
-// What the card owns is released while it is idle. After a sticky error every call fails, and the failures
+// The card releases its own while it is idle. After a sticky error every call fails, and the failures
 // are ignored.
 CudaDevice::~CudaDevice() {
   backend_.runtime.set_device(card_.ordinal());

@@ -66,6 +66,7 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice 
   // Choices hold for cards of this name, compute capability and number of SMs, with this driver and these
   // versions of cuDNN and cuBLASLt.
   void keep_choices(const std::string& file) override;
+  void take_first_algorithms() override { card_.take_first_algorithms(); }
   std::optional<std::string> cannot_record() const override { return std::nullopt; }
   std::unique_ptr<RecordedStep> record(const std::function<void()>& step) override;
 

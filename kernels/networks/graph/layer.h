@@ -111,9 +111,11 @@ class Layer {
 
 // A layer that has its options, and is copied when it is to be changed.
 template <class Derived, class Options>
-class LayerOf : public Layer {  // NOLINT(bugprone-crtp-constructor-accessibility)
+class LayerOf : public Layer {
  public:
-  explicit LayerOf(const Options& options) : options_(options) {}
+  // Public, because layers inherit it.
+  explicit LayerOf(const Options& options)  // NOLINT(bugprone-crtp-constructor-accessibility)
+      : options_(options) {}
   std::shared_ptr<Layer> clone() const override {
     return std::make_shared<Derived>(static_cast<const Derived&>(*this));
   }

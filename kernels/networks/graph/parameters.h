@@ -24,9 +24,9 @@ std::uint64_t stream_of(std::string_view layer, std::string_view parameter);
 // A parameter's values `from`, from + 1, …
 void draw(std::span<float> values, const Uniform& start, std::string_view layer, Slot slot,
           std::uint64_t seed, std::int64_t from = 0);
-// Of this standard deviation, around 0.
+// Normal, around 0, with this standard deviation.
 Uniform of_deviation(double deviation);
-// Of deviation √(2 / fan_in).
+// Normal, around 0, with the deviation √(2 / fan_in).
 Uniform of_fan_in(std::int64_t fan_in);
 // Scale, shift, mean or variance of a normalisation.
 Uniform norm_start(Slot slot, double gain = 1);

@@ -35,7 +35,7 @@ class OperationCache {
                              : known.emplace_back(spec, make_operation(spec, device, implementation)).second;
   }
 
-  // What was asked for, each description once, with its operation.
+  // The descriptions asked for, each once, with its operation.
   template <class Spec>
   std::vector<std::pair<Spec, std::shared_ptr<Operation>>>& all() {
     using Entries = std::vector<std::pair<Spec, std::shared_ptr<Operation>>>;

@@ -105,7 +105,7 @@ class ReferenceAttention final : public ReferenceOf<Attention> {
     return sum;
   }
 
-  // Of row i, with the positions that it sees.
+  // The products of row i with the positions that it sees.
   std::vector<double> scores(const Head<const float>& q, const Head<const float>& k, std::int64_t i) const {
     std::vector<double> all;
     for (std::int64_t j = 0; j <= i; ++j) {

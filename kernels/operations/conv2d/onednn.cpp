@@ -353,7 +353,7 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
   }
 
   ForwardPlan plan_training() {
-    const Forward::primitive_desc shared = direct_training(spec_);
+    Forward::primitive_desc shared = direct_training(spec_);
     const auto pd = with_cheapest<Forward::primitive_desc>([&](dnnl::algorithm algorithm) {
       if (algorithm == kDirect) {
         return shared;

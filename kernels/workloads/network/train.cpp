@@ -160,6 +160,7 @@ Verification TrainWorkload::verify_by_twin() {
   verification.tolerance = 0.75;
   // On a device of its own: the twin is no part of the memory that is measured, nor of its cap.
   const auto device = registry<DeviceKind>().find(device_.info().kind)->open(device_.info().id);
+  device->take_first_algorithms();
   ProgramPlan plan = plan_training(full, *device);
   const MemoryPlan memory = plan.memory();
   const std::int64_t needed = memory.peak + 2 * memory.at_peak[MemoryCategory::weights];

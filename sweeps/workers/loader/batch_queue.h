@@ -22,7 +22,7 @@ constexpr const char* name_of(Order order) {
   return order == Order::in_order ? "in-order" : "any";
 }
 
-// What a worker makes at once: `count` samples of a batch, from its sample `first` on.
+// A worker's unit of work: `count` samples of a batch, from its sample `first` on.
 struct Piece {
   std::int64_t batch = 0;
   std::int64_t first = 0;
@@ -39,7 +39,7 @@ class BatchQueue {
         slots_(workers * prefetch),
         samples_(samples_of_batch) {}
 
-  // What a worker makes after its piece of batch `last`, at first its number less the workers: the next whole
+  // The worker's next piece after that of batch `last`, at first its number less the workers: the next whole
   // batch that is its own, in order, else one more sample of the newest. nullopt where that needs a slot and
   // none is free.
   std::optional<Piece> hand_out(std::int64_t last) {

@@ -77,7 +77,7 @@ bool named_as_jpeg(const fs::path& path) {
   return ending == ".jpg" || ending == ".jpeg";
 }
 
-// Of a folder that may not be listed: none.
+// None where the folder may not be listed.
 std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
   std::vector<fs::directory_entry> entries;
   std::error_code error;

@@ -63,7 +63,7 @@ class Dataset {
 // May throw to end the work.
 using ProgressCallback = std::function<void(const std::string& what, double fraction)>;
 
-// What --data names:
+// The values of --data:
 // - a folder tree: its .jpg and .jpeg files in the order of their paths. Symbolic links are followed, into
 //   each folder once on the way down; subfolders that may not be listed are left out;
 // - a .tar file, or a folder of them: the JPEG members, each read from its place in the shard, in any order;

@@ -203,7 +203,7 @@ class JpegDecoder::Impl {
     return !portion.empty();
   }
 
-  // What libjpeg calls. It hands back `this` in client_data, and may be left by longjmp from each.
+  // Callbacks of libjpeg. It hands back `this` in client_data, and may be left by longjmp from each.
 
   static Impl& of(j_common_ptr info) { return *static_cast<Impl*>(info->client_data); }
 

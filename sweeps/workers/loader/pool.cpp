@@ -31,7 +31,7 @@ void lower_own_priority() {
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kLowest);
 }
 
-// Of the calling thread, so far.
+// Use by the calling thread, so far.
 ThreadUse own_use() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
@@ -48,7 +48,7 @@ void add(ThreadUse& to, const ThreadUse& use, std::int64_t times = 1) {
   to.involuntary_switches += times * use.involuntary_switches;
 }
 
-// What a worker made of the batch, from its sample `first` on.
+// A worker's part of the batch, from its sample `first` on.
 void add(Batch& batch, const Batch& piece, std::int64_t first) {
   batch.to_ns = std::max(batch.to_ns, piece.work_spans.back().to_ns);
   add(batch.use, piece.use);
@@ -185,7 +185,7 @@ Batch WorkerPool::begin_batch(std::int64_t number, std::size_t slot) const {
           .images = std::vector<std::int64_t>(static_cast<std::size_t>(settings_.batch))};
 }
 
-// What was done and used for the piece; its place in the batch is the caller's.
+// Times and use of the piece; its place in the batch is the caller's.
 Batch WorkerPool::make(Worker& worker, const Piece& piece, std::byte* to) {
   Batch made;
   const ThreadUse before = own_use();

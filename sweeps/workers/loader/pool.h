@@ -33,7 +33,7 @@ struct PoolSettings {
   CancelToken interrupted = never;
 };
 
-// Of threads, while they worked on a batch.
+// Use of threads while they worked on a batch.
 struct ThreadUse {
   std::int64_t cpu_ns = 0;
   std::int64_t voluntary_switches = 0;

@@ -42,7 +42,7 @@ int pixel_of(const Pixels& pixels, int x, int y, int channel) {
   return pixels.data[static_cast<std::size_t>(y) * pixels.stride + static_cast<std::size_t>(4 * x + channel)];
 }
 
-// Of an output pixel's channel, from 0 to 255.
+// The value of an output pixel's channel, from 0 to 255.
 double stored_value(const std::byte* sample, std::int64_t x, std::int64_t y, int channel,
                     const Transform& transform) {
   const std::int64_t size = transform.image_size;

@@ -1,4 +1,5 @@
-// What busy cores cost: how fast workers and consumers compute, and how late a consumer thread is scheduled.
+// The cost of busy cores: how fast workers and consumers compute, and how late a consumer thread is
+// scheduled.
 #pragma once
 
 #include <algorithm>

@@ -1,14 +1,29 @@
 #include "on_cuda.h"
 
+#include <optional>
+
 #include "tests/gpu/first_card.h"
 
 namespace bench::kernels::testing {
 namespace {
 
+std::optional<FirstCard> opened;
+
 FirstCard& found() {
-  static FirstCard first = open_first_card();
-  return first;
+  if (!opened) {
+    opened = open_first_card();
+  }
+  return *opened;
 }
+
+// Closes the card while its libraries are still loaded: those that cuDNN loads at its first use are unloaded
+// before objects of static lifetime go.
+class CloseCard : public ::testing::Environment {
+ public:
+  void TearDown() override { opened.reset(); }
+};
+
+const auto* const registered = ::testing::AddGlobalTestEnvironment(new CloseCard);
 
 }  // namespace
 

@@ -158,7 +158,7 @@ class Describer {
     graph_.add_pointwise(mode, of, nullptr, to);
     return to;
   }
-  // What a row sees: elements up to its own.
+  // A row sees the elements up to its own.
   const Descriptor& masked(const Descriptor& of) {
     const Descriptor& row_index = index(2, of);
     const Descriptor& column_index = index(3, of);

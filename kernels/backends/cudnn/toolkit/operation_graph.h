@@ -181,7 +181,7 @@ class OperationGraph {
   void finalize(cudnnHandle_t handle);
 
   const Descriptor& get() const { return graph_; }
-  // Of the tensors in memory and the constants, in one order.
+  // In the same order: tensors in memory and constants.
   const std::vector<std::int64_t>& ids() const { return ids_; }
   std::vector<void*> pointers(const PlanArguments& arguments) const;
 

@@ -145,7 +145,11 @@ class CudnnPlans final : public Plans {
     return built.plan ? std::optional(built.workspace) : std::nullopt;
   }
 
+  // Once: who asks again chooses among those that are left, and earlier callers still hold theirs.
   void keep_only(std::span<const std::size_t> plans) override {
+    if (std::exchange(kept_only_, true)) {
+      return;
+    }
     for (std::size_t i = 0; i < list_.size(); ++i) {
       if (std::ranges::find(plans, i) == plans.end()) {
         list_[i].unknown = true;
@@ -234,6 +238,7 @@ class CudnnPlans final : public Plans {
   std::vector<Plan> list_;
   std::vector<Built> built_;
   std::string refusal_;
+  bool kept_only_ = false;
 };
 
 const Registration<PlanSource> registered{

@@ -316,6 +316,16 @@ TEST_F(AutotunedChoiceTest, WithoutAFileIsRememberedByItsProcessAlone) {
   EXPECT_FALSE(is_remembered());
 }
 
+TEST_F(AutotunedChoiceTest, OnADeviceThatTakesFirstAlgorithmsIsTheFavouriteUntimed) {
+  start_process();
+  device_->take_first_algorithms();
+  run();
+  run();
+  EXPECT_THAT(queued_, ElementsAre(0, 0));
+  EXPECT_EQ(tuned_, 0);
+  EXPECT_FALSE(is_remembered()) << "it was not chosen";
+}
+
 // A recorded step does not wait, and times nothing.
 TEST_F(AutotunedChoiceTest, InARecordingIsTheFavouriteOrTheRememberedOne) {
   runtime_.capturing = true;

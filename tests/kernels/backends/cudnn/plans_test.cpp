@@ -156,8 +156,9 @@ std::vector<std::size_t> plans_in(const std::vector<Candidate>& candidates) {
 }
 
 // With 100 B of workspace.
-std::vector<std::size_t> left_of(const std::shared_ptr<BuildablePlans>& plans) {
-  return plans_in(prepared(candidates_from(plans), 100, "a convolution", plans->clock));
+std::vector<std::size_t> left_of(const std::shared_ptr<BuildablePlans>& plans,
+                                 std::chrono::nanoseconds bound = kMostBuilding) {
+  return plans_in(prepared(candidates_from(plans), 100, "a convolution", bound, plans->clock));
 }
 
 std::string refusal_of(const std::shared_ptr<BuildablePlans>& plans) {
@@ -189,6 +190,12 @@ TEST(CudnnCandidates, AreNotBuiltForLongerThanTheBound) {
   const auto slow = plans_of({{2, 0}, {3, 0}});
   slow->takes = 10 * kMostBuilding;
   EXPECT_THAT(left_of(slow), ElementsAre(2)) << "until one can be used, however long that takes";
+}
+
+TEST(CudnnCandidates, WithoutABoundTheFirstThatIsUsableIsBuiltAlone) {
+  const auto plans = plans_of({{0, 101}, {1, 0}, {2, 0}});
+  EXPECT_THAT(left_of(plans, std::chrono::nanoseconds(0)), ElementsAre(1));
+  EXPECT_THAT(plans->tried(), ElementsAre(0, 1));
 }
 
 TEST(CudnnCandidates, WhereNoneIsLeftSayWhy) {
