@@ -126,8 +126,8 @@ class Device {
   // on. A file that is missing or cannot be read counts as empty; one that cannot be written is left as it
   // is.
   virtual void keep_choices(const std::string& /*file*/) {}
-  // Libraries take their first algorithm that runs from now on, and time none: for work whose speed is of no
-  // interest, as where only its answer is compared.
+  // From now on libraries take the first algorithm that runs and time none. For work whose answer is compared
+  // and whose speed is not.
   virtual void take_first_algorithms() {}
 
   // Why steps cannot be recorded here; nullopt where they can.

@@ -68,8 +68,8 @@ std::optional<MemoryLine> fit_memory_line(std::span<const MemoryPoint> points);
 
 inline constexpr double kSafeShare = 0.90;  // of a cap
 
-// "safe" below 90 % of a cap, "tight" to 95 %, else "danger": fragmentation, other processes and a library's
-// own buffers take what is left.
+// "safe" below 90 % of a cap, "tight" to 95 %, else "danger". The rest is for fragmentation, other processes
+// and libraries' buffers.
 constexpr std::string_view headroom(double used_share) {
   return used_share < kSafeShare ? "safe" : used_share <= 0.95 ? "tight" : "danger";
 }

@@ -14,7 +14,7 @@
 namespace bench {
 
 struct RunProgress {
-  double fraction = 0;  // of the time budget or of the rounds, whichever is further; may exceed 1
+  double fraction = 0;  // the larger of the spent shares of time and rounds; may exceed 1
   std::string what;     // "round 2: batch/resnet50/infer/fp32/batch:8"
   std::chrono::nanoseconds elapsed{};
   std::chrono::nanoseconds left{};  // at most

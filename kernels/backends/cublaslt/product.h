@@ -1,6 +1,6 @@
 // A matrix product by cuBLASLt, its algorithm autotuned: as our operations see it, in row-major matrices, and
-// as cuBLASLt sees it, in column-major ones. No header of cuBLASLt is needed: toolkit/algorithms.cpp asks it,
-// a test may bring algorithms of its own.
+// as cuBLASLt sees it, in column-major ones. Includes no header of cuBLASLt: toolkit/algorithms.cpp calls it,
+// and a test can replace the algorithms.
 //
 //   d[i][j] = act( scale · Σ_k a[i][k] · b[k][j] + bias[j] ), for each of `batch` products
 //

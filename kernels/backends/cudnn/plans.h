@@ -1,6 +1,6 @@
 // cuDNN's plans for a graph: how they are listed, which of them are tried, with how much workspace, and which
-// are left once they have been built. Needs no header of cuDNN: toolkit/run_graph.cpp calls it, a test may
-// bring plans of its own.
+// are left once they have been built. Includes no header of cuDNN: toolkit/run_graph.cpp calls it, and a test
+// can replace the plans.
 //
 // Listing plans asks cuDNN's heuristics and runs nothing. For a card that is not here cuDNN leaves out the
 // plans whose kernels it would compile at run time.

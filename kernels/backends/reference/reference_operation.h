@@ -64,7 +64,7 @@ class ReferenceOperation : public Operation, protected PlainSlots {
   TensorDesc row(Slot slot, std::size_t count) const;
 };
 
-// One with the slots that the description declares; what is left to write is run().
+// A reference operation with the slots that its description declares. Derived classes implement run().
 template <class Spec>
 class ReferenceOf : public ReferenceOperation {
  public:

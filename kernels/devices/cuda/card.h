@@ -58,9 +58,9 @@ class Card {
     return *static_cast<std::shared_ptr<Kept>*>(slot.get());
   }
 
-  // Calls what allocates memory of its own. Where it finds none, the allocator's kept segments are given back
-  // and the call is made once more, unless there are none or the stream is being recorded. Throws what the
-  // last call threw.
+  // For a call that allocates memory itself. If the call finds none, the allocator frees its kept segments
+  // and the call is repeated once, unless nothing was kept or the stream is being recorded. Throws the last
+  // call's exception.
   template <class Call>
   auto with_memory(const Call& call) const {
     try {

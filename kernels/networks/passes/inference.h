@@ -25,7 +25,7 @@ void record_forward(ProgramPlan& plan, Device& device, OperationCache& cache,
                     std::vector<ExtraBytes> extra = {});
 
 // The most extra bytes of a network. Parameters (Winograd's transformed weights are up to four times as
-// large): an eighth of the lean parameters or 75 % of the activations, whichever is more. Scratch, which lies
+// large): an eighth of the lean parameters, or 75 % of the activations if that is more. Scratch, which lies
 // among the activations: that eighth plus the activations (oneDNN reserves far more than it writes). So a
 // small batch keeps close to the bare weights, and a large batch, whose activations dominate, gets the faster
 // algorithms.
