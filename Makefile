@@ -23,7 +23,7 @@ NO_RANDOM := $(shell setarch --addr-no-randomize true 2>/dev/null && echo setarc
 EVERY_CARD := 75-real;80-real;86-real;89-real;90
 FLAGS = $(if $(ARCH),"-DCMAKE_CUDA_ARCHITECTURES=$(if $(filter all,$(ARCH)),$(EVERY_CARD),$(ARCH))") $(CMAKE_FLAGS)
 
-.PHONY: help run test plans setup build configured configure lint asan tsan peers gpu-check gpu-card gpu-bundle
+.PHONY: help run test plans setup build configured configure lint asan tsan peers gate gpu-check gpu-card gpu-bundle
 .DEFAULT_GOAL := help
 # Two makes in one build folder would step on each other; ninja does the work in parallel.
 .NOTPARALLEL:
@@ -37,6 +37,7 @@ help:
 	@echo "make lint                          clang-format and clang-tidy over our sources"
 	@echo "make asan | tsan                   tests under address+undefined, or thread sanitizer"
 	@echo "make peers                         compare with PyTorch; writes results/reference/"
+	@echo "make gate                          how often the stop rule and the comparison are wrong, by simulation"
 	@echo "make gpu-check [CHECK_ARGS=…]      on a machine with a GPU: its tests, sweeps and a comparison with PyTorch"
 	@echo "make gpu-bundle [ARCH=90]          build/gpu-bundle.tar.xz, which does the same where nothing can be installed"
 
@@ -49,11 +50,11 @@ test: setup configured
 	BENCH_FEW_PLANS=1 ctest --preset release --label-exclude gpu --parallel $(JOBS)
 
 # In a folder of its own: build/release stays as it is, for the card at hand.
-PLANS_TESTS := ^(All/)?(CudnnPlans|CudnnAttentionPlans|CudnnPlanning|LargeBatches|KernelUsage)\.|^cuda_kernels.compiled_for
+PLANS_TESTS := ^(All/)?(CudnnPlans|CudnnPlanBuilds|CudnnAttentionPlans|CudnnPlanning|LargeBatches|KernelUsage)\.|^cuda_kernels.compiled_for
 plans: setup
 	cmake --preset release -B build/plans "-DCMAKE_CUDA_ARCHITECTURES=$(EVERY_CARD)" $(CMAKE_FLAGS)
 	@python3 tools/gpu/look.py --build build/plans
-	cmake --build build/plans --target tests_cudnn tests_cuda_kernels
+	cmake --build build/plans --target tests_cudnn
 	ctest --test-dir build/plans --output-on-failure --no-tests=error --parallel $(JOBS) --tests-regex '$(PLANS_TESTS)'
 
 setup:
@@ -83,6 +84,10 @@ endif
 	cmake --preset release -B build/lint -DBENCH_TOGETHER=OFF -DBENCH_TESTS=OFF $(CMAKE_FLAGS) >/dev/null
 	cmake --build build/lint --target bench_git
 	CLANG_TIDY=$(CLANG_TIDY) tools/lint.sh build/lint
+ifneq ($(SETUP),skip)
+	@tools/setup-schemas.sh build/schemas
+	python3 -B tests/tools/ci_files_test.py
+endif
 
 # These again under a sanitizer take minutes and run no code that the others do not.
 LONGEST := EveryNetworkTrains.*/(vgg16|vgg16_gap|unet|resnet50|mobilenet_v2|yolov3_tiny)$$|MemorySweepProgram.FindsProvesAndWatches|PlannedAndTracked
@@ -107,6 +112,11 @@ ifneq ($(SETUP),skip)
 endif
 	cmake --build --preset release --target bench peers_ours peers_bare peers_harness peers_loading peers_simulating
 	/usr/bin/python3 tools/peers/peers.py --build build/release $(PEERS_ARGS)
+
+gate: setup configured
+	cmake --build --preset release --target gate_stop_rule gate_comparison
+	build/release/tools/gate/gate_stop_rule
+	build/release/tools/gate/gate_comparison results/reference/intel-xeon-2-cores/kernels-all-cpu.json $(GATE_SUITES)
 
 GPU_PARTS := bench tests_gpu tests_gpu_device peers_ours
 gpu-check: gpu-card setup configured

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/dtype.h"
+#include "bench/measure/calibration.h"
 #include "bench/memory.h"
 #include "bench/registry.h"
 
@@ -144,6 +145,10 @@ class Device {
   // Bytes the operating system or driver says are in use: the process's resident memory on a CPU.
   virtual std::int64_t driver_used() const = 0;
   virtual DeviceState state() const = 0;
+  // The times of two small fixed kernels on the device, together about 1 ms: always the same work, whatever
+  // library is installed. nullopt where its work runs on the host's cores, which are calibrated without it,
+  // and where it has no memory left for them.
+  virtual std::optional<Calibration> calibrate() { return std::nullopt; }
   // Takes up to about a second the first time; cached per dtype.
   virtual Peaks peaks(Dtype dtype) = 0;
   // Measures again and keeps the higher rates: a point above the peak may only show that the peak was

@@ -10,13 +10,21 @@ namespace bench {
 // Exit codes of the program (a contract, see docs/command-line.md).
 enum class ExitCode : int {
   done = 0,
+  regression = 1,
   usage = 2,
   inconclusive = 3,
+  not_comparable = 4,
   interrupted = 130,
 };
 
 // Wrong usage or unreadable input: names the option, what was given and what is accepted. Exit 2.
 class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Results that say nothing about each other: of other devices or other params. Exit 4.
+class NotComparable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };

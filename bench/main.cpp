@@ -2,10 +2,12 @@
 #include <exception>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "bench/cli/command.h"
 #include "bench/cli/options.h"
 #include "bench/clock.h"
 #include "bench/commands/list.h"
@@ -15,6 +17,9 @@
 namespace {
 
 bench::ExitCode run(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]).find_first_of("-=") != 0) {
+    return bench::run_command(argv[1], std::vector<std::string>(argv + 2, argv + argc));
+  }
   const bench::Options options = bench::parse_options(argc, argv);
   if (!options.text.empty()) {
     fmt::print("{}", options.text);
@@ -46,6 +51,8 @@ int main(int argc, char** argv) {
     return static_cast<int>(code);
   } catch (const bench::UsageError& error) {
     return report(error.what(), bench::ExitCode::usage);
+  } catch (const bench::NotComparable& error) {
+    return report(error.what(), bench::ExitCode::not_comparable);
   } catch (const std::exception& error) {
     return report(error.what(), bench::ExitCode::inconclusive);
   }

@@ -66,8 +66,7 @@ struct RoundPolicy {
   // Rounds that an open series leaves time for when it grows. One round is enough where memory is the
   // question.
   std::int64_t when_growing = 6;
-  std::int64_t at_most = 40;        // even where points are not precise yet
-  std::int64_t trusted_rounds = 3;  // before so many no point is called precise, however narrow its interval
+  std::int64_t at_most = 40;  // even where points are not precise yet
   // At most, of a repetition. Each is kept in the file, so that with many points fewer are better.
   std::int64_t samples = 256;
 };
@@ -124,7 +123,7 @@ class Sweep {
   // measured.
   virtual void predict(const PlanningEnd& /*end*/) {}
   // Before the first point, within the time budget; not for a dry run. By default measures the device's peaks
-  // in the points' dtypes.
+  // in the points' dtypes, as far as a fifth of the time budget reaches.
   virtual void prepare(SweepStudy& study);
   // More measurements after the points.
   virtual void study(SweepStudy& /*study*/) {}

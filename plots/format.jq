@@ -64,7 +64,8 @@ def finding($name): [(.findings // [])[] | objects | select(.name == $name)] | f
 
 def flags: [(.validity.flags // [])[] | tostring] | unique;
 # A flag in the words of the run's warning.
-def flag_text: {noisy: "95 % interval wider than ±1 %", few_rounds: "fewer than 3 rounds", "throttled:cpu_contention": "other processes used the CPU"}[.]
+def flag_text: {noisy: "wide 95 % interval", few_rounds: "fewer than 3 rounds", "throttled:cpu_contention": "other processes used the CPU",
+    disturbed: "most rounds disturbed", mixed_sessions: "sessions that differ"}[.]
   // if startswith("throttled:") then "device throttled (\(ltrimstr("throttled:") | gsub("_"; " ") | clean))"
      elif startswith("above_peak") then "above the device's peak" else gsub("_"; " ") | clean end;
 # Flags that separate points: nine of ten points at most have them.
@@ -127,7 +128,7 @@ def around($title; $answer; $circumstances; $notes):
         | flatten | map({name: .}) | numbered("note"));
 
 # Strings and tables as the text that a gnuplot script reads: `# strings` with lines of key TAB value, then one
-# `# name` block a table, two empty lines apart. `rows_NAME` tells how many rows a table has; `# none` stands for empty ones.
+# `# name` block a table, two empty lines apart. `rows_NAME` tells how many rows a table has; `# none` replaces empty ones.
 def tables: .strings as $strings | del(.strings)
   | with_entries(.key |= "rows_\(.)" | .value |= ([.[] | values] | length)) as $counts
   # gnuplot takes an odd apostrophe for the beginning of a text that goes on over the next lines.

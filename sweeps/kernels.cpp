@@ -123,12 +123,12 @@ SweepPlan plan_kernels(const SweepRequest& request, const Device& device) {
 }
 
 // Each point as rates, and the share of what the roofline allows.
-std::vector<TextTable> rate_tables(const ResultDocument& document) {
+std::vector<TextTable> rate_tables(const ResultDocument& document, const std::set<std::string>& references) {
   const std::vector<KernelResult> points = read_results(document);
   if (points.empty()) {
     return {};
   }
-  const Roofline roofline = roofline_of(points, last_cache_bytes(document.context));
+  const Roofline roofline = roofline_in(document, references);
   const FlagMarks marks(document.benchmarks);
   TextTable table{
       .title = "Rates, and the share of the measured roofline (above 100 %: data from a cache)",
@@ -176,7 +176,7 @@ class KernelsSweep final : public Sweep {
     return kernels_findings(document, references_);
   }
   std::vector<TextTable> tables(const ResultDocument& document) const override {
-    return rate_tables(document);
+    return rate_tables(document, references_);
   }
   void restore(ResultDocument& document) override { parse_params(document, read_kernel_params); }
 

@@ -7,6 +7,10 @@
 # FOLDER is a toolkit's include folder, or the folder `nvidia` of a Python environment with the packages
 # nvidia-cuda-runtime-cu12, nvidia-cuda-nvcc-cu12, nvidia-cuda-cccl-cu12 and nvidia-cublas-cu12, installed or unpacked.
 # cuDNN's headers are taken from FOLDER, else from next to nvcc. Set NVCC and CXX to choose the compilers.
+#
+#   python3 -m pip install --no-deps --target cuda12 \
+#     nvidia-cuda-runtime-cu12 nvidia-cuda-nvcc-cu12 nvidia-cuda-cccl-cu12 nvidia-cublas-cu12
+#   tools/cuda_headers.sh cuda12/nvidia
 set -euo pipefail
 
 folder=$(realpath "${1:?usage: tools/cuda_headers.sh FOLDER}")

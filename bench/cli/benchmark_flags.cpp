@@ -69,10 +69,14 @@ void read_flag(const std::string& argument, BenchmarkFlags& flags) {
   const std::string flag = argument.substr(0, equals);
   const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
   if (std::ranges::find(known_flags(), flag) == known_flags().end()) {
-    const auto meant = nearest(flag, known_flags());
-    throw UsageError(
-        fmt::format("{}: Google Benchmark has no such flag{}", printable(argument),
-                    meant ? fmt::format(" (did you mean {}?)", *meant) : "; accepted: those it documents"));
+    std::vector<std::string> names;  // without what they all begin with
+    for (const std::string& known : known_flags()) {
+      names.push_back(known.substr(kPrefix.size()));
+    }
+    const auto meant = nearest(flag.substr(kPrefix.size()), names);
+    throw UsageError(fmt::format(
+        "{}: Google Benchmark has no such flag{}", printable(argument),
+        meant ? fmt::format(" (did you mean {}{}?)", kPrefix, *meant) : "; accepted: those it documents"));
   }
   if (flag.find("_min_time") != std::string::npos || flag.find("_min_warmup_time") != std::string::npos) {
     throw UsageError(fmt::format(

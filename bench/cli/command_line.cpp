@@ -33,7 +33,7 @@ std::vector<ProgramOption> describe_options() {
       {"seed", "N", fmt::format("draws the inputs and the order of points (default: {})", defaults.seed)},
       {"out", "DIR", fmt::format("folder of result and picture (default: {})", defaults.out.string())},
       {"no-plot", "", "draw no picture"},
-      {"no-cache", "", "autotune again; keep no choice for later runs (see --list)"},
+      {"no-cache", "", "neither use nor keep anything in the cache folder (see --list)"},
       {"verbose", "", "print every finding and reason; with --help, every option"},
       {"dry-run", "", "list the points and their predicted memory; run nothing"},
       {"resume", "", "keep the points the result file has already"},
@@ -51,13 +51,15 @@ const std::string kNoValue(1, '\0');
     throw UsageError(
         fmt::format("{} is not an option; options start with --, see bench --help", quote(argument)));
   }
+  // Without the dashes: what every option shares says nothing about how near two are.
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
-    names.push_back("--" + option->get_lnames().front());
+    names.push_back(option->get_lnames().front());
   }
-  const auto meant = nearest(argument.substr(0, argument.find('=')), names);
+  const std::string name = argument.substr(0, argument.find('='));
+  const auto meant = nearest(name.substr(std::min(name.find_first_not_of('-'), name.size())), names);
   throw UsageError(fmt::format("{}: there is no such option{}; see bench --help", printable(argument),
-                               meant ? fmt::format(" (did you mean {}?)", *meant) : ""));
+                               meant ? fmt::format(" (did you mean --{}?)", *meant) : ""));
 }
 
 // CLI11 lets a switch have a value, takes "--batch= 7" for "--batch 7", and an option may be given twice.
@@ -130,6 +132,11 @@ CommandLine::CommandLine(const std::vector<std::string>& arguments) {
   }
   if (!has("help") && !has("version")) {
     refuse_misuse(app, arguments);
+  }
+  for (const std::string& extra : app.remaining()) {
+    if (extra.starts_with('-')) {
+      refuse_unknown(app, extra);
+    }
   }
 }
 

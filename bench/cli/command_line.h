@@ -19,8 +19,8 @@ const std::vector<ProgramOption>& program_options();
 class CommandLine {
  public:
   // `arguments` without the program's name and Google Benchmark's flags. Throws UsageError for an unknown
-  // option, one given twice or without its value, and a switch with a value. With --help or --version it
-  // throws nothing.
+  // option and, without --help or --version, for one given twice or without its value and a switch with a
+  // value.
   explicit CommandLine(const std::vector<std::string>& arguments);
 
   bool has(const std::string& option) const { return text_of(option) != nullptr; }

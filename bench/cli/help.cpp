@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/cli/command.h"
 #include "bench/cli/command_line.h"
 #include "bench/cli/progress.h"
 #include "bench/cli/text.h"
@@ -40,8 +41,8 @@ constexpr std::array<std::string_view, 3> kNotes{
     "Google Benchmark's options work: --benchmark_filter=REGEX, --benchmark_list_tests, "
     "--benchmark_format=console|json|csv, --benchmark_out=FILE, --benchmark_out_format=console|json|csv, "
     "--benchmark_repetitions=N (N rounds, at least 3).",
-    "Exit codes: 0 done; 2 wrong usage or unreadable input; 3 inconclusive, or a point in error; 130 "
-    "interrupted, what was measured is saved."};
+    "Exit codes: 0 done; 1 a comparison found a regression; 2 wrong usage, or input that cannot be read; "
+    "3 inconclusive, or a point in error; 4 not comparable; 130 interrupted, what was measured is saved."};
 
 std::string line_of(std::string_view name, std::string_view value, std::string_view help) {
   const std::string left = fmt::format("  --{}{}{}", name, value.empty() ? "" : " ", value);
@@ -96,7 +97,12 @@ std::string option_names() {
 
 std::string help(bool verbose) {
   std::string text = "Measures a network on a device of this machine, and says what to do about it.\n";
-  text += fmt::format("{}\nSweeps\n", kUsage);
+  text += fmt::format("{}\n", kUsage);
+  for (const Command& command : commands()) {
+    text += fmt::format("       {:<31}{}\n", fmt::format("bench {} {}", command.name, command.brief),
+                        command.question);
+  }
+  text += "Sweeps\n";
   for (const auto& sweep : registry<SweepType>().entries()) {
     text += hanging("  " + sweep->name, sweep->question, 12, width());
   }

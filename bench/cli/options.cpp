@@ -71,7 +71,9 @@ class OptionsReader {
                                    fmt::join(names_of<SweepType>(), ", "), usage()));
     }
     read_switches(options);
-    if (!options.list) {
+    if (options.list) {
+      check_names();
+    } else {
       read_names(options);
       read_workload_options(options);
       read_sweep_options(options);
@@ -101,6 +103,16 @@ class OptionsReader {
       throw UsageError(unknown_value(option, name, names_of<Entry>()));
     }
     return *entry;
+  }
+
+  // Of options that change nothing.
+  void check_names() const {
+    if (const std::string* name = line_.text_of("sweep")) {
+      find_named<SweepType>("--sweep", *name);
+    }
+    if (const std::string* name = line_.text_of("workload")) {
+      find_named<WorkloadType>("--workload", *name);
+    }
   }
 
   void read_switches(Options& options) const {

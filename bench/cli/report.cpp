@@ -13,8 +13,10 @@
 
 #include "bench/cli/table.h"
 #include "bench/cli/text.h"
+#include "bench/measure/between_runs.h"
 #include "bench/measure/finding.h"
 #include "bench/measure/flags.h"
+#include "bench/measure/sessions.h"
 
 namespace bench {
 namespace {
@@ -28,7 +30,10 @@ struct Reason {
 
 Reason reason_for(std::string_view flag_class, const std::set<std::string>& flags, std::size_t points) {
   if (flag_class == kContention) {
-    return {.before = "other processes used the CPU during ", .action = "run on an idle machine"};
+    const bool by_processes = flags.contains(std::string(kContention));
+    return {.before = by_processes ? "other processes used the CPU during "
+                                   : "other work or a slow spell disturbed most rounds of ",
+            .action = "run on an idle machine"};
   }
   if (flag_class.starts_with("throttled:")) {
     return {.before = fmt::format("the device was throttled ({}) during ",
@@ -41,9 +46,12 @@ Reason reason_for(std::string_view flag_class, const std::set<std::string>& flag
       why.emplace_back("fewer than 3 rounds");
     }
     if (flags.contains("noisy")) {
-      why.emplace_back("95 % intervals wider than ±1 %");
+      why.emplace_back("95 % intervals wider than ±10 %");
     }
     return {.before = fmt::format("{} at ", fmt::join(why, " or ")), .action = std::string(kGiveTime)};
+  }
+  if (flag_class == kMixedSessions) {
+    return {.before = "sessions that differ are pooled at ", .action = "run without --resume"};
   }
   if (flag_class.starts_with("above_peak")) {
     return {.before = "",
@@ -121,6 +129,9 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
   for (const auto& [action, count] : unmeasured) {
     problems.push_back(count == 1 ? "1 point was left out" : fmt::format("{} points were left out", count));
     ask(action);
+  }
+  if (const auto speed = document.sessions.empty() ? std::nullopt : unusual_speed(document.sessions.back())) {
+    problems.push_back(*speed);
   }
   if (problems.empty()) {
     return "";

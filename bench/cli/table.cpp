@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -127,6 +128,8 @@ std::string subject(const ResultDocument& document, const std::vector<const Unme
                      named == 0 ? "" : fmt::format(" ({}{})", fmt::join(names, ", "), more));
 }
 
+constexpr std::string_view kWhereTheRestIs = " (--verbose)";
+
 // Names as many points as the width allows, up to three.
 std::string unmeasured_line(const ResultDocument& document, const std::vector<const UnmeasuredPoint*>& points,
                             std::size_t width, bool verbose) {
@@ -142,10 +145,27 @@ std::string unmeasured_line(const ResultDocument& document, const std::vector<co
   while (columns(line) > width && named > 0) {
     line = fmt::format("✕ {} {}", subject(document, points, --named), fate);
   }
-  constexpr std::string_view kWhereTheRestIs = " (--verbose)";
   return columns(line) <= width
              ? line + "\n"
              : fmt::format("{}{}\n", cut(line, width - kWhereTheRestIs.size()), kWhereTheRestIs);
+}
+
+using UnmeasuredGroup = std::vector<const UnmeasuredPoint*>;
+
+// Points of one status and reason, in the order of their first.
+std::vector<UnmeasuredGroup> alike(const std::vector<const UnmeasuredPoint*>& points) {
+  std::vector<UnmeasuredGroup> groups;
+  for (const UnmeasuredPoint* point : points) {
+    const auto group = std::ranges::find_if(groups, [&](const auto& one) {
+      return one.front()->status == point->status && one.front()->reason == point->reason;
+    });
+    if (group == groups.end()) {
+      groups.push_back({point});
+    } else {
+      group->push_back(point);
+    }
+  }
+  return groups;
 }
 
 }  // namespace
@@ -206,21 +226,26 @@ std::string measured_points(const ResultDocument& document) {
 }
 
 std::string unmeasured_points(const ResultDocument& document, std::size_t width, bool verbose) {
-  // In the order of their first; the result file has every one by itself.
-  std::vector<std::vector<const UnmeasuredPoint*>> groups;
+  std::vector<const UnmeasuredPoint*> listed;
   for (const UnmeasuredPoint& point : document.unmeasured) {
-    const auto group = std::ranges::find_if(groups, [&](const auto& one) {
-      return one.front()->status == point.status && one.front()->reason == point.reason;
-    });
-    if (group == groups.end()) {
-      groups.push_back({&point});
-    } else {
-      group->push_back(&point);
+    if (verbose || point.status != "skipped" || action_in(point.reason).empty()) {
+      listed.push_back(&point);
     }
   }
+  const std::vector<UnmeasuredGroup> groups = alike(listed);
   std::string lines;
-  for (const auto& group : groups) {
-    lines += unmeasured_line(document, group, width, verbose);
+  std::set<std::string> folded;
+  for (const UnmeasuredGroup& group : groups) {
+    const std::string& status = group.front()->status;
+    const auto reasons = std::ranges::count_if(
+        groups, [&](const UnmeasuredGroup& other) { return other.front()->status == status; });
+    if (verbose || status == "error" || reasons == 1) {
+      lines += unmeasured_line(document, group, width, verbose);
+    } else if (folded.insert(status).second) {
+      lines += fmt::format("✕ {} points {}, for {} reasons{}\n",
+                           std::ranges::count(listed, status, &UnmeasuredPoint::status), status, reasons,
+                           kWhereTheRestIs);
+    }
   }
   return lines;
 }

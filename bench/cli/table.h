@@ -16,8 +16,9 @@ namespace bench {
 // that differs, and as the driver saw it; ○ where the point is less reliable than others.
 std::string measured_points(const ResultDocument& document);
 
-// A line for the points of one status and reason, at most `width` columns, with a pointer to --verbose where
-// it is cut; `verbose`: uncut, and wrapped.
+// A line for each status, at most `width` columns, with a pointer to --verbose where it is cut or the points
+// have several reasons; an error has a line for each reason. Points that were skipped and ask for an action
+// have none: the warning counts them. `verbose`: all points, a line for each reason, wrapped.
 std::string unmeasured_points(const ResultDocument& document, std::size_t width, bool verbose);
 
 // "; give a larger --time-budget" at the end of an unmeasured point's reason; empty: there is none.

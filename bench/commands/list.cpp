@@ -19,6 +19,7 @@
 #include "bench/dtype.h"
 #include "bench/json.h"
 #include "bench/registry.h"
+#include "bench/run/history.h"
 #include "bench/sweep.h"
 #include "bench/workload.h"
 
@@ -72,8 +73,10 @@ void print_text(std::ostream& out, const std::optional<std::filesystem::path>& c
       out << list_line(listing.id, device_in_words(*kind, listing), kDevices);
     }
   }
-  fmt::print(out, "\nAutotuned choices (--no-cache): {}\n",
-             choices ? choices->string() : "not kept; neither XDG_CACHE_HOME nor HOME names a folder");
+  constexpr const char* kNowhere = "not kept; neither XDG_CACHE_HOME nor HOME names a folder";
+  const auto history = history_file();
+  fmt::print(out, "\nAutotuned choices (--no-cache): {}\n", choices ? choices->string() : kNowhere);
+  fmt::print(out, "History of runs (--no-cache): {}\n", history ? history->string() : kNowhere);
 }
 
 void print_json(std::ostream& out, const std::optional<std::filesystem::path>& choices) {
@@ -93,6 +96,8 @@ void print_json(std::ostream& out, const std::optional<std::filesystem::path>& c
     }
   }
   list["autotuned_choices"] = choices ? Json(choices->string()) : Json();
+  const auto history = history_file();
+  list["history"] = history ? Json(history->string()) : Json();
   out << list.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <string>
@@ -35,8 +36,8 @@ ResultDocument read_resumable(const std::filesystem::path& path) {
   try {
     return read_result(path);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("--resume: {}; accepted is a whole {} file; {}", error.what(), kResultSchema,
-                                 kStartOver));
+    throw UsageError(fmt::format("--resume: {}; accepted is a whole {} or {} file; {}", error.what(),
+                                 kResultSchema, kEarlierResultSchema, kStartOver));
   }
 }
 
@@ -208,6 +209,9 @@ bool take_over(const std::filesystem::path& path, const SweepPlan& plan, ResumeR
     names.check(point.name, point.params);
   }
   document.benchmarks = std::move(old.benchmarks);
+  document.context.run_id = old.context.run_id;
+  std::ranges::move(document.sessions, std::back_inserter(old.sessions));
+  document.sessions = std::move(old.sessions);
   // A point that may turn out differently is tried again; memory will not, and a point that this run does not
   // ask for is kept. An unsupported one may be due to the environment. An error of this run would come again.
   const bool same_run = reason == ResumeReason::device_lost;

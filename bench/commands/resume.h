@@ -17,11 +17,11 @@ namespace bench {
 // Why a run continues: the user asked with --resume, or the device was lost and a fresh process goes on.
 enum class ResumeReason { requested, device_lost };
 
-// Adds the file's points to `document`, which has none yet, and their values to its axes; after a lost device
-// also the members that its sweep wrote. An unmeasured point is added only if it would end the same way
-// again. Returns false, changing nothing, if there is no file. Throws UsageError, naming --resume and the
-// difference, for a file of another run or one whose points' names and params disagree. Does not change the
-// file.
+// Adds the file's points to `document`, which has none yet, and their values to its axes, and its sessions
+// before the document's own; after a lost device also the members that its sweep wrote. An unmeasured point
+// is added only if it would end the same way again. Returns false, changing nothing, if there is no file.
+// Throws UsageError, naming --resume and the difference, for a file of another run or one whose points' names
+// and params disagree. Does not change the file.
 bool take_over(const std::filesystem::path& path, const SweepPlan& plan, ResumeReason reason,
                ResultDocument& document);
 

@@ -8,9 +8,11 @@
 #include "bench/error.h"
 #include "bench/host/cache_folder.h"
 #include "bench/host/host_info.h"
+#include "bench/host/system_state.h"
 #include "bench/measure/quote.h"
 #include "bench/registry.h"
 #include "bench/run/context.h"
+#include "bench/run/session.h"
 
 namespace bench {
 namespace {
@@ -144,6 +146,7 @@ ResultDocument start_document(const SweepType& sweep, const SweepRequest& reques
   const bool one_workload = request.workloads.size() == 1;
   ResultDocument document;
   document.context = make_context(device.info(), host_info(), argv, options.seed);
+  begin_session(document, system_state());
   document.sweep.name = sweep.name;
   document.sweep.question = sweep.question;
   document.sweep.workload = request.label;

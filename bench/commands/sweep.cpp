@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <fmt/ranges.h>
 
 #include "bench/cli/progress.h"
 #include "bench/cli/table.h"
@@ -19,11 +20,15 @@
 #include "bench/commands/setup.h"
 #include "bench/commands/summary.h"
 #include "bench/host/interrupt.h"
+#include "bench/measure/sessions.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/run/google_benchmark.h"
+#include "bench/run/history.h"
+#include "bench/run/machine_watch.h"
 #include "bench/run/result_file.h"
 #include "bench/run/runner.h"
+#include "bench/run/session.h"
 
 namespace bench {
 namespace {
@@ -178,6 +183,31 @@ class SweepRun {
           file_.path().string(), error.what()));
     }
     file_.continue_previous();
+    say_differences();
+  }
+
+  // Of this session from the last one of the file.
+  void say_differences() const {
+    if (document_.sessions.size() < 2) {
+      return;
+    }
+    const auto& sessions = document_.sessions;
+    const std::vector<std::string> all = differences(sessions[sessions.size() - 2], sessions.back());
+    if (!all.empty()) {
+      fmt::print(std::cerr,
+                 "--resume: the machine or the program may differ: {}; points that go on are flagged {}\n",
+                 fmt::join(all, ", "), kMixedSessions);
+    }
+  }
+
+  // Tells what this machine's history says, and adds this session to it.
+  void end_session_now() {
+    const auto history = options_.cache ? history_file() : std::nullopt;
+    const bool keep = !interrupted() && !device_lost_;
+    const std::string note = end_session(document_, document_.sessions.size() - 1, history, keep);
+    if (options_.verbose && !note.empty()) {
+      fmt::print(std::cerr, "{}\n", note);
+    }
   }
 
   void measure_points() {
@@ -196,15 +226,21 @@ class SweepRun {
                      .left_ns = [&] { return budget_.left_ns(); },
                      .interrupted = interrupted,
                      .lost = document_.sweep.lost};
+    MachineWatch watch = watch_machine(*device_, request_.clock);
+    RunSettings settings = run_settings(options_, request_, plan(), budget_.started());
+    settings.session = {.index = static_cast<std::int64_t>(document_.sessions.size()) - 1,
+                        .started = request_.clock.now(),
+                        .watch = &watch};
     try {
       sweep_->prepare(study);
-      study.costs = run_points(*sweep_, plan(), *device_, request_.clock,
-                               run_settings(options_, request_, plan(), budget_.started()), document_, live);
+      study.costs = run_points(*sweep_, plan(), *device_, request_.clock, settings, document_, live);
       if (!interrupted() && !(document_.benchmarks.empty() && document_.unmeasured.empty())) {
         sweep_->study(study);
-        save();
       }
+      end_session_now();
+      save();
     } catch (const Interrupted&) {  // in the sweep's own measurements: what they found before is kept
+      end_session_now();
       save();
     } catch (const DeviceLost& error) {
       bar.finish();

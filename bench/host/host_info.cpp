@@ -10,19 +10,12 @@
 #include <memory>
 #include <vector>
 
+#include "bench/host/text_file.h"
+
 namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;

@@ -20,11 +20,6 @@ struct Estimate {
   double high() const { return ci95 ? ci95->high : value; }
 };
 
-// Whether their intervals do not touch.
-inline bool differ(const Estimate& one, const Estimate& other) {
-  return one.high() < other.low() || one.low() > other.high();
-}
-
 // estimate · factor, which is positive.
 Estimate scaled(const Estimate& estimate, double factor);
 

@@ -9,13 +9,13 @@ namespace {
 
 void check(std::span<const double> x, std::span<const double> y, std::span<const double> weights) {
   if (x.size() != y.size() || (!weights.empty() && weights.size() != x.size())) {
-    throw std::invalid_argument("a line wants as many x as y and weights");
+    throw std::invalid_argument("a line needs as many x as y and weights");
   }
   const auto finite = [](double value) { return std::isfinite(value); };
   const auto usable = [&](double weight) { return finite(weight) && weight > 0; };
   if (!std::ranges::all_of(x, finite) || !std::ranges::all_of(y, finite) ||
       !std::ranges::all_of(weights, usable)) {
-    throw std::invalid_argument("a line wants finite values and positive weights");
+    throw std::invalid_argument("a line needs finite values and positive weights");
   }
 }
 

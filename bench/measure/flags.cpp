@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "bench/measure/sessions.h"
+
 namespace bench {
 namespace {
 
@@ -26,7 +28,10 @@ bool separates_points(std::size_t flagged, std::size_t all) {
 }  // namespace
 
 std::string_view class_of_flag(std::string_view flag) {
-  return flag == "noisy" || flag == "few_rounds" ? "imprecise" : flag;
+  if (flag == "noisy" || flag == "few_rounds") {
+    return "imprecise";
+  }
+  return flag == kDisturbed ? kContention : flag;
 }
 
 FlagMarks::FlagMarks(std::span<const MeasuredPoint> points) {

@@ -14,8 +14,8 @@ namespace bench {
 
 inline constexpr std::string_view kContention = "throttled:cpu_contention";
 
-// Flags of one class give one reason: "noisy" and "few_rounds" both say "imprecise"; any other flag is its
-// own.
+// Flags of one class give one reason: "noisy" and "few_rounds" both say "imprecise", "disturbed" says what
+// kContention does; any other flag is its own.
 std::string_view class_of_flag(std::string_view flag);
 
 // A class is worth a mark only where it separates some points from others, and marks only where they do: nine

@@ -104,6 +104,14 @@ Json written_value(const std::vector<T>& values) {
   }
   return array;
 }
+template <HasMembers T>
+Json written_value(const std::map<std::string, T>& values) {
+  Json object = Json::object();
+  for (const auto& [key, value] : values) {
+    object[key] = write_struct(value);
+  }
+  return object;
+}
 
 inline void read_value(const Field& field, double& value) {
   value = field.number();
@@ -181,6 +189,13 @@ class JsonWriter {
       (*this)(key, *value);
     }
   }
+  // Is in the file only where the text or list has anything.
+  template <class T>
+  void unless_empty(std::string_view key, const T& value) {
+    if (!value.empty()) {
+      (*this)(key, value);
+    }
+  }
   // null where there is none.
   template <class T>
   void nullable(std::string_view key, const std::optional<T>& value) {
@@ -221,6 +236,10 @@ class JsonReader {
     }
   }
   template <class T>
+  void unless_empty(std::string_view key, T& value) {
+    maybe(key, value);
+  }
+  template <class T>
   void nullable(std::string_view key, std::optional<T>& value) {
     optional(key, value);
   }
@@ -250,6 +269,13 @@ template <HasMembers T>
 void read_value(const Field& field, std::vector<T>& values) {
   for (std::size_t i = 0; i < field.size(); ++i) {
     read_value(field.at(i), values.emplace_back());
+  }
+}
+
+template <HasMembers T>
+void read_value(const Field& field, std::map<std::string, T>& values) {
+  for (const auto& [key, value] : field.object().items()) {
+    read_value(field.at(key), values[key]);
   }
 }
 

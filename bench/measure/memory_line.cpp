@@ -13,25 +13,30 @@ double as_double(std::int64_t value) {
   return static_cast<double>(value);
 }
 
-double beside_weights(const MemoryPoint& point) {
+double without_weights(const MemoryPoint& point) {
   return as_double(point.bytes - point.weights);
 }
 
-// Relative weights: the allocator's rounding grows with what is allocated.
+// Relative weights: the allocator's rounding grows with what is allocated. Bytes are whole numbers: a slope
+// that changes them by less than half a one over the run is the arithmetic's rounding, and becomes 0.
 std::optional<LineFit> fit_run(Run run) {
   std::vector<double> batches;
   std::vector<double> bytes;
   std::vector<double> weights;
   for (const MemoryPoint& point : run) {
     batches.push_back(as_double(point.batch));
-    bytes.push_back(beside_weights(point));
+    bytes.push_back(without_weights(point));
     weights.push_back(1 / (as_double(point.bytes) * as_double(point.bytes)));
   }
-  return fit_line(batches, bytes, weights);
+  auto line = fit_line(batches, bytes, weights);
+  if (line && std::abs(line->slope.value) * (batches.back() - batches.front()) < 0.5) {
+    line->slope = {.value = 0, .ci95 = Interval{.low = 0, .high = 0}};
+  }
+  return line;
 }
 
 bool lies_on(const LineFit& line, const MemoryPoint& point) {
-  const double off = line.at(as_double(point.batch)) - beside_weights(point);
+  const double off = line.at(as_double(point.batch)) - without_weights(point);
   return std::abs(off) <= kMemoryTolerance * as_double(point.bytes);
 }
 
@@ -99,7 +104,7 @@ MemoryLine::Segment segment_of(Run run, double common_slope) {
     return {run.front().batch, line->intercept.value, line->slope.value};
   }
   const MemoryPoint& only = run.front();
-  return {only.batch, beside_weights(only) - common_slope * as_double(only.batch), common_slope};
+  return {only.batch, without_weights(only) - common_slope * as_double(only.batch), common_slope};
 }
 
 // One segment for each stretch of the run with the same weights, which count as fixed.
@@ -150,7 +155,7 @@ std::optional<MemoryLine> fit_memory_line(std::span<const MemoryPoint> points) {
     const MemoryPoint& first = run.front();
     if (before) {
       const double expected = before->fixed + before->slope * as_double(first.batch);
-      line.steps.push_back({first.batch, std::llround(beside_weights(first) - expected)});
+      line.steps.push_back({first.batch, std::llround(without_weights(first) - expected)});
     }
     before = segment_of(run, fit.slope.value);
     add_segments(line, run, *before);

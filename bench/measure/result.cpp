@@ -15,6 +15,8 @@
 #include "bench/measure/quote.h"
 #include "bench/measure/result_context.h"
 #include "bench/measure/result_json.h"
+#include "bench/measure/result_sessions.h"
+#include "bench/measure/statistics.h"
 
 namespace bench {
 
@@ -23,8 +25,11 @@ void members(auto& io, Of<SampleStats> auto& stats) {
   io("p05_ns", stats.p05_ns, check::not_negative);
   io("p95_ns", stats.p95_ns, check::not_negative);
   io("cv", stats.cv, check::not_negative);
-  io("ci95_ns", stats.ci95_ns);
+  io.nullable("ci95_ns", stats.ci95_ns);
+  io.nullable("ci95_between_ns", stats.ci95_between_ns);
+  io.maybe("interval_kind", stats.interval_kind);
   io("rounds", stats.rounds, check::at_least_one);
+  io.maybe("effective_rounds", stats.effective_rounds, check::not_negative);
 }
 
 void members(auto& io, Of<PointMemory> auto& memory) {
@@ -142,7 +147,7 @@ Json point_to_json(const MeasuredPoint& point, std::pair<std::size_t, std::int64
   json["params"] = written_value(point.params);
   json["samples_ns"] = point.samples_ns;
   json["stats"] = write_struct(point.stats);
-  json["stats"]["round_sizes"] = point.round_sizes;
+  json["rounds"] = to_json(point.rounds);
   json["memory"] = write_struct(point.memory);
   json["validity"] = write_struct(point.validity);
   if (point.plan) {
@@ -183,15 +188,15 @@ void check_counts(const Field& field, const MeasuredPoint& point) {
   }
   // Sizes beyond the samples are not summed: they could overflow.
   std::int64_t in_rounds = 0;
-  for (const std::int64_t size : point.round_sizes) {
-    in_rounds = size > samples - in_rounds ? samples + 1 : in_rounds + size;
+  for (const MeasuredRound& round : point.rounds) {
+    in_rounds = round.samples > samples - in_rounds ? samples + 1 : in_rounds + round.samples;
     if (in_rounds > samples) {
-      throw UsageError(fmt::format("{}.stats.round_sizes sums to more than the {} samples that are listed",
-                                   field.path(), samples));
+      throw UsageError(
+          fmt::format("{} has rounds of more than the {} samples that are listed", field.path(), samples));
     }
   }
   if (in_rounds != samples) {
-    throw UsageError(fmt::format("{}.stats.round_sizes sums to {}, but {} samples are listed", field.path(),
+    throw UsageError(fmt::format("{} has rounds of {} samples, but {} samples are listed", field.path(),
                                  in_rounds, samples));
   }
 }
@@ -209,7 +214,13 @@ void check_median(const Field& field, const MeasuredPoint& point) {
   }
 }
 
-MeasuredPoint point_from_json(const Field& field) {
+// The file's version and, in version 2, its number of sessions.
+struct FileFormat {
+  bool is_earlier = false;
+  std::size_t sessions = 1;
+};
+
+MeasuredPoint point_from_json(const Field& field, const FileFormat& format) {
   if (const std::string unit = field.at("time_unit").string(); unit != "ns") {
     throw UsageError(
         fmt::format(R"({}.time_unit is {}; this program reads 'ns')", field.path(), quote(unit)));
@@ -224,9 +235,15 @@ MeasuredPoint point_from_json(const Field& field) {
   io("cpu_time", point.cpu_time_ns, check::not_negative);
   io("items_per_step", point.items_per_step, check::not_negative);
   io("stats", point.stats);
-  const Field stats = field.at("stats");
-  JsonReader in_stats(stats);
-  in_stats("round_sizes", point.round_sizes, check::none_negative);
+  if (format.is_earlier) {
+    std::vector<std::int64_t> sizes;
+    const Field stats = field.at("stats");
+    JsonReader in_stats(stats);
+    in_stats("round_sizes", sizes, check::none_negative);
+    point.rounds = rounds_of(sizes);
+  } else {
+    point.rounds = rounds_from_json(field.at("rounds"), format.sessions);
+  }
   io("memory", point.memory);
   io("validity", point.validity);
   io.optional("verification", point.verification);
@@ -240,6 +257,9 @@ MeasuredPoint point_from_json(const Field& field) {
   }
   check_counts(field, point);
   check_median(field, point);
+  if (format.is_earlier) {  // which computed the median of all samples and another interval
+    point.stats = summarize(point.samples_ns, round_sizes(point));
+  }
   if (field.has("notes")) {
     read_notes(field.at("notes"), point);
   }
@@ -280,25 +300,28 @@ void check_names(const std::vector<MeasuredPoint>& points) {
   }
 }
 
-void check_schema(const Json& json) {
+// Returns whether the file is of the version before this one.
+bool check_schema(const Json& json) {
   if (!json.is_object()) {
     throw UsageError(fmt::format("a result is a JSON object, and this is {} {}",
                                  json.is_array() || json.is_object() ? "an" : "a", json.type_name()));
   }
   const auto schema = json.find("schema");
   if (schema == json.end() || !schema->is_string()) {
-    throw UsageError(fmt::format("schema is missing; this program reads {}", kResultSchema));
+    throw UsageError(fmt::format("schema is missing; this program reads {}", kReadableSchemas));
   }
-  if (*schema != kResultSchema) {
+  if (*schema != kResultSchema && *schema != kEarlierResultSchema) {
     throw UsageError(fmt::format("schema is {}; this program reads {}", printable(schema->get<std::string>()),
-                                 kResultSchema));
+                                 kReadableSchemas));
   }
+  return *schema == kEarlierResultSchema;
 }
 
 // The document, its points left for the caller to fill in.
 Json without_points(const ResultDocument& document) {
   Json json{{"schema", kResultSchema}};
   json["context"] = to_json(document.context);
+  json["sessions"] = to_json(document.sessions);
   json["sweep"] = to_json(document.sweep);
   json["benchmarks"] = Json::array();
   json["unmeasured"] = written_value(document.unmeasured);
@@ -307,6 +330,35 @@ Json without_points(const ResultDocument& document) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> round_sizes(const MeasuredPoint& point) {
+  std::vector<std::int64_t> sizes;
+  for (const MeasuredRound& round : point.rounds) {
+    sizes.push_back(round.samples);
+  }
+  return sizes;
+}
+
+std::vector<double> round_medians(const MeasuredPoint& point) {
+  std::vector<double> medians;
+  auto from = point.samples_ns.begin();
+  for (const MeasuredRound& round : point.rounds) {
+    const std::vector<double> samples(from, from + round.samples);
+    from += round.samples;
+    if (!samples.empty()) {
+      medians.push_back(median(samples));
+    }
+  }
+  return medians;
+}
+
+std::vector<MeasuredRound> rounds_of(const std::vector<std::int64_t>& sizes) {
+  std::vector<MeasuredRound> rounds;
+  for (const std::int64_t size : sizes) {
+    rounds.push_back({.samples = size, .round = static_cast<std::int64_t>(rounds.size())});
+  }
+  return rounds;
+}
 
 Json to_json(const ResultDocument& document) {
   Json json = without_points(document);
@@ -329,6 +381,7 @@ std::string ResultText::of(const ResultDocument& document) {
     const Version version{.samples = point.samples_ns.size(),
                           .stats = point.stats,
                           .flags = point.validity.flags,
+                          .rounds = point.rounds,
                           .place = place};
     const auto known = lines_.find(point.name);
     if (known != lines_.end() && known->second.first == version) {
@@ -345,14 +398,23 @@ std::string ResultText::of(const ResultDocument& document) {
 }
 
 ResultDocument document_from_json(const Json& json) {
-  check_schema(json);
+  const bool is_earlier = check_schema(json);
   const Field root(json, "");
   ResultDocument document;
   document.context = context_from_json(root.at("context"));
-  document.sweep = sweep_from_json(root.at("sweep"));
+  if (is_earlier) {
+    document.context.run_id = derived_run_id(root.at("context").json());
+  } else {
+    document.sessions = sessions_from_json(root.at("sessions"));
+  }
   const Field points = root.at("benchmarks");
+  if (document.sessions.empty() && (is_earlier || points.size() > 0)) {
+    document.sessions = {session_of_context(document.context)};
+  }
+  const FileFormat format{.is_earlier = is_earlier, .sessions = document.sessions.size()};
+  document.sweep = sweep_from_json(root.at("sweep"));
   for (std::size_t i = 0; i < points.size(); ++i) {
-    document.benchmarks.push_back(point_from_json(points.at(i)));
+    document.benchmarks.push_back(point_from_json(points.at(i), format));
   }
   read_value(root.at("unmeasured"), document.unmeasured);
   read_value(root.at("findings"), document.findings);

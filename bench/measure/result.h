@@ -1,8 +1,10 @@
 // The result document in memory: one sweep's context, points and findings. See results/schema.json.
 #pragma once
 
+#include <algorithm>
 #include <any>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,28 +16,44 @@
 
 #include "bench/device.h"
 #include "bench/json.h"
+#include "bench/measure/calibration.h"
 #include "bench/measure/estimate.h"
 #include "bench/memory.h"
 #include "bench/workload.h"
 
 namespace bench {
 
-inline constexpr const char* kResultSchema = "bench-result/1";
+inline constexpr const char* kResultSchema = "bench-result/2";         // as it is written
+inline constexpr const char* kEarlierResultSchema = "bench-result/1";  // is read as well
+inline constexpr const char* kReadableSchemas = "bench-result/2 and bench-result/1";
 
-// Summary of a point's samples, all in nanoseconds. See measure/statistics.h for how each is computed.
+inline constexpr const char* kSettled = "settled";  // SampleStats::interval_kind
+
+// Summary of a point's samples, times in nanoseconds. See measure/statistics.h for how each is computed.
 struct SampleStats {
-  double median_ns = 0;
-  double p05_ns = 0;
+  double median_ns = 0;  // of the medians of the rounds
+  double p05_ns = 0;     // of all samples, as p95 and cv
   double p95_ns = 0;
-  double cv = 0;     // standard deviation over mean
-  Interval ci95_ns;  // of the median, the spread between rounds counted
+  double cv = 0;                              // standard deviation over mean
+  std::optional<Interval> ci95_ns{};          // of median_ns, for this run; none below two rounds
+  std::optional<Interval> ci95_between_ns{};  // of median_ns, for another run; none below three known runs
+  // What ci95_ns counts: "none"; "rounds", the spread between them; "settled", the looks of the stop rule as
+  // well.
+  std::string interval_kind = "none";
   std::int64_t rounds = 0;
+  double effective_rounds = 0;  // independent rounds that tell as much
 
   bool operator==(const SampleStats&) const = default;
-  // Without an interval where a single sample left it no width.
+  // Without an interval where it has no width.
   Estimate step_time() const {
-    const bool has_width = ci95_ns.low > 0 && ci95_ns.high > ci95_ns.low;
-    return {.value = median_ns, .ci95 = has_width ? std::optional(ci95_ns) : std::nullopt};
+    const bool has_width = ci95_ns && ci95_ns->low > 0 && ci95_ns->high > ci95_ns->low;
+    return {.value = median_ns, .ci95 = has_width ? ci95_ns : std::nullopt};
+  }
+  // Of ci95_ns, its longer side, as a share of the median; infinite where there is none.
+  double half_width() const {
+    return ci95_ns && median_ns > 0
+               ? std::max(median_ns - ci95_ns->low, ci95_ns->high - median_ns) / median_ns
+               : std::numeric_limits<double>::infinity();
   }
 };
 
@@ -63,22 +81,50 @@ struct Validity {
   std::optional<double> power_w;
 };
 
+// One repetition of a point, and the machine meanwhile. Facts that the system does not tell are left out.
+struct MeasuredRound {
+  std::int64_t samples = 0;             // the next ones of samples_ns
+  std::int64_t session = 0;             // index in ResultDocument::sessions
+  std::int64_t round = 0;               // of that session, from 0
+  std::int64_t order = 0;               // place among the repetitions of that round, from 0
+  std::int64_t start_ns = 0;            // since that session started
+  std::optional<double> cpu_time_ns{};  // processor time of a step, all threads, mean
+  std::optional<double> clock_mhz{};    // of the device, as the next two
+  std::optional<double> temperature_c{};
+  std::optional<double> power_w{};
+  std::vector<std::string> throttled{};  // reasons: "sw_power_cap", "cpu_contention"
+  std::optional<double> steal{};         // share of the cores' time that other virtual machines took
+  std::optional<double> other_cores{};   // that other programs kept busy
+  std::optional<double> load{};          // the system's load average over a minute, this program's in it
+  Calibrations calibration{};            // the reading that was taken last
+  std::vector<std::string> disturbed{};  // why it tells less than other rounds: see disturbances()
+
+  bool operator==(const MeasuredRound&) const = default;
+};
+
 struct MeasuredPoint {
-  std::string name;                       // "batch/resnet50/infer/fp32/batch:32"
-  Json params;                            // {"batch": 32, "dtype": "fp32", …}
-  std::any parsed{};                      // the same as its sweep reads it: a struct; not in the file
-  std::vector<std::int64_t> samples_ns;   // in the order taken, round after round
-  std::vector<std::int64_t> round_sizes;  // samples of each round; sums to samples_ns.size()
-  double cpu_time_ns = 0;                 // processor time of a step, all threads, mean
-  double items_per_step = 0;              // samples (images) a step
-  Work work;                              // of a step
-  std::optional<PlannedMemory> plan;      // where the workload's plan says more than the peak
+  std::string name;                      // "batch/resnet50/infer/fp32/batch:32"
+  Json params;                           // {"batch": 32, "dtype": "fp32", …}
+  std::any parsed{};                     // the same as its sweep reads it: a struct; not in the file
+  std::vector<std::int64_t> samples_ns;  // in the order taken, round after round
+  std::vector<MeasuredRound> rounds{};   // their samples sum to samples_ns.size()
+  double cpu_time_ns = 0;                // processor time of a step, all threads, mean
+  double items_per_step = 0;             // samples (images) a step
+  Work work;                             // of a step
+  std::optional<PlannedMemory> plan;     // where the workload's plan says more than the peak
   SampleStats stats;
   PointMemory memory;
   Validity validity;
   std::optional<Verification> verification;
   std::vector<std::shared_ptr<const SampleNote>> notes;  // empty, or one a sample
 };
+
+// Samples of each round.
+std::vector<std::int64_t> round_sizes(const MeasuredPoint& point);
+// The median of each round's samples, in nanoseconds; rounds without samples are left out.
+std::vector<double> round_medians(const MeasuredPoint& point);
+// Rounds of so many samples, one after the other, of which nothing else is known.
+std::vector<MeasuredRound> rounds_of(const std::vector<std::int64_t>& sizes);
 
 struct UnmeasuredPoint {
   std::string name;
@@ -139,6 +185,8 @@ struct RunContext {
   Host host;
   std::map<std::string, std::string> software;  // versions: "bench", "compiler", "onednn", …
   std::vector<std::string> argv;
+  std::string run_id;   // of the run that began the file; --resume keeps it
+  std::string machine;  // names this machine in its history; empty in files of bench-result/1
   std::uint64_t seed = 0;
 
   // A detail of the device, "l2_bytes", as text; empty where it is not known.
@@ -165,8 +213,44 @@ struct SweepDescription {
   Json state = Json::object();  // the other members: what Sweep::to_json() wrote
 };
 
+// How much the medians of a point differ between runs on this machine: standard deviations of their
+// logarithms. See measure/between_runs.h.
+struct BetweenRuns {
+  std::int64_t runs = 0;  // that are known, this one among them
+  std::string since;      // when the first of them started
+  double common_sd = 0;   // of the part that all points of a run share
+  double own_sd = 0;      // of a typical point's own part
+  bool operator==(const BetweenRuns&) const = default;
+};
+
+// The medians of a session's calibrations, and what is usual on this machine.
+struct SessionCalibration {
+  Calibration median;
+  std::int64_t readings = 0;
+  std::optional<Calibration> usual{};  // median over earlier runs; none below three
+  std::int64_t usual_runs = 0;
+  bool operator==(const SessionCalibration&) const = default;
+};
+
+// What one process measured of a result; --resume adds another session. Texts are empty where the system does
+// not tell.
+struct Session {
+  std::string id;
+  std::string started;                                      // ISO 8601, with the offset from UTC
+  std::string boot_id{};                                    // another one after each start of the kernel
+  std::string kernel{};                                     // "6.1.0-18-amd64"
+  std::string governor{};                                   // of the processor's clock: "performance"
+  std::string build{};                                      // the program's build id
+  std::string commit{};                                     // that it was built from
+  std::map<std::string, std::string> threads{};             // settings: "OMP_NUM_THREADS", …
+  std::map<std::string, SessionCalibration> calibration{};  // "host", "device"
+  std::optional<BetweenRuns> history{};                     // none below three known runs
+  bool operator==(const Session&) const = default;
+};
+
 struct ResultDocument {
   RunContext context;
+  std::vector<Session> sessions{};  // in their order; at least one where there are points
   SweepDescription sweep;
   std::vector<MeasuredPoint> benchmarks;
   std::vector<UnmeasuredPoint> unmeasured;
@@ -176,8 +260,9 @@ struct ResultDocument {
 // Strict JSON: throws std::domain_error on NaN or Infinity. Bytes and nanosecond samples are integers.
 Json to_json(const ResultDocument& document);
 // Params and notes are kept as JSON; Sweep::restore() reads them. Throws UsageError naming what is
-// wrong ("schema is bench-result/7; this program reads bench-result/1"), also for numbers out of their range
-// and a point's name given twice.
+// wrong ("schema is bench-result/7; this program reads bench-result/2 and bench-result/1"), also for numbers
+// out of their range and a point's name given twice. A file of bench-result/1 has one session, of which
+// little is known.
 ResultDocument document_from_json(const Json& json);
 
 }  // namespace bench

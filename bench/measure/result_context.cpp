@@ -110,13 +110,15 @@ Json to_json(const RunContext& context) {
   json["software"] = context.software;
   json["argv"] = context.argv;
   json["seed"] = context.seed;
+  json["run_id"] = context.run_id;
+  json["machine"] = context.machine;
   return json;
 }
 
 RunContext context_from_json(const Field& field) {
   RunContext context;
   context.google_benchmark = field.object();
-  for (const char* const own : {"device", "host", "software", "argv", "seed"}) {
+  for (const char* const own : {"device", "host", "software", "argv", "seed", "run_id", "machine"}) {
     context.google_benchmark.erase(own);
   }
   if (field.has("caches")) {
@@ -130,6 +132,8 @@ RunContext context_from_json(const Field& field) {
   io.maybe("software", context.software);
   io.maybe("argv", context.argv);
   io.maybe("seed", context.seed, check::not_negative);
+  io.maybe("run_id", context.run_id);
+  io.maybe("machine", context.machine);
   return context;
 }
 

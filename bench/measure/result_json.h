@@ -35,6 +35,7 @@ class ResultText {
     std::size_t samples = 0;
     SampleStats stats;
     std::vector<std::string> flags;
+    std::vector<MeasuredRound> rounds;
     std::pair<std::size_t, std::int64_t> place;  // in the families of names
     bool operator==(const Version&) const = default;
   };

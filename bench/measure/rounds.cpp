@@ -6,24 +6,23 @@
 #include <utility>
 
 #include "bench/measure/random.h"
+#include "bench/measure/round_interval.h"
 
 namespace bench {
 
-bool StopRule::narrow(const SampleStats& stats) const {
-  const double below = stats.median_ns - stats.ci95_ns.low;
-  const double above = stats.ci95_ns.high - stats.median_ns;
-  return std::max(below, above) <= half_width * stats.median_ns;
-}
-
-bool StopRule::precise(const SampleStats& stats) const {
-  return stats.rounds >= std::max(least_rounds, trusted_rounds) && narrow(stats);
+bool is_look(std::int64_t rounds) {
+  std::int64_t look = kManyRounds;
+  while (look < rounds) {
+    look = (7 * look + 4) / 5;
+  }
+  return look == rounds;
 }
 
 std::vector<std::string> StopRule::flags(const SampleStats& stats) const {
-  if (stats.rounds < least_rounds) {
+  if (stats.rounds < least_rounds || !stats.ci95_ns) {
     return {"few_rounds"};
   }
-  return narrow(stats) ? std::vector<std::string>{} : std::vector<std::string>{"noisy"};
+  return stats.half_width() > kNoisy ? std::vector<std::string>{"noisy"} : std::vector<std::string>{};
 }
 
 std::int64_t samples_for_repetition(double step_ns, double sampling_ns, std::int64_t most,

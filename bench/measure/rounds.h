@@ -11,20 +11,22 @@
 
 namespace bench {
 
+// A point is precise when its interval lies within ±1 % of its median; it stops then.
+inline constexpr double kPrecise = 0.01;
+// Above, its figure is noisy: differences of a tenth cannot be read from it.
+inline constexpr double kNoisy = 0.10;
+
+// Whether a point with so many rounds may stop: after 10, 14, 20, 28, 40, … rounds, 1.4 times as many each.
+// Every look at the interval is another chance to stop by luck, so they are few.
+bool is_look(std::int64_t rounds);
+
 struct StopRule {
   std::int64_t least_rounds = 3;  // fewer do not show the spread between rounds
-  // No point with fewer rounds is precise, however narrow its interval: on a machine with fast and slow
-  // seconds three rounds may agree by chance.
-  std::int64_t trusted_rounds = 3;
-  double half_width = 0.01;  // of the median: both ends of its 95 % interval lie within it
 
-  bool precise(const SampleStats& stats) const;
+  static bool precise(const SampleStats& stats) { return stats.interval_kind == kSettled; }
   // The flag of the point if it stops now: "few_rounds" (too few to measure the spread between rounds), else
-  // "noisy" (the interval is wider than half_width allows); empty for a precise point.
+  // "noisy"; empty for other points.
   std::vector<std::string> flags(const SampleStats& stats) const;
-
- private:
-  bool narrow(const SampleStats& stats) const;
 };
 
 // How many steps of `step_ns` fill `sampling_ns`, within [least, most]; most where step_ns is not positive.

@@ -25,27 +25,25 @@ double variance(std::span<const double> values);
 // than six values: even their smallest and largest cover less than 95 %.
 std::optional<Interval> median_interval(std::span<const double> values);
 
-// Summary of a point's step times: median, p05 and p95 (quantiles of all samples), cv (sample standard
-// deviation over mean; 0 for one sample), and the median's 95 % interval, which is the hull of
-//  - a hierarchical bootstrap (Davison and Hinkley 1997, section 3.8): rounds are drawn with replacement,
-//    then samples within each; the statistic is the median of the drawn rounds' medians; percentiles 2.5
-//    and 97.5;
-//  - a Student t interval over the logarithms of the rounds' medians (Kalibera and Jones 2013 take the times
-//    themselves; noise multiplies a time, and this interval never reaches zero), because with few rounds the
-//    bootstrap can reach no further than the extreme rounds and covers far less than 95 %;
-//  - the median itself, which the two need not hold when rounds differ in size.
-// It counts drift between rounds only where there are at least two: of one round it is the spread within, and
-// of one sample it has no width. Rounds of no samples are passed over.
-// Samples are in nanoseconds, round after round; round_sizes sums to their number. The same seed gives the
-// same interval. Throws std::invalid_argument for no samples or sizes that do not add up.
-SampleStats summarize(std::span<const std::int64_t> samples_ns, std::span<const std::int64_t> round_sizes,
-                      std::uint64_t seed);
+// Summary of a point's step times. The round is the unit: samples taken together agree more closely than
+// samples taken a minute apart.
+//  - Value: the median of the rounds' medians. p05, p95 and cv (sample standard deviation over mean; 0 for
+//  one
+//    sample) are of all samples.
+//  - Interval: that of RoundModel, about the same median, at 95 %; none below two rounds. It lies between
+//  half the
+//    smallest and twice the largest sample.
+//  - At a look (rounds.h) with a 99 % interval within ±1 % the point is settled and keeps that interval,
+//  which
+//    pays for the looks: a run that stops as soon as its 95 % interval is narrow stops by luck too often.
+// Rounds of no samples are passed over. Samples are in nanoseconds, round after round; round_sizes sums to
+// their number. Throws std::invalid_argument for no samples or sizes that do not add up.
+SampleStats summarize(std::span<const std::int64_t> samples_ns, std::span<const std::int64_t> round_sizes);
 
 // The median of positive values of any unit, with the interval that summarize() gives it. Without round sizes
-// each value is a round, so that the interval counts what changes between them.
-Estimate median_estimate(std::span<const double> values, std::span<const std::int64_t> round_sizes,
-                         std::uint64_t seed);
-Estimate median_estimate(std::span<const double> values, std::uint64_t seed);
+// each value is a round.
+Estimate median_estimate(std::span<const double> values, std::span<const std::int64_t> round_sizes);
+Estimate median_estimate(std::span<const double> values);
 
 // Items a second when a step of `items` takes between step_ns.low and step_ns.high: the ends change places.
 // Throws std::invalid_argument for times that are not positive.

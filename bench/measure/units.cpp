@@ -128,6 +128,29 @@ std::int64_t parse_bytes(std::string_view option, std::string_view text) {
   return parse_quantity(option, text, kBytes);
 }
 
+double parse_share(std::string_view option, std::string_view text) {
+  constexpr std::string_view kAccepted = "give a share such as 3% or 0.03";
+  std::string_view number = text;
+  const bool percent = number.ends_with('%');
+  number.remove_suffix(percent ? 1 : 0);
+  number.remove_suffix(percent && number.ends_with(' ') ? 1 : 0);
+  double value = 0;
+  const auto read = is_number(number) ? std::from_chars(number.data(), number.data() + number.size(), value)
+                                      : std::from_chars_result{number.data(), std::errc::invalid_argument};
+  if (read.ec != std::errc{}) {
+    throw UsageError(fmt::format("{}: {} is not a share; {}", option, quote(text), kAccepted));
+  }
+  if (!percent && value >= 1) {
+    throw UsageError(fmt::format("{}: {} has no percent sign; {}", option, quote(text), kAccepted));
+  }
+  constexpr double kPercent = 100;
+  value /= percent ? kPercent : 1;
+  if (value > 1) {
+    throw UsageError(fmt::format("{}: {} is more than the whole; {}", option, quote(text), kAccepted));
+  }
+  return value;
+}
+
 std::chrono::nanoseconds parse_duration(std::string_view option, std::string_view text) {
   return std::chrono::nanoseconds(parse_quantity(option, text, kTime));
 }

@@ -25,7 +25,8 @@ using Run = benchmark::BenchmarkReporter::Run;
 std::vector<Run> runs_of(const MeasuredPoint& point, std::int64_t family) {
   std::vector<Run> runs;
   auto from = point.samples_ns.begin();
-  for (const std::int64_t samples : point.round_sizes) {
+  for (const MeasuredRound& round : point.rounds) {
+    const std::int64_t samples = round.samples;
     const auto to = from + samples;
     const double real_ns = mean(std::span(from, to));
     from = to;
@@ -33,13 +34,14 @@ std::vector<Run> runs_of(const MeasuredPoint& point, std::int64_t family) {
     run.run_name.function_name = point.name;
     run.family_index = family;
     run.per_family_instance_index = 0;
-    run.repetitions = static_cast<std::int64_t>(point.round_sizes.size());
+    run.repetitions = static_cast<std::int64_t>(point.rounds.size());
     run.repetition_index = static_cast<std::int64_t>(runs.size()) - 1;
     run.time_unit = benchmark::kNanosecond;
     run.statistics = nullptr;
     run.iterations = samples;
     run.real_accumulated_time = real_ns * 1e-9 * static_cast<double>(samples);
-    run.cpu_accumulated_time = point.cpu_time_ns * 1e-9 * static_cast<double>(samples);
+    run.cpu_accumulated_time =
+        round.cpu_time_ns.value_or(point.cpu_time_ns) * 1e-9 * static_cast<double>(samples);
     if (real_ns > 0) {
       run.counters["items_per_second"] = benchmark::Counter(point.items_per_step / (real_ns * 1e-9));
     }

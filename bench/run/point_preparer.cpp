@@ -145,15 +145,18 @@ std::map<std::string, SeriesCost> PointPreparer::costs() const {
 }
 
 // By the point before it in its series, else by the nearest point of another series: a dtype, an optimizer, a
-// mode, a workload. The run's very first point alone has no neighbour and counts as 0: a run without a figure
-// answers nothing, so if any time is left that point is begun whatever it may take.
+// mode, a workload; where all so far failed, by how long that took. The run's very first point alone has no
+// neighbour and counts as 0: a run without a figure answers nothing, so if any time is left that point is
+// begun whatever it may take.
 double PointPreparer::expected_preparation_ns(const SweepPoint& point, const Series& series) const {
   if (series.prepared > 0) {
     return series.preparation_ns * std::max(1.0, growth(point, series) / 2);
   }
-  for (const std::string& neighbourhood : neighbourhoods(point)) {
-    if (const auto known = preparations_ns_.find(neighbourhood); known != preparations_ns_.end()) {
-      return known->second;
+  for (const auto* const known : {&preparations_ns_, &failures_ns_}) {
+    for (const std::string& neighbourhood : neighbourhoods(point)) {
+      if (const auto found = known->find(neighbourhood); found != known->end()) {
+        return found->second;
+      }
     }
   }
   return 0;
@@ -171,6 +174,20 @@ void PointPreparer::remember_preparation(const SweepPoint& point, double prepara
   if (!point.is_reference) {
     keep_least(workload);
     preparations_ns_[alike] = preparation_ns;
+  }
+}
+
+// What failed says how long it takes at least: it counts where nothing succeeded.
+void PointPreparer::remember_failure(const SweepPoint& point, double preparation_ns) {
+  const auto [alike, workload, any] = neighbourhoods(point);
+  const auto keep_longest = [&](const std::string& neighbourhood) {
+    double& longest = failures_ns_[neighbourhood];
+    longest = std::max(longest, preparation_ns);
+  };
+  keep_longest(any);
+  if (!point.is_reference) {
+    keep_longest(workload);
+    keep_longest(alike);
   }
 }
 
@@ -226,6 +243,18 @@ void PointPreparer::settle_libraries(const SweepPoint& point) {
 
 PreparedPoint PointPreparer::make(const SweepPoint& point, Series& series, const MemoryPlan& plan) {
   const Clock::time_point start = clock_.now();
+  try {
+    PreparedPoint prepared = made(point, series, plan);
+    series.preparation_ns = clock_.since_ns(start);
+    remember_preparation(point, series.preparation_ns);
+    return prepared;
+  } catch (...) {  // the next may take as long
+    remember_failure(point, clock_.since_ns(start));
+    throw;
+  }
+}
+
+PreparedPoint PointPreparer::made(const SweepPoint& point, Series& series, const MemoryPlan& plan) {
   if (plan.library > 0) {
     settle_libraries(point);
   }
@@ -258,8 +287,6 @@ PreparedPoint PointPreparer::make(const SweepPoint& point, Series& series, const
   ++series.prepared;
   series.last_batch = point.spec.batch;
   series.last_cost = prepared.made.cost;
-  series.preparation_ns = clock_.since_ns(start);
-  remember_preparation(point, series.preparation_ns);
   return prepared;
 }
 

@@ -82,7 +82,10 @@ class PointPreparer {
   static std::array<std::string, 3> neighbourhoods(const SweepPoint& point);
   double expected_preparation_ns(const SweepPoint& point, const Series& series) const;
   void remember_preparation(const SweepPoint& point, double preparation_ns);
+  void remember_failure(const SweepPoint& point, double preparation_ns);
+  // Remembers how long it takes, also where it fails.
   PreparedPoint make(const SweepPoint& point, Series& series, const MemoryPlan& plan);
+  PreparedPoint made(const SweepPoint& point, Series& series, const MemoryPlan& plan);
   std::optional<Refusal> refuse(const SweepPoint& point, const Series& series, const MemoryPlan& plan,
                                 const std::vector<PointCost>& ready) const;
   void settle_libraries(const SweepPoint& point);
@@ -94,6 +97,7 @@ class PointPreparer {
   const RunBudget& budget_;
   std::map<std::string, Series> series_;
   std::map<std::string, double> preparations_ns_;  // by neighbourhood
+  std::map<std::string, double> failures_ns_;      // the same of those that failed, the longest
   std::set<std::string> settled_;                  // series
 };
 

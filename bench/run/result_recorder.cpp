@@ -5,13 +5,14 @@
 #include <set>
 #include <vector>
 
+#include "bench/measure/sessions.h"
 #include "bench/measure/statistics.h"
 
 namespace bench {
 
 ResultRecorder::ResultRecorder(const SweepPlan& plan, Device& device, const StopRule& rule,
-                               std::uint64_t seed, ResultDocument& document, RunObserver& observer)
-    : device_(device), rule_(rule), seed_(seed), document_(document), observer_(observer) {
+                               ResultDocument& document, RunObserver& observer)
+    : device_(device), rule_(rule), document_(document), observer_(observer) {
   for (const SweepPoint& point : plan.points) {
     place_.emplace(point.name, place_.size());
   }
@@ -41,7 +42,7 @@ MeasuredPoint& ResultRecorder::insert(const MeasuredPoint& point) {
 }
 
 void ResultRecorder::add_repetition(const SweepPoint& point, const MeasuredPoint& prepared,
-                                    Repetition repetition, const DeviceState& state) {
+                                    Repetition repetition, const DeviceState& state, MeasuredRound round) {
   MeasuredPoint* entry = measured(point.name);
   if (entry == nullptr) {
     entry = &insert(prepared);
@@ -52,8 +53,15 @@ void ResultRecorder::add_repetition(const SweepPoint& point, const MeasuredPoint
   entry->samples_ns.insert(entry->samples_ns.end(), repetition.samples_ns.begin(),
                            repetition.samples_ns.end());
   std::ranges::move(repetition.notes, std::back_inserter(entry->notes));
-  entry->round_sizes.push_back(static_cast<std::int64_t>(repetition.samples_ns.size()));
-  entry->stats = summarize(entry->samples_ns, entry->round_sizes, seed_);
+  round.samples = static_cast<std::int64_t>(repetition.samples_ns.size());
+  round.cpu_time_ns = repetition.cpu_time_ns;
+  round.clock_mhz = state.clock_mhz;
+  round.temperature_c = state.temperature_c;
+  round.power_w = state.power_w;
+  round.throttled = state.throttle_reasons;
+  round.disturbed = disturbances(round);
+  entry->rounds.push_back(std::move(round));
+  entry->stats = summarize(entry->samples_ns, round_sizes(*entry));
   set_validity(*entry, point.spec.dtype, state);
   observer_.changed(document_);
 }
@@ -80,6 +88,7 @@ void ResultRecorder::set_validity(MeasuredPoint& point, Dtype dtype, const Devic
     flags.insert("throttled:" + reason);
   }
   std::ranges::copy(rule_.flags(point.stats), std::inserter(flags, flags.end()));
+  std::ranges::copy(flags_of_rounds(point, document_.sessions), std::inserter(flags, flags.end()));
   if (above_peak(point, dtype)) {
     flags.insert("above_peak");
   }
@@ -87,10 +96,14 @@ void ResultRecorder::set_validity(MeasuredPoint& point, Dtype dtype, const Devic
 }
 
 // Whether the point is more than 10 % above the device's measured peak. The margin covers the error of that
-// measurement, and the peak is measured again before a point is flagged.
+// measurement, and the peak is measured again before a point is flagged. Where the sweep had time for some
+// dtypes' peaks only, points of the others are not judged.
 bool ResultRecorder::above_peak(const MeasuredPoint& point, Dtype dtype) {
   if (!(point.work.flops > 0)) {
     return false;  // and no need to measure what the device can do
+  }
+  if (const auto& known = document_.context.peaks; !known.empty() && !known.contains(dtype)) {
+    return false;
   }
   const double rate = point.work.flops / (point.stats.median_ns * 1e-9);
   const auto exceeds = [rate](const Peaks& peaks) {

@@ -16,15 +16,16 @@ namespace bench {
 // Every point is in the document once: measured, or unmeasured with its reason. All arguments outlive it.
 class ResultRecorder {
  public:
-  ResultRecorder(const SweepPlan& plan, Device& device, const StopRule& rule, std::uint64_t seed,
-                 ResultDocument& document, RunObserver& observer);
+  ResultRecorder(const SweepPlan& plan, Device& device, const StopRule& rule, ResultDocument& document,
+                 RunObserver& observer);
 
   MeasuredPoint* measured(const std::string& name);  // nullptr where it is not
   const UnmeasuredPoint* unmeasured(const std::string& name) const;
 
   // Where `point` is measured already, it goes on with its samples; else with none.
+  // `round`: its place; the rest of it is filled in.
   void add_repetition(const SweepPoint& point, const MeasuredPoint& prepared, Repetition repetition,
-                      const DeviceState& state);
+                      const DeviceState& state, MeasuredRound round);
   void set_unmeasured(const SweepPoint& point, const std::string& status, const std::string& reason);
   // The fault may have spoilt the point's earlier samples, and would break the device again: the point
   // keeps none and is in error.
@@ -38,7 +39,6 @@ class ResultRecorder {
   std::map<std::string, std::size_t> place_;  // of a point in the plan
   Device& device_;
   const StopRule& rule_;
-  std::uint64_t seed_;
   ResultDocument& document_;
   RunObserver& observer_;
   int refreshes_left_ = 5;  // of the peaks, each up to a second

@@ -16,6 +16,7 @@
 #include "bench/measure/finding.h"
 #include "bench/measure/rounds.h"
 #include "bench/run/google_benchmark.h"
+#include "bench/run/machine_watch.h"
 #include "bench/run/point_preparer.h"
 #include "bench/run/result_recorder.h"
 
@@ -39,13 +40,14 @@ class Runner {
         document_(document),
         observer_(observer),
         budget_(clock, settings.started, settings.time_budget, plan.share_of_budget),
-        rule_{.least_rounds = settings.least_rounds, .trusted_rounds = settings.rounds.trusted_rounds},
-        recorder_(plan, device, rule_, settings.seed, document, observer),
+        rule_{.least_rounds = settings.least_rounds},
+        recorder_(plan, device, rule_, document, observer),
         preparer_(plan, device, clock, settings, budget_) {}
 
   // The first round: each point is timed as soon as it is ready.
   void prepare_all() {
     const std::vector<const SweepPoint*> order = preparation_order();
+    order_ = 0;
     for (std::size_t i = 0; i < order.size() && !interrupted(); ++i) {
       to_come_ = order.size() - i - 1;
       prepare(*order[i], i + 1);
@@ -59,7 +61,7 @@ class Runner {
     std::vector<const ReadyPoint*> wanted;
     for (const ReadyPoint& ready : ready_points_) {
       const MeasuredPoint* const known = recorder_.measured(ready.point->name);
-      if (!failed_.contains(ready.point->name) && (known == nullptr || !rule_.precise(known->stats))) {
+      if (!failed_.contains(ready.point->name) && (known == nullptr || !StopRule::precise(known->stats))) {
         wanted.push_back(&ready);
       }
     }
@@ -71,6 +73,7 @@ class Runner {
       costs.push_back(wanted[index]->cost);
     }
     bool any = false;
+    order_ = 0;
     for (std::size_t done = 0; done < order.size(); ++done) {
       if (interrupted()) {
         return false;
@@ -146,7 +149,7 @@ class Runner {
       const bool is_first = document_.benchmarks.empty();  // a run without a figure answers nothing
       if ((budget_.left_ns() > 0 || is_first) && !interrupted()) {
         const std::vector<PointCost> costs = ready_costs();
-        sample(ready_points_.back(), prepared.made, sampling_ns(costs, costs.size() - 1, 0));
+        sample(ready_points_.back(), prepared.made, 0, sampling_ns(costs, costs.size() - 1, 0));
       }
     });
   }
@@ -155,16 +158,19 @@ class Runner {
     observer_.progress(
         budget_.progress(fmt::format("round {}: {}", round + 1, ready.point->name),
                          static_cast<double>(round) / static_cast<double>(settings_.rounds.at_most)));
-    guarded(*ready.point,
-            [&] { sample(ready, make_warm(*ready.point, device_, clock_, MeasureMemory::no), sampling_ns); });
+    guarded(*ready.point, [&] {
+      sample(ready, make_warm(*ready.point, device_, clock_, MeasureMemory::no), round, sampling_ns);
+    });
   }
 
-  void sample(const ReadyPoint& ready, const WarmWorkload& made, double sampling_ns) {
+  void sample(const ReadyPoint& ready, const WarmWorkload& made, std::int64_t round, double sampling_ns) {
     const SweepPoint& point = *ready.point;
     const double step_ns = made.cost.step_ns;
     const std::int64_t samples = samples_for_repetition(step_ns, sampling_ns, settings_.rounds.samples,
                                                         step_ns < kShortStepNs ? kLeastShortSamples : 1);
     device_.state();  // what throttled the device before says nothing of these samples
+    MeasuredRound place{.session = settings_.session.index, .round = round, .order = order_++};
+    place.start_ns = std::chrono::nanoseconds(clock_.now() - settings_.session.started).count();
     Repetition taken = run_repetition(point.name, *made.workload, device_, samples, point.cold);
     if (taken.samples_ns.empty()) {
       return;
@@ -173,7 +179,10 @@ class Runner {
     if (point.oversubscribes_cores) {
       std::erase(state.throttle_reasons, "cpu_contention");
     }
-    recorder_.add_repetition(point, ready.entry, std::move(taken), state);
+    if (settings_.session.watch != nullptr) {
+      settings_.session.watch->describe(place);
+    }
+    recorder_.add_repetition(point, ready.entry, std::move(taken), state, std::move(place));
   }
 
   // A failure of one point is its result, and the others go on; without the device, or without the data that
@@ -243,6 +252,7 @@ class Runner {
   std::vector<ReadyPoint> ready_points_;
   std::set<std::string> failed_;  // names of points that are not repeated any more
   std::size_t to_come_ = 0;       // points that may still become ready
+  std::int64_t order_ = 0;        // repetitions of this round so far
 };
 
 }  // namespace

@@ -16,6 +16,15 @@
 
 namespace bench {
 
+class MachineWatch;
+
+// The session that a run measures for, and what watches its machine.
+struct RunSession {
+  std::int64_t index = 0;         // in the document's sessions
+  Clock::time_point started{};    // when it started
+  MachineWatch* watch = nullptr;  // none: nothing is known of the machine
+};
+
 struct RunSettings {
   std::chrono::nanoseconds time_budget{};  // as given; points have the plan's share
   Clock::time_point started{};             // of the time budget
@@ -25,6 +34,7 @@ struct RunSettings {
   std::int64_t wanted_rounds = 6;  // over which samples are spread
   RoundPolicy rounds{};
   std::chrono::nanoseconds longest_repetition = std::chrono::milliseconds(500);
+  RunSession session{};
 };
 
 class RunObserver {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "kernels/operations/loss_scale/loss_scale.h"
 
 namespace bench::kernels {
 namespace {
@@ -58,6 +58,19 @@ bool is_gradient_of_weights(Slot slot) {
   return slot == Slot::diff_weights;
 }
 
+// One of a tensor's `count` rows; nullopt where a row is not a whole part of its memory.
+std::optional<TensorDesc> row_of(const TensorDesc& tensor, std::int64_t count) {
+  TensorDesc sample = tensor;
+  sample.n = 1;
+  if (count == tensor.n) {
+    return sample;
+  }
+  if (count < 1 || tensor.elements() % count != 0 || !is_flat(sample)) {
+    return std::nullopt;
+  }
+  return TensorDesc{.n = 1, .c = tensor.elements() / count, .dtype = tensor.dtype};
+}
+
 }  // namespace
 
 OperationInstance::OperationInstance(std::unique_ptr<Operation> operation, Device& device, std::uint64_t seed,
@@ -98,6 +111,50 @@ std::vector<float> OperationInstance::output() {
   std::vector<float> values(static_cast<std::size_t>(slot.tensor.elements()));
   load(slot.tensor, stored.data(), values);
   return values;
+}
+
+std::optional<std::vector<float>> OperationInstance::rows_of_output(std::span<const std::int64_t> rows,
+                                                                    std::int64_t count) {
+  const SlotInfo& slot = result();
+  const auto row = is_gradient_of_weights(slot.slot) ? std::nullopt : row_of(slot.tensor, count);
+  if (!row) {
+    return std::nullopt;
+  }
+  device_.synchronize();
+  const auto* const from = static_cast<const std::byte*>(pointers_[slot.slot]);
+  const auto columns = static_cast<std::size_t>(row->elements());
+  std::vector<std::byte> stored(static_cast<std::size_t>(row->bytes()));
+  std::vector<float> values(columns * rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    device_.download(stored.data(), from + rows[i] * row->bytes(), row->bytes());
+    load(*row, stored.data(), std::span(values).subspan(i * columns, columns));
+  }
+  return values;
+}
+
+bool OperationInstance::output_is_finite() {
+  Buffer state;
+  try {
+    state = device_.allocate(sizeof(LossScale), MemoryCategory::other);
+  } catch (const OutOfMemory&) {
+    return false;
+  }
+  const SlotInfo& slot = result();
+  const std::int64_t element = bytes_of(slot.tensor.dtype);
+  // tf32 is stored as fp32.
+  const Dtype dtype = element == bytes_of(Dtype::fp32) ? Dtype::fp32 : slot.tensor.dtype;
+  const auto look = make_operation(FindOverflow{.count = slot.bytes / element, .dtype = dtype}, device_);
+  look->prepare();
+  const LossScale clean;
+  device_.upload(state.data(), &clean, sizeof(clean));
+  SlotPointers pointers;
+  pointers[Slot::diff_weights] = pointers_[slot.slot];
+  pointers[Slot::loss_scale] = state.data();
+  look->run(pointers);
+  device_.synchronize();
+  LossScale found;
+  device_.download(&found, state.data(), sizeof(found));
+  return found.overflow == 0;
 }
 
 const SlotInfo& OperationInstance::result() const {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "bench/device.h"
@@ -34,6 +36,12 @@ class OperationInstance {
   void poison();
   // The result as fp32: samples one after another in NCHW, or plain weights.
   std::vector<float> output();
+  // The rows of these numbers, one after another, where the result has `count` of them and each lies in its
+  // own bytes; else nullopt. Only these come from the device.
+  std::optional<std::vector<float>> rows_of_output(std::span<const std::int64_t> rows, std::int64_t count);
+  // Whether every value of the result is finite, as the device finds; false too where it has no memory left
+  // to note that in.
+  bool output_is_finite();
 
  private:
   const SlotInfo& result() const;

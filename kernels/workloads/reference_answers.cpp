@@ -34,8 +34,9 @@ std::size_t farthest(std::span<const float> row, std::span<const float> expected
 
 // A row of the answers and what it must be.
 struct Pair {
-  std::size_t row;
+  std::size_t row;  // of the answers that are here
   const std::vector<float>* expected;
+  std::int64_t number;  // the row's, of all
 };
 
 // `columns`: values of a row; 0 where there is none to be expected.
@@ -65,9 +66,14 @@ Verification compare_pairs(std::span<const float> answers, std::size_t columns, 
     const auto row = answers.subspan(worst->row * columns, columns);
     const std::size_t at = farthest(row, *worst->expected);
     result.detail += fmt::format("; row {} is off by {:.3g} (accepted: {:.3g}), value {} is {} instead of {}",
-                                 worst->row, result.error, tolerance, at, row[at], (*worst->expected)[at]);
+                                 worst->number, result.error, tolerance, at, row[at], (*worst->expected)[at]);
   }
   return result;
+}
+
+std::string compared_some(std::size_t rows, std::int64_t count, std::size_t columns,
+                          const std::string& what) {
+  return fmt::format("{} of {} rows of {} values ({}) against the reference's", rows, count, columns, what);
 }
 
 }  // namespace
@@ -123,7 +129,7 @@ Verification compare_rows(std::span<const float> answers, std::span<const std::v
   const std::size_t rows = columns == 0 ? 0 : answers.size() / columns;
   std::vector<Pair> pairs;
   for (std::size_t row = 0; row < rows; ++row) {
-    pairs.push_back({row, &expected[row % expected.size()]});
+    pairs.push_back({row, &expected[row % expected.size()], static_cast<std::int64_t>(row)});
   }
   return compare_pairs(
       answers, columns, pairs, tolerance,
@@ -137,12 +143,11 @@ Verification compare_some_rows(std::span<const float> answers, std::span<const s
   const std::size_t columns = expected.empty() ? 0 : expected.front().size();
   std::vector<Pair> pairs;
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    pairs.push_back({static_cast<std::size_t>(rows[i]), &expected[i]});
+    pairs.push_back({static_cast<std::size_t>(rows[i]), &expected[i], rows[i]});
   }
+  const auto count = static_cast<std::int64_t>(columns == 0 ? 0 : answers.size() / columns);
   Verification result =
-      compare_pairs(answers, columns, pairs, tolerance,
-                    fmt::format("{} of {} rows of {} values ({}) against the reference's", rows.size(),
-                                columns == 0 ? 0 : answers.size() / columns, columns, what));
+      compare_pairs(answers, columns, pairs, tolerance, compared_some(rows.size(), count, columns, what));
   if (!result.passed) {
     return result;
   }
@@ -154,6 +159,17 @@ Verification compare_some_rows(std::span<const float> answers, std::span<const s
     result.detail += fmt::format("; row {}, value {} is {}", at / columns, at % columns, *bad);
   }
   return result;
+}
+
+Verification compare_sampled_rows(std::span<const float> answers, std::span<const std::int64_t> rows,
+                                  std::int64_t count, std::span<const std::vector<float>> expected,
+                                  double tolerance, const std::string& what) {
+  const std::size_t columns = expected.empty() ? 0 : expected.front().size();
+  std::vector<Pair> pairs;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    pairs.push_back({i, &expected[i], rows[i]});
+  }
+  return compare_pairs(answers, columns, pairs, tolerance, compared_some(rows.size(), count, columns, what));
 }
 
 std::vector<std::int64_t> rows_to_compare(std::int64_t count) {

@@ -66,6 +66,11 @@ Verification compare_some_rows(std::span<const float> answers, std::span<const s
                                std::span<const std::vector<float>> expected, double tolerance,
                                const std::string& what);
 
+// The same of these rows alone, out of `count`: `answers` has no others.
+Verification compare_sampled_rows(std::span<const float> answers, std::span<const std::int64_t> rows,
+                                  std::int64_t count, std::span<const std::vector<float>> expected,
+                                  double tolerance, const std::string& what);
+
 // At most three of `count` rows: the first, the last and one in the middle.
 std::vector<std::int64_t> rows_to_compare(std::int64_t count);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -13,11 +14,23 @@ namespace bench::sweeps {
 namespace {
 
 std::string misfit(const StepTimeModel& model) {
-  return fmt::format("about: step time does not follow t0 + batch/T∞, a point lies {} off",
+  return fmt::format("step time does not follow t0 + batch/T∞, a point lies {} off",
                      format_percent(model.max_relative_residual));
 }
 
 constexpr const char* kUntested = "by a line through 2 batch sizes, which no third tests";
+
+// The fastest of the points that the model was fitted to.
+const BatchPoint& fastest(const BatchSeries& series) {
+  return *std::ranges::max_element(series.timed, {},
+                                   [](const BatchPoint& point) { return point.throughput.per_s; });
+}
+
+// T∞ is what ever larger batches approach from below: one that a measured batch exceeds is wrong.
+bool t_inf_is_stated(const BatchSeries& series) {
+  const std::optional<Estimate>& t_inf = series.model->t_inf_per_s;
+  return t_inf && t_inf->value >= fastest(series).throughput.per_s;
+}
 
 // Below this share of the smallest batch's step time, a fixed cost makes no difference.
 constexpr double kNegligible = 0.05;
@@ -53,7 +66,7 @@ std::string t0_in_words(const BatchSeries& series) {
   const bool about = !model.tested() || !model.holds;
   const std::string caveat = !about || model.t_inf_per_s ? ""
                              : !model.tested()           ? fmt::format(" ({})", kUntested)
-                                                         : fmt::format(" ({})", misfit(model));
+                                                         : fmt::format(" (about: {})", misfit(model));
   if (model.tested() ? !model.t0_above_zero : model.t0_ns.value <= 0) {
     return zero_in_words(series) + caveat;
   }
@@ -70,6 +83,16 @@ std::vector<ThroughputPoint> trusted_throughputs(const BatchSeries& series) {
     }
   }
   return trusted;
+}
+
+// Of a batch that both have: by rounds where they share enough of them.
+Estimate speedup_at(const BatchRatio& by_intervals, const BatchSeries& series, const BatchSeries& baseline) {
+  const BatchPoint& one = *series.at(by_intervals.batch);
+  const BatchPoint& other = *baseline.at(by_intervals.batch);
+  const auto slower = paired_ratio(other.times, one.times);
+  const double items =
+      one.throughput.per_s * one.step_ns / (other.throughput.per_s * other.step_ns);  // of a step
+  return slower ? scaled(*slower, items) : by_intervals.ratio;
 }
 
 bool share_a_batch(const BatchSeries& one, const BatchSeries& other) {
@@ -125,14 +148,23 @@ Finding claim_t_inf(const BatchSeries& series) {
         series.label, series.timed.back().batch);
     return finding;
   }
-  finding.set(*model.t_inf_per_s);
   finding.details = {{"t0_ns", std::llround(model.t0_ns.value)},
-                     {"t_inf_per_s", model.t_inf_per_s->value},
                      {"max_relative_residual", model.max_relative_residual},
                      {"r_squared", model.r_squared},
                      {"model_holds", model.holds && model.tested()}};
+  if (!t_inf_is_stated(series)) {
+    const BatchPoint& point = fastest(series);
+    finding.claim = fmt::format(
+        "{} has no asymptotic throughput: the fit's lies below the {} of batch {}{} [measure larger "
+        "batches].",
+        series.label, per_second(point), point.batch,
+        model.tested() && !model.holds ? "; " + misfit(model) : "");
+    return finding;
+  }
+  finding.set(*model.t_inf_per_s);
+  finding.details["t_inf_per_s"] = model.t_inf_per_s->value;
   const std::string note = !model.tested() ? fmt::format(" ({})", kUntested)
-                           : !model.holds  ? fmt::format(" ({})", misfit(model))
+                           : !model.holds  ? fmt::format(" (about: {})", misfit(model))
                            : !finding.ci95 ? " (no interval: too few batches)"
                                            : "";
   finding.claim = fmt::format("Asymptotic throughput of {}: {} samples/s{}.", series.label,
@@ -194,7 +226,10 @@ Finding claim_limit(const BatchSeries& series) {
 
 Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
   Finding finding = finding_of("speedup_" + series.label, "ratio");
-  const auto ratios = throughput_ratios(trusted_throughputs(series), trusted_throughputs(baseline));
+  auto ratios = throughput_ratios(trusted_throughputs(series), trusted_throughputs(baseline));
+  for (BatchRatio& each : ratios) {
+    each.ratio = speedup_at(each, series, baseline);
+  }
   const auto mean = mean_ratio(ratios);
   if (!mean) {
     finding.claim =

@@ -51,9 +51,12 @@ Finding claim_memory(const std::vector<KernelResult>& points, const RoofCeiling&
   return finding;
 }
 
-// Why no measured point shows memory, and what to do.
+// Why there is no roofline, and what to do.
 std::string reason_for_no_memory(const ResultDocument& document, const std::vector<KernelResult>& points,
                                  const std::set<std::string>& references) {
+  if (only_references_timed(document, references)) {
+    return fmt::format("only the points that set it were timed [{}]", kGiveTime);
+  }
   const KernelResult* largest = nullptr;  // cold
   for (const KernelResult& point : points) {
     if (point.is_stream() && point.cold && (largest == nullptr || point.bytes > largest->bytes)) {
@@ -182,7 +185,9 @@ std::optional<Finding> claim_tensor_cores(const std::string& dtype, const std::v
   if (with == nullptr || without == nullptr) {
     return std::nullopt;
   }
-  const Estimate times = ratio(with->rate(), without->rate());
+  const Estimate times =
+      scaled(ratio_by_rounds(without->step_ns, without->rounds, with->step_ns, with->rounds),
+             with->flops / without->flops);
   Finding finding = finding_of("tensor_cores/" + dtype, "1", {with->name, without->name});
   finding.set(times);
   // Its peak takes another instruction, which fma does not use.
@@ -284,10 +289,14 @@ std::optional<Finding> claim_cold(const std::string& label, const std::vector<co
       worst_ratio = slower;
     }
   }
-  if (worst_hot == nullptr || worst_cold->step_ns.low() <= worst_hot->step_ns.high()) {
+  if (worst_hot == nullptr) {
     return std::nullopt;
   }
-  const Estimate times = ratio(worst_cold->step_ns, worst_hot->step_ns);
+  const Estimate times =
+      ratio_by_rounds(worst_cold->step_ns, worst_cold->rounds, worst_hot->step_ns, worst_hot->rounds);
+  if (times.low() <= 1) {
+    return std::nullopt;
+  }
   Finding finding = finding_of("cold_caches/" + label, "1", {worst_hot->name, worst_cold->name});
   finding.set(times);
   finding.claim =
@@ -349,7 +358,7 @@ std::vector<Finding> kernels_findings(const ResultDocument& document,
                                       const std::set<std::string>& references) {
   const std::vector<KernelResult> points = read_results(document);
   const double cache_bytes = last_cache_bytes(document.context);
-  const Roofline roofline = roofline_of(points, cache_bytes);
+  const Roofline roofline = roofline_in(document, references);
   std::vector<Finding> findings;
   const auto add = [&](std::optional<Finding> finding) {
     if (finding) {

@@ -30,6 +30,7 @@ std::vector<KernelResult> read_results(const ResultDocument& document) {
     point.flops = measured.work.flops;
     point.bytes = measured.work.fixed_bytes + measured.work.sample_bytes;
     point.step_ns = measured.stats.step_time();
+    point.rounds = round_times(measured);
     point.flags = measured.validity.flags;
     point.above_peak = std::ranges::find(point.flags, "above_peak") != point.flags.end();
   }
@@ -78,6 +79,20 @@ Roofline roofline_of(const std::vector<KernelResult>& points, double cache_bytes
     }
   }
   return roofline;
+}
+
+bool only_references_timed(const ResultDocument& document, const std::set<std::string>& references) {
+  const auto is_reference = [&](const auto& point) { return references.contains(point.name); };
+  return !document.benchmarks.empty() && std::ranges::all_of(document.benchmarks, is_reference) &&
+         std::ranges::any_of(document.unmeasured, [&](const UnmeasuredPoint& point) {
+           return point.status == "skipped" && !is_reference(point);
+         });
+}
+
+Roofline roofline_in(const ResultDocument& document, const std::set<std::string>& references) {
+  return only_references_timed(document, references)
+             ? Roofline{}
+             : roofline_of(read_results(document), last_cache_bytes(document.context));
 }
 
 std::optional<Estimate> Roofline::limit(const KernelResult& point) const {

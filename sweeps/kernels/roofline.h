@@ -10,10 +10,12 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "bench/measure/estimate.h"
+#include "bench/measure/paired_ratio.h"
 #include "bench/measure/result.h"
 
 namespace bench::sweeps {
@@ -35,6 +37,7 @@ struct KernelResult : KernelParams {
   double flops = 0;
   double bytes = 0;
   Estimate step_ns{};
+  RoundTimes rounds{};
   bool above_peak = false;  // it computed something else, or read what it should not have: it proves nothing
   std::vector<std::string> flags{};
 
@@ -78,5 +81,12 @@ bool shows_memory(const KernelResult& point, double cache_bytes);
 // ones come from other points that memory does not limit. The best has the highest lower bound: one lucky
 // sample of a noisy point is no ceiling.
 Roofline roofline_of(const std::vector<KernelResult>& points, double cache_bytes);
+
+// Whether the run ended after the points that set the roofline, with no other to compare with it.
+// `references`: their names.
+bool only_references_timed(const ResultDocument& document, const std::set<std::string>& references);
+
+// roofline_of() the document's points; empty where only_references_timed().
+Roofline roofline_in(const ResultDocument& document, const std::set<std::string>& references);
 
 }  // namespace bench::sweeps

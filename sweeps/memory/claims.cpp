@@ -121,9 +121,8 @@ std::optional<Finding> claim_activations(const std::vector<BatchSeries>& all, Dt
                               format_bytes(std::llround(*in_inference)));
   if (maps > 0) {
     finding.details["feature_map_bytes"] = maps;
-    finding.claim +=
-        fmt::format("; its feature maps are {}: {:.2f} times that in training, {:.2f} times in inference",
-                    format_bytes(std::llround(maps)), *in_training / maps, *in_inference / maps);
+    finding.claim += fmt::format("; the rule of thumb, the output of every layer, gives {}",
+                                 format_bytes(std::llround(maps)));
   }
   finding.claim += '.';
   return finding;

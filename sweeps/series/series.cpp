@@ -19,12 +19,14 @@ bool above_peak(const MeasuredPoint& point) {
 BatchPoint read_point(const MeasuredPoint& point, std::int64_t batch) {
   const double items = point.items_per_step > 0 ? point.items_per_step : static_cast<double>(batch);
   const double median = point.stats.median_ns;
-  const Interval step{std::clamp(point.stats.ci95_ns.low, std::min(1.0, median), median),
-                      std::max(point.stats.ci95_ns.high, median)};
+  // Of one round: what its samples span.
+  const Interval within = point.stats.ci95_ns.value_or(Interval{point.stats.p05_ns, point.stats.p95_ns});
+  const Interval step{std::clamp(within.low, std::min(1.0, median), median), std::max(within.high, median)};
   BatchPoint read;
   read.name = point.name;
   read.batch = batch;
   read.step_ns = median;
+  read.times = round_times(point);
   read.bytes = point.memory.peak_measured;
   read.memory = point.memory;
   read.plan = point.plan;

@@ -10,6 +10,7 @@
 
 #include "bench/dtype.h"
 #include "bench/measure/memory_line.h"
+#include "bench/measure/paired_ratio.h"
 #include "bench/measure/result.h"
 #include "bench/measure/saturation.h"
 #include "bench/measure/step_time.h"
@@ -31,6 +32,7 @@ struct BatchPoint {
   std::string name;
   std::int64_t batch = 0;
   double step_ns = 0;
+  RoundTimes times;
   std::int64_t bytes = 0;    // tracked peak; 0 where it was not tracked
   std::int64_t weights = 0;  // of these
   PointMemory memory;

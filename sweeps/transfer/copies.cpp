@@ -89,6 +89,7 @@ std::vector<CopySeries> copy_series(const ResultDocument& document) {
                               .bytes = params->bytes,
                               .moved = measured.work.sample_bytes,
                               .ns = measured.stats.step_time(),
+                              .rounds = round_times(measured),
                               .mark = std::string(marks.of(measured))});
   }
   for (CopySeries& series : all) {

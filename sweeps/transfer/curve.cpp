@@ -145,7 +145,8 @@ std::optional<double> faster_from(std::span<const CopyPoint> first, std::span<co
     if (other == second.end()) {
       continue;
     }
-    if (!one.ns.ci95 || !other->ns.ci95 || one.ns.high() >= other->ns.low()) {
+    const Estimate times = ratio_by_rounds(one.ns, one.rounds, other->ns, other->rounds);
+    if (!times.ci95 || times.high() >= 1) {
       break;
     }
     from = one.bytes;

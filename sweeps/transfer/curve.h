@@ -8,15 +8,17 @@
 #include <vector>
 
 #include "bench/measure/estimate.h"
+#include "bench/measure/paired_ratio.h"
 
 namespace bench::sweeps {
 
 // A measured copy.
 struct CopyPoint {
   std::string name{};
-  double bytes = 0;    // of one copy
-  double moved = 0;    // of all copies of a step, both ways
-  Estimate ns{};       // median, positive
+  double bytes = 0;  // of one copy
+  double moved = 0;  // of all copies of a step, both ways
+  Estimate ns{};     // median, positive
+  RoundTimes rounds{};
   std::string mark{};  // "○" for a flag that separates it from others
 
   double bytes_per_s() const { return moved / ns.value * 1e9; }
@@ -66,8 +68,8 @@ std::optional<CopyCurve> fit_copy_curve(std::span<const CopyPoint> by_size);
 std::optional<double> crossing(const CopyCurve& first, const CopyCurve& second);
 
 // The smallest size from which on, here and at each larger size that both were measured at, `first` is faster
-// with intervals that do not touch; without one of them nothing is known. nullopt where it is not so at the
-// largest.
+// and significantly so, by rounds where both have them; without an interval nothing is known. nullopt where
+// it is not so at the largest.
 std::optional<double> faster_from(std::span<const CopyPoint> first, std::span<const CopyPoint> second);
 
 struct HeldOut {

@@ -247,7 +247,8 @@ void claim_in_flight(const TransferFacts& facts, std::vector<Finding>& findings)
     }
     const auto& [several, single] = *largest;
     Finding finding = finding_of("at_once/" + series.label(), "1", {several->name, single->name});
-    finding.set(scaled(ratio(single->ns, several->ns), several->moved / single->moved));
+    finding.set(scaled(ratio_by_rounds(single->ns, single->rounds, several->ns, several->rounds),
+                       several->moved / single->moved));
     finding.claim = fmt::format("{} of {} {} ({}): {} in all, {} times one copy{}.",
                                 both ? "Copies" : fmt::format("{} copies at once", series.in_flight),
                                 size_text(several->bytes), copy_way(series.direction), series.kind,
@@ -268,7 +269,8 @@ void claim_first_touch(const TransferFacts& facts, std::vector<Finding>& finding
     }
     Finding finding =
         finding_of("cold_pages/" + series.label(), "1", {largest->one->name, largest->other->name});
-    finding.set(ratio(largest->one->ns, largest->other->ns));
+    finding.set(
+        ratio_by_rounds(largest->one->ns, largest->one->rounds, largest->other->ns, largest->other->rounds));
     finding.claim = fmt::format(
         "Into first-touch pages a copy {} of {} takes {} times as long ({} vs {}).",
         copy_way(series.direction), size_text(largest->one->bytes), plus_minus(*finding.value, finding.ci95),
@@ -328,8 +330,8 @@ std::vector<Finding> transfer_findings(const ResultDocument& document, const Tra
     return finding == findings.end() || (!finding->value && name != first) ||
            (name.starts_with("model/") && finding->value && !conclusive({*finding->value, finding->ci95}));
   });
-  if (!state.crosses_bus) {  // once, before all that it qualifies
-    headlines.insert(headlines.begin(), "bus");
+  if (!state.crosses_bus) {  // the caveat once, next to the recommendation that it qualifies
+    headlines.insert(headlines.begin() + (headlines.empty() ? 0 : 1), "bus");
   }
   set_headlines(findings, headlines, true);
   return findings;

@@ -14,6 +14,7 @@
 
 #include "bench/error.h"
 #include "bench/measure/finding.h"
+#include "bench/measure/rounds.h"
 #include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
@@ -22,8 +23,8 @@
 namespace bench::sweeps {
 namespace {
 
-Estimate estimate_of(const TransferStudy& study, std::span<const double> times_ns) {
-  return median_estimate(times_ns, study.sweep.request.seed);
+Estimate estimate_of(std::span<const double> times_ns) {
+  return median_estimate(times_ns);
 }
 
 // Why the device, the library or the system refused; empty where none did.
@@ -102,7 +103,7 @@ PinningCost pinning_cost(const TransferStudy& study, std::int64_t bytes) {
     }
   });
   if (cost.unsupported.empty()) {
-    cost.pin_ns = estimate_of(study, values_of(pinned, &Made::made_ns));
+    cost.pin_ns = estimate_of(values_of(pinned, &Made::made_ns));
     cost.unpin_ns = median(values_of(pinned, &Made::freed_ns));
     cost.pageable_ns = median(values_of(pageable, &Made::made_ns));
     cost.free_ns = median(values_of(pageable, &Made::freed_ns));
@@ -144,7 +145,7 @@ CallTime call_time(const TransferStudy& study, HostKind kind, CopyDirection dire
     const double returned = clock.since_ns(start);
     queue->wait();
     const double ended = clock.since_ns(start);
-    if (i > 0) {  // the first touches pages and wakes the device up
+    if (i > 0) {  // the first touches pages and brings the device out of idle
       returns.push_back(returned);
       done.push_back(ended);
       cpu.push_back(thread_cpu_ns() - cpu_start);
@@ -153,8 +154,8 @@ CallTime call_time(const TransferStudy& study, HostKind kind, CopyDirection dire
   return {.direction = up ? "h2d" : "d2h",
           .kind = kind == HostKind::pinned ? "pinned" : "pageable",
           .bytes = bytes,
-          .returns_ns = estimate_of(study, returns),
-          .done_ns = estimate_of(study, done),
+          .returns_ns = estimate_of(returns),
+          .done_ns = estimate_of(done),
           .cpu_ns = median(cpu)};
 }
 
@@ -191,13 +192,7 @@ struct TimedKind {
   std::unique_ptr<Workload> in_turn{};  // the copy as part of the device's work
   std::unique_ptr<Workload> apart{};    // on a queue of its own
   std::unique_ptr<ConcurrentRunner> runner{};
-  std::vector<double> copy{}, serial{}, overlapped{}, compute_overlapped{};  // ns
-
-  void clear() {
-    for (auto* times : {&copy, &serial, &overlapped, &compute_overlapped}) {
-      times->clear();
-    }
-  }
+  StepSamples samples{};
 };
 
 // Throws Unsupported.
@@ -216,27 +211,40 @@ std::vector<TimedKind> make_kinds(const TransferStudy& study, std::int64_t bytes
   return kinds;
 }
 
-// Everything in turn, so that a slow moment meets all of it.
-void run_round(Device& device, Workload& compute, std::vector<double>& alone, std::vector<TimedKind>& kinds) {
+// Everything once, in an order shuffled for each round: a slow moment meets all of it, and no measurement
+// always follows the same other one.
+void run_round(Device& device, Workload& compute, std::uint64_t seed, std::vector<double>& alone,
+               std::vector<TimedKind>& kinds) {
   const auto timed = [&](const std::function<void()>& work) {
     return static_cast<double>(device.time(work));
   };
-  alone.push_back(timed([&] { compute.step(); }));
+  std::vector<std::function<void()>> measurements;
+  measurements.emplace_back([&] { alone.push_back(timed([&] { compute.step(); })); });
   for (TimedKind& kind : kinds) {
     if (!kind.unsupported.empty()) {
       continue;
     }
-    kind.in_turn->before_step();
-    kind.copy.push_back(timed([&] { kind.in_turn->step(); }));
-    kind.in_turn->before_step();
-    kind.serial.push_back(timed([&] {
-      kind.in_turn->step();
-      compute.step();
-    }));
-    kind.apart->before_step();
-    double compute_ns = 0;
-    kind.overlapped.push_back(kind.runner->run([&] { compute_ns = timed([&] { compute.step(); }); }));
-    kind.compute_overlapped.push_back(compute_ns);
+    measurements.emplace_back([&] {
+      kind.in_turn->before_step();
+      kind.samples.copy.push_back(timed([&] { kind.in_turn->step(); }));
+    });
+    measurements.emplace_back([&] {
+      kind.in_turn->before_step();
+      kind.samples.serial.push_back(timed([&] {
+        kind.in_turn->step();
+        compute.step();
+      }));
+    });
+    measurements.emplace_back([&] {
+      kind.apart->before_step();
+      double compute_ns = 0;
+      kind.samples.overlapped.push_back(
+          kind.runner->run([&] { compute_ns = timed([&] { compute.step(); }); }));
+      kind.samples.compute_overlapped.push_back(compute_ns);
+    });
+  }
+  for (const std::size_t index : shuffled_round(measurements.size(), seed, alone.size())) {
+    measurements[index]();
   }
 }
 
@@ -258,9 +266,9 @@ void time_steps(const TransferStudy& study, const WorkloadSpec& spec, double bud
   std::vector<TimedKind> kinds = make_kinds(study, steps.bytes);
   std::vector<double> alone;
   check_time(sweep);
-  run_round(sweep.device, *compute, alone, kinds);  // a warm-up
+  run_round(sweep.device, *compute, sweep.request.seed, alone, kinds);  // a warm-up
   alone.clear();
-  std::ranges::for_each(kinds, &TimedKind::clear);
+  std::ranges::for_each(kinds, [](TimedKind& kind) { kind.samples = {}; });
   const auto start = sweep.request.clock.now();
   const auto goes_on = [&] {
     if (alone.size() < kFewestRounds) {
@@ -273,18 +281,20 @@ void time_steps(const TransferStudy& study, const WorkloadSpec& spec, double bud
   while (goes_on()) {
     sweep.report(
         fmt::format("steps of {} with batch {}, round {}", steps.workload, steps.batch, alone.size() + 1));
-    run_round(sweep.device, *compute, alone, kinds);
+    run_round(sweep.device, *compute, sweep.request.seed, alone, kinds);
   }
   steps.rounds = static_cast<std::int64_t>(alone.size());
-  steps.compute_ns = estimate_of(study, alone);
+  steps.compute_ns = estimate_of(alone);
+  steps.compute_samples = alone;
   for (const TimedKind& kind : kinds) {
     KindSteps& times =
         steps.kinds.emplace_back(KindSteps{.name = kind.name, .unsupported = kind.unsupported});
     if (kind.unsupported.empty()) {
-      times.copy_ns = estimate_of(study, kind.copy);
-      times.serial_ns = estimate_of(study, kind.serial);
-      times.overlapped_ns = estimate_of(study, kind.overlapped);
-      times.compute_overlapped_ns = estimate_of(study, kind.compute_overlapped);
+      times.samples = kind.samples;
+      times.copy_ns = estimate_of(kind.samples.copy);
+      times.serial_ns = estimate_of(kind.samples.serial);
+      times.overlapped_ns = estimate_of(kind.samples.overlapped);
+      times.compute_overlapped_ns = estimate_of(kind.samples.compute_overlapped);
     }
   }
 }
@@ -295,8 +305,12 @@ Json ends_of(const Estimate& time) {
   return {std::llround(time.low()), std::llround(time.high())};
 }
 
-Json json_of(const Estimate& time) {
-  return {{"median_ns", time.value}, {"ci95_ns", ends_of(time)}};
+Json json_of(const Estimate& time, const std::vector<double>& samples_ns) {
+  Json json{{"median_ns", time.value}, {"ci95_ns", ends_of(time)}, {"samples_ns", Json::array()}};
+  for (const double sample : samples_ns) {
+    json["samples_ns"].push_back(std::llround(sample));
+  }
+  return json;
 }
 
 Json json_of(const PinningCost& cost) {
@@ -328,10 +342,10 @@ Json json_of(const KindSteps& kind) {
     return {{"host_memory", kind.name}, {"unsupported", kind.unsupported}};
   }
   return {{"host_memory", kind.name},
-          {"copy", json_of(kind.copy_ns)},
-          {"serial", json_of(kind.serial_ns)},
-          {"beside", json_of(kind.overlapped_ns)},
-          {"compute_beside", json_of(kind.compute_overlapped_ns)}};
+          {"copy", json_of(kind.copy_ns, kind.samples.copy)},
+          {"serial", json_of(kind.serial_ns, kind.samples.serial)},
+          {"beside", json_of(kind.overlapped_ns, kind.samples.overlapped)},
+          {"compute_beside", json_of(kind.compute_overlapped_ns, kind.samples.compute_overlapped)}};
 }
 
 Json json_of(const StepStudy& study) {
@@ -345,7 +359,7 @@ Json json_of(const StepStudy& study) {
     return row;
   }
   row["rounds"] = study.rounds;
-  row["compute"] = json_of(study.compute_ns);
+  row["compute"] = json_of(study.compute_ns, study.compute_samples);
   row["kinds"] = Json::array();
   for (const KindSteps& kind : study.kinds) {
     row["kinds"].push_back(json_of(kind));

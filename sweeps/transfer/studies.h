@@ -34,6 +34,11 @@ struct CallTime {
   double cpu_ns = 0;    // of the calling thread
 };
 
+// By round, in nanoseconds.
+struct StepSamples {
+  std::vector<double> copy{}, serial{}, overlapped{}, compute_overlapped{};
+};
+
 // A workload's steps with one kind of host memory.
 struct KindSteps {
   std::string name;           // "pageable", "staged", "pinned"
@@ -42,9 +47,12 @@ struct KindSteps {
   Estimate serial_ns{};       // a step: copy, then compute
   Estimate overlapped_ns{};   // a step: compute, while another thread copies the next batch
   Estimate compute_overlapped_ns{};
+  StepSamples samples{};
 
   // As it does best: a second thread is at hand with pageable memory too.
-  const Estimate& best() const { return overlapped_ns.value < serial_ns.value ? overlapped_ns : serial_ns; }
+  const Estimate& best() const { return overlaps() ? overlapped_ns : serial_ns; }
+  const std::vector<double>& best_samples() const { return overlaps() ? samples.overlapped : samples.serial; }
+  bool overlaps() const { return overlapped_ns.value < serial_ns.value; }
 };
 
 struct StepStudy {
@@ -56,6 +64,7 @@ struct StepStudy {
   std::int64_t bytes = 0;     // of the batch
   std::int64_t rounds = 0;
   Estimate compute_ns{};
+  std::vector<double> compute_samples{};  // by round, in nanoseconds
   std::vector<KindSteps> kinds{};
 
   // nullptr where it was not measured.
@@ -80,7 +89,7 @@ struct TransferState {
 //   "steps": [{"workload", "mode", "dtype", "batch", "bytes", "rounds", "compute": time, "kinds":
 //   [{"host_memory", "copy": time, "serial": time, "beside": time, "compute_beside": time}, or
 //   {"host_memory", "unsupported": why}]}, or {…, "unsupported": why}], where a time is {"median_ns",
-//   "ci95_ns"} and "beside" is the overlapped step.
+//   "ci95_ns", "samples_ns"} and "beside" is the overlapped step.
 Json to_json(const TransferState& state);
 
 // The studies run on these. `node` is that of the host memory, see node_named().

@@ -2,28 +2,47 @@
 
 #include <utility>
 
+#include "bench/measure/paired_ratio.h"
+
 namespace bench::sweeps {
 namespace {
 
 constexpr double kWorthwhile = 0.01;  // of a step
 
+// One time over another, by rounds where both have them.
+Estimate ratio_of(const Estimate& above, const std::vector<double>& above_samples, const Estimate& below,
+                  const std::vector<double>& below_samples) {
+  const auto paired = paired_ratio(above_samples, below_samples);
+  return paired ? *paired : ratio(above, below);
+}
+
+bool differs_from_one(const Estimate& times) {
+  return times.low() > 1 || times.high() < 1;
+}
+
 PinVerdict compared(const KindSteps& pageable, const KindSteps& kind) {
   const Estimate& before = pageable.best();
   const Estimate& after = kind.best();
   PinVerdict verdict{.chosen_kind = kind.name};
-  verdict.saved_ns.value = before.value - after.value;
-  if (before.ci95 && after.ci95) {
+  const Estimate left = ratio_of(after, kind.best_samples(), before, pageable.best_samples());
+  verdict.share = 1 - left.value;
+  if (paired_ratio(kind.best_samples(), pageable.best_samples())) {
+    verdict.saved_ns.value = verdict.share * before.value;
     verdict.saved_ns.ci95 =
-        Interval{.low = before.ci95->low - after.ci95->high, .high = before.ci95->high - after.ci95->low};
+        Interval{.low = (1 - left.high()) * before.value, .high = (1 - left.low()) * before.value};
+  } else {
+    verdict.saved_ns.value = before.value - after.value;
+    if (left.ci95) {
+      verdict.saved_ns.ci95 =
+          Interval{.low = before.low() - after.high(), .high = before.high() - after.low()};
+    }
   }
-  verdict.share = verdict.saved_ns.value / before.value;
-  verdict.significant = differ(before, after);
+  verdict.significant = differs_from_one(left);
   verdict.max_saving_ns = pageable.copy_ns.high();
   verdict.copy_is_short = verdict.max_saving_ns < kWorthwhile * before.value;
   if (verdict.significant && verdict.share >= kWorthwhile) {
     verdict.verdict = Verdict::pin;
-  } else if (!verdict.significant && !verdict.copy_is_short &&
-             before.high() - after.low() >= kWorthwhile * before.value) {
+  } else if (!verdict.significant && !verdict.copy_is_short && 1 - left.low() >= kWorthwhile) {
     verdict.verdict = Verdict::inconclusive;
   }
   return verdict;
@@ -50,9 +69,9 @@ std::optional<Estimate> hidden_share(const StepStudy& study, const KindSteps& ki
 }
 
 std::optional<double> slowdown(const StepStudy& study, const KindSteps& kind) {
-  return differ(kind.compute_overlapped_ns, study.compute_ns)
-             ? std::optional(kind.compute_overlapped_ns.value / study.compute_ns.value - 1)
-             : std::nullopt;
+  const Estimate times = ratio_of(kind.compute_overlapped_ns, kind.samples.compute_overlapped,
+                                  study.compute_ns, study.compute_samples);
+  return differs_from_one(times) ? std::optional(times.value - 1) : std::nullopt;
 }
 
 std::optional<PinVerdict> pin_verdict(const StepStudy& study, const LockedBytes& locked) {
@@ -76,7 +95,8 @@ std::optional<PinVerdict> pin_verdict(const StepStudy& study, const LockedBytes&
     take_staged = true;
   } else if (rank(by_pinned) != rank(by_staged)) {
     take_staged = rank(by_staged) > rank(by_pinned);
-  } else if (!differ(pinned->best(), staged->best())) {
+  } else if (!differs_from_one(
+                 ratio_of(pinned->best(), pinned->best_samples(), staged->best(), staged->best_samples()))) {
     take_staged = locked.staged < locked.pinned;
   }
   return take_staged ? by_staged : by_pinned;

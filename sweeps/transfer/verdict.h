@@ -14,7 +14,7 @@ namespace bench::sweeps {
 // their ends, so it is wide rather than narrow; none where a time has none. nullopt where the steps'
 // intervals are wider than half of the copy: any value would be within noise.
 std::optional<Estimate> hidden_share(const StepStudy& study, const KindSteps& kind);
-// How much longer the computing takes while the copy runs: 0.1 is 10 %. nullopt where the intervals touch.
+// How much longer the computing takes while the copy runs: 0.1 is 10 %. nullopt where it is not significant.
 std::optional<double> slowdown(const StepStudy& study, const KindSteps& kind);
 
 enum class Verdict { pin, dont, inconclusive };
@@ -22,11 +22,11 @@ enum class Verdict { pin, dont, inconclusive };
 struct PinVerdict {
   Verdict verdict = Verdict::dont;
   std::string chosen_kind{};  // "pinned" or "staged"
-  // Best step with pageable memory minus best step with the chosen kind. The interval takes both at their
-  // ends, so it is wider than one of 95 %; none where a time has none.
+  // Best step with pageable memory minus best step with the chosen kind, by the ratio of the rounds; without
+  // rounds by the ends of both intervals. None where a time has none.
   Estimate saved_ns{};
   double share = 0;          // of the pageable step
-  bool significant = false;  // the intervals do not touch, whichever is faster
+  bool significant = false;  // whichever is faster
   // The pageable copy's time, at the upper end of its interval: no kind of memory saves more.
   double max_saving_ns = 0;
   bool copy_is_short = false;  // that is less than would be worth it

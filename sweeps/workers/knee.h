@@ -1,5 +1,6 @@
-// Where the knee is decided, the smallest worker count that nearly keeps the consumer busy, where more
-// workers cost, and from which share on something counts as fed or busy.
+// The knee, the smallest worker count that nearly keeps the consumer busy: bench/measure/saturation decides
+// it, and recommendation.cpp chooses a count from it. Also where more workers harm, and from which share on
+// something counts as fed or busy.
 #pragma once
 
 #include <algorithm>

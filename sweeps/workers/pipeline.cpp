@@ -62,8 +62,8 @@ class Staging {
       if (kind == HostKind::pinned) {
         throw Unsupported("the device offers no pinned memory");
       }
-      plain_.resize(static_cast<std::size_t>(slots * slot_bytes));
-      first = plain_.data();
+      plain_ = loader::cache_lines(slots * slot_bytes);
+      first = reinterpret_cast<std::byte*>(plain_.data());
     }
     for (std::int64_t i = 0; i < slots; ++i) {
       slots_.push_back(first + i * slot_bytes);
@@ -112,8 +112,8 @@ class Staging {
   Device& device_;
   HostKind kind_;
   std::int64_t slot_bytes_;
-  std::unique_ptr<HostMemory> memory_;  // of a device with transfers
-  std::vector<std::byte> plain_;        // of one without
+  std::unique_ptr<HostMemory> memory_;    // of a device with transfers
+  std::vector<loader::CacheLine> plain_;  // of one without
   std::vector<std::byte*> slots_;
   std::vector<Buffer> on_device_;
   std::size_t turn_ = 0;

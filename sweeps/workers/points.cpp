@@ -26,7 +26,10 @@ Estimate with_interval_of(double value, const std::vector<double>& windows,
   }
   const bool fits = std::accumulate(rounds.begin(), rounds.end(), std::int64_t{0}) == std::ssize(windows);
   const std::vector<std::int64_t> one_round{std::ssize(windows)};
-  const Estimate middle = median_estimate(windows, fits ? rounds : one_round, 1);
+  const Estimate middle = median_estimate(windows, fits ? rounds : one_round);
+  if (!middle.ci95) {
+    return {.value = value};
+  }
   const double scale = value / middle.value;
   return {.value = value,
           .ci95 = Interval{std::min(value, scale * middle.low()), std::max(value, scale * middle.high())}};
@@ -69,15 +72,16 @@ std::optional<LoaderPoint> point_of(const MeasuredPoint& measured, const LoaderP
   const double samples = batch * steps;
   const double total = sum_of(times);
   const double computing = sum_of(windows->compute_ns);
+  const std::vector<std::int64_t> sizes = round_sizes(measured);
   LoaderPoint point;
   static_cast<LoaderParams&>(point) = params;
   point.name = measured.name;
   point.flagged = !measured.validity.flags.empty();
   point.few_rounds = std::ranges::count(measured.validity.flags, "few_rounds") > 0;
-  point.samples_per_s = with_interval_of(samples / total * 1e9, rates, measured.round_sizes);
+  point.samples_per_s = with_interval_of(samples / total * 1e9, rates, sizes);
   point.usual_samples_per_s = without_extremes(rates, times);
-  point.raw_au = with_interval_of(computing / total, shares, measured.round_sizes);
-  point.usual_au = with_interval_of(median(shares), shares, measured.round_sizes);
+  point.raw_au = with_interval_of(computing / total, shares, sizes);
+  point.usual_au = with_interval_of(median(shares), shares, sizes);
   point.step_ns = total / steps;
   point.compute_ns = computing / steps;
   point.copy_ns = static_cast<double>(windows->copy_ns) / steps;

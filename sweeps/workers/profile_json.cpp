@@ -206,8 +206,9 @@ Json to_json(const Profile& profile) {
 
 Profile read_profile(const Json& document) {
   const Field file(document, "");
-  if (!document.is_object() || document.value("schema", Json()) != kResultSchema) {
-    throw UsageError(fmt::format("not a result file of this program: its schema is not {}", kResultSchema));
+  const Json schema = document.is_object() ? document.value("schema", Json()) : Json();
+  if (schema != kResultSchema && schema != kEarlierResultSchema) {
+    throw UsageError(fmt::format("not a result file of this program, which reads {}", kReadableSchemas));
   }
   const Field sweep = file.at("sweep");
   if (const std::string name = sweep.at("name").string(); name != "workers") {

@@ -107,7 +107,7 @@ std::optional<Choice> choose(const Evidence& evidence) {
     choice = {.workers = agrees ? *simulated->batch : measured->high,
               .why = measured->low < measured->high
                          ? fmt::format(" ({} to {} are within noise{})", measured->low, measured->high,
-                                       agrees ? "; the simulation chose among them" : "")
+                                       agrees ? "; simulation chose" : "")
                          : " (within noise)",
               .measured = measured};
   } else if (harm) {

@@ -49,6 +49,10 @@ TextTable points_table(const Evidence& evidence) {
   TextTable table;
   table.rows.push_back(
       {"workers", "samples/s", "AU", "stall p99", "CPU/sample", "host memory", "simulated AU"});
+  if (const auto& ready = evidence.points.ready) {  // AU is computing over total time, divided by this row's
+    table.rows.push_back({fmt::format("ready data{}{}", ready->mark.empty() ? "" : " ", ready->mark),
+                          estimate_text(ready->samples_per_s), "1", "-", "-", "-", "-"});
+  }
   for (const LoaderPoint* const point : points) {
     const SimulatedPoint* const simulated =
         point->order == evidence.points.pool.front().order ? evidence.simulated_at(point->workers) : nullptr;

@@ -21,7 +21,7 @@ holds "$scratch/example" "cap 460 MiB"
 holds "$scratch/example" "437"  # MiB of fp32 at batch 16: 100 + 16·20 + 16 + 1
 holds "$scratch/example" "✕ bf16, batch 16: out of memory (allocating 170 MiB would pass the cap)"
 holds "$scratch/example" "✕ fp16, batch 1: unsupported (no fp16 here)"
-holds "$scratch/example" "○ open marks: 95 % interval wider than ±1 % (1 of 5 points)"
+holds "$scratch/example" "○ open marks: wide 95 % interval (1 of 5 points)"
 lacks "$scratch/example" "gradients"
 
 # A cap far above the bars is named, not drawn; a limit far above the points likewise.
@@ -48,16 +48,16 @@ flags() { jq --argjson flags "$1" '.benchmarks |= (to_entries | map(.key as $i |
 flags '[["noisy"], ["noisy"], ["noisy", "throttled:cpu_contention"], ["noisy"], ["noisy"]]'
 draw "$scratch/flags.json" "$scratch/flags"
 same "the open marks for one flag of two" 1 "$(open_marks "$scratch/flags.json")"
-holds "$scratch/flags" "○ open marks: other processes used the CPU (1 of 5 points); all 5 points: 95 % interval wider than ±1 %"
+holds "$scratch/flags" "○ open marks: other processes used the CPU (1 of 5 points); all 5 points: wide 95 % interval"
 lacks "$scratch/flags" "throttled"
 flags '[["noisy"], ["noisy"], ["noisy"], ["noisy"], ["noisy"]]'
 draw "$scratch/flags.json" "$scratch/flags"
 same "the open marks for a flag of all" 0 "$(open_marks "$scratch/flags.json")"
-holds "$scratch/flags" "all 5 points: 95 % interval wider than ±1 %"
+holds "$scratch/flags" "all 5 points: wide 95 % interval"
 flags '[["noisy"], ["noisy"], ["noisy"], ["few_rounds"], ["few_rounds"]]'
 draw "$scratch/flags.json" "$scratch/flags"
 same "the open marks for two flags that all have one of" 0 "$(open_marks "$scratch/flags.json")"
-holds "$scratch/flags" "each point has a flag: fewer than 3 rounds (2 of 5 points), 95 % interval wider than ±1 % (3 of 5 points)"
+holds "$scratch/flags" "each point has a flag: fewer than 3 rounds (2 of 5 points), wide 95 % interval (3 of 5 points)"
 flags '[["throttled:sw_power_cap"], [], [], [], []]'
 draw "$scratch/flags.json" "$scratch/flags"
 holds "$scratch/flags" "○ open marks: device throttled (sw power cap) (1 of 5 points)"

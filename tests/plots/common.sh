@@ -33,6 +33,19 @@ same() {
   awk -v a="$2" -v b="$3" 'BEGIN { d = a - b; exit !(b != "" && d < 1e-6 && d > -1e-6) }' || fail "$1: $3 instead of $2"
 }
 
+# A file of version 1 and the same of version 2 give the same picture; a point without an interval is drawn.
+expect_both_versions() {
+  jq '.schema = "bench-result/1"' "$1" > "$scratch/version1.json"
+  jq '.schema = "bench-result/2" | .sessions = [{id: "a", started: "2026-03-01T12:34:56+01:00"}]
+      | .benchmarks |= map(.rounds = [{samples: 3, session: 0, round: 0, order: 0, start_ns: 0}]
+        | if .stats then .stats |= (del(.round_sizes) | .ci95_between_ns = null | .interval_kind = "rounds") else . end)' \
+    "$1" > "$scratch/version2.json"
+  cmp -s <(tables "$scratch/version1.json") <(tables "$scratch/version2.json") || fail "the versions' tables differ"
+  jq '.benchmarks |= map(if .stats then .stats |= (.ci95_ns = null | .interval_kind = "none") else . end)' \
+    "$scratch/version2.json" > "$scratch/no_interval.json"
+  draw "$scratch/no_interval.json" "$scratch/no_interval"
+}
+
 # Names that a shell or gnuplot would like to run are drawn, and not run; what cannot be read leaves no picture.
 expect_harmless_names_and_failures() {
   local odd="$scratch/a'b \"c\" \$(touch $scratch/ran) \`touch $scratch/ran\`; touch ran"
@@ -45,6 +58,7 @@ expect_harmless_names_and_failures() {
   ! draw "$scratch/absent.json" "$scratch/absent" || fail "a missing file was drawn"
   [[ ! -e $scratch/broken.png && ! -e $scratch/absent.png ]] || fail "there is a picture of nothing"
   expect_its_own_prologue "$scratch/x.json"
+  expect_both_versions "$1"
 }
 
 # The script loads the common.gp next to it, whatever its folder is called and wherever it is run from.

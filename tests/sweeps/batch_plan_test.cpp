@@ -116,5 +116,50 @@ TEST_F(BatchPlan, LeavesOutOptionsOfOtherModes) {
   EXPECT_EQ(plan().points.front().params["optimizer"], "sgd");
 }
 
+// A device whose peaks take that long.
+class SlowPeaks final : public testing::FakeDevice {
+ public:
+  SlowPeaks(testing::ManualClock& clock, std::chrono::nanoseconds each)
+      : FakeDevice({Dtype::fp32, Dtype::bf16, Dtype::fp16}), clock_(clock), each_(each) {}
+  Peaks peaks(Dtype) override {
+    clock_.advance(each_);
+    return {.flops_per_s = 1, .bytes_per_s = 1, .source = ""};
+  }
+
+ private:
+  testing::ManualClock& clock_;
+  std::chrono::nanoseconds each_;
+};
+
+// As on a busy machine.
+TEST_F(BatchPlan, PeaksTakeAFifthOfTheTimeBudgetAtMost) {
+  using std::chrono::milliseconds;
+  const auto measured = [&](milliseconds budget, milliseconds each) {
+    SlowPeaks device(clock_, each);
+    const auto sweep = registry<SweepType>().find("batch")->make(request_, device);
+    ResultDocument document;
+    const Clock::time_point start = clock_.now();
+    SweepStudy study{.request = request_,
+                     .plan = sweep->plan(),
+                     .device = device,
+                     .document = document,
+                     .report = [](const std::string&) {},
+                     .save = [] {},
+                     .left_ns =
+                         [&] {
+                           return static_cast<double>(std::chrono::nanoseconds(budget).count()) -
+                                  clock_.since_ns(start);
+                         },
+                     .interrupted = [] { return false; },
+                     .lost = document.sweep.lost};
+    sweep->prepare(study);
+    return document.context.peaks.size();
+  };
+  EXPECT_EQ(measured(milliseconds(10'000), milliseconds(400)), 3U);
+  EXPECT_EQ(measured(milliseconds(10'000), milliseconds(900)), 2U);
+  EXPECT_EQ(measured(milliseconds(10'000), milliseconds(3'000)), 1U);
+  EXPECT_EQ(measured(milliseconds(1'000), milliseconds(400)), 0U);
+}
+
 }  // namespace
 }  // namespace bench

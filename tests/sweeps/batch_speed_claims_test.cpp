@@ -59,6 +59,23 @@ TEST(BatchSpeedClaims, NoNegativeFixedCostIsPrinted) {
   EXPECT_EQ(find(document, "t0").claim, "Fixed cost of a step in fp32: not significant.");
 }
 
+// Larger batches are slower than their share, so that the line's slope gives less than batch 1 does.
+TEST(BatchSpeedClaims, StatesNoAsymptoticThroughputBelowAMeasuredPoint) {
+  ResultDocument document = document_of({{.t0_ns = 0, .noise = 0.0}}, 2, 1LL << 30);
+  document.benchmarks[1].stats.median_ns *= 1.2;
+  document.benchmarks[1].stats.ci95_ns = {23e6, 25e6};
+  const Finding t_inf = find(document, "t_inf");
+  EXPECT_FALSE(t_inf.value);
+  EXPECT_FALSE(t_inf.ci95);
+  EXPECT_FALSE(t_inf.details.contains("t_inf_per_s"));
+  EXPECT_EQ(t_inf.headline, 0);
+  EXPECT_THAT(t_inf.claim, HasSubstr("no asymptotic throughput: the fit's lies below the "));
+
+  document.benchmarks[1].stats.median_ns = 19e6;
+  document.benchmarks[1].stats.ci95_ns = {18e6, 20e6};
+  EXPECT_TRUE(find(document, "t_inf").value);
+}
+
 TEST(BatchSpeedClaims, SaysWhereTheModelDoesNotHold) {
   ResultDocument document = document_of({{}}, 64);
   document.benchmarks[2].stats.median_ns *= 2;

@@ -19,11 +19,13 @@ using kernels_example::operation;
 using kernels_example::point;
 using kernels_example::stream;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
+using ::testing::StartsWith;
 
 std::vector<TextTable> tables_of(const ResultDocument& document) {
   const bench::testing::ManualClock clock;
@@ -57,6 +59,28 @@ TEST(KernelsFindings, SayWhichPointsOfTheRoofHadNoTime) {
   EXPECT_THAT(found->claim, AllOf(HasSubstr("1 of the 4 reference points were not timed"),
                                   HasSubstr(": kernels/gemm/largest [give"), HasSubstr("--time-budget")));
   EXPECT_EQ(found->evidence.size(), 3U) << "triad, copy and the product in fp32";
+}
+
+// They would only be compared with themselves.
+TEST(KernelsFindings, ReferencePointsAloneMakeNoRoofline) {
+  ResultDocument document = example();
+  std::set<std::string> references;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    references.insert(point.name);
+  }
+  EXPECT_TRUE(named(findings_in(document, references), "memory_bandwidth")->value)
+      << "all that was asked for";
+  document.unmeasured = {{"kernels/gemm/small", {}, "skipped", "no time"}};
+  EXPECT_TRUE(named(findings_in(document), "memory_bandwidth")->value);
+  const std::vector<Finding> findings = findings_in(document, references);
+  EXPECT_EQ(named(findings, "memory_bandwidth")->claim,
+            "No roofline: only the points that set it were timed [give a larger --time-budget].");
+  EXPECT_FALSE(named(findings, "memory_bandwidth")->value);
+  for (const Finding& finding : findings) {
+    EXPECT_THAT(finding.name, Not(AnyOf(StartsWith("arithmetic_peak"), StartsWith("roofline_share"))));
+  }
+  EXPECT_FALSE(roofline_in(document, references).memory);
+  EXPECT_THAT(roofline_in(document, references).compute, IsEmpty());
 }
 
 TEST(KernelsFindings, ASkippedStreamKernelIsNotMistakenForNone) {

@@ -30,28 +30,50 @@ SUITES = {"tests_gpu_device": {"CardTest": ["DescribesItself"], "CardTransfersTe
 ALL_SUITES = {suite for suites in SUITES.values() for suite in suites}
 
 
+def stream_point(mode, caches, elements, size, ns):
+    """As a result file has it: `ns` is the one sample of a single round."""
+    return {"name": f"{mode} {elements} {caches}",
+            "params": {"workload": "stream", "mode": mode, "caches": caches, "elements": elements},
+            "work": {"fixed_bytes": 0, "sample_bytes": size}, "stats": {"median_ns": ns}, "samples_ns": [ns],
+            "rounds": [{"samples": 1, "session": 0, "round": 0}]}
+
+
 class Killed(BaseException):
     """The check itself is killed: nothing of it runs any more."""
 
 
+# A step in seconds, of what takes longer than a few milliseconds, on a card such as the H200.
+STEPS = {"train fp16 64": 0.025, "train fp16 256": 0.1, "infer fp16 64": 0.008, "infer fp16 256": 0.03,
+         "train tf32 64": 0.05, "infer tf32 64": 0.015, "train fp32 64": 0.13, "infer fp32 64": 0.04}
+WARM_UP = 5  # steps, as gpu_peers.py asks for
+
+
 class FakeProcess:
-    """A contestant: PyTorch, or ours."""
+    """A contestant: PyTorch, or ours. Ours is a process for each case, which opens the card and its libraries and plans the
+    network; what was tuned once is remembered where the environment says."""
 
-    STEP_NS = {"torch": 3_000_000}
-
-    def __init__(self, card, name, command):
-        self.card, self.name, self.words = card, name, command[1:]
+    def __init__(self, card, name, command, environment):
+        self.card, self.name, self.words = card, name, [str(word) for word in command[1:]]
+        self.environment = environment
+        self.step = 0.0
         card.started[name] += 1
 
     def answer(self):
         if self.name == "torch":
             self.card.spend(self.card.torch_import_s)
             return self.card.torch_says
-        self.card.spend(1 + self.card.tuning_s)
-        return self.ready()
+        network, dtype, batch, *more = self.words
+        mode = "train" if "sgd" in more else "infer"
+        self.card.spend(self.card.ours_start_s)
+        work = " ".join(self.words)
+        if work not in self.card.choices(self.environment):
+            self.card.spend(self.card.tuning_s)
+            self.card.choose(self.environment, work)
+        return self.ready(f"{mode} {dtype} {batch}" if network == "resnet50" else "")
 
-    @staticmethod
-    def ready():
+    def ready(self, case):
+        self.step = STEPS.get(case, 0.002) * self.card.slower * (1.5 if self.name == "torch" else 1)
+        self.card.spend(WARM_UP * self.step)
         return {"built_bytes": 0, "about": {"reserved_peak_bytes": 900}}
 
     def ask(self, line):
@@ -60,16 +82,15 @@ class FakeProcess:
             return {"ended": True}
         if verb == "case":
             self.card.cases.append(" ".join(words[:-1]))
-            self.card.spend(self.card.tuning_s)
+            self.card.spend(self.card.tuning_s)  # cudnn.benchmark keeps no choices
             failure = self.card.torch_failures.get(" ".join(words[:-1]))
             if failure and "out of memory" in failure:
                 return {"error": failure}
             if failure:
                 raise RuntimeError(f"torch ended with 1: {failure}")
-            return self.ready()
-        step = self.STEP_NS.get(self.name, 2_000_000)
-        self.card.spend((int(words[0]) + 1) * step * 1e-9)
-        return {"ns": [step] * int(words[0]), "peak_bytes": 1000}
+            return self.ready(" ".join(words[1:4]) if words[0] == "resnet50" else "")
+        self.card.spend((int(words[0]) + 1) * self.step)
+        return {"ns": [int(self.step * 1e9)] * int(words[0]), "peak_bytes": 1000}
 
     def end(self):
         pass
@@ -91,7 +112,10 @@ class FakeCard:
         self.cases = []  # that PyTorch began
         self.hangs = set()
         self.deaf = False  # programs do not end at an interrupt
-        self.torch_import_s, self.tuning_s, self.suite_s = 15, 10, 8
+        # Seconds; `slower`: times a step takes longer than on an H200, about 10 on a T4.
+        self.torch_import_s, self.ours_start_s, self.tuning_s, self.slower = 15, 3, 10, 1
+        self.suite_s = {"All/CudnnConv2d": 150}  # with all plans; a third of it with few
+        self.other_suite_s = 8
         self.torch_says = {"ready": True, "about": {}}
         self.torch_failures = {}
         self.crashes = set()  # suites
@@ -121,6 +145,7 @@ class FakeCard:
 
     def run(self, command, limit, log, environment):
         command = [str(word) for word in command]
+        self.environment = environment
         self.deadline = self.time + limit
         pathlib.Path(log).touch()
         begin = self.time
@@ -144,12 +169,25 @@ class FakeCard:
     def start(self, name, command, _environment):
         if "gpu_peers" in self.hangs:
             self.spend(math.inf)
-        return FakeProcess(self, name, command)
+        return FakeProcess(self, name, command, self.environment)
+
+    @staticmethod
+    def choices_file(environment):
+        return pathlib.Path(environment["XDG_CACHE_HOME"]) / "bench" / "autotune.json"
+
+    def choices(self, environment):
+        file = self.choices_file(environment)
+        return json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
+
+    def choose(self, environment, work):
+        file = self.choices_file(environment)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, json.dumps([*self.choices(environment), work]))
 
     def sweep(self, _name, options, _environment):
         sweep = options[options.index("--sweep") + 1]
         out = pathlib.Path(options[options.index("--out") + 1])
-        budget = float(options[options.index("--time-budget") + 1].rstrip("s")) if "--time-budget" in options else 40
+        budget = float(options[options.index("--time-budget") + 1].rstrip("s")) if "--time-budget" in options else 100
         result = out / f"{sweep}-all-cuda-0.json"
         before = "--resume" in options and result.exists()
         points = json.loads(result.read_text(encoding="utf-8"))["benchmarks"] if before else []
@@ -174,7 +212,7 @@ class FakeCard:
             suites = {chosen: suites[chosen]}
             if chosen in self.hangs:
                 self.spend(math.inf)
-            self.spend(self.suite_s / (3 if "BENCH_FEW_PLANS" in environment else 1))
+            self.spend(self.suite_s.get(chosen, self.other_suite_s) / (3 if "BENCH_FEW_PLANS" in environment else 1))
             if chosen in self.crashes:
                 return -11
         document = {"testsuites": [{"name": suite, "tests": len(tests), "testsuite": list(map(self.judged, tests))}

@@ -26,7 +26,7 @@ if sys.version_info < (3, 9):  # what follows would fail in its own ways; this f
 
 import look
 from machine import Machine
-from session import ARCHIVE, Session
+from session import ARCHIVE, CHOICES, Session
 from stages import STAGES, Settings
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]  # the checkout's or the bundle's
@@ -118,7 +118,7 @@ def main(arguments=None, machine=Machine()):
         return 2
     out = output_folder(options.out, card)
     # Autotuning's choices lie with the results, so that a later call has them where only those are kept.
-    environment = dict(os.environ, CUDA_VISIBLE_DEVICES=visible(options.device), XDG_CACHE_HOME=str(out / "cache"))
+    environment = dict(os.environ, CUDA_VISIBLE_DEVICES=visible(options.device), XDG_CACHE_HOME=str(out / CHOICES))
     settings = Settings(folder, libraries, environment, "cuda:0", shutil.which("gnuplot") is not None)
     try:
         session = Session(STAGES, settings, out, card, machine, end)

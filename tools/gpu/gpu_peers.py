@@ -17,6 +17,7 @@ error · 130 cases are left: the time is over, or this was interrupted.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -95,7 +96,7 @@ class Missing(Exception):
 
 
 class Torch:
-    """PyTorch's process: started by the first case that needs it, and again by the next one after an error ended it."""
+    """PyTorch's process: started before the first case that needs it, and again by the next one after an error ended it."""
 
     name = "torch"
 
@@ -104,11 +105,15 @@ class Torch:
         self.process = None
         self.missing = None
 
-    def case(self, words):
+    def begin(self):
+        """Starts it if it does not run and is not missing."""
         if self.missing is None and self.process is None:
             self.process = self.start("torch", [sys.executable, str(HERE / "torch_contestants.py")],
                                       dict(os.environ, OMP_NUM_THREADS=THREADS))
             self.missing = self.answer(self.process.answer).get("missing")
+
+    def case(self, words):
+        self.begin()
         if self.missing is not None:
             raise Missing(self.missing)
         return TorchCase(self, self.ask(f"case {' '.join(words)}"))
@@ -196,6 +201,12 @@ class Comparison:
             row |= {"goal": None, "instead": case.not_from[1]}
         return row
 
+    def begin(self, cases):
+        """Starts PyTorch if one of them needs it. If that fails, the case says why."""
+        if any(case.rival == "torch" for case in cases):
+            with contextlib.suppress(RuntimeError, OSError):
+                self.torch.begin()
+
     def end(self):
         self.torch.end()
 
@@ -279,6 +290,7 @@ def main(arguments=None, start=Process, now=time.monotonic):
     comparison = Comparison(options, start)
     longest = FIRST_CASE
     try:
+        comparison.begin(rows.to_do())  # what is imported once counts for no case
         for case in rows.to_do():
             begin = now()
             if end - begin < longest:

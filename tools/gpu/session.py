@@ -2,6 +2,7 @@
 
     state.json            the card; status, seconds and build of each stage
     <stage>/              its result files and its log
+    cache/                choices of autotuning: without them a later call would tune again
     goals.json            target, measured value and verdict of each goal
     summary.txt           the stages' tables and the goals
     gpu-check.tar.gz      all of it in one file
@@ -9,7 +10,6 @@
 Each file is replaced as a whole after each stage, so that a kill loses no more than the stage that runs.
 """
 
-import collections
 import json
 import os
 import shutil
@@ -22,6 +22,7 @@ from stages import Call, read
 
 CLOSING = 3  # seconds for tables, goals and packing at the end
 ARCHIVE = "gpu-check.tar.gz"
+CHOICES = "cache"  # XDG_CACHE_HOME of the stages
 
 
 def attempted(make):
@@ -57,9 +58,10 @@ class Session:
         return entry["status"] if entry and entry["build"] == stage.build(self.settings) else "waiting"
 
     def to_do(self):
-        """What is missing or failed. Stages that were begun before come last: one that hangs each time holds up no other."""
+        """What is missing or failed. Stages that were begun before come behind the others: one that hangs each time holds up
+        none but those that are to come last."""
         left = [stage for stage in self.stages if self.status(stage) != "done"]
-        return sorted(left, key=lambda stage: self.status(stage) != "waiting")
+        return sorted(left, key=lambda stage: (stage.last, self.status(stage) != "waiting"))
 
     def forget(self, stages):
         for stage in stages:
@@ -69,17 +71,17 @@ class Session:
 
     def run(self, stages):
         """Returns the stages for which no time was left. One that was cut is continued if there is time in the end."""
-        queue = collections.deque(stages)
+        queue = list(stages)
         begun, left_out = set(), []
         while queue:
-            stage = queue.popleft()
+            stage = queue.pop(0)
             left = self.end - self.machine.now() - self.machine.GRACE - CLOSING
             if left < stage.least:
                 left_out.append(stage)
                 continue
             self.perform(stage, min(stage.limit, left))
             if self.status(stage) == "cut" and stage.name not in begun:
-                queue.append(stage)
+                queue = sorted([*queue, stage], key=lambda one: one.last)
             begun.add(stage.name)
         return left_out
 
@@ -128,6 +130,6 @@ class Session:
         new = self.out / f".{ARCHIVE}.new"
         with tarfile.open(new, "w:gz") as archive:
             for path in sorted(self.out.iterdir()):
-                if path.name in ("state.json", "goals.json", "summary.txt", *self.state):
+                if path.name in ("state.json", "goals.json", "summary.txt", CHOICES, *self.state):
                     archive.add(path, f"{self.out.name}/{path.name}")
         os.replace(new, self.out / ARCHIVE)

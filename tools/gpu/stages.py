@@ -64,6 +64,8 @@ def digest(path, _size, _mtime_ns):
 class Stage:
     # Whether a failed one keeps the parts that went well.
     in_parts = False
+    # Whether all others are continued before it begins.
+    last = False
 
     def __init__(self, name, program, limit, least):
         self.name = name
@@ -86,9 +88,10 @@ class Tests(Stage):
 
     in_parts = True
 
-    def __init__(self, name, program, limit, few):
+    def __init__(self, name, program, limit, few, last=False):
         super().__init__(name, f"tests/{program}", limit, 20)
         self.few = few
+        self.last = last
 
     def run(self, call):
         end = call.machine.now() + call.limit
@@ -100,13 +103,14 @@ class Tests(Stage):
         before = {suite["name"]: suite for suite in (read(call.folder / "tests.json") or {"suites": []})["suites"]}
         suites = [before.get(suite["name"], {"name": suite["name"], "tests": suite["tests"], "status": "waiting"})
                   for suite in document["testsuites"]]
-        # Those that were begun before come last.
+        # Those that were begun before come last; the largest has what the others leave.
         to_do = sorted((suite for suite in suites if suite["status"] != "passed"),
-                       key=lambda suite: suite["status"] != "waiting")
+                       key=lambda suite: (suite["status"] != "waiting", suite["tests"]))
         for number, suite in enumerate(to_do):
             begin = call.machine.now()
-            # Half of what is left, so that one that hangs leaves time for the others.
-            limit = (end - begin) / (1 if number + 1 == len(to_do) else 2)
+            # A quarter of what is left, or more by its number of tests: one that hangs leaves time for the others.
+            share = suite["tests"] / max(1, sum(one["tests"] for one in to_do[number:]))
+            limit = (end - begin) * (1 if number + 1 == len(to_do) else max(share, 1 / 4))
             if limit <= 0:
                 break
             result = call.folder / f"{suite['name'].replace('/', '.')}.json"
@@ -164,9 +168,9 @@ class Tests(Stage):
 
 
 class Sweep(Stage):
-    """A sweep of the program, which ends by its own time budget and is interrupted half a minute later."""
+    """A sweep of the program, which ends by its own time budget and is interrupted OVERRUN seconds later."""
 
-    OVERRUN = 30  # seconds: the device is opened, a point is finished, the picture is drawn
+    OVERRUN = 25  # seconds: the device is opened, a point is finished, the picture is drawn
     SHORT = 20  # of which are kept of a limit that is shorter than usual
     DEFAULT_BUDGET = 100
 
@@ -262,14 +266,15 @@ class Peers(Stage):
 UNCACHED, CACHED = "batch", "batch-cached"
 RESNET = ("--sweep", "batch", "--workload", "resnet50", "--dtype", "fp16")
 
-# In the order of what is worth most if the time ends.
+# In the order of what is worth most if the time ends. Two calls have room for the limits of all but the last, the first call
+# for those up to batch-train.
 STAGES = [
     Tests("tests-device", "tests_gpu_device", 45, few=False),
     Tests("tests-operations", "tests_gpu", 100, few=True),
     Peers("peers", 200),
+    Sweep("kernels", 60, "--sweep", "kernels"),
     Sweep("batch-train", 45, *RESNET, "--mode", "train", "--optimizer", "sgd"),
     Sweep("batch-infer", 45, *RESNET, "--mode", "infer"),
-    Sweep("kernels", 60, "--sweep", "kernels"),
     Sweep("memory", 40, "--sweep", "memory", "--workload", "resnet50", "--mode", "train", "--dtype", "fp32,fp16",
           "--optimizer", "sgd,adam", "--memory-cap", "6GiB,8GiB,12GiB,16GiB"),
     Sweep("transfer", 30, "--sweep", "transfer"),
@@ -278,5 +283,5 @@ STAGES = [
     Sweep(CACHED, 60, "--sweep", "batch", choices_of=UNCACHED),
     Sweep("batch-graph", 25, "--sweep", "batch", "--workload", "resnet18", "--launch", "graph", "--dtype", "fp16",
           "--batch", "1:64:x2"),
-    Tests("tests-all", "tests_gpu", 480, few=False),
+    Tests("tests-all", "tests_gpu", 480, few=False, last=True),
 ]

@@ -63,13 +63,13 @@ bench::ResultDocument large_document(std::int64_t points) {
     for (std::int64_t sample = 0; sample < 60; ++sample) {
       point.samples_ns.push_back(1'000'000 + (i * 7919 + sample * 104'729) % 50'000);
     }
-    point.round_sizes = {20, 20, 20};
+    point.rounds = bench::rounds_of({20, 20, 20});
     point.items_per_step = static_cast<double>(i);
     point.stats = {.median_ns = 1'025'000,
                    .p05_ns = 1e6,
                    .p95_ns = 1.05e6,
                    .cv = 0.01,
-                   .ci95_ns = {1.02e6, 1.03e6},
+                   .ci95_ns = bench::Interval{1.02e6, 1.03e6},
                    .rounds = 3};
     point.work = {.samples = point.items_per_step,
                   .flops = 1e9,

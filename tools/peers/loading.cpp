@@ -72,11 +72,11 @@ void serve_pool(const std::string& data, std::int64_t batch, int workers) {
   loader::PoolSettings settings{.workers = workers, .batch = batch};
   const Memory memory;
   const auto slots = static_cast<std::size_t>(loader::WorkerPool::slots_for(settings));
-  std::vector<std::vector<std::byte>> staging(
-      slots, std::vector<std::byte>(static_cast<std::size_t>(batch * transform.sample_bytes())));
+  std::vector<std::vector<loader::CacheLine>> staging(slots,
+                                                      loader::cache_lines(batch * transform.sample_bytes()));
   std::vector<std::byte*> pointers;
   for (auto& one : staging) {
-    pointers.push_back(one.data());
+    pointers.push_back(reinterpret_cast<std::byte*>(one.data()));
   }
   serve_turns(memory, {{"workers", workers}, {"batch", batch}}, [&](std::size_t steps) {
     ++settings.seed;

@@ -21,5 +21,5 @@ def accuracy(tools, options):
     answer = json.loads(said)
     for row in answer["au"]:
         row["error_points"] = 100 * (row["simulated_au"] - row["measured_au"])
-        row["met"] = abs(row["error_points"]) <= GOAL
+        row["met"] = all(abs(100 * (row["simulated_au"] - end)) <= GOAL for end in row["measured_au_ci95"])
     return dict(answer, batch=BATCH, sleep_ms=SLEEP_MS, goal_points=GOAL)

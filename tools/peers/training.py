@@ -26,7 +26,7 @@ def speed(tools, batch, options):
     value, low, high = ratio(results[theirs]["rounds_ns"], results["ours-sgd"]["rounds_ns"])
     mine, other = results["ours-sgd"]["peak_bytes"], results[theirs]["peak_bytes"]
     return {"batch": batch, "results": results, "theirs": theirs, "ratio": value, "ci95": [low, high],
-            "goal": SPEED_GOAL, "met": value >= SPEED_GOAL, "ours_bytes": mine, "theirs_bytes": other,
+            "goal": SPEED_GOAL, "met": low >= SPEED_GOAL, "ours_bytes": mine, "theirs_bytes": other,
             "memory_met": mine < other}
 
 

@@ -183,6 +183,12 @@ void AutotunedChoice::forget() {
   untried_ = false;
 }
 
+void AutotunedChoice::set_aside() {
+  best_.reset();
+  untried_ = false;
+  is_set_aside_ = true;
+}
+
 void AutotunedChoice::run(const Candidates& candidates) {
   if (untried_ && remembered_one_runs(candidates)) {
     return;
@@ -195,7 +201,7 @@ void AutotunedChoice::run(const Candidates& candidates) {
       card_.autotunes() ? candidates.choose() : std::optional<std::size_t>();
   candidates.queue(chosen.value_or(0));
   best_ = chosen.value_or(0);
-  if (chosen) {
+  if (chosen && !is_set_aside_) {
     card_.choices().add(work_, candidates.name(*chosen));
   }
 }
@@ -215,13 +221,18 @@ bool AutotunedChoice::remembered_one_runs(const Candidates& candidates) {
   } catch (const DeviceLost&) {
     forget();
     throw;
+  } catch (const OutOfMemory&) {
+    set_aside();
+    if (recording) {
+      throw;
+    }
   } catch (const std::runtime_error&) {
     forget();
     if (recording) {
       throw;
     }
-    return false;
   }
+  return false;
 }
 
 }  // namespace bench::kernels::cuda

@@ -52,13 +52,14 @@ std::size_t autotune(Runtime& runtime, CUstream_st* stream, std::size_t candidat
 // what autotuning finds in the first run. Shared by all operations of that work on the card.
 //
 // A choice of an earlier process is waited for in its first run. If it fails, it is forgotten and the
-// candidates are tuned again; only if that fails too, the run does. A card that does not autotune takes the
-// first candidate.
+// candidates are tuned again; only if that fails too, the run does. If it finds no memory, it stays
+// remembered: another is chosen, for this process alone. A card that does not autotune takes the first
+// candidate.
 class AutotunedChoice {
  public:
   using Name = std::function<std::string(std::size_t candidate)>;
 
-  // The ways to use the candidates of a run.
+  // The candidates of a run, as tuning uses them.
   struct Candidates {
     std::function<void(std::size_t candidate)> queue;
     // The fastest; nullopt where none can be timed: the first one is taken, and not remembered.
@@ -74,6 +75,8 @@ class AutotunedChoice {
   // Runs begin with this one, which was remembered.
   void take(std::size_t candidate);
   void forget();
+  // The remembered one found no memory: another is chosen, and not remembered in its place.
+  void set_aside();
 
   // The first, the library's favourite, until one is chosen.
   std::size_t candidate() const { return best_.value_or(0); }
@@ -89,6 +92,7 @@ class AutotunedChoice {
   std::string work_;
   std::optional<std::size_t> best_;
   bool untried_ = false;  // the best was remembered, and has not run yet
+  bool is_set_aside_ = false;
 };
 
 }  // namespace bench::kernels::cuda

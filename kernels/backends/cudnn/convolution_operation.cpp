@@ -246,7 +246,7 @@ void ConvolutionOperation::build(const std::vector<Candidate>& candidates) {
     } catch (const Unsupported&) {
       tuning.choice.forget();
     } catch (const OutOfMemory&) {  // of another there may be enough
-      tuning.choice.forget();
+      tuning.choice.set_aside();
     }
   }
   if (!tuning.remembered_alone) {

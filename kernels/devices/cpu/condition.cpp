@@ -1,27 +1,14 @@
 #include "kernels/devices/cpu/condition.h"
 
 #include <charconv>
-#include <fstream>
 
 #include "bench/host/host_info.h"
+#include "bench/host/text_file.h"
 
 namespace bench::kernels {
 namespace {
 
 constexpr double kContention = 0.05;  // of the time that passed
-
-// The first bytes of a file, or nothing where it cannot be read. /proc/cpuinfo asks every core for its clock
-// as it is read: on a machine with many cores reading all of it takes milliseconds, the first core's entry is
-// enough.
-std::string head_of(const std::filesystem::path& path, std::size_t bytes = 4096) {
-  std::ifstream file;
-  std::string text(bytes, '\0');
-  file.rdbuf()->pubsetbuf(nullptr, 0);
-  file.open(path);
-  file.read(text.data(), static_cast<std::streamsize>(bytes));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return text;
-}
 
 template <class Number>
 std::optional<Number> number_after(std::string_view text, std::string_view key, std::string_view skipped) {

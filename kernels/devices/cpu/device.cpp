@@ -131,6 +131,7 @@ class CpuDevice final : public Device, public CpuTransfers {
 
   void synchronize() override { onednn::synchronize(); }
 
+  // By the processor's own clock, whatever clock the run has, as a card times a step by its own events.
   std::int64_t time(const std::function<void()>& step) override {
     synchronize();
     const auto begin = std::chrono::steady_clock::now();

@@ -204,6 +204,29 @@ DeviceState CudaDevice::state() const {
   return watch_.take();
 }
 
+std::optional<Calibration> CudaDevice::calibrate() {
+  constexpr std::int64_t kElements = std::int64_t{1} << 20;
+  constexpr std::int64_t kSteps = 1024;
+  constexpr std::int64_t kCopied = std::int64_t{32} << 20;  // bytes
+  constexpr std::size_t kRuns = 5;
+  const auto median_ns = [this](const auto& step) {
+    std::array<std::int64_t, kRuns> times{};
+    std::ranges::generate(times, [&] { return time(step); });
+    std::ranges::nth_element(times, times.begin() + kRuns / 2);
+    return static_cast<double>(times[kRuns / 2]);
+  };
+  use();
+  try {
+    const UntrackedBlock block(allocator(), 2 * kCopied);
+    fill(block.data(), std::byte{0}, 2 * kCopied);
+    return Calibration{
+        .arithmetic_ns = median_ns([&] { backend_.multiply_add(*this, block.data(), kElements, kSteps); }),
+        .copy_ns = median_ns([&] { copy_within(block.data() + kCopied, block.data(), kCopied); })};
+  } catch (const OutOfMemory&) {
+    return std::nullopt;
+  }
+}
+
 Peaks CudaDevice::peaks(Dtype dtype) {
   if (unsupported(dtype)) {
     return {};

@@ -37,6 +37,9 @@ struct Backend {
   // Queues a kernel that reads all of the card's memory at `from`, and may write some at `scratch`; both
   // addresses are aligned to 256 bytes.
   std::function<void(Device& device, std::byte* from, std::int64_t bytes, std::byte* scratch)> read_memory;
+  // Queues `steps` multiply-adds on each of the fp32 elements at `data`, aligned to 256 bytes.
+  std::function<void(Device& device, std::byte* data, std::int64_t elements, std::int64_t steps)>
+      multiply_add;
   // The architectures of our own kernels; empty where the build does not know.
   std::vector<Architecture> compiled_for{};
 };
@@ -79,6 +82,9 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice 
   std::int64_t driver_used() const override;
   // Read during the steps as well: throttling may be over when they end.
   DeviceState state() const override;
+  // By kernels of our own, medians of five: multiply-adds on 4 MiB, and a copy of 32 MiB within the card.
+  // They take their memory for that time only, unseen by the tracker.
+  std::optional<Calibration> calibrate() override;
   Peaks peaks(Dtype dtype) override;
   Peaks refresh_peaks(Dtype dtype) override;
 

@@ -21,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/operations/conv2d/conv2d.h"
 #include "kernels/operations/operation.h"
 #include "kernels/operations/tensor.h"
 
@@ -52,5 +53,10 @@ struct ConvTranspose {
 };
 
 PlainSlots plain_slots(const ConvTranspose& spec);
+
+// The convolution of which it is the gradient, with input and output exchanged: conv2d.h's backward_data is
+// the forward pass, its forward pass backward_data, and the gradients of the weights are the same. Plain
+// weights are that convolution's [out_channels][in_channels][kernel_h][kernel_w].
+Conv2d exchanged_convolution(const ConvTranspose& spec);
 
 }  // namespace bench::kernels

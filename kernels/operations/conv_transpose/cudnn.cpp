@@ -1,44 +1,15 @@
 // Registers cuDNN for transposed convolution; kernels/backends/cudnn/toolkit/run_graph.cpp makes the
-// call. It is the convolution that reads the result and writes the source, with the passes swapped: plain
-// weights [in][out][kernel][kernel] are that convolution's [out][in][kernel_h][kernel_w].
+// call.
 #include "kernels/backends/cudnn/convolution_operation.h"
 #include "kernels/operations/conv_transpose/conv_transpose.h"
 
 namespace bench::kernels {
 namespace {
 
-using Direction = ConvTranspose::Direction;
-
-Conv2d::Direction swapped(Direction direction) {
-  switch (direction) {
-    case Direction::forward:
-      return Conv2d::Direction::backward_data;
-    case Direction::backward_data:
-      return Conv2d::Direction::forward;
-    case Direction::backward_weights:
-      return Conv2d::Direction::backward_weights;
-    case Direction::backward:
-      break;
-  }
-  return {};
-}
-
 Conv2d convolution_of(const ConvTranspose& spec) {
-  const TensorDesc dst = spec.dst();
-  return {.batch = dst.n,
-          .in_channels = dst.c,
-          .height = dst.h,
-          .width = dst.w,
-          .out_channels = spec.src.c,
-          .kernel_h = spec.kernel,
-          .kernel_w = spec.kernel,
-          .stride_h = spec.stride,
-          .stride_w = spec.stride,
-          .direction = swapped(spec.direction),
-          .dtype = spec.src.dtype,
-          .src_layout = spec.src.layout,
-          .dst_layout = spec.src.layout,
-          .training = true};
+  Conv2d convolution = exchanged_convolution(spec);
+  convolution.training = true;
+  return convolution;
 }
 
 cudnn::ConvolutionSlots slots_of(const ConvTranspose& spec) {

@@ -1,10 +1,7 @@
-// Transposed convolution and its gradients by the reference convolution, of which it is the gradient: with
-// input and output exchanged, conv_transpose.h's forward is conv2d.h's backward_data, its backward_data is
-// forward, and both have the same weights and gradients of them.
+// Transposed convolution and its gradients by the reference convolution, of which it is the gradient.
 #include <fmt/format.h>
 
 #include "kernels/backends/reference/reference_operation.h"
-#include "kernels/operations/conv2d/conv2d.h"
 #include "kernels/operations/conv_transpose/conv_transpose.h"
 
 namespace bench::kernels {
@@ -30,15 +27,12 @@ PlainSlots plain_slots(const ConvTranspose& spec) {
                                   spec.bias ? spec.out_channels : 0);
 }
 
-namespace {
-
-// In fp32 and NCHW, as ReferenceOperation reads tensors.
-Conv2d convolution_of(const ConvTranspose& spec) {
-  const TensorDesc wide = spec.dst();
-  return {.batch = wide.n,
-          .in_channels = wide.c,
-          .height = wide.h,
-          .width = wide.w,
+Conv2d exchanged_convolution(const ConvTranspose& spec) {
+  const TensorDesc dst = spec.dst();
+  return {.batch = dst.n,
+          .in_channels = dst.c,
+          .height = dst.h,
+          .width = dst.w,
           .out_channels = spec.src.c,
           .kernel_h = spec.kernel,
           .kernel_w = spec.kernel,
@@ -46,9 +40,21 @@ Conv2d convolution_of(const ConvTranspose& spec) {
           .stride_w = spec.stride,
           .direction = spec.direction == Direction::forward         ? Direction::backward_data
                        : spec.direction == Direction::backward_data ? Direction::forward
-                                                                    : Direction::backward_weights,
-          .src_layout = Layout::nchw,
-          .dst_layout = Layout::nchw};
+                                                                    : spec.direction,
+          .dtype = spec.src.dtype,
+          .src_layout = spec.src.layout,
+          .dst_layout = spec.src.layout};
+}
+
+namespace {
+
+// In fp32 and NCHW, as ReferenceOperation reads tensors.
+Conv2d convolution_of(const ConvTranspose& spec) {
+  Conv2d convolution = exchanged_convolution(spec);
+  convolution.dtype = Dtype::fp32;
+  convolution.src_layout = Layout::nchw;
+  convolution.dst_layout = Layout::nchw;
+  return convolution;
 }
 
 class ReferenceConvTranspose final : public ReferenceOf<ConvTranspose> {

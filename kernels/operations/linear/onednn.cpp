@@ -1,6 +1,6 @@
 // A linear layer and its gradients by oneDNN, over plain weights.
 //
-// Left to itself oneDNN would block the weights. Over plain ones its two ways to multiply differ much, so
+// Left to itself oneDNN would block the weights. Over plain ones its two algorithms differ much, so
 // each direction takes the one that measured better on shapes like 16x2048->1000 and 4x25088->4096 (Zen 4,
 // oneDNN 2.6.3):
 //   forward:          matmul, at 16 rows in fp32 up to seven times as fast as the inner product; that one

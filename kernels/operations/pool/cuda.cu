@@ -52,6 +52,19 @@ struct AdaptiveWindows {
   BENCH_DEVICE Range windows(int i) const { return parts(i, out, in); }
 };
 
+// Calls visit(y, x, place) for each pixel of these rows and columns: `place` is where the unit's channels of
+// it begin, in a tensor of this height and width.
+template <int kCount, class Visit>
+BENCH_DEVICE void for_each_pixel(const Unit& unit, const Range& rows, const Range& columns,
+                                 std::int64_t height, std::int64_t width, const Visit& visit) {
+  for (int y = rows.first; y < rows.last; ++y) {
+    const std::int64_t row = (unit.n * height + y) * width;
+    for (int x = columns.first; x < columns.last; ++x) {
+      visit(y, x, ((row + x) * unit.columns + unit.column) * kCount);
+    }
+  }
+}
+
 // A thread does a unit of dst.
 template <class Element, int kCount, class Windows>
 struct AveragePool {
@@ -69,16 +82,13 @@ struct AveragePool {
     const Range h = rows.inputs(static_cast<int>(unit.y));
     const Range w = columns.inputs(static_cast<int>(unit.x));
     float sum[kCount] = {};
-    for (int y = h.first; y < h.last; ++y) {
-      const std::int64_t row = (unit.n * in_height + y) * in_width;
-      for (int x = w.first; x < w.last; ++x) {
-        float values[kCount];
-        load_values<Element>(src + ((row + x) * unit.columns + unit.column) * kCount, values);
-        for (int i = 0; i < kCount; ++i) {
-          sum[i] += values[i];
-        }
+    for_each_pixel<kCount>(unit, h, w, in_height, in_width, [&](int, int, std::int64_t place) {
+      float values[kCount];
+      load_values<Element>(src + place, values);
+      for (int i = 0; i < kCount; ++i) {
+        sum[i] += values[i];
       }
-    }
+    });
     const float share = 1.0F / static_cast<float>((h.last - h.first) * (w.last - w.first));
     for (int i = 0; i < kCount; ++i) {
       sum[i] *= share;
@@ -105,19 +115,16 @@ struct AveragePoolGradient {
     const Range p = rows.windows(static_cast<int>(unit.y));
     const Range q = columns.windows(static_cast<int>(unit.x));
     float sum[kCount] = {};
-    for (int y = p.first; y < p.last; ++y) {
+    for_each_pixel<kCount>(unit, p, q, out_height, out_width, [&](int y, int x, std::int64_t place) {
       const Range h = rows.inputs(y);
-      const std::int64_t row = (unit.n * out_height + y) * out_width;
-      for (int x = q.first; x < q.last; ++x) {
-        const Range w = columns.inputs(x);
-        const float share = 1.0F / static_cast<float>((h.last - h.first) * (w.last - w.first));
-        float gradient[kCount];
-        load_values<Element>(diff_dst + ((row + x) * unit.columns + unit.column) * kCount, gradient);
-        for (int i = 0; i < kCount; ++i) {
-          sum[i] += gradient[i] * share;
-        }
+      const Range w = columns.inputs(x);
+      const float share = 1.0F / static_cast<float>((h.last - h.first) * (w.last - w.first));
+      float gradient[kCount];
+      load_values<Element>(diff_dst + place, gradient);
+      for (int i = 0; i < kCount; ++i) {
+        sum[i] += gradient[i] * share;
       }
-    }
+    });
     store_values<Element>(diff_src + std::int64_t{unit.index} * kCount, sum);
   }
 };
@@ -143,21 +150,18 @@ struct MaxPool {
     float largest[kCount] = {};
     int taps[kCount] = {};
     bool first = true;
-    for (int y = h.first; y < h.last; ++y) {
-      const std::int64_t row = (std::int64_t{unit.n} * rows.in + y) * columns.in;
-      for (int x = w.first; x < w.last; ++x) {
-        float values[kCount];
-        load_values<Element>(src + ((row + x) * unit.columns + unit.column) * kCount, values);
-        const int tap = (y - top) * columns.kernel + (x - left);
-        for (int i = 0; i < kCount; ++i) {
-          if (first || values[i] > largest[i]) {
-            largest[i] = values[i];
-            taps[i] = tap;
-          }
+    for_each_pixel<kCount>(unit, h, w, rows.in, columns.in, [&](int y, int x, std::int64_t place) {
+      float values[kCount];
+      load_values<Element>(src + place, values);
+      const int tap = (y - top) * columns.kernel + (x - left);
+      for (int i = 0; i < kCount; ++i) {
+        if (first || values[i] > largest[i]) {
+          largest[i] = values[i];
+          taps[i] = tap;
         }
-        first = false;
       }
-    }
+      first = false;
+    });
     store_values<Element>(dst + std::int64_t{unit.index} * kCount, largest);
     if constexpr (kSave) {
       Vector<kCount* static_cast<int>(sizeof(Tap))> words{};
@@ -186,20 +190,16 @@ struct MaxPoolGradient {
     const Range p = rows.windows(static_cast<int>(unit.y));
     const Range q = columns.windows(static_cast<int>(unit.x));
     float sum[kCount] = {};
-    for (int y = p.first; y < p.last; ++y) {
-      const std::int64_t row = (std::int64_t{unit.n} * rows.out + y) * columns.out;
-      for (int x = q.first; x < q.last; ++x) {
-        const std::int64_t at = ((row + x) * unit.columns + unit.column) * kCount;
-        const auto tap = static_cast<Tap>((static_cast<int>(unit.y) - rows.begin(y)) * columns.kernel +
-                                          (static_cast<int>(unit.x) - columns.begin(x)));
-        const auto taps = Memory::template load<kCount* static_cast<int>(sizeof(Tap))>(saved + at);
-        float gradient[kCount];
-        load_values<Element>(diff_dst + at, gradient);
-        for (int i = 0; i < kCount; ++i) {
-          sum[i] += element<Tap>(taps, i) == tap ? gradient[i] : 0.0F;
-        }
+    for_each_pixel<kCount>(unit, p, q, rows.out, columns.out, [&](int y, int x, std::int64_t place) {
+      const auto tap = static_cast<Tap>((static_cast<int>(unit.y) - rows.begin(y)) * columns.kernel +
+                                        (static_cast<int>(unit.x) - columns.begin(x)));
+      const auto taps = Memory::template load<kCount* static_cast<int>(sizeof(Tap))>(saved + place);
+      float gradient[kCount];
+      load_values<Element>(diff_dst + place, gradient);
+      for (int i = 0; i < kCount; ++i) {
+        sum[i] += element<Tap>(taps, i) == tap ? gradient[i] : 0.0F;
       }
-    }
+    });
     store_values<Element>(diff_src + std::int64_t{unit.index} * kCount, sum);
   }
 };

@@ -193,7 +193,7 @@ MemoryPlan copy_plan(const CopySpec& spec, Device& device) {
 CopyWorkload::CopyWorkload(const CopySpec& spec, Device& device)
     : spec_(spec), device_(device), transfers_(transfers_or_refuse(device)), stride_(stride_of(spec)) {
   if (spec.cold_pages && spec.host == HostKind::pinned) {
-    throw Unsupported("pinned memory has no cold pages: locking touches them all");
+    throw Unsupported("pinned memory has no first-touch pages: locking touches them all");
   }
   if (spec.cold_pages && spec.to_device && !device_.host_accessible()) {
     throw Unsupported("the device's own pages cannot be taken fresh from the system");

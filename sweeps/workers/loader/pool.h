@@ -1,6 +1,7 @@
 // Worker threads that make batches ahead of their consumer.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -60,6 +61,15 @@ struct Batch {
   std::vector<std::int64_t> sample_ns{};  // wall time of each, in the order they were done
   std::vector<WorkSpan> work_spans{};
 };
+
+// Pageable memory for slots: std::vector<CacheLine> begins at a cache line. The collator's 32-byte stores
+// would cross lines half the time in a vector of bytes, and take a sixth longer.
+struct alignas(64) CacheLine {
+  std::array<std::byte, 64> bytes;
+};
+inline std::vector<CacheLine> cache_lines(std::int64_t bytes) {
+  return std::vector<CacheLine>(static_cast<std::size_t>((bytes + 63) / 64));
+}
 
 class WorkerPool {
  public:

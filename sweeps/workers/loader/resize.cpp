@@ -62,19 +62,15 @@ BENCH_AVX2 inline __m256i load_256(const void* from) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(from));
 }
 
-// Four pixels at a time, in 16 bits: r0 r1 r2 r3 g0 g1 g2 g3 | b0 b1 b2 b3 x0 x1 x2 x3 (-1 gives zero), times
-// w0 w1 w2 w3 everywhere. The sums of both halves of a channel lie next to each other.
-BENCH_AVX2 inline __m256i weighed(const std::uint8_t* pixels, const std::int16_t* weights, int taps) {
+// Adds four pixels to the sum, weighed. In 16 bits: r0 r1 r2 r3 g0 g1 g2 g3 | b0 b1 b2 b3 x0 x1 x2 x3 (-1
+// gives zero), times w0 w1 w2 w3 everywhere. The sums of both halves of a channel lie next to each other.
+BENCH_AVX2 inline __m256i plus_weighed(__m256i sum, const std::uint8_t* pixels, const std::int16_t* weights) {
   const __m256i order = _mm256_setr_epi8(0, -1, 4, -1, 8, -1, 12, -1, 1, -1, 5, -1, 9, -1, 13, -1,  //
                                          2, -1, 6, -1, 10, -1, 14, -1, 3, -1, 7, -1, 11, -1, 15, -1);
-  __m256i sum = _mm256_setzero_si256();
-  for (int k = 0; k < taps; k += 4, pixels += 16, weights += 4) {
-    const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i*>(pixels));
-    const __m256i ordered = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(four), order);
-    const __m128i both = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(weights));
-    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(ordered, _mm256_broadcastq_epi64(both)));
-  }
-  return sum;
+  const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i*>(pixels));
+  const __m256i ordered = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(four), order);
+  const __m128i all = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(weights));
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(ordered, _mm256_broadcastq_epi64(all)));
 }
 
 // Adds the halves of two outputs' channels and rounds: ra ga rb gb | ba xa bb xb.
@@ -91,10 +87,20 @@ BENCH_AVX2 void resize_across_avx2(const Filter& across, std::size_t begin, cons
   for (; i + 4 <= outputs; i += 4) {
     const int* const first = &across.first[i];
     const std::int16_t* const weights = &across.weights[i * taps];
-    const __m256i a = weighed(from + std::ptrdiff_t{4} * first[0], weights, across.taps);
-    const __m256i b = weighed(from + std::ptrdiff_t{4} * first[1], weights + taps, across.taps);
-    const __m256i c = weighed(from + std::ptrdiff_t{4} * first[2], weights + 2 * taps, across.taps);
-    const __m256i d = weighed(from + std::ptrdiff_t{4} * first[3], weights + 3 * taps, across.taps);
+    const std::uint8_t* const from_a = from + std::ptrdiff_t{4} * first[0];
+    const std::uint8_t* const from_b = from + std::ptrdiff_t{4} * first[1];
+    const std::uint8_t* const from_c = from + std::ptrdiff_t{4} * first[2];
+    const std::uint8_t* const from_d = from + std::ptrdiff_t{4} * first[3];
+    __m256i a = _mm256_setzero_si256();
+    __m256i b = a;
+    __m256i c = a;
+    __m256i d = a;
+    for (std::size_t k = 0; k < taps; k += 4) {
+      a = plus_weighed(a, from_a + 4 * k, weights + k);
+      b = plus_weighed(b, from_b + 4 * k, weights + taps + k);
+      c = plus_weighed(c, from_c + 4 * k, weights + 2 * taps + k);
+      d = plus_weighed(d, from_d + 4 * k, weights + 3 * taps + k);
+    }
     const __m256i words = _mm256_packs_epi32(both_totals(a, b), both_totals(c, d));
     const __m256i bytes = _mm256_packus_epi16(words, words);  // ra ga rb gb rc … | ba xa bb xb bc …
     const __m128i ordered =

@@ -190,13 +190,14 @@ TEST(OptionsTest, HelpOfAWorkloadNamesTheDefaultMode) {
 TEST(OptionsTest, VerboseHelpHasEveryOptionInFull) {
   for (const std::string& help :
        {parse({"--help", "--verbose"}).text, parse({"--sweep", "transfer", "--verbose", "--help"}).text}) {
-    for (const char* part : {"--mode NAME", "--seed N", "--out DIR", "results/local", "--no-plot",
-                             "--no-cache ", "--verbose ", "--dry-run ", "--resume ", "--benchmark_filter",
-                             "Exit codes: 0 done; 2 wrong usage", "interrupted, what was"}) {
+    for (const char* part :
+         {"--mode NAME", "--seed N", "--out DIR", "results/local", "--no-plot", "--no-cache ", "--verbose ",
+          "--dry-run ", "--resume ", "--benchmark_filter", "Exit codes: 0 done; 1 a comparison",
+          "2 wrong usage", "interrupted, what was"}) {
       EXPECT_THAT(help, HasSubstr(part));
     }
-    EXPECT_THAT(help, Not(HasSubstr("compare"))) << "there is no such command";
   }
+  EXPECT_THAT(parse({"--help"}).text, AllOf(HasSubstr("bench compare BASE"), HasSubstr("bench ab BASE")));
 }
 
 TEST(OptionsTest, HelpOfAWorkloadHasItsModesAndOptions) {
@@ -325,6 +326,12 @@ INSTANTIATE_TEST_SUITE_P(
                    {"--image-size: '7' was given, but conv has no such option; it has --height, --width"}),
         with_sweep({"--wrokload", "conv"}, {"--wrokload", "no such option", "did you mean --workload?"}),
         with_sweep({"--dryrun"}, {"--dryrun", "did you mean --dry-run?"}),
+        Wrong{{"--help", "--bogus"}, {"--bogus: there is no such option"}},
+        Wrong{{"--bogus=1", "--sweep", "batch", "--help"}, {"--bogus=1: there is no such option"}},
+        Wrong{{"--version", "--vrebose"}, {"--vrebose", "did you mean --verbose?"}},
+        Wrong{{"--list", "--bogus"}, {"--bogus: there is no such option"}},
+        Wrong{{"--list", "--sweep", "bath"}, {"--sweep: 'bath'", "did you mean batch?"}},
+        Wrong{{"--list", "--workload", "net5"}, {"--workload: 'net5'", "did you mean net50?"}},
         with_sweep({"-x"}, {"-x: there is no such option"}),
         with_sweep({"junk"}, {"'junk' is not an option"}), with_sweep({"--dry-run=maybe"}, {"dry-run"}),
         with_sweep({"--dry-run=yes"}, {"--dry-run: 'yes' was given, but it takes no value"}),
@@ -344,6 +351,18 @@ INSTANTIATE_TEST_SUITE_P(
         with_sweep({"--benchmark_repetitions=3x"}, {"--benchmark_repetitions: '3x'"}),
         with_sweep({"--benchmark_list_tests=perhaps"}, {"--benchmark_list_tests: 'perhaps'", "true, false"}),
         with_sweep({"--benchmark_fliter=x"}, {"--benchmark_fliter=x", "did you mean --benchmark_filter?"})));
+
+// The dashes that all options share make none of them near.
+TEST(OptionsTest, NothingFarFetchedIsSuggested) {
+  for (const char* option : {"--nice", "--mood", "--benchmark_nice", "--benchmark_filters_of_mine"}) {
+    EXPECT_THAT(
+        [&] {
+          parse({"--sweep", "batch", option});
+        },
+        ThrowsMessage<UsageError>(Not(HasSubstr("did you mean"))))
+        << option;
+  }
+}
 
 // Whatever a value holds, the message stays one short line that a terminal shows as it is.
 TEST(OptionsTest, ValuesAreRepeatedShortAndInOneLine) {

@@ -73,7 +73,7 @@ TEST(Report, WarnsOnceAndSaysWhatToDo) {
   EXPECT_EQ(warning_of(document), "");
   document.benchmarks = {flagged("a", {"noisy"}), flagged("b", {"noisy", "throttled:cpu_contention"})};
   EXPECT_EQ(warning_of(document),
-            "Warning: 95 % intervals wider than ±1 % at all 2 points; other processes used the CPU during "
+            "Warning: 95 % intervals wider than ±10 % at all 2 points; other processes used the CPU during "
             "1 of 2 points (○) [give a larger --time-budget; run on an idle machine].");
   document.benchmarks = {flagged("a", {"few_rounds", "noisy"})};
   document.unmeasured = {
@@ -81,7 +81,7 @@ TEST(Report, WarnsOnceAndSaysWhatToDo) {
       {.name = "c", .params = {}, .status = "skipped", .reason = "no room; give a larger --time-budget"},
       {.name = "d", .params = {}, .status = "unsupported", .reason = "no such thing; it has others"}};
   EXPECT_EQ(warning_of(document),
-            "Warning: fewer than 3 rounds or 95 % intervals wider than ±1 % at the only point; "
+            "Warning: fewer than 3 rounds or 95 % intervals wider than ±10 % at the only point; "
             "2 points were left out [give a larger --time-budget].");
 }
 
@@ -90,11 +90,11 @@ TEST(Report, FewRoundsAndWideIntervalsAreOneReason) {
   ResultDocument document;
   document.benchmarks = {flagged("a", {"noisy"}), flagged("b", {"few_rounds"}), flagged("c", {})};
   EXPECT_EQ(warning_of(document),
-            "Warning: fewer than 3 rounds or 95 % intervals wider than ±1 % at 2 of 3 points (○) [give a "
+            "Warning: fewer than 3 rounds or 95 % intervals wider than ±10 % at 2 of 3 points (○) [give a "
             "larger --time-budget].");
   document.benchmarks.pop_back();
   EXPECT_EQ(warning_of(document),
-            "Warning: fewer than 3 rounds or 95 % intervals wider than ±1 % at all 2 points [give a larger "
+            "Warning: fewer than 3 rounds or 95 % intervals wider than ±10 % at all 2 points [give a larger "
             "--time-budget].");
   EXPECT_THAT(measured_points(document), Not(HasSubstr("○")));
 }
@@ -105,12 +105,32 @@ TEST(Report, MarksNoneWhereEachPointHasSomeFlag) {
   document.benchmarks = {flagged("a", {"noisy"}), flagged("b", {"few_rounds", "throttled:cpu_contention"}),
                          flagged("c", {"throttled:cpu_contention"})};
   EXPECT_EQ(warning_of(document),
-            "Warning: all 3 points: fewer than 3 rounds or 95 % intervals wider than ±1 % at 2, other "
+            "Warning: all 3 points: fewer than 3 rounds or 95 % intervals wider than ±10 % at 2, other "
             "processes used the CPU during 2 [give a larger --time-budget; run on an idle machine].");
   EXPECT_THAT(measured_points(document), Not(HasSubstr("○")));
   document.benchmarks.push_back(flagged("d", {}));
   EXPECT_THAT(warning_of(document), HasSubstr("during 2 of 4 points (○)"));
   EXPECT_THAT(measured_points(document), HasSubstr("○"));
+}
+
+TEST(Report, DisturbedRoundsMixedSessionsAndAnUnusualHour) {
+  ResultDocument document;
+  document.benchmarks = {flagged("a", {"disturbed", "mixed_sessions"}), flagged("b", {})};
+  EXPECT_EQ(
+      warning_of(document),
+      "Warning: sessions that differ are pooled at 1 of 2 points (○); other work or a slow spell disturbed "
+      "most rounds of 1 of 2 points (○) [run without --resume; run on an idle machine].");
+  document.benchmarks = {flagged("a", {"disturbed", "throttled:cpu_contention"}), flagged("b", {})};
+  EXPECT_EQ(warning_of(document),
+            "Warning: other processes used the CPU during 1 of 2 points (○) [run on an idle machine].");
+  document.benchmarks = {flagged("a", {})};
+  document.sessions.emplace_back().calibration["host"] = {
+      .median = {.arithmetic_ns = 112, .copy_ns = 50},
+      .readings = 9,
+      .usual = Calibration{.arithmetic_ns = 100, .copy_ns = 50},
+      .usual_runs = 8};
+  EXPECT_EQ(warning_of(document),
+            "Warning: arithmetic on the host is 12 % slower than usual on this machine (median of 8 runs).");
 }
 
 // One of twelve without a mark would not make the others worse.
@@ -121,7 +141,7 @@ TEST(Report, MarksNoneWhereNearlyEachPointHasAFlag) {
   }
   document.benchmarks.push_back(flagged("l", {}));
   EXPECT_EQ(warning_of(document),
-            "Warning: 95 % intervals wider than ±1 % at 11 of 12 points [give a larger --time-budget].");
+            "Warning: 95 % intervals wider than ±10 % at 11 of 12 points [give a larger --time-budget].");
   EXPECT_THAT(measured_points(document), Not(HasSubstr("○")));
   document.benchmarks.push_back(flagged("m", {}));
   EXPECT_THAT(warning_of(document), HasSubstr("11 of 13 points (○)"));

@@ -17,7 +17,7 @@ MeasuredPoint point(std::int64_t batch, const std::string& dtype, double step_ns
   measured.items_per_step = static_cast<double>(batch);
   measured.stats.median_ns = step_ns;
   measured.stats.rounds = 3;
-  measured.stats.ci95_ns = {.low = step_ns * 0.99, .high = step_ns * 1.03};
+  measured.stats.ci95_ns = Interval{.low = step_ns * 0.99, .high = step_ns * 1.03};
   measured.memory.peak_predicted = 1 << 20;
   measured.memory.peak_measured = 2 << 20;
   measured.memory.driver_used = 3 << 20;
@@ -81,10 +81,10 @@ TEST(Table, AFigureHasTheDigitsThatItsIntervalAllows) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 1e6), point(2, "fp32", 1e6), point(4, "fp32", 1e6),
                          point(8, "fp32", 1e6)};
-  document.benchmarks[0].stats.ci95_ns = {.low = 0.9999e6, .high = 1.0001e6};
-  document.benchmarks[1].stats.ci95_ns = {.low = 0.9e6, .high = 1.1e6};
-  document.benchmarks[2].stats.ci95_ns = {.low = 0.1e6, .high = 2.2e6};
-  document.benchmarks[3].stats.ci95_ns = {.low = 0, .high = 2e6};
+  document.benchmarks[0].stats.ci95_ns = Interval{.low = 0.9999e6, .high = 1.0001e6};
+  document.benchmarks[1].stats.ci95_ns = Interval{.low = 0.9e6, .high = 1.1e6};
+  document.benchmarks[2].stats.ci95_ns = Interval{.low = 0.1e6, .high = 2.2e6};
+  document.benchmarks[3].stats.ci95_ns = Interval{.low = 0, .high = 2e6};
   EXPECT_THAT(measured_points(document),
               ::testing::AllOf(HasSubstr("1000 ± 1  "), HasSubstr("2000 ± 230  "),
                                HasSubstr("4000 (1800 to 40000)  "), HasSubstr("8000 ± ?  ")))
@@ -125,22 +125,50 @@ TEST(Unmeasured, PointsThatShareAReasonShareALine) {
 }
 
 TEST(Unmeasured, ALineIsCutToWhatMattersUnlessVerbose) {
-  const std::string reason =
-      "the time budget of 4.00 s has no room for 3 rounds; give a larger --time-budget";
+  const std::string reason = "the device has no room for 3 copies of 4.00 GiB; give a smaller --memory-cap";
   ResultDocument document;
   for (const char* name : {"infer/fp32/batch:2", "infer/fp32/batch:4", "infer/fp32/batch:8"}) {
-    document.unmeasured.push_back(left_out(name, "skipped", reason));
+    document.unmeasured.push_back(left_out(name, "oom", reason));
   }
-  const std::string fate = "skipped: the time budget of 4.00 s has no room for 3 rounds\n";
+  const std::string fate = "oom: the device has no room for 3 copies of 4.00 GiB\n";
   EXPECT_EQ(unmeasured_points(document, 110, false), "✕ 3 points (infer/fp32/batch:2 and 2 more) " + fate);
   EXPECT_EQ(unmeasured_points(document, 80, false), "✕ 3 points " + fate);
-  EXPECT_EQ(unmeasured_points(document, 40, false), "✕ 3 points skipped: the tim… (--verbose)\n");
+  EXPECT_EQ(unmeasured_points(document, 40, false), "✕ 3 points oom: the device … (--verbose)\n");
   document.unmeasured.resize(1);
-  EXPECT_EQ(unmeasured_points(document, 40, false), "✕ infer/fp32/batch:2 skippe… (--verbose)\n");
+  EXPECT_EQ(unmeasured_points(document, 40, false), "✕ infer/fp32/batch:2 oom: t… (--verbose)\n");
   EXPECT_EQ(unmeasured_points(document, 40, true),
-            "✕ infer/fp32/batch:2 skipped: the time\n"
-            "  budget of 4.00 s has no room for 3\n"
-            "  rounds; give a larger --time-budget\n");
+            "✕ infer/fp32/batch:2 oom: the device has\n"
+            "  no room for 3 copies of 4.00 GiB; give\n"
+            "  a smaller --memory-cap\n");
+}
+
+// A short run leaves points out for many reasons, which all end in the same advice.
+TEST(Unmeasured, PointsThatTheWarningCountsHaveNoLine) {
+  ResultDocument document;
+  document.unmeasured = {left_out("a", "skipped", "no time; give a larger --time-budget"),
+                         left_out("b", "skipped", "no room for 3 rounds; give a larger --time-budget"),
+                         left_out("c", "skipped", "interrupted before it was timed")};
+  EXPECT_EQ(unmeasured_points(document, 100, false), "✕ c skipped: interrupted before it was timed\n");
+  EXPECT_EQ(unmeasured_points(document, 100, true),
+            "✕ a skipped: no time; give a larger --time-budget\n"
+            "✕ b skipped: no room for 3 rounds; give a larger --time-budget\n"
+            "✕ c skipped: interrupted before it was timed\n");
+}
+
+TEST(Unmeasured, OneLineForAStatusUnlessItIsAnError) {
+  ResultDocument document;
+  document.unmeasured = {left_out("a", "unsupported", "no fp16"), left_out("b", "error", "wrong answer"),
+                         left_out("c", "unsupported", "no bf16"), left_out("d", "error", "an exception"),
+                         left_out("e", "unsupported", "no fp16")};
+  EXPECT_EQ(unmeasured_points(document, 100, false),
+            "✕ 3 points unsupported, for 2 reasons (--verbose)\n"
+            "✕ b error: wrong answer\n"
+            "✕ d error: an exception\n");
+  EXPECT_EQ(unmeasured_points(document, 100, true),
+            "✕ 2 points (a, e) unsupported: no fp16\n"
+            "✕ b error: wrong answer\n"
+            "✕ c unsupported: no bf16\n"
+            "✕ d error: an exception\n");
 }
 
 TEST(Table, AStepOfNoTimeHasNoRate) {

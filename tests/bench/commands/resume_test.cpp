@@ -48,7 +48,8 @@ TEST(Resume, OfWhatIsNoResultNamesTheOptionAndWhatItAccepts) {
   const fs::path path = folder.path() / "x.json";
   const std::string place = path.string();
   const std::string accepted =
-      "; accepted is a whole bench-result/1 file; run without --resume to start over (the old file is kept)";
+      "; accepted is a whole bench-result/2 or bench-result/1 file; run without --resume to start over (the "
+      "old file is kept)";
   const auto refused_with = [&](const std::string& text, const std::string& why) {
     write_file(path, text);
     EXPECT_THAT([&] { goes_on_with(path); },
@@ -58,7 +59,7 @@ TEST(Resume, OfWhatIsNoResultNamesTheOptionAndWhatItAccepts) {
   refused_with("hello", " is not JSON: it stops making sense at byte 1");
   refused_with("{\"schema\": \"bench-result/9\"}",
                " is not a result this program can read: schema is bench-result/9; this program reads "
-               "bench-result/1");
+               "bench-result/2 and bench-result/1");
 }
 
 struct Change {
@@ -84,6 +85,28 @@ TEST(Resume, TheSameRunGoesOn) {
   const ResultDocument document = goes_on(fresh);
   EXPECT_EQ(document.benchmarks.size(), 2U);
   EXPECT_EQ(to_json(document)["benchmarks"], to_json(resumable_document())["benchmarks"]);
+}
+
+TEST(Resume, KeepsTheRunItBeganAndAddsItsOwnSession) {
+  ResultDocument fresh = resumable_document();
+  fresh.context.run_id = "fresh";
+  fresh.sessions = {{.id = "fresh", .started = "2026-03-02T12:34:56+01:00"}};
+  const ResultDocument document = goes_on(fresh);
+  EXPECT_EQ(document.context.run_id, resumable_document().context.run_id);
+  ASSERT_EQ(document.sessions.size(), 3U);
+  EXPECT_EQ(document.sessions.front().id, resumable_document().sessions.front().id);
+  EXPECT_EQ(document.sessions.back().id, "fresh");
+  EXPECT_EQ(document.benchmarks[0].rounds, resumable_document().benchmarks[0].rounds);
+}
+
+TEST(Resume, OfAFileOfTheVersionBefore) {
+  const fs::path golden = BENCH_TEST_SOURCE_DIR "/tests/bench/run/golden/bench-result-1.json";
+  ResultDocument fresh = sample_document();
+  fresh.sessions = {{.id = "fresh", .started = "2026-03-02T12:34:56+01:00"}};
+  const ResultDocument document = goes_on_with(golden, fresh);
+  ASSERT_EQ(document.sessions.size(), 2U);
+  EXPECT_EQ(document.sessions.front().started, "2026-03-01T12:34:56+01:00");
+  EXPECT_EQ(document.benchmarks.size(), 2U);
 }
 
 TEST_P(ResumeOfAnother, IsRefusedNamingBothValues) {

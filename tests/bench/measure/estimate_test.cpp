@@ -14,13 +14,6 @@ TEST(Estimate, WithoutAnIntervalItsEndsAreItsValue) {
   EXPECT_EQ(estimate.high(), 3);
 }
 
-TEST(Estimate, TwoDifferWhereTheirIntervalsDoNotTouch) {
-  const Estimate low{.value = 1, .ci95 = Interval{0.9, 1.1}};
-  EXPECT_TRUE(differ(low, {.value = 1.3, .ci95 = Interval{1.2, 1.4}}));
-  EXPECT_TRUE(differ({.value = 1.3, .ci95 = Interval{1.2, 1.4}}, low));
-  EXPECT_FALSE(differ(low, {.value = 1.2, .ci95 = Interval{1.1, 1.4}}));
-}
-
 TEST(Estimate, AnInverseChangesEnds) {
   const Estimate rate = inverse({.value = 2, .ci95 = Interval{1, 4}}, 8);
   EXPECT_EQ(rate.value, 4);

@@ -98,6 +98,18 @@ TEST(MemoryLine, AFlatLineSetsNoLargestBatch) {
   EXPECT_FALSE(fit_memory_line(Points{{1, 500}, {2, 400}})->largest_batch(10'000));
 }
 
+// Equal bytes beyond unlike weights: the weighted fit's rounding left a slope of 1e-25 bytes a sample, and
+// with it a largest batch of 2^62.
+TEST(MemoryLine, RoundingOfTheFitIsNoSlope) {
+  const auto line = fit_memory_line(Points{{1, 58'060'224, 48'623'040},
+                                           {2, 61'730'240, 52'293'056},
+                                           {4, 58'060'224, 48'623'040},
+                                           {8, 59'370'944, 49'933'760}});
+  ASSERT_TRUE(line);
+  EXPECT_EQ(line->slope_bytes.value, 0);
+  EXPECT_FALSE(line->largest_batch(std::int64_t{16} << 30));
+}
+
 TEST(MemoryLine, FewPointsSayLess) {
   EXPECT_FALSE(fit_memory_line(Points{}));
   EXPECT_FALSE(fit_memory_line(Points{{4, 500}}));

@@ -25,6 +25,7 @@ TEST(ResultJson, RoundTripLosesNothing) {
   const ResultDocument after = document_from_json(Json::parse(to_text(to_json(before))));
 
   EXPECT_EQ(to_json(after)["context"], to_json(before)["context"]);
+  EXPECT_EQ(after.sessions, before.sessions);
   EXPECT_EQ(to_json(after)["sweep"], to_json(before)["sweep"]);
   ASSERT_EQ(after.benchmarks.size(), before.benchmarks.size());
   for (std::size_t i = 0; i < before.benchmarks.size(); ++i) {
@@ -33,7 +34,7 @@ TEST(ResultJson, RoundTripLosesNothing) {
     EXPECT_EQ(a.name, b.name);
     EXPECT_EQ(a.params, b.params);
     EXPECT_EQ(a.samples_ns, b.samples_ns);
-    EXPECT_EQ(a.round_sizes, b.round_sizes);
+    EXPECT_EQ(a.rounds, b.rounds);
     EXPECT_EQ(a.cpu_time_ns, b.cpu_time_ns);
     EXPECT_EQ(a.items_per_step, b.items_per_step);
     EXPECT_EQ(a.work, b.work);
@@ -82,7 +83,7 @@ TEST(ResultJson, SchemaRefusesWhatTheFormatForbids) {
     json[Json::json_pointer(pointer)] = std::move(value);
     return testing::schema_errors(to_text(json));
   };
-  EXPECT_NE(broken("/schema", "bench-result/2"), "");
+  EXPECT_NE(broken("/schema", "bench-result/1"), "");
   EXPECT_NE(broken("/benchmarks/0/samples_ns/0", 1.5), "");
   EXPECT_NE(broken("/benchmarks/0/real_time", "12"), "");
   EXPECT_NE(broken("/benchmarks/0/run_type", "aggregate"), "");
@@ -149,7 +150,7 @@ TEST(ResultJson, TheTextOfAGrowingDocumentIsThatOfTheWhole) {
   ResultDocument document = testing::sample_document();
   EXPECT_EQ(text.of(document), to_text(to_json(document)));
   document.benchmarks[1].samples_ns.push_back(30'000'001);
-  document.benchmarks[1].round_sizes.back() += 1;
+  document.benchmarks[1].rounds.back().samples += 1;
   document.findings.pop_back();
   EXPECT_EQ(text.of(document), to_text(to_json(document)));
   MeasuredPoint other = testing::sample_point(4, 50'000'000);
@@ -254,9 +255,11 @@ const Json kRemoved(Json::value_t::discarded);
 INSTANTIATE_TEST_SUITE_P(
     ResultJson, DamagedResult,
     ::testing::Values(
-        Damage{"/schema", "bench-result/7", "schema is bench-result/7; this program reads bench-result/1"},
-        Damage{"/schema", kRemoved, "schema is missing; this program reads bench-result/1"},
-        Damage{"/schema", 1, "schema is missing; this program reads bench-result/1"},
+        Damage{"/schema", "bench-result/7",
+               "schema is bench-result/7; this program reads bench-result/2 and bench-result/1"},
+        Damage{"/schema", kRemoved,
+               "schema is missing; this program reads bench-result/2 and bench-result/1"},
+        Damage{"/schema", 1, "schema is missing; this program reads bench-result/2 and bench-result/1"},
         Damage{"/context", kRemoved, "context is missing"},
         Damage{"/sweep", "batch", "sweep is a string, not an object"},
         Damage{"/benchmarks", nullptr, "benchmarks is null, not an array"},
@@ -272,9 +275,24 @@ INSTANTIATE_TEST_SUITE_P(
                {1.0},
                "benchmarks[0].stats.ci95_ns has 1 elements; an interval has 2"},
         Damage{"/benchmarks/0/iterations", 5, "benchmarks[0].iterations is 5, but 6 samples are listed"},
-        Damage{"/benchmarks/0/stats/round_sizes",
-               {2, 2},
-               "benchmarks[0].stats.round_sizes sums to 4, but 6 samples are listed"},
+        Damage{"/benchmarks/0/rounds/0/samples", 1,
+               "benchmarks[0] has rounds of 5 samples, but 6 samples are listed"},
+        Damage{"/benchmarks/0/rounds/0/samples", 9'000'000'000'000'000'000,
+               "benchmarks[0] has rounds of more than the 6 samples that are listed"},
+        Damage{"/benchmarks/0/rounds/2/session", 2,
+               "benchmarks[0].rounds[2].session is 2, but the file has 2 sessions"},
+        Damage{"/benchmarks/0/rounds/2/session", -1,
+               "benchmarks[0].rounds[2].session is -1; accepted is 0 or more"},
+        Damage{"/benchmarks/0/rounds/0/calibration/host/copy_ns", "fast",
+               "benchmarks[0].rounds[0].calibration.host.copy_ns is a string, not a number"},
+        Damage{"/benchmarks/0/rounds", Json::object(), "benchmarks[0].rounds is an object, not an array"},
+        Damage{"/sessions", kRemoved, "sessions is missing"},
+        Damage{"/sessions", "all", "sessions is a string, not an array"},
+        Damage{"/sessions/0/id", 7, "sessions[0].id is a number, not a string"},
+        Damage{"/sessions/0/threads/OMP_NUM_THREADS", 2,
+               "sessions[0].threads.OMP_NUM_THREADS is a number, not a string"},
+        Damage{"/sessions/0/history/common_sd", -1,
+               "sessions[0].history.common_sd is -1; accepted is 0 or more"},
         Damage{"/benchmarks/0/time_unit", "ms", "benchmarks[0].time_unit is 'ms'; this program reads 'ns'"},
         Damage{"/benchmarks/0/validity/power_w", "hot",
                "benchmarks[0].validity.power_w is a string, not a number"},
@@ -300,9 +318,8 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"/benchmarks/0/samples_ns/2", -7, "benchmarks[0].samples_ns[2] is -7; accepted is 0 or more"},
         Damage{"/benchmarks/0/samples_ns", Json::array(),
                "benchmarks[0].samples_ns is empty; a measured point has samples"},
-        Damage{"/benchmarks/0/stats/round_sizes",
-               {-1, 7},
-               "benchmarks[0].stats.round_sizes[0] is -1; accepted is 0 or more"},
+        Damage{"/benchmarks/0/rounds/1/samples", -1,
+               "benchmarks[0].rounds[1].samples is -1; accepted is 0 or more"},
         Damage{"/benchmarks/0/memory/weights", -1,
                "benchmarks[0].memory.weights is -1; accepted is 0 or more"},
         Damage{"/benchmarks/1/memory/peak_measured", -1,

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <vector>
@@ -91,16 +91,16 @@ TEST(Statistics, TheMediansIntervalIsByOrder) {
 TEST(Statistics, AnEstimateHasTheSameIntervalInAnyUnit) {
   const std::vector<double> seconds{0.10, 0.12, 0.11, 0.13};
   const Samples ns{100'000'000, 120'000'000, 110'000'000, 130'000'000};
-  const SampleStats stats = summarize(ns, Samples{1, 1, 1, 1}, 3);
-  const Estimate estimate = median_estimate(seconds, 3);
+  const SampleStats stats = summarize(ns, Samples{1, 1, 1, 1});
+  const Estimate estimate = median_estimate(seconds);
   EXPECT_NEAR(estimate.value, stats.median_ns / 1e9, 1e-12);
-  EXPECT_NEAR(estimate.ci95->low, stats.ci95_ns.low / 1e9, 1e-12);
-  EXPECT_NEAR(estimate.ci95->high, stats.ci95_ns.high / 1e9, 1e-12);
+  EXPECT_NEAR(estimate.ci95->low, stats.ci95_ns->low / 1e9, 1e-12);
+  EXPECT_NEAR(estimate.ci95->high, stats.ci95_ns->high / 1e9, 1e-12);
 }
 
 TEST(Statistics, SummarizesKnownValues) {
   const Samples samples{50, 10, 40, 20, 30};
-  const SampleStats stats = summarize(samples, Samples{5}, 1);
+  const SampleStats stats = summarize(samples, Samples{5});
   EXPECT_DOUBLE_EQ(stats.median_ns, 30);
   EXPECT_DOUBLE_EQ(stats.p05_ns, 12);
   EXPECT_DOUBLE_EQ(stats.p95_ns, 48);
@@ -109,39 +109,34 @@ TEST(Statistics, SummarizesKnownValues) {
 }
 
 TEST(Statistics, EqualSamplesHaveNoWidth) {
-  const SampleStats stats = summarize(Samples(30, 1234), Samples{10, 10, 10}, 1);
+  const SampleStats stats = summarize(Samples(30, 1234), Samples{10, 10, 10});
   EXPECT_DOUBLE_EQ(stats.median_ns, 1234);
-  EXPECT_NEAR(stats.ci95_ns.low, 1234, 1e-6);
-  EXPECT_NEAR(stats.ci95_ns.high, 1234, 1e-6);
+  EXPECT_NEAR(stats.ci95_ns->low, 1234, 1e-6);
+  EXPECT_NEAR(stats.ci95_ns->high, 1234, 1e-6);
   EXPECT_EQ(stats.cv, 0);
 }
 
-TEST(Statistics, OneSampleIsItsOwnInterval) {
-  const SampleStats stats = summarize(Samples{77}, Samples{1}, 1);
+TEST(Statistics, OneRoundHasNoInterval) {
+  const SampleStats stats = summarize(Samples{77}, Samples{1});
   EXPECT_EQ(stats.median_ns, 77);
-  EXPECT_EQ(stats.ci95_ns, (Interval{77, 77}));
+  EXPECT_EQ(stats.ci95_ns, std::nullopt);
+  EXPECT_EQ(stats.interval_kind, "none");
   EXPECT_EQ(stats.cv, 0);
 }
 
 TEST(Statistics, RefusesWhatDoesNotAddUp) {
-  EXPECT_THROW(summarize(Samples{}, Samples{}, 1), std::invalid_argument);
-  EXPECT_THROW(summarize(Samples{}, Samples{0}, 1), std::invalid_argument);
-  EXPECT_THROW(summarize(Samples{1, 2}, Samples{1}, 1), std::invalid_argument);
-  EXPECT_THROW(summarize(Samples{1, 2}, Samples{3}, 1), std::invalid_argument);
-  EXPECT_THROW(summarize(Samples{1, 2}, Samples{3, -1}, 1), std::invalid_argument);
+  EXPECT_THROW(summarize(Samples{}, Samples{}), std::invalid_argument);
+  EXPECT_THROW(summarize(Samples{}, Samples{0}), std::invalid_argument);
+  EXPECT_THROW(summarize(Samples{1, 2}, Samples{1}), std::invalid_argument);
+  EXPECT_THROW(summarize(Samples{1, 2}, Samples{3}), std::invalid_argument);
+  EXPECT_THROW(summarize(Samples{1, 2}, Samples{3, -1}), std::invalid_argument);
 }
 
 TEST(Statistics, PassesOverEmptyRounds) {
-  const SampleStats with = summarize(Samples{1, 2, 3, 4}, Samples{2, 0, 2}, 9);
-  const SampleStats without = summarize(Samples{1, 2, 3, 4}, Samples{2, 2}, 9);
+  const SampleStats with = summarize(Samples{1, 2, 3, 4}, Samples{2, 0, 2});
+  const SampleStats without = summarize(Samples{1, 2, 3, 4}, Samples{2, 2});
   EXPECT_EQ(with.rounds, 2);
   EXPECT_EQ(with.ci95_ns, without.ci95_ns);
-}
-
-TEST(Statistics, IsDecidedByTheSeed) {
-  std::mt19937_64 engine(3);
-  const Draw draw = draw_rounds(engine, 12, 20, {2e4, 2e4});
-  EXPECT_EQ(summarize(draw.samples, draw.sizes, 5).ci95_ns, summarize(draw.samples, draw.sizes, 5).ci95_ns);
 }
 
 // Three rounds at 100, 110 and 120 us: samples within a round agree, so an interval that saw them as 300
@@ -153,36 +148,37 @@ TEST(Statistics, CountsTheSpreadBetweenRounds) {
       samples.push_back(level + i % 7);
     }
   }
-  const SampleStats split = summarize(samples, Samples{100, 100, 100}, 1);
-  // t: 4.303 · sd(log) / sqrt(3), with sd(log) = 0.0912: a factor of 1.254 either way.
-  EXPECT_NEAR(split.ci95_ns.low, 109'700 / 1.254, 1000);
-  EXPECT_NEAR(split.ci95_ns.high, 109'700 * 1.254, 1000);
+  const SampleStats split = summarize(samples, Samples{100, 100, 100});
+  // t: 1.2 · 4.303 · sd(log) / sqrt(3), with sd(log) = 0.0912: a factor of 1.312 either way.
+  EXPECT_EQ(split.median_ns, 110'003);
+  EXPECT_NEAR(split.ci95_ns->low, 110'003 / 1.312, 200);
+  EXPECT_NEAR(split.ci95_ns->high, 110'003 * 1.312, 200);
 }
 
-TEST(Statistics, HoldsTheMedianWhereRoundsDifferInSize) {
+// Two hundred samples taken together tell of one round.
+TEST(Statistics, CountsEachRoundOnce) {
   Samples samples(200, 1000);
   samples.insert(samples.end(), {2000, 2001, 2002, 2003});
-  const SampleStats stats = summarize(samples, Samples{200, 1, 1, 1, 1}, 1);
-  EXPECT_EQ(stats.median_ns, 1000);
-  EXPECT_LE(stats.ci95_ns.low, 1000);
-  EXPECT_GE(stats.ci95_ns.high, 2000);
+  EXPECT_EQ(summarize(samples, Samples{200, 1, 1, 1, 1}).median_ns, 2001);
 }
 
-TEST(Statistics, OneRoundsIntervalIsThatOfOrderStatistics) {
-  // The median of 101 draws from 1..101: ranks 51 ± 1.96·sqrt(101)/2.
-  Samples samples(101);
-  std::iota(samples.begin(), samples.end(), 1);
-  const SampleStats stats = summarize(samples, Samples{101}, 4);
-  EXPECT_NEAR(stats.ci95_ns.low, 41.2, 2);
-  EXPECT_NEAR(stats.ci95_ns.high, 60.8, 2);
+TEST(Statistics, OneSlowRoundOfSixDoesNotDecide) {
+  const SampleStats stats = summarize(Samples{1000, 1004, 1008, 5000, 1002, 1006}, Samples(6, 1));
+  EXPECT_EQ(stats.median_ns, 1005);
+  EXPECT_LT(stats.half_width(), 0.01);
+}
+
+TEST(Statistics, ClaimsNothingBeyondTwiceWhatWasSeen) {
+  const SampleStats stats = summarize(Samples{1000, 3000}, Samples{1, 1});
+  EXPECT_EQ(stats.ci95_ns, (Interval{500, 6000}));
 }
 
 TEST(Statistics, LongRoundsStayCheapAndRight) {
   std::mt19937_64 engine(8);
   const Draw draw = draw_rounds(engine, 3, 50'000, {0, 1e4});
-  const SampleStats stats = summarize(draw.samples, draw.sizes, 1);
+  const SampleStats stats = summarize(draw.samples, draw.sizes);
   EXPECT_NEAR(stats.median_ns, 1e6, 200);
-  EXPECT_LT(stats.ci95_ns.high - stats.ci95_ns.low, 2000);
+  EXPECT_LT(stats.half_width(), 1e-3);
 }
 
 struct Coverage {
@@ -194,7 +190,8 @@ struct Coverage {
 class IntervalCoverage : public ::testing::TestWithParam<Coverage> {};
 
 // Of 400 simulated points, at least 90 % of the intervals hold the true median, and their typical width is no
-// more than 1.8 times the least that the noise between rounds justifies (so a huge interval fails too).
+// more than 2.2 times the least (2.8 with ten rounds) that the noise between rounds justifies (so a huge
+// interval fails too).
 TEST_P(IntervalCoverage, HoldsTheTrueMedian) {
   const Coverage c = GetParam();
   std::mt19937_64 engine(2024);
@@ -203,7 +200,7 @@ TEST_P(IntervalCoverage, HoldsTheTrueMedian) {
   std::vector<double> widths;
   for (int trial = 0; trial < kTrials; ++trial) {
     const Draw draw = draw_rounds(engine, c.rounds, c.size, c.noise);
-    const Interval ci = summarize(draw.samples, draw.sizes, static_cast<std::uint64_t>(trial)).ci95_ns;
+    const Interval ci = *summarize(draw.samples, draw.sizes).ci95_ns;
     held += ci.low <= 1e6 && 1e6 <= ci.high ? 1 : 0;
     widths.push_back(ci.high - ci.low);
   }
@@ -213,7 +210,9 @@ TEST_P(IntervalCoverage, HoldsTheTrueMedian) {
   const double median_within = 1.2533 * c.noise.within / std::sqrt(c.size);
   const double of_round = std::hypot(c.noise.between, median_within);
   const double t = c.rounds == 3 ? 4.303 : c.rounds == 5 ? 2.776 : 2.3;
-  EXPECT_LE(widths[kTrials / 2], 1.8 * 2 * t * of_round / std::sqrt(c.rounds));
+  // Ten rounds may be alike without showing it.
+  const double wide = c.rounds == 10 ? 2.8 : 2.2;
+  EXPECT_LE(widths[kTrials / 2], wide * 2 * t * of_round / std::sqrt(c.rounds));
 }
 
 INSTANTIATE_TEST_SUITE_P(Statistics, IntervalCoverage,

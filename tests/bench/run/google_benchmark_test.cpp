@@ -49,7 +49,8 @@ ResultDocument two_rounds() {
   MeasuredPoint point;
   point.name = kNames[0];
   point.samples_ns = {1000, 3000, 5000};
-  point.round_sizes = {2, 1};
+  point.rounds = rounds_of({2, 1});
+  point.rounds[0].cpu_time_ns = 7500;  // the second's is not known: a file of an earlier version
   point.items_per_step = 4;
   point.cpu_time_ns = 8000;
   ResultDocument document;
@@ -69,7 +70,8 @@ TEST(GoogleBenchmarkOutput, JsonHasOneRepetitionARound) {
   EXPECT_EQ(first["repetition_index"], 0);
   EXPECT_EQ(first["iterations"], 2);
   EXPECT_NEAR(first["real_time"].get<double>(), 2000, 1e-6);
-  EXPECT_NEAR(first["cpu_time"].get<double>(), 8000, 1e-6);
+  EXPECT_NEAR(first["cpu_time"].get<double>(), 7500, 1e-6);
+  EXPECT_NEAR(json["benchmarks"][1]["cpu_time"].get<double>(), 8000, 1e-6);
   EXPECT_NEAR(first["items_per_second"].get<double>(), 2e6, 1e-3);
   EXPECT_NEAR(json["benchmarks"][1]["real_time"].get<double>(), 5000, 1e-6);
 }

@@ -8,6 +8,7 @@
 
 #include "bench/error.h"
 #include "bench/measure/result_json.h"
+#include "bench/measure/statistics.h"
 #include "tests/bench/support/sample_document.h"
 #include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"
@@ -186,7 +187,7 @@ TEST(ResultFile, WhenTheDiskIsFullTheLastResultStands) {
   const std::string before = read_file(file.path());
   ResultDocument large = sample_document();
   large.benchmarks[0].samples_ns.assign(10'000, 123'456);
-  large.benchmarks[0].round_sizes = {10'000};
+  large.benchmarks[0].rounds = rounds_of({10'000});
   large.benchmarks[0].stats.median_ns = 123'456;
   {
     const FileSizeLimit limit(8192);
@@ -244,10 +245,10 @@ TEST(ReadResult, SaysWhatIsWrong) {
   const std::string place = path.string();
   EXPECT_EQ(message_for("# hello"), place + " is not JSON: it stops making sense at byte 1");
   EXPECT_EQ(message_for("{\"schema\": NaN}"), place + " is not JSON: it stops making sense at byte 12");
-  EXPECT_EQ(message_for("{\"schema\": \"bench-result/2\"}"),
+  EXPECT_EQ(message_for("{\"schema\": \"bench-result/3\"}"),
             place +
-                " is not a result this program can read: schema is bench-result/2; this program reads "
-                "bench-result/1");
+                " is not a result this program can read: schema is bench-result/3; this program reads "
+                "bench-result/2 and bench-result/1");
   EXPECT_EQ(
       message_for("[]"),
       place + " is not a result this program can read: a result is a JSON object, and this is an array");
@@ -268,11 +269,32 @@ TEST(ReadResult, AnswersInOneLineWhateverTheNameOrTheContent) {
                         ::testing::Not(HasSubstr(std::string(61, 'x'))), ::testing::Not(HasSubstr("\n")))));
 }
 
-// Written by version 0.1.0 and never rewritten: every later program of bench-result/1 must read it.
+// Never rewritten: every later program of its version must read it.
 TEST(ReadResult, TheGoldenFileStaysReadable) {
-  const fs::path golden = BENCH_TEST_SOURCE_DIR "/tests/bench/run/golden/bench-result-1.json";
+  const fs::path golden = BENCH_TEST_SOURCE_DIR "/tests/bench/run/golden/bench-result-2.json";
   EXPECT_EQ(testing::schema_errors(read_file(golden)), "");
   EXPECT_EQ(to_json(read_result(golden)), to_json(sample_document()));
+}
+
+// Written by version 0.1.0. Its value was the median of all samples, next to an interval of round medians;
+// its rounds had sizes only.
+TEST(ReadResult, AFileOfTheVersionBeforeHasOneSessionAndTheStatisticsOfToday) {
+  const fs::path golden = BENCH_TEST_SOURCE_DIR "/tests/bench/run/golden/bench-result-1.json";
+  EXPECT_EQ(testing::schema_errors(read_file(golden), testing::kEarlierSchema), "");
+  const ResultDocument document = read_result(golden);
+  ResultDocument expected = sample_document();
+  expected.context.run_id = document.context.run_id;
+  expected.context.machine = "";
+  expected.sessions = {{.id = document.context.run_id, .started = "2026-03-01T12:34:56+01:00"}};
+  for (MeasuredPoint& point : expected.benchmarks) {
+    point.rounds = rounds_of({2, 1, 3});
+    point.stats = summarize(point.samples_ns, std::vector<std::int64_t>{2, 1, 3});
+  }
+  EXPECT_EQ(to_json(document), to_json(expected));
+  EXPECT_THAT(document.context.run_id, ::testing::StartsWith("v1-"));
+  EXPECT_EQ(read_result(golden).context.run_id, document.context.run_id) << "the same file, the same run";
+  EXPECT_EQ(testing::schema_errors(to_text(to_json(document))), "")
+      << "written again, it is of today's version";
 }
 
 TEST(ResultFileLinks, ResultsGoToWhereALinkLeads) {

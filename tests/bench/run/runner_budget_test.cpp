@@ -2,6 +2,7 @@
 #include <chrono>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -172,7 +173,7 @@ TEST_F(RunnerTest, ShortStepsAreSampledOftenThoughTheBudgetHasNothingLeftOver) {
   run(plan);
   ASSERT_THAT(document_.benchmarks, SizeIs(2));
   for (const MeasuredPoint& point : document_.benchmarks) {
-    EXPECT_GE(point.round_sizes.back(), settings_.rounds.samples) << point.name;
+    EXPECT_GE(round_sizes(point).back(), settings_.rounds.samples) << point.name;
   }
 }
 
@@ -226,6 +227,40 @@ TEST_F(FirstMakes, CountOnceInTheBudget) {
     EXPECT_GE(point.stats.rounds, settings_.least_rounds) << point.name;
   }
   EXPECT_LE(clock_.now() - settings_.started, settings_.time_budget);
+}
+
+// Each first make ends in an error: the second is expected to take as long as the first.
+TEST_F(FirstMakes, ThatFailCountForTheNext) {
+  settings_.time_budget = std::chrono::seconds(30);
+  SweepPlan plan = testing::fake_plan({1, 2, 4});
+  int begun = 0;
+  for (SweepPoint& point : plan.points) {
+    testing::configured(point).on_make = [this, &begun] {
+      ++begun;
+      clock_.advance(std::chrono::seconds(20));
+      throw std::runtime_error("no kernel image");
+    };
+  }
+  run(plan);
+  EXPECT_EQ(begun, 1);
+  ASSERT_THAT(document_.unmeasured, SizeIs(3));
+  EXPECT_EQ(document_.unmeasured[0].status, "error");
+  EXPECT_EQ(document_.unmeasured[1].status, "skipped");
+  EXPECT_THAT(document_.unmeasured[1].reason, HasSubstr("preparation takes about 20"));
+}
+
+// A make that fails at once says nothing of those that succeed.
+TEST_F(FirstMakes, ThatFailAtOnceDoNotShortenTheEstimate) {
+  settings_.time_budget = std::chrono::seconds(30);
+  SweepPlan plan = testing::fake_plan({1, 2, 4});
+  for (SweepPoint& point : plan.points) {
+    point.series = point.name;
+  }
+  make_takes(plan, std::chrono::seconds(20), std::chrono::milliseconds(10));
+  testing::configured(plan.points[0]).on_make = [] { throw std::runtime_error("no kernel image"); };
+  run(plan);
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:2"));
+  EXPECT_FALSE(makes_.contains("fake/batch:4"));
 }
 
 TEST_F(FirstMakes, AreNotBegunWhereOneTakesLongerThanIsLeft) {

@@ -1,10 +1,13 @@
 // Order of the runner's rounds, its repetitions and the flags of what they measured.
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "bench/measure/round_interval.h"
+#include "bench/run/machine_watch.h"
 #include "tests/bench/run/runner_fixture.h"
 
 namespace bench {
@@ -21,11 +24,12 @@ TEST_F(RunnerTest, MeasuresEveryPointInPlanOrderWhateverTheShuffle) {
   run(testing::fake_plan({1, 2, 4, 8}));
   EXPECT_THAT(measured(), ElementsAre("fake/batch:1", "fake/batch:2", "fake/batch:4", "fake/batch:8"));
   for (const MeasuredPoint& point : document_.benchmarks) {
-    EXPECT_EQ(point.stats.rounds, 3) << point.name;
+    EXPECT_EQ(point.stats.rounds, kManyRounds) << point.name << " stops at the first look";
     EXPECT_EQ(point.stats.median_ns, 1000);
     EXPECT_THAT(point.validity.flags, IsEmpty());
     EXPECT_EQ(point.memory.peak_predicted, point.memory.peak_measured);
-    EXPECT_EQ(std::accumulate(point.round_sizes.begin(), point.round_sizes.end(), std::int64_t{0}),
+    const std::vector<std::int64_t> sizes = round_sizes(point);
+    EXPECT_EQ(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}),
               static_cast<std::int64_t>(point.samples_ns.size()));
   }
 }
@@ -46,7 +50,7 @@ TEST_F(RunnerTest, APointIsTimedBeforeTheNextIsMadeAndTheReferencePointIsFirst) 
   ASSERT_GE(batches.size(), 8U);
   EXPECT_THAT(std::vector(batches.begin(), batches.begin() + 4), ElementsAre(4, 1, 2, 8));
   for (const MeasuredPoint& point : document_.benchmarks) {
-    EXPECT_EQ(point.round_sizes.size(), 3U) << point.name;
+    EXPECT_EQ(std::ssize(point.rounds), kManyRounds) << point.name;
   }
   EXPECT_THAT(measured(), ElementsAre("fake/batch:1", "fake/batch:2", "fake/batch:4", "fake/batch:8"));
 }
@@ -56,22 +60,25 @@ TEST_F(RunnerTest, TheFirstRepetitionTakesTheWorkloadThatWasVerified) {
   SweepPlan plan = testing::fake_plan({1});
   testing::configured(plan.points[0]).on_make = [&] { ++made; };
   run(plan);
-  EXPECT_EQ(document_.benchmarks[0].stats.rounds, 3);
-  EXPECT_EQ(made, 3);
+  EXPECT_EQ(document_.benchmarks[0].stats.rounds, kManyRounds);
+  EXPECT_EQ(made, kManyRounds);
 }
 
 TEST_F(RunnerTest, FindingsAreComputedOnceARoundAndWhenTheRunEnds) {
   run(testing::fake_plan({1, 2, 4, 8}));
-  EXPECT_EQ(recorder_.sizes.size(), 12U + 1) << "written after each repetition, and at the end";
-  EXPECT_LE(sweep_.times_asked, 5);
+  EXPECT_EQ(std::ssize(recorder_.sizes), 4 * kManyRounds + 1)
+      << "written after each repetition, and at the end";
+  EXPECT_LE(sweep_.times_asked, kManyRounds + 2);
   ASSERT_THAT(document_.findings, SizeIs(1));
   EXPECT_EQ(document_.findings[0].value, 4);
 }
 
 TEST_F(RunnerTest, UnsteadySamplesAreKeptAndFlagged) {
-  std::int64_t call = 0;
-  device_.next_ns = [&call] { return ++call % 2 == 0 ? 1000 : 3000; };
-  run(testing::fake_plan({1}));
+  int made = 0;  // once a round
+  SweepPlan plan = testing::fake_plan({1});
+  testing::configured(plan.points[0]).on_make = [&] { ++made; };
+  device_.next_ns = [&made] { return made % 2 == 0 ? 1000 : 3000; };
+  run(plan);
   ASSERT_THAT(document_.benchmarks, SizeIs(1));
   EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("noisy"));
   EXPECT_EQ(document_.benchmarks[0].stats.rounds, settings_.rounds.at_most);
@@ -97,7 +104,7 @@ TEST_F(RunnerTest, AShortStepIsNeverJudgedByOneSample) {
   settings_.longest_repetition = std::chrono::nanoseconds(1);
   run(testing::fake_plan({1}));
   ASSERT_THAT(document_.benchmarks, SizeIs(1));
-  EXPECT_THAT(document_.benchmarks[0].round_sizes, ::testing::Each(::testing::Ge(3)));
+  EXPECT_THAT(round_sizes(document_.benchmarks[0]), ::testing::Each(::testing::Ge(3)));
 }
 
 TEST_F(RunnerTest, ThrottlingIsKeptAndNamed) {
@@ -120,12 +127,47 @@ TEST_F(RunnerTest, ContentionIsNoFlagOfAPointThatOversubscribesTheCores) {
                                ::testing::Not(Contains("throttled:cpu_contention"))));
 }
 
+TEST_F(RunnerTest, ARoundSaysWhenItWasTakenAndWhatTheMachineDidMeanwhile) {
+  device_.state_now = {
+      .clock_mhz = 1500, .temperature_c = 60, .power_w = 70, .throttle_reasons = {"sw_power_cap"}};
+  MachineWatch watch(
+      Calibrator({{"host", [] { return Calibration{.arithmetic_ns = 5, .copy_ns = 6}; }}}, clock_),
+      CpuUsageWatch([] { return std::optional<CpuTimes>(); }, 2), [] { return 1.5; });
+  settings_.session = {.index = 1, .started = clock_.now(), .watch = &watch};
+  document_.sessions.resize(2);
+  clock_.advance(std::chrono::seconds(1));
+  run(testing::fake_plan({1, 2}));
+  ASSERT_THAT(document_.benchmarks, SizeIs(2));
+  std::vector<std::pair<std::int64_t, std::int64_t>> places;
+  for (const MeasuredPoint& point : document_.benchmarks) {
+    for (const MeasuredRound& round : point.rounds) {
+      EXPECT_EQ(round.session, 1);
+      EXPECT_GE(round.start_ns, 1'000'000'000);
+      EXPECT_TRUE(round.cpu_time_ns);
+      EXPECT_EQ(round.clock_mhz, 1500);
+      EXPECT_EQ(round.temperature_c, 60);
+      EXPECT_EQ(round.power_w, 70);
+      EXPECT_THAT(round.throttled, ElementsAre("sw_power_cap"));
+      EXPECT_EQ(round.load, 1.5);
+      EXPECT_EQ(round.calibration.at("host").copy_ns, 6);
+      EXPECT_THAT(round.disturbed, ElementsAre("throttled"));
+      places.emplace_back(round.round, round.order);
+    }
+    EXPECT_THAT(point.validity.flags, Not(Contains("disturbed"))) << "throttled says it already";
+    EXPECT_TRUE(std::ranges::is_sorted(point.rounds, {}, &MeasuredRound::start_ns));
+  }
+  std::ranges::sort(places);
+  for (std::size_t i = 0; i < places.size(); ++i) {  // two a round, one after the other
+    EXPECT_EQ(places[i], std::pair(static_cast<std::int64_t>(i / 2), static_cast<std::int64_t>(i % 2)));
+  }
+}
+
 TEST_F(RunnerTest, FinishedPointsOfAnEarlierRunAreKeptAndUnfinishedOnesGoOn) {
   run(testing::fake_plan({1, 2}));
   const std::vector<std::int64_t> finished = document_.benchmarks[0].samples_ns;
   MeasuredPoint& half = document_.benchmarks[1];
   half.samples_ns = {1000, 1000};
-  half.round_sizes = {2};
+  half.rounds = rounds_of({2});
   half.stats.rounds = 1;
   run(testing::fake_plan({1, 2}));
   EXPECT_EQ(document_.benchmarks[0].samples_ns, finished);

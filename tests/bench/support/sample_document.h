@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "bench/measure/result.h"
 
@@ -30,6 +32,8 @@ inline RunContext sample_context() {
   context.software = {{"bench", "0.1.0"}, {"compiler", "GCC 12.2.0"}, {"onednn", "2.6.3"}};
   context.argv = {"build/release/bench", "--sweep", "batch"};
   context.seed = 9007199254740995;
+  context.run_id = "20260301T113456Z-0123456789abcdef";
+  context.machine = "00ff00ff00ff00ff";
   return context;
 }
 
@@ -38,7 +42,24 @@ inline MeasuredPoint sample_point(std::int64_t batch, std::int64_t step_ns) {
   point.name = "batch/resnet18/infer/fp32/batch:" + std::to_string(batch);
   point.params = {{"batch", batch}, {"dtype", "fp32"}};
   point.samples_ns = {step_ns, step_ns + 1, step_ns - 1, 9007199254740993, step_ns + 7, step_ns};
-  point.round_sizes = {2, 1, 3};
+  point.rounds = {{.samples = 2,
+                   .session = 0,
+                   .round = 0,
+                   .order = 1,
+                   .start_ns = 1'500'000'000,
+                   .cpu_time_ns = 1.9 * static_cast<double>(step_ns),
+                   .clock_mhz = 2596.094,
+                   .temperature_c = 61.5,
+                   .power_w = 33.25,
+                   .throttled = {"cpu_quota"},
+                   .steal = 0.015625,
+                   .other_cores = 0.1,
+                   .load = 1.75,
+                   .calibration = {{"device", {.arithmetic_ns = 1.25e6, .copy_ns = 1e6 / 3}},
+                                   {"host", {.arithmetic_ns = 203'125, .copy_ns = 180'000}}},
+                   .disturbed = {"throttled"}},
+                  {.samples = 1, .session = 0, .round = 1, .order = 0, .start_ns = 2'000'000'000},
+                  {.samples = 3, .session = 1, .round = 0, .order = 0, .start_ns = 0}};
   point.cpu_time_ns = 0.1 + static_cast<double>(step_ns);
   point.items_per_step = static_cast<double>(batch);
   point.work = {.samples = static_cast<double>(batch),
@@ -46,13 +67,17 @@ inline MeasuredPoint sample_point(std::int64_t batch, std::int64_t step_ns) {
                 .fixed_bytes = 4.7e7,
                 .sample_bytes = 2.1e7,
                 .launches = 31};
-  point.stats = {
-      .median_ns = static_cast<double>(step_ns) + 0.5,
-      .p05_ns = static_cast<double>(step_ns) - 1.0 / 3.0,
-      .p95_ns = 1e15 / 7,
-      .cv = 0.012345678901234567,
-      .ci95_ns = {.low = static_cast<double>(step_ns) * 0.99, .high = static_cast<double>(step_ns) * 1.01},
-      .rounds = 3};
+  point.stats = {.median_ns = static_cast<double>(step_ns) + 0.5,
+                 .p05_ns = static_cast<double>(step_ns) - 1.0 / 3.0,
+                 .p95_ns = 1e15 / 7,
+                 .cv = 0.012345678901234567,
+                 .ci95_ns = Interval{.low = static_cast<double>(step_ns) * 0.99,
+                                     .high = static_cast<double>(step_ns) * 1.01},
+                 .ci95_between_ns = Interval{.low = static_cast<double>(step_ns) * 0.95,
+                                             .high = static_cast<double>(step_ns) * 1.06},
+                 .interval_kind = "rounds",
+                 .rounds = 3,
+                 .effective_rounds = 2.5};
   std::int64_t bytes = 1;
   for (const MemoryCategory category : kMemoryCategories) {
     point.memory.by_category[category] = bytes *= 7;
@@ -68,9 +93,30 @@ inline MeasuredPoint sample_point(std::int64_t batch, std::int64_t step_ns) {
   return point;
 }
 
+inline std::vector<Session> sample_sessions() {
+  return {{.id = "20260301T113456Z-0123456789abcdef",
+           .started = "2026-03-01T12:34:56+01:00",
+           .boot_id = "4a5b-6c",
+           .kernel = "6.1.0-18-amd64",
+           .governor = "performance",
+           .build = "01fe10",
+           .commit = "7b5218b",
+           .threads = {{"OMP_NUM_THREADS", "2"}},
+           .calibration = {{"host",
+                            {.median = {.arithmetic_ns = 203'125, .copy_ns = 180'000},
+                             .readings = 31,
+                             .usual = Calibration{.arithmetic_ns = 200'000, .copy_ns = 181'000},
+                             .usual_runs = 8}}},
+           .history =
+               BetweenRuns{
+                   .runs = 9, .since = "2026-02-20T08:00:00+01:00", .common_sd = 0.021, .own_sd = 0.0075}},
+          {.id = "20260301T133456Z-0123456789abcdef", .started = "2026-03-01T14:34:56+01:00"}};
+}
+
 inline ResultDocument sample_document() {
   ResultDocument document;
   document.context = sample_context();
+  document.sessions = sample_sessions();
   document.sweep.name = "batch";
   document.sweep.question = "Where does a larger batch stop paying?";
   document.sweep.workload = "resnet18";

@@ -1,4 +1,5 @@
-// Checks text against results/schema.json. BENCH_TEST_SOURCE_DIR is the source tree's root.
+// Checks text against results/schema.json, or against the schema of the version before it.
+// BENCH_TEST_SOURCE_DIR is the source tree's root.
 #pragma once
 
 #include <fstream>
@@ -21,9 +22,12 @@
 
 namespace bench::testing {
 
+inline constexpr const char* kEarlierSchema = BENCH_TEST_SOURCE_DIR "/tests/bench/run/golden/schema-1.json";
+
 // Empty where the text follows the schema; else what does not, with its place.
-inline std::string schema_errors(const std::string& text) {
-  std::ifstream file(BENCH_TEST_SOURCE_DIR "/results/schema.json");
+inline std::string schema_errors(const std::string& text,
+                                 const char* schema_file = BENCH_TEST_SOURCE_DIR "/results/schema.json") {
+  std::ifstream file(schema_file);
   const nlohmann::json schema_json = nlohmann::json::parse(file);
   valijson::Schema schema;
   valijson::SchemaParser parser;

@@ -31,9 +31,10 @@ class TemporaryFolder {
 
   const std::filesystem::path& path() const { return path_; }
   // Names in it, hidden ones too, sorted.
-  std::vector<std::string> names() const {
+  std::vector<std::string> names() const { return names_in(path_); }
+  static std::vector<std::string> names_in(const std::filesystem::path& folder) {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       names.push_back(entry.path().filename().string());
     }
     std::sort(names.begin(), names.end());

@@ -78,6 +78,18 @@ TEST_F(CudaDeviceTest, CopiesHaveEndedWhenTheyReturn) {
   EXPECT_EQ(back, std::vector<int>(3, -1));
 }
 
+TEST_F(CudaDeviceTest, CalibratesByItsOwnKernelsAndGivesTheirMemoryBack) {
+  runtime_.step_ms = 0.25F;
+  const auto before = device_.allocator().peak_reserved();
+  std::optional<Calibration> taken;
+  const auto calls = calls_of([&] { taken = device_.calibrate(); });
+  EXPECT_EQ(taken, (Calibration{.arithmetic_ns = 250'000, .copy_ns = 250'000}));
+  EXPECT_EQ(std::ranges::count(calls, "multiply_add"), 5);
+  EXPECT_EQ(std::ranges::count(calls, "copy"), 5);
+  EXPECT_EQ(device_.memory().peak(), 0);
+  EXPECT_GE(device_.allocator().peak_reserved(), before);
+}
+
 TEST(CudaDevice, WhatHeldItBackDuringAStepIsToldAfterwards) {
   testing::FakeRuntime runtime;
   Backend backend = testing::fake_backend(runtime);

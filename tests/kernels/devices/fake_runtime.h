@@ -94,6 +94,7 @@ class FakeRuntime final : public Runtime {
   int synchronize(CUstream_st* /*stream*/) override { return answer("synchronize"); }
   int copy(void* to, const void* from, std::size_t bytes, CUstream_st* stream) override {
     copied_on.push_back(stream);
+    copied_bytes += static_cast<std::int64_t>(bytes);
     return answer("copy", [&] {
       std::memcpy(to, from, bytes);
       if (std::exchange(flips_a_byte, false)) {
@@ -171,6 +172,7 @@ class FakeRuntime final : public Runtime {
   bool flips_a_byte = false;                                       // in the middle of the next copy
   std::vector<std::string> calls;                                  // by name, in order
   std::vector<CUstream_st*> copied_on;                             // of each copy
+  std::int64_t copied_bytes = 0;                                   // of all of them
   std::vector<std::pair<const std::byte*, std::int64_t>> touched;  // by fills and reads: address, bytes
 
   std::map<void*, std::int64_t> segments;
@@ -269,6 +271,8 @@ inline Backend fake_backend(FakeRuntime& runtime) {
                 runtime.calls.emplace_back("read");
                 runtime.touched.emplace_back(from, bytes);
               },
+          .multiply_add = [&runtime](Device&, std::byte*, std::int64_t,
+                                     std::int64_t) { runtime.calls.emplace_back("multiply_add"); },
           .compiled_for = architectures_of("75-real,80-real,86-real,89-real,90")};
 }
 

@@ -12,7 +12,6 @@
 #include "kernels/operations/embedding/embedding.h"
 #include "kernels/operations/loss_scale/loss_scale.h"
 #include "kernels/operations/optimizer/optimizer.h"
-#include "kernels/operations/preprocess/preprocess.h"
 #include "on_cuda.h"
 
 namespace bench::kernels {
@@ -119,24 +118,6 @@ TEST_P(TrainingKernels, LookUpLikeTheReference) {
       expect_right(spec, options);
       spec.add = true;
       expect_right(spec, options);
-    }
-  }
-}
-
-TEST_P(TrainingKernels, PreprocessLikeTheReference) {
-  BENCH_SKIP_WITHOUT_CUDA(GetParam());
-  for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
-    for (const std::int64_t channels : {1, 3, 4}) {
-      for (const std::int64_t size : {1, 7, 224}) {
-        SCOPED_TRACE(fmt::format("{} {} channels, size {}", name_of(layout), channels, size));
-        const Preprocess spec{
-            .dst = {.n = 2, .c = channels, .h = size, .w = size, .layout = layout, .dtype = GetParam()}};
-        Bytes image(static_cast<std::size_t>(spec.src_bytes()));
-        for (std::size_t i = 0; i < image.size(); ++i) {
-          image[i] = static_cast<std::byte>(i * 37 % 256);
-        }
-        expect_right(spec, {.opaque = {{Slot::src, image}}});
-      }
     }
   }
 }

@@ -172,9 +172,9 @@ struct LoaderMachine {
       point.notes.push_back(read_window(note));
       point.samples_ns.push_back(std::llround(sum / static_cast<double>(size)));
     }
-    point.round_sizes = {4, 4, 4};
+    point.rounds = rounds_of({4, 4, 4});
     point.items_per_step = static_cast<double>(batch);
-    point.stats = summarize(point.samples_ns, point.round_sizes, 1);
+    point.stats = summarize(point.samples_ns, round_sizes(point));
     return point;
   }
 

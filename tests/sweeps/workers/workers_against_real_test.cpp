@@ -58,9 +58,9 @@ class RealPipeline : public ::testing::Test {
       point.samples_ns.push_back(workload->timed_step(device_));
       point.notes.push_back(workload->note());
     }
-    point.round_sizes = {2};
+    point.rounds = rounds_of({2});
     point.items_per_step = 3;
-    point.stats = summarize(point.samples_ns, point.round_sizes, 1);
+    point.stats = summarize(point.samples_ns, round_sizes(point));
     measured_.push_back(point);
   }
 

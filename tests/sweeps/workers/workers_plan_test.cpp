@@ -92,6 +92,23 @@ TEST_F(WorkersPlan, AsksForReadyDataEachWorkerCountAndTheLoaderAlone) {
   EXPECT_EQ(plan().axes.at("workers"), Json({0, 1, 2, 4, 8}));
 }
 
+TEST_F(WorkersPlan, CheapCountsComeFirst) {
+  const auto counts = [&](const std::string& asked) {
+    request_.sweep_options["workers"] = asked;
+    std::vector<std::int64_t> pool;
+    for (const SweepPoint& point : plan().points) {
+      if (point.params.at("loader") == "pool") {
+        pool.push_back(point.params.at("workers"));
+      }
+    }
+    return pool;
+  };
+  EXPECT_THAT(counts("0,1,2,4,8"), ElementsAre(1, 2, 0, 4, 8));
+  EXPECT_THAT(counts("0,4"), ElementsAre(4, 0));
+  EXPECT_THAT(counts("0"), ElementsAre(0));
+  EXPECT_THAT(counts("2,4"), ElementsAre(2, 4));
+}
+
 TEST_F(WorkersPlan, BehindABusReadyDataComesFromBothKindsOfHostMemory) {
   EXPECT_THAT(names(), Contains("workers/net/fp32/batch:4/ready/staging:pinned"));
   request_.sweep_options["staging"] = "pinned";
@@ -214,7 +231,7 @@ class OtherMachine : public WorkersPlan {
       point.name = "batch/" + std::to_string(batch);
       point.params = {{"batch", batch}, {"dtype", "fp16"}};
       point.samples_ns = {milliseconds * 1'000'000};
-      point.round_sizes = {1};
+      point.rounds = rounds_of({1});
       point.items_per_step = batch;
       point.stats.median_ns = milliseconds * 1e6;
       point.stats.rounds = 1;

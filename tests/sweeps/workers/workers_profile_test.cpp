@@ -210,9 +210,10 @@ TEST(WorkersProfile, IsSmall) {
 
 TEST(WorkersProfile, RefusesWhatIsNone) {
   EXPECT_THAT(refusal(3), HasSubstr("not a result file of this program"));
-  EXPECT_THAT(refusal(Json::object()), HasSubstr("bench-result/1"));
+  EXPECT_THAT(refusal(Json::object()), HasSubstr("which reads bench-result/2 and bench-result/1"));
   EXPECT_THAT(refusal({{"schema", 1}}), HasSubstr("bench-result/1"));
   EXPECT_THAT(refusal({{"schema", kResultSchema}}), HasSubstr("sweep is missing"));
+  EXPECT_THAT(refusal({{"schema", kEarlierResultSchema}}), HasSubstr("sweep is missing"));
   EXPECT_THAT(refusal({{"schema", kResultSchema}, {"sweep", {{"name", "batch"}}}}),
               HasSubstr("a result of --sweep batch; accepted: one of --sweep workers"));
   EXPECT_THAT(refusal({{"schema", kResultSchema}, {"sweep", {{"name", "workers"}}}}),

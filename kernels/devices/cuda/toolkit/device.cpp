@@ -6,6 +6,7 @@
 #include "kernels/backends/cuda/library_scratch.h"
 #include "kernels/devices/cuda/listing.h"
 #include "kernels/devices/cuda/toolkit/dynload.h"
+#include "kernels/operations/fma/fma.h"
 #include "kernels/operations/operation.h"
 #include "kernels/operations/stream/stream.h"
 
@@ -34,6 +35,15 @@ void read_memory(Device& device, std::byte* from, std::int64_t bytes, std::byte*
   sum->run(pointers);
 }
 
+void multiply_add(Device& device, std::byte* data, std::int64_t elements, std::int64_t steps) {
+  const auto chains = make_operation(Fma{.count = elements, .steps = steps}, device, "cuda");
+  SlotPointers pointers;
+  for (const SlotInfo& slot : chains->slots()) {
+    pointers[slot.slot] = data;  // each element is read before it is written
+  }
+  chains->run(pointers);
+}
+
 Backend backend() {
   return {.runtime = cuda_runtime(),
           .monitor = [](const std::string& pci_bus_id) { return open_nvml(pci_bus_id); },
@@ -41,6 +51,7 @@ Backend backend() {
           .versions = versions,
           .matmul_rate = cublaslt::matmul_rate,
           .read_memory = read_memory,
+          .multiply_add = multiply_add,
           .compiled_for = architectures_of(BENCH_CUDA_ARCHITECTURES)};
 }
 

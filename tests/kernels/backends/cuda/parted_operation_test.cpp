@@ -9,7 +9,6 @@
 #include "kernels/operations/conv2d/implicit_gemm.cu"
 #include "kernels/operations/embedding/cuda.cu"
 #include "kernels/operations/pool/cuda.cu"
-#include "kernels/operations/preprocess/cuda.cu"
 #include "kernels/operations/rows/cuda.cu"
 #include "kernels/operations/upsample/cuda.cu"
 #include "on_fibers.h"
@@ -113,20 +112,6 @@ TEST(PartedCopies, AreLikeTheReference) {
       expect_right_in_parts<cuda::RowsOperation>(backward_of(rows), dtype);
       expect_right_in_parts<cuda::UpsampleOperation>({.src = large}, dtype);
       expect_right_in_parts<cuda::UpsampleOperation>(backward_of(Upsample{.src = large}), dtype);
-    }
-  }
-}
-
-// 3 bytes a pixel: whole accesses begin at every 16th sample only.
-TEST(PartedPreprocess, IsLikeItsReference) {
-  for (const Dtype dtype : {Dtype::fp32, Dtype::fp16}) {
-    for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
-      const Preprocess spec{.dst = {.n = 83, .c = 3, .h = 5, .w = 7, .layout = layout, .dtype = dtype}};
-      testing::Bytes pixels;
-      for (std::int64_t i = 0; i < spec.src_bytes(); ++i) {
-        pixels.push_back(static_cast<std::byte>(i * 37 % 256));
-      }
-      expect_right_in_parts<cuda::PreprocessOperation>(spec, dtype, {.opaque = {{Slot::src, pixels}}});
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <stdexcept>
 
@@ -59,6 +60,10 @@ bool has_driver_library() {
   static const bool has = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL) != nullptr ||
                           dlopen(BENCH_CUDA_DRIVER_STUB, RTLD_NOW | RTLD_GLOBAL) != nullptr;
   return has;
+}
+
+bool few_plans() {
+  return std::getenv("BENCH_FEW_PLANS") != nullptr;
 }
 
 const std::array<Attention, 3> kAttentionPasses{

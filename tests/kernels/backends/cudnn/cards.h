@@ -32,6 +32,9 @@ const std::optional<std::string>& cannot_plan();
 // has that name and stays loaded. Without one it lists no plan of attention.
 bool has_driver_library();
 
+// Whether BENCH_FEW_PLANS is set, as in `make test`: some plans are compared and built, not all.
+bool few_plans();
+
 // Inference, training and backward.
 extern const std::array<Attention, 3> kAttentionPasses;
 

@@ -218,6 +218,17 @@ TEST_F(CudnnConvolutionOperation, AChoiceThatCannotBeBuiltIsIgnored) {
   EXPECT_GT(timings_, 0);
 }
 
+TEST_F(CudnnConvolutionOperation, AChoiceThatFindsNoMemoryWhenItIsBuiltStaysRemembered) {
+  process();
+  const Scene works = scene;
+  scene.starved = {{"built fused 2", 2}};  // alone, and among all
+  EXPECT_THAT(process().built, ElementsAre("fused 2", "fused 0", "fused 1", "fused 2"));
+  EXPECT_EQ(algorithm_, "fused 0") << "of another there was enough";
+  scene = works;
+  EXPECT_THAT(process().built, ElementsAre("fused 2"));
+  EXPECT_EQ(timings_, 0);
+}
+
 // The chosen plan alone was built, of which there may be nothing left to run.
 TEST_F(CudnnConvolutionOperation, AChoiceThatFailsWhenItIsRunIsForgottenAndTheOthersAreBuiltAndTimed) {
   process();

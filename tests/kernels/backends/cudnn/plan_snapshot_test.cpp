@@ -143,10 +143,6 @@ struct Compared {
   std::vector<std::string> now;
 };
 
-bool few_plans() {
-  return std::getenv("BENCH_FEW_PLANS") != nullptr;
-}
-
 // The largest, where workspaces meet their cap, and another one for each card.
 std::vector<std::int64_t> some_batches(const Card& card) {
   const auto place = std::ranges::find(cards(), card.name, &Card::name) - cards().begin();

@@ -8,9 +8,8 @@
 // loops that the compiler unrolls as it likes, one pass. Narrower reads are: an operand's last elements, one
 // at a time, in a loop that the compiler may unroll fourfold (5 an operand); the loss scale's two fields and
 // the optimizer's count of steps; a number for each row (8 rows of ColumnSums, two of a row in
-// CrossEntropyRows and LayerNormGradient); tokens and places of EmbeddingGradient; and bytes that 16 bytes of
-// the result come from: the places of MaxPoolGradient, whose passes the compiler unrolls; pixels, which
-// NormalizeBytes reads all at once, and one by one behind the last whole access, NormalizePlanes one by one.
+// CrossEntropyRows and LayerNormGradient); tokens and places of EmbeddingGradient; and the places of
+// MaxPoolGradient, bytes that 16 bytes of the result come from, whose passes the compiler unrolls.
 #define BENCH_BODIES_ONLY
 #include "kernels/backends/cuda/column_sums.cuh"
 #include "kernels/backends/cuda/copy_pixels.cuh"
@@ -29,7 +28,6 @@
 #include "kernels/operations/loss_scale/cuda.cu"
 #include "kernels/operations/optimizer/cuda.cu"
 #include "kernels/operations/pool/cuda.cu"
-#include "kernels/operations/preprocess/cuda.cu"
 #include "kernels/operations/softmax/cuda.cu"
 #include "kernels/operations/stream/cuda.cu"
 
@@ -98,11 +96,6 @@ HOT_KERNEL(7, 1, 0, LayerNormRows<GpuBf16, 8, 32>)
 HOT_KERNEL(8, 1, 2, LayerNormGradient<GpuBf16, 8, 32>)
 HOT_KERNEL(5, 1, 10, EmbeddingGradient<GpuFp32, 4>)
 HOT_KERNEL(5, 1, 10, EmbeddingGradient<GpuFp16, 8>)
-HOT_KERNEL(0, 1, 2, NormalizeBytes<GpuFp32, 4>)
-HOT_KERNEL(0, 1, 2, NormalizeBytes<GpuFp16, 8>)
-HOT_KERNEL(0, 1, 2, NormalizeBytes<GpuBf16, 8>)
-HOT_KERNEL(0, 1, 4, ForEachUnit<NormalizePlanes<GpuFp32, 4>>)
-HOT_KERNEL(0, 1, 8, ForEachUnit<NormalizePlanes<GpuFp16, 8>>)
 HOT_KERNEL(1, 1, 0, ForEachUnit<CopyPixels<GpuMemory, 16>>)
 HOT_KERNEL(4, 4, 5, ElementwiseKernel<GpuFp32, 1, 4, CopyFunction>)
 HOT_KERNEL(4, 4, 5, ElementwiseKernel<GpuFp32, 1, 4, ScaleFunction>)

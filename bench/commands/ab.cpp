@@ -1,0 +1,396 @@
+#include "bench/commands/ab.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
+#include "bench/cli/progress.h"
+#include "bench/clock.h"
+#include "bench/commands/compare.h"
+#include "bench/compare/duet.h"
+#include "bench/compare/judgement.h"
+#include "bench/compare/matching.h"
+#include "bench/compare/run.h"
+#include "bench/host/child_process.h"
+#include "bench/host/interrupt.h"
+#include "bench/measure/quote.h"
+#include "bench/measure/units.h"
+#include "bench/run/run_budget.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+using Environment = std::map<std::string, std::string>;
+
+constexpr std::int64_t kMostPairs = 1000;
+
+struct AbOptions {
+  BothSides<std::string> program;
+  BothSides<Environment> environment;
+  std::vector<std::string> sweep;  // the programs' own words
+  std::chrono::nanoseconds time_budget = std::chrono::minutes(20);
+  std::int64_t most_pairs = 20;
+  fs::path out;
+  CompareSettings settings;
+  AllowedDifferences allowed;
+};
+
+std::string option_of(Side side) {
+  return side == Side::base ? "--base-env" : "--new-env";
+}
+
+Environment read_environment(const CommandWords& words, Side side) {
+  Environment environment;
+  for (const std::string& text : words.texts_of(option_of(side).substr(2))) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw UsageError(
+          fmt::format("{}: {} is not a variable; give NAME=VALUE", option_of(side), quote(text)));
+    }
+    environment[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return environment;
+}
+
+void check_program(const std::string& path, Side side) {
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(
+        fmt::format("{}: {} {}; give the path of a bench program", name_of(side), quote(path), why));
+  };
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) {
+    refuse("does not exist");
+  }
+  if (!fs::is_regular_file(status)) {
+    refuse("is not a file");
+  }
+  if (::access(path.c_str(), X_OK) != 0) {
+    refuse("is not executable");
+  }
+}
+
+// Those that `ab` itself gives to each run, or that would make runs depend on each other.
+void check_sweep(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    throw UsageError(
+        "--: a sweep is missing; give its options after --, as in bench ab BASE NEW -- --sweep batch");
+  }
+  constexpr std::array<std::string_view, 6> kNotHere{"--out",  "--resume", "--dry-run",
+                                                     "--list", "--help",   "--version"};
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    if (std::ranges::find(kNotHere, name) != kNotHere.end()) {
+      throw UsageError(fmt::format("{}: not accepted after --{}", name,
+                                   name == "--out" ? "; give it before --, for the folder of all runs"
+                                                   : "; ab measures every run by itself"));
+    }
+  }
+}
+
+fs::path default_folder() {
+  return fmt::format("results/local/ab-{:%Y-%m-%dT%H-%M-%S}", fmt::localtime(std::time(nullptr)));
+}
+
+std::int64_t read_pairs(const std::string& text) {
+  std::int64_t pairs = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pairs);
+  constexpr std::int64_t kFewest = 5;  // the first look
+  if (error != std::errc{} || end != text.data() + text.size() || pairs < kFewest || pairs > kMostPairs) {
+    throw UsageError(
+        fmt::format("--pairs: {} is not a whole number from {} to {}", quote(text), kFewest, kMostPairs));
+  }
+  return pairs;
+}
+
+AbOptions read_options(const Command& command, const CommandWords& words) {
+  AbOptions options;
+  options.settings = compare_settings(words);
+  options.allowed = allowed_differences(words);
+  check_format(words);
+  const std::vector<std::string>& programs = words.before();
+  for (const Side side : kSides) {
+    options.environment[side] = read_environment(words, side);
+  }
+  const bool one_is_enough = options.environment.base != options.environment.next;
+  if (programs.empty() || programs.size() > 2 || (programs.size() == 1 && !one_is_enough)) {
+    throw UsageError(
+        fmt::format("BASE NEW: {} programs were given; give two, or one and --base-env or --new-env: "
+                    "bench {} {}",
+                    programs.size(), command.name, command.usage));
+  }
+  options.program = {programs.front(), programs.back()};
+  for (const Side side : kSides) {
+    check_program(options.program[side], side);
+  }
+  options.sweep = words.after();
+  check_sweep(options.sweep);
+  if (const std::string* const text = words.text_of("time-budget")) {
+    options.time_budget = parse_duration("--time-budget", *text);
+  }
+  if (const std::string* const text = words.text_of("pairs")) {
+    options.most_pairs = read_pairs(*text);
+  }
+  const std::string* const out = words.text_of("out");
+  options.out = out == nullptr ? default_folder() : fs::path(*out);
+  return options;
+}
+
+// The last line that says something.
+std::string last_line(const fs::path& log) {
+  std::ifstream file(log);
+  std::string last;
+  for (std::string line; std::getline(file, line);) {
+    last = line.find_first_not_of(" \t\r") == std::string::npos ? last : line;
+  }
+  constexpr std::size_t kLongest = 300;
+  return printable(last, kLongest);
+}
+
+class Duet {
+ public:
+  Duet(const AbOptions& options, const Clock& clock)
+      : options_(options), clock_(clock), budget_(clock, clock.now(), options.time_budget) {}
+
+  void make_folder() const {
+    std::error_code error;
+    if (fs::exists(options_.out, error) && !fs::is_empty(options_.out, error)) {
+      throw UsageError(fmt::format("--out: {} holds files already; give a new or empty folder",
+                                   quote(options_.out.string())));
+    }
+    fs::create_directories(options_.out, error);
+    if (error) {
+      throw UsageError(fmt::format("--out: {} cannot be made ({}); give a folder that can",
+                                   quote(options_.out.string()), error.message()));
+    }
+  }
+
+  // Returns after the last look.
+  void run() {
+    Progress bar(std::cerr, isatty(STDERR_FILENO) == 1, terminal_width());
+    for (std::int64_t pair = 1; pair <= options_.most_pairs && !done(pair); ++pair) {
+      const Side first = first_of_pair(pair);
+      for (const Side side : {first, first == Side::base ? Side::next : Side::base}) {
+        if (!measure(side, pair, bar)) {
+          forget_half_pair();
+          break;
+        }
+      }
+      if (interrupted()) {
+        break;
+      }
+      if (is_duet_look(pair)) {
+        look();
+      }
+    }
+    if (pairs() > 0 && looked_after_ != pairs()) {
+      look();
+    }
+  }
+
+  std::int64_t pairs() const { return static_cast<std::int64_t>(runs_.next.size()); }
+  const std::optional<Judgement>& judgement() const { return judgement_; }
+  const std::string& ended_because() const { return ended_because_; }
+
+ private:
+  // Before a pair is begun.
+  bool done(std::int64_t pair) {
+    if (interrupted()) {
+      return true;
+    }
+    if (judgement_ && judgement_->settled()) {
+      return true;
+    }
+    // Later pairs would not change the exit code, and name no further point.
+    if (judgement_ && judgement_->code == ExitCode::regression && slower_before_ == slower_) {
+      return true;
+    }
+    const double needed = pair == 1 ? 0 : budget_.elapsed_ns() / static_cast<double>(pair - 1);
+    if (pair > 1 && needed > budget_.left_ns()) {
+      ended_because_ = fmt::format("{} ended after {} pairs", budget_.name(), pair - 1);
+      return true;
+    }
+    return false;
+  }
+
+  // False where the run was interrupted.
+  bool measure(Side side, std::int64_t pair, Progress& bar) {
+    const std::string name = fmt::format("{}-{:02}", side == Side::base ? "base" : "new", pair);
+    const fs::path folder = options_.out / name;
+    fs::create_directories(folder);
+    const fs::path log = folder / "log.txt";
+    std::vector<std::string> words{options_.program[side]};
+    words.insert(words.end(), options_.sweep.begin(), options_.sweep.end());
+    words.insert(words.end(), {"--out", folder.string(), "--no-plot"});
+    Environment environment = options_.environment[side];
+    // Both sides share what they keep, and the machine's own history gets none of it.
+    environment.try_emplace("XDG_CACHE_HOME", fs::absolute(options_.out / "cache").string());
+    std::optional<ChildProcess> child;
+    try {
+      child.emplace(words, environment, log);
+    } catch (const std::runtime_error& error) {
+      throw UsageError(fmt::format("{}: {} cannot be started ({})", name_of(side),
+                                   quote(options_.program[side]), error.what()));
+    }
+    const ProcessEnd end =
+        wait_for(*child,
+                 fmt::format("pair {} of at most {}: {}", pair, options_.most_pairs,
+                             side == Side::base ? "base" : "new"),
+                 static_cast<double>(pair - 1) / static_cast<double>(options_.most_pairs), bar);
+    if (interrupted()) {
+      return false;
+    }
+    check(end, side, log);
+    std::vector<std::string> files;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == ".json") {
+        files.push_back(entry.path().string());
+      }
+    }
+    if (files.size() != 1) {
+      throw UsageError(fmt::format("{}: {} wrote {} result files to {}, and not one; see {}", name_of(side),
+                                   quote(options_.program[side]), files.size(), quote(folder.string()),
+                                   log.string()));
+    }
+    runs_[side].push_back(std::move(read_runs(files).front()));
+    return true;
+  }
+
+  ProcessEnd wait_for(ChildProcess& child, const std::string& what, double fraction, Progress& bar) const {
+    constexpr auto kPause = std::chrono::milliseconds(50);
+    bool told = false;
+    for (;;) {
+      if (const std::optional<ProcessEnd> end = child.ended()) {
+        return *end;
+      }
+      if (interrupted() && !std::exchange(told, true)) {
+        child.interrupt();
+      }
+      bar.update(budget_.progress(what, fraction));
+      clock_.sleep_until(clock_.now() + kPause);
+    }
+  }
+
+  // A run with points in error is a result; one that was refused is a mistake to mend.
+  void check(const ProcessEnd& end, Side side, const fs::path& log) const {
+    if (end.signal == 0 && (end.code == static_cast<int>(ExitCode::done) ||
+                            end.code == static_cast<int>(ExitCode::inconclusive))) {
+      return;
+    }
+    const std::string how = end.signal != 0 ? fmt::format("was ended by signal {}", end.signal)
+                                            : fmt::format("ended with {}", end.code);
+    const std::string last = last_line(log);
+    throw UsageError(fmt::format("{}: {} {}{}; its output is in {}", name_of(side),
+                                 quote(options_.program[side]), how,
+                                 last.empty() ? "" : fmt::format(" ({})", last), log.string()));
+  }
+
+  void forget_half_pair() {
+    const std::size_t whole = std::min(runs_.base.size(), runs_.next.size());
+    for (const Side side : kSides) {
+      runs_[side].resize(whole);
+    }
+  }
+
+  void look() {
+    CompareSettings settings = options_.settings;
+    // The first look at pairs comes after so many; fewer are compared as runs that are not paired, once.
+    settings.paired = looks_ > 0 || is_duet_look(pairs());
+    if (settings.paired) {
+      settings.look = ++looks_;
+    }
+    looked_after_ = pairs();
+    judgement_ = judge(match_runs(runs_.base, runs_.next, options_.allowed), settings);
+    slower_before_ = std::exchange(slower_, {});
+    slower_.emplace();
+    for (const JudgedPoint& point : judgement_->points) {
+      if (is_regression(point.verdict)) {
+        slower_->insert(point.name);
+      }
+    }
+  }
+
+  const AbOptions& options_;
+  const Clock& clock_;
+  RunBudget budget_;
+  BothSides<std::vector<ComparedRun>> runs_;
+  std::optional<Judgement> judgement_;
+  std::optional<std::set<std::string>> slower_;         // at the last look
+  std::optional<std::set<std::string>> slower_before_;  // at the one before
+  std::int64_t looks_ = 0;
+  std::int64_t looked_after_ = 0;  // pairs
+  std::string ended_because_;
+};
+
+ExitCode run_ab(const Command& command, const std::vector<std::string>& given) {
+  const CommandWords words(command, given);
+  const AbOptions options = read_options(command, words);
+  install_interrupt_handlers();
+  Duet duet(options, steady_clock());
+  duet.make_folder();
+  duet.run();
+  if (duet.judgement()) {
+    std::cout << written(*duet.judgement(), words);
+  }
+  if (!duet.ended_because().empty()) {
+    fmt::print(std::cerr, "{}\n", duet.ended_because());
+  }
+  if (interrupted()) {
+    fmt::print(std::cerr, "interrupted after {} whole pairs; what was measured is saved\n", duet.pairs());
+  }
+  fmt::print(std::cerr, "Results: {}/{{base,new}}-*/*.json\n", printable(options.out.string(), 4096));
+  if (interrupted()) {
+    return ExitCode::interrupted;
+  }
+  return duet.judgement() ? duet.judgement()->code : ExitCode::inconclusive;
+}
+
+}  // namespace
+
+Command ab_command() {
+  std::vector<CommandArgument> options{
+      {"base-env", "NAME=VALUE", "a variable of BASE's environment; may be given several times", true},
+      {"new-env", "NAME=VALUE", "the same of NEW's", true},
+      {"time-budget", "TIME", "begin no pair that would end later (default: 20min)"},
+      {"pairs", "N", "most pairs, at least 5 (default: 20)"},
+      {"out", "DIR", "new folder for the runs (default: results/local/ab-DATE)"},
+      allow_different_option()};
+  std::ranges::move(judging_options(), std::back_inserter(options));
+  return {.name = "ab",
+          .usage = "[options] BASE [NEW] -- --sweep NAME …",
+          .brief = "BASE NEW -- --sweep …",
+          .question = "two builds in turn, then compared: is NEW slower?",
+          .options = std::move(options),
+          .notes =
+              {"Runs BASE NEW, NEW BASE, … as fresh processes until every point is settled, no further point "
+               "regresses, or the time ends. What follows -- is given to both.",
+               "Exit codes as of bench compare; 130 interrupted, the runs so far are saved."},
+          .examples = {"bench ab main/bench build/release/bench -- --sweep batch --time-budget 10s",
+                       "bench ab build/release/bench --new-env OMP_NUM_THREADS=1 -- --sweep batch"},
+          .ends_at_dashes = true,
+          .run = run_ab};
+}
+
+}  // namespace bench

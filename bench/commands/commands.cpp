@@ -1,0 +1,45 @@
+// The commands there are. A command is a file of this folder, and a line here.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/cli/command.h"
+#include "bench/cli/progress.h"
+#include "bench/cli/suggest.h"
+#include "bench/commands/ab.h"
+#include "bench/commands/compare.h"
+#include "bench/measure/quote.h"
+
+namespace bench {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all{compare_command(), ab_command()};
+  return all;
+}
+
+ExitCode run_command(const std::string& name, const std::vector<std::string>& words) {
+  const auto command = std::ranges::find(commands(), name, &Command::name);
+  if (command == commands().end()) {
+    std::vector<std::string> names;
+    for (const Command& one : commands()) {
+      names.push_back(one.name);
+    }
+    const auto meant = nearest(name, names);
+    throw UsageError(fmt::format(
+        "{} is not a command; accepted: {}, or options, which start with -- (bench --help){}", quote(name),
+        fmt::join(names, ", "), meant ? fmt::format(" (did you mean {}?)", *meant) : ""));
+  }
+  const auto own_end = command->ends_at_dashes ? std::ranges::find(words, "--") : words.end();
+  const auto asks = [](const std::string& word) { return word == "--help" || word == "-h"; };
+  if (std::any_of(words.begin(), own_end, asks)) {
+    constexpr int kNarrow = 80;
+    constexpr int kWide = 100;
+    fmt::print("{}",
+               help_of(*command, static_cast<std::size_t>(std::clamp(terminal_width(), kNarrow, kWide))));
+    return ExitCode::done;
+  }
+  return command->run(*command, words);
+}
+
+}  // namespace bench

@@ -1,0 +1,167 @@
+#include "bench/compare/differences.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/measure/quote.h"
+#include "bench/measure/units.h"
+
+namespace bench {
+namespace {
+
+using Facts = std::map<std::string, std::string>;
+
+// Of one run, by the name that a reader knows. Facts that change from run to run by themselves are left out.
+Facts facts_of(const ComparedRun& run) {
+  Facts facts;
+  const auto add = [&](const std::string& name, const std::string& value) {
+    if (!value.empty()) {
+      facts[printable(name)] = printable(value);
+    }
+  };
+  const RunContext& context = run.context;
+  for (const auto& [name, value] : context.software) {
+    add(name, value);
+  }
+  for (const auto& [name, value] : context.device.details) {
+    add(name, value);
+  }
+  add("host", context.host.cpu);
+  add("usable cores", context.host.usable_cores > 0 ? std::to_string(context.host.usable_cores) : "");
+  add("CPU quota", context.host.cpu_quota ? format_number(*context.host.cpu_quota) : "");
+  add("seed", std::to_string(context.seed));
+  for (const auto& [name, value] : run.sweep.workload_options) {
+    add("--" + name, value);
+  }
+  for (const auto& [name, value] : run.sweep.sweep_options.value_or(std::map<std::string, std::string>{})) {
+    add("--" + name, value);
+  }
+  if (!run.sessions.empty()) {
+    const Session& session = run.sessions.back();
+    add("kernel", session.kernel);
+    add("governor", session.governor);
+    add("build", session.build);
+    for (const auto& [name, value] : session.threads) {
+      add(name, value);
+    }
+  }
+  return facts;
+}
+
+std::string joined(const std::set<std::string>& values) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> shown;
+  for (const std::string& value : values) {
+    if (shown.size() == kMost) {
+      shown.push_back(fmt::format("{} more", values.size() - kMost));
+      break;
+    }
+    shown.push_back(value);
+  }
+  return shown.empty() ? "none" : fmt::format("{}", fmt::join(shown, ", "));
+}
+
+// Facts whose values are not one and the same in all runs of both sides.
+void add_facts(const Matching& matching, std::vector<Difference>& differences) {
+  std::map<std::string, BothSides<std::set<std::string>>> values;
+  BothSides<std::size_t> runs;
+  std::map<std::string, BothSides<std::size_t>> known;
+  for (const Side side : kSides) {
+    for (const ComparedRun& run : matching.runs[side]) {
+      ++runs[side];
+      for (const auto& [name, value] : facts_of(run)) {
+        values[name][side].insert(value);
+        ++known[name][side];
+      }
+    }
+  }
+  for (auto& [name, of_sides] : values) {
+    for (const Side side : kSides) {
+      if (known[name][side] > 0 && known[name][side] < runs[side]) {
+        of_sides[side].insert("none");
+      }
+    }
+    if (of_sides.base != of_sides.next || of_sides.base.size() > 1) {
+      differences.push_back({.what = name, .base = joined(of_sides.base), .next = joined(of_sides.next)});
+    }
+  }
+}
+
+std::set<std::string> values_of(const MatchedPoint& point, Side side,
+                                const std::function<std::string(const RunPoint&)>& fact) {
+  std::set<std::string> values;
+  for (const RunPoint* run : point.runs[side]) {
+    if (run != nullptr) {
+      values.insert(fact(*run));
+    }
+  }
+  return values;
+}
+
+// Work of a step, of which a change is another network, batch or kernel choice: named once, with the number
+// of points.
+void add_work(const Matching& matching, std::vector<Difference>& differences) {
+  struct Fact {
+    std::string_view what;
+    std::function<std::string(const RunPoint&)> value;
+  };
+  const std::array<Fact, 4> facts{
+      Fact{"floating-point operations a step", [](const RunPoint& p) { return format_number(p.work.flops); }},
+      Fact{"bytes a step",
+           [](const RunPoint& p) { return format_number(p.work.fixed_bytes + p.work.sample_bytes); }},
+      Fact{"kernels a step", [](const RunPoint& p) { return std::to_string(p.work.launches); }},
+      Fact{"samples a step", [](const RunPoint& p) { return format_number(p.items_per_step); }}};
+  for (const Fact& fact : facts) {
+    std::size_t points = 0;
+    Difference first;
+    for (const Suite& suite : matching.suites) {
+      for (const MatchedPoint& point : suite.points) {
+        const auto base = values_of(point, Side::base, fact.value);
+        const auto next = values_of(point, Side::next, fact.value);
+        if (base != next && ++points == 1) {
+          first = {.what = printable(point.name), .base = joined(base), .next = joined(next)};
+        }
+      }
+    }
+    if (points > 0) {
+      first.what = fmt::format("{} of {}{}", fact.what, first.what,
+                               points > 1 ? fmt::format(" and {} more", points - 1) : "");
+      differences.push_back(first);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Difference> differences_of(const Matching& matching) {
+  std::vector<Difference> differences;
+  add_facts(matching, differences);
+  add_work(matching, differences);
+  return differences;
+}
+
+bool same_driver(const Suite& suite) {
+  constexpr std::array<std::string_view, 2> kBelowTheKernels{"driver", "cuda"};
+  for (const std::string_view name : kBelowTheKernels) {
+    std::set<std::string> versions;
+    for (const Side side : kSides) {
+      for (const ComparedRun* run : suite.runs[side]) {
+        const auto found = run->context.software.find(std::string(name));
+        versions.insert(found == run->context.software.end() ? "" : found->second);
+      }
+    }
+    if (versions.size() > 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace bench

@@ -1,0 +1,22 @@
+// What differs between the sides besides the measurements: driver, libraries, build, clocks, work.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/compare/matching.h"
+
+namespace bench {
+
+struct Difference {
+  std::string what;  // "driver", "kernels of conv1"
+  std::string base;  // printable; several values of one side are separated by commas
+  std::string next;
+};
+
+std::vector<Difference> differences_of(const Matching& matching);
+
+// Whether the software that the device's kernels pass through is the same on both sides.
+bool same_driver(const Suite& suite);
+
+}  // namespace bench

@@ -1,0 +1,25 @@
+// A judgement as text for a terminal, a pull request, a CI system, or a program.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "bench/compare/judgement.h"
+
+namespace bench {
+
+inline constexpr std::size_t kRows = 5;  // of points, where not all are asked for
+
+// Findings, table and warnings; `verbose`: every point.
+std::string as_table(const Judgement& judgement, std::size_t width, bool verbose);
+// GitHub's and GitLab's, for a comment or a job's summary. Names are shown as they are: nothing in them is
+// markup, a link or a mention.
+std::string as_markdown(const Judgement& judgement, bool verbose);
+// A test case a point, and one for what all share.
+std::string as_junit(const Judgement& judgement);
+// Workflow commands of GitHub Actions: errors, warnings, and a notice of the outcome.
+std::string as_github(const Judgement& judgement, bool verbose);
+// {"schema": "bench-compare/1", …}: see docs/compare.md.
+std::string as_json(const Judgement& judgement);
+
+}  // namespace bench

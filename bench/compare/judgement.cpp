@@ -1,0 +1,358 @@
+#include "bench/compare/judgement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/measure/quote.h"
+#include "bench/measure/statistics.h"
+
+namespace bench {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<RunLevels> levels_of(const Suite& suite, Side side, Metric metric,
+                                 const std::vector<std::size_t>& points, const std::string& calibration) {
+  std::vector<RunLevels> runs(suite.runs[side].size());
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    for (const std::size_t i : points) {
+      runs[run].points.push_back(level_of(suite.points[i].runs[side][run], metric));
+    }
+    const auto& calibrations = suite.runs[side][run]->calibrations;
+    if (const auto found = calibrations.find(calibration); found != calibrations.end()) {
+      runs[run].calibration = found->second;
+    }
+  }
+  return runs;
+}
+
+// The device's own calibration, where what it passes through is the same on both sides; else the host's.
+// Empty where not every run has it.
+std::string calibration_for(const Suite& suite) {
+  const auto everywhere = [&](const std::string& name) {
+    return std::ranges::all_of(kSides, [&](Side side) {
+      return std::ranges::all_of(suite.runs[side],
+                                 [&](const ComparedRun* run) { return run->calibrations.contains(name); });
+    });
+  };
+  for (const std::string_view name : {kDeviceCalibration, kHostCalibration}) {
+    if (everywhere(std::string(name)) && (name == kHostCalibration || same_driver(suite))) {
+      return std::string(name);
+    }
+  }
+  return "";
+}
+
+Verdict verdict_from(ComparisonVerdict verdict) {
+  switch (verdict) {
+    case ComparisonVerdict::slower:
+      return Verdict::slower;
+    case ComparisonVerdict::faster:
+      return Verdict::faster;
+    case ComparisonVerdict::same:
+      return Verdict::same;
+    case ComparisonVerdict::inconclusive:
+      break;
+  }
+  return Verdict::inconclusive;
+}
+
+Verdict verdict_from(UnmatchedPoint::Kind kind) {
+  switch (kind) {
+    case UnmatchedPoint::Kind::missing:
+      return Verdict::missing;
+    case UnmatchedPoint::Kind::failing:
+      return Verdict::failing;
+    case UnmatchedPoint::Kind::oom:
+      return Verdict::oom;
+    case UnmatchedPoint::Kind::added:
+      break;
+  }
+  return Verdict::added;
+}
+
+std::string reason_of(InconclusiveReason reason, const std::string& calibration,
+                      bool one_run_a_side = false) {
+  switch (reason) {
+    case InconclusiveReason::none:
+      return "";
+    case InconclusiveReason::noise:
+      return "the interval is too wide";
+    case InconclusiveReason::no_spread:
+      return one_run_a_side ? "one run a side and no history of the machine" : "too few runs measured it";
+    case InconclusiveReason::no_value:
+      return "one side has no time above the clock's resolution";
+    case InconclusiveReason::calibration:
+      return fmt::format("the {}'s calibration moved as much, so it is the machine's", calibration);
+  }
+  return "";
+}
+
+class Judge {
+ public:
+  Judge(const Matching& matching, const CompareSettings& settings, const std::vector<PastRun>& history)
+      : matching_(matching), history_(history) {
+    judgement_.settings = settings;
+    judgement_.notes = matching.notes;
+    judgement_.differences = differences_of(matching);
+    for (const Side side : kSides) {
+      for (const ComparedRun& run : matching.runs[side]) {
+        judgement_.files[side].push_back(run.path);
+      }
+    }
+    for (const Suite& suite : matching.suites) {
+      for (const MatchedPoint& point : suite.points) {
+        for (const Metric metric : {Metric::time, Metric::stall}) {
+          tests_ += has_metric(point, metric) ? 1 : 0;
+        }
+      }
+    }
+  }
+
+  Judgement judge() {
+    for (const Suite& suite : matching_.suites) {
+      add(suite);
+    }
+    note_mixed_sessions();
+    conclude();
+    return std::move(judgement_);
+  }
+
+ private:
+  void add(const Suite& suite) {
+    const std::size_t index = judgement_.suites.size();
+    const std::size_t first = judgement_.points.size();
+    judgement_.suites.push_back({.name = printable(fmt::format("{} of {}", suite.sweep, suite.workload)),
+                                 .device = printable(suite.device),
+                                 .runs = {suite.runs.base.size(), suite.runs.next.size()}});
+    for (const MatchedPoint& point : suite.points) {
+      const auto run =
+          std::ranges::find_if(point.runs.base, [](const RunPoint* one) { return one != nullptr; });
+      judgement_.points.push_back(
+          {.name = point.name, .suite = index, .items_per_step = (*run)->items_per_step});
+    }
+    for (const Metric metric : {Metric::time, Metric::stall}) {
+      test(suite, metric, index, first);
+    }
+    for (std::size_t i = 0; i < suite.points.size(); ++i) {
+      for (const Metric metric : {Metric::planned, Metric::tracked, Metric::driver}) {
+        judgement_.points[first + i].changes.push_back(
+            compare_bytes(suite.points[i], metric, judgement_.settings.thresholds.at(metric)));
+      }
+    }
+    std::unordered_map<std::string_view, std::size_t> measured;
+    for (std::size_t i = 0; i < (suite.unmatched.empty() ? 0 : suite.points.size()); ++i) {
+      measured[suite.points[i].name] = first + i;
+    }
+    for (const UnmatchedPoint& point : suite.unmatched) {
+      const auto found = measured.find(point.name);
+      if (found == measured.end()) {
+        judgement_.points.push_back({.name = point.name, .suite = index});
+      }
+      JudgedPoint& judged =
+          found == measured.end() ? judgement_.points.back() : judgement_.points[found->second];
+      judged.verdict = verdict_from(point.kind);
+      judged.reason = printable(point.reason, kLongestReason);
+    }
+  }
+
+  // One comparison of all points that have the metric.
+  void test(const Suite& suite, Metric metric, std::size_t index, std::size_t first) {
+    std::vector<std::size_t> points;
+    for (std::size_t i = 0; i < suite.points.size(); ++i) {
+      if (has_metric(suite.points[i], metric)) {
+        points.push_back(i);
+      } else if (metric == Metric::time) {
+        judgement_.points[first + i].changes.push_back(
+            {.metric = metric,
+             .verdict = Verdict::inconclusive,
+             .reason = reason_of(InconclusiveReason::no_value, "")});
+      }
+    }
+    if (points.empty()) {
+      return;
+    }
+    const CompareSettings& settings = judgement_.settings;
+    const std::string calibration = metric == Metric::time ? calibration_for(suite) : "";
+    const RunsToCompare runs{.base = levels_of(suite, Side::base, metric, points, calibration),
+                             .next = levels_of(suite, Side::next, metric, points, calibration),
+                             .paired = settings.paired,
+                             .history = history_of(suite, metric, points)};
+    const bool one_run = suite.runs.base.size() == 1 && suite.runs.next.size() == 1;
+    const double share = static_cast<double>(points.size()) / static_cast<double>(tests_);
+    const Comparison comparison = compare_runs(runs, {.alpha = settings.alpha * share,
+                                                      .threshold = settings.thresholds.at(metric),
+                                                      .look = settings.look});
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const MatchedPoint& point = suite.points[points[i]];
+      MetricChange change{.metric = metric,
+                          .verdict = verdict_from(comparison.points[i].verdict),
+                          .base = median(values_of(point, Side::base, metric)),
+                          .next = median(values_of(point, Side::next, metric)),
+                          .estimate = comparison.points[i],
+                          .reason = reason_of(comparison.points[i].reason, calibration, one_run)};
+      if (const std::string why = incomparable_times(point); !why.empty()) {
+        change.verdict = Verdict::inconclusive;
+        change.reason = why;
+      }
+      judgement_.points[first + points[i]].changes.push_back(std::move(change));
+    }
+    if (metric == Metric::time) {
+      JudgedSuite& judged = judgement_.suites[index];
+      judged.common = comparison.common;
+      judged.common_share = comparison.common_share;
+      judged.calibration = calibration;
+      if (comparison.common) {
+        judged.common_verdict = verdict_from(comparison.common->verdict);
+        judged.common_reason = reason_of(comparison.common->reason, calibration, one_run);
+      }
+    }
+  }
+
+  std::vector<RunLevels> history_of(const Suite& suite, Metric metric,
+                                    const std::vector<std::size_t>& points) const {
+    std::vector<RunLevels> runs;
+    if (metric != Metric::time || suite.runs.base.size() != 1 || suite.runs.next.size() != 1) {
+      return runs;
+    }
+    for (const PastRun& past : history_) {
+      RunLevels levels;
+      for (const std::size_t i : points) {
+        const MatchedPoint& point = suite.points[i];
+        double level = kNone;
+        for (const Side side : kSides) {  // a new library's points are not in the history yet
+          const auto found = past.points.find(point.runs[side].front()->key);
+          level = std::isnan(level) && found != past.points.end() && found->second.median_ns > 0
+                      ? std::log(found->second.median_ns)
+                      : level;
+        }
+        levels.points.push_back(level);
+      }
+      if (std::ranges::any_of(levels.points, [](double level) { return !std::isnan(level); })) {
+        runs.push_back(std::move(levels));
+      }
+    }
+    return runs;
+  }
+
+  void note_mixed_sessions() {
+    for (const Side side : kSides) {
+      for (const ComparedRun& run : matching_.runs[side]) {
+        const auto mixed = std::ranges::count_if(run.points, &RunPoint::mixed_sessions);
+        if (mixed > 0) {
+          judgement_.notes.push_back(
+              fmt::format("{} pools several sessions at {} of its {} points (--resume)", run.path, mixed,
+                          run.points.size()));
+        }
+      }
+    }
+  }
+
+  void conclude() {
+    const auto place = [](Verdict verdict) {
+      return std::ranges::find(kVerdicts, verdict) - kVerdicts.begin();
+    };
+    for (JudgedPoint& point : judgement_.points) {
+      for (const MetricChange& change : point.changes) {
+        if (place(change.verdict) < place(point.verdict)) {
+          point.verdict = change.verdict;
+          point.reason = change.reason;
+        }
+        if (change.verdict == Verdict::inconclusive) {
+          gather(change.estimate);
+        }
+      }
+      ++judgement_.counts[point.verdict];
+    }
+    for (const JudgedSuite& suite : judgement_.suites) {
+      if (suite.common && suite.common_verdict == Verdict::inconclusive) {
+        gather(*suite.common);
+      }
+    }
+    const auto ratio = [](const JudgedPoint& point) {
+      const MetricChange* const time = point.change(Metric::time);
+      return time == nullptr ? 1 : time->estimate.ratio;
+    };
+    std::ranges::stable_sort(judgement_.points, [&](const JudgedPoint& a, const JudgedPoint& b) {
+      return std::pair(place(a.verdict), -ratio(a)) < std::pair(place(b.verdict), -ratio(b));
+    });
+    judgement_.code = code();
+  }
+
+  // Into what would settle everything.
+  void gather(const ChangeEstimate& estimate) {
+    if (estimate.smallest_change) {
+      judgement_.smallest_change =
+          std::max(judgement_.smallest_change.value_or(0), *estimate.smallest_change);
+    }
+    if (!estimate.further_runs) {
+      beyond_reach_ = true;
+    } else {
+      judgement_.further_runs = std::max(judgement_.further_runs.value_or(0), *estimate.further_runs);
+    }
+    if (beyond_reach_) {
+      judgement_.further_runs.reset();
+    }
+  }
+
+  ExitCode code() const {
+    const auto regresses = [](const auto& judged) { return is_regression(judged.verdict); };
+    const auto common_is = [&](Verdict verdict) {
+      return std::ranges::any_of(judgement_.suites, [&](const JudgedSuite& suite) {
+        return suite.common && suite.common_verdict == verdict;
+      });
+    };
+    if (std::ranges::any_of(judgement_.points, regresses) || common_is(Verdict::slower)) {
+      return ExitCode::regression;
+    }
+    return judgement_.settled() || judgement_.settings.allow_inconclusive ? ExitCode::done
+                                                                          : ExitCode::inconclusive;
+  }
+
+  static constexpr std::size_t kLongestReason = 300;
+  const Matching& matching_;
+  const std::vector<PastRun>& history_;
+  Judgement judgement_;
+  std::size_t tests_ = 0;
+  bool beyond_reach_ = false;
+};
+
+}  // namespace
+
+const MetricChange* JudgedPoint::change(Metric metric) const {
+  const auto found = std::ranges::find(changes, metric, &MetricChange::metric);
+  return found == changes.end() ? nullptr : &*found;
+}
+
+std::size_t Judgement::count(Verdict verdict) const {
+  const auto found = counts.find(verdict);
+  return found == counts.end() ? 0 : found->second;
+}
+
+std::size_t Judgement::compared() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(points, [](const JudgedPoint& point) { return !point.changes.empty(); }));
+}
+
+double Judgement::inconclusive_share() const {
+  const std::size_t all = compared();
+  return all == 0 ? 0 : static_cast<double>(count(Verdict::inconclusive)) / static_cast<double>(all);
+}
+
+bool Judgement::settled() const {
+  return count(Verdict::inconclusive) == 0 && std::ranges::none_of(suites, [](const JudgedSuite& suite) {
+           return suite.common && suite.common_verdict == Verdict::inconclusive;
+         });
+}
+
+Judgement judge(const Matching& matching, const CompareSettings& settings,
+                const std::vector<PastRun>& history) {
+  return Judge(matching, settings, history).judge();
+}
+
+}  // namespace bench

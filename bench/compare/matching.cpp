@@ -1,0 +1,290 @@
+#include "bench/compare/matching.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/error.h"
+#include "bench/measure/quote.h"
+#include "bench/measure/units.h"
+
+namespace bench {
+namespace {
+
+// Without the runs that are there twice, each named in a note.
+std::vector<ComparedRun> each_once(std::vector<ComparedRun> runs, Side side,
+                                   std::vector<std::string>& notes) {
+  std::vector<ComparedRun> once;
+  for (ComparedRun& run : runs) {
+    const auto same = std::ranges::find(once, run.identity, &ComparedRun::identity);
+    if (same == once.end()) {
+      once.push_back(std::move(run));
+    } else {
+      notes.push_back(
+          fmt::format("{}: {} is the same run as {} and counts once", name_of(side), run.path, same->path));
+    }
+  }
+  return once;
+}
+
+// A run on both sides tells nothing about their difference.
+void drop_shared(Matching& matching) {
+  std::set<std::string> shared;
+  for (const ComparedRun& run : matching.runs.base) {
+    const auto same = std::ranges::find(matching.runs.next, run.identity, &ComparedRun::identity);
+    if (same != matching.runs.next.end()) {
+      shared.insert(run.identity);
+      matching.notes.push_back(
+          run.path == same->path ? fmt::format("{} is on both sides and is left out", run.path)
+                                 : fmt::format("{} and {} are the same run, on both sides, and are left out",
+                                               run.path, same->path));
+    }
+  }
+  for (const Side side : kSides) {
+    std::erase_if(matching.runs[side], [&](const ComparedRun& run) { return shared.contains(run.identity); });
+    if (matching.runs[side].empty()) {
+      throw NotComparable(fmt::format("{} has no run left to compare: {}; give another run", name_of(side),
+                                      fmt::join(matching.notes, "; ")));
+    }
+  }
+}
+
+// What is told of two devices when they are not the same; empty where they are.
+std::string device_difference(const RunContext& one, const RunContext& other) {
+  const DeviceInfo& a = one.device;
+  const DeviceInfo& b = other.device;
+  if (std::tie(a.kind, a.name) != std::tie(b.kind, b.name)) {
+    return fmt::format("{} ({}) and {} ({})", quote(a.name), printable(a.kind), quote(b.name),
+                       printable(b.kind));
+  }
+  if (a.compute_units != b.compute_units) {
+    return fmt::format("{} with {} and with {} {}", quote(a.name), a.compute_units, b.compute_units,
+                       a.kind == "cpu" ? "cores" : "multiprocessors");
+  }
+  // Drivers and kernels keep a little of it for themselves, not always the same.
+  constexpr double kSameMemory = 0.9;
+  const auto [least, most] = std::minmax(a.memory_bytes, b.memory_bytes);
+  if (static_cast<double>(least) < kSameMemory * static_cast<double>(most)) {
+    return fmt::format("{} with {} and with {}", quote(a.name), format_bytes(a.memory_bytes),
+                       format_bytes(b.memory_bytes));
+  }
+  return "";
+}
+
+bool same_params(const Json& one, const Json& other) {
+  if (!one.is_object() || !other.is_object()) {
+    return one == other;
+  }
+  return one.size() == other.size() && std::ranges::all_of(one.items(), [&](const auto& item) {
+           const auto found = other.find(item.key());
+           return found != other.end() && *found == item.value();
+         });
+}
+
+// "image-size 96 and 224", of the first that differs.
+std::string params_difference(const Json& one, const Json& other) {
+  const auto text = [](const Json& params, const std::string& key) {
+    const auto found = params.find(key);
+    return found == params.end() ? std::string("none")
+                                 : printable(found->dump(-1, ' ', false, Json::error_handler_t::replace));
+  };
+  for (const Json* const params : {&one, &other}) {
+    for (const auto& [key, value] : params->items()) {
+      if (text(one, key) != text(other, key)) {
+        return fmt::format("{} {} and {}", printable(key), text(one, key), text(other, key));
+      }
+    }
+  }
+  return "params of other types";
+}
+
+// Sorts the runs into suites. Devices of one name are one, wherever they are plugged in.
+std::vector<Suite> suites_of(const Matching& matching, const AllowedDifferences& allowed) {
+  std::vector<Suite> suites;
+  for (const Side side : kSides) {
+    for (const ComparedRun& run : matching.runs[side]) {
+      const auto fits = [&](const Suite& suite) {
+        if (suite.sweep != run.sweep.name || suite.workload != run.sweep.workload) {
+          return false;
+        }
+        const ComparedRun& first =
+            suite.runs.base.empty() ? *suite.runs.next.front() : *suite.runs.base.front();
+        return allowed.device || device_difference(first.context, run.context).empty();
+      };
+      auto suite = std::ranges::find_if(suites, fits);
+      if (suite == suites.end()) {
+        suites.push_back({.sweep = run.sweep.name,
+                          .workload = run.sweep.workload,
+                          .device = run.context.device.name,
+                          .runs = {},
+                          .points = {},
+                          .unmatched = {}});
+        suite = suites.end() - 1;
+      }
+      suite->runs[side].push_back(&run);
+    }
+  }
+  return suites;
+}
+
+// The other side ran the same sweep and workload, but on another device.
+void refuse_other_devices(const std::vector<Suite>& suites) {
+  for (const Suite& suite : suites) {
+    for (const Suite& other : suites) {
+      if (suite.runs.next.empty() && other.runs.base.empty() && suite.sweep == other.sweep &&
+          suite.workload == other.workload) {
+        throw NotComparable(fmt::format(
+            "BASE and NEW ran on other devices, {}; compare runs of one device, or give --allow-different "
+            "device",
+            device_difference(suite.runs.base.front()->context, other.runs.next.front()->context)));
+      }
+    }
+  }
+}
+
+using ByName = std::unordered_map<std::string_view, std::vector<const RunPoint*>>;
+
+ByName measured_by_name(const std::vector<const ComparedRun*>& runs) {
+  ByName points;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const RunPoint& point : runs[i]->points) {
+      std::vector<const RunPoint*>& of_runs = points[point.name];
+      of_runs.resize(runs.size(), nullptr);
+      of_runs[i] = &point;
+    }
+  }
+  return points;
+}
+
+// The first of each name, by status.
+std::map<std::string, std::unordered_map<std::string_view, const UnmeasuredPoint*>> unmeasured_by_status(
+    const std::vector<const ComparedRun*>& runs) {
+  std::map<std::string, std::unordered_map<std::string_view, const UnmeasuredPoint*>> points;
+  for (const ComparedRun* run : runs) {
+    for (const UnmeasuredPoint& point : run->unmeasured) {
+      points[point.status].try_emplace(point.name, &point);
+    }
+  }
+  return points;
+}
+
+void refuse_other_params(const MatchedPoint& point) {
+  const RunPoint* first = nullptr;
+  for (const Side side : kSides) {
+    for (const RunPoint* run : point.runs[side]) {
+      if (run == nullptr) {
+        continue;
+      }
+      first = first == nullptr ? run : first;
+      if (!same_params(first->params, run->params)) {
+        throw NotComparable(
+            fmt::format("{} has other params in other files ({}); compare runs of the same options, or give "
+                        "--allow-different "
+                        "params",
+                        quote(point.name), params_difference(first->params, run->params)));
+      }
+    }
+  }
+}
+
+void match_points(Suite& suite, const AllowedDifferences& allowed) {
+  const BothSides<ByName> measured{measured_by_name(suite.runs.base), measured_by_name(suite.runs.next)};
+  const BothSides<decltype(unmeasured_by_status({}))> unmeasured{unmeasured_by_status(suite.runs.base),
+                                                                 unmeasured_by_status(suite.runs.next)};
+  const auto has = [&](Side side, const char* status, const std::string& name) -> const UnmeasuredPoint* {
+    const auto of_status = unmeasured[side].find(status);
+    if (of_status == unmeasured[side].end()) {
+      return nullptr;
+    }
+    const auto found = of_status->second.find(name);
+    return found == of_status->second.end() ? nullptr : found->second;
+  };
+  std::unordered_set<std::string_view> seen;
+  using Kind = UnmatchedPoint::Kind;
+  // In the order of the files, so that the output does not depend on a hash.
+  for (const ComparedRun* run : suite.runs.base) {
+    for (const RunPoint& point : run->points) {
+      if (!seen.insert(point.name).second) {
+        continue;
+      }
+      const auto next = measured.next.find(point.name);
+      if (const UnmeasuredPoint* oom = has(Side::next, "oom", point.name);
+          oom && !has(Side::base, "oom", point.name)) {
+        suite.unmatched.push_back({.kind = Kind::oom, .name = point.name, .reason = oom->reason});
+      } else if (const UnmeasuredPoint* error = has(Side::next, "error", point.name);
+                 error && !has(Side::base, "error", point.name)) {
+        suite.unmatched.push_back({.kind = Kind::failing, .name = point.name, .reason = error->reason});
+      } else if (next == measured.next.end()) {
+        const UnmeasuredPoint* left_out = has(Side::next, "skipped", point.name);
+        left_out = left_out != nullptr ? left_out : has(Side::next, "unsupported", point.name);
+        suite.unmatched.push_back(
+            {.kind = Kind::missing,
+             .name = point.name,
+             .reason = left_out == nullptr ? "not in NEW's files"
+                                           : fmt::format("{}: {}", left_out->status, left_out->reason)});
+      }
+      if (next != measured.next.end()) {
+        suite.points.push_back({.name = point.name, .runs = {measured.base.at(point.name), next->second}});
+        if (!allowed.params) {
+          refuse_other_params(suite.points.back());
+        }
+      }
+    }
+  }
+  for (const ComparedRun* run : suite.runs.next) {
+    for (const RunPoint& point : run->points) {
+      if (seen.insert(point.name).second) {
+        suite.unmatched.push_back({.kind = Kind::added, .name = point.name});
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const char* name_of(Side side) {
+  return side == Side::base ? "BASE" : "NEW";
+}
+
+std::size_t Matching::points() const {
+  std::size_t points = 0;
+  for (const Suite& suite : suites) {
+    points += suite.points.size();
+  }
+  return points;
+}
+
+Matching match_runs(std::vector<ComparedRun> base, std::vector<ComparedRun> next,
+                    const AllowedDifferences& allowed) {
+  Matching matching;
+  matching.runs.base = each_once(std::move(base), Side::base, matching.notes);
+  matching.runs.next = each_once(std::move(next), Side::next, matching.notes);
+  drop_shared(matching);
+  matching.suites = suites_of(matching, allowed);
+  refuse_other_devices(matching.suites);
+  for (Suite& suite : matching.suites) {
+    match_points(suite, allowed);
+  }
+  if (matching.points() == 0) {
+    const auto sweeps = [&](Side side) {
+      std::set<std::string> names;
+      for (const ComparedRun& run : matching.runs[side]) {
+        names.insert(printable(run.sweep.name + " of " + run.sweep.workload));
+      }
+      return fmt::format("{}", fmt::join(names, ", "));
+    };
+    throw NotComparable(
+        fmt::format("no point was measured on both sides (BASE: {}; NEW: {}); give runs of the same sweep",
+                    sweeps(Side::base), sweeps(Side::next)));
+  }
+  return matching;
+}
+
+}  // namespace bench

@@ -1,0 +1,70 @@
+// What can be compared: the runs of both sides, sorted into suites, and their points, matched by name.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bench/compare/run.h"
+
+namespace bench {
+
+enum class Side { base, next };
+inline constexpr std::array kSides{Side::base, Side::next};
+// "BASE", "NEW": as the command line calls them.
+const char* name_of(Side side);
+
+// Index by side.
+template <class T>
+struct BothSides {
+  T base{};
+  T next{};
+  T& operator[](Side side) { return side == Side::base ? base : next; }
+  const T& operator[](Side side) const { return side == Side::base ? base : next; }
+};
+
+// A point that both sides measured; by run of its suite, nullptr where that run did not measure it.
+struct MatchedPoint {
+  std::string name;
+  BothSides<std::vector<const RunPoint*>> runs;
+};
+
+// A point that one side measured and the other did not, or that fails on a side where it did not before.
+struct UnmatchedPoint {
+  enum class Kind { missing, failing, oom, added };
+  Kind kind = Kind::missing;
+  std::string name;
+  std::string reason{};  // of the side that has not measured it
+};
+
+// Runs of one sweep and workload on one device: what slows all of them at once is common to their points.
+struct Suite {
+  std::string sweep;
+  std::string workload;
+  std::string device;  // its name
+  BothSides<std::vector<const ComparedRun*>> runs;
+  std::vector<MatchedPoint> points;
+  std::vector<UnmatchedPoint> unmatched;
+};
+
+struct Matching {
+  BothSides<std::vector<ComparedRun>> runs;  // each once; suites point into them
+  std::vector<Suite> suites;
+  std::vector<std::string> notes;  // sentences on files that were left out
+
+  std::size_t points() const;  // matched ones of all suites
+};
+
+// What may differ and is compared all the same.
+struct AllowedDifferences {
+  bool device = false;
+  bool params = false;
+};
+
+// Throws NotComparable for other devices, other params of points of one name, or no point to compare.
+Matching match_runs(std::vector<ComparedRun> base, std::vector<ComparedRun> next,
+                    const AllowedDifferences& allowed);
+
+}  // namespace bench

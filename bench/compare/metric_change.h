@@ -1,0 +1,57 @@
+// How one metric of one point changed from BASE to NEW, and what that is called.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/compare/matching.h"
+#include "bench/measure/comparison.h"
+
+namespace bench {
+
+// Time and stall are tested; bytes are compared.
+enum class Metric { time, stall, planned, tracked, driver };
+inline constexpr std::array kMetrics{Metric::time, Metric::stall, Metric::planned, Metric::tracked,
+                                     Metric::driver};
+std::string_view name_of(Metric metric);
+
+// From worst to best.
+enum class Verdict { failing, oom, missing, slower, hungrier, inconclusive, faster, leaner, added, same };
+inline constexpr std::array kVerdicts{
+    Verdict::failing,      Verdict::oom,    Verdict::missing, Verdict::slower, Verdict::hungrier,
+    Verdict::inconclusive, Verdict::faster, Verdict::leaner,  Verdict::added,  Verdict::same};
+// "newly failing", "newly out of memory", "missing", "slower", …
+std::string_view name_of(Verdict verdict);
+bool is_regression(Verdict verdict);
+
+// A metric of one point.
+struct MetricChange {
+  Metric metric = Metric::time;
+  Verdict verdict = Verdict::same;
+  double base = 0;  // nanoseconds, a share, or bytes; median over the runs
+  double next = 0;
+  ChangeEstimate estimate{};  // of time and stall
+  std::string reason{};       // of an inconclusive one; a sentence's part
+};
+
+// Natural logarithm of the median time, or of 1 / (1 - stall): larger is worse, as compare_runs() expects.
+// NaN where the run (nullptr: it lacks the point) has no such value. Metric: time or stall.
+double level_of(const RunPoint* point, Metric metric);
+
+// Whether both sides have a level.
+bool has_metric(const MatchedPoint& point, Metric metric);
+
+// Of the runs that have one: nanoseconds, a share, or bytes.
+std::vector<double> values_of(const MatchedPoint& point, Side side, Metric metric);
+
+// Exact, where every run of a side agrees. Runs that differ among themselves must all lie on one side of the
+// other's. `threshold`: share of the bytes.
+MetricChange compare_bytes(const MatchedPoint& point, Metric metric, double threshold);
+
+// Why the point's times cannot be compared; empty where they can. Other programs and quotas come and go: they
+// tell the sides apart only where most runs of one side had them.
+std::string incomparable_times(const MatchedPoint& point);
+
+}  // namespace bench

@@ -1,0 +1,233 @@
+#include "bench/compare/wording.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/measure/quote.h"
+#include "bench/measure/units.h"
+
+namespace bench {
+namespace {
+
+std::string plural(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string interval_in_words(const Interval& ratio) {
+  std::string low = signed_percent(ratio.low);
+  const std::string high = signed_percent(ratio.high);
+  if (low.ends_with(" %") && high.ends_with(" %")) {
+    low.resize(low.size() - 2);
+  }
+  return fmt::format("({} to {})", low, high);
+}
+
+// "+5.2 % (+4.1 to +6.3 %)".
+std::string estimate_in_words(const ChangeEstimate& estimate) {
+  return estimate.interval ? signed_percent(estimate.ratio) + " " + interval_in_words(*estimate.interval)
+                           : signed_percent(estimate.ratio) + " ± ?";
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.3g} %", share * 100);
+}
+
+std::string verdict_headline(const Judgement& judgement) {
+  const std::string counts = counts_in_words(judgement);
+  if (judgement.code == ExitCode::regression) {
+    const bool of_points = std::ranges::any_of(
+        judgement.points, [](const JudgedPoint& point) { return is_regression(point.verdict); });
+    return fmt::format("Regression: {}{} [find what changed, or allow more with --threshold]",
+                       of_points ? "" : "all points together are slower; ", counts);
+  }
+  if (judgement.settled()) {
+    return fmt::format("No regression: {}", counts);
+  }
+  std::string more;
+  if (judgement.further_runs && *judgement.further_runs > 0) {
+    const bool one = *judgement.further_runs == 1;
+    more = fmt::format(" [{} more {}{}{} would settle it]", *judgement.further_runs,
+                       judgement.settings.paired ? "pair" : "run", one ? "" : "s",
+                       judgement.settings.paired ? "" : " a side");
+  }
+  return fmt::format("Inconclusive{}: {}{}{}", judgement.settings.allow_inconclusive ? " (allowed)" : "",
+                     judgement.count(Verdict::inconclusive) == 0 ? "what all points share; " : "", counts,
+                     more);
+}
+
+std::string common_headline(const Judgement& judgement, const JudgedSuite& suite) {
+  const CommonChange& common = *suite.common;
+  std::string text =
+      fmt::format("{} together: {}", judgement.suites.size() == 1 ? "All points" : "All of " + suite.name,
+                  estimate_in_words(common));
+  text += fmt::format(", {}", name_of(suite.common_verdict));
+  if (!suite.common_reason.empty()) {
+    text += fmt::format(" ({})", suite.common_reason);
+  }
+  if (common.calibration_ratio) {
+    text += fmt::format("; {} calibration {}", suite.calibration, signed_percent(*common.calibration_ratio));
+  }
+  constexpr double kShown = 0.001;
+  if (const double taken_out = std::pow(common.ratio, suite.common_share); std::abs(taken_out - 1) > kShown) {
+    text += fmt::format("; the points' changes are relative to {}", signed_percent(taken_out));
+  }
+  return text;
+}
+
+std::string differences_headline(const std::vector<Difference>& differences) {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::min(differences.size(), kMost); ++i) {
+    parts.push_back(fmt::format("{} {} → {}", differences[i].what, differences[i].base, differences[i].next));
+  }
+  return fmt::format("Different: {}{}", fmt::join(parts, "; "),
+                     differences.size() > kMost ? fmt::format("; {} more", differences.size() - kMost) : "");
+}
+
+}  // namespace
+
+std::string signed_percent(double ratio) {
+  constexpr double kMultiple = 10;  // "10×" reads better than "+900 %"
+  if (ratio >= kMultiple) {
+    return fmt::format("{:.3g}×", ratio);
+  }
+  const double change = (ratio - 1) * 100;
+  return std::abs(change) < 9.95 ? fmt::format("{:+.1f} %", change) : fmt::format("{:+.0f} %", change);
+}
+
+std::string value_in_words(Metric metric, double value) {
+  switch (metric) {
+    case Metric::time:
+      return value > 0 ? format_duration(value) : "-";
+    case Metric::stall:
+      return format_percent(value);
+    case Metric::planned:
+    case Metric::tracked:
+    case Metric::driver:
+      break;
+  }
+  return (value < 0 ? "-" : "") + format_bytes(static_cast<std::int64_t>(std::abs(value)));
+}
+
+std::string change_in_words(const MetricChange& change) {
+  if (change.metric == Metric::time || change.metric == Metric::stall) {
+    return estimate_in_words(change.estimate);
+  }
+  return change.base > 0 ? signed_percent(change.next / change.base) : "-";
+}
+
+const MetricChange* telling_change(const JudgedPoint& point) {
+  const auto found = std::ranges::find(point.changes, point.verdict, &MetricChange::verdict);
+  return found == point.changes.end() ? nullptr : &*found;
+}
+
+std::string explanation(const JudgedPoint& point) {
+  const MetricChange* const change = telling_change(point);
+  std::vector<std::string> parts;
+  if (change != nullptr) {
+    parts.push_back(fmt::format("{} {}, {} to {}", name_of(change->metric), change_in_words(*change),
+                                value_in_words(change->metric, change->base),
+                                value_in_words(change->metric, change->next)));
+  }
+  if (!point.reason.empty()) {
+    parts.push_back(point.reason);
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string subject_in_words(const Judgement& judgement) {
+  std::vector<std::string> suites;
+  for (const JudgedSuite& suite : judgement.suites) {
+    suites.push_back(fmt::format("{} base and {} new runs of {} on {}", suite.runs.base, suite.runs.next,
+                                 suite.name, quote(suite.device)));
+  }
+  return fmt::format("{}; {}; all statements hold together at {}", fmt::join(suites, "; "),
+                     plural(judgement.points.size(), "point"), percent(1 - judgement.settings.alpha));
+}
+
+std::string outcome(const Judgement& judgement) {
+  return judgement.code == ExitCode::regression ? "regression"
+         : judgement.settled()                  ? "no regression"
+                                                : "inconclusive";
+}
+
+std::string counts_in_words(const Judgement& judgement) {
+  std::vector<std::string> parts;
+  for (const Verdict verdict : kVerdicts) {
+    const std::size_t count = judgement.count(verdict);
+    if (count == 0) {
+      continue;
+    }
+    parts.push_back(verdict == Verdict::inconclusive
+                        ? fmt::format("{} inconclusive ({})", count, percent(judgement.inconclusive_share()))
+                        : fmt::format("{} {}", count, name_of(verdict)));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::vector<std::string> headlines(const Judgement& judgement) {
+  constexpr std::size_t kMost = 5;
+  std::vector<std::string> lines{verdict_headline(judgement)};
+  std::vector<const JudgedSuite*> suites;
+  for (const JudgedSuite& suite : judgement.suites) {
+    if (suite.common) {
+      suites.push_back(&suite);
+    }
+  }
+  const auto place = [](const JudgedSuite* suite) {
+    return std::ranges::find(kVerdicts, suite->common_verdict) - kVerdicts.begin();
+  };
+  std::ranges::stable_sort(suites, {}, place);
+  for (std::size_t i = 0; i < std::min<std::size_t>(suites.size(), 2); ++i) {
+    lines.push_back(common_headline(judgement, *suites[i]));
+  }
+  if (!judgement.settled() && judgement.smallest_change) {
+    constexpr double kTooMuch = 10;
+    lines.push_back(*judgement.smallest_change < kTooMuch
+                        ? fmt::format("These runs would show a slowdown of {} or more at every point",
+                                      percent(*judgement.smallest_change))
+                        : std::string("These runs are too few or too noisy to show even a tenfold slowdown"));
+  }
+  std::size_t sure = 0;
+  double largest = 1;
+  for (const JudgedPoint& point : judgement.points) {
+    const MetricChange* const time = point.change(Metric::time);
+    if (time != nullptr && time->verdict == Verdict::same && time->estimate.sure) {
+      ++sure;
+      largest = std::abs(std::log(time->estimate.ratio)) > std::abs(std::log(largest)) ? time->estimate.ratio
+                                                                                       : largest;
+    }
+  }
+  if (sure > 0 && lines.size() < kMost - 1) {
+    lines.push_back(fmt::format("Sure, but within {}: {}, at most {}",
+                                percent(judgement.settings.thresholds.at(Metric::time)),
+                                plural(sure, "point"), signed_percent(largest)));
+  }
+  if (!judgement.differences.empty() && lines.size() < kMost) {
+    lines.push_back(differences_headline(judgement.differences));
+  }
+  return lines;
+}
+
+PointNames::PointNames(const Judgement& judgement, std::size_t longest) : longest_(longest) {
+  if (judgement.points.size() < 2) {
+    return;
+  }
+  std::string_view shared = judgement.points.front().name;
+  for (const JudgedPoint& point : judgement.points) {
+    const auto [ours, theirs] = std::ranges::mismatch(shared, point.name);
+    shared = shared.substr(0, static_cast<std::size_t>(ours - shared.begin()));
+  }
+  const std::size_t slash = shared.rfind('/');
+  prefix_ = slash == std::string_view::npos ? 0 : slash + 1;
+}
+
+std::string PointNames::of(const JudgedPoint& point) const {
+  return printable(std::string_view(point.name).substr(prefix_), longest_);
+}
+
+}  // namespace bench

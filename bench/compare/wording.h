@@ -1,0 +1,44 @@
+// A judgement in words: the parts that the formats share. No control character passes through here.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "bench/compare/judgement.h"
+
+namespace bench {
+
+// "+5.2 %" of a ratio of 1.052.
+std::string signed_percent(double ratio);
+// "+5.2 % (+4.1 to +6.3 %)"; without an interval "+5.2 % ± ?"; of bytes "+5.2 %".
+std::string change_in_words(const MetricChange& change);
+// "41.2 ms" of either side.
+std::string value_in_words(Metric metric, double value);
+// The change that gave the point its verdict; of a point that is the same its time. nullptr: it has none.
+const MetricChange* telling_change(const JudgedPoint& point);
+// "time +5.2 % (+4.1 to +6.3 %), 41.2 ms to 43.3 ms", or why it is missing, failing or inconclusive.
+std::string explanation(const JudgedPoint& point);
+
+// "5 base and 5 new runs of batch of resnet18 on 'Tesla T4', 20 points; all statements hold together at 99
+// %".
+std::string subject_in_words(const Judgement& judgement);
+// At most five sentences, the verdict first; what to do in brackets.
+std::vector<std::string> headlines(const Judgement& judgement);
+// "regression", "inconclusive" or "no regression".
+std::string outcome(const Judgement& judgement);
+// "2 slower, 1 hungrier, 17 same".
+std::string counts_in_words(const Judgement& judgement);
+
+// A point's name, printable, without what all names start with.
+class PointNames {
+ public:
+  explicit PointNames(const Judgement& judgement, std::size_t longest = 60);
+  std::string of(const JudgedPoint& point) const;
+
+ private:
+  std::size_t prefix_ = 0;  // bytes, to a slash
+  std::size_t longest_;     // characters
+};
+
+}  // namespace bench

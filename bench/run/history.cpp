@@ -1,0 +1,252 @@
+#include "bench/run/history.h"
+
+#include <fcntl.h>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkstemp is POSIX, and <cstdlib> need not have it
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/host/cache_folder.h"
+#include "bench/json.h"
+#include "bench/measure/json_members.h"
+#include "bench/measure/quote.h"
+#include "bench/measure/result_sessions.h"
+
+namespace bench {
+
+// Two numbers a point: a history holds thousands.
+inline Json written_value(const RunMedian& median) {
+  constexpr double kFigures = 1e6;
+  return Json::array({median.median_ns, std::round(median.standard_error * kFigures) / kFigures});
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFormat = "bench-history/1";
+
+using Machines = std::vector<std::pair<std::string, std::vector<PastRun>>>;  // the last one was measured last
+
+Json to_json(const PastRun& run) {
+  Json points = Json::object();
+  for (const auto& [key, median] : run.points) {
+    points[key] = written_value(median);
+  }
+  Json calibration = Json::object();
+  for (const auto& [processor, times] : run.calibration) {
+    calibration[processor] = {times.arithmetic_ns, times.copy_ns};
+  }
+  return {{"id", run.id}, {"started", run.started}, {"calibration", calibration}, {"points", points}};
+}
+
+double positive(const Field& field) {
+  const double value = field.number();
+  if (!(value >= 0)) {
+    throw UsageError(field.path() + " is negative");
+  }
+  return value;
+}
+
+PastRun run_from_json(const Field& field) {
+  PastRun run{.id = field.at("id").string(),
+              .started = field.at("started").string(),
+              .calibration = {},
+              .points = {}};
+  const Field calibration = field.at("calibration");
+  for (const auto& [processor, times] : calibration.object().items()) {
+    const Field at = calibration.at(processor);
+    run.calibration[processor] = {.arithmetic_ns = positive(at.at(std::size_t{0})),
+                                  .copy_ns = positive(at.at(std::size_t{1}))};
+  }
+  const Field points = field.at("points");
+  for (const auto& [key, median] : points.object().items()) {
+    const Field at = points.at(key);
+    run.points[key] = {.median_ns = positive(at.at(std::size_t{0})),
+                       .standard_error = positive(at.at(std::size_t{1}))};
+  }
+  return run;
+}
+
+Json to_json(const Machines& machines) {
+  Json list = Json::array();
+  for (const auto& [name, runs] : machines) {
+    Json entries = Json::array();
+    for (const PastRun& run : runs) {
+      entries.push_back(to_json(run));
+    }
+    list.push_back({{"machine", name}, {"runs", std::move(entries)}});
+  }
+  return {{"format", kFormat}, {"machines", std::move(list)}};
+}
+
+// Throws where anything makes no sense.
+Machines machines_from(const std::string& text) {
+  if (nesting_of(text) > kDeepestJson) {
+    throw UsageError("it is nested too deep");
+  }
+  const Json json = Json::parse(text);
+  const Field root(json, "");
+  if (root.at("format").string() != kFormat) {
+    throw UsageError("it is of another format");
+  }
+  Machines machines;
+  const Field list = root.at("machines");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    auto& [name, runs] = machines.emplace_back(list.at(i).at("machine").string(), std::vector<PastRun>{});
+    const Field entries = list.at(i).at("runs");
+    for (std::size_t run = 0; run < entries.size(); ++run) {
+      runs.push_back(run_from_json(entries.at(run)));
+    }
+  }
+  return machines;
+}
+
+// Holds the lock until it ends; a process that does not get it within a second goes on without. The lock's
+// file stays: what removes it would have to know that nobody waits for it.
+class Lock {
+ public:
+  explicit Lock(const fs::path& path) : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+    constexpr int kTries = 100;
+    for (int attempt = 0; file_ >= 0 && attempt < kTries && !held_; ++attempt) {
+      held_ = ::flock(file_, LOCK_EX | LOCK_NB) == 0;
+      if (!held_) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+    }
+  }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() {
+    if (file_ >= 0) {
+      ::close(file_);
+    }
+  }
+  bool held() const { return held_; }
+
+ private:
+  int file_;
+  bool held_ = false;
+};
+
+void replace(const fs::path& path, const std::string& text) {
+  std::string temporary = path.string() + ".XXXXXX";
+  const int made = ::mkstemp(temporary.data());
+  if (made < 0) {
+    return;
+  }
+  ::close(made);
+  std::ofstream out(temporary, std::ios::binary);
+  out << text;
+  out.close();
+  std::error_code error;
+  if (out) {
+    fs::rename(temporary, path, error);
+  }
+  if (!out || error) {
+    fs::remove(temporary, error);
+  }
+}
+
+std::string text_of(const Machines& machines) {
+  return to_json(machines).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// Half of the runs of the machine measured longest ago, and the machine with its last.
+void drop_oldest(Machines& machines) {
+  auto& runs = machines.front().second;
+  runs.erase(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>((runs.size() + 1) / 2));
+  if (runs.empty()) {
+    machines.erase(machines.begin());
+  }
+}
+
+void trim(PastRun& run) {
+  while (run.points.size() > HistoryFile::kMostPoints) {
+    run.points.erase(std::prev(run.points.end()));
+  }
+}
+
+Machines read(const fs::path& path, std::string& problem) {
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(path, error);  // an error too where it is no ordinary file
+  if (error) {
+    return {};
+  }
+  std::string why = "it is too large";
+  if (bytes <= HistoryFile::kMostBytes) {
+    try {
+      std::ifstream in(path, std::ios::binary);
+      return machines_from(std::string{std::istreambuf_iterator<char>(in), {}});
+    } catch (const std::exception& failure) {
+      why = failure.what();
+    }
+  }
+  const fs::path aside = path.string() + ".damaged";
+  fs::rename(path, aside, error);
+  problem = fmt::format("the history of runs could not be read ({}); it is kept as {}, and a new one begins",
+                        printable(why), printable(aside.string(), 4096));
+  return {};
+}
+
+}  // namespace
+
+std::optional<fs::path> history_file() {
+  const std::optional<fs::path> folder = cache_folder();
+  return folder ? std::optional(*folder / "history.json") : std::nullopt;
+}
+
+std::vector<PastRun> HistoryFile::runs(const std::string& machine) {
+  for (auto& [name, runs] : read(path_, problem_)) {
+    if (name == machine) {
+      return std::move(runs);
+    }
+  }
+  return {};
+}
+
+void HistoryFile::add(const std::string& machine, PastRun run) {
+  std::error_code error;
+  fs::create_directories(path_.parent_path(), error);
+  const Lock lock(path_.string() + ".lock");
+  if (!lock.held()) {
+    return;
+  }
+  trim(run);
+  Machines machines = read(path_, problem_);
+  std::vector<PastRun> runs;
+  if (const auto known = std::ranges::find(machines, machine, [](const auto& entry) { return entry.first; });
+      known != machines.end()) {
+    runs = std::move(known->second);
+    machines.erase(known);
+  }
+  std::erase_if(runs, [&](const PastRun& known) { return known.id == run.id; });
+  runs.push_back(std::move(run));
+  if (runs.size() > kMostRuns) {
+    runs.erase(runs.begin(), runs.end() - static_cast<std::ptrdiff_t>(kMostRuns));
+  }
+  machines.emplace_back(machine, std::move(runs));
+  if (machines.size() > kMostMachines) {
+    machines.erase(machines.begin());
+  }
+  std::string text = text_of(machines);
+  while (text.size() > kMostBytes) {
+    drop_oldest(machines);
+    text = text_of(machines);
+  }
+  replace(path_, text);
+}
+
+}  // namespace bench

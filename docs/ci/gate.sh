@@ -1,0 +1,71 @@
+#!/bin/sh
+# The steps of a benchmark gate; docs/ci.md shows them in GitHub Actions, GitLab and a plain shell.
+#
+#   gate.sh lock                the card's clocks, where that is permitted; says so where it is not
+#   gate.sh unlock
+#   gate.sh measure DIR         $RUNS runs of $SWEEP, one folder each: under two minutes
+#   gate.sh compare BASE NEW    compares the runs of two folders; writes comment.md and junit.xml to NEW
+#   gate.sh ab BASE_PROGRAM DIR measures two builds in turn, and compares; comment.md in DIR
+#
+# compare and ab end with bench's exit code: 0 no regression, 1 a regression, 3 inconclusive, 4 not comparable.
+set -eu
+
+BENCH=${BENCH:-build/release/bench}
+RUNS=${RUNS:-5}
+SWEEP=${SWEEP:---sweep batch --workload resnet18 --image-size 96 --batch 1,4,16 --time-budget 20s}
+OPTIONS=${OPTIONS:-}
+
+# Base clocks: a card keeps them, while boost clocks follow its temperature.
+lock() {
+  if ! command -v nvidia-smi >/dev/null; then
+    echo "clocks: not locked, there is no nvidia-smi"
+  elif nvidia-smi --lock-gpu-clocks=tdp,tdp >/dev/null 2>&1; then
+    echo "clocks: locked at the card's base clocks"
+  else
+    echo "clocks: not locked, this runner may not do it (it takes root); runs will differ more"
+  fi
+}
+
+unlock() {
+  if command -v nvidia-smi >/dev/null && nvidia-smi --reset-gpu-clocks >/dev/null 2>&1; then
+    echo "clocks: as before"
+  fi
+}
+
+measure() {
+  run=1
+  while [ "$run" -le "$RUNS" ]; do
+    # shellcheck disable=SC2086  # the sweep is several words
+    "$BENCH" $SWEEP --no-plot --out "$1/run-$run" || [ $? -eq 3 ]
+    run=$((run + 1))
+  done
+}
+
+# Each format reads the files again, which takes a second; the last one's exit code is the gate's.
+compare() {
+  # shellcheck disable=SC2086
+  set -- "$2" $OPTIONS "$1"/run-*/*.json -- "$2"/run-*/*.json
+  new=$1
+  shift
+  "$BENCH" compare --format markdown "$@" >"$new/comment.md" || true
+  "$BENCH" compare --format junit "$@" >"$new/junit.xml" || true
+  if [ -n "${GITHUB_ACTIONS:-}" ]; then
+    "$BENCH" compare --format github "$@" || true
+  fi
+  "$BENCH" compare "$@"
+}
+
+ab() {
+  mkdir -p "$2"
+  code=0
+  # shellcheck disable=SC2086
+  "$BENCH" ab $OPTIONS --time-budget "${AB_TIME:-20min}" --out "$2/ab" --format markdown "$1" "$BENCH" -- $SWEEP \
+    >"$2/comment.md" || code=$?
+  cat "$2/comment.md"
+  return "$code"
+}
+
+case "${1:-}" in
+  lock | unlock | measure | compare | ab) "$@" ;;
+  *) sed -n '2,/^set /s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+esac

@@ -1,0 +1,175 @@
+#include "bench/compare/formats.h"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+
+#include "bench/cli/text.h"
+#include "bench/compare/escape.h"
+#include "bench/compare/wording.h"
+#include "tests/bench/compare/runs.h"
+
+namespace bench::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const std::string kHostile =
+    "batch/<script>alert(1)</script>\n::error::|`*_[x](http://y)@someone #1 %0A\x1b[31m\"'&\xff";
+
+// A slower point, a hungrier one, one that is gone, and names that mean harm.
+Judgement hostile_judgement() {
+  std::vector<ComparedRun> base = five_runs("a");
+  std::vector<ComparedRun> next = five_runs("b", {{point_name(2), 1.08}});
+  for (ComparedRun& run : next) {
+    run.points[1].tracked_bytes *= 2;
+    run.context.software["driver"] = kHostile;
+  }
+  for (std::vector<ComparedRun>* const side : {&base, &next}) {
+    for (ComparedRun& run : *side) {
+      run.points[2].name = kHostile;
+      run.sweep.workload = kHostile;
+      run.context.device.name = kHostile;
+    }
+  }
+  for (ComparedRun& run : next) {
+    run.points.erase(run.points.begin());
+  }
+  return judge(match_runs(base, next, {}), {});
+}
+
+std::vector<std::string> lines_in(const std::string& text) {
+  std::vector<std::string> lines(1);
+  for (const char c : text) {
+    if (c == '\n') {
+      lines.emplace_back();
+    } else {
+      lines.back() += c;
+    }
+  }
+  return lines;
+}
+
+bool has_controls(const std::string& text) {
+  return std::ranges::any_of(text, [](char c) { return (c >= 0 && c < 0x20 && c != '\n') || c == 0x7F; });
+}
+
+TEST(CompareFormats, NoControlCharacterPasses) {
+  const Judgement judgement = hostile_judgement();
+  for (const std::string& text : {as_table(judgement, 100, true), as_markdown(judgement, true),
+                                  as_junit(judgement), as_github(judgement, true), as_json(judgement)}) {
+    EXPECT_FALSE(has_controls(text)) << text;
+    EXPECT_NO_THROW(Json(text).dump()) << "UTF-8";
+  }
+}
+
+TEST(CompareFormats, TableHasFivePointsUnlessAllAreAskedFor) {
+  std::vector<ComparedRun> base;
+  std::vector<ComparedRun> next;
+  for (int run = 0; run < 5; ++run) {
+    Medians medians;
+    for (int point = 0; point < 20; ++point) {
+      medians[point_name(point)] = 10 * (1 + 0.001 * ((run * 3 + point) % 4));
+    }
+    base.push_back(compared_run_of("a" + std::to_string(run), medians));
+    next.push_back(compared_run_of("b" + std::to_string(run), medians));
+  }
+  const Judgement judgement = judge(match_runs(base, next, {}), {});
+  const auto rows = [&](bool verbose) {
+    const std::vector<std::string> lines = lines_in(as_table(judgement, 100, verbose));
+    return std::ranges::count_if(lines, [](const std::string& line) { return line.starts_with("same"); });
+  };
+  EXPECT_EQ(rows(false), 5);
+  EXPECT_EQ(rows(true), 20);
+  EXPECT_THAT(as_table(judgement, 100, false), HasSubstr("15 more: 15 same (--verbose)"));
+  for (const std::string& line : lines_in(as_table(judgement, 100, false))) {
+    EXPECT_LE(columns(line), 100U) << line;
+  }
+}
+
+TEST(CompareFormats, TableShowsTimeMemoryAndThroughput) {
+  const std::string table = as_table(hostile_judgement(), 200, true);
+  EXPECT_THAT(table, AllOf(HasSubstr("* Regression: 1 missing, 1 slower, 1 hungrier"), HasSubstr("30.0 ms"),
+                           HasSubstr("32.4 ms"), HasSubstr("tracked"), HasSubstr("133 → 123")));
+}
+
+TEST(CompareFormats, MarkdownHasNoMarkupOfOthers) {
+  const std::string markdown = as_markdown(hostile_judgement(), false);
+  EXPECT_THAT(markdown, StartsWith("### bench compare: regression\n"));
+  for (const char* const harm : {"<script", "](", "@", "`", "*_", " #1", "&#64;s", "&#35;1", "http:"}) {
+    EXPECT_THAT(markdown, Not(HasSubstr(harm)));
+  }
+  std::vector<std::string> rows;
+  for (const std::string& line : lines_in(markdown)) {
+    if (line.starts_with('|')) {
+      EXPECT_EQ(std::ranges::count(line, '|'), 8) << line;
+      rows.push_back(line);
+    }
+  }
+  EXPECT_EQ(rows.size(), 2U + 4U);
+}
+
+TEST(CompareFormats, MarkdownStaysBelowACommentsLength) {
+  Medians medians;
+  for (int point = 0; point < 3000; ++point) {
+    medians[std::string(100, '<') + std::to_string(point)] = 10;
+  }
+  const Judgement judgement =
+      judge(match_runs({compared_run_of("a", medians)}, {compared_run_of("b", medians)}, {}), {});
+  EXPECT_LT(as_markdown(judgement, true).size(), 65'536U);
+}
+
+TEST(CompareFormats, GithubCommandsAreALineEach) {
+  const std::string text = as_github(hostile_judgement(), false);
+  for (const std::string& line : lines_in(text)) {
+    if (line.empty()) {
+      continue;
+    }
+    EXPECT_THAT(line, ::testing::MatchesRegex("::(error|warning|notice) title=[^:,]*::.*"));
+    EXPECT_THAT(line.substr(2), ::testing::Not(HasSubstr("\n")));
+  }
+  EXPECT_THAT(text, HasSubstr("%250A")) << "a percent sign of a name is encoded";
+  EXPECT_THAT(text, StartsWith("::error title=bench compare%3A regression::"));
+}
+
+TEST(CompareFormats, JsonSaysWhatTheOthersSay) {
+  const Json json = Json::parse(as_json(hostile_judgement()));
+  EXPECT_EQ(json["schema"], "bench-compare/1");
+  EXPECT_EQ(json["outcome"], "regression");
+  EXPECT_EQ(json["exit_code"], 1);
+  EXPECT_EQ(json["counts"]["slower"], 1);
+  EXPECT_EQ(json["points"].size(), 4U);
+  EXPECT_EQ(json["points"][1]["changes"][0]["metric"], "time");
+  EXPECT_TRUE(json["points"][1]["changes"][0]["interval"].is_array());
+  EXPECT_TRUE(json["suites"][0]["common"].is_null()) << "of three points nothing common is estimated";
+}
+
+TEST(CompareFormats, JunitCountsItsCases) {
+  const std::string xml = as_junit(hostile_judgement());
+  EXPECT_THAT(xml, HasSubstr("tests=\"4\" failures=\"3\" errors=\"0\""));
+  EXPECT_THAT(xml, Not(HasSubstr("<script")));
+  const std::string inconclusive =
+      as_junit(judge(match_runs({five_runs("a").front()}, {five_runs("b").front()}, {}), {}));
+  EXPECT_THAT(inconclusive, HasSubstr("<error type=\"inconclusive\""));
+  CompareSettings allowing;
+  allowing.allow_inconclusive = true;
+  EXPECT_THAT(as_junit(judge(match_runs({five_runs("a").front()}, {five_runs("b").front()}, {}), allowing)),
+              AllOf(HasSubstr("<skipped "), Not(HasSubstr("<error "))));
+}
+
+TEST(CompareEscapes, EachFormatKeepsForeignTextOutOfItsSyntax) {
+  EXPECT_EQ(xml_text("a<b>&\"'\x01"), "a&lt;b&gt;&amp;&quot;&apos;\\x01");
+  EXPECT_EQ(xml_text("\xEF\xBF\xBE"), "\xEF\xBF\xBD");
+  EXPECT_EQ(markdown_text("a|b"), "a&#124;b");
+  EXPECT_EQ(markdown_text("www.x.y"), "www&#46;x.y");
+  EXPECT_EQ(markdown_code("<i>"), "<code>&#60;i&#62;</code>");
+  EXPECT_EQ(command_message("50%\n::x"), "50%25\\n::x");
+  EXPECT_EQ(command_property("a:b,c"), "a%3Ab%2Cc");
+  EXPECT_LT(xml_text(std::string(1'000'000, 'x')).size(), 1000U);
+}
+
+}  // namespace
+}  // namespace bench::testing

@@ -1,0 +1,201 @@
+#include "bench/compare/judgement.h"
+
+#include <cmath>
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+
+#include "bench/compare/wording.h"
+#include "tests/bench/compare/runs.h"
+
+namespace bench::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+Judgement judged(std::vector<ComparedRun> base, std::vector<ComparedRun> next,
+                 const CompareSettings& settings = {}, const std::vector<PastRun>& history = {}) {
+  return judge(match_runs(std::move(base), std::move(next), {}), settings, history);
+}
+
+const JudgedPoint& point_of(const Judgement& judgement, const std::string& name) {
+  for (const JudgedPoint& point : judgement.points) {
+    if (point.name == name) {
+      return point;
+    }
+  }
+  throw std::out_of_range(name);
+}
+
+TEST(Judgement, EqualRunsAreTheSame) {
+  const Judgement judgement = judged(five_runs("a"), five_runs("b"));
+  EXPECT_EQ(judgement.code, ExitCode::done);
+  EXPECT_EQ(judgement.count(Verdict::same), 4U);
+  EXPECT_EQ(outcome(judgement), "no regression");
+}
+
+TEST(Judgement, ASlowerPointIsARegressionAndFirst) {
+  const Judgement judgement = judged(five_runs("a"), five_runs("b", {{point_name(2), 1.08}}));
+  EXPECT_EQ(judgement.code, ExitCode::regression);
+  EXPECT_EQ(judgement.points.front().name, point_name(2));
+  EXPECT_EQ(judgement.points.front().verdict, Verdict::slower);
+  EXPECT_NEAR(judgement.points.front().change(Metric::time)->estimate.ratio, 1.08, 0.005);
+  EXPECT_EQ(judgement.count(Verdict::slower), 1U);
+}
+
+TEST(Judgement, ALargerThresholdAllowsIt) {
+  CompareSettings settings;
+  settings.thresholds[Metric::time] = 0.2;
+  const Judgement judgement = judged(five_runs("a"), five_runs("b", {{point_name(2), 1.08}}), settings);
+  EXPECT_EQ(judgement.code, ExitCode::done);
+  EXPECT_TRUE(point_of(judgement, point_name(2)).change(Metric::time)->estimate.sure);
+  EXPECT_THAT(headlines(judgement), ::testing::Contains(HasSubstr("Sure, but within 20 %")));
+}
+
+TEST(Judgement, AFasterPointNeverFails) {
+  const Judgement judgement = judged(five_runs("a"), five_runs("b", {{point_name(1), 0.9}}));
+  EXPECT_EQ(judgement.code, ExitCode::done);
+  EXPECT_EQ(point_of(judgement, point_name(1)).verdict, Verdict::faster);
+}
+
+TEST(Judgement, AllPointsSlowerIsARegression) {
+  std::map<std::string, double> all;
+  for (int point = 0; point < 4; ++point) {
+    all[point_name(point)] = 1.1;
+  }
+  const Judgement judgement = judged(five_runs("a"), five_runs("b", all));
+  EXPECT_EQ(judgement.code, ExitCode::regression);
+  ASSERT_TRUE(judgement.suites.front().common);
+  EXPECT_EQ(judgement.suites.front().common_verdict, Verdict::slower);
+}
+
+// The machine's own slowdown: the calibration of the same runs took as much longer.
+TEST(Judgement, ACommonChangeThatTheCalibrationSharesIsTheMachines) {
+  std::map<std::string, double> all;
+  for (int point = 0; point < 4; ++point) {
+    all[point_name(point)] = 1.1;
+  }
+  std::vector<ComparedRun> base = five_runs("a");
+  std::vector<ComparedRun> next = five_runs("b", all);
+  for (std::size_t run = 0; run < 5; ++run) {
+    base[run].calibrations["host"] = std::log(1e6) + 0.0004 * static_cast<double>(run);
+    next[run].calibrations["host"] = std::log(1.1e6) + 0.0004 * static_cast<double>(4 - run);
+  }
+  const Judgement judgement = judged(base, next);
+  EXPECT_EQ(judgement.code, ExitCode::inconclusive);
+  EXPECT_THAT(judgement.suites.front().common_reason, AllOf(HasSubstr("host"), HasSubstr("calibration")));
+}
+
+TEST(Judgement, OneRunASideIsInconclusiveWithoutHistory) {
+  const Judgement judgement = judged({five_runs("a").front()}, {five_runs("b").front()});
+  EXPECT_EQ(judgement.code, ExitCode::inconclusive);
+  EXPECT_EQ(judgement.count(Verdict::inconclusive), 4U);
+  EXPECT_DOUBLE_EQ(judgement.inconclusive_share(), 1);
+  EXPECT_THAT(judgement.points.front().reason, HasSubstr("one run a side"));
+  CompareSettings settings;
+  settings.allow_inconclusive = true;
+  EXPECT_EQ(judged({five_runs("a").front()}, {five_runs("b").front()}, settings).code, ExitCode::done);
+}
+
+TEST(Judgement, HistoryTellsHowMuchRunsDiffer) {
+  std::vector<PastRun> history;
+  for (const ComparedRun& run : five_runs("h")) {
+    PastRun past;
+    past.id = run.identity;
+    for (const RunPoint& point : run.points) {
+      past.points[point.key] = {.median_ns = point.median_ns};
+    }
+    history.push_back(past);
+  }
+  const std::vector<ComparedRun> slower = five_runs("b", {{point_name(2), 1.2}});
+  const Judgement judgement = judged({five_runs("a").front()}, {slower.front()}, {}, history);
+  EXPECT_EQ(judgement.code, ExitCode::regression);
+  EXPECT_EQ(judgement.points.front().name, point_name(2));
+}
+
+TEST(Judgement, BytesAreComparedExactly) {
+  std::vector<ComparedRun> next = five_runs("b");
+  for (ComparedRun& run : next) {
+    run.points[0].tracked_bytes += 1;
+    run.points[1].planned_bytes -= 1;
+    run.points[2].driver_bytes += 2'000'000;  // less than a driver's blocks
+    run.points[3].driver_bytes += 20'000'000;
+  }
+  const Judgement judgement = judged(five_runs("a"), next);
+  EXPECT_EQ(judgement.code, ExitCode::regression);
+  EXPECT_EQ(point_of(judgement, point_name(0)).verdict, Verdict::hungrier);
+  EXPECT_EQ(point_of(judgement, point_name(1)).verdict, Verdict::leaner);
+  EXPECT_EQ(point_of(judgement, point_name(2)).verdict, Verdict::same);
+  EXPECT_EQ(point_of(judgement, point_name(3)).verdict, Verdict::hungrier);
+}
+
+TEST(Judgement, BytesThatVaryBetweenRunsMustAllBeMore) {
+  std::vector<ComparedRun> base = five_runs("a");
+  std::vector<ComparedRun> next = five_runs("b");
+  base.back().points[0].tracked_bytes += 10;
+  next.front().points[0].tracked_bytes += 20;
+  EXPECT_EQ(judged(base, next).count(Verdict::hungrier), 0U);
+}
+
+TEST(Judgement, AThrottledSideIsInconclusive) {
+  std::vector<ComparedRun> next = five_runs("b", {{point_name(2), 1.2}});
+  next.back().points[2].flags = {"throttled:sw_power_cap"};
+  const Judgement judgement = judged(five_runs("a"), next);
+  EXPECT_EQ(point_of(judgement, point_name(2)).verdict, Verdict::inconclusive);
+  EXPECT_THAT(point_of(judgement, point_name(2)).reason,
+              AllOf(HasSubstr("NEW only"), HasSubstr("sw_power_cap")));
+  std::vector<ComparedRun> base = five_runs("a");
+  base.front().points[2].flags = {"throttled:sw_power_cap"};
+  EXPECT_EQ(point_of(judged(base, next), point_name(2)).verdict, Verdict::slower);
+}
+
+TEST(Judgement, OtherProgramsNowAndThenDoNotHideARegression) {
+  std::vector<ComparedRun> next = five_runs("b", {{point_name(2), 1.2}});
+  next.back().points[2].flags = {"throttled:cpu_contention"};
+  EXPECT_EQ(point_of(judged(five_runs("a"), next), point_name(2)).verdict, Verdict::slower);
+  for (ComparedRun& run : next) {
+    run.points[2].flags = {"throttled:cpu_contention"};
+  }
+  EXPECT_EQ(point_of(judged(five_runs("a"), next), point_name(2)).verdict, Verdict::inconclusive);
+}
+
+TEST(Judgement, StallIsAMetricOfItsOwn) {
+  const auto with_stall = [](std::vector<ComparedRun> runs, double stall) {
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      runs[run].points[1].stall = stall + 0.0005 * static_cast<double>(run % 3);
+    }
+    return runs;
+  };
+  const Judgement judgement = judged(with_stall(five_runs("a"), 0.10), with_stall(five_runs("b"), 0.30));
+  const JudgedPoint& point = point_of(judgement, point_name(1));
+  ASSERT_NE(point.change(Metric::stall), nullptr);
+  EXPECT_EQ(point.change(Metric::stall)->verdict, Verdict::slower);
+  EXPECT_EQ(point.change(Metric::time)->verdict, Verdict::same);
+  EXPECT_THAT(explanation(point), HasSubstr("stall"));
+  EXPECT_EQ(point_of(judgement, point_name(0)).change(Metric::stall), nullptr);
+}
+
+TEST(Judgement, LostPointsAreRegressionsAndNewOnesAreNot) {
+  std::vector<ComparedRun> next = five_runs("b");
+  for (ComparedRun& run : next) {
+    run.points.back().name = "another";
+  }
+  const Judgement judgement = judged(five_runs("a"), next);
+  EXPECT_EQ(judgement.code, ExitCode::regression);
+  EXPECT_EQ(point_of(judgement, point_name(3)).verdict, Verdict::missing);
+  EXPECT_EQ(point_of(judgement, "another").verdict, Verdict::added);
+}
+
+TEST(Judgement, ATimeBelowTheClocksResolutionIsInconclusive) {
+  std::vector<ComparedRun> next = five_runs("b");
+  for (ComparedRun& run : next) {
+    run.points[0].median_ns = 0;
+  }
+  const Judgement judgement = judged(five_runs("a"), next);
+  EXPECT_EQ(point_of(judgement, point_name(0)).verdict, Verdict::inconclusive);
+  EXPECT_THAT(point_of(judgement, point_name(0)).reason, HasSubstr("resolution"));
+}
+
+}  // namespace
+}  // namespace bench::testing

@@ -1,0 +1,161 @@
+#include "bench/compare/matching.h"
+
+#include <functional>
+
+#include <gmock/gmock.h>
+
+#include "bench/compare/differences.h"
+#include "bench/error.h"
+#include "tests/bench/compare/runs.h"
+
+namespace bench::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string refusal(std::vector<ComparedRun> base, std::vector<ComparedRun> next,
+                    const AllowedDifferences& allowed = {}) {
+  try {
+    match_runs(std::move(base), std::move(next), allowed);
+  } catch (const NotComparable& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Matching, PointsAreMatchedByNameAndTheRestIsNamed) {
+  ComparedRun base = compared_run_of("a", {{"x", 1}, {"gone", 1}, {"now fails", 1}, {"now full", 1}});
+  ComparedRun next = compared_run_of("b", {{"x", 1}, {"more", 1}});
+  next.unmeasured = {{.name = "now fails", .params = {}, .status = "error", .reason = "wrong answer"},
+                     {.name = "now full", .params = {}, .status = "oom", .reason = "3 GiB"}};
+  const Matching matching = match_runs({base}, {next}, {});
+  ASSERT_EQ(matching.suites.size(), 1U);
+  const Suite& suite = matching.suites.front();
+  ASSERT_EQ(suite.points.size(), 1U);
+  EXPECT_EQ(suite.points.front().name, "x");
+  std::map<std::string, std::pair<UnmatchedPoint::Kind, std::string>> unmatched;
+  for (const UnmatchedPoint& point : suite.unmatched) {
+    unmatched[point.name] = {point.kind, point.reason};
+  }
+  using Kind = UnmatchedPoint::Kind;
+  EXPECT_EQ(unmatched["gone"].first, Kind::missing);
+  EXPECT_EQ(unmatched["more"].first, Kind::added);
+  EXPECT_EQ(unmatched["now fails"], std::pair(Kind::failing, std::string("wrong answer")));
+  EXPECT_EQ(unmatched["now full"], std::pair(Kind::oom, std::string("3 GiB")));
+}
+
+TEST(Matching, APointThatFailedBeforeIsNotNewlyFailing) {
+  ComparedRun base = compared_run_of("a", {{"x", 1}, {"y", 1}});
+  ComparedRun base_2 = compared_run_of("a2", {{"x", 1}});
+  base_2.unmeasured = {{.name = "y", .params = {}, .status = "error", .reason = "now and then"}};
+  ComparedRun next = compared_run_of("b", {{"x", 1}, {"y", 1}});
+  ComparedRun next_2 = compared_run_of("b2", {{"x", 1}});
+  next_2.unmeasured = base_2.unmeasured;
+  const Matching matching = match_runs({base, base_2}, {next, next_2}, {});
+  EXPECT_THAT(matching.suites.front().unmatched, IsEmpty());
+  EXPECT_EQ(matching.points(), 2U);
+}
+
+TEST(Matching, ASkippedPointIsMissingAndSaysWhy) {
+  ComparedRun next = compared_run_of("b", {{"x", 1}});
+  next.unmeasured = {{.name = "y", .params = {}, .status = "skipped", .reason = "the time budget ended"}};
+  const Matching matching = match_runs({compared_run_of("a", {{"x", 1}, {"y", 1}})}, {next}, {});
+  EXPECT_EQ(matching.suites.front().unmatched.front().reason, "skipped: the time budget ended");
+}
+
+TEST(Matching, ARunCountsOnceOnASide) {
+  const ComparedRun run = compared_run_of("a", {{"x", 1}});
+  ComparedRun copy = run;
+  copy.path = "copy.json";
+  const Matching matching = match_runs({run, copy}, {compared_run_of("b", {{"x", 1}})}, {});
+  EXPECT_EQ(matching.runs.base.size(), 1U);
+  EXPECT_THAT(matching.notes,
+              ElementsAre(AllOf(HasSubstr("copy.json"), HasSubstr("a.json"), HasSubstr("once"))));
+}
+
+TEST(Matching, ARunOnBothSidesIsLeftOutAndSaid) {
+  const ComparedRun shared = compared_run_of("shared", {{"x", 1}});
+  const Matching matching =
+      match_runs({compared_run_of("a", {{"x", 1}}), shared}, {compared_run_of("b", {{"x", 1}}), shared}, {});
+  EXPECT_EQ(matching.runs.base.size(), 1U);
+  EXPECT_EQ(matching.runs.next.size(), 1U);
+  EXPECT_THAT(matching.notes, ElementsAre(AllOf(HasSubstr("shared.json"), HasSubstr("both sides"))));
+  EXPECT_THAT(refusal({shared}, {shared}), AllOf(HasSubstr("shared.json"), HasSubstr("both sides")));
+}
+
+TEST(Matching, OtherDevicesAreRefused) {
+  const auto base = compared_run_of("a", {{"x", 1}});
+  const auto changed = [&](const std::function<void(DeviceInfo&)>& change) {
+    ComparedRun run = compared_run_of("b", {{"x", 1}});
+    change(run.context.device);
+    return run;
+  };
+  const auto other_name = changed([](DeviceInfo& device) { device.name = "Other CPU"; });
+  EXPECT_THAT(refusal({base}, {other_name}), AllOf(HasSubstr("'Example CPU'"), HasSubstr("'Other CPU'"),
+                                                   HasSubstr("--allow-different device")));
+  EXPECT_NE(refusal({base}, {changed([](DeviceInfo& device) { device.compute_units = 4; })}), "");
+  EXPECT_NE(refusal({base}, {changed([](DeviceInfo& device) { device.memory_bytes *= 2; })}), "");
+  EXPECT_EQ(refusal({base}, {changed([](DeviceInfo& device) { device.memory_bytes += 1'000'000; })}), "");
+  EXPECT_EQ(refusal({base}, {other_name}, {.device = true}), "");
+}
+
+TEST(Matching, EachDeviceOfBothSidesIsASuite) {
+  const auto on = [](const std::string& id, const std::string& device) {
+    ComparedRun run = compared_run_of(id, {{"x", 1}});
+    run.context.device.name = device;
+    return run;
+  };
+  const Matching matching =
+      match_runs({on("a", "one"), on("b", "two")}, {on("c", "two"), on("d", "one")}, {});
+  EXPECT_EQ(matching.suites.size(), 2U);
+  EXPECT_EQ(matching.points(), 2U);
+}
+
+TEST(Matching, OtherParamsOfOneNameAreRefused) {
+  ComparedRun other = compared_run_of("b", {{"x", 1}});
+  other.points.front().params = {{"batch", 1}, {"image-size", 96}};
+  const auto base = compared_run_of("a", {{"x", 1}});
+  EXPECT_THAT(refusal({base}, {other}), AllOf(HasSubstr("'x'"), HasSubstr("image-size none and 96"),
+                                              HasSubstr("--allow-different params")));
+  EXPECT_EQ(refusal({base}, {other}, {.params = true}), "");
+  ComparedRun reordered = compared_run_of("c", {{"x", 1}});
+  reordered.points.front().params = {{"dtype", "fp32"}, {"batch", 1}};
+  ComparedRun first = compared_run_of("d", {{"x", 1}});
+  first.points.front().params = {{"batch", 1}, {"dtype", "fp32"}};
+  EXPECT_EQ(refusal({first}, {reordered}), "") << "the order of params is no difference";
+}
+
+TEST(Matching, NoPointInCommonIsRefused) {
+  EXPECT_THAT(refusal({compared_run_of("a", {{"x", 1}})}, {compared_run_of("b", {{"y", 1}})}),
+              HasSubstr("no point was measured on both sides"));
+}
+
+TEST(Differences, VersionsBuildAndWorkAreNamed) {
+  ComparedRun base = compared_run_of("a", {{"x", 1}});
+  ComparedRun next = compared_run_of("b", {{"x", 1}});
+  next.context.software = {{"onednn", "3.0"}, {"driver", "550"}};
+  next.points.front().work.launches = 7;
+  const std::vector<Difference> differences = differences_of(match_runs({base}, {next}, {}));
+  std::vector<std::string> words;
+  for (const Difference& difference : differences) {
+    words.push_back(difference.what + ": " + difference.base + " to " + difference.next);
+  }
+  EXPECT_THAT(words, ElementsAre("driver: none to 550", "onednn: 2.6 to 3.0", "kernels a step of x: 0 to 7"));
+  EXPECT_THAT(differences_of(match_runs({base}, {compared_run_of("c", {{"x", 1}})}, {})), IsEmpty());
+}
+
+TEST(Differences, SeveralValuesOfASideAreNamed) {
+  ComparedRun other = compared_run_of("a2", {{"x", 1}});
+  other.context.software = {{"onednn", "2.7"}};
+  const std::vector<Difference> differences = differences_of(
+      match_runs({compared_run_of("a", {{"x", 1}}), other}, {compared_run_of("b", {{"x", 1}})}, {}));
+  ASSERT_EQ(differences.size(), 1U);
+  EXPECT_EQ(differences.front().base, "2.6, 2.7");
+  EXPECT_EQ(differences.front().next, "2.6");
+}
+
+}  // namespace
+}  // namespace bench::testing

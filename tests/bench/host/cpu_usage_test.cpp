@@ -1,0 +1,102 @@
+// Who uses the machine's cores besides this process.
+#include "bench/host/cpu_usage.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/bench/support/manual_clock.h"
+
+namespace bench {
+namespace {
+
+using bench::testing::ManualClock;
+
+TEST(CoreTicks, AreThoseOfAllCores) {
+  const auto ticks = core_ticks("cpu  10 20 30 400 50 6 7 8 90 0\ncpu0 1 2 3 4 5 6 7 8 9 0\n");
+  ASSERT_TRUE(ticks);
+  EXPECT_EQ(ticks->busy, 10 + 20 + 30 + 6 + 7 + 8);
+  EXPECT_EQ(ticks->stolen, 8);
+  EXPECT_EQ(ticks->all, ticks->busy + 400 + 50);  // guests' ticks are users' already
+}
+
+TEST(CoreTicks, OlderKernelsTellFewer) {
+  const auto ticks = core_ticks("cpu 10 20 30 40 5");
+  ASSERT_TRUE(ticks);
+  EXPECT_EQ(ticks->busy, 60);
+  EXPECT_EQ(ticks->stolen, 0);
+  EXPECT_EQ(ticks->all, 105);
+}
+
+TEST(CoreTicks, AreReadFromNothingElse) {
+  for (const char* const text : {"", "cpu", "cpu 1 2 3", "intr 1 2 3 4 5 6 7 8", "cpu a b c d e"}) {
+    EXPECT_FALSE(core_ticks(text)) << text;
+  }
+}
+
+TEST(LoadAverage, IsTheFirstNumber) {
+  EXPECT_EQ(load_average("1.25 0.50 0.10 1/234 5678\n"), 1.25);
+  for (const char* const text : {"", "much", "-1 0 0"}) {
+    EXPECT_FALSE(load_average(text)) << text;
+  }
+}
+
+CpuTimes at(std::chrono::milliseconds time, CoreTicks ticks, double own_s) {
+  return {.ticks = ticks, .own_s = own_s, .at = Clock::time_point(time)};
+}
+
+// Four cores over half a second: 200 ticks, of which 80 were used by programs and 20 stolen. This program ran
+// 0.3 s of the 0.8 s.
+TEST(CpuUsage, ThisProgramsOwnTimeAndStolenTimeAreNoOtherPrograms) {
+  const auto usage =
+      usage_between(at(std::chrono::milliseconds(0), {}, 2),
+                    at(std::chrono::milliseconds(500), {.busy = 100, .stolen = 20, .all = 200}, 2.3), 4);
+  ASSERT_TRUE(usage);
+  EXPECT_DOUBLE_EQ(usage->stolen, 0.1);
+  EXPECT_NEAR(usage->others, 1.6 - 0.6, 1e-12);
+}
+
+TEST(CpuUsage, IsNeverNegative) {
+  const auto usage = usage_between(at(std::chrono::milliseconds(0), {}, 0),
+                                   at(std::chrono::milliseconds(500), {.busy = 10, .all = 200}, 1), 4);
+  ASSERT_TRUE(usage);
+  EXPECT_EQ(usage->others, 0);
+}
+
+TEST(CpuUsage, NeedsTimeToPass) {
+  EXPECT_FALSE(usage_between({}, {}, 4));
+}
+
+TEST(CpuUsageWatch, ReadsOverWindowsLongEnoughForTicks) {
+  ManualClock clock;
+  CoreTicks ticks;
+  CpuUsageWatch watch([&] { return CpuTimes{.ticks = ticks, .own_s = 0, .at = clock.now()}; }, 1);
+  const auto pass = [&](std::chrono::milliseconds time, std::int64_t stolen) {
+    clock.advance(time);
+    ticks.all += time.count() / 10;
+    ticks.busy += stolen;
+    ticks.stolen += stolen;
+    return watch.read();
+  };
+  EXPECT_FALSE(pass(std::chrono::milliseconds(150), 15)) << "too short to tell";
+  EXPECT_DOUBLE_EQ(pass(std::chrono::milliseconds(150), 0)->stolen, 0.5);
+  EXPECT_DOUBLE_EQ(pass(std::chrono::milliseconds(10), 0)->stolen, 0.5) << "still the last window's";
+  EXPECT_DOUBLE_EQ(pass(std::chrono::milliseconds(290), 0)->stolen, 0);
+}
+
+TEST(CpuUsageWatch, SaysNothingWhereTheSystemDoesNotTell) {
+  CpuUsageWatch watch([] { return std::optional<CpuTimes>(); }, 1);
+  EXPECT_FALSE(watch.read());
+}
+
+TEST(OtherCpuUsage, IsNotNegative) {
+  EXPECT_GE(other_cpu_usage(std::chrono::milliseconds(20), steady_clock()), 0);
+}
+
+TEST(OtherCpuUsage, WhereMoreCoresAreWantedThanThereAreOthersHaveSome) {
+  const ManualClock clock;
+  const Clock::time_point start = clock.now();
+  EXPECT_TRUE(others_want_cores(1 << 20, clock));
+  EXPECT_EQ(clock.now() - start, std::chrono::milliseconds(330));
+}
+
+}  // namespace
+}  // namespace bench

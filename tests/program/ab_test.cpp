@@ -1,0 +1,155 @@
+// `bench ab` with programs that answer at once: scripts that put a made result where they are told to.
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include "bench/measure/result.h"
+#include "bench/measure/result_json.h"
+#include "tests/bench/support/sample_document.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+
+// Answers "… --out DIR/base-01 --no-plot" with the file base-01.json of the folder $FILES.
+constexpr const char* kScript = R"(#!/bin/sh
+while [ "$1" != --out ]; do shift; done
+cp "$FILES/$(basename "$2").json" "$2/batch.json"
+)";
+
+std::string made_script(const TemporaryFolder& folder, const std::string& name,
+                        const std::string& text = kScript) {
+  const fs::path path = folder.path() / name;
+  write_file(path, text);
+  fs::permissions(path, fs::perms::owner_all);
+  return path;
+}
+
+// Results of `pairs` pairs; NEW takes `factor` times as long at the first point.
+void made_pairs(const fs::path& folder, int pairs, double factor) {
+  for (int pair = 1; pair <= pairs; ++pair) {
+    for (const std::string side : {"base", "new"}) {
+      ResultDocument document = sample_document();
+      document.context.run_id = side + std::to_string(pair);
+      document.benchmarks.clear();
+      for (int point = 0; point < 5; ++point) {
+        MeasuredPoint measured = sample_point(point + 1, 10'000'000);
+        const int salt = side == "base" ? 3 : 11;
+        const double noise = 1 + 0.0005 * ((pair * 7 + point * salt) % 5);
+        const double level = noise * (point == 0 && side == "new" ? factor : 1);
+        measured.samples_ns.assign(3, static_cast<std::int64_t>(1e7 * level));
+        measured.rounds = rounds_of({1, 1, 1});
+        measured.stats = {};
+        measured.stats.median_ns = static_cast<double>(measured.samples_ns.front());
+        measured.stats.p05_ns = measured.stats.p95_ns = measured.stats.median_ns;
+        measured.stats.rounds = 3;
+        measured.validity.flags.clear();
+        document.benchmarks.push_back(measured);
+      }
+      write_file(folder / (side + (pair < 10 ? "-0" : "-") + std::to_string(pair) + ".json"),
+                 to_text(to_json(document)));
+    }
+  }
+}
+
+Ended run_ab(const TemporaryFolder& folder, const Arguments& options, const std::string& out = "runs") {
+  const std::string files = "FILES=" + (folder.path() / "files").string();
+  return run_bench(Arguments{"ab", "--base-env", files, "--new-env", files, "--out", folder.path() / out} +
+                   options + Arguments{"--", "--sweep", "batch"});
+}
+
+TEST(Ab, EndsWhenEveryPointIsSettled) {
+  const TemporaryFolder folder;
+  made_pairs(folder.path() / "files", 20, 1);
+  const std::string program = made_script(folder, "program");
+  const Ended ended = run_ab(folder, {program, program});
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("* No regression: 5 same"));
+  const auto runs = TemporaryFolder::names_in(folder.path() / "runs");
+  EXPECT_THAT(runs, IsSupersetOf({"base-01", "new-01", "base-05", "new-05"}));
+  EXPECT_THAT(runs, ::testing::Not(::testing::Contains("base-20")));
+}
+
+TEST(Ab, ASlowerPointIsNamed) {
+  const TemporaryFolder folder;
+  made_pairs(folder.path() / "files", 20, 1.05);
+  const std::string program = made_script(folder, "program");
+  const Ended ended = run_ab(folder, {program, program});
+  EXPECT_EQ(ended.code, 1) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("slower"), HasSubstr("batch:1")));
+  const Ended compared = run_bench(
+      {"compare", folder.path() / "runs/base-01/batch.json", "--", folder.path() / "runs/new-01/batch.json"});
+  EXPECT_EQ(compared.code, 3) << "the files are there for bench compare";
+}
+
+TEST(Ab, ProgramsThatFailAreNamedWithTheirLastWords) {
+  const TemporaryFolder folder;
+  made_pairs(folder.path() / "files", 5, 1);
+  const std::string good = made_script(folder, "good");
+  const std::string bad =
+      made_script(folder, "bad", "#!/bin/sh\necho 'bench: --sweep: unknown' >&2\nexit 2\n");
+  const Ended failed = run_ab(folder, {good, bad});
+  EXPECT_EQ(failed.code, 2);
+  EXPECT_THAT(failed.err, AllOf(HasSubstr("NEW: "), HasSubstr("ended with 2 (bench: --sweep: unknown)")));
+  const std::string odd = made_script(folder, "odd", "#!/nowhere/sh\n");
+  const Ended unstarted = run_ab(folder, {odd, good}, "other");
+  EXPECT_EQ(unstarted.code, 2);
+  EXPECT_THAT(unstarted.err,
+              AllOf(HasSubstr("BASE: "), HasSubstr("cannot be started (No such file or directory)")));
+  const std::string silent = made_script(folder, "silent", "#!/bin/sh\n");
+  EXPECT_THAT(run_ab(folder, {silent, good}, "third").err, HasSubstr("wrote 0 result files"));
+}
+
+TEST(Ab, WrongUsageIsOneSentence) {
+  const TemporaryFolder folder;
+  const std::string program = made_script(folder, "program");
+  const std::vector<std::pair<Arguments, std::string>> all{
+      {{"ab"}, "0 programs were given"},
+      {{"ab", program, "--", "--sweep", "batch"}, "1 programs were given"},
+      {{"ab", program, "/nowhere", "--", "--sweep", "batch"}, "NEW: '/nowhere' does not exist"},
+      {{"ab", folder.path(), program, "--", "--sweep", "batch"}, "is not a file"},
+      {{"ab", program, program}, "--: a sweep is missing"},
+      {{"ab", program, program, "--", "--sweep", "batch", "--out", "x"}, "--out: not accepted after --"},
+      {{"ab", program, program, "--", "--resume"}, "--resume: not accepted after --"},
+      {{"ab", program, "--base-env", "X", "--", "--sweep", "batch"}, "--base-env: 'X' is not a variable"},
+      {{"ab", program, program, "--pairs", "2", "--", "--sweep", "batch"}, "--pairs: '2'"}};
+  for (const auto& [arguments, said] : all) {
+    const Ended ended = run_bench(arguments);
+    EXPECT_EQ(ended.code, 2) << said;
+    EXPECT_THAT(ended.err, HasSubstr(said));
+  }
+  write_file(folder.path() / "full" / "x", "");
+  EXPECT_THAT(run_ab(folder, {program, program}, "full").err, HasSubstr("holds files already"));
+}
+
+TEST(Ab, CtrlCKeepsWhatWasRun) {
+  const TemporaryFolder folder;
+  made_pairs(folder.path() / "files", 20, 1);
+  const std::string waits = std::string(kScript) + "[ $(basename \"$2\") != new-02 ] || sleep 1000\n";
+  const std::string program = made_script(folder, "program", waits);
+  const std::string files = "FILES=" + (folder.path() / "files").string();
+  Process process({"ab", "--base-env", files, "--new-env", files, "--out", folder.path() / "runs", program,
+                   program, "--", "--sweep", "batch"});
+  while (!fs::exists(folder.path() / "runs/new-02/batch.json") && !process.ended()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  process.send(SIGINT);
+  const Ended ended = process.wait();
+  EXPECT_EQ(ended.code, 130) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("interrupted after 1 whole pairs"));
+  EXPECT_TRUE(fs::exists(folder.path() / "runs/new-01/batch.json"));
+}
+
+}  // namespace
+}  // namespace bench::testing

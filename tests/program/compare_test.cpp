@@ -1,0 +1,231 @@
+// `bench compare` as a user runs it: exit codes, formats that other programs read, and files that are wrong.
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+
+#include "bench/measure/result.h"
+#include "bench/measure/result_json.h"
+#include "bench/measure/statistics.h"
+#include "tests/bench/support/sample_document.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// Five points of three samples, with 0.1 % of noise; the third takes `factor` times as long.
+ResultDocument made_document(const std::string& id, int run, double factor) {
+  ResultDocument document = sample_document();
+  document.context.run_id = id;
+  document.benchmarks.clear();
+  document.unmeasured.clear();
+  document.findings.clear();
+  for (int point = 0; point < 5; ++point) {
+    MeasuredPoint measured = sample_point(point + 1, 10'000'000);
+    const double level = (point == 2 ? factor : 1) * (1 + 0.0005 * ((run * 7 + point * 3) % 5));
+    measured.samples_ns.assign(6, static_cast<std::int64_t>(1e7 * (point + 1) * level));
+    measured.rounds = rounds_of({2, 2, 2});
+    measured.stats = {};
+    measured.stats.median_ns = static_cast<double>(measured.samples_ns.front());
+    measured.stats.p05_ns = measured.stats.median_ns;
+    measured.stats.p95_ns = measured.stats.median_ns;
+    measured.stats.rounds = 3;
+    measured.validity.flags.clear();
+    document.benchmarks.push_back(measured);
+  }
+  return document;
+}
+
+// Paths of `count` runs of a side.
+Arguments made_runs(const TemporaryFolder& folder, const std::string& side, int count = 5,
+                    double factor = 1) {
+  Arguments files;
+  for (int run = 0; run < count; ++run) {
+    const std::string id = side + std::to_string(run);
+    files.push_back(folder.path() / (id + ".json"));
+    write_file(files.back(), to_text(to_json(made_document(id, run, factor))));
+  }
+  return files;
+}
+
+Ended compared(const Arguments& base, const Arguments& next, const Arguments& options = {}) {
+  return run_bench(Arguments{"compare"} + options + base + Arguments{"--"} + next);
+}
+
+TEST(CompareProgram, ExitCodes) {
+  const TemporaryFolder folder;
+  const Arguments base = made_runs(folder, "a");
+  const Arguments same = made_runs(folder, "b");
+  const Arguments slower = made_runs(folder, "c", 5, 1.1);
+  const Ended none = compared(base, same);
+  EXPECT_EQ(none.code, 0) << none.out << none.err;
+  EXPECT_THAT(none.out, HasSubstr("* No regression: 5 same"));
+  EXPECT_EQ(none.err, "");
+  const Ended regression = compared(base, slower);
+  EXPECT_EQ(regression.code, 1);
+  EXPECT_THAT(regression.out, AllOf(HasSubstr("* Regression: 1 slower, 4 same"), HasSubstr("+10 %")));
+  EXPECT_EQ(compared(slower, base).code, 0) << "faster never fails";
+  EXPECT_EQ(compared(base, slower, {"--threshold", "20%"}).code, 0);
+  EXPECT_EQ(compared({base.front()}, {same.front()}).code, 3);
+  EXPECT_EQ(compared({base.front()}, {same.front()}, {"--allow-inconclusive"}).code, 0);
+  EXPECT_EQ(compared({base.front()}, {base.front()}).code, 4);
+  ResultDocument other = made_document("other", 0, 1);
+  other.context.device.name = "Other CPU";
+  const std::string path = folder.path() / "other.json";
+  write_file(path, to_text(to_json(other)));
+  const Ended refused = compared(base, {path});
+  EXPECT_EQ(refused.code, 4);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("'Other CPU'"), HasSubstr("--allow-different device")));
+  EXPECT_NE(compared(base, {path}, {"--allow-different", "device"}).code, 4);
+}
+
+TEST(CompareProgram, OptionsMayComeLast) {
+  const TemporaryFolder folder;
+  const Ended json = compared(made_runs(folder, "a"), made_runs(folder, "b") + Arguments{"--format", "json"});
+  EXPECT_EQ(json.code, 0);
+  EXPECT_EQ(Json::parse(json.out)["exit_code"], 0);
+}
+
+// Two copies of a run under other names.
+TEST(CompareProgram, TheSameRunTwiceCountsOnce) {
+  const TemporaryFolder folder;
+  const Arguments base = made_runs(folder, "a");
+  const std::string copy = folder.path() / "copy.json";
+  fs::copy_file(base.front(), copy);
+  const Ended ended = compared(base + Arguments{copy}, made_runs(folder, "b"));
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("5 base and 5 new runs"), HasSubstr("is the same run as")));
+}
+
+TEST(CompareProgram, VersionOneIsComparedWithVersionTwo) {
+  const TemporaryFolder folder;
+  Json old = Json::parse(read_file(BENCH_TEST_SOURCE_DIR "/tests/bench/run/golden/bench-result-1.json"));
+  const std::string path = folder.path() / "old.json";
+  write_file(path, old.dump());
+  ResultDocument now = document_from_json(old);
+  now.context.run_id = "now";
+  const std::string next = folder.path() / "now.json";
+  write_file(next, to_text(to_json(now)));
+  const Ended ended = compared({path}, {next});
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("one run a side"));
+}
+
+struct Broken {
+  std::string what;
+  std::string text;
+  std::string said;
+};
+
+TEST(CompareProgram, FilesThatAreWrongAreOneSentence) {
+  const TemporaryFolder folder;
+  const Arguments good = made_runs(folder, "a", 1);
+  const std::string sound = read_file(good.front());
+  const auto edited = [&](const std::string& from, const std::string& to) {
+    std::string text = sound;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+  };
+  const std::vector<Broken> all{
+      {"truncated", sound.substr(0, sound.size() / 2), "truncated"},
+      {"empty", "", "truncated"},
+      {"a later version", edited("bench-result/2", "bench-result/7"), "bench-result/7"},
+      {"a text for a number", edited("\"iterations\":6", "\"iterations\":\"6\""), "iterations is a string"},
+      {"NaN", edited("\"items_per_step\":1.0", "\"items_per_step\":NaN"), "not JSON"},
+      {"a missing field", edited("\"samples_ns\"", "\"samples\""), "samples_ns is missing"},
+      {"a name twice", edited("fp32/batch:2\"", "fp32/batch:1\""), "each name once"},
+      {"no object", "[]", "a result is a JSON object"}};
+  for (const Broken& broken : all) {
+    const std::string path = folder.path() / "broken.json";
+    write_file(path, broken.text);
+    const Ended ended = compared(good, {path});
+    EXPECT_EQ(ended.code, 2) << broken.what << ": " << ended.out << ended.err;
+    EXPECT_EQ(ended.out, "") << broken.what;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("broken.json"), HasSubstr(broken.said))) << broken.what;
+    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+  }
+  EXPECT_EQ(compared(good, {folder.path() / "absent.json"}).code, 2);
+  EXPECT_EQ(compared(good, {folder.path()}).code, 2);
+}
+
+TEST(CompareProgram, WrongUsageIsOneSentence) {
+  const std::vector<std::pair<Arguments, std::string>> all{
+      {{"compare"}, "BASE: a result file is missing"},
+      {{"compare", "a.json"}, "NEW: a result file is missing"},
+      {{"compare", "a.json", "--", "b.json", "--format", "xml"}, "--format: 'xml' is not known"},
+      {{"compare", "a.json", "--", "b.json", "--threshold", "3"}, "--threshold: '3' has no percent sign"},
+      {{"compare", "a.json", "--", "b.json", "--threshold", "memory=3%"},
+       "--threshold: 'memory' is not known"},
+      {{"compare", "a.json", "--", "b.json", "--alpha", "0"}, "--alpha"},
+      {{"compare", "a.json", "--", "b.json", "--allow-different", "driver"}, "--allow-different: 'driver'"},
+      {{"compare", "a.json", "--", "b.json", "--formt", "json"}, "did you mean --format?"},
+      {{"compair"}, "did you mean compare?"}};
+  for (const auto& [arguments, said] : all) {
+    const Ended ended = run_bench(arguments);
+    EXPECT_EQ(ended.code, 2) << said;
+    EXPECT_THAT(ended.err, HasSubstr(said));
+    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+  }
+  EXPECT_EQ(run_bench({"compare", "--help"}).code, 0);
+}
+
+// What a name says is shown, and nothing else: no other file, no line of its own, no markup.
+TEST(CompareProgram, HostileNamesDoNothing) {
+  const TemporaryFolder folder;
+  Arguments base;
+  Arguments next;
+  for (int run = 0; run < 3; ++run) {
+    for (Arguments* const side : {&base, &next}) {
+      const std::string id = (side == &base ? "a" : "b") + std::to_string(run);
+      ResultDocument document = made_document(id, run, side == &base ? 1 : 1.2);
+      document.benchmarks[2].name =
+          "<script>\x1b[2J\n::error::x|`$(touch " + (folder.path() / "pwned").string() + ")`";
+      document.benchmarks[3].name = std::string(1'000'000, 'x');
+      side->push_back(folder.path() / (id + ".json"));
+      write_file(side->back(), to_text(to_json(document)));
+    }
+  }
+  const std::size_t files = folder.names().size();
+  for (const std::string format : {"table", "markdown", "junit", "github", "json"}) {
+    const Ended ended = compared(base, next, {"--format", format, "--verbose"});
+    EXPECT_EQ(ended.code, 1) << format << ended.err;
+    EXPECT_EQ(ended.out.find('\x1b'), std::string::npos) << format;
+    EXPECT_EQ(ended.out.find("\n::error::x"), std::string::npos) << format;
+    if (format != "json") {
+      EXPECT_LT(ended.out.size(), 20'000U) << format;
+    }
+  }
+  EXPECT_EQ(folder.names().size(), files);
+}
+
+TEST(CompareProgram, JunitIsValid) {
+  const std::string xmllint = "/usr/bin/xmllint";
+  if (!fs::exists(xmllint)) {
+    GTEST_SKIP() << "needs xmllint (libxml2-utils)";
+  }
+  const TemporaryFolder folder;
+  const Arguments base = made_runs(folder, "a");
+  for (const Arguments& next :
+       {made_runs(folder, "b"), made_runs(folder, "c", 5, 1.1), made_runs(folder, "d", 1)}) {
+    for (const Arguments& options : {Arguments{}, Arguments{"--allow-inconclusive"}}) {
+      const std::string path = folder.path() / "report.xml";
+      write_file(path,
+                 compared({base.front(), base.back()}, next, options + Arguments{"--format", "junit"}).out);
+      Process check({"--noout", "--schema", BENCH_TEST_SOURCE_DIR "/tests/program/junit.xsd", path},
+                    std::nullopt, xmllint);
+      const Ended ended = check.wait();
+      EXPECT_EQ(ended.code, 0) << ended.err << read_file(path);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bench::testing

@@ -1,0 +1,178 @@
+// How many workers the sweep recommends, and whether to pin, on machines that are known.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "sweeps/workers/findings.h"
+#include "sweeps/workers/points.h"
+#include "tests/sweeps/workers/loader_findings.h"
+
+namespace bench::sweeps {
+namespace {
+
+using ::testing::AllOf;
+using testing::claim;
+using testing::found;
+using ::testing::HasSubstr;
+using testing::LoaderMachine;
+using testing::measured_by;
+using ::testing::Not;
+
+TEST(WorkersRecommendation, NeverRecommendsACountThatMakesFewerSamples) {
+  // Workers take the consumer's cores: it waits less and computes longer, so that AU rises where samples
+  // fall.
+  Evidence evidence;
+  const auto point = [](std::int64_t workers, double au, double samples_per_s) {
+    const auto known = [](double value) {
+      return Estimate{.value = value, .ci95 = Interval{0.98 * value, 1.02 * value}};
+    };
+    LoaderPoint one;
+    one.name = "workers/pool/workers:" + std::to_string(workers);
+    one.workers = workers;
+    one.au = known(au);
+    one.samples_per_s = known(samples_per_s);
+    return one;
+  };
+  evidence.points.pool = {point(0, 0.7, 84), point(1, 0.9, 56), point(2, 0.95, 57), point(4, 0.97, 57)};
+  EXPECT_EQ(found(evidence, "harm")->value, 1);
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 0);
+  EXPECT_THAT(claim(evidence, "recommended_workers"),
+              HasSubstr("and workers make it slower [PyTorch: num_workers=0]"));
+
+  evidence.points.pool = {point(0, 0.5, 84), point(1, 0.7, 100), point(2, 0.9, 84), point(4, 0.99, 80)};
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 1);
+  for (LoaderPoint& one : evidence.points.pool) {  // ready data were not measured, and nothing was simulated
+    one.au.reset();
+  }
+  EXPECT_TRUE(found(evidence, "harm"));
+  EXPECT_FALSE(found(evidence, "recommended_workers"));
+}
+
+TEST(WorkersRecommendation, NeverRecommendsAgainstTheOnlyMeasuredCount) {
+  Evidence evidence = measured_by({});
+  evidence.points.pool.resize(1);
+  ASSERT_EQ(evidence.points.pool.front().workers, 0);
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 3);  // measured 0.3, simulated 1
+  for (SimulatedPoint& point : evidence.simulated->points) {
+    point.au *= 0.17;
+  }
+  evidence.points.pool.front().au = Estimate{.value = 0.9465};
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 0);
+  EXPECT_THAT(claim(evidence, "recommended_workers"),
+              AllOf(HasSubstr("Inconclusive"), HasSubstr("with no workers (a single count was measured")));
+  EXPECT_THAT(claim(evidence, "starvation"), HasSubstr("With no workers the consumer is nearly fed"));
+  evidence.points.pool.front().au = Estimate{.value = 0.97};
+  EXPECT_THAT(claim(evidence, "recommended_workers"),
+              AllOf(HasSubstr("Use no workers (a single count"), HasSubstr("num_workers=0")));
+}
+
+TEST(WorkersRecommendation, RecommendsWithTheHostMemoryItTakes) {
+  const Evidence evidence = measured_by({});
+  const Finding finding = *found(evidence, "recommended_workers");
+  EXPECT_EQ(finding.value, 3);
+  const auto prefetch = finding.details["prefetch"].get<double>();
+  EXPECT_NEAR(finding.details["host_bytes"].get<double>(), 3 * (prefetch * 16 * 602'112 + 3'000'000), 10);
+  EXPECT_THAT(finding.claim, HasSubstr("[PyTorch: num_workers=3, prefetch_factor=2, pin_memory=True]"));
+}
+
+TEST(WorkersRecommendation, RecommendsNoWorkersWhereTheyGainNothing) {
+  LoaderMachine machine;
+  machine.image_ns = 20e3;  // a step waits 0.32 ms of 36 ms
+  const Evidence evidence = measured_by(machine);
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 0);
+  EXPECT_THAT(claim(evidence, "starvation"), HasSubstr("is not starved"));
+}
+
+// As after Ctrl-C, which ends the run before anything is simulated.
+TEST(WorkersRecommendation, WithoutASimulationItRecommendsFromWhatWasMeasuredAndSaysSo) {
+  Evidence evidence = measured_by({});
+  evidence.profile.reset();
+  evidence.simulated.reset();
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 3);
+  EXPECT_THAT(claim(evidence, "recommended_workers"), Not(HasSubstr("not measured")));
+  evidence.not_measured = {16, 32};
+  EXPECT_THAT(claim(evidence, "recommended_workers"),
+              HasSubstr("Use 3 workers (from the measured counts; 16, 32 not measured)"));
+}
+
+TEST(WorkersRecommendation, ANoisyRunStillRecommends) {
+  Evidence evidence = measured_by({});
+  for (LoaderPoint& point : evidence.points.pool) {
+    point.au->ci95 = Interval{point.au->value - 0.3, point.au->value + 0.3};
+  }
+  evidence.simulated.reset();
+  ASSERT_TRUE(evidence.measured_knee());
+  EXPECT_FALSE(evidence.measured_knee()->batch);
+  EXPECT_TRUE(found(evidence, "recommended_workers")->value);
+  EXPECT_THAT(claim(evidence, "recommended_workers"), HasSubstr("within noise"));
+}
+
+TEST(WorkersRecommendation, WithinNoiseTheSimulationChoosesAndTheClaimSaysWhy) {
+  Evidence evidence = measured_by({});
+  EXPECT_THAT(claim(evidence, "recommended_workers"), Not(HasSubstr("imulated")));
+  for (LoaderPoint& point : evidence.points.pool) {
+    point.au->ci95 = Interval{point.au->value - 0.3, point.au->value + 0.3};
+  }
+  const Knee knee = *evidence.measured_knee();
+  ASSERT_FALSE(knee.batch);
+  ASSERT_LT(knee.low, knee.high);
+  ASSERT_LE(3, knee.high);
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 3);
+  EXPECT_THAT(claim(evidence, "recommended_workers"),
+              AllOf(HasSubstr("Use 3 workers ("), HasSubstr("are within noise; simulation chose)")));
+}
+
+TEST(WorkersRecommendation, OneWideIntervalDoesNotMakeManyWorkersOfFew) {
+  Evidence evidence = measured_by({});
+  LoaderPoint& three = *std::ranges::find(evidence.points.pool, 3, &LoaderPoint::workers);
+  three.au->ci95 = Interval{three.au->value - 0.1, three.au->value + 0.02};
+  const Knee knee = *evidence.measured_knee();
+  ASSERT_EQ(knee.batch, 4);
+  ASSERT_LE(knee.low, 3);
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 3);
+  EXPECT_THAT(claim(evidence, "recommended_workers"), HasSubstr("to 4 are within noise; simulation chose"));
+}
+
+// Ready data from pinned memory, whose steps take that part of those from pageable memory.
+Evidence staged(double part) {
+  const LoaderMachine machine;
+  auto measured = machine.measured();
+  std::vector<MeasuredPoint> pinned{*std::ranges::find_if(measured, testing::of_loader("ready"))};
+  std::ranges::find_if(measured, testing::of_loader("ready"))->params["staging"] = "pageable";
+  testing::change_windows(pinned, testing::of_loader("ready"), [part](Window& window) {
+    for (double& step : window.step_ns) {
+      step *= part;
+    }
+  });
+  pinned.front().name += "/staging:pinned";
+  pinned.front().params["loader"] = "other-staging";
+  pinned.front().params["staging"] = "pinned";
+  measured.push_back(pinned.front());
+  return testing::evidence_of(measured, machine.setup());
+}
+
+TEST(WorkersRecommendation, PinsWhereReadyDataArriveSoonerForIt) {
+  const Evidence pays = staged(0.9);
+  ASSERT_TRUE(found(pays, "pinning"));
+  EXPECT_NEAR(*found(pays, "pinning")->value, 1 / 0.9, 0.01);
+  EXPECT_THAT(claim(pays, "pinning"), HasSubstr("[pin]"));
+  EXPECT_THAT(claim(pays, "recommended_workers"), HasSubstr("pin_memory=True"));
+  const Evidence does_not = staged(1);
+  EXPECT_THAT(claim(does_not, "pinning"), HasSubstr("don't pin"));
+  EXPECT_THAT(claim(does_not, "recommended_workers"), HasSubstr("pin_memory=False"));
+  EXPECT_FALSE(found(measured_by({}), "pinning"));
+}
+
+TEST(WorkersRecommendation, OneWindowASideIsNoReasonToPin) {
+  Evidence evidence = staged(0.9);
+  evidence.points.ready->samples_per_s.ci95.reset();
+  evidence.points.other_staging->samples_per_s.ci95.reset();
+  EXPECT_FALSE(found(evidence, "pinning")->ci95);
+  EXPECT_THAT(claim(evidence, "pinning"), HasSubstr("don't pin"));
+  EXPECT_THAT(claim(evidence, "recommended_workers"), HasSubstr("pin_memory=False"));
+}
+
+}  // namespace
+}  // namespace bench::sweeps

@@ -1,0 +1,67 @@
+// The tables of the workers sweep.
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "sweeps/workers/findings.h"
+#include "tests/sweeps/workers/loader_findings.h"
+
+namespace bench::sweeps {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::LoaderMachine;
+using testing::measured_by;
+
+std::string text_of(const std::vector<TextTable>& tables) {
+  std::string text;
+  for (const TextTable& table : tables) {
+    text += table.title + "\n";
+    for (const auto& row : table.rows) {
+      for (const std::string& cell : row) {
+        text += cell + " | ";
+      }
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+TEST(WorkersTables, ShowAsSimulatedOnlyWhatOtherCountsTell) {
+  const auto tables = workers_tables(measured_by({}));
+  const auto& rows = tables[0].rows;
+  for (std::size_t i = 2; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].back() == "-", rows[i].front() == "1") << rows[i].front();
+  }
+}
+
+TEST(WorkersTables, ListEveryCount) {
+  LoaderMachine machine;
+  machine.required = {{.name = "t4", .samples_per_s = 500, .source = "given"}};
+  const Evidence evidence = measured_by(machine);
+  const auto tables = workers_tables(evidence);
+  ASSERT_EQ(tables.size(), 2U);
+  EXPECT_THAT(tables[0].title, HasSubstr("4 cores; data: synthetic"));
+  EXPECT_EQ(tables[0].rows.size(), 9U);
+  EXPECT_EQ(tables[0].rows[1].front(), "ready data");
+  for (const TextTable& table : tables) {
+    for (const auto& row : table.rows) {
+      EXPECT_EQ(row.size(), table.rows[0].size()) << table.title;
+      EXPECT_EQ(row.size(), table.right.size()) << table.title;
+    }
+  }
+  const std::string text = text_of(tables);
+  EXPECT_THAT(text, HasSubstr("Required throughput (simulated)"));
+  EXPECT_THAT(text, HasSubstr("t4 | 500 | 1 | 3"));
+}
+
+// Every AU rests on the point with ready data: a flag of its own has to be seen.
+TEST(WorkersTables, MarkReadyData) {
+  Evidence evidence = measured_by({});
+  evidence.points.ready->mark = "○";
+  EXPECT_EQ(workers_tables(evidence)[0].rows[1].front(), "ready data ○");
+}
+
+}  // namespace
+}  // namespace bench::sweeps

@@ -1,0 +1,113 @@
+"""The files of docs/ci/: valid for the systems that read them, and the steps of gate.sh with a program that answers at once."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+FILES = SOURCE / "docs" / "ci"
+VALIDATOR = SOURCE / "build" / "schemas"
+
+
+def has_validator():
+    run = subprocess.run([sys.executable, "-c", "import check_jsonschema"], capture_output=True, check=False,
+                         env={**os.environ, "PYTHONPATH": str(VALIDATOR)})
+    return run.returncode == 0
+
+
+# Writes its words to calls.txt; "compare" ends with $CODE, a sweep writes a file where it is told to.
+PROGRAM = """#!/bin/sh
+echo "$@" >> calls.txt
+if [ "$1" = compare ]; then
+  case " $* " in *" --format "*) echo "<text/>" ;; esac
+  exit "${CODE:-0}"
+fi
+while [ "$1" != --out ]; do shift; done
+mkdir -p "$2" && echo '{}' > "$2/batch.json"
+"""
+
+
+class CiFiles(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        program = self.folder / "bench"
+        program.write_text(PROGRAM)
+        program.chmod(0o755)
+
+    def gate(self, *words, **variables):
+        environment = {"PATH": os.environ["PATH"], "BENCH": str(self.folder / "bench"), **variables}
+        return subprocess.run([FILES / "gate.sh", *words], cwd=self.folder, env=environment, text=True,
+                              capture_output=True, check=False)
+
+    def calls(self):
+        return (self.folder / "calls.txt").read_text().splitlines()
+
+    def test_five_runs_have_a_folder_each(self):
+        self.assertEqual(self.gate("measure", "base").returncode, 0)
+        self.assertEqual(len(list((self.folder / "base").glob("run-*/batch.json"))), 5)
+        self.assertTrue(all("--time-budget 20s" in call for call in self.calls()))
+
+    def test_the_smoke_sweep_ends_within_two_minutes(self):
+        seconds = re.search(r"--time-budget (\d+)s", (FILES / "gate.sh").read_text())
+        runs = re.search(r"RUNS:-(\d+)", (FILES / "gate.sh").read_text())
+        self.assertLess(int(seconds[1]) * int(runs[1]), 120)
+
+    def test_the_comparison_decides_and_leaves_its_files(self):
+        for folder in ("base", "new"):
+            self.gate("measure", folder, RUNS="2")
+        for code in (0, 1, 3, 4):
+            ended = self.gate("compare", "base", "new", CODE=str(code), OPTIONS="--threshold 5%")
+            self.assertEqual(ended.returncode, code, ended.stderr)
+        for name in ("comment.md", "junit.xml"):
+            self.assertTrue((self.folder / "new" / name).exists())
+        self.assertEqual(self.calls()[-1], "compare --threshold 5% base/run-1/batch.json base/run-2/batch.json -- "
+                                           "new/run-1/batch.json new/run-2/batch.json")
+
+    def test_annotations_are_written_in_github_only(self):
+        self.gate("measure", "base", RUNS="1")
+        self.gate("measure", "new", RUNS="1")
+        self.gate("compare", "base", "new")
+        self.assertFalse(any("--format github" in call for call in self.calls()))
+        self.gate("compare", "base", "new", GITHUB_ACTIONS="true")
+        self.assertTrue(any("--format github" in call for call in self.calls()))
+
+    def test_clocks_that_cannot_be_locked_are_said(self):
+        tools = self.folder / "tools"
+        tools.mkdir()
+        smi = tools / "nvidia-smi"
+        smi.write_text("#!/bin/sh\nexit 4\n")
+        smi.chmod(0o755)
+        ended = self.gate("lock", PATH=f"{tools}:{os.environ['PATH']}")
+        self.assertEqual(ended.returncode, 0)
+        self.assertIn("clocks: not locked", ended.stdout)
+
+    def test_an_unknown_step_shows_the_steps(self):
+        ended = self.gate("weigh")
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("gate.sh measure DIR", ended.stderr)
+
+    def test_steps_in_the_files_exist(self):
+        steps = re.search(r"^  ([a-z |]+)\) \"\$@\"", (FILES / "gate.sh").read_text(), re.M)[1].split(" | ")
+        for path in FILES.glob("*.yml"):
+            used = re.findall(r"docs/ci/gate\.sh (\w+)", path.read_text())
+            self.assertTrue(used)
+            self.assertLessEqual(set(used), set(steps), path.name)
+
+    @unittest.skipUnless(has_validator(), "needs tools/setup-schemas.sh build/schemas")
+    def test_files_follow_their_systems_schemas(self):
+        for name, schema in (("github-workflow.yml", ["vendor.github-workflows"]),
+                             ("gitlab-ci.yml", ["vendor.gitlab-ci", "--data-transform", "gitlab-ci"])):
+            ended = subprocess.run([sys.executable, "-m", "check_jsonschema", "--builtin-schema", *schema, FILES / name],
+                                   env={**os.environ, "PYTHONPATH": str(VALIDATOR)}, text=True, capture_output=True,
+                                   check=False)
+            self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,28 @@
+#include <fstream>
+
+#include "bench/json.h"
+#include "bench/measure/result.h"
+#include "bench/measure/statistics.h"
+#include "noise.h"
+
+namespace bench::gate {
+
+RecordedRounds read_recorded(const std::string& file) {
+  constexpr std::size_t kFewestRounds = 4;
+  std::ifstream stream(file);
+  const ResultDocument document = document_from_json(Json::parse(stream));
+  RecordedRounds recorded;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    std::vector<double> rounds = round_medians(point);
+    if (rounds.size() >= kFewestRounds) {
+      const double center = median(rounds);
+      for (double& round : rounds) {
+        round /= center;
+      }
+      recorded.points.push_back(rounds);
+    }
+  }
+  return recorded;
+}
+
+}  // namespace bench::gate
