@@ -14,8 +14,6 @@
 namespace bench {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
 std::vector<RunLevels> levels_of(const Suite& suite, Side side, Metric metric,
                                  const std::vector<std::size_t>& points, const std::string& calibration) {
   std::vector<RunLevels> runs(suite.runs[side].size());
@@ -224,7 +222,7 @@ class Judge {
       RunLevels levels;
       for (const std::size_t i : points) {
         const MatchedPoint& point = suite.points[i];
-        double level = kNone;
+        double level = std::numeric_limits<double>::quiet_NaN();
         for (const Side side : kSides) {  // a new library's points are not in the history yet
           const auto found = past.points.find(point.runs[side].front()->key);
           level = std::isnan(level) && found != past.points.end() && found->second.median_ns > 0
