@@ -159,10 +159,14 @@ std::vector<PastRun> history_of(const Matching& matching) {
   machines.erase("");
   std::vector<PastRun> history;
   for (const std::string& machine : file ? machines : std::set<std::string>{}) {
-    for (PastRun& run : HistoryFile(*file).runs(machine)) {
+    HistoryFile known(*file);
+    for (PastRun& run : known.runs(machine)) {
       if (!compared.contains(run.id)) {
         history.push_back(std::move(run));
       }
+    }
+    if (!known.problem().empty()) {
+      std::cerr << "bench: " << known.problem() << "\n";
     }
   }
   return history;

@@ -38,7 +38,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFormat = "bench-history/1";
 
-using Machines = std::vector<std::pair<std::string, std::vector<PastRun>>>;  // the last one was measured last
+using Machines = HistoryFile::Machines;
 
 Json to_json(const PastRun& run) {
   Json points = Json::object();
@@ -179,26 +179,18 @@ void trim(PastRun& run) {
   }
 }
 
-Machines read(const fs::path& path, std::string& problem) {
+// Throws std::runtime_error where it cannot be read; none where there is none.
+Machines read(const fs::path& path) {
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(path, error);  // an error too where it is no ordinary file
   if (error) {
     return {};
   }
-  std::string why = "it is too large";
-  if (bytes <= HistoryFile::kMostBytes) {
-    try {
-      std::ifstream in(path, std::ios::binary);
-      return machines_from(std::string{std::istreambuf_iterator<char>(in), {}});
-    } catch (const std::exception& failure) {
-      why = failure.what();
-    }
+  if (bytes > HistoryFile::kMostBytes) {
+    throw std::runtime_error("it is too large");
   }
-  const fs::path aside = path.string() + ".damaged";
-  fs::rename(path, aside, error);
-  problem = fmt::format("the history of runs could not be read ({}); it is kept as {}, and a new one begins",
-                        printable(why), printable(aside.string(), 4096));
-  return {};
+  std::ifstream in(path, std::ios::binary);
+  return machines_from(std::string{std::istreambuf_iterator<char>(in), {}});
 }
 
 }  // namespace
@@ -209,12 +201,31 @@ std::optional<fs::path> history_file() {
 }
 
 std::vector<PastRun> HistoryFile::runs(const std::string& machine) {
-  for (auto& [name, runs] : read(path_, problem_)) {
-    if (name == machine) {
-      return std::move(runs);
+  try {
+    for (auto& [name, runs] : read(path_)) {
+      if (name == machine) {
+        return std::move(runs);
+      }
     }
+  } catch (const std::exception& failure) {
+    problem_ = fmt::format("the history of runs in {} could not be read: {}", printable(path_.string(), 4096),
+                           printable(failure.what()));
   }
   return {};
+}
+
+HistoryFile::Machines HistoryFile::read_or_put_aside() {
+  try {
+    return read(path_);
+  } catch (const std::exception& failure) {
+    const fs::path aside = path_.string() + ".damaged";
+    std::error_code error;
+    fs::rename(path_, aside, error);
+    problem_ =
+        fmt::format("the history of runs could not be read ({}); it is kept as {}, and a new one begins",
+                    printable(failure.what()), printable(aside.string(), 4096));
+    return {};
+  }
 }
 
 void HistoryFile::add(const std::string& machine, PastRun run) {
@@ -225,7 +236,7 @@ void HistoryFile::add(const std::string& machine, PastRun run) {
     return;
   }
   trim(run);
-  Machines machines = read(path_, problem_);
+  Machines machines = read_or_put_aside();
   std::vector<PastRun> runs;
   if (const auto known = std::ranges::find(machines, machine, [](const auto& entry) { return entry.first; });
       known != machines.end()) {

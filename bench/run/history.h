@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/measure/between_runs.h"
@@ -26,15 +27,20 @@ class HistoryFile {
 
   explicit HistoryFile(std::filesystem::path path) : path_(std::move(path)) {}
 
-  // Oldest first. A damaged file is put aside, as "<name>.damaged".
+  // Oldest first; none where the file is damaged, which stays as it is.
   std::vector<PastRun> runs(const std::string& machine);
-  // In place of one of the same id.
+  // In place of one of the same id. A damaged file is put aside, as "<name>.damaged".
   void add(const std::string& machine, PastRun run);
 
   // What was wrong with the file, in one sentence; empty: nothing.
   const std::string& problem() const { return problem_; }
 
+  // The last one was measured last.
+  using Machines = std::vector<std::pair<std::string, std::vector<PastRun>>>;
+
  private:
+  Machines read_or_put_aside();
+
   std::filesystem::path path_;
   std::string problem_;
 };

@@ -11,6 +11,7 @@
 #include "bench/device.h"
 #include "bench/measure/budget.h"
 #include "bench/measure/result.h"
+#include "bench/measure/round_interval.h"
 #include "bench/run/run_budget.h"
 #include "bench/sweep.h"
 
@@ -30,8 +31,8 @@ struct RunSettings {
   Clock::time_point started{};             // of the time budget
   std::int64_t memory_cap = 0;             // bytes
   std::uint64_t seed = 1;
-  std::int64_t least_rounds = 3;   // before the time budget may skip a repetition for lack of room
-  std::int64_t wanted_rounds = 6;  // over which samples are spread
+  std::int64_t least_rounds = 3;             // before the time budget may skip a repetition for lack of room
+  std::int64_t wanted_rounds = kManyRounds;  // over which samples are spread: no point stops before
   RoundPolicy rounds{};
   std::chrono::nanoseconds longest_repetition = std::chrono::milliseconds(500);
   RunSession session{};

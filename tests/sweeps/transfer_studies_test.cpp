@@ -1,12 +1,14 @@
 // The transfer sweep's studies end with the time budget, by a clock that only they move.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,14 +51,15 @@ class SlowQueue : public CopyQueue {
   ManualClock& clock_;
 };
 
-// Every allocation takes 50 ms, every copy and every step 100.
+// Every allocation takes 50 ms, every copy and every step 100; each timing is a nanosecond longer than the
+// one before, so that samples tell their order.
 class SlowDevice : public bench::testing::FakeDevice, public Transfers {
  public:
   explicit SlowDevice(ManualClock& clock) : FakeDevice({Dtype::fp32}), clock_(clock) {}
   std::int64_t time(const std::function<void()>& work) override {
     work();
     clock_.advance(100'000'000);
-    return 100'000'000;
+    return 100'000'000 + ++timings_;
   }
   bool crosses_bus() const override { return true; }
   std::vector<int> nodes() const override { return {0}; }
@@ -76,6 +79,7 @@ class SlowDevice : public bench::testing::FakeDevice, public Transfers {
 
  private:
   ManualClock& clock_;
+  std::int64_t timings_ = 0;
   std::byte some_{};
 };
 
@@ -139,5 +143,25 @@ TEST(TransferStudies, NameWhatTheBudgetLeftOut) {
   EXPECT_EQ(all.state.at("steps").at(2).at("rounds"), 25);
 }
 
+TEST(TransferStudies, EachRoundIsInAnotherOrderAndKeepsItsSamples) {
+  const Json state = studied(600'000 * kMs).state;
+  const Json& steps = state.at("steps").at(0);
+  const auto samples = [](const Json& times) { return times.at("samples_ns").get<std::vector<double>>(); };
+  const std::vector<double> alone = samples(steps.at("compute"));
+  ASSERT_EQ(alone.size(), 25);
+  std::vector<std::vector<double>> others;
+  for (const Json& kind : steps.at("kinds")) {
+    for (const char* const name : {"copy", "serial", "compute_beside"}) {
+      others.push_back(samples(kind.at(name)));
+      ASSERT_EQ(others.back().size(), alone.size()) << name;
+    }
+  }
+  std::set<std::ptrdiff_t> positions;  // of the step alone in its round
+  for (std::size_t round = 0; round < alone.size(); ++round) {
+    positions.insert(std::ranges::count_if(
+        others, [&](const std::vector<double>& other) { return other[round] < alone[round]; }));
+  }
+  EXPECT_GE(positions.size(), 5) << "of 10";
+}
 }  // namespace
 }  // namespace bench::sweeps

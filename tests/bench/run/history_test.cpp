@@ -86,9 +86,11 @@ TEST_F(HistoryTest, ADamagedFileIsPutAsideAndANewOneBegins) {
     write_file(path(), damaged);
     HistoryFile file(path());
     EXPECT_THAT(file.runs("here"), IsEmpty()) << damaged;
+    EXPECT_THAT(file.problem(), HasSubstr("could not be read")) << damaged;
+    EXPECT_EQ(read_file(path()), damaged) << "reading changes nothing";
+    file.add("here", run("a"));
     EXPECT_THAT(file.problem(), HasSubstr("history.json.damaged")) << damaged;
     EXPECT_EQ(read_file(path().string() + ".damaged"), damaged);
-    file.add("here", run("a"));
     EXPECT_THAT(ids_of(runs("here")), ElementsAre("a"));
   }
 }
@@ -104,7 +106,7 @@ TEST_F(HistoryTest, EveryMutantIsReadOrPutAside) {
   }
 }
 
-TEST_F(HistoryTest, AFileTooLargeIsPutAside) {
+TEST_F(HistoryTest, AFileTooLargeIsNotRead) {
   write_file(path(), std::string(HistoryFile::kMostBytes + 1, ' '));
   HistoryFile file(path());
   EXPECT_THAT(file.runs("here"), IsEmpty());
