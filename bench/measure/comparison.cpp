@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kFewestPoints = 4;  // of which a common change is told apart from the points' own
 constexpr double kCommonLevel = 0.1;      // of alpha, for the common change
 constexpr double kGuardLevel = 0.5;       // of alpha, for the change that the calibration does not explain
-constexpr double kFewRuns = 4;            // a side
+constexpr double kFewRuns = 5;            // a side
 
 double square(double value) {
   return value * value;
