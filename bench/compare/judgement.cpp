@@ -64,6 +64,8 @@ Verdict verdict_from(UnmatchedPoint::Kind kind) {
   switch (kind) {
     case UnmatchedPoint::Kind::missing:
       return Verdict::missing;
+    case UnmatchedPoint::Kind::left_out:
+      return Verdict::inconclusive;
     case UnmatchedPoint::Kind::failing:
       return Verdict::failing;
     case UnmatchedPoint::Kind::oom:
@@ -338,8 +340,10 @@ std::size_t Judgement::compared() const {
 }
 
 double Judgement::inconclusive_share() const {
-  const std::size_t all = compared();
-  return all == 0 ? 0 : static_cast<double>(count(Verdict::inconclusive)) / static_cast<double>(all);
+  const auto asked = std::ranges::count_if(points, [](const JudgedPoint& point) {
+    return !point.changes.empty() || point.verdict == Verdict::inconclusive;
+  });
+  return asked == 0 ? 0 : static_cast<double>(count(Verdict::inconclusive)) / static_cast<double>(asked);
 }
 
 bool Judgement::settled() const {

@@ -68,9 +68,9 @@ struct Judgement {
   ExitCode code = ExitCode::done;
 
   std::size_t count(Verdict verdict) const;
-  std::size_t compared() const;  // points with a value on both sides
-  double inconclusive_share() const;
-  bool settled() const;  // nothing is inconclusive
+  std::size_t compared() const;       // points with a value on both sides
+  double inconclusive_share() const;  // of those, and of points that NEW's time budget left out
+  bool settled() const;               // nothing is inconclusive
 };
 
 // `history`: earlier runs of the machine, on neither side; where a side has one run, and so has the other,

@@ -222,13 +222,15 @@ void match_points(Suite& suite, const AllowedDifferences& allowed) {
                  error && !has(Side::base, "error", point.name)) {
         suite.unmatched.push_back({.kind = Kind::failing, .name = point.name, .reason = error->reason});
       } else if (next == measured.next.end()) {
-        const UnmeasuredPoint* left_out = has(Side::next, "skipped", point.name);
-        left_out = left_out != nullptr ? left_out : has(Side::next, "unsupported", point.name);
+        const UnmeasuredPoint* const left_out = has(Side::next, "skipped", point.name);
+        const UnmeasuredPoint* const unmeasured_point =
+            left_out != nullptr ? left_out : has(Side::next, "unsupported", point.name);
         suite.unmatched.push_back(
-            {.kind = Kind::missing,
+            {.kind = left_out != nullptr ? Kind::left_out : Kind::missing,
              .name = point.name,
-             .reason = left_out == nullptr ? "not in NEW's files"
-                                           : fmt::format("{}: {}", left_out->status, left_out->reason)});
+             .reason = unmeasured_point == nullptr
+                           ? "not in NEW's files"
+                           : fmt::format("{}: {}", unmeasured_point->status, unmeasured_point->reason)});
       }
       if (next != measured.next.end()) {
         suite.points.push_back({.name = point.name, .runs = {measured.base.at(point.name), next->second}});

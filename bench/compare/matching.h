@@ -33,7 +33,7 @@ struct MatchedPoint {
 
 // A point that one side measured and the other did not, or that fails on a side where it did not before.
 struct UnmatchedPoint {
-  enum class Kind { missing, failing, oom, added };
+  enum class Kind { missing, left_out, failing, oom, added };  // left_out: by the time budget
   Kind kind = Kind::missing;
   std::string name;
   std::string reason{};  // of the side that has not measured it

@@ -187,6 +187,20 @@ TEST(Judgement, LostPointsAreRegressionsAndNewOnesAreNot) {
   EXPECT_EQ(point_of(judgement, "another").verdict, Verdict::added);
 }
 
+TEST(Judgement, APointThatTheTimeBudgetLeftOutIsInconclusive) {
+  std::vector<ComparedRun> next = five_runs("b");
+  for (ComparedRun& run : next) {
+    run.points.pop_back();
+    run.unmeasured = {
+        {.name = point_name(3), .params = {}, .status = "skipped", .reason = "the time budget ended"}};
+  }
+  const Judgement judgement = judged(five_runs("a"), next);
+  EXPECT_EQ(judgement.code, ExitCode::inconclusive);
+  EXPECT_EQ(point_of(judgement, point_name(3)).verdict, Verdict::inconclusive);
+  EXPECT_THAT(point_of(judgement, point_name(3)).reason, HasSubstr("the time budget ended"));
+  EXPECT_DOUBLE_EQ(judgement.inconclusive_share(), 0.25);
+}
+
 TEST(Judgement, ATimeBelowTheClocksResolutionIsInconclusive) {
   std::vector<ComparedRun> next = five_runs("b");
   for (ComparedRun& run : next) {

@@ -59,10 +59,11 @@ TEST(Matching, APointThatFailedBeforeIsNotNewlyFailing) {
   EXPECT_EQ(matching.points(), 2U);
 }
 
-TEST(Matching, ASkippedPointIsMissingAndSaysWhy) {
+TEST(Matching, APointThatTheTimeBudgetLeftOutIsNotMissing) {
   ComparedRun next = compared_run_of("b", {{"x", 1}});
   next.unmeasured = {{.name = "y", .params = {}, .status = "skipped", .reason = "the time budget ended"}};
   const Matching matching = match_runs({compared_run_of("a", {{"x", 1}, {"y", 1}})}, {next}, {});
+  EXPECT_EQ(matching.suites.front().unmatched.front().kind, UnmatchedPoint::Kind::left_out);
   EXPECT_EQ(matching.suites.front().unmatched.front().reason, "skipped: the time budget ended");
 }
 
