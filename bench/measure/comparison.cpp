@@ -22,7 +22,8 @@ namespace {
 constexpr std::size_t kFewestPoints = 4;  // of which a common change is told apart from the points' own
 constexpr double kCommonLevel = 0.1;      // of alpha, for the common change
 constexpr double kGuardLevel = 0.5;       // of alpha, for the change that the calibration does not explain
-constexpr double kFewRuns = 5;            // a side
+constexpr double kSomeRuns = 5;           // a side; below they are few
+constexpr double kLeastOfSome = 0.25;     // of the usual variance
 
 double square(double value) {
   return value * value;
@@ -172,9 +173,9 @@ Comparer::OwnNoise Comparer::find_noise(const Common* common) const {
   }
   const VariancePrior prior = common ? fit_variance_prior(variances, freedoms) : VariancePrior{};
   // With few runs a point may have had its fast ones on one side and its slow ones on the other by chance,
-  // with no variance within either: it is taken to be as noisy as the others.
-  const bool few = fewest_runs() <= kFewRuns;
-  const double least = common && few ? usual_variance(variances, freedoms) : 0;
+  // with no variance within either: it is taken to be at least so noisy, compared with the others.
+  const double share = fewest_runs() < kSomeRuns ? 1 : fewest_runs() == kSomeRuns ? kLeastOfSome : 0;
+  const double least = common ? share * usual_variance(variances, freedoms) : 0;
   for (std::size_t p = 0; p < points_; ++p) {
     ModeratedVariance moderated = moderate(prior, variances[p], freedoms[p], points_);
     moderated.variance = std::max(moderated.variance, least);
