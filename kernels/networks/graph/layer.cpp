@@ -33,6 +33,13 @@ StoredValue Layer::stored(const Shape& shape, std::span<const StoredValue> input
   return {stored_as(shape, target, inputs.front().tensor.layout)};
 }
 
+StoredValue as_read(const Layer& layer, std::size_t index, const Shape& shape, const StoredValue& stored,
+                    const Target& target) {
+  const bool as_it_is = layer.reads_any_layout() || !shape.is_maps() || (index == 0 && stored.as_input) ||
+                        stored.tensor.layout == target.layouts.inner;
+  return as_it_is ? stored : StoredValue{stored_as(shape, target, target.layouts.inner)};
+}
+
 void Layer::backward(Recorder& recorder) const {
   throw Unsupported(recorder.name() + " cannot be trained");
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "kernels/operations/activation.h"
 
@@ -44,8 +45,13 @@ struct AveragePoolOptions {
 struct AddOptions {};
 struct FlattenOptions {};
 struct SoftmaxOptions {};
-struct ConcatOptions {};    // along channels; smaller maps are centred among zeros
 struct UpsampleOptions {};  // each pixel twice in both directions
+
+// Along a dimension, counted from the outermost; nullopt: along channels, where smaller maps are centred
+// among zeros.
+struct ConcatOptions {
+  std::optional<std::size_t> dimension{};
+};
 
 struct RowsOptions {  // maps of scores as rows of classes, see kernels/operations/rows/rows.h
   std::int64_t classes = 1;
