@@ -67,6 +67,8 @@ void require(bool condition, const std::string& layer, const char* what, const S
 
 std::int64_t count_windows(const std::string& layer, std::int64_t extent, std::int64_t kernel,
                            std::int64_t stride, std::int64_t pad, std::int64_t end_pad) {
+  require(kernel > 0 && stride > 0 && pad >= 0 && pad + end_pad >= 0, layer,
+          "needs windows and strides of at least 1, and padding of at least 0");
   const std::int64_t room = extent + 2 * pad + end_pad - kernel;
   if (room < 0) {
     throw ShapeTooSmall(fmt::format("{}: a {}x{} window with padding {} does not fit {} pixels", layer,
