@@ -16,8 +16,8 @@ std::string_view name_of(Slot slot) {
       "shift",     "mean",       "variance",   "dst",        "diff_dst", "diff_src", "diff_weights",
       "diff_bias", "diff_scale", "diff_shift", "saved",      "labels",   "loss",     "master",
       "state1",    "state2",     "steps",      "loss_scale", "workspace"};
-  static_assert(kNames.size() == static_cast<std::size_t>(Slot::count_));
-  return kNames.at(static_cast<std::size_t>(slot));
+  static_assert(kNames.size() == static_cast<std::size_t>(Slot::src4));
+  return slot < Slot::src4 ? kNames.at(static_cast<std::size_t>(slot)) : "another source";
 }
 
 const SlotInfo* Operation::find(Slot slot) const {

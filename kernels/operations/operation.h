@@ -34,7 +34,7 @@ std::string_view name_of(Direction direction);  // "backward-data"
 enum class Slot {
   src,   // input activation
   src1,  // second input: the other summand of add, the right-hand matrix, the residual of a fused conv2d
-  src2,  // third and fourth input of concat and rows
+  src2,  // third and fourth input
   src3,
   weights,   // parameters, in the implementation's packed form
   bias,      // parameters, packed
@@ -58,13 +58,24 @@ enum class Slot {
   steps,         // int64[1]: optimizer steps done
   loss_scale,    // factor of the gradients: kernels/operations/loss_scale/loss_scale.h
   workspace,     // scratch, contents lost between runs
+  src4,          // the fifth input and, up to last_source, those behind it
+  last_source = src4 + 59,
   count_
 };
 
 std::string_view name_of(Slot slot);
 
 // The inputs of an operation that takes several of a kind, in order.
-inline constexpr std::array kSources{Slot::src, Slot::src1, Slot::src2, Slot::src3};
+inline constexpr auto kSources = [] {
+  constexpr std::size_t kNamed = 4;
+  constexpr auto kFirstBehind = static_cast<std::size_t>(Slot::src4);
+  std::array<Slot, kNamed + static_cast<std::size_t>(Slot::last_source) - kFirstBehind + 1> all{
+      Slot::src, Slot::src1, Slot::src2, Slot::src3};
+  for (std::size_t i = kNamed; i < all.size(); ++i) {
+    all[i] = static_cast<Slot>(kFirstBehind + i - kNamed);
+  }
+  return all;
+}();
 
 // state: read, and written in place.
 enum class Role { input, output, parameter, state, scratch };

@@ -92,6 +92,9 @@ std::string described(const Conv2d& convolution) {
       fmt::format("{} {} n{} c{} {}x{} k{} {}x{} stride {} pad {}", name_of(c.direction), name_of(c.dtype),
                   c.batch, c.in_channels, c.height, c.width, c.out_channels, c.kernel_h, c.kernel_w,
                   pair_of(c.stride_h, c.stride_w), pair_of(c.pad_h, c.pad_w));
+  if (c.pad_bottom != 0 || c.pad_right != 0) {
+    text += fmt::format(" to {}", pair_of(c.pad_h + c.pad_bottom, c.pad_w + c.pad_right));
+  }
   if (c.dilation_h != 1 || c.dilation_w != 1) {
     text += fmt::format(" dilation {}", pair_of(c.dilation_h, c.dilation_w));
   }

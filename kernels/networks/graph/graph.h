@@ -77,7 +77,7 @@ class Graph {
   Value relu6(const std::string& name, Value x) { return activation(name, x, Activation::relu6); }
   Value leaky_relu(const std::string& name, Value x) { return activation(name, x, Activation::leaky_relu); }
   Value gelu(const std::string& name, Value x) { return activation(name, x, Activation::gelu); }
-  Value max_pool(const std::string& name, Value x, const WindowOptions& window) {
+  Value max_pool(const std::string& name, Value x, const PoolOptions& window) {
     return append(name, {x}, window);
   }
   // Adds nothing and returns x where x already has that size.

@@ -33,6 +33,13 @@ StoredValue Layer::stored(const Shape& shape, std::span<const StoredValue> input
   return {stored_as(shape, target, inputs.front().tensor.layout)};
 }
 
+StoredValue as_read(const Layer& layer, std::size_t index, const Shape& shape, const StoredValue& stored,
+                    const Target& target) {
+  const bool as_it_is = layer.reads_any_layout() || !shape.is_maps() || (index == 0 && stored.as_input) ||
+                        stored.tensor.layout == target.layouts.inner;
+  return as_it_is ? stored : StoredValue{stored_as(shape, target, target.layouts.inner)};
+}
+
 void Layer::backward(Recorder& recorder) const {
   throw Unsupported(recorder.name() + " cannot be trained");
 }
@@ -60,6 +67,8 @@ void require(bool condition, const std::string& layer, const char* what, const S
 
 std::int64_t count_windows(const std::string& layer, std::int64_t extent, std::int64_t kernel,
                            std::int64_t stride, std::int64_t pad, std::int64_t end_pad) {
+  require(kernel > 0 && stride > 0 && pad >= 0 && pad + end_pad >= 0, layer,
+          "needs windows and strides of at least 1, and padding of at least 0");
   const std::int64_t room = extent + 2 * pad + end_pad - kernel;
   if (room < 0) {
     throw ShapeTooSmall(fmt::format("{}: a {}x{} window with padding {} does not fit {} pixels", layer,

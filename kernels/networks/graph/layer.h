@@ -77,6 +77,9 @@ class Layer {
   // Puts the values into the order that the stored input asks for.
   virtual void arrange(Slot /*slot*/, const StoredValue& /*input*/, std::vector<float>& /*plain*/) const {}
 
+  // False where it is given maps in the layout that the device prefers, the network's input excepted. True
+  // where it is given every value as it is stored.
+  virtual bool reads_any_layout() const { return false; }
   // How the result is stored; unless told otherwise in the layout of the first input.
   virtual StoredValue stored(const Shape& shape, std::span<const StoredValue> inputs,
                              const Target& target) const;
@@ -137,6 +140,10 @@ class LikeItsInput : public LayerOf<Derived, Options> {  // NOLINT(bugprone-crtp
     return inputs.front();
   }
 };
+
+// How a layer is given its input number `index`, which is stored as `stored`.
+StoredValue as_read(const Layer& layer, std::size_t index, const Shape& shape, const StoredValue& stored,
+                    const Target& target);
 
 // Whether a layer that applies `own` behind its work takes over an activation behind it; then own is that.
 bool take_activation(const Epilogue& epilogue, Activation& own);

@@ -2,23 +2,43 @@
 // see CONTRIBUTING.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "kernels/operations/activation.h"
+#include "kernels/operations/window.h"
 
 namespace bench::kernels {
 
+// Softmax over a dimension, counted from the outermost; nullopt: over the last one, of single-pixel maps the
+// channels. `log`: its logarithm.
+struct SoftmaxOptions {
+  std::optional<std::size_t> dimension{};
+  bool log = false;
+};
+
+// Over maps; a signal of one dimension is maps of height 1.
 struct ConvOptions {
   std::int64_t channels = 0;  // of the result
-  std::int64_t kernel = 1, stride = 1, pad = 0;
+  PerAxis kernel = 1, stride = 1;
+  Padding pad = 0;
+  PerAxis dilation = 1;
   std::int64_t groups = 1;
   bool bias = false;
 };
 
-// Patches of kernel × kernel, `kernel` pixels apart, with a bias.
+// Patches of the kernel's size, `stride` pixels apart; where no stride is given they touch and do not
+// overlap. See kernels/operations/conv_transpose/conv_transpose.h.
 struct ConvTransposeOptions {
   std::int64_t channels = 0;  // of the result
-  std::int64_t kernel = 2;
+  PerAxis kernel = 2;
+  std::optional<PerAxis> stride{};
+  Padding pad = 0;
+  PerAxis output_pad = 0;
+  PerAxis dilation = 1;
+  std::int64_t groups = 1;
+  bool bias = true;
 };
 
 struct BatchNormOptions {
@@ -31,9 +51,14 @@ struct ActivationOptions {
   Activation activation = Activation::relu;
 };
 
-struct WindowOptions {  // of a maximum
-  std::int64_t kernel = 1, stride = 1, pad = 0;
+struct PoolOptions {  // over windows
+  PerAxis kernel = 1, stride = 1;
+  Padding pad = 0;
   std::int64_t end_pad = 0;  // at the bottom and right, beyond pad
+  PerAxis dilation = 1;
+  bool average = false;        // else the maximum
+  bool count_padding = false;  // an average divides by the padding inputs too
+  bool round_up = false;       // a last window that fits only in part is one, if it begins within the padding
 };
 
 // To size × size pixels whatever the input's size; of a sequence, the mean over its positions.
@@ -43,9 +68,13 @@ struct AveragePoolOptions {
 
 struct AddOptions {};
 struct FlattenOptions {};
-struct SoftmaxOptions {};
-struct ConcatOptions {};    // along channels; smaller maps are centred among zeros
 struct UpsampleOptions {};  // each pixel twice in both directions
+
+// Along a dimension, counted from the outermost; nullopt: along channels, where smaller maps are centred
+// among zeros.
+struct ConcatOptions {
+  std::optional<std::size_t> dimension{};
+};
 
 struct RowsOptions {  // maps of scores as rows of classes, see kernels/operations/rows/rows.h
   std::int64_t classes = 1;

@@ -38,4 +38,23 @@ TensorDesc stored_as(const Shape& shape, const Target& target, Layout maps) {
   return tensor;
 }
 
+Dims dims_of(const Shape& shape, std::int64_t batch) {
+  Dims dims;
+  for (std::size_t dimension = 0; dimension < shape.rank(); ++dimension) {
+    dims.append(shape[dimension].at(batch));
+  }
+  return dims;
+}
+
+Array array_of(const Shape& shape, const StoredValue& value, std::int64_t batch) {
+  return {.dims = dims_of(shape, batch),
+          .layout = shape.rank() == 4 ? value.tensor.layout : Layout::nchw,
+          .dtype = value.tensor.dtype};
+}
+
+Array flattened_maps(const StoredValue& value) {
+  const TensorDesc& maps = value.flattened.value();
+  return {.dims = {value.tensor.n, maps.c, maps.h, maps.w}, .layout = maps.layout, .dtype = maps.dtype};
+}
+
 }  // namespace bench::kernels

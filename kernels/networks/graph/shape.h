@@ -12,6 +12,7 @@
 #include <string>
 
 #include "bench/device.h"
+#include "kernels/operations/array.h"
 #include "kernels/operations/tensor.h"
 
 namespace bench::kernels {
@@ -145,6 +146,8 @@ struct StoredValue {
   TensorDesc tensor;
   // The maps, n = 1, that were flattened into these features, which keep their order and padding.
   std::optional<TensorDesc> flattened{};
+  // Stored as the network's input is, which the first layers read as it is.
+  bool as_input = false;
   // False where flattened maps keep another order than channels, rows, columns, or padding between them.
   bool is_in_shape_order() const {
     return !flattened || flattened->layout == Layout::nchw ||
@@ -155,5 +158,11 @@ struct StoredValue {
 // A shape folded into n, c, h and w as tensor.h says. Only maps are stored in the given layout; every other
 // shape lies in the order of its dimensions, the last one fastest.
 TensorDesc stored_as(const Shape& shape, const Target& target, Layout maps = Layout::nhwc);
+
+Dims dims_of(const Shape& shape, std::int64_t batch);
+// A stored value by its dimensions; one that is in the order of its shape.
+Array array_of(const Shape& shape, const StoredValue& value, std::int64_t batch);
+// The flattened maps of a whole batch.
+Array flattened_maps(const StoredValue& value);
 
 }  // namespace bench::kernels

@@ -11,6 +11,8 @@ class ActivationLayer final : public LikeItsInput<ActivationLayer, ActivationOpt
  public:
   using LikeItsInput::LikeItsInput;
 
+  bool reads_any_layout() const override { return true; }
+
   void forward(Recorder& recorder) const override {
     const TensorId src = recorder.input();
     if (recorder.is_activated()) {

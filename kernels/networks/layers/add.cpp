@@ -17,17 +17,22 @@ class AddLayer final : public LikeItsInput<AddLayer, AddOptions> {
     return inputs[0];
   }
 
+  bool reads_any_layout() const override { return true; }
+  // As the device prefers if one of them is.
+  StoredValue stored(const Shape& /*shape*/, std::span<const StoredValue> inputs,
+                     const Target& target) const override {
+    return inputs[inputs[1].tensor.layout == target.layouts.inner ? 1 : 0];
+  }
+
   void forward(Recorder& recorder) const override {
-    if (recorder.src(0) != recorder.src(1)) {
-      throw Unsupported(recorder.name() + " adds tensors stored in different layouts");
-    }
+    const TensorId one = given(recorder, 0);
+    const TensorId other = given(recorder, 1);
     const Activation behind = recorder.take_next_activation(TakesSlope::no);
     const TensorId dst = recorder.result();
-    recorder.record(Elementwise{.tensor = recorder.src(),
+    recorder.record(Elementwise{.tensor = recorder.dst(),
                                 .activation = behind == Activation::none ? activation_ : behind,
                                 .summands = 2},
-                    {{Slot::src, recorder.input(0)}, {Slot::src1, recorder.input(1)}, {Slot::dst, dst}},
-                    {dst, {recorder.input(0), recorder.input(1)}});
+                    {{Slot::src, one}, {Slot::src1, other}, {Slot::dst, dst}}, {dst, {one, other}});
   }
   // Both summands have the sum's gradient.
   void backward(Recorder& recorder) const override {
@@ -40,6 +45,18 @@ class AddLayer final : public LikeItsInput<AddLayer, AddOptions> {
   bool take(const Epilogue& epilogue) override { return take_activation(epilogue, activation_); }
 
  private:
+  // An input as the result is stored.
+  static TensorId given(Recorder& recorder, std::size_t index) {
+    const TensorDesc src = recorder.src(index);
+    if (src.layout != recorder.dst().layout) {
+      return recorder.array(index, recorder.dst().layout).id;
+    }
+    if (src != recorder.dst()) {
+      throw Unsupported(recorder.name() + " adds features that are stored in different orders");
+    }
+    return recorder.input(index);
+  }
+
   Activation activation_ = Activation::none;  // behind the sum
 };
 

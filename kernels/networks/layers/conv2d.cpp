@@ -23,8 +23,11 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
     require(o.groups > 0 && in.channels() % o.groups == 0 && o.channels % o.groups == 0, name,
             "groups do not divide the channels");
     require(inputs.size() == (residual_ ? 2U : 1U), name, "has the wrong number of inputs");
-    return {in[0], o.channels, count_windows(name, in.height(), o.kernel, o.stride, o.pad),
-            count_windows(name, in.width(), o.kernel, o.stride, o.pad)};
+    const std::int64_t rows = o.dilation.h * (o.kernel.h - 1) + 1;
+    const std::int64_t columns = o.dilation.w * (o.kernel.w - 1) + 1;
+    return {in[0], o.channels,
+            count_windows(name, in.height(), rows, o.stride.h, o.pad.top, o.pad.bottom - o.pad.top),
+            count_windows(name, in.width(), columns, o.stride.w, o.pad.left, o.pad.right - o.pad.left)};
   }
 
   std::int64_t macs(const LayerPlace& place) const override { return place.shape.elements() * fan_in(place); }
@@ -135,7 +138,7 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
 
  private:
   std::int64_t fan_in(const LayerPlace& place) const {
-    return place.input().channels() / options_.groups * options_.kernel * options_.kernel;
+    return place.input().channels() / options_.groups * options_.kernel.h * options_.kernel.w;
   }
 
   Conv2d spec(const Recorder& recorder, Conv2d::Direction direction, const ExtraBytes& extra) const {
@@ -146,9 +149,16 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
     spec.height = src.h;
     spec.width = src.w;
     spec.out_channels = options_.channels;
-    spec.kernel_h = spec.kernel_w = options_.kernel;
-    spec.stride_h = spec.stride_w = options_.stride;
-    spec.pad_h = spec.pad_w = options_.pad;
+    spec.kernel_h = options_.kernel.h;
+    spec.kernel_w = options_.kernel.w;
+    spec.stride_h = options_.stride.h;
+    spec.stride_w = options_.stride.w;
+    spec.pad_h = options_.pad.top;
+    spec.pad_w = options_.pad.left;
+    spec.pad_bottom = options_.pad.bottom - options_.pad.top;
+    spec.pad_right = options_.pad.right - options_.pad.left;
+    spec.dilation_h = options_.dilation.h;
+    spec.dilation_w = options_.dilation.w;
     spec.groups = options_.groups;
     spec.direction = direction;
     spec.bias = options_.bias && direction != Conv2d::Direction::backward_data;

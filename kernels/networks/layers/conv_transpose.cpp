@@ -1,5 +1,8 @@
-// Transposed convolutions ("up-convolutions") whose patches touch and do not overlap.
+// Transposed convolutions ("up-convolutions").
 #include "kernels/operations/conv_transpose/conv_transpose.h"
+
+#include <algorithm>
+
 #include "kernels/networks/graph/layer.h"
 #include "kernels/networks/graph/layer_options.h"
 #include "kernels/networks/graph/parameters.h"
@@ -15,17 +18,26 @@ class ConvTransposeLayer final : public LayerOf<ConvTransposeLayer, ConvTranspos
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     const Shape& in = inputs[0];
     require(in.is_maps(), name, "needs maps", in);
-    return {in[0], options_.channels, in.height() * options_.kernel, in.width() * options_.kernel};
+    ConvTranspose spec = described();
+    spec.src = {.n = 1, .c = in.channels(), .h = in.height(), .w = in.width()};
+    const auto wrong = spec.invalid();
+    require(!wrong, name, wrong.value_or("").c_str(), in);
+    return {in[0], options_.channels, spec.dst().h, spec.dst().w};
   }
-  std::int64_t macs(const LayerPlace& place) const override {
-    return place.input().elements() * options_.channels * options_.kernel * options_.kernel;
-  }
+  std::int64_t macs(const LayerPlace& place) const override { return place.input().elements() * patch(); }
 
   std::vector<LayerParameter> parameters(const LayerPlace& place) const override {
-    const std::int64_t patch = options_.channels * options_.kernel * options_.kernel;
-    const std::int64_t pixel = place.input().channels();  // the fan-in: patches do not overlap
-    return {{.slot = Slot::weights, .count = pixel * patch, .start = of_fan_in(pixel)},
-            {.slot = Slot::bias, .count = options_.channels}};
+    const std::int64_t pixel = place.input().channels();
+    // Products that meet in an output, where patches overlap as many times on average.
+    const std::int64_t fan_in =
+        pixel / options_.groups *
+        std::max<std::int64_t>(1, options_.kernel.h * options_.kernel.w / (stride().h * stride().w));
+    std::vector<LayerParameter> all{
+        {.slot = Slot::weights, .count = pixel * patch(), .start = of_fan_in(fan_in)}};
+    if (options_.bias) {
+      all.push_back({.slot = Slot::bias, .count = options_.channels});
+    }
+    return all;
   }
 
   void forward(Recorder& recorder) const override {
@@ -34,12 +46,13 @@ class ConvTransposeLayer final : public LayerOf<ConvTransposeLayer, ConvTranspos
   }
   void backward(Recorder& recorder) const override {
     const TensorId diff = recorder.diff();
-    recorder.record(spec(recorder, Direction::backward_weights),
-                    {{Slot::src, recorder.input()},
-                     {Slot::diff_dst, diff},
-                     {Slot::diff_weights, recorder.parameter_gradient(Slot::weights)},
-                     {Slot::diff_bias, recorder.parameter_gradient(Slot::bias)}},
-                    {}, " (weights)");
+    Arguments arguments{{Slot::src, recorder.input()},
+                        {Slot::diff_dst, diff},
+                        {Slot::diff_weights, recorder.parameter_gradient(Slot::weights)}};
+    if (options_.bias) {
+      arguments.emplace_back(Slot::diff_bias, recorder.parameter_gradient(Slot::bias));
+    }
+    recorder.record(spec(recorder, Direction::backward_weights), arguments, {}, " (weights)");
     if (recorder.wants_gradient()) {
       recorder.record(spec(recorder, Direction::backward_data),
                       {{Slot::diff_dst, diff}, {Slot::diff_src, recorder.input_gradient()}});
@@ -48,13 +61,27 @@ class ConvTransposeLayer final : public LayerOf<ConvTransposeLayer, ConvTranspos
   bool starts_block() const override { return true; }
 
  private:
-  ConvTranspose spec(const Recorder& recorder, Direction direction) const {
-    return {.src = recorder.src(),
+  PerAxis stride() const { return options_.stride.value_or(options_.kernel); }
+  std::int64_t patch() const {  // weights of an input channel
+    return options_.channels / options_.groups * options_.kernel.h * options_.kernel.w;
+  }
+
+  ConvTranspose described() const {
+    return {.src = {},
             .out_channels = options_.channels,
             .kernel = options_.kernel,
-            .stride = options_.kernel,
-            .direction = direction,
-            .bias = direction != Direction::backward_data};
+            .stride = stride(),
+            .pad = options_.pad,
+            .output_pad = options_.output_pad,
+            .dilation = options_.dilation,
+            .groups = options_.groups};
+  }
+  ConvTranspose spec(const Recorder& recorder, Direction direction) const {
+    ConvTranspose spec = described();
+    spec.src = recorder.src();
+    spec.direction = direction;
+    spec.bias = options_.bias && direction != Direction::backward_data;
+    return spec;
   }
 };
 

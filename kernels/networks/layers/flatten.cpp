@@ -29,6 +29,8 @@ class FlattenLayer final : public LayerOf<FlattenLayer, FlattenOptions> {
   }
 
   bool computes() const override { return false; }
+  bool reads_any_layout() const override { return true; }
+
   void forward(Recorder& recorder) const override { recorder.pass_on(recorder.input()); }
   void backward(Recorder& recorder) const override { recorder.pass_gradient(0, recorder.diff()); }
 };

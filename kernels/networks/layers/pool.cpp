@@ -1,5 +1,5 @@
-// Pooling of maps: the maximum over windows, and the average over windows that lead to a given size, or over
-// a sequence's positions.
+// Pooling of maps: the maximum or the average over windows, and the average over windows that lead to a given
+// size, or over a sequence's positions.
 #include "kernels/operations/pool/pool.h"
 
 #include <tuple>
@@ -26,16 +26,18 @@ void record_backward(Recorder& recorder, Pool pool) {
   recorder.record(pool, arguments);
 }
 
-class MaxPoolLayer final : public LayerOf<MaxPoolLayer, WindowOptions> {
+class PoolLayer final : public LayerOf<PoolLayer, PoolOptions> {
  public:
   using LayerOf::LayerOf;
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     const Shape& in = inputs[0];
-    const WindowOptions& o = options_;
     require(in.is_maps(), name, "needs maps", in);
-    return {in[0], in.channels(), count_windows(name, in.height(), o.kernel, o.stride, o.pad, o.end_pad),
-            count_windows(name, in.width(), o.kernel, o.stride, o.pad, o.end_pad)};
+    require(options_.stride.h > 0 && options_.stride.w > 0, name, "needs a stride of at least 1");
+    const Pool pool = described({.n = 1, .c = in.channels(), .h = in.height(), .w = in.width()});
+    count_windows(name, in.height(), pool.rows().reach(), 1, pool.pad_h, pool.pad_bottom);
+    count_windows(name, in.width(), pool.columns().reach(), 1, pool.pad_w, pool.pad_right);
+    return {in[0], in.channels(), pool.out_height(), pool.out_width()};
   }
 
   void forward(Recorder& recorder) const override {
@@ -53,15 +55,40 @@ class MaxPoolLayer final : public LayerOf<MaxPoolLayer, WindowOptions> {
 
  private:
   Pool spec(const Recorder& recorder) const {
-    Pool pool;
-    pool.src = recorder.src();
-    pool.kind = Pool::Kind::max;
-    pool.kernel_h = pool.kernel_w = options_.kernel;
-    pool.stride_h = pool.stride_w = options_.stride;
-    pool.pad_h = pool.pad_w = options_.pad;
-    pool.pad_bottom = pool.pad_right = options_.end_pad;
+    Pool pool = described(recorder.src());
     pool.training = recorder.training();
     return pool;
+  }
+
+  Pool described(const TensorDesc& src) const {
+    const PoolOptions& o = options_;
+    Pool pool{.src = src,
+              .kind = o.average ? Pool::Kind::average : Pool::Kind::max,
+              .kernel_h = o.kernel.h,
+              .kernel_w = o.kernel.w,
+              .stride_h = o.stride.h,
+              .stride_w = o.stride.w,
+              .pad_h = o.pad.top,
+              .pad_w = o.pad.left,
+              .pad_bottom = o.pad.bottom - o.pad.top + o.end_pad,
+              .pad_right = o.pad.right - o.pad.left + o.end_pad,
+              .dilation_h = o.dilation.h,
+              .dilation_w = o.dilation.w,
+              .count_padding = o.average && o.count_padding};
+    if (o.round_up) {
+      pool.beyond_h = rows_beyond(pool.rows(), pool.pad_bottom);
+      pool.beyond_w = rows_beyond(pool.columns(), pool.pad_right);
+    }
+    return pool;
+  }
+
+  // What a result that is rounded up needs behind the padding; nothing where the window that it adds would
+  // begin there.
+  static std::int64_t rows_beyond(const WindowAxis& axis, std::int64_t end_pad) {
+    const std::int64_t padded = axis.in + 2 * axis.pad + end_pad;
+    const std::int64_t rest = (padded - axis.reach()) % axis.stride;
+    const bool begins_inside = axis.out * axis.stride < axis.in + axis.pad;
+    return rest > 0 && begins_inside ? axis.stride - rest : 0;
   }
 };
 
@@ -118,7 +145,7 @@ class AveragePoolLayer final : public LayerOf<AveragePoolLayer, AveragePoolOptio
   }
 };
 
-const LayerRegistration<WindowOptions, MaxPoolLayer> registered_max{"max_pool"};
+const LayerRegistration<PoolOptions, PoolLayer> registered_windows{"pool"};
 const LayerRegistration<AveragePoolOptions, AveragePoolLayer> registered_average{"average_pool"};
 
 }  // namespace

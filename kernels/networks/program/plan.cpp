@@ -12,7 +12,7 @@ std::vector<StoredValue> stored_values(const Graph& graph, const Target& target)
   stored.reserve(graph.nodes().size());
   for (const Node& node : graph.nodes()) {
     if (node.layer == nullptr) {
-      StoredValue input{stored_as(node.shape, target, target.layouts.image)};
+      StoredValue input{.tensor = stored_as(node.shape, target, target.layouts.image), .as_input = true};
       if (graph.tokens()) {  // ids take the four bytes of an fp32 each
         input.tensor.dtype = Dtype::fp32;
       }
@@ -21,7 +21,7 @@ std::vector<StoredValue> stored_values(const Graph& graph, const Target& target)
     }
     std::vector<StoredValue> inputs;
     for (const Graph::Value input : node.inputs) {
-      inputs.push_back(stored[input]);
+      inputs.push_back(as_read(*node.layer, inputs.size(), graph[input].shape, stored[input], target));
     }
     stored.push_back(node.layer->stored(node.shape, inputs, target));
   }

@@ -1,6 +1,7 @@
 #include "kernels/networks/program/recorder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,15 @@ Recorder::Recorder(ProgramPlan& plan, Device& device, OperationCache& cache)
       gradients_(plan.graph.nodes().size()),
       saved_(plan.graph.nodes().size()) {
   add_groups();
+  for (const Node& node : plan.graph.nodes()) {
+    bool moved = false;
+    if (node.layer != nullptr) {
+      const auto parameters = node.layer->parameters(plan.graph.place(moved_by_training_.size()));
+      moved = std::ranges::any_of(parameters, &LayerParameter::trained) ||
+              std::ranges::any_of(node.inputs, [&](Value input) { return moved_by_training_[input]; });
+    }
+    moved_by_training_.push_back(moved);
+  }
 }
 
 void Recorder::add_groups() {
@@ -55,7 +65,9 @@ void Recorder::forward(Value value) {
 void Recorder::forward_again(Value value) {
   const std::string suffix = suffix_;
   suffix_ += " again";
+  again_ = true;
   forward(value);
+  again_ = false;
   suffix_ = suffix;
 }
 
@@ -78,7 +90,7 @@ std::string Recorder::described() const {
 
 TensorDesc Recorder::rows() const {
   const Shape& shape = plan_.graph[node().inputs.front()].shape;
-  const TensorDesc& stored = src();
+  const TensorDesc stored = src();
   if (stored.bytes() != stored.elements() * bytes_of(stored.dtype)) {
     throw Unsupported(described() + "rows with padded channels are not read; flatten them first");
   }
@@ -97,7 +109,18 @@ void Recorder::need_shape_order() const {
   }
 }
 
-Arguments Recorder::sources() const {
+TensorDesc Recorder::src(std::size_t index) const {
+  const Value value = node().inputs.at(index);
+  return as_read(*node().layer, index, plan_.graph[value].shape, plan_.stored[value], plan_.target).tensor;
+}
+
+TensorId Recorder::input(std::size_t index) {
+  const Value value = node().inputs.at(index);
+  const Layout layout = src(index).layout;
+  return layout == plan_.stored[value].tensor.layout ? this->value(value) : array(index, layout).id;
+}
+
+Arguments Recorder::sources() {
   Arguments arguments;
   for (std::size_t index = 0; index < inputs(); ++index) {
     arguments.emplace_back(kSources.at(index), input(index));
@@ -160,10 +183,117 @@ const std::vector<TensorId>& Recorder::diff_parts(std::size_t most) {
 
 TensorId Recorder::input_gradient(std::size_t index) {
   const Value input = node().inputs.at(index);
+  if (const Layout layout = src(index).layout; layout != plan_.stored[input].tensor.layout) {
+    return input_gradient_array(index, layout).id;
+  }
   const TensorId made =
       fresh("gradient of " + plan_.graph[input].name, src(index).bytes(), Content::activation_gradient);
   contribute(input, made);
   return made;
+}
+
+TensorId Recorder::in_layout(TensorId id, const Array& array, Layout layout, const std::string& name) {
+  Array wanted = array;
+  wanted.layout = layout;
+  const StridedCopy copy = StridedCopy::reorder(array, wanted);
+  if (array.layout == layout || copy.is_the_same_memory()) {
+    return id;
+  }
+  const auto known = copied_.find({id, layout});
+  // A block that is computed again makes its copies again: the first ones would be kept until then.
+  if (known != copied_.end() && (known->second.again || !again_)) {
+    return known->second.copy;
+  }
+  const TensorId made =
+      fresh(fmt::format("{} in {}", name, name_of(layout)), wanted.tensor().bytes(), Content::activation);
+  run(fmt::format("{}{}{} (layout of {})", prefix_, this->name(), suffix_, name), copy,
+      {{Slot::src, id}, {Slot::dst, made}});
+  copied_[{id, layout}] = {made, again_};
+  return made;
+}
+
+ArrayTensor Recorder::array(std::size_t index) {
+  const Value value = node().inputs.at(index);
+  const StoredValue& stored = plan_.stored[value];
+  ArrayTensor given{this->value(value), array_of(plan_.graph[value].shape, stored, batch())};
+  if (!stored.is_in_shape_order()) {
+    given.id = in_layout(given.id, flattened_maps(stored), Layout::nchw, plan_.graph[value].name);
+  }
+  return given;
+}
+
+ArrayTensor Recorder::array(std::size_t index, Layout layout) {
+  ArrayTensor given = array(index);
+  if (given.array.dims.rank() == 4) {
+    given.id = in_layout(given.id, given.array, layout, plan_.graph[node().inputs[index]].name);
+    given.array.layout = layout;
+  }
+  return given;
+}
+
+ArrayTensor Recorder::diff_array(Layout layout) {
+  ArrayTensor given = diff_array();
+  if (given.array.dims.rank() == 4) {
+    given.id = in_layout(given.id, given.array, layout, "gradient of " + name());
+    given.array.layout = layout;
+  }
+  return given;
+}
+
+ArrayTensor Recorder::input_gradient_array(std::size_t index) {
+  const Value value = node().inputs.at(index);
+  return input_gradient_array(index, array_of(plan_.graph[value].shape, plan_.stored[value], batch()).layout);
+}
+
+ArrayTensor Recorder::input_gradient_array(std::size_t index, Layout layout) {
+  const Value value = node().inputs.at(index);
+  const StoredValue& stored = plan_.stored[value];
+  const std::string name = "gradient of " + plan_.graph[value].name;
+  Array given = array_of(plan_.graph[value].shape, stored, batch());
+  const TensorId made = fresh(name, stored.tensor.bytes(), Content::activation_gradient);
+  contribute(value, made);
+  const Array own = stored.is_in_shape_order() ? given : flattened_maps(stored);
+  Array wanted = own;
+  if (wanted.dims.rank() == 4) {
+    wanted.layout = stored.is_in_shape_order() ? layout : Layout::nchw;
+  }
+  if (given.dims.rank() == 4) {
+    given.layout = layout;
+  }
+  const StridedCopy copy = StridedCopy::reorder(wanted, own);
+  if (copy.is_the_same_memory()) {
+    return {made, given};
+  }
+  const TensorId written = fresh(fmt::format("{} in {}", name, name_of(wanted.layout)),
+                                 wanted.tensor().bytes(), Content::activation_gradient);
+  pending_copies_.push_back({copy, written, made});
+  return {written, given};
+}
+
+void Recorder::pass_gradient(std::size_t index, TensorId gradient) {
+  const Value value = node().inputs.at(index);
+  const Shape& shape = plan_.graph[value].shape;
+  if (!shape.is_maps() || node().shape != shape || plan_.stored[value].tensor.layout == dst().layout) {
+    return contribute(value, gradient);
+  }
+  contribute(value, in_layout(gradient, array_of(shape, plan_.stored[current_], batch()),
+                              plan_.stored[value].tensor.layout, "gradient of " + name()));
+}
+
+void Recorder::pass_gradient_in_order(std::size_t index, TensorId gradient) {
+  const Value value = node().inputs.at(index);
+  const StoredValue& stored = plan_.stored[value];
+  const Array own = stored.is_in_shape_order() ? array_of(plan_.graph[value].shape, stored, batch())
+                                               : flattened_maps(stored);
+  contribute(value, in_layout(gradient, {.dims = own.dims, .dtype = own.dtype}, own.layout,
+                              "gradient of " + name()));
+}
+
+void Recorder::copy_gradients() {
+  for (const GradientCopy& pending : std::exchange(pending_copies_, {})) {
+    run(fmt::format("{}{}{} (layout of a gradient)", prefix_, name(), suffix_), pending.copy,
+        {{Slot::src, pending.from}, {Slot::dst, pending.to}});
+  }
 }
 
 void Recorder::add_parameters(Instruction& instruction) {

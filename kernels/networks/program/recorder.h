@@ -19,6 +19,7 @@
 #include "bench/error.h"
 #include "kernels/networks/program/plan.h"
 #include "kernels/operations/operation.h"
+#include "kernels/operations/strided_copy/strided_copy.h"
 
 namespace bench::kernels {
 
@@ -48,6 +49,12 @@ class OperationCache {
 };
 
 enum class TakesSlope { no, yes };
+
+// A tensor of the program by its dimensions.
+struct ArrayTensor {
+  TensorId id = 0;
+  Array array;
+};
 
 class Recorder {
  public:
@@ -88,11 +95,12 @@ class Recorder {
   const Target& target() const { return plan_.target; }
   const ExtraBytes& extra() const { return extra_[current_]; }
   const std::string& name() const { return node().name; }
+  const Shape& shape() const { return node().shape; }  // of the result
   std::size_t inputs() const { return node().inputs.size(); }
   bool shares_weights() const { return node().shares.has_value(); }
 
-  // How an input and the result are stored.
-  const TensorDesc& src(std::size_t index = 0) const { return plan_.stored[node().inputs.at(index)].tensor; }
+  // How an input is given, and the result stored.
+  TensorDesc src(std::size_t index = 0) const;
   const TensorDesc& dst() const { return plan_.stored[current_].tensor; }
   // The first input as a matrix: rows of its last dimension, one after the other. Throws Unsupported where
   // channel padding lies between them.
@@ -101,9 +109,26 @@ class Recorder {
   // layer, which arranges its weights, and elementwise layers read those.
   void need_shape_order() const;
 
-  TensorId input(std::size_t index = 0) const { return value(node().inputs.at(index)); }
+  TensorId input(std::size_t index = 0);
   // All of them, as src, src1, … of an operation.
-  Arguments sources() const;
+  Arguments sources();
+
+  // For layers of any rank: an input by its dimensions, as it is stored. Flattened maps in another order than
+  // the shape's are copied into that first.
+  ArrayTensor array(std::size_t index = 0);
+  // Of rank 4 in this layout, others in the order of their dimensions: where it is stored otherwise a copy,
+  // which is recorded once for all that read it. Layout::nchw is the order of the dimensions.
+  ArrayTensor array(std::size_t index, Layout layout);
+  // How the result is stored, by its dimensions; a new tensor for it; and its gradient.
+  Array dst_array() const { return array_of(node().shape, plan_.stored[current_], batch()); }
+  ArrayTensor result_array() { return {result(), dst_array()}; }
+  ArrayTensor diff_array() { return {diff(), dst_array()}; }
+  ArrayTensor diff_array(Layout layout);
+  // A new tensor for the gradient of an input, as array() gives the input; contributed to it, by way of a
+  // copy behind the next instruction where the input is stored otherwise.
+  ArrayTensor input_gradient_array(std::size_t index = 0);
+  ArrayTensor input_gradient_array(std::size_t index, Layout layout);
+
   // A new tensor for the result.
   TensorId result();
   // The result is what an input is, in the same memory.
@@ -129,11 +154,14 @@ class Recorder {
   TensorId diff() { return diff_parts(1).front(); }
   // The same in at most so many parts.
   const std::vector<TensorId>& diff_parts(std::size_t most);
-  bool wants_gradient(std::size_t index = 0) const { return node().inputs.at(index) != plan_.graph.image(); }
+  // Whether a parameter comes before that input.
+  bool wants_gradient(std::size_t index = 0) const { return moved_by_training_[node().inputs.at(index)]; }
   // A new tensor for the gradient of an input; contributed to it.
   TensorId input_gradient(std::size_t index = 0);
-  // Passes an existing tensor on as an input's gradient.
-  void pass_gradient(std::size_t index, TensorId gradient) { contribute(node().inputs.at(index), gradient); }
+  // Passes the gradient of the result on as that of an input of its shape.
+  void pass_gradient(std::size_t index, TensorId gradient);
+  // The same for one that has the elements of an input of any shape in the order of its dimensions.
+  void pass_gradient_in_order(std::size_t index, TensorId gradient);
   // The tensor into which the next instruction writes a parameter's gradient. If an earlier micro-batch, or
   // another layer with the same parameter, wrote one already, the recorder adds the two after that
   // instruction.
@@ -168,6 +196,7 @@ class Recorder {
     add_parameters(made);
     plan_.program.run(std::move(made));
     add_up_gradients();
+    copy_gradients();
   }
 
   // The backward pass of an operation that computes the gradient of one of its inputs at a time, `index`.
@@ -177,7 +206,9 @@ class Recorder {
     spec.direction = Direction::backward;
     for (spec.index = 0; spec.index < inputs(); ++spec.index) {
       if (wants_gradient(spec.index)) {
-        record(spec, {{Slot::diff_dst, diff}, {Slot::diff_src, input_gradient(spec.index)}}, {},
+        const bool any = node().layer->reads_any_layout();
+        const TensorId made = any ? input_gradient_array(spec.index).id : input_gradient(spec.index);
+        record(spec, {{Slot::diff_dst, diff}, {Slot::diff_src, made}}, {},
                " (" + plan_.graph[node().inputs[spec.index]].name + ")");
       }
     }
@@ -198,6 +229,10 @@ class Recorder {
   }
 
   const Node& node() const { return plan_.graph[current_]; }
+  std::int64_t batch() const { return plan_.target.batch; }
+  // An array in another layout: itself, or a copy.
+  TensorId in_layout(TensorId id, const Array& array, Layout layout, const std::string& name);
+  void copy_gradients();
   void add_groups();
   // Gives the instruction the layer's parameters; places them where it is the first that has them.
   void add_parameters(Instruction& instruction);
@@ -222,6 +257,18 @@ class Recorder {
   std::map<std::pair<Value, Slot>, std::size_t> parameter_index_;
   std::set<TensorId> written_;                      // gradients of parameters that hold something
   std::vector<std::pair<Slot, TensorId>> pending_;  // gradients to be added up behind the next instruction
+  struct GradientCopy {
+    StridedCopy copy;
+    TensorId from = 0, to = 0;
+  };
+  std::vector<GradientCopy> pending_copies_;
+  struct Copied {
+    TensorId copy = 0;
+    bool again = false;  // by forward_again()
+  };
+  std::map<std::pair<TensorId, Layout>, Copied> copied_;
+  std::vector<bool> moved_by_training_;  // by node
+  bool again_ = false;
   Value current_ = 0;
   std::string prefix_;
   std::string suffix_;

@@ -35,7 +35,8 @@ struct Conv2d {
   std::int64_t out_channels = 1;
   std::int64_t kernel_h = 1, kernel_w = 1;
   std::int64_t stride_h = 1, stride_w = 1;
-  std::int64_t pad_h = 0, pad_w = 0;  // the same on both sides
+  std::int64_t pad_h = 0, pad_w = 0;           // at the top and left
+  std::int64_t pad_bottom = 0, pad_right = 0;  // there, in addition to pad_h and pad_w; may be negative
   std::int64_t dilation_h = 1, dilation_w = 1;
   std::int64_t groups = 1;
   Direction direction = Direction::forward;
@@ -49,10 +50,10 @@ struct Conv2d {
   bool training = false;
 
   std::int64_t out_height() const {
-    return (height + 2 * pad_h - dilation_h * (kernel_h - 1) - 1) / stride_h + 1;
+    return (height + 2 * pad_h + pad_bottom - dilation_h * (kernel_h - 1) - 1) / stride_h + 1;
   }
   std::int64_t out_width() const {
-    return (width + 2 * pad_w - dilation_w * (kernel_w - 1) - 1) / stride_w + 1;
+    return (width + 2 * pad_w + pad_right - dilation_w * (kernel_w - 1) - 1) / stride_w + 1;
   }
   TensorDesc src() const { return {batch, in_channels, height, width, src_layout, dtype}; }
   TensorDesc dst() const { return {batch, out_channels, out_height(), out_width(), dst_layout, dtype}; }

@@ -101,9 +101,13 @@ std::optional<std::string> Conv2d::invalid() const {
                        in_channels % groups != 0 ? "in_channels" : "out_channels",
                        in_channels % groups != 0 ? in_channels : out_channels);
   }
+  if (pad_h + pad_bottom < 0 || pad_w + pad_right < 0 || pad_bottom > kLargest || pad_right > kLargest) {
+    return fmt::format("conv2d: padding at the bottom and right is {} and {}, but must be between 0 and {}",
+                       pad_h + pad_bottom, pad_w + pad_right, kLargest);
+  }
   // Signed: the division in out_height() would round a negative size up to one row.
-  if (height + 2 * pad_h < dilation_h * (kernel_h - 1) + 1 ||
-      width + 2 * pad_w < dilation_w * (kernel_w - 1) + 1) {
+  if (height + 2 * pad_h + pad_bottom < dilation_h * (kernel_h - 1) + 1 ||
+      width + 2 * pad_w + pad_right < dilation_w * (kernel_w - 1) + 1) {
     return fmt::format(
         "conv2d: a {}x{} kernel with dilation {}x{} does not fit an input of {}x{} with padding {}x{}",
         kernel_h, kernel_w, dilation_h, dilation_w, height, width, pad_h, pad_w);

@@ -1,19 +1,21 @@
-// Transposed 2-D convolution ("up-convolution"), without padding, and its two gradients: each input pixel
-// writes a kernel × kernel patch of the output, patches lie `stride` pixels apart, and where they overlap
-// they add up. It is the gradient of a convolution by its input, used forwards.
+// Transposed 2-D convolution ("up-convolution") and its two gradients: each input pixel writes a patch of the
+// output, as large as the kernel, its pixels `dilation` apart; patches lie `stride` pixels apart, and where
+// they overlap they add up. `pad` is what is cut off the result's edges. It is the gradient of a convolution
+// by its input, used forwards.
 //
-// forward:          dst[n,k,y,x] = bias[k] + Σ_{c,h,w,r,s} src[n,c,h,w] · weights[c,k,r,s]
-//                   over h, w, r, s with h · stride + r = y and w · stride + s = x
-// backward_data:    diff_src[n,c,h,w]    = Σ_{k,r,s} diff_dst[n,k,h·stride+r,w·stride+s] · weights[c,k,r,s]
-// backward_weights: diff_weights[c,k,r,s] = Σ_{n,h,w} diff_dst[n,k,h·stride+r,w·stride+s] · src[n,c,h,w]
-//                   diff_bias[k]          = Σ_{n,y,x} diff_dst[n,k,y,x]
+// forward:          dst[n,k,y,x] = bias[k] + Σ_{c,h,w,r,s} src[n,c,h,w] · weights[c,k',r,s]
+//                   over the channels c of k's group, in which k is number k', and over h, w, r, s with
+//                   y = Y(h, r) = h · stride − pad + r · dilation,  x = X(w, s) likewise
+// backward_data:    diff_src[n,c,h,w]     = Σ_{k,r,s} diff_dst[n,k,Y(h,r),X(w,s)] · weights[c,k',r,s]
+// backward_weights: diff_weights[c,k',r,s] = Σ_{n,h,w} diff_dst[n,k,Y(h,r),X(w,s)] · src[n,c,h,w]
+//                   diff_bias[k]           = Σ_{n,y,x} diff_dst[n,k,y,x]
 //
 // Slots.
 // forward:          src, weights, bias (if bias) → dst
 // backward_data:    diff_dst, weights → diff_src
 // backward_weights: src, diff_dst → diff_weights, diff_bias (if bias)
 // weights and diff_weights are packed alike in the three directions.
-// Plain weights: [in_channels][out_channels][kernel][kernel]; plain bias: [out_channels].
+// Plain weights: [in_channels][out_channels / groups][kernel.h][kernel.w]; plain bias: [out_channels].
 #pragma once
 
 #include <cstdint>
@@ -24,6 +26,7 @@
 #include "kernels/operations/conv2d/conv2d.h"
 #include "kernels/operations/operation.h"
 #include "kernels/operations/tensor.h"
+#include "kernels/operations/window.h"
 
 namespace bench::kernels {
 
@@ -33,18 +36,25 @@ struct ConvTranspose {
 
   TensorDesc src;  // also says layout and dtype of dst
   std::int64_t out_channels = 1;
-  std::int64_t kernel = 2;
-  std::int64_t stride = 2;
+  PerAxis kernel = 2;
+  PerAxis stride = 2;
+  Padding pad = 0;
+  PerAxis output_pad = 0;  // rows at the bottom and columns at the right that are added to the result
+  PerAxis dilation = 1;
+  std::int64_t groups = 1;
   Direction direction = Direction::forward;
   bool bias = false;
 
   TensorDesc dst() const {
-    return {src.n,      out_channels, (src.h - 1) * stride + kernel, (src.w - 1) * stride + kernel,
+    const std::int64_t rows = (src.h - 1) * stride.h + dilation.h * (kernel.h - 1) + 1 + output_pad.h;
+    const std::int64_t columns = (src.w - 1) * stride.w + dilation.w * (kernel.w - 1) + 1 + output_pad.w;
+    return {src.n,      out_channels, rows - pad.top - pad.bottom, columns - pad.left - pad.right,
             src.layout, src.dtype};
   }
-  std::int64_t weight_count() const { return src.c * out_channels * kernel * kernel; }
-  // Every input meets every weight of its channel.
-  std::int64_t macs() const { return src.elements() * out_channels * kernel * kernel; }
+  std::int64_t weight_count() const { return src.c * (out_channels / groups) * kernel.h * kernel.w; }
+  // Multiply-adds whose products are part of the result: where nothing is cut off, each input's with every
+  // weight of its channel.
+  std::int64_t macs() const;
   double flops() const { return 2.0 * static_cast<double>(macs()); }
   // Why the description is invalid; nullopt where it is valid.
   std::optional<std::string> invalid() const;

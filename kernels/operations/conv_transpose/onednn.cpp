@@ -21,23 +21,29 @@ constexpr auto kDirect = dnnl::algorithm::deconvolution_direct;
 std::string described(const ConvTranspose& spec) {
   return fmt::format("transposed convolution {} {} {} n{} c{} {}x{} k{} {}x{}", name_of(spec.direction),
                      name_of(spec.src.dtype), name_of(spec.src.layout), spec.src.n, spec.src.c, spec.src.h,
-                     spec.src.w, spec.out_channels, spec.kernel, spec.kernel);
+                     spec.src.w, spec.out_channels, spec.kernel.h, spec.kernel.w);
 }
 
 void plan(const ConvTranspose& spec, onednn::PrimitiveOperation& made) {
   // oneDNN's dimensions are [out][in][kh][kw] here too; the plain form has in before out.
-  const Dims weight_dims{spec.out_channels, spec.src.c, spec.kernel, spec.kernel};
-  const MemoryDesc plain(weight_dims, dnnl::memory::data_type::f32, Tag::iohw);
+  const std::int64_t out = spec.out_channels / spec.groups;
+  const std::int64_t in = spec.src.c / spec.groups;
+  const Dims weight_dims = spec.groups == 1 ? Dims{out, in, spec.kernel.h, spec.kernel.w}
+                                            : Dims{spec.groups, out, in, spec.kernel.h, spec.kernel.w};
+  const MemoryDesc plain(weight_dims, dnnl::memory::data_type::f32,
+                         spec.groups == 1 ? Tag::iohw : Tag::giohw);
   const MemoryDesc any(weight_dims, onednn::type_of(spec.src.dtype), Tag::any);
   const MemoryDesc src = onednn::describe(spec.src);
   const MemoryDesc dst = onednn::describe(spec.dst());
   const MemoryDesc bias = onednn::describe_vector(spec.out_channels);
-  const Dims strides{spec.stride, spec.stride};
-  const Dims padding{0, 0};
+  const Dims strides{spec.stride.h, spec.stride.w};
+  const Dims dilates{spec.dilation.h - 1, spec.dilation.w - 1};  // oneDNN counts the gaps
+  const Dims begin{spec.pad.top, spec.pad.left};
+  const Dims end{spec.pad.bottom - spec.output_pad.h, spec.pad.right - spec.output_pad.w};
   constexpr auto kKind = dnnl::prop_kind::forward_training;
   const Forward::primitive_desc ahead(
-      spec.bias ? Forward::desc(kKind, kDirect, src, any, bias, dst, strides, padding, padding)
-                : Forward::desc(kKind, kDirect, src, any, dst, strides, padding, padding),
+      spec.bias ? Forward::desc(kKind, kDirect, src, any, bias, dst, strides, dilates, begin, end)
+                : Forward::desc(kKind, kDirect, src, any, dst, strides, dilates, begin, end),
       onednn::attributes(), onednn::engine());
   switch (spec.direction) {
     case Direction::forward:
@@ -50,7 +56,7 @@ void plan(const ConvTranspose& spec, onednn::PrimitiveOperation& made) {
       return made.plan(ahead);
     case Direction::backward_data: {
       const BackwardData::primitive_desc pd(
-          BackwardData::desc(kDirect, src, any, dst, strides, padding, padding), onednn::attributes(),
+          BackwardData::desc(kDirect, src, any, dst, strides, dilates, begin, end), onednn::attributes(),
           onednn::engine(), ahead);
       made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.dst(), dst);
       made.bind_converted_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS, ahead.weights_desc(),
@@ -60,8 +66,8 @@ void plan(const ConvTranspose& spec, onednn::PrimitiveOperation& made) {
     }
     case Direction::backward_weights: {
       const BackwardWeights::primitive_desc pd(
-          spec.bias ? BackwardWeights::desc(kDirect, src, any, bias, dst, strides, padding, padding)
-                    : BackwardWeights::desc(kDirect, src, any, dst, strides, padding, padding),
+          spec.bias ? BackwardWeights::desc(kDirect, src, any, bias, dst, strides, dilates, begin, end)
+                    : BackwardWeights::desc(kDirect, src, any, dst, strides, dilates, begin, end),
           onednn::attributes(), onednn::engine(), ahead);
       made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.src, src);
       made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.dst(), dst);

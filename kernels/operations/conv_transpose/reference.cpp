@@ -8,10 +8,27 @@ namespace bench::kernels {
 
 std::optional<std::string> ConvTranspose::invalid() const {
   constexpr std::int64_t kLargest = 1 << 20;
-  for (const std::int64_t size : {src.n, src.c, src.h, src.w, out_channels, kernel, stride}) {
+  for (const std::int64_t size : {src.n, src.c, src.h, src.w, out_channels, kernel.h, kernel.w, stride.h,
+                                  stride.w, dilation.h, dilation.w, groups}) {
     if (size < 1 || size > kLargest) {
       return fmt::format("conv_transpose: a size is {}, but must be between 1 and {}", size, kLargest);
     }
+  }
+  for (const std::int64_t size : {pad.top, pad.left, pad.bottom, pad.right, output_pad.h, output_pad.w}) {
+    if (size < 0 || size > kLargest) {
+      return fmt::format("conv_transpose: padding is {}, but must be between 0 and {}", size, kLargest);
+    }
+  }
+  if (src.c % groups != 0 || out_channels % groups != 0) {
+    return fmt::format("conv_transpose: groups {} does not divide {} to {} channels", groups, src.c,
+                       out_channels);
+  }
+  if (output_pad.h >= stride.h || output_pad.w >= stride.w) {
+    return fmt::format("conv_transpose: output padding {}x{} must be below the stride {}x{}", output_pad.h,
+                       output_pad.w, stride.h, stride.w);
+  }
+  if (const TensorDesc result = dst(); result.h < 1 || result.w < 1) {
+    return fmt::format("conv_transpose: padding leaves nothing of {}x{} pixels", src.h, src.w);
   }
   if (direction == Direction::backward) {
     return std::string("conv_transpose: its gradients are computed one by one");
@@ -20,6 +37,10 @@ std::optional<std::string> ConvTranspose::invalid() const {
     return std::string("conv_transpose: the gradient of src does not depend on a bias");
   }
   return std::nullopt;
+}
+
+std::int64_t ConvTranspose::macs() const {
+  return exchanged_convolution(*this).macs();
 }
 
 PlainSlots plain_slots(const ConvTranspose& spec) {
@@ -34,10 +55,17 @@ Conv2d exchanged_convolution(const ConvTranspose& spec) {
           .height = dst.h,
           .width = dst.w,
           .out_channels = spec.src.c,
-          .kernel_h = spec.kernel,
-          .kernel_w = spec.kernel,
-          .stride_h = spec.stride,
-          .stride_w = spec.stride,
+          .kernel_h = spec.kernel.h,
+          .kernel_w = spec.kernel.w,
+          .stride_h = spec.stride.h,
+          .stride_w = spec.stride.w,
+          .pad_h = spec.pad.top,
+          .pad_w = spec.pad.left,
+          .pad_bottom = spec.pad.bottom - spec.pad.top,
+          .pad_right = spec.pad.right - spec.pad.left,
+          .dilation_h = spec.dilation.h,
+          .dilation_w = spec.dilation.w,
+          .groups = spec.groups,
           .direction = spec.direction == Direction::forward         ? Direction::backward_data
                        : spec.direction == Direction::backward_data ? Direction::forward
                                                                     : spec.direction,

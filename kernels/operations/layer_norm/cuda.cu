@@ -8,6 +8,19 @@
 
 namespace bench::kernels::cuda {
 
+// Values c, c + 1, … of an array that may be missing.
+template <class Memory, int kCount>
+BENCH_DEVICE void load_floats_or(const float* array, std::int64_t c, float otherwise,
+                                 float (&values)[kCount]) {
+  if (array != nullptr) {
+    load_floats<Memory>(array + c, values);
+  } else {
+    for (int i = 0; i < kCount; ++i) {
+      values[i] = otherwise;
+    }
+  }
+}
+
 // Rows are read three times, twice out of a cache: the variance is that of distances from the mean.
 template <class Element, int kCount, int kGroup>
 struct LayerNormRows {
@@ -18,9 +31,9 @@ struct LayerNormRows {
 
   const Stored* src;
   Stored* dst;
-  const float* scale;
-  const float* shift;
-  float* mean;  // and variance: nullptr where they are not saved
+  const float* scale;  // nullptr for 1
+  const float* shift;  // nullptr for 0
+  float* mean;         // and variance: nullptr where they are not saved
   float* variance;
   std::int64_t rows;
   std::int64_t width;
@@ -63,8 +76,8 @@ struct LayerNormRows {
       float scales[kCount];
       float shifts[kCount];
       load_values<Element>(from + c, x);
-      load_floats<Memory>(scale + c, scales);
-      load_floats<Memory>(shift + c, shifts);
+      load_floats_or<Memory>(scale, c, 1.0F, scales);
+      load_floats_or<Memory>(shift, c, 0.0F, shifts);
       for (int i = 0; i < kCount; ++i) {
         x[i] = scales[i] * ((x[i] - centre) * factor) + shifts[i];
       }
@@ -89,7 +102,7 @@ struct LayerNormGradient {
   const Stored* src;
   const Stored* gradient;
   Stored* diff_src;
-  const float* scale;
+  const float* scale;  // nullptr for 1
   const float* mean;
   const float* variance;
   std::int64_t rows;
@@ -139,7 +152,7 @@ struct LayerNormGradient {
     float scales[kCount];
     load_values<Element>(src + start + c, x);
     load_values<Element>(gradient + start + c, g);
-    load_floats<Memory>(scale + c, scales);
+    load_floats_or<Memory>(scale, c, 1.0F, scales);
     for (int i = 0; i < kCount; ++i) {
       g[i] *= scales[i];
     }
@@ -151,12 +164,14 @@ class LayerNormOperation final : public KernelOperation<Machine, LayerNorm> {
  public:
   LayerNormOperation(const LayerNorm& spec, Device& device)
       : KernelOperation<Machine, LayerNorm>(spec, device) {
-    if (!spec.forward()) {
+    if (!spec.forward() && spec.scale) {
       with_element<Machine>(spec.dtype, [&]<class Element>() {
-        this->add_opaque(
-            Slot::workspace, Role::scratch,
-            partial_bytes<Element>(spec.width, [&]<int kCount>() { return sums<Element, kCount>(); }));
+        sums_bytes_ =
+            partial_bytes<Element>(spec.width, [&]<int kCount>() { return sums<Element, kCount>(); });
       });
+      // Behind the sums, a gradient of the shift that no one asked for.
+      const std::int64_t unwanted = spec.shift ? 0 : spec.width * static_cast<std::int64_t>(sizeof(float));
+      this->add_opaque(Slot::workspace, Role::scratch, sums_bytes_ + unwanted);
     }
   }
 
@@ -210,9 +225,13 @@ class LayerNormOperation final : public KernelOperation<Machine, LayerNorm> {
     const float* const variance = floats(pointers, Slot::variance);
     const RowNormalizer<typename Element::Memory, kCount> normalizer{
         .mean = mean, .variance = variance, .epsilon = spec_.epsilon, .row_mean = 0, .factor = 0};
-    launch_gradient_sums<Element, kCount>(
-        this->queue(), sums<Element, kCount>(), src, diff_dst, normalizer, floats(pointers, Slot::workspace),
-        floats(pointers, Slot::diff_scale), floats(pointers, Slot::diff_shift));
+    if (spec_.scale) {
+      float* const workspace = floats(pointers, Slot::workspace);
+      float* const unwanted = workspace + sums_bytes_ / static_cast<std::int64_t>(sizeof(float));
+      launch_gradient_sums<Element, kCount>(this->queue(), sums<Element, kCount>(), src, diff_dst, normalizer,
+                                            workspace, floats(pointers, Slot::diff_scale),
+                                            spec_.shift ? floats(pointers, Slot::diff_shift) : unwanted);
+    }
     with_group(spec_.width, [&]<int kGroup>() {
       this->launch(
           LayerNormGradient<Element, kCount, kGroup>{.src = src,
@@ -229,6 +248,7 @@ class LayerNormOperation final : public KernelOperation<Machine, LayerNorm> {
   }
 
   using KernelOperation<Machine, LayerNorm>::spec_;
+  std::int64_t sums_bytes_ = 0;
 };
 
 template struct OnGpu<LayerNormOperation>;

@@ -9,10 +9,13 @@
 //        training:  src, scale, shift → mean, variance, dst.
 //        backward:  src, mean, variance (as training wrote them), scale, diff_dst
 //                   → diff_src (may be diff_dst itself), diff_scale, diff_shift.
-// scale, shift and their gradients are fp32[width], mean and variance fp32[rows], whatever the dtype.
+// scale, shift and their gradients are fp32[width], mean and variance fp32[rows], whatever the dtype. Where
+// there is no scale it counts as 1, no shift as 0.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "kernels/operations/operation.h"
@@ -29,6 +32,7 @@ struct LayerNorm {
   Direction direction = Direction::forward;
   Dtype dtype = Dtype::fp32;  // of src and dst
   float epsilon = 1e-5F;
+  bool scale = true, shift = true;  // a shift has a scale
 
   bool forward() const { return direction == Direction::forward; }
   // Whether this pass writes mean and variance.
@@ -38,6 +42,11 @@ struct LayerNorm {
   // a sum at the end. Backward three operations an element for x̂, four for the vectors' sums, five for those
   // of the row, four for diff_src.
   double flops() const { return static_cast<double>(rows * width) * (!forward() ? 16 : 6); }
+
+  // Why the description is invalid; nullopt where it is valid.
+  std::optional<std::string> invalid() const {
+    return shift && !scale ? std::optional<std::string>("layer_norm: a shift has a scale") : std::nullopt;
+  }
 
   bool operator==(const LayerNorm&) const = default;
 };

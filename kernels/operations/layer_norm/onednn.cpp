@@ -19,7 +19,9 @@ std::string described(const LayerNorm& spec) {
 }
 
 void plan(const LayerNorm& spec, onednn::PrimitiveOperation& made) {
-  const auto flags = dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift;
+  using Flags = dnnl::normalization_flags;
+  const Flags flags =
+      (spec.scale ? Flags::use_scale : Flags::none) | (spec.shift ? Flags::use_shift : Flags::none);
   const auto tensor = onednn::describe_matrix(spec.tensor());
   const auto feature = onednn::describe_vector(spec.width);
   const auto statistic = onednn::describe_vector(spec.rows);
@@ -28,26 +30,37 @@ void plan(const LayerNorm& spec, onednn::PrimitiveOperation& made) {
   const Forward::primitive_desc ahead(Forward::desc(kind, tensor, statistic, spec.epsilon, flags),
                                       onednn::attributes(), onednn::engine());
   made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.tensor(), tensor);
-  made.bind_parameter(Slot::scale, Role::parameter, DNNL_ARG_SCALE, feature, feature);
+  if (spec.scale) {
+    made.bind_parameter(Slot::scale, Role::parameter, DNNL_ARG_SCALE, feature, feature);
+  }
   if (has_statistics) {
     const Role role = spec.saves() ? Role::output : Role::input;
     made.bind_parameter(Slot::mean, role, DNNL_ARG_MEAN, statistic, statistic);
     made.bind_parameter(Slot::variance, role, DNNL_ARG_VARIANCE, statistic, statistic);
   }
   if (spec.forward()) {
-    made.bind_parameter(Slot::shift, Role::parameter, DNNL_ARG_SHIFT, feature, feature);
+    if (spec.shift) {
+      made.bind_parameter(Slot::shift, Role::parameter, DNNL_ARG_SHIFT, feature, feature);
+    }
     made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.tensor(), tensor);
     return made.plan(ahead);
   }
   // As with batch norm, a shift is asked for that no gradient depends on.
-  made.bind_also(Slot::scale, DNNL_ARG_SHIFT, feature);
+  if (spec.shift) {
+    made.bind_also(Slot::scale, DNNL_ARG_SHIFT, feature);
+  }
   made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.tensor(), tensor);
   made.bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.tensor(), tensor);
-  made.bind_parameter(Slot::diff_scale, Role::output, DNNL_ARG_DIFF_SCALE, feature, feature);
-  made.bind_parameter(Slot::diff_shift, Role::output, DNNL_ARG_DIFF_SHIFT, feature, feature);
-  made.plan(Backward::primitive_desc(
-      Backward::desc(dnnl::prop_kind::backward, tensor, tensor, statistic, spec.epsilon, flags),
-      onednn::attributes(), onednn::engine(), ahead));
+  if (spec.scale) {
+    made.bind_parameter(Slot::diff_scale, Role::output, DNNL_ARG_DIFF_SCALE, feature, feature);
+  }
+  if (spec.shift) {
+    made.bind_parameter(Slot::diff_shift, Role::output, DNNL_ARG_DIFF_SHIFT, feature, feature);
+  }
+  const auto gradients = spec.scale ? dnnl::prop_kind::backward : dnnl::prop_kind::backward_data;
+  made.plan(
+      Backward::primitive_desc(Backward::desc(gradients, tensor, tensor, statistic, spec.epsilon, flags),
+                               onednn::attributes(), onednn::engine(), ahead));
 }
 
 const Registration<Implementation<LayerNorm>> registered{

@@ -9,7 +9,9 @@ namespace bench::kernels {
 PlainSlots plain_slots(const LayerNorm& spec) {
   PlainSlots slots;
   slots.add_activation(Slot::src, Role::input, spec.tensor());
-  slots.add_values(Slot::scale, Role::parameter, spec.width);
+  if (spec.scale) {
+    slots.add_values(Slot::scale, Role::parameter, spec.width);
+  }
   if (spec.training || !spec.forward()) {
     const Role statistic = spec.saves() ? Role::output : Role::input;
     slots.add_values(Slot::mean, statistic, spec.rows);
@@ -18,10 +20,16 @@ PlainSlots plain_slots(const LayerNorm& spec) {
   if (!spec.forward()) {
     slots.add_activation(Slot::diff_dst, Role::input, spec.tensor());
     slots.add_activation(Slot::diff_src, Role::output, spec.tensor());
-    slots.add_values(Slot::diff_scale, Role::output, spec.width);
-    slots.add_values(Slot::diff_shift, Role::output, spec.width);
+    if (spec.scale) {
+      slots.add_values(Slot::diff_scale, Role::output, spec.width);
+    }
+    if (spec.shift) {
+      slots.add_values(Slot::diff_shift, Role::output, spec.width);
+    }
   } else {
-    slots.add_values(Slot::shift, Role::parameter, spec.width);
+    if (spec.shift) {
+      slots.add_values(Slot::shift, Role::parameter, spec.width);
+    }
     slots.add_activation(Slot::dst, Role::output, spec.tensor());
   }
   return slots;
@@ -42,10 +50,16 @@ class ReferenceLayerNorm final : public ReferenceOf<LayerNorm> {
   }
 
  private:
+  std::vector<float> parameter(const SlotPointers& pointers, Slot slot, bool is_there,
+                               float otherwise) const {
+    return is_there ? read_values(pointers, slot)
+                    : std::vector<float>(static_cast<std::size_t>(spec_.width), otherwise);
+  }
+
   void forward(const SlotPointers& pointers) const {
     std::vector<float> x = read(pointers, Slot::src);
-    const auto scale = values(pointers, Slot::scale);
-    const auto shift = values(pointers, Slot::shift);
+    const std::vector<float> scale = parameter(pointers, Slot::scale, spec_.scale, 1);
+    const std::vector<float> shift = parameter(pointers, Slot::shift, spec_.shift, 0);
     const auto width = static_cast<double>(spec_.width);
     for (std::int64_t row = 0; row < spec_.rows; ++row) {
       const std::span<float> values_of_row(x.data() + row * spec_.width,
@@ -74,7 +88,7 @@ class ReferenceLayerNorm final : public ReferenceOf<LayerNorm> {
   void backward(const SlotPointers& pointers) const {
     const std::vector<float> x = read(pointers, Slot::src);
     std::vector<float> gradient = read(pointers, Slot::diff_dst);
-    const auto scale = values(pointers, Slot::scale);
+    const std::vector<float> scale = parameter(pointers, Slot::scale, spec_.scale, 1);
     const auto width = static_cast<double>(spec_.width);
     std::vector<double> diff_scale(scale.size());
     std::vector<double> diff_shift(scale.size());
@@ -98,9 +112,11 @@ class ReferenceLayerNorm final : public ReferenceOf<LayerNorm> {
       }
     }
     write(pointers, Slot::diff_src, gradient);
-    for (std::size_t i = 0; i < diff_scale.size(); ++i) {
-      values(pointers, Slot::diff_scale)[i] = static_cast<float>(diff_scale[i]);
-      values(pointers, Slot::diff_shift)[i] = static_cast<float>(diff_shift[i]);
+    if (spec_.scale) {
+      write_values(pointers, Slot::diff_scale, std::vector<float>(diff_scale.begin(), diff_scale.end()));
+    }
+    if (spec_.shift) {
+      write_values(pointers, Slot::diff_shift, std::vector<float>(diff_shift.begin(), diff_shift.end()));
     }
   }
 };

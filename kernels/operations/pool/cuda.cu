@@ -14,6 +14,10 @@ struct Range {
   int last;
 };
 
+// Windows along an axis, as the kernels ask for them: inputs(o) are the real inputs of window o, step()
+// apart; counted(o, inputs) as many as an average divides by; tap(o, i) the tap that reads input i;
+// windows(i) those that reach i, of which the ones with reads(o, i) have a tap on it.
+
 // Windows of one size, equally far apart; padding lies outside 0 to `in` and is not covered.
 struct SlidingWindows {
   int in;
@@ -36,6 +40,40 @@ struct SlidingWindows {
     const int last = static_cast<int>(stride.quotient(static_cast<std::uint32_t>(reach))) + 1;
     return {first, last > out ? out : last};
   }
+  static BENCH_DEVICE int step() { return 1; }
+  BENCH_DEVICE int counted(int /*o*/, const Range& inputs) const { return inputs.last - inputs.first; }
+  BENCH_DEVICE int tap(int o, int i) const { return i - begin(o); }
+  static BENCH_DEVICE bool reads(int /*o*/, int /*i*/) { return true; }
+};
+
+// The same whose taps lie `dilation` apart, and whose averages may count the padding, up to `counted_end`.
+struct SpreadWindows {
+  SlidingWindows spans;  // `kernel` of them is the window's span
+  int kernel;            // taps
+  int counted_end;       // 0 where padding does not count
+  Divider dilation;
+
+  BENCH_DEVICE int step() const { return static_cast<int>(dilation.divisor()); }
+  // Rounded up.
+  BENCH_DEVICE int steps(int distance) const {
+    return static_cast<int>(dilation.quotient(static_cast<std::uint32_t>(distance + step() - 1)));
+  }
+  BENCH_DEVICE Range inputs(int o) const {
+    const int first = spans.begin(o);
+    return {first < 0 ? first + steps(-first) * step() : first, spans.inputs(o).last};
+  }
+  BENCH_DEVICE Range windows(int i) const { return spans.windows(i); }
+  BENCH_DEVICE int counted(int o, const Range& inputs) const {
+    if (counted_end == 0) {
+      return steps(inputs.last - inputs.first);
+    }
+    const int taps = steps(counted_end - spans.begin(o));
+    return taps < kernel ? taps : kernel;
+  }
+  BENCH_DEVICE int tap(int o, int i) const {
+    return static_cast<int>(dilation.quotient(static_cast<std::uint32_t>(i - spans.begin(o))));
+  }
+  BENCH_DEVICE bool reads(int o, int i) const { return tap(o, i) * step() == i - spans.begin(o); }
 };
 
 // Windows of adaptive pooling: o covers ⌊o·in/out⌋ to ⌈(o+1)·in/out⌉.
@@ -50,16 +88,20 @@ struct AdaptiveWindows {
   }
   BENCH_DEVICE Range inputs(int o) const { return parts(o, in, out); }
   BENCH_DEVICE Range windows(int i) const { return parts(i, out, in); }
+  static BENCH_DEVICE int step() { return 1; }
+  static BENCH_DEVICE int counted(int /*o*/, const Range& inputs) { return inputs.last - inputs.first; }
+  static BENCH_DEVICE bool reads(int /*o*/, int /*i*/) { return true; }
 };
 
-// Calls visit(y, x, place) for each pixel of these rows and columns: `place` is where the unit's channels of
-// it begin, in a tensor of this height and width.
+// Calls visit(y, x, place) for each pixel of these rows and columns, so many apart: `place` is where the
+// unit's channels of it begin, in a tensor of this height and width.
 template <int kCount, class Visit>
-BENCH_DEVICE void for_each_pixel(const Unit& unit, const Range& rows, const Range& columns,
-                                 std::int64_t height, std::int64_t width, const Visit& visit) {
-  for (int y = rows.first; y < rows.last; ++y) {
+BENCH_DEVICE void for_each_pixel(const Unit& unit, const Range& rows, const Range& columns, int row_step,
+                                 int column_step, std::int64_t height, std::int64_t width,
+                                 const Visit& visit) {
+  for (int y = rows.first; y < rows.last; y += row_step) {
     const std::int64_t row = (unit.n * height + y) * width;
-    for (int x = columns.first; x < columns.last; ++x) {
+    for (int x = columns.first; x < columns.last; x += column_step) {
       visit(y, x, ((row + x) * unit.columns + unit.column) * kCount);
     }
   }
@@ -82,14 +124,16 @@ struct AveragePool {
     const Range h = rows.inputs(static_cast<int>(unit.y));
     const Range w = columns.inputs(static_cast<int>(unit.x));
     float sum[kCount] = {};
-    for_each_pixel<kCount>(unit, h, w, in_height, in_width, [&](int, int, std::int64_t place) {
+    const auto add = [&](int, int, std::int64_t place) {
       float values[kCount];
       load_values<Element>(src + place, values);
       for (int i = 0; i < kCount; ++i) {
         sum[i] += values[i];
       }
-    });
-    const float share = 1.0F / static_cast<float>((h.last - h.first) * (w.last - w.first));
+    };
+    for_each_pixel<kCount>(unit, h, w, rows.step(), columns.step(), in_height, in_width, add);
+    const float share = 1.0F / static_cast<float>(rows.counted(static_cast<int>(unit.y), h) *
+                                                  columns.counted(static_cast<int>(unit.x), w));
     for (int i = 0; i < kCount; ++i) {
       sum[i] *= share;
     }
@@ -115,10 +159,13 @@ struct AveragePoolGradient {
     const Range p = rows.windows(static_cast<int>(unit.y));
     const Range q = columns.windows(static_cast<int>(unit.x));
     float sum[kCount] = {};
-    for_each_pixel<kCount>(unit, p, q, out_height, out_width, [&](int y, int x, std::int64_t place) {
+    for_each_pixel<kCount>(unit, p, q, 1, 1, out_height, out_width, [&](int y, int x, std::int64_t place) {
+      if (!rows.reads(y, static_cast<int>(unit.y)) || !columns.reads(x, static_cast<int>(unit.x))) {
+        return;
+      }
       const Range h = rows.inputs(y);
       const Range w = columns.inputs(x);
-      const float share = 1.0F / static_cast<float>((h.last - h.first) * (w.last - w.first));
+      const float share = 1.0F / static_cast<float>(rows.counted(y, h) * columns.counted(x, w));
       float gradient[kCount];
       load_values<Element>(diff_dst + place, gradient);
       for (int i = 0; i < kCount; ++i) {
@@ -130,30 +177,32 @@ struct AveragePoolGradient {
 };
 
 // A thread does a unit of dst.
-template <class Element, int kCount, class Tap, bool kSave>
+template <class Element, int kCount, class Windows, class Tap, bool kSave>
 struct MaxPool {
   static constexpr const char* kName = "max pool";
   using Memory = typename Element::Memory;
   using Stored = typename Element::Stored;
 
-  SlidingWindows rows;
-  SlidingWindows columns;
+  Windows rows;
+  Windows columns;
+  std::int64_t in_height;
+  std::int64_t in_width;
+  int row_taps;
   const Stored* src;
   Stored* dst;
   Tap* saved;
 
   BENCH_DEVICE void operator()(const Unit& unit) const {
-    const int top = rows.begin(static_cast<int>(unit.y));
-    const int left = columns.begin(static_cast<int>(unit.x));
     const Range h = rows.inputs(static_cast<int>(unit.y));
     const Range w = columns.inputs(static_cast<int>(unit.x));
     float largest[kCount] = {};
     int taps[kCount] = {};
     bool first = true;
-    for_each_pixel<kCount>(unit, h, w, rows.in, columns.in, [&](int y, int x, std::int64_t place) {
+    const auto compare = [&](int y, int x, std::int64_t place) {
       float values[kCount];
       load_values<Element>(src + place, values);
-      const int tap = (y - top) * columns.kernel + (x - left);
+      const int tap =
+          rows.tap(static_cast<int>(unit.y), y) * row_taps + columns.tap(static_cast<int>(unit.x), x);
       for (int i = 0; i < kCount; ++i) {
         if (first || values[i] > largest[i]) {
           largest[i] = values[i];
@@ -161,7 +210,8 @@ struct MaxPool {
         }
       }
       first = false;
-    });
+    };
+    for_each_pixel<kCount>(unit, h, w, rows.step(), columns.step(), in_height, in_width, compare);
     store_values<Element>(dst + std::int64_t{unit.index} * kCount, largest);
     if constexpr (kSave) {
       Vector<kCount* static_cast<int>(sizeof(Tap))> words{};
@@ -174,14 +224,17 @@ struct MaxPool {
 };
 
 // A thread does a unit of diff_src: every input collects from the windows that chose it.
-template <class Element, int kCount, class Tap>
+template <class Element, int kCount, class Windows, class Tap>
 struct MaxPoolGradient {
   static constexpr const char* kName = "max pool backward";
   using Memory = typename Element::Memory;
   using Stored = typename Element::Stored;
 
-  SlidingWindows rows;
-  SlidingWindows columns;
+  Windows rows;
+  Windows columns;
+  std::int64_t out_height;
+  std::int64_t out_width;
+  int row_taps;
   const Stored* diff_dst;
   const Tap* saved;
   Stored* diff_src;
@@ -190,9 +243,12 @@ struct MaxPoolGradient {
     const Range p = rows.windows(static_cast<int>(unit.y));
     const Range q = columns.windows(static_cast<int>(unit.x));
     float sum[kCount] = {};
-    for_each_pixel<kCount>(unit, p, q, rows.out, columns.out, [&](int y, int x, std::int64_t place) {
-      const auto tap = static_cast<Tap>((static_cast<int>(unit.y) - rows.begin(y)) * columns.kernel +
-                                        (static_cast<int>(unit.x) - columns.begin(x)));
+    for_each_pixel<kCount>(unit, p, q, 1, 1, out_height, out_width, [&](int y, int x, std::int64_t place) {
+      if (!rows.reads(y, static_cast<int>(unit.y)) || !columns.reads(x, static_cast<int>(unit.x))) {
+        return;
+      }
+      const auto tap = static_cast<Tap>(rows.tap(y, static_cast<int>(unit.y)) * row_taps +
+                                        columns.tap(x, static_cast<int>(unit.x)));
       const auto taps = Memory::template load<kCount* static_cast<int>(sizeof(Tap))>(saved + place);
       float gradient[kCount];
       load_values<Element>(diff_dst + place, gradient);
@@ -250,12 +306,11 @@ class PoolOperation final : public KernelOperation<Machine, Pool> {
         if (spec_.kind == Pool::Kind::adaptive) {
           average<Element, kCount>(AdaptiveWindows{Divider(spec_.src.h), Divider(spec_.height)},
                                    AdaptiveWindows{Divider(spec_.src.w), Divider(spec_.width)}, inner, outer);
-        } else if (spec_.kind == Pool::Kind::average) {
-          average<Element, kCount>(rows(), columns(), inner, outer);
-        } else if (taps_fit_bytes(spec_)) {
-          maximum<Element, kCount, std::uint8_t>(inner, outer, saved);
+        } else if (is_spread(spec_)) {
+          over<Element, kCount>(spread(spec_.rows(), spec_.pad_bottom),
+                                spread(spec_.columns(), spec_.pad_right), inner, outer, saved);
         } else {
-          maximum<Element, kCount, std::uint16_t>(inner, outer, saved);
+          over<Element, kCount>(sliding(spec_.rows()), sliding(spec_.columns()), inner, outer, saved);
         }
       };
       with_access<Element>(spec_.src.c, run, inner, outer, saved);
@@ -263,18 +318,34 @@ class PoolOperation final : public KernelOperation<Machine, Pool> {
   }
 
  private:
-  SlidingWindows rows() const {
-    return {static_cast<int>(spec_.src.h), static_cast<int>(spec_.out_height()),
-            static_cast<int>(spec_.kernel_h), static_cast<int>(spec_.pad_h), Divider(spec_.stride_h)};
+  static bool is_spread(const Pool& spec) {
+    return spec.count_padding || spec.dilation_h > 1 || spec.dilation_w > 1;
   }
-  SlidingWindows columns() const {
-    return {static_cast<int>(spec_.src.w), static_cast<int>(spec_.out_width()),
-            static_cast<int>(spec_.kernel_w), static_cast<int>(spec_.pad_w), Divider(spec_.stride_w)};
+  static SlidingWindows sliding(const WindowAxis& axis) {
+    return {static_cast<int>(axis.in), static_cast<int>(axis.out), static_cast<int>(axis.reach()),
+            static_cast<int>(axis.pad), Divider(axis.stride)};
+  }
+  // `end`: padding behind the input, beyond that in front of it.
+  SpreadWindows spread(const WindowAxis& axis, std::int64_t end) const {
+    return {sliding(axis), static_cast<int>(axis.kernel),
+            spec_.count_padding ? static_cast<int>(axis.in + axis.pad + end) : 0, Divider(axis.dilation)};
   }
   // The units of what the pass writes.
   Units units(int count) const {
     const TensorDesc written = spec_.forward() ? spec_.dst() : spec_.src;
     return {written.n, written.h, written.w, written.c / count};
+  }
+
+  template <class Element, int kCount, class Windows, class Stored>
+  void over(const Windows& rows, const Windows& columns, Stored* inner, Stored* outer,
+            std::byte* saved) const {
+    if (spec_.kind == Pool::Kind::average) {
+      average<Element, kCount>(rows, columns, inner, outer);
+    } else if (taps_fit_bytes(spec_)) {
+      maximum<Element, kCount, std::uint8_t>(rows, columns, inner, outer, saved);
+    } else {
+      maximum<Element, kCount, std::uint16_t>(rows, columns, inner, outer, saved);
+    }
   }
 
   template <class Element, int kCount, class Windows, class Stored>
@@ -290,18 +361,23 @@ class PoolOperation final : public KernelOperation<Machine, Pool> {
     }
   }
 
-  template <class Element, int kCount, class Tap, class Stored>
-  void maximum(Stored* inner, Stored* outer, std::byte* saved) const {
+  template <class Element, int kCount, class Tap, class Windows, class Stored>
+  void maximum(const Windows& rows, const Windows& columns, Stored* inner, Stored* outer,
+               std::byte* saved) const {
     auto* const taps = reinterpret_cast<Tap*>(saved);
+    const auto row_taps = static_cast<int>(spec_.kernel_w);
     if (!spec_.forward()) {
       launch_units(this->queue(), units(kCount),
-                   MaxPoolGradient<Element, kCount, Tap>{rows(), columns(), outer, taps, inner});
+                   MaxPoolGradient<Element, kCount, Windows, Tap>{
+                       rows, columns, spec_.out_height(), spec_.out_width(), row_taps, outer, taps, inner});
     } else if (spec_.training) {
       launch_units(this->queue(), units(kCount),
-                   MaxPool<Element, kCount, Tap, true>{rows(), columns(), inner, outer, taps});
+                   MaxPool<Element, kCount, Windows, Tap, true>{rows, columns, spec_.src.h, spec_.src.w,
+                                                                row_taps, inner, outer, taps});
     } else {
       launch_units(this->queue(), units(kCount),
-                   MaxPool<Element, kCount, std::uint8_t, false>{rows(), columns(), inner, outer, nullptr});
+                   MaxPool<Element, kCount, Windows, std::uint8_t, false>{
+                       rows, columns, spec_.src.h, spec_.src.w, row_taps, inner, outer, nullptr});
     }
   }
 

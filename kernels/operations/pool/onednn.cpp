@@ -7,8 +7,8 @@
 namespace bench::kernels {
 namespace {
 
-using Forward = dnnl::pooling_forward;
-using Backward = dnnl::pooling_backward;
+using Forward = dnnl::pooling_v2_forward;
+using Backward = dnnl::pooling_v2_backward;
 
 std::string described(const Pool& spec) {
   return fmt::format("{} pooling{} {} {} n{} c{} {}x{} window {}x{}",
@@ -23,21 +23,25 @@ std::string described(const Pool& spec) {
 void plan(const Pool& spec, onednn::PrimitiveOperation& made) {
   using Dims = dnnl::memory::dims;
   const auto algorithm = spec.kind == Pool::Kind::max ? dnnl::algorithm::pooling_max
+                         : spec.count_padding         ? dnnl::algorithm::pooling_avg_include_padding
                                                       : dnnl::algorithm::pooling_avg_exclude_padding;
   const Dims strides{spec.stride_h, spec.stride_w};
   const Dims kernel{spec.kernel_h, spec.kernel_w};
+  const Dims dilation{spec.dilation_h - 1, spec.dilation_w - 1};  // oneDNN counts the gaps
   const Dims pad_begin{spec.pad_h, spec.pad_w};
   // Only the padding that the windows reach: a stride may leave its last rows unread.
-  const Dims pad_end{(spec.out_height() - 1) * spec.stride_h + spec.kernel_h - spec.src.h - spec.pad_h,
-                     (spec.out_width() - 1) * spec.stride_w + spec.kernel_w - spec.src.w - spec.pad_w};
+  const auto end = [](const WindowAxis& axis) {
+    return (axis.out - 1) * axis.stride + axis.reach() - axis.in - axis.pad;
+  };
+  const Dims pad_end{end(spec.rows()), end(spec.columns())};
   const auto src = onednn::describe(spec.src);
   const auto dst = onednn::describe(spec.dst());
   // In training a maximum has a workspace: which input was chosen. The backward pass is planned with it.
   const auto kind = spec.training || !spec.forward() ? dnnl::prop_kind::forward_training
                                                      : dnnl::prop_kind::forward_inference;
   const Forward::primitive_desc ahead(
-      Forward::desc(kind, algorithm, src, dst, strides, kernel, pad_begin, pad_end), onednn::attributes(),
-      onednn::engine());
+      Forward::desc(kind, algorithm, src, dst, strides, kernel, dilation, pad_begin, pad_end),
+      onednn::attributes(), onednn::engine());
   if (spec.forward()) {
     made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.src, src);
     made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.dst(), dst);
@@ -47,14 +51,18 @@ void plan(const Pool& spec, onednn::PrimitiveOperation& made) {
   made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.dst(), dst);
   made.bind_opaque(Slot::saved, Role::input, DNNL_ARG_WORKSPACE, ahead.workspace_desc());
   made.bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.src, src);
-  made.plan(Backward::primitive_desc(Backward::desc(algorithm, src, dst, strides, kernel, pad_begin, pad_end),
-                                     onednn::attributes(), onednn::engine(), ahead));
+  made.plan(Backward::primitive_desc(
+      Backward::desc(algorithm, src, dst, strides, kernel, dilation, pad_begin, pad_end),
+      onednn::attributes(), onednn::engine(), ahead));
 }
 
 const Registration<Implementation<Pool>> registered{onednn::primitive_implementation<Pool, described, plan>(
     [](const Pool& spec, const Device& device) -> std::optional<std::string> {
       if (spec.kind == Pool::Kind::adaptive) {
         return "oneDNN has no adaptive pooling";
+      }
+      if (spec.count_padding && spec.beyond_h + spec.beyond_w > 0) {
+        return "oneDNN would count what lies behind the padding";
       }
       return device.unsupported(spec.src.dtype);
     })};

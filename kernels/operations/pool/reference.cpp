@@ -1,6 +1,6 @@
 // Pooling window by window, as it is defined in pool.h. A maximum saves, for each output in NCHW order, where
-// in its plane it was: an int64. A sample at a time, which keeps the copies small: adaptive pooling has no
-// other implementation on the CPU, for a network has at most one such layer, on its smallest tensor.
+// in its plane it was: an int64. A sample at a time, which keeps the copies small: adaptive pooling, and
+// averages that count the padding in a result that is rounded up, have no other implementation on the CPU.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -10,42 +10,51 @@
 
 #include "kernels/backends/reference/reference_operation.h"
 #include "kernels/operations/pool/pool.h"
-#include "kernels/operations/window.h"
 
 namespace bench::kernels {
 namespace {
 
-// The real inputs of a window along one axis, the last not included.
+// The real inputs of a window along one axis, `step` apart, the last not included.
 struct Range {
   std::int64_t first, last;
-  std::int64_t size() const { return last - first; }
+  std::int64_t step;
+  std::int64_t counted;  // by an average
+  std::int64_t size() const { return (last - first + step - 1) / step; }
 };
 
 std::vector<Range> adaptive_ranges(std::int64_t in, std::int64_t out) {
   std::vector<Range> ranges;
   for (std::int64_t o = 0; o < out; ++o) {
-    ranges.push_back({o * in / out, ((o + 1) * in + out - 1) / out});
+    const std::int64_t first = o * in / out;
+    const std::int64_t last = ((o + 1) * in + out - 1) / out;
+    ranges.push_back({first, last, 1, last - first});
   }
   return ranges;
 }
 
-std::vector<Range> sliding_ranges(const WindowAxis& axis) {
+// `end_pad`: padding behind the input, beyond that in front of it.
+std::vector<Range> sliding_ranges(const WindowAxis& axis, bool count_padding, std::int64_t end_pad) {
+  const auto steps = [&](std::int64_t distance) { return (distance + axis.dilation - 1) / axis.dilation; };
   std::vector<Range> ranges;
   for (std::int64_t o = 0; o < axis.out; ++o) {
-    ranges.push_back({std::max<std::int64_t>(0, axis.at(o, 0)), std::min(axis.in, axis.at(o, axis.kernel))});
+    const std::int64_t begin = axis.at(o, 0);
+    Range range{begin >= 0 ? begin : begin + steps(-begin) * axis.dilation,
+                std::min(axis.in, begin + axis.reach()), axis.dilation, 0};
+    const std::int64_t in_padding = steps(axis.in + axis.pad + end_pad - begin);
+    range.counted = count_padding ? std::min(axis.kernel, in_padding) : range.size();
+    ranges.push_back(range);
   }
   return ranges;
 }
 
 std::vector<Range> row_ranges(const Pool& spec) {
-  return spec.kind == Pool::Kind::adaptive
-             ? adaptive_ranges(spec.src.h, spec.height)
-             : sliding_ranges({spec.src.h, spec.out_height(), spec.kernel_h, spec.stride_h, spec.pad_h});
+  return spec.kind == Pool::Kind::adaptive ? adaptive_ranges(spec.src.h, spec.height)
+                                           : sliding_ranges(spec.rows(), spec.count_padding, spec.pad_bottom);
 }
 std::vector<Range> column_ranges(const Pool& spec) {
   return spec.kind == Pool::Kind::adaptive
              ? adaptive_ranges(spec.src.w, spec.width)
-             : sliding_ranges({spec.src.w, spec.out_width(), spec.kernel_w, spec.stride_w, spec.pad_w});
+             : sliding_ranges(spec.columns(), spec.count_padding, spec.pad_right);
 }
 
 }  // namespace
@@ -59,8 +68,9 @@ double Pool::flops() const {
 }
 
 std::optional<std::string> Pool::invalid() const {
-  if (src.n < 1 || src.c < 1 || src.h < 1 || src.w < 1 || stride_h < 1 || stride_w < 1) {
-    return std::string("pool: sizes and strides must be at least 1");
+  if (src.n < 1 || src.c < 1 || src.h < 1 || src.w < 1 || stride_h < 1 || stride_w < 1 || dilation_h < 1 ||
+      dilation_w < 1) {
+    return std::string("pool: sizes, strides and dilations must be at least 1");
   }
   if (kind == Kind::adaptive) {
     return height < 1 || width < 1
@@ -70,13 +80,22 @@ std::optional<std::string> Pool::invalid() const {
   // Padding as large as the kernel would leave windows without a real input.
   const std::int64_t bottom = pad_h + pad_bottom;
   const std::int64_t right = pad_w + pad_right;
-  if (pad_h < 0 || pad_w < 0 || pad_bottom < 0 || pad_right < 0 || bottom >= kernel_h || right >= kernel_w) {
-    return fmt::format("pool: padding {}x{} must be below the kernel's {}x{}", bottom, right, kernel_h,
-                       kernel_w);
+  const std::int64_t reach_h = rows().reach();
+  const std::int64_t reach_w = columns().reach();
+  if (pad_h < 0 || pad_w < 0 || bottom < 0 || right < 0 || std::max(pad_h, bottom) >= reach_h ||
+      std::max(pad_w, right) >= reach_w) {
+    return fmt::format("pool: padding {}x{} must be below the kernel's {}x{}", std::max(pad_h, bottom),
+                       std::max(pad_w, right), reach_h, reach_w);
   }
-  if (src.h + pad_h + bottom < kernel_h || src.w + pad_w + right < kernel_w) {
-    return fmt::format("pool: a {}x{} window does not fit an input of {}x{} with padding {}x{}", kernel_h,
-                       kernel_w, src.h, src.w, pad_h, pad_w);
+  if (src.h + pad_h + bottom < reach_h || src.w + pad_w + right < reach_w) {
+    return fmt::format("pool: a {}x{} window does not fit an input of {}x{} with padding {}x{}", reach_h,
+                       reach_w, src.h, src.w, pad_h, pad_w);
+  }
+  if (beyond_h < 0 || beyond_w < 0 || !rows().each_reads() || !columns().each_reads()) {
+    return std::string("pool: a window lies outside the input");
+  }
+  if (count_padding && kind == Kind::max) {
+    return std::string("pool: only an average counts padding");
   }
   return std::nullopt;
 }
@@ -141,8 +160,8 @@ class ReferencePool final : public ReferenceOf<Pool> {
       double sum = 0;
       float largest = -std::numeric_limits<float>::infinity();
       std::int64_t largest_at = -1;
-      for (std::int64_t h = rows.first; h < rows.last; ++h) {
-        for (std::int64_t w = columns.first; w < columns.last; ++w) {
+      for (std::int64_t h = rows.first; h < rows.last; h += rows.step) {
+        for (std::int64_t w = columns.first; w < columns.last; w += columns.step) {
           const std::int64_t at = h * spec_.src.w + w;
           const float value = in[plane + at];
           sum += value;
@@ -152,7 +171,7 @@ class ReferencePool final : public ReferenceOf<Pool> {
           }
         }
       }
-      const auto count = static_cast<double>(rows.size() * columns.size());
+      const auto count = static_cast<double>(rows.counted * columns.counted);
       out[output] = spec_.kind == Pool::Kind::max ? largest : static_cast<float>(sum / count);
       if (saved != nullptr) {
         saved[output] = largest_at;
@@ -168,9 +187,9 @@ class ReferencePool final : public ReferenceOf<Pool> {
         sums[plane + saved[output]] += gradient;
         return;
       }
-      const double share = gradient / static_cast<double>(rows.size() * columns.size());
-      for (std::int64_t h = rows.first; h < rows.last; ++h) {
-        for (std::int64_t w = columns.first; w < columns.last; ++w) {
+      const double share = gradient / static_cast<double>(rows.counted * columns.counted);
+      for (std::int64_t h = rows.first; h < rows.last; h += rows.step) {
+        for (std::int64_t w = columns.first; w < columns.last; w += columns.step) {
           sums[plane + h * spec_.src.w + w] += share;
         }
       }
@@ -183,11 +202,11 @@ class ReferencePool final : public ReferenceOf<Pool> {
 };
 
 const Registration<Implementation<Pool>> registered{reference_implementation<Pool, ReferencePool>()};
-const Registration<Implementation<Pool>> registered_adaptive{
+const Registration<Implementation<Pool>> registered_loops{
     cpu_implementation<Pool, ReferencePool>("loops", 0, [](const Pool& spec, const Device& /*device*/) {
-      return spec.kind == Pool::Kind::adaptive
+      return spec.kind == Pool::Kind::adaptive || (spec.count_padding && spec.beyond_h + spec.beyond_w > 0)
                  ? std::nullopt
-                 : std::optional<std::string>("the loops of the reference serve adaptive pooling only");
+                 : std::optional<std::string>("the loops of the reference serve what no library has");
     })};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Softmax by oneDNN.
+// Softmax, its logarithm and their gradients by oneDNN.
 #include <fmt/format.h>
 
 #include "kernels/backends/onednn/primitive_operation.h"
@@ -7,32 +7,38 @@
 namespace bench::kernels {
 namespace {
 
-using Forward = dnnl::softmax_forward;
+using Forward = dnnl::softmax_v2_forward;
+using Backward = dnnl::softmax_v2_backward;
 
 std::string described(const Softmax& spec) {
-  return fmt::format("softmax {} n{} c{}", name_of(spec.tensor.dtype), spec.tensor.n, spec.tensor.c);
+  return fmt::format("{}softmax{} {} n{} c{}", spec.log ? "log " : "", spec.forward() ? "" : " backward",
+                     name_of(spec.tensor.dtype), spec.tensor.n, spec.tensor.c);
 }
 
 void plan(const Softmax& spec, onednn::PrimitiveOperation& made) {
   constexpr int kChannels = 1;
-  const auto tensor = spec.tensor.layout == Layout::nchw16c ? onednn::describe(spec.tensor)
-                                                            : onednn::describe_matrix(spec.tensor);
-  const Forward::primitive_desc pd(Forward::desc(dnnl::prop_kind::forward_inference, tensor, kChannels),
-                                   onednn::attributes(), onednn::engine());
-  made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.tensor, pd.src_desc());
-  made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.tensor, pd.dst_desc());
-  made.plan(pd);
+  const bool matrix = spec.tensor.h == 1 && spec.tensor.w == 1 && spec.tensor.layout != Layout::nchw16c;
+  const auto tensor = matrix ? onednn::describe_matrix(spec.tensor) : onednn::describe(spec.tensor);
+  const auto algorithm = spec.log ? dnnl::algorithm::softmax_log : dnnl::algorithm::softmax_accurate;
+  const auto kind = spec.training || !spec.forward() ? dnnl::prop_kind::forward_training
+                                                     : dnnl::prop_kind::forward_inference;
+  const Forward::primitive_desc ahead(Forward::desc(kind, algorithm, tensor, tensor, kChannels),
+                                      onednn::attributes(), onednn::engine());
+  if (spec.forward()) {
+    made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.tensor, ahead.src_desc());
+    made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.tensor, ahead.dst_desc());
+    return made.plan(ahead);
+  }
+  made.bind_activation(Slot::dst, Role::input, DNNL_ARG_DST, spec.tensor, tensor);
+  made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.tensor, tensor);
+  made.bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.tensor, tensor);
+  made.plan(Backward::primitive_desc(Backward::desc(algorithm, tensor, tensor, tensor, kChannels),
+                                     onednn::attributes(), onednn::engine(), ahead));
 }
 
 const Registration<Implementation<Softmax>> registered{
     onednn::primitive_implementation<Softmax, described, plan>(
-        [](const Softmax& spec, const Device& device) -> std::optional<std::string> {
-          if (spec.tensor.h != 1 || spec.tensor.w != 1) {
-            return fmt::format("softmax takes rows of channels, not {}x{} images", spec.tensor.h,
-                               spec.tensor.w);
-          }
-          return device.unsupported(spec.tensor.dtype);
-        })};
+        [](const Softmax& spec, const Device& device) { return device.unsupported(spec.tensor.dtype); })};
 
 }  // namespace
 }  // namespace bench::kernels

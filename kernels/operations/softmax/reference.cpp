@@ -1,4 +1,4 @@
-// Softmax as it is defined in softmax.h.
+// Softmax and its gradient as they are defined in softmax.h.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,13 @@
 namespace bench::kernels {
 
 PlainSlots plain_slots(const Softmax& spec) {
-  return PlainSlots::without_parameters(true, spec.tensor, spec.tensor);
+  PlainSlots slots;
+  slots.add_activation(spec.forward() ? Slot::src : Slot::dst, Role::input, spec.tensor);
+  if (!spec.forward()) {
+    slots.add_activation(Slot::diff_dst, Role::input, spec.tensor);
+  }
+  slots.add_activation(spec.forward() ? Slot::dst : Slot::diff_src, Role::output, spec.tensor);
+  return slots;
 }
 
 namespace {
@@ -18,29 +24,51 @@ class ReferenceSoftmax final : public ReferenceOf<Softmax> {
   using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
-    std::vector<float> values = read(pointers, Slot::src);
-    const auto channels = static_cast<std::size_t>(spec_.tensor.c);
-    for (std::size_t row = 0; row < values.size(); row += channels) {
-      const std::span<float> x(values.data() + row, channels);
-      const double largest = std::ranges::max(x);
-      double sum = 0;
-      for (const float value : x) {
-        sum += std::exp(value - largest);
-      }
-      for (float& value : x) {
-        value = static_cast<float>(std::exp(value - largest) / sum);
+    std::vector<float> values = read(pointers, spec_.forward() ? Slot::src : Slot::dst);
+    const std::vector<float> diff = spec_.forward() ? std::vector<float>() : read(pointers, Slot::diff_dst);
+    const std::int64_t step = spec_.tensor.h * spec_.tensor.w;  // from channel to channel
+    for (std::int64_t pixel = 0; pixel < spec_.tensor.n * step; ++pixel) {
+      const std::int64_t first = pixel / step * spec_.tensor.c * step + pixel % step;
+      if (spec_.forward()) {
+        forward(&values[first], step);
+      } else {
+        backward(&values[first], &diff[first], step);
       }
     }
-    write(pointers, Slot::dst, values);
+    write(pointers, spec_.forward() ? Slot::dst : Slot::diff_src, values);
+  }
+
+ private:
+  void forward(float* x, std::int64_t step) const {
+    double largest = x[0];
+    for (std::int64_t c = 0; c < spec_.tensor.c; ++c) {
+      largest = std::max<double>(largest, x[c * step]);
+    }
+    double sum = 0;
+    for (std::int64_t c = 0; c < spec_.tensor.c; ++c) {
+      sum += std::exp(x[c * step] - largest);
+    }
+    for (std::int64_t c = 0; c < spec_.tensor.c; ++c) {
+      const double above = x[c * step] - largest;
+      x[c * step] = static_cast<float>(spec_.log ? above - std::log(sum) : std::exp(above) / sum);
+    }
+  }
+
+  // The gradient in the place of the result.
+  void backward(float* y, const float* diff, std::int64_t step) const {
+    double along = 0;
+    for (std::int64_t c = 0; c < spec_.tensor.c; ++c) {
+      along += static_cast<double>(diff[c * step]) * (spec_.log ? 1.0F : y[c * step]);
+    }
+    for (std::int64_t c = 0; c < spec_.tensor.c; ++c) {
+      const double value = y[c * step];
+      const double given = diff[c * step];
+      y[c * step] = static_cast<float>(spec_.log ? given - std::exp(value) * along : value * (given - along));
+    }
   }
 };
 
-const Registration<Implementation<Softmax>> registered{cpu_implementation<Softmax, ReferenceSoftmax>(
-    "reference", -1, [](const Softmax& spec, const Device& /*device*/) -> std::optional<std::string> {
-      return spec.tensor.h == 1 && spec.tensor.w == 1
-                 ? std::nullopt
-                 : std::optional<std::string>("softmax takes rows of channels, not images");
-    })};
+const Registration<Implementation<Softmax>> registered{reference_implementation<Softmax, ReferenceSoftmax>()};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -88,14 +88,8 @@ TEST_P(CudaLibraries, CudnnTransposesConvolutionsLikeTheReference) {
     for (const Direction direction :
          {Direction::forward, Direction::backward_data, Direction::backward_weights}) {
       for (const bool bias : {true, false}) {
-        const ConvTranspose spec{.src = {.n = 2, .c = s.in, .h = s.h, .w = s.w, .dtype = GetParam()},
-                                 .out_channels = s.out,
-                                 .kernel = s.kernel,
-                                 .stride = s.stride,
-                                 .direction = direction,
-                                 .bias = bias && direction != Direction::backward_data};
-        SCOPED_TRACE(fmt::format("{} to {} kernel {} stride {} direction {} bias {}", s.in, s.out, s.kernel,
-                                 s.stride, static_cast<int>(direction), bias));
+        const ConvTranspose spec = testing::conv_transpose_of(s, Layout::nhwc, GetParam(), direction, bias);
+        SCOPED_TRACE(testing::described(spec));
         expect_like_reference_on_cuda(spec, GetParam(), "cudnn");
       }
     }

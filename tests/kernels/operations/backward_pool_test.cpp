@@ -1,7 +1,9 @@
 // The gradient of pooling: oneDNN's against the reference, the reference against differences.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -16,6 +18,35 @@ using testing::Saved;
 using testing::Sum;
 using testing::tolerance_of;
 using testing::Values;
+
+// Dilated windows, padding that differs between the sides or that counts, results that are rounded up.
+std::vector<Pool> general_pools(const TensorDesc& src) {
+  std::vector<Pool> all;
+  for (const Pool::Kind kind : {Pool::Kind::max, Pool::Kind::average}) {
+    const Pool three{.src = src, .kind = kind, .kernel_h = 3, .kernel_w = 3, .training = true};
+    Pool dilated = three;
+    dilated.stride_w = dilated.dilation_h = 2;
+    dilated.dilation_w = 3;
+    dilated.pad_h = dilated.pad_w = 1;
+    dilated.pad_bottom = 2;
+    dilated.pad_right = -1;
+    Pool uneven = three;
+    uneven.stride_h = uneven.stride_w = 2;
+    uneven.pad_h = 2;
+    uneven.pad_bottom = -1;
+    uneven.pad_right = 2;
+    Pool rounded = three;
+    rounded.stride_h = rounded.stride_w = 3;
+    rounded.pad_h = rounded.pad_w = 1;
+    rounded.beyond_h = 1;
+    all.insert(all.end(), {dilated, uneven, rounded});
+    if (kind == Pool::Kind::average) {
+      dilated.count_padding = uneven.count_padding = rounded.count_padding = true;
+      all.insert(all.end(), {dilated, uneven, rounded});
+    }
+  }
+  return all;
+}
 
 constexpr std::array kKinds{Pool::Kind::max, Pool::Kind::average};
 
@@ -92,6 +123,19 @@ TEST_P(BackwardPool, LikeTheReference) {
   }
 }
 
+TEST_P(BackwardPool, OfGeneralWindowsLikeTheReference) {
+  BENCH_SKIP_UNSUPPORTED(GetParam());
+  for (const TensorDesc& tensor : testing::tensors_of_every_layout(GetParam())) {
+    for (const Pool& spec : general_pools(tensor)) {
+      SCOPED_TRACE(trace(spec));
+      const auto [expected_dst, expected_gradient] = forward_and_backward(spec, GetParam(), "reference");
+      const auto [dst, gradient] = forward_and_backward(spec, GetParam(), "");
+      EXPECT_TRUE(testing::close_to(expected_dst, dst, tolerance_of(GetParam())));
+      EXPECT_TRUE(testing::close_to(expected_gradient, gradient, overlapping_tolerance_of(GetParam())));
+    }
+  }
+}
+
 // Behind a ReLU many inputs are zero: the first of equal ones gets the gradient, everywhere.
 TEST_P(BackwardPool, GivesTheFirstOfEqualInputs) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
@@ -114,13 +158,15 @@ TEST_P(BackwardPool, GivesTheFirstOfEqualInputs) {
 }
 
 TEST(BackwardPoolReference, IsTheDerivative) {
-  const TensorDesc tensor{.n = 2, .c = 2, .h = 5, .w = 4};
+  const TensorDesc tensor{.n = 2, .c = 2, .h = 7, .w = 6};
   // Whole numbers, all different: half a step either way leaves every maximum where it is.
   std::vector<float> src;
   for (std::int64_t i = 0; i < tensor.elements(); ++i) {
-    src.push_back(static_cast<float>(i * 37 % tensor.elements() - 40));
+    src.push_back(static_cast<float>(i * 37 % tensor.elements() - 80));
   }
-  for (const Pool& spec : pools(tensor)) {
+  std::vector<Pool> all = pools(tensor);
+  std::ranges::copy(general_pools(tensor), std::back_inserter(all));
+  for (const Pool& spec : all) {
     SCOPED_TRACE(trace(spec));
     const Pool backward = backward_of(spec);
     Values inputs = testing::inputs_for(*make_operation(backward, testing::cpu(), "reference"), Dtype::fp32);
@@ -132,6 +178,29 @@ TEST(BackwardPoolReference, IsTheDerivative) {
     EXPECT_LT(relative_error(testing::run_reference(backward, inputs, &saved).at(Slot::diff_src), expected),
               2e-5);
   }
+}
+
+// As torch.nn.functional.avg_pool1d and max_pool1d give it, with ceil_mode: the last window begins at 4, of
+// the padding behind it one position counts.
+TEST(PoolWindows, DivideByWhatIsCounted) {
+  Pool spec{.src = {.n = 1, .c = 1, .h = 1, .w = 6},
+            .kind = Pool::Kind::average,
+            .kernel_w = 4,
+            .stride_w = 5,
+            .pad_w = 1,
+            .beyond_w = 1};
+  const Values inputs{{Slot::src, {1, 2, 3, 4, 5, 7}}};
+  const auto answers = [&](const char* implementation) {
+    return testing::run_operation(*make_operation(spec, testing::cpu(), implementation), inputs)
+        .at(Slot::dst);
+  };
+  EXPECT_THAT(answers("onednn"), ElementsAre(2, 6));
+  EXPECT_THAT(answers("reference"), ElementsAre(2, 6));
+  spec.count_padding = true;
+  EXPECT_THAT(answers("loops"), ElementsAre(1.5F, 4));
+  spec.kind = Pool::Kind::max;
+  spec.count_padding = false;
+  EXPECT_THAT(answers("onednn"), ElementsAre(3, 7));
 }
 
 TEST(BackwardPoolReference, GivesTheFirstOfEqualInputs) {

@@ -54,9 +54,13 @@ TEST_P(SequenceLayer, LayerNormIsLikeItsReferenceInEveryPass) {
       for (const Sum sum : {Sum::apart, Sum::in_place}) {
         SCOPED_TRACE(fmt::format("{}x{} training {} direction {}", rows, width, training,
                                  static_cast<int>(direction)));
-        const LayerNorm spec{
+        LayerNorm spec{
             .rows = rows, .width = width, .training = training, .direction = direction, .dtype = GetParam()};
-        testing::expect_like_reference(spec, GetParam(), 2 * testing::tolerance_of(GetParam()), sum);
+        for (const auto& [scale, shift] : {std::pair{true, true}, {true, false}, {false, false}}) {
+          spec.scale = scale;
+          spec.shift = shift;
+          testing::expect_like_reference(spec, GetParam(), 2 * testing::tolerance_of(GetParam()), sum);
+        }
       }
     }
   }

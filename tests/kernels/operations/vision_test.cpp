@@ -243,14 +243,8 @@ TEST_P(VisionOperations, ConvTransposeLikeTheReference) {
     for (const testing::ConvTransposeShape& s : testing::kConvTransposeShapes) {
       for (const Direction direction : kDirections) {
         for (const bool bias : {true, false}) {
-          const ConvTranspose spec{.src = map_of(s.in, s.h, s.w, layout, GetParam()),
-                                   .out_channels = s.out,
-                                   .kernel = s.kernel,
-                                   .stride = s.stride,
-                                   .direction = direction,
-                                   .bias = bias && direction != Direction::backward_data};
-          SCOPED_TRACE(fmt::format("{} to {} kernel {} stride {} direction {} bias {}", trace(spec.src),
-                                   s.out, s.kernel, s.stride, static_cast<int>(direction), bias));
+          const ConvTranspose spec = testing::conv_transpose_of(s, layout, GetParam(), direction, bias);
+          SCOPED_TRACE(testing::described(spec));
           expect_like_reference(spec, GetParam(), tolerance_of(GetParam()));
         }
       }
@@ -270,9 +264,41 @@ TEST(ConvTranspose, WritesPatches) {
   }
 }
 
+// Of two channels to four in two groups, a row of three pixels to what torch.nn.functional.conv_transpose2d
+// gives with stride (1, 2), padding (0, 1), output_padding (0, 1), dilation (1, 2).
+TEST(ConvTranspose, CutsTheEdgesOff) {
+  const ConvTranspose spec{.src = {.n = 1, .c = 2, .h = 1, .w = 3},
+                           .out_channels = 4,
+                           .kernel = {1, 2},
+                           .stride = {1, 2},
+                           .pad = {0, 1},
+                           .output_pad = {0, 1},
+                           .dilation = {1, 2},
+                           .groups = 2};
+  const Values inputs{{Slot::src, {1, 2, 3, 10, 20, 30}}, {Slot::weights, {1, 2, 3, 4, 5, 6, 7, 8}}};
+  // Whole rows: taps lie at 2w and 2w + 2, of columns 0 to 7 the first and one at the end are cut off.
+  const auto row = [](float x, float y, float z, float v, float w) {
+    return std::vector<float>{0, x * w + y * v, 0, y * w + z * v, 0, z * w};
+  };
+  std::vector<float> expected;
+  for (const std::vector<float>& one :
+       {row(1, 2, 3, 1, 2), row(1, 2, 3, 3, 4), row(10, 20, 30, 5, 6), row(10, 20, 30, 7, 8)}) {
+    expected.insert(expected.end(), one.begin(), one.end());
+  }
+  for (const char* implementation : {"reference", "onednn"}) {
+    const auto operation = make_operation(spec, testing::cpu(), implementation);
+    EXPECT_EQ(testing::run_operation(*operation, inputs).at(Slot::dst), expected) << implementation;
+  }
+}
+
 TEST(ConvTranspose, ReferenceGradientsAreTheDerivatives) {
   for (const std::int64_t stride : {1, 2, 3}) {
-    ConvTranspose spec{.src = map_of(2, 2, 3), .out_channels = 3, .stride = stride, .bias = true};
+    ConvTranspose spec{.src = map_of(2, 2, 3),
+                       .out_channels = 4,
+                       .stride = stride,
+                       .pad = {0, 1, 1, 0},
+                       .groups = 2,
+                       .bias = true};
     ConvTranspose backward = spec;
     backward.direction = Direction::backward_weights;
     expect_derivative(spec, backward, Slot::weights, Slot::diff_weights);
@@ -311,6 +337,11 @@ TEST(ConvTranspose, WeightsArePackedAlikeInAllDirections) {
 TEST(ConvTranspose, RefusalsSayWhy) {
   using ::testing::HasSubstr;
   EXPECT_THAT(refusal(ConvTranspose{.src = map_of(1, 2, 2), .kernel = 0}), HasSubstr("must be between"));
+  EXPECT_THAT(refusal(ConvTranspose{.src = map_of(1, 2, 2), .output_pad = 2}),
+              HasSubstr("output padding 2x2 must be below the stride 2x2"));
+  EXPECT_THAT(refusal(ConvTranspose{.src = map_of(3, 2, 2), .out_channels = 2, .groups = 2}),
+              HasSubstr("groups 2 does not divide 3 to 2 channels"));
+  EXPECT_THAT(refusal(ConvTranspose{.src = map_of(1, 2, 2), .pad = 2}), HasSubstr("leaves nothing"));
   EXPECT_THAT(
       refusal(ConvTranspose{.src = map_of(1, 2, 2), .direction = Direction::backward_data, .bias = true}),
       HasSubstr("does not depend on a bias"));

@@ -38,7 +38,7 @@ Descriptor geometry_of(const Conv2d& convolution) {
   geometry.set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION);
   geometry.set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{2});
   set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, c.pad_h, c.pad_w);
-  set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, c.pad_h, c.pad_w);
+  set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, c.pad_h + c.pad_bottom, c.pad_w + c.pad_right);
   set(CUDNN_ATTR_CONVOLUTION_DILATIONS, c.dilation_h, c.dilation_w);
   set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, c.stride_h, c.stride_w);
   geometry.finalize();

@@ -41,6 +41,13 @@ std::vector<Pool> pools(Dtype dtype) {
       add({4, 4}, {2, 2}, {1, 1}, 2);
       add({src.h, src.w}, {1, 1}, {0, 0});
       add({1, 1}, {1, 1}, {0, 0});
+      // Dilated windows; padding that differs between the sides or counts; a result that is rounded up.
+      add({3, 3}, {2, 1}, {1, 1}, 1);
+      all.back().dilation_h = 2;
+      all.back().dilation_w = 3;
+      add({3, 3}, {3, 3}, {2, 2}, -1);
+      all.back().beyond_w = 1;
+      all.back().count_padding = kind == Pool::Kind::average;
     }
   }
   return all;

@@ -37,12 +37,37 @@ void for_each_rows(Visit visit) {
   }
 }
 
-TEST(CudaSoftmax, IsLikeItsReference) {
+TEST(CudaSoftmax, BothPassesAreLikeTheReference) {
   for_each_rows([](const RowsShape& shape, Dtype dtype, const RunOptions& options) {
-    expect_like_reference<cuda::SoftmaxOperation>({{.n = shape.rows, .c = shape.width, .dtype = dtype}},
-                                                  dtype, options);
+    for (const bool log : {false, true}) {
+      const Softmax spec{.tensor = {.n = shape.rows, .c = shape.width, .dtype = dtype}, .log = log};
+      expect_like_reference<cuda::SoftmaxOperation>(spec, dtype, options);
+      RunOptions in_place = options;
+      in_place.in_place = {{Slot::diff_src, Slot::diff_dst}};
+      expect_like_reference<cuda::SoftmaxOperation>(backward_of(spec), dtype, in_place);
+    }
   });
 }
+
+TEST(CudaSoftmax, OfMapsIsLikeItsReference) {
+  for (const Dtype dtype : kAllDtypes) {
+    for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
+      for (const std::int64_t channels : {1, 21, 300}) {
+        for (const bool log : {false, true}) {
+          SCOPED_TRACE(fmt::format("{} {} of {} channels", name_of(dtype), name_of(layout), channels));
+          const Softmax spec{
+              .tensor = {.n = 2, .c = channels, .h = 5, .w = 31, .layout = layout, .dtype = dtype},
+              .log = log};
+          expect_like_reference<cuda::SoftmaxOperation>(spec, dtype);
+          expect_like_reference<cuda::SoftmaxOperation>(backward_of(spec), dtype,
+                                                        {.in_place = {{Slot::diff_src, Slot::diff_dst}}});
+        }
+      }
+    }
+  }
+}
+
+constexpr std::array<std::pair<bool, bool>, 3> kScaleAndShift{{{true, true}, {true, false}, {false, false}}};
 
 // Labels over all classes, and some that name none.
 testing::Bytes labels_for(const RowsShape& shape) {
@@ -81,16 +106,21 @@ TEST(CudaCrossEntropy, StandsLargeLogits) {
 
 TEST(CudaLayerNorm, ForwardIsLikeItsReference) {
   for_each_rows([](const RowsShape& shape, Dtype dtype, const RunOptions& options) {
-    for (const bool training : {false, true}) {
-      expect_like_reference<cuda::LayerNormOperation>(
-          {.rows = shape.rows, .width = shape.width, .training = training, .dtype = dtype}, dtype, options);
+    for (const auto& [scale, shift] : kScaleAndShift) {
+      const LayerNorm spec{.rows = shape.rows,
+                           .width = shape.width,
+                           .training = !shift || shape.rows % 2 == 0,
+                           .dtype = dtype,
+                           .scale = scale,
+                           .shift = shift};
+      expect_like_reference<cuda::LayerNormOperation>(spec, dtype, options);
     }
   });
 }
 
 TEST(CudaLayerNorm, BackwardIsLikeItsReference) {
   for_each_rows([](const RowsShape& shape, Dtype dtype, RunOptions options) {
-    const LayerNorm spec{
+    LayerNorm spec{
         .rows = shape.rows, .width = shape.width, .direction = Direction::backward, .dtype = dtype};
     if (shape.width > 4096 && dtype != Dtype::fp32) {
       return;  // many columns take long, and are the same to all dtypes
@@ -98,7 +128,11 @@ TEST(CudaLayerNorm, BackwardIsLikeItsReference) {
     if (options.offset != 0) {
       options.in_place = {{Slot::diff_src, Slot::diff_dst}};
     }
-    expect_like_reference<cuda::LayerNormOperation>(spec, dtype, options);
+    for (const auto& [scale, shift] : kScaleAndShift) {
+      spec.scale = scale;
+      spec.shift = shift;
+      expect_like_reference<cuda::LayerNormOperation>(spec, dtype, options);
+    }
   });
 }
 

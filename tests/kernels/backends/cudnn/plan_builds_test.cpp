@@ -162,12 +162,7 @@ TEST_F(CudnnPlanBuilds, SucceedForTheTransposedConvolutionsOfTheGpuTests) {
   for_each_card([](Builder& builder, Device& device, Dtype dtype) {
     for (const ConvTransposeShape& s : kConvTransposeShapes) {
       for (const Direction direction : kEveryDirection) {
-        const ConvTranspose spec{.src = {.n = 2, .c = s.in, .h = s.h, .w = s.w, .dtype = dtype},
-                                 .out_channels = s.out,
-                                 .kernel = s.kernel,
-                                 .stride = s.stride,
-                                 .direction = direction,
-                                 .bias = direction != Direction::backward_data};
+        const ConvTranspose spec = conv_transpose_of(s, Layout::nhwc, dtype, direction, true);
         expect_planned(spec, device, "transposed");
         builder.build(exchanged_convolution(spec));
       }

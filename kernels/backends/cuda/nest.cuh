@@ -1,0 +1,99 @@
+// The loops of kernels/operations/array.h for kernel bodies: a thread for each element of a nest.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/backends/cuda/copy_pixels.cuh"
+#include "kernels/backends/cuda/kernel_operation.h"
+#include "kernels/backends/cuda/units.cuh"
+#include "kernels/operations/array.h"
+
+namespace bench::kernels::cuda {
+
+struct NestLoops {
+  static constexpr int kThreads = 256;
+  static constexpr int kMost = static_cast<int>(Nest::kMostLoops);
+  static constexpr int kArrays = static_cast<int>(Nest::kMostArrays);
+
+  std::uint32_t count = 1;
+  int loops = 0;
+  Divider extents[kMost];  // the innermost first
+  std::int64_t steps[kMost][kArrays] = {};
+  std::int64_t first[kArrays] = {};
+
+  NestLoops() = default;
+  explicit NestLoops(const Nest& nest)
+      : count(static_cast<std::uint32_t>(nest.elements())), loops(static_cast<int>(nest.loops.size())) {
+    for (int loop = 0; loop < loops; ++loop) {
+      const Nest::Loop& from = nest.loops[static_cast<std::size_t>(loops - 1 - loop)];
+      extents[loop] = Divider(from.extent);
+      std::copy(from.steps.begin(), from.steps.end(), steps[loop]);
+    }
+    std::copy(nest.first.begin(), nest.first.end(), first);
+  }
+
+  // Where element number `index` is in each array.
+  template <int kCount>
+  BENCH_DEVICE void place_of(std::uint32_t index, std::int64_t (&at)[kCount]) const {
+    for (int array = 0; array < kCount; ++array) {
+      at[array] = first[array];
+    }
+    BENCH_UNROLL
+    for (int loop = 0; loop < kMost; ++loop) {
+      if (loop < loops) {
+        const std::uint32_t i = extents[loop].take(index);
+        for (int array = 0; array < kCount; ++array) {
+          at[array] += i * steps[loop][array];
+        }
+      }
+    }
+  }
+
+  // A thread's place in each array; false for a thread behind the last element.
+  template <class Thread, int kCount>
+  BENCH_DEVICE bool place(const Thread& thread, std::int64_t (&at)[kCount]) const {
+    const std::uint32_t index =
+        static_cast<std::uint32_t>(thread.block()) * kThreads + static_cast<std::uint32_t>(thread.index());
+    if (index >= count) {
+      return false;
+    }
+    place_of(index, at);
+    return true;
+  }
+
+  std::int64_t blocks() const { return blocks_for(std::int64_t{count}, kThreads); }
+};
+
+// Calls visit with parts of a nest that have no more elements than a kernel counts.
+template <class Visit>
+void for_each_counted(const Nest& nest, std::int64_t most, const Visit& visit) {
+  if (nest.elements() <= most) {
+    return visit(nest);
+  }
+  const Nest::Loop& outer = nest.loops.front();
+  const std::int64_t inner = nest.elements() / outer.extent;
+  const std::int64_t each = std::max<std::int64_t>(most / inner, 1);
+  for (std::int64_t from = 0; from < outer.extent; from += each) {
+    Nest part = nest;
+    part.loops.front().extent = std::min(each, outer.extent - from);
+    for (std::size_t array = 0; array < Nest::kMostArrays; ++array) {
+      part.first[array] += from * outer.steps[array];
+    }
+    if (part.loops.front().extent == 1) {
+      part.loops.erase(part.loops.begin());
+    }
+    for_each_counted(part, most, visit);
+  }
+}
+
+// kernel(loops) is launched with a thread for each element.
+template <class Machine, class Queue, class MakeKernel>
+void launch_nest(const Queue& queue, const Nest& nest, const MakeKernel& kernel) {
+  for_each_counted(nest, Machine::kMostCounted, [&](const Nest& part) {
+    const NestLoops loops(part);
+    queue.launch(kernel(loops), loops.blocks());
+  });
+}
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,58 @@
+// Local response normalisation of maps.
+#include "kernels/operations/lrn/lrn.h"
+
+#include "kernels/networks/graph/layer.h"
+#include "kernels/networks/program/recorder.h"
+
+namespace bench::kernels {
+namespace {
+
+class LrnLayer final : public LayerOf<LrnLayer, LrnOptions> {
+ public:
+  using LayerOf::LayerOf;
+
+  Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
+    require(inputs[0].is_maps(), name, "needs maps", inputs[0]);
+    require(options_.size > 0 && options_.size % 2 == 1, name, "goes over an odd number of channels");
+    return inputs[0];
+  }
+
+  void forward(Recorder& recorder) const override {
+    const Lrn spec = this->spec(recorder);
+    Arguments arguments{{Slot::src, recorder.input()}, {Slot::dst, recorder.result()}};
+    if (const SlotInfo* const saved = recorder.make(spec)->find(Slot::saved)) {
+      arguments.emplace_back(Slot::saved,
+                             recorder.save(Slot::saved, "divisors", saved->bytes, Content::statistic));
+    }
+    recorder.record(spec, arguments);
+  }
+  void backward(Recorder& recorder) const override {
+    const TensorId diff = recorder.diff();
+    if (!recorder.wants_gradient()) {
+      return;
+    }
+    Lrn backward = spec(recorder);
+    backward.direction = Direction::backward;
+    Arguments arguments{
+        {Slot::src, recorder.input()}, {Slot::diff_dst, diff}, {Slot::diff_src, recorder.input_gradient()}};
+    if (const auto saved = recorder.saved(Slot::saved)) {
+      arguments.emplace_back(Slot::saved, *saved);
+    }
+    recorder.record(backward, arguments);
+  }
+
+ private:
+  Lrn spec(const Recorder& recorder) const {
+    return {.tensor = recorder.src(),
+            .size = options_.size,
+            .alpha = options_.alpha,
+            .beta = options_.beta,
+            .k = options_.k,
+            .training = recorder.training()};
+  }
+};
+
+const LayerRegistration<LrnOptions, LrnLayer> registered{"lrn"};
+
+}  // namespace
+}  // namespace bench::kernels

@@ -1,0 +1,45 @@
+// Local response normalisation and its gradient by oneDNN.
+#include <fmt/format.h>
+
+#include "kernels/backends/onednn/primitive_operation.h"
+#include "kernels/operations/lrn/lrn.h"
+
+namespace bench::kernels {
+namespace {
+
+using Forward = dnnl::lrn_forward;
+using Backward = dnnl::lrn_backward;
+
+std::string described(const Lrn& spec) {
+  return fmt::format("lrn{} {} {} n{} c{} {}x{} over {}", spec.forward() ? "" : " backward",
+                     name_of(spec.tensor.dtype), name_of(spec.tensor.layout), spec.tensor.n, spec.tensor.c,
+                     spec.tensor.h, spec.tensor.w, spec.size);
+}
+
+void plan(const Lrn& spec, onednn::PrimitiveOperation& made) {
+  constexpr auto kAcross = dnnl::algorithm::lrn_across_channels;
+  const auto tensor = onednn::describe(spec.tensor);
+  const auto kind = spec.training || !spec.forward() ? dnnl::prop_kind::forward_training
+                                                     : dnnl::prop_kind::forward_inference;
+  const Forward::primitive_desc ahead(
+      Forward::desc(kind, kAcross, tensor, spec.size, spec.alpha, spec.beta, spec.k), onednn::attributes(),
+      onednn::engine());
+  made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.tensor, tensor);
+  if (spec.forward()) {
+    made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.tensor, tensor);
+    made.bind_opaque(Slot::saved, Role::output, DNNL_ARG_WORKSPACE, ahead.workspace_desc());
+    return made.plan(ahead);
+  }
+  made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.tensor, tensor);
+  made.bind_opaque(Slot::saved, Role::input, DNNL_ARG_WORKSPACE, ahead.workspace_desc());
+  made.bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.tensor, tensor);
+  made.plan(Backward::primitive_desc(
+      Backward::desc(kAcross, tensor, tensor, spec.size, spec.alpha, spec.beta, spec.k), onednn::attributes(),
+      onednn::engine(), ahead));
+}
+
+const Registration<Implementation<Lrn>> registered{onednn::primitive_implementation<Lrn, described, plan>(
+    [](const Lrn& spec, const Device& device) { return device.unsupported(spec.tensor.dtype); })};
+
+}  // namespace
+}  // namespace bench::kernels
