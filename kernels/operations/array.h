@@ -51,6 +51,11 @@ struct Array {
   bool operator==(const Array&) const = default;
 };
 
+// A tensor of four extents.
+inline Array array_of(const TensorDesc& tensor) {
+  return {{tensor.n, tensor.c, tensor.h, tensor.w}, tensor.layout, tensor.dtype};
+}
+
 // How an array is walked by loops: at index i of the loops, the element whose index in dimension
 // `dimension[l]` is `from` plus Σ step[l] · i[l]. A loop that leaves the array where it is has the dimension
 // -1. No two loops move the same dimension.

@@ -34,6 +34,16 @@ template <class Body>
   loop_over(body, first, last);
 }
 
+// body(i) for every i below `count`, in this thread.
+template <class Body>
+void for_each_in_row(const std::int64_t count, const Body& body) {
+  if (__builtin_cpu_supports("avx2") != 0) {
+    loop_over_avx2(body, 0, count);
+  } else {
+    loop_over(body, 0, count);
+  }
+}
+
 // body(i) for every i below `count`, in any order. Body's operator() is [[gnu::always_inline]], so that it is
 // compiled for the processor at hand.
 template <class Body>

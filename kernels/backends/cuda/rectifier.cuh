@@ -1,5 +1,5 @@
-// kernels/operations/activation.h for kernel bodies. Every activation but GELU is one formula, and so one
-// kernel: negative values are multiplied, values above a bound are cut.
+// kernels/operations/activation.h for kernel bodies. Rectifiers are one formula, and so one kernel: negative
+// values are multiplied, values above a bound are cut.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ struct Rectifier {
   static Rectifier of(Activation activation) {
     Rectifier made;
     if (activation != Activation::none) {
-      made.negative = activation == Activation::leaky_relu ? kLeakySlope : 0.0F;
+      made.negative = activation.kind == ActivationKind::leaky_relu ? activation.alpha : 0.0F;
     }
     if (activation == Activation::relu6) {
       made.upper = 6.0F;

@@ -11,9 +11,8 @@ namespace {
 constexpr std::int64_t kMostElements = (std::int64_t{1} << 31) - 1;
 constexpr int kTensorCoresForBf16 = 80;  // and for tf32
 
-std::string_view suffix_of(Activation activation) {
-  constexpr std::array<std::string_view, 5> kSuffixes{"", "+relu", "+relu6", "+leaky_relu", "+gelu"};
-  return kSuffixes.at(static_cast<std::size_t>(activation));
+std::string suffix_of(Activation activation) {
+  return activation == Activation::none ? "" : fmt::format("+{}", name_of(activation.kind));
 }
 
 // "3" where both are alike, else "1x5".

@@ -80,22 +80,61 @@ dnnl::memory::desc describe_vector(std::int64_t count) {
   return {{count}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::a};
 }
 
-dnnl::algorithm algorithm_of(Activation activation) {
-  if (activation == Activation::gelu) {
-    return dnnl::algorithm::eltwise_gelu_tanh;
+std::optional<Eltwise> eltwise_of(Activation activation) {
+  using K = ActivationKind;
+  using A = dnnl::algorithm;
+  const float alpha = activation.alpha;
+  switch (activation.kind) {
+    case K::relu:
+      return Eltwise{A::eltwise_relu};
+    case K::relu6:
+      return Eltwise{A::eltwise_bounded_relu, 6.0F};
+    case K::leaky_relu:
+      return Eltwise{A::eltwise_relu, alpha};
+    case K::gelu:
+      return Eltwise{A::eltwise_gelu_tanh};
+    case K::gelu_erf:
+      return Eltwise{A::eltwise_gelu_erf};
+    case K::sigmoid:
+      return Eltwise{A::eltwise_logistic_use_dst_for_bwd};
+    case K::silu:
+      return Eltwise{A::eltwise_swish, 1.0F};
+    case K::hard_swish:
+      return Eltwise{A::eltwise_hardswish};
+    case K::tanh:
+      return Eltwise{A::eltwise_tanh_use_dst_for_bwd};
+    case K::elu:
+      return Eltwise{A::eltwise_elu_use_dst_for_bwd, alpha};
+    case K::softplus:
+      return Eltwise{A::eltwise_soft_relu};
+    case K::mish:
+      return Eltwise{A::eltwise_mish};
+    case K::clip:
+      return Eltwise{A::eltwise_clip_v2_use_dst_for_bwd, alpha, activation.beta};
+    case K::linear:
+      return Eltwise{A::eltwise_linear, alpha, activation.beta};
+    case K::abs:
+      return Eltwise{A::eltwise_abs};
+    case K::sqrt:
+      return Eltwise{A::eltwise_sqrt_use_dst_for_bwd};
+    case K::power:
+      return Eltwise{A::eltwise_pow, 1.0F, alpha};
+    case K::exp:
+      return Eltwise{A::eltwise_exp_use_dst_for_bwd};
+    case K::log:
+      return Eltwise{A::eltwise_log};
+    default:
+      return std::nullopt;
   }
-  return activation == Activation::relu6 ? dnnl::algorithm::eltwise_bounded_relu
-                                         : dnnl::algorithm::eltwise_relu;
-}
-
-float alpha_of(Activation activation) {
-  // bounded_relu's upper bound, or relu's slope below zero.
-  return activation == Activation::relu6 ? 6.0F : activation == Activation::leaky_relu ? kLeakySlope : 0.0F;
 }
 
 void append(dnnl::post_ops& post_ops, Activation activation) {
-  if (activation != Activation::none) {
-    post_ops.append_eltwise(1.0F, algorithm_of(activation), alpha_of(activation), 0.0F);
+  if (activation.kind == ActivationKind::hard_sigmoid) {
+    post_ops.append_eltwise(1.0F, dnnl::algorithm::eltwise_linear, activation.alpha, activation.beta);
+    post_ops.append_eltwise(1.0F, dnnl::algorithm::eltwise_clip, 0.0F, 1.0F);
+  } else if (activation != Activation::none) {
+    const Eltwise function = eltwise_of(activation).value();
+    post_ops.append_eltwise(1.0F, function.algorithm, function.alpha, function.beta);
   }
 }
 

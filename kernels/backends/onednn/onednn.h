@@ -3,6 +3,7 @@
 
 #include <omp.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -32,8 +33,15 @@ dnnl::memory::desc describe_matrix(const TensorDesc& tensor);
 // `count` fp32 values in a row.
 dnnl::memory::desc describe_vector(std::int64_t count);
 
-dnnl::algorithm algorithm_of(Activation activation);  // any but none
-float alpha_of(Activation activation);                // the algorithm's parameter
+// A function as oneDNN has it, its gradient from the result or from what was read as slope_reads_result()
+// says.
+struct Eltwise {
+  dnnl::algorithm algorithm;
+  float alpha = 0;
+  float beta = 0;
+};
+std::optional<Eltwise> eltwise_of(Activation activation);  // nullopt where it has none
+// Of any that is_fusable().
 void append(dnnl::post_ops& post_ops, Activation activation);
 
 // Attributes of every primitive here: scratch memory is given by the caller, post-ops run before storing.

@@ -5,7 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/networks/graph/layer.h"
 #include "kernels/networks/graph/shape.h"
+#include "kernels/operations/pointwise/pointwise.h"
+#include "kernels/operations/reduce/reduce.h"
 #include "kernels/operations/strided_copy/strided_copy.h"
 
 namespace bench::kernels {
@@ -34,6 +37,33 @@ struct PadOptions {
   std::vector<std::int64_t> behind;
   StridedCopy::Outside outside = StridedCopy::Outside::value;
   float value = 0;
+};
+
+// Repeated along dimensions that it lacks or where it has one element, as NumPy broadcasts, to this shape.
+struct ExpandOptions {
+  Shape shape;
+};
+
+// A function of two inputs, `where` of three, which are repeated to a common shape as NumPy broadcasts. Two
+// summands of one shape are rather an AddOptions, which fuses.
+struct PointwiseOptions {
+  PointwiseFunction function = PointwiseFunction::add;
+};
+
+// Joins the elements along some dimensions, which keep one element or are left out.
+struct ReduceOptions {
+  ReduceFunction function = ReduceFunction::mean;
+  std::vector<std::size_t> dimensions;
+  bool keep_dims = true;
+};
+
+// A value that is a parameter: a table, a token, a factor of each channel. It reads nothing.
+struct ParameterOptions {
+  Shape shape;  // does not depend on the batch
+  bool trained = true;
+  // Its values; empty: drawn from the seed by the layer's name.
+  std::vector<float> values{};
+  Uniform start{};
 };
 
 }  // namespace bench::kernels

@@ -38,7 +38,8 @@ Graph::Value Graph::append(Node node) {
   for (const Value input : node.inputs) {
     require(input < nodes_.size(), node.name, "reads a layer that does not come before it");
   }
-  require(!node.inputs.empty(), node.name, "has no input");
+  require(node.inputs.empty() == node.layer->reads_nothing(), node.name,
+          node.inputs.empty() ? "has no input" : "reads nothing");
   std::vector<Shape> inputs;
   for (const Value input : node.inputs) {
     inputs.push_back(nodes_[input].shape);

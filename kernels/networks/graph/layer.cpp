@@ -46,7 +46,7 @@ void Layer::backward(Recorder& recorder) const {
 
 bool take_activation(const Epilogue& epilogue, Activation& own) {
   const auto* const activation = std::get_if<Activation>(&epilogue);
-  if (activation == nullptr || own != Activation::none) {
+  if (activation == nullptr || own != Activation::none || !is_fusable(*activation)) {
     return false;
   }
   own = *activation;

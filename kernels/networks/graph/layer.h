@@ -77,6 +77,8 @@ class Layer {
   // Puts the values into the order that the stored input asks for.
   virtual void arrange(Slot /*slot*/, const StoredValue& /*input*/, std::vector<float>& /*plain*/) const {}
 
+  // A value that is made of nothing but parameters.
+  virtual bool reads_nothing() const { return false; }
   // False where it is given maps in the layout that the device prefers, the network's input excepted. True
   // where it is given every value as it is stored.
   virtual bool reads_any_layout() const { return false; }

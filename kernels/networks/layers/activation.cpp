@@ -1,4 +1,4 @@
-// Functions applied to each element: ReLU, ReLU6, leaky ReLU, GELU.
+// Functions applied to each element.
 #include "kernels/networks/graph/layer.h"
 #include "kernels/networks/graph/layer_options.h"
 #include "kernels/networks/program/recorder.h"

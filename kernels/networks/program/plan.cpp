@@ -156,11 +156,13 @@ void finish_plan(ProgramPlan& plan, const Device& device, ScratchPlace scratch) 
     return;
   }
   plan.library_bytes = compiled_code_bytes(plan.program.instructions().size());
-  for (const PlannedParameter& parameter : plan.parameters) {
-    PlainParameter plain =
-        plain_while_initialised(plan.graph, parameter.layer, *parameter.operation->find(parameter.slot));
-    if (plain.bytes > plan.largest_plain.bytes) {
-      plan.largest_plain = std::move(plain);
+  for (const auto* const parameters : {&plan.parameters, &plan.constants}) {
+    for (const PlannedParameter& parameter : *parameters) {
+      PlainParameter plain =
+          plain_while_initialised(plan.graph, parameter.layer, *parameter.operation->find(parameter.slot));
+      if (plain.bytes > plan.largest_plain.bytes) {
+        plan.largest_plain = std::move(plain);
+      }
     }
   }
 }

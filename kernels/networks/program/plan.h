@@ -60,6 +60,7 @@ struct ProgramPlan {
   Placement placement;
   std::vector<StoredValue> stored;  // of each node
   std::vector<PlannedParameter> parameters;
+  std::vector<PlannedParameter> constants;  // in training: those that it does not move
   std::vector<ParameterGroup> groups;
   InputBatch input;              // of a micro-batch
   std::vector<TensorId> inputs;  // one for each micro-batch

@@ -85,6 +85,9 @@ std::shared_ptr<Operation> Recorder::with_extra(Value value, const ExtraBytes& e
 }
 
 std::string Recorder::described() const {
+  if (node().inputs.empty()) {
+    return name() + ": ";
+  }
   return fmt::format("{} of {}: ", name(), plan_.graph[node().inputs.front()].shape.text());
 }
 
@@ -149,13 +152,14 @@ std::optional<TensorId> Recorder::saved(Slot slot) const {
 Activation Recorder::take_next_activation(TakesSlope slope) {
   const auto& nodes = plan_.graph.nodes();
   const Value next = current_ + 1;
-  if (!training() || next >= nodes.size() || nodes[next].inputs.front() != current_) {
+  if (!training() || next >= nodes.size() || nodes[next].inputs.empty() ||
+      nodes[next].inputs.front() != current_) {
     return Activation::none;
   }
   const auto epilogue = nodes[next].layer->epilogue(nodes[next].name);
   const Activation* const activation = epilogue ? std::get_if<Activation>(&*epilogue) : nullptr;
   const auto reads = [&](const Node& node) { return std::ranges::count(node.inputs, current_) > 0; };
-  if (activation == nullptr || *activation == Activation::gelu || std::ranges::count_if(nodes, reads) != 1) {
+  if (activation == nullptr || !is_rectifier(*activation) || std::ranges::count_if(nodes, reads) != 1) {
     return Activation::none;
   }
   activated_[next] = {*activation, slope};
@@ -304,11 +308,36 @@ void Recorder::add_parameters(Instruction& instruction) {
       continue;
     }
     const Value owner = plan_.graph.owner_of(current_, slot.slot);
+    if (training() && !is_trained(owner, slot.slot)) {
+      instruction.tensors.emplace_back(slot.slot, constant(owner, slot, instruction.operation));
+      continue;
+    }
     const bool known = parameter_index_.contains({owner, slot.slot});
     const PlannedParameter& parameter =
         known ? this->parameter(slot.slot) : declare(owner, slot, instruction.operation);
     instruction.tensors.emplace_back(slot.slot, parameter.value);
   }
+}
+
+bool Recorder::is_trained(Value layer, Slot slot) const {
+  const auto all = plan_.graph[layer].layer->parameters(plan_.graph.place(layer));
+  const auto at = std::ranges::find(all, slot, &LayerParameter::slot);
+  return at == all.end() || at->trained;
+}
+
+TensorId Recorder::constant(Value layer, const SlotInfo& slot, const std::shared_ptr<Operation>& operation) {
+  const auto known = constants_.find({layer, slot.slot});
+  if (known != constants_.end()) {
+    return known->second;
+  }
+  if (!constants_block_) {
+    constants_block_ = plan_.program.block("constants", MemoryCategory::weights);
+  }
+  const TensorId value = plan_.program.keep(
+      *constants_block_, fmt::format("{} {}", plan_.graph[layer].name, name_of(slot.slot)), slot.bytes);
+  plan_.constants.push_back({.layer = layer, .slot = slot.slot, .operation = operation, .value = value});
+  constants_[{layer, slot.slot}] = value;
+  return value;
 }
 
 const PlannedParameter& Recorder::declare(Value layer, const SlotInfo& slot,

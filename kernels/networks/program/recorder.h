@@ -140,9 +140,9 @@ class Recorder {
   std::optional<TensorId> saved(Slot slot) const;
 
   // In training, for a layer whose only reader is the activation right behind it: the activation that the
-  // layer applies itself, so that the activation's own layer computes nothing; else none. Not gelu, whose
-  // gradient asks for what gelu read. `slope`: whether the layer also multiplies the gradient by the
-  // activation's slope.
+  // layer applies itself, so that the activation's own layer computes nothing; else none. Rectifiers only,
+  // whose gradient does not ask for what they read. `slope`: whether the layer also multiplies the gradient
+  // by the activation's slope.
   Activation take_next_activation(TakesSlope slope);
   // The one it took in the forward pass.
   Activation taken_activation() const;
@@ -238,6 +238,9 @@ class Recorder {
   void add_parameters(Instruction& instruction);
   const PlannedParameter& declare(Value layer, const SlotInfo& slot,
                                   const std::shared_ptr<Operation>& operation);
+  // Whether training moves the parameter.
+  bool is_trained(Value layer, Slot slot) const;
+  TensorId constant(Value layer, const SlotInfo& slot, const std::shared_ptr<Operation>& operation);
   const PlannedParameter& parameter(Slot slot) const;
   void add_up_gradients();
   TensorId fresh(const std::string& name, std::int64_t bytes, Content content);
@@ -255,6 +258,8 @@ class Recorder {
   };
   std::map<Value, Taken> activated_;  // by the layer before
   std::map<std::pair<Value, Slot>, std::size_t> parameter_index_;
+  std::map<std::pair<Value, Slot>, TensorId> constants_;
+  std::optional<BlockId> constants_block_;
   std::set<TensorId> written_;                      // gradients of parameters that hold something
   std::vector<std::pair<Slot, TensorId>> pending_;  // gradients to be added up behind the next instruction
   struct GradientCopy {

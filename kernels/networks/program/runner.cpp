@@ -54,12 +54,15 @@ void ProgramRunner::init_parameters() {
       device_.fill(block(group.weights), std::byte{0}, bytes);
     }
   }
-  for (const PlannedParameter& parameter : plan_.parameters) {
-    stop_if_interrupted("parameters were initialised");
-    parameter.operation->prepare();
-    init_parameter(plan_.graph, parameter.layer, parameter.slot,
-                   plan_.stored[plan_.graph[parameter.layer].inputs[0]], plan_.target.dtype, seed_,
-                   *parameter.operation, device_, address(parameter.value));
+  for (const auto* const parameters : {&plan_.parameters, &plan_.constants}) {
+    for (const PlannedParameter& parameter : *parameters) {
+      stop_if_interrupted("parameters were initialised");
+      parameter.operation->prepare();
+      const auto& inputs = plan_.graph[parameter.layer].inputs;
+      init_parameter(plan_.graph, parameter.layer, parameter.slot,
+                     plan_.stored[inputs.empty() ? parameter.layer : inputs[0]], plan_.target.dtype, seed_,
+                     *parameter.operation, device_, address(parameter.value));
+    }
   }
 }
 

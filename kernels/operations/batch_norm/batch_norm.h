@@ -31,7 +31,7 @@ struct BatchNorm {
   static constexpr std::string_view kName = "batch_norm";
   TensorDesc tensor;  // of src, dst and their gradients
   bool training = false;
-  Activation activation = Activation::none;  // not gelu
+  Activation activation = Activation::none;  // a rectifier
   float epsilon = 1e-5F;
   Direction direction = Direction::forward;
 
@@ -46,8 +46,8 @@ struct BatchNorm {
   }
   // Why the description is invalid; nullopt where it is valid.
   std::optional<std::string> invalid() const {
-    return activation == Activation::gelu ? std::optional<std::string>("batch norm does not fuse gelu")
-                                          : std::nullopt;
+    return !is_rectifier(activation) ? std::optional<std::string>("batch norm fuses rectifiers only")
+                                     : std::nullopt;
   }
 
   bool operator==(const BatchNorm&) const = default;

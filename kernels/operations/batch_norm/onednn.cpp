@@ -63,7 +63,7 @@ const Registration<Implementation<BatchNorm>> registered{
     onednn::primitive_implementation<BatchNorm, described, plan>(
         [](const BatchNorm& spec, const Device& device) -> std::optional<std::string> {
           if (spec.activation != Activation::none && spec.activation != Activation::relu) {
-            return "batch norm fuses relu only, not relu6, leaky_relu or gelu";
+            return "batch norm fuses relu only";
           }
           if (!spec.forward() && spec.activation != Activation::none) {
             return "batch norm: the gradient of an activation is an operation of its own";

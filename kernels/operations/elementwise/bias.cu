@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/backends/cuda/activations.cuh"
 #include "kernels/backends/cuda/column_sums.cuh"
 #include "kernels/backends/cuda/gpu.cuh"
-#include "kernels/backends/cuda/rectifier.cuh"
 #include "kernels/backends/cuda/tiling.cuh"
 #include "kernels/operations/elementwise/bias.h"
 
@@ -106,11 +106,8 @@ void launch_finish(const Queue& queue, const Finish& what, void* dst, const void
                    tiling.blocks());
     };
     const auto activated = [&]<int kCount, bool kWideBias>() {
-      if (what.activation == Activation::gelu) {
-        launch.template operator()<kCount, kWideBias>(TanhGelu{});
-      } else {
-        launch.template operator()<kCount, kWideBias>(Rectifier::of(what.activation));
-      }
+      with_activation(what.activation,
+                      [&](const auto& activate) { launch.template operator()<kCount, kWideBias>(activate); });
     };
     with_access<Element>(
         what.dst.columns,

@@ -5,19 +5,20 @@
 #include "kernels/backends/reference/reference_operation.h"
 #include "kernels/operations/element.h"
 #include "kernels/operations/elementwise/elementwise.h"
+#include "kernels/operations/nest_tasks.h"
 
 namespace bench::kernels {
 namespace {
 
-// Every activation but gelu: negative values are multiplied, values above a bound are cut.
+// Negative values are multiplied, values above a bound are cut.
 struct Rectifier {
   float below;  // factor of negative values
   float upper;
 
   static Rectifier of(Activation activation) {
-    return {.below = activation == Activation::none         ? 1.0F
-                     : activation == Activation::leaky_relu ? kLeakySlope
-                                                            : 0.0F,
+    return {.below = activation == Activation::none                  ? 1.0F
+                     : activation.kind == ActivationKind::leaky_relu ? activation.alpha
+                                                                     : 0.0F,
             .upper = activation == Activation::relu6 ? 6.0F : std::numeric_limits<float>::infinity()};
   }
 
@@ -33,10 +34,12 @@ struct Rectifier {
   }
 };
 
-struct Gelu {
-  static Gelu of(Activation /*gelu*/) { return {}; }
-  [[gnu::always_inline]] float operator()(float x) const { return gelu(x); }
-  [[gnu::always_inline]] float slope(float x) const { return gelu_slope(x); }
+// Any other, one element at a time.
+struct AnyActivation {
+  Activation activation;
+  static AnyActivation of(Activation activation) { return {activation}; }
+  [[gnu::always_inline]] float operator()(float x) const { return apply(activation, x); }
+  [[gnu::always_inline]] float slope(float from) const { return kernels::slope(activation, from); }
 };
 
 template <class Element, int kSummands>
@@ -79,14 +82,22 @@ struct Backward {
 
 class CpuElementwise final : public LoopsOf<Elementwise> {
  public:
-  using LoopsOf::LoopsOf;
+  explicit CpuElementwise(const Elementwise& spec) : LoopsOf(spec) {
+    if (!keeps_zero(spec.activation)) {
+      padding_ = padding_of(array_of(spec.tensor));
+    }
+  }
 
   void run(const SlotPointers& pointers) override {
     with_element(spec_.tensor.dtype, [&]<class Element>() {
-      if (spec_.activation == Activation::gelu) {
-        run_with<Element, Gelu>(pointers);
-      } else {
+      if (is_rectifier(spec_.activation)) {
         run_with<Element, Rectifier>(pointers);
+      } else {
+        run_with<Element, AnyActivation>(pointers);
+      }
+      if (padding_) {
+        clear<Element>(*padding_, static_cast<typename Element::Stored*>(
+                                      pointers[spec_.forward() ? Slot::dst : Slot::diff_src]));
       }
     });
   }
@@ -103,7 +114,7 @@ class CpuElementwise final : public LoopsOf<Elementwise> {
     }
   }
 
-  // Channel padding is zero and stays zero, so the whole stored tensor is walked.
+  // With channel padding, which is zero: what is made of it is cleared where it is not.
   template <class Element, int kSummands, class Activate>
   void run_as(const SlotPointers& pointers) const {
     using Stored = typename Element::Stored;
@@ -120,6 +131,8 @@ class CpuElementwise final : public LoopsOf<Elementwise> {
               {at(Slot::diff_dst), at(Slot::src1)}, at(spec_.slope_from()), at(Slot::diff_src), activate});
     }
   }
+
+  std::optional<Nest> padding_;
 };
 
 const Registration<Implementation<Elementwise>> registered{cpu_implementation<Elementwise, CpuElementwise>(

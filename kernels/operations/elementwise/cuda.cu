@@ -1,10 +1,10 @@
-// Elementwise formulas as our own kernels, in any layout: channel padding is zero, and its result is zero
-// too.
+// Elementwise formulas as our own kernels, in any layout: channel padding is zero, and its result must be
+// zero too.
 #include <array>
 
+#include "kernels/backends/cuda/activations.cuh"
 #include "kernels/backends/cuda/elementwise.cuh"
 #include "kernels/backends/cuda/gpu.cuh"
-#include "kernels/backends/cuda/rectifier.cuh"
 #include "kernels/operations/elementwise/elementwise.h"
 
 namespace bench::kernels::cuda {
@@ -40,15 +40,17 @@ class ElementwiseOperation final : public KernelOperation<Machine, Elementwise> 
  public:
   static Dtype dtype_of(const Elementwise& spec) { return spec.tensor.dtype; }
 
+  static std::optional<std::string> unsupported(const Elementwise& spec) {
+    return !keeps_zero(spec.activation) && padding_of(array_of(spec.tensor))
+               ? std::optional<std::string>("the CUDA kernels would not keep channel padding zero")
+               : std::nullopt;
+  }
+
   using KernelOperation<Machine, Elementwise>::KernelOperation;
 
   void run(const SlotPointers& pointers) override {
     with_element<Machine>(spec_.tensor.dtype, [&]<class Element>() {
-      if (spec_.activation == Activation::gelu) {
-        run_with<Element>(pointers, TanhGelu{});
-      } else {
-        run_with<Element>(pointers, Rectifier::of(spec_.activation));
-      }
+      with_activation(spec_.activation, [&](const auto& activate) { run_with<Element>(pointers, activate); });
     });
   }
 

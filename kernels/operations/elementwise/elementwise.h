@@ -2,10 +2,11 @@
 //   forward:  dst = act(src [+ src1])
 //   backward: diff_src = act' · (diff_dst [+ src1])
 // `summands` is 2 with src1: another input, or the other part of a gradient that comes in two. act' is taken
-// from the forward pass's result; gelu's from what it read, which the result does not tell.
+// from the forward pass's result, or from what it read where the result does not tell: see
+// slope_reads_result().
 //
 // Slots. forward:  src, src1 → dst (may be src or src1)
-//        backward: dst as the forward pass wrote it (for gelu: src as it read it), diff_dst, src1
+//        backward: dst as the forward pass wrote it (or src as it read it), diff_dst, src1
 //                  → diff_src (may be diff_dst)
 #pragma once
 
@@ -28,11 +29,11 @@ struct Elementwise {
 
   bool forward() const { return direction == Direction::forward; }
   // The tensor that the backward pass computes the slope from.
-  Slot slope_from() const { return activation == Activation::gelu ? Slot::src : Slot::dst; }
-  // An addition a further summand, a comparison a bound, nine operations for gelu, and nine more for its
-  // slope.
+  Slot slope_from() const { return slope_reads_result(activation) ? Slot::dst : Slot::src; }
+  // An addition a further summand, and the function's operations; as many again for a slope that is not made
+  // from the result.
   double flops() const {
-    const int slope = !forward() && activation == Activation::gelu ? 9 : 0;
+    const int slope = !forward() && !slope_reads_result(activation) ? comparisons(activation) : 0;
     return static_cast<double>(tensor.elements()) * (summands - 1 + comparisons(activation) + slope);
   }
   // Why the description is invalid; nullopt where it is valid.
@@ -41,8 +42,7 @@ struct Elementwise {
       return "elementwise: one or two summands are accepted";
     }
     if (activation == Activation::none && (!forward() || summands == 1)) {
-      return "elementwise: the activation must be relu, relu6, leaky_relu or gelu; a forward sum may have "
-             "none";
+      return "elementwise: an activation is needed; only a forward sum may have none";
     }
     return std::nullopt;
   }

@@ -39,7 +39,7 @@ class ReferenceElementwise final : public ReferenceOf<Elementwise> {
     }
     const std::vector<float> from = read(pointers, spec_.slope_from());
     for (std::size_t i = 0; i < sum.size(); ++i) {
-      sum[i] *= spec_.activation == Activation::gelu ? gelu_slope(from[i]) : slope(spec_.activation, from[i]);
+      sum[i] *= slope(spec_.activation, from[i]);
     }
     write(pointers, Slot::diff_src, sum);
   }

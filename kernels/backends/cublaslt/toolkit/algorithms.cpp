@@ -101,10 +101,10 @@ cudaDataType_t type_of(Dtype dtype) {
 }
 
 cublasLtEpilogue_t epilogue_of(const Product& product) {
-  switch (product.activation) {
-    case Activation::relu:
+  switch (product.activation.kind) {
+    case ActivationKind::relu:
       return product.bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
-    case Activation::gelu:
+    case ActivationKind::gelu:
       return product.bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
     default:
       return product.bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;

@@ -49,6 +49,9 @@ Descriptor pointwise_of(Activation activation) {
   if (activation == Activation::gelu) {
     return pointwise(CUDNN_POINTWISE_GELU_APPROX_TANH_FWD);
   }
+  if (!is_rectifier(activation)) {
+    throw Unsupported(fmt::format("{} is left to a kernel of our own", name_of(activation.kind)));
+  }
   constexpr double kNoClip = std::numeric_limits<float>::max();
   Descriptor relu(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
   relu.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_POINTWISE_RELU_FWD);
@@ -57,7 +60,7 @@ Descriptor pointwise_of(Activation activation) {
   relu.set(CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP, 0.0);
   relu.set(CUDNN_ATTR_POINTWISE_RELU_UPPER_CLIP, activation == Activation::relu6 ? 6.0 : kNoClip);
   relu.set(CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP_SLOPE,
-           activation == Activation::leaky_relu ? double{kLeakySlope} : 0.0);
+           activation.kind == ActivationKind::leaky_relu ? double{activation.alpha} : 0.0);
   relu.finalize();
   return relu;
 }

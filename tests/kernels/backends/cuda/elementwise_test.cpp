@@ -8,6 +8,7 @@
 
 #include "kernels/operations/elementwise/cuda.cu"
 #include "on_fibers.h"
+#include "tests/kernels/operations/other_activations.h"
 
 namespace bench::kernels {
 namespace {
@@ -89,6 +90,29 @@ TEST(CudaGelu, IsLikeItsReference) {
           backward_of(Elementwise{tensor, Activation::gelu, summands}), tensor.dtype, options);
     }
   });
+}
+
+// Of the others one size is enough: they are the same kernel.
+TEST(CudaAnyActivation, IsLikeItsReference) {
+  for (const Activation activation : testing::kOtherActivations) {
+    for (const Dtype dtype : kAllDtypes) {
+      SCOPED_TRACE(fmt::format("{} {}", name_of(activation.kind), name_of(dtype)));
+      const TensorDesc tensor{.n = 1, .c = 4099, .dtype = dtype};
+      std::vector<float> values(4099);
+      fill_random(values, 1, 1);
+      for (float& value : values) {
+        value = testing::wants_positive(activation) ? std::fabs(value) + 0.25F : 4 * value;
+      }
+      testing::Bytes given(static_cast<std::size_t>(tensor.bytes()));
+      store(tensor, values, given.data());
+      const double tolerance = 2 * testing::tolerance_of(dtype);
+      const Elementwise spec{tensor, activation};
+      expect_like_reference<cuda::ElementwiseOperation>(spec, dtype, {.opaque = {{Slot::src, given}}},
+                                                        tolerance);
+      expect_like_reference<cuda::ElementwiseOperation>(backward_of(spec), dtype,
+                                                        {.opaque = {{spec.slope_from(), given}}}, tolerance);
+    }
+  }
 }
 
 // Far from zero too, where its exponential is 0 or infinite.

@@ -1,0 +1,145 @@
+// Every function of kernels/operations/activation.h for kernel bodies. Rectifiers and GELU have kernels of
+// their own; the others are one, which chooses the function while it runs: memory limits it.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/backends/cuda/rectifier.cuh"
+
+namespace bench::kernels::cuda {
+
+struct AnyActivation {
+  ActivationKind kind;
+  float alpha;
+  float beta;
+
+  static BENCH_DEVICE float clamped(float x, float least, float most) {
+    return x < least ? least : x > most ? most : x;
+  }
+  static BENCH_DEVICE float sigmoid(float x) { return 1.0F / (1.0F + expf(-x)); }
+  static BENCH_DEVICE float softplus(float x) { return x > 0.0F ? x + log1pf(expf(-x)) : log1pf(expf(x)); }
+  static BENCH_DEVICE float normal_share(float x) { return 0.5F * erfcf(-0.70710678F * x); }
+
+  BENCH_DEVICE float operator()(float x) const {
+    using K = ActivationKind;
+    constexpr auto kScale = static_cast<float>(kSeluScale);
+    constexpr auto kBelow = static_cast<float>(kSeluScale * kSeluAlpha);
+    switch (kind) {
+      case K::gelu_erf:
+        return x * normal_share(x);
+      case K::sigmoid:
+        return sigmoid(x);
+      case K::silu:
+        return x * sigmoid(x);
+      case K::hard_sigmoid:
+        return clamped(alpha * x + beta, 0.0F, 1.0F);
+      case K::hard_swish:
+        return x * clamped(x / 6.0F + 0.5F, 0.0F, 1.0F);
+      case K::tanh:
+        return tanhf(x);
+      case K::elu:
+        return x > 0.0F ? x : alpha * expm1f(x);
+      case K::selu:
+        return x > 0.0F ? kScale * x : kBelow * expm1f(x);
+      case K::softplus:
+        return softplus(x);
+      case K::mish:
+        return x * tanhf(softplus(x));
+      case K::clip:
+        return clamped(x, alpha, beta);
+      case K::linear:
+        return alpha * x + beta;
+      case K::abs:
+        return fabsf(x);
+      case K::sqrt:
+        return sqrtf(x);
+      case K::reciprocal:
+        return 1.0F / x;
+      case K::power:
+        return powf(x, alpha);
+      case K::exp:
+        return expf(x);
+      case K::log:
+        return logf(x);
+      case K::erf:
+        return erff(x);
+      case K::sin:
+        return sinf(x);
+      case K::cos:
+        return cosf(x);
+      default:
+        return x;
+    }
+  }
+
+  // The derivative, from the result or from what was read: see slope_reads_result().
+  BENCH_DEVICE float slope(float from) const {
+    using K = ActivationKind;
+    constexpr auto kScale = static_cast<float>(kSeluScale);
+    constexpr auto kBelow = static_cast<float>(kSeluScale * kSeluAlpha);
+    switch (kind) {
+      case K::gelu_erf:
+        return normal_share(from) + from * 0.39894228F * expf(-0.5F * from * from);
+      case K::sigmoid:
+        return from * (1.0F - from);
+      case K::silu: {
+        const float s = sigmoid(from);
+        return s * (1.0F + from * (1.0F - s));
+      }
+      case K::hard_sigmoid:
+        return from > 0.0F && from < 1.0F ? alpha : 0.0F;
+      case K::hard_swish:
+        return from <= -3.0F ? 0.0F : from >= 3.0F ? 1.0F : from / 3.0F + 0.5F;
+      case K::tanh:
+        return 1.0F - from * from;
+      case K::elu:
+        return from > 0.0F ? 1.0F : from + alpha;
+      case K::selu:
+        return from > 0.0F ? kScale : from + kBelow;
+      case K::softplus:
+        return sigmoid(from);
+      case K::mish: {
+        const float t = tanhf(softplus(from));
+        return t + from * (1.0F - t * t) * sigmoid(from);
+      }
+      case K::clip:
+        return from > alpha && from < beta ? 1.0F : 0.0F;
+      case K::linear:
+        return alpha;
+      case K::abs:
+        return from > 0.0F ? 1.0F : from < 0.0F ? -1.0F : 0.0F;
+      case K::sqrt:
+        return 0.5F / from;
+      case K::reciprocal:
+        return -from * from;
+      case K::power:
+        return alpha * powf(from, alpha - 1.0F);
+      case K::exp:
+        return from;
+      case K::log:
+        return 1.0F / from;
+      case K::erf:
+        return 1.1283792F * expf(-from * from);
+      case K::sin:
+        return cosf(from);
+      case K::cos:
+        return -sinf(from);
+      default:
+        return 1.0F;
+    }
+  }
+};
+
+// Calls visit with the function as kernels have it.
+template <class Visit>
+void with_activation(Activation activation, const Visit& visit) {
+  if (is_rectifier(activation)) {
+    visit(Rectifier::of(activation));
+  } else if (activation == Activation::gelu) {
+    visit(TanhGelu{});
+  } else {
+    visit(AnyActivation{activation.kind, activation.alpha, activation.beta});
+  }
+}
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,95 @@
+// Pointwise functions as kernels over nests: a thread for each element, and for a gradient threads for each
+// of its sums. The function is chosen in the kernel: memory limits it.
+#include "kernels/backends/cuda/gpu.cuh"
+#include "kernels/backends/cuda/nest.cuh"
+#include "kernels/backends/cuda/reduce_nest.cuh"
+#include "kernels/operations/pointwise/functions.cuh"
+#include "kernels/operations/pointwise/pointwise.h"
+
+namespace bench::kernels::cuda {
+
+template <class Element>
+struct PointwiseKernel {
+  static constexpr int kThreads = NestLoops::kThreads;
+  static constexpr const char* kName = "pointwise";
+  using Stored = typename Element::Stored;
+
+  NestLoops loops;
+  NestPointers<Element> arrays;  // dst, then the inputs
+  PointwiseFunction function;
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    if (std::int64_t at[Nest::kMostArrays]; loops.place(thread, at)) {
+      const float a = arrays.value(1, at);
+      const float b = arrays.value(2, at);
+      const float c = function == PointwiseFunction::where ? arrays.value(3, at) : 0.0F;
+      const float result[1] = {with_function(
+          function, [&]<PointwiseFunction kFunction>() { return value_of<kFunction>(a, b, c); })};
+      store_values<Element>(arrays.written + at[0], result);
+    }
+  }
+};
+
+// diff · slope at an element; arrays 1 is diff, behind it are the inputs that the slope depends on.
+template <class Element>
+struct PointwiseGradient {
+  NestPointers<Element> arrays;
+  PointwiseFunction function;
+  int index;
+  int a, b;  // their arrays; 0: not read
+
+  BENCH_DEVICE float operator()(const std::int64_t (&at)[Nest::kMostArrays]) const {
+    const float x = a == 0 ? 0.0F : arrays.value(a, at);
+    const float y = b == 0 ? 0.0F : arrays.value(b, at);
+    const float slope = with_function(function, [&]<PointwiseFunction kFunction>() {
+      return index == 0   ? slope_of<kFunction, 0>(x, y, 0.0F)
+             : index == 1 ? slope_of<kFunction, 1>(x, y, 0.0F)
+                          : slope_of<kFunction, 2>(x, y, 0.0F);
+    });
+    return arrays.value(1, at) * slope;
+  }
+};
+
+template <class Machine>
+class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
+ public:
+  static Dtype dtype_of(const Pointwise& spec) { return spec.dst.dtype; }
+  static std::optional<std::string> unsupported(const Pointwise& spec) {
+    return unsupported_nests(spec.nests(), spec.written(), spec.forward(), Machine::kMostCounted);
+  }
+
+  PointwiseOperation(const Pointwise& spec, Device& device)
+      : KernelOperation<Machine, Pointwise>(spec, device), nests_(spec.nests()) {}
+
+  void run(const SlotPointers& pointers) override {
+    with_element<Machine>(spec_.dst.dtype, [&]<class Element>() {
+      const std::vector<Slot> operands = spec_.operands();
+      NestPointers<Element> arrays{stored<Element>(pointers, spec_.forward() ? Slot::dst : Slot::diff_src)};
+      for (std::size_t i = 0; i < operands.size(); ++i) {
+        arrays.read[i + 1] = stored<Element>(pointers, operands[i]);
+      }
+      const int a = spec_.reads(0) ? 2 : 0;
+      const int b = spec_.reads(1) ? 2 + (a != 0 ? 1 : 0) : 0;
+      for (const Nest& nest : nests_) {
+        if (spec_.forward()) {
+          launch_nest<Machine>(this->queue(), nest, [&](const NestLoops& loops) {
+            return PointwiseKernel<Element>{loops, arrays, spec_.function};
+          });
+        } else {
+          launch_reduction<Element>(
+              this->queue(), nest, arrays.written, NestJoin::sum, 1.0F, false,
+              PointwiseGradient<Element>{arrays, spec_.function, static_cast<int>(spec_.index), a, b});
+        }
+      }
+    });
+  }
+
+ private:
+  using KernelOperation<Machine, Pointwise>::spec_;
+  std::vector<Nest> nests_;
+};
+
+template struct OnGpu<PointwiseOperation>;
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,101 @@
+// Reductions and their gradients as kernels over nests.
+#include "kernels/backends/cuda/gpu.cuh"
+#include "kernels/backends/cuda/reduce_nest.cuh"
+#include "kernels/operations/reduce/reduce.h"
+#include "kernels/operations/reduce/slopes.cuh"
+
+namespace bench::kernels::cuda {
+
+// An element of array 1, or its square.
+template <class Element>
+struct ReducedValue {
+  NestPointers<Element> arrays;
+  bool square;
+
+  BENCH_DEVICE float operator()(const std::int64_t (&at)[Nest::kMostArrays]) const {
+    const float x = arrays.value(1, at);
+    return square ? x * x : x;
+  }
+};
+
+// Arrays: diff_src, diff_dst, src, dst.
+template <class Element>
+struct ReduceGradient {
+  static constexpr int kThreads = NestLoops::kThreads;
+  static constexpr const char* kName = "reduce gradient";
+
+  NestLoops loops;
+  NestPointers<Element> arrays;
+  ReduceFunction function;
+  float scale;  // of a sum or a mean
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    using F = ReduceFunction;
+    if (std::int64_t at[Nest::kMostArrays]; loops.place(thread, at)) {
+      float slope = scale;
+      if (function != F::sum && function != F::mean) {
+        const float src = arrays.value(2, at);
+        const float dst = arrays.value(3, at);
+        slope = function == F::product          ? slope_of<F::product>(src, dst)
+                : function == F::sum_of_squares ? slope_of<F::sum_of_squares>(src, dst)
+                : function == F::l2             ? slope_of<F::l2>(src, dst)
+                                                : slope_of<F::maximum>(src, dst);
+      }
+      const float result[1] = {arrays.value(1, at) * slope};
+      store_values<Element>(arrays.written + at[0], result);
+    }
+  }
+};
+
+template <class Machine>
+class ReduceOperation final : public KernelOperation<Machine, Reduce> {
+ public:
+  static Dtype dtype_of(const Reduce& spec) { return spec.dst.dtype; }
+  static std::optional<std::string> unsupported(const Reduce& spec) {
+    return unsupported_nests(spec.nests(), spec.written(), !spec.forward(), Machine::kMostCounted);
+  }
+
+  ReduceOperation(const Reduce& spec, Device& device)
+      : KernelOperation<Machine, Reduce>(spec, device), nests_(spec.nests()) {}
+
+  void run(const SlotPointers& pointers) override {
+    with_element<Machine>(spec_.dst.dtype, [&]<class Element>() { run_as<Element>(pointers); });
+  }
+
+ private:
+  template <class Element>
+  void run_as(const SlotPointers& pointers) const {
+    using F = ReduceFunction;
+    const F function = spec_.function;
+    const float mean = function == F::mean ? 1.0F / static_cast<float>(spec_.each()) : 1.0F;
+    for (const Nest& nest : nests_) {
+      if (!spec_.forward()) {
+        const NestPointers<Element> arrays{
+            stored<Element>(pointers, Slot::diff_src),
+            {nullptr, stored<Element>(pointers, Slot::diff_dst), stored<Element>(pointers, Slot::src),
+             stored<Element>(pointers, Slot::dst)}};
+        launch_nest<Machine>(this->queue(), nest, [&](const NestLoops& loops) {
+          return ReduceGradient<Element>{loops, arrays, function, mean};
+        });
+        continue;
+      }
+      const NestPointers<Element> arrays{stored<Element>(pointers, Slot::dst),
+                                         {nullptr, stored<Element>(pointers, Slot::src)}};
+      const NestJoin join = function == F::product   ? NestJoin::product
+                            : function == F::maximum ? NestJoin::largest
+                            : function == F::minimum ? NestJoin::smallest
+                                                     : NestJoin::sum;
+      const bool square = function == F::sum_of_squares || function == F::l2;
+      launch_reduction<Element>(this->queue(), nest, arrays.written, join, mean, function == F::l2,
+                                ReducedValue<Element>{arrays, square});
+    }
+  }
+
+  using KernelOperation<Machine, Reduce>::spec_;
+  std::vector<Nest> nests_;
+};
+
+template struct OnGpu<ReduceOperation>;
+
+}  // namespace bench::kernels::cuda

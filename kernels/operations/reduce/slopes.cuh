@@ -1,0 +1,25 @@
+// The derivatives of reduce.h on fp32 values, for loops and kernel bodies; of a mean, that of the sum.
+#pragma once
+
+#include "kernels/backends/cuda/vector_access.cuh"
+#include "kernels/operations/reduce/reduce.h"
+
+namespace bench::kernels {
+
+template <ReduceFunction kFunction>
+BENCH_DEVICE float slope_of(float src, float dst) {
+  using F = ReduceFunction;
+  if constexpr (kFunction == F::maximum || kFunction == F::minimum) {
+    return src == dst ? 1.0F : 0.0F;
+  } else if constexpr (kFunction == F::product) {
+    return dst / src;
+  } else if constexpr (kFunction == F::sum_of_squares) {
+    return 2.0F * src;
+  } else if constexpr (kFunction == F::l2) {
+    return dst > 0.0F ? src / dst : 0.0F;
+  } else {
+    return 1.0F;
+  }
+}
+
+}  // namespace bench::kernels

@@ -1,0 +1,100 @@
+// Pointwise functions and reductions on fibers: every function, repeated inputs, rows that a thread, a warp
+// or a block joins.
+#include <fmt/format.h>
+
+#include "kernels/operations/parameter/cuda.cu"
+#include "kernels/operations/pointwise/cuda.cu"
+#include "kernels/operations/reduce/cuda.cu"
+#include "on_fibers.h"
+#include "tests/kernels/operations/array_cases.h"
+
+namespace bench::kernels {
+namespace {
+
+using testing::expect_like_reference;
+
+// Numbers of 0.25 and more: of a negative one a power is none, and a product of many small ones is 0.
+testing::RunOptions positive(const Operation& operation) {
+  testing::RunOptions options;
+  for (const SlotInfo& slot : operation.slots()) {
+    if (slot.role == Role::input) {
+      std::vector<float> values(static_cast<std::size_t>(slot.tensor.elements()));
+      fill_random(values, 1, static_cast<std::uint64_t>(slot.slot));
+      for (float& value : values) {
+        value = std::fabs(value) + 0.25F;
+      }
+      options.opaque[slot.slot].resize(static_cast<std::size_t>(slot.bytes));
+      store(slot.tensor, values, options.opaque[slot.slot].data());
+    }
+  }
+  return options;
+}
+
+template <template <class> class Op, class Spec>
+void expect_all(const Spec& spec, Dtype dtype) {
+  const auto reference = make_operation(spec, testing::cpu(), "reference");
+  expect_like_reference<Op>(spec, dtype, positive(*reference), 2 * testing::tolerance_of(dtype));
+}
+
+TEST(CudaPointwise, BothPassesAreLikeTheReference) {
+  for (int i = 0; i <= static_cast<int>(PointwiseFunction::where); ++i) {
+    const auto function = static_cast<PointwiseFunction>(i);
+    // Every shape with one function, every function with every dtype.
+    for (const Dtype dtype : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
+      auto cases = testing::pointwise_cases(function, dtype, false);
+      if (function != PointwiseFunction::multiply) {
+        cases.resize(8);
+      }
+      for (const auto& [name, spec] : cases) {
+        SCOPED_TRACE(fmt::format("{} {}", name_of(dtype), name));
+        expect_all<cuda::PointwiseOperation>(spec, dtype);
+        for (std::size_t index = 0; index < spec.inputs.size(); ++index) {
+          Pointwise gradient = backward_of(spec);
+          gradient.index = index;
+          if (!gradient.invalid()) {
+            expect_all<cuda::PointwiseOperation>(gradient, dtype);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(CudaReduce, BothPassesAreLikeTheReference) {
+  for (int i = 0; i <= static_cast<int>(ReduceFunction::l2); ++i) {
+    const auto function = static_cast<ReduceFunction>(i);
+    for (const auto& [name, spec] : testing::reduce_cases(function, Dtype::fp32, false)) {
+      if (function == ReduceFunction::product && spec.each() > 50) {
+        continue;
+      }
+      SCOPED_TRACE(name);
+      expect_all<cuda::ReduceOperation>(spec, Dtype::fp32);
+      expect_all<cuda::ReduceOperation>(backward_of(spec), Dtype::fp32);
+    }
+  }
+  for (const Dtype dtype : {Dtype::fp16, Dtype::bf16}) {
+    const Reduce spec{.function = ReduceFunction::mean,
+                      .src = {.dims = {3, 5, 70}, .dtype = dtype},
+                      .dst = {.dims = {3, 1, 70}, .dtype = dtype}};
+    expect_all<cuda::ReduceOperation>(spec, dtype);
+    expect_all<cuda::ReduceOperation>(backward_of(spec), dtype);
+  }
+}
+
+// Neighbouring results are joined by neighbouring threads where there are many.
+TEST(CudaReduce, ManyColumnsAreLikeTheReference) {
+  const Reduce spec{
+      .function = ReduceFunction::sum, .src = {.dims = {30, 20000}}, .dst = {.dims = {1, 20000}}};
+  expect_all<cuda::ReduceOperation>(spec, Dtype::fp32);
+}
+
+TEST(CudaParameter, IsACopy) {
+  for (const Dtype dtype : kAllDtypes) {
+    const Parameter spec{.count = 1003, .dtype = dtype};
+    expect_like_reference<cuda::ParameterOperation>(spec, dtype, {}, 1e-30);
+    expect_like_reference<cuda::ParameterOperation>(backward_of(spec), dtype, {}, 1e-30);
+  }
+}
+
+}  // namespace
+}  // namespace bench::kernels
