@@ -99,7 +99,8 @@ const float* gathered(const NestPiece& piece, std::size_t array, const typename 
     }
   }
   float* to = room;
-  for (std::int64_t row = 0; row < piece.rows; ++row, to += piece.count) {
+  const std::int64_t rows = next == 0 ? 1 : piece.rows;
+  for (std::int64_t row = 0; row < rows; ++row, to += piece.count) {
     const auto* const at = from + row * next;
     if (step == 1) {
       for_each_in_row(
@@ -111,6 +112,10 @@ const float* gathered(const NestPiece& piece, std::size_t array, const typename 
         to[i] = Element::to(at[i * step]);
       }
     }
+  }
+  // The same row again, twice as many each time.
+  for (std::int64_t done = rows; done < piece.rows; done *= 2) {
+    std::copy_n(room, std::min(done, piece.rows - done) * piece.count, room + done * piece.count);
   }
   return room;
 }
@@ -232,7 +237,7 @@ void reduce_nest(const Nest& nest, std::size_t arrays,
     alignas(64) std::array<std::array<float, kPieceElements>, Nest::kMostArrays> rooms;
     alignas(64) std::array<double, kColumns> sums;
     const NestPiece result = results.piece(index, nest.first);
-    sums.fill(of_none<kJoin>());
+    std::fill_n(sums.begin(), result.count, of_none<kJoin>());
     Nest::Loop part = row;
     part.extent = along ? row.extent : result.count;
     const NestPieces pieces(part, above, gone, kPieceElements, kPieceElements);

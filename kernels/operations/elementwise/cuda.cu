@@ -5,6 +5,7 @@
 #include "kernels/backends/cuda/activations.cuh"
 #include "kernels/backends/cuda/elementwise.cuh"
 #include "kernels/backends/cuda/gpu.cuh"
+#include "kernels/operations/array.h"
 #include "kernels/operations/elementwise/elementwise.h"
 
 namespace bench::kernels::cuda {

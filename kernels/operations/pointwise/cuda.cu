@@ -37,11 +37,12 @@ struct PointwiseGradient {
   NestPointers<Element> arrays;
   PointwiseFunction function;
   int index;
-  int a, b;  // their arrays; 0: not read
+  bool reads_first;
+  int b;  // the second input's array: 2 or 3; 0: not read
 
   BENCH_DEVICE float operator()(const std::int64_t (&at)[Nest::kMostArrays]) const {
-    const float x = a == 0 ? 0.0F : arrays.value(a, at);
-    const float y = b == 0 ? 0.0F : arrays.value(b, at);
+    const float x = reads_first ? arrays.value(2, at) : 0.0F;
+    const float y = b == 0 ? 0.0F : b == 2 ? arrays.value(2, at) : arrays.value(3, at);
     const float slope = with_function(function, [&]<PointwiseFunction kFunction>() {
       return index == 0   ? slope_of<kFunction, 0>(x, y, 0.0F)
              : index == 1 ? slope_of<kFunction, 1>(x, y, 0.0F)
@@ -69,8 +70,8 @@ class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
       for (std::size_t i = 0; i < operands.size(); ++i) {
         arrays.read[i + 1] = stored<Element>(pointers, operands[i]);
       }
-      const int a = spec_.reads(0) ? 2 : 0;
-      const int b = spec_.reads(1) ? 2 + (a != 0 ? 1 : 0) : 0;
+      const bool reads_first = spec_.reads(0);
+      const int b = spec_.reads(1) ? (reads_first ? 3 : 2) : 0;
       for (const Nest& nest : nests_) {
         if (spec_.forward()) {
           launch_nest<Machine>(this->queue(), nest, [&](const NestLoops& loops) {
@@ -79,7 +80,8 @@ class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
         } else {
           launch_reduction<Element>(
               this->queue(), nest, arrays.written, NestJoin::sum, 1.0F, false,
-              PointwiseGradient<Element>{arrays, spec_.function, static_cast<int>(spec_.index), a, b});
+              PointwiseGradient<Element>{arrays, spec_.function, static_cast<int>(spec_.index), reads_first,
+                                         b});
         }
       }
     });

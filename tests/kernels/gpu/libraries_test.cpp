@@ -67,7 +67,7 @@ TEST_P(CudnnConv2d, IsLikeTheReferenceWithEverythingFused) {
     for (const bool bias : {false, true}) {
       Conv2d fused = spec(Conv2d::Direction::forward, bias, false);
       fused.activation = activation;
-      SCOPED_TRACE(fmt::format("activation {} bias {}", static_cast<int>(activation), bias));
+      SCOPED_TRACE(fmt::format("activation {} bias {}", name_of(activation.kind), bias));
       expect_like_reference_on_cuda(fused, dtype, "cudnn");
       fused.residual = true;
       expect_like_reference_on_cuda(fused, dtype, "cudnn", Sum::apart);
@@ -102,7 +102,7 @@ TEST_P(CudaLibraries, CublasltMultipliesLikeTheReference) {
     for (const bool bias : {false, true}) {
       for (const Activation activation : some_of(kActivations, 3)) {
         SCOPED_TRACE(fmt::format("{}x{} to {} bias {} activation {}", rows, inner, columns, bias,
-                                 static_cast<int>(activation)));
+                                 name_of(activation.kind)));
         expect_like_reference_on_cuda(Matmul{.rows = rows,
                                              .inner = inner,
                                              .columns = columns,

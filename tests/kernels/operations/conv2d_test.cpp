@@ -27,7 +27,7 @@ std::vector<LayoutPair> layouts(const Conv2d& spec) {
 
 std::string trace(const Conv2d& spec) {
   return fmt::format("{} -> {} bias {} residual {} activation {}", name_of(spec.src_layout),
-                     name_of(spec.dst_layout), spec.bias, spec.residual, static_cast<int>(spec.activation));
+                     name_of(spec.dst_layout), spec.bias, spec.residual, name_of(spec.activation.kind));
 }
 
 class Conv2dShapes : public ::testing::TestWithParam<std::tuple<Conv2dShape, Dtype>> {

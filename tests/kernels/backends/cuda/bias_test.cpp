@@ -113,8 +113,9 @@ TEST(CudaBias, FinishesAProduct) {
 
 TEST(CudaBias, AppliesEveryActivation) {
   for (const Activation activation :
-       {Activation::none, Activation::relu, Activation::relu6, Activation::leaky_relu, Activation::gelu}) {
-    SCOPED_TRACE(static_cast<int>(activation));
+       {Activation::none, Activation::relu, Activation::relu6, Activation::leaky_relu, Activation::gelu,
+        Activation::gelu_erf, Activation::silu, Activation::sigmoid, Activation::hard_swish}) {
+    SCOPED_TRACE(name_of(activation.kind));
     expect_finished({.rows = 9, .columns = 24}, 0, activation, {true, false, true});
   }
 }
@@ -126,7 +127,7 @@ TEST(CudaBias, KeepsWhatIsNoNumber) {
     cuda::launch_finish<Fibers>(FiberQueue(testing::cpu()),
                                 {.dst = {.rows = 1, .columns = 1}, .activation = activation}, &value, nullptr,
                                 nullptr);
-    EXPECT_TRUE(std::isnan(value)) << static_cast<int>(activation);
+    EXPECT_TRUE(std::isnan(value)) << name_of(activation.kind);
   }
 }
 

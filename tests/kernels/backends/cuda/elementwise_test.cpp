@@ -62,7 +62,7 @@ TEST(CudaRectifier, IsLikeTheActivationsItStandsFor) {
        {Activation::none, Activation::relu, Activation::relu6, Activation::leaky_relu}) {
     const cuda::Rectifier rectifier = cuda::Rectifier::of(activation);
     for (const float value : {-kInfinity, -7.0F, -0.5F, -0.0F, 0.0F, 0.5F, 5.5F, 6.0F, 6.5F, kInfinity}) {
-      SCOPED_TRACE(fmt::format("activation {} of {}", static_cast<int>(activation), value));
+      SCOPED_TRACE(fmt::format("activation {} of {}", name_of(activation.kind), value));
       EXPECT_EQ(rectifier(value), apply(activation, value));
       EXPECT_EQ(rectifier.slope(value), slope(activation, value));
     }

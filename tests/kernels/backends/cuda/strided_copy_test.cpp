@@ -20,7 +20,9 @@ TEST(CudaStridedCopy, BothPassesAreLikeTheReference) {
           StridedCopy gradient = backward_of(spec);
           gradient.index = index;
           if (!gradient.invalid()) {
-            testing::expect_like_reference<cuda::StridedCopyOperation>(gradient, dtype, {.offset = offset});
+            // Where a border was repeated, sums are rounded several times.
+            testing::expect_like_reference<cuda::StridedCopyOperation>(gradient, dtype, {.offset = offset},
+                                                                       2 * testing::tolerance_of(dtype));
           }
         }
       }
