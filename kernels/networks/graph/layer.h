@@ -119,8 +119,8 @@ template <class Derived, class Options>
 class LayerOf : public Layer {
  public:
   // Public, because layers inherit it.
-  explicit LayerOf(const Options& options)  // NOLINT(bugprone-crtp-constructor-accessibility)
-      : options_(options) {}
+  // NOLINTNEXTLINE(bugprone-crtp-constructor-accessibility,modernize-pass-by-value)
+  explicit LayerOf(const Options& options) : options_(options) {}
   std::shared_ptr<Layer> clone() const override {
     return std::make_shared<Derived>(static_cast<const Derived&>(*this));
   }

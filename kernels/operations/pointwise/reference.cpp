@@ -175,8 +175,11 @@ class ReferencePointwise final : public ReferenceOf<Pointwise> {
         result[place_in(spec_.written().dims, at)] +=
             static_cast<double>(diff[place]) * slope_at(spec_.function, spec_.index, x[0], x[1]);
       }
-      for (std::size_t d = spec_.dst.dims.rank(); d-- > 0 && ++at[d] == spec_.dst.dims[d];) {
-        at[d] = 0;
+      for (std::size_t d = spec_.dst.dims.rank(); d > 0; --d) {
+        if (++at[d - 1] < spec_.dst.dims[d - 1]) {
+          break;
+        }
+        at[d - 1] = 0;
       }
     }
     write(pointers, forward ? Slot::dst : Slot::diff_src, std::vector<float>(result.begin(), result.end()));

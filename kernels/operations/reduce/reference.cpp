@@ -91,8 +91,11 @@ class ReferenceReduce final : public ReferenceOf<Reduce> {
         to = to * spec_.dst.dims[d] + (spec_.dst.dims[d] == 1 ? 0 : at[d]);
       }
       visit(place, to);
-      for (std::size_t d = dims.rank(); d-- > 0 && ++at[d] == dims[d];) {
-        at[d] = 0;
+      for (std::size_t d = dims.rank(); d > 0; --d) {
+        if (++at[d - 1] < dims[d - 1]) {
+          break;
+        }
+        at[d - 1] = 0;
       }
     }
   }

@@ -81,7 +81,7 @@ std::vector<Tap> taps_of(const Resize& spec, const ResizeAxis& axis, std::int64_
                            : spec.rounding == Resize::Rounding::ceil      ? std::ceil(place)
                            : spec.rounding == Resize::Rounding::half_down ? std::ceil(place - 0.5)
                                                                           : std::floor(place + 0.5);
-    add(static_cast<std::int64_t>(rounded), 1);
+    add(static_cast<std::int64_t>(rounded), 1.0);
     return taps;
   }
   const double behind = place - static_cast<double>(floor);

@@ -122,8 +122,11 @@ void for_each_copied(const StridedCopy& spec, const StridedCopy::Part& part, Vis
     if (const auto from = read_by(spec, part, at)) {
       visit(place, *from);
     }
-    for (std::size_t d = dims.rank(); d-- > 0 && ++at[d] == dims[d];) {
-      at[d] = 0;
+    for (std::size_t d = dims.rank(); d > 0; --d) {
+      if (++at[d - 1] < dims[d - 1]) {
+        break;
+      }
+      at[d - 1] = 0;
     }
   }
 }
