@@ -110,7 +110,7 @@ struct Groups {
 };
 
 // Of each channel's moments the factor and the summand of its values, in their places. A thread does a group.
-struct JoinMoments {
+struct JoinGroupMoments {
   static constexpr int kThreads = Groups::kThreads;
   static constexpr const char* kName = "group norm join";
 
@@ -223,7 +223,7 @@ struct ParameterSums {
 
 // Of each channel's products the factors of the gradient and of src and the summand, in their places. A
 // thread does a group.
-struct JoinProducts {
+struct JoinGroupProducts {
   static constexpr int kThreads = Groups::kThreads;
   static constexpr const char* kName = "group norm join backward";
 
@@ -344,9 +344,10 @@ class GroupNormOperation final : public KernelOperation<Machine, GroupNorm> {
     float* const factors = floats(pointers, Slot::workspace);
     float* const summands = factors + part();
     this->launch(ChannelMoments<Element>{tiles(), src, factors, summands}, tile_blocks());
-    this->launch(JoinMoments{groups(), floats(pointers, Slot::scale), floats(pointers, Slot::shift), factors,
-                             summands, floats(pointers, Slot::mean), floats(pointers, Slot::variance)},
-                 Groups::blocks(groups().count));
+    this->launch(
+        JoinGroupMoments{groups(), floats(pointers, Slot::scale), floats(pointers, Slot::shift), factors,
+                         summands, floats(pointers, Slot::mean), floats(pointers, Slot::variance)},
+        Groups::blocks(groups().count));
     with_access<Element>(
         spec_.tensor.c,
         [&]<int kCount>() {
@@ -374,9 +375,9 @@ class GroupNormOperation final : public KernelOperation<Machine, GroupNorm> {
                                  floats(pointers, Slot::diff_scale), floats(pointers, Slot::diff_shift)},
                    Groups::blocks(spec_.tensor.c));
     }
-    this->launch(
-        JoinProducts{groups(), floats(pointers, Slot::scale), mean, variance, plain, normalized, summands},
-        Groups::blocks(groups().count));
+    this->launch(JoinGroupProducts{groups(), floats(pointers, Slot::scale), mean, variance, plain, normalized,
+                                   summands},
+                 Groups::blocks(groups().count));
     with_access<Element>(
         spec_.tensor.c,
         [&]<int kCount>() {
