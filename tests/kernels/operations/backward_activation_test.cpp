@@ -139,7 +139,7 @@ TEST(BackwardActivationUnsupported, SaysWhy) {
     make_operation(gradient_of({.n = 1, .c = 1}, Activation::none), testing::cpu());
     ADD_FAILURE() << "supported";
   } catch (const Unsupported& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("relu6"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("an activation is needed"));
   }
 }
 

@@ -138,7 +138,7 @@ TEST(Concat, ReferenceGradientIsTheDerivative) {
 
 TEST(Concat, RefusalsSayWhy) {
   using ::testing::HasSubstr;
-  EXPECT_THAT(refusal(Concat{{map_of(1, 2, 2)}}), HasSubstr("2 to 4"));
+  EXPECT_THAT(refusal(Concat{{map_of(1, 2, 2)}}), HasSubstr("2 to 64"));
   EXPECT_THAT(refusal(Concat{{map_of(1, 2, 2), map_of(1, 2, 2, Layout::nhwc)}}), HasSubstr("layout"));
   EXPECT_THAT(refusal(Concat{{map_of(8, 2, 2, Layout::nchw16c), map_of(16, 2, 2, Layout::nchw16c)}}),
               HasSubstr("multiple of 16"));
@@ -192,7 +192,7 @@ TEST(Rows, ReferenceGradientIsTheDerivative) {
 TEST(Rows, RefusalsSayWhy) {
   using ::testing::HasSubstr;
   EXPECT_THAT(refusal(Rows{.maps = {map_of(7, 2, 2)}, .classes = 2}), HasSubstr("no whole number"));
-  EXPECT_THAT(refusal(Rows{.maps = {}, .classes = 2}), HasSubstr("1 to 4 maps"));
+  EXPECT_THAT(refusal(Rows{.maps = {}, .classes = 2}), HasSubstr("1 to 64 maps"));
   EXPECT_THAT(refusal(gradient_of(Rows{.maps = {map_of(2, 2, 2)}, .classes = 2}, 1)), HasSubstr("no such"));
 }
 
