@@ -134,7 +134,7 @@ void mark_disturbances(ResultDocument& document, std::size_t session) {
 
 std::vector<std::string> flags_of_rounds(const MeasuredPoint& point, const std::vector<Session>& sessions) {
   std::vector<std::string> flags;
-  const auto is_disturbed = [](const MeasuredRound& round) {  // throttling has a flag of its own
+  const auto is_disturbed = [](const MeasuredRound& round) {  // throttling has its own flag
     return std::ranges::any_of(round.disturbed, [](const std::string& why) { return why != "throttled"; });
   };
   const auto disturbed = std::ranges::count_if(point.rounds, is_disturbed);

@@ -16,8 +16,8 @@ std::int64_t parse_bytes(std::string_view option, std::string_view text);
 // A duration: "500ms", "60s", "1.5min". Throws UsageError as parse_bytes does.
 std::chrono::nanoseconds parse_duration(std::string_view option, std::string_view text);
 
-// A share: "3%", "0.5 %", "0.03". Throws UsageError for one that is negative or above 100 %, for a number
-// from 1 on without a percent sign, or anything else.
+// A share: "3%", "0.5 %", "0.03". Throws UsageError where it is negative, above 100 %, no number, or
+// 1 or more without a percent sign.
 double parse_share(std::string_view option, std::string_view text);
 
 // Divisor of a number before it is printed, and the prefix of its unit.

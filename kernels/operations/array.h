@@ -87,7 +87,7 @@ struct Nest {
   std::array<std::int64_t, kMostArrays> first{};  // places at the start, in elements
 
   std::int64_t elements() const;
-  // Whether all arrays lie alike from their starts on: one row of memory.
+  // Whether each array is contiguous from its start: one row of memory.
   bool is_one_row(std::size_t arrays) const;
   bool operator==(const Nest&) const = default;
 };

@@ -5,10 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "kernels/backends/reference/reference_operation.h"
 #include "kernels/operations/array.h"
 #include "kernels/operations/element.h"
 
@@ -163,6 +165,27 @@ void clear(const Nest& nest, typename Element::Stored* stored) {
     scatter<Element>(pieces.piece(index, nest.first), zeros.data(), stored);
   }
 }
+
+// An operation that walks nests, and writes zeros into the channels' padding of what it writes.
+template <class Spec>
+class NestOperation : public LoopsOf<Spec> {
+ public:
+  explicit NestOperation(const Spec& spec)
+      : LoopsOf<Spec>(spec), nests_(spec.nests()), padding_(padding_of(spec.written())) {}
+
+ protected:
+  template <class Element>
+  void clear_padding(typename Element::Stored* written) const {
+    if (padding_) {
+      clear<Element>(*padding_, written);
+    }
+  }
+
+  std::vector<Nest> nests_;  // NOLINT
+
+ private:
+  std::optional<Nest> padding_;
+};
 
 // Up to three arrays besides the first, as fp32 rows.
 struct Operands {

@@ -43,10 +43,9 @@ RowFunction function_of(const Pointwise& spec) {
   });
 }
 
-class CpuPointwise final : public LoopsOf<Pointwise> {
+class CpuPointwise final : public NestOperation<Pointwise> {
  public:
-  explicit CpuPointwise(const Pointwise& spec)
-      : LoopsOf(spec), nests_(spec.nests()), padding_(padding_of(spec.written())) {}
+  using NestOperation::NestOperation;
 
   void run(const SlotPointers& pointers) override {
     with_element(spec_.dst.dtype, [&]<class Element>() { run_as<Element>(pointers); });
@@ -70,13 +69,8 @@ class CpuPointwise final : public LoopsOf<Pointwise> {
                                         [](double sum) { return sum; });
       }
     }
-    if (padding_) {
-      clear<Element>(*padding_, stored[0]);
-    }
+    clear_padding<Element>(stored[0]);
   }
-
-  std::vector<Nest> nests_;
-  std::optional<Nest> padding_;
 };
 
 const Registration<Implementation<Pointwise>> registered{cpu_implementation<Pointwise, CpuPointwise>(

@@ -28,10 +28,9 @@ void gradient_row(const Operands& x, float* values, std::int64_t count) {
       });
 }
 
-class CpuReduce final : public LoopsOf<Reduce> {
+class CpuReduce final : public NestOperation<Reduce> {
  public:
-  explicit CpuReduce(const Reduce& spec)
-      : LoopsOf(spec), nests_(spec.nests()), padding_(padding_of(spec.written())) {}
+  using NestOperation::NestOperation;
 
   void run(const SlotPointers& pointers) override {
     with_element(spec_.dst.dtype, [&]<class Element>() { run_as<Element>(pointers); });
@@ -55,9 +54,7 @@ class CpuReduce final : public LoopsOf<Reduce> {
         map_nest<Element>(nest, linear ? 2 : 4, stored, gradient(), factor);
       }
     }
-    if (padding_) {
-      clear<Element>(*padding_, stored[0]);
-    }
+    clear_padding<Element>(stored[0]);
   }
 
   template <class Element, class Stored>
@@ -102,9 +99,6 @@ class CpuReduce final : public LoopsOf<Reduce> {
         return gradient_row<F::sum>;
     }
   }
-
-  std::vector<Nest> nests_;
-  std::optional<Nest> padding_;
 };
 
 const Registration<Implementation<Reduce>> registered{cpu_implementation<Reduce, CpuReduce>(

@@ -96,7 +96,10 @@ TEST(GroupNorm, RefusalsSayWhy) {
 
 std::vector<Lrn> lrns(const TensorDesc& tensor) {
   return {{.tensor = tensor, .training = true},
-          {.tensor = tensor, .size = 3, .alpha = 0.9F, .beta = 0.5F, .k = 2, .training = true}};
+          {.tensor = tensor, .alpha = 0.5F, .beta = 1, .training = true},
+          {.tensor = tensor, .size = 3, .alpha = 0.9F, .beta = 0.5F, .k = 2, .training = true},
+          {.tensor = tensor, .size = 7, .alpha = 0.5F, .training = true},
+          {.tensor = tensor, .size = 1, .alpha = 0.5F, .training = true}};
 }
 
 TEST_P(GroupNorms, LrnIsLikeTheReference) {
@@ -107,6 +110,10 @@ TEST_P(GroupNorms, LrnIsLikeTheReference) {
       Lrn inference = spec;
       inference.training = false;
       testing::expect_like_reference(inference, GetParam(), tolerance_of(GetParam()));
+      if (spec.size == 1 || tensor.layout == Layout::nhwc) {  // what oneDNN does wrong
+        EXPECT_THROW(make_operation(backward_of(spec), testing::cpu()), Unsupported);
+        continue;
+      }
       const auto both = [&](const char* implementation) {
         const auto forward = make_operation(spec, testing::cpu(), implementation);
         const auto backward = make_operation(backward_of(spec), testing::cpu(), implementation);
