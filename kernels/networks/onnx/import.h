@@ -1,0 +1,55 @@
+// An ONNX file as a network of ours: layers, with the batch free again.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/networks/graph/graph.h"
+
+namespace bench::kernels::onnx {
+
+struct ImportOptions {
+  // Sizes of inputs, by name; the first dimension counts one sample: "images" → {1, 3, 320, 320}.
+  std::map<std::string, std::vector<std::int64_t>> inputs;
+};
+
+// A node that has no layer here.
+struct Unsupported {
+  std::string node;
+  std::string op;
+  std::string reason;  // "an index that depends on data"
+};
+
+// Where a parameter of a layer comes from.
+struct ParameterSource {
+  std::string initializer;  // of the file
+  bench::kernels::Graph::Value layer = 0;
+  Slot slot{};
+  bool transposed = false;  // the layer's plain form is the initializer's transpose
+};
+
+struct ImportedInput {
+  std::string name;
+  std::string shape;    // "batch x 3 x 224 x 224"
+  std::string content;  // "seeded values", "tokens below 30522", "ones (an attention mask)"
+};
+
+struct ImportedNetwork {
+  bench::kernels::Graph graph;
+  std::string name;  // file name without folder and ending, and 8 hexadecimal digits of its hash
+  std::vector<ImportedInput> inputs;
+  std::vector<std::string> assumptions;  // "dropout is off", a sentence each
+  std::vector<ParameterSource> parameters;
+  std::map<std::string, bench::kernels::Graph::Value> values;  // of the file's tensors that a layer makes
+};
+
+// Throws UsageError, one sentence: what read_model() refuses, and what has no layer here, naming node,
+// operator and the share of the network's nodes.
+ImportedNetwork import_network(const std::string& path, const ImportOptions& options);
+
+// Every node that import_network() would refuse, for `bench inspect`; empty where it would import.
+std::vector<Unsupported> unsupported_nodes(const std::string& path, const ImportOptions& options);
+
+}  // namespace bench::kernels::onnx

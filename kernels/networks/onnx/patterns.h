@@ -1,0 +1,23 @@
+// Groups of ONNX nodes that compute one layer, replaced by one node before anything is interpreted: exporters
+// write a layer norm as nine nodes and a GELU as five.
+//
+// New nodes have the domain "bench" and these operators (attributes in brackets):
+//
+//   LayerNorm(x, scale?, shift?)   over the last dimension [epsilon]
+//   Gelu(x)                        [approximate: "none" or "tanh"]
+//   Silu(x)                        x · sigmoid(x)
+//   HardSwish(x)                   x · clip(x + 3, 0, 6) / 6
+//
+// A node takes the name of the last one that it replaces, so that a message leads to the file. Attention is
+// found later, where shapes are known: kernels/networks/passes/attention.cpp.
+#pragma once
+
+#include "kernels/networks/onnx/model.h"
+
+namespace bench::kernels::onnx {
+
+// Recognises what it knows and leaves everything else as it is. A value that somebody else reads, or that is
+// an output of the network, is not swallowed.
+void recognise_patterns(Model& model);
+
+}  // namespace bench::kernels::onnx
