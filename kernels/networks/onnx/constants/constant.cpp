@@ -1,0 +1,232 @@
+#include "kernels/networks/onnx/constants/constant.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "kernels/networks/onnx/constants/attributes.h"
+#include "kernels/networks/onnx/constants/refused.h"
+
+namespace bench::kernels::onnx {
+namespace {
+
+constexpr std::int64_t kMostElements = std::int64_t{1} << 48;
+
+float from_half(std::uint16_t bits) {
+  const int exponent = (bits >> 10) & 31;
+  const int fraction = bits & 1023;
+  const float sign = (bits & 0x8000) != 0 ? -1.0F : 1.0F;
+  if (exponent == 31) {
+    return fraction != 0 ? std::numeric_limits<float>::quiet_NaN()
+                         : sign * std::numeric_limits<float>::infinity();
+  }
+  return sign * (exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
+                               : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25));
+}
+
+template <class T>
+std::vector<double> read(std::span<const std::byte> bytes, std::int64_t count) {
+  std::vector<double> values(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    T value;
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    values[i] = static_cast<double>(value);
+  }
+  return values;
+}
+
+std::size_t bytes_of(ElementType type) {
+  switch (type) {
+    case ElementType::u8:
+    case ElementType::i8:
+    case ElementType::boolean:
+      return 1;
+    case ElementType::u16:
+    case ElementType::i16:
+    case ElementType::f16:
+    case ElementType::bf16:
+      return 2;
+    case ElementType::f32:
+    case ElementType::i32:
+    case ElementType::u32:
+      return 4;
+    case ElementType::f64:
+    case ElementType::i64:
+    case ElementType::u64:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+std::vector<double> read(ElementType type, std::span<const std::byte> bytes, std::int64_t count) {
+  switch (type) {
+    case ElementType::f32:
+      return read<float>(bytes, count);
+    case ElementType::f64:
+      return read<double>(bytes, count);
+    case ElementType::u8:
+    case ElementType::boolean:
+      return read<std::uint8_t>(bytes, count);
+    case ElementType::i8:
+      return read<std::int8_t>(bytes, count);
+    case ElementType::u16:
+      return read<std::uint16_t>(bytes, count);
+    case ElementType::i16:
+      return read<std::int16_t>(bytes, count);
+    case ElementType::i32:
+      return read<std::int32_t>(bytes, count);
+    case ElementType::u32:
+      return read<std::uint32_t>(bytes, count);
+    case ElementType::u64:
+      return read<std::uint64_t>(bytes, count);
+    case ElementType::f16:
+    case ElementType::bf16: {
+      std::vector<double> values = read<std::uint16_t>(bytes, count);
+      for (double& value : values) {
+        const auto bits = static_cast<std::uint16_t>(value);
+        value = type == ElementType::f16 ? from_half(bits)
+                                         : std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+      }
+      return values;
+    }
+    default:
+      return read<std::int64_t>(bytes, count);
+  }
+}
+
+}  // namespace
+
+std::int64_t elements_of(const Extents& dims) {
+  std::int64_t count = 1;
+  for (const Extent& extent : dims) {
+    if (extent.size == 0) {
+      return 0;
+    }
+    if (extent.size < 0 || count > kMostElements / extent.size) {
+      throw Refused("a value of more elements than can be");
+    }
+    count *= extent.size;
+  }
+  return count;
+}
+
+std::int64_t to_whole(double value) {
+  constexpr double kLimit = 9.2233720368547758e18;
+  if (std::isnan(value)) {
+    return 0;
+  }
+  return value >= kLimit    ? std::numeric_limits<std::int64_t>::max()
+         : value <= -kLimit ? std::numeric_limits<std::int64_t>::min()
+                            : static_cast<std::int64_t>(value);
+}
+
+void Constant::append(const Number& number) {
+  if (number.per_batch != 0 && per_batch.empty()) {
+    per_batch.assign(values.size(), 0);
+  }
+  values.push_back(number.fixed);
+  if (!per_batch.empty() || number.per_batch != 0) {
+    per_batch.push_back(number.per_batch);
+  }
+}
+
+std::vector<std::int64_t> Constant::wholes() const {
+  const std::int64_t count = elements();
+  if (count > Budget::kMost) {
+    throw Refused(fmt::format("a list of {} numbers", count));
+  }
+  std::vector<std::int64_t> all(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const Number each = number(i);
+    if (each.per_batch != 0) {
+      throw Refused("a number that depends on the batch");
+    }
+    all[static_cast<std::size_t>(i)] = to_whole(each.fixed);
+  }
+  return all;
+}
+
+std::int64_t Constant::whole() const {
+  if (elements() != 1) {
+    throw Refused(fmt::format("{} numbers where one is needed", elements()));
+  }
+  return wholes().front();
+}
+
+Constant Constant::of(std::vector<std::int64_t> wholes) {
+  Constant made{.type = ElementType::i64, .dims = {static_cast<std::int64_t>(wholes.size())}, .values = {}};
+  made.values.assign(wholes.begin(), wholes.end());
+  return made;
+}
+
+Constant Constant::uniform(ElementType type, Extents dims, double value) {
+  return {.type = type, .dims = std::move(dims), .values = {value}};
+}
+
+void Budget::take(std::int64_t elements) {
+  if (elements > kMost || taken_ + elements > kMostInAll) {
+    throw Refused(fmt::format("folding constants would make more than {} elements",
+                              elements > kMost ? kMost : kMostInAll));
+  }
+  taken_ += elements;
+}
+
+std::shared_ptr<const Constant> constant_of(const Tensor& tensor, Budget& budget) {
+  const std::size_t size = bytes_of(tensor.type);
+  if (size == 0 || (tensor.external && is_float(tensor.type))) {
+    return nullptr;
+  }
+  Extents dims(tensor.dims.begin(), tensor.dims.end());
+  const std::int64_t count = elements_of(dims);
+  if (tensor.external || tensor.bytes.size() != static_cast<std::size_t>(count) * size) {
+    return std::make_shared<Constant>(
+        Constant::uniform(tensor.type, std::move(dims), tensor.type == ElementType::boolean ? 1 : 0));
+  }
+  budget.take(count);
+  Constant made{
+      .type = tensor.type, .dims = std::move(dims), .values = read(tensor.type, tensor.bytes, count)};
+  compress(made);
+  return std::make_shared<Constant>(std::move(made));
+}
+
+void compress(Constant& constant) {
+  const auto alike = [](const std::vector<double>& values) {
+    return std::ranges::all_of(values, [&](double value) { return value == values.front(); });
+  };
+  if (constant.values.size() > 1 && alike(constant.values) && alike(constant.per_batch)) {
+    constant.values.resize(1);
+    constant.values.shrink_to_fit();
+    constant.per_batch.resize(std::min<std::size_t>(1, constant.per_batch.size()));
+  }
+}
+
+Constant picked(const Constant& input, Extents dims, const std::vector<std::int64_t>& from) {
+  Constant made{.type = input.type, .dims = std::move(dims), .values = {}};
+  made.counts_samples = input.counts_samples;
+  if (input.is_uniform()) {
+    made.values = input.values;
+    made.per_batch = input.per_batch;
+    return made;
+  }
+  made.values.reserve(from.size());
+  for (const std::int64_t at : from) {
+    made.append(input.number(at));
+  }
+  compress(made);
+  return made;
+}
+
+std::vector<std::int64_t> steps_of(const Extents& dims) {
+  std::vector<std::int64_t> steps(dims.size(), 1);
+  for (std::size_t i = dims.size(); i-- > 1;) {
+    steps[i - 1] = steps[i] * dims[i].size;
+  }
+  return steps;
+}
+
+}  // namespace bench::kernels::onnx

@@ -1,0 +1,371 @@
+// Functions of elements, with broadcasting. Sizes that are multiples of the batch stay so where they can.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "kernels/networks/onnx/constants/attributes.h"
+#include "kernels/networks/onnx/constants/evaluate.h"
+#include "kernels/networks/onnx/constants/rebind.h"
+#include "kernels/networks/onnx/constants/refused.h"
+
+namespace bench::kernels::onnx {
+namespace {
+
+// Where each element of the result, of dimensions `to`, comes from in a value that is repeated to them.
+class Repeated {
+ public:
+  Repeated(const Constant& value, const Extents& to) : value_(value), to_(to), index_(to.size(), 0) {
+    const std::vector<std::int64_t> own = steps_of(value.dims);
+    step_.assign(to.size(), 0);
+    for (std::size_t d = 0; d < value.dims.size(); ++d) {
+      step_[d + to.size() - value.dims.size()] = value.dims[d].size == 1 ? 0 : own[d];
+    }
+  }
+  Number next() {
+    const Number number = value_.number(at_);
+    for (std::size_t d = to_.size(); d-- > 0;) {
+      at_ += step_[d];
+      if (++index_[d] < to_[d].size) {
+        break;
+      }
+      at_ -= step_[d] * to_[d].size;
+      index_[d] = 0;
+    }
+    return number;
+  }
+
+ private:
+  const Constant& value_;
+  const Extents& to_;
+  std::vector<std::int64_t> step_, index_;
+  std::int64_t at_ = 0;
+};
+
+template <class Function>
+Constant joined(const Evaluation& evaluation, ElementType type, std::size_t inputs, const Function& function) {
+  Constant made{.type = type, .dims = {}, .values = {}};
+  bool uniform = true;
+  for (std::size_t i = 0; i < inputs; ++i) {
+    const Constant& in = evaluation.in(i);
+    made.dims = i == 0 ? in.dims : broadcast(made.dims, in.dims);
+    made.counts_samples |= in.counts_samples;
+    uniform &= in.is_uniform();
+  }
+  const std::int64_t count = uniform ? std::min<std::int64_t>(1, made.elements()) : made.elements();
+  evaluation.budget.take(count);
+  std::vector<Repeated> from;
+  for (std::size_t i = 0; i < inputs; ++i) {
+    from.emplace_back(evaluation.in(i), made.dims);
+  }
+  std::vector<Number> operands(inputs);
+  for (std::int64_t i = 0; i < count; ++i) {
+    for (std::size_t input = 0; input < inputs; ++input) {
+      operands[input] = from[input].next();
+    }
+    made.append(function(operands));
+  }
+  if (count == 0) {
+    made.values = {0};
+  }
+  compress(made);
+  return made;
+}
+
+double narrowed(ElementType type, double value) {
+  return type == ElementType::f32 || type == ElementType::f16 || type == ElementType::bf16
+             ? static_cast<double>(static_cast<float>(value))
+             : value;
+}
+
+// Compares as if the batch were any number: an answer that depends on it is refused. A multiple of the batch
+// equals no fixed size, since the network is to run at every batch.
+double compared(const Number& a, const Number& b, bool (*compare)(double, double)) {
+  const bool one = compare(a.fixed + a.per_batch, b.fixed + b.per_batch);
+  if (a.per_batch == b.per_batch) {
+    return one ? 1 : 0;
+  }
+  constexpr double kMany = 1e9;
+  const bool many = compare(a.fixed + kMany * a.per_batch, b.fixed + kMany * b.per_batch);
+  if (one != many) {
+    throw Refused("a choice that depends on the batch");
+  }
+  return one ? 1 : 0;
+}
+
+double plain(const Number& number) {
+  if (number.per_batch != 0) {
+    throw Refused("arithmetic with the batch");
+  }
+  return number.fixed;
+}
+
+Number sum(const Number& a, const Number& b) {
+  return {a.fixed + b.fixed, a.per_batch + b.per_batch};
+}
+
+Number product(const Number& a, const Number& b) {
+  if (a.per_batch != 0 && b.per_batch != 0) {
+    throw Refused("a product of the batch with itself");
+  }
+  return {a.fixed * b.fixed, a.fixed * b.per_batch + b.fixed * a.per_batch};
+}
+
+Number quotient(const Number& a, const Number& b, bool whole) {
+  const bool both = a.per_batch != 0 && b.per_batch != 0 && a.fixed == 0 && b.fixed == 0;
+  if (b.per_batch != 0 && !both) {
+    throw Refused("a division by the batch");
+  }
+  const double divisor = both ? b.per_batch : b.fixed;
+  if (divisor == 0 && whole) {
+    throw Refused("a division by zero");
+  }
+  if (a.per_batch == 0 || both) {
+    const double exact = (both ? a.per_batch : a.fixed) / divisor;
+    return {whole ? std::trunc(exact) : exact, 0};
+  }
+  const double each = a.per_batch / divisor;
+  if (whole && (a.fixed != 0 || each != std::trunc(each))) {
+    throw Refused("a part of the batch");
+  }
+  return {a.fixed / divisor, each};
+}
+
+Number remainder(const Number& a, const Number& b, bool whole) {
+  const double divisor = plain(b);
+  if (divisor == 0 && whole) {
+    throw Refused("a division by zero");
+  }
+  if (a.per_batch != 0) {
+    if (a.fixed == 0 && std::fmod(a.per_batch, divisor) == 0) {
+      return {0, 0};
+    }
+    throw Refused("a remainder of the batch");
+  }
+  const double rest = std::fmod(a.fixed, divisor);
+  // Of whole numbers the remainder has the divisor's sign.
+  return {whole && rest != 0 && (rest < 0) != (divisor < 0) ? rest + divisor : rest, 0};
+}
+
+template <Number (*function)(const Number&, const Number&)>
+std::vector<Constant> arithmetic(const Evaluation& evaluation) {
+  const ElementType type = evaluation.in(0).type;
+  return {joined(evaluation, type, 2, [&](const std::vector<Number>& in) {
+    const Number made = function(in[0], in[1]);
+    return Number{narrowed(type, made.fixed), made.per_batch};
+  })};
+}
+
+Number difference(const Number& a, const Number& b) {
+  return {a.fixed - b.fixed, a.per_batch - b.per_batch};
+}
+
+std::vector<Constant> divide(const Evaluation& evaluation) {
+  const ElementType type = evaluation.in(0).type;
+  const bool whole = !is_float(type);
+  return {joined(evaluation, type, 2, [&](const std::vector<Number>& in) {
+    const Number made = quotient(in[0], in[1], whole);
+    return Number{narrowed(type, made.fixed), made.per_batch};
+  })};
+}
+
+std::vector<Constant> modulo(const Evaluation& evaluation) {
+  const bool like_c = integer_of(evaluation.node, "fmod", 0) != 0;
+  const ElementType type = evaluation.in(0).type;
+  return {joined(evaluation, type, 2, [&](const std::vector<Number>& in) {
+    return remainder(in[0], in[1], !like_c && !is_float(type));
+  })};
+}
+
+std::vector<Constant> power(const Evaluation& evaluation) {
+  const ElementType type = evaluation.in(0).type;
+  return {joined(evaluation, type, 2, [&](const std::vector<Number>& in) {
+    return Number{narrowed(type, std::pow(plain(in[0]), plain(in[1]))), 0};
+  })};
+}
+
+// The larger or smaller of all inputs.
+template <bool largest>
+std::vector<Constant> extreme(const Evaluation& evaluation) {
+  return {joined(evaluation, evaluation.in(0).type, evaluation.inputs.size(),
+                 [](const std::vector<Number>& in) {
+                   Number best = in[0];
+                   for (const Number& other : in) {
+                     const bool less =
+                         compared(best, other, [](double a, double b) { return a < b; }) != 0;
+                     best = less == largest ? other : best;
+                   }
+                   return best;
+                 })};
+}
+
+std::vector<Constant> total(const Evaluation& evaluation) {
+  const ElementType type = evaluation.in(0).type;
+  return {joined(evaluation, type, evaluation.inputs.size(), [&](const std::vector<Number>& in) {
+    Number made = in[0];
+    for (std::size_t i = 1; i < in.size(); ++i) {
+      made = sum(made, in[i]);
+    }
+    return Number{narrowed(type, made.fixed), made.per_batch};
+  })};
+}
+
+template <bool (*compare)(double, double)>
+std::vector<Constant> comparison(const Evaluation& evaluation) {
+  return {joined(evaluation, ElementType::boolean, 2, [](const std::vector<Number>& in) {
+    return Number{compared(in[0], in[1], compare), 0};
+  })};
+}
+bool less(double a, double b) {
+  return a < b;
+}
+bool less_or_equal(double a, double b) {
+  return a <= b;
+}
+bool greater(double a, double b) {
+  return a > b;
+}
+bool greater_or_equal(double a, double b) {
+  return a >= b;
+}
+
+std::vector<Constant> equal(const Evaluation& evaluation) {
+  return {joined(evaluation, ElementType::boolean, 2, [](const std::vector<Number>& in) {
+    return Number{in[0] == in[1] ? 1.0 : 0.0, 0};
+  })};
+}
+
+template <bool (*function)(bool, bool)>
+std::vector<Constant> logic(const Evaluation& evaluation) {
+  return {joined(evaluation, evaluation.in(0).type, 2, [](const std::vector<Number>& in) {
+    return Number{function(plain(in[0]) != 0, plain(in[1]) != 0) ? 1.0 : 0.0, 0};
+  })};
+}
+bool both(bool a, bool b) {
+  return a && b;
+}
+bool either(bool a, bool b) {
+  return a || b;
+}
+bool differ(bool a, bool b) {
+  return a != b;
+}
+
+std::vector<Constant> where(const Evaluation& evaluation) {
+  return {joined(evaluation, evaluation.in(1).type, 3, [](const std::vector<Number>& in) {
+    return plain(in[0]) != 0 ? in[1] : in[2];
+  })};
+}
+
+// Functions of one element.
+template <double (*function)(double)>
+std::vector<Constant> of_each(const Evaluation& evaluation) {
+  const ElementType type = evaluation.in(0).type;
+  return {joined(evaluation, type, 1, [&](const std::vector<Number>& in) {
+    return Number{narrowed(type, function(plain(in[0]))), 0};
+  })};
+}
+double reciprocal(double x) {
+  return 1 / x;
+}
+double sigmoid(double x) {
+  return 1 / (1 + std::exp(-x));
+}
+double positive(double x) {
+  return x > 0 ? x : 0;
+}
+double sign(double x) {
+  return x > 0 ? 1 : x < 0 ? -1 : 0;
+}
+
+std::vector<Constant> negated(const Evaluation& evaluation) {
+  return {joined(evaluation, evaluation.in(0).type, 1, [](const std::vector<Number>& in) {
+    return Number{-in[0].fixed, -in[0].per_batch};
+  })};
+}
+
+std::vector<Constant> logical_not(const Evaluation& evaluation) {
+  return {joined(evaluation, ElementType::boolean, 1, [](const std::vector<Number>& in) {
+    return Number{plain(in[0]) == 0 ? 1.0 : 0.0, 0};
+  })};
+}
+
+std::vector<Constant> is_nan(const Evaluation& evaluation) {
+  return {joined(evaluation, ElementType::boolean, 1, [](const std::vector<Number>& in) {
+    return Number{std::isnan(in[0].fixed) ? 1.0 : 0.0, 0};
+  })};
+}
+
+std::vector<Constant> clip(const Evaluation& evaluation) {
+  const bool attributes = evaluation.opset < 11;
+  const double least = attributes ? number_of(evaluation.node, "min", std::numeric_limits<float>::lowest())
+                       : evaluation.has(1) ? evaluation.in(1).value(0)
+                                           : -std::numeric_limits<double>::infinity();
+  const double most = attributes ? number_of(evaluation.node, "max", std::numeric_limits<float>::max())
+                      : evaluation.has(2) ? evaluation.in(2).value(0)
+                                          : std::numeric_limits<double>::infinity();
+  return {joined(evaluation, evaluation.in(0).type, 1, [&](const std::vector<Number>& in) {
+    return Number{std::min(std::max(plain(in[0]), least), most), 0};
+  })};
+}
+
+std::vector<Constant> cast(const Evaluation& evaluation) {
+  const auto type = static_cast<ElementType>(integer_of(evaluation.node, "to", 1));
+  const bool from_float = is_float(evaluation.in(0).type);
+  return {joined(evaluation, type, 1, [&](const std::vector<Number>& in) {
+    if (type == ElementType::boolean) {
+      return Number{in[0] == Number{} ? 0.0 : 1.0, 0};
+    }
+    return from_float && !is_float(type) ? Number{std::trunc(in[0].fixed), std::trunc(in[0].per_batch)}
+                                         : Number{narrowed(type, in[0].fixed), in[0].per_batch};
+  })};
+}
+
+std::vector<Constant> cast_like(const Evaluation& evaluation) {
+  Constant made = evaluation.in(0);
+  made.type = evaluation.in(1).type;
+  return {made};
+}
+
+const Registration<ConstantOperator> add{{"Add", arithmetic<sum>}};
+const Registration<ConstantOperator> subtract{{"Sub", arithmetic<difference>}};
+const Registration<ConstantOperator> multiply{{"Mul", arithmetic<product>}};
+const Registration<ConstantOperator> division{{"Div", divide}};
+const Registration<ConstantOperator> mod{{"Mod", modulo}};
+const Registration<ConstantOperator> pow{{"Pow", power}};
+const Registration<ConstantOperator> max{{"Max", extreme<true>}};
+const Registration<ConstantOperator> min{{"Min", extreme<false>}};
+const Registration<ConstantOperator> sum_of_all{{"Sum", total}};
+const Registration<ConstantOperator> equality{{"Equal", equal}};
+const Registration<ConstantOperator> is_less{{"Less", comparison<less>}};
+const Registration<ConstantOperator> is_less_or_equal{{"LessOrEqual", comparison<less_or_equal>}};
+const Registration<ConstantOperator> is_greater{{"Greater", comparison<greater>}};
+const Registration<ConstantOperator> is_greater_or_equal{{"GreaterOrEqual", comparison<greater_or_equal>}};
+const Registration<ConstantOperator> conjunction{{"And", logic<both>}};
+const Registration<ConstantOperator> disjunction{{"Or", logic<either>}};
+const Registration<ConstantOperator> exclusion{{"Xor", logic<differ>}};
+const Registration<ConstantOperator> negation{{"Not", logical_not}};
+const Registration<ConstantOperator> choice{{"Where", where}};
+const Registration<ConstantOperator> nan{{"IsNaN", is_nan}};
+const Registration<ConstantOperator> negative{{"Neg", negated}};
+const Registration<ConstantOperator> limit{{"Clip", clip}};
+const Registration<ConstantOperator> conversion{{"Cast", cast}};
+const Registration<ConstantOperator> conversion_like{{"CastLike", cast_like}};
+const Registration<ConstantOperator> square_root{{"Sqrt", of_each<std::sqrt>}};
+const Registration<ConstantOperator> floor{{"Floor", of_each<std::floor>}};
+const Registration<ConstantOperator> ceil{{"Ceil", of_each<std::ceil>}};
+const Registration<ConstantOperator> round{{"Round", of_each<std::nearbyint>}};
+const Registration<ConstantOperator> absolute{{"Abs", of_each<std::fabs>}};
+const Registration<ConstantOperator> signum{{"Sign", of_each<sign>}};
+const Registration<ConstantOperator> exponential{{"Exp", of_each<std::exp>}};
+const Registration<ConstantOperator> logarithm{{"Log", of_each<std::log>}};
+const Registration<ConstantOperator> sine{{"Sin", of_each<std::sin>}};
+const Registration<ConstantOperator> cosine{{"Cos", of_each<std::cos>}};
+const Registration<ConstantOperator> hyperbolic{{"Tanh", of_each<std::tanh>}};
+const Registration<ConstantOperator> error_function{{"Erf", of_each<std::erf>}};
+const Registration<ConstantOperator> inverse{{"Reciprocal", of_each<reciprocal>}};
+const Registration<ConstantOperator> logistic{{"Sigmoid", of_each<sigmoid>}};
+const Registration<ConstantOperator> rectifier{{"Relu", of_each<positive>}};
+
+}  // namespace
+}  // namespace bench::kernels::onnx

@@ -1,0 +1,172 @@
+#include "kernels/networks/onnx/constants/slices.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "kernels/networks/onnx/constants/attributes.h"
+#include "kernels/networks/onnx/constants/rebind.h"
+#include "kernels/networks/onnx/constants/refused.h"
+
+namespace bench::kernels::onnx {
+
+SliceLists slice_lists(const Evaluation& evaluation) {
+  SliceLists lists;
+  if (evaluation.opset < 10) {
+    lists.starts = integers_of(evaluation.node, "starts").value_or(std::vector<std::int64_t>{});
+    for (const std::int64_t end : integers_of(evaluation.node, "ends").value_or(std::vector<std::int64_t>{})) {
+      lists.ends.push_back({static_cast<double>(end), 0});
+    }
+    lists.axes = integers_of(evaluation.node, "axes");
+    return lists;
+  }
+  lists.starts = evaluation.in(1).wholes();
+  for (std::int64_t i = 0; i < evaluation.in(2).elements(); ++i) {
+    lists.ends.push_back(evaluation.in(2).number(i));
+  }
+  if (evaluation.has(3)) {
+    lists.axes = evaluation.in(3).wholes();
+  }
+  if (evaluation.has(4)) {
+    lists.steps = evaluation.in(4).wholes();
+  }
+  return lists;
+}
+
+std::vector<Sliced> slices_of(const Extents& dims, const SliceLists& lists) {
+  const std::size_t count = lists.starts.size();
+  if (lists.ends.size() != count || (lists.axes && lists.axes->size() != count) ||
+      (!lists.steps.empty() && lists.steps.size() != count) || (!lists.axes && count > dims.size())) {
+    throw Refused("lists of different lengths");
+  }
+  std::vector<Sliced> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    Sliced part{.dimension = lists.axes ? axis_of((*lists.axes)[i], dims.size()) : i,
+                .start = lists.starts[i],
+                .step = lists.steps.empty() ? 1 : lists.steps[i]};
+    const Extent& extent = dims[part.dimension];
+    std::int64_t end = to_whole(lists.ends[i].fixed);
+    if (extent.per_sample) {
+      const bool whole = part.start == 0 && part.step == 1 &&
+                         (lists.ends[i] == Number{0, static_cast<double>(extent.size)} || end >= extent.size);
+      if (!whole) {
+        throw Refused("it takes a part of the batch");
+      }
+      continue;
+    }
+    if (lists.ends[i].per_batch != 0) {
+      throw Refused("an end that depends on the batch");
+    }
+    if (part.step == 0) {
+      throw Refused("a step of 0");
+    }
+    const std::int64_t size = extent.size;
+    const bool forwards = part.step > 0;
+    const auto from_end = [&](std::int64_t index) { return index < 0 ? std::max(index, -size - 1) + size : index; };
+    part.start = std::clamp<std::int64_t>(from_end(part.start), 0, forwards ? size : size - 1);
+    end = std::clamp<std::int64_t>(from_end(end), forwards ? 0 : -1, size);
+    const std::int64_t length = forwards ? end - part.start : part.start - end;
+    const std::int64_t step = std::max<std::int64_t>(1, forwards ? part.step : part.step == INT64_MIN ? size : -part.step);
+    part.size = length <= 0 ? 0 : (length - 1) / step + 1;
+    if (part.start != 0 || part.step != 1 || part.size != size) {
+      all.push_back(part);
+    }
+  }
+  return all;
+}
+
+std::vector<std::int64_t> split_sizes(const Extent& extent,
+                                      const std::optional<std::vector<std::int64_t>>& sizes,
+                                      std::size_t results) {
+  std::vector<std::int64_t> all;
+  if (sizes && !sizes->empty()) {
+    all = *sizes;
+  } else {
+    // Equal parts; the last one is smaller where they do not divide.
+    const auto count = static_cast<std::int64_t>(results);
+    const std::int64_t each = (extent.size + count - 1) / count;
+    std::int64_t rest = extent.size;
+    for (std::int64_t i = 0; i < count; ++i) {
+      all.push_back(std::min(each, rest));
+      rest -= all.back();
+    }
+  }
+  std::int64_t sum = 0;
+  for (const std::int64_t size : all) {
+    if (size < 0 || size > extent.size - sum) {
+      throw Refused("parts that are more than the whole");
+    }
+    sum += size;
+  }
+  if (sum != extent.size || all.size() != results || (extent.per_sample && results > 1)) {
+    throw Refused(extent.per_sample ? "it splits the batch" : "parts that are not the whole");
+  }
+  return all;
+}
+
+Extents unsqueezed(const Extents& dims, const std::vector<std::int64_t>& axes) {
+  Extents result(dims.size() + axes.size(), Extent(0));
+  for (const std::int64_t axis : axes) {
+    Extent& added = result[axis_of(axis, result.size())];
+    if (added == Extent(1)) {
+      throw Refused("a dimension that is added twice");
+    }
+    added = 1;
+  }
+  auto next = dims.begin();
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const bool added = result[i] == Extent(1);
+    if (!added) {
+      result[i] = *next++;
+    }
+  }
+  return result;
+}
+
+Extents squeezed(const Extents& dims, const std::optional<std::vector<std::int64_t>>& axes) {
+  std::vector<bool> gone(dims.size(), false);
+  for (std::size_t d = 0; !axes && d < dims.size(); ++d) {
+    gone[d] = dims[d] == Extent(1);
+  }
+  for (const std::int64_t axis : axes.value_or(std::vector<std::int64_t>{})) {
+    gone[axis_of(axis, dims.size())] = true;
+  }
+  Extents result;
+  bool batch = false;  // of a dimension that went
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    if (!gone[d]) {
+      result.emplace_back(dims[d].size, dims[d].per_sample || batch);
+      batch = false;
+    } else if (dims[d].size != 1) {
+      throw Refused(fmt::format("it leaves out a dimension of {}", dims[d].size));
+    } else {
+      batch |= dims[d].per_sample;
+    }
+  }
+  if (batch) {
+    throw Refused("it leaves out the batch");
+  }
+  return result;
+}
+
+Extents expanded(const Extents& dims, const std::vector<Number>& target, std::int64_t file_batch) {
+  Extents to;
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    const auto& [fixed, per_batch] = target[i];
+    const std::size_t from_end = target.size() - i;
+    const Extent own = from_end <= dims.size() ? dims[dims.size() - from_end] : Extent(1);
+    if (per_batch != 0) {
+      to.emplace_back(to_whole(per_batch), true);
+    } else if (own.per_sample && to_whole(fixed) == own.size * file_batch) {
+      to.push_back(own);
+    } else {
+      to.emplace_back(to_whole(fixed));
+    }
+    if (to.back().size < 0 || (per_batch != 0 && fixed != 0)) {
+      throw Refused("a shape that cannot be");
+    }
+  }
+  return broadcast(dims, to);
+}
+
+}  // namespace bench::kernels::onnx

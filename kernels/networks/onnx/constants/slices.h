@@ -1,0 +1,40 @@
+// What Slice, Split, Squeeze, Unsqueeze and Expand make of dimensions, for known values and others.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kernels/networks/onnx/constants/constant.h"
+#include "kernels/networks/onnx/constants/evaluate.h"
+
+namespace bench::kernels::onnx {
+
+// The lists of a Slice: attributes in old versions, inputs in new ones. An end may be the batch's size.
+struct SliceLists {
+  std::vector<std::int64_t> starts;
+  std::vector<Number> ends;
+  std::optional<std::vector<std::int64_t>> axes;
+  std::vector<std::int64_t> steps;  // empty: 1
+};
+SliceLists slice_lists(const Evaluation& evaluation);
+
+struct Sliced {
+  std::size_t dimension = 0;
+  std::int64_t start = 0, step = 1, size = 0;
+};
+// The dimensions that a Slice changes. One of the batch must stay whole. Throws Refused.
+std::vector<Sliced> slices_of(const Extents& dims, const SliceLists& lists);
+
+// Sizes of a Split's results. Throws Refused where they do not add up.
+std::vector<std::int64_t> split_sizes(const Extent& extent,
+                                      const std::optional<std::vector<std::int64_t>>& sizes,
+                                      std::size_t results);
+
+Extents unsqueezed(const Extents& dims, const std::vector<std::int64_t>& axes);
+// Without axes every dimension of one element goes, except that of the batch.
+Extents squeezed(const Extents& dims, const std::optional<std::vector<std::int64_t>>& axes);
+// What Expand makes of dimensions; a target that holds the file's batch means the batch.
+Extents expanded(const Extents& dims, const std::vector<Number>& target, std::int64_t file_batch);
+
+}  // namespace bench::kernels::onnx
