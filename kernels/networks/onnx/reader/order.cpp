@@ -130,6 +130,12 @@ void order_nodes(Graph& graph, Scope* outer) {
       }
     }
     for (Attribute& attribute : node.attributes) {
+      if (!attribute.reference.empty()) {
+        throw Refusal(
+            fmt::format("is damaged: {} refers to an attribute {} of a function, and is in none; export it "
+                        "again",
+                        described(node), quote(attribute.reference)));
+      }
       if (attribute.graph) {
         const auto inner = std::make_shared<Graph>(*attribute.graph);
         order_nodes(*inner, &scope);

@@ -6,6 +6,8 @@
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 #include "kernels/networks/onnx/model.h"
+#include "kernels/networks/onnx/reader/hash.h"
+#include "kernels/networks/onnx/reader/inline_functions.h"
 #include "kernels/networks/onnx/reader/order.h"
 #include "kernels/networks/onnx/reader/protos.h"
 #include "kernels/networks/onnx/reader/source.h"
@@ -17,8 +19,19 @@ Model read(const Source& source) {
   Allowance allowance;
   wire::Input input(source);
   Protos protos = read_protos(input, allowance);
+  inline_functions(protos, allowance);
   Model model = std::move(protos.model);
+  if (model.graph.outputs.empty()) {
+    throw Refusal("has no output; export it again");
+  }
+  if (model.ir_version < 3) {  // whose files do not name it
+    model.opsets.emplace("", 1);
+  }
+  if (!model.opsets.contains("")) {
+    throw Refusal("does not say for which version of ONNX's operators it is; copy or export it again");
+  }
   order_nodes(model.graph);
+  model.hash = graph_hash(model);
   return model;
 }
 
