@@ -1,7 +1,7 @@
 // An ONNX file as it is written: nodes, tensors, attributes. Nothing is interpreted yet.
 //
-// Strings and small arrays are copied out of the file; a tensor's bytes stay in the mapped file, which the
-// Model holds open.
+// Names, attributes and the tensors that may hold shapes, indices or constants are copied out of the file;
+// large tensors, which are weights, are never read. A model keeps no file open.
 #pragma once
 
 #include <cstddef>
@@ -34,15 +34,26 @@ enum class ElementType : std::int32_t {
   bf16 = 16,
 };
 
-// A tensor that the file holds: an initializer or an attribute.
+// A part of the file, in bytes.
+struct FileRange {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
+// A tensor that the file holds: an initializer or an attribute. No dimension is negative or above 2^40, and
+// the tensor has at most 1 TiB.
 struct Tensor {
   std::string name;
-  ElementType type = ElementType::undefined;
+  ElementType type = ElementType::undefined;  // may be a number that ElementType does not list
   std::vector<std::int64_t> dims;
-  // The elements, little-endian, as many as dims say, in the file or in `owned`; empty where external.
+  // The elements, little-endian, as many as dims say; empty where external.
   std::span<const std::byte> bytes;
-  std::shared_ptr<const std::vector<std::byte>> owned;  // of elements that the file holds one by one
-  bool external = false;                                // in another file, which is never opened
+  std::shared_ptr<const std::vector<std::byte>> owned;  // what `bytes` points into
+  // The elements are not here: they are in another file, which is never opened; or the file has them
+  // (`range`), but they take more than 2 MiB, or more than 24 MiB together with all smaller tensors; or they
+  // are strings, or of a type that ElementType does not list.
+  bool external = false;
+  std::optional<FileRange> range;  // where the file has the elements in one piece, little-endian
 };
 
 struct Dimension {
@@ -76,6 +87,7 @@ struct Node {
   std::string name;
   std::string op;                   // "Conv"
   std::string domain;               // empty: ONNX's own ("ai.onnx" is read as empty)
+  std::string overload;             // of a local function's name; empty after inlining
   std::vector<std::string> inputs;  // an empty name: an optional input that is not given
   std::vector<std::string> outputs;
   std::vector<Attribute> attributes;
@@ -97,15 +109,16 @@ struct Model {
   std::string producer;                        // "pytorch 2.1"
   std::map<std::string, std::int64_t> opsets;  // domain → version; ONNX's own has the empty name
   Graph graph;                                 // local functions are inlined
-  // Hash of nodes, attributes, shapes, and small values: equal for equal networks, whatever the weights.
+  // Hash of nodes, attributes, shapes, and small values: equal for equal networks, whatever the weights, the
+  // names of nodes and inner values, and the order of nodes. See reader/hash.cpp.
   std::uint64_t hash = 0;
-  std::shared_ptr<const void> file;  // the mapping that tensors point into
 };
 
 // Reads a file. Throws UsageError, one sentence that names the file: not ONNX, cut short, a cycle, a tensor
-// that nothing makes, sizes that overflow, a node that lists too much.
+// that nothing makes, two of one name, sizes that overflow, a function that calls itself, more than 100,000
+// nodes or 128 MiB of nodes, names and attributes.
 Model read_model(const std::string& path);
-// The same of bytes in memory, which must outlive the model; `name` stands for the file in messages.
+// The same of bytes in memory; `name` replaces the file's in messages.
 Model parse_model(std::span<const std::byte> bytes, const std::string& name);
 
 }  // namespace bench::kernels::onnx

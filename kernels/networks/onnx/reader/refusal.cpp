@@ -1,0 +1,36 @@
+#include "kernels/networks/onnx/reader/refusal.h"
+
+#include <fmt/format.h>
+
+#include "bench/measure/quote.h"
+
+namespace bench::kernels::onnx {
+
+void Allowance::keep(std::uint64_t bytes) {
+  kept_ += bytes;
+  if (kept_ > kMostKept) {
+    throw Refusal(fmt::format("lists more than {} MiB of nodes, names and attributes; give a smaller network",
+                              kMostKept / kMiB));
+  }
+}
+
+void Allowance::add_node() {
+  if (++nodes_ > kMostNodes) {
+    throw Refusal(
+        fmt::format("has more than {} nodes, functions inlined; give a smaller network", kMostNodes));
+  }
+}
+
+bool Allowance::keep_values(std::uint64_t bytes) {
+  if (bytes > kLargestValues || bytes > kMostValues - values_) {
+    return false;
+  }
+  values_ += bytes;
+  return true;
+}
+
+std::string described(const Node& node) {
+  return fmt::format("node {} ({})", quote(node.name), printable(node.op));
+}
+
+}  // namespace bench::kernels::onnx
