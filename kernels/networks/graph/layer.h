@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <typeindex>
+#include <typeinfo>
 #include <variant>
 #include <vector>
 
@@ -61,6 +62,8 @@ class Layer {
  public:
   virtual ~Layer() = default;
   virtual std::shared_ptr<Layer> clone() const = 0;
+  // Its options if they are of this type, else nullptr: see options_of().
+  virtual const void* options(const std::type_info& /*type*/) const { return nullptr; }
 
   // The shape of its result. Throws ShapeTooSmall, and std::logic_error where the inputs do not fit.
   virtual Shape shape(const std::string& name, std::span<const Shape> inputs) const = 0;
@@ -123,6 +126,9 @@ class LayerOf : public Layer {
   explicit LayerOf(const Options& options) : options_(options) {}
   std::shared_ptr<Layer> clone() const override {
     return std::make_shared<Derived>(static_cast<const Derived&>(*this));
+  }
+  const void* options(const std::type_info& type) const override {
+    return type == typeid(Options) ? &options_ : nullptr;
   }
 
  protected:
