@@ -112,7 +112,9 @@ class Graph {
   Value position_embedding(const std::string& name, Value x, const TableOptions& options) {
     return append(name, {x}, PositionEmbeddingOptions{options});
   }
-  Value layer_norm(const std::string& name, Value x) { return append(name, {x}, LayerNormOptions{}); }
+  Value layer_norm(const std::string& name, Value x, const LayerNormOptions& options = {}) {
+    return append(name, {x}, options);
+  }
   Value attention(const std::string& name, Value x, std::int64_t heads) {
     return append(name, {x}, AttentionOptions{.heads = heads});
   }

@@ -54,6 +54,7 @@ struct LayerPlace {
 struct FoldedNorm {  // into weights and bias
   std::string name;
   double gain = 1;
+  float epsilon = 0;
 };
 struct FoldedSum {};  // of its result and another input
 using Epilogue = std::variant<FoldedNorm, FoldedSum, Activation>;
@@ -114,7 +115,7 @@ class Layer {
   // Its inputs are kept from the forward pass: they come from much earlier layers.
   virtual bool keeps_inputs() const { return false; }
   // Whether the loss computes this layer's work itself, as it does a softmax at the network's end.
-  virtual bool part_of_loss() const { return false; }
+  virtual bool part_of_loss(const Shape& /*shape*/) const { return false; }
 };
 
 // A layer that has its options, and is copied when it is to be changed.

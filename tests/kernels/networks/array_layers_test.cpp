@@ -163,7 +163,8 @@ Graph products() {
   bias = g.append("bias", {bias}, TransposeOptions{.order = {2, 0, 1}});
   Value scores = matmul("scores", x, x, {.transpose_b = true, .scale = 0.25F});
   scores = g.append("biased", {scores, bias}, PointwiseOptions{});
-  x = matmul("mixed", g.activation("weights", scores, Activation::sigmoid), x, {.transpose_a = true});
+  x = matmul("mixed", g.append("weights", {scores}, SoftmaxOptions{.dimension = 3}), x,
+             {.transpose_a = true});
   x = g.append("some", {x}, GatherOptions{.dimension = 3, .indices = {7, 0, 0, -1, 3}});
   x = matmul("common", x, parameter(g, "matrix", {5, 4}));           // one matrix for all rows
   x = matmul("each_head", parameter(g, "of_heads", {3, 7, 12}), x);  // for each sample
@@ -173,13 +174,31 @@ Graph products() {
   return g;
 }
 
+// Softmax over every kind of dimension; norms with an epsilon that counts.
+Graph softmaxes() {
+  Graph g({8, 6, 6});
+  Value x = g.conv2d("stem", g.image(), {.channels = 20, .kernel = 3});
+  x = g.append("norm", {x}, BatchNormOptions{.epsilon = 0.3F});
+  x = g.append("channels", {x}, SoftmaxOptions{.dimension = 1, .log = true});
+  x = g.append("height", {x}, SoftmaxOptions{.dimension = 2});
+  x = g.append("width", {x}, SoftmaxOptions{.dimension = 3, .log = true});
+  x = g.append("rows", {x}, ReshapeOptions{.shape = {kBatch, 5, 64}});
+  x = g.layer_norm("scaled", x, {.epsilon = 0.2F, .shift = false});
+  x = g.layer_norm("bare", g.linear("mix", x, 24), {.epsilon = 0.1F, .scale = false, .shift = false});
+  x = g.append("positions", {x}, SoftmaxOptions{.dimension = 1});
+  x = g.append("flat", {x}, ReshapeOptions{.shape = {kBatch, 120}});
+  g.append("classes", {g.linear("fc", x, 10)}, SoftmaxOptions{.dimension = 1, .log = true});
+  return g;
+}
+
 std::vector<ArrayNetwork> array_networks() {
   return {{"rows_of_pixels", rows_of_pixels},
           {"gated", gated},
           {"tokens_of_patches", tokens_of_patches},
           {"cut_and_joined", cut_and_joined},
           {"written_out", written_out},
-          {"products", products}};
+          {"products", products},
+          {"softmaxes", softmaxes}};
 }
 
 class ArrayLayers : public NetworkTest, public ::testing::WithParamInterface<ArrayNetwork> {
