@@ -34,6 +34,12 @@ struct Node {
   bool is(std::string_view kind) const { return type != nullptr && type->name == kind; }
 };
 
+// A layer's options; nullptr where it is a layer of another kind.
+template <class Options>
+const Options* options_of(const Node& node) {
+  return node.layer == nullptr ? nullptr : static_cast<const Options*>(node.layer->options(typeid(Options)));
+}
+
 // Nodes are in an order in which they can run; the last is the output. Each call adds one and returns its
 // index. Throws ShapeTooSmall, and std::logic_error where a layer does not fit its inputs.
 class Graph {
@@ -106,7 +112,9 @@ class Graph {
   Value position_embedding(const std::string& name, Value x, const TableOptions& options) {
     return append(name, {x}, PositionEmbeddingOptions{options});
   }
-  Value layer_norm(const std::string& name, Value x) { return append(name, {x}, LayerNormOptions{}); }
+  Value layer_norm(const std::string& name, Value x, const LayerNormOptions& options = {}) {
+    return append(name, {x}, options);
+  }
   Value attention(const std::string& name, Value x, std::int64_t heads) {
     return append(name, {x}, AttentionOptions{.heads = heads});
   }
@@ -128,7 +136,8 @@ class Graph {
   // Trained values: weights, biases, scales and shifts, tables. A table that two layers share counts once.
   std::int64_t parameter_count() const;
   // Multiply-adds a sample as papers and model zoos publish them: convolutions, transposed ones too, linear
-  // layers and the two products of attention only; products with padding and with masked positions counted.
+  // layers, products of matrices and the two of attention only; products with padding and with masked
+  // positions counted.
   std::int64_t macs() const;
 
  private:

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <typeindex>
+#include <typeinfo>
 #include <variant>
 #include <vector>
 
@@ -53,6 +54,7 @@ struct LayerPlace {
 struct FoldedNorm {  // into weights and bias
   std::string name;
   double gain = 1;
+  float epsilon = 0;
 };
 struct FoldedSum {};  // of its result and another input
 using Epilogue = std::variant<FoldedNorm, FoldedSum, Activation>;
@@ -61,6 +63,8 @@ class Layer {
  public:
   virtual ~Layer() = default;
   virtual std::shared_ptr<Layer> clone() const = 0;
+  // Its options if they are of this type, else nullptr: see options_of().
+  virtual const void* options(const std::type_info& /*type*/) const { return nullptr; }
 
   // The shape of its result. Throws ShapeTooSmall, and std::logic_error where the inputs do not fit.
   virtual Shape shape(const std::string& name, std::span<const Shape> inputs) const = 0;
@@ -111,7 +115,7 @@ class Layer {
   // Its inputs are kept from the forward pass: they come from much earlier layers.
   virtual bool keeps_inputs() const { return false; }
   // Whether the loss computes this layer's work itself, as it does a softmax at the network's end.
-  virtual bool part_of_loss() const { return false; }
+  virtual bool part_of_loss(const Shape& /*shape*/) const { return false; }
 };
 
 // A layer that has its options, and is copied when it is to be changed.
@@ -123,6 +127,9 @@ class LayerOf : public Layer {
   explicit LayerOf(const Options& options) : options_(options) {}
   std::shared_ptr<Layer> clone() const override {
     return std::make_shared<Derived>(static_cast<const Derived&>(*this));
+  }
+  const void* options(const std::type_info& type) const override {
+    return type == typeid(Options) ? &options_ : nullptr;
   }
 
  protected:

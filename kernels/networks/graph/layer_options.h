@@ -43,9 +43,14 @@ struct ConvTransposeOptions {
 
 struct BatchNormOptions {
   double gain = 1;  // the scale is drawn around it
+  float epsilon = 1e-5F;
 };
 
-struct LayerNormOptions {};
+// Over the last dimension; of single-pixel maps over the channels.
+struct LayerNormOptions {
+  float epsilon = 1e-5F;
+  bool scale = true, shift = true;  // a shift has a scale
+};
 
 struct ActivationOptions {
   Activation activation = Activation::relu;

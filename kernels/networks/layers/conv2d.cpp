@@ -6,7 +6,6 @@
 #include "kernels/networks/graph/layer_options.h"
 #include "kernels/networks/graph/parameters.h"
 #include "kernels/networks/program/recorder.h"
-#include "kernels/operations/batch_norm/batch_norm.h"
 #include "kernels/operations/conv2d/conv2d.h"
 
 namespace bench::kernels {
@@ -65,7 +64,7 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
     std::vector<float> factor = of_norm(Slot::scale);
     const std::vector<float> variance = of_norm(Slot::variance);
     for (std::size_t k = 0; k < factor.size(); ++k) {
-      factor[k] /= std::sqrt(variance[k] + BatchNorm{}.epsilon);
+      factor[k] /= std::sqrt(variance[k] + norm_->epsilon);
     }
     if (slot == Slot::weights) {
       for (std::size_t i = 0; i < values.size(); ++i) {

@@ -23,21 +23,24 @@ void save_statistics(Recorder& recorder, Arguments& arguments, std::int64_t coun
 }
 
 template <class Spec>
-void record_backward(Recorder& recorder, Spec spec) {
+void record_backward(Recorder& recorder, Spec spec, bool has_scale, bool has_shift) {
   spec.direction = Direction::backward;
   const TensorId diff = recorder.diff();
-  const TensorId scale = recorder.parameter_gradient(Slot::scale);
-  const TensorId shift = recorder.parameter_gradient(Slot::shift);
+  Arguments parameters;
+  if (has_scale) {
+    parameters.emplace_back(Slot::diff_scale, recorder.parameter_gradient(Slot::scale));
+  }
+  if (has_shift) {
+    parameters.emplace_back(Slot::diff_shift, recorder.parameter_gradient(Slot::shift));
+  }
   const TensorId made = recorder.input_gradient();
-  recorder.record(spec,
-                  {{Slot::src, recorder.input()},
-                   {Slot::mean, recorder.saved(Slot::mean).value()},
-                   {Slot::variance, recorder.saved(Slot::variance).value()},
-                   {Slot::diff_dst, diff},
-                   {Slot::diff_src, made},
-                   {Slot::diff_scale, scale},
-                   {Slot::diff_shift, shift}},
-                  {made, {diff}});
+  Arguments arguments{{Slot::src, recorder.input()},
+                      {Slot::mean, recorder.saved(Slot::mean).value()},
+                      {Slot::variance, recorder.saved(Slot::variance).value()},
+                      {Slot::diff_dst, diff},
+                      {Slot::diff_src, made}};
+  arguments.insert(arguments.end(), parameters.begin(), parameters.end());
+  recorder.record(spec, arguments, {made, {diff}});
 }
 
 class BatchNormLayer final : public LikeItsInput<BatchNormLayer, BatchNormOptions> {
@@ -78,15 +81,22 @@ class BatchNormLayer final : public LikeItsInput<BatchNormLayer, BatchNormOption
     // No implementation of the CPU has both passes with an activation.
     const Activation behind =
         recorder.on_host() ? Activation::none : recorder.take_next_activation(TakesSlope::yes);
-    recorder.record(BatchNorm{.tensor = src, .training = recorder.training(), .activation = behind},
+    recorder.record(BatchNorm{.tensor = src,
+                              .training = recorder.training(),
+                              .activation = behind,
+                              .epsilon = options_.epsilon},
                     arguments);
   }
   void backward(Recorder& recorder) const override {
-    record_backward(recorder, BatchNorm{.tensor = recorder.src(), .activation = recorder.taken_activation()});
+    record_backward(
+        recorder,
+        BatchNorm{
+            .tensor = recorder.src(), .activation = recorder.taken_activation(), .epsilon = options_.epsilon},
+        true, true);
   }
 
   std::optional<Epilogue> epilogue(const std::string& name) const override {
-    return FoldedNorm{name, options_.gain};
+    return FoldedNorm{name, options_.gain, options_.epsilon};
   }
 };
 
@@ -96,13 +106,19 @@ class LayerNormLayer final : public LikeItsInput<LayerNormLayer, LayerNormOption
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     require(inputs[0].is_rows(), name, "needs rows of features", inputs[0]);
+    require(options_.scale || !options_.shift, name, "needs a scale where it has a shift");
     return inputs[0];
   }
 
   std::vector<LayerParameter> parameters(const LayerPlace& place) const override {
-    const std::int64_t width = place.shape.features();
-    return {{.slot = Slot::scale, .count = width, .start = norm_start(Slot::scale)},
-            {.slot = Slot::shift, .count = width, .start = norm_start(Slot::shift)}};
+    std::vector<LayerParameter> all;
+    for (const auto& [slot, has] :
+         {std::pair{Slot::scale, options_.scale}, std::pair{Slot::shift, options_.shift}}) {
+      if (has) {
+        all.push_back({.slot = slot, .count = place.shape.features(), .start = norm_start(slot)});
+      }
+    }
+    return all;
   }
 
   void forward(Recorder& recorder) const override {
@@ -116,12 +132,19 @@ class LayerNormLayer final : public LikeItsInput<LayerNormLayer, LayerNormOption
     arguments.emplace_back(Slot::dst, recorder.result());
     recorder.record(spec, arguments);
   }
-  void backward(Recorder& recorder) const override { record_backward(recorder, spec(recorder)); }
+  void backward(Recorder& recorder) const override {
+    record_backward(recorder, spec(recorder), options_.scale, options_.shift);
+  }
 
  private:
-  static LayerNorm spec(const Recorder& recorder) {
+  LayerNorm spec(const Recorder& recorder) const {
     const TensorDesc rows = recorder.rows();
-    return {.rows = rows.n, .width = rows.c, .dtype = rows.dtype};
+    return {.rows = rows.n,
+            .width = rows.c,
+            .dtype = rows.dtype,
+            .epsilon = options_.epsilon,
+            .scale = options_.scale,
+            .shift = options_.shift};
   }
 };
 

@@ -25,7 +25,7 @@ ExtraBytes convolution_scratch(const ProgramPlan& plan, const TrainOptions& opti
 Value logits_of(const Graph& graph) {
   const Value last = graph.output();
   const Node& node = graph[last];
-  return node.layer != nullptr && node.layer->part_of_loss() ? node.inputs[0] : last;
+  return node.layer != nullptr && node.layer->part_of_loss(node.shape) ? node.inputs[0] : last;
 }
 
 // Records the loss of a micro-batch, softmax cross-entropy over rows of classes, and contributes its gradient

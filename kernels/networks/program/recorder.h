@@ -139,6 +139,11 @@ class Recorder {
   TensorId save(Slot slot, const std::string& what, std::int64_t bytes, Content content);
   std::optional<TensorId> saved(Slot slot) const;
 
+  // A tensor that only instructions of this layer use.
+  TensorId temporary(const std::string& what, std::int64_t bytes, Content content) {
+    return fresh(what + " of " + name(), bytes, content);
+  }
+
   // In training, for a layer whose only reader is the activation right behind it: the activation that the
   // layer applies itself, so that the activation's own layer computes nothing; else none. Rectifiers only,
   // whose gradient does not ask for what they read. `slope`: whether the layer also multiplies the gradient

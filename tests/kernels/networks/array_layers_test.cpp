@@ -10,6 +10,8 @@
 #include "kernels/networks/passes/inference.h"
 #include "kernels/networks/passes/training.h"
 #include "kernels/networks/program/trainer.h"
+#include "kernels/operations/batched_matmul/batched_matmul.h"
+#include "kernels/operations/gather/gather.h"
 #include "kernels/workloads/network/gradient_check.h"
 #include "kernels/workloads/network/reference.h"
 #include "networks_fixture.h"
@@ -144,12 +146,59 @@ Graph written_out() {
   return g;
 }
 
+// Attention written out with a bias that is looked up, products that repeat an operand, and transposed ones.
+Graph products() {
+  Graph g({8, 6, 6});
+  const auto matmul = [&](const std::string& name, Value a, Value b, const MatmulOptions& options = {}) {
+    return g.append(name, {a, b}, options);
+  };
+  const Value maps = g.conv2d("stem", g.image(), {.channels = 24, .kernel = 3, .bias = true});  // 24 x 4 x 4
+  // Windows: two samples of six positions a sample.
+  Value x = g.append("windows", {maps}, ReshapeOptions{.shape = {Extent(2, true), 12, 16}});
+  x = g.append("heads", {g.linear("qk", x, 24)}, ReshapeOptions{.shape = {Extent(2, true), 12, 3, 8}});
+  x = g.append("by_head", {x}, TransposeOptions{.order = {0, 2, 1, 3}});
+  Value bias = g.append("looked_up", {parameter(g, "table", {5, 3})},
+                        GatherOptions{.dimension = 0, .indices = std::vector<std::int32_t>(144, -2)});
+  bias = g.append("square", {bias}, ReshapeOptions{.shape = {12, 12, 3}});
+  bias = g.append("bias", {bias}, TransposeOptions{.order = {2, 0, 1}});
+  Value scores = matmul("scores", x, x, {.transpose_b = true, .scale = 0.25F});
+  scores = g.append("biased", {scores, bias}, PointwiseOptions{});
+  x = matmul("mixed", g.append("weights", {scores}, SoftmaxOptions{.dimension = 3}), x,
+             {.transpose_a = true});
+  x = g.append("some", {x}, GatherOptions{.dimension = 3, .indices = {7, 0, 0, -1, 3}});
+  x = matmul("common", x, parameter(g, "matrix", {5, 4}));           // one matrix for all rows
+  x = matmul("each_head", parameter(g, "of_heads", {3, 7, 12}), x);  // for each sample
+  x = matmul("turned", x, parameter(g, "of_no_head", {1, 1, 6, 4}), {.transpose_b = true});
+  x = g.append("flat", {x}, ReshapeOptions{.shape = {kBatch, 252}});
+  g.linear("fc", x, 10);
+  return g;
+}
+
+// Softmax over every kind of dimension; norms with an epsilon that counts.
+Graph softmaxes() {
+  Graph g({8, 6, 6});
+  Value x = g.conv2d("stem", g.image(), {.channels = 20, .kernel = 3});
+  x = g.append("norm", {x}, BatchNormOptions{.epsilon = 0.3F});
+  x = g.append("channels", {x}, SoftmaxOptions{.dimension = 1, .log = true});
+  x = g.append("height", {x}, SoftmaxOptions{.dimension = 2});
+  x = g.append("width", {x}, SoftmaxOptions{.dimension = 3, .log = true});
+  x = g.append("rows", {x}, ReshapeOptions{.shape = {kBatch, 5, 64}});
+  x = g.layer_norm("scaled", x, {.epsilon = 0.2F, .shift = false});
+  x = g.layer_norm("bare", g.linear("mix", x, 24), {.epsilon = 0.1F, .scale = false, .shift = false});
+  x = g.append("positions", {x}, SoftmaxOptions{.dimension = 1});
+  x = g.append("flat", {x}, ReshapeOptions{.shape = {kBatch, 120}});
+  g.append("classes", {g.linear("fc", x, 10)}, SoftmaxOptions{.dimension = 1, .log = true});
+  return g;
+}
+
 std::vector<ArrayNetwork> array_networks() {
   return {{"rows_of_pixels", rows_of_pixels},
           {"gated", gated},
           {"tokens_of_patches", tokens_of_patches},
           {"cut_and_joined", cut_and_joined},
-          {"written_out", written_out}};
+          {"written_out", written_out},
+          {"products", products},
+          {"softmaxes", softmaxes}};
 }
 
 class ArrayLayers : public NetworkTest, public ::testing::WithParamInterface<ArrayNetwork> {
@@ -275,6 +324,26 @@ TEST_F(ArrayShapes, WhatLiesInOrderIsNotCopied) {
   EXPECT_EQ(copies(Layout::nchw), 4U);
 }
 
+TEST_F(ArrayShapes, ProductsOfMatricesAreCounted) {
+  Graph g = Graph::reading({kBatch, 4, 6});
+  g.append("square", {g.image(), g.image()}, MatmulOptions{.transpose_b = true});
+  EXPECT_EQ(g.macs(), 4 * 4 * 6);
+  const Value matrix = parameter(g, "matrix", {3, 4, 5});
+  g.append("three", {g.append("more", {g.image()}, ReshapeOptions{.shape = {kBatch, 1, 6, 4}}), matrix},
+           MatmulOptions{});
+  EXPECT_EQ(g.macs(), 4 * 4 * 6 + 3 * 6 * 4 * 5);
+}
+
+TEST_F(ArrayShapes, PassesReadALayersOptions) {
+  Graph g({8, 4, 4});
+  const Value conv = g.conv2d("conv", g.image(), {.channels = 16});
+  const auto* const options = options_of<ConvOptions>(g[conv]);
+  ASSERT_NE(options, nullptr);
+  EXPECT_EQ(options->channels, 16);
+  EXPECT_EQ(options_of<LinearOptions>(g[conv]), nullptr);
+  EXPECT_EQ(options_of<ConvOptions>(g[g.image()]), nullptr);
+}
+
 TEST_F(ArrayShapes, AnErrorNamesTheLayerAndTheShape) {
   const auto error = [](const auto& add) {
     try {
@@ -303,6 +372,16 @@ TEST_F(ArrayShapes, AnErrorNamesTheLayerAndTheShape) {
   EXPECT_THAT(refused(ExpandOptions{.shape = {kBatch, 8, 6}}, {x}), named);
   const Value five = g.append("five", {}, ParameterOptions{.shape = {5}});
   EXPECT_THAT(refused(PointwiseOptions{}, {x, five}), AllOf(HasSubstr("layer7"), HasSubstr("5")));
+  EXPECT_THAT(refused(GatherOptions{.dimension = 1, .indices = {4}}, {x}), named);
+  EXPECT_THAT(refused(GatherOptions{.dimension = 1, .indices = {-5}}, {x}), named);
+  EXPECT_THAT(refused(GatherOptions{.dimension = 0, .indices = {0}}, {x}), named);
+  EXPECT_THAT(refused(MatmulOptions{}, {x, x}), named);
+  EXPECT_THAT(refused(MatmulOptions{}, {x, five}), AllOf(HasSubstr("layer7"), HasSubstr("5")));
+  const Value turned = g.append("turned", {x}, TransposeOptions{.order = {1, 0, 2}});
+  EXPECT_THAT(refused(MatmulOptions{.transpose_a = true}, {turned, turned}),
+              AllOf(HasSubstr("layer7"), HasSubstr("4 x batch x 6")));
+  const Value pairs = g.append("pairs", {x}, ReshapeOptions{.shape = {kBatch, 24}});
+  EXPECT_THAT(refused(MatmulOptions{.transpose_b = true}, {pairs, pairs}), HasSubstr("samples"));
   EXPECT_THAT(refused(ParameterOptions{.shape = {kBatch, 5}}, {}),
               AllOf(HasSubstr("layer7"), HasSubstr("batch x 5")));
   EXPECT_THAT(refused(PointwiseOptions{}, {}), HasSubstr("has no input"));
