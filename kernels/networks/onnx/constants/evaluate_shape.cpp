@@ -60,7 +60,7 @@ std::vector<Constant> identity(const Evaluation& evaluation) {
 std::vector<Constant> reshape(const Evaluation& evaluation) {
   const Constant& in = evaluation.in(0);
   const std::vector<Number> target =
-      evaluation.opset < 5 ? numbers_of(Constant::of(integers_of(evaluation.node, "shape").value_or({})))
+      evaluation.opset < 5 ? numbers_of(Constant::of(integers_of(evaluation.node, "shape").value_or(std::vector<std::int64_t>{})))
                            : numbers_of(evaluation.in(1));
   return {as(in, reshaped(in.dims, target, integer_of(evaluation.node, "allowzero", 0) != 0,
                           evaluation.file_batch))};

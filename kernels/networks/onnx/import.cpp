@@ -1,0 +1,288 @@
+// The importer: each node of the file is folded, or lowered to layers; then what nothing reads is dropped.
+#include "kernels/networks/onnx/import.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/error.h"
+#include "kernels/networks/onnx/inputs.h"
+#include "kernels/networks/onnx/lower/lowering.h"
+#include "kernels/networks/onnx/prune.h"
+
+namespace bench::kernels::onnx {
+namespace {
+
+std::string operator_of(const Node& node) {
+  return node.domain.empty() ? node.op : node.domain + "." + node.op;
+}
+
+// Reads a file's nodes one after the other.
+class Importer {
+ public:
+  Importer(const Model& model, const std::string& file, const ImportOptions& options, bool goes_on)
+      : file_(file),
+        goes_on_(goes_on),
+        plan_(plan_inputs(model, file, options)),
+        network_(model, plan_.graph()) {
+    for (const std::string& sentence : plan_.assumptions) {
+      network_.assume(sentence);
+    }
+    inputs_ = add_inputs(plan_, network_);
+    count_readers(model.graph);
+    for (const ValueInfo& output : model.graph.outputs) {
+      network_.readers[output.name].push_back(nullptr);
+    }
+    for (const Tensor& tensor : model.graph.initializers) {
+      initializers_.emplace(tensor.name, &tensor);
+    }
+  }
+
+  void run() { run(network_.model.graph); }
+
+  std::vector<Unsupported> unsupported() && { return std::move(unsupported_); }
+
+  ImportedNetwork result() && {
+    const Value& output = choose_output();
+    const Layers::Value last = network_.layer(output, {}, true);
+    if (last == network_.graph.image() || !network_.graph[last].shape.batch_dimension()) {
+      throw UsageError(fmt::format("{}: the output '{}' does not depend on the input", file_, output.name));
+    }
+    Pruned pruned = prune(network_.graph, last);
+    ImportedNetwork made{.graph = std::move(pruned.graph),
+                         .name = fmt::format("{}-{:08x}", std::filesystem::path(file_).stem().string(),
+                                             network_.model.hash & 0xffffffffU),
+                         .inputs = std::move(inputs_),
+                         .assumptions = std::move(network_.assumptions),
+                         .parameters = {},
+                         .values = {}};
+    for (ParameterSource& source : network_.sources) {
+      if (const auto at = pruned.places.find(source.layer); at != pruned.places.end()) {
+        source.layer = at->second;
+        made.parameters.push_back(std::move(source));
+      }
+    }
+    for (const auto& [name, value] : network_.values) {
+      if (value.layer && *value.layer != network_.graph.image()) {
+        if (const auto at = pruned.places.find(*value.layer); at != pruned.places.end()) {
+          made.values.emplace(name, at->second);
+        }
+      }
+    }
+    return made;
+  }
+
+ private:
+  void count_readers(const Graph& graph) {
+    for (const Node& node : graph.nodes) {
+      for (const std::string& input : node.inputs) {
+        network_.readers[input].push_back(&node);
+      }
+      for (const Attribute& attribute : node.attributes) {
+        if (attribute.graph != nullptr) {
+          count_nested(*attribute.graph);
+        }
+      }
+    }
+  }
+  // What a nested graph reads, or gives.
+  void count_nested(const Graph& graph) {
+    count_readers(graph);
+    for (const ValueInfo& output : graph.outputs) {
+      network_.readers[output.name].push_back(nullptr);
+    }
+  }
+
+  void run(const Graph& graph) {
+    for (const Node& node : graph.nodes) {
+      if (network_.absorbed.contains(&node)) {
+        continue;
+      }
+      try {
+        if (prepare(node)) {
+          import(node);
+        } else {
+          skip(node);
+        }
+      } catch (const Refused& error) {
+        refuse(node, error.what());
+      }
+    }
+  }
+
+  // Initializers become values when they are read. False where an input could not be imported.
+  bool prepare(const Node& node) {
+    for (const std::string& input : node.inputs) {
+      if (input.empty() || network_.values.contains(input)) {
+        continue;
+      }
+      if (network_.unknown.contains(input)) {
+        return false;
+      }
+      add_initializer(input);
+    }
+    return true;
+  }
+
+  void add_initializer(const std::string& name) {
+    const auto at = initializers_.find(name);
+    if (at == initializers_.end()) {
+      throw Refused(fmt::format("nothing makes its input '{}'", name));
+    }
+    const Tensor& tensor = *at->second;
+    Value value;
+    value.name = name;
+    value.type = tensor.type;
+    value.shape = shape_of(Extents(tensor.dims.begin(), tensor.dims.end()));
+    const std::int64_t elements = value.shape.elements();
+    if (!is_float(tensor.type)) {
+      value.constant = constant_of(tensor, network_.budget);
+      if (value.constant == nullptr) {
+        throw Refused(fmt::format("'{}' holds no numbers", name));
+      }
+    } else {
+      constexpr std::int64_t kSmall = 64;
+      if (elements <= kSmall) {
+        value.constant = constant_of(tensor, network_.budget);
+      }
+      if (elements > 1 || value.constant == nullptr) {
+        value.parameter = name;
+      }
+    }
+    network_.values.emplace(name, std::move(value));
+  }
+
+  void import(const Node& node) {
+    const std::string name = operator_of(node);
+    if (name == "If") {
+      return choose_branch(node);
+    }
+    const auto* const folded = registry<ConstantOperator>().find(name);
+    const auto* const lowered = registry<Lowered>().find(name);
+    if (folded != nullptr && is_known(node)) {
+      try {
+        return fold(node, *folded);
+      } catch (const Refused&) {
+        if (lowered == nullptr || node.inputs.empty()) {
+          throw;
+        }
+      }
+    }
+    if (lowered == nullptr) {
+      throw Refused(folded != nullptr ? "its inputs depend on data" : "there is no layer for this operator");
+    }
+    Lowering lowering(network_, node);
+    lowered->lower(lowering);
+  }
+
+  bool is_known(const Node& node) const {
+    return std::ranges::all_of(node.inputs, [&](const std::string& input) {
+      return input.empty() || network_.values.at(input).is_known();
+    });
+  }
+
+  void fold(const Node& node, const ConstantOperator& folded) {
+    Lowering lowering(network_, node);
+    const std::vector<Constant> made = folded.evaluate(lowering.evaluation());
+    for (std::size_t i = 0; i < made.size() && i < node.outputs.size(); ++i) {
+      lowering.set(made[i], i);
+    }
+  }
+
+  // The branch that a known condition takes.
+  void choose_branch(const Node& node) {
+    Lowering lowering(network_, node);
+    const Constant& condition = lowering.known(0, "its branches");
+    const Attribute* const branch =
+        node.find(condition.elements() > 0 && condition.value(0) != 0 ? "then_branch" : "else_branch");
+    if (branch == nullptr || branch->graph == nullptr) {
+      throw Refused("a branch that is not given");
+    }
+    for (const Tensor& tensor : branch->graph->initializers) {
+      initializers_.insert_or_assign(tensor.name, &tensor);
+    }
+    run(*branch->graph);
+    for (std::size_t i = 0; i < node.outputs.size() && i < branch->graph->outputs.size(); ++i) {
+      const std::string& name = branch->graph->outputs[i].name;
+      if (network_.unknown.contains(name)) {
+        network_.unknown.insert(node.outputs[i]);
+        continue;
+      }
+      if (!network_.values.contains(name)) {
+        add_initializer(name);
+      }
+      lowering.set(network_.values.at(name), i);
+    }
+  }
+
+  void skip(const Node& node) {
+    for (const std::string& output : node.outputs) {
+      network_.unknown.insert(output);
+    }
+  }
+
+  void refuse(const Node& node, const std::string& reason) {
+    const std::string name = node.name.empty() && !node.outputs.empty() ? node.outputs.front() : node.name;
+    if (!goes_on_) {
+      throw UsageError(fmt::format("{}: the node '{}' ({}) cannot be imported: {}; {}", file_, name,
+                                   operator_of(node), reason, share(node)));
+    }
+    unsupported_.push_back({.node = name, .op = operator_of(node), .reason = reason});
+    skip(node);
+  }
+
+  std::string share(const Node& node) const {
+    const std::vector<Node>& nodes = network_.model.graph.nodes;
+    const auto alike = std::ranges::count_if(
+        nodes, [&](const Node& other) { return other.op == node.op && other.domain == node.domain; });
+    const auto computing =
+        std::ranges::count_if(nodes, [](const Node& other) { return other.op != "Constant"; });
+    return fmt::format("{} of the network's {} nodes are of this kind", std::max<std::ptrdiff_t>(1, alike),
+                       std::max<std::ptrdiff_t>(1, computing));
+  }
+
+  // The first output of floats; the others are not computed.
+  const Value& choose_output() {
+    const Value* chosen = nullptr;
+    for (const ValueInfo& output : network_.model.graph.outputs) {
+      const auto at = network_.values.find(output.name);
+      if (chosen == nullptr && at != network_.values.end() && at->second.layer) {
+        chosen = &at->second;
+      } else {
+        network_.assume(fmt::format("The output '{}' is not computed.", output.name));
+      }
+    }
+    if (chosen == nullptr) {
+      throw UsageError(fmt::format("{}: no output is made by a layer", file_));
+    }
+    return *chosen;
+  }
+
+  const std::string& file_;
+  bool goes_on_;
+  InputPlan plan_;
+  Importing network_;
+  std::vector<ImportedInput> inputs_;
+  std::unordered_map<std::string, const Tensor*> initializers_;
+  std::vector<Unsupported> unsupported_;
+};
+
+}  // namespace
+
+ImportedNetwork import_network(const std::string& path, const ImportOptions& options) {
+  Model model = read_model(path);
+  Importer importer(model, path, options, false);
+  importer.run();
+  return std::move(importer).result();
+}
+
+std::vector<Unsupported> unsupported_nodes(const std::string& path, const ImportOptions& options) {
+  Model model = read_model(path);
+  Importer importer(model, path, options, true);
+  importer.run();
+  return std::move(importer).unsupported();
+}
+
+}  // namespace bench::kernels::onnx

@@ -1,0 +1,284 @@
+#include "kernels/networks/onnx/inputs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/error.h"
+#include "kernels/networks/onnx/constants/rebind.h"
+
+namespace bench::kernels::onnx {
+namespace {
+
+constexpr std::int64_t kUsualSequence = 128;
+constexpr std::int64_t kMostSize = std::int64_t{1} << 30;
+
+std::string text_of(const std::vector<Dimension>& dims) {
+  std::vector<std::string> sizes;
+  for (const Dimension& dim : dims) {
+    sizes.push_back(dim.size ? std::to_string(*dim.size) : dim.symbol.empty() ? "?" : dim.symbol);
+  }
+  return sizes.empty() ? "a single value" : fmt::format("{}", fmt::join(sizes, " x "));
+}
+
+// The option that would give the input's free dimensions.
+std::string example(const ValueInfo& input) {
+  std::vector<std::string> sizes;
+  for (std::size_t i = 0; i < input.dims->size(); ++i) {
+    const Dimension& dim = (*input.dims)[i];
+    const bool pixels = input.dims->size() == 4 && i > 1;
+    sizes.push_back(dim.size && *dim.size > 0 ? std::to_string(*dim.size)
+                    : i == 0                  ? "1"
+                    : pixels                  ? "224"
+                    : input.dims->size() == 4 ? "3"
+                                              : "128");
+  }
+  return fmt::format("--input {}={}", input.name, fmt::join(sizes, "x"));
+}
+
+bool is_whole(ElementType type) {
+  return type == ElementType::i64 || type == ElementType::i32;
+}
+
+class Planner {
+ public:
+  Planner(const Model& model, const std::string& file, const ImportOptions& options)
+      : model_(model), file_(file), options_(options) {}
+
+  InputPlan plan() {
+    check_names();
+    bool first = true;
+    for (const ValueInfo& input : model_.graph.inputs) {
+      plan_.inputs.push_back(sized(input));
+      const Extents& dims = plan_.inputs.back().dims;
+      if (!dims.empty()) {
+        (void)first;
+      }
+    }
+    choose();
+    bind_batch();
+    return std::move(plan_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw UsageError(fmt::format("{}: {}", file_, why));
+  }
+
+  void check_names() const {
+    std::vector<std::string> names;
+    for (const ValueInfo& input : model_.graph.inputs) {
+      names.push_back(fmt::format("'{}'", input.name));
+    }
+    for (const auto& [name, sizes] : options_.inputs) {
+      const auto at = std::ranges::find(model_.graph.inputs, name, &ValueInfo::name);
+      if (at == model_.graph.inputs.end()) {
+        throw UsageError(fmt::format("--input {}: {} has no such input; its inputs are {}", name, file_,
+                                     fmt::join(names, ", ")));
+      }
+      if (at->dims && at->dims->size() != sizes.size()) {
+        throw UsageError(fmt::format("--input {}: {} sizes were given, but the input is {}", name,
+                                     sizes.size(), text_of(*at->dims)));
+      }
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const auto fixed = at->dims ? (*at->dims)[i].size : std::nullopt;
+        if (sizes[i] < 1 || sizes[i] > kMostSize) {
+          throw UsageError(fmt::format("--input {}: the size {} is not accepted", name, sizes[i]));
+        }
+        if (i > 0 && fixed && *fixed != sizes[i]) {
+          throw UsageError(fmt::format("--input {}: the file fixes the input to {}", name, text_of(*at->dims)));
+        }
+      }
+    }
+  }
+
+  // The first dimension as the file has it; free ones as 1.
+  PlannedInput sized(const ValueInfo& input) {
+    PlannedInput planned{.name = input.name, .type = input.type, .dims = {}};
+    const auto given = options_.inputs.find(input.name);
+    if (!input.dims && given == options_.inputs.end()) {
+      refuse(fmt::format("the input '{}' may be of any shape; give it, as --input {}=1x3x224x224", input.name,
+                         input.name));
+    }
+    const std::size_t rank = input.dims ? input.dims->size() : given->second.size();
+    for (std::size_t i = 0; i < rank; ++i) {
+      const Dimension dim = input.dims ? (*input.dims)[i] : Dimension{};
+      std::optional<std::int64_t> size = dim.size && *dim.size > 0 ? dim.size : std::nullopt;
+      if (!size && given != options_.inputs.end()) {
+        size = i == 0 ? 1 : given->second[i];
+      }
+      if (!size && !dim.symbol.empty() && sizes_.contains(dim.symbol)) {
+        size = sizes_.at(dim.symbol);
+      }
+      if (!size && i == 0) {
+        size = 1;
+      }
+      if (!size && (is_whole(input.type) || input.type == ElementType::boolean) && rank <= 2) {
+        size = kUsualSequence;
+        plan_.assumptions.push_back(
+            fmt::format("The input '{}' has {} tokens (--input {}=1x{} changes it).", input.name, kUsualSequence,
+                        input.name, kUsualSequence));
+      }
+      if (!size) {
+        refuse(fmt::format("the input '{}' is {}, whose free sizes must be given, as {}", input.name,
+                           text_of(*input.dims), example(input)));
+      }
+      if (*size > kMostSize) {
+        refuse(fmt::format("the input '{}' is {}, which is too large", input.name, text_of(*input.dims)));
+      }
+      if (!dim.symbol.empty()) {
+        sizes_.emplace(dim.symbol, *size);
+      }
+      planned.dims.emplace_back(*size);
+    }
+    return planned;
+  }
+
+  // The rows of the table that integer inputs index; 0 where they index none.
+  std::int64_t table_rows(const std::string& input) const {
+    std::set<std::string> names{input};
+    const auto reads = [&](const Node& node, std::size_t index) {
+      return index < node.inputs.size() && names.contains(node.inputs[index]);
+    };
+    static const std::set<std::string> kKeeps{"Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Slice"};
+    for (const Node& node : model_.graph.nodes) {
+      if (kKeeps.contains(node.op) && reads(node, 0) && !node.outputs.empty()) {
+        names.insert(node.outputs[0]);
+      }
+      if (node.op == "Gather" && reads(node, 1)) {
+        const auto table = std::ranges::find(model_.graph.initializers, node.inputs[0], &Tensor::name);
+        if (table != model_.graph.initializers.end() && is_float(table->type) && table->dims.size() == 2) {
+          return table->dims[0];
+        }
+      }
+    }
+    return 0;
+  }
+
+  // The batch is that of the first input of floats, else of the token ids that look up most rows.
+  void choose() {
+    for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
+      if (is_float(plan_.inputs[i].type) && plan_.inputs[i].dims.size() >= 2) {
+        plan_.batch_input = i;
+        return;
+      }
+    }
+    for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
+      const PlannedInput& input = plan_.inputs[i];
+      if (is_whole(input.type) && input.dims.size() == 2) {
+        if (const std::int64_t rows = table_rows(input.name); rows > plan_.vocabulary) {
+          plan_.vocabulary = rows;
+          plan_.batch_input = i;
+        }
+      }
+    }
+    if (plan_.vocabulary == 0) {
+      refuse("it has no input of floats with at least two dimensions, and none of token ids for a table");
+    }
+  }
+
+  // The first dimension of each input that has the batch's size, or its symbol.
+  void bind_batch() {
+    const ValueInfo& chosen = model_.graph.inputs[plan_.batch_input];
+    const Extent batch = plan_.inputs[plan_.batch_input].dims.front();
+    const std::string symbol = chosen.dims ? chosen.dims->front().symbol : "";
+    plan_.file_batch = batch.size;
+    for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
+      PlannedInput& input = plan_.inputs[i];
+      if (input.dims.empty()) {
+        continue;
+      }
+      const ValueInfo& info = model_.graph.inputs[i];
+      const bool free = !info.dims || !info.dims->front().size || *info.dims->front().size < 1;
+      if (i == plan_.batch_input || free || input.dims.front().size == batch.size) {
+        input.dims.front() = kBatch;
+      }
+    }
+  }
+
+  const Model& model_;
+  const std::string& file_;
+  const ImportOptions& options_;
+  InputPlan plan_;
+  std::map<std::string, std::int64_t> sizes_;  // of the file's symbols
+};
+
+std::string lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+Constant positions(const PlannedInput& input) {
+  const std::int64_t length = input.dims.back().size;
+  Constant made{.type = input.type, .dims = input.dims, .values = {}};
+  for (std::int64_t i = 0; i < elements_of(input.dims); ++i) {
+    made.values.push_back(static_cast<double>(i % length));
+  }
+  compress(made);
+  return made;
+}
+
+// What an input that is not the batch holds.
+std::string fill(const PlannedInput& input, Value& value) {
+  const std::string name = lower_case(input.name);
+  const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+  if (is_float(input.type)) {
+    value.parameter = input.name;
+    value.trained = false;
+    return "seeded values, the same for every sample";
+  }
+  if (has("position") && !input.dims.empty()) {
+    value.constant = std::make_shared<Constant>(positions(input));
+    return "positions from 0 on";
+  }
+  const bool ones = has("mask") || has("length") || input.type == ElementType::boolean;
+  value.constant = std::make_shared<Constant>(Constant::uniform(input.type, input.dims, ones ? 1 : 0));
+  return has("mask") ? "ones (a mask)" : ones ? "ones" : "zeros";
+}
+
+}  // namespace
+
+Layers InputPlan::graph() const {
+  const Extents& dims = inputs[batch_input].dims;
+  if (vocabulary > 0) {
+    return Layers(Tokens{.sequence = dims[1].size, .vocabulary = vocabulary});
+  }
+  if (dims.size() == 4) {
+    return Layers(Image{dims[1].size, dims[2].size, dims[3].size});
+  }
+  return Layers::reading(shape_of(dims));
+}
+
+InputPlan plan_inputs(const Model& model, const std::string& file, const ImportOptions& options) {
+  return Planner(model, file, options).plan();
+}
+
+std::vector<ImportedInput> add_inputs(const InputPlan& plan, Importing& network) {
+  std::vector<ImportedInput> all;
+  network.file_batch = plan.file_batch;
+  for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
+    const PlannedInput& input = plan.inputs[i];
+    Value value;
+    value.name = input.name;
+    value.type = input.type;
+    value.shape = shape_of(input.dims);
+    ImportedInput described{.name = input.name, .shape = value.shape.text(), .content = "seeded values"};
+    if (i == plan.batch_input) {
+      value.layer = network.graph.image();
+      if (plan.vocabulary > 0) {
+        described.content = fmt::format("tokens below {}", plan.vocabulary);
+      }
+    } else {
+      described.content = fill(input, value);
+      network.assume(fmt::format("The input '{}' is {}.", input.name, described.content));
+    }
+    all.push_back(described);
+    network.values.insert_or_assign(input.name, std::move(value));
+  }
+  return all;
+}
+
+}  // namespace bench::kernels::onnx

@@ -1,0 +1,33 @@
+// What a network of a file reads: one input is the batch that is measured, others are known.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/networks/onnx/import.h"
+#include "kernels/networks/onnx/lower/lowering.h"
+
+namespace bench::kernels::onnx {
+
+// The inputs of a file with all their sizes. Throws UsageError where one is not given, or does not fit.
+struct PlannedInput {
+  std::string name;
+  ElementType type = ElementType::f32;
+  Extents dims;
+};
+struct InputPlan {
+  std::vector<PlannedInput> inputs;
+  std::int64_t file_batch = 1;
+  std::size_t batch_input = 0;  // the one that the network reads
+  std::int64_t vocabulary = 0;  // 0: it reads no tokens
+  std::vector<std::string> assumptions;
+
+  Layers graph() const;
+};
+InputPlan plan_inputs(const Model& model, const std::string& file, const ImportOptions& options);
+
+// Their values, and what they hold.
+std::vector<ImportedInput> add_inputs(const InputPlan& plan, Importing& network);
+
+}  // namespace bench::kernels::onnx

@@ -1,0 +1,123 @@
+// Convolutions, transposed ones too, over maps and over signals of one dimension.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "kernels/networks/graph/layer_options.h"
+#include "kernels/networks/onnx/lower/lowering.h"
+#include "kernels/networks/onnx/lower/windows.h"
+
+namespace bench::kernels::onnx {
+namespace {
+
+struct Convolution {
+  WeightInput weights;
+  std::optional<WeightInput> bias;
+  Windows windows;
+  std::int64_t groups = 1;
+};
+
+Convolution convolution(const Lowering& node) {
+  Convolution conv{.weights = weights(node, 1, "its weights"), .bias = {}, .windows = {}};
+  const Shape& shape = conv.weights.shape;
+  if (shape.rank() != node.rank(0)) {
+    throw Refused(fmt::format("weights of {} for {}", shape.text(), node.shape(0).text()));
+  }
+  std::vector<std::int64_t> kernel;
+  for (std::size_t d = 2; d < shape.rank(); ++d) {
+    kernel.push_back(shape[d].size);
+  }
+  conv.windows = windows_of(node, kernel);
+  conv.groups = integer_of(node.node, "group", 1);
+  if (conv.groups < 1) {
+    throw Refused(fmt::format("{} groups", conv.groups));
+  }
+  if (node.has(2)) {
+    conv.bias = weights(node, 2, "its biases");
+  }
+  return conv;
+}
+
+// The layer's name is that of its weights, so that equal names are drawn alike.
+void record(Lowering& node, const Convolution& conv, Layers::Value layer) {
+  node.all.sources.push_back(
+      {.initializer = conv.weights.parameter, .layer = layer, .slot = Slot::weights, .transposed = false});
+  if (conv.bias) {
+    node.all.sources.push_back({.initializer = conv.bias->parameter, .layer = layer, .slot = Slot::bias});
+  }
+}
+
+std::string name_of(const Convolution& conv) {
+  return layer_name(conv.weights.parameter);
+}
+
+void lower_conv(Lowering& node) {
+  const Convolution conv = convolution(node);
+  const Shape& shape = conv.weights.shape;
+  Maps in = maps_of(node, conv.windows, 0.0);
+  const std::int64_t channels = shape[0].size;
+  if (in.channels != shape[1].size * conv.groups || channels % conv.groups != 0) {
+    throw Refused(fmt::format("{} channels do not fit weights of {} in {} groups", in.channels, shape.text(),
+                              conv.groups));
+  }
+  const ConvOptions options{.channels = channels,
+                            .kernel = in.windows.kernel,
+                            .stride = in.windows.stride,
+                            .pad = in.windows.pad,
+                            .dilation = in.windows.dilation,
+                            .groups = conv.groups,
+                            .bias = conv.bias.has_value()};
+  const Layers::Value made = node.all.append(name_of(conv), {in.layer}, options);
+  const std::string form = "conv " + shape.text() + (conv.bias ? conv.bias->parameter : "");
+  if (const auto owner = node.all.owner(conv.weights.parameter, form)) {
+    node.all.graph.edit(made).shares = owner;
+  } else {
+    node.all.own(conv.weights.parameter, form, made);
+  }
+  record(node, conv, made);
+  node.set(made, in.result(node.all.graph[made].shape));
+}
+
+void lower_conv_transpose(Lowering& node) {
+  const Convolution conv = convolution(node);
+  const Shape& shape = conv.weights.shape;
+  Maps in = maps_of(node, conv.windows, std::nullopt);
+  if (in.channels != shape[0].size) {
+    throw Refused(fmt::format("{} channels do not fit weights of {}", in.channels, shape.text()));
+  }
+  const Windows& w = in.windows;
+  const auto given = integers_of(node.node, "output_padding").value_or(std::vector<std::int64_t>{0, 0});
+  PerAxis output_pad = given.size() == 1 ? PerAxis(0, given[0]) : PerAxis(given.at(0), given.at(1));
+  Padding pad = w.pad;
+  if (const auto sizes = integers_of(node.node, "output_shape")) {
+    const auto wanted = [&](std::size_t axis) { return (*sizes)[sizes->size() - 2 + axis]; };
+    const Shape& maps = node.all.graph[in.layer].shape;
+    if (sizes->size() < 2 || in.signal) {
+      throw Refused("a size of its result for one dimension");
+    }
+    const auto cut = [&](std::int64_t extent, std::int64_t stride, std::int64_t kernel, std::int64_t dilation,
+                         std::int64_t size) { return stride * (extent - 1) + dilation * (kernel - 1) + 1 - size; };
+    const std::int64_t rows =
+        cut(maps.height(), w.stride.h, w.kernel.h, w.dilation.h, wanted(0)) + output_pad.h;
+    const std::int64_t columns =
+        cut(maps.width(), w.stride.w, w.kernel.w, w.dilation.w, wanted(1)) + output_pad.w;
+    pad = Padding(rows / 2, columns / 2, rows - rows / 2, columns - columns / 2);
+  }
+  const ConvTransposeOptions options{.channels = shape[1].size * conv.groups,
+                                     .kernel = w.kernel,
+                                     .stride = w.stride,
+                                     .pad = pad,
+                                     .output_pad = output_pad,
+                                     .dilation = w.dilation,
+                                     .groups = conv.groups,
+                                     .bias = conv.bias.has_value()};
+  const Layers::Value made = node.all.append(name_of(conv), {in.layer}, options);
+  record(node, conv, made);
+  node.set(made, in.result(node.all.graph[made].shape));
+}
+
+const Registration<Lowered> conv{{"Conv", lower_conv}};
+const Registration<Lowered> conv_transpose{{"ConvTranspose", lower_conv_transpose}};
+
+}  // namespace
+}  // namespace bench::kernels::onnx

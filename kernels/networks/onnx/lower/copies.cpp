@@ -1,0 +1,324 @@
+// Operators that move elements: transpose, slice, split, concat, expand, tile, pad, and blocks of pixels.
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "kernels/networks/graph/array_options.h"
+#include "kernels/networks/graph/layer_options.h"
+#include "kernels/networks/onnx/constants/rebind.h"
+#include "kernels/networks/onnx/constants/slices.h"
+#include "kernels/networks/onnx/lower/lowering.h"
+#include "kernels/operations/gather/gather.h"
+
+namespace bench::kernels::onnx {
+namespace {
+
+// In which order the dimensions of more than one element come: where it stays, only the shape changes.
+bool moves_nothing(const Shape& shape, const std::vector<std::size_t>& order) {
+  std::size_t last = 0;
+  for (const std::size_t d : order) {
+    if (shape[d] != Extent(1)) {
+      if (d < last) {
+        return false;
+      }
+      last = d;
+    }
+  }
+  return true;
+}
+
+Shape ordered(const Shape& shape, const std::vector<std::size_t>& order) {
+  Shape result;
+  for (const std::size_t d : order) {
+    result.append(shape[d]);
+  }
+  return result;
+}
+
+void lower_transpose(Lowering& node) {
+  const std::size_t rank = node.rank(0);
+  std::vector<std::size_t> order;
+  if (const auto given = integers_of(node.node, "perm")) {
+    for (const std::int64_t each : *given) {
+      order.push_back(axis_of(each, rank));
+    }
+  } else {
+    for (std::size_t d = rank; d-- > 0;) {
+      order.push_back(d);
+    }
+  }
+  std::vector<std::size_t> sorted = order;
+  std::ranges::sort(sorted);
+  for (std::size_t d = 0; d < sorted.size(); ++d) {
+    if (sorted[d] != d || sorted.size() != rank) {
+      throw Refused("an order that does not have each dimension once");
+    }
+  }
+  const Value& in = node.in(0);
+  if (in.is_weight() && !in.layer && rank == 2 && order[0] == 1) {
+    Value turned = in;
+    turned.transposed = !in.transposed;
+    turned.shape = {in.shape[1], in.shape[0]};
+    turned.constant = nullptr;
+    return node.set(std::move(turned));
+  }
+  const Shape shape = ordered(in.shape, order);
+  if (moves_nothing(in.shape, order)) {
+    return node.set(node.elements(0), shape);
+  }
+  node.set(node.append({node.layer(0)}, TransposeOptions{.order = order}));
+}
+
+Layers::Value slice(Lowering& node, Layers::Value from, const Sliced& part) {
+  if (part.size < 1) {
+    throw Refused("a part without elements");
+  }
+  return node.append({from}, SliceOptions{.dimension = part.dimension,
+                                          .start = part.start,
+                                          .step = part.size == 1 ? 1 : part.step,
+                                          .size = part.size});
+}
+
+void lower_slice(Lowering& node) {
+  const Evaluation evaluation = node.evaluation();
+  for (std::size_t i = 1; i < node.inputs(); ++i) {
+    if (node.has(i)) {
+      node.known(i, "its bounds");
+    }
+  }
+  const auto parts = slices_of(extents_of(node.shape(0)), slice_lists(evaluation));
+  if (parts.empty()) {
+    return node.same(0);
+  }
+  Layers::Value layer = node.layer(0);
+  for (const Sliced& part : parts) {
+    layer = slice(node, layer, part);
+  }
+  node.set(layer);
+}
+
+void lower_split(Lowering& node) {
+  const std::size_t axis = node.axis(0);
+  const auto sizes = split_sizes(node.shape(0)[axis], node.list("split", 1, "its sizes"), node.node.outputs.size());
+  if (sizes.size() == 1) {
+    return node.same(0);
+  }
+  const Layers::Value from = node.layer(0);
+  std::int64_t at = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] > 0 && !node.node.outputs[i].empty()) {
+      node.set(slice(node, from, {.dimension = axis, .start = at, .step = 1, .size = sizes[i]}), i);
+    }
+    at += sizes[i];
+  }
+}
+
+// Values that are the same for every sample are repeated where others depend on the batch.
+void lower_concat(Lowering& node) {
+  const std::size_t axis = node.axis(0);
+  std::optional<std::size_t> batch;
+  Extent each = 1;
+  for (std::size_t i = 0; i < node.inputs(); ++i) {
+    if (const auto at = node.shape(i).batch_dimension()) {
+      batch = at;
+      each = node.shape(i)[*at];
+    }
+  }
+  std::vector<Layers::Value> parts;
+  const Uniform start{};
+  for (std::size_t i = 0; i < node.inputs(); ++i) {
+    Value value = node.in(i);
+    if (value.shape.elements() == 0) {
+      continue;
+    }
+    if (value.shape.rank() != node.rank(0)) {
+      throw Refused("values of different numbers of dimensions");
+    }
+    if (batch && *batch == axis) {
+      throw Refused("it joins batches");
+    }
+    Layers::Value layer = node.all.layer(value, start);
+    if (batch && !value.has_batch()) {
+      Shape wanted = value.shape;
+      if (wanted[*batch].size != 1) {
+        throw Refused(fmt::format("it joins {} with values of a batch", value.shape.text()));
+      }
+      wanted[*batch] = each;
+      layer = node.append({layer}, ExpandOptions{.shape = wanted});
+    }
+    parts.push_back(layer);
+  }
+  if (parts.empty()) {
+    throw Refused("it joins nothing");
+  }
+  while (parts.size() > 1) {
+    // A layer joins 64 values at most.
+    const auto count = static_cast<std::ptrdiff_t>(std::min<std::size_t>(parts.size(), 64));
+    const std::vector<Layers::Value> some(parts.begin(), parts.begin() + count);
+    parts.erase(parts.begin(), parts.begin() + count);
+    parts.insert(parts.begin(), node.append(some, ConcatOptions{.dimension = axis}));
+  }
+  node.set(parts.front());
+}
+
+Layers::Value expand(Lowering& node, const Shape& shape) {
+  return node.append({node.layer(0)}, ExpandOptions{.shape = shape});
+}
+
+void lower_expand(Lowering& node) {
+  const Constant& target = node.known(1, "its sizes");
+  std::vector<Number> sizes;
+  for (std::int64_t i = 0; i < target.elements(); ++i) {
+    sizes.push_back(target.number(i));
+  }
+  const Shape shape = shape_of(expanded(extents_of(node.shape(0)), sizes, node.all.file_batch));
+  if (shape == node.shape(0)) {
+    return node.same(0);
+  }
+  node.set(expand(node, shape));
+}
+
+// Each repeated dimension gets another before it, which is expanded.
+void lower_tile(Lowering& node) {
+  const Constant& repeats = node.known(1, "its repetitions");
+  const Shape shape = node.shape(0);
+  if (repeats.elements() != static_cast<std::int64_t>(shape.rank())) {
+    throw Refused("repetitions of other dimensions");
+  }
+  Extents inserted;
+  Extents expanded;
+  Extents result;
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    const Number times = repeats.number(static_cast<std::int64_t>(d));
+    const bool batch = times.per_batch != 0;
+    const Extent count = batch ? Extent(to_whole(times.per_batch), true) : Extent(to_whole(times.fixed));
+    if (count.size < 1 || (batch && (times.fixed != 0 || shape[d].per_sample)) ||
+        (shape[d].per_sample && count != Extent(1))) {
+      throw Refused("it repeats the batch");
+    }
+    if (count != Extent(1) && shape[d] != Extent(1)) {
+      inserted.emplace_back(1);
+      expanded.push_back(count);
+    }
+    const bool alone = count != Extent(1) && shape[d] == Extent(1);
+    inserted.push_back(shape[d]);
+    expanded.push_back(alone ? count : shape[d]);
+    result.emplace_back(elements_of({shape[d].size, count.size}), shape[d].per_sample || batch);
+  }
+  if (shape_of(result) == shape) {
+    return node.same(0);
+  }
+  const Layers::Value in = node.all.reshaped(node.elements(0), shape_of(inserted));
+  node.set(node.append({in}, ExpandOptions{.shape = shape_of(expanded)}), shape_of(result));
+}
+
+void lower_pad(Lowering& node) {
+  const Shape shape = node.shape(0);
+  const std::size_t rank = shape.rank();
+  std::vector<std::int64_t> sizes;
+  double border = 0;
+  if (node.all.opset() < 11) {
+    sizes = integers_of(node.node, node.all.opset() < 2 ? "paddings" : "pads").value_or(sizes);
+    border = number_of(node.node, "value", 0);
+  } else {
+    sizes = node.known(1, "its sizes").wholes();
+    border = node.has(2) ? node.known(2, "its border").value(0) : 0;
+  }
+  PadOptions options{.before = std::vector<std::int64_t>(rank, 0), .behind = std::vector<std::int64_t>(rank, 0)};
+  std::vector<std::size_t> axes;
+  if (node.has(3)) {
+    for (const std::int64_t axis : node.known(3, "its axes").wholes()) {
+      axes.push_back(axis_of(axis, rank));
+    }
+  } else {
+    for (std::size_t d = 0; d < rank; ++d) {
+      axes.push_back(d);
+    }
+  }
+  if (sizes.size() != 2 * axes.size()) {
+    throw Refused("padding of other dimensions");
+  }
+  bool none = true;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    options.before[axes[i]] = sizes[i];
+    options.behind[axes[i]] = sizes[i + axes.size()];
+    none &= sizes[i] == 0 && sizes[i + axes.size()] == 0;
+    if (shape[axes[i]].per_sample && (sizes[i] != 0 || sizes[i + axes.size()] != 0)) {
+      throw Refused("it pads the batch");
+    }
+  }
+  if (none) {
+    return node.same(0);
+  }
+  const std::string mode = text_of(node.node, "mode", "constant");
+  if (mode != "constant" && mode != "edge" && mode != "reflect") {
+    throw Refused(fmt::format("padding of the mode '{}'", mode));
+  }
+  options.outside = mode == "edge"      ? StridedCopy::Outside::edge
+                    : mode == "reflect" ? StridedCopy::Outside::reflect
+                                        : StridedCopy::Outside::value;
+  options.value = static_cast<float>(std::clamp(border, -3.4028234663852886e38, 3.4028234663852886e38));
+  const Layers::Value made = node.append({node.layer(0)}, options);
+  Value value;
+  value.shape = node.all.graph[made].shape;
+  value.layer = made;
+  if (mode == "constant") {
+    value.padded = std::make_shared<Padded>(Padded{
+        .of = std::make_shared<Value>(node.in(0)), .before = options.before, .behind = options.behind, .border = border});
+  }
+  node.set(std::move(value));
+}
+
+// The value as `split`, its dimensions in `order`, as `result`.
+void rearrange(Lowering& node, const Shape& split, const std::vector<std::size_t>& order, const Shape& result) {
+  const Layers::Value apart = node.all.reshaped(node.elements(0), split);
+  node.set(node.append({apart}, TransposeOptions{.order = order}), result);
+}
+
+const Shape& maps(const Lowering& node) {
+  const Shape& shape = node.shape(0);
+  if (!shape.is_maps()) {
+    throw Refused(fmt::format("it needs maps, not {}", shape.text()));
+  }
+  return shape;
+}
+
+void lower_depth_to_space(Lowering& node) {
+  const Shape in = maps(node);
+  const std::int64_t block = integer_of(node.node, "blocksize", 1);
+  if (block < 1 || in[1].size % (block * block) != 0) {
+    throw Refused("blocks that do not divide the channels");
+  }
+  const std::int64_t channels = in[1].size / block / block;
+  const Shape result{in[0], channels, in[2].size * block, in[3].size * block};
+  if (text_of(node.node, "mode", "DCR") == "CRD") {
+    return rearrange(node, {in[0], channels, block, block, in[2], in[3]}, {0, 1, 4, 2, 5, 3}, result);
+  }
+  rearrange(node, {in[0], block, block, channels, in[2], in[3]}, {0, 3, 4, 1, 5, 2}, result);
+}
+
+void lower_space_to_depth(Lowering& node) {
+  const Shape in = maps(node);
+  const std::int64_t block = integer_of(node.node, "blocksize", 1);
+  if (block < 1 || in[2].size % block != 0 || in[3].size % block != 0) {
+    throw Refused("blocks that do not divide the maps");
+  }
+  const std::int64_t rows = in[2].size / block;
+  const std::int64_t columns = in[3].size / block;
+  rearrange(node, {in[0], in[1], rows, block, columns, block}, {0, 3, 5, 1, 2, 4},
+            {in[0], in[1].size * block * block, rows, columns});
+}
+
+const Registration<Lowered> transpose{{"Transpose", lower_transpose}};
+const Registration<Lowered> slices{{"Slice", lower_slice}};
+const Registration<Lowered> split{{"Split", lower_split}};
+const Registration<Lowered> concat{{"Concat", lower_concat}};
+const Registration<Lowered> expansion{{"Expand", lower_expand}};
+const Registration<Lowered> tile{{"Tile", lower_tile}};
+const Registration<Lowered> pad{{"Pad", lower_pad}};
+const Registration<Lowered> depth_to_space{{"DepthToSpace", lower_depth_to_space}};
+const Registration<Lowered> space_to_depth{{"SpaceToDepth", lower_space_to_depth}};
+
+}  // namespace
+}  // namespace bench::kernels::onnx

@@ -1,0 +1,314 @@
+#include "kernels/networks/onnx/lower/lowering.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "kernels/networks/graph/array_options.h"
+
+namespace bench::kernels::onnx {
+
+Extents extents_of(const Shape& shape) {
+  Extents dims;
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    dims.push_back(shape[d]);
+  }
+  return dims;
+}
+
+Shape shape_of(const Extents& dims) {
+  if (dims.size() > Shape::kMostDims) {
+    throw Refused(fmt::format("a value of {} dimensions; at most {} are accepted", dims.size(), Shape::kMostDims));
+  }
+  elements_of(dims);
+  Shape shape;
+  for (const Extent& extent : dims) {
+    shape.append(extent);
+  }
+  return shape;
+}
+
+std::string layer_name(const std::string& parameter) {
+  for (const std::string_view ending : {".weight", "/weight", "_weight"}) {
+    if (parameter.size() > ending.size() && parameter.ends_with(ending)) {
+      return parameter.substr(0, parameter.size() - ending.size());
+    }
+  }
+  return parameter;
+}
+
+std::int64_t Importing::opset() const {
+  const auto at = model.opsets.find("");
+  return at == model.opsets.end() ? 1 : at->second;
+}
+
+void Importing::assume(const std::string& sentence) {
+  if (std::ranges::find(assumptions, sentence) == assumptions.end()) {
+    assumptions.push_back(sentence);
+  }
+}
+
+const Node* Importing::sole_reader(const std::string& name) const {
+  const auto at = readers.find(name);
+  return at == readers.end() || at->second.size() != 1 ? nullptr : at->second.front();
+}
+
+std::optional<Layers::Value> Importing::owner(const std::string& parameter, const std::string& form) const {
+  const auto at = owners_.find({parameter, form});
+  return at == owners_.end() ? std::nullopt : std::optional(at->second);
+}
+
+void Importing::own(const std::string& parameter, const std::string& form, Layers::Value layer) {
+  owners_.emplace(std::pair{parameter, form}, layer);
+}
+
+// One layer holds a weight, whatever the shapes in which it is read.
+Layers::Value Importing::reshaped_weight(const Value& value, const Shape& shape, const Uniform& start) {
+  if (value.transposed) {
+    const Layers::Value plain = reshaped(parameter(value, {shape[1], shape[0]}, start), {shape[1], shape[0]});
+    const std::pair<Layers::Value, std::string> key{plain, "transposed"};
+    if (const auto at = reshaped_.find(key); at != reshaped_.end()) {
+      return at->second;
+    }
+    return reshaped_[key] = append(value.name, {plain}, TransposeOptions{.order = {1, 0}});
+  }
+  return reshaped(parameter(value, shape, start), shape);
+}
+
+Layers::Value Importing::parameter(const Value& value, const Shape& shape, const Uniform& start) {
+  if (const auto at = parameters_.find(value.parameter); at != parameters_.end()) {
+    return at->second;
+  }
+  if (value.computed) {
+    throw Refused("it computes with weights that cannot be computed");
+  }
+  ParameterOptions options{.shape = shape, .trained = value.trained, .values = {}, .start = start};
+  if (value.constant != nullptr && !value.transposed) {
+    for (std::int64_t i = 0; i < value.constant->elements(); ++i) {
+      options.values.push_back(static_cast<float>(value.constant->value(i)));
+    }
+  }
+  const Layers::Value made = append(layer_name(value.parameter), {}, options);
+  sources.push_back({.initializer = value.parameter, .layer = made, .slot = Slot::weights});
+  return parameters_[value.parameter] = made;
+}
+
+Layers::Value Importing::materialised(const Value& value, const Uniform& start) {
+  // One sample's elements, which do not depend on the batch.
+  Shape one;
+  for (std::size_t d = 0; d < value.shape.rank(); ++d) {
+    one.append(value.shape[d].size);
+  }
+  if (one.elements() == 0) {
+    throw Refused("a value without elements");
+  }
+  if (value.is_weight()) {
+    return reshaped_weight(value, one, start);
+  }
+  const std::pair<const Constant*, std::string> key{value.constant.get(), one.text()};
+  if (const auto at = constants_.find(key); at != constants_.end()) {
+    return at->second;
+  }
+  const Constant& constant = *value.constant;
+  if (constant.counts_samples || std::ranges::any_of(constant.per_batch, [](double each) { return each != 0; })) {
+    throw Refused("it computes with the number of the sample");
+  }
+  budget.take(constant.elements());
+  ParameterOptions options{.shape = one, .trained = false, .values = {}};
+  for (std::int64_t i = 0; i < constant.elements(); ++i) {
+    options.values.push_back(static_cast<float>(constant.value(i)));
+  }
+  kept_.push_back(value.constant);
+  return constants_[key] = append(value.name, {}, options);
+}
+
+Layers::Value Importing::elements(const Value& value, const Uniform& start) {
+  if (value.layer) {
+    return *value.layer;
+  }
+  return value.has_batch() ? layer(value, start) : materialised(value, start);
+}
+
+Layers::Value Importing::layer(const Value& value, const Uniform& start, bool repeated) {
+  if (value.layer) {
+    return reshaped(*value.layer, value.shape);
+  }
+  const Layers::Value one = materialised(value, start);
+  const auto batch = value.shape.batch_dimension();
+  if (!batch || (!repeated && value.shape[*batch].size == 1)) {
+    return one;
+  }
+  // Repeated for each sample: in a dimension of its own, which the batch's then takes in.
+  Shape inserted;
+  Shape expanded;
+  for (std::size_t d = 0; d < value.shape.rank(); ++d) {
+    if (d == *batch) {
+      inserted.append(1);
+      expanded.append(kBatch);
+    }
+    if (d != *batch || value.shape[d].size != 1) {
+      inserted.append(value.shape[d].size);
+      expanded.append(value.shape[d].size);
+    }
+  }
+  const Layers::Value spread =
+      append(value.name + " for each sample", {reshaped(one, inserted)}, ExpandOptions{.shape = expanded});
+  return reshaped(spread, value.shape);
+}
+
+Layers::Value Importing::reshaped(Layers::Value from, const Shape& shape) {
+  if (graph[from].shape == shape) {
+    return from;
+  }
+  const std::pair<Layers::Value, std::string> key{from, shape.text()};
+  if (const auto at = reshaped_.find(key); at != reshaped_.end()) {
+    return at->second;
+  }
+  const Shape& in = graph[from].shape;
+  const bool flat = in.is_maps() && shape.rank() == 2 && shape[0] == in[0] && shape.is_fixed_from(1) &&
+                    in.height() * in.width() == 1;
+  // Copied: the graph grows.
+  const std::string name = graph[from].name + " reshaped";
+  const Layers::Value made =
+      flat ? append(name, {from}, FlattenOptions{}) : append(name, {from}, ReshapeOptions{.shape = shape});
+  return reshaped_[key] = made;
+}
+
+Layers::Value Importing::rows(const Value& value, bool any_order) {
+  const Shape& shape = value.shape;
+  if (shape.rank() == 0 || shape[shape.rank() - 1].per_sample) {
+    throw Refused(fmt::format("it needs rows of features, not {}", shape.text()));
+  }
+  const Extent& last = shape[shape.rank() - 1];
+  const Layers::Value from = elements(value);
+  const Shape& stored = graph[from].shape;
+  if (stored.is_rows() && !stored.is_flat() && stored[stored.rank() - 1] == last) {
+    return from;
+  }
+  if (any_order && shape.rank() == 2 && stored.is_maps() && stored[0] == shape[0]) {
+    return append(graph[from].name + " flattened", {from}, FlattenOptions{});
+  }
+  if (shape.rank() <= 3) {
+    return reshaped(from, shape);
+  }
+  const Extents dims = extents_of(shape);
+  Shape rows;
+  rows.append(shape[0]);
+  Extent rest = 1;
+  for (std::size_t d = 1; d + 1 < dims.size(); ++d) {
+    rest = {rest.size * dims[d].size, rest.per_sample || dims[d].per_sample};
+  }
+  rows.append(rest);
+  rows.append(last);
+  return reshaped(from, rows);
+}
+
+bool Lowering::has(std::size_t input) const {
+  return input < node.inputs.size() && !node.inputs[input].empty();
+}
+
+const Value& Lowering::in(std::size_t input) const {
+  if (!has(input)) {
+    throw Refused(fmt::format("its input {} is not given", input));
+  }
+  return all.values.at(node.inputs[input]);
+}
+
+const Constant& Lowering::known(std::size_t input, const std::string& what) const {
+  const Value& value = in(input);
+  if (value.constant == nullptr) {
+    throw Refused(what + " depend on data");
+  }
+  return *value.constant;
+}
+
+std::optional<std::vector<std::int64_t>> Lowering::list(const std::string& attribute, std::size_t input,
+                                                        const std::string& what) const {
+  return has(input) ? std::optional(known(input, what).wholes()) : integers_of(node, attribute);
+}
+
+std::optional<std::vector<std::size_t>> Lowering::axes(std::size_t input_of_axes) const {
+  const auto given = list("axes", input_of_axes, "its axes");
+  if (!given) {
+    return std::nullopt;
+  }
+  std::vector<std::size_t> axes;
+  for (const std::int64_t axis : *given) {
+    axes.push_back(axis_of(axis, rank(0)));
+  }
+  std::ranges::sort(axes);
+  return axes;
+}
+
+std::size_t Lowering::axis(std::int64_t otherwise) const {
+  return axis_of(integer_of(node, "axis", otherwise), rank(0));
+}
+
+Evaluation Lowering::evaluation() const {
+  Evaluation evaluation{
+      .node = node, .opset = all.opset(), .file_batch = all.file_batch, .budget = all.budget};
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    evaluation.inputs.push_back(has(i) ? in(i).constant.get() : nullptr);
+  }
+  return evaluation;
+}
+
+void Lowering::require_numbers(std::size_t input) const {
+  const Value& value = in(input);
+  if (value.layer && *value.layer == all.graph.image() && all.graph.tokens()) {
+    throw Refused("it computes with token ids, which can only be looked up in a table");
+  }
+}
+
+void Lowering::set(Layers::Value layer, std::size_t output) {
+  set(layer, all.graph[layer].shape, output);
+}
+
+void Lowering::set(Layers::Value layer, const Shape& shape, std::size_t output) {
+  Value value;
+  value.shape = shape;
+  value.layer = layer;
+  value.type = has(0) && all.values.contains(node.inputs[0]) ? in(0).type : ElementType::f32;
+  set(std::move(value), output);
+}
+
+void Lowering::set(Value value, std::size_t output) {
+  if (output < node.outputs.size() && !node.outputs[output].empty()) {
+    value.name = node.outputs[output];
+    all.values.insert_or_assign(value.name, std::move(value));
+  }
+}
+
+void Lowering::set(const Constant& constant, std::size_t output) {
+  Value value;
+  value.type = constant.type;
+  value.shape = shape_of(constant.dims);
+  value.constant = std::make_shared<Constant>(constant);
+  set(std::move(value), output);
+}
+
+void Lowering::set_as(const Node& later, Layers::Value layer, const Shape& shape) {
+  all.absorbed.insert(&later);
+  Value value;
+  value.name = later.outputs.front();
+  value.shape = shape;
+  value.layer = layer;
+  all.values.insert_or_assign(value.name, std::move(value));
+}
+
+WeightInput weights(const Lowering& node, std::size_t input, const std::string& what) {
+  const Value& value = node.in(input);
+  if (value.has_batch() || (value.layer && !value.is_weight() && node.all.graph[*value.layer].shape.batch_dimension())) {
+    throw Refused(what + " depend on data");
+  }
+  if (!value.is_weight() && value.layer) {
+    node.all.assume(fmt::format("The weights of '{}' are drawn, not computed from others.", node.name()));
+    return {value.name, value.shape};
+  }
+  if (value.computed) {
+    node.all.assume(fmt::format("The weights of '{}' are drawn, not computed from others.", node.name()));
+  }
+  return {value.is_weight() ? value.parameter : value.name, value.shape, value.transposed};
+}
+
+}  // namespace bench::kernels::onnx

@@ -1,0 +1,149 @@
+// Nodes as layers. An operator is one entry in a file of its family:
+//
+//   const Registration<Lowered> transpose{{"Transpose", lower_transpose}};
+//
+// Operators of another domain than ONNX's own have its name before theirs: "com.microsoft.Gelu".
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "bench/registry.h"
+#include "kernels/networks/onnx/constants/attributes.h"
+#include "kernels/networks/onnx/constants/evaluate.h"
+#include "kernels/networks/onnx/constants/refused.h"
+#include "kernels/networks/onnx/import.h"
+#include "kernels/networks/onnx/lower/value.h"
+
+namespace bench::kernels::onnx {
+
+class Lowering;
+
+struct Lowered {
+  std::string name;
+  void (*lower)(Lowering& node);  // throws Refused
+};
+
+// The network that is being made.
+class Importing {
+ public:
+  Importing(const Model& file, Layers layers) : model(file), graph(std::move(layers)) {}
+
+  const Model& model;
+  Layers graph;
+  Budget budget;
+  std::int64_t file_batch = 1;  // that the file's numbers hold
+  std::unordered_map<std::string, Value> values;
+  std::set<std::string> unknown;  // results of nodes that were refused
+  std::vector<ParameterSource> sources;
+  std::vector<std::string> assumptions;
+  // Nodes that read a name; one beyond the nodes: the network's output, or a nested graph.
+  std::unordered_map<std::string, std::vector<const Node*>> readers;
+  std::set<const Node*> absorbed;  // what they compute is done by an earlier node's layer
+
+  std::int64_t opset() const;
+  void assume(const std::string& sentence);  // once
+
+  // Adds a layer; a shape that does not fit is refused.
+  template <class Options>
+  Layers::Value append(const std::string& name, const std::vector<Layers::Value>& inputs,
+                       const Options& options) {
+    try {
+      return graph.append(name, inputs, options);
+    } catch (const ShapeTooSmall& error) {
+      throw Refused(error.what());
+    } catch (const std::logic_error& error) {
+      throw Refused(error.what());
+    }
+  }
+
+  // The value in exactly its shape; repeated for each sample, where `repeated`, if it is a constant. `start` is
+  // how a weight is drawn.
+  Layers::Value layer(const Value& value, const Uniform& start = {}, bool repeated = true);
+  // A layer of the value's elements in order.
+  Layers::Value elements(const Value& value, const Uniform& start = {});
+  // The elements of `from` as `shape`.
+  Layers::Value reshaped(Layers::Value from, const Shape& shape);
+  // Rows of the value's last dimension, as a layer over features reads them; in the order in which flattened
+  // maps are stored, where the layer takes `any_order`.
+  Layers::Value rows(const Value& value, bool any_order = false);
+
+  // The only node that reads the name; nullptr where there are several, or the network's end.
+  const Node* sole_reader(const std::string& name) const;
+  // The layer that has that weight already and the same form; nullopt: none.
+  std::optional<Layers::Value> owner(const std::string& parameter, const std::string& form) const;
+  void own(const std::string& parameter, const std::string& form, Layers::Value layer);
+
+ private:
+  Layers::Value materialised(const Value& value, const Uniform& start);
+  Layers::Value reshaped_weight(const Value& value, const Shape& shape, const Uniform& start);
+  Layers::Value parameter(const Value& value, const Shape& shape, const Uniform& start);
+
+  std::map<std::string, Layers::Value> parameters_;  // values that are a parameter's
+  std::map<std::pair<const Constant*, std::string>, Layers::Value> constants_;
+  std::vector<std::shared_ptr<const Constant>> kept_;
+  std::map<std::pair<Layers::Value, std::string>, Layers::Value> reshaped_;
+  std::map<std::pair<std::string, std::string>, Layers::Value> owners_;
+};
+
+// Layers are named after the weights they hold, without ".weight".
+std::string layer_name(const std::string& parameter);
+
+// A node and its surroundings.
+class Lowering {
+ public:
+  Lowering(Importing& made, const Node& node) : all(made), node(node) {}
+
+  Importing& all;
+  const Node& node;
+
+  std::string name() const { return node.name.empty() ? node.outputs.front() : node.name; }
+
+  bool has(std::size_t input) const;
+  const Value& in(std::size_t input) const;  // throws Refused
+  const Shape& shape(std::size_t input) const { return in(input).shape; }
+  std::size_t rank(std::size_t input) const { return shape(input).rank(); }
+  std::size_t inputs() const { return node.inputs.size(); }
+  // Elements that must be known. Throws Refused: "its axes depend on data".
+  const Constant& known(std::size_t input, const std::string& what) const;
+  std::optional<std::vector<std::int64_t>> list(const std::string& attribute, std::size_t input,
+                                                const std::string& what) const;
+  // The dimensions an operator works along; nullopt: not given.
+  std::optional<std::vector<std::size_t>> axes(std::size_t input_of_axes) const;
+  std::size_t axis(std::int64_t otherwise) const;  // attribute "axis"
+  // As the folding of constants sees the node.
+  Evaluation evaluation() const;
+
+  Layers::Value layer(std::size_t input, const Uniform& start = {}) const { return all.layer(in(input), start); }
+  Layers::Value elements(std::size_t input) const { return all.elements(in(input)); }
+  // Tokens can only be looked up in a table.
+  void require_numbers(std::size_t input) const;
+
+  template <class Options>
+  Layers::Value append(const std::vector<Layers::Value>& inputs, const Options& options) {
+    return all.append(name(), inputs, options);
+  }
+
+  // Results. A layer's shape is the value's unless it is given.
+  void set(Layers::Value layer, std::size_t output = 0);
+  void set(Layers::Value layer, const Shape& shape, std::size_t output = 0);
+  void set(Value value, std::size_t output = 0);
+  void set(const Constant& constant, std::size_t output = 0);
+  void same(std::size_t input) { set(in(input)); }
+  // The result is made under a later node's name, which this one replaces.
+  void set_as(const Node& later, Layers::Value layer, const Shape& shape);
+};
+
+// The weights that an operator reads as such, not as a value.
+struct WeightInput {
+  std::string parameter;
+  Shape shape;
+  bool transposed = false;
+};
+WeightInput weights(const Lowering& node, std::size_t input, const std::string& what);
+
+}  // namespace bench::kernels::onnx

@@ -1,0 +1,291 @@
+// Normalisations.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "kernels/networks/graph/array_options.h"
+#include "kernels/networks/graph/layer_options.h"
+#include "kernels/networks/onnx/lower/lowering.h"
+#include "kernels/networks/onnx/lower/pointwise.h"
+#include "kernels/operations/group_norm/group_norm.h"
+#include "kernels/operations/lrn/lrn.h"
+
+namespace bench::kernels::onnx {
+namespace {
+
+void record(Lowering& node, Layers::Value made, std::size_t input, Slot slot, const std::string& what) {
+  node.all.sources.push_back({.initializer = weights(node, input, what).parameter, .layer = made, .slot = slot});
+}
+
+// Statistics of weights, as weight standardisation computes: the result is drawn.
+bool normalises_weights(Lowering& node) {
+  const Value& in = node.in(0);
+  const bool fixed = !in.has_batch() && (in.is_weight() || in.layer);
+  if (fixed) {
+    Value drawn = in;
+    drawn.constant = nullptr;
+    drawn.layer = std::nullopt;
+    drawn.parameter = in.is_weight() ? in.parameter : in.name;
+    drawn.computed = true;
+    drawn.transposed = false;
+    node.set(drawn);
+  }
+  return fixed;
+}
+
+// Channels are behind the first dimension. A matrix has them last, a sequence between: as maps of height 1.
+void lower_batch_norm(Lowering& node) {
+  if (normalises_weights(node)) {
+    return;
+  }
+  const Shape shape = node.shape(0);
+  const std::size_t rank = shape.rank();
+  if (rank < 2 || rank > 4) {
+    throw Refused(fmt::format("it needs maps, not {}", shape.text()));
+  }
+  const WeightInput scale = weights(node, 1, "its factors");
+  if (scale.shape.elements() != shape[1].size) {
+    throw Refused(fmt::format("{} factors for {}", scale.shape.elements(), shape.text()));
+  }
+  const Layers::Value in = rank == 3 ? node.all.reshaped(node.elements(0), {shape[0], shape[1], 1, shape[2]})
+                                     : node.layer(0);
+  const Layers::Value made =
+      node.all.append(layer_name(scale.parameter), {in},
+                      BatchNormOptions{.epsilon = number_of(node.node, "epsilon", 1e-5F)});
+  record(node, made, 1, Slot::scale, "its factors");
+  record(node, made, 2, Slot::shift, "its shifts");
+  record(node, made, 3, Slot::mean, "its means");
+  record(node, made, 4, Slot::variance, "its variances");
+  node.set(made, shape);
+}
+
+// Whether the nodes behind apply a factor and a summand to each channel; those are then the norm's.
+struct Affine {
+  const Node* reshape = nullptr;
+  const Node* multiply = nullptr;
+  const Node* add = nullptr;
+  WeightInput scale, shift;
+};
+
+std::optional<WeightInput> channel_weights(const Lowering& node, const Node& user, const std::string& product,
+                                           std::int64_t channels) {
+  const std::string& other = user.inputs[user.inputs[0] == product ? 1 : 0];
+  const auto at = node.all.values.find(other);
+  if (user.inputs.size() != 2 || at == node.all.values.end() || !at->second.is_weight() ||
+      at->second.computed) {
+    return std::nullopt;
+  }
+  const Shape& shape = at->second.shape;
+  const bool fits = shape.rank() >= 3 && shape.elements() == channels && shape[shape.rank() - 3].size == channels;
+  return fits ? std::optional(WeightInput{at->second.parameter, shape}) : std::nullopt;
+}
+
+std::optional<Affine> affine_behind(const Lowering& node, const std::string& normalised, std::int64_t channels) {
+  Affine found;
+  found.reshape = node.all.sole_reader(normalised);
+  if (found.reshape == nullptr || found.reshape->op != "Reshape" || found.reshape->inputs[0] != normalised) {
+    return std::nullopt;
+  }
+  const std::string& maps = found.reshape->outputs[0];
+  found.multiply = node.all.sole_reader(maps);
+  if (found.multiply == nullptr || found.multiply->op != "Mul") {
+    return std::nullopt;
+  }
+  const std::string& product = found.multiply->outputs[0];
+  found.add = node.all.sole_reader(product);
+  if (found.add == nullptr || found.add->op != "Add") {
+    return std::nullopt;
+  }
+  const auto scale = channel_weights(node, *found.multiply, maps, channels);
+  const auto shift = channel_weights(node, *found.add, product, channels);
+  if (!scale || !shift) {
+    return std::nullopt;
+  }
+  found.scale = *scale;
+  found.shift = *shift;
+  return found;
+}
+
+// PyTorch exports group norms as the norm of each instance of maps that were reshaped into groups, and then a
+// factor and a summand for each channel.
+bool lower_as_groups(Lowering& node) {
+  const Value& in = node.in(0);
+  if (in.shape.rank() != 3 || !in.layer || scalar_of(node.in(1)) != 1.0 || scalar_of(node.in(2)) != 0.0) {
+    return false;
+  }
+  const Layers::Value from = *in.layer;
+  const Shape maps = node.all.graph[from].shape;
+  const std::int64_t groups = in.shape[1].size;
+  if (!maps.is_maps() || maps[0] != in.shape[0] || maps.channels() % groups != 0) {
+    return false;
+  }
+  const auto affine = affine_behind(node, node.node.outputs[0], maps.channels());
+  const GroupNormOptions options{.groups = groups,
+                                 .epsilon = number_of(node.node, "epsilon", 1e-5F),
+                                 .affine = affine.has_value()};
+  if (!affine) {
+    node.set(node.append({from}, options), in.shape);
+    return true;
+  }
+  const Shape shape = in.shape;
+  const Layers::Value made = node.all.append(layer_name(affine->scale.parameter), {from}, options);
+  node.all.sources.push_back({.initializer = affine->scale.parameter, .layer = made, .slot = Slot::scale});
+  node.all.sources.push_back({.initializer = affine->shift.parameter, .layer = made, .slot = Slot::shift});
+  node.set(made, shape);
+  node.set_as(*affine->reshape, made, maps);
+  node.set_as(*affine->multiply, made, maps);
+  node.set_as(*affine->add, made, maps);
+  return true;
+}
+
+// A value of any number of dimensions as maps: what is behind the channels is their pixels.
+Layers::Value as_maps(Lowering& node, const Shape& shape) {
+  if (shape.is_maps()) {
+    return node.layer(0);
+  }
+  std::int64_t pixels = 1;
+  for (std::size_t d = 2; d < shape.rank(); ++d) {
+    pixels *= shape[d].size;
+  }
+  return node.all.reshaped(node.elements(0), {shape[0], shape[1], 1, pixels});
+}
+
+void lower_groups(Lowering& node, std::int64_t groups) {
+  const Shape shape = node.shape(0);
+  if (shape.rank() < 3 || !shape.is_fixed_from(1)) {
+    throw Refused(fmt::format("it needs maps, not {}", shape.text()));
+  }
+  if (normalises_weights(node)) {
+    return;
+  }
+  const WeightInput scale = weights(node, 1, "its factors");
+  if (scale.shape.elements() != shape[1].size) {
+    throw Refused(fmt::format("{} factors for {}", scale.shape.elements(), shape.text()));
+  }
+  const GroupNormOptions options{.groups = groups, .epsilon = number_of(node.node, "epsilon", 1e-5F)};
+  const Layers::Value made = node.all.append(layer_name(scale.parameter), {as_maps(node, shape)}, options);
+  record(node, made, 1, Slot::scale, "its factors");
+  record(node, made, 2, Slot::shift, "its shifts");
+  node.set(made, shape);
+}
+
+void lower_instance_norm(Lowering& node) {
+  if (normalises_weights(node) || lower_as_groups(node)) {
+    return;
+  }
+  lower_groups(node, 0);
+}
+
+void lower_group_norm(Lowering& node) {
+  const std::int64_t groups = integer_of(node.node, "num_groups", 1);
+  // Before opset 21 a factor was for a group.
+  if (node.rank(0) > 1 && weights(node, 1, "its factors").shape.elements() != node.shape(0)[1].size) {
+    throw Refused("a factor for each group");
+  }
+  lower_groups(node, groups);
+}
+
+// Over the last dimensions: over several as over one.
+void lower_layer_norm(Lowering& node) {
+  const Shape shape = node.shape(0);
+  const std::size_t first = node.axis(-1);
+  Value rows = node.in(0);
+  if (first + 1 != shape.rank()) {
+    Shape merged;
+    for (std::size_t d = 0; d < first; ++d) {
+      merged.append(shape[d]);
+    }
+    std::int64_t width = 1;
+    for (std::size_t d = first; d < shape.rank(); ++d) {
+      if (shape[d].per_sample) {
+        throw Refused("it would normalise over the samples of a batch");
+      }
+      width *= shape[d].size;
+    }
+    merged.append(width);
+    rows.layer = node.elements(0);
+    rows.shape = merged;
+  }
+  const bool scaled = node.has(1);
+  const bool shifted = node.has(2);
+  LayerNormOptions options{
+      .epsilon = number_of(node.node, "epsilon", 1e-5F), .scale = scaled, .shift = shifted};
+  const std::string name = scaled ? layer_name(weights(node, 1, "its factors").parameter) : node.name();
+  const std::int64_t width = rows.shape[rows.shape.rank() - 1].size;
+  for (const std::size_t input : {1, 2}) {
+    if (node.has(input) && node.shape(input).elements() != width) {
+      throw Refused(fmt::format("{} factors for rows of {}", node.shape(input).elements(), width));
+    }
+  }
+  options.shift = shifted && scaled;
+  const Layers::Value made = node.all.append(name, {node.all.rows(rows)}, options);
+  if (scaled) {
+    record(node, made, 1, Slot::scale, "its factors");
+  }
+  if (options.shift) {
+    record(node, made, 2, Slot::shift, "its shifts");
+  }
+  if (shifted && !scaled) {
+    const Joined sum =
+        joined(node, PointwiseFunction::add, {{.name = name, .shape = shape, .layer = made}, node.in(2)});
+    return node.set(sum.layer, sum.shape);
+  }
+  node.set(made, shape);
+}
+
+// The sum of two values, and its norm.
+void lower_skip_layer_norm(Lowering& node) {
+  Value sum = node.in(0);
+  const auto add = [&](std::size_t input) {
+    const Joined made = joined(node, PointwiseFunction::add, {sum, node.in(input)});
+    sum = {.name = node.name(), .shape = made.shape, .layer = made.layer};
+  };
+  add(1);
+  if (node.has(4)) {
+    add(4);
+  }
+  const WeightInput scale = weights(node, 2, "its factors");
+  const LayerNormOptions options{
+      .epsilon = number_of(node.node, "epsilon", 1e-12F), .scale = true, .shift = node.has(3)};
+  const Layers::Value made = node.all.append(layer_name(scale.parameter), {node.all.rows(sum)}, options);
+  record(node, made, 2, Slot::scale, "its factors");
+  if (node.has(3)) {
+    record(node, made, 3, Slot::shift, "its shifts");
+  }
+  node.set(made, sum.shape);
+  node.set(sum, 3);
+}
+
+void lower_lrn(Lowering& node) {
+  const std::int64_t size = integer_of(node.node, "size", 5);
+  node.set(node.append({node.layer(0)}, LrnOptions{.size = size,
+                                                   .alpha = number_of(node.node, "alpha", 1e-4F),
+                                                   .beta = number_of(node.node, "beta", 0.75F),
+                                                   .k = number_of(node.node, "bias", 1)}));
+}
+
+// x / max(|x|, epsilon) along a dimension
+void lower_lp_norm(Lowering& node) {
+  if (integer_of(node.node, "p", 2) != 2) {
+    throw Refused("a norm of another order than two");
+  }
+  const Shape shape = node.shape(0);
+  const Layers::Value x = node.layer(0);
+  const Layers::Value length = node.append(
+      {x}, ReduceOptions{.function = ReduceFunction::l2, .dimensions = {node.axis(-1)}, .keep_dims = true});
+  node.set(node.append({x, length}, PointwiseOptions{.function = PointwiseFunction::divide}), shape);
+}
+
+const Registration<Lowered> batch_norm{{"BatchNormalization", lower_batch_norm}};
+const Registration<Lowered> instance_norm{{"InstanceNormalization", lower_instance_norm}};
+const Registration<Lowered> group_norm{{"GroupNormalization", lower_group_norm}};
+const Registration<Lowered> layer_norm{{"LayerNormalization", lower_layer_norm}};
+const Registration<Lowered> own_layer_norm{{"bench.LayerNorm", lower_layer_norm}};
+const Registration<Lowered> microsoft_layer_norm{{"com.microsoft.LayerNormalization", lower_layer_norm}};
+const Registration<Lowered> skip_layer_norm{{"com.microsoft.SkipLayerNormalization", lower_skip_layer_norm}};
+const Registration<Lowered> lrn{{"LRN", lower_lrn}};
+const Registration<Lowered> lp_norm{{"LpNormalization", lower_lp_norm}};
+
+}  // namespace
+}  // namespace bench::kernels::onnx

@@ -1,0 +1,130 @@
+// Operators whose result has its input's elements in order: only the shape changes.
+#include <algorithm>
+
+#include "kernels/networks/onnx/constants/rebind.h"
+#include "kernels/networks/onnx/constants/slices.h"
+#include "kernels/networks/onnx/lower/lowering.h"
+
+namespace bench::kernels::onnx {
+namespace {
+
+// The first input as another shape.
+void view(Lowering& node, const Extents& dims) {
+  Value value = node.in(0);
+  const Shape shape = shape_of(dims);
+  if (value.constant != nullptr) {
+    Constant constant = *value.constant;
+    constant.dims = dims;
+    value.constant = std::make_shared<Constant>(std::move(constant));
+  }
+  if (value.transposed && shape != value.shape) {
+    value.transposed = false;
+    value.computed = true;
+  }
+  value.shape = shape;
+  value.padded = nullptr;
+  node.set(std::move(value));
+}
+
+void lower_reshape(Lowering& node) {
+  std::vector<Number> target;
+  if (node.all.opset() < 5) {
+    for (const std::int64_t size :
+         integers_of(node.node, "shape").value_or(std::vector<std::int64_t>{})) {
+      target.push_back({static_cast<double>(size), 0});
+    }
+  } else {
+    const Constant& shape = node.known(1, "its sizes");
+    if (shape.elements() > 64) {
+      throw Refused("a shape of too many dimensions");
+    }
+    for (std::int64_t i = 0; i < shape.elements(); ++i) {
+      target.push_back(shape.number(i));
+    }
+  }
+  view(node, reshaped(extents_of(node.shape(0)), target, integer_of(node.node, "allowzero", 0) != 0,
+                      node.all.file_batch));
+}
+
+void lower_flatten(Lowering& node) {
+  const Extents dims = extents_of(node.shape(0));
+  const auto rank = static_cast<std::int64_t>(dims.size());
+  const std::int64_t given = integer_of(node.node, "axis", 1);
+  const auto axis = static_cast<std::size_t>(std::clamp<std::int64_t>(given < 0 ? given + rank : given, 0, rank));
+  view(node, {merged(dims, 0, axis), merged(dims, axis, dims.size())});
+}
+
+void lower_squeeze(Lowering& node) {
+  view(node, squeezed(extents_of(node.shape(0)), node.list("axes", 1, "its axes")));
+}
+
+void lower_unsqueeze(Lowering& node) {
+  view(node, unsqueezed(extents_of(node.shape(0)),
+                        node.list("axes", 1, "its axes").value_or(std::vector<std::int64_t>{})));
+}
+
+void lower_identity(Lowering& node) {
+  node.same(0);
+}
+
+void lower_dropout(Lowering& node) {
+  node.all.assume("Dropout is off.");
+  node.same(0);
+}
+
+// Between types of floats nothing is converted: a network computes in one type. Of others a mask stays one,
+// and token ids stay so.
+void lower_cast(Lowering& node) {
+  const auto type = static_cast<ElementType>(
+      node.node.op == "Cast" ? integer_of(node.node, "to", 1) : static_cast<std::int64_t>(node.in(1).type));
+  Value value = node.in(0);
+  const bool narrows = is_float(value.type) && !is_float(type);
+  if (narrows && value.layer) {
+    throw Refused("it rounds values that depend on data");
+  }
+  value.type = type;
+  node.set(std::move(value));
+}
+
+// Sizes as a list, of the dimensions from `start` to `end`.
+void lower_shape(Lowering& node) {
+  const Shape& shape = node.shape(0);
+  const auto rank = static_cast<std::int64_t>(shape.rank());
+  const auto bound = [&](std::int64_t index) {
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(index < 0 ? index + rank : index, 0, rank));
+  };
+  const std::size_t first = bound(integer_of(node.node, "start", 0));
+  const std::size_t last = bound(integer_of(node.node, "end", rank));
+  Constant made{.type = ElementType::i64, .dims = {}, .values = {}};
+  for (std::size_t d = first; d < last; ++d) {
+    const auto size = static_cast<double>(shape[d].size);
+    made.append(shape[d].per_sample ? Number{0, size} : Number{size, 0});
+  }
+  made.dims = {static_cast<std::int64_t>(made.values.size())};
+  if (made.values.empty()) {
+    made.values = {0};
+  }
+  node.set(made);
+}
+
+void lower_size(Lowering& node) {
+  const Shape& shape = node.shape(0);
+  const auto count = static_cast<double>(shape.elements());
+  Constant made{.type = ElementType::i64, .dims = {}, .values = {}};
+  made.append(shape.batch_dimension() ? Number{0, count} : Number{count, 0});
+  node.set(made);
+}
+
+const Registration<Lowered> reshape{{"Reshape", lower_reshape}};
+const Registration<Lowered> flatten{{"Flatten", lower_flatten}};
+const Registration<Lowered> squeeze{{"Squeeze", lower_squeeze}};
+const Registration<Lowered> unsqueeze{{"Unsqueeze", lower_unsqueeze}};
+const Registration<Lowered> identity{{"Identity", lower_identity}};
+const Registration<Lowered> dropout{{"Dropout", lower_dropout}};
+const Registration<Lowered> cast{{"Cast", lower_cast}};
+const Registration<Lowered> cast_like{{"CastLike", lower_cast}};
+const Registration<Lowered> shape{{"Shape", lower_shape}};
+const Registration<Lowered> size{{"Size", lower_size}};
+
+}  // namespace
+}  // namespace bench::kernels::onnx

@@ -1,0 +1,105 @@
+#include "kernels/networks/onnx/lower/windows.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace bench::kernels::onnx {
+namespace {
+
+PerAxis per_axis(const Lowering& node, const std::string& attribute, std::size_t axes) {
+  const auto given = integers_of(node.node, attribute).value_or(std::vector<std::int64_t>(axes, 1));
+  if (given.size() != axes ||
+      !std::ranges::all_of(given, [](std::int64_t each) { return each > 0 && each < (1 << 30); })) {
+    throw Refused(fmt::format("{} for other than {} dimensions, or below 1", attribute, axes));
+  }
+  return axes == 1 ? PerAxis(1, given[0]) : PerAxis(given[0], given[1]);
+}
+
+// What SAME padding needs along an axis, in all.
+std::int64_t same_padding(std::int64_t in, std::int64_t kernel, std::int64_t stride, std::int64_t dilation) {
+  const std::int64_t out = (in + stride - 1) / stride;
+  return std::max<std::int64_t>(0, (out - 1) * stride + dilation * (kernel - 1) + 1 - in);
+}
+
+bool takes(const Value& value, std::optional<double> border) {
+  if (value.padded == nullptr || !border) {
+    return false;
+  }
+  const Padded& padded = *value.padded;
+  const bool none = padded.border == *border || (*border < 0 && padded.border <= -3.4e38);
+  const auto fits = [](const std::vector<std::int64_t>& sizes) {
+    return sizes[0] == 0 && sizes[1] == 0 &&
+           std::ranges::all_of(sizes, [](std::int64_t size) { return size >= 0; });
+  };
+  return none && fits(padded.before) && fits(padded.behind);
+}
+
+}  // namespace
+
+Windows windows_of(const Lowering& node, const std::vector<std::int64_t>& kernel) {
+  const std::size_t axes = kernel.size();
+  if (axes < 1 || axes > 2 || node.rank(0) != axes + 2) {
+    throw Refused(fmt::format("windows of {} dimensions over {}; one or two are accepted", axes,
+                              node.shape(0).text()));
+  }
+  if (!std::ranges::all_of(kernel, [](std::int64_t each) { return each > 0 && each < (1 << 30); })) {
+    throw Refused("windows without elements");
+  }
+  Windows windows;
+  windows.kernel = axes == 1 ? PerAxis(1, kernel[0]) : PerAxis(kernel[0], kernel[1]);
+  windows.stride = per_axis(node, "strides", axes);
+  windows.dilation = per_axis(node, "dilations", axes);
+  const std::string automatic = text_of(node.node, "auto_pad", "NOTSET");
+  if (automatic.starts_with("SAME")) {
+    const Shape& shape = node.shape(0);
+    const bool transposed = node.node.op == "ConvTranspose";
+    const auto all = [&](std::int64_t in, std::int64_t k, std::int64_t s, std::int64_t d) {
+      return transposed ? std::max<std::int64_t>(0, d * (k - 1) + 1 - s) : same_padding(in, k, s, d);
+    };
+    const std::int64_t rows =
+        axes == 1 ? 0 : all(shape[2].size, windows.kernel.h, windows.stride.h, windows.dilation.h);
+    const std::int64_t columns =
+        all(shape[axes + 1].size, windows.kernel.w, windows.stride.w, windows.dilation.w);
+    const std::int64_t lower = automatic == "SAME_LOWER" ? 1 : 0;
+    const std::int64_t top = (rows + lower) / 2;
+    const std::int64_t left = (columns + lower) / 2;
+    windows.pad = Padding(top, left, rows - top, columns - left);
+  } else if (const auto pads = integers_of(node.node, "pads"); pads && automatic != "VALID") {
+    if (pads->size() != 2 * axes ||
+        !std::ranges::all_of(*pads, [](std::int64_t each) { return each >= 0 && each < (1 << 30); })) {
+      throw Refused("padding of other dimensions, or below 0");
+    }
+    windows.pad = axes == 1 ? Padding(0, (*pads)[0], 0, (*pads)[1])
+                            : Padding((*pads)[0], (*pads)[1], (*pads)[2], (*pads)[3]);
+  }
+  return windows;
+}
+
+Maps maps_of(const Lowering& node, const Windows& windows, std::optional<double> border) {
+  const Value* value = &node.in(0);
+  Maps maps{.windows = windows};
+  Padding& pad = maps.windows.pad;
+  if (takes(*value, border)) {
+    const Padded& padded = *value->padded;
+    const bool rows = padded.before.size() == 4;
+    pad = Padding(pad.top + (rows ? padded.before[2] : 0), pad.left + padded.before.back(),
+                  pad.bottom + (rows ? padded.behind[2] : 0), pad.right + padded.behind.back());
+    value = padded.of.get();
+  }
+  const Shape& shape = value->shape;
+  maps.signal = shape.rank() == 3;
+  maps.channels = shape[1].size;
+  const Shape as_maps = maps.signal ? Shape{shape[0], shape[1], 1, shape[2]} : shape;
+  if (!as_maps.is_maps()) {
+    throw Refused(fmt::format("it needs maps whose first dimension is the batch, not {}", shape.text()));
+  }
+  maps.layer = maps.signal ? node.all.reshaped(node.all.elements(*value), as_maps) : node.all.layer(*value);
+  return maps;
+}
+
+Shape Maps::result(const Shape& maps) const {
+  return signal ? Shape{maps[0], maps[1], maps[3]} : maps;
+}
+
+}  // namespace bench::kernels::onnx

@@ -1,0 +1,33 @@
+// Attributes of operators over windows, and their input as maps.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "kernels/networks/onnx/lower/lowering.h"
+#include "kernels/operations/window.h"
+
+namespace bench::kernels::onnx {
+
+struct Windows {
+  PerAxis kernel = 1, stride = 1, dilation = 1;
+  Padding pad = 0;
+};
+
+// Of a node over maps, or over signals, whose only dimension is the width. Throws Refused.
+Windows windows_of(const Lowering& node, const std::vector<std::int64_t>& kernel);
+
+// A node's first input as maps.
+struct Maps {
+  Layers::Value layer = 0;
+  std::int64_t channels = 0;
+  Windows windows;
+  bool signal = false;  // of one dimension: maps of height 1
+
+  // The shape in the file of maps that the node makes.
+  Shape result(const Shape& maps) const;
+};
+// A border of `border` around it is taken into the windows' padding; nullopt: none is.
+Maps maps_of(const Lowering& node, const Windows& windows, std::optional<double> border);
+
+}  // namespace bench::kernels::onnx
