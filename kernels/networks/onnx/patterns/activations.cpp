@@ -170,14 +170,14 @@ std::vector<Value> possible_inputs(const GraphIndex& index, Value argument) {
 
 // Replaces the group that computes the activation of x, if there is one.
 bool replace(GraphIndex& index, const Activation& activation, const Found& found, Value x) {
-  Expression argument(index, {{{x}, kX}});
+  Expression argument(index, {{{x}, kX, true}});
   const auto inner = argument.of(found.argument);
   if (!inner || !inner->is_near(activation.argument, argument.tolerance())) {
     return false;
   }
   const NodeId gate = found.members.front();
   for (const NodeId end : possible_ends(index, gate)) {
-    Expression result(index, {{{x}, kX}, {{index.output(gate)}, kGate}});
+    Expression result(index, {{{x}, kX, true}, {{index.output(gate)}, kGate}});
     const auto outer = result.of(index.output(end));
     if (!outer || !outer->is_near(activation.result, result.tolerance())) {
       continue;

@@ -6,6 +6,7 @@
 
 #include "kernels/networks/onnx/constants/attributes.h"
 #include "kernels/networks/onnx/constants/constant.h"
+#include "kernels/networks/onnx/patterns/ranks.h"
 
 namespace bench::kernels::onnx {
 namespace {
@@ -91,6 +92,9 @@ void GraphIndex::add_node(NodeId id) {
   if (places_[id].outputs.size() == 1) {
     find_root(id);
     find_scalar(id);
+    if (!rank(output(id))) {
+      values_[output(id)].rank = result_rank(*this, id);
+    }
   }
 }
 
@@ -99,11 +103,7 @@ void GraphIndex::find_root(NodeId id) {
   if (source != kNone &&
       (is(id, "Identity") ||
        (is(id, "Cast") && is_float(static_cast<ElementType>(integer_of(node(id), "to", 0)))))) {
-    ValueEntry& entry = values_[output(id)];
-    entry.root = root(source);
-    if (!entry.rank) {
-      entry.rank = rank(source);
-    }
+    values_[output(id)].root = root(source);
   }
 }
 
@@ -211,7 +211,7 @@ bool GraphIndex::is_mean_of_last(NodeId id) const {
   if (axes.front() == -1) {
     return true;
   }
-  const auto known = rank(input(id, 0)) ? rank(input(id, 0)) : rank(output(id));
+  const auto known = rank(input(id, 0));
   return known && axes.front() + 1 == static_cast<std::int64_t>(*known);
 }
 

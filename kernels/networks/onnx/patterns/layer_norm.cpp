@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "kernels/networks/onnx/patterns/groups.h"
@@ -86,7 +87,7 @@ std::optional<Moments> moments_of(const GraphIndex& index, Value sum) {
     found.means.push_back(index.output(mean));
   }
 
-  Expression expression(index, {{{found.x}, kX}, {found.means, kMean}});
+  Expression expression(index, {{{found.x}, kX, true}, {found.means, kMean}});
   const auto squares = expression.of(index.input(variance, 0));
   if (!squares || !squares->is_near({{.powers = {2, 0}, .factor = 1},
                                      {.powers = {1, 1}, .factor = -2},
@@ -142,6 +143,28 @@ std::optional<Affine> affine_of(const Polynomial& result, const Expression& expr
   return std::nullopt;
 }
 
+struct Group {
+  NodeId end = GraphIndex::kNone;
+  Affine affine;
+  std::vector<NodeId> members;
+};
+
+// nullopt: `end` computes something else, or somebody else reads what it is made of.
+std::optional<Group> group_up_to(const GraphIndex& index, const Moments& moments, NodeId root,
+                                 std::int8_t inverse, NodeId end) {
+  Expression expression(
+      index, {{{moments.x}, kX, true}, {moments.means, kMean}, {{index.output(root)}, kDeviation}}, kVectors);
+  const auto result = expression.of(index.output(end));
+  const auto affine = result ? affine_of(*result, expression, inverse) : std::nullopt;
+  if (!affine) {
+    return std::nullopt;
+  }
+  Group group{end, *affine, moments.members};
+  group.members.push_back(root);
+  std::ranges::copy(expression.members(), std::back_inserter(group.members));
+  return index.closed(group.members, end) ? std::optional(group) : std::nullopt;
+}
+
 }  // namespace
 
 bool recognise_layer_norm(GraphIndex& index, GraphIndex::NodeId node) {
@@ -159,27 +182,24 @@ bool recognise_layer_norm(GraphIndex& index, GraphIndex::NodeId node) {
   if (!moments) {
     return false;
   }
+  // The largest group: the norm alone, with its scale, or with its shift too.
+  std::optional<Group> group;
   for (const NodeId end : possible_ends(index, node)) {
-    Expression expression(
-        index, {{{moments->x}, kX}, {moments->means, kMean}, {{index.output(node)}, kDeviation}}, kVectors);
-    const auto result = expression.of(index.output(end));
-    const auto affine = result ? affine_of(*result, expression, inverse) : std::nullopt;
-    if (!affine) {
-      continue;
+    auto larger = group_up_to(index, *moments, node, inverse, end);
+    if (group && !larger) {
+      break;
     }
-    std::vector<NodeId> members = moments->members;
-    members.push_back(node);
-    std::ranges::copy(expression.members(), std::back_inserter(members));
-    if (index.closed(members, end)) {
-      Attribute epsilon;
-      epsilon.name = "epsilon";
-      epsilon.f = static_cast<float>(moments->epsilon);
-      const std::array<Value, 3> inputs{moments->x, affine->scale, affine->shift};
-      index.replace(members, end, "bench", "LayerNorm", inputs, {epsilon});
-      return true;
-    }
+    group = std::move(larger);
   }
-  return false;
+  if (!group) {
+    return false;
+  }
+  Attribute epsilon;
+  epsilon.name = "epsilon";
+  epsilon.f = static_cast<float>(moments->epsilon);
+  const std::array<Value, 3> inputs{moments->x, group->affine.scale, group->affine.shift};
+  index.replace(group->members, group->end, "bench", "LayerNorm", inputs, {epsilon});
+  return true;
 }
 
 }  // namespace bench::kernels::onnx

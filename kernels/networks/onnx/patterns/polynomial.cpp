@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -94,7 +93,9 @@ std::optional<Polynomial> Expression::of(Value value) {
 // A symbol or a constant.
 std::optional<Polynomial> Expression::leaf(Value value) {
   for (const Symbol& symbol : symbols_) {
-    if (std::ranges::any_of(symbol.values, [&](Value each) { return index_.same(each, value); })) {
+    if (std::ranges::any_of(symbol.values, [&](Value each) {
+          return each == value || (symbol.outside && index_.same(each, value));
+        })) {
       return Polynomial::symbol(symbol.which);
     }
   }
@@ -195,7 +196,7 @@ std::vector<GraphIndex::NodeId> possible_ends(const GraphIndex& index, GraphInde
     }
   }
   std::erase_if(ends, [&](GraphIndex::NodeId each) { return index.is_converted(index.output(each)); });
-  std::ranges::sort(ends, std::greater{});
+  std::ranges::sort(ends);
   return ends;
 }
 

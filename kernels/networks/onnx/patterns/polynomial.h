@@ -54,6 +54,7 @@ class Expression {
   struct Symbol {
     std::vector<Value> values;  // all are the same
     std::size_t which = 0;
+    bool outside = false;  // not made by the group: conversions of it are not the group's either
   };
 
   // Vectors among the constants are symbols too, from `first_vector` on, as many as there are symbols left.
@@ -88,8 +89,7 @@ class Expression {
 // Whether an Expression reads through the node.
 bool is_arithmetic(const GraphIndex& index, GraphIndex::NodeId node);
 
-// The node and the arithmetic above it, up to a bound: where its group may end. The last in the graph is
-// first.
+// The node and the arithmetic above it, up to a bound: where its group may end. In the graph's order.
 std::vector<GraphIndex::NodeId> possible_ends(const GraphIndex& index, GraphIndex::NodeId node);
 
 }  // namespace bench::kernels::onnx
