@@ -134,9 +134,9 @@ TEST(CudaAttention, SoftensLongRows) {
   std::vector<float> scores(kLength * kLength);
   std::generate(scores.begin() + kFirst * kLength, scores.end(), [&] { return uniform(random); });
   const std::vector<float> before = scores;
-  const cuda::SquareRows rows{1, kLength};
+  const cuda::SquareRows rows{1, kLength, kLength, true};
   auto* const dst = reinterpret_cast<std::uint32_t*>(scores.data());
-  const cuda::CausalSoftmax<testing::FiberFp32, 4, 256> kernel{rows, scores.data(), 0, dst, 0};
+  const cuda::SquareSoftmax<testing::FiberFp32, 4, 256> kernel{rows, scores.data(), 0, dst, 0};
   testing::run_grid(256, rows.count(), [&](const testing::FiberThread& thread) {
     if (thread.block() >= kFirst) {
       kernel(thread);
