@@ -12,10 +12,10 @@ std::string_view name_of(Direction direction) {
 std::string_view name_of(Slot slot) {
   // In the order of the enumeration.
   constexpr std::array kNames{
-      "src",       "src1",       "src2",       "src3",       "weights",  "bias",     "scale",
-      "shift",     "mean",       "variance",   "dst",        "diff_dst", "diff_src", "diff_weights",
-      "diff_bias", "diff_scale", "diff_shift", "saved",      "labels",   "loss",     "master",
-      "state1",    "state2",     "steps",      "loss_scale", "workspace"};
+      "src",       "src1",       "src2",       "src3",       "weights",   "bias",      "scale",
+      "shift",     "mean",       "variance",   "dst",        "diff_dst",  "diff_src",  "diff_weights",
+      "diff_bias", "diff_scale", "diff_shift", "saved",      "labels",    "loss",      "master",
+      "state1",    "state2",     "steps",      "loss_scale", "workspace", "diff_src1", "diff_src2"};
   static_assert(kNames.size() == static_cast<std::size_t>(Slot::src4));
   return slot < Slot::src4 ? kNames.at(static_cast<std::size_t>(slot)) : "another source";
 }

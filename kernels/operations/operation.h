@@ -58,7 +58,9 @@ enum class Slot {
   steps,         // int64[1]: optimizer steps done
   loss_scale,    // factor of the gradients: kernels/operations/loss_scale/loss_scale.h
   workspace,     // scratch, contents lost between runs
-  src4,          // the fifth input and, up to last_source, those behind it
+  diff_src1,     // gradients of the second and third input
+  diff_src2,
+  src4,  // the fifth input and, up to last_source, those behind it
   last_source = src4 + 59,
   count_
 };

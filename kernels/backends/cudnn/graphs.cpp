@@ -37,11 +37,18 @@ std::optional<std::string> unsupported_gradient(const Attention& spec, std::int6
   if (version < kClearsItsSums || version == 91000 || version == 91001) {
     return fmt::format("attention's gradient is not right with cuDNN {}", version_text(version));
   }
-  if (spec.sequence % kBlock != 0 && version < kTakesAnyLength) {
-    return fmt::format("cuDNN {} takes sequences of whole {} positions in attention's gradient, not {}",
-                       version_text(version), kBlock, spec.sequence);
+  for (const std::int64_t length : {spec.sequence, spec.key_count()}) {
+    if (length % kBlock != 0 && version < kTakesAnyLength) {
+      return fmt::format("cuDNN {} takes sequences of whole {} positions in attention's gradient, not {}",
+                         version_text(version), kBlock, length);
+    }
   }
   return std::nullopt;
+}
+
+std::int64_t most_elements(const Attention& spec) {
+  return spec.packed ? spec.src().elements()
+                     : std::max(spec.src().elements(), spec.keys_or_values().elements());
 }
 
 }  // namespace
@@ -82,7 +89,7 @@ cuda::Parts parts_of(const Conv2d& spec) {
 }
 
 cuda::Parts parts_of(const Attention& spec) {
-  return cuda::parts_of(spec.batch, of_samples(spec, 1).src().elements(), kMostElements);
+  return cuda::parts_of(spec.batch, most_elements(of_samples(spec, 1)), kMostElements);
 }
 
 std::string described(const Conv2d& convolution) {
@@ -108,11 +115,13 @@ std::string described(const Conv2d& convolution) {
 }
 
 std::string described(const Attention& spec) {
-  return fmt::format("attention {} {} n{}, {} heads of {}, sequence {}",
+  return fmt::format("attention {} {} n{}, {} heads of {}, sequence {}{}{}",
                      !spec.forward() ? "backward"
                      : spec.training ? "training"
                                      : "inference",
-                     name_of(spec.dtype), spec.batch, spec.heads, spec.head_size, spec.sequence);
+                     name_of(spec.dtype), spec.batch, spec.heads, spec.head_size, spec.sequence,
+                     spec.key_count() == spec.sequence ? "" : fmt::format(" by {} keys", spec.key_count()),
+                     spec.causal ? "" : ", of all positions");
 }
 
 std::optional<std::string> unsupported(Dtype dtype, int compute_capability) {
@@ -137,6 +146,9 @@ std::optional<std::string> unsupported(const Conv2d& spec, int compute_capabilit
 std::optional<std::string> unsupported(const Attention& spec, int compute_capability, std::int64_t version) {
   constexpr int kFirst = 80;
   constexpr std::int64_t kEight = 8;
+  if (const auto wrong = spec.invalid()) {
+    return wrong;
+  }
   if (bytes_of(spec.dtype) != 2) {
     return fmt::format("cuDNN's attention takes fp16 and bf16, not {}", name_of(spec.dtype));
   }
@@ -149,10 +161,10 @@ std::optional<std::string> unsupported(const Attention& spec, int compute_capabi
     return fmt::format("cuDNN's attention takes heads of {} features at most, a multiple of {}, not {}", most,
                        kEight, spec.head_size);
   }
-  if (spec.sequence < 2) {
+  if (std::min(spec.sequence, spec.key_count()) < 2) {
     return "cuDNN's attention takes two positions at least";
   }
-  const std::int64_t elements = of_samples(spec, 1).src().elements();
+  const std::int64_t elements = most_elements(of_samples(spec, 1));
   if (elements > kMostElements) {
     return fmt::format("cuDNN's attention is given tensors of at most {} elements, a sample has {}",
                        kMostElements, elements);

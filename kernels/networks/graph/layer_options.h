@@ -100,8 +100,11 @@ struct TableOptions {
 struct EmbeddingOptions : TableOptions {};
 struct PositionEmbeddingOptions : TableOptions {};
 
-struct AttentionOptions {  // causal, over a sequence of queries, keys and values
+// Over a sequence of queries, keys and values, side by side in one input or in three.
+struct AttentionOptions {
   std::int64_t heads = 1;
+  bool causal = true;  // a position sees none behind it
+  float scale = 0;     // of the scores; 0: 1/√(features of a head)
 };
 
 }  // namespace bench::kernels

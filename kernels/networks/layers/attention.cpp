@@ -1,4 +1,4 @@
-// Causal attention over a sequence of queries, keys and values.
+// Attention over a sequence of queries, keys and values.
 #include "kernels/operations/attention/attention.h"
 #include "kernels/networks/graph/layer.h"
 #include "kernels/networks/graph/layer_options.h"
@@ -13,19 +13,31 @@ class AttentionLayer final : public LayerOf<AttentionLayer, AttentionOptions> {
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     Shape result = inputs[0];
-    require(result.is_sequence() && options_.heads > 0 && result.channels() % (3 * options_.heads) == 0, name,
-            "needs queries, keys and values of its heads", result);
-    result[2].size /= 3;
+    const std::int64_t heads = options_.heads;
+    require(inputs.size() == 1 || inputs.size() == 3, name, "reads one value or three");
+    if (inputs.size() == 1) {
+      require(result.is_sequence() && heads > 0 && result.channels() % (3 * heads) == 0, name,
+              "needs queries, keys and values of its heads", result);
+      result[2].size /= 3;
+      return result;
+    }
+    require(result.is_sequence() && heads > 0 && result.channels() % heads == 0, name,
+            "needs queries of its heads", result);
+    for (const Shape& keys : inputs.subspan(1)) {
+      require(keys.is_sequence() && keys[0] == result[0] && keys[2] == result[2] && keys == inputs[1] &&
+                  (!options_.causal || keys == result),
+              name, "needs as many keys as values, like the queries", keys);
+    }
     return result;
   }
   // The two products; those with masked positions counted.
   std::int64_t macs(const LayerPlace& place) const override {
-    return 2 * place.shape.height() * place.shape.elements();
+    return 2 * place.inputs.back().height() * place.shape.elements();
   }
 
   void forward(Recorder& recorder) const override {
     Attention spec = this->spec(recorder);
-    Arguments arguments{{Slot::src, recorder.input()}};
+    Arguments arguments = recorder.sources();
     if (recorder.training()) {
       spec.training = true;
       spec.statistics = keeps_statistics(recorder, spec);
@@ -42,12 +54,15 @@ class AttentionLayer final : public LayerOf<AttentionLayer, AttentionOptions> {
     Attention spec = this->spec(recorder);
     spec.direction = Direction::backward;
     spec.statistics = keeps_statistics(recorder, spec);
-    Arguments arguments{{Slot::src, recorder.input()}, {Slot::saved, recorder.saved(Slot::saved).value()}};
+    Arguments arguments = recorder.sources();
+    arguments.emplace_back(Slot::saved, recorder.saved(Slot::saved).value());
     if (spec.statistics) {
       arguments.emplace_back(Slot::dst, recorder.output());
     }
     arguments.emplace_back(Slot::diff_dst, diff);
-    arguments.emplace_back(Slot::diff_src, recorder.input_gradient());
+    for (std::size_t index = 0; index < recorder.inputs(); ++index) {
+      arguments.emplace_back(kAttentionGradients.at(index), recorder.input_gradient(index));
+    }
     recorder.record(spec, arguments);
   }
 
@@ -67,11 +82,16 @@ class AttentionLayer final : public LayerOf<AttentionLayer, AttentionOptions> {
 
   Attention spec(const Recorder& recorder) const {
     const TensorDesc& dst = recorder.dst();
+    const bool packed = recorder.inputs() == 1;
     return {.batch = dst.n,
             .sequence = dst.h,
             .heads = options_.heads,
             .head_size = dst.c / options_.heads,
-            .dtype = recorder.target().dtype};
+            .dtype = recorder.target().dtype,
+            .causal = options_.causal,
+            .scale = options_.scale,
+            .packed = packed,
+            .keys = packed ? 0 : recorder.src(1).h};
   }
 };
 

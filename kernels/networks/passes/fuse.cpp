@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernels/networks/passes/attention.h"
 #include "kernels/networks/passes/inference.h"
 
 namespace bench::kernels {
@@ -80,7 +81,8 @@ class Fuser {
 }  // namespace
 
 Graph fuse_for_inference(const Graph& graph) {
-  return Fuser(graph).run();
+  const Graph attentive = with_attention(graph);
+  return Fuser(attentive).run();
 }
 
 }  // namespace bench::kernels

@@ -9,9 +9,9 @@
 
 namespace bench::kernels {
 
-// Fewer layers, the same function. A layer that nobody else reads from disappears into the one before it,
-// where that takes it over: a batch norm into a convolution's weights, a sum into the later of its operands,
-// an activation into what comes before it.
+// Fewer layers, the same function. Attention that is written out becomes a layer. A layer that nobody else
+// reads from disappears into the one before it, where that takes it over: a batch norm into a convolution's
+// weights, a sum into the later of its operands, an activation into what comes before it.
 Graph fuse_for_inference(const Graph& graph);
 
 // Throws Unsupported. Creates descriptions only: nothing is compiled, nothing allocated on the device.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "kernels/networks/passes/attention.h"
 #include "kernels/operations/cross_entropy/cross_entropy.h"
 #include "kernels/operations/loss_scale/loss_scale.h"
 
@@ -96,9 +97,10 @@ void record_micro_batch(ProgramPlan& plan, Recorder& recorder, const TrainOption
 
 }  // namespace
 
-ProgramPlan plan_training(Graph graph, const Target& target, const TrainOptions& options, Device& device) {
+ProgramPlan plan_training(const Graph& graph, const Target& target, const TrainOptions& options,
+                          Device& device) {
   OperationCache cache;
-  ProgramPlan plan(std::move(graph), target);
+  ProgramPlan plan(with_attention(graph), target);
   plan.training.emplace();
   plan.program.set_in_place(options.in_place);
   Recorder recorder(plan, device, cache);

@@ -24,9 +24,11 @@ struct TrainOptions {
   std::int64_t update_slice = 256 * 1024;
 };
 
-// `graph` as a network builds it, nothing fused; target.batch is a micro-batch. Throws Unsupported. Creates
-// descriptions only: nothing is compiled, nothing allocated on the device.
-ProgramPlan plan_training(Graph graph, const Target& target, const TrainOptions& options, Device& device);
+// `graph` as a network builds it: nothing is fused but attention that is written out; target.batch is a
+// micro-batch. Throws Unsupported. Creates descriptions only: nothing is compiled, nothing allocated on the
+// device.
+ProgramPlan plan_training(const Graph& graph, const Target& target, const TrainOptions& options,
+                          Device& device);
 
 // --- Parts of it.
 

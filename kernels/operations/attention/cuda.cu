@@ -1,5 +1,5 @@
 // Attention and its gradient on a CUDA device: batched products by cuBLASLt, the softmax between them and its
-// gradient by our own kernels (causal_softmax.cuh).
+// gradient by our own kernels (square_softmax.cuh).
 //
 // The products are strided batches of matrices, where the heads lie in the rows of src, dst and their
 // gradients. A batch has one stride, but heads lie at one distance and samples at another. So a pass is done
@@ -21,7 +21,7 @@
 #include "kernels/backends/cuda/gpu.cuh"
 #include "kernels/backends/cuda/library_scratch.h"
 #include "kernels/operations/attention/attention.h"
-#include "kernels/operations/attention/causal_softmax.cuh"
+#include "kernels/operations/attention/square_softmax.cuh"
 
 namespace bench::kernels::cuda {
 
@@ -44,13 +44,14 @@ struct AttentionProducts {
 
   std::int64_t rounds = 1;
   std::int64_t matrices = 1;  // of a round
-  HeadSteps qkv;              // query, key or value within src and diff_src
+  HeadSteps queries;          // within src and diff_src
+  HeadSteps keys;             // keys or values, within src, src1, src2 and their gradients
   HeadSteps out;              // within dst and diff_dst
   HeadSteps saved;            // the squares of all heads, as `saved` holds them
   HeadSteps scratch;          // the squares of one round, which the next overwrites
   HeadSteps probabilities;    // P: in `saved`, or in scratch where nothing is saved
   HeadSteps scores;           // the fp32 squares: P's own memory where P is fp32, else scratch
-  float scale = 1;            // 1/√d
+  float scale = 1;            // of the scores
 
   // Forward: Q Kᵀ → scores, fp32 and scaled; P V → O.
   // Backward: Pᵀ dO → dV; dO Vᵀ → dP, fp32; dS K → dQ and dSᵀ Q → dK, with dS in the dtype.
@@ -65,24 +66,26 @@ inline AttentionProducts::AttentionProducts(const Attention& spec) {
     return HeadSteps{.row = row, .matrix = over_heads ? sample : head, .round = over_heads ? head : sample};
   };
   const std::int64_t length = spec.sequence;
+  const std::int64_t key_count = spec.key_count();
   const std::int64_t features = spec.head_size;
-  const std::int64_t square = length * length;
+  const std::int64_t square = length * key_count;
   const std::int64_t each = bytes_of(spec.dtype);
-  qkv = steps(3 * spec.width(), features, length * 3 * spec.width());
+  queries = steps(spec.row(), features, length * spec.row());
+  keys = steps(spec.row(), features, key_count * spec.row());
   out = steps(spec.width(), features, length * spec.width());
-  saved = steps(length, square, spec.heads * square);
-  scratch = {.row = length, .matrix = square, .round = 0};
+  saved = steps(key_count, square, spec.heads * square);
+  scratch = {.row = key_count, .matrix = square, .round = 0};
   probabilities = spec.training || !spec.forward() ? saved : scratch;
   scores = each < bytes_of(Dtype::fp32) || !spec.forward() ? scratch : probabilities;
-  scale = static_cast<float>(1 / std::sqrt(static_cast<double>(features)));
+  scale = static_cast<float>(spec.factor());
 
-  const auto add = [&](std::int64_t inner, std::int64_t columns, const cublaslt::Stored& a,
+  const auto add = [&](std::int64_t rows, std::int64_t inner, std::int64_t columns, const cublaslt::Stored& a,
                        const cublaslt::Stored& b, const HeadSteps& d) -> cublaslt::Product& {
     // Every address that a round starts at is aligned so: heads and squares need not fill an access.
     const std::int64_t alignment = std::gcd(std::int64_t{kAccess}, std::gcd(features * each, square * each));
     return all.emplace_back(cublaslt::Product{.dtype = spec.dtype,
                                               .result = spec.dtype,
-                                              .rows = length,
+                                              .rows = rows,
                                               .inner = inner,
                                               .columns = columns,
                                               .a = a,
@@ -92,19 +95,23 @@ inline AttentionProducts::AttentionProducts(const Attention& spec) {
                                               .alignment = alignment});
   };
   if (spec.forward()) {
-    cublaslt::Product& query_key = add(features, length, qkv.stored(), qkv.stored(true), scores);
+    cublaslt::Product& query_key =
+        add(length, features, key_count, queries.stored(), keys.stored(true), scores);
     query_key.result = Dtype::fp32;
     query_key.scale = scale;
-    add(length, features, probabilities.stored(), qkv.stored(), out);
+    add(length, key_count, features, probabilities.stored(), keys.stored(), out);
   } else {
-    add(length, features, saved.stored(true), out.stored(), qkv);
-    add(features, length, out.stored(), qkv.stored(true), scratch).result = Dtype::fp32;
-    add(length, features, scratch.stored(), qkv.stored(), qkv);
-    add(length, features, scratch.stored(true), qkv.stored(), qkv);
+    add(key_count, length, features, saved.stored(true), out.stored(), keys);
+    add(length, features, key_count, out.stored(), keys.stored(true), scratch).result = Dtype::fp32;
+    add(length, key_count, features, scratch.stored(), keys.stored(), queries);
+    add(key_count, length, features, scratch.stored(true), queries.stored(), keys);
   }
 }
 
 inline std::optional<std::string> unsupported_by_cublaslt(const Attention& spec, const Device& device) {
+  if (const auto wrong = spec.invalid()) {
+    return wrong;
+  }
   if (spec.statistics) {
     return "it keeps probabilities";
   }
@@ -137,7 +144,7 @@ class AttentionOperation final : public KernelOperation<Machine, Attention> {
       multipliers_.emplace_back(product, device);
       workspace = std::max(workspace, multipliers_.back().workspace());
     }
-    const std::int64_t elements = products_.matrices * spec.sequence * spec.sequence;
+    const std::int64_t elements = products_.matrices * spec.sequence * spec.key_count();
     // fp32 scores become P where they are, dP becomes dS.
     if (is_narrow() || !spec.saves()) {
       narrow_at_ = before_library_scratch(elements * bytes_of(Dtype::fp32));
@@ -176,9 +183,11 @@ class AttentionOperation final : public KernelOperation<Machine, Attention> {
   std::byte* element(const SlotPointers& pointers, Slot slot, std::int64_t at) const {
     return static_cast<std::byte*>(pointers[slot]) + at * bytes_of(spec_.dtype);
   }
-  // Query, key or value (0, 1, 2) of a round's first head, in src or diff_src.
-  std::byte* part(const SlotPointers& pointers, Slot slot, std::int64_t round, int which) const {
-    return element(pointers, slot, round * products_.qkv.round + which * spec_.width());
+  // Query, key or value (0, 1, 2) of a round's first head, or its gradient.
+  std::byte* part(const SlotPointers& pointers, const std::array<Slot, 3>& slots, std::int64_t round,
+                  std::size_t which) const {
+    const HeadSteps& steps = which == 0 ? products_.queries : products_.keys;
+    return part_of(spec_, pointers, slots, which) + round * steps.round * bytes_of(spec_.dtype);
   }
   static std::byte* scratch(const SlotPointers& pointers, std::int64_t offset) {
     auto* const workspace = static_cast<std::byte*>(pointers[Slot::workspace]);
@@ -191,7 +200,7 @@ class AttentionOperation final : public KernelOperation<Machine, Attention> {
   }
 
   void forward(const SlotPointers& pointers, std::int64_t round) {
-    const auto src = [&](int which) { return part(pointers, Slot::src, round, which); };
+    const auto src = [&](std::size_t which) { return part(pointers, kAttentionInputs, round, which); };
     std::byte* const p = spec_.saves() ? element(pointers, Slot::saved, round * products_.saved.round)
                                        : scratch(pointers, is_narrow() ? narrow_at_ : 0);
     std::byte* const scores = is_narrow() ? scratch(pointers, 0) : p;
@@ -202,8 +211,10 @@ class AttentionOperation final : public KernelOperation<Machine, Attention> {
   }
 
   void backward(const SlotPointers& pointers, std::int64_t round) {
-    const auto src = [&](int which) { return part(pointers, Slot::src, round, which); };
-    const auto diff_src = [&](int which) { return part(pointers, Slot::diff_src, round, which); };
+    const auto src = [&](std::size_t which) { return part(pointers, kAttentionInputs, round, which); };
+    const auto diff_src = [&](std::size_t which) {
+      return part(pointers, kAttentionGradients, round, which);
+    };
     std::byte* const p = element(pointers, Slot::saved, round * products_.saved.round);
     std::byte* const diff_out = element(pointers, Slot::diff_dst, round * products_.out.round);
     std::byte* const dp = scratch(pointers, 0);
@@ -219,11 +230,11 @@ class AttentionOperation final : public KernelOperation<Machine, Attention> {
     with_element<Machine>(spec_.dtype, [&]<class Element>() {
       const auto* const from = reinterpret_cast<const float*>(scores);
       auto* const to = reinterpret_cast<typename Element::Stored*>(squares);
-      const SquareRows rows{products_.matrices, spec_.sequence};
+      const SquareRows rows = this->rows();
       with_row_access<Element>(
-          rows.length,
+          rows.columns,
           [&]<int kCount, int kGroup>() {
-            this->launch(CausalSoftmax<Element, kCount, kGroup>{rows, from, products_.scores.matrix, to,
+            this->launch(SquareSoftmax<Element, kCount, kGroup>{rows, from, products_.scores.matrix, to,
                                                                 products_.probabilities.matrix},
                          RowGroup<kGroup>::blocks(rows.count()));
           },
@@ -237,18 +248,20 @@ class AttentionOperation final : public KernelOperation<Machine, Attention> {
       const auto* const probabilities = reinterpret_cast<const Stored*>(p);
       const auto* const gradient = reinterpret_cast<const float*>(dp);
       auto* const dst = reinterpret_cast<Stored*>(ds);
-      const SquareRows rows{products_.matrices, spec_.sequence};
+      const SquareRows rows = this->rows();
       with_row_access<Element>(
-          rows.length,
+          rows.columns,
           [&]<int kCount, int kGroup>() {
             this->launch(
-                CausalSoftmaxGradient<Element, kCount, kGroup>{rows, probabilities, products_.saved.matrix,
+                SquareSoftmaxGradient<Element, kCount, kGroup>{rows, probabilities, products_.saved.matrix,
                                                                gradient, dst, products_.scale},
                 RowGroup<kGroup>::blocks(rows.count()));
           },
           probabilities, gradient, dst);
     });
   }
+
+  SquareRows rows() const { return {products_.matrices, spec_.sequence, spec_.key_count(), spec_.causal}; }
 
   using KernelOperation<Machine, Attention>::spec_;
 

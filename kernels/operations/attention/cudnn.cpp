@@ -58,16 +58,16 @@ class CudnnAttention final : public ReferenceOf<Attention> {
   void run(const SlotPointers& pointers) override {
     PlanArguments arguments;
     auto* const scratch = static_cast<std::byte*>(pointers[Slot::workspace]);
-    arguments[kQuery] = part(pointers[Slot::src], 0);
-    arguments[kKey] = part(pointers[Slot::src], 1);
-    arguments[kValue] = part(pointers[Slot::src], 2);
+    arguments[kQuery] = part_of(spec_, pointers, kAttentionInputs, 0);
+    arguments[kKey] = part_of(spec_, pointers, kAttentionInputs, 1);
+    arguments[kValue] = part_of(spec_, pointers, kAttentionInputs, 2);
     arguments[kOut] = pointers[Slot::dst];
     arguments[kStatistics] = pointers[Slot::saved];
     if (!spec_.forward()) {
       arguments[kDiffOut] = pointers[Slot::diff_dst];
-      arguments[kDiffQuery] = part(pointers[Slot::diff_src], 0);
-      arguments[kDiffKey] = part(pointers[Slot::diff_src], 1);
-      arguments[kDiffValue] = part(pointers[Slot::diff_src], 2);
+      arguments[kDiffQuery] = part_of(spec_, pointers, kAttentionGradients, 0);
+      arguments[kDiffKey] = part_of(spec_, pointers, kAttentionGradients, 1);
+      arguments[kDiffValue] = part_of(spec_, pointers, kAttentionGradients, 2);
       arguments[kRowSums] = scratch;
       arguments[kDiffQuerySum] = scratch + query_sums_at_;
     }
@@ -78,11 +78,6 @@ class CudnnAttention final : public ReferenceOf<Attention> {
   }
 
  private:
-  // Query, key or value (0, 1, 2) of the first head, in src or diff_src.
-  void* part(void* rows, int which) const {
-    return static_cast<std::byte*>(rows) + which * spec_.width() * bytes_of(spec_.dtype);
-  }
-
   const cuda::Card& card_;
   Candidates listed_;
   std::vector<Candidate> usable_;  // those that were built; all until then

@@ -30,11 +30,12 @@ std::int64_t aligned(std::int64_t bytes) {
 }
 
 std::string described(const Attention& spec) {
-  return fmt::format("attention {} {} {} heads of {}, sequence {}",
+  return fmt::format("attention {} {} {} heads of {}, sequence {}{}",
                      !spec.forward() ? "backward"
                      : spec.training ? "training"
                                      : "inference",
-                     name_of(spec.dtype), spec.heads, spec.head_size, spec.sequence);
+                     name_of(spec.dtype), spec.heads, spec.head_size, spec.sequence,
+                     spec.key_count() == spec.sequence ? "" : fmt::format(" by {} keys", spec.key_count()));
 }
 
 class OnednnAttention final : public ReferenceOf<Attention> {
@@ -94,17 +95,20 @@ class OnednnAttention final : public ReferenceOf<Attention> {
   enum Backward : std::size_t { kDiffValue, kDiffProbabilities, kDiffQuery, kDiffKey };
 
   std::vector<onednn::PrimitiveCall> forward_calls() const {
-    const dnnl::memory::dims rows{spec_.heads * spec_.sequence, spec_.sequence};
-    return {onednn::product(heads(3), transposed_heads(3), square(kWide)),
+    const dnnl::memory::dims rows{spec_.heads * spec_.sequence, spec_.key_count()};
+    return {onednn::product(queries(), transposed_keys(), square(kWide)),
             onednn::row_softmax({rows, kWide, Tag::ab}, {rows, stored(), Tag::ab}),
-            onednn::product(square(stored()), heads(3), heads(1))};
+            onednn::product(square(stored()), keys(), results())};
   }
   std::vector<onednn::PrimitiveCall> backward_calls() const {
-    const MemoryDesc square_transposed = square(stored(), Tag::acb);
-    return {onednn::product(square_transposed, heads(1), heads(3)),
-            onednn::product(heads(1), transposed_heads(3), square(kWide)),
-            onednn::product(square(stored()), heads(3), heads(3)),
-            onednn::product(square_transposed, heads(3), heads(3))};
+    const std::int64_t length = spec_.sequence;
+    const MemoryDesc square_transposed{{spec_.heads, spec_.key_count(), length},
+                                       stored(),
+                                       {length * spec_.key_count(), 1, spec_.key_count()}};
+    return {onednn::product(square_transposed, results(), keys()),
+            onednn::product(results(), transposed_keys(), square(kWide)),
+            onednn::product(square(stored()), keys(), queries()),
+            onednn::product(square_transposed, queries(), keys())};
   }
 
   void forward(const SlotPointers& sample) {
@@ -112,33 +116,34 @@ class OnednnAttention final : public ReferenceOf<Attention> {
     void* const p = spec_.saves() ? sample[Slot::saved] : scratch + (is_narrow() ? narrow_at_ : 0);
     void* const scores = is_narrow() ? scratch : p;
     std::byte* const own = scratch + own_at_;
-    calls_[kScores].run({part(sample[Slot::src], 0), part(sample[Slot::src], 1), scores, own});
+    const auto src = [&](std::size_t which) { return part_of(spec_, sample, kAttentionInputs, which); };
+    calls_[kScores].run({src(0), src(1), scores, own});
     scale_and_mask(static_cast<float*>(scores));
     calls_[kSoftmax].run({scores, p, own});
-    calls_[kMix].run({p, part(sample[Slot::src], 2), sample[Slot::dst], own});
+    calls_[kMix].run({p, src(2), sample[Slot::dst], own});
   }
 
   void backward(const SlotPointers& sample) {
     auto* const dp = static_cast<std::byte*>(sample[Slot::workspace]);
     std::byte* const ds = is_narrow() ? dp + narrow_at_ : dp;
     std::byte* const own = dp + own_at_;
-    void* const src = sample[Slot::src];
-    void* const diff_src = sample[Slot::diff_src];
+    const auto src = [&](std::size_t which) { return part_of(spec_, sample, kAttentionInputs, which); };
+    const auto made = [&](std::size_t which) { return part_of(spec_, sample, kAttentionGradients, which); };
     void* const p = sample[Slot::saved];
-    calls_[kDiffValue].run({p, sample[Slot::diff_dst], part(diff_src, 2), own});
-    calls_[kDiffProbabilities].run({sample[Slot::diff_dst], part(src, 2), dp, own});
+    calls_[kDiffValue].run({p, sample[Slot::diff_dst], made(2), own});
+    calls_[kDiffProbabilities].run({sample[Slot::diff_dst], src(2), dp, own});
     with_element(spec_.dtype, [&]<class Element>() { score_gradient<Element>(p, dp, ds); });
-    calls_[kDiffQuery].run({ds, part(src, 1), part(diff_src, 0), own});
-    calls_[kDiffKey].run({ds, part(src, 0), part(diff_src, 1), own});
+    calls_[kDiffQuery].run({ds, src(1), made(0), own});
+    calls_[kDiffKey].run({ds, src(0), made(1), own});
   }
 
   void scale_and_mask(float* scores) const {
-    const float scale = 1.0F / std::sqrt(static_cast<float>(spec_.head_size));
-    const std::int64_t size = spec_.sequence;
+    const auto scale = static_cast<float>(spec_.factor());
+    const std::int64_t size = spec_.key_count();
 #pragma omp parallel for schedule(static)
-    for (std::int64_t row = 0; row < spec_.heads * size; ++row) {
+    for (std::int64_t row = 0; row < spec_.heads * spec_.sequence; ++row) {
       float* const x = scores + row * size;
-      const std::int64_t seen = row % size + 1;
+      const std::int64_t seen = spec_.seen(row % spec_.sequence);
 #pragma omp simd
       for (std::int64_t j = 0; j < seen; ++j) {
         x[j] *= scale;
@@ -150,14 +155,14 @@ class OnednnAttention final : public ReferenceOf<Attention> {
   template <class Element>
   void score_gradient(const void* probabilities, const void* products, void* gradient) const {
     using Stored = typename Element::Stored;
-    const float scale = 1.0F / std::sqrt(static_cast<float>(spec_.head_size));
-    const std::int64_t size = spec_.sequence;
+    const auto scale = static_cast<float>(spec_.factor());
+    const std::int64_t size = spec_.key_count();
 #pragma omp parallel for schedule(static)
-    for (std::int64_t row = 0; row < spec_.heads * size; ++row) {
+    for (std::int64_t row = 0; row < spec_.heads * spec_.sequence; ++row) {
       const auto* const p = static_cast<const Stored*>(probabilities) + row * size;
       const auto* const dp = static_cast<const float*>(products) + row * size;
       auto* const ds = static_cast<Stored*>(gradient) + row * size;
-      const std::int64_t seen = row % size + 1;
+      const std::int64_t seen = spec_.seen(row % spec_.sequence);
       float along = 0;
 #pragma omp simd reduction(+ : along)
       for (std::int64_t j = 0; j < seen; ++j) {
@@ -172,30 +177,31 @@ class OnednnAttention final : public ReferenceOf<Attention> {
   }
 
   std::int64_t square_values() const {
-    return spec_.heads * spec_.sequence * spec_.sequence;
+    return spec_.heads * spec_.sequence * spec_.key_count();
   }
   bool is_narrow() const {
     return spec_.dtype != Dtype::fp32;
   }
-  // Query, key or value (0, 1, 2) of a sample's first head.
-  std::byte* part(void* rows, int which) const {
-    return static_cast<std::byte*>(rows) + which * spec_.width() * bytes_of(spec_.dtype);
-  }
 
-  // oneDNN's view of the matrices of a sample's heads: [heads][sequence][head_size] within rows of so many
-  // widths, the same memory as [heads][head_size][sequence], and [heads][sequence][sequence].
-  MemoryDesc heads(std::int64_t widths) const {
-    return {{spec_.heads, spec_.sequence, spec_.head_size},
-            stored(),
-            {spec_.head_size, widths * spec_.width(), 1}};
+  // oneDNN's view of the matrices of a sample's heads: [heads][positions][head_size] within rows, keys or
+  // values as [heads][head_size][keys] too, and [heads][sequence][keys].
+  MemoryDesc heads(std::int64_t positions, std::int64_t row) const {
+    return {{spec_.heads, positions, spec_.head_size}, stored(), {spec_.head_size, row, 1}};
   }
-  MemoryDesc transposed_heads(std::int64_t widths) const {
-    return {{spec_.heads, spec_.head_size, spec_.sequence},
-            stored(),
-            {spec_.head_size, 1, widths * spec_.width()}};
+  MemoryDesc queries() const {
+    return heads(spec_.sequence, spec_.row());
   }
-  MemoryDesc square(DataType type, Tag tag = Tag::abc) const {
-    return {{spec_.heads, spec_.sequence, spec_.sequence}, type, tag};
+  MemoryDesc keys() const {
+    return heads(spec_.key_count(), spec_.row());
+  }
+  MemoryDesc results() const {
+    return heads(spec_.sequence, spec_.width());
+  }
+  MemoryDesc transposed_keys() const {
+    return {{spec_.heads, spec_.head_size, spec_.key_count()}, stored(), {spec_.head_size, 1, spec_.row()}};
+  }
+  MemoryDesc square(DataType type) const {
+    return {{spec_.heads, spec_.sequence, spec_.key_count()}, type, Tag::abc};
   }
   DataType stored() const {
     return onednn::type_of(spec_.dtype);
@@ -212,6 +218,9 @@ const Registration<Implementation<Attention>> registered{{
     .device_kind = "cpu",
     .preference = 10,
     .unsupported = [](const Attention& spec, const Device& device) -> std::optional<std::string> {
+      if (const auto wrong = spec.invalid()) {
+        return wrong;
+      }
       return spec.statistics ? "it keeps probabilities" : device.unsupported(spec.dtype);
     },
     .make = [](const Attention& spec, Device& /*device*/) { return std::make_unique<OnednnAttention>(spec); },

@@ -8,9 +8,25 @@
 
 namespace bench::kernels {
 
+std::optional<std::string> Attention::invalid() const {
+  if (batch < 1 || sequence < 1 || heads < 1 || head_size < 1 || keys < 0) {
+    return "attention: batch, sequence, heads and their size must be at least 1";
+  }
+  if ((causal || packed) && key_count() != sequence) {
+    return "attention: where it is causal or packed, there are as many keys as queries";
+  }
+  return std::nullopt;
+}
+
 PlainSlots plain_slots(const Attention& spec) {
   PlainSlots slots;
-  slots.add_activation(Slot::src, Role::input, spec.src());
+  const auto add_each = [&](const std::array<Slot, 3>& each, Role role) {
+    slots.add_activation(each[0], role, spec.src());
+    for (std::size_t i = 1; i < each.size() && !spec.packed; ++i) {
+      slots.add_activation(each[i], role, spec.keys_or_values());
+    }
+  };
+  add_each(kAttentionInputs, Role::input);
   if (spec.training || !spec.forward()) {
     slots.add_opaque(Slot::saved, spec.saves() ? Role::output : Role::input, spec.saved_bytes());
   }
@@ -22,7 +38,7 @@ PlainSlots plain_slots(const Attention& spec) {
     slots.add_activation(Slot::dst, Role::input, spec.dst());
   }
   slots.add_activation(Slot::diff_dst, Role::input, spec.dst());
-  slots.add_activation(Slot::diff_src, Role::output, spec.src());
+  add_each(kAttentionGradients, Role::output);
   return slots;
 }
 
@@ -36,11 +52,16 @@ struct Head {
   Float& at(std::int64_t position, std::int64_t feature) const { return data[position * row + feature]; }
 };
 
-// Query (0), key (1) or value (2) of a head, in src or diff_src.
+// Queries, keys and values of all heads, or their gradients: one after the other in each row of the first
+// vector where they are packed, else a vector each.
+using Inputs = std::array<std::vector<float>, 3>;
+// Query (0), key (1) or value (2) of a head.
 template <class Values>
-auto part(const Attention& spec, Values& qkv, std::int64_t n, std::int64_t head, int which) {
-  const std::int64_t row = 3 * spec.width();
-  return Head{qkv.data() + n * spec.sequence * row + which * spec.width() + head * spec.head_size, row};
+auto part(const Attention& spec, Values& qkv, std::int64_t n, std::int64_t head, std::size_t which) {
+  const std::int64_t positions = which == 0 ? spec.sequence : spec.key_count();
+  auto* const first =
+      spec.packed ? qkv[0].data() + static_cast<std::int64_t>(which) * spec.width() : qkv.at(which).data();
+  return Head{first + n * positions * spec.row() + head * spec.head_size, spec.row()};
 }
 // A head's values in dst or diff_dst.
 template <class Values>
@@ -53,7 +74,10 @@ class ReferenceAttention final : public ReferenceOf<Attention> {
   using ReferenceOf::ReferenceOf;
 
   void run(const SlotPointers& pointers) override {
-    const std::vector<float> qkv = read(pointers, Slot::src);
+    Inputs qkv;
+    for (std::size_t i = 0; i < (spec_.packed ? 1U : 3U); ++i) {
+      qkv.at(i) = read(pointers, kAttentionInputs.at(i));
+    }
     std::vector<float> p(static_cast<std::size_t>(spec_.probabilities().elements()));
     auto* const statistics = static_cast<float*>(spec_.statistics ? pointers[Slot::saved] : nullptr);
     if (spec_.forward()) {
@@ -71,14 +95,19 @@ class ReferenceAttention final : public ReferenceOf<Attention> {
       load(spec_.probabilities(), pointers[Slot::saved], p);
     }
     const std::vector<float> diff = read(pointers, Slot::diff_dst);
-    std::vector<float> gradient(qkv.size());
+    Inputs gradient;
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      gradient.at(i).resize(qkv.at(i).size());
+    }
     for_each_head([&](std::int64_t n, std::int64_t head) {
       if (spec_.statistics) {
         compute_again(n, head, qkv, statistics, p);
       }
       backward(n, head, qkv, p, rows(spec_, diff, n, head), gradient);
     });
-    write(pointers, Slot::diff_src, gradient);
+    for (std::size_t i = 0; i < (spec_.packed ? 1U : 3U); ++i) {
+      write(pointers, kAttentionGradients.at(i), gradient.at(i));
+    }
   }
 
  private:
@@ -108,14 +137,14 @@ class ReferenceAttention final : public ReferenceOf<Attention> {
   // The products of row i with the positions that it sees.
   std::vector<double> scores(const Head<const float>& q, const Head<const float>& k, std::int64_t i) const {
     std::vector<double> all;
-    for (std::int64_t j = 0; j <= i; ++j) {
-      all.push_back(dot(q, i, k, j) / std::sqrt(static_cast<double>(spec_.head_size)));
+    for (std::int64_t j = 0; j < spec_.seen(i); ++j) {
+      all.push_back(dot(q, i, k, j) * spec_.factor());
     }
     return all;
   }
 
   // `statistics` may be null.
-  void forward(std::int64_t n, std::int64_t head, const std::vector<float>& qkv, std::vector<float>& p,
+  void forward(std::int64_t n, std::int64_t head, const Inputs& qkv, std::vector<float>& p,
                const Head<float>& out, float* statistics) const {
     const Head<const float> v = part(spec_, qkv, n, head, 2);
     for (std::int64_t i = 0; i < spec_.sequence; ++i) {
@@ -131,9 +160,9 @@ class ReferenceAttention final : public ReferenceOf<Attention> {
         statistics[row] = static_cast<float>(largest + std::log(sum));
       }
       std::vector<double> mixed(static_cast<std::size_t>(spec_.head_size));
-      for (std::int64_t j = 0; j <= i; ++j) {
+      for (std::int64_t j = 0; j < spec_.seen(i); ++j) {
         const double share = weight[j] / sum;
-        p[row * spec_.sequence + j] = static_cast<float>(share);
+        p[row * spec_.key_count() + j] = static_cast<float>(share);
         for (std::int64_t f = 0; f < spec_.head_size; ++f) {
           mixed[f] += share * v.at(j, f);
         }
@@ -145,37 +174,41 @@ class ReferenceAttention final : public ReferenceOf<Attention> {
   }
 
   // P from the statistics.
-  void compute_again(std::int64_t n, std::int64_t head, const std::vector<float>& qkv,
-                     const float* statistics, std::vector<float>& p) const {
+  void compute_again(std::int64_t n, std::int64_t head, const Inputs& qkv, const float* statistics,
+                     std::vector<float>& p) const {
     for (std::int64_t i = 0; i < spec_.sequence; ++i) {
       const std::int64_t row = first_row(n, head) + i;
       const std::vector<double> seen = scores(part(spec_, qkv, n, head, 0), part(spec_, qkv, n, head, 1), i);
-      std::ranges::transform(seen, p.begin() + row * spec_.sequence, [&](double score) {
+      std::ranges::transform(seen, p.begin() + row * spec_.key_count(), [&](double score) {
         return static_cast<float>(std::exp(score - statistics[row]));
       });
     }
   }
 
-  void backward(std::int64_t n, std::int64_t head, const std::vector<float>& qkv, const std::vector<float>& p,
-                const Head<const float>& diff_out, std::vector<float>& gradient) const {
-    const std::int64_t size = spec_.sequence;
-    const float* const square = p.data() + first_row(n, head) * size;
+  void backward(std::int64_t n, std::int64_t head, const Inputs& qkv, const std::vector<float>& p,
+                const Head<const float>& diff_out, Inputs& gradient) const {
+    const std::int64_t keys = spec_.key_count();
+    const float* const square = p.data() + first_row(n, head) * keys;
     const std::vector<double> ds = score_gradient(square, part(spec_, qkv, n, head, 2), diff_out);
     const Head<const float> q = part(spec_, qkv, n, head, 0);
     const Head<const float> k = part(spec_, qkv, n, head, 1);
-    for (std::int64_t i = 0; i < size; ++i) {
-      for (std::int64_t f = 0; f < spec_.head_size; ++f) {
+    for (std::int64_t f = 0; f < spec_.head_size; ++f) {
+      for (std::int64_t i = 0; i < spec_.sequence; ++i) {
         double dq = 0;
-        double dk = 0;
-        double dv = 0;
-        for (std::int64_t j = 0; j < size; ++j) {
-          dq += ds[i * size + j] * k.at(j, f);
-          dk += ds[j * size + i] * q.at(j, f);
-          dv += static_cast<double>(square[j * size + i]) * diff_out.at(j, f);
+        for (std::int64_t j = 0; j < keys; ++j) {
+          dq += ds[i * keys + j] * k.at(j, f);
         }
         part(spec_, gradient, n, head, 0).at(i, f) = static_cast<float>(dq);
-        part(spec_, gradient, n, head, 1).at(i, f) = static_cast<float>(dk);
-        part(spec_, gradient, n, head, 2).at(i, f) = static_cast<float>(dv);
+      }
+      for (std::int64_t j = 0; j < keys; ++j) {
+        double dk = 0;
+        double dv = 0;
+        for (std::int64_t i = 0; i < spec_.sequence; ++i) {
+          dk += ds[i * keys + j] * q.at(i, f);
+          dv += static_cast<double>(square[i * keys + j]) * diff_out.at(i, f);
+        }
+        part(spec_, gradient, n, head, 1).at(j, f) = static_cast<float>(dk);
+        part(spec_, gradient, n, head, 2).at(j, f) = static_cast<float>(dv);
       }
     }
   }
@@ -183,17 +216,16 @@ class ReferenceAttention final : public ReferenceOf<Attention> {
   // dS, row-major.
   std::vector<double> score_gradient(const float* p, const Head<const float>& v,
                                      const Head<const float>& diff_out) const {
-    const std::int64_t size = spec_.sequence;
-    std::vector<double> ds(static_cast<std::size_t>(size * size));
-    for (std::int64_t i = 0; i < size; ++i) {
+    const std::int64_t keys = spec_.key_count();
+    std::vector<double> ds(static_cast<std::size_t>(spec_.sequence * keys));
+    for (std::int64_t i = 0; i < spec_.sequence; ++i) {
       double along = 0;
-      for (std::int64_t j = 0; j <= i; ++j) {
-        ds[i * size + j] = dot(diff_out, i, v, j);
-        along += ds[i * size + j] * p[i * size + j];
+      for (std::int64_t j = 0; j < spec_.seen(i); ++j) {
+        ds[i * keys + j] = dot(diff_out, i, v, j);
+        along += ds[i * keys + j] * p[i * keys + j];
       }
-      for (std::int64_t j = 0; j <= i; ++j) {
-        ds[i * size + j] =
-            p[i * size + j] * (ds[i * size + j] - along) / std::sqrt(static_cast<double>(spec_.head_size));
+      for (std::int64_t j = 0; j < spec_.seen(i); ++j) {
+        ds[i * keys + j] = p[i * keys + j] * (ds[i * keys + j] - along) * spec_.factor();
       }
     }
     return ds;

@@ -34,7 +34,35 @@ std::vector<Attention> shapes(Dtype dtype) {
     all.push_back(
         {.batch = batch, .sequence = sequence, .heads = heads, .head_size = head_size, .dtype = dtype});
   }
+  // As encoders and decoders have it: every position is seen; apart in memory; with fewer or more keys.
+  for (const auto& [sequence, keys, heads, head_size, packed] : {std::tuple{33, 0, 3, 24, true},
+                                                                 {7, 0, 2, 5, false},
+                                                                 {5, 19, 3, 8, false},
+                                                                 {40, 3, 1, 16, false},
+                                                                 {1, 1, 1, 1, false},
+                                                                 {130, 0, 2, 64, true},
+                                                                 {300, 290, 1, 8, false}}) {
+    all.push_back({.batch = 2,
+                   .sequence = sequence,
+                   .heads = heads,
+                   .head_size = head_size,
+                   .dtype = dtype,
+                   .causal = false,
+                   .scale = packed ? 0.0F : 0.3F,
+                   .packed = packed,
+                   .keys = keys});
+  }
+  all.push_back({.batch = 2, .sequence = 9, .heads = 2, .head_size = 4, .dtype = dtype, .packed = false});
   return all;
+}
+
+// Values large enough that scores tell positions apart; exact in both dtypes.
+void widen(const Attention& spec, Values& inputs) {
+  for (std::size_t i = 0; i < (spec.packed ? 1U : 3U); ++i) {
+    for (float& value : inputs.at(kAttentionInputs.at(i))) {
+      value *= 4;
+    }
+  }
 }
 
 std::vector<float> probabilities(const Attention& spec, const Saved& saved) {
@@ -47,17 +75,15 @@ TEST_P(AttentionLayer, IsLikeItsReferenceInEveryPass) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
   const double tolerance = 2 * testing::tolerance_of(GetParam());
   for (Attention spec : shapes(GetParam())) {
-    SCOPED_TRACE(fmt::format("batch {} sequence {} heads {} of {}", spec.batch, spec.sequence, spec.heads,
-                             spec.head_size));
+    SCOPED_TRACE(fmt::format("batch {} sequence {} by {} heads {} of {}", spec.batch, spec.sequence,
+                             spec.key_count(), spec.heads, spec.head_size));
     testing::expect_like_reference(spec, GetParam(), tolerance);
 
     spec.training = true;
     const auto reference = make_operation(spec, testing::cpu(), "reference");
     const auto onednn = make_operation(spec, testing::cpu(), "onednn");
     Values inputs = testing::inputs_for(*reference, GetParam());
-    for (float& value : inputs[Slot::src]) {
-      value *= 4;  // scores that tell positions apart; exact in both dtypes
-    }
+    widen(spec, inputs);
     Saved right;
     Saved saved;
     const Values expected = testing::run_operation(*reference, inputs, Sum::apart, &right);
@@ -71,6 +97,47 @@ TEST_P(AttentionLayer, IsLikeItsReferenceInEveryPass) {
     const auto backward = make_operation(spec, testing::cpu(), "onednn");
     EXPECT_TRUE(testing::close_to(testing::run_operation(*reference_backward, inputs, Sum::apart, &right),
                                   testing::run_operation(*backward, inputs, Sum::apart, &right), tolerance));
+  }
+}
+
+// The implementation that keeps nothing for a gradient, by heads and by blocks of rows.
+TEST(AttentionInference, AHeadAtATimeIsLikeTheReference) {
+  for (Attention spec : shapes(Dtype::fp32)) {
+    SCOPED_TRACE(fmt::format("batch {} sequence {} by {} heads {} of {}", spec.batch, spec.sequence,
+                             spec.key_count(), spec.heads, spec.head_size));
+    if (spec.causal) {
+      EXPECT_THROW(make_operation(spec, testing::cpu(), "cpu"), Unsupported);
+      continue;
+    }
+    const auto reference = make_operation(spec, testing::cpu(), "reference");
+    Values inputs = testing::inputs_for(*reference, Dtype::fp32);
+    widen(spec, inputs);
+    const auto fast = make_operation(spec, testing::cpu());
+    EXPECT_EQ(fast->algorithm(), "a head at a time");
+    EXPECT_TRUE(testing::close_to(testing::run_operation(*reference, inputs),
+                                  testing::run_operation(*fast, inputs), 2e-6));
+  }
+}
+
+// As a softmax must: what all scores have in common does not count, however large.
+TEST(AttentionInference, TakesScoresOfEverySize) {
+  const Attention spec{.sequence = 3, .heads = 1, .head_size = 1, .causal = false, .scale = 1};
+  for (const float by : {1e-3F, 1.0F, 30.0F, 1e4F, 1e15F}) {
+    const Values inputs{{Slot::src, {by, by, 1, by, 2 * by, 2, -by, 3 * by, 4}}};
+    const Values expected = testing::run_reference(spec, inputs);
+    const Values found = testing::run_operation(*make_operation(spec, testing::cpu(), "cpu"), inputs);
+    EXPECT_TRUE(testing::close_to(expected, found, 2e-6)) << by;
+  }
+}
+
+TEST(AttentionReference, RefusesWhatDoesNotFit) {
+  EXPECT_TRUE((Attention{.sequence = 4, .packed = false, .keys = 5}).invalid());
+  EXPECT_TRUE((Attention{.sequence = 4, .causal = false, .keys = 5}).invalid());
+  EXPECT_FALSE((Attention{.sequence = 4, .causal = false, .packed = false, .keys = 5}).invalid());
+  for (const char* implementation : {"reference", "onednn", "cpu"}) {
+    EXPECT_THROW(
+        make_operation(Attention{.sequence = 4, .causal = false, .keys = 5}, testing::cpu(), implementation),
+        Unsupported);
   }
 }
 
@@ -168,11 +235,12 @@ TEST(AttentionReference, OnlyTheReferenceOfTheCpuKeepsStatistics) {
   EXPECT_THROW(make_operation(spec, testing::cpu()), Unsupported);
 }
 
-TEST(AttentionReference, GradientAgreesWithCentralDifferences) {
-  Attention spec{.batch = 2, .sequence = 5, .heads = 2, .head_size = 3, .training = true};
+void expect_gradient_by_differences(Attention spec) {
   Values inputs = testing::inputs_for(*make_operation(spec, testing::cpu(), "reference"), Dtype::fp32);
-  for (float& value : inputs[Slot::src]) {
-    value *= 2;
+  for (std::size_t i = 0; i < (spec.packed ? 1U : 3U); ++i) {
+    for (float& value : inputs.at(kAttentionInputs.at(i))) {
+      value *= 2;
+    }
   }
   Saved saved;
   testing::run_reference(spec, inputs, &saved);
@@ -182,9 +250,21 @@ TEST(AttentionReference, GradientAgreesWithCentralDifferences) {
   const Values found = testing::run_operation(*backward, inputs, Sum::apart, &saved);
   spec.training = false;
   spec.direction = Direction::forward;
-  const auto expected =
-      testing::central_differences(spec, inputs, inputs.at(Slot::diff_dst), Slot::src, 3e-3F);
-  EXPECT_LT(relative_error(found.at(Slot::diff_src), expected), 1e-3);
+  for (std::size_t i = 0; i < (spec.packed ? 1U : 3U); ++i) {
+    const auto expected =
+        testing::central_differences(spec, inputs, inputs.at(Slot::diff_dst), kAttentionInputs.at(i), 3e-3F);
+    EXPECT_LT(relative_error(found.at(kAttentionGradients.at(i)), expected), 1e-3) << i;
+  }
+}
+
+TEST(AttentionReference, GradientAgreesWithCentralDifferences) {
+  const Attention packed{.batch = 2, .sequence = 5, .heads = 2, .head_size = 3, .training = true};
+  expect_gradient_by_differences(packed);
+  Attention crossed = packed;
+  crossed.causal = crossed.packed = false;
+  crossed.keys = 4;
+  crossed.scale = 0.4F;
+  expect_gradient_by_differences(crossed);
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // A pass of attention as an operation graph of cuDNN's.
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -10,10 +9,11 @@ namespace {
 
 // Each n, heads, positions, features.
 //
-// A head's features within rows of `row`: query, key or value of all three, or the result of all heads.
-Tensor in_rows(const Attention& spec, std::int64_t row) {
-  return {.dims = {spec.batch, spec.heads, spec.sequence, spec.head_size},
-          .strides = {spec.sequence * row, spec.head_size, row, 1}};
+// A head's features within rows of `row`: query, key or value of all three, or those or the result of all
+// heads.
+Tensor in_rows(const Attention& spec, std::int64_t positions, std::int64_t row) {
+  return {.dims = {spec.batch, spec.heads, positions, spec.head_size},
+          .strides = {positions * row, spec.head_size, row, 1}};
 }
 // A head's matrix of rows × columns after the other.
 Tensor dense(const Attention& spec, std::int64_t columns) {
@@ -43,9 +43,9 @@ class Describer {
       : spec_(spec), graph_(graph), type_(type_of(spec.dtype)) {}
 
   void forward() {
-    const Descriptor& query = graph_.stored(kQuery, qkv_, type_);
-    const Descriptor& key = graph_.stored(kKey, transposed(qkv_), type_);
-    const Descriptor& value = graph_.stored(kValue, qkv_, type_);
+    const Descriptor& query = graph_.stored(kQuery, queries_, type_);
+    const Descriptor& key = graph_.stored(kKey, transposed(keys_), type_);
+    const Descriptor& value = graph_.stored(kValue, keys_, type_);
     const Descriptor& seen = masked(scaled(product(query, key, square())));
     const Descriptor& largest = reduced(CUDNN_REDUCE_TENSOR_MAX, seen, row());
     const Descriptor& weights =
@@ -62,9 +62,9 @@ class Describer {
   }
 
   void backward() {
-    const Descriptor& query = graph_.stored(kQuery, qkv_, type_);
-    const Descriptor& key = graph_.stored(kKey, transposed(qkv_), type_);
-    const Descriptor& value = graph_.stored(kValue, transposed(qkv_), type_);
+    const Descriptor& query = graph_.stored(kQuery, queries_, type_);
+    const Descriptor& key = graph_.stored(kKey, transposed(keys_), type_);
+    const Descriptor& value = graph_.stored(kValue, transposed(keys_), type_);
     const Descriptor& out = graph_.stored(kOut, out_, type_);
     const Descriptor& diff_out = graph_.stored(kDiffOut, out_, type_);
     const Descriptor& statistics = graph_.stored(kStatistics, row_, kSum);
@@ -77,15 +77,15 @@ class Describer {
     const Descriptor& probabilities = unary(
         CUDNN_POINTWISE_EXP,
         masked(binary(CUDNN_POINTWISE_SUB, scaled(product(query, key, square())), statistics, square())));
-    product(turned(probabilities), diff_out, graph_.stored(kDiffValue, qkv_, type_));
+    product(turned(probabilities), diff_out, graph_.stored(kDiffValue, keys_, type_));
     const Descriptor& scores_gradient = scaled(binary(
         CUDNN_POINTWISE_MUL, binary(CUDNN_POINTWISE_SUB, product(diff_out, value, square()), along, square()),
         probabilities, square()));
-    product(turned(scores_gradient), query, graph_.stored(kDiffKey, qkv_, type_));
-    const Descriptor& sum = product(scores_gradient, reshaped(key, graph_.between(qkv_, kSum)),
+    product(turned(scores_gradient), query, graph_.stored(kDiffKey, keys_, type_));
+    const Descriptor& sum = product(scores_gradient, reshaped(key, graph_.between(keys_, kSum)),
                                     graph_.stored(kDiffQuerySum, dense_, kSum));
     graph_.add_pointwise(pointwise(CUDNN_POINTWISE_IDENTITY), sum, nullptr,
-                         graph_.stored(kDiffQuery, qkv_, type_));
+                         graph_.stored(kDiffQuery, queries_, type_));
   }
 
  private:
@@ -118,7 +118,7 @@ class Describer {
   }
   const Descriptor& scaled(const Descriptor& of) {
     if (scale_ == nullptr) {
-      scale_ = &graph_.constant(static_cast<float>(1 / std::sqrt(static_cast<double>(spec_.head_size))));
+      scale_ = &graph_.constant(static_cast<float>(spec_.factor()));
     }
     return binary(CUDNN_POINTWISE_MUL, of, *scale_, square());
   }
@@ -158,8 +158,11 @@ class Describer {
     graph_.add_pointwise(mode, of, nullptr, to);
     return to;
   }
-  // A row sees the elements up to its own.
+  // Where it is causal, a row sees the elements up to its own.
   const Descriptor& masked(const Descriptor& of) {
+    if (!spec_.causal) {
+      return of;
+    }
     const Descriptor& row_index = index(2, of);
     const Descriptor& column_index = index(3, of);
     const Descriptor& seen = graph_.between(square_, CUDNN_DATA_BOOLEAN);
@@ -174,11 +177,12 @@ class Describer {
   const Attention& spec_;
   OperationGraph& graph_;
   cudnnDataType_t type_;
-  Tensor qkv_ = in_rows(spec_, 3 * spec_.width());
-  Tensor out_ = in_rows(spec_, spec_.width());
+  Tensor queries_ = in_rows(spec_, spec_.sequence, spec_.row());
+  Tensor keys_ = in_rows(spec_, spec_.key_count(), spec_.row());  // and values
+  Tensor out_ = in_rows(spec_, spec_.sequence, spec_.width());
   Tensor dense_ = dense(spec_, spec_.head_size);
-  Tensor square_ = dense(spec_, spec_.sequence);  // scores
-  Tensor row_ = dense(spec_, 1);                  // a number for each row of scores
+  Tensor square_ = dense(spec_, spec_.key_count());  // scores
+  Tensor row_ = dense(spec_, 1);                     // a number for each row of scores
   const Descriptor* scale_ = nullptr;
 };
 

@@ -33,6 +33,10 @@ constexpr std::array<std::array<std::int64_t, 4>, 9> kAttentionShapes{{{1, 1, 1,
                                                                        {5, 24, 1, 4},
                                                                        {1, 65, 2, 2}}};
 
+// batch, sequence, keys, heads: all positions are seen.
+constexpr std::array<std::array<std::int64_t, 4>, 4> kOtherKeys{
+    {{2, 16, 16, 3}, {4, 5, 33, 2}, {1, 40, 3, 2}, {2, 9, 9, 1}}};
+
 template <class Visit>
 void for_each_attention(Visit visit) {
   for (const Dtype dtype : testing::few_under_thread_sanitizer(kAllDtypes)) {
@@ -42,6 +46,19 @@ void for_each_attention(Visit visit) {
                                heads, head_size));
       visit(Attention{
           .batch = batch, .sequence = sequence, .heads = heads, .head_size = head_size, .dtype = dtype});
+    }
+    for (const auto& [batch, sequence, keys, heads] : testing::few_under_thread_sanitizer(kOtherKeys, 2)) {
+      SCOPED_TRACE(fmt::format("{} batch {} sequence {} by {} heads {}", name_of(dtype), batch, sequence,
+                               keys, heads));
+      visit(Attention{.batch = batch,
+                      .sequence = sequence,
+                      .heads = heads,
+                      .head_size = 8,
+                      .dtype = dtype,
+                      .causal = false,
+                      .scale = 0.25F,
+                      .packed = keys == sequence,
+                      .keys = keys});
     }
   }
 }
@@ -134,9 +151,9 @@ TEST(CudaAttention, SoftensLongRows) {
   std::vector<float> scores(kLength * kLength);
   std::generate(scores.begin() + kFirst * kLength, scores.end(), [&] { return uniform(random); });
   const std::vector<float> before = scores;
-  const cuda::SquareRows rows{1, kLength};
+  const cuda::SquareRows rows{1, kLength, kLength, true};
   auto* const dst = reinterpret_cast<std::uint32_t*>(scores.data());
-  const cuda::CausalSoftmax<testing::FiberFp32, 4, 256> kernel{rows, scores.data(), 0, dst, 0};
+  const cuda::SquareSoftmax<testing::FiberFp32, 4, 256> kernel{rows, scores.data(), 0, dst, 0};
   testing::run_grid(256, rows.count(), [&](const testing::FiberThread& thread) {
     if (thread.block() >= kFirst) {
       kernel(thread);

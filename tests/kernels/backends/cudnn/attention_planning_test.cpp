@@ -57,10 +57,20 @@ Attention of_size(Attention pass, Dtype dtype, std::int64_t batch, std::int64_t 
 }
 
 // Those of the networks here, others' heads and lengths, a batch of one, and one that is no multiple of a
-// tile.
+// tile; without a mask, as encoders have it; with keys of another sequence.
 std::vector<Attention> sizes_of(const Attention& pass, Dtype dtype) {
-  return {of_size(pass, dtype, 1, 12, 1024, 64), of_size(pass, dtype, 64, 12, 1024, 64),
-          of_size(pass, dtype, 4, 16, 2048, 128), of_size(pass, dtype, 2, 3, 130, 24)};
+  Attention encoder = of_size(pass, dtype, 8, 12, 197, 64);
+  encoder.causal = false;
+  Attention crossed = of_size(pass, dtype, 8, 8, 100, 32);
+  crossed.causal = crossed.packed = false;
+  crossed.keys = 850;
+  crossed.scale = 0.125F;
+  return {of_size(pass, dtype, 1, 12, 1024, 64),
+          of_size(pass, dtype, 64, 12, 1024, 64),
+          of_size(pass, dtype, 4, 16, 2048, 128),
+          of_size(pass, dtype, 2, 3, 130, 24),
+          encoder,
+          crossed};
 }
 
 TEST_F(CudnnAttentionPlans, AreListedForEveryCardThatHasThem) {

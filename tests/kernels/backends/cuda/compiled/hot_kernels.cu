@@ -16,7 +16,7 @@
 #include "kernels/backends/cuda/elementwise.cuh"
 #include "kernels/backends/cuda/gpu.cuh"
 #include "kernels/backends/cuda/rectifier.cuh"
-#include "kernels/operations/attention/causal_softmax.cuh"
+#include "kernels/operations/attention/square_softmax.cuh"
 #include "kernels/operations/batch_norm/cuda.cu"
 #include "kernels/operations/conv2d/implicit_gemm.cu"
 #include "kernels/operations/cross_entropy/cuda.cu"
@@ -89,9 +89,9 @@ HOT_KERNEL(7, 7, 23, OptimizerStep<GpuBf16, AdamRule>)
 HOT_KERNEL(1, 0, 5, FindOverflowKernel<GpuFp16>)
 HOT_KERNEL(3, 1, 0, SoftmaxRows<GpuFp16, 8, 32, false>)
 HOT_KERNEL(4, 1, 0, SoftmaxRowsGradient<GpuFp16, 8, 32, false>)
-HOT_KERNEL(3, 1, 0, CausalSoftmax<GpuFp32, 4, 32>)
-HOT_KERNEL(6, 1, 0, CausalSoftmax<GpuFp16, 8, 32>)
-HOT_KERNEL(6, 1, 0, CausalSoftmaxGradient<GpuBf16, 8, 32>)
+HOT_KERNEL(3, 1, 0, SquareSoftmax<GpuFp32, 4, 32>)
+HOT_KERNEL(6, 1, 0, SquareSoftmax<GpuFp16, 8, 32>)
+HOT_KERNEL(6, 1, 0, SquareSoftmaxGradient<GpuBf16, 8, 32>)
 HOT_KERNEL(3, 1, 2, CrossEntropyRows<GpuFp16, 8, 32>)
 HOT_KERNEL(7, 1, 0, LayerNormRows<GpuBf16, 8, 32>)
 HOT_KERNEL(8, 1, 2, LayerNormGradient<GpuBf16, 8, 32>)

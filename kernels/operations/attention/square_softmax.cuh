@@ -1,5 +1,5 @@
-// The softmax of attention and its gradient, over rows that see only the elements up to their own: row i of a
-// square takes part up to its element i. Elements behind it are not read and are written as zeros.
+// The softmax of attention's scores and its gradient. Where they are causal, row i takes part up to its
+// element i: elements behind it are not read and are written as zeros.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,12 @@
 
 namespace bench::kernels::cuda {
 
-// The rows of several squares, each of `length` rows of `length` elements.
+// The rows of several squares, each of `length` rows of `columns` elements.
 struct SquareRows {
   std::int64_t squares;
   std::int64_t length;
+  std::int64_t columns;
+  bool causal;
 
   std::int64_t count() const { return squares * length; }
 
@@ -29,7 +31,7 @@ struct SquareRows {
     const std::int64_t square = index / length;
     const std::int64_t i = index - square * length;
     const bool inside = square < squares;
-    return {square, i * length, inside ? i + 1 : 0, inside};
+    return {square, i * columns, !inside ? 0 : causal ? i + 1 : columns, inside};
   }
 };
 
@@ -43,9 +45,9 @@ BENCH_DEVICE void hide(float (&values)[kCount], std::int64_t rest) {
 
 // From fp32 scores, which dst may be itself where it is fp32.
 template <class Element, int kCount, int kGroup>
-struct CausalSoftmax {
+struct SquareSoftmax {
   static constexpr int kThreads = RowGroup<kGroup>::kThreads;
-  static constexpr const char* kName = "causal softmax";
+  static constexpr const char* kName = "softmax of squares";
   using Memory = typename Element::Memory;
   using Stored = typename Element::Stored;
 
@@ -88,7 +90,7 @@ struct CausalSoftmax {
     }
     sum = join_group<kGroup>(thread, sum, Sum{}, room);
     const float share = 1.0F / sum;
-    for (std::int64_t c = first; row.inside && c < rows.length; c += kStep) {
+    for (std::int64_t c = first; row.inside && c < rows.columns; c += kStep) {
       float x[kCount] = {};
       if (c < row.seen) {
         load_floats<Memory>(from + c, x);
@@ -105,9 +107,9 @@ struct CausalSoftmax {
 // dS = P ∘ (dP − Σ dP ∘ P) · scale of each row. dst has a square behind the other, and so has dP; they may be
 // the same memory where dst is fp32.
 template <class Element, int kCount, int kGroup>
-struct CausalSoftmaxGradient {
+struct SquareSoftmaxGradient {
   static constexpr int kThreads = RowGroup<kGroup>::kThreads;
-  static constexpr const char* kName = "causal softmax gradient";
+  static constexpr const char* kName = "softmax of squares gradient";
   using Memory = typename Element::Memory;
   using Stored = typename Element::Stored;
 
@@ -124,7 +126,7 @@ struct CausalSoftmaxGradient {
   BENCH_DEVICE void operator()(const Thread& thread) const {
     auto& room = thread.template shared<Shared>();
     const auto row = rows.template row<kGroup>(thread);
-    const std::int64_t dense = row.square * rows.length * rows.length + row.within;
+    const std::int64_t dense = row.square * rows.length * rows.columns + row.within;
     const Stored* const p_row = probabilities + row.square * probabilities_step + row.within;
     const std::int64_t first = std::int64_t{RowGroup<kGroup>::lane(thread)} * kCount;
     constexpr std::int64_t kStep = std::int64_t{kGroup} * kCount;
@@ -144,7 +146,7 @@ struct CausalSoftmaxGradient {
       }
     }
     along = join_group<kGroup>(thread, along, Sum{}, room);
-    for (std::int64_t c = first; row.inside && c < rows.length; c += kStep) {
+    for (std::int64_t c = first; row.inside && c < rows.columns; c += kStep) {
       float p[kCount] = {};
       if (c < row.seen) {
         float dp[kCount];
