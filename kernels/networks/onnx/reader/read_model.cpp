@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,7 +36,10 @@ Model read(const Source& source) {
   return model;
 }
 
-UsageError refused(const std::string& name, const Refusal& refusal) {
+// A long path by its end, which tells files apart.
+UsageError refused(const std::string& path, const Refusal& refusal) {
+  const std::string name =
+      path.size() > kLongestQuote ? std::filesystem::path(path).filename().string() : path;
   return UsageError(fmt::format("--onnx: {} {}", quote(name), refusal.what()));
 }
 

@@ -119,6 +119,10 @@ std::string shown(const Tensor& tensor) {
 
 // Elements that the dimensions ask for.
 std::uint64_t elements(const Tensor& tensor) {
+  if (tensor.dims.size() > kMostDimensions) {
+    throw Refusal(fmt::format("has tensor {} of {} dimensions, and a tensor may have at most {}",
+                              quote(tensor.name), tensor.dims.size(), kMostDimensions));
+  }
   const std::uint64_t size = std::max<std::uint64_t>(element_size(tensor.type), 1);
   std::uint64_t count = 1;
   for (const std::int64_t dim : tensor.dims) {
