@@ -53,7 +53,7 @@ bool is_float(ElementType type) {
          type == ElementType::bf16;
 }
 
-std::uint64_t elements(const Tensor& tensor) {
+std::uint64_t element_count(const Tensor& tensor) {
   std::uint64_t count = 1;
   for (const std::int64_t dim : tensor.dims) {
     count *= static_cast<std::uint64_t>(dim);
@@ -68,7 +68,7 @@ std::uint64_t hash_of(const Tensor& tensor, bool of_attribute) {
     hash.add(static_cast<std::uint64_t>(dim));
   }
   const bool counts = of_attribute || !is_float(tensor.type) || tensor.dims.empty();
-  if (counts && !tensor.external && elements(tensor) <= kMostElements) {
+  if (counts && !tensor.external && element_count(tensor) <= kMostElements) {
     hash.add(tensor.bytes);
   }
   return hash.value();

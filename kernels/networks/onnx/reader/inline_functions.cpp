@@ -55,7 +55,10 @@ class Inliner {
   Inliner(Model& model, const std::vector<Function>& functions, Allowance& allowance)
       : model_(model), allowance_(allowance) {
     for (const Function& function : functions) {
-      functions_.emplace(std::tuple{function.domain, function.name, function.overload}, &function);
+      if (!functions_.emplace(std::tuple{function.domain, function.name, function.overload}, &function)
+               .second) {
+        throw Refusal(fmt::format("has two functions of the name {}; export it again", quote(function.name)));
+      }
     }
     note_names(model.graph);
   }

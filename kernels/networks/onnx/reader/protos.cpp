@@ -63,7 +63,9 @@ void Reading::model(Message message, Protos& read) {
         version = text(message);
         break;
       case 7:
-        graph_found = true;
+        if (std::exchange(graph_found, true)) {
+          message.damaged("a second graph");
+        }
         graph(message.message(), model.graph, 0);
         break;
       case 8:

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <filesystem>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,8 +37,11 @@ Model read(const Source& source) {
   return model;
 }
 
-UsageError refused(const std::string& name, const Refusal& refusal) {
-  return UsageError(fmt::format("--onnx: {} {}", quote(name), refusal.what()));
+// A long path by its end, which tells files apart.
+std::string sentence(const std::string& path, const Refusal& refusal) {
+  const std::string name =
+      path.size() > kLongestQuote ? std::filesystem::path(path).filename().string() : path;
+  return fmt::format("--onnx: {} {}", quote(name), refusal.what());
 }
 
 }  // namespace
@@ -45,7 +50,7 @@ Model read_model(const std::string& path) {
   try {
     return read(*open_file(path));
   } catch (const Refusal& refusal) {
-    throw refused(path, refusal);
+    throw UsageError(sentence(path, refusal));
   }
 }
 
@@ -53,7 +58,7 @@ Model parse_model(std::span<const std::byte> bytes, const std::string& name) {
   try {
     return read(*in_memory(bytes));
   } catch (const Refusal& refusal) {
-    throw refused(name, refusal);
+    throw UsageError(sentence(name, refusal));
   }
 }
 

@@ -1,6 +1,7 @@
 // Why a file is refused, and how much of a file the reader keeps in memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -22,8 +23,9 @@ inline constexpr std::uint64_t kMostValues = 24 * kMiB;          // of all tenso
 inline constexpr std::uint64_t kLargestValues = 2 * kMiB;        // of one tensor that is read
 inline constexpr std::uint64_t kLargestTensor = kMiB * kMiB;     // bytes that dimensions may ask for: 1 TiB
 inline constexpr std::uint64_t kLargestDimension = kMiB * kMiB;  // 2^40
-inline constexpr int kDeepestGraph = 16;                         // graphs in attributes of nodes of graphs
-inline constexpr int kDeepestCall = 32;                          // functions that call functions
+inline constexpr std::size_t kMostDimensions = 32;
+inline constexpr int kDeepestGraph = 16;  // graphs in attributes of nodes of graphs
+inline constexpr int kDeepestCall = 32;   // functions that call functions
 
 // Counts what a model keeps in memory: a short field of a file can stand for a large object. Throws Refusal
 // above the bounds.

@@ -1,6 +1,7 @@
 #include "kernels/networks/onnx/reader/tensor.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -119,6 +120,10 @@ std::string shown(const Tensor& tensor) {
 
 // Elements that the dimensions ask for.
 std::uint64_t elements(const Tensor& tensor) {
+  if (tensor.dims.size() > kMostDimensions) {
+    throw Refusal(fmt::format("has tensor {} of {} dimensions, and a tensor may have at most {}",
+                              quote(tensor.name), tensor.dims.size(), kMostDimensions));
+  }
   const std::uint64_t size = std::max<std::uint64_t>(element_size(tensor.type), 1);
   std::uint64_t count = 1;
   for (const std::int64_t dim : tensor.dims) {
@@ -193,13 +198,13 @@ std::uint64_t element_size(ElementType type) {
 }
 
 std::string type_name(ElementType type) {
-  static constexpr const char* kNames[] = {"undefined", "f32", "u8",     "i8",    "u16", "i16",
-                                           "i32",       "i64", "string", "bool",  "f16", "f64",
-                                           "u32",       "u64", nullptr,  nullptr, "bf16"};
+  static constexpr std::array kNames = {"undefined", "f32", "u8",     "i8",   "u16", "i16",
+                                        "i32",       "i64", "string", "bool", "f16", "f64",
+                                        "u32",       "u64", "",       "",     "bf16"};
   const auto number = static_cast<std::int32_t>(type);
-  const bool known =
-      number >= 0 && number < static_cast<std::int32_t>(std::size(kNames)) && kNames[number] != nullptr;
-  return known ? kNames[number] : fmt::format("element type {}", number);
+  const bool known = number >= 0 && number < static_cast<std::int32_t>(kNames.size()) &&
+                     *kNames.at(static_cast<std::size_t>(number)) != '\0';
+  return known ? kNames.at(static_cast<std::size_t>(number)) : fmt::format("element type {}", number);
 }
 
 Tensor read_tensor(wire::Message message, Allowance& allowance) {
