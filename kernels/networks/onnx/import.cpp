@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <ranges>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +12,7 @@
 #include "bench/error.h"
 #include "kernels/networks/onnx/inputs.h"
 #include "kernels/networks/onnx/lower/lowering.h"
+#include "kernels/networks/onnx/patterns.h"
 #include "kernels/networks/onnx/prune.h"
 
 namespace bench::kernels::onnx {
@@ -40,12 +43,19 @@ class Importer {
     }
   }
 
-  void run() { run(network_.model.graph); }
+  void run() {
+    find_needed();
+    run(network_.model.graph);
+  }
 
   std::vector<Unsupported> unsupported() && { return std::move(unsupported_); }
 
   ImportedNetwork result() && {
-    const Value& output = choose_output();
+    const auto at = network_.values.find(output_);
+    if (at == network_.values.end()) {
+      throw UsageError(fmt::format("{}: nothing makes the output '{}'", file_, output_));
+    }
+    const Value& output = at->second;
     const Layers::Value last = network_.layer(output, {}, true);
     if (last == network_.graph.image() || !network_.graph[last].shape.batch_dimension()) {
       throw UsageError(fmt::format("{}: the output '{}' does not depend on the input", file_, output.name));
@@ -92,6 +102,43 @@ class Importer {
     count_readers(graph);
     for (const ValueInfo& output : graph.outputs) {
       network_.readers[output.name].push_back(nullptr);
+    }
+  }
+
+  // The first output of floats is the network's; what only others need is not imported.
+  void find_needed() {
+    const Graph& graph = network_.model.graph;
+    if (graph.outputs.empty()) {
+      throw UsageError(fmt::format("{}: it has no output", file_));
+    }
+    const auto chosen = std::ranges::find_if(graph.outputs, [](const ValueInfo& output) {
+      return is_float(output.type) || output.type == ElementType::undefined;
+    });
+    output_ = chosen == graph.outputs.end() ? graph.outputs.front().name : chosen->name;
+    std::set<std::string> names{output_};
+    const auto need = [&](const auto& self, const Node& node) -> void {
+      names.insert(node.inputs.begin(), node.inputs.end());
+      for (const Attribute& attribute : node.attributes) {
+        for (const Node& nested : attribute.graph != nullptr ? attribute.graph->nodes : std::vector<Node>{}) {
+          self(self, nested);
+        }
+        for (const ValueInfo& output :
+             attribute.graph != nullptr ? attribute.graph->outputs : std::vector<ValueInfo>{}) {
+          names.insert(output.name);
+        }
+      }
+    };
+    for (const Node& node : graph.nodes | std::views::reverse) {
+      if (std::ranges::any_of(node.outputs, [&](const std::string& name) { return names.contains(name); })) {
+        need(need, node);
+      } else {
+        network_.absorbed.insert(&node);
+      }
+    }
+    for (const ValueInfo& output : graph.outputs) {
+      if (output.name != output_) {
+        network_.assume(fmt::format("The output '{}' is not computed.", output.name));
+      }
     }
   }
 
@@ -243,23 +290,6 @@ class Importer {
                        std::max<std::ptrdiff_t>(1, computing));
   }
 
-  // The first output of floats; the others are not computed.
-  const Value& choose_output() {
-    const Value* chosen = nullptr;
-    for (const ValueInfo& output : network_.model.graph.outputs) {
-      const auto at = network_.values.find(output.name);
-      if (chosen == nullptr && at != network_.values.end() && at->second.layer) {
-        chosen = &at->second;
-      } else {
-        network_.assume(fmt::format("The output '{}' is not computed.", output.name));
-      }
-    }
-    if (chosen == nullptr) {
-      throw UsageError(fmt::format("{}: no output is made by a layer", file_));
-    }
-    return *chosen;
-  }
-
   const std::string& file_;
   bool goes_on_;
   InputPlan plan_;
@@ -267,12 +297,14 @@ class Importer {
   std::vector<ImportedInput> inputs_;
   std::unordered_map<std::string, const Tensor*> initializers_;
   std::vector<Unsupported> unsupported_;
+  std::string output_;
 };
 
 }  // namespace
 
 ImportedNetwork import_network(const std::string& path, const ImportOptions& options) {
   Model model = read_model(path);
+  recognise_patterns(model);
   Importer importer(model, path, options, false);
   importer.run();
   return std::move(importer).result();
@@ -280,6 +312,7 @@ ImportedNetwork import_network(const std::string& path, const ImportOptions& opt
 
 std::vector<Unsupported> unsupported_nodes(const std::string& path, const ImportOptions& options) {
   Model model = read_model(path);
+  recognise_patterns(model);
   Importer importer(model, path, options, true);
   importer.run();
   return std::move(importer).unsupported();

@@ -50,13 +50,9 @@ class Planner {
 
   InputPlan plan() {
     check_names();
-    bool first = true;
     for (const ValueInfo& input : model_.graph.inputs) {
       plan_.inputs.push_back(sized(input));
-      const Extents& dims = plan_.inputs.back().dims;
-      if (!dims.empty()) {
-        (void)first;
-      }
+      plan_.inputs.back().rows = is_whole(input.type) ? table_rows(input.name) : 0;
     }
     choose();
     bind_batch();
@@ -84,11 +80,10 @@ class Planner {
                                      sizes.size(), text_of(*at->dims)));
       }
       for (std::size_t i = 0; i < sizes.size(); ++i) {
-        const auto fixed = at->dims ? (*at->dims)[i].size : std::nullopt;
         if (sizes[i] < 1 || sizes[i] > kMostSize) {
           throw UsageError(fmt::format("--input {}: the size {} is not accepted", name, sizes[i]));
         }
-        if (i > 0 && fixed && *fixed != sizes[i]) {
+        if (i > 0 && at->dims && (*at->dims)[i].size.value_or(sizes[i]) != sizes[i]) {
           throw UsageError(fmt::format("--input {}: the file fixes the input to {}", name, text_of(*at->dims)));
         }
       }
@@ -168,11 +163,9 @@ class Planner {
     }
     for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
       const PlannedInput& input = plan_.inputs[i];
-      if (is_whole(input.type) && input.dims.size() == 2) {
-        if (const std::int64_t rows = table_rows(input.name); rows > plan_.vocabulary) {
-          plan_.vocabulary = rows;
-          plan_.batch_input = i;
-        }
+      if (is_whole(input.type) && input.dims.size() == 2 && input.rows > plan_.vocabulary) {
+        plan_.vocabulary = input.rows;
+        plan_.batch_input = i;
       }
     }
     if (plan_.vocabulary == 0) {
@@ -221,6 +214,17 @@ Constant positions(const PlannedInput& input) {
   return made;
 }
 
+// Token ids that are the same for every sample.
+Constant tokens(const PlannedInput& input) {
+  constexpr std::int64_t kStep = 7919;  // a prime, so that they differ
+  Constant made{.type = input.type, .dims = input.dims, .values = {}};
+  for (std::int64_t i = 0; i < elements_of(input.dims); ++i) {
+    made.values.push_back(static_cast<double>((i + 1) * kStep % input.rows));
+  }
+  compress(made);
+  return made;
+}
+
 // What an input that is not the batch holds.
 std::string fill(const PlannedInput& input, Value& value) {
   const std::string name = lower_case(input.name);
@@ -233,6 +237,10 @@ std::string fill(const PlannedInput& input, Value& value) {
   if (has("position") && !input.dims.empty()) {
     value.constant = std::make_shared<Constant>(positions(input));
     return "positions from 0 on";
+  }
+  if (constexpr std::int64_t kTypes = 16; input.rows > kTypes && !has("type") && !has("segment")) {
+    value.constant = std::make_shared<Constant>(tokens(input));
+    return fmt::format("tokens below {}, the same for every sample", input.rows);
   }
   const bool ones = has("mask") || has("length") || input.type == ElementType::boolean;
   value.constant = std::make_shared<Constant>(Constant::uniform(input.type, input.dims, ones ? 1 : 0));

@@ -15,6 +15,7 @@ struct PlannedInput {
   std::string name;
   ElementType type = ElementType::f32;
   Extents dims;
+  std::int64_t rows = 0;  // of the table that it indexes; 0: none
 };
 struct InputPlan {
   std::vector<PlannedInput> inputs;

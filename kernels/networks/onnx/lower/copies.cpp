@@ -80,6 +80,12 @@ Layers::Value slice(Lowering& node, Layers::Value from, const Sliced& part) {
                                           .size = part.size});
 }
 
+// Token ids that are cut or moved are only read where they are put together again.
+bool moves_tokens(Lowering& node) {
+  const Value& value = node.in(0);
+  return value.layer && *value.layer == node.all.graph.image() && node.all.graph.tokens();
+}
+
 void lower_slice(Lowering& node) {
   const Evaluation evaluation = node.evaluation();
   for (std::size_t i = 1; i < node.inputs(); ++i) {
@@ -90,6 +96,13 @@ void lower_slice(Lowering& node) {
   const auto parts = slices_of(extents_of(node.shape(0)), slice_lists(evaluation));
   if (parts.empty()) {
     return node.same(0);
+  }
+  if (moves_tokens(node)) {
+    Shape shape = node.shape(0);
+    for (const Sliced& part : parts) {
+      shape[part.dimension].size = part.size;
+    }
+    return node.set(node.all.graph.image(), shape);
   }
   Layers::Value layer = node.layer(0);
   for (const Sliced& part : parts) {

@@ -22,9 +22,7 @@ void lower_embedding(Lowering& node) {
   if (table.shape.rank() != 2 || node.axis(0) != 0 || table.has_batch() || table.layer) {
     throw Refused("a table that is not a weight");
   }
-  if (tokens.shape != node.all.graph[node.all.graph.image()].shape) {
-    throw Refused(fmt::format("tokens of {}", tokens.shape.text()));
-  }
+  const Shape shape = tokens.shape;
   const WeightInput rows = weights(node, 0, "its table");
   if (rows.transposed) {
     throw Refused("a table that is transposed");
@@ -44,7 +42,9 @@ void lower_embedding(Lowering& node) {
     node.all.own(rows.parameter, "table", made);
   }
   node.all.sources.push_back({.initializer = rows.parameter, .layer = made, .slot = Slot::weights});
-  node.set(made);
+  Extents dims = extents_of(shape);
+  dims.emplace_back(options.width);
+  node.set(made, shape_of(dims));
 }
 
 // Indices start, start + step, …, as a slice takes them.
@@ -126,7 +126,161 @@ void lower_gather(Lowering& node) {
   node.set(node.append({rows}, ExpandOptions{.shape = taken}));
 }
 
+// Elements of the dimensions from `first` on, seen as one, by their places in it.
+Layers::Value gather_places(Lowering& node, std::size_t first, const std::vector<std::int64_t>& places) {
+  const Shape shape = node.shape(0);
+  Shape flat;
+  std::int64_t rest = 1;
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    if (d < first) {
+      flat.append(shape[d]);
+    } else {
+      if (shape[d].per_sample) {
+        throw Refused("it takes elements of a dimension of the batch");
+      }
+      rest *= shape[d].size;
+    }
+  }
+  flat.append(rest);
+  GatherOptions options{.dimension = first, .indices = {}};
+  for (const std::int64_t place : places) {
+    options.indices.push_back(static_cast<std::int32_t>(place));
+  }
+  return node.append({node.all.reshaped(node.elements(0), flat)}, options);
+}
+
+// The index of an element along a dimension, where an operator counts from its end too. Throws Refused.
+std::int64_t place_in(std::int64_t index, const Extent& extent) {
+  const std::int64_t place = index < 0 ? index + extent.size : index;
+  if (place < 0 || place >= extent.size) {
+    throw Refused(fmt::format("index {} of a dimension of {}", index, extent.size));
+  }
+  return place;
+}
+
+// An element for each index, at its place in all dimensions but one. The leading dimensions along which the
+// indices are alike stay as they are.
+void lower_gather_elements(Lowering& node) {
+  const Constant& indices = node.known(1, "its indices");
+  const Shape shape = node.shape(0);
+  const std::size_t axis = node.axis(0);
+  const Extents& dims = indices.dims;
+  if (dims.size() != shape.rank()) {
+    throw Refused("indices of another number of dimensions");
+  }
+  const std::vector<std::int64_t> steps = steps_of(dims);
+  const std::int64_t count = indices.elements();
+  const auto alike_along = [&](std::size_t d) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (indices.value(i) != indices.value(i - i / steps[d] % dims[d].size * steps[d])) {
+        return false;
+      }
+    }
+    return true;
+  };
+  std::size_t first = 0;
+  while (first < axis && dims[first].size == shape[first].size && alike_along(first)) {
+    ++first;
+  }
+  const std::vector<std::int64_t> own = steps_of(extents_of(shape));
+  const std::int64_t each = first == 0 ? count : steps[first - 1];
+  node.all.budget.take(each);
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 0; i < each; ++i) {
+    std::int64_t place = 0;
+    for (std::size_t d = first; d < dims.size(); ++d) {
+      const std::int64_t index = d == axis ? to_whole(indices.value(i)) : i / steps[d] % dims[d].size;
+      place += place_in(index, shape[d]) * own[d];
+    }
+    places.push_back(place);
+  }
+  Extents result = dims;
+  for (std::size_t d = 0; d < first; ++d) {
+    result[d] = shape[d];
+  }
+  const Layers::Value made = gather_places(node, first, places);
+  node.set(made, shape_of(result));
+}
+
+// Of each sample the elements at some places, by indices whose first is the sample's own number.
+void lower_gather_nd(Lowering& node) {
+  const Constant& indices = node.known(1, "its indices");
+  const Shape shape = node.shape(0);
+  if (integer_of(node.node, "batch_dims", 0) != 0 || indices.dims.size() < 2 || shape.rank() < 2 ||
+      shape[0] != kBatch || !indices.counts_samples || indices.dims.front() != kBatch) {
+    throw Refused("indices of another kind than a place in each sample");
+  }
+  const std::int64_t depth = indices.dims.back().size;
+  if (depth < 2 || depth > static_cast<std::int64_t>(shape.rank())) {
+    throw Refused("indices of another kind than a place in each sample");
+  }
+  const std::vector<std::int64_t> own = steps_of(extents_of(shape));
+  const std::int64_t inner = own[static_cast<std::size_t>(depth) - 1];
+  std::vector<std::int64_t> places;
+  node.all.budget.take(indices.elements() / depth * inner);
+  for (std::int64_t i = 0; i < indices.elements(); i += depth) {
+    std::int64_t place = 0;
+    for (std::int64_t d = 1; d < depth; ++d) {
+      const auto dimension = static_cast<std::size_t>(d);
+      place += place_in(to_whole(indices.value(i + d)), shape[dimension]) * own[dimension];
+    }
+    for (std::int64_t j = 0; j < inner; ++j) {
+      places.push_back(place + j);
+    }
+  }
+  Extents result(indices.dims.begin(), indices.dims.end() - 1);
+  for (auto d = static_cast<std::size_t>(depth); d < shape.rank(); ++d) {
+    result.push_back(shape[d]);
+  }
+  const Layers::Value made = gather_places(node, 1, places);
+  node.set(made, shape_of(result));
+}
+
+// Token ids that the network moves, as a decoder that shifts its input, are read as they are.
+void lower_scatter_nd(Lowering& node) {
+  if (!node.all.graph.tokens()) {
+    throw Refused("it writes to places of a value");
+  }
+  const auto tokens = node.all.graph.image();
+  for (const std::size_t input : {0, 2}) {
+    const Value& value = node.in(input);
+    if (value.layer == tokens) {
+      node.all.assume("Token ids that the network shifts are read unshifted.");
+      return node.set(tokens, node.shape(0));
+    }
+  }
+  throw Refused("it writes to places of a value");
+}
+
+// Of token ids: the end of a text is its last token. At the network's end it is left out.
+void lower_arg_max(Lowering& node) {
+  const Value& value = node.in(0);
+  const Shape shape = value.shape;
+  const std::size_t axis = node.axis(0);
+  if (is_tokens(node, value) && !shape[axis].per_sample) {
+    node.all.assume("The largest token id of a text is its last.");
+    Extents dims = extents_of(shape);
+    dims[axis] = 1;
+    if (integer_of(node.node, "keepdims", 1) == 0) {
+      dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
+    }
+    return node.set(Constant::uniform(ElementType::i64, dims, static_cast<double>(shape[axis].size - 1)));
+  }
+  const auto readers = node.all.readers.find(node.node.outputs.front());
+  const bool last = readers != node.all.readers.end() &&
+                    std::ranges::all_of(readers->second, [](const Node* reader) { return reader == nullptr; });
+  if (!last) {
+    throw Refused("it gives places that depend on data");
+  }
+  node.all.assume("The index of the largest value at the end is not computed.");
+  node.same(0);
+}
+
 const Registration<Lowered> gather{{"Gather", lower_gather}};
+const Registration<Lowered> gather_elements{{"GatherElements", lower_gather_elements}};
+const Registration<Lowered> gather_nd{{"GatherND", lower_gather_nd}};
+const Registration<Lowered> scatter_nd{{"ScatterND", lower_scatter_nd}};
+const Registration<Lowered> arg_max{{"ArgMax", lower_arg_max}};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -89,6 +89,11 @@ Layers::Value Importing::parameter(const Value& value, const Shape& shape, const
     }
   }
   const Layers::Value made = append(layer_name(value.parameter), {}, options);
+  if (const auto table = owner(value.parameter, "table"); table && options.values.empty()) {
+    graph.edit(made).shares = table;
+  } else {
+    own(value.parameter, "table", made);
+  }
   sources.push_back({.initializer = value.parameter, .layer = made, .slot = Slot::weights});
   return parameters_[value.parameter] = made;
 }

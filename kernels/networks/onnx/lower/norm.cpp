@@ -60,82 +60,22 @@ void lower_batch_norm(Lowering& node) {
   node.set(made, shape);
 }
 
-// Whether the nodes behind apply a factor and a summand to each channel; those are then the norm's.
-struct Affine {
-  const Node* reshape = nullptr;
-  const Node* multiply = nullptr;
-  const Node* add = nullptr;
-  WeightInput scale, shift;
-};
-
-std::optional<WeightInput> channel_weights(const Lowering& node, const Node& user, const std::string& product,
-                                           std::int64_t channels) {
-  const std::string& other = user.inputs[user.inputs[0] == product ? 1 : 0];
-  const auto at = node.all.values.find(other);
-  if (user.inputs.size() != 2 || at == node.all.values.end() || !at->second.is_weight() ||
-      at->second.computed) {
-    return std::nullopt;
-  }
-  const Shape& shape = at->second.shape;
-  const bool fits = shape.rank() >= 3 && shape.elements() == channels && shape[shape.rank() - 3].size == channels;
-  return fits ? std::optional(WeightInput{at->second.parameter, shape}) : std::nullopt;
-}
-
-std::optional<Affine> affine_behind(const Lowering& node, const std::string& normalised, std::int64_t channels) {
-  Affine found;
-  found.reshape = node.all.sole_reader(normalised);
-  if (found.reshape == nullptr || found.reshape->op != "Reshape" || found.reshape->inputs[0] != normalised) {
-    return std::nullopt;
-  }
-  const std::string& maps = found.reshape->outputs[0];
-  found.multiply = node.all.sole_reader(maps);
-  if (found.multiply == nullptr || found.multiply->op != "Mul") {
-    return std::nullopt;
-  }
-  const std::string& product = found.multiply->outputs[0];
-  found.add = node.all.sole_reader(product);
-  if (found.add == nullptr || found.add->op != "Add") {
-    return std::nullopt;
-  }
-  const auto scale = channel_weights(node, *found.multiply, maps, channels);
-  const auto shift = channel_weights(node, *found.add, product, channels);
-  if (!scale || !shift) {
-    return std::nullopt;
-  }
-  found.scale = *scale;
-  found.shift = *shift;
-  return found;
-}
-
-// PyTorch exports group norms as the norm of each instance of maps that were reshaped into groups, and then a
-// factor and a summand for each channel.
+// The norm of each instance of maps that were reshaped into groups, without factors, is a norm of those groups.
 bool lower_as_groups(Lowering& node) {
   const Value& in = node.in(0);
   if (in.shape.rank() != 3 || !in.layer || scalar_of(node.in(1)) != 1.0 || scalar_of(node.in(2)) != 0.0) {
     return false;
   }
   const Layers::Value from = *in.layer;
-  const Shape maps = node.all.graph[from].shape;
+  const Shape& maps = node.all.graph[from].shape;
   const std::int64_t groups = in.shape[1].size;
   if (!maps.is_maps() || maps[0] != in.shape[0] || maps.channels() % groups != 0) {
     return false;
   }
-  const auto affine = affine_behind(node, node.node.outputs[0], maps.channels());
-  const GroupNormOptions options{.groups = groups,
-                                 .epsilon = number_of(node.node, "epsilon", 1e-5F),
-                                 .affine = affine.has_value()};
-  if (!affine) {
-    node.set(node.append({from}, options), in.shape);
-    return true;
-  }
+  const GroupNormOptions options{
+      .groups = groups, .epsilon = number_of(node.node, "epsilon", 1e-5F), .affine = false};
   const Shape shape = in.shape;
-  const Layers::Value made = node.all.append(layer_name(affine->scale.parameter), {from}, options);
-  node.all.sources.push_back({.initializer = affine->scale.parameter, .layer = made, .slot = Slot::scale});
-  node.all.sources.push_back({.initializer = affine->shift.parameter, .layer = made, .slot = Slot::shift});
-  node.set(made, shape);
-  node.set_as(*affine->reshape, made, maps);
-  node.set_as(*affine->multiply, made, maps);
-  node.set_as(*affine->add, made, maps);
+  node.set(node.append({from}, options), shape);
   return true;
 }
 
@@ -159,11 +99,19 @@ void lower_groups(Lowering& node, std::int64_t groups) {
   if (normalises_weights(node)) {
     return;
   }
+  const bool affine = node.has(1) && node.has(2);
+  const GroupNormOptions options{
+      .groups = groups, .epsilon = number_of(node.node, "epsilon", 1e-5F), .affine = affine};
+  if (!affine) {
+    if (node.has(1) || node.has(2)) {
+      throw Refused("factors without summands, or summands without factors");
+    }
+    return node.set(node.append({as_maps(node, shape)}, options), shape);
+  }
   const WeightInput scale = weights(node, 1, "its factors");
   if (scale.shape.elements() != shape[1].size) {
     throw Refused(fmt::format("{} factors for {}", scale.shape.elements(), shape.text()));
   }
-  const GroupNormOptions options{.groups = groups, .epsilon = number_of(node.node, "epsilon", 1e-5F)};
   const Layers::Value made = node.all.append(layer_name(scale.parameter), {as_maps(node, shape)}, options);
   record(node, made, 1, Slot::scale, "its factors");
   record(node, made, 2, Slot::shift, "its shifts");
@@ -184,6 +132,10 @@ void lower_group_norm(Lowering& node) {
     throw Refused("a factor for each group");
   }
   lower_groups(node, groups);
+}
+
+void lower_own_group_norm(Lowering& node) {
+  lower_groups(node, integer_of(node.node, "groups", 1));
 }
 
 // Over the last dimensions: over several as over one.
@@ -280,6 +232,7 @@ void lower_lp_norm(Lowering& node) {
 const Registration<Lowered> batch_norm{{"BatchNormalization", lower_batch_norm}};
 const Registration<Lowered> instance_norm{{"InstanceNormalization", lower_instance_norm}};
 const Registration<Lowered> group_norm{{"GroupNormalization", lower_group_norm}};
+const Registration<Lowered> own_group_norm{{"bench.GroupNorm", lower_own_group_norm}};
 const Registration<Lowered> layer_norm{{"LayerNormalization", lower_layer_norm}};
 const Registration<Lowered> own_layer_norm{{"bench.LayerNorm", lower_layer_norm}};
 const Registration<Lowered> microsoft_layer_norm{{"com.microsoft.LayerNormalization", lower_layer_norm}};
