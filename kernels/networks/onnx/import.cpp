@@ -212,7 +212,7 @@ class Importer {
       try {
         return fold(node, *folded);
       } catch (const Refused&) {
-        if (lowered == nullptr || node.inputs.empty()) {
+        if (lowered == nullptr) {
           throw;
         }
       }

@@ -84,7 +84,8 @@ class Planner {
           throw UsageError(fmt::format("--input {}: the size {} is not accepted", name, sizes[i]));
         }
         if (i > 0 && at->dims && (*at->dims)[i].size.value_or(sizes[i]) != sizes[i]) {
-          throw UsageError(fmt::format("--input {}: the file fixes the input to {}", name, text_of(*at->dims)));
+          throw UsageError(
+              fmt::format("--input {}: the file fixes the input to {}", name, text_of(*at->dims)));
         }
       }
     }
@@ -113,9 +114,8 @@ class Planner {
       }
       if (!size && (is_whole(input.type) || input.type == ElementType::boolean) && rank <= 2) {
         size = kUsualSequence;
-        plan_.assumptions.push_back(
-            fmt::format("The input '{}' has {} tokens (--input {}=1x{} changes it).", input.name, kUsualSequence,
-                        input.name, kUsualSequence));
+        plan_.assumptions.push_back(fmt::format("The input '{}' has {} tokens (--input {}=1x{} changes it).",
+                                                input.name, kUsualSequence, input.name, kUsualSequence));
       }
       if (!size) {
         refuse(fmt::format("the input '{}' is {}, whose free sizes must be given, as {}", input.name,
@@ -138,7 +138,8 @@ class Planner {
     const auto reads = [&](const Node& node, std::size_t index) {
       return index < node.inputs.size() && names.contains(node.inputs[index]);
     };
-    static const std::set<std::string> kKeeps{"Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Slice"};
+    static const std::set<std::string> kKeeps{"Cast",      "Identity", "Reshape",  "Squeeze",
+                                              "Unsqueeze", "Slice",    "Transpose"};
     for (const Node& node : model_.graph.nodes) {
       if (kKeeps.contains(node.op) && reads(node, 0) && !node.outputs.empty()) {
         names.insert(node.outputs[0]);
@@ -200,7 +201,8 @@ class Planner {
 };
 
 std::string lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 

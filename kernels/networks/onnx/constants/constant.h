@@ -33,7 +33,8 @@ struct Constant {
   // rounded, which only limits like INT64_MAX reach.
   std::vector<double> values;
   std::vector<double> per_batch{};  // as many as values, or none: 0
-  // Elements count the samples of the batch, from Range(0, batch): they may only be used as indices of samples.
+  // Elements count the samples of the batch, from Range(0, batch): they may only be used as indices of
+  // samples.
   bool counts_samples = false;
 
   std::int64_t elements() const { return elements_of(dims); }
@@ -59,7 +60,7 @@ std::int64_t to_whole(double value);  // rounded towards zero, saturated
 // How many elements folding may make, for one constant and for the whole network.
 class Budget {
  public:
-  static constexpr std::int64_t kMost = std::int64_t{1} << 21;     // 16 MiB
+  static constexpr std::int64_t kMost = std::int64_t{1} << 21;       // 16 MiB
   static constexpr std::int64_t kMostInAll = std::int64_t{1} << 23;  // 64 MiB
 
   // Throws Refused beyond a bound.

@@ -15,7 +15,7 @@ namespace bench::kernels::onnx {
 struct Evaluation {
   const Node& node;
   std::int64_t opset = 0;
-  std::int64_t file_batch = 1;           // that the file's numbers hold
+  std::int64_t file_batch = 1;            // that the file's numbers hold
   std::vector<const Constant*> inputs{};  // nullptr: not given
   Budget& budget;
 

@@ -43,7 +43,8 @@ class Repeated {
 };
 
 template <class Function>
-Constant joined(const Evaluation& evaluation, ElementType type, std::size_t inputs, const Function& function) {
+Constant joined(const Evaluation& evaluation, ElementType type, std::size_t inputs,
+                const Function& function) {
   Constant made{.type = type, .dims = {}, .values = {}};
   bool uniform = true;
   for (std::size_t i = 0; i < inputs; ++i) {
@@ -187,16 +188,15 @@ std::vector<Constant> power(const Evaluation& evaluation) {
 // The larger or smaller of all inputs.
 template <bool largest>
 std::vector<Constant> extreme(const Evaluation& evaluation) {
-  return {joined(evaluation, evaluation.in(0).type, evaluation.inputs.size(),
-                 [](const std::vector<Number>& in) {
-                   Number best = in[0];
-                   for (const Number& other : in) {
-                     const bool less =
-                         compared(best, other, [](double a, double b) { return a < b; }) != 0;
-                     best = less == largest ? other : best;
-                   }
-                   return best;
-                 })};
+  return {
+      joined(evaluation, evaluation.in(0).type, evaluation.inputs.size(), [](const std::vector<Number>& in) {
+        Number best = in[0];
+        for (const Number& other : in) {
+          const bool less = compared(best, other, [](double a, double b) { return a < b; }) != 0;
+          best = less == largest ? other : best;
+        }
+        return best;
+      })};
 }
 
 std::vector<Constant> total(const Evaluation& evaluation) {
@@ -252,9 +252,8 @@ bool differ(bool a, bool b) {
 }
 
 std::vector<Constant> where(const Evaluation& evaluation) {
-  return {joined(evaluation, evaluation.in(1).type, 3, [](const std::vector<Number>& in) {
-    return plain(in[0]) != 0 ? in[1] : in[2];
-  })};
+  return {joined(evaluation, evaluation.in(1).type, 3,
+                 [](const std::vector<Number>& in) { return plain(in[0]) != 0 ? in[1] : in[2]; })};
 }
 
 // Functions of one element.

@@ -31,7 +31,9 @@ std::vector<Constant> constant(const Evaluation& evaluation) {
       return {Constant::of(attribute.ints)};
     }
     if (attribute.name == "value_floats") {
-      Constant made{.type = ElementType::f32, .dims = {static_cast<std::int64_t>(attribute.floats.size())}, .values = {}};
+      Constant made{.type = ElementType::f32,
+                    .dims = {static_cast<std::int64_t>(attribute.floats.size())},
+                    .values = {}};
       made.values.assign(attribute.floats.begin(), attribute.floats.end());
       return {made};
     }
@@ -129,8 +131,8 @@ std::vector<Constant> eye(const Evaluation& evaluation) {
     throw Refused("a diagonal of another number of dimensions than two");
   }
   const std::int64_t shift = integer_of(evaluation.node, "k", 0);
-  const auto type = static_cast<ElementType>(
-      integer_of(evaluation.node, "dtype", static_cast<std::int64_t>(in.type)));
+  const auto type =
+      static_cast<ElementType>(integer_of(evaluation.node, "dtype", static_cast<std::int64_t>(in.type)));
   Constant made{.type = type, .dims = in.dims, .values = {}};
   const std::int64_t count = in.elements();
   evaluation.budget.take(count);

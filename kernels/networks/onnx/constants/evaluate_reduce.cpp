@@ -13,7 +13,8 @@ namespace {
 using Join = Number (*)(const Number&, const Number&);
 
 // Joins along the axes; `mean` divides by how many there were.
-std::vector<Constant> reduced(const Evaluation& evaluation, const Number& start, Join join, bool mean = false) {
+std::vector<Constant> reduced(const Evaluation& evaluation, const Number& start, Join join,
+                              bool mean = false) {
   const Constant& in = evaluation.in(0);
   const auto axes = evaluation.list("axes", 1);
   const bool none = !axes || axes->empty();
@@ -135,7 +136,9 @@ std::vector<Constant> arg_max(const Evaluation& evaluation) {
     for (std::int64_t inner = 0; inner < step; ++inner) {
       std::int64_t best = 0;
       for (std::int64_t i = 1; i < extent; ++i) {
-        const auto value = [&](std::int64_t at) { return plain(in.number((outer * extent + at) * step + inner)); };
+        const auto value = [&](std::int64_t at) {
+          return plain(in.number((outer * extent + at) * step + inner));
+        };
         best = value(i) > value(best) ? i : best;
       }
       made.append({static_cast<double>(best), 0});

@@ -60,7 +60,8 @@ std::vector<Constant> identity(const Evaluation& evaluation) {
 std::vector<Constant> reshape(const Evaluation& evaluation) {
   const Constant& in = evaluation.in(0);
   const std::vector<Number> target =
-      evaluation.opset < 5 ? numbers_of(Constant::of(integers_of(evaluation.node, "shape").value_or(std::vector<std::int64_t>{})))
+      evaluation.opset < 5 ? numbers_of(Constant::of(
+                                 integers_of(evaluation.node, "shape").value_or(std::vector<std::int64_t>{})))
                            : numbers_of(evaluation.in(1));
   return {as(in, reshaped(in.dims, target, integer_of(evaluation.node, "allowzero", 0) != 0,
                           evaluation.file_batch))};
@@ -70,7 +71,8 @@ std::vector<Constant> flatten(const Evaluation& evaluation) {
   const Constant& in = evaluation.in(0);
   const std::int64_t given = integer_of(evaluation.node, "axis", 1);
   const auto rank = static_cast<std::int64_t>(in.dims.size());
-  const auto axis = static_cast<std::size_t>(std::clamp<std::int64_t>(given < 0 ? given + rank : given, 0, rank));
+  const auto axis =
+      static_cast<std::size_t>(std::clamp<std::int64_t>(given < 0 ? given + rank : given, 0, rank));
   return {as(in, {merged(in.dims, 0, axis), merged(in.dims, axis, in.dims.size())})};
 }
 

@@ -14,7 +14,8 @@ SliceLists slice_lists(const Evaluation& evaluation) {
   SliceLists lists;
   if (evaluation.opset < 10) {
     lists.starts = integers_of(evaluation.node, "starts").value_or(std::vector<std::int64_t>{});
-    for (const std::int64_t end : integers_of(evaluation.node, "ends").value_or(std::vector<std::int64_t>{})) {
+    for (const std::int64_t end :
+         integers_of(evaluation.node, "ends").value_or(std::vector<std::int64_t>{})) {
       lists.ends.push_back({static_cast<double>(end), 0});
     }
     lists.axes = integers_of(evaluation.node, "axes");
@@ -62,11 +63,15 @@ std::vector<Sliced> slices_of(const Extents& dims, const SliceLists& lists) {
     }
     const std::int64_t size = extent.size;
     const bool forwards = part.step > 0;
-    const auto from_end = [&](std::int64_t index) { return index < 0 ? std::max(index, -size - 1) + size : index; };
+    const auto from_end = [&](std::int64_t index) {
+      return index < 0 ? std::max(index, -size - 1) + size : index;
+    };
     part.start = std::clamp<std::int64_t>(from_end(part.start), 0, forwards ? size : size - 1);
     end = std::clamp<std::int64_t>(from_end(end), forwards ? 0 : -1, size);
     const std::int64_t length = forwards ? end - part.start : part.start - end;
-    const std::int64_t step = std::max<std::int64_t>(1, forwards ? part.step : part.step == INT64_MIN ? size : -part.step);
+    const std::int64_t step = std::max<std::int64_t>(1, forwards                 ? part.step
+                                                        : part.step == INT64_MIN ? size
+                                                                                 : -part.step);
     part.size = length <= 0 ? 0 : (length - 1) / step + 1;
     if (part.start != 0 || part.step != 1 || part.size != size) {
       all.push_back(part);

@@ -63,7 +63,8 @@ void lower_selu(Lowering& node) {
 }
 
 void lower_hard_sigmoid(Lowering& node) {
-  apply(node, 0, Activation::hard_sigmoid(number_of(node.node, "alpha", 0.2F), number_of(node.node, "beta", 0.5F)));
+  apply(node, 0,
+        Activation::hard_sigmoid(number_of(node.node, "alpha", 0.2F), number_of(node.node, "beta", 0.5F)));
 }
 
 void lower_gelu(Lowering& node) {
@@ -126,7 +127,8 @@ void lower_quick_gelu(Lowering& node) {
   }
   const Shape shape = node.shape(0);
   const Layers::Value x = node.elements(0);
-  const Layers::Value scaled = node.append({x}, ActivationOptions{.activation = Activation::linear(alpha, 0)});
+  const Layers::Value scaled =
+      node.append({x}, ActivationOptions{.activation = Activation::linear(alpha, 0)});
   const Layers::Value gate = node.append({scaled}, ActivationOptions{.activation = Activation::sigmoid});
   node.set(node.append({x, gate}, PointwiseOptions{.function = PointwiseFunction::multiply}), shape);
 }

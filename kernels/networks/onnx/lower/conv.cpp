@@ -96,7 +96,9 @@ void lower_conv_transpose(Lowering& node) {
       throw Refused("a size of its result for one dimension");
     }
     const auto cut = [&](std::int64_t extent, std::int64_t stride, std::int64_t kernel, std::int64_t dilation,
-                         std::int64_t size) { return stride * (extent - 1) + dilation * (kernel - 1) + 1 - size; };
+                         std::int64_t size) {
+      return stride * (extent - 1) + dilation * (kernel - 1) + 1 - size;
+    };
     const std::int64_t rows =
         cut(maps.height(), w.stride.h, w.kernel.h, w.dilation.h, wanted(0)) + output_pad.h;
     const std::int64_t columns =

@@ -36,6 +36,12 @@ Shape ordered(const Shape& shape, const std::vector<std::size_t>& order) {
   return result;
 }
 
+// Token ids that are cut or moved are only read where they are put together again.
+bool moves_tokens(Lowering& node) {
+  const Value& value = node.in(0);
+  return value.layer && *value.layer == node.all.graph.image() && node.all.graph.tokens();
+}
+
 void lower_transpose(Lowering& node) {
   const std::size_t rank = node.rank(0);
   std::vector<std::size_t> order;
@@ -64,6 +70,9 @@ void lower_transpose(Lowering& node) {
     return node.set(std::move(turned));
   }
   const Shape shape = ordered(in.shape, order);
+  if (moves_tokens(node)) {
+    return node.set(node.all.graph.image(), shape);
+  }
   if (moves_nothing(in.shape, order)) {
     return node.set(node.elements(0), shape);
   }
@@ -78,12 +87,6 @@ Layers::Value slice(Lowering& node, Layers::Value from, const Sliced& part) {
                                           .start = part.start,
                                           .step = part.size == 1 ? 1 : part.step,
                                           .size = part.size});
-}
-
-// Token ids that are cut or moved are only read where they are put together again.
-bool moves_tokens(Lowering& node) {
-  const Value& value = node.in(0);
-  return value.layer && *value.layer == node.all.graph.image() && node.all.graph.tokens();
 }
 
 void lower_slice(Lowering& node) {
@@ -113,7 +116,8 @@ void lower_slice(Lowering& node) {
 
 void lower_split(Lowering& node) {
   const std::size_t axis = node.axis(0);
-  const auto sizes = split_sizes(node.shape(0)[axis], node.list("split", 1, "its sizes"), node.node.outputs.size());
+  const auto sizes =
+      split_sizes(node.shape(0)[axis], node.list("split", 1, "its sizes"), node.node.outputs.size());
   if (sizes.size() == 1) {
     return node.same(0);
   }
@@ -206,9 +210,16 @@ void lower_tile(Lowering& node) {
     const Number times = repeats.number(static_cast<std::int64_t>(d));
     const bool batch = times.per_batch != 0;
     const Extent count = batch ? Extent(to_whole(times.per_batch), true) : Extent(to_whole(times.fixed));
-    if (count.size < 1 || (batch && (times.fixed != 0 || shape[d].per_sample)) ||
-        (shape[d].per_sample && count != Extent(1))) {
+    if (count.size < 1 || (batch && (times.fixed != 0 || shape[d].per_sample))) {
       throw Refused("it repeats the batch");
+    }
+    if (shape[d].per_sample && count != Extent(1)) {
+      // A sample's copies lie together, so that each sample has its own at every batch.
+      node.all.assume(fmt::format("'{}' repeats each sample, not the batch.", node.name()));
+      inserted.insert(inserted.end(), {kBatch, Extent(1), Extent(shape[d].size)});
+      expanded.insert(expanded.end(), {kBatch, count, Extent(shape[d].size)});
+      result.emplace_back(elements_of({shape[d].size, count.size}), true);
+      continue;
     }
     if (count != Extent(1) && shape[d] != Extent(1)) {
       inserted.emplace_back(1);
@@ -238,7 +249,8 @@ void lower_pad(Lowering& node) {
     sizes = node.known(1, "its sizes").wholes();
     border = node.has(2) ? node.known(2, "its border").value(0) : 0;
   }
-  PadOptions options{.before = std::vector<std::int64_t>(rank, 0), .behind = std::vector<std::int64_t>(rank, 0)};
+  PadOptions options{.before = std::vector<std::int64_t>(rank, 0),
+                     .behind = std::vector<std::int64_t>(rank, 0)};
   std::vector<std::size_t> axes;
   if (node.has(3)) {
     for (const std::int64_t axis : node.known(3, "its axes").wholes()) {
@@ -277,14 +289,17 @@ void lower_pad(Lowering& node) {
   value.shape = node.all.graph[made].shape;
   value.layer = made;
   if (mode == "constant") {
-    value.padded = std::make_shared<Padded>(Padded{
-        .of = std::make_shared<Value>(node.in(0)), .before = options.before, .behind = options.behind, .border = border});
+    value.padded = std::make_shared<Padded>(Padded{.of = std::make_shared<Value>(node.in(0)),
+                                                   .before = options.before,
+                                                   .behind = options.behind,
+                                                   .border = border});
   }
   node.set(std::move(value));
 }
 
 // The value as `split`, its dimensions in `order`, as `result`.
-void rearrange(Lowering& node, const Shape& split, const std::vector<std::size_t>& order, const Shape& result) {
+void rearrange(Lowering& node, const Shape& split, const std::vector<std::size_t>& order,
+               const Shape& result) {
   const Layers::Value apart = node.all.reshaped(node.elements(0), split);
   node.set(node.append({apart}, TransposeOptions{.order = order}), result);
 }

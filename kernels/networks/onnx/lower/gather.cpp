@@ -23,6 +23,11 @@ void lower_embedding(Lowering& node) {
     throw Refused("a table that is not a weight");
   }
   const Shape shape = tokens.shape;
+  const Shape& all = node.all.graph[node.all.graph.image()].shape;
+  const bool swapped = shape != all && shape == Shape{all[1], all[0]};
+  if (!swapped && shape.elements() != all.elements()) {
+    throw Refused(fmt::format("tokens of {} where the input has {}", shape.text(), all.text()));
+  }
   const WeightInput rows = weights(node, 0, "its table");
   if (rows.transposed) {
     throw Refused("a table that is transposed");
@@ -34,8 +39,7 @@ void lower_embedding(Lowering& node) {
     throw Refused(fmt::format("a table of {} rows for {} token ids", options.rows,
                               node.all.graph.tokens()->vocabulary));
   }
-  const Layers::Value made =
-      node.all.append(layer_name(rows.parameter), {node.all.graph.image()}, options);
+  const Layers::Value made = node.all.append(layer_name(rows.parameter), {node.all.graph.image()}, options);
   if (const auto owner = node.all.owner(rows.parameter, "table")) {
     node.all.graph.edit(made).shares = owner;
   } else {
@@ -44,6 +48,9 @@ void lower_embedding(Lowering& node) {
   node.all.sources.push_back({.initializer = rows.parameter, .layer = made, .slot = Slot::weights});
   Extents dims = extents_of(shape);
   dims.emplace_back(options.width);
+  if (swapped) {
+    return node.set(node.append({made}, TransposeOptions{.order = {1, 0, 2}}));
+  }
   node.set(made, shape_of(dims));
 }
 
@@ -62,6 +69,38 @@ std::optional<SliceOptions> as_slice(const std::vector<std::int64_t>& indices, s
                                                 .size = static_cast<std::int64_t>(indices.size())});
 }
 
+// Elements of the dimension that the batch multiplies, by indices that step from sample to sample.
+void gather_within_samples(Lowering& node, const Constant& indices) {
+  const Shape shape = node.shape(0);
+  const std::int64_t each = shape[0].size;
+  if (!shape[0].per_sample || node.axis(0) != 0 || !indices.counts_samples ||
+      indices.dims.front() != kBatch || shape.rank() == Shape::kMostDims) {
+    throw Refused("it takes one sample of a batch");
+  }
+  Shape apart{kBatch, each};
+  for (std::size_t d = 1; d < shape.rank(); ++d) {
+    apart.append(shape[d]);
+  }
+  Extents result = indices.dims;
+  for (std::size_t d = 1; d < shape.rank(); ++d) {
+    result.push_back(shape[d]);
+  }
+  GatherOptions options{.dimension = 1, .indices = {}};
+  bool in_order = true;
+  for (const std::int64_t place : indices.wholes()) {
+    if (place < 0 || place >= each) {
+      throw Refused("it takes elements of one sample for another");
+    }
+    in_order &= place == static_cast<std::int64_t>(options.indices.size());
+    options.indices.push_back(static_cast<std::int32_t>(place));
+  }
+  if (in_order && static_cast<std::int64_t>(options.indices.size()) == each) {
+    return node.set(node.elements(0), shape_of(result));
+  }
+  const Layers::Value made = node.append({node.all.reshaped(node.elements(0), apart)}, options);
+  node.set(made, shape_of(result));
+}
+
 void lower_gather(Lowering& node) {
   const Value& indices = node.in(1);
   if (is_tokens(node, indices)) {
@@ -73,9 +112,8 @@ void lower_gather(Lowering& node) {
   const std::size_t axis = node.axis(0);
   const Shape shape = node.shape(0);
   const Extent& along = shape[axis];
-  // The batch's own index is the same for every sample.
   if (along.per_sample) {
-    throw Refused("it takes one sample of a batch");
+    return gather_within_samples(node, *indices.constant);
   }
   std::vector<std::int64_t> places = indices.constant->wholes();
   for (std::int64_t& place : places) {
@@ -267,8 +305,9 @@ void lower_arg_max(Lowering& node) {
     return node.set(Constant::uniform(ElementType::i64, dims, static_cast<double>(shape[axis].size - 1)));
   }
   const auto readers = node.all.readers.find(node.node.outputs.front());
-  const bool last = readers != node.all.readers.end() &&
-                    std::ranges::all_of(readers->second, [](const Node* reader) { return reader == nullptr; });
+  const bool last =
+      readers != node.all.readers.end() &&
+      std::ranges::all_of(readers->second, [](const Node* reader) { return reader == nullptr; });
   if (!last) {
     throw Refused("it gives places that depend on data");
   }

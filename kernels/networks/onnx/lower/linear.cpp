@@ -15,13 +15,14 @@ namespace {
 // A weight or a small constant of that many elements, one for each feature.
 std::optional<WeightInput> bias_of(const Lowering& node, const Value& value, std::int64_t features) {
   const Shape& shape = value.shape;
-  const bool vector = !value.layer && !value.has_batch() && shape.rank() > 0 && shape.elements() == features &&
-                      shape[shape.rank() - 1].size == features;
-  const bool weight = value.is_weight() ? !value.computed && !value.transposed
-                                        : value.is_known() && is_float(value.type);
+  const bool vector = !value.layer && !value.has_batch() && shape.rank() > 0 &&
+                      shape.elements() == features && shape[shape.rank() - 1].size == features;
+  const bool weight =
+      value.is_weight() ? !value.computed && !value.transposed : value.is_known() && is_float(value.type);
   (void)node;
-  return vector && weight ? std::optional(WeightInput{value.is_weight() ? value.parameter : value.name, shape})
-                          : std::nullopt;
+  return vector && weight
+             ? std::optional(WeightInput{value.is_weight() ? value.parameter : value.name, shape})
+             : std::nullopt;
 }
 
 // x · W, or x · Wᵀ where the weights are stored so, and a bias.
@@ -119,11 +120,10 @@ void multiply(Lowering& node, const MatmulOptions& options) {
       throw Refused("a product of two vectors");
     }
     const Layers::Value given = node.layer(row ? 0 : 1);
-    const Layers::Value as_matrix =
-        node.all.reshaped(given, row ? Shape{1, vector[0]} : Shape{vector[0], 1});
+    const Layers::Value as_matrix = node.all.reshaped(given, row ? Shape{1, vector[0]} : Shape{vector[0], 1});
     const Layers::Value other = node.layer(row ? 1 : 0);
-    const Layers::Value made = node.append(
-        row ? std::vector{as_matrix, other} : std::vector{other, as_matrix}, options);
+    const Layers::Value made =
+        node.append(row ? std::vector{as_matrix, other} : std::vector{other, as_matrix}, options);
     const Shape& full = node.all.graph[made].shape;
     Shape shape;
     for (std::size_t d = 0; d < full.rank(); ++d) {
@@ -185,15 +185,15 @@ void lower_gemm(Lowering& node) {
     if (node.has(2) && beta != 0) {
       Value summand = node.in(2);
       if (beta != 1) {
-        summand.layer = node.append({node.layer(2)}, ActivationOptions{.activation = Activation::linear(beta, 0)});
+        summand.layer =
+            node.append({node.layer(2)}, ActivationOptions{.activation = Activation::linear(beta, 0)});
       }
       const Joined sum = joined(node, PointwiseFunction::add, {product, summand});
       return node.set(sum.layer, sum.shape);
     }
     return node.set(product);
   }
-  Product product{
-      .weights = weights(node, 1, "its weights"), .rows_are_features = trans_b, .bias = {}};
+  Product product{.weights = weights(node, 1, "its weights"), .rows_are_features = trans_b, .bias = {}};
   const std::int64_t features = product.weights.shape[trans_b ? 0 : 1].size;
   std::optional<Value> summand;
   if (node.has(2)) {

@@ -18,7 +18,8 @@ Extents extents_of(const Shape& shape) {
 
 Shape shape_of(const Extents& dims) {
   if (dims.size() > Shape::kMostDims) {
-    throw Refused(fmt::format("a value of {} dimensions; at most {} are accepted", dims.size(), Shape::kMostDims));
+    throw Refused(
+        fmt::format("a value of {} dimensions; at most {} are accepted", dims.size(), Shape::kMostDims));
   }
   elements_of(dims);
   Shape shape;
@@ -115,7 +116,8 @@ Layers::Value Importing::materialised(const Value& value, const Uniform& start) 
     return at->second;
   }
   const Constant& constant = *value.constant;
-  if (constant.counts_samples || std::ranges::any_of(constant.per_batch, [](double each) { return each != 0; })) {
+  if (constant.counts_samples ||
+      std::ranges::any_of(constant.per_batch, [](double each) { return each != 0; })) {
     throw Refused("it computes with the number of the sample");
   }
   budget.take(constant.elements());
@@ -140,25 +142,29 @@ Layers::Value Importing::layer(const Value& value, const Uniform& start, bool re
   }
   const Layers::Value one = materialised(value, start);
   const auto batch = value.shape.batch_dimension();
-  if (!batch || (!repeated && value.shape[*batch].size == 1)) {
-    return one;
+  return !batch || (!repeated && value.shape[*batch].size == 1) ? one : this->repeated(one, value.shape);
+}
+
+// In a dimension of its own, which the batch's then takes in.
+Layers::Value Importing::repeated(Layers::Value from, const Shape& shape) {
+  const auto batch = shape.batch_dimension();
+  if (!batch || graph[from].shape.batch_dimension()) {
+    return reshaped(from, shape);
   }
-  // Repeated for each sample: in a dimension of its own, which the batch's then takes in.
   Shape inserted;
   Shape expanded;
-  for (std::size_t d = 0; d < value.shape.rank(); ++d) {
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
     if (d == *batch) {
       inserted.append(1);
       expanded.append(kBatch);
     }
-    if (d != *batch || value.shape[d].size != 1) {
-      inserted.append(value.shape[d].size);
-      expanded.append(value.shape[d].size);
+    if (d != *batch || shape[d].size != 1) {
+      inserted.append(shape[d].size);
+      expanded.append(shape[d].size);
     }
   }
-  const Layers::Value spread =
-      append(value.name + " for each sample", {reshaped(one, inserted)}, ExpandOptions{.shape = expanded});
-  return reshaped(spread, value.shape);
+  const std::string name = graph[from].name + " for each sample";
+  return reshaped(append(name, {reshaped(from, inserted)}, ExpandOptions{.shape = expanded}), shape);
 }
 
 Layers::Value Importing::reshaped(Layers::Value from, const Shape& shape) {
@@ -303,7 +309,8 @@ void Lowering::set_as(const Node& later, Layers::Value layer, const Shape& shape
 
 WeightInput weights(const Lowering& node, std::size_t input, const std::string& what) {
   const Value& value = node.in(input);
-  if (value.has_batch() || (value.layer && !value.is_weight() && node.all.graph[*value.layer].shape.batch_dimension())) {
+  if (value.has_batch() ||
+      (value.layer && !value.is_weight() && node.all.graph[*value.layer].shape.batch_dimension())) {
     throw Refused(what + " depend on data");
   }
   if (!value.is_weight() && value.layer) {

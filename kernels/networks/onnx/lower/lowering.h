@@ -61,13 +61,15 @@ class Importing {
     }
   }
 
-  // The value in exactly its shape; repeated for each sample, where `repeated`, if it is a constant. `start` is
-  // how a weight is drawn.
+  // The value in exactly its shape; repeated for each sample, where `repeated`, if it is a constant. `start`
+  // is how a weight is drawn.
   Layers::Value layer(const Value& value, const Uniform& start = {}, bool repeated = true);
   // A layer of the value's elements in order.
   Layers::Value elements(const Value& value, const Uniform& start = {});
   // The elements of `from` as `shape`.
   Layers::Value reshaped(Layers::Value from, const Shape& shape);
+  // A layer that has one element along the batch of `shape`, or is that shape already, for each sample.
+  Layers::Value repeated(Layers::Value from, const Shape& shape);
   // Rows of the value's last dimension, as a layer over features reads them; in the order in which flattened
   // maps are stored, where the layer takes `any_order`.
   Layers::Value rows(const Value& value, bool any_order = false);
@@ -118,7 +120,9 @@ class Lowering {
   // As the folding of constants sees the node.
   Evaluation evaluation() const;
 
-  Layers::Value layer(std::size_t input, const Uniform& start = {}) const { return all.layer(in(input), start); }
+  Layers::Value layer(std::size_t input, const Uniform& start = {}) const {
+    return all.layer(in(input), start);
+  }
   Layers::Value elements(std::size_t input) const { return all.elements(in(input)); }
   // Tokens can only be looked up in a table.
   void require_numbers(std::size_t input) const;

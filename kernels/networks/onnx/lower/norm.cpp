@@ -15,7 +15,8 @@ namespace bench::kernels::onnx {
 namespace {
 
 void record(Lowering& node, Layers::Value made, std::size_t input, Slot slot, const std::string& what) {
-  node.all.sources.push_back({.initializer = weights(node, input, what).parameter, .layer = made, .slot = slot});
+  node.all.sources.push_back(
+      {.initializer = weights(node, input, what).parameter, .layer = made, .slot = slot});
 }
 
 // Statistics of weights, as weight standardisation computes: the result is drawn.
@@ -48,11 +49,10 @@ void lower_batch_norm(Lowering& node) {
   if (scale.shape.elements() != shape[1].size) {
     throw Refused(fmt::format("{} factors for {}", scale.shape.elements(), shape.text()));
   }
-  const Layers::Value in = rank == 3 ? node.all.reshaped(node.elements(0), {shape[0], shape[1], 1, shape[2]})
-                                     : node.layer(0);
-  const Layers::Value made =
-      node.all.append(layer_name(scale.parameter), {in},
-                      BatchNormOptions{.epsilon = number_of(node.node, "epsilon", 1e-5F)});
+  const Layers::Value in =
+      rank == 3 ? node.all.reshaped(node.elements(0), {shape[0], shape[1], 1, shape[2]}) : node.layer(0);
+  const Layers::Value made = node.all.append(
+      layer_name(scale.parameter), {in}, BatchNormOptions{.epsilon = number_of(node.node, "epsilon", 1e-5F)});
   record(node, made, 1, Slot::scale, "its factors");
   record(node, made, 2, Slot::shift, "its shifts");
   record(node, made, 3, Slot::mean, "its means");
@@ -60,7 +60,8 @@ void lower_batch_norm(Lowering& node) {
   node.set(made, shape);
 }
 
-// The norm of each instance of maps that were reshaped into groups, without factors, is a norm of those groups.
+// The norm of each instance of maps that were reshaped into groups, without factors, is a norm of those
+// groups.
 bool lower_as_groups(Lowering& node) {
   const Value& in = node.in(0);
   if (in.shape.rank() != 3 || !in.layer || scalar_of(node.in(1)) != 1.0 || scalar_of(node.in(2)) != 0.0) {

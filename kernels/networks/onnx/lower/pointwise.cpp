@@ -33,13 +33,15 @@ Joined joined(Lowering& node, PointwiseFunction function, const std::vector<Valu
     const Shape& first = all.graph[layers[0]].shape;
     const bool sum = function == PointwiseFunction::add && layers.size() == 2 &&
                      first == all.graph[layers[1]].shape && first.batch_dimension();
-    return sum ? node.append(layers, AddOptions{}) : node.append(layers, PointwiseOptions{.function = function});
+    return sum ? node.append(layers, AddOptions{})
+               : node.append(layers, PointwiseOptions{.function = function});
   };
   const bool alike = std::ranges::all_of(values, [&](const Value& value) { return value.shape == shape; });
   std::vector<Layers::Value> layers;
   if (alike) {
     // In the shape that the first layer has.
-    const auto made = std::ranges::find_if(values, [](const Value& value) { return value.layer.has_value(); });
+    const auto made =
+        std::ranges::find_if(values, [](const Value& value) { return value.layer.has_value(); });
     const Shape stored = made == values.end() ? shape : all.graph[*made->layer].shape;
     for (const Value& value : values) {
       layers.push_back(all.reshaped(all.elements(value, start), stored));
@@ -70,8 +72,7 @@ Joined joined(Lowering& node, PointwiseFunction function, const std::vector<Valu
     layers.push_back(all.layer(value, start, false));
   }
   const Layers::Value made = record(layers);
-  return {all.graph[made].shape == shape ? made : all.layer({.name = node.name(), .shape = shape, .layer = made}),
-          shape};
+  return {all.repeated(made, shape), shape};
 }
 
 namespace {
@@ -115,7 +116,7 @@ std::optional<Activation> divide_number(double number, bool first) {
                : std::optional(Activation::linear(static_cast<float>(1 / number), 0));
 }
 std::optional<Activation> power_number(double number, bool first) {
-  return first          ? std::nullopt
+  return first           ? std::nullopt
          : number == 1   ? std::optional(Activation::linear(1, 0))
          : number == 0.5 ? std::optional(Activation::sqrt)
          : number == -1  ? std::optional(Activation::reciprocal)
@@ -152,8 +153,9 @@ void lower_mean(Lowering& node) {
   lower_several<PointwiseFunction::add, nullptr>(node);
   const Value sum = node.all.values.at(node.node.outputs.front());
   const auto share = 1 / static_cast<float>(node.inputs());
-  node.set(node.append({node.all.elements(sum)}, ActivationOptions{.activation = Activation::linear(share, 0)}),
-           sum.shape);
+  node.set(
+      node.append({node.all.elements(sum)}, ActivationOptions{.activation = Activation::linear(share, 0)}),
+      sum.shape);
 }
 
 bool is_token(const Lowering& node, std::size_t input) {
@@ -167,8 +169,8 @@ bool compares_token(Lowering& node, bool answer) {
     return false;
   }
   node.all.assume("No token is padding.");
-  node.set(Constant::uniform(ElementType::boolean,
-                             broadcast(extents_of(node.shape(0)), extents_of(node.shape(1))), answer ? 1 : 0));
+  node.set(Constant::uniform(
+      ElementType::boolean, broadcast(extents_of(node.shape(0)), extents_of(node.shape(1))), answer ? 1 : 0));
   return true;
 }
 
@@ -188,13 +190,14 @@ void lower_equal(Lowering& node) {
 }
 template <PointwiseFunction function, bool swapped>
 void lower_comparison(Lowering& node) {
-  set_joined(node, function, swapped ? std::vector<Value>{node.in(1), node.in(0)}
-                                     : std::vector<Value>{node.in(0), node.in(1)});
+  set_joined(
+      node, function,
+      swapped ? std::vector<Value>{node.in(1), node.in(0)} : std::vector<Value>{node.in(0), node.in(1)});
 }
 
 void lower_where(Lowering& node) {
-  const Shape shape = shape_of(broadcast(extents_of(node.shape(0)),
-                                         broadcast(extents_of(node.shape(1)), extents_of(node.shape(2)))));
+  const Shape shape = shape_of(
+      broadcast(extents_of(node.shape(0)), broadcast(extents_of(node.shape(1)), extents_of(node.shape(2)))));
   if (const auto holds = scalar_of(node.in(0))) {
     const std::size_t chosen = *holds != 0 ? 1 : 2;
     if (node.shape(chosen) == shape) {

@@ -61,9 +61,8 @@ void lower_global(Lowering& node, ReduceFunction function) {
   if (function == ReduceFunction::mean && shape.is_maps()) {
     const Layers::Value in = node.layer(0);
     const Shape& maps = node.all.graph[in].shape;
-    return node.set(maps.height() == 1 && maps.width() == 1
-                        ? in
-                        : node.append({in}, AveragePoolOptions{.size = 1}));
+    return node.set(
+        maps.height() == 1 && maps.width() == 1 ? in : node.append({in}, AveragePoolOptions{.size = 1}));
   }
   ReduceOptions options{.function = function, .dimensions = {}, .keep_dims = true};
   for (std::size_t d = 2; d < shape.rank(); ++d) {

@@ -58,8 +58,8 @@ void lower(Lowering& node, const Joining& joining) {
     }
   };
   apply(joining.before);
-  layer = node.append({layer},
-                      ReduceOptions{.function = joining.function, .dimensions = dimensions, .keep_dims = true});
+  layer = node.append(
+      {layer}, ReduceOptions{.function = joining.function, .dimensions = dimensions, .keep_dims = true});
   apply(joining.behind);
   node.set(layer, result);
 }

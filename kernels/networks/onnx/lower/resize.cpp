@@ -54,8 +54,8 @@ std::vector<double> last_two(const Lowering& node, const Constant& list, double 
   const auto axes = integers_of(node.node, "axes");
   std::vector<double> both{otherwise, otherwise};
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::size_t axis = axes ? axis_of(axes->at(static_cast<std::size_t>(i)), node.rank(0))
-                                  : static_cast<std::size_t>(i);
+    const std::size_t axis =
+        axes ? axis_of(axes->at(static_cast<std::size_t>(i)), node.rank(0)) : static_cast<std::size_t>(i);
     const Number number = list.number(i);
     const auto d = axis + 4 - node.rank(0);
     if (node.rank(0) < 3 || axis >= node.rank(0)) {
@@ -63,8 +63,8 @@ std::vector<double> last_two(const Lowering& node, const Constant& list, double 
     }
     const bool pixel = axis >= 2;
     const Extent& extent = node.shape(0)[axis];
-    const bool unchanged = otherwise == 0 ? (extent.per_sample || to_whole(number.fixed) == extent.size)
-                                          : number.fixed == 1;
+    const bool unchanged =
+        otherwise == 0 ? (extent.per_sample || to_whole(number.fixed) == extent.size) : number.fixed == 1;
     if (!pixel && !unchanged) {
       throw Refused("it changes the number of channels or samples");
     }
@@ -139,8 +139,7 @@ void lower_resize(Lowering& node) {
     options.rounding = Resize::Rounding::floor;
     return resize(node, &node.known(1, "its factors"), nullptr, options);
   }
-  options.coordinates =
-      coordinates_of(text_of(node.node, "coordinate_transformation_mode", "half_pixel"));
+  options.coordinates = coordinates_of(text_of(node.node, "coordinate_transformation_mode", "half_pixel"));
   options.rounding = rounding_of(text_of(node.node, "nearest_mode", "round_prefer_floor"));
   const Constant* const sizes = node.has(3) ? &node.known(3, "its sizes") : nullptr;
   const Constant* const scales = sizes == nullptr && node.has(2) ? &node.known(2, "its factors") : nullptr;

@@ -29,8 +29,7 @@ void view(Lowering& node, const Extents& dims) {
 void lower_reshape(Lowering& node) {
   std::vector<Number> target;
   if (node.all.opset() < 5) {
-    for (const std::int64_t size :
-         integers_of(node.node, "shape").value_or(std::vector<std::int64_t>{})) {
+    for (const std::int64_t size : integers_of(node.node, "shape").value_or(std::vector<std::int64_t>{})) {
       target.push_back({static_cast<double>(size), 0});
     }
   } else {
@@ -50,7 +49,8 @@ void lower_flatten(Lowering& node) {
   const Extents dims = extents_of(node.shape(0));
   const auto rank = static_cast<std::int64_t>(dims.size());
   const std::int64_t given = integer_of(node.node, "axis", 1);
-  const auto axis = static_cast<std::size_t>(std::clamp<std::int64_t>(given < 0 ? given + rank : given, 0, rank));
+  const auto axis =
+      static_cast<std::size_t>(std::clamp<std::int64_t>(given < 0 ? given + rank : given, 0, rank));
   view(node, {merged(dims, 0, axis), merged(dims, axis, dims.size())});
 }
 
@@ -65,6 +65,20 @@ void lower_unsqueeze(Lowering& node) {
 
 void lower_identity(Lowering& node) {
   node.same(0);
+}
+
+// Floats that the file does not hold are drawn, as a weight of that name, which training leaves as it is.
+void lower_constant(Lowering& node) {
+  const Attribute* const given = node.node.find("value");
+  if (given == nullptr || !given->tensor || !is_float(given->tensor->type)) {
+    throw Refused("a constant without numbers");
+  }
+  Value value;
+  value.type = given->tensor->type;
+  value.shape = shape_of(Extents(given->tensor->dims.begin(), given->tensor->dims.end()));
+  value.parameter = node.node.outputs.front();
+  value.trained = false;
+  node.set(std::move(value));
 }
 
 void lower_dropout(Lowering& node) {
@@ -120,6 +134,7 @@ const Registration<Lowered> flatten{{"Flatten", lower_flatten}};
 const Registration<Lowered> squeeze{{"Squeeze", lower_squeeze}};
 const Registration<Lowered> unsqueeze{{"Unsqueeze", lower_unsqueeze}};
 const Registration<Lowered> identity{{"Identity", lower_identity}};
+const Registration<Lowered> constant{{"Constant", lower_constant}};
 const Registration<Lowered> dropout{{"Dropout", lower_dropout}};
 const Registration<Lowered> cast{{"Cast", lower_cast}};
 const Registration<Lowered> cast_like{{"CastLike", lower_cast}};

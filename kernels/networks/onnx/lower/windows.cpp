@@ -40,8 +40,8 @@ bool takes(const Value& value, std::optional<double> border) {
 Windows windows_of(const Lowering& node, const std::vector<std::int64_t>& kernel) {
   const std::size_t axes = kernel.size();
   if (axes < 1 || axes > 2 || node.rank(0) != axes + 2) {
-    throw Refused(fmt::format("windows of {} dimensions over {}; one or two are accepted", axes,
-                              node.shape(0).text()));
+    throw Refused(
+        fmt::format("windows of {} dimensions over {}; one or two are accepted", axes, node.shape(0).text()));
   }
   if (!std::ranges::all_of(kernel, [](std::int64_t each) { return each > 0 && each < (1 << 30); })) {
     throw Refused("windows without elements");
