@@ -18,7 +18,7 @@ namespace bench::kernels {
 namespace {
 
 using Value = Graph::Value;
-using Dim = View::Dim;
+using Run = View::Run;
 
 constexpr float kHidden = -1e4F;  // scores below it have no weight
 constexpr Extent kOne = 1;
@@ -28,7 +28,7 @@ struct Operand {
   Value value = 0;       // what the product reads
   bool swapped = false;  // its last two dimensions
   View view;             // into what it was made of
-  std::array<Dim, 4> dims{};
+  std::array<Run, 4> dims{};
 };
 
 struct Found {
@@ -45,6 +45,14 @@ struct Rows {
   std::int64_t width = 0;       // of a row
   std::int64_t at = 0;          // where in it the first head begins
 };
+
+Extent elements(const Shape& shape) {
+  Extent all = 1;
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    all = {all.size * shape[d].size, all.per_sample || shape[d].per_sample};
+  }
+  return all;
+}
 
 class Finder {
  public:
@@ -83,8 +91,12 @@ class Finder {
     for (std::size_t i = 0; i < values.size(); ++i) {
       found.operands.at(i) = {
           .value = values.at(i), .swapped = swapped.at(i), .view = (i < 2 ? scaled_ : plain_)[values.at(i)]};
-      if (!split(found.operands.at(i))) {
-        return std::nullopt;
+      Operand& operand = found.operands.at(i);
+      if (!split(operand)) {
+        operand.view = whole(graph_, operand.value);
+        if (!split(operand)) {
+          return std::nullopt;
+        }
       }
     }
     return fits(found) ? std::optional(found) : std::nullopt;
@@ -99,8 +111,8 @@ class Finder {
       return std::nullopt;
     }
     Rows found{.source = operand.view.source, .width = all.size / rows, .at = operand.view.offset};
-    const auto lies = [](const Dim& dim, std::optional<Extent> stride) {
-      return dim.extent == kOne || dim.stride == stride;
+    const auto lies = [](const Run& run, std::optional<Extent> stride) {
+      return run.extent == kOne || run.stride == stride;
     };
     const std::int64_t head_size = features.extent.size;
     if (!lies(features, 1) || !lies(heads, head_size) || found.at < 0 ||
@@ -117,14 +129,6 @@ class Finder {
   }
 
  private:
-  static Extent elements(const Shape& shape) {
-    Extent all = 1;
-    for (std::size_t d = 0; d < shape.rank(); ++d) {
-      all = {all.size * shape[d].size, all.per_sample || shape[d].per_sample};
-    }
-    return all;
-  }
-
   bool is_read_once(Value value) const { return readers_[value] == 1; }
 
   // Whether a reshape leaves the matrices of the last two dimensions as they are.
@@ -220,17 +224,19 @@ class Finder {
     if (values.empty() || view.dims.size() < 2 || scores[scores.rank() - 2] != Extent(size)) {
       return false;
     }
-    const std::span<const Dim> dims = view.dims;
-    const Dim& rows = dims[dims.size() - 2];
-    const Dim& columns = dims.back();
-    const auto repeated = [](const Dim& dim) { return dim.extent == kOne || dim.stride == Extent(0); };
-    if (!std::ranges::all_of(dims.first(dims.size() - 2), repeated) || rows.extent != Extent(size) ||
-        columns.extent != Extent(size)) {
+    const std::span<const View::Dim> dims = view.dims;
+    const auto rows = single(dims[dims.size() - 2]);
+    const auto columns = single(dims.back());
+    const auto repeated = [](const View::Dim& dim) {
+      return std::ranges::all_of(dim, [](const Run& run) { return run.stride == Extent(0); });
+    };
+    if (!std::ranges::all_of(dims.first(dims.size() - 2), repeated) || !rows || !columns ||
+        rows->extent != Extent(size) || columns->extent != Extent(size)) {
       return false;
     }
     for (std::int64_t i = 0; i < size; ++i) {
       for (std::int64_t j = 0; j < size; ++j) {
-        const std::int64_t at = view.offset + i * rows.stride.size + j * columns.stride.size;
+        const std::int64_t at = view.offset + i * rows->stride.size + j * columns->stride.size;
         if (!is_right(values[static_cast<std::size_t>(at)], j > i)) {
           return false;
         }
@@ -259,16 +265,19 @@ class Finder {
 
   // The view's dimensions in order. Where batch and heads are one, the heads are inside.
   static bool split(Operand& operand) {
-    std::vector<Dim> dims = operand.view.dims;
+    std::vector<View::Dim> dims = operand.view.dims;
     if (dims.size() == 3) {
-      const Dim both = dims[0];
-      const std::int64_t heads = both.extent.size;
-      const auto stride = product(both.stride, heads);
-      if (!both.extent.per_sample || !stride) {
-        return false;
+      const View::Dim both = dims[0];
+      const auto together = single(both);
+      const std::int64_t heads = together ? together->extent.size : 1;
+      const auto stride = together ? product(together->stride, heads) : std::nullopt;
+      if (stride) {
+        dims[0] = {{heads, together->stride}};
+        dims.insert(dims.begin(), {{{together->extent.per_sample ? kBatch : kOne, *stride}}});
+      } else if (both.size() == 2) {
+        dims[0] = {both[1]};
+        dims.insert(dims.begin(), {{both[0]}});
       }
-      dims.insert(dims.begin(), {kBatch, *stride});
-      dims[1] = {heads, heads == 1 ? Extent(0) : both.stride};
     }
     if (dims.size() != 4) {
       return false;
@@ -276,9 +285,14 @@ class Finder {
     if (operand.swapped) {
       std::swap(dims[2], dims[3]);
     }
-    std::ranges::copy(dims, operand.dims.begin());
-    const auto is_fixed = [](const Dim& dim) { return !dim.extent.per_sample; };
-    return dims[0].extent.per_sample && std::ranges::all_of(std::span(dims).subspan(1), is_fixed);
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      const auto run = single(dims[d]);
+      if (!run || run->extent.per_sample != (d == 0)) {
+        return false;
+      }
+      operand.dims.at(d) = *run;
+    }
+    return true;
   }
 
   bool fits(Found& found) const {
@@ -476,7 +490,7 @@ class Straightener {
       transposes += old_[at].is("transpose") ? 1 : 0;
       ++layers;
     }
-    const std::vector<Dim> dims = view.merged();
+    const std::vector<Run> dims = view.merged();
     std::vector<std::size_t> by_stride;  // the outermost in memory first
     for (std::size_t d = 0; d < dims.size(); ++d) {
       by_stride.push_back(d);
@@ -489,15 +503,15 @@ class Straightener {
     plan.order.resize(dims.size());
     Extent below = 1;
     for (std::size_t i = by_stride.size(); i-- > 0;) {
-      const Dim& dim = dims[by_stride[i]];
-      const auto next = product(below, dim.extent);
-      if (dim.stride != below || !next) {
+      const Run& run = dims[by_stride[i]];
+      const auto next = product(below, run.extent);
+      if (run.stride != below || !next) {
         return std::nullopt;
       }
       below = *next;
       plan.order[by_stride[i]] = i;
     }
-    if (dims.size() > Shape::kMostDims || below != whole(old_[view.source].shape)) {
+    if (dims.size() > Shape::kMostDims || below != elements(old_[view.source].shape)) {
       return std::nullopt;
     }
     for (const std::size_t d : by_stride) {
@@ -505,14 +519,6 @@ class Straightener {
     }
     const bool in_order = std::ranges::is_sorted(plan.order);
     return (in_order && layers > 1) || transposes > 1 ? std::optional(plan) : std::nullopt;
-  }
-
-  static Extent whole(const Shape& shape) {
-    Extent all = 1;
-    for (std::size_t d = 0; d < shape.rank(); ++d) {
-      all = product(all, shape[d]).value();
-    }
-    return all;
   }
 
   Value reshape(const std::string& name, Value x, const Shape& shape) {

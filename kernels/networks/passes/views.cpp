@@ -12,65 +12,68 @@ namespace {
 
 using Value = Graph::Value;
 using Dim = View::Dim;
+using Run = View::Run;
 
 constexpr Extent kOne = 1;
 
-View whole(const Graph& graph, Value value) {
-  View view{.source = value, .offset = 0, .dims = {}};
-  const Shape& shape = graph[value].shape;
-  view.dims.resize(shape.rank());
-  Extent stride = 1;
-  for (std::size_t d = shape.rank(); d-- > 0;) {
-    view.dims[d] = {shape[d], shape[d] == kOne ? Extent(0) : stride};
-    stride = product(stride, shape[d]).value();
-  }
-  return view;
+// Whether the one goes into the other without a rest.
+bool divides(const Extent& part, const Extent& all) {
+  return all.size % part.size == 0 && (all.per_sample || !part.per_sample);
+}
+Extent quotient(const Extent& all, const Extent& part) {
+  return {all.size / part.size, all.per_sample && !part.per_sample};
 }
 
-// Cut from the last dimension on; nothing where elements of one dimension do not lie at one distance.
+// Cut from the last dimension on; nothing where that cuts a run unevenly.
 std::optional<View> reshaped(const View& view, const Shape& to) {
-  std::vector<Dim> left = view.merged();
+  std::vector<Run> left = view.merged();
   View made = view;
   made.dims.assign(to.rank(), {});
   for (std::size_t d = to.rank(); d-- > 0;) {
-    if (to[d] == kOne) {
-      made.dims[d] = {kOne, 0};
-      continue;
+    Extent wanted = to[d];
+    while (wanted != kOne) {
+      if (left.empty()) {
+        return std::nullopt;
+      }
+      Run& from = left.back();
+      if (divides(from.extent, wanted)) {
+        made.dims[d].insert(made.dims[d].begin(), from);
+        wanted = quotient(wanted, from.extent);
+        left.pop_back();
+        continue;
+      }
+      const auto next = product(from.stride, wanted);
+      if (!divides(wanted, from.extent) || !next) {
+        return std::nullopt;
+      }
+      made.dims[d].insert(made.dims[d].begin(), {wanted, from.stride});
+      from = {quotient(from.extent, wanted), *next};
+      wanted = kOne;
     }
-    while (!left.empty() && left.back().extent == kOne) {
-      left.pop_back();
-    }
-    if (left.empty() || left.back().extent.size % to[d].size != 0 ||
-        (to[d].per_sample && !left.back().extent.per_sample)) {
-      return std::nullopt;
-    }
-    Dim& from = left.back();
-    made.dims[d] = {to[d], from.stride};
-    from.extent = {from.extent.size / to[d].size, from.extent.per_sample && !to[d].per_sample};
-    const auto next = product(from.stride, to[d]);
-    if (from.extent != kOne && !next) {
-      return std::nullopt;
-    }
-    from.stride = next.value_or(0);
   }
-  const auto is_used = [](const Dim& dim) { return dim.extent == kOne; };
-  return std::ranges::all_of(left, is_used) ? std::optional(made) : std::nullopt;
+  return left.empty() ? std::optional(made) : std::nullopt;
 }
 
 std::optional<View> sliced(View view, std::size_t dimension, std::int64_t start, std::int64_t step,
                            std::int64_t size) {
-  Dim& dim = view.dims[dimension];
-  if (start != 0 && dim.stride.per_sample) {
+  const auto from = single(view.dims[dimension]);
+  if (!from || (start != 0 && from->stride.per_sample)) {
     return std::nullopt;
   }
-  view.offset += start * dim.stride.size;
-  dim.extent = size;
-  dim.stride = size == 1 ? Extent(0) : Extent(dim.stride.size * step, dim.stride.per_sample);
+  view.offset += start * from->stride.size;
+  view.dims[dimension].clear();
+  if (size > 1) {
+    view.dims[dimension] = {{size, Extent(from->stride.size * step, from->stride.per_sample)}};
+  }
   return view;
 }
 
 std::optional<View> gathered(const View& view, const GatherOptions& options) {
-  const std::int64_t extent = view.dims[options.dimension].extent.size;
+  const auto along = single(view.dims[options.dimension]);
+  if (!along) {
+    return std::nullopt;
+  }
+  const std::int64_t extent = along->extent.size;
   const auto at = [&](std::size_t i) {
     const std::int64_t index = options.indices[i];
     return index < 0 ? index + extent : index;
@@ -85,13 +88,13 @@ std::optional<View> gathered(const View& view, const GatherOptions& options) {
   return sliced(view, options.dimension, at(0), step, static_cast<std::int64_t>(count));
 }
 
-View expanded(const View& view, const Shape& to) {
+View expanded(const View& view, const Shape& from, const Shape& to) {
   View made = view;
   made.dims.clear();
   for (std::size_t d = 0; d < to.rank(); ++d) {
-    const std::size_t lacking = to.rank() - view.dims.size();
-    const bool repeated = d < lacking || view.dims[d - lacking].extent != to[d];
-    made.dims.push_back({to[d], repeated ? Extent(0) : view.dims[d - lacking].stride});
+    const std::size_t lacking = to.rank() - from.rank();
+    const bool repeated = d < lacking || from[d - lacking] != to[d];
+    made.dims.push_back(!repeated ? view.dims[d - lacking] : to[d] == kOne ? Dim{} : Dim{{to[d], 0}});
   }
   return made;
 }
@@ -121,7 +124,7 @@ std::optional<std::pair<Value, double>> scaled(const Graph& graph, const std::ve
   return std::nullopt;
 }
 
-std::optional<View> moved(const View& from, const Node& node) {
+std::optional<View> moved(const Graph& graph, const View& from, const Node& node) {
   if (const auto* const reshape = options_of<ReshapeOptions>(node)) {
     return reshaped(from, reshape->shape);
   }
@@ -138,7 +141,7 @@ std::optional<View> moved(const View& from, const Node& node) {
     return gathered(from, *gather);
   }
   if (const auto* const expand = options_of<ExpandOptions>(node)) {
-    return expanded(from, expand->shape);
+    return expanded(from, graph[node.inputs[0]].shape, expand->shape);
   }
   return std::nullopt;
 }
@@ -155,20 +158,41 @@ std::optional<Extent> product(const Extent& a, const Extent& b) {
   return Extent(a.size * b.size, a.per_sample || b.per_sample);
 }
 
-std::vector<Dim> View::merged() const {
-  std::vector<Dim> all;
+std::vector<View::Run> View::merged() const {
+  std::vector<Run> all;
   for (const Dim& dim : dims) {
-    if (dim.extent == kOne) {
-      continue;
-    }
-    if (!all.empty() && product(dim.stride, dim.extent) == all.back().stride &&
-        product(all.back().extent, dim.extent)) {
-      all.back() = {*product(all.back().extent, dim.extent), dim.stride};
-    } else {
-      all.push_back(dim);
+    for (const Run& run : dim) {
+      const bool behind = !all.empty() && product(run.stride, run.extent) == all.back().stride;
+      const auto both = behind ? product(all.back().extent, run.extent) : std::nullopt;
+      if (both) {
+        all.back() = {*both, run.stride};
+      } else {
+        all.push_back(run);
+      }
     }
   }
   return all;
+}
+
+std::optional<View::Run> single(const View::Dim& dim) {
+  if (dim.size() > 1) {
+    return std::nullopt;
+  }
+  return dim.empty() ? View::Run{} : dim.front();
+}
+
+View whole(const Graph& graph, Value value) {
+  View view{.source = value, .offset = 0, .dims = {}};
+  const Shape& shape = graph[value].shape;
+  view.dims.resize(shape.rank());
+  Extent stride = 1;
+  for (std::size_t d = shape.rank(); d-- > 0;) {
+    if (shape[d] != kOne) {
+      view.dims[d] = {{shape[d], stride}};
+    }
+    stride = product(stride, shape[d]).value();
+  }
+  return view;
 }
 
 std::span<const float> constant_values(const Graph& graph, const View& view) {
@@ -190,7 +214,7 @@ std::vector<View> views_of(const Graph& graph, Factors factors) {
     const Node& node = graph[value];
     std::optional<View> view;
     if (!node.inputs.empty()) {
-      view = moved(views[node.inputs[0]], node);
+      view = moved(graph, views[node.inputs[0]], node);
     }
     if (!view && factors == Factors::seen_through && !node.inputs.empty()) {
       if (const auto product = scaled(graph, plain, node)) {

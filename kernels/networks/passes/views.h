@@ -3,7 +3,8 @@
 //
 //   offset + Σ stride[d] · i[d]
 //
-// of its source, counted in the order of the source's dimensions, times a factor.
+// of its source, counted in the order of the source's dimensions, times a factor. A dimension may be runs
+// within runs, the outermost first, each with a stride: heads and samples as one dimension.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +17,27 @@
 namespace bench::kernels {
 
 struct View {
-  // Strides depend on the batch where the batch lies behind the dimension.
-  struct Dim {
-    Extent extent;
+  // Its stride depends on the batch where the batch lies behind it in memory.
+  struct Run {
+    Extent extent = 1;
     Extent stride = 0;  // 0: repeated, or of one element
-    bool operator==(const Dim&) const = default;
+    bool operator==(const Run&) const = default;
   };
+  using Dim = std::vector<Run>;  // empty: of one element
+
   Graph::Value source = 0;
   std::int64_t offset = 0;
   std::vector<Dim> dims;
   double factor = 1;
 
-  // Without dimensions of one element; neighbours that lie one behind the other are one.
-  std::vector<Dim> merged() const;
+  // All runs; neighbours that lie one behind the other are one.
+  std::vector<Run> merged() const;
 };
+
+// A dimension that is a single run.
+std::optional<View::Run> single(const View::Dim& dim);
+// The view of a value that is its own source.
+View whole(const Graph& graph, Graph::Value value);
 
 // The product, which nothing is where both depend on the batch.
 std::optional<Extent> product(const Extent& a, const Extent& b);

@@ -157,8 +157,12 @@ Graph products() {
   Value x = g.append("windows", {maps}, ReshapeOptions{.shape = {Extent(2, true), 12, 16}});
   x = g.append("heads", {g.linear("qk", x, 24)}, ReshapeOptions{.shape = {Extent(2, true), 12, 3, 8}});
   x = g.append("by_head", {x}, TransposeOptions{.order = {0, 2, 1, 3}});
+  std::vector<std::int32_t> places;  // of every pair of positions, by their distance
+  for (std::int32_t pair = 0; pair < 144; ++pair) {
+    places.push_back((pair / 12 - pair % 12) % 5);
+  }
   Value bias = g.append("looked_up", {parameter(g, "table", {5, 3})},
-                        GatherOptions{.dimension = 0, .indices = std::vector<std::int32_t>(144, -2)});
+                        GatherOptions{.dimension = 0, .indices = places});
   bias = g.append("square", {bias}, ReshapeOptions{.shape = {12, 12, 3}});
   bias = g.append("bias", {bias}, TransposeOptions{.order = {2, 0, 1}});
   Value scores = matmul("scores", x, x, {.transpose_b = true, .scale = 0.25F});
