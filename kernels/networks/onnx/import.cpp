@@ -39,7 +39,7 @@ class Importer {
       network_.readers[output.name].push_back(nullptr);
     }
     for (const Tensor& tensor : model.graph.initializers) {
-      initializers_.emplace(tensor.name, &tensor);
+      network_.initializers.emplace(tensor.name, &tensor);
     }
   }
 
@@ -189,37 +189,11 @@ class Importer {
       if (network_.unknown.contains(input)) {
         return false;
       }
-      add_initializer(input);
+      if (network_.find(input) == nullptr) {
+        throw Refused(fmt::format("nothing makes its input '{}'", input));
+      }
     }
     return true;
-  }
-
-  void add_initializer(const std::string& name) {
-    const auto at = initializers_.find(name);
-    if (at == initializers_.end()) {
-      throw Refused(fmt::format("nothing makes its input '{}'", name));
-    }
-    const Tensor& tensor = *at->second;
-    Value value;
-    value.name = name;
-    value.type = tensor.type;
-    value.shape = shape_of(Extents(tensor.dims.begin(), tensor.dims.end()));
-    const std::int64_t elements = value.shape.elements();
-    if (!is_float(tensor.type)) {
-      value.constant = constant_of(tensor, network_.budget);
-      if (value.constant == nullptr) {
-        throw Refused(fmt::format("'{}' holds no numbers", name));
-      }
-    } else {
-      constexpr std::int64_t kSmall = 64;
-      if (elements <= kSmall) {
-        value.constant = constant_of(tensor, network_.budget);
-      }
-      if (elements > 1 || value.constant == nullptr) {
-        value.parameter = name;
-      }
-    }
-    network_.values.emplace(name, std::move(value));
   }
 
   void import(const Node& node) {
@@ -233,7 +207,8 @@ class Importer {
       try {
         return fold(node, *folded);
       } catch (const Refused&) {
-        if (lowered == nullptr) {
+        // A layer may compute what is too much to fold; never shapes and indices.
+        if (lowered == nullptr || !reads_floats(node)) {
           throw;
         }
       }
@@ -248,6 +223,12 @@ class Importer {
   bool is_known(const Node& node) const {
     return std::ranges::all_of(node.inputs, [&](const std::string& input) {
       return input.empty() || network_.values.at(input).is_known();
+    });
+  }
+
+  bool reads_floats(const Node& node) const {
+    return std::ranges::all_of(node.inputs, [&](const std::string& input) {
+      return input.empty() || is_float(network_.values.at(input).type);
     });
   }
 
@@ -269,7 +250,7 @@ class Importer {
       throw Refused("a branch that is not given");
     }
     for (const Tensor& tensor : branch->graph->initializers) {
-      initializers_.insert_or_assign(tensor.name, &tensor);
+      network_.initializers.insert_or_assign(tensor.name, &tensor);
     }
     run(*branch->graph);
     for (std::size_t i = 0; i < node.outputs.size() && i < branch->graph->outputs.size(); ++i) {
@@ -278,10 +259,11 @@ class Importer {
         network_.unknown.insert(node.outputs[i]);
         continue;
       }
-      if (!network_.values.contains(name)) {
-        add_initializer(name);
+      const Value* const value = network_.find(name);
+      if (value == nullptr) {
+        throw Refused(fmt::format("nothing makes '{}'", name));
       }
-      lowering.set(network_.values.at(name), i);
+      lowering.set(*value, i);
     }
   }
 
@@ -316,7 +298,6 @@ class Importer {
   InputPlan plan_;
   Importing network_;
   std::vector<ImportedInput> inputs_;
-  std::unordered_map<std::string, const Tensor*> initializers_;
   std::vector<Unsupported> unsupported_;
   std::string output_;
 };

@@ -13,13 +13,12 @@ namespace bench::kernels::onnx {
 namespace {
 
 // A weight or a small constant of that many elements, one for each feature.
-std::optional<WeightInput> bias_of(const Lowering& node, const Value& value, std::int64_t features) {
+std::optional<WeightInput> bias_of(const Value& value, std::int64_t features) {
   const Shape& shape = value.shape;
   const bool vector = !value.layer && !value.has_batch() && shape.rank() > 0 &&
                       shape.elements() == features && shape[shape.rank() - 1].size == features;
   const bool weight =
       value.is_weight() ? !value.computed && !value.transposed : value.is_known() && is_float(value.type);
-  (void)node;
   return vector && weight
              ? std::optional(WeightInput{value.is_weight() ? value.parameter : value.name, shape})
              : std::nullopt;
@@ -86,11 +85,11 @@ const Node* adds_bias(const Lowering& node, std::int64_t features, std::optional
     return nullptr;
   }
   const std::string& other = next->inputs[next->inputs[0] == node.node.outputs.front() ? 1 : 0];
-  const auto at = node.all.values.find(other);
-  if (at == node.all.values.end()) {
+  const Value* const summand = node.all.find(other);
+  if (summand == nullptr) {
     return nullptr;
   }
-  bias = bias_of(node, at->second, features);
+  bias = bias_of(*summand, features);
   return bias && bias->shape.rank() <= node.rank(0) ? next : nullptr;
 }
 
@@ -198,7 +197,7 @@ void lower_gemm(Lowering& node) {
   const std::int64_t features = product.weights.shape[trans_b ? 0 : 1].size;
   std::optional<Value> summand;
   if (node.has(2)) {
-    product.bias = bias_of(node, node.in(2), features);
+    product.bias = bias_of(node.in(2), features);
     if (!product.bias) {
       summand = node.in(2);
     }

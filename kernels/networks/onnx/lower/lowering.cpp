@@ -43,6 +43,34 @@ std::int64_t Importing::opset() const {
   return at == model.opsets.end() ? 1 : at->second;
 }
 
+const Value* Importing::find(const std::string& name) {
+  if (const auto known = values.find(name); known != values.end()) {
+    return &known->second;
+  }
+  const auto at = initializers.find(name);
+  if (at == initializers.end()) {
+    return nullptr;
+  }
+  const Tensor& tensor = *at->second;
+  Value value;
+  value.name = name;
+  value.type = tensor.type;
+  value.shape = shape_of(Extents(tensor.dims.begin(), tensor.dims.end()));
+  const std::int64_t elements = value.shape.elements();
+  constexpr std::int64_t kSmall = 64;  // floats that are kept
+  if (!is_float(tensor.type) || elements <= kSmall) {
+    value.constant = constant_of(tensor, budget);
+  }
+  if (!is_float(tensor.type)) {
+    if (value.constant == nullptr) {
+      throw Refused(fmt::format("'{}' holds no numbers", name));
+    }
+  } else if (elements > 1 || value.constant == nullptr) {
+    value.parameter = name;
+  }
+  return &values.emplace(name, std::move(value)).first->second;
+}
+
 void Importing::assume(const std::string& sentence) {
   if (std::ranges::find(assumptions, sentence) == assumptions.end()) {
     assumptions.push_back(sentence);

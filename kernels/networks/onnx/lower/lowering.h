@@ -47,7 +47,12 @@ class Importing {
   std::set<std::string> convolved;                // weights of convolutions
   std::set<const Node*> absorbed;                 // what they compute is done by an earlier node's layer
 
+  std::unordered_map<std::string, const Tensor*> initializers;
+
   std::int64_t opset() const;
+  // A value, or an initializer, which becomes one when it is first read; nullptr: there is none yet. Throws
+  // Refused.
+  const Value* find(const std::string& name);
   void assume(const std::string& sentence);  // once
 
   // Adds a layer; a shape that does not fit is refused.
