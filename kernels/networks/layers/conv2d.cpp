@@ -123,10 +123,11 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
       residual_ = true;
       return true;
     }
-    if (norm_) {
+    const auto* const norm = std::get_if<FoldedNorm>(&epilogue);
+    if (norm_ || norm == nullptr) {
       return false;
     }
-    norm_ = std::get<FoldedNorm>(epilogue);
+    norm_ = *norm;
     options_.bias = true;  // the norm's shift
     return true;
   }

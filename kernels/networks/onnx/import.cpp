@@ -234,9 +234,9 @@ class Importer {
 
   void fold(const Node& node, const ConstantOperator& folded) {
     Lowering lowering(network_, node);
-    const std::vector<Constant> made = folded.evaluate(lowering.evaluation());
+    std::vector<Constant> made = folded.evaluate(lowering.evaluation());
     for (std::size_t i = 0; i < made.size() && i < node.outputs.size(); ++i) {
-      lowering.set(made[i], i);
+      lowering.set(std::move(made[i]), i);
     }
   }
 

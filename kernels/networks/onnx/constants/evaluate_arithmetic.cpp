@@ -60,6 +60,7 @@ Constant joined(const Evaluation& evaluation, ElementType type, std::size_t inpu
     from.emplace_back(evaluation.in(i), made.dims);
   }
   std::vector<Number> operands(inputs);
+  made.values.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
     for (std::size_t input = 0; input < inputs; ++input) {
       operands[input] = from[input].next();

@@ -318,11 +318,11 @@ void Lowering::set(Value value, std::size_t output) {
   }
 }
 
-void Lowering::set(const Constant& constant, std::size_t output) {
+void Lowering::set(Constant constant, std::size_t output) {
   Value value;
   value.type = constant.type;
   value.shape = shape_of(constant.dims);
-  value.constant = std::make_shared<Constant>(constant);
+  value.constant = std::make_shared<Constant>(std::move(constant));
   set(std::move(value), output);
 }
 

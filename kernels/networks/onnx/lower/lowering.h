@@ -143,7 +143,7 @@ class Lowering {
   void set(Layers::Value layer, std::size_t output = 0);
   void set(Layers::Value layer, const Shape& shape, std::size_t output = 0);
   void set(Value value, std::size_t output = 0);
-  void set(const Constant& constant, std::size_t output = 0);
+  void set(Constant constant, std::size_t output = 0);
   void same(std::size_t input) { set(in(input)); }
   // The result is made under a later node's name, which this one replaces.
   void set_as(const Node& later, Layers::Value layer, const Shape& shape);
