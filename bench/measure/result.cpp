@@ -88,6 +88,7 @@ void members(auto& io, Of<Finding> auto& finding) {
   io.nullable("value", finding.value);
   io("unit", finding.unit);
   io.nullable("ci95", finding.ci95);
+  io.maybe("interval_kind", finding.interval_kind);
   io("claim", finding.claim);
   io("evidence", finding.evidence);
   io.maybe("details", finding.details);

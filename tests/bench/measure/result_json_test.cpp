@@ -64,6 +64,8 @@ TEST(ResultJson, RoundTripLosesNothing) {
   ASSERT_EQ(after.findings.size(), 2U);
   EXPECT_EQ(after.findings[0].value, 2.0);
   EXPECT_EQ(after.findings[0].ci95, before.findings[0].ci95);
+  EXPECT_EQ(after.findings[0].interval_kind, "range");
+  EXPECT_EQ(after.findings[1].interval_kind, "none");
   EXPECT_EQ(after.findings[0].evidence, before.findings[0].evidence);
   EXPECT_EQ(after.findings[0].details, before.findings[0].details);
   EXPECT_EQ(after.findings[1].value, std::nullopt);
