@@ -10,6 +10,7 @@
 #include "bench/measure/result.h"
 #include "bench/measure/result_json.h"
 #include "tests/bench/support/sample_document.h"
+#include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
@@ -85,6 +86,9 @@ TEST(Ab, ASlowerPointIsNamed) {
   const TemporaryFolder folder;
   made_pairs(folder.path() / "files", 20, 1.05);
   const std::string program = made_script(folder, "program");
+  const Ended json = run_ab(folder, {"--format", "json", program, program}, "json");
+  EXPECT_EQ(json.code, 1) << json.err;
+  EXPECT_EQ(schema_errors(json.out, kCompareSchema), "");
   const Ended ended = run_ab(folder, {program, program});
   EXPECT_EQ(ended.code, 1) << ended.out << ended.err;
   EXPECT_THAT(ended.out, AllOf(HasSubstr("slower"), HasSubstr("batch:1")));

@@ -9,6 +9,7 @@
 #include "bench/measure/result_json.h"
 #include "bench/measure/statistics.h"
 #include "tests/bench/support/sample_document.h"
+#include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
@@ -91,6 +92,7 @@ TEST(CompareProgram, OptionsMayComeLast) {
   const Ended json = compared(made_runs(folder, "a"), made_runs(folder, "b") + Arguments{"--format", "json"});
   EXPECT_EQ(json.code, 0);
   EXPECT_EQ(Json::parse(json.out)["exit_code"], 0);
+  EXPECT_EQ(schema_errors(json.out, kCompareSchema), "");
 }
 
 // Two copies of a run under other names.
@@ -201,6 +203,8 @@ TEST(CompareProgram, HostileNamesDoNothing) {
     EXPECT_EQ(ended.out.find("\n::error::x"), std::string::npos) << format;
     if (format != "json") {
       EXPECT_LT(ended.out.size(), 20'000U) << format;
+    } else {
+      EXPECT_EQ(schema_errors(ended.out, kCompareSchema), "");
     }
   }
   EXPECT_EQ(folder.names().size(), files);
