@@ -118,8 +118,8 @@ std::string read_text(const fs::path& path) {
   std::string text;
   try {
     text.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  } catch (const std::ios_base::failure& error) {  // the library throws where the system's read fails
-    refuse(error.code().message());
+  } catch (const std::ios_base::failure& failure) {  // the library throws where the system's read fails
+    refuse(failure.code().message());
   }
   if (!file.is_open() || file.bad()) {
     refuse(std::generic_category().message(errno));

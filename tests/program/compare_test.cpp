@@ -156,6 +156,10 @@ TEST(CompareProgram, FilesThatAreWrongAreOneSentence) {
   }
   EXPECT_EQ(compared(good, {folder.path() / "absent.json"}).code, 2);
   EXPECT_EQ(compared(good, {folder.path()}).code, 2);
+  EXPECT_THAT(compared(good, {""}).err, HasSubstr("'' is not a file"));
+  const Ended unreadable = compared(good, {"/proc/self/mem"});  // opens, and cannot be read
+  EXPECT_EQ(unreadable.code, 2);
+  EXPECT_THAT(unreadable.err, HasSubstr("/proc/self/mem cannot be read (Input/output error)"));
 }
 
 TEST(CompareProgram, WrongUsageIsOneSentence) {

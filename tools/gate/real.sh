@@ -13,8 +13,11 @@ build=${2:-build/release}
 runs=${3:-20}
 bench=$build/bench
 
-# Matrix products of several sizes, and convolutions, which are not changed.
-sweep=(--sweep kernels --device cpu --dtype fp32 '--benchmark_filter=kernels/(gemm|conv2d)/forward/fp32/hot/')
+# Matrix products of several sizes, and convolutions, which are not changed; the short sweep leaves out the products that take
+# seconds of a run.
+fp32=(--sweep kernels --device cpu --dtype fp32)
+sweep=("${fp32[@]}" '--benchmark_filter=kernels/(gemm|conv2d)/forward/fp32/hot/')
+short=("${fp32[@]}" '--benchmark_filter=kernels/(gemm|conv2d)/forward/fp32/hot/(inner:(128|256|512)/|in-channels)')
 
 case $what in
   slower)
@@ -38,7 +41,7 @@ case $what in
       [[ -e $folder/$run.txt ]] && continue
       rm -rf "${folder:?}/$run"
       code=0
-      "$bench" ab --out "$folder/$run" --pairs 7 --time-budget 70s "$bench" "$bench" -- "${sweep[@]}" --time-budget 3s \
+      "$bench" ab --out "$folder/$run" --pairs 7 --time-budget 70s "$bench" "$bench" -- "${short[@]}" --time-budget 3s \
         >"$folder/unfinished" 2>"$folder/log" || code=$?
       [[ $code == 0 || $code == 1 || $code == 3 ]] || { tail -n 2 "$folder/log" >&2; exit 2; }
       echo "run $run: $code $(grep -m 1 '^\*' "$folder/unfinished")"
