@@ -175,20 +175,25 @@ std::map<std::string, std::unordered_map<std::string_view, const UnmeasuredPoint
   return points;
 }
 
-void refuse_other_params(const MatchedPoint& point) {
+void refuse_other_params(const MatchedPoint& point, const Suite& suite) {
   const RunPoint* first = nullptr;
+  const ComparedRun* first_run = nullptr;
   for (const Side side : kSides) {
-    for (const RunPoint* run : point.runs[side]) {
+    for (std::size_t i = 0; i < point.runs[side].size(); ++i) {
+      const RunPoint* const run = point.runs[side][i];
       if (run == nullptr) {
         continue;
       }
-      first = first == nullptr ? run : first;
+      if (first == nullptr) {
+        first = run;
+        first_run = suite.runs[side][i];
+      }
       if (!same_params(first->params, run->params)) {
         throw NotComparable(
-            fmt::format("{} has other params in other files ({}); compare runs of the same options, or give "
-                        "--allow-different "
-                        "params",
-                        quote(point.name), params_difference(first->params, run->params)));
+            fmt::format("{} has other params in {} and {} ({}); compare runs of the same options, or give "
+                        "--allow-different params",
+                        quote(point.name), first_run->path, suite.runs[side][i]->path,
+                        params_difference(first->params, run->params)));
       }
     }
   }
@@ -235,7 +240,7 @@ void match_points(Suite& suite, const AllowedDifferences& allowed) {
       if (next != measured.next.end()) {
         suite.points.push_back({.name = point.name, .runs = {measured.base.at(point.name), next->second}});
         if (!allowed.params) {
-          refuse_other_params(suite.points.back());
+          refuse_other_params(suite.points.back(), suite);
         }
       }
     }

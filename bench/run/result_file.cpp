@@ -107,15 +107,22 @@ void sync_folder(const fs::path& folder) {
 std::string read_text(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    throw UsageError(fmt::format("{} is not a file", shown(path)));
+  if (path.empty() || (fs::exists(status) && !fs::is_regular_file(status))) {
+    throw UsageError(fmt::format("{} is not a file", path.empty() ? "''" : shown(path)));
   }
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format("{} cannot be read ({})", shown(path), why));
+  };
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::string text;
+  try {
+    text.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  } catch (const std::ios_base::failure& failure) {  // the library throws where the system's read fails
+    refuse(failure.code().message());
+  }
   if (!file.is_open() || file.bad()) {
-    throw UsageError(
-        fmt::format("{} cannot be read ({})", shown(path), std::generic_category().message(errno)));
+    refuse(std::generic_category().message(errno));
   }
   return text;
 }
