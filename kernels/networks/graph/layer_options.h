@@ -89,6 +89,7 @@ struct LinearOptions {        // of a sequence: at every position
   std::int64_t features = 0;  // of the result
   bool bias = true;
   double deviation = 0;  // standard deviation that the weights are drawn with; 0 for √(2 / inputs)
+  bool plain = false;    // the weights are stored as they are drawn, for several layers that share them
 };
 
 struct TableOptions {

@@ -74,8 +74,9 @@ class LinearLayer final : public LayerOf<LinearLayer, LinearOptions> {
   void forward(Recorder& recorder) const override {
     const Arguments arguments{{Slot::src, recorder.input()}, {Slot::dst, recorder.result()}};
     const Linear linear = spec(recorder, Linear::Direction::forward);
-    // Weights that are a table are looked up in: their layout cannot be the product's choice.
-    if (recorder.training() || recorder.shares_weights()) {
+    // Weights that others read too, as a table that is looked up in: their layout cannot be the product's
+    // choice.
+    if (recorder.training() || recorder.shares_weights() || options_.plain) {
       if (activation_ != Activation::none) {
         throw Unsupported(recorder.name() + " applies an activation over plain weights");
       }
@@ -105,7 +106,9 @@ class LinearLayer final : public LayerOf<LinearLayer, LinearOptions> {
     }
   }
 
-  bool take(const Epilogue& epilogue) override { return take_activation(epilogue, activation_); }
+  bool take(const Epilogue& epilogue) override {
+    return !options_.plain && take_activation(epilogue, activation_);
+  }
 
  private:
   Linear spec(const Recorder& recorder, Linear::Direction direction) const {

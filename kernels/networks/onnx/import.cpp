@@ -51,11 +51,11 @@ class Importer {
   std::vector<Unsupported> unsupported() && { return std::move(unsupported_); }
 
   ImportedNetwork result() && {
-    const auto at = network_.values.find(output_);
-    if (at == network_.values.end()) {
+    const auto found = network_.values.find(output_);
+    if (found == network_.values.end()) {
       throw UsageError(fmt::format("{}: nothing makes the output '{}'", file_, output_));
     }
-    const Value& output = at->second;
+    const Value& output = found->second;
     const Layers::Value last = network_.layer(output, {}, true);
     if (last == network_.graph.image() || !network_.graph[last].shape.batch_dimension()) {
       throw UsageError(fmt::format("{}: the output '{}' does not depend on the input", file_, output.name));
@@ -135,9 +135,30 @@ class Importer {
         network_.absorbed.insert(&node);
       }
     }
+    count_products(graph);
     for (const ValueInfo& output : graph.outputs) {
       if (output.name != output_) {
         network_.assume(fmt::format("The output '{}' is not computed.", output.name));
+      }
+    }
+  }
+
+  // Which weights several products share, under whatever names.
+  void count_products(const Graph& graph) {
+    std::unordered_map<std::string, std::string> names;
+    const auto known = [&](const std::string& name) {
+      const auto at = names.find(name);
+      return at == names.end() ? name : at->second;
+    };
+    for (const Node& node : graph.nodes) {
+      if (network_.absorbed.contains(&node) || node.inputs.empty() || node.outputs.empty()) {
+        continue;
+      }
+      if (node.op == "Identity" || node.op == "Cast" || node.op == "Transpose") {
+        names.emplace(node.outputs[0], known(node.inputs[0]));
+      }
+      if ((node.op == "MatMul" || node.op == "Gemm") && node.inputs.size() > 1) {
+        ++network_.products[known(node.inputs[1])];
       }
     }
   }

@@ -199,9 +199,9 @@ void compress(Constant& constant) {
     return std::ranges::all_of(values, [&](double value) { return value == values.front(); });
   };
   if (constant.values.size() > 1 && alike(constant.values) && alike(constant.per_batch)) {
-    constant.values.resize(1);
-    constant.values.shrink_to_fit();
-    constant.per_batch.resize(std::min<std::size_t>(1, constant.per_batch.size()));
+    const Number each{constant.values.front(), constant.per_batch.empty() ? 0 : constant.per_batch.front()};
+    constant.values.assign(1, each.fixed);
+    constant.per_batch.assign(each.per_batch == 0 ? 0 : 1, each.per_batch);
   }
 }
 

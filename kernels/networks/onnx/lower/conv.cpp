@@ -68,11 +68,10 @@ void lower_conv(Lowering& node) {
                             .groups = conv.groups,
                             .bias = conv.bias.has_value()};
   const Layers::Value made = node.all.append(name_of(conv), {in.layer}, options);
-  const std::string form = "conv " + shape.text() + (conv.bias ? conv.bias->parameter : "");
-  if (const auto owner = node.all.owner(conv.weights.parameter, form)) {
-    node.all.graph.edit(made).shares = owner;
-  } else {
-    node.all.own(conv.weights.parameter, form, made);
+  // A norm may be folded into a convolution's weights, so that no other can share them.
+  if (!node.all.convolved.insert(conv.weights.parameter).second) {
+    node.all.assume(fmt::format("The weights '{}', which several convolutions share, are stored for each.",
+                                conv.weights.parameter));
   }
   record(node, conv, made);
   node.set(made, in.result(node.all.graph[made].shape));

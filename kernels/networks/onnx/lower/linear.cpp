@@ -43,17 +43,18 @@ Layers::Value linear(Lowering& node, const Value& x, const Product& product) {
   const Layers::Value rows = all.rows(x, true);
   const Layers::Value made =
       all.append(layer_name(product.weights.parameter), {rows},
-                 LinearOptions{.features = features, .bias = product.bias.has_value()});
+                 LinearOptions{.features = features,
+                               .bias = product.bias.has_value(),
+                               .plain = all.products.contains(product.weights.parameter) &&
+                                        all.products.at(product.weights.parameter) > 1});
   // The layer's plain form is [features][inputs]; the initializer's is that of the file.
   const bool transposed = product.rows_are_features == product.weights.transposed;
   const std::string form = fmt::format("linear {} {}", transposed, matrix.text());
   const auto owner = all.owner(product.weights.parameter, form);
-  const auto table = all.owner(product.weights.parameter, "table");
-  if (owner && !product.bias) {
-    all.graph.edit(made).shares = owner;
-  } else if (table && !transposed && !product.bias) {
-    all.graph.edit(made).shares = table;
-  } else if (!owner) {
+  const auto table = transposed ? std::nullopt : all.owner(product.weights.parameter, "table");
+  if (owner || table) {
+    all.graph.edit(made).shares = table ? table : owner;
+  } else {
     all.own(product.weights.parameter, form, made);
   }
   all.sources.push_back({.initializer = product.weights.parameter,

@@ -43,7 +43,9 @@ class Importing {
   std::vector<std::string> assumptions;
   // Nodes that read a name; one beyond the nodes: the network's output, or a nested graph.
   std::unordered_map<std::string, std::vector<const Node*>> readers;
-  std::set<const Node*> absorbed;  // what they compute is done by an earlier node's layer
+  std::unordered_map<std::string, int> products;  // how many linear layers a weight has
+  std::set<std::string> convolved;                // weights of convolutions
+  std::set<const Node*> absorbed;                 // what they compute is done by an earlier node's layer
 
   std::int64_t opset() const;
   void assume(const std::string& sentence);  // once
@@ -98,7 +100,7 @@ std::string layer_name(const std::string& parameter);
 // A node and its surroundings.
 class Lowering {
  public:
-  Lowering(Importing& made, const Node& node) : all(made), node(node) {}
+  Lowering(Importing& network, const Node& lowered) : all(network), node(lowered) {}
 
   Importing& all;
   const Node& node;
