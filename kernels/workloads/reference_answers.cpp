@@ -110,6 +110,12 @@ Answers ReferenceAnswers::to_first(std::int64_t count) {
   return of(rows);
 }
 
+std::shared_ptr<ReferenceAnswers> SharedAnswers::of(const WorkloadSpec& spec,
+                                                    ReferenceAnswers::Compute compute, std::int64_t batch) {
+  return shared_.of(
+      spec, [&] { return std::make_shared<ReferenceAnswers>(std::move(compute)); }, batch);
+}
+
 Verification compare_rows(std::span<const float> answers, std::span<const std::vector<float>> expected,
                           double tolerance, const std::string& what) {
   const std::size_t columns = expected.empty() ? 0 : expected.front().size();

@@ -10,7 +10,6 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "bench/device.h"
@@ -47,10 +46,7 @@ class SharedAnswers {
  public:
   // `batch`: that of the spec where a row's answer depends on it.
   std::shared_ptr<ReferenceAnswers> of(const WorkloadSpec& spec, ReferenceAnswers::Compute compute,
-                                       std::int64_t batch = 0) {
-    return shared_.of(
-        spec, [&] { return std::make_shared<ReferenceAnswers>(std::move(compute)); }, batch);
-  }
+                                       std::int64_t batch = 0);
 
  private:
   SharedByQuestion<ReferenceAnswers> shared_;

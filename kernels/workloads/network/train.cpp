@@ -203,9 +203,11 @@ Verification TrainWorkload::verify_by_twin() {
   const bool is_finite =
       std::isfinite(difference.loss) && std::isfinite(like.norm_ratio) && std::isfinite(like.cosine);
   if (!verification.passed && is_finite && rounding_turn(twin.trainer_, point_.dtype) > 0.2) {
-    return {.not_checked =
-                "the gradient at the point's own size: that in fp32 itself turns far when its parameters "
-                "are rounded to 16 bits, as where batch norm has few values"};
+    Verification unsettled;
+    unsettled.not_checked =
+        "the gradient at the point's own size: that in fp32 itself turns far when its parameters "
+        "are rounded to 16 bits, as where batch norm has few values";
+    return unsettled;
   }
   if (!std::isfinite(verification.error)) {
     verification.error = std::numeric_limits<double>::infinity();
