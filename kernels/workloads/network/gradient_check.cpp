@@ -141,7 +141,7 @@ SlopeCheck check_slope(SlopeMeter& meter, std::span<const int> signs) {
 }  // namespace
 
 SlopeCheck check_slopes(Trainer& trainer, std::uint64_t seed) {
-  constexpr std::array kPositive{0.75, 0.5, 0.5};  // share of the signs, by direction
+  constexpr std::array kPositive{1.0, 0.5, 0.5};  // share of the signs, by direction
   SlopeMeter meter(trainer);
   if (meter.without_gradient()) {
     return {.outcome = SlopeCheck::Outcome::wrong,

@@ -55,10 +55,10 @@ struct SlopeCheck {
 
 inline constexpr double kSlopeTolerance = 5e-3;
 
-// Along all tensors' gradients with random signs, so that an error of one cannot make up for that of another;
-// in the first direction three of four are positive, which shows a gradient of the wrong length. The step is
-// halved until the slope hardly changes with it; where it never settles, as where batch norm has few values,
-// so does the check. A pass with gradients and 12 to 60 forward passes.
+// Along all tensors' gradients, which shows a gradient of the wrong length, and along them with random signs,
+// by which an error of one tensor cannot make up for that of another. The step is halved until the slope
+// hardly changes with it; where it never settles, as where batch norm has few values, neither does the check.
+// A pass with gradients and 12 to 60 forward passes.
 SlopeCheck check_slopes(Trainer& trainer, std::uint64_t seed);
 
 // --- By another trainer of the same network, batch and seed.
