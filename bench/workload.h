@@ -39,10 +39,13 @@ struct Work {
 
 // How the answer compares with the reference implementation's, on the same inputs.
 struct Verification {
-  bool passed = false;
-  double error = 0;      // ||answer - reference||2 / ||reference||2, the worst row
-  double tolerance = 0;  // accepted error for this dtype
-  std::string detail;    // what was compared; when failed, where it differs
+  bool passed = false;        // something was compared, and all that was is right
+  double error = 0;           // ||answer - reference||2 / ||reference||2, the worst row
+  double tolerance = 0;       // accepted error for this dtype
+  std::string detail;         // what was compared; when failed, where it differs
+  std::string not_checked{};  // what was not compared, and why; empty: nothing was left out, or it failed
+
+  bool failed() const { return !passed && not_checked.empty(); }
 };
 
 // A workload's figures of one sample in addition to its time.

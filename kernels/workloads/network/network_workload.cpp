@@ -154,17 +154,20 @@ class ConfiguredInference final : public ConfiguredNetwork {
 
 class ConfiguredTraining final : public ConfiguredNetwork {
  public:
-  using ConfiguredNetwork::ConfiguredNetwork;
+  ConfiguredTraining(NetworkPoint point, std::shared_ptr<GradientReference> reference)
+      : ConfiguredNetwork(std::move(point)), reference_(std::move(reference)) {}
 
   std::vector<MemoryMoment> timeline(Device& device) const override {
     return plan_training(point(), device).timeline();
   }
   std::unique_ptr<Workload> make(Device& device) const override {
-    return std::make_unique<TrainWorkload>(point(), device);
+    return std::make_unique<TrainWorkload>(point(), reference_, device);
   }
 
  private:
   MemoryPlan step_plan(Device& device) const override { return plan_training(point(), device).memory(); }
+
+  std::shared_ptr<GradientReference> reference_;
 };
 
 // The question that the reference answers: of the options, only the network's sizes change it.
@@ -203,6 +206,7 @@ NetworkPoint read_point(const NetworkType& network, const WorkloadSpec& spec) {
                      .launch = step_options().launch.read(spec)};
   if (spec.mode == "train") {
     point.training = train_options(spec);
+    point.small_graphs = [network, spec] { return small_networks(network, spec); };
   } else {
     refuse_training_options(spec);
   }
@@ -216,13 +220,16 @@ WorkloadType network_workload(const NetworkType& network) {
   type.description = network.description;
   type.modes = {"infer", "train"};
   type.options = network_options(network);
-  type.configure = [network, shared = std::make_shared<SharedAnswers>()](
+  type.configure = [network, answers = std::make_shared<SharedAnswers>(),
+                    gradients = std::make_shared<SharedByQuestion<GradientReference>>()](
                        const WorkloadSpec& spec) -> std::shared_ptr<const ConfiguredWorkload> {
     NetworkPoint point = read_point(network, spec);
     if (spec.mode == "train") {
-      return std::make_shared<ConfiguredTraining>(std::move(point));
+      auto reference =
+          gradients->of(question_of(network, spec), [] { return std::make_shared<GradientReference>(); });
+      return std::make_shared<ConfiguredTraining>(std::move(point), std::move(reference));
     }
-    auto expected = shared->of(question_of(network, spec), expected_logits(point));
+    auto expected = answers->of(question_of(network, spec), expected_logits(point));
     return std::make_shared<ConfiguredInference>(std::move(point), std::move(expected));
   };
   return type;

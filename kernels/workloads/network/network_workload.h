@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "bench/workload.h"
 #include "kernels/networks/graph/graph.h"
@@ -22,6 +24,10 @@ struct NetworkPoint {
   std::uint64_t seed = 1;
   Launch launch = Launch::stream;
   TrainOptions training{};  // of mode train
+  // The network at small sizes, the smallest first: its gradient is compared with the slow reference's.
+  std::function<std::vector<Graph>()> small_graphs{};
+  // Tests break a training step with it.
+  std::function<void(ProgramPlan&)> edit_plan{};
 };
 
 // Throws UsageError naming the option, what was given and what is accepted.

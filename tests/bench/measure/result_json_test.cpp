@@ -98,6 +98,29 @@ TEST(ResultJson, SchemaRefusesWhatTheFormatForbids) {
   EXPECT_NE(broken("/context/software/onednn", 2.6), "");
 }
 
+TEST(ResultJson, WhatWasNotCheckedHasNotPassed) {
+  ResultDocument document = testing::sample_document();
+  Verification& partly = document.benchmarks.at(0).verification.value();
+  partly.not_checked = "the gradient";
+  document.benchmarks.at(1).verification =
+      Verification{.passed = false, .error = 0, .tolerance = 0, .detail = "", .not_checked = "no reference"};
+  const Json json = to_json(document);
+  EXPECT_EQ(testing::schema_errors(to_text(json)), "");
+  EXPECT_EQ(json["benchmarks"][0]["verification"]["not_checked"], "the gradient");
+  EXPECT_EQ(json["benchmarks"][1]["verification"], Json({{"not_checked", "no reference"}}));
+
+  ResultDocument after = document_from_json(Json::parse(to_text(json)));
+  EXPECT_TRUE(after.benchmarks.at(0).verification->passed);
+  EXPECT_EQ(after.benchmarks.at(0).verification->not_checked, "the gradient");
+  EXPECT_FALSE(after.benchmarks.at(1).verification->passed);
+  EXPECT_EQ(after.benchmarks.at(1).verification->not_checked, "no reference");
+
+  Json neither = json;
+  neither["benchmarks"][1]["verification"] = Json::object();
+  EXPECT_NE(testing::schema_errors(to_text(neither)), "");
+  EXPECT_THROW(document_from_json(neither), UsageError);
+}
+
 TEST(ResultJson, EntriesAreGoogleBenchmarks) {
   const Json entry = sample_json()["benchmarks"][1];
   EXPECT_EQ(entry["name"], "batch/resnet18/infer/fp32/batch:2");
