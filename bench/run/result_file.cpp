@@ -110,19 +110,18 @@ std::string read_text(const fs::path& path) {
   if (path.empty() || (fs::exists(status) && !fs::is_regular_file(status))) {
     throw UsageError(fmt::format("{} is not a file", path.empty() ? "''" : shown(path)));
   }
-  const auto refuse = [&](const std::string& why) {
-    throw UsageError(fmt::format("{} cannot be read ({})", shown(path), why));
-  };
+  constexpr std::size_t kChunk = 1 << 20;
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::string text;
-  try {
-    text.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  } catch (const std::ios_base::failure& failure) {  // the library throws where the system's read fails
-    refuse(failure.code().message());
-  }
+  std::string chunk(kChunk, '\0');
+  do {
+    file.read(chunk.data(), kChunk);
+    text.append(chunk, 0, static_cast<std::size_t>(file.gcount()));
+  } while (file);
   if (!file.is_open() || file.bad()) {
-    refuse(std::generic_category().message(errno));
+    throw UsageError(
+        fmt::format("{} cannot be read ({})", shown(path), std::generic_category().message(errno)));
   }
   return text;
 }
