@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "bench/workload.h"
 #include "kernels/networks/program/trainer.h"
@@ -14,6 +16,10 @@ namespace bench::kernels {
 ProgramPlan plan_training(const NetworkPoint& point, Device& device);
 // The same of a spec. Throws UsageError too.
 ProgramPlan plan_training(const NetworkType& network, const WorkloadSpec& spec, Device& device);
+
+// Why the network cannot be trained on any device: a layer that has no gradient, or an output that no loss
+// reads; nullopt where it can.
+std::optional<std::string> why_not_trained(const Graph& graph);
 
 class TrainWorkload final : public Workload {
  public:
