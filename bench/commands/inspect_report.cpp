@@ -14,6 +14,8 @@
 namespace bench {
 namespace {
 
+constexpr std::size_t kLongestSentence = 500;
+
 // "25.6 M".
 std::string count_text(double count) {
   const Scale scale = rate_scale(count);
@@ -41,7 +43,7 @@ std::string head(const InspectReport& report, std::size_t width) {
                    width, 4);
     }
     for (const std::string& assumption : report.file->assumptions) {
-      text += wrap(fmt::format("  assumed: {}", assumption), width, 4);
+      text += wrap("  " + printable(assumption, kLongestSentence), width, 4);
     }
   }
   for (const auto& [mode, reason] : report.missing_modes) {

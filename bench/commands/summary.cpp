@@ -34,6 +34,7 @@ std::string workload_file_lines(const WorkloadType& workload, std::size_t width)
     return "";
   }
   constexpr std::size_t kIndent = 4;
+  constexpr std::size_t kLongest = 1000;
   const auto line = [&](const std::string& text) {
     return "  " + wrap(cut(text, 2 * width - 3 * kIndent), width - 2, kIndent);
   };
@@ -44,7 +45,7 @@ std::string workload_file_lines(const WorkloadType& workload, std::size_t width)
   }
   std::string text = line(fmt::format("reads {}", fmt::join(inputs, "; ")));
   if (!workload.file->assumptions.empty()) {
-    text += line(fmt::format("assumed: {}", fmt::join(workload.file->assumptions, "; ")));
+    text += line(printable(fmt::format("{}", fmt::join(workload.file->assumptions, " ")), kLongest));
   }
   for (const auto& [mode, reason] : workload.missing_modes) {
     text += line(fmt::format("no mode {}: {}", mode, reason));

@@ -20,7 +20,7 @@ struct WorkloadFile {
   std::string name;    // the file's, without folder and ending
   std::string hash;    // of its graph; another one is another workload: "1a2b3c4d"
   std::vector<WorkloadInput> inputs{};
-  std::vector<std::string> assumptions{};  // "dropout is off"
+  std::vector<std::string> assumptions{};  // "Dropout is off.", a sentence each
 
   bool operator==(const WorkloadFile&) const = default;
 };

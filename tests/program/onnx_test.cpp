@@ -28,10 +28,10 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 
-// Images of 8x8 pixels in three classes; the file fixes batch 1 and leaves height and width free.
-OnnxWriter classifier(std::int64_t filters = 4) {
+// Images in three classes; the file fixes batch 1, and a size below 0 is free.
+OnnxWriter classifier(std::int64_t filters = 4, std::int64_t size = 8) {
   OnnxWriter net;
-  net.input("images", {1, 3, 8, 8});
+  net.input("images", {1, 3, size, size});
   net.weight("w", {filters, 3, 3, 3});
   net.weight("b", {filters});
   net.weight("scores.w", {3, filters});
@@ -119,13 +119,17 @@ TEST_F(Onnx, EverySweepTakesIt) {
 }
 
 TEST_F(Onnx, InputSizesAreSetAndTellResultsApart) {
-  const fs::path path = file("net.onnx");
+  const fs::path path = file("net.onnx", classifier(4, -1));
   const Ended ended = run_bench(sweep("batch", path, kShort + Arguments{"--input", "1x3x16x16"}));
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(read_result(result()).sweep.workload_options.at("input"), "images=1x3x16x16");
-  const Ended resumed = run_bench(sweep("batch", path, kShort + Arguments{"--resume"}));
+  const Ended resumed =
+      run_bench(sweep("batch", path, kShort + Arguments{"--resume", "--input", "images=1x3x8x8"}));
   EXPECT_EQ(resumed.code, 2);
   EXPECT_THAT(resumed.err, HasSubstr("another option input: images=1x3x16x16 there, images=1x3x8x8 now"));
+  const Ended without = run_bench(sweep("batch", path));
+  EXPECT_EQ(without.code, 2);
+  EXPECT_THAT(without.err, HasSubstr("--input images=1x3x224x224"));
   const Ended wrong = run_bench(sweep("batch", path, {"--input", "image=1x3x16x16"}));
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, AllOf(HasSubstr("--input: 'image=1x3x16x16'"), HasSubstr("images")));

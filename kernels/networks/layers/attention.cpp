@@ -36,7 +36,7 @@ class AttentionLayer final : public LayerOf<AttentionLayer, AttentionOptions> {
   }
   // The scores of every head, and the result.
   std::int64_t product_values(const LayerPlace& place) const override {
-    return options_.heads * place.shape.height() * place.shape.height() + place.shape.elements();
+    return options_.heads * place.shape.height() * place.inputs.back().height() + place.shape.elements();
   }
 
   void forward(Recorder& recorder) const override {

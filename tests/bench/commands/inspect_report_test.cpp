@@ -21,7 +21,7 @@ InspectReport report() {
                            .name = "net",
                            .hash = "0123abcd",
                            .inputs = {{"x", "batch x 8", "seeded values"}},
-                           .assumptions = {"dropout is off"}},
+                           .assumptions = {"Dropout is off."}},
       .missing_modes = {{"train", "relu9 cannot be trained"}},
       .device = "cpu",
       .dtype = "fp32",
@@ -51,7 +51,7 @@ TEST(InspectReport, AsText) {
       "a\n"
       "  sample\n"
       "  reads x (batch x 8): seeded values\n"
-      "  assumed: dropout is off\n"
+      "  Dropout is off.\n"
       "  no mode train: relu9 cannot be trained\n"
       "\n"
       "Operations of a step, infer at batch 1, 1000 B moved\n"

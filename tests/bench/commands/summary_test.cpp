@@ -57,11 +57,11 @@ TEST(WorkloadFileLines, SayWhatIsReadAndAssumedInTwoLinesEach) {
   EXPECT_EQ(
       workload_file_lines(workload, 100),
       "  reads ids (batch x 128): tokens below 30522; m\\x1b (batch x 128): ones (an attention mask)\n");
-  workload.file->assumptions = {"dropout is off", std::string(500, 'y') + " is one"};
+  workload.file->assumptions = {"Dropout is off.", std::string(500, 'y') + " is one."};
   workload.missing_modes = {{"train", "relu9 cannot be trained"}};
   const std::string text = workload_file_lines(workload, 80);
   EXPECT_THAT(text, HasSubstr("\n  no mode train: relu9 cannot be trained\n"));
-  EXPECT_THAT(text, HasSubstr("\n  assumed: dropout is off; yyy"));
+  EXPECT_THAT(text, HasSubstr("\n  Dropout is off. yyy"));
   EXPECT_EQ(std::ranges::count(text, '\n'), 6) << text;
 }
 

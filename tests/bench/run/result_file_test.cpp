@@ -284,7 +284,7 @@ TEST(ReadResult, TheFileOfAWorkloadIsKept) {
                    .name = "my-net",
                    .hash = "0123abcd",
                    .inputs = {{.name = "x", .shape = "batch x 8", .content = "seeded values"}},
-                   .assumptions = {"dropout is off"}};
+                   .assumptions = {"Dropout is off."}};
   const Json json = to_json(document);
   EXPECT_EQ(testing::schema_errors(to_text(json)), "");
   EXPECT_EQ(document_from_json(json).context.workload_file, document.context.workload_file);
