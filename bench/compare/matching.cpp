@@ -149,6 +149,24 @@ void refuse_other_devices(const std::vector<Suite>& suites) {
   }
 }
 
+// A file of the same name was read on both sides, but what it describes is not the same.
+void refuse_other_graphs(const std::vector<Suite>& suites) {
+  for (const Suite& suite : suites) {
+    for (const Suite& other : suites) {
+      if (!suite.runs.next.empty() || !other.runs.base.empty() || suite.sweep != other.sweep) {
+        continue;
+      }
+      const auto& base = suite.runs.base.front()->context.workload_file;
+      const auto& next = other.runs.next.front()->context.workload_file;
+      if (base && next && base->name == next->name && base->hash != next->hash) {
+        throw NotComparable(
+            fmt::format("the graph of {} differs between BASE ({}) and NEW ({}); compare runs of one graph",
+                        quote(base->name), printable(base->hash), printable(next->hash)));
+      }
+    }
+  }
+}
+
 using ByName = std::unordered_map<std::string_view, std::vector<const RunPoint*>>;
 
 ByName measured_by_name(const std::vector<const ComparedRun*>& runs) {
@@ -276,6 +294,7 @@ Matching match_runs(std::vector<ComparedRun> base, std::vector<ComparedRun> next
   drop_shared(matching);
   matching.suites = suites_of(matching, allowed);
   refuse_other_devices(matching.suites);
+  refuse_other_graphs(matching.suites);
   for (Suite& suite : matching.suites) {
     match_points(suite, allowed);
   }

@@ -18,6 +18,7 @@
 #include "bench/json.h"
 #include "bench/measure/calibration.h"
 #include "bench/measure/estimate.h"
+#include "bench/measure/workload_file.h"
 #include "bench/memory.h"
 #include "bench/workload.h"
 
@@ -200,6 +201,7 @@ struct RunContext {
   std::string run_id;   // of the run that began the file; --resume keeps it
   std::string machine;  // names this machine in its history; empty in files of bench-result/1
   std::uint64_t seed = 0;
+  std::optional<WorkloadFile> workload_file;  // where the workload was read from one
 
   // A detail of the device, "l2_bytes", as text; empty where it is not known.
   std::string detail(const std::string& name) const {

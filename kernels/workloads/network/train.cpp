@@ -10,6 +10,7 @@
 #include "bench/registry.h"
 #include "kernels/networks/program/input.h"
 #include "kernels/workloads/network/gradient_check.h"
+#include "kernels/workloads/reference_answers.h"
 
 namespace bench::kernels {
 namespace {
@@ -56,6 +57,22 @@ ProgramPlan plan_training(const NetworkPoint& point, Device& device) {
 
 ProgramPlan plan_training(const NetworkType& network, const WorkloadSpec& spec, Device& device) {
   return plan_training(training_point(network, spec), device);
+}
+
+std::optional<std::string> why_not_trained(const Graph& graph) {
+  if (graph.parameter_count() == 0) {
+    return "it has no parameters";
+  }
+  const Target target{.batch = 1,
+                      .dtype = Dtype::fp32,
+                      .layouts = {Layout::nchw, Layout::nchw},
+                      .implementation = "reference"};
+  try {
+    plan_training(graph, target, {}, *open_reference_device());
+  } catch (const Unsupported& error) {
+    return error.what();
+  }
+  return std::nullopt;
 }
 
 void set_seeded_batch(Trainer& trainer, std::uint64_t seed, std::uint64_t round) {

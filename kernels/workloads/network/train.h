@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "bench/workload.h"
 #include "kernels/networks/program/trainer.h"
@@ -18,6 +20,10 @@ ProgramPlan plan_training(const NetworkType& network, const WorkloadSpec& spec, 
 
 // The samples and labels of round number `round`, of eight distinct ones each.
 void set_seeded_batch(Trainer& trainer, std::uint64_t seed, std::uint64_t round = 0);
+
+// Why the network cannot be trained on any device: a layer that has no gradient, or an output that no loss
+// reads; nullopt where it can.
+std::optional<std::string> why_not_trained(const Graph& graph);
 
 class TrainWorkload final : public Workload {
  public:
