@@ -435,6 +435,7 @@ struct GroupNormForm {
   bool affine = true;
   std::vector<std::int64_t> sizes{0, 4, -1};
   float one = 1;
+  std::vector<std::string> part{};  // attributes of Shape
 };
 
 Model group_norm(const GroupNormForm& form) {
@@ -451,7 +452,7 @@ Model group_norm(const GroupNormForm& form) {
   net.node("Reshape", {"x", "groups"}, {"grouped"});
   net.node("InstanceNormalization", {"grouped", "ones", "zeros"}, {"normalised"},
            {written::f("epsilon", 1e-4F)});
-  net.node("Shape", {"x"}, {"shape"});
+  net.node("Shape", {"x"}, {"shape"}, form.part);
   net.node("Reshape", {"normalised", form.shape_written ? "target" : "shape"}, {"back"});
   if (form.affine) {
     net.node("Unsqueeze", {"gamma_vector", "axes"}, {"unsqueezed"});
@@ -479,6 +480,8 @@ TEST(Patterns, RecogniseGroupNorm) {
   EXPECT_EQ(inputs_of(group_norm({.unsqueezed = true}), "bench.GroupNorm"),
             (std::vector<std::string>{"x", "gamma_vector", "beta"}));
   EXPECT_EQ(inputs_of(group_norm({.affine = false}), "bench.GroupNorm"), (std::vector<std::string>{"x"}));
+  // As the dynamo exporter writes it.
+  EXPECT_THAT(labels(group_norm({.part = {written::i("start", 0)}})), Contains("bench.GroupNorm"));
   // A shape that is written down stays, before the norm.
   const Model written = group_norm({.shape_written = true});
   EXPECT_EQ(inputs_of(written, "Reshape"), (std::vector<std::string>{"x", "target"}));
@@ -488,7 +491,8 @@ TEST(Patterns, RecogniseGroupNorm) {
 TEST(Patterns, LeaveOtherInstanceNorms) {
   for (const GroupNormForm& form :
        {GroupNormForm{.one = 2.0F}, GroupNormForm{.shape_written = true, .sizes = {0, 3, -1}},
-        GroupNormForm{.shape_written = true, .affine = false}, GroupNormForm{.sizes = {0, 2, 2, -1}}}) {
+        GroupNormForm{.shape_written = true, .affine = false}, GroupNormForm{.sizes = {0, 2, 2, -1}},
+        GroupNormForm{.part = {written::i("start", 1)}}, GroupNormForm{.part = {written::i("end", 3)}}}) {
     EXPECT_THAT(labels(group_norm(form)), Contains("InstanceNormalization"));
   }
 }
