@@ -324,7 +324,10 @@ class Importer {
 }  // namespace
 
 ImportedNetwork import_network(const std::string& path, const ImportOptions& options) {
-  Model model = read_model(path);
+  return import_model(read_model(path), path, options);
+}
+
+ImportedNetwork import_model(Model model, const std::string& path, const ImportOptions& options) {
   recognise_patterns(model);
   Importer importer(model, path, options, false);
   importer.run();

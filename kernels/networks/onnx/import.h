@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/networks/graph/graph.h"
+#include "kernels/networks/onnx/model.h"
 
 namespace bench::kernels::onnx {
 
@@ -48,6 +49,9 @@ struct ImportedNetwork {
 // Throws UsageError, one sentence: what read_model() refuses, and what has no layer here, naming node,
 // operator and the share of the network's nodes.
 ImportedNetwork import_network(const std::string& path, const ImportOptions& options);
+
+// The same of a file that was read; `path` names it in messages.
+ImportedNetwork import_model(Model model, const std::string& path, const ImportOptions& options);
 
 // Every node that import_network() would refuse, for `bench inspect`; empty where it would import.
 std::vector<Unsupported> unsupported_nodes(const std::string& path, const ImportOptions& options);

@@ -1,0 +1,394 @@
+// Networks of ONNX files as layers: shapes, parameters and multiply-adds, answers against the reference, and
+// what is refused.
+#include "kernels/networks/onnx/import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/error.h"
+#include "kernels/networks/passes/inference.h"
+#include "kernels/workloads/network/reference.h"
+#include "tests/kernels/networks/networks_fixture.h"
+#include "tests/kernels/networks/onnx/onnx_writer.h"
+#include "tests/kernels/networks/onnx/reader/refusals.h"
+
+namespace bench::kernels::onnx {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+ImportedNetwork imported(const OnnxWriter& net, const ImportOptions& options = {}) {
+  return import_model(net.parse(), "net.onnx", options);
+}
+
+std::string import_refusal(const OnnxWriter& net, const ImportOptions& options = {}) {
+  try {
+    imported(net, options);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "imported";
+}
+
+const Shape& output_shape(const ImportedNetwork& network) {
+  return network.graph[network.graph.output()].shape;
+}
+
+// The layers of a kind.
+std::int64_t count(const ImportedNetwork& network, std::string_view kind) {
+  return std::ranges::count_if(network.graph.nodes(), [&](const auto& node) { return node.is(kind); });
+}
+
+class ImportedAnswers : public NetworkTest {
+ protected:
+  // The answer of three samples by the device's implementations is the reference's, and depends on the input.
+  void expect_like_reference(const ImportedNetwork& network, double tolerance = 2e-5) {
+    const bench::kernels::Graph& graph = network.graph;
+    const std::vector<Sample> samples{seeded_sample(graph, 1, 0), seeded_sample(graph, 1, 1),
+                                      seeded_sample(graph, 1, 2)};
+    const auto expected = reference_outputs(graph, samples, 1);
+    EXPECT_GT(relative_error(expected[1], expected[0]), 1e-3);
+    const Target target{.batch = 3, .dtype = Dtype::fp32, .layouts = layouts_for(*device_, Dtype::fp32)};
+    ProgramRunner runner(plan_inference(fuse_for_inference(graph), target, *device_), *device_, 1);
+    runner.set_input(samples);
+    poison_step(runner, *device_);
+    runner.run();
+    const std::vector<float> found = runner.output();
+    const std::size_t each = expected[0].size();
+    ASSERT_EQ(found.size(), 3 * each);
+    for (std::size_t sample = 0; sample < 3; ++sample) {
+      EXPECT_LT(relative_error(std::span(found).subspan(sample * each, each), expected[sample]), tolerance);
+    }
+  }
+};
+
+// A convolution with its batch norm, pooling and a linear layer, at a fixed batch that a Reshape holds too.
+OnnxWriter classifier(std::int64_t batch) {
+  OnnxWriter net;
+  net.input("x", {batch, 3, 8, 8});
+  net.weight("conv.weight", {20, 3, 3, 3});
+  for (const char* name : {"bn.weight", "bn.bias", "bn.running_mean", "bn.running_var"}) {
+    net.weight(name, {20});
+  }
+  net.weight("fc.weight", {10, 80});
+  net.weight("fc.bias", {10});
+  net.integers("flat", {2}, {batch, 80});
+  net.node("Conv", {"x", "conv.weight"}, {"c"}, {written::ints("pads", {1, 1, 1, 1})});
+  net.node("BatchNormalization", {"c", "bn.weight", "bn.bias", "bn.running_mean", "bn.running_var"}, {"n"},
+           {written::f("epsilon", 0.25F)});
+  net.node("Relu", {"n"}, {"r"});
+  net.node("AveragePool", {"r"}, {"p"},
+           {written::ints("kernel_shape", {4, 4}), written::ints("strides", {4, 4})});
+  net.node("Reshape", {"p", "flat"}, {"f"});
+  net.node("Gemm", {"f", "fc.weight", "fc.bias"}, {"y"}, {written::i("transB", 1)});
+  net.output("y");
+  return net;
+}
+
+TEST_F(ImportedAnswers, OfAClassifierAtAnyBatch) {
+  for (const std::int64_t batch : {1, 4}) {
+    SCOPED_TRACE(batch);
+    const ImportedNetwork network = imported(classifier(batch));
+    EXPECT_EQ(output_shape(network), (Shape{kBatch, 10}));
+    EXPECT_EQ(network.graph.parameter_count(), 20 * 27 + 2 * 20 + 10 * 80 + 10);
+    EXPECT_EQ(network.graph.macs(), 64 * 20 * 27 + 10 * 80);
+    EXPECT_EQ(network.inputs.at(0).shape, "batch x 3 x 8 x 8");
+    expect_like_reference(network);
+  }
+}
+
+// Epsilon is large, so that an answer with another one would differ.
+TEST(Import, ReadsAttributes) {
+  const ImportedNetwork network = imported(classifier(1));
+  const auto norm =
+      std::ranges::find_if(network.graph.nodes(), [](const auto& node) { return node.is("batch_norm"); });
+  ASSERT_NE(norm, network.graph.nodes().end());
+  EXPECT_EQ(options_of<BatchNormOptions>(*norm)->epsilon, 0.25F);
+}
+
+TEST(Import, NamesTheInitializerOfEachParameter) {
+  const ImportedNetwork network = imported(classifier(1));
+  const auto of = [&](const std::string& initializer) {
+    const auto at = std::ranges::find(network.parameters, initializer, &ParameterSource::initializer);
+    EXPECT_NE(at, network.parameters.end()) << initializer;
+    return *at;
+  };
+  EXPECT_THAT(network.parameters, SizeIs(7));
+  EXPECT_EQ(network.graph[of("conv.weight").layer].name, "conv");
+  EXPECT_EQ(of("bn.running_var").slot, Slot::variance);
+  EXPECT_EQ(of("fc.bias").slot, Slot::bias);
+  EXPECT_FALSE(of("fc.weight").transposed);
+  EXPECT_EQ(network.graph[network.values.at("c")].name, "conv");
+}
+
+// A transformer's block as PyTorch exports it: qkv split by a transposition, a mask, residual sums, GELU.
+OnnxWriter transformer() {
+  OnnxWriter net;
+  net.input("input_ids", {-1, 6}, ElementType::i64);
+  net.input("attention_mask", {-1, 6}, ElementType::i64);
+  net.weight("tokens.weight", {50, 16});
+  net.weight("positions.weight", {8, 16});
+  net.weight("norm.weight", {16});
+  net.weight("norm.bias", {16});
+  net.weight("qkv", {16, 48});
+  net.weight("qkv.bias", {48});
+  net.weight("out", {16, 16});
+  net.weight("head.weight", {5, 16});
+  net.weight("head.bias", {5});
+  net.integers("places", {1, 6}, {0, 1, 2, 3, 4, 5});
+  net.node("Gather", {"tokens.weight", "input_ids"}, {"embedded"});
+  net.node("Gather", {"positions.weight", "places"}, {"placed"});
+  net.node("Add", {"embedded", "placed"}, {"sum"});
+  net.node("LayerNormalization", {"sum", "norm.weight", "norm.bias"}, {"h"}, {written::f("epsilon", 0.01F)});
+  net.node("MatMul", {"h", "qkv"}, {"product"});
+  net.node("Add", {"product", "qkv.bias"}, {"all"});
+  net.node("Shape", {"h"}, {"shape"});
+  net.integers("zero", {}, {0});
+  net.node("Gather", {"shape", "zero"}, {"batch"});
+  net.integers("first", {1}, {0});
+  net.node("Unsqueeze", {"batch", "first"}, {"batches"});
+  net.integers("rest", {4}, {-1, 3, 2, 8});
+  net.node("Concat", {"batches", "rest"}, {"heads"}, {written::i("axis", 0)});
+  net.node("Reshape", {"all", "heads"}, {"apart"});
+  net.node("Transpose", {"apart"}, {"three"}, {written::ints("perm", {2, 0, 3, 1, 4})});
+  net.node("Split", {"three"}, {"q1", "k1", "v1"}, {written::i("axis", 0)});
+  for (const char* name : {"q", "k", "v"}) {
+    net.node("Squeeze", {name + std::string("1"), "first"}, {name});
+  }
+  net.node("Transpose", {"k"}, {"kt"}, {written::ints("perm", {0, 1, 3, 2})});
+  net.node("MatMul", {"q", "kt"}, {"scores"});
+  net.floats("root", {}, {2.8284271F});
+  net.node("Div", {"scores", "root"}, {"scaled"});
+  net.integers("one_and_two", {2}, {1, 2});
+  net.node("Unsqueeze", {"attention_mask", "one_and_two"}, {"mask"});
+  net.node("Cast", {"mask"}, {"floats"}, {written::i("to", 1)});
+  net.floats("one", {}, {1});
+  net.floats("low", {}, {-1e9F});
+  net.node("Sub", {"one", "floats"}, {"hidden"});
+  net.node("Mul", {"hidden", "low"}, {"bias"});
+  net.node("Add", {"scaled", "bias"}, {"masked"});
+  net.node("Softmax", {"masked"}, {"weights"}, {written::i("axis", -1)});
+  net.node("MatMul", {"weights", "v"}, {"context"});
+  net.node("Transpose", {"context"}, {"turned"}, {written::ints("perm", {0, 2, 1, 3})});
+  net.integers("joined", {3}, {0, 0, 16});
+  net.node("Reshape", {"turned", "joined"}, {"merged"});
+  net.node("MatMul", {"merged", "out"}, {"projected"});
+  net.node("Add", {"h", "projected"}, {"residual"});
+  net.node("Gelu", {"residual"}, {"active"});
+  net.node("Gather", {"active", "zero"}, {"pooled"}, {written::i("axis", 1)});
+  net.node("Gemm", {"pooled", "head.weight", "head.bias"}, {"y"}, {written::i("transB", 1)});
+  net.opset(20);
+  net.output("y");
+  net.output("residual");
+  return net;
+}
+
+TEST_F(ImportedAnswers, OfATransformer) {
+  const ImportedNetwork network = imported(transformer());
+  EXPECT_EQ(network.graph.tokens()->vocabulary, 50);
+  EXPECT_EQ(output_shape(network), (Shape{kBatch, 5}));
+  EXPECT_EQ(network.graph.parameter_count(), 50 * 16 + 8 * 16 + 32 + 16 * 48 + 48 + 256 + 85);
+  EXPECT_EQ(network.graph.macs(), 6 * 16 * 48 + 2 * 2 * 6 * 6 * 8 + 6 * 256 + 80);
+  EXPECT_THAT(network.assumptions, Contains(HasSubstr("'attention_mask' is ones")));
+  EXPECT_THAT(network.assumptions, Contains("The output 'residual' is not computed."));
+  EXPECT_EQ(count(network, "pointwise"), 1);  // the positions; the mask adds nothing
+  expect_like_reference(network);
+}
+
+// Windows: the batch is a factor of a dimension that the file fixes.
+TEST_F(ImportedAnswers, OfWindowsThatHoldTheBatch) {
+  OnnxWriter net;
+  net.input("x", {1, 8, 8, 6});
+  net.integers("cut", {6}, {1, 2, 4, 2, 4, 6});
+  net.integers("windows", {3}, {4, 16, 6});
+  net.integers("back", {6}, {1, 2, 2, 4, 4, 6});
+  net.integers("whole", {4}, {1, 8, 8, 6});
+  net.weight("w", {6, 6});
+  net.node("Reshape", {"x", "cut"}, {"a"});
+  net.node("Transpose", {"a"}, {"b"}, {written::ints("perm", {0, 1, 3, 2, 4, 5})});
+  net.node("Reshape", {"b", "windows"}, {"c"});
+  net.node("MatMul", {"c", "w"}, {"d"});
+  net.node("Transpose", {"d"}, {"dt"}, {written::ints("perm", {0, 2, 1})});
+  net.node("MatMul", {"d", "dt"}, {"e"});
+  net.node("MatMul", {"e", "d"}, {"f"});
+  net.node("Reshape", {"f", "back"}, {"g"});
+  net.node("Transpose", {"g"}, {"h"}, {written::ints("perm", {0, 1, 3, 2, 4, 5})});
+  net.node("Reshape", {"h", "whole"}, {"y"});
+  net.output("y");
+  const ImportedNetwork network = imported(net);
+  EXPECT_EQ(network.graph[network.values.at("d")].shape, (Shape{{4, true}, 16, 6}));
+  EXPECT_EQ(output_shape(network), (Shape{kBatch, 8, 8, 6}));
+  expect_like_reference(network);
+}
+
+// A class token and factors that do not depend on the batch, split, slices, padding and a resize.
+TEST_F(ImportedAnswers, OfCopies) {
+  OnnxWriter net;
+  net.input("x", {-1, 4, 6, 6});
+  net.weight("cls", {1, 1, 4});
+  net.weight("gamma", {4});
+  net.integers("pads", {8}, {0, 0, 1, 0, 0, 0, 0, 1});
+  net.integers("sizes", {4}, {1, 4, 10, 10});
+  net.integers("one", {1}, {1});
+  net.integers("flat", {3}, {0, 4, -1});
+  net.integers("starts", {1}, {-2});
+  net.integers("ends", {1}, {-100});
+  net.integers("axes", {1}, {1});
+  net.integers("steps", {1}, {-3});
+  net.weight("conv", {4, 4, 3, 3});
+  net.node("Pad", {"x", "pads"}, {"padded"});
+  net.node("Conv", {"padded", "conv"}, {"c"});
+  net.node("Resize", {"c", "", "", "sizes"}, {"large"},
+           {written::s("mode", "linear"), written::s("coordinate_transformation_mode", "half_pixel")});
+  net.node("Split", {"large"}, {"l", "r"}, {written::i("axis", 3)});
+  net.node("Mul", {"l", "r"}, {"gated"});
+  net.node("Reshape", {"gated", "flat"}, {"rows"});
+  net.node("Transpose", {"rows"}, {"tokens"}, {written::ints("perm", {0, 2, 1})});
+  net.node("Mul", {"tokens", "gamma"}, {"scaled"});
+  net.node("Shape", {"x"}, {"shape"}, {written::i("start", 0), written::i("end", 1)});
+  net.node("Concat", {"shape", "one", "one"}, {"times"}, {written::i("axis", 0)});
+  net.node("Tile", {"cls", "times"}, {"classes"});
+  net.node("Concat", {"classes", "scaled"}, {"joined"}, {written::i("axis", 1)});
+  net.node("Slice", {"joined", "starts", "ends", "axes", "steps"}, {"y"});
+  net.output("y");
+  const ImportedNetwork network = imported(net);
+  EXPECT_EQ(count(network, "pad"), 0);  // it is the convolution's
+  EXPECT_EQ(output_shape(network), (Shape{kBatch, 17, 4}));
+  expect_like_reference(network);
+}
+
+// A weight that is looked up by tokens, and multiplied transposed by two layers: one parameter.
+TEST_F(ImportedAnswers, OfSharedWeights) {
+  OnnxWriter net;
+  net.input("ids", {-1, 4}, ElementType::i64);
+  net.weight("table", {12, 8});
+  net.weight("w", {8, 8});
+  net.weight("b", {8});
+  net.node("Gather", {"table", "ids"}, {"a"});
+  net.node("Identity", {"w"}, {"w2"});
+  net.node("MatMul", {"a", "w"}, {"m1"});
+  net.node("Add", {"m1", "b"}, {"s1"});
+  net.node("Relu", {"s1"}, {"c"});
+  net.node("MatMul", {"c", "w2"}, {"m2"});
+  net.node("Transpose", {"table"}, {"tableT"}, {written::ints("perm", {1, 0})});
+  net.node("MatMul", {"m2", "tableT"}, {"y"});
+  net.output("y");
+  const ImportedNetwork network = imported(net);
+  EXPECT_EQ(network.graph.parameter_count(), 12 * 8 + 8 * 8 + 8);
+  expect_like_reference(network);
+}
+
+struct KnownFile {
+  const char* name;
+  double gmacs;
+  std::int64_t parameters;
+  std::string output;
+};
+
+// Multiply-adds and trained parameters as counted from the files: see data/README.md.
+TEST(Import, CountsFilesAsTheyAre) {
+  const std::vector<KnownFile> files{
+      {"resnet18", 0.9258, 11'684'712, "batch x 1000"},
+      {"tv_alexnet", 0.7142, 61'100'840, "batch x 1000"},
+      {"efficientnet_b0", 0.3858, 5'267'540, "batch x 1000"},
+      {"light_squeezenet", 0.3492, 1'235'496, "batch x 1000 x 1 x 1"},
+      {"dyn_distilbert-base", 5.5868, 66'362'880, "batch x 128 x 768"},
+      {"dyn_swin_tiny_patch4_window7_224", 4.4906, 28'817'262, "batch x 1000"},
+  };
+  for (const KnownFile& file : files) {
+    SCOPED_TRACE(file.name);
+    const std::string path = data_path(file.name + std::string(".onnx"));
+    const ImportedNetwork network = import_network(path, {});
+    EXPECT_NEAR(static_cast<double>(network.graph.macs()) / 1e9, file.gmacs, 1e-4);
+    EXPECT_EQ(network.graph.parameter_count(), file.parameters);
+    EXPECT_EQ(output_shape(network).text(), file.output);
+    EXPECT_THAT(unsupported_nodes(path, {}), IsEmpty());
+    EXPECT_THAT(network.name, HasSubstr(file.name + std::string("-")));
+  }
+}
+
+TEST(Import, FreeSizesAreAskedFor) {
+  OnnxWriter net;
+  net.input("images", {-1, 3, -1, -1});
+  net.node("Relu", {"images"}, {"y"});
+  net.output("y");
+  EXPECT_THAT(import_refusal(net), HasSubstr("--input images=1x3x224x224"));
+  EXPECT_THAT(import_refusal(net, {.inputs = {{"image", {1, 3, 9, 9}}}}),
+              HasSubstr("its inputs are 'images'"));
+  EXPECT_THAT(import_refusal(net, {.inputs = {{"images", {1, 9, 9}}}}), HasSubstr("3 sizes were given"));
+  EXPECT_THAT(import_refusal(net, {.inputs = {{"images", {1, 4, 9, 9}}}}), HasSubstr("the file fixes"));
+  const ImportedNetwork network = imported(net, {.inputs = {{"images", {1, 3, 9, 7}}}});
+  EXPECT_EQ(output_shape(network), (Shape{kBatch, 3, 9, 7}));
+}
+
+// One node behind a convolution that is as it should be.
+std::string refused_node(const std::string& op, const std::vector<std::string>& more = {},
+                         const std::vector<std::string>& attributes = {}) {
+  OnnxWriter net;
+  net.input("x", {2, 4, 6, 6});
+  net.weight("w", {4, 4, 1, 1});
+  net.integers("zero", {}, {0});
+  net.integers("huge", {}, {1'000'000'000'000});
+  net.integers("one", {1}, {1});
+  net.node("Conv", {"x", "w"}, {"c"});
+  std::vector<std::string> inputs{"c"};
+  inputs.insert(inputs.end(), more.begin(), more.end());
+  net.node(op, inputs, {"y"}, attributes);
+  net.output("y");
+  return import_refusal(net);
+}
+
+TEST(Import, RefusesWithNodeOperatorReasonAndShare) {
+  const std::string unknown = refused_node("Frobnicate");
+  EXPECT_THAT(unknown, HasSubstr("net.onnx: the node 'y' (Frobnicate) cannot be imported"));
+  EXPECT_THAT(unknown, HasSubstr("1 of the network's 2 nodes"));
+  EXPECT_THAT(refused_node("ReduceMean", {}, {written::ints("axes", {0})}), HasSubstr("samples of a batch"));
+  EXPECT_THAT(refused_node("Softmax", {}, {written::i("axis", 0)}), HasSubstr("samples of a batch"));
+  EXPECT_THAT(refused_node("Gather", {"zero"}, {written::i("axis", 0)}), HasSubstr("one sample of a batch"));
+  EXPECT_THAT(refused_node("Reshape", {"c"}), HasSubstr("depend on data"));
+  EXPECT_THAT(refused_node("Concat", {"x"}, {written::i("axis", 0)}), HasSubstr("joins batches"));
+  EXPECT_THAT(refused_node("Transpose", {}, {written::ints("perm", {0, 1, 1, 2})}),
+              HasSubstr("each dimension"));
+}
+
+TEST(Import, BoundsWhatItFolds) {
+  const auto folded = [](const std::string& op, const std::vector<std::string>& inputs) {
+    OnnxWriter net;
+    net.input("x", {1, 4});
+    net.integers("zero", {}, {0});
+    net.integers("one", {}, {1});
+    net.integers("huge", {}, {1'000'000'000'000});
+    net.integers("shape", {3}, {1'000'000, 1'000'000, 1'000'000});
+    net.node(op, inputs, {"made"});
+    net.node("Cast", {"made"}, {"float"}, {written::i("to", 1)});
+    net.node("Add", {"x", "float"}, {"y"});
+    net.output("y");
+    return import_refusal(net);
+  };
+  EXPECT_THAT(folded("Range", {"zero", "huge", "one"}), HasSubstr("a range of"));
+  EXPECT_THAT(folded("Range", {"zero", "one", "zero"}), HasSubstr("a step of 0"));
+  EXPECT_THAT(folded("Div", {"one", "zero"}), HasSubstr("a division by zero"));
+  EXPECT_THAT(folded("Mod", {"one", "zero"}), HasSubstr("a division by zero"));
+  EXPECT_THAT(folded("ConstantOfShape", {"shape"}), HasSubstr("more elements than can be"));
+  EXPECT_THAT(folded("Expand", {"one", "shape"}), HasSubstr("more elements than can be"));
+}
+
+TEST(Import, ListsEverythingThatIsUnsupported) {
+  const std::vector<Unsupported> nodes = unsupported_nodes(data_path("bad/unknown_op.onnx"), {});
+  ASSERT_THAT(nodes, SizeIs(1));
+  EXPECT_EQ(nodes[0].op, "Frobnicate");
+}
+
+TEST(Import, RefusesBadFilesInOneSentence) {
+  for (const char* name : {"branch_on_data", "cycle", "empty", "groups", "huge_dims", "missing_weight",
+                           "text", "truncated", "unknown_op"}) {
+    SCOPED_TRACE(name);
+    EXPECT_THROW(import_network(data_path("bad/" + std::string(name) + ".onnx"), {}), UsageError);
+  }
+}
+
+}  // namespace
+}  // namespace bench::kernels::onnx
