@@ -16,8 +16,12 @@
 
 namespace {
 
+bool names_command(int argc, char** argv) {
+  return argc > 1 && std::string_view(argv[1]).find_first_of("-=") != 0;
+}
+
 bench::ExitCode run(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]).find_first_of("-=") != 0) {
+  if (names_command(argc, argv)) {
     return bench::run_command(argv[1], std::vector<std::string>(argv + 2, argv + argc));
   }
   const bench::Options options = bench::parse_options(argc, argv);
@@ -54,6 +58,8 @@ int main(int argc, char** argv) {
   } catch (const bench::NotComparable& error) {
     return report(error.what(), bench::ExitCode::not_comparable);
   } catch (const std::exception& error) {
-    return report(error.what(), bench::ExitCode::inconclusive);
+    // Of a command, "inconclusive" is an answer, which a gate may allow.
+    return report(error.what(),
+                  names_command(argc, argv) ? bench::ExitCode::usage : bench::ExitCode::inconclusive);
   }
 }

@@ -14,6 +14,7 @@
 #include "bench/dtype.h"
 #include "bench/json.h"
 #include "bench/measure/budget.h"
+#include "bench/measure/workload_file.h"
 #include "bench/memory.h"
 
 namespace bench {
@@ -37,12 +38,32 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
+// A kind of operation that a step is made of.
+struct OperationShare {
+  std::string kind;        // "conv2d"
+  std::int64_t count = 0;  // of them in a step
+  double macs = 0;         // multiply-adds a sample
+  double bytes = 0;        // read and written a step, weights included
+};
+
+// What a workload is made of, for `bench inspect`.
+struct Composition {
+  std::vector<OperationShare> operations;  // as they run, largest share first
+  std::int64_t parameters = 0;             // values that training moves
+  std::int64_t statistics = 0;             // values that it does not
+  double macs = 0;                         // multiply-adds a sample, as published
+  double activations = 0;                  // values a sample that convolutions and matrix products give
+};
+
 // How the answer compares with the reference implementation's, on the same inputs.
 struct Verification {
-  bool passed = false;
-  double error = 0;      // ||answer - reference||2 / ||reference||2, the worst row
-  double tolerance = 0;  // accepted error for this dtype
-  std::string detail;    // what was compared; when failed, where it differs
+  bool passed = false;        // something was compared, and all that was is right
+  double error = 0;           // ||answer - reference||2 / ||reference||2, the worst row
+  double tolerance = 0;       // accepted error for this dtype
+  std::string detail;         // what was compared; when failed, where it differs
+  std::string not_checked{};  // what was not compared, and why; empty: nothing was left out, or it failed
+
+  bool failed() const { return !passed && not_checked.empty(); }
 };
 
 // A workload's figures of one sample in addition to its time.
@@ -90,6 +111,8 @@ class ConfiguredWorkload {
   virtual MemoryPlan plan(Device& device) const = 0;
   // Live memory while each operation of a step runs, in their order; allocates nothing. Empty: not known.
   virtual std::vector<MemoryMoment> timeline(Device& /*device*/) const { return {}; }
+  // Nothing where it is a single operation. Throws Unsupported.
+  virtual std::optional<Composition> composition(Device& /*device*/) const { return std::nullopt; }
   // Throws OutOfMemory or Unsupported.
   virtual std::unique_ptr<Workload> make(Device& device) const = 0;
 
@@ -138,6 +161,9 @@ struct WorkloadType {
   std::function<std::shared_ptr<const ConfiguredWorkload>(const WorkloadSpec&)> configure;
   // The points by which the kernels sweep shows it; without it every mode and dtype at batch 1.
   std::function<std::vector<KernelPoint>(const KernelRequest&, const Device&)> kernel_points{};
+  // Modes that others of its kind have and it lacks, and why: "train", "layer4.resize has no gradient".
+  std::map<std::string, std::string> missing_modes{};
+  std::optional<WorkloadFile> file{};  // that it was read from
 };
 
 }  // namespace bench

@@ -49,24 +49,25 @@ def title: (.sweep.mode // (([.benchmarks[]?, .unmeasured[]?] | first // {}) | .
 
 def dtype_of($d; $dtypes; $points; $best; $scale):
   finding_of("t_inf"; $d; $dtypes) as $t_inf | finding_of("t0"; $d; $dtypes) as $t0 | finding_of("ceiling_batch"; $d; $dtypes) as $ceiling
-  | (finding_of("memory_line"; $d; $dtypes).details // {}) as $line | (finding_of("largest_batch"; $d; $dtypes).value | positive) as $fits
+  | (finding_of("memory_line"; $d; $dtypes).details // {}) as $line | finding_of("largest_batch"; $d; $dtypes) as $largest | ($largest.value | positive) as $fits
   | ([$points[] | select(.dtype == $d)] | sort_by(.batch)) as $own
   | ($t_inf.details.t_inf_per_s // $t_inf.value | positive) as $limit
   | (($t_inf.details.t0_ns // $t0.details.t0_ns) | number) as $t0_ns
   # A limit far above what was measured would flatten the measurements: it is named, not drawn.
   | ($limit != null and $limit <= 1.6 * $best) as $drawn
   | ([$own[] | select(.batch == ($ceiling.value | positive))][0]) as $at
+  | ([$t_inf.details.batches[]? | positive // empty] | if . == [] then [$own[].batch, 1] | .[:([length - 1, 1] | max)] else . end) as $fitted
   | {own: $own, line: $line, at: $at, strings: {name: $d, colour: ($d | dtype_colour), shape: ($d | dtype_shape),
      legend: ([$d,
        (if $at == null then empty else "saturates at batch \($at.batch | thousands)\(if $ceiling.details.may_lie_beyond == true then " or beyond" else "" end)" end),
        (if $limit == null then empty else "\(if $drawn then "" else "↑ " end)T∞ \(if $t_inf.details.model_holds == false then "≈ " else "" end)\($limit | figures(3))/s" end),
        (if $t0_ns == null or $t0.details.distinguishable_from_zero == false then empty else "t0 \($t0_ns | duration)" end)] | join(", ")),
      heading: (if (($line.slope_bytes | number) // 0) > 0 then $line | memory_line_text($own[0].batch // 1) else "" end),
-     fits: (if $fits == null then "" else "fits to \($fits | thousands)\(if $fits > ($own[-1].batch // 0) then " (predicted)" else "" end)" end),
+     fits: (if $fits == null then "" else "fits to \($fits | thousands)\(if $largest.details.source == "planned" then " (planned)" elif $fits > ($own[-1].batch // 0) then " (extrapolated)" else "" end)" end),
      limit: (if $drawn then $limit / $scale.by else 0 end),
-     # The curve, batch over t0 + batch/T∞; not drawn through one point.
+     # The curve, batch over t0 + batch/T∞, over the batches that it was fitted to; not drawn through one point.
      t0: (($t0_ns // 0) / 1e9 * $scale.by), t_inf: (if $limit == null or $t0_ns == null or ($own | length) < 2 then 0 else $limit / $scale.by end),
-     first: ($own[0].batch // 1), last: ($own[-1].batch // 1)}};
+     first: ($fitted | min), last: ($fitted | max)}};
 
 # ── Everything ──────────────────────────────────────────────────────────────────────────────────────
 

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "bench/measure/flags.h"
 #include "bench/sweep.h"
 #include "sweeps/batch/claims.h"
+#include "sweeps/series/planned.h"
 #include "sweeps/series/points.h"
 
 namespace bench::sweeps {
@@ -74,9 +77,25 @@ void choose_headlines(std::vector<Finding>& findings, bool several) {
 
 class BatchSweep final : public Sweep {
  public:
-  BatchSweep(const SweepRequest& request, const Device& device) : plan_(plan_batches(request, device)) {}
+  BatchSweep(const SweepRequest& request, Device& device)
+      : request_(request), device_(device), plan_(plan_batches(request, device)) {}
 
   const SweepPlan& plan() const override { return plan_; }
+
+  // The largest batch of each dtype below the cap. Where the planning ends first, the memory line has to do.
+  void predict(const PlanningEnd& end) override {
+    try {
+      for (const SweepPoint& point : plan_.points) {
+        const Dtype dtype = point.spec.dtype;
+        if (!request_.memory_caps.empty() && !largest_.contains(dtype) &&
+            !point.workload->unsupported(device_)) {
+          PlannedSeries series(*request_.workload, point.spec, device_, end);
+          largest_[dtype] = largest_by_plan(series, request_.largest_cap());
+        }
+      }
+    } catch (const PlanningEnded&) {
+    }
+  }
 
   // For each dtype: t_inf, t0, ceiling_batch, limit_below_ceiling, memory_line, largest_batch, and left_out
   // where points ran above the device's peak; with several dtypes the name ends in "/<dtype>". For each dtype
@@ -86,6 +105,12 @@ class BatchSweep final : public Sweep {
     std::vector<BatchSeries> all =
         read_series(document, [](const BatchParams& params) { return std::string(name_of(params.dtype)); });
     std::ranges::sort(all, {}, [](const BatchSeries& series) { return series.params.dtype; });
+    for (BatchSeries& series : all) {
+      const auto planned = largest_.find(series.params.dtype);
+      if (planned != largest_.end() && series.cap_bytes == request_.largest_cap()) {
+        series.planned = planned->second;
+      }
+    }
     // By the axis rather than by what was measured so far: names must not change as points arrive.
     const Json& axes = document.sweep.axes;
     const bool several = all.size() > 1 || (axes.contains("dtype") && axes["dtype"].size() > 1);
@@ -122,7 +147,10 @@ class BatchSweep final : public Sweep {
   void restore(ResultDocument& document) override { parse_params(document, read_params); }
 
  private:
+  const SweepRequest& request_;
+  Device& device_;
   SweepPlan plan_;
+  std::map<Dtype, std::optional<LargestByPlan>> largest_;  // nullopt: by plan there is none
 };
 
 const Registration<SweepType> registered{

@@ -170,6 +170,10 @@ SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& option
   return plan;
 }
 
+Json ends_or_null(const Estimate& estimate) {
+  return estimate.ci95 ? Json{estimate.low(), estimate.high()} : Json();
+}
+
 // Measured points, or with --simulate an earlier run's profile alone.
 class WorkersSweep final : public Sweep {
  public:
@@ -245,10 +249,10 @@ class WorkersSweep final : public Sweep {
                        {"workers", point.workers},
                        {"flagged", point.flagged},
                        {"images_per_s", rate.value},
-                       {"images_per_s_ci95", {rate.low(), rate.high()}}};
+                       {"images_per_s_ci95", ends_or_null(rate)}};
       if (point.au) {
         measured["au"] = point.au->value;
-        measured["au_ci95"] = {point.au->low(), point.au->high()};
+        measured["au_ci95"] = ends_or_null(*point.au);
       }
       json["measured"].push_back(std::move(measured));
     }

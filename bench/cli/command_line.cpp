@@ -14,6 +14,7 @@
 #include "bench/registry.h"
 #include "bench/sweep.h"
 #include "bench/workload.h"
+#include "bench/workload_reader.h"
 
 namespace bench {
 namespace {
@@ -122,6 +123,10 @@ CommandLine::CommandLine(const std::vector<std::string>& arguments) {
   };
   add_options_of(registry<SweepType>().entries());
   add_options_of(registry<WorkloadType>().entries());
+  for (const auto& reader : registry<WorkloadReader>().entries()) {
+    add(reader->name, false);
+  }
+  add_options_of(registry<WorkloadReader>().entries());
 
   app.parse(
       std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back

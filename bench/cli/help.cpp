@@ -13,7 +13,9 @@
 #include "bench/cli/command_line.h"
 #include "bench/cli/progress.h"
 #include "bench/cli/text.h"
+#include "bench/measure/quote.h"
 #include "bench/registry.h"
+#include "bench/workload_reader.h"
 
 namespace bench {
 namespace {
@@ -66,10 +68,24 @@ bool is_of_every_sweep(const ProgramOption& option) {
   return option.name != "sweep" && option.name != "list" && option.name != "version" && option.name != "help";
 }
 
+// Behind --workload, what may be given in its place.
+std::string line_of(const ProgramOption& option) {
+  std::string text = line_of(option.name, option.value, option.help);
+  for (const auto& reader : registry<WorkloadReader>().entries()) {
+    text += option.name == "workload" ? line_of(reader->name, "FILE", reader->description) : "";
+  }
+  return text;
+}
+
 std::string in_full(const std::vector<ProgramOption>& options) {
   std::string text;
   for (const ProgramOption& option : options) {
-    text += line_of(option.name, option.value, option.help);
+    text += line_of(option);
+  }
+  for (const auto& reader : registry<WorkloadReader>().entries()) {
+    for (const CommandOption& option : reader->options) {
+      text += line_of(option.name, "LIST", fmt::format("{}; with --{} only", option.help, reader->name));
+    }
   }
   return text;
 }
@@ -88,6 +104,11 @@ std::string option_names() {
   for (const ProgramOption& option : program_options()) {
     if (is_of_every_sweep(option)) {
       names.push_back("--" + option.name);
+    }
+    if (option.name == "workload") {
+      for (const auto& reader : registry<WorkloadReader>().entries()) {
+        names.push_back("--" + reader->name);
+      }
     }
   }
   return "  " + wrap(fmt::format("{} --benchmark_…", fmt::join(names, " ")), width() - 2, 2);
@@ -112,7 +133,7 @@ std::string help(bool verbose) {
   }
   for (const std::string_view needed : kNeeded) {
     for (const ProgramOption& option : program_options()) {
-      text += option.name == needed ? line_of(option.name, option.value, option.help) : "";
+      text += option.name == needed ? line_of(option) : "";
     }
   }
   return text + (kExamples + 1);  // one screen: no empty line before them
@@ -167,9 +188,13 @@ std::string mode_line(const WorkloadType& workload) {
 }  // namespace
 
 std::string help_of(const WorkloadType& workload) {
-  std::string text =
-      wrap(fmt::format("bench --workload {}: {} ({})", workload.name, workload.description, workload.kind),
-           width(), 2);
+  std::string text = workload.file ? wrap(fmt::format("bench --{} {}: {}, {} ({})", workload.file->format,
+                                                      printable(workload.file->path), workload.name,
+                                                      workload.description, workload.kind),
+                                          width(), 2)
+                                   : wrap(fmt::format("bench --workload {}: {} ({})", workload.name,
+                                                      workload.description, workload.kind),
+                                          width(), 2);
   text += wrap(mode_line(workload), width(), 2);
   text += workload.options.empty() ? "" : "\nOptions\n";
   for (const CommandOption& option : workload.options) {

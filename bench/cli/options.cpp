@@ -20,6 +20,7 @@
 #include "bench/run/context.h"
 #include "bench/sweep.h"
 #include "bench/workload.h"
+#include "bench/workload_reader.h"
 
 namespace bench {
 namespace {
@@ -93,6 +94,9 @@ class OptionsReader {
     if (const std::string* name = line_.text_of("workload")) {
       text += (text.empty() ? "" : "\n") + help_of(find_named<WorkloadType>("--workload", *name));
     }
+    if (const auto workload = read_workload_file()) {
+      text += (text.empty() ? "" : "\n") + help_of(*workload);
+    }
     return text.empty() ? help(verbose) : text;
   }
 
@@ -113,6 +117,38 @@ class OptionsReader {
     if (const std::string* name = line_.text_of("workload")) {
       find_named<WorkloadType>("--workload", *name);
     }
+    read_workload_file();
+  }
+
+  // The workload of the file that the command line names; nullptr where it names none.
+  std::shared_ptr<const WorkloadType> read_workload_file() const {
+    std::shared_ptr<const WorkloadType> workload;
+    for (const auto& reader : registry<WorkloadReader>().entries()) {
+      std::map<std::string, std::string> given;
+      for (const CommandOption& option : reader->options) {
+        if (const std::string* text = line_.text_of(option.name)) {
+          given[option.name] = *text;
+        }
+      }
+      const std::string* const path = line_.text_of(reader->name);
+      if (path == nullptr && !given.empty()) {
+        throw UsageError(fmt::format("--{}: {} was given, but belongs to --{}; give that with it",
+                                     given.begin()->first, quote(given.begin()->second), reader->name));
+      }
+      if (path == nullptr) {
+        continue;
+      }
+      if (const std::string* name = line_.text_of("workload")) {
+        throw UsageError(fmt::format("--{}: {} was given, and --workload {} as well; give one of them",
+                                     reader->name, quote(*path), printable(*name)));
+      }
+      if (workload != nullptr) {
+        throw UsageError(fmt::format("--{}: {} was given, and {} as well; give one of them", reader->name,
+                                     quote(*path), quote(workload->file->path)));
+      }
+      workload = std::make_shared<const WorkloadType>(reader->read(*path, given));
+    }
+    return workload;
   }
 
   void read_switches(Options& options) const {
@@ -134,6 +170,7 @@ class OptionsReader {
     if (const std::string* workload = line_.text_of("workload")) {
       options.workload = find_named<WorkloadType>("--workload", *workload).name;
     }
+    options.file_workload = read_workload_file();
     if (const std::string* device = line_.text_of("device")) {
       options.device = *device;
     }
@@ -176,37 +213,50 @@ class OptionsReader {
         quote(text), accepted);
   }
 
+  static bool has_option(const WorkloadType& type, const std::string& name) {
+    return std::ranges::find(type.options, name, &CommandOption::name) != type.options.end();
+  }
+
+  // Of a reader, which has read it.
+  static bool is_of_reading(const std::string& name) {
+    return std::ranges::any_of(registry<WorkloadReader>().entries(), [&](const auto& reader) {
+      return std::ranges::find(reader->options, name, &CommandOption::name) != reader->options.end();
+    });
+  }
+
   void read_workload_options(Options& options) const {
     const SweepType* const sweep = registry<SweepType>().find(options.sweep);
     if (sweep == nullptr) {
       return;
     }
-    const std::string& name = options.workload.empty() ? sweep->default_workload : options.workload;
-    const WorkloadType* type = registry<WorkloadType>().find(name);
+    const std::string& registered = options.workload.empty() ? sweep->default_workload : options.workload;
+    const WorkloadType* const type = options.file_workload != nullptr
+                                         ? options.file_workload.get()
+                                         : registry<WorkloadType>().find(registered);
     if (type == nullptr) {
       return;
     }
-    const bool several = options.workload.empty() && sweep->covers != nullptr;
+    const std::string& name = type->name;
+    const bool several =
+        options.workload.empty() && options.file_workload == nullptr && sweep->covers != nullptr;
     if (const std::string* modes = line_.text_of("mode")) {
       if (several) {
         throw UsageError(mode_needs_workload(*modes, covered_workloads(*sweep)));
       }
       options.modes = values_of(*sweep, "--mode", *modes);
       for (const std::string& mode : options.modes) {
-        if (!contains(type->modes, mode)) {
-          throw UsageError(unknown_value("--mode", mode, type->modes) + " for " + name);
-        }
+        check_mode(*type, mode);
       }
     }
     for (const auto& [option, workloads] : takers_by_option<WorkloadType>()) {
       const std::string* text = line_.text_of(option);
-      if (text == nullptr) {
+      if (text == nullptr || is_of_reading(option)) {
         continue;
       }
       if (several) {
         throw UsageError(needs_one_workload("--" + option, *text, workloads));
       }
-      if (!contains(workloads, name)) {
+      if (!has_option(*type, option)) {
         std::vector<std::string> own;
         for (const CommandOption& o : type->options) {
           own.push_back("--" + o.name);
@@ -326,6 +376,16 @@ class OptionsReader {
 Options parse_options(int argc, const char* const* argv) {
   std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   return OptionsReader(std::move(arguments)).read();
+}
+
+void check_mode(const WorkloadType& type, const std::string& mode) {
+  if (const auto missing = type.missing_modes.find(mode); missing != type.missing_modes.end()) {
+    throw UsageError(fmt::format("--mode: {} was given, but {} has no such mode: {}; accepted: {}",
+                                 quote(mode), type.name, missing->second, fmt::join(type.modes, ", ")));
+  }
+  if (!contains(type.modes, mode)) {
+    throw UsageError(unknown_value("--mode", mode, type.modes) + " for " + type.name);
+  }
 }
 
 }  // namespace bench

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/dtype.h"
+#include "bench/workload.h"
 
 namespace bench {
 
@@ -30,7 +32,8 @@ struct Options {
 
   std::string sweep;            // registered
   std::string device = "auto";  // checked when it is opened
-  std::string workload;         // registered; empty: the sweep's default
+  std::string workload;         // registered; empty: the sweep's default, or that of a file
+  std::shared_ptr<const WorkloadType> file_workload{};  // read from a file, as --onnx names one
   // Lists hold one value where the sweep takes no lists, and are empty where nothing was given.
   std::vector<std::string> modes;  // of the workload
   std::vector<Dtype> dtypes;
@@ -50,9 +53,13 @@ struct Options {
   BenchmarkFlags benchmark;
 };
 
-// Reads the registries for the names of sweeps, workloads and their options. Never exits.
+// Reads the registries for the names of sweeps, workloads and their options, and the file of a workload that
+// is in one. Never exits.
 // Throws UsageError, one sentence naming the option, what was given and what is accepted; the usage follows
 // it where no argument is given at all.
 Options parse_options(int argc, const char* const* argv);
+
+// Throws UsageError for a mode that the workload does not have, with the reason where it says one.
+void check_mode(const WorkloadType& workload, const std::string& mode);
 
 }  // namespace bench

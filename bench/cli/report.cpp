@@ -120,6 +120,18 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
   if (!of_all.empty()) {
     problems.push_back(fmt::format("all {} points: {}", all, fmt::join(of_all, ", ")));
   }
+  for (const bool in_part : {false, true}) {
+    const auto points =
+        static_cast<std::size_t>(std::ranges::count_if(document.benchmarks, [&](const MeasuredPoint& point) {
+          return point.verification && !point.verification->not_checked.empty() &&
+                 point.verification->passed == in_part;
+        }));
+    if (points > 0) {
+      problems.push_back(fmt::format("the answer was {}checked at {}", in_part ? "only partly " : "not ",
+                                     share(points, all)));
+      ask("see verification.not_checked in the result file");
+    }
+  }
   std::map<std::string, std::size_t> unmeasured;  // by what to do
   for (const UnmeasuredPoint& point : document.unmeasured) {
     if (const std::string_view action = action_in(point.reason); !action.empty()) {

@@ -98,8 +98,8 @@ void check_sweep(const std::vector<std::string>& words) {
     throw UsageError(
         "--: a sweep is missing; give its options after --, as in bench ab BASE NEW -- --sweep batch");
   }
-  constexpr std::array<std::string_view, 6> kNotHere{"--out",  "--resume", "--dry-run",
-                                                     "--list", "--help",   "--version"};
+  constexpr std::array<std::string_view, 7> kNotHere{"--out",  "--resume", "--dry-run", "--list",
+                                                     "--help", "-h",       "--version"};
   for (const std::string& word : words) {
     const std::string name = word.substr(0, word.find('='));
     if (std::ranges::find(kNotHere, name) != kNotHere.end()) {
@@ -110,8 +110,16 @@ void check_sweep(const std::vector<std::string>& words) {
   }
 }
 
+// New, even for the second of a script's calls in one second.
 fs::path default_folder() {
-  return fmt::format("results/local/ab-{:%Y-%m-%dT%H-%M-%S}", fmt::localtime(std::time(nullptr)));
+  const std::string name =
+      fmt::format("results/local/ab-{:%Y-%m-%dT%H-%M-%S}", fmt::localtime(std::time(nullptr)));
+  fs::path folder = name;
+  std::error_code error;
+  for (int other = 2; fs::exists(folder, error); ++other) {
+    folder = fmt::format("{}-{}", name, other);
+  }
+  return folder;
 }
 
 std::int64_t read_pairs(const std::string& text) {
@@ -176,9 +184,11 @@ class Duet {
 
   void make_folder() const {
     std::error_code error;
-    if (fs::exists(options_.out, error) && !fs::is_empty(options_.out, error)) {
-      throw UsageError(fmt::format("--out: {} holds files already; give a new or empty folder",
-                                   quote(options_.out.string())));
+    const bool exists = fs::exists(options_.out, error);
+    if (exists && (!fs::is_directory(options_.out, error) || !fs::is_empty(options_.out, error))) {
+      throw UsageError(
+          fmt::format("--out: {} {}; give a new or empty folder", quote(options_.out.string()),
+                      fs::is_directory(options_.out, error) ? "holds files already" : "is not a folder"));
     }
     fs::create_directories(options_.out, error);
     if (error) {
@@ -264,7 +274,8 @@ class Duet {
     }
     check(end, side, log);
     std::vector<std::string> files;
-    for (const auto& entry : fs::directory_iterator(folder)) {
+    std::error_code error;  // a program may have removed its folder
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
       if (entry.path().extension() == ".json") {
         files.push_back(entry.path().string());
       }

@@ -9,12 +9,13 @@
 #include "bench/cli/suggest.h"
 #include "bench/commands/ab.h"
 #include "bench/commands/compare.h"
+#include "bench/commands/inspect.h"
 #include "bench/measure/quote.h"
 
 namespace bench {
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> all{compare_command(), ab_command()};
+  static const std::vector<Command> all{compare_command(), ab_command(), inspect_command()};
   return all;
 }
 

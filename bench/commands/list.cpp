@@ -22,6 +22,7 @@
 #include "bench/run/history.h"
 #include "bench/sweep.h"
 #include "bench/workload.h"
+#include "bench/workload_reader.h"
 
 namespace bench {
 namespace {
@@ -67,6 +68,9 @@ void print_text(std::ostream& out, const std::optional<std::filesystem::path>& c
   for (const auto& type : registry<WorkloadType>().entries()) {
     out << list_line(type->name, type->description, kWorkloads);
   }
+  for (const auto& reader : registry<WorkloadReader>().entries()) {
+    out << list_line(fmt::format("--{} FILE", reader->name), reader->description, kWorkloads);
+  }
   fmt::print(out, "\nDevices (--device ID)\n");
   for (const auto& kind : registry<DeviceKind>().entries()) {
     for (const DeviceKind::Listing& listing : kind->list()) {
@@ -80,13 +84,19 @@ void print_text(std::ostream& out, const std::optional<std::filesystem::path>& c
 }
 
 void print_json(std::ostream& out, const std::optional<std::filesystem::path>& choices) {
-  Json list = {{"sweeps", Json::array()}, {"workloads", Json::array()}, {"devices", Json::array()}};
+  Json list = {{"sweeps", Json::array()},
+               {"workloads", Json::array()},
+               {"workload_files", Json::array()},
+               {"devices", Json::array()}};
   for (const auto& sweep : registry<SweepType>().entries()) {
     list["sweeps"].push_back({{"name", sweep->name}, {"question", sweep->question}});
   }
   for (const auto& type : registry<WorkloadType>().entries()) {
     list["workloads"].push_back(
         {{"name", type->name}, {"description", type->description}, {"modes", type->modes}});
+  }
+  for (const auto& reader : registry<WorkloadReader>().entries()) {
+    list["workload_files"].push_back({{"option", reader->name}, {"description", reader->description}});
   }
   for (const auto& kind : registry<DeviceKind>().entries()) {
     for (const DeviceKind::Listing& listing : kind->list()) {

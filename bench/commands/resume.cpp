@@ -30,6 +30,8 @@ namespace {
 // environment: it stays the same.
 constexpr const char* kVariable = "BENCH_CONTINUES";
 
+constexpr std::size_t kLongestPath = 4096;
+
 constexpr const char* kStartOver = "run without --resume to start over (the old file is kept)";
 
 ResultDocument read_resumable(const std::filesystem::path& path) {
@@ -46,6 +48,32 @@ void require_same(std::string_view what, const std::string& old, const std::stri
   if (old != fresh) {
     throw UsageError(fmt::format("--resume: the result was measured with another {}: {} there, {} now; {}",
                                  what, shown(old), shown(fresh), kStartOver));
+  }
+}
+
+// A result of another graph that had the file's name has another name itself, by the graph's hash.
+void refuse_other_graph(const std::filesystem::path& path, const WorkloadFile& file) {
+  const std::string wanted = path.filename().string();
+  const std::string mark = fmt::format("-{}-", file.hash);
+  const std::size_t at = wanted.rfind(mark);
+  if (at == std::string::npos) {
+    return;
+  }
+  const std::string head = wanted.substr(0, at + 1);
+  const std::string tail = wanted.substr(at + mark.size() - 1);
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(path.parent_path(), error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() != wanted.size() || !name.starts_with(head) || !name.ends_with(tail)) {
+      continue;
+    }
+    const std::string hash = name.substr(head.size(), file.hash.size());
+    if (hash.find_first_not_of("0123456789abcdef") == std::string::npos) {
+      throw UsageError(fmt::format(
+          "--resume: the graph of {} has changed: {} was measured with {}, now it is "
+          "{}; {}",
+          quote(file.path), printable(entry.path().string(), kLongestPath), hash, file.hash, kStartOver));
+    }
   }
 }
 
@@ -92,7 +120,7 @@ std::string text_of(const Json& value) {
   throw UsageError(
       fmt::format("--resume: {}: the point {} has {} {} in its params, but this run means {} by that name: "
                   "it was measured with other options, or the file was edited; {}",
-                  printable(path.string(), 4096), quote(name), printable(key),
+                  printable(path.string(), kLongestPath), quote(name), printable(key),
                   there.is_null() ? "nothing" : printable(text_of(there)), printable(named), kStartOver));
 }
 
@@ -171,11 +199,27 @@ void widen_axes(ResultDocument& document) {
   }
 }
 
+// $'…', in which no byte reaches the terminal as it is.
+std::string escaped_word(const std::string& word) {
+  std::string inner;
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    constexpr unsigned char kDelete = 0x7f;
+    inner += byte < ' ' || byte >= kDelete ? fmt::format("\\x{:02x}", byte)
+             : c == '\'' || c == '\\'      ? std::string{'\\', c}
+                                           : std::string(1, c);
+  }
+  return fmt::format("$'{}'", inner);
+}
+
 std::string shell_word(const std::string& word) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
     return word;
+  }
+  if (printable(word, word.size()) != word) {
+    return escaped_word(word);
   }
   std::string inner;
   for (const char c : word) {
@@ -197,6 +241,9 @@ std::string command_to_resume(const std::vector<std::string>& argv) {
 bool take_over(const std::filesystem::path& path, const SweepPlan& plan, ResumeReason reason,
                ResultDocument& document) {
   if (!std::filesystem::exists(path)) {
+    if (reason == ResumeReason::requested && document.context.workload_file) {
+      refuse_other_graph(path, *document.context.workload_file);
+    }
     return false;
   }
   ResultDocument old = read_resumable(path);

@@ -21,7 +21,8 @@ enum class ResumeReason { requested, device_lost };
 // before the document's own; after a lost device also the members that its sweep wrote. An unmeasured point
 // is added only if it would end the same way again. Returns false, changing nothing, if there is no file.
 // Throws UsageError, naming --resume and the difference, for a file of another run or one whose points' names
-// and params disagree. Does not change the file.
+// and params disagree, and where there is no file but one of another graph by the workload's name. Does not
+// change the file.
 bool take_over(const std::filesystem::path& path, const SweepPlan& plan, ResumeReason reason,
                ResultDocument& document);
 

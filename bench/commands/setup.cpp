@@ -96,10 +96,12 @@ std::unique_ptr<Device> open_device(const std::string& id,
 SweepRequest make_request(const Options& options, const SweepType& sweep, const Device& device,
                           const Clock& clock) {
   SweepRequest request(clock);
-  request.workload =
-      registry<WorkloadType>().find(options.workload.empty() ? sweep.default_workload : options.workload);
-  request.workloads =
-      options.workload.empty() && sweep.covers ? covered_workloads(sweep) : std::vector{request.workload};
+  const bool of_file = options.file_workload != nullptr;
+  request.workload = of_file ? options.file_workload.get()
+                             : registry<WorkloadType>().find(options.workload.empty() ? sweep.default_workload
+                                                                                      : options.workload);
+  request.workloads = options.workload.empty() && !of_file && sweep.covers ? covered_workloads(sweep)
+                                                                           : std::vector{request.workload};
   const std::vector<std::string>& modes = request.workload->modes;
   request.modes = !options.modes.empty() ? options.modes
                   : sweep.takes_lists    ? modes
@@ -147,6 +149,7 @@ ResultDocument start_document(const SweepType& sweep, const SweepRequest& reques
   ResultDocument document;
   document.context = make_context(device.info(), host_info(), argv, options.seed);
   begin_session(document, system_state());
+  document.context.workload_file = request.workload->file;
   document.sweep.name = sweep.name;
   document.sweep.question = sweep.question;
   document.sweep.workload = request.label;

@@ -5,10 +5,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <fmt/ranges.h>
 
 #include "bench/cli/progress.h"
 #include "bench/cli/report.h"
+#include "bench/cli/text.h"
 #include "bench/host/interrupt.h"
+#include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "bench/run/google_benchmark.h"
 #include "bench/run/picture.h"
@@ -19,6 +22,35 @@ void print_start(const Options& options, const SweepRequest& request, const Devi
   fmt::print(std::cerr, "bench --sweep {}: {} on {} ({}), memory cap {}, time budget {}\n", options.sweep,
              request.label, device.id, device.name, format_bytes(request.largest_cap()),
              format_duration(static_cast<double>(options.time_budget.count())));
+  print_workload_file(request);
+}
+
+void print_workload_file(const SweepRequest& request) {
+  std::cerr << workload_file_lines(*request.workload, static_cast<std::size_t>(terminal_width()));
+}
+
+std::string workload_file_lines(const WorkloadType& workload, std::size_t width) {
+  if (!workload.file) {
+    return "";
+  }
+  constexpr std::size_t kIndent = 4;
+  constexpr std::size_t kLongest = 1000;
+  const auto line = [&](const std::string& text) {
+    return "  " + wrap(cut(text, 2 * width - 3 * kIndent), width - 2, kIndent);
+  };
+  std::vector<std::string> inputs;
+  for (const WorkloadInput& input : workload.file->inputs) {
+    inputs.push_back(
+        fmt::format("{} ({}): {}", printable(input.name), input.shape, printable(input.content)));
+  }
+  std::string text = line(fmt::format("reads {}", fmt::join(inputs, "; ")));
+  if (!workload.file->assumptions.empty()) {
+    text += line(printable(fmt::format("{}", fmt::join(workload.file->assumptions, " ")), kLongest));
+  }
+  for (const auto& [mode, reason] : workload.missing_modes) {
+    text += line(fmt::format("no mode {}: {}", mode, reason));
+  }
+  return text;
 }
 
 void print_result(const Options& options, const ResultDocument& document,

@@ -13,8 +13,15 @@
 
 namespace bench {
 
-// One line: what runs, where, and for how long.
+// One line: what runs, where, and for how long; then print_workload_file().
 void print_start(const Options& options, const SweepRequest& request, const DeviceInfo& device);
+
+// workload_file_lines() to standard error.
+void print_workload_file(const SweepRequest& request);
+
+// The file that the workload was read from: its inputs and what is assumed, and the modes that it lacks, in
+// at most two lines each; empty for the program's own workloads.
+std::string workload_file_lines(const WorkloadType& workload, std::size_t width);
 
 // Findings, points and warnings, or the points as --benchmark_format asks.
 void print_result(const Options& options, const ResultDocument& document,

@@ -99,6 +99,7 @@ class SweepRun {
     if (interrupted()) {
       return interrupted_while_planning();
     }
+    print_workload_file(request_);
     for (const TextTable& table : sweep_->tables(document_)) {  // the answer before the points
       if (table.rows.size() > 1) {                              // more than its header
         fmt::print(std::cout, "{}\n", text_table(table));

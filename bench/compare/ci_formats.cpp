@@ -1,5 +1,6 @@
 // JUnit, workflow commands of GitHub Actions, and JSON.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -59,8 +60,9 @@ std::string command(std::string_view kind, const std::string& title, const std::
   return fmt::format("::{} title={}::{}\n", kind, command_property(title), command_message(message, 2000));
 }
 
+// null too where its end is beyond all numbers.
 Json interval_json(const std::optional<Interval>& interval) {
-  return interval ? Json::array({interval->low, interval->high}) : Json();
+  return interval && std::isfinite(interval->high) ? Json::array({interval->low, interval->high}) : Json();
 }
 
 template <class T>

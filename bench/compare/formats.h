@@ -19,7 +19,7 @@ std::string as_markdown(const Judgement& judgement, bool verbose);
 std::string as_junit(const Judgement& judgement);
 // Workflow commands of GitHub Actions: errors, warnings, and a notice of the outcome.
 std::string as_github(const Judgement& judgement, bool verbose);
-// {"schema": "bench-compare/1", …}: see docs/compare.md.
+// {"schema": "bench-compare/1", …}: see results/compare-schema.json.
 std::string as_json(const Judgement& judgement);
 
 }  // namespace bench

@@ -149,6 +149,24 @@ void refuse_other_devices(const std::vector<Suite>& suites) {
   }
 }
 
+// A file of the same name was read on both sides, but what it describes is not the same.
+void refuse_other_graphs(const std::vector<Suite>& suites) {
+  for (const Suite& suite : suites) {
+    for (const Suite& other : suites) {
+      if (!suite.runs.next.empty() || !other.runs.base.empty() || suite.sweep != other.sweep) {
+        continue;
+      }
+      const auto& base = suite.runs.base.front()->context.workload_file;
+      const auto& next = other.runs.next.front()->context.workload_file;
+      if (base && next && base->name == next->name && base->hash != next->hash) {
+        throw NotComparable(
+            fmt::format("the graph of {} differs between BASE ({}) and NEW ({}); compare runs of one graph",
+                        quote(base->name), printable(base->hash), printable(next->hash)));
+      }
+    }
+  }
+}
+
 using ByName = std::unordered_map<std::string_view, std::vector<const RunPoint*>>;
 
 ByName measured_by_name(const std::vector<const ComparedRun*>& runs) {
@@ -175,20 +193,25 @@ std::map<std::string, std::unordered_map<std::string_view, const UnmeasuredPoint
   return points;
 }
 
-void refuse_other_params(const MatchedPoint& point) {
+void refuse_other_params(const MatchedPoint& point, const Suite& suite) {
   const RunPoint* first = nullptr;
+  const ComparedRun* first_run = nullptr;
   for (const Side side : kSides) {
-    for (const RunPoint* run : point.runs[side]) {
+    for (std::size_t i = 0; i < point.runs[side].size(); ++i) {
+      const RunPoint* const run = point.runs[side][i];
       if (run == nullptr) {
         continue;
       }
-      first = first == nullptr ? run : first;
+      if (first == nullptr) {
+        first = run;
+        first_run = suite.runs[side][i];
+      }
       if (!same_params(first->params, run->params)) {
         throw NotComparable(
-            fmt::format("{} has other params in other files ({}); compare runs of the same options, or give "
-                        "--allow-different "
-                        "params",
-                        quote(point.name), params_difference(first->params, run->params)));
+            fmt::format("{} has other params in {} and {} ({}); compare runs of the same options, or give "
+                        "--allow-different params",
+                        quote(point.name), first_run->path, suite.runs[side][i]->path,
+                        params_difference(first->params, run->params)));
       }
     }
   }
@@ -235,7 +258,7 @@ void match_points(Suite& suite, const AllowedDifferences& allowed) {
       if (next != measured.next.end()) {
         suite.points.push_back({.name = point.name, .runs = {measured.base.at(point.name), next->second}});
         if (!allowed.params) {
-          refuse_other_params(suite.points.back());
+          refuse_other_params(suite.points.back(), suite);
         }
       }
     }
@@ -271,6 +294,7 @@ Matching match_runs(std::vector<ComparedRun> base, std::vector<ComparedRun> next
   drop_shared(matching);
   matching.suites = suites_of(matching, allowed);
   refuse_other_devices(matching.suites);
+  refuse_other_graphs(matching.suites);
   for (Suite& suite : matching.suites) {
     match_points(suite, allowed);
   }

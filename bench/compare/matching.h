@@ -63,7 +63,8 @@ struct AllowedDifferences {
   bool params = false;
 };
 
-// Throws NotComparable for other devices, other params of points of one name, or no point to compare.
+// Throws NotComparable for other devices, another graph in a file of one name, other params of points of one
+// name, or no point to compare.
 Matching match_runs(std::vector<ComparedRun> base, std::vector<ComparedRun> next,
                     const AllowedDifferences& allowed);
 

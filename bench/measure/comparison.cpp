@@ -86,13 +86,15 @@ class Comparer {
   };
   struct Common {
     std::vector<double> weights;  // by point, sum 1
-    ByRun shifts;                 // about 0 within each group
-    RunContrast contrast;         // of the shifts; the change is that between the sides
+    ByRun known;                  // weights of the points that the run has
+    ByRun shifts;                 // about 0 within each group; 0 where nothing is known
+    RunContrast contrast;         // of the known shifts; the change is that between the sides
   };
   ByRun levels_of(std::size_t point) const;
   ByRun calibrations() const;
   double fewest_runs() const { return std::ranges::min(sides_); }
   double outlier(const OwnNoise& noise) const;
+  double kept_by(const Common& common, std::size_t point, const ByRun& levels) const;
   OwnNoise find_noise(const Common* common) const;
   std::vector<double> equal_weights(const OwnNoise& noise) const;
   std::vector<double> weigh(const OwnNoise& noise) const;
@@ -154,6 +156,30 @@ double Comparer::outlier(const OwnNoise& noise) const {
   return kBeyondSeen * farthest / fewest_runs();
 }
 
+// Each run's shift took a share of the point's own noise with it: its weight among the points that the run
+// has. The rest, over the runs that tell of its noise; 0 where the point is all that they have.
+double Comparer::kept_by(const Common& common, std::size_t point, const ByRun& levels) const {
+  double kept = 0;
+  double freedom = 0;
+  for (std::size_t g = 0; g < levels.size(); ++g) {
+    double of_group = 0;
+    double count = 0;
+    for (std::size_t r = 0; r < levels[g].size(); ++r) {
+      if (!std::isnan(levels[g][r])) {
+        const double known = common.known[g][r];
+        of_group += known > 0 ? 1 - common.weights[point] / known : 1;
+        ++count;
+      }
+    }
+    if (count > 1) {
+      kept += of_group * (count - 1) / count;
+      freedom += count - 1;
+    }
+  }
+  constexpr double kRounding = 1e-9;
+  return freedom > 0 && kept > kRounding * freedom ? kept / freedom : 0;
+}
+
 // Without `common` the levels are taken as they are, and no point borrows: what all points share would make
 // their variances alike.
 Comparer::OwnNoise Comparer::find_noise(const Common* common) const {
@@ -166,9 +192,8 @@ Comparer::OwnNoise Comparer::find_noise(const Common* common) const {
       std::ranges::transform(levels[g], common->shifts[g], levels[g].begin(), std::minus<>());
     }
     const RunContrast& contrast = noise.contrasts.emplace_back(contrast_of(groups_, levels));
-    // The shift took a share `weight` of the point's own noise with it.
-    const double kept = common ? 1 - common->weights[p] : 1;
-    freedoms.push_back(std::isnan(contrast.change) ? 0 : contrast.freedom);
+    const double kept = common ? kept_by(*common, p, levels) : 1;
+    freedoms.push_back(std::isnan(contrast.change) || kept == 0 ? 0 : contrast.freedom);
     variances.push_back(freedoms.back() > 0 ? contrast.squares / contrast.freedom / kept : 0);
   }
   const VariancePrior prior = common ? fit_variance_prior(variances, freedoms) : VariancePrior{};
@@ -232,7 +257,7 @@ std::vector<double> Comparer::weigh(const OwnNoise& noise) const {
     center = sum / total;
   }
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-  if (!(std::ranges::max(weights) <= kMostOfAll * total)) {
+  if (!(total > 0 && std::ranges::max(weights) <= kMostOfAll * total)) {
     return equal_weights(noise);
   }
   for (double& weight : weights) {
@@ -242,12 +267,11 @@ std::vector<double> Comparer::weigh(const OwnNoise& noise) const {
 }
 
 Comparer::Common Comparer::find_common(std::vector<double> weights) const {
-  Common common{.weights = std::move(weights), .shifts = {}, .contrast = {}};
+  Common common{.weights = std::move(weights), .known = {}, .shifts = {}, .contrast = {}};
   ByRun sums;
-  ByRun totals;
   for (const RunGroup& group : groups_) {
     sums.emplace_back(group.runs.size(), 0.0);
-    totals.emplace_back(group.runs.size(), 0.0);
+    common.known.emplace_back(group.runs.size(), 0.0);
   }
   double change = 0;
   double total = 0;
@@ -267,18 +291,20 @@ Comparer::Common Comparer::find_common(std::vector<double> weights) const {
       for (std::size_t r = 0; r < levels[g].size(); ++r) {
         if (!std::isnan(levels[g][r])) {
           sums[g][r] += weight * (levels[g][r] - contrast.means[g]);
-          totals[g][r] += weight;
+          common.known[g][r] += weight;
         }
       }
     }
   }
+  ByRun known_shifts = sums;
   for (std::size_t g = 0; g < sums.size(); ++g) {
     std::vector<double>& shifts = common.shifts.emplace_back();
     for (std::size_t r = 0; r < sums[g].size(); ++r) {
-      shifts.push_back(totals[g][r] > 0 ? sums[g][r] / totals[g][r] : 0);
+      known_shifts[g][r] = sums[g][r] / common.known[g][r];  // not a number where nothing is known
+      shifts.push_back(common.known[g][r] > 0 ? known_shifts[g][r] : 0);
     }
   }
-  common.contrast = contrast_of(groups_, common.shifts);
+  common.contrast = contrast_of(groups_, known_shifts);
   common.contrast.change = total > 0 ? change / total : 0;
   return common;
 }

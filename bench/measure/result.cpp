@@ -57,9 +57,10 @@ void members(auto& io, Of<Work> auto& work) {
 }
 
 void members(auto& io, Of<Verification> auto& verification) {
-  io("error", verification.error);
-  io("tolerance", verification.tolerance);
-  io("detail", verification.detail);
+  io.maybe("error", verification.error);
+  io.maybe("tolerance", verification.tolerance);
+  io.maybe("detail", verification.detail);
+  io.unless_empty("not_checked", verification.not_checked);
 }
 
 void members(auto& io, Of<PlannedMemory> auto& plan) {
@@ -88,6 +89,7 @@ void members(auto& io, Of<Finding> auto& finding) {
   io.nullable("value", finding.value);
   io("unit", finding.unit);
   io.nullable("ci95", finding.ci95);
+  io.maybe("interval_kind", finding.interval_kind);
   io("claim", finding.claim);
   io("evidence", finding.evidence);
   io.maybe("details", finding.details);
@@ -157,7 +159,12 @@ Json point_to_json(const MeasuredPoint& point, std::pair<std::size_t, std::int64
     json["work"] = write_struct(point.work);
   }
   if (point.verification) {
-    json["verification"] = write_struct(*point.verification);
+    Json& verification = json["verification"] = write_struct(*point.verification);
+    if (!point.verification->passed) {  // nothing was compared
+      for (const char* const compared : {"error", "tolerance", "detail"}) {
+        verification.erase(compared);
+      }
+    }
   }
   for (const auto& note : point.notes) {
     json["notes"].push_back(note->to_json());
@@ -248,7 +255,11 @@ MeasuredPoint point_from_json(const Field& field, const FileFormat& format) {
   io("validity", point.validity);
   io.optional("verification", point.verification);
   if (point.verification) {
-    point.verification->passed = true;  // otherwise it would not have been timed
+    const Field verification = field.at("verification");  // a wrong answer would not have been timed
+    point.verification->passed = !verification.has("not_checked") || verification.has("error");
+    if (point.verification->passed) {
+      verification.at("error").number();
+    }
   }
   io.maybe("work", point.work);
   point.work.samples = point.items_per_step;

@@ -18,6 +18,7 @@
 #include "bench/json.h"
 #include "bench/measure/calibration.h"
 #include "bench/measure/estimate.h"
+#include "bench/measure/workload_file.h"
 #include "bench/memory.h"
 #include "bench/workload.h"
 
@@ -28,6 +29,13 @@ inline constexpr const char* kEarlierResultSchema = "bench-result/1";  // is rea
 inline constexpr const char* kReadableSchemas = "bench-result/2 and bench-result/1";
 
 inline constexpr const char* kSettled = "settled";  // SampleStats::interval_kind
+// Finding::interval_kind, what an interval counts: the spread between rounds, of one point or of several
+// compared; the distance of several points from what was fitted to them; or it is the sizes that the points'
+// intervals allow. Without an interval kNoInterval.
+inline constexpr const char* kOfRounds = "rounds";
+inline constexpr const char* kOfFit = "fit";
+inline constexpr const char* kOfSizes = "range";
+inline constexpr const char* kNoInterval = "none";
 
 // Summary of a point's samples, times in nanoseconds. See measure/statistics.h for how each is computed.
 struct SampleStats {
@@ -138,7 +146,8 @@ struct Finding {
   std::string name;             // "ceiling_batch"
   std::optional<double> value;  // none where it is not known
   std::string unit;
-  std::optional<Interval> ci95;
+  std::optional<Interval> ci95;  // none where it is not known
+  std::string interval_kind = kNoInterval;
   std::string claim;                  // one sentence
   std::vector<std::string> evidence;  // names of measured points
   Json details;                       // further numbers, for the picture; may be null
@@ -146,9 +155,13 @@ struct Finding {
   // and with --verbose only. Not in the JSON.
   int headline = 0;
 
-  Finding& set(const Estimate& estimate) {
+  Finding& set(const Estimate& estimate, const char* kind = kOfRounds) {
     value = estimate.value;
-    ci95 = estimate.ci95;
+    return set_interval(estimate.ci95, kind);
+  }
+  Finding& set_interval(const std::optional<Interval>& interval, const char* kind) {
+    ci95 = interval;
+    interval_kind = interval ? kind : kNoInterval;
     return *this;
   }
 };
@@ -188,6 +201,7 @@ struct RunContext {
   std::string run_id;   // of the run that began the file; --resume keeps it
   std::string machine;  // names this machine in its history; empty in files of bench-result/1
   std::uint64_t seed = 0;
+  std::optional<WorkloadFile> workload_file;  // where the workload was read from one
 
   // A detail of the device, "l2_bytes", as text; empty where it is not known.
   std::string detail(const std::string& name) const {

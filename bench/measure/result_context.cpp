@@ -30,6 +30,21 @@ void members(auto& io, Of<Peaks> auto& peaks) {
   io("source", peaks.source);
 }
 
+void members(auto& io, Of<WorkloadInput> auto& input) {
+  io("name", input.name);
+  io("shape", input.shape);
+  io("content", input.content);
+}
+
+void members(auto& io, Of<WorkloadFile> auto& file) {
+  io("format", file.format);
+  io("path", file.path);
+  io("name", file.name);
+  io("hash", file.hash);
+  io("inputs", file.inputs);
+  io("assumptions", file.assumptions);
+}
+
 namespace {
 
 // A detail that is named after its unit is a number.
@@ -112,13 +127,17 @@ Json to_json(const RunContext& context) {
   json["seed"] = context.seed;
   json["run_id"] = context.run_id;
   json["machine"] = context.machine;
+  if (context.workload_file) {
+    json["workload_file"] = to_json(*context.workload_file);
+  }
   return json;
 }
 
 RunContext context_from_json(const Field& field) {
   RunContext context;
   context.google_benchmark = field.object();
-  for (const char* const own : {"device", "host", "software", "argv", "seed", "run_id", "machine"}) {
+  for (const char* const own :
+       {"device", "host", "software", "argv", "seed", "run_id", "machine", "workload_file"}) {
     context.google_benchmark.erase(own);
   }
   if (field.has("caches")) {
@@ -134,7 +153,12 @@ RunContext context_from_json(const Field& field) {
   io.maybe("seed", context.seed, check::not_negative);
   io.maybe("run_id", context.run_id);
   io.maybe("machine", context.machine);
+  io.optional("workload_file", context.workload_file);
   return context;
+}
+
+Json to_json(const WorkloadFile& file) {
+  return write_struct(file);
 }
 
 Json to_json(const SweepDescription& sweep) {

@@ -9,6 +9,8 @@ namespace bench {
 Json to_json(const RunContext& context);
 RunContext context_from_json(const Field& field);
 
+Json to_json(const WorkloadFile& file);
+
 Json to_json(const SweepDescription& sweep);
 SweepDescription sweep_from_json(const Field& field);
 

@@ -16,8 +16,10 @@ std::optional<Saturation> find_saturation(std::span<const ThroughputPoint> point
   Saturation saturation;
   saturation.best_batch = best.batch;
   saturation.best_per_s = best.per_s;
+  saturation.intervals_known =
+      std::ranges::all_of(ascending, [](const ThroughputPoint& p) { return p.ci95.has_value(); });
   const auto certain = std::ranges::find_if(
-      ascending, [&](const ThroughputPoint& p) { return p.ci95.low >= kSaturatedShare * best.per_s; });
+      ascending, [&](const ThroughputPoint& p) { return p.low() >= kSaturatedShare * best.per_s; });
   if (certain != ascending.end()) {
     saturation.batch = certain->batch;
     saturation.per_s = certain->per_s;
@@ -26,10 +28,10 @@ std::optional<Saturation> find_saturation(std::span<const ThroughputPoint> point
   }
   // The best itself always reaches its own lower bound.
   saturation.low = std::ranges::find_if(ascending, [&](const ThroughputPoint& p) {
-                     return p.ci95.high >= kSaturatedShare * best.ci95.low;
+                     return p.high() >= kSaturatedShare * best.low();
                    })->batch;
   const auto surest = std::ranges::find_if(
-      ascending, [&](const ThroughputPoint& p) { return p.ci95.low >= kSaturatedShare * best.ci95.high; });
+      ascending, [&](const ThroughputPoint& p) { return p.low() >= kSaturatedShare * best.high(); });
   saturation.high =
       surest != ascending.end() ? surest->batch : std::max(saturation.batch.value_or(0), best.batch);
   return saturation;

@@ -6,26 +6,52 @@
 
 namespace bench {
 
+std::vector<StepTimePoint> same_work(std::span<const StepTimePoint> points) {
+  std::vector<StepTimePoint> by_work(points.begin(), points.end());
+  std::ranges::sort(by_work, {}, &StepTimePoint::flops_per_sample);
+  std::span<const StepTimePoint> best;
+  const auto largest_batch = [](std::span<const StepTimePoint> group) {
+    return std::ranges::max(group, {}, &StepTimePoint::batch).batch;
+  };
+  std::size_t first = 0;
+  for (std::size_t last = 0; last < by_work.size(); ++last) {
+    while (first < last &&
+           by_work[first].flops_per_sample < by_work[last].flops_per_sample * (1 - kSameWork)) {
+      ++first;
+    }
+    const auto group = std::span(by_work).subspan(first, last - first + 1);
+    if (group.size() > best.size() ||
+        (group.size() == best.size() && largest_batch(group) > largest_batch(best))) {
+      best = group;
+    }
+  }
+  std::vector<StepTimePoint> same(best.begin(), best.end());
+  std::ranges::sort(same, {}, &StepTimePoint::batch);
+  return same;
+}
+
 std::optional<StepTimeModel> fit_step_time(std::span<const StepTimePoint> points) {
+  StepTimeModel model;
   std::vector<double> batches;
   std::vector<double> times;
   std::vector<double> weights;
-  for (const StepTimePoint& point : points) {
+  for (const StepTimePoint& point : same_work(points)) {
+    if (model.batches.empty() || model.batches.back() != point.batch) {
+      model.batches.push_back(point.batch);
+    }
     batches.push_back(static_cast<double>(point.batch));
     times.push_back(point.step_ns);
     weights.push_back(1 / (point.step_ns * point.step_ns));
   }
   const auto line = fit_line(batches, times, weights);
-  if (!line) {
+  if (!line || model.batches.size() < kFewestBatches) {
     return std::nullopt;
   }
-  StepTimeModel model;
   model.t0_ns = line->intercept;
   if (line->slope.value > 0) {
     model.t_inf_per_s = inverse(line->slope, 1e9);
   }
   model.r_squared = line->r_squared;
-  model.points = points.size();
   for (std::size_t i = 0; i < times.size(); ++i) {
     model.max_relative_residual =
         std::max(model.max_relative_residual, std::abs(line->residuals[i]) / times[i]);
@@ -41,29 +67,38 @@ std::string_view name_of(StepLimit limit) {
       return "compute";
     case StepLimit::memory:
       return "memory";
-    case StepLimit::overhead:
-      return "launch/overhead";
+    case StepLimit::launch:
+      return "launch";
+    case StepLimit::implementation:
+      return "implementation";
     case StepLimit::unknown:
       return "unknown";
   }
   return "?";
 }
 
-LimitReport find_limit(const Work& work, const Peaks& peaks, double step_ns) {
+LimitReport find_limit(const Work& work, const Peaks& peaks, const Estimate& step_ns,
+                       const std::optional<Estimate>& launch_ns) {
   LimitReport report;
   if (peaks.flops_per_s > 0) {
-    report.compute_share = work.flops / peaks.flops_per_s * 1e9 / step_ns;
+    report.compute_share = work.flops / peaks.flops_per_s * 1e9 / step_ns.value;
+  }
+  if (launch_ns && work.launches > 0) {
+    report.launch_share = ratio(scaled(*launch_ns, static_cast<double>(work.launches)), step_ns);
   }
   if (peaks.bytes_per_s > 0) {
-    report.memory_share = (work.fixed_bytes + work.sample_bytes) / peaks.bytes_per_s * 1e9 / step_ns;
+    report.memory_share = (work.fixed_bytes + work.sample_bytes) / peaks.bytes_per_s * 1e9 / step_ns.value;
     report.fixed_bytes_ns = work.fixed_bytes / peaks.bytes_per_s * 1e9;
   }
   const double compute = report.compute_share.value_or(0);
   const double memory = report.memory_share.value_or(0);
-  if (compute >= 0.5 || memory >= 0.5) {
+  constexpr double kHalf = 0.5;
+  if (compute >= kHalf || memory >= kHalf) {
     report.limit = compute >= memory ? StepLimit::compute : StepLimit::memory;
   } else if (report.compute_share && report.memory_share) {
-    report.limit = StepLimit::overhead;
+    const bool launches =
+        report.launch_share && report.launch_share->ci95 && report.launch_share->low() >= kHalf;
+    report.limit = launches ? StepLimit::launch : StepLimit::implementation;
   }
   return report;
 }

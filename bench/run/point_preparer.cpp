@@ -262,7 +262,7 @@ PreparedPoint PointPreparer::made(const SweepPoint& point, Series& series, const
   Workload& workload = *prepared.made.workload;
   // After the memory was measured: the reference implementation allocates too.
   const Verification verification = workload.verify();
-  if (!verification.passed) {
+  if (verification.failed()) {
     throw std::runtime_error(fmt::format("wrong answer: error {:.3g}, accepted {:.3g}; {}",
                                          verification.error, verification.tolerance, verification.detail));
   }

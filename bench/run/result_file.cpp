@@ -107,12 +107,18 @@ void sync_folder(const fs::path& folder) {
 std::string read_text(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    throw UsageError(fmt::format("{} is not a file", shown(path)));
+  if (path.empty() || (fs::exists(status) && !fs::is_regular_file(status))) {
+    throw UsageError(fmt::format("{} is not a file", path.empty() ? "''" : shown(path)));
   }
+  constexpr std::size_t kChunk = 1 << 20;
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::string text;
+  std::string chunk(kChunk, '\0');
+  do {
+    file.read(chunk.data(), kChunk);
+    text.append(chunk, 0, static_cast<std::size_t>(file.gcount()));
+  } while (file);
   if (!file.is_open() || file.bad()) {
     throw UsageError(
         fmt::format("{} cannot be read ({})", shown(path), std::generic_category().message(errno)));

@@ -112,15 +112,8 @@ Answers ReferenceAnswers::to_first(std::int64_t count) {
 
 std::shared_ptr<ReferenceAnswers> SharedAnswers::of(const WorkloadSpec& spec,
                                                     ReferenceAnswers::Compute compute, std::int64_t batch) {
-  const std::scoped_lock lock(mutex_);
-  std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
-  auto& known = known_[{spec.mode, spec.options, spec.seed, batch}];
-  std::shared_ptr<ReferenceAnswers> answers = known.lock();
-  if (answers == nullptr) {
-    answers = std::make_shared<ReferenceAnswers>(std::move(compute));
-    known = answers;
-  }
-  return answers;
+  return shared_.of(
+      spec, [&] { return std::make_shared<ReferenceAnswers>(std::move(compute)); }, batch);
 }
 
 Verification compare_rows(std::span<const float> answers, std::span<const std::vector<float>> expected,

@@ -10,11 +10,11 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "bench/device.h"
 #include "bench/workload.h"
+#include "kernels/workloads/shared_by_question.h"
 
 namespace bench::kernels {
 
@@ -41,7 +41,7 @@ class ReferenceAnswers {
   std::map<std::int64_t, std::vector<float>> known_;
 };
 
-// Gives points that ask the same question the same answers. Keeps none itself: the points own them.
+// The answers of points that ask the same question.
 class SharedAnswers {
  public:
   // `batch`: that of the spec where a row's answer depends on it.
@@ -49,10 +49,7 @@ class SharedAnswers {
                                        std::int64_t batch = 0);
 
  private:
-  // The parts of a spec that answers depend on: its mode, options and seed, never its dtype.
-  using Question = std::tuple<std::string, std::map<std::string, std::string>, std::uint64_t, std::int64_t>;
-  std::mutex mutex_;
-  std::map<Question, std::weak_ptr<ReferenceAnswers>> known_;
+  SharedByQuestion<ReferenceAnswers> shared_;
 };
 
 // Row i of `answers` must be expected[i mod expected.size()]: its relative error, ||a - b||2 / ||b||2, is at

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <ranges>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "bench/measure/finding.h"
 #include "bench/measure/saturation.h"
 #include "bench/measure/step_time.h"
 #include "bench/measure/units.h"
@@ -18,9 +21,44 @@ std::string misfit(const StepTimeModel& model) {
                      format_percent(model.max_relative_residual));
 }
 
-constexpr const char* kUntested = "by a line through 2 batch sizes, which no third tests";
+// "batches 16 to 64, which do the same work a sample": those of the fit.
+std::string fitted_in_words(const BatchSeries& series) {
+  const std::vector<std::int64_t>& batches = series.model->batches;
+  const bool whole = batches.size() == series.timed.size();
+  const auto first = std::ranges::find(series.timed, batches.front(), &BatchPoint::batch);
+  const bool adjacent = std::ranges::equal(
+      batches, std::ranges::subrange(first, series.timed.end()) | std::views::take(std::ssize(batches)), {},
+      {}, &BatchPoint::batch);
+  return fmt::format("{}{}",
+                     adjacent ? fmt::format("batches {} to {}", batches.front(), batches.back())
+                              : fmt::format("batches {}", fmt::join(batches, ", ")),
+                     whole ? "" : ", which do the same work a sample");
+}
 
-// The fastest of the points that the model was fitted to.
+std::vector<std::string> fitted_names(const BatchSeries& series) {
+  std::vector<std::string> names;
+  for (const BatchPoint& point : series.timed) {
+    if (std::ranges::binary_search(series.model->batches, point.batch)) {
+      names.push_back(point.name);
+    }
+  }
+  return names;
+}
+
+// The claim of a finding that takes a fit, where there is none.
+std::string unfitted(const BatchSeries& series, std::string_view needs) {
+  const std::size_t measured = series.timed.size();
+  return measured < kFewestBatches
+             ? fmt::format("{} needs at least {} batch sizes in {}; {} {} measured so far{}.", needs,
+                           kFewestBatches, series.label, measured, measured == 1 ? "was" : "were",
+                           measured < series.points.size() ? " in at least 3 rounds" : "")
+             : fmt::format(
+                   "{} needs at least {} batch sizes that do the same work a sample; in {} the library's "
+                   "algorithms change with the batch [{}].",
+                   needs, kFewestBatches, series.label, kMeasureLarger);
+}
+
+// The fastest measured batch.
 const BatchPoint& fastest(const BatchSeries& series) {
   return *std::ranges::max_element(series.timed, {},
                                    [](const BatchPoint& point) { return point.throughput.per_s; });
@@ -42,7 +80,7 @@ std::string zero_in_words(const BatchSeries& series) {
   if (!model.t0_ns.ci95 || model.t0_ns.high() <= 0) {
     return "not significant";
   }
-  const bool small = model.holds && model.t0_ns.high() < kNegligible * smallest.step_ns;
+  const bool small = model.holds && model.t0_ns.high() < kNegligible * smallest.step_ns.value;
   return fmt::format("not significant, below {}{}", format_duration(model.t0_ns.high()),
                      small ? fmt::format(" or {} of a step at batch {}: time is proportional to the batch",
                                          format_percent(kNegligible), smallest.batch)
@@ -63,16 +101,14 @@ std::string weights_in_words(const BatchSeries& series) {
 // With its interval, and why it is only "about": where the asymptotic throughput does not say so already.
 std::string t0_in_words(const BatchSeries& series) {
   const StepTimeModel& model = *series.model;
-  const bool about = !model.tested() || !model.holds;
-  const std::string caveat = !about || model.t_inf_per_s ? ""
-                             : !model.tested()           ? fmt::format(" ({})", kUntested)
-                                                         : fmt::format(" (about: {})", misfit(model));
-  if (model.tested() ? !model.t0_above_zero : model.t0_ns.value <= 0) {
+  const std::string caveat =
+      model.holds || model.t_inf_per_s ? "" : fmt::format(" (about: {})", misfit(model));
+  if (!model.t0_above_zero) {
     return zero_in_words(series) + caveat;
   }
-  return fmt::format("{}{}{}", about ? "about " : "",
+  return fmt::format("{}{}{}", model.holds ? "" : "about ",
                      plus_minus_duration(model.t0_ns.value, model.t0_ns.ci95),
-                     about ? caveat : weights_in_words(series));
+                     model.holds ? weights_in_words(series) : caveat);
 }
 
 std::vector<ThroughputPoint> trusted_throughputs(const BatchSeries& series) {
@@ -91,7 +127,7 @@ Estimate speedup_at(const BatchRatio& by_intervals, const BatchSeries& series, c
   const BatchPoint& other = *baseline.at(by_intervals.batch);
   const auto slower = paired_ratio(other.times, one.times);
   const double items =
-      one.throughput.per_s * one.step_ns / (other.throughput.per_s * other.step_ns);  // of a step
+      one.throughput.per_s * one.step_ns.value / (other.throughput.per_s * other.step_ns.value);  // of a step
   return slower ? scaled(*slower, items) : by_intervals.ratio;
 }
 
@@ -108,7 +144,7 @@ std::string_view significance(const Estimate& ratio) {
 }
 
 // Two digits of a batch far beyond those measured, rounded down: "about 92000".
-std::string predicted_in_words(std::int64_t batch, std::int64_t measured) {
+std::string extrapolated_in_words(std::int64_t batch, std::int64_t measured) {
   std::int64_t step = 1;
   while (batch / step >= 100) {
     step *= 10;
@@ -117,58 +153,69 @@ std::string predicted_in_words(std::int64_t batch, std::int64_t measured) {
                                             : fmt::format("about {}", batch / step * step);
 }
 
+// "3497, planned" or "about 3400, extrapolated from batch 64".
+std::string largest_in_words(const BatchSeries& series, std::int64_t largest) {
+  const std::int64_t measured = series.points.back().batch;
+  return series.planned ? fmt::format("{}, planned", largest)
+                        : fmt::format("{}, extrapolated from batch {}",
+                                      extrapolated_in_words(largest, measured), measured);
+}
+
 }  // namespace
 
 Finding claim_t0(const BatchSeries& series) {
   Finding finding = finding_of("t0", "ns", series.timed_names());
   if (!series.model) {
-    finding.claim = too_few(series, "The fixed cost of a step");
+    finding.claim = unfitted(series, "The fixed cost of a step");
     return finding;
   }
   const StepTimeModel& model = *series.model;
-  finding.set(model.t0_ns);
+  finding.set(model.t0_ns, kOfFit);
   finding.details = {{"max_relative_residual", model.max_relative_residual},
                      {"distinguishable_from_zero", model.t0_above_zero},
-                     {"model_holds", model.holds && model.tested()}};
-  finding.claim = fmt::format("Fixed cost of a step in {}: {}.", series.label, t0_in_words(series));
+                     {"model_holds", model.holds},
+                     {"batches", model.batches}};
+  finding.evidence = fitted_names(series);
+  finding.claim = fmt::format("Fixed cost of a step in {}: {} (fit over {}).", series.label,
+                              t0_in_words(series), fitted_in_words(series));
   return finding;
 }
 
 Finding claim_t_inf(const BatchSeries& series) {
   Finding finding = finding_of("t_inf", "samples/s", series.timed_names());
   if (!series.model) {
-    finding.claim = too_few(series, "The asymptotic throughput");
+    finding.claim = unfitted(series, "The asymptotic throughput");
     return finding;
   }
   const StepTimeModel& model = *series.model;
+  finding.evidence = fitted_names(series);
   if (!model.t_inf_per_s) {
     finding.claim = fmt::format(
         "Step time in {} does not grow with the batch up to {}, so that no asymptotic throughput shows "
         "[measure larger batches].",
-        series.label, series.timed.back().batch);
+        series.label, model.batches.back());
     return finding;
   }
   finding.details = {{"t0_ns", std::llround(model.t0_ns.value)},
                      {"max_relative_residual", model.max_relative_residual},
                      {"r_squared", model.r_squared},
-                     {"model_holds", model.holds && model.tested()}};
+                     {"model_holds", model.holds},
+                     {"batches", model.batches}};
   if (!t_inf_is_stated(series)) {
     const BatchPoint& point = fastest(series);
     finding.claim = fmt::format(
-        "{} has no asymptotic throughput: the fit's lies below the {} of batch {}{} [measure larger "
-        "batches].",
-        series.label, per_second(point), point.batch,
-        model.tested() && !model.holds ? "; " + misfit(model) : "");
+        "{} has no asymptotic throughput: that of the fit over {} lies below the {} of batch {}{} [{}].",
+        series.label, fitted_in_words(series), per_second(point), point.batch,
+        model.holds ? "" : "; " + misfit(model), kMeasureLarger);
     return finding;
   }
-  finding.set(*model.t_inf_per_s);
+  finding.set(*model.t_inf_per_s, kOfFit);
   finding.details["t_inf_per_s"] = model.t_inf_per_s->value;
-  const std::string note = !model.tested() ? fmt::format(" ({})", kUntested)
-                           : !model.holds  ? fmt::format(" (about: {})", misfit(model))
-                           : !finding.ci95 ? " (no interval: too few batches)"
+  const std::string note = !model.holds    ? "; about: " + misfit(model)
+                           : !finding.ci95 ? "; its slope may be zero, so that there is no interval"
                                            : "";
-  finding.claim = fmt::format("Asymptotic throughput of {}: {} samples/s{}.", series.label,
-                              plus_minus(*finding.value, finding.ci95), note);
+  finding.claim = fmt::format("Asymptotic throughput of {}: {} samples/s (fit over {}{}).", series.label,
+                              plus_minus(*finding.value, finding.ci95), fitted_in_words(series), note);
   return finding;
 }
 
@@ -181,8 +228,8 @@ Finding claim_limit(const BatchSeries& series) {
   const BatchPoint& smallest = series.timed.front();
   finding.evidence = {smallest.name};
   LimitReport report = find_limit(smallest.work, series.peaks, smallest.step_ns);
-  // Neither bound explains the step: without a core of its own, that says nothing about overhead.
-  const bool hidden = report.limit == StepLimit::overhead && smallest.contended;
+  // Neither roof explains the step: without a core of its own, that says nothing about its kernels.
+  const bool hidden = report.limit == StepLimit::implementation && smallest.contended;
   report.limit = hidden ? StepLimit::unknown : report.limit;
   finding.details = {{"limit", name_of(report.limit)}, {"batch", smallest.batch}};
   if (report.compute_share) {
@@ -192,7 +239,7 @@ Finding claim_limit(const BatchSeries& series) {
     finding.details["memory_share"] = *report.memory_share;
   }
   const std::string where = fmt::format("At batch {} in {}", smallest.batch, series.label);
-  const std::string step = format_duration(smallest.step_ns);
+  const std::string step = format_duration(smallest.step_ns.value);
   const double compute = report.compute_share.value_or(0);
   const double memory = report.memory_share.value_or(0);
   switch (report.limit) {
@@ -206,14 +253,17 @@ Finding claim_limit(const BatchSeries& series) {
           format_percent(std::min(*finding.value, 1.0)), step);
       break;
     }
-    case StepLimit::overhead:
+    case StepLimit::implementation:
       finding.value = 1 - std::max(compute, memory);
       finding.claim = fmt::format(
-          "{} overhead limits a step of {} and {}: peak arithmetic takes {} of it, memory bandwidth {}.",
+          "{} the implementation limits a step of {}: {} below both roofs; peak arithmetic takes {} of it, "
+          "memory bandwidth {}.",
           where, step,
-          smallest.work.launches == 1 ? "1 operation" : fmt::format("{} operations", smallest.work.launches),
+          smallest.work.launches == 1 ? "1 operation runs"
+                                      : fmt::format("{} operations run", smallest.work.launches),
           format_percent(compute), format_percent(memory));
       break;
+    case StepLimit::launch:
     case StepLimit::unknown:
       finding.claim = fmt::format(
           "{} a step takes {}; {}.", where, step,
@@ -287,7 +337,7 @@ Finding claim_memory_ratio(const BatchSeries& series, const BatchSeries& baselin
 
 Finding claim_largest_batch(const BatchSeries& series) {
   Finding finding = finding_of("largest_batch", "samples", series.names());
-  if (!series.memory) {
+  if (!series.memory && !series.planned) {
     finding.claim = too_few(series, "The largest batch that fits");
     return finding;
   }
@@ -295,10 +345,12 @@ Finding claim_largest_batch(const BatchSeries& series) {
     finding.claim = "Without a memory cap there is no largest batch.";
     return finding;
   }
-  const std::int64_t measured = series.points.back().batch;
-  finding.details = {{"cap_bytes", *series.cap_bytes}, {"largest_measured", measured}};
+  const std::int64_t measured = series.points.empty() ? 0 : series.points.back().batch;
+  finding.details = {{"cap_bytes", *series.cap_bytes},
+                     {"largest_measured", measured},
+                     {"source", series.planned ? "planned" : "extrapolated"}};
   const std::string cap = format_bytes(*series.cap_bytes);
-  const auto largest = series.memory->largest_batch(*series.cap_bytes);
+  const auto largest = series.largest_batch();
   if (!largest) {
     finding.claim = fmt::format(
         "Memory of {} does not grow up to batch {}, so that these batches do not show the largest within {}.",
@@ -306,8 +358,13 @@ Finding claim_largest_batch(const BatchSeries& series) {
     return finding;
   }
   finding.value = static_cast<double>(*largest);
-  finding.claim = fmt::format("The largest batch of {} within {} is {}, predicted from batches up to {}",
-                              series.label, cap, predicted_in_words(*largest, measured), measured);
+  finding.claim = fmt::format("The largest batch of {} within {} is {}", series.label, cap,
+                              largest_in_words(series, *largest));
+  if (series.planned && series.planned->next_unsupported) {
+    finding.claim += fmt::format("; a larger one is unsupported: {}", *series.planned->next_unsupported);
+  } else if (series.planned && measured > *largest) {
+    finding.claim += fmt::format(", though batch {} was measured", measured);
+  }
   if (series.smallest_oom) {
     finding.details["smallest_oom"] = *series.smallest_oom;
     finding.claim += fmt::format("; batch {} does not fit", *series.smallest_oom);

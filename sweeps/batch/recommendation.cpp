@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "bench/measure/finding.h"
@@ -26,11 +27,11 @@ const BatchPoint& saturated_point(const BatchSeries& series) {
   });
 }
 
-// The interval with the highest lower bound.
-const Interval& surest_throughput(const BatchSeries& series) {
+// The one with the highest lower bound.
+const ThroughputPoint& surest_throughput(const BatchSeries& series) {
   return std::ranges::max_element(series.timed, {},
-                                  [](const BatchPoint& point) { return point.throughput.ci95.low; })
-      ->throughput.ci95;
+                                  [](const BatchPoint& point) { return point.throughput.low(); })
+      ->throughput;
 }
 
 // The first dtype that no later one is significantly faster than: a gain within the noise is no reason to
@@ -39,7 +40,7 @@ const BatchSeries* choose(const std::vector<BatchSeries>& all) {
   const BatchSeries* chosen = nullptr;
   for (const BatchSeries& series : all) {
     if (!series.timed.empty() &&
-        (chosen == nullptr || surest_throughput(series).low > surest_throughput(*chosen).high)) {
+        (chosen == nullptr || surest_throughput(series).low() > surest_throughput(*chosen).high())) {
       chosen = &series;
     }
   }
@@ -73,21 +74,26 @@ std::string range_in_words(const BatchSeries& series) {
   constexpr double kFarOff = 0.5;
   const double off = 1 - least / saturation.best_per_s;
   return off > kFarOff ? "; noise hides where throughput saturates"
-                       : fmt::format("; batches from {} on are within {} of the best", saturation.low,
-                                     format_percent(off));
+                       : fmt::format("; medians of batches from {} on are within {} of the best",
+                                     saturation.low, format_percent(off));
 }
 
-// The gain of larger batches; for a saturation batch below the largest.
-std::string larger_in_words(const BatchSeries& series) {
+// The most that larger batches may gain: the highest upper end of theirs over this one's lower end. For a
+// saturation batch below the largest, which has a lower end.
+std::string larger_in_words(const BatchSeries& series, const BatchPoint& point) {
   constexpr double kNothing = 0.005;  // format_percent would show it as 0 % or 1 %
-  const double gain = series.saturation->best_per_s / series.saturation->per_s - 1;
-  return gain < kNothing ? "; larger batches gain nothing"
-                         : fmt::format("; larger batches gain at most {}", format_percent(gain));
+  double most = 0;
+  for (const BatchPoint& other : series.timed) {
+    most = other.batch > point.batch ? std::max(most, other.throughput.high()) : most;
+  }
+  const double gain = most / point.throughput.low() - 1;
+  return !std::isfinite(gain) ? "; the gain of larger batches is not known, one has no interval"
+         : gain < kNothing    ? "; larger batches gain nothing"
+                              : fmt::format("; larger batches gain at most {}", format_percent(gain));
 }
 
 std::string end_in_words(const BatchSeries& series, std::int64_t batch) {
-  const auto largest =
-      series.memory && series.cap_bytes ? series.memory->largest_batch(*series.cap_bytes) : std::nullopt;
+  const auto largest = series.largest_batch();
   if (series.smallest_oom) {
     return fmt::format("; it still grows, but batch {} does not fit", *series.smallest_oom);
   }
@@ -150,7 +156,7 @@ Finding claim_recommendation(const std::vector<BatchSeries>& all, const ResultDo
   finding.details["ceiling_placed"] = saturation.batch.has_value();
   const std::string reason = !saturation.batch       ? range_in_words(*chosen)
                              : saturation.at_largest ? end_in_words(*chosen, point.batch)
-                                                     : larger_in_words(*chosen);
+                                                     : larger_in_words(*chosen, point);
   const std::vector<std::string> to_do = actions(*chosen, point, reason);
   finding.claim = fmt::format("Use batch {} in {}: {}{}{}{}.", point.batch, name_of(chosen->params.dtype),
                               per_second(point), memory_in_words(point, cap_share), reason,

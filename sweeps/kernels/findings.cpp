@@ -9,6 +9,7 @@
 
 #include "bench/measure/finding.h"
 #include "bench/measure/flags.h"
+#include "bench/measure/step_time.h"
 #include "bench/measure/units.h"
 #include "sweeps/kernels/roofline.h"
 
@@ -34,6 +35,18 @@ std::string kernel_and_size(const KernelResult& point) {
   return fmt::format("{} on {}", point.mode, format_bytes(static_cast<std::int64_t>(point.bytes)));
 }
 
+// "triad on 384 MiB; 3 others may be as fast": those that the estimate counts.
+std::string rivals_in_words(const RoofCeiling& ceiling) {
+  const std::size_t rivals = ceiling.rivals.size();
+  return rivals == 0 ? "" : fmt::format("; {} other{} may be as fast", rivals, rivals == 1 ? "" : "s");
+}
+
+std::vector<std::string> pooled_names(const RoofCeiling& ceiling) {
+  std::vector<std::string> names{ceiling.name};
+  names.insert(names.end(), ceiling.rivals.begin(), ceiling.rivals.end());
+  return names;
+}
+
 // The roof is the best of several kernels and sizes; the evidence lists them all.
 Finding claim_memory(const std::vector<KernelResult>& points, const RoofCeiling& memory, double cache_bytes) {
   Finding finding = finding_of("memory_bandwidth", "B/s");
@@ -44,8 +57,8 @@ Finding claim_memory(const std::vector<KernelResult>& points, const RoofCeiling&
     }
     finding.evidence.push_back(point.name);
     if (point.name == memory.name) {
-      finding.claim = fmt::format("Memory delivers {}, read and written ({}, cold caches).",
-                                  bytes_rate(memory.rate), kernel_and_size(point));
+      finding.claim = fmt::format("Memory delivers {}, read and written ({}, cold caches{}).",
+                                  bytes_rate(memory.rate), kernel_and_size(point), rivals_in_words(memory));
     }
   }
   return finding;
@@ -105,21 +118,22 @@ std::string reason_for_no_memory(const ResultDocument& document, const std::vect
 
 // The fastest hot stream kernel, where a cache makes it faster than memory is.
 std::optional<Finding> claim_caches(const std::vector<KernelResult>& points, const RoofCeiling& memory) {
-  const KernelResult* best = nullptr;
+  std::vector<const KernelResult*> hot;
   for (const KernelResult& point : points) {
-    if (point.is_stream() && !point.cold &&
-        (best == nullptr || point.bandwidth().low() > best->bandwidth().low())) {
-      best = &point;
+    if (point.is_stream() && !point.cold) {
+      hot.push_back(&point);
     }
   }
-  if (best == nullptr || best->bandwidth().value < 1.2 * memory.rate.value) {
+  const auto best = ceiling_of(hot, &KernelResult::bandwidth);
+  if (!best || best->rate.value < 1.2 * memory.rate.value) {
     return std::nullopt;
   }
-  Finding finding = finding_of("cache_bandwidth", "B/s", {best->name});
-  finding.set(best->bandwidth());
-  finding.claim =
-      fmt::format("Caches deliver {}, {:.1f} times as much as memory ({}).", bytes_rate(best->bandwidth()),
-                  best->bandwidth().value / memory.rate.value, kernel_and_size(*best));
+  Finding finding = finding_of("cache_bandwidth", "B/s", pooled_names(*best));
+  finding.set(best->rate);
+  finding.claim = fmt::format("Caches deliver {}, {:.1f} times as much as memory ({}{}).",
+                              bytes_rate(best->rate), best->rate.value / memory.rate.value,
+                              kernel_and_size(**std::ranges::find(hot, best->name, &KernelResult::name)),
+                              rivals_in_words(*best));
   return finding;
 }
 
@@ -151,10 +165,10 @@ std::optional<Finding> claim_incomplete(const ResultDocument& document,
 }
 
 Finding claim_peak(const std::string& dtype, const RoofCeiling& peak) {
-  Finding finding = finding_of("arithmetic_peak/" + dtype, "FLOP/s", {peak.name});
+  Finding finding = finding_of("arithmetic_peak/" + dtype, "FLOP/s", pooled_names(peak));
   finding.set(peak.rate);
-  finding.claim = fmt::format("{} arithmetic peaks at {} ({}).", dtype, flops_rate(peak.rate),
-                              peak.name.substr(peak.name.find('/') + 1));
+  finding.claim = fmt::format("{} arithmetic peaks at {} ({}{}).", dtype, flops_rate(peak.rate),
+                              peak.name.substr(peak.name.find('/') + 1), rivals_in_words(peak));
   return finding;
 }
 
@@ -204,30 +218,53 @@ std::string label_of(const KernelResult& point) {
                                     : fmt::format("{}/{}", point.workload, point.dtype);
 }
 
-// A point's rate over min(peak, intensity · bandwidth), and which of the two is the smaller.
+// A point's rate over min(peak, intensity · bandwidth), and what limits it.
 struct Share {
   const KernelResult* point = nullptr;
   Estimate reached;
-  bool by_memory = false;
+  bool by_memory = false;   // the lower roof is memory's
   bool is_ceiling = false;  // the peak is this point's own rate
+  StepLimit limit = StepLimit::unknown;
 
   bool from_cache() const { return by_memory && reached.value > 1.05; }
+  // Named only where it explains half of the time: a slow kernel is not reported as its roof, nor as a
+  // launch.
+  std::string_view limit_in_words() const {
+    switch (limit) {
+      case StepLimit::compute:
+        return "limit: arithmetic";
+      case StepLimit::memory:
+        return "limit: memory";
+      case StepLimit::launch:
+        return "limit: its launch";
+      case StepLimit::implementation:
+      case StepLimit::unknown:
+        break;
+    }
+    return "own implementation: below both roofs";
+  }
   // "backward-data in-channels:64/batch:8 (limit: memory)"; the rest of the name is the label.
   std::string place() const {
     const bool in_label = point->mode == "forward" || point->mode == kTensorCores;
     const auto sizes = point->name.find("/hot/");
-    return fmt::format("{}{} (limit: {})", in_label ? "" : point->mode + " ",
+    return fmt::format("{}{} ({})", in_label ? "" : point->mode + " ",
                        sizes == std::string::npos ? point->name : point->name.substr(sizes + 5),
-                       by_memory ? "memory" : "arithmetic");
+                       limit_in_words());
   }
 };
 
 Share share_of(const KernelResult& point, const Roofline& roofline) {
   const auto ridge = roofline.ridge(point.dtype);
+  const RoofCeiling& peak = roofline.compute.at(point.dtype);
+  const LimitReport report =
+      find_limit({.flops = point.flops, .sample_bytes = point.bytes, .launches = point.launches},
+                 {.flops_per_s = peak.rate.value, .bytes_per_s = roofline.memory->rate.value, .source = ""},
+                 point.step_ns, roofline.launch_ns);
   return {.point = &point,
           .reached = ratio(point.rate(), *roofline.limit(point)),
           .by_memory = ridge && point.intensity() < ridge->value,
-          .is_ceiling = roofline.compute.at(point.dtype).name == point.name};
+          .is_ceiling = peak.name == point.name,
+          .limit = report.limit};
 }
 
 std::string share_claim(const std::string& label, const Share& worst, const Share& best) {
@@ -306,11 +343,9 @@ std::optional<Finding> claim_cold(const std::string& label, const std::vector<co
   return finding;
 }
 
-// Batch 1 only: in a larger batch the host does not wait for each launch.
 std::optional<Finding> claim_launch(const std::vector<KernelResult>& points) {
-  const auto point = std::ranges::find_if(
-      points, [](const KernelResult& one) { return one.workload == "launch" && one.samples == 1; });
-  if (point == points.end()) {
+  const KernelResult* const point = launch_point(points);
+  if (point == nullptr) {
     return std::nullopt;
   }
   Finding finding = finding_of("launch_round_trip", "ns", {point->name});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "bench/measure/best_estimate.h"
 #include "sweeps/series/points.h"
 
 namespace bench::sweeps {
@@ -27,6 +28,7 @@ std::vector<KernelResult> read_results(const ResultDocument& document) {
     KernelResult& point = points.emplace_back(KernelResult{*params});
     point.name = measured.name;
     point.samples = measured.items_per_step;
+    point.launches = measured.work.launches;
     point.flops = measured.work.flops;
     point.bytes = measured.work.fixed_bytes + measured.work.sample_bytes;
     point.step_ns = measured.stats.step_time();
@@ -57,15 +59,44 @@ bool shows_memory(const KernelResult& point, double cache_bytes) {
   return !point.above_peak && point.is_stream() && point.cold && is_beyond_caches(point.bytes, cache_bytes);
 }
 
+std::optional<RoofCeiling> ceiling_of(const std::vector<const KernelResult*>& points,
+                                      Estimate (KernelResult::*rate)() const) {
+  std::vector<Estimate> rates;
+  for (const KernelResult* const point : points) {
+    rates.push_back((point->*rate)());
+  }
+  const auto best = best_estimate(rates);
+  if (!best) {
+    return std::nullopt;
+  }
+  RoofCeiling ceiling{.rate = best->estimate, .name = points[best->place]->name};
+  for (const std::size_t rival : best->rivals) {
+    ceiling.rivals.push_back(points[rival]->name);
+  }
+  return ceiling;
+}
+
+// Batch 1 only: in a larger batch the host does not wait for each launch.
+const KernelResult* launch_point(const std::vector<KernelResult>& points) {
+  const auto point = std::ranges::find_if(
+      points, [](const KernelResult& one) { return one.workload == "launch" && one.samples == 1; });
+  return point == points.end() ? nullptr : &*point;
+}
+
 Roofline roofline_of(const std::vector<KernelResult>& points, double cache_bytes) {
   constexpr double kNearTheSlope = 0.8;  // of what memory allows: memory sets the pace
   Roofline roofline;
+  if (const KernelResult* const launch = launch_point(points)) {
+    roofline.launch_ns = launch->step_ns;
+  }
+  std::vector<const KernelResult*> streams;
   for (const KernelResult& point : points) {
-    if (shows_memory(point, cache_bytes) &&
-        (!roofline.memory || point.bandwidth().low() > roofline.memory->rate.low())) {
-      roofline.memory = {.rate = point.bandwidth(), .name = point.name};
+    if (shows_memory(point, cache_bytes)) {
+      streams.push_back(&point);
     }
   }
+  roofline.memory = ceiling_of(streams, &KernelResult::bandwidth);
+  std::map<std::string, std::vector<const KernelResult*>> computing;  // by dtype
   for (const KernelResult& point : points) {
     const double rate = point.rate().value;
     const bool paced_by_memory =
@@ -73,9 +104,11 @@ Roofline roofline_of(const std::vector<KernelResult>& points, double cache_bytes
     if (point.above_peak || point.is_stream() || point.flops <= 0 || paced_by_memory) {
       continue;
     }
-    RoofCeiling& best = roofline.compute[point.dtype];
-    if (point.rate().low() > best.rate.low()) {
-      best = {.rate = point.rate(), .name = point.name};
+    computing[point.dtype].push_back(&point);
+  }
+  for (const auto& [dtype, alike] : computing) {
+    if (auto best = ceiling_of(alike, &KernelResult::rate)) {
+      roofline.compute[dtype] = *std::move(best);
     }
   }
   return roofline;

@@ -8,6 +8,7 @@
 // it.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -34,6 +35,7 @@ std::optional<KernelParams> read_kernel_params(const Json& params);
 struct KernelResult : KernelParams {
   std::string name{};
   double samples = 0;  // of a step, as all below
+  std::int64_t launches = 0;
   double flops = 0;
   double bytes = 0;
   Estimate step_ns{};
@@ -54,11 +56,22 @@ std::vector<KernelResult> read_results(const ResultDocument& document);
 struct RoofCeiling {
   Estimate rate{};     // FLOP/s or B/s
   std::string name{};  // of the point that reached it
+  std::vector<std::string>
+      rivals{};  // names of others that may be as fast: `rate` counts them, see best_estimate()
 };
+
+// The fastest of some points by one of their rates; nullopt for no points, or where none has a rate.
+std::optional<RoofCeiling> ceiling_of(const std::vector<const KernelResult*>& points,
+                                      Estimate (KernelResult::*rate)() const);
+
+// The cost of starting a kernel and waiting for its end, from the point of the `launch` workload that starts
+// one; nullptr where there is none, as without a GPU.
+const KernelResult* launch_point(const std::vector<KernelResult>& points);
 
 struct Roofline {
   std::optional<RoofCeiling> memory;  // best stream kernel that shows_memory(); B/s, reads and writes
   std::map<std::string, RoofCeiling> compute;  // by dtype; FLOP/s
+  std::optional<Estimate> launch_ns;           // of launch_point()
 
   // FLOP/s; nullopt where a ceiling that it needs was not measured.
   std::optional<Estimate> limit(const KernelResult& point) const;
@@ -78,8 +91,7 @@ bool is_beyond_caches(double bytes, double cache_bytes);
 bool shows_memory(const KernelResult& point, double cache_bytes);
 
 // Memory's ceiling is the best of the points that show it, whatever their kernel and size; the arithmetic
-// ones come from other points that memory does not limit. The best has the highest lower bound: one lucky
-// sample of a noisy point is no ceiling.
+// ones come from other points that memory does not limit. best_estimate() takes the luck out of the choice.
 Roofline roofline_of(const std::vector<KernelResult>& points, double cache_bytes);
 
 // Whether the run ended after the points that set the roofline, with no other to compare with it.

@@ -1,115 +1,47 @@
 #include "sweeps/memory/limits.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
-#include "bench/error.h"
 #include "bench/measure/json_members.h"
 #include "bench/measure/memory_line.h"
-#include "bench/measure/search.h"
+#include "sweeps/series/planned.h"
 #include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
 
-constexpr std::int64_t kMostUnits = std::int64_t{1} << 40;
-
-// Thrown where the planning ends.
-class Ended : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-// Plans of one series, each made once.
-class PlannedSeries {
- public:
-  // All but the spec outlive it.
-  PlannedSeries(const WorkloadType& type, WorkloadSpec spec, Device& device, const PlanningEnd& end)
-      : type_(type), spec_(std::move(spec)), device_(device), end_(end), unit_(batch_unit(spec_)) {}
-
-  // The limit of a cap, without the series' label and params; nullopt where no batch can run. Throws Ended.
-  std::optional<Limit> limit(std::int64_t cap_bytes) {
-    if (smallest() == 0) {
-      return std::nullopt;
-    }
-    const MemoryPlan& first = *at(smallest()).plan;
-    Limit limit{.cap_bytes = cap_bytes,
-                .fixed_bytes = first.at_peak.fixed_part(),
-                .setup_bytes = first.setup_peak,
-                .smallest_batch = smallest() * unit_,
-                .smallest_bytes = first.peak};
-    if (first.peak > cap_bytes) {
-      return limit;
-    }
-    const std::int64_t largest = largest_within(cap_bytes);
-    const auto safe = static_cast<std::int64_t>(kSafeShare * static_cast<double>(cap_bytes)) - 1;
-    limit.largest_batch = largest * unit_;
-    limit.largest_bytes = at(largest).peak();
-    limit.input_bytes = at(largest).plan ? at(largest).plan->at_peak[MemoryCategory::input] : 0;
-    limit.next_bytes = at(largest + 1).peak();
-    limit.next_unsupported = at(largest + 1).unsupported;
-    limit.safe_batch = largest_within(safe) * unit_;
+// The limit of a cap, without the series' label and params; nullopt where no batch can run. Throws
+// PlanningEnded.
+std::optional<Limit> limit_of(PlannedSeries& series, std::int64_t cap_bytes) {
+  const std::int64_t smallest = series.smallest();
+  if (smallest == 0) {
+    return std::nullopt;
+  }
+  const MemoryPlan& first = *series.at(smallest).plan;
+  Limit limit{.cap_bytes = cap_bytes,
+              .fixed_bytes = first.at_peak.fixed_part(),
+              .setup_bytes = first.setup_peak,
+              .smallest_batch = smallest * series.unit(),
+              .smallest_bytes = first.peak};
+  if (first.peak > cap_bytes) {
     return limit;
   }
-
- private:
-  struct Planned {
-    std::optional<MemoryPlan> plan;  // none where the batch is unsupported, or its bytes too many to count
-    std::optional<std::string> unsupported;  // why
-
-    std::optional<std::int64_t> peak() const { return plan ? std::optional(plan->peak) : std::nullopt; }
-  };
-
-  const Planned& at(std::int64_t units) {
-    auto known = plans_.find(units);
-    if (known == plans_.end()) {
-      if (const auto reason = end_()) {
-        throw Ended(*reason);
-      }
-      spec_.batch = units * unit_;
-      Planned planned;
-      try {
-        planned.plan = type_.configure(spec_)->plan(device_);
-      } catch (const Unsupported& refusal) {
-        planned.unsupported = refusal.what();
-      } catch (const OutOfMemory&) {
-      }
-      known = plans_.emplace(units, std::move(planned)).first;
-    }
-    return known->second;
-  }
-
-  // Units of the smallest batch that can run; some layers need more than one sample. 0 where none was found.
-  std::int64_t smallest() {
-    constexpr std::int64_t kMostTried = 64;
-    for (std::int64_t units = 1; units <= kMostTried; ++units) {
-      if (at(units).plan) {
-        return units;
-      }
-    }
-    return 0;
-  }
-
-  // A smallest() is there.
-  std::int64_t largest_within(std::int64_t bytes) {
-    if (!search_) {
-      search_.emplace(smallest(), kMostUnits, [this](std::int64_t units) { return at(units).peak(); });
-    }
-    return search_->largest_within(bytes);
-  }
-
-  const WorkloadType& type_;
-  WorkloadSpec spec_;
-  Device& device_;
-  const PlanningEnd& end_;
-  std::int64_t unit_;
-  std::map<std::int64_t, Planned> plans_;  // by units
-  std::optional<LineSearch> search_;
-};
+  const std::int64_t largest = series.largest_within(cap_bytes);
+  const auto safe = static_cast<std::int64_t>(kSafeShare * static_cast<double>(cap_bytes)) - 1;
+  const PlannedSeries::Planned& at_largest = series.at(largest);
+  limit.largest_batch = largest * series.unit();
+  limit.largest_bytes = at_largest.peak();
+  limit.input_bytes = at_largest.plan ? at_largest.plan->at_peak[MemoryCategory::input] : 0;
+  const PlannedSeries::Planned& next = series.at(largest + 1);
+  limit.next_bytes = next.peak();
+  limit.next_unsupported = next.unsupported;
+  limit.safe_batch = series.largest_within(safe) * series.unit();
+  return limit;
+}
 
 }  // namespace
 
@@ -186,13 +118,13 @@ void predict_limits(const SweepRequest& request, const SweepPlan& plan, Device& 
         continue;
       }
       try {
-        if (auto limit = series.limit(cap)) {
+        if (auto limit = limit_of(series, cap)) {
           limit->label = label;
           limit->params = point.params;
           limit->params.erase("batch");
           limits.all.push_back(*std::move(limit));
         }
-      } catch (const Ended& ended) {
+      } catch (const PlanningEnded& ended) {
         limits.left_out = Limits::LeftOut{.count = 1, .reason = ended.what()};
       }
     }

@@ -1,7 +1,6 @@
 #include "sweeps/memory/plan.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <string_view>
@@ -96,17 +95,6 @@ SweepPlan plan_memory(const SweepRequest& request, const Device& device) {
   }
   plan.axes["batch"] = batches;
   return plan;
-}
-
-std::int64_t batch_unit(const WorkloadSpec& spec) {
-  const auto at = spec.options.find("accumulate");
-  std::int64_t unit = 1;
-  if (at != spec.options.end()) {
-    const char* const end = at->second.data() + at->second.size();
-    const auto read = std::from_chars(at->second.data(), end, unit);
-    unit = read.ec == std::errc{} && read.ptr == end && unit > 0 ? unit : 1;
-  }
-  return unit;
 }
 
 std::string memory_label(const BatchParams& params, const Json& axes) {

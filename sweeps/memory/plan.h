@@ -12,9 +12,6 @@ namespace bench::sweeps {
 
 SweepPlan plan_memory(const SweepRequest& request, const Device& device);
 
-// A series' batches are multiples of this: the micro-batches of a step.
-std::int64_t batch_unit(const WorkloadSpec& spec);
-
 // Names a series: "fp32 inference", "bf16 training with adam, 4 micro-batches, recomputing"; further options,
 // such as the image size, where `axes` has several values of them.
 std::string memory_label(const BatchParams& params, const Json& axes);

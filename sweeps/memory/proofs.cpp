@@ -14,6 +14,7 @@
 #include "bench/measure/search.h"
 #include "bench/measure/units.h"
 #include "sweeps/memory/limits.h"
+#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {

@@ -157,7 +157,7 @@ Finding claim_growth(const Soak& soak, const ResultDocument& document) {
     finding.claim = fmt::format("{}: {} are too few to tell growth from noise.", what, steps);
     return finding;
   }
-  finding.set(growth->bytes_per_step);
+  finding.set(growth->bytes_per_step, kOfFit);
   finding.details = {{"steps", soak.done_steps},
                      {"grows", growth->grows},
                      {"first_step", growth->first_step},

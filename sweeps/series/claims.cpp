@@ -89,12 +89,15 @@ Finding claim_saturation(const BatchSeries& series) {
                      {"may_lie_beyond", saturation.at_largest}};
   if (!saturation.batch) {
     finding.claim = fmt::format(
-        "{} saturates at batch {}{}; the noise allows no closer answer.", series.label, saturation.low,
-        saturation.low == saturation.high ? "" : fmt::format(" to {}", saturation.high));
+        "{} saturates at batch {}{}; {}.", series.label, saturation.low,
+        saturation.low == saturation.high ? "" : fmt::format(" to {}", saturation.high),
+        saturation.intervals_known
+            ? "the noise allows no closer answer"
+            : fmt::format("not every point has an interval, which takes 2 rounds [{}]", kGiveTime));
     return finding;
   }
   finding.value = static_cast<double>(*saturation.batch);
-  finding.ci95 = Interval{static_cast<double>(saturation.low), static_cast<double>(saturation.high)};
+  finding.set_interval(saturation.range(), kOfSizes);
   const BatchPoint& point = *series.at(*saturation.batch);
   finding.evidence = {point.name};
   if (saturation.best_batch != *saturation.batch) {
@@ -132,7 +135,7 @@ Finding claim_memory_line(const BatchSeries& series) {
                                 line.first_batch, line.last_batch, steps_in_words(line));
     return finding;
   }
-  finding.set(line.slope_bytes);
+  finding.set(line.slope_bytes, kOfFit);
   const std::string tested =
       line.points > 2
           ? fmt::format("all points within {}", format_percent(std::max(line.max_relative_residual, 0.001)))

@@ -1,5 +1,6 @@
 #include "sweeps/series/points.h"
 
+#include <charconv>
 #include <utility>
 
 #include "sweeps/series/series.h"
@@ -47,6 +48,17 @@ std::map<std::string, std::vector<std::string>> option_values(const SweepRequest
         given == request.workload_options.end() ? std::vector{option.default_value} : given->second;
   }
   return values;
+}
+
+std::int64_t batch_unit(const WorkloadSpec& spec) {
+  const auto at = spec.options.find("accumulate");
+  std::int64_t unit = 1;
+  if (at != spec.options.end()) {
+    const char* const end = at->second.data() + at->second.size();
+    const auto read = std::from_chars(at->second.data(), end, unit);
+    unit = read.ec == std::errc{} && read.ptr == end && unit > 0 ? unit : 1;
+  }
+  return unit;
 }
 
 Json params_of(const std::string& workload, const WorkloadSpec& spec) {

@@ -24,6 +24,9 @@ std::vector<Dtype> default_dtypes(const Device& device);
 std::map<std::string, std::vector<std::string>> option_values(const SweepRequest& request,
                                                               const std::string& mode);
 
+// A series' batches are multiples of this: the micro-batches of a step.
+std::int64_t batch_unit(const WorkloadSpec& spec);
+
 // batch, dtype, mode, workload, and the workload's options.
 Json params_of(const std::string& workload, const WorkloadSpec& spec);
 

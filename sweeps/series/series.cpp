@@ -19,20 +19,22 @@ bool above_peak(const MeasuredPoint& point) {
 BatchPoint read_point(const MeasuredPoint& point, std::int64_t batch) {
   const double items = point.items_per_step > 0 ? point.items_per_step : static_cast<double>(batch);
   const double median = point.stats.median_ns;
-  // Of one round: what its samples span.
-  const Interval within = point.stats.ci95_ns.value_or(Interval{point.stats.p05_ns, point.stats.p95_ns});
-  const Interval step{std::clamp(within.low, std::min(1.0, median), median), std::max(within.high, median)};
   BatchPoint read;
   read.name = point.name;
   read.batch = batch;
-  read.step_ns = median;
+  read.step_ns.value = median;
+  read.throughput = {.batch = batch, .per_s = items * 1e9 / median};
+  if (const auto& within = point.stats.ci95_ns) {
+    read.step_ns.ci95 = Interval{.low = std::clamp(within->low, std::min(1.0, median), median),
+                                 .high = std::max(within->high, median)};
+    read.throughput.ci95 = throughput_interval(*read.step_ns.ci95, items);
+  }
   read.times = round_times(point);
   read.bytes = point.memory.peak_measured;
   read.memory = point.memory;
   read.plan = point.plan;
   const std::int64_t weights = point.memory.by_category[MemoryCategory::weights];
   read.weights = std::clamp<std::int64_t>(weights, 0, std::max<std::int64_t>(read.bytes, 0));
-  read.throughput = {batch, items * 1e9 / median, throughput_interval(step, items)};
   read.work = point.work;
   read.rounds = point.stats.rounds;
   for (const std::string& flag : point.validity.flags) {
@@ -85,7 +87,9 @@ void BatchSeries::analyse() {
   std::vector<StepTimePoint> times;
   std::vector<ThroughputPoint> throughputs;
   for (const BatchPoint& point : timed) {
-    times.push_back({point.batch, point.step_ns});
+    times.push_back({.batch = point.batch,
+                     .step_ns = point.step_ns.value,
+                     .flops_per_sample = point.work.samples > 0 ? point.work.flops / point.work.samples : 0});
     throughputs.push_back(point.throughput);
   }
   model = fit_step_time(times);
@@ -104,6 +108,13 @@ std::vector<std::string> BatchSeries::timed_names() const {
 const BatchPoint* BatchSeries::at(std::int64_t batch) const {
   const auto found = std::ranges::find(points, batch, &BatchPoint::batch);
   return found == points.end() ? nullptr : &*found;
+}
+
+std::optional<std::int64_t> BatchSeries::largest_batch() const {
+  if (planned) {
+    return planned->batch;
+  }
+  return memory && cap_bytes ? memory->largest_batch(*cap_bytes) : std::nullopt;
 }
 
 std::optional<BatchParams> read_params(const Json& params) {

@@ -14,6 +14,7 @@
 #include "bench/measure/result.h"
 #include "bench/measure/saturation.h"
 #include "bench/measure/step_time.h"
+#include "sweeps/series/planned.h"
 
 namespace bench::sweeps {
 
@@ -31,7 +32,7 @@ std::optional<BatchParams> read_params(const Json& params);
 struct BatchPoint {
   std::string name;
   std::int64_t batch = 0;
-  double step_ns = 0;
+  Estimate step_ns;
   RoundTimes times;
   std::int64_t bytes = 0;    // tracked peak; 0 where it was not tracked
   std::int64_t weights = 0;  // of these
@@ -60,11 +61,15 @@ struct BatchSeries {
   std::optional<StepTimeModel> model;
   std::optional<Saturation> saturation;
   std::optional<MemoryLine> memory;
+  std::optional<LargestByPlan> planned;  // below cap_bytes; only a sweep that plans it sets it
 
-  void analyse();                          // fills `timed` and the last three from the points
+  void analyse();  // fills `timed`, the model, the saturation and the line from the points
   std::vector<std::string> names() const;  // of all points
   std::vector<std::string> timed_names() const;
   const BatchPoint* at(std::int64_t batch) const;  // nullptr where it was not measured
+  // Below cap_bytes, by plan where there is one, else where the memory line meets it. nullopt without a cap,
+  // or where memory does not grow with the batch.
+  std::optional<std::int64_t> largest_batch() const;
 };
 
 // The label of the series that a point with these params belongs to.

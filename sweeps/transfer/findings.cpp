@@ -113,7 +113,7 @@ Finding claim_model(const CopySeries& series, const CopyCurve& curve, std::optio
     return finding;
   }
   const Estimate total = scaled(*curve.bytes_per_s, each_way);
-  finding.set(total);
+  finding.set(total, kOfFit);
   note(finding.details, "bytes_per_s", *curve.bytes_per_s, "bytes_per_s_ci95");
   const auto half = curve.half_bytes();
   if (half) {
@@ -170,7 +170,7 @@ void claim_model_error(const TransferFacts& facts, std::vector<Finding>& finding
   const double straight = median(values_of(told, &HeldOut::straight_error));
   Finding finding = finding_of("model_error", "1");
   std::ranges::transform(told, std::back_inserter(finding.evidence), &HeldOut::name);
-  finding.set({.value = median(errors), .ci95 = median_interval(errors)});
+  finding.set({.value = median(errors), .ci95 = median_interval(errors)}, kOfFit);
   finding.details = {{"median_by_series", by_series},
                      {"straight_by_series", straight_by_series},
                      {"straight", straight},

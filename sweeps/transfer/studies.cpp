@@ -301,8 +301,9 @@ void time_steps(const TransferStudy& study, const WorkloadSpec& spec, double bud
 
 // ---- the file ----
 
+// null where the interval is not known.
 Json ends_of(const Estimate& time) {
-  return {std::llround(time.low()), std::llround(time.high())};
+  return time.ci95 ? Json{std::llround(time.low()), std::llround(time.high())} : Json();
 }
 
 Json json_of(const Estimate& time, const std::vector<double>& samples_ns) {

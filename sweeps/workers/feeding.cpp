@@ -21,7 +21,7 @@ std::optional<Finding> claim_starvation(const Evidence& evidence) {
   Finding finding = finding_of("starvation", "1", {fewest.name, ready->name});
   finding.value = std::clamp(1 - fewest.au->value, 0.0, 1.0);
   if (fewest.au->ci95) {
-    finding.ci95 = Interval{1 - fewest.au->high(), 1 - fewest.au->low()};
+    finding.set_interval(Interval{1 - fewest.au->high(), 1 - fewest.au->low()}, kOfRounds);
   }
   finding.details = {
       {"workers", fewest.workers}, {"step_ns", fewest.step_ns}, {"ready_step_ns", ready->step_ns}};
@@ -60,7 +60,7 @@ std::optional<Finding> claim_knee(const Evidence& evidence) {
     return std::nullopt;
   }
   Finding finding = finding_of("knee", "workers", names_of(evidence.points.pool));
-  finding.ci95 = Interval{static_cast<double>(knee->low), static_cast<double>(knee->high)};
+  finding.set_interval(knee->range(), kOfSizes);
   finding.details = {{"plateau_au", knee->best_per_s}, {"plateau_workers", knee->best_batch}};
   if (!knee->batch) {
     finding.claim =

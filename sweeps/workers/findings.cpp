@@ -15,11 +15,9 @@
 namespace bench::sweeps {
 namespace {
 
-// One window has no interval, and proves nothing: it gets a wide one.
+// One window has no interval, and proves nothing.
 ThroughputPoint with_interval(std::int64_t workers, const Estimate& estimate) {
-  return {.batch = workers,
-          .per_s = estimate.value,
-          .ci95 = estimate.ci95.value_or(Interval{0, 2 * estimate.value})};
+  return {.batch = workers, .per_s = estimate.value, .ci95 = estimate.ci95};
 }
 
 std::optional<Finding> claim_bad_files(const Evidence& evidence) {

@@ -29,8 +29,7 @@ inline std::optional<std::int64_t> find_harm(std::span<const ThroughputPoint> sa
   std::optional<std::int64_t> harm;
   const auto best = std::ranges::max_element(samples_per_s, {}, &ThroughputPoint::per_s);
   for (const ThroughputPoint& point : std::views::reverse(samples_per_s)) {
-    if (point.batch <= best->batch || point.ci95.high >= best->ci95.low ||
-        point.per_s >= kHarm * best->per_s) {
+    if (point.batch <= best->batch || point.high() >= best->low() || point.per_s >= kHarm * best->per_s) {
       break;
     }
     harm = point.batch;

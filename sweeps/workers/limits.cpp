@@ -222,7 +222,7 @@ std::optional<Finding> claim_scaling(const Evidence& evidence) {
   Finding finding = finding_of("scaling", "images/s", names_of(evidence.points.capacity));
   finding.value = law.at(law.cores);
   const double scale = *finding.value / law.one;
-  finding.ci95 = Interval{profile.law.one_ci95.low * scale, profile.law.one_ci95.high * scale};
+  finding.set_interval(Interval{profile.law.one_ci95.low * scale, profile.law.one_ci95.high * scale}, kOfFit);
   finding.details = {{"one", law.one},     {"sigma", law.sigma},
                      {"kappa", law.kappa}, {"crowding", law.oversubscription},
                      {"cores", law.cores}, {"worst_error", profile.law.worst_error}};

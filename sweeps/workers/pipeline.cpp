@@ -222,9 +222,14 @@ class PipelineWorkload final : public Workload {
     if (verification.passed && spec_.workload != nullptr &&
         session_->verified.insert(spec_.workload_name).second) {
       const Verification consumer = consumer_->verify();
-      verification.passed = consumer.passed;
-      verification.detail += fmt::format("; {}: {}", spec_.workload_name, consumer.detail);
-      if (!consumer.passed) {
+      verification.passed = !consumer.failed();
+      if (!consumer.not_checked.empty()) {
+        verification.not_checked = fmt::format("{}: {}", spec_.workload_name, consumer.not_checked);
+      }
+      if (!consumer.detail.empty()) {
+        verification.detail += fmt::format("; {}: {}", spec_.workload_name, consumer.detail);
+      }
+      if (consumer.failed()) {
         verification.error = consumer.error;
         verification.tolerance = consumer.tolerance;
       }

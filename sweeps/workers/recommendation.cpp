@@ -150,8 +150,7 @@ std::optional<Finding> claim_recommendation(const Evidence& evidence) {
   Finding finding = finding_of("recommended_workers", "workers");
   finding.value = static_cast<double>(workers);
   if (choice->measured) {
-    finding.ci95 =
-        Interval{static_cast<double>(choice->measured->low), static_cast<double>(choice->measured->high)};
+    finding.set_interval(choice->measured->range(), kOfSizes);
   }
   if (const LoaderPoint* const point = evidence.points.at(workers)) {
     finding.evidence = {point->name};

@@ -210,7 +210,7 @@ Simulated simulate_all(const Profile& profile, const SimulationRequest& request,
 std::optional<Knee> find_knee(std::span<const SimulatedPoint> points) {
   std::vector<ThroughputPoint> au;
   for (const SimulatedPoint& point : points) {
-    au.push_back({.batch = point.workers, .per_s = point.au, .ci95 = {point.au, point.au}});
+    au.push_back({.batch = point.workers, .per_s = point.au, .ci95 = Interval{point.au, point.au}});
   }
   return find_saturation(au);
 }

@@ -16,13 +16,27 @@ holds "$scratch/example" "2 cores · 2000-01-02 03:04"
 holds "$scratch/example" "fp32, saturates at batch 16 or beyond, T∞ 100/s, t0 10 ms"
 holds "$scratch/example" "bf16, saturates at batch 4, T∞ ≈ 200/s"
 holds "$scratch/example" "Memory in fp32"
-holds "$scratch/example" "101 MiB + 21 MiB × batch" "fits to 17 (predicted)"
+holds "$scratch/example" "101 MiB + 21 MiB × batch" "fits to 17 (extrapolated)"
 holds "$scratch/example" "cap 460 MiB"
 holds "$scratch/example" "437"  # MiB of fp32 at batch 16: 100 + 16·20 + 16 + 1
 holds "$scratch/example" "✕ bf16, batch 16: out of memory (allocating 170 MiB would pass the cap)"
 holds "$scratch/example" "✕ fp16, batch 1: unsupported (no fp16 here)"
 holds "$scratch/example" "○ open marks: wide 95 % interval (1 of 5 points)"
 lacks "$scratch/example" "gradients"
+
+# A limit by plan is marked as one; the curve is drawn over the batches of its fit.
+jq '(.findings[] | select(.name | startswith("largest_batch"))).details.source = "planned"
+  | (.findings[] | select(.name == "t_inf/fp32")).details.batches = [4, 8, 16]' "$example" > "$scratch/planned.json"
+draw "$scratch/planned.json" "$scratch/planned"
+holds "$scratch/planned" "fits to 17 (planned)"
+same "the curve's first batch" 4 "$(tables "$scratch/planned.json" | string dtype1_first)"
+same "the curve's first batch of an older file" 1 "$(tables "$example" | string dtype1_first)"
+
+# Findings without interval or value are drawn.
+jq '.findings |= map(.ci95 = null | .interval_kind = "none") | (.findings[] | select(.name | startswith("t_inf"))).value = null
+  | (.findings[] | select(.name | startswith("t_inf"))).details = {}' "$example" > "$scratch/unknown.json"
+draw "$scratch/unknown.json" "$scratch/unknown"
+lacks "$scratch/unknown" "T∞"
 
 # A cap far above the bars is named, not drawn; a limit far above the points likewise.
 jq '.sweep.memory_cap_bytes = 40 * 1073741824 | .findings[0].details.t_inf_per_s = 5000' "$example" > "$scratch/far.json"
@@ -40,7 +54,7 @@ for word in "curve: fitted" "dashed: T∞" "ring: "; do lacks "$scratch/plain" "
 jq '(.findings[] | select(.name | startswith("memory_line")).details.segments) = [{first_batch: 1, fixed_bytes: 1e8, slope_bytes: 22020096},
   {first_batch: 4, fixed_bytes: 105906176, slope_bytes: 22020096}]' "$example" > "$scratch/segments.json"
 draw "$scratch/segments.json" "$scratch/segments"
-holds "$scratch/segments" "101 MiB + 21 MiB × batch (from batch 4)" "fits to 17 (predicted)"
+holds "$scratch/segments" "101 MiB + 21 MiB × batch (from batch 4)" "fits to 17 (extrapolated)"
 
 # A mark is open for a flag that other points lack; a flag of all, or flags that together open all marks, leave them filled.
 open_marks() { tables "$1" | table rates | awk -F '\t' '$5 % 2 == 0' | wc -l; }

@@ -10,6 +10,7 @@
 #include "bench/measure/result.h"
 #include "bench/measure/result_json.h"
 #include "tests/bench/support/sample_document.h"
+#include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
@@ -85,6 +86,9 @@ TEST(Ab, ASlowerPointIsNamed) {
   const TemporaryFolder folder;
   made_pairs(folder.path() / "files", 20, 1.05);
   const std::string program = made_script(folder, "program");
+  const Ended json = run_ab(folder, {"--format", "json", program, program}, "json");
+  EXPECT_EQ(json.code, 1) << json.err;
+  EXPECT_EQ(schema_errors(json.out, kCompareSchema), "");
   const Ended ended = run_ab(folder, {program, program});
   EXPECT_EQ(ended.code, 1) << ended.out << ended.err;
   EXPECT_THAT(ended.out, AllOf(HasSubstr("slower"), HasSubstr("batch:1")));
@@ -109,6 +113,17 @@ TEST(Ab, ProgramsThatFailAreNamedWithTheirLastWords) {
               AllOf(HasSubstr("BASE: "), HasSubstr("cannot be started (No such file or directory)")));
   const std::string silent = made_script(folder, "silent", "#!/bin/sh\n");
   EXPECT_THAT(run_ab(folder, {silent, good}, "third").err, HasSubstr("wrote 0 result files"));
+  const std::string removes =
+      made_script(folder, "removes", "#!/bin/sh\nwhile [ \"$1\" != --out ]; do shift; done\nrm -r \"$2\"\n");
+  const Ended removed = run_ab(folder, {removes, good}, "fourth");
+  EXPECT_EQ(removed.code, 2);
+  EXPECT_THAT(removed.err, HasSubstr("wrote 0 result files"));
+  const std::string garbles =
+      made_script(folder, "garbles",
+                  "#!/bin/sh\nwhile [ \"$1\" != --out ]; do shift; done\necho garbage > \"$2/x.json\"\n");
+  const Ended garbled = run_ab(folder, {good, garbles}, "fifth");
+  EXPECT_EQ(garbled.code, 2);
+  EXPECT_THAT(garbled.err, HasSubstr("x.json is not JSON"));
 }
 
 TEST(Ab, WrongUsageIsOneSentence) {
@@ -131,6 +146,7 @@ TEST(Ab, WrongUsageIsOneSentence) {
   }
   write_file(folder.path() / "full" / "x", "");
   EXPECT_THAT(run_ab(folder, {program, program}, "full").err, HasSubstr("holds files already"));
+  EXPECT_THAT(run_ab(folder, {program, program}, "program").err, HasSubstr("is not a folder"));
 }
 
 TEST(Ab, CtrlCKeepsWhatWasRun) {

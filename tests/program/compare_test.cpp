@@ -9,6 +9,7 @@
 #include "bench/measure/result_json.h"
 #include "bench/measure/statistics.h"
 #include "tests/bench/support/sample_document.h"
+#include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
@@ -91,6 +92,7 @@ TEST(CompareProgram, OptionsMayComeLast) {
   const Ended json = compared(made_runs(folder, "a"), made_runs(folder, "b") + Arguments{"--format", "json"});
   EXPECT_EQ(json.code, 0);
   EXPECT_EQ(Json::parse(json.out)["exit_code"], 0);
+  EXPECT_EQ(schema_errors(json.out, kCompareSchema), "");
 }
 
 // Two copies of a run under other names.
@@ -154,6 +156,10 @@ TEST(CompareProgram, FilesThatAreWrongAreOneSentence) {
   }
   EXPECT_EQ(compared(good, {folder.path() / "absent.json"}).code, 2);
   EXPECT_EQ(compared(good, {folder.path()}).code, 2);
+  EXPECT_THAT(compared(good, {""}).err, HasSubstr("'' is not a file"));
+  const Ended unreadable = compared(good, {"/proc/self/mem"});  // opens, and cannot be read
+  EXPECT_EQ(unreadable.code, 2);
+  EXPECT_THAT(unreadable.err, HasSubstr("/proc/self/mem cannot be read (Input/output error)"));
 }
 
 TEST(CompareProgram, WrongUsageIsOneSentence) {
@@ -201,6 +207,8 @@ TEST(CompareProgram, HostileNamesDoNothing) {
     EXPECT_EQ(ended.out.find("\n::error::x"), std::string::npos) << format;
     if (format != "json") {
       EXPECT_LT(ended.out.size(), 20'000U) << format;
+    } else {
+      EXPECT_EQ(schema_errors(ended.out, kCompareSchema), "");
     }
   }
   EXPECT_EQ(folder.names().size(), files);

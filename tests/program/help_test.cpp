@@ -39,6 +39,9 @@ TEST(Help, FitsOneScreen) {
       pages.push_back({std::string("--") + kind, entry["name"]});
     }
   }
+  for (const char* const command : {"compare", "ab", "inspect"}) {
+    pages.push_back({command});
+  }
   ASSERT_GT(pages.size(), 20U);
   for (const Arguments& page : pages) {
     const std::vector<std::string> lines = help_lines(page);

@@ -108,9 +108,9 @@ TEST(BatchAdvice, ANoisyRunAnswersWithWhatItKnows) {
   ASSERT_FALSE(find(document, "ceiling_batch").value);
   const Finding recommendation = find(document, "recommendation");
   ASSERT_TRUE(recommendation.value);
-  EXPECT_THAT(recommendation.claim,
-              AllOf(HasSubstr("Use batch "), HasSubstr(" ± "), HasSubstr("; batches from 1 on are within "),
-                    Not(HasSubstr("--time-budget"))));
+  EXPECT_THAT(recommendation.claim, AllOf(HasSubstr("Use batch "), HasSubstr(" ± "),
+                                          HasSubstr("; medians of batches from 1 on are within "),
+                                          Not(HasSubstr("--time-budget"))));
 }
 
 // The bracket names what would give a second batch: the time budget only where it ended.
@@ -139,10 +139,25 @@ TEST(BatchAdvice, OneRoundHasNoInterval) {
   ResultDocument document = document_of({{}}, 256);
   for (MeasuredPoint& point : document.benchmarks) {
     point.stats.rounds = 1;
+    point.stats.ci95_ns.reset();
   }
-  for (const char* name : {"recommendation", "ceiling_batch"}) {
-    EXPECT_THAT(find(document, name).claim, HasSubstr(" ± ? samples/s")) << name;
+  EXPECT_THAT(find(document, "recommendation").claim, HasSubstr(" ± ? samples/s"));
+  const Finding saturation = find(document, "ceiling_batch");
+  EXPECT_FALSE(saturation.value);
+  EXPECT_FALSE(saturation.ci95);
+  EXPECT_EQ(saturation.interval_kind, "none");
+  EXPECT_EQ(saturation.claim,
+            "fp32 saturates at batch 1 to 256; not every point has an interval, which takes 2 rounds [give a "
+            "larger --time-budget].");
+}
+
+// Without an interval no dtype is surely faster.
+TEST(BatchAdvice, OneRoundIsNoReasonToLeaveFp32) {
+  ResultDocument document = document_of({{}, {.dtype = "bf16", .per_s = 220}}, 64);
+  for (MeasuredPoint& point : document.benchmarks) {
+    point.stats.ci95_ns.reset();
   }
+  EXPECT_EQ(find(document, "recommendation").details["dtype"], "fp32");
 }
 
 TEST(BatchAdvice, ANoisyRunThatStillGrowsSaysSo) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
 
 namespace bench {
 namespace {
@@ -29,7 +30,8 @@ TEST(BatchFindings, NamesFollowTheAxisSoThatTheyDoNotChangeAsPointsArrive) {
 TEST(BatchFindings, OneOfAThingIsSingular) {
   ResultDocument document = document_of({{.t0_ns = 30e6}, {.dtype = "bf16", .per_s = 200}}, 8);
   document.benchmarks[0].work.launches = 1;
-  EXPECT_THAT(find(document, "limit_below_ceiling/fp32").claim, HasSubstr(" and 1 operation:"));
+  EXPECT_THAT(find(document, "limit_below_ceiling/fp32").claim,
+              HasSubstr(": 1 operation runs below both roofs;"));
   // One batch shared, and not the one at the saturation.
   std::erase_if(document.benchmarks,
                 [](const MeasuredPoint& p) { return p.params["dtype"] == "fp32" && p.params["batch"] != 1; });
@@ -50,17 +52,31 @@ TEST(BatchFindings, OnePointSaysWhatIsMissing) {
   for (const Finding& finding : findings_of(document)) {
     if (finding.name != "limit_below_ceiling" && finding.name != "recommendation") {
       EXPECT_FALSE(finding.value) << finding.name;
-      EXPECT_THAT(finding.claim, HasSubstr("2 batch sizes")) << finding.name;
+      const bool fits = finding.name == "t0" || finding.name == "t_inf";
+      EXPECT_THAT(finding.claim, HasSubstr(fits ? "3 batch sizes" : "2 batch sizes")) << finding.name;
     }
   }
 }
 
-TEST(BatchFindings, TwoPointsGiveLinesThatNothingTestsYet) {
+// An interval is null where it is not known, and its kind says so.
+TEST(BatchFindings, TheKindOfEachIntervalIsNamed) {
+  ResultDocument document = document_of({{}, {.dtype = "bf16", .per_s = 220}}, 64, 1LL << 30);
+  std::map<std::string, std::string> kinds;
+  for (const Finding& finding : findings_of(document)) {
+    EXPECT_EQ(finding.ci95.has_value(), finding.interval_kind != "none") << finding.name;
+    kinds[finding.name] = finding.interval_kind;
+  }
+  EXPECT_EQ(kinds["t0/fp32"], "fit");
+  EXPECT_EQ(kinds["memory_line/fp32"], "fit");
+  EXPECT_EQ(kinds["ceiling_batch/fp32"], "range");
+  EXPECT_EQ(kinds["speedup_bf16"], "rounds");
+  EXPECT_EQ(kinds["largest_batch/fp32"], "none");
+}
+
+TEST(BatchFindings, TwoPointsGiveALineOfMemoryThatNothingTestsYet) {
   const ResultDocument document = document_of({{}}, 2, 1LL << 30);
-  EXPECT_TRUE(find(document, "t0").value);
-  EXPECT_FALSE(find(document, "t0").ci95);
-  EXPECT_THAT(find(document, "t0").claim, HasSubstr("Fixed cost of a step in fp32: about 4."));
-  EXPECT_THAT(find(document, "t_inf").claim, HasSubstr("which no third tests"));
+  EXPECT_FALSE(find(document, "t0").value);
+  EXPECT_FALSE(find(document, "t_inf").value);
   EXPECT_THAT(find(document, "memory_line").claim, HasSubstr("no third tests the line"));
 }
 

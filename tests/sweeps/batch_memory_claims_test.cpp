@@ -45,17 +45,16 @@ TEST(BatchMemoryClaims, TheLargestBatchNamesWhatRanOutOfMemory) {
   document.unmeasured.push_back({"", {{"batch", 1}, {"dtype", "fp32"}}, "skipped", ""});
   const Finding largest = find(document, "largest_batch");
   EXPECT_EQ(largest.details["smallest_oom"], 128);
-  EXPECT_THAT(
-      largest.claim,
-      AllOf(HasSubstr("The largest batch of fp32 within 1.00 GiB is 92, predicted from batches up to 64"),
-            HasSubstr("batch 128 does not fit")));
+  EXPECT_THAT(largest.claim,
+              AllOf(HasSubstr("The largest batch of fp32 within 1.00 GiB is 92, extrapolated from batch 64"),
+                    HasSubstr("batch 128 does not fit")));
 }
 
 // 18 GiB hold 1833 samples of 10 MiB behind 100 MiB.
 TEST(BatchMemoryClaims, ABatchFarBeyondThoseMeasuredIsRounded) {
   const Finding largest = find(document_of({{}}, 16, std::int64_t{18} << 30), "largest_batch");
   EXPECT_EQ(largest.value, 1833);
-  EXPECT_THAT(largest.claim, HasSubstr("within 18.0 GiB is about 1800, predicted from batches up to 16"));
+  EXPECT_THAT(largest.claim, HasSubstr("within 18.0 GiB is about 1800, extrapolated from batch 16"));
 }
 
 TEST(BatchMemoryClaims, WithoutACapThereIsNoLargestBatch) {

@@ -274,6 +274,26 @@ TEST(KernelsFindings, SharesOfTheRoofDoNotMixTensorCoresAndOrdinaryUnits) {
   EXPECT_DOUBLE_EQ(*named(findings, "roofline_share/fma/tensor-cores/fp32")->value, 1);
 }
 
+// An empty kernel takes 7.5 µs. One of 10 µs waits for its launch; one of 100 µs is slow by itself.
+TEST(KernelsFindings, ASlowKernelIsNotReportedAsItsLaunch) {
+  ResultDocument document = example();
+  const auto claim = [&] { return named(findings_in(document), "roofline_share/softmax/fp32")->claim; };
+  document.benchmarks.push_back(operation("softmax", "hot", 1e4, 10'000, "n:1"));
+  document.benchmarks.back().work.sample_bytes = 1e3;
+  EXPECT_THAT(claim(), HasSubstr("at n:1 (own implementation: below both roofs)."))
+      << "no launch was measured";
+  document.benchmarks.push_back(
+      point({.workload = "launch", .caches = "hot", .bytes = 4, .ns = 7500, .rest = "n:1"}));
+  EXPECT_THAT(claim(), HasSubstr("at n:1 (limit: its launch)."));
+  MeasuredPoint& slow = document.benchmarks[document.benchmarks.size() - 2];
+  slow.stats.median_ns = 100'000;
+  slow.stats.ci95_ns = {99'000, 101'000};
+  EXPECT_THAT(claim(), HasSubstr("at n:1 (own implementation: below both roofs)."));
+  slow.stats.median_ns = 10'000;
+  slow.stats.ci95_ns = {4'000, 30'000};
+  EXPECT_THAT(claim(), HasSubstr("own implementation")) << "so noisy that it may be either";
+}
+
 TEST(KernelsFindings, AGainWithinTheNoiseIsNone) {
   ResultDocument document;
   document.benchmarks = {operation("gemm", "hot", 1e6, 1000, "n"), operation("gemm", "cold", 1e6, 1010, "n")};

@@ -195,6 +195,16 @@ TEST(TransferFindings, AtMostFiveAreHeadlinesTheVerdictFirst) {
                                      "overlap/pinned/batch:32", "bus"));
 }
 
+TEST(TransferState, AnIntervalThatIsNotKnownIsNull) {
+  TransferMachine card = transfer_card();
+  card.state.calls = {transfer_call("pinned", 4 << 10, 5e3, 20e3)};
+  card.state.calls[0].returns_ns.ci95.reset();
+  const Json call = to_json(card.state).at("calls")[0];
+  EXPECT_EQ(call.at("returns_ns"), 5e3);
+  EXPECT_TRUE(call.at("returns_ci95_ns").is_null());
+  EXPECT_FALSE(call.at("done_ci95_ns").is_null());
+}
+
 // The keys of results written before: readers of the file know them by these names.
 TEST(TransferState, IsWrittenUnderItsNames) {
   TransferMachine card = transfer_card();

@@ -50,6 +50,19 @@ class Goals(unittest.TestCase):
         self.assertGreater(row["ratio"], row["goal"])
         self.assertFalse(row["met"])
 
+    def test_a_cost_of_the_harness_has_to_be_below_in_every_run(self):
+        def run(overhead):
+            return {"copy_bytes": 1 << 28, "copy_time_over_tuned": 1, "ns_per_sample": overhead, "dry_run_s": 0.05,
+                    "file_write_s": 0.2, "file_read_s": 0.2, "ns_per_simulated_batch": 100,
+                    "planning": [{"network": "unet", "mode": "infer", "slowest_batch": 2, "median_ms": 1, "max_ms": 9}]}
+
+        goals = {goal["name"]: goal for goal in peers.harness_goals([run(900), run(950), run(1100)])}
+        overhead = goals["overhead of a sample"]
+        self.assertEqual((overhead["value"], overhead["ci95"]), (950, [900, 1100]))
+        self.assertFalse(overhead["met"])
+        self.assertTrue(goals["bench --dry-run"]["met"])
+        self.assertEqual(goals["bench --dry-run"]["value"], 50)
+
 
 if __name__ == "__main__":
     unittest.main()

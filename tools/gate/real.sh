@@ -2,23 +2,28 @@
 # Real comparisons on this machine's CPU, by `bench ab`; builds what they need. The machine has to be idle otherwise: beside
 # other work, points differ by tens of percent, and the answer is "inconclusive".
 #
-#   tools/gate/real.sh slower [BUILD]        a build whose matrix products take 5 % longer: found, and only they named
-#   tools/gate/real.sh equal [BUILD] [RUNS]  a build and itself, 20 times: at most one regression
+#   tools/gate/real.sh slower [BUILD]                 a build whose matrix products take 5 % longer: found, and only they named
+#   tools/gate/real.sh equal [BUILD] [RUNS] [FOLDER]  a build and itself, 20 times: at most one regression. Takes 25 minutes at
+#                                                     most; called again, it goes on after the last whole run in FOLDER
 set -euo pipefail
 
-what=${1:?usage: tools/gate/real.sh slower|equal [BUILD] [RUNS]}
+usage="usage: tools/gate/real.sh slower|equal [BUILD] [RUNS] [FOLDER]"
+what=${1:?$usage}
 build=${2:-build/release}
 runs=${3:-20}
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
 bench=$build/bench
-cmake --build "$build" --target bench slowed >&2
 
-# Matrix products of several sizes, and convolutions, which are not changed.
-sweep=(--sweep kernels --device cpu --dtype fp32 '--benchmark_filter=kernels/(gemm|conv2d)/forward/fp32/hot/')
+# Matrix products of several sizes, and convolutions, which are not changed; the short sweep leaves out the products that take
+# seconds of a run.
+fp32=(--sweep kernels --device cpu --dtype fp32)
+sweep=("${fp32[@]}" '--benchmark_filter=kernels/(gemm|conv2d)/forward/fp32/hot/')
+short=("${fp32[@]}" '--benchmark_filter=kernels/(gemm|conv2d)/forward/fp32/hot/(inner:(128|256|512)/|in-channels)')
 
 case $what in
   slower)
+    cmake --build "$build" --target bench slowed >&2
+    out=$(mktemp -d)
+    trap 'rm -rf "$out"' EXIT
     code=0
     "$bench" ab --out "$out/ab" --pairs 20 --time-budget 15min --format json "$bench" "$build/tests/slowed" \
       -- "${sweep[@]}" --time-budget 12s >"$out/ab.json" || code=$?
@@ -28,16 +33,25 @@ case $what in
     [[ $others == 0 ]] || { echo "real: $others points that were not changed are called slower" >&2; exit 1; }
     ;;
   equal)
-    regressions=0
+    cmake --build "$build" --target bench >&2
+    folder=${4:-$build/equal}
+    mkdir -p "$folder"
+    # Looks after five and seven pairs; a run ends within 70 s.
     for ((run = 1; run <= runs; run++)); do
+      [[ -e $folder/$run.txt ]] && continue
+      rm -rf "${folder:?}/$run"
       code=0
-      "$bench" ab --out "$out/$run" --pairs 8 --time-budget 4min "$bench" "$bench" -- "${sweep[@]}" --time-budget 4s \
-        >"$out/$run.txt" 2>/dev/null || code=$?
-      echo "run $run: $code $(grep -m 1 '^\*' "$out/$run.txt" || true)"
-      regressions=$((regressions + (code == 1 ? 1 : 0)))
+      "$bench" ab --out "$folder/$run" --pairs 7 --time-budget 70s "$bench" "$bench" -- "${short[@]}" --time-budget 3s \
+        >"$folder/unfinished" 2>"$folder/log" || code=$?
+      [[ $code == 0 || $code == 1 || $code == 3 ]] || { tail -n 2 "$folder/log" >&2; exit 2; }
+      echo "run $run: $code $(grep -m 1 '^\*' "$folder/unfinished")"
+      echo "exit code $code" >>"$folder/unfinished"
+      mv "$folder/unfinished" "$folder/$run.txt"
+      rm -rf "${folder:?}/$run"
     done
-    echo "$regressions of $runs equal builds are called a regression"
-    ((regressions <= 1))
+    count() { tail -q -n 1 "$folder"/*.txt | grep -cx "exit code $1" || true; }
+    echo "of $(count '.') comparisons of a build with itself: $(count 1) a regression, $(count 3) inconclusive, $(count 0) none"
+    (($(count 1) <= 1))
     ;;
   *)
     echo "real: $what: accepted: slower, equal" >&2

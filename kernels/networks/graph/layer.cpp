@@ -18,6 +18,10 @@ std::int64_t Layer::trained_values(const LayerPlace& place) const {
   return count;
 }
 
+std::int64_t Layer::product_values(const LayerPlace& place) const {
+  return macs(place) > 0 ? place.shape.elements() : 0;
+}
+
 void Layer::init(const LayerPlace& place, Slot slot, std::uint64_t seed, std::int64_t from,
                  std::span<float> values) const {
   const auto all = parameters(place);

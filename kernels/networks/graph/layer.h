@@ -70,6 +70,9 @@ class Layer {
   virtual Shape shape(const std::string& name, std::span<const Shape> inputs) const = 0;
   // Multiply-adds a sample as papers and model zoos publish them.
   virtual std::int64_t macs(const LayerPlace& /*place*/) const { return 0; }
+  // Values a sample that its convolution or matrix products give, as model zoos count activations; unless
+  // told otherwise its result's, where it has multiply-adds.
+  virtual std::int64_t product_values(const LayerPlace& place) const;
 
   virtual std::vector<LayerParameter> parameters(const LayerPlace& /*place*/) const { return {}; }
   // Values that training moves, as published.

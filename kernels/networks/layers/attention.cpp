@@ -34,6 +34,10 @@ class AttentionLayer final : public LayerOf<AttentionLayer, AttentionOptions> {
   std::int64_t macs(const LayerPlace& place) const override {
     return 2 * place.inputs.back().height() * place.shape.elements();
   }
+  // The scores of every head, and the result.
+  std::int64_t product_values(const LayerPlace& place) const override {
+    return options_.heads * place.shape.height() * place.inputs.back().height() + place.shape.elements();
+  }
 
   void forward(Recorder& recorder) const override {
     Attention spec = this->spec(recorder);

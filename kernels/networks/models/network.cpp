@@ -1,5 +1,8 @@
 #include "kernels/networks/models/network.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include <fmt/format.h>
 
 #include "bench/error.h"
@@ -61,6 +64,30 @@ Graph build_network(const NetworkType& network, const WorkloadSpec& spec) {
   } catch (const ShapeTooSmall&) {
     refuse(network, std::to_string(size));
   }
+}
+
+std::vector<Graph> small_networks(const NetworkType& network, const WorkloadSpec& spec) {
+  std::vector<Graph> all;
+  if (network.reads_images()) {
+    constexpr std::int64_t kStep = 16;  // pixels; the networks halve their maps up to five times
+    constexpr std::int64_t kLargest = 128;
+    const std::int64_t own = image_size(network, spec);
+    const std::int64_t step = std::lcm(kStep, network.image_step);
+    for (std::int64_t size = step; size <= std::min(kLargest, own - 1); size += step) {
+      if (builds(network, size)) {
+        all.push_back(network.build(size));
+      }
+    }
+  } else {
+    constexpr std::int64_t kSmall = 8;  // tokens, words of a table
+    NetworkSizes sizes;
+    for (const WholeOption& option : network.options) {
+      sizes[option.name] = std::min(option.read(spec), std::max(option.smallest, kSmall));
+    }
+    all.push_back(network.build_sized(sizes));
+  }
+  all.push_back(build_network(network, spec));
+  return all;
 }
 
 std::vector<CommandOption> size_options(const NetworkType& network) {

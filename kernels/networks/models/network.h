@@ -45,6 +45,9 @@ inline constexpr std::int64_t kLargestImage = 4096;
 std::int64_t image_size(const NetworkType& network, const WorkloadSpec& spec);
 // The network at the spec's image size, or at the values of its own options; throws as image_size() does.
 Graph build_network(const NetworkType& network, const WorkloadSpec& spec);
+// The network at small sizes, the smallest first, and at the spec's own: for comparisons with the slow
+// reference.
+std::vector<Graph> small_networks(const NetworkType& network, const WorkloadSpec& spec);
 // The options that decide which network is built, as the command line has them.
 std::vector<CommandOption> size_options(const NetworkType& network);
 

@@ -61,7 +61,8 @@ struct Instruction {
   std::function<std::shared_ptr<Operation>()> make_own{};
   Arguments tensors;  // one for each slot of the operation
   InPlace in_place{};
-  bool updates = false;  // parameters; left out where only their gradients are wanted
+  bool updates = false;                // parameters; left out where only their gradients are wanted
+  std::optional<std::size_t> layer{};  // the node of the graph that it is part of
 };
 
 class Program {

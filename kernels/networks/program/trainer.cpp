@@ -1,12 +1,43 @@
 #include "kernels/networks/program/trainer.h"
 
 #include <algorithm>
+#include <set>
 
 namespace bench::kernels {
 
 Trainer::Trainer(ProgramPlan plan, Device& device, std::uint64_t seed)
-    : ProgramRunner(std::move(plan), device, seed) {
+    : ProgramRunner(std::move(plan), device, seed), needed_for_loss_(needed_for_loss()) {
   start_states();
+}
+
+// From the losses back to whatever wrote what they are made of.
+std::vector<bool> Trainer::needed_for_loss() const {
+  const auto& instructions = plan_.program.instructions();
+  std::vector<bool> needed(plan_.training->optimizer_begin, false);
+  std::set<TensorId> wanted(plan_.training->losses.begin(), plan_.training->losses.end());
+  for (std::size_t index = needed.size(); index-- > 0;) {
+    const Instruction& instruction = instructions[index];
+    const auto is_written = [&](const auto& slot_and_id) {
+      const SlotInfo* const slot = instruction.operation->find(slot_and_id.first);
+      return slot != nullptr && (slot->role == Role::output || slot->role == Role::state) &&
+             wanted.contains(slot_and_id.second);
+    };
+    if (!instruction.updates && std::ranges::any_of(instruction.tensors, is_written)) {
+      needed[index] = true;
+      for (const auto& [slot, id] : instruction.tensors) {
+        wanted.insert(id);
+      }
+    }
+  }
+  return needed;
+}
+
+void Trainer::run_loss() {
+  for (std::size_t index = 0; index < needed_for_loss_.size(); ++index) {
+    if (needed_for_loss_[index]) {
+      run_part(index, index + 1);
+    }
+  }
 }
 
 void Trainer::restart() {
@@ -132,6 +163,28 @@ void Trainer::set_parameter(std::size_t index, std::span<const float> plain) {
   const PlannedParameter& trained = plan_.parameters.at(index);
   device_.synchronize();
   write_parameter(*trained.operation, trained.slot, plain, device_, address(trained.value));
+}
+
+std::vector<float> Trainer::stored_values(TensorId tensor) {
+  device_.synchronize();
+  const std::int64_t bytes = plan_.program.tensors()[tensor].bytes;
+  std::vector<float> values(static_cast<std::size_t>(bytes) / sizeof(float));
+  device_.download(values.data(), address(tensor), bytes);
+  return values;
+}
+
+std::vector<float> Trainer::stored_parameter(std::size_t index) {
+  return stored_values(plan_.parameters.at(index).value);
+}
+
+void Trainer::move_parameter(std::size_t index, std::span<const float> start, double factor) {
+  const PlannedParameter& trained = plan_.parameters.at(index);
+  std::vector<float> values = stored_values(trained.gradient);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>(static_cast<double>(start[i]) + factor * static_cast<double>(values[i]));
+  }
+  device_.upload(address(trained.value), values.data(),
+                 static_cast<std::int64_t>(values.size() * sizeof(float)));
 }
 
 }  // namespace bench::kernels

@@ -27,6 +27,8 @@ class Trainer : public ProgramRunner {
 
   // Queues forward and backward passes only: gradients are left where gradient() finds them.
   void run_gradients() { run_part(0, plan_.training->optimizer_begin); }
+  // Queues what the loss depends on alone: the forward passes. Leaves the gradients as they are.
+  void run_loss();
   // Waits, and returns the mean loss over the batch that the latest pass found.
   double loss();
   // Overwrites the loss with bytes that read as NaN, until the next pass.
@@ -37,12 +39,21 @@ class Trainer : public ProgramRunner {
   std::vector<float> parameter(std::size_t index);
   std::vector<float> gradient(std::size_t index);
   void set_parameter(std::size_t index, std::span<const float> plain);
+  // A parameter's values in the order in which they and their gradient are stored. Where both are fp32.
+  // Waits.
+  std::vector<float> stored_parameter(std::size_t index);
+  // The stored values become start + factor · gradient, with the gradient of the latest pass.
+  void move_parameter(std::size_t index, std::span<const float> start, double factor);
 
  private:
+  std::vector<bool> needed_for_loss() const;  // by instruction, before the optimizer's
   void run_part(std::size_t begin, std::size_t end) { ProgramRunner::run(begin, end, false); }
   void start_states();
   LossScale loss_scale() const;  // as it is on the device
   std::vector<float> unpacked(const PlannedParameter& parameter, TensorId tensor);
+  std::vector<float> stored_values(TensorId tensor);
+
+  std::vector<bool> needed_for_loss_;
 };
 
 }  // namespace bench::kernels

@@ -10,6 +10,7 @@
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "kernels/devices/cuda/tf32_override.h"
+#include "kernels/workloads/network/composition.h"
 #include "kernels/workloads/network/infer.h"
 #include "kernels/workloads/network/train.h"
 #include "kernels/workloads/options.h"
@@ -70,9 +71,9 @@ void refuse_training_options(const WorkloadSpec& spec) {
   }
 }
 
-// The network's sizes, --launch, --optimizer, --accumulate, --in-place and --recompute.
-std::vector<CommandOption> network_options(const NetworkType& network) {
-  std::vector<CommandOption> all = size_options(network);
+// The source's own, --launch, --optimizer, --accumulate, --in-place and --recompute.
+std::vector<CommandOption> network_options(const NetworkSource& source) {
+  std::vector<CommandOption> all = source.options;
   all.push_back(step_options().launch.declared());
   for (CommandOption& option : training_options()) {
     all.push_back(std::move(option));
@@ -117,17 +118,24 @@ class ConfiguredNetwork : public ConfiguredWorkload {
     return std::nullopt;
   }
   std::optional<std::int64_t> image_size() const final {
-    return point_.graph.tokens() ? std::nullopt : std::optional(point_.graph.nodes().front().shape.height());
+    constexpr std::int64_t kColours = 3;
+    const Shape& read = point_.graph.nodes().front().shape;
+    const bool images = read.is_maps() && read.channels() == kColours && read.height() == read.width();
+    return images ? std::optional(read.height()) : std::nullopt;
   }
+  std::optional<Composition> composition(Device& device) const final {
+    return composition_of(point_.graph, program(device));
+  }
+  std::vector<MemoryMoment> timeline(Device& device) const final { return program(device).timeline(); }
   MemoryPlan plan(Device& device) const final {
     const std::int64_t feature_maps = countable_feature_maps(point_);
-    MemoryPlan plan = step_plan(device);
+    MemoryPlan plan = program(device).memory();
     plan.feature_maps = feature_maps;
     return plan;
   }
 
  protected:
-  virtual MemoryPlan step_plan(Device& device) const = 0;
+  virtual ProgramPlan program(Device& device) const = 0;
   const NetworkPoint& point() const { return point_; }
 
  private:
@@ -139,39 +147,36 @@ class ConfiguredInference final : public ConfiguredNetwork {
   ConfiguredInference(NetworkPoint point, std::shared_ptr<ReferenceAnswers> expected)
       : ConfiguredNetwork(std::move(point)), expected_(std::move(expected)) {}
 
-  std::vector<MemoryMoment> timeline(Device& device) const override {
-    return plan_inference(point(), device).timeline();
-  }
   std::unique_ptr<Workload> make(Device& device) const override {
     return std::make_unique<InferWorkload>(point(), expected_, device);
   }
 
  private:
-  MemoryPlan step_plan(Device& device) const override { return plan_inference(point(), device).memory(); }
+  ProgramPlan program(Device& device) const override { return plan_inference(point(), device); }
 
   std::shared_ptr<ReferenceAnswers> expected_;
 };
 
 class ConfiguredTraining final : public ConfiguredNetwork {
  public:
-  using ConfiguredNetwork::ConfiguredNetwork;
+  ConfiguredTraining(NetworkPoint point, std::shared_ptr<GradientReference> reference)
+      : ConfiguredNetwork(std::move(point)), reference_(std::move(reference)) {}
 
-  std::vector<MemoryMoment> timeline(Device& device) const override {
-    return plan_training(point(), device).timeline();
-  }
   std::unique_ptr<Workload> make(Device& device) const override {
-    return std::make_unique<TrainWorkload>(point(), device);
+    return std::make_unique<TrainWorkload>(point(), reference_, device);
   }
 
  private:
-  MemoryPlan step_plan(Device& device) const override { return plan_training(point(), device).memory(); }
+  ProgramPlan program(Device& device) const override { return plan_training(point(), device); }
+
+  std::shared_ptr<GradientReference> reference_;
 };
 
-// The question that the reference answers: of the options, only the network's sizes change it.
-WorkloadSpec question_of(const NetworkType& network, const WorkloadSpec& spec) {
+// The question that the reference answers: of the options, only those that decide the network change it.
+WorkloadSpec question_of(const NetworkSource& source, const WorkloadSpec& spec) {
   WorkloadSpec question;
   question.seed = spec.seed;
-  for (const CommandOption& option : size_options(network)) {
+  for (const CommandOption& option : source.options) {
     question.options[option.name] = option_text(spec, option.name, option.default_value);
   }
   return question;
@@ -196,7 +201,13 @@ TrainOptions train_options(const WorkloadSpec& spec) {
 }
 
 NetworkPoint read_point(const NetworkType& network, const WorkloadSpec& spec) {
-  NetworkPoint point{.graph = build_network(network, spec),
+  NetworkPoint point = read_point(build_network(network, spec), spec);
+  point.small_graphs = [network, spec] { return small_networks(network, spec); };
+  return point;
+}
+
+NetworkPoint read_point(Graph graph, const WorkloadSpec& spec) {
+  NetworkPoint point{.graph = std::move(graph),
                      .dtype = spec.dtype,
                      .batch = spec.batch,
                      .seed = spec.seed,
@@ -209,23 +220,38 @@ NetworkPoint read_point(const NetworkType& network, const WorkloadSpec& spec) {
   return point;
 }
 
-WorkloadType network_workload(const NetworkType& network) {
+WorkloadType network_workload(const NetworkSource& source) {
   WorkloadType type;
-  type.name = network.name;
+  type.name = source.name;
   type.kind = "network";
-  type.description = network.description;
+  type.description = source.description;
   type.modes = {"infer", "train"};
-  type.options = network_options(network);
-  type.configure = [network, shared = std::make_shared<SharedAnswers>()](
+  type.options = network_options(source);
+  type.configure = [source, answers = std::make_shared<SharedAnswers>(),
+                    gradients = std::make_shared<SharedByQuestion<GradientReference>>()](
                        const WorkloadSpec& spec) -> std::shared_ptr<const ConfiguredWorkload> {
-    NetworkPoint point = read_point(network, spec);
-    if (spec.mode == "train") {
-      return std::make_shared<ConfiguredTraining>(std::move(point));
+    NetworkPoint point = read_point(source.build(spec), spec);
+    if (source.build_small) {
+      point.small_graphs = [source, spec] { return source.build_small(spec); };
     }
-    auto expected = shared->of(question_of(network, spec), expected_logits(point));
+    if (spec.mode == "train") {
+      auto reference =
+          gradients->of(question_of(source, spec), [] { return std::make_shared<GradientReference>(); });
+      return std::make_shared<ConfiguredTraining>(std::move(point), std::move(reference));
+    }
+    auto expected = answers->of(question_of(source, spec), expected_logits(point));
     return std::make_shared<ConfiguredInference>(std::move(point), std::move(expected));
   };
   return type;
+}
+
+WorkloadType network_workload(const NetworkType& network) {
+  return network_workload(NetworkSource{
+      .name = network.name,
+      .description = network.description,
+      .options = size_options(network),
+      .build = [network](const WorkloadSpec& spec) { return build_network(network, spec); },
+      .build_small = [network](const WorkloadSpec& spec) { return small_networks(network, spec); }});
 }
 
 }  // namespace bench::kernels

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "bench/workload.h"
 #include "kernels/networks/graph/graph.h"
@@ -22,12 +25,28 @@ struct NetworkPoint {
   std::uint64_t seed = 1;
   Launch launch = Launch::stream;
   TrainOptions training{};  // of mode train
+  // The network at small sizes, the smallest first: its gradient is compared with the slow reference's.
+  std::function<std::vector<Graph>()> small_graphs{};
+  // Tests break a training step with it.
+  std::function<void(ProgramPlan&)> edit_plan{};
 };
 
 // Throws UsageError naming the option, what was given and what is accepted.
 NetworkPoint read_point(const NetworkType& network, const WorkloadSpec& spec);
+NetworkPoint read_point(Graph graph, const WorkloadSpec& spec);
 TrainOptions train_options(const WorkloadSpec& spec);
 
+// Where a workload's network comes from: one of the program's own, or a file.
+struct NetworkSource {
+  std::string name;
+  std::string description;
+  std::vector<CommandOption> options;  // that decide which network is built
+  std::function<Graph(const WorkloadSpec&)> build;
+  // The network at smaller sizes, for the check of gradients; empty: it has one size.
+  std::function<std::vector<Graph>(const WorkloadSpec&)> build_small{};
+};
+
 WorkloadType network_workload(const NetworkType& network);
+WorkloadType network_workload(const NetworkSource& source);
 
 }  // namespace bench::kernels

@@ -3,9 +3,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "bench/workload.h"
 #include "kernels/networks/program/trainer.h"
+#include "kernels/workloads/network/gradient_reference.h"
 #include "kernels/workloads/network/network_workload.h"
 
 namespace bench::kernels {
@@ -15,21 +18,29 @@ ProgramPlan plan_training(const NetworkPoint& point, Device& device);
 // The same of a spec. Throws UsageError too.
 ProgramPlan plan_training(const NetworkType& network, const WorkloadSpec& spec, Device& device);
 
+// The samples and labels of round number `round`, of eight distinct ones each.
+void set_seeded_batch(Trainer& trainer, std::uint64_t seed, std::uint64_t round = 0);
+
+// Why the network cannot be trained on any device: a layer that has no gradient, or an output that no loss
+// reads; nullopt where it can.
+std::optional<std::string> why_not_trained(const Graph& graph);
+
 class TrainWorkload final : public Workload {
  public:
-  TrainWorkload(const NetworkPoint& point, Device& device);
+  TrainWorkload(const NetworkPoint& point, std::shared_ptr<GradientReference> reference, Device& device);
   TrainWorkload(const NetworkType& network, const WorkloadSpec& spec, Device& device);
 
   void step() override { recorded_ ? recorded_->replay() : trainer_.run(); }
-  // A recorded step must lead to the same loss as one that is queued. In fp32 the gradient against central
-  // differences of the loss: a small step of the parameters along the gradient must change the loss by as
-  // much as the gradient says. In 16 bits against the gradient in fp32.
+  // The gradient tensor by tensor against the reference's at a small size; then as a whole at the point's
+  // own: in fp32 against central differences of the loss, in fewer bits against the device's gradient in
+  // fp32. A recorded step must lead to the same loss as one that is queued.
   Verification verify() override;
   Work work() const override { return trainer_.plan().work(); }
 
   Trainer& trainer() { return trainer_; }
 
  private:
+  Verification verify_gradient();
   Verification verify_by_differences();
   Verification verify_by_twin();
   // The loss that the last of a few steps from the start finds: it depends on all that those before changed.
@@ -37,6 +48,7 @@ class TrainWorkload final : public Workload {
   void compare_launches(Verification& verification);
 
   NetworkPoint point_;
+  std::shared_ptr<GradientReference> reference_;
   Device& device_;
   Trainer trainer_;
   std::unique_ptr<RecordedStep> recorded_;  // with --launch graph

@@ -113,6 +113,25 @@ TEST(Report, MarksNoneWhereEachPointHasSomeFlag) {
   EXPECT_THAT(measured_points(document), HasSubstr("○"));
 }
 
+TEST(Report, SaysWhereTheAnswerWasNotChecked) {
+  ResultDocument document;
+  document.benchmarks = {flagged("a", {}), flagged("b", {}), flagged("c", {})};
+  document.benchmarks[0].verification =
+      Verification{.passed = true, .error = 0, .tolerance = 1, .detail = ""};
+  EXPECT_EQ(warning_of(document), "");
+  document.benchmarks[1].verification = Verification{
+      .passed = true, .error = 0, .tolerance = 1, .detail = "rows", .not_checked = "the other rows"};
+  EXPECT_EQ(
+      warning_of(document),
+      "Warning: the answer was only partly checked at 1 of 3 points [see verification.not_checked in the "
+      "result file].");
+  document.benchmarks[2].verification =
+      Verification{.passed = false, .error = 0, .tolerance = 0, .detail = "", .not_checked = "no reference"};
+  EXPECT_THAT(warning_of(document),
+              HasSubstr("the answer was not checked at 1 of 3 points; the answer was only"));
+  EXPECT_THAT(measured_points(document), Not(HasSubstr("○")));
+}
+
 TEST(Report, DisturbedRoundsMixedSessionsAndAnUnusualHour) {
   ResultDocument document;
   document.benchmarks = {flagged("a", {"disturbed", "mixed_sessions"}), flagged("b", {})};

@@ -134,5 +134,51 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"context", "/software/onednn", "3.0", "version of onednn: 2.6.3 there, 3.0"},
         Change{"context", "/software/bench", "0.2.0", "version of bench: 0.1.0 there, 0.2.0"}));
 
+class ResumeOfAnotherGraph : public ::testing::Test {
+ protected:
+  // What a run of net.onnx, whose result is looked for by that name, is refused with; empty: it starts.
+  std::string refusal(const std::string& wanted, ResumeReason reason = ResumeReason::requested) const {
+    ResultDocument fresh = resumable_document();
+    fresh.context.workload_file =
+        WorkloadFile{.format = "onnx", .path = "my nets/net.onnx", .name = "net", .hash = "0123abcd"};
+    try {
+      EXPECT_FALSE(take_over(folder_.path() / wanted, {}, reason, fresh));
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(ResumeOfAnotherGraph, IsRefusedNamingBothGraphs) {
+  const fs::path other = folder_.path() / "batch-net-9876fedc-cpu.json";
+  write_file(other, "{}");
+  EXPECT_EQ(
+      refusal("batch-net-0123abcd-cpu.json"),
+      "--resume: the graph of 'my nets/net.onnx' has changed: " + other.string() +
+          " was measured with 9876fedc, now it is 0123abcd; run without --resume to start over (the old "
+          "file is kept)");
+  EXPECT_EQ(refusal("batch-net-0123abcd-cpu.json", ResumeReason::device_lost), "");
+}
+
+TEST_F(ResumeOfAnotherGraph, ResultsOfOtherNamesAreNotTakenForIt) {
+  for (const char* const name :
+       {"memory-net-9876fedc-cpu.json", "batch-net-9876fedc-cuda-0.json", "batch-net-9876fedX-cpu.json",
+        "batch-network-9876fedc-cpu.json", "batch-net-cpu.json", ".batch-net-9876fedc-cpu.json.lock"}) {
+    write_file(folder_.path() / name, "{}");
+  }
+  EXPECT_EQ(refusal("batch-net-0123abcd-cpu.json"), "");
+}
+
+TEST(CommandToResume, QuotesWhatAShellWouldRead) {
+  EXPECT_EQ(command_to_resume({"bench", "--onnx", "net.onnx"}), "bench --onnx net.onnx --resume");
+  EXPECT_EQ(command_to_resume({"bench", "--onnx", "my $(net)'s.onnx", "--resume"}),
+            R"(bench --onnx 'my $(net)'\''s.onnx' --resume)");
+  EXPECT_EQ(command_to_resume({"bench", "--onnx", "n\x1b[31me't\n\\\xff.onnx"}),
+            R"(bench --onnx $'n\x1b[31me\'t\x0a\\\xff.onnx' --resume)");
+}
+
 }  // namespace
 }  // namespace bench

@@ -48,6 +48,23 @@ TEST(Summary, NamesNoFileThatWasNotWritten) {
   EXPECT_THAT(folder.names(), IsEmpty());
 }
 
+TEST(WorkloadFileLines, SayWhatIsReadAndAssumedInTwoLinesEach) {
+  WorkloadType workload;
+  EXPECT_EQ(workload_file_lines(workload, 80), "");
+  workload.file.emplace();
+  workload.file->inputs = {{.name = "ids", .shape = "batch x 128", .content = "tokens below 30522"},
+                           {.name = "m\x1b", .shape = "batch x 128", .content = "ones (an attention mask)"}};
+  EXPECT_EQ(
+      workload_file_lines(workload, 100),
+      "  reads ids (batch x 128): tokens below 30522; m\\x1b (batch x 128): ones (an attention mask)\n");
+  workload.file->assumptions = {"Dropout is off.", std::string(500, 'y') + " is one."};
+  workload.missing_modes = {{"train", "relu9 cannot be trained"}};
+  const std::string text = workload_file_lines(workload, 80);
+  EXPECT_THAT(text, HasSubstr("\n  no mode train: relu9 cannot be trained\n"));
+  EXPECT_THAT(text, HasSubstr("\n  Dropout is off. yyy"));
+  EXPECT_EQ(std::ranges::count(text, '\n'), 6) << text;
+}
+
 SweepPlan plan_with_a_reference_point() {
   SweepPlan plan;
   for (const char* const name : {"ready", "fed", "starved"}) {

@@ -10,6 +10,7 @@
 #include "bench/run/result_file.h"
 #include "tests/bench/support/mutants.h"
 #include "tests/bench/support/sample_document.h"
+#include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"
 
 namespace bench {
@@ -17,7 +18,7 @@ namespace {
 
 void compare_and_write(const ComparedRun& base, const ComparedRun& next) {
   const Judgement judgement = judge(match_runs({base}, {next}, {.device = true}), {});
-  EXPECT_TRUE(Json::accept(as_json(judgement)));
+  EXPECT_EQ(testing::schema_errors(as_json(judgement), testing::kCompareSchema), "") << as_json(judgement);
   EXPECT_FALSE(as_table(judgement, 100, true).empty());
   EXPECT_FALSE(as_markdown(judgement, true).empty());
   EXPECT_FALSE(as_junit(judgement).empty());

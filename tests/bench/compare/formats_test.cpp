@@ -8,6 +8,7 @@
 #include "bench/compare/escape.h"
 #include "bench/compare/wording.h"
 #include "tests/bench/compare/runs.h"
+#include "tests/bench/support/schema.h"
 
 namespace bench::testing {
 namespace {
@@ -145,6 +146,64 @@ TEST(CompareFormats, JsonSaysWhatTheOthersSay) {
   EXPECT_EQ(json["points"][1]["changes"][0]["metric"], "time");
   EXPECT_TRUE(json["points"][1]["changes"][0]["interval"].is_array());
   EXPECT_TRUE(json["suites"][0]["common"].is_null()) << "of three points nothing common is estimated";
+}
+
+TEST(CompareFormats, JsonFollowsItsSchema) {
+  std::map<std::string, double> all;
+  for (int point = 0; point < 4; ++point) {
+    all[point_name(point)] = 1.1;
+  }
+  std::vector<ComparedRun> calibrated = five_runs("b", all);
+  std::vector<ComparedRun> base = five_runs("a");
+  for (std::vector<ComparedRun>* const side : {&base, &calibrated}) {
+    for (ComparedRun& run : *side) {
+      run.calibrations["host"] = side == &base ? 1.0 : 1.1;
+      run.points[1].stall = 0.25;
+    }
+  }
+  CompareSettings look;
+  look.paired = true;
+  look.look = 1;
+  const std::vector<ComparedRun> other = five_runs("c", {{point_name(2), 1.08}, {point_name(1), 0.9}});
+  for (const Judgement& judgement : {hostile_judgement(), judge(match_runs(base, calibrated, {}), {}),
+                                     judge(match_runs(base, other, {}), look),
+                                     judge(match_runs({base.front()}, {other.front()}, {}), {})}) {
+    EXPECT_EQ(schema_errors(as_json(judgement), kCompareSchema), "") << as_json(judgement);
+  }
+}
+
+// Two runs a side that differ a millionfold: the interval ends beyond all numbers.
+TEST(CompareFormats, AnIntervalWithoutEndIsNull) {
+  const auto runs = [](const std::string& id) {
+    return std::vector<ComparedRun>{compared_run_of(id + "1", {{"x", 1e-3}}),
+                                    compared_run_of(id + "2", {{"x", 1e6}})};
+  };
+  const std::string text = as_json(judge(match_runs(runs("a"), runs("b"), {}), {}));
+  EXPECT_TRUE(Json::parse(text)["points"][0]["changes"][0]["interval"].is_null()) << text;
+  EXPECT_EQ(schema_errors(text, kCompareSchema), "");
+}
+
+TEST(CompareSchema, RefusesWhatTheFormatForbids) {
+  const Json sound = Json::parse(as_json(hostile_judgement()));
+  const auto changed = [&](const std::string& place, const Json& value) {
+    Json json = sound;
+    json[Json::json_pointer(place)] = value;
+    return schema_errors(json.dump(), kCompareSchema);
+  };
+  ASSERT_EQ(changed("/exit_code", 1), "");
+  EXPECT_NE(changed("/schema", "bench-compare/2"), "");
+  EXPECT_NE(changed("/exit_code", 4), "");
+  EXPECT_NE(changed("/points/0/verdict", "gone"), "");
+  EXPECT_NE(changed("/points/1/changes/0/interval", Json::array({1.0, nullptr})), "");
+  EXPECT_NE(changed("/counts/slower", "1"), "");
+  for (const std::string key : {"points", "suites", "further_runs", "counts"}) {
+    Json json = sound;
+    json.erase(key);
+    EXPECT_NE(schema_errors(json.dump(), kCompareSchema), "") << key;
+  }
+  Json untested = sound;
+  untested["points"][1]["changes"][0].erase("ratio");
+  EXPECT_NE(schema_errors(untested.dump(), kCompareSchema), "") << "of a time";
 }
 
 TEST(CompareFormats, JunitCountsItsCases) {

@@ -103,6 +103,22 @@ TEST(Matching, OtherDevicesAreRefused) {
   EXPECT_EQ(refusal({base}, {other_name}, {.device = true}), "");
 }
 
+TEST(Matching, AnotherGraphByTheNameOfAFileIsRefused) {
+  const auto run_of = [](const std::string& id, const std::string& name, const std::string& hash) {
+    ComparedRun run = compared_run_of(id, {{"batch/" + name + "-" + hash + "/batch:1", 1}});
+    run.sweep.workload = name + "-" + hash;
+    run.context.workload_file = WorkloadFile{.format = "onnx", .path = name, .name = name, .hash = hash};
+    return run;
+  };
+  const ComparedRun base = run_of("a", "net", "0123abcd");
+  EXPECT_EQ(
+      refusal({base}, {run_of("b", "net", "9876fedc")}),
+      "the graph of 'net' differs between BASE (0123abcd) and NEW (9876fedc); compare runs of one graph");
+  EXPECT_EQ(refusal({base}, {run_of("b", "net", "0123abcd")}), "");
+  EXPECT_THAT(refusal({base}, {run_of("b", "other", "9876fedc")}),
+              HasSubstr("no point was measured on both"));
+}
+
 TEST(Matching, EachDeviceOfBothSidesIsASuite) {
   const auto on = [](const std::string& id, const std::string& device) {
     ComparedRun run = compared_run_of(id, {{"x", 1}});

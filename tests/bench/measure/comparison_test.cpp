@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -199,6 +200,32 @@ TEST(Comparison, TakesTheNoiseOfOneRunASideFromTheHistory) {
   const Comparison comparison = compare_runs(runs);
   EXPECT_EQ(comparison.points[4].verdict, slower);
   EXPECT_NE(comparison.points[5].verdict, slower);
+}
+
+// Of points whose history is all that a run's shift is known from, the shift takes the noise with it.
+TEST(Comparison, AHistoryOfFewOfThePointsMakesNoneOfThemSure) {
+  const Noise noise{.runs = 1, .shift_sd = 0.01};
+  for (const std::size_t known : {1, 2, 3, 10}) {
+    constexpr std::uint64_t kSuites = 200;
+    int alarms = 0;
+    for (std::uint64_t suite = 0; suite < kSuites; ++suite) {
+      RunsToCompare runs = draw_suite(noise, stream_seed(21 + known, suite));
+      std::mt19937_64 engine(stream_seed(121 + known, suite));
+      for (int i = 0; i < 10; ++i) {
+        runs.history.push_back(draw_run(engine, noise, 0));
+        std::fill(runs.history.back().points.begin() + static_cast<std::ptrdiff_t>(known),
+                  runs.history.back().points.end(), kMissing);
+      }
+      bool alarm = false;
+      for (const ChangeEstimate& point : compare_runs(runs).points) {
+        ASSERT_TRUE(std::isfinite(point.ratio)) << known;
+        ASSERT_TRUE(point.interval || point.reason == InconclusiveReason::no_spread) << known;
+        alarm = alarm || point.sure;
+      }
+      alarms += alarm ? 1 : 0;
+    }
+    EXPECT_LE(alarms, 6) << "1 % are two of " << kSuites << "; known: " << known;
+  }
 }
 
 TEST(Comparison, UsesPairs) {

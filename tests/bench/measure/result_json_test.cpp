@@ -64,6 +64,8 @@ TEST(ResultJson, RoundTripLosesNothing) {
   ASSERT_EQ(after.findings.size(), 2U);
   EXPECT_EQ(after.findings[0].value, 2.0);
   EXPECT_EQ(after.findings[0].ci95, before.findings[0].ci95);
+  EXPECT_EQ(after.findings[0].interval_kind, "range");
+  EXPECT_EQ(after.findings[1].interval_kind, "none");
   EXPECT_EQ(after.findings[0].evidence, before.findings[0].evidence);
   EXPECT_EQ(after.findings[0].details, before.findings[0].details);
   EXPECT_EQ(after.findings[1].value, std::nullopt);
@@ -94,6 +96,29 @@ TEST(ResultJson, SchemaRefusesWhatTheFormatForbids) {
   EXPECT_NE(broken("/findings/0/ci95", 3), "");
   EXPECT_NE(broken("/context/date", "yesterday"), "");
   EXPECT_NE(broken("/context/software/onednn", 2.6), "");
+}
+
+TEST(ResultJson, WhatWasNotCheckedHasNotPassed) {
+  ResultDocument document = testing::sample_document();
+  Verification& partly = document.benchmarks.at(0).verification.value();
+  partly.not_checked = "the gradient";
+  document.benchmarks.at(1).verification =
+      Verification{.passed = false, .error = 0, .tolerance = 0, .detail = "", .not_checked = "no reference"};
+  const Json json = to_json(document);
+  EXPECT_EQ(testing::schema_errors(to_text(json)), "");
+  EXPECT_EQ(json["benchmarks"][0]["verification"]["not_checked"], "the gradient");
+  EXPECT_EQ(json["benchmarks"][1]["verification"], Json({{"not_checked", "no reference"}}));
+
+  ResultDocument after = document_from_json(Json::parse(to_text(json)));
+  EXPECT_TRUE(after.benchmarks.at(0).verification->passed);
+  EXPECT_EQ(after.benchmarks.at(0).verification->not_checked, "the gradient");
+  EXPECT_FALSE(after.benchmarks.at(1).verification->passed);
+  EXPECT_EQ(after.benchmarks.at(1).verification->not_checked, "no reference");
+
+  Json neither = json;
+  neither["benchmarks"][1]["verification"] = Json::object();
+  EXPECT_NE(testing::schema_errors(to_text(neither)), "");
+  EXPECT_THROW(document_from_json(neither), UsageError);
 }
 
 TEST(ResultJson, EntriesAreGoogleBenchmarks) {

@@ -10,7 +10,7 @@ namespace {
 using ThroughputPoints = std::vector<ThroughputPoint>;
 
 ThroughputPoint point(std::int64_t batch, double per_s, double half_width = 0) {
-  return {batch, per_s, {per_s - half_width, per_s + half_width}};
+  return {batch, per_s, Interval{per_s - half_width, per_s + half_width}};
 }
 
 TEST(Saturation, IsTheSmallestBatchWithin95PercentOfTheBest) {
@@ -66,6 +66,24 @@ TEST(Saturation, NoisyPointsPlaceNone) {
   EXPECT_FALSE(saturation->batch);
   EXPECT_EQ(saturation->low, 1);  // 90 reaches 0.95·70
   EXPECT_EQ(saturation->high, 4);
+}
+
+// One round has no interval: it proves nothing, and hides nothing.
+TEST(Saturation, PointsWithoutAnIntervalPlaceNone) {
+  const auto saturation =
+      find_saturation(ThroughputPoints{{1, 90, std::nullopt}, {2, 99, std::nullopt}, {4, 100, std::nullopt}});
+  ASSERT_TRUE(saturation);
+  EXPECT_FALSE(saturation->batch);
+  EXPECT_FALSE(saturation->intervals_known);
+  EXPECT_FALSE(saturation->range());
+  EXPECT_EQ(saturation->low, 1);
+  EXPECT_EQ(saturation->high, 4);
+  const auto mixed =
+      find_saturation(ThroughputPoints{{1, 90, std::nullopt}, point(2, 99, 1), point(4, 100, 1)});
+  EXPECT_EQ(mixed->batch, 2);
+  EXPECT_EQ(mixed->low, 1);
+  EXPECT_FALSE(mixed->range());
+  EXPECT_EQ(find_saturation(ThroughputPoints{point(2, 99, 1), point(4, 100, 1)})->range(), (Interval{2, 2}));
 }
 
 TEST(Saturation, NeedsTwoBatches) {

@@ -32,7 +32,42 @@ TEST(StepTime, FindsAnExactModel) {
   EXPECT_NEAR(model->max_relative_residual, 0, 1e-12);
   EXPECT_TRUE(model->t0_above_zero);
   EXPECT_TRUE(model->holds);
-  EXPECT_TRUE(model->tested());
+  EXPECT_EQ(model->batches.size(), 11U);
+}
+
+// Winograd comes in with the batch: 7 GFLOP a sample at batches 1 and 2, 6 from 4 on, 1 ms a GFLOP. A line
+// through all of them would take the difference for a fixed cost.
+TEST(StepTime, FitsOnlyBatchesThatDoTheSameWork) {
+  StepTimePoints points;
+  for (std::int64_t batch = 32; batch >= 1; batch /= 2) {
+    const double gflop = batch < 4 ? 7 : 6 + 0.01 * static_cast<double>(batch) / 32;
+    points.push_back({batch, 0.5e6 + static_cast<double>(batch) * gflop * 1e6, gflop * 1e9});
+  }
+  const auto model = fit_step_time(points);
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->batches, (std::vector<std::int64_t>{4, 8, 16, 32}));
+  EXPECT_NEAR(model->t0_ns.value, 0.5e6, 0.1e6);
+  EXPECT_NEAR(model->t_inf_per_s->value, 1e3 / 6, 1);
+  for (StepTimePoint& point : points) {
+    point.flops_per_sample = 0;  // not known
+  }
+  EXPECT_GT(fit_step_time(points)->t0_ns.value, 1e6);
+}
+
+TEST(StepTime, OfEqualGroupsTheLargerBatchesCount) {
+  const StepTimePoints points{{1, 1, 7e9}, {2, 2, 7e9}, {8, 8, 6e9}, {16, 16, 6.05e9}, {4, 4, 1e9}};
+  const std::vector<StepTimePoint> same = same_work(points);
+  ASSERT_EQ(same.size(), 2U);
+  EXPECT_EQ(same[0].batch, 8);
+  EXPECT_EQ(same[1].batch, 16);
+  EXPECT_TRUE(same_work(StepTimePoints{}).empty());
+  EXPECT_EQ(same_work(StepTimePoints{{1, 1, -5}, {2, 1, 0}}).size(), 1U) << "a file may hold anything";
+}
+
+TEST(StepTime, TwoBatchesOfTheSameWorkAreTooFew) {
+  EXPECT_FALSE(
+      fit_step_time(StepTimePoints{{1, 7e6, 7e9}, {2, 14e6, 7e9}, {4, 25e6, 6.4e9}, {8, 49e6, 6e9}}));
+  EXPECT_FALSE(fit_step_time(StepTimePoints{{1, 7e6, 7e9}, {2, 14e6, 7e9}, {2, 14e6, 7e9}}));
 }
 
 TEST(StepTime, IntervalsHoldTheTruthUnderNoise) {
@@ -96,13 +131,8 @@ TEST(StepTime, AnUncertainSlopeHasNoInterval) {
 TEST(StepTime, FewPointsSayLess) {
   EXPECT_FALSE(fit_step_time(StepTimePoints{}));
   EXPECT_FALSE(fit_step_time(StepTimePoints{{1, 1e6}}));
-  const auto two = fit_step_time(StepTimePoints{{1, 3e6}, {2, 5e6}});
-  ASSERT_TRUE(two);
-  EXPECT_NEAR(two->t0_ns.value, 1e6, 1e-3);
-  EXPECT_FALSE(two->t0_ns.ci95);
-  EXPECT_FALSE(two->t_inf_per_s->ci95);
-  EXPECT_FALSE(two->t0_above_zero);
-  EXPECT_FALSE(two->tested());
+  EXPECT_FALSE(fit_step_time(StepTimePoints{{1, 3e6}, {2, 5e6}})) << "they always lie on a line";
+  EXPECT_TRUE(fit_step_time(StepTimePoints{{1, 3e6}, {2, 5e6}, {3, 7e6}}));
 }
 
 // 1 GFLOP at 100 GFLOP/s: 10 ms. 20 MB of weights and 30 MB of activations at 10 GB/s: 5 ms.
@@ -110,7 +140,7 @@ const Work kWork{.flops = 1e9, .fixed_bytes = 20e6, .sample_bytes = 30e6, .launc
 const Peaks kPeaks{.flops_per_s = 100e9, .bytes_per_s = 10e9, .source = ""};
 
 TEST(StepLimit, ArithmeticExplainsTheStep) {
-  const LimitReport report = find_limit(kWork, kPeaks, 12.5e6);
+  const LimitReport report = find_limit(kWork, kPeaks, {12.5e6});
   EXPECT_EQ(report.limit, StepLimit::compute);
   EXPECT_DOUBLE_EQ(*report.compute_share, 0.8);
   EXPECT_DOUBLE_EQ(*report.memory_share, 0.4);
@@ -119,30 +149,47 @@ TEST(StepLimit, ArithmeticExplainsTheStep) {
 
 TEST(StepLimit, MovingDataExplainsTheStep) {
   const LimitReport report =
-      find_limit(kWork, {.flops_per_s = 1e12, .bytes_per_s = 10e9, .source = ""}, 6.25e6);
+      find_limit(kWork, {.flops_per_s = 1e12, .bytes_per_s = 10e9, .source = ""}, {6.25e6});
   EXPECT_EQ(report.limit, StepLimit::memory);
   EXPECT_DOUBLE_EQ(*report.memory_share, 0.8);
 }
 
 TEST(StepLimit, NeitherExplainsHalf) {
-  EXPECT_EQ(find_limit(kWork, kPeaks, 20.1e6).limit, StepLimit::overhead);
-  EXPECT_EQ(find_limit(kWork, kPeaks, 20e6).limit, StepLimit::compute);
+  EXPECT_EQ(find_limit(kWork, kPeaks, {20.1e6}).limit, StepLimit::implementation);
+  EXPECT_EQ(find_limit(kWork, kPeaks, {20e6}).limit, StepLimit::compute);
+}
+
+// 53 launches of 200 µs are 10.6 ms.
+TEST(StepLimit, IsTheLaunchesOnlyWhereTheySurelyTakeHalf) {
+  const Work small{.flops = 1e6, .launches = 53};
+  const Estimate launch{200e3, Interval{190e3, 210e3}};
+  const auto limit = [&](const Estimate& step, const std::optional<Estimate>& launches) {
+    return find_limit(small, kPeaks, step, launches).limit;
+  };
+  const Estimate step{19e6, Interval{18.5e6, 19.5e6}};
+  EXPECT_EQ(limit(step, launch), StepLimit::launch);
+  EXPECT_NEAR(find_limit(small, kPeaks, step, launch).launch_share->value, 10.6 / 19, 1e-9);
+  EXPECT_EQ(limit({19e6, Interval{17e6, 21e6}}, launch), StepLimit::implementation) << "perhaps not";
+  EXPECT_EQ(limit({19e6}, launch), StepLimit::implementation) << "without an interval nothing is sure";
+  EXPECT_EQ(limit({40e6, Interval{39e6, 41e6}}, launch), StepLimit::implementation) << "a slow kernel";
+  EXPECT_EQ(limit(step, std::nullopt), StepLimit::implementation) << "not measured";
 }
 
 TEST(StepLimit, UnknownPeaksExplainNothing) {
-  const LimitReport none = find_limit(kWork, {}, 12e6);
+  const LimitReport none = find_limit(kWork, {}, {12e6});
   EXPECT_EQ(none.limit, StepLimit::unknown);
   EXPECT_FALSE(none.compute_share);
   EXPECT_FALSE(none.memory_share);
   // Half of the step is explained by what is known; or it is not, and the other may.
-  EXPECT_EQ(find_limit(kWork, {.bytes_per_s = 10e9, .source = ""}, 6e6).limit, StepLimit::memory);
-  EXPECT_EQ(find_limit(kWork, {.bytes_per_s = 10e9, .source = ""}, 60e6).limit, StepLimit::unknown);
+  EXPECT_EQ(find_limit(kWork, {.bytes_per_s = 10e9, .source = ""}, {6e6}).limit, StepLimit::memory);
+  EXPECT_EQ(find_limit(kWork, {.bytes_per_s = 10e9, .source = ""}, {60e6}).limit, StepLimit::unknown);
 }
 
 TEST(StepLimit, HasNames) {
   EXPECT_EQ(name_of(StepLimit::compute), "compute");
   EXPECT_EQ(name_of(StepLimit::memory), "memory");
-  EXPECT_EQ(name_of(StepLimit::overhead), "launch/overhead");
+  EXPECT_EQ(name_of(StepLimit::launch), "launch");
+  EXPECT_EQ(name_of(StepLimit::implementation), "implementation");
   EXPECT_EQ(name_of(StepLimit::unknown), "unknown");
 }
 

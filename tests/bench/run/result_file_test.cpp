@@ -276,6 +276,21 @@ TEST(ReadResult, TheGoldenFileStaysReadable) {
   EXPECT_EQ(to_json(read_result(golden)), to_json(sample_document()));
 }
 
+TEST(ReadResult, TheFileOfAWorkloadIsKept) {
+  ResultDocument document = sample_document();
+  document.context.workload_file =
+      WorkloadFile{.format = "onnx",
+                   .path = "nets/my net.onnx",
+                   .name = "my-net",
+                   .hash = "0123abcd",
+                   .inputs = {{.name = "x", .shape = "batch x 8", .content = "seeded values"}},
+                   .assumptions = {"Dropout is off."}};
+  const Json json = to_json(document);
+  EXPECT_EQ(testing::schema_errors(to_text(json)), "");
+  EXPECT_EQ(document_from_json(json).context.workload_file, document.context.workload_file);
+  EXPECT_EQ(to_json(document_from_json(json)), json);
+}
+
 // Written by version 0.1.0. Its value was the median of all samples, next to an interval of round medians;
 // its rounds had sizes only.
 TEST(ReadResult, AFileOfTheVersionBeforeHasOneSessionAndTheStatisticsOfToday) {

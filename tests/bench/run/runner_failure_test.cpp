@@ -64,6 +64,15 @@ TEST_F(RunnerTest, AWrongAnswerIsAPointInErrorAndIsNeverTimed) {
   EXPECT_THAT(document_.unmeasured[0].reason, HasSubstr("wrong answer"));
 }
 
+TEST_F(RunnerTest, AnAnswerThatCouldNotBeCheckedIsTimedAndSaid) {
+  testing::FakeWorkload::not_checked = "nothing to compare with";
+  run(testing::fake_plan({1}));
+  ASSERT_THAT(document_.benchmarks, SizeIs(1));
+  const Verification& verification = document_.benchmarks[0].verification.value();
+  EXPECT_FALSE(verification.passed);
+  EXPECT_EQ(verification.not_checked, "nothing to compare with");
+}
+
 TEST_F(RunnerTest, AnUnsupportedDtypeIsAResultWithItsReason) {
   SweepPlan plan = testing::fake_plan({1});
   plan.points[0].spec.dtype = Dtype::fp16;

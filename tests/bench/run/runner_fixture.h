@@ -49,6 +49,7 @@ class RunnerTest : public ::testing::Test {
   RunnerTest() {
     FakeWorkload::on_step = nullptr;
     FakeWorkload::verdict = true;
+    FakeWorkload::not_checked.clear();
     device_.clock = &clock_;
     settings_.time_budget = std::chrono::seconds(60);
     settings_.started = clock_.now();

@@ -130,6 +130,7 @@ inline ResultDocument sample_document() {
                         .value = 2,
                         .unit = "samples",
                         .ci95 = Interval{.low = 2, .high = 4},
+                        .interval_kind = kOfSizes,
                         .claim = "Ceiling at batch 2: 95 % of the best throughput.",
                         .evidence = {document.benchmarks[1].name},
                         .details = {{"fraction", 0.95}}},

@@ -1,8 +1,9 @@
-// Checks text against results/schema.json, or against the schema of the version before it.
+// Checks text against results/schema.json, or against another schema.
 // BENCH_TEST_SOURCE_DIR is the source tree's root.
 #pragma once
 
 #include <fstream>
+#include <map>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -23,22 +24,31 @@
 namespace bench::testing {
 
 inline constexpr const char* kEarlierSchema = BENCH_TEST_SOURCE_DIR "/tests/bench/run/golden/schema-1.json";
+inline constexpr const char* kCompareSchema = BENCH_TEST_SOURCE_DIR "/results/compare-schema.json";
+
+// Each file is parsed once.
+inline const valijson::Schema& parsed_schema(const std::string& file) {
+  static std::map<std::string, valijson::Schema> parsed;
+  const auto [at, absent] = parsed.try_emplace(file);
+  if (absent) {
+    std::ifstream stream(file);
+    const nlohmann::json json = nlohmann::json::parse(stream);
+    valijson::SchemaParser parser;
+    parser.populateSchema(valijson::adapters::NlohmannJsonAdapter(json), at->second);
+  }
+  return at->second;
+}
 
 // Empty where the text follows the schema; else what does not, with its place.
 inline std::string schema_errors(const std::string& text,
                                  const char* schema_file = BENCH_TEST_SOURCE_DIR "/results/schema.json") {
-  std::ifstream file(schema_file);
-  const nlohmann::json schema_json = nlohmann::json::parse(file);
-  valijson::Schema schema;
-  valijson::SchemaParser parser;
-  parser.populateSchema(valijson::adapters::NlohmannJsonAdapter(schema_json), schema);
-
   // Strict parsing also refuses NaN and Infinity, which are not JSON.
   const nlohmann::json document = nlohmann::json::parse(text);
   valijson::Validator validator(valijson::Validator::kStrongTypes);
   valijson::ValidationResults results;
   std::string errors;
-  if (!validator.validate(schema, valijson::adapters::NlohmannJsonAdapter(document), &results)) {
+  if (!validator.validate(parsed_schema(schema_file), valijson::adapters::NlohmannJsonAdapter(document),
+                          &results)) {
     valijson::ValidationResults::Error error;
     while (results.popError(error)) {
       for (const std::string& place : error.context) {

@@ -43,10 +43,10 @@ INSTANTIATE_TEST_SUITE_P(All, Layers, ::testing::Values(Dtype::fp32, Dtype::bf16
 TEST_P(Layers, Matmul) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
   for (const auto& [rows, inner, columns] :
-       {std::tuple{1, 64, 10}, {7, 33, 129}, {16, 512, 1000}, {64, 5, 3}, {1, 1, 1}}) {
+       {std::tuple{1, 64, 10}, {7, 33, 129}, {16, 512, 1000}, {129, 24, 8}, {64, 5, 3}, {1, 1, 1}}) {
     for (const bool bias : {false, true}) {
-      for (const Activation activation :
-           {Activation::none, Activation::relu, Activation::relu6, Activation::leaky_relu}) {
+      for (const Activation activation : {Activation::none, Activation::relu, Activation::relu6,
+                                          Activation::leaky_relu, Activation::gelu_erf, Activation::silu}) {
         const Matmul spec{.rows = rows,
                           .inner = inner,
                           .columns = columns,

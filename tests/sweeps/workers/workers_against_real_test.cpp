@@ -1,5 +1,5 @@
-// The simulator against the real pipeline: threads, staging and a consumer, on images whose reads sleep. The
-// sleeps are so much longer than making an image that the machine's speed hardly matters.
+// The simulator against the real pipeline: threads, staging and a consumer, on images whose reads sleep, by a
+// clock on which nothing else takes time.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 
 #include "bench/measure/statistics.h"
 #include "sweeps/workers/pipeline.h"
+#include "tests/bench/support/idle_clock.h"
 #include "tests/sweeps/plain_device.h"
 #include "tests/sweeps/workers/loader/jpegs.h"
 #include "tests/sweeps/workers/loader/temporary_folder.h"
@@ -91,39 +92,17 @@ class RealPipeline : public ::testing::Test {
     return worst;
   }
 
-  // Whether images, or steps with ready data, took much longer on average than they sleep.
-  bool disturbed() const {
-    constexpr double kMuch = 1.1;
-    const LoaderPoints points = loader_points(measured_, setup_);
-    double longest = points.ready->step_ns / kStepNs;
-    for (const LoaderPoint* const point : points.capacity_and_pool()) {
-      longest = std::max(longest, mean(point->windows->sample_ns) / kReadNs);
-    }
-    return longest > kMuch;
-  }
-
   loader::TemporaryFolder folder_;
-  std::shared_ptr<Session> session_ = std::make_shared<Session>(steady_clock());
+  bench::testing::IdleClock clock_;
+  std::shared_ptr<Session> session_ = std::make_shared<Session>(clock_);
   testing::PlainDevice device_;
   LoaderSetup setup_;
   std::vector<MeasuredPoint> measured_;
 };
 
-// On a busy machine sleeps end late, and more than that: such a try tells nothing of the simulator.
 TEST_F(RealPipeline, GivesTheAuThatIsSimulated) {
-  constexpr double kBound = 0.1;
   for (const auto order : {loader::Order::in_order, loader::Order::any}) {
-    std::vector<double> errors;
-    for (int i = 0; i < 3 && (errors.empty() || errors.back() > kBound); ++i) {
-      const double error = worst_error(order);
-      if (error <= kBound || !disturbed()) {
-        errors.push_back(error);
-      }
-    }
-    if (errors.empty()) {
-      GTEST_SKIP() << "sleeps end too late here: the machine is busy";
-    }
-    EXPECT_LT(std::ranges::min(errors), kBound) << (order == loader::Order::any ? "any" : "in-order");
+    EXPECT_LT(worst_error(order), 0.01) << (order == loader::Order::any ? "any" : "in-order");
   }
 }
 

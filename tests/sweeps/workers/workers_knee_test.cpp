@@ -12,7 +12,7 @@ namespace {
 using Curve = std::vector<ThroughputPoint>;
 
 ThroughputPoint value_of(std::int64_t workers, double value, double half) {
-  return {.batch = workers, .per_s = value, .ci95 = {value - half, value + half}};
+  return {.batch = workers, .per_s = value, .ci95 = Interval{value - half, value + half}};
 }
 
 TEST(Knee, IsTheFirstWhoseLowerBoundReaches95Percent) {

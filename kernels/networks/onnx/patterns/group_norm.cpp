@@ -115,8 +115,9 @@ std::optional<Chain> chain_at(const GraphIndex& index, NodeId node) {
 // Whether the second Reshape goes back to the shape of x.
 bool goes_back(const GraphIndex& index, const Chain& chain) {
   const NodeId shape = index.maker(index.input(chain.after(), 1));
-  return shape != GraphIndex::kNone && index.is(shape, "Shape") && index.node(shape).attributes.empty() &&
-         index.same(index.input(shape, 0), chain.x);
+  return shape != GraphIndex::kNone && index.is(shape, "Shape") &&
+         index.same(index.input(shape, 0), chain.x) && index.node(shape).find("end") == nullptr &&
+         integer_of(index.node(shape), "start", 0) == 0;
 }
 
 // Whether the second Reshape goes to as many channels as the scale has, a multiple of the groups: then x may

@@ -97,9 +97,6 @@ std::optional<Moments> moments_of(const GraphIndex& index, Value sum) {
   }
   found.members.insert(found.members.end(), {add, variance});
   std::ranges::copy(expression.members(), std::back_inserter(found.members));
-  for (const Value each : found.means) {
-    found.members.push_back(index.maker(each));
-  }
   return found;
 }
 
@@ -160,7 +157,6 @@ std::optional<Group> group_up_to(const GraphIndex& index, const Moments& moments
     return std::nullopt;
   }
   Group group{end, *affine, moments.members};
-  group.members.push_back(root);
   std::ranges::copy(expression.members(), std::back_inserter(group.members));
   return index.closed(group.members, end) ? std::optional(group) : std::nullopt;
 }

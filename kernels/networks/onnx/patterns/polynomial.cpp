@@ -10,14 +10,15 @@ namespace bench::kernels::onnx {
 namespace {
 
 // Groups are at most this deep and have at most this many values, those that are read twice counted twice.
-constexpr int kDepth = 10;
-constexpr int kReads = 48;
+constexpr int kDepth = 9;
+constexpr int kReads = 32;
 // What they compute is short.
 constexpr std::size_t kTerms = 8;
 constexpr int kPower = 8;
+constexpr std::size_t kTermsOfBase = 2;
 // Readers of a value inside a group, and nodes above one that are looked at.
 constexpr std::size_t kReaders = 8;
-constexpr std::size_t kEnds = 16;
+constexpr std::size_t kEnds = 10;
 
 bool is_binary(std::string_view op) {
   return op == "Add" || op == "Sub" || op == "Mul" || op == "Div";
@@ -90,12 +91,21 @@ std::optional<Polynomial> Expression::of(Value value) {
   return read(value, 0);
 }
 
+void Expression::add_member(NodeId node) {
+  if (std::ranges::find(members_, node) == members_.end()) {
+    members_.push_back(node);
+  }
+}
+
 // A symbol or a constant.
 std::optional<Polynomial> Expression::leaf(Value value) {
   for (const Symbol& symbol : symbols_) {
     if (std::ranges::any_of(symbol.values, [&](Value each) {
           return each == value || (symbol.outside && index_.same(each, value));
         })) {
+      if (!symbol.outside) {
+        add_member(index_.maker(value));
+      }
       return Polynomial::symbol(symbol.which);
     }
   }
@@ -122,7 +132,7 @@ std::optional<Polynomial> Expression::leaf(Value value) {
 std::optional<Polynomial> Expression::power(NodeId node, int depth) {
   const auto base = read(index_.input(node, 0), depth);
   const auto scalar = index_.scalar(index_.input(node, 1));
-  if (!base || !scalar || (scalar->value != 2 && scalar->value != 3)) {
+  if (!base || base->terms().size() > kTermsOfBase || !scalar || (scalar->value != 2 && scalar->value != 3)) {
     return std::nullopt;
   }
   const Polynomial square = *base * *base;
@@ -163,9 +173,7 @@ std::optional<Polynomial> Expression::read(Value value, int depth) {
   if (!is_arithmetic(index_, node)) {
     return std::nullopt;
   }
-  if (std::ranges::find(members_, node) == members_.end()) {
-    members_.push_back(node);
-  }
+  add_member(node);
   const auto result = computed(node, depth + 1);
   return result && is_small(*result) ? result : std::nullopt;
 }

@@ -54,7 +54,7 @@ class Expression {
   struct Symbol {
     std::vector<Value> values;  // all are the same
     std::size_t which = 0;
-    bool outside = false;  // not made by the group: conversions of it are not the group's either
+    bool outside = false;  // what makes it is not of the group, and neither are conversions of it
   };
 
   // Vectors among the constants are symbols too, from `first_vector` on, as many as there are symbols left.
@@ -64,7 +64,7 @@ class Expression {
   // nullopt: more than sums, products, quotients and powers of symbols and constants, or a large group.
   std::optional<Polynomial> of(Value value);
 
-  // Nodes that were read; those that make symbols are not among them.
+  // Nodes that were read, those that make symbols inside the group among them.
   const std::vector<NodeId>& members() const { return members_; }
   // Vectors, in the order of their symbols.
   const std::vector<Value>& vectors() const { return vectors_; }
@@ -74,6 +74,7 @@ class Expression {
  private:
   std::optional<Polynomial> read(Value value, int depth);
   std::optional<Polynomial> leaf(Value value);
+  void add_member(NodeId node);
   std::optional<Polynomial> computed(NodeId node, int depth);
   std::optional<Polynomial> power(NodeId node, int depth);
 

@@ -23,9 +23,9 @@ using ::testing::SizeIs;
 constexpr float kSqrt2 = 1.41421356F;
 
 // A network that grows by expressions: each function adds a node and returns its value.
-class Net {
+class PatternNet {
  public:
-  Net() {
+  PatternNet() {
     file.input("x", {-1, 16, 32});
     file.weight("scale", {32});
     file.weight("shift", {32});
@@ -100,14 +100,14 @@ std::vector<std::string> inputs_of(const Model& model, const std::string& op) {
 // A way to write something; `net` gives its value.
 struct Form {
   const char* name;
-  std::function<std::string(Net&)> write;
+  std::function<std::string(PatternNet&)> write;
 };
 
 void expect_one_node(const std::vector<Form>& forms, const std::string& op,
                      const std::vector<std::string>& inputs) {
   for (const Form& form : forms) {
     SCOPED_TRACE(form.name);
-    Net net;
+    PatternNet net;
     const std::string result = form.write(net);
     const Model model = net.recognised(result);
     EXPECT_THAT(labels(model), ElementsAre(op));
@@ -120,7 +120,7 @@ void expect_one_node(const std::vector<Form>& forms, const std::string& op,
 void expect_left_alone(const std::vector<Form>& forms) {
   for (const Form& form : forms) {
     SCOPED_TRACE(form.name);
-    Net net;
+    PatternNet net;
     const std::string result = form.write(net);
     net.file.node("Softmax", {result}, {"y"});
     net.file.output("y");
@@ -134,25 +134,25 @@ void expect_left_alone(const std::vector<Form>& forms) {
 TEST(Patterns, RecogniseGelu) {
   expect_one_node(
       {
-          {"PyTorch", [](Net& net) { return net.gelu("x"); }},
+          {"PyTorch", [](PatternNet& net) { return net.gelu("x"); }},
           {"half first",
-           [](Net& net) {
+           [](PatternNet& net) {
              const std::string half = net.mul("x", net.number(0.5));
              const std::string erf = net.node("Erf", {net.mul("x", net.number(0.70710678))});
              return net.mul(half, net.add(net.number(1), erf));
            }},
           {"half inside",
-           [](Net& net) {
+           [](PatternNet& net) {
              const std::string erf = net.node("Erf", {net.mul(net.number(0.70710678), "x")});
              return net.mul(net.mul(net.number(0.5), net.add(erf, net.number(1))), "x");
            }},
           {"halved by division",
-           [](Net& net) {
+           [](PatternNet& net) {
              const std::string erf = net.node("Erf", {net.div("x", net.number(kSqrt2))});
              return net.div(net.mul("x", net.add(erf, net.number(1))), net.number(2));
            }},
           {"in half precision, with conversions",
-           [](Net& net) {
+           [](PatternNet& net) {
              net.file.initializer(written::raw_tensor<std::uint16_t>("root", {}, ElementType::f16, {0x3da8}));
              const std::string erf = net.cast(
                  net.node("Erf", {net.cast(net.div("x", "root"), ElementType::f32)}), ElementType::f16);
@@ -160,7 +160,7 @@ TEST(Patterns, RecogniseGelu) {
                             net.number(0.5));
            }},
           {"constants of nodes",
-           [](Net& net) {
+           [](PatternNet& net) {
              const std::string root = net.node("Constant", {}, {written::f("value_float", kSqrt2)});
              const std::string one =
                  net.node("Constant", {},
@@ -176,66 +176,69 @@ TEST(Patterns, RecogniseGelu) {
 
 TEST(Patterns, RecogniseGeluByTanh) {
   const double scale = std::sqrt(2 / 3.14159265358979);
-  const auto ends = [](Net& net, const std::string& argument) {
+  const auto ends = [](PatternNet& net, const std::string& argument) {
     return net.mul(net.mul("x", net.number(0.5)), net.add(net.node("Tanh", {argument}), net.number(1)));
   };
   expect_one_node(
       {{"power",
-        [&](Net& net) {
+        [&](PatternNet& net) {
           const std::string cube = net.mul(net.pow("x", 3), net.number(0.044715));
           return ends(net, net.mul(net.add("x", cube), net.number(scale)));
         }},
        {"products",
-        [&](Net& net) {
+        [&](PatternNet& net) {
           const std::string cube = net.mul("x", net.mul("x", "x"));
           return ends(net, net.mul(net.number(scale), net.add(net.mul(net.number(0.044715), cube), "x")));
         }},
        {"x outside",
-        [&](Net& net) {
+        [&](PatternNet& net) {
           const std::string square = net.mul(net.mul(net.number(0.044715), "x"), "x");
           return ends(net, net.mul(net.mul("x", net.number(scale)), net.add(net.number(1), square)));
         }}},
       "bench.Gelu", {"x"});
-  Net net;
+  PatternNet net;
   const std::string cube = net.mul(net.pow("x", 3), net.number(0.044715));
   const Model model = net.recognised(ends(net, net.mul(net.add("x", cube), net.number(scale))));
   EXPECT_EQ(text_of(model.graph.nodes.front(), "approximate", ""), "tanh");
 }
 
 TEST(Patterns, RecogniseSiluAndHardSwish) {
-  expect_one_node({{"silu", [](Net& net) { return net.mul(net.node("Sigmoid", {"x"}), "x"); }}}, "bench.Silu",
-                  {"x"});
-  const auto relu6 = [](Net& net) {
+  expect_one_node({{"silu", [](PatternNet& net) { return net.mul(net.node("Sigmoid", {"x"}), "x"); }}},
+                  "bench.Silu", {"x"});
+  const auto relu6 = [](PatternNet& net) {
     return net.node("Clip", {net.add("x", net.number(3)), net.number(0), net.number(6)});
   };
   const std::vector<std::string> sixth{written::f("alpha", 1.0F / 6), written::f("beta", 0.5)};
   expect_one_node(
       {
-          {"hard sigmoid", [&](Net& net) { return net.mul("x", net.node("HardSigmoid", {"x"}, sixth)); }},
-          {"divided last", [&](Net& net) { return net.div(net.mul("x", relu6(net)), net.number(6)); }},
-          {"divided first", [&](Net& net) { return net.mul("x", net.div(relu6(net), net.number(6))); }},
-          {"a sixth", [&](Net& net) { return net.mul(net.mul(relu6(net), net.number(0.16666667)), "x"); }},
+          {"hard sigmoid",
+           [&](PatternNet& net) { return net.mul("x", net.node("HardSigmoid", {"x"}, sixth)); }},
+          {"divided last", [&](PatternNet& net) { return net.div(net.mul("x", relu6(net)), net.number(6)); }},
+          {"divided first",
+           [&](PatternNet& net) { return net.mul("x", net.div(relu6(net), net.number(6))); }},
+          {"a sixth",
+           [&](PatternNet& net) { return net.mul(net.mul(relu6(net), net.number(0.16666667)), "x"); }},
           {"bounds as attributes",
-           [](Net& net) {
+           [](PatternNet& net) {
              const std::string clip = net.node("Clip", {net.add(net.number(3), "x")},
                                                {written::f("min", 0), written::f("max", 6)});
              return net.mul("x", net.div(clip, net.number(6)));
            }},
           {"Relu and Min",
-           [](Net& net) {
+           [](PatternNet& net) {
              const std::string relu = net.node("Relu", {net.add("x", net.number(3))});
              return net.mul("x", net.mul(net.node("Min", {relu, net.number(6)}), net.number(1.0 / 6)));
            }},
           {"up to 1",
-           [](Net& net) {
+           [](PatternNet& net) {
              const std::string line = net.add(net.div("x", net.number(6)), net.number(0.5));
              return net.mul("x", net.node("Clip", {line, net.number(0), net.number(1)}));
            }},
       },
       "bench.HardSwish", {"x"});
-  expect_one_node({{"hard sigmoid", [&](Net& net) { return net.div(relu6(net), net.number(6)); }},
+  expect_one_node({{"hard sigmoid", [&](PatternNet& net) { return net.div(relu6(net), net.number(6)); }},
                    {"up to 1",
-                    [](Net& net) {
+                    [](PatternNet& net) {
                       const std::string line = net.add(net.mul("x", net.number(1.0 / 6)), net.number(0.5));
                       return net.node("Clip", {line, net.number(0), net.number(1)});
                     }}},
@@ -244,30 +247,31 @@ TEST(Patterns, RecogniseSiluAndHardSwish) {
 
 TEST(Patterns, LeaveOtherActivations) {
   expect_left_alone({
-      {"another divisor", [](Net& net) { return net.gelu("x", 1.5); }},
+      {"another divisor", [](PatternNet& net) { return net.gelu("x", 1.5); }},
       {"another value's gate",
-       [](Net& net) { return net.mul("x", net.node("Sigmoid", {net.node("Neg", {"x"})})); }},
+       [](PatternNet& net) { return net.mul("x", net.node("Sigmoid", {net.node("Neg", {"x"})})); }},
       {"a scaled sigmoid",
-       [](Net& net) { return net.mul("x", net.node("Sigmoid", {net.mul("x", net.number(1.702))})); }},
+       [](PatternNet& net) { return net.mul("x", net.node("Sigmoid", {net.mul("x", net.number(1.702))})); }},
       {"no half",
-       [](Net& net) {
+       [](PatternNet& net) {
          return net.mul("x", net.add(net.node("Erf", {net.div("x", net.number(kSqrt2))}), net.number(1)));
        }},
-      {"ONNX's own hard sigmoid", [](Net& net) { return net.mul("x", net.node("HardSigmoid", {"x"})); }},
+      {"ONNX's own hard sigmoid",
+       [](PatternNet& net) { return net.mul("x", net.node("HardSigmoid", {"x"})); }},
       {"other bounds",
-       [](Net& net) {
+       [](PatternNet& net) {
          const std::string clip =
              net.node("Clip", {net.add("x", net.number(3)), net.number(-1), net.number(6)});
          return net.div(net.mul("x", clip), net.number(6));
        }},
       {"a factor that the file does not have",
-       [](Net& net) {
+       [](PatternNet& net) {
          net.file.weight("unknown", {});
          const std::string erf = net.node("Erf", {net.div("x", "unknown")});
          return net.mul(net.mul("x", net.add(erf, net.number(1))), net.number(0.5));
        }},
       {"a custom operator",
-       [](Net& net) {
+       [](PatternNet& net) {
          net.file.node("Sigmoid", {"x"}, {"gate"}, {}, {.name = "custom", .domain = "other"});
          return net.mul("x", "gate");
        }},
@@ -277,18 +281,18 @@ TEST(Patterns, LeaveOtherActivations) {
 TEST(Patterns, LeaveWhatOthersRead) {
   expect_left_alone({
       {"an inner value that is read elsewhere",
-       [](Net& net) {
+       [](PatternNet& net) {
          const std::string gate = net.node("Sigmoid", {"x"});
          return net.node("Concat", {net.mul("x", gate), gate}, {written::i("axis", 1)});
        }},
       {"an inner value that is an output",
-       [](Net& net) {
+       [](PatternNet& net) {
          const std::string gate = net.node("Sigmoid", {"x"});
          net.file.output(gate);
          return net.mul("x", gate);
        }},
       {"an inner value that a nested graph reads",
-       [](Net& net) {
+       [](PatternNet& net) {
          const std::string gate = net.node("Sigmoid", {"x"});
          const std::string branch = written::bytes(1, written::node("Neg", {gate}, {"branch"})) +
                                     written::bytes(12, written::bytes(1, "branch"));
@@ -298,7 +302,7 @@ TEST(Patterns, LeaveWhatOthersRead) {
          return net.add(net.mul("x", gate), "chosen");
        }},
       {"a layer norm's deviation",
-       [](Net& net) {
+       [](PatternNet& net) {
          const std::string difference = net.sub("x", net.mean("x"));
          const std::string deviation =
              net.node("Sqrt", {net.add(net.mean(net.pow(difference, 2)), net.number(1e-5))});
@@ -307,7 +311,7 @@ TEST(Patterns, LeaveWhatOthersRead) {
   });
 
   // What does not depend on the inner value that is read is still one node.
-  Net net;
+  PatternNet net;
   const std::string normalised = net.normalised("x");
   const std::string scaled = net.mul(normalised, "scale");
   EXPECT_THAT(labels(net.recognised(net.add(net.add(scaled, "shift"), scaled))),
@@ -315,21 +319,21 @@ TEST(Patterns, LeaveWhatOthersRead) {
 }
 
 TEST(Patterns, RecogniseLayerNorm) {
-  const auto affine = [](Net& net, const std::string& normalised) {
+  const auto affine = [](PatternNet& net, const std::string& normalised) {
     return net.add(net.mul(normalised, "scale"), "shift");
   };
-  const auto variance = [](Net& net, const std::string& difference) {
+  const auto variance = [](PatternNet& net, const std::string& difference) {
     return net.add(net.mean(net.mul(difference, difference)), net.number(1e-6));
   };
   expect_one_node(
       {
-          {"PyTorch", [&](Net& net) { return affine(net, net.normalised("x")); }},
+          {"PyTorch", [&](PatternNet& net) { return affine(net, net.normalised("x")); }},
           {"the other order",
-           [](Net& net) { return net.add("shift", net.mul("scale", net.normalised("x"))); }},
+           [](PatternNet& net) { return net.add("shift", net.mul("scale", net.normalised("x"))); }},
           {"the last axis counted from the first",
-           [&](Net& net) { return affine(net, net.normalised("x", 2)); }},
+           [&](PatternNet& net) { return affine(net, net.normalised("x", 2)); }},
           {"axes as an input",
-           [&](Net& net) {
+           [&](PatternNet& net) {
              net.file.opset(18);
              net.file.integers("axes", {1}, {-1});
              const std::string difference = net.sub("x", net.node("ReduceMean", {"x", "axes"}));
@@ -337,24 +341,24 @@ TEST(Patterns, RecogniseLayerNorm) {
              return affine(net, net.div(difference, net.node("Sqrt", {net.add(net.number(1e-6), squares)})));
            }},
           {"a reciprocal",
-           [&](Net& net) {
+           [&](PatternNet& net) {
              const std::string difference = net.sub("x", net.mean("x"));
              return affine(net,
                            net.mul(difference,
                                    net.node("Reciprocal", {net.node("Sqrt", {variance(net, difference)})})));
            }},
           {"a power",
-           [&](Net& net) {
+           [&](PatternNet& net) {
              const std::string difference = net.sub("x", net.mean("x"));
              return affine(net, net.mul(net.pow(variance(net, difference), -0.5), difference));
            }},
           {"mean and difference twice",
-           [&](Net& net) {
+           [&](PatternNet& net) {
              const std::string deviation = net.node("Sqrt", {variance(net, net.sub("x", net.mean("x")))});
              return affine(net, net.div(net.sub("x", net.mean("x")), deviation));
            }},
           {"Keras",
-           [&](Net& net) {
+           [&](PatternNet& net) {
              const std::string mean = net.mean("x");
              const std::string inverse =
                  net.node("Reciprocal", {net.node("Sqrt", {variance(net, net.sub("x", mean))})});
@@ -362,7 +366,7 @@ TEST(Patterns, RecogniseLayerNorm) {
              return net.add(net.mul("x", scaled), net.sub("shift", net.mul(mean, scaled)));
            }},
           {"half precision, with conversions",
-           [&](Net& net) {
+           [&](PatternNet& net) {
              const std::string x = net.cast("x", ElementType::f32);
              const std::string difference = net.sub("x", net.mean(x));
              const std::string squares = net.mean(net.cast(net.pow(difference, 2), ElementType::f32));
@@ -371,36 +375,44 @@ TEST(Patterns, RecogniseLayerNorm) {
            }},
       },
       "bench.LayerNorm", {"x", "scale", "shift"});
-  expect_one_node({{"without scale and shift", [](Net& net) { return net.normalised("x"); }}},
+  expect_one_node({{"without scale and shift", [](PatternNet& net) { return net.normalised("x"); }}},
                   "bench.LayerNorm", {"x"});
-  expect_one_node({{"without a shift", [](Net& net) { return net.mul(net.normalised("x"), "scale"); }}},
-                  "bench.LayerNorm", {"x", "scale"});
+  expect_one_node(
+      {{"without a shift", [](PatternNet& net) { return net.mul(net.normalised("x"), "scale"); }}},
+      "bench.LayerNorm", {"x", "scale"});
+}
+
+TEST(Patterns, RecogniseTwoNormsOfOneValue) {
+  PatternNet net;
+  const std::string first = net.normalised("x");
+  EXPECT_THAT(labels(net.recognised(net.add(first, net.normalised("x")))),
+              ElementsAre("bench.LayerNorm", "bench.LayerNorm", "Add"));
 }
 
 TEST(Patterns, KeepEpsilonOfLayerNorm) {
-  Net net;
+  PatternNet net;
   const Model model = net.recognised(net.normalised("x"));
   EXPECT_FLOAT_EQ(number_of(model.graph.nodes.front(), "epsilon", 0), 1e-6F);
 }
 
 TEST(Patterns, LeaveOtherNorms) {
   expect_left_alone({
-      {"another axis", [](Net& net) { return net.normalised("x", 1); }},
+      {"another axis", [](PatternNet& net) { return net.normalised("x", 1); }},
       {"an axis of a value whose rank is not known",
-       [](Net& net) { return net.normalised(net.node("Custom", {"x"}), 2); }},
-      {"a mean without its dimension", [](Net& net) { return net.normalised("x", -1, 0); }},
+       [](PatternNet& net) { return net.normalised(net.node("Custom", {"x"}), 2); }},
+      {"a mean without its dimension", [](PatternNet& net) { return net.normalised("x", -1, 0); }},
       {"no mean",
-       [](Net& net) {
+       [](PatternNet& net) {
          return net.div("x", net.node("Sqrt", {net.add(net.mean(net.pow("x", 2)), net.number(1e-6))}));
        }},
       {"another power",
-       [](Net& net) {
+       [](PatternNet& net) {
          const std::string difference = net.sub("x", net.mean("x"));
          return net.div(difference,
                         net.node("Sqrt", {net.add(net.mean(net.pow(difference, 3)), net.number(1e-6))}));
        }},
       {"a mean of something else",
-       [](Net& net) {
+       [](PatternNet& net) {
          const std::string difference = net.sub("x", net.mean(net.node("Neg", {"x"})));
          return net.div(difference,
                         net.node("Sqrt", {net.add(net.mean(net.pow(difference, 2)), net.number(1e-6))}));
@@ -409,9 +421,9 @@ TEST(Patterns, LeaveOtherNorms) {
 
   // A shift alone, and a scale that is not a vector of parameters, stay behind the norm.
   for (const auto& more :
-       {std::function([](Net& net) { return net.add(net.normalised("x"), "shift"); }),
-        std::function([](Net& net) { return net.mul(net.normalised("x"), net.number(3)); })}) {
-    Net net;
+       {std::function([](PatternNet& net) { return net.add(net.normalised("x"), "shift"); }),
+        std::function([](PatternNet& net) { return net.mul(net.normalised("x"), net.number(3)); })}) {
+    PatternNet net;
     EXPECT_THAT(labels(net.recognised(more(net))), testing::AllOf(SizeIs(2), Contains("bench.LayerNorm")));
   }
 }
@@ -423,6 +435,7 @@ struct GroupNormForm {
   bool affine = true;
   std::vector<std::int64_t> sizes{0, 4, -1};
   float one = 1;
+  std::vector<std::string> part{};  // attributes of Shape
 };
 
 Model group_norm(const GroupNormForm& form) {
@@ -439,7 +452,7 @@ Model group_norm(const GroupNormForm& form) {
   net.node("Reshape", {"x", "groups"}, {"grouped"});
   net.node("InstanceNormalization", {"grouped", "ones", "zeros"}, {"normalised"},
            {written::f("epsilon", 1e-4F)});
-  net.node("Shape", {"x"}, {"shape"});
+  net.node("Shape", {"x"}, {"shape"}, form.part);
   net.node("Reshape", {"normalised", form.shape_written ? "target" : "shape"}, {"back"});
   if (form.affine) {
     net.node("Unsqueeze", {"gamma_vector", "axes"}, {"unsqueezed"});
@@ -467,6 +480,8 @@ TEST(Patterns, RecogniseGroupNorm) {
   EXPECT_EQ(inputs_of(group_norm({.unsqueezed = true}), "bench.GroupNorm"),
             (std::vector<std::string>{"x", "gamma_vector", "beta"}));
   EXPECT_EQ(inputs_of(group_norm({.affine = false}), "bench.GroupNorm"), (std::vector<std::string>{"x"}));
+  // As the dynamo exporter writes it.
+  EXPECT_THAT(labels(group_norm({.part = {written::i("start", 0)}})), Contains("bench.GroupNorm"));
   // A shape that is written down stays, before the norm.
   const Model written = group_norm({.shape_written = true});
   EXPECT_EQ(inputs_of(written, "Reshape"), (std::vector<std::string>{"x", "target"}));
@@ -476,7 +491,8 @@ TEST(Patterns, RecogniseGroupNorm) {
 TEST(Patterns, LeaveOtherInstanceNorms) {
   for (const GroupNormForm& form :
        {GroupNormForm{.one = 2.0F}, GroupNormForm{.shape_written = true, .sizes = {0, 3, -1}},
-        GroupNormForm{.shape_written = true, .affine = false}, GroupNormForm{.sizes = {0, 2, 2, -1}}}) {
+        GroupNormForm{.shape_written = true, .affine = false}, GroupNormForm{.sizes = {0, 2, 2, -1}},
+        GroupNormForm{.part = {written::i("start", 1)}}, GroupNormForm{.part = {written::i("end", 3)}}}) {
     EXPECT_THAT(labels(group_norm(form)), Contains("InstanceNormalization"));
   }
 }

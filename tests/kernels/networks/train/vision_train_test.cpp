@@ -68,7 +68,8 @@ TEST_F(VisionTraining, GradientsAreRightAndTheSameInEveryLayout) {
         }
       }
       trainer.set_batch(images, labels);
-      EXPECT_LT(check_gradient(trainer, 1e-3).error, 0.01);
+      EXPECT_EQ(check_slopes(trainer, 1).outcome, SlopeCheck::Outcome::right);
+      trainer.run_gradients();
       std::vector<float> gradients;
       for (std::size_t i = 0; i < trainer.plan().parameters.size(); ++i) {
         const std::vector<float> one = trainer.gradient(i);
@@ -123,16 +124,6 @@ TEST_F(VisionTraining, HoldsWhatWasPlannedInOtherBatchesAndWithBlocksComputedAga
       EXPECT_EQ(device_->memory().at_peak(), plan.at_peak);
     }
   }
-}
-
-TEST_F(VisionTraining, VerifiesItsOwnGradientIn16Bits) {
-  if (const auto reason = device_->unsupported(Dtype::bf16)) {
-    GTEST_SKIP() << *reason;
-  }
-  TrainWorkload workload(network("yolov3_tiny"), train_spec(4, Dtype::bf16, 64), *device_);
-  const Verification verification = workload.verify();
-  EXPECT_TRUE(verification.passed) << verification.error << ", " << verification.detail;
-  EXPECT_EQ(verification.detail.find("not checked"), std::string::npos) << verification.detail;
 }
 
 }  // namespace

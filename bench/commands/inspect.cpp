@@ -1,0 +1,315 @@
+#include "bench/commands/inspect.h"
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
+#include "bench/cli/options.h"
+#include "bench/cli/progress.h"
+#include "bench/cli/suggest.h"
+#include "bench/cli/text.h"
+#include "bench/commands/inspect_report.h"
+#include "bench/commands/setup.h"
+#include "bench/dtype.h"
+#include "bench/measure/axis.h"
+#include "bench/measure/quote.h"
+#include "bench/registry.h"
+#include "bench/workload.h"
+#include "bench/workload_reader.h"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t kMostBatches = 16;
+
+bool is_network(const WorkloadType& type) {
+  return type.kind == "network";
+}
+
+std::vector<std::string> network_names() {
+  std::vector<std::string> names;
+  for (const auto& type : registry<WorkloadType>().entries()) {
+    if (is_network(*type)) {
+      names.push_back(type->name);
+    }
+  }
+  return names;
+}
+
+// Of every network, each once; without a default where theirs differ.
+std::vector<CommandOption> network_options() {
+  std::vector<CommandOption> options;
+  for (const auto& type : registry<WorkloadType>().entries()) {
+    for (const CommandOption& option : is_network(*type) ? type->options : std::vector<CommandOption>{}) {
+      const auto known = std::ranges::find(options, option.name, &CommandOption::name);
+      if (known == options.end()) {
+        options.push_back(option);
+      } else if (known->default_value != option.default_value) {
+        known->default_value.clear();
+      }
+    }
+  }
+  return options;
+}
+
+// Of a reader; the workload that it read has what it took as its default.
+bool is_of_reading(const std::string& option) {
+  return std::ranges::any_of(registry<WorkloadReader>().entries(), [&](const auto& reader) {
+    return std::ranges::find(reader->options, option, &CommandOption::name) != reader->options.end();
+  });
+}
+
+// Whose ending the path has; else the only one there is.
+const WorkloadReader* reader_of(const std::string& path) {
+  const auto& readers = registry<WorkloadReader>();
+  const std::string ending = std::filesystem::path(path).extension().string();
+  const WorkloadReader* const of_ending = ending.empty() ? nullptr : readers.find(ending.substr(1));
+  std::error_code error;
+  const bool is_path =
+      of_ending != nullptr || path.find('/') != std::string::npos || std::filesystem::exists(path, error);
+  return !is_path || readers.entries().empty() ? nullptr
+         : of_ending != nullptr                ? of_ending
+                                               : readers.entries().front().get();
+}
+
+class Inspection {
+ public:
+  Inspection(const Command& command, const CommandWords& words) : words_(words), as_json_(asks_for_json()) {
+    if (words.before().size() != 1 || words.has_dashes()) {
+      throw UsageError(fmt::format("bench inspect: {} networks were given; accepted: bench inspect {}",
+                                   words.before().size() + words.after().size(), command.usage));
+    }
+    target_ = words.before().front();
+    if (const std::string* dtype = words.text_of("dtype")) {
+      const auto known = parse_dtype(*dtype);
+      if (!known) {
+        throw UsageError(
+            fmt::format("--dtype: {} was given; accepted: one of fp32, tf32, fp16, bf16", quote(*dtype)));
+      }
+      dtype_ = *known;
+    }
+    if (const std::string* batches = words.text_of("batch")) {
+      batches_ = parse_axis("--batch", *batches);
+      if (batches_.size() > kMostBatches) {
+        throw UsageError(fmt::format("--batch: {} was given, {} batches; accepted: at most {}",
+                                     quote(*batches), batches_.size(), kMostBatches));
+      }
+    }
+  }
+
+  ExitCode run() {
+    read_workload();
+    if (type_ == nullptr) {  // some of its nodes have no layer, and are printed
+      return ExitCode::usage;
+    }
+    const std::vector<std::string> modes = modes_asked_for();
+    check_options(modes);
+    const std::string* const id = words_.text_of("device");
+    const auto device = open_device(id == nullptr ? "cpu" : *id);
+    InspectReport report{.workload = type_->name,
+                         .file = type_->file,
+                         .missing_modes = type_->missing_modes,
+                         .device = device->info().id,
+                         .dtype = std::string(name_of(dtype_)),
+                         .composed_mode = modes.front(),
+                         .composed_batch = batches_.front(),
+                         .composition = {},
+                         .steps = {}};
+    compose(*device, report);
+    for (const std::string& mode : modes) {
+      for (const std::int64_t batch : batches_) {
+        report.steps.push_back(step_of(*device, mode, batch));
+      }
+    }
+    if (as_json_) {
+      print(to_json(report));
+    } else {
+      std::cout << to_text(report, width());
+    }
+    return ExitCode::done;
+  }
+
+ private:
+  static std::size_t width() {
+    constexpr int kNarrow = 80;
+    constexpr int kWide = 100;
+    return static_cast<std::size_t>(std::clamp(terminal_width(), kNarrow, kWide));
+  }
+
+  static void print(const Json& json) {
+    std::cout << json.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+  }
+
+  bool asks_for_json() const {
+    const std::string* const format = words_.text_of("format");
+    if (format != nullptr && *format != "table" && *format != "json") {
+      throw UsageError(unknown_value("--format", *format, {"table", "json"}));
+    }
+    return format != nullptr && *format == "json";
+  }
+
+  void read_workload() {
+    if (const WorkloadType* const known = registry<WorkloadType>().find(target_)) {
+      if (!is_network(*known)) {
+        throw UsageError(fmt::format("bench inspect: {} is a single operation; accepted: {}, or a file",
+                                     quote(target_), fmt::join(network_names(), ", ")));
+      }
+      refuse_reading_options();
+      type_ = known;
+      return;
+    }
+    const WorkloadReader* const reader = reader_of(target_);
+    if (reader == nullptr) {
+      throw UsageError(unknown_value("bench inspect", target_, network_names()) + ", or a file");
+    }
+    std::map<std::string, std::string> given;
+    for (const CommandOption& option : reader->options) {
+      if (const std::string* text = words_.text_of(option.name)) {
+        given[option.name] = *text;
+      }
+    }
+    try {
+      own_ = reader->read(target_, given);
+      type_ = &*own_;
+    } catch (const UsageError&) {
+      const std::vector<UnsupportedNode> nodes = reader->unsupported(target_, given);
+      if (nodes.empty()) {
+        throw;
+      }
+      if (as_json_) {
+        print(unsupported_json(target_, nodes));
+      } else {
+        std::cout << unsupported_text(target_, nodes, width());
+      }
+    }
+  }
+
+  void refuse_reading_options() const {
+    for (const auto& reader : registry<WorkloadReader>().entries()) {
+      for (const CommandOption& option : reader->options) {
+        if (const std::string* text = words_.text_of(option.name)) {
+          throw UsageError(fmt::format("--{}: {} was given, but belongs to a file; {} is none", option.name,
+                                       quote(*text), quote(target_)));
+        }
+      }
+    }
+  }
+
+  // All of the network's where none is asked for.
+  std::vector<std::string> modes_asked_for() const {
+    const std::string* const mode = words_.text_of("mode");
+    if (mode == nullptr) {
+      return type_->modes;
+    }
+    check_mode(*type_, *mode);
+    return {*mode};
+  }
+
+  // Each one that is given belongs to the network, and to a mode that is asked for.
+  void check_options(const std::vector<std::string>& modes) const {
+    for (const CommandOption& option : network_options()) {
+      const std::string* const text = words_.text_of(option.name);
+      const auto own = std::ranges::find(type_->options, option.name, &CommandOption::name);
+      if (text != nullptr && own == type_->options.end()) {
+        throw UsageError(fmt::format("--{}: {} was given, but {} has no such option", option.name,
+                                     quote(*text), type_->name));
+      }
+      if (text != nullptr && !own->mode.empty() && std::ranges::count(modes, own->mode) == 0) {
+        throw UsageError(fmt::format("--{}: {} was given, but belongs to --mode {}; give that with it",
+                                     option.name, quote(*text), own->mode));
+      }
+    }
+  }
+
+  std::shared_ptr<const ConfiguredWorkload> configured(const std::string& mode, std::int64_t batch) const {
+    WorkloadSpec spec{.mode = mode, .dtype = dtype_, .batch = batch, .options = {}};
+    for (const CommandOption& option : type_->options) {
+      if (option.mode.empty() || option.mode == mode) {
+        const std::string* const text = is_of_reading(option.name) ? nullptr : words_.text_of(option.name);
+        spec.options[option.name] = text == nullptr ? option.default_value : *text;
+      }
+    }
+    return type_->configure(spec);
+  }
+
+  void compose(Device& device, InspectReport& report) const {
+    try {
+      const auto workload = configured(report.composed_mode, report.composed_batch);
+      report.composition = workload->composition(device).value_or(Composition{});
+    } catch (const Unsupported&) {  // its step says so
+    }
+  }
+
+  InspectedStep step_of(Device& device, const std::string& mode, std::int64_t batch) const {
+    InspectedStep step{.mode = mode, .batch = batch, .memory = {}, .problem = {}};
+    const auto workload = configured(mode, batch);
+    if (const auto reason = workload->unsupported(device)) {
+      step.problem = "unsupported: " + *reason;
+      return step;
+    }
+    try {
+      step.memory = workload->plan(device);
+    } catch (const Unsupported& error) {
+      step.problem = fmt::format("unsupported: {}", error.what());
+    } catch (const OutOfMemory& error) {
+      step.problem = fmt::format("out of memory: {}", error.what());
+    }
+    return step;
+  }
+
+  const CommandWords& words_;
+  bool as_json_;
+  std::string target_;
+  Dtype dtype_ = Dtype::fp32;
+  std::vector<std::int64_t> batches_{1, 8, 32};
+  std::optional<WorkloadType> own_;     // read from a file
+  const WorkloadType* type_ = nullptr;  // it, or a registered one
+};
+
+ExitCode run_inspect(const Command& command, const std::vector<std::string>& words) {
+  return Inspection(command, CommandWords(command, words)).run();
+}
+
+}  // namespace
+
+Command inspect_command() {
+  Command command{
+      .name = "inspect",
+      .usage = "[options] NETWORK|FILE",
+      .brief = "NETWORK|FILE",
+      .question = "what is a network made of, and what would fill the memory?",
+      .options = {{"batch", "AXIS", "1,2,4 or 1:256:x2 or 8:64:+8 (default: 1,8,32)"},
+                  {"dtype", "NAME", "one of fp32, tf32, fp16, bf16 (default: fp32)"},
+                  {"mode", "NAME", "infer or train (default: all that it has)"},
+                  {"device", "ID", "that the memory is planned for, see bench --list (default: cpu)"},
+                  {"format", "table|json", "of what is printed (default: table)"}},
+      .notes = {"FILE is read as bench --sweep NAME --onnx FILE does. Nothing is run, and no "
+                "weights are needed.",
+                "Exit codes: 0 done; 2 wrong usage, or a file that cannot be read or has nodes "
+                "that no layer here computes, each of which is named."},
+      .examples = {"bench inspect net.onnx",
+                   "bench inspect resnet50 --batch 1:64:x4 --mode train --optimizer adam",
+                   "bench inspect net.onnx --input images=1x3x320x320 --format json"},
+      .run = run_inspect};
+  for (const auto& reader : registry<WorkloadReader>().entries()) {
+    for (const CommandOption& option : reader->options) {
+      command.options.push_back({option.name, "LIST", fmt::format("{}, of a file", option.help)});
+    }
+  }
+  for (const CommandOption& option : network_options()) {
+    const std::string only = option.mode.empty() ? "" : fmt::format("; --mode {} only", option.mode);
+    const std::string usual = option.default_value.empty() ? "the network's" : option.default_value;
+    command.options.push_back({option.name, option.default_value.empty() ? "N" : value_name(option),
+                               fmt::format("{} (default: {}{})", option.help, usual, only)});
+  }
+  return command;
+}
+
+}  // namespace bench

@@ -1,0 +1,45 @@
+// What `bench inspect` tells of a network, as text and as JSON.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/json.h"
+#include "bench/memory.h"
+#include "bench/workload.h"
+#include "bench/workload_reader.h"
+
+namespace bench {
+
+// A mode at a batch, planned.
+struct InspectedStep {
+  std::string mode;
+  std::int64_t batch = 1;
+  MemoryPlan memory;
+  std::string problem;  // why there is no plan; empty where there is one
+};
+
+struct InspectReport {
+  std::string workload;
+  std::optional<WorkloadFile> file;
+  std::map<std::string, std::string> missing_modes;  // mode → why
+  std::string device;
+  std::string dtype;
+  std::string composed_mode;  // of the step that the composition is of
+  std::int64_t composed_batch = 1;
+  Composition composition;
+  std::vector<InspectedStep> steps;
+};
+
+std::string to_text(const InspectReport& report, std::size_t width);
+Json to_json(const InspectReport& report);
+
+// A file that cannot be read as a workload, with every node that there is nothing for, by operation.
+std::string unsupported_text(const std::string& path, const std::vector<UnsupportedNode>& nodes,
+                             std::size_t width);
+Json unsupported_json(const std::string& path, const std::vector<UnsupportedNode>& nodes);
+
+}  // namespace bench
