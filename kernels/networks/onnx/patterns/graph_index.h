@@ -29,14 +29,14 @@ class GraphIndex {
   explicit GraphIndex(Graph& graph);
 
   std::size_t size() const { return graph_.nodes.size(); }
-  bool alive(NodeId node) const { return places_[node].alive; }
-  const Node& node(NodeId node) const { return graph_.nodes[node]; }
+  bool alive(NodeId id) const { return places_[id].alive; }
+  const Node& node(NodeId id) const { return graph_.nodes[id]; }
   // Whether it is ONNX's own operator of this name.
-  bool is(NodeId node, std::string_view op) const;
+  bool is(NodeId id, std::string_view op) const;
   // kNone where the node has no such input.
-  Value input(NodeId node, std::size_t which) const;
+  Value input(NodeId id, std::size_t which) const;
   // kNone where the node has none.
-  Value output(NodeId node) const;
+  Value output(NodeId id) const;
 
   // Of kNone: what a value has that nobody makes or reads.
   const std::string& name(Value value) const { return entry(value).name; }
@@ -59,7 +59,7 @@ class GraphIndex {
   // Whether the file has the elements of a constant tensor, and every one is `expected`.
   bool all(Value value, double expected) const;
   // Whether the node is a ReduceMean over the last dimension only, which it keeps with size 1.
-  bool is_mean_of_last(NodeId node) const;
+  bool is_mean_of_last(NodeId id) const;
 
   // Whether nobody else reads what the members make, but for what `last` makes.
   bool closed(std::span<const NodeId> members, NodeId last) const;
@@ -90,12 +90,12 @@ class GraphIndex {
 
   const ValueEntry& entry(Value value) const { return value == kNone ? nothing_ : values_[value]; }
   Value number(const std::string& name);
-  void add_node(NodeId node);
-  void find_root(NodeId node);
-  void find_scalar(NodeId node);
+  void add_node(NodeId id);
+  void find_root(NodeId id);
+  void find_scalar(NodeId id);
   void keep_nested_reads();
   void keep(const std::string& name);
-  void remove(NodeId node);
+  void remove(NodeId first);
   // The inputs are read once less; returns makers of values that nobody reads any more.
   std::vector<NodeId> release(const std::vector<Value>& inputs);
 

@@ -9,6 +9,6 @@
 namespace bench::kernels::onnx {
 
 // nullopt: of an operator that is not known here, or of an input of unknown rank.
-std::optional<std::size_t> result_rank(const GraphIndex& index, GraphIndex::NodeId node);
+std::optional<std::size_t> result_rank(const GraphIndex& index, GraphIndex::NodeId id);
 
 }  // namespace bench::kernels::onnx
