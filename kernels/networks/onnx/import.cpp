@@ -182,18 +182,16 @@ class Importer {
 
   // Initializers become values when they are read. False where an input could not be imported.
   bool prepare(const Node& node) {
-    for (const std::string& input : node.inputs) {
-      if (input.empty() || network_.values.contains(input)) {
-        continue;
-      }
+    const auto is_ready = [&](const std::string& input) {
       if (network_.unknown.contains(input)) {
         return false;
       }
-      if (network_.find(input) == nullptr) {
+      if (!input.empty() && network_.find(input) == nullptr) {
         throw Refused(fmt::format("nothing makes its input '{}'", input));
       }
-    }
-    return true;
+      return true;
+    };
+    return std::ranges::all_of(node.inputs, is_ready);
   }
 
   void import(const Node& node) {

@@ -174,11 +174,9 @@ class Planner {
     }
   }
 
-  // The first dimension of each input that has the batch's size, or its symbol.
+  // The first dimension of each input that is free, or has the batch's size.
   void bind_batch() {
-    const ValueInfo& chosen = model_.graph.inputs[plan_.batch_input];
     const Extent batch = plan_.inputs[plan_.batch_input].dims.front();
-    const std::string symbol = chosen.dims ? chosen.dims->front().symbol : "";
     plan_.file_batch = batch.size;
     for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
       PlannedInput& input = plan_.inputs[i];

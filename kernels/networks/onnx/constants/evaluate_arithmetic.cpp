@@ -15,7 +15,11 @@ namespace {
 // Where each element of the result, of dimensions `to`, comes from in a value that is repeated to them.
 class Repeated {
  public:
-  Repeated(const Constant& value, const Extents& to) : value_(value), to_(to), index_(to.size(), 0) {
+  Repeated(const Constant& value, const Extents& to)
+      : value_(value),
+        to_(to),
+        index_(to.size(), 0),
+        in_order_(value.is_uniform() || value.elements() == elements_of(to)) {
     const std::vector<std::int64_t> own = steps_of(value.dims);
     step_.assign(to.size(), 0);
     for (std::size_t d = 0; d < value.dims.size(); ++d) {
@@ -24,6 +28,10 @@ class Repeated {
   }
   Number next() {
     const Number number = value_.number(at_);
+    if (in_order_) {
+      ++at_;
+      return number;
+    }
     for (std::size_t d = to_.size(); d-- > 0;) {
       at_ += step_[d];
       if (++index_[d] < to_[d].size) {
@@ -40,6 +48,7 @@ class Repeated {
   const Extents& to_;
   std::vector<std::int64_t> step_, index_;
   std::int64_t at_ = 0;
+  bool in_order_;  // the same elements, or a single one
 };
 
 template <class Function>

@@ -258,7 +258,7 @@ std::vector<Constant> gather_elements(const Evaluation& evaluation) {
   evaluation.budget.take(indices.elements());
   std::vector<std::int64_t> from;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::int64_t rest = static_cast<std::int64_t>(i);
+    auto rest = static_cast<std::int64_t>(i);
     std::int64_t at = 0;
     for (std::size_t d = 0; d < steps.size(); ++d) {
       std::int64_t index = rest / steps[d];

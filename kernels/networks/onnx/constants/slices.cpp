@@ -119,10 +119,10 @@ Extents unsqueezed(const Extents& dims, const std::vector<std::int64_t>& axes) {
     added = 1;
   }
   auto next = dims.begin();
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    const bool added = result[i] == Extent(1);
+  for (Extent& extent : result) {
+    const bool added = extent == Extent(1);
     if (!added) {
-      result[i] = *next++;
+      extent = *next++;
     }
   }
   return result;

@@ -101,6 +101,21 @@ void gather_within_samples(Lowering& node, const Constant& indices) {
   node.set(made, shape_of(result));
 }
 
+// Elements of a dimension, as a slice where they are one.
+Layers::Value take(Lowering& node, Layers::Value from, std::size_t dimension,
+                   const std::vector<std::int64_t>& places) {
+  if (const auto slice = as_slice(places, dimension)) {
+    const bool whole =
+        slice->start == 0 && slice->step == 1 && slice->size == node.all.graph[from].shape[dimension].size;
+    return whole ? from : node.append({from}, *slice);
+  }
+  GatherOptions options{.dimension = dimension, .indices = {}};
+  for (const std::int64_t place : places) {
+    options.indices.push_back(static_cast<std::int32_t>(place));
+  }
+  return node.append({from}, options);
+}
+
 void lower_gather(Lowering& node) {
   const Value& indices = node.in(1);
   if (is_tokens(node, indices)) {
@@ -135,17 +150,7 @@ void lower_gather(Lowering& node) {
   }
   // Of indices that are alike for every sample the rows are taken once, and then repeated.
   const Layers::Value in = node.all.layer(node.in(0), Uniform{0, 1});
-  Layers::Value made = in;
-  if (const auto slice = as_slice(places, axis)) {
-    const bool whole = slice->start == 0 && slice->step == 1 && slice->size == along.size;
-    made = whole ? in : node.append({in}, *slice);
-  } else {
-    GatherOptions options{.dimension = axis, .indices = {}};
-    for (const std::int64_t place : places) {
-      options.indices.push_back(static_cast<std::int32_t>(place));
-    }
-    made = node.append({in}, options);
-  }
+  const Layers::Value made = take(node, in, axis, places);
   const Shape taken = shape_of(result);
   const auto batch = taken.batch_dimension();
   if (!batch || shape.batch_dimension()) {
