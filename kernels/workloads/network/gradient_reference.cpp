@@ -180,9 +180,11 @@ Verification judge(const GradientDifference& difference, const GradientTolerance
   verification.tolerance = worst_accepted;
   verification.passed = verification.error <= worst_accepted;
   verification.detail = fmt::format(
-      "{} of {} gradient tensors against the reference's at a small size; {}: {} has {:.4g} times its norm",
-      compared, difference.tensors.size(), verification.passed ? "the nearest to the bound" : "the worst",
-      worst->name, worst->norm_ratio);
+      "{} of {} gradient tensors against the reference's at a small size; the {}: {}", compared,
+      difference.tensors.size(), verification.passed ? "nearest to its bound" : "worst", worst->name);
+  if (!verification.passed) {
+    verification.detail += fmt::format(" has {:.4g} times the reference's norm", worst->norm_ratio);
+  }
   return verification;
 }
 

@@ -27,7 +27,7 @@ namespace bench::testing {
 
 class IdleClock final : public Clock {
  public:
-  time_point now() const override { return time_point(time_point::duration(now_)); }
+  time_point now() const override { return time_point(time_point::duration(now_ += kAsking)); }
   void sleep_until(time_point time) const override {
     std::unique_lock lock(mutex_);
     const auto until = sleepers_.insert(time.time_since_epoch().count());
@@ -36,6 +36,8 @@ class IdleClock final : public Clock {
   }
 
  private:
+  static constexpr std::int64_t kAsking = 2000;  // ns: so that nothing takes no time
+
   // How often each other thread of the process was switched; nullopt where one of them runs.
   using Switches = std::map<std::string, std::string>;
   static std::optional<Switches> waiting_threads() {
@@ -78,7 +80,7 @@ class IdleClock final : public Clock {
   mutable std::mutex mutex_;
   mutable std::condition_variable moved_;
   mutable std::multiset<std::int64_t> sleepers_;  // what they wait for, in the clock's ticks
-  std::atomic<std::int64_t> now_ = 0;
+  mutable std::atomic<std::int64_t> now_ = 0;
   // Last: it uses all of the above.
   std::jthread conductor_{[this](const std::stop_token& stop) { advance_when_idle(stop); }};
 };
