@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
+#include "bench/measure/quote.h"
 #include "kernels/networks/onnx/inputs.h"
 #include "kernels/networks/onnx/lower/lowering.h"
 #include "kernels/networks/onnx/patterns.h"
@@ -25,10 +26,11 @@ std::string operator_of(const Node& node) {
 // Reads a file's nodes one after the other.
 class Importer {
  public:
-  Importer(const Model& model, const std::string& file, const ImportOptions& options, bool goes_on)
-      : file_(file),
+  Importer(const Model& model, const std::string& path, const ImportOptions& options, bool goes_on)
+      : stem_(std::filesystem::path(path).stem().string()),
+        file_(fmt::format("--onnx: {}", quote(path))),
         goes_on_(goes_on),
-        plan_(plan_inputs(model, file, options)),
+        plan_(plan_inputs(model, file_, options)),
         network_(model, plan_.graph()) {
     for (const std::string& sentence : plan_.assumptions) {
       network_.assume(sentence);
@@ -53,17 +55,17 @@ class Importer {
   ImportedNetwork result() && {
     const auto found = network_.values.find(output_);
     if (found == network_.values.end()) {
-      throw UsageError(fmt::format("{}: nothing makes the output '{}'", file_, output_));
+      throw UsageError(fmt::format("{}: nothing makes the output {}", file_, quote(output_)));
     }
     const Value& output = found->second;
     const Layers::Value last = network_.layer(output, {}, true);
     if (last == network_.graph.image() || !network_.graph[last].shape.batch_dimension()) {
-      throw UsageError(fmt::format("{}: the output '{}' does not depend on the input", file_, output.name));
+      throw UsageError(
+          fmt::format("{}: the output {} does not depend on the input", file_, quote(output.name)));
     }
     Pruned pruned = prune(network_.graph, last);
     ImportedNetwork made{.graph = std::move(pruned.graph),
-                         .name = fmt::format("{}-{:08x}", std::filesystem::path(file_).stem().string(),
-                                             network_.model.hash & 0xffffffffU),
+                         .name = fmt::format("{}-{:08x}", stem_, network_.model.hash & 0xffffffffU),
                          .inputs = std::move(inputs_),
                          .assumptions = std::move(network_.assumptions),
                          .parameters = {},
@@ -274,8 +276,8 @@ class Importer {
   void refuse(const Node& node, const std::string& reason) {
     const std::string name = node.name.empty() && !node.outputs.empty() ? node.outputs.front() : node.name;
     if (!goes_on_) {
-      throw UsageError(fmt::format("{}: the node '{}' ({}) cannot be imported: {}; {}", file_, name,
-                                   operator_of(node), reason, share(node)));
+      throw UsageError(fmt::format("{}: the node {} ({}) cannot be imported: {}; {}", file_, quote(name),
+                                   printable(operator_of(node)), reason, share(node)));
     }
     unsupported_.push_back({.node = name, .op = operator_of(node), .reason = reason});
     skip(node);
@@ -291,7 +293,8 @@ class Importer {
                        std::max<std::ptrdiff_t>(1, computing));
   }
 
-  const std::string& file_;
+  std::string stem_;
+  std::string file_;  // as messages name it
   bool goes_on_;
   InputPlan plan_;
   Importing network_;

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
+#include "bench/measure/quote.h"
 #include "kernels/networks/onnx/constants/rebind.h"
 
 namespace bench::kernels::onnx {
@@ -67,12 +68,12 @@ class Planner {
   void check_names() const {
     std::vector<std::string> names;
     for (const ValueInfo& input : model_.graph.inputs) {
-      names.push_back(fmt::format("'{}'", input.name));
+      names.push_back(quote(input.name));
     }
     for (const auto& [name, sizes] : options_.inputs) {
       const auto at = std::ranges::find(model_.graph.inputs, name, &ValueInfo::name);
       if (at == model_.graph.inputs.end()) {
-        throw UsageError(fmt::format("--input {}: {} has no such input; its inputs are {}", name, file_,
+        throw UsageError(fmt::format("--input {}: the file has no such input; its inputs are {}", quote(name),
                                      fmt::join(names, ", ")));
       }
       if (at->dims && at->dims->size() != sizes.size()) {

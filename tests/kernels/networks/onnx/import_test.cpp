@@ -345,7 +345,7 @@ std::string refused_node(const std::string& op, const std::vector<std::string>& 
 
 TEST(Import, RefusesWithNodeOperatorReasonAndShare) {
   const std::string unknown = refused_node("Frobnicate");
-  EXPECT_THAT(unknown, HasSubstr("net.onnx: the node 'y' (Frobnicate) cannot be imported"));
+  EXPECT_THAT(unknown, HasSubstr("net.onnx': the node 'y' (Frobnicate) cannot be imported"));
   EXPECT_THAT(unknown, HasSubstr("1 of the network's 2 nodes"));
   EXPECT_THAT(refused_node("ReduceMean", {}, {written::ints("axes", {0})}), HasSubstr("samples of a batch"));
   EXPECT_THAT(refused_node("Softmax", {}, {written::i("axis", 0)}), HasSubstr("samples of a batch"));
