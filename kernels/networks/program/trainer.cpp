@@ -1,6 +1,7 @@
 #include "kernels/networks/program/trainer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace bench::kernels {
@@ -165,26 +166,43 @@ void Trainer::set_parameter(std::size_t index, std::span<const float> plain) {
   write_parameter(*trained.operation, trained.slot, plain, device_, address(trained.value));
 }
 
-std::vector<float> Trainer::stored_values(TensorId tensor) {
+std::span<const float> Trainer::stored_values(TensorId tensor) {
   device_.synchronize();
   const std::int64_t bytes = plan_.program.tensors()[tensor].bytes;
-  std::vector<float> values(static_cast<std::size_t>(bytes) / sizeof(float));
-  device_.download(values.data(), address(tensor), bytes);
-  return values;
+  const auto count = static_cast<std::size_t>(bytes) / sizeof(float);
+  if (device_.host_accessible()) {
+    return {reinterpret_cast<const float*>(address(tensor)), count};
+  }
+  staged_.resize(std::max(staged_.size(), count));
+  device_.download(staged_.data(), address(tensor), bytes);
+  return std::span(staged_).first(count);
 }
 
 std::vector<float> Trainer::stored_parameter(std::size_t index) {
-  return stored_values(plan_.parameters.at(index).value);
+  const std::span<const float> values = stored_values(plan_.parameters.at(index).value);
+  return {values.begin(), values.end()};
+}
+
+double Trainer::gradient_norm(std::size_t index) {
+  double squares = 0;
+  for (const float value : stored_values(plan_.parameters.at(index).gradient)) {
+    squares += static_cast<double>(value) * static_cast<double>(value);
+  }
+  return std::sqrt(squares);
 }
 
 void Trainer::move_parameter(std::size_t index, std::span<const float> start, double factor) {
   const PlannedParameter& trained = plan_.parameters.at(index);
-  std::vector<float> values = stored_values(trained.gradient);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<float>(static_cast<double>(start[i]) + factor * static_cast<double>(values[i]));
+  const std::span<const float> gradient = stored_values(trained.gradient);
+  const bool on_host = device_.host_accessible();
+  float* const moved = on_host ? reinterpret_cast<float*>(address(trained.value)) : staged_.data();
+  const auto step = static_cast<float>(factor);
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    moved[i] = start[i] + step * gradient[i];
   }
-  device_.upload(address(trained.value), values.data(),
-                 static_cast<std::int64_t>(values.size() * sizeof(float)));
+  if (!on_host) {
+    device_.upload(address(trained.value), moved, static_cast<std::int64_t>(gradient.size_bytes()));
+  }
 }
 
 }  // namespace bench::kernels

@@ -39,9 +39,10 @@ class Trainer : public ProgramRunner {
   std::vector<float> parameter(std::size_t index);
   std::vector<float> gradient(std::size_t index);
   void set_parameter(std::size_t index, std::span<const float> plain);
-  // A parameter's values in the order in which they and their gradient are stored. Where both are fp32.
-  // Waits.
+  // The next three are for parameters and gradients in fp32, in the order in which they are stored. They
+  // wait.
   std::vector<float> stored_parameter(std::size_t index);
+  double gradient_norm(std::size_t index);
   // The stored values become start + factor · gradient, with the gradient of the latest pass.
   void move_parameter(std::size_t index, std::span<const float> start, double factor);
 
@@ -51,9 +52,11 @@ class Trainer : public ProgramRunner {
   void start_states();
   LossScale loss_scale() const;  // as it is on the device
   std::vector<float> unpacked(const PlannedParameter& parameter, TensorId tensor);
-  std::vector<float> stored_values(TensorId tensor);
+  // Where it lies, or a copy in staged_ where that is not the host's memory.
+  std::span<const float> stored_values(TensorId tensor);
 
   std::vector<bool> needed_for_loss_;
+  std::vector<float> staged_;
 };
 
 }  // namespace bench::kernels

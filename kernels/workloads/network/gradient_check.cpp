@@ -56,11 +56,7 @@ SlopeMeter::SlopeMeter(Trainer& trainer) : trainer_(trainer) {
   loss_ = trainer_.loss();
   for (std::size_t index = 0; index < trainer_.plan().parameters.size(); ++index) {
     start_.push_back(trainer_.stored_parameter(index));
-    double squares = 0;
-    for (const float value : trainer_.gradient(index)) {
-      squares += static_cast<double>(value) * static_cast<double>(value);
-    }
-    norms_.push_back(std::sqrt(squares));
+    norms_.push_back(trainer_.gradient_norm(index));
     total_ += norms_.back();
   }
 }

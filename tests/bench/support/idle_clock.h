@@ -67,9 +67,8 @@ class IdleClock final : public Clock {
       const auto first = waiting_threads();
       if (first && first == waiting_threads()) {
         const std::scoped_lock lock(mutex_);
-        const auto next = std::ranges::find_if(sleepers_, [&](std::int64_t until) { return until > now_; });
-        if (next != sleepers_.end() && *sleepers_.begin() > now_) {
-          now_ = *next;
+        if (!sleepers_.empty()) {  // the next one's time may have passed by asking
+          now_ = std::max<std::int64_t>(now_, *sleepers_.begin());
           moved_.notify_all();
         }
       }
