@@ -16,6 +16,12 @@ namespace {
 
 constexpr std::size_t kLongestSentence = 500;
 
+// wrap() with the first line indented too.
+std::string indented(const std::string& text, std::size_t width) {
+  constexpr std::size_t kIndent = 2;
+  return std::string(kIndent, ' ') + wrap(text, width - kIndent, 2 * kIndent);
+}
+
 // "25.6 M".
 std::string count_text(double count) {
   const Scale scale = rate_scale(count);
@@ -39,15 +45,15 @@ std::string head(const InspectReport& report, std::size_t width) {
                           width, 2);
   if (report.file) {
     for (const WorkloadInput& input : report.file->inputs) {
-      text += wrap(fmt::format("  reads {} ({}): {}", printable(input.name), input.shape, input.content),
-                   width, 4);
+      text += indented(fmt::format("reads {} ({}): {}", printable(input.name), input.shape, input.content),
+                       width);
     }
     for (const std::string& assumption : report.file->assumptions) {
-      text += wrap("  " + printable(assumption, kLongestSentence), width, 4);
+      text += indented(printable(assumption, kLongestSentence), width);
     }
   }
   for (const auto& [mode, reason] : report.missing_modes) {
-    text += wrap(fmt::format("  no mode {}: {}", mode, reason), width, 4);
+    text += indented(fmt::format("no mode {}: {}", mode, reason), width);
   }
   return text;
 }
@@ -165,9 +171,9 @@ std::string unsupported_text(const std::string& path, const std::vector<Unsuppor
   std::string text = fmt::format("{}: {} {} no layer here\n", printable(path), nodes.size(),
                                  nodes.size() == 1 ? "node has" : "nodes have");
   for (const auto& [kind, names] : groups) {
-    text += wrap(fmt::format("  {} {}, {}: {}", names.size(), printable(kind.first), kind.second,
-                             fmt::join(names, ", ")),
-                 width, 4);
+    text += indented(fmt::format("{} {}, {}: {}", names.size(), printable(kind.first), kind.second,
+                                 fmt::join(names, ", ")),
+                     width);
   }
   return text;
 }
