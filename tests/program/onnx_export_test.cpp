@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "bench/json.h"
 #include "tests/bench/support/temporary_folder.h"
@@ -65,7 +66,8 @@ TEST(OnnxExport, TheDocumentsLinesGiveNetworksForInferenceAndTraining) {
   for (const std::string& block : blocks) {
     code += block;
   }
-  const Ended exported = fs::exists(kPython) ? run_python(code) : Ended{.code = kNoTorch, .out = {}, .err = {}};
+  const Ended exported =
+      fs::exists(kPython) ? run_python(code) : Ended{.code = kNoTorch, .out = {}, .err = {}};
   if (exported.code == kNoTorch) {
     GTEST_SKIP()
         << "PyTorch is not installed; apt install $(grep -v '#' tools/packages-peers.txt) installs it";
