@@ -2,6 +2,7 @@
 #include "bench/commands/inspect_report.h"
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <string>
