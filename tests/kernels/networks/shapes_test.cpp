@@ -193,9 +193,9 @@ TEST_F(Shapes, PaddedChannelsAreNotReadAsRows) {
   EXPECT_NO_THROW(plan_inference(g, padded, *device_));
 }
 
-TEST_F(Shapes, FlattenedMapsInAnotherOrderAreOnlyMultiplied) {
+TEST_F(Shapes, FlattenedMapsInAnotherOrderAreNotNormalised) {
   Graph g({3, 4, 4});
-  g.softmax("softmax", g.flatten("flatten", g.conv2d("conv", g.image(), {.channels = 20})));
+  g.layer_norm("norm", g.flatten("flatten", g.conv2d("conv", g.image(), {.channels = 20})));
   Target wanted = target(3);
   for (const Layout layout : {Layout::nhwc, Layout::nchw16c}) {
     wanted.layouts = {Layout::nchw, layout};
