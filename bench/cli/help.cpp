@@ -60,8 +60,7 @@ std::string line_of(const CommandOption& option) {
 }
 
 // The options that everyone needs; the rest is in a sweep's help.
-constexpr std::array<std::string_view, 6> kNeeded{"workload", "device",     "dtype",
-                                                  "batch",    "memory-cap", "time-budget"};
+constexpr std::array<std::string_view, 5> kNeeded{"workload", "device", "dtype", "batch", "time-budget"};
 
 // No part of a sweep's own page: they name the sweep, or run none.
 bool is_of_every_sweep(const ProgramOption& option) {

@@ -36,7 +36,7 @@ std::string workload_file_lines(const WorkloadType& workload, std::size_t width)
   constexpr std::size_t kIndent = 4;
   constexpr std::size_t kLongest = 1000;
   const auto line = [&](const std::string& text) {
-    return "  " + wrap(cut(text, 2 * width - 3 * kIndent), width - 2, kIndent);
+    return "  " + wrap(cut(text, 2 * width - 6 * kIndent), width - 2, kIndent);
   };
   std::vector<std::string> inputs;
   for (const WorkloadInput& input : workload.file->inputs) {
