@@ -4,7 +4,7 @@
 #   tools/setup-onnxruntime.sh FOLDER      (a virtual environment; FOLDER/bin/python runs tools/onnx/answers.py)
 set -euo pipefail
 
-packages=(onnxruntime==1.22.1 onnx==1.18.0 numpy)
+packages=(onnxruntime==1.22.1 onnx==1.18.0 numpy==2.2.6)
 folder=${1:?usage: tools/setup-onnxruntime.sh FOLDER}
 
 "$folder/bin/python" -c 'import onnx, onnxruntime' 2>/dev/null && exit 0
