@@ -117,7 +117,8 @@ TEST_F(Onnx, EverySweepTakesIt) {
     EXPECT_NE(ended.out, "") << name;
   }
   const std::string memory = run_bench(sweep("memory", path, {"--batch", "4", "--benchmark_list_tests"})).out;
-  EXPECT_THAT(memory, AllOf(HasSubstr("/infer/fp32/batch:4"), HasSubstr("/train/fp32/batch:4")));
+  EXPECT_THAT(memory,
+              AllOf(HasSubstr("/infer/fp32/batch:4"), HasSubstr("/train/fp32/optimizer:sgd/batch:4")));
 }
 
 TEST_F(Onnx, InputSizesAreSetAndTellResultsApart) {

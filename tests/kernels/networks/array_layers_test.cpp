@@ -254,7 +254,8 @@ TEST_P(ArrayLayers, GradientsAgreeWithCentralDifferencesInEveryLayout) {
       Trainer trainer(plan_training(graph, target(3, layouts), options, *device_), *device_, 1);
       trainer.set_batch(samples(graph), std::vector<std::int32_t>{3, 8, 1});
       const SlopeCheck check = check_slopes(trainer, 1);
-      EXPECT_LT(check.error, 0.02) << check.by_differences << " measured, " << check.by_gradient << " by the gradient";
+      EXPECT_LT(check.error, 0.02) << check.by_differences << " measured, " << check.by_gradient
+                                   << " by the gradient";
     }
   }
 }
