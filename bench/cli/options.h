@@ -60,6 +60,6 @@ struct Options {
 Options parse_options(int argc, const char* const* argv);
 
 // Throws UsageError for a mode that the workload does not have, with the reason where it says one.
-void check_mode(const WorkloadType& workload, const std::string& mode);
+void check_mode(const WorkloadType& type, const std::string& mode);
 
 }  // namespace bench

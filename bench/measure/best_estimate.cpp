@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace bench {
 namespace {
@@ -72,12 +73,12 @@ double between_of(const std::vector<Candidate>& candidates) {
 BestEstimate drawn_best(std::span<const Estimate> estimates, const std::vector<Candidate>& candidates) {
   const double between = between_of(candidates);
   const double mean = weighted_log_mean(candidates, between);
-  const Candidate* best = nullptr;
-  double best_log = 0;
+  const Candidate* best = &candidates.front();
+  double best_log = -std::numeric_limits<double>::infinity();
   for (const Candidate& candidate : candidates) {
     const double kept = between / (between + candidate.variance);
     const double log = mean + kept * (candidate.log - mean);
-    if (best == nullptr || log > best_log || (log == best_log && candidate.low > best->low)) {
+    if (log > best_log || (log == best_log && candidate.low > best->low)) {
       best = &candidate;
       best_log = log;
     }

@@ -164,7 +164,7 @@ class Finder {
   }
 
   std::optional<Value> unscaled(const Node& node, Found& found) const {
-    const Value itself = static_cast<Value>(&node - graph_.nodes().data());
+    const auto itself = static_cast<Value>(&node - graph_.nodes().data());
     for (const Value input : node.inputs) {
       const View& before = scaled_[input];
       const View& after = scaled_[itself];
@@ -553,7 +553,11 @@ Graph with_attention(const Graph& graph) {
       all.emplace(found->last, *found);
     }
   }
-  return all.empty() ? graph : Straightener(Writer(graph, finder, all).graph()).run();
+  if (all.empty()) {
+    return graph;
+  }
+  const Graph written = Writer(graph, finder, all).graph();
+  return Straightener(written).run();
 }
 
 }  // namespace bench::kernels

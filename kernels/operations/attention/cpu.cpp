@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <numbers>
 
 #include <oneapi/dnnl/dnnl.h>
 
@@ -47,9 +48,9 @@ template <std::int64_t kWidth>
   using Bits = typename Vectors<kWidth>::Bits;
   constexpr float kRound = 12582912;  // 1.5 · 2²³: added, it leaves a rounded number in the last bits
   x = x > -87.0F ? x : Floats{} - 87.0F;
-  const Floats rounded = x * 1.44269504F + kRound;
+  const Floats rounded = x * std::numbers::log2e_v<float> + kRound;
   const Floats n = rounded - kRound;
-  const Floats r = (x - n * 0.693359375F) + n * 2.12194440e-4F;
+  const Floats r = (x - n * 0.693359375F) + n * 2.12194440e-4F;  // NOLINT(modernize-use-std-numbers)
   Floats p = r * 1.9875691500e-4F + 1.3981999507e-3F;
   p = p * r + 8.3334519073e-3F;
   p = p * r + 4.1665795894e-2F;

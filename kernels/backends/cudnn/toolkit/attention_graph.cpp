@@ -161,7 +161,7 @@ class Describer {
   // Where it is causal, a row sees the elements up to its own.
   const Descriptor& masked(const Descriptor& of) {
     if (!spec_.causal) {
-      return of;
+      return of;  // NOLINT(bugprone-return-const-ref-from-parameter): a descriptor of the graph
     }
     const Descriptor& row_index = index(2, of);
     const Descriptor& column_index = index(3, of);

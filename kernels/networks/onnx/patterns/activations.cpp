@@ -18,8 +18,6 @@ namespace bench::kernels::onnx {
 namespace {
 
 using NodeId = GraphIndex::NodeId;
-using Value = GraphIndex::Value;
-
 constexpr std::size_t kX = 0;
 constexpr std::size_t kGate = 1;
 
@@ -82,7 +80,7 @@ std::vector<Activation> activations() {
 // A gate at a node, which may end a chain of other members.
 struct Found {
   Gate gate = Gate::erf;
-  Value argument = GraphIndex::kNone;
+  GraphIndex::Value argument = GraphIndex::kNone;
   std::vector<NodeId> members;
 };
 
@@ -90,7 +88,7 @@ struct Found {
 bool narrow(const GraphIndex& index, NodeId node, double& low, double& high) {
   const auto bound = [&](std::size_t which, const char* attribute,
                          double otherwise) -> std::optional<double> {
-    if (const Value value = index.input(node, which); value != GraphIndex::kNone) {
+    if (const GraphIndex::Value value = index.input(node, which); value != GraphIndex::kNone) {
       const auto scalar = index.scalar(value);
       return scalar ? std::optional(scalar->value) : std::nullopt;
     }
@@ -153,13 +151,13 @@ std::optional<Found> gate_at(const GraphIndex& index, NodeId node) {
 }
 
 // Values that the argument may be a polynomial of, the argument itself first.
-std::vector<Value> possible_inputs(const GraphIndex& index, Value argument) {
+std::vector<GraphIndex::Value> possible_inputs(const GraphIndex& index, GraphIndex::Value argument) {
   constexpr std::size_t kMost = 12;
-  std::vector<Value> values{argument};
+  std::vector<GraphIndex::Value> values{argument};
   for (std::size_t i = 0; i < values.size() && values.size() < kMost; ++i) {
     const NodeId node = index.maker(values[i]);
     for (std::size_t which = 0; is_arithmetic(index, node) && which < 2; ++which) {
-      const Value value = index.input(node, which);
+      const GraphIndex::Value value = index.input(node, which);
       if (value != GraphIndex::kNone && !index.scalar(value)) {
         values.push_back(value);
       }
@@ -169,7 +167,7 @@ std::vector<Value> possible_inputs(const GraphIndex& index, Value argument) {
 }
 
 // Replaces the group that computes the activation of x, if there is one.
-bool replace(GraphIndex& index, const Activation& activation, const Found& found, Value x) {
+bool replace(GraphIndex& index, const Activation& activation, const Found& found, GraphIndex::Value x) {
   Expression argument(index, {{{x}, kX, true}});
   const auto inner = argument.of(found.argument);
   if (!inner || !inner->is_near(activation.argument, argument.tolerance())) {
@@ -201,10 +199,11 @@ bool recognise_activation(GraphIndex& index, GraphIndex::NodeId node) {
   if (!found || found->argument == GraphIndex::kNone) {
     return false;
   }
-  const std::vector<Value> inputs = possible_inputs(index, found->argument);
+  const std::vector<GraphIndex::Value> inputs = possible_inputs(index, found->argument);
   return std::ranges::any_of(kActivations, [&](const Activation& activation) {
-    return activation.gate == found->gate &&
-           std::ranges::any_of(inputs, [&](Value x) { return replace(index, activation, *found, x); });
+    return activation.gate == found->gate && std::ranges::any_of(inputs, [&](GraphIndex::Value x) {
+             return replace(index, activation, *found, x);
+           });
   });
 }
 

@@ -15,8 +15,6 @@ namespace bench::kernels::onnx {
 namespace {
 
 using NodeId = GraphIndex::NodeId;
-using Value = GraphIndex::Value;
-
 // Groups of Reshape(x, [0, groups, -1]); nullopt for any other node. A first size that is written down is
 // the batch's.
 std::optional<std::int64_t> groups_of(const GraphIndex& index, NodeId node) {
@@ -28,7 +26,7 @@ std::optional<std::int64_t> groups_of(const GraphIndex& index, NodeId node) {
 }
 
 // The node of this operator that is the only one to read a value.
-NodeId only_reader(const GraphIndex& index, Value value, std::string_view op) {
+NodeId only_reader(const GraphIndex& index, GraphIndex::Value value, std::string_view op) {
   NodeId found = GraphIndex::kNone;
   for (const NodeId reader : index.readers(value)) {
     if (index.alive(reader)) {
@@ -43,13 +41,13 @@ NodeId only_reader(const GraphIndex& index, Value value, std::string_view op) {
 
 // The initializer that a sum or product with `value` applies to each channel: [C, 1, …], or a vector with
 // further dimensions of 1 added.
-Value per_channel(const GraphIndex& index, NodeId node, Value value) {
-  Value other = index.input(node, index.input(node, 0) == value ? 1 : 0);
+GraphIndex::Value per_channel(const GraphIndex& index, NodeId node, GraphIndex::Value value) {
+  GraphIndex::Value other = index.input(node, index.input(node, 0) == value ? 1 : 0);
   const NodeId made = index.maker(other);
   const bool unsqueezed = made != GraphIndex::kNone && index.is(made, "Unsqueeze");
   if (unsqueezed) {
     const auto attribute = integers_of(index.node(made), "axes");
-    const Value given = index.input(made, 1);
+    const GraphIndex::Value given = index.input(made, 1);
     const std::vector<std::int64_t> axes = attribute                    ? *attribute
                                            : given != GraphIndex::kNone ? index.integers(given)
                                                                         : std::vector<std::int64_t>{};
@@ -74,11 +72,11 @@ Value per_channel(const GraphIndex& index, NodeId node, Value value) {
 
 // Instance norm between two Reshapes, and what follows: the scale, then the shift.
 struct Chain {
-  Value x = GraphIndex::kNone;
+  GraphIndex::Value x = GraphIndex::kNone;
   std::int64_t groups = 0;
   std::vector<NodeId> nodes;
-  Value scale = GraphIndex::kNone;
-  Value shift = GraphIndex::kNone;
+  GraphIndex::Value scale = GraphIndex::kNone;
+  GraphIndex::Value shift = GraphIndex::kNone;
 
   NodeId after() const { return nodes[2]; }
 };
@@ -139,7 +137,7 @@ bool recognise_group_norm(GraphIndex& index, GraphIndex::NodeId node) {
     return false;
   }
   std::vector<NodeId> members = chain->nodes;
-  std::array<Value, 3> inputs{chain->x, chain->scale, chain->shift};
+  std::array<GraphIndex::Value, 3> inputs{chain->x, chain->scale, chain->shift};
   Attribute groups;
   groups.name = "groups";
   groups.i = chain->groups;
@@ -151,7 +149,7 @@ bool recognise_group_norm(GraphIndex& index, GraphIndex::NodeId node) {
       return false;
     }
     const NodeId reshape = chain->after();
-    const std::array<Value, 2> reshaped{chain->x, index.input(reshape, 1)};
+    const std::array<GraphIndex::Value, 2> reshaped{chain->x, index.input(reshape, 1)};
     index.replace(std::array{reshape}, reshape, "", "Reshape", reshaped, index.node(reshape).attributes);
     inputs[0] = index.output(reshape);
     std::erase(members, reshape);

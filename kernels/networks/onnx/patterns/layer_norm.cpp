@@ -13,8 +13,6 @@ namespace bench::kernels::onnx {
 namespace {
 
 using NodeId = GraphIndex::NodeId;
-using Value = GraphIndex::Value;
-
 constexpr std::size_t kX = 0;
 constexpr std::size_t kMean = 1;
 constexpr std::size_t kDeviation = 2;
@@ -22,14 +20,14 @@ constexpr std::size_t kVectors = 3;
 
 // The variance and all below it.
 struct Moments {
-  Value x = GraphIndex::kNone;
-  std::vector<Value> means;  // of x: some exporters compute it twice
+  GraphIndex::Value x = GraphIndex::kNone;
+  std::vector<GraphIndex::Value> means;  // of x: some exporters compute it twice
   double epsilon = 0;
   std::vector<NodeId> members;
 };
 
 // The node that makes a value, past conversions between float types, which become members.
-NodeId maker(const GraphIndex& index, Value value, std::vector<NodeId>& members) {
+NodeId maker(const GraphIndex& index, GraphIndex::Value value, std::vector<NodeId>& members) {
   constexpr int kMostConversions = 4;
   for (int i = 0; i < kMostConversions && index.is_converted(value); ++i) {
     members.push_back(index.maker(value));
@@ -39,9 +37,9 @@ NodeId maker(const GraphIndex& index, Value value, std::vector<NodeId>& members)
 }
 
 // Every mean of x over the last dimension.
-std::vector<Value> means_of(const GraphIndex& index, Value x) {
+std::vector<GraphIndex::Value> means_of(const GraphIndex& index, GraphIndex::Value x) {
   constexpr std::size_t kMostReaders = 64;
-  std::vector<Value> means;
+  std::vector<GraphIndex::Value> means;
   if (index.readers(x).size() <= kMostReaders) {
     for (const NodeId reader : index.readers(x)) {
       if (index.alive(reader) && index.is_mean_of_last(reader)) {
@@ -53,7 +51,7 @@ std::vector<Value> means_of(const GraphIndex& index, Value x) {
 }
 
 // From variance + ε.
-std::optional<Moments> moments_of(const GraphIndex& index, Value sum) {
+std::optional<Moments> moments_of(const GraphIndex& index, GraphIndex::Value sum) {
   Moments found;
   const NodeId add = maker(index, sum, found.members);
   if (add == GraphIndex::kNone || !index.is(add, "Add")) {
@@ -110,14 +108,14 @@ Term term(std::int8_t x, std::int8_t mean, std::int8_t deviation, std::size_t ve
 
 // What multiplies and what is added, as vectors of the expression; kNone where there is none.
 struct Affine {
-  Value scale = GraphIndex::kNone;
-  Value shift = GraphIndex::kNone;
+  GraphIndex::Value scale = GraphIndex::kNone;
+  GraphIndex::Value shift = GraphIndex::kNone;
 };
 
 // Of x · √⁻¹ · scale − mean · √⁻¹ · scale + shift, with √ or its inverse as the symbol.
 std::optional<Affine> affine_of(const Polynomial& result, const Expression& expression, std::int8_t inverse) {
   constexpr std::size_t kNoVector = Term::kSymbols;
-  const std::vector<Value>& vectors = expression.vectors();
+  const std::vector<GraphIndex::Value>& vectors = expression.vectors();
   const auto value = [&](std::size_t symbol) {
     return symbol == kNoVector ? GraphIndex::kNone : vectors[symbol - kVectors];
   };
@@ -193,7 +191,7 @@ bool recognise_layer_norm(GraphIndex& index, GraphIndex::NodeId node) {
   Attribute epsilon;
   epsilon.name = "epsilon";
   epsilon.f = static_cast<float>(moments->epsilon);
-  const std::array<Value, 3> inputs{moments->x, group->affine.scale, group->affine.shift};
+  const std::array<GraphIndex::Value, 3> inputs{moments->x, group->affine.scale, group->affine.shift};
   index.replace(group->members, group->end, "bench", "LayerNorm", inputs, {epsilon});
   return true;
 }
