@@ -49,11 +49,14 @@ class Angle {
   double difference_ = 0;
 };
 
+double run_with_gradients(Trainer& trainer) {
+  trainer.run_gradients();
+  return trainer.loss();
+}
+
 }  // namespace
 
-SlopeMeter::SlopeMeter(Trainer& trainer) : trainer_(trainer) {
-  trainer_.run_gradients();
-  loss_ = trainer_.loss();
+SlopeMeter::SlopeMeter(Trainer& trainer) : trainer_(trainer), loss_(run_with_gradients(trainer)) {
   for (std::size_t index = 0; index < trainer_.plan().parameters.size(); ++index) {
     start_.push_back(trainer_.stored_parameter(index));
     norms_.push_back(trainer_.gradient_norm(index));

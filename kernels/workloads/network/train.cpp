@@ -112,14 +112,14 @@ Verification TrainWorkload::verify() {
 }
 
 Verification TrainWorkload::verify_gradient() {
-  const Verification tensors = reference_->compare(point_, device_);
+  Verification tensors = reference_->compare(point_, device_);
   if (tensors.failed()) {
     return tensors;
   }
   trainer_
       .restart();  // steps before this one have changed the parameters, perhaps to where they fit too well
   trainer_.settle_loss_scale();
-  const Verification own = point_.dtype == Dtype::fp32 ? verify_by_differences() : verify_by_twin();
+  Verification own = point_.dtype == Dtype::fp32 ? verify_by_differences() : verify_by_twin();
   if (own.failed()) {
     return own;
   }
