@@ -11,7 +11,7 @@ constexpr std::int64_t kBlock = 16;  // channels that stay together in nChw16c
 constexpr std::size_t kChannels = 1;
 
 // Indices first, first + 1, … of a loop, `length` of them, and the same again `periods` times, kBlock apart.
-struct Segment {
+struct LoopSegment {
   std::int64_t first = 0;
   std::int64_t length = 1;
   std::int64_t periods = 1;
@@ -25,14 +25,14 @@ bool moves_blocks(const Walk& walk, std::size_t loop) {
 
 // A loop cut so that within a segment each array's place moves by one step, and by another from a period to
 // the next.
-std::vector<Segment> segments_of(std::int64_t extent, std::span<const Walk> walks, std::size_t loop) {
+std::vector<LoopSegment> segments_of(std::int64_t extent, std::span<const Walk> walks, std::size_t loop) {
   std::vector<std::int64_t> cuts;  // where an array comes to its next block, within a period
   for (const Walk& walk : walks) {
     if (!moves_blocks(walk, loop)) {
       continue;
     }
     if (walk.step[loop] != 1) {
-      std::vector<Segment> each;
+      std::vector<LoopSegment> each;
       for (std::int64_t i = 0; i < extent; ++i) {
         each.push_back({.first = i});
       }
@@ -45,7 +45,7 @@ std::vector<Segment> segments_of(std::int64_t extent, std::span<const Walk> walk
   }
   std::ranges::sort(cuts);
   cuts.erase(std::ranges::unique(cuts).begin(), cuts.end());
-  std::vector<Segment> all;
+  std::vector<LoopSegment> all;
   const auto add = [&](std::int64_t first, std::int64_t last, std::int64_t periods) {
     last = std::min(last, extent);
     if (first < last && periods > 0) {
@@ -84,9 +84,9 @@ bool merge(Nest::Loop& outer, const Nest::Loop& inner) {
   return true;
 }
 
-Nest nest_of(std::span<const Segment> segments, std::span<const Walk> walks, std::size_t leading) {
+Nest nest_of(std::span<const LoopSegment> segments, std::span<const Walk> walks, std::size_t leading) {
   std::vector<std::int64_t> start;
-  for (const Segment& segment : segments) {
+  for (const LoopSegment& segment : segments) {
     start.push_back(segment.first);
   }
   Nest nest;
@@ -204,7 +204,7 @@ bool Nest::is_one_row(std::size_t arrays) const {
 }
 
 std::vector<Nest> nests(const Dims& extents, std::span<const Walk> walks, std::size_t leading) {
-  std::vector<std::vector<Segment>> cut;
+  std::vector<std::vector<LoopSegment>> cut;
   for (std::size_t loop = 0; loop < extents.rank(); ++loop) {
     cut.push_back(segments_of(extents[loop], walks, loop));
   }
@@ -212,7 +212,7 @@ std::vector<Nest> nests(const Dims& extents, std::span<const Walk> walks, std::s
   std::vector<std::size_t> choice(cut.size(), 0);
   std::vector<Nest> all;
   while (true) {
-    std::vector<Segment> chosen;
+    std::vector<LoopSegment> chosen;
     for (std::size_t loop = 0; loop < cut.size(); ++loop) {
       chosen.push_back(cut[loop][choice[loop]]);
     }
