@@ -24,8 +24,8 @@ struct WorkloadReader {
   std::vector<CommandOption> options;  // of reading; their default is empty where the file decides
 
   // `given`: those of its options that the command line has. Both throw UsageError, one sentence: a file that
-  // cannot be read, an option with a wrong value, and read() also for unsupported nodes. The workload has
-  // `file`, and as an option of its own each value that reading it took.
+  // cannot be read, an option with a wrong value, and read() also for unsupported nodes. The
+  // returned type has `file` set, and each value that read() used is one of its options.
   std::function<WorkloadType(const std::string& path, const std::map<std::string, std::string>& given)> read;
   // Every node for which read() would refuse the file.
   std::function<std::vector<UnsupportedNode>(const std::string& path,

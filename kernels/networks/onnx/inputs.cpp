@@ -237,7 +237,7 @@ std::string fill(const PlannedInput& input, Value& value) {
   }
   if (has("position") && !input.dims.empty()) {
     value.constant = std::make_shared<Constant>(positions(input));
-    return "positions from 0 on";
+    return "positions 0, 1, 2, …";
   }
   if (constexpr std::int64_t kTypes = 16; input.rows > kTypes && !has("type") && !has("segment")) {
     value.constant = std::make_shared<Constant>(tokens(input));

@@ -227,4 +227,12 @@ std::vector<View> views_of(const Graph& graph, Factors factors) {
   return views;
 }
 
+Extent elements(const Shape& shape) {
+  Extent all = 1;
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    all = {all.size * shape[d].size, all.per_sample || shape[d].per_sample};
+  }
+  return all;
+}
+
 }  // namespace bench::kernels

@@ -53,4 +53,7 @@ enum class Factors { apart, seen_through };
 // view too.
 std::vector<View> views_of(const Graph& graph, Factors factors);
 
+// How many elements a value of this shape has.
+Extent elements(const Shape& shape);
+
 }  // namespace bench::kernels

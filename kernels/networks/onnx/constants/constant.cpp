@@ -10,6 +10,7 @@
 
 #include "kernels/networks/onnx/constants/attributes.h"
 #include "kernels/networks/onnx/constants/refused.h"
+#include "kernels/networks/onnx/reader/tensor.h"
 
 namespace bench::kernels::onnx {
 namespace {
@@ -37,30 +38,6 @@ std::vector<double> read(std::span<const std::byte> bytes, std::int64_t count) {
     values[i] = static_cast<double>(value);
   }
   return values;
-}
-
-std::size_t bytes_of(ElementType type) {
-  switch (type) {
-    case ElementType::u8:
-    case ElementType::i8:
-    case ElementType::boolean:
-      return 1;
-    case ElementType::u16:
-    case ElementType::i16:
-    case ElementType::f16:
-    case ElementType::bf16:
-      return 2;
-    case ElementType::f32:
-    case ElementType::i32:
-    case ElementType::u32:
-      return 4;
-    case ElementType::f64:
-    case ElementType::i64:
-    case ElementType::u64:
-      return 8;
-    default:
-      return 0;
-  }
 }
 
 std::vector<double> read(ElementType type, std::span<const std::byte> bytes, std::int64_t count) {
@@ -177,7 +154,7 @@ void Budget::take(std::int64_t elements) {
 }
 
 std::shared_ptr<const Constant> constant_of(const Tensor& tensor, Budget& budget) {
-  const std::size_t size = bytes_of(tensor.type);
+  const std::uint64_t size = element_size(tensor.type);
   if (size == 0 || (tensor.external && is_float(tensor.type))) {
     return nullptr;
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/networks/graph/shape.h"
+#include "kernels/networks/onnx/constants/number.h"
 #include "kernels/networks/onnx/model.h"
 
 namespace bench::kernels::onnx {
@@ -17,14 +18,6 @@ using Extents = std::vector<Extent>;  // of any rank
 
 // Elements of one sample. Throws Refused where they are too many to count.
 std::int64_t elements_of(const Extents& dims);
-
-// fixed + per_batch · batch
-struct Number {
-  double fixed = 0;
-  double per_batch = 0;
-
-  bool operator==(const Number&) const = default;
-};
 
 struct Constant {
   ElementType type = ElementType::i64;

@@ -104,24 +104,6 @@ double compared(const Number& a, const Number& b, bool (*compare)(double, double
   return one ? 1 : 0;
 }
 
-double plain(const Number& number) {
-  if (number.per_batch != 0) {
-    throw Refused("arithmetic with the batch");
-  }
-  return number.fixed;
-}
-
-Number sum(const Number& a, const Number& b) {
-  return {a.fixed + b.fixed, a.per_batch + b.per_batch};
-}
-
-Number product(const Number& a, const Number& b) {
-  if (a.per_batch != 0 && b.per_batch != 0) {
-    throw Refused("a product of the batch with itself");
-  }
-  return {a.fixed * b.fixed, a.fixed * b.per_batch + b.fixed * a.per_batch};
-}
-
 Number quotient(const Number& a, const Number& b, bool whole) {
   const bool both = a.per_batch != 0 && b.per_batch != 0 && a.fixed == 0 && b.fixed == 0;
   if (b.per_batch != 0 && !both) {
@@ -143,7 +125,7 @@ Number quotient(const Number& a, const Number& b, bool whole) {
 }
 
 Number remainder(const Number& a, const Number& b, bool whole) {
-  const double divisor = plain(b);
+  const double divisor = without_batch(b);
   if (divisor == 0 && whole) {
     throw Refused("a division by zero");
   }
@@ -191,7 +173,7 @@ std::vector<Constant> modulo(const Evaluation& evaluation) {
 std::vector<Constant> power(const Evaluation& evaluation) {
   const ElementType type = evaluation.in(0).type;
   return {joined(evaluation, type, 2, [&](const std::vector<Number>& in) {
-    return Number{narrowed(type, std::pow(plain(in[0]), plain(in[1]))), 0};
+    return Number{narrowed(type, std::pow(without_batch(in[0]), without_batch(in[1]))), 0};
   })};
 }
 
@@ -214,7 +196,7 @@ std::vector<Constant> total(const Evaluation& evaluation) {
   return {joined(evaluation, type, evaluation.inputs.size(), [&](const std::vector<Number>& in) {
     Number made = in[0];
     for (std::size_t i = 1; i < in.size(); ++i) {
-      made = sum(made, in[i]);
+      made = added(made, in[i]);
     }
     return Number{narrowed(type, made.fixed), made.per_batch};
   })};
@@ -248,7 +230,7 @@ std::vector<Constant> equal(const Evaluation& evaluation) {
 template <bool (*function)(bool, bool)>
 std::vector<Constant> logic(const Evaluation& evaluation) {
   return {joined(evaluation, evaluation.in(0).type, 2, [](const std::vector<Number>& in) {
-    return Number{function(plain(in[0]) != 0, plain(in[1]) != 0) ? 1.0 : 0.0, 0};
+    return Number{function(without_batch(in[0]) != 0, without_batch(in[1]) != 0) ? 1.0 : 0.0, 0};
   })};
 }
 bool both(bool a, bool b) {
@@ -263,7 +245,7 @@ bool differ(bool a, bool b) {
 
 std::vector<Constant> where(const Evaluation& evaluation) {
   return {joined(evaluation, evaluation.in(1).type, 3,
-                 [](const std::vector<Number>& in) { return plain(in[0]) != 0 ? in[1] : in[2]; })};
+                 [](const std::vector<Number>& in) { return without_batch(in[0]) != 0 ? in[1] : in[2]; })};
 }
 
 // Functions of one element.
@@ -271,7 +253,7 @@ template <double (*function)(double)>
 std::vector<Constant> of_each(const Evaluation& evaluation) {
   const ElementType type = evaluation.in(0).type;
   return {joined(evaluation, type, 1, [&](const std::vector<Number>& in) {
-    return Number{narrowed(type, function(plain(in[0]))), 0};
+    return Number{narrowed(type, function(without_batch(in[0]))), 0};
   })};
 }
 double reciprocal(double x) {
@@ -295,7 +277,7 @@ std::vector<Constant> negated(const Evaluation& evaluation) {
 
 std::vector<Constant> logical_not(const Evaluation& evaluation) {
   return {joined(evaluation, ElementType::boolean, 1, [](const std::vector<Number>& in) {
-    return Number{plain(in[0]) == 0 ? 1.0 : 0.0, 0};
+    return Number{without_batch(in[0]) == 0 ? 1.0 : 0.0, 0};
   })};
 }
 
@@ -314,7 +296,7 @@ std::vector<Constant> clip(const Evaluation& evaluation) {
                       : evaluation.has(2) ? evaluation.in(2).value(0)
                                           : std::numeric_limits<double>::infinity();
   return {joined(evaluation, evaluation.in(0).type, 1, [&](const std::vector<Number>& in) {
-    return Number{std::min(std::max(plain(in[0]), least), most), 0};
+    return Number{std::min(std::max(without_batch(in[0]), least), most), 0};
   })};
 }
 
@@ -336,9 +318,9 @@ std::vector<Constant> cast_like(const Evaluation& evaluation) {
   return {made};
 }
 
-const Registration<ConstantOperator> add{{"Add", arithmetic<sum>}};
+const Registration<ConstantOperator> add{{"Add", arithmetic<added>}};
 const Registration<ConstantOperator> subtract{{"Sub", arithmetic<difference>}};
-const Registration<ConstantOperator> multiply{{"Mul", arithmetic<product>}};
+const Registration<ConstantOperator> multiply{{"Mul", arithmetic<multiplied>}};
 const Registration<ConstantOperator> division{{"Div", divide}};
 const Registration<ConstantOperator> mod{{"Mod", modulo}};
 const Registration<ConstantOperator> pow{{"Pow", power}};

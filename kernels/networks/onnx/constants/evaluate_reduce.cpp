@@ -58,39 +58,23 @@ std::vector<Constant> reduced(const Evaluation& evaluation, const Number& start,
   return {made};
 }
 
-double plain(const Number& number) {
-  if (number.per_batch != 0) {
-    throw Refused("arithmetic with the batch");
-  }
-  return number.fixed;
-}
-
-Number sum(const Number& a, const Number& b) {
-  return {a.fixed + b.fixed, a.per_batch + b.per_batch};
-}
-Number product(const Number& a, const Number& b) {
-  if (a.per_batch != 0 && b.per_batch != 0) {
-    throw Refused("a product of the batch with itself");
-  }
-  return {a.fixed * b.fixed, a.fixed * b.per_batch + b.fixed * a.per_batch};
-}
 Number larger(const Number& a, const Number& b) {
-  return {std::max(plain(a), plain(b)), 0};
+  return {std::max(without_batch(a), without_batch(b)), 0};
 }
 Number smaller(const Number& a, const Number& b) {
-  return {std::min(plain(a), plain(b)), 0};
+  return {std::min(without_batch(a), without_batch(b)), 0};
 }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<Constant> reduce_sum(const Evaluation& evaluation) {
-  return reduced(evaluation, {0, 0}, sum);
+  return reduced(evaluation, {0, 0}, added);
 }
 std::vector<Constant> reduce_mean(const Evaluation& evaluation) {
-  return reduced(evaluation, {0, 0}, sum, true);
+  return reduced(evaluation, {0, 0}, added, true);
 }
 std::vector<Constant> reduce_product(const Evaluation& evaluation) {
-  return reduced(evaluation, {1, 0}, product);
+  return reduced(evaluation, {1, 0}, multiplied);
 }
 std::vector<Constant> reduce_maximum(const Evaluation& evaluation) {
   return reduced(evaluation, {-kInfinity, 0}, larger);
@@ -114,7 +98,7 @@ std::vector<Constant> cumulative_sum(const Evaluation& evaluation) {
   for (std::int64_t i = 0; i < count; ++i) {
     const bool first = i / step % in.dims[axis].size == 0;
     made.values[static_cast<std::size_t>(i)] =
-        plain(in.number(i)) + (first ? 0 : made.values[static_cast<std::size_t>(i - step)]);
+        without_batch(in.number(i)) + (first ? 0 : made.values[static_cast<std::size_t>(i - step)]);
   }
   compress(made);
   return {made};
@@ -137,7 +121,7 @@ std::vector<Constant> arg_max(const Evaluation& evaluation) {
       std::int64_t best = 0;
       for (std::int64_t i = 1; i < extent; ++i) {
         const auto value = [&](std::int64_t at) {
-          return plain(in.number((outer * extent + at) * step + inner));
+          return without_batch(in.number((outer * extent + at) * step + inner));
         };
         best = value(i) > value(best) ? i : best;
       }

@@ -9,10 +9,10 @@
 namespace bench::kernels::onnx {
 
 // The dimensions that a Reshape of `in` to `target` makes: 0 keeps the input's dimension unless
-// `zero_is_size`, −1 is what is left. Where the target says nowhere where the batch is, its numbers hold the
-// batch that the file was exported with, `file_batch`: elements keep their order, so that the batch is at the
-// dimension before which the target has as many elements as the input has before its batch; also where it is
-// a factor of that dimension, as of 64 · batch windows. Throws Refused.
+// `zero_is_size`, −1 takes the remaining elements. A target of plain numbers contains the batch that the file
+// was exported with, `file_batch`. A Reshape keeps the elements' order. So the batch belongs to the dimension
+// before which the target has as many elements as the input has before its batch. It may be a factor of that
+// dimension, as in 64 · batch windows. Throws Refused.
 Extents reshaped(const Extents& in, const std::vector<Number>& target, bool zero_is_size,
                  std::int64_t file_batch);
 

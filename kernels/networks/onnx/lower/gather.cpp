@@ -169,7 +169,7 @@ void lower_gather(Lowering& node) {
   node.set(node.append({rows}, ExpandOptions{.shape = taken}));
 }
 
-// Elements of the dimensions from `first` on, seen as one, by their places in it.
+// Flattens the dimensions from `first` to the last into one, and gathers its elements by index.
 Layers::Value gather_places(Lowering& node, std::size_t first, const std::vector<std::int64_t>& places) {
   const Shape shape = node.shape(0);
   Shape flat;

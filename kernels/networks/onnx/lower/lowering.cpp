@@ -173,7 +173,7 @@ Layers::Value Importing::layer(const Value& value, const Uniform& start, bool re
   return !batch || (!repeated && value.shape[*batch].size == 1) ? one : this->repeated(one, value.shape);
 }
 
-// In a dimension of its own, which the batch's then takes in.
+// Repeats the value along a new dimension, and merges that with the batch's.
 Layers::Value Importing::repeated(Layers::Value from, const Shape& shape) {
   const auto batch = shape.batch_dimension();
   if (!batch || graph[from].shape.batch_dimension()) {

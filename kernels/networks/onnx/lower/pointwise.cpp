@@ -208,7 +208,7 @@ void lower_where(Lowering& node) {
   node.set(made.layer, made.shape);
 }
 
-// A slope of its own for each channel, or for all.
+// PRelu has one slope for all channels, or one for each.
 void lower_prelu(Lowering& node) {
   const Value& slope = node.in(1);
   if (const auto number = scalar_of(slope)) {

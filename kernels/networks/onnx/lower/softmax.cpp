@@ -17,7 +17,7 @@ void lower(Lowering& node, bool log) {
     single &= shape[d] == Extent(1);
   }
   if (old && !single) {
-    // Old versions go over all dimensions from the axis on.
+    // Before opset 13, softmax runs over all dimensions from the axis to the last.
     Shape rows;
     for (std::size_t d = 0; d < axis; ++d) {
       rows.append(shape[d]);
