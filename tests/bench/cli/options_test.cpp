@@ -11,7 +11,7 @@
 #include "bench/registry.h"
 #include "bench/sweep.h"
 #include "bench/workload.h"
-#include "bench/workload_reader.h"
+#include "tests/bench/cli/parse.h"
 
 namespace bench {
 namespace {
@@ -22,6 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
+using testing::parse;
 using ::testing::ThrowsMessage;
 
 SweepType named_sweep(const std::string& name) {
@@ -55,43 +56,6 @@ const Registration<WorkloadType> kNet18{
 const Registration<WorkloadType> kConv{
     named_workload("conv", {"forward", "backward-data"},
                    {{"height", "56", "of the input"}, {"width", "56", "of the input"}})};
-
-int files_read = 0;
-
-// "no.file" cannot be read; of the others each has an input, and no gradient.
-WorkloadType file_workload(const std::string& path, const std::map<std::string, std::string>& given) {
-  ++files_read;
-  if (path == "no.file") {
-    throw UsageError("no.file cannot be read (No such file or directory)");
-  }
-  const auto input = given.find("input");
-  WorkloadType type = named_workload("own-0123abcd", {"infer"},
-                                     {{"input", input == given.end() ? "x=1x8" : input->second, "sizes"},
-                                      {"image-size", "8", "pixels a side"}});
-  type.kind = "network";
-  type.description = "3 nodes";
-  type.missing_modes = {{"train", "relu9 cannot be trained"}};
-  type.file = {.format = "file", .path = path, .name = "own", .hash = "0123abcd"};
-  return type;
-}
-
-const Registration<WorkloadReader> kReader{
-    WorkloadReader{.name = "file",
-                   .description = "a network of your own",
-                   .options = {{"input", "", "sizes of inputs"}},
-                   .read = file_workload,
-                   .unsupported = [](const std::string& /*path*/, const auto& /*given*/) {
-                     return std::vector<UnsupportedNode>{};
-                   }}};
-
-Options parse(std::vector<std::string> arguments) {
-  std::vector<const char*> argv{"bench"};
-  for (const std::string& argument : arguments) {
-    argv.push_back(argument.c_str());
-  }
-  argv.push_back(nullptr);
-  return parse_options(static_cast<int>(argv.size()) - 1, argv.data());
-}
 
 TEST(OptionsTest, Defaults) {
   const Options options = parse({"--sweep", "batch"});
@@ -380,60 +344,6 @@ INSTANTIATE_TEST_SUITE_P(
         with_sweep({"--benchmark_repetitions=3x"}, {"--benchmark_repetitions: '3x'"}),
         with_sweep({"--benchmark_list_tests=perhaps"}, {"--benchmark_list_tests: 'perhaps'", "true, false"}),
         with_sweep({"--benchmark_fliter=x"}, {"--benchmark_fliter=x", "did you mean --benchmark_filter?"})));
-
-TEST(FileWorkload, IsReadOnceAndKeepsWhatReadingItTook) {
-  files_read = 0;
-  const Options options =
-      parse({"--sweep", "batch", "--file", "own.x", "--input", "x=1x9,y=1x7", "--image-size", "16"});
-  EXPECT_EQ(files_read, 1);
-  EXPECT_EQ(options.workload, "");
-  ASSERT_NE(options.file_workload, nullptr);
-  EXPECT_EQ(options.file_workload->file->path, "own.x");
-  EXPECT_EQ(options.file_workload->options.front().default_value, "x=1x9,y=1x7");
-  EXPECT_THAT(options.workload_options, ElementsAre(Pair("image-size", ElementsAre("16"))));
-  // Of a sweep that takes lists too, it is no list of values.
-  EXPECT_THAT(parse({"--sweep", "memory", "--file", "own.x", "--input", "x=1x9,y=1x7"}).workload_options,
-              IsEmpty());
-}
-
-TEST(FileWorkload, IsHelpedAndListed) {
-  const std::string page = parse({"--file", "own.x", "--help"}).text;
-  EXPECT_THAT(page, AllOf(HasSubstr("bench --file own.x: own-0123abcd, 3 nodes"), HasSubstr("--input"),
-                          HasSubstr("x=1x8")));
-  EXPECT_THAT(parse({"--help"}).text, HasSubstr("--file FILE"));
-  EXPECT_THAT(parse({"--help", "--verbose"}).text,
-              AllOf(HasSubstr("--file FILE"), HasSubstr("--input LIST")));
-  EXPECT_THAT(parse({"--sweep", "batch", "--help"}).text, HasSubstr("--workload --file --device"));
-}
-
-TEST(FileWorkload, WrongUseIsAnsweredInASentence) {
-  const auto refused = [](std::vector<std::string> more) {
-    more.insert(more.begin(), {"--sweep", "batch"});
-    try {
-      parse(more);
-    } catch (const UsageError& error) {
-      return std::string(error.what());
-    }
-    return std::string("accepted");
-  };
-  EXPECT_EQ(refused({"--file", "own.x", "--workload", "net50"}),
-            "--file: 'own.x' was given, and --workload net50 as well; give one of them");
-  EXPECT_EQ(refused({"--input", "x=1x9"}),
-            "--input: 'x=1x9' was given, but belongs to --file; give that with it");
-  EXPECT_EQ(refused({"--workload", "net50", "--input", "x=1x9"}),
-            "--input: 'x=1x9' was given, but belongs to --file; give that with it");
-  EXPECT_EQ(
-      refused({"--file", "own.x", "--mode", "train"}),
-      "--mode: 'train' was given, but own-0123abcd has no such mode: relu9 cannot be trained; accepted: "
-      "infer");
-  EXPECT_EQ(refused({"--file", "own.x", "--mode", "learn"}),
-            "--mode: 'learn' is not known; accepted: infer for own-0123abcd");
-  EXPECT_EQ(refused({"--file", "own.x", "--height", "7"}),
-            "--height: '7' was given, but own-0123abcd has no such option; it has --input, --image-size");
-  EXPECT_EQ(refused({"--file", "no.file"}), "no.file cannot be read (No such file or directory)");
-  EXPECT_EQ(refused({"--list", "--file", "no.file"}), "no.file cannot be read (No such file or directory)");
-  EXPECT_EQ(refused({"--file"}), "--file: a value is missing; see bench --help");
-}
 
 // The dashes that all options share make none of them near.
 TEST(OptionsTest, NothingFarFetchedIsSuggested) {
