@@ -8,7 +8,9 @@
 //  - A point's change: the difference between its sides' means, less as much of the common change as the
 //    runs' own scatter explains (all of it where shifts scatter, none where they do not or where the common
 //    change is shown to be real). Its variance is moderated over the points (moderated_variance.h).
-//  - Paired runs: the same for the differences within pairs, one group instead of two.
+//  - Paired runs: the same for the differences within pairs, one group instead of two. From seven pairs on,
+//  the
+//    means are trimmed, so that one disturbed run moves none.
 // Level: alpha is divided by Bonferroni. The common change gets alpha/10, or alpha/(points+1) if that is
 // more; the points share the rest. Nine tenths of each are spent on the interval's lower end, since a false
 // slowdown fails a gate and a false speedup does not. All intervals of a comparison hold together in 1-alpha

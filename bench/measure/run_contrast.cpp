@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
+#include <limits>
+#include <span>
+
+#include "bench/measure/statistics.h"
 
 namespace bench {
 namespace {
@@ -17,6 +22,40 @@ RunLevels difference(const RunLevels& base, const RunLevels& next) {
     between.calibration = *next.calibration - *base.calibration;
   }
   return between;
+}
+
+// Of a group's known values: mean and squares about it. Of seven pairs or more, those of a trimmed mean (Yuen
+// 1974): the mean leaves out the least and the greatest value, and the squares take their neighbours instead.
+// One disturbed run then moves neither.
+struct GroupMoments {
+  double mean = 0;
+  double count = 0;
+  double squares = 0;  // over freedom: the variance of one value
+  double freedom = 0;
+};
+
+GroupMoments moments_of(std::vector<double> known, bool of_pairs) {
+  constexpr std::size_t kTrimmedFrom = 7;
+  std::ranges::sort(known);
+  const auto count = static_cast<double>(known.size());
+  GroupMoments moments{.mean = known.empty() ? std::numeric_limits<double>::quiet_NaN() : mean(known),
+                       .count = count,
+                       .squares = 0,
+                       .freedom = std::max(count - 1, 0.0)};
+  double scale = 1;
+  double center = moments.mean;
+  if (of_pairs && known.size() >= kTrimmedFrom) {
+    moments.mean = mean(std::span(known).subspan(1, known.size() - 2));
+    known.front() = known[1];
+    known.back() = known[known.size() - 2];
+    center = mean(known);
+    moments.freedom = count - 3;
+    scale = count / (count - 2);  // variance of the trimmed mean, times the runs
+  }
+  for (const double value : known) {
+    moments.squares += scale * (value - center) * (value - center);
+  }
+  return moments;
 }
 
 }  // namespace
@@ -39,25 +78,23 @@ std::vector<RunGroup> groups_of(const RunsToCompare& runs) {
 RunContrast contrast_of(const std::vector<RunGroup>& groups, const ByRun& values) {
   RunContrast contrast;
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    double sum = 0;
-    double count = 0;
-    for (const double value : values[g]) {
-      sum += std::isnan(value) ? 0 : value;
-      count += std::isnan(value) ? 0 : 1;
-    }
-    const double mean = contrast.means.emplace_back(sum / count);
+    std::vector<double> known;
+    std::ranges::copy_if(values[g], std::back_inserter(known),
+                         [](double value) { return !std::isnan(value); });
+    const GroupMoments moments = moments_of(known, groups.size() == 1);
+    contrast.means.push_back(moments.mean);
     if (groups[g].coefficient != 0) {
-      contrast.change += groups[g].coefficient * mean;
-      contrast.factor += 1 / count;
+      contrast.change += groups[g].coefficient * moments.mean;
+      contrast.factor += 1 / moments.count;
     }
-    for (const double value : values[g]) {
-      if (!std::isnan(value) && count > 1) {
-        const double away = std::abs(value - mean);
-        contrast.squares += away * away;
-        contrast.farthest = std::max(contrast.farthest, away * std::sqrt(count / (count - 1)));
+    if (known.size() > 1) {
+      contrast.squares += moments.squares;
+      for (const double value : known) {
+        contrast.farthest = std::max(contrast.farthest, std::abs(value - moments.mean) *
+                                                            std::sqrt(moments.count / (moments.count - 1)));
       }
     }
-    contrast.freedom += std::max(count - 1, 0.0);
+    contrast.freedom += moments.freedom;
   }
   return contrast;
 }

@@ -81,6 +81,11 @@ std::vector<NoiseModel> stress_rows() {
   std::vector<double> one_noisy(20, 0.005);
   one_noisy[7] = 0.03;
   return {{.name = "one point 3 %, the rest 0.5 %", .run_sds = one_noisy},
+          {.name = "2 % of runs' points +50 %",
+           .run_sd = 0.005,
+           .slow_share = 0.02,
+           .slow_by = 0.5,
+           .whole_runs = true},
           {.name = "15 % slow runs, +10 %", .run_sd = 0.003, .slow_share = 0.15, .whole_runs = true},
           {.name = "30 % slow runs, +10 %", .run_sd = 0.003, .slow_share = 0.3, .whole_runs = true},
           {.name = "AR(1) 0.8 across runs", .round_sd = 0.01, .run_sd = 0, .phi = 0.8, .carried = true},

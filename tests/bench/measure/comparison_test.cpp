@@ -248,6 +248,26 @@ TEST(Comparison, UsesPairs) {
   EXPECT_EQ(compare_runs(runs).points[2].verdict, inconclusive);
 }
 
+// One run of another point, and one whole run, took half as long again.
+TEST(Comparison, OneDisturbedRunMovesNoPair) {
+  int found = 0;
+  for (std::uint64_t suite = 0; suite < 20; ++suite) {
+    RunsToCompare runs = draw_suite({.runs = 10, .own_sd = [](std::size_t) { return 0.005; }}, suite);
+    runs.paired = true;
+    for (RunLevels& run : runs.next) {
+      run.points[3] += std::log(1.05);
+    }
+    runs.base[6].points[8] += std::log(1.5);
+    for (double& level : runs.next[2].points) {
+      level += std::log(1.5);
+    }
+    const Comparison comparison = compare_runs(runs);
+    found += comparison.points[3].verdict == slower && comparison.points[8].verdict == same ? 1 : 0;
+    EXPECT_EQ(comparison.common->verdict, same) << comparison.common->interval->high;
+  }
+  EXPECT_EQ(found, 20);
+}
+
 TEST(Comparison, PaysForLooks) {
   const RunsToCompare runs = draw_suite({}, stream_seed(11, 0));
   const Comparison once = compare_runs(runs);

@@ -129,6 +129,9 @@ TEST(CudaLayerNorm, BackwardIsLikeItsReference) {
       options.in_place = {{Slot::diff_src, Slot::diff_dst}};
     }
     for (const auto& [scale, shift] : kScaleAndShift) {
+      if (shape.width > 300 && !shift) {
+        continue;  // a parameter more or less is the same to every width
+      }
       spec.scale = scale;
       spec.shift = shift;
       expect_like_reference<cuda::LayerNormOperation>(spec, dtype, options);
