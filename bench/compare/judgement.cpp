@@ -274,6 +274,10 @@ class Judge {
         gather(*suite.common);
       }
     }
+    if (!smallest_changes_.empty()) {
+      judgement_.smallest_change = std::ranges::max(smallest_changes_);
+      judgement_.smallest_change_of_half = median(smallest_changes_);
+    }
     const auto ratio = [](const JudgedPoint& point) {
       const MetricChange* const time = point.change(Metric::time);
       return time == nullptr ? 1 : time->estimate.ratio;
@@ -287,8 +291,7 @@ class Judge {
   // Into what would settle everything.
   void gather(const ChangeEstimate& estimate) {
     if (estimate.smallest_change) {
-      judgement_.smallest_change =
-          std::max(judgement_.smallest_change.value_or(0), *estimate.smallest_change);
+      smallest_changes_.push_back(*estimate.smallest_change);
     }
     if (!estimate.further_runs) {
       beyond_reach_ = true;
@@ -319,6 +322,7 @@ class Judge {
   const std::vector<PastRun>& history_;
   Judgement judgement_;
   std::size_t tests_ = 0;
+  std::vector<double> smallest_changes_;
   bool beyond_reach_ = false;
 };
 

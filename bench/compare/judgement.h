@@ -61,9 +61,10 @@ struct Judgement {
   std::vector<Difference> differences;
   std::vector<std::string> notes;  // sentences
   std::map<Verdict, std::size_t> counts;
-  // Among the inconclusive points: the smallest slowdown that all could have shown, and the further runs (or
-  // pairs) that would settle all; none: not known, or too many.
+  // Of what is inconclusive: the smallest slowdown that all of it could have shown, that half of it could,
+  // and the further runs (or pairs) that would settle all; none: not known, or too many.
   std::optional<double> smallest_change;
+  std::optional<double> smallest_change_of_half;
   std::optional<std::int64_t> further_runs;
   ExitCode code = ExitCode::done;
 

@@ -88,6 +88,22 @@ std::string differences_headline(const std::vector<Difference>& differences) {
                      differences.size() > kMost ? fmt::format("; {} more", differences.size() - kMost) : "");
 }
 
+// What inconclusive points could have shown, all of them and half of them. One disturbed point can be far
+// above the rest.
+std::string showable_headline(double all, double half) {
+  constexpr double kTooMuch = 10;
+  constexpr double kAlike = 1.5;
+  if (half >= kTooMuch) {
+    return "These runs are too few or too noisy to show even a tenfold slowdown";
+  }
+  if (all < kAlike * half) {
+    return fmt::format("These runs would show a slowdown of {} or more at every point", percent(all));
+  }
+  return fmt::format(
+      "These runs would show a slowdown of {} at half of the inconclusive points, {} at the noisiest",
+      percent(half), all < kTooMuch ? "of " + percent(all) : "not even a tenfold one");
+}
+
 }  // namespace
 
 std::string signed_percent(double ratio) {
@@ -186,11 +202,7 @@ std::vector<std::string> headlines(const Judgement& judgement) {
     lines.push_back(common_headline(judgement, *suites[i]));
   }
   if (!judgement.settled() && judgement.smallest_change) {
-    constexpr double kTooMuch = 10;
-    lines.push_back(*judgement.smallest_change < kTooMuch
-                        ? fmt::format("These runs would show a slowdown of {} or more at every point",
-                                      percent(*judgement.smallest_change))
-                        : std::string("These runs are too few or too noisy to show even a tenfold slowdown"));
+    lines.push_back(showable_headline(*judgement.smallest_change, *judgement.smallest_change_of_half));
   }
   std::size_t sure = 0;
   double largest = 1;

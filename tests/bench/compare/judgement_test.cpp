@@ -87,6 +87,24 @@ TEST(Judgement, ACommonChangeThatTheCalibrationSharesIsTheMachines) {
   EXPECT_THAT(judgement.suites.front().common_reason, AllOf(HasSubstr("host"), HasSubstr("calibration")));
 }
 
+// One point is so noisy that only a far larger slowdown of it would show.
+TEST(Judgement, SaysWhatHalfOfTheInconclusivePointsAndTheNoisiestWouldShow) {
+  std::vector<ComparedRun> base = five_runs("a");
+  std::vector<ComparedRun> next = five_runs("b");
+  for (std::size_t run = 0; run < 5; ++run) {
+    for (std::size_t point = 0; point < 4; ++point) {
+      const double sign = (run + point) % 2 == 0 ? 1 : -1;
+      const double noise = point == 3 ? 0.3 : 0.02 + 0.002 * static_cast<double>(point);
+      base[run].points[point].median_ns *= 1 + sign * noise;
+      next[run].points[point].median_ns *= 1 - sign * noise;
+    }
+  }
+  const Judgement judgement = judged(base, next);
+  EXPECT_EQ(judgement.count(Verdict::inconclusive), 4U);
+  EXPECT_THAT(headlines(judgement), ::testing::Contains(AllOf(HasSubstr("at half of the inconclusive points"),
+                                                              HasSubstr("at the noisiest"))));
+}
+
 TEST(Judgement, OneRunASideIsInconclusiveWithoutHistory) {
   const Judgement judgement = judged({five_runs("a").front()}, {five_runs("b").front()});
   EXPECT_EQ(judgement.code, ExitCode::inconclusive);
