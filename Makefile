@@ -85,10 +85,6 @@ endif
 	cmake --preset release -B build/lint -DBENCH_TOGETHER=OFF -DBENCH_TESTS=OFF $(CMAKE_FLAGS) >/dev/null
 	cmake --build build/lint --target bench_git
 	CLANG_TIDY=$(CLANG_TIDY) tools/lint.sh build/lint
-ifneq ($(SETUP),skip)
-	@tools/setup-schemas.sh build/schemas
-	python3 -B tests/tools/ci_files_test.py
-endif
 
 # These again under a sanitizer take minutes and run no code that the others do not.
 LONGEST := EveryNetworkTrains.*/(vgg16|vgg16_gap|unet|resnet50|mobilenet_v2|yolov3_tiny)$$|MemorySweepProgram.FindsProvesAndWatches|PlannedAndTracked
