@@ -72,7 +72,7 @@ const loader::Dataset& Session::data() {
   if (data_) {
     return *data_;
   }
-  std::unique_ptr<loader::Dataset> opened = loader::open_data(data_name, progress);
+  std::unique_ptr<loader::Dataset> opened = loader::open_data(data_name, progress, clock);
   if (cold) {
     check_eviction(*opened);
     auto evicting = std::make_unique<ColdData>(std::move(opened));

@@ -128,7 +128,8 @@ namespace {
 int run(std::span<char* const> arguments) {
   const std::vector<std::string> words(arguments.begin(), arguments.end());
   if (words.size() == 2 && words[1] == "folder") {
-    std::puts(bench::loader::synthetic_folder({}).c_str());
+    using bench::loader::SyntheticSizes;
+    std::puts(bench::loader::synthetic_folder({}, SyntheticSizes::alike, bench::steady_clock()).c_str());
   } else if (words.size() == 5 && words[1] == "pool") {
     bench::peers::serve_pool(words[2], std::stoll(words[3]), std::stoi(words[4]));
   } else if (words.size() == 5 && words[1] == "bare") {

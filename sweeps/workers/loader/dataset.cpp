@@ -200,10 +200,11 @@ std::unique_ptr<Dataset> open_shards(std::vector<fs::path> shards, const Progres
 
 }  // namespace
 
-std::unique_ptr<Dataset> open_data(const std::string& data, const ProgressCallback& progress) {
+std::unique_ptr<Dataset> open_data(const std::string& data, const ProgressCallback& progress,
+                                   const Clock& clock) {
   if (data == "synthetic" || data == "synthetic:heavy") {
-    return open_folder(
-        synthetic_folder(progress, data == "synthetic" ? SyntheticSizes::alike : SyntheticSizes::heavy), {});
+    const auto sizes = data == "synthetic" ? SyntheticSizes::alike : SyntheticSizes::heavy;
+    return open_folder(synthetic_folder(progress, sizes, clock), {});
   }
   std::error_code error;
   const fs::file_status status = fs::status(data, error);

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/clock.h"
+
 namespace bench::loader {
 
 // One image that cannot be used: unreadable, not a JPEG, corrupt, too large. It is counted, named and
@@ -70,7 +72,8 @@ using ProgressCallback = std::function<void(const std::string& what, double frac
 // - "synthetic" or "synthetic:heavy": natural-looking images that are made once into the user's cache folder,
 //   all alike or of very different sizes.
 // Throws UsageError naming --data where there is nothing to read.
-std::unique_ptr<Dataset> open_data(const std::string& data, const ProgressCallback& progress);
+std::unique_ptr<Dataset> open_data(const std::string& data, const ProgressCallback& progress,
+                                   const Clock& clock = steady_clock());
 
 // How many images, of how many bytes, and a number made of their names and sizes: another one means that the
 // folder's contents changed. The files themselves are not read.

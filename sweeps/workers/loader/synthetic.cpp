@@ -11,7 +11,6 @@
 #include <numbers>
 #include <optional>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -42,7 +41,7 @@ constexpr double kHeavyDeviation = 1;  // of the logarithm of the pixels: their 
 
 // Until the file is closed, however the process ends. Asks again and again, so that `progress` can end the
 // wait.
-void lock(const OpenFile& file, const fs::path& path, const ProgressCallback& progress) {
+void lock(const OpenFile& file, const fs::path& path, const ProgressCallback& progress, const Clock& clock) {
   while (!file.is_open() || flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (!file.is_open() || (errno != EWOULDBLOCK && errno != EINTR)) {
       refuse(path, std::generic_category().message(errno));
@@ -50,7 +49,7 @@ void lock(const OpenFile& file, const fs::path& path, const ProgressCallback& pr
     if (progress) {
       progress("waiting for another process that makes the synthetic images", 0);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    clock.sleep_until(clock.now() + std::chrono::milliseconds(100));
   }
 }
 
@@ -105,7 +104,7 @@ double heavy_area(int image, int images) {
 }
 
 fs::path synthetic_folder(const fs::path& cache, int images, const ProgressCallback& progress,
-                          SyntheticSizes sizes) {
+                          SyntheticSizes sizes, const Clock& clock) {
   const fs::path folder =
       cache /
       fmt::format("synthetic-{}v{}-{}", sizes == SyntheticSizes::heavy ? "heavy-" : "", kVersion, images);
@@ -116,7 +115,7 @@ fs::path synthetic_folder(const fs::path& cache, int images, const ProgressCallb
     fs::create_directories(cache);
     const fs::path lock_path = cache / "synthetic.lock";
     const OpenFile locked(lock_path, O_CREAT | O_RDWR);
-    lock(locked, lock_path, progress);
+    lock(locked, lock_path, progress, clock);
     if (complete(folder, images)) {
       return folder;  // made while this process waited
     }
@@ -132,13 +131,13 @@ fs::path synthetic_folder(const fs::path& cache, int images, const ProgressCallb
   return folder;
 }
 
-fs::path synthetic_folder(const ProgressCallback& progress, SyntheticSizes sizes) {
+fs::path synthetic_folder(const ProgressCallback& progress, SyntheticSizes sizes, const Clock& clock) {
   const std::optional<fs::path> cache = cache_folder();
   if (!cache) {
     throw UsageError(
         "--data: synthetic images need a cache folder; set XDG_CACHE_HOME or HOME to an absolute path");
   }
-  return synthetic_folder(*cache, kImages, progress, sizes);
+  return synthetic_folder(*cache, kImages, progress, sizes, clock);
 }
 
 }  // namespace bench::loader

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/clock.h"
 #include "sweeps/workers/loader/dataset.h"
 
 namespace bench::loader {
@@ -19,11 +20,12 @@ enum class SyntheticSizes { alike, heavy };
 // The folder with the images, which are made if they are not there. Only a complete set ever has that name;
 // of two processes one makes it and the other waits. Throws UsageError naming --data where the cache cannot
 // be written.
-std::filesystem::path synthetic_folder(const ProgressCallback& progress,
-                                       SyntheticSizes sizes = SyntheticSizes::alike);
+std::filesystem::path synthetic_folder(const ProgressCallback& progress, SyntheticSizes sizes,
+                                       const Clock& clock);
 std::filesystem::path synthetic_folder(const std::filesystem::path& cache, int images,
                                        const ProgressCallback& progress,
-                                       SyntheticSizes sizes = SyntheticSizes::alike);
+                                       SyntheticSizes sizes = SyntheticSizes::alike,
+                                       const Clock& clock = steady_clock());
 // Size of an image in parts of the mean one, with so many images: the log-normal distribution's own
 // quantiles in a shuffled order, so that few images have its tail too.
 double heavy_area(int image, int images);

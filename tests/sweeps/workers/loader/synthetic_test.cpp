@@ -15,6 +15,7 @@
 #include "bench/error.h"
 #include "sweeps/workers/loader/file_range.h"
 #include "temporary_folder.h"
+#include "tests/bench/support/idle_clock.h"
 
 namespace bench::loader {
 namespace {
@@ -78,13 +79,15 @@ TEST(SyntheticFolder, IsMadeAgainWhereAnImageIsMissingOrARunWasKilled) {
 
 TEST(SyntheticFolder, IsMadeByOneOfManyAtOnce) {
   const TemporaryFolder cache;
+  const bench::testing::IdleClock clock;
   std::vector<int> made(6);
   std::vector<std::thread> threads;
   for (int& one : made) {
-    threads.emplace_back([&cache, &one] {
-      synthetic_folder(cache.path(), kFew, [&one](const std::string& what, double fraction) {
+    threads.emplace_back([&cache, &clock, &one] {
+      const auto count = [&one](const std::string& what, double fraction) {
         one += what.starts_with("making") && fraction == 1 ? 1 : 0;
-      });
+      };
+      synthetic_folder(cache.path(), kFew, count, SyntheticSizes::alike, clock);
     });
   }
   for (std::thread& thread : threads) {
