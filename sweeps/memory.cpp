@@ -52,8 +52,10 @@ Json step_memory(const SweepStudy& study, const std::vector<StudiedSeries>& all)
 template <class T>
 std::vector<T> read_all(const Field& sweep, const char* key, T (*read)(const Field&)) {
   std::vector<T> all;
-  for (std::size_t i = 0; sweep.has(key) && i < sweep.at(key).size(); ++i) {
-    all.push_back(read(sweep.at(key).at(i)));
+  if (const auto list = sweep.find(key)) {
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      all.push_back(read(list->at(i)));
+    }
   }
   return all;
 }

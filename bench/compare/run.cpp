@@ -82,12 +82,12 @@ std::unordered_map<std::string, double> stalls_of(const SweepDescription& sweep)
   return stalls;
 }
 
-RunPoint run_point(const ResultDocument& document, const MeasuredPoint& point) {
+RunPoint run_point(const MeasuredPoint& point) {
   const std::vector<double> medians = round_medians(point);
   return {.name = point.name,
-          .key = document.sessions.empty() ? "" : point_key(document, document.sessions.back(), point),
           .params = point.params,
           .median_ns = medians.empty() ? 0 : median(medians),
+          .rounds = std::ssize(medians),
           .items_per_step = point.items_per_step,
           .planned_bytes = point.memory.peak_predicted,
           .tracked_bytes = point.memory.peak_measured,
@@ -140,8 +140,11 @@ ComparedRun compared_run(const ResultDocument& document, const std::filesystem::
   run.sweep.state = Json::object();
   run.points.reserve(document.benchmarks.size());
   const std::unordered_map<std::string, double> stalls = stalls_of(document.sweep);
+  const std::optional<PointKeys> keys =
+      document.sessions.empty() ? std::nullopt : std::optional(PointKeys(document, document.sessions.back()));
   for (const MeasuredPoint& point : document.benchmarks) {
-    RunPoint& added = run.points.emplace_back(run_point(document, point));
+    RunPoint& added = run.points.emplace_back(run_point(point));
+    added.key = keys ? keys->of(point) : "";
     if (const auto stall = stalls.find(point.name); stall != stalls.end()) {
       added.stall = stall->second;
     }

@@ -14,9 +14,10 @@ namespace bench {
 
 struct RunPoint {
   std::string name;
-  std::string key;  // in the machine's history: see point_key()
+  std::string key{};  // in the machine's history: see PointKeys
   Json params;
-  double median_ns = 0;  // median of its rounds' medians
+  double median_ns = 0;     // median of its rounds' medians
+  std::int64_t rounds = 0;  // with samples
   double items_per_step = 0;
   std::int64_t planned_bytes = 0;  // at the peak of a step
   std::int64_t tracked_bytes = 0;

@@ -169,15 +169,18 @@ std::string joined(const std::map<std::string, std::string>& values) {
 
 }  // namespace
 
-std::string point_key(const ResultDocument& document, const Session& session, const MeasuredPoint& point) {
-  return fingerprint(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", point.name, to_line(point.params),
-                                 document.sweep.mode, joined(document.sweep.workload_options),
-                                 with_versions(document), document.context.host.usable_cores,
-                                 joined(session.threads)));
+PointKeys::PointKeys(const ResultDocument& document, const Session& session)
+    : shared_(fmt::format("{}\n{}\n{}\n{}\n{}", document.sweep.mode, joined(document.sweep.workload_options),
+                          with_versions(document), document.context.host.usable_cores,
+                          joined(session.threads))) {}
+
+std::string PointKeys::of(const MeasuredPoint& point) const {
+  return fingerprint(fmt::format("{}\n{}\n{}", point.name, to_line(point.params), shared_));
 }
 
 RunMedians medians_of(const ResultDocument& document, std::size_t session) {
   RunMedians medians;
+  const PointKeys keys(document, document.sessions.at(session));
   for (const MeasuredPoint& point : document.benchmarks) {
     const bool whole = std::ranges::all_of(point.rounds, [&](const MeasuredRound& round) {
       return static_cast<std::size_t>(round.session) == session;
@@ -185,7 +188,7 @@ RunMedians medians_of(const ResultDocument& document, std::size_t session) {
     if (!whole || !(point.stats.median_ns > 0)) {  // a point of several sessions is no run's
       continue;
     }
-    RunMedian& median = medians[point_key(document, document.sessions.at(session), point)];
+    RunMedian& median = medians[keys.of(point)];
     median.median_ns = point.stats.median_ns;
     if (const auto& ci95 = point.stats.ci95_ns; ci95 && ci95->low > 0 && ci95->high > ci95->low) {
       constexpr double kWidth = 2 * 1.96;  // standard errors

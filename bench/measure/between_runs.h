@@ -20,7 +20,7 @@ struct RunMedian {
   double median_ns = 0;
   double standard_error = 0;  // of its logarithm, as the run itself tells; 0: not known
 };
-using RunMedians = std::map<std::string, RunMedian>;  // by point_key()
+using RunMedians = std::map<std::string, RunMedian>;  // by PointKeys::of()
 
 // An earlier run, as the history keeps it.
 struct PastRun {
@@ -30,9 +30,16 @@ struct PastRun {
   RunMedians points;
 };
 
-// A point by all that its time may rest on except the program's build and the hour: name, params, options,
-// versions, cores and thread settings.
-std::string point_key(const ResultDocument& document, const Session& session, const MeasuredPoint& point);
+// Keys of points that a session measured: a point by all that its time may rest on except the program's build
+// and the hour: name, params, options, versions, cores and thread settings.
+class PointKeys {
+ public:
+  PointKeys(const ResultDocument& document, const Session& session);
+  std::string of(const MeasuredPoint& point) const;
+
+ private:
+  std::string shared_;  // by all points
+};
 
 // The medians of the rounds that a session measured.
 RunMedians medians_of(const ResultDocument& document, std::size_t session);

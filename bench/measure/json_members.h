@@ -12,11 +12,9 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -160,9 +158,7 @@ inline void read_value(const Field& field, std::vector<std::string>& values) {
   }
 }
 inline void read_value(const Field& field, std::map<std::string, std::string>& values) {
-  for (const auto& [key, value] : field.object().items()) {
-    values[key] = field.at(key).string();
-  }
+  field.for_each([&](const std::string& key, const Field& value) { values[key] = value.string(); });
 }
 
 class JsonWriter {
@@ -213,26 +209,22 @@ class JsonReader {
 
   template <class T>
   void operator()(std::string_view key, T& value, Check check = nullptr) {
-    read_.emplace(key);
-    const Field at = field_.at(key);
-    read_value(at, value);
-    if (check != nullptr) {
-      check(at);
-    }
+    asked_.push_back(key);
+    read(field_.at(key), value, check);
   }
   // Left as it is where the file does not have it.
   template <class T>
   void maybe(std::string_view key, T& value, Check check = nullptr) {
-    read_.emplace(key);
-    if (field_.has(key)) {
-      (*this)(key, value, check);
+    asked_.push_back(key);
+    if (const auto at = field_.find(key)) {
+      read(*at, value, check);
     }
   }
   template <class T>
   void optional(std::string_view key, std::optional<T>& value, Check check = nullptr) {
-    read_.emplace(key);
-    if (field_.has(key)) {
-      (*this)(key, value.emplace(), check);
+    asked_.push_back(key);
+    if (const auto at = field_.find(key)) {
+      read(*at, value.emplace(), check);
     }
   }
   template <class T>
@@ -247,17 +239,25 @@ class JsonReader {
   // The members that were not asked for.
   Json others() const {
     Json others = Json::object();
-    for (const auto& [key, value] : field_.object().items()) {
-      if (!read_.contains(key)) {
-        others[key] = value;
+    field_.for_each([&](const std::string& key, const Field& value) {
+      if (std::ranges::find(asked_, key) == asked_.end()) {
+        others[key] = value.json();
       }
-    }
+    });
     return others;
   }
 
  private:
+  template <class T>
+  static void read(const Field& at, T& value, Check check) {
+    read_value(at, value);
+    if (check != nullptr) {
+      check(at);
+    }
+  }
+
   const Field& field_;
-  std::set<std::string, std::less<>> read_;
+  std::vector<std::string_view> asked_;
 };
 
 template <HasMembers T>
@@ -274,9 +274,7 @@ void read_value(const Field& field, std::vector<T>& values) {
 
 template <HasMembers T>
 void read_value(const Field& field, std::map<std::string, T>& values) {
-  for (const auto& [key, value] : field.object().items()) {
-    read_value(field.at(key), values[key]);
-  }
+  field.for_each([&](const std::string& key, const Field& value) { read_value(value, values[key]); });
 }
 
 template <class T>

@@ -410,7 +410,7 @@ std::string ResultText::of(const ResultDocument& document) {
 
 ResultDocument document_from_json(const Json& json) {
   const bool is_earlier = check_schema(json);
-  const Field root(json, "");
+  const Field root(json);
   ResultDocument document;
   document.context = context_from_json(root.at("context"));
   if (is_earlier) {

@@ -86,7 +86,6 @@ std::string detail_text(const Json& value) {
 }
 
 void read_device(const Field& field, RunContext& context) {
-  Json peaks;
   JsonReader io(field);
   io("id", context.device.id);
   io("kind", context.device.kind);
@@ -95,10 +94,12 @@ void read_device(const Field& field, RunContext& context) {
   io.maybe("available_bytes", context.device.available_bytes, check::bytes);
   io.maybe("compute_units", context.device.compute_units);
   io.maybe("datasheet", context.datasheet);
+  Json peaks;
   io.maybe("peaks", peaks);
   for (const auto& [name, value] : peaks.items()) {
     if (const auto dtype = parse_dtype(name)) {
-      context.peaks[*dtype] = read_struct<Peaks>(field.at("peaks").at(name));
+      const Field all = field.at("peaks");
+      context.peaks[*dtype] = read_struct<Peaks>(all.at(name));
     }
   }
   const Json details = io.others();

@@ -42,26 +42,6 @@ std::string with_article(const Json& json) {
 
 }  // namespace
 
-std::size_t nesting_of(std::string_view text) {
-  std::size_t depth = 0;
-  std::size_t deepest = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      i += c == '\\' ? 1 : 0;
-      quoted = c != '"';
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '[' || c == '{') {
-      deepest = std::max(deepest, ++depth);
-    } else if ((c == ']' || c == '}') && depth > 0) {
-      --depth;
-    }
-  }
-  return deepest;
-}
-
 std::string to_line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -94,8 +74,19 @@ bool is_int64(const Json& json) {
   return json.is_number_integer() && !(json.is_number_unsigned() && json.get<std::uint64_t>() > kLargest);
 }
 
+std::string Field::path() const {
+  if (outer_ == nullptr) {
+    return root_;
+  }
+  std::string path = outer_->path();
+  if (!key_) {
+    return fmt::format("{}[{}]", path, index_);
+  }
+  return path.empty() ? std::string(*key_) : fmt::format("{}.{}", path, *key_);
+}
+
 void Field::wrong_type(std::string_view expected) const {
-  throw UsageError(fmt::format("{} is {}, not {}", path_, with_article(json_), expected));
+  throw UsageError(fmt::format("{} is {}, not {}", path(), with_article(json_), expected));
 }
 
 const Json& Field::object() const {
@@ -105,18 +96,18 @@ const Json& Field::object() const {
   return json_;
 }
 
-Field Field::at(std::string_view key) const {
+Field Field::at(std::string_view key) const& {
   const auto found = object().find(key);
-  std::string path = path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
   if (found == json_.end()) {
-    throw UsageError(path + " is missing");
+    throw UsageError(Field(json_, this, key).path() + " is missing");
   }
-  return {*found, std::move(path)};
+  return {*found, this, found.key()};
 }
 
-bool Field::has(std::string_view key) const {
+std::optional<Field> Field::find(std::string_view key) const& {
   const auto found = object().find(key);
-  return found != json_.end() && !found->is_null();
+  return found != json_.end() && !found->is_null() ? std::optional(Field(*found, this, found.key()))
+                                                   : std::nullopt;
 }
 
 std::size_t Field::size() const {
@@ -126,11 +117,11 @@ std::size_t Field::size() const {
   return json_.size();
 }
 
-Field Field::at(std::size_t index) const {
+Field Field::at(std::size_t index) const& {
   if (index >= size()) {
-    throw UsageError(fmt::format("{} has {} elements; one more is needed", path_, json_.size()));
+    throw UsageError(fmt::format("{} has {} elements; one more is needed", path(), json_.size()));
   }
-  return {json_[index], fmt::format("{}[{}]", path_, index)};
+  return {json_[index], this, index};
 }
 
 std::string Field::string() const {

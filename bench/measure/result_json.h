@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,13 +12,6 @@
 #include "bench/measure/result.h"
 
 namespace bench {
-
-// Copying and writing a document recurse into it, so that deep nesting would overflow the stack: files nested
-// deeper than this are refused. Results reach a tenth of it.
-inline constexpr std::size_t kDeepestJson = 100;
-
-// The deepest nesting of brackets outside of strings; also for a text that is not JSON.
-std::size_t nesting_of(std::string_view text);
 
 // One line for each context field, point and finding: readable, and a line diff shows what changed.
 // Invalid UTF-8 (in a host name or an argument) becomes U+FFFD. Ends with a newline.
@@ -49,19 +43,31 @@ std::string to_text(const Json& document, const std::vector<std::string>& point_
 // Whether the number is whole, written as such (not 1.0), and fits std::int64_t.
 bool is_int64(const Json& json);
 
-// A value of a document being read, which knows its path: a missing field or one of the wrong type
-// is a UsageError such as "benchmarks[3].stats.median_ns is a string, not a number".
+// A value of a document being read, which knows its path: a missing field or one of the wrong type is a
+// UsageError such as "benchmarks[3].stats.median_ns is a string, not a number". It refers to the field that
+// it was taken from, which has to outlive it.
 class Field {
  public:
-  Field(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
+  explicit Field(const Json& json, std::string path = "") : json_(json), root_(std::move(path)) {}
 
   const Json& json() const { return json_; }
-  const std::string& path() const { return path_; }
+  std::string path() const;
 
-  Field at(std::string_view key) const;  // this must be an object that has the key
-  bool has(std::string_view key) const;  // false too where the value is null
-  Field at(std::size_t index) const;     // this must be an array with that index
-  std::size_t size() const;              // of an array
+  Field at(std::string_view key) const&;                   // this must be an object that has the key
+  std::optional<Field> find(std::string_view key) const&;  // none too where the value is null
+  bool has(std::string_view key) const { return find(key).has_value(); }
+  Field at(std::size_t index) const&;  // this must be an array with that index
+  Field at(std::string_view key) const&& = delete;
+  std::optional<Field> find(std::string_view key) const&& = delete;
+  Field at(std::size_t index) const&& = delete;
+  std::size_t size() const;  // of an array
+  // use(key, field) for each member of an object.
+  template <class Use>
+  void for_each(const Use& use) const {
+    for (auto member = object().begin(); member != json_.end(); ++member) {
+      use(member.key(), Field(*member, this, member.key()));
+    }
+  }
 
   const Json& object() const;
   std::string string() const;
@@ -69,9 +75,17 @@ class Field {
   std::int64_t integer() const;  // neither 1.5 nor 1.0
 
  private:
+  Field(const Json& json, const Field* outer, std::string_view key) : json_(json), outer_(outer), key_(key) {}
+  Field(const Json& json, const Field* outer, std::size_t index)
+      : json_(json), outer_(outer), index_(index) {}
   [[noreturn]] void wrong_type(std::string_view expected) const;
+
+  // The path is put together only for a message: a file holds millions of fields.
   const Json& json_;
-  std::string path_;
+  const Field* outer_ = nullptr;
+  std::optional<std::string_view> key_{};  // else index_
+  std::size_t index_ = 0;
+  std::string root_{};  // path of a field without an outer one
 };
 
 }  // namespace bench

@@ -21,6 +21,7 @@
 #include "bench/host/cache_folder.h"
 #include "bench/json.h"
 #include "bench/measure/json_members.h"
+#include "bench/measure/json_text.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/result_sessions.h"
 
@@ -66,17 +67,15 @@ PastRun run_from_json(const Field& field) {
               .calibration = {},
               .points = {}};
   const Field calibration = field.at("calibration");
-  for (const auto& [processor, times] : calibration.object().items()) {
-    const Field at = calibration.at(processor);
-    run.calibration[processor] = {.arithmetic_ns = positive(at.at(std::size_t{0})),
-                                  .copy_ns = positive(at.at(std::size_t{1}))};
-  }
+  calibration.for_each([&](const std::string& processor, const Field& times) {
+    run.calibration[processor] = {.arithmetic_ns = positive(times.at(std::size_t{0})),
+                                  .copy_ns = positive(times.at(std::size_t{1}))};
+  });
   const Field points = field.at("points");
-  for (const auto& [key, median] : points.object().items()) {
-    const Field at = points.at(key);
-    run.points[key] = {.median_ns = positive(at.at(std::size_t{0})),
-                       .standard_error = positive(at.at(std::size_t{1}))};
-  }
+  points.for_each([&](const std::string& key, const Field& median) {
+    run.points[key] = {.median_ns = positive(median.at(std::size_t{0})),
+                       .standard_error = positive(median.at(std::size_t{1}))};
+  });
   return run;
 }
 
@@ -94,19 +93,17 @@ Json to_json(const Machines& machines) {
 
 // Throws where anything makes no sense.
 Machines machines_from(const std::string& text) {
-  if (nesting_of(text) > kDeepestJson) {
-    throw UsageError("it is nested too deep");
-  }
-  const Json json = Json::parse(text);
-  const Field root(json, "");
+  const Json json = parse_json(text, "it");
+  const Field root(json);
   if (root.at("format").string() != kFormat) {
     throw UsageError("it is of another format");
   }
   Machines machines;
   const Field list = root.at("machines");
   for (std::size_t i = 0; i < list.size(); ++i) {
-    auto& [name, runs] = machines.emplace_back(list.at(i).at("machine").string(), std::vector<PastRun>{});
-    const Field entries = list.at(i).at("runs");
+    const Field machine = list.at(i);
+    auto& [name, runs] = machines.emplace_back(machine.at("machine").string(), std::vector<PastRun>{});
+    const Field entries = machine.at("runs");
     for (std::size_t run = 0; run < entries.size(); ++run) {
       runs.push_back(run_from_json(entries.at(run)));
     }

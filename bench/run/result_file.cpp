@@ -21,6 +21,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/json_text.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/result_json.h"
 
@@ -129,8 +130,10 @@ std::string read_text(const fs::path& path) {
 // When the file was measured: its own date, or the file's where its content cannot be read.
 std::string date_of(const fs::path& path) {
   try {
-    const Json json = Json::parse(read_text(path));
-    return Field(json, "").at("context").at("date").string();
+    const Json json = read_json(path);
+    const Field root(json);
+    const Field context = root.at("context");
+    return context.at("date").string();
   } catch (const std::exception&) {
     struct stat facts {};
     if (::stat(path.c_str(), &facts) != 0) {
@@ -263,23 +266,7 @@ void ResultFile::write(const ResultDocument& document) {
 }
 
 Json read_json(const fs::path& path) {
-  const std::string name = shown(path);
-  const std::string text = read_text(path);
-  if (nesting_of(text) > kDeepestJson) {
-    throw UsageError(
-        fmt::format("{} is not a result: its brackets open more than {} deep", name, kDeepestJson));
-  }
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    // The parser counts the end as one character more.
-    const bool truncated = error.byte > text.size();
-    throw UsageError(
-        truncated ? fmt::format("{} is truncated: the JSON ends too early, after {} bytes", name, text.size())
-                  : fmt::format("{} is not JSON: it stops making sense at byte {}", name, error.byte));
-  } catch (const Json::out_of_range&) {
-    throw UsageError(fmt::format("{} holds a number too large to be read", name));
-  }
+  return parse_json(read_text(path), shown(path));
 }
 
 ResultDocument read_result(const fs::path& path) {

@@ -49,8 +49,9 @@ class ResultFile {
   bool written_ = false;
 };
 
-// Throws UsageError, one sentence that names the file and what is wrong: missing, truncated, not JSON, of
-// another schema version, a field of the wrong type or out of its range, a name given twice.
+// Throws UsageError, one sentence that names the file and what is wrong: missing, truncated, not JSON, a
+// key twice in one object, another schema version, a field of the wrong type or out of its range, a name
+// given twice.
 ResultDocument read_result(const std::filesystem::path& path);
 
 // The file as JSON, whatever it says; throws as read_result().

@@ -177,7 +177,8 @@ std::vector<simulator::SchedulingLatency> read_latencies(const Field& field) {
 void check_workers_grow(const Field& field, const auto& points) {
   for (std::size_t i = 1; i < points.size(); ++i) {
     if (points[i].workers <= points[i - 1].workers) {
-      refuse(field.at(i).at("workers"), "more than that of the point before it");
+      const Field point = field.at(i);
+      refuse(point.at("workers"), "more than that of the point before it");
     }
   }
 }
@@ -205,7 +206,7 @@ Json to_json(const Profile& profile) {
 }
 
 Profile read_profile(const Json& document) {
-  const Field file(document, "");
+  const Field file(document);
   const Json schema = document.is_object() ? document.value("schema", Json()) : Json();
   if (schema != kResultSchema && schema != kEarlierResultSchema) {
     throw UsageError(fmt::format("not a result file of this program, which reads {}", kReadableSchemas));

@@ -156,22 +156,22 @@ TEST(PointKey, HoldsAllThatATimeMayRestOnButTheBuildAndTheHour) {
   const ResultDocument document = testing::sample_document();
   const Session session = document.sessions.front();
   const MeasuredPoint point = document.benchmarks.front();
-  const std::string key = point_key(document, session, point);
+  const std::string key = PointKeys(document, session).of(point);
   ResultDocument other = document;
   other.context.software["git"] = "another";
   other.context.run_id = "another";
   Session later = session;
   later.build = "another";
   later.started = "2027-01-01T00:00:00+00:00";
-  EXPECT_EQ(point_key(other, later, point), key);
+  EXPECT_EQ(PointKeys(other, later).of(point), key);
   other.context.software["onednn"] = "3.0";
-  EXPECT_NE(point_key(other, session, point), key);
+  EXPECT_NE(PointKeys(other, session).of(point), key);
   other = document;
   other.sweep.workload_options["image-size"] = "96";
-  EXPECT_NE(point_key(other, session, point), key);
+  EXPECT_NE(PointKeys(other, session).of(point), key);
   later.threads["OMP_NUM_THREADS"] = "1";
-  EXPECT_NE(point_key(document, later, point), key);
-  EXPECT_NE(point_key(document, session, document.benchmarks[1]), key);
+  EXPECT_NE(PointKeys(document, later).of(point), key);
+  EXPECT_NE(PointKeys(document, session).of(document.benchmarks[1]), key);
 }
 
 TEST(MediansOf, AreThoseOfPointsThatTheSessionMeasuredAlone) {

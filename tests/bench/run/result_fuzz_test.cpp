@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "bench/error.h"
+#include "bench/measure/json_text.h"
 #include "bench/measure/result_json.h"
 #include "bench/run/result_file.h"
 #include "tests/bench/support/mutants.h"
@@ -105,14 +106,6 @@ TEST(ResultFuzz, NumbersTooLargeAreRefused) {
     EXPECT_TRUE(read_or_refused(path, std::string(sound).replace(at, end - at, "1e999"))) << key;
     read_or_refused(path, std::string(sound).replace(at, end - at, std::string(400, '9')));
   }
-}
-
-TEST(ResultJson, DepthIsThatOfTheBracketsOutsideOfText) {
-  EXPECT_EQ(nesting_of(""), 0U);
-  EXPECT_EQ(nesting_of("{}[]"), 1U);
-  EXPECT_EQ(nesting_of(R"({"a": [1, {"b": 2}], "c": []})"), 3U);
-  EXPECT_EQ(nesting_of(R"(["[[[", "\"[[[", "\\", [2]])"), 2U);
-  EXPECT_EQ(nesting_of("]]]["), 1U);
 }
 
 }  // namespace
