@@ -93,6 +93,17 @@ std::string reason_of(InconclusiveReason reason, const std::string& calibration,
   return "";
 }
 
+// The sides' medians, which prove nothing.
+MetricChange incomparable_change(const MatchedPoint& point, Metric metric, const std::string& why) {
+  MetricChange change{.metric = metric,
+                      .verdict = Verdict::inconclusive,
+                      .base = median(values_of(point, Side::base, metric)),
+                      .next = median(values_of(point, Side::next, metric)),
+                      .reason = why};
+  change.estimate.ratio = change.base > 0 ? change.next / change.base : 1;
+  return change;
+}
+
 class Judge {
  public:
   Judge(const Matching& matching, const CompareSettings& settings, const std::vector<PastRun>& history)
@@ -108,7 +119,7 @@ class Judge {
     for (const Suite& suite : matching.suites) {
       for (const MatchedPoint& point : suite.points) {
         for (const Metric metric : {Metric::time, Metric::stall}) {
-          tests_ += has_metric(point, metric) ? 1 : 0;
+          tests_ += has_metric(point, metric) && incomparable_times(point).empty() ? 1 : 0;
         }
       }
     }
@@ -161,17 +172,21 @@ class Judge {
     }
   }
 
-  // One comparison of all points that have the metric.
+  // One comparison of all points that have the metric and can be compared; the others tell nothing of what
+  // all share either.
   void test(const Suite& suite, Metric metric, std::size_t index, std::size_t first) {
     std::vector<std::size_t> points;
     for (std::size_t i = 0; i < suite.points.size(); ++i) {
-      if (has_metric(suite.points[i], metric)) {
+      const MatchedPoint& point = suite.points[i];
+      const bool known = has_metric(point, metric);
+      const std::string why = known ? incomparable_times(point) : reason_of(InconclusiveReason::no_value, "");
+      if (why.empty()) {
         points.push_back(i);
+      } else if (known) {
+        judgement_.points[first + i].changes.push_back(incomparable_change(point, metric, why));
       } else if (metric == Metric::time) {
         judgement_.points[first + i].changes.push_back(
-            {.metric = metric,
-             .verdict = Verdict::inconclusive,
-             .reason = reason_of(InconclusiveReason::no_value, "")});
+            {.metric = metric, .verdict = Verdict::inconclusive, .reason = why});
       }
     }
     if (points.empty()) {
@@ -196,10 +211,6 @@ class Judge {
                           .next = median(values_of(point, Side::next, metric)),
                           .estimate = comparison.points[i],
                           .reason = reason_of(comparison.points[i].reason, calibration, one_run)};
-      if (const std::string why = incomparable_times(point); !why.empty()) {
-        change.verdict = Verdict::inconclusive;
-        change.reason = why;
-      }
       judgement_.points[first + points[i]].changes.push_back(std::move(change));
     }
     if (metric == Metric::time) {

@@ -119,6 +119,11 @@ std::string incomparable_times(const MatchedPoint& point) {
   for (const Side side : kSides) {
     runs[side] = static_cast<std::size_t>(
         std::ranges::count_if(point.runs[side], [](const RunPoint* run) { return run != nullptr; }));
+    const bool one_round = std::ranges::any_of(
+        point.runs[side], [](const RunPoint* run) { return run != nullptr && run->rounds == 1; });
+    if (runs[side] == 1 && one_round) {
+      return fmt::format("{} has one run and one round of it", name_of(side));
+    }
   }
   for (const auto& [flag, with] : conditions_of(point)) {
     if (flag.starts_with("above_peak")) {

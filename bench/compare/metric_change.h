@@ -51,7 +51,8 @@ std::vector<double> values_of(const MatchedPoint& point, Side side, Metric metri
 MetricChange compare_bytes(const MatchedPoint& point, Metric metric, double threshold);
 
 // Why the point's times cannot be compared; empty where they can. Other programs and quotas come and go: they
-// tell the sides apart only where most runs of one side had them.
+// tell the sides apart only where most runs of one side had them. How much a run of one round differs from
+// others is known neither from its rounds nor from the machine's history.
 std::string incomparable_times(const MatchedPoint& point);
 
 }  // namespace bench

@@ -95,6 +95,25 @@ TEST(CompareProgram, OptionsMayComeLast) {
   EXPECT_EQ(schema_errors(json.out, kCompareSchema), "");
 }
 
+TEST(CompareProgram, OneRunOfOneRoundIsOneSentence) {
+  const TemporaryFolder folder;
+  const Arguments base = made_runs(folder, "a", 1);
+  ResultDocument document = made_document("b", 0, 1.5);
+  for (MeasuredPoint& point : document.benchmarks) {
+    point.samples_ns.resize(1);
+    point.rounds = rounds_of({1});
+    point.stats.rounds = 1;
+  }
+  const std::string path = folder.path() / "b.json";
+  write_file(path, to_text(to_json(document)));
+  for (const std::string format : {"table", "markdown", "junit", "github", "json"}) {
+    const Ended ended = compared(base, {path}, {"--format", format});
+    EXPECT_EQ(ended.code, 3) << format << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("NEW has one run and one round of it")) << format;
+    EXPECT_EQ(ended.err, "") << format;
+  }
+}
+
 // Two copies of a run under other names.
 TEST(CompareProgram, TheSameRunTwiceCountsOnce) {
   const TemporaryFolder folder;
@@ -143,6 +162,8 @@ TEST(CompareProgram, FilesThatAreWrongAreOneSentence) {
       {"a text for a number", edited("\"iterations\":6", "\"iterations\":\"6\""), "iterations is a string"},
       {"NaN", edited("\"items_per_step\":1.0", "\"items_per_step\":NaN"), "not JSON"},
       {"a missing field", edited("\"samples_ns\"", "\"samples\""), "samples_ns is missing"},
+      {"a key twice", edited("\"iterations\":6", "\"iterations\":6,\"iterations\":6"),
+       "has the key 'iterations' twice in one object, benchmarks[0]"},
       {"a name twice", edited("fp32/batch:2\"", "fp32/batch:1\""), "each name once"},
       {"no object", "[]", "a result is a JSON object"}};
   for (const Broken& broken : all) {

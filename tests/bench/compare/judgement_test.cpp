@@ -168,6 +168,47 @@ TEST(Judgement, AThrottledSideIsInconclusive) {
   EXPECT_EQ(point_of(judged(base, next), point_name(2)).verdict, Verdict::slower);
 }
 
+// Not even of what all share: a card that throttled everywhere is not a slower program.
+TEST(Judgement, ThrottledPointsTellNothingOfWhatAllShare) {
+  std::vector<ComparedRun> next = five_runs(
+      "b", {{point_name(0), 1.2}, {point_name(1), 1.2}, {point_name(2), 1.2}, {point_name(3), 1.2}});
+  EXPECT_EQ(judged(five_runs("a"), next).code, ExitCode::regression);
+  for (RunPoint& point : next.back().points) {
+    point.flags = {"throttled:sw_power_cap"};
+  }
+  const Judgement judgement = judged(five_runs("a"), next);
+  EXPECT_EQ(judgement.code, ExitCode::inconclusive);
+  EXPECT_EQ(judgement.count(Verdict::inconclusive), 4U);
+  const MetricChange* const time = point_of(judgement, point_name(0)).change(Metric::time);
+  ASSERT_NE(time, nullptr);
+  EXPECT_NEAR(time->estimate.ratio, 1.2, 0.005);
+  EXPECT_FALSE(time->estimate.interval);
+}
+
+// The history tells how runs of many rounds differ.
+TEST(Judgement, OneRunOfOneRoundIsInconclusive) {
+  std::vector<PastRun> history;
+  for (const ComparedRun& run : five_runs("h")) {
+    PastRun& past = history.emplace_back();
+    for (const RunPoint& point : run.points) {
+      past.points[point.key] = {.median_ns = point.median_ns};
+    }
+  }
+  const std::vector<ComparedRun> base{five_runs("a").front()};
+  std::vector<ComparedRun> next{five_runs("b", {{point_name(2), 1.5}}).front()};
+  EXPECT_EQ(point_of(judged(base, next, {}, history), point_name(2)).verdict, Verdict::slower);
+  next[0].points[2].rounds = 1;
+  const Judgement judgement = judged(base, next, {}, history);
+  EXPECT_EQ(judgement.code, ExitCode::inconclusive);
+  EXPECT_EQ(point_of(judgement, point_name(2)).verdict, Verdict::inconclusive);
+  EXPECT_EQ(point_of(judgement, point_name(2)).reason, "NEW has one run and one round of it");
+  std::vector<ComparedRun> several = five_runs("b");  // differ among themselves, and show it
+  for (ComparedRun& run : several) {
+    run.points[2].rounds = 1;
+  }
+  EXPECT_EQ(judged(five_runs("a"), several).code, ExitCode::done);
+}
+
 TEST(Judgement, OtherProgramsNowAndThenDoNotHideARegression) {
   std::vector<ComparedRun> next = five_runs("b", {{point_name(2), 1.2}});
   next.back().points[2].flags = {"throttled:cpu_contention"};

@@ -29,6 +29,7 @@ inline ComparedRun compared_run_of(const std::string& id, const Medians& points)
     point.key = name;
     point.params = {{"batch", 1}};
     point.median_ns = ms * 1e6;
+    point.rounds = 3;
     point.items_per_step = 4;
     point.planned_bytes = 1'000'000;
     point.tracked_bytes = 1'000'000;
