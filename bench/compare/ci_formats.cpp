@@ -56,6 +56,15 @@ std::string junit_case(const TestCase& test, const std::string& suite, bool allo
                      name_of(test.verdict), message);
 }
 
+// Of the whole comparison; only a suite has a place for them.
+std::string junit_notes(const std::vector<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) {
+    text += (text.empty() ? "" : "\n") + xml_text(note);
+  }
+  return text.empty() ? "" : fmt::format("    <system-out>{}</system-out>\n", text);
+}
+
 std::string command(std::string_view kind, const std::string& title, const std::string& message) {
   return fmt::format("::{} title={}::{}\n", kind, command_property(title), command_message(message, 2000));
 }
@@ -132,7 +141,7 @@ std::string as_junit(const Judgement& judgement) {
     for (const TestCase& test : cases) {
       body += junit_case(test, name, allowed);
     }
-    body += "  </testsuite>\n";
+    body += (i == 0 ? junit_notes(judgement.notes) : "") + "  </testsuite>\n";
     all += cases.size();
     all_failures += failures;
     all_errors += allowed ? 0 : inconclusive;
@@ -165,6 +174,9 @@ std::string as_github(const Judgement& judgement, bool verbose) {
   std::string whole = subject_in_words(judgement) + ".";
   for (const std::string& line : headlines(judgement)) {
     whole += fmt::format(" {}.", line);
+  }
+  for (const std::string& note : judgement.notes) {
+    text += command("notice", "bench compare", note);
   }
   return command(kind, fmt::format("bench compare: {}", outcome(judgement)), whole) + text;
 }

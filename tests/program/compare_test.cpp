@@ -120,9 +120,13 @@ TEST(CompareProgram, TheSameRunTwiceCountsOnce) {
   const Arguments base = made_runs(folder, "a");
   const std::string copy = folder.path() / "copy.json";
   fs::copy_file(base.front(), copy);
-  const Ended ended = compared(base + Arguments{copy}, made_runs(folder, "b"));
-  EXPECT_EQ(ended.code, 0);
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("5 base and 5 new runs"), HasSubstr("is the same run as")));
+  const Arguments next = made_runs(folder, "b");
+  EXPECT_THAT(compared(base + Arguments{copy}, next).out, HasSubstr("5 base and 5 new runs"));
+  for (const std::string format : {"table", "markdown", "junit", "github", "json"}) {
+    const Ended ended = compared(base + Arguments{copy}, next, {"--format", format});
+    EXPECT_EQ(ended.code, 0) << format << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("is the same run as")) << format;
+  }
 }
 
 TEST(CompareProgram, VersionOneIsComparedWithVersionTwo) {
@@ -246,8 +250,9 @@ TEST(CompareProgram, JunitIsValid) {
        {made_runs(folder, "b"), made_runs(folder, "c", 5, 1.1), made_runs(folder, "d", 1)}) {
     for (const Arguments& options : {Arguments{}, Arguments{"--allow-inconclusive"}}) {
       const std::string path = folder.path() / "report.xml";
-      write_file(path,
-                 compared({base.front(), base.back()}, next, options + Arguments{"--format", "junit"}).out);
+      write_file(path, compared({base.front(), base.front(), base.back()}, next,
+                                options + Arguments{"--format", "junit"})
+                           .out);
       Process check({"--noout", "--schema", BENCH_TEST_SOURCE_DIR "/tests/program/junit.xsd", path},
                     std::nullopt, xmllint);
       const Ended ended = check.wait();
