@@ -2,9 +2,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <map>
 #include <random>
 #include <set>
+#include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 
@@ -76,7 +78,8 @@ TEST(Catalogue, KnowsACardByTheNameItsDriverReports) {
 }
 
 TEST(Catalogue, TakesNoOtherCardForIt) {
-  EXPECT_TRUE(datasheet_of("NVIDIA GeForce RTX 3060 Ti", kCatalogue).is_null());
+  EXPECT_TRUE(datasheet_of("NVIDIA GeForce RTX 3060 Lite", kCatalogue).is_null());
+  EXPECT_EQ(datasheet_of("NVIDIA GeForce RTX 3060 Ti", kCatalogue).at("id"), "rtx3060ti");
   EXPECT_TRUE(datasheet_of("AMD EPYC", kCatalogue).is_null());
   EXPECT_TRUE(datasheet_of("", kCatalogue).is_null());
 }
@@ -101,7 +104,10 @@ TEST(Catalogue, WhateverBecameOfTheFileItIsReadOrRefused) {
   const testing::TemporaryFolder folder;
   const auto path = folder.path() / "gpus.json";
   std::ifstream file(kCatalogue);
-  const std::string sound{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  Json few = Json::parse(file);
+  few["gpus"] = Json::array(
+      {few["gpus"][0], datasheet_of("Tesla T4", kCatalogue), datasheet_of("NVIDIA L4", kCatalogue)});
+  const std::string sound = few.dump(1);
   const auto read_or_refused = [&](const std::string& text) {
     testing::write_file(path, text);
     try {
@@ -116,8 +122,8 @@ TEST(Catalogue, WhateverBecameOfTheFileItIsReadOrRefused) {
     refused += read_or_refused(testing::mutate(sound, random)) ? 0 : 1;
   }
   EXPECT_GT(refused, 500);
-  Json one_card = Json::parse(sound);
-  one_card["gpus"] = Json::array({one_card["gpus"][0]});
+  Json one_card = few;
+  one_card["gpus"] = Json::array({few["gpus"][0]});
   testing::for_each_odd_document(one_card, [&](const Json& document) {
     read_or_refused(document.dump(-1, ' ', false, Json::error_handler_t::replace));
   });
@@ -126,49 +132,115 @@ TEST(Catalogue, WhateverBecameOfTheFileItIsReadOrRefused) {
                                std::string(1'000'000, ']') + "}]}"));
 }
 
-TEST(Catalogue, EachCardStandsInItOnceAndInOneUnit) {
+Json cards() {
   std::ifstream file(kCatalogue);
-  const Json catalogue = Json::parse(file);
+  return Json::parse(file).at("gpus");
+}
+
+TEST(Catalogue, EachCardStandsInItOnceAndInOneUnit) {
   std::set<std::string> names;
-  for (const Json& gpu : catalogue.at("gpus")) {
+  std::set<std::string> ids;
+  for (const Json& gpu : cards()) {
     SCOPED_TRACE(gpu.at("id").get<std::string>());
+    EXPECT_TRUE(ids.insert(gpu.at("id").get<std::string>()).second);
+    for (const Json& alias : gpu.value("aliases", Json::array())) {
+      EXPECT_TRUE(ids.insert(alias.get<std::string>()).second) << alias;
+    }
     for (const Json& name : gpu.at("names")) {
       EXPECT_TRUE(names.insert(name.get<std::string>()).second) << name;
     }
     // No card is outside these; a slip of a unit would be a thousandfold.
     EXPECT_GT(gpu.at("bytes_per_s").get<double>(), 1e11);
     EXPECT_LT(gpu.at("bytes_per_s").get<double>(), 1e13);
-    EXPECT_GT(gpu.at("memory_bytes").get<std::int64_t>(), std::int64_t{4} << 30);
+    EXPECT_GE(gpu.at("memory_bytes").get<std::int64_t>(), std::int64_t{2} << 30);
+    EXPECT_GE(gpu.at("l2_bytes").get<std::int64_t>(), std::int64_t{1} << 20);
+    EXPECT_LE(gpu.at("l2_bytes").get<std::int64_t>(), std::int64_t{128} << 20);
+    EXPECT_GE(gpu.at("power_w").get<double>(), 15);
+    EXPECT_LE(gpu.at("power_w").get<double>(), 1500);
+    EXPECT_GE(gpu.at("process_nm").get<double>(), 3);
+    EXPECT_LE(gpu.at("process_nm").get<double>(), 28);
     for (const auto& [dtype, rate] : gpu.at("flops_per_s").items()) {
       EXPECT_GT(rate.get<double>(), 1e12) << dtype;
       EXPECT_LT(rate.get<double>(), 1e16) << dtype;
     }
     EXPECT_FALSE(gpu.at("source").get<std::string>().empty());
-    // A T4 has neither bf16 nor tf32.
+    // A T4 has neither bf16 nor tf32; what came before Volta has no tensor cores.
     EXPECT_EQ(gpu.at("flops_per_s").contains("bf16"), gpu.at("compute_capability").get<int>() >= 80);
+    EXPECT_EQ(gpu.at("flops_per_s").contains("fp16"), gpu.at("compute_capability").get<int>() >= 70);
+  }
+}
+
+// Published measurements name cards by these.
+TEST(Catalogue, KnowsOtherIdsOfItsCards) {
+  std::map<std::string, std::string> id_of;
+  for (const Json& gpu : cards()) {
+    for (const Json& alias : gpu.value("aliases", Json::array())) {
+      id_of[alias.get<std::string>()] = gpu.at("id").get<std::string>();
+    }
+  }
+  EXPECT_EQ(id_of["p100-pcie-16gb"], "p100");
+  EXPECT_EQ(id_of["v100-sxm2-16gb"], "v100-16gb");
+  EXPECT_EQ(id_of["a100-sxm4-80gb"], "a100-80gb");
+  EXPECT_EQ(id_of["h100-sxm5-80gb"], "h100-sxm");
+}
+
+// All cards of a chip have its process; a PCI Express link carries 0.98 GB/s a lane in generation 3.
+TEST(Catalogue, CardsOfAChipAgree) {
+  std::map<std::string, std::pair<int, int>> chips;
+  for (const Json& gpu : cards()) {
+    SCOPED_TRACE(gpu.at("id").get<std::string>());
+    const std::pair<int, int> made{gpu.at("process_nm").get<int>(), gpu.at("compute_capability").get<int>()};
+    EXPECT_EQ(chips.emplace(gpu.at("chip").get<std::string>(), made).first->second, made);
+    if (gpu.at("chip") == "GA10B") {  // the memory is the host's
+      EXPECT_FALSE(gpu.contains("pcie"));
+      continue;
+    }
+    EXPECT_THAT(gpu.at("pcie").at("generation").get<int>(), ::testing::AnyOf(3, 4, 5));
+    EXPECT_THAT(gpu.at("pcie").at("lanes").get<int>(), ::testing::AnyOf(8, 16));
   }
 }
 
 // Published figures are rounded to two or three digits.
 TEST(Catalogue, EachRateFollowsFromTheCardsUnitsAndClocks) {
-  std::ifstream file(kCatalogue);
-  const Json catalogue = Json::parse(file);
-  for (const Json& gpu : catalogue.at("gpus")) {
+  for (const Json& gpu : cards()) {
     SCOPED_TRACE(gpu.at("id").get<std::string>());
     const Json& check = gpu.at("check");
     EXPECT_FALSE(check.at("source").get<std::string>().empty());
     const double clock = check.at("hz");
     const double tensor_clock = check.value("tensor_hz", clock);
-    for (const auto& [dtype, rate] : gpu.at("flops_per_s").items()) {
-      const double computed = gpu.at("multiprocessors").get<double>() *
-                              check.at("flops_per_clock").at(dtype).get<double>() *
-                              (dtype == "fp32" ? clock : tensor_clock);
-      EXPECT_NEAR(rate.get<double>() / computed, 1, 0.012) << dtype;
+    const auto expect_rates = [&](const Json& rates, const Json& flops_per_clock) {
+      for (const auto& [dtype, rate] : rates.items()) {
+        const double computed = gpu.at("multiprocessors").get<double>() *
+                                flops_per_clock.at(dtype).get<double>() *
+                                (dtype == "fp32" ? clock : tensor_clock);
+        EXPECT_NEAR(rate.get<double>() / computed, 1, 0.012) << dtype;
+      }
+    };
+    expect_rates(gpu.at("flops_per_s"), check.at("flops_per_clock"));
+    if (gpu.contains("flops_per_s_16bit_sum")) {
+      expect_rates(gpu.at("flops_per_s_16bit_sum"), check.at("flops_per_clock_16bit_sum"));
     }
     if (check.contains("bus_bits")) {
       const double computed =
           check.at("bus_bits").get<double>() * check.at("bits_per_s_per_pin").get<double>() / 8;
       EXPECT_NEAR(gpu.at("bytes_per_s").get<double>() / computed, 1, 0.002);
+    }
+  }
+}
+
+// GeForce cards from Turing on sum products in fp32 at half the rate of fp16.
+TEST(Catalogue, TensorCoresOfGeForceHalveTheirRateForSumsInFp32) {
+  for (const Json& gpu : cards()) {
+    SCOPED_TRACE(gpu.at("id").get<std::string>());
+    const auto id = gpu.at("id").get<std::string>();
+    const bool geforce = id.starts_with("rtx") && id != "rtxpro6000";
+    if (gpu.at("compute_capability").get<int>() >= 75) {
+      EXPECT_EQ(gpu.contains("flops_per_s_16bit_sum"), geforce);
+    }
+    if (geforce) {
+      EXPECT_NEAR(gpu.at("flops_per_s_16bit_sum").at("fp16").get<double>() /
+                      gpu.at("flops_per_s").at("fp16").get<double>(),
+                  2, 0.01);
     }
   }
 }
