@@ -1,0 +1,110 @@
+"""Fits the model of eager PyTorch's step times and memory to published measurements, and writes results/calibration.json.
+
+    calibrate.py FOLDER [--out FILE]
+
+Run by hand when tables or the model change; evaluate.py says how far the result errs. The program reads the file alone.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+
+import evaluate
+import fit
+import leave_out
+import memory
+import model
+import products
+import spreads
+import tables
+
+OUT = pathlib.Path(__file__).resolve().parents[2] / "results" / "calibration.json"
+DESCRIPTION = (
+    "Coefficients of the model of eager PyTorch's step time and memory (docs/predict.md), fitted by tools/calibrate to published "
+    "measurements. flops, grads: how many times longer than at the sustained peak; bytes: than at the memory's bandwidth, which is "
+    "that of the data sheet times bandwidth. _s: seconds; joules: of an operation at 12 nm, above which power limits the peak. "
+    "spread: deviations of the logarithm of predicted over measured time, for families of cards that the fit had not seen.")
+
+
+def rounded(value):
+    return float(f"{value:.4g}")
+
+
+def by_layout(values, kind, names):
+    return {layout: {name: rounded(model.coefficient(values, kind, layout, name)) for name in names}
+            for layout in model.LAYOUTS}
+
+
+def coefficients_of(values, host):
+    return {
+        "flops": by_layout(values, "a", model.FLOPS), "grads": by_layout(values, "g", model.FLOPS),
+        "bytes": by_layout(values, "b", model.BYTES),
+        "bandwidth": {"hbm": rounded(values["h.hbm"]), "gddr6x": rounded(values["h.gddr6x"]), "other": 1},
+        "tile": rounded(values["tile"]), "launch_s": rounded(values["launch"]), "overlap": rounded(values["overlap"]),
+        "joules": rounded(values["joules"]), "joules_fp32": rounded(values["joules_fp32"]), "shrink": rounded(values["shrink"]),
+        "cast_whole": rounded(values.get("whole", 1)), "host_train": rounded(values["host_train"]),
+        "host_launch_s": rounded(fit.typical_host(host, "pytorch")),
+    }
+
+
+def sources_of(rows):
+    count = collections.Counter(row.source for row in rows if row.framework == "pytorch")
+    return [{"source": name, "rows": count[name]} for name in sorted(count)]
+
+
+def calibration(folder):
+    rows, layers = evaluate.measured(folder)
+    document = {"schema": "bench-calibration/1", "description": DESCRIPTION, "sets": {}}
+    left_out = []
+    for name, dtypes in evaluate.SETS.items():
+        terms = leave_out.terms_of(evaluate.rows_of(rows, name), layers)
+        values, host = fit.fit(terms.where(~terms.blocking), name)
+        left_out.append(leave_out.leave_families_out(terms, name, ("host",))["host"])
+        document["sets"][name] = {"dtypes": list(dtypes), "chips": sorted(set(terms.chip[~terms.blocking])),
+                                  "measured": sources_of(terms.rows), "coefficients": coefficients_of(values, host)}
+    spread = spreads.spread_of(spreads.joined(left_out))
+    document["spread"] = {"card": rounded(spread.card), "rest": rounded(spread.rest), "scale": rounded(spread.scale),
+                          "host": spreads.HOST_SPREAD, "ratio_half_width": rounded(spread.ratio)}
+    measured = products.read(folder, tables.read_cards())
+    values = products.calibrate(list(measured.values()))
+    document["products"] = {"cards": sorted(measured), "coefficients": {
+        **{name: rounded(value) for name, value in values.items()}, "shrink": products.SHRINK},
+        "tiles": [list(tile) for tile in products.TILES], "splits": list(products.SPLITS)}
+    ceiling = memory.ceiling_rows(rows)
+    document["memory"] = {"rows": len(ceiling), "context_bytes": int(memory.CONTEXT_BYTES),
+                          "slack": rounded(memory.calibrate(ceiling, layers))}
+    return document
+
+
+def written(document):
+    """Indented, with each table of numbers on one line."""
+    text = json.dumps(document, indent=1)
+    lines, held = [], None
+    for line in text.split("\n"):
+        bare = line.strip()
+        if held is not None:
+            held.append(bare)
+            if bare.rstrip(",") in ("}", "]"):
+                lines.append(" ".join(held))
+                held = None
+            elif bare.endswith(("{", "[")):  # it holds another table
+                lines += [held[0]] if len(held) == 2 else [" ".join(held[:-1])]
+                held = [line]
+        elif bare.endswith(("{", "[")):
+            held = [line]
+        else:
+            lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", type=pathlib.Path, help="tables of published measurements")
+    parser.add_argument("--out", type=pathlib.Path, default=OUT)
+    options = parser.parse_args()
+    options.out.write_text(written(calibration(options.folder)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""How far the model errs on cards and networks that it has not seen: the table of docs/predict.md.
+
+    evaluate.py FOLDER [--layers FILE]
+
+FOLDER holds the tables of published measurements (tables.py). Each row leaves a family of cards out (all cards of a chip): the
+mean of the error's size over the rows of a card, then over the cards. Takes a minute.
+"""
+
+import argparse
+import dataclasses
+import pathlib
+
+import numpy
+
+import leave_out
+import memory
+import networks
+import products
+import spreads
+import tables
+
+SETS = {"fp32": ("fp32",), "16bit": ("amp", "fp16")}
+KNOWN = {"nothing": "host unknown", "copy": "host's cost a launch unknown", "host": "host known"}
+REFERENCE = ("resnet50", "tv_resnet50")  # at 224 pixels: the one measurement on the target
+
+
+@dataclasses.dataclass
+class Line:
+    what: str
+    rows: int
+    cards: int
+    value: str
+    goal: str = ""
+
+
+def measured(folder):
+    """(rows with known layers that no compiler changed, layers)."""
+    layers = networks.read_layers(folder)
+    rows = tables.read_networks(folder, tables.read_cards())
+    return [row for row in rows if (row.network, row.image) in layers and not row.compiled], layers
+
+
+def rows_of(rows, name):
+    """Those that a set of coefficients is for. Before tensor cores 16 bits are another arithmetic; other frameworks fuse."""
+    wanted = [row for row in rows if row.dtype in SETS[name]]
+    if name == "fp32":
+        return wanted
+    return [row for row in wanted if row.card.compute_capability >= 70 and row.framework == "pytorch"]
+
+
+def by_card(rows, errors):
+    """{card id: mean of the relative error's size} of log errors."""
+    names = numpy.array([row.card.id for row in rows])
+    return {name: float(numpy.mean(abs(numpy.expm1(errors[names == name])))) for name in sorted(set(names))}
+
+
+def chosen(left_out, mode, dtype):
+    return numpy.array([row.mode == mode and row.dtype == dtype for row in left_out.terms.rows])
+
+
+def error_line(what, left_out, mode, dtype, goal=""):
+    pick = chosen(left_out, mode, dtype)
+    rows = [row for row, keep in zip(left_out.terms.rows, pick) if keep]
+    cards = by_card(rows, left_out.log_errors()[pick])
+    values = list(cards.values())
+    return Line(what, len(rows), len(cards), f"{100 * numpy.mean(values):.1f} % ({100 * min(values):.0f} to {100 * max(values):.0f})",
+                goal)
+
+
+def roofline_errors(terms):
+    """Of the larger of FLOPs at the data sheet's peak and bytes at its bandwidth."""
+    seconds = numpy.maximum((terms.flops + terms.grads).sum(1) / terms.peak, terms.bytes.sum(1) / terms.bandwidth)
+    return numpy.log(seconds / terms.seconds)
+
+
+def after_one_measurement(left_out, mode, dtype):
+    """(rows, log errors) once the same machine's ResNet-50, in the same layout, has scaled its card's predictions."""
+    terms, errors = left_out.terms, left_out.log_errors()
+    rows, out = [], []
+    for row, error in zip(terms.rows, errors):
+        if (row.mode, row.dtype) != (mode, dtype) or row.network in REFERENCE:
+            continue
+        seen = [errors[place] for place, other in enumerate(terms.rows)
+                if other.network in REFERENCE and other.image == 224 and other.source == row.source
+                and (other.mode, other.dtype, other.layout) == (mode, dtype, row.layout)]
+        if seen:
+            rows.append(row)
+            out.append(error - numpy.mean(seen))
+    return rows, numpy.array(out)
+
+
+def saturation(left_out):
+    """(curves, those whose first batch of 95 % of the best throughput is predicted within one power of two)."""
+    curves = {}
+    for row, seconds in zip(left_out.terms.rows, left_out.seconds):
+        if row.framework == "pytorch":
+            curves.setdefault((row.source, row.network, row.mode, row.dtype), []).append(
+                (row.batch, row.batch / row.seconds, row.batch / seconds))
+    curves = [sorted(curve) for curve in curves.values() if len(curve) > 5 and len({batch for batch, *_ in curve}) == len(curve)]
+
+    def first(curve, column):
+        best = max(point[column] for point in curve)
+        return next(point[0] for point in curve if point[column] >= 0.95 * best)
+
+    close = sum(0.5 <= first(curve, 1) / first(curve, 2) <= 2 for curve in curves)
+    return len(curves), close
+
+
+def memory_line(rows, layers):
+    """Each half of the networks with the slack of the other."""
+    ceiling = memory.ceiling_rows(rows)
+    names = sorted({row.network for row in ceiling})
+    counts = numpy.zeros(3, int)
+    for side in (0, 1):
+        mine = [row for row in ceiling if names.index(row.network) % 2 == side]
+        slack = memory.calibrate([row for row in ceiling if names.index(row.network) % 2 != side], layers)
+        counts += memory.judge(mine, layers, slack)
+    inside, above, below = 100 * counts / counts.sum()
+    return Line("largest training batch on 24 GB: in [batch, next rung) / above / below", len(ceiling), 1,
+                f"{inside:.0f} / {above:.1f} / {below:.0f} %", "≥ 85 % in, ≤ 2 % above")
+
+
+def interval_line(what, left_out, known, host_known):
+    cover = spreads.coverage(left_out, known, host_known)
+    shares, widths, rows = zip(*cover.values())
+    return Line(what, sum(rows), len(cover), f"{100 * numpy.mean(shares):.0f} / {100 * min(shares):.0f} %; "
+                f"±{100 * numpy.median(widths):.0f} %", "75–90 / ≥ 60 %; ≤ 30 %")
+
+
+def lines_of(folder):
+    rows, layers = measured(folder)
+    fits = {name: leave_out.leave_families_out(leave_out.terms_of(rows_of(rows, name), layers), name) for name in SETS}
+    full, half = fits["fp32"], fits["16bit"]
+    out = []
+    for known, goal in (("nothing", ""), ("copy", "≤ 14 %"), ("host", "≤ 12 %")):
+        out.append(error_line(f"fp32 inference, {KNOWN[known]}", full[known], "infer", "fp32", goal))
+    out.append(error_line("autocast inference, host unknown", half["nothing"], "infer", "amp", "≤ 15 %"))
+    for known in ("copy", "host"):
+        out.append(error_line(f"fp32 training, {KNOWN[known]}", full[known], "train", "fp32", "≤ 14 %"))
+    for known in ("copy", "host"):
+        out.append(error_line(f"16-bit training, cast whole, {KNOWN[known]}", half[known], "train", "fp16", "≤ 18 %"))
+    out.append(error_line("16-bit training, autocast", half["nothing"], "train", "amp", "reported"))
+    out.append(error_line("16-bit inference, cast whole, host known", half["host"], "infer", "fp16", "reported"))
+    for what, fitted, dtype, goal in (("fp32", full["copy"], "fp32", "≤ 8 %"), ("autocast", half["copy"], "amp", "≤ 10 %")):
+        seen, errors = after_one_measurement(fitted, "infer", dtype)
+        cards = by_card(seen, errors)
+        out.append(Line(f"{what} inference, ResNet-50 measured on the target", len(seen), len(cards),
+                        f"{100 * numpy.mean(list(cards.values())):.1f} %", goal))
+    terms = full["host"].terms
+    pick = chosen(full["host"], "infer", "fp32")
+    cards = by_card([row for row, keep in zip(terms.rows, pick) if keep], roofline_errors(terms)[pick])
+    out.append(Line("roofline alone, fp32 inference", int(pick.sum()), len(cards),
+                    f"{100 * numpy.mean(list(cards.values())):.0f} %", "for comparison"))
+    single = products.leave_cards_out(products.read(folder, tables.read_cards()))
+    out.append(Line("fp16 products, median", sum(count for count, _ in single.values()), len(single),
+                    f"{100 * numpy.mean([error for _, error in single.values()]):.1f} % ("
+                    + ", ".join(f"{name} {100 * error:.1f}" for name, (_, error) in single.items()) + ")", "≤ 6 %"))
+    known = spreads.joined([full["host"], half["host"]])
+    for name, fitted in fits.items():
+        for host in ("copy", "host"):
+            out.append(interval_line(f"80 % intervals, {name}, {KNOWN[host]}: cover, mean / worst card; median half-width",
+                                     fitted[host], known, host == "host"))
+    count, decided, right = spreads.decide_pairs(known, numpy.array([row.seconds for row in known.rows]))
+    out.append(Line("pairs of cards of different families: decided / right where decided", count, len(set(known.card)),
+                    f"{100 * decided / count:.0f} / {100 * right / max(decided, 1):.1f} %", "≥ 50 / ≥ 95 %"))
+    close = [saturation(fitted["copy"]) for fitted in fits.values()]
+    out.append(Line("saturation batch within one power of two", sum(curves for curves, _ in close), 2,
+                    f"{sum(good for _, good in close)} of {sum(curves for curves, _ in close)}", "all"))
+    out.append(memory_line(rows, layers))
+    return out, fits
+
+
+def table(lines):
+    head = ["| what | rows | cards | measured | goal |", "| --- | --- | --- | --- | --- |"]
+    return "\n".join(head + [f"| {line.what} | {line.rows} | {line.cards} | {line.value} | {line.goal} |" for line in lines])
+
+
+def cards_table(fits):
+    out = ["| card | set | mode, dtype | rows | error | bias |", "| --- | --- | --- | --- | --- | --- |"]
+    for name, fitted in fits.items():
+        rows, errors = fitted["host"].terms.rows, fitted["host"].log_errors()
+        keys = numpy.array([f"{row.card.id} | {name} | {row.mode}, {row.dtype}" for row in rows])
+        for key in sorted(set(keys)):
+            pick = errors[keys == key]
+            out.append(f"| {key} | {len(pick)} | {100 * numpy.mean(abs(numpy.expm1(pick))):.0f} % | {numpy.exp(numpy.median(pick)):.2f} |")
+    return "\n".join(out)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", type=pathlib.Path, help="tables of published measurements")
+    parser.add_argument("--cards", action="store_true", help="each card's error too, host known")
+    options = parser.parse_args()
+    lines, fits = lines_of(options.folder)
+    print(table(lines))
+    if options.cards:
+        print("\n" + cards_table(fits))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""PyTorch's memory of a training step with SGD and momentum, from a network's operations.
+
+    bytes(batch) = CONTEXT_BYTES + parameters·(12, under autocast 14) + slack · batch · image
+
+12 bytes a parameter are weights, gradients and momentum in fp32; autocast keeps 16-bit copies of the weights until the step
+ends. `image` is what one more image adds at the peak: the tensors that autograd saved until then, and those that the operation
+at the peak reads and writes in its backward pass. A tensor is saved once, however many operations save it. `slack` is what the allocator's blocks exceed their tensors by.
+"""
+
+import dataclasses
+
+import features
+
+# Whose backward pass reads what they read, and whose reads what they wrote.
+SAVE_INPUT = {"gelu", "silu", "hardswish", "hardtanh", "hardsigmoid", "clamp_min", "pow", "sin", "cos", "bn", "ln",
+              "native_group_norm", "norm", "max_pool2d_with_indices", "avg_pool2d", "addcmul", "div"}
+SAVE_RESULT = {"relu", "sigmoid", "leaky_relu", "softmax"}
+REMEMBERED = 40  # tensors among which an operation's input is looked for, the latest first
+CONTEXT_BYTES = 0.9e9   # the driver's context, cuDNN's and cuBLAS's kernels and workspaces
+RESERVED_BYTES = 308 << 20  # of 24 GiB, that the driver of an RTX 3090 keeps
+
+
+@dataclasses.dataclass
+class Tensor:
+    elements: int
+    width: int
+    saved: bool = False
+
+
+class Tape:
+    """Tensors in the order in which they were written, and the bytes that autograd has saved of them."""
+
+    def __init__(self, elements):
+        self.tensors = [Tensor(elements, 4)]
+        self.bytes = 0
+
+    def find(self, elements):
+        return next((tensor for tensor in self.tensors[:-REMEMBERED - 1:-1] if tensor.elements == elements), None)
+
+    def save(self, tensor, elements, width):
+        """Saves the tensor as it is; without one, or if another width is needed, a copy."""
+        if tensor is None or tensor.width != width:
+            self.bytes += elements * width
+        elif not tensor.saved:
+            tensor.saved = True
+            self.bytes += tensor.elements * width
+
+
+def record(tape, operation, widths):
+    """Runs one operation on the tape; bytes that its backward pass reads and writes."""
+    read_width, written_width = widths.of(operation)
+    name = operation.name
+    source = tape.find(operation.read)
+    if source is None and operation.read > operation.written:  # two inputs, one of the result's size
+        source = tape.find(operation.written)
+    result = source if operation.in_place and source else Tensor(operation.written // features.results_of(operation),
+                                                                   written_width)
+    if operation.kind in features.PRODUCTS:
+        matching = source if source and source.elements == operation.read else None
+        tape.save(matching, operation.read, widths.narrow)
+    elif operation.in_place and name in SAVE_INPUT:
+        tape.bytes += operation.read * read_width  # what is overwritten is copied first
+    elif name in SAVE_INPUT:
+        wide = widths.autocast and name in features.WIDE
+        tape.save(source, operation.written if operation.read > operation.written else operation.read,
+                  4 if wide else read_width)
+    elif name == "mul" and operation.read != operation.written:
+        tape.save(source, operation.written, read_width)
+        if operation.read >= 2 * operation.written:
+            tape.bytes += operation.written * read_width  # the other factor
+    if name.startswith("max_pool"):
+        tape.bytes += operation.written // 2 * features.INDEX_BYTES  # half of what it writes are indices
+    if name in SAVE_RESULT:
+        tape.save(result, operation.written, result.width)
+    if result is not source:
+        tape.tensors.append(result)
+    return operation.read * read_width + operation.written * written_width
+
+
+def image_bytes(network, dtype):
+    """What one more image adds at the peak of a training step."""
+    widths = features.Widths(dtype)
+    tape = Tape(network.operations[0].read)
+    peak = 0
+    for operation in network.operations:
+        if operation.on_weights:
+            continue
+        in_use = record(tape, operation, widths)
+        peak = max(peak, tape.bytes + in_use)
+    return peak + 12 * network.image ** 2  # the images
+
+
+def largest_batch(network, dtype, memory_bytes, slack):
+    """Not rounded."""
+    fixed = CONTEXT_BYTES + network.parameters * (14 if dtype == "amp" else 12)
+    return (memory_bytes - fixed) / (slack * image_bytes(network, dtype))
+
+
+RUNGS = (1024, 768, 512, 384, 256, 192, 128, 96, 64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1)
+FIRST_RUNG = 512  # what timm tries first: larger batches were not tried
+
+
+def judge(rows, layers, slack):
+    """(in, above, below): whether the largest batch predicted is at least that measured, and below the rung that did not
+    fit."""
+    counts = [0, 0, 0]
+    for row in rows:
+        batch = largest_batch(layers[row.network, row.image], row.dtype, row.card.memory_bytes - RESERVED_BYTES, slack)
+        refused = RUNGS[RUNGS.index(row.batch) - 1]
+        counts[0 if row.batch <= batch < refused else 1 if batch >= refused else 2] += 1
+    return counts
+
+
+def ceiling_rows(rows):
+    """Training at a batch that was lowered until it fitted."""
+    return [row for row in rows if row.source.startswith("timm") and row.mode == "train" and row.batch < FIRST_RUNG]
+
+
+def calibrate(rows, layers):
+    """The slack that puts most rows in; a batch that does not fit costs as much as four that are too small."""
+    def cost(slack):
+        _, above, below = judge(rows, layers, slack)
+        return 4 * above + below
+
+    return min((1 + step / 200 for step in range(61)), key=cost)

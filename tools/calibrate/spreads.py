@@ -1,0 +1,148 @@
+"""How far predictions err: the model's intervals, whether they cover, and which of two cards is the faster.
+
+The logarithm of predicted over measured time is a bias that the rows of one card share plus a rest. Families of cards that the
+fit had not seen give the deviations of both; where the host's cost a launch is not known, its deviation counts by the share of
+the step that the host takes. Two cards on one host share that, so a ratio has a spread of its own.
+"""
+
+import dataclasses
+import itertools
+import math
+
+import numpy
+
+import model
+
+NORMAL_80 = 1.2816  # half-width of the normal distribution's central 80 %, in deviations
+HOST_SPREAD = 0.35  # deviation of the logarithm of seconds a launch, between machines
+# Student's t at 0.9 over the normal's, by degrees of freedom from 1: few families tell a deviation badly.
+STUDENT = (2.40, 1.47, 1.28, 1.20, 1.15, 1.12, 1.10)
+
+
+@dataclasses.dataclass
+class Errors:
+    """Log errors of rows whose families the fit had not seen."""
+    rows: list
+    log: numpy.ndarray
+
+    def __post_init__(self):
+        self.chip = numpy.array([row.card.chip for row in self.rows])
+        self.card = numpy.array([row.card.id for row in self.rows])
+
+    def without(self, *chips):
+        keep = ~numpy.isin(self.chip, chips)
+        return Errors([row for row, kept in zip(self.rows, keep) if kept], self.log[keep])
+
+
+def joined(left_outs):
+    """Errors of several LeftOut, of eager PyTorch alone."""
+    rows, logs = [], []
+    for left_out in left_outs:
+        eager = [row.framework == "pytorch" for row in left_out.terms.rows]
+        rows += [row for row, kept in zip(left_out.terms.rows, eager) if kept]
+        logs.append(left_out.log_errors()[numpy.array(eager)])
+    return Errors(rows, numpy.concatenate(logs))
+
+
+@dataclasses.dataclass
+class Spread:
+    """Of the logarithm of a step's time."""
+    card: float    # deviation of a card's bias
+    rest: float    # deviation of a network on a card
+    scale: float   # makes 80 % of the rows lie in their intervals
+    ratio: float   # half-width of the 80 % interval of two cards' ratio
+
+    def half_width(self, host_share=0.0, host_known=True):
+        """Of the 80 % interval."""
+        host = 0.0 if host_known else HOST_SPREAD * host_share
+        return NORMAL_80 * self.scale * math.sqrt(self.card ** 2 + self.rest ** 2 + host ** 2)
+
+
+def quantile_80(values, weights):
+    order = numpy.argsort(values)
+    share = numpy.cumsum(weights[order]) / weights.sum()
+    return float(values[order][numpy.searchsorted(share, 0.8)])
+
+
+def student(families):
+    return STUDENT[min(max(families - 2, 0), len(STUDENT) - 1)]
+
+
+def spread_of(errors):
+    """Cards weigh equally, in each mode and dtype; so do pairs of cards."""
+    names = numpy.array([f"{row.card.id} {row.mode} {row.dtype}" for row in errors.rows])
+    biases, rests, weights = [], numpy.zeros(len(names)), numpy.zeros(len(names))
+    for name in sorted(set(names)):
+        pick = names == name
+        biases.append(numpy.median(errors.log[pick]))
+        rests[pick] = errors.log[pick] - biases[-1]
+        weights[pick] = 1 / pick.sum()
+    card = math.sqrt(numpy.mean(numpy.square(biases)))
+    rest = quantile_80(abs(rests), weights) / NORMAL_80
+    scale = quantile_80(abs(errors.log), weights) / (NORMAL_80 * math.sqrt(card ** 2 + rest ** 2))
+    return Spread(card, rest, max(scale, 1) * student(len(set(errors.chip))), ratio_width(errors))
+
+
+def pairs(errors):
+    """Index pairs of rows of one network, batch and setting, on cards of different families."""
+    cases = {}
+    for place, row in enumerate(errors.rows):
+        cases.setdefault((row.network, row.image, row.mode, row.dtype, row.layout, row.batch), []).append(place)
+    for places in cases.values():
+        for one, other in itertools.combinations(places, 2):
+            if errors.chip[one] != errors.chip[other]:
+                yield one, other
+
+
+def ratio_width(errors):
+    """80 % of the pairs' ratios err by less, as a logarithm."""
+    found = {}
+    for one, other in pairs(errors):
+        found.setdefault(tuple(sorted((errors.card[one], errors.card[other]))), []).append(
+            abs(errors.log[one] - errors.log[other]))
+    if not found:
+        return math.inf
+    values = numpy.concatenate([numpy.array(each) for each in found.values()])
+    weights = numpy.concatenate([numpy.full(len(each), 1 / len(each)) for each in found.values()])
+    return quantile_80(values, weights)
+
+
+def host_shares(values, terms):
+    """Share of the host in each row's step: how far the step's logarithm moves with the host's."""
+    host = model.host_seconds(values, terms, numpy.full(len(terms), 5e-5)) ** values["overlap"]
+    return host / (host + model.gpu_seconds(values, terms) ** values["overlap"])
+
+
+def coverage(left_out, known, host_known):
+    """{card: (share covered, median half-width, rows)} of the 80 % intervals of `left_out`'s rows of eager PyTorch. A family's
+    spread comes from the other families' errors in `known`, where the hosts were known."""
+    errors, terms = left_out.log_errors(), left_out.terms
+    eager = numpy.array([row.framework == "pytorch" for row in terms.rows])
+    out = {}
+    for chip in sorted(set(terms.chip)):
+        spread = spread_of(known.without(chip))
+        for card in sorted(set(terms.card[(terms.chip == chip) & eager])):
+            pick = (terms.card == card) & eager
+            share = host_shares(left_out.fits[chip], terms.where(pick))
+            width = numpy.array([spread.half_width(each, host_known) for each in share])
+            out[card] = (float(numpy.mean(abs(errors[pick]) <= width)), float(numpy.median(numpy.expm1(width))), int(pick.sum()))
+    return out
+
+
+def decide_pairs(errors, seconds):
+    """(pairs, decided, right where decided): a pair is decided if the predicted ratio's 80 % interval excludes 1. `seconds`:
+    measured."""
+    widths = {}
+    count = decided = right = 0
+    for one, other in pairs(errors):
+        chips = tuple(sorted((errors.chip[one], errors.chip[other])))
+        if chips not in widths:
+            rest = errors.without(*chips)
+            widths[chips] = ratio_width(rest) * student(len(set(rest.chip)))
+        measured = math.log(seconds[one] / seconds[other])
+        ratio = measured + errors.log[one] - errors.log[other]
+        count += 1
+        if abs(ratio) > widths[chips]:
+            decided += 1
+            right += (ratio > 0) == (measured > 0)
+    return count, decided, right
