@@ -63,9 +63,11 @@ def calibration(folder):
         left_out.append(leave_out.leave_families_out(terms, name, ("host",))["host"])
         document["sets"][name] = {"dtypes": list(dtypes), "chips": sorted(set(terms.chip[~terms.blocking])),
                                   "measured": sources_of(terms.rows), "coefficients": coefficients_of(values, host)}
-    spread = spreads.spread_of(spreads.joined(left_out))
-    document["spread"] = {"card": rounded(spread.card), "rest": rounded(spread.rest), "scale": rounded(spread.scale),
-                          "host": spreads.HOST_SPREAD, "ratio_half_width": rounded(spread.ratio)}
+    document["spread"] = {"host": spreads.HOST_SPREAD}
+    for name, language in (("image", False), ("language", True)):
+        spread = spreads.spread_of(spreads.joined(left_out, language))
+        document["spread"][name] = {"card": rounded(spread.card), "rest": rounded(spread.rest), "scale": rounded(spread.scale),
+                                    "ratio_half_width": rounded(spread.ratio)}
     measured = products.read(folder, tables.read_cards())
     values = products.calibrate(list(measured.values()))
     document["products"] = {"cards": sorted(measured), "coefficients": {
@@ -77,25 +79,16 @@ def calibration(folder):
     return document
 
 
-def written(document):
-    """Indented, with each table of numbers on one line."""
-    text = json.dumps(document, indent=1)
-    lines, held = [], None
-    for line in text.split("\n"):
-        bare = line.strip()
-        if held is not None:
-            held.append(bare)
-            if bare.rstrip(",") in ("}", "]"):
-                lines.append(" ".join(held))
-                held = None
-            elif bare.endswith(("{", "[")):  # it holds another table
-                lines += [held[0]] if len(held) == 2 else [" ".join(held[:-1])]
-                held = [line]
-        elif bare.endswith(("{", "[")):
-            held = [line]
-        else:
-            lines.append(line)
-    return "\n".join(lines) + "\n"
+def written(value, indent=""):
+    """JSON in which a table of numbers stands on one line."""
+    if isinstance(value, dict) and any(isinstance(each, (dict, list)) for each in value.values()):
+        inner = indent + "  "
+        fields = [f"{inner}{json.dumps(name)}: {written(each, inner)}" for name, each in value.items()]
+        return "{\n" + ",\n".join(fields) + "\n" + indent + "}"
+    if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        inner = indent + "  "
+        return "[\n" + ",\n".join(inner + written(each, inner) for each in value) + "\n" + indent + "]"
+    return json.dumps(value)
 
 
 def main():
@@ -103,7 +96,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, help="tables of published measurements")
     parser.add_argument("--out", type=pathlib.Path, default=OUT)
     options = parser.parse_args()
-    options.out.write_text(written(calibration(options.folder)), encoding="utf-8")
+    options.out.write_text(written(calibration(options.folder)) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

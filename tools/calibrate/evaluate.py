@@ -1,6 +1,6 @@
 """How far the model errs on cards and networks that it has not seen: the table of docs/predict.md.
 
-    evaluate.py FOLDER [--layers FILE]
+    evaluate.py FOLDER [--cards]
 
 FOLDER holds the tables of published measurements (tables.py). Each row leaves a family of cards out (all cards of a chip): the
 mean of the error's size over the rows of a card, then over the cards. Takes a minute.
@@ -18,9 +18,10 @@ import networks
 import products
 import spreads
 import tables
+import transformers
 
 SETS = {"fp32": ("fp32",), "16bit": ("amp", "fp16")}
-KNOWN = {"nothing": "host unknown", "copy": "host's cost a launch unknown", "host": "host known"}
+KNOWN = {"nothing": "host and copy unknown", "copy": "host unknown", "host": "host known"}
 REFERENCE = ("resnet50", "tv_resnet50")  # at 224 pixels: the one measurement on the target
 
 
@@ -36,7 +37,8 @@ class Line:
 def measured(folder):
     """(rows with known layers that no compiler changed, layers)."""
     layers = networks.read_layers(folder)
-    rows = tables.read_networks(folder, tables.read_cards())
+    cards = tables.read_cards()
+    rows = tables.read_networks(folder, cards) + transformers.read(folder, cards, layers)
     return [row for row in rows if (row.network, row.image) in layers and not row.compiled], layers
 
 
@@ -54,17 +56,19 @@ def by_card(rows, errors):
     return {name: float(numpy.mean(abs(numpy.expm1(errors[names == name])))) for name in sorted(set(names))}
 
 
-def chosen(left_out, mode, dtype):
-    return numpy.array([row.mode == mode and row.dtype == dtype for row in left_out.terms.rows])
+def chosen(left_out, mode, dtype, language=False):
+    """Rows of image networks, or of language models."""
+    return numpy.array([row.mode == mode and row.dtype == dtype and (row.network in transformers.SIZES) == language
+                        for row in left_out.terms.rows])
 
 
-def error_line(what, left_out, mode, dtype, goal=""):
-    pick = chosen(left_out, mode, dtype)
+def error_line(what, left_out, mode, dtype, goal="", language=False):
+    pick = chosen(left_out, mode, dtype, language)
     rows = [row for row, keep in zip(left_out.terms.rows, pick) if keep]
     cards = by_card(rows, left_out.log_errors()[pick])
     values = list(cards.values())
-    return Line(what, len(rows), len(cards), f"{100 * numpy.mean(values):.1f} % ({100 * min(values):.0f} to {100 * max(values):.0f})",
-                goal)
+    return Line(what, len(rows), len(cards),
+                f"{100 * numpy.mean(values):.1f} % ({100 * min(values):.0f} to {100 * max(values):.0f})", goal)
 
 
 def roofline_errors(terms):
@@ -120,54 +124,95 @@ def memory_line(rows, layers):
                 f"{inside:.0f} / {above:.1f} / {below:.0f} %", "≥ 85 % in, ≤ 2 % above")
 
 
-def interval_line(what, left_out, known, host_known):
-    cover = spreads.coverage(left_out, known, host_known)
-    shares, widths, rows = zip(*cover.values())
-    return Line(what, sum(rows), len(cover), f"{100 * numpy.mean(shares):.0f} / {100 * min(shares):.0f} %; "
-                f"±{100 * numpy.median(widths):.0f} %", "75–90 / ≥ 60 %; ≤ 30 %")
+def interval_line(what, fitted, known, host_known):
+    shares, widths, rows = zip(*(line for left_out in fitted
+                                 for line in spreads.coverage(left_out, known, host_known).values()))
+    return Line(what, sum(rows), len(shares), f"{100 * numpy.mean(shares):.0f} / {100 * min(shares):.0f} %; "
+                f"±{100 * numpy.median(widths):.0f} %", "75–90 / ≥ 60 %; ≤ 30 %" if host_known else "reported")
+
+
+def unseen_lines(terms):
+    """Neither the card's family seen, nor the network's. `terms`: by set."""
+    out = []
+    for name, cases in (("fp32", (("infer", "fp32"), ("train", "fp32"))), ("16bit", (("infer", "amp"), ("train", "fp16")))):
+        left_out = leave_out.leave_families_and_networks_out(terms[name], name)
+        for mode, dtype in cases:
+            what = {"amp": "autocast", "fp16": "16-bit, cast whole,"}.get(dtype, dtype)
+            out.append(error_line(f"{what} {'inference' if mode == 'infer' else 'training'}, no network of the family seen either, "
+                                  "host known", left_out, mode, dtype, "reported"))
+    return out
+
+
+def percent(values):
+    return f"{100 * numpy.mean(list(values)):.1f} %"
+
+
+def network_lines(full, half):
+    """Errors of steps: `full` and `half` are fp32's and 16 bits' LeftOut by what is known of the host."""
+    out = [error_line(f"fp32 inference, {KNOWN[known]}", full[known], "infer", "fp32", goal)
+           for known, goal in (("nothing", ""), ("copy", "≤ 14 %"), ("host", "≤ 12 %"))]
+    out.append(error_line("autocast inference, host unknown", half["copy"], "infer", "amp", "≤ 15 %"))
+    out += [error_line(f"fp32 training, {KNOWN[known]}", full[known], "train", "fp32", "≤ 14 %") for known in ("copy", "host")]
+    out += [error_line(f"16-bit training, cast whole, {KNOWN[known]}", half[known], "train", "fp16", "≤ 18 %")
+            for known in ("copy", "host")]
+    out.append(error_line("16-bit training, autocast, host unknown", half["copy"], "train", "amp", "reported"))
+    out.append(error_line("16-bit inference, cast whole, host known", half["host"], "infer", "fp16", "reported"))
+    out += [error_line(f"fp32 {what} of language models, host unknown", full["copy"], mode, "fp32", "reported", True)
+            for what, mode in (("inference", "infer"), ("training", "train"))]
+    for what, fitted, dtype, goal in (("fp32", full["copy"], "fp32", "≤ 8 %"), ("autocast", half["copy"], "amp", "≤ 10 %")):
+        seen, errors = after_one_measurement(fitted, "infer", dtype)
+        cards = by_card(seen, errors)
+        out.append(Line(f"{what} inference, ResNet-50 measured on the target", len(seen), len(cards), percent(cards.values()),
+                        goal))
+    return out
+
+
+def comparison_lines(left_out):
+    """Of fp32 inference: the data sheet's roofline, and two sources of one card, network and batch."""
+    pick = chosen(left_out, "infer", "fp32")
+    rows = [row for row, keep in zip(left_out.terms.rows, pick) if keep]
+    cards = by_card(rows, roofline_errors(left_out.terms)[pick])
+    times = {}
+    for row in rows:
+        times.setdefault((row.card.id, row.network, row.batch), []).append(row.seconds)
+    apart = {}
+    for (card, *_), seconds in times.items():
+        if len(seconds) > 1:
+            apart.setdefault(card, []).append(max(seconds) / min(seconds))
+    return [Line("roofline alone, fp32 inference", len(rows), len(cards), percent(cards.values()), "for comparison"),
+            Line("two sources of one card, network and batch, fp32 inference: ratio of their times",
+                 sum(map(len, apart.values())), len(apart),
+                 ", ".join(f"{card} {numpy.median(ratios):.2f}" for card, ratios in apart.items()), "the noise floor")]
+
+
+def product_line(folder):
+    single = products.leave_cards_out(products.read(folder, tables.read_cards()))
+    each = ", ".join(f"{name} {100 * error:.1f}" for name, (_, error) in single.items())
+    return Line("fp16 products, median", sum(count for count, _ in single.values()), len(single),
+                f"{percent(error for _, error in single.values())} ({each})", "≤ 6 %")
+
+
+def decision_lines(fits):
+    """Intervals, pairs of cards and saturation batches."""
+    known = spreads.joined([fitted["host"] for fitted in fits.values()])
+    out = [interval_line(f"80 % intervals, {KNOWN[host]}: cover, mean / worst card; median half-width",
+                         [fitted[host] for fitted in fits.values()], known, host == "host") for host in ("copy", "host")]
+    count, decided, right = spreads.decide_pairs(known, numpy.array([row.seconds for row in known.rows]))
+    out.append(Line("pairs of cards of different families: decided / right where decided", count, len(set(known.card)),
+                    f"{100 * decided / count:.0f} / {100 * right / max(decided, 1):.1f} %", "≥ 50 / ≥ 95 %"))
+    curves = [saturation(fitted["copy"]) for fitted in fits.values()]
+    count = sum(number for number, _ in curves)
+    out.append(Line("saturation batch within one power of two", count, 2, f"{sum(close for _, close in curves)} of {count}",
+                    "all"))
+    return out
 
 
 def lines_of(folder):
     rows, layers = measured(folder)
-    fits = {name: leave_out.leave_families_out(leave_out.terms_of(rows_of(rows, name), layers), name) for name in SETS}
-    full, half = fits["fp32"], fits["16bit"]
-    out = []
-    for known, goal in (("nothing", ""), ("copy", "≤ 14 %"), ("host", "≤ 12 %")):
-        out.append(error_line(f"fp32 inference, {KNOWN[known]}", full[known], "infer", "fp32", goal))
-    out.append(error_line("autocast inference, host unknown", half["nothing"], "infer", "amp", "≤ 15 %"))
-    for known in ("copy", "host"):
-        out.append(error_line(f"fp32 training, {KNOWN[known]}", full[known], "train", "fp32", "≤ 14 %"))
-    for known in ("copy", "host"):
-        out.append(error_line(f"16-bit training, cast whole, {KNOWN[known]}", half[known], "train", "fp16", "≤ 18 %"))
-    out.append(error_line("16-bit training, autocast", half["nothing"], "train", "amp", "reported"))
-    out.append(error_line("16-bit inference, cast whole, host known", half["host"], "infer", "fp16", "reported"))
-    for what, fitted, dtype, goal in (("fp32", full["copy"], "fp32", "≤ 8 %"), ("autocast", half["copy"], "amp", "≤ 10 %")):
-        seen, errors = after_one_measurement(fitted, "infer", dtype)
-        cards = by_card(seen, errors)
-        out.append(Line(f"{what} inference, ResNet-50 measured on the target", len(seen), len(cards),
-                        f"{100 * numpy.mean(list(cards.values())):.1f} %", goal))
-    terms = full["host"].terms
-    pick = chosen(full["host"], "infer", "fp32")
-    cards = by_card([row for row, keep in zip(terms.rows, pick) if keep], roofline_errors(terms)[pick])
-    out.append(Line("roofline alone, fp32 inference", int(pick.sum()), len(cards),
-                    f"{100 * numpy.mean(list(cards.values())):.0f} %", "for comparison"))
-    single = products.leave_cards_out(products.read(folder, tables.read_cards()))
-    out.append(Line("fp16 products, median", sum(count for count, _ in single.values()), len(single),
-                    f"{100 * numpy.mean([error for _, error in single.values()]):.1f} % ("
-                    + ", ".join(f"{name} {100 * error:.1f}" for name, (_, error) in single.items()) + ")", "≤ 6 %"))
-    known = spreads.joined([full["host"], half["host"]])
-    for name, fitted in fits.items():
-        for host in ("copy", "host"):
-            out.append(interval_line(f"80 % intervals, {name}, {KNOWN[host]}: cover, mean / worst card; median half-width",
-                                     fitted[host], known, host == "host"))
-    count, decided, right = spreads.decide_pairs(known, numpy.array([row.seconds for row in known.rows]))
-    out.append(Line("pairs of cards of different families: decided / right where decided", count, len(set(known.card)),
-                    f"{100 * decided / count:.0f} / {100 * right / max(decided, 1):.1f} %", "≥ 50 / ≥ 95 %"))
-    close = [saturation(fitted["copy"]) for fitted in fits.values()]
-    out.append(Line("saturation batch within one power of two", sum(curves for curves, _ in close), 2,
-                    f"{sum(good for _, good in close)} of {sum(curves for curves, _ in close)}", "all"))
-    out.append(memory_line(rows, layers))
-    return out, fits
+    terms = {name: leave_out.terms_of(rows_of(rows, name), layers) for name in SETS}
+    fits = {name: leave_out.leave_families_out(terms[name], name) for name in SETS}
+    lines = network_lines(fits["fp32"], fits["16bit"]) + unseen_lines(terms) + comparison_lines(fits["fp32"]["host"])
+    return lines + [product_line(folder), *decision_lines(fits), memory_line(rows, layers)], fits
 
 
 def table(lines):
@@ -182,7 +227,8 @@ def cards_table(fits):
         keys = numpy.array([f"{row.card.id} | {name} | {row.mode}, {row.dtype}" for row in rows])
         for key in sorted(set(keys)):
             pick = errors[keys == key]
-            out.append(f"| {key} | {len(pick)} | {100 * numpy.mean(abs(numpy.expm1(pick))):.0f} % | {numpy.exp(numpy.median(pick)):.2f} |")
+            out.append(f"| {key} | {len(pick)} | {100 * numpy.mean(abs(numpy.expm1(pick))):.0f} % "
+                       f"| {numpy.exp(numpy.median(pick)):.2f} |")
     return "\n".join(out)
 
 

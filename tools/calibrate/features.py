@@ -15,7 +15,7 @@ import collections
 
 PRODUCTS = {"conv", "linear", "bmm", "attention"}
 ACTIVATIONS = {"relu", "silu", "gelu", "sigmoid", "hardtanh", "hardswish", "hardsigmoid", "leaky_relu", "clamp_min", "sin",
-               "cos", "pow", "bitwise_not", "add", "mul", "sub", "div", "addcmul"}
+               "cos", "pow", "tanh", "bitwise_not", "add", "mul", "sub", "div", "addcmul"}
 NORMS = {"ln", "native_group_norm", "softmax", "norm"}
 WIDE = NORMS | {"sum", "cumsum", "pow"}  # under autocast these compute, and answer, in fp32
 MOVED_BY = {"group": "group", "depth": "depth", "linear": "matrix", "bmm": "matrix", "attention": "matrix"}
@@ -28,12 +28,12 @@ def class_of(operation):
     if operation.kind != "conv":
         return operation.kind
     if operation.groups > 1:
-        return "depth" if operation.depth <= operation.kernel ** 2 else "group"
+        return "depth" if operation.depth == operation.taps else "group"
     if operation.kernel == 1:
         return "point"
-    if operation.depth <= STEM_CHANNELS * operation.kernel ** 2:
+    if operation.depth <= STEM_CHANNELS * operation.taps:
         return "stem"
-    return "wino" if operation.kernel == 3 and operation.stride == 1 else "dense"
+    return "wino" if (operation.kernel, operation.taps, operation.stride) == (3, 9, 1) else "dense"
 
 
 def ceil_to(value, step):

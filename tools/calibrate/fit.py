@@ -13,6 +13,7 @@ import model
 
 SPREAD = 0.12       # deviation of a row that the fit is content with
 CARD_ROWS = 50      # rows that a card counts for
+ROW_MOST = 1.5      # that a row of a card with few of them counts for
 HOST = {"pytorch": (5e-5, 0.3), "tensorflow": (3e-5, 0.3), "mxnet": (3e-5, 0.3)}  # seconds a launch
 COPY = (2.5e-10, 0.7)  # seconds a byte, pageable
 
@@ -32,16 +33,16 @@ def priors(dtype):
         grads = dict(wino=0.9, point=1.3, dense=1.3, stem=2, group=3, depth=4, linear=1.2, bmm=1.3, attention=2)
         product = {"nchw": 1.0}
     for layout in model.LAYOUTS if tensor else ("nchw",):
-        moved = dict(conv=product[layout], group=product[layout], depth=1.5, matrix=0.5, bn=1.2, norm=1.3, act=1.15,
+        moved = dict(conv=product[layout], group=product[layout], depth=1.5, matrix=0.5, bn=1.2, norm=1.7, act=1.15,
                      move=1.4, weights=1)
         for kind, table in (("a", flops), ("g", grads), ("b", moved)):
             for name, value in table.items():
                 if layout == "nchw" or name in model.LOCAL[kind]:
-                    deviation = 0.1 if name == "act" else 0.3 if kind == "b" or name not in WEAK else 0.6
+                    deviation = 0.1 if name in ("act", "norm") else 0.3 if kind == "b" or name not in WEAK else 0.6
                     out[f"{kind}.{layout}.{name}"] = (value, deviation)
     out |= {"tile": (0.25, 0.5), "launch": (4e-6, 0.3), "overlap": (5, 0.3), "host_train": (0.8, 0.2),
             "h.hbm": (1.15, 0.03), "h.gddr6x": (1.15, 0.05), "shrink": (1.3, 0.15)}
-    out["joules_fp32"] = (14.4e-12, 0.1) if tensor else (16e-12, 0.3)
+    out["joules_fp32"] = (16e-12, 0.1) if tensor else (16e-12, 0.3)
     out["joules"] = (2.3e-12, 0.15)
     if tensor:
         out["whole"] = (1.1, 0.15)
@@ -78,14 +79,14 @@ def soft(errors):
 
 
 def weights_of(terms):
-    """Square roots of the rows' weights: cards alike, CARD_ROWS rows each at most."""
+    """Square roots of the rows' weights."""
     rows = collections.Counter(terms.card)
-    return numpy.array([math.sqrt(min(rows[card], CARD_ROWS) / rows[card]) for card in terms.card])
+    return numpy.array([math.sqrt(min(CARD_ROWS / rows[card], ROW_MOST)) for card in terms.card])
 
 
 def host_prior(source, loose):
-    value, deviation = HOST[next((name for name in ("tensorflow", "mxnet") if {"tensorflow": " tf1", "mxnet": " mxnet"}[name] in source),
-                                 "pytorch")]
+    framework = "tensorflow" if " tf1" in source else "mxnet" if " mxnet" in source else "pytorch"
+    value, deviation = HOST[framework]
     return value, 1.5 if loose else deviation
 
 

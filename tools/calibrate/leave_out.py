@@ -1,6 +1,8 @@
-"""Predictions of each family of cards (all cards of one chip) by a fit that saw none of the family."""
+"""Predictions of each family of cards (all cards of one chip) by a fit that saw none of the family, nor, if asked for, any network
+of the predicted one's family."""
 
 import dataclasses
+import re
 
 import numpy
 
@@ -80,3 +82,34 @@ def leave_families_out(terms, dtype, known=("nothing", "copy", "host")):
         for name in known:
             out[name][family] = predict_family(values, host, terms.where(family), name)
     return {name: LeftOut(terms, seconds, fits) for name, seconds in out.items()}
+
+
+FOLDS = 6
+
+
+def network_folds(terms):
+    """Networks in groups, families (resnet…, vgg…) whole: the letters of a name, without what marks its origin."""
+    names = [re.match(r"[a-z]+", re.sub(r"^(tv|tf|dm|legacy|wide|ese)_", "", row.network)).group() for row in terms.rows]
+    order = {name: place for place, name in enumerate(sorted(set(names)))}
+    return numpy.array([order[name] % FOLDS for name in names])
+
+
+def leave_families_and_networks_out(terms, dtype):
+    """As `leave_families_out`. A machine's host is fitted on its other networks."""
+    fold = network_folds(terms)
+    seconds = numpy.zeros(len(terms))
+    for chip in sorted(set(terms.chip)):
+        for group in range(FOLDS):
+            family, alike = terms.chip == chip, fold == group
+            if not (family & alike).any():
+                continue
+            values, host = fit.fit(terms.where(~family & ~alike & ~terms.blocking), dtype)
+            target, others = terms.where(family & alike), terms.where(family & ~alike)
+            each = fit.Host({source: fit.typical_host(host, source) for source in set(target.source)},
+                            {source: fit.COPY[0] for source in set(target.source)})
+            if len(others):
+                own = fit.fit(others, None, fixed=values, loose_host=True)[1]
+                each.launch |= own.launch
+                each.copy |= own.copy
+            seconds[family & alike] = model.step_seconds(values, target, *each.arrays(target))
+    return LeftOut(terms, seconds, {})

@@ -4,7 +4,8 @@
 
 12 bytes a parameter are weights, gradients and momentum in fp32; autocast keeps 16-bit copies of the weights until the step
 ends. `image` is what one more image adds at the peak: the tensors that autograd saved until then, and those that the operation
-at the peak reads and writes in its backward pass. A tensor is saved once, however many operations save it. `slack` is what the allocator's blocks exceed their tensors by.
+at the peak reads and writes in its backward pass. A tensor is saved once, however many operations save it. `slack` is what the
+allocator's blocks exceed their tensors by.
 """
 
 import dataclasses

@@ -4,7 +4,7 @@
     host = launches·host_launch · (host_train in training)
     step = copy + (gpu^n + host^n)^(1/n)
 
-P is what the card sustains: (peak^-4 + cap^-4)^(-1/4), cap = power / (joules·(process/12 nm)^shrink). W is the memory's
+P is what the card sustains: (peak^-8 + cap^-8)^(-1/8), cap = power / (joules·(process/12 nm)^shrink). W is the memory's
 bandwidth, h depends on the memory's kind. Depthwise convolutions run on the fp32 cores in every dtype. `a`, `g` and `b` depend on
 the class and on the layout. `host_launch` belongs to the machine, not to the card; so does `copy`, the time to copy the batch to
 the card where the measurement includes it.
@@ -17,6 +17,7 @@ BYTES = ("conv", "group", "depth", "matrix", "bn", "norm", "act", "move", "weigh
 LAYOUTS = ("nchw", "nhwc")
 LOCAL = {"a": ("wino", "point", "dense", "group", "depth"), "g": ("wino", "point", "dense", "group", "depth"),
          "b": ("conv", "group", "depth", "bn", "norm", "act", "move")}  # classes that differ between layouts
+SHARP = 4  # how suddenly power limits the peak
 TENSOR_DTYPES = {"amp": "fp16", "fp16": "fp16", "bf16": "bf16", "tf32": "tf32"}
 
 
@@ -37,6 +38,7 @@ class Terms:
         self.bandwidth = array(card.bytes_per_s for card in cards)
         self.peak32 = array(card.peak("fp32") for card in cards)
         self.peak = array(row.card.peak(TENSOR_DTYPES.get(row.dtype, row.dtype)) for row in rows)
+        self.tensor = numpy.array([TENSOR_DTYPES.get(row.dtype) in row.card.flops_per_s for row in rows], bool)
         self.train = numpy.array([row.mode == "train" for row in rows], bool)
         self.nhwc = numpy.array([row.layout == "nhwc" for row in rows], bool)
         self.whole = numpy.array([row.dtype == "fp16" for row in rows], bool)
@@ -77,13 +79,14 @@ def coefficient(values, kind, layout, name):
 
 def sustained(peak, power, process, joules, shrink):
     cap = power / (joules * (process / 12) ** shrink)
-    return (peak ** -4 + cap ** -4) ** -0.25
+    return (peak ** -SHARP + cap ** -SHARP) ** (-1 / SHARP)
 
 
 def gpu_seconds(values, terms):
     """Of each row. `values`: coefficients by name."""
-    fast = sustained(terms.peak, terms.power, terms.process, values["joules"], values["shrink"])
     cores = sustained(terms.peak32, terms.power, terms.process, values["joules_fp32"], values["shrink"])
+    tensor = sustained(terms.peak, terms.power, terms.process, values["joules"], values["shrink"])
+    fast = numpy.where(terms.tensor, tensor, cores)
     bandwidth = terms.bandwidth * numpy.where(terms.memory == "hbm", values["h.hbm"],
                                               numpy.where(terms.memory == "gddr6x", values["h.gddr6x"], 1))
     seconds = numpy.zeros(len(terms))

@@ -1,4 +1,4 @@
-"""A network's operations, as eager PyTorch runs them for one image (`layers.jsonl.gz`)."""
+"""A network's operations, as eager PyTorch runs them for one image (`layers.jsonl`, `layers.jsonl.gz`)."""
 
 import dataclasses
 import gzip
@@ -18,6 +18,7 @@ class Operation:
     depth: int = 0    # of its reduction, in one group
     groups: int = 1   # a convolution's; of a batched product, how many an image
     kernel: int = 1   # a convolution's, in pixels of its longer side
+    taps: int = 1     # and of both
     stride: int = 1
     on_weights: bool = False  # works on weights, whatever the batch
 
@@ -47,7 +48,8 @@ def operation_of(entry, on_weights):
         rows, columns = entry["oh"] * entry["ow"], entry["k"] // groups
         depth = entry["c"] // groups * entry["r"] * entry["s"]
         return Operation(**common, macs=rows * columns * depth * groups, rows=rows, columns=columns, depth=depth,
-                         groups=groups, kernel=max(entry["r"], entry["s"]), stride=entry["stride"])
+                         groups=groups, kernel=max(entry["r"], entry["s"]), taps=entry["r"] * entry["s"],
+                         stride=entry["stride"])
     if entry["op"] in ("linear", "bmm"):
         count = entry.get("b", 1)
         return Operation(**common, macs=count * entry["m"] * entry["n"] * entry["k"], rows=entry["m"],
@@ -67,7 +69,8 @@ def works_on_weights(entries, place):
 def read_layers(folder):
     """Networks by (name, image size)."""
     networks = {}
-    with gzip.open(pathlib.Path(folder) / "layers.jsonl.gz", "rt", encoding="utf-8") as file:
+    path = pathlib.Path(folder) / "layers.jsonl"
+    with open(path, encoding="utf-8") if path.exists() else gzip.open(f"{path}.gz", "rt", encoding="utf-8") as file:
         for line in file:
             entry = json.loads(line)
             entries = entry["ops"]

@@ -12,6 +12,7 @@ import math
 import numpy
 
 import model
+import transformers
 
 NORMAL_80 = 1.2816  # half-width of the normal distribution's central 80 %, in deviations
 HOST_SPREAD = 0.35  # deviation of the logarithm of seconds a launch, between machines
@@ -34,13 +35,18 @@ class Errors:
         return Errors([row for row, kept in zip(self.rows, keep) if kept], self.log[keep])
 
 
-def joined(left_outs):
+def eager(rows, language=False):
+    """Rows of eager PyTorch: of image networks, or of language models."""
+    return numpy.array([row.framework == "pytorch" and (row.network in transformers.SIZES) == language for row in rows])
+
+
+def joined(left_outs, language=False):
     """Errors of several LeftOut, of eager PyTorch alone."""
     rows, logs = [], []
     for left_out in left_outs:
-        eager = [row.framework == "pytorch" for row in left_out.terms.rows]
-        rows += [row for row, kept in zip(left_out.terms.rows, eager) if kept]
-        logs.append(left_out.log_errors()[numpy.array(eager)])
+        keep = eager(left_out.terms.rows, language)
+        rows += [row for row, kept in zip(left_out.terms.rows, keep) if kept]
+        logs.append(left_out.log_errors()[keep])
     return Errors(rows, numpy.concatenate(logs))
 
 
@@ -117,12 +123,12 @@ def coverage(left_out, known, host_known):
     """{card: (share covered, median half-width, rows)} of the 80 % intervals of `left_out`'s rows of eager PyTorch. A family's
     spread comes from the other families' errors in `known`, where the hosts were known."""
     errors, terms = left_out.log_errors(), left_out.terms
-    eager = numpy.array([row.framework == "pytorch" for row in terms.rows])
+    counted = eager(terms.rows)
     out = {}
     for chip in sorted(set(terms.chip)):
         spread = spread_of(known.without(chip))
-        for card in sorted(set(terms.card[(terms.chip == chip) & eager])):
-            pick = (terms.card == card) & eager
+        for card in sorted(set(terms.card[(terms.chip == chip) & counted])):
+            pick = (terms.card == card) & counted
             share = host_shares(left_out.fits[chip], terms.where(pick))
             width = numpy.array([spread.half_width(each, host_known) for each in share])
             out[card] = (float(numpy.mean(abs(errors[pick]) <= width)), float(numpy.median(numpy.expm1(width))), int(pick.sum()))

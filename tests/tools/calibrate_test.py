@@ -1,0 +1,226 @@
+"""The calibration: terms of layers by hand, a fit that finds what made the times, families left out, memory, intervals."""
+
+import dataclasses
+import importlib.util
+import json
+import math
+import pathlib
+import sys
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+TABLES = SOURCE / "tests" / "tools" / "tables"
+sys.path.insert(0, str(SOURCE / "tools" / "calibrate"))
+
+HAS_NUMPY = importlib.util.find_spec("numpy") is not None
+if HAS_NUMPY:
+    import numpy
+
+    import calibrate
+    import features
+    import fit
+    import leave_out
+    import memory
+    import model
+    import networks
+    import products
+    import spreads
+    import tables
+    import transformers
+
+
+def operation(kind, read, written, **fields):
+    return networks.Operation(kind, read, written, **fields)
+
+
+def convolution(channels, outputs, pixels, kernel=3, groups=1, stride=1):
+    depth = channels // groups * kernel ** 2
+    return operation("conv", channels * pixels * stride ** 2, outputs * pixels, weights=outputs * depth,
+                     macs=pixels * outputs * depth, rows=pixels, columns=outputs // groups, depth=depth, groups=groups,
+                     kernel=kernel, taps=kernel ** 2, stride=stride)
+
+
+def network(*operations, parameters=0):
+    return networks.Network("made up", 8, parameters, operations)
+
+
+@unittest.skipUnless(HAS_NUMPY, "needs python3-numpy (tools/packages-calibrate.txt)")
+class Terms(unittest.TestCase):
+    def test_classes_of_products(self):
+        cases = {"wino": convolution(64, 64, 49), "dense": convolution(64, 64, 49, stride=2),
+                 "point": convolution(64, 64, 49, kernel=1), "stem": convolution(3, 64, 49, kernel=7, stride=2),
+                 "group": convolution(64, 64, 49, groups=32), "depth": convolution(64, 64, 49, groups=64)}
+        for name, product in cases.items():
+            self.assertEqual(features.class_of(product), name)
+
+    def test_a_convolution_in_fp32(self):
+        step = features.step_of(network(convolution(16, 40, 100)), "infer", "fp32").at(2)
+        self.assertEqual(step["flops.wino"], 2 * 2 * 100 * 64 * (16 * 9 + 8))  # 40 columns fill two tiles of 32
+        self.assertEqual(step["bytes.conv"], 2 * 4 * (1600 + 4000))
+        self.assertEqual(step["bytes.weights"], 4 * 40 * 144)
+        self.assertEqual(step["launches"], 1)
+
+    def test_training_adds_the_backward_pass(self):
+        net = network(convolution(16, 32, 100), operation("bn", 3200, 3200), operation("relu_", 3200, 3200), parameters=5000)
+        step = features.step_of(net, "train", "fp32").at(1)
+        self.assertEqual(step["grads.wino"], step["flops.wino"])  # the first layer has no gradient of its input
+        self.assertEqual(step["bytes.bn"], 4 * (2 + 6) * 3200)
+        self.assertEqual(step["bytes.act"], 4 * (2 + 3) * 3200)
+        self.assertEqual(step["bytes.weights"], 4 * 32 * 144 * 3 + 4 * 5000 * 10)
+        self.assertEqual(step["launches"], (1 + 2 + 3) + (1 + 1 + 6) + (1 + 1))
+
+    def test_autocast_widens_at_layer_norms(self):
+        widths = features.Widths("amp")
+        kinds = [operation("linear", 8, 8), operation("ln", 8, 8), operation("linear", 8, 8), operation("add", 16, 8)]
+        self.assertEqual([widths.of(each) for each in kinds], [(4, 2), (2, 4), (4, 2), (2, 4)])
+
+    def test_attention_is_fused_unless_a_sum_lies_between(self):
+        scores = operation("bmm", 8, 16, macs=1, rows=4, columns=4, depth=2)
+        values = operation("bmm", 20, 8, macs=1, rows=4, columns=2, depth=4)
+        softmax = operation("_softmax", 16, 16)
+        fused = networks.with_fused_attention(network(scores, softmax, values))
+        self.assertEqual([(each.kind, each.read) for each in fused.operations], [("attention", 12)])
+        apart = network(scores, operation("add", 32, 16), softmax, values)
+        self.assertEqual(networks.with_fused_attention(apart), apart)
+
+    def test_a_transformer_has_its_published_parameters(self):
+        for name, millions in {"bert_large": 334, "gpt2_large": 772, "opt_13": 1311}.items():
+            self.assertAlmostEqual(transformers.transformer(name, 16).parameters / 1e6 / millions, 1, delta=0.02)
+
+
+@unittest.skipUnless(HAS_NUMPY, "needs python3-numpy (tools/packages-calibrate.txt)")
+class Model(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cards = tables.read_cards()
+        cls.layers = networks.read_layers(TABLES)
+        cls.rows = tables.read_networks(TABLES, cls.cards)
+        cls.values = {name: value for name, (value, _) in fit.priors("fp32").items()}
+
+    def row(self, **fields):
+        return dataclasses.replace(self.rows[0], **fields)
+
+    def seconds(self, host=0.0, **fields):
+        terms = leave_out.terms_of([self.row(**fields)], self.layers)
+        return float(model.step_seconds(self.values, terms, numpy.array([host]), numpy.array([0.0]))[0])
+
+    def test_rows_name_cards_by_alias(self):
+        self.assertEqual(len(self.rows), 24)
+        self.assertEqual(self.cards["p100-pcie-16gb"].id, "p100")
+        self.assertEqual(tables.framework_of("pytorch1.13-cu117"), ("pytorch", (1, 13)))
+        self.assertEqual(tables.framework_of("tf1-ngc20.06"), ("tensorflow", (0, 0)))
+
+    def test_power_limits_a_small_card(self):
+        unlimited = dataclasses.replace(self.cards["t4"], power_w=1000)
+        self.assertGreater(self.seconds(card=self.cards["t4"]), 1.5 * self.seconds(card=unlimited))
+
+    def test_launches_bound_a_step_from_below(self):
+        launches = leave_out.terms_of([self.row(batch=1)], self.layers).launches[0]
+        self.assertAlmostEqual(self.seconds(batch=1, host=1e-3) / (launches * 1e-3), 1, delta=0.01)
+        self.assertLess(self.seconds(batch=1, host=1e-3) / self.seconds(batch=2, host=1e-3), 1.001)
+
+    def test_the_fit_finds_what_made_the_times(self):
+        made = dict(self.values, **{"a.nchw.wino": 0.9, "b.nchw.act": 1.4})
+        terms = leave_out.terms_of(self.rows, self.layers)
+        hosts = numpy.array([6e-5 if source.endswith("titanv") else 3e-5 for source in terms.source])
+        terms.seconds = model.step_seconds(made, terms, hosts, numpy.full(len(terms), 3e-10))
+        values, host = fit.fit(terms, "fp32")
+        again = model.step_seconds(values, terms, *host.arrays(terms))
+        self.assertLess(numpy.max(abs(again / terms.seconds - 1)), 0.05)
+        before = model.step_seconds(self.values, terms, hosts, numpy.full(len(terms), 3e-10))
+        self.assertGreater(numpy.max(abs(before / terms.seconds - 1)), 0.15)
+
+    def test_a_family_that_is_left_out_has_no_say(self):
+        plain = leave_out.leave_families_out(leave_out.terms_of(self.rows, self.layers), "fp32", ("nothing",))["nothing"]
+        slower = [dataclasses.replace(row, seconds=row.seconds * (5 if row.card.chip == "GP102" else 1)) for row in self.rows]
+        other = leave_out.leave_families_out(leave_out.terms_of(slower, self.layers), "fp32", ("nothing",))["nothing"]
+        family = plain.terms.chip == "GP102"
+        self.assertTrue(numpy.array_equal(plain.seconds[family], other.seconds[family]))
+        self.assertGreater(numpy.min(abs(other.seconds[~family] / plain.seconds[~family] - 1)), 0.01)
+
+    def test_large_products_reach_what_the_card_sustains(self):
+        values = {name: value for name, (value, _) in products.PRIORS.items()}
+        def time(m):
+            return float(products.seconds(values, products.Products(
+                self.cards["a100-80gb"], [{"m": m, "n": 8192, "k": 8192, "latency_ms": 1}]))[0])
+        self.assertLess(2 * 4096 * 8192 ** 2 / time(4096), 312e12)
+        self.assertGreater(2 * 4096 * 8192 ** 2 / time(4096), 0.6 * 312e12)
+        self.assertAlmostEqual(time(1), 2 * 8192 ** 2 / (2039e9 * 0.87), delta=2e-5)  # one row reads the weights
+
+
+@unittest.skipUnless(HAS_NUMPY, "needs python3-numpy (tools/packages-calibrate.txt)")
+class Memory(unittest.TestCase):
+    def test_a_rectifier_in_place_is_saved_once(self):
+        layers = [convolution(4, 64, 100), operation("bn", 6400, 6400), operation("relu_", 6400, 6400),
+                  convolution(64, 64, 100)]
+        # fp32: the images' 400, the first result (read by bn), bn's own (the rectifier's, read by the next convolution);
+        # at the peak the last convolution's input and result as well. 12 · 8²: the images in fp32.
+        self.assertEqual(memory.image_bytes(network(*layers), "fp32"), 4 * (400 + 2 * 6400) + 4 * 2 * 6400 + 12 * 64)
+
+    def test_what_is_overwritten_is_copied_first(self):
+        kept = memory.image_bytes(network(convolution(4, 64, 100), operation("silu_", 6400, 6400)), "fp32")
+        free = memory.image_bytes(network(convolution(4, 64, 100), operation("relu_", 6400, 6400)), "fp32")
+        self.assertEqual(kept, free)  # both hold one tensor of it: a copy of the input, or the result
+        after = memory.image_bytes(network(convolution(4, 64, 100), operation("silu_", 6400, 6400), convolution(64, 64, 100)), "fp32")
+        self.assertEqual(after - kept, 4 * 6400)  # the next layer saves the result as well
+
+    def test_pooling_saves_indices(self):
+        pool = operation("max_pool2d_with_indices", 6400, 2 * 1600)
+        with_pool = memory.image_bytes(network(convolution(4, 64, 100), pool, operation("add", 1600, 1600)), "fp32")
+        self.assertEqual(with_pool, 4 * 400 + 4 * 6400 + 8 * 1600 + 4 * (6400 + 3200) + 12 * 64)
+
+
+@unittest.skipUnless(HAS_NUMPY, "needs python3-numpy (tools/packages-calibrate.txt)")
+class Spreads(unittest.TestCase):
+    def setUp(self):
+        cards = tables.read_cards()
+        row = tables.read_networks(TABLES, cards)[0]
+        self.rows = [dataclasses.replace(row, card=cards[card], network=f"n{place}", seconds=1.0)
+                     for card in ("gtx1080ti", "titanv", "titanrtx") for place in range(10)]
+
+    def errors(self, *by_card):
+        return spreads.Errors(self.rows, numpy.concatenate([numpy.asarray(each, float) for each in by_card]))
+
+    def test_a_bias_of_cards_is_told_from_the_rest(self):
+        rest = numpy.linspace(-0.09, 0.09, 10)
+        spread = spreads.spread_of(self.errors(0.2 + rest, -0.2 + rest, 0.2 + rest))
+        self.assertAlmostEqual(spread.card, 0.2, places=2)
+        self.assertAlmostEqual(spread.rest, 0.07 / spreads.NORMAL_80, places=2)
+
+    def test_an_unknown_host_widens_by_its_share(self):
+        spread = spreads.Spread(card=0.06, rest=0.08, scale=1, ratio=0.2)
+        self.assertAlmostEqual(spread.half_width(), 1.2816 * 0.1, places=6)
+        self.assertAlmostEqual(spread.half_width(1.0, False), 1.2816 * math.hypot(0.1, spreads.HOST_SPREAD), places=6)
+        self.assertEqual(spread.half_width(0.0, False), spread.half_width())
+
+    def test_errors_that_cards_share_decide_no_less(self):
+        shared = self.errors(numpy.full(10, 0.5), numpy.full(10, 0.5), numpy.full(10, 0.5))
+        self.assertAlmostEqual(spreads.ratio_width(shared), 0, places=9)
+        self.assertAlmostEqual(spreads.ratio_width(self.errors(numpy.full(10, 0.3), numpy.zeros(10), numpy.zeros(10))), 0.3)
+
+    def test_pairs_are_of_different_families(self):
+        self.assertEqual(len(list(spreads.pairs(self.errors(*[numpy.zeros(10)] * 3)))), 30)
+
+
+class Shipped(unittest.TestCase):
+    def test_the_file_fits_the_catalogue(self):
+        document = json.loads((SOURCE / "results" / "calibration.json").read_text(encoding="utf-8"))
+        chips = {gpu["chip"] for gpu in json.loads((SOURCE / "results" / "gpus.json").read_text(encoding="utf-8"))["gpus"]}
+        self.assertEqual(document["schema"], "bench-calibration/1")
+        for each in document["sets"].values():
+            self.assertLessEqual(set(each["chips"]), chips)
+            values = each["coefficients"]
+            for kind in ("flops", "grads", "bytes"):
+                self.assertEqual(set(values[kind]), {"nchw", "nhwc"})
+                for layout in values[kind].values():
+                    self.assertTrue(all(0.3 < value < 10 for value in layout.values()))
+            self.assertTrue(1e-5 < values["host_launch_s"] < 1e-4)
+
+    @unittest.skipUnless(HAS_NUMPY, "needs python3-numpy (tools/packages-calibrate.txt)")
+    def test_tables_of_numbers_are_written_on_a_line(self):
+        text = calibrate.written({"a": {"b": {"c": 1, "d": [1, 2]}}})
+        self.assertEqual(json.loads(text), {"a": {"b": {"c": 1, "d": [1, 2]}}})
+
+
+if __name__ == "__main__":
+    unittest.main()
