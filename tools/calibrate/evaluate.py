@@ -12,6 +12,7 @@ import pathlib
 
 import numpy
 
+import fit
 import leave_out
 import memory
 import networks
@@ -143,6 +144,19 @@ def unseen_lines(terms):
     return out
 
 
+def tf32_lines(rows, layers, half):
+    """By the coefficients of 16 bits, whose fit has seen no row of tf32."""
+    taken = [row for row in rows if row.dtype == "tf32" and row.framework == "pytorch"]
+    terms = leave_out.terms_of(taken, layers)
+    seconds = numpy.zeros(len(terms))
+    for chip in sorted(set(terms.chip)):
+        pick = terms.chip == chip
+        seconds[pick] = leave_out.predict_family(half.fits[chip], fit.Host({}, {}), terms.where(pick), "host")
+    left_out = leave_out.LeftOut(terms, seconds, half.fits)
+    return [error_line(f"tf32 {what}, host known", left_out, mode, "tf32", "reported")
+            for what, mode in (("inference", "infer"), ("training", "train"))]
+
+
 def percent(values):
     return f"{100 * numpy.mean(list(values)):.1f} %"
 
@@ -211,7 +225,8 @@ def lines_of(folder):
     rows, layers = measured(folder)
     terms = {name: leave_out.terms_of(rows_of(rows, name), layers) for name in SETS}
     fits = {name: leave_out.leave_families_out(terms[name], name) for name in SETS}
-    lines = network_lines(fits["fp32"], fits["16bit"]) + unseen_lines(terms) + comparison_lines(fits["fp32"]["host"])
+    lines = network_lines(fits["fp32"], fits["16bit"]) + tf32_lines(rows, layers, fits["16bit"]["host"])
+    lines += unseen_lines(terms) + comparison_lines(fits["fp32"]["host"])
     return lines + [product_line(folder), *decision_lines(fits), memory_line(rows, layers)], fits
 
 
