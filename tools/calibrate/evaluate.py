@@ -1,6 +1,6 @@
 """How far the model errs on cards and networks that it has not seen: the table of docs/predict.md.
 
-    evaluate.py FOLDER [--cards]
+    evaluate.py FOLDER [--cards] [--networks]
 
 FOLDER holds the tables of published measurements (tables.py). Each row leaves a family of cards out (all cards of a chip): the
 mean of the error's size over the rows of a card, then over the cards. Takes a minute.
@@ -132,16 +132,29 @@ def interval_line(what, fitted, known, host_known):
                 f"±{100 * numpy.median(widths):.0f} %", "75–90 / ≥ 60 %; ≤ 30 %" if host_known else "reported")
 
 
-def unseen_lines(terms):
-    """Neither the card's family seen, nor the network's. `terms`: by set."""
+UNSEEN = (("fp32", "infer", "fp32", "fp32 inference"), ("fp32", "train", "fp32", "fp32 training"),
+          ("16bit", "infer", "amp", "autocast inference"), ("16bit", "train", "fp16", "16-bit training, cast whole"),
+          ("16bit", "train", "amp", "16-bit training, autocast"))
+
+
+def unseen_lines(unseen):
+    """Neither the card's family seen, nor the network's. `unseen`: LeftOut by set."""
+    return [error_line(f"{what}, no network of the family seen either, host known", unseen[name], mode, dtype, "reported")
+            for name, mode, dtype, what in UNSEEN]
+
+
+def networks_table(unseen):
+    """The families of networks that err most."""
     out = []
-    for name, cases in (("fp32", (("infer", "fp32"), ("train", "fp32"))), ("16bit", (("infer", "amp"), ("train", "fp16")))):
-        left_out = leave_out.leave_families_and_networks_out(terms[name], name)
-        for mode, dtype in cases:
-            what = {"amp": "autocast", "fp16": "16-bit, cast whole,"}.get(dtype, dtype)
-            out.append(error_line(f"{what} {'inference' if mode == 'infer' else 'training'}, no network of the family seen either, "
-                                  "host known", left_out, mode, dtype, "reported"))
-    return out
+    for name, mode, dtype, what in UNSEEN:
+        pick = chosen(unseen[name], mode, dtype)
+        rows = [row for row, keep in zip(unseen[name].terms.rows, pick) if keep]
+        families = {}
+        for row, error in zip(rows, unseen[name].log_errors()[pick]):
+            families.setdefault(leave_out.network_family(row), []).append(100 * abs(numpy.expm1(error)))
+        worst = sorted(families, key=lambda family: -numpy.mean(families[family]))[:8]
+        out.append(f"{what}: " + ", ".join(f"{family} {numpy.mean(families[family]):.0f} %" for family in worst))
+    return "\n".join(out)
 
 
 def tf32_lines(rows, layers, half):
@@ -222,12 +235,14 @@ def decision_lines(fits):
 
 
 def lines_of(folder):
+    """(table's lines, LeftOut by set and by what is known of the host, LeftOut by set of families and networks)."""
     rows, layers = measured(folder)
     terms = {name: leave_out.terms_of(rows_of(rows, name), layers) for name in SETS}
     fits = {name: leave_out.leave_families_out(terms[name], name) for name in SETS}
     lines = network_lines(fits["fp32"], fits["16bit"]) + tf32_lines(rows, layers, fits["16bit"]["host"])
-    lines += unseen_lines(terms) + comparison_lines(fits["fp32"]["host"])
-    return lines + [product_line(folder), *decision_lines(fits), memory_line(rows, layers)], fits
+    unseen = {name: leave_out.leave_families_and_networks_out(terms[name], name) for name in SETS}
+    lines += unseen_lines(unseen) + comparison_lines(fits["fp32"]["host"])
+    return lines + [product_line(folder), *decision_lines(fits), memory_line(rows, layers)], fits, unseen
 
 
 def table(lines):
@@ -251,9 +266,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=pathlib.Path, help="tables of published measurements")
     parser.add_argument("--cards", action="store_true", help="each card's error too, host known")
+    parser.add_argument("--networks", action="store_true", help="the families of networks that err most, unseen, too")
     options = parser.parse_args()
-    lines, fits = lines_of(options.folder)
+    lines, fits, unseen = lines_of(options.folder)
     print(table(lines))
+    if options.networks:
+        print("\n" + networks_table(unseen))
     if options.cards:
         print("\n" + cards_table(fits))
 

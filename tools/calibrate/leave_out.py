@@ -87,9 +87,14 @@ def leave_families_out(terms, dtype, known=("nothing", "copy", "host")):
 FOLDS = 6
 
 
+def network_family(row):
+    """resnet, vgg, …: the letters of the network's name, without what marks its origin."""
+    return re.match(r"[a-z]+", re.sub(r"^((tv|tf|dm|legacy|wide|ese)_)+", "", row.network)).group()
+
+
 def network_folds(terms):
-    """Networks in groups, families (resnet…, vgg…) whole: the letters of a name, without what marks its origin."""
-    names = [re.match(r"[a-z]+", re.sub(r"^(tv|tf|dm|legacy|wide|ese)_", "", row.network)).group() for row in terms.rows]
+    """Networks in groups, families whole."""
+    names = [network_family(row) for row in terms.rows]
     order = {name: place for place, name in enumerate(sorted(set(names)))}
     return numpy.array([order[name] % FOLDS for name in names])
 
