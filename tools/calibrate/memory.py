@@ -1,9 +1,8 @@
 """PyTorch's memory of a training step with SGD and momentum, from a network's operations.
 
-    bytes(batch) = CONTEXT_BYTES + parameters·(12, under autocast 14) + slack · batch · image
+    bytes(batch) = CONTEXT_BYTES + parameters · PARAMETER_BYTES + slack · batch · image
 
-12 bytes a parameter are weights, gradients and momentum in fp32; autocast keeps 16-bit copies of the weights until the step
-ends. `image` is what one more image adds at the peak: the tensors that autograd saved until then, and those that the operation
+Autocast keeps 16-bit copies of the weights until the step ends. `image` is what one more image adds at the peak: the tensors that autograd saved until then, and those that the operation
 at the peak reads and writes in its backward pass. A tensor is saved once, however many operations save it. `slack` is what the
 allocator's blocks exceed their tensors by.
 """
@@ -18,6 +17,7 @@ SAVE_INPUT = {"gelu", "silu", "hardswish", "hardtanh", "hardsigmoid", "clamp_min
 SAVE_RESULT = {"relu", "sigmoid", "leaky_relu", "softmax"}
 REMEMBERED = 40  # tensors among which an operation's input is looked for, the latest first
 CONTEXT_BYTES = 0.9e9   # the driver's context, cuDNN's and cuBLAS's kernels and workspaces
+PARAMETER_BYTES = {"fp32": 12, "tf32": 12, "amp": 14, "fp16": 6}  # weights, gradients, momentum, copies for autocast
 RESERVED_BYTES = 308 << 20  # of 24 GiB, that the driver of an RTX 3090 keeps
 
 
@@ -93,7 +93,7 @@ def image_bytes(network, dtype):
 
 def largest_batch(network, dtype, memory_bytes, slack):
     """Not rounded."""
-    fixed = CONTEXT_BYTES + network.parameters * (14 if dtype == "amp" else 12)
+    fixed = CONTEXT_BYTES + network.parameters * PARAMETER_BYTES[dtype]
     return (memory_bytes - fixed) / (slack * image_bytes(network, dtype))
 
 
