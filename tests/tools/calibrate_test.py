@@ -17,6 +17,7 @@ if HAS_NUMPY:
     import numpy
 
     import calibrate
+    import compiled
     import features
     import fit
     import leave_out
@@ -137,6 +138,13 @@ class Model(unittest.TestCase):
         family = plain.terms.chip == "GP102"
         self.assertTrue(numpy.array_equal(plain.seconds[family], other.seconds[family]))
         self.assertGreater(numpy.min(abs(other.seconds[~family] / plain.seconds[~family] - 1)), 0.01)
+
+    def test_a_compiler_that_changes_nothing_leaves_the_gpus_time(self):
+        terms = leave_out.terms_of(self.rows, self.layers)
+        factors = dict.fromkeys(compiled.PRIORS, 1.0) | {"launch": self.values["launch"]}
+        eager = model.gpu_seconds(self.values, terms)
+        self.assertTrue(numpy.allclose(compiled.seconds(self.values, factors, terms), eager))
+        self.assertTrue(numpy.all(compiled.seconds(self.values, factors | {"act": 0.1}, terms) < eager))
 
     def test_large_products_reach_what_the_card_sustains(self):
         values = {name: value for name, (value, _) in products.PRIORS.items()}

@@ -10,6 +10,7 @@ import collections
 import json
 import pathlib
 
+import compiled
 import evaluate
 import fit
 import leave_out
@@ -56,10 +57,11 @@ def sources_of(rows):
 def calibration(folder):
     rows, layers = evaluate.measured(folder)
     document = {"schema": "bench-calibration/1", "description": DESCRIPTION, "sets": {}}
-    left_out = []
+    left_out, fitted = [], {}
     for name, dtypes in evaluate.SETS.items():
         terms = leave_out.terms_of(evaluate.rows_of(rows, name), layers)
         values, host = fit.fit(terms.where(~terms.blocking), name)
+        fitted[name] = values
         left_out.append(leave_out.leave_families_out(terms, name, ("host",))["host"])
         document["sets"][name] = {"dtypes": list(dtypes), "chips": sorted(set(terms.chip[~terms.blocking])),
                                   "measured": sources_of(terms.rows), "coefficients": coefficients_of(values, host)}
@@ -68,6 +70,9 @@ def calibration(folder):
         spread = spreads.spread_of(spreads.joined(left_out, language))
         document["spread"][name] = {"card": rounded(spread.card), "rest": rounded(spread.rest), "scale": rounded(spread.scale),
                                     "ratio_half_width": rounded(spread.ratio)}
+    terms = compiled.channels_last(leave_out.terms_of(compiled.rows_of(rows), layers))
+    document["compiled"] = {"chips": sorted(set(terms.chip)), "measured": sources_of(terms.rows), "factors": {
+        name: rounded(value) for name, value in compiled.calibrate(fitted["16bit"], terms).items()}}
     measured = products.read(folder, tables.read_cards())
     values = products.calibrate(list(measured.values()))
     document["products"] = {"cards": sorted(measured), "coefficients": {

@@ -12,6 +12,7 @@ import pathlib
 
 import numpy
 
+import compiled
 import fit
 import leave_out
 import memory
@@ -36,16 +37,16 @@ class Line:
 
 
 def measured(folder):
-    """(rows with known layers that no compiler changed, layers)."""
+    """(rows with known layers, layers)."""
     layers = networks.read_layers(folder)
     cards = tables.read_cards()
     rows = tables.read_networks(folder, cards) + transformers.read(folder, cards, layers)
-    return [row for row in rows if (row.network, row.image) in layers and not row.compiled], layers
+    return [row for row in rows if (row.network, row.image) in layers], layers
 
 
 def rows_of(rows, name):
     """Those that a set of coefficients is for. Before tensor cores 16 bits are another arithmetic; other frameworks fuse."""
-    wanted = [row for row in rows if row.dtype in SETS[name]]
+    wanted = [row for row in rows if row.dtype in SETS[name] and not row.compiled]
     if name == "fp32":
         return wanted
     return [row for row in wanted if row.card.compute_capability >= 70 and row.framework == "pytorch"]
@@ -159,7 +160,7 @@ def networks_table(unseen):
 
 def tf32_lines(rows, layers, half):
     """By the coefficients of 16 bits, whose fit has seen no row of tf32."""
-    taken = [row for row in rows if row.dtype == "tf32" and row.framework == "pytorch"]
+    taken = [row for row in rows if row.dtype == "tf32" and row.framework == "pytorch" and not row.compiled]
     terms = leave_out.terms_of(taken, layers)
     seconds = numpy.zeros(len(terms))
     for chip in sorted(set(terms.chip)):
@@ -168,6 +169,13 @@ def tf32_lines(rows, layers, half):
     left_out = leave_out.LeftOut(terms, seconds, half.fits)
     return [error_line(f"tf32 {what}, host known", left_out, mode, "tf32", "reported")
             for what, mode in (("inference", "infer"), ("training", "train"))]
+
+
+def compiled_line(rows, layers, terms):
+    """`terms`: of 16 bits, eager; their fit has seen the card."""
+    eager = fit.fit(terms, "16bit")[0]
+    left_out = compiled.leave_networks_out(eager, compiled.channels_last(leave_out.terms_of(compiled.rows_of(rows), layers)))
+    return error_line("autocast inference, compiled; the card was seen, no network of the family", left_out, "infer", "amp", "reported")
 
 
 def percent(values):
@@ -241,6 +249,7 @@ def lines_of(folder):
     fits = {name: leave_out.leave_families_out(terms[name], name) for name in SETS}
     lines = network_lines(fits["fp32"], fits["16bit"]) + tf32_lines(rows, layers, fits["16bit"]["host"])
     unseen = {name: leave_out.leave_families_and_networks_out(terms[name], name) for name in SETS}
+    lines.append(compiled_line(rows, layers, terms["16bit"]))
     lines += unseen_lines(unseen) + comparison_lines(fits["fp32"]["host"])
     return lines + [product_line(folder), *decision_lines(fits), memory_line(rows, layers)], fits, unseen
 

@@ -2,9 +2,9 @@
 
     bytes(batch) = CONTEXT_BYTES + parameters · PARAMETER_BYTES + slack · batch · image
 
-Autocast keeps 16-bit copies of the weights until the step ends. `image` is what one more image adds at the peak: the tensors that autograd saved until then, and those that the operation
-at the peak reads and writes in its backward pass. A tensor is saved once, however many operations save it. `slack` is what the
-allocator's blocks exceed their tensors by.
+Autocast keeps 16-bit copies of the weights until the step ends. `image` is what one more image adds at the peak: the tensors
+that autograd saved until then, and those that the operation at the peak reads and writes in its backward pass. A tensor is saved
+once, however many operations save it. `slack` is what the allocator's blocks exceed their tensors by.
 """
 
 import dataclasses
@@ -114,7 +114,8 @@ def judge(rows, layers, slack):
 
 def ceiling_rows(rows):
     """Training at a batch that was lowered until it fitted."""
-    return [row for row in rows if row.source.startswith("timm") and row.mode == "train" and row.batch < FIRST_RUNG]
+    return [row for row in rows if row.source.startswith("timm") and row.mode == "train" and row.batch < FIRST_RUNG
+            and not row.compiled]
 
 
 def calibrate(rows, layers):
