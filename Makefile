@@ -23,7 +23,7 @@ NO_RANDOM := $(shell setarch --addr-no-randomize true 2>/dev/null && echo setarc
 EVERY_CARD := 75-real;80-real;86-real;89-real;90
 FLAGS = $(if $(ARCH),"-DCMAKE_CUDA_ARCHITECTURES=$(if $(filter all,$(ARCH)),$(EVERY_CARD),$(ARCH))") $(CMAKE_FLAGS)
 
-.PHONY: help run test plans setup build configured configure lint asan tsan peers gate onnx-check gpu-check gpu-card gpu-bundle
+.PHONY: help run test plans setup build configured configure lint asan tsan peers gate calibrate onnx-check gpu-check gpu-card gpu-bundle
 .DEFAULT_GOAL := help
 # Two makes in one build folder would step on each other; ninja does the work in parallel.
 .NOTPARALLEL:
@@ -38,6 +38,7 @@ help:
 	@echo "make asan | tsan                   tests under address+undefined, or thread sanitizer"
 	@echo "make peers                         compare with PyTorch; writes results/reference/"
 	@echo "make gate                          how often the stop rule and the comparison are wrong, by simulation"
+	@echo "make calibrate TABLES=FOLDER       fit predictions to published measurements; writes results/calibration.json"
 	@echo "make onnx-check [ONNX=…]           answers of imported networks next to onnxruntime's"
 	@echo "make gpu-check [CHECK_ARGS=…]      on a machine with a GPU: its tests, sweeps and a comparison with PyTorch"
 	@echo "make gpu-bundle [ARCH=90]          build/gpu-bundle.tar.xz, which does the same where nothing can be installed"
@@ -114,6 +115,17 @@ gate: setup configured
 	cmake --build --preset release --target gate_stop_rule gate_comparison
 	build/release/tools/gate/gate_stop_rule
 	build/release/tools/gate/gate_comparison results/reference/intel-xeon-2-cores/kernels-all-cpu.json $(GATE_SUITES)
+
+# By hand, where the model or the tables change; docs/predict.md names the tables.
+calibrate:
+ifndef TABLES
+	$(error TABLES is not set: give the folder of published measurements, make calibrate TABLES=FOLDER)
+endif
+ifneq ($(SETUP),skip)
+	@tools/setup.sh tools/packages-calibrate.txt
+endif
+	/usr/bin/python3 tools/calibrate/calibrate.py $(TABLES)
+	/usr/bin/python3 tools/calibrate/evaluate.py $(TABLES)
 
 ONNX ?= $(wildcard tests/kernels/networks/onnx/data/*.onnx)
 onnx-check: setup configured

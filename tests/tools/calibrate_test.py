@@ -169,7 +169,8 @@ class Memory(unittest.TestCase):
         kept = memory.image_bytes(network(convolution(4, 64, 100), operation("silu_", 6400, 6400)), "fp32")
         free = memory.image_bytes(network(convolution(4, 64, 100), operation("relu_", 6400, 6400)), "fp32")
         self.assertEqual(kept, free)  # both hold one tensor of it: a copy of the input, or the result
-        after = memory.image_bytes(network(convolution(4, 64, 100), operation("silu_", 6400, 6400), convolution(64, 64, 100)), "fp32")
+        after = memory.image_bytes(network(convolution(4, 64, 100), operation("silu_", 6400, 6400),
+                                           convolution(64, 64, 100)), "fp32")
         self.assertEqual(after - kept, 4 * 6400)  # the next layer saves the result as well
 
     def test_pooling_saves_indices(self):

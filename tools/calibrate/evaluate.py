@@ -175,7 +175,8 @@ def compiled_line(rows, layers, terms):
     """`terms`: of 16 bits, eager; their fit has seen the card."""
     eager = fit.fit(terms, "16bit")[0]
     left_out = compiled.leave_networks_out(eager, compiled.channels_last(leave_out.terms_of(compiled.rows_of(rows), layers)))
-    return error_line("autocast inference, compiled; the card was seen, no network of the family", left_out, "infer", "amp", "reported")
+    return error_line("autocast inference, compiled; the card was seen, no network of the family", left_out, "infer", "amp",
+                      "reported")
 
 
 def percent(values):
