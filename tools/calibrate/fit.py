@@ -17,34 +17,42 @@ ROW_MOST = 1.5      # that a row of a card with few of them counts for
 HOST = {"pytorch": (5e-5, 0.3), "tensorflow": (3e-5, 0.3), "mxnet": (3e-5, 0.3)}  # seconds a launch
 COPY = (2.5e-10, 0.7)  # seconds a byte, pageable
 
-WEAK = {"group", "depth", "stem"}  # classes whose cost is known least beforehand
+# What hardware explains, by class: times the work at the sustained peak, or the bytes at the bandwidth. A direct convolution of 3x3
+# does 2.25 times the multiplications of Winograd's algorithm. Tensor cores want nhwc: nchw is transposed before and after.
+# Gradients of depthwise weights are sums over the batch with few multiply-adds each.
+FLOPS = {
+    "cores": dict(wino=0.65, point=1.15, dense=1.2, stem=1.8, group=2, depth=3, linear=1.2, bmm=1.3, attention=1.5),
+    "tensor": dict(wino=1.3, point=1.3, dense=1.4, stem=3, group=3, depth=1.5, linear=1.2, bmm=1.5, attention=1.5)}
+GRADS = {
+    "cores": dict(wino=0.9, point=1.3, dense=1.3, stem=2, group=3, depth=4, linear=1.2, bmm=1.3, attention=2),
+    "tensor": dict(wino=1.5, point=1.5, dense=1.6, stem=3, group=5, depth=8, linear=1.3, bmm=1.5, attention=2)}
+BYTES = dict(depth=1.5, matrix=0.5, bn=1.2, norm=1.7, act=1.15, move=1.4, weights=1)
+CONVOLUTION_BYTES = {("cores", "nchw"): 1.0, ("tensor", "nchw"): 2.5, ("tensor", "nhwc"): 1.2}
+
+
+def deviation_of(unit, kind, name):
+    """Of a coefficient's logarithm: how little is known of it beforehand."""
+    if kind == "b":
+        return 0.1 if name in ("act", "norm") else 0.3
+    if (unit, kind) == ("tensor", "g") and name in ("group", "depth"):
+        return 0.8 if name == "group" else 1.0
+    return 0.6 if name in ("group", "depth", "stem") else 0.3
 
 
 def priors(dtype):
     """{coefficient: (value, deviation of its logarithm)} for rows of "fp32", or of 16 bits."""
-    tensor = dtype != "fp32"
+    unit = "cores" if dtype == "fp32" else "tensor"
     out = {}
-    if tensor:
-        flops = dict(wino=1.3, point=1.3, dense=1.4, stem=3, group=3, depth=1.5, linear=1.2, bmm=1.5, attention=1.5)
-        grads = dict(wino=1.5, point=1.5, dense=1.6, stem=3, group=4, depth=3, linear=1.3, bmm=1.5, attention=2)
-        product = {"nchw": 2.5, "nhwc": 1.2}  # tensor cores want nhwc: others are transposed
-    else:
-        flops = dict(wino=0.65, point=1.15, dense=1.2, stem=1.8, group=2, depth=3, linear=1.2, bmm=1.3, attention=1.5)
-        grads = dict(wino=0.9, point=1.3, dense=1.3, stem=2, group=3, depth=4, linear=1.2, bmm=1.3, attention=2)
-        product = {"nchw": 1.0}
-    for layout in model.LAYOUTS if tensor else ("nchw",):
-        moved = dict(conv=product[layout], group=product[layout], depth=1.5, matrix=0.5, bn=1.2, norm=1.7, act=1.15,
-                     move=1.4, weights=1)
-        for kind, table in (("a", flops), ("g", grads), ("b", moved)):
+    for (of, layout), convolution in CONVOLUTION_BYTES.items():
+        moved = BYTES | {"conv": convolution, "group": convolution}
+        for kind, table in (("a", FLOPS[unit]), ("g", GRADS[unit]), ("b", moved)) if of == unit else ():
             for name, value in table.items():
                 if layout == "nchw" or name in model.LOCAL[kind]:
-                    deviation = 0.1 if name in ("act", "norm") else 0.3 if kind == "b" or name not in WEAK else 0.6
-                    out[f"{kind}.{layout}.{name}"] = (value, deviation)
+                    out[f"{kind}.{layout}.{name}"] = (value, deviation_of(unit, kind, name))
     out |= {"tile": (0.25, 0.5), "launch": (4e-6, 0.3), "overlap": (5, 0.3), "host_train": (0.8, 0.2),
-            "h.hbm": (1.15, 0.03), "h.gddr6x": (1.15, 0.05), "shrink": (1.3, 0.15)}
-    out["joules_fp32"] = (16e-12, 0.1) if tensor else (16e-12, 0.3)
-    out["joules"] = (2.3e-12, 0.15)
-    if tensor:
+            "h.hbm": (1.15, 0.03), "h.gddr6x": (1.15, 0.05), "shrink": (1.3, 0.15),
+            "joules": (2.3e-12, 0.15), "joules_fp32": (16e-12, 0.3 if unit == "cores" else 0.1)}
+    if unit == "tensor":
         out["whole"] = (1.1, 0.15)
     return out
 
