@@ -126,11 +126,17 @@ def memory_line(rows, layers):
                 f"{inside:.0f} / {above:.1f} / {below:.0f} %", "≥ 85 % in, ≤ 2 % above")
 
 
-def interval_line(what, fitted, known, host_known):
+def interval_line(what, fitted, known, host_known, language=False):
     shares, widths, rows = zip(*(line for left_out in fitted
-                                 for line in spreads.coverage(left_out, known, host_known).values()))
+                                 for line in spreads.coverage(left_out, known, host_known, language).values()))
     return Line(what, sum(rows), len(shares), f"{100 * numpy.mean(shares):.0f} / {100 * min(shares):.0f} %; "
                 f"±{100 * numpy.median(widths):.0f} %", "75–90 / ≥ 60 %; ≤ 30 %" if host_known else "reported")
+
+
+def pair_line(what, known):
+    count, decided, right = spreads.decide_pairs(known, numpy.array([row.seconds for row in known.rows]))
+    return Line(what, count, len(set(known.card)), f"{100 * decided / count:.0f} / {100 * right / max(decided, 1):.1f} %",
+                "≥ 50 / ≥ 95 %")
 
 
 UNSEEN = (("fp32", "infer", "fp32", "fp32 inference"), ("fp32", "train", "fp32", "fp32 training"),
@@ -230,12 +236,14 @@ def product_line(folder):
 
 def decision_lines(fits):
     """Intervals, pairs of cards and saturation batches."""
-    known = spreads.joined([fitted["host"] for fitted in fits.values()])
-    out = [interval_line(f"80 % intervals, {KNOWN[host]}: cover, mean / worst card; median half-width",
-                         [fitted[host] for fitted in fits.values()], known, host == "host") for host in ("copy", "host")]
-    count, decided, right = spreads.decide_pairs(known, numpy.array([row.seconds for row in known.rows]))
-    out.append(Line("pairs of cards of different families: decided / right where decided", count, len(set(known.card)),
-                    f"{100 * decided / count:.0f} / {100 * right / max(decided, 1):.1f} %", "≥ 50 / ≥ 95 %"))
+    known = [fitted["host"] for fitted in fits.values()]
+    image, every = spreads.joined(known), spreads.joined(known, None)
+    cover, decided = "80 % intervals, {}: cover, mean / worst card; median half-width", "pairs of cards of different families{}: " \
+        "decided / right where decided"
+    out = [interval_line(cover.format(KNOWN[host]), [fitted[host] for fitted in fits.values()], image, host == "host")
+           for host in ("copy", "host")]
+    out.append(interval_line(cover.format("host known, language models too"), known, every, True, None))
+    out += [pair_line(decided.format(""), image), pair_line(decided.format(", language models too"), every)]
     curves = [saturation(fitted["copy"]) for fitted in fits.values()]
     count = sum(number for number, _ in curves)
     out.append(Line("saturation batch within one power of two", count, 2, f"{sum(close for _, close in curves)} of {count}",

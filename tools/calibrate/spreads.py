@@ -36,8 +36,8 @@ class Errors:
 
 
 def eager(rows, language=False):
-    """Rows of eager PyTorch: of image networks, or of language models."""
-    return numpy.array([row.framework == "pytorch" and (row.network in transformers.SIZES) == language for row in rows])
+    """Rows of eager PyTorch: of image networks, of language models, or (None) of both."""
+    return numpy.array([row.framework == "pytorch" and language in (None, row.network in transformers.SIZES) for row in rows])
 
 
 def joined(left_outs, language=False):
@@ -119,11 +119,11 @@ def host_shares(values, terms):
     return host / (host + model.gpu_seconds(values, terms) ** values["overlap"])
 
 
-def coverage(left_out, known, host_known):
+def coverage(left_out, known, host_known, language=False):
     """{card: (share covered, median half-width, rows)} of the 80 % intervals of `left_out`'s rows of eager PyTorch. A family's
     spread comes from the other families' errors in `known`, where the hosts were known."""
     errors, terms = left_out.log_errors(), left_out.terms
-    counted = eager(terms.rows)
+    counted = eager(terms.rows, language)
     out = {}
     for chip in sorted(set(terms.chip)):
         spread = spread_of(known.without(chip))
