@@ -36,7 +36,7 @@ help:
 	@echo "make build                         build/release/bench"
 	@echo "make lint                          clang-format and clang-tidy over our sources"
 	@echo "make asan | tsan                   tests under address+undefined, or thread sanitizer"
-	@echo "make peers                         compare with PyTorch; writes results/reference/"
+	@echo "make peers                         compare with PyTorch, onnxruntime and OpenVINO; writes results/reference/"
 	@echo "make gate                          how often the stop rule and the comparison are wrong, by simulation"
 	@echo "make calibrate TABLES=FOLDER       fit predictions to published measurements; writes results/calibration.json"
 	@echo "make onnx-check [ONNX=…]           answers of imported networks next to onnxruntime's"
@@ -107,9 +107,11 @@ tsan: setup build/tsan/build.ninja
 peers: setup configured
 ifneq ($(SETUP),skip)
 	@tools/setup.sh tools/packages-peers.txt
+	@tools/setup-onnxruntime.sh build/onnxruntime
 endif
-	cmake --build --preset release --target bench peers_ours peers_bare peers_harness peers_loading peers_simulating
-	/usr/bin/python3 tools/peers/peers.py --build build/release $(PEERS_ARGS)
+	cmake --build --preset release --target bench peers_ours peers_bare peers_harness peers_loading peers_simulating \
+	  onnx_answers
+	/usr/bin/python3 tools/peers/peers.py --build build/release --onnx-python build/onnxruntime/bin/python $(PEERS_ARGS)
 
 gate: setup configured
 	cmake --build --preset release --target gate_stop_rule gate_comparison

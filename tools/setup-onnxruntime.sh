@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Fetches what `make onnx-check` compares with, as Python packages of pinned versions:
+# Fetches what `make onnx-check` and `make peers` compare with, as Python packages of pinned versions:
 #
 #   tools/setup-onnxruntime.sh FOLDER      (a virtual environment; FOLDER/bin/python runs tools/onnx/answers.py)
 set -euo pipefail
 
-packages=(onnxruntime==1.22.1 onnx==1.18.0 numpy==2.2.6)
+packages=(onnxruntime==1.32.0 openvino==2026.4.1 onnx==1.23.2 numpy==2.4.6)
 folder=${1:?usage: tools/setup-onnxruntime.sh FOLDER}
 
-"$folder/bin/python" -c 'import onnx, onnxruntime' 2>/dev/null && exit 0
+"$folder/bin/python" -c 'import onnx, onnxruntime, openvino' 2>/dev/null && exit 0
 
 echo "setup: fetching ${packages[*]}"
 python3 -m venv "$folder"

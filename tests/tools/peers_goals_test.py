@@ -6,6 +6,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "peers"))
 
+import importing
 import loading
 import peers
 import report
@@ -49,6 +50,28 @@ class Goals(unittest.TestCase):
         row = loading.compare(results, 2)[0]
         self.assertGreater(row["ratio"], row["goal"])
         self.assertFalse(row["met"])
+
+    def test_an_imported_network_is_compared_with_the_faster_and_the_smaller(self):
+        results = {"ours": rounds(*[100] * 7), "onnxruntime": rounds(*[130] * 7),
+                   "openvino": rounds(98, 98, 96, 98, 96, 98, 98)}
+        results["ours"]["peak_bytes"] = results["openvino"]["peak_bytes"] = 5
+        results["onnxruntime"]["peak_bytes"] = 4
+        row = importing.compare(results, importing.RUNTIMES["fp32"])
+        self.assertEqual((row["theirs"], row["ratio"], row["ci95"][0]), ("openvino", 0.98, 0.96))
+        self.assertEqual((row["met"], row["memory_met"], row["theirs_bytes"]), (False, False, 4))
+        results["ours"]["peak_bytes"] = 3
+        self.assertTrue(importing.compare(results, importing.RUNTIMES["fp32"])["memory_met"])
+
+    def test_the_mean_of_all_networks_is_geometric(self):
+        cells = [{"theirs": "onnxruntime", "results": {"ours": rounds(*[100] * 7), "onnxruntime": rounds(*[time] * 7)}}
+                 for time in (80, 180)]
+        mean = importing.mean(cells)
+        self.assertAlmostEqual(mean["ratio"], 1.2)
+        self.assertTrue(mean["met"])
+        cells[0]["results"]["onnxruntime"] = rounds(80, 80, 50, 80, 50, 80, 80)
+        mean = importing.mean(cells)
+        self.assertAlmostEqual(mean["ratio"], 1.2)
+        self.assertFalse(mean["met"])
 
     def test_a_cost_of_the_harness_has_to_be_below_in_every_run(self):
         def run(overhead):

@@ -1,4 +1,5 @@
-// Our contestant: the workload that a sweep would run, without the harness around it.
+// Our contestant: the workload that a sweep would run, registered or of a file, without the harness around
+// it.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -10,27 +11,44 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/workload.h"
+#include "bench/workload_reader.h"
 #include "kernels/devices/cuda/device.h"
 #include "tools/peers/contestant.h"
 
 namespace {
+
+// Of a name, or of a file such as net.onnx.
+bench::WorkloadType workload_type(const std::string& name) {
+  if (const auto* const known = bench::registry<bench::WorkloadType>().find(name)) {
+    return *known;
+  }
+  const std::size_t dot = name.rfind('.');
+  const auto* const reader = dot == std::string::npos
+                                 ? nullptr
+                                 : bench::registry<bench::WorkloadReader>().find(name.substr(dot + 1));
+  if (reader == nullptr) {
+    throw bench::UsageError("unknown workload '" + name + "'");
+  }
+  return reader->read(name, {});
+}
 
 // `optimizer`: empty for inference. The rest, NAME=VALUE, are options of the workload; device=ID is the
 // device, mode=NAME what a step is where that is neither inference nor training.
 void run(const std::string& name, const std::string& dtype, std::int64_t batch, int warm_up,
          const std::string& optimizer, std::map<std::string, std::string> rest) {
   const std::string id = rest.contains("device") ? rest.extract("device").mapped() : "cpu";
-  const bench::WorkloadType* const type = bench::registry<bench::WorkloadType>().find(name);
   const auto parsed = bench::parse_dtype(dtype);
-  if (type == nullptr || !parsed) {
-    throw bench::UsageError("unknown workload '" + name + "' or dtype '" + dtype + "'");
+  if (!parsed) {
+    throw bench::UsageError("unknown dtype '" + dtype + "'");
   }
   const auto device = bench::open_device(id, bench::choices_file());
+  const bench::peers::Memory memory;
+  const auto type = workload_type(name);
   bench::WorkloadSpec spec;
   spec.mode = rest.contains("mode") ? rest.extract("mode").mapped() : optimizer.empty() ? "infer" : "train";
   spec.dtype = *parsed;
   spec.batch = batch;
-  for (const auto& option : type->options) {
+  for (const auto& option : type.options) {
     if (option.mode.empty() || option.mode == spec.mode) {
       spec.options[option.name] = option.default_value;
     }
@@ -41,8 +59,7 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
   for (const auto& [option, value] : rest) {
     spec.options[option] = value;
   }
-  const auto point = type->configure(spec);
-  const bench::peers::Memory memory;
+  const auto point = type.configure(spec);
   auto* const card = dynamic_cast<bench::kernels::cuda::CudaDevice*>(device.get());
   if (card != nullptr) {
     card->allocator().restart_peak();  // what opening it took
@@ -67,7 +84,8 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
 int main(int argc, char** argv) {
   if (argc < 5) {
     std::fputs(
-        "usage: peers_ours WORKLOAD DTYPE BATCH WARM_UP_STEPS [OPTIMIZER] [device=cuda:0] [mode=NAME] "
+        "usage: peers_ours WORKLOAD|net.onnx DTYPE BATCH WARM_UP_STEPS [OPTIMIZER] [device=cuda:0] "
+        "[mode=NAME] "
         "[OPTION=VALUE…]\n",
         stderr);
     return 2;

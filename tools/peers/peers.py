@@ -1,4 +1,5 @@
-"""Our networks and our loader compared with PyTorch's and with bare convolutions and decoding, interleaved in one run.
+"""Our networks and our loader compared with PyTorch's, onnxruntime's and OpenVINO's, and with bare convolutions and decoding,
+interleaved in one run.
 
 Every contestant is a process of its own that builds ResNet-50, warms up and then waits. In each round the contestants take
 turns in a shuffled order: one times some steps while the others sleep, so a machine that slows down slows all of them. Ratios
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 
+import importing
 import loading
 import report
 import simulating
@@ -43,9 +45,10 @@ def usable_cores():
 class Tools:
     """Command lines of the contestants."""
 
-    def __init__(self, build, threads):
+    def __init__(self, build, threads, onnx_python="python3"):
         self.folder = build / "tools" / "peers"
         self.threads = threads
+        self.onnx_python = onnx_python
 
     def ours(self, dtype, batch, warm_up, *optimizer):
         return [str(self.folder / "peers_ours"), "resnet50", dtype, str(batch), str(warm_up), *optimizer]
@@ -63,6 +66,21 @@ class Tools:
     def torch_starving(self, folder, batch, sleep_ms, rounds):
         return [TORCH, str(HERE / "torch_starving.py"), folder, str(self.threads), "--batch", str(batch),
                 "--sleep-ms", str(sleep_ms), "--rounds", str(rounds)]
+
+    @staticmethod
+    def network(name):
+        return str(HERE.parents[1] / "tests" / "kernels" / "networks" / "onnx" / "data" / f"{name}.onnx")
+
+    def fill(self, path, folder, batch):
+        return [self.onnx_python, str(HERE.parent / "onnx" / "fill.py"),
+                str(self.folder.parent / "onnx" / "onnx_answers"), path, folder, "--batch", str(batch)]
+
+    def imported(self, path, dtype, batch, warm_up):
+        return [str(self.folder / "peers_ours"), path, dtype, str(batch), str(warm_up)]
+
+    def runtime(self, name, folder, dtype, warm_up):
+        return [self.onnx_python, str(HERE / "onnx_contestant.py"), name, folder, dtype, str(warm_up),
+                str(self.threads)]
 
 
 def commands(tools, batch, warm_up):
@@ -167,13 +185,16 @@ def read_arguments():
     parser.add_argument("--build", type=pathlib.Path, required=True, help="build folder with the contestants")
     parser.add_argument("--out", type=pathlib.Path, default=HERE.parents[1] / "results" / "reference",
                         help="folder for peers-<processor>.md and .json")
-    parser.add_argument("--only", choices=("inference", "training", "loading", "simulating"),
-                        help="one of the four pages")
+    parser.add_argument("--only", choices=("inference", "training", "loading", "simulating", "onnx"),
+                        help="one of the five pages")
     parser.add_argument("--rounds", type=int, default=9, help="at least 7 for an interval worth having")
     parser.add_argument("--batches", type=lambda text: [int(one) for one in text.split(",")], default=[1, 4, 16],
                         help="of inference")
     parser.add_argument("--training-batches", type=lambda text: [int(one) for one in text.split(",")],
                         default=[4, 16])
+    parser.add_argument("--onnx-batches", type=lambda text: [int(one) for one in text.split(",")], default=[1, 8])
+    parser.add_argument("--network", default="", help="only ONNX files with this in their name")
+    parser.add_argument("--onnx-python", default="python3", help="the Python that has onnxruntime and OpenVINO")
     parser.add_argument("--turn", type=float, default=0.7, help="seconds a contestant runs in a round, about")
     parser.add_argument("--warm-up", type=int, default=5, help="steps before anything counts")
     parser.add_argument("--threads", type=int, default=usable_cores())
@@ -193,7 +214,7 @@ def write(options, document, name, text):
 
 def main():
     options = read_arguments()
-    tools = Tools(options.build, options.threads)
+    tools = Tools(options.build, options.threads, options.onnx_python)
     about = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
              "machine": machine(options.threads), "versions": versions(), "rounds": options.rounds,
              "turn_s": options.turn, "seed": options.seed}
@@ -211,6 +232,9 @@ def main():
     if options.only in (None, "simulating"):
         document = dict(about, **simulating.accuracy(tools, options))
         write(options, document, "peers-simulating", report.simulating_markdown(document))
+    if options.only in (None, "onnx"):
+        document = dict(about, **importing.speed(tools, options))
+        write(options, document, "peers-onnx", report.onnx_markdown(document))
 
 
 if __name__ == "__main__":

@@ -192,3 +192,44 @@ The simulation uses no other measurement of the fed consumer.
 One worker alone: {law["images_per_s_one"]:.0f} images/s; σ {law["sigma"]:.3f}, κ {law["kappa"]:.4f}; oversubscription penalty
 for each doubling beyond the {law["cores"]:g} cores, {law["crowding"]:.3f}.
 """
+
+
+def onnx_markdown(document):
+    cells, mean = document["cells"], document["mean"]
+
+    def ms(entry, name):
+        return f"{entry['results'][name]['median_ns'] / 1e6:,.1f}" if name in entry["results"] else ""
+
+    def peak(entry, name):
+        return mib(entry["results"][name]["peak_bytes"]) if name in entry["results"] else ""
+
+    def named(entry):
+        return [entry["network"], entry["dtype"], str(entry["batch"])]
+
+    runtimes = ("onnxruntime", "openvino")
+    versions = sorted({f"{name} {entry['results'][name]['about']['version']}" for entry in cells for name in runtimes
+                       if name in entry["results"]})
+    speed = [[*named(entry), *(ms(entry, name) for name in runtimes), ms(entry, "ours"), f"{entry['ratio']:.2f}",
+              f"{entry['ci95'][0]:.2f}–{entry['ci95'][1]:.2f}", f"≥ {entry['goal']}", shown(entry["met"])]
+             for entry in cells]
+    speed.append(["geometric mean", "", "", "", "", "", f"{mean['ratio']:.2f}",
+                  f"{mean['ci95'][0]:.2f}–{mean['ci95'][1]:.2f}", f"≥ {mean['goal']}", shown(mean["met"])])
+    memory = [[*named(entry), *(peak(entry, name) for name in runtimes), peak(entry, "ours"), yes(entry["memory_met"])]
+              for entry in cells]
+    met = [met for entry in cells for met in (entry["met"], entry["memory_met"])] + [mean["met"]]
+    return head("Networks of ONNX files compared with onnxruntime and OpenVINO", met, document) + f"""- Compared with {", ".join(versions)}, on the same weights and inputs; each answer is compared with ours first
+
+## Speed
+
+Step times in ms. Ratio: that of the faster runtime over ours, the median over rounds with its 95 % interval.
+Ours stores its input in the order of channels that it computes in; the others are given N x C x H x W.
+
+{table(["network", "dtype", "batch", "onnxruntime, ms", "OpenVINO, ms", "ours, ms", "ratio", "95 %", "goal", "met"], speed)}
+
+## Peak memory
+
+Peak resident memory in MiB, weights and inputs included, less what the process held before the network was read. Theirs read
+the weights from a file of external data, ours draws them. Goal: below both.
+
+{table(["network", "dtype", "batch", "onnxruntime", "OpenVINO", "ours", "met"], memory)}
+"""

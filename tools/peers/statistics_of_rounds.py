@@ -1,5 +1,6 @@
 """Medians and ratios of contestants that took turns, round by round."""
 
+import math
 import random
 import statistics
 
@@ -19,3 +20,15 @@ def ratio(theirs, ours, resamples=10_000, seed=1):
     source = random.Random(seed)
     means = sorted(median(source.choices(rounds, k=len(rounds))) for _ in range(resamples))
     return median(rounds), means[int(0.025 * resamples)], means[int(0.975 * resamples) - 1]
+
+
+def mean_ratio(pairs, resamples=10_000, seed=1):
+    """The geometric mean of several ratios, given as (theirs, ours) pairs, and its 95 % interval."""
+    cells = [[median(other) / median(own) for other, own in zip(theirs, ours)] for theirs, ours in pairs]
+    source = random.Random(seed)
+
+    def mean(rounds):
+        return math.exp(sum(math.log(median(cell)) for cell in rounds) / len(rounds))
+
+    means = sorted(mean([source.choices(cell, k=len(cell)) for cell in cells]) for _ in range(resamples))
+    return mean(cells), means[int(0.025 * resamples)], means[int(0.975 * resamples) - 1]

@@ -1,36 +1,16 @@
 """PyTorch's contestant: ResNet-50 of torchvision, speaking the protocol of contestant.h."""
 
 import argparse
-import json
-import sys
 import time
 
 import torch
 import torchvision
 
+from contestant import Memory, serve
+
 VARIANTS = ("eager-nchw", "eager-channels-last", "script", "bf16-nchw", "bf16-channels-last", "train-nchw",
             "train-channels-last")
 RATES = {"sgd": 1e-2, "momentum": 1e-2, "adam": 1e-3}
-
-
-def status_bytes(key):
-    with open("/proc/self/status", encoding="ascii") as status:
-        for line in status:
-            if line.startswith(key + ":"):
-                return int(line.split()[1]) * 1024
-    raise RuntimeError(f"/proc/self/status has no {key}")
-
-
-class Memory:
-    """Highest resident memory since this was made, less what was resident then."""
-
-    def __init__(self):
-        with open("/proc/self/clear_refs", "w", encoding="ascii") as clear:
-            clear.write("5\n")
-        self.before = status_bytes("VmRSS")
-
-    def growth(self):
-        return status_bytes("VmHWM") - self.before
 
 
 def build(variant, batch):
@@ -91,17 +71,7 @@ def main():
             run()
             return time.perf_counter_ns() - start
 
-        for _ in range(options.warm_up):
-            step()
-        print(json.dumps({"ready": True, "built_bytes": memory.growth(),
-                          "about": {"threads": torch.get_num_threads()}}), flush=True)
-        for line in sys.stdin:
-            verb, count = line.split()
-            if verb != "go":
-                raise ValueError(f"expected 'go N', got {line!r}")
-            step()
-            samples = [step() for _ in range(int(count))]
-            print(json.dumps({"ns": samples, "peak_bytes": memory.growth()}), flush=True)
+        serve(memory, {"threads": torch.get_num_threads()}, options.warm_up, step)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import torch
 import torchvision
 from torchvision import transforms
 
-from torch_contestant import Memory
+from contestant import Memory
 
 PREFETCH = 2  # batches a worker, the default
 NORMALIZE = transforms.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
