@@ -10,7 +10,7 @@ namespace {
 // At any address.
 using Floats = float __attribute__((vector_size(32), aligned(4), may_alias));
 template <std::int64_t kVectors>
-using Row = Floats[kVectors];  // NOLINT(modernize-avoid-c-arrays): these become registers
+using Row = Floats[kVectors];  // NOLINT(modernize-avoid-c-arrays): it becomes registers
 
 constexpr std::array<float, kMostVectors * kVector> kNoBias{};
 
@@ -35,6 +35,7 @@ constexpr std::array<float, kMostVectors * kVector> kNoBias{};
   }
 }
 
+// NOLINTBEGIN(modernize-avoid-c-arrays): these become registers
 // sums[p][v] += inputs[p][c] · weights[v] for kSteps channels from `channel` on.
 template <std::int64_t kSteps, std::int64_t kPixels, std::int64_t kVectors>
 [[gnu::always_inline]] inline void add(const float* const (&inputs)[kPixels], std::int64_t channel,
@@ -73,7 +74,7 @@ template <std::int64_t kPixels, std::int64_t kVectors, bool kWhole>
     load(all.bias == nullptr ? kNoBias.data() : all.bias + v * kVector, lanes(v), start[v]);
   }
   for (std::int64_t tile = 0; tile < all.count; ++tile) {
-    Row<kVectors> sums[kPixels];  // NOLINT(modernize-avoid-c-arrays)
+    Row<kVectors> sums[kPixels];
 #pragma GCC unroll 6
     for (std::int64_t p = 0; p < kPixels; ++p) {
 #pragma GCC unroll 2
@@ -82,7 +83,7 @@ template <std::int64_t kPixels, std::int64_t kVectors, bool kWhole>
       }
     }
     for (std::int64_t tap = 0; tap < all.taps; ++tap) {
-      const float* inputs[kPixels];  // NOLINT(modernize-avoid-c-arrays)
+      const float* inputs[kPixels];
       bool reads = false;
 #pragma GCC unroll 6
       for (std::int64_t p = 0; p < kPixels; ++p) {
@@ -121,6 +122,8 @@ template <std::int64_t kPixels, std::int64_t kVectors, bool kWhole>
     }
   }
 }
+
+// NOLINTEND(modernize-avoid-c-arrays)
 
 template <std::int64_t kVectors, bool kWhole>
 constexpr std::array kOfPixels{compute<1, kVectors, kWhole>, compute<2, kVectors, kWhole>,
