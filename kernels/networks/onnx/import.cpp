@@ -19,6 +19,8 @@
 namespace bench::kernels::onnx {
 namespace {
 
+constexpr const char* kNoLayer = "there is no layer for this operator";
+
 std::string operator_of(const Node& node) {
   return node.domain.empty() ? node.op : node.domain + "." + node.op;
 }
@@ -167,13 +169,16 @@ class Importer {
 
   void run(const Graph& graph) {
     for (const Node& node : graph.nodes) {
-      if (network_.absorbed.contains(&node)) {
+      const bool gives_nothing =
+          std::ranges::all_of(node.outputs, [](const std::string& name) { return name.empty(); });
+      if (network_.absorbed.contains(&node) || gives_nothing) {
         continue;
       }
       try {
         if (prepare(node)) {
           import(node);
         } else {
+          require_operator(node);
           skip(node);
         }
       } catch (const Refused& error) {
@@ -196,6 +201,16 @@ class Importer {
     return std::ranges::all_of(node.inputs, is_ready);
   }
 
+  // Behind a node that was refused, shapes are not known, and so only whether there is such an operator at
+  // all.
+  static void require_operator(const Node& node) {
+    const std::string name = operator_of(node);
+    if (name != "If" && registry<ConstantOperator>().find(name) == nullptr &&
+        registry<Lowered>().find(name) == nullptr) {
+      throw Refused(kNoLayer);
+    }
+  }
+
   void import(const Node& node) {
     const std::string name = operator_of(node);
     if (name == "If") {
@@ -214,7 +229,7 @@ class Importer {
       }
     }
     if (lowered == nullptr) {
-      throw Refused(folded != nullptr ? "its inputs depend on data" : "there is no layer for this operator");
+      throw Refused(folded != nullptr ? "its inputs depend on data" : kNoLayer);
     }
     Lowering lowering(network_, node);
     lowered->lower(lowering);

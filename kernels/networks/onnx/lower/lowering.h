@@ -60,13 +60,18 @@ class Importing {
   Layers::Value append(const std::string& name, const std::vector<Layers::Value>& inputs,
                        const Options& options) {
     try {
-      return graph.append(name, inputs, options);
+      const Layers::Value made = graph.append(name, inputs, options);
+      count(made);
+      return made;
     } catch (const ShapeTooSmall& error) {
       throw Refused(error.what());
     } catch (const std::logic_error& error) {
       throw Refused(error.what());
     }
   }
+
+  // Keeps all sums over the network within 63 bits. Throws Refused.
+  void count(Layers::Value made);
 
   // The value in exactly its shape; repeated for each sample, where `repeated`, if it is a constant. `start`
   // is how a weight is drawn.
@@ -97,6 +102,8 @@ class Importing {
   std::vector<std::shared_ptr<const Constant>> kept_;
   std::map<std::pair<Layers::Value, std::string>, Layers::Value> reshaped_;
   std::map<std::pair<std::string, std::string>, Layers::Value> owners_;
+  double elements_ = 0;  // of all results and parameters
+  double macs_ = 0;
 };
 
 // Layers are named after the weights they hold, without ".weight".
