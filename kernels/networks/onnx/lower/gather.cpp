@@ -279,8 +279,17 @@ void lower_gather_nd(Lowering& node) {
   node.set(made, shape_of(result));
 }
 
+// Of values that the file holds as a weight.
+void lower_one_hot(Lowering& node) {
+  for (const std::size_t input : {0, 1, 2}) {
+    node.known(input, "its indices and values");
+  }
+  node.set(registry<ConstantOperator>().find("OneHot")->evaluate(node.evaluation()).front());
+}
+
 const Registration<Lowered> gather{{"Gather", lower_gather}};
 const Registration<Lowered> gather_elements{{"GatherElements", lower_gather_elements}};
+const Registration<Lowered> one_hot{{"OneHot", lower_one_hot}};
 const Registration<Lowered> gather_nd{{"GatherND", lower_gather_nd}};
 
 }  // namespace

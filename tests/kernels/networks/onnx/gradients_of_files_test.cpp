@@ -18,25 +18,6 @@ namespace {
 
 using Layers = bench::kernels::Graph;
 
-// The network for smaller images; nullopt where a layer's options hold its size.
-std::optional<Layers> for_images_of(std::int64_t size, const Layers& graph) {
-  const Shape& input = graph[graph.image()].shape;
-  if (!input.is_maps()) {
-    return std::nullopt;
-  }
-  Layers small(Image{input.channels(), size, size});
-  try {
-    for (Layers::Value value = 1; value <= graph.output(); ++value) {
-      bench::kernels::Node node = graph[value];
-      node.shape = {};
-      small.append(std::move(node));
-    }
-  } catch (const std::exception&) {
-    return std::nullopt;
-  }
-  return small;
-}
-
 class GradientsOfFiles : public NetworkTest, public ::testing::WithParamInterface<std::string> {
  protected:
   static NetworkPoint point_of(Layers graph, std::int64_t batch) {
@@ -59,25 +40,24 @@ class GradientsOfFiles : public NetworkTest, public ::testing::WithParamInterfac
 };
 
 TEST_P(GradientsOfFiles, AreThoseOfTheLoss) {
-  constexpr std::int64_t kPixels = 64;
-  const Layers graph = import_network(GetParam(), {}).graph;
-  if (const auto reason = why_not_trained(graph)) {
+  const TestedNetwork network = tested_network(GetParam());
+  if (const auto reason = why_not_trained(network.graph)) {
     GTEST_SKIP() << *reason;
   }
-  if (const auto small = for_images_of(kPixels, graph)) {
-    expect_like_the_reference(*small);
+  if (network.is_small) {
+    expect_like_the_reference(network.graph);
   } else {
-    expect_like_differences(graph);
+    expect_like_differences(network.graph);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Networks, GradientsOfFiles,
-    ::testing::ValuesIn(network_files({"resnet18", "resnet50_op13bn", "efficientnet_b0",
-                                       "tv_mobilenet_v3_large", "cspresnet50", "dla34", "tv_alexnet",
-                                       "light_bvlc_alexnet", "light_squeezenet", "dyn_distilbert-base",
-                                       "dyn_convnext_tiny", "dyn_swin_tiny_patch4_window7_224"})),
-    file_label);
+INSTANTIATE_TEST_SUITE_P(Networks, GradientsOfFiles,
+                         ::testing::ValuesIn(network_files({"resnet18", "resnet50_op13bn", "efficientnet_b0",
+                                                            "tv_mobilenet_v3_large", "cspresnet50", "dla34",
+                                                            "light_bvlc_alexnet", "light_squeezenet",
+                                                            "dyn_distilbert-base", "dyn_convnext_tiny",
+                                                            "dyn_swin_tiny_patch4_window7_224"})),
+                         file_label);
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
                   net.weight("w", {std::int64_t{1} << 35, 4, 1, 1});
                   net.node("Conv", {"x", "w"}, {"y"});
                 },
-                "PiB"},
+                "than can be counted"},
         Hostile{"padding",
                 [](OnnxWriter& net) {
                   net.weight("w", {4, 4, 1, 1});
@@ -196,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(
                   net.node("Tile", {"one", "times"}, {"made"});
                   add_made(net);
                 },
-                "elements"},
+                "do not fit each other"},
         Hostile{"tile_of_data",
                 [](OnnxWriter& net) {
                   net.integers("times", {4}, {1, kTera, kTera, kTera});
@@ -272,7 +272,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "groups"},
         Hostile{"least_axis",
                 [](OnnxWriter& net) { net.node("Softmax", {"x"}, {"y"}, {written::i("axis", INT64_MIN)}); },
-                "axis"},
+                "dimension -9223372036854775808"},
         Hostile{"division",
                 [](OnnxWriter& net) {
                   net.integers("least", {1}, {INT64_MIN});
