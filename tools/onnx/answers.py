@@ -165,7 +165,17 @@ def compare(program, path, inner):
             worst = max(worst, error if numpy.isfinite(error) else float("inf"))
             apart.append(float(numpy.abs(theirs[0] - theirs[1]).max() / spread))
             details.append((names[i], error))
-        return {"error": worst, "apart": apart[0], "tensors": len(names), "details": details}
+        return {"error": worst, "apart": apart[0], "tensors": len(names), "details": details,
+                "turned": turned(session, manifest, read(folder / manifest["samples"][0]), names, answers[0])}
+
+
+def turned(session, manifest, sample, names, answer):
+    """How far onnxruntime's own answer moves, over its range, when each input moves by a millionth."""
+    noise = 1 + 1e-6 * numpy.random.default_rng(1).standard_normal(sample.shape)
+    moved = session.run(names, feed_of(session, manifest, (sample * noise).astype(numpy.float32)))
+    spreads = [float(numpy.ptp(numpy.asarray(one, dtype=numpy.float64))) for one in answer]
+    return max(float(numpy.abs(numpy.asarray(a, dtype=numpy.float64) - b).max()) / spread
+               for a, b, spread in zip(answer, moved, spreads) if spread > 0)
 
 
 def main():
@@ -191,6 +201,8 @@ def main():
         print(f"{name:40} {'equal' if good else 'DIFFERS' if result['error'] > given.goal else 'PROVES NOTHING':8} "
               f"error {result['error']:.1e} of the range, {result['tensors']} tensors; "
               f"two inputs {result['apart']:.1e} apart", flush=True)
+        if result["error"] > given.goal:
+            print(f"    an input that moves by a millionth moves onnxruntime's own answers by {result['turned']:.1e}")
         if given.verbose or not good:
             for tensor, error in result["details"]:
                 print(f"    {tensor}: {error:.1e}")

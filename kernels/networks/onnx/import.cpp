@@ -60,7 +60,7 @@ class Importer {
       throw UsageError(fmt::format("{}: nothing makes the output {}", file_, quote(output_)));
     }
     const Value& output = found->second;
-    const Layers::Value last = network_.layer(output, {}, true);
+    const Layers::Value last = layer_of(output);
     if (last == network_.graph.image() || !network_.graph[last].shape.batch_dimension()) {
       throw UsageError(
           fmt::format("{}: the output {} does not depend on the input", file_, quote(output.name)));
@@ -89,6 +89,15 @@ class Importer {
   }
 
  private:
+  Layers::Value layer_of(const Value& output) {
+    try {
+      return network_.layer(output, {}, true);
+    } catch (const Refused& error) {
+      throw UsageError(
+          fmt::format("{}: the output {} is not accepted: {}", file_, quote(output.name), error.what()));
+    }
+  }
+
   void count_readers(const Graph& graph) {
     for (const Node& node : graph.nodes) {
       for (const std::string& input : node.inputs) {

@@ -356,6 +356,11 @@ TEST(Import, RefusesWithNodeOperatorReasonAndShare) {
               HasSubstr("each dimension"));
 }
 
+TEST(Import, RefusesAnOutputThatCountsTheBatch) {
+  EXPECT_THAT(refused_node("Shape"),
+              HasSubstr("the output 'y' is not accepted: it computes with the number"));
+}
+
 TEST(Import, BoundsWhatItFolds) {
   const auto folded = [](const std::string& op, const std::vector<std::string>& inputs) {
     OnnxWriter net;
