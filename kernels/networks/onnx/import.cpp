@@ -19,6 +19,7 @@
 namespace bench::kernels::onnx {
 namespace {
 
+constexpr std::size_t kLongestReason = 400;  // characters
 constexpr const char* kNoLayer = "there is no layer for this operator";
 
 std::string operator_of(const Node& node) {
@@ -93,8 +94,8 @@ class Importer {
     try {
       return network_.layer(output, {}, true);
     } catch (const Refused& error) {
-      throw UsageError(
-          fmt::format("{}: the output {} is not accepted: {}", file_, quote(output.name), error.what()));
+      throw UsageError(fmt::format("{}: the output {} is not accepted: {}", file_, quote(output.name),
+                                   printable(error.what(), kLongestReason)));
     }
   }
 
@@ -297,7 +298,9 @@ class Importer {
     }
   }
 
-  void refuse(const Node& node, const std::string& reason) {
+  // A reason may repeat what the file says.
+  void refuse(const Node& node, const std::string& why) {
+    const std::string reason = printable(why, kLongestReason);
     const std::string name = node.name.empty() && !node.outputs.empty() ? node.outputs.front() : node.name;
     if (!goes_on_) {
       throw UsageError(fmt::format("{}: the node {} ({}) cannot be imported: {}; {}", file_, quote(name),

@@ -80,7 +80,8 @@ class Planner {
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
-    throw UsageError(fmt::format("{}: {}", file_, why));
+    constexpr std::size_t kLongest = 400;  // characters
+    throw UsageError(fmt::format("{}: {}", file_, printable(why, kLongest)));
   }
 
   void check_names() const {
@@ -95,16 +96,16 @@ class Planner {
                                      fmt::join(names, ", ")));
       }
       if (at->dims && at->dims->size() != sizes.size()) {
-        throw UsageError(fmt::format("--input {}: {} sizes were given, but the input is {}", name,
-                                     sizes.size(), text_of(*at->dims)));
+        throw UsageError(fmt::format("--input {}: {} sizes were given, but the input is {}", printable(name),
+                                     sizes.size(), printable(text_of(*at->dims))));
       }
       for (std::size_t i = 0; i < sizes.size(); ++i) {
         if (sizes[i] < 1 || sizes[i] > kMostSize) {
-          throw UsageError(fmt::format("--input {}: the size {} is not accepted", name, sizes[i]));
+          throw UsageError(fmt::format("--input {}: the size {} is not accepted", printable(name), sizes[i]));
         }
         if (i > 0 && at->dims && (*at->dims)[i].size.value_or(sizes[i]) != sizes[i]) {
-          throw UsageError(
-              fmt::format("--input {}: the file fixes the input to {}", name, text_of(*at->dims)));
+          throw UsageError(fmt::format("--input {}: the file fixes the input to {}", printable(name),
+                                       printable(text_of(*at->dims))));
         }
       }
     }

@@ -71,7 +71,9 @@ const Value* Importing::find(const std::string& name) {
   return &values.emplace(name, std::move(value)).first->second;
 }
 
-void Importing::assume(const std::string& sentence) {
+void Importing::assume(const std::string& assumption) {
+  constexpr std::size_t kLongest = 400;  // characters
+  const std::string sentence = printable(assumption, kLongest);
   if (std::ranges::find(assumptions, sentence) == assumptions.end()) {
     assumptions.push_back(sentence);
   }

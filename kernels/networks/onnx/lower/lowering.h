@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/measure/quote.h"
 #include "bench/registry.h"
 #include "kernels/networks/onnx/constants/attributes.h"
 #include "kernels/networks/onnx/constants/evaluate.h"
@@ -55,12 +56,13 @@ class Importing {
   const Value* find(const std::string& name);
   void assume(const std::string& sentence);  // once
 
+  static constexpr std::size_t kLongestName = 200;  // characters of a layer's
   // Adds a layer; a shape that does not fit is refused.
   template <class Options>
   Layers::Value append(const std::string& name, const std::vector<Layers::Value>& inputs,
                        const Options& options) {
     try {
-      const Layers::Value made = graph.append(name, inputs, options);
+      const Layers::Value made = graph.append(printable(name, kLongestName), inputs, options);
       count(made);
       return made;
     } catch (const ShapeTooSmall& error) {

@@ -324,6 +324,12 @@ INSTANTIATE_TEST_SUITE_P(
                   net.node("Relu", {"x"}, {"y"});
                 },
                 ""},
+        Hostile{"controls",
+                [](OnnxWriter& net) {
+                  net.integers("sizes", {4}, {1, 4, 9, 9});
+                  net.node("Resize", {"x", "", "", "sizes"}, {"y"}, {written::s("mode", "li\n\x1b[31m")});
+                },
+                "the mode 'li\\n\\x1b[31m'"},
         Hostile{"equation",
                 [](OnnxWriter& net) {
                   net.node("Einsum", {"x"}, {"y"}, {written::s("equation", "..................->,,,...")});
