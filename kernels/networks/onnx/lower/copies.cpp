@@ -79,10 +79,14 @@ void lower_transpose(Lowering& node) {
   node.set(node.append({node.layer(0)}, TransposeOptions{.order = order}));
 }
 
+// A part without elements: what a concatenation leaves out.
+Constant nothing_of(const Lowering& node, std::size_t dimension) {
+  Extents dims = extents_of(node.shape(0));
+  dims[dimension].size = 0;
+  return Constant::uniform(node.in(0).type, dims, 0);
+}
+
 Layers::Value slice(Lowering& node, Layers::Value from, const Sliced& part) {
-  if (part.size < 1) {
-    throw Refused("a part without elements");
-  }
   return node.append({from}, SliceOptions{.dimension = part.dimension,
                                           .start = part.start,
                                           .step = part.size == 1 ? 1 : part.step,
@@ -99,6 +103,9 @@ void lower_slice(Lowering& node) {
   const auto parts = slices_of(extents_of(node.shape(0)), slice_lists(evaluation));
   if (parts.empty()) {
     return node.same(0);
+  }
+  if (const auto empty = std::ranges::find(parts, 0, &Sliced::size); empty != parts.end()) {
+    return node.set(nothing_of(node, empty->dimension));
   }
   if (moves_tokens(node)) {
     Shape shape = node.shape(0);
@@ -124,7 +131,9 @@ void lower_split(Lowering& node) {
   const Layers::Value from = node.layer(0);
   std::int64_t at = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] > 0 && !node.node.outputs[i].empty()) {
+    if (sizes[i] == 0) {
+      node.set(nothing_of(node, axis), i);
+    } else if (!node.node.outputs[i].empty()) {
       node.set(slice(node, from, {.dimension = axis, .start = at, .step = 1, .size = sizes[i]}), i);
     }
     at += sizes[i];

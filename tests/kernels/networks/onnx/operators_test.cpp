@@ -398,6 +398,25 @@ TEST_F(OnnxOperators, ChoicesAtTheEndAreLeftOutAndSaid) {
   });
 }
 
+// As of rotary embeddings that turn all of a head: nothing is left over, and is joined.
+TEST_F(OnnxOperators, PartsWithoutElements) {
+  OnnxWriter net;
+  net.input("x", {-1, 3, 4});
+  net.integers("from", {1}, {4});
+  net.integers("to", {1}, {99});
+  net.integers("axis", {1}, {2});
+  net.integers("sizes", {2}, {0, 4});
+  net.node("Slice", {"x", "from", "to", "axis"}, {"rest"});
+  net.node("Split", {"x", "sizes"}, {"none", "all"}, {written::i("axis", 2)});
+  net.node("Concat", {"none", "all", "rest"}, {"joined"}, {written::i("axis", 2)});
+  net.node("Neg", {"joined"}, {"y"});
+  net.output("y");
+  expect_answers(net, [](Values x) {
+    std::ranges::transform(x, x.begin(), std::negate<>());
+    return x;
+  });
+}
+
 // A decoder that is given the keys and values of no earlier positions.
 TEST_F(OnnxOperators, APastOfNoPositions) {
   OnnxWriter net;
