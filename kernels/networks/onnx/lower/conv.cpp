@@ -33,6 +33,7 @@ Convolution convolution(const Lowering& node) {
   if (conv.groups < 1) {
     throw Refused(fmt::format("{} groups", conv.groups));
   }
+  elements_of({shape[1].size, conv.groups});  // the channels of all groups can be counted
   if (node.has(2)) {
     conv.bias = weights(node, 2, "its biases");
   }

@@ -269,7 +269,7 @@ INSTANTIATE_TEST_SUITE_P(
                   net.weight("w", {4, 4, 1, 1});
                   net.node("Conv", {"x", "w"}, {"y"}, {written::i("group", INT64_MAX)});
                 },
-                "groups"},
+                "more elements than can be"},
         Hostile{"least_axis",
                 [](OnnxWriter& net) { net.node("Softmax", {"x"}, {"y"}, {written::i("axis", INT64_MIN)}); },
                 "dimension -9223372036854775808"},
