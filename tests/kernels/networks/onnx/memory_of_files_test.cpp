@@ -33,7 +33,7 @@ TEST_P(MemoryOfFiles, IsAsPlanned) {
       }});
   expect_planned(type, "infer", whole ? 1 : 2);
   if (!why_not_trained(graph)) {
-    expect_planned(type, "train", whole ? 2 : 4);
+    expect_planned(type, "train", 4);
   }
 }
 
