@@ -15,7 +15,7 @@ import numpy
 import onnx
 import onnxruntime
 
-from fill import Refused, feed_of, filled, read
+from fill import Refused, feed_of, filled, names_of, read
 
 SMALLEST_DIFFERENCE = 1e-3  # between two inputs' answers, over their range
 
@@ -28,10 +28,11 @@ def compare(program, path, inner):
         except Refused as reason:
             return {"failed": str(reason)}
         outputs = [info.name for info in model.graph.output]
-        names = [one["name"] or outputs[0] for one in manifest["answers"]]
+        names = names_of(manifest, model)
         for name in names:
             if name not in outputs:
                 model.graph.output.append(onnx.ValueInfoProto(name=name))
+        onnxruntime.set_default_logger_severity(3)
         session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
         answers = [session.run(names, feed_of(model, manifest, [read(folder / sample)]))
                    for sample in manifest["samples"]]
@@ -47,7 +48,17 @@ def compare(program, path, inner):
             worst = max(worst, error if numpy.isfinite(error) else float("inf"))
             apart.append(float(numpy.abs(theirs[0] - theirs[1]).max() / spread))
             details.append((names[i], error))
-        return {"error": worst, "apart": apart[0], "tensors": len(names), "details": details}
+        return {"error": worst, "apart": apart[0], "tensors": len(names), "details": details,
+                "turned": turned(session, model, manifest, read(folder / manifest["samples"][0]), names, answers[0])}
+
+
+def turned(session, model, manifest, sample, names, answer):
+    """How far onnxruntime's own answer moves, over its range, when each input moves by a millionth."""
+    noise = 1 + 1e-6 * numpy.random.default_rng(1).standard_normal(sample.shape)
+    moved = session.run(names, feed_of(model, manifest, [(sample * noise).astype(numpy.float32)]))
+    spreads = [float(numpy.ptp(numpy.asarray(one, dtype=numpy.float64))) for one in answer]
+    return max(float(numpy.abs(numpy.asarray(a, dtype=numpy.float64) - b).max()) / spread
+               for a, b, spread in zip(answer, moved, spreads) if spread > 0)
 
 
 def main():
@@ -73,6 +84,8 @@ def main():
         print(f"{name:40} {'equal' if good else 'DIFFERS' if result['error'] > given.goal else 'PROVES NOTHING':8} "
               f"error {result['error']:.1e} of the range, {result['tensors']} tensors; "
               f"two inputs {result['apart']:.1e} apart", flush=True)
+        if result["error"] > given.goal:
+            print(f"    an input that moves by a millionth moves onnxruntime's own answers by {result['turned']:.1e}")
         if given.verbose or not good:
             for tensor, error in result["details"]:
                 print(f"    {tensor}: {error:.1e}")

@@ -108,20 +108,28 @@ def feed_of(model, manifest, samples):
     return feed
 
 
-def keep_first_output(model):
-    """Leaves out the other outputs and the nodes that only they need, as our importer does."""
-    graph = model.graph
-    del graph.output[1:]
-    needed, kept = {graph.output[0].name}, []
+def names_of(manifest, model):
+    """Of the tensors that were answered; the network's output has no name there."""
+    return [one["name"] or model.graph.output[0].name for one in manifest["answers"]]
+
+
+def keep_needed(graph, names):
+    """Leaves out what the named tensors do not need: nodes, initializers and other outputs."""
+    needed, kept = set(names), []
     for node in reversed(graph.node):
         if needed.intersection(node.output):
             needed.update(node.input)
+            for attribute in node.attribute:
+                for inner in attribute.g.node:
+                    needed.update(inner.input)
             kept.append(node)
     del graph.node[:]
     graph.node.extend(reversed(kept))
     initializers = [tensor for tensor in graph.initializer if tensor.name in needed]
     del graph.initializer[:]
     graph.initializer.extend(initializers)
+    for output in [info for info in graph.output if info.name not in names]:
+        graph.output.remove(output)
 
 
 class Refused(Exception):
@@ -136,7 +144,7 @@ def filled(program, path, folder, inner, batch):
         raise Refused((made.stderr.strip().splitlines() or [f"ended with {made.returncode}"])[-1])
     manifest = json.loads((folder / "manifest.json").read_text())
     model = onnx.load(path, load_external_data=False)
-    keep_first_output(model)
+    keep_needed(model.graph, names_of(manifest, model))
     fill_constant_nodes(model, manifest, folder)
     missing = set_parameters(model, manifest, folder)
     if missing:

@@ -17,8 +17,11 @@ class LrnLayer final : public LayerOf<LrnLayer, LrnOptions> {
     return inputs[0];
   }
 
+  // In training the forward pass keeps what the implementation of the gradient asks for.
   void forward(Recorder& recorder) const override {
-    const Lrn spec = this->spec(recorder);
+    Lrn spec = this->spec(recorder);
+    spec.training = recorder.training() && recorder.wants_gradient() &&
+                    recorder.make(gradient(recorder))->find(Slot::saved) != nullptr;
     Arguments arguments{{Slot::src, recorder.input()}, {Slot::dst, recorder.result()}};
     if (const SlotInfo* const saved = recorder.make(spec)->find(Slot::saved)) {
       arguments.emplace_back(Slot::saved,
@@ -31,14 +34,12 @@ class LrnLayer final : public LayerOf<LrnLayer, LrnOptions> {
     if (!recorder.wants_gradient()) {
       return;
     }
-    Lrn backward = spec(recorder);
-    backward.direction = Direction::backward;
     Arguments arguments{
         {Slot::src, recorder.input()}, {Slot::diff_dst, diff}, {Slot::diff_src, recorder.input_gradient()}};
     if (const auto saved = recorder.saved(Slot::saved)) {
       arguments.emplace_back(Slot::saved, *saved);
     }
-    recorder.record(backward, arguments);
+    recorder.record(gradient(recorder), arguments);
   }
 
  private:
@@ -49,6 +50,11 @@ class LrnLayer final : public LayerOf<LrnLayer, LrnOptions> {
             .beta = options_.beta,
             .k = options_.k,
             .training = recorder.training()};
+  }
+  Lrn gradient(const Recorder& recorder) const {
+    Lrn backward = spec(recorder);
+    backward.direction = Direction::backward;
+    return backward;
   }
 };
 

@@ -19,6 +19,9 @@
 namespace bench::kernels::onnx {
 namespace {
 
+constexpr std::size_t kLongestReason = 400;  // characters
+constexpr const char* kNoLayer = "there is no layer for this operator";
+
 std::string operator_of(const Node& node) {
   return node.domain.empty() ? node.op : node.domain + "." + node.op;
 }
@@ -58,7 +61,7 @@ class Importer {
       throw UsageError(fmt::format("{}: nothing makes the output {}", file_, quote(output_)));
     }
     const Value& output = found->second;
-    const Layers::Value last = network_.layer(output, {}, true);
+    const Layers::Value last = layer_of(output);
     if (last == network_.graph.image() || !network_.graph[last].shape.batch_dimension()) {
       throw UsageError(
           fmt::format("{}: the output {} does not depend on the input", file_, quote(output.name)));
@@ -87,6 +90,15 @@ class Importer {
   }
 
  private:
+  Layers::Value layer_of(const Value& output) {
+    try {
+      return network_.layer(output, {}, true);
+    } catch (const Refused& error) {
+      throw UsageError(fmt::format("{}: the output {} is not accepted: {}", file_, quote(output.name),
+                                   printable(error.what(), kLongestReason)));
+    }
+  }
+
   void count_readers(const Graph& graph) {
     for (const Node& node : graph.nodes) {
       for (const std::string& input : node.inputs) {
@@ -167,13 +179,16 @@ class Importer {
 
   void run(const Graph& graph) {
     for (const Node& node : graph.nodes) {
-      if (network_.absorbed.contains(&node)) {
+      const bool gives_nothing =
+          std::ranges::all_of(node.outputs, [](const std::string& name) { return name.empty(); });
+      if (network_.absorbed.contains(&node) || gives_nothing) {
         continue;
       }
       try {
         if (prepare(node)) {
           import(node);
         } else {
+          require_operator(node);
           skip(node);
         }
       } catch (const Refused& error) {
@@ -196,6 +211,16 @@ class Importer {
     return std::ranges::all_of(node.inputs, is_ready);
   }
 
+  // Behind a node that was refused, shapes are not known, and so only whether there is such an operator at
+  // all.
+  static void require_operator(const Node& node) {
+    const std::string name = operator_of(node);
+    if (name != "If" && registry<ConstantOperator>().find(name) == nullptr &&
+        registry<Lowered>().find(name) == nullptr) {
+      throw Refused(kNoLayer);
+    }
+  }
+
   void import(const Node& node) {
     const std::string name = operator_of(node);
     if (name == "If") {
@@ -214,7 +239,7 @@ class Importer {
       }
     }
     if (lowered == nullptr) {
-      throw Refused(folded != nullptr ? "its inputs depend on data" : "there is no layer for this operator");
+      throw Refused(folded != nullptr ? "its inputs depend on data" : kNoLayer);
     }
     Lowering lowering(network_, node);
     lowered->lower(lowering);
@@ -273,7 +298,9 @@ class Importer {
     }
   }
 
-  void refuse(const Node& node, const std::string& reason) {
+  // A reason may repeat what the file says.
+  void refuse(const Node& node, const std::string& why) {
+    const std::string reason = printable(why, kLongestReason);
     const std::string name = node.name.empty() && !node.outputs.empty() ? node.outputs.front() : node.name;
     if (!goes_on_) {
       throw UsageError(fmt::format("{}: the node {} ({}) cannot be imported: {}; {}", file_, quote(name),

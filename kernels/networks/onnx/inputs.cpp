@@ -44,6 +44,24 @@ bool is_whole(ElementType type) {
   return type == ElementType::i64 || type == ElementType::i32;
 }
 
+std::string lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// The number of earlier positions whose keys and values a decoder is given: there are none.
+bool counts_the_past(const std::string& symbol) {
+  const std::string name = lower_case(symbol);
+  return name.find("past") != std::string::npos && name.find_first_of("+- ") == std::string::npos;
+}
+
+// Floats, or the bytes of an image.
+bool is_samples(const PlannedInput& input) {
+  const bool bytes = input.type == ElementType::u8 || input.type == ElementType::i8;
+  return (is_float(input.type) && input.dims.size() >= 2) || (bytes && input.dims.size() >= 3);
+}
+
 class Planner {
  public:
   Planner(const Model& model, const std::string& file, const ImportOptions& options)
@@ -62,7 +80,8 @@ class Planner {
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
-    throw UsageError(fmt::format("{}: {}", file_, why));
+    constexpr std::size_t kLongest = 400;  // characters
+    throw UsageError(fmt::format("{}: {}", file_, printable(why, kLongest)));
   }
 
   void check_names() const {
@@ -77,16 +96,16 @@ class Planner {
                                      fmt::join(names, ", ")));
       }
       if (at->dims && at->dims->size() != sizes.size()) {
-        throw UsageError(fmt::format("--input {}: {} sizes were given, but the input is {}", name,
-                                     sizes.size(), text_of(*at->dims)));
+        throw UsageError(fmt::format("--input {}: {} sizes were given, but the input is {}", printable(name),
+                                     sizes.size(), printable(text_of(*at->dims))));
       }
       for (std::size_t i = 0; i < sizes.size(); ++i) {
         if (sizes[i] < 1 || sizes[i] > kMostSize) {
-          throw UsageError(fmt::format("--input {}: the size {} is not accepted", name, sizes[i]));
+          throw UsageError(fmt::format("--input {}: the size {} is not accepted", printable(name), sizes[i]));
         }
         if (i > 0 && at->dims && (*at->dims)[i].size.value_or(sizes[i]) != sizes[i]) {
-          throw UsageError(
-              fmt::format("--input {}: the file fixes the input to {}", name, text_of(*at->dims)));
+          throw UsageError(fmt::format("--input {}: the file fixes the input to {}", printable(name),
+                                       printable(text_of(*at->dims))));
         }
       }
     }
@@ -113,6 +132,9 @@ class Planner {
       if (!size && i == 0) {
         size = 1;
       }
+      if (!size && counts_the_past(dim.symbol)) {
+        size = 0;
+      }
       if (!size && (is_whole(input.type) || input.type == ElementType::boolean) && rank <= 2) {
         size = kUsualSequence;
         plan_.assumptions.push_back(fmt::format("The input '{}' has {} tokens (--input {}=1x{} changes it).",
@@ -129,6 +151,15 @@ class Planner {
         sizes_.emplace(dim.symbol, *size);
       }
       planned.dims.emplace_back(*size);
+    }
+    constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+    std::int64_t elements = 1;
+    for (const Extent& extent : planned.dims) {
+      elements = extent.size > 0 && elements > kMostElements / extent.size ? kMostElements + 1
+                                                                           : elements * extent.size;
+      if (elements > kMostElements) {
+        refuse(fmt::format("the input '{}' has more than 2^40 elements", input.name));
+      }
     }
     return planned;
   }
@@ -158,7 +189,7 @@ class Planner {
   // The batch is that of the first input of floats, else of the token ids that look up most rows.
   void choose() {
     for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
-      if (is_float(plan_.inputs[i].type) && plan_.inputs[i].dims.size() >= 2) {
+      if (is_samples(plan_.inputs[i]) && elements_of(plan_.inputs[i].dims) > 0) {
         plan_.batch_input = i;
         return;
       }
@@ -198,12 +229,6 @@ class Planner {
   InputPlan plan_;
   std::map<std::string, std::int64_t> sizes_;  // of the file's symbols
 };
-
-std::string lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 Constant positions(const PlannedInput& input) {
   const std::int64_t length = input.dims.back().size;

@@ -1,8 +1,12 @@
 #include "kernels/networks/passes/training.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "kernels/networks/graph/array_options.h"
 #include "kernels/networks/passes/attention.h"
 #include "kernels/operations/cross_entropy/cross_entropy.h"
 #include "kernels/operations/loss_scale/loss_scale.h"
@@ -29,6 +33,55 @@ Value logits_of(const Graph& graph) {
   return node.layer != nullptr && node.layer->part_of_loss(node.shape) ? node.inputs[0] : last;
 }
 
+// Whether the value is stored as rows of classes, one after the other, those of a sample together.
+bool is_rows_of_classes(const ProgramPlan& plan, Value logits) {
+  const Shape& shape = plan.graph[logits].shape;
+  const TensorDesc& scores = plan.stored[logits].tensor;
+  return scores.c == shape.channels() && scores.layout == Layout::nhwc && scores.n == plan.target.batch &&
+         shape.is_fixed_from(1);
+}
+
+// The layers up to the logits, and behind them the logits as rows of classes: of maps the channels are the
+// classes of each pixel, of any other value the last dimension.
+Graph ending_in_rows(const Graph& graph, Value logits) {
+  const Shape& shape = graph[logits].shape;
+  const auto batch = shape.batch_dimension();
+  if (!batch || shape.rank() < 2) {
+    return graph;
+  }
+  Graph rows = graph.input_only();
+  for (Value value = 1; value <= logits; ++value) {
+    rows.append(graph[value]);
+  }
+  std::vector<std::size_t> order{*batch};
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    if (d != *batch && d != (shape.is_maps() ? shape.channel_dimension() : *batch)) {
+      order.push_back(d);
+    }
+  }
+  if (shape.is_maps()) {
+    order.push_back(shape.channel_dimension());
+  }
+  Value last = logits;
+  if (!std::ranges::is_sorted(order)) {
+    last =
+        rows.append(graph[logits].name + " with the classes last", {last}, TransposeOptions{.order = order});
+  }
+  const Shape& turned = rows[last].shape;
+  const std::int64_t classes = turned[turned.rank() - 1].size;
+  rows.append(graph[logits].name + " as rows", {last},
+              ReshapeOptions{.shape = {kBatch, turned.elements() / classes, classes}});
+  return rows;
+}
+
+// The network as it is trained.
+ProgramPlan trained(const Graph& graph, const Target& target) {
+  ProgramPlan plan(with_attention(graph), target);
+  const Value logits = logits_of(plan.graph);
+  return is_rows_of_classes(plan, logits) ? std::move(plan)
+                                          : ProgramPlan(ending_in_rows(plan.graph, logits), target);
+}
+
 // Records the loss of a micro-batch, softmax cross-entropy over rows of classes, and contributes its gradient
 // to the logits. `micro_batches` are averaged over; the labels lie in the block of the input. Throws
 // Unsupported.
@@ -40,12 +93,10 @@ void record_loss(ProgramPlan& plan, Recorder& recorder, std::int64_t micro_batch
   const TensorDesc& scores = plan.stored[logits].tensor;
   training.classes = plan.graph[logits].shape.channels();
   training.rows = scores.h * scores.w;
-  const Shape& shape = plan.graph[logits].shape;
-  if (scores.c != training.classes || scores.layout != Layout::nhwc || scores.n != plan.target.batch ||
-      !shape.is_fixed_from(1)) {
+  if (!is_rows_of_classes(plan, logits)) {
     throw Unsupported(
         fmt::format("training needs a network that ends in rows of classes for each sample, not {} of {}",
-                    plan.graph[logits].name, shape.text()));
+                    plan.graph[logits].name, plan.graph[logits].shape.text()));
   }
   CrossEntropy loss;
   loss.rows = plan.target.batch * training.rows;
@@ -100,7 +151,7 @@ void record_micro_batch(ProgramPlan& plan, Recorder& recorder, const TrainOption
 ProgramPlan plan_training(const Graph& graph, const Target& target, const TrainOptions& options,
                           Device& device) {
   OperationCache cache;
-  ProgramPlan plan(with_attention(graph), target);
+  ProgramPlan plan = trained(graph, target);
   plan.training.emplace();
   plan.program.set_in_place(options.in_place);
   Recorder recorder(plan, device, cache);

@@ -45,7 +45,7 @@ void plan(const Lrn& spec, onednn::PrimitiveOperation& made) {
 const Registration<Implementation<Lrn>> registered{onednn::primitive_implementation<Lrn, described, plan>(
     [](const Lrn& spec, const Device& device) -> std::optional<std::string> {
       // oneDNN 2.6.3 crashes when it makes the gradient of a smaller one in blocks of channels, and its
-      // gradient in nhwc is wrong by several percent.
+      // gradient in nhwc is wrong by several percent: cpu.cpp has that.
       constexpr std::int64_t kSmallest = 3;
       if (!spec.forward() && spec.size < kSmallest) {
         return fmt::format("lrn: a gradient over {} channels, but at least {} are accepted", spec.size,

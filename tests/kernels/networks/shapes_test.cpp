@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "bench/error.h"
+#include "kernels/networks/graph/array_options.h"
 #include "kernels/networks/graph/layer.h"
 #include "kernels/networks/passes/inference.h"
 #include "kernels/networks/passes/training.h"
@@ -177,9 +178,11 @@ TEST_F(Shapes, AnErrorNamesTheLayerAndTheShape) {
   EXPECT_THAT(error([&] { sequence.position_embedding("places7", sequence.image(), {.rows = 9}); }),
               AllOf(HasSubstr("places7"), HasSubstr("6 x batch x 9")));
   EXPECT_THAT(error([&] { Graph::reading({6, 9}); }), HasSubstr("6 x 9"));
-  sequence.linear("head7", sequence.image(), 4);
-  EXPECT_THAT(error([&] { plan_training(sequence, target(3), {}, *device_); }),
-              AllOf(HasSubstr("head7"), HasSubstr("6 x batch x 4")));
+  Graph single = Graph::reading({kBatch, 9});
+  single.append("mean7", {single.linear("fc", single.image(), 4)},
+                ReduceOptions{.dimensions = {1}, .keep_dims = false});
+  EXPECT_THAT(error([&] { plan_training(single, target(3), {}, *device_); }),
+              AllOf(HasSubstr("rows of classes"), HasSubstr("mean7 of batch")));
 }
 
 // Single-pixel maps whose channels do not fill a group of 16 are no rows without gaps.

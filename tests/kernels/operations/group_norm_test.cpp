@@ -110,7 +110,7 @@ TEST_P(GroupNorms, LrnIsLikeTheReference) {
       Lrn inference = spec;
       inference.training = false;
       testing::expect_like_reference(inference, GetParam(), tolerance_of(GetParam()));
-      if (spec.size == 1 || tensor.layout == Layout::nhwc) {  // what oneDNN does wrong
+      if (spec.size == 1 && tensor.layout != Layout::nhwc) {  // what oneDNN does wrong
         EXPECT_THROW(make_operation(backward_of(spec), testing::cpu()), Unsupported);
         continue;
       }

@@ -169,6 +169,33 @@ std::vector<Constant> non_zero(const Evaluation& evaluation) {
   return {made};
 }
 
+// For each index a row that is `on` at its place and `off` elsewhere, along a new dimension.
+std::vector<Constant> one_hot(const Evaluation& evaluation) {
+  const Constant& indices = evaluation.in(0);
+  const Constant& values = evaluation.in(2);
+  const std::int64_t depth = evaluation.in(1).whole();
+  if (depth < 1 || values.elements() != 2 || indices.counts_samples) {
+    throw Refused("rows without elements, other than two values, or rows for the number of the sample");
+  }
+  const std::size_t axis = axis_of(integer_of(evaluation.node, "axis", -1), indices.dims.size() + 1);
+  Constant made{.type = values.type, .dims = indices.dims, .values = {}};
+  made.dims.insert(made.dims.begin() + static_cast<std::ptrdiff_t>(axis), Extent(depth));
+  const std::int64_t count = made.elements();
+  evaluation.budget.take(count);
+  const std::int64_t inner = steps_of(made.dims)[axis];
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t index =
+        to_whole(without_batch(indices.number(i / (inner * depth) * inner + i % inner)));
+    const bool on = (index < 0 ? index + depth : index) == i / inner % depth;
+    made.append({values.value(on ? 1 : 0), 0});
+  }
+  if (count == 0) {
+    made.values = {0};
+  }
+  compress(made);
+  return {made};
+}
+
 // Rows of the data replaced by updates.
 std::vector<Constant> scatter_nd(const Evaluation& evaluation) {
   Constant made = evaluation.in(0);
@@ -218,6 +245,7 @@ const Registration<ConstantOperator> sizes{{"Size", size}};
 const Registration<ConstantOperator> triangles{{"Trilu", triangle}};
 const Registration<ConstantOperator> diagonal{{"EyeLike", eye}};
 const Registration<ConstantOperator> not_zero{{"NonZero", non_zero}};
+const Registration<ConstantOperator> hot{{"OneHot", one_hot}};
 const Registration<ConstantOperator> scattered{{"ScatterND", scatter_nd}};
 
 }  // namespace

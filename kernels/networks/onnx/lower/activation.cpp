@@ -120,8 +120,7 @@ void lower_softsign(Lowering& node) {
 }
 
 // x · σ(alpha · x)
-void lower_quick_gelu(Lowering& node) {
-  const float alpha = number_of(node.node, "alpha", 1.702F);
+void lower_swish_of(Lowering& node, float alpha) {
   if (alpha == 1) {
     return apply(node, 0, Activation::silu);
   }
@@ -133,9 +132,30 @@ void lower_quick_gelu(Lowering& node) {
   node.set(node.append({x, gate}, PointwiseOptions{.function = PointwiseFunction::multiply}), shape);
 }
 
+void lower_quick_gelu(Lowering& node) {
+  lower_swish_of(node, number_of(node.node, "alpha", 1.702F));
+}
+void lower_swish(Lowering& node) {
+  lower_swish_of(node, number_of(node.node, "alpha", 1));
+}
+
+// x where it is above alpha, else 0
+void lower_thresholded_relu(Lowering& node) {
+  Value threshold;
+  threshold.name = node.name();
+  threshold.shape = {};
+  threshold.constant =
+      std::make_shared<Constant>(Constant::uniform(ElementType::f32, {}, number_of(node.node, "alpha", 1)));
+  const Joined above = joined(node, PointwiseFunction::less, {threshold, node.in(0)});
+  const Joined made = joined(node, PointwiseFunction::multiply,
+                             {node.in(0), {.name = node.name(), .shape = above.shape, .layer = above.layer}});
+  node.set(made.layer, made.shape);
+}
+
 using K = ActivationKind;
 const Registration<Lowered> relu{{"Relu", lower<K::relu>}};
 const Registration<Lowered> leaky_relu{{"LeakyRelu", lower_leaky_relu}};
+const Registration<Lowered> thresholded_relu{{"ThresholdedRelu", lower_thresholded_relu}};
 const Registration<Lowered> elu{{"Elu", lower_elu}};
 const Registration<Lowered> celu{{"Celu", lower_celu}};
 const Registration<Lowered> selu{{"Selu", lower_selu}};
@@ -153,6 +173,7 @@ const Registration<Lowered> own_gelu{{"bench.Gelu", lower_gelu}};
 const Registration<Lowered> microsoft_gelu{{"com.microsoft.Gelu", lower_gelu}};
 const Registration<Lowered> fast_gelu{{"com.microsoft.FastGelu", lower_fast_gelu}};
 const Registration<Lowered> quick_gelu{{"com.microsoft.QuickGelu", lower_quick_gelu}};
+const Registration<Lowered> swish{{"Swish", lower_swish}};
 const Registration<Lowered> clip{{"Clip", lower_clip}};
 const Registration<Lowered> abs{{"Abs", lower<K::abs>}};
 const Registration<Lowered> sqrt{{"Sqrt", lower<K::sqrt>}};

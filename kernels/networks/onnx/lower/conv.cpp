@@ -1,10 +1,11 @@
-// Convolutions, transposed ones too, over maps and over signals of one dimension.
+// Convolutions, transposed ones too, over maps and over signals of one dimension; plain ones over volumes.
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "kernels/networks/graph/layer_options.h"
 #include "kernels/networks/onnx/lower/lowering.h"
+#include "kernels/networks/onnx/lower/volumes.h"
 #include "kernels/networks/onnx/lower/windows.h"
 
 namespace bench::kernels::onnx {
@@ -32,6 +33,7 @@ Convolution convolution(const Lowering& node) {
   if (conv.groups < 1) {
     throw Refused(fmt::format("{} groups", conv.groups));
   }
+  elements_of({shape[1].size, conv.groups});  // the channels of all groups can be counted
   if (node.has(2)) {
     conv.bias = weights(node, 2, "its biases");
   }
@@ -52,6 +54,9 @@ std::string name_of(const Convolution& conv) {
 }
 
 void lower_conv(Lowering& node) {
+  if (is_volume(node)) {
+    return lower_volume_conv(node);
+  }
   const Convolution conv = convolution(node);
   const Shape& shape = conv.weights.shape;
   Maps in = maps_of(node, conv.windows, 0.0);
@@ -85,14 +90,21 @@ void lower_conv_transpose(Lowering& node) {
     throw Refused(fmt::format("{} channels do not fit weights of {}", in.channels, shape.text()));
   }
   const Windows& w = in.windows;
+  const Shape& given_maps = node.all.graph[in.layer].shape;
+  elements_of({given_maps.height(), w.stride.h, given_maps.width(), w.stride.w});  // as many as its result's
   const auto given = integers_of(node.node, "output_padding").value_or(std::vector<std::int64_t>{0, 0});
-  PerAxis output_pad = given.size() == 1 ? PerAxis(0, given[0]) : PerAxis(given.at(0), given.at(1));
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  const auto fits = [](std::int64_t size) { return size >= 0 && size < kMost; };
+  if (given.size() < 1 || given.size() > 2 || !std::ranges::all_of(given, fits)) {
+    throw Refused("padding of its result of other dimensions, or below 0");
+  }
+  const PerAxis output_pad = given.size() == 1 ? PerAxis(0, given[0]) : PerAxis(given.at(0), given.at(1));
   Padding pad = w.pad;
   if (const auto sizes = integers_of(node.node, "output_shape")) {
     const auto wanted = [&](std::size_t axis) { return (*sizes)[sizes->size() - 2 + axis]; };
     const Shape& maps = node.all.graph[in.layer].shape;
-    if (sizes->size() < 2 || in.signal) {
-      throw Refused("a size of its result for one dimension");
+    if (sizes->size() < 2 || in.signal || !std::ranges::all_of(*sizes, fits)) {
+      throw Refused("a size of its result for one dimension, or below 0");
     }
     const auto cut = [&](std::int64_t extent, std::int64_t stride, std::int64_t kernel, std::int64_t dilation,
                          std::int64_t size) {

@@ -1,4 +1,4 @@
-// Operators that move elements: transpose, slice, split, concat, expand, tile, pad, and blocks of pixels.
+// Operators that move elements: transpose, slice, split, concat, expand, tile and pad.
 #include <algorithm>
 #include <numeric>
 
@@ -79,10 +79,14 @@ void lower_transpose(Lowering& node) {
   node.set(node.append({node.layer(0)}, TransposeOptions{.order = order}));
 }
 
+// A part without elements: what a concatenation leaves out.
+Constant nothing_of(const Lowering& node, std::size_t dimension) {
+  Extents dims = extents_of(node.shape(0));
+  dims[dimension].size = 0;
+  return Constant::uniform(node.in(0).type, dims, 0);
+}
+
 Layers::Value slice(Lowering& node, Layers::Value from, const Sliced& part) {
-  if (part.size < 1) {
-    throw Refused("a part without elements");
-  }
   return node.append({from}, SliceOptions{.dimension = part.dimension,
                                           .start = part.start,
                                           .step = part.size == 1 ? 1 : part.step,
@@ -99,6 +103,9 @@ void lower_slice(Lowering& node) {
   const auto parts = slices_of(extents_of(node.shape(0)), slice_lists(evaluation));
   if (parts.empty()) {
     return node.same(0);
+  }
+  if (const auto empty = std::ranges::find(parts, 0, &Sliced::size); empty != parts.end()) {
+    return node.set(nothing_of(node, empty->dimension));
   }
   if (moves_tokens(node)) {
     Shape shape = node.shape(0);
@@ -124,7 +131,9 @@ void lower_split(Lowering& node) {
   const Layers::Value from = node.layer(0);
   std::int64_t at = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] > 0 && !node.node.outputs[i].empty()) {
+    if (sizes[i] == 0) {
+      node.set(nothing_of(node, axis), i);
+    } else if (!node.node.outputs[i].empty()) {
       node.set(slice(node, from, {.dimension = axis, .start = at, .step = 1, .size = sizes[i]}), i);
     }
     at += sizes[i];
@@ -265,6 +274,10 @@ void lower_pad(Lowering& node) {
     throw Refused("padding of other dimensions");
   }
   bool none = true;
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  if (!std::ranges::all_of(sizes, [](std::int64_t size) { return size > -kMost && size < kMost; })) {
+    throw Refused("more padding than can be");
+  }
   for (std::size_t i = 0; i < axes.size(); ++i) {
     options.before[axes[i]] = sizes[i];
     options.behind[axes[i]] = sizes[i + axes.size()];
@@ -297,47 +310,6 @@ void lower_pad(Lowering& node) {
   node.set(std::move(value));
 }
 
-// The value as `split`, its dimensions in `order`, as `result`.
-void rearrange(Lowering& node, const Shape& split, const std::vector<std::size_t>& order,
-               const Shape& result) {
-  const Layers::Value apart = node.all.reshaped(node.elements(0), split);
-  node.set(node.append({apart}, TransposeOptions{.order = order}), result);
-}
-
-const Shape& maps(const Lowering& node) {
-  const Shape& shape = node.shape(0);
-  if (!shape.is_maps()) {
-    throw Refused(fmt::format("it needs maps, not {}", shape.text()));
-  }
-  return shape;
-}
-
-void lower_depth_to_space(Lowering& node) {
-  const Shape in = maps(node);
-  const std::int64_t block = integer_of(node.node, "blocksize", 1);
-  if (block < 1 || in[1].size % (block * block) != 0) {
-    throw Refused("blocks that do not divide the channels");
-  }
-  const std::int64_t channels = in[1].size / block / block;
-  const Shape result{in[0], channels, in[2].size * block, in[3].size * block};
-  if (text_of(node.node, "mode", "DCR") == "CRD") {
-    return rearrange(node, {in[0], channels, block, block, in[2], in[3]}, {0, 1, 4, 2, 5, 3}, result);
-  }
-  rearrange(node, {in[0], block, block, channels, in[2], in[3]}, {0, 3, 4, 1, 5, 2}, result);
-}
-
-void lower_space_to_depth(Lowering& node) {
-  const Shape in = maps(node);
-  const std::int64_t block = integer_of(node.node, "blocksize", 1);
-  if (block < 1 || in[2].size % block != 0 || in[3].size % block != 0) {
-    throw Refused("blocks that do not divide the maps");
-  }
-  const std::int64_t rows = in[2].size / block;
-  const std::int64_t columns = in[3].size / block;
-  rearrange(node, {in[0], in[1], rows, block, columns, block}, {0, 3, 5, 1, 2, 4},
-            {in[0], in[1].size * block * block, rows, columns});
-}
-
 const Registration<Lowered> transpose{{"Transpose", lower_transpose}};
 const Registration<Lowered> slices{{"Slice", lower_slice}};
 const Registration<Lowered> split{{"Split", lower_split}};
@@ -345,8 +317,6 @@ const Registration<Lowered> concat{{"Concat", lower_concat}};
 const Registration<Lowered> expansion{{"Expand", lower_expand}};
 const Registration<Lowered> tile{{"Tile", lower_tile}};
 const Registration<Lowered> pad{{"Pad", lower_pad}};
-const Registration<Lowered> depth_to_space{{"DepthToSpace", lower_depth_to_space}};
-const Registration<Lowered> space_to_depth{{"SpaceToDepth", lower_space_to_depth}};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

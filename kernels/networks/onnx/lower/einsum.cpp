@@ -18,6 +18,50 @@ struct Equation {
   std::string result;
 };
 
+// "..." in an input, or the result, is as many letters as the input has dimensions that the others do not
+// name; they are counted from the last.
+class Ellipsis {
+ public:
+  explicit Ellipsis(const std::string& equation) {
+    for (char letter = 'A'; letter <= 'Z'; ++letter) {
+      if (equation.find(letter) == std::string::npos) {
+        letters_ += letter;
+      }
+    }
+  }
+  void spell_input(std::string& term, std::size_t rank) {
+    const std::size_t named = term.size() - std::min<std::size_t>(term.size(), 3);
+    if (term.find("...") != std::string::npos && rank >= named) {
+      longest_ = std::max(longest_, rank - named);
+      spell(term, rank - named);
+    }
+  }
+  void spell_result(std::string& term) const { spell(term, longest_); }
+
+ private:
+  void spell(std::string& term, std::size_t count) const {
+    const std::size_t at = term.find("...");
+    if (at != std::string::npos && count <= kMost && letters_.size() >= kMost) {
+      term.replace(at, 3, letters_.substr(kMost - count, count));
+    }
+  }
+
+  static constexpr std::size_t kMost = Shape::kMostDims;
+  std::string letters_;
+  std::size_t longest_ = 0;
+};
+
+// The letters that an equation without a result gives: those that it has once, in order.
+std::string letters_once(const std::string& inputs) {
+  std::string once;
+  for (char letter = 'A'; letter <= 'z'; ++letter) {
+    if (letter != '.' && std::ranges::count(inputs, letter) == 1) {
+      once += letter;
+    }
+  }
+  return (inputs.find("...") == std::string::npos ? "" : "...") + once;
+}
+
 Equation parse(const Lowering& node) {
   std::string text;
   for (const char c : text_of(node.node, "equation", "")) {
@@ -26,23 +70,30 @@ Equation parse(const Lowering& node) {
     }
   }
   const std::size_t arrow = text.find("->");
-  if (arrow == std::string::npos || text.find('.') != std::string::npos) {
-    throw Refused(fmt::format("the equation '{}'", text));
-  }
-  Equation equation{.inputs = {""}, .result = text.substr(arrow + 2)};
-  for (const char c : text.substr(0, arrow)) {
+  const std::string left = text.substr(0, arrow);
+  Equation equation{.inputs = {""},
+                    .result = arrow == std::string::npos ? letters_once(left) : text.substr(arrow + 2)};
+  for (const char c : left) {
     if (c == ',') {
       equation.inputs.emplace_back();
     } else {
       equation.inputs.back() += c;
     }
   }
+  Ellipsis ellipsis(text);
+  for (std::size_t i = 0; i < equation.inputs.size() && i < node.inputs(); ++i) {
+    ellipsis.spell_input(equation.inputs[i], node.rank(i));
+  }
+  ellipsis.spell_result(equation.result);
   const auto repeats = [](std::string letters) {
     std::ranges::sort(letters);
     return std::ranges::adjacent_find(letters) != letters.end();
   };
-  if (equation.inputs.size() != node.inputs() || equation.inputs.size() > 2 || repeats(equation.result) ||
-      std::ranges::any_of(equation.inputs, repeats)) {
+  const auto is_odd = [&](const std::string& letters) {
+    return repeats(letters) || letters.find('.') != std::string::npos;
+  };
+  if (equation.inputs.size() != node.inputs() || equation.inputs.size() > 2 || is_odd(equation.result) ||
+      std::ranges::any_of(equation.inputs, is_odd)) {
     throw Refused(fmt::format("the equation '{}'", text));
   }
   for (std::size_t i = 0; i < equation.inputs.size(); ++i) {

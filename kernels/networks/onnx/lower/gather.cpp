@@ -279,52 +279,18 @@ void lower_gather_nd(Lowering& node) {
   node.set(made, shape_of(result));
 }
 
-// Token ids that the network moves, as a decoder that shifts its input, are read as they are.
-void lower_scatter_nd(Lowering& node) {
-  if (!node.all.graph.tokens()) {
-    throw Refused("it writes to places of a value");
+// Of values that the file holds as a weight.
+void lower_one_hot(Lowering& node) {
+  for (const std::size_t input : {0, 1, 2}) {
+    node.known(input, "its indices and values");
   }
-  const auto tokens = node.all.graph.image();
-  for (const std::size_t input : {0, 2}) {
-    const Value& value = node.in(input);
-    if (value.layer == tokens) {
-      node.all.assume("Token ids that the network shifts are read unshifted.");
-      return node.set(tokens, node.shape(0));
-    }
-  }
-  throw Refused("it writes to places of a value");
-}
-
-// Of token ids: the end of a text is its last token. At the network's end it is left out.
-void lower_arg_max(Lowering& node) {
-  const Value& value = node.in(0);
-  const Shape shape = value.shape;
-  const std::size_t axis = node.axis(0);
-  if (is_tokens(node, value) && !shape[axis].per_sample) {
-    node.all.assume("The largest token id of a text is its last.");
-    Extents dims = extents_of(shape);
-    dims[axis] = 1;
-    if (integer_of(node.node, "keepdims", 1) == 0) {
-      dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
-    }
-    return node.set(Constant::uniform(ElementType::i64, dims, static_cast<double>(shape[axis].size - 1)));
-  }
-  const auto readers = node.all.readers.find(node.node.outputs.front());
-  const bool last =
-      readers != node.all.readers.end() &&
-      std::ranges::all_of(readers->second, [](const Node* reader) { return reader == nullptr; });
-  if (!last) {
-    throw Refused("it gives places that depend on data");
-  }
-  node.all.assume("The index of the largest value at the end is not computed.");
-  node.same(0);
+  node.set(registry<ConstantOperator>().find("OneHot")->evaluate(node.evaluation()).front());
 }
 
 const Registration<Lowered> gather{{"Gather", lower_gather}};
 const Registration<Lowered> gather_elements{{"GatherElements", lower_gather_elements}};
+const Registration<Lowered> one_hot{{"OneHot", lower_one_hot}};
 const Registration<Lowered> gather_nd{{"GatherND", lower_gather_nd}};
-const Registration<Lowered> scatter_nd{{"ScatterND", lower_scatter_nd}};
-const Registration<Lowered> arg_max{{"ArgMax", lower_arg_max}};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

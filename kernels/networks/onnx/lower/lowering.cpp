@@ -71,7 +71,9 @@ const Value* Importing::find(const std::string& name) {
   return &values.emplace(name, std::move(value)).first->second;
 }
 
-void Importing::assume(const std::string& sentence) {
+void Importing::assume(const std::string& assumption) {
+  constexpr std::size_t kLongest = 400;  // characters
+  const std::string sentence = printable(assumption, kLongest);
   if (std::ranges::find(assumptions, sentence) == assumptions.end()) {
     assumptions.push_back(sentence);
   }
@@ -89,6 +91,29 @@ std::optional<Layers::Value> Importing::owner(const std::string& parameter, cons
 
 void Importing::own(const std::string& parameter, const std::string& form, Layers::Value layer) {
   owners_.emplace(std::pair{parameter, form}, layer);
+}
+
+void Importing::count(Layers::Value made) {
+  constexpr double kMostElements = 1e15;
+  constexpr double kMostMacs = 4e18;
+  const LayerPlace place = graph.place(made);
+  const bench::kernels::Layer& kind = *graph[made].layer;
+  const auto elements = static_cast<double>(elements_of(extents_of(place.shape)));
+  double read = 1;
+  for (const Shape& input : place.inputs) {
+    read = std::max(read, static_cast<double>(input.elements()));
+  }
+  double parameters = 0;
+  for (const LayerParameter& parameter : kind.parameters(place)) {
+    parameters += static_cast<double>(parameter.count);
+  }
+  elements_ += elements + parameters;
+  // No layer multiplies more than each of its results with all that it reads.
+  const bool countable = elements * std::max(read, parameters) < kMostMacs;
+  macs_ += countable ? static_cast<double>(kind.macs(place)) : kMostMacs;
+  if (elements_ > kMostElements || macs_ >= kMostMacs) {
+    throw Refused("more elements or multiply-adds than can be counted");
+  }
 }
 
 // One layer holds a weight, whatever the shapes in which it is read.

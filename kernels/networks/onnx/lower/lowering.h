@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/measure/quote.h"
 #include "bench/registry.h"
 #include "kernels/networks/onnx/constants/attributes.h"
 #include "kernels/networks/onnx/constants/evaluate.h"
@@ -55,18 +56,24 @@ class Importing {
   const Value* find(const std::string& name);
   void assume(const std::string& sentence);  // once
 
+  static constexpr std::size_t kLongestName = 200;  // characters of a layer's
   // Adds a layer; a shape that does not fit is refused.
   template <class Options>
   Layers::Value append(const std::string& name, const std::vector<Layers::Value>& inputs,
                        const Options& options) {
     try {
-      return graph.append(name, inputs, options);
+      const Layers::Value made = graph.append(printable(name, kLongestName), inputs, options);
+      count(made);
+      return made;
     } catch (const ShapeTooSmall& error) {
       throw Refused(error.what());
     } catch (const std::logic_error& error) {
       throw Refused(error.what());
     }
   }
+
+  // Keeps all sums over the network within 63 bits. Throws Refused.
+  void count(Layers::Value made);
 
   // The value in exactly its shape; repeated for each sample, where `repeated`, if it is a constant. `start`
   // is how a weight is drawn.
@@ -97,6 +104,8 @@ class Importing {
   std::vector<std::shared_ptr<const Constant>> kept_;
   std::map<std::pair<Layers::Value, std::string>, Layers::Value> reshaped_;
   std::map<std::pair<std::string, std::string>, Layers::Value> owners_;
+  double elements_ = 0;  // of all results and parameters
+  double macs_ = 0;
 };
 
 // Layers are named after the weights they hold, without ".weight".

@@ -35,22 +35,34 @@ bool normalises_weights(Lowering& node) {
   return fixed;
 }
 
-// Channels are behind the first dimension. A matrix has them last, a sequence between: as maps of height 1.
+// A value of any number of dimensions as maps: what is behind the channels is their pixels.
+Layers::Value as_maps(Lowering& node, const Shape& shape) {
+  if (shape.is_maps()) {
+    return node.layer(0);
+  }
+  std::int64_t pixels = 1;
+  for (std::size_t d = 2; d < shape.rank(); ++d) {
+    pixels *= shape[d].size;
+  }
+  return node.all.reshaped(node.elements(0), {shape[0], shape[1], 1, pixels});
+}
+
+// Channels are behind the first dimension. A matrix has them last; a sequence or a volume is as maps of
+// height 1.
 void lower_batch_norm(Lowering& node) {
   if (normalises_weights(node)) {
     return;
   }
   const Shape shape = node.shape(0);
   const std::size_t rank = shape.rank();
-  if (rank < 2 || rank > 4) {
+  if (rank < 2 || !shape.is_fixed_from(1)) {
     throw Refused(fmt::format("it needs maps, not {}", shape.text()));
   }
   const WeightInput scale = weights(node, 1, "its factors");
   if (scale.shape.elements() != shape[1].size) {
     throw Refused(fmt::format("{} factors for {}", scale.shape.elements(), shape.text()));
   }
-  const Layers::Value in =
-      rank == 3 ? node.all.reshaped(node.elements(0), {shape[0], shape[1], 1, shape[2]}) : node.layer(0);
+  const Layers::Value in = rank == 2 ? node.layer(0) : as_maps(node, shape);
   const Layers::Value made = node.all.append(
       layer_name(scale.parameter), {in}, BatchNormOptions{.epsilon = number_of(node.node, "epsilon", 1e-5F)});
   record(node, made, 1, Slot::scale, "its factors");
@@ -78,18 +90,6 @@ bool lower_as_groups(Lowering& node) {
   const Shape shape = in.shape;
   node.set(node.append({from}, options), shape);
   return true;
-}
-
-// A value of any number of dimensions as maps: what is behind the channels is their pixels.
-Layers::Value as_maps(Lowering& node, const Shape& shape) {
-  if (shape.is_maps()) {
-    return node.layer(0);
-  }
-  std::int64_t pixels = 1;
-  for (std::size_t d = 2; d < shape.rank(); ++d) {
-    pixels *= shape[d].size;
-  }
-  return node.all.reshaped(node.elements(0), {shape[0], shape[1], 1, pixels});
 }
 
 void lower_groups(Lowering& node, std::int64_t groups) {
@@ -218,15 +218,20 @@ void lower_lrn(Lowering& node) {
                                                    .k = number_of(node.node, "bias", 1)}));
 }
 
-// x / max(|x|, epsilon) along a dimension
+// x over its length along a dimension: the root of the sum of squares, or the sum of absolute values.
 void lower_lp_norm(Lowering& node) {
-  if (integer_of(node.node, "p", 2) != 2) {
-    throw Refused("a norm of another order than two");
+  const std::int64_t order = integer_of(node.node, "p", 2);
+  if (order != 1 && order != 2) {
+    throw Refused("a norm of another order than one or two");
   }
   const Shape shape = node.shape(0);
   const Layers::Value x = node.layer(0);
-  const Layers::Value length = node.append(
-      {x}, ReduceOptions{.function = ReduceFunction::l2, .dimensions = {node.axis(-1)}, .keep_dims = true});
+  const ReduceOptions along{.function = order == 2 ? ReduceFunction::l2 : ReduceFunction::sum,
+                            .dimensions = {node.axis(-1)},
+                            .keep_dims = true};
+  const Layers::Value values =
+      order == 2 ? x : node.append({x}, ActivationOptions{.activation = Activation::abs});
+  const Layers::Value length = node.append({values}, along);
   node.set(node.append({x, length}, PointwiseOptions{.function = PointwiseFunction::divide}), shape);
 }
 

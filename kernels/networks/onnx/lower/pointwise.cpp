@@ -136,22 +136,25 @@ void lower(Lowering& node) {
 }
 
 // Of any number of values: one after the other.
-template <PointwiseFunction function, OfNumber of_number>
-void lower_several(Lowering& node) {
-  if (node.inputs() == 2) {
-    return lower_binary(node, function, of_number);
-  }
+Value joined_in_turn(Lowering& node, PointwiseFunction function) {
   Value so_far = node.in(0);
   for (std::size_t i = 1; i < node.inputs(); ++i) {
     const Joined made = joined(node, function, {so_far, node.in(i)});
     so_far = {.name = node.name(), .shape = made.shape, .layer = made.layer};
   }
-  node.set(so_far);
+  return so_far;
+}
+
+template <PointwiseFunction function, OfNumber of_number>
+void lower_several(Lowering& node) {
+  if (node.inputs() == 2) {
+    return lower_binary(node, function, of_number);
+  }
+  node.set(joined_in_turn(node, function));
 }
 
 void lower_mean(Lowering& node) {
-  lower_several<PointwiseFunction::add, nullptr>(node);
-  const Value sum = node.all.values.at(node.node.outputs.front());
+  const Value sum = joined_in_turn(node, PointwiseFunction::add);
   const auto share = 1 / static_cast<float>(node.inputs());
   node.set(
       node.append({node.all.elements(sum)}, ActivationOptions{.activation = Activation::linear(share, 0)}),

@@ -4,12 +4,16 @@
 #include "kernels/networks/graph/array_options.h"
 #include "kernels/networks/graph/layer_options.h"
 #include "kernels/networks/onnx/lower/lowering.h"
+#include "kernels/networks/onnx/lower/volumes.h"
 #include "kernels/networks/onnx/lower/windows.h"
 
 namespace bench::kernels::onnx {
 namespace {
 
 void lower_windows(Lowering& node, bool average) {
+  if (is_volume(node)) {
+    return lower_volume_pool(node, average);
+  }
   const auto kernel = integers_of(node.node, "kernel_shape");
   if (!kernel) {
     throw Refused("windows of no size");
@@ -71,6 +75,40 @@ void lower_global(Lowering& node, ReduceFunction function) {
   node.set(node.append({node.layer(0)}, options));
 }
 
+void require_square(const Lowering& node) {
+  if (integer_of(node.node, "p", 2) != 2) {
+    throw Refused("a norm of another order than two");
+  }
+}
+
+// The root of the sum of squares in each window: of their mean with the padding counted, times their number.
+void lower_lp_pool(Lowering& node) {
+  require_square(node);
+  const auto kernel = integers_of(node.node, "kernel_shape").value_or(std::vector<std::int64_t>{});
+  const Windows windows = windows_of(node, kernel);
+  const Maps in = maps_of(node, windows, std::nullopt);
+  const auto step = [&](Layers::Value from, Activation activation) {
+    return node.append({from}, ActivationOptions{.activation = activation});
+  };
+  const Layers::Value means =
+      node.append({step(in.layer, Activation::power(2))},
+                  PoolOptions{.kernel = windows.kernel,
+                              .stride = windows.stride,
+                              .pad = windows.pad,
+                              .dilation = windows.dilation,
+                              .average = true,
+                              .count_padding = true,
+                              .round_up = integer_of(node.node, "ceil_mode", 0) != 0});
+  const auto count = static_cast<float>(windows.kernel.h) * static_cast<float>(windows.kernel.w);
+  const Layers::Value made = step(step(means, Activation::linear(count, 0)), Activation::sqrt);
+  node.set(made, in.result(node.all.graph[made].shape));
+}
+
+void lower_global_lp(Lowering& node) {
+  require_square(node);
+  lower_global(node, ReduceFunction::l2);
+}
+
 void lower_global_average(Lowering& node) {
   lower_global(node, ReduceFunction::mean);
 }
@@ -80,6 +118,8 @@ void lower_global_maximum(Lowering& node) {
 
 const Registration<Lowered> max_pool{{"MaxPool", lower_max_pool}};
 const Registration<Lowered> average_pool{{"AveragePool", lower_average_pool}};
+const Registration<Lowered> lp_pool{{"LpPool", lower_lp_pool}};
+const Registration<Lowered> global_lp{{"GlobalLpPool", lower_global_lp}};
 const Registration<Lowered> global_average{{"GlobalAveragePool", lower_global_average}};
 const Registration<Lowered> global_maximum{{"GlobalMaxPool", lower_global_maximum}};
 

@@ -23,7 +23,7 @@ Resize::Kind kind_of(const std::string& mode) {
 }
 
 Coordinates coordinates_of(const std::string& name) {
-  if (name == "half_pixel") {
+  if (name == "half_pixel" || name == "half_pixel_symmetric") {  // the same where no part of a pixel is left
     return Coordinates::half_pixel;
   }
   if (name == "pytorch_half_pixel") {
@@ -53,9 +53,12 @@ std::vector<double> last_two(const Lowering& node, const Constant& list, double 
   const std::int64_t count = list.elements();
   const auto axes = integers_of(node.node, "axes");
   std::vector<double> both{otherwise, otherwise};
+  if (axes && axes->size() != static_cast<std::size_t>(count)) {
+    throw Refused("sizes of other dimensions");
+  }
   for (std::int64_t i = 0; i < count; ++i) {
     const std::size_t axis =
-        axes ? axis_of(axes->at(static_cast<std::size_t>(i)), node.rank(0)) : static_cast<std::size_t>(i);
+        axes ? axis_of((*axes)[static_cast<std::size_t>(i)], node.rank(0)) : static_cast<std::size_t>(i);
     const Number number = list.number(i);
     const auto d = axis + 4 - node.rank(0);
     if (node.rank(0) < 3 || axis >= node.rank(0)) {
@@ -105,6 +108,10 @@ void resize(Lowering& node, const Constant* scales, const Constant* sizes, Resiz
     }
     if (exact(as_maps.width(), both[1], options.width)) {
       options.width_scale.reset();
+    }
+    if ((options.height_scale || options.width_scale) &&
+        text_of(node.node, "coordinate_transformation_mode", "") == "half_pixel_symmetric") {
+      throw Refused("a resize by factors that leave a part of a pixel");
     }
   } else {
     throw Refused("neither sizes nor factors");

@@ -356,6 +356,11 @@ TEST(Import, RefusesWithNodeOperatorReasonAndShare) {
               HasSubstr("each dimension"));
 }
 
+TEST(Import, RefusesAnOutputThatCountsTheBatch) {
+  EXPECT_THAT(refused_node("Shape"),
+              HasSubstr("the output 'y' is not accepted: it computes with the number"));
+}
+
 TEST(Import, BoundsWhatItFolds) {
   const auto folded = [](const std::string& op, const std::vector<std::string>& inputs) {
     OnnxWriter net;
@@ -382,6 +387,25 @@ TEST(Import, ListsEverythingThatIsUnsupported) {
   const std::vector<Unsupported> nodes = unsupported_nodes(data_path("bad/unknown_op.onnx"), {});
   ASSERT_THAT(nodes, SizeIs(1));
   EXPECT_EQ(nodes[0].op, "Frobnicate");
+}
+
+// What is behind an unsupported node too, where its operator alone tells; of the others nothing is known.
+TEST(Import, ListsWhatIsBehindTheUnsupported) {
+  OnnxWriter net;
+  net.input("x", {2, 4, 6, 6});
+  net.node("Frobnicate", {"x"}, {"a"});
+  net.node("Relu", {"a"}, {"b"});
+  net.node("If", {"b"}, {"c"});
+  net.node("Defrobnicate", {"c"}, {"d"});
+  net.node("Frobnicate", {"d"}, {"y"});
+  net.output("y");
+  const std::string path = ::testing::TempDir() + "behind.onnx";
+  const std::vector<Unsupported> nodes = unsupported_nodes(net.save(path), {});
+  ASSERT_THAT(nodes, SizeIs(3));
+  EXPECT_EQ(nodes[0].node, "a");
+  EXPECT_EQ(nodes[1].node, "d");
+  EXPECT_EQ(nodes[1].op, "Defrobnicate");
+  EXPECT_EQ(nodes[2].node, "y");
 }
 
 TEST(Import, RefusesBadFilesInOneSentence) {

@@ -1,0 +1,63 @@
+// Operators that choose among values that depend on data. At the network's end they are left out; elsewhere
+// what follows would depend on the choice.
+#include <algorithm>
+
+#include "kernels/networks/onnx/lower/lowering.h"
+
+namespace bench::kernels::onnx {
+namespace {
+
+bool is_tokens(const Lowering& node) {
+  const Value& value = node.in(0);
+  return value.layer && *value.layer == node.all.graph.image() && node.all.graph.tokens().has_value();
+}
+
+// Whether no node reads any of the results.
+bool is_last(const Lowering& node) {
+  return std::ranges::all_of(node.node.outputs, [&](const std::string& output) {
+    const auto readers = node.all.readers.find(output);
+    return readers == node.all.readers.end() ||
+           std::ranges::all_of(readers->second, [](const Node* reader) { return reader == nullptr; });
+  });
+}
+
+void leave_out(Lowering& node, const std::string& what) {
+  if (!is_last(node)) {
+    throw Refused("it gives places that depend on data");
+  }
+  node.all.assume(what + " at the end is not computed.");
+  for (std::size_t output = 0; output < node.node.outputs.size(); ++output) {
+    node.set(node.in(0), output);
+  }
+}
+
+// Of token ids: the end of a text is its last token.
+void lower_arg_max(Lowering& node) {
+  const Shape shape = node.shape(0);
+  const std::size_t axis = node.axis(0);
+  if (!is_tokens(node) || shape[axis].per_sample) {
+    return leave_out(node, "The index of the largest value");
+  }
+  node.all.assume("The largest token id of a text is its last.");
+  Extents dims = extents_of(shape);
+  dims[axis] = 1;
+  if (integer_of(node.node, "keepdims", 1) == 0) {
+    dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  }
+  node.set(Constant::uniform(ElementType::i64, dims, static_cast<double>(shape[axis].size - 1)));
+}
+
+void lower_arg_min(Lowering& node) {
+  leave_out(node, "The index of the smallest value");
+}
+
+void lower_top_k(Lowering& node) {
+  leave_out(node, "The choice of the largest values");
+}
+
+const Registration<Lowered> arg_max{{"ArgMax", lower_arg_max}};
+const Registration<Lowered> arg_min{{"ArgMin", lower_arg_min}};
+const Registration<Lowered> top_k{{"TopK", lower_top_k}};
+
+}  // namespace
+}  // namespace bench::kernels::onnx

@@ -1,0 +1,163 @@
+// Operators that write to places of a value, which are known: an element of the result is one of the value or
+// one of the updates.
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "kernels/networks/graph/array_options.h"
+#include "kernels/networks/graph/layer_options.h"
+#include "kernels/networks/onnx/lower/lowering.h"
+#include "kernels/operations/gather/gather.h"
+
+namespace bench::kernels::onnx {
+namespace {
+
+// Of each sample, or of a value that is the same for all.
+struct Places {
+  Shape shape;            // of the value
+  std::size_t first = 0;  // dimension within a sample
+  std::vector<std::int64_t> steps;
+
+  explicit Places(const Lowering& node) : shape(node.shape(0)), steps(steps_of(extents_of(shape))) {
+    if (text_of(node.node, "reduction", "none") != "none") {
+      throw Refused("updates that are joined with what is there");
+    }
+    first = shape.batch_dimension() ? 1 : 0;
+    if (first == 1 && (shape[0] != kBatch || !shape.is_fixed_from(1))) {
+      throw Refused(fmt::format("it writes to places of {}", shape.text()));
+    }
+  }
+  std::int64_t elements() const { return shape.elements(); }
+  // Of an index along a dimension, which may be counted from its end.
+  std::int64_t place(std::size_t dimension, double index) const {
+    const std::int64_t size = shape[dimension].size;
+    const std::int64_t given = to_whole(index);
+    const std::int64_t at = given < 0 ? given + size : given;
+    if (at < 0 || at >= size) {
+      throw Refused(fmt::format("index {} of a dimension of {}", given, size));
+    }
+    return at * steps[dimension];
+  }
+};
+
+// The elements of a value of each sample in a row.
+Layers::Value row(Lowering& node, std::size_t input, bool of_samples) {
+  const Value& value = node.in(input);
+  const std::int64_t count = value.shape.elements();
+  if (!of_samples || value.has_batch()) {
+    return node.all.reshaped(node.all.elements(value), {of_samples ? kBatch : Extent(1), count});
+  }
+  const Layers::Value once = node.all.reshaped(node.all.layer(value), {1, count});
+  return node.append({once}, ExpandOptions{.shape = {kBatch, count}});
+}
+
+// Update number i goes to written[i]; the last one stays.
+void scatter(Lowering& node, const Places& places, std::size_t updates,
+             const std::vector<std::int64_t>& written) {
+  const Shape& update = node.shape(updates);
+  const bool of_samples = places.first == 1;
+  if ((update.batch_dimension() && (!of_samples || update[0] != kBatch)) ||
+      update.elements() != static_cast<std::int64_t>(written.size())) {
+    throw Refused("updates of another size than their places");
+  }
+  const std::int64_t count = places.elements();
+  node.all.budget.take(elements_of({count}) + static_cast<std::int64_t>(written.size()));
+  if (count + static_cast<std::int64_t>(written.size()) > (std::int64_t{1} << 30)) {
+    throw Refused("a value of more elements than can be");
+  }
+  GatherOptions options{.dimension = 1,
+                        .indices = std::vector<std::int32_t>(static_cast<std::size_t>(count))};
+  std::iota(options.indices.begin(), options.indices.end(), 0);
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    options.indices[static_cast<std::size_t>(written[i])] =
+        static_cast<std::int32_t>(count + static_cast<std::int64_t>(i));
+  }
+  const Layers::Value both =
+      node.append({row(node, 0, of_samples), row(node, updates, of_samples)}, ConcatOptions{.dimension = 1});
+  node.set(node.append({both}, options), places.shape);
+}
+
+// Token ids that the network moves, as a decoder that shifts its input, are read as they are.
+bool shifts_tokens(Lowering& node) {
+  const auto tokens = node.all.graph.image();
+  for (const std::size_t input : {0, 2}) {
+    if (node.all.graph.tokens() && node.in(input).layer == tokens) {
+      node.all.assume("Token ids that the network shifts are read unshifted.");
+      node.set(tokens, node.shape(0));
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether the first index of each row is the sample's own number, or that of the file's only sample.
+bool numbers_samples(const Lowering& node, const Constant& indices, std::int64_t depth) {
+  if (indices.counts_samples) {
+    return indices.dims.front() == kBatch;
+  }
+  for (std::int64_t i = 0; i < indices.elements(); i += depth) {
+    if (indices.value(i) != 0) {
+      return false;
+    }
+  }
+  return node.all.file_batch == 1;
+}
+
+// Slices, at the place that a row of indices says.
+void lower_scatter_nd(Lowering& node) {
+  if (shifts_tokens(node)) {
+    return;
+  }
+  const Constant& indices = node.known(1, "its indices");
+  const Places places(node);
+  const std::int64_t depth = indices.dims.empty() ? 0 : indices.dims.back().size;
+  if (depth <= static_cast<std::int64_t>(places.first) || indices.dims.back().per_sample ||
+      depth > static_cast<std::int64_t>(places.shape.rank()) ||
+      (places.first == 1 ? !numbers_samples(node, indices, depth) : indices.counts_samples)) {
+    throw Refused("indices of another kind than a place in each sample");
+  }
+  const std::int64_t inner = places.steps[static_cast<std::size_t>(depth) - 1];
+  const std::int64_t slices = indices.elements() / depth;
+  node.all.budget.take(elements_of({slices, inner}));
+  std::vector<std::int64_t> written;
+  for (std::int64_t slice = 0; slice < slices; ++slice) {
+    std::int64_t at = 0;
+    for (auto d = static_cast<std::int64_t>(places.first); d < depth; ++d) {
+      at += places.place(static_cast<std::size_t>(d), indices.value(slice * depth + d));
+    }
+    for (std::int64_t i = 0; i < inner; ++i) {
+      written.push_back(at + i);
+    }
+  }
+  scatter(node, places, 2, written);
+}
+
+// Elements, at their own place in all dimensions but one.
+void lower_scatter_elements(Lowering& node) {
+  const Constant& indices = node.known(1, "its indices");
+  const Places places(node);
+  const std::size_t axis = node.axis(0);
+  const Extents& dims = indices.dims;
+  if (dims.size() != places.shape.rank() || axis < places.first || indices.counts_samples ||
+      (places.first == 1 && dims[0].size != 1)) {
+    throw Refused("indices of another kind than a place in each sample");
+  }
+  const std::vector<std::int64_t> steps = steps_of(dims);
+  node.all.budget.take(indices.elements());
+  std::vector<std::int64_t> written;
+  for (std::int64_t i = 0; i < indices.elements(); ++i) {
+    std::int64_t at = 0;
+    for (std::size_t d = places.first; d < dims.size(); ++d) {
+      const auto own = static_cast<double>(i / steps[d] % dims[d].size);
+      at += places.place(d, d == axis ? indices.value(i) : own);
+    }
+    written.push_back(at);
+  }
+  scatter(node, places, 2, written);
+}
+
+const Registration<Lowered> scatter_nd{{"ScatterND", lower_scatter_nd}};
+const Registration<Lowered> scatter_elements{{"ScatterElements", lower_scatter_elements}};
+
+}  // namespace
+}  // namespace bench::kernels::onnx
