@@ -168,8 +168,10 @@ void print_report(std::ostream& out, const ResultDocument& document, const std::
     blocks.push_back(text_table(table));
   }
   const std::string warning = warning_of(document, was_interrupted);
+  const std::string between_runs = verbose ? between_runs_in_words(document) : "";
   blocks.push_back(unmeasured_points(document, columns_there, verbose) +
-                   (warning.empty() ? "" : wrap(warning, columns_there, 2)));
+                   (warning.empty() ? "" : wrap(warning, columns_there, 2)) +
+                   (between_runs.empty() ? "" : wrap(between_runs, columns_there, 2)));
   std::erase(blocks, "");
   out << fmt::format("{}", fmt::join(blocks, "\n"));
 }

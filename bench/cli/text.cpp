@@ -20,12 +20,25 @@ std::string cut(std::string_view text, std::size_t width) {
   return width == 0 ? "" : fmt::format("{:.{}}…", text, width - 1);
 }
 
+namespace {
+
+// A percent sign stays with its number.
+std::size_t end_of_word(std::string_view text) {
+  std::size_t end = text.find(' ');
+  while (end != std::string_view::npos && end > 0 && text.substr(end).starts_with(" %")) {
+    end = text.find(' ', end + 1);
+  }
+  return std::min(end, text.size());
+}
+
+}  // namespace
+
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
   std::string lines;
   std::string line;
   bool empty = true;  // no word in the line yet
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::size_t end = end_of_word(text);
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (word.empty()) {

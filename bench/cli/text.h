@@ -15,8 +15,8 @@ std::size_t columns(std::string_view text);
 // At most `width` columns; "…" at the end where something was cut.
 std::string cut(std::string_view text, std::size_t width);
 
-// Lines of at most `width` columns, broken at spaces; a longer word gets a line of its own. Every line after
-// the first starts with `indent` spaces, every one ends with a newline.
+// Lines of at most `width` columns, broken at spaces but not before "%"; a longer word gets a line of its
+// own. Every line after the first starts with `indent` spaces, every one ends with a newline.
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
 
 // `left`, then `text` wrapped to the right of `column`. `text` starts on the next line if `left` is too long.

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,6 +18,27 @@ namespace bench {
 namespace {
 
 using Facts = std::map<std::string, std::string>;
+
+// A run that --resume went on with may be of several builds and boots: each value once, in order.
+std::map<std::string, std::vector<std::string>> facts_of_sessions(const std::vector<Session>& sessions) {
+  constexpr std::size_t kLongestBuild = 12;
+  std::map<std::string, std::vector<std::string>> facts;
+  const auto add = [&](const std::string& name, const std::string& value) {
+    std::vector<std::string>& known = facts[name];
+    if (!value.empty() && std::ranges::find(known, value) == known.end()) {
+      known.push_back(value);
+    }
+  };
+  for (const Session& session : sessions) {
+    add("kernel", session.kernel);
+    add("governor", session.governor);
+    add("build", printable(session.build, kLongestBuild));
+    for (const auto& [name, value] : session.threads) {
+      add(name, value);
+    }
+  }
+  return facts;
+}
 
 // Of one run, by the name that a reader knows. Facts that change from run to run by themselves are left out.
 Facts facts_of(const ComparedRun& run) {
@@ -43,14 +65,8 @@ Facts facts_of(const ComparedRun& run) {
   for (const auto& [name, value] : run.sweep.sweep_options.value_or(std::map<std::string, std::string>{})) {
     add("--" + name, value);
   }
-  if (!run.sessions.empty()) {
-    const Session& session = run.sessions.back();
-    add("kernel", session.kernel);
-    add("governor", session.governor);
-    add("build", session.build);
-    for (const auto& [name, value] : session.threads) {
-      add(name, value);
-    }
+  for (const auto& [name, values] : facts_of_sessions(run.sessions)) {
+    add(name, fmt::format("{}", fmt::join(values, " and ")));
   }
   return facts;
 }

@@ -84,7 +84,8 @@ std::string reason_of(InconclusiveReason reason, const std::string& calibration,
     case InconclusiveReason::noise:
       return "the interval is too wide";
     case InconclusiveReason::no_spread:
-      return one_run_a_side ? "one run a side and no history of the machine" : "too few runs measured it";
+      return one_run_a_side ? "one run a side, and the machine's history knows too few runs of it"
+                            : "too few runs measured it";
     case InconclusiveReason::no_value:
       return "one side has no time above the clock's resolution";
     case InconclusiveReason::calibration:

@@ -108,6 +108,10 @@ std::string showable_headline(double all, double half) {
 
 std::string signed_percent(double ratio) {
   constexpr double kMultiple = 10;  // "10×" reads better than "+900 %"
+  constexpr double kBeyond = 1000;  // an interval of few and wild runs
+  if (ratio > kBeyond) {
+    return fmt::format("over {:.0f}×", kBeyond);
+  }
   if (ratio >= kMultiple) {
     return fmt::format("{:.3g}×", ratio);
   }
@@ -132,6 +136,11 @@ std::string value_in_words(Metric metric, double value) {
 std::string change_in_words(const MetricChange& change) {
   if (change.metric == Metric::time || change.metric == Metric::stall) {
     return estimate_in_words(change.estimate);
+  }
+  constexpr double kHidden = 0.0005;  // a smaller share would show as 0.0 %
+  const double difference = change.next - change.base;
+  if (difference != 0 && std::abs(difference) < kHidden * change.base) {
+    return (difference > 0 ? "+" : "") + value_in_words(change.metric, difference);
   }
   return change.base > 0 ? signed_percent(change.next / change.base) : "-";
 }

@@ -9,9 +9,10 @@
 
 namespace bench {
 
-// "+5.2 %" of a ratio of 1.052.
+// "+5.2 %" of a ratio of 1.052, "12×" of one of 12, "over 1000×" of a larger one.
 std::string signed_percent(double ratio);
-// "+5.2 % (+4.1 to +6.3 %)"; without an interval "+5.2 % ± ?"; of bytes "+5.2 %".
+// "+5.2 % (+4.1 to +6.3 %)"; without an interval "+5.2 % ± ?"; of bytes "+5.2 %", or "+64 B" of a change too
+// small to show in percent.
 std::string change_in_words(const MetricChange& change);
 // "41.2 ms" of either side.
 std::string value_in_words(Metric metric, double value);

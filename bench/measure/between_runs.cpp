@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "bench/measure/fingerprint.h"
+#include "bench/measure/quote.h"
 #include "bench/measure/result_json.h"
 #include "bench/measure/statistics.h"
 #include "bench/measure/student_t.h"
@@ -292,6 +293,38 @@ std::optional<std::string> unusual_speed(const Session& session) {
     judge("copying", calibration.median.copy_ns, calibration.usual->copy_ns);
   }
   return sentence;
+}
+
+std::string between_runs_in_words(const ResultDocument& document) {
+  std::vector<double> half_widths;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    const double value = point.stats.median_ns;
+    if (const auto& interval = point.stats.ci95_between_ns; interval && value > 0) {
+      half_widths.push_back(std::max(interval->high - value, value - interval->low) / value);
+    }
+  }
+  const std::size_t all = document.benchmarks.size();
+  const std::size_t without = all - half_widths.size();
+  if (all == 0) {
+    return "";
+  }
+  if (half_widths.empty() || document.sessions.empty() || !document.sessions.back().history) {
+    return fmt::format(
+        "Between runs: no interval is known; this machine's history has fewer than {} runs of {} [repeat the "
+        "run, without --no-cache].",
+        kLeastKnownRuns, all == 1 ? "the only point" : "any point");
+  }
+  const BetweenRuns& history = *document.sessions.back().history;
+  constexpr std::size_t kDate = 10;  // "2026-03-01"
+  const double typical = median(half_widths);
+  std::string text = fmt::format("Between runs: 95 % intervals of {} at the median point ({} runs since {})",
+                                 typical > 1 ? "more than ±100 %" : fmt::format("±{:.2g} %", 100 * typical),
+                                 history.runs, printable(history.since.substr(0, kDate)));
+  if (without > 0) {
+    text += fmt::format("; none at {} of {} points, of which it has fewer than {} runs", without, all,
+                        kLeastKnownRuns);
+  }
+  return text + ".";
 }
 
 }  // namespace bench

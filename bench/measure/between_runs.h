@@ -66,4 +66,9 @@ std::map<std::string, SessionCalibration> with_usual(std::map<std::string, Sessi
 // differs from the usual by more than 5 %, the worst of them; else nullopt.
 std::optional<std::string> unusual_speed(const Session& session);
 
+// "Between runs: 95 % intervals of ±5.2 % at the median point (8 runs since 2026-03-01); none at 2 of 7
+// points …": how much the history says of this run's points, and why it says nothing of others. Empty without
+// points.
+std::string between_runs_in_words(const ResultDocument& document);
+
 }  // namespace bench

@@ -1,6 +1,7 @@
 #include "bench/measure/quote.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -34,6 +35,19 @@ bool is_control(std::string_view character) {
   return first < 0x20 || first == 0x7F || (first == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0);
 }
 
+// Marks and overrides of the writing direction, and line separators: they would reorder or split the text
+// around them. All have three bytes but U+061C.
+bool reorders(std::string_view character) {
+  constexpr auto kFirst = std::to_array<std::string_view>({"\u061C", "\u200E", "\u2028", "\u2066"});
+  constexpr auto kLast = std::to_array<std::string_view>({"\u061C", "\u200F", "\u202E", "\u2069"});
+  for (std::size_t i = 0; i < kFirst.size(); ++i) {  // UTF-8 sorts as its characters do
+    if (character.size() == kFirst.at(i).size() && character >= kFirst.at(i) && character <= kLast.at(i)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string escaped(std::string_view bytes) {
   if (bytes == "\n") {
     return "\\n";
@@ -61,7 +75,8 @@ std::string printable(std::string_view text, std::size_t longest) {
     }
     const std::size_t length = character_length(text);
     const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
-    shown += length == 0 || is_control(character) ? escaped(character) : std::string(character);
+    shown += length == 0 || is_control(character) || reorders(character) ? escaped(character)
+                                                                         : std::string(character);
     text.remove_prefix(character.size());
   }
   return shown;

@@ -9,8 +9,8 @@ namespace bench {
 
 inline constexpr std::size_t kLongestQuote = 60;  // characters
 
-// Control characters and bytes that are not UTF-8 become escapes (\n, \t, \r, \x1b); a text of more than
-// `longest` characters is cut there and ends with "…".
+// Control characters, those that turn the writing direction, and bytes that are not UTF-8 become escapes (\n,
+// \t, \r, \x1b); a text of more than `longest` characters is cut there and ends with "…".
 std::string printable(std::string_view text, std::size_t longest = kLongestQuote);
 
 // printable() between apostrophes: 'net5'.

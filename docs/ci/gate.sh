@@ -3,7 +3,7 @@
 #
 #   gate.sh lock                the card's clocks, where that is permitted; says so where it is not
 #   gate.sh unlock
-#   gate.sh measure DIR         $RUNS runs of $SWEEP, one folder each: under two minutes
+#   gate.sh measure DIR         $RUNS runs of $SWEEP, one folder each in the new folder DIR: under two minutes
 #   gate.sh compare BASE NEW    compares the runs of two folders; writes comment.md and junit.xml to NEW
 #   gate.sh ab BASE_PROGRAM DIR measures two builds in turn, and compares; comment.md in DIR
 #
@@ -33,6 +33,10 @@ unlock() {
 }
 
 measure() {
+  if [ -e "$1/run-1" ]; then
+    echo "gate.sh: $1 has runs already, perhaps of another build; give a new folder" >&2
+    return 2
+  fi
   run=1
   while [ "$run" -le "$RUNS" ]; do
     # shellcheck disable=SC2086  # the sweep is several words

@@ -60,6 +60,13 @@ class CiFiles(unittest.TestCase):
         self.assertEqual(len(list((self.folder / "base").glob("run-*/batch.json"))), 5)
         self.assertTrue(all("--time-budget 20s" in call for call in self.calls()))
 
+    def test_runs_of_two_builds_are_not_mixed_in_a_folder(self):
+        self.gate("measure", "base", RUNS="1")
+        ended = self.gate("measure", "base", RUNS="1")
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("base has runs already", ended.stderr)
+        self.assertEqual(len(self.calls()), 1)
+
     def test_the_smoke_sweep_ends_within_two_minutes(self):
         seconds = re.search(r"--time-budget (\d+)s", (FILES / "gate.sh").read_text())
         runs = re.search(r"RUNS:-(\d+)", (FILES / "gate.sh").read_text())

@@ -68,6 +68,16 @@ TEST(Report, HasOneEmptyLineBetweenItsParts) {
             "Warning: fewer than 3 rounds at the only point [give a larger --time-budget].\n");
 }
 
+TEST(Report, SaysWithVerboseThatTheIntervalBetweenRunsIsMissing) {
+  ResultDocument document;
+  document.benchmarks = {flagged("a", {})};
+  for (const bool verbose : {false, true}) {
+    std::ostringstream out;
+    print_report(out, document, {}, 200, verbose);
+    EXPECT_EQ(out.str().find("Between runs: no interval is known") != std::string::npos, verbose);
+  }
+}
+
 TEST(Report, WarnsOnceAndSaysWhatToDo) {
   ResultDocument document;
   EXPECT_EQ(warning_of(document), "");

@@ -23,6 +23,8 @@ TEST(Text, Wrap) {
   EXPECT_EQ(wrap("one  two", 80, 2), "one two\n");
   EXPECT_EQ(wrap("a incomprehensibilities b", 6, 1), "a\n incomprehensibilities\n b\n");
   EXPECT_EQ(wrap("", 10, 2), "\n");
+  EXPECT_EQ(wrap("together at 99 %", 14, 2), "together at\n  99 %\n");
+  EXPECT_EQ(wrap("% of 5 %; 6 %", 6, 1), "% of\n 5 %;\n 6 %\n");
 }
 
 TEST(Text, InColumns) {

@@ -67,6 +67,19 @@ TEST(CompareFormats, NoControlCharacterPasses) {
   }
 }
 
+TEST(CompareFormats, AChangeTooSmallForPercentAndOneTooLargeForAMultipleStayReadable) {
+  MetricChange bytes{.metric = Metric::tracked, .verdict = Verdict::hungrier, .base = 4e8, .next = 4e8 + 64};
+  EXPECT_EQ(change_in_words(bytes), "+64 B");
+  bytes.next = 4e8 - 64;
+  EXPECT_EQ(change_in_words(bytes), "-64 B");
+  bytes.next = 4.4e8;
+  EXPECT_EQ(change_in_words(bytes), "+10 %");
+  bytes.next = bytes.base;
+  EXPECT_EQ(change_in_words(bytes), "+0.0 %");
+  EXPECT_EQ(signed_percent(12), "12×");
+  EXPECT_EQ(signed_percent(6e10), "over 1000×");
+}
+
 TEST(CompareFormats, TableHasFivePointsUnlessAllAreAskedFor) {
   std::vector<ComparedRun> base;
   std::vector<ComparedRun> next;

@@ -164,6 +164,22 @@ TEST(Differences, VersionsBuildAndWorkAreNamed) {
   EXPECT_THAT(differences_of(match_runs({base}, {compared_run_of("c", {{"x", 1}})}, {})), IsEmpty());
 }
 
+TEST(Differences, EachBuildOfARunThatWasResumedIsNamed) {
+  const auto run_of_builds = [](const std::string& name, const std::vector<std::string>& builds) {
+    ComparedRun run = compared_run_of(name, {{"x", 1}});
+    for (const std::string& build : builds) {
+      run.sessions.emplace_back().build = build;
+    }
+    return run;
+  };
+  const ComparedRun base = run_of_builds("a", {"0123456789abcdef", "fedc", "fedc"});
+  const ComparedRun next = run_of_builds("b", {"fedc"});
+  const std::vector<Difference> differences = differences_of(match_runs({base}, {next}, {}));
+  ASSERT_EQ(differences.size(), 1U);
+  EXPECT_EQ(differences.front().base, "0123456789ab… and fedc");
+  EXPECT_EQ(differences.front().next, "fedc");
+}
+
 TEST(Differences, SeveralValuesOfASideAreNamed) {
   ComparedRun other = compared_run_of("a2", {{"x", 1}});
   other.context.software = {{"onednn", "2.7"}};

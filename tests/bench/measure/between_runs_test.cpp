@@ -186,6 +186,32 @@ TEST(MediansOf, AreThoseOfPointsThatTheSessionMeasuredAlone) {
   EXPECT_NEAR(medians.begin()->second.standard_error, std::log(1.01 / 0.99) / 3.92, 1e-12);
 }
 
+TEST(BetweenRunsInWords, SayHowWideTheIntervalsAreAndWhereThereAreNone) {
+  ResultDocument document = testing::sample_document();
+  const auto set = [&](std::size_t point, double share) {
+    SampleStats& stats = document.benchmarks[point].stats;
+    stats.ci95_between_ns = Interval{stats.median_ns * (1 - share), stats.median_ns * (1 + share / 2)};
+  };
+  for (MeasuredPoint& point : document.benchmarks) {
+    point.stats.ci95_between_ns = std::nullopt;
+  }
+  document.sessions.back().history = std::nullopt;
+  EXPECT_EQ(between_runs_in_words(document),
+            "Between runs: no interval is known; this machine's history has fewer than 3 runs of any point "
+            "[repeat the run, without --no-cache].");
+  document.sessions.back().history = {.runs = 8, .since = "2026-02-01T09:00:00+01:00"};
+  set(0, 0.052);
+  EXPECT_EQ(between_runs_in_words(document),
+            "Between runs: 95 % intervals of ±5.2 % at the median point (8 runs since 2026-02-01); none at 1 "
+            "of 2 points, of which it has fewer than 3 runs.");
+  set(0, 20);
+  set(1, 20);
+  EXPECT_EQ(
+      between_runs_in_words(document),
+      "Between runs: 95 % intervals of more than ±100 % at the median point (8 runs since 2026-02-01).");
+  EXPECT_EQ(between_runs_in_words({}), "");
+}
+
 PastRun calibrated(double arithmetic_ns) {
   PastRun run;
   run.calibration["host"] = {.arithmetic_ns = arithmetic_ns, .copy_ns = 50};

@@ -21,6 +21,13 @@ TEST(Quote, ControlCharactersAreEscaped) {
             R"('\xc2\x9b31m')");
 }
 
+TEST(Quote, WhatTurnsTheWritingDirectionOrSplitsALineIsEscaped) {
+  EXPECT_EQ(quote("a\u202Eb"), R"('a\xe2\x80\xaeb')");
+  EXPECT_EQ(quote("\u061C\u200F\u2028\u2069"), R"('\xd8\x9c\xe2\x80\x8f\xe2\x80\xa8\xe2\x81\xa9')");
+  EXPECT_EQ(quote("\u200D\u2010\u202F\u2065\u206A"), "'\u200D\u2010\u202F\u2065\u206A'");
+  EXPECT_EQ(quote("שלום"), "'שלום'");
+}
+
 TEST(Quote, WhatIsNotUtf8IsEscaped) {
   EXPECT_EQ(quote("\xff"), R"('\xff')");
   EXPECT_EQ(quote("\xc3"), R"('\xc3')");
