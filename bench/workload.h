@@ -38,6 +38,9 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
+// How many of a step's operations run each implementation, by the name that its library gives it.
+using Algorithms = std::map<std::string, std::int64_t>;
+
 // A kind of operation that a step is made of.
 struct OperationShare {
   std::string kind;        // "conv2d"
@@ -94,6 +97,8 @@ class Workload {
   // Poisons the output, runs a step and compares with the reference implementation.
   virtual Verification verify() = 0;
   virtual Work work() const = 0;
+  // Chosen by a library or by autotuning: final once a step has run.
+  virtual Algorithms algorithms() const { return {}; }
 };
 
 // A workload whose options were read: all that can be asked of it before it is made.

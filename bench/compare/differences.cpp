@@ -154,12 +154,66 @@ void add_work(const Matching& matching, std::vector<Difference>& differences) {
   }
 }
 
+using Choices = std::set<Algorithms>;
+
+Choices choices_of(const MatchedPoint& point, Side side) {
+  Choices choices;
+  for (const RunPoint* run : point.runs[side]) {
+    if (run != nullptr) {
+      choices.insert(run->algorithms);
+    }
+  }
+  return choices;
+}
+
+// What of `choices` is in none of `others`: "3 brgconv:avx2 + 1 jit:avx2".
+std::string added_in_words(const Choices& choices, const Choices& others) {
+  std::set<std::string> added;
+  for (const Algorithms& choice : choices) {
+    for (const auto& [name, count] : choice) {
+      const bool known = std::ranges::any_of(others, [&](const Algorithms& other) {
+        const auto found = other.find(name);
+        return found != other.end() && found->second == count;
+      });
+      if (!known) {
+        added.insert(fmt::format("{} {}", count, printable(name)));
+      }
+    }
+  }
+  return added.empty() ? "none" : fmt::format("{}", fmt::join(added, " + "));
+}
+
+// Other implementations of the same operations: named once, with the number of points. Files that do not say
+// differ from none.
+void add_algorithms(const Matching& matching, std::vector<Difference>& differences) {
+  std::size_t points = 0;
+  Difference first;
+  for (const Suite& suite : matching.suites) {
+    for (const MatchedPoint& point : suite.points) {
+      const Choices base = choices_of(point, Side::base);
+      const Choices next = choices_of(point, Side::next);
+      const bool all_known = !base.contains(Algorithms{}) && !next.contains(Algorithms{});
+      if (all_known && base != next && ++points == 1) {
+        first = {.what = printable(point.name),
+                 .base = printable(added_in_words(base, next), 3 * kLongestQuote),
+                 .next = printable(added_in_words(next, base), 3 * kLongestQuote)};
+      }
+    }
+  }
+  if (points > 0) {
+    first.what = fmt::format("algorithms of {}{}", first.what,
+                             points > 1 ? fmt::format(" and {} more", points - 1) : "");
+    differences.push_back(first);
+  }
+}
+
 }  // namespace
 
 std::vector<Difference> differences_of(const Matching& matching) {
   std::vector<Difference> differences;
   add_facts(matching, differences);
   add_work(matching, differences);
+  add_algorithms(matching, differences);
   return differences;
 }
 

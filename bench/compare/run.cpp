@@ -93,6 +93,7 @@ RunPoint run_point(const MeasuredPoint& point) {
           .tracked_bytes = point.memory.peak_measured,
           .driver_bytes = point.memory.driver_used,
           .work = point.work,
+          .algorithms = point.algorithms,
           .flags = point.validity.flags,
           .mixed_sessions = std::ranges::any_of(point.rounds, [&](const MeasuredRound& round) {
             return round.session != point.rounds.front().session;

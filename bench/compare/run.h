@@ -23,6 +23,7 @@ struct RunPoint {
   std::int64_t tracked_bytes = 0;
   std::int64_t driver_bytes = 0;
   Work work;
+  Algorithms algorithms{};
   std::vector<std::string> flags;
   bool mixed_sessions = false;
   std::optional<double>

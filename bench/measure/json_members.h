@@ -157,6 +157,9 @@ inline void read_value(const Field& field, std::vector<std::string>& values) {
     values.push_back(field.at(i).string());
   }
 }
+inline void read_value(const Field& field, std::map<std::string, std::int64_t>& values) {
+  field.for_each([&](const std::string& key, const Field& value) { read_value(value, values[key]); });
+}
 inline void read_value(const Field& field, std::map<std::string, std::string>& values) {
   field.for_each([&](const std::string& key, const Field& value) { values[key] = value.string(); });
 }

@@ -158,6 +158,9 @@ Json point_to_json(const MeasuredPoint& point, std::pair<std::size_t, std::int64
   if (Work none{.samples = point.work.samples}; point.work != none) {
     json["work"] = write_struct(point.work);
   }
+  if (!point.algorithms.empty()) {
+    json["algorithms"] = written_value(point.algorithms);
+  }
   if (point.verification) {
     Json& verification = json["verification"] = write_struct(*point.verification);
     if (!point.verification->passed) {  // nothing was compared
@@ -262,6 +265,7 @@ MeasuredPoint point_from_json(const Field& field, const FileFormat& format) {
     }
   }
   io.maybe("work", point.work);
+  io.unless_empty("algorithms", point.algorithms);
   point.work.samples = point.items_per_step;
   if (field.has("plan") && field.at("plan").has("peak_at")) {
     io.optional("plan", point.plan);

@@ -119,6 +119,7 @@ struct MeasuredPoint {
   double cpu_time_ns = 0;                // processor time of a step, all threads, mean
   double items_per_step = 0;             // samples (images) a step
   Work work;                             // of a step
+  Algorithms algorithms{};               // empty: not known
   std::optional<PlannedMemory> plan;     // where the workload's plan says more than the peak
   SampleStats stats;
   PointMemory memory;

@@ -284,6 +284,7 @@ PreparedPoint PointPreparer::made(const SweepPoint& point, Series& series, const
     prepared.made.workload = std::move(again.workload);
     prepared.made.cost = again.cost;
   }
+  entry.algorithms = prepared.made.workload->algorithms();
   ++series.prepared;
   series.last_batch = point.spec.batch;
   series.last_cost = prepared.made.cost;

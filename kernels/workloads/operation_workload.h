@@ -201,6 +201,7 @@ class OperationWorkload final : public Workload {
   }
 
   Work work() const override { return work_of(instance_.operation(), point_->batch()); }
+  Algorithms algorithms() const override { return {{instance_.operation().algorithm(), 1}}; }
 
  private:
   std::shared_ptr<const ConfiguredOperation<Spec>> point_;

@@ -150,6 +150,14 @@ Work ProgramPlan::work() const {
   return work;
 }
 
+Algorithms ProgramPlan::algorithms() const {
+  Algorithms algorithms;
+  for (const Instruction& instruction : program.instructions()) {
+    ++algorithms[instruction.operation->algorithm()];
+  }
+  return algorithms;
+}
+
 void finish_plan(ProgramPlan& plan, const Device& device, ScratchPlace scratch) {
   plan.placement = place(plan.program, scratch);
   if (!device.host_accessible()) {

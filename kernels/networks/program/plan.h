@@ -80,6 +80,7 @@ struct ProgramPlan {
   // The blocks and what else is live, for each instruction.
   std::vector<MemoryMoment> timeline() const;
   Work work() const;
+  Algorithms algorithms() const;
 
   // Whether a block is allocated before the parameters are initialised: in training every block, in inference
   // the weights only.

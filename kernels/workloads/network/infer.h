@@ -26,6 +26,7 @@ class InferWorkload final : public Workload {
   void step() override { recorded_ ? recorded_->replay() : runner_.run(); }
   Verification verify() override;
   Work work() const override { return runner_.plan().work(); }
+  Algorithms algorithms() const override { return runner_.plan().algorithms(); }
 
   // The second half of verify(): compares the output that is there.
   Verification compare_output();

@@ -36,6 +36,7 @@ class TrainWorkload final : public Workload {
   // fp32. A recorded step must lead to the same loss as one that is queued.
   Verification verify() override;
   Work work() const override { return trainer_.plan().work(); }
+  Algorithms algorithms() const override { return trainer_.plan().algorithms(); }
 
   Trainer& trainer() { return trainer_; }
 

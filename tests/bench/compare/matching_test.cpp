@@ -180,6 +180,20 @@ TEST(Differences, EachBuildOfARunThatWasResumedIsNamed) {
   EXPECT_EQ(differences.front().next, "fedc");
 }
 
+TEST(Differences, OtherAlgorithmsAreNamedWhereBothSidesKnowTheirs) {
+  ComparedRun base = compared_run_of("a", {{"x", 1}, {"y", 1}, {"z", 1}});
+  ComparedRun next = compared_run_of("b", {{"x", 1}, {"y", 1}, {"z", 1}});
+  base.points[0].algorithms = {{"jit", 3}, {"brgemm", 2}};
+  next.points[0].algorithms = {{"jit", 1}, {"wino", 2}, {"brgemm", 2}};
+  base.points[1].algorithms = next.points[1].algorithms = {{"jit", 1}};
+  next.points[2].algorithms = {{"jit", 1}};
+  const std::vector<Difference> differences = differences_of(match_runs({base}, {next}, {}));
+  ASSERT_EQ(differences.size(), 1U);
+  EXPECT_EQ(differences.front().what, "algorithms of x");
+  EXPECT_EQ(differences.front().base, "3 jit");
+  EXPECT_EQ(differences.front().next, "1 jit + 2 wino");
+}
+
 TEST(Differences, SeveralValuesOfASideAreNamed) {
   ComparedRun other = compared_run_of("a2", {{"x", 1}});
   other.context.software = {{"onednn", "2.7"}};

@@ -21,7 +21,8 @@ Json sample_json() {
 }
 
 TEST(ResultJson, RoundTripLosesNothing) {
-  const ResultDocument before = testing::sample_document();
+  ResultDocument before = testing::sample_document();
+  before.benchmarks[0].algorithms = {{"brgconv:avx2", 17}, {"jit \"quoted\"", 3}};
   const ResultDocument after = document_from_json(Json::parse(to_text(to_json(before))));
 
   EXPECT_EQ(to_json(after)["context"], to_json(before)["context"]);
@@ -38,6 +39,7 @@ TEST(ResultJson, RoundTripLosesNothing) {
     EXPECT_EQ(a.cpu_time_ns, b.cpu_time_ns);
     EXPECT_EQ(a.items_per_step, b.items_per_step);
     EXPECT_EQ(a.work, b.work);
+    EXPECT_EQ(a.algorithms, b.algorithms);
     EXPECT_EQ(a.stats.median_ns, b.stats.median_ns);
     EXPECT_EQ(a.stats.p05_ns, b.stats.p05_ns);
     EXPECT_EQ(a.stats.p95_ns, b.stats.p95_ns);
@@ -77,6 +79,16 @@ TEST(ResultJson, RoundTripLosesNothing) {
 
 TEST(ResultJson, WhatIsWrittenFollowsTheSchema) {
   EXPECT_EQ(testing::schema_errors(to_text(to_json(testing::sample_document()))), "");
+}
+
+TEST(ResultJson, AlgorithmsFollowTheSchemaAndAreCounts) {
+  ResultDocument document = testing::sample_document();
+  document.benchmarks[0].algorithms = {{"brgconv:avx2", 17}};
+  Json json = Json::parse(to_text(to_json(document)));
+  EXPECT_EQ(testing::schema_errors(to_text(json)), "");
+  EXPECT_FALSE(json["benchmarks"][1].contains("algorithms"));
+  json["benchmarks"][0]["algorithms"]["brgconv:avx2"] = "17";
+  EXPECT_THROW(document_from_json(json), UsageError);
 }
 
 TEST(ResultJson, SchemaRefusesWhatTheFormatForbids) {
