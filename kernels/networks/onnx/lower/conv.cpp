@@ -95,7 +95,7 @@ void lower_conv_transpose(Lowering& node) {
   const auto given = integers_of(node.node, "output_padding").value_or(std::vector<std::int64_t>{0, 0});
   constexpr std::int64_t kMost = std::int64_t{1} << 30;
   const auto fits = [](std::int64_t size) { return size >= 0 && size < kMost; };
-  if (given.size() < 1 || given.size() > 2 || !std::ranges::all_of(given, fits)) {
+  if (given.empty() || given.size() > 2 || !std::ranges::all_of(given, fits)) {
     throw Refused("padding of its result of other dimensions, or below 0");
   }
   const PerAxis output_pad = given.size() == 1 ? PerAxis(0, given[0]) : PerAxis(given.at(0), given.at(1));

@@ -54,7 +54,7 @@ class Importing {
   // A value, or an initializer, which becomes one when it is first read; nullptr: there is none yet. Throws
   // Refused.
   const Value* find(const std::string& name);
-  void assume(const std::string& sentence);  // once
+  void assume(const std::string& assumption);  // once
 
   static constexpr std::size_t kLongestName = 200;  // characters of a layer's
   // Adds a layer; a shape that does not fit is refused.
