@@ -56,7 +56,7 @@ std::string junit_case(const TestCase& test, const std::string& suite, bool allo
                      name_of(test.verdict), message);
 }
 
-// Of the whole comparison; only a suite has a place for them.
+// Notes on the whole comparison. JUnit has a place for them in a suite only.
 std::string junit_notes(const std::vector<std::string>& notes) {
   std::string text;
   for (const std::string& note : notes) {

@@ -166,7 +166,7 @@ Choices choices_of(const MatchedPoint& point, Side side) {
   return choices;
 }
 
-// What of `choices` is in none of `others`: "3 brgconv:avx2 + 1 jit:avx2".
+// The entries of `choices` that are in none of `others`: "3 brgconv:avx2 + 1 jit:avx2".
 std::string added_in_words(const Choices& choices, const Choices& others) {
   std::set<std::string> added;
   for (const Algorithms& choice : choices) {
@@ -183,8 +183,8 @@ std::string added_in_words(const Choices& choices, const Choices& others) {
   return added.empty() ? "none" : fmt::format("{}", fmt::join(added, " + "));
 }
 
-// Other implementations of the same operations: named once, with the number of points. Files that do not say
-// differ from none.
+// Names the first point whose operations run other implementations, and how many more there are. Points whose
+// file does not name implementations are passed over.
 void add_algorithms(const Matching& matching, std::vector<Difference>& differences) {
   std::size_t points = 0;
   Difference first;

@@ -61,8 +61,8 @@ struct Judgement {
   std::vector<Difference> differences;
   std::vector<std::string> notes;  // sentences
   std::map<Verdict, std::size_t> counts;
-  // Of what is inconclusive: the smallest slowdown that all of it could have shown, that half of it could,
-  // and the further runs (or pairs) that would settle all; none: not known, or too many.
+  // For the inconclusive changes: the smallest slowdown that all of them could have shown; the one that half
+  // of them could; and the further runs (or pairs) that would settle all. None: not known, or too many.
   std::optional<double> smallest_change;
   std::optional<double> smallest_change_of_half;
   std::optional<std::int64_t> further_runs;

@@ -88,8 +88,8 @@ std::string differences_headline(const std::vector<Difference>& differences) {
                      differences.size() > kMost ? fmt::format("; {} more", differences.size() - kMost) : "");
 }
 
-// What inconclusive points could have shown, all of them and half of them. One disturbed point can be far
-// above the rest.
+// The smallest slowdown that all inconclusive points could have shown, and half of them: a single disturbed
+// point can be far above the rest.
 std::string showable_headline(double all, double half) {
   constexpr double kTooMuch = 10;
   constexpr double kAlike = 1.5;

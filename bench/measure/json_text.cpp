@@ -16,7 +16,7 @@
 namespace bench {
 namespace {
 
-// What the parser calls as it reads. Values and keys lie on two stacks until their array or object ends,
+// The parser's callbacks. Values and keys lie on two stacks until their array or object ends,
 // which is then made in its final size.
 class JsonBuilder {
  public:

@@ -24,7 +24,7 @@ RunLevels difference(const RunLevels& base, const RunLevels& next) {
   return between;
 }
 
-// Of a group's known values: mean and squares about it. Of seven pairs or more, those of a trimmed mean (Yuen
+// Mean of a group's known values, and squares about it. From seven pairs on, those of a trimmed mean (Yuen
 // 1974): the mean leaves out the least and the greatest value, and the squares take their neighbours instead.
 // One disturbed run then moves neither.
 struct GroupMoments {

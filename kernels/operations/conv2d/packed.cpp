@@ -1,5 +1,5 @@
-// Convolution over nhwc maps in inference by kernels of our own, for processors with AVX2 and FMA: as a
-// product of output pixels with weights that were packed for it, whose pixels are read where they lie.
+// Convolution over nhwc maps in inference, for processors with AVX2 and FMA: a matrix product of output
+// pixels and packed weights. The pixels are not packed.
 //
 // A block of pixels stays in the second cache, a part of sixteen output channels' weights in the first (Goto
 // and van de Geijn 2008, doi:10.1145/1356052.1356053). Measured with Zen 3 and oneDNN 2.6.3 on 3×3
@@ -43,7 +43,7 @@ std::int64_t parts(std::int64_t whole, std::int64_t most) {
   return (whole + most - 1) / most;
 }
 
-// What an activation does, where that is to cut.
+// The bounds that an activation cuts at; nullopt: it does something else.
 std::optional<std::pair<float, float>> bounds_of(Activation activation) {
   using K = ActivationKind;
   switch (activation.kind) {
@@ -99,16 +99,9 @@ class PackedConv2d final : public Operation {
       std::ranges::copy(plain, all);
       return;
     }
-#pragma omp parallel for schedule(static)
-    for (std::int64_t channel = 0; channel < stored_channels(spec_.out_channels); ++channel) {
-      const std::int64_t step = stored_width(channel / kPanel);
-      float* at = all + first_of_panel(channel / kPanel) + channel % kPanel;
-      for (std::int64_t tap = 0; tap < taps(); ++tap) {
-        for (std::int64_t c = 0; c < spec_.in_channels; ++c, at += step) {
-          *at = channel < spec_.out_channels ? plain[(channel * spec_.in_channels + c) * taps() + tap] : 0.0F;
-        }
-      }
-    }
+    for_each_weight([&](std::int64_t channel, std::int64_t at, std::int64_t stored) {
+      all[stored] = channel < spec_.out_channels ? plain[static_cast<std::size_t>(at)] : 0.0F;
+    });
   }
   void unpack(Slot slot, const void* from, std::span<float> plain) override {
     check(slot, plain.size());
@@ -117,18 +110,15 @@ class PackedConv2d final : public Operation {
       std::copy_n(all, plain.size(), plain.begin());
       return;
     }
-    for (std::int64_t channel = 0; channel < spec_.out_channels; ++channel) {
-      const std::int64_t step = stored_width(channel / kPanel);
-      const float* at = all + first_of_panel(channel / kPanel) + channel % kPanel;
-      for (std::int64_t tap = 0; tap < taps(); ++tap) {
-        for (std::int64_t c = 0; c < spec_.in_channels; ++c, at += step) {
-          plain[(channel * spec_.in_channels + c) * taps() + tap] = *at;
-        }
+    for_each_weight([&](std::int64_t channel, std::int64_t at, std::int64_t stored) {
+      if (channel < spec_.out_channels) {
+        plain[static_cast<std::size_t>(at)] = all[stored];
       }
-    }
+    });
   }
 
-  // Each thread takes as many panels of blocks of pixels as the others, one behind the other, block by block.
+  // A unit of work is a panel of channels for a block of pixels. Each thread takes the same number of units
+  // in a row.
   void run(const SlotPointers& pointers) override {
     const std::int64_t pixels = spec_.batch * spec_.out_height() * spec_.out_width();
     const std::int64_t fitting = std::min(
@@ -184,6 +174,22 @@ class PackedConv2d final : public Operation {
     return panel * kPanel * inner();
   }
 
+  // use(output channel, place in the plain weights, place in the packed ones); of channels beyond the last
+  // there is no plain one.
+  template <class Use>
+  void for_each_weight(const Use& use) const {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t channel = 0; channel < stored_channels(spec_.out_channels); ++channel) {
+      const std::int64_t step = stored_width(channel / kPanel);
+      std::int64_t stored = first_of_panel(channel / kPanel) + channel % kPanel;
+      for (std::int64_t tap = 0; tap < taps(); ++tap) {
+        for (std::int64_t c = 0; c < spec_.in_channels; ++c, stored += step) {
+          use(channel, (channel * spec_.in_channels + c) * taps() + tap, stored);
+        }
+      }
+    }
+  }
+
   void check(Slot slot, std::size_t count) const {
     const SlotInfo* const info = find(slot);
     if (info == nullptr || info->plain_count != static_cast<std::int64_t>(count)) {
@@ -191,7 +197,8 @@ class PackedConv2d final : public Operation {
     }
   }
 
-  // A part of the channels of one tap, or some taps with all their channels: kInner inputs at most.
+  // Splits the taps and channels into chunks of at most kInner inputs: a part of one tap's channels, or whole
+  // taps.
   void plan_chunks() {
     const std::int64_t channels = spec_.in_channels;
     const std::int64_t pieces = parts(channels, kInner);

@@ -3,8 +3,6 @@
 #include <map>
 #include <utility>
 
-#include "kernels/operations/window.h"
-
 namespace bench::kernels::packed {
 namespace {
 
@@ -23,21 +21,20 @@ std::pair<std::int64_t, std::int64_t> taps_inside(const WindowAxis& axis, std::i
 
 }  // namespace
 
-PixelOrder::PixelOrder(const Conv2d& spec) : spec_(spec) {
-  const WindowAxis rows{spec.height,   spec.out_height(), spec.kernel_h,
-                        spec.stride_h, spec.pad_h,        spec.dilation_h};
-  const WindowAxis columns{spec.width,    spec.out_width(), spec.kernel_w,
-                           spec.stride_w, spec.pad_w,       spec.dilation_w};
+PixelOrder::PixelOrder(const Conv2d& spec)
+    : spec_(spec),
+      rows_{spec.height, spec.out_height(), spec.kernel_h, spec.stride_h, spec.pad_h, spec.dilation_h},
+      columns_{spec.width, spec.out_width(), spec.kernel_w, spec.stride_w, spec.pad_w, spec.dilation_w} {
   using Taps = std::pair<std::int64_t, std::int64_t>;
   std::map<std::pair<Taps, Taps>, std::vector<std::int32_t>> by_taps;
   std::vector<Taps> across;
-  for (std::int64_t x = 0; x < columns.out; ++x) {
-    across.push_back(taps_inside(columns, x));
+  for (std::int64_t x = 0; x < columns_.out; ++x) {
+    across.push_back(taps_inside(columns_, x));
   }
-  for (std::int64_t y = 0; y < rows.out; ++y) {
-    const Taps down = taps_inside(rows, y);
-    for (std::int64_t x = 0; x < columns.out; ++x) {
-      by_taps[{down, across[x]}].push_back(static_cast<std::int32_t>(y * columns.out + x));
+  for (std::int64_t y = 0; y < rows_.out; ++y) {
+    const Taps down = taps_inside(rows_, y);
+    for (std::int64_t x = 0; x < columns_.out; ++x) {
+      by_taps[{down, across[x]}].push_back(static_cast<std::int32_t>(y * columns_.out + x));
     }
   }
   for (const auto& [taps, pixels] : by_taps) {
@@ -66,16 +63,14 @@ void PixelOrder::find(std::int64_t first, std::int64_t count, const float* src, 
 
 void PixelOrder::find_inputs(std::int64_t n, std::int64_t pixel, const float* src, const float* padding,
                              const float** inputs, std::int64_t step) const {
-  const std::int64_t y = pixel / spec_.out_width();
-  const std::int64_t x = pixel % spec_.out_width();
-  for (std::int64_t r = 0; r < spec_.kernel_h; ++r) {
-    const std::int64_t row = y * spec_.stride_h - spec_.pad_h + r * spec_.dilation_h;
-    const bool inside = row >= 0 && row < spec_.height;
-    const float* const line =
-        inside ? src + (n * spec_.height + row) * spec_.width * spec_.in_channels : nullptr;
-    std::int64_t column = x * spec_.stride_w - spec_.pad_w;
-    for (std::int64_t s = 0; s < spec_.kernel_w; ++s, inputs += step, column += spec_.dilation_w) {
-      *inputs = inside && column >= 0 && column < spec_.width ? line + column * spec_.in_channels : padding;
+  for (std::int64_t r = 0; r < rows_.kernel; ++r) {
+    const std::int64_t row = rows_.at(pixel / columns_.out, r);
+    const bool inside = row >= 0 && row < rows_.in;
+    for (std::int64_t s = 0; s < columns_.kernel; ++s, inputs += step) {
+      const std::int64_t column = columns_.at(pixel % columns_.out, s);
+      *inputs = inside && column >= 0 && column < columns_.in
+                    ? src + ((n * rows_.in + row) * columns_.in + column) * spec_.in_channels
+                    : padding;
     }
   }
 }

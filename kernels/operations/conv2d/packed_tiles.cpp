@@ -36,7 +36,7 @@ constexpr std::array<float, kMostVectors * kVector> kNoBias{};
 }
 
 // NOLINTBEGIN(modernize-avoid-c-arrays): these become registers
-// sums[p][v] += inputs[p][c] · weights[v] for kSteps channels from `channel` on.
+// Adds kSteps channels, the first of which is `channel`: sums[p][v] += inputs[p][c] · weights[c][v].
 template <std::int64_t kSteps, std::int64_t kPixels, std::int64_t kVectors>
 [[gnu::always_inline]] inline void add(const float* const (&inputs)[kPixels], std::int64_t channel,
                                        const float* weights, Row<kVectors> (&sums)[kPixels]) {

@@ -228,7 +228,7 @@ TEST(Catalogue, EachRateFollowsFromTheCardsUnitsAndClocks) {
   }
 }
 
-// GeForce cards from Turing on sum products in fp32 at half the rate of fp16.
+// From Turing on, GeForce tensor cores run at half the rate when they sum fp16 products in fp32.
 TEST(Catalogue, TensorCoresOfGeForceHalveTheirRateForSumsInFp32) {
   for (const Json& gpu : cards()) {
     SCOPED_TRACE(gpu.at("id").get<std::string>());

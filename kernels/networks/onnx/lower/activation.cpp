@@ -141,15 +141,11 @@ void lower_swish(Lowering& node) {
 
 // x where it is above alpha, else 0
 void lower_thresholded_relu(Lowering& node) {
-  Value threshold;
-  threshold.name = node.name();
-  threshold.shape = {};
-  threshold.constant =
-      std::make_shared<Constant>(Constant::uniform(ElementType::f32, {}, number_of(node.node, "alpha", 1)));
-  const Joined above = joined(node, PointwiseFunction::less, {threshold, node.in(0)});
-  const Joined made = joined(node, PointwiseFunction::multiply,
-                             {node.in(0), {.name = node.name(), .shape = above.shape, .layer = above.layer}});
-  node.set(made.layer, made.shape);
+  const Value threshold =
+      node.value(Constant::uniform(ElementType::f32, {}, number_of(node.node, "alpha", 1)));
+  const Value above = joined(node, PointwiseFunction::less, {threshold, node.in(0)});
+  const Value made = joined(node, PointwiseFunction::multiply, {node.in(0), above});
+  node.set(*made.layer, made.shape);
 }
 
 using K = ActivationKind;

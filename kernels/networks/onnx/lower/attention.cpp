@@ -1,5 +1,6 @@
-// Attention as one node: ONNX's, from its version 23 on, and ONNX Runtime's of several heads. It is written
-// out as products and a softmax, which kernels/networks/passes/attention.cpp reads as attention again.
+// Attention that is a single node: Attention (opset 23) and ONNX Runtime's MultiHeadAttention. The node
+// becomes products and a softmax, which the attention pass (kernels/networks/passes/find_attention.h) finds
+// again.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -24,25 +25,21 @@ struct Attending {
   std::optional<std::size_t> past_key{}, past_value{};
 };
 
-Value made(const Lowering& node, Layers::Value layer) {
-  return {.name = node.name(), .shape = node.all.graph[layer].shape, .layer = layer};
-}
-
-// Rows of all heads as batch x heads x positions x width.
+// Splits rows that hold all heads: batch x heads x positions x width.
 Value by_heads(Lowering& node, const Value& value, std::int64_t heads) {
   const Shape shape = value.shape;
   if (shape.rank() == 4) {
-    return made(node, node.all.layer(value));
+    return node.value(node.all.layer(value));
   }
   if (shape.rank() != 3 || heads < 1 || shape[2].per_sample || shape[2].size % heads != 0) {
     throw Refused(fmt::format("{} for {} heads", shape.text(), heads));
   }
   const Layers::Value apart =
       node.all.reshaped(node.all.elements(value), {shape[0], shape[1], heads, shape[2].size / heads});
-  return made(node, node.append({apart}, TransposeOptions{.order = {0, 2, 1, 3}}));
+  return node.value(node.append({apart}, TransposeOptions{.order = {0, 2, 1, 3}}));
 }
 
-// Keys or values whose heads are each read by several of the queries: as often as they are read.
+// Grouped queries: repeats each head of keys or values for every head of queries that reads it.
 Value for_each_query(Lowering& node, const Value& value, std::int64_t heads) {
   const Shape shape = value.shape;
   const std::int64_t own = shape[1].size;
@@ -55,36 +52,29 @@ Value for_each_query(Lowering& node, const Value& value, std::int64_t heads) {
   const Layers::Value apart = node.all.reshaped(*value.layer, {shape[0], own, 1, shape[2], shape[3]});
   const Layers::Value repeated =
       node.append({apart}, ExpandOptions{.shape = {shape[0], own, heads / own, shape[2], shape[3]}});
-  return made(node, node.all.reshaped(repeated, {shape[0], heads, shape[2], shape[3]}));
+  return node.value(node.all.reshaped(repeated, {shape[0], heads, shape[2], shape[3]}));
 }
 
-// Behind those of earlier steps.
+// Appends keys or values to those of earlier positions.
 Value behind_past(Lowering& node, std::optional<std::size_t> past, const Value& now) {
   if (!past || !node.has(*past) || node.shape(*past).elements() == 0) {
     return now;
   }
-  return made(node, node.append({node.layer(*past), *now.layer}, ConcatOptions{.dimension = 2}));
+  return node.value(node.append({node.layer(*past), *now.layer}, ConcatOptions{.dimension = 2}));
 }
 
 constexpr float kHidden = -1e9F;  // instead of the scores of hidden positions
 
-Value numbers(const Lowering& node, const Extents& dims, std::vector<double> values) {
-  Value value{.name = node.name(), .shape = shape_of(dims)};
-  value.constant = std::make_shared<Constant>(
-      Constant{.type = ElementType::f32, .dims = dims, .values = std::move(values)});
-  return value;
-}
-
 // Query i reads the keys up to its own position, which is behind those of the past.
 Value causal_mask(Lowering& node, std::int64_t queries, std::int64_t keys, std::int64_t past) {
   node.all.budget.take(elements_of({queries, keys}));
-  std::vector<double> values;
+  Constant mask{.type = ElementType::f32, .dims = {queries, keys}, .values = {}};
   for (std::int64_t i = 0; i < queries; ++i) {
     for (std::int64_t j = 0; j < keys; ++j) {
-      values.push_back(j <= i + past ? 0 : kHidden);
+      mask.values.push_back(j <= i + past ? 0 : kHidden);
     }
   }
-  return numbers(node, {queries, keys}, std::move(values));
+  return node.value(std::move(mask));
 }
 
 Value masked(Lowering& node, const Value& scores, const Value& mask) {
@@ -92,10 +82,9 @@ Value masked(Lowering& node, const Value& scores, const Value& mask) {
   if (const auto all = scalar_of(mask); all && *all == (chooses ? 1 : 0)) {
     return scores;
   }
-  const Joined sum =
-      chooses ? joined(node, PointwiseFunction::where, {mask, scores, numbers(node, {}, {kHidden})})
-              : joined(node, PointwiseFunction::add, {scores, mask});
-  return {.name = node.name(), .shape = sum.shape, .layer = sum.layer};
+  return chooses ? joined(node, PointwiseFunction::where,
+                          {mask, scores, node.value(Constant::uniform(ElementType::f32, {}, kHidden))})
+                 : joined(node, PointwiseFunction::add, {scores, mask});
 }
 
 void lower(Lowering& node, const Attending& options) {
@@ -113,8 +102,7 @@ void lower(Lowering& node, const Attending& options) {
   key = for_each_query(node, key, heads);
   value = for_each_query(node, value, heads);
   const auto width = static_cast<float>(query.shape[3].size);
-  Value scores = made(
-      node,
+  Value scores = node.value(
       node.append({*query.layer, *key.layer},
                   MatmulOptions{.transpose_b = true, .scale = options.scale.value_or(1 / std::sqrt(width))}));
   if (options.cap > 0) {
@@ -123,7 +111,7 @@ void lower(Lowering& node, const Attending& options) {
          {Activation::linear(1 / options.cap, 0), Activation::tanh, Activation::linear(options.cap, 0)}) {
       capped = node.append({capped}, ActivationOptions{.activation = activation});
     }
-    scores = made(node, capped);
+    scores = node.value(capped);
   }
   if (options.mask && node.has(*options.mask)) {
     scores = masked(node, scores, node.in(*options.mask));

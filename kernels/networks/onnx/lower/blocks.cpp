@@ -1,4 +1,4 @@
-// Blocks of pixels that become channels, and channels that become blocks of pixels.
+// SpaceToDepth and DepthToSpace: blocks of pixels become channels, and the reverse.
 #include <fmt/format.h>
 
 #include "kernels/networks/graph/array_options.h"

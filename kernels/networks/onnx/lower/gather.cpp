@@ -279,7 +279,7 @@ void lower_gather_nd(Lowering& node) {
   node.set(made, shape_of(result));
 }
 
-// Of values that the file holds as a weight.
+// OneHot whose values the file holds as a weight.
 void lower_one_hot(Lowering& node) {
   for (const std::size_t input : {0, 1, 2}) {
     node.known(input, "its indices and values");

@@ -181,15 +181,15 @@ void lower_gemm(Lowering& node) {
     }
     const Layers::Value made = node.append({node.all.layer(a), node.layer(1)},
                                            MatmulOptions{.transpose_b = trans_b, .scale = alpha});
-    Value product{.name = node.name(), .shape = node.all.graph[made].shape, .layer = made};
+    const Value product = node.value(made);
     if (node.has(2) && beta != 0) {
       Value summand = node.in(2);
       if (beta != 1) {
         summand.layer =
             node.append({node.layer(2)}, ActivationOptions{.activation = Activation::linear(beta, 0)});
       }
-      const Joined sum = joined(node, PointwiseFunction::add, {product, summand});
-      return node.set(sum.layer, sum.shape);
+      const Value sum = joined(node, PointwiseFunction::add, {product, summand});
+      return node.set(*sum.layer, sum.shape);
     }
     return node.set(product);
   }
@@ -208,9 +208,8 @@ void lower_gemm(Lowering& node) {
   }
   const Shape shape = with_features(a.shape, features);
   if (summand) {
-    const Value so_far{.name = node.name(), .shape = shape, .layer = made};
-    const Joined sum = joined(node, PointwiseFunction::add, {so_far, *summand});
-    return node.set(sum.layer, sum.shape);
+    const Value sum = joined(node, PointwiseFunction::add, {node.value(made, shape), *summand});
+    return node.set(*sum.layer, sum.shape);
   }
   node.set(made, shape);
 }

@@ -324,16 +324,24 @@ void Lowering::require_numbers(std::size_t input) const {
   }
 }
 
+Value Lowering::value(Layers::Value layer, const Shape& shape) const {
+  return {.name = name(), .shape = shape, .layer = layer};
+}
+
+Value Lowering::value(Constant constant) const {
+  Value made{.name = name(), .type = constant.type, .shape = shape_of(constant.dims)};
+  made.constant = std::make_shared<Constant>(std::move(constant));
+  return made;
+}
+
 void Lowering::set(Layers::Value layer, std::size_t output) {
   set(layer, all.graph[layer].shape, output);
 }
 
 void Lowering::set(Layers::Value layer, const Shape& shape, std::size_t output) {
-  Value value;
-  value.shape = shape;
-  value.layer = layer;
-  value.type = has(0) && all.values.contains(node.inputs[0]) ? in(0).type : ElementType::f32;
-  set(std::move(value), output);
+  Value result = value(layer, shape);
+  result.type = has(0) && all.values.contains(node.inputs[0]) ? in(0).type : ElementType::f32;
+  set(std::move(result), output);
 }
 
 void Lowering::set(Value value, std::size_t output) {
@@ -344,11 +352,7 @@ void Lowering::set(Value value, std::size_t output) {
 }
 
 void Lowering::set(Constant constant, std::size_t output) {
-  Value value;
-  value.type = constant.type;
-  value.shape = shape_of(constant.dims);
-  value.constant = std::make_shared<Constant>(std::move(constant));
-  set(std::move(value), output);
+  set(value(std::move(constant)), output);
 }
 
 void Lowering::set_as(const Node& later, Layers::Value layer, const Shape& shape) {

@@ -148,7 +148,11 @@ class Lowering {
     return all.append(name(), inputs, options);
   }
 
-  // Results. A layer's shape is the value's unless it is given.
+  // Values on the way to the results. A layer's shape is the value's unless it is given.
+  Value value(Layers::Value layer) const { return value(layer, all.graph[layer].shape); }
+  Value value(Layers::Value layer, const Shape& shape) const;
+  Value value(Constant constant) const;
+  // Results.
   void set(Layers::Value layer, std::size_t output = 0);
   void set(Layers::Value layer, const Shape& shape, std::size_t output = 0);
   void set(Value value, std::size_t output = 0);

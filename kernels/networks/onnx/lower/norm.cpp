@@ -180,9 +180,8 @@ void lower_layer_norm(Lowering& node) {
     record(node, made, 2, Slot::shift, "its shifts");
   }
   if (shifted && !scaled) {
-    const Joined sum =
-        joined(node, PointwiseFunction::add, {{.name = name, .shape = shape, .layer = made}, node.in(2)});
-    return node.set(sum.layer, sum.shape);
+    const Value sum = joined(node, PointwiseFunction::add, {node.value(made, shape), node.in(2)});
+    return node.set(*sum.layer, sum.shape);
   }
   node.set(made, shape);
 }
@@ -191,8 +190,7 @@ void lower_layer_norm(Lowering& node) {
 void lower_skip_layer_norm(Lowering& node) {
   Value sum = node.in(0);
   const auto add = [&](std::size_t input) {
-    const Joined made = joined(node, PointwiseFunction::add, {sum, node.in(input)});
-    sum = {.name = node.name(), .shape = made.shape, .layer = made.layer};
+    sum = joined(node, PointwiseFunction::add, {sum, node.in(input)});
   };
   add(1);
   if (node.has(4)) {

@@ -19,7 +19,7 @@ std::optional<double> scalar_of(const Value& value) {
              : std::nullopt;
 }
 
-Joined joined(Lowering& node, PointwiseFunction function, const std::vector<Value>& values) {
+Value joined(Lowering& node, PointwiseFunction function, const std::vector<Value>& values) {
   Importing& all = node.all;
   Extents dims;
   for (const Value& value : values) {
@@ -46,7 +46,7 @@ Joined joined(Lowering& node, PointwiseFunction function, const std::vector<Valu
     for (const Value& value : values) {
       layers.push_back(all.reshaped(all.elements(value, start), stored));
     }
-    return {record(layers), shape};
+    return node.value(record(layers), shape);
   }
   // Rows with a vector for each: the vector meets the last dimension, whatever the others are.
   const auto is_vector = [&](const Value& value) {
@@ -63,7 +63,7 @@ Joined joined(Lowering& node, PointwiseFunction function, const std::vector<Valu
         if (stored.rank() > 0 && stored[stored.rank() - 1] == shape[shape.rank() - 1]) {
           layers = {*rows.layer, *rows.layer};
           layers[1 - big] = all.reshaped(all.elements(vector, start), {shape[shape.rank() - 1]});
-          return {record(layers), shape};
+          return node.value(record(layers), shape);
         }
       }
     }
@@ -72,7 +72,7 @@ Joined joined(Lowering& node, PointwiseFunction function, const std::vector<Valu
     layers.push_back(all.layer(value, start, false));
   }
   const Layers::Value made = record(layers);
-  return {all.repeated(made, shape), shape};
+  return node.value(all.repeated(made, shape), shape);
 }
 
 namespace {
@@ -97,8 +97,8 @@ void lower_binary(Lowering& node, PointwiseFunction function, OfNumber of_number
       }
     }
   }
-  const Joined made = joined(node, function, {node.in(0), node.in(1)});
-  node.set(made.layer, made.shape);
+  const Value made = joined(node, function, {node.in(0), node.in(1)});
+  node.set(*made.layer, made.shape);
 }
 
 std::optional<Activation> add_number(double number, bool /*first*/) {
@@ -139,8 +139,7 @@ void lower(Lowering& node) {
 Value joined_in_turn(Lowering& node, PointwiseFunction function) {
   Value so_far = node.in(0);
   for (std::size_t i = 1; i < node.inputs(); ++i) {
-    const Joined made = joined(node, function, {so_far, node.in(i)});
-    so_far = {.name = node.name(), .shape = made.shape, .layer = made.layer};
+    so_far = joined(node, function, {so_far, node.in(i)});
   }
   return so_far;
 }
@@ -178,7 +177,7 @@ bool compares_token(Lowering& node, bool answer) {
 }
 
 void set_joined(Lowering& node, PointwiseFunction function, const std::vector<Value>& values) {
-  const Joined made = joined(node, function, values);
+  const Value made = joined(node, function, values);
   Value result;
   result.type = ElementType::boolean;
   result.shape = made.shape;
@@ -207,8 +206,8 @@ void lower_where(Lowering& node) {
       return node.same(chosen);
     }
   }
-  const Joined made = joined(node, PointwiseFunction::where, {node.in(0), node.in(1), node.in(2)});
-  node.set(made.layer, made.shape);
+  const Value made = joined(node, PointwiseFunction::where, {node.in(0), node.in(1), node.in(2)});
+  node.set(*made.layer, made.shape);
 }
 
 // PRelu has one slope for all channels, or one for each.
@@ -217,8 +216,8 @@ void lower_prelu(Lowering& node) {
   if (const auto number = scalar_of(slope)) {
     return apply(node, 0, Activation::leaky(static_cast<float>(*number)));
   }
-  const Joined made = joined(node, PointwiseFunction::prelu, {node.in(0), slope});
-  node.set(made.layer, made.shape);
+  const Value made = joined(node, PointwiseFunction::prelu, {node.in(0), slope});
+  node.set(*made.layer, made.shape);
 }
 
 // Results of layers are never not a number.

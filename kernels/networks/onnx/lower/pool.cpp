@@ -81,7 +81,7 @@ void require_square(const Lowering& node) {
   }
 }
 
-// The root of the sum of squares in each window: of their mean with the padding counted, times their number.
+// The L2 norm of each window: the root of the mean of squares, padding counted, times the number of elements.
 void lower_lp_pool(Lowering& node) {
   require_square(node);
   const auto kernel = integers_of(node.node, "kernel_shape").value_or(std::vector<std::int64_t>{});

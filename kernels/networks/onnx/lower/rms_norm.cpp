@@ -1,4 +1,4 @@
-// Norms by the root of the mean square, from which no mean is taken off:
+// RMS norms: layer norms without a mean and a shift,
 //
 //   x / √(mean of x² + ε) · scale
 #include "kernels/networks/graph/array_options.h"
@@ -33,13 +33,13 @@ Value normalised(Lowering& node, const Value& x, std::size_t first) {
   return {.name = node.name(), .type = x.type, .shape = x.shape, .layer = made};
 }
 
-// The result is that of a value times the factors, if there are any.
+// Sets the result: the value times the factors, if the node has any.
 void set_scaled(Lowering& node, const Value& value, std::size_t factors) {
   if (!node.has(factors)) {
     return node.set(value);
   }
-  const Joined made = joined(node, PointwiseFunction::multiply, {value, node.in(factors)});
-  node.set(made.layer, made.shape);
+  const Value made = joined(node, PointwiseFunction::multiply, {value, node.in(factors)});
+  node.set(*made.layer, made.shape);
 }
 
 void lower_rms_norm(Lowering& node) {
@@ -52,8 +52,7 @@ void lower_skip_rms_norm(Lowering& node) {
   Value sum = node.in(0);
   for (const std::size_t input : {std::size_t{1}, std::size_t{3}}) {
     if (node.has(input)) {
-      const Joined made = joined(node, PointwiseFunction::add, {sum, node.in(input)});
-      sum = {.name = node.name(), .shape = made.shape, .layer = made.layer};
+      sum = joined(node, PointwiseFunction::add, {sum, node.in(input)});
     }
   }
   if (sum.shape.rank() == 0) {

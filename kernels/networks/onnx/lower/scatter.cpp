@@ -1,5 +1,5 @@
-// Operators that write to places of a value, which are known: an element of the result is one of the value or
-// one of the updates.
+// ScatterND and ScatterElements at known indices: each element of the result is one of the value or one of
+// the updates.
 #include <numeric>
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace bench::kernels::onnx {
 namespace {
 
-// Of each sample, or of a value that is the same for all.
+// The places of a value's elements; within each sample where the value has a batch.
 struct Places {
   Shape shape;            // of the value
   std::size_t first = 0;  // dimension within a sample
@@ -28,7 +28,7 @@ struct Places {
     }
   }
   std::int64_t elements() const { return shape.elements(); }
-  // Of an index along a dimension, which may be counted from its end.
+  // The offset of an index along a dimension; a negative one counts from the end.
   std::int64_t place(std::size_t dimension, double index) const {
     const std::int64_t size = shape[dimension].size;
     const std::int64_t given = to_whole(index);
@@ -40,7 +40,7 @@ struct Places {
   }
 };
 
-// The elements of a value of each sample in a row.
+// The input as one row of elements for each sample.
 Layers::Value row(Lowering& node, std::size_t input, bool of_samples) {
   const Value& value = node.in(input);
   const std::int64_t count = value.shape.elements();

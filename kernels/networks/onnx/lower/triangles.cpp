@@ -1,5 +1,5 @@
-// Operators that keep a triangle of values that depend on data, and sums of all elements up to each, which
-// are a product with a triangle of ones.
+// Trilu and CumSum on data: a triangle of a matrix is its product, element by element, with ones and zeros;
+// running sums are a matrix product with a triangle of ones.
 #include <algorithm>
 #include <utility>
 
@@ -21,9 +21,7 @@ Value ones(Lowering& node, std::int64_t rows, std::int64_t columns, std::int64_t
       triangle.append({(upper ? j - i >= shift : j - i <= shift) ? 1.0 : 0.0, 0});
     }
   }
-  Value value{.name = node.name(), .shape = shape_of(dims)};
-  value.constant = std::make_shared<Constant>(std::move(triangle));
-  return value;
+  return node.value(std::move(triangle));
 }
 
 void lower_triangle(Lowering& node) {
@@ -35,13 +33,13 @@ void lower_triangle(Lowering& node) {
   constexpr std::int64_t kFar = std::int64_t{1} << 40;
   const std::int64_t shift = node.has(1) ? std::clamp(node.known(1, "its diagonal").whole(), -kFar, kFar) : 0;
   const bool upper = integer_of(node.node, "upper", 1) != 0;
-  const Joined made =
+  const Value made =
       joined(node, PointwiseFunction::multiply,
              {node.in(0), ones(node, shape[rank - 2].size, shape[rank - 1].size, shift, upper)});
-  node.set(made.layer, made.shape);
+  node.set(*made.layer, made.shape);
 }
 
-// Along the last dimension: the sum's element j is that of all elements i up to it.
+// Element j is the sum of the elements up to j.
 void lower_running_sum(Lowering& node) {
   node.require_numbers(0);
   const Shape shape = node.shape(0);

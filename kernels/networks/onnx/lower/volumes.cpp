@@ -1,60 +1,41 @@
 #include "kernels/networks/onnx/lower/volumes.h"
 
-#include <algorithm>
-#include <array>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "kernels/networks/graph/array_options.h"
 #include "kernels/networks/graph/layer_options.h"
+#include "kernels/networks/onnx/lower/windows.h"
 #include "kernels/operations/gather/gather.h"
 
 namespace bench::kernels::onnx {
 namespace {
 
 constexpr std::size_t kAxes = 3;
-using Three = std::array<std::int64_t, kAxes>;
+using Sizes = std::vector<std::int64_t>;  // of each axis
 
 struct VolumeWindows {
-  Three kernel{}, stride{}, dilation{}, before{}, behind{};
+  Sizes kernel, stride, dilation;
+  Sizes pad;  // before each axis, then after each
 };
 
-Three three(const Lowering& node, const std::string& attribute, std::int64_t otherwise) {
-  Three made;
-  made.fill(otherwise);
-  if (const auto given = integers_of(node.node, attribute)) {
-    if (given->size() != kAxes ||
-        !std::ranges::all_of(*given, [](std::int64_t each) { return each > 0 && each < (1 << 30); })) {
-      throw Refused(fmt::format("{} for other than three dimensions, or below 1", attribute));
-    }
-    std::ranges::copy(*given, made.begin());
-  }
-  return made;
-}
-
-VolumeWindows windows_of(const Lowering& node, const Three& kernel) {
-  if (!std::ranges::all_of(kernel, [](std::int64_t each) { return each > 0 && each < (1 << 30); })) {
-    throw Refused("windows without elements");
-  }
-  VolumeWindows windows{.kernel = kernel,
-                        .stride = three(node, "strides", 1),
-                        .dilation = three(node, "dilations", 1),
-                        .before = {},
-                        .behind = {}};
+VolumeWindows windows_over_volumes(const Lowering& node, const Sizes& kernel) {
+  require_sizes(kernel);
   const std::string automatic = text_of(node.node, "auto_pad", "NOTSET");
   if (automatic.starts_with("SAME")) {
     throw Refused(fmt::format("padding by '{}' over three dimensions", automatic));
   }
-  const auto pads = integers_of(node.node, "pads");
-  if (pads && automatic != "VALID") {
-    if (pads->size() != 2 * kAxes ||
-        !std::ranges::all_of(*pads, [](std::int64_t each) { return each >= 0 && each < (1 << 30); })) {
-      throw Refused("padding of other dimensions, or below 0");
-    }
-    std::copy_n(pads->begin(), kAxes, windows.before.begin());
-    std::copy_n(pads->begin() + kAxes, kAxes, windows.behind.begin());
-  }
-  return windows;
+  return {.kernel = kernel,
+          .stride = sizes_of(node, "strides", kAxes),
+          .dilation = sizes_of(node, "dilations", kAxes),
+          .pad = pads_of(node, kAxes)};
+}
+
+// Of the rows and columns.
+Padding padding_of_planes(const VolumeWindows& windows) {
+  return {windows.pad[1], windows.pad[2], windows.pad[kAxes + 1], windows.pad[kAxes + 2]};
 }
 
 const Shape& volume(const Lowering& node) {
@@ -65,16 +46,16 @@ const Shape& volume(const Lowering& node) {
   return shape;
 }
 
-// For each window over frames its frames, one behind the other: batch x channels x windows x kernel x rows x
-// columns.
+// The frames of each window, copied side by side: batch x channels x windows x kernel x rows x columns.
+// `count` becomes the number of windows.
 Layers::Value frames_of_windows(Lowering& node, const VolumeWindows& windows, std::int64_t& count) {
   const Shape shape = volume(node);
   Layers::Value frames = node.layer(0);
   std::int64_t depth = shape[2].size;
-  if (windows.before[0] > 0 || windows.behind[0] > 0) {
-    depth += windows.before[0] + windows.behind[0];
-    frames = node.append({frames}, PadOptions{.before = {0, 0, windows.before[0], 0, 0},
-                                              .behind = {0, 0, windows.behind[0], 0, 0}});
+  if (windows.pad[0] > 0 || windows.pad[kAxes] > 0) {
+    depth += windows.pad[0] + windows.pad[kAxes];
+    frames = node.append({frames}, PadOptions{.before = {0, 0, windows.pad[0], 0, 0},
+                                              .behind = {0, 0, windows.pad[kAxes], 0, 0}});
   }
   const std::int64_t covered = windows.dilation[0] * (windows.kernel[0] - 1) + 1;
   if (depth < covered) {
@@ -110,11 +91,11 @@ void lower_volume_conv(Lowering& node) {
   if (filters.shape.rank() != kAxes + 2) {
     throw Refused(fmt::format("weights of {} for {}", filters.shape.text(), node.shape(0).text()));
   }
-  Three kernel{};
+  Sizes kernel;
   for (std::size_t d = 0; d < kAxes; ++d) {
-    kernel[d] = filters.shape[d + 2].size;
+    kernel.push_back(filters.shape[d + 2].size);
   }
-  const VolumeWindows windows = windows_of(node, kernel);
+  const VolumeWindows windows = windows_over_volumes(node, kernel);
   const std::int64_t groups = integer_of(node.node, "group", 1);
   const std::int64_t channels = filters.shape[0].size;
   const Shape shape = volume(node);
@@ -129,14 +110,13 @@ void lower_volume_conv(Lowering& node) {
   const Layers::Value maps = node.all.reshaped(
       turned, {Extent(count, true), elements_of({shape[1].size, kernel[0]}), shape[3].size, shape[4].size});
   const bool biased = node.has(2);
-  const ConvOptions options{
-      .channels = channels,
-      .kernel = {kernel[1], kernel[2]},
-      .stride = {windows.stride[1], windows.stride[2]},
-      .pad = {windows.before[1], windows.before[2], windows.behind[1], windows.behind[2]},
-      .dilation = {windows.dilation[1], windows.dilation[2]},
-      .groups = groups,
-      .bias = biased};
+  const ConvOptions options{.channels = channels,
+                            .kernel = {kernel[1], kernel[2]},
+                            .stride = {windows.stride[1], windows.stride[2]},
+                            .pad = padding_of_planes(windows),
+                            .dilation = {windows.dilation[1], windows.dilation[2]},
+                            .groups = groups,
+                            .bias = biased};
   const Layers::Value made = node.all.append(layer_name(filters.parameter), {maps}, options);
   node.all.sources.push_back({.initializer = filters.parameter, .layer = made, .slot = Slot::weights});
   if (biased) {
@@ -150,11 +130,14 @@ void lower_volume_conv(Lowering& node) {
 }
 
 void lower_volume_pool(Lowering& node, bool average) {
-  const VolumeWindows windows = windows_of(node, three(node, "kernel_shape", 0));
+  if (node.node.find("kernel_shape") == nullptr) {
+    throw Refused("windows of no size");
+  }
+  const VolumeWindows windows = windows_over_volumes(node, sizes_of(node, "kernel_shape", kAxes));
   const Shape shape = volume(node);
   PoolOptions options{.kernel = {windows.kernel[1], windows.kernel[2]},
                       .stride = {windows.stride[1], windows.stride[2]},
-                      .pad = {windows.before[1], windows.before[2], windows.behind[1], windows.behind[2]},
+                      .pad = padding_of_planes(windows),
                       .dilation = {windows.dilation[1], windows.dilation[2]},
                       .average = average,
                       .count_padding = average && integer_of(node.node, "count_include_pad", 0) != 0,
@@ -166,7 +149,7 @@ void lower_volume_pool(Lowering& node, bool average) {
   const Shape small = node.all.graph[planes].shape;
   options.kernel = {windows.kernel[0], 1};
   options.stride = {windows.stride[0], 1};
-  options.pad = {windows.before[0], 0, windows.behind[0], 0};
+  options.pad = {windows.pad[0], 0, windows.pad[kAxes], 0};
   options.dilation = {windows.dilation[0], 1};
   const Layers::Value columns =
       node.all.reshaped(planes, {shape[0], shape[1], shape[2], small.height() * small.width()});

@@ -7,13 +7,15 @@
 namespace bench::kernels::onnx {
 namespace {
 
+constexpr std::int64_t kMost = 1 << 30;
+
+bool all_from(std::int64_t least, const std::vector<std::int64_t>& sizes) {
+  return std::ranges::all_of(sizes, [least](std::int64_t each) { return each >= least && each < kMost; });
+}
+
 PerAxis per_axis(const Lowering& node, const std::string& attribute, std::size_t axes) {
-  const auto given = integers_of(node.node, attribute).value_or(std::vector<std::int64_t>(axes, 1));
-  if (given.size() != axes ||
-      !std::ranges::all_of(given, [](std::int64_t each) { return each > 0 && each < (1 << 30); })) {
-    throw Refused(fmt::format("{} for other than {} dimensions, or below 1", attribute, axes));
-  }
-  return axes == 1 ? PerAxis(1, given[0]) : PerAxis(given[0], given[1]);
+  const std::vector<std::int64_t> sizes = sizes_of(node, attribute, axes);
+  return axes == 1 ? PerAxis(1, sizes[0]) : PerAxis(sizes[0], sizes[1]);
 }
 
 // What SAME padding needs along an axis, in all.
@@ -37,15 +39,39 @@ bool takes(const Value& value, std::optional<double> border) {
 
 }  // namespace
 
+std::vector<std::int64_t> sizes_of(const Lowering& node, const std::string& attribute, std::size_t axes) {
+  std::vector<std::int64_t> sizes =
+      integers_of(node.node, attribute).value_or(std::vector<std::int64_t>(axes, 1));
+  if (sizes.size() != axes || !all_from(1, sizes)) {
+    throw Refused(fmt::format("{} for other than {} dimensions, or below 1", attribute, axes));
+  }
+  return sizes;
+}
+
+void require_sizes(const std::vector<std::int64_t>& kernel) {
+  if (!all_from(1, kernel)) {
+    throw Refused("windows without elements");
+  }
+}
+
+std::vector<std::int64_t> pads_of(const Lowering& node, std::size_t axes) {
+  const std::vector<std::int64_t> none(2 * axes, 0);
+  std::vector<std::int64_t> pads = text_of(node.node, "auto_pad", "NOTSET") == "VALID"
+                                       ? none
+                                       : integers_of(node.node, "pads").value_or(none);
+  if (pads.size() != 2 * axes || !all_from(0, pads)) {
+    throw Refused("padding of other dimensions, or below 0");
+  }
+  return pads;
+}
+
 Windows windows_of(const Lowering& node, const std::vector<std::int64_t>& kernel) {
   const std::size_t axes = kernel.size();
   if (axes < 1 || axes > 2 || node.rank(0) != axes + 2) {
     throw Refused(
         fmt::format("windows of {} dimensions over {}; one or two are accepted", axes, node.shape(0).text()));
   }
-  if (!std::ranges::all_of(kernel, [](std::int64_t each) { return each > 0 && each < (1 << 30); })) {
-    throw Refused("windows without elements");
-  }
+  require_sizes(kernel);
   Windows windows;
   windows.kernel = axes == 1 ? PerAxis(1, kernel[0]) : PerAxis(kernel[0], kernel[1]);
   windows.stride = per_axis(node, "strides", axes);
@@ -65,13 +91,9 @@ Windows windows_of(const Lowering& node, const std::vector<std::int64_t>& kernel
     const std::int64_t top = (rows + lower) / 2;
     const std::int64_t left = (columns + lower) / 2;
     windows.pad = Padding(top, left, rows - top, columns - left);
-  } else if (const auto pads = integers_of(node.node, "pads"); pads && automatic != "VALID") {
-    if (pads->size() != 2 * axes ||
-        !std::ranges::all_of(*pads, [](std::int64_t each) { return each >= 0 && each < (1 << 30); })) {
-      throw Refused("padding of other dimensions, or below 0");
-    }
-    windows.pad = axes == 1 ? Padding(0, (*pads)[0], 0, (*pads)[1])
-                            : Padding((*pads)[0], (*pads)[1], (*pads)[2], (*pads)[3]);
+  } else {
+    const std::vector<std::int64_t> pads = pads_of(node, axes);
+    windows.pad = axes == 1 ? Padding(0, pads[0], 0, pads[1]) : Padding(pads[0], pads[1], pads[2], pads[3]);
   }
   return windows;
 }

@@ -1,13 +1,23 @@
 // Attributes of operators over windows, and their input as maps.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "kernels/networks/onnx/lower/lowering.h"
 #include "kernels/operations/window.h"
 
 namespace bench::kernels::onnx {
+
+// Of the kernel, strides, dilations: `axes` sizes of 1 or more; all 1 where the attribute is not given.
+// Throws Refused.
+std::vector<std::int64_t> sizes_of(const Lowering& node, const std::string& attribute, std::size_t axes);
+void require_sizes(const std::vector<std::int64_t>& kernel);
+// The padding before and after each axis, 2 · axes sizes; all 0 where none is given, or by auto_pad VALID.
+// Throws Refused.
+std::vector<std::int64_t> pads_of(const Lowering& node, std::size_t axes);
 
 struct Windows {
   PerAxis kernel = 1, stride = 1, dilation = 1;
