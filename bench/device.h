@@ -19,6 +19,7 @@
 namespace bench {
 
 class Device;
+class GpuModel;
 
 // Device memory with one owner. Contents are unspecified after allocation. Freeing never throws.
 class Buffer {
@@ -88,6 +89,10 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   virtual const DeviceInfo& info() const = 0;
+
+  // Of a device that is not here: it allocates and runs nothing, and a run predicts instead. nullptr: it is
+  // here.
+  virtual const GpuModel* model() const { return nullptr; }
 
   // Why the device cannot compute in `dtype`; nullopt where it can.
   virtual std::optional<std::string> unsupported(Dtype dtype) const = 0;

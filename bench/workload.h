@@ -16,6 +16,7 @@
 #include "bench/measure/budget.h"
 #include "bench/measure/workload_file.h"
 #include "bench/memory.h"
+#include "bench/model/network_terms.h"
 
 namespace bench {
 
@@ -120,6 +121,10 @@ class ConfiguredWorkload {
   virtual std::optional<Composition> composition(Device& /*device*/) const { return std::nullopt; }
   // Throws OutOfMemory or Unsupported.
   virtual std::unique_ptr<Workload> make(Device& device) const = 0;
+
+  // The step's work at batch 1 as eager PyTorch does it, for the model of GPUs that are not here; nullopt
+  // where no model knows it.
+  virtual std::optional<NetworkTerms> eager_terms(bool /*cast_whole*/) const { return std::nullopt; }
 
   // Pixels a side of the square images that it reads; none where it reads no images.
   virtual std::optional<std::int64_t> image_size() const { return std::nullopt; }

@@ -143,6 +143,20 @@ struct UnmeasuredPoint {
   std::any parsed{};  // as MeasuredPoint's
 };
 
+// A point of a device that is not here.
+struct PredictedPoint {
+  std::string name;
+  Json params;
+  double step_ns = 0;
+  std::optional<Interval> interval80_ns{};
+  double items_per_step = 0;
+  MemoryByCategory memory;
+  std::int64_t peak = 0;             // bytes
+  std::string status = "predicted";  // "planned" where only memory is told
+  Json model;                        // what the time is made of, and caveats: see to_json
+  std::any parsed{};                 // as MeasuredPoint's
+};
+
 struct Finding {
   std::string name;             // "ceiling_batch"
   std::optional<double> value;  // none where it is not known
@@ -268,6 +282,7 @@ struct ResultDocument {
   std::vector<Session> sessions{};  // in their order; at least one where there are points
   SweepDescription sweep;
   std::vector<MeasuredPoint> benchmarks;
+  std::vector<PredictedPoint> predicted{};  // of a modelled device; then there are no benchmarks
   std::vector<UnmeasuredPoint> unmeasured;
   std::vector<Finding> findings;
 };

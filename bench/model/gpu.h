@@ -1,0 +1,58 @@
+// A GPU as its maker describes it: an entry of results/gpus.json, or of a file of the user's own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/dtype.h"
+#include "bench/json.h"
+
+namespace bench {
+
+struct Gpu {
+  struct Bus {  // PCI Express
+    int generation = 0;
+    int lanes = 0;
+  };
+  std::string id;                    // "t4"
+  std::vector<std::string> aliases;  // other ids
+  std::vector<std::string> names;    // that its driver reports
+  std::string chip;                  // "TU104"; cards of one chip are a family
+  double process_nm = 0;
+  int compute_capability = 0;  // 75 for 7.5
+  int multiprocessors = 0;
+  std::int64_t memory_bytes = 0;  // as sold
+  std::string memory_kind;        // "gddr6"
+  double power_w = 0;
+  double bytes_per_s = 0;               // of its memory
+  std::map<Dtype, double> flops_per_s;  // dense products, summed in fp32; the dtypes that it has units for
+  std::optional<Bus> bus;               // none where its memory is the host's
+  std::string source;                   // of these figures
+};
+
+// The name as a person reads it: the first name that its driver reports, without "NVIDIA"; else the id.
+std::string display_name(const Gpu& gpu);
+
+// Throws UsageError naming the field, also where a rate is above clock times units, or the card has no such
+// field (see "check" in gpus.json).
+Gpu gpu_from_json(const Json& entry);
+
+class GpuCatalogue {
+ public:
+  // The document of results/gpus.json. Throws UsageError.
+  explicit GpuCatalogue(const Json& document);
+  const std::vector<Gpu>& all() const { return gpus_; }
+  // By id or alias; nullptr where there is none.
+  const Gpu* find(std::string_view id) const;
+  // The same; throws UsageError naming the option, what was given and the closest ids.
+  const Gpu& get(std::string_view option, std::string_view id) const;
+
+ private:
+  std::vector<Gpu> gpus_;
+};
+
+}  // namespace bench

@@ -1,0 +1,62 @@
+// A step's work as eager PyTorch does it, in the terms of the model of GPUs. docs/predict.md has the
+// formulas.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+// Products by how fast cards run them.
+enum class ProductClass : std::uint8_t {
+  winograd,   // 3×3 of stride 1: cuDNN may use Winograd's algorithm
+  pointwise,  // 1×1
+  dense,      // other ungrouped convolutions
+  stem,       // up to 4 input channels
+  grouped,
+  depthwise,
+  linear,
+  batched,    // matrix products, one for each sample and head
+  attention,  // fused
+};
+inline constexpr std::size_t kProductClasses = 9;
+
+// Bytes moved, by what moves them.
+enum class Traffic : std::uint8_t {
+  convolution,
+  grouped,
+  depthwise,
+  matrix,
+  batch_norm,
+  norm,  // other norms, and softmax
+  elementwise,
+  movement,  // copies, pooling, and the rest
+  weights,
+};
+inline constexpr std::size_t kTraffics = 9;
+
+struct StepTerms {
+  std::array<double, kProductClasses> flops{};  // of forward products, rounded up to whole tiles
+  std::array<double, kProductClasses> grads{};  // of the gradients of inputs and weights
+  std::array<double, kTraffics> bytes{};
+  double tile = 0;      // FLOPs of one tile of each product
+  double launches = 0;  // operations that the host launches
+};
+
+// Of one mode, dtype and optimizer; a step of a batch is per_sample · batch + per_step.
+struct NetworkTerms {
+  StepTerms per_sample;
+  StepTerms per_step;
+  double parameters = 0;  // trained values
+  double peak_bytes_per_sample =
+      0;  // training: saved tensors and the largest operation; inference: live ones
+  double input_bytes_per_sample = 0;
+  bool is_language = false;          // no convolution but a stem
+  double unknown_share = 0;          // of the step's bytes, of operations that no class holds
+  std::vector<std::string> unknown;  // their kinds
+};
+
+}  // namespace bench
