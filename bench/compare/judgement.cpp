@@ -119,6 +119,8 @@ class Judge {
     }
     for (const Suite& suite : matching.suites) {
       for (const MatchedPoint& point : suite.points) {
+        times_ += has_metric(point, Metric::time) ? 1 : 0;
+        times_of_one_round_ += has_metric(point, Metric::time) && side_of_one_round(point) ? 1 : 0;
         for (const Metric metric : {Metric::time, Metric::stall}) {
           tests_ += has_metric(point, metric) && incomparable_times(point).empty() ? 1 : 0;
         }
@@ -325,15 +327,20 @@ class Judge {
     if (std::ranges::any_of(judgement_.points, regresses) || common_is(Verdict::slower)) {
       return ExitCode::regression;
     }
-    return judgement_.settled() || judgement_.settings.allow_inconclusive ? ExitCode::done
-                                                                          : ExitCode::inconclusive;
+    if (judgement_.settled() || judgement_.settings.allow_inconclusive) {
+      return ExitCode::done;
+    }
+    return times_of_one_round_ > 0 && times_of_one_round_ == times_ ? ExitCode::not_comparable
+                                                                    : ExitCode::inconclusive;
   }
 
   static constexpr std::size_t kLongestReason = 300;
   const Matching& matching_;
   const std::vector<PastRun>& history_;
   Judgement judgement_;
-  std::size_t tests_ = 0;
+  std::size_t tests_ = 0;  // of a metric at a point
+  std::size_t times_ = 0;  // points that both sides timed
+  std::size_t times_of_one_round_ = 0;
   std::vector<double> smallest_changes_;
   bool beyond_reach_ = false;
 };

@@ -32,6 +32,11 @@ double value_of(const RunPoint& point, Metric metric) {
   return kNone;
 }
 
+std::size_t runs_of(const MatchedPoint& point, Side side) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(point.runs[side], [](const RunPoint* run) { return run != nullptr; }));
+}
+
 // Flags under which a time is not that of the point as it should run.
 std::map<std::string, BothSides<std::size_t>> conditions_of(const MatchedPoint& point) {
   std::map<std::string, BothSides<std::size_t>> runs_with;
@@ -114,17 +119,22 @@ MetricChange compare_bytes(const MatchedPoint& point, Metric metric, double thre
   return change;
 }
 
-std::string incomparable_times(const MatchedPoint& point) {
-  BothSides<std::size_t> runs;
+std::optional<Side> side_of_one_round(const MatchedPoint& point) {
   for (const Side side : kSides) {
-    runs[side] = static_cast<std::size_t>(
-        std::ranges::count_if(point.runs[side], [](const RunPoint* run) { return run != nullptr; }));
     const bool one_round = std::ranges::any_of(
         point.runs[side], [](const RunPoint* run) { return run != nullptr && run->rounds == 1; });
-    if (runs[side] == 1 && one_round) {
-      return fmt::format("{} has one run and one round of it", name_of(side));
+    if (runs_of(point, side) == 1 && one_round) {
+      return side;
     }
   }
+  return std::nullopt;
+}
+
+std::string incomparable_times(const MatchedPoint& point) {
+  if (const auto side = side_of_one_round(point)) {
+    return fmt::format("{} has one run and one round of it", name_of(*side));
+  }
+  const BothSides<std::size_t> runs{.base = runs_of(point, Side::base), .next = runs_of(point, Side::next)};
   for (const auto& [flag, with] : conditions_of(point)) {
     if (flag.starts_with("above_peak")) {
       return "it ran above the device's peak";

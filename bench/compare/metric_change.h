@@ -50,9 +50,12 @@ std::vector<double> values_of(const MatchedPoint& point, Side side, Metric metri
 // other's. `threshold`: share of the bytes.
 MetricChange compare_bytes(const MatchedPoint& point, Metric metric, double threshold);
 
+// The side whose only run has one round of the point: how much it differs from other runs is known neither
+// from its rounds nor from the machine's history. nullopt: none has.
+std::optional<Side> side_of_one_round(const MatchedPoint& point);
+
 // Why the point's times cannot be compared; empty where they can. Other programs and quotas come and go: they
-// tell the sides apart only where most runs of one side had them. How much a run of one round differs from
-// others is known neither from its rounds nor from the machine's history.
+// tell the sides apart only where most runs of one side had them.
 std::string incomparable_times(const MatchedPoint& point);
 
 }  // namespace bench

@@ -108,10 +108,11 @@ TEST(CompareProgram, OneRunOfOneRoundIsOneSentence) {
   write_file(path, to_text(to_json(document)));
   for (const std::string format : {"table", "markdown", "junit", "github", "json"}) {
     const Ended ended = compared(base, {path}, {"--format", format});
-    EXPECT_EQ(ended.code, 3) << format << ended.err;
+    EXPECT_EQ(ended.code, 4) << format << ended.err;
     EXPECT_THAT(ended.out, HasSubstr("NEW has one run and one round of it")) << format;
     EXPECT_EQ(ended.err, "") << format;
   }
+  EXPECT_EQ(compared(base, {path}, {"--allow-inconclusive"}).code, 0);
 }
 
 // Two copies of a run under other names.
