@@ -10,6 +10,7 @@
 #include "bench/cli/command.h"
 #include "bench/cli/options.h"
 #include "bench/clock.h"
+#include "bench/commands/gpu_list.h"
 #include "bench/commands/list.h"
 #include "bench/commands/sweep.h"
 #include "bench/error.h"
@@ -30,7 +31,8 @@ bench::ExitCode run(int argc, char** argv) {
     return bench::ExitCode::done;
   }
   if (options.list) {
-    bench::print_list(std::cout, options.benchmark.format == "json");
+    const bool as_json = options.benchmark.format == "json";
+    options.list_gpus ? bench::print_gpus(std::cout, as_json) : bench::print_list(std::cout, as_json);
     return bench::ExitCode::done;
   }
   return bench::run_sweep(options, std::vector<std::string>(argv, argv + argc), bench::steady_clock());

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/cli/suggest.h"
 #include "bench/error.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/suggest.h"
 
 namespace bench {
 namespace {

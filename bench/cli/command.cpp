@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/cli/suggest.h"
 #include "bench/cli/text.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/suggest.h"
 
 namespace bench {
 namespace {

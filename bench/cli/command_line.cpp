@@ -7,9 +7,9 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/cli/options.h"
-#include "bench/cli/suggest.h"
 #include "bench/error.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/suggest.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
@@ -39,6 +39,7 @@ std::vector<ProgramOption> describe_options() {
       {"dry-run", "", "list the points and their predicted memory; run nothing"},
       {"resume", "", "keep the points the result file has already"},
       {"list", "", "list the sweeps, workloads and devices"},
+      {"gpus", "", "with --list: the GPUs whose steps can be predicted, and their data sheets"},
       {"version", "", "print the version"},
       {"help", "", "print the help, of a sweep or workload where one is given"},
   };

@@ -11,10 +11,10 @@
 #include "bench/cli/benchmark_flags.h"
 #include "bench/cli/command_line.h"
 #include "bench/cli/help.h"
-#include "bench/cli/suggest.h"
 #include "bench/error.h"
 #include "bench/measure/axis.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/suggest.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/run/context.h"
@@ -153,6 +153,11 @@ class OptionsReader {
 
   void read_switches(Options& options) const {
     options.list = line_.has("list");
+    options.list_gpus = line_.has("gpus");
+    if (options.list_gpus && !options.list) {
+      throw UsageError(
+          "--gpus: it was given without --list; see bench --list --gpus, and bench predict --gpu");
+    }
     options.plot = !line_.has("no-plot");
     options.cache = !line_.has("no-cache");
     options.dry_run = line_.has("dry-run");

@@ -29,6 +29,7 @@ struct BenchmarkFlags {
 struct Options {
   std::string text;  // of --help or --version: the program prints it and ends
   bool list = false;
+  bool list_gpus = false;  // --list --gpus
 
   std::string sweep;            // registered
   std::string device = "auto";  // checked when it is opened

@@ -6,11 +6,11 @@
 
 #include "bench/cli/command.h"
 #include "bench/cli/progress.h"
-#include "bench/cli/suggest.h"
 #include "bench/commands/ab.h"
 #include "bench/commands/compare.h"
 #include "bench/commands/inspect.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/suggest.h"
 
 namespace bench {
 

@@ -13,11 +13,11 @@
 #include <fmt/ranges.h>
 
 #include "bench/cli/progress.h"
-#include "bench/cli/suggest.h"
 #include "bench/compare/formats.h"
 #include "bench/compare/matching.h"
 #include "bench/compare/run.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/suggest.h"
 #include "bench/measure/units.h"
 #include "bench/run/history.h"
 

@@ -37,19 +37,25 @@ struct Gpu {
 // The name as a person reads it: the first name that its driver reports, without "NVIDIA"; else the id.
 std::string display_name(const Gpu& gpu);
 
-// Throws UsageError naming the field, also where a rate is above clock times units, or the card has no such
-// field (see "check" in gpus.json).
+// Reads these fields of an entry; "aliases", "names", "pcie", "source" and "check" need not be there. Throws
+// UsageError naming the field that is missing, of the wrong type, or out of the range that GPUs have. "check"
+// holds clocks and units: a rate above their product is an error too.
 Gpu gpu_from_json(const Json& entry);
+
+// The same fields, for lists and as a result's data sheet.
+Json to_json(const Gpu& gpu);
 
 class GpuCatalogue {
  public:
   // The document of results/gpus.json. Throws UsageError.
   explicit GpuCatalogue(const Json& document);
   const std::vector<Gpu>& all() const { return gpus_; }
-  // By id or alias; nullptr where there is none.
+  // By id or alias, in capitals or not; nullptr where there is none.
   const Gpu* find(std::string_view id) const;
   // The same; throws UsageError naming the option, what was given and the closest ids.
   const Gpu& get(std::string_view option, std::string_view id) const;
+  // By a name that its driver reports; nullptr where there is none.
+  const Gpu* find_name(std::string_view name) const;
 
  private:
   std::vector<Gpu> gpus_;

@@ -3,13 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/dtype.h"
-#include "bench/json.h"
 #include "bench/measure/estimate.h"
 #include "bench/memory.h"
 #include "bench/model/gpu.h"
@@ -17,13 +16,15 @@
 
 namespace bench {
 
+struct ModelCoefficients;
+
 enum class Framework {
   pytorch,           // eager
   pytorch_compiled,  // torch.compile: inference in 16 bits only
+  bench,             // this program's own engine: needs a measured reference
 };
-
-// Coefficients and residuals, as read from results/calibration.json.
-class ModelCoefficients;
+std::string_view name_of(Framework framework);  // "pytorch-compiled"
+std::optional<Framework> parse_framework(std::string_view text);
 
 // How a step is computed.
 struct StepSetting {
@@ -38,14 +39,16 @@ struct StepSetting {
 struct PredictedStep {
   double step_ns = 0;
   Interval interval80_ns;
-  double deviation = 0;    // of the logarithm, one standard deviation
-  double gpu_ns = 0;       // combined with host_ns to step_ns
-  double host_ns = 0;      // launching
-  double products_ns = 0;  // parts of gpu_ns
+  double deviation = 0;       // of the logarithm, one standard deviation
+  double host_deviation = 0;  // its part that cards on one host share: the host's time a launch is not known
+  double gpu_ns = 0;          // combined with host_ns to step_ns
+  double host_ns = 0;         // launching; 0 where the model does not count it
+  double products_ns = 0;     // parts of gpu_ns
   double memory_ns = 0;
   double tiles_ns = 0;
   double launches_ns = 0;
-  std::vector<std::string> caveats;  // why the interval is wide, one clause each
+  double host_share = 0;             // how far the step's logarithm moves with the host's: 0 to 1
+  std::vector<std::string> caveats;  // what the model has no measurement of, one clause each
 };
 
 struct PredictedMemory {
@@ -55,9 +58,14 @@ struct PredictedMemory {
 
 // What one card is known to do in addition to its data sheet.
 struct GpuEvidence {
-  std::optional<double> host_launch_s;  // of the user's host, measured; none: other machines'
-  double gpu_factor = 1;                // measured over predicted GPU time of a reference on this card
-  bool reference_measured = false;
+  enum class Reference {
+    none,
+    same_card,   // its bias is known
+    other_card,  // the engine's factor is known, with the other card's bias in it
+  };
+  std::optional<double> host_launch_s{};  // of the user's host, measured; none: other machines'
+  double gpu_factor = 1;                  // measured over predicted GPU time of the reference
+  Reference reference = Reference::none;
 };
 
 // One card with the coefficients: what a modelled device holds. The coefficients outlive it.
@@ -67,8 +75,11 @@ class GpuModel {
 
   const Gpu& gpu() const { return gpu_; }
   Framework framework() const { return framework_; }
+  const GpuEvidence& evidence() const { return evidence_; }
+  const ModelCoefficients& coefficients() const { return coefficients_; }
   // Why it cannot predict this setting; nullopt where it can.
   std::optional<std::string> unsupported(const StepSetting& setting) const;
+  // Of a setting that is not unsupported.
   PredictedStep step(const NetworkTerms& terms, const StepSetting& setting) const;
   PredictedMemory memory(const NetworkTerms& terms, const StepSetting& setting) const;
   // Bytes of the card that a program may use: without the driver's share.
@@ -83,8 +94,8 @@ class GpuModel {
   GpuEvidence evidence_;
 };
 
-// a's throughput over b's for the same network, setting and host, with the 80 % interval that counts the
-// error which both share once. Not significant where it holds 1.
+// a's throughput over b's for the same network, setting, batch and host, with the 80 % interval that counts
+// the error which both share once. Not significant where it holds 1.
 struct ThroughputRatio {
   double value = 1;
   Interval interval80;

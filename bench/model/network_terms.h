@@ -51,8 +51,9 @@ struct NetworkTerms {
   StepTerms per_sample;
   StepTerms per_step;
   double parameters = 0;  // trained values
-  double peak_bytes_per_sample =
-      0;  // training: saved tensors and the largest operation; inference: live ones
+  // Held at the peak, the input included. Training: saved tensors and the largest operation's; inference:
+  // live ones.
+  double peak_bytes_per_sample = 0;
   double input_bytes_per_sample = 0;
   bool is_language = false;          // no convolution but a stem
   double unknown_share = 0;          // of the step's bytes, of operations that no class holds

@@ -61,9 +61,10 @@ def gather(build, bundle):
         subprocess.run(["strip", "--strip-unneeded", str(binary)], check=True)
     glibc = ".".join(map(str, max(set().union(*map(glibc_versions, binaries)))))
     (bundle / "needs.json").write_text(json.dumps({"glibc": glibc}) + "\n", encoding="utf-8")
-    # The program looks for its scripts and its catalogue in share/bench next to bin.
+    # The program looks for its scripts, catalogue and coefficients in share/bench next to bin.
     (bundle / "bench").symlink_to("bin/bench")
-    copy(SOURCE / "results" / "gpus.json", bundle / "share" / "bench" / "results" / "gpus.json")
+    for name in ("gpus.json", "calibration.json"):
+        copy(SOURCE / "results" / name, bundle / "share" / "bench" / "results" / name)
     for scripts, place in (("plots/*", "share/bench/plots"), ("tools/gpu/*.py", "tools/gpu"),
                            ("tools/peers/*.py", "tools/peers")):
         for script in SOURCE.glob(scripts):

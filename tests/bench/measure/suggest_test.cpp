@@ -1,4 +1,4 @@
-#include "bench/cli/suggest.h"
+#include "bench/measure/suggest.h"
 
 #include <gtest/gtest.h>
 

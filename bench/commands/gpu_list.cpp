@@ -1,0 +1,69 @@
+#include "bench/commands/gpu_list.h"
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/cli/text.h"
+#include "bench/json.h"
+#include "bench/measure/units.h"
+#include "bench/run/gpu_files.h"
+
+namespace bench {
+namespace {
+
+constexpr double kTera = 1e12;
+constexpr double kGiga = 1e9;
+constexpr double kGibibyte = 1 << 30;
+
+std::string tera(const Gpu& gpu, Dtype dtype) {
+  const auto rate = gpu.flops_per_s.find(dtype);
+  return rate == gpu.flops_per_s.end() ? "" : format_number(rate->second / kTera);
+}
+
+// The steps that were measured on cards of its chip: "fp32, 16-bit".
+std::string measured_on(const Gpu& gpu, const ModelCoefficients& coefficients) {
+  const bool fp32 = coefficients.fp32.measured_chip(gpu.chip);
+  const bool bits16 = coefficients.bits16.measured_chip(gpu.chip);
+  return fp32 && bits16 ? "fp32, 16-bit" : fp32 ? "fp32" : bits16 ? "16-bit" : "";
+}
+
+void print_gpu_rows(std::ostream& out, const std::vector<Gpu>& gpus) {
+  std::vector<std::vector<std::string>> rows{
+      {"id", "name", "GiB", "GB/s", "fp32", "fp16", "W", "chip", "measured on it"}};
+  for (const Gpu& gpu : gpus) {
+    rows.push_back({gpu.id, gpu.names.empty() ? "" : display_name(gpu),
+                    fmt::format("{:.0f}", static_cast<double>(gpu.memory_bytes) / kGibibyte),
+                    fmt::format("{:.0f}", gpu.bytes_per_s / kGiga), tera(gpu, Dtype::fp32),
+                    tera(gpu, Dtype::fp16), fmt::format("{:.0f}", gpu.power_w), gpu.chip,
+                    measured_on(gpu, model_coefficients())});
+  }
+  fmt::print(out, "GPUs (bench predict --gpu ID, bench --sweep NAME --device ID)\n{}",
+             in_columns(rows, {false, false, true, true, true, true, true, false, false}));
+  fmt::print(
+      out,
+      "fp32, fp16: TFLOP/s of dense products summed in fp32. Measured: the model's coefficients rest on "
+      "steps\nof cards with this chip. A card of your own: a JSON file with the fields of an entry of "
+      "results/gpus.json,\nas in --gpu card.json.\n");
+}
+
+}  // namespace
+
+void print_gpus(std::ostream& out, bool as_json) {
+  const std::vector<Gpu>& gpus = gpu_catalogue().all();
+  if (!as_json) {
+    return print_gpu_rows(out, gpus);
+  }
+  Json list = Json::array();
+  for (const Gpu& gpu : gpus) {
+    list.push_back(to_json(gpu));
+  }
+  out << Json{{"gpus", list}}.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace bench

@@ -1,0 +1,268 @@
+#include "bench/model/gpu.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/error.h"
+#include "bench/measure/quote.h"
+#include "bench/measure/result_json.h"
+#include "bench/measure/suggest.h"
+
+namespace bench {
+namespace {
+
+// Cards and their successors lie within; a slip of a unit is a thousandfold.
+struct Range {
+  double low;
+  double high;
+  std::string_view unit;
+};
+constexpr Range kProcess{2, 100, "nm"};
+constexpr Range kMemory{1LL << 28, 1LL << 42, "bytes"};
+constexpr Range kPower{5, 5000, "W"};
+constexpr Range kBandwidth{1e10, 1e14, "bytes a second"};
+constexpr Range kRate{1e11, 1e17, "FLOP a second"};
+constexpr Range kCapability{20, 400, "86 for 8.6"};
+constexpr Range kMultiprocessors{1, 2000, "multiprocessors"};
+constexpr Range kPcieGeneration{1, 9, "a generation"};
+constexpr Range kPcieLanes{1, 32, "lanes"};
+constexpr Range kPerClock{1, 1e6, "FLOP a clock and multiprocessor"};
+constexpr Range kClock{1e8, 1e10, "Hz"};
+constexpr Range kBits{32, 65536, "bits"};
+constexpr Range kPin{1e8, 1e12, "bits a second and pin"};
+
+// Published figures are rounded to two or three digits.
+constexpr double kRounding = 1.02;
+
+double number_in(const Range& range, const Field& field) {
+  const double value = field.number();
+  if (!(value >= range.low && value <= range.high)) {
+    throw UsageError(fmt::format("{} is {}; accepted: {:g} to {:g} ({})", field.path(), field.json().dump(),
+                                 range.low, range.high, range.unit));
+  }
+  return value;
+}
+
+template <class Whole>
+Whole whole_in(const Range& range, const Field& field) {
+  const std::int64_t value = field.integer();
+  number_in(range, field);
+  return static_cast<Whole>(value);
+}
+
+std::string text_in(const Field& field) {
+  std::string text = field.string();
+  if (text.empty()) {
+    throw UsageError(fmt::format("{} is empty; a text is expected", field.path()));
+  }
+  return text;
+}
+
+std::vector<std::string> texts_in(const Field& entry, std::string_view key) {
+  std::vector<std::string> texts;
+  if (const auto list = entry.find(key)) {
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      texts.push_back(text_in(list->at(i)));
+    }
+  }
+  return texts;
+}
+
+Dtype dtype_named(const Field& field, const std::string& name) {
+  const std::optional<Dtype> dtype = parse_dtype(name);
+  if (!dtype) {
+    throw UsageError(fmt::format("{} is no dtype; accepted: fp32, tf32, fp16, bf16", field.path()));
+  }
+  return *dtype;
+}
+
+std::map<Dtype, double> rates_in(const Field& field) {
+  std::map<Dtype, double> rates;
+  field.for_each([&](const std::string& name, const Field& rate) {
+    rates[dtype_named(rate, name)] = number_in(kRate, rate);
+  });
+  if (!rates.contains(Dtype::fp32)) {
+    throw UsageError(fmt::format("{} has no fp32; every GPU computes it", field.path()));
+  }
+  return rates;
+}
+
+std::string memory_kind_in(const Field& field) {
+  std::string kind = field.string();
+  constexpr std::array<std::string_view, 4> kKinds{"hbm", "gddr", "lpddr", "ddr"};
+  if (std::ranges::none_of(kKinds, [&](std::string_view known) { return kind.starts_with(known); })) {
+    throw UsageError(fmt::format("{} is {}; accepted: hbm2, gddr6, lpddr5 and others of these kinds",
+                                 field.path(), quote(kind)));
+  }
+  return kind;
+}
+
+// Rates that exceed clocks times units.
+void check_rates(const Gpu& gpu, const Field& entry, const Field& check) {
+  const double clock = number_in(kClock, check.at("hz"));
+  const auto tensor = check.find("tensor_hz");
+  const double tensor_clock = tensor ? number_in(kClock, *tensor) : clock;
+  const Field per_clock = check.at("flops_per_clock");
+  const Field rates = entry.at("flops_per_s");
+  for (const auto& [dtype, rate] : gpu.flops_per_s) {
+    const double units = number_in(kPerClock, per_clock.at(name_of(dtype)));
+    const double most = gpu.multiprocessors * units * (dtype == Dtype::fp32 ? clock : tensor_clock);
+    if (rate > most * kRounding) {
+      throw UsageError(fmt::format(
+          "{} is {:.3g}, above what its clock and units allow: {} multiprocessors · {} · {:.4g} Hz = "
+          "{:.3g} FLOP/s",
+          rates.at(name_of(dtype)).path(), rate, gpu.multiprocessors, units,
+          dtype == Dtype::fp32 ? clock : tensor_clock, most));
+    }
+  }
+  if (const auto bits = check.find("bus_bits")) {
+    const double most = number_in(kBits, *bits) * number_in(kPin, check.at("bits_per_s_per_pin")) / 8;
+    if (gpu.bytes_per_s > most * kRounding) {
+      throw UsageError(fmt::format("{} is {:.3g}, above what its bus allows: {:.3g} bytes a second",
+                                   entry.at("bytes_per_s").path(), gpu.bytes_per_s, most));
+    }
+  }
+}
+
+Gpu read_gpu(const Field& entry) {
+  Gpu gpu;
+  gpu.id = text_in(entry.at("id"));
+  gpu.aliases = texts_in(entry, "aliases");
+  gpu.names = texts_in(entry, "names");
+  gpu.chip = text_in(entry.at("chip"));
+  gpu.process_nm = number_in(kProcess, entry.at("process_nm"));
+  gpu.compute_capability = whole_in<int>(kCapability, entry.at("compute_capability"));
+  gpu.multiprocessors = whole_in<int>(kMultiprocessors, entry.at("multiprocessors"));
+  gpu.memory_bytes = whole_in<std::int64_t>(kMemory, entry.at("memory_bytes"));
+  gpu.memory_kind = memory_kind_in(entry.at("memory_kind"));
+  gpu.power_w = number_in(kPower, entry.at("power_w"));
+  gpu.bytes_per_s = number_in(kBandwidth, entry.at("bytes_per_s"));
+  gpu.flops_per_s = rates_in(entry.at("flops_per_s"));
+  if (const auto bus = entry.find("pcie")) {
+    gpu.bus = Gpu::Bus{.generation = whole_in<int>(kPcieGeneration, bus->at("generation")),
+                       .lanes = whole_in<int>(kPcieLanes, bus->at("lanes"))};
+  }
+  if (const auto source = entry.find("source")) {
+    gpu.source = source->string();
+  }
+  if (const auto check = entry.find("check")) {
+    check_rates(gpu, entry, *check);
+  }
+  return gpu;
+}
+
+std::string lower(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  return lower;
+}
+
+// Letters and digits alone: "RTX 3060 Ti" is "rtx3060ti".
+std::string letters(std::string_view text) {
+  std::string letters = lower(text);
+  std::erase_if(letters, [](unsigned char c) { return std::isalnum(c) == 0; });
+  return letters;
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// At most five, the nearest first: those that hold what was given before those that differ by slips.
+std::vector<std::string> closest(const std::vector<Gpu>& gpus, std::string_view given) {
+  constexpr std::size_t kMost = 5;
+  constexpr std::size_t kLongest = 60;
+  constexpr std::size_t kNoPart = 100;  // after every id that holds it
+  const std::string wanted = letters(given.substr(0, kLongest));
+  std::vector<std::pair<std::size_t, std::string>> ranked;
+  for (const Gpu& gpu : gpus) {
+    const std::string id = letters(gpu.id);
+    const bool is_part = !wanted.empty() && (contains(id, wanted) || contains(wanted, id));
+    ranked.emplace_back(edit_distance(wanted, id) + (is_part ? 0 : kNoPart), gpu.id);
+  }
+  std::ranges::stable_sort(ranked, {}, &std::pair<std::size_t, std::string>::first);
+  std::vector<std::string> ids;
+  for (std::size_t i = 0; i < std::min(kMost, ranked.size()); ++i) {
+    ids.push_back(ranked[i].second);
+  }
+  return ids;
+}
+
+}  // namespace
+
+std::string display_name(const Gpu& gpu) {
+  constexpr std::string_view kMaker = "NVIDIA ";
+  if (gpu.names.empty()) {
+    return gpu.id;
+  }
+  const std::string& name = gpu.names.front();
+  return name.starts_with(kMaker) ? name.substr(kMaker.size()) : name;
+}
+
+Gpu gpu_from_json(const Json& entry) {
+  return read_gpu(Field(entry));
+}
+
+Json to_json(const Gpu& gpu) {
+  Json rates = Json::object();
+  for (const auto& [dtype, rate] : gpu.flops_per_s) {
+    rates[std::string(name_of(dtype))] = rate;
+  }
+  Json json = {{"id", gpu.id},
+               {"aliases", gpu.aliases},
+               {"names", gpu.names},
+               {"chip", gpu.chip},
+               {"process_nm", gpu.process_nm},
+               {"compute_capability", gpu.compute_capability},
+               {"multiprocessors", gpu.multiprocessors},
+               {"memory_bytes", gpu.memory_bytes},
+               {"memory_kind", gpu.memory_kind},
+               {"power_w", gpu.power_w},
+               {"bytes_per_s", gpu.bytes_per_s},
+               {"flops_per_s", std::move(rates)}};
+  if (gpu.bus) {
+    json["pcie"] = {{"generation", gpu.bus->generation}, {"lanes", gpu.bus->lanes}};
+  }
+  json["source"] = gpu.source;
+  return json;
+}
+
+GpuCatalogue::GpuCatalogue(const Json& document) {
+  const Field root(document);
+  const Field gpus = root.at("gpus");
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    gpus_.push_back(read_gpu(gpus.at(i)));
+  }
+}
+
+const Gpu* GpuCatalogue::find(std::string_view id) const {
+  const std::string wanted = lower(id);
+  const auto found = std::ranges::find_if(gpus_, [&](const Gpu& gpu) {
+    return gpu.id == wanted || std::ranges::find(gpu.aliases, wanted) != gpu.aliases.end();
+  });
+  return found == gpus_.end() ? nullptr : &*found;
+}
+
+const Gpu& GpuCatalogue::get(std::string_view option, std::string_view id) const {
+  const Gpu* const found = find(id);
+  if (found == nullptr) {
+    throw UsageError(fmt::format("{}: there is no card {}; the closest are {} (all: bench --list --gpus)",
+                                 option, quote(id), fmt::join(closest(gpus_, id), ", ")));
+  }
+  return *found;
+}
+
+const Gpu* GpuCatalogue::find_name(std::string_view name) const {
+  const auto found = std::ranges::find_if(
+      gpus_, [&](const Gpu& gpu) { return std::ranges::find(gpu.names, name) != gpu.names.end(); });
+  return found == gpus_.end() ? nullptr : &*found;
+}
+
+}  // namespace bench

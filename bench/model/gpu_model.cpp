@@ -1,0 +1,322 @@
+#include "bench/model/gpu_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/model/coefficients.h"
+#include "bench/model/sustained.h"
+
+namespace bench {
+namespace {
+
+constexpr double kNormal80 = 1.2816;  // half-width of the normal distribution's central 80 %, in deviations
+constexpr double kNanoseconds = 1e9;
+// Of the 24 GiB of an RTX 3090 that the driver keeps.
+constexpr std::int64_t kReservedBytes = std::int64_t{308} << 20;
+// Generations of which cards were measured: Pascal to Hopper, whose rates only products were measured of.
+constexpr int kFirstCapability = 60;
+constexpr int kLastCapability = 90;
+constexpr double kUnmeasuredGeneration = 2;  // times the card's deviation: a judgement
+// torch.compile's mean error on the measured card, 14.3 %, as the deviation of a normal distribution.
+constexpr double kCompiledRest = 0.16;
+constexpr double kVisibleHostShare = 0.2;  // of the step, from where the unknown host is worth a caveat
+
+constexpr std::array<std::pair<Framework, std::string_view>, 3> kFrameworks{
+    {{Framework::pytorch, "pytorch"},
+     {Framework::pytorch_compiled, "pytorch-compiled"},
+     {Framework::bench, "bench"}}};
+
+// Whose units compute the products; nullopt: the fp32 cores.
+std::optional<Dtype> tensor_dtype(const Gpu& gpu, Dtype dtype) {
+  return dtype != Dtype::fp32 && gpu.flops_per_s.contains(dtype) ? std::optional(dtype) : std::nullopt;
+}
+
+bool is_16_bit(Dtype dtype) {
+  return dtype == Dtype::fp16 || dtype == Dtype::bf16;
+}
+
+const CoefficientSet& set_of(const ModelCoefficients& coefficients, bool on_tensor_cores) {
+  return on_tensor_cores ? coefficients.bits16 : coefficients.fp32;
+}
+
+// HBM since Volta and GDDR6X reach a larger share of the data sheet's bandwidth than other memories.
+double reached_bandwidth(const CoefficientSet& set, const Gpu& gpu) {
+  constexpr int kVolta = 70;
+  if (gpu.memory_kind.starts_with("hbm") && gpu.compute_capability >= kVolta) {
+    return set.bandwidth_hbm;
+  }
+  const bool is_gddr6x = gpu.memory_kind == "gddr6x" || gpu.memory_kind == "gddr7";
+  return is_gddr6x ? set.bandwidth_gddr6x : set.bandwidth_other;
+}
+
+// per_sample · batch + per_step.
+StepTerms at_batch(const NetworkTerms& terms, std::int64_t batch) {
+  StepTerms sum = terms.per_step;
+  const auto samples = static_cast<double>(batch);
+  for (std::size_t i = 0; i < kProductClasses; ++i) {
+    sum.flops[i] += samples * terms.per_sample.flops[i];
+    sum.grads[i] += samples * terms.per_sample.grads[i];
+  }
+  for (std::size_t i = 0; i < kTraffics; ++i) {
+    sum.bytes[i] += samples * terms.per_sample.bytes[i];
+  }
+  sum.tile += samples * terms.per_sample.tile;
+  sum.launches += samples * terms.per_sample.launches;
+  return sum;
+}
+
+// Seconds.
+struct GpuTime {
+  double products = 0;
+  double memory = 0;
+  double tiles = 0;
+  double launches = 0;
+
+  double total() const { return products + memory + tiles + launches; }
+  void scale(double factor) {
+    for (double* const part : {&products, &memory, &tiles, &launches}) {
+      *part *= factor;
+    }
+  }
+};
+
+GpuTime gpu_time(const GpuModel& model, const StepTerms& work, const StepSetting& setting) {
+  const Gpu& gpu = model.gpu();
+  const std::optional<Dtype> tensor = tensor_dtype(gpu, setting.dtype);
+  const CoefficientSet& set = set_of(model.coefficients(), tensor.has_value());
+  const CompiledFactors* const compiled =
+      model.framework() == Framework::pytorch_compiled ? &model.coefficients().compiled : nullptr;
+  // The compiler lays convolutions out channels-last.
+  const auto& layout = setting.channels_last || compiled != nullptr ? set.channels_last : set.channels_first;
+  const double cores = sustained_rate(gpu, gpu.flops_per_s.at(Dtype::fp32), set.joules_fp32, set.shrink);
+  const double fast =
+      tensor ? sustained_rate(gpu, gpu.flops_per_s.at(*tensor), set.joules, set.shrink) : cores;
+  const double bandwidth = gpu.bytes_per_s * reached_bandwidth(set, gpu);
+  GpuTime time;
+  for (std::size_t i = 0; i < kProductClasses; ++i) {
+    const bool depthwise = i == static_cast<std::size_t>(ProductClass::depthwise);
+    time.products +=
+        (work.flops[i] * layout.flops[i] + work.grads[i] * layout.grads[i]) / (depthwise ? cores : fast);
+  }
+  for (std::size_t i = 0; i < kTraffics; ++i) {
+    time.memory +=
+        work.bytes[i] * layout.bytes[i] * (compiled != nullptr ? compiled->bytes[i] : 1) / bandwidth;
+  }
+  time.tiles = work.tile * set.tile * gpu.multiprocessors / fast;
+  time.launches = compiled != nullptr ? 0 : work.launches * set.launch_s;
+  time.scale(compiled != nullptr ? compiled->gpu : 1);
+  time.launches += compiled != nullptr ? work.launches * compiled->launch_s : 0;
+  time.scale((setting.cast_whole && tensor ? set.cast_whole : 1) * model.evidence().gpu_factor);
+  return time;
+}
+
+bool is_measured_generation(const Gpu& gpu) {
+  return gpu.compute_capability >= kFirstCapability && gpu.compute_capability <= kLastCapability;
+}
+
+// Of the logarithm of a step's time, the scale included.
+struct Deviations {
+  double own = 0;   // of the card and the network
+  double host = 0;  // of the host
+};
+
+Deviations deviations_of(const GpuModel& model, const NetworkTerms& terms, double host_share) {
+  const ModelCoefficients& coefficients = model.coefficients();
+  const ModelSpread& spread = terms.is_language ? coefficients.language : coefficients.image;
+  const bool compiled = model.framework() == Framework::pytorch_compiled;
+  const auto& chips = coefficients.compiled.chips;
+  const bool measured_compiled = std::ranges::find(chips, model.gpu().chip) != chips.end();
+  const bool unmeasured = !is_measured_generation(model.gpu()) || (compiled && !measured_compiled);
+  const double card = spread.card * (unmeasured ? kUnmeasuredGeneration : 1);
+  const double rest = (compiled ? std::max(spread.rest, kCompiledRest) : spread.rest) + terms.unknown_share;
+  double variance = card * card + rest * rest;
+  switch (model.evidence().reference) {
+    case GpuEvidence::Reference::none:
+      break;
+    case GpuEvidence::Reference::same_card:  // the reference is a network with a rest of its own
+      variance = rest * rest + spread.rest * spread.rest;
+      break;
+    case GpuEvidence::Reference::other_card:
+      variance += spread.card * spread.card + spread.rest * spread.rest;
+      break;
+  }
+  const double host = model.evidence().host_launch_s ? 0 : coefficients.host_spread * host_share;
+  return {.own = spread.scale * std::sqrt(variance), .host = spread.scale * host};
+}
+
+std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& terms,
+                                    const StepSetting& setting, double host_share) {
+  std::vector<std::string> caveats;
+  const Gpu& gpu = model.gpu();
+  constexpr int kTen = 10;
+  if (!is_measured_generation(gpu)) {
+    caveats.push_back(fmt::format("no card of compute capability {}.{} was measured",
+                                  gpu.compute_capability / kTen, gpu.compute_capability % kTen));
+  }
+  if (model.framework() == Framework::pytorch_compiled) {
+    caveats.emplace_back("torch.compile was measured on one card; the host's time is not counted");
+  }
+  if (is_16_bit(setting.dtype) && !tensor_dtype(gpu, setting.dtype)) {
+    caveats.emplace_back("no 16-bit step was measured on a card without tensor cores");
+  }
+  if (setting.dtype == Dtype::bf16) {
+    caveats.emplace_back("bf16 was not measured; it is taken for fp16");
+  }
+  if (setting.dtype == Dtype::tf32) {
+    caveats.emplace_back("tf32 takes the coefficients of fp16, and errs by 15 % on the one card measured");
+  }
+  if (setting.channels_last && !tensor_dtype(gpu, setting.dtype)) {
+    caveats.emplace_back("fp32 channels-last was not measured");
+  }
+  if (terms.is_language) {
+    caveats.emplace_back("few language models were measured");
+  }
+  if (terms.unknown_share > 0) {
+    caveats.push_back(
+        fmt::format("{:.1f} % of the bytes are moved by operations that the model has no class for: {}",
+                    100 * terms.unknown_share, fmt::join(terms.unknown, ", ")));
+  }
+  if (!model.evidence().host_launch_s && host_share >= kVisibleHostShare) {
+    caveats.emplace_back("the host limits the step, and its time a launch is not known");
+  }
+  return caveats;
+}
+
+// Bytes that do not grow with the batch.
+MemoryByCategory fixed_memory(const ModelCoefficients& coefficients, const NetworkTerms& terms,
+                              const StepSetting& setting) {
+  const double width = setting.cast_whole ? 2 : 4;
+  const double copies = is_16_bit(setting.dtype) && !setting.cast_whole ? 2 : 0;  // autocast's, of weights
+  const auto bytes = [&](double per_parameter) { return std::llround(terms.parameters * per_parameter); };
+  MemoryByCategory memory;
+  memory[MemoryCategory::other] = std::llround(coefficients.context_bytes);
+  memory[MemoryCategory::weights] = bytes(width + copies);
+  if (setting.train) {
+    memory[MemoryCategory::gradients] = bytes(width);
+    memory[MemoryCategory::optimizer] = bytes(width * (setting.adam ? 2 : 1));
+  }
+  return memory;
+}
+
+}  // namespace
+
+std::string_view name_of(Framework framework) {
+  return std::ranges::find(kFrameworks, framework, &std::pair<Framework, std::string_view>::first)->second;
+}
+
+std::optional<Framework> parse_framework(std::string_view text) {
+  const auto* const found =
+      std::ranges::find(kFrameworks, text, &std::pair<Framework, std::string_view>::second);
+  return found == kFrameworks.end() ? std::nullopt : std::optional(found->first);
+}
+
+GpuModel::GpuModel(Gpu gpu, Framework framework, const ModelCoefficients& coefficients, GpuEvidence evidence)
+    : gpu_(std::move(gpu)), framework_(framework), coefficients_(coefficients), evidence_(evidence) {}
+
+std::optional<std::string> GpuModel::unsupported(const StepSetting& setting) const {
+  const bool needs_units = setting.dtype == Dtype::bf16 || setting.dtype == Dtype::tf32;
+  if (needs_units && !gpu_.flops_per_s.contains(setting.dtype)) {
+    return fmt::format("{} has no units for {}", display_name(gpu_), name_of(setting.dtype));
+  }
+  if (setting.cast_whole && setting.dtype != Dtype::fp16) {
+    return "only fp16 is predicted with the model cast whole";
+  }
+  if (framework_ == Framework::bench && evidence_.reference == GpuEvidence::Reference::none) {
+    return "this program's own engine is predicted from a measured result only; see bench predict --from";
+  }
+  if (framework_ != Framework::pytorch_compiled) {
+    return std::nullopt;
+  }
+  if (setting.train || setting.cast_whole || !is_16_bit(setting.dtype)) {
+    return "torch.compile was measured in inference with autocast only; ask for --mode infer --dtype fp16";
+  }
+  if (!tensor_dtype(gpu_, setting.dtype)) {
+    return fmt::format("torch.compile was measured on tensor cores only, which {} lacks", display_name(gpu_));
+  }
+  return std::nullopt;
+}
+
+PredictedStep GpuModel::step(const NetworkTerms& terms, const StepSetting& setting) const {
+  const StepTerms work = at_batch(terms, setting.batch);
+  const GpuTime time = gpu_time(*this, work, setting);
+  const CoefficientSet& set = set_of(coefficients_, tensor_dtype(gpu_, setting.dtype).has_value());
+  const double gpu = time.total();
+  const double host = framework_ == Framework::pytorch
+                          ? work.launches * evidence_.host_launch_s.value_or(set.host_launch_s) *
+                                (setting.train ? set.host_train : 1)
+                          : 0;
+  const double longer = std::max(gpu, host);
+  if (!(longer > 0)) {
+    return {};
+  }
+  // Scaled by the longer one, so that no power underflows.
+  const double gpu_part = std::pow(gpu / longer, set.overlap);
+  const double host_part = std::pow(host / longer, set.overlap);
+  const double step = longer * std::pow(gpu_part + host_part, 1 / set.overlap);
+  const double host_share = host_part / (gpu_part + host_part);
+  const Deviations deviations = deviations_of(*this, terms, host_share);
+  const double deviation = std::hypot(deviations.own, deviations.host);
+  const double width = std::exp(kNormal80 * deviation);
+  return {.step_ns = step * kNanoseconds,
+          .interval80_ns = {.low = step / width * kNanoseconds, .high = step * width * kNanoseconds},
+          .deviation = deviation,
+          .host_deviation = deviations.host,
+          .gpu_ns = gpu * kNanoseconds,
+          .host_ns = host * kNanoseconds,
+          .products_ns = time.products * kNanoseconds,
+          .memory_ns = time.memory * kNanoseconds,
+          .tiles_ns = time.tiles * kNanoseconds,
+          .launches_ns = time.launches * kNanoseconds,
+          .host_share = host_share,
+          .caveats = caveats_of(*this, terms, setting, host_share)};
+}
+
+PredictedMemory GpuModel::memory(const NetworkTerms& terms, const StepSetting& setting) const {
+  constexpr double kMost = 4e18;  // below 2^62
+  PredictedMemory memory{.at_peak = fixed_memory(coefficients_, terms, setting)};
+  const auto samples = static_cast<double>(setting.batch);
+  const double held = std::min(coefficients_.slack * samples * terms.peak_bytes_per_sample, kMost);
+  const double input = std::min(samples * terms.input_bytes_per_sample, held);
+  memory.at_peak[MemoryCategory::input] = std::llround(input);
+  memory.at_peak[MemoryCategory::activations] = std::llround(held - input);
+  memory.peak = memory.at_peak.total();
+  return memory;
+}
+
+std::int64_t GpuModel::usable_bytes() const {
+  return std::max<std::int64_t>(gpu_.memory_bytes - kReservedBytes, 0);
+}
+
+std::int64_t GpuModel::largest_batch(const NetworkTerms& terms, const StepSetting& setting) const {
+  constexpr double kMost = 1LL << 40;  // where a sample takes nothing
+  const auto left = static_cast<double>(usable_bytes() - fixed_memory(coefficients_, terms, setting).total());
+  const double sample = coefficients_.slack * terms.peak_bytes_per_sample;
+  if (left < sample || left <= 0) {
+    return 0;
+  }
+  return static_cast<std::int64_t>(sample > 0 ? std::min(std::floor(left / sample), kMost) : kMost);
+}
+
+ThroughputRatio throughput_ratio(const PredictedStep& a, const PredictedStep& b,
+                                 const ModelCoefficients& coefficients, bool is_language) {
+  const ModelSpread& spread = is_language ? coefficients.language : coefficients.image;
+  // The pairs that ratio_half_width was fitted to are of cards with no more than the spread's deviation.
+  const double counted = spread.scale * std::hypot(spread.card, spread.rest);
+  double variance = std::pow(spread.ratio_half_width / kNormal80, 2);
+  for (const PredictedStep* const step : {&a, &b}) {
+    const double own = step->deviation * step->deviation - step->host_deviation * step->host_deviation;
+    variance += std::max(0.0, own - counted * counted);
+  }
+  // The host is one: where it takes more of one card's step, its error stays in the ratio.
+  variance += std::pow(a.host_deviation - b.host_deviation, 2);
+  const double value = b.step_ns / a.step_ns;
+  const double width = std::exp(kNormal80 * std::sqrt(variance));
+  return {.value = value, .interval80 = {.low = value / width, .high = value * width}};
+}
+
+}  // namespace bench

@@ -1,0 +1,67 @@
+#include "bench/run/gpu_files.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/error.h"
+#include "bench/measure/quote.h"
+#include "bench/run/program_files.h"
+#include "bench/run/result_file.h"
+
+namespace bench {
+namespace {
+
+template <class Read>
+auto from_program_file(const char* relative, const Read& read) {
+  const ProgramFile file = program_file(relative);
+  if (file.path.empty()) {
+    throw UsageError(file.problem);
+  }
+  const Json json = read_json(file.path);
+  try {
+    return read(json);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", file.path.string(), error.what()));
+  }
+}
+
+}  // namespace
+
+const GpuCatalogue& gpu_catalogue() {
+  static const GpuCatalogue catalogue =
+      from_program_file("results/gpus.json", [](const Json& json) { return GpuCatalogue(json); });
+  return catalogue;
+}
+
+const ModelCoefficients& model_coefficients() {
+  static const ModelCoefficients coefficients =
+      from_program_file("results/calibration.json", coefficients_from_json);
+  return coefficients;
+}
+
+bool is_gpu_file(std::string_view text) {
+  return text.ends_with(".json");
+}
+
+Gpu gpu_from_file(std::string_view option, const std::string& path) {
+  Json json;
+  try {
+    json = read_json(path);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", option, error.what()));
+  }
+  try {
+    return gpu_from_json(json);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {} describes no card: {}", option, quote(path), error.what()));
+  }
+}
+
+Gpu gpu_named(std::string_view option, const std::string& id_or_file) {
+  return is_gpu_file(id_or_file) ? gpu_from_file(option, id_or_file)
+                                 : gpu_catalogue().get(option, id_or_file);
+}
+
+}  // namespace bench

@@ -1,0 +1,25 @@
+// The cards' data sheets and the model's coefficients, from the program's own files.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "bench/model/coefficients.h"
+#include "bench/model/gpu.h"
+
+namespace bench {
+
+// results/gpus.json and results/calibration.json, read when they are first asked for. Throw UsageError where
+// the file is missing or wrong.
+const GpuCatalogue& gpu_catalogue();
+const ModelCoefficients& model_coefficients();
+
+// Whether the text names a card's own file: it ends in ".json".
+bool is_gpu_file(std::string_view text);
+// One card as a JSON file describes it, with the fields of an entry of results/gpus.json. Throws UsageError
+// naming the option and the file.
+Gpu gpu_from_file(std::string_view option, const std::string& path);
+// A card of the catalogue by id or alias, or of a file. Throws UsageError naming the option.
+Gpu gpu_named(std::string_view option, const std::string& id_or_file);
+
+}  // namespace bench

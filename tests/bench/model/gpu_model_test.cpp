@@ -1,0 +1,254 @@
+#include "bench/model/gpu_model.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "bench/model/coefficients.h"
+#include "tests/bench/model/program_data.h"
+#include "tests/bench/model/worked_steps.h"
+
+namespace bench {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr double kMilli = 1e-6;  // of nanoseconds
+
+GpuModel model_of(const char* id, Framework framework = Framework::pytorch, GpuEvidence evidence = {}) {
+  return {testing::card(id), framework, testing::coefficients(), evidence};
+}
+
+NetworkTerms terms_of(const char* start) {
+  for (const testing::WorkedStep& worked : testing::worked_steps()) {
+    if (worked.name.starts_with(start)) {
+      return worked.terms();
+    }
+  }
+  ADD_FAILURE() << start;
+  return {};
+}
+
+void expect_close(double value, double expected, const char* what) {
+  EXPECT_NEAR(value, expected, 1e-3 * expected + 6e-5) << what;  // four decimals are given
+}
+
+TEST(GpuModel, WorkedSteps) {
+  for (const testing::WorkedStep& worked : testing::worked_steps()) {
+    SCOPED_TRACE(worked.name + " on " + worked.card);
+    const GpuModel model = model_of(worked.card.c_str());
+    EXPECT_EQ(model.unsupported(worked.setting), std::nullopt);
+    const PredictedStep step = model.step(worked.terms(), worked.setting);
+    expect_close(step.products_ns * kMilli, worked.products_ms, "products");
+    expect_close(step.memory_ns * kMilli, worked.memory_ms, "memory");
+    expect_close(step.tiles_ns * kMilli, worked.tiles_ms, "tiles");
+    expect_close(step.launches_ns * kMilli, worked.launches_ms, "launches");
+    expect_close(step.gpu_ns * kMilli, worked.gpu_ms, "gpu");
+    expect_close(step.host_ns * kMilli, worked.host_ms, "host");
+    expect_close(step.step_ns * kMilli, worked.step_ms, "step");
+    expect_close(step.interval80_ns.low * kMilli, worked.low_ms, "low");
+    expect_close(step.interval80_ns.high * kMilli, worked.high_ms, "high");
+  }
+}
+
+TEST(GpuModel, PartsAddUp) {
+  const PredictedStep step =
+      model_of("a100-40gb")
+          .step(terms_of("resnet50, train, fp16"), {.dtype = Dtype::fp16, .cast_whole = true, .train = true});
+  EXPECT_NEAR(step.products_ns + step.memory_ns + step.tiles_ns + step.launches_ns, step.gpu_ns,
+              1e-9 * step.gpu_ns);
+}
+
+TEST(GpuModel, AStepIsItsSamplesAndWhatItHasOnce) {
+  NetworkTerms terms;
+  terms.per_sample.flops[0] = 1e9;
+  terms.per_sample.grads[1] = 3e9;
+  terms.per_sample.bytes[2] = 1e7;
+  terms.per_step.bytes[8] = 5e8;
+  terms.per_step.launches = 40;
+  terms.per_step.tile = 1e8;
+  NetworkTerms at_eight = terms;
+  at_eight.per_sample = {};
+  at_eight.per_step.flops[0] = 8e9;
+  at_eight.per_step.grads[1] = 24e9;
+  at_eight.per_step.bytes[2] = 8e7;
+  const GpuModel model = model_of("t4");
+  EXPECT_DOUBLE_EQ(model.step(terms, {.batch = 8}).step_ns, model.step(at_eight, {.batch = 1}).step_ns);
+}
+
+TEST(GpuModel, NothingTakesNoTime) {
+  EXPECT_EQ(model_of("t4").step({}, {}).step_ns, 0);
+}
+
+TEST(GpuModel, AKnownHostNarrowsTheInterval) {
+  const NetworkTerms terms = terms_of("resnet18, infer, fp32, nchw, batch 1");
+  const PredictedStep unknown = model_of("t4").step(terms, {});
+  const PredictedStep known = model_of("t4", Framework::pytorch, {.host_launch_s = 30e-6}).step(terms, {});
+  EXPECT_LT(known.deviation, unknown.deviation);
+  EXPECT_EQ(known.host_deviation, 0);
+  EXPECT_NEAR(known.host_ns, 68 * 30e3, 1);
+  EXPECT_THAT(unknown.caveats, Contains(HasSubstr("the host limits the step")));
+  EXPECT_THAT(known.caveats, IsEmpty());
+}
+
+TEST(GpuModel, AMeasurementOnTheCardTakesItsBiasAway) {
+  const NetworkTerms terms = terms_of("resnet18, infer, fp32, nchw, batch 64");
+  const GpuEvidence here{.gpu_factor = 1.2, .reference = GpuEvidence::Reference::same_card};
+  const PredictedStep without = model_of("t4").step(terms, {});
+  const PredictedStep with = model_of("t4", Framework::pytorch, here).step(terms, {});
+  EXPECT_NEAR(with.gpu_ns / without.gpu_ns, 1.2, 1e-9);
+  const ModelSpread& spread = testing::coefficients().image;
+  EXPECT_NEAR(with.deviation, spread.scale * spread.rest * std::sqrt(2), 1e-4);
+}
+
+TEST(GpuModel, TheEnginesFactorOfAnotherCardWidensTheInterval) {
+  const NetworkTerms terms = terms_of("resnet18, infer, fp32, nchw, batch 64");
+  EXPECT_THAT(model_of("t4", Framework::bench).unsupported({}).value_or(""), HasSubstr("--from"));
+  const GpuEvidence there{.gpu_factor = 0.8, .reference = GpuEvidence::Reference::other_card};
+  const GpuModel engine = model_of("t4", Framework::bench, there);
+  EXPECT_EQ(engine.unsupported({}), std::nullopt);
+  const PredictedStep step = engine.step(terms, {});
+  const PredictedStep eager = model_of("t4").step(terms, {});
+  EXPECT_EQ(step.host_ns, 0);
+  EXPECT_NEAR(step.step_ns, 0.8 * eager.gpu_ns, 1e-6 * step.step_ns);
+  EXPECT_GT(step.deviation, 1.4 * eager.deviation);
+}
+
+// The reference of tools/calibrate/compiled.py with the file's coefficients.
+TEST(GpuModel, Compiled) {
+  const GpuModel model = model_of("rtx4090", Framework::pytorch_compiled);
+  const NetworkTerms terms = terms_of("efficientnet_b0");
+  const StepSetting setting{.dtype = Dtype::fp16};
+  const PredictedStep step = model.step(terms, setting);
+  const PredictedStep eager = model_of("rtx4090").step(terms, {.dtype = Dtype::fp16, .channels_last = true});
+  EXPECT_EQ(step.host_ns, 0);
+  EXPECT_EQ(step.step_ns, step.gpu_ns);
+  EXPECT_NEAR(step.launches_ns, 321 * 1.788e3, 1);
+  EXPECT_NEAR(step.products_ns, 0.9506 * eager.products_ns, 1);
+  EXPECT_LT(step.memory_ns, 0.7 * eager.memory_ns);
+  EXPECT_THAT(step.caveats, Contains(HasSubstr("torch.compile was measured on one card")));
+  EXPECT_GT(step.deviation, 0.17);
+  EXPECT_GT(model_of("t4", Framework::pytorch_compiled).step(terms, setting).deviation, step.deviation);
+  EXPECT_THAT(model.unsupported({.dtype = Dtype::fp16, .train = true}).value_or(""),
+              HasSubstr("--mode infer"));
+  EXPECT_THAT(model.unsupported({}).value_or(""), HasSubstr("--dtype fp16"));
+  EXPECT_THAT(model_of("gtx1080ti", Framework::pytorch_compiled).unsupported(setting).value_or(""),
+              HasSubstr("GTX 1080 Ti lacks"));
+}
+
+TEST(GpuModel, RefusesDtypesThatTheCardHasNoUnitsFor) {
+  EXPECT_EQ(model_of("t4").unsupported({.dtype = Dtype::bf16}).value_or(""),
+            "Tesla T4 has no units for bf16");
+  EXPECT_TRUE(model_of("v100-16gb").unsupported({.dtype = Dtype::tf32}));
+  EXPECT_FALSE(model_of("a100-40gb").unsupported({.dtype = Dtype::tf32}));
+  EXPECT_FALSE(model_of("gtx1080ti").unsupported({.dtype = Dtype::fp16})) << "its fp32 cores compute it";
+  EXPECT_TRUE(model_of("a100-40gb").unsupported({.dtype = Dtype::bf16, .cast_whole = true}));
+}
+
+TEST(GpuModel, SaysWhatWasNotMeasured) {
+  const NetworkTerms terms = terms_of("resnet50, infer, amp, nchw");
+  const auto caveats = [&](const char* card, const StepSetting& setting) {
+    return model_of(card).step(terms, setting).caveats;
+  };
+  EXPECT_THAT(caveats("t4", {.dtype = Dtype::fp16}), IsEmpty());
+  EXPECT_THAT(caveats("rtx5090", {.dtype = Dtype::fp16}), Contains(HasSubstr("compute capability 12.0")));
+  EXPECT_THAT(caveats("gtx960", {}), Contains(HasSubstr("compute capability 5.2")));
+  EXPECT_THAT(caveats("l4", {.dtype = Dtype::bf16}), Contains(HasSubstr("bf16 was not measured")));
+  EXPECT_THAT(caveats("gtx1080ti", {.dtype = Dtype::fp16}), Contains(HasSubstr("without tensor cores")));
+  EXPECT_THAT(caveats("t4", {.channels_last = true}), Contains(HasSubstr("channels-last")));
+  EXPECT_GT(model_of("rtx5090").step(terms, {.dtype = Dtype::fp16}).deviation,
+            1.2 * model_of("rtx3090").step(terms, {.dtype = Dtype::fp16}).deviation);
+  NetworkTerms odd = terms;
+  odd.unknown_share = 0.125;
+  odd.unknown = {"fft", "sort"};
+  const PredictedStep step = model_of("t4").step(odd, {.dtype = Dtype::fp16});
+  EXPECT_THAT(step.caveats, Contains(HasSubstr("12.5 % of the bytes are moved by operations")));
+  EXPECT_THAT(step.caveats, Contains(HasSubstr("fft, sort")));
+  EXPECT_GT(step.deviation, model_of("t4").step(terms, {.dtype = Dtype::fp16}).deviation + 0.1);
+}
+
+NetworkTerms resnet18_memory() {
+  NetworkTerms terms;
+  terms.parameters = 11'689'512;
+  terms.peak_bytes_per_sample = 22'980'608;
+  terms.input_bytes_per_sample = 12 * 224 * 224;
+  return terms;
+}
+
+TEST(GpuModel, MemoryOfTraining) {
+  const GpuModel t4 = model_of("t4");
+  const NetworkTerms terms = resnet18_memory();
+  const StepSetting setting{.train = true, .batch = 100};
+  const PredictedMemory memory = t4.memory(terms, setting);
+  EXPECT_EQ(memory.at_peak.total(), memory.peak);
+  EXPECT_EQ(memory.at_peak.fixed_part(), 12 * 11'689'512);
+  EXPECT_EQ(memory.at_peak[MemoryCategory::other], 900'000'000);
+  EXPECT_EQ(memory.at_peak[MemoryCategory::input], 100 * 12 * 224 * 224);
+  EXPECT_NEAR(static_cast<double>(memory.peak), 1'040'274'144 + 1.08 * 100 * 22'980'608, 2);
+  EXPECT_EQ(t4.usable_bytes(), (16LL << 30) - (308LL << 20));
+  EXPECT_EQ(t4.largest_batch(terms, setting), 637);
+  EXPECT_LE(t4.memory(terms, {.train = true, .batch = 637}).peak, t4.usable_bytes());
+  EXPECT_GT(t4.memory(terms, {.train = true, .batch = 638}).peak, t4.usable_bytes());
+}
+
+TEST(GpuModel, ParametersTakeWhatTheirDtypeAndOptimizerNeed) {
+  const GpuModel a100 = model_of("a100-40gb");
+  const NetworkTerms terms = resnet18_memory();
+  const auto of_parameters = [&](const StepSetting& setting) {
+    return static_cast<double>(a100.memory(terms, setting).at_peak.fixed_part()) / terms.parameters;
+  };
+  EXPECT_EQ(of_parameters({.dtype = Dtype::fp16, .train = true}), 14);
+  EXPECT_EQ(of_parameters({.dtype = Dtype::fp16, .cast_whole = true, .train = true}), 6);
+  EXPECT_EQ(of_parameters({.dtype = Dtype::tf32, .train = true}), 12);
+  EXPECT_EQ(of_parameters({.train = true, .adam = true}), 16);
+  EXPECT_EQ(of_parameters({}), 4);
+}
+
+TEST(GpuModel, NoBatchFitsWhereTheWeightsDoNot) {
+  NetworkTerms terms = resnet18_memory();
+  terms.parameters = 10e9;
+  EXPECT_EQ(model_of("t4").largest_batch(terms, {.train = true}), 0);
+  NetworkTerms nothing;
+  EXPECT_GT(model_of("t4").largest_batch(nothing, {}), 1LL << 30);
+}
+
+TEST(GpuModel, ARatioCountsTheSharedErrorOnce) {
+  const NetworkTerms terms = terms_of("resnet50, infer, amp, nchw");
+  const StepSetting setting{.dtype = Dtype::fp16};
+  const PredictedStep t4 = model_of("t4").step(terms, setting);
+  const PredictedStep rtx3060 = model_of("rtx3060-12gb").step(terms, setting);
+  const ThroughputRatio ratio = throughput_ratio(t4, rtx3060, testing::coefficients(), false);
+  EXPECT_NEAR(ratio.value, rtx3060.step_ns / t4.step_ns, 1e-12);
+  const double half_width = testing::coefficients().image.ratio_half_width;
+  EXPECT_NEAR(ratio.interval80.high / ratio.value, std::exp(half_width), 1e-3);
+  EXPECT_NEAR(ratio.value / ratio.interval80.low, std::exp(half_width), 1e-3);
+  EXPECT_LT(half_width, 1.2816 * std::hypot(t4.deviation, rtx3060.deviation));
+  // Of a generation that was not measured, more is not known.
+  const PredictedStep rtx5090 = model_of("rtx5090").step(terms, setting);
+  const ThroughputRatio newer = throughput_ratio(rtx5090, t4, testing::coefficients(), false);
+  EXPECT_GT(newer.interval80.high / newer.value, std::exp(1.1 * half_width));
+}
+
+TEST(GpuModel, AnUnknownHostStaysInTheRatioWhereItLimitsOneCardAlone) {
+  const NetworkTerms terms = terms_of("efficientnet_b0");
+  const StepSetting setting{.dtype = Dtype::fp16, .channels_last = true};
+  const auto width = [&](const char* a, const char* b) {
+    const ThroughputRatio ratio = throughput_ratio(
+        model_of(a).step(terms, setting), model_of(b).step(terms, setting), testing::coefficients(), false);
+    return std::log(ratio.interval80.high / ratio.value);
+  };
+  EXPECT_GT(width("rtx4090", "t4"), 1.1 * width("l4", "t4"));
+}
+
+TEST(GpuModel, NamesOfFrameworks) {
+  for (const Framework framework : {Framework::pytorch, Framework::pytorch_compiled, Framework::bench}) {
+    EXPECT_EQ(parse_framework(name_of(framework)), framework);
+  }
+  EXPECT_EQ(parse_framework("jax"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,150 @@
+#include "bench/model/gpu.h"
+
+#include <functional>
+#include <random>
+
+#include <gmock/gmock.h>
+
+#include "bench/error.h"
+#include "tests/bench/model/program_data.h"
+#include "tests/bench/support/mutants.h"
+
+namespace bench {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+Json own_card() {
+  return {{"id", "mine"},
+          {"chip", "XX100"},
+          {"process_nm", 5},
+          {"compute_capability", 89},
+          {"multiprocessors", 50},
+          {"memory_bytes", 16LL << 30},
+          {"memory_kind", "gddr6"},
+          {"bytes_per_s", 400e9},
+          {"flops_per_s", {{"fp32", 20e12}, {"fp16", 80e12}}},
+          {"power_w", 150}};
+}
+
+std::string refusal(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string refusal_of(const Json& entry) {
+  return refusal([&] { gpu_from_json(entry); });
+}
+
+TEST(Gpu, OfTheCatalogue) {
+  const GpuCatalogue& catalogue = testing::catalogue();
+  EXPECT_GE(catalogue.all().size(), 40U);
+  const Gpu& t4 = catalogue.get("--gpu", "t4");
+  EXPECT_EQ(t4.chip, "TU104");
+  EXPECT_EQ(t4.compute_capability, 75);
+  EXPECT_EQ(t4.multiprocessors, 40);
+  EXPECT_EQ(t4.bytes_per_s, 320e9);
+  EXPECT_EQ(t4.flops_per_s.at(Dtype::fp16), 65e12);
+  EXPECT_FALSE(t4.flops_per_s.contains(Dtype::bf16));
+  ASSERT_TRUE(t4.bus);
+  EXPECT_EQ(t4.bus->generation, 3);
+  EXPECT_FALSE(catalogue.get("--gpu", "orin").bus);
+  EXPECT_EQ(catalogue.find("jetson-orin"), catalogue.find("orin"));
+  EXPECT_EQ(catalogue.find("T4"), &t4);
+  EXPECT_EQ(catalogue.find_name("NVIDIA T4"), &t4);
+  EXPECT_EQ(catalogue.find_name("NVIDIA T400"), nullptr);
+}
+
+TEST(Gpu, IsCalledByItsDriversNameWithoutTheMaker) {
+  EXPECT_EQ(display_name(testing::card("t4")), "Tesla T4");
+  EXPECT_EQ(display_name(testing::card("rtx3060-12gb")), "GeForce RTX 3060");
+  EXPECT_EQ(display_name(testing::card("orin")), "orin");
+}
+
+TEST(Gpu, UnknownNamesTheClosest) {
+  const auto refused = [](const char* id) { return refusal([&] { testing::catalogue().get("--gpu", id); }); };
+  EXPECT_THAT(refused("rtx3060"),
+              AllOf(HasSubstr("--gpu: there is no card 'rtx3060'; the closest are rtx3060ti, rtx3060-"),
+                    HasSubstr("rtx3060-12gb"), HasSubstr("rtx3060-8gb"), HasSubstr("--list --gpus")));
+  EXPECT_THAT(refused("RTX 3060 12GB"), HasSubstr("the closest are rtx3060-12gb"));
+  EXPECT_THAT(refused("tesla t4"), HasSubstr("the closest are t4"));
+  EXPECT_THAT(refused("gtx1080"), HasSubstr("the closest are gtx1080ti"));
+  EXPECT_THAT(refused(""), HasSubstr("there is no card ''"));
+  EXPECT_LT(refused(std::string(100'000, 'x').c_str()).size(), 300U);
+}
+
+TEST(Gpu, OnesOwnNeedsTenFields) {
+  const Gpu gpu = gpu_from_json(own_card());
+  EXPECT_EQ(gpu.id, "mine");
+  EXPECT_EQ(display_name(gpu), "mine");
+  EXPECT_EQ(gpu.memory_bytes, 16LL << 30);
+  const Json card = own_card();
+  for (const auto& [key, value] : card.items()) {
+    Json without = card;
+    without.erase(key);
+    EXPECT_EQ(refusal_of(without), key + " is missing");
+  }
+}
+
+TEST(Gpu, IsWrittenAsItIsRead) {
+  for (const Gpu& gpu : testing::catalogue().all()) {
+    EXPECT_EQ(to_json(gpu_from_json(to_json(gpu))), to_json(gpu));
+  }
+}
+
+// A slip of a unit, or a field of another kind.
+TEST(Gpu, RefusesFiguresThatNoCardHas) {
+  const auto with = [](const char* key, const Json& value) {
+    Json card = own_card();
+    card[key] = value;
+    return refusal_of(card);
+  };
+  EXPECT_EQ(with("bytes_per_s", 400), "bytes_per_s is 400; accepted: 1e+10 to 1e+14 (bytes a second)");
+  EXPECT_THAT(with("memory_bytes", 16), HasSubstr("memory_bytes is 16; accepted: "));
+  EXPECT_THAT(with("compute_capability", 8.9),
+              HasSubstr("compute_capability is a number, not a 64-bit integer"));
+  EXPECT_THAT(with("compute_capability", 8), HasSubstr("86 for 8.6"));
+  EXPECT_THAT(with("power_w", -70), HasSubstr("power_w is -70"));
+  EXPECT_THAT(with("memory_kind", "fast"), HasSubstr("memory_kind is 'fast'"));
+  EXPECT_THAT(with("flops_per_s", {{"fp16", 80e12}}), HasSubstr("flops_per_s has no fp32"));
+  EXPECT_THAT(with("flops_per_s", {{"fp32", 20e12}, {"fp8", 80e12}}),
+              HasSubstr("flops_per_s.fp8 is no dtype"));
+  EXPECT_THAT(with("flops_per_s", {{"fp32", 20}}), HasSubstr("flops_per_s.fp32 is 20"));
+  EXPECT_THAT(with("id", ""), HasSubstr("id is empty"));
+  EXPECT_THAT(with("pcie", {{"generation", 40}, {"lanes", 16}}), HasSubstr("pcie.generation is 40"));
+}
+
+TEST(Gpu, RefusesRatesAboveItsClockAndUnits) {
+  Json card = own_card();
+  card["check"] = {{"hz", 1.5e9},
+                   {"flops_per_clock", {{"fp32", 256}, {"fp16", 1024}}},
+                   {"bus_bits", 256},
+                   {"bits_per_s_per_pin", 12.5e9}};
+  EXPECT_EQ(
+      refusal_of(card),
+      "flops_per_s.fp32 is 2e+13, above what its clock and units allow: 50 multiprocessors · 256 · 1.5e+09 "
+      "Hz = 1.92e+13 FLOP/s");
+  card["flops_per_s"]["fp32"] = 19.2e12;
+  EXPECT_THAT(refusal_of(card), HasSubstr("flops_per_s.fp16 is 8e+13"));
+  card["check"]["tensor_hz"] = 1.6e9;
+  EXPECT_EQ(refusal_of(card), "");
+  card["bytes_per_s"] = 450e9;
+  EXPECT_EQ(refusal_of(card), "bytes_per_s is 4.5e+11, above what its bus allows: 4e+11 bytes a second");
+  card["check"]["flops_per_clock"].erase("fp16");
+  EXPECT_EQ(refusal_of(card), "check.flops_per_clock.fp16 is missing");
+}
+
+TEST(Gpu, WhateverAFileHoldsItIsReadOrRefused) {
+  int read = 0;
+  const auto try_it = [&](const Json& entry) { read += refusal_of(entry).empty() ? 1 : 0; };
+  testing::for_each_odd_document(testing::json_of("gpus.json")["gpus"][0], try_it);
+  EXPECT_GT(read, 0);
+}
+
+}  // namespace
+}  // namespace bench
