@@ -187,6 +187,11 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
   return caveats;
 }
 
+// Bytes that one more sample takes.
+double sample_bytes(const ModelCoefficients& coefficients, const NetworkTerms& terms) {
+  return coefficients.slack * (terms.peak_bytes_per_sample + terms.input_bytes_per_sample);
+}
+
 // Bytes that do not grow with the batch.
 MemoryByCategory fixed_memory(const ModelCoefficients& coefficients, const NetworkTerms& terms,
                               const StepSetting& setting) {
@@ -198,7 +203,7 @@ MemoryByCategory fixed_memory(const ModelCoefficients& coefficients, const Netwo
   memory[MemoryCategory::weights] = bytes(width + copies);
   if (setting.train) {
     memory[MemoryCategory::gradients] = bytes(width);
-    memory[MemoryCategory::optimizer] = bytes(width * (setting.adam ? 2 : 1));
+    memory[MemoryCategory::optimizer] = bytes(width * static_cast<double>(setting.update));
   }
   return memory;
 }
@@ -280,7 +285,7 @@ PredictedMemory GpuModel::memory(const NetworkTerms& terms, const StepSetting& s
   constexpr double kMost = 4e18;  // below 2^62
   PredictedMemory memory{.at_peak = fixed_memory(coefficients_, terms, setting)};
   const auto samples = static_cast<double>(setting.batch);
-  const double held = std::min(coefficients_.slack * samples * terms.peak_bytes_per_sample, kMost);
+  const double held = std::min(samples * sample_bytes(coefficients_, terms), kMost);
   const double input = std::min(samples * terms.input_bytes_per_sample, held);
   memory.at_peak[MemoryCategory::input] = std::llround(input);
   memory.at_peak[MemoryCategory::activations] = std::llround(held - input);
@@ -295,7 +300,7 @@ std::int64_t GpuModel::usable_bytes() const {
 std::int64_t GpuModel::largest_batch(const NetworkTerms& terms, const StepSetting& setting) const {
   constexpr double kMost = 1LL << 40;  // where a sample takes nothing
   const auto left = static_cast<double>(usable_bytes() - fixed_memory(coefficients_, terms, setting).total());
-  const double sample = coefficients_.slack * terms.peak_bytes_per_sample;
+  const double sample = sample_bytes(coefficients_, terms);
   if (left < sample || left <= 0) {
     return 0;
   }

@@ -26,12 +26,19 @@ enum class Framework {
 std::string_view name_of(Framework framework);  // "pytorch-compiled"
 std::optional<Framework> parse_framework(std::string_view text);
 
+// How weights are updated: what it keeps of each.
+enum class UpdateRule {
+  sgd,       // nothing
+  momentum,  // one value
+  adam,      // two values
+};
+
 // How a step is computed.
 struct StepSetting {
   Dtype dtype = Dtype::fp32;  // fp16, bf16: autocast
   bool cast_whole = false;    // the model in fp16, without autocast
   bool train = false;
-  bool adam = false;
+  UpdateRule update = UpdateRule::sgd;
   bool channels_last = false;
   std::int64_t batch = 1;
 };

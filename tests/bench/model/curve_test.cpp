@@ -1,0 +1,97 @@
+#include "bench/model/curve.h"
+
+#include <gmock/gmock.h>
+
+#include "bench/model/step_setting.h"
+#include "tests/bench/model/program_data.h"
+
+namespace bench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Of products alone, 100 MB a sample.
+NetworkTerms products_only() {
+  NetworkTerms terms;
+  terms.per_sample.flops[static_cast<std::size_t>(ProductClass::dense)] = 1e9;
+  terms.per_step.launches = 100;
+  terms.peak_bytes_per_sample = 100e6;
+  return terms;
+}
+
+GpuModel t4() {
+  return {testing::card("t4"), Framework::pytorch, testing::coefficients()};
+}
+
+std::vector<std::int64_t> batches_of(const PredictedCurve& curve) {
+  std::vector<std::int64_t> batches;
+  for (const PredictedBatch& batch : curve.batches) {
+    batches.push_back(batch.batch);
+  }
+  return batches;
+}
+
+TEST(PredictedCurve, DoublesUpToWhatFits) {
+  const PredictedCurve curve = predicted_curve(t4(), products_only(), {}, {});
+  EXPECT_EQ(curve.problem, "");
+  EXPECT_EQ(curve.largest_batch, 147);  // (16 GiB - 308 MiB - 0.9 GB) / (1.08 · 100 MB)
+  EXPECT_THAT(batches_of(curve), ElementsAre(1, 2, 4, 8, 16, 32, 64, 128));
+  EXPECT_THAT(curve.beyond, ElementsAre());
+}
+
+TEST(PredictedCurve, SaturatesAtTheFirstBatchNearTheBest) {
+  const PredictedCurve curve = predicted_curve(t4(), products_only(), {}, {});
+  const double best = curve.batches.back().per_s();
+  EXPECT_GE(curve.at_saturation().per_s(), 0.95 * best);
+  ASSERT_GT(curve.saturation, 0U);
+  EXPECT_LT(curve.batches[curve.saturation - 1].per_s(), 0.95 * best);
+  const Interval interval = curve.at_saturation().interval80_per_s();
+  EXPECT_LT(interval.low, curve.at_saturation().per_s());
+  EXPECT_GT(interval.high, curve.at_saturation().per_s());
+}
+
+TEST(PredictedCurve, NamesTheBatchesThatDoNotFit) {
+  const PredictedCurve curve = predicted_curve(t4(), products_only(), {}, {100, 147, 148, 1000});
+  EXPECT_THAT(batches_of(curve), ElementsAre(100, 147));
+  EXPECT_THAT(curve.beyond, ElementsAre(148, 1000));
+  const PredictedCurve none = predicted_curve(t4(), products_only(), {}, {500});
+  EXPECT_THAT(none.problem, HasSubstr("out of memory: batch 500 needs 51.1 GiB of 15.7 GiB"));
+  EXPECT_TRUE(none.batches.empty());
+}
+
+TEST(PredictedCurve, SaysWhatIsUnsupported) {
+  EXPECT_EQ(predicted_curve(t4(), products_only(), {.dtype = Dtype::bf16}, {}).problem,
+            "unsupported: Tesla T4 has no units for bf16");
+}
+
+TEST(PredictedCurve, WhatLimitsAStep) {
+  const PredictedCurve curve = predicted_curve(t4(), products_only(), {}, {});
+  EXPECT_EQ(limit_of(curve.batches.front().step), "the host");
+  EXPECT_EQ(limit_of(curve.batches.back().step), "products");
+  NetworkTerms copies;
+  copies.per_sample.bytes[static_cast<std::size_t>(Traffic::movement)] = 1e9;
+  EXPECT_EQ(limit_of(t4().step(copies, {})), "memory");
+  NetworkTerms small;
+  small.per_step.launches = 10;
+  const GpuModel fast_host(testing::card("t4"), Framework::pytorch, testing::coefficients(),
+                           {.host_launch_s = 1e-6});
+  EXPECT_EQ(limit_of(fast_host.step(small, {})), "short kernels");
+}
+
+TEST(StepSetting, OfASpec) {
+  const StepSetting setting = step_setting(
+      {.mode = "train", .dtype = Dtype::fp16, .batch = 8, .options = {{"optimizer", "adam"}}}, true);
+  EXPECT_TRUE(setting.train);
+  EXPECT_TRUE(setting.cast_whole);
+  EXPECT_EQ(setting.update, UpdateRule::adam);
+  EXPECT_EQ(setting.batch, 8);
+  const StepSetting plain = step_setting({.mode = "infer", .dtype = Dtype::bf16, .options = {}}, true);
+  EXPECT_FALSE(plain.train);
+  EXPECT_FALSE(plain.cast_whole) << "only fp16 is cast whole";
+  EXPECT_EQ(plain.update, UpdateRule::sgd);
+  EXPECT_EQ(step_setting({.options = {{"optimizer", "momentum"}}}, false).update, UpdateRule::momentum);
+}
+
+}  // namespace
+}  // namespace bench
