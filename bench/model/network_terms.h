@@ -55,7 +55,7 @@ struct NetworkTerms {
   // inference: live ones.
   double peak_bytes_per_sample = 0;
   double input_bytes_per_sample = 0;
-  bool is_language = false;          // no convolution but a stem
+  bool is_language = false;          // no convolution
   double unknown_share = 0;          // of the step's bytes, of operations that no class holds
   std::vector<std::string> unknown;  // their kinds
 };
