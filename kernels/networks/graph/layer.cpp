@@ -44,6 +44,15 @@ StoredValue as_read(const Layer& layer, std::size_t index, const Shape& shape, c
   return as_it_is ? stored : StoredValue{stored_as(shape, target, target.layouts.inner)};
 }
 
+EagerOperations Layer::eager(const LayerPlace& place) const {
+  if (!computes()) {
+    return {};
+  }
+  EagerOperation unknown = eager::movement(place);
+  unknown.is_known = false;
+  return {unknown};
+}
+
 void Layer::backward(Recorder& recorder) const {
   throw Unsupported(recorder.name() + " cannot be trained");
 }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "bench/registry.h"
+#include "kernels/networks/eager/operation.h"
 #include "kernels/networks/graph/shape.h"
 #include "kernels/operations/activation.h"
 #include "kernels/operations/operation.h"
@@ -100,6 +101,10 @@ class Layer {
 
   // False where the result is the input under another name.
   virtual bool computes() const { return true; }
+
+  // What eager PyTorch runs for it, in order; empty: a view of its input. Unless told otherwise one
+  // operation, which the model of GPUs does not know.
+  virtual EagerOperations eager(const LayerPlace& place) const;
 
   // Fusion. epilogue(): this layer's work, if the layer before can do it. take(): does that work of the layer
   // behind this one, which inference then drops; false if it cannot.

@@ -49,7 +49,45 @@ class ActivationLayer final : public LikeItsInput<ActivationLayer, ActivationOpt
 
   std::optional<Epilogue> epilogue(const std::string& /*name*/) const override { return options_.activation; }
 
+  EagerOperations eager(const LayerPlace& place) const override {
+    using K = ActivationKind;
+    const Activation& function = options_.activation;
+    switch (function.kind) {
+      case K::none:
+        return {};
+      case K::linear:
+        return scaled_and_shifted(place);
+      case K::relu6:
+      case K::clip:
+      case K::hard_sigmoid:
+        return {eager::elementwise(place, Saved::inputs)};
+      case K::softplus:
+      case K::reciprocal:
+      case K::power:
+      case K::exp:
+      case K::log:
+        return {eager::in_fp32(eager::elementwise(place, saved()))};
+      default:
+        return {eager::elementwise(place, saved())};
+    }
+  }
+
  private:
+  Saved saved() const { return slope_reads_result(options_.activation) ? Saved::result : Saved::inputs; }
+
+  // By numbers, an operation each.
+  EagerOperations scaled_and_shifted(const LayerPlace& place) const {
+    EagerOperations operations;
+    if (options_.activation.alpha != 1) {
+      operations.push_back(eager::factors(place, Saved::nothing));
+    }
+    if (options_.activation.beta != 0) {
+      const EagerFlow scaled = eager::previous(static_cast<double>(place.shape.elements()));
+      operations.push_back(eager::sum(operations.empty() ? EagerFlow(place) : scaled));
+    }
+    return operations;
+  }
+
   Elementwise slope() const {
     return {.tensor = {}, .activation = options_.activation, .direction = Direction::backward};
   }

@@ -41,6 +41,8 @@ class AddLayer final : public LikeItsInput<AddLayer, AddOptions> {
     recorder.pass_gradient(1, diff);
   }
 
+  EagerOperations eager(const LayerPlace& place) const override { return {eager::sum(place)}; }
+
   std::optional<Epilogue> epilogue(const std::string& /*name*/) const override { return FoldedSum{}; }
   bool take(const Epilogue& epilogue) override { return take_activation(epilogue, activation_); }
 

@@ -70,6 +70,25 @@ class AttentionLayer final : public LayerOf<AttentionLayer, AttentionOptions> {
     recorder.record(spec, arguments);
   }
 
+  // The queries are scaled, and the heads put side by side again.
+  EagerOperations eager(const LayerPlace& place) const override {
+    const auto queries = static_cast<double>(place.shape.elements());
+    const auto positions = static_cast<double>(place.inputs.back().height());
+    const double width = static_cast<double>(place.shape.channels());
+    const auto heads = static_cast<double>(options_.heads);
+    std::vector<EagerRead> reads{{EagerRead::kPrevious, queries}};
+    for (const int operand : {1, 2}) {
+      reads.push_back({place.inputs.size() == 1 ? 0 : operand, positions * width});
+    }
+    return {eager::factors({{{0, queries}}, queries}, Saved::nothing),
+            eager::product({reads, queries}, {.kind = ProductClass::attention,
+                                              .rows = static_cast<double>(place.shape.height()),
+                                              .columns = positions,
+                                              .depth = 2 * width / heads,
+                                              .count = heads}),
+            eager::movement(eager::previous(queries))};
+  }
+
  private:
   // Where the device has both passes so: probabilities take a square of the sequence for each head.
   static bool keeps_statistics(Recorder& recorder, Attention spec) {

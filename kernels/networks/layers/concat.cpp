@@ -64,6 +64,8 @@ class ConcatLayer final : public LayerOf<ConcatLayer, ConcatOptions> {
 
   bool keeps_inputs() const override { return true; }
 
+  EagerOperations eager(const LayerPlace& place) const override { return {eager::join(place)}; }
+
  private:
   std::size_t dimension(const Shape& shape) const {
     return options_.dimension.value_or(shape.channel_dimension());

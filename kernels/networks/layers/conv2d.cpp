@@ -136,7 +136,32 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
     return recorder.make(spec(recorder, Conv2d::Direction::forward, extra));
   }
 
+  EagerOperations eager(const LayerPlace& place) const override {
+    return {eager::product(place, {.kind = eager_class(place),
+                                   .rows = static_cast<double>(place.shape.height() * place.shape.width()),
+                                   .columns = static_cast<double>(options_.channels / options_.groups),
+                                   .depth = static_cast<double>(fan_in(place)),
+                                   .count = static_cast<double>(options_.groups),
+                                   .weights = static_cast<double>(options_.channels * fan_in(place))})};
+  }
+
  private:
+  ProductClass eager_class(const LayerPlace& place) const {
+    constexpr std::int64_t kStemChannels = 4;  // so few fill no vector
+    const ConvOptions& o = options_;
+    const std::int64_t channels = place.input().channels() / o.groups;
+    if (o.groups > 1) {
+      return channels == 1 ? ProductClass::depthwise : ProductClass::grouped;
+    }
+    if (o.kernel == 1) {
+      return ProductClass::pointwise;
+    }
+    if (channels <= kStemChannels) {
+      return ProductClass::stem;
+    }
+    return o.kernel == 3 && o.stride.h == 1 ? ProductClass::winograd : ProductClass::dense;
+  }
+
   std::int64_t fan_in(const LayerPlace& place) const {
     return place.input().channels() / options_.groups * options_.kernel.h * options_.kernel.w;
   }

@@ -60,6 +60,18 @@ class ConvTransposeLayer final : public LayerOf<ConvTransposeLayer, ConvTranspos
   }
   bool starts_block() const override { return true; }
 
+  // The gradient of a convolution: a product for each pixel that it reads, whose patches are summed.
+  EagerOperations eager(const LayerPlace& place) const override {
+    const auto groups = static_cast<double>(options_.groups);
+    const Shape& in = place.input();
+    return {eager::product(place, {.kind = groups > 1 ? ProductClass::grouped : ProductClass::dense,
+                                   .rows = static_cast<double>(in.height() * in.width()),
+                                   .columns = static_cast<double>(patch()),
+                                   .depth = static_cast<double>(in.channels()) / groups,
+                                   .count = groups,
+                                   .weights = static_cast<double>(in.channels() * patch())})};
+  }
+
  private:
   PerAxis stride() const { return options_.stride.value_or(options_.kernel); }
   std::int64_t patch() const {  // weights of an input channel

@@ -26,6 +26,7 @@ class ReshapeLayer final : public LayerOf<ReshapeLayer, ReshapeOptions> {
     return {stored_as(shape, target, Layout::nchw)};
   }
   bool reads_any_layout() const override { return true; }
+  EagerOperations eager(const LayerPlace& /*place*/) const override { return {}; }
 
   void forward(Recorder& recorder) const override { recorder.pass_on(recorder.array(0, Layout::nchw).id); }
   void backward(Recorder& recorder) const override {
@@ -98,6 +99,8 @@ class TransposeLayer final : public CopyLayer<TransposeLayer, TransposeOptions> 
     return {stored_as(shape, target, become_maps ? target.layouts.inner : Layout::nchw)};
   }
 
+  EagerOperations eager(const LayerPlace& /*place*/) const override { return {}; }
+
   void describe(StridedCopy& copy) const {
     for (std::size_t dimension = 0; dimension < options_.order.size(); ++dimension) {
       copy.parts[0].axes[dimension].dimension = static_cast<int>(options_.order[dimension]);
@@ -120,6 +123,11 @@ class SliceLayer final : public CopyLayer<SliceLayer, SliceOptions> {
             "needs elements of its input", result);
     result[o.dimension].size = o.size;
     return result;
+  }
+
+  // A slice that runs backward is a copy.
+  EagerOperations eager(const LayerPlace& place) const override {
+    return options_.step > 0 ? EagerOperations{} : EagerOperations{eager::movement(place)};
   }
 
   void describe(StridedCopy& copy) const {
@@ -146,6 +154,8 @@ class PadLayer final : public CopyLayer<PadLayer, PadOptions> {
     }
     return result;
   }
+
+  EagerOperations eager(const LayerPlace& place) const override { return {eager::movement(place)}; }
 
   void describe(StridedCopy& copy) const {
     copy.outside = options_.outside;

@@ -39,6 +39,10 @@ class EmbeddingLayer final : public TableLayer<LayerOf<EmbeddingLayer, Embedding
     require(inputs[0].rank() == 2 && options_.rows > 0, name, "needs tokens", inputs[0]);
     return {inputs[0][0], inputs[0][1], options_.width};
   }
+  EagerOperations eager(const LayerPlace& place) const override {
+    const auto values = static_cast<double>(place.shape.elements());
+    return {eager::movement({{{EagerRead::kParameter, values}}, values})};
+  }
 
   void forward(Recorder& recorder) const override {
     recorder.record(spec(recorder), {{Slot::src, recorder.input()}, {Slot::dst, recorder.result()}});
@@ -65,6 +69,13 @@ class PositionEmbeddingLayer final
     require(inputs[0].is_sequence() && inputs[0][1].size <= options_.rows, name,
             "needs a sequence of no more than its positions", inputs[0]);
     return inputs[0];
+  }
+  // The rows are looked up, and added to each sample.
+  EagerOperations eager(const LayerPlace& place) const override {
+    const auto values = static_cast<double>(place.shape.elements());
+    EagerOperation rows = eager::movement({{{EagerRead::kParameter, values}}, values});
+    rows.for_each_sample = false;
+    return {rows, eager::sum({{{0, values}, {EagerRead::kPrevious, values}}, values})};
   }
 
   void forward(Recorder& recorder) const override {

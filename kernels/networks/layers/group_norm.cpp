@@ -61,6 +61,8 @@ class GroupNormLayer final : public LayerOf<GroupNormLayer, GroupNormOptions> {
     recorder.record(spec, arguments, {made, {diff}});
   }
 
+  EagerOperations eager(const LayerPlace& place) const override { return {eager::norm(place)}; }
+
  private:
   GroupNorm spec(const Recorder& recorder) const {
     const TensorDesc src = recorder.src();

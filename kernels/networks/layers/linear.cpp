@@ -110,6 +110,22 @@ class LinearLayer final : public LayerOf<LinearLayer, LinearOptions> {
     return !options_.plain && take_activation(epilogue, activation_);
   }
 
+  EagerOperations eager(const LayerPlace& place) const override {
+    const auto columns = static_cast<double>(options_.features);
+    const auto depth = static_cast<double>(place.input().features());
+    const auto values = static_cast<double>(place.shape.elements());
+    EagerOperations operations{eager::product(place, {.kind = ProductClass::linear,
+                                                      .rows = values / columns,
+                                                      .columns = columns,
+                                                      .depth = depth,
+                                                      .weights = columns * depth})};
+    constexpr std::size_t kMostFused = 3;  // dimensions of what a product with a bias reads
+    if (options_.bias && place.input().rank() > kMostFused) {
+      operations.push_back(eager::sum(eager::previous(values)));
+    }
+    return operations;
+  }
+
  private:
   Linear spec(const Recorder& recorder, Linear::Direction direction) const {
     const TensorDesc rows = recorder.rows();

@@ -42,6 +42,19 @@ class LrnLayer final : public LayerOf<LrnLayer, LrnOptions> {
     recorder.record(gradient(recorder), arguments);
   }
 
+  // x / (k + alpha · mean of x²)^beta, an operation each; the mean over channels that are padded.
+  EagerOperations eager(const LayerPlace& place) const override {
+    const auto values = static_cast<double>(place.shape.elements());
+    const EagerFlow before = eager::previous(values);
+    return {eager::factors({{{0, values}, {0, values}}, values}, Saved::inputs),
+            eager::movement(before),
+            eager::movement(before),
+            eager::factors(before, Saved::nothing),
+            eager::sum(before),
+            eager::in_fp32(eager::elementwise(before, Saved::inputs)),
+            eager::factors({{{0, values}, {EagerRead::kPrevious, values}}, values}, Saved::inputs)};
+  }
+
  private:
   Lrn spec(const Recorder& recorder) const {
     return {.tensor = recorder.src(),

@@ -78,6 +78,27 @@ class MatmulLayer final : public LayerOf<MatmulLayer, MatmulOptions> {
     }
   }
 
+  // With one matrix for all samples and rows it is a linear layer.
+  EagerOperations eager(const LayerPlace& place) const override {
+    const Matrix a = matrix_of(place.inputs[0], options_.transpose_a);
+    const Matrix b = matrix_of(place.inputs[1], options_.transpose_b);
+    const auto size = [](const Extent& extent) { return static_cast<double>(extent.size); };
+    const auto values = static_cast<double>(place.shape.elements());
+    const auto matrix = static_cast<double>(place.inputs[1].elements());
+    const bool is_linear = !place.inputs[1].batch_dimension() && matrix == size(b.rows) * size(b.columns);
+    if (is_linear) {
+      return {eager::product(place, {.kind = ProductClass::linear,
+                                     .rows = values / size(b.columns),
+                                     .columns = size(b.columns),
+                                     .depth = size(b.rows)})};
+    }
+    return {eager::product(place, {.kind = ProductClass::batched,
+                                   .rows = size(a.rows),
+                                   .columns = size(b.columns),
+                                   .depth = size(b.rows),
+                                   .count = values / (size(a.rows) * size(b.columns))})};
+  }
+
  private:
   BatchedMatmul spec(const Recorder& recorder, const Dims& a, const Dims& b) const {
     BatchedMatmul spec{.transpose_a = options_.transpose_a,

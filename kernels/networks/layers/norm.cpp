@@ -95,6 +95,8 @@ class BatchNormLayer final : public LikeItsInput<BatchNormLayer, BatchNormOption
         true, true);
   }
 
+  EagerOperations eager(const LayerPlace& place) const override { return {eager::batch_norm(place)}; }
+
   std::optional<Epilogue> epilogue(const std::string& name) const override {
     return FoldedNorm{name, options_.gain, options_.epsilon};
   }
@@ -135,6 +137,8 @@ class LayerNormLayer final : public LikeItsInput<LayerNormLayer, LayerNormOption
   void backward(Recorder& recorder) const override {
     record_backward(recorder, spec(recorder), options_.scale, options_.shift);
   }
+
+  EagerOperations eager(const LayerPlace& place) const override { return {eager::norm(place)}; }
 
  private:
   LayerNorm spec(const Recorder& recorder) const {

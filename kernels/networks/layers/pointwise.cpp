@@ -81,6 +81,25 @@ class PointwiseLayer final : public LayerOf<PointwiseLayer, PointwiseOptions> {
     }
   }
 
+  EagerOperations eager(const LayerPlace& place) const override {
+    using F = PointwiseFunction;
+    switch (options_.function) {
+      case F::add:
+        return {eager::sum(place)};
+      case F::subtract:
+        return {eager::elementwise(place, Saved::nothing)};
+      case F::multiply:
+      case F::divide:
+        return {eager::factors(place, Saved::inputs)};
+      case F::power:
+        return {eager::in_fp32(eager::elementwise(place, Saved::inputs))};
+      case F::where:
+        return {eager::movement(place)};
+      default:
+        return {eager::elementwise(place, has_gradient(options_.function) ? Saved::inputs : Saved::nothing)};
+    }
+  }
+
  private:
   Pointwise spec(const Array& dst) const { return {.function = options_.function, .inputs = {}, .dst = dst}; }
 

@@ -53,6 +53,15 @@ class PoolLayer final : public LayerOf<PoolLayer, PoolOptions> {
 
   bool ends_block() const override { return true; }
 
+  EagerOperations eager(const LayerPlace& place) const override {
+    if (!options_.average) {
+      return {eager::max_pool(place)};
+    }
+    EagerOperation average = eager::movement(place);
+    average.saved = Saved::inputs;
+    return {average};
+  }
+
  private:
   Pool spec(const Recorder& recorder) const {
     Pool pool = described(recorder.src());
@@ -125,6 +134,10 @@ class AveragePoolLayer final : public LayerOf<AveragePoolLayer, AveragePoolOptio
     recorder.record(spec(recorder), {{Slot::src, recorder.input()}, {Slot::dst, recorder.result()}});
   }
   void backward(Recorder& recorder) const override { record_backward(recorder, spec(recorder)); }
+
+  EagerOperations eager(const LayerPlace& place) const override {
+    return {options_.size == 1 ? eager::mean(place) : eager::movement(place)};
+  }
 
  private:
   Pool spec(const Recorder& recorder) const {

@@ -62,6 +62,26 @@ class ReduceLayer final : public LayerOf<ReduceLayer, ReduceOptions> {
     recorder.record(spec, arguments);
   }
 
+  EagerOperations eager(const LayerPlace& place) const override {
+    switch (options_.function) {
+      case ReduceFunction::mean:
+        return {eager::mean(place)};
+      case ReduceFunction::sum:
+        return {eager::in_fp32(eager::mean(place))};
+      case ReduceFunction::sum_of_squares: {
+        const auto values = static_cast<double>(place.input().elements());
+        const auto sums = static_cast<double>(place.shape.elements());
+        return {eager::in_fp32(eager::elementwise({{{0, values}}, values}, Saved::inputs)),
+                eager::in_fp32(eager::mean({{{EagerRead::kPrevious, values}}, sums}))};
+      }
+      default: {
+        EagerOperation reduction = eager::movement(place);
+        reduction.saved = Saved::inputs;
+        return {reduction};
+      }
+    }
+  }
+
  private:
   bool is_joined(std::size_t dimension) const {
     return std::ranges::count(options_.dimensions, dimension) > 0;
@@ -99,6 +119,8 @@ class ExpandLayer final : public LayerOf<ExpandLayer, ExpandOptions> {
     return {stored_as(shape, target, Layout::nchw)};
   }
   bool reads_any_layout() const override { return true; }
+
+  EagerOperations eager(const LayerPlace& /*place*/) const override { return {}; }
 
   void forward(Recorder& recorder) const override {
     const ArrayTensor src = recorder.array();

@@ -30,6 +30,8 @@ class ResizeLayer final : public LayerOf<ResizeLayer, ResizeOptions> {
     }
   }
 
+  EagerOperations eager(const LayerPlace& place) const override { return {eager::movement(place)}; }
+
  private:
   Resize spec(const Recorder& recorder) const {
     const TensorDesc src = recorder.src();

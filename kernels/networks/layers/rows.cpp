@@ -30,6 +30,8 @@ class RowsLayer final : public LayerOf<RowsLayer, RowsOptions> {
   }
   void backward(Recorder& recorder) const override { recorder.record_gradient_of_each_input(spec(recorder)); }
 
+  EagerOperations eager(const LayerPlace& place) const override { return {eager::movement(place)}; }
+
  private:
   Rows spec(const Recorder& recorder) const {
     Rows spec{.maps = {}, .classes = options_.classes};

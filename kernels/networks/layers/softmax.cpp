@@ -47,6 +47,8 @@ class SoftmaxLayer final : public LayerOf<SoftmaxLayer, SoftmaxOptions> {
     return dimension(shape) == shape.channel_dimension();
   }
 
+  EagerOperations eager(const LayerPlace& place) const override { return {eager::softmax(place)}; }
+
  private:
   std::size_t dimension(const Shape& shape) const {
     return options_.dimension.value_or(shape.is_flat() ? shape.channel_dimension() : shape.rank() - 1);

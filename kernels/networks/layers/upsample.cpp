@@ -28,6 +28,7 @@ class UpsampleLayer final : public LayerOf<UpsampleLayer, UpsampleOptions> {
                       {{Slot::diff_dst, diff}, {Slot::diff_src, recorder.input_gradient()}});
     }
   }
+  EagerOperations eager(const LayerPlace& place) const override { return {eager::movement(place)}; }
 };
 
 const LayerRegistration<UpsampleOptions, UpsampleLayer> registered{"upsample"};

@@ -10,6 +10,7 @@
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "kernels/devices/cuda/tf32_override.h"
+#include "kernels/networks/eager/terms.h"
 #include "kernels/workloads/network/composition.h"
 #include "kernels/workloads/network/infer.h"
 #include "kernels/workloads/network/train.h"
@@ -133,8 +134,21 @@ class ConfiguredNetwork : public ConfiguredWorkload {
     plan.feature_maps = feature_maps;
     return plan;
   }
+  // Values that are computed again have no model.
+  std::optional<NetworkTerms> eager_terms(bool cast_whole) const final {
+    const TrainOptions& training = point_.training;
+    if (training.recompute) {
+      return std::nullopt;
+    }
+    return kernels::eager_terms(point_.graph, {.dtype = point_.dtype,
+                                               .cast_whole = cast_whole,
+                                               .train = trains(),
+                                               .optimizer = training.optimizer,
+                                               .micro_batches = static_cast<double>(training.accumulate)});
+  }
 
  protected:
+  virtual bool trains() const = 0;
   virtual ProgramPlan program(Device& device) const = 0;
   const NetworkPoint& point() const { return point_; }
 
@@ -152,6 +166,7 @@ class ConfiguredInference final : public ConfiguredNetwork {
   }
 
  private:
+  bool trains() const override { return false; }
   ProgramPlan program(Device& device) const override { return plan_inference(point(), device); }
 
   std::shared_ptr<ReferenceAnswers> expected_;
@@ -167,6 +182,7 @@ class ConfiguredTraining final : public ConfiguredNetwork {
   }
 
  private:
+  bool trains() const override { return true; }
   ProgramPlan program(Device& device) const override { return plan_training(point(), device); }
 
   std::shared_ptr<GradientReference> reference_;

@@ -1,0 +1,116 @@
+#include "kernels/networks/eager/memory.h"
+
+#include <algorithm>
+
+namespace bench::kernels {
+namespace {
+
+constexpr double kIndexBytes = 8;
+
+double bytes_in_use(const EagerStep& step, const EagerWidths& widths) {
+  double bytes =
+      step.operation.flow.written * widths.tensors[step.result] + step.operation.places * kIndexBytes;
+  for (const EagerStep::Read& read : step.reads) {
+    bytes += read.values * widths.tensors[read.tensor];
+  }
+  return bytes;
+}
+
+// Tensors that the backward pass reads: what an operation casts before it reads it is saved as that.
+class SavedTensors {
+ public:
+  SavedTensors(const EagerTrace& trace, const EagerWidths& widths)
+      : trace_(trace), widths_(widths), is_saved_(trace.tensors.size(), false) {}
+
+  double bytes() const { return bytes_; }
+
+  void add(const EagerStep& step) {
+    const EagerOperation& operation = step.operation;
+    bytes_ += operation.for_each_sample ? operation.places * kIndexBytes : 0;
+    if (operation.saved == Saved::result) {
+      save(step.result, 0, widths_.tensors[step.result]);
+    } else if (operation.saved == Saved::inputs) {
+      for (const EagerStep::Read& read : step.reads) {
+        save(read.tensor, read.values, width_of(operation, read.tensor));
+      }
+    }
+  }
+
+ private:
+  double width_of(const EagerOperation& operation, std::size_t tensor) const {
+    const bool is_cast = widths_.autocast && !operation.product.empty();
+    const bool is_widened = widths_.autocast && operation.autocast == AutocastDtype::wide;
+    return is_cast ? widths_.narrow : is_widened ? 4 : widths_.tensors[tensor];
+  }
+
+  void save(std::size_t tensor, double values, double width) {
+    if (!trace_.tensors[tensor].for_each_sample) {
+      return;
+    }
+    if (widths_.tensors[tensor] != width) {
+      bytes_ += values * width;
+    } else if (!is_saved_[tensor]) {
+      is_saved_[tensor] = true;
+      bytes_ += trace_.tensors[tensor].values * width;
+    }
+  }
+
+  const EagerTrace& trace_;
+  const EagerWidths& widths_;
+  std::vector<bool> is_saved_;
+  double bytes_ = 0;
+};
+
+double training_peak(const EagerTrace& trace, const EagerWidths& widths) {
+  SavedTensors saved(trace, widths);
+  double peak = 0;
+  for (const EagerStep& step : trace.steps) {
+    if (step.operation.for_each_sample) {
+      saved.add(step);
+      peak = std::max(peak, saved.bytes() + bytes_in_use(step, widths));
+    }
+  }
+  return peak;
+}
+
+double inference_peak(const EagerTrace& trace, const EagerWidths& widths) {
+  std::vector<std::size_t> last_reader(trace.tensors.size(), 0);
+  for (std::size_t i = 0; i < trace.steps.size(); ++i) {
+    for (const EagerStep::Read& read : trace.steps[i].reads) {
+      last_reader[read.tensor] = i;
+    }
+  }
+  const auto size = [&](std::size_t tensor) {
+    const EagerTensor& of = trace.tensors[tensor];
+    return of.for_each_sample ? of.values * widths.tensors[tensor] : 0;
+  };
+  double live = 0;
+  double peak = 0;
+  for (std::size_t i = 0; i < trace.steps.size(); ++i) {
+    const EagerStep& step = trace.steps[i];
+    live += size(step.result);
+    double casts = 0;
+    for (const EagerStep::Read& read : step.reads) {
+      const bool is_cast = !step.operation.product.empty() && widths.tensors[read.tensor] > widths.narrow;
+      casts += is_cast && trace.tensors[read.tensor].for_each_sample ? read.values * widths.narrow : 0;
+    }
+    const double places = step.operation.for_each_sample ? step.operation.places * kIndexBytes : 0;
+    peak = std::max(peak, live + casts + places);
+    std::vector<std::size_t> done;
+    for (const EagerStep::Read& read : step.reads) {
+      if (read.tensor != 0 && last_reader[read.tensor] == i && std::ranges::count(done, read.tensor) == 0) {
+        live -= size(read.tensor);
+        done.push_back(read.tensor);
+      }
+    }
+  }
+  return peak;
+}
+
+}  // namespace
+
+double eager_peak_bytes(const EagerTrace& trace, const EagerWidths& widths, bool train) {
+  return train ? training_peak(trace, widths) : inference_peak(trace, widths);
+}
+
+}  // namespace bench::kernels

@@ -1,0 +1,205 @@
+#include "kernels/networks/eager/terms.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/networks/eager/memory.h"
+#include "kernels/networks/eager/trace.h"
+#include "kernels/networks/eager/widths.h"
+
+namespace bench::kernels {
+namespace {
+
+constexpr double kIndexBytes = 8;
+constexpr double kTokenBytes = 8;
+
+double& of(std::array<double, kTraffics>& bytes, Traffic traffic) {
+  return bytes.at(static_cast<std::size_t>(traffic));
+}
+
+double up_to(double value, double step) {
+  return std::ceil(value / step) * step;
+}
+
+// With the columns of the last tile and the ends of the reduction, which are computed for nothing.
+double padded_flops(const EagerProduct& product, bool on_tensor_cores) {
+  const auto& [kind, rows, columns, depth, count, weights] = product;
+  switch (kind) {
+    case ProductClass::grouped:
+    case ProductClass::depthwise:
+    case ProductClass::stem:
+      return 2 * rows * columns * depth * count;
+    default:
+      break;
+  }
+  const bool small = kind == ProductClass::batched || kind == ProductClass::attention;
+  const double ends = on_tensor_cores ? 32 : 8;
+  return 2 * (small ? up_to(rows, 64) : rows) * up_to(columns, small || on_tensor_cores ? 64 : 32) *
+         (depth + ends) * count;
+}
+
+double tile_flops(const EagerProduct& product) {
+  return product.kind == ProductClass::depthwise
+             ? 0
+             : 2 * 64 * std::min(128.0, std::max(product.columns, 16.0)) * product.depth;
+}
+
+// What an optimizer reads and writes of each parameter, in values, if each of its functions is an operation.
+double updates_of(Optimizer::Kind optimizer) {
+  switch (optimizer) {
+    case Optimizer::Kind::sgd:
+      return 3;  // weight and gradient read, weight written
+    case Optimizer::Kind::momentum:
+      return 6;
+    case Optimizer::Kind::adam:
+      return 18;
+  }
+  return 0;
+}
+
+class Adder {
+ public:
+  Adder(const EagerTrace& trace, const EagerWidths& widths, bool train)
+      : trace_(trace), widths_(widths), train_(train) {
+    for (const EagerStep& step : trace.steps) {
+      step.operation.product.empty() ? add_other(step) : add_product(step, step.operation.product.front());
+    }
+  }
+
+  NetworkTerms terms() && { return std::move(terms_); }
+
+ private:
+  // Moved by a step's operation: bytes that no sample needs for itself count as weights.
+  void move(const EagerStep& step, Traffic traffic, double bytes) {
+    const bool each = step.operation.for_each_sample;
+    of(each ? terms_.per_sample.bytes : terms_.per_step.bytes, each ? traffic : Traffic::weights) += bytes;
+  }
+
+  bool has_backward(const EagerStep& step) const {
+    return train_ && trace_.tensors[step.result].wants_gradient;
+  }
+
+  // Gradients are made of the parameter, and of each operand that has one.
+  double gradients(const EagerStep& step, const EagerProduct& product) const {
+    double count = product.weights > 0 ? 1 : 0;
+    for (const EagerStep::Read& read : step.reads) {
+      count += trace_.tensors[read.tensor].wants_gradient ? 1 : 0;
+    }
+    return std::min(count, 2.0);
+  }
+
+  void add_product(const EagerStep& step, const EagerProduct& product) {
+    StepTerms& per_step = terms_.per_step;
+    StepTerms& worked = step.operation.for_each_sample ? terms_.per_sample : per_step;
+    const auto kind = static_cast<std::size_t>(product.kind);
+    const bool backward = has_backward(step);
+    const double flops = padded_flops(product, widths_.narrow == 2);
+    const double moved = (step.operation.flow.read() + step.operation.flow.written) * widths_.narrow;
+    double& weights = of(per_step.bytes, Traffic::weights);
+    worked.flops.at(kind) += flops;
+    move(step, step.operation.traffic, moved);
+    weights += product.weights * widths_.narrow;
+    per_step.launches += 1;
+    per_step.tile += tile_flops(product) * (train_ ? 3 : 1);
+    if (widths_.autocast) {
+      add_casts(step, product, backward);
+    }
+    if (backward) {
+      worked.grads.at(kind) += flops * gradients(step, product);
+      move(step, step.operation.traffic, 2 * moved);
+      weights += 2 * product.weights * widths_.narrow;
+      per_step.launches += 2 + (product.weights > 0 ? 3 : 0);  // 3: a gradient is zeroed and added to
+    }
+  }
+
+  // Autocast casts what is wide, and the parameter.
+  void add_casts(const EagerStep& step, const EagerProduct& product, bool backward) {
+    constexpr double kCast = 6;  // bytes read and written
+    for (const EagerStep::Read& read : step.reads) {
+      if (widths_.tensors[read.tensor] > widths_.narrow) {
+        move(step, Traffic::elementwise, kCast * read.values);
+        terms_.per_step.launches += 1;
+      }
+    }
+    if (product.weights > 0) {
+      of(terms_.per_step.bytes, Traffic::weights) += product.weights * kCast * (backward ? 2 : 1);
+      terms_.per_step.launches += 1;
+    }
+  }
+
+  void add_other(const EagerStep& step) {
+    const EagerOperation& operation = step.operation;
+    const double written = widths_.tensors[step.result];
+    const bool backward = has_backward(step);
+    double bytes = operation.flow.written * written + operation.places * kIndexBytes;
+    for (const EagerStep::Read& read : step.reads) {
+      bytes += read.values * widths_.tensors[read.tensor];
+    }
+    bytes += backward ? operation.backward * written : 0;
+    move(step, operation.traffic, bytes);
+    terms_.per_step.launches += 1 + (backward ? operation.backward_launches : 0);
+    if (!operation.is_known) {
+      terms_.unknown_share += bytes;  // made a share at the end
+      if (std::ranges::find(terms_.unknown, step.kind) == terms_.unknown.end()) {
+        terms_.unknown.push_back(step.kind);
+      }
+    }
+  }
+
+  const EagerTrace& trace_;
+  const EagerWidths& widths_;
+  bool train_;
+  NetworkTerms terms_;
+};
+
+double all_bytes(const NetworkTerms& terms) {
+  double bytes = 0;
+  for (const StepTerms* const part : {&terms.per_sample, &terms.per_step}) {
+    for (const double of_one : part->bytes) {
+      bytes += of_one;
+    }
+  }
+  return bytes;
+}
+
+void repeat(StepTerms& terms, double times) {
+  for (auto* const values : {&terms.flops, &terms.grads}) {
+    for (double& value : *values) {
+      value *= times;
+    }
+  }
+  for (double& value : terms.bytes) {
+    value *= times;
+  }
+  terms.tile *= times;
+  terms.launches *= times;
+}
+
+bool has_convolution(const EagerTrace& trace) {
+  return std::ranges::any_of(trace.steps, [](const EagerStep& step) {
+    return !step.operation.product.empty() && step.operation.product.front().kind < ProductClass::linear;
+  });
+}
+
+}  // namespace
+
+NetworkTerms eager_terms(const Graph& graph, const EagerSetting& setting) {
+  const EagerTrace trace = eager_trace(graph);
+  const EagerWidths widths = eager_widths(trace, setting.dtype, setting.cast_whole);
+  NetworkTerms terms = Adder(trace, widths, setting.train).terms();
+  terms.unknown_share /= std::max(all_bytes(terms), 1.0);
+  terms.parameters = static_cast<double>(graph.parameter_count());
+  terms.is_language = !has_convolution(trace);
+  terms.input_bytes_per_sample = trace.tensors[0].values * (graph.tokens() ? kTokenBytes : widths.tensors[0]);
+  terms.peak_bytes_per_sample =
+      terms.input_bytes_per_sample + eager_peak_bytes(trace, widths, setting.train) / setting.micro_batches;
+  repeat(terms.per_step, setting.micro_batches);
+  if (setting.train) {
+    // Each gradient is zeroed and added to; then the optimizer's work.
+    of(terms.per_step.bytes, Traffic::weights) +=
+        terms.parameters * 4 * (4 * setting.micro_batches + updates_of(setting.optimizer));
+  }
+  return terms;
+}
+
+}  // namespace bench::kernels

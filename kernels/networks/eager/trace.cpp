@@ -1,0 +1,153 @@
+#include "kernels/networks/eager/trace.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/networks/eager/strides.h"
+#include "kernels/networks/graph/array_options.h"
+#include "kernels/networks/passes/attention.h"
+#include "kernels/operations/batched_matmul/batched_matmul.h"
+
+namespace bench::kernels {
+namespace {
+
+using Value = Graph::Value;
+
+bool depends_on_batch(const Shape& shape) {
+  return shape.batch_dimension().has_value();
+}
+
+class Tracer {
+ public:
+  explicit Tracer(const Graph& graph) : graph_(graph) {
+    const Shape& input = graph[0].shape;
+    add_tensor({.values = static_cast<double>(input.elements())});
+    places_.push_back({0, Strides::dense(input)});
+    for (Value value = 1; value < graph.nodes().size(); ++value) {
+      places_.push_back(run(value));
+    }
+  }
+
+  EagerTrace trace() && { return std::move(trace_); }
+
+ private:
+  struct Place {
+    std::size_t tensor = 0;
+    Strides strides;
+  };
+
+  std::size_t add_tensor(const EagerTensor& tensor) {
+    trace_.tensors.push_back(tensor);
+    return trace_.tensors.size() - 1;
+  }
+
+  std::size_t add_step(EagerStep step) {
+    const EagerOperation& operation = step.operation;
+    EagerTensor made{.values = operation.flow.written, .for_each_sample = operation.for_each_sample};
+    for (const EagerStep::Read& read : step.reads) {
+      made.wants_gradient = made.wants_gradient || trace_.tensors[read.tensor].wants_gradient;
+    }
+    step.result = add_tensor(made);
+    trace_.steps.push_back(std::move(step));
+    return trace_.steps.back().result;
+  }
+
+  // The input as it is, or a copy in order.
+  Place copied(Value value) {
+    const Node& node = graph_[value];
+    const auto count = static_cast<double>(node.shape.elements());
+    const EagerFlow flow({{0, count}}, count);
+    EagerStep step{
+        .operation = eager::movement(flow), .reads = {{places_[value].tensor, count}}, .kind = "copy"};
+    step.operation.for_each_sample = depends_on_batch(node.shape);
+    return {add_step(std::move(step)), Strides::dense(node.shape)};
+  }
+
+  // A product reads its operand as it lies, if one stride leads from row to row and from matrix to matrix.
+  bool is_copied(const Node& node, Value input) const {
+    const Strides& strides = places_[input].strides;
+    return (options_of<MatmulOptions>(node) != nullptr && !strides.are_matrices()) ||
+           (options_of<LinearOptions>(node) != nullptr && !strides.are_rows());
+  }
+
+  Place run(Value value) {
+    const Node& node = graph_[value];
+    if (const auto* const parameter = options_of<ParameterOptions>(node)) {
+      const auto count = static_cast<double>(node.shape.elements());
+      return {add_tensor({.values = count,
+                          .for_each_sample = false,
+                          .is_parameter = true,
+                          .is_number = count == 1,
+                          .wants_gradient = parameter->trained}),
+              Strides::dense(node.shape)};
+    }
+    if (node.inputs.size() == 1) {
+      const Place& input = places_[node.inputs[0]];
+      if (auto strides = viewed(node, input.strides)) {
+        return {input.tensor, *std::move(strides)};
+      }
+    }
+    const LayerPlace place = graph_.place(value);
+    EagerOperations operations = node.layer->eager(place);
+    if (operations.empty()) {
+      if (graph_[node.inputs[0]].shape == node.shape) {
+        return places_[node.inputs[0]];
+      }
+      Place copy = copied(node.inputs[0]);
+      copy.strides = Strides::dense(node.shape);
+      return copy;
+    }
+    std::vector<std::size_t> inputs;
+    for (const Value input : node.inputs) {
+      inputs.push_back(is_copied(node, input) ? copied(input).tensor : places_[input].tensor);
+    }
+    const bool trains = node.layer->trained_values(place) > 0;
+    std::size_t result = 0;
+    for (EagerOperation& operation : operations) {
+      EagerStep step{.operation = std::move(operation), .reads = {}, .kind = node.type->name};
+      step.operation.for_each_sample = step.operation.for_each_sample && depends_on_batch(node.shape);
+      for (const EagerRead& read : step.operation.flow.reads) {
+        step.reads.push_back({tensor_of(read, inputs, result, trains), read.values});
+      }
+      result = add_step(std::move(step));
+      EagerTensor& made = trace_.tensors[result];
+      made.wants_gradient = made.wants_gradient || trains;
+    }
+    return {result,
+            keeps_order(node) ? places_[node.inputs[0]].strides.made_dense() : Strides::dense(node.shape)};
+  }
+
+  std::size_t tensor_of(const EagerRead& read, const std::vector<std::size_t>& inputs, std::size_t previous,
+                        bool trains) {
+    switch (read.from) {
+      case EagerRead::kPrevious:
+        return previous;
+      case EagerRead::kParameter:
+        return add_tensor({.values = read.values,
+                           .for_each_sample = false,
+                           .is_parameter = true,
+                           .wants_gradient = trains});
+      default:
+        return inputs.at(static_cast<std::size_t>(read.from));
+    }
+  }
+
+  // The result of a function of elements lies as its first input does.
+  bool keeps_order(const Node& node) const {
+    return trace_.steps.back().operation.traffic == Traffic::elementwise &&
+           graph_[node.inputs[0]].shape == node.shape;
+  }
+
+  const Graph& graph_;
+  EagerTrace trace_;
+  std::vector<Place> places_;  // of each node
+};
+
+}  // namespace
+
+EagerTrace eager_trace(const Graph& graph) {
+  const Graph fused = with_attention(graph);
+  return Tracer(fused).trace();
+}
+
+}  // namespace bench::kernels

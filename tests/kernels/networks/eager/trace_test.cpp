@@ -1,0 +1,220 @@
+// Which operations eager PyTorch runs for layers, and what a step's memory holds.
+#include "kernels/networks/eager/trace.h"
+
+#include <gmock/gmock.h>
+
+#include "kernels/networks/eager/memory.h"
+#include "kernels/networks/eager/terms.h"
+#include "kernels/networks/eager/widths.h"
+#include "kernels/networks/graph/array_options.h"
+#include "kernels/operations/batched_matmul/batched_matmul.h"
+
+namespace bench::kernels {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Value = Graph::Value;
+
+std::vector<std::string> kinds_of(const Graph& graph) {
+  std::vector<std::string> kinds;
+  for (const EagerStep& step : eager_trace(graph).steps) {
+    kinds.push_back(step.kind);
+  }
+  return kinds;
+}
+
+// Three rows of features, as one linear layer makes them.
+constexpr std::int64_t kTokens = 6;
+constexpr std::int64_t kHeads = 2;
+constexpr std::int64_t kFeatures = 4;  // of a head
+
+Value reshaped(Graph& g, Value x, const Shape& shape) {
+  return g.append("reshape", {x}, ReshapeOptions{.shape = shape});
+}
+Value transposed(Graph& g, Value x, const std::vector<std::size_t>& order) {
+  return g.append("transpose", {x}, TransposeOptions{.order = order});
+}
+// Rows cut into heads, which come first.
+Value heads(Graph& g, Value x) {
+  return transposed(g, reshaped(g, x, {kBatch, kTokens, kHeads, kFeatures}), {0, 2, 1, 3});
+}
+
+TEST(EagerTrace, ShuffledChannelsAreCopiedOnce) {
+  Graph g({8, 4, 4});
+  Value x = reshaped(g, g.image(), {kBatch, 2, 4, 4, 4});
+  x = reshaped(g, transposed(g, x, {0, 2, 1, 3, 4}), Shape::maps(8, 4, 4));
+  g.relu("relu", x);
+  EXPECT_THAT(kinds_of(g), ElementsAre("copy", "activation"));
+}
+
+TEST(EagerTrace, ViewsAreNoOperations) {
+  Graph g({8, 4, 4});
+  Value x = g.append("slice", {g.image()}, SliceOptions{.dimension = 1, .start = 2, .step = 1, .size = 4});
+  x = transposed(g, x, {0, 2, 3, 1});
+  g.append("slice", {x}, SliceOptions{.dimension = 1, .start = 0, .step = 2, .size = 2});
+  EXPECT_THAT(kinds_of(g), IsEmpty());
+}
+
+// Rows of heads lie apart: a product of all of them has no single stride from matrix to matrix.
+TEST(EagerTrace, HeadsAreCopiedBeforeAProductAndPutTogetherBehindIt) {
+  Graph g = Graph::reading(Shape::sequence(kTokens, kHeads * kFeatures));
+  const Value q = heads(g, g.linear("q", 0, kHeads * kFeatures));
+  const Value k = heads(g, g.linear("k", 0, kHeads * kFeatures));
+  const Value scores = g.append("scores", {q, k}, MatmulOptions{.transpose_b = true});
+  reshaped(g, transposed(g, scores, {0, 2, 1, 3}), {kBatch, kTokens, kHeads * kTokens});
+  EXPECT_THAT(kinds_of(g), ElementsAre("linear", "linear", "copy", "copy", "matmul", "copy"));
+}
+
+TEST(EagerTrace, AFunctionOfElementsKeepsTheOrder) {
+  Graph g({8, 4, 4});
+  const Value x = g.relu("relu", transposed(g, g.image(), {0, 2, 3, 1}));
+  reshaped(g, x, {kBatch, 128});
+  transposed(g, x, {0, 3, 1, 2});
+  EXPECT_THAT(kinds_of(g), ElementsAre("activation", "copy"));
+}
+
+TEST(EagerTrace, AttentionThatIsWrittenOutIsOneProduct) {
+  Graph g = Graph::reading(Shape::sequence(kTokens, kHeads * kFeatures));
+  const Value q = heads(g, g.linear("q", 0, kHeads * kFeatures));
+  const Value k = heads(g, g.linear("k", 0, kHeads * kFeatures));
+  const Value v = heads(g, g.linear("v", 0, kHeads * kFeatures));
+  const Value scores = g.append("scores", {q, k}, MatmulOptions{.transpose_b = true, .scale = 0.5F});
+  const Value weights = g.append("softmax", {scores}, SoftmaxOptions{.dimension = 3});
+  const Value mixed = g.append("mix", {weights, v}, MatmulOptions{});
+  const Value joined = reshaped(g, transposed(g, mixed, {0, 2, 1, 3}), {kBatch, kTokens, kHeads * kFeatures});
+  g.linear("out", joined, 3);
+  const EagerTrace trace = eager_trace(g);
+  std::vector<EagerProduct> attention;
+  for (const EagerStep& step : trace.steps) {
+    EXPECT_NE(step.kind, "matmul");
+    EXPECT_NE(step.kind, "softmax");
+    if (step.kind == "attention" && !step.operation.product.empty()) {
+      attention.push_back(step.operation.product.front());
+    }
+  }
+  ASSERT_EQ(attention.size(), 1U);
+  EXPECT_EQ(attention[0].rows, kTokens);
+  EXPECT_EQ(attention[0].columns, kTokens);
+  EXPECT_EQ(attention[0].depth, 2 * kFeatures);
+  EXPECT_EQ(attention[0].count, kHeads);
+}
+
+// What depends on no sample runs once a step.
+TEST(EagerTerms, AFunctionOfParametersCountsOnceAStep) {
+  Graph g({8, 4, 4});
+  const Value table = g.append("table", {}, ParameterOptions{.shape = {8, 1, 1}});
+  const Value gate = g.activation("gate", table, Activation::sigmoid);
+  g.append("scale", {g.image(), gate}, PointwiseOptions{.function = PointwiseFunction::multiply});
+  const NetworkTerms terms = eager_terms(g, {.dtype = Dtype::fp32});
+  const auto weights = static_cast<std::size_t>(Traffic::weights);
+  const auto elementwise = static_cast<std::size_t>(Traffic::elementwise);
+  EXPECT_EQ(terms.per_step.bytes.at(weights), 4 * 2 * 8);
+  EXPECT_EQ(terms.per_sample.bytes.at(elementwise), 4 * (2 * 128 + 8));
+  EXPECT_EQ(terms.per_step.launches, 2);
+}
+
+// Autocast: a layer norm answers in fp32, which the linear layer behind it casts; the sum of both is fp32.
+TEST(EagerTerms, AutocastFollowsTheEdges) {
+  Graph g = Graph::reading(Shape::sequence(kTokens, 8));
+  const Value norm = g.layer_norm("norm", g.linear("in", 0, 8));
+  g.relu("relu", g.add("add", norm, g.linear("out", norm, 8)));
+  const EagerTrace trace = eager_trace(g);
+  const EagerWidths widths = eager_widths(trace, Dtype::fp16, false);
+  std::vector<double> written;
+  for (const EagerStep& step : trace.steps) {
+    written.push_back(widths.tensors[step.result]);
+  }
+  EXPECT_THAT(written, ElementsAre(2, 4, 2, 4, 4));
+  const NetworkTerms terms = eager_terms(g, {.dtype = Dtype::fp16});
+  const double values = kTokens * 8;
+  // Two casts of 6 bytes a value; the sum reads 4 and 2 and writes 4; the activation reads and writes 4.
+  EXPECT_EQ(terms.per_sample.bytes.at(static_cast<std::size_t>(Traffic::elementwise)),
+            values * (2 * 6 + 10 + 8));
+  EXPECT_EQ(terms.per_step.launches, 5 + 2 + 2);  // and a cast of each layer's weights
+  const NetworkTerms whole = eager_terms(g, {.dtype = Dtype::fp16, .cast_whole = true});
+  EXPECT_EQ(whole.per_sample.bytes.at(static_cast<std::size_t>(Traffic::elementwise)), values * (6 + 4));
+  EXPECT_EQ(whole.per_step.launches, 5);
+}
+
+// A product with a parameter in fp32 is wide; with one number it is as it was.
+TEST(EagerTerms, APointwiseOperandWidensUnlessItIsANumber) {
+  for (const bool number : {true, false}) {
+    Graph g = Graph::reading(Shape::sequence(kTokens, 8));
+    const Value x = g.linear("in", 0, 8);
+    const Value factor =
+        g.append("factor", {}, ParameterOptions{.shape = number ? Shape{1} : Shape{8}, .trained = false});
+    g.append("scale", {x, factor}, PointwiseOptions{.function = PointwiseFunction::multiply});
+    const EagerTrace trace = eager_trace(g);
+    EXPECT_EQ(eager_widths(trace, Dtype::fp16, false).tensors[trace.steps.back().result], number ? 2 : 4);
+  }
+}
+
+// Gradients of the image are not wanted; micro-batches repeat all but the optimizer's work.
+TEST(EagerTerms, OfTraining) {
+  Graph g({8, 4, 4});
+  g.conv2d("b", g.conv2d("a", g.image(), {.channels = 64}), {.channels = 64});
+  const auto point = static_cast<std::size_t>(ProductClass::pointwise);
+  const auto weights = static_cast<std::size_t>(Traffic::weights);
+  const EagerSetting setting{.dtype = Dtype::fp32, .train = true};
+  const NetworkTerms terms = eager_terms(g, setting);
+  const double a = 2 * 16 * 64 * (8 + 8);  // the reduction's end is padded by 8
+  const double b = 2 * 16 * 64 * (64 + 8);
+  EXPECT_EQ(terms.per_sample.flops.at(point), a + b);
+  EXPECT_EQ(terms.per_sample.grads.at(point), a + 2 * b);
+  EXPECT_EQ(terms.parameters, 64 * 8 + 64 * 64);
+  EagerSetting accumulated = setting;
+  accumulated.micro_batches = 4;
+  const NetworkTerms four = eager_terms(g, accumulated);
+  EXPECT_EQ(four.per_step.launches, 4 * terms.per_step.launches);
+  EXPECT_EQ(four.per_step.bytes.at(weights) + 3 * 4 * 3 * terms.parameters,
+            4 * terms.per_step.bytes.at(weights));  // 3 values of a parameter by SGD, once
+  const double input = 8 * 16 * 4;
+  EXPECT_EQ(four.peak_bytes_per_sample - input, (terms.peak_bytes_per_sample - input) / 4);
+  EXPECT_EQ(four.per_sample.flops, terms.per_sample.flops);
+}
+
+// ReLU's result is saved once, though the convolution behind it saves it too; the sum saves nothing.
+TEST(EagerMemory, OfTrainingHoldsEachSavedTensorOnce) {
+  Graph g({16, 4, 4});
+  const double map = 16 * 16 * 4;  // bytes
+  const Value x = g.relu("relu", g.conv2d("a", g.image(), {.channels = 16}));
+  g.add("add", g.conv2d("b", x, {.channels = 16}), x);
+  const EagerTrace trace = eager_trace(g);
+  const EagerWidths widths = eager_widths(trace, Dtype::fp32, false);
+  // Saved: the image, and ReLU's result. The sum reads two and writes one.
+  EXPECT_EQ(eager_peak_bytes(trace, widths, true), 2 * map + 3 * map);
+}
+
+TEST(EagerMemory, OfInferenceHoldsWhatIsStillRead) {
+  Graph g({16, 4, 4});
+  const double map = 16 * 16 * 4;
+  const Value a = g.conv2d("a", g.image(), {.channels = 16});
+  const Value b = g.relu("b", a);
+  const Value c = g.relu("c", b);
+  g.add("d", c, a);
+  const EagerTrace trace = eager_trace(g);
+  const EagerWidths widths = eager_widths(trace, Dtype::fp32, false);
+  EXPECT_EQ(eager_peak_bytes(trace, widths, false), 3 * map);  // a, b and c; or a, c and d
+}
+
+struct UnsaidOptions {};
+
+class UnsaidLayer final : public LikeItsInput<UnsaidLayer, UnsaidOptions> {
+ public:
+  using LikeItsInput::LikeItsInput;
+  void forward(Recorder& /*recorder*/) const override {}
+};
+
+const LayerRegistration<UnsaidOptions, UnsaidLayer> registered_unsaid{"unsaid_of_a_test"};
+
+TEST(EagerTerms, NameLayersThatDidNotSayTheirOperations) {
+  Graph g({8, 4, 4});
+  g.append("unsaid", {g.relu("relu", g.image())}, UnsaidOptions{});
+  const NetworkTerms terms = eager_terms(g, {.dtype = Dtype::fp32});
+  EXPECT_THAT(terms.unknown, ElementsAre("unsaid_of_a_test"));
+  EXPECT_EQ(terms.unknown_share, 0.5);
+}
+
+}  // namespace
+}  // namespace bench::kernels
