@@ -64,7 +64,7 @@ def finding($name): [(.findings // [])[] | objects | select(.name == $name)] | f
 
 # A file of a device that is not here, its points in the place of measured ones.
 def is_predicted: (.predicted // []) != [];
-def with_predicted: .benchmarks = ((.benchmarks // []) + [(.predicted // [])[] | . + {stats: {median_ns: .real_time, ci95_ns: .interval80_ns}}]);
+def with_predicted: .benchmarks = ((.benchmarks // []) + [(.predicted // [])[] | . + {stats: {median_ns: .real_time, ci95_ns: .interval80_ns}, work: {flops: .model.flops?, sample_bytes: .model.bytes?}}]);
 
 def flags: [(.validity.flags // [])[] | tostring] | unique;
 # A flag in the words of the run's warning.

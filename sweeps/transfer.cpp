@@ -159,12 +159,26 @@ SweepPlan plan_copies(const SweepRequest& request, const TransferOptions& option
   return plan;
 }
 
+// The steps, of a device that is not here.
+SweepPlan plan_steps(const SweepRequest& request, const std::vector<WorkloadSpec>& steps) {
+  SweepPlan plan;
+  plan.axes = {{"batch", Json::array()}};
+  for (const WorkloadSpec& spec : steps) {
+    plan.axes["batch"].push_back(spec.batch);
+    plan.points.push_back(batch_point(*request.workload, spec,
+                                      fmt::format("transfer/{}/{}/{}/batch:{}", request.workload->name,
+                                                  spec.mode, name_of(spec.dtype), spec.batch),
+                                      "steps"));
+  }
+  return plan;
+}
+
 class TransferSweep : public Sweep {
  public:
   TransferSweep(const SweepRequest& request, Device& device)
       : options_(transfer_options(request, device)), steps_(studied_steps(request, device)) {
     if (device.model() != nullptr) {  // the data sheet has the bus, and no copy is timed
-      plan_.axes = Json::object();
+      plan_ = plan_steps(request, steps_);
       predicted_ = predicted_copies(request, steps_, device);
       return;
     }

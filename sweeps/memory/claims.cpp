@@ -67,6 +67,7 @@ Finding claim_growing_memory(const BatchSeries& series) {
 std::optional<Finding> claim_multiples(const std::vector<BatchSeries>& all, Dtype dtype) {
   Finding finding = finding_of("optimizer_multiple", "ratio");
   std::vector<std::string> words;
+  bool is_own_engine = false;
   for (const BatchSeries& series : all) {
     const std::string optimizer = optimizer_of(series);
     if (series.params.dtype != dtype || series.params.mode != "train" || series.points.empty() ||
@@ -75,6 +76,7 @@ std::optional<Finding> claim_multiples(const std::vector<BatchSeries>& all, Dtyp
     }
     const BatchPoint& point = series.points.front();
     const MemoryByCategory& bytes = point.memory.by_category;
+    is_own_engine = point.predicted == nullptr;
     const double multiple = static_cast<double>(bytes.fixed_part()) / static_cast<double>(point.weights);
     words.push_back(
         fmt::format("{:.2f} with {} ({})", multiple, optimizer, format_bytes(bytes.fixed_part())));
@@ -88,7 +90,7 @@ std::optional<Finding> claim_multiples(const std::vector<BatchSeries>& all, Dtyp
   if (words.empty()) {
     return std::nullopt;
   }
-  const bool narrow = (dtype == Dtype::bf16 || dtype == Dtype::fp16) && all.front().points.front().plan;
+  const bool narrow = (dtype == Dtype::bf16 || dtype == Dtype::fp16) && is_own_engine;
   finding.claim = fmt::format(
       "Weights, gradients and optimizer state in {}, as multiples of the weights: {}{}.", name_of(dtype),
       fmt::join(words, ", "), narrow ? "; the optimizer keeps fp32 weights beyond the 16-bit ones" : "");
