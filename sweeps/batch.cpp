@@ -123,7 +123,7 @@ class BatchSweep final : public Sweep {
       finding.name += several ? "/" + dtype : "";
       findings.push_back(std::move(finding));
     };
-    const bool predicted = device_.model() != nullptr;
+    const bool predicted = device_.model() != nullptr || !document.predicted.empty();
     using Claim = Finding (*)(const BatchSeries& series);
     const std::vector<Claim> claims =
         predicted ? std::vector<Claim>{predicted_t_inf,   claim_saturation,

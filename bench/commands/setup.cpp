@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/cli/suggest.h"
 #include "bench/error.h"
 #include "bench/host/cache_folder.h"
 #include "bench/host/host_info.h"
 #include "bench/host/system_state.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/suggest.h"
 #include "bench/modelled.h"
 #include "bench/registry.h"
 #include "bench/run/context.h"
