@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/predicted_step.h"
 #include "bench/registry.h"
 
 namespace bench {
@@ -28,6 +29,10 @@ void Sweep::prepare(SweepStudy& study) {
       expected_ns = std::max(expected_ns, before_ns - study.left_ns());
     }
   }
+}
+
+PredictedPoint Sweep::predicted(const SweepPoint& point, Device& device) const {
+  return predicted_point(point, device);
 }
 
 std::vector<const WorkloadType*> covered_workloads(const SweepType& sweep) {

@@ -30,7 +30,7 @@ do for [kind in "png svg"] {
   key_at = foot + key_rows + 0.5
 
   # Marks with 95 % intervals, the fitted curve, its limit dashed, a ring at the saturation batch.
-  set title "Throughput, 95 % intervals\n" . text_of("how") . "\n " font small
+  set title text_of("rate_heading") . "\n" . text_of("how") . "\n " font small
   set key at graph 0, char key_at left top maxcols 1 samplen 1
   set xlabel "batch"
   set ylabel text_of("rate_unit")
@@ -38,7 +38,9 @@ do for [kind in "png svg"] {
   set format x "%.0f"
   set xrange [n("batch_min") / 1.35:n("batch_max") * 1.35]
   set yrange [0:1.08 * n("rate_top")]
-  plot for [i = 1:dtypes] known("dtype" . i . "_limit") with lines dashtype (8, 6) linewidth 1.6 linecolor rgb colour_of("dtype" . i) notitle, \
+  plot for [i = 1:int(n("bands"))] $data index of("band" . i) using 1:2:3 with filledcurves fillstyle transparent solid 0.15 noborder linecolor rgb colour_of("band" . i) notitle, \
+    for [i = 1:int(n("bands"))] $data index of("band" . i) using 1:4 with lines linewidth 1.2 linecolor rgb colour_of("band" . i) notitle, \
+    for [i = 1:dtypes] known("dtype" . i . "_limit") with lines dashtype (8, 6) linewidth 1.6 linecolor rgb colour_of("dtype" . i) notitle, \
     for [i = 1:dtypes] curve("dtype" . i, x) with lines linewidth 1.2 linecolor rgb colour_of("dtype" . i) notitle, \
     $data index 'rates' using 1:2:3:4:6 with yerrorbars pointtype -1 linewidth 1.6 linecolor rgb variable notitle, \
     $data index 'rates' using 1:2:5:6 with points pointtype variable pointsize 1.3 * dot linewidth 1.6 linecolor rgb variable notitle, \

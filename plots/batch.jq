@@ -43,7 +43,7 @@ def fates_of_dtypes: group_by([.dtype, .status])[]
   | "✕ \(.[0].dtype)\([.[].batch | values] | unique | listing): \({oom: "out of memory"}[.[0].status] // .[0].status)\(if .[0].reason == "" then "" else " (\(.[0].reason))" end)";
 
 def title: (.sweep.mode // (([.benchmarks[]?, .unmeasured[]?] | first // {}) | .params.mode // (.name // "" | tostring | split("/")[2])) // "") as $mode
-  | "Throughput and memory against batch: \(workload)\(if $mode == "" then "" else ", \($mode | clean)" end) on \(device)";
+  | "\(if is_predicted then "Predicted throughput" else "Throughput" end) and memory against batch: \(workload)\(if $mode == "" then "" else ", \($mode | clean)" end) on \(device)";
 
 # ── A dtype ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -71,7 +71,7 @@ def dtype_of($d; $dtypes; $points; $best; $scale):
 
 # ── Everything ──────────────────────────────────────────────────────────────────────────────────────
 
-. as $file | points as $points | missing as $missing
+is_predicted as $predicted | with_predicted | . as $file | points as $points | missing as $missing
 # Those without memory come last: they have no panel.
 | ([$points[] | select(.bytes > 0) | .dtype] | unique) as $held
 | ([$points[].dtype, $missing[].dtype] | unique | sort_by([(. as $d | $held | index($d) == null), dtype_rank])) as $dtypes
@@ -87,17 +87,23 @@ def dtype_of($d; $dtypes; $points; $best; $scale):
     ($points | flag_notes[]),
     (if $cap == null or $cap_drawn or $most <= 1 then empty else "↑ cap \($cap | bytes_text), \($cap / $most | figures(2)) times the highest bar" end)] as $notes
 | {strings: (around(title; finding("recommendation").claim; []; $notes)
-    + {measured: ($points | length), panels: ($held | length), batches: ($batches | length), batch_min: ($batches | first // 1), batch_max: ($batches | last // 1),
+    + {rate_heading: (if $predicted then "Throughput, predicted, with the 80 % interval" else "Throughput, 95 % intervals" end),
+       bands: ([$series[] | select($predicted and (.own | length) > 1)] | length),
+       measured: ($points | length), panels: ($held | length), batches: ($batches | length), batch_min: ($batches | first // 1), batch_max: ($batches | last // 1),
       how: ([if any($series[].strings; .t_inf > 0) then "curve: fitted" else empty end, if any($series[].strings; .limit > 0) then "dashed: T∞" else empty end,
         if any($series[]; .at != null) then "ring: saturation batch" else empty end] | join("; ")),
       rate_unit: "samples per second\($scale.words)", memory_unit: $bytes.unit,
       rate_top: ([$best / $scale.by, $series[].strings.limit] | max),
       memory_top: (([$most, ($series[] | .line as $line | .own[].batch as $b | $line | line_at($b)), (if $cap_drawn then $cap else empty end)] | max) / $bytes.by),
       caps: (if $cap_drawn then 1 else 0 end), cap: (($cap // 0) / $bytes.by), cap_text: "cap \($cap // 0 | bytes_text)"}
+    + ([$series[] | select($predicted and (.own | length) > 1) | {name: .strings.name, colour: .strings.colour}] | numbered("band"))
     + ($series | map(.strings) | numbered("dtype")) + ($stack | map({name: .key, colour}) | numbered("layer"))),
-   rates: [$series[] | .strings as $s | .own[] | [.batch, .rate / $scale.by, .low / $scale.by, .high / $scale.by, $s.shape - (if .open then 1 else 0 end), $s.colour]],
+   rates: [$series[] | .strings as $s | .own[] | [.batch, .rate / $scale.by, (if $predicted then .rate else .low end) / $scale.by, (if $predicted then .rate else .high end) / $scale.by, $s.shape - (if .open then 1 else 0 end), $s.colour]],
    saturation: [$series[] | select(.at != null) | [.at.batch, .at.rate / $scale.by, .strings.colour]],
    absent: [$missing[] | select(.batch != null) | [.batch, 0, (.dtype | dtype_colour)]]}
+  # The interval of predicted points, as a band.
+  + ([[$series[] | select($predicted and (.own | length) > 1)] | to_entries[]
+      | {key: "band\(.key + 1)", value: [.value.own[] | [.batch, .low / $scale.by, .high / $scale.by, .rate / $scale.by]]}] | from_entries)
   # A row a batch: its name, its number, the fitted line, bytes by category.
   + ([$series | to_entries[] | .value as $s | {key: "bars\(.key + 1)", value: [$batches[] as $b
       | ([$s.own[] | select(.batch == $b and .bytes > 0)] | first) as $p

@@ -62,6 +62,10 @@ def time_scale: if . >= 2e9 then {by: 1e9, unit: "s"} elif . >= 2e6 then {by: 1e
 
 def finding($name): [(.findings // [])[] | objects | select(.name == $name)] | first // {};
 
+# A file of a device that is not here, its points in the place of measured ones.
+def is_predicted: (.predicted // []) != [];
+def with_predicted: .benchmarks = ((.benchmarks // []) + [(.predicted // [])[] | . + {stats: {median_ns: .real_time, ci95_ns: .interval80_ns}, work: {flops: .model.flops?, sample_bytes: .model.bytes?}}]);
+
 def flags: [(.validity.flags // [])[] | tostring] | unique;
 # A flag in the words of the run's warning.
 def flag_text: {noisy: "wide 95 % interval", few_rounds: "fewer than 3 rounds", "throttled:cpu_contention": "other processes used the CPU",

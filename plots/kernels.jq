@@ -48,7 +48,7 @@ def key_of($points): if . != "stream" then . else
 def kinds: map("\(.params.workload // "?" | clean) \(.params.dtype // "" | clean)") | unique
   | if length > 3 then map(split(" ")[0]) | unique else . end | ", of \(join(", "))";
 
-points as $points | (finding("memory_bandwidth").value | positive) as $memory | peaks as $peaks | datasheet as $sheet
+is_predicted as $predicted | with_predicted | points as $points | (finding("memory_bandwidth").value | positive) as $memory | peaks as $peaks | datasheet as $sheet
 | operations($points) as $own | [$points[] | select(.workload == "stream")] as $stream
 | ([$stream[], $own[] | select(.wide)] | unique | length) as $wide | ([$stream[] | select(.lone)] | length) as $alone
 | (($points | flag_notes)
@@ -65,12 +65,12 @@ points as $points | (finding("memory_bandwidth").value | positive) as $memory | 
 | [$peaks[] | .rate / ($memory // empty)] as $ridges
 | [lines($stream; false), lines($stream; true)] as [$hot, $cold]
 | (if $hot == [] and $cold == [] then "round: hot caches; square: cold" else "solid, round: hot caches; dashed, square: cold" end) as $looks
-| {strings: (around("Kernels on \(device)"; finding("memory_bandwidth").claim; []; $notes) 
+| {strings: (around("\(if $predicted then "Predicted kernels" else "Kernels" end) on \(device)"; finding("memory_bandwidth").claim; []; $notes) 
     + {measured: ($points | length), bytes_min: ([$stream[].bytes] | min), bytes_max: ([$stream[].bytes] | max),
        bandwidth_max: ([$stream[].bandwidth] | max),
        stream_how: ([(if any($stream[]; .cold) then (if any($stream[]; .cold | not) then $looks else "cold caches" end) else "hot caches" end),
          (if any($stream[]; .open) then "open: flagged" else empty end)] | join("; ")),
-       rates_title: (if $memory == null then "Rates of arithmetic, measured" else "Roofline, measured" end),
+       rates_title: (if $memory == null then "Rates of arithmetic" else "Roofline" end + if $predicted then ", predicted; roofs of the data sheet" else ", measured" end),
        rates_how: ([(if any($own[]; .cold) then "small, pale: cold caches" else empty end), (if any($own[]; .open) then "open: flagged" else empty end),
          (if $makers == [] then empty else "dotted: maker's figures" end)] | join("; ")),
        intensity_min: ([$own[].intensity, $ridges[]] | min), intensity_max: ([$own[].intensity, $ridges[]] | max),

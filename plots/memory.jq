@@ -137,7 +137,7 @@ def notes($all; $drawn; $points; $missing; $limits; $caps; $unseen; $top; $unit)
 
 # ── Everything ──────────────────────────────────────────────────────────────────────────────────────
 
-[(.findings // [])[] | objects] as $findings
+is_predicted as $predicted | with_predicted | [(.findings // [])[] | objects] as $findings
 | [(.sweep.limits? // [])[] | objects
    | .label |= (. // "?" | clean) | .cap_bytes |= positive | .largest_batch |= (number // 0) | .smallest_bytes |= (number // 0) | .smallest_batch |= (number // 1)
    | select(.cap_bytes != null)] as $limits
@@ -156,7 +156,7 @@ def notes($all; $drawn; $points; $missing; $limits; $caps; $unseen; $top; $unit)
 | ([step_of] | first) as $memory | (if $memory == null or $n == 0 then null else step($memory) end) as $step
 | (if $n == 0 then [] else soaks($findings) end) as $soaks | (if $soaks == [] then null else soak_panel($soaks) end) as $soak
 | ([$findings[] | select(.name | tostring | startswith("largest_batch/")) | .claim | strings] | first) as $claim
-| {strings: (around("What fills the memory, measured at the peak: \(workload) on \(device)"; $claim; circumstances; $notes)
+| {strings: (around("What fills the memory, \(if $predicted then "predicted" else "measured" end) at the peak: \(workload) on \(device)"; $claim; circumstances; $notes)
      + {measured: $n, columns: $columns, batches: ($batches | length), unit: $scale.unit, top: ($top / $scale.by)}
      + ($stack | map({name: .key, colour}) | numbered("layer")) + ($caps | map({name: "cap \(bytes_text)", at: (. / $scale.by)}) | numbered("cap"))
      + ($drawn | map(heading(.; $limits; $findings; (200 / $columns | floor))) | numbered("panel"))

@@ -67,16 +67,17 @@ def steps: ([(.sweep.transfer.steps? // [])[]? | objects | select(.kinds != null
    # A row a kind of memory: its name and colour, then time, low, high and words of each step.
    steps: [$kinds[] | [(.host_memory | clean), (.host_memory | kind_colour)] + (.serial | time) + (.beside | time)]};
 
-def title: "Copies between the host and \(device)";
+def title: "\(if is_predicted then "Predicted copies" else "Copies" end) between the host and \(device)";
 def circumstances: . as $document
   | [.sweep.transfer.crosses_bus? | if . == false then "no bus was crossed: copies within the host's memory" elif . == true then "PCIe \($document.context.device.pcie // "unknown" | clean)" else empty end];
 
 points as $points
 | (finding("bus").value | positive) as $limit
-| [(.findings // [])[] | objects | select((.name // "" | tostring | startswith("pin/"))) | .claim | strings | clean] as $verdicts
+| [(.findings // [])[] | objects | select((.name // "" | tostring | startswith("pin/") or startswith("input/"))) | .claim | strings | clean] as $verdicts
 | ($verdicts[1:] + ($points | flag_notes) + fates("")) as $notes
 | [panel($points; "h2d", "d2h", "both"; $limit), steps] as $panels
 | ($panels | add | del(.strings))
-  + {strings: (around(title; $verdicts[0]; circumstances; $notes) + {measured: ($points | length)}
+  + {strings: (around(title; $verdicts[0]; circumstances; $notes) + {measured: ($points | length),
+     nothing: (if is_predicted then finding("bus").claim // "" | gsub(" \\[[^]]*\\]"; "") | clean else "" end)}
     + (kinds | map({key: "colour_\(.)", value: kind_colour}) | from_entries) + ($panels | map(.strings) | add))}
 | tables

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "bench/measure/flags.h"
+#include "bench/predicted_step.h"
 #include "bench/sweep.h"
 #include "sweeps/batch/claims.h"
+#include "sweeps/batch/predicted.h"
 #include "sweeps/series/planned.h"
 #include "sweeps/series/points.h"
 
@@ -88,7 +90,7 @@ class BatchSweep final : public Sweep {
       for (const SweepPoint& point : plan_.points) {
         const Dtype dtype = point.spec.dtype;
         if (!request_.memory_caps.empty() && !largest_.contains(dtype) &&
-            !point.workload->unsupported(device_)) {
+            !unsupported_on(device_, *point.workload, point.spec)) {
           PlannedSeries series(*request_.workload, point.spec, device_, end);
           largest_[dtype] = largest_by_plan(series, request_.largest_cap());
         }
@@ -100,7 +102,8 @@ class BatchSweep final : public Sweep {
   // For each dtype: t_inf, t0, ceiling_batch, limit_below_ceiling, memory_line, largest_batch, and left_out
   // where points ran above the device's peak; with several dtypes the name ends in "/<dtype>". For each dtype
   // but fp32 speedup_<dtype> and memory_ratio_<dtype>. conditions where other processes used the CPU. Last,
-  // recommendation. Claims about speed leave out points of few rounds where two others remain.
+  // recommendation. Claims about speed leave out points of few rounds where two others remain. Of a device
+  // that is not here limit_at_ceiling, and no t0.
   std::vector<Finding> findings(const ResultDocument& document) const override {
     std::vector<BatchSeries> all =
         read_series(document, [](const BatchParams& params) { return std::string(name_of(params.dtype)); });
@@ -120,9 +123,16 @@ class BatchSweep final : public Sweep {
       finding.name += several ? "/" + dtype : "";
       findings.push_back(std::move(finding));
     };
+    const bool predicted = device_.model() != nullptr || !document.predicted.empty();
+    using Claim = Finding (*)(const BatchSeries& series);
+    const std::vector<Claim> claims =
+        predicted ? std::vector<Claim>{predicted_t_inf,   claim_saturation,
+                                       predicted_limit,   predicted_limit_at_saturation,
+                                       claim_memory_line, claim_largest_batch}
+                  : std::vector<Claim>{claim_t_inf, claim_t0,          claim_saturation,
+                                       claim_limit, claim_memory_line, claim_largest_batch};
     for (const BatchSeries& series : all) {
-      for (const auto claim :
-           {claim_t_inf, claim_t0, claim_saturation, claim_limit, claim_memory_line, claim_largest_batch}) {
+      for (const Claim claim : claims) {
         add(claim(series), series.label);
       }
       if (!series.left_out.empty()) {
@@ -132,14 +142,14 @@ class BatchSweep final : public Sweep {
     const auto baseline = std::ranges::find(all, "fp32", &BatchSeries::label);
     for (const BatchSeries& series : all) {
       if (baseline != all.end() && series.label != "fp32") {
-        findings.push_back(claim_speedup(series, *baseline));
+        findings.push_back((predicted ? predicted_speedup : claim_speedup)(series, *baseline));
         findings.push_back(claim_memory_ratio(series, *baseline));
       }
     }
     if (auto conditions = claim_conditions(document)) {
       findings.push_back(*std::move(conditions));
     }
-    findings.push_back(claim_recommendation(all, document));
+    findings.push_back(predicted ? predicted_recommendation(all) : claim_recommendation(all, document));
     choose_headlines(findings, several);
     return findings;
   }

@@ -15,6 +15,7 @@
 #include "bench/registry.h"
 #include "bench/sweep.h"
 #include "sweeps/kernels/findings.h"
+#include "sweeps/kernels/predicted.h"
 #include "sweeps/kernels/roofline.h"
 #include "sweeps/series/points.h"
 
@@ -109,12 +110,15 @@ SweepPlan plan_kernels(const SweepRequest& request, const Device& device) {
   for (const Dtype dtype : dtypes) {
     plan.axes["dtype"].push_back(name_of(dtype));
   }
+  const bool all = request.workloads.size() > 1;
   std::set<std::string> names;  // two sizes become one where the command line fixes them
   for (const Offer& offer : offers_of(request, dtypes, device)) {
     plan.axes["workload"].push_back(offer.type->name);
     for (const KernelPoint& offered : offer.points) {
       SweepPoint point = point_of(request, *offer.type, offered);
-      if (names.insert(point.name).second) {
+      // The model knows no caches, and of probes such as stream nothing: an operation asked for says so.
+      const bool left_out = device.model() != nullptr && (offered.cold || (all && !can_be_predicted(point)));
+      if (!left_out && names.insert(point.name).second) {
         plan.points.push_back(std::move(point));
       }
     }
@@ -131,11 +135,14 @@ std::vector<TextTable> rate_tables(const ResultDocument& document, const std::se
   const Roofline roofline = roofline_in(document, references);
   const FlagMarks marks(document.benchmarks);
   TextTable table{
-      .title = "Rates, and the share of the measured roofline (above 100 %: data from a cache)",
+      .title = document.predicted.empty()
+                   ? "Rates, and the share of the measured roofline (above 100 %: data from a cache)"
+                   : "Predicted rates, and the share of the data sheet's roofline",
       .rows = {{"point", "step time", "bandwidth", "arithmetic", "FLOP/B", "of the roofline", ""}},
       .right = {false, true, true, true, true, true, false},
       .lists_points = true};
   for (const KernelResult& point : points) {
+    const auto measured = std::ranges::find(document.benchmarks, point.name, &MeasuredPoint::name);
     const double bandwidth = point.bandwidth().value;
     const double rate = point.rate().value;
     const bool computes = point.flops > 0;
@@ -143,11 +150,11 @@ std::vector<TextTable> rate_tables(const ResultDocument& document, const std::se
     const double share = point.is_stream() && roofline.memory ? bandwidth / roofline.memory->rate.value
                          : limit                              ? rate / limit->value
                                                               : 0;
-    table.rows.push_back(
-        {point.short_name(), format_duration(point.step_ns.value), format_rate(bandwidth, "B/s"),
-         computes ? format_rate(rate, "FLOP/s") : "", computes ? format_number(point.intensity()) : "",
-         share > 0 ? format_percent(share) : "",
-         std::string(marks.of(*std::ranges::find(document.benchmarks, point.name, &MeasuredPoint::name)))});
+    table.rows.push_back({point.short_name(), format_duration(point.step_ns.value),
+                          format_rate(bandwidth, "B/s"), computes ? format_rate(rate, "FLOP/s") : "",
+                          computes ? format_number(point.intensity()) : "",
+                          share > 0 ? format_percent(share) : "",
+                          measured == document.benchmarks.end() ? "" : std::string(marks.of(*measured))});
   }
   if (!roofline.memory) {
     constexpr std::ptrdiff_t kShareColumn = 5;
@@ -172,6 +179,9 @@ class KernelsSweep final : public Sweep {
   }
 
   const SweepPlan& plan() const override { return plan_; }
+  PredictedPoint predicted(const SweepPoint& point, Device& device) const override {
+    return predicted_kernel(point, device);
+  }
   std::vector<Finding> findings(const ResultDocument& document) const override {
     return kernels_findings(document, references_);
   }

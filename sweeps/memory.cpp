@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/error.h"
 #include "bench/measure/flags.h"
 #include "bench/measure/result_json.h"
 #include "bench/sweep.h"
@@ -104,6 +105,10 @@ class MemorySweep final : public Sweep {
         device_(device),
         soak_steps_(soak_steps(request)),
         plan_(plan_memory(request, device)) {
+    if (soak_steps_ > 0 && device.model() != nullptr) {
+      throw UsageError(fmt::format("--soak: {} was given, but {} is not here and runs no steps; leave it out",
+                                   soak_steps_, device.info().id));
+    }
     plan_.share_of_budget = soak_steps_ > 0 ? 0.4 : 0.8;
   }
 

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "sweeps/transfer/copies.h"
 #include "sweeps/transfer/findings.h"
 #include "sweeps/transfer/options.h"
+#include "sweeps/transfer/predicted.h"
 #include "sweeps/transfer/studies.h"
 
 namespace bench::sweeps {
@@ -157,12 +159,30 @@ SweepPlan plan_copies(const SweepRequest& request, const TransferOptions& option
   return plan;
 }
 
+// The steps, of a device that is not here.
+SweepPlan plan_steps(const SweepRequest& request, const std::vector<WorkloadSpec>& steps) {
+  SweepPlan plan;
+  plan.axes = {{"batch", Json::array()}};
+  for (const WorkloadSpec& spec : steps) {
+    plan.axes["batch"].push_back(spec.batch);
+    plan.points.push_back(batch_point(*request.workload, spec,
+                                      fmt::format("transfer/{}/{}/{}/batch:{}", request.workload->name,
+                                                  spec.mode, name_of(spec.dtype), spec.batch),
+                                      "steps"));
+  }
+  return plan;
+}
+
 class TransferSweep : public Sweep {
  public:
   TransferSweep(const SweepRequest& request, Device& device)
-      : options_(transfer_options(request, device)),
-        steps_(studied_steps(request, device)),
-        plan_(plan_copies(request, options_, device)) {
+      : options_(transfer_options(request, device)), steps_(studied_steps(request, device)) {
+    if (device.model() != nullptr) {  // the data sheet has the bus, and no copy is timed
+      plan_ = plan_steps(request, steps_);
+      predicted_ = predicted_copies(request, steps_, device);
+      return;
+    }
+    plan_ = plan_copies(request, options_, device);
     const Transfers* const transfers = transfers_of(device);
     state_.crosses_bus = transfers != nullptr && transfers->crosses_bus();
     state_.workers = options_.workers;
@@ -193,12 +213,16 @@ class TransferSweep : public Sweep {
   }
 
   std::vector<Finding> findings(const ResultDocument& document) const override {
-    return transfer_findings(document, state_);
+    return predicted_ ? predicted_transfer_findings(*predicted_, document.context.detail("pcie"))
+                      : transfer_findings(document, state_);
   }
   std::vector<TextTable> tables(const ResultDocument& document) const override {
-    return transfer_tables(document, state_);
+    return predicted_ ? predicted_transfer_tables(*predicted_, document.context.detail("pcie"))
+                      : transfer_tables(document, state_);
   }
-  Json to_json() const override { return {{"transfer", sweeps::to_json(state_)}}; }
+  Json to_json() const override {
+    return predicted_ ? Json::object() : Json{{"transfer", sweeps::to_json(state_)}};
+  }
   void restore(ResultDocument& document) override { parse_params(document, read_copy_params); }
 
  private:
@@ -206,6 +230,7 @@ class TransferSweep : public Sweep {
   std::vector<WorkloadSpec> steps_;
   SweepPlan plan_;
   TransferState state_;
+  std::optional<std::vector<PredictedCopy>> predicted_;  // of a device that is not here
 };
 
 const Registration<SweepType> registered{SweepType{

@@ -22,9 +22,11 @@
 #include "bench/host/interrupt.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/result_context.h"
+#include "bench/predicted_step.h"
 #include "bench/registry.h"
 #include "bench/run/result_file.h"
 #include "bench/sweep.h"
+#include "sweeps/series/points.h"
 #include "sweeps/workers/batch_result.h"
 #include "sweeps/workers/findings.h"
 #include "sweeps/workers/options.h"
@@ -179,11 +181,18 @@ class WorkersSweep final : public Sweep {
  public:
   WorkersSweep(const SweepRequest& request, Device& device)
       : request_(request),
+        device_(device),
         options_(workers_options(request, device)),
         session_(std::make_shared<Session>(request.clock)) {
     if (simulates(request)) {
       plan_.axes = Json::object();
       return;
+    }
+    if (device.model() != nullptr) {
+      throw UsageError(fmt::format(
+          "--device: {} is not here, and takes the loader's profile from a run on this host; give --simulate "
+          "--profile FILE, which bench --sweep workers --device cpu --consumer 40ms writes",
+          device.info().id));
     }
     known_.setup = options_.setup;
     session_->data_name = known_.setup.data;
@@ -298,13 +307,45 @@ class WorkersSweep final : public Sweep {
     if (given("order")) {
       simulation.order = options_.orders.front();
     }
-    if (given("consumer")) {
+    if (device_.model() != nullptr) {
+      add_predicted_consumer(profile.pipeline.batch, simulation);
+    } else if (given("consumer")) {
       const auto& steps = options_.consumer.steps;
       simulation.consumer = options_.setup.consumer;
       simulation.step_ns = steps ? static_cast<std::int64_t>(steps->step_ns(profile.pipeline.batch))
                                  : options_.consumer.step_ns;
     }
     return simulation;
+  }
+
+  // A device that is not here takes the batches as fast as it is predicted to, and as fast as the interval
+  // allows.
+  void add_predicted_consumer(std::int64_t batch, SimulationRequest& simulation) const {
+    const DeviceInfo& info = device_.info();
+    if (options_.consumer.workload == nullptr) {
+      throw UsageError(fmt::format("--consumer: {} was given, but {} is the consumer; give a network",
+                                   quote(request_.sweep_options.at("consumer")), info.id));
+    }
+    WorkloadSpec spec{
+        .mode = request_.modes.front(), .dtype = options_.dtype, .batch = batch, .seed = request_.seed};
+    for (const auto& [name, values] : option_values(request_, spec.mode)) {
+      spec.options[name] = values.front();
+    }
+    try {
+      const PredictedStep step = predicted_step(device_, *options_.consumer.workload, spec);
+      simulation.consumer = fmt::format("{} on {}, predicted", options_.setup.consumer, info.name);
+      simulation.step_ns = static_cast<std::int64_t>(step.step_ns);
+      const auto require = [&](const std::string& name, double step_ns) {
+        simulation.required.push_back({.name = name,
+                                       .samples_per_s = static_cast<double>(batch) * 1e9 / step_ns,
+                                       .source = "predicted"});
+      };
+      require(info.id, step.step_ns);
+      require(info.id + " at the fast end of its 80 % interval", step.interval80_ns.low);
+    } catch (const Unsupported& error) {
+      throw UsageError(
+          fmt::format("--device: {} cannot be predicted as a consumer: {}", info.id, error.what()));
+    }
   }
 
   void simulate_profile() {
@@ -331,6 +372,7 @@ class WorkersSweep final : public Sweep {
   }
 
   const SweepRequest& request_;
+  Device& device_;
   const WorkersOptions options_;
   std::shared_ptr<Session> session_;
   SweepPlan plan_;

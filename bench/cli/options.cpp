@@ -313,7 +313,10 @@ class OptionsReader {
 
   void read_values(Options& options) const {
     if (const std::string* text = line_.text_of("dtype")) {
-      options.dtypes = parse_dtypes(*text);
+      read_dtypes(*text, options);
+    }
+    if (const std::string* text = line_.text_of("framework")) {
+      options.framework = framework_of(*text);
     }
     if (const std::string* text = line_.text_of("batch")) {
       options.batches = parse_axis("--batch", *text);
@@ -342,23 +345,45 @@ class OptionsReader {
     }
   }
 
-  static std::vector<Dtype> parse_dtypes(const std::string& text) {
+  // "half" is fp16 of another kind, so that a run has one of the two.
+  static void read_dtypes(const std::string& text, Options& options) {
+    constexpr std::string_view kHalf = "half";
     std::vector<std::string> accepted;
-    accepted.reserve(kAllDtypes.size());
     for (const Dtype dtype : kAllDtypes) {
       accepted.emplace_back(name_of(dtype));
     }
-    std::vector<Dtype> dtypes;
-    for (const std::string_view name : split(text, ',')) {
-      const std::optional<Dtype> dtype = parse_dtype(name);
+    const std::vector<std::string_view> names = split(text, ',');
+    for (const std::string_view name : names) {
+      const std::optional<Dtype> dtype = name == kHalf ? Dtype::fp16 : parse_dtype(name);
       if (!dtype) {
         throw UsageError(unknown_value("--dtype", name, accepted));
       }
-      if (!contains(dtypes, *dtype)) {
-        dtypes.push_back(*dtype);
+      if (!contains(options.dtypes, *dtype)) {
+        options.dtypes.push_back(*dtype);
       }
     }
-    return dtypes;
+    options.cast_whole = contains(names, kHalf);
+    if (options.cast_whole && contains(names, name_of(Dtype::fp16))) {
+      throw UsageError(
+          fmt::format("--dtype: {} was given; accepted with --sweep: fp16 (autocast) or half "
+                      "(the model cast whole), one of them; bench predict takes both",
+                      quote(text)));
+    }
+  }
+
+  static Framework framework_of(const std::string& text) {
+    const std::optional<Framework> framework = parse_framework(text);
+    if (!framework) {
+      throw UsageError(unknown_value("--framework", text,
+                                     {std::string(name_of(Framework::pytorch)),
+                                      std::string(name_of(Framework::pytorch_compiled))}));
+    }
+    if (*framework == Framework::bench) {
+      throw UsageError(
+          "--framework: 'bench' was given, which takes a measured result of this program; give bench predict "
+          "--framework bench --from RESULT.json");
+    }
+    return *framework;
   }
 
   static std::uint64_t parse_seed(const std::string& text) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench/dtype.h"
+#include "bench/model/gpu_model.h"
 #include "bench/workload.h"
 
 namespace bench {
@@ -38,6 +39,8 @@ struct Options {
   // Lists hold one value where the sweep takes no lists, and are empty where nothing was given.
   std::vector<std::string> modes;  // of the workload
   std::vector<Dtype> dtypes;
+  bool cast_whole = false;               // --dtype half: fp16 means the model cast whole, not autocast
+  std::optional<Framework> framework{};  // of a device that is not here
   std::vector<std::int64_t> batches;
   std::map<std::string, std::vector<std::string>>
       workload_options;                              // those given; names the workload has, values unchecked

@@ -61,6 +61,25 @@ Reason reason_for(std::string_view flag_class, const std::set<std::string>& flag
   return {.before = fmt::format("{} holds for ", flag_class)};
 }
 
+bool is_predicted(const ResultDocument& document) {
+  return document.context.device.kind == "modelled";
+}
+
+// Of all predicted points, each once.
+std::vector<std::string> caveats_of(const ResultDocument& document) {
+  std::vector<std::string> caveats;
+  for (const PredictedPoint& point : document.predicted) {
+    for (const Json& caveat :
+         point.model.is_object() ? point.model.value("caveats", Json::array()) : Json()) {
+      const std::string text = caveat.is_string() ? caveat.get<std::string>() : caveat.dump();
+      if (std::ranges::find(caveats, text) == caveats.end()) {
+        caveats.push_back(text);
+      }
+    }
+  }
+  return caveats;
+}
+
 std::string share(std::size_t count, std::size_t all) {
   return count < all ? fmt::format("{} of {} points", count, all)
          : all == 1  ? std::string("the only point")
@@ -145,6 +164,9 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
   if (const auto speed = document.sessions.empty() ? std::nullopt : unusual_speed(document.sessions.back())) {
     problems.push_back(*speed);
   }
+  if (const std::vector<std::string> caveats = caveats_of(document); !caveats.empty()) {
+    problems.push_back(fmt::format("the intervals are wide: {}", fmt::join(caveats, "; ")));
+  }
   if (problems.empty()) {
     return "";
   }
@@ -162,7 +184,7 @@ void print_report(std::ostream& out, const ResultDocument& document, const std::
     blocks.front() += wrap("* " + finding->claim, columns_there, 2);
   }
   if (std::ranges::none_of(tables, &TextTable::lists_points)) {
-    blocks.push_back(measured_points(document));
+    blocks.push_back(is_predicted(document) ? predicted_points(document) : measured_points(document));
   }
   for (const TextTable& table : tables) {
     blocks.push_back(text_table(table));

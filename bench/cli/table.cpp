@@ -22,9 +22,9 @@ std::string shown(const Json& value) {
 }
 
 // Parameter names in the order they first appear.
-std::vector<std::string> parameter_names(const ResultDocument& document) {
+std::vector<std::string> parameter_names(const auto& points) {
   std::vector<std::string> names;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const auto& point : points) {
     for (const auto& [name, value] : point.params.items()) {
       if (std::ranges::find(names, name) == names.end()) {
         names.push_back(name);
@@ -36,12 +36,12 @@ std::vector<std::string> parameter_names(const ResultDocument& document) {
 
 // A parameter that is the same everywhere says nothing in a column; `batch` and `dtype` are always looked
 // for.
-bool worth_a_column(const ResultDocument& document, const std::string& name) {
+bool worth_a_column(const auto& points, const std::string& name) {
   if (name == "batch" || name == "dtype") {
     return true;
   }
   const Json* first = nullptr;  // not every point has every parameter
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const auto& point : points) {
     const auto value = point.params.find(name);
     if (value == point.params.end()) {
       continue;
@@ -65,6 +65,18 @@ std::string throughput(const MeasuredPoint& point) {
   return plus_minus_of_rounds(rate.value, rate.ci95, stats.rounds);
 }
 
+// "171 (150 to 195)".
+std::string predicted_throughput(const PredictedPoint& point) {
+  if (point.step_ns <= 0) {
+    return "-";
+  }
+  const Estimate rate =
+      inverse({.value = point.step_ns, .ci95 = point.interval80_ns}, point.items_per_step * 1e9);
+  return rate.ci95 ? fmt::format("{} ({} to {})", format_number(rate.value), format_number(rate.low()),
+                                 format_number(rate.high()))
+                   : format_number(rate.value);
+}
+
 // The memory plan is shown where it and the tracker disagree somewhere.
 bool plan_differs(const ResultDocument& document) {
   return std::ranges::any_of(document.benchmarks, [](const MeasuredPoint& point) {
@@ -73,7 +85,7 @@ bool plan_differs(const ResultDocument& document) {
 }
 
 // As asked for, then as measured.
-std::vector<Json> dtypes_in_order(const ResultDocument& document) {
+std::vector<Json> dtypes_in_order(const ResultDocument& document, const auto& points) {
   std::vector<Json> dtypes;
   const auto add = [&](const Json& dtype) {
     if (std::ranges::find(dtypes, dtype) == dtypes.end()) {
@@ -83,7 +95,7 @@ std::vector<Json> dtypes_in_order(const ResultDocument& document) {
   if (const auto axis = document.sweep.axes.find("dtype"); axis != document.sweep.axes.end()) {
     std::ranges::for_each(*axis, add);
   }
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const auto& point : points) {
     add(point.params.value("dtype", Json()));
   }
   return dtypes;
@@ -91,12 +103,12 @@ std::vector<Json> dtypes_in_order(const ResultDocument& document) {
 
 // Growing by the parameters, numbers as numbers, dtypes in their order: points run, and are in the
 // file, in another order.
-bool comes_before(const MeasuredPoint& a, const MeasuredPoint& b, const std::vector<std::string>& parameters,
+bool comes_before(const Json& a, const Json& b, const std::vector<std::string>& parameters,
                   const std::vector<Json>& dtypes) {
   const auto place_of = [&](const Json& dtype) { return std::ranges::find(dtypes, dtype); };
   for (const std::string& name : parameters) {
-    const Json left = a.params.value(name, Json());
-    const Json right = b.params.value(name, Json());
+    const Json left = a.value(name, Json());
+    const Json right = b.value(name, Json());
     if (left != right) {
       return name == "dtype" ? place_of(left) < place_of(right) : left < right;
     }
@@ -168,6 +180,54 @@ std::vector<UnmeasuredGroup> alike(const std::vector<const UnmeasuredPoint*>& po
   return groups;
 }
 
+// Points in the order of their rows, with the cells of the parameters that differ.
+template <class Point>
+class PointRows {
+ public:
+  PointRows(const ResultDocument& document, const std::vector<Point>& points)
+      : parameters_(parameter_names(points)) {
+    std::erase_if(parameters_, [&](const std::string& name) { return !worth_a_column(points, name); });
+    // Rows of one dtype follow one another, so that they read as a curve over the batch.
+    std::vector<std::string> order = parameters_;
+    std::stable_partition(order.begin(), order.end(),
+                          [](const std::string& name) { return name != "batch"; });
+    for (const Point& point : points) {
+      points_.push_back(&point);
+    }
+    const std::vector<Json> dtypes = dtypes_in_order(document, points);
+    std::ranges::stable_sort(points_, [&](const Point* a, const Point* b) {
+      return comes_before(a->params, b->params, order, dtypes);
+    });
+  }
+
+  // `others`: the columns after the parameters, aligned right; `cells`: theirs of a point.
+  std::string text(const std::vector<std::string>& others, const auto& cells) const {
+    std::vector<std::string> header = parameters_;
+    std::vector<bool> right;
+    for (const std::string& name : parameters_) {
+      right.push_back(points_.front()->params.value(name, Json()).is_number());
+    }
+    header.insert(header.end(), others.begin(), others.end());
+    right.resize(header.size(), true);
+    std::vector<std::vector<std::string>> rows{header};
+    for (const Point* point : points_) {
+      std::vector<std::string>& row = rows.emplace_back();
+      for (const std::string& name : parameters_) {
+        const auto value = point->params.find(name);
+        row.push_back(value == point->params.end() ? "-" : shown(*value));
+      }
+      for (std::string& cell : cells(*point)) {
+        row.push_back(std::move(cell));
+      }
+    }
+    return in_columns(rows, right);
+  }
+
+ private:
+  std::vector<std::string> parameters_;
+  std::vector<const Point*> points_;
+};
+
 }  // namespace
 
 std::string_view action_in(std::string_view reason) {
@@ -178,51 +238,36 @@ std::string measured_points(const ResultDocument& document) {
   if (document.benchmarks.empty()) {
     return "No point was measured.\n";
   }
-  std::vector<std::string> parameters = parameter_names(document);
-  std::erase_if(parameters, [&](const std::string& name) { return !worth_a_column(document, name); });
-  // Rows of one dtype follow one another, so that they read as a curve over the batch.
-  std::vector<std::string> order = parameters;
-  std::stable_partition(order.begin(), order.end(), [](const std::string& name) { return name != "batch"; });
-  std::vector<const MeasuredPoint*> points;
-  for (const MeasuredPoint& point : document.benchmarks) {
-    points.push_back(&point);
-  }
-  const std::vector<Json> dtypes = dtypes_in_order(document);
-  std::ranges::stable_sort(points, [&](const MeasuredPoint* a, const MeasuredPoint* b) {
-    return comes_before(*a, *b, order, dtypes);
-  });
-
   const FlagMarks marks(document.benchmarks);
   const bool with_plan = plan_differs(document);
-  std::vector<std::string> header = parameters;
-  std::vector<bool> right;
-  right.reserve(parameters.size());
-  for (const std::string& name : parameters) {
-    right.push_back(document.benchmarks.front().params.value(name, Json()).is_number());
-  }
-  header.insert(header.end(), {"samples/s (95 %)", "step time", "memory"});
+  std::vector<std::string> header{"samples/s (95 %)", "step time", "memory"};
   if (with_plan) {
     header.emplace_back("planned");
   }
   header.insert(header.end(), {"driver", ""});
-  right.resize(header.size(), true);
-  std::vector<std::vector<std::string>> rows{header};
-  for (const MeasuredPoint* point : points) {
-    std::vector<std::string>& cells = rows.emplace_back();
-    for (const std::string& name : parameters) {
-      const auto value = point->params.find(name);
-      cells.push_back(value == point->params.end() ? "-" : shown(*value));
-    }
-    cells.push_back(throughput(*point));
-    cells.push_back(format_duration(point->stats.median_ns));
-    cells.push_back(format_bytes(point->memory.peak_measured));
+  return PointRows(document, document.benchmarks).text(header, [&](const MeasuredPoint& point) {
+    std::vector<std::string> cells{throughput(point), format_duration(point.stats.median_ns),
+                                   format_bytes(point.memory.peak_measured)};
     if (with_plan) {
-      cells.push_back(format_bytes(point->memory.peak_predicted));
+      cells.push_back(format_bytes(point.memory.peak_predicted));
     }
-    cells.push_back(format_bytes(std::max<std::int64_t>(point->memory.driver_used, 0)));
-    cells.emplace_back(marks.of(*point));
+    cells.push_back(format_bytes(std::max<std::int64_t>(point.memory.driver_used, 0)));
+    cells.emplace_back(marks.of(point));
+    return cells;
+  });
+}
+
+std::string predicted_points(const ResultDocument& document) {
+  if (document.predicted.empty()) {
+    return "No point was predicted.\n";
   }
-  return in_columns(rows, right);
+  const std::string title = fmt::format("Predicted for {} on {}; nothing was measured\n",
+                                        document.context.detail("framework"), document.context.device.name);
+  return title + PointRows(document, document.predicted)
+                     .text({"samples/s (80 %)", "step time", "memory"}, [](const PredictedPoint& point) {
+                       return std::vector{predicted_throughput(point), format_duration(point.step_ns),
+                                          format_bytes(point.peak)};
+                     });
 }
 
 std::string unmeasured_points(const ResultDocument& document, std::size_t width, bool verbose) {

@@ -16,6 +16,9 @@ namespace bench {
 // that differs, and as the driver saw it; ○ where the point is less reliable than others.
 std::string measured_points(const ResultDocument& document);
 
+// The same of a device that is not here: throughput with its 80 % interval.
+std::string predicted_points(const ResultDocument& document);
+
 // A line for each status, at most `width` columns, with a pointer to --verbose where it is cut or the points
 // have several reasons; an error has a line for each reason. Points that were skipped and ask for an action
 // have none: the warning counts them. `verbose`: all points, a line for each reason, wrapped.

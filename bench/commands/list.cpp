@@ -18,6 +18,7 @@
 #include "bench/device.h"
 #include "bench/dtype.h"
 #include "bench/json.h"
+#include "bench/modelled.h"
 #include "bench/registry.h"
 #include "bench/run/history.h"
 #include "bench/sweep.h"
@@ -76,6 +77,9 @@ void print_text(std::ostream& out, const std::optional<std::filesystem::path>& c
     for (const DeviceKind::Listing& listing : kind->list()) {
       out << list_line(listing.id, device_in_words(*kind, listing), kDevices);
     }
+  }
+  for (const auto& kind : registry<ModelledDevices>().entries()) {
+    out << list_line("t4, …", kind->description(), kDevices);
   }
   constexpr const char* kNowhere = "not kept; neither XDG_CACHE_HOME nor HOME names a folder";
   const auto history = history_file();

@@ -12,6 +12,7 @@
 #include "bench/host/interrupt.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
+#include "bench/predicted_step.h"
 #include "bench/run/google_benchmark.h"
 
 namespace bench {
@@ -52,10 +53,10 @@ const PlannedPoint& PlannedSweep::predict(const SweepPoint& point) {
   }
   PlannedPoint row{point.name, 0, {}};
   try {
-    if (const auto reason = point.workload->unsupported(device_)) {
+    if (const auto reason = unsupported_on(device_, *point.workload, point.spec)) {
       throw Unsupported(*reason);
     }
-    const MemoryPlan plan = point.workload->plan(device_);
+    const MemoryPlan plan = plan_on(device_, *point.workload, point.spec);
     at_peak_[point.name] = plan.at_peak;
     row.predicted_bytes = plan.peak;
     if (row.predicted_bytes > request_.largest_cap()) {
@@ -115,7 +116,7 @@ void PlannedSweep::stop_at_cap() {
     }
     // A larger batch may do what this one cannot.
     const std::string& problem = predict(point).problem;
-    if (problem.starts_with("oom") || point.workload->unsupported(device_)) {
+    if (problem.starts_with("oom") || unsupported_on(device_, *point.workload, point.spec)) {
       ended.insert(point.series);
     }
     kept.push_back(point);

@@ -10,6 +10,8 @@
 #include "bench/host/host_info.h"
 #include "bench/host/system_state.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/suggest.h"
+#include "bench/modelled.h"
 #include "bench/registry.h"
 #include "bench/run/context.h"
 #include "bench/run/session.h"
@@ -51,6 +53,59 @@ void add_sweep_options(SweepRequest& request, const Options& options, const Swee
   }
 }
 
+// The kind of devices that are not here, where it has one of this name; nullptr: it has not.
+const ModelledDevices* modelled_kind(const std::string& id) {
+  for (const auto& kind : registry<ModelledDevices>().entries()) {
+    const std::vector<std::string> names = kind->names();
+    if (id.ends_with(".json") || std::ranges::find(names, id) != names.end()) {
+      return kind.get();
+    }
+  }
+  return nullptr;
+}
+
+// "; or the id of a GPU that is not here (bench --list --gpus; did you mean t4?)"; empty: there are none.
+std::string modelled_in_words(const std::string& id) {
+  std::vector<std::string> names;
+  for (const auto& kind : registry<ModelledDevices>().entries()) {
+    const std::vector<std::string> more = kind->names();
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  const auto meant = nearest(id, names);
+  return names.empty() ? ""
+                       : fmt::format("; or the id of a GPU that is not here (bench --list --gpus{})",
+                                     meant ? fmt::format("; did you mean {}?", *meant) : "");
+}
+
+void refuse_options_of_modelled_devices(const Options& options) {
+  constexpr const char* kAdvice = "give the id of a GPU that is not here with --device (bench --list --gpus)";
+  if (options.framework) {
+    throw UsageError(fmt::format("--framework: {} was given, but {} is measured and not predicted; {}",
+                                 quote(name_of(*options.framework)), options.device, kAdvice));
+  }
+  if (options.cast_whole) {
+    throw UsageError(
+        fmt::format("--dtype: 'half' was given, which is PyTorch's model cast whole, but {} is measured; {}",
+                    options.device, kAdvice));
+  }
+}
+
+// Nothing is measured there.
+void refuse_options_of_measuring(const Options& options) {
+  const BenchmarkFlags& flags = options.benchmark;
+  const char* const given = options.resume          ? "--resume"
+                            : !flags.out.empty()    ? "--benchmark_out"
+                            : !flags.format.empty() ? "--benchmark_format"
+                            : flags.repetitions > 0 ? "--benchmark_repetitions"
+                                                    : nullptr;
+  if (given != nullptr) {
+    throw UsageError(
+        fmt::format("{}: it was given, but belongs to measured points, and {} is not here; leave "
+                    "it out",
+                    given, options.device));
+  }
+}
+
 }  // namespace
 
 std::optional<std::filesystem::path> choices_file() {
@@ -83,13 +138,24 @@ std::unique_ptr<Device> open_device(const std::string& id,
     }
   }
   if (best == nullptr) {
-    throw UsageError(
-        fmt::format("--device: there is no device {} here; accepted: {}{}", quote(id), usable, missing));
+    throw UsageError(fmt::format("--device: there is no device {} here; accepted: {}{}{}", quote(id), usable,
+                                 missing, modelled_in_words(id)));
   }
   std::unique_ptr<Device> device = best->open(best_id);
   if (choices) {
     device->keep_choices(*choices);
   }
+  return device;
+}
+
+std::unique_ptr<Device> open_asked_device(const Options& options) {
+  if (const ModelledDevices* const kind = modelled_kind(options.device)) {
+    refuse_options_of_measuring(options);
+    return kind->open(options.device, {.framework = options.framework.value_or(Framework::pytorch),
+                                       .cast_whole = options.cast_whole});
+  }
+  auto device = open_device(options.device, options.cache ? choices_file() : std::nullopt);
+  refuse_options_of_modelled_devices(options);
   return device;
 }
 
@@ -114,8 +180,9 @@ SweepRequest make_request(const Options& options, const SweepType& sweep, const 
   request.seed = options.seed;
   request.memory_caps = options.memory_caps;
   if (request.memory_caps.empty()) {
+    const double share = device.model() == nullptr ? kDefaultCapShare : 1;
     request.memory_caps.push_back(
-        static_cast<std::int64_t>(kDefaultCapShare * static_cast<double>(device.info().available_bytes)));
+        static_cast<std::int64_t>(share * static_cast<double>(device.info().available_bytes)));
   }
   request.label = request.workloads.size() == 1 ? request.workload->name : "all";
   if (sweep.complete) {

@@ -25,8 +25,14 @@ std::optional<std::filesystem::path> choices_file();
 std::unique_ptr<Device> open_device(const std::string& id,
                                     const std::optional<std::filesystem::path>& choices = std::nullopt);
 
+// The device that the command line asks for: open_device(), or a GPU that is not here by its id in the
+// catalogue, which always means the modelled card, or by a card's JSON file. Throws UsageError too for
+// options that this device does not take.
+std::unique_ptr<Device> open_asked_device(const Options& options);
+
 // Defaults filled in: the sweep's where it has one, else the workload's; the memory cap is 80 % of what is
-// free on the device. Throws UsageError for an option of a mode that is not asked for.
+// free on the device, all of it where the device is not here. Throws UsageError for an option of a mode that
+// is not asked for.
 SweepRequest make_request(const Options& options, const SweepType& sweep, const Device& device,
                           const Clock& clock);
 

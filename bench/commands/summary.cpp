@@ -13,15 +13,19 @@
 #include "bench/host/interrupt.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
+#include "bench/modelled.h"
 #include "bench/run/google_benchmark.h"
 #include "bench/run/picture.h"
 
 namespace bench {
 
-void print_start(const Options& options, const SweepRequest& request, const DeviceInfo& device) {
-  fmt::print(std::cerr, "bench --sweep {}: {} on {} ({}), memory cap {}, time budget {}\n", options.sweep,
-             request.label, device.id, device.name, format_bytes(request.largest_cap()),
-             format_duration(static_cast<double>(options.time_budget.count())));
+void print_start(const Options& options, const SweepRequest& request, const Device& device) {
+  const std::string last =
+      device.model() == nullptr
+          ? fmt::format("time budget {}", format_duration(static_cast<double>(options.time_budget.count())))
+          : fmt::format("predicted for {}; nothing is run", name_of(device.model()->framework()));
+  fmt::print(std::cerr, "bench --sweep {}: {} on {} ({}), memory cap {}, {}\n", options.sweep, request.label,
+             device.info().id, device.info().name, format_bytes(request.largest_cap()), last);
   print_workload_file(request);
 }
 
@@ -73,8 +77,9 @@ void print_summary(const Options& options, const std::string& sweep, const Resul
   std::ostream& notes = options.benchmark.format.empty() ? std::cout : std::cerr;
   print_result(options, document, tables);
   fmt::print(notes, "\nresult   {}\n", result.path().string());
-  const bool nothing_measured = document.benchmarks.empty() && !document.unmeasured.empty();
-  if (!options.plot || nothing_measured) {
+  const bool nothing_known =
+      document.benchmarks.empty() && document.predicted.empty() && !document.unmeasured.empty();
+  if (!options.plot || nothing_known) {
     return;
   }
   const Picture picture = draw(sweep, result.path());
@@ -106,7 +111,7 @@ ExitCode exit_code_of(const SweepPlan& plan, const ResultDocument& document) {
   if (interrupted()) {
     return ExitCode::interrupted;
   }
-  const bool nothing = document.benchmarks.empty() && !plan.points.empty();
+  const bool nothing = document.benchmarks.empty() && document.predicted.empty() && !plan.points.empty();
   return nothing || errors_in(document) > 0 || only_references_measured(plan, document)
              ? ExitCode::inconclusive
              : ExitCode::done;

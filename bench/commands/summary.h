@@ -14,7 +14,7 @@
 namespace bench {
 
 // One line: what runs, where, and for how long; then print_workload_file().
-void print_start(const Options& options, const SweepRequest& request, const DeviceInfo& device);
+void print_start(const Options& options, const SweepRequest& request, const Device& device);
 
 // workload_file_lines() to standard error.
 void print_workload_file(const SweepRequest& request);

@@ -26,6 +26,7 @@
 #include "bench/run/google_benchmark.h"
 #include "bench/run/history.h"
 #include "bench/run/machine_watch.h"
+#include "bench/run/predicted_points.h"
 #include "bench/run/result_file.h"
 #include "bench/run/runner.h"
 #include "bench/run/session.h"
@@ -67,11 +68,12 @@ class SweepRun {
         continued_(continued),
         budget_(clock, continued ? continued->started : clock.now(), options.time_budget),
         type_(*registry<SweepType>().find(options.sweep)),
-        device_(open_device(options.device, options.cache ? choices_file() : std::nullopt)),
+        device_(open_asked_device(options)),
         request_(make_request(options, type_, *device_, clock)),
         sweep_(type_.make(request_, *device_)),
         planned_(sweep_->plan(), request_, *device_, options.benchmark.filter),
-        file_(options.out, type_.name, request_.label, device_->info().id) {
+        file_(options.out, type_.name, request_.label,
+              device_->info().id + (is_modelled() ? "-predicted" : "")) {
     device_->memory().set_cap(request_.largest_cap());
   }
 
@@ -120,11 +122,10 @@ class SweepRun {
       resume();
     }
     if (!continued_) {
-      print_start(options_, request_, device_->info());
+      print_start(options_, request_, *device_);
     }
-    if (plan().points.empty()) {
-      conclude(*sweep_, document_);
-      file_.write(document_);
+    if (is_modelled() || plan().points.empty()) {
+      predict();
     } else {
       measure_points();
       if (successor_) {
@@ -143,6 +144,7 @@ class SweepRun {
 
  private:
   const SweepPlan& plan() const { return planned_.plan(); }
+  bool is_modelled() const { return device_->model() != nullptr; }
 
   void start() {
     document_ = start_document(type_, request_, plan(), *device_, options_, argv_);
@@ -199,6 +201,18 @@ class SweepRun {
                  "--resume: the machine or the program may differ: {}; points that go on are flagged {}\n",
                  fmt::join(all, ", "), kMixedSessions);
     }
+  }
+
+  // What needs no measurement: it takes no time, and is written once.
+  void predict() {
+    if (is_modelled()) {
+      predict_points(*sweep_, plan(), *device_, request_.largest_cap(), document_);
+    }
+    conclude(*sweep_, document_);
+    if (is_modelled()) {
+      mark_as_predicted(document_.findings);
+    }
+    file_.write(document_);
   }
 
   // Tells what this machine's history says, and adds this session to it.

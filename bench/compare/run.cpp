@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/error.h"
 #include "bench/measure/between_runs.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/statistics.h"
@@ -130,6 +131,12 @@ std::string ComparedRun::date() const {
 
 ComparedRun compared_run(const ResultDocument& document, const std::filesystem::path& path) {
   constexpr std::size_t kLongestPath = 4096;
+  if (document.context.device.kind == "modelled") {
+    throw NotComparable(
+        fmt::format("{} was predicted for {}, which is not here: nothing of it was measured; "
+                    "compare measured results, or put devices side by side with bench evaluate",
+                    printable(path.string(), kLongestPath), printable(document.context.device.name)));
+  }
   ComparedRun run{.path = printable(path.string(), kLongestPath),
                   .identity = identity_of(document),
                   .context = document.context,

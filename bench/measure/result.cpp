@@ -84,6 +84,20 @@ void members(auto& io, Of<UnmeasuredPoint> auto& point) {
   io("reason", point.reason);
 }
 
+void members(auto& io, Of<PredictedPoint> auto& point) {
+  io("name", point.name);
+  io("params", point.params);
+  io("real_time", point.step_ns, check::not_negative);
+  io("items_per_step", point.items_per_step, check::not_negative);
+  io.nullable("interval80_ns", point.interval80_ns);
+  io("status", point.status, [](const Field& field) {
+    if (const std::string status = field.string(); status != "predicted" && status != "planned") {
+      throw UsageError(fmt::format("{} is {}; accepted: predicted, planned", field.path(), quote(status)));
+    }
+  });
+  io.maybe("model", point.model);
+}
+
 void members(auto& io, Of<Finding> auto& finding) {
   io("name", finding.name);
   io.nullable("value", finding.value);
@@ -281,6 +295,31 @@ MeasuredPoint point_from_json(const Field& field, const FileFormat& format) {
   return point;
 }
 
+Json predicted_to_json(const PredictedPoint& point) {
+  Json json = write_struct(point);
+  json["time_unit"] = "ns";
+  if (point.step_ns > 0) {
+    json["items_per_second"] = point.items_per_step * 1e9 / point.step_ns;
+  }
+  Json& memory = json["memory"];
+  for (const MemoryCategory category : kMemoryCategories) {
+    memory[std::string(name_of(category))] = point.memory[category];
+  }
+  memory["peak_predicted"] = point.peak;
+  return json;
+}
+
+PredictedPoint predicted_from_json(const Field& field) {
+  auto point = read_struct<PredictedPoint>(field);
+  const Field memory = field.at("memory");
+  JsonReader io(memory);
+  for (const MemoryCategory category : kMemoryCategories) {
+    io(name_of(category), point.memory[category], check::bytes);
+  }
+  io("peak_predicted", point.peak, check::bytes);
+  return point;
+}
+
 // ---- the document ----
 
 bool is_finite(const Json& json) {
@@ -303,14 +342,13 @@ void require_finite(const Json& json, const std::string& path) {
 }
 
 // Points are found by their names: findings, --resume and comparisons could not tell two apart.
-void check_names(const std::vector<MeasuredPoint>& points) {
+void check_names(const auto& points, std::string_view list) {
   std::unordered_map<std::string_view, std::size_t> seen;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const auto [first, is_new] = seen.try_emplace(points[i].name, i);
     if (!is_new) {
-      throw UsageError(
-          fmt::format("benchmarks[{}].name is {}, as benchmarks[{}].name is; accepted is each name once", i,
-                      quote(points[i].name), first->second));
+      throw UsageError(fmt::format("{}[{}].name is {}, as {}[{}].name is; accepted is each name once", list,
+                                   i, quote(points[i].name), list, first->second));
     }
   }
 }
@@ -339,6 +377,9 @@ Json without_points(const ResultDocument& document) {
   json["sessions"] = to_json(document.sessions);
   json["sweep"] = to_json(document.sweep);
   json["benchmarks"] = Json::array();
+  for (const PredictedPoint& point : document.predicted) {
+    json["predicted"].push_back(predicted_to_json(point));
+  }
   json["unmeasured"] = written_value(document.unmeasured);
   json["findings"] = written_value(document.findings);
   return json;
@@ -431,9 +472,15 @@ ResultDocument document_from_json(const Json& json) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     document.benchmarks.push_back(point_from_json(points.at(i), format));
   }
+  if (const auto predicted = root.find("predicted")) {
+    for (std::size_t i = 0; i < predicted->size(); ++i) {
+      document.predicted.push_back(predicted_from_json(predicted->at(i)));
+    }
+  }
   read_value(root.at("unmeasured"), document.unmeasured);
   read_value(root.at("findings"), document.findings);
-  check_names(document.benchmarks);
+  check_names(document.benchmarks, "benchmarks");
+  check_names(document.predicted, "predicted");
   return document;
 }
 

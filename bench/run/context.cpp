@@ -75,7 +75,11 @@ Json datasheet_of(std::string_view name, const std::filesystem::path& catalogue)
                                  catalogue.string()));
   }
   for (const Json& gpu : json["gpus"]) {
-    const Json names = gpu.is_object() ? gpu.value("names", Json::array()) : Json::array();
+    if (!gpu.is_object()) {
+      continue;
+    }
+    Json names = gpu.value("names", Json::array());
+    names.push_back(gpu.value("id", Json()));
     if (std::ranges::any_of(names, [&](const Json& one) { return one.is_string() && one == name; })) {
       return gpu;
     }
@@ -104,7 +108,8 @@ RunContext make_context(const DeviceInfo& device, const HostInfo& host, const st
     }
   }
   const std::filesystem::path catalogue = program_file("results/gpus.json").path;
-  if (Json datasheet = datasheet_of(device.name, catalogue); datasheet.is_object()) {
+  if (Json datasheet = datasheet_of(device.kind == "modelled" ? device.id : device.name, catalogue);
+      datasheet.is_object()) {
     context.datasheet = std::move(datasheet);
   }
   context.host = {.cpu = host.cpu,

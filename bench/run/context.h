@@ -20,8 +20,9 @@ namespace bench {
 RunContext make_context(const DeviceInfo& device, const HostInfo& host, const std::vector<std::string>& argv,
                         std::uint64_t seed);
 
-// The entry of the catalogue of devices (results/gpus.json) that lists `name` among a device's names; null
-// where none does, or there is no catalogue. Throws UsageError where the file is there and is no catalogue.
+// The entry of the catalogue of devices (results/gpus.json) that has `name` as its id or among a device's
+// names; null where none does, or there is no catalogue. Throws UsageError where the file is there and is no
+// catalogue.
 Json datasheet_of(std::string_view name, const std::filesystem::path& catalogue);
 
 // This program's version.

@@ -64,6 +64,13 @@ Finding claim_memory(const std::vector<KernelResult>& points, const RoofCeiling&
   return finding;
 }
 
+Finding claim_data_sheet(const RoofCeiling& memory) {
+  Finding finding = finding_of("memory_bandwidth", "B/s");
+  finding.set(memory.rate);
+  finding.claim = fmt::format("Memory delivers at most {} (data sheet).", bytes_rate(memory.rate));
+  return finding;
+}
+
 // Why there is no roofline, and what to do.
 std::string reason_for_no_memory(const ResultDocument& document, const std::vector<KernelResult>& points,
                                  const std::set<std::string>& references) {
@@ -400,7 +407,10 @@ std::vector<Finding> kernels_findings(const ResultDocument& document,
       findings.push_back(std::move(*finding));
     }
   };
-  if (roofline.memory) {
+  const bool predicted = !document.predicted.empty();
+  if (predicted) {
+    add(claim_data_sheet(*roofline.memory));
+  } else if (roofline.memory) {
     add(claim_memory(points, *roofline.memory, cache_bytes));
     add(claim_caches(points, *roofline.memory));
   } else if (!points.empty() || !document.unmeasured.empty()) {
@@ -431,6 +441,9 @@ std::vector<Finding> kernels_findings(const ResultDocument& document,
   add(claim_launch(points));
   add(claim_conditions(document));
   set_headlines(findings, headlines(findings));
+  for (Finding& finding : findings) {  // which is no point
+    std::erase(finding.evidence, kDataSheet);
+  }
   return findings;
 }
 

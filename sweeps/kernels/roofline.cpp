@@ -36,6 +36,19 @@ std::vector<KernelResult> read_results(const ResultDocument& document) {
     point.flags = measured.validity.flags;
     point.above_peak = std::ranges::find(point.flags, "above_peak") != point.flags.end();
   }
+  for (const PredictedPoint& predicted : document.predicted) {
+    const auto* const params = params_as<KernelParams>(predicted);
+    if (params == nullptr || predicted.step_ns <= 0) {
+      continue;
+    }
+    KernelResult& point = points.emplace_back(KernelResult{*params});
+    point.name = predicted.name;
+    point.samples = predicted.items_per_step;
+    point.launches = 1;
+    point.flops = predicted.model.value("flops", 0.0);
+    point.bytes = predicted.model.value("bytes", 0.0);
+    point.step_ns.value = predicted.step_ns;
+  }
   return points;
 }
 
@@ -123,6 +136,14 @@ bool only_references_timed(const ResultDocument& document, const std::set<std::s
 }
 
 Roofline roofline_in(const ResultDocument& document, const std::set<std::string>& references) {
+  if (!document.predicted.empty()) {
+    Roofline sheet;
+    for (const auto& [dtype, peaks] : document.context.peaks) {
+      sheet.memory = RoofCeiling{.rate = {.value = peaks.bytes_per_s}, .name = kDataSheet};
+      sheet.compute[std::string(name_of(dtype))] = {.rate = {.value = peaks.flops_per_s}, .name = kDataSheet};
+    }
+    return sheet;
+  }
   return only_references_timed(document, references)
              ? Roofline{}
              : roofline_of(read_results(document), last_cache_bytes(document.context));

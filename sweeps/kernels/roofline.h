@@ -50,7 +50,7 @@ struct KernelResult : KernelParams {
   std::string short_name() const { return name.substr(name.find('/') + 1); }  // without the sweep's
 };
 
-// In the order of the file; points without KernelParams are left out.
+// In the order of the file, measured or predicted; points without KernelParams are left out.
 std::vector<KernelResult> read_results(const ResultDocument& document);
 
 struct RoofCeiling {
@@ -98,7 +98,9 @@ Roofline roofline_of(const std::vector<KernelResult>& points, double cache_bytes
 // `references`: their names.
 bool only_references_timed(const ResultDocument& document, const std::set<std::string>& references);
 
-// roofline_of() the document's points; empty where only_references_timed().
+// roofline_of() the document's points; empty where only_references_timed(); of the data sheet where the
+// device is not here, under this name.
+inline constexpr const char* kDataSheet = "data sheet";
 Roofline roofline_in(const ResultDocument& document, const std::set<std::string>& references);
 
 }  // namespace bench::sweeps

@@ -13,8 +13,9 @@ namespace {
 
 constexpr double kUncalibrated = 0.05;  // the share by which a plan may be off without calibration
 
+// Of a predicted point all that there is.
 std::int64_t step_bytes(const BatchPoint& point) {
-  return point.plan ? point.plan->step_peak : 0;
+  return point.plan ? point.plan->step_peak : point.predicted != nullptr ? point.bytes : 0;
 }
 
 // Bytes that a step holds for each sample, weights not counted, between the smallest and the largest batch.
@@ -66,6 +67,7 @@ Finding claim_growing_memory(const BatchSeries& series) {
 std::optional<Finding> claim_multiples(const std::vector<BatchSeries>& all, Dtype dtype) {
   Finding finding = finding_of("optimizer_multiple", "ratio");
   std::vector<std::string> words;
+  bool is_own_engine = false;
   for (const BatchSeries& series : all) {
     const std::string optimizer = optimizer_of(series);
     if (series.params.dtype != dtype || series.params.mode != "train" || series.points.empty() ||
@@ -74,6 +76,7 @@ std::optional<Finding> claim_multiples(const std::vector<BatchSeries>& all, Dtyp
     }
     const BatchPoint& point = series.points.front();
     const MemoryByCategory& bytes = point.memory.by_category;
+    is_own_engine = point.predicted == nullptr;
     const double multiple = static_cast<double>(bytes.fixed_part()) / static_cast<double>(point.weights);
     words.push_back(
         fmt::format("{:.2f} with {} ({})", multiple, optimizer, format_bytes(bytes.fixed_part())));
@@ -87,7 +90,7 @@ std::optional<Finding> claim_multiples(const std::vector<BatchSeries>& all, Dtyp
   if (words.empty()) {
     return std::nullopt;
   }
-  const bool narrow = dtype == Dtype::bf16 || dtype == Dtype::fp16;
+  const bool narrow = (dtype == Dtype::bf16 || dtype == Dtype::fp16) && is_own_engine;
   finding.claim = fmt::format(
       "Weights, gradients and optimizer state in {}, as multiples of the weights: {}{}.", name_of(dtype),
       fmt::join(words, ", "), narrow ? "; the optimizer keeps fp32 weights beyond the 16-bit ones" : "");
@@ -111,7 +114,8 @@ std::optional<Finding> claim_activations(const std::vector<BatchSeries>& all, Dt
     return std::nullopt;
   }
   const BatchPoint& point = training->points.back();
-  const double maps = static_cast<double>(point.plan->feature_maps) / static_cast<double>(point.batch);
+  const double maps =
+      point.plan ? static_cast<double>(point.plan->feature_maps) / static_cast<double>(point.batch) : 0;
   Finding finding =
       finding_of("activations_per_sample", "ratio", {point.name, inference->points.back().name});
   finding.details = {{"training_bytes", *in_training}, {"inference_bytes", *in_inference}};

@@ -8,6 +8,7 @@
 
 #include "bench/measure/json_members.h"
 #include "bench/measure/memory_line.h"
+#include "bench/predicted_step.h"
 #include "sweeps/series/planned.h"
 #include "sweeps/series/points.h"
 
@@ -104,7 +105,7 @@ void predict_limits(const SweepRequest& request, const SweepPlan& plan, Device& 
   limits.left_out.reset();
   std::set<std::string> seen;
   for (const SweepPoint& point : plan.points) {
-    if (!seen.insert(point.series).second || point.workload->unsupported(device)) {
+    if (!seen.insert(point.series).second || unsupported_on(device, *point.workload, point.spec)) {
       continue;
     }
     const std::string label = memory_label(*params_as<BatchParams>(point), plan.axes);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "bench/measure/units.h"
+#include "sweeps/series/predicted.h"
 
 namespace bench::sweeps {
 namespace {
@@ -76,6 +77,9 @@ std::string per_second(const BatchPoint& point) {
 }
 
 Finding claim_saturation(const BatchSeries& series) {
+  if (!series.points.empty() && series.points.front().predicted != nullptr) {
+    return predicted_saturation(series);
+  }
   Finding finding = finding_of("ceiling_batch", "samples", series.timed_names());
   if (!series.saturation) {
     finding.claim = too_few(series, "The saturation batch");

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "bench/error.h"
+#include "bench/predicted_step.h"
 #include "sweeps/series/points.h"
 
 namespace bench::sweeps {
@@ -20,7 +21,7 @@ const PlannedSeries::Planned& PlannedSeries::at(std::int64_t units) {
     spec_.batch = units * unit_;
     Planned planned;
     try {
-      planned.plan = type_.configure(spec_)->plan(device_);
+      planned.plan = plan_on(device_, *type_.configure(spec_), spec_);
     } catch (const Unsupported& refusal) {
       planned.unsupported = refusal.what();
     } catch (const OutOfMemory&) {

@@ -44,6 +44,7 @@ void parse_params(ResultDocument& document, std::optional<Params> (*read)(const 
     }
   };
   parse(document.benchmarks);
+  parse(document.predicted);
   parse(document.unmeasured);
 }
 

@@ -44,6 +44,20 @@ BatchPoint read_point(const MeasuredPoint& point, std::int64_t batch) {
   return read;
 }
 
+BatchPoint read_point(const PredictedPoint& point, std::int64_t batch) {
+  BatchPoint read;
+  read.name = point.name;
+  read.batch = batch;
+  read.step_ns = {.value = point.step_ns, .ci95 = Interval{point.step_ns, point.step_ns}};
+  const double per_s = point.items_per_step * 1e9 / point.step_ns;
+  read.throughput = {.batch = batch, .per_s = per_s, .ci95 = Interval{per_s, per_s}};
+  read.bytes = point.peak;
+  read.weights = point.memory[MemoryCategory::weights];
+  read.memory = {.by_category = point.memory, .peak_predicted = point.peak, .peak_measured = point.peak};
+  read.predicted = &point;
+  return read;
+}
+
 // Made where there is none yet.
 BatchSeries& series_of(std::vector<BatchSeries>& all, const BatchParams& params, const SeriesLabel& label) {
   const std::string name = label(params);
@@ -154,6 +168,11 @@ std::vector<BatchSeries> read_series(const ResultDocument& document, const Serie
       series.left_out.push_back(point.name);
     } else {
       series.points.push_back(read_point(point, params->batch));
+    }
+  }
+  for (const PredictedPoint& point : document.predicted) {
+    if (const auto* const params = params_as<BatchParams>(point); params != nullptr && point.step_ns > 0) {
+      series_of(all, *params, label).points.push_back(read_point(point, params->batch));
     }
   }
   for (const UnmeasuredPoint& point : document.unmeasured) {

@@ -40,6 +40,7 @@ struct BatchPoint {
   std::optional<PlannedMemory> plan;
   ThroughputPoint throughput;
   Work work;
+  const PredictedPoint* predicted = nullptr;  // in the document, where the device is not here
   std::int64_t rounds = 0;
   bool few_rounds = false;  // too few for its interval to hold the spread between rounds
   bool contended = false;   // other processes used the CPU
@@ -80,7 +81,8 @@ using SeriesLabel = std::function<std::string(const BatchParams& params)>;
 bool left_out_for_time(const UnmeasuredPoint& point);
 
 // One analysed series for each label that has points, in the order of the points; those without BatchParams
-// are left out.
+// are left out. Predicted points are taken as they are: the error of one card's points is nearly the same, so
+// that it moves no saturation batch.
 std::vector<BatchSeries> read_series(const ResultDocument& document, const SeriesLabel& label);
 
 }  // namespace bench::sweeps

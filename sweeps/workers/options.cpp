@@ -26,7 +26,10 @@ namespace {
 class Reader {
  public:
   Reader(const SweepRequest& request, const Device& device)
-      : request_(request), device_id_(device.info().id), on_host_(device.computes_on_host()) {}
+      : request_(request),
+        device_id_(device.info().id),
+        on_host_(device.computes_on_host()),
+        is_modelled_(device.model() != nullptr) {}
 
   WorkersOptions read() {
     setup_.cores = host_info().usable_cores;
@@ -290,7 +293,8 @@ class Reader {
     if (options_.orders.size() > 1) {
       throw UsageError("--order: --simulate takes one value");
     }
-    if (request_.given_sweep_options.contains("consumer") && options_.consumer.workload != nullptr) {
+    if (request_.given_sweep_options.contains("consumer") && options_.consumer.workload != nullptr &&
+        !is_modelled_) {
       throw UsageError(
           fmt::format("--consumer: {} was given, and --simulate runs no network; accepted with it: a time a "
                       "step such as 40ms, or a batch sweep's result file",
@@ -301,6 +305,7 @@ class Reader {
   const SweepRequest& request_;
   const std::string device_id_;
   const bool on_host_;
+  const bool is_modelled_;
   WorkersOptions options_;
   LoaderSetup& setup_ = options_.setup;
 };

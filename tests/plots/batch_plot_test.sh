@@ -115,6 +115,16 @@ jq '.benchmarks += [.benchmarks[] | select(.params.dtype == "fp32") | .params.dt
 draw "$scratch/four.json" "$scratch/four"
 for dtype in fp32 tf32 bf16 fp16; do holds "$scratch/four" "Memory in $dtype"; done
 
+# A file of a device that is not here: bands in the place of bars, and "predicted".
+jq '.predicted = (.benchmarks | map(. + {real_time: .stats.median_ns, interval80_ns: [.stats.median_ns * 0.8, .stats.median_ns * 1.25]} | del(.stats, .validity)))
+  | .benchmarks = []' "$example" > "$scratch/predicted.json"
+draw "$scratch/predicted.json" "$scratch/predicted"
+holds "$scratch/predicted" "Predicted throughput and memory against batch: example, infer on An invented device_1 @ {2} GHz"
+holds "$scratch/predicted" "Throughput, predicted, with the 80 % interval"
+lacks "$scratch/predicted" "95 % interval"
+same "the band's low end" "$(jq '[.predicted[] | select(.params.batch == 16 and .params.dtype == "fp32")][0] | .items_per_second / 1.25' "$scratch/predicted.json")" \
+  "$(tables "$scratch/predicted.json" | table band1 | awk -F '\t' '$1 == 16 { print $2 }')"
+
 # Files with little in them.
 jq 'del(.findings, .sweep, .context, .unmeasured) | .benchmarks |= [.[0] | del(.stats, .memory, .validity)]' "$example" > "$scratch/poor.json"
 draw "$scratch/poor.json" "$scratch/poor"

@@ -125,6 +125,24 @@ TEST(OptionsTest, Everything) {
   EXPECT_TRUE(options.verbose);
 }
 
+TEST(OptionsTest, HalfIsFp16OfAModelCastWhole) {
+  const Options half = parse({"--sweep", "batch", "--dtype", "fp32,half", "--framework", "pytorch-compiled"});
+  EXPECT_THAT(half.dtypes, ElementsAre(Dtype::fp32, Dtype::fp16));
+  EXPECT_TRUE(half.cast_whole);
+  EXPECT_EQ(half.framework, Framework::pytorch_compiled);
+  EXPECT_FALSE(parse({"--sweep", "batch", "--dtype", "fp16"}).cast_whole);
+  EXPECT_EQ(parse({"--sweep", "batch"}).framework, std::nullopt);
+  for (const auto& [option, value, message] :
+       {std::tuple("--dtype", "half,fp16", "one of them"),
+        std::tuple("--framework", "bench", "bench predict"),
+        std::tuple("--framework", "pytroch", "did you mean pytorch?")}) {
+    EXPECT_THAT(([&] {
+                  parse({"--sweep", "batch", option, value});
+                }),
+                ThrowsMessage<UsageError>(HasSubstr(message)));
+  }
+}
+
 TEST(OptionsTest, HelpFitsOneScreen) {
   const std::string help = parse({"--help"}).text;
   for (const char* part : {"Usage: bench --sweep NAME", "batch", "transfer", "Does it pay?",

@@ -77,6 +77,55 @@ TEST(ResultJson, RoundTripLosesNothing) {
   EXPECT_EQ(to_text(to_json(after)), to_text(to_json(before)));
 }
 
+ResultDocument predicted_document() {
+  ResultDocument document = testing::sample_document();
+  document.benchmarks.clear();
+  PredictedPoint point{.name = "batch/resnet18/infer/fp32/batch:8",
+                       .params = {{"batch", 8}, {"dtype", "fp32"}},
+                       .step_ns = 1e7 / 3,
+                       .interval80_ns = Interval{.low = 3e6, .high = 4e6},
+                       .items_per_step = 8,
+                       .peak = 7 + 49,
+                       .model = {{"gpu_ns", 3e6}, {"caveats", {"one \"clause\""}}}};
+  point.memory[MemoryCategory::weights] = 7;
+  point.memory[MemoryCategory::activations] = 49;
+  document.predicted = {point,
+                        {.name = "batch/resnet18/infer/fp32/batch:16",
+                         .params = {{"batch", 16}, {"dtype", "fp32"}},
+                         .items_per_step = 16,
+                         .status = "planned"}};
+  return document;
+}
+
+TEST(ResultJson, PredictedPointsAreNoBenchmarks) {
+  const ResultDocument before = predicted_document();
+  const std::string text = to_text(to_json(before));
+  EXPECT_EQ(testing::schema_errors(text), "");
+  EXPECT_EQ(Json::parse(text).at("benchmarks").size(), 0U);
+  const ResultDocument after = document_from_json(Json::parse(text));
+  ASSERT_EQ(after.predicted.size(), 2U);
+  EXPECT_EQ(after.predicted[0].step_ns, before.predicted[0].step_ns);
+  EXPECT_EQ(after.predicted[0].interval80_ns, before.predicted[0].interval80_ns);
+  EXPECT_EQ(after.predicted[0].memory, before.predicted[0].memory);
+  EXPECT_EQ(after.predicted[0].peak, 56);
+  EXPECT_EQ(after.predicted[0].model, before.predicted[0].model);
+  EXPECT_EQ(after.predicted[1].interval80_ns, std::nullopt);
+  EXPECT_EQ(after.predicted[1].status, "planned");
+  EXPECT_EQ(to_text(to_json(after)), text);
+}
+
+TEST(ResultJson, PredictedPointsAreChecked) {
+  for (const auto& [pointer, value, message] :
+       {std::tuple("/predicted/0/status", Json("guessed"), "predicted[0].status is 'guessed'"),
+        std::tuple("/predicted/0/real_time", Json(-1), "predicted[0].real_time is -1"),
+        std::tuple("/predicted/1/name", Json("batch/resnet18/infer/fp32/batch:8"), "predicted[1].name is"),
+        std::tuple("/predicted/0/memory/weights", Json(-7), "predicted[0].memory.weights is -7")}) {
+    Json json = to_json(predicted_document());
+    json[Json::json_pointer(pointer)] = value;
+    EXPECT_THAT([&] { document_from_json(json); }, ThrowsMessage<UsageError>(HasSubstr(message)));
+  }
+}
+
 TEST(ResultJson, WhatIsWrittenFollowsTheSchema) {
   EXPECT_EQ(testing::schema_errors(to_text(to_json(testing::sample_document()))), "");
 }

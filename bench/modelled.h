@@ -1,0 +1,31 @@
+// GPUs that are not here, as devices that predict. Implemented in kernels/devices/modelled/.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/device.h"
+#include "bench/model/gpu_model.h"
+
+namespace bench {
+
+// Whose steps a modelled device predicts.
+struct ModelledSetting {
+  Framework framework = Framework::pytorch;
+  bool cast_whole = false;  // fp16 means the model cast whole (--dtype half), not autocast
+};
+
+struct ModelledDevices {
+  std::string name;                                 // "modelled": DeviceInfo::kind
+  std::function<std::string()> description;         // one line, for --list
+  std::function<std::vector<std::string>()> names;  // ids and aliases; empty where there is no catalogue
+  // `id`: one of names(), or the path of a card's own JSON file. Throws UsageError naming --device.
+  std::function<std::unique_ptr<Device>(const std::string& id, const ModelledSetting& setting)> open;
+};
+
+// The detail of DeviceInfo that says how a modelled device computes fp16: "whole" or absent.
+inline constexpr const char* kCastDetail = "cast";
+
+}  // namespace bench

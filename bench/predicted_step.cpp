@@ -1,0 +1,92 @@
+#include "bench/predicted_step.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "bench/error.h"
+#include "bench/modelled.h"
+
+namespace bench {
+namespace {
+
+std::string option_of(const WorkloadSpec& spec, const std::string& name) {
+  const auto found = spec.options.find(name);
+  return found == spec.options.end() ? std::string() : found->second;
+}
+
+// Throws Unsupported.
+NetworkTerms terms_of(const ConfiguredWorkload& workload, const StepSetting& setting) {
+  std::optional<NetworkTerms> terms = workload.eager_terms(setting.cast_whole);
+  if (!terms) {
+    throw Unsupported("the model of GPUs knows no time of this workload");
+  }
+  return *std::move(terms);
+}
+
+Json model_to_json(const PredictedStep& step, const GpuModel& model) {
+  return {{"framework", name_of(model.framework())},
+          {"card", model.gpu().id},
+          {"gpu_ns", step.gpu_ns},
+          {"host_ns", step.host_ns},
+          {"products_ns", step.products_ns},
+          {"memory_ns", step.memory_ns},
+          {"tiles_ns", step.tiles_ns},
+          {"launches_ns", step.launches_ns},
+          {"caveats", step.caveats}};
+}
+
+}  // namespace
+
+StepSetting step_setting(const WorkloadSpec& spec, const Device& device) {
+  const bool casts = device.info().details.contains(kCastDetail);
+  return {.dtype = spec.dtype,
+          .cast_whole = casts && spec.dtype == Dtype::fp16,
+          .train = spec.mode == "train",
+          .adam = option_of(spec, "optimizer") == "adam",
+          .batch = spec.batch};
+}
+
+std::optional<std::string> unsupported_on(Device& device, const ConfiguredWorkload& workload,
+                                          const WorkloadSpec& spec) {
+  return device.model() == nullptr ? workload.unsupported(device)
+                                   : device.model()->unsupported(step_setting(spec, device));
+}
+
+MemoryPlan plan_on(Device& device, const ConfiguredWorkload& workload, const WorkloadSpec& spec) {
+  if (device.model() == nullptr) {
+    return workload.plan(device);
+  }
+  const StepSetting setting = step_setting(spec, device);
+  PredictedMemory memory = device.model()->memory(terms_of(workload, setting), setting);
+  if (spec.mode == "train" && option_of(spec, "optimizer") == "sgd") {  // the model's has momentum
+    std::int64_t& state = memory.at_peak[MemoryCategory::optimizer];
+    memory.peak -= std::exchange(state, 0);
+  }
+  return {.at_peak = memory.at_peak, .peak = memory.peak};
+}
+
+PredictedStep predicted_step(const Device& device, const ConfiguredWorkload& workload,
+                             const WorkloadSpec& spec) {
+  const StepSetting setting = step_setting(spec, device);
+  if (const auto reason = device.model()->unsupported(setting)) {
+    throw Unsupported(*reason);
+  }
+  return device.model()->step(terms_of(workload, setting), setting);
+}
+
+PredictedPoint predicted_point(const SweepPoint& point, Device& device) {
+  const PredictedStep step = predicted_step(device, *point.workload, point.spec);
+  const MemoryPlan memory = plan_on(device, *point.workload, point.spec);
+  return {.name = point.name,
+          .params = point.params,
+          .step_ns = step.step_ns,
+          .interval80_ns = step.interval80_ns,
+          .items_per_step = static_cast<double>(point.spec.batch),
+          .memory = memory.at_peak,
+          .peak = memory.peak,
+          .model = model_to_json(step, *device.model()),
+          .parsed = point.parsed};
+}
+
+}  // namespace bench

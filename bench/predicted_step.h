@@ -1,0 +1,30 @@
+// What the model of a device that is not here says of a workload's step.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "bench/device.h"
+#include "bench/measure/result.h"
+#include "bench/memory.h"
+#include "bench/model/gpu_model.h"
+#include "bench/sweep.h"
+#include "bench/workload.h"
+
+namespace bench {
+
+// How a modelled device computes a step of the workload.
+StepSetting step_setting(const WorkloadSpec& spec, const Device& device);
+
+// Why the workload cannot run on the device, here or modelled; nullopt where it may.
+std::optional<std::string> unsupported_on(Device& device, const ConfiguredWorkload& workload,
+                                          const WorkloadSpec& spec);
+// Its memory there: by the workload's own plan, or by the device's model. Throws Unsupported and OutOfMemory.
+MemoryPlan plan_on(Device& device, const ConfiguredWorkload& workload, const WorkloadSpec& spec);
+
+// On a modelled device. Both throw Unsupported; the second tells the memory too, and throws OutOfMemory.
+PredictedStep predicted_step(const Device& device, const ConfiguredWorkload& workload,
+                             const WorkloadSpec& spec);
+PredictedPoint predicted_point(const SweepPoint& point, Device& device);
+
+}  // namespace bench

@@ -1,0 +1,54 @@
+#include "bench/run/predicted_points.h"
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/host/interrupt.h"
+#include "bench/measure/units.h"
+
+namespace bench {
+
+void predict_points(const Sweep& sweep, const SweepPlan& plan, Device& device, std::int64_t memory_cap,
+                    ResultDocument& document) {
+  std::set<std::string> ended;  // series
+  for (const SweepPoint& point : plan.points) {
+    document.context.peaks.try_emplace(point.spec.dtype, device.peaks(point.spec.dtype));
+    if (interrupted()) {
+      return;
+    }
+    if (plan.open_ended && ended.contains(point.series)) {
+      continue;
+    }
+    const auto leave_out = [&](const char* status, const std::string& reason) {
+      document.unmeasured.push_back({point.name, point.params, status, reason, point.parsed});
+      ended.insert(point.series);
+    };
+    try {
+      PredictedPoint predicted = sweep.predicted(point, device);
+      if (predicted.peak > memory_cap) {
+        leave_out("oom", fmt::format("needs {} (predicted), the memory cap is {}",
+                                     format_bytes(predicted.peak), format_bytes(memory_cap)));
+      } else {
+        document.predicted.push_back(std::move(predicted));
+      }
+    } catch (const Unsupported& error) {
+      leave_out("unsupported", error.what());
+    } catch (const OutOfMemory& error) {
+      leave_out("oom", error.what());
+    }
+  }
+}
+
+void mark_as_predicted(std::vector<Finding>& findings) {
+  for (Finding& finding : findings) {
+    if (finding.claim.find("redicted") == std::string::npos) {
+      finding.claim = "Predicted: " + finding.claim;
+    }
+  }
+}
+
+}  // namespace bench

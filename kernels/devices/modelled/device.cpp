@@ -1,0 +1,118 @@
+// A GPU that is not here, known from its data sheet: it allocates and runs nothing.
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/modelled.h"
+#include "bench/registry.h"
+#include "bench/run/gpu_files.h"
+
+namespace bench::kernels {
+namespace {
+
+constexpr const char* kKind = "modelled";
+
+DeviceInfo describe(const GpuModel& model, const ModelledSetting& setting) {
+  const Gpu& gpu = model.gpu();
+  DeviceInfo info{.id = gpu.id,
+                  .kind = kKind,
+                  .name = display_name(gpu),
+                  .memory_bytes = gpu.memory_bytes,
+                  .available_bytes = model.usable_bytes(),
+                  .compute_units = gpu.multiprocessors,
+                  .details = {{"compute_capability", fmt::format("{}.{}", gpu.compute_capability / 10,
+                                                                 gpu.compute_capability % 10)},
+                              {"framework", std::string(name_of(setting.framework))}}};
+  if (gpu.bus) {
+    info.details["pcie"] = fmt::format("gen{} x{}", gpu.bus->generation, gpu.bus->lanes);
+  }
+  if (setting.cast_whole) {
+    info.details[kCastDetail] = "whole";
+  }
+  return info;
+}
+
+class ModelledDevice final : public Device {
+ public:
+  ModelledDevice(GpuModel model, const ModelledSetting& setting)
+      : model_(std::move(model)), setting_(setting), info_(describe(model_, setting)) {}
+
+  const DeviceInfo& info() const override { return info_; }
+  const GpuModel* model() const override { return &model_; }
+
+  std::optional<std::string> unsupported(Dtype dtype) const override {
+    return model_.unsupported({.dtype = dtype, .cast_whole = setting_.cast_whole && dtype == Dtype::fp16});
+  }
+
+  void upload(void* /*device_dst*/, const void* /*host_src*/, std::int64_t /*bytes*/) override { refuse(); }
+  void download(void* /*host_dst*/, const void* /*device_src*/, std::int64_t /*bytes*/) override { refuse(); }
+  void fill(void* /*device_dst*/, std::byte /*value*/, std::int64_t /*bytes*/) override { refuse(); }
+  void synchronize() override { refuse(); }
+  std::int64_t time(const std::function<void()>& /*step*/) override { refuse(); }
+  std::int64_t driver_used() const override { return 0; }
+  DeviceState state() const override { return {}; }
+
+  // Of the data sheet. A dtype without units of its own is computed as fp32.
+  Peaks peaks(Dtype dtype) override {
+    const Gpu& gpu = model_.gpu();
+    const auto own = gpu.flops_per_s.find(dtype);
+    const auto known = own != gpu.flops_per_s.end() ? own : gpu.flops_per_s.find(Dtype::fp32);
+    return {.flops_per_s = known == gpu.flops_per_s.end() ? 0 : known->second,
+            .bytes_per_s = gpu.bytes_per_s,
+            .source = "data sheet"};
+  }
+
+ protected:
+  std::byte* raw_allocate(std::int64_t /*bytes*/) override { refuse(); }
+  void raw_free(std::byte* /*data*/, std::int64_t /*bytes*/) noexcept override {}
+
+ private:
+  [[noreturn]] void refuse() const {
+    throw std::logic_error(fmt::format("{} is not here: it allocates and runs nothing", info_.id));
+  }
+
+  GpuModel model_;
+  ModelledSetting setting_;
+  DeviceInfo info_;
+};
+
+std::string description() {
+  try {
+    return fmt::format("{} GPUs that are not here, predicted from their data sheets: bench --list --gpus",
+                       gpu_catalogue().all().size());
+  } catch (const UsageError& error) {
+    return fmt::format("no GPU that is not here can be predicted: {}", error.what());
+  }
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> names;
+  try {
+    for (const Gpu& gpu : gpu_catalogue().all()) {
+      names.push_back(gpu.id);
+      names.insert(names.end(), gpu.aliases.begin(), gpu.aliases.end());
+    }
+  } catch (const UsageError&) {  // description() says why
+  }
+  return names;
+}
+
+std::unique_ptr<Device> open(const std::string& id, const ModelledSetting& setting) {
+  return std::make_unique<ModelledDevice>(
+      GpuModel(gpu_named("--device", id), setting.framework, model_coefficients()), setting);
+}
+
+const Registration<ModelledDevices> registered{
+    {.name = kKind, .description = description, .names = names, .open = open}};
+
+}  // namespace
+}  // namespace bench::kernels

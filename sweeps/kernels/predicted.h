@@ -1,0 +1,17 @@
+// Operations on a GPU that is not here.
+#pragma once
+
+#include "bench/device.h"
+#include "bench/measure/result.h"
+#include "bench/sweep.h"
+
+namespace bench::sweeps {
+
+// Whether the model of GPUs knows the operation.
+bool can_be_predicted(const SweepPoint& point);
+
+// fp16 matrix products by the model of products, others by that of networks; with the operation's arithmetic
+// and bytes. Throws Unsupported.
+PredictedPoint predicted_kernel(const SweepPoint& point, Device& device);
+
+}  // namespace bench::sweeps

@@ -1,0 +1,22 @@
+// Words and findings of a series on a GPU that is not here, whose points are predicted.
+#pragma once
+
+#include <string>
+
+#include "bench/measure/estimate.h"
+#include "bench/measure/result.h"
+#include "sweeps/series/series.h"
+
+namespace bench::sweeps {
+
+// 80 % intervals of a predicted point.
+Interval throughput80(const BatchPoint& point);     // samples/s
+double half_width80(const BatchPoint& point);       // of the logarithm
+std::string per_second80(const BatchPoint& point);  // "412 (350 to 480) samples/s"
+
+// The saturation batch; of a series of one point that one. The series has points.
+const BatchPoint& saturated_point(const BatchSeries& series);
+
+Finding predicted_saturation(const BatchSeries& series);  // samples: the saturation batch
+
+}  // namespace bench::sweeps

@@ -1,0 +1,168 @@
+// bench --sweep on a GPU that is not here: predicted points, and nothing that was measured.
+#include <filesystem>
+
+#include <gmock/gmock.h>
+
+#include "bench/run/result_file.h"
+#include "tests/bench/support/schema.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::DoubleNear;
+using ::testing::Each;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class PredictedSweep : public ::testing::Test {
+ protected:
+  // Runs the sweep on the card; the document that it wrote, which holds no measured point.
+  ResultDocument predicted(const std::string& file, const Arguments& arguments) {
+    ended_ = run_bench(arguments + Arguments{"--no-plot", "--out", folder_.path().string()});
+    EXPECT_EQ(ended_.code, 0) << ended_.err;
+    const std::filesystem::path path = folder_.path() / file;
+    EXPECT_EQ(schema_errors(read_file(path)), "");
+    ResultDocument document = read_result(path);
+    EXPECT_THAT(document.benchmarks, IsEmpty());
+    EXPECT_EQ(document.context.device.kind, "modelled");
+    EXPECT_THAT(document.findings, Each(Field(&Finding::claim, HasSubstr("redicted"))));
+    EXPECT_THAT(ended_.out, HasSubstr("redicted"));
+    return document;
+  }
+
+  TemporaryFolder folder_;
+  Ended ended_;
+};
+
+void expect_refused(const Arguments& arguments, const std::string& sentence, int code = 2) {
+  const Ended ended = run_bench(arguments);
+  EXPECT_EQ(ended.code, code) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr(sentence));
+}
+
+const Finding& finding(const ResultDocument& document, const std::string& name) {
+  return *std::ranges::find(document.findings, name, &Finding::name);
+}
+
+TEST_F(PredictedSweep, BatchesOfANetwork) {
+  const ResultDocument document =
+      predicted("batch-resnet18-t4-predicted.json",
+                {"--sweep", "batch", "--device", "t4", "--workload", "resnet18", "--dtype", "fp32,fp16"});
+  for (const PredictedPoint& point : document.predicted) {
+    ASSERT_TRUE(point.interval80_ns) << point.name;
+    EXPECT_LT(point.interval80_ns->low, point.step_ns);
+    EXPECT_GT(point.interval80_ns->high, point.step_ns);
+    EXPECT_EQ(point.memory.total(), point.peak);
+    EXPECT_EQ(point.model.at("card"), "t4");
+  }
+  const auto at64 =
+      std::ranges::find(document.predicted, "batch/resnet18/infer/fp32/batch:64", &PredictedPoint::name);
+  ASSERT_NE(at64, document.predicted.end());
+  EXPECT_NEAR(at64->step_ns, 49.86e6, 0.5e6) << "the worked example of the model";
+  EXPECT_GT(finding(document, "speedup_fp16").value, 1);
+  EXPECT_GT(finding(document, "largest_batch/fp32").value, 64);
+  EXPECT_EQ(finding(document, "limit_below_ceiling/fp32").details.at("limit"), "launch");
+  EXPECT_EQ(finding(document, "limit_at_ceiling/fp32").details.at("limit"), "compute");
+  EXPECT_EQ(document.context.datasheet.at("id"), "t4");
+  EXPECT_THAT(ended_.err, HasSubstr("predicted for pytorch; nothing is run"));
+
+  const std::string path = (folder_.path() / "batch-resnet18-t4-predicted.json").string();
+  expect_refused({"compare", path, "--", path}, "nothing of it was measured", 4);
+}
+
+TEST_F(PredictedSweep, ATrainingStepCastWhole) {
+  const ResultDocument half =
+      predicted("batch-resnet18-a100-40gb-predicted.json",
+                {"--sweep", "batch", "--device", "a100-40gb", "--workload", "resnet18", "--mode", "train",
+                 "--dtype", "half", "--batch", "64", "--optimizer", "adam"});
+  const ResultDocument autocast =
+      predicted("batch-resnet18-a100-40gb-predicted.json",
+                {"--sweep", "batch", "--device", "a100-40gb", "--workload", "resnet18", "--mode", "train",
+                 "--dtype", "fp16", "--batch", "64", "--optimizer", "adam"});
+  ASSERT_EQ(half.predicted.size(), 1U);
+  ASSERT_EQ(autocast.predicted.size(), 1U);
+  EXPECT_LT(half.predicted[0].memory[MemoryCategory::weights],
+            autocast.predicted[0].memory[MemoryCategory::weights]);
+  EXPECT_EQ(half.context.detail("cast"), "whole");
+}
+
+TEST_F(PredictedSweep, WhatDoesNotFit) {
+  const ResultDocument document =
+      predicted("batch-resnet18-t4-predicted.json", {"--sweep", "batch", "--device", "t4", "--workload",
+                                                     "resnet18", "--dtype", "fp32", "--batch", "1,1000000"});
+  EXPECT_EQ(document.predicted.size(), 1U);
+  ASSERT_EQ(document.unmeasured.size(), 1U);
+  EXPECT_EQ(document.unmeasured[0].status, "oom");
+}
+
+TEST_F(PredictedSweep, Memory) {
+  const ResultDocument document = predicted("memory-resnet18-t4-predicted.json",
+                                            {"--sweep", "memory", "--device", "t4", "--workload", "resnet18",
+                                             "--dtype", "fp32", "--memory-cap", "8GiB,14GiB"});
+  EXPECT_GT(finding(document, "largest_batch/15032385536").value, 0);
+  EXPECT_NEAR(*finding(document, "optimizer_multiple/fp32").value, 4, 0.01) << "adam";
+  EXPECT_THAT(ended_.out, HasSubstr("by plan"));
+}
+
+TEST_F(PredictedSweep, TransferByTheDataSheet) {
+  const ResultDocument document =
+      predicted("transfer-resnet18-t4-predicted.json",
+                {"--sweep", "transfer", "--device", "t4", "--workload", "resnet18", "--batch", "32"});
+  EXPECT_NEAR(*finding(document, "bus").value, 15.75e9, 0.1e9) << "PCIe 3.0 x16";
+  const Finding& input = finding(document, "input/batch:32");
+  EXPECT_EQ(input.details.at("bytes"), 32 * 3 * 224 * 224 * 4);
+  EXPECT_GT(input.value, 0);
+}
+
+TEST_F(PredictedSweep, Kernels) {
+  const ResultDocument document =
+      predicted("kernels-gemm-t4-predicted.json",
+                {"--sweep", "kernels", "--device", "t4", "--workload", "gemm", "--dtype", "fp16"});
+  EXPECT_NEAR(*finding(document, "arithmetic_peak/fp16").value, 65e12, 1e12);
+  const Finding& share = finding(document, "roofline_share/gemm/fp16");
+  EXPECT_GT(share.value, 0);
+  EXPECT_LE(share.value, 1);
+}
+
+TEST(PredictedSweepErrors, SayWhatToDo) {
+  const Arguments batch{"--sweep", "batch", "--workload", "resnet18", "--device"};
+  expect_refused(batch + Arguments{"t5"}, "did you mean t4?");
+  expect_refused(batch + Arguments{"t4", "--resume"},
+                 "--resume: it was given, but belongs to measured points");
+  expect_refused(batch + Arguments{"t4", "--framework", "bench"}, "give bench predict");
+  expect_refused(batch + Arguments{"t4", "--framework", "tensorflow"}, "accepted: pytorch, pytorch-compiled");
+  expect_refused(batch + Arguments{"cpu", "--framework", "pytorch"}, "is measured and not predicted");
+  expect_refused(batch + Arguments{"cpu", "--dtype", "half"}, "--dtype: 'half' was given");
+  expect_refused(batch + Arguments{"t4", "--dtype", "fp16,half"}, "one of them");
+  expect_refused(batch + Arguments{"no-such-card.json"}, "--device: ");
+  expect_refused({"--sweep", "workers", "--workload", "resnet18", "--device", "t4"},
+                 "--simulate --profile FILE");
+  expect_refused({"--sweep", "memory", "--workload", "resnet18", "--device", "t4", "--soak", "25"},
+                 "runs no steps");
+}
+
+TEST(PredictedSweepErrors, APointThatNoModelKnowsIsUnsupported) {
+  const TemporaryFolder folder;
+  const Ended ended = run_bench({"--sweep", "batch", "--device", "t4", "--workload", "resnet18", "--dtype",
+                                 "bf16", "--batch", "1", "--no-plot", "--out", folder.path().string()});
+  EXPECT_EQ(ended.code, 3) << "nothing is known: " << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("has no units for bf16"));
+}
+
+TEST(PredictedSweepList, HasOneLineForAllOfThem) {
+  const Ended ended = run_bench({"--list"});
+  EXPECT_THAT(ended.out, HasSubstr("GPUs that are not here, predicted from their data sheets"));
+  const Ended dry = run_bench({"--sweep", "batch", "--device", "t4", "--workload", "resnet18", "--dry-run"});
+  EXPECT_EQ(dry.code, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr("nothing was run"));
+}
+
+}  // namespace
+}  // namespace bench::testing
