@@ -5,15 +5,11 @@
 #include <utility>
 
 #include "bench/error.h"
+#include "bench/model/step_setting.h"
 #include "bench/modelled.h"
 
 namespace bench {
 namespace {
-
-std::string option_of(const WorkloadSpec& spec, const std::string& name) {
-  const auto found = spec.options.find(name);
-  return found == spec.options.end() ? std::string() : found->second;
-}
 
 // Throws Unsupported.
 NetworkTerms terms_of(const ConfiguredWorkload& workload, const StepSetting& setting) {
@@ -39,12 +35,7 @@ Json model_to_json(const PredictedStep& step, const GpuModel& model) {
 }  // namespace
 
 StepSetting step_setting(const WorkloadSpec& spec, const Device& device) {
-  const bool casts = device.info().details.contains(kCastDetail);
-  return {.dtype = spec.dtype,
-          .cast_whole = casts && spec.dtype == Dtype::fp16,
-          .train = spec.mode == "train",
-          .adam = option_of(spec, "optimizer") == "adam",
-          .batch = spec.batch};
+  return step_setting(spec, device.info().details.contains(kCastDetail));
 }
 
 std::optional<std::string> unsupported_on(Device& device, const ConfiguredWorkload& workload,
@@ -58,11 +49,7 @@ MemoryPlan plan_on(Device& device, const ConfiguredWorkload& workload, const Wor
     return workload.plan(device);
   }
   const StepSetting setting = step_setting(spec, device);
-  PredictedMemory memory = device.model()->memory(terms_of(workload, setting), setting);
-  if (spec.mode == "train" && option_of(spec, "optimizer") == "sgd") {  // the model's has momentum
-    std::int64_t& state = memory.at_peak[MemoryCategory::optimizer];
-    memory.peak -= std::exchange(state, 0);
-  }
+  const PredictedMemory memory = device.model()->memory(terms_of(workload, setting), setting);
   return {.at_peak = memory.at_peak, .peak = memory.peak};
 }
 
