@@ -114,7 +114,8 @@ std::optional<std::filesystem::path> choices_file() {
 }
 
 std::unique_ptr<Device> open_device(const std::string& id,
-                                    const std::optional<std::filesystem::path>& choices) {
+                                    const std::optional<std::filesystem::path>& choices,
+                                    const std::string& also_accepted) {
   const DeviceKind* best = nullptr;
   std::string best_id;
   std::string usable = "auto";
@@ -139,7 +140,7 @@ std::unique_ptr<Device> open_device(const std::string& id,
   }
   if (best == nullptr) {
     throw UsageError(fmt::format("--device: there is no device {} here; accepted: {}{}{}", quote(id), usable,
-                                 missing, modelled_in_words(id)));
+                                 missing, also_accepted));
   }
   std::unique_ptr<Device> device = best->open(best_id);
   if (choices) {
@@ -154,7 +155,8 @@ std::unique_ptr<Device> open_asked_device(const Options& options) {
     return kind->open(options.device, {.framework = options.framework.value_or(Framework::pytorch),
                                        .cast_whole = options.cast_whole});
   }
-  auto device = open_device(options.device, options.cache ? choices_file() : std::nullopt);
+  auto device = open_device(options.device, options.cache ? choices_file() : std::nullopt,
+                            modelled_in_words(options.device));
   refuse_options_of_modelled_devices(options);
   return device;
 }

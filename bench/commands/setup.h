@@ -21,9 +21,10 @@ std::optional<std::filesystem::path> choices_file();
 
 // "auto" takes the usable device of the highest preference. The device keeps autotuning's choices in the
 // file, if one is given. Throws UsageError naming --device, what was given, and every device there is, with
-// the reason where one cannot be used.
+// the reason where one cannot be used; `also_accepted` ends that sentence.
 std::unique_ptr<Device> open_device(const std::string& id,
-                                    const std::optional<std::filesystem::path>& choices = std::nullopt);
+                                    const std::optional<std::filesystem::path>& choices = std::nullopt,
+                                    const std::string& also_accepted = "");
 
 // The device that the command line asks for: open_device(), or a GPU that is not here by its id in the
 // catalogue, which always means the modelled card, or by a card's JSON file. Throws UsageError too for

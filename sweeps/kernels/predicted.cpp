@@ -1,8 +1,6 @@
 #include "sweeps/kernels/predicted.h"
 
-#include <charconv>
 #include <numeric>
-#include <optional>
 #include <string>
 
 #include "bench/error.h"
@@ -29,6 +27,14 @@ std::optional<ProductSize> product_of(const SweepPoint& point) {
   return ProductSize{.m = point.spec.batch, .n = number_of(point, "columns"), .k = number_of(point, "inner")};
 }
 
+void add_work(const ProductSize& size, Dtype dtype, Json& model) {
+  const auto m = static_cast<double>(size.m);
+  const auto n = static_cast<double>(size.n);
+  const auto k = static_cast<double>(size.k);
+  model["flops"] = 2 * m * n * k;
+  model["bytes"] = static_cast<double>(bytes_of(dtype)) * (m * k + k * n + m * n);
+}
+
 // Of an operation, by the terms of its step: arithmetic is rounded up to whole tiles.
 void add_work(const NetworkTerms& terms, std::int64_t batch, Json& model) {
   const auto samples = static_cast<double>(batch);
@@ -41,9 +47,8 @@ void add_work(const NetworkTerms& terms, std::int64_t batch, Json& model) {
   model["bytes"] = sum(terms.per_sample.bytes, terms.per_step.bytes);
 }
 
-PredictedPoint predicted_fp16_product(const SweepPoint& point, const ProductSize& size,
-                                      const GpuModel& model) {
-  const double step_ns = 1e9 * fp16_product_s(model.coefficients().products, model.gpu(), size);
+PredictedPoint predicted_fp16_product(const SweepPoint& point, const GpuModel& model) {
+  const double step_ns = 1e9 * fp16_product_s(model.coefficients().products, model.gpu(), product_of(point));
   return {.name = point.name,
           .params = point.params,
           .step_ns = step_ns,
@@ -57,27 +62,19 @@ PredictedPoint predicted_fp16_product(const SweepPoint& point, const ProductSize
 
 }  // namespace
 
-bool can_be_predicted(const SweepPoint& point) {
+bool can_be_predicted(const SweepPoint& point, const Device& device) {
   const bool is_our_own = workload_of(point) == "implicit_gemm";  // and of no library
-  return !is_our_own && point.workload->eager_terms(false).has_value();
+  return is_fp16_product(point, device) || (!is_our_own && point.workload->eager_terms(false).has_value());
 }
 
 PredictedPoint predicted_kernel(const SweepPoint& point, Device& device) {
-  const GpuModel& model = *device.model();
-  const std::optional<ProductSize> size = product_of(point);
-  const bool on_tensor_cores =
-      point.spec.dtype == Dtype::fp16 && model.gpu().flops_per_s.contains(Dtype::fp16);
-  if (!can_be_predicted(point) && !(size && on_tensor_cores)) {
+  if (!can_be_predicted(point, device)) {
     throw Unsupported("the model of GPUs knows no time of this operation");
   }
-  PredictedPoint predicted =
-      size && on_tensor_cores ? predicted_fp16_product(point, *size, model) : predicted_point(point, device);
-  if (size) {
-    const auto m = static_cast<double>(size->m);
-    const auto n = static_cast<double>(size->n);
-    const auto k = static_cast<double>(size->k);
-    predicted.model["flops"] = 2 * m * n * k;
-    predicted.model["bytes"] = static_cast<double>(bytes_of(point.spec.dtype)) * (m * k + k * n + m * n);
+  PredictedPoint predicted = is_fp16_product(point, device) ? predicted_fp16_product(point, *device.model())
+                                                            : predicted_point(point, device);
+  if (workload_of(point) == "gemm") {
+    add_work(product_of(point), point.spec.dtype, predicted.model);
   } else {
     add_work(*point.workload->eager_terms(false), point.spec.batch, predicted.model);
   }

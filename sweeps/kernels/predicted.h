@@ -7,8 +7,8 @@
 
 namespace bench::sweeps {
 
-// Whether the model of GPUs knows the operation.
-bool can_be_predicted(const SweepPoint& point);
+// Whether a model knows the operation on the device.
+bool can_be_predicted(const SweepPoint& point, const Device& device);
 
 // fp16 matrix products by the model of products, others by that of networks; with the operation's arithmetic
 // and bytes. Throws Unsupported.
