@@ -28,7 +28,7 @@ struct Parts {
   double host_ns = 0;
   double products_ns = 0;
   double memory_ns = 0;
-  std::string_view limit;
+  std::string_view limit{};
 };
 
 Parts parts_of(const BatchPoint& point) {
@@ -94,7 +94,7 @@ std::pair<const BatchPoint*, const BatchPoint*> shared_batch(const BatchSeries& 
 }
 
 // The first dtype that no later one is surely faster than.
-const BatchSeries* choose(const std::vector<BatchSeries>& all) {
+const BatchSeries* choose_predicted(const std::vector<BatchSeries>& all) {
   const BatchSeries* chosen = nullptr;
   for (const BatchSeries& series : all) {
     if (series.points.empty()) {
@@ -102,7 +102,7 @@ const BatchSeries* choose(const std::vector<BatchSeries>& all) {
     }
     const auto [one, other] = chosen == nullptr
                                   ? std::pair<const BatchPoint*, const BatchPoint*>{}
-                                  : shared_batch(series, *chosen, saturated_point(series).batch);
+                                  : shared_batch(series, *chosen, predicted_saturated_point(series).batch);
     if (chosen == nullptr || (one != nullptr && ratio80(*one, *other).low() > 1)) {
       chosen = &series;
     }
@@ -139,13 +139,13 @@ Finding predicted_limit(const BatchSeries& series) {
 
 Finding predicted_limit_at_saturation(const BatchSeries& series) {
   return series.points.empty() ? nothing_predicted(finding_of("limit_at_ceiling", "share of step time"))
-                               : limit_at(saturated_point(series), series, "limit_at_ceiling");
+                               : limit_at(predicted_saturated_point(series), series, "limit_at_ceiling");
 }
 
 Finding predicted_speedup(const BatchSeries& series, const BatchSeries& baseline) {
   Finding finding = finding_of("speedup_" + series.label, "ratio");
   const auto [one, other] =
-      shared_batch(series, baseline, series.points.empty() ? 0 : saturated_point(series).batch);
+      shared_batch(series, baseline, series.points.empty() ? 0 : predicted_saturated_point(series).batch);
   if (one == nullptr) {
     finding.claim = fmt::format("No batch fits in both {} and {}.", series.label, baseline.label);
     return finding;
@@ -163,11 +163,11 @@ Finding predicted_speedup(const BatchSeries& series, const BatchSeries& baseline
 
 Finding predicted_recommendation(const std::vector<BatchSeries>& all) {
   Finding finding = finding_of("recommendation", "samples");
-  const BatchSeries* const chosen = choose(all);
+  const BatchSeries* const chosen = choose_predicted(all);
   if (chosen == nullptr) {
     return nothing_predicted(std::move(finding));
   }
-  const BatchPoint& point = saturated_point(*chosen);
+  const BatchPoint& point = predicted_saturated_point(*chosen);
   const std::string dtype(name_of(chosen->params.dtype));
   finding.value = static_cast<double>(point.batch);
   finding.evidence = {point.name};

@@ -19,12 +19,13 @@ std::int64_t number_of(const SweepPoint& point, const std::string& option) {
   return point.params.value(option, std::int64_t{0});
 }
 
-// Rows · sums · columns of a matrix product; nullopt for other operations.
-std::optional<ProductSize> product_of(const SweepPoint& point) {
-  if (workload_of(point) != "gemm") {
-    return std::nullopt;
-  }
-  return ProductSize{.m = point.spec.batch, .n = number_of(point, "columns"), .k = number_of(point, "inner")};
+ProductSize product_of(const SweepPoint& gemm) {
+  return {.m = gemm.spec.batch, .n = number_of(gemm, "columns"), .k = number_of(gemm, "inner")};
+}
+
+bool is_fp16_product(const SweepPoint& point, const Device& device) {
+  return workload_of(point) == "gemm" && point.spec.dtype == Dtype::fp16 &&
+         device.model()->gpu().flops_per_s.contains(Dtype::fp16);
 }
 
 void add_work(const ProductSize& size, Dtype dtype, Json& model) {
@@ -53,6 +54,7 @@ PredictedPoint predicted_fp16_product(const SweepPoint& point, const GpuModel& m
           .params = point.params,
           .step_ns = step_ns,
           .items_per_step = static_cast<double>(point.spec.batch),
+          .memory = {},
           .model = {{"framework", name_of(model.framework())},
                     {"card", model.gpu().id},
                     {"products_ns", step_ns},

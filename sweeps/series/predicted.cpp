@@ -20,7 +20,7 @@ double half_width80(const BatchPoint& point) {
   return std::log(step.high / step.low) / 2;
 }
 
-const BatchPoint& saturated_point(const BatchSeries& series) {
+const BatchPoint& predicted_saturated_point(const BatchSeries& series) {
   const auto batch = series.saturation ? series.saturation->batch : std::nullopt;
   return batch ? *series.at(*batch) : series.points.front();
 }
@@ -38,7 +38,7 @@ Finding predicted_saturation(const BatchSeries& series) {
     return finding;
   }
   const Saturation& saturation = *series.saturation;
-  const BatchPoint& point = saturated_point(series);
+  const BatchPoint& point = predicted_saturated_point(series);
   finding.value = static_cast<double>(point.batch);
   finding.evidence = {point.name};
   finding.details = {{"best_batch", saturation.best_batch},

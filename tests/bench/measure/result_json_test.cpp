@@ -80,20 +80,22 @@ TEST(ResultJson, RoundTripLosesNothing) {
 ResultDocument predicted_document() {
   ResultDocument document = testing::sample_document();
   document.benchmarks.clear();
-  PredictedPoint point{.name = "batch/resnet18/infer/fp32/batch:8",
-                       .params = {{"batch", 8}, {"dtype", "fp32"}},
-                       .step_ns = 1e7 / 3,
-                       .interval80_ns = Interval{.low = 3e6, .high = 4e6},
-                       .items_per_step = 8,
-                       .peak = 7 + 49,
-                       .model = {{"gpu_ns", 3e6}, {"caveats", {"one \"clause\""}}}};
+  PredictedPoint point;
+  point.name = "batch/resnet18/infer/fp32/batch:8";
+  point.params = {{"batch", 8}, {"dtype", "fp32"}};
+  point.step_ns = 1e7 / 3;
+  point.interval80_ns = Interval{.low = 3e6, .high = 4e6};
+  point.items_per_step = 8;
   point.memory[MemoryCategory::weights] = 7;
   point.memory[MemoryCategory::activations] = 49;
-  document.predicted = {point,
-                        {.name = "batch/resnet18/infer/fp32/batch:16",
-                         .params = {{"batch", 16}, {"dtype", "fp32"}},
-                         .items_per_step = 16,
-                         .status = "planned"}};
+  point.peak = 56;
+  point.model = {{"gpu_ns", 3e6}, {"caveats", {"one \"clause\""}}};
+  PredictedPoint planned;
+  planned.name = "batch/resnet18/infer/fp32/batch:16";
+  planned.params = {{"batch", 16}, {"dtype", "fp32"}};
+  planned.items_per_step = 16;
+  planned.status = "planned";
+  document.predicted = {point, planned};
   return document;
 }
 
