@@ -89,8 +89,8 @@ TEST(EagerTrace, AttentionThatIsWrittenOutIsOneProduct) {
   for (const EagerStep& step : trace.steps) {
     EXPECT_NE(step.kind, "matmul");
     EXPECT_NE(step.kind, "softmax");
-    if (step.kind == "attention" && !step.operation.product.empty()) {
-      attention.push_back(step.operation.product.front());
+    if (step.kind == "attention" && step.operation.product) {
+      attention.push_back(*step.operation.product);
     }
   }
   ASSERT_EQ(attention.size(), 1U);
