@@ -81,6 +81,8 @@ struct OperationType {
   // Why a library would compute the point in another dtype than its own; nothing: none does.
   std::function<std::optional<std::string>(const Spec&, const std::string& implementation, const Device&)>
       computed_otherwise{};
+  // Its work as a framework's library does it, for the model of GPUs; nothing: no model knows it.
+  std::function<NetworkTerms(const Spec&)> eager_terms{};
   // See WorkloadType::kernel_points.
   std::function<std::vector<KernelPoint>(const KernelRequest&, const Device&)> kernel_points{};
 };
@@ -128,6 +130,9 @@ class ConfiguredOperation final : public ConfiguredWorkload,
   }
   MemoryPlan plan(Device& device) const override { return plan_of(*make_operation_on(device)); }
   std::unique_ptr<Workload> make(Device& device) const override;
+  std::optional<NetworkTerms> eager_terms(bool /*cast_whole*/) const override {
+    return type_->eager_terms ? std::optional(type_->eager_terms(described_)) : std::nullopt;
+  }
 
   std::unique_ptr<Operation> make_operation_on(Device& device) const {
     if (type_->sample_bytes) {

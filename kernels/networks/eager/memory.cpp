@@ -38,7 +38,7 @@ class SavedTensors {
 
  private:
   double width_of(const EagerOperation& operation, std::size_t tensor) const {
-    const bool is_cast = widths_.autocast && !operation.product.empty();
+    const bool is_cast = widths_.autocast && operation.product;
     const bool is_widened = widths_.autocast && operation.autocast == AutocastDtype::wide;
     return is_cast ? widths_.narrow : is_widened ? 4 : widths_.tensors[tensor];
   }
@@ -91,7 +91,7 @@ double inference_peak(const EagerTrace& trace, const EagerWidths& widths) {
     live += size(step.result);
     double casts = 0;
     for (const EagerStep::Read& read : step.reads) {
-      const bool is_cast = !step.operation.product.empty() && widths.tensors[read.tensor] > widths.narrow;
+      const bool is_cast = step.operation.product && widths.tensors[read.tensor] > widths.narrow;
       casts += is_cast && trace.tensors[read.tensor].for_each_sample ? read.values * widths.narrow : 0;
     }
     const double places = step.operation.for_each_sample ? step.operation.places * kIndexBytes : 0;

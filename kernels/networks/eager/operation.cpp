@@ -110,7 +110,7 @@ EagerOperation product(const EagerFlow& flow, const EagerProduct& product) {
           .flow = flow,
           .saved = Saved::inputs,
           .autocast = AutocastDtype::narrow,
-          .product = {product}};
+          .product = product};
 }
 
 EagerOperation in_fp32(EagerOperation operation) {

@@ -2,21 +2,16 @@
 // result there. A layer says them in order; docs/predict.md has the rules that the figures follow.
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "bench/model/network_terms.h"
+#include "kernels/networks/eager/product.h"
 
 namespace bench::kernels {
 
 struct LayerPlace;
-
-// A matrix product, as a card computes it for one sample.
-struct EagerProduct {
-  ProductClass kind{};
-  double rows = 0, columns = 0, depth = 0;
-  double count = 1;    // side by side: groups, or a sample's matrices
-  double weights = 0;  // values of the operand that is a parameter
-};
 
 // Which dtype an operation computes in and writes under autocast.
 enum class AutocastDtype {
@@ -54,9 +49,9 @@ struct EagerOperation {
   Saved saved = Saved::nothing;
   AutocastDtype autocast = AutocastDtype::as_read;
   int backward_launches = 1;
-  std::vector<EagerProduct> product{};  // at most one
-  bool for_each_sample = true;          // false: once a step, whatever the batch
-  bool is_known = true;                 // false: the layer did not say what it runs
+  std::optional<EagerProduct> product{};
+  bool for_each_sample = true;  // false: once a step, whatever the batch
+  bool is_known = true;         // false: the layer did not say what it runs
 };
 using EagerOperations = std::vector<EagerOperation>;
 
@@ -72,7 +67,7 @@ EagerOperation factors(const EagerFlow& flow, Saved saved);  // a product or a q
 EagerOperation sum(const EagerFlow& flow);                   // of elements
 EagerOperation join(const EagerFlow& flow);                  // one behind the other
 EagerOperation batch_norm(const EagerFlow& flow);
-EagerOperation norm(const EagerFlow& flow);  // of each layer, or of groups
+EagerOperation norm(const EagerFlow& flow);  // of rows, or of groups of channels
 EagerOperation softmax(const EagerFlow& flow);
 EagerOperation max_pool(const EagerFlow& flow);
 EagerOperation mean(const EagerFlow& flow);

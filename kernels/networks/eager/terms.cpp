@@ -1,7 +1,6 @@
 #include "kernels/networks/eager/terms.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "kernels/networks/eager/memory.h"
 #include "kernels/networks/eager/trace.h"
@@ -15,33 +14,6 @@ constexpr double kTokenBytes = 8;
 
 double& of(std::array<double, kTraffics>& bytes, Traffic traffic) {
   return bytes.at(static_cast<std::size_t>(traffic));
-}
-
-double up_to(double value, double step) {
-  return std::ceil(value / step) * step;
-}
-
-// With the columns of the last tile and the ends of the reduction, which are computed for nothing.
-double padded_flops(const EagerProduct& product, bool on_tensor_cores) {
-  const auto& [kind, rows, columns, depth, count, weights] = product;
-  switch (kind) {
-    case ProductClass::grouped:
-    case ProductClass::depthwise:
-    case ProductClass::stem:
-      return 2 * rows * columns * depth * count;
-    default:
-      break;
-  }
-  const bool small = kind == ProductClass::batched || kind == ProductClass::attention;
-  const double ends = on_tensor_cores ? 32 : 8;
-  return 2 * (small ? up_to(rows, 64) : rows) * up_to(columns, small || on_tensor_cores ? 64 : 32) *
-         (depth + ends) * count;
-}
-
-double tile_flops(const EagerProduct& product) {
-  return product.kind == ProductClass::depthwise
-             ? 0
-             : 2 * 64 * std::min(128.0, std::max(product.columns, 16.0)) * product.depth;
 }
 
 // What an optimizer reads and writes of each parameter, in values, if each of its functions is an operation.
@@ -62,7 +34,7 @@ class Adder {
   Adder(const EagerTrace& trace, const EagerWidths& widths, bool train)
       : trace_(trace), widths_(widths), train_(train) {
     for (const EagerStep& step : trace.steps) {
-      step.operation.product.empty() ? add_other(step) : add_product(step, step.operation.product.front());
+      step.operation.product ? add_product(step, *step.operation.product) : add_other(step);
     }
   }
 
@@ -93,14 +65,14 @@ class Adder {
     StepTerms& worked = step.operation.for_each_sample ? terms_.per_sample : per_step;
     const auto kind = static_cast<std::size_t>(product.kind);
     const bool backward = has_backward(step);
-    const double flops = padded_flops(product, widths_.narrow == 2);
+    const double flops = product.flops(widths_.narrow == 2);
     const double moved = (step.operation.flow.read() + step.operation.flow.written) * widths_.narrow;
     double& weights = of(per_step.bytes, Traffic::weights);
     worked.flops.at(kind) += flops;
     move(step, step.operation.traffic, moved);
     weights += product.weights * widths_.narrow;
     per_step.launches += 1;
-    per_step.tile += tile_flops(product) * (train_ ? 3 : 1);
+    per_step.tile += product.tile_flops() * (train_ ? 3 : 1);
     if (widths_.autocast) {
       add_casts(step, product, backward);
     }
@@ -177,7 +149,7 @@ void repeat(StepTerms& terms, double times) {
 
 bool has_convolution(const EagerTrace& trace) {
   return std::ranges::any_of(trace.steps, [](const EagerStep& step) {
-    return !step.operation.product.empty() && step.operation.product.front().kind < ProductClass::linear;
+    return step.operation.product && step.operation.product->kind < ProductClass::linear;
   });
 }
 

@@ -63,11 +63,26 @@ class Tracer {
     return {add_step(std::move(step)), Strides::dense(node.shape)};
   }
 
-  // A product reads its operand as it lies, if one stride leads from row to row and from matrix to matrix.
+  // A product of matrices reads its operand as it lies, if one stride leads from each to the next; a linear
+  // layer its rows, which a reshape has copied if the network was written with another rank.
   bool is_copied(const Node& node, Value input) const {
     const Strides& strides = places_[input].strides;
-    return (options_of<MatmulOptions>(node) != nullptr && !strides.are_matrices()) ||
-           (options_of<LinearOptions>(node) != nullptr && !strides.are_rows());
+    if (const auto* const linear = options_of<LinearOptions>(node)) {
+      return linear->rank > 0 && linear->rank != strides.dims.size() && !strides.are_rows();
+    }
+    return options_of<MatmulOptions>(node) != nullptr && !strides.are_matrices();
+  }
+
+  // A linear layer over rows that lie apart is a product for each sample, and a sum with the bias.
+  void part_rows(const Node& node, EagerOperations& operations) const {
+    const auto* const linear = options_of<LinearOptions>(node);
+    if (linear == nullptr || is_copied(node, node.inputs[0]) || places_[node.inputs[0]].strides.are_rows()) {
+      return;
+    }
+    operations.front().product->kind = ProductClass::batched;
+    if (linear->bias && operations.size() == 1) {
+      operations.push_back(eager::sum(eager::previous(operations.front().flow.written)));
+    }
   }
 
   Place run(Value value) {
@@ -97,6 +112,7 @@ class Tracer {
       copy.strides = Strides::dense(node.shape);
       return copy;
     }
+    part_rows(node, operations);
     std::vector<std::size_t> inputs;
     for (const Value input : node.inputs) {
       inputs.push_back(is_copied(node, input) ? copied(input).tensor : places_[input].tensor);

@@ -90,6 +90,7 @@ struct LinearOptions {        // of a sequence: at every position
   bool bias = true;
   double deviation = 0;  // standard deviation that the weights are drawn with; 0 for √(2 / inputs)
   bool plain = false;    // the weights are stored as they are drawn, for several layers that share them
+  std::size_t rank = 0;  // dimensions of its input where the network was written; 0: those that it reads
 };
 
 struct TableOptions {

@@ -159,7 +159,7 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
     if (channels <= kStemChannels) {
       return ProductClass::stem;
     }
-    return o.kernel == 3 && o.stride.h == 1 ? ProductClass::winograd : ProductClass::dense;
+    return o.kernel == 3 && o.stride.h == 1 && o.dilation == 1 ? ProductClass::winograd : ProductClass::dense;
   }
 
   std::int64_t fan_in(const LayerPlace& place) const {

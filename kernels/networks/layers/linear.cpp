@@ -120,7 +120,8 @@ class LinearLayer final : public LayerOf<LinearLayer, LinearOptions> {
                                                       .depth = depth,
                                                       .weights = columns * depth})};
     constexpr std::size_t kMostFused = 3;  // dimensions of what a product with a bias reads
-    if (options_.bias && place.input().rank() > kMostFused) {
+    const std::size_t rank = options_.rank > 0 ? options_.rank : place.input().rank();
+    if (options_.bias && rank > kMostFused) {
       operations.push_back(eager::sum(eager::previous(values)));
     }
     return operations;

@@ -11,7 +11,8 @@
 #include "bench/registry.h"
 #include "bench/workload.h"
 #include "kernels/devices/cuda/tf32_override.h"
-#include "kernels/networks/graph/shape.h"
+#include "kernels/networks/eager/terms.h"
+#include "kernels/networks/graph/graph.h"
 #include "kernels/networks/passes/inference.h"
 #include "kernels/operations/conv2d/conv2d.h"
 #include "kernels/workloads/kernel_points.h"
@@ -110,6 +111,23 @@ Conv2d single(Conv2d conv) {
   return conv;
 }
 
+// A gradient is a product as large as the convolution.
+NetworkTerms terms_of(const Conv2d& conv) {
+  Graph graph(Image{conv.in_channels, conv.height, conv.width});
+  graph.conv2d("conv2d", graph.image(),
+               {.channels = conv.out_channels,
+                .kernel = {conv.kernel_h, conv.kernel_w},
+                .stride = {conv.stride_h, conv.stride_w},
+                .pad = {conv.pad_h, conv.pad_w},
+                .dilation = {conv.dilation_h, conv.dilation_w},
+                .groups = conv.groups});
+  NetworkTerms terms = eager_terms(graph, {.dtype = conv.dtype, .cast_whole = true});
+  if (conv.direction != Direction::forward) {
+    std::swap(terms.per_sample.flops, terms.per_sample.grads);
+  }
+  return terms;
+}
+
 // The weights' gradient is a sum over the batch; its rows are the output channels.
 std::int64_t rows_of(const Conv2d& conv) {
   return conv.direction == Direction::backward_weights ? conv.out_channels : conv.batch;
@@ -201,6 +219,7 @@ OperationType<Conv2d> conv2d_type() {
           .row = row_of,
           .implementation = implementation,
           .computed_otherwise = computed_otherwise,
+          .eager_terms = terms_of,
           .kernel_points = conv2d_points};
 }
 
@@ -213,6 +232,7 @@ OperationType<Conv2d> implicit_gemm_type() {
   type.options = declare(kInChannels, kOutChannels, kHeight, kWidth, kKernel, kStride, kPadding, kDilation);
   type.implementation = [](const WorkloadSpec& /*spec*/) { return std::string("implicit_gemm"); };
   type.computed_otherwise = {};
+  type.eager_terms = {};  // a kernel of our own
   type.kernel_points = implicit_gemm_points;
   return type;
 }

@@ -1,5 +1,6 @@
 // The workload `gemm`: a matrix product, batch × inner times inner × columns. A sample is one row.
 #include "kernels/devices/cuda/tf32_override.h"
+#include "kernels/networks/eager/product.h"
 #include "kernels/operations/matmul/matmul.h"
 #include "kernels/workloads/kernel_points.h"
 #include "kernels/workloads/operation_workload.h"
@@ -19,6 +20,20 @@ Matmul describe(const WorkloadSpec& spec) {
   product.columns = kColumns.read(spec);
   product.dtype = spec.dtype;
   return product;
+}
+
+NetworkTerms terms_of(const Matmul& product) {
+  const auto inner = static_cast<double>(product.inner);
+  const auto columns = static_cast<double>(product.columns);
+  const auto width = static_cast<double>(bytes_of(product.dtype));
+  const EagerProduct row{.kind = ProductClass::linear, .rows = 1, .columns = columns, .depth = inner};
+  NetworkTerms terms;
+  terms.per_sample.flops[static_cast<std::size_t>(row.kind)] = row.flops(width == 2);
+  terms.per_sample.bytes[static_cast<std::size_t>(Traffic::matrix)] = width * (inner + columns);
+  terms.per_step.bytes[static_cast<std::size_t>(Traffic::weights)] = width * inner * columns;
+  terms.per_step.tile = row.tile_flops();
+  terms.per_step.launches = 1;
+  return terms;
 }
 
 // Square products; the largest is the roof.
@@ -54,6 +69,7 @@ const Registration<WorkloadType> registered{operation_workload(OperationType<Mat
         [](const Matmul& product, const std::string& /*implementation*/, const Device& device) {
           return cuda::libraries_compute_otherwise(device, product.dtype);
         },
+    .eager_terms = terms_of,
     .kernel_points = kernel_points})};
 
 }  // namespace

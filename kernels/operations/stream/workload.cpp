@@ -97,6 +97,16 @@ std::vector<KernelPoint> kernel_points(const KernelRequest& request, const Devic
   return std::move(points).take();
 }
 
+// A function of each element.
+NetworkTerms terms_of(const Stream& stream) {
+  const std::int64_t arrays = 1 + (stream.has_src1() ? 1 : 0) + (stream.kind == Stream::Kind::read ? 0 : 1);
+  NetworkTerms terms;
+  terms.per_sample.bytes[static_cast<std::size_t>(Traffic::elementwise)] =
+      static_cast<double>(arrays * stream.count * bytes_of(stream.dtype));
+  terms.per_step.launches = 1;
+  return terms;
+}
+
 // The reference would take three times the arrays' bytes on the host: it does 1 Mi elements of larger ones.
 constexpr std::int64_t kWhole = 32 * kMi;
 constexpr std::int64_t kPiece = kMi;
@@ -139,6 +149,7 @@ const Registration<WorkloadType> registered{operation_workload(OperationType<Str
     .tolerance = [](const Stream& stream) { return kTolerances.of(stream.dtype); },
     .rows = rows_of,
     .row = row_of,
+    .eager_terms = terms_of,
     .kernel_points = kernel_points})};
 
 }  // namespace

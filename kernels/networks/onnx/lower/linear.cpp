@@ -45,7 +45,8 @@ Layers::Value linear(Lowering& node, const Value& x, const Product& product) {
                  LinearOptions{.features = features,
                                .bias = product.bias.has_value(),
                                .plain = all.products.contains(product.weights.parameter) &&
-                                        all.products.at(product.weights.parameter) > 1});
+                                        all.products.at(product.weights.parameter) > 1,
+                               .rank = x.shape.rank()});
   // The layer's plain form is [features][inputs]; the initializer's is that of the file.
   const bool transposed = product.rows_are_features == product.weights.transposed;
   const std::string form = fmt::format("linear {} {}", transposed, matrix.text());

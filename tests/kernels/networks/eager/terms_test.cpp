@@ -11,6 +11,7 @@
 
 #include "bench/registry.h"
 #include "bench/workload.h"
+#include "kernels/networks/models/network.h"
 
 namespace bench::kernels {
 namespace {
@@ -256,6 +257,43 @@ INSTANTIATE_TEST_SUITE_P(OfTorchvision, EagerTerms,
                            return std::string(known.network) + "_" + known.mode + "_" +
                                   std::string(name_of(known.dtype)) + (known.cast_whole ? "_cast_whole" : "");
                          });
+
+// Every layer of the program's own networks says its operations.
+TEST(EagerTerms, KnowAllLayersOfTheNetworks) {
+  for (const auto& network : registry<NetworkType>().entries()) {
+    for (const char* const mode : {"infer", "train"}) {
+      const NetworkTerms terms = terms_of(network->name, {.mode = mode, .dtype = Dtype::fp16, .options = {}});
+      EXPECT_THAT(terms.unknown, testing::IsEmpty()) << network->name;
+      EXPECT_EQ(terms.is_language, !network->reads_images()) << network->name;
+      EXPECT_EQ(terms.parameters, static_cast<double>(network->published_parameters)) << network->name;
+    }
+  }
+}
+
+TEST(EagerTerms, AreNotKnownWhereValuesAreComputedAgain) {
+  const WorkloadSpec spec{.mode = "train", .options = {{"recompute", "yes"}}};
+  EXPECT_FALSE(registry<WorkloadType>().find("resnet18")->configure(spec)->eager_terms(false));
+}
+
+TEST(EagerTerms, OfOperations) {
+  const auto in = [](const auto& values, auto kind) { return values.at(static_cast<std::size_t>(kind)); };
+  const WorkloadSpec half{.mode = "forward", .dtype = Dtype::fp16, .options = {}};
+  const NetworkTerms product = terms_of("gemm", half);  // of 1024 sums and 1024 columns
+  EXPECT_EQ(in(product.per_sample.flops, ProductClass::linear), 2 * 1024 * (1024 + 32));
+  EXPECT_EQ(in(product.per_sample.bytes, Traffic::matrix), 2 * 2048);
+  EXPECT_EQ(in(product.per_step.bytes, Traffic::weights), 2 * 1024 * 1024);
+  EXPECT_EQ(product.per_step.launches, 1);
+
+  WorkloadSpec gradient{.mode = "backward-data", .dtype = Dtype::fp32, .options = {}};
+  const NetworkTerms convolution = terms_of("conv2d", gradient);  // 3x3 on 64 channels of 56x56
+  EXPECT_EQ(in(convolution.per_sample.grads, ProductClass::winograd), 2.0 * 56 * 56 * 64 * (9 * 64 + 8));
+  EXPECT_EQ(in(convolution.per_sample.flops, ProductClass::winograd), 0);
+
+  const NetworkTerms triad =
+      terms_of("stream", {.mode = "triad", .dtype = Dtype::fp32, .options = {{"elements", "1000"}}});
+  EXPECT_EQ(in(triad.per_sample.bytes, Traffic::elementwise), 3 * 4 * 1000);
+  EXPECT_FALSE(registry<WorkloadType>().find("implicit_gemm")->configure(half)->eager_terms(false));
+}
 
 }  // namespace
 }  // namespace bench::kernels

@@ -66,6 +66,42 @@ TEST(EagerTrace, HeadsAreCopiedBeforeAProductAndPutTogetherBehindIt) {
   EXPECT_THAT(kinds_of(g), ElementsAre("linear", "linear", "copy", "copy", "matmul", "copy"));
 }
 
+// A bias is part of the product with two or three dimensions, as the network was written.
+TEST(EagerTrace, ABiasIsAddedWhereALinearLayerReadsFourDimensions) {
+  for (const std::size_t rank : {0, 3, 4}) {
+    Graph g = Graph::reading(Shape::sequence(kTokens, 8));
+    g.linear("linear", 0, LinearOptions{.features = 4, .rank = rank});
+    const EagerTrace trace = eager_trace(g);
+    EXPECT_EQ(trace.steps.size(), rank == 4 ? 2U : 1U);
+    EXPECT_EQ(trace.steps.back().operation.traffic, rank == 4 ? Traffic::elementwise : Traffic::matrix);
+  }
+}
+
+// Columns as rows: a product for each sample. A reshape before the layer copies them instead.
+TEST(EagerTrace, ALinearLayerOverRowsThatLieApart) {
+  for (const std::size_t rank : {3, 2}) {
+    Graph g = Graph::reading(Shape::sequence(kTokens, 8));
+    const Value x = transposed(g, 0, {0, 2, 1});
+    g.linear("linear", x, LinearOptions{.features = 4, .rank = rank});
+    const EagerTrace trace = eager_trace(g);
+    ASSERT_EQ(trace.steps.size(), 2U);
+    const bool copies = rank == 2;
+    const EagerStep& product = trace.steps[copies ? 1 : 0];
+    ASSERT_TRUE(product.operation.product);
+    EXPECT_EQ(product.operation.product->kind, copies ? ProductClass::linear : ProductClass::batched);
+    EXPECT_EQ(trace.steps[copies ? 0 : 1].kind, copies ? "copy" : "linear");
+  }
+}
+
+TEST(EagerTrace, ADilatedConvolutionIsNotWinograds) {
+  Graph g({8, 9, 9});
+  g.conv2d("dilated", g.conv2d("plain", 0, {.channels = 8, .kernel = 3}),
+           {.channels = 8, .kernel = 3, .dilation = 2});
+  const EagerTrace trace = eager_trace(g);
+  EXPECT_EQ(trace.steps[0].operation.product->kind, ProductClass::winograd);
+  EXPECT_EQ(trace.steps[1].operation.product->kind, ProductClass::dense);
+}
+
 TEST(EagerTrace, AFunctionOfElementsKeepsTheOrder) {
   Graph g({8, 4, 4});
   const Value x = g.relu("relu", transposed(g, g.image(), {0, 2, 3, 1}));
@@ -89,8 +125,8 @@ TEST(EagerTrace, AttentionThatIsWrittenOutIsOneProduct) {
   for (const EagerStep& step : trace.steps) {
     EXPECT_NE(step.kind, "matmul");
     EXPECT_NE(step.kind, "softmax");
-    if (step.kind == "attention" && !step.operation.product.empty()) {
-      attention.push_back(step.operation.product.front());
+    if (step.kind == "attention" && step.operation.product) {
+      attention.push_back(*step.operation.product);
     }
   }
   ASSERT_EQ(attention.size(), 1U);

@@ -1,0 +1,50 @@
+// Imported networks in the terms of the model of GPUs, as tools/calibrate has them for the networks that the
+// files were exported from.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "kernels/networks/eager/terms.h"
+#include "kernels/networks/onnx/import.h"
+
+namespace bench::kernels::onnx {
+namespace {
+
+// In fp32. Batch norms that the export folded are left out; so are what it computed beforehand, and padding
+// by nothing.
+struct KnownFile {
+  const char* name;
+  double flops;    // a sample
+  double bytes;    // a sample
+  double weights;  // bytes a step
+  double launches;
+};
+
+class EagerTermsOfFiles : public ::testing::TestWithParam<KnownFile> {};
+
+TEST_P(EagerTermsOfFiles, AreThoseOfTheCalibration) {
+  constexpr double kTolerance = 0.01;
+  const KnownFile& known = GetParam();
+  const ImportedNetwork network = import_network(
+      std::string(BENCH_TEST_SOURCE_DIR "/tests/kernels/networks/onnx/data/") + known.name + ".onnx", {});
+  const NetworkTerms terms = eager_terms(network.graph, {.dtype = Dtype::fp32});
+  const auto sum = [](const auto& values) { return std::accumulate(values.begin(), values.end(), 0.0); };
+  EXPECT_NEAR(sum(terms.per_sample.flops) / known.flops, 1, kTolerance);
+  EXPECT_NEAR(sum(terms.per_sample.bytes) / known.bytes, 1, kTolerance);
+  EXPECT_NEAR(sum(terms.per_step.bytes) / known.weights, 1, kTolerance);
+  EXPECT_NEAR(terms.per_step.launches / known.launches, 1, kTolerance);
+  EXPECT_TRUE(terms.unknown.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Networks, EagerTermsOfFiles,
+    ::testing::Values(KnownFile{"efficientnet_b0", 9.0863e8, 1.342e8, 2.0945e7, 189},
+                      KnownFile{"vit_base_patch16_224", 3.6525e10, 3.1046e8, 3.4517e8, 149},
+                      KnownFile{"dyn_swin_tiny_patch4_window7_224", 9.6357e9, 4.0022e8, 1.128e8, 275},
+                      KnownFile{"convnext_tiny", 9.0869e9, 3.2939e8, 1.141e8, 174},
+                      KnownFile{"resnet50_op13bn", 4.2589e9, 1.6591e8, 1.0201e8, 174},
+                      KnownFile{"cspresnet50", 9.2018e9, 2.2677e8, 8.6299e7, 126}),
+    [](const auto& tested) { return std::string(tested.param.name); });
+
+}  // namespace
+}  // namespace bench::kernels::onnx
