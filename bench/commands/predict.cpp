@@ -31,7 +31,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kOfOwnEngine{"launch", "in-place", "recompute", "accumulate"};
 constexpr std::size_t kMostBatches = 64;
 
-std::size_t width() {
+std::size_t page_width() {
   constexpr int kNarrow = 80;
   constexpr int kWide = 100;
   return static_cast<std::size_t>(std::clamp(terminal_width(), kNarrow, kWide));
@@ -59,7 +59,7 @@ class PredictCommand {
   ExitCode run() {
     const std::string format = asked_for(words_, "format", "text", {"text", "markdown", "csv", "json"});
     if (words_.has("how")) {
-      std::cout << prediction_method(width());
+      std::cout << prediction_method(page_width());
       return ExitCode::done;
     }
     read_workload();
@@ -70,7 +70,7 @@ class PredictCommand {
     std::cout << (format == "json"       ? prediction_json(prediction)
                   : format == "csv"      ? prediction_csv(prediction)
                   : format == "markdown" ? prediction_markdown(prediction, coefficients, verbose)
-                                         : prediction_text(prediction, coefficients, width(), verbose));
+                                         : prediction_text(prediction, coefficients, page_width(), verbose));
     return ExitCode::done;
   }
 

@@ -13,7 +13,7 @@
 namespace bench {
 namespace {
 
-[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+[[noreturn]] void refuse_reference(const std::string& path, const std::string& why) {
   throw UsageError(fmt::format("--from: {} {}", quote(path), why));
 }
 
@@ -28,28 +28,28 @@ void check_setting(const EngineReference::File& file, const WorkloadType& worklo
                    const WorkloadSpec& spec) {
   const ResultDocument& document = file.document;
   if (document.context.device.kind == "cpu") {
-    refuse(file.path, "was measured on a CPU; give a result that was measured on a GPU");
+    refuse_reference(file.path, "was measured on a CPU; give a result that was measured on a GPU");
   }
   if (document.benchmarks.empty() && !document.predicted.empty()) {
-    refuse(file.path, "is predicted itself; give a result that was measured");
+    refuse_reference(file.path, "is predicted itself; give a result that was measured");
   }
   if (document.sweep.name != "batch") {
-    refuse(file.path, fmt::format("is of the {} sweep; give one of bench --sweep batch",
-                                  printable(document.sweep.name)));
+    refuse_reference(file.path, fmt::format("is of the {} sweep; give one of bench --sweep batch",
+                                            printable(document.sweep.name)));
   }
   if (!is_of(document, workload)) {
-    refuse(file.path,
-           fmt::format("is of {}; give a result of {}", quote(document.sweep.workload), workload.name));
+    refuse_reference(file.path, fmt::format("is of {}; give a result of {}", quote(document.sweep.workload),
+                                            workload.name));
   }
   if (document.sweep.mode != spec.mode) {
-    refuse(file.path, fmt::format("is of --mode {}; give a result of --mode {}",
-                                  printable(document.sweep.mode), spec.mode));
+    refuse_reference(file.path, fmt::format("is of --mode {}; give a result of --mode {}",
+                                            printable(document.sweep.mode), spec.mode));
   }
   for (const auto& [option, value] : document.sweep.workload_options) {
     const auto asked = spec.options.find(option);
     if (asked != spec.options.end() && asked->second != value && option != "launch") {
-      refuse(file.path, fmt::format("was measured with --{} {}, and {} is asked for", printable(option),
-                                    printable(value), asked->second));
+      refuse_reference(file.path, fmt::format("was measured with --{} {}, and {} is asked for",
+                                              printable(option), printable(value), asked->second));
     }
   }
 }
@@ -63,10 +63,10 @@ const Gpu& gpu_of(const EngineReference::File& file, const GpuCatalogue& catalog
   }
   const Gpu* const known = catalogue.find_name(name);
   if (known == nullptr) {
-    refuse(file.path,
-           fmt::format("was measured on {}, of which there is no data sheet; add a card's file with "
-                       "this name to --gpu",
-                       quote(name)));
+    refuse_reference(
+        file.path, fmt::format("was measured on {}, of which there is no data sheet; add a card's file with "
+                               "this name to --gpu",
+                               quote(name)));
   }
   return *known;
 }
@@ -111,7 +111,7 @@ EngineReference::EngineReference(const std::vector<File>& files, const WorkloadT
       }
     }
     if (steps_.size() == before) {
-      refuse(file.path, "has no measured step; give a result with one");
+      refuse_reference(file.path, "has no measured step; give a result with one");
     }
   }
 }

@@ -12,7 +12,7 @@
 namespace bench {
 namespace {
 
-constexpr const char* kHalf = "half";
+constexpr const char* kCastWhole = "half";
 
 // Sets of coefficients that a card's dtype takes; the file has one for fp32 and one for 16 bits.
 bool takes_16_bit_set(const Gpu& gpu, Dtype dtype) {
@@ -26,7 +26,7 @@ const std::vector<MeasuredRows>& rows_for(const ModelCoefficients& coefficients,
                                                   : coefficients.fp32.measured;
 }
 
-CalibrationRows counted(const char* set, const std::vector<MeasuredRows>& measured) {
+CalibrationRows counted_rows(const char* set, const std::vector<MeasuredRows>& measured) {
   CalibrationRows rows{.set = set, .rows = 0, .machines = measured.size()};
   for (const MeasuredRows& one : measured) {
     rows.rows += one.rows;
@@ -74,11 +74,11 @@ NetworkTerms terms_of(const PredictionRequest& request, const PredictedDtype& dt
 std::vector<PredictedDtype> parse_predicted_dtypes(std::string_view option, std::string_view text) {
   std::vector<PredictedDtype> dtypes;
   for (const std::string_view name : split(text, ',')) {
-    const std::optional<Dtype> dtype = name == kHalf ? Dtype::fp16 : parse_dtype(name);
+    const std::optional<Dtype> dtype = name == kCastWhole ? Dtype::fp16 : parse_dtype(name);
     if (!dtype) {
-      throw UsageError(unknown_value(option, name, {"fp32", "tf32", "fp16", "bf16", kHalf}));
+      throw UsageError(unknown_value(option, name, {"fp32", "tf32", "fp16", "bf16", kCastWhole}));
     }
-    const PredictedDtype added{.dtype = *dtype, .cast_whole = name == kHalf};
+    const PredictedDtype added{.dtype = *dtype, .cast_whole = name == kCastWhole};
     if (std::ranges::find(dtypes, added.name(), &PredictedDtype::name) == dtypes.end()) {
       dtypes.push_back(added);
     }
@@ -157,13 +157,13 @@ Prediction predict(const PredictionRequest& request, const GpuCatalogue& catalog
     }
   }
   if (request.framework == Framework::pytorch_compiled) {
-    prediction.calibration.push_back(counted("torch.compile", coefficients.compiled.measured));
+    prediction.calibration.push_back(counted_rows("torch.compile", coefficients.compiled.measured));
   }
   if (uses_fp32) {
-    prediction.calibration.push_back(counted("fp32", coefficients.fp32.measured));
+    prediction.calibration.push_back(counted_rows("fp32", coefficients.fp32.measured));
   }
   if (uses_16_bit) {
-    prediction.calibration.push_back(counted("16-bit", coefficients.bits16.measured));
+    prediction.calibration.push_back(counted_rows("16-bit", coefficients.bits16.measured));
   }
   for (const ReferenceStep& step :
        request.engine != nullptr ? request.engine->steps() : std::vector<ReferenceStep>{}) {

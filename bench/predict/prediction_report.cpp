@@ -77,7 +77,7 @@ std::vector<Row> table_of(const Prediction& prediction, bool verbose) {
   return rows;
 }
 
-Json interval_json(const Interval& interval) {
+Json interval_array(const Interval& interval) {
   return Json::array({interval.low, interval.high});
 }
 
@@ -88,9 +88,9 @@ Json batch_json(const PredictedBatch& batch) {
   }
   return {{"batch", batch.batch},
           {"samples_per_s", batch.per_s()},
-          {"samples_per_s_interval80", interval_json(batch.interval80_per_s())},
+          {"samples_per_s_interval80", interval_array(batch.interval80_per_s())},
           {"step_ns", batch.step.step_ns},
-          {"interval80_ns", interval_json(batch.step.interval80_ns)},
+          {"interval80_ns", interval_array(batch.step.interval80_ns)},
           {"gpu_ns", batch.step.gpu_ns},
           {"host_ns", batch.step.host_ns},
           {"products_ns", batch.step.products_ns},

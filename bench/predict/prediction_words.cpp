@@ -11,13 +11,13 @@ namespace bench {
 namespace {
 
 constexpr std::size_t kMostFindings = 5;
-constexpr std::size_t kMostNamed = 4;
+constexpr std::size_t kMostListed = 4;
 
 // "a, b and c"; of many the first few, and how many more.
 std::string listed(const std::vector<std::string>& names) {
-  if (names.size() > kMostNamed) {
-    return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + (kMostNamed - 1), ", "),
-                       names.size() - (kMostNamed - 1));
+  if (names.size() > kMostListed) {
+    return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + (kMostListed - 1), ", "),
+                       names.size() - (kMostListed - 1));
   }
   if (names.size() < 2) {
     return names.empty() ? "" : names.front();
@@ -85,7 +85,7 @@ std::string gain_of(const Prediction& prediction) {
              : fmt::format("{} instead of {}: {}", prediction.dtypes[1], prediction.dtypes[0], listed(gains));
 }
 
-std::string memory_of(const Prediction& prediction, const std::string& dtype) {
+std::string largest_batches(const Prediction& prediction, const std::string& dtype) {
   std::vector<std::string> largest;
   for (const CardPrediction& card : prediction.cards) {
     if (card.dtype == dtype && card.curve.largest_batch > 0) {
@@ -95,7 +95,7 @@ std::string memory_of(const Prediction& prediction, const std::string& dtype) {
   return largest.empty() ? "" : fmt::format("Largest batch in {}: {}", dtype, listed(largest));
 }
 
-std::string framework_in_words(Framework framework) {
+std::string runs_by(Framework framework) {
   return framework == Framework::pytorch            ? "eager PyTorch"
          : framework == Framework::pytorch_compiled ? "PyTorch with torch.compile"
                                                     : "this program's own engine";
@@ -171,7 +171,7 @@ std::string subject_in_words(const Prediction& prediction) {
           : fmt::format(", {} of the host an operation, as on the machines measured",
                         format_duration(prediction.assumed_launch_s * 1e9));
   return fmt::format("{} ({}) on {}, predicted: {}{}; intervals hold 80 %", prediction.workload,
-                     prediction.mode, listed(ids), framework_in_words(prediction.framework), host);
+                     prediction.mode, listed(ids), runs_by(prediction.framework), host);
 }
 
 std::vector<std::string> prediction_findings(const Prediction& prediction,
@@ -188,7 +188,7 @@ std::vector<std::string> prediction_findings(const Prediction& prediction,
   if (prediction.dtypes.size() > 1) {
     findings.push_back(gain_of(prediction));
   }
-  findings.push_back(memory_of(prediction, narrowest));
+  findings.push_back(largest_batches(prediction, narrowest));
   std::erase(findings, "");
   return findings;
 }
