@@ -1,4 +1,4 @@
-// A step's work as eager PyTorch does it, in the terms of the model of GPUs. docs/predict.md has the
+// A step's work as eager PyTorch does it, in the terms of the model of GPUs. docs/predict-model.md has the
 // formulas.
 #pragma once
 

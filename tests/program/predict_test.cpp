@@ -1,5 +1,4 @@
 // bench predict and bench --list --gpus, run as a user would.
-#include <chrono>
 #include <fstream>
 #include <sstream>
 
