@@ -51,8 +51,8 @@ struct NetworkTerms {
   StepTerms per_sample;
   StepTerms per_step;
   double parameters = 0;  // trained values
-  // Held at the peak in addition to the input. Training: saved tensors and the largest operation's;
-  // inference: live ones.
+  // Held at the peak, the input included. Training: saved tensors and the largest operation's; inference:
+  // live ones.
   double peak_bytes_per_sample = 0;
   double input_bytes_per_sample = 0;
   bool is_language = false;          // no convolution
