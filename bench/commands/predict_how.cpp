@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -50,6 +51,23 @@ std::vector<std::string> cells_of(std::string_view line) {
   return cells;
 }
 
+// The first column is wrapped; its further lines are rows without other cells.
+std::vector<std::vector<std::string>> wrapped_rows(const std::vector<std::vector<std::string>>& rows,
+                                                   std::size_t first_width) {
+  std::vector<std::vector<std::string>> wrapped;
+  for (const auto& row : rows) {
+    std::vector<std::string> cells = row;
+    const std::string text = wrap(row.front(), first_width, 1);
+    for (const std::string_view line : split(text, '\n')) {
+      if (!line.empty()) {
+        cells.front() = line;
+        wrapped.push_back(std::exchange(cells, std::vector<std::string>(row.size())));
+      }
+    }
+  }
+  return wrapped;
+}
+
 }  // namespace
 
 std::string code_below(std::string_view page, std::string_view heading) {
@@ -68,7 +86,8 @@ std::string code_below(std::string_view page, std::string_view heading) {
   return code;
 }
 
-std::string table_below(std::string_view page, std::string_view heading, std::size_t width) {
+std::string table_below(std::string_view page, std::string_view heading,
+                        const std::vector<std::size_t>& shown, std::size_t width) {
   std::vector<std::vector<std::string>> rows;
   for (const std::string_view line : lines_below(page, heading)) {
     if (!line.starts_with('|')) {
@@ -78,26 +97,25 @@ std::string table_below(std::string_view page, std::string_view heading, std::si
       continue;
     }
     if (!line.starts_with("| ---")) {
-      rows.push_back(cells_of(line));
+      std::vector<std::string> cells = cells_of(line);
+      std::vector<std::string>& row = rows.emplace_back();
+      for (const std::size_t column : shown) {
+        row.push_back(column < cells.size() ? cells[column] : "");
+      }
     }
   }
-  if (rows.empty()) {
-    return "";
-  }
   std::size_t others = 0;
-  for (std::size_t column = 1; column < rows.front().size(); ++column) {
+  for (std::size_t column = 1; column < shown.size(); ++column) {
     std::size_t widest = 0;
-    for (auto& row : rows) {
-      row.resize(rows.front().size());
+    for (const auto& row : rows) {
       widest = std::max(widest, columns(row[column]));
     }
     others += widest + 2;
   }
   constexpr std::size_t kLeast = 20;
-  for (auto& row : rows) {
-    row.front() = cut(row.front(), std::max(kLeast, width - std::min(width, others)));
-  }
-  return in_columns(rows, std::vector<bool>(rows.front().size(), false));
+  return rows.empty() ? ""
+                      : in_columns(wrapped_rows(rows, std::max(kLeast, width - std::min(width, others))),
+                                   std::vector<bool>(shown.size(), false));
 }
 
 std::string prediction_method(std::size_t width) {
@@ -120,7 +138,7 @@ std::string prediction_method(std::size_t width) {
              "(the "
              "best and the worst card). docs/predict-model.md explains each row.",
              width, 0) +
-         "\n" + table_below(page, "How far it errs", width);
+         "\n" + table_below(page, "How far it errs", {0, 1, 3}, width);
 }
 
 }  // namespace bench

@@ -33,32 +33,29 @@ std::string rate_of(const PredictedBatch& batch) {
   return with_interval(batch.per_s(), batch.interval80_per_s()) + " samples/s";
 }
 
-std::string times(const ThroughputRatio& ratio) {
+// "1.21× t4 (1.02–1.46×)".
+std::string times(const ThroughputRatio& ratio, const std::string& other) {
   const bool is_significant = ratio.interval80.low > 1 || ratio.interval80.high < 1;
-  return fmt::format("{:.2f}× ({:.2f}–{:.2f}×){}", ratio.value, ratio.interval80.low, ratio.interval80.high,
-                     is_significant ? "" : ", not significant");
+  return fmt::format("{:.2f}× {} ({:.2f}–{:.2f}×{})", ratio.value, other, ratio.interval80.low,
+                     ratio.interval80.high, is_significant ? "" : ", not significant");
 }
 
-// One card alone, two compared, or the three fastest of many.
+// One card alone, or the fastest compared with the next and with the slowest.
 std::string fastest_in(const Prediction& prediction, const std::string& dtype,
                        const std::vector<const CardPrediction*>& ranked,
                        const ModelCoefficients& coefficients) {
   const CardPrediction& first = *ranked.front();
   const PredictedBatch& best = first.curve.at_saturation();
+  std::string text =
+      fmt::format("{}: {}, {} at batch {}", dtype, id_of(prediction, first), rate_of(best), best.batch);
+  const auto compared = [&](const CardPrediction& other) {
+    return times(prediction.ratio(first, other, coefficients), id_of(prediction, other));
+  };
   if (ranked.size() == 1) {
-    return fmt::format("{}: {} reaches {} at batch {}; {} takes most of the step", dtype,
-                       id_of(prediction, first), rate_of(best), best.batch, limit_of(best.step));
+    return text + fmt::format("; {} takes most of the step", limit_of(best.step));
   }
-  if (ranked.size() == 2) {
-    return fmt::format("{}: {} is {} {}: {} at batch {}", dtype, id_of(prediction, first),
-                       times(prediction.ratio(first, *ranked[1], coefficients)),
-                       id_of(prediction, *ranked[1]), rate_of(best), best.batch);
-  }
-  return fmt::format("{}: {} is the fastest, {} at batch {}: {} {} and {} {}", dtype,
-                     id_of(prediction, first), rate_of(best), best.batch,
-                     times(prediction.ratio(first, *ranked[1], coefficients)), id_of(prediction, *ranked[1]),
-                     times(prediction.ratio(first, *ranked.back(), coefficients)),
-                     id_of(prediction, *ranked.back()));
+  text += fmt::format("; {}", compared(*ranked[1]));
+  return ranked.size() == 2 ? text : text + fmt::format(", {}", compared(*ranked.back()));
 }
 
 const CardPrediction* find_card(const Prediction& prediction, std::size_t gpu, const std::string& dtype) {

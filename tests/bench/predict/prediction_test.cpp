@@ -56,7 +56,7 @@ TEST_F(PredictionTest, OfEachCardInEachDtype) {
     EXPECT_GT(card.curve.at_saturation().per_s(), 0);
   }
   // 16-bit halves what a sample holds.
-  EXPECT_GT(prediction.cards[2].curve.largest_batch, 1.9 * prediction.cards[0].curve.largest_batch);
+  EXPECT_GT(10 * prediction.cards[2].curve.largest_batch, 19 * prediction.cards[0].curve.largest_batch);
 }
 
 TEST_F(PredictionTest, CountsTheRowsOfTheFamily) {
@@ -72,7 +72,7 @@ TEST_F(PredictionTest, CountsTheRowsOfTheFamily) {
 TEST_F(PredictionTest, SaysItInATable) {
   const std::string text = text_of(predicted({"t4", "rtx3060-12gb"}));
   EXPECT_THAT(text, HasSubstr("small (infer) on t4 and rtx3060-12gb, predicted: eager PyTorch"));
-  EXPECT_THAT(text, HasSubstr("* fp16: rtx3060-12gb is "));
+  EXPECT_THAT(text, HasSubstr("* fp32: rtx3060-12gb, "));
   EXPECT_THAT(text, HasSubstr("* fp16 instead of fp32: "));
   EXPECT_THAT(text, HasSubstr("* Largest batch in fp16: "));
   EXPECT_THAT(text, HasSubstr("Of rtx3060-12gb there are none"));

@@ -17,7 +17,7 @@ class SmallNetwork final : public ConfiguredWorkload {
     if (spec_.options.contains("opaque")) {
       return std::nullopt;
     }
-    const double width = bytes_of(spec_.dtype) / 4.0;
+    const double width = spec_.dtype == Dtype::fp32 ? 1 : 0.5;
     NetworkTerms terms;
     terms.per_sample.flops[static_cast<std::size_t>(ProductClass::pointwise)] = 2e9;
     terms.per_sample.bytes[static_cast<std::size_t>(Traffic::elementwise)] = 40e6 * width;
