@@ -118,7 +118,7 @@ gate: setup configured
 	build/release/tools/gate/gate_stop_rule
 	build/release/tools/gate/gate_comparison results/reference/intel-xeon-2-cores/kernels-all-cpu.json $(GATE_SUITES)
 
-# By hand, where the model or the tables change; docs/predict.md names the tables.
+# By hand, where the model or the tables change; docs/predict-model.md names the tables.
 calibrate:
 ifndef TABLES
 	$(error TABLES is not set: give the folder of published measurements, make calibrate TABLES=FOLDER)

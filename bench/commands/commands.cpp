@@ -9,13 +9,14 @@
 #include "bench/commands/ab.h"
 #include "bench/commands/compare.h"
 #include "bench/commands/inspect.h"
+#include "bench/commands/predict.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
 
 namespace bench {
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> all{compare_command(), ab_command(), inspect_command()};
+  static const std::vector<Command> all{compare_command(), ab_command(), inspect_command(), predict_command()};
   return all;
 }
 

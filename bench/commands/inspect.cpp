@@ -15,6 +15,7 @@
 #include "bench/cli/progress.h"
 #include "bench/cli/text.h"
 #include "bench/commands/inspect_report.h"
+#include "bench/commands/network_words.h"
 #include "bench/commands/setup.h"
 #include "bench/dtype.h"
 #include "bench/measure/axis.h"
@@ -28,43 +29,6 @@ namespace bench {
 namespace {
 
 constexpr std::size_t kMostBatches = 16;
-
-bool is_network(const WorkloadType& type) {
-  return type.kind == "network";
-}
-
-std::vector<std::string> network_names() {
-  std::vector<std::string> names;
-  for (const auto& type : registry<WorkloadType>().entries()) {
-    if (is_network(*type)) {
-      names.push_back(type->name);
-    }
-  }
-  return names;
-}
-
-// Of every network, each once; without a default where theirs differ.
-std::vector<CommandOption> network_options() {
-  std::vector<CommandOption> options;
-  for (const auto& type : registry<WorkloadType>().entries()) {
-    for (const CommandOption& option : is_network(*type) ? type->options : std::vector<CommandOption>{}) {
-      const auto known = std::ranges::find(options, option.name, &CommandOption::name);
-      if (known == options.end()) {
-        options.push_back(option);
-      } else if (known->default_value != option.default_value) {
-        known->default_value.clear();
-      }
-    }
-  }
-  return options;
-}
-
-// Of a reader; the workload that it read has what it took as its default.
-bool is_of_reading(const std::string& option) {
-  return std::ranges::any_of(registry<WorkloadReader>().entries(), [&](const auto& reader) {
-    return std::ranges::find(reader->options, option, &CommandOption::name) != reader->options.end();
-  });
-}
 
 // Whose ending the path has; else the only one there is.
 const WorkloadReader* reader_of(const std::string& path) {
@@ -110,7 +74,7 @@ class Inspection {
       return ExitCode::usage;
     }
     const std::vector<std::string> modes = modes_asked_for();
-    check_options(modes);
+    check_network_options(words_, *type_, modes);
     const std::string* const id = words_.text_of("device");
     const auto device = open_device(id == nullptr ? "cpu" : *id);
     InspectReport report{.workload = type_->name,
@@ -161,7 +125,7 @@ class Inspection {
         throw UsageError(fmt::format("bench inspect: {} is a single operation; accepted: {}, or a file",
                                      quote(target_), fmt::join(network_names(), ", ")));
       }
-      refuse_reading_options();
+      refuse_reading_options(words_, target_);
       type_ = known;
       return;
     }
@@ -169,12 +133,7 @@ class Inspection {
     if (reader == nullptr) {
       throw UsageError(unknown_value("bench inspect", target_, network_names()) + ", or a file");
     }
-    std::map<std::string, std::string> given;
-    for (const CommandOption& option : reader->options) {
-      if (const std::string* text = words_.text_of(option.name)) {
-        given[option.name] = *text;
-      }
-    }
+    const std::map<std::string, std::string> given = reading_options(words_, *reader);
     try {
       own_ = reader->read(target_, given);
       type_ = &*own_;
@@ -191,17 +150,6 @@ class Inspection {
     }
   }
 
-  void refuse_reading_options() const {
-    for (const auto& reader : registry<WorkloadReader>().entries()) {
-      for (const CommandOption& option : reader->options) {
-        if (const std::string* text = words_.text_of(option.name)) {
-          throw UsageError(fmt::format("--{}: {} was given, but belongs to a file; {} is none", option.name,
-                                       quote(*text), quote(target_)));
-        }
-      }
-    }
-  }
-
   // All of the network's where none is asked for.
   std::vector<std::string> modes_asked_for() const {
     const std::string* const mode = words_.text_of("mode");
@@ -212,36 +160,10 @@ class Inspection {
     return {*mode};
   }
 
-  // Each one that is given belongs to the network, and to a mode that is asked for.
-  void check_options(const std::vector<std::string>& modes) const {
-    for (const CommandOption& option : network_options()) {
-      const std::string* const text = words_.text_of(option.name);
-      const auto own = std::ranges::find(type_->options, option.name, &CommandOption::name);
-      if (text != nullptr && own == type_->options.end()) {
-        throw UsageError(fmt::format("--{}: {} was given, but {} has no such option", option.name,
-                                     quote(*text), type_->name));
-      }
-      if (text != nullptr && !own->mode.empty() && std::ranges::count(modes, own->mode) == 0) {
-        throw UsageError(fmt::format("--{}: {} was given, but belongs to --mode {}; give that with it",
-                                     option.name, quote(*text), own->mode));
-      }
-    }
-  }
-
-  std::shared_ptr<const ConfiguredWorkload> configured(const std::string& mode, std::int64_t batch) const {
-    WorkloadSpec spec{.mode = mode, .dtype = dtype_, .batch = batch, .options = {}};
-    for (const CommandOption& option : type_->options) {
-      if (option.mode.empty() || option.mode == mode) {
-        const std::string* const text = is_of_reading(option.name) ? nullptr : words_.text_of(option.name);
-        spec.options[option.name] = text == nullptr ? option.default_value : *text;
-      }
-    }
-    return type_->configure(spec);
-  }
-
   void compose(Device& device, InspectReport& report) const {
     try {
-      const auto workload = configured(report.composed_mode, report.composed_batch);
+      const auto workload =
+          type_->configure(network_spec(words_, *type_, report.composed_mode, dtype_, report.composed_batch));
       report.composition = workload->composition(device).value_or(Composition{});
     } catch (const Unsupported&) {  // its step says so
     }
@@ -249,7 +171,7 @@ class Inspection {
 
   InspectedStep step_of(Device& device, const std::string& mode, std::int64_t batch) const {
     InspectedStep step{.mode = mode, .batch = batch, .memory = {}, .problem = {}};
-    const auto workload = configured(mode, batch);
+    const auto workload = type_->configure(network_spec(words_, *type_, mode, dtype_, batch));
     if (const auto reason = workload->unsupported(device)) {
       step.problem = "unsupported: " + *reason;
       return step;
@@ -298,16 +220,8 @@ Command inspect_command() {
                    "bench inspect resnet50 --batch 1:64:x4 --mode train --optimizer adam",
                    "bench inspect net.onnx --input images=1x3x320x320 --format json"},
       .run = run_inspect};
-  for (const auto& reader : registry<WorkloadReader>().entries()) {
-    for (const CommandOption& option : reader->options) {
-      command.options.push_back({option.name, "LIST", fmt::format("{}, of a file", option.help)});
-    }
-  }
-  for (const CommandOption& option : network_options()) {
-    const std::string only = option.mode.empty() ? "" : fmt::format("; --mode {} only", option.mode);
-    const std::string usual = option.default_value.empty() ? "the network's" : option.default_value;
-    command.options.push_back({option.name, option.default_value.empty() ? "N" : value_name(option),
-                               fmt::format("{} (default: {}{})", option.help, usual, only)});
+  for (CommandArgument& argument : network_arguments()) {
+    command.options.push_back(std::move(argument));
   }
   return command;
 }

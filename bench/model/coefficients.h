@@ -1,5 +1,5 @@
 // What the model of eager PyTorch was fitted to, as results/calibration.json holds it (bench-calibration/1).
-// docs/predict.md has the formulas; tools/calibrate makes the file.
+// docs/predict-model.md has the formulas; tools/calibrate makes the file.
 #pragma once
 
 #include <array>

@@ -189,7 +189,7 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
 
 // Bytes that one more sample takes.
 double sample_bytes(const ModelCoefficients& coefficients, const NetworkTerms& terms) {
-  return coefficients.slack * (terms.peak_bytes_per_sample + terms.input_bytes_per_sample);
+  return coefficients.slack * terms.peak_bytes_per_sample;
 }
 
 // Bytes that do not grow with the batch.

@@ -1,5 +1,5 @@
 // Predicted step time and memory of eager PyTorch on a GPU that is not here: pure arithmetic on a data sheet
-// and the coefficients of results/calibration.json. docs/predict.md has formulas and errors.
+// and the coefficients of results/calibration.json. docs/predict-model.md has formulas and errors.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A step's work as eager PyTorch does it, in the terms of the model of GPUs. docs/predict.md has the
+// A step's work as eager PyTorch does it, in the terms of the model of GPUs. docs/predict-model.md has the
 // formulas.
 #pragma once
 
@@ -51,8 +51,8 @@ struct NetworkTerms {
   StepTerms per_sample;
   StepTerms per_step;
   double parameters = 0;  // trained values
-  // Held at the peak in addition to the input. Training: saved tensors and the largest operation's;
-  // inference: live ones.
+  // Held at the peak, the input included. Training: saved tensors and the largest operation's; inference:
+  // live ones.
   double peak_bytes_per_sample = 0;
   double input_bytes_per_sample = 0;
   bool is_language = false;          // no convolution

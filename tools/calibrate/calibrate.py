@@ -22,7 +22,7 @@ import tables
 
 OUT = pathlib.Path(__file__).resolve().parents[2] / "results" / "calibration.json"
 DESCRIPTION = (
-    "Coefficients of the model of eager PyTorch's step time and memory (docs/predict.md), fitted by tools/calibrate to published "
+    "Coefficients of the model of eager PyTorch's step time and memory (docs/predict-model.md), fitted by tools/calibrate to published "
     "measurements. flops, grads: how many times longer than at the sustained peak; bytes: than at the memory's bandwidth, which is "
     "that of the data sheet times bandwidth. _s: seconds; joules: of an operation at 12 nm, above which power limits the peak. "
     "spread: deviations of the logarithm of predicted over measured time, for families of cards that the fit had not seen.")

@@ -1,4 +1,4 @@
-"""How far the model errs on cards and networks that it has not seen: the table of docs/predict.md.
+"""How far the model errs on cards and networks that it has not seen: the table of docs/predict-model.md.
 
     evaluate.py FOLDER [--cards] [--networks]
 

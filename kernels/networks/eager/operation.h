@@ -1,5 +1,5 @@
 // What eager PyTorch runs for a layer: operations, each of which reads its inputs from memory and writes its
-// result there. A layer says them in order; docs/predict.md has the rules that the figures follow.
+// result there. A layer says them in order; docs/predict-model.md has the rules that the figures follow.
 #pragma once
 
 #include <optional>

@@ -90,7 +90,8 @@ TEST(StepSetting, OfASpec) {
   EXPECT_FALSE(plain.train);
   EXPECT_FALSE(plain.cast_whole) << "only fp16 is cast whole";
   EXPECT_EQ(plain.update, UpdateRule::sgd);
-  EXPECT_EQ(step_setting({.options = {{"optimizer", "momentum"}}}, false).update, UpdateRule::momentum);
+  EXPECT_EQ(step_setting({.mode = "train", .options = {{"optimizer", "momentum"}}}, false).update,
+            UpdateRule::momentum);
 }
 
 }  // namespace

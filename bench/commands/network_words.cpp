@@ -1,0 +1,115 @@
+#include "bench/commands/network_words.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "bench/cli/text.h"
+#include "bench/measure/quote.h"
+#include "bench/registry.h"
+
+namespace bench {
+namespace {
+
+// Of a reader; the workload that it read has what it took as its default.
+bool is_of_reading(const std::string& option) {
+  return std::ranges::any_of(registry<WorkloadReader>().entries(), [&](const auto& reader) {
+    return std::ranges::find(reader->options, option, &CommandOption::name) != reader->options.end();
+  });
+}
+
+}  // namespace
+
+bool is_network(const WorkloadType& type) {
+  return type.kind == "network";
+}
+
+std::vector<std::string> network_names() {
+  std::vector<std::string> names;
+  for (const auto& type : registry<WorkloadType>().entries()) {
+    if (is_network(*type)) {
+      names.push_back(type->name);
+    }
+  }
+  return names;
+}
+
+std::vector<CommandOption> network_options() {
+  std::vector<CommandOption> options;
+  for (const auto& type : registry<WorkloadType>().entries()) {
+    for (const CommandOption& option : is_network(*type) ? type->options : std::vector<CommandOption>{}) {
+      const auto known = std::ranges::find(options, option.name, &CommandOption::name);
+      if (known == options.end()) {
+        options.push_back(option);
+      } else if (known->default_value != option.default_value) {
+        known->default_value.clear();
+      }
+    }
+  }
+  return options;
+}
+
+std::vector<CommandArgument> network_arguments() {
+  std::vector<CommandArgument> arguments;
+  for (const auto& reader : registry<WorkloadReader>().entries()) {
+    for (const CommandOption& option : reader->options) {
+      arguments.push_back({option.name, "LIST", fmt::format("{}, of a file", option.help)});
+    }
+  }
+  for (const CommandOption& option : network_options()) {
+    const std::string only = option.mode.empty() ? "" : fmt::format("; --mode {} only", option.mode);
+    const std::string usual = option.default_value.empty() ? "the network's" : option.default_value;
+    arguments.push_back({option.name, option.default_value.empty() ? "N" : value_name(option),
+                         fmt::format("{} (default: {}{})", option.help, usual, only)});
+  }
+  return arguments;
+}
+
+std::map<std::string, std::string> reading_options(const CommandWords& words, const WorkloadReader& reader) {
+  std::map<std::string, std::string> given;
+  for (const CommandOption& option : reader.options) {
+    if (const std::string* text = words.text_of(option.name)) {
+      given[option.name] = *text;
+    }
+  }
+  return given;
+}
+
+void refuse_reading_options(const CommandWords& words, const std::string& network) {
+  for (const auto& reader : registry<WorkloadReader>().entries()) {
+    for (const auto& [option, text] : reading_options(words, *reader)) {
+      throw UsageError(fmt::format("--{}: {} was given, but belongs to a file; {} is none", option,
+                                   quote(text), quote(network)));
+    }
+  }
+}
+
+void check_network_options(const CommandWords& words, const WorkloadType& type,
+                           const std::vector<std::string>& modes) {
+  for (const CommandOption& option : network_options()) {
+    const std::string* const text = words.text_of(option.name);
+    const auto own = std::ranges::find(type.options, option.name, &CommandOption::name);
+    if (text != nullptr && own == type.options.end()) {
+      throw UsageError(
+          fmt::format("--{}: {} was given, but {} has no such option", option.name, quote(*text), type.name));
+    }
+    if (text != nullptr && !own->mode.empty() && std::ranges::count(modes, own->mode) == 0) {
+      throw UsageError(fmt::format("--{}: {} was given, but belongs to --mode {}; give that with it",
+                                   option.name, quote(*text), own->mode));
+    }
+  }
+}
+
+WorkloadSpec network_spec(const CommandWords& words, const WorkloadType& type, const std::string& mode,
+                          Dtype dtype, std::int64_t batch) {
+  WorkloadSpec spec{.mode = mode, .dtype = dtype, .batch = batch, .options = {}};
+  for (const CommandOption& option : type.options) {
+    if (option.mode.empty() || option.mode == mode) {
+      const std::string* const text = is_of_reading(option.name) ? nullptr : words.text_of(option.name);
+      spec.options[option.name] = text == nullptr ? option.default_value : *text;
+    }
+  }
+  return spec;
+}
+
+}  // namespace bench

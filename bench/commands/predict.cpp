@@ -1,0 +1,259 @@
+#include "bench/commands/predict.h"
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/cli/options.h"
+#include "bench/cli/progress.h"
+#include "bench/commands/network_words.h"
+#include "bench/commands/predict_how.h"
+#include "bench/measure/axis.h"
+#include "bench/measure/quote.h"
+#include "bench/measure/suggest.h"
+#include "bench/measure/units.h"
+#include "bench/predict/prediction.h"
+#include "bench/predict/prediction_report.h"
+#include "bench/registry.h"
+#include "bench/run/gpu_files.h"
+#include "bench/run/result_file.h"
+
+namespace bench {
+namespace {
+
+// Of networks; they change how this program runs a step, not what eager PyTorch does.
+constexpr std::array<std::string_view, 4> kOfOwnEngine{"launch", "in-place", "recompute", "accumulate"};
+constexpr std::size_t kMostBatches = 64;
+
+std::size_t page_width() {
+  constexpr int kNarrow = 80;
+  constexpr int kWide = 100;
+  return static_cast<std::size_t>(std::clamp(terminal_width(), kNarrow, kWide));
+}
+
+std::string asked_for(const CommandWords& words, const char* option, const std::string& usual,
+                      const std::vector<std::string>& accepted) {
+  const std::string* const text = words.text_of(option);
+  if (text != nullptr && std::ranges::find(accepted, *text) == accepted.end()) {
+    throw UsageError(unknown_value(fmt::format("--{}", option), *text, accepted));
+  }
+  return text == nullptr ? usual : *text;
+}
+
+class PredictCommand {
+ public:
+  PredictCommand(const Command& command, const CommandWords& words) : command_(command), words_(words) {
+    if (words.has_dashes() || (!words.before().empty() && !words.has("from"))) {
+      throw UsageError(fmt::format("predict: {} is no option; accepted: bench predict {}",
+                                   quote(words.before().empty() ? "--" : words.before().front()),
+                                   command.usage));
+    }
+  }
+
+  ExitCode run() {
+    const std::string format = asked_for(words_, "format", "text", {"text", "markdown", "csv", "json"});
+    if (words_.has("how")) {
+      std::cout << prediction_method(page_width());
+      return ExitCode::done;
+    }
+    read_workload();
+    read_request();
+    const auto& coefficients = model_coefficients();
+    const Prediction prediction = predict(request_, gpu_catalogue(), coefficients);
+    const bool verbose = words_.has("verbose");
+    std::cout << (format == "json"       ? prediction_json(prediction)
+                  : format == "csv"      ? prediction_csv(prediction)
+                  : format == "markdown" ? prediction_markdown(prediction, coefficients, verbose)
+                                         : prediction_text(prediction, coefficients, page_width(), verbose));
+    return ExitCode::done;
+  }
+
+ private:
+  void read_workload() {
+    for (const auto& reader : registry<WorkloadReader>().entries()) {
+      const std::string* const path = words_.text_of(reader->name);
+      if (path != nullptr && (own_ || words_.has("workload"))) {
+        throw UsageError(fmt::format("--{}: {} was given, and --workload as well; give one of them",
+                                     reader->name, quote(*path)));
+      }
+      if (path != nullptr) {
+        own_ = reader->read(*path, reading_options(words_, *reader));
+        request_.workload = &*own_;
+      }
+    }
+    if (own_) {
+      return;
+    }
+    const std::string* const name = words_.text_of("workload");
+    if (name == nullptr) {
+      throw UsageError(fmt::format("--workload: a network is missing; accepted: {}, or a file with --onnx",
+                                   fmt::join(network_names(), ", ")));
+    }
+    request_.workload = registry<WorkloadType>().find(*name);
+    if (request_.workload == nullptr) {
+      throw UsageError(unknown_value("--workload", *name, network_names()));
+    }
+    if (!is_network(*request_.workload)) {
+      throw UsageError(
+          fmt::format("--workload: {} is a single operation; accepted: {}; of operations see bench --sweep "
+                      "kernels --device t4",
+                      quote(*name), fmt::join(network_names(), ", ")));
+    }
+    refuse_reading_options(words_, *name);
+  }
+
+  void read_request() {
+    const WorkloadType& type = *request_.workload;
+    const std::string* const mode = words_.text_of("mode");
+    if (mode != nullptr) {
+      check_mode(type, *mode);
+    }
+    const std::string& asked_mode = mode == nullptr ? type.modes.front() : *mode;
+    check_network_options(words_, type, {asked_mode});
+    request_.spec = network_spec(words_, type, asked_mode, Dtype::fp32, 1);
+    read_gpus();
+    const std::string* const dtypes = words_.text_of("dtype");
+    request_.dtypes = parse_predicted_dtypes("--dtype", dtypes != nullptr ? *dtypes
+                                                        : is_catalogue_   ? "fp16"
+                                                                          : "fp32,fp16");
+    if (const std::string* const batches = words_.text_of("batch")) {
+      request_.batches = parse_axis("--batch", *batches);
+      if (request_.batches.size() > kMostBatches) {
+        throw UsageError(fmt::format("--batch: {} was given, {} batches; accepted: at most {}",
+                                     quote(*batches), request_.batches.size(), kMostBatches));
+      }
+    }
+    if (const std::string* const launch = words_.text_of("host-launch")) {
+      constexpr double kNanosecond = 1e-9;
+      request_.host_launch_s =
+          kNanosecond * static_cast<double>(parse_duration("--host-launch", *launch).count());
+    }
+    read_framework();
+  }
+
+  void read_gpus() {
+    const std::string* const text = words_.text_of("gpu");
+    if (text == nullptr) {
+      throw UsageError(
+          "--gpu: a card is missing; give one or more as --gpu t4,rtx3060-12gb, or --gpu all "
+          "(bench --list --gpus)");
+    }
+    is_catalogue_ = *text == "all";
+    if (is_catalogue_) {
+      request_.gpus = gpu_catalogue().all();
+      return;
+    }
+    for (const std::string_view id : split(*text, ',')) {
+      Gpu gpu = gpu_named("--gpu", std::string(id));
+      if (std::ranges::find(request_.gpus, gpu.id, &Gpu::id) != request_.gpus.end()) {
+        throw UsageError(fmt::format("--gpu: {} names {} twice; give each card once", quote(*text), gpu.id));
+      }
+      request_.gpus.push_back(std::move(gpu));
+    }
+  }
+
+  void read_framework() {
+    const bool from = words_.has("from");
+    const std::string framework =
+        asked_for(words_, "framework", from ? "bench" : "pytorch", {"pytorch", "pytorch-compiled", "bench"});
+    request_.framework = *parse_framework(framework);
+    if (from != (request_.framework == Framework::bench)) {
+      throw UsageError(
+          from ? fmt::format(
+                     "--from: a result is of this program's own engine, and --framework {} is asked for; "
+                     "give --framework bench, or leave --from out",
+                     framework)
+               : "--framework: 'bench' is this program's own engine, which is predicted from a measurement; "
+                 "give "
+                 "a result with --from");
+    }
+    if (!from) {
+      return;
+    }
+    if (std::ranges::any_of(request_.dtypes, &PredictedDtype::cast_whole)) {
+      throw UsageError(
+          "--dtype: 'half' is a model that PyTorch casts whole; give fp16 with --framework bench");
+    }
+    std::vector<EngineReference::File> files;
+    for (const auto& paths : {words_.texts_of("from"), words_.before()}) {
+      for (const std::string& path : paths) {
+        files.push_back({.path = path, .document = read_result(path)});
+      }
+    }
+    engine_ = std::make_unique<EngineReference>(files, *request_.workload, request_.spec, gpu_catalogue(),
+                                                request_.gpus);
+    request_.engine = engine_.get();
+    std::erase_if(request_.dtypes, [&](const PredictedDtype& dtype) {
+      return !words_.has("dtype") && engine_->batches(dtype.dtype).empty();
+    });
+    for (const PredictedDtype& dtype : request_.dtypes) {
+      if (engine_->batches(dtype.dtype).empty()) {
+        throw UsageError(fmt::format(
+            "--from: no file holds a step in {}; give a result that was measured in it", dtype.name()));
+      }
+    }
+    if (request_.dtypes.empty()) {
+      throw UsageError("--from: the files hold no step in fp32 or fp16; give --dtype");
+    }
+  }
+
+  const Command& command_;
+  const CommandWords& words_;
+  std::optional<WorkloadType> own_;  // read from a file
+  bool is_catalogue_ = false;
+  std::unique_ptr<EngineReference> engine_;
+  PredictionRequest request_;
+};
+
+ExitCode run_predict(const Command& command, const std::vector<std::string>& words) {
+  return PredictCommand(command, CommandWords(command, words)).run();
+}
+
+}  // namespace
+
+Command predict_command() {
+  Command command{
+      .name = "predict",
+      .usage = "--gpu LIST|all --workload NAME [options]",
+      .brief = "--gpu LIST …",
+      .question = "how fast would a network be on GPUs that are not here?",
+      .options =
+          {{"gpu", "LIST", "ids (bench --list --gpus), a card's own file as card.json, or all"},
+           {"workload", "NAME", "a network"},
+           {"mode", "NAME", "infer or train (default: the network's first)"},
+           {"dtype", "LIST",
+            "of fp32, tf32, fp16 and bf16 (autocast), half (the model cast whole) (default: fp32,fp16; "
+            "fp16 with --gpu all)"},
+           {"batch", "AXIS", "1,2,4 or 1:256:x2 (default: doubling, as far as memory allows)"},
+           {"framework", "NAME",
+            "pytorch (eager), pytorch-compiled, or bench, this program's engine (default: pytorch; "
+            "bench with --from)"},
+           {"from", "FILE", "a result of bench --sweep batch on a GPU; may be repeated", true},
+           {"host-launch", "TIME", "host's time of a PyTorch operation, 0.03ms (default: not known)"},
+           {"format", "NAME", "text, markdown, csv or json (default: text)"},
+           {"verbose", "", "a row for each batch"},
+           {"how", "", "print the model and how far it errs"}},
+      .notes = {"Each row is of the saturation batch: the first that reaches 95 % of the best throughput."},
+      .examples = {"bench predict --gpu t4,rtx3060-12gb --workload resnet50 --mode train",
+                   "bench predict --gpu all --onnx net.onnx --format csv",
+                   "bench predict --gpu a100-40gb --workload resnet50 --from results/local/batch-….json"},
+      .run = run_predict};
+  for (const auto& reader : registry<WorkloadReader>().entries()) {
+    command.options.insert(command.options.begin() + 2,
+                           CommandArgument{reader->name, "FILE", reader->description});
+  }
+  for (CommandArgument& argument : network_arguments()) {
+    if (std::ranges::find(kOfOwnEngine, argument.name) == kOfOwnEngine.end()) {
+      command.options.push_back(std::move(argument));
+    }
+  }
+  return command;
+}
+
+}  // namespace bench

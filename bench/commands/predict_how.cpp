@@ -1,0 +1,144 @@
+#include "bench/commands/predict_how.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/cli/text.h"
+#include "bench/error.h"
+#include "bench/measure/axis.h"
+#include "bench/run/program_files.h"
+
+namespace bench {
+namespace {
+
+constexpr const char* kPage = "docs/predict-model.md";
+constexpr std::string_view kFence = "```";
+
+// The lines from the heading to the next of its level.
+std::vector<std::string_view> lines_below(std::string_view page, std::string_view heading) {
+  const std::string start = fmt::format("## {}", heading);
+  std::vector<std::string_view> lines;
+  bool inside = false;
+  for (const std::string_view line : split(page, '\n')) {
+    if (line.starts_with("## ")) {
+      inside = line == start;
+    } else if (inside) {
+      lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
+std::string_view trimmed(std::string_view cell) {
+  const std::size_t first = std::min(cell.find_first_not_of(" `"), cell.size());
+  cell.remove_prefix(first);
+  const std::size_t last = cell.find_last_not_of(" `");
+  return cell.substr(0, last == std::string_view::npos ? 0 : last + 1);
+}
+
+// "| a | b |" is a, b.
+std::vector<std::string> cells_of(std::string_view line) {
+  std::vector<std::string> cells;
+  const std::vector<std::string_view> parts = split(line, '|');
+  for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
+    cells.emplace_back(trimmed(parts[i]));
+  }
+  return cells;
+}
+
+// The first column is wrapped; its further lines are rows without other cells.
+std::vector<std::vector<std::string>> wrapped_rows(const std::vector<std::vector<std::string>>& rows,
+                                                   std::size_t first_width) {
+  std::vector<std::vector<std::string>> wrapped;
+  for (const auto& row : rows) {
+    std::vector<std::string> cells = row;
+    const std::string text = wrap(row.front(), first_width, 1);
+    for (const std::string_view line : split(text, '\n')) {
+      if (!line.empty()) {
+        cells.front() = line;
+        wrapped.push_back(std::exchange(cells, std::vector<std::string>(row.size())));
+      }
+    }
+  }
+  return wrapped;
+}
+
+}  // namespace
+
+std::string code_below(std::string_view page, std::string_view heading) {
+  std::string code;
+  bool inside = false;
+  for (const std::string_view line : lines_below(page, heading)) {
+    if (line.starts_with(kFence)) {
+      if (inside) {
+        break;
+      }
+      inside = true;
+    } else if (inside) {
+      code += fmt::format("{}\n", line);
+    }
+  }
+  return code;
+}
+
+std::string table_below(std::string_view page, std::string_view heading,
+                        const std::vector<std::size_t>& shown, std::size_t width) {
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string_view line : lines_below(page, heading)) {
+    if (!line.starts_with('|')) {
+      if (!rows.empty()) {
+        break;
+      }
+      continue;
+    }
+    if (!line.starts_with("| ---")) {
+      std::vector<std::string> cells = cells_of(line);
+      std::vector<std::string>& row = rows.emplace_back();
+      for (const std::size_t column : shown) {
+        row.push_back(column < cells.size() ? cells[column] : "");
+      }
+    }
+  }
+  std::size_t others = 0;
+  for (std::size_t column = 1; column < shown.size(); ++column) {
+    std::size_t widest = 0;
+    for (const auto& row : rows) {
+      widest = std::max(widest, columns(row[column]));
+    }
+    others += widest + 2;
+  }
+  constexpr std::size_t kLeast = 20;
+  return rows.empty() ? ""
+                      : in_columns(wrapped_rows(rows, std::max(kLeast, width - std::min(width, others))),
+                                   std::vector<bool>(shown.size(), false));
+}
+
+std::string prediction_method(std::size_t width) {
+  const ProgramFile file = program_file(kPage);
+  std::ifstream in(file.path);
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  if (file.path.empty() || page.empty()) {
+    throw UsageError(file.path.empty() ? file.problem : fmt::format("{} cannot be read", kPage));
+  }
+  return wrap(
+             "A step of eager PyTorch, from the card's data sheet and coefficients that are fitted to "
+             "published "
+             "measurements; flops, grads, bytes and tile are sums over the network's operations, a, g, b and "
+             "q "
+             "coefficients of their classes.",
+             width, 0) +
+         "\n" + code_below(page, "A step's time") + "\n" + code_below(page, "Memory of training") + "\n" +
+         wrap(
+             "How far it errs on chips that the fit has not seen: mean over a card's rows, then over cards "
+             "(the "
+             "best and the worst card). docs/predict-model.md explains each row.",
+             width, 0) +
+         "\n" + table_below(page, "How far it errs", {0, 1, 3}, width);
+}
+
+}  // namespace bench

@@ -1,0 +1,178 @@
+#include "bench/predict/prediction.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/measure/axis.h"
+#include "bench/measure/suggest.h"
+#include "bench/model/step_setting.h"
+
+namespace bench {
+namespace {
+
+constexpr const char* kCastWhole = "half";
+
+// Sets of coefficients that a card's dtype takes; the file has one for fp32 and one for 16 bits.
+bool takes_16_bit_set(const Gpu& gpu, Dtype dtype) {
+  return dtype != Dtype::fp32 && gpu.flops_per_s.contains(dtype);
+}
+
+const std::vector<MeasuredRows>& rows_for(const ModelCoefficients& coefficients, Framework framework,
+                                          const Gpu& gpu, Dtype dtype) {
+  return framework == Framework::pytorch_compiled ? coefficients.compiled.measured
+         : takes_16_bit_set(gpu, dtype)           ? coefficients.bits16.measured
+                                                  : coefficients.fp32.measured;
+}
+
+CalibrationRows counted_rows(const char* set, const std::vector<MeasuredRows>& measured) {
+  CalibrationRows rows{.set = set, .rows = 0, .machines = measured.size()};
+  for (const MeasuredRows& one : measured) {
+    rows.rows += one.rows;
+  }
+  return rows;
+}
+
+// With a factor of its own at each batch.
+PredictedCurve engine_curve(const PredictionRequest& request, const Gpu& gpu, const NetworkTerms& terms,
+                            const StepSetting& setting, const ModelCoefficients& coefficients) {
+  PredictedCurve curve;
+  std::vector<std::int64_t> batches =
+      request.batches.empty() ? request.engine->batches(setting.dtype) : request.batches;
+  for (const std::int64_t batch : batches) {
+    StepSetting at = setting;
+    at.batch = batch;
+    const auto evidence = request.engine->evidence(gpu, terms, at, coefficients);
+    const GpuModel model(gpu, Framework::bench, coefficients, evidence.value_or(GpuEvidence{}));
+    if (const auto reason = model.unsupported(at)) {
+      curve.problem = "unsupported: " + *reason;
+      return curve;
+    }
+    curve.batches.push_back({.batch = batch, .step = model.step(terms, at), .memory = {}});
+  }
+  if (curve.batches.empty()) {
+    curve.problem = fmt::format("--from holds no step in {}", name_of(setting.dtype));
+  }
+  curve.saturation = saturation_of(curve.batches);
+  return curve;
+}
+
+NetworkTerms terms_of(const PredictionRequest& request, const PredictedDtype& dtype) {
+  WorkloadSpec spec = request.spec;
+  spec.dtype = dtype.dtype;
+  const std::optional<NetworkTerms> terms = request.workload->configure(spec)->eager_terms(dtype.cast_whole);
+  if (!terms) {
+    throw UsageError(fmt::format("predict: the model of GPUs knows no time of {} with these options",
+                                 request.workload->name));
+  }
+  return *terms;
+}
+
+}  // namespace
+
+std::vector<PredictedDtype> parse_predicted_dtypes(std::string_view option, std::string_view text) {
+  std::vector<PredictedDtype> dtypes;
+  for (const std::string_view name : split(text, ',')) {
+    const std::optional<Dtype> dtype = name == kCastWhole ? Dtype::fp16 : parse_dtype(name);
+    if (!dtype) {
+      throw UsageError(unknown_value(option, name, {"fp32", "tf32", "fp16", "bf16", kCastWhole}));
+    }
+    const PredictedDtype added{.dtype = *dtype, .cast_whole = name == kCastWhole};
+    if (std::ranges::find(dtypes, added.name(), &PredictedDtype::name) == dtypes.end()) {
+      dtypes.push_back(added);
+    }
+  }
+  return dtypes;
+}
+
+std::int64_t rows_of_chip(const std::vector<MeasuredRows>& measured, const std::string& chip,
+                          const GpuCatalogue& catalogue) {
+  std::int64_t rows = 0;
+  for (const MeasuredRows& one : measured) {
+    const Gpu* const gpu = catalogue.find(one.source.substr(one.source.rfind(' ') + 1));
+    rows += gpu != nullptr && gpu->chip == chip ? one.rows : 0;
+  }
+  return rows;
+}
+
+std::vector<const CardPrediction*> Prediction::ranked(const std::string& dtype) const {
+  std::vector<const CardPrediction*> ranked;
+  for (const CardPrediction& card : cards) {
+    if (card.dtype == dtype && !card.curve.batches.empty()) {
+      ranked.push_back(&card);
+    }
+  }
+  std::ranges::stable_sort(ranked, [](const CardPrediction* a, const CardPrediction* b) {
+    return a->curve.at_saturation().per_s() > b->curve.at_saturation().per_s();
+  });
+  return ranked;
+}
+
+ThroughputRatio Prediction::ratio(const CardPrediction& a, const CardPrediction& b,
+                                  const ModelCoefficients& coefficients) const {
+  const PredictedBatch& one = a.curve.at_saturation();
+  const PredictedBatch& other = b.curve.at_saturation();
+  ThroughputRatio ratio = throughput_ratio(one.step, other.step, coefficients, is_language);
+  const double by = static_cast<double>(one.batch) / static_cast<double>(other.batch);
+  ratio.value *= by;
+  ratio.interval80 = {.low = ratio.interval80.low * by, .high = ratio.interval80.high * by};
+  return ratio;
+}
+
+Prediction predict(const PredictionRequest& request, const GpuCatalogue& catalogue,
+                   const ModelCoefficients& coefficients) {
+  Prediction prediction{.workload = request.workload->name,
+                        .mode = request.spec.mode,
+                        .framework = request.framework,
+                        .gpus = request.gpus,
+                        .dtypes = {},
+                        .cards = {},
+                        .host_launch_s = request.host_launch_s,
+                        .assumed_launch_s = coefficients.bits16.host_launch_s,
+                        .calibration = {},
+                        .references = {}};
+  bool uses_fp32 = false;
+  bool uses_16_bit = false;
+  for (const PredictedDtype& dtype : request.dtypes) {
+    prediction.dtypes.push_back(dtype.name());
+    const NetworkTerms terms = terms_of(request, dtype);
+    prediction.is_language = terms.is_language;
+    WorkloadSpec spec = request.spec;
+    spec.dtype = dtype.dtype;
+    const StepSetting setting = step_setting(spec, dtype.cast_whole);
+    for (std::size_t i = 0; i < request.gpus.size(); ++i) {
+      const Gpu& gpu = request.gpus[i];
+      (takes_16_bit_set(gpu, dtype.dtype) ? uses_16_bit : uses_fp32) = true;
+      prediction.cards.push_back(
+          {.gpu = i,
+           .dtype = dtype.name(),
+           .curve = request.engine != nullptr
+                        ? engine_curve(request, gpu, terms, setting, coefficients)
+                        : predicted_curve(GpuModel(gpu, request.framework, coefficients,
+                                                   {.host_launch_s = request.host_launch_s}),
+                                          terms, setting, request.batches),
+           .family_rows = rows_of_chip(rows_for(coefficients, request.framework, gpu, dtype.dtype), gpu.chip,
+                                       catalogue)});
+    }
+  }
+  if (request.framework == Framework::pytorch_compiled) {
+    prediction.calibration.push_back(counted_rows("torch.compile", coefficients.compiled.measured));
+  }
+  if (uses_fp32) {
+    prediction.calibration.push_back(counted_rows("fp32", coefficients.fp32.measured));
+  }
+  if (uses_16_bit) {
+    prediction.calibration.push_back(counted_rows("16-bit", coefficients.bits16.measured));
+  }
+  for (const ReferenceStep& step :
+       request.engine != nullptr ? request.engine->steps() : std::vector<ReferenceStep>{}) {
+    std::string text = fmt::format("{} ({})", step.gpu.id, step.path);
+    if (std::ranges::find(prediction.references, text) == prediction.references.end()) {
+      prediction.references.push_back(std::move(text));
+    }
+  }
+  return prediction;
+}
+
+}  // namespace bench

@@ -1,0 +1,83 @@
+// `bench predict`: a network's steps on GPUs that are not here, side by side.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/dtype.h"
+#include "bench/model/coefficients.h"
+#include "bench/model/curve.h"
+#include "bench/model/gpu.h"
+#include "bench/model/gpu_model.h"
+#include "bench/predict/engine_reference.h"
+#include "bench/workload.h"
+
+namespace bench {
+
+// A dtype as the command line has it: "half" is fp16 without autocast.
+struct PredictedDtype {
+  Dtype dtype = Dtype::fp32;
+  bool cast_whole = false;
+
+  std::string name() const { return cast_whole ? "half" : std::string(name_of(dtype)); }
+};
+// Throws UsageError naming the option.
+std::vector<PredictedDtype> parse_predicted_dtypes(std::string_view option, std::string_view text);
+
+struct PredictionRequest {
+  const WorkloadType* workload = nullptr;
+  // Of batch 1, with the mode and its options; the dtype is not read.
+  WorkloadSpec spec;
+  std::vector<PredictedDtype> dtypes;
+  std::vector<std::int64_t> batches;  // empty: powers of two, up to the largest that fits
+  std::vector<Gpu> gpus;
+  Framework framework = Framework::pytorch;
+  std::optional<double> host_launch_s;      // of the user's host, measured
+  const EngineReference* engine = nullptr;  // with Framework::bench
+};
+
+// One card in one dtype.
+struct CardPrediction {
+  std::size_t gpu = 0;  // in Prediction::gpus
+  std::string dtype;
+  PredictedCurve curve;
+  std::int64_t family_rows = 0;  // measured of the card's chip, that its coefficients rest on
+};
+
+struct CalibrationRows {
+  std::string set;  // "fp32", "16-bit"
+  std::int64_t rows = 0;
+  std::size_t machines = 0;
+};
+
+struct Prediction {
+  std::string workload;
+  std::string mode;
+  Framework framework = Framework::pytorch;
+  std::vector<Gpu> gpus;
+  std::vector<std::string> dtypes;
+  std::vector<CardPrediction> cards;  // dtype by dtype, in the order of `gpus`
+  bool is_language = false;
+  std::optional<double> host_launch_s;       // given; none: the mean of the machines measured
+  double assumed_launch_s = 0;               // that mean
+  std::vector<CalibrationRows> calibration;  // of the sets that were used
+  std::vector<std::string> references;       // of the engine: "RTX 3060 (run.json)"
+  // Throughput of one card over another's in the same dtype, each at its saturation batch.
+  ThroughputRatio ratio(const CardPrediction& a, const CardPrediction& b,
+                        const ModelCoefficients& coefficients) const;
+  // The cards of a dtype that have batches, the fastest at its saturation batch first.
+  std::vector<const CardPrediction*> ranked(const std::string& dtype) const;
+};
+
+// Throws UsageError where the model knows no time of the workload.
+Prediction predict(const PredictionRequest& request, const GpuCatalogue& catalogue,
+                   const ModelCoefficients& coefficients);
+
+// Rows that were measured of cards of this chip; a row's source ends with its card's id or alias.
+std::int64_t rows_of_chip(const std::vector<MeasuredRows>& measured, const std::string& chip,
+                          const GpuCatalogue& catalogue);
+
+}  // namespace bench

@@ -1,0 +1,207 @@
+#include "bench/predict/prediction_words.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/measure/units.h"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t kMostFindings = 5;
+constexpr std::size_t kMostListed = 4;
+
+// "a, b and c"; of many the first few, and how many more.
+std::string listed(const std::vector<std::string>& names) {
+  if (names.size() > kMostListed) {
+    return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + (kMostListed - 1), ", "),
+                       names.size() - (kMostListed - 1));
+  }
+  if (names.size() < 2) {
+    return names.empty() ? "" : names.front();
+  }
+  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
+const std::string& id_of(const Prediction& prediction, const CardPrediction& card) {
+  return prediction.gpus[card.gpu].id;
+}
+
+std::string rate_of(const PredictedBatch& batch) {
+  return with_interval(batch.per_s(), batch.interval80_per_s()) + " samples/s";
+}
+
+// "1.21× t4 (1.02–1.46×)".
+std::string times(const ThroughputRatio& ratio, const std::string& other) {
+  const bool is_significant = ratio.interval80.low > 1 || ratio.interval80.high < 1;
+  return fmt::format("{:.2f}× {} ({:.2f}–{:.2f}×{})", ratio.value, other, ratio.interval80.low,
+                     ratio.interval80.high, is_significant ? "" : ", not significant");
+}
+
+// One card alone, or the fastest compared with the next and with the slowest.
+std::string fastest_in(const Prediction& prediction, const std::string& dtype,
+                       const std::vector<const CardPrediction*>& ranked,
+                       const ModelCoefficients& coefficients) {
+  const CardPrediction& first = *ranked.front();
+  const PredictedBatch& best = first.curve.at_saturation();
+  std::string text =
+      fmt::format("{}: {}, {} at batch {}", dtype, id_of(prediction, first), rate_of(best), best.batch);
+  const auto compared = [&](const CardPrediction& other) {
+    return times(prediction.ratio(first, other, coefficients), id_of(prediction, other));
+  };
+  if (ranked.size() == 1) {
+    return text + fmt::format("; {} takes most of the step", limit_of(best.step));
+  }
+  text += fmt::format("; {}", compared(*ranked[1]));
+  return ranked.size() == 2 ? text : text + fmt::format(", {}", compared(*ranked.back()));
+}
+
+const CardPrediction* find_card(const Prediction& prediction, std::size_t gpu, const std::string& dtype) {
+  const auto found = std::ranges::find_if(prediction.cards, [&](const CardPrediction& card) {
+    return card.gpu == gpu && card.dtype == dtype && !card.curve.batches.empty();
+  });
+  return found == prediction.cards.end() ? nullptr : &*found;
+}
+
+// The second dtype's throughput over the first's, each at its saturation batch.
+std::string gain_of(const Prediction& prediction) {
+  std::vector<std::string> gains;
+  for (std::size_t gpu = 0; gpu < prediction.gpus.size(); ++gpu) {
+    const CardPrediction* const wide = find_card(prediction, gpu, prediction.dtypes[0]);
+    const CardPrediction* const narrow = find_card(prediction, gpu, prediction.dtypes[1]);
+    if (wide != nullptr && narrow != nullptr) {
+      gains.push_back(fmt::format("{:.1f}× on {}",
+                                  narrow->curve.at_saturation().per_s() / wide->curve.at_saturation().per_s(),
+                                  prediction.gpus[gpu].id));
+    }
+  }
+  return gains.empty()
+             ? ""
+             : fmt::format("{} instead of {}: {}", prediction.dtypes[1], prediction.dtypes[0], listed(gains));
+}
+
+std::string largest_batches(const Prediction& prediction, const std::string& dtype) {
+  std::vector<std::string> largest;
+  for (const CardPrediction& card : prediction.cards) {
+    if (card.dtype == dtype && card.curve.largest_batch > 0) {
+      largest.push_back(fmt::format("{} on {}", card.curve.largest_batch, id_of(prediction, card)));
+    }
+  }
+  return largest.empty() ? "" : fmt::format("Largest batch in {}: {}", dtype, listed(largest));
+}
+
+std::string runs_by(Framework framework) {
+  return framework == Framework::pytorch            ? "eager PyTorch"
+         : framework == Framework::pytorch_compiled ? "PyTorch with torch.compile"
+                                                    : "this program's own engine";
+}
+
+std::string calibration_of(const Prediction& prediction) {
+  std::vector<std::string> sets;
+  for (const CalibrationRows& rows : prediction.calibration) {
+    sets.push_back(fmt::format("{} by {} rows of {} machines", rows.set, rows.rows, rows.machines));
+  }
+  std::vector<std::string> families;
+  for (std::size_t gpu = 0; gpu < prediction.gpus.size(); ++gpu) {
+    std::int64_t most = 0;
+    for (const CardPrediction& card : prediction.cards) {
+      most = card.gpu == gpu ? std::max(most, card.family_rows) : most;
+    }
+    if (most == 0) {
+      families.push_back(prediction.gpus[gpu].id);
+    }
+  }
+  std::string text =
+      fmt::format("Calibration: {}, published by others; rows counts those of the card's own chip.",
+                  fmt::join(sets, ", "));
+  if (!families.empty()) {
+    text += fmt::format(" Of {} there are none: the interval is that of chips that the fit has not seen.",
+                        listed(families));
+  }
+  return text;
+}
+
+// Each caveat once, with the cards that it is of where it is not of all.
+std::vector<std::string> caveats_of(const Prediction& prediction) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> cards_by_caveat;
+  std::size_t predicted = 0;
+  for (const CardPrediction& card : prediction.cards) {
+    if (card.curve.batches.empty()) {
+      continue;
+    }
+    ++predicted;
+    for (const std::string& caveat : card.curve.at_saturation().step.caveats) {
+      auto known = std::ranges::find(cards_by_caveat, caveat, &decltype(cards_by_caveat)::value_type::first);
+      if (known == cards_by_caveat.end()) {
+        known = cards_by_caveat.insert(known, {caveat, {}});
+      }
+      known->second.push_back(prediction.dtypes.size() > 1
+                                  ? fmt::format("{} in {}", id_of(prediction, card), card.dtype)
+                                  : id_of(prediction, card));
+    }
+  }
+  std::vector<std::string> caveats;
+  for (const auto& [caveat, cards] : cards_by_caveat) {
+    caveats.push_back(cards.size() == predicted ? caveat : fmt::format("{} ({})", caveat, listed(cards)));
+  }
+  return caveats;
+}
+
+}  // namespace
+
+std::string with_interval(double value, const Interval& interval) {
+  return fmt::format("{} ({} to {})", format_number(value), format_number(interval.low),
+                     format_number(interval.high));
+}
+
+std::string subject_in_words(const Prediction& prediction) {
+  std::vector<std::string> ids;
+  for (const Gpu& gpu : prediction.gpus) {
+    ids.push_back(gpu.id);
+  }
+  const std::string host =
+      prediction.framework != Framework::pytorch ? ""
+      : prediction.host_launch_s
+          ? fmt::format(", {} of the host an operation", format_duration(*prediction.host_launch_s * 1e9))
+          : fmt::format(", {} of the host an operation, as on the machines measured",
+                        format_duration(prediction.assumed_launch_s * 1e9));
+  return fmt::format("{} ({}) on {}, predicted: {}{}; intervals hold 80 %", prediction.workload,
+                     prediction.mode, listed(ids), runs_by(prediction.framework), host);
+}
+
+std::vector<std::string> prediction_findings(const Prediction& prediction,
+                                             const ModelCoefficients& coefficients) {
+  std::vector<std::string> findings;
+  std::string narrowest;
+  for (const std::string& dtype : prediction.dtypes) {
+    const std::vector<const CardPrediction*> ranked = prediction.ranked(dtype);
+    if (!ranked.empty() && findings.size() < kMostFindings - 2) {
+      findings.push_back(fastest_in(prediction, dtype, ranked, coefficients));
+      narrowest = dtype;
+    }
+  }
+  if (prediction.dtypes.size() > 1) {
+    findings.push_back(gain_of(prediction));
+  }
+  findings.push_back(largest_batches(prediction, narrowest));
+  std::erase(findings, "");
+  return findings;
+}
+
+std::vector<std::string> prediction_notes(const Prediction& prediction) {
+  std::vector<std::string> notes{calibration_of(prediction)};
+  if (!prediction.references.empty()) {
+    notes.push_back(
+        fmt::format("Measured: {}. A card without a result of its own takes the engine's factor "
+                    "from the others, with a wider interval; memory is not predicted of this engine.",
+                    listed(prediction.references)));
+  }
+  if (const std::vector<std::string> caveats = caveats_of(prediction); !caveats.empty()) {
+    notes.push_back(fmt::format("Caveats: {}.", fmt::join(caveats, "; ")));
+  }
+  return notes;
+}
+
+}  // namespace bench

@@ -1,0 +1,22 @@
+// The sentences of a prediction.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/predict/prediction.h"
+
+namespace bench {
+
+// "resnet50 (train) on t4 and rtx3060-12gb, predicted: eager PyTorch".
+std::string subject_in_words(const Prediction& prediction);
+// At most five: the fastest in each dtype, what 16 bits gain, the largest batches.
+std::vector<std::string> prediction_findings(const Prediction& prediction,
+                                             const ModelCoefficients& coefficients);
+// What calibrated it, what is assumed of the host, and what was not measured.
+std::vector<std::string> prediction_notes(const Prediction& prediction);
+
+// "398 (338 to 469)".
+std::string with_interval(double value, const Interval& interval);
+
+}  // namespace bench

@@ -1,0 +1,110 @@
+// bench predict and bench --list --gpus, run as a user would.
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/cli/text.h"
+#include "bench/json.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(Predict, PutsCardsNextToEachOther) {
+  const Ended run =
+      run_bench({"predict", "--gpu", "t4,rtx3060-12gb", "--workload", "resnet18", "--mode", "train"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  EXPECT_THAT(run.out, AllOf(HasSubstr("resnet18 (train) on t4 and rtx3060-12gb, predicted: eager PyTorch"),
+                             HasSubstr("\nt4            fp32 "), HasSubstr("\nrtx3060-12gb  fp16 "),
+                             HasSubstr("Calibration: fp32 by ")));
+  std::istringstream lines(run.out);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(columns(line), 100U) << line;
+  }
+}
+
+TEST(Predict, TheWholeCatalogueAsJson) {
+  const Ended run = run_bench({"predict", "--gpu", "all", "--workload", "resnet18", "--format", "json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const Json json = Json::parse(run.out);
+  EXPECT_GE(json["gpus"].size(), 49U);
+  EXPECT_EQ(json["predictions"].size(), json["gpus"].size()) << "in fp16";
+}
+
+TEST(Predict, ACardOfOnesOwn) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "card.json";
+  Json card = {{"id", "mine"},           {"chip", "X1"},
+               {"process_nm", 5},        {"compute_capability", 89},
+               {"multiprocessors", 50},  {"memory_bytes", 16LL << 30},
+               {"memory_kind", "gddr6"}, {"bytes_per_s", 400e9},
+               {"power_w", 150},         {"flops_per_s", {{"fp32", 20e12}, {"fp16", 80e12}}}};
+  std::ofstream(file) << card;
+  const Arguments predict{"predict", "--workload", "resnet18", "--gpu", file.string()};
+  EXPECT_THAT(run_bench(predict).out, HasSubstr("\nmine  fp16 "));
+  card["check"] = {{"hz", 1.5e9}, {"flops_per_clock", {{"fp32", 128}, {"fp16", 1024}}}};
+  std::ofstream(file) << card;
+  const Ended refused = run_bench(predict);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("--gpu: "), HasSubstr("describes no card: flops_per_s.fp32 is ")));
+}
+
+TEST(Predict, RefusesInOneSentence) {
+  const Arguments resnet{"predict", "--workload", "resnet18"};
+  const std::pair<Arguments, const char*> cases[] = {
+      {{}, "--gpu: a card is missing"},
+      {{"--gpu", "t44"}, "--gpu: there is no card 't44'; the closest are t4"},
+      {{"--gpu", "t4,t4"}, "names t4 twice"},
+      {{"--gpu", "none.json"}, "--gpu: none.json cannot be read"},
+      {{"--gpu", "t4", "--dtype", "fp8"}, "--dtype: 'fp8' is not known"},
+      {{"--gpu", "t4", "--mode", "rest"}, "--mode: 'rest' is not known"},
+      {{"--gpu", "t4", "--format", "xml"}, "--format: 'xml' is not known"},
+      {{"--gpu", "t4", "--framework", "bench"}, "give a result with --from"},
+      {{"--gpu", "t4", "--from", "none.json"}, "none.json cannot be read"},
+      {{"--gpu", "t4", "--from", "none.json", "--framework", "pytorch"}, "leave --from out"},
+      {{"--gpu", "t4", "--optimizer", "adam"}, "belongs to --mode train"},
+      {{"--gpu", "t4", "--launch", "graph"}, "bench predict has no such option"},
+      {{"--gpu", "t4", "stray"}, "'stray' is no option"},
+  };
+  for (const auto& [more, message] : cases) {
+    const Ended run = run_bench(resnet + more);
+    EXPECT_EQ(run.code, 2) << message;
+    EXPECT_EQ(run.out, "") << message;
+    EXPECT_THAT(run.err, HasSubstr(message));
+  }
+  EXPECT_THAT(run_bench({"predict", "--gpu", "t4"}).err, HasSubstr("--workload: a network is missing"));
+  EXPECT_THAT(run_bench({"predict", "--gpu", "t4", "--workload", "gemm"}).err,
+              HasSubstr("--workload: 'gemm' is a single operation"));
+}
+
+TEST(Predict, HowFitsTheScreen) {
+  const Ended run = run_bench({"predict", "--how"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("host = launches"), HasSubstr("fp32 inference, host unknown")));
+  EXPECT_LE(std::ranges::count(run.out, '\n'), 60);
+  std::istringstream lines(run.out);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(columns(line), 100U) << line;
+  }
+}
+
+TEST(ListGpus, ALineForEachCard) {
+  const Ended run = run_bench({"--list", "--gpus"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("\nt4 "), HasSubstr("GeForce RTX 3060 Ti")));
+  const Json json = Json::parse(run_bench({"--list", "--gpus", "--benchmark_format=json"}).out);
+  EXPECT_GE(json["gpus"].size(), 49U);
+  EXPECT_EQ(std::ranges::count(run.out, '\n'), static_cast<std::ptrdiff_t>(json["gpus"].size()) + 5);
+  EXPECT_EQ(run_bench({"--gpus"}).code, 2);
+}
+
+}  // namespace
+}  // namespace bench::testing
