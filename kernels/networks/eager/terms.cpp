@@ -31,14 +31,14 @@ double updates_of(Optimizer::Kind optimizer) {
 
 class Adder {
  public:
-  Adder(const EagerTrace& trace, const EagerWidths& widths, bool train)
-      : trace_(trace), widths_(widths), train_(train) {
-    for (const EagerStep& step : trace.steps) {
+  Adder(const EagerTrace& trace, const EagerWidths& widths, bool train, NetworkTerms& terms)
+      : trace_(trace), widths_(widths), train_(train), terms_(terms) {}
+
+  void add_all() {
+    for (const EagerStep& step : trace_.steps) {
       step.operation.product ? add_product(step, *step.operation.product) : add_other(step);
     }
   }
-
-  NetworkTerms terms() && { return std::move(terms_); }
 
  private:
   // Moved by a step's operation: bytes that no sample needs for itself count as weights.
@@ -121,7 +121,7 @@ class Adder {
   const EagerTrace& trace_;
   const EagerWidths& widths_;
   bool train_;
-  NetworkTerms terms_;
+  NetworkTerms& terms_;
 };
 
 double all_bytes(const NetworkTerms& terms) {
@@ -158,7 +158,8 @@ bool has_convolution(const EagerTrace& trace) {
 NetworkTerms eager_terms(const Graph& graph, const EagerSetting& setting) {
   const EagerTrace trace = eager_trace(graph);
   const EagerWidths widths = eager_widths(trace, setting.dtype, setting.cast_whole);
-  NetworkTerms terms = Adder(trace, widths, setting.train).terms();
+  NetworkTerms terms;
+  Adder(trace, widths, setting.train, terms).add_all();
   terms.unknown_share /= std::max(all_bytes(terms), 1.0);
   terms.parameters = static_cast<double>(graph.parameter_count());
   terms.is_language = !has_convolution(trace);

@@ -16,7 +16,7 @@
 namespace bench::kernels {
 namespace {
 
-constexpr double kTolerance = 1e-4;
+constexpr double kTermsTolerance = 1e-4;
 
 // Terms by the names that tools/calibrate gives them.
 std::map<std::string, double> by_name(const NetworkTerms& terms, double batch) {
@@ -57,9 +57,9 @@ struct Known {
   double image_bytes = 0;  // of training: what a sample adds, its image counted
 };
 
-class EagerTerms : public testing::TestWithParam<Known> {};
+class KnownTerms : public testing::TestWithParam<Known> {};
 
-TEST_P(EagerTerms, AreThoseOfTheCalibration) {
+TEST_P(KnownTerms, AreThoseOfTheCalibration) {
   const Known& known = GetParam();
   WorkloadSpec spec{.mode = known.mode, .dtype = known.dtype, .options = {}};
   if (spec.mode == "train") {
@@ -69,17 +69,17 @@ TEST_P(EagerTerms, AreThoseOfTheCalibration) {
   const std::map<std::string, double> found = by_name(terms, known.batch);
   for (const auto& [name, value] : known.terms) {
     ASSERT_TRUE(found.contains(name)) << name;
-    EXPECT_NEAR(found.at(name) / value, 1, kTolerance) << name;
+    EXPECT_NEAR(found.at(name) / value, 1, kTermsTolerance) << name;
   }
   EXPECT_EQ(found.size(), known.terms.size());
   if (known.image_bytes > 0) {
-    EXPECT_NEAR(terms.peak_bytes_per_sample / known.image_bytes, 1, kTolerance);
+    EXPECT_NEAR(terms.peak_bytes_per_sample / known.image_bytes, 1, kTermsTolerance);
   }
   EXPECT_EQ(terms.unknown_share, 0);
   EXPECT_FALSE(terms.is_language);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfTorchvision, EagerTerms,
+INSTANTIATE_TEST_SUITE_P(OfTorchvision, KnownTerms,
                          testing::Values(Known{"resnet18",
                                                "infer",
                                                Dtype::fp32,

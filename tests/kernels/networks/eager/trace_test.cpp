@@ -26,24 +26,24 @@ std::vector<std::string> kinds_of(const Graph& graph) {
 
 // Three rows of features, as one linear layer makes them.
 constexpr std::int64_t kTokens = 6;
-constexpr std::int64_t kHeads = 2;
-constexpr std::int64_t kFeatures = 4;  // of a head
+constexpr std::int64_t kHeadCount = 2;
+constexpr std::int64_t kHeadSize = 4;  // of a head
 
-Value reshaped(Graph& g, Value x, const Shape& shape) {
+Value reshape_of(Graph& g, Value x, const Shape& shape) {
   return g.append("reshape", {x}, ReshapeOptions{.shape = shape});
 }
-Value transposed(Graph& g, Value x, const std::vector<std::size_t>& order) {
+Value transpose_of(Graph& g, Value x, const std::vector<std::size_t>& order) {
   return g.append("transpose", {x}, TransposeOptions{.order = order});
 }
 // Rows cut into heads, which come first.
-Value heads(Graph& g, Value x) {
-  return transposed(g, reshaped(g, x, {kBatch, kTokens, kHeads, kFeatures}), {0, 2, 1, 3});
+Value in_heads(Graph& g, Value x) {
+  return transpose_of(g, reshape_of(g, x, {kBatch, kTokens, kHeadCount, kHeadSize}), {0, 2, 1, 3});
 }
 
 TEST(EagerTrace, ShuffledChannelsAreCopiedOnce) {
   Graph g({8, 4, 4});
-  Value x = reshaped(g, g.image(), {kBatch, 2, 4, 4, 4});
-  x = reshaped(g, transposed(g, x, {0, 2, 1, 3, 4}), Shape::maps(8, 4, 4));
+  Value x = reshape_of(g, g.image(), {kBatch, 2, 4, 4, 4});
+  x = reshape_of(g, transpose_of(g, x, {0, 2, 1, 3, 4}), Shape::maps(8, 4, 4));
   g.relu("relu", x);
   EXPECT_THAT(kinds_of(g), ElementsAre("copy", "activation"));
 }
@@ -51,18 +51,18 @@ TEST(EagerTrace, ShuffledChannelsAreCopiedOnce) {
 TEST(EagerTrace, ViewsAreNoOperations) {
   Graph g({8, 4, 4});
   Value x = g.append("slice", {g.image()}, SliceOptions{.dimension = 1, .start = 2, .step = 1, .size = 4});
-  x = transposed(g, x, {0, 2, 3, 1});
+  x = transpose_of(g, x, {0, 2, 3, 1});
   g.append("slice", {x}, SliceOptions{.dimension = 1, .start = 0, .step = 2, .size = 2});
   EXPECT_THAT(kinds_of(g), IsEmpty());
 }
 
 // Rows of heads lie apart: a product of all of them has no single stride from matrix to matrix.
 TEST(EagerTrace, HeadsAreCopiedBeforeAProductAndPutTogetherBehindIt) {
-  Graph g = Graph::reading(Shape::sequence(kTokens, kHeads * kFeatures));
-  const Value q = heads(g, g.linear("q", 0, kHeads * kFeatures));
-  const Value k = heads(g, g.linear("k", 0, kHeads * kFeatures));
+  Graph g = Graph::reading(Shape::sequence(kTokens, kHeadCount * kHeadSize));
+  const Value q = in_heads(g, g.linear("q", 0, kHeadCount * kHeadSize));
+  const Value k = in_heads(g, g.linear("k", 0, kHeadCount * kHeadSize));
   const Value scores = g.append("scores", {q, k}, MatmulOptions{.transpose_b = true});
-  reshaped(g, transposed(g, scores, {0, 2, 1, 3}), {kBatch, kTokens, kHeads * kTokens});
+  reshape_of(g, transpose_of(g, scores, {0, 2, 1, 3}), {kBatch, kTokens, kHeadCount * kTokens});
   EXPECT_THAT(kinds_of(g), ElementsAre("linear", "linear", "copy", "copy", "matmul", "copy"));
 }
 
@@ -81,7 +81,7 @@ TEST(EagerTrace, ABiasIsAddedWhereALinearLayerReadsFourDimensions) {
 TEST(EagerTrace, ALinearLayerOverRowsThatLieApart) {
   for (const std::size_t rank : {3, 2}) {
     Graph g = Graph::reading(Shape::sequence(kTokens, 8));
-    const Value x = transposed(g, 0, {0, 2, 1});
+    const Value x = transpose_of(g, 0, {0, 2, 1});
     g.linear("linear", x, LinearOptions{.features = 4, .rank = rank});
     const EagerTrace trace = eager_trace(g);
     ASSERT_EQ(trace.steps.size(), 2U);
@@ -104,21 +104,22 @@ TEST(EagerTrace, ADilatedConvolutionIsNotWinograds) {
 
 TEST(EagerTrace, AFunctionOfElementsKeepsTheOrder) {
   Graph g({8, 4, 4});
-  const Value x = g.relu("relu", transposed(g, g.image(), {0, 2, 3, 1}));
-  reshaped(g, x, {kBatch, 128});
-  transposed(g, x, {0, 3, 1, 2});
+  const Value x = g.relu("relu", transpose_of(g, g.image(), {0, 2, 3, 1}));
+  reshape_of(g, x, {kBatch, 128});
+  transpose_of(g, x, {0, 3, 1, 2});
   EXPECT_THAT(kinds_of(g), ElementsAre("activation", "copy"));
 }
 
 TEST(EagerTrace, AttentionThatIsWrittenOutIsOneProduct) {
-  Graph g = Graph::reading(Shape::sequence(kTokens, kHeads * kFeatures));
-  const Value q = heads(g, g.linear("q", 0, kHeads * kFeatures));
-  const Value k = heads(g, g.linear("k", 0, kHeads * kFeatures));
-  const Value v = heads(g, g.linear("v", 0, kHeads * kFeatures));
+  Graph g = Graph::reading(Shape::sequence(kTokens, kHeadCount * kHeadSize));
+  const Value q = in_heads(g, g.linear("q", 0, kHeadCount * kHeadSize));
+  const Value k = in_heads(g, g.linear("k", 0, kHeadCount * kHeadSize));
+  const Value v = in_heads(g, g.linear("v", 0, kHeadCount * kHeadSize));
   const Value scores = g.append("scores", {q, k}, MatmulOptions{.transpose_b = true, .scale = 0.5F});
   const Value weights = g.append("softmax", {scores}, SoftmaxOptions{.dimension = 3});
   const Value mixed = g.append("mix", {weights, v}, MatmulOptions{});
-  const Value joined = reshaped(g, transposed(g, mixed, {0, 2, 1, 3}), {kBatch, kTokens, kHeads * kFeatures});
+  const Value joined =
+      reshape_of(g, transpose_of(g, mixed, {0, 2, 1, 3}), {kBatch, kTokens, kHeadCount * kHeadSize});
   g.linear("out", joined, 3);
   const EagerTrace trace = eager_trace(g);
   std::vector<EagerProduct> attention;
@@ -132,8 +133,8 @@ TEST(EagerTrace, AttentionThatIsWrittenOutIsOneProduct) {
   ASSERT_EQ(attention.size(), 1U);
   EXPECT_EQ(attention[0].rows, kTokens);
   EXPECT_EQ(attention[0].columns, kTokens);
-  EXPECT_EQ(attention[0].depth, 2 * kFeatures);
-  EXPECT_EQ(attention[0].count, kHeads);
+  EXPECT_EQ(attention[0].depth, 2 * kHeadSize);
+  EXPECT_EQ(attention[0].count, kHeadCount);
 }
 
 // What depends on no sample runs once a step.

@@ -12,7 +12,7 @@ namespace {
 
 // In fp32. Batch norms that the export folded are left out; so are what it computed beforehand, and padding
 // by nothing.
-struct KnownFile {
+struct FileWithTerms {
   const char* name;
   double flops;    // a sample
   double bytes;    // a sample
@@ -20,11 +20,11 @@ struct KnownFile {
   double launches;
 };
 
-class EagerTermsOfFiles : public ::testing::TestWithParam<KnownFile> {};
+class EagerTermsOfFiles : public ::testing::TestWithParam<FileWithTerms> {};
 
 TEST_P(EagerTermsOfFiles, AreThoseOfTheCalibration) {
   constexpr double kTolerance = 0.01;
-  const KnownFile& known = GetParam();
+  const FileWithTerms& known = GetParam();
   const ImportedNetwork network = import_network(
       std::string(BENCH_TEST_SOURCE_DIR "/tests/kernels/networks/onnx/data/") + known.name + ".onnx", {});
   const NetworkTerms terms = eager_terms(network.graph, {.dtype = Dtype::fp32});
@@ -38,12 +38,12 @@ TEST_P(EagerTermsOfFiles, AreThoseOfTheCalibration) {
 
 INSTANTIATE_TEST_SUITE_P(
     Networks, EagerTermsOfFiles,
-    ::testing::Values(KnownFile{"efficientnet_b0", 9.0863e8, 1.342e8, 2.0945e7, 189},
-                      KnownFile{"vit_base_patch16_224", 3.6525e10, 3.1046e8, 3.4517e8, 149},
-                      KnownFile{"dyn_swin_tiny_patch4_window7_224", 9.6357e9, 4.0022e8, 1.128e8, 275},
-                      KnownFile{"convnext_tiny", 9.0869e9, 3.2939e8, 1.141e8, 174},
-                      KnownFile{"resnet50_op13bn", 4.2589e9, 1.6591e8, 1.0201e8, 174},
-                      KnownFile{"cspresnet50", 9.2018e9, 2.2677e8, 8.6299e7, 126}),
+    ::testing::Values(FileWithTerms{"efficientnet_b0", 9.0863e8, 1.342e8, 2.0945e7, 189},
+                      FileWithTerms{"vit_base_patch16_224", 3.6525e10, 3.1046e8, 3.4517e8, 149},
+                      FileWithTerms{"dyn_swin_tiny_patch4_window7_224", 9.6357e9, 4.0022e8, 1.128e8, 275},
+                      FileWithTerms{"convnext_tiny", 9.0869e9, 3.2939e8, 1.141e8, 174},
+                      FileWithTerms{"resnet50_op13bn", 4.2589e9, 1.6591e8, 1.0201e8, 174},
+                      FileWithTerms{"cspresnet50", 9.2018e9, 2.2677e8, 8.6299e7, 126}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace
