@@ -76,6 +76,19 @@ TEST_F(WorkersSweepProgram, AnswersFromImagesToAKnee) {
   ASSERT_EQ(simulated.code, 0) << simulated.err;
   EXPECT_THAT(simulated.out, AllOf(HasSubstr("imulated"), HasSubstr("t4")));
   EXPECT_EQ(schema_errors(read_file(file("workers-simulated-1ms-cpu-cpu.json"))), "");
+
+  // The consumer is a GPU that is not here.
+  const Ended predicted =
+      run_bench({"--sweep", "workers", "--simulate", "--profile", file("workers-1ms-cpu.json").string(),
+                 "--device", "t4", "--workload", "resnet18", "--no-plot", "--out", out()});
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  const std::string path = file("workers-simulated-1ms-cpu-t4-predicted.json").string();
+  EXPECT_EQ(schema_errors(read_file(path)), "");
+  const ResultDocument fed = read_result(path);
+  EXPECT_EQ(fed.sweep.state.at("simulated").at("demands").size(), 2U) << "as predicted, and at its fast end";
+  for (const Finding& finding : fed.findings) {
+    EXPECT_THAT(finding.claim, HasSubstr("redicted"));
+  }
 }
 
 TEST_F(WorkersSweepProgram, ANetworkIsFed) {
