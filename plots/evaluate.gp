@@ -24,11 +24,10 @@ rates(p, d) = sprintf("rates%d_%d", p, d)
 do for [kind in "png svg"] {
   eval page(460 * rows, key_rows)
   set multiplot layout rows, columns margins char 9, char 3, char foot + key_rows + 5.5, char head + 3.7 spacing char 10, char 9
-  eval panel . heading
 
   # A band for each device's intervals, a ring at its saturation batch.
   do for [p = 1:panels] {
-    eval panel
+    eval panel . (p == 1 ? heading : "")
     rings = "rings" . p
     set title "Throughput in " . text_of("panel" . p) . "\nband: " . text_of("level") . " interval; ring: saturation batch" font small
     set xlabel "batch"
@@ -76,7 +75,7 @@ do for [kind in "png svg"] {
     set xrange [-0.7:n("rows_bars") - 0.3]
     set yrange [0:1.2 * n("bar_top")]
     plot $data index 'bars' using 1:2:5:xtic(6) with boxes linecolor rgb variable notitle, \
-      $data index 'bars' using 1:2:3:4 with yerrorbars pointtype -1 linewidth 1.6 linecolor rgb '#303030' notitle, \
+      $data index 'bars' using 1:($4 > $3 ? $2 : NaN):3:4 with yerrorbars pointtype -1 linewidth 1.6 linecolor rgb '#303030' notitle, \
       $data index 'bars' using 1:4:7 with labels offset 0, 0.7 font small notitle
   }
   unset multiplot

@@ -117,6 +117,28 @@ Answer memory_answer(const Evaluation& evaluation, const std::string& dtype) {
   return answer;
 }
 
+// "t4 is cheaper in fp16: 0.35 a million samples; 0.53 a million samples on v100, 1.5× (1.2–1.9×)." `figure`:
+// a contestant's, which ranks low where it is better.
+void rank(Answer& answer, const Contest& contest, const std::string& adjective,
+          const std::function<std::string(const Contestant&)>& figure) {
+  const auto told = [&](const Contestant& of) { return fmt::format("{} on {}", figure(of), of.label); };
+  if (contest.size() == 1) {
+    answer.claim = fmt::format("In {}: {}.", answer.dtype, told(contest[0]));
+    return;
+  }
+  const bool is_pair = contest.size() == 2;
+  const std::string compared =
+      adjective == "cheap" ? (is_pair ? "cheaper" : "cheapest") : (is_pair ? "more " : "most ") + adjective;
+  answer.ratio = contest.lead_over(1);
+  const std::size_t leaders = contest.leaders();
+  answer.claim =
+      fmt::format("{} {} in {}: {}; {}{}, {}.",
+                  leaders > 1 ? fmt::format("Not enough evidence which of {} is", contest.named(leaders))
+                              : contest[0].label + " is",
+                  compared, answer.dtype, leaders > 1 ? told(contest[0]) : figure(contest[0]),
+                  told(contest[1]), is_pair ? "" : ", the next", ratio_in_words(*answer.ratio));
+}
+
 // With a host's limit, what it lets the device do.
 EvaluatedPoint fed_point(const EvaluatedRow& row, const HostLimit& host) {
   EvaluatedPoint point = row.point;
@@ -148,25 +170,7 @@ Answer cost_answer(const Evaluation& evaluation, const std::string& dtype) {
     constexpr double kMillionOverHour = 1e6 / 3600;
     return amount_in_words(kMillionOverHour / of.score(), evaluation.prices.currency);
   };
-  if (contest.size() == 1) {
-    answer.claim =
-        fmt::format("A million samples cost {} on {} in {}.", cost(contest[0]), contest[0].label, dtype);
-    return answer;
-  }
-  answer.ratio = contest.lead_over(1);
-  const std::string ratio = ratio_in_words(*answer.ratio);
-  if (const std::size_t leaders = contest.leaders(); leaders > 1) {
-    answer.claim = fmt::format(
-        "Not enough evidence which of {} is {} in {}: a million samples cost {} on {}, {} on "
-        "{}, {}.",
-        contest.named(leaders), contest.size() == 2 ? "cheaper" : "cheapest", dtype, cost(contest[0]),
-        contest[0].label, cost(contest[1]), contest[1].label, ratio);
-  } else {
-    answer.claim =
-        fmt::format("A sample costs {} as much on {}{} as on {} in {}: a million cost {} against {}.", ratio,
-                    contest[1].label, contest.size() > 2 ? ", the next," : "", contest[0].label, dtype,
-                    cost(contest[1]), cost(contest[0]));
-  }
+  rank(answer, contest, "cheap", [&](const Contestant& of) { return cost(of) + " a million samples"; });
   return answer;
 }
 
@@ -177,27 +181,11 @@ Answer energy_answer(const Evaluation& evaluation, const std::string& dtype) {
   if (contest.size() == 0) {
     return answer;
   }
-  const auto energy = [](const Contestant& of) { return format_number(1 / of.score()) + " J"; };
-  const bool by_tdp =
-      std::ranges::any_of(rows, [](const EvaluatedRow* row) { return row->power_w && !row->power_measured; });
-  const std::string by = by_tdp ? " (at most: by the data sheet's power)" : "";
-  if (contest.size() == 1) {
-    answer.claim =
-        fmt::format("A sample takes {} {} in {}{}.", contest[0].label, energy(contest[0]), dtype, by);
-    return answer;
-  }
-  answer.ratio = contest.lead_over(1);
-  const std::string ratio = ratio_in_words(*answer.ratio);
-  if (const std::size_t leaders = contest.leaders(); leaders > 1) {
-    answer.claim = fmt::format(
-        "Not enough evidence which of {} takes {} energy in {}: {} a sample on {}, {} on {}, "
-        "{}{}.",
-        contest.named(leaders), contest.size() == 2 ? "less" : "least", dtype, energy(contest[0]),
-        contest[0].label, energy(contest[1]), contest[1].label, ratio, by);
-  } else {
-    answer.claim = fmt::format("A sample takes {} the energy on {}{} as on {} in {}: {} against {}{}.", ratio,
-                               contest[1].label, contest.size() > 2 ? ", the next," : "", contest[0].label,
-                               dtype, energy(contest[1]), energy(contest[0]), by);
+  rank(answer, contest, "frugal",
+       [](const Contestant& of) { return format_number(1 / of.score()) + " J a sample"; });
+  if (std::ranges::any_of(rows,
+                          [](const EvaluatedRow* row) { return row->power_w && !row->power_measured; })) {
+    answer.claim.insert(answer.claim.size() - 1, " (at most: by the data sheet's power)");
   }
   return answer;
 }

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include "bench/measure/suggest.h"
 #include "bench/error.h"
 #include "bench/evaluate/answers.h"
+#include "bench/measure/suggest.h"
 
 namespace bench {
 namespace {
