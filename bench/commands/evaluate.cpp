@@ -14,10 +14,11 @@
 #include <fmt/ranges.h>
 
 #include "bench/cli/progress.h"
-#include "bench/measure/suggest.h"
+#include "bench/commands/predicted_batches.h"
 #include "bench/evaluate/evaluation.h"
 #include "bench/evaluate/evaluation_formats.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/suggest.h"
 #include "bench/run/picture.h"
 #include "bench/run/result_file.h"
 
@@ -60,14 +61,31 @@ PriceList prices_asked_for(const CommandWords& words) {
   return prices;
 }
 
+// Of the batch sweep, passed on to it with --gpu.
+const std::vector<CommandArgument>& predicting_options() {
+  static const std::vector<CommandArgument> options{
+      {"workload", "NAME", "a network, see bench --list (default: resnet50)"},
+      {"onnx", "FILE", "your own network in its place"},
+      {"input", "LIST", "with --onnx: the sizes that the file leaves free, images=1x3x320x320"},
+      {"mode", "NAME", "infer or train (default: infer)"},
+      {"dtype", "LIST",
+       "of fp32, tf32, bf16, fp16 (autocast), half (the model cast whole) (default: those it has)"},
+      {"batch", "AXIS", "1,2,4 or 1:256:x2 or 8:64:+8 (default: doubling to the largest that fits)"},
+      {"optimizer", "NAME", "sgd, momentum or adam, in training"},
+      {"image-size", "N", "pixels a side"},
+      {"sequence", "N", "tokens, of a network of text"},
+      {"framework", "NAME", "pytorch or pytorch-compiled (default: pytorch)"}};
+  return options;
+}
+
 // Results of devices, and the one of the host's loader.
 struct EvaluationInput {
   std::vector<EvaluatedFile> devices;
   std::optional<EvaluatedFile> host;
+  std::vector<std::string> left_out;  // GPUs without a point, a sentence each
 };
 
-EvaluationInput read_input(const CommandWords& words) {
-  EvaluationInput input;
+void read_files(const CommandWords& words, EvaluationInput& input) {
   for (const std::string& path : words.before()) {
     constexpr std::size_t kLongestPath = 4096;
     EvaluatedFile file{.path = printable(path, kLongestPath), .document = read_result(path)};
@@ -82,7 +100,47 @@ EvaluationInput read_input(const CommandWords& words) {
     }
     input.host = std::move(file);
   }
-  return input;
+}
+
+std::vector<std::string> parts_between_commas(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+void predict_gpus(const CommandWords& words, EvaluationInput& input) {
+  const std::string* const gpus = words.text_of("gpu");
+  std::vector<std::string> options;
+  for (const CommandArgument& option : predicting_options()) {
+    const std::string* const value = words.text_of(option.name);
+    if (value != nullptr && gpus == nullptr) {
+      throw UsageError(
+          fmt::format("--{}: it belongs to GPUs that are predicted; give --gpu too", option.name));
+    }
+    if (value != nullptr) {
+      options.insert(options.end(), {"--" + option.name, *value});
+    }
+  }
+  if (gpus == nullptr) {
+    return;
+  }
+  for (ResultDocument& document : predicted_batches(parts_between_commas(*gpus), options)) {
+    const std::string id = document.context.device.id;
+    if (document.predicted.empty()) {
+      const std::string reason = document.unmeasured.empty()
+                                     ? "no point was asked for"
+                                     : printable(document.unmeasured.front().reason, 200);
+      input.left_out.push_back(fmt::format("{} is left out: {}.", id, reason));
+    } else {
+      input.devices.push_back({.path = "--gpu " + id, .document = std::move(document)});
+    }
+  }
 }
 
 // For the file's name: "t4-vs-rtx3060-12gb".
@@ -127,16 +185,25 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
   const CommandWords words(command, given);
   const std::string format = format_asked_for(words);
   PriceList prices = prices_asked_for(words);
-  EvaluationInput input = read_input(words);
-  if (input.devices.empty() || words.has_dashes()) {
-    throw UsageError(fmt::format(
-        "evaluate: {}; give bench evaluate {}",
-        words.has_dashes() ? "-- has no place here" : "no result of a batch sweep is given", command.usage));
+  if (words.has_dashes()) {
+    throw UsageError(fmt::format("evaluate: -- has no place here; give bench evaluate {}", command.usage));
+  }
+  EvaluationInput input;
+  read_files(words, input);
+  predict_gpus(words, input);
+  if (input.devices.empty()) {
+    throw UsageError(
+        input.left_out.empty()
+            ? fmt::format(
+                  "evaluate: no result of a batch sweep and no --gpu is given; give bench evaluate {}",
+                  command.usage)
+            : fmt::format("--gpu: {}", fmt::join(input.left_out, " ")));
   }
   EvaluatedDevices devices = evaluated_devices(input.devices);
   std::optional<HostLimit> host =
       input.host ? std::optional(host_limit(*input.host, devices.task)) : std::nullopt;
-  const Evaluation evaluation = evaluate(std::move(devices), std::move(prices), std::move(host));
+  Evaluation evaluation = evaluate(std::move(devices), std::move(prices), std::move(host));
+  evaluation.notes.insert(evaluation.notes.end(), input.left_out.begin(), input.left_out.end());
   constexpr int kNarrow = 80;
   const auto width = static_cast<std::size_t>(std::max(terminal_width(), kNarrow));
   const bool verbose = words.has("verbose");
@@ -151,14 +218,17 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
 }  // namespace
 
 Command evaluate_command() {
-  return {
+  Command command{
       .name = "evaluate",
-      .usage = "[options] RESULT.json…",
-      .brief = "RESULT.json…",
+      .usage = "[options] RESULT.json… | --gpu LIST --workload NAME",
+      .brief = "RESULT.json… | --gpu LIST",
       .question = "the devices side by side: fits, speed, per watt, per price",
       .options =
-          {{"price", "LIST",
-            "what devices cost, by name: t4=0.35/h (hire by the hour), rtx3060-12gb=280 (purchase), with $, "
+          {{"gpu", "LIST",
+            "GPUs that are not here, predicted: t4,rtx3060-12gb, a card's JSON file, or all; see "
+            "bench --list --gpus"},
+           {"price", "LIST",
+            "what devices cost, by name: t4=0.35/h (hire by the hour), rtx3060-12gb=280 (purchase); with $, "
             "€, EUR where you like"},
            {"years", "N", "that a purchase is used for (default: 3)"},
            {"hours-a-day", "N", "that it is used for on each day (default: 8)"},
@@ -167,15 +237,19 @@ Command evaluate_command() {
            {"no-plot", "", "draw no picture"},
            {"format", "NAME", "text, markdown, json or csv (default: text)"},
            {"verbose", "", "every answer and dtype"}},
-      .notes = {"RESULT.json is a result of bench --sweep batch, measured or predicted, of one workload. One "
-                "result of "
-                "bench --sweep workers may be among them: it says how many samples the host can feed.",
-                "Exit codes: 0 done; 2 wrong usage, or results that cannot be read or are of different "
-                "workloads."},
+      .notes =
+          {"RESULT.json is a result of bench --sweep batch, measured or predicted, all of one workload. One "
+           "result of bench --sweep workers may be among them: it says how many samples the host can feed.",
+           "Exit codes: 0 done; 2 wrong usage, or results that cannot be read or are of different "
+           "workloads."},
       .examples =
-          {"bench evaluate batch-resnet50-t4.json batch-resnet50-rtx3060.json workers-resnet50-cpu.json",
-           "bench evaluate --price t4=0.35/h,rtx3060-12gb=280 results/local/batch-resnet50-*.json"},
+          {"bench evaluate --gpu t4,rtx3060-12gb --workload resnet50 --price t4=0.35/h,rtx3060-12gb=280",
+           "bench evaluate batch-resnet50-cuda-0.json --gpu rtx3060ti --workload resnet50",
+           "bench evaluate batch-resnet50-*.json workers-resnet50-cpu.json"},
       .run = run_evaluate};
+  command.options.insert(command.options.begin() + 1, predicting_options().begin(),
+                         predicting_options().end());
+  return command;
 }
 
 }  // namespace bench

@@ -147,7 +147,7 @@ EvaluatedPoint fed_point(const EvaluatedRow& row, const HostLimit& host) {
   }
   point.per_s = row.feed->per_s;
   point.interval = row.feed->limit == FeedLimit::loader ? host.interval : std::nullopt;
-  point.ratio_error.reset();
+  point.ratio_deviation.reset();
   return point;
 }
 

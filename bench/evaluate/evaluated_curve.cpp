@@ -43,7 +43,9 @@ EvaluatedPoint predicted_point(const PredictedPoint& point, std::int64_t batch) 
           .flops_per_sample = positive_member(point.model, "flops").value_or(0) / items,
           .input_bytes_per_sample = static_cast<double>(point.memory[MemoryCategory::input]) / items,
           .is_predicted = true,
-          .ratio_error = positive_member(point.model, "ratio_half_width")};
+          .framework = text_member(point.model, "framework"),
+          .ratio_deviation = positive_member(point.model, "ratio_deviation"),
+          .host_deviation = positive_member(point.model, "host_deviation").value_or(0)};
 }
 
 std::int64_t batch_of(const Json& params) {
@@ -51,8 +53,13 @@ std::int64_t batch_of(const Json& params) {
   return batch != params.end() && batch->is_number_integer() ? batch->get<std::int64_t>() : 0;
 }
 
-void add_point(std::vector<EvaluatedCurve>& curves, const Json& params, const EvaluatedPoint& point) {
+// fp16 of a modelled device is autocast, unless the model is cast whole.
+std::string dtype_of(const Json& params, const RunContext& context) {
   const std::string dtype = text_member(params, "dtype");
+  return dtype == "fp16" && context.detail("cast") == "whole" ? "half" : dtype;
+}
+
+void add_point(std::vector<EvaluatedCurve>& curves, const std::string& dtype, const EvaluatedPoint& point) {
   if (point.batch < 1 || dtype.empty() || !std::isfinite(point.per_s) || !(point.per_s > 0)) {
     return;
   }
@@ -82,7 +89,7 @@ void set_peak(EvaluatedCurve& curve, const RunContext& context, const Json& data
   if (measured != context.peaks.end() && measured->second.flops_per_s > 0) {
     curve.peak_flops_per_s = measured->second.flops_per_s;
     curve.peak_dtype = of;
-    curve.peak_measured = true;
+    curve.peak_measured = measured->second.source.find("data sheet") == std::string::npos;
   }
 }
 
@@ -161,19 +168,21 @@ std::vector<EvaluatedCurve> evaluated_curves(const ResultDocument& document, con
   std::vector<EvaluatedCurve> curves;
   for (const MeasuredPoint& point : document.benchmarks) {
     if (point.items_per_step > 0) {
-      add_point(curves, point.params, measured_point(point, batch_of(point.params)));
+      add_point(curves, dtype_of(point.params, document.context),
+                measured_point(point, batch_of(point.params)));
     }
   }
   for (const PredictedPoint& point : document.predicted) {
     if (point.items_per_step > 0) {
-      add_point(curves, point.params, predicted_point(point, batch_of(point.params)));
+      add_point(curves, dtype_of(point.params, document.context),
+                predicted_point(point, batch_of(point.params)));
     }
   }
   for (EvaluatedCurve& curve : curves) {
     std::ranges::sort(curve.points, {}, &EvaluatedPoint::batch);
     set_peak(curve, document.context, datasheet);
     if (!document.predicted.empty()) {
-      curve.largest = predicted_largest(curve.dtype, document.findings);
+      curve.largest = predicted_largest(curve.dtype == "half" ? "fp16" : curve.dtype, document.findings);
     }
   }
   return curves;

@@ -20,8 +20,13 @@ struct EvaluatedPoint {
   double flops_per_sample = 0;         // 0: not known
   double input_bytes_per_sample = 0;   // 0: not known
   std::optional<double> power_w{};     // measured
+  // Of a prediction: whose it is, and deviations of its logarithm: what this device adds to that of a ratio
+  // to another one, and the part that devices on one host share. See PredictedStep.
   bool is_predicted = false;
-  std::optional<double> ratio_error{};  // predicted: half width of ln(this / another card's), 80 %
+  std::string framework{};
+  std::optional<double> ratio_deviation{};
+  double host_deviation = 0;
+};  // predicted: half width of ln(this / another card's), 80 %
 };
 
 // A device's points in one dtype, as the result names it.

@@ -15,6 +15,24 @@ namespace {
 constexpr double kMillion = 1e6;
 constexpr double kSecondsAnHour = 3600;
 
+constexpr double kNormal80 = 1.2816;  // deviations in an interval of 80 %, to each side
+
+EvaluatedRatio from_ends(const EvaluatedPoint& a, const EvaluatedPoint& b) {
+  EvaluatedRatio ratio{.value = a.per_s / b.per_s, .is_predicted = a.is_predicted || b.is_predicted};
+  if (a.interval && b.interval) {
+    ratio.interval =
+        Interval{.low = a.interval->low / b.interval->high, .high = a.interval->high / b.interval->low};
+  }
+  return ratio;
+}
+
+EvaluatedRatio within_factor(const EvaluatedPoint& a, const EvaluatedPoint& b, double factor) {
+  const double value = a.per_s / b.per_s;
+  return {.value = value,
+          .interval = Interval{.low = value / factor, .high = value * factor},
+          .is_predicted = true};
+}
+
 // The dtype that most devices have; of several the one in which a device is fastest.
 std::string headline_dtype(const std::vector<EvaluatedDevice>& devices) {
   std::string chosen;
@@ -88,7 +106,7 @@ EvaluatedRow row_of(const Evaluation& evaluation, std::size_t index, const Evalu
   }
   const EvaluatedCurve* const fp32 = device.in("fp32");
   if (fp32 != nullptr && fp32 != &curve) {
-    row.over_fp32 = throughput_ratio_of(row.point, fp32->at_saturation());
+    row.over_fp32 = gain_of(row.point, fp32->at_saturation());
   }
   if (curve.peak_flops_per_s && row.point.flops_per_sample > 0) {
     row.peak_share = row.point.flops_per_sample * row.point.per_s / *curve.peak_flops_per_s;
@@ -104,15 +122,21 @@ EvaluatedRow row_of(const Evaluation& evaluation, std::size_t index, const Evalu
 }  // namespace
 
 EvaluatedRatio throughput_ratio_of(const EvaluatedPoint& a, const EvaluatedPoint& b) {
-  EvaluatedRatio ratio{.value = a.per_s / b.per_s, .is_predicted = a.is_predicted || b.is_predicted};
-  if (a.ratio_error && b.ratio_error) {
-    const double factor = std::exp(std::max(*a.ratio_error, *b.ratio_error));
-    ratio.interval = Interval{.low = ratio.value / factor, .high = ratio.value * factor};
-  } else if (a.interval && b.interval) {
-    ratio.interval =
-        Interval{.low = a.interval->low / b.interval->high, .high = a.interval->high / b.interval->low};
+  if (!a.ratio_deviation || !b.ratio_deviation || a.framework != b.framework) {
+    return from_ends(a, b);
   }
-  return ratio;
+  const double own = std::hypot(*a.ratio_deviation, *b.ratio_deviation);
+  return within_factor(a, b, std::exp(kNormal80 * std::hypot(own, a.host_deviation - b.host_deviation)));
+}
+
+EvaluatedRatio gain_of(const EvaluatedPoint& a, const EvaluatedPoint& b) {
+  if (!a.is_predicted || !a.interval || !b.interval) {
+    return from_ends(a, b);
+  }
+  const auto half_width = [](const EvaluatedPoint& point) {
+    return std::log(point.interval->high / point.per_s);
+  };
+  return within_factor(a, b, std::exp(std::hypot(half_width(a), half_width(b))));
 }
 
 EvaluatedRatio inverse_of(const EvaluatedRatio& ratio) {

@@ -21,9 +21,11 @@ struct EvaluatedRatio {
   bool is_significant() const { return interval && (interval->low > 1 || interval->high < 1); }
 };
 
-// a's throughput over b's. Two predicted points share errors, which cancel; otherwise the interval reaches
-// from a's low end over b's high end to the opposite.
+// a's throughput over b's. Two predictions for one framework share errors, which cancel; otherwise the
+// interval reaches from a's low end over b's high end to the opposite.
 EvaluatedRatio throughput_ratio_of(const EvaluatedPoint& a, const EvaluatedPoint& b);
+// The same of one device in two dtypes. Their errors are taken as independent.
+EvaluatedRatio gain_of(const EvaluatedPoint& a, const EvaluatedPoint& b);
 // 1/ratio, and ratio · factor.
 EvaluatedRatio inverse_of(const EvaluatedRatio& ratio);
 EvaluatedRatio scaled_by(const EvaluatedRatio& ratio, double factor);

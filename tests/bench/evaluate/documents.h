@@ -58,7 +58,7 @@ inline ResultDocument predicted_document(const std::string& id, double power_w =
   return document;
 }
 
-// The interval is ± 20 % in the step time; that of a ratio `ratio_error`, in its logarithm.
+// The interval is ± 20 % in the step time; that of a ratio has `ratio_error` of each device.
 inline void add_predicted(ResultDocument& document, const std::string& dtype, std::int64_t batch,
                           double per_s, double ratio_error = 0.1, std::int64_t bytes = 0) {
   PredictedPoint point;
@@ -71,7 +71,7 @@ inline void add_predicted(ResultDocument& document, const std::string& dtype, st
   point.peak = bytes;
   point.model = {{"framework", "pytorch"}, {"flops", 1e9 * static_cast<double>(batch)}};
   if (ratio_error > 0) {
-    point.model["ratio_half_width"] = ratio_error;
+    point.model["ratio_deviation"] = ratio_error / 1.2816 / std::sqrt(2.0);
   }
   document.predicted.push_back(point);
 }

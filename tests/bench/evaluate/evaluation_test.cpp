@@ -26,18 +26,36 @@ ResultDocument predicted_card(const std::string& id, double fp32, double fp16, d
   return document;
 }
 
+// `deviation` of the device's own, and of its host.
+EvaluatedPoint predicted_at(double per_s, double deviation, double host = 0) {
+  return {.per_s = per_s,
+          .interval = Interval{0.75 * per_s, 1.3 * per_s},
+          .is_predicted = true,
+          .framework = "pytorch",
+          .ratio_deviation = deviation,
+          .host_deviation = host};
+}
+
 TEST(ThroughputRatio, OfTwoPredictionsHasOnlyTheErrorsThatTheyDoNotShare) {
-  EvaluatedPoint a{.per_s = 200, .interval = Interval{150, 260}, .is_predicted = true, .ratio_error = 0.1};
-  EvaluatedPoint b{.per_s = 100, .interval = Interval{75, 130}, .is_predicted = true, .ratio_error = 0.2};
-  const EvaluatedRatio ratio = throughput_ratio_of(a, b);
+  EvaluatedRatio ratio = throughput_ratio_of(predicted_at(200, 0.03), predicted_at(100, 0.04));
   EXPECT_DOUBLE_EQ(ratio.value, 2);
-  EXPECT_DOUBLE_EQ(ratio.interval->low, 2 / std::exp(0.2));
-  EXPECT_DOUBLE_EQ(ratio.interval->high, 2 * std::exp(0.2));
+  EXPECT_NEAR(ratio.interval->low, 2 / std::exp(1.2816 * 0.05), 1e-9);
+  EXPECT_NEAR(ratio.interval->high, 2 * std::exp(1.2816 * 0.05), 1e-9);
   EXPECT_TRUE(ratio.is_predicted);
+  ratio = throughput_ratio_of(predicted_at(200, 0, 0.2), predicted_at(100, 0, 0.2));  // one host
+  EXPECT_NEAR(ratio.interval->high, 2, 1e-9);
+  ratio = throughput_ratio_of(predicted_at(200, 0, 0.3), predicted_at(100, 0, 0.2));
+  EXPECT_NEAR(ratio.interval->high, 2 * std::exp(1.2816 * 0.1), 1e-9);
+}
+
+TEST(ThroughputRatio, OfTwoFrameworksSharesNothing) {
+  EvaluatedPoint compiled = predicted_at(200, 0.03);
+  compiled.framework = "pytorch-compiled";
+  EXPECT_DOUBLE_EQ(throughput_ratio_of(compiled, predicted_at(100, 0.03)).interval->low, 150.0 / 130);
 }
 
 TEST(ThroughputRatio, OfAMeasurementReachesFromEndToEnd) {
-  EvaluatedPoint a{.per_s = 200, .interval = Interval{150, 260}, .is_predicted = true, .ratio_error = 0.1};
+  const EvaluatedPoint a = predicted_at(200, 0.03);
   EvaluatedPoint b{.per_s = 100, .interval = Interval{90, 120}};
   EXPECT_DOUBLE_EQ(throughput_ratio_of(a, b).interval->low, 1.25);
   EXPECT_DOUBLE_EQ(throughput_ratio_of(a, b).interval->high, 260.0 / 90);
@@ -45,6 +63,12 @@ TEST(ThroughputRatio, OfAMeasurementReachesFromEndToEnd) {
   b.interval.reset();
   EXPECT_FALSE(throughput_ratio_of(a, b).interval);
   EXPECT_FALSE(throughput_ratio_of(a, b).is_significant());
+}
+
+TEST(Gain, TakesTheErrorsOfTwoDtypesAsIndependent) {
+  const EvaluatedRatio gain = gain_of(predicted_at(200, 0.03), predicted_at(100, 0.03));
+  EXPECT_NEAR(gain.interval->high, 2 * std::exp(std::sqrt(2.0) * std::log(1.3)), 1e-9);
+  EXPECT_NEAR(gain.interval->low, 2 / std::exp(std::sqrt(2.0) * std::log(1.3)), 1e-9);
 }
 
 TEST(ThroughputRatio, IsEvidenceOnlyWithoutOneInItsInterval) {
@@ -77,7 +101,7 @@ TEST(Evaluation, SaysWhereThereIsNotEnoughEvidence) {
   const Evaluation evaluation = evaluated({predicted_card("one", 40, 100), predicted_card("other", 42, 105)});
   EXPECT_THAT(
       claim(evaluation, "speed"),
-      AllOf(HasSubstr("Not enough evidence which of other or one is faster in fp16"), HasSubstr("1.05×")));
+      AllOf(HasSubstr("Not enough evidence which of other and one is faster in fp16"), HasSubstr("1.05×")));
 }
 
 TEST(Evaluation, RanksMoreThanTwo) {
@@ -87,13 +111,13 @@ TEST(Evaluation, RanksMoreThanTwo) {
                                                 HasSubstr("b, the next"), HasSubstr("a, the slowest")));
   const Evaluation tied =
       evaluated({predicted_card("a", 40, 50), predicted_card("b", 42, 195), predicted_card("c", 80, 200)});
-  EXPECT_THAT(claim(tied, "speed"), AllOf(HasSubstr("Not enough evidence which of c or b is fastest"),
+  EXPECT_THAT(claim(tied, "speed"), AllOf(HasSubstr("Not enough evidence which of c and b is fastest"),
                                           HasSubstr("4.0× (3.6–4.4×) a, the slowest")));
 }
 
 TEST(Evaluation, SaysWhatEachHolds) {
   const Evaluation evaluation = evaluated({predicted_card("one", 40, 100), predicted_card("other", 42, 105)});
-  EXPECT_EQ(claim(evaluation, "memory"), "one holds batch 80 in fp16, other 80.");
+  EXPECT_EQ(claim(evaluation, "memory"), "Both hold the same batch in fp16, 80.");
   EXPECT_DOUBLE_EQ(evaluation.row(0, "fp16")->memory_share.value(), 120.0 / 900);
 }
 
@@ -103,8 +127,8 @@ TEST(Evaluation, ComparesCosts) {
   // 100 samples/s for 0.36 an hour: a million take 10,000 s, 1 $.
   EXPECT_DOUBLE_EQ(evaluation.row(0, "fp16")->cost_per_million.value(), 1);
   EXPECT_EQ(claim(evaluation, "cost"),
-            "A sample costs 2.0× (1.8–2.2×) as much on one as on other in fp16: a million cost 1.00 $ "
-            "against 0.500 $.");
+            "other is cheaper in fp16: $0.500 a million samples; $1.00 a million samples on one, 2.00× "
+            "(1.81–2.21×).");
   const Evaluation same = evaluated({predicted_card("one", 40, 100), predicted_card("other", 42, 200)},
                                     parse_prices("one=$0.36/h,other=$0.72/h"));
   EXPECT_THAT(claim(same, "cost"), HasSubstr("Not enough evidence which of"));
@@ -125,7 +149,8 @@ TEST(Evaluation, TakesMeasuredPowerBeforeTheDataSheets) {
   EXPECT_DOUBLE_EQ(evaluation.row(1, "fp16")->joules_per_sample.value(), 2);
   EXPECT_FALSE(evaluation.row(1, "fp16")->power_measured);
   EXPECT_THAT(claim(evaluation, "energy"),
-              AllOf(HasSubstr("the energy on other as on t4"), HasSubstr("data sheet's power")));
+              AllOf(HasSubstr("t4 is more frugal in fp16: 0.500 J a sample; 2.00 J a sample on other"),
+                    HasSubstr("data sheet's power")));
   EXPECT_THAT(evaluation.notes,
               ::testing::Contains(HasSubstr("Ratios also hold the difference between frameworks")));
 }
