@@ -26,7 +26,6 @@ struct EvaluatedPoint {
   std::string framework{};
   std::optional<double> ratio_deviation{};
   double host_deviation = 0;
-};  // predicted: half width of ln(this / another card's), 80 %
 };
 
 // A device's points in one dtype, as the result names it.
