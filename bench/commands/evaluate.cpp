@@ -64,13 +64,12 @@ PriceList prices_asked_for(const CommandWords& words) {
 // Of the batch sweep, passed on to it with --gpu.
 const std::vector<CommandArgument>& predicting_options() {
   static const std::vector<CommandArgument> options{
-      {"workload", "NAME", "a network, see bench --list (default: resnet50)"},
+      {"workload", "NAME", "the network to predict (default: resnet50)"},
       {"onnx", "FILE", "your own network in its place"},
-      {"input", "LIST", "with --onnx: the sizes that the file leaves free, images=1x3x320x320"},
+      {"input", "LIST", "with --onnx: images=1x3x320x320"},
       {"mode", "NAME", "infer or train (default: infer)"},
-      {"dtype", "LIST",
-       "of fp32, tf32, bf16, fp16 (autocast), half (the model cast whole) (default: those it has)"},
-      {"batch", "AXIS", "1,2,4 or 1:256:x2 or 8:64:+8 (default: doubling to the largest that fits)"},
+      {"dtype", "LIST", "fp32, tf32, bf16, fp16 (autocast), half (cast whole)"},
+      {"batch", "AXIS", "default: doubling to the largest that fits"},
       {"optimizer", "NAME", "sgd, momentum or adam, in training"},
       {"image-size", "N", "pixels a side"},
       {"sequence", "N", "tokens, of a network of text"},
@@ -223,20 +222,15 @@ Command evaluate_command() {
       .usage = "[options] RESULT.json… | --gpu LIST --workload NAME",
       .brief = "RESULT.json… | --gpu LIST",
       .question = "the devices side by side: fits, speed, per watt, per price",
-      .options =
-          {{"gpu", "LIST",
-            "GPUs that are not here, predicted: t4,rtx3060-12gb, a card's JSON file, or all; see "
-            "bench --list --gpus"},
-           {"price", "LIST",
-            "what devices cost, by name: t4=0.35/h (hire by the hour), rtx3060-12gb=280 (purchase); with $, "
-            "€, EUR where you like"},
-           {"years", "N", "that a purchase is used for (default: 3)"},
-           {"hours-a-day", "N", "that it is used for on each day (default: 8)"},
-           {"kwh", "N", "price of a kWh, added to a purchase (default: not counted)"},
-           {"out", "DIR", "for the evaluation and its picture (default: results/local)"},
-           {"no-plot", "", "draw no picture"},
-           {"format", "NAME", "text, markdown, json or csv (default: text)"},
-           {"verbose", "", "every answer and dtype"}},
+      .options = {{"gpu", "LIST", "predicted: t4,rtx3060-12gb, a JSON file, or all"},
+                  {"price", "LIST", "t4=0.35/h (hire), rtx3060-12gb=280 (purchase)"},
+                  {"years", "N", "that a purchase is used for (default: 3)"},
+                  {"hours-a-day", "N", "that it is used for (default: 8)"},
+                  {"kwh", "N", "price of energy, added to a purchase"},
+                  {"out", "DIR", "of evaluation and picture (default: results/local)"},
+                  {"no-plot", "", "draw no picture"},
+                  {"format", "NAME", "text, markdown, json or csv (default: text)"},
+                  {"verbose", "", "every answer and dtype"}},
       .notes =
           {"RESULT.json is a result of bench --sweep batch, measured or predicted, all of one workload. One "
            "result of bench --sweep workers may be among them: it says how many samples the host can feed.",
