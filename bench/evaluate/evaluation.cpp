@@ -80,7 +80,8 @@ void set_host_figures(EvaluatedRow& row, const EvaluatedDevice& device,
   }
   if (host) {
     row.feed = feed_of(row.point.per_s, host->per_s, row.bus_per_s);
-    row.cores_to_feed = std::ceil(row.point.per_s / host->per_core());
+    constexpr double kRounding = 1e-9;
+    row.cores_to_feed = std::ceil(row.point.per_s / host->per_core() * (1 - kRounding));
   }
 }
 
